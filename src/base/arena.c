@@ -1,0 +1,107 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ARENA_CHUNK = 16384 - 64, ARENA_ALIGN = 16 };
+
+struct chunk {
+	struct chunk *next;
+	size_t used, size;
+	_Alignas(ARENA_ALIGN) char data[];
+};
+
+struct arena {
+	struct chunk *head;
+	bool failed;
+};
+
+struct arena *arena_new(void)
+{
+	return calloc(1, sizeof(struct arena));
+}
+
+void arena_free(struct arena *a)
+{
+	struct chunk *c, *next;
+
+	if (!a)
+		return;
+	for (c = a->head; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	free(a);
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+	struct chunk *c = a->head;
+	size_t size;
+	void *p;
+
+	if (n > SIZE_MAX / 2) {
+		a->failed = true;
+		return NULL;
+	}
+	n = (n + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+	if (!c || c->size - c->used < n) {
+		size = n > ARENA_CHUNK ? n : ARENA_CHUNK;
+		c = calloc(1, sizeof(*c) + size);
+		if (!c) {
+			a->failed = true;
+			return NULL;
+		}
+		c->size = size;
+		c->next = a->head;
+		a->head = c;
+	}
+	p = c->data + c->used;
+	c->used += n;
+	return p;
+}
+
+void *arena_array(struct arena *a, size_t count, size_t size)
+{
+	if (size && count > SIZE_MAX / size) {
+		a->failed = true;
+		return NULL;
+	}
+	return arena_alloc(a, count * size);
+}
+
+char *arena_str(struct arena *a, struct sv s)
+{
+	char *p = arena_alloc(a, s.n + 1);
+
+	if (p && s.n)
+		memcpy(p, s.p, s.n);
+	return p;
+}
+
+char *arena_printf(struct arena *a, const char *format, ...)
+{
+	va_list ap;
+	char *p;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(NULL, 0, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return NULL;
+	p = arena_alloc(a, (size_t)n + 1);
+	if (!p)
+		return NULL;
+	va_start(ap, format);
+	(void)vsnprintf(p, (size_t)n + 1, format, ap);
+	va_end(ap);
+	return p;
+}
+
+bool arena_failed(const struct arena *a)
+{
+	return a->failed;
+}

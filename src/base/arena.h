@@ -1,0 +1,27 @@
+/*
+ * arena: many small allocations with one end.
+ *
+ * Memory comes zeroed and 16-byte aligned, and lives until arena_free(). There is no maximum: bound the
+ * input instead. An allocation that fails returns NULL and marks the arena; callers that
+ * build large structures may check arena_failed() once at the end, provided that they tolerate NULL.
+ */
+#ifndef CORDON_BASE_ARENA_H
+#define CORDON_BASE_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/sv.h"
+
+struct arena;
+
+struct arena *arena_new(void); /* NULL: no memory */
+void arena_free(struct arena *a); /* NULL is fine */
+
+void *arena_alloc(struct arena *a, size_t n);
+void *arena_array(struct arena *a, size_t count, size_t size); /* checks count * size */
+char *arena_str(struct arena *a, struct sv s);	/* a NUL-terminated copy */
+char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool arena_failed(const struct arena *a);
+
+#endif

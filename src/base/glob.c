@@ -1,0 +1,259 @@
+#include "base/glob.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool has_wildcard(struct sv c)
+{
+	size_t i;
+
+	for (i = 0; i < c.n; i++)
+		if (strchr("*?[\\", c.p[i]) && c.p[i])
+			return true;
+	return false;
+}
+
+/* The end of a bracket expression that starts at p[at], or 0 where it never closes. */
+static size_t bracket_end(struct sv p, size_t at)
+{
+	size_t i = at + 1;
+
+	if (i < p.n && (p.p[i] == '!' || p.p[i] == '^'))
+		i++;
+	if (i < p.n && p.p[i] == ']')
+		i++;
+	while (i < p.n && p.p[i] != ']')
+		i++;
+	return i < p.n ? i : 0;
+}
+
+static int component_ok(struct sv c)
+{
+	size_t i;
+
+	if (c.n == 0 || sv_is(c, ".") || sv_is(c, ".."))
+		return -EINVAL;
+	if (c.n > 255)
+		return -E2BIG;
+	for (i = 0; i < c.n; i++) {
+		if (c.p[i] == '\0')
+			return -EINVAL;
+		if (c.p[i] == '*' && i + 1 < c.n && c.p[i + 1] == '*' && c.n != 2)
+			return -EINVAL;
+		if (c.p[i] == '\\' && ++i == c.n)
+			return -EINVAL;
+		if (c.p[i] == '[') {
+			i = bracket_end(c, i);
+			if (i == 0)
+				return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+int glob_init(struct glob *g, struct sv pattern)
+{
+	size_t at = 0, end;
+	struct sv c;
+	int r;
+
+	*g = (struct glob){0};
+	if (pattern.n == 0 || pattern.n > 4095)
+		return pattern.n ? -E2BIG : -EINVAL;
+	if (pattern.p[0] == '/')
+		at = 1;
+	else if (!sv_starts(pattern, "**"))
+		return -EINVAL;
+	if (pattern.n > 1 && pattern.p[pattern.n - 1] == '/')
+		pattern.n--;
+	for (; at < pattern.n; at = end + 1) {
+		for (end = at; end < pattern.n && pattern.p[end] != '/'; end++)
+			;
+		c = sv_n(pattern.p + at, end - at);
+		if (g->n == GLOB_MAX)
+			return -E2BIG;
+		r = component_ok(c);
+		if (r < 0)
+			return r;
+		g->start[g->n] = (uint16_t)at;
+		g->len[g->n] = (uint16_t)c.n;
+		if (sv_is(c, "**"))
+			g->stars |= UINT64_C(1) << g->n;
+		else if (!has_wildcard(c))
+			g->literal |= UINT64_C(1) << g->n;
+		g->n++;
+	}
+	g->text = malloc(pattern.n + 1);
+	if (!g->text)
+		return -ENOMEM;
+	memcpy(g->text, pattern.p, pattern.n);
+	g->text[pattern.n] = '\0';
+	/* "X" and "X/" + "**" cover the same subtree: a match covers all below it. */
+	while (g->n > 1 && (g->stars >> (g->n - 1) & 1))
+		g->n--;
+	return 0;
+}
+
+void glob_done(struct glob *g)
+{
+	free(g->text);
+	*g = (struct glob){0};
+}
+
+static bool bracket_has(struct sv p, size_t at, size_t end, char c)
+{
+	bool negate = false, found = false;
+	size_t i = at + 1;
+
+	if (p.p[i] == '!' || p.p[i] == '^') {
+		negate = true;
+		i++;
+	}
+	for (; i < end; i++) {
+		if (i + 2 < end && p.p[i + 1] == '-') {
+			found = found || ((unsigned char)c >= (unsigned char)p.p[i] &&
+					  (unsigned char)c <= (unsigned char)p.p[i + 2]);
+			i += 2;
+		} else {
+			found = found || c == p.p[i];
+		}
+	}
+	return found != negate;
+}
+
+bool glob_component(struct sv p, struct sv s)
+{
+	size_t i = 0, j = 0, star = SIZE_MAX, mark = 0, end;
+
+	for (;;) {
+		if (i < p.n && p.p[i] == '*') {
+			star = i++;
+			mark = j;
+			continue;
+		}
+		if (j == s.n)
+			return i == p.n;
+		if (i < p.n) {
+			end = 0;
+			if (p.p[i] == '?') {
+				i++;
+				j++;
+				continue;
+			}
+			if (p.p[i] == '[' && (end = bracket_end(p, i)) && bracket_has(p, i, end, s.p[j])) {
+				i = end + 1;
+				j++;
+				continue;
+			}
+			if (p.p[i] == '\\' && i + 1 < p.n && p.p[i + 1] == s.p[j]) {
+				i += 2;
+				j++;
+				continue;
+			}
+			if (p.p[i] != '[' && p.p[i] != '\\' && p.p[i] == s.p[j]) {
+				i++;
+				j++;
+				continue;
+			}
+		}
+		if (star == SIZE_MAX)
+			return false;
+		i = star + 1; /* let the last star take one byte more */
+		j = ++mark;
+	}
+}
+
+static struct sv component(const struct glob *g, unsigned i)
+{
+	return sv_n(g->text + g->start[i], g->len[i]);
+}
+
+/* A "**" may stand for nothing: whoever is before it is also behind it. */
+static uint64_t skip_stars(const struct glob *g, uint64_t states)
+{
+	unsigned i;
+
+	for (i = 0; i < g->n; i++)
+		if ((states >> i & 1) && (g->stars >> i & 1))
+			states |= UINT64_C(1) << (i + 1);
+	return states;
+}
+
+static uint64_t step(const struct glob *g, uint64_t states, struct sv name)
+{
+	uint64_t next = 0, todo = states;
+	unsigned i;
+	bool hit;
+
+	for (; todo; todo &= todo - 1) {
+		i = (unsigned)__builtin_ctzll(todo);
+		if (i >= g->n)
+			break;
+		if (g->stars >> i & 1) {
+			next |= UINT64_C(1) << i;
+			continue;
+		}
+		hit = g->literal >> i & 1 ? sv_eq(component(g, i), name) : glob_component(component(g, i), name);
+		if (hit)
+			next |= UINT64_C(1) << (i + 1);
+	}
+	return skip_stars(g, next);
+}
+
+/* Walks the path; stops early, with only the accept bit, at the first component where the pattern is used up. */
+static uint64_t walk(const struct glob *g, struct sv path, bool stop_at_hit)
+{
+	uint64_t states = skip_stars(g, 1), accept = UINT64_C(1) << g->n;
+	size_t at = 1, end;
+
+	for (; at < path.n && states; at = end + 1) {
+		if (stop_at_hit && (states & accept))
+			return accept;
+		for (end = at; end < path.n && path.p[end] != '/'; end++)
+			;
+		states = step(g, states, sv_n(path.p + at, end - at));
+	}
+	return states;
+}
+
+uint64_t glob_states(const struct glob *g, struct sv path)
+{
+	return walk(g, path, true);
+}
+
+bool glob_hit(const struct glob *g, struct sv path)
+{
+	return walk(g, path, true) >> g->n & 1;
+}
+
+bool glob_on_way(const struct glob *g, struct sv path)
+{
+	uint64_t states = walk(g, path, true), below = (UINT64_C(1) << g->n) - 1;
+
+	if (path.n <= 1 || (states >> g->n & 1))
+		return false;
+	/* A state behind a "**" that floats says nothing about where we are. */
+	states &= below & ~g->stars;
+	states &= ~(g->stars << 1);
+	return (states & ~UINT64_C(1)) != 0;
+}
+
+struct sv glob_base(const struct glob *g)
+{
+	unsigned i = 0;
+
+	if (g->text[0] != '/')
+		return sv_of("/");
+	while (i < g->n && (g->literal >> i & 1))
+		i++;
+	if (i == 0)
+		return sv_n(g->text, 1);
+	return sv_n(g->text, (size_t)g->start[i - 1] + g->len[i - 1]);
+}
+
+bool glob_is_plain(const struct glob *g)
+{
+	uint64_t all = g->n ? (UINT64_C(1) << g->n) - 1 : 0;
+
+	return g->text[0] == '/' && (g->literal & all) == all;
+}

@@ -1,0 +1,60 @@
+/*
+ * glob: patterns over absolute paths, matched component by component.
+ *
+ * A pattern is absolute ("/usr/bin/g*"), or floats ("**" + "/.env": at any depth). In a component `*`, `?` and
+ * `[a-z]` match within that component only (a leading dot is nothing special); a component `**` stands for zero or
+ * more components. A pattern that ends in "/" + "**" covers the folder before it too, and a match covers everything below it:
+ * what is denied is denied as a subtree.
+ *
+ * Matching is on canonical paths: absolute, no "." or "..", no double or trailing slash ("/" itself apart). Callers make them so.
+ *
+ * glob_states() exposes the automaton: bit i says that the first i components of the pattern have been consumed by the whole path. It lets a
+ * caller decide whether moving a folder from one path to another can make anything below it match that did not match before:
+ * it cannot if states(new) is a subset of states(old).
+ *
+ * Owns one allocation. At most GLOB_MAX components.
+ */
+#ifndef CORDON_BASE_GLOB_H
+#define CORDON_BASE_GLOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/sv.h"
+
+enum { GLOB_MAX = 60 };
+
+struct glob {
+	char *text;
+	uint8_t n;		/* components */
+	uint64_t stars;		/* bit i: component i is "**" */
+	uint64_t literal;	/* bit i: component i has no wildcard */
+	uint16_t start[GLOB_MAX]; /* offset of each component in text */
+	uint16_t len[GLOB_MAX];
+};
+
+/* 0; -EINVAL: not absolute or floating, "." or "..", empty component, "**" mixed with text, unclosed "["; -E2BIG; -ENOMEM. */
+int glob_init(struct glob *g, struct sv pattern);
+void glob_done(struct glob *g);
+
+uint64_t glob_states(const struct glob *g, struct sv path);
+
+/* The path, or a folder it is in, matches. */
+bool glob_hit(const struct glob *g, struct sv path);
+
+/*
+ * The path is a proper prefix of something that would match, and getting here took a named component: ".git" for "**" + "/.git/config".
+ * Only a real folder may stand there, else a link would give the matching path another name.
+ */
+bool glob_on_way(const struct glob *g, struct sv path);
+
+/* The folder that every match is below, as long as it has no wildcard ("/" for floating patterns). A prefix of the pattern's text. */
+struct sv glob_base(const struct glob *g);
+
+/* True where the pattern has no wildcard, apart from a last "**". */
+bool glob_is_plain(const struct glob *g);
+
+/* One component against one pattern component, as above. */
+bool glob_component(struct sv pattern, struct sv name);
+
+#endif

@@ -1,0 +1,126 @@
+#include "base/text.h"
+
+#include <stdio.h>
+
+size_t text_utf8(struct sv s)
+{
+	const unsigned char *p = (const unsigned char *)s.p;
+	static const unsigned char low[] = {0, 0, 0x80, 0x80, 0x80};
+	unsigned char lo, hi;
+	size_t n, i;
+
+	if (s.n == 0)
+		return 0;
+	if (p[0] < 0x80)
+		return 1;
+	n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	if (p[0] < 0xc2 || p[0] > 0xf4 || s.n < n)
+		return 0;
+	lo = low[n];
+	hi = 0xbf;
+	if (p[0] == 0xe0)
+		lo = 0xa0;
+	else if (p[0] == 0xed)
+		hi = 0x9f; /* surrogates */
+	else if (p[0] == 0xf0)
+		lo = 0x90;
+	else if (p[0] == 0xf4)
+		hi = 0x8f;
+	if (p[1] < lo || p[1] > hi)
+		return 0;
+	for (i = 2; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+/* C1 controls, zero-width and bidirectional characters, line and paragraph separators, BOM. */
+static bool is_deceptive(const unsigned char *p, size_t n)
+{
+	if (n == 2)
+		return p[0] == 0xc2 && p[1] < 0xa0;
+	if (n != 3)
+		return false;
+	if (p[0] == 0xe2 && p[1] == 0x80)
+		return (p[2] >= 0x8b && p[2] <= 0x8f) || (p[2] >= 0xa8 && p[2] <= 0xae);
+	if (p[0] == 0xe2 && p[1] == 0x81)
+		return p[2] >= 0xa0 && p[2] <= 0xaf;
+	return p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf;
+}
+
+void text_escape(struct buf *out, struct sv s, size_t max)
+{
+	size_t i = 0, n, k;
+
+	while (i < s.n) {
+		const unsigned char *p = (const unsigned char *)s.p + i;
+
+		if (i >= max) {
+			(void)buf_str(out, "...");
+			return;
+		}
+		n = text_utf8(sv_n(s.p + i, s.n - i));
+		if (n == 1 && p[0] >= 0x20 && p[0] != 0x7f) {
+			(void)buf_char(out, s.p[i]);
+		} else if (n > 1 && !is_deceptive(p, n)) {
+			(void)buf_add(out, p, n);
+		} else {
+			n = n ? n : 1;
+			for (k = 0; k < n; k++)
+				(void)buf_printf(out, "\\x%02x", p[k]);
+		}
+		i += n;
+	}
+}
+
+const char *text_show(struct text_shown *out, struct sv s)
+{
+	AUTO_BUF b;
+
+	buf_init(&b, sizeof(out->s) - 1);
+	text_escape(&b, s, 200);
+	(void)snprintf(out->s, sizeof(out->s), "%s", b.p ? b.p : "");
+	return out->s;
+}
+
+/* Levenshtein distance, given up (returns limit + 1) for words too long to be a slip. */
+static size_t distance(struct sv a, struct sv b, size_t limit)
+{
+	size_t row[65], i, j, diag, next;
+
+	if (a.n > 64 || b.n > 64)
+		return limit + 1;
+	for (j = 0; j <= b.n; j++)
+		row[j] = j;
+	for (i = 1; i <= a.n; i++) {
+		diag = row[0];
+		row[0] = i;
+		for (j = 1; j <= b.n; j++) {
+			next = diag + (a.p[i - 1] != b.p[j - 1]);
+			diag = row[j];
+			if (row[j] + 1 < next)
+				next = row[j] + 1;
+			if (row[j - 1] + 1 < next)
+				next = row[j - 1] + 1;
+			row[j] = next;
+		}
+	}
+	return row[b.n];
+}
+
+const char *text_nearest(struct sv word, const char *const *candidates)
+{
+	size_t best = word.n / 3 + 1, d;
+	const char *found = NULL;
+
+	for (; *candidates; candidates++) {
+		d = distance(word, sv_of(*candidates), best);
+		if (d <= best && d < strlen(*candidates)) {
+			if (d == best && found)
+				continue;
+			best = d;
+			found = *candidates;
+		}
+	}
+	return found;
+}

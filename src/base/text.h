@@ -1,0 +1,28 @@
+/*
+ * text: showing untrusted bytes to a person, and guessing what a person meant.
+ */
+#ifndef CORDON_BASE_TEXT_H
+#define CORDON_BASE_TEXT_H
+
+#include "base/buf.h"
+#include "base/sv.h"
+
+/*
+ * Appends s with control bytes, escapes, bidirectional marks and bytes that are not UTF-8 as \xNN, so
+ * that nothing in it can move a cursor or fake a line. At most max bytes of s are shown, then "...".
+ */
+void text_escape(struct buf *out, struct sv s, size_t max);
+
+/* The same into a fixed array, for error messages: at most 200 bytes of s. Returns out. */
+struct text_shown {
+	char s[4 * 200 + 8];
+};
+const char *text_show(struct text_shown *out, struct sv s);
+
+/* Length of a valid UTF-8 sequence at s (1 to 4), or 0: overlong forms, surrogates and cut ones are invalid. */
+size_t text_utf8(struct sv s);
+
+/* The candidate closest to word (NULL-terminated list), or NULL where none is near enough to be what was meant. */
+const char *text_nearest(struct sv word, const char *const *candidates);
+
+#endif

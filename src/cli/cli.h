@@ -1,0 +1,73 @@
+/*
+ * cli: one table of verbs and options drives parsing, --help, the man pages and shell completion.
+ *
+ * A verb is a row of the table in verbs.c, with its function in verb_NAME.c. Nested verbs are rows with a space in the name ("policy check"). The function gets the
+ * parsed call and returns an exit status (0..255), or -1 with err set; main() then prints "cordon: " and the text to stderr and
+ * exits 125 (126 for ERROR_NOT_EXEC, 127 for ERROR_NOT_FOUND). A verb prints its result to call->out (stdout), never a message; notes for
+ * the person go through call_note(), which writes "cordon: ..." to stderr.
+ */
+#ifndef CORDON_CLI_H
+#define CORDON_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+enum option_flags {
+	OPTION_MANY = 1,    /* may be repeated; values keep their order */
+	OPTION_HIDDEN = 2,  /* not in help */
+};
+
+struct option {
+	const char *name;  /* without the dashes */
+	char letter;	   /* short form, or 0 */
+	const char *value; /* what the value is called in help ("FILE"), or NULL for a flag */
+	const char *complete; /* how a shell completes it: "file", "dir", "profile", "runtime", "category", "run", or NULL */
+	const char *help;  /* one line */
+	unsigned flags;
+};
+
+struct call;
+
+struct verb {
+	const char *name;     /* "run", "policy check" */
+	const char *args;     /* "-- CMD [ARG...]" */
+	const char *complete; /* how positional arguments complete: as option.complete, "command", or NULL */
+	const char *summary;  /* one line */
+	const char *details;  /* paragraphs for the man page and --help, may be NULL */
+	const struct option *options; /* ended by a row without a name; NULL: none */
+	int min_args, max_args;	      /* positional arguments; -1: no maximum */
+	bool dashdash;		      /* everything behind "--" (or behind the first positional, for run) is CMD's */
+	int (*run)(struct call *call, struct error *err);
+};
+
+struct call {
+	const struct verb *verb;
+	char **args; /* positional arguments, NULL-terminated */
+	int n_args;
+	char **command; /* what stood behind "--", NULL-terminated; NULL where nothing did */
+	int n_command;
+	FILE *out;
+	bool color; /* stdout is a terminal and NO_COLOR is not set */
+	const struct option_value *values;
+	size_t n_values;
+};
+
+struct option_value {
+	const struct option *option;
+	const char *value; /* "" for flags */
+};
+
+bool call_has(const struct call *call, const char *option);
+/* The last value given, or NULL. */
+const char *call_value(const struct call *call, const char *option);
+/* The next value of a repeated option; *at starts as 0. NULL at the end. option NULL: any option, in the order of the command line. */
+const struct option_value *call_next(const struct call *call, const char *option, size_t *at);
+
+/* One line on stderr behind "cordon: ". */
+void call_note(const struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+extern const struct verb verbs[]; /* ended by a row without a name */
+
+#endif

@@ -1,0 +1,181 @@
+#include <errno.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/glob.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "check.h"
+
+static bool hit(const char *pattern, const char *path)
+{
+	struct glob g;
+	bool r;
+
+	if (glob_init(&g, sv_of(pattern)) < 0)
+		return false;
+	r = glob_hit(&g, sv_of(path));
+	glob_done(&g);
+	return r;
+}
+
+static bool on_way(const char *pattern, const char *path)
+{
+	struct glob g;
+	bool r;
+
+	if (glob_init(&g, sv_of(pattern)) < 0)
+		return false;
+	r = glob_on_way(&g, sv_of(path));
+	glob_done(&g);
+	return r;
+}
+
+static void a_floating_pattern_matches_at_any_depth(void)
+{
+	CHECK(hit("**/.env", "/.env"));
+	CHECK(hit("**/.env", "/a/b/.env"));
+	CHECK(hit("**/.env", "/a/.env/below"));
+	CHECK(!hit("**/.env", "/a/.envrc"));
+	CHECK(!hit("**/.env", "/a/x.env"));
+	CHECK(hit("**/.git/hooks/**", "/w/.git/hooks"));
+	CHECK(hit("**/.git/hooks/**", "/w/.git/hooks/pre-commit"));
+	CHECK(!hit("**/.git/hooks/**", "/w/.git"));
+	CHECK(!hit("**/.git/hooks/**", "/w/hooks"));
+	CHECK(hit("**", "/anything/at/all"));
+}
+
+static void wildcards_stay_within_a_component(void)
+{
+	CHECK(hit("/usr/bin/g*", "/usr/bin/gcc"));
+	CHECK(!hit("/usr/*/gcc", "/usr/local/bin/gcc"));
+	CHECK(hit("/usr/**/gcc", "/usr/local/bin/gcc"));
+	CHECK(hit("/usr/**/gcc", "/usr/gcc"));
+	CHECK(hit("/a/[a-c]x", "/a/bx"));
+	CHECK(!hit("/a/[!a-c]x", "/a/bx"));
+	CHECK(hit("/a/*.pem", "/a/.pem"));
+	CHECK(hit("/a/\\*", "/a/*"));
+	CHECK(!hit("/a/\\*", "/a/b"));
+	CHECK(hit("/a/*b*c", "/a/xxbyybzc"));
+	CHECK(!hit("/a/*b*c", "/a/xxbyybz"));
+}
+
+static void a_prefix_of_a_denied_path_is_on_its_way(void)
+{
+	CHECK(on_way("**/.git/config", "/w/.git"));
+	CHECK(!on_way("**/.git/config", "/w/src"));
+	CHECK(!on_way("**/.env", "/w"));
+	CHECK(on_way("/home/u/.ssh", "/home/u"));
+	CHECK(!on_way("/home/u/.ssh", "/home/u/.ssh"));
+	CHECK(!on_way("/home/u/.ssh", "/home/v"));
+}
+
+static void bad_patterns_are_refused(void)
+{
+	static const char *const bad[] = {"", "a/b", "/a/../b", "/a//b", "/a/./b", "/a/**b", "/a/[x", "/a/b\\"};
+	struct glob g;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK(glob_init(&g, sv_of(bad[i])) == -EINVAL);
+}
+
+static void sha256_gives_the_published_digests(void)
+{
+	char hex[SHA256_HEX], million[1000];
+	unsigned char digest[SHA256_SIZE];
+	struct sha256 s;
+	int i;
+
+	sha256_hex_of(sv_of(""), hex);
+	CHECK_STR(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+	sha256_hex_of(sv_of("abc"), hex);
+	CHECK_STR(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	sha256_hex_of(sv_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"), hex);
+	CHECK_STR(hex, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+	memset(million, 'a', sizeof(million));
+	sha256_init(&s);
+	for (i = 0; i < 1000; i++)
+		sha256_add(&s, million, sizeof(million));
+	sha256_done(&s, digest);
+	sha256_hex(digest, hex);
+	CHECK_STR(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+static void untrusted_text_cannot_move_the_cursor(void)
+{
+	struct text_shown t;
+
+	CHECK_STR(text_show(&t, sv_of("a\x1b[2Jb\n")), "a\\x1b[2Jb\\x0a");
+	CHECK_STR(text_show(&t, sv_of("\xe2\x80\xae" "x")), "\\xe2\\x80\\xaex");
+	CHECK_STR(text_show(&t, sv_of("\xff\xc0\x80")), "\\xff\\xc0\\x80");
+	CHECK_STR(text_show(&t, sv_of("gr\xc3\xbc\xc3\x9f")), "gr\xc3\xbc\xc3\x9f");
+}
+
+static void a_slip_is_guessed_and_nonsense_is_not(void)
+{
+	static const char *const keys[] = {"filesystem", "network", "process", "inference", NULL};
+
+	CHECK_STR(text_nearest(sv_of("netwrok"), keys), "network");
+	CHECK_STR(text_nearest(sv_of("file_system"), keys), "filesystem");
+	CHECK(text_nearest(sv_of("banana"), keys) == NULL);
+}
+
+static void json_is_escaped_and_has_its_commas(void)
+{
+	AUTO_BUF b;
+	struct json j;
+
+	buf_init(&b, 1000);
+	json_init(&j, &b);
+	json_open(&j);
+	json_kstr(&j, "a", "x\"\\\n\x01\xff");
+	json_key(&j, "b");
+	json_list(&j);
+	json_int(&j, -1);
+	json_bool(&j, true);
+	json_null(&j);
+	json_end(&j);
+	json_close(&j);
+	CHECK_STR(b.p, "{\"a\":\"x\\\"\\\\\\n\\u0001\\ufffd\",\"b\":[-1,true,null]}");
+}
+
+static void a_buffer_never_passes_its_maximum(void)
+{
+	AUTO_BUF b;
+
+	buf_init(&b, 4);
+	CHECK(buf_str(&b, "abcd") == 0);
+	CHECK(buf_char(&b, 'e') == -EFBIG);
+	CHECK(buf_failed(&b) == -EFBIG);
+	CHECK_STR(b.p, "abcd");
+}
+
+static void errors_carry_their_context_in_front(void)
+{
+	struct error err = {0};
+
+	CHECK(error_sys(&err, -ENOENT, "open %s", "x") == -1);
+	CHECK(error_prefix(&err, "policy") == -1);
+	CHECK_STR(err.text, "policy: open x: No such file or directory");
+	CHECK(err.code == ENOENT);
+}
+
+int main(void)
+{
+	static const struct check_case cases[] = {
+		CASE(a_floating_pattern_matches_at_any_depth),
+		CASE(wildcards_stay_within_a_component),
+		CASE(a_prefix_of_a_denied_path_is_on_its_way),
+		CASE(bad_patterns_are_refused),
+		CASE(sha256_gives_the_published_digests),
+		CASE(untrusted_text_cannot_move_the_cursor),
+		CASE(a_slip_is_guessed_and_nonsense_is_not),
+		CASE(json_is_escaped_and_has_its_commas),
+		CASE(a_buffer_never_passes_its_maximum),
+		CASE(errors_carry_their_context_in_front),
+	};
+
+	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
+}
