@@ -5,6 +5,12 @@
  * parsed call and returns an exit status (0..255), or -1 with err set; main() then prints "cordon: " and the text to stderr and
  * exits 125 (126 for ERROR_NOT_EXEC, 127 for ERROR_NOT_FOUND). A verb prints its result to call->out (stdout), never a message; notes for
  * the person go through call_note(), which writes "cordon: ..." to stderr.
+ *
+ * Grammar: options stand before, between or behind positional arguments, as --name VALUE, --name=VALUE, -n VALUE or -nVALUE; "--" ends them. An option
+ * without OPTION_MANY may be given once. For a verb with `dashdash`, CMD starts behind "--" or with the first word after max_args positional
+ * arguments, whichever comes first, and its words are never looked at. --help and -h belong to every verb.
+ *
+ * Limits: none of its own beyond the kernel's argv. A call borrows argv; call_done() frees what parsing allocated.
  */
 #ifndef CORDON_CLI_H
 #define CORDON_CLI_H
@@ -40,6 +46,8 @@ struct verb {
 	int min_args, max_args;	      /* positional arguments; -1: no maximum */
 	bool dashdash;		      /* everything behind "--" (or behind the first positional, for run) is CMD's */
 	int (*run)(struct call *call, struct error *err);
+	bool needs_command; /* with dashdash: a missing CMD is an error of the command line */
+	bool hidden;	    /* works, but is in no help, man page or completion */
 };
 
 struct call {
@@ -52,6 +60,8 @@ struct call {
 	bool color; /* stdout is a terminal and NO_COLOR is not set */
 	const struct option_value *values;
 	size_t n_values;
+	bool help;     /* --help was given; nothing else was checked */
+	void *storage; /* call_done() frees it */
 };
 
 struct option_value {
@@ -67,6 +77,22 @@ const struct option_value *call_next(const struct call *call, const char *option
 
 /* One line on stderr behind "cordon: ". */
 void call_note(const struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Parses argv (argv[0] is skipped) by the rows of table. Errors are ERROR_USAGE. */
+int call_parse(const struct verb *table, int argc, char **argv, struct call *ret, struct error *err);
+void call_done(struct call *call);
+
+/*
+ * All of the program below main(): parse, run the verb, flush its output. Returns an exit status, or -1 with err set; output that cannot be written is such an
+ * error, whatever the verb said.
+ */
+int cli_main(const struct verb *table, int argc, char **argv, struct error *err);
+int cli_exit_status(const struct error *err); /* 125, 126 or 127 */
+
+/* The row whose name is the given words, or NULL; *ret_used is the number of words in its name. */
+const struct verb *verb_find(const struct verb *table, int n, char *const *words, int *ret_used);
+/* True where some row is named "WORD something". */
+bool verb_is_group(const struct verb *table, const char *word);
 
 extern const struct verb verbs[]; /* ended by a row without a name */
 
