@@ -1,0 +1,67 @@
+#!/bin/bash
+# test.sh [--quiet] [--label TEXT] BUILD_DIR [SUITE...]: runs the suites and counts their TAP.
+#
+# Without SUITE: all of them, that is the unit tests of the build folder (BUILD_DIR/tests/test-*) and every executable tests/*/*.sh but the benchmark.
+# The output of a suite is shown only where something in it failed; skipped tests are listed with their reasons. The last line is
+# "N passed, N failed, N skipped". A suite that dies, hangs (CORDON_TEST_TIMEOUT seconds, 300 unless told) or breaks its plan counts as one failure.
+
+set -u
+src=$(cd "$(dirname "$0")/.." && pwd)
+label=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--label) label="$2: "; shift 2 ;;
+	*) break ;;
+	esac
+done
+[ $# -ge 1 ] || { echo "usage: test.sh [--label TEXT] BUILD_DIR [SUITE...]" >&2; exit 2; }
+build=$(cd "$1" && pwd) || exit 2
+shift
+if [ $# -eq 0 ]; then
+	shopt -s nullglob
+	for f in "$build"/tests/test-* "$src"/tests/*.sh "$src"/tests/*/*.sh; do
+		case $f in
+		*/tests/lib.sh | */tests/bench/* | */tests/tools/*) ;;
+		*) [ -f "$f" ] && [ -x "$f" ] && set -- "$@" "$f" ;;
+		esac
+	done
+fi
+export CORDON_BUILD=$build CORDON=${CORDON:-$build/cordon}
+passed=0 failed=0 skipped=0
+out=$(mktemp) || exit 2
+trap 'rm -f "$out"' EXIT
+
+# Adds up one suite's TAP; prints "passed failed skipped plan".
+count()
+{
+	awk '
+	/^ok .*# *[Ss][Kk][Ii][Pp]/ { skip++; next }
+	/^not ok .*# *[Tt][Oo][Dd][Oo]/ { skip++; next }
+	/^ok / { pass++; next }
+	/^not ok / { fail++; next }
+	/^1\.\.[0-9]+/ { split($1, a, "[.]+"); plan = a[2]; if (plan == 0) skip++ }
+	END { printf "%d %d %d %s\n", pass, fail, skip, plan == "" ? -1 : plan }' "$out"
+}
+
+run_suite()
+{
+	local name=${1##*/} rc p f s plan started=$SECONDS
+	case $1 in */tests/*.sh) name=${1##*/tests/} ;; esac
+	timeout -k 10 "${CORDON_TEST_TIMEOUT:-300}" "$1" >"$out" 2>&1 </dev/null
+	rc=$?
+	read -r p f s plan < <(count)
+	if [ "$f" = 0 ] && { [ "$rc" != 0 ] || { [ "$plan" != 0 ] && [ "$plan" != $((p + f + s)) ]; }; }; then
+		f=1
+		echo "# the suite ended with status $rc after $((p + s)) of $plan tests" >>"$out"
+	fi
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	printf '%s%-32s %4d passed %3d failed %3d skipped %4ds\n' "$label" "$name" "$p" "$f" "$s" $((SECONDS - started))
+	grep -i '^ok .*# *skip' "$out" | sed -E 's/^ok [0-9]+ -? ?/    skipped: /'
+	[ "$f" = 0 ] || sed 's/^/    | /' "$out"
+}
+
+for suite; do
+	run_suite "$suite"
+done
+printf '%s%d passed, %d failed, %d skipped\n' "$label" "$passed" "$failed" "$skipped"
+[ "$failed" = 0 ]
