@@ -1,0 +1,119 @@
+#include "sys/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "sys/process.h"
+
+static int set_attributes(int tree, unsigned flags, uint64_t propagation, int userns_fd, unsigned at_flags)
+{
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_NOSUID, .propagation = propagation};
+
+	if (flags & MOUNT_READ_ONLY)
+		attr.attr_set |= MOUNT_ATTR_RDONLY;
+	if (flags & MOUNT_NO_EXEC)
+		attr.attr_set |= MOUNT_ATTR_NOEXEC;
+	if (flags & MOUNT_NO_DEV)
+		attr.attr_set |= MOUNT_ATTR_NODEV;
+	if (userns_fd >= 0) {
+		attr.attr_set |= MOUNT_ATTR_IDMAP;
+		attr.userns_fd = (uint64_t)userns_fd;
+	}
+	return syscall(SYS_mount_setattr, tree, "", at_flags | AT_EMPTY_PATH, &attr, sizeof(attr)) < 0 ? -errno : 0;
+}
+
+int sys_tree_clone(int dirfd, const char *path, unsigned flags)
+{
+	unsigned empty = path[0] ? 0 : AT_EMPTY_PATH;
+	long tree = syscall(SYS_open_tree, dirfd, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | empty);
+	int r;
+
+	if (tree < 0)
+		return -errno;
+	r = set_attributes((int)tree, flags, MS_PRIVATE, -1, AT_RECURSIVE);
+	if (r < 0) {
+		(void)close((int)tree);
+		return r;
+	}
+	return (int)tree;
+}
+
+int sys_tree_clone_idmapped(const char *path, unsigned flags, int userns_fd)
+{
+	long tree = syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	int r;
+
+	if (tree < 0)
+		return -errno;
+	r = set_attributes((int)tree, flags, MS_PRIVATE, userns_fd, AT_RECURSIVE);
+	if (r < 0) {
+		(void)close((int)tree);
+		return r;
+	}
+	return (int)tree;
+}
+
+static int write_map(pid_t pid, const char *name, uint32_t disk, uint32_t shown)
+{
+	char path[64], line[64];
+	AUTO_FD fd = -1;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	(void)snprintf(line, sizeof(line), "%u %u 1\n", disk, shown);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return write_all(fd, line, strlen(line));
+}
+
+int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid)
+{
+	char path[64];
+	int r, fd;
+	pid_t pid = sys_fork_into(CLONE_NEWUSER, NULL);
+
+	if (pid < 0)
+		return pid;
+	if (pid == 0) {
+		for (;;)
+			(void)pause();
+	}
+	r = write_map(pid, "uid_map", disk_uid, shown_uid);
+	if (r == 0)
+		r = write_map(pid, "gid_map", disk_gid, shown_gid);
+	if (r == 0) {
+		(void)snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		r = fd < 0 ? -errno : fd;
+	}
+	(void)kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return r;
+}
+
+int sys_tree_attach(int tree, int dirfd, const char *path)
+{
+	long r = syscall(SYS_move_mount, tree, "", dirfd, path, MOVE_MOUNT_F_EMPTY_PATH);
+
+	return r < 0 ? -errno : 0;
+}
+
+int sys_mount_flags(const char *path, unsigned flags, bool recursive)
+{
+	AUTO_FD fd = open(path, O_PATH | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return set_attributes(fd, flags, 0, -1, recursive ? AT_RECURSIVE : 0);
+}

@@ -1,0 +1,31 @@
+/*
+ * mounts: the file-descriptor mount calls, as few as we need. >= 0 or -errno.
+ */
+#ifndef CORDON_SYS_MOUNTS_H
+#define CORDON_SYS_MOUNTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum mount_flag {
+	MOUNT_READ_ONLY = 1,
+	MOUNT_NO_EXEC = 2,
+	MOUNT_NO_DEV = 4, /* nosuid is always set */
+};
+
+/* A private, detached copy of the tree at path (with what is mounted below it), its attributes set recursively. */
+int sys_tree_clone(int dirfd, const char *path, unsigned flags);
+
+/* The same, with the owner disk_id shown as, and stored for, shown_id (both host ids). Needs privilege over the file system. */
+int sys_tree_clone_idmapped(const char *path, unsigned flags, int userns_fd);
+
+/* A user namespace fd that maps host ids [0] to [1] for an id-mapped mount: `disk` on disk is `shown` through the mount. */
+int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid);
+
+/* Puts a detached tree on path. */
+int sys_tree_attach(int tree, int dirfd, const char *path);
+
+/* Changes attributes of the mount that path is the root of. */
+int sys_mount_flags(const char *path, unsigned flags, bool recursive);
+
+#endif

@@ -1,0 +1,243 @@
+#include "sys/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <linux/futex.h>
+#include <linux/if.h>
+#include <linux/sched.h>
+#include <linux/securebits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* glibc's sched.h and linux/sched.h do not go together. */
+int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
+int setns(int fd, int nstype);
+
+pid_t sys_fork_into(uint64_t namespaces, int *ret_pidfd)
+{
+	int pidfd = -1;
+	struct clone_args args = {.flags = namespaces | (ret_pidfd ? CLONE_PIDFD : 0),
+				  .pidfd = (uintptr_t)&pidfd,
+				  .exit_signal = SIGCHLD};
+	long pid = syscall(SYS_clone3, &args, sizeof(args));
+
+	if (pid < 0 && errno == ENOSYS)
+		pid = syscall(SYS_clone, namespaces | (ret_pidfd ? CLONE_PIDFD : 0) | SIGCHLD, NULL, &pidfd, NULL, 0UL);
+	if (pid < 0)
+		return -errno;
+	if (pid > 0 && ret_pidfd)
+		*ret_pidfd = pidfd;
+	return (pid_t)pid;
+}
+
+enum { SPAWN_STACK = 64 * 1024 };
+
+pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int *ret_pidfd)
+{
+	int pidfd = -1, flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD | (ret_pidfd ? CLONE_PIDFD : 0);
+	char *stack = mmap(NULL, SPAWN_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	pid_t pid;
+	int code;
+
+	if (stack == MAP_FAILED)
+		return -errno;
+	pid = clone(fn, stack + SPAWN_STACK, flags, arg, &pidfd);
+	code = errno;
+	(void)munmap(stack, SPAWN_STACK);
+	if (pid < 0)
+		return -code;
+	if (ret_pidfd)
+		*ret_pidfd = pidfd;
+	return pid;
+}
+
+enum { NET_STACK = 16 * 1024 };
+
+struct sys_net_maker {
+	int state; /* futex: 0 at work, 1 done, 2 failed, 3 may go */
+	int code;
+	int pidfd;
+	pid_t pid;
+	char *stack;
+};
+
+static void futex(int *at, int op, int v)
+{
+	(void)syscall(SYS_futex, at, op, v, NULL, NULL, 0);
+}
+
+/*
+ * Shares our memory, thread-local storage included, so it must not let libc write errno while we run: syscall() would. The
+ * few calls it makes are made by hand.
+ */
+static long raw_call(long nr, long a, long b, long c, long d)
+{
+#if defined(__x86_64__)
+	long ret;
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = 0;
+	register long r9 __asm__("r9") = 0;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+#elif defined(__aarch64__)
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+	return x0;
+#else
+#error "add the system call sequence of this machine"
+#endif
+}
+
+static int net_maker(void *arg)
+{
+	struct sys_net_maker *m = arg;
+	long r = raw_call(SYS_unshare, CLONE_NEWNET, 0, 0, 0);
+
+	m->code = (int)r;
+	__atomic_store_n(&m->state, r < 0 ? 2 : 1, __ATOMIC_SEQ_CST);
+	raw_call(SYS_futex, (long)(uintptr_t)&m->state, FUTEX_WAKE, 1, 0);
+	while (__atomic_load_n(&m->state, __ATOMIC_SEQ_CST) == 1)
+		raw_call(SYS_futex, (long)(uintptr_t)&m->state, FUTEX_WAIT, 1, 0);
+	raw_call(SYS_exit, 0, 0, 0, 0);
+	return 0;
+}
+
+int sys_net_start(struct sys_net_maker **ret)
+{
+	struct sys_net_maker *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return -ENOMEM;
+	m->stack = malloc(NET_STACK);
+	if (!m->stack) {
+		free(m);
+		return -ENOMEM;
+	}
+	m->pid = clone(net_maker, m->stack + NET_STACK, CLONE_VM | CLONE_PIDFD | SIGCHLD, m, &m->pidfd);
+	if (m->pid < 0) {
+		int code = errno;
+
+		free(m->stack);
+		free(m);
+		return -code;
+	}
+	*ret = m;
+	return 0;
+}
+
+int sys_net_join(struct sys_net_maker *m)
+{
+	int r = 0, state;
+
+	while ((state = __atomic_load_n(&m->state, __ATOMIC_SEQ_CST)) == 0)
+		futex(&m->state, FUTEX_WAIT, 0);
+	if (state == 2)
+		r = m->code;
+	else if (setns(m->pidfd, CLONE_NEWNET) < 0)
+		r = -errno;
+	__atomic_store_n(&m->state, 3, __ATOMIC_SEQ_CST);
+	futex(&m->state, FUTEX_WAKE, 1);
+	while (waitpid(m->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	(void)close(m->pidfd);
+	free(m->stack);
+	free(m);
+	return r;
+}
+
+int sys_pidfd_open(pid_t pid)
+{
+	long fd = syscall(SYS_pidfd_open, pid, 0);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int sys_pidfd_signal(int pidfd, int sig)
+{
+	return syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0) < 0 ? -errno : 0;
+}
+
+int sys_pidfd_getfd(int pidfd, int fd)
+{
+	long got = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+
+	return got < 0 ? -errno : (int)got;
+}
+
+int sys_close_from(unsigned first)
+{
+	long limit, fd;
+
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+		return 0;
+	if (errno != ENOSYS)
+		return -errno;
+	limit = sysconf(_SC_OPEN_MAX);
+	for (fd = first; fd < (limit < 0 ? 65536 : limit); fd++)
+		(void)close((int)fd);
+	return 0;
+}
+
+int sys_pivot_root(const char *new_root, const char *put_old)
+{
+	return syscall(SYS_pivot_root, new_root, put_old) < 0 ? -errno : 0;
+}
+
+int sys_loopback_up(void)
+{
+	struct ifreq req = {.ifr_ifrn.ifrn_name = "lo", .ifr_ifru.ifru_flags = IFF_UP | IFF_RUNNING};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), r = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, SIOCSIFFLAGS, &req) < 0)
+		r = -errno;
+	(void)close(fd);
+	return r;
+}
+
+static int lock_caps(void)
+{
+	unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+			     SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+			     SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+	unsigned long cap;
+
+	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
+		return -errno;
+	for (cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+			return -errno;
+	return 0;
+}
+
+int sys_drop_caps(uint64_t keep, bool lock)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{(uint32_t)keep, (uint32_t)keep, 0},
+						 {(uint32_t)(keep >> 32), (uint32_t)(keep >> 32), 0}};
+	int r = lock ? lock_caps() : 0;
+
+	if (r < 0)
+		return r;
+	return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
+}

@@ -1,0 +1,47 @@
+/*
+ * process: creating processes and holding on to them. Thin wrappers: >= 0 or -errno, nothing printed, nothing kept.
+ */
+#ifndef CORDON_SYS_PROCESS_H
+#define CORDON_SYS_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * As fork() with namespace flags (CLONE_NEW*). *ret_pidfd is set in the parent (O_CLOEXEC) where ret_pidfd is not NULL. Where the kernel or
+ * a container's filter answers ENOSYS to clone3, clone(2) is used.
+ */
+pid_t sys_fork_into(uint64_t namespaces, int *ret_pidfd);
+
+/*
+ * Runs fn(arg) in a child that shares memory and the fd table with us while we wait for it to exec or exit: a posix_spawn whose
+ * steps are ours. fn must not return before it exits or execs; it must not touch stdio or the heap. The new process's exec
+ * gives it an fd table of its own. *ret_pidfd as above.
+ */
+pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int *ret_pidfd);
+
+/* A new network namespace made beside us, because it takes as long as all our mounts: start, do other work, join. */
+struct sys_net_maker;
+int sys_net_start(struct sys_net_maker **ret);
+int sys_net_join(struct sys_net_maker *m); /* we are in the new namespace after it; frees m */
+
+int sys_pidfd_open(pid_t pid);
+int sys_pidfd_signal(int pidfd, int sig);
+int sys_pidfd_getfd(int pidfd, int fd);
+
+/* Closes every fd from first on. */
+int sys_close_from(unsigned first);
+
+int sys_pivot_root(const char *new_root, const char *put_old);
+
+/* Brings "lo" up in our network namespace. */
+int sys_loopback_up(void);
+
+/* Empties the capability sets, keeping those in the mask keep (bit = CAP_ number) as permitted and effective; with lock, also
+ * empties the bounding set and locks "no capabilities through uid 0" (SECBIT_NOROOT and its kin). */
+int sys_drop_caps(uint64_t keep, bool lock);
+
+enum { SYS_CAP_KILL = 5, SYS_CAP_SYS_PTRACE = 19, SYS_CAP_SYS_ADMIN = 21 };
+
+#endif

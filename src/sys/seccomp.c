@@ -1,0 +1,91 @@
+#include "sys/seccomp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Linux 5.19: a signal does not interrupt a call whose notification was received, so nothing is done twice. */
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+#ifndef SECCOMP_ADDFD_FLAG_SEND
+#define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
+#endif
+/* Linux 6.6: wake the other side on this CPU. */
+#define NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define NOTIF_SYNC_WAKE_UP 1UL
+
+int seccomp_install(const struct sock_filter *program, size_t n, bool listener)
+{
+	struct sock_fprog prog = {.len = (unsigned short)n, .filter = (struct sock_filter *)(uintptr_t)program};
+	unsigned long flags = listener ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
+	long fd;
+
+	if (!listener)
+		return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) < 0 ? -errno : 0;
+	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &prog);
+	if (fd < 0 && errno == EINVAL)
+		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
+	if (fd < 0)
+		return -errno;
+	(void)ioctl((int)fd, NOTIF_SET_FLAGS, NOTIF_SYNC_WAKE_UP);
+	return (int)fd;
+}
+
+int seccomp_receive(int listener, struct seccomp_call *ret)
+{
+	struct seccomp_notif n;
+	unsigned i;
+
+	memset(&n, 0, sizeof(n)); /* the kernel insists */
+	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
+		return -errno;
+	ret->id = n.id;
+	ret->pid = (pid_t)n.pid;
+	ret->nr = n.data.nr;
+	ret->ip = n.data.instruction_pointer;
+	for (i = 0; i < 6; i++)
+		ret->args[i] = n.data.args[i];
+	return 0;
+}
+
+bool seccomp_alive(int listener, uint64_t id)
+{
+	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+int seccomp_answer(int listener, uint64_t id, int64_t value, int error)
+{
+	struct seccomp_notif_resp r = {.id = id, .val = error ? 0 : value, .error = error};
+
+	return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &r) < 0 ? -errno : 0;
+}
+
+int seccomp_answer_fd(int listener, uint64_t id, int fd, bool cloexec)
+{
+	struct seccomp_notif_addfd a = {.id = id, .flags = SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)fd,
+					.newfd_flags = cloexec ? O_CLOEXEC : 0};
+	int got = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &a);
+
+	if (got >= 0)
+		return 0;
+	if (errno != EINVAL)
+		return -errno;
+	a.flags = 0; /* before Linux 5.14: two steps */
+	got = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &a);
+	if (got < 0)
+		return -errno;
+	return seccomp_answer(listener, id, got, 0);
+}
+
+bool seccomp_notify_works(void)
+{
+	uint32_t action = SECCOMP_RET_USER_NOTIF;
+
+	return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}

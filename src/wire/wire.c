@@ -1,0 +1,230 @@
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static void put(struct buf *b, uint64_t v, unsigned bytes)
+{
+	unsigned char le[8];
+	unsigned i;
+
+	for (i = 0; i < bytes; i++)
+		le[i] = (unsigned char)(v >> (8 * i));
+	(void)buf_add(b, le, bytes);
+}
+
+void wire_put_u32(struct buf *b, uint32_t v)
+{
+	put(b, v, 4);
+}
+
+void wire_put_u64(struct buf *b, uint64_t v)
+{
+	put(b, v, 8);
+}
+
+void wire_put_sv(struct buf *b, struct sv s)
+{
+	put(b, s.n, 4);
+	(void)buf_sv(b, s);
+}
+
+void wire_put_strings(struct buf *b, char *const *v)
+{
+	uint32_t n = 0, i;
+
+	while (v && v[n])
+		n++;
+	put(b, n, 4);
+	for (i = 0; i < n; i++)
+		wire_put_sv(b, sv_of(v[i]));
+}
+
+void wire_in_init(struct wire_in *in, struct sv body)
+{
+	*in = (struct wire_in){.rest = body};
+}
+
+static uint64_t get(struct wire_in *in, unsigned bytes)
+{
+	uint64_t v = 0;
+	unsigned i;
+
+	if (in->failed || in->rest.n < bytes) {
+		in->failed = true;
+		return 0;
+	}
+	for (i = 0; i < bytes; i++)
+		v |= (uint64_t)(unsigned char)in->rest.p[i] << (8 * i);
+	in->rest.p += bytes;
+	in->rest.n -= bytes;
+	return v;
+}
+
+uint32_t wire_get_u32(struct wire_in *in)
+{
+	return (uint32_t)get(in, 4);
+}
+
+uint64_t wire_get_u64(struct wire_in *in)
+{
+	return get(in, 8);
+}
+
+struct sv wire_get_sv(struct wire_in *in)
+{
+	size_t n = (size_t)get(in, 4);
+	struct sv s;
+
+	if (in->failed || in->rest.n < n) {
+		in->failed = true;
+		return sv_n("", 0);
+	}
+	s = sv_n(in->rest.p, n);
+	in->rest.p += n;
+	in->rest.n -= n;
+	return s;
+}
+
+char **wire_get_strings(struct wire_in *in, size_t max)
+{
+	size_t n = (size_t)get(in, 4), i;
+	char **v, *to;
+	struct sv s;
+
+	/* each string takes at least its length field, so n is bounded by what is there */
+	if (in->failed || n > max || n > in->rest.n / 4) {
+		in->failed = true;
+		return NULL;
+	}
+	v = malloc((n + 1) * sizeof(*v) + in->rest.n + n);
+	if (!v)
+		return NULL;
+	to = (char *)(v + n + 1);
+	for (i = 0; i < n; i++) {
+		s = wire_get_sv(in);
+		if (in->failed || memchr(s.p, '\0', s.n)) {
+			in->failed = true;
+			free(v);
+			return NULL;
+		}
+		v[i] = to;
+		memcpy(to, s.p, s.n);
+		to[s.n] = '\0';
+		to += s.n + 1;
+	}
+	v[n] = NULL;
+	return v;
+}
+
+bool wire_ok(const struct wire_in *in)
+{
+	return !in->failed && in->rest.n == 0;
+}
+
+int wire_send(int sock, uint16_t type, struct sv body, const int *fds, size_t n_fds)
+{
+	unsigned char head[2] = {(unsigned char)type, (unsigned char)(type >> 8)};
+	struct iovec iov[2] = {{head, sizeof(head)}, {(void *)(uintptr_t)body.p, body.n}};
+	union {
+		char room[CMSG_SPACE(sizeof(int) * WIRE_MAX_FDS)];
+		struct cmsghdr align;
+	} control;
+	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
+	struct cmsghdr *c;
+
+	if (body.n > WIRE_MAX_BODY || n_fds > WIRE_MAX_FDS)
+		return -EMSGSIZE;
+	if (n_fds) {
+		memset(&control, 0, sizeof(control));
+		msg.msg_control = control.room;
+		msg.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
+		memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
+	}
+	while (sendmsg(sock, &msg, MSG_NOSIGNAL) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return 0;
+}
+
+static void take_fds(struct wire_message *m, struct msghdr *msg)
+{
+	struct cmsghdr *c;
+	size_t n, i;
+	int fd;
+
+	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (i = 0; i < n; i++) {
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			if (m->n_fds < WIRE_MAX_FDS)
+				m->fds[m->n_fds++] = fd;
+			else
+				(void)close(fd);
+		}
+	}
+}
+
+int wire_receive(int sock, struct wire_message *m)
+{
+	unsigned char head[2];
+	union {
+		char room[CMSG_SPACE(sizeof(int) * WIRE_MAX_FDS)];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov[2];
+	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2, .msg_control = control.room, .msg_controllen = sizeof(control)};
+	ssize_t size, n;
+
+	*m = (struct wire_message){0};
+	buf_init(&m->body, WIRE_MAX_BODY);
+	/* how large is it? then one allocation of that size, not of the maximum */
+	while ((size = recv(sock, head, sizeof(head), MSG_PEEK | MSG_TRUNC)) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (size == 0)
+		return 0;
+	if (size > WIRE_MAX_BODY + 2)
+		size = 2; /* falls to MSG_TRUNC below */
+	m->body.p = malloc((size_t)size + 1);
+	if (!m->body.p)
+		return -ENOMEM;
+	m->body.cap = (size_t)size + 1;
+	iov[0] = (struct iovec){head, sizeof(head)};
+	iov[1] = (struct iovec){m->body.p, (size_t)size};
+	while ((n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC)) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (n == 0)
+		return 0;
+	take_fds(m, &msg);
+	if (n < 2 || (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+		wire_message_done(m);
+		return -EPROTO;
+	}
+	m->type = (uint16_t)(head[0] | head[1] << 8);
+	m->body.n = (size_t)n - 2;
+	m->body.p[m->body.n] = '\0';
+	return 1;
+}
+
+void wire_message_done(struct wire_message *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->n_fds; i++)
+		if (m->fds[i] >= 0)
+			(void)close(m->fds[i]);
+	m->n_fds = 0;
+	buf_done(&m->body);
+}

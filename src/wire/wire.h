@@ -1,0 +1,51 @@
+/*
+ * wire: messages between Cordon's processes, one per packet of a SOCK_SEQPACKET socket.
+ *
+ * A message is a 16-bit type, a body of fields in a fixed order, and up to WIRE_MAX_FDS descriptors. Numbers are little-endian; a string
+ * is a 32-bit length and its bytes. A reader never trusts a count: a field that does not fit marks the reader failed and reads as zero or empty, so
+ * a decoder checks wire_ok() once, at the end, which also insists that nothing is left over.
+ */
+#ifndef CORDON_WIRE_H
+#define CORDON_WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum { WIRE_MAX_BODY = 160 * 1024, WIRE_MAX_FDS = 8 };
+
+void wire_put_u32(struct buf *b, uint32_t v);
+void wire_put_u64(struct buf *b, uint64_t v);
+void wire_put_sv(struct buf *b, struct sv s);
+/* A NULL-terminated array of strings: its count, then each. */
+void wire_put_strings(struct buf *b, char *const *v);
+
+struct wire_in {
+	struct sv rest;
+	bool failed;
+};
+
+void wire_in_init(struct wire_in *in, struct sv body);
+uint32_t wire_get_u32(struct wire_in *in);
+uint64_t wire_get_u64(struct wire_in *in);
+struct sv wire_get_sv(struct wire_in *in);
+/* A NULL-terminated array (one allocation: free()), no more than max strings, none with a NUL inside. NULL on failure. */
+char **wire_get_strings(struct wire_in *in, size_t max);
+bool wire_ok(const struct wire_in *in);
+
+struct wire_message {
+	uint16_t type;
+	struct buf body;
+	int fds[WIRE_MAX_FDS];
+	size_t n_fds;
+};
+
+/* Sends one message. fds stay the caller's. 0 or -errno. */
+int wire_send(int sock, uint16_t type, struct sv body, const int *fds, size_t n_fds);
+
+/* Receives one message into m, whose fds (O_CLOEXEC) are then the caller's. 1; 0: the other side is gone; -errno (-EPROTO: malformed). */
+int wire_receive(int sock, struct wire_message *m);
+void wire_message_done(struct wire_message *m); /* closes what fds are left */
+
+#endif
