@@ -29,7 +29,7 @@ struct option {
 	const char *name;  /* without the dashes */
 	char letter;	   /* short form, or 0 */
 	const char *value; /* what the value is called in help ("FILE"), or NULL for a flag */
-	const char *complete; /* how a shell completes it: "file", "dir", "profile", "runtime", "category", "run", or NULL */
+	const char *complete; /* how a shell completes it: "file", "dir", "profile", "runtime", "category", "run", "a|b|c" (these words), or NULL */
 	const char *help;  /* one line */
 	unsigned flags;
 };
@@ -39,7 +39,7 @@ struct call;
 struct verb {
 	const char *name;     /* "run", "policy check" */
 	const char *args;     /* "-- CMD [ARG...]" */
-	const char *complete; /* how positional arguments complete: as option.complete, "command", or NULL */
+	const char *complete; /* how positional arguments complete: as option.complete, "command", "verb", or NULL */
 	const char *summary;  /* one line */
 	const char *details;  /* paragraphs for the man page and --help, may be NULL */
 	const struct option *options; /* ended by a row without a name; NULL: none */

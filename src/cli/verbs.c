@@ -4,6 +4,7 @@
  */
 #include "cli/cli.h"
 #include "cli/cli_help.h"
+#include "cli/verb_completion.h"
 
 const struct verb verbs[] = {
 	{
@@ -13,6 +14,31 @@ const struct verb verbs[] = {
 		.summary = "Show help for a command.",
 		.max_args = 2,
 		.run = verb_help,
+	},
+	{
+		.name = "completion",
+		.args = "bash|zsh|fish",
+		.complete = "bash|zsh|fish",
+		.summary = "Print a completion script for a shell.",
+		.details = "For bash, put this into ~/.bashrc:\n\n"
+			   "    source <(cordon completion bash)\n\n"
+			   "For zsh, into ~/.zshrc, below compinit:\n\n"
+			   "    source <(cordon completion zsh)\n\n"
+			   "For fish:\n\n"
+			   "    cordon completion fish > ~/.config/fish/completions/cordon.fish",
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_completion,
+	},
+	{
+		.name = "man",
+		.args = "[COMMAND...]",
+		.complete = "verb",
+		.summary = "Print a man page in roff.",
+		.options = verb_man_options,
+		.max_args = 2,
+		.run = verb_man,
+		.hidden = true,
 	},
 	{0},
 };

@@ -1,0 +1,85 @@
+#include "cli/cli_complete.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "model/policy.h"
+
+static const char *const shell_names[] = {"bash", "zsh", "fish", NULL};
+static const char *const profile_names[] = {"default", "strict", "build",    "claude", "codex",
+					    "gemini",  "aider",	 "opencode", NULL};
+
+static const struct {
+	const char *kind;
+	const char *const *words;
+} fixed_kinds[] = {
+	{"profile", profile_names},
+	{"runtime", runtime_names},
+	{"category", category_names},
+};
+
+const char *complete_words(const char *complete, char out[COMPLETE_WORDS_MAX])
+{
+	size_t i, k, n = 0;
+	char *p;
+
+	out[0] = '\0';
+	if (complete && strchr(complete, '|')) {
+		(void)snprintf(out, COMPLETE_WORDS_MAX, "%s", complete);
+		for (p = out; *p; p++)
+			*p = *p == '|' ? ' ' : *p;
+	}
+	for (i = 0; complete && i < ARRAY_LEN(fixed_kinds); i++) {
+		if (strcmp(complete, fixed_kinds[i].kind) != 0)
+			continue;
+		for (k = 0; fixed_kinds[i].words[k] && n < COMPLETE_WORDS_MAX; k++)
+			n += (size_t)snprintf(out + n, COMPLETE_WORDS_MAX - n, "%s%s", k ? " " : "",
+					      fixed_kinds[i].words[k]);
+	}
+	return out;
+}
+
+void complete_quote(FILE *out, const char *s, const char *special)
+{
+	for (; *s; s++) {
+		if (*s == '\'') {
+			(void)fputs("'\\''", out);
+			continue;
+		}
+		if (strchr(special, *s))
+			(void)fputc('\\', out);
+		(void)fputc(*s, out);
+	}
+}
+
+const struct verb *complete_next_group(const struct verb *table, const struct verb *at, int *len)
+{
+	const struct verb *v, *before;
+
+	for (v = at ? at + 1 : table; v->name; v++) {
+		*len = (int)strcspn(v->name, " ");
+		if (!v->name[*len] || v->hidden)
+			continue;
+		for (before = table; before < v; before++)
+			if (strncmp(before->name, v->name, (size_t)*len + 1) == 0)
+				break;
+		if (before == v)
+			return v;
+	}
+	return NULL;
+}
+
+int complete_write(const struct verb *table, const char *shell, FILE *out, struct error *err)
+{
+	static void (*const write_script[])(const struct verb *, FILE *) = {complete_bash, complete_zsh, complete_fish};
+	int i = name_index(shell_names, sv_of(shell));
+	struct text_shown shown;
+
+	if (i < 0)
+		return error_set(err, ERROR_USAGE, "completion: unknown shell \"%s\"; there are bash, zsh and fish",
+				 text_show(&shown, sv_of(shell)));
+	write_script[i](table, out);
+	return 0;
+}
