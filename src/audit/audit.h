@@ -1,19 +1,29 @@
 /*
  * audit: the hash-chained log of a run.
  *
- * One JSON object per line; `prev` is the hash of the line before (64 zeros for the first), `hash` = SHA-256(prev || the line's canonical JSON without `hash`),
- * where prev is its 64 hex digits and canonical is the text as written, minus the trailing ,"hash":"..." member: keys in the order written, no white space. `seq` counts from 1.
+ * One JSON object per line; `prev` is the hash of the line before (64 zeros for the first), `hash` = SHA-256(prev ||
+ * the line's canonical JSON without `hash`), where prev is its 64 hex digits and canonical is the text as written,
+ * minus the trailing ,"hash":"..." member: keys in the order written, no white space. `seq` counts from 1. See
+ * audit_line.h.
  *
- * A writer owns its fd (O_APPEND, 0600). audit_write() writes one whole line with one write(2); a short or failed write is an error
- * and the writer stays failed: the caller must stop the run (fail closed). A line is at most AUDIT_LINE_MAX bytes; longer values are cut and marked.
+ * A writer owns its fd (O_APPEND, 0600). audit_write() writes one whole line with one write(2), and never waits for the
+ * disk; a short or failed write is an error and the writer stays failed: the caller must stop the run (fail closed).
+ * The same holds for the copy. A line is at most AUDIT_LINE_MAX bytes with its newline; longer values are cut, end in
+ * "[cut]", and are counted in the member `cut`. Nothing can be written behind an exit event.
  *
- * Dropping lines at the end cannot be seen from the chain alone: a finished log ends in an `exit` event, and audit_verify() reports a log without one as
- * unfinished. The last hash is also kept in the run's state file, and verify takes it as `expect_last`.
+ * Further fields of an event must not be named as a member that every line has (-1 with EINVAL, nothing written). JSON
+ * text in them must be as base/json writes it (compact); what is not is kept as a string.
+ *
+ * Dropping lines at the end cannot be seen from the chain alone: a finished log ends in an `exit` event, and
+ * audit_verify() reports a log without one as unfinished. The last hash is also kept in the run's state file, and
+ * verify takes it as `expect_last`: only that shows a log whose end was written anew by someone who computed its
+ * hashes, too.
  */
 #ifndef CORDON_AUDIT_H
 #define CORDON_AUDIT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -36,16 +46,21 @@ enum audit_state { AUDIT_GOOD, AUDIT_UNFINISHED, AUDIT_BROKEN };
 
 struct audit_report {
 	enum audit_state state;
-	uint64_t lines;	     /* good ones */
-	uint64_t bad_line;   /* line number of the first bad one, from 1 */
-	char what[160];	     /* "changed", "dropped", "added", "reordered" and the like, in a sentence */
-	char last_hash[SHA256_HEX];
+	uint64_t lines;             /* good ones, before the first bad one */
+	uint64_t bad_line;          /* line number of the first bad one, from 1; 0: none */
+	char what[160];             /* "changed", "dropped", "added", "reordered" and the like, in a sentence */
+	char last_hash[SHA256_HEX]; /* of the last good line; 64 zeros where there is none */
 };
 
 /* Reads the whole log. -1 only where it cannot be read at all. expect_last may be NULL. */
 int audit_verify(const char *path, const char *expect_last, struct audit_report *ret, struct error *err);
 
-/* Prints the log for a person, one line an event, everything escaped. */
+/*
+ * Prints the log for a person, one line an event, everything escaped; or, the other one, the lines as they are. Both
+ * print the good lines only, and then fail with ERROR_INPUT where a bad one follows. An unfinished log is fine: its run
+ * may still be on.
+ */
 int audit_show(const char *path, FILE *out, bool color, struct error *err);
+int audit_show_json(const char *path, FILE *out, struct error *err);
 
 #endif

@@ -4,9 +4,33 @@
  */
 #include "cli/cli.h"
 #include "cli/cli_help.h"
+#include "cli/verb_audit.h"
 #include "cli/verb_completion.h"
 
 const struct verb verbs[] = {
+	{
+		.name = "audit verify",
+		.args = "FILE",
+		.complete = "file",
+		.summary = "Check that a run's audit log is whole and unchanged.",
+		.details = "Finds the first line that was changed, dropped, added, duplicated or reordered. Exits 0 when the log is good, 1 when a line is bad or "
+			   "no exit event ends the log, 125 when it cannot be read.",
+		.options = verb_audit_verify_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_audit_verify,
+	},
+	{
+		.name = "audit show",
+		.args = "FILE",
+		.complete = "file",
+		.summary = "Print a run's audit log, one event a line.",
+		.details = "Shows the lines that are good, and exits 1 where a bad one follows.",
+		.options = verb_audit_show_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_audit_show,
+	},
 	{
 		.name = "help",
 		.args = "[COMMAND...]",

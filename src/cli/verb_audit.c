@@ -1,0 +1,84 @@
+#include "cli/verb_audit.h"
+
+#include <inttypes.h>
+
+#include "audit/audit.h"
+#include "base/json.h"
+#include "base/text.h"
+
+const struct option verb_audit_verify_options[] = {
+	{.name = "last", .value = "HASH", .help = "The hash that the log must end with, as the run's state keeps it."},
+	{.name = "json", .help = "Print the result as one JSON document."},
+	{0},
+};
+
+const struct option verb_audit_show_options[] = {
+	{.name = "json", .help = "Print the lines as they are, as far as they are good."},
+	{0},
+};
+
+static const char *const state_names[] = {
+	[AUDIT_GOOD] = "good",
+	[AUDIT_UNFINISHED] = "unfinished",
+	[AUDIT_BROKEN] = "broken",
+};
+
+static int print_json(struct call *call, const struct audit_report *r, struct error *err)
+{
+	struct json j;
+	AUTO_BUF b;
+
+	buf_init(&b, 1 << 20);
+	json_init(&j, &b);
+	json_open(&j);
+	json_kint(&j, "version", 1);
+	json_kstr(&j, "file", call->args[0]);
+	json_kstr(&j, "state", state_names[r->state]);
+	json_kint(&j, "lines", (int64_t)r->lines);
+	json_key(&j, "bad_line");
+	if (r->bad_line)
+		json_uint(&j, r->bad_line);
+	else
+		json_str(&j, NULL);
+	json_kstr(&j, "what", r->what);
+	json_kstr(&j, "last_hash", r->last_hash);
+	json_close(&j);
+	if (buf_failed(&b))
+		return error_sys(err, buf_failed(&b), "audit verify");
+	fprintf(call->out, "%s\n", b.p);
+	return 0;
+}
+
+int verb_audit_verify(struct call *call, struct error *err)
+{
+	struct audit_report report;
+	struct text_shown file;
+
+	if (audit_verify(call->args[0], call_value(call, "last"), &report, err) < 0)
+		return -1;
+	text_show(&file, sv_of(call->args[0]));
+	if (call_has(call, "json")) {
+		if (print_json(call, &report, err) < 0)
+			return -1;
+	} else if (report.bad_line) {
+		fprintf(call->out, "%s:%" PRIu64 ": %s\n", file.s, report.bad_line, report.what);
+	} else {
+		fprintf(call->out, "%s: %" PRIu64 " line%s, %s\n", file.s, report.lines, report.lines == 1 ? "" : "s", report.what);
+	}
+	return report.state == AUDIT_GOOD ? 0 : 1;
+}
+
+int verb_audit_show(struct call *call, struct error *err)
+{
+	int r;
+
+	if (call_has(call, "json"))
+		r = audit_show_json(call->args[0], call->out, err);
+	else
+		r = audit_show(call->args[0], call->out, call->color, err);
+	if (r == 0 || err->kind != ERROR_INPUT)
+		return r;
+	(void)fflush(call->out);
+	call_note(call, "%s", err->text);
+	return 1;
+}
