@@ -2,8 +2,8 @@
  * base_system: what every sandbox holds without being told, and what it hides although it lies there.
  *
  * One table, so that what `why` and `explain` say and what the plan builds cannot differ. For a path that several rows hit the
- * row that matches deepest decides. Hidden rows are what a readable /etc (or a policy's `read: [/etc]`) must not give away: they stay hidden unless a
- * pattern of filesystem.read or .write matches at least as deep, i.e. names them.
+ * row that matches deepest decides. Of /etc only what is listed is there: it is an allowlist. The user's home is private too, under
+ * its own name, which is why it is not in the table.
  *
  * Pure: knows names only and never looks at the host.
  */
@@ -15,7 +15,8 @@
 enum base_kind {
 	BASE_ABSENT,	/* not there unless policy shows it */
 	BASE_READ,	/* of the host, read-only */
-	BASE_HIDDEN,	/* of the host, never shown */
+	BASE_MADE,	/* a small file that Cordon makes */
+	BASE_HIDDEN,	/* of the kernel's or the host's, never shown */
 	BASE_PRIVATE,	/* the sandbox's own, empty at the start, writable */
 	BASE_PROC,	/* its own /proc: readable; a process may write to its own entries */
 	BASE_DEVICE,	/* a device node that is in its /dev: readable and writable */
@@ -29,9 +30,6 @@ struct base_path {
 
 /* Ended by a row without a pattern. */
 extern const struct base_path base_paths[];
-
-/* Home of the user inside. */
-#define BASE_HOME "/home/cordon"
 
 /* The row that decides for a canonical path, and how many components of the path it took to match; NULL: absent. */
 const struct base_path *base_system_find(struct sv path, int *ret_depth);

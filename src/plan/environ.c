@@ -150,7 +150,7 @@ static int put_safe_set(struct builder *b)
 {
 	static const struct environ_placeholder safe[] = {
 		{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-		{"HOME", BASE_HOME},
+		{"HOME", req->home ? req->home : "/tmp"},
 		{"USER", "cordon"},
 		{"LOGNAME", "cordon"},
 		{"SHELL", "/bin/sh"},

@@ -51,6 +51,7 @@ struct environ_request {
 	const struct policy *policy;
 	char *const *host; /* NULL-terminated NAME=VALUE */
 	const char *pwd;   /* where CMD starts, inside */
+	const char *home;  /* the user's home: an empty folder of that name inside */
 	bool tty;
 	const char *const *arguments; /* of --env */
 	size_t n_arguments;

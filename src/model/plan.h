@@ -1,0 +1,86 @@
+/*
+ * plan: what a backend will do, in order, as plain data. Made from an effective policy, a request and one look at the host;
+ * never changed afterwards; printed by --dry-run.
+ *
+ * Everything lives in the plan's arena. Paths are absolute and canonical; `source` is a path of the host, `target` one inside.
+ */
+#ifndef CORDON_MODEL_PLAN_H
+#define CORDON_MODEL_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/glob.h"
+
+enum plan_op_kind {
+	PLAN_DIR,     /* make a folder (mode) */
+	PLAN_LINK,    /* make a symbolic link with `source` as its text */
+	PLAN_FILE,    /* make a file with `source` as its content (mode) */
+	PLAN_BIND,    /* show the host's source at target */
+	PLAN_TMPFS,   /* an empty file system of the sandbox's own (size, mode) */
+	PLAN_PROC,    /* its own /proc */
+	PLAN_DEVICE,  /* a device node of the host */
+	PLAN_PTS,     /* its own terminals */
+	PLAN_OVERLAY, /* a copy-on-write view of source at target; changes go to `upper` */
+	PLAN_PROTECT, /* what stands at target becomes read-only */
+	PLAN_MASK,    /* what stands at target cannot be seen */
+	PLAN_NO_EXEC, /* what stands at target can be read, but neither executed nor mapped as code */
+	PLAN_EXEC,    /* what stands at target may be executed although it lies in such a place */
+};
+
+struct plan_op {
+	enum plan_op_kind kind;
+	const char *target;
+	const char *source;
+	const char *upper;
+	const char *why; /* the policy key or rule, for --dry-run */
+	uint64_t size;
+	uint32_t mode;
+	unsigned flags;	 /* enum mount_flag of sys/mounts.h */
+	bool writable;	 /* Landlock grants writing below target */
+	bool host;	 /* its files are the host's: mandatory protections hold there; root's ids are mapped */
+	bool optional;	 /* may be missing on the machine */
+};
+
+struct plan_limits {
+	uint64_t memory;	/* bytes */
+	uint64_t processes;
+	uint64_t cpu_thousandths; /* 0: all */
+	uint64_t timeout_ms;	/* 0: none */
+	uint64_t file_size;
+};
+
+/* A pattern that holds for paths that do not exist yet. */
+struct plan_guard {
+	struct glob glob;
+	const char *rule;  /* "filesystem.deny **" + "/.env (policy.yaml:4)" */
+	bool hidden;	   /* no access at all; else only writing is refused */
+	bool host_only;	   /* does not hold in the sandbox's own places (/tmp) */
+};
+
+struct plan {
+	struct arena *arena;
+	struct plan_op *ops;
+	size_t n_ops;
+	struct plan_guard *guards;
+	size_t n_guards;
+	const char **own_places; /* NULL-terminated: targets of the sandbox's own file systems */
+
+	char **argv;
+	char **env;
+	const char *cwd;
+	const char *workdir; /* NULL: none */
+	int workdir_mode;    /* enum workdir_mode */
+	const char *home;
+	uint32_t uid;
+	uint64_t tmp_size;
+	struct plan_limits limits;
+	bool restrict_exec;	  /* only what `executables` names may be executed */
+	const char **executables; /* NULL-terminated paths inside: files, or folders with all below them */
+	bool loopback;
+
+	const char *state_dir; /* the run's own folder on the host: upper and work folders are below it */
+};
+
+#endif

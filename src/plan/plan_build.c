@@ -1,0 +1,280 @@
+#include "plan/plan_build.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "plan/plan_base.h"
+#include "plan/plan_draft.h"
+#include "plan/plan_exec.h"
+#include "plan/scan.h"
+#include "sys/mounts.h"
+
+static bool is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strcmp(folder, "/") == 0 || (strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0'));
+}
+
+/* Places that are the sandbox's own; a policy cannot lay the host's over them. */
+static bool is_reserved(const char *path)
+{
+	static const char *const own[] = {"/proc", "/dev", "/sys/fs/cgroup", NULL};
+	size_t i;
+
+	for (i = 0; own[i]; i++)
+		if (is_below(path, own[i]))
+			return true;
+	return strcmp(path, "/") == 0;
+}
+
+static const char *rule_text(struct draft *d, const char *key, const struct pol_str *s)
+{
+	const struct policy *p = d->policy;
+	const char *file = s->at.file < p->n_files ? p->files[s->at.file] : "?";
+
+	if (!s->at.line)
+		return arena_printf(d->plan->arena, "%s %s (%s)", key, s->s, file);
+	return arena_printf(d->plan->arena, "%s %s (%s:%u)", key, s->s, file, s->at.line);
+}
+
+/* Shows one path of the host. Its real location may be behind links; the name inside is the one that policy says. */
+static int show_path(struct draft *d, const char *path, const char *why, bool writable)
+{
+	struct text_shown t;
+	AUTO_FREE char *real = realpath(path, NULL);
+	struct plan_op op = {.kind = PLAN_BIND, .why = why, .writable = writable, .host = true};
+
+	if (!real)
+		return 0; /* absent: nothing to show */
+	if (is_reserved(path) || is_reserved(real))
+		return error_set(d->err, ERROR_DENIED, "%s: %s cannot be shown to a sandbox; name the folders that it needs", why,
+				 text_show(&t, sv_of(path)));
+	op.target = arena_str(d->plan->arena, sv_of(path));
+	op.source = arena_str(d->plan->arena, sv_of(real));
+	op.flags = MOUNT_NO_DEV | (writable ? 0 : MOUNT_READ_ONLY);
+	return draft_add(d, &op);
+}
+
+struct expansion {
+	struct draft *d;
+	const char *why;
+	bool writable;
+};
+
+static int expand_found(void *arg, const char *path)
+{
+	struct expansion *x = arg;
+
+	return show_path(x->d, path, x->why, x->writable);
+}
+
+static int add_listed(struct draft *d, const char *key, const struct pol_list *list, bool writable)
+{
+	struct expansion x = {.d = d, .writable = writable};
+	struct glob g;
+	uint32_t i;
+	int r;
+
+	for (i = 0; i < list->n; i++) {
+		x.why = rule_text(d, key, &list->v[i]);
+		if (glob_init(&g, sv_of(list->v[i].s)) < 0)
+			return error_set(d->err, ERROR_INPUT, "%s: not a path pattern", x.why);
+		/* One that floats says how folders are treated that are shown anyway: see add_guards(). */
+		r = g.text[0] == '/' ? draft_expand(&g, expand_found, &x) : 0;
+		glob_done(&g);
+		if (r < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_workdir(struct draft *d, const char *workdir)
+{
+	struct plan *p = d->plan;
+	struct plan_op op = {.why = "filesystem.workdir", .host = true, .flags = MOUNT_NO_DEV};
+	struct text_shown t;
+	struct stat st;
+
+	if (p->workdir_mode == WORKDIR_NONE || !workdir)
+		return 0;
+	if (stat(workdir, &st) < 0)
+		return error_sys(d->err, errno, "work folder %s", text_show(&t, sv_of(workdir)));
+	if (!S_ISDIR(st.st_mode))
+		return error_set(d->err, ERROR_INPUT, "work folder %s: not a folder", text_show(&t, sv_of(workdir)));
+	p->workdir = op.target = op.source = arena_str(p->arena, sv_of(workdir));
+	op.kind = p->workdir_mode == WORKDIR_COPY ? PLAN_OVERLAY : PLAN_BIND;
+	op.writable = p->workdir_mode != WORKDIR_READ_ONLY;
+	op.upper = p->state_dir;
+	if (!op.writable)
+		op.flags |= MOUNT_READ_ONLY;
+	return draft_add(d, &op);
+}
+
+static int add_guards(struct draft *d, const char *key, const struct pol_list *list, bool hidden, bool mandatory)
+{
+	struct plan_guard *g;
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++) {
+		g = draft_guard(d);
+		if (!g)
+			return error_set(d->err, ERROR_SYSTEM, "out of memory");
+		g->rule = rule_text(d, key, &list->v[i]);
+		g->hidden = hidden;
+		g->host_only = mandatory || list->v[i].at.file == 0;
+		if (glob_init(&g->glob, sv_of(list->v[i].s)) < 0)
+			return error_set(d->err, ERROR_INPUT, "%s: not a path pattern", g->rule);
+		d->plan->n_guards++;
+	}
+	return 0;
+}
+
+struct finding {
+	struct draft *d;
+	bool writable; /* the tree that is looked through */
+};
+
+static int found_denied(void *arg, const char *path, const struct plan_guard *guard, bool on_way)
+{
+	struct finding *f = arg;
+	struct plan_op op = {.why = guard->rule, .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC | MOUNT_NO_DEV};
+
+	if ((on_way || !guard->hidden) && !f->writable)
+		return 0; /* it cannot be written there anyway */
+	op.kind = guard->hidden && !on_way ? PLAN_MASK : PLAN_PROTECT;
+	if (op.kind == PLAN_PROTECT)
+		op.flags = MOUNT_READ_ONLY | MOUNT_NO_DEV;
+	op.target = arena_str(f->d->plan->arena, sv_of(path));
+	return draft_add(f->d, &op);
+}
+
+/* Looks for denied and protected names in everything of the host that is shown. */
+static int add_masks(struct draft *d)
+{
+	size_t i, n = d->plan->n_ops;
+	uint64_t entries = 0;
+	struct finding f = {.d = d};
+	struct scan scan = {.guards = d->plan->guards, .n_guards = d->plan->n_guards, .max_entries = PLAN_MAX_ENTRIES,
+			    .found = found_denied, .arg = &f};
+	struct plan_op op;
+	struct stat st;
+
+	for (i = 0; i < n; i++) {
+		op = d->plan->ops[i]; /* a copy: the array grows below */
+		if (!op.host)
+			continue;
+		f.writable = op.writable;
+		if (draft_judge(d, op.target, op.source, &f, found_denied) != 0) {
+			if (d->err->kind)
+				return -1;
+			continue;
+		}
+		if (stat(op.source, &st) == 0 && S_ISDIR(st.st_mode) &&
+		    scan_tree(&scan, op.source, op.target, &entries, d->err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int fill_limits(struct draft *d)
+{
+	const struct pol_process *pp = &d->policy->process;
+	struct plan_limits *l = &d->plan->limits;
+
+	l->memory = pp->memory.v;
+	l->processes = pp->max_processes.v;
+	l->cpu_thousandths = pp->cpus.v;
+	l->timeout_ms = pp->timeout.v;
+	l->file_size = pp->max_file_size.v;
+	d->plan->tmp_size = d->policy->fs.tmp_size.v;
+	d->plan->loopback = d->policy->net.loopback.v;
+	d->plan->uid = (uint32_t)pp->user.v;
+	if (pp->user.v == 0)
+		return error_set(d->err, ERROR_DENIED,
+				 "process.user: 0 is not given to a workload (it would own what the namespace owns); use another id, such as 1000");
+	if (pp->user.v > 0x7ffffffe)
+		return error_set(d->err, ERROR_INPUT, "process.user: %llu is out of range", (unsigned long long)pp->user.v);
+	return 0;
+}
+
+static char **copy_strings(struct arena *a, char *const *v)
+{
+	size_t n = 0, i;
+	char **to;
+
+	while (v && v[n])
+		n++;
+	to = arena_array(a, n + 1, sizeof(*to));
+	for (i = 0; to && i < n; i++)
+		to[i] = arena_str(a, sv_of(v[i]));
+	return to;
+}
+
+static int draft_all(struct draft *d, const struct plan_request *req)
+{
+	const struct pol_fs *fs = &req->policy->fs;
+
+	if (fill_limits(d) < 0 || plan_base_add(d) < 0)
+		return -1;
+	if (add_listed(d, "filesystem.read", &fs->read, false) < 0 || add_listed(d, "filesystem.write", &fs->write, true) < 0)
+		return -1;
+	if (add_workdir(d, req->workdir) < 0)
+		return -1;
+	draft_sort(d);
+	if (add_guards(d, "filesystem.deny", &fs->deny, true, false) < 0 ||
+	    add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0 ||
+	    add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
+		return -1;
+	if (add_masks(d) < 0 || plan_exec_add(d) < 0)
+		return -1;
+	return 0;
+}
+
+int plan_build(const struct plan_request *req, struct plan **ret, struct error *err)
+{
+	struct arena *a = arena_new();
+	struct plan *p = a ? arena_alloc(a, sizeof(*p)) : NULL;
+	struct draft d = {.plan = p, .policy = req->policy, .err = err};
+
+	if (!p) {
+		arena_free(a);
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	err->kind = ERROR_NONE;
+	p->arena = a;
+	p->argv = copy_strings(a, req->argv);
+	p->env = copy_strings(a, req->env);
+	p->home = arena_str(a, sv_of(req->home));
+	p->state_dir = arena_str(a, sv_of(req->state_dir));
+	p->workdir_mode = (int)req->policy->fs.workdir.v;
+	if (draft_all(&d, req) < 0) {
+		plan_free(p);
+		return -1;
+	}
+	p->cwd = p->workdir ? p->workdir : p->home;
+	if (arena_failed(a)) {
+		plan_free(p);
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	*ret = p;
+	return 0;
+}
+
+void plan_free(struct plan *p)
+{
+	size_t i;
+
+	if (!p)
+		return;
+	for (i = 0; i < p->n_guards; i++)
+		glob_done(&p->guards[i].glob);
+	free(p->guards);
+	free(p->ops);
+	arena_free(p->arena);
+}

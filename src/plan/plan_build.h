@@ -1,0 +1,33 @@
+/*
+ * plan_build: policy + request + the host as it is now -> plan.
+ *
+ * Looks at the host's file system (which paths exist, what a pattern finds, where a denied name stands) and changes nothing. Everything that the native
+ * backend cannot enforce is refused here, naming key and line. Time grows with the number of entries below the folders that the policy shows,
+ * because denied names are looked for at any depth: about a microsecond each; PLAN_MAX_ENTRIES bounds it.
+ */
+#ifndef CORDON_PLAN_BUILD_H
+#define CORDON_PLAN_BUILD_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "model/plan.h"
+#include "model/policy.h"
+
+enum { PLAN_MAX_ENTRIES = 5000000, PLAN_MAX_OPS = 20000 };
+
+struct plan_request {
+	const struct policy *policy;
+	char *const *argv;
+	char *const *env;	 /* complete: "K=V", NULL-terminated */
+	const char *workdir;	 /* absolute, canonical; NULL: none */
+	const char *home;	 /* the user's home on the host, hidden; inside an empty folder of the same name */
+	const char *state_dir;	 /* of this run */
+};
+
+int plan_build(const struct plan_request *req, struct plan **ret, struct error *err);
+void plan_free(struct plan *p);
+
+/* One line an op, for --dry-run and the plan's digest. Everything escaped. */
+void plan_print(const struct plan *p, struct buf *out);
+
+#endif

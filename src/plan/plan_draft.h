@@ -1,0 +1,34 @@
+/*
+ * plan_draft: a plan while it is being made. For the files of plan/ only.
+ */
+#ifndef CORDON_PLAN_DRAFT_H
+#define CORDON_PLAN_DRAFT_H
+
+#include "base/error.h"
+#include "model/plan.h"
+#include "model/policy.h"
+
+struct draft {
+	struct plan *plan;
+	const struct policy *policy;
+	struct error *err;
+	size_t ops_room, guards_room;
+};
+
+/* Appends a copy of op. Strings must live in the plan's arena or be static. */
+int draft_add(struct draft *d, const struct plan_op *op);
+
+/* Room for one guard more, zeroed; the caller counts it in when it is filled. NULL: no memory. */
+struct plan_guard *draft_guard(struct draft *d);
+
+/* Sorts what was added so far so that no op hides one before it: folders come before what is in them. */
+void draft_sort(struct draft *d);
+
+/* Calls found for each path of the host that an anchored pattern finds, without following links in wildcard steps. */
+int draft_expand(const struct glob *g, int (*found)(void *arg, const char *path), void *arg);
+
+/* Judges one path by the guards, as scan_tree() does for what is below it. 1: found was called; 0; -1. */
+int draft_judge(struct draft *d, const char *target, const char *source, void *arg,
+		int (*found)(void *arg, const char *path, const struct plan_guard *guard, bool on_way));
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * plan_exec: process.allow_exec and process.deny_exec.
+ *
+ * A denied program must not be readable either, or a copy of it could be run: deny_exec is a mask and a guard. Where allow_exec is a list, everything is
+ * mounted so that nothing can be executed or mapped as code, but for the listed programs, the loader, and the folders of shared libraries, from which what is executable itself and not listed
+ * is masked; Landlock then refuses execve() of all but the listed programs and the loader. memfd_create without the no-exec seal is refused by the backend.
+ */
+#ifndef CORDON_PLAN_EXEC_H
+#define CORDON_PLAN_EXEC_H
+
+#include "plan/plan_draft.h"
+
+/* Before the search for denied names: guards for deny_exec. */
+int plan_exec_guards(struct draft *d);
+/* After it: what is done about programs. */
+int plan_exec_add(struct draft *d);
+
+#endif

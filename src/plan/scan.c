@@ -1,0 +1,286 @@
+#include "plan/scan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+
+enum { SCAN_NAMES = 512 };
+
+struct entry {
+	uint64_t inode;
+	int64_t offset;
+	unsigned short length;
+	unsigned char type;
+	char name[];
+};
+
+/* Files with several names: what was denied under one name is denied under all. */
+struct linked {
+	dev_t dev;
+	ino_t ino;
+	const struct plan_guard *guard;
+};
+
+struct walk {
+	const struct scan *scan;
+	const char *root;
+	const char *shown_as;
+	uint64_t entries;
+	/* A floating pattern begins to matter at its first name: most entries of a tree have none of these. */
+	uint64_t first_names[SCAN_NAMES / 64];
+	bool any_wild;	   /* some pattern begins with a wildcard: try every entry */
+	bool any_anchored; /* some pattern names a place at, above or below root */
+	struct linked *links;
+	size_t n_links;
+	struct error *err;
+};
+
+static unsigned name_hash(struct sv s)
+{
+	unsigned h = 2166136261U;
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		h = (h ^ (unsigned char)s.p[i]) * 16777619U;
+	return h % SCAN_NAMES;
+}
+
+/* Could this anchored pattern match anything at, above or below root? */
+static bool touches(const struct glob *g, const char *root)
+{
+	struct sv base = glob_base(g), r = sv_of(root);
+
+	return memcmp(base.p, r.p, base.n < r.n ? base.n : r.n) == 0;
+}
+
+static void note_first_names(struct walk *w)
+{
+	const struct glob *g;
+	unsigned h;
+	size_t i;
+
+	for (i = 0; i < w->scan->n_guards; i++) {
+		g = &w->scan->guards[i].glob;
+		if (!(g->stars & 1)) {
+			w->any_anchored = w->any_anchored || touches(g, w->root) || touches(g, w->shown_as);
+		} else if (g->n > 1 && (g->literal >> 1 & 1)) {
+			h = name_hash(sv_n(g->text + g->start[1], g->len[1]));
+			w->first_names[h / 64] |= UINT64_C(1) << (h % 64);
+		} else {
+			w->any_wild = true;
+		}
+	}
+}
+
+static bool may_matter(const struct walk *w, const char *name)
+{
+	unsigned h = name_hash(sv_of(name));
+
+	return w->any_wild || w->any_anchored || (w->first_names[h / 64] >> (h % 64) & 1);
+}
+
+static const struct plan_guard *judge(const struct walk *w, struct sv host, struct sv inside, bool folder, bool *on_way)
+{
+	const struct plan_guard *g, *way = NULL;
+	size_t i;
+
+	for (i = 0; i < w->scan->n_guards; i++) {
+		g = &w->scan->guards[i];
+		if (glob_hit(&g->glob, inside) || glob_hit(&g->glob, host)) {
+			*on_way = false;
+			return g;
+		}
+		if (!folder && !way && (glob_on_way(&g->glob, inside) || glob_on_way(&g->glob, host)))
+			way = g;
+	}
+	*on_way = way != NULL;
+	return way;
+}
+
+static int remember_link(struct walk *w, int dir, const char *name, const struct plan_guard *guard)
+{
+	struct linked *more;
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) || st.st_nlink < 2)
+		return 0;
+	more = realloc(w->links, (w->n_links + 1) * sizeof(*more));
+	if (!more)
+		return -1;
+	w->links = more;
+	w->links[w->n_links++] = (struct linked){st.st_dev, st.st_ino, guard};
+	return 0;
+}
+
+static unsigned char entry_type(int dir, const struct entry *e)
+{
+	struct stat st;
+
+	if (e->type != DT_UNKNOWN)
+		return e->type;
+	if (fstatat(dir, e->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return DT_REG;
+	return S_ISDIR(st.st_mode) ? DT_DIR : DT_REG;
+}
+
+/* Looks at one entry. 1: a folder to enter. */
+static int look(struct walk *w, int dir, const struct entry *e, struct buf *path, struct buf *inside, bool close_by)
+{
+	unsigned char type = entry_type(dir, e);
+	const struct plan_guard *g;
+	size_t n = path->n, m = inside->n;
+	bool on_way;
+	int r = type == DT_DIR;
+
+	if (++w->entries > w->scan->max_entries)
+		return error_set(w->err, ERROR_INPUT,
+				 "%s has more than %llu entries, too many to look for denied names in; use a smaller work folder",
+				 w->root, (unsigned long long)w->scan->max_entries);
+	if (!close_by && !may_matter(w, e->name))
+		return r;
+	if (buf_printf(path, "/%s", e->name) < 0 || buf_printf(inside, "/%s", e->name) < 0)
+		return error_set(w->err, ERROR_INPUT, "%s: a path below it is too long", w->root);
+	g = judge(w, buf_view(path), buf_view(inside), type == DT_DIR, &on_way);
+	if (g) {
+		r = remember_link(w, dir, e->name, g);
+		if (r == 0 && w->scan->found(w->scan->arg, inside->p, g, on_way) < 0)
+			r = -1;
+	}
+	path->n = n;
+	inside->n = m;
+	path->p[n] = inside->p[m] = '\0';
+	return r;
+}
+
+/* Is the folder itself on the way of some pattern, so that any name below it may matter? */
+static bool is_close(const struct walk *w, struct sv host, struct sv inside)
+{
+	const struct plan_guard *g;
+	size_t i;
+
+	for (i = 0; i < w->scan->n_guards; i++) {
+		g = &w->scan->guards[i];
+		if (glob_on_way(&g->glob, inside) || glob_on_way(&g->glob, host))
+			return true;
+	}
+	return false;
+}
+
+struct place {
+	unsigned depth;
+	bool close_by; /* the folder above was close, or its name matters */
+};
+
+static int scan_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
+		       struct place at);
+
+static int scan_entries(struct walk *w, int dir, struct buf *path, struct buf *inside, struct place place)
+{
+	bool close_by = place.close_by && is_close(w, buf_view(path), buf_view(inside));
+	size_t n = path->n, m = inside->n;
+	AUTO_FREE char *room = malloc(32768);
+	const struct entry *e;
+	long got, at;
+	int r;
+
+	if (!room)
+		return error_set(w->err, ERROR_SYSTEM, "out of memory");
+	while ((got = syscall(SYS_getdents64, dir, room, 32768)) > 0) {
+		for (at = 0; at < got; at += e->length) {
+			e = (const struct entry *)(const void *)(room + at);
+			if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
+				continue;
+			r = look(w, dir, e, path, inside, close_by);
+			if (r < 0)
+				return -1;
+			if (r == 0)
+				continue;
+			if (buf_printf(path, "/%s", e->name) < 0 || buf_printf(inside, "/%s", e->name) < 0)
+				return error_set(w->err, ERROR_INPUT, "%s: a path below it is too long", w->root);
+			r = scan_folder(w, dir, e->name, path, inside,
+					(struct place){place.depth + 1, close_by || may_matter(w, e->name)});
+			path->n = n;
+			inside->n = m;
+			path->p[n] = inside->p[m] = '\0';
+			if (r < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int scan_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
+		       struct place at)
+{
+	AUTO_FD dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+	if (dir < 0) /* what we cannot read, the workload cannot read either: it has our id and no more */
+		return errno == EMFILE || errno == ENFILE ? error_sys(w->err, errno, "%s", path->p) : 0;
+	if (at.depth > 512)
+		return error_set(w->err, ERROR_INPUT, "%s: folders are nested more than 512 deep", w->root);
+	return scan_entries(w, dir, path, inside, at);
+}
+
+/* The second pass: another name of a file that was found. */
+static int find_links(struct walk *w, int parent, const char *name, struct buf *inside, unsigned depth)
+{
+	AUTO_FD dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	AUTO_FREE char *room = malloc(32768);
+	const struct entry *e;
+	size_t i, m = inside->n;
+	struct stat st;
+	long got, at;
+	int r;
+
+	if (dir < 0 || depth > 512 || !room)
+		return 0;
+	while ((got = syscall(SYS_getdents64, dir, room, 32768)) > 0) {
+		for (at = 0; at < got; at += e->length) {
+			e = (const struct entry *)(const void *)(room + at);
+			if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
+				continue;
+			if (fstatat(dir, e->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || buf_printf(inside, "/%s", e->name) < 0)
+				continue;
+			r = S_ISDIR(st.st_mode) ? find_links(w, dir, e->name, inside, depth + 1) : 0;
+			for (i = 0; r == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1 && i < w->n_links; i++)
+				if (st.st_dev == w->links[i].dev && st.st_ino == w->links[i].ino)
+					r = w->scan->found(w->scan->arg, inside->p, w->links[i].guard, false);
+			inside->n = m;
+			inside->p[m] = '\0';
+			if (r < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
+{
+	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .err = err};
+	AUTO_BUF path, inside;
+	int r;
+
+	buf_init(&path, 65536);
+	buf_init(&inside, 65536);
+	(void)buf_str(&path, strcmp(root, "/") == 0 ? "" : root);
+	(void)buf_str(&inside, strcmp(shown_as, "/") == 0 ? "" : shown_as);
+	note_first_names(&w);
+	r = scan_folder(&w, AT_FDCWD, root, &path, &inside, (struct place){0, true});
+	if (r == 0 && w.n_links) {
+		buf_clear(&inside);
+		(void)buf_str(&inside, shown_as);
+		r = find_links(&w, AT_FDCWD, root, &inside, 0);
+	}
+	free(w.links);
+	*ret_entries += w.entries;
+	return r;
+}
