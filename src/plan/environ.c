@@ -148,9 +148,9 @@ static int put_in(struct builder *b, const char *name, const char *value, enum e
 
 static int put_safe_set(struct builder *b)
 {
-	static const struct environ_placeholder safe[] = {
+	const struct environ_placeholder safe[] = {
 		{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-		{"HOME", req->home ? req->home : "/tmp"},
+		{"HOME", b->req->home ? b->req->home : "/tmp"},
 		{"USER", "cordon"},
 		{"LOGNAME", "cordon"},
 		{"SHELL", "/bin/sh"},
