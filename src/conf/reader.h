@@ -1,0 +1,80 @@
+/*
+ * reader: from a YAML tree to structs, by tables.
+ *
+ * A mapping is a table of rows: key, how to read its value, where it goes (an offset into the caller's struct) and what the reading function needs
+ * to know. Unknown keys are errors with the nearest known one; duplicates are gone already (yaml.h). Every error reads
+ * "file:line:column: key.path: what is wrong; what to do", with the file's text escaped.
+ *
+ * The reader borrows everything; what it makes lives in its arena. A failure leaves half-filled structs behind: throw them away.
+ */
+#ifndef CORDON_CONF_READER_H
+#define CORDON_CONF_READER_H
+
+#include "base/error.h"
+#include "conf/value.h"
+#include "conf/yaml.h"
+#include "model/policy.h"
+
+struct reader_step {
+	struct sv key;
+	uint32_t index; /* of a list's item; only where key is empty */
+};
+
+struct reader {
+	struct arena *arena;
+	const char *name; /* of the file, for messages */
+	uint32_t file;	  /* for struct origin */
+	struct error *err;
+	unsigned depth;
+	struct reader_step path[YAML_TREE_NESTING + 2];
+};
+
+typedef int reader_fn(struct reader *r, const struct ynode *n, void *to, const void *arg);
+
+struct reader_key {
+	const char *name; /* NULL ends the table */
+	reader_fn *read;
+	size_t offset;
+	const void *arg;
+};
+
+/* Returns -1. n is where. */
+int reader_fail(struct reader *r, const struct ynode *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same with the value itself in front, in quotes. */
+int reader_fail_value(struct reader *r, const struct ynode *n, const char *what);
+int reader_no_memory(struct reader *r);
+
+/* For reading functions that go further down by themselves. */
+void reader_enter(struct reader *r, struct sv key);
+void reader_enter_item(struct reader *r, uint32_t index);
+void reader_leave(struct reader *r);
+int reader_want(struct reader *r, const struct ynode *n, enum ynode_kind kind);
+struct origin reader_origin(const struct reader *r, const struct ynode *n);
+
+/* The value of a key, or NULL. */
+const struct ynode *reader_find(const struct ynode *map, const char *key);
+
+/* A word of a NULL-terminated list; *ret is its position. */
+int reader_word(struct reader *r, const struct ynode *n, const char *const *names, uint64_t *ret);
+/* The same for a key of a mapping, whose place n is. */
+int reader_string(struct reader *r, const struct ynode *n, value_str_fn *check, const char **ret);
+
+/* Reading functions for tables; `arg` and what `to` points at: */
+reader_fn reader_map;	    /* rows (struct reader_key), any struct: offsets count from `to` */
+reader_fn reader_enum;	    /* names (const char *const *), struct pol_num */
+reader_fn reader_str;	    /* struct reader_text, struct pol_str */
+reader_fn reader_list;	    /* struct reader_text, struct pol_list */
+reader_fn reader_words;	    /* names, struct pol_list: a list of words */
+reader_fn reader_num;	    /* struct reader_number, struct pol_num */
+
+struct reader_text {
+	value_str_fn *check;
+	bool not_empty; /* as a list: [] is an error, because it would deny everything */
+};
+
+struct reader_number {
+	value_num_fn *parse;
+	bool unit; /* a quoted value is fine where it has a unit ("4G" is text to every YAML tool) */
+};
+
+#endif
