@@ -1,0 +1,152 @@
+#include "policy/policy_mandatory.h"
+
+#include "base/cleanup.h"
+
+#define GIT "git would run it, or be told to run something, at the next command in this repository"
+#define GIT_MODULES "git takes remote addresses and update commands from it"
+#define SHELL "a shell runs it at its start or end"
+#define READLINE "line editing in every shell and debugger takes key bindings from it"
+#define PAM "every login takes its environment from it"
+#define SESSION "the desktop session runs it"
+#define SYSTEMD "the user's service manager runs what it names"
+#define DIRENV "direnv runs it when a shell enters the folder"
+#define EDITOR "an editor runs commands from it"
+#define RIPGREP "ripgrep takes options from it, and one of them runs a program"
+#define AGENT "an agent outside the sandbox would run commands, hooks or servers from it"
+
+const struct mandatory mandatory_deny[] = {
+	{"**/.env", "such files hold secrets by convention"},
+	{NULL, NULL},
+};
+
+const struct mandatory mandatory_protect[] = {
+	{"**/.git/hooks/**", GIT},
+	{"**/.git/config", GIT},
+	{"**/.git/config.worktree", GIT},
+	{"**/.git/modules/**/hooks/**", GIT},
+	{"**/.git/modules/**/config", GIT},
+	{"**/.gitconfig", GIT},
+	{"**/.config/git/**", GIT},
+	{"**/.gitmodules", GIT_MODULES},
+	{"**/.bashrc", SHELL},
+	{"**/.bash_profile", SHELL},
+	{"**/.bash_login", SHELL},
+	{"**/.bash_logout", SHELL},
+	{"**/.profile", SHELL},
+	{"**/.zshrc", SHELL},
+	{"**/.zshenv", SHELL},
+	{"**/.zprofile", SHELL},
+	{"**/.zlogin", SHELL},
+	{"**/.zlogout", SHELL},
+	{"**/.kshrc", SHELL},
+	{"**/.cshrc", SHELL},
+	{"**/.tcshrc", SHELL},
+	{"**/.login", SHELL},
+	{"**/.config/fish/**", SHELL},
+	{"**/.inputrc", READLINE},
+	{"**/.pam_environment", PAM},
+	{"**/.xprofile", SESSION},
+	{"**/.xinitrc", SESSION},
+	{"**/.xsession", SESSION},
+	{"**/.config/autostart/**", SESSION},
+	{"**/.config/systemd/**", SYSTEMD},
+	{"**/.envrc", DIRENV},
+	{"**/.vimrc", EDITOR},
+	{"**/.gvimrc", EDITOR},
+	{"**/.exrc", EDITOR},
+	{"**/.nvimrc", EDITOR},
+	{"**/.ideavimrc", EDITOR},
+	{"**/.emacs", EDITOR},
+	{"**/.emacs.d/**", EDITOR},
+	{"**/.dir-locals.el", EDITOR},
+	{"**/.config/nvim/**", EDITOR},
+	{"**/.vscode/**", EDITOR},
+	{"**/.idea/**", EDITOR},
+	{"**/.zed/**", EDITOR},
+	{"**/.ripgreprc", RIPGREP},
+	{"**/.mcp.json", AGENT},
+	{"**/.claude/settings.json", AGENT},
+	{"**/.claude/settings.local.json", AGENT},
+	{"**/.claude/commands/**", AGENT},
+	{"**/.claude/agents/**", AGENT},
+	{"**/.claude/hooks/**", AGENT},
+	{"**/.claude/skills/**", AGENT},
+	{"**/.codex/config.toml", AGENT},
+	{"**/.codex/hooks/**", AGENT},
+	{"**/.gemini/settings.json", AGENT},
+	{"**/.gemini/commands/**", AGENT},
+	{"**/.cursor/**", AGENT},
+	{"**/.opencode/**", AGENT},
+	{"**/opencode.json", AGENT},
+	{"**/opencode.jsonc", AGENT},
+	{"**/.aider.conf.yml", AGENT},
+	{NULL, NULL},
+};
+
+static const char *find_reason(const struct mandatory *table, const char *pattern)
+{
+	for (; table->pattern; table++)
+		if (strcmp(table->pattern, pattern) == 0)
+			return table->reason;
+	return NULL;
+}
+
+const char *mandatory_reason(const char *pattern)
+{
+	const char *reason = find_reason(mandatory_deny, pattern);
+
+	return reason ? reason : find_reason(mandatory_protect, pattern);
+}
+
+static bool list_has(const struct pol_list *list, const char *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (strcmp(list->v[i].s, s) == 0)
+			return true;
+	return false;
+}
+
+/* Behind what is there; a pattern that a file names too keeps that file as its origin. */
+static int add_table(struct arena *a, struct pol_list *list, const struct mandatory *table, size_t n_table)
+{
+	struct pol_str *v = arena_array(a, list->n + n_table, sizeof(*v));
+	uint32_t n = list->n;
+
+	if (!v)
+		return -1;
+	if (n)
+		memcpy(v, list->v, n * sizeof(*v));
+	for (; table->pattern; table++)
+		if (!list_has(list, table->pattern))
+			v[n++] = (struct pol_str){.s = table->pattern};
+	*list = (struct pol_list){.v = v, .n = n, .set = true};
+	return 0;
+}
+
+int mandatory_add(struct policy *p)
+{
+	if (add_table(p->arena, &p->fs.deny, mandatory_deny, ARRAY_LEN(mandatory_deny)) < 0)
+		return -1;
+	return mandatory_set_protect(p);
+}
+
+int mandatory_set_protect(struct policy *p)
+{
+	p->fs.protect = (struct pol_list){0};
+	return add_table(p->arena, &p->fs.protect, mandatory_protect, ARRAY_LEN(mandatory_protect));
+}
+
+bool mandatory_is_protect(const struct pol_list *protect)
+{
+	uint32_t i;
+
+	if (!protect->set || protect->n != ARRAY_LEN(mandatory_protect) - 1)
+		return false;
+	for (i = 0; i < protect->n; i++)
+		if (protect->v[i].at.file || protect->v[i].at.line || protect->v[i].at.column ||
+		    strcmp(protect->v[i].s, mandatory_protect[i].pattern) != 0)
+			return false;
+	return true;
+}
