@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "base/glob.h"
 #include "base/text.h"
-#include "model/base_system.h"
 
 struct builder {
 	struct arena *arena;
@@ -41,7 +40,7 @@ static const char *const why_texts[] = {
 	[ENVIRON_PLACEHOLDER] = "a placeholder; the credential itself stays outside",
 	[ENVIRON_NOT_NAMED] = "nothing names it",
 	[ENVIRON_FORBIDDEN] = "can never be passed: it would steer the loader, a shell or the gateway",
-	[ENVIRON_SECRET] = "looks like a credential and is not named exactly",
+	[ENVIRON_SECRET] = "looks like a credential, and nothing names it",
 	[ENVIRON_UNSET] = "named in env.pass, but not set on the host",
 	[ENVIRON_ODD] = "not a plain name or value",
 };
@@ -171,7 +170,7 @@ static int put_safe_set(struct builder *b)
 }
 
 /* One variable of the host that a word of env.pass or --env asks for. */
-static int pass(struct builder *b, const char *name, bool exact, enum environ_why why, struct origin at)
+static int pass(struct builder *b, const char *name, enum environ_why why, struct origin at)
 {
 	struct environ_entry e = {.name = name, .value = host_value(b->req, name), .why = why, .at = at, .from_host = true};
 
@@ -179,8 +178,6 @@ static int pass(struct builder *b, const char *name, bool exact, enum environ_wh
 		e.why = ENVIRON_UNSET;
 	else if (environ_is_forbidden(name))
 		e.why = ENVIRON_FORBIDDEN;
-	else if (environ_is_secret(name) && !exact)
-		e.why = ENVIRON_SECRET;
 	else if (!is_plain_name(sv_of(name)) || (strcmp(name, "TERM") == 0 && !is_plain_term(e.value)))
 		e.why = ENVIRON_ODD;
 	if (e.why != why)
@@ -188,39 +185,14 @@ static int pass(struct builder *b, const char *name, bool exact, enum environ_wh
 	return put(b, e);
 }
 
-static int pass_pattern(struct builder *b, const struct pol_str *pattern)
-{
-	size_t i;
-
-	for (i = 0; b->req->host && b->req->host[i]; i++) {
-		const char *eq = strchr(b->req->host[i], '=');
-		char *name;
-
-		if (!eq || !glob_component(sv_of(pattern->s), sv_n(b->req->host[i], (size_t)(eq - b->req->host[i]))))
-			continue;
-		name = arena_str(b->arena, sv_n(b->req->host[i], (size_t)(eq - b->req->host[i])));
-		if (!name)
-			return error_sys(b->err, ENOMEM, "environment");
-		if (pass(b, name, false, ENVIRON_PASS, pattern->at) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int put_policy(struct builder *b)
 {
 	const struct pol_process *p = &b->req->policy->process;
 	uint32_t i;
-	int r;
 
-	for (i = 0; i < p->env_pass.n; i++) {
-		if (strpbrk(p->env_pass.v[i].s, "*?["))
-			r = pass_pattern(b, &p->env_pass.v[i]);
-		else
-			r = pass(b, p->env_pass.v[i].s, true, ENVIRON_PASS, p->env_pass.v[i].at);
-		if (r < 0)
+	for (i = 0; i < p->env_pass.n; i++)
+		if (pass(b, p->env_pass.v[i].s, ENVIRON_PASS, p->env_pass.v[i].at) < 0)
 			return -1;
-	}
 	for (i = 0; i < p->env_set.n; i++)
 		if (put_in(b, p->env_set.v[i].key, p->env_set.v[i].value, ENVIRON_SET, p->env_set.v[i].at) < 0)
 			return -1;
@@ -245,7 +217,7 @@ static int put_argument(struct builder *b, const char *arg)
 	if (environ_is_forbidden(copy))
 		return error_set(b->err, ERROR_USAGE, "--env %s: %s; give --env %s=VALUE if the sandbox needs one", copy,
 				 environ_why_text(ENVIRON_FORBIDDEN), copy);
-	return pass(b, copy, true, ENVIRON_ARGUMENT, (struct origin){0});
+	return pass(b, copy, ENVIRON_ARGUMENT, (struct origin){0});
 }
 
 static int put_rest_of_host(struct builder *b)
@@ -263,6 +235,8 @@ static int put_rest_of_host(struct builder *b)
 			return error_sys(b->err, ENOMEM, "environment");
 		if (environ_is_forbidden(e.name))
 			e.why = ENVIRON_FORBIDDEN;
+		else if (environ_is_secret(e.name))
+			e.why = ENVIRON_SECRET;
 		if (!find(b, e.name) && put(b, e) < 0)
 			return -1;
 	}

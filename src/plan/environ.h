@@ -3,12 +3,12 @@
  *
  * In this order, a later entry replacing an earlier one of the same name:
  *  1. a small safe set (PATH, HOME, USER, LOGNAME, SHELL, LANG, TMPDIR, PWD; TERM with a terminal, where the host's is a plain token);
- *  2. policy's env.pass: names, or patterns with `*`, whose value is the host's;
+ *  2. policy's env.pass: names whose value is the host's;
  *  3. policy's env.set;
  *  4. --env K=V and --env K of the command line, in their order;
  *  5. placeholders that stand for credentials.
- * Some names can never take the host's value (loader and shell start-up variables, proxies); names that look like a credential's pass only when
- * they are named exactly, and are then marked. Everything else of the host stays out, and is listed with the reason.
+ * Some names can never take the host's value (loader and shell start-up variables, proxies); names that look like a credential's are marked when
+ * they are passed. Everything else of the host stays out, and is listed with the reason.
  *
  * The result lives in the caller's arena and borrows the strings of the request. Values of entries that stay out are never kept.
  */
@@ -28,7 +28,7 @@ enum environ_why {
 	ENVIRON_PLACEHOLDER, /* in: stands for a credential */
 	ENVIRON_NOT_NAMED,   /* out: nothing names it */
 	ENVIRON_FORBIDDEN,   /* out: can never take the host's value */
-	ENVIRON_SECRET,	     /* out: looks like a credential and only a pattern names it */
+	ENVIRON_SECRET,	     /* out: looks like a credential, and nothing names it */
 	ENVIRON_UNSET,	     /* out: named, but the host has none */
 	ENVIRON_ODD,	     /* out: no plain name, or TERM that is no plain token */
 };

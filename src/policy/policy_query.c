@@ -6,6 +6,7 @@
 #include "base/glob.h"
 #include "base/text.h"
 #include "model/base_system.h"
+#include "policy/policy_mandatory.h"
 
 void reason_set(struct reason *r, enum answer answer, const char *key, const char *value, struct origin at)
 {
@@ -138,7 +139,7 @@ static bool leads_on(const struct policy *p, const char *workdir, const char *pa
 	uint32_t i, k;
 	bool found = false;
 
-	if (self.n == 1 || sv_is(self, "/dev") || sv_is(self, "/var") || sv_is(self, "/home"))
+	if (self.n == 1 || sv_is(self, "/dev") || sv_is(self, "/etc") || sv_is(self, "/var") || sv_is(self, "/run"))
 		return true;
 	if (workdir && p->fs.workdir.v != WORKDIR_NONE && is_inside(path, sv_of(workdir)))
 		return true;
@@ -232,28 +233,51 @@ static void answer_pattern(const struct sight *s, const char *path, enum fs_acce
 	}
 }
 
+/* What policy's own files deny holds everywhere; the mandatory part is about folders of the host. */
+static const struct pol_str *deny_hit(const struct policy *p, const struct sight *s, struct sv path)
+{
+	bool own = s->by == SEEN_BASE && s->base->kind != BASE_READ;
+	uint32_t i;
+
+	for (i = 0; i < p->fs.deny.n; i++)
+		if ((p->fs.deny.v[i].at.file || !own) && pattern_depth(p->fs.deny.v[i].s, path) >= 0)
+			return &p->fs.deny.v[i];
+	return NULL;
+}
+
+static void answer_denied(const struct pol_str *hit, const char *path, struct reason *r)
+{
+	const char *why = hit->at.file ? NULL : mandatory_reason(hit->s);
+	struct text_shown shown;
+
+	reason_set(r, ANSWER_DENY, "filesystem.deny", hit->s, hit->at);
+	reason_text(r, "%s is denied: %s.", text_show(&shown, sv_of(path)), why ? why : "deny wins over every other rule");
+	reason_hint(r, "%s", why ? "" : "take it out of filesystem.deny");
+}
+
+static void answer_protected(const struct pol_str *hit, const char *path, struct reason *r)
+{
+	const char *why = mandatory_reason(hit->s);
+	struct text_shown shown;
+
+	reason_set(r, ANSWER_DENY, "mandatory protection", hit->s, hit->at);
+	reason_text(r, "%s may be read but never written: %s.", text_show(&shown, sv_of(path)),
+		    why ? why : "something outside would take orders from it");
+}
+
 void policy_query_path(const struct policy *p, const char *workdir, const char *path, enum fs_access access,
 		       struct reason *ret)
 {
-	const struct pol_str *hit = list_hit(&p->fs.deny, sv_of(path));
-	struct text_shown shown;
-	struct sight s;
+	struct sight s = look(p, workdir, sv_of(path));
+	const struct pol_str *denied = deny_hit(p, &s, sv_of(path)), *protected = NULL;
 
-	if (hit) {
-		reason_set(ret, ANSWER_DENY, "filesystem.deny", hit->s, hit->at);
-		reason_text(ret, "%s is denied; deny wins over every other rule.", text_show(&shown, sv_of(path)));
-		reason_hint(ret, "%s", hit->at.file ? "take it out of filesystem.deny" : "");
-		return;
-	}
-	s = look(p, workdir, sv_of(path));
-	hit = access == FS_WRITE && s.by != SEEN_NOT && s.by != SEEN_BASE ? list_hit(&p->fs.protect, sv_of(path)) : NULL;
-	if (hit) {
-		reason_set(ret, ANSWER_DENY, "mandatory protection", hit->s, hit->at);
-		reason_text(ret, "%s may be read but never written: the host could later run what it says.",
-			    text_show(&shown, sv_of(path)));
-		return;
-	}
-	if (s.by == SEEN_NOT)
+	if (access == FS_WRITE && s.by != SEEN_NOT && s.by != SEEN_BASE)
+		protected = list_hit(&p->fs.protect, sv_of(path));
+	if (denied)
+		answer_denied(denied, path, ret);
+	else if (protected)
+		answer_protected(protected, path, ret);
+	else if (s.by == SEEN_NOT)
 		answer_absent(p, workdir, path, access, ret);
 	else if (s.by == SEEN_BASE)
 		answer_base(s.base, path, access, ret);

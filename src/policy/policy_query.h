@@ -4,7 +4,7 @@
  * The same answers serve `cordon why`, `policy test`, `policy diff`, the plan and (later) the gateway, so that what is explained is what is enforced.
  *
  * Filesystem. The first of these that applies decides:
- *  1. filesystem.deny: no access.
+ *  1. filesystem.deny: no access. (The mandatory part of it, origin "built in", does not hold in the sandbox's own places.)
  *  2. Among the work folder and the patterns of filesystem.read and .write the one that matches deepest: it is the more specific word. At equal depth
  *     the wider access holds, so that a policy can widen what it extends (write over read) and a work folder is what its mode says.
  *     A pattern that floats ("**" + "/x") counts only inside the work folder or a folder that another pattern shows.

@@ -1,0 +1,452 @@
+#include "policy/policy_explain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "policy/policy_mandatory.h"
+#include "policy/policy_show.h"
+
+enum { COLUMNS = 96, SENTENCE_MAX = 1 << 20 };
+
+struct explain {
+	struct buf *out;
+	struct json *json; /* NULL: text */
+	struct buf line;   /* the sentence being made */
+};
+
+static void section(struct explain *e, const char *title, const char *key)
+{
+	if (!e->json) {
+		(void)buf_printf(e->out, "%s%s\n", e->out->n ? "\n" : "", title);
+		return;
+	}
+	json_key(e->json, key);
+	json_list(e->json);
+}
+
+static void section_end(struct explain *e)
+{
+	if (e->json)
+		json_end(e->json);
+}
+
+static void add(struct explain *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct explain *e, const char *format, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, format);
+	(void)vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	(void)buf_str(&e->line, text);
+}
+
+static void add_shown(struct explain *e, const char *s)
+{
+	text_escape(&e->line, sv_of(s), 200);
+}
+
+/* "a, b and c" */
+static void add_list(struct explain *e, const struct pol_list *l, const char *and)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->n; i++) {
+		if (i)
+			(void)buf_str(&e->line, i + 1 == l->n ? and : ", ");
+		add_shown(e, l->v[i].s);
+	}
+}
+
+static void wrap(struct buf *out, struct sv text)
+{
+	size_t col = 0, n;
+
+	while (text.n) {
+		const char *space = memchr(text.p, ' ', text.n);
+
+		n = space ? (size_t)(space - text.p) : text.n;
+		if (col == 0) {
+			(void)buf_str(out, "  ");
+			col = 2;
+		} else if (col + 1 + n > COLUMNS) {
+			(void)buf_str(out, "\n    ");
+			col = 4;
+		} else {
+			(void)buf_char(out, ' ');
+			col++;
+		}
+		(void)buf_add(out, text.p, n);
+		col += n;
+		n += space ? 1 : 0;
+		text = sv_n(text.p + n, text.n - n);
+	}
+	(void)buf_char(out, '\n');
+}
+
+static void say(struct explain *e)
+{
+	if (e->json)
+		json_sv(e->json, buf_view(&e->line));
+	else
+		wrap(e->out, buf_view(&e->line));
+	buf_clear(&e->line);
+}
+
+static void say_workdir(struct explain *e, const struct policy *p, const char *workdir)
+{
+	static const char *const modes[] = {
+		[WORKDIR_NONE] = "It cannot see the work folder",
+		[WORKDIR_READ_ONLY] = "It can read the work folder, but change nothing in it",
+		[WORKDIR_READ_WRITE] = "It can read and write the work folder; changes are real at once",
+		[WORKDIR_COPY] = "It works on a copy of the work folder; nothing changes until you run `cordon apply`",
+	};
+
+	add(e, "%s", modes[p->fs.workdir.v]);
+	if (workdir) {
+		(void)buf_str(&e->line, " (");
+		add_shown(e, workdir);
+		(void)buf_char(&e->line, ')');
+	}
+	(void)buf_char(&e->line, '.');
+	say(e);
+}
+
+static void say_paths(struct explain *e, const char *before, const struct pol_list *l, const char *after)
+{
+	if (l->n == 0)
+		return;
+	add(e, "%s ", before);
+	add_list(e, l, " and ");
+	add(e, "%s.", after);
+	say(e);
+}
+
+/* How many before it in the list have the same reason. */
+static uint32_t same_before(const struct pol_list *l, uint32_t i)
+{
+	const char *why = mandatory_reason(l->v[i].s);
+	uint32_t k, n = 0;
+
+	for (k = 0; k < i; k++)
+		n += mandatory_reason(l->v[k].s) == why;
+	return n;
+}
+
+/* Two of each kind say what it is about. "**" + "/.git/hooks/" + "**" is ".git/hooks" to a person. */
+static void say_protections(struct explain *e, const struct pol_list *l)
+{
+	uint32_t i, told = 0;
+
+	if (l->n == 0)
+		return;
+	add(e, "It can read, but never write, make or replace what the host might run later: ");
+	for (i = 0; i < l->n; i++) {
+		struct sv s = sv_of(l->v[i].s);
+
+		if (same_before(l, i) >= 2)
+			continue;
+		if (sv_starts(s, "**/"))
+			s = sv_n(s.p + 3, s.n - 3);
+		if (sv_ends(s, "/**"))
+			s.n -= 3;
+		(void)buf_str(&e->line, told++ ? ", " : "");
+		text_escape(&e->line, s, 200);
+	}
+	if (told < l->n)
+		add(e, " and %u more like these (`cordon policy show` has them all)", l->n - told);
+	(void)buf_char(&e->line, '.');
+	say(e);
+}
+
+static void filesystem(struct explain *e, const struct policy *p, const char *workdir)
+{
+	struct policy_number n;
+
+	section(e, "Files", "filesystem");
+	say_workdir(e, p, workdir);
+	say_paths(e, "It can also read", &p->fs.read, " (where they exist)");
+	say_paths(e, "It can also write", &p->fs.write, " (where they exist)");
+	add(e, "It can read the base system: /usr, /bin, /lib and /etc, without the secrets in /etc. It has a home, /tmp, /proc "
+	       "and /dev of its own, empty at the start");
+	if (p->fs.tmp_size.set)
+		add(e, "; /tmp holds at most %s", policy_show_number(&n, UNIT_SIZE, p->fs.tmp_size.v));
+	(void)buf_char(&e->line, '.');
+	say(e);
+	add(e, "It cannot see anything else of this machine: not your home, not other users, not other disks.");
+	say(e);
+	say_paths(e, "It cannot even see", &p->fs.deny, ", wherever they are and whenever they appear");
+	say_protections(e, &p->fs.protect);
+	section_end(e);
+}
+
+static void add_rule(struct explain *e, const struct net_rule *r, bool allow)
+{
+	uint32_t i;
+
+	if (r->host && r->host[0] == '*') {
+		(void)buf_str(&e->line, "any name below ");
+		add_shown(e, r->host + (r->host[1] == '.' ? 2 : 1));
+	} else {
+		add_shown(e, r->cidr ? r->cidr : r->host);
+	}
+	if (allow || r->n_ports)
+		add(e, " on port ");
+	if (allow && r->n_ports == 0)
+		add(e, "443 or 80");
+	for (i = 0; i < r->n_ports; i++)
+		add(e, "%s%u", i ? " or " : "", r->ports[i]);
+	if (r->methods.n) {
+		add(e, ", with ");
+		add_list(e, &r->methods, " or ");
+	}
+	if (r->paths.n) {
+		add(e, ", for paths ");
+		add_list(e, &r->paths, " or ");
+	}
+}
+
+static void say_rules(struct explain *e, const struct policy *p)
+{
+	const struct net_rule *r;
+	uint32_t i;
+
+	for (i = 0; i < p->net.allow.n; i++) {
+		r = &p->net.allow.v[i];
+		add(e, "A request may go to ");
+		add_rule(e, r, true);
+		if (r->credential.s) {
+			add(e, "; the gateway adds your credential ");
+			add_shown(e, r->credential.s);
+			add(e, ", which it never sees");
+		}
+		(void)buf_char(&e->line, '.');
+		say(e);
+	}
+	for (i = 0; i < p->net.deny.n; i++) {
+		add(e, "It cannot reach ");
+		add_rule(e, &p->net.deny.v[i], false);
+		add(e, ".");
+		say(e);
+	}
+}
+
+static void network(struct explain *e, const struct policy *p)
+{
+	static const char *const modes[] = {
+		[NET_NONE] = "It has no network: it cannot reach any other machine.",
+		[NET_ALLOWLIST] = "It can reach the hosts that follow, through a gateway, and no others.",
+		[NET_PUBLIC] = "It can reach every public host, through a gateway, but no private, local or cloud metadata address.",
+	};
+	struct policy_number n;
+
+	section(e, "Network", "network");
+	add(e, "%s", modes[p->net.mode.v]);
+	say(e);
+	if (p->net.mode.v != NET_NONE) {
+		say_rules(e, p);
+		add(e, p->net.dns.v == DNS_NONE ? "It cannot look up names." : "Names that it may not reach do not resolve.");
+		say(e);
+		if (p->net.max_bytes_out.set) {
+			add(e, "It can send at most %s in all.", policy_show_number(&n, UNIT_SIZE, p->net.max_bytes_out.v));
+			say(e);
+		}
+	}
+	if (p->net.loopback.set && !p->net.loopback.v) {
+		add(e, "Its own processes cannot talk over loopback.");
+		say(e);
+	}
+	section_end(e);
+}
+
+static void say_limits(struct explain *e, const struct pol_process *p)
+{
+	const struct {
+		const struct pol_num *v;
+		enum policy_unit unit;
+		const char *what;
+	} limits[] = {
+		{&p->max_processes, UNIT_COUNT, "processes"},
+		{&p->memory, UNIT_SIZE, "of memory"},
+		{&p->cpus, UNIT_CPUS, "CPUs"},
+		{&p->max_file_size, UNIT_SIZE, "in one file"},
+	};
+	struct policy_number n;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(limits); i++) {
+		if (!limits[i].v->set || !limits[i].v->v)
+			continue;
+		add(e, "%s%s %s", any ? ", " : "It can use at most ", policy_show_number(&n, limits[i].unit, limits[i].v->v),
+		    limits[i].what);
+		any = true;
+	}
+	if (any) {
+		(void)buf_char(&e->line, '.');
+		say(e);
+	}
+	if (p->timeout.set && p->timeout.v)
+		add(e, "After %s it is ended, with everything it started.",
+		    policy_show_number(&n, UNIT_DURATION, p->timeout.v));
+	else
+		add(e, "It may run as long as it likes.");
+	say(e);
+}
+
+static void say_runtime(struct explain *e, const struct pol_process *p)
+{
+	uint32_t i;
+
+	if (p->runtime.v == RUNTIME_AUTO)
+		add(e, "It runs in Cordon's native sandbox, or in what its category asks for");
+	else
+		add(e, "It runs under %s", runtime_names[p->runtime.v]);
+	for (i = 0; i < p->categories.n; i++) {
+		(void)buf_str(&e->line, i ? ", " : " (");
+		add_shown(e, p->categories.v[i].key);
+		(void)buf_str(&e->line, ": ");
+		add_shown(e, p->categories.v[i].value);
+	}
+	(void)buf_str(&e->line, p->categories.n ? ")" : "");
+	if (p->fallback.n) {
+		add(e, "; where that does not work, ");
+		add_list(e, &p->fallback, ", then ");
+		add(e, " may take its place");
+	} else if (p->runtime.v != RUNTIME_AUTO || p->categories.n) {
+		add(e, "; where that does not work, it does not start");
+	}
+	(void)buf_char(&e->line, '.');
+	say(e);
+}
+
+static bool anything_goes(const struct pol_list *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].s, "**") == 0 || strcmp(l->v[i].s, "/**") == 0)
+			return true;
+	return l->n == 0 && !l->set;
+}
+
+static void processes(struct explain *e, const struct policy *p)
+{
+	const struct pol_process *pr = &p->process;
+	uint32_t i;
+
+	section(e, "Processes", "process");
+	if (anything_goes(&pr->allow_exec))
+		add(e, "It can execute whatever it can see");
+	else if (pr->allow_exec.n == 0)
+		add(e, "It can execute nothing");
+	else {
+		add(e, "It can execute only ");
+		add_list(e, &pr->allow_exec, " and ");
+	}
+	if (pr->deny_exec.n) {
+		add(e, ", but never ");
+		add_list(e, &pr->deny_exec, " or ");
+	}
+	(void)buf_char(&e->line, '.');
+	say(e);
+	add(e, "It cannot see or signal any process outside, and has no privilege on this machine.");
+	say(e);
+	say_limits(e, pr);
+	say_runtime(e, pr);
+	if (pr->env_pass.n == 0)
+		add(e, "No variable of your environment goes in");
+	else {
+		add(e, "Of your environment only ");
+		add_list(e, &pr->env_pass, " and ");
+		add(e, " can go in");
+	}
+	for (i = 0; i < pr->env_set.n; i++) {
+		(void)buf_str(&e->line, i ? ", " : "; set are ");
+		add_shown(e, pr->env_set.v[i].key);
+	}
+	(void)buf_char(&e->line, '.');
+	say(e);
+	section_end(e);
+}
+
+static void say_provider(struct explain *e, const struct provider *pr)
+{
+	struct policy_number n;
+
+	add(e, "It can use ");
+	if (pr->models.n)
+		add_list(e, &pr->models, " and ");
+	else
+		add(e, pr->models.set ? "no model" : "any model");
+	add(e, " of ");
+	add_shown(e, pr->name);
+	if (pr->url.s) {
+		add(e, " at ");
+		add_shown(e, pr->url.s);
+	}
+	if (pr->credential.s) {
+		add(e, ", with your credential ");
+		add_shown(e, pr->credential.s);
+		add(e, ", which stays outside");
+	}
+	if (pr->max_requests.set)
+		add(e, "; at most %s requests", policy_show_number(&n, UNIT_COUNT, pr->max_requests.v));
+	if (pr->max_output_tokens.set)
+		add(e, "; at most %s output tokens", policy_show_number(&n, UNIT_COUNT, pr->max_output_tokens.v));
+	add(e, pr->server_tools.v == SERVER_TOOLS_ALLOW
+		       ? "; the provider may search the web and run tools for it, which is a way out"
+		       : "; tools that the provider would run for it (web search, code, connectors) are refused");
+	(void)buf_char(&e->line, '.');
+	say(e);
+}
+
+static void inference(struct explain *e, const struct policy *p)
+{
+	const struct pol_inference *inf = &p->inference;
+	uint32_t i;
+
+	section(e, "Models", "inference");
+	if (inf->n_providers == 0) {
+		add(e, "It has no access to any model.");
+		say(e);
+	}
+	for (i = 0; i < inf->n_providers; i++)
+		say_provider(e, &inf->providers[i]);
+	for (i = 0; i < inf->n_routes; i++) {
+		add(e, "Requests for ");
+		add_shown(e, inf->routes[i].model);
+		add(e, " go to ");
+		add_shown(e, inf->routes[i].provider);
+		add(e, ".");
+		say(e);
+	}
+	section_end(e);
+}
+
+void policy_explain(const struct policy *p, const char *workdir, bool as_json, struct buf *out)
+{
+	struct json j;
+	struct explain e = {.out = out, .json = as_json ? &j : NULL};
+
+	buf_init(&e.line, SENTENCE_MAX);
+	json_init(&j, out);
+	if (as_json)
+		json_open(&j);
+	filesystem(&e, p, workdir);
+	network(&e, p);
+	processes(&e, p);
+	inference(&e, p);
+	if (as_json) {
+		json_close(&j);
+		(void)buf_char(out, '\n');
+	}
+	if (buf_failed(&e.line) && !buf_failed(out))
+		out->failed = buf_failed(&e.line);
+	buf_done(&e.line);
+}
