@@ -133,6 +133,7 @@ static int no_such_group_verb(const struct verb *table, const char *group, const
 static int no_such_verb(const struct verb *table, int n, char **words, struct error *err)
 {
 	const char *names[GUESS_MAX + 1] = {0}, *guess;
+	char first[GUESS_MAX][24]; /* "policy" of "policy check" */
 	struct text_shown shown;
 	size_t k = 0;
 
@@ -141,8 +142,11 @@ static int no_such_verb(const struct verb *table, int n, char **words, struct er
 	if (verb_is_group(table, words[0]))
 		return no_such_group_verb(table, words[0], n > 1 ? words[1] : NULL, err);
 	for (; table->name && k < GUESS_MAX; table++)
-		if (!table->hidden)
-			names[k++] = table->name;
+		if (!table->hidden) {
+			(void)snprintf(first[k], sizeof(first[k]), "%.*s", (int)strcspn(table->name, " "), table->name);
+			names[k] = first[k];
+			k++;
+		}
 	guess = text_nearest(sv_of(words[0]), names);
 	if (guess)
 		return error_set(err, ERROR_USAGE, "unknown command \"%s\"; did you mean \"%s\"?",
@@ -278,17 +282,17 @@ static int parse_words(struct walk *w)
 static int check_count(const struct call *call, struct error *err)
 {
 	const struct verb *v = call->verb;
+	const char *args = v->args ? v->args : "";
 	struct text_shown shown;
 
 	if (v->max_args >= 0 && call->n_args > v->max_args)
-		return error_set(err, ERROR_USAGE, "%s: unexpected argument \"%s\"; usage: cordon %s %s", v->name,
-				 text_show(&shown, sv_of(call->args[v->max_args])), v->name, v->args ? v->args : "");
+		return error_set(err, ERROR_USAGE, "%s: unexpected argument \"%s\"; usage: cordon %s%s%s", v->name,
+				 text_show(&shown, sv_of(call->args[v->max_args])), v->name, *args ? " " : "", args);
 	if (call->n_args < v->min_args)
-		return error_set(err, ERROR_USAGE, "%s: an argument is missing; usage: cordon %s %s", v->name, v->name,
-				 v->args ? v->args : "");
+		return error_set(err, ERROR_USAGE, "%s: an argument is missing; usage: cordon %s %s", v->name, v->name, args);
 	if (v->needs_command && !call->n_command)
 		return error_set(err, ERROR_USAGE, "%s: no command given; usage: cordon %s [OPTION...] %s", v->name, v->name,
-				 v->args ? v->args : "");
+				 args);
 	return 0;
 }
 

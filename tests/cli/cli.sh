@@ -1,0 +1,154 @@
+#!/bin/bash
+# The command line itself: what a person sees before any verb does its work.
+. "$(dirname "$0")/../lib.sh"
+
+# said ARGS...: "STATUS|stdout|stderr"
+said()
+{
+	local out err status
+	out=$("$CORDON" "$@" 2>"$tmp/err")
+	status=$?
+	err=$(cat "$tmp/err")
+	printf '%s|%s|%s' "$status" "$out" "$err"
+}
+
+like "--version prints the version" "$(said --version)" '^0\|cordon [0-9]+\.[0-9]+\.[0-9]+\|$'
+like "--help lists the commands on stdout" "$(said --help)" '^0\|usage: cordon.*completion.*\|$'
+is "help without a command is --help" "$("$CORDON" help)" "$("$CORDON" --help)"
+is "help COMMAND is COMMAND --help" "$("$CORDON" help completion)" "$("$CORDON" completion --help)"
+is "no command at all is refused" "$(said)" '125||cordon: no command given; see cordon --help'
+is "an unknown command is answered with a guess" "$(said compeltion)" '125||cordon: unknown command "compeltion"; did you mean "completion"?'
+is "an unknown option is answered with a guess" "$(said completion --hlp)" '125||cordon: completion: unknown option --hlp; did you mean --help?'
+is "an escape sequence in an argument is not echoed" "$(said $'\e[2J')" '125||cordon: unknown command "\x1b[2J"; see cordon --help'
+is "a full disk is reported" "$("$CORDON" --help 2>&1 >/dev/full; echo $?)" $'cordon: cannot write the output to standard output: No space left on device\n125'
+is "a closed stdout is reported" "$("$CORDON" --help 2>&1 >&-; echo $?)" $'cordon: cannot write the output: standard output is closed\n125'
+
+broken_pipe()
+{
+	# The reader is gone before the first byte is written.
+	{ sleep 0.3; "$CORDON" --help 2>"$tmp/err"; echo $? >"$tmp/status"; } | true
+	tap_same "$(cat "$tmp/status" "$tmp/err")" $'125\ncordon: cannot write the output to standard output: Broken pipe'
+}
+ok "a broken pipe is reported and does not kill" broken_pipe
+is "it works with no standard fd at all" "$("$CORDON" --version <&- >&- 2>&-; echo $?)" 125
+
+no_colour_in_a_pipe()
+{
+	local v
+	for v in '' run policy; do
+		! "$CORDON" help $v 2>&1 | grep -q $'\e' || return
+	done
+}
+ok "output that is no terminal has no colours" no_colour_in_a_pipe
+
+# Every line of `cordon man --list` but the first (the overview) is a verb.
+mapfile -t all_verbs < <("$CORDON" man --list | sed 1d)
+
+every_verb_helps()
+{
+	local v
+	for v in "${all_verbs[@]}"; do
+		# shellcheck disable=SC2086 # "policy check" is two words
+		"$CORDON" $v --help >"$tmp/help" || return
+		grep -q "^usage: cordon $v" "$tmp/help" || { echo "$v"; return 1; }
+	done
+}
+ok "every command has --help" every_verb_helps
+
+lint=()
+command -v mandoc >/dev/null && lint=(mandoc -Tlint -Wwarning)
+# `man` rather than groff: it is what users have. It prints its warnings and still succeeds.
+[ ${#lint[@]} -gt 0 ] || ! command -v man >/dev/null || lint=(man --warnings -l)
+lint_page()
+{
+	local found
+	found=$("${lint[@]}" "$1" 2>&1 >"$tmp/rendered")
+	[ "${lint[0]}" = mandoc ] && found=$found$(cat "$tmp/rendered")
+	found=$(grep -v 'missing date' <<<"$found")
+	[ -z "$found" ] || { printf '%s\n' "$found"; return 1; }
+}
+
+man_pages()
+{
+	local v page
+	mkdir -p "$tmp/man"
+	for v in "" "${all_verbs[@]}"; do
+		page=$tmp/man/cordon${v:+-${v// /-}}.1
+		# shellcheck disable=SC2086
+		"$CORDON" man $v >"$page" || return
+		lint_page "$page" || return
+	done
+}
+if [ ${#lint[@]} -gt 0 ]; then
+	ok "every command has a man page without a warning" man_pages
+	ok "cordon-policy(5) has no warning" lint_page "$tests_dir/../man/cordon-policy.5"
+else
+	skip "every command has a man page without a warning" "neither mandoc nor man is installed"
+	skip "cordon-policy(5) has no warning" "neither mandoc nor man is installed"
+fi
+
+# completes WORDS...: what bash offers for the last word, one a line.
+completes()
+{
+	# shellcheck disable=SC2016
+	PATH="$(dirname "$CORDON"):$PATH" bash -c '
+		source <(cordon completion bash)
+		COMP_WORDS=(cordon "$@") COMP_CWORD=$#
+		_cordon
+		printf "%s\n" "${COMPREPLY[@]}"' _ "$@" | sort -u
+}
+offers()
+{
+	local want=$1 got
+	shift
+	got=$(completes "$@")
+	grep -qxF -e "$want" <<<"$got" || { printf 'offered for "%s": %s\n' "$*" "$got"; return 1; }
+}
+is_verb()
+{
+	printf '%s\n' "${all_verbs[@]}" | grep -qx "$1"
+}
+
+is "bash completes commands" "$(completes compl)" completion
+ok "bash completes options" offers --help completion --
+is "bash completes fixed words" "$(completes completion '' | tr '\n' ' ')" 'bash fish zsh '
+is "bash offers nothing for an unknown command" "$(completes nonsense '')" ""
+own_profiles()
+{
+	mkdir -p "$tmp/config/cordon/profiles" && touch "$tmp/config/cordon/profiles/mine.yaml"
+	XDG_CONFIG_HOME=$tmp/config offers mine run --profile mi
+}
+if is_verb run; then
+	touch "$tmp/a policy.yaml"
+	ok "bash completes profiles" offers strict run --profile str
+	ok "bash completes profiles behind =" offers strict run --profile = str
+	ok "bash completes runtimes" offers gvisor run --runtime ''
+	ok "bash completes files with spaces" offers "$tmp/a policy.yaml" run --policy "$tmp/a"
+	ok "bash completes CMD behind --" offers true run -- tru
+	ok "bash completes CMD without --" offers true run --profile strict tru
+	ok "bash completes an operator's own profiles" own_profiles
+fi
+if is_verb "policy check"; then
+	ok "bash completes nested commands" offers check policy che
+fi
+for shell in zsh fish; do
+	"$CORDON" completion "$shell" >"$tmp/completion.$shell"
+	if command -v "$shell" >/dev/null; then
+		ok "the completion for $shell is well-formed" "$shell" -n "$tmp/completion.$shell"
+	else
+		skip "the completion for $shell is well-formed" "$shell is not installed"
+	fi
+done
+is "an unknown shell is refused" "$(said completion tcsh)" '125||cordon: completion: unknown shell "tcsh"; there are bash, zsh and fish'
+
+shipped_profiles_complete()
+{
+	local f
+	for f in "$tests_dir"/../profiles/*.yaml; do
+		[ -e "$f" ] || continue
+		f=${f##*/}
+		"$CORDON" completion bash | grep -qE "profile\) words='.*\b${f%.yaml}\b" || { echo "$f"; return 1; }
+	done
+}
+ok "every shipped profile completes" shipped_profiles_complete
+finish
