@@ -63,7 +63,8 @@ int verb_audit_verify(struct call *call, struct error *err)
 	} else if (report.bad_line) {
 		fprintf(call->out, "%s:%" PRIu64 ": %s\n", file.s, report.bad_line, report.what);
 	} else {
-		fprintf(call->out, "%s: %" PRIu64 " line%s, %s\n", file.s, report.lines, report.lines == 1 ? "" : "s", report.what);
+		fprintf(call->out, "%s: %" PRIu64 " line%s, %s\n", file.s, report.lines, report.lines == 1 ? "" : "s",
+			report.what);
 	}
 	return report.state == AUDIT_GOOD ? 0 : 1;
 }

@@ -6,6 +6,7 @@
 #include "cli/cli_help.h"
 #include "cli/verb_audit.h"
 #include "cli/verb_completion.h"
+#include "cli/verb_doctor.h"
 
 const struct verb verbs[] = {
 	{
@@ -30,6 +31,14 @@ const struct verb verbs[] = {
 		.min_args = 1,
 		.max_args = 1,
 		.run = verb_audit_show,
+	},
+	{
+		.name = "doctor",
+		.summary = "Show what this machine can do for sandboxes, and how to get the rest.",
+		.details = "Tries every kernel feature, limit and tool that matters, changes nothing, and says what each means. Exits 0 when `cordon run` can work "
+			   "here, 1 when something that it needs is missing.",
+		.options = verb_doctor_options,
+		.run = verb_doctor,
 	},
 	{
 		.name = "help",

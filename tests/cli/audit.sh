@@ -1,0 +1,109 @@
+#!/bin/bash
+# audit verify and audit show: the log's format as documented, computed here by other means, and every way to tamper with it.
+. "$(dirname "$0")/../lib.sh"
+
+zeros=$(printf '0%.0s' {1..64})
+
+# line N PREV EVENT MESSAGE: one line of a log, hashed by sha256sum.
+line()
+{
+	local head hash
+	head="{\"time\":$((1700000000000 + $1)),\"event\":\"$3\",\"class_uid\":1007,\"activity_id\":1,\"severity_id\":1,\"disposition\":\"Allowed\",\"run\":\"r-1\",\"seq\":$1,\"verdict\":\"allow\",\"message\":\"$4\",\"prev\":\"$2\""
+	hash=$(printf '%s' "$2$head}" | sha256sum | cut -c1-64)
+	printf '%s,"hash":"%s"}\n' "$head" "$hash"
+}
+
+# log N: N lines, the last an exit event.
+log()
+{
+	local i prev=$zeros kind text
+	for ((i = 1; i <= $1; i++)); do
+		kind=note
+		[ "$i" = 1 ] && kind=start
+		[ "$i" = "$1" ] && kind=exit
+		text=$(line "$i" "$prev" "$kind" "message $i")
+		prev=${text: -66:64}
+		printf '%s\n' "$text"
+	done
+}
+
+status_of()
+{
+	"$@" >"$tmp/out" 2>"$tmp/err"
+	echo $?
+}
+
+verify()
+{
+	status_of "$CORDON" audit verify "$@"
+}
+
+# broken NAME LINE WHAT: the log $tmp/bad is broken at that line, for that reason.
+broken()
+{
+	is "$1: exit status" "$(verify "$tmp/bad")" 1
+	like "$1: where and what" "$(cat "$tmp/out")" "^$tmp/bad:$2: $3"
+}
+
+log 9 >"$tmp/log"
+last=$(tail -n 1 "$tmp/log")
+last=${last: -66:64}
+
+is "a log that follows the documented format is good" "$(verify "$tmp/log")" 0
+like "and the lines are counted" "$(cat "$tmp/out")" ': 9 lines, every line follows'
+is "the hash it must end with can be given" "$(verify --last "$last" "$tmp/log")" 0
+is "another hash at the end is a change" "$(verify --last "${zeros%0}1" "$tmp/log")" 1
+is "a hash that is none is an error" "$(verify --last xyz "$tmp/log")" 125
+
+sed '4s/message 4/message X/' "$tmp/log" >"$tmp/bad"
+broken "a changed line" 4 'changed: its hash does not match'
+sed '5d' "$tmp/log" >"$tmp/bad"
+broken "a dropped line" 5 'dropped: event 5'
+sed '1d' "$tmp/log" >"$tmp/bad"
+broken "a dropped first line" 1 'dropped: event 1'
+sed '3,5d' "$tmp/log" >"$tmp/bad"
+broken "several dropped lines" 3 'dropped: events 3 to 5'
+sed '6p' "$tmp/log" >"$tmp/bad"
+broken "a duplicated line" 7 'duplicated: it is a copy of line 6'
+{ sed -n '1,2p' "$tmp/log"; sed -n 4p "$tmp/log"; sed -n 3p "$tmp/log"; sed -n '5,$p' "$tmp/log"; } >"$tmp/bad"
+broken "two lines swapped" 3 'reordered: event 4 stands here, event 3 at line 4'
+{ sed -n '1,3p' "$tmp/log"; line 4 "$(sed -n 3p "$tmp/log" | tail -c 67 | head -c 64)" note "never happened"; sed -n '4,$p' "$tmp/log"; } >"$tmp/bad"
+broken "an added line with the right hash" 4 'added'
+{ cat "$tmp/log"; line 10 "$last" note "after the end"; } >"$tmp/bad"
+broken "a line behind the end" 10 'added: it stands behind the exit event'
+sed '2s/.*/hello/' "$tmp/log" >"$tmp/bad"
+broken "a line that is not JSON" 2 'changed: it is not JSON'
+sed '7s/,"seq"/, "seq"/' "$tmp/log" >"$tmp/bad"
+broken "a line written again by another program" 7 'changed: it is not in canonical form'
+head -c -20 "$tmp/log" >"$tmp/bad"
+broken "a last line that is cut off" 9 'cut off'
+{ sed -n 1p "$tmp/log"; head -c 70000 /dev/zero | tr '\0' x; echo; sed -n '2,$p' "$tmp/log"; } >"$tmp/bad"
+broken "a line that is too long" 2 'added: it is longer'
+{ sed -n 1p "$tmp/log"; printf 'a\0b\n'; sed -n '2,$p' "$tmp/log"; } >"$tmp/bad"
+broken "a NUL" 2 'added: it holds a NUL byte'
+
+sed '$d' "$tmp/log" >"$tmp/bad"
+is "a log without its end" "$(verify "$tmp/bad")" 1
+like "is called unfinished" "$(cat "$tmp/out")" ': 8 lines, unfinished: '
+is "unless its last hash is known: then lines were dropped" "$(verify --last "$last" "$tmp/bad")" 1
+like "and it says where" "$(cat "$tmp/out")" ':9: dropped'
+: >"$tmp/bad"
+is "an empty log is unfinished" "$(verify "$tmp/bad")" 1
+
+is "a file that is not there" "$(verify "$tmp/nowhere")" 125
+is "a folder" "$(verify "$tmp")" 125
+is "a device" "$(verify /dev/zero)" 125
+mkfifo "$tmp/fifo"
+is "a FIFO does not hang it" "$(status_of timeout 5 "$CORDON" audit verify "$tmp/fifo")" 125
+
+sed '4s/message 4/message X/' "$tmp/log" >"$tmp/bad"
+is "verify --json is one document" "$("$CORDON" audit verify --json "$tmp/bad" | python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["version"], d["state"], d["lines"], d["bad_line"])')" "1 broken 3 4"
+is "and for a good log too" "$("$CORDON" audit verify --json "$tmp/log" | python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["state"], d["lines"], d["bad_line"], d["last_hash"])')" "good 9 None $last"
+
+is "show has one line an event" "$("$CORDON" audit show "$tmp/log" | wc -l)" 9
+like "with local time" "$(TZ=UTC "$CORDON" audit show "$tmp/log" | head -n 1)" '^2023-11-14 22:13:20.001 +1 start .*allow .*message 1'
+is "show --json passes good lines through" "$("$CORDON" audit show --json "$tmp/log" | cmp - "$tmp/log" && echo same)" same
+is "and ends at the first bad one" "$("$CORDON" audit show --json "$tmp/bad" 2>/dev/null | wc -l)" 3
+is "with status 1" "$(status_of "$CORDON" audit show --json "$tmp/bad")" 1
+like "naming it" "$(cat "$tmp/err")" "^cordon: $tmp/bad:4: changed"
+finish
