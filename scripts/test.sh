@@ -1,5 +1,5 @@
 #!/bin/bash
-# test.sh [--quiet] [--label TEXT] BUILD_DIR [SUITE...]: runs the suites and counts their TAP.
+# test.sh [--label TEXT] BUILD_DIR [SUITE...]: runs the suites and counts their TAP.
 #
 # Without SUITE: all of them, that is the unit tests of the build folder (BUILD_DIR/tests/test-*) and every executable tests/*/*.sh but the benchmark.
 # The output of a suite is shown only where something in it failed; skipped tests are listed with their reasons. The last line is
@@ -47,6 +47,8 @@ run_suite()
 {
 	local name=${1##*/} rc p f s plan started=$SECONDS
 	case $1 in */tests/*.sh) name=${1##*/tests/} ;; esac
+	# Leaks are looked for where a whole life is in one process; the program itself ends by exiting.
+	case $1 in *.sh) export ASAN_OPTIONS=detect_leaks=0 ;; *) export ASAN_OPTIONS=detect_leaks=1 ;; esac
 	timeout -k 10 "${CORDON_TEST_TIMEOUT:-300}" "$1" >"$out" 2>&1 </dev/null
 	rc=$?
 	read -r p f s plan < <(count)

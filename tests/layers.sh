@@ -59,7 +59,7 @@ check_folder()
 			esac
 		done < <(grep -E '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$file")
 	done
-	return $bad
+	return "$bad"
 }
 
 only_sys_includes_linux()
@@ -75,7 +75,7 @@ every_folder_has_a_row()
 		f=${f%/*}
 		[ "$f" = init ] || row_of "$f" >/dev/null || { echo "src/$f is in no row"; bad=1; }
 	done < <(find "$src" -name '*.[ch]')
-	return $bad
+	return "$bad"
 }
 
 files_and_functions_stay_readable()
@@ -87,7 +87,7 @@ files_and_functions_stay_readable()
 		awk -v f="${f#"$src"/}" '/^\{/ { start = NR } /^\}/ { if (start && NR - start > 71) { print f ":" start ": " NR - start - 1 " lines (at most 70)"; bad = 1 } start = 0 }
 			END { exit bad }' "$f" || bad=1
 	done < <(find "$src" -name '*.c')
-	return $bad
+	return "$bad"
 }
 
 ok "every source folder has a row" every_folder_has_a_row

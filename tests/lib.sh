@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # TAP for bash suites: source this, call `ok`, `is`, `like` or `skip` once per promise, and `finish` at the end.
 #
 # A suite is an executable tests/FOLDER/NAME.sh. The runner (scripts/test.sh) and meson give it CORDON (the program under test) and

@@ -366,7 +366,7 @@ int cli_main(const struct verb *table, int argc, char **argv, struct error *err)
 
 	if (argc > 1 && help_wanted(table, argc - 1, argv + 1, call.out))
 		return finish_output(call.out, err);
-	if (call_parse(table, argc, argv, &call, err) < 0)
+	if (call_parse(table, argc, argv, &call, err) < 0 || !call.verb)
 		return -1;
 	status = run_call(table, &call, err);
 	if (finish_output(call.out, status < 0 ? &lost : err) < 0)

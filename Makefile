@@ -1,0 +1,59 @@
+# A thin front for meson. `make` builds build/cordon and build/cordon-init.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+SOURCES = $(shell git ls-files '*.c' '*.h')
+
+.PHONY: all deps demo test check bench fuzz install clean format tidy lint
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	@meson setup $(BUILD) --prefix=$(PREFIX)
+
+deps: ## installs missing packages
+	@scripts/deps.sh build test
+
+demo: ## a short tour: attacks fail, work succeeds
+	@scripts/deps.sh build
+	@$(MAKE) --no-print-directory all
+	@scripts/demo.sh $(BUILD)
+
+test: deps ## everything: gcc and clang, release and sanitized, root and user; JOBS= for some of it
+	@scripts/matrix.sh $(JOBS)
+
+check: all ## the quick part, for daily work
+	@scripts/test.sh $(BUILD) $(BUILD)/tests/test-* tests/layers.sh tests/cli/*.sh
+
+bench: ## the tables of the README
+	@scripts/deps.sh build bench
+	@$(MAKE) --no-print-directory all
+	@tests/bench/run.sh $(BUILD)
+
+fuzz: ## each fuzzer for FUZZ_SECONDS
+	@scripts/deps.sh build test
+	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
+install: all
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --quiet
+	@scripts/install-docs.sh $(BUILD) $(DESTDIR)$(PREFIX)
+
+clean:
+	@rm -rf build build-*
+
+format:
+	@clang-format -i $(SOURCES)
+
+# clang-tidy reads the command lines of a clang build.
+build-clang/build.ninja:
+	@CC=clang meson setup build-clang >/dev/null
+
+tidy: build-clang/build.ninja ## FILES= for some of them
+	@clang-tidy --quiet --warnings-as-errors='*' -p build-clang $(or $(FILES),$(filter src/%.c,$(SOURCES)))
+
+lint:
+	@shellcheck -x scripts/*.sh tests/*.sh tests/*/*.sh

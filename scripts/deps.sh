@@ -1,0 +1,48 @@
+#!/bin/bash
+# deps.sh GROUP...: installs the Debian packages of the groups that are missing. Needs no root, and does nothing, where all are there.
+# As root by apt-get; else through sudo where it asks no password; else it prints the one command to run, and fails.
+
+set -u
+packages()
+{
+	case $1 in
+	build) echo gcc libc6-dev make meson ninja-build pkg-config libyaml-dev libjansson-dev ;;
+	test) echo clang libclang-rt-14-dev git procps python3 util-linux ;;
+	bench) echo hyperfine bubblewrap crun runc runsc busybox-static git ;;
+	lint) echo clang-format clang-tidy shellcheck mandoc ;;
+	*)
+		echo "deps.sh: unknown group $1; there are build, test, bench and lint" >&2
+		return 1
+		;;
+	esac
+}
+
+wanted=()
+for group; do
+	list=$(packages "$group") || exit 2
+	read -ra list <<<"$list"
+	wanted+=("${list[@]}")
+done
+if ! command -v dpkg-query >/dev/null; then
+	echo "deps.sh: this is no Debian; make sure that you have the equivalents of: ${wanted[*]}" >&2
+	exit 0
+fi
+missing=()
+for p in "${wanted[@]}"; do
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing+=("$p")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+install=(apt-get install -y --no-install-recommends "${missing[@]}")
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+	if ! command -v sudo >/dev/null || ! sudo -n true 2>/dev/null; then
+		printf 'These packages are missing. Run this as root, then try again:\n\n    %s\n\n' "${install[*]}" >&2
+		exit 1
+	fi
+	as_root=(sudo -n)
+fi
+export DEBIAN_FRONTEND=noninteractive
+echo "Installing: ${missing[*]}"
+# The package lists of a fresh machine may be empty or old.
+"${as_root[@]}" "${install[@]}" >/dev/null 2>&1 || { "${as_root[@]}" apt-get update && "${as_root[@]}" "${install[@]}"; }

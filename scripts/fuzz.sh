@@ -1,0 +1,25 @@
+#!/bin/bash
+# fuzz.sh SECONDS: builds the libFuzzer targets with clang and the sanitizers, and runs each (tests/fuzz-* of the build) for that long, from
+# its corpus in tests/fuzz/corpus/NAME. What it finds is added to a scratch corpus, never to the tree; a crash is kept and named.
+
+set -u
+cd "$(dirname "$0")/.." || exit 2
+seconds=${1:-60}
+build="build-fuzz"
+if [ ! -f "$build"/build.ninja ]; then
+	CC=clang meson setup $build -Dfuzz=true -Dstatic=false -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized >/dev/null || exit 1
+fi
+ninja -C $build || exit 1
+failed=0 ran=0
+while IFS= read -r fuzzer; do
+	name=${fuzzer##*/fuzz-}
+	scratch=$build/corpus/$name
+	mkdir -p "$scratch"
+	corpus=()
+	[ -d "tests/fuzz/corpus/$name" ] && corpus=("tests/fuzz/corpus/$name")
+	printf '== %s, %s s\n' "$name" "$seconds"
+	ran=$((ran + 1))
+	"$fuzzer" -max_total_time="$seconds" -artifact_prefix="$build/crash-$name-" -print_final_stats=1 -verbosity=0 "$scratch" "${corpus[@]}" || failed=$((failed + 1))
+done < <(find "$build"/tests -type f -name 'fuzz-*' -perm -u+x)
+printf '%d fuzzers, %d found something\n' "$ran" "$failed"
+[ "$failed" = 0 ] && [ "$ran" -gt 0 ]

@@ -1,0 +1,99 @@
+#!/bin/bash
+# matrix.sh [JOB...]: builds and tests everything that `make test` promises, or only the named jobs. The last line is "N passed, N failed, N skipped".
+#
+# A job is a build, a user and, for some, a kernel that seems to lack system calls. Each job's results are printed as they come; a failed
+# build counts as one failure.
+
+set -u
+cd "$(dirname "$0")/.." || exit 2
+src=$PWD
+user=cordon-test
+
+# name | build folder | CC | meson options | as: self or user | missing system calls | suites: all or unit
+jobs_table()
+{
+	local sanitize='-Dstatic=false -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized -Dc_args=-fno-sanitize-recover=all'
+	cat <<EOF
+gcc-release|build|gcc||self||all
+gcc-release-user|build|gcc||user||all
+clang-release|build-clang|clang||self||all
+gcc-sanitized|build-asan|gcc|$sanitize|self||all
+clang-sanitized|build-clang-asan|clang|$sanitize|user||unit
+no-openat2|build|gcc||self|openat2|all
+no-clone3|build|gcc||self|clone3|all
+no-landlock|build|gcc||user|landlock_create_ruleset,landlock_add_rule,landlock_restrict_self|all
+EOF
+}
+
+say()
+{
+	printf '\n== %s\n' "$*"
+}
+
+# build FOLDER CC OPTIONS
+build()
+{
+	local log=$work/build.log
+	# shellcheck disable=SC2086 # options are words
+	if [ ! -f "$1/build.ninja" ]; then
+		CC=$2 meson setup "$1" $3 >"$log" 2>&1 || { tail -n 30 "$log"; return 1; }
+	fi
+	ninja -C "$1" >"$log" 2>&1 || { grep -vE '^\[[0-9]+/[0-9]+\]' "$log" | tail -n 60; return 1; }
+}
+
+have_user()
+{
+	id "$user" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$user"
+}
+
+# The tree may be where an ordinary user cannot read; it gets a copy without objects.
+copy_for_user()
+{
+	local to=$work/$1
+	[ -d "$to" ] && rm -rf "$to"
+	mkdir -p "$to/$1" && chmod 755 "$work" "$to"
+	tar -C "$src" --exclude=./.git --exclude='./build*' -cf - . | tar -C "$to" -xf - &&
+		tar -C "$src/$1" --exclude='*.p' --exclude='*.a' --exclude=meson-private --exclude=meson-logs -cf - . | tar -C "$to/$1" -xf - &&
+		chown -R "$user" "$to"
+}
+
+# run_suites NAME BUILD AS MISSING SUITES
+run_suites()
+{
+	local cmd=() where=$src suites=() status
+	if [ "$3" = user ] && [ "$(id -u)" = 0 ]; then
+		have_user && copy_for_user "$2" || return 1
+		where=$work/$2
+		cmd=(runuser -u "$user" -- env -i "PATH=$PATH" "HOME=$(getent passwd "$user" | cut -d: -f6)" "USER=$user" "LANG=C.UTF-8")
+	fi
+	[ -z "$4" ] || cmd+=("$where/$2/tests/enosys" "$4" --)
+	[ "$5" = all ] || suites=("$where/$2"/tests/test-*)
+	cd "$where" || return 1
+	"${cmd[@]}" env CORDON_MISSING="$4" UBSAN_OPTIONS=print_stacktrace=1 "$where/scripts/test.sh" --label "$1" "$where/$2" "${suites[@]}" </dev/null
+	status=$?
+	cd "$src" || return 1
+	return $status
+}
+
+work=$(mktemp -d /var/tmp/cordon-matrix.XXXXXX) || exit 2
+trap 'rm -rf "$work"' EXIT
+results=$work/results
+: >"$results"
+chosen=" $* "
+while IFS='|' read -r name folder cc options as missing suites; do
+	[ $# = 0 ] || case $chosen in *" $name "*) ;; *) continue ;; esac
+	if [ "$as" = user ] && [ "$(id -u)" != 0 ] && [ -z "$missing" ] && [ "$suites" = all ]; then
+		say "$name: not run again, this is an ordinary user already"
+		continue
+	fi
+	say "$name"
+	if build "$folder" "$cc" "$options"; then
+		run_suites "$name" "$folder" "$as" "$missing" "$suites" | tee -a "$results"
+		[ "${PIPESTATUS[0]}" = 0 ] || grep -q "^$name: .* passed, " "$results" || echo "$name: 0 passed, 1 failed, 0 skipped" | tee -a "$results"
+	else
+		echo "$name: 0 passed, 1 failed, 0 skipped (it does not build)" | tee -a "$results"
+	fi
+done < <(jobs_table)
+say "all jobs"
+awk -F': ' '/: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped/ { split($2, n, /[^0-9]+/); p += n[1]; f += n[2]; s += n[3]; jobs++ }
+	END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 || jobs == 0 }' "$results"
