@@ -1,21 +1,25 @@
 /*
  * cgroup: one cgroup for one run, on v2, v1 and hybrid hosts.
  *
- * cgroup_new() makes a folder "cordon-ID" and sets the limits that were asked for. It returns a mask of the limits that the kernel now enforces; a controller
- * that is missing, or that this process may not use, is simply not in the mask and the caller falls back (RLIMITs, affinity, supervise/watch). No cgroup file system at
- * all is mask 0, not an error. The struct owns its fds (all close-on-exec) and cgroup_free() closes them; the folders stay until cgroup_remove().
+ * cgroup_new() makes a folder "cordon-ID" and sets the limits that were asked for. It returns a mask of the limits that
+ * the kernel now enforces; a controller that is missing, or that this process may not use, is simply not in the mask
+ * and the caller falls back (RLIMITs, affinity, supervise/watch). No cgroup file system at all is mask 0, not an error.
+ * The struct owns its fds (all close-on-exec) and cgroup_free() closes them; the folders stay until cgroup_remove().
  *
  * Where the folder goes:
  *  - v1: below our own cgroup, in each of the hierarchies memory, pids and cpu that a limit needs.
- *  - v2: processes and controllers do not share a cgroup ("no internal processes"), so the folder is a sibling of ours or higher: the nearest ancestor that is writable for us
- *    and whose subtree_control has, or can be given, every controller that is wanted; where none has all, the nearest of those with most. Nearest, so that limits which somebody
- *    set on the cgroups around us go on holding.
+ *  - v2: processes and controllers do not share a cgroup ("no internal processes"), so the folder is a sibling of
+ *    ours or higher: the nearest ancestor that is writable for us and whose subtree_control has, or can be given, every
+ *    controller that is wanted; where none has all, the nearest of those with most. Nearest, so that limits which
+ *    somebody set on the cgroups around us go on holding.
  *
- * How a process gets in matters more than all the rest: writing a pid into cgroup.procs waits for an RCU grace period (5 to 15 ms on an idle machine). Cheap ways are
- * CLONE_INTO_CGROUP with cgroup_fd_v2(), and cgroup_join_self() in the fresh, single-threaded child, which writes "0" to the v1 `tasks` files (about 20 us each). The child needs
- * no right of its own for it: the files were opened by cgroup_new().
+ * How a process gets in matters more than all the rest: writing a pid into cgroup.procs waits for an RCU grace period
+ * (5 to 15 ms on an idle machine). Cheap ways are CLONE_INTO_CGROUP with cgroup_fd_v2(), and cgroup_join_self() in the
+ * fresh, single-threaded child, which writes "0" to the v1 `tasks` files (about 20 us each). The child needs no right
+ * of its own for it: the files were opened by cgroup_new().
  *
- * Not thread-safe. cgroup_join_self() is async-signal-safe and allocates nothing, so it may be called between clone and exec.
+ * Not thread-safe. cgroup_join_self() is async-signal-safe and allocates nothing, so it may be called between clone and
+ * exec.
  */
 #ifndef CORDON_SYS_CGROUP_H
 #define CORDON_SYS_CGROUP_H
@@ -34,8 +38,8 @@ enum {
 struct cgroup_limits {
 	uint64_t memory;    /* bytes; swap is included */
 	uint64_t processes; /* and threads */
-	uint64_t cpu;	    /* thousandths of a CPU */
-	bool track;	    /* make a v2 folder even if no limit needs it, for cgroup_kill() */
+	uint64_t cpu;       /* thousandths of a CPU */
+	bool track;         /* make a v2 folder even if no limit needs it, for cgroup_kill() */
 };
 
 /* Where to look. NULL members (or no env at all) mean the host's own; tests give others. */
@@ -48,10 +52,12 @@ struct cgroup;
 
 enum { CGROUP_ID_MAX = 64 };
 
-/* id: letters, digits, "_", "-" and ".". A mask (>= 0), or -EINVAL (id), -EEXIST, -ENOMEM. *ret is set whenever the result is not negative. */
+/* id: letters, digits, "_", "-" and ".". A mask (>= 0), or -EINVAL (id), -EEXIST, -ENOMEM. *ret is set whenever the
+ * result is not negative. */
 int cgroup_new(const struct cgroup_env *env, const char *id, const struct cgroup_limits *limits, struct cgroup **ret);
 
-/* The cgroups named "cordon-ID" that a running process is in (env->self: its /proc/PID/cgroup), to join, kill or ask them. -ENOENT: it is in none. */
+/* The cgroups named "cordon-ID" that a running process is in (env->self: its /proc/PID/cgroup), to join, kill or ask
+ * them. -ENOENT: it is in none. */
 int cgroup_open(const struct cgroup_env *env, const char *id, struct cgroup **ret);
 
 /* Closes; NULL is fine. */
@@ -79,12 +85,14 @@ struct cgroup_stats {
 
 void cgroup_stats(const struct cgroup *cg, struct cgroup_stats *ret);
 
-/* Removes the folders, waiting up to about 2 s for the last process to be gone. 0 or -errno (-EBUSY). Removing twice is fine. */
+/* Removes the folders, waiting up to about 2 s for the last process to be gone. 0 or -errno (-EBUSY). Removing twice is
+ * fine. */
 int cgroup_remove(struct cgroup *cg);
 
 /*
- * Kills and removes the cgroups of runs that are gone (a supervisor that was killed with -9 cannot do it): every "cordon-ID" in the places that cgroup_new() would
- * use, for which is_alive(id, arg) says no. Returns how many were removed, or -errno.
+ * Kills and removes the cgroups of runs that are gone (a supervisor that was killed with -9 cannot do it): every
+ * "cordon-ID" in the places that cgroup_new() would use, for which is_alive(id, arg) says no. Returns how many were
+ * removed, or -errno.
  */
 int cgroup_sweep(const struct cgroup_env *env, bool (*is_alive)(const char *id, void *arg), void *arg);
 
