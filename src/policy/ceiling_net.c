@@ -1,0 +1,261 @@
+#include "policy/ceiling_net.h"
+
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "policy/net_match.h"
+#include "policy/policy_ceiling.h"
+#include "policy/policy_cover.h"
+#include "policy/policy_merge.h"
+#include "policy/policy_where.h"
+
+struct meet {
+	struct policy *request;
+	const struct policy *ceiling;
+	struct error *err;
+	bool strict; /* refuse paths whose intersection cannot be written; else such a pair has none */
+	struct net_rule *out;
+	uint32_t n, cap;
+	/* The ceiling's rules: exact hosts, sorted, and then the others. */
+	const struct net_rule **index;
+	uint32_t n_exact;
+};
+
+static bool is_exact(const struct net_rule *r)
+{
+	return r->host && r->host[0] != '*';
+}
+
+static int by_host(const void *a, const void *b)
+{
+	const struct net_rule *x = *(const struct net_rule *const *)a, *y = *(const struct net_rule *const *)b;
+	int r = strcmp(x->host, y->host);
+
+	return r ? r : (x > y) - (x < y);
+}
+
+static int build_index(struct meet *m)
+{
+	const struct net_rules *rules = &m->ceiling->net.allow;
+	uint32_t i, tail = rules->n;
+
+	m->index = arena_array(m->request->arena, rules->n, sizeof(*m->index));
+	if (!m->index)
+		return policy_no_memory(m->err);
+	for (i = 0; i < rules->n; i++) {
+		if (is_exact(&rules->v[i]))
+			m->index[m->n_exact++] = &rules->v[i];
+		else
+			m->index[--tail] = &rules->v[i];
+	}
+	qsort(m->index, m->n_exact, sizeof(*m->index), by_host);
+	return 0;
+}
+
+static int add(struct meet *m, const struct net_rule *rule)
+{
+	struct net_rule *v;
+
+	if (m->n == CEILING_MAX_RULES)
+		return policy_fail(m->request, rule->at, "network.allow", m->err,
+				   "with the ceiling this becomes more than %d rules; use fewer and wider ones",
+				   CEILING_MAX_RULES);
+	if (m->n == m->cap) {
+		m->cap = m->cap ? 2 * m->cap : 64;
+		v = arena_array(m->request->arena, m->cap, sizeof(*v));
+		if (!v)
+			return policy_no_memory(m->err);
+		if (m->n)
+			memcpy(v, m->out, m->n * sizeof(*v));
+		m->out = v;
+	}
+	m->out[m->n++] = *rule;
+	return 0;
+}
+
+/* Who both rules are for, in *out. An address of a range stays a host rule: those never open a private address. */
+static bool meet_subject(const struct net_rule *a, const struct net_rule *b, struct net_rule *out)
+{
+	if (a->host && b->host) {
+		out->host = net_host_covers(b->host, a->host) ? a->host : net_host_covers(a->host, b->host) ? b->host : NULL;
+		return out->host;
+	}
+	if (a->cidr && b->cidr) {
+		out->cidr = net_cidr_covers(b->cidr, a->cidr) ? a->cidr : net_cidr_covers(a->cidr, b->cidr) ? b->cidr : NULL;
+		return out->cidr;
+	}
+	out->host = a->host ? a->host : b->host;
+	return net_cidr_has(a->cidr ? a->cidr : b->cidr, sv_of(out->host));
+}
+
+static bool has_port(const uint16_t *v, uint32_t n, uint16_t port)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (v[i] == port)
+			return true;
+	return false;
+}
+
+/* 1: some are left; 0: none; -1: no memory. */
+static int meet_ports(struct meet *m, const struct net_rule *a, const struct net_rule *b, struct net_rule *out)
+{
+	static const uint16_t usual[] = {443, 80};
+	const uint16_t *x = a->n_ports ? a->ports : usual, *y = b->n_ports ? b->ports : usual;
+	uint32_t nx = a->n_ports ? a->n_ports : 2, ny = b->n_ports ? b->n_ports : 2, i;
+
+	if (!a->n_ports && !b->n_ports)
+		return 1;
+	out->ports = arena_array(m->request->arena, nx, sizeof(*out->ports));
+	if (!out->ports)
+		return policy_no_memory(m->err);
+	for (i = 0; i < nx; i++)
+		if (has_port(y, ny, x[i]) && !has_port(out->ports, out->n_ports, x[i]))
+			out->ports[out->n_ports++] = x[i];
+	return out->n_ports > 0;
+}
+
+static int meet_methods(struct meet *m, const struct pol_list *a, const struct pol_list *b, struct pol_list *out)
+{
+	uint32_t i;
+
+	if (!a->set || !b->set) {
+		*out = a->set ? *a : *b;
+		return 1;
+	}
+	*out = (struct pol_list){.set = true, .v = arena_array(m->request->arena, a->n, sizeof(*out->v))};
+	if (!out->v)
+		return policy_no_memory(m->err);
+	for (i = 0; i < a->n; i++)
+		if (net_method_in(b, a->v[i].s))
+			out->v[out->n++] = a->v[i];
+	return out->n > 0;
+}
+
+static int meet_paths(struct meet *m, const struct pol_list *a, const struct pol_list *b, struct pol_list *out)
+{
+	const struct pol_str *x = NULL, *y = NULL;
+	struct text_shown sx, sy;
+	int r;
+
+	if (!a->set || !b->set) {
+		*out = a->set ? *a : *b;
+		return 1;
+	}
+	r = cover_intersect(&cover_url, m->request->arena, a, b, out, &x, &y);
+	if (r < 0)
+		return policy_no_memory(m->err);
+	if (r == 0)
+		return out->n > 0;
+	if (!m->strict)
+		return 0;
+	return policy_fail(m->request, x->at, "network.allow.paths", m->err,
+			   "\"%.80s\" and the ceiling's \"%.80s\" (%.120s) overlap, but no one pattern says where; narrow it",
+			   text_show(&sx, sv_of(x->s)), text_show(&sy, sv_of(y->s)), policy_where(m->ceiling, y->at));
+}
+
+/* What the request's rule a and the ceiling's rule b both allow, if anything. */
+static int meet_pair(struct meet *m, const struct net_rule *a, const struct net_rule *b)
+{
+	struct net_rule rule = {.at = a->at};
+	int r;
+
+	if (!meet_subject(a, b, &rule))
+		return 0;
+	r = meet_ports(m, a, b, &rule);
+	r = r <= 0 ? r : meet_methods(m, &a->methods, &b->methods, &rule.methods);
+	r = r <= 0 ? r : meet_paths(m, &a->paths, &b->paths, &rule.paths);
+	if (r <= 0)
+		return r;
+	if (a->credential.s && b->credential.s && strcmp(a->credential.s, b->credential.s) == 0)
+		rule.credential = a->credential;
+	return add(m, &rule);
+}
+
+/* The first of the ceiling's exact rules for this host. */
+static uint32_t find_exact(const struct meet *m, const char *host)
+{
+	uint32_t low = 0, high = m->n_exact, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (strcmp(m->index[mid]->host, host) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int meet_rule(struct meet *m, const struct net_rule *a)
+{
+	uint32_t i = is_exact(a) ? find_exact(m, a->host) : 0;
+
+	for (; i < m->n_exact; i++) {
+		if (is_exact(a) && strcmp(m->index[i]->host, a->host) != 0)
+			break;
+		if (meet_pair(m, a, m->index[i]) < 0)
+			return -1;
+	}
+	for (i = m->n_exact; i < m->ceiling->net.allow.n; i++)
+		if (meet_pair(m, a, m->index[i]) < 0)
+			return -1;
+	return 0;
+}
+
+/* There already, with or without a credential. */
+static bool has_rule(const struct meet *m, uint32_t n, const struct net_rule *rule)
+{
+	struct net_rule bare;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		bare = m->out[i];
+		bare.credential = (struct pol_str){0};
+		if (merge_same_rule(&bare, rule))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A mode of `public` on one side allows every host rule of the other side, without its credential: that takes both to name it. Ranges it does not: they may be private.
+ */
+static int add_hosts(struct meet *m, const struct net_rules *rules)
+{
+	uint32_t i, n = m->n;
+
+	for (i = 0; i < rules->n; i++) {
+		struct net_rule rule = rules->v[i];
+
+		rule.credential = (struct pol_str){0};
+		if (rule.host && !has_rule(m, n, &rule) && add(m, &rule) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int ceiling_net(struct policy *request, const struct policy *ceiling, struct error *err)
+{
+	struct meet m = {.request = request, .ceiling = ceiling, .err = err};
+	uint64_t mine = request->net.mode.v, theirs = ceiling->net.mode.v;
+	uint32_t i;
+
+	if (!ceiling->net.mode.set || !request->net.mode.set)
+		return 0;
+	m.strict = mine == NET_ALLOWLIST && theirs == NET_ALLOWLIST;
+	if (mine != NET_NONE && theirs != NET_NONE) {
+		if (build_index(&m) < 0)
+			return -1;
+		for (i = 0; i < request->net.allow.n; i++)
+			if (meet_rule(&m, &request->net.allow.v[i]) < 0)
+				return -1;
+		if (theirs == NET_PUBLIC && add_hosts(&m, &request->net.allow) < 0)
+			return -1;
+		if (theirs == NET_ALLOWLIST && mine == NET_PUBLIC && add_hosts(&m, &ceiling->net.allow) < 0)
+			return -1;
+	}
+	request->net.allow = (struct net_rules){.v = m.out, .n = m.n, .set = true};
+	return merge_unique_rules(&request->net.allow) < 0 ? policy_no_memory(err) : 0;
+}

@@ -1,0 +1,202 @@
+#include "policy/policy_load.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "policy/policy_cache.h"
+#include "policy/policy_codec.h"
+#include "policy/policy_profile.h"
+
+/* What shipped profiles are called where a path would stand. */
+static const char shipped_prefix[] = "profile:";
+
+struct load {
+	const struct policy_request *req;
+	const char *cwd; /* NULL: no source is a relative path */
+	struct cache_files files;
+};
+
+static int fail_read(const char *path, int code, struct error *err)
+{
+	struct text_shown name;
+
+	(void)text_show(&name, sv_of(path));
+	if (code == -EFBIG)
+		return error_set(err, ERROR_INPUT, "%s: larger than %d MiB; split the file", name.s,
+				 POLICY_MAX_BYTES >> 20);
+	if (code == -EISDIR)
+		return error_set(err, ERROR_INPUT, "%s: is a folder; name a policy file", name.s);
+	if (code == -ENOENT)
+		return error_set(err, ERROR_INPUT, "%s: there is no such file; check the path", name.s);
+	return error_sys(err, code, "%s: cannot be read", name.s);
+}
+
+/* A file's text. 1: there is none. name: as shown. */
+static int read_text(struct load *l, const char *path, const char *name, struct arena *a, struct policy_text *ret,
+		     struct error *err)
+{
+	char real[PATH_MAX];
+	int r;
+
+	if (!path || !name)
+		return policy_no_memory(err);
+	r = policy_cache_read(&l->files, path, &ret->bytes);
+	if (r == -ENOENT)
+		return 1;
+	if (r < 0)
+		return fail_read(name, r, err);
+	ret->name = name;
+	ret->id = arena_str(a, sv_of(realpath(path, real) ? real : path));
+	return ret->id ? 0 : policy_no_memory(err);
+}
+
+static int shipped_text(const char *profile, struct arena *a, struct policy_text *ret, struct error *err)
+{
+	const struct policy_profile *p;
+
+	for (p = policy_profiles; p->name && strcmp(p->name, profile) != 0; p++)
+		;
+	if (!p->name)
+		return 1;
+	ret->name = ret->id = arena_printf(a, "%s%s", shipped_prefix, p->name);
+	return ret->name && buf_sv(&ret->bytes, p->text) == 0 ? 0 : policy_no_memory(err);
+}
+
+static int fail_profile(const char *profile, struct error *err)
+{
+	const char *near = text_nearest(sv_of(profile), policy_profile_names);
+	struct text_shown name;
+
+	(void)text_show(&name, sv_of(profile));
+	if (near)
+		return error_set(err, ERROR_INPUT, "there is no profile \"%.100s\"; did you mean \"%s\"?", name.s, near);
+	return error_set(err, ERROR_INPUT, "there is no profile \"%.100s\"; a file is named by its path", name.s);
+}
+
+static int get_profile(struct load *l, const struct policy_want *want, struct arena *a, struct policy_text *ret,
+		       struct error *err)
+{
+	const char *path;
+	char real[PATH_MAX];
+	int r = 1;
+
+	if (want->name[0] == '\0' || strpbrk(want->name, "/."))
+		return fail_profile(want->name, err);
+	if (l->req->config_dir) {
+		path = arena_printf(a, "%s/profiles/%s.yaml", l->req->config_dir, want->name);
+		/* A profile that extends its own name means the one it hides. */
+		if (!path || !want->from || !realpath(path, real) || strcmp(real, want->from) != 0)
+			r = read_text(l, path, path, a, ret, err);
+	}
+	if (r == 1)
+		r = shipped_text(want->name, a, ret, err);
+	return r == 1 ? fail_profile(want->name, err) : r;
+}
+
+/* Where a file is, seen from the text that names it. */
+static const char *file_path(const struct load *l, const struct policy_want *want, struct arena *a)
+{
+	const char *slash;
+
+	if (want->name[0] == '/')
+		return want->name;
+	if (!want->from)
+		return arena_printf(a, "%s/%s", l->cwd ? l->cwd : ".", want->name);
+	if (want->name[0] == '~' && want->name[1] == '/')
+		return arena_printf(a, "%s%s", l->req->home, want->name + 1);
+	slash = strrchr(want->from, '/');
+	return arena_printf(a, "%.*s/%s", slash ? (int)(slash - want->from) : 0, want->from, want->name);
+}
+
+static int get_file(struct load *l, const struct policy_want *want, struct arena *a, struct policy_text *ret,
+		    struct error *err)
+{
+	const char *path;
+	int r;
+
+	if (want->from && strncmp(want->from, shipped_prefix, strlen(shipped_prefix)) == 0)
+		return error_set(err, ERROR_INPUT, "a shipped profile extends profiles only");
+	path = file_path(l, want, a);
+	r = read_text(l, path, want->from ? path : want->name, a, ret, err);
+	return r == 1 ? fail_read(want->name, -ENOENT, err) : r;
+}
+
+static int get_text(void *ctx, const struct policy_want *want, struct arena *a, struct policy_text *ret,
+		    struct error *err)
+{
+	struct load *l = ctx;
+	const char *path;
+
+	switch (want->kind) {
+	case POLICY_WANT_PROFILE:
+		return get_profile(l, want, a, ret, err);
+	case POLICY_WANT_FILE:
+		return get_file(l, want, a, ret, err);
+	case POLICY_WANT_CEILING:
+		break;
+	}
+	if (!l->req->config_dir)
+		return 1;
+	path = arena_printf(a, "%s/policy.yaml", l->req->config_dir);
+	return read_text(l, path, path, a, ret, err);
+}
+
+static bool has_relative(const struct policy_request *req)
+{
+	size_t i;
+
+	for (i = 0; i < req->n_sources; i++)
+		if (!req->sources[i].is_profile && req->sources[i].name[0] != '/')
+			return true;
+	return false;
+}
+
+static int compile_and_keep(struct load *l, const struct cache_key *key, struct policy **ret, char digest[65],
+			    struct error *err)
+{
+	struct policy_fetch fetch = {get_text, l};
+	struct policy *p = NULL;
+	AUTO_BUF encoding;
+	int r;
+
+	if (policy_compile(l->req, &fetch, &p, err) < 0)
+		return -1;
+	buf_init(&encoding, POLICY_CODEC_MAX);
+	r = policy_encode(p, &encoding);
+	if (r < 0) {
+		policy_free(p);
+		return error_sys(err, r, "the policy cannot be encoded");
+	}
+	sha256_hex_of(buf_view(&encoding), digest);
+	if (key)
+		(void)policy_cache_put(l->req->cache_dir, key, &l->files, digest, buf_view(&encoding));
+	*ret = p;
+	return 0;
+}
+
+int policy_load(const struct policy_request *req, struct policy **ret, char digest[65], struct error *err)
+{
+	AUTO_FREE struct load *l = NULL;
+	char cwd[PATH_MAX];
+	struct cache_key key;
+	const char *from = NULL;
+	bool keep;
+
+	if (has_relative(req)) {
+		from = getcwd(cwd, sizeof(cwd));
+		if (!from)
+			return error_sys(err, errno, "the current folder is not known");
+	}
+	keep = req->cache_dir && policy_cache_key(req, from, &key) == 0;
+	if (keep && policy_cache_get(req->cache_dir, &key, ret, digest) == 0)
+		return 0;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return policy_no_memory(err);
+	l->req = req;
+	l->cwd = from;
+	return compile_and_keep(l, keep ? &key : NULL, ret, digest, err);
+}
