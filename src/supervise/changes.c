@@ -1,0 +1,498 @@
+#include "supervise/changes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "supervise/changes_judge.h"
+#include "supervise/changes_names.h"
+
+const char *const change_kind_names[] = {"added", "modified", "deleted", "type changed", "mode changed", NULL};
+const char *const change_type_names[] = {"nothing", "file", "folder", "link", "special file", NULL};
+
+struct scan {
+	const struct changes_rules *rules;
+	enum changes_kind kind;
+	struct changes *list;
+	size_t cap;
+	size_t budget; /* names that may still be read */
+	dev_t dev;     /* of lower */
+	char path[PATH_MAX + NAME_MAX + 2];
+	size_t len;
+	struct error *err;
+};
+
+/* One folder of the merged view. */
+struct level {
+	int upper; /* -1: the view has no such folder */
+	int lower; /* -1: the host has no such folder */
+	bool through;	 /* names that upper lacks show through from lower */
+	bool xwhiteouts; /* empty files with an attribute may be whiteouts */
+	bool foreign;	 /* lower is another file system than the work folder */
+	unsigned depth;
+};
+
+static const char UNREADABLE[] = "cannot be read";
+static const char MOVING[] = "changed while it was looked at";
+
+static enum change_type type_of(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return CHANGE_FILE;
+	case S_IFDIR:
+		return CHANGE_FOLDER;
+	case S_IFLNK:
+		return CHANGE_LINK;
+	default:
+		return CHANGE_SPECIAL;
+	}
+}
+
+static int out_of_memory(struct scan *s)
+{
+	return error_sys(s->err, ENOMEM, "list of changes");
+}
+
+static int fail_at(struct scan *s, int code, const char *what)
+{
+	struct text_shown shown;
+
+	if (code == -E2BIG)
+		return error_set(s->err, ERROR_DENIED, "more than %zu files are involved; that is more than can be looked through",
+				 s->rules->max_entries ? s->rules->max_entries : (size_t)CHANGES_ENTRIES);
+	return error_sys(s->err, code, "%s %s", what, text_show(&shown, s->len ? sv_n(s->path, s->len) : sv_of(".")));
+}
+
+/* Only folders are asked: on some file systems each file has a device number of its own. */
+static bool on_other_device(const struct scan *s, const struct change_side *before)
+{
+	return before->type == CHANGE_FOLDER && before->dev != s->dev;
+}
+
+static int add(struct scan *s, const struct level *l, struct change *c)
+{
+	size_t cap = s->cap ? s->cap * 2 : 64;
+	struct change *v;
+
+	if (s->list->n == s->cap) {
+		v = reallocarray(s->list->v, cap, sizeof(*v));
+		if (!v)
+			return out_of_memory(s);
+		s->list->v = v;
+		s->cap = cap;
+	}
+	c->path = arena_str(s->list->arena, sv_n(s->path, s->len));
+	if (!c->path)
+		return out_of_memory(s);
+	if (!c->refused && (l->foreign || on_other_device(s, &c->before)))
+		c->refused = "is on another file system";
+	s->list->v[s->list->n++] = *c;
+	return 0;
+}
+
+static void describe(struct change_side *side, const struct stat *st)
+{
+	*side = (struct change_side){
+		.type = type_of(st->st_mode),
+		.mode = st->st_mode & 07777,
+		.size = S_ISREG(st->st_mode) || S_ISLNK(st->st_mode) ? (uint64_t)st->st_size : 0,
+		.target = side->target,
+		.dev = st->st_dev,
+		.ino = st->st_ino,
+		.mtime = st->st_mtim,
+		.ctime = st->st_ctim,
+	};
+}
+
+/* What is at name, without following it. type CHANGE_NONE: nothing. 0 or -errno. */
+static int look(struct scan *s, int fd, const char *name, struct change_side *ret, struct stat *st)
+{
+	char target[PATH_MAX];
+	ssize_t n;
+
+	*ret = (struct change_side){0};
+	*st = (struct stat){0};
+	if (fd < 0)
+		return 0;
+	if (fstatat(fd, name, st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	describe(ret, st);
+	if (ret->type != CHANGE_LINK)
+		return 0;
+	n = readlinkat(fd, name, target, sizeof(target));
+	if (n < 0)
+		return -errno;
+	ret->target = arena_str(s->list->arena, sv_n(target, (size_t)n));
+	return ret->target ? 0 : -ENOMEM;
+}
+
+/* Opens the file or folder that was looked at. -ESTALE: another one is there by now. */
+static int open_seen(int dirfd, const char *name, const struct change_side *seen)
+{
+	int flags = seen->type == CHANGE_FOLDER ? O_DIRECTORY : O_NONBLOCK | O_NOCTTY;
+	AUTO_FD fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
+	struct stat st;
+
+	if (fd < 0)
+		return errno == EACCES || errno == EPERM ? -EACCES : -ESTALE;
+	if (fstat(fd, &st) < 0 || st.st_ino != seen->ino || st.st_dev != seen->dev || type_of(st.st_mode) != seen->type)
+		return -ESTALE;
+	if (seen->type == CHANGE_FOLDER && faccessat(fd, ".", R_OK | X_OK, AT_EACCESS) < 0)
+		return -EACCES;
+	return fd_take(&fd);
+}
+
+/* 1: the attribute is there (and has this value, where one is given); 0: it is not. -errno. */
+static int has_attribute(int fd, const char *name, const char *value)
+{
+	char got[8];
+	ssize_t n = fgetxattr(fd, name, got, sizeof(got));
+
+	if (n < 0 && errno == ERANGE)
+		return value == NULL;
+	if (n < 0)
+		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : -errno;
+	return !value || ((size_t)n == strlen(value) && memcmp(got, value, (size_t)n) == 0);
+}
+
+/* The mount follows neither, so what carries them shows something else than it holds. */
+static int is_forged(int fd)
+{
+	int r = has_attribute(fd, "user.overlay.redirect", NULL);
+
+	return r ? r : has_attribute(fd, "user.overlay.metacopy", NULL);
+}
+
+static int is_whiteout(const struct scan *s, const struct level *l, const char *name, const struct change_side *side,
+		       const struct stat *st)
+{
+	AUTO_FD fd = -1;
+
+	if (s->kind != CHANGES_OVERLAY)
+		return 0;
+	if (S_ISCHR(st->st_mode))
+		return st->st_rdev == makedev(0, 0);
+	if (!l->xwhiteouts || side->type != CHANGE_FILE || side->size != 0)
+		return 0;
+	fd = open_seen(l->upper, name, side);
+	return fd < 0 ? 0 : has_attribute(fd, "user.overlay.whiteout", NULL) == 1;
+}
+
+/* 1: the same bytes; 0: not, or it cannot be told. */
+static bool same_bytes(int a, int b)
+{
+	char x[16384], y[16384];
+	ssize_t n, m;
+	off_t at = 0;
+
+	for (;; at += n) {
+		n = pread(a, x, sizeof(x), at);
+		m = n < 0 ? -1 : pread(b, y, sizeof(y), at);
+		if (n < 0 || m != n || memcmp(x, y, (size_t)n) != 0)
+			return false;
+		if (n == 0)
+			return true;
+	}
+}
+
+/* The file was made after the run started: no copy can have held it. */
+static bool born_since(const struct scan *s, int fd, const char *name)
+{
+	struct statx x;
+
+	if (s->rules->started.tv_sec == 0 || statx(fd, name, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &x) < 0 ||
+	    !(x.stx_mask & STATX_BTIME))
+		return false;
+	return changes_later((struct timespec){x.stx_btime.tv_sec, x.stx_btime.tv_nsec}, s->rules->started);
+}
+
+/* Missing from a copy that never had it. */
+static bool never_copied(struct scan *s, const struct level *l, const char *name, const struct change_side *before)
+{
+	const char *path;
+	size_t i;
+
+	if (s->kind != CHANGES_COPY || l->upper < 0)
+		return false;
+	if (before->type == CHANGE_SPECIAL || born_since(s, l->lower, name))
+		return true;
+	path = changes_full_path(s->list->arena, s->rules, s->path);
+	for (i = 0; path && i < s->rules->n_deny; i++)
+		if (glob_hit(&s->rules->deny[i], sv_of(path)))
+			return true;
+	return false;
+}
+
+static int walk(struct scan *s, const struct level *l);
+
+/* Everything below a folder of lower that is a folder no more. */
+static int walk_gone(struct scan *s, const struct level *l, const struct change *c, int lower)
+{
+	struct level below = {.upper = -1, .lower = lower, .depth = l->depth + 1};
+
+	below.foreign = l->foreign || on_other_device(s, &c->before);
+	return walk(s, &below);
+}
+
+static const char *why_unopened(int fd)
+{
+	return fd == -EACCES ? UNREADABLE : MOVING;
+}
+
+/* Opens the lower folder at name, where it is one. -1 with c->refused set where that is not possible. */
+static int open_lower(const struct level *l, const char *name, struct change *c)
+{
+	int fd = -1;
+
+	if (c->before.type != CHANGE_FOLDER)
+		return -1;
+	if (l->depth >= CHANGES_DEPTH) {
+		c->refused = "is nested too deep";
+		return -1;
+	}
+	fd = open_seen(l->lower, name, &c->before);
+	if (fd < 0)
+		c->refused = why_unopened(fd);
+	return fd < 0 ? -1 : fd;
+}
+
+static int visit_gone(struct scan *s, const struct level *l, const char *name, struct change *c)
+{
+	AUTO_FD lower = -1;
+
+	if (c->before.type == CHANGE_NONE || never_copied(s, l, name, &c->before))
+		return 0;
+	c->kind = CHANGE_DELETED;
+	lower = open_lower(l, name, c);
+	if (add(s, l, c) < 0)
+		return -1;
+	return lower < 0 ? 0 : walk_gone(s, l, c, lower);
+}
+
+/* A file or link or special file in the view; what was there before may be anything. */
+static int visit_leaf(struct scan *s, const struct level *l, const char *name, struct change *c)
+{
+	bool differs = c->kind != CHANGE_MODE;
+	AUTO_FD upper = -1;
+	AUTO_FD lower = -1;
+
+	if (c->after.type == CHANGE_FILE) {
+		upper = open_seen(l->upper, name, &c->after);
+		if (upper < 0)
+			c->refused = why_unopened(upper);
+		else if (s->kind == CHANGES_OVERLAY && is_forged(upper) != 0)
+			c->refused = "carries a forged overlay attribute";
+	}
+	if (!differs && c->after.type == CHANGE_FILE) {
+		lower = open_seen(l->lower, name, &c->before);
+		differs = c->refused || c->before.size != c->after.size || lower < 0 || !same_bytes(upper, lower);
+	} else if (!differs && c->after.type == CHANGE_LINK) {
+		differs = strcmp(c->before.target, c->after.target) != 0;
+	} else if (!differs) {
+		differs = true; /* special on both sides: nothing that could be compared or applied */
+	}
+	if (differs && c->kind == CHANGE_MODE)
+		c->kind = CHANGE_MODIFIED;
+	if (!differs && (c->after.type == CHANGE_LINK || c->before.mode == c->after.mode))
+		return 0;
+	if (c->before.type == CHANGE_FOLDER)
+		lower = open_lower(l, name, c);
+	if (add(s, l, c) < 0)
+		return -1;
+	return c->before.type == CHANGE_FOLDER && lower >= 0 ? walk_gone(s, l, c, lower) : 0;
+}
+
+/* Reads the overlay's attributes of an upper folder into the level below it. Returns why it is refused, or NULL. */
+static const char *read_folder(const struct scan *s, const struct level *l, int upper, struct level *below)
+{
+	int opaque, xwhiteouts;
+
+	below->upper = upper;
+	below->through = l->through;
+	if (s->kind != CHANGES_OVERLAY)
+		return NULL;
+	opaque = has_attribute(upper, "user.overlay.opaque", "y");
+	xwhiteouts = has_attribute(upper, "user.overlay.opaque", "x");
+	if (opaque < 0 || xwhiteouts < 0)
+		return UNREADABLE;
+	if (is_forged(upper) != 0)
+		return "carries a forged overlay attribute";
+	below->through = l->through && !opaque;
+	below->xwhiteouts = xwhiteouts;
+	return NULL;
+}
+
+static int visit_folder(struct scan *s, const struct level *l, const char *name, struct change *c)
+{
+	struct level below = {.upper = -1, .lower = -1, .depth = l->depth + 1};
+	AUTO_FD upper = -1;
+	AUTO_FD lower = -1;
+	bool differs = c->kind != CHANGE_MODE;
+	const char *refused;
+
+	/* The special bits of folders stay as the host has them. */
+	c->after.mode = (c->after.mode & 0777) | (c->before.type == CHANGE_FOLDER ? c->before.mode & 07000 : 0);
+	differs = differs || c->before.mode != c->after.mode;
+	upper = open_seen(l->upper, name, &c->after);
+	if (l->depth >= CHANGES_DEPTH)
+		c->refused = "is nested too deep";
+	else if (upper < 0)
+		c->refused = why_unopened(upper);
+	else
+		c->refused = read_folder(s, l, upper, &below);
+	if (!c->refused)
+		lower = open_lower(l, name, c);
+	if (c->refused && c->kind == CHANGE_MODE)
+		c->kind = CHANGE_MODIFIED;
+	refused = c->refused;
+	if ((differs || refused) && add(s, l, c) < 0)
+		return -1;
+	if (refused)
+		return 0;
+	below.lower = lower;
+	below.foreign = l->foreign || on_other_device(s, &c->before);
+	return walk(s, &below);
+}
+
+static int visit(struct scan *s, const struct level *l, const char *name)
+{
+	struct change c = {0};
+	struct stat st;
+	bool reserved = l->depth == 0 && strncmp(name, CHANGES_STAGING, strlen(CHANGES_STAGING)) == 0;
+	bool hidden;
+	int r;
+
+	r = look(s, l->lower, name, &c.before, &st);
+	if (r == 0)
+		r = look(s, l->upper, name, &c.after, &st);
+	if (r < 0)
+		return fail_at(s, r, "look at");
+	hidden = is_whiteout(s, l, name, &c.after, &st) == 1;
+	if (hidden)
+		c.after = (struct change_side){0};
+	if (c.after.type == CHANGE_NONE) {
+		/* Listed a moment ago, but gone by now. */
+		if (l->through && !hidden)
+			return 0;
+		return reserved ? 0 : visit_gone(s, l, name, &c);
+	}
+	c.kind = c.before.type == CHANGE_NONE ? CHANGE_ADDED : c.before.type != c.after.type ? CHANGE_TYPE : CHANGE_MODE;
+	if (reserved || s->len >= PATH_MAX - 1) {
+		c.refused = reserved ? "has a name that only Cordon may use" : "has too long a path";
+		return add(s, l, &c);
+	}
+	if (c.after.type == CHANGE_FOLDER)
+		return visit_folder(s, l, name, &c);
+	return visit_leaf(s, l, name, &c);
+}
+
+static int walk(struct scan *s, const struct level *l)
+{
+	size_t len = s->len, i;
+	AUTO_NAMES names = {0};
+	int r = 0;
+
+	if (l->upper >= 0)
+		r = names_read(&names, l->upper, &s->budget);
+	if (r == 0 && l->lower >= 0 && !l->through)
+		r = names_read(&names, l->lower, &s->budget);
+	if (r < 0)
+		return fail_at(s, r, "list");
+	names_sort(&names);
+	for (i = 0; i < names.n; i++) {
+		s->len = len + (size_t)snprintf(s->path + len, sizeof(s->path) - len, "%s%s", len ? "/" : "", names.v[i]);
+		if (visit(s, l, names.v[i]) < 0)
+			return -1;
+		s->len = len;
+		s->path[len] = '\0';
+	}
+	return 0;
+}
+
+static int scan_root(struct scan *s, int lower_fd, int upper_fd)
+{
+	struct level top = {.upper = upper_fd, .lower = lower_fd, .through = s->kind == CHANGES_OVERLAY};
+	struct stat st;
+
+	if (fstat(lower_fd, &st) < 0)
+		return error_sys(s->err, errno, "look at the work folder");
+	s->dev = st.st_dev;
+	if (s->kind == CHANGES_OVERLAY)
+		top.xwhiteouts = has_attribute(upper_fd, "user.overlay.opaque", "x") == 1;
+	return walk(s, &top);
+}
+
+int changes_scan(int lower_fd, int upper_fd, enum changes_kind kind, const struct changes_rules *rules,
+		 struct changes **ret, struct error *err)
+{
+	struct scan s = {.rules = rules, .kind = kind, .err = err};
+
+	s.budget = rules->max_entries ? rules->max_entries : CHANGES_ENTRIES;
+	s.list = calloc(1, sizeof(*s.list));
+	if (!s.list)
+		return out_of_memory(&s);
+	s.list->arena = arena_new();
+	if (!s.list->arena || scan_root(&s, lower_fd, upper_fd) < 0 || changes_judge(s.list, lower_fd, rules, err) < 0) {
+		if (!s.list->arena)
+			(void)out_of_memory(&s);
+		changes_free(s.list);
+		return -1;
+	}
+	*ret = s.list;
+	return 0;
+}
+
+void changes_free(struct changes *c)
+{
+	if (!c)
+		return;
+	free(c->v);
+	arena_free(c->arena);
+	free(c);
+}
+
+/* As strcmp(), with '/' before every other byte. */
+static int compare_paths(const char *a, const char *b)
+{
+	for (; *a && *a == *b; a++, b++)
+		;
+	if (*a == *b)
+		return 0;
+	if (*a == '/' || *b == '/')
+		return *a == '\0' || (*a == '/' && *b != '\0') ? -1 : 1;
+	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+}
+
+const struct change *changes_find(const struct changes *c, const char *path)
+{
+	size_t lo = 0, hi = c->n, mid;
+	int r;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		r = compare_paths(path, c->v[mid].path);
+		if (r == 0)
+			return &c->v[mid];
+		if (r < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return NULL;
+}
+
+bool changes_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && path[n] == '/';
+}

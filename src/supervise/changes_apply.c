@@ -1,0 +1,439 @@
+#include "supervise/changes_apply.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "supervise/changes_journal.h"
+#include "supervise/changes_names.h"
+#include "supervise/changes_steps.h"
+
+struct apply {
+	struct site site;
+	int upper;
+	int state;
+	const struct changes *list;
+	const struct changes_apply_options *options;
+	struct journal journal;
+	char staging[sizeof(CHANGES_STAGING) + 16];
+	struct error *err;
+};
+
+static void cleanup_arena(struct arena **a)
+{
+	arena_free(*a);
+}
+
+static int tick(const struct apply *a)
+{
+	return a->options && a->options->step ? a->options->step(a->options->ctx) : 0;
+}
+
+/* One apply at a time in a work folder. The lock goes with the fd that is returned. */
+static int lock(int lower_fd, struct error *err)
+{
+	int fd = openat(lower_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_sys(err, errno, "open the work folder");
+	/* File systems without locks for folders are no reason to give up. */
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+		(void)close(fd);
+		return error_set(err, ERROR_DENIED, "another apply is at work in this folder; try again when it has ended");
+	}
+	return fd;
+}
+
+static int store(struct apply *a, enum journal_state state)
+{
+	int r;
+
+	a->journal.state = state;
+	r = journal_store(a->state, &a->journal);
+	return r < 0 ? error_sys(a->err, r, "write the journal") : 0;
+}
+
+/* The end of every apply, whichever way it went: the staging folder holds nothing that is still needed. */
+static int tidy(struct apply *a)
+{
+	int r = names_remove_tree(a->site.lower, a->journal.staging);
+
+	if (r == 0) {
+		(void)tick(a);
+		r = journal_remove(a->state);
+	}
+	return r < 0 ? error_sys(a->err, r, "remove %s", a->journal.staging) : 0;
+}
+
+/* Undoes all steps, last one first, as many as can be. Returns -1, with err set, where some cannot. */
+static int undo_steps(struct apply *a)
+{
+	struct text_shown shown;
+	int r, failed = 0;
+	size_t i;
+
+	for (i = a->journal.n; i-- > 0;) {
+		r = step_undo(&a->site, &a->journal.steps[i]);
+		if (r < 0 && !failed++)
+			(void)error_sys(a->err, r, "put back %s (it is kept in %s)",
+					text_show(&shown, sv_of(a->journal.steps[i].path)), a->journal.staging);
+		(void)tick(a);
+	}
+	return failed ? -1 : 0;
+}
+
+static int roll_back(struct apply *a)
+{
+	if (a->journal.state == JOURNAL_APPLYING && (undo_steps(a) < 0 || store(a, JOURNAL_STAGING) < 0))
+		return -1;
+	return tidy(a);
+}
+
+static bool is_same(const struct stat *st, const struct change_side *seen)
+{
+	if (st->st_dev != seen->dev || st->st_ino != seen->ino)
+		return false;
+	/* A folder's times move with what is in it, which is looked at for itself. */
+	if (S_ISDIR(st->st_mode) || seen->type == CHANGE_FOLDER)
+		return S_ISDIR(st->st_mode) && seen->type == CHANGE_FOLDER;
+	return (uint64_t)st->st_size == (seen->type == CHANGE_SPECIAL ? (uint64_t)st->st_size : seen->size) &&
+	       st->st_mtim.tv_sec == seen->mtime.tv_sec && st->st_mtim.tv_nsec == seen->mtime.tv_nsec;
+}
+
+static bool same_ctime(const struct stat *st, const struct change_side *seen)
+{
+	return S_ISDIR(st->st_mode) ||
+	       (st->st_ctim.tv_sec == seen->ctime.tv_sec && st->st_ctim.tv_nsec == seen->ctime.tv_nsec);
+}
+
+/* The folder holds exactly what the list says, from *next on. 0 or -errno (-ESTALE). */
+static int check_tree(const struct apply *a, int fd, size_t *next)
+{
+	const struct changes *l = a->list;
+	AUTO_NAMES names = {0};
+	size_t budget = l->n + 1, i;
+	struct stat st;
+	int r = names_read(&names, fd, &budget);
+
+	if (r < 0)
+		return r == -E2BIG ? -ESTALE : r;
+	names_sort(&names);
+	for (i = 0; i < names.n; i++) {
+		const struct change *c = *next < l->n ? &l->v[(*next)++] : NULL;
+		const char *slash = c ? strrchr(c->path, '/') : NULL;
+		AUTO_FD below = -1;
+
+		if (!slash || strcmp(slash + 1, names.v[i]) != 0 || c->kind != CHANGE_DELETED)
+			return -ESTALE;
+		if (fstatat(fd, names.v[i], &st, AT_SYMLINK_NOFOLLOW) < 0 || !is_same(&st, &c->before) ||
+		    !same_ctime(&st, &c->before))
+			return -ESTALE;
+		if (c->before.type != CHANGE_FOLDER)
+			continue;
+		below = openat(fd, names.v[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		r = below < 0 ? -errno : check_tree(a, below, next);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* What a step is about to move is what was judged. */
+static int check_before(const struct apply *a, const struct step *s)
+{
+	const char *name = NULL;
+	AUTO_FD dir = -1;
+	struct stat st;
+
+	if (s->kind == STEP_PUT || s->change->before.type == CHANGE_NONE ||
+	    (s->kind == STEP_MODE && s->ino != s->change->before.ino))
+		return 0;
+	dir = open_parent(a->site.lower, s->path, &name);
+	if (dir < 0)
+		return dir;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -ESTALE;
+	return is_same(&st, &s->change->before) && same_ctime(&st, &s->change->before) ? 0 : -ESTALE;
+}
+
+/* What a step did move is what was judged, a folder with all that is in it: from here on nobody reaches it by its old path. */
+static int check_after(const struct apply *a, const struct step *s)
+{
+	size_t next = (size_t)(s->change - a->list->v) + 1;
+	char slot[SLOT_NAME];
+	AUTO_FD fd = -1;
+	struct stat st;
+	int r;
+
+	if (s->kind != STEP_TAKE && s->kind != STEP_SWAP)
+		return 0;
+	if (fstatat(a->site.staging, slot_name(slot, s->slot), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (!is_same(&st, &s->change->before))
+		return -ESTALE;
+	if (s->change->before.type != CHANGE_FOLDER)
+		return 0;
+	fd = openat(a->site.staging, slot, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	r = fd < 0 ? -errno : check_tree(a, fd, &next);
+	if (r < 0)
+		return r;
+	return next < a->list->n && changes_below(a->list->v[next].path, s->path) ? -ESTALE : 0;
+}
+
+static int take_step(struct apply *a, const struct step *s)
+{
+	struct text_shown shown;
+	int r = check_before(a, s);
+
+	if (r == 0)
+		r = step_do(&a->site, s);
+	if (r == 0)
+		r = check_after(a, s);
+	if (r == 0)
+		r = tick(a);
+	if (r == 0)
+		return 0;
+	if (r == -ESTALE || r == -EEXIST || r == -ENOENT || r == -ELOOP)
+		return error_set(a->err, ERROR_DENIED, "%s changed on the host meanwhile; nothing was applied",
+				 text_show(&shown, sv_of(s->path)));
+	return error_sys(a->err, r, "%s; nothing was applied", text_show(&shown, sv_of(s->path)));
+}
+
+/* Do files change places here? Tried on two empty ones. */
+static int probe_swap(struct apply *a, bool *ret)
+{
+	static const char *const names[] = {"a", "b"};
+	size_t i;
+	int fd;
+
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		fd = openat(a->site.staging, names[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0)
+			return error_sys(a->err, errno, "write to %s", a->staging);
+		(void)close(fd);
+	}
+	*ret = renameat2(a->site.staging, "a", a->site.staging, "b", RENAME_EXCHANGE) == 0;
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		(void)unlinkat(a->site.staging, names[i], 0);
+	return 0;
+}
+
+/* The folder is named in the journal before it is made, so that it is found whatever happens. */
+static int make_staging(struct apply *a)
+{
+	unsigned char random[8];
+	struct stat st;
+	size_t i, at = strlen(CHANGES_STAGING);
+	int r;
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return error_sys(a->err, errno, "random numbers");
+	(void)snprintf(a->staging, sizeof(a->staging), "%s", CHANGES_STAGING);
+	for (i = 0; i < sizeof(random); i++)
+		(void)snprintf(a->staging + at + 2 * i, 3, "%02x", random[i]);
+	if (fstat(a->site.lower, &st) < 0)
+		return error_sys(a->err, errno, "look at the work folder");
+	a->journal = (struct journal){.dev = st.st_dev, .ino = st.st_ino, .staging = a->staging};
+	if (store(a, JOURNAL_STAGING) < 0)
+		return -1;
+	r = tick(a);
+	if (r == 0 && mkdirat(a->site.lower, a->staging, 0700) < 0)
+		r = -errno;
+	if (r < 0)
+		return error_sys(a->err, r, "make %s in the work folder", a->staging);
+	a->site.staging = openat(a->site.lower, a->staging, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (a->site.staging < 0)
+		return error_sys(a->err, errno, "open %s", a->staging);
+	return 0;
+}
+
+static int call_tick(void *ctx)
+{
+	return tick(ctx);
+}
+
+static int prepare(struct apply *a)
+{
+	struct steps_job job = {.lower = a->site.lower, .upper = a->upper, .list = a->list, .tick = call_tick, .ctx = a};
+
+	if (make_staging(a) < 0 || probe_swap(a, &job.can_swap) < 0)
+		return -1;
+	job.staging = a->site.staging;
+	if (steps_build(&job, &a->journal, a->err) < 0)
+		return -1;
+	if (syncfs(a->site.staging) < 0)
+		return error_sys(a->err, errno, "sync %s", a->staging);
+	return store(a, JOURNAL_APPLYING);
+}
+
+static int run_steps(struct apply *a)
+{
+	size_t i;
+	int r = tick(a);
+
+	if (r < 0)
+		return error_sys(a->err, r, "apply");
+	for (i = 0; i < a->journal.n; i++)
+		if (take_step(a, &a->journal.steps[i]) < 0)
+			return -1;
+	if (syncfs(a->site.staging) < 0)
+		return error_sys(a->err, errno, "sync the work folder");
+	return store(a, JOURNAL_DONE);
+}
+
+/* A journal that could not be written may or may not have replaced the one before: what counts is what the next process would find. */
+static int reread_state(struct apply *a)
+{
+	__attribute__((cleanup(cleanup_arena))) struct arena *arena = arena_new();
+	struct journal j;
+	int r = arena ? journal_load(a->state, arena, &j) : -ENOMEM;
+
+	if (r > 0)
+		a->journal.state = j.state;
+	return r < 0 ? error_sys(a->err, r, "read the journal") : 0;
+}
+
+static int apply_all(struct apply *a)
+{
+	struct error *outer = a->err, undo = {0};
+	bool ok = prepare(a) == 0 && run_steps(a) == 0;
+
+	a->err = ok ? outer : &undo;
+	if (!ok && reread_state(a) < 0)
+		return error_prefix(outer, "%s; before that", undo.text);
+	if (a->journal.state == JOURNAL_DONE) {
+		a->err = outer;
+		(void)tick(a);
+		return tidy(a) < 0 ? error_prefix(outer, "all changes were applied, but") : 0;
+	}
+	if (roll_back(a) < 0)
+		return error_prefix(outer, "%s; before that", undo.text);
+	return -1;
+}
+
+/* Somebody else's interrupted apply: its owner has to end it first, or the two would be mixed up. */
+static int check_no_other(int lower_fd, struct error *err)
+{
+	AUTO_NAMES names = {0};
+	size_t budget = CHANGES_ENTRIES, i;
+	struct text_shown shown;
+	int r = names_read(&names, lower_fd, &budget);
+
+	if (r < 0)
+		return error_sys(err, r, "list the work folder");
+	for (i = 0; i < names.n; i++)
+		if (strncmp(names.v[i], CHANGES_STAGING, strlen(CHANGES_STAGING)) == 0)
+			return error_set(err, ERROR_DENIED,
+					 "%s is left from the interrupted apply of another run; apply that run again, or remove the "
+					 "folder if its run is gone",
+					 text_show(&shown, sv_of(names.v[i])));
+	return 0;
+}
+
+static int check_refused(const struct changes *l, struct error *err)
+{
+	struct text_shown shown;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->v[i].refused && l->v[i].own)
+			return error_set(err, ERROR_DENIED, "%zu of %zu changes are refused, and nothing was applied; %s %s", l->n_refused,
+					 l->n, text_show(&shown, sv_of(l->v[i].path)), l->v[i].refused);
+	return 0;
+}
+
+static int check_no_journal(int state_fd, struct error *err)
+{
+	__attribute__((cleanup(cleanup_arena))) struct arena *arena = arena_new();
+	struct journal j;
+	int r = arena ? journal_load(state_fd, arena, &j) : -ENOMEM;
+
+	if (r < 0)
+		return error_sys(err, r, "read the journal");
+	return r ? error_set(err, ERROR_DENIED, "an earlier apply of this run was interrupted and has to be ended first") : 0;
+}
+
+int changes_apply(int lower_fd, int upper_fd, int state_fd, const struct changes *list,
+		  const struct changes_apply_options *options, size_t *ret_applied, struct error *err)
+{
+	struct apply a = {.site = {lower_fd, -1}, .upper = upper_fd, .state = state_fd, .list = list, .options = options, .err = err};
+	AUTO_FD locked = -1;
+	int r;
+
+	if (!(options && options->skip_refused) && check_refused(list, err) < 0)
+		return -1;
+	locked = lock(lower_fd, err);
+	if (locked < 0 || check_no_journal(state_fd, err) < 0 || check_no_other(lower_fd, err) < 0)
+		return -1;
+	if (list->n > list->n_refused) {
+		r = apply_all(&a);
+		free(a.journal.steps);
+		if (a.site.staging >= 0)
+			(void)close(a.site.staging);
+		if (r < 0)
+			return -1;
+	}
+	*ret_applied = list->n - list->n_refused;
+	return 0;
+}
+
+/* The folder that the journal speaks of is this one. */
+static int check_root(const struct journal *j, int lower_fd, struct error *err)
+{
+	struct stat st;
+
+	if (fstat(lower_fd, &st) < 0)
+		return error_sys(err, errno, "look at the work folder");
+	if (st.st_dev != j->dev || st.st_ino != j->ino)
+		return error_set(err, ERROR_DENIED, "the interrupted apply was in another folder, which is not at this path any more");
+	return 0;
+}
+
+static int recover(struct apply *a, enum changes_recovered *ret)
+{
+	enum changes_recovered way = a->journal.state == JOURNAL_DONE ? RECOVERED_FORWARD : RECOVERED_BACK;
+	int r;
+
+	if (check_root(&a->journal, a->site.lower, a->err) < 0)
+		return -1;
+	a->site.staging = openat(a->site.lower, a->journal.staging, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (a->site.staging < 0 && (errno != ENOENT || a->journal.state == JOURNAL_APPLYING))
+		return error_sys(a->err, errno, "open %s, which holds what an interrupted apply has to put back", a->journal.staging);
+	r = roll_back(a);
+	if (a->site.staging >= 0)
+		(void)close(a->site.staging);
+	if (r < 0)
+		return error_prefix(a->err, "undo an interrupted apply");
+	*ret = way;
+	return 0;
+}
+
+int changes_recover(int lower_fd, int state_fd, enum changes_recovered *ret, struct error *err)
+{
+	__attribute__((cleanup(cleanup_arena))) struct arena *arena = arena_new();
+	struct apply a = {.site = {lower_fd, -1}, .upper = -1, .state = state_fd, .err = err};
+	AUTO_FD locked = -1;
+	int r;
+
+	if (!arena)
+		return error_sys(err, ENOMEM, "read the journal");
+	locked = lock(lower_fd, err);
+	if (locked < 0)
+		return -1;
+	r = journal_load(state_fd, arena, &a.journal);
+	if (r < 0)
+		return error_sys(err, r, "read the journal of an interrupted apply");
+	if (r > 0)
+		return recover(&a, ret);
+	(void)journal_remove(state_fd); /* half a journal that never counted */
+	*ret = RECOVERED_NOTHING;
+	return 0;
+}

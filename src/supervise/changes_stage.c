@@ -1,0 +1,127 @@
+#include "supervise/changes_stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sys/beneath.h"
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool is_judged(int fd, const struct change_side *judged)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == judged->dev && st.st_ino == judged->ino &&
+	       (uint64_t)st.st_size == judged->size && (st.st_mode & 07777) == judged->mode &&
+	       same_time(st.st_mtim, judged->mtime) && same_time(st.st_ctim, judged->ctime);
+}
+
+static int copy_range(int from, int to, off_t at, off_t end)
+{
+	char chunk[65536];
+	ssize_t n, w, done;
+
+	for (; at < end; at += n) {
+		n = pread(from, chunk, end - at < (off_t)sizeof(chunk) ? (size_t)(end - at) : sizeof(chunk), at);
+		if (n <= 0)
+			return n < 0 ? -errno : -ESTALE;
+		for (done = 0; done < n; done += w) {
+			w = pwrite(to, chunk + done, (size_t)(n - done), at + done);
+			if (w < 0)
+				return -errno;
+		}
+	}
+	return 0;
+}
+
+static int copy_bytes(int from, int to, off_t size)
+{
+	off_t at = 0, data, hole;
+	int r;
+
+	while (at < size) {
+		data = lseek(from, at, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			break; /* only a hole is left */
+		hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
+		if (data < 0 || hole < 0) {
+			data = at; /* a file system that knows no holes */
+			hole = size;
+		}
+		r = copy_range(from, to, data, hole < size ? hole : size);
+		if (r < 0)
+			return r;
+		at = hole;
+	}
+	return ftruncate(to, size) < 0 ? -errno : 0;
+}
+
+/* Owner and group of what is about to land in st->parent; -1: as they are. */
+static void wanted_owner(const struct stage *st, uid_t *ret_uid, gid_t *ret_gid)
+{
+	bool root = geteuid() == 0;
+
+	*ret_uid = root ? st->parent->st_uid : (uid_t)-1;
+	*ret_gid = root || (st->parent->st_mode & S_ISGID) ? st->parent->st_gid : (gid_t)-1;
+}
+
+static int give_away(const struct stage *st, int dirfd, const char *name)
+{
+	uid_t uid;
+	gid_t gid;
+
+	wanted_owner(st, &uid, &gid);
+	if (uid == (uid_t)-1 && gid == (gid_t)-1)
+		return 0;
+	if (fchownat(dirfd, name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0 || uid == (uid_t)-1)
+		return 0; /* a group that we are not in is no reason to fail */
+	return -errno;
+}
+
+static int stage_file(const struct stage *st, const struct change *c, int dirfd, const char *name)
+{
+	AUTO_FD from = sys_open_beneath(st->upper_fd, c->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+	AUTO_FD to = -1;
+	int r;
+
+	if (from < 0)
+		return from == -ENOENT || from == -ELOOP || from == -ENOTDIR ? -ESTALE : from;
+	if (!is_judged(from, &c->after))
+		return -ESTALE;
+	to = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (to < 0)
+		return -errno;
+	r = copy_bytes(from, to, (off_t)c->after.size);
+	if (r < 0)
+		return r;
+	if (!is_judged(from, &c->after))
+		return -ESTALE;
+	r = give_away(st, dirfd, name);
+	if (r < 0)
+		return r;
+	return fchmod(to, c->after.mode & 0777) < 0 ? -errno : 0;
+}
+
+mode_t stage_folder_mode(const struct stage *st, const struct change *c)
+{
+	return (c->after.mode & 0777) | (st->parent->st_mode & S_ISGID);
+}
+
+int stage_object(const struct stage *st, const struct change *c, int dirfd, const char *name)
+{
+	switch (c->after.type) {
+	case CHANGE_FILE:
+		return stage_file(st, c, dirfd, name);
+	case CHANGE_FOLDER:
+		return mkdirat(dirfd, name, 0700) < 0 ? -errno : give_away(st, dirfd, name);
+	case CHANGE_LINK:
+		return symlinkat(c->after.target, dirfd, name) < 0 ? -errno : give_away(st, dirfd, name);
+	default:
+		return -EINVAL;
+	}
+}

@@ -1,0 +1,213 @@
+#include "supervise/changes_steps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "supervise/changes_stage.h"
+#include "sys/beneath.h"
+
+struct build {
+	const struct steps_job *job;
+	struct journal *journal;
+	size_t cap;
+	uint32_t slots;
+	struct error *err;
+};
+
+static int fail(struct build *b, int code, const struct change *c)
+{
+	struct text_shown shown;
+	const char *path = text_show(&shown, sv_of(c->path));
+
+	if (code == -ESTALE)
+		return error_set(b->err, ERROR_DENIED, "%s changed while it was copied; is the run still going?", path);
+	return error_sys(b->err, code, "prepare %s", path);
+}
+
+static int push(struct build *b, struct step step)
+{
+	struct journal *j = b->journal;
+	size_t cap = b->cap ? b->cap * 2 : 64;
+	struct step *v;
+
+	if (j->n == b->cap) {
+		v = reallocarray(j->steps, cap, sizeof(*v));
+		if (!v)
+			return error_sys(b->err, ENOMEM, "list of steps");
+		j->steps = v;
+		b->cap = cap;
+	}
+	step.path = step.change->path;
+	j->steps[j->n++] = step;
+	return 0;
+}
+
+static bool is_folder_mode(const struct change *c)
+{
+	return !c->refused && c->kind == CHANGE_MODE && c->after.type == CHANGE_FOLDER;
+}
+
+static int push_mode(struct build *b, const struct change *c, uint64_t ino, mode_t from, mode_t to)
+{
+	return push(b, (struct step){.kind = STEP_MODE, .mode = {from, to}, .ino = ino, .change = c});
+}
+
+static int tick(struct build *b)
+{
+	int r = b->job->tick ? b->job->tick(b->job->ctx) : 0;
+
+	return r < 0 ? error_sys(b->err, r, "prepare") : 0;
+}
+
+/* The folder of the staging tree that c goes to; top is the change that has the slot. */
+static int open_staged_parent(struct build *b, uint32_t slot, const struct change *top, const struct change *c,
+			      char path[PATH_MAX], const char **ret_name)
+{
+	char s[SLOT_NAME];
+
+	if (snprintf(path, PATH_MAX, "%s%s", slot_name(s, slot), c->path + strlen(top->path)) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return open_parent(b->job->staging, path, ret_name);
+}
+
+static int stage_one(struct build *b, const struct stage *st, uint32_t slot, const struct change *top, const struct change *c)
+{
+	char path[PATH_MAX];
+	const char *name = NULL;
+	AUTO_FD dir = open_staged_parent(b, slot, top, c, path, &name);
+	int r = dir < 0 ? dir : stage_object(st, c, dir, name);
+
+	return r < 0 ? fail(b, r, c) : tick(b);
+}
+
+static int close_one(struct build *b, const struct stage *st, uint32_t slot, const struct change *top, const struct change *c)
+{
+	char path[PATH_MAX];
+	const char *name = NULL;
+	AUTO_FD dir = open_staged_parent(b, slot, top, c, path, &name);
+	mode_t mode = stage_folder_mode(st, c);
+
+	if (c == top)
+		mode |= S_IWUSR; /* it has to be moved yet */
+	if (dir < 0)
+		return fail(b, dir, c);
+	return fchmodat(dir, name, mode, AT_SYMLINK_NOFOLLOW) < 0 ? fail(b, -errno, c) : 0;
+}
+
+/* Stages the change at `at` with all that comes back below it. */
+static int stage_tree(struct build *b, const struct stage *st, uint32_t slot, size_t at)
+{
+	const struct changes *l = b->job->list;
+	const struct change *top = &l->v[at], *c;
+	size_t i, end = at + 1;
+
+	if (stage_one(b, st, slot, top, top) < 0)
+		return -1;
+	if (top->after.type != CHANGE_FOLDER)
+		return 0;
+	for (; end < l->n && changes_below(l->v[end].path, top->path); end++)
+		if (!l->v[end].refused && stage_one(b, st, slot, top, &l->v[end]) < 0)
+			return -1;
+	/* From the inside out: a folder may end up closed for its owner. */
+	for (i = end; i-- > at;) {
+		c = &l->v[i];
+		if (!c->refused && c->after.type == CHANGE_FOLDER && close_one(b, st, slot, top, c) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int look_at_parent(struct build *b, const struct change *c, struct stat *ret)
+{
+	const char *name;
+	AUTO_FD dir = open_parent(b->job->lower, c->path, &name);
+
+	if (dir < 0 || fstat(dir, ret) < 0)
+		return fail(b, dir < 0 ? dir : -errno, c);
+	return 0;
+}
+
+static int push_taken(struct build *b, const struct change *c)
+{
+	return push(b, (struct step){.kind = STEP_TAKE, .slot = b->slots++, .ino = c->before.ino, .change = c});
+}
+
+/* Steps for a change that brings something new to its path. */
+static int build_new(struct build *b, size_t at)
+{
+	const struct change *c = &b->job->list->v[at];
+	struct stat parent, made;
+	struct stage st = {.upper_fd = b->job->upper, .parent = &parent};
+	struct step step = {.kind = STEP_PUT, .slot = b->slots++, .change = c};
+	char slot[SLOT_NAME];
+	mode_t mode;
+
+	if (look_at_parent(b, c, &parent) < 0 || stage_tree(b, &st, step.slot, at) < 0)
+		return -1;
+	if (fstatat(b->job->staging, slot_name(slot, step.slot), &made, AT_SYMLINK_NOFOLLOW) < 0)
+		return fail(b, -errno, c);
+	step.ino = made.st_ino;
+	if (c->before.type != CHANGE_NONE && b->job->can_swap)
+		step.kind = STEP_SWAP;
+	else if (c->before.type != CHANGE_NONE && push_taken(b, c) < 0)
+		return -1;
+	if (push(b, step) < 0)
+		return -1;
+	mode = stage_folder_mode(&st, c);
+	if (c->after.type == CHANGE_FOLDER && !(mode & S_IWUSR))
+		return push_mode(b, c, made.st_ino, mode | S_IWUSR, mode);
+	return 0;
+}
+
+static int build_one(struct build *b, size_t at)
+{
+	const struct change *c = &b->job->list->v[at];
+
+	if (c->kind == CHANGE_MODE)
+		return is_folder_mode(c) ? 0 : push_mode(b, c, c->before.ino, c->before.mode, c->after.mode & 0777);
+	/* Moving a folder writes to its "..". */
+	if (c->before.type == CHANGE_FOLDER && !(c->before.mode & S_IWUSR) &&
+	    push_mode(b, c, c->before.ino, c->before.mode, c->before.mode | S_IWUSR) < 0)
+		return -1;
+	return c->kind == CHANGE_DELETED ? push_taken(b, c) : build_new(b, at);
+}
+
+static bool opens(const struct change *c)
+{
+	return (c->after.mode & 0300) == 0300;
+}
+
+int steps_build(const struct steps_job *job, struct journal *j, struct error *err)
+{
+	struct build b = {.job = job, .journal = j, .err = err};
+	const struct changes *l = job->list;
+	const struct change *top = NULL, *c;
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		c = &l->v[i];
+		if (is_folder_mode(c) && opens(c) && push_mode(&b, c, c->before.ino, c->before.mode, c->after.mode) < 0)
+			return -1;
+	}
+	for (i = 0; i < l->n; i++) {
+		c = &l->v[i];
+		if (c->refused || (top && changes_below(c->path, top->path)))
+			continue;
+		top = c->kind == CHANGE_MODE || c->kind == CHANGE_MODIFIED ? NULL : c;
+		if (build_one(&b, i) < 0)
+			return -1;
+	}
+	for (i = l->n; i-- > 0;) {
+		c = &l->v[i];
+		if (is_folder_mode(c) && !opens(c) && push_mode(&b, c, c->before.ino, c->before.mode, c->after.mode) < 0)
+			return -1;
+	}
+	return 0;
+}
