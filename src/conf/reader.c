@@ -27,7 +27,7 @@ static void show_path(const struct reader *r, struct buf *out)
 int reader_fail(struct reader *r, const struct ynode *n, const char *format, ...)
 {
 	struct text_shown name;
-	AUTO_BUF path;
+	AUTO_BUF path = {0};
 	char what[400];
 	va_list ap;
 
@@ -134,7 +134,7 @@ int reader_map(struct reader *r, const struct ynode *n, void *to, const void *ar
 
 int reader_word(struct reader *r, const struct ynode *n, const char *const *names, uint64_t *ret)
 {
-	AUTO_BUF all;
+	AUTO_BUF all = {0};
 	const char *near;
 	char what[300];
 	int i;

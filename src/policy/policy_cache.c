@@ -167,7 +167,7 @@ static bool unchanged(const char *path, const char *digest, struct buf *scratch)
 static int check_files(struct sv *rest)
 {
 	const char *mark, *path, *digest;
-	AUTO_BUF scratch;
+	AUTO_BUF scratch = {0};
 	size_t n;
 
 	buf_init(&scratch, POLICY_MAX_BYTES);
@@ -189,7 +189,7 @@ static int check_files(struct sv *rest)
 
 int policy_cache_get(const char *dir, const struct cache_key *key, struct policy **ret, char digest[SHA256_HEX])
 {
-	AUTO_BUF entry;
+	AUTO_BUF entry = {0};
 	unsigned char whole[SHA256_SIZE];
 	const char *head, *hex;
 	struct sv rest;
@@ -298,7 +298,7 @@ static int replace(int dir, const char *name, struct sv bytes)
 int policy_cache_put(const char *dir, const struct cache_key *key, const struct cache_files *files,
 		     const char digest[SHA256_HEX], struct sv encoding)
 {
-	AUTO_BUF entry;
+	AUTO_BUF entry = {0};
 	AUTO_FD fd = -1;
 	char name[16];
 

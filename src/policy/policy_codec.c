@@ -377,7 +377,7 @@ int policy_decode(struct sv bytes, struct policy **ret)
 
 int policy_digest(const struct policy *p, char digest[SHA256_HEX])
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 	int r;
 
 	buf_init(&b, POLICY_CODEC_MAX);

@@ -56,7 +56,7 @@ static uint32_t file_index(struct compile *c, const struct policy_text *text)
 static int fail_cycle(struct compile *c, uint32_t file, struct origin at)
 {
 	struct text_shown name;
-	AUTO_BUF chain;
+	AUTO_BUF chain = {0};
 	unsigned i;
 
 	buf_init(&chain, 8192);

@@ -159,7 +159,7 @@ static int compile_and_keep(struct load *l, const struct cache_key *key, struct 
 {
 	struct policy_fetch fetch = {get_text, l};
 	struct policy *p = NULL;
-	AUTO_BUF encoding;
+	AUTO_BUF encoding = {0};
 	int r;
 
 	if (policy_compile(l->req, &fetch, &p, err) < 0)

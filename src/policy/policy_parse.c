@@ -435,7 +435,7 @@ static int read_phases(struct reader *r, const struct ynode *n, void *to, const 
 	return 0;
 }
 
-/* The root is looked at before: any other version would make the rest of this table meaningless. */
+/* Looked at before all other keys: another version would make the rest of the tables meaningless. */
 static int read_version(struct reader *r, const struct ynode *n, void *to, const void *arg)
 {
 	(void)to;
@@ -469,8 +469,10 @@ static int parse_tree(struct reader *r, const struct ynode *root, struct policy 
 	version = reader_find(root, "version");
 	if (!version)
 		return reader_fail(r, root, "version: is missing; write \"version: 1\" as the first line");
+	reader_enter(r, sv_of("version"));
 	if (read_version(r, version, NULL, NULL) < 0)
 		return -1;
+	reader_leave(r);
 	return reader_map(r, root, p, root_keys);
 }
 
