@@ -108,7 +108,7 @@ void json_str(struct json *j, const char *s)
 	if (s)
 		json_sv(j, sv_of(s));
 	else
-		json_null(j);
+		json_none(j);
 }
 
 void json_int(struct json *j, int64_t v)
@@ -129,7 +129,7 @@ void json_bool(struct json *j, bool v)
 	(void)buf_str(j->out, v ? "true" : "false");
 }
 
-void json_null(struct json *j)
+void json_none(struct json *j)
 {
 	before(j);
 	(void)buf_str(j->out, "null");

@@ -32,7 +32,7 @@ void json_str(struct json *j, const char *s); /* NULL: null */
 void json_int(struct json *j, int64_t v);
 void json_uint(struct json *j, uint64_t v);
 void json_bool(struct json *j, bool v);
-void json_null(struct json *j);
+void json_none(struct json *j);
 void json_raw(struct json *j, struct sv text); /* one JSON value, already written */
 
 /* key and value in one call */

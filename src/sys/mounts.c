@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,6 +49,13 @@ int sys_tree_clone(int dirfd, const char *path, unsigned flags)
 	return (int)tree;
 }
 
+int sys_tree_clone_plain(int dirfd, const char *path)
+{
+	long tree = syscall(SYS_open_tree, dirfd, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	return tree < 0 ? -errno : (int)tree;
+}
+
 int sys_tree_clone_idmapped(const char *path, unsigned flags, int userns_fd)
 {
 	long tree = syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
@@ -85,6 +93,7 @@ int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, u
 	if (pid < 0)
 		return pid;
 	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		for (;;)
 			(void)pause();
 	}
@@ -104,7 +113,8 @@ int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, u
 
 int sys_tree_attach(int tree, int dirfd, const char *path)
 {
-	long r = syscall(SYS_move_mount, tree, "", dirfd, path, MOVE_MOUNT_F_EMPTY_PATH);
+	unsigned flags = MOVE_MOUNT_F_EMPTY_PATH | (path[0] ? 0 : MOVE_MOUNT_T_EMPTY_PATH);
+	long r = syscall(SYS_move_mount, tree, "", dirfd, path, flags);
 
 	return r < 0 ? -errno : 0;
 }

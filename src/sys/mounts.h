@@ -16,13 +16,16 @@ enum mount_flag {
 /* A private, detached copy of the tree at path (with what is mounted below it), its attributes set recursively. */
 int sys_tree_clone(int dirfd, const char *path, unsigned flags);
 
+/* A copy of the one mount at path with the attributes that it has. */
+int sys_tree_clone_plain(int dirfd, const char *path);
+
 /* The same, with the owner disk_id shown as, and stored for, shown_id (both host ids). Needs privilege over the file system. */
 int sys_tree_clone_idmapped(const char *path, unsigned flags, int userns_fd);
 
 /* A user namespace fd that maps host ids [0] to [1] for an id-mapped mount: `disk` on disk is `shown` through the mount. */
 int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid);
 
-/* Puts a detached tree on path. */
+/* Puts a detached tree on path; "": on dirfd itself. */
 int sys_tree_attach(int tree, int dirfd, const char *path);
 
 /* Changes attributes of the mount that path is the root of. */

@@ -44,7 +44,7 @@ enum { SPAWN_STACK = 64 * 1024 };
 
 pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int *ret_pidfd)
 {
-	int pidfd = -1, flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD | (ret_pidfd ? CLONE_PIDFD : 0);
+	int pidfd = -1, flags = CLONE_VM | CLONE_VFORK | SIGCHLD | (ret_pidfd ? CLONE_PIDFD : 0);
 	char *stack = mmap(NULL, SPAWN_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	pid_t pid;
 	int code;

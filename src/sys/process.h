@@ -15,9 +15,8 @@
 pid_t sys_fork_into(uint64_t namespaces, int *ret_pidfd);
 
 /*
- * Runs fn(arg) in a child that shares memory and the fd table with us while we wait for it to exec or exit: a posix_spawn whose
- * steps are ours. fn must not return before it exits or execs; it must not touch stdio or the heap. The new process's exec
- * gives it an fd table of its own. *ret_pidfd as above.
+ * Runs fn(arg) in a child that shares our memory while we wait for it to exec or exit: a posix_spawn whose steps are ours. fn must
+ * not return; it must not touch stdio or the heap. *ret_pidfd as above.
  */
 pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int *ret_pidfd);
 

@@ -135,7 +135,7 @@ static void json_is_escaped_and_has_its_commas(void)
 	json_list(&j);
 	json_int(&j, -1);
 	json_bool(&j, true);
-	json_null(&j);
+	json_none(&j);
 	json_end(&j);
 	json_close(&j);
 	CHECK_STR(b.p, "{\"a\":\"x\\\"\\\\\\n\\u0001\\ufffd\",\"b\":[-1,true,null]}");

@@ -1,0 +1,33 @@
+/*
+ * confine: the last steps of a workload before its execve(), and what they need, prepared once.
+ *
+ * In this order: session and terminal, fds, limits, folder, capabilities, no_new_privs, Landlock, seccomp, execve. Runs in a child that shares PID 1's memory, so
+ * nothing here allocates; failures are told through struct confine_result.
+ */
+#ifndef CORDON_NATIVE_CONFINE_H
+#define CORDON_NATIVE_CONFINE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "model/plan.h"
+#include "sandbox/native/native.h"
+
+struct confine;
+
+/* After the root was entered. Builds the Landlock ruleset and the filter. */
+int confine_new(const struct plan *plan, const struct native_features *features, struct confine **ret, struct error *err);
+
+struct confine_start {
+	char *const *argv;
+	char *const *env;
+	const char *cwd;
+	int stdio[3];
+	int terminal; /* the slave to make the controlling terminal, or -1 */
+};
+
+/* Starts one. *ret_listener: its notification fd, or -1. ERROR_NOT_FOUND, ERROR_NOT_EXEC for the command itself. */
+int confine_start(const struct confine *c, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err);
+
+#endif

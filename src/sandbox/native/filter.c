@@ -1,0 +1,415 @@
+#include "sandbox/native/filter.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "sys/bpf.h"
+
+enum what {
+	ENOSYS_, /* as for calls that are not listed */
+	ALLOW,
+	DENY,
+	QUIET,
+	GUARD,
+	CLONE,
+	SOCKET,
+	SOCKETPAIR,
+	SOCKOPT,
+	IOCTL,
+	PERSONALITY,
+	MEMFD,
+	SHARED,
+	AFFINITY,
+	OPEN,
+	OPENAT,
+	SECCOMP,
+	CHMOD,
+	CHMODAT,
+	N_WHAT
+};
+
+struct row {
+	int nr;
+	enum what what;
+	const char *name;
+};
+
+static const struct row rows[] = {
+#define ROW(name, what) {SYS_##name, what, #name},
+#include "sandbox/native/syscalls.h"
+#undef ROW
+};
+
+enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), N_RANGES = 2 * N_ROWS + 2 };
+
+/* Numbers from `from` up to the next range's. */
+struct range {
+	uint32_t from;
+	enum what what;
+};
+
+struct program {
+	struct sock_filter *out;
+	size_t n;
+	const struct filter_options *o;
+	struct {
+		size_t at;
+		enum what what;
+	} jumps[N_RANGES]; /* leaves whose block comes later */
+	size_t n_jumps;
+	bool full;
+};
+
+static void emit(struct program *p, uint16_t code, uint8_t jt, uint8_t jf, uint32_t k)
+{
+	if (p->n == FILTER_MAX) {
+		p->full = true;
+		return;
+	}
+	bpf_put(&p->out[p->n++], code, jt, jf, k);
+}
+
+static void ret_allow(struct program *p)
+{
+	emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_ALLOW);
+}
+
+static void ret_errno(struct program *p, int code)
+{
+	emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_ERRNO | (uint32_t)code);
+}
+
+static void ret_denied(struct program *p)
+{
+	if (p->o->notify_denials)
+		emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_NOTIFY);
+	else
+		ret_errno(p, EPERM);
+}
+
+static void ret_guard(struct program *p)
+{
+	emit(p, BPF_OP_RET, 0, 0, p->o->guard ? SECCOMP_DO_NOTIFY : SECCOMP_DO_ALLOW);
+}
+
+static void load_arg(struct program *p, unsigned i)
+{
+	emit(p, BPF_OP_LOAD, 0, 0, SECCOMP_ARG_LOW(i));
+}
+
+/* if (A == k) allow */
+static void allow_if(struct program *p, uint32_t k)
+{
+	emit(p, BPF_OP_JEQ, 0, 1, k);
+	ret_allow(p);
+}
+
+static void deny_if(struct program *p, uint32_t k)
+{
+	emit(p, BPF_OP_JEQ, 0, 1, k);
+	ret_errno(p, EPERM);
+}
+
+static void block_clone(struct program *p)
+{
+	load_arg(p, 0);
+	emit(p, BPF_OP_JSET, 0, 1, 0x7e020000); /* any CLONE_NEW*: cgroup, uts, ipc, user, pid, net, mount */
+	ret_denied(p);
+	ret_allow(p);
+}
+
+/* unix; internet streams and datagrams with their own protocols, which leaves out raw, MPTCP, SCTP, UDP-Lite and ping. */
+static void block_socket(struct program *p)
+{
+	load_arg(p, 0);
+	allow_if(p, 1);
+	emit(p, BPF_OP_JEQ, 2, 0, 2);
+	emit(p, BPF_OP_JEQ, 1, 0, 10);
+	ret_errno(p, EAFNOSUPPORT);
+	load_arg(p, 1);
+	emit(p, BPF_OP_AND, 0, 0, 0xf);
+	emit(p, BPF_OP_JEQ, 2, 0, 1);
+	emit(p, BPF_OP_JEQ, 1, 0, 2);
+	ret_errno(p, EPERM);
+	load_arg(p, 2);
+	allow_if(p, 0);
+	allow_if(p, 6);
+	allow_if(p, 17);
+	ret_errno(p, EPROTONOSUPPORT);
+}
+
+static void block_socketpair(struct program *p)
+{
+	load_arg(p, 0);
+	allow_if(p, 1);
+	ret_errno(p, EAFNOSUPPORT);
+}
+
+/* Not: programs attached to sockets (SO_ATTACH_*), other protocols layered over TCP (TCP_ULP). */
+static void block_sockopt(struct program *p)
+{
+	load_arg(p, 1);
+	emit(p, BPF_OP_JEQ, 2, 0, 1);  /* SOL_SOCKET: over the next two */
+	emit(p, BPF_OP_JEQ, 11, 0, 6); /* IPPROTO_TCP: over the eleven to the last part */
+	ret_allow(p);
+	load_arg(p, 2);
+	deny_if(p, 26);
+	deny_if(p, 50);
+	deny_if(p, 51);
+	deny_if(p, 52);
+	ret_allow(p);
+	load_arg(p, 2);
+	deny_if(p, 31);
+	ret_allow(p);
+}
+
+/* What files, sockets and terminals need; nothing that types into a terminal, changes its discipline or steals it. */
+static void block_ioctl(struct program *p)
+{
+	static const uint32_t known[] = {
+		0x5401, 0x5402, 0x5403, 0x5404, 0x5405, 0x5406, 0x5407, 0x5408, /* TCGETS .. TCSETAF */
+		0x5409, 0x540a, 0x540b, 0x540c, 0x540d,				/* TCSBRK, TCXONC, TCFLSH, TIOCEXCL, TIOCNXCL */
+		0x540e, 0x540f, 0x5410, 0x5411, 0x5413, 0x5414,			/* TIOCSCTTY, PGRP, OUTQ, WINSZ */
+		0x541b, 0x5420, 0x5421, 0x5422, 0x5424, 0x5425, 0x5429,		/* FIONREAD, TIOCPKT, FIONBIO, TIOCNOTTY, TCSBRKP, TIOCGSID */
+		0x542a, 0x542b, 0x542c, 0x542d,					/* TCGETS2 .. */
+		0x5450, 0x5451, 0x5452, 0x5460,					/* FIONCLEX, FIOCLEX, FIOASYNC, FIOQSIZE */
+		0x80045430, 0x40045431, 0x5441, 0x80045438, 0x80045439,		/* TIOCGPTN, TIOCSPTLCK, TIOCGPTPEER, TIOCGPKT, TIOCGPTLCK */
+		0x8904, 0x8905, 0x8906, 0x8907, 0x8910, 0x8912, 0x8913, 0x8915, 0x8919, 0x891b, 0x8921, 0x8927, 0x8933, /* SIOCG* */
+		0x40049409, 0x4020940d, 0xc0189436, 0xc020660b, 0x80086601, 0x5207, /* FICLONE, FICLONERANGE, FIDEDUPERANGE, FIEMAP, GETFLAGS */
+	};
+	size_t i;
+
+	load_arg(p, 1);
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		allow_if(p, known[i]);
+	ret_errno(p, ENOTTY);
+}
+
+static void block_personality(struct program *p)
+{
+	load_arg(p, 0);
+	allow_if(p, 0);
+	allow_if(p, 8); /* PER_LINUX32: what uname says */
+	allow_if(p, 0xffffffff);
+	ret_errno(p, EPERM);
+}
+
+static void block_memfd(struct program *p)
+{
+	if (p->o->no_memfd) {
+		ret_errno(p, ENOSYS);
+		return;
+	}
+	if (p->o->exec_limited) {
+		load_arg(p, 1);
+		emit(p, BPF_OP_JSET, 1, 0, 8); /* MFD_NOEXEC_SEAL */
+		ret_errno(p, EACCES);
+	}
+	ret_allow(p);
+}
+
+static void block_shared(struct program *p)
+{
+	if (p->o->no_memfd)
+		ret_errno(p, ENOSYS);
+	else
+		ret_allow(p);
+}
+
+static void block_affinity(struct program *p)
+{
+	if (p->o->pin_cpus)
+		ret_errno(p, EPERM);
+	else
+		ret_allow(p);
+}
+
+/* open and openat: to the guard where they make a file (O_CREAT; O_TMPFILE makes no name), never one with setuid or setgid. */
+static void open_block(struct program *p, unsigned flags)
+{
+	load_arg(p, flags);
+	emit(p, BPF_OP_JSET, 1, 0, 0100 | 020000000); /* O_CREAT, __O_TMPFILE */
+	ret_allow(p);
+	if (p->o->guard) {
+		emit(p, BPF_OP_JSET, 0, 1, 0100);
+		ret_guard(p);
+	}
+	load_arg(p, flags + 1);
+	emit(p, BPF_OP_JSET, 0, 1, 06000);
+	ret_errno(p, EPERM);
+	ret_allow(p);
+}
+
+static void block_open(struct program *p)
+{
+	open_block(p, 1);
+}
+
+static void block_openat(struct program *p)
+{
+	open_block(p, 2);
+}
+
+/* A workload may tighten itself, but not put itself before our notifications. */
+static void block_seccomp(struct program *p)
+{
+	load_arg(p, 1);
+	emit(p, BPF_OP_JSET, 0, 1, 8); /* SECCOMP_FILTER_FLAG_NEW_LISTENER */
+	ret_errno(p, EPERM);
+	ret_allow(p);
+}
+
+static void chmod_block(struct program *p, unsigned mode)
+{
+	load_arg(p, mode);
+	emit(p, BPF_OP_JSET, 0, 1, 06000);
+	ret_errno(p, EPERM);
+	ret_allow(p);
+}
+
+static void block_chmod(struct program *p)
+{
+	chmod_block(p, 1);
+}
+
+static void block_chmodat(struct program *p)
+{
+	chmod_block(p, 2);
+}
+
+static void block_enosys(struct program *p)
+{
+	ret_errno(p, ENOSYS);
+}
+
+static void block_quiet(struct program *p)
+{
+	ret_errno(p, EPERM);
+}
+
+static void (*const blocks[N_WHAT])(struct program *p) = {
+	[ENOSYS_] = block_enosys,     [ALLOW] = ret_allow,	[DENY] = ret_denied,	 [QUIET] = block_quiet,
+	[GUARD] = ret_guard,	      [CLONE] = block_clone,	[SOCKET] = block_socket, [SOCKETPAIR] = block_socketpair,
+	[SOCKOPT] = block_sockopt,    [IOCTL] = block_ioctl,	[PERSONALITY] = block_personality, [MEMFD] = block_memfd,
+	[SHARED] = block_shared,      [AFFINITY] = block_affinity, [OPEN] = block_open,	 [OPENAT] = block_openat,
+	[SECCOMP] = block_seccomp,    [CHMOD] = block_chmod,	[CHMODAT] = block_chmodat,
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return (x->nr > y->nr) - (x->nr < y->nr);
+}
+
+/* The whole number line as ranges with one meaning each. */
+static size_t make_ranges(struct range *to)
+{
+	struct row sorted[N_ROWS];
+	uint32_t next = 0;
+	size_t i, n = 0;
+
+	memcpy(sorted, rows, sizeof(rows));
+	qsort(sorted, N_ROWS, sizeof(sorted[0]), by_number);
+	for (i = 0; i < N_ROWS; i++) {
+		if ((uint32_t)sorted[i].nr > next && (n == 0 || to[n - 1].what != ENOSYS_))
+			to[n++] = (struct range){next, ENOSYS_};
+		if (n == 0 || to[n - 1].what != sorted[i].what)
+			to[n++] = (struct range){(uint32_t)sorted[i].nr, sorted[i].what};
+		next = (uint32_t)sorted[i].nr + 1;
+	}
+	if (to[n - 1].what != ENOSYS_)
+		to[n++] = (struct range){next, ENOSYS_};
+	return n;
+}
+
+static void leaf(struct program *p, enum what what)
+{
+	if (what <= GUARD) {
+		blocks[what](p);
+		return;
+	}
+	if (p->n_jumps < N_RANGES) {
+		p->jumps[p->n_jumps].at = p->n;
+		p->jumps[p->n_jumps++].what = what;
+	}
+	emit(p, BPF_OP_JA, 0, 0, 0);
+}
+
+/* A leaf is one instruction and a subtree of k ranges has k - 1 inner nodes of two: its size is known beforehand. */
+static size_t tree_size(size_t k)
+{
+	return k + 2 * (k - 1);
+}
+
+static void tree(struct program *p, const struct range *r, size_t k)
+{
+	size_t half = k / 2;
+
+	if (k == 1) {
+		leaf(p, r[0].what);
+		return;
+	}
+	emit(p, BPF_OP_JGE, 0, 1, r[half].from);
+	emit(p, BPF_OP_JA, 0, 0, (uint32_t)tree_size(half));
+	tree(p, r, half);
+	tree(p, r + half, k - half);
+}
+
+static void put_blocks(struct program *p)
+{
+	size_t i, start;
+	unsigned what;
+
+	for (what = GUARD + 1; what < N_WHAT; what++) {
+		start = p->n;
+		blocks[what](p);
+		for (i = 0; i < p->n_jumps; i++)
+			if (p->jumps[i].what == what && p->jumps[i].at < FILTER_MAX)
+				bpf_put(&p->out[p->jumps[i].at], BPF_OP_JA, 0, 0, (uint32_t)(start - p->jumps[i].at - 1));
+	}
+}
+
+int filter_build(const struct filter_options *o, struct sock_filter *out)
+{
+	struct program p = {.out = out, .o = o};
+	struct range ranges[N_RANGES];
+	size_t n = make_ranges(ranges);
+
+	emit(&p, BPF_OP_LOAD, 0, 0, SECCOMP_AT_ARCH);
+	emit(&p, BPF_OP_JEQ, 1, 0, SECCOMP_OUR_ARCH);
+	emit(&p, BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
+	emit(&p, BPF_OP_LOAD, 0, 0, SECCOMP_AT_NR);
+	emit(&p, BPF_OP_JGE, 0, 1, 0x40000000); /* x32 */
+	emit(&p, BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
+	tree(&p, ranges, n);
+	put_blocks(&p);
+	return p.full ? -E2BIG : (int)p.n;
+}
+
+static const struct row *find_row(int nr)
+{
+	size_t i;
+
+	for (i = 0; i < N_ROWS; i++)
+		if (rows[i].nr == nr)
+			return &rows[i];
+	return NULL;
+}
+
+const char *filter_name(int nr)
+{
+	const struct row *r = find_row(nr);
+
+	return r ? r->name : NULL;
+}
+
+bool filter_is_guarded(int nr)
+{
+	const struct row *r = find_row(nr);
+
+	return r && (r->what == GUARD || r->what == OPEN || r->what == OPENAT);
+}

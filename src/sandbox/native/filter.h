@@ -1,0 +1,39 @@
+/*
+ * filter: the seccomp program of a workload.
+ *
+ * An allowlist over system call numbers, laid out as a binary search so that its longest path is short: the kernel walks that path for each
+ * number when the filter is installed, and for each call that its cache cannot decide. Foreign architectures and x32 are killed.
+ * What is not listed answers ENOSYS, as an older kernel would, so that programs fall back; what is dangerous and known answers EPERM,
+ * through a notification where the denial is worth an audit event.
+ *
+ * Calls that make names in the file system are handed to the guard (guard.h) where the plan has patterns to hold.
+ */
+#ifndef CORDON_NATIVE_FILTER_H
+#define CORDON_NATIVE_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sock_filter;
+
+enum { FILTER_MAX = 1600 };
+
+struct filter_options {
+	bool guard;	     /* calls that make names go to the guard */
+	bool notify_denials; /* denials worth an event are notified */
+	bool no_memfd;	     /* memory that no limit would count is refused: memfd, SysV shared memory */
+	bool exec_limited;   /* only sealed (never executable) memfds */
+	bool pin_cpus;	     /* the CPU limit is an affinity: it must stay */
+};
+
+/* Writes the program into out (room for FILTER_MAX); its length, or -errno. */
+int filter_build(const struct filter_options *o, struct sock_filter *out);
+
+/* The name of a system call that the filter knows as dangerous, or NULL. */
+const char *filter_name(int nr);
+
+/* Does the guard make the names for this call? Else a notified call is a denial. */
+bool filter_is_guarded(int nr);
+
+#endif

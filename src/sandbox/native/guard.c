@@ -1,0 +1,454 @@
+#include "sandbox/native/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/glob.h"
+#include "sandbox/native/guard_judge.h"
+#include "sandbox/native/guard_path.h"
+#include "sys/seccomp.h"
+
+/* One call being answered. */
+struct job {
+	const struct guard *g;
+	int listener;
+	const struct seccomp_call *call;
+};
+
+static int arg_fd(const struct job *j, unsigned i)
+{
+	return (int)(uint32_t)j->call->args[i];
+}
+
+/* Copies a path argument, and makes sure that it was the waiting caller's memory that was read. */
+static int arg_path(const struct job *j, unsigned i, char to[PATH_MAX])
+{
+	int r = guard_read_path(j->call->pid, j->call->args[i], to);
+
+	if (r == 0 && !seccomp_alive(j->listener, j->call->id))
+		return -ESRCH;
+	return r;
+}
+
+/* Path argument i, relative to dirfd argument d (or the current folder, where d is negative). */
+static int arg_place(const struct job *j, int d, unsigned i, struct place *ret)
+{
+	char path[PATH_MAX];
+	AUTO_FD base = -1;
+	int r = arg_path(j, i, path);
+
+	ret->dir = -1;
+	if (r < 0)
+		return r;
+	if (path[0] == '/')
+		return guard_place(j->call->pid, AT_FDCWD, path, ret);
+	base = guard_base(j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
+	return base < 0 ? base : guard_place(j->call->pid, base, path, ret);
+}
+
+/* May this name be made? Tells the audit when not. */
+static int may_make(const struct job *j, const char *path, bool folder)
+{
+	const char *rule = guard_judge(j->g, path, folder, true);
+
+	if (!rule)
+		return 0;
+	j->g->denied(j->g->arg, rule, sv_of(path));
+	return -EACCES;
+}
+
+static mode_t safe_mode(uint64_t mode)
+{
+	return (mode_t)mode & 01777; /* setuid and setgid files outlive the sandbox */
+}
+
+/* Sets the caller's umask for one call of ours. */
+static void wear_umask(const struct job *j)
+{
+	(void)umask(guard_umask(j->call->pid));
+}
+
+static int do_mkdir(const struct job *j, int d, unsigned path, unsigned mode)
+{
+	struct place p;
+	int r = arg_place(j, d, path, &p);
+
+	if (r == 0)
+		r = may_make(j, p.path, true);
+	if (r == 0) {
+		wear_umask(j);
+		r = mkdirat(p.dir, p.name, safe_mode(j->call->args[mode])) < 0 ? -errno : 0;
+	}
+	guard_place_done(&p);
+	return r;
+}
+
+static int do_mknod(const struct job *j, int d, unsigned path, unsigned mode)
+{
+	mode_t type = (mode_t)j->call->args[mode] & S_IFMT;
+	struct place p;
+	int r;
+
+	if (type != 0 && type != S_IFREG && type != S_IFIFO && type != S_IFSOCK)
+		return -EPERM;
+	r = arg_place(j, d, path, &p);
+	if (r == 0)
+		r = p.slash ? -ENOENT : may_make(j, p.path, false);
+	if (r == 0) {
+		wear_umask(j);
+		r = mknodat(p.dir, p.name, type | safe_mode(j->call->args[mode]), 0) < 0 ? -errno : 0;
+	}
+	guard_place_done(&p);
+	return r;
+}
+
+static int do_symlink(const struct job *j, unsigned text, int d, unsigned path)
+{
+	char target[PATH_MAX];
+	struct place p;
+	int r = arg_path(j, text, target);
+
+	if (r < 0)
+		return r;
+	r = arg_place(j, d, path, &p);
+	if (r == 0)
+		r = p.slash ? -ENOENT : may_make(j, p.path, false);
+	if (r == 0)
+		r = symlinkat(target, p.dir, p.name) < 0 ? -errno : 0;
+	guard_place_done(&p);
+	return r;
+}
+
+/* A file that has no name yet (O_TMPFILE), or any other that the caller has open. */
+static int link_fd(const struct job *j, int fd, const struct place *to)
+{
+	AUTO_FD mine = guard_fd_of(j->call->pid, fd);
+	char path[64];
+
+	if (mine < 0)
+		return mine;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", mine);
+	return linkat(AT_FDCWD, path, to->dir, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+static int link_path(const struct job *j, int d, unsigned old, unsigned flags, const struct place *to)
+{
+	struct place from;
+	int r = arg_place(j, d, old, &from);
+
+	if (r == 0 && from.own_proc)
+		r = flags & AT_SYMLINK_FOLLOW ? -ELOOP : -EXDEV;
+	/* Following the last link would resolve it with our eyes: the caller gets what link(2) gives, the link itself. */
+	if (r == 0)
+		r = linkat(from.dir, from.name, to->dir, to->name, 0) < 0 ? -errno : 0;
+	guard_place_done(&from);
+	return r;
+}
+
+static int do_link(const struct job *j, int old_d, unsigned old, int new_d, unsigned new, int flags)
+{
+	uint64_t how = flags < 0 ? 0 : j->call->args[flags];
+	char path[PATH_MAX];
+	struct place to;
+	int r, fd;
+
+	if (how & ~(uint64_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
+		return -EINVAL;
+	r = arg_path(j, old, path);
+	if (r < 0)
+		return r;
+	r = arg_place(j, new_d, new, &to);
+	if (r == 0)
+		r = to.slash ? -ENOENT : may_make(j, to.path, false);
+	if (r == 0) {
+		fd = how & AT_SYMLINK_FOLLOW ? guard_own_fd(j->call->pid, path) : -1;
+		if (!path[0] && (how & AT_EMPTY_PATH))
+			fd = arg_fd(j, (unsigned)old_d);
+		r = fd >= 0 ? link_fd(j, fd, &to) : link_path(j, old_d, old, (unsigned)how, &to);
+	}
+	guard_place_done(&to);
+	return r;
+}
+
+/* One half of a rename: may what stands at from be called to? */
+static int may_move(const struct job *j, const struct place *from, const struct place *to)
+{
+	struct stat st;
+	const char *rule;
+	int r;
+
+	if (fstatat(from->dir, from->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	r = may_make(j, to->path, S_ISDIR(st.st_mode));
+	if (r < 0 || !S_ISDIR(st.st_mode))
+		return r;
+	rule = guard_judge_move(j->g, from->dir, from->name, from->path, to->path);
+	if (!rule)
+		return 0;
+	j->g->denied(j->g->arg, rule, sv_of(to->path));
+	return -EACCES;
+}
+
+static int do_rename(const struct job *j, int old_d, unsigned old, int new_d, unsigned new, int flags)
+{
+	unsigned how = flags < 0 ? 0 : (unsigned)j->call->args[flags];
+	struct place from, to = {.dir = -1};
+	int r = arg_place(j, old_d, old, &from);
+
+	if (r == 0)
+		r = arg_place(j, new_d, new, &to);
+	if (r == -EEXIST)
+		r = -EBUSY; /* ".", ".." and "/" */
+	if (r == 0)
+		r = may_move(j, &from, &to);
+	if (r == 0 && how == RENAME_EXCHANGE)
+		r = may_move(j, &to, &from);
+	if (r == 0 && how != 0 && how != RENAME_EXCHANGE && how != RENAME_NOREPLACE)
+		r = -EINVAL;
+	if (r == 0)
+		r = renameat2(from.dir, from.name, to.dir, to.name, how) < 0 ? -errno : 0;
+	guard_place_done(&from);
+	guard_place_done(&to);
+	return r;
+}
+
+/* A socket's name. Other families have none in the file system and are bound as asked. */
+static int do_bind(const struct job *j)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_un un;
+		char bytes[128];
+	} a;
+	size_t n = (size_t)j->call->args[2], head = offsetof(struct sockaddr_un, sun_path);
+	AUTO_FD sock = -1;
+	struct place p = {.dir = -1};
+	char path[PATH_MAX];
+	int r;
+
+	if (n > sizeof(a) || n < sizeof(a.any.sa_family))
+		return -EINVAL;
+	memset(&a, 0, sizeof(a));
+	r = guard_read_bytes(j->call->pid, j->call->args[1], &a, n);
+	if (r < 0 || !seccomp_alive(j->listener, j->call->id))
+		return r < 0 ? r : -ESRCH;
+	sock = guard_fd_of(j->call->pid, arg_fd(j, 0));
+	if (sock < 0)
+		return sock;
+	if (a.any.sa_family != AF_UNIX || n <= head || a.un.sun_path[0] == '\0')
+		return bind(sock, &a.any, (socklen_t)n) < 0 ? -errno : 0;
+	memcpy(path, a.un.sun_path, n - head);
+	path[n - head] = '\0';
+	{
+		AUTO_FD base = path[0] == '/' ? -1 : guard_base(j->call->pid, AT_FDCWD);
+
+		r = guard_place(j->call->pid, path[0] == '/' ? AT_FDCWD : base, path, &p);
+	}
+	if (r == 0)
+		r = may_make(j, p.path, false);
+	if (r == 0 && (size_t)snprintf(a.un.sun_path, sizeof(a.un.sun_path), "/proc/self/fd/%d/%s", p.dir, p.name) >=
+			      sizeof(a.un.sun_path))
+		r = -ENAMETOOLONG;
+	if (r == 0) {
+		wear_umask(j);
+		r = bind(sock, &a.any, sizeof(a.un)) < 0 ? -errno : 0;
+	}
+	guard_place_done(&p);
+	return r == -EEXIST ? -EADDRINUSE : r;
+}
+
+/* open() of something that is there. A FIFO may make the opener wait, so that is left to a process of its own. */
+static int open_found(const struct job *j, const struct place *p, const struct stat *st, int flags)
+{
+	int fd, number;
+	char path[32];
+	const char *rule = guard_judge(j->g, p->path, S_ISDIR(st->st_mode), (flags & O_ACCMODE) != O_RDONLY);
+
+	if (rule) {
+		j->g->denied(j->g->arg, rule, sv_of(p->path));
+		return -EACCES;
+	}
+	flags = (flags & ~(O_CREAT | O_EXCL)) | O_NOCTTY | O_CLOEXEC;
+	if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 0)) {
+		number = guard_terminal(j->call->pid); /* /dev/tty is whose terminal? the caller's */
+		if (number < 0)
+			return -ENXIO;
+		(void)snprintf(path, sizeof(path), "/dev/pts/%d", number);
+		fd = open(path, flags & ~O_NOFOLLOW);
+	} else if (p->own_proc) {
+		fd = openat(p->dir, p->name, flags & ~O_NOFOLLOW);
+	} else {
+		fd = openat(p->dir, p->name, flags | O_NOFOLLOW);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_new(const struct job *j, const struct place *p, int flags, uint64_t mode)
+{
+	int r = may_make(j, p->path, false), fd;
+
+	if (r < 0)
+		return r;
+	wear_umask(j);
+	fd = openat(p->dir, p->name, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, safe_mode(mode));
+	return fd < 0 ? -errno : fd;
+}
+
+enum { FOLLOW = INT_MIN, WAIT = INT_MIN + 1 };
+
+/* One round: the last component is looked at. FOLLOW: it is a link, whose text is now in path and whose folder is base. */
+static int open_round(const struct job *j, int *base, char path[PATH_MAX], int flags, uint64_t mode)
+{
+	struct place p;
+	struct stat st;
+	ssize_t n;
+	int r = guard_place(j->call->pid, *base, path, &p);
+
+	if (r < 0)
+		return r == -EEXIST ? -EISDIR : r;
+	if (p.slash)
+		r = -EISDIR;
+	else if (fstatat(p.dir, p.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		r = errno == ENOENT ? open_new(j, &p, flags, mode) : -errno;
+	else if (flags & O_EXCL)
+		r = -EEXIST;
+	else if (S_ISLNK(st.st_mode) && !p.own_proc && (flags & O_NOFOLLOW))
+		r = -ELOOP;
+	else if (S_ISLNK(st.st_mode) && !p.own_proc)
+		r = FOLLOW;
+	else if (S_ISFIFO(st.st_mode) && !(flags & O_NONBLOCK))
+		r = WAIT;
+	else
+		r = open_found(j, &p, &st, flags);
+	if (r == FOLLOW) {
+		n = readlinkat(p.dir, p.name, path, PATH_MAX - 1);
+		if (n <= 0) {
+			r = -ENOENT;
+		} else {
+			path[n] = '\0';
+			if (*base >= 0)
+				(void)close(*base);
+			*base = fd_take(&p.dir);
+		}
+	}
+	guard_place_done(&p);
+	return r;
+}
+
+/* Ends the call with an opened file, from wherever it was opened. */
+static void answer_opened(const struct job *j, int fd, int flags)
+{
+	int r = fd < 0 ? fd : seccomp_answer_fd(j->listener, j->call->id, fd, flags & O_CLOEXEC);
+
+	if (r < 0)
+		(void)seccomp_answer(j->listener, j->call->id, 0, r);
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+/* Opens a FIFO in a child, which may wait for the other end as long as it takes. */
+static void open_waiting(const struct job *j, int base, const char *path, int flags)
+{
+	struct place p;
+	pid_t child = fork();
+	int r;
+
+	if (child < 0)
+		(void)seccomp_answer(j->listener, j->call->id, 0, -EAGAIN);
+	if (child != 0)
+		return;
+	r = guard_place(j->call->pid, base, path, &p);
+	if (r == 0) {
+		r = openat(p.dir, p.name, (flags & ~O_CREAT) | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+		r = r < 0 ? -errno : r;
+	}
+	answer_opened(j, r, flags);
+	_exit(0);
+}
+
+static void do_open(const struct job *j, int d, unsigned at, int flags, uint64_t mode)
+{
+	char path[PATH_MAX];
+	AUTO_FD base = -1;
+	int r = arg_path(j, at, path), rounds = 0;
+
+	if (r == 0 && path[0] != '/') {
+		base = guard_base(j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
+		r = base < 0 ? base : 0;
+	}
+	if (r == 0)
+		do
+			r = open_round(j, &base, path, flags, mode);
+		while ((r == FOLLOW || (r == -EEXIST && !(flags & O_EXCL))) && ++rounds < 40);
+	if (r == WAIT)
+		open_waiting(j, base, path, flags);
+	else
+		answer_opened(j, r == FOLLOW ? -ELOOP : r, flags);
+}
+
+static int named(const struct job *j)
+{
+	switch (j->call->nr) {
+	case SYS_mkdirat:
+		return do_mkdir(j, 0, 1, 2);
+	case SYS_mknodat:
+		return do_mknod(j, 0, 1, 2);
+	case SYS_symlinkat:
+		return do_symlink(j, 0, 1, 2);
+	case SYS_linkat:
+		return do_link(j, 0, 1, 2, 3, 4);
+	case SYS_renameat:
+		return do_rename(j, 0, 1, 2, 3, -1);
+	case SYS_renameat2:
+		return do_rename(j, 0, 1, 2, 3, 4);
+	case SYS_bind:
+		return do_bind(j);
+#ifdef __x86_64__
+	case SYS_mkdir:
+		return do_mkdir(j, -1, 0, 1);
+	case SYS_mknod:
+		return do_mknod(j, -1, 0, 1);
+	case SYS_symlink:
+		return do_symlink(j, 0, -1, 1);
+	case SYS_link:
+		return do_link(j, -1, 0, -1, 1, -1);
+	case SYS_rename:
+		return do_rename(j, -1, 0, -1, 1, -1);
+#endif
+	default:
+		return -EPERM;
+	}
+}
+
+void guard_answer(const struct guard *g, int listener, const struct seccomp_call *call)
+{
+	struct job j = {.g = g, .listener = listener, .call = call};
+	int r;
+
+	switch (call->nr) {
+	case SYS_openat:
+		do_open(&j, 0, 1, (int)call->args[2], call->args[3]);
+		return;
+#ifdef __x86_64__
+	case SYS_open:
+		do_open(&j, -1, 0, (int)call->args[1], call->args[2]);
+		return;
+	case SYS_creat:
+		do_open(&j, -1, 0, O_CREAT | O_WRONLY | O_TRUNC, call->args[1]);
+		return;
+#endif
+	default:
+		r = named(&j);
+		(void)seccomp_answer(listener, call->id, 0, r);
+	}
+}

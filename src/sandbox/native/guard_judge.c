@@ -1,0 +1,122 @@
+#include "sandbox/native/guard_judge.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+enum { MOVE_MAX_ENTRIES = 200000, MOVE_MAX_DEPTH = 128 };
+
+static bool in_own_place(const struct plan *p, const char *path)
+{
+	size_t i, n;
+
+	/* a folder of the host that is shown below one of them is not the sandbox's own */
+	for (i = 0; i < p->n_ops; i++) {
+		n = strlen(p->ops[i].target);
+		if (p->ops[i].host && strncmp(path, p->ops[i].target, n) == 0 && (path[n] == '/' || !path[n]))
+			return false;
+	}
+	for (i = 0; p->own_places && p->own_places[i]; i++) {
+		n = strlen(p->own_places[i]);
+		if (strncmp(path, p->own_places[i], n) == 0 && (path[n] == '/' || !path[n]))
+			return true;
+	}
+	return false;
+}
+
+const char *guard_judge(const struct guard *g, const char *path, bool folder, bool write)
+{
+	bool own = in_own_place(g->plan, path);
+	const struct plan_guard *rule;
+	size_t i;
+
+	for (i = 0; i < g->plan->n_guards; i++) {
+		rule = &g->plan->guards[i];
+		if ((own && rule->host_only) || (!write && !rule->hidden))
+			continue;
+		if (glob_hit(&rule->glob, sv_of(path)))
+			return rule->rule;
+		if (!folder && write && glob_on_way(&rule->glob, sv_of(path)))
+			return rule->rule;
+	}
+	return NULL;
+}
+
+struct search {
+	const struct guard *g;
+	unsigned entries;
+	struct buf path;
+};
+
+static const char *search_folder(struct search *s, int dir, unsigned depth)
+{
+	const char *rule = NULL;
+	DIR *d = fdopendir(dir);
+	struct dirent *e;
+	size_t n = s->path.n;
+	int next;
+
+	if (!d) {
+		(void)close(dir);
+		return "a folder that cannot be read cannot be moved there";
+	}
+	while (!rule && (e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (++s->entries > MOVE_MAX_ENTRIES || depth > MOVE_MAX_DEPTH || buf_printf(&s->path, "/%s", e->d_name) < 0)
+			rule = "the folder is too large to be moved to a place where names are denied";
+		if (!rule)
+			rule = guard_judge(s->g, s->path.p, e->d_type == DT_DIR, true);
+		if (!rule && (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)) {
+			next = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			if (next >= 0)
+				rule = search_folder(s, next, depth + 1);
+		}
+		s->path.n = n;
+		if (s->path.p)
+			s->path.p[n] = '\0';
+	}
+	(void)closedir(d);
+	return rule;
+}
+
+static bool could_match_more(const struct guard *g, const char *from, const char *to)
+{
+	bool own = in_own_place(g->plan, to), was_own = in_own_place(g->plan, from);
+	const struct plan_guard *rule;
+	size_t i;
+
+	for (i = 0; i < g->plan->n_guards; i++) {
+		rule = &g->plan->guards[i];
+		if (own && rule->host_only)
+			continue;
+		/* a rule that did not hold where it was holds all the more here */
+		if (was_own && rule->host_only)
+			return true;
+		if (glob_states(&rule->glob, sv_of(to)) & ~glob_states(&rule->glob, sv_of(from)))
+			return true;
+	}
+	return false;
+}
+
+const char *guard_judge_move(const struct guard *g, int dir, const char *name, const char *from, const char *to)
+{
+	struct search s = {.g = g};
+	const char *rule;
+	int fd;
+
+	if (!could_match_more(g, from, to))
+		return NULL;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return "a folder that cannot be read cannot be moved there";
+	buf_init(&s.path, 16 * PATH_MAX);
+	(void)buf_str(&s.path, to);
+	rule = search_folder(&s, fd, 0);
+	buf_done(&s.path);
+	return rule;
+}

@@ -1,0 +1,44 @@
+/*
+ * guard_path: arguments of a waiting call, and the folders they name.
+ */
+#ifndef CORDON_NATIVE_GUARD_PATH_H
+#define CORDON_NATIVE_GUARD_PATH_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Copies a string of the process. 0, -EFAULT, -ENAMETOOLONG. */
+int guard_read_path(pid_t pid, uint64_t address, char to[PATH_MAX]);
+/* Copies n bytes. */
+int guard_read_bytes(pid_t pid, uint64_t address, void *to, size_t n);
+
+/* The folder that a relative path of the caller starts from: its dirfd argument, or its current folder for AT_FDCWD. An fd, or -errno. */
+int guard_base(pid_t pid, int dirfd);
+
+/* A copy of an fd of the caller's. */
+int guard_fd_of(pid_t pid, int fd);
+
+/* A name to be made, or that was found: its folder, the folder's canonical path with the name behind it, and the name. */
+struct place {
+	int dir;
+	bool slash;    /* the path ended in "/" */
+	bool own_proc; /* the folder is the caller's own /proc/self/fd */
+	const char *name;
+	char path[PATH_MAX + NAME_MAX + 2];
+};
+
+/* Resolves all but the last component. -EEXIST for "/", "." and "..": there is no name to make. */
+int guard_place(pid_t pid, int base, const char *path, struct place *ret);
+void guard_place_done(struct place *p);
+
+/* N where path is the caller's /proc/self/fd/N (in one of its spellings), else -1. */
+int guard_own_fd(pid_t pid, const char *path);
+
+mode_t guard_umask(pid_t pid);
+
+/* The caller's controlling terminal as a number of /dev/pts, or -1. */
+int guard_terminal(pid_t pid);
+
+#endif

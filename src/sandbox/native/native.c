@@ -1,0 +1,178 @@
+#include "sandbox/native/native.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "model/inside.h"
+#include "sandbox/native/pid1.h"
+#include "sys/landlock.h"
+#include "sys/mounts.h"
+#include "sys/process.h"
+#include "sys/seccomp.h"
+#include "wire/wire.h"
+
+/* Where root starts sandboxes, each is somebody else on the host: 1,900,000,000 and our process number, a range nobody hands out. */
+enum { ROOT_UID_BASE = 1900000000 };
+
+void native_probe(struct native_features *ret)
+{
+	*ret = (struct native_features){.landlock_abi = landlock_abi(), .notify = seccomp_notify_works()};
+}
+
+static int explain_clone(int code, struct error *err)
+{
+	(void)error_sys(err, code, "user namespaces cannot be made here");
+	(void)snprintf(err->text + strlen(err->text), sizeof(err->text) - strlen(err->text),
+		       "; `cordon doctor` says what blocks them and how to allow them");
+	err->kind = ERROR_MISSING;
+	return -1;
+}
+
+/* Are we the host's root, not a container's? Only the host's can own what an unprivileged id must not. */
+static bool is_host_root(void)
+{
+	char line[64] = "";
+	AUTO_FD fd = -1;
+	unsigned inside, outside, count;
+	ssize_t n;
+
+	if (geteuid() != 0)
+		return false;
+	fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, line, sizeof(line) - 1);
+	if (n <= 0)
+		return true;
+	return sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 && count == 4294967295U;
+}
+
+static int write_map(pid_t pid, const char *file, uint32_t inside, uint32_t outside)
+{
+	char path[64], line[64];
+	AUTO_FD fd = -1;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	(void)snprintf(line, sizeof(line), "%u %u 1\n", inside, outside);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : write_all(fd, line, strlen(line));
+}
+
+/*
+ * The host's folders as the sandbox's user sees them: whoever owns the folder there is the user here, and what the user makes belongs to that owner.
+ */
+static int map_trees(const struct plan *p, uint32_t uid, int fds[WIRE_MAX_FDS], size_t *ret_n, struct error *err)
+{
+	struct text_shown t;
+	struct stat st;
+	AUTO_FD ns = -1;
+	uint32_t owner = UINT32_MAX;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < p->n_ops; i++) {
+		if (!p->ops[i].host)
+			continue;
+		if (*ret_n == WIRE_MAX_FDS)
+			return error_set(err, ERROR_INPUT, "as root a policy can show at most %d folders besides the base system", WIRE_MAX_FDS);
+		if (stat(p->ops[i].source, &st) < 0)
+			return error_sys(err, errno, "%s", text_show(&t, sv_of(p->ops[i].source)));
+		if (ns < 0 || owner != st.st_uid) {
+			if (ns >= 0)
+				(void)close(fd_take(&ns));
+			ns = sys_idmap_userns(st.st_uid, uid, st.st_gid, uid);
+			if (ns < 0)
+				return error_sys(err, ns, "map ids of %s", text_show(&t, sv_of(p->ops[i].source)));
+			owner = st.st_uid;
+		}
+		fd = sys_tree_clone_idmapped(p->ops[i].source, p->ops[i].flags, ns);
+		if (fd < 0) {
+			(void)error_sys(err, fd, "map ids of %s", text_show(&t, sv_of(p->ops[i].source)));
+			err->kind = ERROR_MISSING;
+			return -1;
+		}
+		fds[(*ret_n)++] = fd;
+	}
+	return 0;
+}
+
+static int prepare_as_root(const struct native_request *req, struct native *n, struct error *err)
+{
+	int fds[WIRE_MAX_FDS];
+	size_t count = 0, i;
+	int r = write_map(n->pid, "uid_map", req->plan->uid, n->host_uid);
+
+	if (r == 0)
+		r = write_map(n->pid, "gid_map", req->plan->uid, n->host_uid);
+	if (r < 0)
+		return error_sys(err, r, "user namespace: map the user id");
+	r = map_trees(req->plan, n->host_uid, fds, &count, err);
+	if (r == 0) {
+		r = wire_send(n->socket, INSIDE_GO, sv_n("", 0), fds, count);
+		r = r < 0 ? error_sys(err, r, "sandbox: the word to go on") : 0;
+	}
+	for (i = 0; i < count; i++)
+		(void)close(fds[i]);
+	return r;
+}
+
+int native_start(const struct native_request *req, struct native *ret, struct error *err)
+{
+	uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+	bool root = is_host_root();
+	uint32_t uid = geteuid(), gid = getegid();
+	int pair[2];
+
+	*ret = (struct native){.pid = -1, .pidfd = -1, .socket = -1, .host_uid = root ? ROOT_UID_BASE + (uint32_t)getpid() : uid};
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_sys(err, errno, "socketpair");
+	ret->pid = sys_fork_into(spaces, &ret->pidfd);
+	if (ret->pid == 0) {
+		struct pid1_start start = {.req = req, .socket = pair[1], .map_uid = uid, .map_gid = gid, .mapped_by_parent = root};
+
+		pid1_main(&start);
+	}
+	(void)close(pair[1]);
+	ret->socket = pair[0];
+	if (ret->pid < 0) {
+		(void)explain_clone(ret->pid, err);
+		native_done(ret);
+		return -1;
+	}
+	if (root && prepare_as_root(req, ret, err) < 0) {
+		native_done(ret);
+		return -1;
+	}
+	return 0;
+}
+
+int native_go(struct native *n, struct error *err)
+{
+	int r = wire_send(n->socket, INSIDE_GO, sv_n("", 0), NULL, 0);
+
+	/* PID 1 may have failed already: what it said is in the socket, and worth more than this. */
+	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "sandbox: the word to go on") : 0;
+}
+
+void native_done(struct native *n)
+{
+	if (n->pid > 0) {
+		(void)kill(n->pid, SIGKILL);
+		while (waitpid(n->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (n->pidfd >= 0)
+		(void)close(n->pidfd);
+	if (n->socket >= 0)
+		(void)close(n->socket);
+	*n = (struct native){.pid = -1, .pidfd = -1, .socket = -1};
+}

@@ -1,0 +1,50 @@
+/*
+ * native: the backend that needs nothing but the kernel.
+ *
+ * native_start() makes the namespaces and a process that becomes PID 1 inside (pid1.h); that one builds the root from the plan, confines and starts
+ * the workload, and stays to reap, forward signals, and make names on the workload's behalf (guard.h). The caller keeps the other end of a socket:
+ * messages are those of model/inside.h.
+ *
+ * Everything dies with PID 1, and PID 1 dies with us (parent-death signal, and end of file on the socket).
+ */
+#ifndef CORDON_NATIVE_H
+#define CORDON_NATIVE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "model/plan.h"
+
+struct native_features {
+	int landlock_abi; /* or negative: missing */
+	bool notify;	  /* seccomp notifications */
+	bool memory_cgroup; /* memory is counted by the kernel: nothing must be refused for want of counting */
+	bool cpu_cgroup;
+};
+
+struct native_request {
+	const struct plan *plan;
+	struct native_features features;
+	int stdio[3];	/* for the workload; borrowed */
+	bool tty[3];	/* give it the sandbox's own terminal in this place */
+	unsigned short rows, columns;
+};
+
+struct native {
+	pid_t pid;   /* of PID 1, on the host */
+	int pidfd;
+	int socket;
+	uint32_t host_uid; /* what the workload is on the host */
+};
+
+void native_probe(struct native_features *ret);
+
+/* Forks. From here the caller may do slow things (cgroups) while the namespaces are made, then must call native_go(). */
+int native_start(const struct native_request *req, struct native *ret, struct error *err);
+/* Tells PID 1 to go on: everything on the host's side is ready. */
+int native_go(struct native *n, struct error *err);
+/* Kills whatever is left and closes. */
+void native_done(struct native *n);
+
+#endif

@@ -1,0 +1,520 @@
+#include "sandbox/native/pid1.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "model/event.h"
+#include "sandbox/native/confine.h"
+#include "sandbox/native/filter.h"
+#include "sandbox/native/guard.h"
+#include "model/inside.h"
+#include "sandbox/native/root.h"
+#include "sys/process.h"
+#include "sys/seccomp.h"
+#include "wire/wire.h"
+
+enum { MAX_COMMANDS = 64, MAX_EVENTS_PER_SECOND = 50 };
+
+struct command {
+	uint64_t id;
+	pid_t pid; /* 0: free */
+	int listener;
+};
+
+struct init {
+	const struct pid1_start *start;
+	const struct plan *plan;
+	struct confine *confine;
+	struct guard guard;
+	int socket;
+	int signals;
+	struct command commands[MAX_COMMANDS];
+	time_t second;
+	unsigned events; /* told in this second */
+};
+
+static void tell(struct init *in, enum inside_message type, const struct buf *body, const int *fds, size_t n)
+{
+	if (wire_send(in->socket, (uint16_t)type, buf_view(body), fds, n) < 0)
+		_exit(1); /* nobody supervises us any more */
+}
+
+static void tell_failed(struct init *in, uint64_t id, const struct error *err)
+{
+	AUTO_BUF b;
+
+	buf_init(&b, WIRE_MAX_BODY);
+	wire_put_u64(&b, id);
+	wire_put_u32(&b, (uint32_t)err->kind);
+	wire_put_u32(&b, (uint32_t)err->code);
+	wire_put_sv(&b, sv_of(err->text));
+	tell(in, INSIDE_FAILED, &b, NULL, 0);
+}
+
+static void give_up(struct init *in, const struct error *err) __attribute__((noreturn));
+static void give_up(struct init *in, const struct error *err)
+{
+	tell_failed(in, 0, err);
+	_exit(1);
+}
+
+static void tell_denied(struct init *in, enum event_domain domain, const char *rule, struct sv text)
+{
+	struct timespec now;
+	AUTO_BUF b;
+
+	/* A workload that makes denials in a loop must not fill the log with them. */
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec != in->second) {
+		in->second = now.tv_sec;
+		in->events = 0;
+	}
+	if (++in->events > MAX_EVENTS_PER_SECOND)
+		return;
+	buf_init(&b, WIRE_MAX_BODY);
+	wire_put_u32(&b, (uint32_t)domain);
+	wire_put_sv(&b, sv_of(rule));
+	wire_put_sv(&b, text);
+	tell(in, INSIDE_DENIED, &b, NULL, 0);
+}
+
+static void path_denied(void *arg, const char *rule, struct sv path)
+{
+	tell_denied(arg, DOMAIN_FILESYSTEM, rule, path);
+}
+
+static int write_text(const char *path, const char *text)
+{
+	AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : write_all(fd, text, strlen(text));
+}
+
+/* An ordinary user may map one id: its own. */
+static int map_ids(const struct pid1_start *s, uint32_t inside, struct error *err)
+{
+	char line[64];
+	int r = write_text("/proc/self/setgroups", "deny");
+
+	(void)snprintf(line, sizeof(line), "%u %u 1", inside, s->map_gid);
+	if (r == 0)
+		r = write_text("/proc/self/gid_map", line);
+	(void)snprintf(line, sizeof(line), "%u %u 1", inside, s->map_uid);
+	if (r == 0)
+		r = write_text("/proc/self/uid_map", line);
+	if (r == -ENOENT)
+		return error_set(err, ERROR_MISSING, "/proc is not mounted here: a user namespace cannot be set up without it");
+	return r < 0 ? error_sys(err, r, "user namespace: map the user id") : 0;
+}
+
+/* The ids were mapped from outside: put them on. */
+static int wear_ids(uint32_t id, struct error *err)
+{
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 ||
+	    setresuid(id, id, id) < 0)
+		return error_sys(err, errno, "user namespace: take on the user id");
+	return sys_drop_caps(~UINT64_C(0) >> 23, false) < 0 ? error_sys(err, errno, "user namespace: capabilities") : 0;
+}
+
+/* Everything that came with us and is not listed goes. */
+static void close_others(const struct pid1_start *s)
+{
+	int keep[5] = {s->socket, s->req->stdio[0], s->req->stdio[1], s->req->stdio[2], -1}, fd, i;
+
+	/* to 3..6, in order, out of each other's way first */
+	for (i = 0; i < 4; i++)
+		keep[i] = fcntl(keep[i], F_DUPFD, 1000);
+	for (fd = 3; fd < 7; fd++)
+		(void)dup3(keep[fd - 3], fd, O_CLOEXEC);
+	(void)sys_close_from(7);
+}
+
+static void forget_environment(void)
+{
+	extern char **environ;
+	char **e;
+
+	for (e = environ; e && *e; e++)
+		explicit_bzero(*e, strlen(*e));
+	environ = NULL;
+}
+
+static int wait_go(struct init *in, struct root_trees *trees, struct error *err)
+{
+	struct wire_message m;
+	size_t i;
+	int r = wire_receive(in->socket, &m);
+
+	if (r == 0)
+		_exit(1);
+	if (r < 0 || m.type != INSIDE_GO)
+		return error_sys(err, r < 0 ? r : EPROTO, "sandbox: the word to go on");
+	trees->n = m.n_fds;
+	for (i = 0; i < m.n_fds; i++)
+		trees->fds[i] = m.fds[i];
+	m.n_fds = 0;
+	wire_message_done(&m);
+	return 0;
+}
+
+static void make_world(struct init *in, struct sys_net_maker *net)
+{
+	const struct pid1_start *s = in->start;
+	struct error err = {0};
+	struct root_trees trees = {.fds = (int[WIRE_MAX_FDS]){0}};
+	struct root_result built;
+	int r;
+
+	if (s->mapped_by_parent) {
+		if (wait_go(in, &trees, &err) < 0 || wear_ids(in->plan->uid, &err) < 0)
+			give_up(in, &err);
+	} else if (map_ids(s, in->plan->uid, &err) < 0) {
+		give_up(in, &err);
+	}
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	(void)umask(022);
+	if (root_build(in->plan, &trees, &built, &err) < 0)
+		give_up(in, &err);
+	if (built.proc_missing && in->plan->n_guards) {
+		(void)error_set(&err, ERROR_MISSING,
+				"a fresh /proc cannot be mounted here (a container hides parts of its own); the policy's denied names need one; see `cordon doctor`");
+		give_up(in, &err);
+	}
+	if (sethostname("cordon", 6) < 0 || setdomainname("", 0) < 0) {
+		(void)error_sys(&err, errno, "sandbox: host name");
+		give_up(in, &err);
+	}
+	r = sys_net_join(net);
+	if (r == 0 && in->plan->loopback)
+		r = sys_loopback_up();
+	if (r < 0) {
+		(void)error_sys(&err, r, "sandbox: network namespace");
+		give_up(in, &err);
+	}
+	if (wait_go(in, &trees, &err) < 0)
+		give_up(in, &err);
+}
+
+struct terminal {
+	int master, slave;
+};
+
+static int open_terminal(struct terminal *t, uint32_t rows, uint32_t columns, struct error *err)
+{
+	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
+	int unlock = 0;
+
+	t->master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (t->master < 0 || ioctl(t->master, TIOCSPTLCK, &unlock) < 0)
+		return error_sys(err, errno, "sandbox: terminal");
+	t->slave = ioctl(t->master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (t->slave < 0)
+		return error_sys(err, errno, "sandbox: terminal");
+	(void)ioctl(t->slave, TIOCSWINSZ, &size);
+	return 0;
+}
+
+struct spawn {
+	uint64_t id;
+	char *const *argv;
+	char *const *env;
+	const char *cwd;
+	int stdio[3];
+	uint32_t tty_bits, rows, columns;
+};
+
+static struct command *free_slot(struct init *in)
+{
+	size_t i;
+
+	for (i = 0; i < MAX_COMMANDS; i++)
+		if (!in->commands[i].pid)
+			return &in->commands[i];
+	return NULL;
+}
+
+static int spawn(struct init *in, const struct spawn *s, struct error *err)
+{
+	struct terminal t = {-1, -1};
+	struct confine_start start = {.argv = s->argv, .env = s->env, .cwd = s->cwd, .terminal = -1};
+	struct command *c = free_slot(in);
+	AUTO_BUF b;
+	int i, r;
+
+	buf_init(&b, 64);
+	if (!c)
+		return error_set(err, ERROR_DENIED, "the sandbox already runs %d commands", MAX_COMMANDS);
+	if (s->tty_bits && open_terminal(&t, s->rows, s->columns, err) < 0)
+		return -1;
+	for (i = 0; i < 3; i++)
+		start.stdio[i] = s->tty_bits >> i & 1 ? t.slave : s->stdio[i];
+	start.terminal = t.slave;
+	r = confine_start(in->confine, &start, &c->pid, &c->listener, err);
+	if (r == 0) {
+		c->id = s->id;
+		wire_put_u64(&b, s->id);
+		wire_put_u32(&b, (uint32_t)c->pid);
+		wire_put_u32(&b, t.master >= 0);
+		tell(in, INSIDE_STARTED, &b, &t.master, t.master >= 0);
+	}
+	if (t.master >= 0)
+		(void)close(t.master);
+	if (t.slave >= 0)
+		(void)close(t.slave);
+	return r;
+}
+
+static void spawn_first(struct init *in)
+{
+	const struct native_request *req = in->start->req;
+	struct spawn s = {.argv = in->plan->argv, .env = in->plan->env, .cwd = in->plan->cwd, .rows = req->rows,
+			  .columns = req->columns};
+	struct error err = {0};
+	int i, null;
+
+	for (i = 0; i < 3; i++) {
+		s.stdio[i] = 4 + i;
+		s.tty_bits |= (uint32_t)req->tty[i] << i;
+	}
+	if (spawn(in, &s, &err) < 0)
+		give_up(in, &err);
+	/* Whoever reads what the workload writes must see its end when the workload closes it. */
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (i = 0; i < 7; i++)
+		if (i != in->socket)
+			(void)dup3(null, i, O_CLOEXEC);
+	if (null > 6)
+		(void)close(null);
+}
+
+static void tell_exited(struct init *in, const struct command *c, int status, const struct rusage *u)
+{
+	AUTO_BUF b;
+
+	buf_init(&b, 64);
+	wire_put_u64(&b, c->id);
+	wire_put_u32(&b, (uint32_t)status);
+	wire_put_u64(&b, (uint64_t)u->ru_utime.tv_sec * 1000000 + (uint64_t)u->ru_utime.tv_usec);
+	wire_put_u64(&b, (uint64_t)u->ru_stime.tv_sec * 1000000 + (uint64_t)u->ru_stime.tv_usec);
+	wire_put_u64(&b, (uint64_t)u->ru_maxrss);
+	tell(in, INSIDE_EXITED, &b, NULL, 0);
+}
+
+static void tell_stopped(struct init *in, const struct command *c, int sig)
+{
+	AUTO_BUF b;
+
+	buf_init(&b, 64);
+	wire_put_u64(&b, c->id);
+	wire_put_u32(&b, (uint32_t)sig);
+	tell(in, INSIDE_STOPPED, &b, NULL, 0);
+}
+
+static void reaped(struct init *in, pid_t pid, int status, const struct rusage *u)
+{
+	struct command *c;
+
+	for (c = in->commands; c < in->commands + MAX_COMMANDS; c++) {
+		if (c->pid != pid)
+			continue;
+		if (WIFSTOPPED(status)) {
+			tell_stopped(in, c, WSTOPSIG(status));
+			return;
+		}
+		tell_exited(in, c, status, u);
+		if (c->id == 0)
+			_exit(0); /* the first command is the run: all the rest ends with us */
+		c->pid = 0; /* its children may live on and make names: the listener stays until it has no users */
+		return;
+	}
+}
+
+static void reap(struct init *in)
+{
+	struct signalfd_siginfo info;
+	struct rusage usage;
+	int status;
+	pid_t pid;
+
+	while (read(in->signals, &info, sizeof(info)) == sizeof(info))
+		;
+	while ((pid = wait4(-1, &status, WNOHANG | WUNTRACED, &usage)) > 0)
+		reaped(in, pid, status, &usage);
+}
+
+static void on_spawn(struct init *in, struct wire_message *m)
+{
+	struct wire_in w;
+	struct spawn s = {0};
+	struct error err = {0};
+	AUTO_FREE char **argv = NULL;
+	AUTO_FREE char **env = NULL;
+	AUTO_FREE char *cwd = NULL;
+	struct sv folder;
+	int i;
+
+	wire_in_init(&w, buf_view(&m->body));
+	s.id = wire_get_u64(&w);
+	s.tty_bits = wire_get_u32(&w);
+	s.rows = wire_get_u32(&w);
+	s.columns = wire_get_u32(&w);
+	argv = wire_get_strings(&w, 65536);
+	env = wire_get_strings(&w, 65536);
+	folder = wire_get_sv(&w);
+	cwd = strndup(folder.p, folder.n);
+	if (!wire_ok(&w) || m->n_fds != 3 || !argv || !argv[0] || !env || !cwd) {
+		(void)error_set(&err, ERROR_SYSTEM, "a malformed request to start a command");
+		tell_failed(in, s.id, &err);
+		return;
+	}
+	s.argv = argv;
+	s.env = env;
+	s.cwd = cwd;
+	for (i = 0; i < 3; i++)
+		s.stdio[i] = m->fds[i];
+	if (spawn(in, &s, &err) < 0)
+		tell_failed(in, s.id, &err);
+}
+
+static void on_signal(struct init *in, const struct wire_message *m)
+{
+	struct wire_in w;
+	uint64_t id;
+	int sig;
+	size_t i;
+
+	wire_in_init(&w, buf_view(&m->body));
+	id = wire_get_u64(&w);
+	sig = (int)wire_get_u32(&w);
+	for (i = 0; wire_ok(&w) && i < MAX_COMMANDS; i++)
+		if (in->commands[i].pid && in->commands[i].id == id && kill(-in->commands[i].pid, sig) < 0)
+			(void)kill(in->commands[i].pid, sig);
+}
+
+static void on_message(struct init *in)
+{
+	struct wire_message m;
+	int r = wire_receive(in->socket, &m);
+
+	if (r <= 0)
+		_exit(1); /* the supervisor is gone: so are we, and all inside */
+	if (m.type == INSIDE_SPAWN)
+		on_spawn(in, &m);
+	else if (m.type == INSIDE_SIGNAL)
+		on_signal(in, &m);
+	wire_message_done(&m);
+}
+
+static void on_notification(struct init *in, struct command *c)
+{
+	struct seccomp_call call;
+	const char *name;
+	char text[128];
+
+	if (seccomp_receive(c->listener, &call) < 0)
+		return;
+	if (filter_is_guarded(call.nr)) {
+		guard_answer(&in->guard, c->listener, &call);
+		return;
+	}
+	(void)seccomp_answer(c->listener, call.id, 0, -EPERM);
+	name = filter_name(call.nr);
+	(void)snprintf(text, sizeof(text), "%s by process %d", name ? name : "?", (int)call.pid);
+	tell_denied(in, DOMAIN_PROCESS, "system call", sv_of(text));
+}
+
+static void serve(struct init *in) __attribute__((noreturn));
+static void serve(struct init *in)
+{
+	struct pollfd p[MAX_COMMANDS + 2];
+	struct command *who[MAX_COMMANDS + 2];
+	size_t n, i;
+
+	for (;;) {
+		p[0] = (struct pollfd){.fd = in->signals, .events = POLLIN};
+		p[1] = (struct pollfd){.fd = in->socket, .events = POLLIN};
+		for (n = 2, i = 0; i < MAX_COMMANDS; i++) {
+			if (in->commands[i].listener < 0)
+				continue;
+			who[n] = &in->commands[i];
+			p[n++] = (struct pollfd){.fd = in->commands[i].listener, .events = POLLIN};
+		}
+		if (poll(p, n, -1) < 0 && errno != EINTR)
+			_exit(1);
+		for (i = 2; i < n; i++) {
+			if (p[i].revents & POLLIN) {
+				on_notification(in, who[i]);
+			} else if (p[i].revents & POLLHUP) { /* nobody uses that filter any more */
+				(void)close(who[i]->listener);
+				who[i]->listener = -1;
+			}
+		}
+		if (p[1].revents)
+			on_message(in);
+		if (p[0].revents & POLLIN)
+			reap(in);
+	}
+}
+
+static int watch_signals(void)
+{
+	sigset_t set;
+
+	(void)sigfillset(&set);
+	(void)sigprocmask(SIG_SETMASK, &set, NULL);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGCHLD);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void pid1_main(const struct pid1_start *start)
+{
+	struct init in = {.start = start, .plan = start->req->plan, .socket = 3};
+	uint64_t keep = UINT64_C(1) << SYS_CAP_SYS_PTRACE | UINT64_C(1) << SYS_CAP_SYS_ADMIN;
+	struct sys_net_maker *net;
+	struct error err = {0};
+	size_t i;
+	int r;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	close_others(start);
+	r = sys_net_start(&net);
+	for (i = 0; i < MAX_COMMANDS; i++)
+		in.commands[i].listener = -1;
+	in.guard = (struct guard){.plan = in.plan, .denied = path_denied, .arg = &in};
+	if (r < 0) {
+		(void)error_sys(&err, r, "sandbox: network namespace");
+		give_up(&in, &err);
+	}
+	(void)write_text("/proc/self/oom_score_adj", "500"); /* the host's own processes come last */
+	make_world(&in, net);
+	forget_environment();
+	in.signals = watch_signals();
+	if (confine_new(in.plan, &start->req->features, &in.confine, &err) < 0)
+		give_up(&in, &err);
+	r = sys_drop_caps(keep | UINT64_C(1) << 8 /* SETPCAP: to empty the bounding set of the workload */, false);
+	if (r < 0) {
+		(void)error_sys(&err, r, "sandbox: capabilities");
+		give_up(&in, &err);
+	}
+	spawn_first(&in);
+	serve(&in);
+}

@@ -1,0 +1,31 @@
+/*
+ * root: builds the sandbox's root from a plan and enters it. Runs in PID 1, in its new user and mount namespaces.
+ *
+ * Places inside are looked up below the new root only, never through a link that leaves it. Sources on the host are opened without following any
+ * link: the plan's paths are canonical, so a link there was put since, by somebody else.
+ */
+#ifndef CORDON_NATIVE_ROOT_H
+#define CORDON_NATIVE_ROOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "model/plan.h"
+
+struct root_trees {
+	int *fds; /* id-mapped copies for ops with `host`, in their order; -1: plain */
+	size_t n;
+};
+
+struct root_result {
+	bool proc_missing; /* this machine lets nobody mount a /proc here: there is none inside */
+};
+
+/* ERROR_MISSING with code ENODEV where overlayfs cannot be used for the copy-on-write work folder. */
+int root_build(const struct plan *p, const struct root_trees *trees, struct root_result *ret, struct error *err);
+
+/* Lays a mask over, or makes read-only, what stands at path now (the root has been entered). For names that the host made meanwhile. */
+int root_mask_again(const char *path, bool hidden);
+
+#endif
