@@ -1,17 +1,21 @@
 /*
  * watch: limits by observation, for runs whose memory no cgroup bounds, and the disk floor for all.
  *
- * The supervisor calls watch_poll() every watch.next_ms milliseconds (50; 10 when memory is above half of the limit). Nothing is killed in here: the verdict tells the caller to.
+ * The supervisor calls watch_poll() every watch.next_ms milliseconds (50; 10 when memory is above half of the limit).
+ * Nothing is killed in here: the verdict tells the caller to.
  *
- * Memory is what cannot be dropped: anonymous pages and shared memory, shared pages counted once. Three steps, each only when the one before asks for it:
+ * Memory is what cannot be dropped: anonymous pages and shared memory, shared pages counted once. Three steps, each
+ * only when the one before asks for it:
  *  1. the sum of resident sizes (statm) is within the limit: fine, and that is the usual end;
  *  2. the sum of Pss (smaps_rollup: Pss_Anon, Pss_Shmem, SwapPss) decides; it is taken for at most a fifth of the time;
- *  3. when the host's shared memory grew by an eighth of the limit: files in memory that no process need map (memfds held open, the sandbox's /tmp and /dev/shm).
- * Shared memory counts as the larger of Pss_Shmem and those files, so no page counts twice. System V segments that nobody has attached are invisible from outside: bound them
- * by kernel.shmall of the IPC namespace.
+ *  3. when the host's shared memory grew by an eighth of the limit: files in memory that no process need map (memfds
+ * held open, the sandbox's /tmp and /dev/shm). Shared memory counts as the larger of Pss_Shmem and those files, so no
+ * page counts twice. System V segments that nobody has attached are invisible from outside: bound them by kernel.shmall
+ * of the IPC namespace.
  *
- * Members are found in the sandbox's own /proc, reached through its PID 1, which lists exactly its PID namespace and those below; as long as it is not there yet, by the tree
- * of children in the host's /proc. Processes that vanish while they are looked at are passed over. At most WATCH_MAX_PROCESSES are looked at; the count goes on.
+ * Members are found in the sandbox's own /proc, reached through its PID 1, which lists exactly its PID namespace and
+ * those below; as long as it is not there yet, by the tree of children in the host's /proc. Processes that vanish while
+ * they are looked at are passed over. At most WATCH_MAX_PROCESSES are looked at; the count goes on.
  *
  * Owns one fd; watch_done() closes it. The pid must stay unreaped by the caller until then, or it could be another's.
  */
@@ -22,14 +26,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { WATCH_MAX_PROCESSES = 32768, WATCH_POLL_MS = 50, WATCH_POLL_FAST_MS = 10 };
+enum { WATCH_MAX_PROCESSES = 32768, WATCH_POLL_MS = 50, WATCH_POLL_FAST_MS = 10, WATCH_POLL_MAX_MS = 250 };
 
 enum watch_verdict {
 	WATCH_FINE,
-	WATCH_MEMORY,	 /* over the memory limit */
+	WATCH_MEMORY,    /* over the memory limit */
 	WATCH_PROCESSES, /* over the process limit */
-	WATCH_DISK,	 /* the disk that holds the sandbox's data is nearly full */
-	WATCH_GONE,	 /* PID 1 has ended */
+	WATCH_DISK,      /* the disk that holds the sandbox's data is nearly full */
+	WATCH_GONE,      /* PID 1 has ended */
 };
 
 struct watch_limits {
@@ -40,16 +44,16 @@ struct watch_limits {
 
 struct watch {
 	struct watch_limits limits;
-	pid_t init;   /* the sandbox's PID 1, as the host numbers it */
-	int proc_fd;  /* the sandbox's /proc, or -1 */
+	pid_t init;  /* the sandbox's PID 1, as the host numbers it */
+	int proc_fd; /* the sandbox's /proc, or -1 */
 	unsigned next_ms;
 	/* What the last poll saw. */
 	uint64_t processes;
 	uint64_t memory; /* bytes: exact where step 2 was taken, else an upper bound */
 	uint64_t memory_peak;
 	/* State of the steps. */
-	uint64_t shared_seen;	/* the host's shared memory at the last look at files */
-	uint64_t file_bytes;	/* what that look found */
+	uint64_t shared_seen;    /* the host's shared memory at the last look at files */
+	uint64_t file_bytes;     /* what that look found */
 	uint64_t exact_after_us; /* no Pss before this time */
 	unsigned tick;
 };

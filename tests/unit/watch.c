@@ -1,0 +1,281 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "check.h"
+#include "supervise/watch.h"
+
+enum { MB = 1 << 20 };
+
+static void fill(char *p, size_t n)
+{
+	if (p == MAP_FAILED)
+		_exit(1);
+	memset(p, 1, n);
+}
+
+static void anonymous_hog(void)
+{
+	fill(mmap(NULL, 96 * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 96 * MB);
+}
+
+/* Ten processes that all have the same 32 MiB: 32 MiB in truth, 320 by the sum of resident sizes. */
+static void shared_by_ten(void)
+{
+	char *p = mmap(NULL, 32 * MB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int i;
+
+	fill(p, 32 * MB);
+	for (i = 0; i < 9; i++) {
+		if (fork() != 0)
+			continue;
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fill(p, 32 * MB);
+		return;
+	}
+}
+
+/* Each within the limit, all together over it. */
+static void four_of_24(void)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		if (fork() == 0) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+			break;
+		}
+	}
+	fill(mmap(NULL, 24 * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 24 * MB);
+}
+
+static void unmapped_memfd(void)
+{
+	static char chunk[MB];
+	int fd = memfd_create("hog", MFD_CLOEXEC), i;
+
+	for (i = 0; i < 96; i++)
+		if (write(fd, chunk, sizeof(chunk)) != (ssize_t)sizeof(chunk))
+			_exit(1);
+	(void)dup(fd); /* must count once */
+}
+
+static void file_pages(void)
+{
+	char name[] = "/tmp/cordon-test-watch.XXXXXX";
+	int fd = mkstemp(name);
+	char *p;
+
+	(void)unlink(name);
+	if (fd < 0 || ftruncate(fd, 96 * MB) < 0)
+		_exit(1);
+	p = mmap(NULL, 96 * MB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	fill(p, 96 * MB);
+}
+
+static void nine_children(void)
+{
+	int i;
+
+	for (i = 0; i < 9; i++) {
+		if (fork() == 0) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+			return;
+		}
+	}
+}
+
+/* A process that has done its work and waits. With inside, it is PID 1 of a PID namespace with a /proc of its own. */
+static pid_t start(void (*work)(void), bool inside)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	CHECK(pipe(ready) == 0);
+	if (inside && unshare(CLONE_NEWPID) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (inside && (unshare(CLONE_NEWNS) < 0 || mount("proc", "/proc", "proc", 0, NULL) < 0))
+			_exit(1);
+		work();
+		(void)!write(ready[1], "x", 1);
+		for (;;)
+			pause();
+	}
+	(void)close(ready[1]);
+	CHECK(read(ready[0], &c, 1) == 1);
+	(void)close(ready[0]);
+	return pid;
+}
+
+static void stop(pid_t pid)
+{
+	CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
+}
+
+/* The verdict within half a second, long enough for all to have started. */
+static enum watch_verdict verdict_on(void (*work)(void), const struct watch_limits *limits, struct watch *ret)
+{
+	enum watch_verdict v = WATCH_FINE;
+	struct watch w;
+	pid_t pid;
+	int i;
+
+	watch_init(&w, 1, limits); /* what the host shares before it starts */
+	pid = start(work, false);
+	w.init = pid;
+	for (i = 0; i < 10 && v == WATCH_FINE; i++) {
+		struct timespec ts = {0, 50000000};
+
+		(void)nanosleep(&ts, NULL);
+		v = watch_poll(&w);
+	}
+	stop(pid);
+	watch_done(&w);
+	if (ret)
+		*ret = w;
+	return v;
+}
+
+static void anonymous_memory_over_the_limit_is_seen(void)
+{
+	struct watch_limits limits = {.memory = 64 * MB};
+
+	CHECK(verdict_on(anonymous_hog, &limits, NULL) == WATCH_MEMORY);
+	limits.memory = 256 * MB;
+	CHECK(verdict_on(anonymous_hog, &limits, NULL) == WATCH_FINE);
+}
+
+static void all_processes_count_together(void)
+{
+	struct watch_limits limits = {.memory = 64 * MB};
+
+	CHECK(verdict_on(four_of_24, &limits, NULL) == WATCH_MEMORY);
+}
+
+static void shared_memory_counts_once(void)
+{
+	struct watch_limits limits = {.memory = 64 * MB};
+	struct watch w;
+
+	CHECK(verdict_on(shared_by_ten, &limits, &w) == WATCH_FINE);
+	CHECK(w.processes == 10);
+	limits.memory = 24 * MB;
+	CHECK(verdict_on(shared_by_ten, &limits, NULL) == WATCH_MEMORY);
+}
+
+static void memfds_that_nobody_maps_count(void)
+{
+	struct watch_limits limits = {.memory = 64 * MB};
+	struct watch w;
+
+	CHECK(verdict_on(unmapped_memfd, &limits, NULL) == WATCH_MEMORY);
+	limits.memory = 160 * MB;
+	CHECK(verdict_on(unmapped_memfd, &limits, &w) == WATCH_FINE);
+}
+
+static void pages_of_a_file_on_disk_do_not_count(void)
+{
+	struct watch_limits limits = {.memory = 64 * MB};
+
+	CHECK(verdict_on(file_pages, &limits, NULL) == WATCH_FINE);
+}
+
+static void processes_are_counted(void)
+{
+	struct watch_limits limits = {.processes = 12};
+	struct watch w;
+
+	CHECK(verdict_on(nine_children, &limits, &w) == WATCH_FINE);
+	CHECK(w.processes == 10);
+	limits.processes = 9;
+	CHECK(verdict_on(nine_children, &limits, NULL) == WATCH_PROCESSES);
+}
+
+static void an_ended_sandbox_is_gone(void)
+{
+	struct watch_limits limits = {.memory = MB};
+	struct watch w;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	CHECK(waitpid(pid, NULL, 0) == pid);
+	watch_init(&w, pid, &limits);
+	CHECK(watch_poll(&w) == WATCH_GONE);
+	watch_done(&w);
+}
+
+/* In a child, because entering namespaces cannot be undone. */
+static void the_sandbox_s_own_proc_is_used_when_it_is_there(void)
+{
+	struct watch_limits limits = {.memory = 64 * MB, .processes = 100};
+	struct watch w;
+	int status = -1;
+	pid_t child = fork(), pid;
+
+	if (child == 0) {
+		uid_t uid = geteuid();
+		AUTO_FD map = -1;
+		char text[64];
+		int n = snprintf(text, sizeof(text), "0 %u 1", (unsigned)uid);
+
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+			_exit(77);
+		map = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
+		if (write(map, text, (size_t)n) != n)
+			_exit(77);
+		pid = start(four_of_24, true);
+		if (pid < 0)
+			_exit(77);
+		watch_init(&w, pid, &limits);
+		n = watch_poll(&w) == WATCH_MEMORY && w.processes == 4 && w.proc_fd >= 0;
+		watch_done(&w);
+		_exit(n ? 0 : 1);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		printf("# no user namespaces for us here\n");
+	else
+		CHECK(status == 0);
+}
+
+static void the_disk_floor_is_256_mib_or_2_percent(void)
+{
+	const uint64_t gib = 1 << 30;
+
+	CHECK(watch_is_low(255 * (uint64_t)MB, gib));
+	CHECK(!watch_is_low(257 * (uint64_t)MB, gib));
+	CHECK(watch_is_low(19 * gib, 1000 * gib));
+	CHECK(!watch_is_low(21 * gib, 1000 * gib));
+	CHECK(!watch_disk_low("/nonexistent"));
+	CHECK(!watch_disk_low("/proc"));
+}
+
+int main(void)
+{
+	static const struct check_case cases[] = {
+		CASE(anonymous_memory_over_the_limit_is_seen),
+		CASE(all_processes_count_together),
+		CASE(shared_memory_counts_once),
+		CASE(memfds_that_nobody_maps_count),
+		CASE(pages_of_a_file_on_disk_do_not_count),
+		CASE(processes_are_counted),
+		CASE(an_ended_sandbox_is_gone),
+		CASE(the_sandbox_s_own_proc_is_used_when_it_is_there),
+		CASE(the_disk_floor_is_256_mib_or_2_percent),
+	};
+
+	return check_main(cases, ARRAY_LEN(cases));
+}
