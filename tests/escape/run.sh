@@ -1,0 +1,460 @@
+#!/bin/bash
+# run.sh [NAME|DOMAIN]...: runs every attack (or the named ones) without the sandbox and within. TAP; the last line is "N passed, N failed, N skipped".
+#
+# An attack passes when it succeeds outside (so it is real on this machine) and is refused inside. Where the machine cannot show it outside
+# (no root, no such kernel feature) it counts as skipped, but it still fails if it succeeds inside.
+#
+#   CORDON        the program under test (default: ../../build/cordon)
+#   CORDON_BUILD  its build folder; the attacks are in its tests/escape
+#   RUN_AS        as root: the ordinary user who runs Cordon and the controls that need no root
+#   CORDON_WRAP   words of another launcher instead of `cordon run --profile strict --`, to compare
+#   ESCAPE_KEEP   set: leave the fake host in place
+#
+# As root the suite runs in mount, pid, ipc, uts and network namespaces of its own: its "host" is not the machine, /etc/shadow is
+# a fake, and nothing it starts outlives it.
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=${CORDON_BUILD:-$here/../../build}
+marker='CORDON-FAKE-SECRET'
+root=0
+[ "$(id -u)" = 0 ] && root=1
+
+die()
+{
+	echo "Bail out! $*"
+	exit 99
+}
+
+# ---- The fake host: once, before anything else, so that even PID 1 has the fake secrets in its environment.
+
+# The area cannot be below a folder that the ordinary user may not enter.
+enter()
+{
+	local area user=${RUN_AS:-$(id -un)} status
+	area=$(mktemp -d "${TMPDIR:-/var/tmp}/cordon-escape.XXXXXX") || die "no temporary folder"
+	chmod 755 "$area"
+	trap 'chmod -R u+rwX "$area" 2>/dev/null; rm -rf "$area" "/tmp/${area##*/}" "/dev/shm/${area##*/}"' EXIT
+	[ -z "${ESCAPE_KEEP:-}" ] || trap 'echo "# kept: $area"' EXIT
+	local fake=(env -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_CACHE_HOME -u XDG_DATA_HOME
+		"ESCAPE_AREA=$area" "ESCAPE_USER=$user" "HOME=$area/home" "PATH=$area/userbin:/usr/sbin:$PATH" "XDG_RUNTIME_DIR=$area/run"
+		"SSH_AUTH_SOCK=$area/run/agent.sock" "DBUS_SESSION_BUS_ADDRESS=unix:path=$area/run/bus" "DOCKER_HOST=unix://$area/run/bus"
+		"AWS_SECRET_ACCESS_KEY=$marker-env" "GITHUB_TOKEN=$marker-token")
+	local spaces=()
+	[ $root = 0 ] || spaces=(unshare --mount --uts --ipc --net --pid --fork --kill-child --mount-proc --)
+	"${fake[@]}" "${spaces[@]}" bash "$here/run.sh" "$@"
+	status=$?
+	exit $status
+}
+[ -n "${ESCAPE_AREA:-}" ] || enter "$@"
+
+area=$ESCAPE_AREA
+user=$ESCAPE_USER
+victim=
+cd "$area" || die "$area is gone"
+as_user=()
+if [ $root = 1 ] && [ "$user" != root ]; then
+	as_user=(setpriv "--reuid=$user" "--regid=$(id -g "$user")" --init-groups --)
+fi
+
+make_host()
+{
+	mkdir -p home/.ssh home/.config/cordon/profiles home/.local/state/cordon run userbin bin out
+	echo "$marker-key" >home/.ssh/id_fake
+	printf '# %s-profile\nversion: 1\n' "$marker" >home/.config/cordon/profiles/spare.yaml
+	echo "$marker-state" >home/.local/state/cordon/spare
+	echo "$marker-tmp" >"/tmp/${area##*/}"
+	echo "$marker-shm" >"/dev/shm/${area##*/}"
+	chmod 600 home/.ssh/id_fake
+	chmod 700 home/.ssh home/.local/state/cordon run
+	cp "$build/tests/escape/attack" "$build/tests/escape/victim" bin/ || die "$build/tests/escape has no attacks: build first"
+	if [ -z "${CORDON_WRAP:-}" ]; then
+		CORDON=${CORDON:-$build/cordon}
+		[ -x "$CORDON" ] || die "there is no $CORDON: build first, or set CORDON"
+		cp "$CORDON" bin/cordon
+		[ ! -x "${CORDON%/*}/cordon-init" ] || cp "${CORDON%/*}/cordon-init" bin/
+	fi
+}
+
+# What every run starts from: a work folder with secrets and a repository, and a folder beside it.
+make_template()
+{
+	mkdir -p template/work/{sub,deep/a/b,repo/.git/{hooks,objects}} template/outside
+	echo "$marker-outside" >template/outside/file
+	cp bin/attack template/work/
+	cd template/work || die "no template"
+	echo "KEY=$marker-dotenv" >.env
+	ln .env notes.txt
+	cp .env deep/a/b/.env
+	ln -s ../.env sub/env-link
+	ln -s ../repo/.git sub/git-link
+	ln -s .. sub/link
+	echo 'ref: refs/heads/main' >repo/.git/HEAD
+	printf '[core]\n\tbare = false\n' >repo/.git/config
+	[ $root = 0 ] || chown -hR "$user:" "$area" "/tmp/${area##*/}" "/dev/shm/${area##*/}"
+	if [ $root = 1 ]; then
+		cp attack attack-suid
+		chown nobody attack-suid
+		chmod 4755 attack-suid
+	fi
+	cd "$area" || die "$area is gone"
+}
+
+# Root's controls look at these: they are the suite's own, so that nothing of the machine is read or changed.
+make_private()
+{
+	address=
+	[ $root = 1 ] || return
+	echo "root:$marker-shadow:::::::" >shadow
+	cp /usr/lib/os-release os-release
+	mount --bind shadow /etc/shadow || die "cannot mount a fake /etc/shadow"
+	mount --bind os-release /usr/lib/os-release || die "cannot mount a fake os-release"
+	ip link set lo up && ip address add 10.203.0.1/32 dev lo && address=10.203.0.1
+	echo '0 2147483647' >/proc/sys/net/ipv4/ping_group_range
+	# Far from the numbers that processes have inside.
+	echo 4000 >/proc/sys/kernel/ns_last_pid
+}
+
+write_policies()
+{
+	cat >limits.yaml <<-END
+		version: 1
+		extends: [strict]
+		filesystem: {tmp_size: 16M}
+		process: {max_processes: 64, memory: 256M, cpus: 1, max_file_size: 8M}
+	END
+	cat >timeout.yaml <<-END
+		version: 1
+		extends: [strict]
+		process: {timeout: 1s}
+	END
+}
+
+start_victim()
+{
+	local i
+	cat >facts <<-END
+		home=$area/home
+		key=$area/home/.ssh/id_fake
+		outside=$area/outside/file
+		outside_folder=$area/outside
+		tmp_file=/tmp/${area##*/}
+		shm_file=/dev/shm/${area##*/}
+		state=$area/home/.local/state/cordon/spare
+		config=$area/home/.config/cordon/profiles/spare.yaml
+		binary=$area/bin/attack
+		runtime_dir=$area/run
+		work_socket=victim.sock
+		loopback4=127.0.0.1
+		loopback6=::1
+		mapped=::ffff:127.0.0.1
+		address=$address
+	END
+	[ $root = 0 ] || chown "$user:" facts
+	"${as_user[@]}" bin/victim facts "$area/run" home/.ssh/id_fake "$address" "$marker-argv" >/dev/null &
+	victim=$!
+	for ((i = 0; i < 100; i++)); do
+		grep -q '^ready=1' facts && break
+		sleep 0.05
+	done
+	grep -q '^ready=1' facts || die "the victim did not start"
+	tcp_port=$(sed -n 's/^tcp_port=//p' facts)
+}
+
+# ---- One run
+
+fresh()
+{
+	rm -rf work outside
+	cp -a template/work template/outside . && ln run/victim.sock work/victim.sock && cp -p facts work/facts
+}
+
+# Everything of the host that a sandboxed run could have changed, in a line.
+fingerprint()
+{
+	find home/.ssh bin "$@" -printf '%P %y %m %U %s %T@ %l\n' | sort | cksum
+}
+
+# The last line an attack printed; script(1) adds carriage returns.
+reason_of()
+{
+	tr -d '\r\0' <"$1" | grep -v '^$' | tail -n 1
+}
+
+# How a stage starts the command in "$@", with its output in out/stdout.
+stage_plain()
+{
+	(cd work && exec "$@") </dev/null >out/stdout 2>out/stderr
+}
+
+stage_fds()
+{
+	local status
+	: >out/deleted
+	exec 9</ # here, so that PID 1 has it open too
+	(
+		exec 11<>out/deleted 12<>"/dev/tcp/127.0.0.1/$tcp_port" || exit 99
+		rm out/deleted
+		sleep 0.1
+		cd work && exec "$@" 7<"$area/home/.ssh/id_fake" 8<>"$area/outside/file" 10<"$area" 500<"$area/home/.ssh/id_fake"
+	) </dev/null >out/stdout 2>out/stderr
+	status=$?
+	exec 9<&-
+	return $status
+}
+
+stage_stdin()
+{
+	(cd work && exec "$@") <outside/file >out/stdout 2>out/stderr
+}
+
+stage_stdout()
+{
+	echo "$marker-log" >out/stdout
+	[ $root = 0 ] || chown "$user:" out/stdout
+	(cd work && exec "$@") </dev/null >>out/stdout 2>out/stderr
+}
+
+stage_cwd()
+{
+	(cd outside && exec "$@") </dev/null >out/stdout 2>out/stderr
+}
+
+# Within a terminal of script(1), which the user must own. Its identity becomes a fact before the command starts.
+in_terminal()
+{
+	local redirect=$1
+	shift
+	{
+		echo 't=$(readlink /proc/self/fd/0)'
+		echo "{ echo tty=\$t; stat -c 'tty_dev=%d' \"\$t\"; stat -c 'tty_rdev=%r' \"\$t\"; } >>work/facts"
+		echo "cd work && exec $(printf '%q ' "$@") $redirect"
+	} >out/terminal.sh
+	: >out/redirected
+	chmod 666 out/redirected
+	"${prefix[@]}" script -q -e -c "bash $area/out/terminal.sh" /dev/null </dev/null >out/stdout 2>out/stderr
+}
+
+stage_tty()
+{
+	in_terminal '' "$@"
+}
+
+stage_notty()
+{
+	local status
+	in_terminal "</dev/null >$area/out/redirected 2>&1" "$@"
+	status=$?
+	cp out/redirected out/stdout
+	return $status
+}
+
+lingering()
+{
+	pgrep -f "^\\./attack (-c )?$name\$"
+}
+
+# 0 when something is still there after a second; it is ended by its number.
+outlived()
+{
+	local i pids=
+	for ((i = 0; i < 20; i++)); do
+		pids=$(lingering) || return 1
+		sleep 0.05
+	done
+	# shellcheck disable=SC2086 # numbers
+	kill -9 $pids
+	echo "still there after a second: ${pids//$'\n'/ }" >out/stdout
+}
+
+stage_daemon()
+{
+	stage_plain "$@"
+	local status=$?
+	[ $status = 0 ] || return $status
+	echo "nothing is left" >out/stdout
+	outlived
+}
+
+stage_orphan()
+{
+	local i supervisor
+	(cd work && exec "${without_timeout[@]}") </dev/null >/dev/null 2>out/stderr &
+	supervisor=$!
+	for ((i = 0; i < 60; i++)); do
+		lingering >/dev/null && break
+		sleep 0.05
+	done
+	[ $i -lt 60 ] || return 99
+	kill -9 $supervisor
+	wait $supervisor 2>/dev/null
+	echo "nothing is left" >out/stdout
+	outlived
+}
+
+# attempt MODE: runs the current attack; sets rc and reason.
+#   MODE: self, root or userns (the control), strict or default (within)
+attempt()
+{
+	local mode=$1 in_work=. target within=() command
+	prefix=("${as_user[@]}")
+	[ "$mode" != root ] || prefix=()
+	[ "$stage" != caps ] || prefix=(setpriv "--reuid=$user" "--regid=$(id -g "$user")" --init-groups --inh-caps=+net_raw --ambient-caps=+net_raw --)
+	[ "$stage" != cwd ] || in_work=../work
+	case $mode in
+	strict) within=("$area/bin/cordon" run --profile strict) ;;
+	default) within=("$area/bin/cordon" run --profile default) ;;
+	esac
+	if [ ${#within[@]} -gt 0 ]; then
+		[ "$stage" != limits ] || within=("$area/bin/cordon" run --policy "$area/limits.yaml")
+		[ "$stage" != timeout ] || within=("$area/bin/cordon" run --policy "$area/timeout.yaml")
+		[ "$stage" != cwd ] || within+=(--workdir ../work)
+		within+=(--)
+		# shellcheck disable=SC2206 # words are what it has
+		[ -z "${CORDON_WRAP:-}" ] || within=($CORDON_WRAP)
+		target=(./attack "$name")
+	else
+		[ "$mode" != userns ] || within=(unshare -Urmpf --mount-proc --kill-child --)
+		[ "$stage" != orphan ] || within=(bash -c '"$@"; exit' bash)
+		target=("$in_work/attack" -c "$name")
+	fi
+	fresh || die "cannot set up the work folder"
+	command=(env "LD_PRELOAD=/nonexistent/$marker.so" "LD_LIBRARY_PATH=/nonexistent" "BASH_ENV=/nonexistent" "${within[@]}" "${target[@]}")
+	case $stage in tty | notty) ;; *) command=("${prefix[@]}" "${command[@]}") ;; esac
+	without_timeout=("${command[@]}")
+	command=(timeout -k 2 20 "${command[@]}")
+	: >out/stdout
+	: >out/stderr
+	case $stage in
+	deny | caps | limits | timeout) stage_plain "${command[@]}" ;;
+	*) "stage_$stage" "${command[@]}" ;;
+	esac
+	rc=$?
+	reason=$(reason_of out/stdout)
+}
+
+# Controls as the attack asks for; 77 where this user cannot do that. A refusal is tried again as root: many machines keep
+# ordinary users from what root may do, and the sandbox must hold for both.
+try_outside()
+{
+	if { [ "$control" = root ] || [ "$stage" = caps ]; } && [ $root = 0 ]; then
+		rc=77 reason="the control needs root"
+	elif [ "$control" = userns ] && [ $have_userns = 0 ]; then
+		rc=77 reason="the control needs user namespaces"
+	else
+		attempt "$control"
+		if [ $rc = 1 ] && [ "$control" = self ] && [ $root = 1 ] && [ "$user" != root ]; then
+			attempt root
+		fi
+		[ $rc != 1 ] || [ $root = 1 ] || { rc=77; reason="refused to this user outside too ($reason)"; }
+	fi
+}
+
+# A limit may end the attack, or all of the sandbox, instead of refusing a call.
+is_refusal()
+{
+	case $stage:$1 in
+	limits:137 | timeout:124 | timeout:137 | *:1) return 0 ;;
+	esac
+	return 1
+}
+
+try_inside()
+{
+	local mode before after watched=(outside)
+	for mode in "$@"; do
+		[ "$mode" = default ] || watched=(outside work)
+		fresh
+		before=$(fingerprint "${watched[@]}")
+		attempt "$mode"
+		after=$(fingerprint "${watched[@]}")
+		where=$mode
+		if is_refusal $rc && [ "${before#* }" != "${after#* }" ]; then
+			rc=0 reason="refused, but the host's files changed"
+		fi
+		is_refusal $rc || return 1
+	done
+}
+
+passed=0 failed=0 skipped=0 number=0
+
+report()
+{
+	number=$((number + 1))
+	case $1 in
+	pass) passed=$((passed + 1)); echo "ok $number - $2" ;;
+	skip) skipped=$((skipped + 1)); echo "ok $number - $2 # SKIP $3" ;;
+	fail) failed=$((failed + 1)); echo "not ok $number - $2" ;;
+	esac
+}
+
+run_attack()
+{
+	local outside outside_reason inside modes=(strict) what="$domain: $promise"
+	[ "$stage" != deny ] || [ -n "${CORDON_WRAP:-}" ] || modes+=(default)
+	try_outside
+	outside=$rc outside_reason=$reason
+	try_inside "${modes[@]}"
+	inside=$?
+	if [ $inside = 0 ] && [ $outside = 0 ]; then
+		report pass "$what (succeeds outside, refused inside)"
+	elif [ $inside = 0 ] && [ $outside = 77 ]; then
+		report skip "$what (refused inside)" "${outside_reason//#/}"
+	else
+		report fail "$what [$name]"
+		echo "# outside, status $outside: $outside_reason"
+		echo "# inside ($where), status $rc: $reason"
+		grep -v '^ERROR: ld.so: object' out/stderr | head -n 3 | sed 's/^/# /'
+	fi
+}
+
+# ---- The list
+
+chosen()
+{
+	local word
+	[ $# -gt 0 ] || return 0
+	for word; do
+		# shellcheck disable=SC2053 # a pattern is welcome
+		[[ $name == $word || $domain == $word ]] && return 0
+	done
+	return 1
+}
+
+check_readme()
+{
+	local missing=
+	while IFS=$'\t' read -r name _; do
+		grep -q "^| \`$name\` |" "$here/README.md" 2>/dev/null || missing+=" $name"
+	done <list
+	if [ -z "$missing" ]; then
+		report pass "the list in README.md is complete"
+	else
+		report fail "the list in README.md is complete"
+		echo "# missing:$missing"
+	fi
+}
+
+make_host
+make_template
+make_private
+write_policies
+[ $root = 0 ] || chown "$user:" out ./*.yaml
+have_userns=0
+"${as_user[@]}" unshare -Urmpf --mount-proc true 2>/dev/null && have_userns=1
+start_victim
+trap 'kill $victim 2>/dev/null; wait $victim 2>/dev/null' EXIT
+bin/attack -l >list
+
+selected=0
+while IFS=$'\t' read -r name domain _; do
+	! chosen "$@" || selected=$((selected + 1))
+done <list
+[ $selected -gt 0 ] || die "no attack matches: $*"
+echo "1..$((selected + 1))"
+check_readme
+while IFS=$'\t' read -r name domain control stage promise <&3; do
+	! chosen "$@" || run_attack
+done 3<list
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
