@@ -7,8 +7,104 @@
 #include "cli/verb_audit.h"
 #include "cli/verb_completion.h"
 #include "cli/verb_doctor.h"
+#include "cli/verb_env.h"
+#include "cli/verb_policy.h"
+#include "cli/verb_why.h"
 
 const struct verb verbs[] = {
+	{
+		.name = "why",
+		.args = "(--host HOST[:PORT] | --path PATH | --exec PROGRAM | --model NAME)",
+		.summary = "Say whether a policy allows one thing, by which rule, and what to change.",
+		.details = "Answers for the effective policy: the named policies and profiles (or the profile default), under the operator's ceiling. Exits 0 when it is "
+			   "allowed, 1 when it is denied.\n\n"
+			   "A path or program behind a symbolic link is judged by both names. Paths of the host that are not shown do not exist inside: reading them is denied.\n\n"
+			   "    cordon why --host pypi.org:443 --method POST --policy policy.yaml\n"
+			   "    cordon why --path ~/.ssh/id_ed25519\n"
+			   "    cordon why --path .git/hooks/pre-commit --write",
+		.options = verb_why_options,
+		.run = verb_why,
+	},
+	{
+		.name = "env",
+		.summary = "Show which environment variables go into a sandbox, which stay out, and why.",
+		.details = "Values are shown only where they come from Cordon or from the policy, never those of the host.",
+		.options = verb_env_options,
+		.run = verb_env,
+	},
+	{
+		.name = "policy check",
+		.args = "FILE",
+		.complete = "file",
+		.summary = "Check a policy file, or a profile, and run its own tests.",
+		.details = "Prints FILE: ok, or what is wrong with file, line and column. The file is judged alone, without the operator's ceiling. A name without / and . "
+			   "is a profile. Exits 0 when all is well, 1 when a test of the policy fails, 125 when the file is wrong.",
+		.options = verb_policy_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_policy_check,
+	},
+	{
+		.name = "policy show",
+		.args = "[FILE]",
+		.complete = "file",
+		.summary = "Print the effective policy, with the file and line that each value comes from.",
+		.details = "What remains of the named policies and profiles when `extends`, the operator's ceiling, defaults and the mandatory protections have been applied. "
+			   "The output is a policy file itself.",
+		.options = verb_policy_effective_options,
+		.max_args = 1,
+		.run = verb_policy_show,
+	},
+	{
+		.name = "policy explain",
+		.args = "[FILE]",
+		.complete = "file",
+		.summary = "Say in plain sentences what the effective policy allows.",
+		.options = verb_policy_effective_options,
+		.max_args = 1,
+		.run = verb_policy_explain,
+	},
+	{
+		.name = "policy test",
+		.args = "FILE",
+		.complete = "file",
+		.summary = "Run the tests that a policy carries, and name the rule behind each answer.",
+		.details = "An expectation is a line such as\n\n"
+			   "    tests:\n"
+			   "      - allow: {host: pypi.org, method: GET, path: /simple/x}\n"
+			   "      - deny: {write: ./.git/config}\n\n"
+			   "about a host, read, write, exec or model. Relative paths are below the work folder. Tests of shipped profiles hold for the profile itself, not for what "
+			   "extends it. Exits 1 when one fails.",
+		.options = verb_policy_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_policy_test,
+	},
+	{
+		.name = "policy diff",
+		.args = "A B",
+		.complete = "file",
+		.summary = "Show what policy B allows that A does not, and the other way round.",
+		.details = "Compares what the policies mean, not how they are written. Exits 0 when B allows nothing that A does not, 1 when it does. Where patterns overlap only in "
+			   "part, the difference is shown: exit 0 can be relied on.",
+		.options = verb_policy_options,
+		.min_args = 2,
+		.max_args = 2,
+		.run = verb_policy_diff,
+	},
+	{
+		.name = "policy import",
+		.args = "FILE",
+		.complete = "file",
+		.summary = "Turn another sandbox's settings into a policy.",
+		.details = "Reads SynthOrg's DockerSandboxConfig, NVIDIA OpenShell's policy and the settings of Anthropic's sandbox-runtime (- is standard input). The policy goes to "
+			   "standard output; what could not be carried over, and what means something else here, is listed in its first comment and on standard error. Exits 0, 1 when "
+			   "something could not be carried over, 125 when the file cannot be read.",
+		.options = verb_policy_import_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_policy_import,
+	},
 	{
 		.name = "audit verify",
 		.args = "FILE",

@@ -251,6 +251,8 @@ static void answer_denied(const struct pol_str *hit, const char *path, struct re
 	struct text_shown shown;
 
 	reason_set(r, ANSWER_DENY, "filesystem.deny", hit->s, hit->at);
+	if (!hit->at.file && !why)
+		why = "Cordon keeps its own folders from every sandbox";
 	reason_text(r, "%s is denied: %s.", text_show(&shown, sv_of(path)), why ? why : "deny wins over every other rule");
 	reason_hint(r, "%s", why ? "" : "take it out of filesystem.deny");
 }

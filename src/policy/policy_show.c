@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "policy/policy_load.h"
+#include "policy/policy_where.h"
 
 /* One writer for both forms: YAML when json is NULL. */
 struct show {

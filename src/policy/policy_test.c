@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "policy/policy_load.h"
 #include "policy/policy_show.h"
+#include "policy/policy_where.h"
 
 bool policy_split_host(const char *target, char host[256], uint16_t *ret_port)
 {

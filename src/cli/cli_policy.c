@@ -1,0 +1,148 @@
+#include "cli/cli_policy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+
+enum { CLI_SOURCES_MAX = 64 };
+
+bool cli_is_profile(const char *name)
+{
+	return !strpbrk(name, "/.");
+}
+
+static int too_long(const char *what, struct error *err)
+{
+	return error_set(err, ERROR_INPUT, "%s: the path is too long", what);
+}
+
+/* $variable/cordon, or home/rest/cordon where the variable is unset or relative. */
+static int xdg(const char *variable, const char *home, const char *rest, char out[PATH_MAX], struct error *err)
+{
+	const char *base = getenv(variable);
+	int n;
+
+	if (base && base[0] == '/')
+		n = snprintf(out, PATH_MAX, "%s/cordon", base);
+	else
+		n = snprintf(out, PATH_MAX, "%s/%s/cordon", home, rest);
+	return n >= PATH_MAX ? too_long(variable, err) : 0;
+}
+
+int cli_folders(struct cli_folders *ret, struct error *err)
+{
+	const char *home = getenv("HOME");
+
+	if (!home || home[0] != '/')
+		return error_set(err, ERROR_USAGE, "HOME is not set to an absolute path; set it, since a policy may name it as ~");
+	/* Patterns and mounts need one name for it; a home that does not exist keeps the name it has. */
+	if (!realpath(home, ret->home) && cli_path_clean("/", home, ret->home) < 0)
+		return too_long("HOME", err);
+	if (xdg("XDG_CONFIG_HOME", ret->home, ".config", ret->config, err) < 0 ||
+	    xdg("XDG_CACHE_HOME", ret->home, ".cache", ret->cache, err) < 0)
+		return -1;
+	return xdg("XDG_STATE_HOME", ret->home, ".local/state", ret->state, err);
+}
+
+int cli_path_clean(const char *base, const char *path, char out[PATH_MAX])
+{
+	size_t n = 0, len;
+
+	if (path[0] != '/') {
+		n = strlen(base);
+		if (n >= PATH_MAX)
+			return -1;
+		memcpy(out, base, n);
+		while (n && out[n - 1] == '/')
+			n--;
+	}
+	while (*path) {
+		len = strcspn(path, "/");
+		if (len == 2 && memcmp(path, "..", 2) == 0) {
+			while (n && out[--n] != '/')
+				;
+		} else if (len && !(len == 1 && path[0] == '.')) {
+			if (n + len + 2 > PATH_MAX)
+				return -1;
+			out[n++] = '/';
+			memcpy(out + n, path, len);
+			n += len;
+		}
+		path += len;
+		path += strspn(path, "/");
+	}
+	if (n == 0)
+		out[n++] = '/';
+	out[n] = '\0';
+	return 0;
+}
+
+static int find_workdir(const struct call *call, unsigned flags, char out[PATH_MAX], struct error *err)
+{
+	const char *dir = call_value(call, "workdir");
+	struct text_shown shown;
+
+	if (!dir && (flags & CLI_POLICY_NOWHERE)) {
+		(void)snprintf(out, PATH_MAX, "%s", CLI_NOWHERE);
+		return 0;
+	}
+	if (!realpath(dir ? dir : ".", out))
+		return error_sys(err, errno, "work folder %s", text_show(&shown, sv_of(dir ? dir : "(the current one)")));
+	return 0;
+}
+
+static int collect(const struct call *call, const char *name, struct policy_source *sources, size_t *ret_n, struct error *err)
+{
+	const struct option_value *v;
+	size_t at = 0, n = 0;
+
+	if (name)
+		sources[n++] = (struct policy_source){name, cli_is_profile(name)};
+	while ((v = call_next(call, NULL, &at))) {
+		bool is_profile = strcmp(v->option->name, "profile") == 0;
+
+		if (!is_profile && strcmp(v->option->name, "policy") != 0)
+			continue;
+		if (n == CLI_SOURCES_MAX)
+			return error_set(err, ERROR_USAGE, "more than %d policies and profiles", CLI_SOURCES_MAX);
+		sources[n++] = (struct policy_source){v->value, is_profile};
+	}
+	*ret_n = n;
+	return 0;
+}
+
+int cli_policy_load(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret, struct error *err)
+{
+	struct policy_source sources[CLI_SOURCES_MAX];
+	struct policy_request req = {.sources = sources};
+
+	*ret = (struct cli_policy){0};
+	if (cli_folders(&ret->folders, err) < 0 || find_workdir(call, flags, ret->workdir, err) < 0 ||
+	    collect(call, name, sources, &req.n_sources, err) < 0)
+		return -1;
+	req.home = ret->folders.home;
+	req.config_dir = ret->folders.config;
+	req.cache_dir = flags & CLI_POLICY_NO_CACHE ? NULL : ret->folders.cache;
+	req.state_dir = ret->folders.state;
+	req.workdir = ret->workdir;
+	req.no_ceiling = flags & CLI_POLICY_ALONE;
+	return policy_load(&req, &ret->policy, ret->digest, err);
+}
+
+void cli_policy_done(struct cli_policy *p)
+{
+	policy_free(p->policy);
+	p->policy = NULL;
+}
+
+int cli_print(const struct call *call, const struct buf *out, struct error *err)
+{
+	if (buf_failed(out))
+		return error_sys(err, buf_failed(out), "the answer is too large to print");
+	(void)fwrite(out->n ? out->p : "", 1, out->n, call->out); /* the caller of the verb looks at the stream */
+	return 0;
+}

@@ -1,0 +1,218 @@
+#include "cli/verb_why.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/cli_policy.h"
+#include "policy/policy_query.h"
+#include "policy/policy_test.h"
+
+#define AUTO_POLICY __attribute__((cleanup(cli_policy_done))) struct cli_policy
+
+const struct option verb_why_options[] = {
+	{"host", 0, "HOST[:PORT]", NULL, "May this host be reached?", 0},
+	{"path", 0, "PATH", "file", "May this path be read (with --write: written)?", 0},
+	{"exec", 0, "PROGRAM", "command", "May this program be executed?", 0},
+	{"model", 0, "NAME", NULL, "May this model be used?", 0},
+	{"write", 0, NULL, NULL, "With --path: ask about writing.", 0},
+	{"method", 0, "METHOD", NULL, "With --host: ask about this HTTP method.", 0},
+	{"url-path", 0, "PATH", NULL, "With --host: ask about this path of the URL.", 0},
+	CLI_OPTION_POLICY,
+	CLI_OPTION_PROFILE,
+	CLI_OPTION_WORKDIR("Take this as the work folder; else the current one."),
+	CLI_OPTION_JSON,
+	{0},
+};
+
+struct question {
+	const char *kind; /* host, path, exec or model */
+	const char *target;
+	char path[PATH_MAX]; /* of path and exec: what was asked in the end */
+	const char *verb;    /* "be read" */
+};
+
+static int usage(struct error *err, const char *what)
+{
+	return error_set(err, ERROR_USAGE, "why: %s; see cordon why --help", what);
+}
+
+/* Exactly one question. */
+static int find_question(const struct call *call, struct question *q, struct error *err)
+{
+	static const struct {
+		const char *kind, *verb;
+	} kinds[] = {{"host", "be reached"}, {"path", "be read"}, {"exec", "be executed"}, {"model", "be used"}};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (!call_has(call, kinds[i].kind))
+			continue;
+		if (q->kind)
+			return usage(err, "ask one thing at a time: --host, --path, --exec or --model");
+		q->kind = kinds[i].kind;
+		q->verb = kinds[i].verb;
+		q->target = call_value(call, kinds[i].kind);
+	}
+	if (!q->kind)
+		return usage(err, "say what to ask about: --host, --path, --exec or --model");
+	if (call_has(call, "write") && strcmp(q->kind, "path") != 0)
+		return usage(err, "--write goes with --path");
+	if ((call_has(call, "method") || call_has(call, "url-path")) && strcmp(q->kind, "host") != 0)
+		return usage(err, "--method and --url-path go with --host");
+	if (call_has(call, "write"))
+		q->verb = "be written";
+	if (q->target[0] == '\0')
+		return usage(err, "the name is empty");
+	return 0;
+}
+
+/* A program without "/" is looked for as the sandbox would look. */
+static int find_program(const char *name, char out[PATH_MAX], struct error *err)
+{
+	static const char *const folders[] = {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
+	struct text_shown shown;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(folders); i++)
+		if (snprintf(out, PATH_MAX, "%s/%s", folders[i], name) < PATH_MAX && access(out, X_OK) == 0)
+			return 0;
+	return error_set(err, ERROR_INPUT, "why: %s is in no folder of the sandbox's PATH; give its full path",
+			 text_show(&shown, sv_of(name)));
+}
+
+/* Where the path leads on this machine: links resolved, as far as it exists. False: it leads nowhere else. */
+static bool real_path(const char *path, char out[PATH_MAX])
+{
+	char parent[PATH_MAX], *slash;
+	size_t n;
+
+	if (realpath(path, out))
+		return strcmp(path, out) != 0;
+	(void)snprintf(parent, sizeof(parent), "%s", path);
+	slash = strrchr(parent, '/');
+	if (!slash || slash == parent)
+		return false;
+	*slash = '\0';
+	if (!realpath(parent, out))
+		return false;
+	n = strlen(out);
+	if (n + strlen(slash + 1) + 2 > PATH_MAX)
+		return false;
+	(void)snprintf(out + n, PATH_MAX - n, "%s%s", n > 1 ? "/" : "", slash + 1);
+	return strcmp(path, out) != 0;
+}
+
+static void ask_path(const struct call *call, const struct cli_policy *p, const struct question *q, const char *path,
+		     struct reason *ret)
+{
+	if (strcmp(q->kind, "exec") == 0)
+		policy_query_exec(p->policy, p->workdir, path, ret);
+	else
+		policy_query_path(p->policy, p->workdir, path, call_has(call, "write") ? FS_WRITE : FS_READ, ret);
+}
+
+/* A link is as good as what it leads to: both names must be allowed. */
+static int answer_path(const struct call *call, const struct cli_policy *p, struct question *q, struct reason *ret,
+		       struct error *err)
+{
+	char real[PATH_MAX], cwd[PATH_MAX];
+
+	if (strcmp(q->kind, "exec") == 0 && !strchr(q->target, '/')) {
+		if (find_program(q->target, q->path, err) < 0)
+			return -1;
+	} else if (cli_path_clean(getcwd(cwd, sizeof(cwd)) ? cwd : p->workdir, q->target, q->path) < 0) {
+		return usage(err, "the path is too long");
+	}
+	ask_path(call, p, q, q->path, ret);
+	if (ret->answer == ANSWER_ALLOW && real_path(q->path, real)) {
+		struct reason behind;
+
+		ask_path(call, p, q, real, &behind);
+		if (behind.answer == ANSWER_DENY) {
+			*ret = behind;
+			(void)snprintf(q->path, sizeof(q->path), "%s", real);
+		}
+	}
+	return 0;
+}
+
+static int answer(const struct call *call, const struct cli_policy *p, struct question *q, struct reason *ret,
+		  struct error *err)
+{
+	struct text_shown shown;
+	char host[256];
+	uint16_t port;
+
+	if (strcmp(q->kind, "model") == 0) {
+		policy_query_model(p->policy, q->target, ret);
+		return 0;
+	}
+	if (strcmp(q->kind, "host") != 0)
+		return answer_path(call, p, q, ret, err);
+	if (!policy_split_host(q->target, host, &port))
+		return error_set(err, ERROR_USAGE, "why: %s is no HOST or HOST:PORT", text_show(&shown, sv_of(q->target)));
+	policy_query_host(p->policy, host, port, call_value(call, "method"), call_value(call, "url-path"), ret);
+	return 0;
+}
+
+static void print_json(const struct call *call, const struct cli_policy *p, const struct question *q, const struct reason *r,
+		       struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_open(&j);
+	json_kstr(&j, "ask", q->kind);
+	json_kstr(&j, "target", q->path[0] ? q->path : q->target);
+	if (strcmp(q->kind, "path") == 0)
+		json_kstr(&j, "access", call_has(call, "write") ? "write" : "read");
+	if (call_has(call, "method"))
+		json_kstr(&j, "method", call_value(call, "method"));
+	if (call_has(call, "url-path"))
+		json_kstr(&j, "path", call_value(call, "url-path"));
+	json_kstr(&j, "answer", r->answer == ANSWER_ALLOW ? "allow" : "deny");
+	json_kstr(&j, "rule", r->rule[0] ? r->rule : NULL);
+	json_kstr(&j, "from", r->rule[0] ? policy_where(p->policy, r->at) : NULL);
+	json_kstr(&j, "text", r->text);
+	json_kstr(&j, "hint", r->hint[0] ? r->hint : NULL);
+	json_close(&j);
+	(void)buf_char(out, '\n');
+}
+
+static void print_text(const struct cli_policy *p, const struct question *q, const struct reason *r, struct buf *out)
+{
+	bool yes = r->answer == ANSWER_ALLOW;
+
+	(void)buf_printf(out, "%s: ", yes ? "yes" : "no");
+	text_escape(out, sv_of(q->target), 400);
+	(void)buf_printf(out, " %s %s.\n  %s\n", yes ? "may" : "may not", q->verb, r->text);
+	if (r->rule[0])
+		(void)buf_printf(out, "  rule: %s (%s)\n", r->rule, policy_where(p->policy, r->at));
+	if (r->hint[0])
+		(void)buf_printf(out, "  to %s it: %s\n", yes ? "forbid" : "allow", r->hint);
+	else if (!yes)
+		(void)buf_str(out, "  No policy can allow it.\n");
+}
+
+int verb_why(struct call *call, struct error *err)
+{
+	struct question q = {0};
+	AUTO_POLICY p = {0};
+	AUTO_BUF out = {0};
+	struct reason r = {0};
+
+	if (find_question(call, &q, err) < 0 || cli_policy_load(call, NULL, 0, &p, err) < 0 ||
+	    answer(call, &p, &q, &r, err) < 0)
+		return -1;
+	buf_init(&out, 1 << 20);
+	if (call_has(call, "json"))
+		print_json(call, &p, &q, &r, &out);
+	else
+		print_text(&p, &q, &r, &out);
+	return cli_print(call, &out, err) < 0 ? -1 : r.answer == ANSWER_DENY;
+}

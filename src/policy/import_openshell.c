@@ -1,0 +1,465 @@
+/*
+ * NVIDIA OpenShell's policy. Its rules bind programs to endpoints; ours hold for the whole sandbox, so that binding is always named as lost. In its URL patterns `*` crosses "/",
+ * in ours it does not: an allow rule becomes narrower by it, a deny rule is widened to make up for it.
+ */
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "conf/value_net.h"
+#include "model/base_system.h"
+#include "policy/import_parts.h"
+
+#define NO_BODY "the gateway does not look into request bodies for this"
+#define OPERATOR "credentials are the operator's (credentials.yaml), and are always injected outside the sandbox"
+
+/* What every sandbox has anyway; false where the path must be listed. */
+static bool is_given(struct import *im, const struct ynode *n, bool write)
+{
+	const struct base_path *row;
+	int depth;
+
+	if (n->kind != YNODE_SCALAR || n->text.n == 0 || n->text.p[0] != '/')
+		return false;
+	if (sv_is(n->text, "/etc")) {
+		import_changed(im, n, "only the part of /etc that programs need is there");
+		return true;
+	}
+	if (sv_is(n->text, "/dev")) {
+		import_changed(im, n, "only the usual harmless devices are there");
+		return true;
+	}
+	row = base_system_find(n->text, &depth);
+	if (!row || row->kind == BASE_HIDDEN)
+		return false;
+	return row->kind != BASE_READ || !write;
+}
+
+static void take_read_only(struct import *im, const struct ynode *n)
+{
+	if (!is_given(im, n, false))
+		import_path(im, n, &im->policy->fs.read);
+}
+
+static void take_read_write(struct import *im, const struct ynode *n)
+{
+	if (!is_given(im, n, true))
+		import_path(im, n, &im->policy->fs.write);
+	else if (sv_is(n->text, "/tmp"))
+		import_changed(im, n, "is the sandbox's own");
+}
+
+static void take_read_only_list(struct import *im, const struct ynode *n)
+{
+	import_list(im, n, take_read_only);
+}
+
+static void take_read_write_list(struct import *im, const struct ynode *n)
+{
+	import_list(im, n, take_read_write);
+}
+
+static void take_workdir(struct import *im, const struct ynode *n)
+{
+	import_set(&im->policy->fs.workdir, import_is_true(n) ? WORKDIR_READ_WRITE : WORKDIR_NONE);
+}
+
+static const struct import_key filesystem_keys[] = {
+	{"include_workdir", take_workdir, NULL},
+	{"read_only", take_read_only_list, NULL},
+	{"read_write", take_read_write_list, NULL},
+	{NULL, NULL, NULL},
+};
+
+static void take_filesystem(struct import *im, const struct ynode *n)
+{
+	import_map(im, n, filesystem_keys);
+}
+
+static void take_compatibility(struct import *im, const struct ynode *n)
+{
+	if (n->kind != YNODE_SCALAR || !sv_is(n->text, "hard_requirement"))
+		import_changed(im, n, "what cannot be enforced is refused, never skipped");
+}
+
+static const struct import_key landlock_keys[] = {
+	{"compatibility", take_compatibility, NULL},
+	{NULL, NULL, NULL},
+};
+
+static void take_landlock(struct import *im, const struct ynode *n)
+{
+	import_map(im, n, landlock_keys);
+}
+
+static void take_user(struct import *im, const struct ynode *n)
+{
+	if (n->kind == YNODE_SCALAR && sv_is(n->text, "sandbox"))
+		import_changed(im, n, "is user 1000 inside");
+	else
+		import_num(im, n, value_uid, &im->policy->process.user);
+}
+
+static const struct import_key process_keys[] = {
+	{"run_as_user", take_user, NULL},
+	{"run_as_group", NULL, "the group inside is that of the user"},
+	{NULL, NULL, NULL},
+};
+
+static void take_process(struct import *im, const struct ynode *n)
+{
+	import_map(im, n, process_keys);
+}
+
+static struct sv text_of(const struct ynode *map, const char *key)
+{
+	const struct ynode *n = import_find(map, key);
+
+	return n && n->kind == YNODE_SCALAR ? n->text : sv_n("", 0);
+}
+
+static void add_ports(struct import *im, const struct ynode *endpoint, struct net_rule *r)
+{
+	const struct ynode *list = import_find(endpoint, "ports"), *item;
+	uint64_t port;
+
+	if (text_of(endpoint, "port").n && !value_port(text_of(endpoint, "port"), &port))
+		import_port(im, r, (uint16_t)port);
+	else if (text_of(endpoint, "port").n)
+		import_lost(im, import_find(endpoint, "port"), "a port is a number from 1 to 65535");
+	for (item = list && list->kind == YNODE_LIST ? list->first : NULL; item; item = item->next) {
+		if (item->kind == YNODE_SCALAR && !value_port(item->text, &port))
+			import_port(im, r, (uint16_t)port);
+		else
+			import_lost(im, item, "a port is a number from 1 to 65535");
+	}
+}
+
+/* Their "*.x" is one label, "**.x" one or more; ours is one or more. Other wildcards have no counterpart. */
+static bool host_of(struct import *im, const struct ynode *endpoint, struct sv *ret)
+{
+	struct sv host = text_of(endpoint, "host");
+	const struct ynode *n = import_find(endpoint, "host");
+	struct text_shown shown;
+
+	if (sv_starts(host, "**."))
+		host = sv_n(host.p + 1, host.n - 1);
+	else if (sv_starts(host, "*."))
+		import_lost(im, n, "%s was one label below the name; here deeper names match too", text_show(&shown, host));
+	if (memchr(host.p, '*', host.n) && !(sv_starts(host, "*.") && !memchr(host.p + 1, '*', host.n - 1))) {
+		import_lost(im, n, "%s: a wildcard within a label has no counterpart; name the hosts", text_show(&shown, host));
+		return false;
+	}
+	*ret = host;
+	return host.n > 0;
+}
+
+/* A new rule for the endpoint, or NULL (noted). */
+static struct net_rule *new_rule(struct import *im, const struct ynode *endpoint, struct sv host, struct net_rules *to)
+{
+	struct net_rule *r = import_rule(im, import_find(endpoint, "host"), host, to);
+
+	if (!r)
+		return NULL;
+	add_ports(im, endpoint, r);
+	if (r->n_ports)
+		return r;
+	import_lost(im, endpoint, "names no port; the endpoint is left out");
+	import_drop_rule(to);
+	return NULL;
+}
+
+static bool add_path(struct import *im, const struct ynode *at, struct sv pattern, struct net_rule *r)
+{
+	struct text_shown shown;
+	const char *path, *wrong;
+
+	if (pattern.n == 0 || sv_is(pattern, "**") || sv_is(pattern, "/**"))
+		return true;
+	wrong = value_url_glob(im->arena, pattern, &path);
+	if (wrong) {
+		import_lost(im, at, "%s %s", text_show(&shown, pattern), wrong);
+		return false;
+	}
+	import_text(im, &r->paths, path);
+	return true;
+}
+
+static bool add_method(struct import *im, const struct ynode *at, struct sv method, struct net_rule *r)
+{
+	struct text_shown shown;
+	const char *text, *wrong;
+
+	if (method.n == 0 || sv_is(method, "*"))
+		return true;
+	wrong = sv_is(method, "WEBSOCKET_TEXT") ? "has no counterpart: messages in a WebSocket are not looked at"
+						: value_method(im->arena, method, &text);
+	if (wrong) {
+		import_lost(im, at, "%s %s", text_show(&shown, method), wrong);
+		return false;
+	}
+	import_text(im, &r->methods, text);
+	return true;
+}
+
+/* Only method and path can be said here; a rule with more would be widened by leaving the rest out. */
+static bool is_simple(struct import *im, const struct ynode *rule)
+{
+	const struct ynode *k;
+	struct text_shown shown;
+
+	if (!rule || rule->kind != YNODE_MAP) {
+		import_lost(im, rule, "is no rule");
+		return false;
+	}
+	for (k = rule->first; k; k = k->next)
+		if (!sv_is(k->text, "method") && !sv_is(k->text, "path") && !import_is_empty(k->value)) {
+			import_lost(im, k, "a rule with %s has no counterpart; it is left out", text_show(&shown, k->text));
+			return false;
+		}
+	return true;
+}
+
+struct endpoint {
+	const struct ynode *n;
+	struct sv host;
+};
+
+static void take_rule(struct import *im, const struct endpoint *e, const struct ynode *item)
+{
+	const struct ynode *allow = import_find(item, "allow");
+	struct sv path;
+	struct net_rule *r;
+
+	if (!is_simple(im, allow))
+		return;
+	r = new_rule(im, e->n, e->host, &im->policy->net.allow);
+	if (!r)
+		return;
+	path = text_of(allow, "path").n ? text_of(allow, "path") : text_of(e->n, "path");
+	if (memchr(path.p, '*', path.n) && !sv_is(path, "**") && !sv_is(path, "/**"))
+		import_changed(im, item, "in its path * stays within one part here");
+	if (!add_method(im, item, text_of(allow, "method"), r) || !add_path(im, item, path, r))
+		import_drop_rule(&im->policy->net.allow);
+}
+
+/* Every part that is "*" becomes "**": at least as much as there. */
+static struct sv widen(struct import *im, struct sv pattern)
+{
+	AUTO_BUF out = {0};
+	size_t at, end;
+	char *copy;
+
+	buf_init(&out, 8192);
+	for (at = 0; at <= pattern.n; at = end + 1) {
+		for (end = at; end < pattern.n && pattern.p[end] != '/'; end++)
+			;
+		(void)buf_str(&out, at ? "/" : "");
+		if (end - at == 1 && pattern.p[at] == '*')
+			(void)buf_str(&out, "**");
+		else
+			(void)buf_add(&out, pattern.p + at, end - at);
+	}
+	copy = arena_str(im->arena, buf_view(&out));
+	return copy ? sv_of(copy) : pattern;
+}
+
+static void take_deny(struct import *im, const struct endpoint *e, const struct ynode *item)
+{
+	struct net_rule *r;
+
+	if (!is_simple(im, item))
+		return;
+	r = new_rule(im, e->n, e->host, &im->policy->net.deny);
+	if (r && (!add_method(im, item, text_of(item, "method"), r) ||
+		  !add_path(im, item, widen(im, text_of(item, "path")), r)))
+		import_drop_rule(&im->policy->net.deny);
+}
+
+static void each(struct import *im, const struct endpoint *e, const char *key,
+		 void (*take)(struct import *, const struct endpoint *, const struct ynode *))
+{
+	const struct ynode *list = import_find(e->n, key), *item;
+	size_t mark = import_down(im, sv_of(key));
+
+	for (item = list && list->kind == YNODE_LIST ? list->first : NULL; item; item = item->next)
+		take(im, e, item);
+	import_up(im, mark);
+}
+
+static void add_access(struct import *im, const struct endpoint *e)
+{
+	static const char *const methods[] = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH"};
+	const struct ynode *n = import_find(e->n, "access");
+	struct sv access = text_of(e->n, "access");
+	size_t i, count = sv_is(access, "read-only") ? 3 : sv_is(access, "read-write") ? 6 : 0;
+	struct net_rule *r;
+
+	if (n && !count && !sv_is(access, "full")) {
+		import_lost(im, n, "is no access that OpenShell takes; the endpoint is left out");
+		return;
+	}
+	r = new_rule(im, e->n, e->host, &im->policy->net.allow);
+	if (!r)
+		return;
+	for (i = 0; i < count; i++)
+		import_text(im, &r->methods, methods[i]);
+	if (!add_path(im, e->n, text_of(e->n, "path"), r))
+		import_drop_rule(&im->policy->net.allow);
+}
+
+static void add_addresses(struct import *im, const struct ynode *endpoint)
+{
+	const struct ynode *list = import_find(endpoint, "allowed_ips"), *item;
+	size_t mark = import_down(im, sv_of("allowed_ips"));
+	struct net_rules *allow = &im->policy->net.allow;
+	struct net_rule *r;
+	const char *cidr;
+
+	for (item = list && list->kind == YNODE_LIST ? list->first : NULL; item; item = item->next) {
+		if (text_of(endpoint, "host").n) {
+			import_lost(im, item, "the host may resolve to public addresses only; a cidr rule in network.allow opens a private one");
+		} else if (item->kind != YNODE_SCALAR || value_cidr(im->arena, item->text, &cidr)) {
+			import_lost(im, item, "is no network address");
+		} else if ((r = import_new_rule(im, allow))) {
+			r->cidr = cidr;
+			add_ports(im, endpoint, r);
+			if (r->n_ports == 0)
+				import_drop_rule(allow);
+		}
+	}
+	import_up(im, mark);
+}
+
+static void take_protocol(struct import *im, const struct ynode *n)
+{
+	static const char *const looked_into[] = {"graphql", "mcp", "json-rpc", "sql", NULL};
+
+	if (n->kind == YNODE_SCALAR && name_index(looked_into, n->text) >= 0)
+		import_lost(im, n, NO_BODY "; the endpoint is left out");
+}
+
+static void take_tls(struct import *im, const struct ynode *n)
+{
+	import_changed(im, n, "TLS is looked into where a rule has methods, paths or a credential, and only there");
+}
+
+static void take_enforcement(struct import *im, const struct ynode *n)
+{
+	if (n->kind != YNODE_SCALAR || !sv_is(n->text, "enforce"))
+		import_changed(im, n, "rules are enforced, not only logged");
+}
+
+static const struct import_key endpoint_keys[] = {
+	{"host", NULL, NULL},
+	{"port", NULL, NULL},
+	{"ports", NULL, NULL},
+	{"path", NULL, NULL},
+	{"access", NULL, NULL},
+	{"rules", NULL, NULL},
+	{"deny_rules", NULL, NULL},
+	{"allowed_ips", NULL, NULL},
+	{"protocol", take_protocol, NULL},
+	{"tls", take_tls, NULL},
+	{"enforcement", take_enforcement, NULL},
+	{"allow_encoded_slash", NULL, "encoded slashes in paths are refused or made canonical"},
+	{"websocket_credential_rewrite", NULL, OPERATOR},
+	{"request_body_credential_rewrite", NULL, OPERATOR},
+	{"allow_uninspected_credentials", NULL, OPERATOR},
+	{"credential_signing", NULL, OPERATOR},
+	{"signing_service", NULL, OPERATOR},
+	{"signing_region", NULL, OPERATOR},
+	{"credential_binding", NULL, OPERATOR},
+	{"persisted_queries", NULL, NO_BODY},
+	{"graphql_persisted_queries", NULL, NO_BODY},
+	{"graphql_max_body_bytes", NULL, NO_BODY},
+	{"json_rpc", NULL, NO_BODY},
+	{"mcp", NULL, NO_BODY},
+	{NULL, NULL, NULL},
+};
+
+static void take_endpoint(struct import *im, const struct ynode *n)
+{
+	static const char *const plain[] = {"", "tcp", "rest", "websocket", NULL};
+	struct endpoint e = {.n = n};
+
+	import_map(im, n, endpoint_keys);
+	if (n->kind != YNODE_MAP)
+		return;
+	add_addresses(im, n);
+	if (name_index(plain, text_of(n, "protocol")) < 0 || !host_of(im, n, &e.host))
+		return;
+	if (import_find(n, "rules"))
+		each(im, &e, "rules", take_rule);
+	else
+		add_access(im, &e);
+	each(im, &e, "deny_rules", take_deny);
+}
+
+static void take_endpoints(struct import *im, const struct ynode *n)
+{
+	import_list(im, n, take_endpoint);
+}
+
+static void take_binaries(struct import *im, const struct ynode *n)
+{
+	AUTO_BUF names = {0};
+	const struct ynode *b;
+
+	buf_init(&names, 300);
+	for (b = n->kind == YNODE_LIST ? n->first : NULL; b; b = b->next) {
+		struct sv path = b->kind == YNODE_MAP ? text_of(b, "path") : b->text;
+
+		if (sv_is(path, "/**") || sv_is(path, "**") || sv_is(path, "*"))
+			return; /* for every program, as here */
+		(void)buf_str(&names, names.n ? ", " : "");
+		text_escape(&names, path, 80);
+	}
+	if (n->n)
+		import_lost(im, n, "a rule holds for every program here, not only for %s", names.n ? names.p : "some");
+}
+
+static const struct import_key entry_keys[] = {
+	{"name", NULL, NULL}, /* a name for logs */
+	{"endpoints", take_endpoints, NULL},
+	{"binaries", take_binaries, NULL},
+	{NULL, NULL, NULL},
+};
+
+static void take_network(struct import *im, const struct ynode *n)
+{
+	const struct ynode *k;
+	size_t mark;
+
+	if (n->kind != YNODE_MAP) {
+		import_lost(im, n, "is %s where a mapping belongs", ynode_what(n));
+		return;
+	}
+	for (k = n->first; k; k = k->next) {
+		mark = import_down(im, k->text);
+		import_map(im, k->value, entry_keys);
+		import_up(im, mark);
+	}
+}
+
+static void take_version(struct import *im, const struct ynode *n)
+{
+	if (n->kind != YNODE_SCALAR || !sv_is(n->text, "1"))
+		import_lost(im, n, "only version 1 is known; the rest is read as if it were that");
+}
+
+static const struct import_key root_keys[] = {
+	{"version", take_version, NULL},
+	{"filesystem_policy", take_filesystem, NULL},
+	{"landlock", take_landlock, NULL},
+	{"process", take_process, NULL},
+	{"network_policies", take_network, NULL},
+	{"network_middlewares", NULL, "there is no middleware; check what it did and whether a rule can say it"},
+	{"inference", NULL, "its routes are named in the cluster, not here; write inference.providers"},
+	{NULL, NULL, NULL},
+};
+
+void import_from_openshell(struct import *im, const struct ynode *root)
+{
+	import_set(&im->policy->fs.workdir, WORKDIR_NONE);
+	import_map(im, root, root_keys);
+	import_set(&im->policy->net.mode, im->policy->net.allow.n ? NET_ALLOWLIST : NET_NONE);
+}

@@ -1,0 +1,305 @@
+#include "policy/import_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "conf/value_net.h"
+#include "policy/net_match.h"
+
+size_t import_down(struct import *im, struct sv name)
+{
+	size_t mark = strlen(im->key);
+	struct text_shown shown;
+	const char *dot = mark && !(name.n && name.p[0] == '[') ? "." : "";
+
+	(void)snprintf(im->key + mark, sizeof(im->key) - mark, "%s%s", dot, text_show(&shown, name));
+	return mark;
+}
+
+void import_up(struct import *im, size_t mark)
+{
+	im->key[mark] = '\0';
+}
+
+__attribute__((format(printf, 4, 0))) static void note(struct import *im, enum import_loss loss, const struct ynode *n,
+						       const char *format, va_list ap)
+{
+	struct import_note *x = arena_alloc(im->arena, sizeof(*x));
+	char text[400];
+
+	if (!x)
+		return;
+	(void)vsnprintf(text, sizeof(text), format, ap);
+	x->loss = loss;
+	x->key = arena_str(im->arena, sv_of(im->key[0] ? im->key : "(file)"));
+	x->text = arena_str(im->arena, sv_of(text));
+	x->line = n ? n->line : 0;
+	if (!x->key || !x->text)
+		return;
+	*im->tail = x;
+	im->tail = &x->next;
+	if (loss == IMPORT_LOST)
+		im->result->n_lost++;
+	else
+		im->result->n_changed++;
+}
+
+void import_lost(struct import *im, const struct ynode *n, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	note(im, IMPORT_LOST, n, format, ap);
+	va_end(ap);
+}
+
+void import_changed(struct import *im, const struct ynode *n, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	note(im, IMPORT_CHANGED, n, format, ap);
+	va_end(ap);
+}
+
+static bool is_null(const struct ynode *n)
+{
+	return n->kind == YNODE_SCALAR && n->plain &&
+	       (n->text.n == 0 || sv_is(n->text, "null") || sv_is(n->text, "~") || sv_is(n->text, "Null"));
+}
+
+static bool is_word(const struct ynode *n, const char *a, const char *b)
+{
+	return n->kind == YNODE_SCALAR && (sv_is(n->text, a) || sv_is(n->text, b));
+}
+
+bool import_is_true(const struct ynode *n)
+{
+	return is_word(n, "true", "True") || is_word(n, "yes", "on");
+}
+
+bool import_is_empty(const struct ynode *n)
+{
+	if (n->kind != YNODE_SCALAR)
+		return n->n == 0;
+	return is_null(n) || n->text.n == 0 || is_word(n, "false", "False") || is_word(n, "no", "off");
+}
+
+const struct ynode *import_find(const struct ynode *map, const char *key)
+{
+	const struct ynode *k;
+
+	if (!map || map->kind != YNODE_MAP)
+		return NULL;
+	for (k = map->first; k; k = k->next)
+		if (sv_is(k->text, key))
+			return k->value;
+	return NULL;
+}
+
+static void take_key(struct import *im, const struct ynode *k, const struct import_key *table)
+{
+	const struct import_key *row = table;
+
+	while (row->name && !sv_is(k->text, row->name))
+		row++;
+	if (!row->name)
+		import_lost(im, k, "unknown key");
+	else if (row->take && !is_null(k->value))
+		row->take(im, k->value);
+	else if (!row->take && row->lost && !import_is_empty(k->value))
+		import_lost(im, k, "%s", row->lost);
+}
+
+void import_map(struct import *im, const struct ynode *n, const struct import_key *table)
+{
+	const struct ynode *k;
+	size_t mark;
+
+	if (n->kind != YNODE_MAP) {
+		import_lost(im, n, "is %s where a mapping belongs", ynode_what(n));
+		return;
+	}
+	for (k = n->first; k; k = k->next) {
+		mark = import_down(im, k->text);
+		take_key(im, k, table);
+		import_up(im, mark);
+	}
+}
+
+void import_list(struct import *im, const struct ynode *n, import_fn *take)
+{
+	const struct ynode *item;
+	unsigned i = 0;
+	char index[16];
+	size_t mark;
+
+	if (n->kind != YNODE_LIST) {
+		import_lost(im, n, "is %s where a list belongs", ynode_what(n));
+		return;
+	}
+	for (item = n->first; item; item = item->next) {
+		(void)snprintf(index, sizeof(index), "[%u]", i++);
+		mark = import_down(im, sv_of(index));
+		take(im, item);
+		import_up(im, mark);
+	}
+}
+
+void import_set(struct pol_num *to, uint64_t v)
+{
+	*to = (struct pol_num){.v = v, .set = true};
+}
+
+void import_num(struct import *im, const struct ynode *n, const char *(*parse)(struct sv, uint64_t *), struct pol_num *to)
+{
+	struct text_shown shown;
+	const char *wrong;
+	uint64_t v;
+
+	if (n->kind != YNODE_SCALAR) {
+		import_lost(im, n, "is %s where a single value belongs", ynode_what(n));
+		return;
+	}
+	wrong = parse(n->text, &v);
+	if (wrong)
+		import_lost(im, n, "%s %s", text_show(&shown, n->text), wrong);
+	else
+		import_set(to, v);
+}
+
+void import_text(struct import *im, struct pol_list *to, const char *s)
+{
+	struct pol_str *v;
+	uint32_t i;
+
+	for (i = 0; i < to->n; i++)
+		if (strcmp(to->v[i].s, s) == 0)
+			return;
+	v = arena_array(im->arena, to->n + 1, sizeof(*v));
+	if (!v)
+		return;
+	if (to->n)
+		memcpy(v, to->v, to->n * sizeof(*v));
+	v[to->n] = (struct pol_str){.s = s};
+	*to = (struct pol_list){v, to->n + 1, true};
+}
+
+void import_pair(struct import *im, struct pol_pairs *to, const char *key, const char *value)
+{
+	struct pol_pair *v = arena_array(im->arena, to->n + 1, sizeof(*v));
+
+	if (!v)
+		return;
+	if (to->n)
+		memcpy(v, to->v, to->n * sizeof(*v));
+	v[to->n] = (struct pol_pair){.key = key, .value = value};
+	*to = (struct pol_pairs){v, to->n + 1, true};
+}
+
+const char *import_path_text(struct import *im, const struct ynode *n)
+{
+	struct text_shown shown;
+	const char *wrong, *path;
+	struct sv s = n->text;
+
+	if (n->kind != YNODE_SCALAR) {
+		import_lost(im, n, "is %s where a path belongs", ynode_what(n));
+		return NULL;
+	}
+	while (s.n > 1 && s.p[s.n - 1] == '/')
+		s.n--;
+	while (sv_starts(s, "./") && s.n > 2)
+		s = sv_n(s.p + 2, s.n - 2);
+	wrong = value_path_glob(im->arena, s, &path);
+	if (wrong) {
+		import_lost(im, n, "%s %s", text_show(&shown, n->text), wrong);
+		return NULL;
+	}
+	return path;
+}
+
+void import_path(struct import *im, const struct ynode *n, struct pol_list *to)
+{
+	const char *path = import_path_text(im, n);
+
+	if (path)
+		import_text(im, to, path);
+}
+
+struct net_rule *import_new_rule(struct import *im, struct net_rules *to)
+{
+	struct net_rule *v = arena_array(im->arena, to->n + 1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	if (to->n)
+		memcpy(v, to->v, to->n * sizeof(*v));
+	*to = (struct net_rules){v, to->n + 1, true};
+	return &v[to->n - 1];
+}
+
+void import_drop_rule(struct net_rules *from)
+{
+	from->n--;
+	from->set = from->n > 0;
+}
+
+struct net_rule *import_rule(struct import *im, const struct ynode *n, struct sv host, struct net_rules *to)
+{
+	struct text_shown shown;
+	const char *text, *cidr = NULL, *wrong = value_host(im->arena, host, &text);
+	struct net_rule *r;
+
+	if (wrong) {
+		import_lost(im, n, "%s %s", text_show(&shown, host), wrong);
+		return NULL;
+	}
+	if (net_host_class(sv_of(text)) == HOST_PRIVATE) {
+		const char *net = arena_printf(im->arena, "%s/%d", text, strchr(text, ':') ? 128 : 32);
+
+		if (!net || value_cidr(im->arena, sv_of(net), &cidr)) {
+			import_lost(im, n, "%s is this machine itself or a cloud's metadata; a sandbox has a loopback of its own",
+				    text_show(&shown, host));
+			return NULL;
+		}
+	}
+	r = import_new_rule(im, to);
+	if (r && cidr)
+		r->cidr = cidr;
+	else if (r)
+		r->host = text;
+	return r;
+}
+
+void import_port(struct import *im, struct net_rule *r, uint16_t port)
+{
+	uint16_t *v = arena_array(im->arena, r->n_ports + 1, sizeof(*v));
+
+	if (!v)
+		return;
+	if (r->n_ports)
+		memcpy(v, r->ports, r->n_ports * sizeof(*v));
+	v[r->n_ports] = port;
+	r->ports = v;
+	r->n_ports++;
+}
+
+struct net_rule *import_host_port(struct import *im, const struct ynode *n, struct net_rules *to)
+{
+	struct text_shown shown;
+	struct sv host, port;
+	struct net_rule *r;
+	uint64_t number = 0;
+
+	if (n->kind != YNODE_SCALAR || !value_split_port(n->text, &host, &port) || (port.n && value_port(port, &number))) {
+		import_lost(im, n, "%s is no host or host:port", n->kind == YNODE_SCALAR ? text_show(&shown, n->text) : "this");
+		return NULL;
+	}
+	r = import_rule(im, n, host, to);
+	if (r && number)
+		import_port(im, r, (uint16_t)number);
+	return r;
+}

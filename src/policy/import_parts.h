@@ -1,0 +1,74 @@
+/*
+ * import_parts: what the three readers of import share. Not for others.
+ *
+ * A reader walks the source's tree with tables of keys; what a table does not name becomes a note. Memory is the policy's arena; running out of it marks the arena, and is
+ * found once at the end.
+ */
+#ifndef CORDON_POLICY_IMPORT_PARTS_H
+#define CORDON_POLICY_IMPORT_PARTS_H
+
+#include "conf/yaml.h"
+#include "policy/import.h"
+
+enum { IMPORT_KEY_MAX = 200 };
+
+struct import {
+	struct import_result *result;
+	struct policy *policy;
+	struct arena *arena;
+	struct import_note **tail;
+	char key[IMPORT_KEY_MAX]; /* where we are, escaped */
+};
+
+typedef void import_fn(struct import *im, const struct ynode *n);
+
+struct import_key {
+	const char *name;
+	import_fn *take;  /* NULL: nothing to do, the key has been looked at before */
+	const char *lost; /* with take NULL: why it cannot be carried over, unless it is false, empty or null */
+};
+
+/* Reads a mapping; keys that the table does not have are noted as unknown. Ended by a row without a name. */
+void import_map(struct import *im, const struct ynode *n, const struct import_key *table);
+/* Calls take for each item, with "[i]" at the end of the key. */
+void import_list(struct import *im, const struct ynode *n, import_fn *take);
+
+const struct ynode *import_find(const struct ynode *map, const char *key);
+bool import_is_empty(const struct ynode *n); /* null, false, "", [] or {} */
+bool import_is_true(const struct ynode *n);
+
+/* Notes about the key where we are; n gives the line, and may be NULL. */
+void import_lost(struct import *im, const struct ynode *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void import_changed(struct import *im, const struct ynode *n, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Goes down into a key and back; the returned mark is import_up()'s. */
+size_t import_down(struct import *im, struct sv name);
+void import_up(struct import *im, size_t mark);
+
+/* Set a value of the policy from a scalar; a wrong one is noted as lost. */
+void import_num(struct import *im, const struct ynode *n, const char *(*parse)(struct sv, uint64_t *), struct pol_num *to);
+void import_set(struct pol_num *to, uint64_t v);
+void import_text(struct import *im, struct pol_list *to, const char *s); /* once */
+void import_pair(struct import *im, struct pol_pairs *to, const char *key, const char *value);
+
+/* A path pattern for read, write, deny or a list of programs: checked, "/" at its end removed. */
+void import_path(struct import *im, const struct ynode *n, struct pol_list *to);
+/* NULL: not a pattern (noted). */
+const char *import_path_text(struct import *im, const struct ynode *n);
+
+/* A rule for a host or an address (a private address becomes a cidr). NULL: not a host (noted). */
+struct net_rule *import_rule(struct import *im, const struct ynode *n, struct sv host, struct net_rules *to);
+/* An empty rule at the end of the list, for the caller to fill in. NULL: no memory. */
+struct net_rule *import_new_rule(struct import *im, struct net_rules *to);
+void import_drop_rule(struct net_rules *from); /* the last one again */
+void import_port(struct import *im, struct net_rule *r, uint16_t port);
+/* "host" or "host:port", as both SynthOrg and sandbox-runtime write it. */
+struct net_rule *import_host_port(struct import *im, const struct ynode *n, struct net_rules *to);
+
+import_fn import_from_synthorg, import_from_openshell, import_from_srt;
+
+/* JSON to the tree that YAML gives, without lines. NULL and err: not JSON. */
+const struct ynode *import_json_tree(struct arena *a, const char *name, struct sv bytes, struct error *err);
+
+#endif

@@ -1,0 +1,222 @@
+/*
+ * Settings of Anthropic's sandbox-runtime. There everything may be read that is not denied, here nothing that is not shown: a denied folder that holds
+ * something shown must therefore give way, and loses nothing by it.
+ */
+#include "base/text.h"
+#include "policy/import_parts.h"
+#include "policy/policy_cover.h"
+
+#define MAC_ONLY "about macOS only"
+#define GATEWAY "how the gateway reaches the outside is in gateway.yaml, not in a policy"
+
+/* Entries without a port are allowed on any port there. */
+static void take_allowed(struct import *im, const struct ynode *n)
+{
+	struct net_rule *r = import_host_port(im, n, &im->policy->net.allow);
+
+	if (r && r->n_ports == 0)
+		import_changed(im, n, "means ports 443 and 80 only");
+}
+
+static void take_allowed_domains(struct import *im, const struct ynode *n)
+{
+	import_list(im, n, take_allowed);
+}
+
+static void take_denied(struct import *im, const struct ynode *n)
+{
+	if (n->kind == YNODE_SCALAR && sv_is(n->text, "*"))
+		import_set(&im->policy->net.mode, NET_NONE);
+	else
+		(void)import_host_port(im, n, &im->policy->net.deny);
+}
+
+static void take_denied_domains(struct import *im, const struct ynode *n)
+{
+	import_list(im, n, take_denied);
+}
+
+static void take_local_binding(struct import *im, const struct ynode *n)
+{
+	import_set(&im->policy->net.loopback, import_is_true(n));
+}
+
+static const struct import_key network_keys[] = {
+	{"allowedDomains", take_allowed_domains, NULL},
+	{"deniedDomains", take_denied_domains, NULL},
+	{"deniedDomainReasons", NULL, "Cordon gives its own reasons"},
+	{"allowLocalBinding", take_local_binding, NULL},
+	{"allowUnixSockets", NULL, "sockets of the host are never given to a sandbox"},
+	{"allowAllUnixSockets", NULL, "sockets of the host are never given to a sandbox"},
+	{"allowMachLookup", NULL, MAC_ONLY},
+	{"httpProxyPort", NULL, GATEWAY},
+	{"socksProxyPort", NULL, GATEWAY},
+	{"mitmProxy", NULL, GATEWAY},
+	{"parentProxy", NULL, GATEWAY},
+	{"tlsTerminate", NULL, "the gateway looks inside TLS where a rule has methods, paths or a credential"},
+	{NULL, NULL, NULL},
+};
+
+static void take_network(struct import *im, const struct ynode *n)
+{
+	import_map(im, n, network_keys);
+}
+
+static bool is_here(const struct ynode *n)
+{
+	return n->kind == YNODE_SCALAR && (sv_is(n->text, ".") || sv_is(n->text, "./"));
+}
+
+static bool is_own(const struct ynode *n)
+{
+	return n->kind == YNODE_SCALAR && (sv_is(n->text, "/tmp") || sv_is(n->text, "/tmp/") || sv_is(n->text, "/dev/null"));
+}
+
+static void take_write(struct import *im, const struct ynode *n)
+{
+	if (is_here(n)) {
+		import_set(&im->policy->fs.workdir, WORKDIR_READ_WRITE);
+		return;
+	}
+	if (is_own(n)) {
+		if (!sv_is(n->text, "/dev/null"))
+			import_changed(im, n, "is the sandbox's own, not the host's");
+		return;
+	}
+	import_path(im, n, &im->policy->fs.write);
+}
+
+static void take_allow_write(struct import *im, const struct ynode *n)
+{
+	import_list(im, n, take_write);
+}
+
+static void take_read(struct import *im, const struct ynode *n)
+{
+	if (is_here(n))
+		return; /* the work folder is readable at least */
+	import_path(im, n, &im->policy->fs.read);
+}
+
+static void take_allow_read(struct import *im, const struct ynode *n)
+{
+	import_list(im, n, take_read);
+}
+
+/* Not to be written means read-only here; what is in no writable folder is that anyway. */
+static void take_no_write(struct import *im, const struct ynode *n)
+{
+	import_path(im, n, &im->policy->fs.read);
+}
+
+static void take_deny_write(struct import *im, const struct ynode *n)
+{
+	import_list(im, n, take_no_write);
+}
+
+/* Does it hold something that is shown? "." may lie anywhere, so a folder of the system's or of homes may hold it. */
+static bool holds_shown(struct import *im, const char *path)
+{
+	const struct pol_list *lists[] = {&im->policy->fs.read, &im->policy->fs.write};
+	static const char *const wide[] = {"/", "/home", "/Users", "/root", "~", "/mnt", "/srv", "/data", "/var", "/opt"};
+	size_t i, n = strlen(path);
+	uint32_t k;
+
+	for (i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+		if (strcmp(path, wide[i]) == 0)
+			return true;
+	for (i = 0; i < 2; i++)
+		for (k = 0; k < lists[i]->n; k++)
+			if (cover_path.covers(path, lists[i]->v[k].s) ||
+			    (strncmp(lists[i]->v[k].s, path, n) == 0 && lists[i]->v[k].s[n] == '/'))
+				return true;
+	return false;
+}
+
+static void take_no_read(struct import *im, const struct ynode *n)
+{
+	const char *path = import_path_text(im, n);
+
+	if (!path)
+		return;
+	if (holds_shown(im, path)) {
+		import_changed(im, n, "needs no rule: nothing is visible there but what the policy shows");
+		return;
+	}
+	import_text(im, &im->policy->fs.deny, path);
+}
+
+static const struct import_key filesystem_keys[] = {
+	{"denyRead", NULL, NULL}, /* read when it is known what is shown */
+	{"allowRead", take_allow_read, NULL},
+	{"allowWrite", take_allow_write, NULL},
+	{"denyWrite", take_deny_write, NULL},
+	{"allowGitConfig", NULL, ".git/config can never be written: git would run what it says"},
+	{NULL, NULL, NULL},
+};
+
+static void take_filesystem(struct import *im, const struct ynode *n)
+{
+	const struct ynode *deny = import_find(n, "denyRead");
+	size_t mark;
+
+	import_map(im, n, filesystem_keys);
+	if (!deny)
+		return;
+	mark = import_down(im, sv_of("denyRead"));
+	import_list(im, deny, take_no_read);
+	import_up(im, mark);
+}
+
+static void take_depth(struct import *im, const struct ynode *n)
+{
+	import_changed(im, n, "protected names are found at any depth");
+}
+
+static const struct import_key settings_keys[] = {
+	{"network", take_network, NULL},
+	{"filesystem", take_filesystem, NULL},
+	{"ignoreViolations", NULL, "violations are always reported"},
+	{"enableWeakerNestedSandbox", NULL, "isolation is never weakened silently; cordon doctor says what a machine lacks"},
+	{"enableWeakerNetworkIsolation", NULL, MAC_ONLY},
+	{"allowAppleEvents", NULL, MAC_ONLY},
+	{"allowPty", NULL, "a command that starts on a terminal gets one of its own"},
+	{"ripgrep", NULL, "no helper program is used"},
+	{"seccomp", NULL, "the system call filter is built in"},
+	{"mandatoryDenySearchDepth", take_depth, NULL},
+	{"javaAgentJarPath", NULL, "no agent is put into programs"},
+	{"windows", NULL, "about Windows only"},
+	{"enabled", NULL, NULL},
+	{"autoAllowBashIfSandboxed", NULL, "a setting of the agent, not of its sandbox"},
+	{"excludedCommands", NULL, "no command runs outside the sandbox"},
+	{"allowUnsandboxedCommands", NULL, "no command runs outside the sandbox"},
+	{NULL, NULL, NULL},
+};
+
+static void take_settings(struct import *im, const struct ynode *n)
+{
+	struct pol_net *net = &im->policy->net;
+	bool closed;
+
+	import_set(&im->policy->fs.workdir, WORKDIR_READ_ONLY);
+	import_map(im, n, settings_keys);
+	closed = net->mode.set; /* a denied "*" */
+	if (closed)
+		net->allow = (struct net_rules){0};
+	import_set(&net->mode, net->allow.n ? NET_ALLOWLIST : NET_NONE);
+	import_changed(im, NULL, "there everything may be read that is not denied; here only the base system, the work folder and "
+				 "filesystem.read");
+}
+
+static const struct import_key root_keys[] = {
+	{"sandbox", take_settings, NULL},
+	{NULL, NULL, NULL},
+};
+
+void import_from_srt(struct import *im, const struct ynode *root)
+{
+	if (import_find(root, "sandbox"))
+		import_map(im, root, root_keys);
+	else
+		take_settings(im, root);
+}
