@@ -14,7 +14,7 @@ extern const struct attack_rows *const __start_attacks[];
 extern const struct attack_rows *const __stop_attacks[];
 
 static const char *const control_names[] = {"self", "root", "userns"};
-static const char *const stage_names[] = {"plain", "deny", "fds",    "stdin",	"stdout", "cwd",   "tty",
+static const char *const stage_names[] = {"plain", "deny", "fds",    "stdin",   "stdout", "cwd",   "tty",
 					  "notty", "caps", "limits", "timeout", "daemon", "orphan"};
 
 static __attribute__((format(printf, 2, 0))) int say(enum outcome outcome, const char *format, va_list args)
@@ -63,8 +63,8 @@ int untried(const char *format, ...)
 
 static bool kernel_lacks(int err)
 {
-	static const int errors[] = {ENOSYS, EAFNOSUPPORT, EPROTONOSUPPORT, ESOCKTNOSUPPORT, EPFNOSUPPORT, ENODEV, ENXIO,
-				     EOPNOTSUPP};
+	static const int errors[] = {ENOSYS,       EAFNOSUPPORT, EPROTONOSUPPORT, ESOCKTNOSUPPORT,
+				     EPFNOSUPPORT, ENODEV,       ENXIO,           EOPNOTSUPP};
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
 		if (err == errors[i])

@@ -1,15 +1,17 @@
 /*
  * attack: the harness of the escape suite.
  *
- * An attack is a row of a table in one small file under attacks/. It tries one thing that a sandbox must refuse, prints one line with the
- * reason, and returns WON when the boundary was crossed, REFUSED when it was not, UNTRIED when this machine cannot show it. The same
- * attack runs without the sandbox first (the control: it must win there, or it proves nothing), then within.
+ * An attack is a row of a table in one small file under attacks/. It tries one thing that a sandbox must refuse, prints
+ * one line with the reason, and returns WON when the boundary was crossed, REFUSED when it was not, UNTRIED when this
+ * machine cannot show it. The same attack runs without the sandbox first (the control: it must win there, or it proves
+ * nothing), then within.
  *
- * The runner describes the fake host in a file `facts` beside the executable: `key=value` lines, read once into struct scene. No attack
- * learns anything else from outside. Each runs in a child of its own, so that a kill by a filter counts as a refusal.
+ * The runner describes the fake host in a file `facts` beside the executable: `key=value` lines, read once into struct
+ * scene. No attack learns anything else from outside. Each runs in a child of its own, so that a kill by a filter
+ * counts as a refusal.
  *
- * Safety: in the control an attack may run as root. It must leave the machine as it was: change nothing for good, touch no process but
- * the victim, and stop at a small bound.
+ * Safety: in the control an attack may run as root. It must leave the machine as it was: change nothing for good, touch
+ * no process but the victim, and stop at a small bound.
  */
 #ifndef CORDON_TESTS_ATTACK_H
 #define CORDON_TESTS_ATTACK_H
@@ -57,7 +59,7 @@ enum stage {
 };
 
 struct scene {
-	bool control;	   /* not in a sandbox */
+	bool control;      /* not in a sandbox */
 	char folder[4096]; /* of the executable */
 	char facts[8192];
 };
@@ -81,7 +83,7 @@ struct attack_rows {
 
 /* Puts a file's rows into the table of all attacks. */
 #define ATTACKS(domain, rows)                                                                                          \
-	static const struct attack_rows rows##_set = {domain, rows, sizeof(rows) / sizeof((rows)[0])};                  \
+	static const struct attack_rows rows##_set = {domain, rows, sizeof(rows) / sizeof((rows)[0])};                 \
 	static const struct attack_rows *const rows##_entry __attribute__((used, section("attacks"))) = &rows##_set
 
 /* Each prints the reason and returns the outcome. */

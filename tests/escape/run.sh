@@ -363,7 +363,8 @@ try_inside()
 {
 	local mode before after watched=(outside)
 	for mode in "$@"; do
-		[ "$mode" = default ] || watched=(outside work)
+		# Only the strict profile promises to leave the work folder itself alone.
+		[ "$mode" = default ] || [ -n "${CORDON_WRAP:-}" ] || watched=(outside work)
 		fresh
 		before=$(fingerprint "${watched[@]}")
 		attempt "$mode"

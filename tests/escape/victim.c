@@ -3,10 +3,11 @@
  *
  *   victim FACTS FOLDER KEYFILE ADDRESS TOKEN
  *
- * It listens on UNIX sockets in FOLDER and in the abstract namespace, on TCP and UDP of both loopbacks and of ADDRESS ("" for none), and owns
- * System V and POSIX objects. Every connection is answered with the marker, UNIX ones also with an open file. TOKEN is only there
- * to be seen in argv. What an attacker might find out by guessing (ports, ids, an address in memory) is appended to FACTS, whose
- * last line is "ready=1". Ends, and removes its objects, on SIGTERM and when its parent dies.
+ * It listens on UNIX sockets in FOLDER and in the abstract namespace, on TCP and UDP of both loopbacks and of ADDRESS
+ * ("" for none), and owns System V and POSIX objects. Every connection is answered with the marker, UNIX ones also with
+ * an open file. TOKEN is only there to be seen in argv. What an attacker might find out by guessing (ports, ids, an
+ * address in memory) is appended to FACTS, whose last line is "ready=1". Ends, and removes its objects, on SIGTERM and
+ * when its parent dies.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -41,7 +42,8 @@ struct victim {
 	char mq[64];
 	struct pollfd sockets[MAX_SOCKETS];
 	nfds_t n;
-	int kept[KEPT]; /* connections stay open: closing one with unread bytes would reset it before the answer arrives */
+	int kept[KEPT]; /* connections stay open: closing one with unread bytes would reset it before the answer arrives
+			 */
 	size_t next;
 	char memory[64];
 };
@@ -133,7 +135,8 @@ static void make_objects(struct victim *v, const char *key)
 	(void)msgsnd(v->msg, &message, sizeof(message.text), IPC_NOWAIT);
 	(void)snprintf(v->mq, sizeof(v->mq), "/cordon-escape-%d", getpid());
 	(void)mq_open(v->mq, O_RDWR | O_CREAT | O_CLOEXEC, 0600, NULL);
-	(void)fprintf(v->facts, "secret_fd=%d\nshm=%d\nsem=%d\nmsg=%d\nmq=%s\n", v->secret, v->shm, v->sem, v->msg, v->mq);
+	(void)fprintf(v->facts, "secret_fd=%d\nshm=%d\nsem=%d\nmsg=%d\nmq=%s\n", v->secret, v->shm, v->sem, v->msg,
+		      v->mq);
 }
 
 static void tell_handle(struct victim *v, const char *key)
@@ -158,19 +161,22 @@ static void answer(struct victim *v, int listener)
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
 	char text[] = MARKER "\n";
 	struct iovec part = {text, sizeof(text) - 1};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
 	struct sockaddr_storage from;
 	socklen_t n = sizeof(from);
 	char byte;
 
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	if (fd < 0) {
-		if (recvfrom(listener, &byte, 1, MSG_DONTWAIT, (struct sockaddr *)&from, &n) >= 0 && n > sizeof(sa_family_t))
+		if (recvfrom(listener, &byte, 1, MSG_DONTWAIT, (struct sockaddr *)&from, &n) >= 0 &&
+		    n > sizeof(sa_family_t))
 			(void)sendto(listener, text, sizeof(text) - 1, MSG_DONTWAIT, (struct sockaddr *)&from, n);
 		return;
 	}
 	struct cmsghdr *header = (struct cmsghdr *)control; /* as CMSG_FIRSTHDR, which may be NULL */
-	*header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+	*header =
+		(struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
 	memcpy(CMSG_DATA(header), &v->secret, sizeof(v->secret));
 	if (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
 		(void)send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL);

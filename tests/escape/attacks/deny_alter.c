@@ -34,6 +34,7 @@ static const struct attack rows[] = {
 	{"deny-truncate", "cannot truncate .git/config", truncate_it, .stage = STAGE_DENY, .text = "repo/.git/config"},
 	{"deny-chmod-env", "cannot chmod .env", chmod_it, .stage = STAGE_DENY, .text = ".env"},
 	{"deny-append", "cannot append to .git/config", append_it, .stage = STAGE_DENY, .text = "repo/.git/config"},
-	{"deny-move-parent", "cannot move .git away, fill its hooks, and move it back", move_parent, .stage = STAGE_DENY, .text = "repo/.git/hooks/x"},
+	{"deny-move-parent", "cannot move .git away, fill its hooks, and move it back", move_parent,
+	 .stage = STAGE_DENY, .text = "repo/.git/hooks/x"},
 };
 ATTACKS("filesystem", rows);

@@ -31,14 +31,19 @@ static int create_socket(const struct scene *s, const struct attack *a)
 	return judge(s, bind(fd, (struct sockaddr *)&address, sizeof(address)), a->text);
 }
 
-#define ROW(name, what, function, path) {name, "cannot " what, function, .stage = STAGE_DENY, .text = path}
+#define ROW(name, what, function, path)                                                                                \
+	{                                                                                                              \
+		name, "cannot " what, function, .stage = STAGE_DENY, .text = path                                      \
+	}
 
 static const struct attack rows[] = {
 	ROW("deny-hook-new", "create .git/hooks/x where no .git was", create, ".git/hooks/x"),
 	ROW("deny-hook-old", "create a hook in a repository that is there", create, "repo/.git/hooks/pre-commit"),
 	ROW("deny-hook-dots", "create a hook by a path with ./ and //", create, "./repo//.git/./hooks//pre-commit"),
-	ROW("deny-hook-dotdot", "create a hook by a path with ..", create, "sub/../repo/.git/objects/../hooks/pre-commit"),
-	ROW("deny-hook-proc", "create a hook through /proc/self/cwd", create, "/proc/self/cwd/repo/.git/hooks/pre-commit"),
+	ROW("deny-hook-dotdot", "create a hook by a path with ..", create,
+	    "sub/../repo/.git/objects/../hooks/pre-commit"),
+	ROW("deny-hook-proc", "create a hook through /proc/self/cwd", create,
+	    "/proc/self/cwd/repo/.git/hooks/pre-commit"),
 	ROW("deny-hook-link", "create a hook behind a symlink to .git", create, "sub/git-link/hooks/pre-commit"),
 	ROW("deny-config", "write .git/config", create, "repo/.git/config"),
 	ROW("deny-env-new", "create .env", create, "sub/.env"),

@@ -33,8 +33,10 @@ static int through_cwd(const struct scene *s, const struct attack *a)
 }
 
 static const struct attack rows[] = {
-	{"deny-dirfd", "cannot create a hook through a handle taken before the rename", through_handle, .stage = STAGE_DENY},
-	{"deny-dirfd-inner", "cannot do so through a handle of the inner folder", through_inner_handle, .stage = STAGE_DENY},
+	{"deny-dirfd", "cannot create a hook through a handle taken before the rename", through_handle,
+	 .stage = STAGE_DENY},
+	{"deny-dirfd-inner", "cannot do so through a handle of the inner folder", through_inner_handle,
+	 .stage = STAGE_DENY},
 	{"deny-cwd", "cannot do so from a current folder that was renamed", through_cwd, .stage = STAGE_DENY},
 };
 ATTACKS("filesystem", rows);

@@ -46,13 +46,17 @@ static int link_gitfile(const struct scene *s, const struct attack *a)
 #define HOOK "repo/.git/hooks/pre-commit"
 
 static const struct attack rows[] = {
-	{"deny-symlink-git", "cannot make .git a symlink to a folder with hooks", link_symbolic, .stage = STAGE_DENY, .text = ".git"},
-	{"deny-symlink-hooks", "cannot make .git/hooks a symlink", link_symbolic, .stage = STAGE_DENY, .text = "repo/.git/hooks", .num = 1},
+	{"deny-symlink-git", "cannot make .git a symlink to a folder with hooks", link_symbolic, .stage = STAGE_DENY,
+	 .text = ".git"},
+	{"deny-symlink-hooks", "cannot make .git/hooks a symlink", link_symbolic, .stage = STAGE_DENY,
+	 .text = "repo/.git/hooks", .num = 1},
 	{"deny-symlink-env", "cannot make .env a symlink", link_symbolic, .stage = STAGE_DENY, .text = "sub/.env"},
 	{"deny-link-hook", "cannot hard-link a file to a hook's name", link_hard, .stage = STAGE_DENY, .text = HOOK},
 	{"deny-link-env", "cannot hard-link a file to .env", link_hard, .stage = STAGE_DENY, .text = "sub/.env"},
-	{"deny-tmpfile-hook", "cannot link an O_TMPFILE to a hook's name", link_tmpfile, .stage = STAGE_DENY, .text = HOOK},
+	{"deny-tmpfile-hook", "cannot link an O_TMPFILE to a hook's name", link_tmpfile, .stage = STAGE_DENY,
+	 .text = HOOK},
 	{"deny-tmpfile-env", "cannot link an O_TMPFILE to .env", link_tmpfile, .stage = STAGE_DENY, .text = "sub/.env"},
-	{"deny-gitfile", "cannot make .git a file that names another folder", link_gitfile, .stage = STAGE_DENY, .text = ".git"},
+	{"deny-gitfile", "cannot make .git a file that names another folder", link_gitfile, .stage = STAGE_DENY,
+	 .text = ".git"},
 };
 ATTACKS("filesystem", rows);

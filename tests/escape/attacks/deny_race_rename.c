@@ -1,4 +1,5 @@
-/* One process renames a folder to .git and back, another makes hooks/x below whatever the folder is called at that moment. */
+/* One process renames a folder to .git and back, another makes hooks/x below whatever the folder is called at that
+ * moment. */
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -48,6 +49,7 @@ static int race_rename(const struct scene *s, const struct attack *a)
 }
 
 static const struct attack rows[] = {
-	{"deny-race-rename", "cannot make .git/hooks/x by renaming the folder above it in a loop", race_rename, .stage = STAGE_DENY},
+	{"deny-race-rename", "cannot make .git/hooks/x by renaming the folder above it in a loop", race_rename,
+	 .stage = STAGE_DENY},
 };
 ATTACKS("filesystem", rows);

@@ -1,6 +1,6 @@
 /*
- * The path is judged once and read again by the kernel: a second thread flips the bytes in between. Beats any judge that copies the
- * string from the caller's memory and then lets the call go on.
+ * The path is judged once and read again by the kernel: a second thread flips the bytes in between. Beats any judge
+ * that copies the string from the caller's memory and then lets the call go on.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -55,6 +55,7 @@ static int race_string(const struct scene *s, const struct attack *a)
 }
 
 static const struct attack rows[] = {
-	{"deny-race-string", "cannot create .env by flipping the path in memory while it is judged", race_string, .stage = STAGE_DENY},
+	{"deny-race-string", "cannot create .env by flipping the path in memory while it is judged", race_string,
+	 .stage = STAGE_DENY},
 };
 ATTACKS("filesystem", rows);

@@ -42,7 +42,10 @@ static int read_reopened(const struct scene *s, const struct attack *a)
 	return judge_secret(s, open(path, O_RDONLY | O_CLOEXEC), "a reopened O_PATH handle");
 }
 
-#define ROW(name, what, function, path) {name, "cannot read .env " what, function, .stage = STAGE_DENY, .text = path}
+#define ROW(name, what, function, path)                                                                                \
+	{                                                                                                              \
+		name, "cannot read .env " what, function, .stage = STAGE_DENY, .text = path                            \
+	}
 
 static const struct attack rows[] = {
 	ROW("deny-read-env", "in the work folder", read_it, ".env"),

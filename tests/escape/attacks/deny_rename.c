@@ -57,7 +57,8 @@ static const struct attack rows[] = {
 	{"deny-rename-tree", "cannot rename a folder with hooks/x in it to .git", rename_tree, .stage = STAGE_DENY},
 	{"deny-rename-deep", "cannot do so three folders down", rename_deep, .stage = STAGE_DENY},
 	{"deny-rename-into", "cannot move a hooks folder into .git", rename_into, .stage = STAGE_DENY},
-	{"deny-rename-hook", "cannot move a file to .git/hooks/pre-commit", rename_file, .stage = STAGE_DENY, .text = "repo/.git/hooks/pre-commit"},
+	{"deny-rename-hook", "cannot move a file to .git/hooks/pre-commit", rename_file, .stage = STAGE_DENY,
+	 .text = "repo/.git/hooks/pre-commit"},
 	{"deny-rename-env", "cannot rename a file to .env", rename_file, .stage = STAGE_DENY, .text = "sub/.env"},
 	{"deny-exchange", "cannot exchange .git with a folder that has hooks/x", exchange, .stage = STAGE_DENY},
 };

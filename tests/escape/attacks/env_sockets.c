@@ -1,4 +1,5 @@
-/* The sockets that environment variables usually point at, tried at the paths themselves: the variable is not the protection. */
+/* The sockets that environment variables usually point at, tried at the paths themselves: the variable is not the
+ * protection. */
 #include <sys/socket.h>
 
 #include "attack.h"

@@ -1,4 +1,5 @@
-/* Strings left in memory: above the environment on the initial stack, and wherever else the start of the process put them. */
+/* Strings left in memory: above the environment on the initial stack, and wherever else the start of the process put
+ * them. */
 #include <sys/auxv.h>
 
 #include "attack.h"
@@ -6,7 +7,8 @@
 static bool range_has(int mem, unsigned long from, unsigned long to)
 {
 	char page[4096 + sizeof(MARKER)];
-	/* The executable itself holds the marker it looks for: only the stack is searched, and only above this frame. */
+	/* The executable itself holds the marker it looks for: only the stack is searched, and only above this frame.
+	 */
 	for (; from < to; from += 4096) {
 		ssize_t n = pread(mem, page, sizeof(page), (off_t)from);
 		if (n > 0 && has_marker(page, (size_t)n))

@@ -15,8 +15,9 @@ static int any_secret(const struct scene *s, const struct attack *a)
 /* The runner sets each to a value that holds the row's text. */
 static int one(const struct scene *s, const struct attack *a)
 {
-	static const char *const names[] = {"PATH",	  "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS",
-					    "LD_PRELOAD", "LD_LIBRARY_PATH", "DOCKER_HOST",   "BASH_ENV"};
+	static const char *const names[] = {
+		"PATH",       "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS",
+		"LD_PRELOAD", "LD_LIBRARY_PATH", "DOCKER_HOST",   "BASH_ENV"};
 	const char *value = getenv(names[a->num]);
 
 	(void)s;

@@ -21,7 +21,8 @@ static int where(const struct scene *s, const struct attack *a)
 }
 
 static const struct attack rows[] = {
-	{"cwd-read", "cannot read a file in the caller's current folder", read_here, .stage = STAGE_CWD, .text = "file"},
+	{"cwd-read", "cannot read a file in the caller's current folder", read_here, .stage = STAGE_CWD,
+	 .text = "file"},
 	{"cwd-where", "does not keep a current folder outside its root", where, .stage = STAGE_CWD},
 };
 ATTACKS("fd", rows);

@@ -44,7 +44,8 @@ static int by_init(const struct scene *s, const struct attack *a)
 
 	(void)a;
 	for (int fd = 0; fd < 64; fd++) {
-		(void)snprintf(path, sizeof(path), "/proc/1/fd/%d/../../../../../../../../../..%s", fd, fact_key(s, &key));
+		(void)snprintf(path, sizeof(path), "/proc/1/fd/%d/../../../../../../../../../..%s", fd,
+			       fact_key(s, &key));
 		int file = open(path, O_RDONLY | O_CLOEXEC);
 		if (file >= 0)
 			return judge_secret(s, file, path);

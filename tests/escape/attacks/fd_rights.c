@@ -8,7 +8,8 @@ static int receive(int fd)
 {
 	char text[256], control[CMSG_SPACE(sizeof(int))];
 	struct iovec part = {text, sizeof(text)};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
 	struct pollfd ready = {fd, POLLIN, 0};
 	int got = -1;
 
@@ -36,6 +37,7 @@ static int take(const struct scene *s, const struct attack *a)
 
 static const struct attack rows[] = {
 	{"rights-path", "cannot receive an open file from a host socket", take, .text = "socket"},
-	{"rights-abstract", "cannot receive an open file from an abstract host socket", take, .text = "abstract", .num = 1},
+	{"rights-abstract", "cannot receive an open file from an abstract host socket", take, .text = "abstract",
+	 .num = 1},
 };
 ATTACKS("fd", rows);

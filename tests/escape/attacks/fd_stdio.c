@@ -30,12 +30,17 @@ static int link_it(const struct scene *s, const struct attack *a)
 }
 
 static const struct attack rows[] = {
-	{"stdin-reopen", "cannot reopen a read-only stdin for writing", reopen, .stage = STAGE_STDIN, .text = "/proc/self/fd/0", .num = O_RDWR},
-	{"stdin-reopen-dev", "cannot do so through /dev/stdin", reopen, .stage = STAGE_STDIN, .text = "/dev/stdin", .num = O_WRONLY},
+	{"stdin-reopen", "cannot reopen a read-only stdin for writing", reopen, .stage = STAGE_STDIN,
+	 .text = "/proc/self/fd/0", .num = O_RDWR},
+	{"stdin-reopen-dev", "cannot do so through /dev/stdin", reopen, .stage = STAGE_STDIN, .text = "/dev/stdin",
+	 .num = O_WRONLY},
 	{"stdin-chmod", "cannot chmod the file that stdin is", change_mode, .stage = STAGE_STDIN, .num = 0},
-	{"stdin-xattr", "cannot set attributes of the file that stdin is", change_attribute, .stage = STAGE_STDIN, .num = 0},
-	{"stdin-link", "cannot link the file that stdin is into the work folder", link_it, .stage = STAGE_STDIN, .text = "/proc/self/fd/0"},
-	{"stdout-reopen", "cannot read back the file that stdout is", reopen, .stage = STAGE_STDOUT, .text = "/proc/self/fd/1", .num = O_RDONLY},
+	{"stdin-xattr", "cannot set attributes of the file that stdin is", change_attribute, .stage = STAGE_STDIN,
+	 .num = 0},
+	{"stdin-link", "cannot link the file that stdin is into the work folder", link_it, .stage = STAGE_STDIN,
+	 .text = "/proc/self/fd/0"},
+	{"stdout-reopen", "cannot read back the file that stdout is", reopen, .stage = STAGE_STDOUT,
+	 .text = "/proc/self/fd/1", .num = O_RDONLY},
 	{"stdout-chmod", "cannot chmod the file that stdout is", change_mode, .stage = STAGE_STDOUT, .num = 1},
 };
 ATTACKS("fd", rows);

@@ -1,4 +1,5 @@
-/* Control groups: leaving one's own, lifting its limits, and release_agent, which the kernel runs as root on the host. */
+/* Control groups: leaving one's own, lifting its limits, and release_agent, which the kernel runs as root on the host.
+ */
 #include <sys/mount.h>
 
 #include "attack.h"
@@ -16,8 +17,9 @@ static int find_writable(const char *root, const char *const *wanted, int depth)
 
 	for (; *wanted; wanted++) {
 		for (int i = 0; i < depth; i++) {
-			static const char *const controllers[] = {"",	     "/memory",	 "/pids",    "/devices", "/cpu",
-								  "/unified", "/systemd", "/freezer", "/user.slice", "/system.slice"};
+			static const char *const controllers[] = {
+				"",         "/memory",  "/pids",    "/devices",    "/cpu",
+				"/unified", "/systemd", "/freezer", "/user.slice", "/system.slice"};
 			(void)snprintf(pattern, sizeof(pattern), "%s%s/%s", root, controllers[i], *wanted);
 			int fd = open(pattern, O_WRONLY | O_CLOEXEC);
 			if (fd >= 0) {
@@ -35,7 +37,8 @@ static int open_any(const struct scene *s, const struct attack *a)
 		return WON;
 	/* Not there: perhaps it can be mounted. */
 	(void)mkdir("cg", 0700);
-	if ((mount("none", "cg", "cgroup2", 0, NULL) == 0 || mount("none", "cg", "cgroup", 0, "none,name=cordon") == 0) &&
+	if ((mount("none", "cg", "cgroup2", 0, NULL) == 0 ||
+	     mount("none", "cg", "cgroup", 0, "none,name=cordon") == 0) &&
 	    find_writable("cg", names[a->num], 1) == WON) {
 		(void)umount2("cg", MNT_DETACH);
 		return WON;

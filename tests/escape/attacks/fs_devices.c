@@ -8,7 +8,8 @@ static int open_device(const struct scene *s, const struct attack *a)
 
 static int open_disk(const struct scene *s, const struct attack *a)
 {
-	static const char *const disks[] = {"/dev/vda", "/dev/sda", "/dev/nvme0n1", "/dev/mmcblk0", "/dev/xvda", "/dev/dm-0"};
+	static const char *const disks[] = {"/dev/vda",     "/dev/sda",  "/dev/nvme0n1",
+					    "/dev/mmcblk0", "/dev/xvda", "/dev/dm-0"};
 
 	(void)a;
 	for (size_t i = 0; i < sizeof(disks) / sizeof(disks[0]); i++) {
@@ -22,7 +23,10 @@ static int open_disk(const struct scene *s, const struct attack *a)
 	return s->control ? untried("this machine has no disk") : refused("no disk to be seen");
 }
 
-#define ROW(name, path, flags) {name, "cannot open " path, open_device, CONTROL_ROOT, .text = path, .num = flags}
+#define ROW(name, path, flags)                                                                                         \
+	{                                                                                                              \
+		name, "cannot open " path, open_device, CONTROL_ROOT, .text = path, .num = flags                       \
+	}
 
 static const struct attack rows[] = {
 	{"dev-disk", "cannot open a disk", open_disk, CONTROL_ROOT},

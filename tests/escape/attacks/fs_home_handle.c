@@ -1,6 +1,6 @@
 /*
- * open_by_handle_at takes an inode number, not a path: with CAP_DAC_READ_SEARCH any mount of the file system will do ("shocker"). The
- * runner knows the key's handle, which an attacker would guess.
+ * open_by_handle_at takes an inode number, not a path: with CAP_DAC_READ_SEARCH any mount of the file system will do
+ * ("shocker"). The runner knows the key's handle, which an attacker would guess.
  */
 #include "attack.h"
 

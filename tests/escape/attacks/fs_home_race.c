@@ -1,4 +1,5 @@
-/* Swaps a folder for a symlink to ~/.ssh while a second process opens through it: whoever checks first and opens later loses. */
+/* Swaps a folder for a symlink to ~/.ssh while a second process opens through it: whoever checks first and opens later
+ * loses. */
 #include <linux/fs.h>
 #include <signal.h>
 #include <sys/prctl.h>

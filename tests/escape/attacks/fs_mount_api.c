@@ -6,7 +6,8 @@
 static int tree_move(const struct scene *s, const struct attack *a)
 {
 	(void)mkdir("mnt", 0700);
-	int tree = (int)syscall(SYS_open_tree, AT_FDCWD, "/", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | 0x8000 /* recursive */);
+	int tree = (int)syscall(SYS_open_tree, AT_FDCWD, "/",
+				OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | 0x8000 /* recursive */);
 	if (tree < 0)
 		return lost(s, errno, "open_tree");
 	return judge(s, syscall(SYS_move_mount, tree, "", AT_FDCWD, "mnt", MOVE_MOUNT_F_EMPTY_PATH), a->name);

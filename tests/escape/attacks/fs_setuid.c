@@ -1,4 +1,5 @@
-/* A file with the setuid or setgid bit, or with file capabilities, waits in the work folder for somebody outside to run it. */
+/* A file with the setuid or setgid bit, or with file capabilities, waits in the work folder for somebody outside to run
+ * it. */
 #include <linux/capability.h>
 #include <linux/openat2.h>
 #include <sys/xattr.h>
@@ -40,7 +41,8 @@ static int make_setuid(const struct scene *s, const struct attack *a)
 
 static int file_caps(const struct scene *s, const struct attack *a)
 {
-	struct vfs_cap_data caps = {.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE, .data = {{~0u, 0}, {~0u, 0}}};
+	struct vfs_cap_data caps = {.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE,
+				    .data = {{~0u, 0}, {~0u, 0}}};
 
 	(void)a;
 	if (make_file("bomb", O_EXCL, 0755) < 0)
@@ -51,9 +53,11 @@ static int file_caps(const struct scene *s, const struct attack *a)
 static const struct attack rows[] = {
 	{"setuid-chmod", "cannot set the setuid bit with chmod", make_setuid, .stage = STAGE_DENY, .num = CHMOD},
 	{"setuid-fchmod", "cannot set the setuid bit with fchmod", make_setuid, .stage = STAGE_DENY, .num = FCHMOD},
-	{"setuid-fchmodat2", "cannot set the setuid bit with fchmodat2", make_setuid, .stage = STAGE_DENY, .num = FCHMODAT2},
+	{"setuid-fchmodat2", "cannot set the setuid bit with fchmodat2", make_setuid, .stage = STAGE_DENY,
+	 .num = FCHMODAT2},
 	{"setuid-create", "cannot create a file with the setuid bit", make_setuid, .stage = STAGE_DENY, .num = CREAT},
-	{"setuid-openat2", "cannot create a setuid file with openat2", make_setuid, .stage = STAGE_DENY, .num = OPENAT2},
+	{"setuid-openat2", "cannot create a setuid file with openat2", make_setuid, .stage = STAGE_DENY,
+	 .num = OPENAT2},
 	{"setuid-mknod", "cannot create a setuid file with mknod", make_setuid, .stage = STAGE_DENY, .num = MKNOD},
 	{"setgid-chmod", "cannot set the setgid bit with chmod", make_setuid, .stage = STAGE_DENY, .num = SETGID},
 	{"file-capabilities", "cannot give a file capabilities", file_caps, CONTROL_USERNS, STAGE_DENY},

@@ -9,7 +9,8 @@ static int list_folder(const struct scene *s, const struct attack *a)
 	const struct dirent *entry = NULL;
 
 	if (!dir)
-		return s->control && errno == ENOENT ? untried("this machine has no %s", a->text) : lost(s, errno, a->text);
+		return s->control && errno == ENOENT ? untried("this machine has no %s", a->text)
+						     : lost(s, errno, a->text);
 	do {
 		entry = readdir(dir);
 	} while (entry && entry->d_name[0] == '.');
@@ -24,8 +25,14 @@ static int open_it(const struct scene *s, const struct attack *a)
 	return judge_open(s, a->text, (int)a->num);
 }
 
-#define OPEN(name, path, flags) {name, "cannot open " path, open_it, CONTROL_ROOT, .text = path, .num = flags}
-#define LIST(name, path, control) {name, "cannot list " path, list_folder, control, .text = path}
+#define OPEN(name, path, flags)                                                                                        \
+	{                                                                                                              \
+		name, "cannot open " path, open_it, CONTROL_ROOT, .text = path, .num = flags                           \
+	}
+#define LIST(name, path, control)                                                                                      \
+	{                                                                                                              \
+		name, "cannot list " path, list_folder, control, .text = path                                          \
+	}
 
 static const struct attack rows[] = {
 	LIST("sys-class", "/sys/class", CONTROL_SELF),

@@ -1,6 +1,6 @@
 /*
- * System calls for administrators. Each is called with arguments that the kernel refuses after it has checked the caller's rights, so that
- * the control, as root, gets as far as that and changes nothing.
+ * System calls for administrators. Each is called with arguments that the kernel refuses after it has checked the
+ * caller's rights, so that the control, as root, gets as far as that and changes nothing.
  */
 #include <sys/quota.h>
 
@@ -21,7 +21,10 @@ static int io_ports(const struct scene *s, const struct attack *a)
 	return judge(s, syscall(SYS_ioperm, 0x80, 1, 1), a->name);
 }
 
-#define ROW(name, what, function, nr, first) {name, "cannot reach " what, function, CONTROL_ROOT, .num = nr, .num2 = first}
+#define ROW(name, what, function, nr, first)                                                                           \
+	{                                                                                                              \
+		name, "cannot reach " what, function, CONTROL_ROOT, .num = nr, .num2 = first                           \
+	}
 
 static const struct attack rows[] = {
 	ROW("kexec-load", "kexec_load", call, SYS_kexec_load, 0),

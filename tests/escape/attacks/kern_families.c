@@ -1,4 +1,5 @@
-/* Address families beyond UNIX and IP: code that a network namespace does not confine, or that few people ever reviewed. */
+/* Address families beyond UNIX and IP: code that a network namespace does not confine, or that few people ever
+ * reviewed. */
 #include <sys/socket.h>
 
 #include "attack.h"
@@ -23,7 +24,10 @@ static int make(const struct scene *s, const struct attack *a)
 	return lost(s, err == EINVAL ? EAFNOSUPPORT : err, a->name);
 }
 
-#define ROW(label, family) {"af-" label, "cannot make a socket of family " #family, make, CONTROL_ROOT, .num = family}
+#define ROW(label, family)                                                                                             \
+	{                                                                                                              \
+		"af-" label, "cannot make a socket of family " #family, make, CONTROL_ROOT, .num = family              \
+	}
 
 static const struct attack rows[] = {
 	{"af-vsock", "cannot make a socket of family AF_VSOCK", make, .num = AF_VSOCK},

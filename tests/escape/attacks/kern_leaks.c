@@ -7,7 +7,8 @@ static int read_some(const struct scene *s, const struct attack *a)
 	int fd = open(a->text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
-		return s->control && errno == ENOENT ? untried("this machine has no %s", a->text) : lost(s, errno, a->text);
+		return s->control && errno == ENOENT ? untried("this machine has no %s", a->text)
+						     : lost(s, errno, a->text);
 	ssize_t n = read(fd, text, sizeof(text));
 	close(fd);
 	if (n < 0)
@@ -23,7 +24,8 @@ static int symbols(const struct scene *s, const struct attack *a)
 	FILE *f = fopen(a->text, "re");
 
 	if (!f)
-		return s->control && errno == ENOENT ? untried("this kernel has no %s", a->text) : lost(s, errno, a->text);
+		return s->control && errno == ENOENT ? untried("this kernel has no %s", a->text)
+						     : lost(s, errno, a->text);
 	for (int i = 0; i < 200 && address == 0; i++) {
 		if (fscanf(f, "%llx %*c %*[^\n]", &address) != 1)
 			break;
@@ -48,10 +50,14 @@ static int host_sockets(const struct scene *s, const struct attack *a)
 	return hit ? won("the host's sockets are listed") : refused("none of the host's sockets is listed");
 }
 
-#define ROW(label, path) {"leak-" label, "cannot read " path, read_some, CONTROL_ROOT, .text = path}
+#define ROW(label, path)                                                                                               \
+	{                                                                                                              \
+		"leak-" label, "cannot read " path, read_some, CONTROL_ROOT, .text = path                              \
+	}
 
 static const struct attack rows[] = {
-	{"leak-kallsyms", "cannot learn kernel addresses from /proc/kallsyms", symbols, CONTROL_ROOT, .text = "/proc/kallsyms"},
+	{"leak-kallsyms", "cannot learn kernel addresses from /proc/kallsyms", symbols, CONTROL_ROOT,
+	 .text = "/proc/kallsyms"},
 	{"leak-net-unix", "cannot list the host's sockets", host_sockets, .text = "/proc/net/unix"},
 	ROW("kcore", "/proc/kcore"),
 	ROW("modules", "/proc/modules"),

@@ -1,4 +1,5 @@
-/* Memory features with a history: userfaultfd holds the kernel still, memfd_secret hides from it, vmsplice gives pages away. */
+/* Memory features with a history: userfaultfd holds the kernel still, memfd_secret hides from it, vmsplice gives pages
+ * away. */
 #include <linux/userfaultfd.h>
 #include <sys/uio.h>
 

@@ -1,4 +1,5 @@
-/* Reaching the host's network: its loopback, its other addresses, by TCP, by Fast Open, by UDP. The victim answers with the secret. */
+/* Reaching the host's network: its loopback, its other addresses, by TCP, by Fast Open, by UDP. The victim answers with
+ * the secret. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>

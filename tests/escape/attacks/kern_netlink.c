@@ -9,7 +9,10 @@ static int make(const struct scene *s, const struct attack *a)
 	return judge(s, socket(AF_NETLINK, (int)a->num2 | SOCK_CLOEXEC, (int)a->num), a->name);
 }
 
-#define ROW(label, protocol) {"netlink-" label, "cannot make a " #protocol " socket", make, .num = protocol, .num2 = SOCK_RAW}
+#define ROW(label, protocol)                                                                                           \
+	{                                                                                                              \
+		"netlink-" label, "cannot make a " #protocol " socket", make, .num = protocol, .num2 = SOCK_RAW        \
+	}
 
 static const struct attack rows[] = {
 	ROW("route", NETLINK_ROUTE),
@@ -21,6 +24,7 @@ static const struct attack rows[] = {
 	ROW("xfrm", NETLINK_XFRM),
 	ROW("crypto", NETLINK_CRYPTO),
 	ROW("connector", NETLINK_CONNECTOR),
-	{"netlink-datagram", "cannot make a NETLINK_ROUTE socket as SOCK_DGRAM", make, .num = NETLINK_ROUTE, .num2 = SOCK_DGRAM},
+	{"netlink-datagram", "cannot make a NETLINK_ROUTE socket as SOCK_DGRAM", make, .num = NETLINK_ROUTE,
+	 .num2 = SOCK_DGRAM},
 };
 ATTACKS("kernel", rows);

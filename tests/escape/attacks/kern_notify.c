@@ -12,7 +12,8 @@ static int listen_calls(const struct scene *s, const struct attack *a)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return lost(s, errno, "no_new_privs");
-	return judge(s, syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program), a->name);
+	return judge(s, syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program),
+		     a->name);
 }
 
 static int fanotify(const struct scene *s, const struct attack *a)

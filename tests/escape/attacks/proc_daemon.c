@@ -49,6 +49,7 @@ static int stay(const struct scene *s, const struct attack *a)
 
 static const struct attack rows[] = {
 	{"outlive-run", "cannot leave a daemon behind when its command ends", daemonize, .stage = STAGE_DAEMON},
-	{"outlive-supervisor", "cannot live on when the supervisor is killed with SIGKILL", stay, .stage = STAGE_ORPHAN},
+	{"outlive-supervisor", "cannot live on when the supervisor is killed with SIGKILL", stay,
+	 .stage = STAGE_ORPHAN},
 };
 ATTACKS("process", rows);

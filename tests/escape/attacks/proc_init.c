@@ -1,4 +1,5 @@
-/* PID 1 of the sandbox: it holds what the workload must not get, and the workload runs as the same user. Nothing is sent or written. */
+/* PID 1 of the sandbox: it holds what the workload must not get, and the workload runs as the same user. Nothing is
+ * sent or written. */
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>

@@ -33,7 +33,8 @@ static int read_msg(const struct scene *s, const struct attack *a)
 
 	if (n < 0)
 		return lost(s, errno, a->name);
-	return has_marker(message.text, (size_t)n) ? won("the message is the secret") : refused("not the victim's message");
+	return has_marker(message.text, (size_t)n) ? won("the message is the secret")
+						   : refused("not the victim's message");
 }
 
 static int open_mq(const struct scene *s, const struct attack *a)

@@ -1,4 +1,5 @@
-/* kill(-1): everybody whom the caller may signal, itself and PID 1 apart. Signal 0 only asks whether there is anybody. */
+/* kill(-1): everybody whom the caller may signal, itself and PID 1 apart. Signal 0 only asks whether there is anybody.
+ */
 #include <signal.h>
 
 #include "attack.h"
@@ -12,7 +13,8 @@ static int signal_all(const struct scene *s, const struct attack *a)
 		long others = 0;
 		for (pid_t pid = 2; pid < 4096; pid++)
 			others += pid != getpid() && pid != parent && kill(pid, 0) == 0;
-		return others > 0 ? won("%ld other processes can be signalled", others) : refused("nobody else is there");
+		return others > 0 ? won("%ld other processes can be signalled", others)
+				  : refused("nobody else is there");
 	}
 	return judge(s, kill(-1, 0), a->name);
 }

@@ -25,7 +25,8 @@ static int copy_memory(const struct scene *s, const struct attack *a)
 	const struct iovec mine = {text, strlen(MARKER)};
 	const struct iovec theirs = {(void *)fact_num(s, "address_in_memory"), strlen(MARKER)}; /* NOLINT */
 	pid_t pid = (pid_t)fact_num(s, "victim");
-	ssize_t n = a->num ? process_vm_writev(pid, &mine, 1, &theirs, 1, 0) : process_vm_readv(pid, &mine, 1, &theirs, 1, 0);
+	ssize_t n = a->num ? process_vm_writev(pid, &mine, 1, &theirs, 1, 0)
+			   : process_vm_readv(pid, &mine, 1, &theirs, 1, 0);
 
 	return judge(s, n, a->name);
 }

@@ -1,4 +1,5 @@
-/* UNIX sockets of the host: by path, by abstract name, by a name inside the work folder. The victim answers with the secret. */
+/* UNIX sockets of the host: by path, by abstract name, by a name inside the work folder. The victim answers with the
+ * secret. */
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -19,9 +20,12 @@ static int talk(const struct scene *s, const struct attack *a)
 
 static const struct attack rows[] = {
 	{"unix-path", "cannot connect to a host socket by its path", talk, .text = "socket", .num = SOCK_STREAM},
-	{"unix-workdir", "cannot connect to a host socket that lies in the work folder", talk, .text = "work_socket", .num = SOCK_STREAM},
-	{"unix-abstract", "cannot connect to an abstract socket of the host", talk, .text = "abstract", .num = SOCK_STREAM, .num2 = 1},
+	{"unix-workdir", "cannot connect to a host socket that lies in the work folder", talk, .text = "work_socket",
+	 .num = SOCK_STREAM},
+	{"unix-abstract", "cannot connect to an abstract socket of the host", talk, .text = "abstract",
+	 .num = SOCK_STREAM, .num2 = 1},
 	{"unix-datagram", "cannot send to a datagram socket of the host", talk, .text = "datagram", .num = SOCK_DGRAM},
-	{"unix-abstract-datagram", "cannot send to an abstract datagram socket of the host", talk, .text = "abstract_datagram", .num = SOCK_DGRAM, .num2 = 1},
+	{"unix-abstract-datagram", "cannot send to an abstract datagram socket of the host", talk,
+	 .text = "abstract_datagram", .num = SOCK_DGRAM, .num2 = 1},
 };
 ATTACKS("process", rows);

@@ -34,7 +34,8 @@ static int by_clone3(const struct scene *s, const struct attack *a)
 
 static const struct attack rows[] = {
 	{"unshare-user", "cannot make a user namespace with unshare", by_unshare, .num = CLONE_NEWUSER},
-	{"unshare-user-mnt", "cannot make user and mount namespaces at once", by_unshare, .num = CLONE_NEWUSER | CLONE_NEWNS},
+	{"unshare-user-mnt", "cannot make user and mount namespaces at once", by_unshare,
+	 .num = CLONE_NEWUSER | CLONE_NEWNS},
 	{"unshare-mnt", "cannot make a mount namespace", by_unshare, CONTROL_USERNS, .num = CLONE_NEWNS},
 	{"unshare-net", "cannot make a network namespace", by_unshare, CONTROL_USERNS, .num = CLONE_NEWNET},
 	{"unshare-pid", "cannot make a pid namespace", by_unshare, CONTROL_USERNS, .num = CLONE_NEWPID},
@@ -44,6 +45,7 @@ static const struct attack rows[] = {
 	{"unshare-time", "cannot make a time namespace", by_unshare, CONTROL_USERNS, .num = CLONE_NEWTIME},
 	{"clone-user", "cannot make a user namespace with clone", by_clone, .num = CLONE_NEWUSER},
 	{"clone3-user", "cannot make a user namespace with clone3", by_clone3, .num = CLONE_NEWUSER},
-	{"clone3-user-net", "cannot make user and network namespaces with clone3", by_clone3, .num = CLONE_NEWUSER | CLONE_NEWNET},
+	{"clone3-user-net", "cannot make user and network namespaces with clone3", by_clone3,
+	 .num = CLONE_NEWUSER | CLONE_NEWNET},
 };
 ATTACKS("process", rows);

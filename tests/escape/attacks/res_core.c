@@ -24,7 +24,8 @@ static int dump(const struct scene *s, const struct attack *a)
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
-	return WIFSIGNALED(status) && WCOREDUMP(status) ? won("%s: a core was dumped", a->name) : refused("no core was dumped");
+	return WIFSIGNALED(status) && WCOREDUMP(status) ? won("%s: a core was dumped", a->name)
+							: refused("no core was dumped");
 }
 
 static const struct attack rows[] = {

@@ -38,9 +38,12 @@ static int extend(const struct scene *s, const struct attack *a)
 static const struct attack rows[] = {
 	{"file-size", "cannot write a file above max_file_size", fill, .stage = STAGE_LIMITS, .text = ".", .num = 9},
 	{"file-truncate", "cannot extend a file above max_file_size", extend, .stage = STAGE_LIMITS, .num = 9},
-	{"file-allocate", "cannot allocate a file above max_file_size", extend, .stage = STAGE_LIMITS, .num = 9, .num2 = 1},
+	{"file-allocate", "cannot allocate a file above max_file_size", extend, .stage = STAGE_LIMITS, .num = 9,
+	 .num2 = 1},
 	{"tmp-fill", "cannot fill /tmp above tmp_size", fill, .stage = STAGE_LIMITS, .text = "/tmp", .num = 24},
-	{"shm-fill", "cannot fill /dev/shm above the memory limit", fill, .stage = STAGE_LIMITS, .text = "/dev/shm", .num = 320},
-	{"var-tmp-fill", "cannot fill /var/tmp above tmp_size", fill, .stage = STAGE_LIMITS, .text = "/var/tmp", .num = 24},
+	{"shm-fill", "cannot fill /dev/shm above the memory limit", fill, .stage = STAGE_LIMITS, .text = "/dev/shm",
+	 .num = 320},
+	{"var-tmp-fill", "cannot fill /var/tmp above tmp_size", fill, .stage = STAGE_LIMITS, .text = "/var/tmp",
+	 .num = 24},
 };
 ATTACKS("resource", rows);

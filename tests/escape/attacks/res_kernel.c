@@ -62,7 +62,8 @@ static int lock_memory(const struct scene *s, const struct attack *a)
 
 static const struct attack rows[] = {
 	{"many-files", "cannot open 16,384 files", make_many, .stage = STAGE_LIMITS, .num = 0, .num2 = 16384},
-	{"many-inotify", "cannot use up the user's inotify instances", make_many, .stage = STAGE_LIMITS, .num = 1, .num2 = 100},
+	{"many-inotify", "cannot use up the user's inotify instances", make_many, .stage = STAGE_LIMITS, .num = 1,
+	 .num2 = 100},
 	{"many-ptys", "cannot open 1,200 terminals", make_many, .stage = STAGE_LIMITS, .num = 2, .num2 = 1200},
 	{"many-timers", "cannot make 20,000 timers", make_many, .stage = STAGE_LIMITS, .num = 3, .num2 = 20000},
 	{"mlock", "cannot lock 64 MiB of memory", lock_memory, CONTROL_ROOT, STAGE_LIMITS},

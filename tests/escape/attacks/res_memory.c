@@ -1,4 +1,5 @@
-/* Too much memory by every road that leads to it. The bound is a little above the policy's 256 MiB, held for half a second. */
+/* Too much memory by every road that leads to it. The bound is a little above the policy's 256 MiB, held for half a
+ * second. */
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -50,8 +51,10 @@ static int by_break(const struct scene *s, const struct attack *a)
 }
 
 static const struct attack rows[] = {
-	{"memory-private", "cannot hold more private memory than the policy allows", map, .stage = STAGE_LIMITS, .num = MAP_PRIVATE},
-	{"memory-shared", "cannot hold more shared memory than the policy allows", map, .stage = STAGE_LIMITS, .num = MAP_SHARED},
+	{"memory-private", "cannot hold more private memory than the policy allows", map, .stage = STAGE_LIMITS,
+	 .num = MAP_PRIVATE},
+	{"memory-shared", "cannot hold more shared memory than the policy allows", map, .stage = STAGE_LIMITS,
+	 .num = MAP_SHARED},
 	{"memory-break", "cannot hold more heap than the policy allows", by_break, .stage = STAGE_LIMITS},
 	{"memory-memfd", "cannot hold more memory in a memfd", map_memfd, .stage = STAGE_LIMITS},
 	{"memory-sysv", "cannot hold more memory in System V segments", map_sysv, .stage = STAGE_LIMITS},

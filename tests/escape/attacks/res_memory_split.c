@@ -33,7 +33,8 @@ static int many_small(const struct scene *s, const struct attack *a)
 	}
 	while (wait(&status) > 0)
 		good += status == 0;
-	return good == PIECES ? won("%s: %d times %d MiB", a->name, PIECES, PIECE >> 20) : refused("%d of %d lived", good, PIECES);
+	return good == PIECES ? won("%s: %d times %d MiB", a->name, PIECES, PIECE >> 20)
+			      : refused("%d of %d lived", good, PIECES);
 }
 
 static int messages(const struct scene *s, const struct attack *a)
@@ -46,7 +47,8 @@ static int messages(const struct scene *s, const struct attack *a)
 
 	for (; ids && n < QUEUES; n++) {
 		ids[n] = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
-		if (ids[n] < 0 || msgsnd(ids[n], &message, MESSAGE, IPC_NOWAIT) < 0 || msgsnd(ids[n], &message, MESSAGE, IPC_NOWAIT) < 0) {
+		if (ids[n] < 0 || msgsnd(ids[n], &message, MESSAGE, IPC_NOWAIT) < 0 ||
+		    msgsnd(ids[n], &message, MESSAGE, IPC_NOWAIT) < 0) {
 			err = errno;
 			break;
 		}
@@ -54,7 +56,8 @@ static int messages(const struct scene *s, const struct attack *a)
 	for (int i = 0; ids && i <= n && i < QUEUES; i++)
 		msgctl(ids[i], IPC_RMID, NULL);
 	free(ids);
-	return n == QUEUES ? won("%s: %d MiB in messages", a->name, QUEUES / 1000 * 2 * MESSAGE / 1000) : lost(s, err, a->name);
+	return n == QUEUES ? won("%s: %d MiB in messages", a->name, QUEUES / 1000 * 2 * MESSAGE / 1000)
+			   : lost(s, err, a->name);
 }
 
 static const struct attack rows[] = {

@@ -38,21 +38,30 @@ static void burn(double until)
 	_exit((int)(clock_of(CLOCK_PROCESS_CPUTIME_ID) * 100));
 }
 
-static int two_cpus(const struct scene *s, const struct attack *a)
+static double two_at_once(void)
 {
-	cpu_set_t set;
-	double used = 0;
+	double used = 0, until = clock_of(CLOCK_MONOTONIC) + 1;
 	int status;
 
-	if (s->control && sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) < 2)
-		return untried("this machine has one CPU");
-	double until = clock_of(CLOCK_MONOTONIC) + 1;
 	for (int i = 0; i < 2; i++) {
 		if (fork() == 0)
 			burn(until);
 	}
 	while (wait(&status) > 0)
 		used += WIFEXITED(status) ? WEXITSTATUS(status) / 100.0 : 0;
+	return used;
+}
+
+static int two_cpus(const struct scene *s, const struct attack *a)
+{
+	cpu_set_t set;
+	double used = 0;
+
+	if (s->control && sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) < 2)
+		return untried("this machine has one CPU");
+	/* A busy machine may not have two to give at the first try. */
+	for (int i = 0; i < (s->control ? 5 : 2) && used <= 1.3; i++)
+		used = two_at_once();
 	return used > 1.3 ? won("%s: %.2f CPUs", a->name, used) : refused("%.2f CPUs were all", used);
 }
 

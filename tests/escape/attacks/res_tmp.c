@@ -35,7 +35,9 @@ static int fill_pieces(const struct scene *s, const struct attack *a)
 }
 
 static const struct attack rows[] = {
-	{"tmp-pieces", "cannot fill /tmp above tmp_size with many files", fill_pieces, .stage = STAGE_LIMITS, .text = "/tmp", .num = 6},
-	{"shm-pieces", "cannot fill /dev/shm above the memory limit with many files", fill_pieces, .stage = STAGE_LIMITS, .text = "/dev/shm", .num = 80},
+	{"tmp-pieces", "cannot fill /tmp above tmp_size with many files", fill_pieces, .stage = STAGE_LIMITS,
+	 .text = "/tmp", .num = 6},
+	{"shm-pieces", "cannot fill /dev/shm above the memory limit with many files", fill_pieces,
+	 .stage = STAGE_LIMITS, .text = "/dev/shm", .num = 80},
 };
 ATTACKS("resource", rows);
