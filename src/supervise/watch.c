@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,12 +58,12 @@ void watch_done(struct watch *w)
 
 static int read_text(int dir, const char *pid, const char *name, char *out, size_t cap)
 {
-	char path[64];
+	char path[NAME_MAX + 64];
 	AUTO_FD fd = -1;
 	size_t n = 0;
 	ssize_t r;
 
-	(void)snprintf(path, sizeof(path), "%s/%s", pid, name);
+	(void)snprintf(path, sizeof(path), "%.11s/%s", pid, name);
 	fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

@@ -65,7 +65,8 @@ static void unmapped_memfd(void)
 	for (i = 0; i < 96; i++)
 		if (write(fd, chunk, sizeof(chunk)) != (ssize_t)sizeof(chunk))
 			_exit(1);
-	(void)dup(fd); /* must count once */
+	if (dup(fd) < 0) /* must count once */
+		_exit(1);
 }
 
 static void file_pages(void)

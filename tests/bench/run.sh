@@ -1,0 +1,70 @@
+#!/bin/bash
+# run.sh [--json] [--only TABLE]... [BUILD_DIR]: measures Cordon beside other sandboxes and prints Markdown, or one JSON document.
+#
+# Tables: start, many, policy, work. As root and with BENCH_USER=NAME, everything is measured as that user too. BENCH_ROUNDS (200) and
+# BENCH_MANY (1000) make it shorter or longer. Exit 1 when a bar was missed. Nothing is left behind.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+json=
+only=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--json) json=1 ;;
+	--only) only+=" $2" && shift ;;
+	-*) echo "usage: run.sh [--json] [--only TABLE]... [BUILD_DIR]" >&2 && exit 2 ;;
+	*) break ;;
+	esac
+	shift
+done
+build=${1:-${CORDON_BUILD:-$here/../../build}}
+only=${only:-start many policy work}
+
+# All is copied to where another user can read it.
+stage=$(mktemp -d "${TMPDIR:-/tmp}/cordon-bench.XXXXXX") || exit 2
+trap 'rm -rf -- "$stage"' EXIT
+chmod 755 "$stage"
+mkdir "$stage/bin" "$stage/source" || exit 2
+for f in cordon cordon-init tests/bench/bench-spawn; do
+	cp "$build/$f" "$stage/bin/" || { echo "run.sh: build first: make" >&2 && exit 2; }
+done
+cp -r "$here" "$stage/bench" && cp -r "$here/../../src/base" "$stage/source/base" || exit 2
+chmod -R a+rX "$stage"
+export BENCH_BIN=$stage/bin BENCH_SOURCE=$stage/source BENCH_ROUNDS=${BENCH_ROUNDS:-200}
+[ -z "$json" ] || export BENCH_JSON=$stage/rows.json
+: >"$stage/rows.json" && chmod 666 "$stage/rows.json"
+missed=0
+
+# table NAME [USER]
+table()
+{
+	local tmp=$stage/tmp as=() status
+	rm -rf -- "$tmp"
+	mkdir "$tmp" || exit 2
+	if [ -n "${2:-}" ] && [ "$1" = many ]; then
+		export BENCH_MANY_AS=$2 # root measures, the user runs
+	elif [ -n "${2:-}" ]; then
+		chown "$2" "$tmp"
+		as=(runuser -u "$2" --)
+	fi
+	BENCH_TMP=$tmp "${as[@]}" "$stage/bench/$1.sh" </dev/null >"$stage/out.md"
+	status=$?
+	unset BENCH_MANY_AS
+	[ $status = 0 ] || missed=1
+	[ $status -lt 2 ] || echo "run.sh: the table $1 broke off with status $status" >&2
+	[ -n "$json" ] || cat "$stage/out.md"
+}
+
+users=("")
+[ "$(id -u)" != 0 ] || [ -z "${BENCH_USER:-}" ] || users+=("$BENCH_USER")
+for user in "${users[@]}"; do
+	for name in $only; do
+		table "$name" "$user"
+	done
+done
+if [ -n "$json" ]; then
+	printf '{"version":1,"machine":{"kernel":"%s","cpus":%s},"missed":%s,"rows":[%s]}\n' "$(uname -r)" "$(nproc)" \
+		"$([ $missed = 0 ] && echo false || echo true)" "$(paste -sd, "$stage/rows.json")"
+else
+	echo "Kernel $(uname -r), $(nproc) CPUs; medians, interleaved."
+fi
+exit $missed

@@ -1,0 +1,60 @@
+#!/bin/bash
+# work.sh: work inside a sandbox beside the same work outside. Run by run.sh; BENCH_SOURCE is a folder with base/*.c to compile.
+set -u
+. "$(dirname "$0")/lib.sh"
+files=20000
+profile=${BENCH_PROFILE:-default}
+
+mkdir -p "$BENCH_TMP/compile/out" "$BENCH_TMP/repo" || exit 2
+cp -r "$BENCH_SOURCE/base" "$BENCH_TMP/compile/" || exit 2
+cat >"$BENCH_TMP/compile/build.sh" <<'EOF'
+for f in base/*.c; do
+	gcc -std=gnu17 -D_GNU_SOURCE -I. -O2 -c "$f" -o "out/$(basename "$f").o" || exit 1
+done
+EOF
+
+# A repository with as many files, all of them committed.
+cd "$BENCH_TMP/repo" || exit 2
+for ((d = 0; d < files / 100; d++)); do
+	mkdir -p "d$d"
+	for ((f = 0; f < 100; f++)); do
+		echo "$d $f" >"d$d/f$f"
+	done
+done
+git init -q . && git add . && git -c user.name=bench -c user.email=bench@example.com -c gc.auto=0 commit -q -m 'all files' || exit 2
+sleep 1.1 && git update-index --refresh # so that no entry is as young as the index, which would be read again each time
+git config --global --add safe.directory '*'
+
+# beside NAME FOLDER ROUNDS CMD...: fills $out
+out=$BENCH_TMP/work.tsv
+: >"$out"
+beside()
+{
+	local name=$1 rounds=$3
+	cd "$2" || exit 2
+	shift 3
+	"$SPAWN" -w 1 -r "$rounds" "$name outside" "$@" , "$name inside" "$CORDON" run --profile "$profile" -- "$@" >>"$out"
+}
+beside "compile" "$BENCH_TMP/compile" $((BENCH_ROUNDS / 20 + 3)) sh build.sh
+beside "git status" "$BENCH_TMP/repo" $((BENCH_ROUNDS / 4 + 5)) git -c safe.directory='*' --no-optional-locks status --porcelain
+
+echo "#### Work inside and outside (profile $profile), as $who"
+echo
+echo '| work | runs | outside, ms | inside, ms | ratio |'
+echo '|---|--:|--:|--:|--:|'
+for name in "compile" "git status"; do
+	a=$(field "$out" "$name outside" 3)
+	b=$(field "$out" "$name inside" 3)
+	r=$(ratio "$b" "$a")
+	what="\`gcc -O2\` of $(find "$BENCH_TMP/compile/base" -name '*.c' | wc -l) files"
+	[ "$name" = compile ] || what="\`git status\`, $files files"
+	printf '| %s | %s | %s | %s |\n' "$what" "$(field "$out" "$name outside" 2)" \
+		"$(awk -v a="${a:-0}" -v b="${b:-0}" 'BEGIN { printf "%.1f | %.1f", a / 1000, b / 1000 }')" "${r:-failed}"
+	row work "$name" outside_us "${a:-none}" inside_us "${b:-none}" ratio "${r:-none}"
+done
+echo
+for name in "compile" "git status"; do
+	bar work "$name inside / outside" "$(ratio "$(field "$out" "$name inside" 3)" "$(field "$out" "$name outside" 3)")" 1.05
+done
+awk -F '\t' '$2 == "failed" { print "- " $1 ": " $3 }' "$out"
+bench_end
