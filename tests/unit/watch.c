@@ -125,24 +125,30 @@ static void stop(pid_t pid)
 	CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
 }
 
-/* The verdict within half a second, long enough for all to have started. */
-static enum watch_verdict verdict_on(void (*work)(void), const struct watch_limits *limits, struct watch *ret)
+/* Polls until there is a verdict, for half a second: long enough for all to have started. */
+static enum watch_verdict poll_verdict(struct watch *w)
 {
 	enum watch_verdict v = WATCH_FINE;
-	struct watch w;
-	pid_t pid;
 	int i;
 
-	watch_init(&w, 1, limits); /* what the host shares before it starts */
-	pid = start(work, false);
-	w.init = pid;
 	for (i = 0; i < 10 && v == WATCH_FINE; i++) {
 		struct timespec ts = {0, 50000000};
 
 		(void)nanosleep(&ts, NULL);
-		v = watch_poll(&w);
+		v = watch_poll(w);
 	}
-	stop(pid);
+	return v;
+}
+
+static enum watch_verdict verdict_on(void (*work)(void), const struct watch_limits *limits, struct watch *ret)
+{
+	enum watch_verdict v;
+	struct watch w;
+
+	watch_init(&w, 1, limits); /* what the host shares before it starts */
+	w.init = start(work, false);
+	v = poll_verdict(&w);
+	stop(w.init);
 	watch_done(&w);
 	if (ret)
 		*ret = w;
@@ -241,7 +247,7 @@ static void the_sandbox_s_own_proc_is_used_when_it_is_there(void)
 		if (pid < 0)
 			_exit(77);
 		watch_init(&w, pid, &limits);
-		n = watch_poll(&w) == WATCH_MEMORY && w.processes == 4 && w.proc_fd >= 0;
+		n = poll_verdict(&w) == WATCH_MEMORY && w.processes == 4 && w.proc_fd >= 0;
 		watch_done(&w);
 		_exit(n ? 0 : 1);
 	}
