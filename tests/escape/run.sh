@@ -299,7 +299,7 @@ attempt()
 	local mode=$1 in_work=. target within=() command
 	prefix=("${as_user[@]}")
 	[ "$mode" != root ] || prefix=()
-	[ "$stage" != caps ] || prefix=(setpriv "--reuid=$user" "--regid=$(id -g "$user")" --init-groups --inh-caps=+net_raw --ambient-caps=+net_raw --)
+	[ "$stage" != caps ] || [ $root = 0 ] || prefix=(setpriv "--reuid=$user" "--regid=$(id -g "$user")" --init-groups --inh-caps=+net_raw --ambient-caps=+net_raw --)
 	[ "$stage" != cwd ] || in_work=../work
 	case $mode in
 	strict) within=("$area/bin/cordon" run --profile strict) ;;
@@ -333,21 +333,19 @@ attempt()
 	reason=$(reason_of out/stdout)
 }
 
-# Controls as the attack asks for; 77 where this user cannot do that. A refusal is tried again as root: many machines keep
-# ordinary users from what root may do, and the sandbox must hold for both.
+# The control as the attack asks for it. A refusal is tried again as root: many machines keep ordinary users from what root may do, and the
+# sandbox must hold for both. Without root a refusal proves nothing: the attack is skipped.
 try_outside()
 {
-	if { [ "$control" = root ] || [ "$stage" = caps ]; } && [ $root = 0 ]; then
-		rc=77 reason="the control needs root"
-	elif [ "$control" = userns ] && [ $have_userns = 0 ]; then
+	if [ "$control" = userns ] && [ $have_userns = 0 ]; then
 		rc=77 reason="the control needs user namespaces"
-	else
-		attempt "$control"
-		if [ $rc = 1 ] && [ "$control" = self ] && [ $root = 1 ] && [ "$user" != root ]; then
-			attempt root
-		fi
-		[ $rc != 1 ] || [ $root = 1 ] || { rc=77; reason="refused to this user outside too ($reason)"; }
+		return
 	fi
+	attempt "$control"
+	if [ $rc = 1 ] && [ "$control" = self ] && [ $root = 1 ] && [ "$user" != root ]; then
+		attempt root
+	fi
+	[ $rc != 1 ] || [ $root = 1 ] || { rc=77; reason="the control needs root ($reason)"; }
 }
 
 # A limit may end the attack, or all of the sandbox, instead of refusing a call.

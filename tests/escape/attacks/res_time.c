@@ -62,6 +62,8 @@ static int two_cpus(const struct scene *s, const struct attack *a)
 	/* A busy machine may not have two to give at the first try. */
 	for (int i = 0; i < (s->control ? 5 : 2) && used <= 1.3; i++)
 		used = two_at_once();
+	if (s->control && used <= 1.3)
+		return untried("this machine is too busy: %.2f CPUs were all", used);
 	return used > 1.3 ? won("%s: %.2f CPUs", a->name, used) : refused("%.2f CPUs were all", used);
 }
 
