@@ -46,6 +46,9 @@ table()
 		chown "$2" "$tmp"
 		as=(runuser -u "$2" --)
 	fi
+	# crun refuses a host with both kinds of cgroups as soon as the v2 tree has a controller: hide that tree.
+	[ "$1" != start ] || [ "$(id -u)" != 0 ] || [ ! -e /sys/fs/cgroup/unified/cgroup.controllers ] ||
+		as=(unshare -m sh -c 'umount -l /sys/fs/cgroup/unified; exec "$@"' sh "${as[@]}")
 	BENCH_TMP=$tmp "${as[@]}" "$stage/bench/$1.sh" </dev/null >"$stage/out.md"
 	status=$?
 	unset BENCH_MANY_AS
