@@ -6,16 +6,15 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "model/policy.h"
+#include "policy/policy_profile.h"
 
 static const char *const shell_names[] = {"bash", "zsh", "fish", NULL};
-static const char *const profile_names[] = {"default", "strict", "build",    "claude", "codex",
-					    "gemini",  "aider",	 "opencode", NULL};
 
 static const struct {
 	const char *kind;
 	const char *const *words;
 } fixed_kinds[] = {
-	{"profile", profile_names},
+	{"profile", policy_profile_names},
 	{"runtime", runtime_names},
 	{"category", category_names},
 };
