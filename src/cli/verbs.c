@@ -9,9 +9,25 @@
 #include "cli/verb_doctor.h"
 #include "cli/verb_env.h"
 #include "cli/verb_policy.h"
+#include "cli/verb_run.h"
 #include "cli/verb_why.h"
 
 const struct verb verbs[] = {
+	{
+		.name = "run",
+		.args = "-- CMD [ARG...]",
+		.complete = "command",
+		.summary = "Run a command in a sandbox.",
+		.details = "CMD sees the base system read-only, an empty home, private /tmp, /proc and /dev, the work folder as the policy says, and nothing else of this machine. It "
+			   "has no network, no variable, file descriptor or capability that the policy did not name, and it ends with this command.\n\n"
+			   "Standard input, output and error, the terminal, signals and the exit status are passed through. Cordon's own failures exit 125; 126 when CMD cannot be "
+			   "executed, 127 when it is not found, 124 when process.timeout ended it.\n\n"
+			   "    cordon run -- make test\n"
+			   "    cordon run --profile strict -- python3 script.py",
+		.options = verb_run_options,
+		.dashdash = true,
+		.run = verb_run,
+	},
 	{
 		.name = "why",
 		.args = "(--host HOST[:PORT] | --path PATH | --exec PROGRAM | --model NAME)",

@@ -108,6 +108,7 @@ static void describe(struct change_side *side, const struct stat *st)
 		.target = side->target,
 		.dev = st->st_dev,
 		.ino = st->st_ino,
+		.names = st->st_nlink,
 		.mtime = st->st_mtim,
 		.ctime = st->st_ctim,
 	};

@@ -51,6 +51,7 @@ struct change_side {
 	const char *target; /* of a link */
 	dev_t dev;	    /* from here on: which object was judged, so that no other is applied */
 	ino_t ino;
+	nlink_t names; /* hard links */
 	struct timespec mtime;
 	struct timespec ctime;
 };

@@ -108,10 +108,29 @@ static bool is_same(const struct stat *st, const struct change_side *seen)
 	       st->st_mtim.tv_sec == seen->mtime.tv_sec && st->st_mtim.tv_nsec == seen->mtime.tv_nsec;
 }
 
-static bool same_ctime(const struct stat *st, const struct change_side *seen)
+/* Nothing that is to be touched has changed since the scan. All at once and first: a step changes the ctime of every name that its file has. */
+static int check_all(struct apply *a)
 {
-	return S_ISDIR(st->st_mode) ||
-	       (st->st_ctim.tv_sec == seen->ctime.tv_sec && st->st_ctim.tv_nsec == seen->ctime.tv_nsec);
+	const struct change *c;
+	struct text_shown shown;
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < a->list->n; i++) {
+		const char *name = NULL;
+		AUTO_FD dir = -1;
+
+		c = &a->list->v[i];
+		if (c->refused || c->before.type == CHANGE_NONE)
+			continue;
+		dir = open_parent(a->site.lower, c->path, &name);
+		if (dir < 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !is_same(&st, &c->before) ||
+		    (c->before.type != CHANGE_FOLDER && (st.st_ctim.tv_sec != c->before.ctime.tv_sec ||
+							 st.st_ctim.tv_nsec != c->before.ctime.tv_nsec)))
+			return error_set(a->err, ERROR_DENIED, "%s changed on the host meanwhile; nothing was applied",
+					 text_show(&shown, sv_of(c->path)));
+	}
+	return 0;
 }
 
 /* The folder holds exactly what the list says, from *next on. 0 or -errno (-ESTALE). */
@@ -133,8 +152,7 @@ static int check_tree(const struct apply *a, int fd, size_t *next)
 
 		if (!slash || strcmp(slash + 1, names.v[i]) != 0 || c->kind != CHANGE_DELETED)
 			return -ESTALE;
-		if (fstatat(fd, names.v[i], &st, AT_SYMLINK_NOFOLLOW) < 0 || !is_same(&st, &c->before) ||
-		    !same_ctime(&st, &c->before))
+		if (fstatat(fd, names.v[i], &st, AT_SYMLINK_NOFOLLOW) < 0 || !is_same(&st, &c->before))
 			return -ESTALE;
 		if (c->before.type != CHANGE_FOLDER)
 			continue;
@@ -161,7 +179,7 @@ static int check_before(const struct apply *a, const struct step *s)
 		return dir;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -ESTALE;
-	return is_same(&st, &s->change->before) && same_ctime(&st, &s->change->before) ? 0 : -ESTALE;
+	return is_same(&st, &s->change->before) ? 0 : -ESTALE;
 }
 
 /* What a step did move is what was judged, a folder with all that is in it: from here on nobody reaches it by its old path. */
@@ -271,6 +289,8 @@ static int prepare(struct apply *a)
 		return -1;
 	if (syncfs(a->site.staging) < 0)
 		return error_sys(a->err, errno, "sync %s", a->staging);
+	if (check_all(a) < 0)
+		return -1;
 	return store(a, JOURNAL_APPLYING);
 }
 

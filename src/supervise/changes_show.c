@@ -90,7 +90,7 @@ static int fill_side(struct diff *d, int root, const struct change *c, const str
 	}
 	if (side->type != CHANGE_FILE)
 		return 0;
-	ret->mode = S_IFREG | (side->mode & 0777);
+	ret->mode = S_IFREG | (side->mode & S_IXUSR ? 0755 : 0644); /* git knows no others */
 	if (c->kind == CHANGE_MODE)
 		return 0;
 	if (side->size > max || side->size > d->left) {

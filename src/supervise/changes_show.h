@@ -3,7 +3,7 @@
  *
  * The list has one line a change: kind, path (a folder with "/" behind it), what became what, and why it is refused. Everything in it is escaped.
  *
- * The diff has the files and links; folders have no place in one. Content is read as the scan saw it; a file that is another by now fails the call. Files beyond max_file, and all files once
+ * The diff has the files and links, with the modes that git knows (0755 and 0644); folders have no place in one. Content is read as the scan saw it; a file that is another by now fails the call. Files beyond max_file, and all files once
  * max_total bytes were read, are named without content. Refused changes are left out unless asked for, so that what is printed may be applied with other tools as well.
  */
 #ifndef CORDON_SUPERVISE_CHANGES_SHOW_H

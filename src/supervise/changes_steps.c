@@ -170,8 +170,11 @@ static int build_one(struct build *b, size_t at)
 {
 	const struct change *c = &b->job->list->v[at];
 
-	if (c->kind == CHANGE_MODE)
-		return is_folder_mode(c) ? 0 : push_mode(b, c, c->before.ino, c->before.mode, c->after.mode & 0777);
+	if (is_folder_mode(c))
+		return 0;
+	/* A file with further names gets one of its own: they did not change. */
+	if (c->kind == CHANGE_MODE && c->before.names == 1)
+		return push_mode(b, c, c->before.ino, c->before.mode, c->after.mode & 0777);
 	/* Moving a folder writes to its "..". */
 	if (c->before.type == CHANGE_FOLDER && !(c->before.mode & S_IWUSR) &&
 	    push_mode(b, c, c->before.ino, c->before.mode, c->before.mode | S_IWUSR) < 0)

@@ -93,9 +93,10 @@ static int open_by_component(int dirfd, const char *path, int flags, mode_t mode
 
 int sys_open_beneath(int dirfd, const char *path, int flags, mode_t mode)
 {
+	bool makes = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
 	struct open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
-		.mode = flags & (O_CREAT | __O_TMPFILE) ? mode : 0,
+		.mode = makes ? mode : 0, /* openat2() refuses one that it has no use for */
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 	int r = path_ok(path);

@@ -88,7 +88,7 @@ int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, u
 {
 	char path[64];
 	int r, fd;
-	pid_t pid = sys_fork_into(CLONE_NEWUSER, NULL);
+	pid_t pid = sys_fork_into(CLONE_NEWUSER, -1, NULL, NULL);
 
 	if (pid < 0)
 		return pid;

@@ -355,7 +355,7 @@ static int try_notify(const void *arg)
 	(void)arg;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	pid = sys_fork_into(CLONE_FILES, NULL);
+	pid = sys_fork_into(CLONE_FILES, -1, NULL, NULL);
 	if (pid == 0)
 		be_answered(ends[1]);
 	if (pid < 0)

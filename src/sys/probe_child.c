@@ -74,7 +74,7 @@ int probe_run(uint64_t namespaces, int (*fn)(const void *arg), const void *arg)
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	pid = sys_fork_into(namespaces ? namespaces | CLONE_NEWUSER : 0, NULL);
+	pid = sys_fork_into(namespaces ? namespaces | CLONE_NEWUSER : 0, -1, NULL, NULL);
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		answer = namespaces ? map_ids(uid, gid) : 0;

@@ -23,16 +23,23 @@
 int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 int setns(int fd, int nstype);
 
-pid_t sys_fork_into(uint64_t namespaces, int *ret_pidfd)
+pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int *ret_pidfd)
 {
 	int pidfd = -1;
-	struct clone_args args = {.flags = namespaces | (ret_pidfd ? CLONE_PIDFD : 0),
-				  .pidfd = (uintptr_t)&pidfd,
-				  .exit_signal = SIGCHLD};
-	long pid = syscall(SYS_clone3, &args, sizeof(args));
+	uint64_t flags = namespaces | (ret_pidfd ? CLONE_PIDFD : 0);
+	struct clone_args args = {.flags = flags | (cgroup_fd >= 0 ? CLONE_INTO_CGROUP : 0), .pidfd = (uintptr_t)&pidfd, .exit_signal = SIGCHLD};
+	long pid;
 
-	if (pid < 0 && errno == ENOSYS)
-		pid = syscall(SYS_clone, namespaces | (ret_pidfd ? CLONE_PIDFD : 0) | SIGCHLD, NULL, &pidfd, NULL, 0UL);
+	if (cgroup_fd >= 0)
+		args.cgroup = (uint64_t)cgroup_fd;
+	if (ret_in_cgroup)
+		*ret_in_cgroup = cgroup_fd >= 0;
+	pid = syscall(SYS_clone3, &args, sizeof(args));
+	if (pid < 0 && errno == ENOSYS) {
+		if (ret_in_cgroup)
+			*ret_in_cgroup = false;
+		pid = syscall(SYS_clone, flags | SIGCHLD, NULL, &pidfd, NULL, 0UL);
+	}
 	if (pid < 0)
 		return -errno;
 	if (pid > 0 && ret_pidfd)
@@ -64,9 +71,8 @@ pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int *ret_pidfd)
 enum { NET_STACK = 16 * 1024 };
 
 struct sys_net_maker {
-	int state; /* futex: 0 at work, 1 done, 2 failed, 3 may go */
-	int code;
-	int pidfd;
+	int state; /* futex: 0 at work, 1 done */
+	int fd; /* of the new namespace, or -errno; the fd table is shared */
 	pid_t pid;
 	char *stack;
 };
@@ -110,13 +116,14 @@ static long raw_call(long nr, long a, long b, long c, long d)
 static int net_maker(void *arg)
 {
 	struct sys_net_maker *m = arg;
+	static const char self[] = "/proc/thread-self/ns/net";
 	long r = raw_call(SYS_unshare, CLONE_NEWNET, 0, 0, 0);
 
-	m->code = (int)r;
-	__atomic_store_n(&m->state, r < 0 ? 2 : 1, __ATOMIC_SEQ_CST);
+	if (r == 0)
+		r = raw_call(SYS_openat, AT_FDCWD, (long)(uintptr_t)self, O_RDONLY | O_CLOEXEC, 0);
+	m->fd = (int)r;
+	__atomic_store_n(&m->state, 1, __ATOMIC_SEQ_CST);
 	raw_call(SYS_futex, (long)(uintptr_t)&m->state, FUTEX_WAKE, 1, 0);
-	while (__atomic_load_n(&m->state, __ATOMIC_SEQ_CST) == 1)
-		raw_call(SYS_futex, (long)(uintptr_t)&m->state, FUTEX_WAIT, 1, 0);
 	raw_call(SYS_exit, 0, 0, 0, 0);
 	return 0;
 }
@@ -132,7 +139,7 @@ int sys_net_start(struct sys_net_maker **ret)
 		free(m);
 		return -ENOMEM;
 	}
-	m->pid = clone(net_maker, m->stack + NET_STACK, CLONE_VM | CLONE_PIDFD | SIGCHLD, m, &m->pidfd);
+	m->pid = clone(net_maker, m->stack + NET_STACK, CLONE_VM | CLONE_FILES | SIGCHLD, m);
 	if (m->pid < 0) {
 		int code = errno;
 
@@ -146,19 +153,15 @@ int sys_net_start(struct sys_net_maker **ret)
 
 int sys_net_join(struct sys_net_maker *m)
 {
-	int r = 0, state;
+	int r;
 
-	while ((state = __atomic_load_n(&m->state, __ATOMIC_SEQ_CST)) == 0)
+	while (__atomic_load_n(&m->state, __ATOMIC_SEQ_CST) == 0)
 		futex(&m->state, FUTEX_WAIT, 0);
-	if (state == 2)
-		r = m->code;
-	else if (setns(m->pidfd, CLONE_NEWNET) < 0)
-		r = -errno;
-	__atomic_store_n(&m->state, 3, __ATOMIC_SEQ_CST);
-	futex(&m->state, FUTEX_WAKE, 1);
+	r = m->fd < 0 ? m->fd : setns(m->fd, CLONE_NEWNET) < 0 ? -errno : 0;
 	while (waitpid(m->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	(void)close(m->pidfd);
+	if (m->fd >= 0)
+		(void)close(m->fd);
 	free(m->stack);
 	free(m);
 	return r;
@@ -195,6 +198,11 @@ int sys_close_from(unsigned first)
 	for (fd = first; fd < (limit < 0 ? 65536 : limit); fd++)
 		(void)close((int)fd);
 	return 0;
+}
+
+int sys_unshare(uint64_t namespaces)
+{
+	return syscall(SYS_unshare, namespaces) < 0 ? -errno : 0;
 }
 
 int sys_pivot_root(const char *new_root, const char *put_old)

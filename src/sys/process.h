@@ -10,9 +10,10 @@
 
 /*
  * As fork() with namespace flags (CLONE_NEW*). *ret_pidfd is set in the parent (O_CLOEXEC) where ret_pidfd is not NULL. Where the kernel or
- * a container's filter answers ENOSYS to clone3, clone(2) is used.
+ * a container's filter answers ENOSYS to clone3, clone(2) is used. cgroup_fd: the child starts in that v2 cgroup; -1: in ours. *ret_in_cgroup, where not
+ * NULL, is set before the child starts: false where clone3 is missing.
  */
-pid_t sys_fork_into(uint64_t namespaces, int *ret_pidfd);
+pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int *ret_pidfd);
 
 /*
  * Runs fn(arg) in a child that shares our memory while we wait for it to exec or exit: a posix_spawn whose steps are ours. fn must
@@ -31,6 +32,9 @@ int sys_pidfd_getfd(int pidfd, int fd);
 
 /* Closes every fd from first on. */
 int sys_close_from(unsigned first);
+
+/* Leaves for new namespaces (CLONE_NEW*). */
+int sys_unshare(uint64_t namespaces);
 
 int sys_pivot_root(const char *new_root, const char *put_old);
 

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "model/inside.h"
 #include "sandbox/native/pid1.h"
+#include "sys/cgroup.h"
 #include "sys/landlock.h"
 #include "sys/mounts.h"
 #include "sys/process.h"
@@ -54,6 +55,11 @@ static bool is_host_root(void)
 	if (n <= 0)
 		return true;
 	return sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 && count == 4294967295U;
+}
+
+uint32_t native_host_uid(void)
+{
+	return is_host_root() ? ROOT_UID_BASE + (uint32_t)getpid() : geteuid();
 }
 
 static int write_map(pid_t pid, const char *file, uint32_t inside, uint32_t outside)
@@ -107,15 +113,16 @@ static int map_trees(const struct plan *p, uint32_t uid, int fds[WIRE_MAX_FDS], 
 
 static int prepare_as_root(const struct native_request *req, struct native *n, struct error *err)
 {
+	uint32_t uid = native_host_uid();
 	int fds[WIRE_MAX_FDS];
 	size_t count = 0, i;
-	int r = write_map(n->pid, "uid_map", req->plan->uid, n->host_uid);
+	int r = write_map(n->pid, "uid_map", req->plan->uid, uid);
 
 	if (r == 0)
-		r = write_map(n->pid, "gid_map", req->plan->uid, n->host_uid);
+		r = write_map(n->pid, "gid_map", req->plan->uid, uid);
 	if (r < 0)
 		return error_sys(err, r, "user namespace: map the user id");
-	r = map_trees(req->plan, n->host_uid, fds, &count, err);
+	r = map_trees(req->plan, uid, fds, &count, err);
 	if (r == 0) {
 		r = wire_send(n->socket, INSIDE_GO, sv_n("", 0), fds, count);
 		r = r < 0 ? error_sys(err, r, "sandbox: the word to go on") : 0;
@@ -127,17 +134,19 @@ static int prepare_as_root(const struct native_request *req, struct native *n, s
 
 int native_start(const struct native_request *req, struct native *ret, struct error *err)
 {
-	uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+	uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
 	bool root = is_host_root();
 	uint32_t uid = geteuid(), gid = getegid();
+	bool in_cgroup;
 	int pair[2];
 
-	*ret = (struct native){.pid = -1, .pidfd = -1, .socket = -1, .host_uid = root ? ROOT_UID_BASE + (uint32_t)getpid() : uid};
+	*ret = (struct native){.pid = -1, .pidfd = -1, .socket = -1};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_sys(err, errno, "socketpair");
-	ret->pid = sys_fork_into(spaces, &ret->pidfd);
+	ret->pid = sys_fork_into(spaces, req->cgroup ? cgroup_fd_v2(req->cgroup) : -1, &in_cgroup, &ret->pidfd);
 	if (ret->pid == 0) {
-		struct pid1_start start = {.req = req, .socket = pair[1], .map_uid = uid, .map_gid = gid, .mapped_by_parent = root};
+		struct pid1_start start = {.req = req, .socket = pair[1], .map_uid = uid, .map_gid = gid, .mapped_by_parent = root,
+					   .in_v2_cgroup = in_cgroup};
 
 		pid1_main(&start);
 	}

@@ -11,10 +11,13 @@
 #define CORDON_NATIVE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
 #include "model/plan.h"
+
+struct cgroup;
 
 struct native_features {
 	int landlock_abi; /* or negative: missing */
@@ -29,16 +32,19 @@ struct native_request {
 	int stdio[3];	/* for the workload; borrowed */
 	bool tty[3];	/* give it the sandbox's own terminal in this place */
 	unsigned short rows, columns;
+	const struct cgroup *cgroup; /* PID 1 joins it; NULL: none */
 };
 
 struct native {
 	pid_t pid;   /* of PID 1, on the host */
 	int pidfd;
 	int socket;
-	uint32_t host_uid; /* what the workload is on the host */
 };
 
 void native_probe(struct native_features *ret);
+
+/* What a workload that this process starts is on the host: our own user, or, where we are the host's root, somebody who owns nothing. */
+uint32_t native_host_uid(void);
 
 /* Forks. From here the caller may do slow things (cgroups) while the namespaces are made, then must call native_go(). */
 int native_start(const struct native_request *req, struct native *ret, struct error *err);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 #include "sandbox/native/guard.h"
 #include "model/inside.h"
 #include "sandbox/native/root.h"
+#include "sys/cgroup.h"
 #include "sys/process.h"
 #include "sys/seccomp.h"
 #include "wire/wire.h"
@@ -495,7 +497,14 @@ void pid1_main(const struct pid1_start *start)
 	int r;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	r = start->req->cgroup ? cgroup_join_self(start->req->cgroup, start->in_v2_cgroup) : 0;
 	close_others(start);
+	if (r == 0)
+		r = sys_unshare(CLONE_NEWCGROUP); /* now, so that ours is the root we see */
+	if (r < 0) {
+		(void)error_sys(&err, r, "sandbox: cgroup");
+		give_up(&in, &err);
+	}
 	r = sys_net_start(&net);
 	for (i = 0; i < MAX_COMMANDS; i++)
 		in.commands[i].listener = -1;

@@ -15,6 +15,7 @@ struct pid1_start {
 	int socket;	 /* to the supervisor */
 	uint32_t map_uid, map_gid; /* host ids that we map ourselves; meaningless where mapped_by_parent */
 	bool mapped_by_parent;
+	bool in_v2_cgroup; /* we were started there */
 };
 
 /* Never returns. */

@@ -1,0 +1,370 @@
+#include "cli/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "audit/audit.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/launch_events.h"
+#include "plan/environ.h"
+#include "plan/plan_build.h"
+#include "policy/policy_codec.h"
+#include "sandbox/native/native.h"
+#include "supervise/copy.h"
+#include "supervise/state.h"
+#include "supervise/supervise.h"
+#include "sys/cgroup.h"
+
+extern char **environ;
+
+struct run {
+	const struct launch_request *req;
+	struct arena *arena;
+	struct plan *plan;
+	char *root; /* of all runs */
+	struct state state;
+	struct audit *audit;
+	int events;
+	struct cgroup *cgroup;
+	struct launch_facts facts;
+	struct native_request native;
+	struct supervise_result result;
+	struct error *err;
+};
+
+static uint64_t wall_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Terminals are replaced by the sandbox's own; a folder would be a way out. */
+static int look_at_stdio(struct run *r)
+{
+	static const char *const names[] = {"stdin", "stdout", "stderr"};
+	struct winsize size = {0};
+	struct stat st;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		r->native.stdio[i] = i;
+		if (fstat(i, &st) < 0)
+			return error_sys(r->err, errno, "%s", names[i]);
+		if (S_ISDIR(st.st_mode))
+			return error_set(r->err, ERROR_USAGE, "%s is a folder: a sandbox could leave through it; give a file, a pipe or a terminal", names[i]);
+		r->native.tty[i] = S_ISCHR(st.st_mode) && isatty(i);
+		if (r->native.tty[i] && size.ws_row == 0)
+			(void)ioctl(i, TIOCGWINSZ, &size);
+	}
+	r->native.rows = size.ws_row;
+	r->native.columns = size.ws_col;
+	return 0;
+}
+
+static int build_environment(struct run *r, char ***ret)
+{
+	const struct launch_request *q = r->req;
+	struct environ_request e = {.policy = q->policy->policy,
+				    .host = environ,
+				    .pwd = q->workdir ? q->workdir : q->policy->folders.home,
+				    .home = q->policy->folders.home,
+				    .tty = r->native.tty[0] || r->native.tty[1],
+				    .arguments = q->env_arguments,
+				    .n_arguments = q->n_env_arguments};
+	struct environ_set set = {0};
+
+	if (environ_build(r->arena, &e, &set, r->err) < 0)
+		return -1;
+	*ret = environ_vector(r->arena, &set);
+	return *ret ? 0 : error_set(r->err, ERROR_SYSTEM, "out of memory");
+}
+
+static int make_plan(struct run *r, const char *state_dir)
+{
+	const struct launch_request *q = r->req;
+	struct plan_request p = {.policy = q->policy->policy, .argv = q->argv, .workdir = q->workdir, .home = q->policy->folders.home,
+				 .state_dir = state_dir};
+	char **env = NULL;
+
+	if (build_environment(r, &env) < 0)
+		return -1;
+	p.env = env;
+	return plan_build(&p, &r->plan, r->err);
+}
+
+static int dry_run(struct run *r)
+{
+	AUTO_BUF b = {0};
+
+	if (make_plan(r, "(state)") < 0)
+		return -1;
+	buf_init(&b, 64 << 20);
+	plan_print(r->plan, &b);
+	return cli_print(r->req->call, &b, r->err) < 0 ? -1 : 0;
+}
+
+static int make_layers(struct run *r)
+{
+	static const char *const names[] = {"upper", "work"};
+	uint32_t uid = native_host_uid();
+	size_t i;
+
+	if (!r->plan->workdir || r->plan->workdir_mode != WORKDIR_COPY)
+		return 0;
+	for (i = 0; i < 2; i++) {
+		if (mkdirat(r->state.dir, names[i], 0700) < 0)
+			return error_sys(r->err, errno, "%s/%s", r->state.path, names[i]);
+		if (uid != geteuid() && fchownat(r->state.dir, names[i], uid, uid, AT_SYMLINK_NOFOLLOW) < 0)
+			return error_sys(r->err, errno, "%s/%s", r->state.path, names[i]);
+	}
+	return 0;
+}
+
+static int save_policy(struct run *r)
+{
+	AUTO_BUF b = {0};
+
+	/* Only `diff` and `apply` ask for it. */
+	if (!r->plan->workdir || r->plan->workdir_mode != WORKDIR_COPY)
+		return 0;
+	buf_init(&b, POLICY_CODEC_MAX);
+	if (policy_encode(r->req->policy->policy, &b) < 0)
+		return error_set(r->err, ERROR_SYSTEM, "out of memory");
+	return state_write_file(&r->state, "policy", buf_view(&b), r->err);
+}
+
+static int make_cgroup(struct run *r)
+{
+	const struct plan_limits *l = &r->plan->limits;
+	struct cgroup_limits limits = {.memory = l->memory, .processes = l->processes, .cpu = l->cpu_thousandths};
+	int mask = cgroup_new(NULL, r->state.id, &limits, &r->cgroup);
+
+	if (mask < 0)
+		return error_sys(r->err, mask, "cgroup cordon-%s", r->state.id);
+	r->facts.cgroup_mask = (unsigned)mask;
+	r->facts.features.memory_cgroup = mask & CGROUP_MEMORY;
+	r->facts.features.cpu_cgroup = mask & CGROUP_CPU;
+	r->native.cgroup = mask ? r->cgroup : NULL;
+	return 0;
+}
+
+static int open_audit(struct run *r)
+{
+	AUTO_FREE char *path = NULL;
+
+	if (r->req->events_path) {
+		r->events = open(r->req->events_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		if (r->events < 0)
+			return error_sys(r->err, errno, "--json-events %s", r->req->events_path);
+	}
+	if (asprintf(&path, "%s/audit.jsonl", r->state.path) < 0) {
+		path = NULL;
+		return error_set(r->err, ERROR_SYSTEM, "out of memory");
+	}
+	if (audit_new(path, r->state.id, r->events, &r->audit, r->err) < 0)
+		return -1;
+	return launch_log_start(r->audit, &r->facts, r->err);
+}
+
+static void set_watch(const struct run *r, struct watch_limits *w)
+{
+	const struct plan_limits *l = &r->plan->limits;
+
+	if (!(r->facts.cgroup_mask & CGROUP_MEMORY))
+		w->memory = l->memory;
+	if (r->plan->workdir && r->plan->workdir_mode == WORKDIR_COPY)
+		w->disk = r->state.path;
+}
+
+static int run_sandbox(struct run *r)
+{
+	struct native n;
+	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .tty_in = -1, .tty_out = -1};
+	int result;
+
+	r->native.plan = r->plan;
+	r->native.features = r->facts.features;
+	if (native_start(&r->native, &n, r->err) < 0)
+		return -1;
+	s.init = n.pid;
+	s.pidfd = n.pidfd;
+	s.socket = n.socket;
+	s.tty_in = r->native.tty[0] ? 0 : -1;
+	s.tty_out = r->native.tty[1] ? 1 : r->native.tty[2] ? 2 : -1;
+	set_watch(r, &s.watch);
+	result = native_go(&n, r->err);
+	if (result == 0)
+		result = supervise(&s, &r->result, r->err);
+	native_done(&n);
+	return result;
+}
+
+/* Where overlayfs is missing, a plain copy of the work folder takes its place. */
+static int run_on_copy(struct run *r)
+{
+	size_t i;
+
+	call_note(r->req->call, "note: no overlayfs here for the copy-on-write work folder: copying it instead");
+	state_remove_tree(r->state.dir, "upper");
+	state_remove_tree(r->state.dir, "work");
+	if (copy_tree(r->plan->workdir, r->state.dir, "copy", r->err) < 0)
+		return -1;
+	for (i = 0; i < r->plan->n_ops; i++) {
+		struct plan_op *op = &r->plan->ops[i];
+
+		if (op->kind != PLAN_OVERLAY)
+			continue;
+		op->kind = PLAN_BIND;
+		op->source = arena_printf(r->plan->arena, "%s/copy", r->state.path);
+		if (!op->source)
+			return error_set(r->err, ERROR_SYSTEM, "out of memory");
+	}
+	return run_sandbox(r);
+}
+
+static int exit_status(const struct run *r)
+{
+	const struct supervise_result *s = &r->result;
+
+	if (s->timed_out)
+		return 124;
+	if (s->status < 0)
+		return 137; /* PID 1 was killed, and it all with it */
+	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
+}
+
+static void remove_layers(struct run *r)
+{
+	state_remove_tree(r->state.dir, "work");
+	/* an upper folder with nothing in it says that nothing changed */
+	(void)unlinkat(r->state.dir, "upper", AT_REMOVEDIR);
+}
+
+static int finish(struct run *r, int result)
+{
+	struct cgroup_stats stats = {0};
+	int status = exit_status(r);
+
+	if (r->cgroup) {
+		cgroup_stats(r->cgroup, &stats);
+		(void)cgroup_remove(r->cgroup);
+	}
+	remove_layers(r);
+	if (result == 0 && r->result.failed.kind) {
+		*r->err = r->result.failed;
+		result = -1;
+		status = r->err->kind == ERROR_NOT_FOUND ? 127 : r->err->kind == ERROR_NOT_EXEC ? 126 : 125;
+	}
+	if (result == 0 && r->result.status < 0 && !r->result.limit && !r->result.timed_out)
+		result = error_set(r->err, ERROR_SYSTEM, "the sandbox ended without a word; was it killed from outside?");
+	if (r->audit) {
+		struct error logged = {0};
+
+		if (launch_log_limits(r->audit, &stats, &logged) < 0 ||
+		    launch_log_exit(r->audit, &r->result, &stats, result < 0 && status < 125 ? 125 : status, &logged) < 0) {
+			*r->err = logged;
+			result = -1;
+		}
+		launch_write_end(&r->state, r->audit, &r->result, status);
+	}
+	return result < 0 ? -1 : status;
+}
+
+static int prepare(struct run *r)
+{
+	native_probe(&r->facts.features);
+	r->facts.host_uid = native_host_uid();
+	r->facts.policy_digest = r->req->policy->digest;
+	r->facts.started_ms = wall_ms();
+	if (state_root(&r->root, r->err) < 0 || state_new(r->root, &r->state, r->err) < 0)
+		return -1;
+	if (make_plan(r, r->state.path) < 0 || make_layers(r) < 0 || make_cgroup(r) < 0)
+		return -1;
+	r->facts.plan = r->plan;
+	if (launch_write_run(&r->state, &r->facts, r->err) < 0 || save_policy(r) < 0)
+		return -1;
+	return open_audit(r);
+}
+
+static int run_all(struct run *r)
+{
+	int result;
+
+	if (r->facts.features.landlock_abi < 1)
+		call_note(r->req->call, "note: this kernel has no Landlock: namespaces, mounts and seccomp enforce the policy alone");
+	supervise_block_signals();
+	result = run_sandbox(r);
+	if (result == 0 && r->result.failed.kind == ERROR_MISSING && r->result.failed.code == ENODEV && r->plan->workdir_mode == WORKDIR_COPY)
+		result = run_on_copy(r);
+	return finish(r, result);
+}
+
+static void clean_up(struct run *r, bool failed_early)
+{
+	if (failed_early && r->cgroup)
+		(void)cgroup_remove(r->cgroup);
+	cgroup_free(r->cgroup);
+	audit_free(r->audit);
+	if (r->events >= 0)
+		(void)close(r->events);
+	if (failed_early && r->state.dir >= 0)
+		state_remove(&r->state); /* it never started: nothing to look back at */
+	state_done(&r->state);
+	/* once in a while */
+	if (r->root && r->facts.started_ms % 32 == 0)
+		state_sweep(r->root);
+	free(r->root);
+	plan_free(r->plan);
+	arena_free(r->arena);
+}
+
+static void name_policy(struct run *r)
+{
+	const struct option_value *v;
+	AUTO_BUF b = {0};
+	size_t at = 0;
+
+	buf_init(&b, 512);
+	while ((v = call_next(r->req->call, NULL, &at)))
+		if (strcmp(v->option->name, "profile") == 0 || strcmp(v->option->name, "policy") == 0)
+			(void)buf_printf(&b, "%s%s", b.n ? "," : "", v->value);
+	r->facts.profile = b.n ? arena_str(r->arena, buf_view(&b)) : "default";
+}
+
+int launch(const struct launch_request *req, struct error *err)
+{
+	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1, .err = err};
+	int result;
+
+	if (!r.arena)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	name_policy(&r);
+	if (look_at_stdio(&r) < 0) {
+		clean_up(&r, true);
+		return -1;
+	}
+	if (req->dry_run) {
+		result = dry_run(&r);
+		clean_up(&r, true);
+		return result;
+	}
+	if (prepare(&r) < 0) {
+		clean_up(&r, true);
+		return -1;
+	}
+	result = run_all(&r);
+	clean_up(&r, false);
+	return result;
+}

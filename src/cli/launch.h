@@ -1,0 +1,27 @@
+/*
+ * launch: one run from policy to exit status, on the native backend.
+ *
+ * The one place where policy, plan, state, audit, cgroup, backend and supervisor meet. Everything that was made for the run is removed again, whatever fails; its
+ * state folder stays, with the log.
+ */
+#ifndef CORDON_CLI_LAUNCH_H
+#define CORDON_CLI_LAUNCH_H
+
+#include "base/error.h"
+#include "cli/cli_policy.h"
+
+struct launch_request {
+	const struct call *call;
+	const struct cli_policy *policy;
+	const char *workdir; /* NULL: none */
+	char *const *argv;
+	const char *const *env_arguments; /* --env */
+	size_t n_env_arguments;
+	const char *events_path; /* --json-events, or NULL */
+	bool dry_run;
+};
+
+/* The exit status of `cordon run`, or -1 with err set. */
+int launch(const struct launch_request *req, struct error *err);
+
+#endif

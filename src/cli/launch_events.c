@@ -1,0 +1,181 @@
+#include "cli/launch_events.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "model/policy.h"
+#include "plan/plan_build.h"
+
+static void put_strings(struct json *j, char *const *v)
+{
+	json_list(j);
+	for (; *v; v++)
+		json_str(j, *v);
+	json_end(j);
+}
+
+static void put_isolation(struct json *j, const struct launch_facts *f)
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} limits[] = {{CGROUP_MEMORY, "memory"}, {CGROUP_PIDS, "processes"}, {CGROUP_CPU, "cpus"}};
+	size_t i;
+
+	json_open(j);
+	json_kstr(j, "runtime", "native");
+	json_kstr(j, "namespaces", "user mount pid net ipc uts cgroup");
+	json_key(j, "landlock");
+	if (f->features.landlock_abi > 0)
+		json_int(j, f->features.landlock_abi);
+	else
+		json_none(j);
+	json_kstr(j, "seccomp", f->features.notify ? "allowlist, notifications" : "allowlist");
+	json_kint(j, "host_uid", f->host_uid);
+	json_key(j, "cgroup");
+	json_list(j);
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (f->cgroup_mask & limits[i].bit)
+			json_str(j, limits[i].name);
+	json_end(j);
+	json_close(j);
+}
+
+int launch_write_run(struct state *state, const struct launch_facts *f, struct error *err)
+{
+	AUTO_BUF b = {0};
+	struct json j;
+
+	buf_init(&b, 1 << 20);
+	json_init(&j, &b);
+	json_open(&j);
+	json_kint(&j, "version", 1);
+	json_kstr(&j, "id", state->id);
+	json_kint(&j, "pid", getpid());
+	json_kint(&j, "started", (int64_t)f->started_ms);
+	json_kstr(&j, "runtime", "native");
+	json_kstr(&j, "policy", f->profile);
+	json_kstr(&j, "policy_digest", f->policy_digest);
+	json_kstr(&j, "workdir", f->plan->workdir);
+	json_kstr(&j, "workdir_mode", workdir_mode_names[f->plan->workdir_mode]);
+	json_key(&j, "command");
+	put_strings(&j, f->plan->argv);
+	json_close(&j);
+	(void)buf_char(&b, '\n');
+	return state_write_run(state, buf_view(&b), err);
+}
+
+static void plan_digest(const struct plan *plan, char out[SHA256_HEX])
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 64 << 20);
+	plan_print(plan, &b);
+	sha256_hex_of(buf_view(&b), out);
+}
+
+int launch_log_start(struct audit *audit, const struct launch_facts *f, struct error *err)
+{
+	AUTO_BUF isolation = {0};
+	AUTO_BUF command = {0};
+	char digest[SHA256_HEX];
+	struct json j;
+	struct event_field fields[] = {
+		{.key = "policy_digest", .value = sv_of(f->policy_digest)},
+		{.key = "plan_digest"},
+		{.key = "isolation", .is_json = 1},
+		{.key = "workdir", .value = sv_of(f->plan->workdir ? f->plan->workdir : "")},
+		{.key = "command", .is_json = 1},
+		{.key = "policy", .value = sv_of(f->profile)},
+	};
+	struct event e = {.kind = EVENT_START, .domain = DOMAIN_PROCESS, .verdict = "allow", .fields = fields,
+			  .n_fields = sizeof(fields) / sizeof(fields[0])};
+
+	buf_init(&isolation, 4096);
+	buf_init(&command, 32768);
+	json_init(&j, &isolation);
+	put_isolation(&j, f);
+	json_init(&j, &command);
+	put_strings(&j, f->plan->argv);
+	plan_digest(f->plan, digest);
+	fields[1].value = sv_of(digest);
+	fields[2].value = buf_view(&isolation);
+	fields[4].value = buf_failed(&command) ? sv_of("[\"(too long)\"]") : buf_view(&command);
+	return audit_write(audit, &e, err);
+}
+
+int launch_log_limits(struct audit *audit, const struct cgroup_stats *stats, struct error *err)
+{
+	const struct {
+		uint64_t count;
+		const char *key, *message;
+	} hits[] = {
+		{stats->oom_kills, "process.memory", "the kernel ended processes at the memory limit"},
+		{stats->pids_refused, "process.max_processes", "the kernel refused new processes at the limit"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(hits) / sizeof(hits[0]); i++) {
+		struct event e = {.kind = EVENT_LIMIT, .domain = DOMAIN_PROCESS, .verdict = "deny", .rule = hits[i].key,
+				  .message = hits[i].message};
+
+		if (hits[i].count && audit_write(audit, &e, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int launch_log_exit(struct audit *audit, const struct supervise_result *r, const struct cgroup_stats *stats, int exit_status,
+		    struct error *err)
+{
+	AUTO_BUF usage = {0};
+	char status[16];
+	struct json j;
+	struct event_field fields[] = {{.key = "exit", .is_json = 1}, {.key = "usage", .is_json = 1}, {.key = "limit"}};
+	struct event e = {.kind = EVENT_EXIT, .domain = DOMAIN_PROCESS, .fields = fields, .n_fields = r->limit ? 3 : 2};
+
+	buf_init(&usage, 1024);
+	(void)snprintf(status, sizeof(status), "%d", exit_status);
+	fields[0].value = sv_of(status);
+	json_init(&j, &usage);
+	json_open(&j);
+	json_kint(&j, "user_us", (int64_t)r->user_us);
+	json_kint(&j, "system_us", (int64_t)r->system_us);
+	json_kint(&j, "max_rss_kib", (int64_t)r->max_rss_kib);
+	json_kint(&j, "denials", (int64_t)r->denials);
+	if (stats->known & CGROUP_MEMORY)
+		json_kint(&j, "memory_peak", (int64_t)stats->memory_peak);
+	json_close(&j);
+	fields[1].value = buf_view(&usage);
+	if (r->limit)
+		fields[2].value = sv_of(r->limit);
+	return audit_write(audit, &e, err);
+}
+
+void launch_write_end(const struct state *state, const struct audit *audit, const struct supervise_result *r, int exit_status)
+{
+	AUTO_BUF b = {0};
+	struct error ignored = {0};
+	struct timespec now;
+	struct json j;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	buf_init(&b, 4096);
+	json_init(&j, &b);
+	json_open(&j);
+	json_kint(&j, "ended", (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+	json_kint(&j, "exit", exit_status);
+	json_kstr(&j, "limit", r->limit);
+	json_kint(&j, "denials", (int64_t)r->denials);
+	json_kstr(&j, "last_hash", audit_last_hash(audit));
+	json_close(&j);
+	(void)buf_char(&b, '\n');
+	/* The log is the record; this is a summary for `cordon ps`. */
+	(void)state_write_file(state, "end", buf_view(&b), &ignored);
+}

@@ -1,0 +1,205 @@
+#include "supervise/control.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "model/inside.h"
+
+/* An abstract name needs no file to clean up, and cannot be reached from another network namespace. */
+static socklen_t address(const char *run_id, struct sockaddr_un *a)
+{
+	int n;
+
+	memset(a, 0, sizeof(*a));
+	a->sun_family = AF_UNIX;
+	n = snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "cordon/%u/%s", (unsigned)geteuid(), run_id);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+/* Both sides ask: a stranger could have taken the name first, or could call us. */
+static bool is_ours(int fd)
+{
+	struct ucred who;
+	socklen_t n = sizeof(who);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && who.uid == geteuid();
+}
+
+void control_init(struct control *c, const char *run_id, const struct plan *plan, int init)
+{
+	struct sockaddr_un a;
+	socklen_t n = address(run_id, &a);
+	size_t i;
+
+	*c = (struct control){.plan = plan, .init = init, .next_id = 1};
+	for (i = 0; i < CONTROL_CLIENTS; i++)
+		c->clients[i].fd = -1;
+	c->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (c->listener >= 0 && (bind(c->listener, (struct sockaddr *)&a, n) < 0 || listen(c->listener, 8) < 0)) {
+		(void)close(c->listener);
+		c->listener = -1;
+	}
+}
+
+static int send_signal(const struct control *c, uint64_t id, uint32_t sig)
+{
+	AUTO_BUF b;
+
+	buf_init(&b, 64);
+	wire_put_u64(&b, id);
+	wire_put_u32(&b, sig);
+	return wire_send(c->init, INSIDE_SIGNAL, buf_view(&b), NULL, 0);
+}
+
+static void drop(struct control *c, size_t i)
+{
+	/* The command it started loses whoever waited for it: as with a terminal that hangs up. */
+	if (c->clients[i].id)
+		(void)send_signal(c, c->clients[i].id, SIGHUP);
+	(void)close(c->clients[i].fd);
+	c->clients[i].fd = -1;
+	c->clients[i].id = 0;
+}
+
+void control_done(struct control *c)
+{
+	size_t i;
+
+	for (i = 0; i < CONTROL_CLIENTS; i++)
+		if (c->clients[i].fd >= 0)
+			(void)close(c->clients[i].fd);
+	if (c->listener >= 0)
+		(void)close(c->listener);
+}
+
+size_t control_poll(const struct control *c, struct pollfd *p)
+{
+	size_t i;
+
+	p[0] = (struct pollfd){.fd = c->listener, .events = POLLIN};
+	for (i = 0; i < CONTROL_CLIENTS; i++)
+		p[i + 1] = (struct pollfd){.fd = c->clients[i].fd, .events = POLLIN};
+	return CONTROL_CLIENTS + 1;
+}
+
+static void take_client(struct control *c)
+{
+	AUTO_FD fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC);
+	size_t i;
+
+	if (fd < 0 || !is_ours(fd))
+		return;
+	for (i = 0; i < CONTROL_CLIENTS; i++) {
+		if (c->clients[i].fd < 0) {
+			c->clients[i].fd = fd_take(&fd);
+			c->clients[i].id = 0;
+			return;
+		}
+	}
+}
+
+/* The client's request with our id and our environment: what the policy gave the run is what a further command gets. */
+static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
+{
+	struct wire_in w;
+	uint32_t tty, rows, columns;
+	AUTO_FREE char **argv = NULL;
+	AUTO_FREE char **env = NULL;
+	AUTO_BUF b;
+	struct sv cwd;
+
+	buf_init(&b, WIRE_MAX_BODY);
+	wire_in_init(&w, buf_view(&m->body));
+	(void)wire_get_u64(&w);
+	tty = wire_get_u32(&w);
+	rows = wire_get_u32(&w);
+	columns = wire_get_u32(&w);
+	argv = wire_get_strings(&w, 65536);
+	env = wire_get_strings(&w, 0);
+	cwd = wire_get_sv(&w);
+	if (!wire_ok(&w) || !argv || !argv[0] || m->n_fds != 3 || c->clients[i].id)
+		return -EPROTO;
+	c->clients[i].id = c->next_id++;
+	wire_put_u64(&b, c->clients[i].id);
+	wire_put_u32(&b, tty);
+	wire_put_u32(&b, rows);
+	wire_put_u32(&b, columns);
+	wire_put_strings(&b, argv);
+	wire_put_strings(&b, c->plan->env);
+	wire_put_sv(&b, cwd.n ? cwd : sv_of(c->plan->cwd));
+	if (c->started)
+		c->started(c->arg, argv);
+	return buf_failed(&b) ? -EMSGSIZE : wire_send(c->init, INSIDE_SPAWN, buf_view(&b), m->fds, 3);
+}
+
+static void serve_client(struct control *c, size_t i)
+{
+	struct wire_message m;
+	struct wire_in w;
+	uint32_t sig;
+	int r = wire_receive(c->clients[i].fd, &m);
+
+	if (r <= 0) {
+		drop(c, i);
+		return;
+	}
+	wire_in_init(&w, buf_view(&m.body));
+	if (m.type == INSIDE_SPAWN) {
+		r = pass_spawn(c, i, &m);
+	} else if (m.type == INSIDE_SIGNAL && c->clients[i].id) {
+		(void)wire_get_u64(&w);
+		sig = wire_get_u32(&w);
+		r = wire_ok(&w) ? send_signal(c, c->clients[i].id, sig) : -EPROTO;
+	} else if (m.type == INSIDE_STOP) {
+		c->stop_grace = wire_get_u32(&w);
+		c->stop = wire_ok(&w);
+	} else {
+		r = -EPROTO;
+	}
+	wire_message_done(&m);
+	if (r < 0)
+		drop(c, i);
+}
+
+void control_serve(struct control *c, const struct pollfd *p, size_t n)
+{
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		if (p[i].fd >= 0 && p[i].revents && c->clients[i - 1].fd == p[i].fd)
+			serve_client(c, i - 1);
+	if (n && p[0].revents & POLLIN)
+		take_client(c);
+}
+
+void control_pass(struct control *c, uint64_t id, const struct wire_message *m)
+{
+	size_t i;
+
+	for (i = 0; id && i < CONTROL_CLIENTS; i++) {
+		if (c->clients[i].fd < 0 || c->clients[i].id != id)
+			continue;
+		if (m->type == INSIDE_EXITED || m->type == INSIDE_FAILED)
+			c->clients[i].id = 0; /* nothing to hang up on any more */
+		(void)wire_send(c->clients[i].fd, m->type, buf_view(&m->body), m->fds, m->n_fds);
+	}
+}
+
+int control_connect(const char *run_id)
+{
+	struct sockaddr_un a;
+	socklen_t n = address(run_id, &a);
+	AUTO_FD fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&a, n) < 0)
+		return -errno;
+	return is_ours(fd) ? fd_take(&fd) : -EPERM;
+}

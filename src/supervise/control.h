@@ -1,0 +1,45 @@
+/*
+ * control: clients of a running sandbox. One listening socket, up to CONTROL_CLIENTS connections, each of the same user (SO_PEERCRED).
+ */
+#ifndef CORDON_SUPERVISE_CONTROL_H
+#define CORDON_SUPERVISE_CONTROL_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/plan.h"
+#include "wire/wire.h"
+
+enum { CONTROL_CLIENTS = 32 };
+
+struct control {
+	int listener;
+	const struct plan *plan;
+	int init; /* socket to PID 1 */
+	uint64_t next_id;
+	struct {
+		int fd; /* -1: free */
+		uint64_t id; /* of the command it started; 0: none */
+	} clients[CONTROL_CLIENTS];
+	/* A client asks for the end; grace in milliseconds. */
+	bool stop;
+	uint32_t stop_grace;
+	void (*started)(void *arg, char *const *argv); /* for the audit */
+	void *arg;
+};
+
+/* -1 as listener where the socket cannot be had: exec and stop are then not possible, the run is. */
+void control_init(struct control *c, const char *run_id, const struct plan *plan, int init);
+void control_done(struct control *c);
+
+size_t control_poll(const struct control *c, struct pollfd *p); /* room for CONTROL_CLIENTS + 1 */
+void control_serve(struct control *c, const struct pollfd *p, size_t n);
+
+/* Passes a message of PID 1 on to the client whose command it is about. */
+void control_pass(struct control *c, uint64_t id, const struct wire_message *m);
+
+/* For clients: a connection to a run's supervisor, or -errno. */
+int control_connect(const char *run_id);
+
+#endif

@@ -1,0 +1,141 @@
+#include "supervise/copy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+
+/* FICLONE of <linux/fs.h>, which only sys/ includes. */
+#define CLONE_FILE _IOW(0x94, 9, int)
+
+enum { COPY_DEPTH = 512 };
+
+struct copy {
+	struct error *err;
+};
+
+static int fail(struct copy *c, const char *name)
+{
+	struct text_shown t;
+
+	return error_sys(c->err, errno, "copy of the work folder: %s", text_show(&t, sv_of(name)));
+}
+
+static int copy_bytes(int from, int to)
+{
+	ssize_t n;
+
+	if (ioctl(to, CLONE_FILE, from) == 0)
+		return 0;
+	while ((n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0)) > 0)
+		;
+	return n < 0 ? -1 : 0;
+}
+
+static int copy_file(struct copy *c, int from, int to, const char *name, const struct stat *st)
+{
+	AUTO_FD in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	AUTO_FD out = -1;
+	struct timespec times[2] = {st->st_atim, st->st_mtim};
+
+	if (in < 0 && errno == EACCES)
+		return 0; /* the sandbox could not have read it either */
+	out = in < 0 ? -1 : openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st->st_mode & 0777);
+	if (out < 0 || copy_bytes(in, out) < 0 || fchmod(out, st->st_mode & 0777) < 0 || futimens(out, times) < 0)
+		return fail(c, name);
+	return 0;
+}
+
+static int copy_link(struct copy *c, int from, int to, const char *name)
+{
+	char text[PATH_MAX];
+	ssize_t n = readlinkat(from, name, text, sizeof(text) - 1);
+
+	if (n < 0)
+		return fail(c, name);
+	text[n] = '\0';
+	return symlinkat(text, to, name) < 0 ? fail(c, name) : 0;
+}
+
+static int copy_folder(struct copy *c, int from, int to, const char *name, unsigned depth);
+
+static int copy_entry(struct copy *c, int from, int to, const char *name, unsigned depth)
+{
+	struct stat st;
+
+	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : fail(c, name);
+	if (S_ISREG(st.st_mode))
+		return copy_file(c, from, to, name, &st);
+	if (S_ISLNK(st.st_mode))
+		return copy_link(c, from, to, name);
+	if (!S_ISDIR(st.st_mode))
+		return 0;
+	if (mkdirat(to, name, 0700) < 0)
+		return fail(c, name);
+	if (copy_folder(c, from, to, name, depth + 1) < 0)
+		return -1;
+	return fchmodat(to, name, st.st_mode & 0777, 0) < 0 ? fail(c, name) : 0;
+}
+
+static int copy_entries(struct copy *c, DIR *d, int to, unsigned depth)
+{
+	struct dirent *e;
+
+	while ((e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (copy_entry(c, dirfd(d), to, e->d_name, depth) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int copy_folder(struct copy *c, int from, int to, const char *name, unsigned depth)
+{
+	int in = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r;
+	AUTO_FD out = -1;
+	DIR *d;
+
+	if (in < 0 && errno == EACCES)
+		return 0;
+	d = in < 0 || depth > COPY_DEPTH ? NULL : fdopendir(in);
+	out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (!d || out < 0) {
+		if (in >= 0 && !d)
+			(void)close(in);
+		r = fail(c, name);
+	} else {
+		r = copy_entries(c, d, out, depth);
+	}
+	if (d)
+		(void)closedir(d);
+	return r;
+}
+
+int copy_tree(const char *from, int dir, const char *name, struct error *err)
+{
+	struct copy c = {.err = err};
+	int in = open(from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r;
+	AUTO_FD out = -1;
+	DIR *d = in < 0 ? NULL : fdopendir(in);
+
+	if (!d)
+		return fail(&c, from);
+	if (mkdirat(dir, name, 0700) < 0)
+		r = fail(&c, name);
+	else if ((out = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+		r = fail(&c, name);
+	else
+		r = copy_entries(&c, d, out, 0);
+	(void)closedir(d);
+	return r;
+}

@@ -1,0 +1,296 @@
+#include "supervise/state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+
+/* mkdir -p, each new folder for us alone. */
+static int make_folders(char *path)
+{
+	char *at;
+
+	for (at = path + 1; (at = strchr(at, '/')); at++) {
+		*at = '\0';
+		if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+			*at = '/';
+			return -errno;
+		}
+		*at = '/';
+	}
+	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+static int root_path(char **ret, struct error *err)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (state && state[0] == '/')
+		n = asprintf(ret, "%s/cordon/runs", state);
+	else if (home && home[0] == '/')
+		n = asprintf(ret, "%s/.local/state/cordon/runs", home);
+	else
+		return error_set(err, ERROR_USAGE, "neither XDG_STATE_HOME nor HOME names a folder for Cordon's state; set one of them");
+	return n < 0 ? error_set(err, ERROR_SYSTEM, "out of memory") : 0;
+}
+
+int state_root(char **ret, struct error *err)
+{
+	AUTO_FREE char *path = NULL;
+	struct stat st;
+	int r;
+
+	if (root_path(&path, err) < 0)
+		return -1;
+	if (stat(path, &st) < 0) {
+		r = make_folders(path);
+		if (r < 0 || stat(path, &st) < 0)
+			return error_sys(err, r < 0 ? r : errno, "state folder %s", path);
+	}
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 0077))
+		return error_set(err, ERROR_DENIED, "state folder %s is not ours alone; it must be a folder of yours with mode 0700", path);
+	*ret = path;
+	path = NULL;
+	return 0;
+}
+
+static int open_folder(const char *root, const char *id, struct state *s)
+{
+	if (asprintf(&s->path, "%s/%s", root, id) < 0) {
+		s->path = NULL;
+		return -ENOMEM;
+	}
+	s->dir = open(s->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return s->dir < 0 ? -errno : 0;
+}
+
+int state_new(const char *root, struct state *ret, struct error *err)
+{
+	struct state s = {.dir = -1, .lock = -1};
+	char path[4096];
+	uint32_t number;
+	int r, tries;
+
+	for (tries = 0; tries < 16; tries++) {
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			return error_sys(err, errno, "getrandom");
+		(void)snprintf(s.id, sizeof(s.id), "%08x", number);
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s", root, s.id) >= sizeof(path))
+			return error_sys(err, ENAMETOOLONG, "state folder");
+		if (mkdir(path, 0700) == 0)
+			break;
+		if (errno != EEXIST)
+			return error_sys(err, errno, "state folder %s", path);
+	}
+	r = open_folder(root, s.id, &s);
+	if (r < 0) {
+		free(s.path);
+		return error_sys(err, r, "state folder %s", path);
+	}
+	*ret = s;
+	return 0;
+}
+
+int state_write_run(struct state *s, struct sv json, struct error *err)
+{
+	int r;
+
+	s->lock = openat(s->dir, "run", O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (s->lock < 0 || flock(s->lock, LOCK_EX | LOCK_NB) < 0)
+		return error_sys(err, errno, "%s/run", s->path);
+	r = write_all(s->lock, json.p, json.n);
+	return r < 0 ? error_sys(err, r, "%s/run", s->path) : 0;
+}
+
+int state_write_file(const struct state *s, const char *name, struct sv bytes, struct error *err)
+{
+	AUTO_FD fd = openat(s->dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int r = fd < 0 ? -errno : write_all(fd, bytes.p, bytes.n);
+
+	return r < 0 ? error_sys(err, r, "%s/%s", s->path, name) : 0;
+}
+
+void state_done(struct state *s)
+{
+	if (s->lock >= 0)
+		(void)close(s->lock);
+	if (s->dir >= 0)
+		(void)close(s->dir);
+	free(s->path);
+	*s = (struct state){.dir = -1, .lock = -1};
+}
+
+static void empty_tree(int dir, unsigned depth)
+{
+	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+	int next;
+
+	if (!d)
+		return;
+	while ((e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (unlinkat(dir, e->d_name, 0) == 0 || depth > 4096)
+			continue;
+		if (fchmodat(dir, e->d_name, 0700, 0) < 0)
+			continue; /* not ours */
+		next = openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next >= 0) {
+			empty_tree(next, depth + 1);
+			(void)close(next);
+		}
+		(void)unlinkat(dir, e->d_name, AT_REMOVEDIR);
+	}
+	(void)closedir(d);
+}
+
+void state_remove_tree(int dir, const char *name)
+{
+	AUTO_FD fd = -1;
+
+	if (unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+		return;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
+		empty_tree(fd, 0);
+	(void)unlinkat(dir, name, fd >= 0 ? AT_REMOVEDIR : 0);
+}
+
+void state_remove(struct state *s)
+{
+	if (s->dir >= 0)
+		empty_tree(s->dir, 0);
+	if (s->path)
+		(void)rmdir(s->path);
+}
+
+static bool is_id(const char *id)
+{
+	return strlen(id) == STATE_ID - 1 && strspn(id, "0123456789abcdef") == STATE_ID - 1;
+}
+
+int state_open(const char *root, const char *id, struct state *ret, bool *ret_running, struct error *err)
+{
+	struct state s = {.dir = -1, .lock = -1};
+	struct text_shown t;
+
+	if (!is_id(id))
+		return error_set(err, ERROR_USAGE, "%s: not the id of a run; `cordon ps --all` lists them", text_show(&t, sv_of(id)));
+	memcpy(s.id, id, STATE_ID);
+	if (open_folder(root, id, &s) < 0) {
+		state_done(&s);
+		return error_set(err, ERROR_USAGE, "%s: no such run; `cordon ps --all` lists them", id);
+	}
+	s.lock = openat(s.dir, "run", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (s.lock < 0) {
+		state_done(&s);
+		return error_set(err, ERROR_USAGE, "%s: the run never started", id);
+	}
+	*ret_running = flock(s.lock, LOCK_SH | LOCK_NB) < 0;
+	*ret = s;
+	return 0;
+}
+
+struct found {
+	char id[STATE_ID];
+	struct timespec made;
+};
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->made.tv_sec != y->made.tv_sec)
+		return x->made.tv_sec < y->made.tv_sec ? 1 : -1;
+	return (x->made.tv_nsec < y->made.tv_nsec) - (x->made.tv_nsec > y->made.tv_nsec);
+}
+
+static int list_runs(const char *root, struct found **ret, size_t *ret_n)
+{
+	DIR *d = opendir(root);
+	struct found *v = NULL, *more;
+	size_t n = 0, room = 0;
+	struct dirent *e;
+	struct stat st;
+
+	while (d && (e = readdir(d))) {
+		if (!is_id(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (n == room) {
+			room = room ? 2 * room : 64;
+			more = realloc(v, room * sizeof(*v));
+			if (!more)
+				break;
+			v = more;
+		}
+		memcpy(v[n].id, e->d_name, STATE_ID);
+		v[n++].made = st.st_mtim;
+	}
+	if (d)
+		(void)closedir(d);
+	if (n)
+		qsort(v, n, sizeof(*v), newest_first);
+	*ret = v;
+	*ret_n = n;
+	return 0;
+}
+
+int state_each(const char *root, int (*fn)(void *arg, const char *id), void *arg, struct error *err)
+{
+	AUTO_FREE struct found *v = NULL;
+	size_t n = 0, i;
+
+	(void)err;
+	(void)list_runs(root, &v, &n);
+	for (i = 0; i < n; i++)
+		if (fn(arg, v[i].id))
+			return -1;
+	return 0;
+}
+
+/* A copy-on-write layer with something in it is the user's work: it is never swept away. */
+static bool holds_work(const struct state *s)
+{
+	AUTO_FD upper = openat(s->dir, "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fstatat(s->dir, "copy", &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return true;
+	return upper >= 0 && unlinkat(s->dir, "upper", AT_REMOVEDIR) < 0;
+}
+
+void state_sweep(const char *root)
+{
+	AUTO_FREE struct found *v = NULL;
+	struct error ignored = {0};
+	struct state s;
+	size_t n = 0, i, kept = 0;
+	bool running;
+
+	(void)list_runs(root, &v, &n);
+	for (i = 0; i < n; i++) {
+		if (state_open(root, v[i].id, &s, &running, &ignored) < 0)
+			continue;
+		if (!running) {
+			state_remove_tree(s.dir, "work");
+			if (!holds_work(&s) && kept >= STATE_KEEP)
+				state_remove(&s);
+			else
+				kept++;
+		}
+		state_done(&s);
+	}
+}

@@ -1,0 +1,351 @@
+#include "supervise/supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "model/inside.h"
+#include "supervise/control.h"
+#include "supervise/terminal.h"
+#include "wire/wire.h"
+
+enum { TERM_GRACE_MS = 2000, MAX_DENIALS_LOGGED = 10000 };
+
+struct supervisor {
+	const struct supervise_request *req;
+	struct supervise_result *ret;
+	struct error *err;
+	struct terminal terminal;
+	struct control control;
+	struct watch watch;
+	bool watching;
+	int signals;
+	uint64_t deadline; /* of the run, ms; 0: none */
+	uint64_t kill_at;  /* 0: nobody asked */
+	uint64_t watch_at;
+	bool ended;
+	bool failed; /* ours: the audit log */
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void supervised_signals(sigset_t *set)
+{
+	static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH, SIGALRM};
+	size_t i;
+
+	(void)sigemptyset(set);
+	for (i = 0; i < ARRAY_LEN(ours); i++)
+		(void)sigaddset(set, ours[i]);
+}
+
+void supervise_block_signals(void)
+{
+	sigset_t set;
+
+	supervised_signals(&set);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+static void log_event(struct supervisor *s, const struct event *e)
+{
+	if (!s->failed && audit_write(s->req->audit, e, s->err) < 0)
+		s->failed = true; /* fail closed: the loop ends the run */
+}
+
+static void send_signal(struct supervisor *s, int sig)
+{
+	AUTO_BUF b;
+
+	buf_init(&b, 64);
+	wire_put_u64(&b, 0);
+	wire_put_u32(&b, (uint32_t)sig);
+	(void)wire_send(s->req->socket, INSIDE_SIGNAL, buf_view(&b), NULL, 0);
+}
+
+static void kill_all(struct supervisor *s)
+{
+	(void)kill(s->req->init, SIGKILL); /* not reaped yet, so the number is still its own */
+}
+
+static void end_gently(struct supervisor *s, uint64_t grace)
+{
+	if (s->kill_at)
+		return;
+	send_signal(s, SIGTERM);
+	send_signal(s, SIGCONT);
+	s->kill_at = now_ms() + grace;
+}
+
+static void hit_limit(struct supervisor *s, const char *key, const char *message)
+{
+	struct event e = {.kind = EVENT_LIMIT, .domain = DOMAIN_PROCESS, .verdict = "deny", .rule = key, .message = message};
+
+	s->ret->limit = key;
+	log_event(s, &e);
+}
+
+static void on_started(struct supervisor *s, struct wire_message *m)
+{
+	s->ret->started = true;
+	if (m->n_fds == 1) {
+		terminal_start(&s->terminal, s->req->tty_in, s->req->tty_out, m->fds[0]);
+		m->fds[0] = -1;
+	}
+}
+
+/* The command stopped (^Z): so do we, and the user's shell takes over until it sends us SIGCONT. */
+static void on_stopped(struct supervisor *s)
+{
+	terminal_restore(&s->terminal);
+	(void)kill(getpid(), SIGSTOP);
+	terminal_raw(&s->terminal);
+	terminal_resize(&s->terminal);
+	send_signal(s, SIGCONT);
+}
+
+static void on_failed(struct supervisor *s, struct wire_in *w)
+{
+	struct error *e = &s->ret->failed;
+	struct sv text;
+
+	e->kind = (enum error_kind)wire_get_u32(w);
+	e->code = (int)wire_get_u32(w);
+	text = wire_get_sv(w);
+	(void)snprintf(e->text, sizeof(e->text), "%.*s", (int)text.n, text.p);
+	if (e->kind == ERROR_NONE)
+		e->kind = ERROR_SYSTEM;
+}
+
+static void on_exited(struct supervisor *s, struct wire_in *w)
+{
+	s->ret->status = (int)wire_get_u32(w);
+	s->ret->user_us = wire_get_u64(w);
+	s->ret->system_us = wire_get_u64(w);
+	s->ret->max_rss_kib = wire_get_u64(w);
+	s->ended = true;
+}
+
+static void on_denied(struct supervisor *s, struct wire_in *w)
+{
+	enum event_domain domain = (enum event_domain)wire_get_u32(w);
+	struct sv rule = wire_get_sv(w), what = wire_get_sv(w);
+	AUTO_FREE char *name = strndup(rule.p, rule.n);
+	struct event_field field = {.key = "target", .value = what};
+	struct event e = {.kind = EVENT_DENIAL, .domain = domain, .verdict = "deny", .rule = name, .fields = &field, .n_fields = 1};
+
+	if (domain > DOMAIN_INFERENCE)
+		e.domain = DOMAIN_NONE;
+	if (wire_ok(w) && ++s->ret->denials <= MAX_DENIALS_LOGGED)
+		log_event(s, &e);
+}
+
+static void on_message(struct supervisor *s)
+{
+	struct wire_message m;
+	struct wire_in w;
+	uint64_t id = 0;
+	int r = wire_receive(s->req->socket, &m);
+
+	if (r <= 0) {
+		s->ended = true;
+		return;
+	}
+	wire_in_init(&w, buf_view(&m.body));
+	if (m.type == INSIDE_DENIED)
+		on_denied(s, &w);
+	else
+		id = wire_get_u64(&w);
+	if (id)
+		control_pass(&s->control, id, &m);
+	else if (m.type == INSIDE_STARTED)
+		on_started(s, &m);
+	else if (m.type == INSIDE_STOPPED)
+		on_stopped(s);
+	else if (m.type == INSIDE_FAILED)
+		on_failed(s, &w);
+	else if (m.type == INSIDE_EXITED)
+		on_exited(s, &w);
+	wire_message_done(&m);
+}
+
+/* Signals sent to us mean the workload, but for those about our terminal. */
+static void on_signal(struct supervisor *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
+		switch (info.ssi_signo) {
+		case SIGWINCH:
+			terminal_resize(&s->terminal);
+			break;
+		case SIGCONT:
+			terminal_raw(&s->terminal);
+			send_signal(s, SIGCONT);
+			break;
+		case SIGTSTP:
+			/* A command that leads its own session cannot be stopped by SIGTSTP: nobody could continue it. */
+			send_signal(s, SIGSTOP);
+			break;
+		default:
+			send_signal(s, (int)info.ssi_signo);
+		}
+	}
+}
+
+static void on_watch(struct supervisor *s)
+{
+	static const struct {
+		enum watch_verdict verdict;
+		const char *key, *message;
+	} limits[] = {
+		{WATCH_MEMORY, "process.memory", "the sandbox used more memory than process.memory allows"},
+		{WATCH_PROCESSES, "process.max_processes", "the sandbox had more processes than process.max_processes allows"},
+		{WATCH_DISK, "disk", "the disk that holds the sandbox's changes is nearly full"},
+	};
+	enum watch_verdict v = watch_poll(&s->watch);
+	size_t i;
+
+	s->watch_at = now_ms() + s->watch.next_ms;
+	for (i = 0; i < ARRAY_LEN(limits); i++) {
+		if (limits[i].verdict == v) {
+			hit_limit(s, limits[i].key, limits[i].message);
+			kill_all(s);
+		}
+	}
+}
+
+static void check_clock(struct supervisor *s)
+{
+	uint64_t now = now_ms();
+
+	if (s->watching && now >= s->watch_at)
+		on_watch(s);
+	if (s->deadline && now >= s->deadline) {
+		s->deadline = 0;
+		s->ret->timed_out = true;
+		hit_limit(s, "process.timeout", "the wall-clock limit was reached");
+		end_gently(s, TERM_GRACE_MS);
+	}
+	if (s->kill_at && now >= s->kill_at) {
+		kill_all(s);
+		s->kill_at = UINT64_MAX;
+	}
+	if (s->control.stop && !s->kill_at) {
+		struct event e = {.kind = EVENT_SIGNAL, .message = "stopped by its owner"};
+
+		log_event(s, &e);
+		end_gently(s, s->control.stop_grace);
+	}
+	if (s->failed)
+		kill_all(s);
+}
+
+static int next_wait(const struct supervisor *s)
+{
+	uint64_t now = now_ms(), at = UINT64_MAX;
+
+	if (s->watching && s->watch_at < at)
+		at = s->watch_at;
+	if (s->deadline && s->deadline < at)
+		at = s->deadline;
+	if (s->kill_at && s->kill_at < at)
+		at = s->kill_at;
+	if (at == UINT64_MAX)
+		return -1;
+	return at <= now ? 0 : at - now > 3600000 ? 3600000 : (int)(at - now);
+}
+
+static void exec_logged(void *arg, char *const *argv)
+{
+	struct supervisor *s = arg;
+	AUTO_BUF b;
+	struct json j;
+	struct event_field field = {.key = "command", .is_json = 1};
+	struct event e = {.kind = EVENT_EXEC, .domain = DOMAIN_PROCESS, .verdict = "allow", .fields = &field, .n_fields = 1};
+
+	buf_init(&b, 32768);
+	json_init(&j, &b);
+	json_list(&j);
+	for (; *argv; argv++)
+		json_str(&j, *argv);
+	json_end(&j);
+	field.value = buf_view(&b);
+	log_event(s, &e);
+}
+
+static int loop(struct supervisor *s)
+{
+	struct pollfd p[3 + CONTROL_CLIENTS + 1 + 3];
+	size_t n_control, n_terminal;
+
+	while (!s->ended) {
+		p[0] = (struct pollfd){.fd = s->req->socket, .events = POLLIN};
+		p[1] = (struct pollfd){.fd = s->signals, .events = POLLIN};
+		p[2] = (struct pollfd){.fd = s->req->pidfd, .events = POLLIN};
+		n_control = control_poll(&s->control, p + 3);
+		n_terminal = terminal_poll(&s->terminal, p + 3 + n_control);
+		if (poll(p, 3 + n_control + n_terminal, next_wait(s)) < 0 && errno != EINTR)
+			return error_sys(s->err, errno, "poll");
+		if (p[0].revents)
+			on_message(s);
+		else if (p[2].revents) /* PID 1 has ended, and said all it had to say */
+			s->ended = true;
+		if (p[1].revents)
+			on_signal(s);
+		control_serve(&s->control, p + 3, n_control);
+		terminal_carry(&s->terminal, p + 3 + n_control, n_terminal);
+		check_clock(s);
+	}
+	return 0;
+}
+
+int supervise(const struct supervise_request *req, struct supervise_result *ret, struct error *err)
+{
+	struct supervisor s = {.req = req, .ret = ret, .err = err};
+	sigset_t set;
+	int r;
+
+	*ret = (struct supervise_result){.status = -1};
+	supervised_signals(&set);
+	s.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s.signals < 0)
+		return error_sys(err, errno, "signalfd");
+	terminal_init(&s.terminal);
+	s.terminal.init = req->init;
+	control_init(&s.control, req->id, req->plan, req->socket);
+	s.control.started = exec_logged;
+	s.control.arg = &s;
+	s.watching = req->watch.memory || req->watch.processes || req->watch.disk;
+	if (s.watching) {
+		watch_init(&s.watch, req->init, &req->watch);
+		s.watch_at = now_ms() + 10;
+	}
+	if (req->plan->limits.timeout_ms)
+		s.deadline = now_ms() + req->plan->limits.timeout_ms;
+	r = loop(&s);
+	terminal_drain(&s.terminal);
+	terminal_done(&s.terminal);
+	control_done(&s.control);
+	if (s.watching)
+		watch_done(&s.watch);
+	(void)close(s.signals);
+	return s.failed ? -1 : r;
+}

@@ -1,0 +1,48 @@
+/*
+ * supervise: watches over one sandbox until it has ended.
+ *
+ * The backend has been started; this carries its terminal, passes signals on, keeps the limits that the kernel does not keep (wall clock, memory without a cgroup, the disk),
+ * writes the audit log, and serves `cordon exec` and `cordon stop`, which reach it by an abstract UNIX socket that answers to the same user only.
+ *
+ * A log that can no longer be written ends the run.
+ */
+#ifndef CORDON_SUPERVISE_H
+#define CORDON_SUPERVISE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "audit/audit.h"
+#include "base/error.h"
+#include "model/plan.h"
+#include "supervise/watch.h"
+
+struct supervise_request {
+	const struct plan *plan;
+	const char *id;
+	pid_t init;   /* PID 1 of the sandbox, on the host */
+	int pidfd;
+	int socket;   /* to PID 1; messages of model/inside.h */
+	struct audit *audit;
+	struct watch_limits watch; /* what must be watched; all zero: nothing */
+	int tty_in, tty_out;	   /* ours, where the sandbox gets its own in their place; else -1 */
+};
+
+struct supervise_result {
+	bool started;
+	int status; /* wait status of the command */
+	bool timed_out;
+	const char *limit; /* which limit ended it, or NULL */
+	uint64_t user_us, system_us, max_rss_kib, denials;
+	struct error failed; /* kind not NONE: PID 1 could not make the sandbox or start the command */
+};
+
+/* Blocks the signals that supervise() takes, from before the sandbox is made. The old mask is not restored: we end afterwards. */
+void supervise_block_signals(void);
+
+/* -1: the supervisor itself failed (audit, poll); the sandbox must then be killed by the caller. */
+int supervise(const struct supervise_request *req, struct supervise_result *ret, struct error *err);
+
+#endif

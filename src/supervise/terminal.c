@@ -1,0 +1,181 @@
+#include "supervise/terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+void terminal_init(struct terminal *t)
+{
+	memset(t, 0, offsetof(struct terminal, up));
+	t->in = t->out = t->master = -1;
+}
+
+void terminal_raw(struct terminal *t)
+{
+	struct termios raw;
+
+	if (t->in < 0 || t->raw || tcgetattr(t->in, &t->saved) < 0)
+		return;
+	raw = t->saved;
+	cfmakeraw(&raw);
+	/* TCSADRAIN: what was typed ahead belongs to the sandbox, not to the bin */
+	t->raw = tcsetattr(t->in, TCSADRAIN, &raw) == 0;
+}
+
+void terminal_restore(struct terminal *t)
+{
+	if (t->raw)
+		(void)tcsetattr(t->in, TCSADRAIN, &t->saved);
+	t->raw = false;
+}
+
+void terminal_resize(struct terminal *t)
+{
+	struct winsize size;
+	int ours = t->in >= 0 ? t->in : t->out;
+
+	if (t->master >= 0 && ours >= 0 && ioctl(ours, TIOCGWINSZ, &size) == 0)
+		(void)ioctl(t->master, TIOCSWINSZ, &size);
+}
+
+void terminal_start(struct terminal *t, int in, int out, int master)
+{
+	int flags = fcntl(master, F_GETFL);
+
+	t->in = in;
+	t->out = out;
+	t->master = master;
+	if (flags >= 0)
+		(void)fcntl(master, F_SETFL, flags | O_NONBLOCK);
+	terminal_raw(t);
+	terminal_resize(t);
+}
+
+void terminal_done(struct terminal *t)
+{
+	terminal_restore(t);
+	if (t->master >= 0)
+		(void)close(t->master);
+	t->master = -1;
+}
+
+size_t terminal_poll(struct terminal *t, struct pollfd *p)
+{
+	short want = 0;
+
+	if (t->master < 0)
+		return 0;
+	if (t->n_down == 0)
+		want |= POLLIN;
+	if (t->n_up)
+		want |= POLLOUT;
+	p[0] = (struct pollfd){.fd = t->master, .events = want};
+	p[1] = (struct pollfd){.fd = t->in >= 0 && !t->in_ended && t->n_up == 0 ? t->in : -1, .events = POLLIN};
+	p[2] = (struct pollfd){.fd = t->n_down ? t->out : -1, .events = POLLOUT};
+	return 3;
+}
+
+static void move(int fd, char *from, size_t *at, size_t *n)
+{
+	ssize_t w = write(fd, from + *at, *n);
+
+	if (w < 0 && errno != EAGAIN && errno != EINTR) {
+		*n = *at = 0; /* nobody takes it any more */
+		return;
+	}
+	if (w > 0) {
+		*at += (size_t)w;
+		*n -= (size_t)w;
+		if (*n == 0)
+			*at = 0;
+	}
+}
+
+/* The process that started pid, from the host's /proc; 0 where it cannot be told. */
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], text[512], *at;
+	int fd, parent = 0;
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		(void)close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	at = strrchr(text, ')');
+	return at && sscanf(at, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static void suspend_if_asked(struct terminal *t, size_t n)
+{
+	struct termios theirs;
+	pid_t group;
+
+	if (!t->init || tcgetattr(t->master, &theirs) < 0 || !(theirs.c_lflag & ISIG) ||
+	    !memchr(t->up, theirs.c_cc[VSUSP], n))
+		return;
+	if (ioctl(t->master, TIOCGPGRP, &group) == 0 && group > 1 && parent_of(group) == t->init)
+		(void)kill(-group, SIGSTOP);
+}
+
+/* End of input on our terminal (a hang-up) is an end-of-file character for theirs. */
+static void read_ours(struct terminal *t)
+{
+	ssize_t n = read(t->in, t->up, sizeof(t->up));
+
+	if (n > 0) {
+		t->n_up = (size_t)n;
+		suspend_if_asked(t, t->n_up);
+	} else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+		t->in_ended = true;
+		t->up[0] = 4;
+		t->n_up = 1;
+	}
+}
+
+static void read_theirs(struct terminal *t)
+{
+	ssize_t n = read(t->master, t->down, sizeof(t->down));
+
+	if (n > 0 && t->out >= 0)
+		t->n_down = (size_t)n;
+	else if (n <= 0 && errno != EINTR && errno != EAGAIN) {
+		(void)close(t->master);
+		t->master = -1;
+	}
+}
+
+void terminal_carry(struct terminal *t, const struct pollfd *p, size_t n)
+{
+	if (n < 3)
+		return;
+	if (p[1].fd >= 0 && p[1].revents)
+		read_ours(t);
+	if (p[2].fd >= 0 && p[2].revents)
+		move(t->out, t->down, &t->at_down, &t->n_down);
+	if (p[0].revents & POLLOUT)
+		move(t->master, t->up, &t->at_up, &t->n_up);
+	if (p[0].revents & (POLLIN | POLLHUP | POLLERR) && t->n_down == 0)
+		read_theirs(t);
+}
+
+void terminal_drain(struct terminal *t)
+{
+	size_t left = 1 << 20;
+	ssize_t n;
+
+	if (t->out >= 0 && t->n_down)
+		(void)write_all(t->out, t->down + t->at_down, t->n_down);
+	while (t->master >= 0 && t->out >= 0 && left && (n = read(t->master, t->down, sizeof(t->down))) > 0) {
+		(void)write_all(t->out, t->down, (size_t)n);
+		left -= (size_t)n < left ? (size_t)n : left;
+	}
+}

@@ -1,0 +1,46 @@
+/*
+ * terminal: the user's terminal while a sandbox has one of its own.
+ *
+ * Ours goes to raw mode and bytes are carried both ways; the sandbox's line discipline does the rest. terminal_restore() puts ours back, and must be called before
+ * we stop or end; it is safe to call twice.
+ */
+#ifndef CORDON_SUPERVISE_TERMINAL_H
+#define CORDON_SUPERVISE_TERMINAL_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <termios.h>
+
+struct terminal {
+	int in, out;  /* ours; -1: that side is not a terminal and is not carried */
+	int master;   /* the sandbox's; -1: none (yet) */
+	pid_t init;   /* PID 1 of the sandbox on the host, or 0: see terminal_carry() */
+	bool raw;
+	bool in_ended;
+	struct termios saved;
+	size_t n_up, at_up, n_down, at_down;
+	char up[4096], down[16384]; /* ours to theirs, theirs to ours */
+};
+
+void terminal_init(struct terminal *t);
+/* Takes the master and goes to raw mode. */
+void terminal_start(struct terminal *t, int in, int out, int master);
+void terminal_raw(struct terminal *t);
+void terminal_restore(struct terminal *t);
+/* Tells the sandbox our size. */
+void terminal_resize(struct terminal *t);
+void terminal_done(struct terminal *t);
+
+/* Fills up to 3 entries for poll(); returns how many. terminal_carry() is called with the same entries afterwards. */
+size_t terminal_poll(struct terminal *t, struct pollfd *p);
+/*
+ * A command that leads its own session cannot be stopped by the terminal's ^Z: the kernel sees nobody who could continue it. We could: where the
+ * suspend character is typed to such a command, it is stopped with SIGSTOP, of which PID 1 tells the supervisor.
+ */
+void terminal_carry(struct terminal *t, const struct pollfd *p, size_t n);
+/* Carries what is still in the master after everything inside has ended; bounded. */
+void terminal_drain(struct terminal *t);
+
+#endif
