@@ -166,7 +166,9 @@ start_victim()
 fresh()
 {
 	rm -rf work outside
-	cp -a template/work template/outside . && ln run/victim.sock work/victim.sock && cp -p facts work/facts
+	if ! cp -a template/work template/outside . || ! ln run/victim.sock work/victim.sock || ! cp -p facts work/facts; then
+		die "cannot set up the work folder"
+	fi
 }
 
 # Everything of the host that a sandboxed run could have changed, in a line.
@@ -292,7 +294,7 @@ stage_orphan()
 	outlived
 }
 
-# attempt MODE: runs the current attack; sets rc and reason.
+# attempt MODE: runs the current attack in the folders as they are; sets rc and reason.
 #   MODE: self, root or userns (the control), strict or default (within)
 attempt()
 {
@@ -318,7 +320,6 @@ attempt()
 		[ "$stage" != orphan ] || within=(bash -c '"$@"; exit' bash)
 		target=("$in_work/attack" -c "$name")
 	fi
-	fresh || die "cannot set up the work folder"
 	command=(env "LD_PRELOAD=/nonexistent/$marker.so" "LD_LIBRARY_PATH=/nonexistent" "BASH_ENV=/nonexistent" "${within[@]}" "${target[@]}")
 	case $stage in tty | notty) ;; *) command=("${prefix[@]}" "${command[@]}") ;; esac
 	without_timeout=("${command[@]}")
@@ -341,8 +342,10 @@ try_outside()
 		rc=77 reason="the control needs user namespaces"
 		return
 	fi
+	fresh
 	attempt "$control"
 	if [ $rc = 1 ] && [ "$control" = self ] && [ $root = 1 ] && [ "$user" != root ]; then
+		fresh
 		attempt root
 	fi
 	[ $rc != 1 ] || [ $root = 1 ] || { rc=77; reason="the control needs root ($reason)"; }
