@@ -115,15 +115,16 @@ static int dry_run(struct run *r)
 	return cli_print(r->req->call, &b, r->err) < 0 ? -1 : 0;
 }
 
+/* A folder of their own, since the sandbox's user must be able to enter it and nothing else of the state. */
 static int make_layers(struct run *r)
 {
-	static const char *const names[] = {"upper", "work"};
+	static const char *const names[] = {"layers", "layers/upper", "layers/work"};
 	uint32_t uid = native_host_uid();
 	size_t i;
 
 	if (!r->plan->workdir || r->plan->workdir_mode != WORKDIR_COPY)
 		return 0;
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < ARRAY_LEN(names); i++) {
 		if (mkdirat(r->state.dir, names[i], 0700) < 0)
 			return error_sys(r->err, errno, "%s/%s", r->state.path, names[i]);
 		if (uid != geteuid() && fchownat(r->state.dir, names[i], uid, uid, AT_SYMLINK_NOFOLLOW) < 0)
@@ -217,8 +218,7 @@ static int run_on_copy(struct run *r)
 	size_t i;
 
 	call_note(r->req->call, "note: no overlayfs here for the copy-on-write work folder: copying it instead");
-	state_remove_tree(r->state.dir, "upper");
-	state_remove_tree(r->state.dir, "work");
+	state_remove_tree(r->state.dir, "layers");
 	if (copy_tree(r->plan->workdir, r->state.dir, "copy", r->err) < 0)
 		return -1;
 	for (i = 0; i < r->plan->n_ops; i++) {
@@ -247,9 +247,14 @@ static int exit_status(const struct run *r)
 
 static void remove_layers(struct run *r)
 {
-	state_remove_tree(r->state.dir, "work");
+	AUTO_FD layers = openat(r->state.dir, "layers", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (layers < 0)
+		return;
+	state_remove_tree(layers, "work");
 	/* an upper folder with nothing in it says that nothing changed */
-	(void)unlinkat(r->state.dir, "upper", AT_REMOVEDIR);
+	if (unlinkat(layers, "upper", AT_REMOVEDIR) == 0)
+		(void)unlinkat(r->state.dir, "layers", AT_REMOVEDIR);
 }
 
 static int finish(struct run *r, int result)

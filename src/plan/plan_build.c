@@ -110,7 +110,7 @@ static int add_workdir(struct draft *d, const char *workdir)
 	p->workdir = op.target = op.source = arena_str(p->arena, sv_of(workdir));
 	op.kind = p->workdir_mode == WORKDIR_COPY ? PLAN_OVERLAY : PLAN_BIND;
 	op.writable = p->workdir_mode != WORKDIR_READ_ONLY;
-	op.upper = p->state_dir;
+	op.upper = arena_printf(p->arena, "%s/layers", p->state_dir);
 	if (!op.writable)
 		op.flags |= MOUNT_READ_ONLY;
 	return draft_add(d, &op);

@@ -264,12 +264,11 @@ int state_each(const char *root, int (*fn)(void *arg, const char *id), void *arg
 /* A copy-on-write layer with something in it is the user's work: it is never swept away. */
 static bool holds_work(const struct state *s)
 {
-	AUTO_FD upper = openat(s->dir, "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
 	if (fstatat(s->dir, "copy", &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return true;
-	return upper >= 0 && unlinkat(s->dir, "upper", AT_REMOVEDIR) < 0;
+	return unlinkat(s->dir, "layers/upper", AT_REMOVEDIR) < 0 && errno == ENOTEMPTY;
 }
 
 void state_sweep(const char *root)
@@ -285,7 +284,7 @@ void state_sweep(const char *root)
 		if (state_open(root, v[i].id, &s, &running, &ignored) < 0)
 			continue;
 		if (!running) {
-			state_remove_tree(s.dir, "work");
+			state_remove_tree(s.dir, "layers/work");
 			if (!holds_work(&s) && kept >= STATE_KEEP)
 				state_remove(&s);
 			else

@@ -5,7 +5,7 @@
  *   end          JSON: when, how and with what it ended; missing while it runs, or after a kill -9
  *   policy       the effective policy's encoding, for diff and apply
  *   audit.jsonl  the log
- *   upper, work  the copy-on-write layer; copy: a plain copy in its place
+ *   layers/      upper and work, the copy-on-write layer; copy/: a plain copy in its place
  *
  * An id is 8 hex digits. Everything is opened below the runs folder by fd; ids from the command line are checked first.
  */

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 
-enum { WIRE_MAX_BODY = 160 * 1024, WIRE_MAX_FDS = 8 };
+enum { WIRE_MAX_BODY = 160 * 1024, WIRE_MAX_FDS = 128 };
 
 void wire_put_u32(struct buf *b, uint32_t v);
 void wire_put_u64(struct buf *b, uint64_t v);

@@ -73,62 +73,85 @@ static int write_map(pid_t pid, const char *file, uint32_t inside, uint32_t outs
 	return fd < 0 ? -errno : write_all(fd, line, strlen(line));
 }
 
+struct trees {
+	int fds[WIRE_MAX_FDS];
+	size_t n;
+	int userns; /* of the last owner, or -1 */
+	uid_t owner;
+};
+
+static int add_tree(struct trees *t, int fd, const char *path, struct error *err)
+{
+	struct text_shown shown;
+
+	if (fd < 0) {
+		(void)error_sys(err, fd, "show %s to another user id", text_show(&shown, sv_of(path)));
+		err->kind = ERROR_MISSING;
+		return -1;
+	}
+	if (t->n == WIRE_MAX_FDS) {
+		(void)close(fd);
+		return error_set(err, ERROR_INPUT, "as root a policy can show at most %d paths besides the base system", WIRE_MAX_FDS);
+	}
+	t->fds[t->n++] = fd;
+	return 0;
+}
+
 /*
  * The host's folders as the sandbox's user sees them: whoever owns the folder there is the user here, and what the user makes belongs to that owner.
  */
-static int map_trees(const struct plan *p, uint32_t uid, int fds[WIRE_MAX_FDS], size_t *ret_n, struct error *err)
+static int map_tree(struct trees *t, const struct plan_op *op, uint32_t uid, struct error *err)
 {
-	struct text_shown t;
+	struct text_shown shown;
 	struct stat st;
-	AUTO_FD ns = -1;
-	uint32_t owner = UINT32_MAX;
-	size_t i;
-	int fd;
 
-	for (i = 0; i < p->n_ops; i++) {
-		if (!p->ops[i].host)
-			continue;
-		if (*ret_n == WIRE_MAX_FDS)
-			return error_set(err, ERROR_INPUT, "as root a policy can show at most %d folders besides the base system", WIRE_MAX_FDS);
-		if (stat(p->ops[i].source, &st) < 0)
-			return error_sys(err, errno, "%s", text_show(&t, sv_of(p->ops[i].source)));
-		if (ns < 0 || owner != st.st_uid) {
-			if (ns >= 0)
-				(void)close(fd_take(&ns));
-			ns = sys_idmap_userns(st.st_uid, uid, st.st_gid, uid);
-			if (ns < 0)
-				return error_sys(err, ns, "map ids of %s", text_show(&t, sv_of(p->ops[i].source)));
-			owner = st.st_uid;
-		}
-		fd = sys_tree_clone_idmapped(p->ops[i].source, p->ops[i].flags, ns);
-		if (fd < 0) {
-			(void)error_sys(err, fd, "map ids of %s", text_show(&t, sv_of(p->ops[i].source)));
-			err->kind = ERROR_MISSING;
-			return -1;
-		}
-		fds[(*ret_n)++] = fd;
+	if (stat(op->source, &st) < 0)
+		return error_sys(err, errno, "%s", text_show(&shown, sv_of(op->source)));
+	if (t->userns < 0 || t->owner != st.st_uid) {
+		if (t->userns >= 0)
+			(void)close(t->userns);
+		t->userns = sys_idmap_userns(st.st_uid, uid, st.st_gid, uid);
+		t->owner = st.st_uid;
+		if (t->userns < 0)
+			return error_sys(err, t->userns, "map ids of %s", text_show(&shown, sv_of(op->source)));
 	}
+	if (add_tree(t, sys_tree_clone_idmapped(op->source, op->flags, t->userns), op->source, err) < 0)
+		return -1;
+	if (op->kind != PLAN_OVERLAY)
+		return 0;
+	return add_tree(t, sys_tree_clone(AT_FDCWD, op->upper, MOUNT_NO_DEV), op->upper, err);
+}
+
+static int map_trees(struct trees *t, const struct plan *p, uint32_t uid, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].host && map_tree(t, &p->ops[i], uid, err) < 0)
+			return -1;
 	return 0;
 }
 
 static int prepare_as_root(const struct native_request *req, struct native *n, struct error *err)
 {
 	uint32_t uid = native_host_uid();
-	int fds[WIRE_MAX_FDS];
-	size_t count = 0, i;
+	struct trees t = {.userns = -1};
+	size_t i;
 	int r = write_map(n->pid, "uid_map", req->plan->uid, uid);
 
 	if (r == 0)
 		r = write_map(n->pid, "gid_map", req->plan->uid, uid);
 	if (r < 0)
 		return error_sys(err, r, "user namespace: map the user id");
-	r = map_trees(req->plan, uid, fds, &count, err);
+	r = map_trees(&t, req->plan, uid, err);
 	if (r == 0) {
-		r = wire_send(n->socket, INSIDE_GO, sv_n("", 0), fds, count);
+		r = wire_send(n->socket, INSIDE_GO, sv_n("", 0), t.fds, t.n);
 		r = r < 0 ? error_sys(err, r, "sandbox: the word to go on") : 0;
 	}
-	for (i = 0; i < count; i++)
-		(void)close(fds[i]);
+	for (i = 0; i < t.n; i++)
+		(void)close(t.fds[i]);
+	if (t.userns >= 0)
+		(void)close(t.userns);
 	return r;
 }
 

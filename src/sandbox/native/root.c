@@ -18,6 +18,7 @@
 #define SCRATCH ".scratch"
 #define MASKS	".masks"
 #define LOWER	".lower"
+#define LAYERS	".layers"
 
 struct builder {
 	const struct plan *plan;
@@ -222,48 +223,54 @@ static int op_pts(struct builder *b, const struct plan_op *op)
 	return 0;
 }
 
-/* The lower folder: its id-mapped copy must be attached somewhere to be a layer. */
-static int overlay_lower(struct builder *b, const struct plan_op *op)
+/* Layers must be attached somewhere while the overlay is mounted. */
+static int attach_layer(struct builder *b, int tree, const char *name)
 {
-	int tree = clone_source(b, op);
 	AUTO_FD mine = tree;
-	int r;
 
 	if (tree < 0)
 		return tree;
-	(void)mkdir(LOWER, 0700);
-	r = sys_tree_attach(mine, b->root, LOWER);
-	return r < 0 ? r : open(LOWER, O_PATH | O_CLOEXEC);
+	if (mkdir(name, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	return sys_tree_attach(mine, b->root, name);
+}
+
+static int clone_layers(struct builder *b, const struct plan_op *op)
+{
+	AUTO_FD source = -1;
+
+	if (b->tree < b->trees->n)
+		return b->trees->fds[b->tree++];
+	source = sys_open_no_links(op->upper, O_PATH);
+	return source < 0 ? source : sys_tree_clone(source, "", MOUNT_NO_DEV);
 }
 
 static int op_overlay(struct builder *b, const struct plan_op *op)
 {
-	AUTO_FD state = sys_open_no_links(op->upper, O_PATH);
-	AUTO_FD upper = openat(state, "upper", O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	AUTO_FD work = openat(state, "work", O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	AUTO_FD lower = overlay_lower(b, op);
-	AUTO_FD place = -1;
-	char data[160], path[64];
 	unsigned long flags = MS_NOSUID | MS_NODEV | (op->flags & MOUNT_NO_EXEC ? MS_NOEXEC : 0);
+	AUTO_FD place = -1;
+	char path[64];
+	int r = attach_layer(b, clone_source(b, op), LOWER);
 
-	if (lower < 0)
-		return fail(b, lower, op, "copy");
-	if (upper < 0 || work < 0)
-		return fail(b, errno, op, "copy");
+	if (r == 0)
+		r = attach_layer(b, clone_layers(b, op), LAYERS);
+	if (r < 0)
+		return fail(b, r, op, "copy");
 	place = find_place(b, op->target, true, 0755);
 	if (place < 0)
 		return fail(b, place, op, "make");
-	(void)snprintf(data, sizeof(data), "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d,userxattr",
-		       lower, upper, work);
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-	if (mount("overlay", path, "overlay", flags, data) < 0) {
+	/* the work folder of all this is the new root, so that these names need no quoting */
+	if (mount("overlay", path, "overlay", flags, "lowerdir=" LOWER ",upperdir=" LAYERS "/upper,workdir=" LAYERS "/work,userxattr") < 0) {
 		(void)fail(b, errno, op, "copy-on-write view of");
 		b->err->kind = ERROR_MISSING;
 		b->err->code = ENODEV;
 		return -1;
 	}
 	(void)umount2(LOWER, MNT_DETACH);
+	(void)umount2(LAYERS, MNT_DETACH);
 	(void)rmdir(LOWER);
+	(void)rmdir(LAYERS);
 	return 0;
 }
 
@@ -322,14 +329,26 @@ static int (*const steps[])(struct builder *, const struct plan_op *) = {
 	[PLAN_OVERLAY] = op_overlay, [PLAN_PROTECT] = op_over, [PLAN_MASK] = op_over, [PLAN_EXEC] = op_exec,
 };
 
-/* A file system to build on, over some folder that every machine has. */
+static bool hides(const struct plan *p, const char *spot)
+{
+	size_t n = strlen(spot), i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].source && strncmp(p->ops[i].source, spot, n) == 0 && (p->ops[i].source[n] == '/' || !p->ops[i].source[n]))
+			return true;
+	return strncmp(p->state_dir, spot, n) == 0 && p->state_dir[n] == '/';
+}
+
+/* A file system to build on, over some folder that the machine has and that nothing is shown from. */
 static int mount_base(struct builder *b)
 {
-	static const char *const spots[] = {"/tmp", "/mnt", "/usr", "/etc", NULL};
+	static const char *const spots[] = {"/sys", "/mnt", "/srv", "/media", "/opt", "/boot", "/var", "/tmp", "/home", NULL};
 	size_t i;
 
+	errno = ENOENT;
 	for (i = 0; spots[i]; i++) {
-		if (mount("cordon", spots[i], "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,nr_inodes=8192,mode=0755") < 0)
+		if (hides(b->plan, spots[i]) ||
+		    mount("cordon", spots[i], "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,nr_inodes=8192,mode=0755") < 0)
 			continue;
 		b->root = open(spots[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (b->root >= 0 && fchdir(b->root) == 0)
