@@ -2,7 +2,7 @@
 # test.sh [--label TEXT] BUILD_DIR [SUITE...]: runs the suites and counts their TAP.
 #
 # Without SUITE: all of them, that is the unit tests of the build folder (BUILD_DIR/tests/test-*) and every executable tests/*/*.sh but the benchmark.
-# The output of a suite is shown only where something in it failed; skipped tests are listed with their reasons. The last line is
+# What a suite says beside its passed tests is shown only where something in it failed; skipped tests are listed with their reasons. The last line is
 # "N passed, N failed, N skipped". A suite that dies, hangs (CORDON_TEST_TIMEOUT seconds, 300 unless told) or breaks its plan counts as one failure.
 
 set -u
@@ -59,11 +59,11 @@ run_suite()
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	printf '%s%-32s %4d passed %3d failed %3d skipped %4ds\n' "$label" "$name" "$p" "$f" "$s" $((SECONDS - started))
 	grep -i '^ok .*# *skip' "$out" | sed -E 's/^ok [0-9]+ -? ?/    skipped: /'
-	[ "$f" = 0 ] || sed 's/^/    | /' "$out"
+	[ "$f" = 0 ] || grep -v '^ok ' "$out" | sed 's/^/    | /'
 }
 
 for suite; do
-	run_suite "$suite"
+	[ -d "$suite" ] || run_suite "$suite" # meson keeps objects in test-NAME.p/
 done
 printf '%s%d passed, %d failed, %d skipped\n' "$label" "$passed" "$failed" "$skipped"
 [ "$failed" = 0 ]

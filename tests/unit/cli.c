@@ -198,7 +198,7 @@ static void every_row_can_be_explained_and_completed(void)
 		CHECK(!v->needs_command || v->dashdash);
 		CHECK(!v->dashdash || v->max_args >= 0);
 		for (o = v->options; o && o->name; o++) {
-			CHECK(o->help && o->help[strlen(o->help) - 1] == '.');
+			CHECK(o->help && strchr(".?", o->help[strlen(o->help) - 1]));
 			CHECK(strcmp(o->name, "help") != 0 && o->letter != 'h');
 			CHECK(o->value || !o->complete);
 			(void)complete_words(o->complete, words);
