@@ -118,9 +118,9 @@ static bool link_leads_out(struct judge *j, const char *at, const char *target, 
 {
 	AUTO_BUF b;
 
+	buf_init(&b, 4 * PATH_MAX);
 	if (target[0] == '/')
 		return true;
-	buf_init(&b, 4 * PATH_MAX);
 	(void)buf_str(&b, target);
 	(void)buf_char(&b, '/');
 	(void)buf_str(&b, rest);

@@ -1,0 +1,626 @@
+/* Bringing changes back: completely, or not at all, whenever it is interrupted. */
+#include "changes_tree.h"
+
+/* One of every kind of change. */
+static void fill(const struct world *w)
+{
+	put(w->lower, "same", "text");
+	put(w->lower, "modified", "old\n");
+	put(w->upper, "modified", "new\n");
+	put_mode(w->lower, "mode", "x", 0644);
+	put_mode(w->upper, "mode", "x", 0755);
+	put(w->lower, "gone", "x");
+	put_whiteout(w->upper, "gone");
+	put(w->lower, "gone-folder/a/b", "x");
+	put_mode(w->lower, "gone-folder/c", "x", 0400);
+	put_whiteout(w->upper, "gone-folder");
+	put(w->upper, "new/deep/file", "x");
+	put_folder(w->upper, "new/closed", 0555);
+	put_folder(w->upper, "new-closed", 0555);
+	put_link(w->upper, "new/link", "deep/file");
+	put(w->lower, "folder/kept", "x");
+	put(w->upper, "folder/added", "x");
+	CHECK(fchmodat(w->upper, "folder", 0700, 0) == 0);
+	put_link(w->lower, "link", "same");
+	put_link(w->upper, "link", "modified");
+	put(w->lower, "was-folder/a/b", "x");
+	put(w->upper, "was-folder", "x");
+	put(w->lower, "was-file", "x");
+	put(w->upper, "was-file/a/b", "x");
+	put_folder(w->lower, "closes", 0755);
+	put(w->upper, "closes/f", "x");
+	CHECK(fchmodat(w->upper, "closes", 0555, 0) == 0);
+}
+
+static char *expected(void)
+{
+	WORLD(w);
+
+	put(w.lower, "same", "text");
+	put(w.lower, "modified", "new\n");
+	put_mode(w.lower, "mode", "x", 0755);
+	put(w.lower, "new/deep/file", "x");
+	put_folder(w.lower, "new/closed", 0555);
+	put_folder(w.lower, "new-closed", 0555);
+	put_link(w.lower, "new/link", "deep/file");
+	put(w.lower, "folder/kept", "x");
+	put(w.lower, "folder/added", "x");
+	CHECK(fchmodat(w.lower, "folder", 0700, 0) == 0);
+	put_link(w.lower, "link", "modified");
+	put(w.lower, "was-folder", "x");
+	put(w.lower, "was-file/a/b", "x");
+	put(w.lower, "closes/f", "x");
+	CHECK(fchmodat(w.lower, "closes", 0555, 0) == 0);
+	return snap(w.lower, 0);
+}
+
+static void every_kind_of_change_comes_back(void)
+{
+	AUTO_FREE char *want = expected();
+	WORLD(w);
+
+	fill(&w);
+	CHECK(apply(&w, scan(&w, CHANGES_OVERLAY)) == 0);
+	CHECK_SNAP(w.lower, want);
+	CHECK(is_tidy(&w));
+	CHECK_LIST(scan(&w, CHANGES_OVERLAY), "");
+}
+
+static void an_ordinary_user_can_do_it_too_child(struct world *w)
+{
+	AUTO_FREE char *want = expected();
+
+	fill(w);
+	put_folder(w->lower, "gone-closed", 0755);
+	put(w->lower, "gone-closed/f", "x");
+	CHECK(fchmodat(w->lower, "gone-closed", 0555, 0) == 0);
+	put_whiteout(w->upper, "gone-closed");
+	CHECK(apply(w, scan(w, CHANGES_OVERLAY)) == 0);
+	CHECK_SNAP(w->lower, want);
+	CHECK(is_tidy(w));
+}
+
+static int as_nobody(void *ctx)
+{
+	struct world w;
+
+	if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+		return SKIP;
+	w = world_new();
+	((void (*)(struct world *))ctx)(&w);
+	world_done(&w);
+	return 0;
+}
+
+static void run_as_nobody(void (*f)(struct world *))
+{
+	int r = in_child(as_nobody, (void *)f);
+
+	CHECK(r == 0 || r == SKIP);
+}
+
+static void an_ordinary_user_can_do_it_too(void)
+{
+	run_as_nobody(an_ordinary_user_can_do_it_too_child);
+}
+
+static void one_refused_change_holds_back_all(void)
+{
+	struct error err = {0};
+	AUTO_FREE char *before = NULL;
+	WORLD(w);
+
+	put(w.lower, "a", "old");
+	put(w.upper, "a", "new");
+	put_link(w.upper, "out", "/etc");
+	before = snap(w.lower, 0);
+	CHECK(apply_with(&w, scan(&w, CHANGES_OVERLAY), NULL, &err) == -1 && err.kind == ERROR_DENIED);
+	CHECK_STR(err.text, "1 of 2 changes are refused, and nothing was applied; out is a link to an absolute path");
+	CHECK_SNAP(w.lower, before);
+	CHECK(is_tidy(&w));
+}
+
+static void the_good_ones_come_back_when_asked_for(void)
+{
+	struct changes_apply_options o = {.skip_refused = true};
+	struct error err = {0};
+	WORLD(w);
+
+	put(w.lower, "a", "old");
+	put(w.upper, "a", "new");
+	put_link(w.upper, "out", "/etc");
+	put(w.upper, "d/good", "x");
+	put_mode(w.upper, "d/setuid", "x", 04755);
+	put(w.upper, "bad\n/f", "x");
+	put(w.lower, "t/keep", "x");
+	CHECK(mkfifoat(w.upper, "t", 0600) == 0);
+	CHECK(apply_with(&w, scan(&w, CHANGES_OVERLAY), &o, &err) == 0);
+	CHECK(has(w.lower, "d/good") && !has(w.lower, "d/setuid") && !has(w.lower, "out") && !has(w.lower, "bad\n"));
+	CHECK(has(w.lower, "t/keep") && is_tidy(&w));
+}
+
+static void nothing_but_bytes_modes_and_targets_is_taken_over(void)
+{
+	char name[64] = "";
+	struct stat a, b;
+	AUTO_FD fd = -1;
+	WORLD(w);
+
+	put(w.upper, "f", "x");
+	CHECK(linkat(w.upper, "f", w.upper, "g", 0) == 0);
+	(void)put_attribute(w.upper, "f", "user.overlay.origin", "x");
+	(void)put_attribute(w.upper, "f", "user.mine", "x");
+	(void)put_attribute(w.upper, "f", "security.capability", "\1\0\0\2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+	CHECK(apply(&w, scan(&w, CHANGES_OVERLAY)) == 0);
+	fd = openat(w.lower, "f", O_RDONLY | O_CLOEXEC);
+	CHECK(flistxattr(fd, name, sizeof(name)) == 0);
+	CHECK(fstatat(w.lower, "f", &a, 0) == 0 && fstatat(w.lower, "g", &b, 0) == 0 && a.st_ino != b.st_ino && a.st_nlink == 1);
+}
+
+static void a_change_to_one_name_of_a_file_leaves_its_other_names_alone(void)
+{
+	struct stat st;
+	AUTO_BUF b;
+	WORLD(w);
+
+	buf_init(&b, 100);
+	put(w.lower, "a", "x");
+	CHECK(linkat(w.lower, "a", w.lower, "b", 0) == 0 && linkat(w.lower, "a", w.lower, "c", 0) == 0 &&
+	      linkat(w.lower, "a", w.lower, "d", 0) == 0);
+	put_mode(w.upper, "a", "x", 0755);
+	put(w.upper, "b", "y");
+	put_whiteout(w.upper, "c");
+	CHECK(apply(&w, scan(&w, CHANGES_OVERLAY)) == 0);
+	CHECK(fstatat(w.lower, "a", &st, 0) == 0 && (st.st_mode & 0777) == 0755);
+	CHECK(fstatat(w.lower, "d", &st, 0) == 0 && (st.st_mode & 0777) == 0644);
+	read_text(w.lower, "d", &b);
+	CHECK_STR(b.p, "x");
+}
+
+static void files_belong_to_the_owner_of_the_folder_they_land_in(void)
+{
+	static const char *const made[] = {"f", "d", "d/f", "d/l", "theirs/f", "modified"};
+	struct stat st;
+	size_t i;
+	WORLD(w);
+
+	if (geteuid() != 0) {
+		printf("# skipped: needs root\n");
+		return;
+	}
+	put_folder(w.lower, "theirs", 0755);
+	put(w.lower, "modified", "old");
+	CHECK(fchown(w.lower, 4242, 4343) == 0 && fchownat(w.lower, "theirs", 5252, 5353, 0) == 0);
+	put(w.upper, "f", "x");
+	put(w.upper, "d/f", "x");
+	put_link(w.upper, "d/l", "f");
+	put(w.upper, "theirs/f", "x");
+	put(w.upper, "modified", "new");
+	for (i = 0; i < ARRAY_LEN(made); i++)
+		CHECK(fchownat(w.upper, made[i], 1000000, 1000000, AT_SYMLINK_NOFOLLOW) == 0);
+	CHECK(apply(&w, scan(&w, CHANGES_OVERLAY)) == 0);
+	for (i = 0; i < ARRAY_LEN(made); i++) {
+		bool theirs = strncmp(made[i], "theirs", 6) == 0;
+
+		CHECK(fstatat(w.lower, made[i], &st, AT_SYMLINK_NOFOLLOW) == 0);
+		CHECK(st.st_uid == (theirs ? 5252 : 4242) && st.st_gid == (theirs ? 5353 : 4343));
+	}
+}
+
+static void a_folder_with_setgid_hands_it_down(void)
+{
+	struct stat st;
+	WORLD(w);
+
+	put_folder(w.lower, "shared", 02775);
+	put_folder(w.upper, "shared", 02775);
+	put(w.upper, "shared/d/f", "x");
+	CHECK(apply(&w, scan(&w, CHANGES_OVERLAY)) == 0);
+	CHECK(fstatat(w.lower, "shared/d", &st, 0) == 0 && (st.st_mode & 07777) == 02755);
+	CHECK(fstatat(w.lower, "shared", &st, 0) == 0 && (st.st_mode & 07777) == 02775);
+}
+
+static void holes_stay_holes(void)
+{
+	AUTO_FD fd = -1;
+	struct stat st;
+	AUTO_BUF b;
+	WORLD(w);
+
+	buf_init(&b, 100);
+	fd = openat(w.upper, "sparse", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	CHECK(pwrite(fd, "end", 3, (off_t)1 << 36) == 3 && pwrite(fd, "mid", 3, 1 << 20) == 3);
+	CHECK(ftruncate(fd, ((off_t)1 << 36) + (1 << 20)) == 0);
+	CHECK(apply(&w, scan(&w, CHANGES_OVERLAY)) == 0);
+	CHECK(fstatat(w.lower, "sparse", &st, 0) == 0 && st.st_size == ((off_t)1 << 36) + (1 << 20) && st.st_blocks < 1000);
+}
+
+struct at_step {
+	int at;	  /* step to act at; -1: only count */
+	int code; /* what to answer there; 0: be killed */
+	int kill_at; /* be killed there instead */
+	int seen;
+};
+
+static int act(void *ctx)
+{
+	struct at_step *s = ctx;
+	int now = s->seen++;
+
+	if (now == s->kill_at || (now == s->at && s->code == 0))
+		(void)kill(getpid(), SIGKILL);
+	return now == s->at ? s->code : 0;
+}
+
+struct attempt {
+	struct world *w;
+	struct at_step *step;
+};
+
+static int attempt(void *ctx)
+{
+	struct attempt *t = ctx;
+	struct changes_apply_options o = {.step = act, .ctx = t->step};
+	struct error err = {0};
+
+	return apply_with(t->w, scan(t->w, CHANGES_OVERLAY), &o, &err) < 0 ? 10 : 0;
+}
+
+static int count_steps(void)
+{
+	struct at_step s = {.at = -1, .kill_at = -1};
+	WORLD(w);
+
+	fill(&w);
+	CHECK(attempt(&(struct attempt){&w, &s}) == 0);
+	return s.seen;
+}
+
+static void a_failure_at_any_step_leaves_all_as_it_was(void)
+{
+	int n, steps = count_steps(), done = 0, r;
+	AUTO_FREE char *want = expected();
+
+	CHECK(steps > 20);
+	for (n = 0; n < steps && !check_failures; n++) {
+		struct at_step s = {.at = n, .code = -EIO, .kill_at = -1};
+		AUTO_FREE char *before = NULL;
+		WORLD(w);
+
+		fill(&w);
+		before = snap(w.lower, 0);
+		r = attempt(&(struct attempt){&w, &s});
+		CHECK(r == 0 || r == 10);
+		CHECK_SNAP(w.lower, r ? before : want);
+		CHECK(is_tidy(&w));
+		done += r == 0;
+	}
+	CHECK(done == 2); /* what fails behind the commit fails no more */
+}
+
+/* The world of an apply that was killed: recovers, and then applies for good. */
+static void recover_and_check(struct world *w, const char *before, const char *want, int n)
+{
+	enum changes_recovered way = RECOVERED_NOTHING;
+	struct error err = {0};
+
+	if (changes_recover(w->lower, w->state, &way, &err) < 0)
+		printf("# step %d: recover: %s\n", n, err.text);
+	CHECK(way != RECOVERED_NOTHING);
+	CHECK_SNAP(w->lower, way == RECOVERED_FORWARD ? want : before);
+	CHECK(is_tidy(w));
+	CHECK(changes_recover(w->lower, w->state, &way, &err) == 0 && way == RECOVERED_NOTHING);
+	CHECK(apply(w, scan(w, CHANGES_OVERLAY)) == 0);
+	CHECK_SNAP(w->lower, want);
+}
+
+static void a_kill_at_any_step_is_recovered_from(void)
+{
+	AUTO_FREE char *want = expected();
+	int n, steps = count_steps();
+
+	for (n = 0; n < steps && !check_failures; n++) {
+		struct at_step s = {.at = n, .kill_at = -1};
+		AUTO_FREE char *before = NULL;
+		WORLD(w);
+
+		fill(&w);
+		before = snap(w.lower, 0);
+		CHECK(in_child(attempt, &(struct attempt){&w, &s}) == 128 + SIGKILL);
+		recover_and_check(&w, before, want, n);
+	}
+}
+
+static void a_kill_while_undoing_is_recovered_from(void)
+{
+	AUTO_FREE char *want = expected();
+	int n, k, r, steps = count_steps();
+
+	for (n = steps / 2; n < steps && !check_failures; n += 4) {
+		for (k = n + 1, r = 128 + SIGKILL; r == 128 + SIGKILL && !check_failures; k += 3) {
+			struct at_step s = {.at = n, .code = -EIO, .kill_at = k};
+			AUTO_FREE char *before = NULL;
+			WORLD(w);
+
+			fill(&w);
+			before = snap(w.lower, 0);
+			r = in_child(attempt, &(struct attempt){&w, &s});
+			if (r == 128 + SIGKILL)
+				recover_and_check(&w, before, want, n);
+		}
+	}
+}
+
+static void an_interrupted_apply_must_be_ended_first(void)
+{
+	struct at_step s = {.at = 12, .kill_at = -1};
+	enum changes_recovered way;
+	struct error err = {0};
+	AUTO_FD other = -1;
+	WORLD(w);
+
+	fill(&w);
+	CHECK(in_child(attempt, &(struct attempt){&w, &s}) == 128 + SIGKILL);
+	CHECK(apply_with(&w, scan(&w, CHANGES_OVERLAY), NULL, &err) == -1 && strstr(err.text, "interrupted"));
+	/* Another run's apply cannot undo it, and must not be mixed up with it. */
+	other = open_folder(w.fd, "state2");
+	CHECK(changes_recover(w.lower, other, &way, &err) == 0 && way == RECOVERED_NOTHING);
+	{
+		struct world w2 = w;
+
+		w2.state = other;
+		CHECK(apply_with(&w2, scan(&w, CHANGES_OVERLAY), NULL, &err) == -1 && strstr(err.text, "another run"));
+	}
+	/* Nor is a journal good for another folder. */
+	CHECK(changes_recover(w.upper, w.state, &way, &err) == -1 && strstr(err.text, "another folder"));
+	CHECK(changes_recover(w.lower, w.state, &way, &err) == 0 && way == RECOVERED_BACK && is_tidy(&w));
+}
+
+static void a_damaged_journal_is_not_believed(void)
+{
+	struct at_step s = {.at = 25, .kill_at = -1};
+	enum changes_recovered way;
+	struct error err = {0};
+	AUTO_BUF b;
+	WORLD(w);
+
+	buf_init(&b, 1 << 20);
+	fill(&w);
+	CHECK(in_child(attempt, &(struct attempt){&w, &s}) == 128 + SIGKILL);
+	read_text(w.state, "apply.journal", &b);
+	b.p[b.n / 2] ^= 1;
+	put_bytes(w.state, "apply.journal", buf_view(&b), 0600);
+	CHECK(changes_recover(w.lower, w.state, &way, &err) == -1 && err.code == EBADMSG);
+	b.p[b.n / 2] ^= 1;
+	put_bytes(w.state, "apply.journal", buf_view(&b), 0600);
+	CHECK(changes_recover(w.lower, w.state, &way, &err) == 0 && way == RECOVERED_BACK);
+}
+
+static void a_journal_in_the_work_folder_means_nothing(void)
+{
+	enum changes_recovered way;
+	struct error err = {0};
+	WORLD(w);
+
+	put(w.lower, CHANGES_STAGING "0123/apply.journal", "forged");
+	CHECK(changes_recover(w.lower, w.state, &way, &err) == 0 && way == RECOVERED_NOTHING);
+	CHECK(has(w.lower, CHANGES_STAGING "0123/apply.journal"));
+}
+
+/* Does something to the work folder or to upper when a certain step is reached. */
+struct meddler {
+	const struct world *w;
+	int at, seen;
+	void (*meddle)(const struct world *w);
+};
+
+static int meddle_at(void *ctx)
+{
+	struct meddler *m = ctx;
+
+	if (m->seen++ == m->at)
+		m->meddle(m->w);
+	return 0;
+}
+
+static void host_writes_file(const struct world *w)
+{
+	put(w->lower, "z/modified", "by the host");
+}
+
+static void host_fills_folder(const struct world *w)
+{
+	put(w->lower, "z/gone/since", "by the host");
+}
+
+static void host_takes_name(const struct world *w)
+{
+	put(w->lower, "z/new", "by the host");
+}
+
+static void host_swaps_folder_for_link(const struct world *w)
+{
+	put(w->fd, "elsewhere/modified", "outside");
+	put(w->fd, "elsewhere/gone/f", "outside");
+	CHECK(names_remove_tree(w->lower, "z") == 0);
+	put_link(w->lower, "z", "../elsewhere");
+}
+
+static void what_the_host_changes_meanwhile_is_kept(void)
+{
+	static void (*const meddlers[])(const struct world *) = {host_writes_file, host_fills_folder, host_takes_name,
+								 host_swaps_folder_for_link};
+	size_t i;
+	int at, refused;
+
+	for (i = 0; i < ARRAY_LEN(meddlers); i++) {
+		for (at = 0, refused = 0; at < 8; at++) {
+			struct error err = {0};
+			WORLD(w);
+			struct meddler m = {.w = &w, .at = at, .meddle = meddlers[i]};
+			struct changes_apply_options o = {.step = meddle_at, .ctx = &m};
+
+			put(w.lower, "z/modified", "old");
+			put(w.lower, "z/gone/f", "old");
+			put(w.upper, "z/modified", "new");
+			put(w.upper, "z/new", "new");
+			put_whiteout(w.upper, "z/gone");
+			put(w.upper, "a", "new");
+			if (apply_with(&w, scan(&w, CHANGES_OVERLAY), &o, &err) == 0)
+				continue; /* it came too late to matter */
+			refused++;
+			CHECK(err.kind == ERROR_DENIED || err.kind == ERROR_SYSTEM);
+			CHECK(has(w.lower, "z/modified") || meddlers[i] == host_swaps_folder_for_link);
+			if (meddlers[i] == host_swaps_folder_for_link) {
+				AUTO_BUF b;
+
+				buf_init(&b, 100);
+				read_text(w.fd, "elsewhere/modified", &b);
+				CHECK_STR(b.p, "outside");
+				CHECK(has(w.fd, "elsewhere/gone/f") && !has(w.fd, "elsewhere/new"));
+			}
+		}
+		CHECK(refused > 0);
+	}
+}
+
+static void upper_grows(const struct world *w)
+{
+	put(w->upper, "b", "grown");
+}
+
+static void upper_becomes_link(const struct world *w)
+{
+	CHECK(unlinkat(w->upper, "b", 0) == 0);
+	put_link(w->upper, "b", "/etc/passwd");
+}
+
+static void upper_that_changes_after_the_verdict_is_not_applied(void)
+{
+	static void (*const meddlers[])(const struct world *) = {upper_grows, upper_becomes_link};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(meddlers); i++) {
+		struct error err = {0};
+		WORLD(w);
+		struct meddler m = {.w = &w, .at = 1, .meddle = meddlers[i]};
+		struct changes_apply_options o = {.step = meddle_at, .ctx = &m};
+
+		put(w.upper, "a", "x");
+		put(w.upper, "b", "x");
+		CHECK(apply_with(&w, scan(&w, CHANGES_OVERLAY), &o, &err) == -1);
+		CHECK(strstr(err.text, "b changed while it was copied"));
+		CHECK(!has(w.lower, "a") && !has(w.lower, "b") && is_tidy(&w));
+	}
+}
+
+static void a_folder_without_write_permission_undoes_all_child(struct world *w)
+{
+	struct error err = {0};
+	AUTO_FREE char *before = NULL;
+
+	put(w->lower, "a", "old");
+	put_folder(w->lower, "z-closed", 0555);
+	put(w->upper, "a", "new");
+	put(w->upper, "z-closed/f", "x");
+	CHECK(fchmodat(w->upper, "z-closed", 0555, 0) == 0);
+	before = snap(w->lower, 0);
+	CHECK(apply_with(w, scan(w, CHANGES_OVERLAY), NULL, &err) == -1 && err.code == EACCES);
+	CHECK_SNAP(w->lower, before);
+	CHECK(is_tidy(w));
+}
+
+static void a_folder_without_write_permission_undoes_all(void)
+{
+	run_as_nobody(a_folder_without_write_permission_undoes_all_child);
+}
+
+static int full_disk(void *ctx)
+{
+	struct world *w = ctx, w2 = *w;
+	static char block[1 << 20];
+	struct error err = {0};
+	AUTO_FREE char *before = NULL;
+
+	if (!enter_namespaces() || chdir(w->dir) < 0 || mount("tmpfs", "merged", "tmpfs", 0, "size=512k") < 0)
+		return SKIP;
+	w2.lower = open("merged", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	memset(block, 'x', sizeof(block));
+	put(w2.lower, "a", "old");
+	put(w2.upper, "a", "new");
+	put_bytes(w2.upper, "big", sv_n(block, sizeof(block)), 0644);
+	before = snap(w2.lower, 0);
+	CHECK(apply_with(&w2, scan(&w2, CHANGES_OVERLAY), NULL, &err) == -1 && err.code == ENOSPC);
+	CHECK_SNAP(w2.lower, before);
+	CHECK(is_tidy(&w2));
+	return 0;
+}
+
+static void a_full_disk_undoes_all(void)
+{
+	int r;
+	WORLD(w);
+
+	r = in_child(full_disk, &w);
+	if (r == SKIP)
+		printf("# skipped: no user namespaces here\n");
+	else
+		CHECK(r == 0);
+}
+
+static int fail_on_second_lock(void *ctx)
+{
+	const struct world *w = ctx;
+	struct error err = {0};
+	enum changes_recovered way;
+
+	CHECK(changes_recover(w->lower, w->state, &way, &err) == -1 && strstr(err.text, "another apply"));
+	return 0;
+}
+
+static void meddle_with_lock(const struct world *w)
+{
+	struct world copy = *w;
+
+	CHECK(in_child(fail_on_second_lock, &copy) == 0);
+}
+
+static void two_applies_exclude_each_other(void)
+{
+	WORLD(w);
+	struct meddler m = {.w = &w, .at = 2, .meddle = meddle_with_lock};
+	struct changes_apply_options o = {.step = meddle_at, .ctx = &m};
+	struct error err = {0};
+
+	put(w.upper, "a", "x");
+	CHECK(apply_with(&w, scan(&w, CHANGES_OVERLAY), &o, &err) == 0);
+	CHECK(m.seen > 2);
+}
+
+int main(void)
+{
+	static const struct check_case cases[] = {
+		CASE(every_kind_of_change_comes_back),
+		CASE(an_ordinary_user_can_do_it_too),
+		CASE(one_refused_change_holds_back_all),
+		CASE(the_good_ones_come_back_when_asked_for),
+		CASE(nothing_but_bytes_modes_and_targets_is_taken_over),
+		CASE(a_change_to_one_name_of_a_file_leaves_its_other_names_alone),
+		CASE(files_belong_to_the_owner_of_the_folder_they_land_in),
+		CASE(a_folder_with_setgid_hands_it_down),
+		CASE(holes_stay_holes),
+		CASE(a_failure_at_any_step_leaves_all_as_it_was),
+		CASE(a_kill_at_any_step_is_recovered_from),
+		CASE(a_kill_while_undoing_is_recovered_from),
+		CASE(an_interrupted_apply_must_be_ended_first),
+		CASE(a_damaged_journal_is_not_believed),
+		CASE(a_journal_in_the_work_folder_means_nothing),
+		CASE(what_the_host_changes_meanwhile_is_kept),
+		CASE(upper_that_changes_after_the_verdict_is_not_applied),
+		CASE(a_folder_without_write_permission_undoes_all),
+		CASE(a_full_disk_undoes_all),
+		CASE(two_applies_exclude_each_other),
+	};
+
+	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
+}
