@@ -1,0 +1,319 @@
+/*
+ * burden: goes over one limit, and stops by itself at the amount it was given, so that it can also run where nothing
+ *limits it.
+ *
+ *	burden anon MB           touches anonymous memory           "held MB"
+ *	burden shared MB         a shared anonymous mapping         "held MB"
+ *	burden memfd MB          a memfd that it never maps         "held MB"
+ *	burden sysv MB           System V segments, left detached   "held MB"
+ *	burden many N MB         N processes with MB each           "held N*MB"
+ *	burden burn N MS         N threads that spin                "cpu PERCENT of one CPU"
+ *	burden forks N           N children at once                 "alive HOW_MANY"
+ *	burden bomb N            every process forks on, N at most  (does not end)
+ *	burden write FILE MB     one file                           "wrote MB"
+ *	burden fill FOLDER MB    files of 16 MB                     "wrote MB"
+ *	burden stay SECONDS      ignores every signal it can        "stayed"
+ *	burden daemon FILE SECONDS   a double-forked daemon that adds a byte to FILE every 50 ms; itself it stays until
+ *then with "stay" as a third argument
+ *
+ * What it holds it keeps for a second, so that a watcher that looks from time to time has its chance.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MB = 1 << 20, FORKS_MAX = 4096, THREADS_MAX = 64, HOLD_MS = 1000 };
+
+static char chunk[MB];
+
+static int fail(const char *what)
+{
+	printf("%s: %s\n", what, strerror(errno));
+	return 1;
+}
+
+static void nap_ms(long ms)
+{
+	struct timespec ts = {ms / 1000, ms % 1000 * 1000000};
+
+	(void)nanosleep(&ts, NULL);
+}
+
+static long clock_ms(clockid_t id)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(id, &ts);
+	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static int held(int mb)
+{
+	nap_ms(HOLD_MS);
+	printf("held %d\n", mb);
+	return 0;
+}
+
+static int map_all(int mb, int flags)
+{
+	int i;
+
+	for (i = 0; i < mb; i++) {
+		char *p = mmap(NULL, MB, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+
+		if (p == MAP_FAILED)
+			return fail("mmap");
+		memset(p, 1, MB);
+	}
+	return 0;
+}
+
+static int do_anon(char **arg)
+{
+	int mb = atoi(arg[0]);
+
+	return map_all(mb, MAP_PRIVATE) == 0 ? held(mb) : 1;
+}
+
+static int do_shared(char **arg)
+{
+	int mb = atoi(arg[0]);
+
+	return map_all(mb, MAP_SHARED) == 0 ? held(mb) : 1;
+}
+
+static int write_mb(int fd, int mb)
+{
+	int i;
+
+	memset(chunk, 1, sizeof(chunk));
+	for (i = 0; i < mb; i++)
+		if (write(fd, chunk, MB) != MB)
+			break;
+	return i;
+}
+
+static int do_memfd(char **arg)
+{
+	int mb = atoi(arg[0]), fd = memfd_create("burden", MFD_CLOEXEC);
+
+	if (fd < 0 || write_mb(fd, mb) != mb)
+		return fail("memfd");
+	return held(mb);
+}
+
+static int do_sysv(char **arg)
+{
+	enum { STEP = 4 };
+	int mb = atoi(arg[0]), i, n = 0, result = 0, ids[1024];
+
+	for (i = 0; i < mb && n < 1024 && result == 0; i += STEP) {
+		int id = shmget(IPC_PRIVATE, STEP * (size_t)MB, IPC_CREAT | 0600);
+		char *p = id < 0 ? NULL : shmat(id, NULL, 0);
+
+		if (id >= 0)
+			ids[n++] = id;
+		if (!p || p == (char *)-1) {
+			result = fail("shm");
+			break;
+		}
+		memset(p, 1, STEP * (size_t)MB);
+		(void)shmdt(p);
+	}
+	if (result == 0)
+		result = held(mb);
+	/* The host's, in a control run: nothing may stay. */
+	while (n > 0)
+		(void)shmctl(ids[--n], IPC_RMID, NULL);
+	return result;
+}
+
+static int do_many(char **arg)
+{
+	int n = atoi(arg[0]), mb = atoi(arg[1]), i, status, bad = 0;
+
+	for (i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return fail("fork");
+		if (pid == 0) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+			_exit(map_all(mb, MAP_PRIVATE) == 0 ? (nap_ms(2L * HOLD_MS), 0) : 1);
+		}
+	}
+	while (wait(&status) > 0)
+		bad += status != 0;
+	if (bad)
+		return 1;
+	printf("held %d\n", n * mb);
+	return 0;
+}
+
+static void *spin(void *until)
+{
+	volatile unsigned long n = 0;
+
+	while (clock_ms(CLOCK_MONOTONIC) < *(long *)until)
+		n++;
+	return NULL;
+}
+
+static int do_burn(char **arg)
+{
+	int n = atoi(arg[0]), i;
+	long start = clock_ms(CLOCK_MONOTONIC), until = start + atol(arg[1]);
+	pthread_t t[THREADS_MAX];
+
+	for (i = 0; i < n && i < THREADS_MAX; i++)
+		if (pthread_create(&t[i], NULL, spin, &until) != 0)
+			return fail("thread");
+	while (i > 0)
+		(void)pthread_join(t[--i], NULL);
+	printf("cpu %ld\n", clock_ms(CLOCK_PROCESS_CPUTIME_ID) * 100 / (clock_ms(CLOCK_MONOTONIC) - start));
+	return 0;
+}
+
+static int do_forks(char **arg)
+{
+	int n = atoi(arg[0]), alive = 0;
+	pid_t pids[FORKS_MAX];
+
+	while (alive < n && alive < FORKS_MAX) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			break;
+		if (pid == 0) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pause();
+			_exit(0);
+		}
+		pids[alive++] = pid;
+	}
+	printf("alive %d\n", alive);
+	fflush(stdout);
+	nap_ms(200);
+	while (alive > 0)
+		(void)kill(pids[--alive], SIGKILL);
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+
+static int do_bomb(char **arg)
+{
+	int *born = mmap(NULL, sizeof(*born), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), n = atoi(arg[0]);
+
+	if (born == MAP_FAILED)
+		return fail("mmap");
+	(void)signal(SIGTERM, SIG_IGN);
+	for (;;) {
+		if (__atomic_load_n(born, __ATOMIC_RELAXED) >= n)
+			nap_ms(10);
+		else if (fork() == 0)
+			__atomic_add_fetch(born, 1, __ATOMIC_RELAXED);
+	}
+	return 0;
+}
+
+static int do_write(char **arg)
+{
+	int mb = atoi(arg[1]), fd = open(arg[0], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), n;
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	if (fd < 0)
+		return fail("open");
+	n = write_mb(fd, mb);
+	printf("wrote %d\n", n);
+	return n != mb;
+}
+
+static int do_fill(char **arg)
+{
+	enum { FILE_MB = 16 };
+	int mb = atoi(arg[1]), done = 0, n = FILE_MB, i;
+	char path[300];
+
+	for (i = 0; done < mb && n == FILE_MB; i++) {
+		int fd;
+
+		(void)snprintf(path, sizeof(path), "%s/fill-%d", arg[0], i);
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		if (fd < 0)
+			break;
+		n = write_mb(fd, mb - done < FILE_MB ? mb - done : FILE_MB);
+		(void)close(fd);
+		done += n;
+	}
+	printf("wrote %d\n", done);
+	return done < mb;
+}
+
+static int do_stay(char **arg)
+{
+	long until = clock_ms(CLOCK_MONOTONIC) + atol(arg[0]) * 1000;
+	int sig;
+
+	for (sig = 1; sig < 65; sig++)
+		(void)signal(sig, SIG_IGN);
+	while (clock_ms(CLOCK_MONOTONIC) < until)
+		nap_ms(50);
+	puts("stayed");
+	return 0;
+}
+
+static int do_daemon(char **arg)
+{
+	long until = clock_ms(CLOCK_MONOTONIC) + atol(arg[1]) * 1000;
+	pid_t pid = fork();
+	int fd;
+
+	if (pid > 0) {
+		(void)waitpid(pid, NULL, 0);
+		while (arg[2] && clock_ms(CLOCK_MONOTONIC) < until)
+			nap_ms(50);
+		return 0;
+	}
+	(void)setsid();
+	if (fork() != 0)
+		_exit(0);
+	(void)signal(SIGTERM, SIG_IGN);
+	(void)signal(SIGHUP, SIG_IGN);
+	fd = open(arg[0], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	while (clock_ms(CLOCK_MONOTONIC) < until && write(fd, ".", 1) == 1)
+		nap_ms(50);
+	_exit(0);
+}
+
+static const struct {
+	const char *name;
+	int args;
+	int (*run)(char **arg);
+} modes[] = {
+	{"anon", 1, do_anon},   {"shared", 1, do_shared}, {"memfd", 1, do_memfd}, {"sysv", 1, do_sysv},
+	{"many", 2, do_many},   {"burn", 2, do_burn},     {"forks", 1, do_forks}, {"bomb", 1, do_bomb},
+	{"write", 2, do_write}, {"fill", 2, do_fill},     {"stay", 1, do_stay},   {"daemon", 2, do_daemon},
+};
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (strcmp(argv[1], modes[i].name) == 0 && argc - 2 >= modes[i].args)
+			return modes[i].run(argv + 2);
+	fprintf(stderr, "burden: see the top of burden.c\n");
+	return 2;
+}

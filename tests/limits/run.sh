@@ -1,0 +1,278 @@
+#!/bin/bash
+# Every limit of the process domain is real: something that goes over it ends in bounded time and leaves nothing, and the same program does go over it without Cordon.
+. "$(dirname "$0")/../lib.sh"
+bin=${LIMITS_BIN:-$CORDON_BUILD/tests/limits}
+work=$tmp/work
+mkdir -p "$work" "$tmp/home" "$tmp/t" "$tmp/run" && chmod 700 "$tmp/run" && cp "$bin/burden" "$work/" || exit 99
+export HOME=$tmp/home XDG_CONFIG_HOME=$tmp/config XDG_CACHE_HOME=$tmp/cache XDG_STATE_HOME=$tmp/state XDG_RUNTIME_DIR=$tmp/run TMPDIR=$tmp/t
+cd "$work" || exit 99
+
+# policy LINE...: lines of the process domain; $fs is the filesystem domain, $time the wall clock.
+fs='{workdir: read-write}'
+time=60s
+policy()
+{
+	printf 'version: 1\nfilesystem: %s\nprocess:\n  timeout: %s\n' "$fs" "$time" >"$tmp/policy.yaml"
+	[ $# = 0 ] || printf '  %s\n' "$@" >>"$tmp/policy.yaml"
+}
+
+# inside SECONDS CMD...: sets status, ms, left, names and out.
+inside()
+{
+	guarded "$1" "$CORDON" run --policy "$tmp/policy.yaml" -- "${@:2}"
+}
+
+guarded()
+{
+	: >"$tmp/report"
+	"$bin/guard" "$tmp/report" "$1" "${@:2}" >"$tmp/out" 2>"$tmp/err" </dev/null
+	read -r status ms left names <"$tmp/report"
+	out=$(cat "$tmp/out")
+}
+
+# What a run could leave on the host, other than processes (guard sees those, and with them namespaces): mounts, cgroups without a process, temporary files.
+leftovers()
+{
+	local d
+	grep -F -e "$tmp" -e cordon- /proc/self/mounts
+	while IFS= read -r d; do
+		[ -s "$d/cgroup.procs" ] && [ -n "$(cat "$d/cgroup.procs" 2>/dev/null)" ] || [ ! -d "$d" ] || echo "cgroup $d"
+	done < <(find /sys/fs/cgroup -type d -name 'cordon-*' 2>/dev/null)
+	find "$tmp/t" "$tmp/run" -mindepth 1 2>/dev/null
+	find /tmp /dev/shm -maxdepth 1 -user "$(id -u)" -newer "$tmp/stamp" \( -name 'cordon*' -o -name '.cordon*' \) ! -name 'cordon-test.*' ! -name 'cordon-bench.*' 2>/dev/null
+}
+touch "$tmp/stamp"
+before=$(leftovers)
+
+clean()
+{
+	local now
+	read -r _ _ left names <"$tmp/report" # also where the run was in a subshell
+	[ "$left" = 0 ] || { echo "processes left: $names"; return 1; }
+	for _ in 1 2 3 4 5 6; do
+		now=$(leftovers)
+		[ "$now" != "$before" ] || return 0
+		sleep 0.5
+	done
+	diff <(printf '%s\n' "$before") <(printf '%s\n' "$now")
+	return 1
+}
+
+shown()
+{
+	printf 'status %s after %s ms; out: %s\n' "$status" "$ms" "$out"
+	head -n 5 "$tmp/err"
+}
+
+# Cordon must work at all, or each limit would seem to hold.
+policy 'max_processes: 64'
+inside 20 ./burden anon 1
+if [ "$status" != 0 ]; then
+	shown | sed 's/^/# /'
+	ok "a small program runs inside" false
+	finish
+fi
+ok "a small program runs inside" test "$out" = "held 1"
+ok "a plain run leaves nothing" clean
+
+# --- memory ---
+
+# ended NAME: not held, not late.
+ended()
+{
+	shown
+	[ "$status" != 0 ] && [ "$status" != late ] && [ "${out#held}" = "$out" ]
+}
+
+control_holds()
+{
+	guarded 30 ./burden "$@"
+	shown
+	[ "$status" = 0 ] && [ "${out#held}" != "$out" ]
+}
+
+policy 'memory: 64M'
+inside 20 ./burden anon 24
+is "memory: what is below the limit works" "$out" "held 24"
+for what in "anonymous memory|anon 512" "a shared mapping|shared 512" "a memfd that is not mapped|memfd 512" "detached System V segments|sysv 512" \
+	"many processes together|many 16 32"; do
+	read -ra args <<<"${what#*|}"
+	ok "memory: without Cordon, ${what%|*} of 512 MiB is had" control_holds "${args[@]}"
+	inside 30 ./burden "${args[@]}"
+	ok "memory: ${what%|*} ends at 64 MiB" ended
+	ok "memory: ... and leaves nothing" clean
+done
+
+# --- cpus ---
+
+at_most()
+{
+	shown
+	[ "$status" = 0 ] && [ "${out#cpu }" -le "$1" ]
+}
+
+policy 'cpus: 1'
+guarded 20 ./burden burn 2 2000
+if [ "$(nproc)" -lt 2 ] || [ "${out#cpu }" -lt 140 ]; then
+	skip "cpus: two threads get one CPU" "there are no two idle CPUs to take (${out:-none})"
+else
+	without=${out#cpu }
+	inside 20 ./burden burn 2 2000
+	ok "cpus: two threads get one CPU (without Cordon $without %)" at_most 120
+	ok "cpus: ... and leaves nothing" clean
+fi
+
+# --- processes ---
+
+between()
+{
+	shown
+	[ "$status" = 0 ] && [ "${out#alive }" -ge "$1" ] && [ "${out#alive }" -le "$2" ]
+}
+
+guarded 20 ./burden forks 200
+is "processes: without Cordon, 200 children are had" "$out" "alive 200"
+policy 'max_processes: 32'
+inside 20 ./burden forks 200
+ok "processes: 32 are the most" between 16 32
+ok "processes: ... and leaves nothing" clean
+
+bomb()
+{
+	local worst=0 began took
+	time=3s policy 'max_processes: 32'
+	inside 15 ./burden bomb 1500 &
+	# A host that is still there answers at once.
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.2
+		began=$(date +%s%N)
+		/bin/true
+		took=$((($(date +%s%N) - began) / 1000000))
+		[ "$took" -le "$worst" ] || worst=$took
+	done
+	wait
+	read -r status ms left names <"$tmp/report"
+	echo "slowest spawn beside it: $worst ms"
+	shown
+	[ "$status" = 124 ] && [ "$ms" -le 6000 ] && [ "$worst" -le 1000 ]
+}
+ok "processes: a fork bomb is held, the host answers, the timeout ends it" bomb
+ok "processes: ... and leaves nothing" clean
+
+# --- files ---
+
+file_is_at_most()
+{
+	local size
+	shown
+	size=$(stat -c %s "$1" 2>/dev/null || echo none)
+	echo "size $size"
+	[ "$status" != late ] && [ "$size" != none ] && [ "$size" -le "$2" ]
+}
+
+guarded 20 ./burden write control 8
+is "max_file_size: without Cordon, 8 MiB are written" "$out" "wrote 8"
+policy 'max_file_size: 2M'
+inside 20 ./burden write big 8
+ok "max_file_size: a file stays at 2 MiB" file_is_at_most "$work/big" 2097152
+ok "max_file_size: ... and the program is told" test "$status" != 0
+ok "max_file_size: ... and leaves nothing" clean
+rm -f "$work/big" "$work/control"
+
+mkdir -p "$tmp/outside"
+guarded 20 ./burden fill "$tmp/outside" 64
+is "tmp_size: without Cordon, 64 MiB are written" "$out" "wrote 64"
+rm -rf "$tmp/outside"
+fs='{workdir: read-write, tmp_size: 16M}'
+policy 'memory: 256M'
+inside 20 ./burden fill /tmp 64
+wrote_at_most()
+{
+	shown
+	[ "$status" != late ] && [[ $out == "wrote "* ]] && [ "${out#wrote }" -gt 0 ] && [ "${out#wrote }" -le "$1" ]
+}
+ok "tmp_size: /tmp ends at 16 MiB" wrote_at_most 16
+ok "tmp_size: ... and leaves nothing" clean
+fs='{workdir: read-write}'
+
+# --- time ---
+
+timed_out()
+{
+	shown
+	[ "$status" = 124 ] && [ "$ms" -ge 900 ] && [ "$ms" -le 4000 ]
+}
+
+time=1s policy
+guarded 20 ./burden stay 5
+is "timeout: without Cordon, it stays for 5 s" "$out" "stayed"
+inside 20 sleep 30
+ok "timeout: a sleeper ends with 124 within 3 s" timed_out
+ok "timeout: ... and leaves nothing" clean
+inside 20 ./burden stay 30
+ok "timeout: so does what ignores every signal" timed_out
+ok "timeout: ... and leaves nothing" clean
+
+has_stopped()
+{
+	local a b
+	shown
+	a=$(stat -c %s "$work/beat" 2>/dev/null || echo 0)
+	sleep 0.4
+	b=$(stat -c %s "$work/beat" 2>/dev/null || echo 0)
+	echo "beats: $a, then $b"
+	[ "$a" -gt 0 ] && [ "$a" = "$b" ]
+}
+inside 20 ./burden daemon beat 30 stay
+ok "timeout: so does a double-forked daemon beside its maker" timed_out
+ok "timeout: ... and it beats no more" has_stopped
+ok "timeout: ... and leaves nothing" clean
+rm -f beat
+time=20s policy
+inside 10 ./burden daemon beat 30
+ok "a double-forked daemon ends with its maker" test "$status" = 0
+ok "... and leaves nothing" clean
+rm -f beat
+
+# kill -9 of the supervisor takes all of it down.
+killed()
+{
+	time=30s policy
+	guarded 10 bash -c '"$0" run --policy "$1" -- ./burden daemon beat 30 stay & p=$!; sleep 1; kill -9 $p; wait $p 2>/dev/null; exit 0' "$CORDON" "$tmp/policy.yaml"
+	shown
+	[ "$status" = 0 ] && [ "$left" = 0 ]
+}
+ok "kill -9 of the supervisor ends the sandbox" killed
+ok "... whose daemon beats no more" has_stopped
+rm -f beat
+# Its cgroup can only be removed by the next run.
+policy
+inside 10 true
+ok "... and the next run tidies up" clean
+
+# --- disk ---
+
+# A small disk for the state, where the copy-on-write data goes.
+filler()
+{
+	local disk=$1 free
+	fs='{workdir: copy}'
+	policy 'max_file_size: 1G'
+	XDG_STATE_HOME=$disk/state TMPDIR=$disk inside 50 ./burden fill . 2048
+	shown
+	free=$(df --output=avail -m "$disk" | tail -n 1)
+	echo "$free MiB are left of the disk"
+	[ "$status" != 0 ] && [ "$status" != late ] && [ "$status" != 124 ] && [ "${out#wrote 2048}" = "$out" ] && [ "$free" -ge 32 ]
+}
+
+if [ "$(id -u)" = 0 ] && mkdir "$tmp/disk" && mount -t tmpfs -o size=700m cordon-test-disk "$tmp/disk" 2>/dev/null; then
+	trap 'umount -l "$tmp/disk"; tap_cleanup' EXIT
+	ok "disk: without Cordon, it fills the disk" bash -c './burden fill "$1" 2048 | grep -q "wrote 6"; rm -f "$1"/fill-*' - "$tmp/disk"
+	before=$(leftovers)
+	ok "disk: a filler ends before the disk is full" filler "$tmp/disk"
+	ok "disk: ... and leaves no process, mount or cgroup" clean
+	ok "disk: the work folder is as it was" test ! -e "$work/fill-0"
+else
+	skip "disk: a filler ends before the disk is full" "needs root, to make a small disk"
+fi
+finish
