@@ -27,6 +27,9 @@ struct scan {
 	dev_t dev;     /* of lower */
 	char path[PATH_MAX + NAME_MAX + 2];
 	size_t len;
+	/* Not on the stack of functions that the compiler may inline into the recursion. */
+	char target[PATH_MAX];
+	char block[2][16384];
 	struct error *err;
 };
 
@@ -117,7 +120,6 @@ static void describe(struct change_side *side, const struct stat *st)
 /* What is at name, without following it. type CHANGE_NONE: nothing. 0 or -errno. */
 static int look(struct scan *s, int fd, const char *name, struct change_side *ret, struct stat *st)
 {
-	char target[PATH_MAX];
 	ssize_t n;
 
 	*ret = (struct change_side){0};
@@ -129,10 +131,10 @@ static int look(struct scan *s, int fd, const char *name, struct change_side *re
 	describe(ret, st);
 	if (ret->type != CHANGE_LINK)
 		return 0;
-	n = readlinkat(fd, name, target, sizeof(target));
+	n = readlinkat(fd, name, s->target, sizeof(s->target));
 	if (n < 0)
 		return -errno;
-	ret->target = arena_str(s->list->arena, sv_n(target, (size_t)n));
+	ret->target = arena_str(s->list->arena, sv_n(s->target, (size_t)n));
 	return ret->target ? 0 : -ENOMEM;
 }
 
@@ -188,17 +190,16 @@ static int is_whiteout(const struct scan *s, const struct level *l, const char *
 	return fd < 0 ? 0 : has_attribute(fd, "user.overlay.whiteout", NULL) == 1;
 }
 
-/* 1: the same bytes; 0: not, or it cannot be told. */
-static bool same_bytes(int a, int b)
+/* False also where it cannot be told. */
+static bool same_bytes(struct scan *s, int a, int b)
 {
-	char x[16384], y[16384];
 	ssize_t n, m;
 	off_t at = 0;
 
 	for (;; at += n) {
-		n = pread(a, x, sizeof(x), at);
-		m = n < 0 ? -1 : pread(b, y, sizeof(y), at);
-		if (n < 0 || m != n || memcmp(x, y, (size_t)n) != 0)
+		n = pread(a, s->block[0], sizeof(s->block[0]), at);
+		m = n < 0 ? -1 : pread(b, s->block[1], sizeof(s->block[1]), at);
+		if (n < 0 || m != n || memcmp(s->block[0], s->block[1], (size_t)n) != 0)
 			return false;
 		if (n == 0)
 			return true;
@@ -295,7 +296,7 @@ static int visit_leaf(struct scan *s, const struct level *l, const char *name, s
 	}
 	if (!differs && c->after.type == CHANGE_FILE) {
 		lower = open_seen(l->lower, name, &c->before);
-		differs = c->refused || c->before.size != c->after.size || lower < 0 || !same_bytes(upper, lower);
+		differs = c->refused || c->before.size != c->after.size || lower < 0 || !same_bytes(s, upper, lower);
 	} else if (!differs && c->after.type == CHANGE_LINK) {
 		differs = strcmp(c->before.target, c->after.target) != 0;
 	} else if (!differs) {
