@@ -178,7 +178,7 @@ int verb_policy_explain(struct call *call, struct error *err)
 	if (cli_policy_load(call, call->n_args ? call->args[0] : NULL, 0, &p, err) < 0)
 		return -1;
 	buf_init(&out, OUTPUT_MAX);
-	policy_explain(p.policy, p.workdir, call_has(call, "json"), &out);
+	policy_explain(p.policy, p.workdir, p.folders.home, call_has(call, "json"), &out);
 	return cli_print(call, &out, err);
 }
 

@@ -82,7 +82,12 @@ static void take_allow_all(struct import *im, const struct ynode *n)
 
 static void take_host(struct import *im, const struct ynode *n)
 {
-	(void)import_host_port(im, n, &im->policy->net.allow);
+	struct net_rule *r = import_host_port(im, n, &im->policy->net.allow);
+
+	if (!r || r->n_ports)
+		return;
+	import_lost(im, n, "names no port, which SynthOrg requires");
+	import_drop_rule(&im->policy->net.allow);
 }
 
 static void take_hosts(struct import *im, const struct ynode *n)

@@ -14,6 +14,7 @@ enum { COLUMNS = 96, SENTENCE_MAX = 1 << 20 };
 struct explain {
 	struct buf *out;
 	struct json *json; /* NULL: text */
+	const char *home;  /* NULL: not known */
 	struct buf line;   /* the sentence being made */
 };
 
@@ -49,6 +50,23 @@ static void add(struct explain *e, const char *format, ...)
 static void add_shown(struct explain *e, const char *s)
 {
 	text_escape(&e->line, sv_of(s), 200);
+}
+
+/* A pattern as a person would say it: "~" for the home, ".git/hooks" for "**" + "/.git/hooks/" + "**". */
+static void add_pattern(struct explain *e, const char *pattern)
+{
+	struct sv s = sv_of(pattern);
+	size_t n = e->home ? strlen(e->home) : 0;
+
+	if (n > 1 && s.n >= n && memcmp(s.p, e->home, n) == 0 && (s.n == n || s.p[n] == '/')) {
+		(void)buf_char(&e->line, '~');
+		s = sv_n(s.p + n, s.n - n);
+	}
+	if (sv_starts(s, "**/"))
+		s = sv_n(s.p + 3, s.n - 3);
+	if (sv_ends(s, "/**"))
+		s.n -= 3;
+	text_escape(&e->line, s, 200);
 }
 
 /* "a, b and c" */
@@ -117,13 +135,41 @@ static void say_workdir(struct explain *e, const struct policy *p, const char *w
 	say(e);
 }
 
-static void say_paths(struct explain *e, const char *before, const struct pol_list *l, const char *after)
+static void say_paths(struct explain *e, const char *before, const struct pol_list *l)
 {
+	uint32_t i;
+
 	if (l->n == 0)
 		return;
 	add(e, "%s ", before);
-	add_list(e, l, " and ");
-	add(e, "%s.", after);
+	for (i = 0; i < l->n; i++) {
+		(void)buf_str(&e->line, i == 0 ? "" : i + 1 == l->n ? " and " : ", ");
+		add_pattern(e, l->v[i].s);
+	}
+	add(e, l->n > 1 ? ", as far as they exist." : ", if it exists.");
+	say(e);
+}
+
+/* Cordon's own folders are denied by their places; their names would tell a person nothing. */
+static bool is_cordons(const struct pol_str *s)
+{
+	return !s->at.file && !mandatory_reason(s->s);
+}
+
+static void say_denials(struct explain *e, const struct pol_list *l)
+{
+	bool own = false;
+	uint32_t i;
+
+	add(e, "Wherever they are and whenever they appear, it can never see ");
+	for (i = 0; i < l->n; i++) {
+		own = own || is_cordons(&l->v[i]);
+		if (is_cordons(&l->v[i]))
+			continue;
+		add_pattern(e, l->v[i].s);
+		(void)buf_str(&e->line, ", ");
+	}
+	add(e, own ? "or Cordon's own settings and credentials." : "or what the mandatory rules hide.");
 	say(e);
 }
 
@@ -138,7 +184,7 @@ static uint32_t same_before(const struct pol_list *l, uint32_t i)
 	return n;
 }
 
-/* Two of each kind say what it is about. "**" + "/.git/hooks/" + "**" is ".git/hooks" to a person. */
+/* Two of each kind say what it is about. */
 static void say_protections(struct explain *e, const struct pol_list *l)
 {
 	uint32_t i, told = 0;
@@ -147,16 +193,10 @@ static void say_protections(struct explain *e, const struct pol_list *l)
 		return;
 	add(e, "It can read, but never write, make or replace what the host might run later: ");
 	for (i = 0; i < l->n; i++) {
-		struct sv s = sv_of(l->v[i].s);
-
 		if (same_before(l, i) >= 2)
 			continue;
-		if (sv_starts(s, "**/"))
-			s = sv_n(s.p + 3, s.n - 3);
-		if (sv_ends(s, "/**"))
-			s.n -= 3;
 		(void)buf_str(&e->line, told++ ? ", " : "");
-		text_escape(&e->line, s, 200);
+		add_pattern(e, l->v[i].s);
 	}
 	if (told < l->n)
 		add(e, " and %u more like these (`cordon policy show` has them all)", l->n - told);
@@ -170,17 +210,18 @@ static void filesystem(struct explain *e, const struct policy *p, const char *wo
 
 	section(e, "Files", "filesystem");
 	say_workdir(e, p, workdir);
-	say_paths(e, "It can also read", &p->fs.read, " (where they exist)");
-	say_paths(e, "It can also write", &p->fs.write, " (where they exist)");
-	add(e, "It can read the base system: /usr, /bin, /lib and /etc, without the secrets in /etc. It has a home, /tmp, /proc "
-	       "and /dev of its own, empty at the start");
+	say_paths(e, "It can also read and write", &p->fs.write);
+	say_paths(e, "It can also read, but not write,", &p->fs.read);
+	add(e, "It can read the base system: /usr, /bin, /lib, and of /etc what programs need. It has a home, /tmp, /proc and "
+	       "/dev of its own, empty at the start");
 	if (p->fs.tmp_size.set)
-		add(e, "; /tmp holds at most %s", policy_show_number(&n, UNIT_SIZE, p->fs.tmp_size.v));
+		add(e, "; home and /tmp hold at most %s", policy_show_number(&n, UNIT_SIZE, p->fs.tmp_size.v));
 	(void)buf_char(&e->line, '.');
 	say(e);
-	add(e, "It cannot see anything else of this machine: not your home, not other users, not other disks.");
+	add(e, "It cannot see anything else of this machine: not the rest of your home, not other users, not other disks.");
 	say(e);
-	say_paths(e, "It cannot even see", &p->fs.deny, ", wherever they are and whenever they appear");
+	if (p->fs.deny.n)
+		say_denials(e, &p->fs.deny);
 	say_protections(e, &p->fs.protect);
 	section_end(e);
 }
@@ -246,7 +287,10 @@ static void network(struct explain *e, const struct policy *p)
 	struct policy_number n;
 
 	section(e, "Network", "network");
-	add(e, "%s", modes[p->net.mode.v]);
+	if (p->net.mode.v == NET_NONE && p->inference.n_providers)
+		add(e, "It has no network: but for the models below, it cannot reach any other machine.");
+	else
+		add(e, "%s", modes[p->net.mode.v]);
 	say(e);
 	if (p->net.mode.v != NET_NONE) {
 		say_rules(e, p);
@@ -429,10 +473,10 @@ static void inference(struct explain *e, const struct policy *p)
 	section_end(e);
 }
 
-void policy_explain(const struct policy *p, const char *workdir, bool as_json, struct buf *out)
+void policy_explain(const struct policy *p, const char *workdir, const char *home, bool as_json, struct buf *out)
 {
 	struct json j;
-	struct explain e = {.out = out, .json = as_json ? &j : NULL};
+	struct explain e = {.out = out, .json = as_json ? &j : NULL, .home = home};
 
 	buf_init(&e.line, SENTENCE_MAX);
 	json_init(&j, out);

@@ -1,0 +1,445 @@
+#!/bin/bash
+# What people do with a policy: check, show, explain, test, diff, import, why and env, and the shipped profiles.
+. "$(dirname "$0")/../lib.sh"
+
+# Below /tmp everything is the sandbox's own, so a home there would prove nothing. It need not exist.
+export HOME=/nonexistent/ann
+unset XDG_CONFIG_HOME XDG_CACHE_HOME XDG_STATE_HOME
+mkdir -p "$tmp/work" "$tmp/config/cordon"
+cd "$tmp/work" || exit 99
+
+run()
+{
+	"$CORDON" "$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+}
+
+# exits NAME STATUS ARG...: cordon ends with the status.
+exits()
+{
+	local name=$1 want=$2
+	shift 2
+	run "$@"
+	is "$name" "$status" "$want"
+	[ "$status" = "$want" ] || sed 's/^/# /' "$tmp/out" "$tmp/err"
+}
+
+prints()
+{
+	like "$1" "$(cat "$tmp/out")" "$2"
+}
+
+says()
+{
+	like "$1" "$(cat "$tmp/err")" "$2"
+}
+
+# The one JSON document on stdout has this value at this place.
+json()
+{
+	is "$1" "$(python3 -c 'import json,sys
+v = json.load(open(sys.argv[1]))
+for k in sys.argv[2].split("."):
+    v = v[int(k)] if isinstance(v, list) else v[k]
+print(json.dumps(v))' "$tmp/out" "$2" 2>&1)" "$3"
+}
+
+# --- profiles
+
+for name in default strict build claude codex gemini opencode aider; do
+	exits "profile $name is valid and keeps its own promises" 0 policy check "$name"
+	prints "profile $name: ok" "^$name: ok\$"
+	exits "profile $name passes its tests" 0 policy test "$name"
+	like "profile $name opens with a comment on what it allows" "$(head -n 4 "$tests_dir/../profiles/$name.yaml")" '^# '$name': .*# Allows: '
+done
+exits "the default profile never allows more than build" 0 policy diff build default
+exits "strict never allows more than default" 0 policy diff default strict
+exits "default allows more than strict" 1 policy diff strict default
+for agent in claude codex gemini opencode aider; do
+	exits "$agent has no network" 1 why --profile "$agent" --host example.com
+	exits "$agent may work in the work folder" 0 why --profile "$agent" --path src/x.c --write
+done
+
+# --- check
+
+cat >p.yaml <<'Y'
+version: 1
+extends: [default]
+filesystem:
+  read: [/opt/tools, ./vendor]
+  write: ["~/.cache/pip"]
+  deny: ["~/.cache/pip/secret", "**/*.pem"]
+network:
+  mode: allowlist
+  allow:
+    - host: pypi.org
+      methods: [GET, HEAD]
+      paths: ["/simple/**"]
+    - {host: "*.example.com", ports: [8443]}
+    - {cidr: 10.1.2.0/24, ports: [5432]}
+  deny: [{host: bad.example.com}]
+process:
+  deny_exec: [/usr/bin/nc]
+  env: {set: {GREETING: "hi: # there"}, pass: [EDITOR]}
+inference:
+  providers:
+    anthropic: {credential: anthropic, models: ["claude-*"], max_requests: 5}
+tests:
+  - allow: {host: pypi.org, method: GET, path: /simple/x}
+  - deny: {host: pypi.org, method: POST}
+  - deny: {write: ./vendor/x}
+Y
+exits "a good file is ok" 0 policy check p.yaml
+prints "FILE: ok" '^p.yaml: ok$'
+exits "check --json" 0 policy check --json p.yaml
+json "check --json: ok" ok true
+json "check --json: tests" tests.passed 3
+
+sed 's/deny: {write: .*/allow: {write: .\/vendor\/x}/' p.yaml >failing.yaml
+exits "a failing test of the policy's own fails the check" 1 policy check failing.yaml
+prints "the failing test is named with its line" 'FAIL failing.yaml:25  allow: \{write: /workdir/vendor/x\}'
+prints "and the rule behind the answer with its line" 'by filesystem.read /workdir/vendor \(failing.yaml:4\)'
+
+printf 'version: 1\nnetwrok: {}\n' >typo.yaml
+exits "an unknown key is an error" 125 policy check typo.yaml
+says "with file, line, column and a guess" 'typo.yaml:2:1: .*network'
+exits "an error in JSON" 125 policy check --json typo.yaml
+json "is a document as well" ok false
+exits "a missing file" 125 policy check ./none.yaml
+says "one clear line" '^cordon: ./none.yaml: [^
+]*$'
+mkdir -p folder.yaml
+exits "a folder" 125 policy check folder.yaml
+exits "an unknown profile" 125 policy check strct
+says "has a guess" 'strict'
+
+# --- test
+
+exits "a policy's tests pass" 0 policy test p.yaml
+prints "each is printed" 'ok +p.yaml:23  allow: \{host: pypi.org, method: GET, path: /simple/x\}'
+prints "with a sum" '3 passed, 0 failed'
+exits "test --json" 1 policy test --json failing.yaml
+json "test --json: the failing one" tests.2.pass false
+json "test --json: its answer" tests.2.answer '"deny"'
+printf 'version: 1\nextends: [default]\nnetwork: {mode: public}\n' >wider.yaml
+exits "tests of a shipped profile do not bind what extends it" 0 policy check wider.yaml
+printf 'version: 1\nextends: [./p.yaml]\nfilesystem: {write: [./vendor]}\n' >child.yaml
+exits "tests of one's own files bind what extends them" 1 policy check child.yaml
+
+# --- show
+
+exits "show" 0 policy show p.yaml
+prints "show says where a value comes from" 'workdir: read-write  # profile:default:[0-9]+'
+prints "show has the file's own lines" '- /opt/tools  # p.yaml:4'
+prints "show resolves paths" "- $tmp/work/vendor  # p.yaml:4"
+prints "show quotes what needs it" 'GREETING: "hi: # there"'
+prints "show lists mandatory protections" '#   \*\*/\.git/hooks/\*\*'
+cp "$tmp/out" shown.yaml
+exits "what show prints is a policy" 0 policy check --workdir . ./shown.yaml
+exits "which allows the same" 0 policy diff --workdir . p.yaml ./shown.yaml
+exits "in both directions" 0 policy diff --workdir . ./shown.yaml p.yaml
+exits "show --json" 0 policy show --json p.yaml
+json "show --json: value and origin" filesystem.read.0 '{"value": "/opt/tools", "from": "p.yaml:4"}'
+json "show --json: a rule" network.allow.1.ports '[8443]'
+
+export XDG_CONFIG_HOME=$tmp/config
+cat >"$XDG_CONFIG_HOME/cordon/policy.yaml" <<'Y'
+version: 1
+network: {mode: none}
+process: {memory: 1G}
+Y
+exits "show applies the operator's ceiling" 0 policy show p.yaml
+prints "limits take the minimum" "memory: 1G  # $XDG_CONFIG_HOME/cordon/policy.yaml:3"
+exits "why asks under the ceiling" 1 why --policy p.yaml --host pypi.org
+exits "check judges the file alone" 0 policy check p.yaml
+unset XDG_CONFIG_HOME
+
+# --- explain
+
+exits "explain" 0 policy explain p.yaml
+prints "explain: files" 'It can read and write the work folder'
+prints "explain: home is ~" '~/\.cache/pip'
+prints "explain: a rule" 'A request may go to pypi\.org on port 443 or 80, with GET or HEAD, for paths /simple/'
+prints "explain: a wildcard in words" 'any name below example\.com on port 8443'
+prints "explain: denials" 'It cannot reach bad\.example\.com'
+prints "explain: models" 'It can use claude-\* of anthropic'
+prints "explain: mandatory protections" 'never write, make or replace'
+ok "explain stays within its width" awk 'length > 100 {exit 1}' "$tmp/out"
+exits "explain of no network" 0 policy explain strict
+prints "says so" 'It has no network'
+exits "explain --json" 0 policy explain strict --json
+json "explain --json: sentences" network.0 '"It has no network: it cannot reach any other machine."'
+
+# --- diff
+
+# more NAME A-BODY B-BODY REGEX: B allows more than A, shown as a line that matches; and A allows nothing more than B.
+more()
+{
+	printf 'version: 1\n%s\n' "$2" >a.yaml
+	printf 'version: 1\n%s\n' "$3" >b.yaml
+	exits "diff: $1" 1 policy diff a.yaml b.yaml
+	prints "diff: $1: what" "\+ .*$4"
+	exits "diff: $1: nothing the other way" 0 policy diff b.yaml a.yaml
+}
+
+# same NAME A-BODY B-BODY: written differently, meaning the same.
+same()
+{
+	printf 'version: 1\n%s\n' "$2" >a.yaml
+	printf 'version: 1\n%s\n' "$3" >b.yaml
+	exits "diff: $1" 0 policy diff a.yaml b.yaml
+	exits "diff: $1, the other way" 0 policy diff b.yaml a.yaml
+}
+
+net()
+{
+	printf 'network: {mode: allowlist, allow: [%s]}' "$1"
+}
+
+more "a wider work folder" 'filesystem: {workdir: copy}' 'filesystem: {workdir: read-write}' 'read-write instead of copy'
+more "a writable folder" 'filesystem: {read: [/srv]}' 'filesystem: {read: [/srv], write: [/srv/x]}' 'writes /srv/x'
+more "a denial that went" 'filesystem: {read: [/srv], deny: [/srv/k]}' 'filesystem: {read: [/srv]}' 'reads /srv/k'
+more "a floating denial that went" 'filesystem: {deny: ["**/*.pem"]}' 'filesystem: {}' 'no longer denies'
+more "a network" "network: {mode: none}" "$(net '{host: a.example}')" 'reaches a.example:443'
+more "a port" "$(net '{host: a.example, ports: [443]}')" "$(net '{host: a.example, ports: [443, 22]}')" 'a.example:22'
+more "a method" "$(net '{host: a.example, methods: [GET]}')" "$(net '{host: a.example, methods: [GET, PUT]}')" 'PUT'
+more "any method" "$(net '{host: a.example, methods: [GET]}')" "$(net '{host: a.example}')" 'a.example:443'
+more "a path" "$(net '{host: a.example, paths: [/x/**]}')" "$(net '{host: a.example, paths: [/x/**, /y]}')" '/y'
+more "a wildcard host" "$(net '{host: b.a.example}')" "$(net '{host: "*.a.example"}')" '\*.a.example'
+more "public" "$(net '{host: a.example}')" 'network: {mode: public}' 'every public host'
+more "a limit" 'process: {memory: 1G}' 'process: {memory: 2G}' '2G instead of 1G'
+more "no timeout" 'process: {timeout: 1m}' 'process: {}' 'no limit instead of 1m'
+more "a program" 'process: {allow_exec: [/usr/bin/git]}' 'process: {allow_exec: [/usr/bin/git, /usr/bin/ssh]}' '/usr/bin/ssh'
+more "a variable" 'process: {}' 'process: {env: {pass: [EDITOR]}}' 'EDITOR'
+more "a model" 'inference: {providers: {anthropic: {models: ["claude-3-*"]}}}' 'inference: {providers: {anthropic: {models: ["claude-*"]}}}' 'claude-'
+more "a verdict" 'check: {scope-reduction: deny}' 'check: {scope-reduction: escalate}' 'escalate instead of deny'
+same "methods in two rules" "$(net '{host: a.example, methods: [GET, PUT]}')" "$(net '{host: a.example, methods: [PUT]}, {host: a.example, methods: [GET]}')"
+same "a rule that another covers" "$(net '{host: "*.a.example"}')" "$(net '{host: x.a.example}, {host: "*.a.example"}')"
+same "a folder below another" 'filesystem: {read: [/srv]}' 'filesystem: {read: [/srv, /srv/data, "/srv/**"]}'
+same "a denial of what is absent anyway" 'filesystem: {}' 'filesystem: {deny: [/srv/nowhere]}'
+exits "diff --json" 1 policy diff --json strict default
+json "diff --json: more" more.0.key '"filesystem.workdir"'
+json "diff --json: less" less '[]'
+
+# --- why
+
+why()
+{
+	exits "why: $1" "$2" why --policy p.yaml "${@:3}"
+}
+
+why "an allowed request" 0 --host pypi.org:443 --method GET --url-path /simple/x
+prints "names rule and line" 'rule: network.allow pypi.org \(p.yaml:10\)'
+why "another method" 1 --host pypi.org --method POST
+prints "says what is missing" 'allowed with GET, HEAD only, not with POST'
+prints "and what to change" 'to allow it: add the method'
+why "another path" 1 --host pypi.org --method GET --url-path /simple
+why "below a wildcard" 0 --host x.example.com:8443
+why "the wildcard's own name" 1 --host example.com:8443
+why "a denied name" 1 --host bad.example.com:8443
+why "an address in an allowed network" 0 --host 10.1.2.9:5432
+why "a private address" 1 --host 192.168.1.1
+why "the metadata address" 1 --host 169.254.169.254:80
+why "a readable path" 0 --path /opt/tools/x
+why "which is not writable" 1 --path /opt/tools/x --write
+why "a writable path" 0 --path "$HOME/.cache/pip/x" --write
+why "a denied path in it" 1 --path "$HOME/.cache/pip/secret/x"
+prints "names the rule's line" 'filesystem.deny .*/.cache/pip/secret \(p.yaml:6\)'
+why "a floating denial" 1 --path sub/key.pem
+why "an absent path" 1 --path "$HOME/.ssh/id_rsa"
+why "a relative path" 0 --path ./a/../b --write
+why "a protected path" 1 --path .git/config --write
+prints "which no policy can open" 'No policy can allow it'
+why "which may be read" 0 --path .git/config
+why "a program by its name" 0 --exec env
+why "a denied program" 1 --exec /usr/bin/nc
+why "an absent program" 1 --exec /srv/bin/tool
+why "a model" 0 --model claude-opus-4
+why "another model" 1 --model Claude-opus
+ln -s /var link
+why "a link out of the work folder" 1 --path link/log
+why "no question" 125
+why "two questions" 125 --host a --path b
+why "a bad port" 125 --host a:99999
+exits "why --json" 1 why --json --policy p.yaml --path link/log
+json "why --json: answer" answer '"deny"'
+exits "why of the default profile" 1 why --host example.com
+evil=$'x\e[31m\nyes fake'
+exits "a hostile name" 1 why --host "$evil"
+ok "cannot move the cursor or fake a line" sh -c '! grep -q "^yes" "$1" && ! grep -q "$(printf "\033")" "$1"' - "$tmp/out"
+
+# --- env
+
+secret=hunter2-$$
+export EDITOR=vi ANTHROPIC_API_KEY=$secret LD_PRELOAD='' BASH_ENV='' FOO=foo-value
+exits "env" 0 env --policy p.yaml
+prints "env: what policy sets, with its value" 'GREETING=hi: # there +set by env.set \(p.yaml:18\)'
+prints "env: what is passed, without its value" 'EDITOR +named in env.pass'
+prints "env: what stays out" 'FOO +nothing names it'
+prints "env: credentials" 'ANTHROPIC_API_KEY +looks like a credential'
+prints "env: loader variables" 'LD_PRELOAD +can never be passed'
+exits "env: --env K passes even that" 0 env --env ANTHROPIC_API_KEY --env X=1
+prints "and says so" 'ANTHROPIC_API_KEY +given with --env; looks like a credential'
+exits "env --json" 0 env --json --policy p.yaml --env ANTHROPIC_API_KEY
+ok "no value of the host is ever printed" sh -c '! grep -q -e "$2" -e foo-value "$1"' - "$tmp/out" "$secret"
+exits "env: a loader variable of the host" 125 env --env LD_PRELOAD
+unset LD_PRELOAD BASH_ENV
+
+# --- import
+
+# imports NAME STATUS FILE: the result is a valid policy, kept in $tmp/policy.yaml.
+imports()
+{
+	exits "import: $1" "$2" policy import "$3"
+	cp "$tmp/out" "$tmp/policy.yaml"
+	cp "$tmp/err" "$tmp/notes"
+	run policy check "$tmp/policy.yaml"
+	is "import: $1: the result is a valid policy" "$status" 0
+	[ "$status" = 0 ] || sed 's/^/# /' "$tmp/err"
+}
+
+has()
+{
+	like "import: $1" "$(cat "$tmp/policy.yaml")" "$2"
+}
+
+notes()
+{
+	like "import: $1" "$(cat "$tmp/notes")" "$2"
+	like "import: $1, in a comment too" "$(grep '^#' "$tmp/policy.yaml")" "${2#*: }"
+}
+
+cat >synth.yaml <<'Y'
+network: bridge
+allowed_hosts: ["api.example.com:443", "10.1.2.3:5432"]
+dns_allowed: false
+loopback_allowed: true
+memory_limit: 512m
+cpu_limit: 1.5
+pids_limit: 100
+timeout_seconds: 90
+runtime: null
+runtime_overrides: {}
+network_overrides: {}
+network_allow_all: false
+mount_mode: rw
+Y
+imports "SynthOrg" 0 synth.yaml
+has "hosts and ports" 'host: api.example.com
+      ports: \[443\]'
+has "a private address becomes a cidr" 'cidr: "10.1.2.3/32"'
+has "limits" 'max_processes: 100
+  memory: 512M
+  cpus: 1.5
+  timeout: 90s'
+has "dns and the work folder" 'workdir: read-write.*dns: none'
+cat >synth2.yaml <<'Y'
+sandboxing:
+  docker:
+    image: x
+    network: none
+    allowed_hosts: ["a.example:443"]
+    network_overrides: {web: bridge}
+    runtime: runsc
+    runtime_overrides: {terminal: runsc, desktop: runc}
+    surprise: 1
+    policy:
+      filesystem: {read_paths: [/workspace], write_paths: [/out], deny_paths: [/root]}
+      process: {max_processes: 7, deny_executables: [/usr/bin/curl]}
+      inference: {route_through_proxy: true, allowed_providers: [openai]}
+Y
+imports "SynthOrg with losses" 1 synth2.yaml
+has "its defaults are kept" 'workdir: read-only.*tmp_size: 64M.*mode: none.*memory: 512M'
+has "its policy block wins" 'deny_exec:
+    - /usr/bin/curl
+  max_processes: 7'
+has "runtimes" 'runtime: gvisor.*terminal: gvisor'
+has "providers" 'openai:'
+notes "a network per category" 'synth2.yaml:6: .*network_overrides.web'
+notes "hosts without a network" 'not carried over: .*allowed_hosts'
+notes "an unknown category" 'not carried over: .*runtime_overrides.desktop'
+notes "an unknown key" 'not carried over: .*surprise'
+notes "an image" 'not carried over: .*docker.image'
+
+cat >openshell.yaml <<'Y'
+version: 1
+filesystem_policy: {include_workdir: true, read_only: [/usr, /lib, /proc, /dev/urandom, /etc, /var/log], read_write: [/sandbox, /tmp, /dev/null]}
+landlock: {compatibility: best_effort}
+process: {run_as_user: sandbox, run_as_group: sandbox}
+network_policies:
+  github:
+    name: github
+    endpoints:
+      - {host: api.github.com, port: 443, protocol: rest, tls: terminate, enforcement: enforce, access: read-only, deny_rules: [{method: "*", path: "/repos/*/rulesets"}]}
+      - {host: git.example, port: 443, protocol: rest, rules: [{allow: {method: POST, path: "/**/git-upload-pack"}}, {allow: {method: GET, path: /x, query: {a: b}}}]}
+      - {host: "**.deep.example", port: 8443}
+      - {host: "*.flat.example", port: 443}
+      - {host: "*-api.example.com", port: 443}
+      - {host: mcp.example, port: 443, protocol: mcp, rules: [{allow: {method: tools/call, tool: x}}]}
+    binaries: [{path: /usr/bin/git}]
+inference: {allowed_routes: [local]}
+Y
+imports "OpenShell" 1 openshell.yaml
+has "the work folder and paths" 'workdir: read-write
+  read:
+    - /var/log
+  write:
+    - /sandbox'
+has "an access preset" 'methods:
+        - GET
+        - HEAD
+        - OPTIONS'
+has "a rule" '- POST
+      paths:
+        - "/\*\*/git-upload-pack"'
+has "a denial, widened rather than narrowed" 'deny:.*"/repos/\*\*/rulesets"'
+has "names at any depth" 'host: "\*.deep.example"'
+notes "programs bound to rules" 'openshell.yaml:15: .*binaries'
+notes "a query" 'not carried over: .*query has no counterpart'
+notes "a wildcard within a label" 'not carried over: .*-api.example.com'
+notes "a protocol that is not looked into" 'not carried over: .*endpoints\[5\].protocol'
+notes "inference routes" 'not carried over: .*inference'
+notes "best effort" 'changed: .*landlock.compatibility'
+ok "import: a rule with a query is left out, not widened" sh -c '! grep -q "mcp.example\|- GET\b.*- /x" "$1"' - "$tmp/policy.yaml"
+
+printf '{\n\t"network": {"allowedDomains": ["github.com", "*.npmjs.org:443"], "deniedDomains": ["evil.example"], "allowUnixSockets": ["/run/d.sock"], "allowLocalBinding": true},\n' >srt.json
+printf '\t"filesystem": {"denyRead": ["~/.ssh", "/home"], "allowWrite": [".", "src/", "/tmp"], "denyWrite": [".env", "config/prod.json"]},\n' >>srt.json
+printf '\t"ignoreViolations": {"*": ["/x"]}, "enableWeakerNestedSandbox": true, "brandNew": {}\n}\n' >>srt.json
+imports "sandbox-runtime" 1 srt.json
+has "the work folder" 'workdir: read-write'
+has "read-only within it" 'read:
+    - ".env"
+    - config/prod.json'
+has "domains" 'host: github.com
+    - host: "\*.npmjs.org"
+      ports: \[443\]'
+has "denied ones" 'deny:
+    - host: evil.example'
+has "what may not be read" 'deny:
+    - "~/.ssh"'
+notes "sockets" 'not carried over: .*allowUnixSockets'
+notes "violations" 'not carried over: .*ignoreViolations'
+notes "a weaker sandbox" 'not carried over: .*enableWeakerNestedSandbox'
+notes "an unknown key in JSON" 'not carried over: .*brandNew: unknown key'
+exits "import --json" 1 policy import --json srt.json
+json "import --json: source" source '"srt"'
+json "import --json: what is lost" lost.0.key '"network.allowUnixSockets"'
+
+exits "import: what it is can be said" 1 policy import --from srt srt.json
+exits "import: from standard input" 125 policy import - </dev/null
+exits "import: an unknown source" 125 policy import --from other srt.json
+exits "import: none of the three" 125 policy import p.yaml
+says "says how to go on" '--from'
+exits "import: a missing file" 125 policy import none.json
+exits "import: a folder" 125 policy import folder.yaml
+printf '{"network": ' >cut.json
+exits "import: cut JSON" 125 policy import cut.json
+printf '\x00\x01\xff' >binary
+exits "import: binary" 125 policy import binary
+printf 'a: &x [1]\nb: *x\n' >alias.yaml
+exits "import: aliases" 125 policy import alias.yaml
+printf '{"sandbox": {"network": {"allowedDomains": ["a\\u001b[31m.example", "x\\ny"]}}}' >evil.json
+imports "hostile text" 1 evil.json
+ok "import: hostile text cannot leave its comment" sh -c '! grep -qv "^#\|^[a-z ]" "$1" && ! grep -q "$(printf "\033")" "$1" "$2"' - "$tmp/policy.yaml" "$tmp/notes"
+
+finish
