@@ -77,10 +77,10 @@ int policy_cache_read(struct cache_files *files, const char *path, struct buf *b
 
 	if (r == -ENOTDIR)
 		r = -ENOENT;
-	if ((r < 0 && r != -ENOENT) || files->n == ARRAY_LEN(files->v)) {
-		files->overflow = true;
+	if ((r < 0 && r != -ENOENT) || files->n == ARRAY_LEN(files->v))
+		files->skip = true;
+	if (files->skip)
 		return r;
-	}
 	*f = (struct cache_file){.path = path, .exists = r == 0};
 	if (f->exists) {
 		sha256_init(&s);
@@ -302,7 +302,7 @@ int policy_cache_put(const char *dir, const struct cache_key *key, const struct 
 	AUTO_FD fd = -1;
 	char name[16];
 
-	if (files->overflow)
+	if (files->skip)
 		return -ENOBUFS;
 	buf_init(&entry, CACHE_MAX);
 	write_entry(&entry, key, files, digest, encoding);

@@ -24,7 +24,7 @@ struct cache_file {
 struct cache_files {
 	struct cache_file v[POLICY_MAX_FILES * 2];
 	uint32_t n;
-	bool overflow; /* more than fit, or one that could not be read: not to be cached */
+	bool skip; /* not to be cached: nobody wants it, more files than fit, or one that could not be read */
 };
 
 struct cache_key {

@@ -1,9 +1,7 @@
 #include "policy/policy_ceiling.h"
 
-#include "base/cleanup.h"
-#include "base/glob.h"
 #include "base/text.h"
-#include "model/base_system.h"
+#include "policy/ceiling_fs.h"
 #include "policy/ceiling_net.h"
 #include "policy/policy_cover.h"
 #include "policy/policy_fields.h"
@@ -14,7 +12,6 @@
 struct tighten {
 	struct policy *request;
 	const struct policy *ceiling;
-	const char *workdir;
 	struct error *err;
 };
 
@@ -160,73 +157,6 @@ static int tighten_field(struct tighten *t, const struct policy_field *f)
 	return 0;
 }
 
-static bool is_below(struct sv path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return n == 1 || (path.n >= n && memcmp(path.p, folder, n) == 0 && (path.n == n || path.p[n] == '/'));
-}
-
-/* What a sandbox can reach without a rule: the base system for reading, and the work folder as far as the ceiling opens it. */
-static bool comes_anyway(const struct tighten *t, const char *pattern, bool write)
-{
-	const struct pol_num *workdir = &t->ceiling->fs.workdir;
-	const struct base_path *base;
-	struct glob g;
-	bool r = false;
-	int depth;
-
-	if (glob_init(&g, sv_of(pattern)) < 0)
-		return false;
-	if (pattern[0] == '/' && is_below(glob_base(&g), t->workdir))
-		r = !workdir->set || workdir->v == WORKDIR_READ_WRITE || (!write && workdir->v != WORKDIR_NONE);
-	if (!r && !write && glob_is_plain(&g)) {
-		base = base_system_find(sv_of(g.text), &depth);
-		r = base && base->kind == BASE_READ;
-	}
-	glob_done(&g);
-	return r;
-}
-
-static int fail_outside(struct tighten *t, const char *key, const struct pol_str *mine, const struct pol_list *theirs)
-{
-	struct text_shown a, b;
-
-	if (theirs->n == 0)
-		return policy_fail(t->request, mine->at, key, t->err, "\"%.120s\" is outside the ceiling's list, which is empty; "
-				   "remove it or ask the operator", text_show(&a, sv_of(mine->s)));
-	return policy_fail(t->request, mine->at, key, t->err,
-			   "\"%.100s\" is outside what the ceiling opens (\"%.60s\"%s, %.120s); remove it or ask the operator",
-			   text_show(&a, sv_of(mine->s)), text_show(&b, sv_of(theirs->v[0].s)),
-			   theirs->n > 1 ? " and others" : "", policy_where(t->ceiling, theirs->v[0].at));
-}
-
-/* Each of mine lies below a pattern of theirs or of also (may be NULL). */
-static int check_inside(struct tighten *t, const char *key, const struct pol_list *mine, const struct pol_list *theirs,
-			const struct pol_list *also, bool write)
-{
-	uint32_t i;
-
-	if (!theirs->set)
-		return 0;
-	for (i = 0; i < mine->n; i++)
-		if (!cover_by_list(&cover_path, theirs, mine->v[i].s) &&
-		    !(also && cover_by_list(&cover_path, also, mine->v[i].s)) && !comes_anyway(t, mine->v[i].s, write))
-			return fail_outside(t, key, &mine->v[i], theirs);
-	return 0;
-}
-
-/* Writing implies reading: what may be written must be readable below the ceiling too. */
-static int tighten_fs(struct tighten *t)
-{
-	const struct pol_fs *mine = &t->request->fs, *theirs = &t->ceiling->fs;
-
-	if (check_inside(t, "filesystem.read", &mine->read, &theirs->read, &theirs->write, false) < 0 ||
-	    check_inside(t, "filesystem.write", &mine->write, &theirs->write, NULL, true) < 0)
-		return -1;
-	return check_inside(t, "filesystem.write", &mine->write, &theirs->read, &theirs->write, true);
-}
-
 static int tighten_runtime(struct tighten *t)
 {
 	struct pol_num *mine = &t->request->process.runtime;
@@ -309,14 +239,13 @@ static int tighten_inference(struct tighten *t)
 
 int policy_ceiling(struct policy *request, const struct policy *ceiling, const char *workdir, struct error *err)
 {
-	struct tighten t = {request, ceiling, workdir, err};
+	struct tighten t = {request, ceiling, err};
 	const struct policy_field *f;
 
-	if (tighten_fs(&t) < 0 || ceiling_net(request, ceiling, err) < 0 || tighten_runtime(&t) < 0 ||
-	    tighten_inference(&t) < 0)
+	if (ceiling_net(request, ceiling, err) < 0 || tighten_runtime(&t) < 0 || tighten_inference(&t) < 0)
 		return -1;
 	for (f = policy_fields; f->name; f++)
 		if (f->ceiling != CEILING_ELSEWHERE && tighten_field(&t, f) < 0)
 			return -1;
-	return 0;
+	return ceiling_fs(request, ceiling, workdir, err);
 }

@@ -19,8 +19,8 @@ struct codec {
 
 static const char magic[8] = {'C', 'P', 'O', 'L', 0, 0, 0, 1};
 
-/* The fewest bytes that each can take. A phase is a policy: high enough that few bytes never ask for much memory. */
-enum { MIN_STR = 5, MIN_ORIGIN = 12, MIN_PHASE = 1 + MIN_ORIGIN + 64 };
+/* The fewest bytes that each can take, and the most phases: each is a whole policy. */
+enum { MIN_STR = 2, MIN_ORIGIN = 3, MIN_RULE = 8 + MIN_ORIGIN, MIN_PHASE = 1 + MIN_ORIGIN, MAX_PHASES = 4 };
 
 static void fail(struct codec *c, int code)
 {
@@ -43,35 +43,53 @@ static void visit_bytes(struct codec *c, void *p, size_t n)
 	c->at += n;
 }
 
-static void visit_int(struct codec *c, uint64_t *v, size_t bytes)
+/* Seven bits a byte, the low ones first; the last byte has its top bit clear and, past the first, is not zero: one form for each number. */
+static void visit_int(struct codec *c, uint64_t *v)
 {
-	unsigned char b[8];
-	size_t i;
+	unsigned char b[10];
+	uint64_t rest = *v;
+	unsigned n = 0, shift = 0;
 
-	for (i = 0; i < bytes; i++)
-		b[i] = (unsigned char)(*v >> (8 * i));
-	visit_bytes(c, b, bytes);
-	if (c->out)
+	if (c->out) {
+		for (; rest >= 0x80; rest >>= 7)
+			b[n++] = (unsigned char)(rest | 0x80);
+		b[n++] = (unsigned char)rest;
+		visit_bytes(c, b, n);
 		return;
+	}
+	for (*v = 0; shift < 70; shift += 7) {
+		visit_bytes(c, b, 1);
+		if (shift == 63 && b[0] > 1)
+			break;
+		*v |= (uint64_t)(b[0] & 0x7f) << shift;
+		if (b[0] < 0x80) {
+			if (b[0] == 0 && shift)
+				break;
+			return;
+		}
+	}
+	fail(c, -EBADMSG);
 	*v = 0;
-	for (i = 0; i < bytes; i++)
-		*v |= (uint64_t)b[i] << (8 * i);
 }
 
 static void visit_u32(struct codec *c, uint32_t *v)
 {
 	uint64_t wide = *v;
 
-	visit_int(c, &wide, 4);
+	visit_int(c, &wide);
+	if (wide > UINT32_MAX) {
+		fail(c, -EBADMSG);
+		wide = 0;
+	}
 	*v = (uint32_t)wide;
 }
 
-/* A byte that is at most max. */
+/* A small number that is at most max. */
 static unsigned visit_mark(struct codec *c, unsigned v, unsigned max)
 {
 	uint64_t wide = v;
 
-	visit_int(c, &wide, 1);
+	visit_int(c, &wide);
 	if (wide > max) {
 		fail(c, -EBADMSG);
 		wide = 0;
@@ -148,7 +166,7 @@ static void visit_num(struct codec *c, struct pol_num *num, uint64_t max)
 	visit_bool(c, &num->set);
 	if (!num->set)
 		return;
-	visit_int(c, &num->v, 8);
+	visit_int(c, &num->v);
 	visit_origin(c, &num->at);
 	if (num->v > max)
 		fail(c, -EBADMSG);
@@ -195,13 +213,13 @@ static void visit_rule(struct codec *c, struct net_rule *r)
 	visit_opt(c, &r->cidr);
 	if (!r->host == !r->cidr)
 		fail(c, -EBADMSG);
-	VISIT_ARRAY(c, i, r->n_ports, r->ports, 2)
+	VISIT_ARRAY(c, i, r->n_ports, r->ports, 1)
 	{
 		port = r->ports[i];
-		visit_int(c, &port, 2);
-		r->ports[i] = (uint16_t)port;
-		if (port == 0)
+		visit_int(c, &port);
+		if (port == 0 || port > UINT16_MAX)
 			fail(c, -EBADMSG);
+		r->ports[i] = (uint16_t)port;
 	}
 	visit_list(c, &r->methods);
 	visit_list(c, &r->paths);
@@ -214,7 +232,7 @@ static void visit_rules(struct codec *c, struct net_rules *rules)
 	uint32_t i;
 
 	visit_bool(c, &rules->set);
-	VISIT_ARRAY(c, i, rules->n, rules->v, 2 + MIN_STR + 4 + 2 * 5 + 1 + MIN_ORIGIN)
+	VISIT_ARRAY(c, i, rules->n, rules->v, MIN_RULE)
 		visit_rule(c, &rules->v[i]);
 }
 
@@ -268,7 +286,7 @@ static void visit_inference(struct codec *c, struct pol_inference *inf)
 {
 	uint32_t i;
 
-	VISIT_ARRAY(c, i, inf->n_providers, inf->providers, MIN_STR + 12 + MIN_ORIGIN)
+	VISIT_ARRAY(c, i, inf->n_providers, inf->providers, MIN_STR + 8 + MIN_ORIGIN)
 		visit_provider(c, &inf->providers[i]);
 	VISIT_ARRAY(c, i, inf->n_routes, inf->routes, 2 * MIN_STR + MIN_ORIGIN)
 	{
@@ -282,7 +300,7 @@ static void visit_tests(struct codec *c, struct policy *p)
 {
 	uint32_t i;
 
-	VISIT_ARRAY(c, i, p->n_tests, p->tests, 2 + MIN_STR + 2 + MIN_ORIGIN)
+	VISIT_ARRAY(c, i, p->n_tests, p->tests, 4 + MIN_STR + MIN_ORIGIN)
 	{
 		struct pol_test *t = &p->tests[i];
 
@@ -339,7 +357,12 @@ static void visit_policy(struct codec *c, struct policy *p)
 	visit_body(c, p);
 	visit_tests(c, p);
 	VISIT_ARRAY(c, i, p->n_phases, p->phases, MIN_PHASE)
-		visit_phase(c, &p->phases[i]);
+	{
+		if (i < MAX_PHASES)
+			visit_phase(c, &p->phases[i]);
+		else
+			fail(c, -EBADMSG);
+	}
 }
 
 int policy_encode(const struct policy *p, struct buf *out)

@@ -198,5 +198,6 @@ int policy_load(const struct policy_request *req, struct policy **ret, char dige
 		return policy_no_memory(err);
 	l->req = req;
 	l->cwd = from;
+	l->files.skip = !keep;
 	return compile_and_keep(l, keep ? &key : NULL, ret, digest, err);
 }

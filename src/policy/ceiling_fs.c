@@ -1,0 +1,247 @@
+#include "policy/ceiling_fs.h"
+
+#include "base/glob.h"
+#include "base/text.h"
+#include "model/base_system.h"
+#include "policy/policy_cover.h"
+#include "policy/policy_merge.h"
+#include "policy/policy_resolve.h"
+#include "policy/policy_where.h"
+
+/* One of the request's patterns, on its way below the ceiling. */
+struct ask {
+	struct policy *request;
+	const struct policy *ceiling;
+	struct error *err;
+	const char *workdir; /* as a pattern */
+	const char *key;
+	struct pol_str pattern;
+	bool write;
+	bool plain;		 /* without wildcards */
+	bool workdir_open;	 /* the ceiling lets the work folder be used this way */
+	struct pol_list *narrow; /* read-only folders of the ceiling to take over; room for all */
+};
+
+static bool covers(const char *outer, const char *inner)
+{
+	return cover_path.covers(outer, inner);
+}
+
+/* The ceiling's rule c opens the pattern, and no narrower rule k of the ceiling is deeper than c. */
+static bool opens(const struct ask *q, const char *c, const char *k)
+{
+	return strcmp(c, q->pattern.s) == 0 || (covers(c, q->pattern.s) && (!k || covers(k, c)));
+}
+
+/* Some rule of the ceiling opens the pattern in spite of k (NULL: at all). */
+static bool opened(const struct ask *q, const char *k)
+{
+	const struct pol_fs *theirs = &q->ceiling->fs;
+	uint32_t i;
+
+	for (i = 0; i < theirs->write.n; i++)
+		if (opens(q, theirs->write.v[i].s, k))
+			return true;
+	for (i = 0; !q->write && i < theirs->read.n; i++)
+		if (opens(q, theirs->read.v[i].s, k))
+			return true;
+	return q->workdir_open && opens(q, q->workdir, k);
+}
+
+static bool list_has(const struct pol_list *list, const char *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (strcmp(list->v[i].s, s) == 0)
+			return true;
+	return false;
+}
+
+/* The ceiling has the very same rule: against anything narrower it then fares as it does there. */
+static bool is_theirs(const struct ask *q)
+{
+	return list_has(&q->ceiling->fs.write, q->pattern.s);
+}
+
+static int fail_outside(const struct ask *q, const struct pol_list *theirs)
+{
+	struct text_shown a, b;
+
+	(void)text_show(&a, sv_of(q->pattern.s));
+	if (theirs->n == 0)
+		return policy_fail(q->request, q->pattern.at, q->key, q->err,
+				   "\"%.120s\" is outside the ceiling's list, which is empty; remove it or ask the operator", a.s);
+	return policy_fail(q->request, q->pattern.at, q->key, q->err,
+			   "\"%.100s\" is outside what the ceiling opens (\"%.60s\"%s, %.120s); remove it or ask the operator", a.s,
+			   text_show(&b, sv_of(theirs->v[0].s)), theirs->n > 1 ? " and others" : "",
+			   policy_where(q->ceiling, theirs->v[0].at));
+}
+
+static int fail_narrower(const struct ask *q, const char *k, const char *where)
+{
+	struct text_shown a, b;
+
+	return policy_fail(q->request, q->pattern.at, q->key, q->err,
+			   "\"%.100s\" reaches into \"%.80s\", which the ceiling keeps narrower (%.120s); remove it or ask the operator",
+			   text_show(&a, sv_of(q->pattern.s)), text_show(&b, sv_of(k)), where);
+}
+
+/* A row that holds in every sandbox, whatever the policy. A plain pattern above it does no harm: the row is deeper. */
+static int check_row(const struct ask *q, const char *k, const char *where)
+{
+	if (cover_path.apart(k, q->pattern.s) || (q->plain && !covers(k, q->pattern.s)) || opened(q, k))
+		return 0;
+	return fail_narrower(q, k, where);
+}
+
+static int check_base(const struct ask *q)
+{
+	const struct base_path *row;
+
+	for (row = base_paths; row->pattern; row++)
+		if ((q->write || row->kind != BASE_READ) && check_row(q, row->pattern, "the base system") < 0)
+			return -1;
+	return 0;
+}
+
+static int check_workdir(struct ask *q)
+{
+	const struct pol_num *mode = &q->ceiling->fs.workdir;
+
+	if (!q->write || !mode->set || (mode->v != WORKDIR_READ_ONLY && mode->v != WORKDIR_COPY))
+		return 0;
+	/* A request without a work folder would still reach it as a folder among others. */
+	if (q->request->fs.workdir.v == WORKDIR_NONE && !cover_path.apart(q->workdir, q->pattern.s))
+		q->narrow->v[q->narrow->n++] = (struct pol_str){.s = q->workdir, .at = mode->at};
+	return check_row(q, q->workdir, policy_where(q->ceiling, mode->at));
+}
+
+/* The ceiling's read-only folders hold only where they are in the result too: those inside the pattern are taken over. */
+static int check_narrow(struct ask *q)
+{
+	const struct pol_list *theirs = &q->ceiling->fs.read;
+	uint32_t i;
+
+	for (i = 0; i < theirs->n; i++) {
+		const char *k = theirs->v[i].s;
+		bool above = covers(k, q->pattern.s);
+
+		if (cover_path.apart(k, q->pattern.s) || (above && opened(q, k)))
+			continue;
+		if (!above && list_has(&q->request->fs.read, k) && (q->plain || is_theirs(q)))
+			continue;
+		if (above || (!q->plain && !is_theirs(q)))
+			return fail_narrower(q, k, policy_where(q->ceiling, theirs->v[i].at));
+		/* A floating pattern shows nothing by itself; any other must not show more than was asked for. */
+		if (k[0] == '/' && !covers(q->pattern.s, k))
+			return fail_narrower(q, k, policy_where(q->ceiling, theirs->v[i].at));
+		q->narrow->v[q->narrow->n++] = theirs->v[i];
+	}
+	return 0;
+}
+
+/* Readable in every sandbox without a rule. */
+static bool is_base(const struct ask *q)
+{
+	const struct base_path *row;
+	int depth;
+
+	row = q->plain && !q->write ? base_system_find(sv_of(q->pattern.s), &depth) : NULL;
+	return row && row->kind == BASE_READ;
+}
+
+static int check_pattern(struct ask *q)
+{
+	const struct pol_fs *theirs = &q->ceiling->fs;
+	const struct pol_list *bound = q->write ? &theirs->write : &theirs->read;
+
+	if (is_base(q))
+		return 0;
+	if (bound->set) {
+		if (!opened(q, NULL))
+			return fail_outside(q, bound);
+		if (check_base(q) < 0 || check_workdir(q) < 0)
+			return -1;
+	}
+	/* Writing implies reading. */
+	if (q->write && theirs->read.set) {
+		q->write = false;
+		if (!opened(q, NULL))
+			return fail_outside(q, &theirs->read);
+		q->write = true;
+	}
+	return q->write && theirs->write.set ? check_narrow(q) : 0;
+}
+
+static bool is_plain(const char *pattern)
+{
+	struct glob g = {0};
+	bool r = glob_init(&g, sv_of(pattern)) == 0 && glob_is_plain(&g);
+
+	glob_done(&g);
+	return r;
+}
+
+static int check_list(struct ask *q, const struct pol_list *mine, bool write)
+{
+	const struct pol_num *mode = &q->ceiling->fs.workdir;
+	uint32_t i;
+
+	q->write = write;
+	q->key = write ? "filesystem.write" : "filesystem.read";
+	q->workdir_open = !mode->set || mode->v == WORKDIR_READ_WRITE || (!write && mode->v != WORKDIR_NONE);
+	for (i = 0; i < mine->n; i++) {
+		struct pol_list narrow = {.set = true};
+
+		q->pattern = mine->v[i];
+		q->plain = is_plain(q->pattern.s);
+		narrow.v = arena_array(q->request->arena, q->ceiling->fs.read.n + 1, sizeof(*narrow.v));
+		if (!narrow.v)
+			return policy_no_memory(q->err);
+		q->narrow = &narrow;
+		if (check_pattern(q) < 0)
+			return -1;
+		if (narrow.n && merge_list(q->request->arena, &q->request->fs.read, &narrow) < 0)
+			return policy_no_memory(q->err);
+	}
+	return 0;
+}
+
+/* The work folder is a pattern that is not in any list. What shows it from above is less deep than itself. */
+static int narrow_workdir(struct ask *q)
+{
+	const struct pol_list *theirs = &q->ceiling->fs.read;
+	struct pol_list narrow = {.set = true};
+	uint32_t i;
+
+	narrow.v = arena_array(q->request->arena, theirs->n, sizeof(*narrow.v));
+	if (!narrow.v)
+		return policy_no_memory(q->err);
+	for (i = 0; i < theirs->n; i++) {
+		const char *k = theirs->v[i].s;
+
+		if (cover_path.apart(k, q->workdir) || covers(k, q->workdir))
+			continue;
+		/* Partly inside by a wildcard: it shows only what the ceiling lets be read. */
+		narrow.v[narrow.n++] = theirs->v[i];
+	}
+	if (narrow.n && merge_list(q->request->arena, &q->request->fs.read, &narrow) < 0)
+		return policy_no_memory(q->err);
+	return 0;
+}
+
+int ceiling_fs(struct policy *request, const struct policy *ceiling, const char *workdir, struct error *err)
+{
+	struct resolve here = {workdir, workdir};
+	struct ask q = {.request = request, .ceiling = ceiling, .err = err};
+	uint64_t mode = request->fs.workdir.v;
+	struct pol_list write = request->fs.write;
+
+	q.workdir = resolve_path(request->arena, &here, ".", false);
+	if (!q.workdir)
+		return policy_no_memory(err);
+	if (check_list(&q, &request->fs.read, false) < 0 || check_list(&q, &write, true) < 0)
+		return -1;
+	return mode == WORKDIR_READ_WRITE || mode == WORKDIR_COPY ? narrow_workdir(&q) : 0;
+}
