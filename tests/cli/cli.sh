@@ -139,6 +139,10 @@ for shell in zsh fish; do
 		skip "the completion for $shell is well-formed" "$shell is not installed"
 	fi
 done
+if command -v fish >/dev/null; then
+	like "fish completes commands" "$(HOME=$tmp fish -c "source $tmp/completion.fish; complete -C 'cordon compl'" 2>&1)" '^completion'
+	like "fish completes options" "$(HOME=$tmp fish -c "source $tmp/completion.fish; complete -C 'cordon completion --he'" 2>&1)" '^--help'
+fi
 is "an unknown shell is refused" "$(said completion tcsh)" '125||cordon: completion: unknown shell "tcsh"; there are bash, zsh and fish'
 
 shipped_profiles_complete()
