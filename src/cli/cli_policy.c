@@ -38,7 +38,8 @@ int cli_folders(struct cli_folders *ret, struct error *err)
 	const char *home = getenv("HOME");
 
 	if (!home || home[0] != '/')
-		return error_set(err, ERROR_USAGE, "HOME is not set to an absolute path; set it, since a policy may name it as ~");
+		return error_set(err, ERROR_USAGE,
+				 "HOME is not set to an absolute path; set it, since a policy may name it as ~");
 	/* Patterns and mounts need one name for it; a home that does not exist keeps the name it has. */
 	if (!realpath(home, ret->home) && cli_path_clean("/", home, ret->home) < 0)
 		return too_long("HOME", err);
@@ -91,11 +92,13 @@ static int find_workdir(const struct call *call, unsigned flags, char out[PATH_M
 		return 0;
 	}
 	if (!realpath(dir ? dir : ".", out))
-		return error_sys(err, errno, "work folder %s", text_show(&shown, sv_of(dir ? dir : "(the current one)")));
+		return error_sys(err, errno, "work folder %s",
+				 text_show(&shown, sv_of(dir ? dir : "(the current one)")));
 	return 0;
 }
 
-static int collect(const struct call *call, const char *name, struct policy_source *sources, size_t *ret_n, struct error *err)
+static int collect(const struct call *call, const char *name, struct policy_source *sources, size_t *ret_n,
+		   struct error *err)
 {
 	const struct option_value *v;
 	size_t at = 0, n = 0;
@@ -115,7 +118,8 @@ static int collect(const struct call *call, const char *name, struct policy_sour
 	return 0;
 }
 
-int cli_policy_load(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret, struct error *err)
+int cli_policy_load(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret,
+		    struct error *err)
 {
 	struct policy_source sources[CLI_SOURCES_MAX];
 	struct policy_request req = {.sources = sources};

@@ -1,8 +1,9 @@
 /*
  * cli_policy: from --policy, --profile and --workdir to an effective policy.
  *
- * What a verb that works with a policy shares: where the user's folders are (HOME, XDG_*_HOME; relative ones are passed over, as the XDG specification says),
- * which sources were named and in which order, and the work folder. The struct owns what it holds (cli_policy_done()).
+ * What a verb that works with a policy shares: where the user's folders are (HOME, XDG_*_HOME; relative ones are passed
+ * over, as the XDG specification says), which sources were named and in which order, and the work folder. The struct
+ * owns what it holds (cli_policy_done()).
  */
 #ifndef CORDON_CLI_POLICY_H
 #define CORDON_CLI_POLICY_H
@@ -13,8 +14,9 @@
 #include "policy/policy_load.h"
 
 enum cli_policy_flags {
-	CLI_POLICY_ALONE = 1,	  /* without the operator's ceiling */
-	CLI_POLICY_NOWHERE = 2,	  /* the work folder is CLI_NOWHERE unless --workdir says otherwise: answers do not depend on where one stands */
+	CLI_POLICY_ALONE = 1,   /* without the operator's ceiling */
+	CLI_POLICY_NOWHERE = 2, /* the work folder is CLI_NOWHERE unless --workdir says otherwise: answers do not depend
+				   on where one stands */
 	CLI_POLICY_NO_CACHE = 4,
 };
 
@@ -22,11 +24,23 @@ enum cli_policy_flags {
 
 /* Rows for a verb's table of options. */
 #define CLI_OPTION_POLICY                                                                                              \
-	{"policy", 'p', "FILE", "file", "Use this policy file; may be repeated, later ones go on top.", OPTION_MANY}
+	{                                                                                                              \
+		"policy", 'p', "FILE", "file", "Use this policy file; may be repeated, later ones go on top.",         \
+			OPTION_MANY                                                                                    \
+	}
 #define CLI_OPTION_PROFILE                                                                                             \
-	{"profile", 0, "NAME", "profile", "Use this profile; may be repeated and mixed with --policy.", OPTION_MANY}
-#define CLI_OPTION_WORKDIR(help) {"workdir", 'w', "DIR", "dir", help, 0}
-#define CLI_OPTION_JSON {"json", 0, NULL, NULL, "Print one JSON document.", 0}
+	{                                                                                                              \
+		"profile", 0, "NAME", "profile", "Use this profile; may be repeated and mixed with --policy.",         \
+			OPTION_MANY                                                                                    \
+	}
+#define CLI_OPTION_WORKDIR(help)                                                                                       \
+	{                                                                                                              \
+		"workdir", 'w', "DIR", "dir", help, 0                                                                  \
+	}
+#define CLI_OPTION_JSON                                                                                                \
+	{                                                                                                              \
+		"json", 0, NULL, NULL, "Print one JSON document.", 0                                                   \
+	}
 
 struct cli_folders {
 	char home[PATH_MAX];
@@ -44,8 +58,10 @@ struct cli_policy {
 
 int cli_folders(struct cli_folders *ret, struct error *err);
 
-/* name: a further source in front of those of the options, as a person writes it (a profile, or a path: what has a "/" or "."); NULL: none. */
-int cli_policy_load(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret, struct error *err);
+/* name: a further source in front of those of the options, as a person writes it (a profile, or a path: what has a "/"
+ * or "."); NULL: none. */
+int cli_policy_load(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret,
+		    struct error *err);
 void cli_policy_done(struct cli_policy *p);
 
 /* "strict" is a profile, "./strict" and "strict.yaml" are files. */

@@ -17,7 +17,7 @@
 enum { OUTPUT_MAX = 256 << 20, EXIT_FAILURE_OWN = 125 };
 
 #define AUTO_POLICY __attribute__((cleanup(cli_policy_done))) struct cli_policy
-#define SHIPPED "profile:"
+#define SHIPPED     "profile:"
 
 const struct option verb_policy_options[] = {
 	CLI_OPTION_WORKDIR("Take this as the work folder; else " CLI_NOWHERE ", which need not exist."),
@@ -34,14 +34,15 @@ const struct option verb_policy_effective_options[] = {
 };
 
 const struct option verb_policy_import_options[] = {
-	{"from", 0, "SOURCE", "synthorg|openshell|srt", "Read it as synthorg, openshell or srt; else that is found out.", 0},
+	{"from", 0, "SOURCE", "synthorg|openshell|srt",
+	 "Read it as synthorg, openshell or srt; else that is found out.", 0},
 	CLI_OPTION_JSON,
 	{0},
 };
 
 /*
- * A shipped profile's tests are promises of that profile, not of a policy that extends it in order to change it; those of the user's own files hold for all that
- * build on them.
+ * A shipped profile's tests are promises of that profile, not of a policy that extends it in order to change it; those
+ * of the user's own files hold for all that build on them.
  */
 static void keep_own_tests(struct policy *p, const char *named)
 {
@@ -124,7 +125,8 @@ int verb_policy_check(struct call *call, struct error *err)
 		sum = policy_test_text(p.policy, p.workdir, false, &out);
 		(void)text_show(&shown, sv_of(call->args[0]));
 		if (sum.failed)
-			(void)buf_printf(&out, "%s: %u of its %u tests fail\n", shown.s, sum.failed, sum.failed + sum.passed);
+			(void)buf_printf(&out, "%s: %u of its %u tests fail\n", shown.s, sum.failed,
+					 sum.failed + sum.passed);
 		else
 			(void)buf_printf(&out, "%s: ok\n", shown.s);
 	}
@@ -190,12 +192,13 @@ int verb_policy_diff(struct call *call, struct error *err)
 	AUTO_POLICY b = {0};
 	AUTO_BUF out = {0};
 
-	if (cli_policy_load(call, call->args[0], flags, &a, err) < 0 || cli_policy_load(call, call->args[1], flags, &b, err) < 0)
+	if (cli_policy_load(call, call->args[0], flags, &a, err) < 0 ||
+	    cli_policy_load(call, call->args[1], flags, &b, err) < 0)
 		return -1;
 	buf_init(&out, OUTPUT_MAX);
-	r = (call_has(call, "json") ? policy_diff_json : policy_diff_text)((struct policy_diff_side){a.policy, call->args[0]},
-									   (struct policy_diff_side){b.policy, call->args[1]},
-									   a.workdir, &out);
+	r = (call_has(call, "json") ? policy_diff_json : policy_diff_text)(
+		(struct policy_diff_side){a.policy, call->args[0]}, (struct policy_diff_side){b.policy, call->args[1]},
+		a.workdir, &out);
 	return cli_print(call, &out, err) < 0 ? -1 : r.more != 0;
 }
 

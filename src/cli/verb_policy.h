@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-extern const struct option verb_policy_options[];	  /* check, test, diff */
+extern const struct option verb_policy_options[];           /* check, test, diff */
 extern const struct option verb_policy_effective_options[]; /* show, explain */
 extern const struct option verb_policy_import_options[];
 

@@ -74,7 +74,8 @@ static int find_question(const struct call *call, struct question *q, struct err
 /* A program without "/" is looked for as the sandbox would look. */
 static int find_program(const char *name, char out[PATH_MAX], struct error *err)
 {
-	static const char *const folders[] = {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
+	static const char *const folders[] = {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
+					      "/usr/bin",        "/sbin",          "/bin"};
 	struct text_shown shown;
 	size_t i;
 
@@ -155,13 +156,14 @@ static int answer(const struct call *call, const struct cli_policy *p, struct qu
 	if (strcmp(q->kind, "host") != 0)
 		return answer_path(call, p, q, ret, err);
 	if (!policy_split_host(q->target, host, &port))
-		return error_set(err, ERROR_USAGE, "why: %s is no HOST or HOST:PORT", text_show(&shown, sv_of(q->target)));
+		return error_set(err, ERROR_USAGE, "why: %s is no HOST or HOST:PORT",
+				 text_show(&shown, sv_of(q->target)));
 	policy_query_host(p->policy, host, port, call_value(call, "method"), call_value(call, "url-path"), ret);
 	return 0;
 }
 
-static void print_json(const struct call *call, const struct cli_policy *p, const struct question *q, const struct reason *r,
-		       struct buf *out)
+static void print_json(const struct call *call, const struct cli_policy *p, const struct question *q,
+		       const struct reason *r, struct buf *out)
 {
 	struct json j;
 

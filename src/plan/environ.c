@@ -16,20 +16,51 @@ struct builder {
 	struct error *err;
 };
 
-/* They make the loader or a shell run or read what the host chose, or point at doors of the host. Cordon sets the proxies itself. */
+/* They make the loader or a shell run or read what the host chose, or point at doors of the host. Cordon sets the
+ * proxies itself. */
 static const char *const forbidden[] = {
-	"LD_*",	    "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH",	    "NLSPATH",	  "BASH_ENV",	  "ENV",
-	"IFS",	    "SHELLOPTS",      "BASHOPTS",   "PROMPT_COMMAND", "PS4",	  "BASH_FUNC_*",  "ZDOTDIR",
-	"MALLOC_*", "TZDIR",	      "RES_OPTIONS", "HOSTALIASES", "LOCALDOMAIN", "HTTP_PROXY",  "HTTPS_PROXY",
-	"ALL_PROXY", "NO_PROXY",      "http_proxy", "https_proxy",  "all_proxy",  "no_proxy",	  "CORDON_*",
+	"LD_*",      "GLIBC_TUNABLES", "GCONV_PATH",  "LOCPATH",        "NLSPATH",     "BASH_ENV",    "ENV",
+	"IFS",       "SHELLOPTS",      "BASHOPTS",    "PROMPT_COMMAND", "PS4",         "BASH_FUNC_*", "ZDOTDIR",
+	"MALLOC_*",  "TZDIR",          "RES_OPTIONS", "HOSTALIASES",    "LOCALDOMAIN", "HTTP_PROXY",  "HTTPS_PROXY",
+	"ALL_PROXY", "NO_PROXY",       "http_proxy",  "https_proxy",    "all_proxy",   "no_proxy",    "CORDON_*",
 };
 
 static const char *const secret_like[] = {
-	"*_API_KEY", "*APIKEY*",  "*_KEY",	"*_TOKEN",     "*TOKEN",	 "*_TOKEN_*",	"*SECRET*", "*PASSWORD*",
-	"*PASSWD*",  "*_PASS",	  "*PASSPHRASE*", "*CREDENTIAL*", "*PRIVATE_KEY*", "*_PAT",	"*_AUTH",   "*_DSN",
-	"AWS_*",     "AZURE_*",	  "GOOGLE_*",	"GCP_*",       "GH_*",		 "GITHUB_*",	"GITLAB_*", "NPM_*",
-	"DOCKER_*",  "VAULT_*",	  "DATABASE_URL", "*_DATABASE_URL", "*_CONNECTION_STRING", "SSH_*", "GPG_*",
-	"KUBECONFIG", "NETRC",	  "*_COOKIE",	"*SESSION_ID*",
+	"*_API_KEY",
+	"*APIKEY*",
+	"*_KEY",
+	"*_TOKEN",
+	"*TOKEN",
+	"*_TOKEN_*",
+	"*SECRET*",
+	"*PASSWORD*",
+	"*PASSWD*",
+	"*_PASS",
+	"*PASSPHRASE*",
+	"*CREDENTIAL*",
+	"*PRIVATE_KEY*",
+	"*_PAT",
+	"*_AUTH",
+	"*_DSN",
+	"AWS_*",
+	"AZURE_*",
+	"GOOGLE_*",
+	"GCP_*",
+	"GH_*",
+	"GITHUB_*",
+	"GITLAB_*",
+	"NPM_*",
+	"DOCKER_*",
+	"VAULT_*",
+	"DATABASE_URL",
+	"*_DATABASE_URL",
+	"*_CONNECTION_STRING",
+	"SSH_*",
+	"GPG_*",
+	"KUBECONFIG",
+	"NETRC",
+	"*_COOKIE",
+	"*SESSION_ID*",
 };
 
 static const char *const why_texts[] = {
@@ -172,7 +203,8 @@ static int put_safe_set(struct builder *b)
 /* One variable of the host that a word of env.pass or --env asks for. */
 static int pass(struct builder *b, const char *name, enum environ_why why, struct origin at)
 {
-	struct environ_entry e = {.name = name, .value = host_value(b->req, name), .why = why, .at = at, .from_host = true};
+	struct environ_entry e = {
+		.name = name, .value = host_value(b->req, name), .why = why, .at = at, .from_host = true};
 
 	if (!e.value)
 		e.why = ENVIRON_UNSET;
@@ -207,7 +239,8 @@ static int put_argument(struct builder *b, const char *arg)
 	char *copy;
 
 	if (!is_plain_name(name))
-		return error_set(b->err, ERROR_USAGE, "--env %s: a name is letters, digits and _, and starts with no digit",
+		return error_set(b->err, ERROR_USAGE,
+				 "--env %s: a name is letters, digits and _, and starts with no digit",
 				 text_show(&shown, name));
 	copy = arena_str(b->arena, name);
 	if (!copy)
@@ -215,8 +248,8 @@ static int put_argument(struct builder *b, const char *arg)
 	if (eq)
 		return put_in(b, copy, eq + 1, ENVIRON_ARGUMENT, (struct origin){0});
 	if (environ_is_forbidden(copy))
-		return error_set(b->err, ERROR_USAGE, "--env %s: %s; give --env %s=VALUE if the sandbox needs one", copy,
-				 environ_why_text(ENVIRON_FORBIDDEN), copy);
+		return error_set(b->err, ERROR_USAGE, "--env %s: %s; give --env %s=VALUE if the sandbox needs one",
+				 copy, environ_why_text(ENVIRON_FORBIDDEN), copy);
 	return pass(b, copy, ENVIRON_ARGUMENT, (struct origin){0});
 }
 

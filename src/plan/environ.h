@@ -2,15 +2,17 @@
  * environ: the environment of the sandbox, built from nothing.
  *
  * In this order, a later entry replacing an earlier one of the same name:
- *  1. a small safe set (PATH, HOME, USER, LOGNAME, SHELL, LANG, TMPDIR, PWD; TERM with a terminal, where the host's is a plain token);
+ *  1. a small safe set (PATH, HOME, USER, LOGNAME, SHELL, LANG, TMPDIR, PWD; TERM with a terminal, where the host's
+ *     is a plain token);
  *  2. policy's env.pass: names whose value is the host's;
  *  3. policy's env.set;
  *  4. --env K=V and --env K of the command line, in their order;
  *  5. placeholders that stand for credentials.
- * Some names can never take the host's value (loader and shell start-up variables, proxies); names that look like a credential's are marked when
- * they are passed. Everything else of the host stays out, and is listed with the reason.
+ * Some names can never take the host's value (loader and shell start-up variables, proxies); names that look like a
+ * credential's are marked when they are passed. Everything else of the host stays out, and is listed with the reason.
  *
- * The result lives in the caller's arena and borrows the strings of the request. Values of entries that stay out are never kept.
+ * The result lives in the caller's arena and borrows the strings of the request. Values of entries that stay out are
+ * never kept.
  */
 #ifndef CORDON_PLAN_ENVIRON_H
 #define CORDON_PLAN_ENVIRON_H
@@ -21,16 +23,16 @@
 #include "model/policy.h"
 
 enum environ_why {
-	ENVIRON_SAFE,	     /* in: the safe set */
-	ENVIRON_PASS,	     /* in: env.pass */
-	ENVIRON_SET,	     /* in: env.set */
+	ENVIRON_SAFE,        /* in: the safe set */
+	ENVIRON_PASS,        /* in: env.pass */
+	ENVIRON_SET,         /* in: env.set */
 	ENVIRON_ARGUMENT,    /* in: --env */
 	ENVIRON_PLACEHOLDER, /* in: stands for a credential */
 	ENVIRON_NOT_NAMED,   /* out: nothing names it */
 	ENVIRON_FORBIDDEN,   /* out: can never take the host's value */
-	ENVIRON_SECRET,	     /* out: looks like a credential, and nothing names it */
-	ENVIRON_UNSET,	     /* out: named, but the host has none */
-	ENVIRON_ODD,	     /* out: no plain name, or TERM that is no plain token */
+	ENVIRON_SECRET,      /* out: looks like a credential, and nothing names it */
+	ENVIRON_UNSET,       /* out: named, but the host has none */
+	ENVIRON_ODD,         /* out: no plain name, or TERM that is no plain token */
 };
 
 struct environ_entry {
@@ -38,8 +40,8 @@ struct environ_entry {
 	const char *value; /* NULL: stays out */
 	enum environ_why why;
 	struct origin at; /* of the policy's word, for PASS, SET and those out because of them */
-	bool from_host;	  /* the value is the host's: not for the eyes of a log */
-	bool secret;	  /* in a report: the name looks like a credential's */
+	bool from_host;   /* the value is the host's: not for the eyes of a log */
+	bool secret;      /* in a report: the name looks like a credential's */
 };
 
 struct environ_placeholder {

@@ -21,15 +21,24 @@ static const struct {
 	enum import_source source;
 	enum ynode_kind kind;
 } marks[] = {
-	{"network_policies", IMPORT_OPENSHELL, YNODE_MAP},  {"filesystem_policy", IMPORT_OPENSHELL, YNODE_MAP},
-	{"landlock", IMPORT_OPENSHELL, YNODE_MAP},	    {"network_middlewares", IMPORT_OPENSHELL, YNODE_MAP},
-	{"sandboxing", IMPORT_SYNTHORG, YNODE_MAP},	    {"docker", IMPORT_SYNTHORG, YNODE_MAP},
-	{"network", IMPORT_SYNTHORG, YNODE_SCALAR},	    {"allowed_hosts", IMPORT_SYNTHORG, YNODE_LIST},
-	{"network_overrides", IMPORT_SYNTHORG, YNODE_MAP},  {"runtime_overrides", IMPORT_SYNTHORG, YNODE_MAP},
-	{"memory_limit", IMPORT_SYNTHORG, YNODE_SCALAR},    {"cpu_limit", IMPORT_SYNTHORG, YNODE_SCALAR},
-	{"pids_limit", IMPORT_SYNTHORG, YNODE_SCALAR},	    {"mount_mode", IMPORT_SYNTHORG, YNODE_SCALAR},
-	{"timeout_seconds", IMPORT_SYNTHORG, YNODE_SCALAR}, {"network_allow_all", IMPORT_SYNTHORG, YNODE_SCALAR},
-	{"sandbox", IMPORT_SRT, YNODE_MAP},		    {"ignoreViolations", IMPORT_SRT, YNODE_MAP},
+	{"network_policies", IMPORT_OPENSHELL, YNODE_MAP},
+	{"filesystem_policy", IMPORT_OPENSHELL, YNODE_MAP},
+	{"landlock", IMPORT_OPENSHELL, YNODE_MAP},
+	{"network_middlewares", IMPORT_OPENSHELL, YNODE_MAP},
+	{"sandboxing", IMPORT_SYNTHORG, YNODE_MAP},
+	{"docker", IMPORT_SYNTHORG, YNODE_MAP},
+	{"network", IMPORT_SYNTHORG, YNODE_SCALAR},
+	{"allowed_hosts", IMPORT_SYNTHORG, YNODE_LIST},
+	{"network_overrides", IMPORT_SYNTHORG, YNODE_MAP},
+	{"runtime_overrides", IMPORT_SYNTHORG, YNODE_MAP},
+	{"memory_limit", IMPORT_SYNTHORG, YNODE_SCALAR},
+	{"cpu_limit", IMPORT_SYNTHORG, YNODE_SCALAR},
+	{"pids_limit", IMPORT_SYNTHORG, YNODE_SCALAR},
+	{"mount_mode", IMPORT_SYNTHORG, YNODE_SCALAR},
+	{"timeout_seconds", IMPORT_SYNTHORG, YNODE_SCALAR},
+	{"network_allow_all", IMPORT_SYNTHORG, YNODE_SCALAR},
+	{"sandbox", IMPORT_SRT, YNODE_MAP},
+	{"ignoreViolations", IMPORT_SRT, YNODE_MAP},
 	{"enableWeakerNestedSandbox", IMPORT_SRT, YNODE_SCALAR},
 };
 
@@ -97,7 +106,9 @@ static int run(struct import *im, const char *name, struct sv bytes, enum import
 		return error_set(err, ERROR_INPUT, "%s: is %s, not a mapping of settings", shown.s, ynode_what(root));
 	if (from == IMPORT_DETECT && detect(root, &from) < 0)
 		return error_set(err, ERROR_INPUT,
-				 "%s: is no SynthOrg, OpenShell or sandbox-runtime file that Cordon knows; say which with --from", shown.s);
+				 "%s: is no SynthOrg, OpenShell or sandbox-runtime file that Cordon knows; say which "
+				 "with --from",
+				 shown.s);
 	im->result->source = from;
 	readers[from](im, root);
 	if (arena_failed(im->arena))
@@ -105,7 +116,8 @@ static int run(struct import *im, const char *name, struct sv bytes, enum import
 	return 0;
 }
 
-int policy_import(const char *name, struct sv bytes, enum import_source from, struct import_result *ret, struct error *err)
+int policy_import(const char *name, struct sv bytes, enum import_source from, struct import_result *ret,
+		  struct error *err)
 {
 	struct import_result result = {.policy = policy_new()};
 	struct import im = {.result = &result, .policy = result.policy, .tail = &result.notes};

@@ -1,13 +1,16 @@
 /*
  * import: other sandboxes' settings as a version 1 policy.
  *
- * Reads SynthOrg's DockerSandboxConfig (YAML, with its `policy` block, alone or below `docker` or `sandboxing`), NVIDIA OpenShell's policy (YAML) and the settings of
- * Anthropic's sandbox-runtime (JSON, alone or below `sandbox`). Keys that the source leaves out get the source's own defaults, so that the result means what the source meant.
+ * Reads SynthOrg's DockerSandboxConfig (YAML, with its `policy` block, alone or below `docker` or `sandboxing`), NVIDIA
+ * OpenShell's policy (YAML) and the settings of Anthropic's sandbox-runtime (JSON, alone or below `sandbox`). Keys that
+ * the source leaves out get the source's own defaults, so that the result means what the source meant.
  *
- * Nothing is dropped silently: each key that has no counterpart, each unknown key and each value whose meaning changes is a note with its line. What cannot be
- * expressed is left out rather than widened; where a restriction had to go (a rule for certain programs only) the note says so.
+ * Nothing is dropped silently: each key that has no counterpart, each unknown key and each value whose meaning changes
+ * is a note with its line. What cannot be expressed is left out rather than widened; where a restriction had to go (a
+ * rule for certain programs only) the note says so.
  *
- * The result owns its policy and its notes (import_done()). The input is at most YAML_TREE_BYTES long. Fails with ERROR_INPUT where it cannot be read or is none of the three.
+ * The result owns its policy and its notes (import_done()). The input is at most YAML_TREE_BYTES long. Fails with
+ * ERROR_INPUT where it cannot be read or is none of the three.
  */
 #ifndef CORDON_POLICY_IMPORT_H
 #define CORDON_POLICY_IMPORT_H
@@ -22,7 +25,7 @@ enum import_source { IMPORT_SYNTHORG, IMPORT_OPENSHELL, IMPORT_SRT, IMPORT_DETEC
 extern const char *const import_source_names[];
 
 enum import_loss {
-	IMPORT_LOST,	/* not carried over, or a restriction went */
+	IMPORT_LOST,    /* not carried over, or a restriction went */
 	IMPORT_CHANGED, /* carried over, but means something else here; never more than it meant there */
 };
 
@@ -30,7 +33,7 @@ struct import_note {
 	enum import_loss loss;
 	const char *key;  /* of the source, escaped: "network_policies.git.binaries" */
 	const char *text; /* escaped */
-	uint32_t line;	  /* 0: not known (JSON), or about a default */
+	uint32_t line;    /* 0: not known (JSON), or about a default */
 	struct import_note *next;
 };
 
@@ -42,7 +45,8 @@ struct import_result {
 	uint32_t n_changed;
 };
 
-int policy_import(const char *name, struct sv bytes, enum import_source from, struct import_result *ret, struct error *err);
+int policy_import(const char *name, struct sv bytes, enum import_source from, struct import_result *ret,
+		  struct error *err);
 void import_done(struct import_result *r);
 
 /* The policy as YAML, with the notes as comments above it. */

@@ -45,7 +45,8 @@ static struct ynode *convert_object(struct arena *a, json_t *v, int depth)
 		return NULL;
 	n->kind = YNODE_MAP;
 	tail = &n->first;
-	json_object_foreach (v, key, value) {
+	json_object_foreach(v, key, value)
+	{
 		k = scalar(a, sv_of(key), false);
 		if (!k || !(k->value = convert(a, value, depth + 1)))
 			return NULL;
@@ -95,8 +96,8 @@ const struct ynode *import_json_tree(struct arena *a, const char *name, struct s
 	json_t *root = json_loadb(bytes.p, bytes.n, JSON_REJECT_DUPLICATES, &wrong);
 
 	if (!root) {
-		(void)error_set(err, ERROR_INPUT, "%s:%d:%d: %s", text_show(&shown, sv_of(name)), wrong.line, wrong.column,
-				text_show(&what, sv_of(wrong.text)));
+		(void)error_set(err, ERROR_INPUT, "%s:%d:%d: %s", text_show(&shown, sv_of(name)), wrong.line,
+				wrong.column, text_show(&what, sv_of(wrong.text)));
 		return NULL;
 	}
 	n = convert(a, root, 0);

@@ -1,6 +1,7 @@
 /*
- * NVIDIA OpenShell's policy. Its rules bind programs to endpoints; ours hold for the whole sandbox, so that binding is always named as lost. In its URL patterns `*` crosses "/",
- * in ours it does not: an allow rule becomes narrower by it, a deny rule is widened to make up for it.
+ * NVIDIA OpenShell's policy. Its rules bind programs to endpoints; ours hold for the whole sandbox, so that binding is
+ * always named as lost. In its URL patterns `*` crosses "/", in ours it does not: an allow rule becomes narrower by it,
+ * a deny rule is widened to make up for it.
  */
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -8,7 +9,7 @@
 #include "model/base_system.h"
 #include "policy/import_parts.h"
 
-#define NO_BODY "the gateway does not look into request bodies for this"
+#define NO_BODY  "the gateway does not look into request bodies for this"
 #define OPERATOR "credentials are the operator's (credentials.yaml), and are always injected outside the sandbox"
 
 /* What every sandbox has anyway; false where the path must be listed. */
@@ -143,9 +144,11 @@ static bool host_of(struct import *im, const struct ynode *endpoint, struct sv *
 	if (sv_starts(host, "**."))
 		host = sv_n(host.p + 1, host.n - 1);
 	else if (sv_starts(host, "*."))
-		import_lost(im, n, "%s was one label below the name; here deeper names match too", text_show(&shown, host));
+		import_lost(im, n, "%s was one label below the name; here deeper names match too",
+			    text_show(&shown, host));
 	if (memchr(host.p, '*', host.n) && !(sv_starts(host, "*.") && !memchr(host.p + 1, '*', host.n - 1))) {
-		import_lost(im, n, "%s: a wildcard within a label has no counterpart; name the hosts", text_show(&shown, host));
+		import_lost(im, n, "%s: a wildcard within a label has no counterpart; name the hosts",
+			    text_show(&shown, host));
 		return false;
 	}
 	*ret = host;
@@ -212,7 +215,8 @@ static bool is_simple(struct import *im, const struct ynode *rule)
 	}
 	for (k = rule->first; k; k = k->next)
 		if (!sv_is(k->text, "method") && !sv_is(k->text, "path") && !import_is_empty(k->value)) {
-			import_lost(im, k, "a rule with %s has no counterpart; it is left out", text_show(&shown, k->text));
+			import_lost(im, k, "a rule with %s has no counterpart; it is left out",
+				    text_show(&shown, k->text));
 			return false;
 		}
 	return true;
@@ -316,7 +320,9 @@ static void add_addresses(struct import *im, const struct ynode *endpoint)
 
 	for (item = list && list->kind == YNODE_LIST ? list->first : NULL; item; item = item->next) {
 		if (text_of(endpoint, "host").n) {
-			import_lost(im, item, "the host may resolve to public addresses only; a cidr rule in network.allow opens a private one");
+			import_lost(im, item,
+				    "the host may resolve to public addresses only; a cidr rule in network.allow opens "
+				    "a private one");
 		} else if (item->kind != YNODE_SCALAR || value_cidr(im->arena, item->text, &cidr)) {
 			import_lost(im, item, "is no network address");
 		} else if ((r = import_new_rule(im, allow))) {

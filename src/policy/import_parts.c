@@ -153,7 +153,8 @@ void import_set(struct pol_num *to, uint64_t v)
 	*to = (struct pol_num){.v = v, .set = true};
 }
 
-void import_num(struct import *im, const struct ynode *n, const char *(*parse)(struct sv, uint64_t *), struct pol_num *to)
+void import_num(struct import *im, const struct ynode *n, const char *(*parse)(struct sv, uint64_t *),
+		struct pol_num *to)
 {
 	struct text_shown shown;
 	const char *wrong;
@@ -261,8 +262,10 @@ struct net_rule *import_rule(struct import *im, const struct ynode *n, struct sv
 		const char *net = arena_printf(im->arena, "%s/%d", text, strchr(text, ':') ? 128 : 32);
 
 		if (!net || value_cidr(im->arena, sv_of(net), &cidr)) {
-			import_lost(im, n, "%s is this machine itself or a cloud's metadata; a sandbox has a loopback of its own",
-				    text_show(&shown, host));
+			import_lost(
+				im, n,
+				"%s is this machine itself or a cloud's metadata; a sandbox has a loopback of its own",
+				text_show(&shown, host));
 			return NULL;
 		}
 	}
@@ -294,8 +297,10 @@ struct net_rule *import_host_port(struct import *im, const struct ynode *n, stru
 	struct net_rule *r;
 	uint64_t number = 0;
 
-	if (n->kind != YNODE_SCALAR || !value_split_port(n->text, &host, &port) || (port.n && value_port(port, &number))) {
-		import_lost(im, n, "%s is no host or host:port", n->kind == YNODE_SCALAR ? text_show(&shown, n->text) : "this");
+	if (n->kind != YNODE_SCALAR || !value_split_port(n->text, &host, &port) ||
+	    (port.n && value_port(port, &number))) {
+		import_lost(im, n, "%s is no host or host:port",
+			    n->kind == YNODE_SCALAR ? text_show(&shown, n->text) : "this");
 		return NULL;
 	}
 	r = import_rule(im, n, host, to);

@@ -1,8 +1,8 @@
 /*
  * import_parts: what the three readers of import share. Not for others.
  *
- * A reader walks the source's tree with tables of keys; what a table does not name becomes a note. Memory is the policy's arena; running out of it marks the arena, and is
- * found once at the end.
+ * A reader walks the source's tree with tables of keys; what a table does not name becomes a note. Memory is the
+ * policy's arena; running out of it marks the arena, and is found once at the end.
  */
 #ifndef CORDON_POLICY_IMPORT_PARTS_H
 #define CORDON_POLICY_IMPORT_PARTS_H
@@ -38,7 +38,8 @@ bool import_is_empty(const struct ynode *n); /* null, false, "", [] or {} */
 bool import_is_true(const struct ynode *n);
 
 /* Notes about the key where we are; n gives the line, and may be NULL. */
-void import_lost(struct import *im, const struct ynode *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void import_lost(struct import *im, const struct ynode *n, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 void import_changed(struct import *im, const struct ynode *n, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -47,7 +48,8 @@ size_t import_down(struct import *im, struct sv name);
 void import_up(struct import *im, size_t mark);
 
 /* Set a value of the policy from a scalar; a wrong one is noted as lost. */
-void import_num(struct import *im, const struct ynode *n, const char *(*parse)(struct sv, uint64_t *), struct pol_num *to);
+void import_num(struct import *im, const struct ynode *n, const char *(*parse)(struct sv, uint64_t *),
+		struct pol_num *to);
 void import_set(struct pol_num *to, uint64_t v);
 void import_text(struct import *im, struct pol_list *to, const char *s); /* once */
 void import_pair(struct import *im, struct pol_pairs *to, const char *key, const char *value);

@@ -1,13 +1,13 @@
 /*
- * Settings of Anthropic's sandbox-runtime. There everything may be read that is not denied, here nothing that is not shown: a denied folder that holds
- * something shown must therefore give way, and loses nothing by it.
+ * Settings of Anthropic's sandbox-runtime. There everything may be read that is not denied, here nothing that is not
+ * shown: a denied folder that holds something shown must therefore give way, and loses nothing by it.
  */
 #include "base/text.h"
 #include "policy/import_parts.h"
 #include "policy/policy_cover.h"
 
 #define MAC_ONLY "about macOS only"
-#define GATEWAY "how the gateway reaches the outside is in gateway.yaml, not in a policy"
+#define GATEWAY  "how the gateway reaches the outside is in gateway.yaml, not in a policy"
 
 /* Entries without a port are allowed on any port there. */
 static void take_allowed(struct import *im, const struct ynode *n)
@@ -69,7 +69,8 @@ static bool is_here(const struct ynode *n)
 
 static bool is_own(const struct ynode *n)
 {
-	return n->kind == YNODE_SCALAR && (sv_is(n->text, "/tmp") || sv_is(n->text, "/tmp/") || sv_is(n->text, "/dev/null"));
+	return n->kind == YNODE_SCALAR &&
+	       (sv_is(n->text, "/tmp") || sv_is(n->text, "/tmp/") || sv_is(n->text, "/dev/null"));
 }
 
 static void take_write(struct import *im, const struct ynode *n)
@@ -118,7 +119,8 @@ static void take_deny_write(struct import *im, const struct ynode *n)
 static bool holds_shown(struct import *im, const char *path)
 {
 	const struct pol_list *lists[] = {&im->policy->fs.read, &im->policy->fs.write};
-	static const char *const wide[] = {"/", "/home", "/Users", "/root", "~", "/mnt", "/srv", "/data", "/var", "/opt"};
+	static const char *const wide[] = {"/",    "/home", "/Users", "/root", "~",
+					   "/mnt", "/srv",  "/data",  "/var",  "/opt"};
 	size_t i, n = strlen(path);
 	uint32_t k;
 
@@ -177,7 +179,8 @@ static const struct import_key settings_keys[] = {
 	{"network", take_network, NULL},
 	{"filesystem", take_filesystem, NULL},
 	{"ignoreViolations", NULL, "violations are always reported"},
-	{"enableWeakerNestedSandbox", NULL, "isolation is never weakened silently; cordon doctor says what a machine lacks"},
+	{"enableWeakerNestedSandbox", NULL,
+	 "isolation is never weakened silently; cordon doctor says what a machine lacks"},
 	{"enableWeakerNetworkIsolation", NULL, MAC_ONLY},
 	{"allowAppleEvents", NULL, MAC_ONLY},
 	{"allowPty", NULL, "a command that starts on a terminal gets one of its own"},
@@ -204,8 +207,10 @@ static void take_settings(struct import *im, const struct ynode *n)
 	if (closed)
 		net->allow = (struct net_rules){0};
 	import_set(&net->mode, net->allow.n ? NET_ALLOWLIST : NET_NONE);
-	import_changed(im, NULL, "there everything may be read that is not denied; here only the base system, the work folder and "
-				 "filesystem.read");
+	import_changed(
+		im, NULL,
+		"there everything may be read that is not denied; here only the base system, the work folder and "
+		"filesystem.read");
 }
 
 static const struct import_key root_keys[] = {

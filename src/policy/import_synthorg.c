@@ -9,7 +9,7 @@
 #include "conf/value.h"
 #include "policy/import_parts.h"
 
-#define NO_IMAGE "the native runtime shows the host's base system; container images are not used"
+#define NO_IMAGE   "the native runtime shows the host's base system; container images are not used"
 #define NO_SIDECAR "there is no sidecar: the gateway does its work"
 
 enum synth_network { SYNTH_NONE, SYNTH_BRIDGE, SYNTH_HOST };
@@ -24,7 +24,8 @@ static bool scalar_in(struct import *im, const struct ynode *n, const char *cons
 
 	*ret = n->kind == YNODE_SCALAR ? name_index(names, n->text) : -1;
 	if (*ret < 0)
-		import_lost(im, n, "%s is no value that SynthOrg takes", n->kind == YNODE_SCALAR ? text_show(&shown, n->text) : "this");
+		import_lost(im, n, "%s is no value that SynthOrg takes",
+			    n->kind == YNODE_SCALAR ? text_show(&shown, n->text) : "this");
 	return *ret >= 0;
 }
 
@@ -100,8 +101,12 @@ static void take_preset(struct import *im, const struct ynode *n)
 	static const struct {
 		const char *preset, *host;
 	} presets[] = {
-		{"python-dev", "pypi.org"}, {"python-dev", "files.pythonhosted.org"}, {"node-dev", "registry.npmjs.org"},
-		{"git", "github.com"},	    {"git", "gitlab.com"},		      {"git", "bitbucket.org"},
+		{"python-dev", "pypi.org"},
+		{"python-dev", "files.pythonhosted.org"},
+		{"node-dev", "registry.npmjs.org"},
+		{"git", "github.com"},
+		{"git", "gitlab.com"},
+		{"git", "bitbucket.org"},
 	};
 	struct text_shown shown;
 	struct net_rule *r;
@@ -117,7 +122,8 @@ static void take_preset(struct import *im, const struct ynode *n)
 			import_port(im, r, 443);
 	}
 	if (!known)
-		import_lost(im, n, "%s is no preset that Cordon knows", n->kind == YNODE_SCALAR ? text_show(&shown, n->text) : "this");
+		import_lost(im, n, "%s is no preset that Cordon knows",
+			    n->kind == YNODE_SCALAR ? text_show(&shown, n->text) : "this");
 }
 
 static void take_presets(struct import *im, const struct ynode *n)
@@ -133,8 +139,10 @@ static void take_network_overrides(struct import *im, const struct ynode *n)
 
 	for (k = n->kind == YNODE_MAP ? n->first : NULL; k; k = k->next) {
 		mark = import_down(im, k->text);
-		import_lost(im, k, "the network is the same for all categories here; run %s with a policy of its own (network %s)",
-			    text_show(&a, k->text), text_show(&b, k->value->text));
+		import_lost(
+			im, k,
+			"the network is the same for all categories here; run %s with a policy of its own (network %s)",
+			text_show(&a, k->text), text_show(&b, k->value->text));
 		import_up(im, mark);
 	}
 }
@@ -195,15 +203,17 @@ static const char *runtime_of(struct import *im, const struct ynode *n)
 	for (i = 0; i < ARRAY_LEN(names); i++)
 		if (n->kind == YNODE_SCALAR && sv_is(n->text, names[i].theirs))
 			return names[i].ours;
-	import_lost(im, n, "%s is no runtime that Cordon has", n->kind == YNODE_SCALAR ? text_show(&shown, n->text) : "this");
+	import_lost(im, n, "%s is no runtime that Cordon has",
+		    n->kind == YNODE_SCALAR ? text_show(&shown, n->text) : "this");
 	return NULL;
 }
 
 static void note_fallback(struct import *im, const struct ynode *n, const char *name)
 {
 	if (strcmp(name, "gvisor") == 0)
-		import_changed(im, n, "without a working gVisor the run is refused, not started under Docker's default; "
-				      "process.fallback can name another runtime");
+		import_changed(im, n,
+			       "without a working gVisor the run is refused, not started under Docker's default; "
+			       "process.fallback can name another runtime");
 }
 
 static void take_runtime(struct import *im, const struct ynode *n)
@@ -433,7 +443,8 @@ static void settle_network(struct import *im, const struct ynode *docker)
 	size_t mark = import_down(im, sv_of("allowed_hosts"));
 
 	if (net->allow.n && net->mode.v == NET_NONE) {
-		import_lost(im, import_find(docker, "allowed_hosts"), "network is none, so these open nothing; set network.mode to allowlist to use them");
+		import_lost(im, import_find(docker, "allowed_hosts"),
+			    "network is none, so these open nothing; set network.mode to allowlist to use them");
 		net->allow = (struct net_rules){0};
 	} else if (net->allow.n) {
 		import_set(&net->mode, NET_ALLOWLIST);

@@ -13,19 +13,18 @@ struct address {
 	bool is4;
 };
 
-
 /* What is not the internet (RFC 6890 and its successors), and the places where clouds keep their metadata. */
 static const char *const private_networks[] = {
-	"0.0.0.0/8",	   "10.0.0.0/8",     "100.64.0.0/10", "127.0.0.0/8",	"169.254.0.0/16", "172.16.0.0/12",
-	"192.0.0.0/24",	   "192.0.2.0/24",   "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",  "198.51.100.0/24",
-	"203.0.113.0/24",  "224.0.0.0/4",    "240.0.0.0/4",   "168.63.129.16/32", "::/128",	  "::1/128",
-	"64:ff9b:1::/48",  "100::/64",	     "2001::/23",     "2001:db8::/32",	"fc00::/7",	  "fe80::/10",
-	"fec0::/10",	   "ff00::/8",
+	"0.0.0.0/8",      "10.0.0.0/8",   "100.64.0.0/10",  "127.0.0.0/8",      "169.254.0.0/16", "172.16.0.0/12",
+	"192.0.0.0/24",   "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16",   "198.18.0.0/15",  "198.51.100.0/24",
+	"203.0.113.0/24", "224.0.0.0/4",  "240.0.0.0/4",    "168.63.129.16/32", "::/128",         "::1/128",
+	"64:ff9b:1::/48", "100::/64",     "2001::/23",      "2001:db8::/32",    "fc00::/7",       "fe80::/10",
+	"fec0::/10",      "ff00::/8",
 };
 
 /* Names that always mean such an address. Any other name is judged by what it resolves to, when it is dialled. */
-static const char *const private_names[] = {"localhost",     "*.localhost",  "localhost.localdomain", "ip6-localhost",
-					    "ip6-loopback", "metadata",	    "metadata.google.internal"};
+static const char *const private_names[] = {"localhost",    "*.localhost", "localhost.localdomain",   "ip6-localhost",
+					    "ip6-loopback", "metadata",    "metadata.google.internal"};
 
 static struct sv trim_dot(struct sv host)
 {
@@ -204,8 +203,8 @@ static struct sv next_segment(struct sv *rest)
 }
 
 /*
- * Both without their leading slash; p == NULL: used up (an empty string still holds one empty segment). Only the last "**" ever needs to take more, so
- * the work is bounded by the product of the lengths whatever the path says.
+ * Both without their leading slash; p == NULL: used up (an empty string still holds one empty segment). Only the last
+ * "**" ever needs to take more, so the work is bounded by the product of the lengths whatever the path says.
  */
 static bool segments_match(struct sv pattern, struct sv path)
 {

@@ -1,8 +1,9 @@
 /*
  * net_match: does a name, an address, a method or a URL path fall under a network rule?
  *
- * Pure, no heap, no resolver: a host is judged by its text alone. Host names compare without regard to case and to one trailing dot. What looks like a
- * number but is no plain address (0x7f.1, 2130706433) counts as private: some resolvers would take it for one.
+ * Pure, no heap, no resolver: a host is judged by its text alone. Host names compare without regard to case and to one
+ * trailing dot. What looks like a number but is no plain address (0x7f.1, 2130706433) counts as private: some resolvers
+ * would take it for one.
  */
 #ifndef CORDON_POLICY_NET_MATCH_H
 #define CORDON_POLICY_NET_MATCH_H
@@ -32,12 +33,14 @@ bool net_cidr_has(const char *cidr, struct sv address);
 bool net_cidr_covers(const char *outer, const char *inner);
 
 /*
- * URL paths: `*` and `?` stay within a segment, a segment `**` stands for any number of them; as the last one it needs at least one, so that "/simple/" + "**" matches
+ * URL paths: `*` and `?` stay within a segment, a segment `**` stands for any number of them; as the last one it needs
+ * at least one, so that "/simple/" + "**" matches
  * "/simple/" and all below it, but not "/simple". A query behind "?" is not looked at.
  */
 bool net_path_matches(const char *pattern, struct sv path);
 
-/* Everything that inner matches is matched by outer, as far as that can be told from the patterns: false where in doubt. */
+/* Everything that inner matches is matched by outer, as far as that can be told from the patterns: false where in
+ * doubt. */
 bool net_path_covers(const char *outer, const char *inner);
 
 /* Port 0: 443 or 80. In a deny rule no ports means every port. */

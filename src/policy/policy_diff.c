@@ -84,13 +84,15 @@ static void programs(struct diff *d)
 	uint32_t i;
 
 	if (any_program(b) && !any_program(a))
-		diff_item(d, "process.allow_exec", d->b, b->n ? b->v[0].at : (struct origin){0}, "executes whatever is visible");
+		diff_item(d, "process.allow_exec", d->b, b->n ? b->v[0].at : (struct origin){0},
+			  "executes whatever is visible");
 	for (i = 0; i < b->n && !any_program(a) && !any_program(b); i++)
 		if (!cover_by_list(&cover_path, a, b->v[i].s))
 			diff_item(d, "process.allow_exec", d->b, b->v[i].at, "executes %s", b->v[i].s);
 	for (i = 0; i < a_deny->n; i++)
 		if (!cover_by_list(&cover_path, &d->b->process.deny_exec, a_deny->v[i].s))
-			diff_item(d, "process.deny_exec", d->a, a_deny->v[i].at, "no longer refuses %s", a_deny->v[i].s);
+			diff_item(d, "process.deny_exec", d->a, a_deny->v[i].at, "no longer refuses %s",
+				  a_deny->v[i].s);
 }
 
 static void environment(struct diff *d)
@@ -101,7 +103,8 @@ static void environment(struct diff *d)
 
 	for (i = 0; i < b->env_pass.n; i++)
 		if (!list_has(&a->env_pass, b->env_pass.v[i].s))
-			diff_item(d, "process.env.pass", d->b, b->env_pass.v[i].at, "gets the host's %s", b->env_pass.v[i].s);
+			diff_item(d, "process.env.pass", d->b, b->env_pass.v[i].at, "gets the host's %s",
+				  b->env_pass.v[i].s);
 	for (i = 0; i < b->env_set.n; i++) {
 		have = pair_get(&a->env_set, b->env_set.v[i].key);
 		if (!have || strcmp(have->value, b->env_set.v[i].value) != 0)
@@ -122,7 +125,8 @@ static void runtimes(struct diff *d)
 			  runtime_names[b->runtime.v], runtime_names[a->runtime.v]);
 	for (i = 0; i < b->fallback.n; i++)
 		if (!list_has(&a->fallback, b->fallback.v[i].s))
-			diff_item(d, "process.fallback", d->b, b->fallback.v[i].at, "may fall back to %s", b->fallback.v[i].s);
+			diff_item(d, "process.fallback", d->b, b->fallback.v[i].at, "may fall back to %s",
+				  b->fallback.v[i].s);
 	for (i = 0; i < b->categories.n; i++) {
 		have = pair_get(&a->categories, b->categories.v[i].key);
 		if (!have || strcmp(have->value, b->categories.v[i].value) != 0)
@@ -156,7 +160,8 @@ static void process(struct diff *d)
 		diff_limit(d, limits[i].key, limits[i].unit, (const struct pol_num *)(const void *)(a + limits[i].at),
 			   (const struct pol_num *)(const void *)(b + limits[i].at));
 	if (d->a->process.user.v != d->b->process.user.v)
-		diff_item(d, "process.user", d->b, d->b->process.user.at, "runs as user %" PRIu64, d->b->process.user.v);
+		diff_item(d, "process.user", d->b, d->b->process.user.at, "runs as user %" PRIu64,
+			  d->b->process.user.v);
 	runtimes(d);
 	environment(d);
 }
@@ -172,8 +177,10 @@ static void checks(struct diff *d)
 		pb = pair_get(&d->b->check, pa->key);
 		if (!pb)
 			diff_item(d, "check", d->a, pa->at, "%s is no longer fixed to %s", pa->key, pa->value);
-		else if (name_index(check_verdict_names, sv_of(pb->value)) < name_index(check_verdict_names, sv_of(pa->value)))
-			diff_item(d, "check", d->b, pb->at, "%s is only %s instead of %s", pb->key, pb->value, pa->value);
+		else if (name_index(check_verdict_names, sv_of(pb->value)) <
+			 name_index(check_verdict_names, sv_of(pa->value)))
+			diff_item(d, "check", d->b, pb->at, "%s is only %s instead of %s", pb->key, pb->value,
+				  pa->value);
 	}
 	for (i = 0; i < d->b->check.n; i++)
 		if (!pair_get(&d->a->check, d->b->check.v[i].key))
@@ -211,7 +218,9 @@ static void phases(struct diff *d)
 			policy_show_yaml(b->policy, 0, &y);
 		if (!sv_eq(buf_view(&x), buf_view(&y)) || buf_failed(&x) || buf_failed(&y))
 			diff_item(d, "phases", b ? d->b : d->a, b ? b->at : a->at, "%s %s", *name,
-				  a && b ? "is different" : b ? "is added" : "is gone");
+				  a && b ? "is different"
+				  : b    ? "is added"
+					 : "is gone");
 	}
 }
 
@@ -232,7 +241,8 @@ static uint32_t text_part(struct policy_diff_side from, struct policy_diff_side 
 	struct diff d = {from.policy, to.policy, workdir, out, NULL, sign, 0};
 	struct text_shown x, y;
 
-	(void)buf_printf(out, "%s allows, %s does not:\n", text_show(&x, sv_of(to.name)), text_show(&y, sv_of(from.name)));
+	(void)buf_printf(out, "%s allows, %s does not:\n", text_show(&x, sv_of(to.name)),
+			 text_show(&y, sv_of(from.name)));
 	if (grants(&d) == 0)
 		(void)buf_str(out, "  nothing\n");
 	return d.n;

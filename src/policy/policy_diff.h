@@ -1,8 +1,9 @@
 /*
  * policy_diff: what one effective policy allows that another does not.
  *
- * Compared by meaning, key by key: a rule that another rule already covers is no difference, whatever its text. Where meaning cannot be told from the patterns (two wildcards
- * that overlap in part) the difference is reported: the answer "nothing more" can be trusted.
+ * Compared by meaning, key by key: a rule that another rule already covers is no difference, whatever its text. Where
+ * meaning cannot be told from the patterns (two wildcards that overlap in part) the difference is reported: the answer
+ * "nothing more" can be trusted.
  *
  * Failure is the buffer's (buf_failed()).
  */

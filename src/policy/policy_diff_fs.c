@@ -74,7 +74,8 @@ static void wild_grants(struct diff *d)
 		if (!is_plain(write->v[i].s) && !cover_by_list(&cover_path, &d->a->fs.write, write->v[i].s))
 			diff_item(d, "filesystem.write", d->b, write->v[i].at, "writes %s", write->v[i].s);
 	for (i = 0; i < read->n; i++)
-		if (!is_plain(read->v[i].s) && read->v[i].s[0] == '/' && !cover_by_list(&cover_path, &d->a->fs.read, read->v[i].s) &&
+		if (!is_plain(read->v[i].s) && read->v[i].s[0] == '/' &&
+		    !cover_by_list(&cover_path, &d->a->fs.read, read->v[i].s) &&
 		    !cover_by_list(&cover_path, &d->a->fs.write, read->v[i].s))
 			diff_item(d, "filesystem.read", d->b, read->v[i].at, "reads %s", read->v[i].s);
 }
@@ -91,21 +92,23 @@ static void wild_refusals(struct diff *d)
 	for (i = 0; i < read->n; i++)
 		if (read->v[i].s[0] != '/' && !cover_by_list(&cover_path, &d->b->fs.read, read->v[i].s) &&
 		    (d->b->fs.write.n || d->b->fs.workdir.v >= WORKDIR_READ_WRITE))
-			diff_item(d, "filesystem.read", d->a, read->v[i].at, "no longer keeps %s read-only", read->v[i].s);
+			diff_item(d, "filesystem.read", d->a, read->v[i].at, "no longer keeps %s read-only",
+				  read->v[i].s);
 }
 
 void diff_filesystem(struct diff *d)
 {
 	/* By how much reaches the host: a copy is written, but changes nothing. */
-	static const int levels[] = {[WORKDIR_NONE] = 0, [WORKDIR_READ_ONLY] = 1, [WORKDIR_COPY] = 2, [WORKDIR_READ_WRITE] = 3};
+	static const int levels[] = {
+		[WORKDIR_NONE] = 0, [WORKDIR_READ_ONLY] = 1, [WORKDIR_COPY] = 2, [WORKDIR_READ_WRITE] = 3};
 	const struct pol_fs *a = &d->a->fs, *b = &d->b->fs;
 	const struct pol_list *lists[] = {&a->read, &a->write, &a->deny, &b->read, &b->write, &b->deny};
 	struct probes p = {0};
 	uint32_t i;
 
 	if (levels[b->workdir.v] > levels[a->workdir.v])
-		diff_item(d, "filesystem.workdir", d->b, b->workdir.at, "%s instead of %s", workdir_mode_names[b->workdir.v],
-			  workdir_mode_names[a->workdir.v]);
+		diff_item(d, "filesystem.workdir", d->b, b->workdir.at, "%s instead of %s",
+			  workdir_mode_names[b->workdir.v], workdir_mode_names[a->workdir.v]);
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		p.cap += lists[i]->n;
 	p.v = arena_array(d->b->arena, p.cap ? p.cap : 1, sizeof(*p.v));

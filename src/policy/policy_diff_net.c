@@ -13,7 +13,8 @@ static const char *name_of(const struct net_rule *r)
 static bool host_covers(const struct net_rule *outer, const struct net_rule *inner)
 {
 	if (outer->cidr)
-		return inner->cidr ? net_cidr_covers(outer->cidr, inner->cidr) : net_cidr_has(outer->cidr, sv_of(inner->host));
+		return inner->cidr ? net_cidr_covers(outer->cidr, inner->cidr)
+				   : net_cidr_has(outer->cidr, sv_of(inner->host));
 	return !inner->cidr && net_host_covers(outer->host, inner->host);
 }
 
@@ -61,7 +62,8 @@ static bool atom_allowed(const struct policy *p, const struct atom *x)
 		return true;
 	for (i = 0; i < p->net.allow.n; i++) {
 		r = &p->net.allow.v[i];
-		if (host_covers(r, x->rule) && net_port_allowed(r, x->port) && paths_cover(&r->paths, &x->rule->paths) &&
+		if (host_covers(r, x->rule) && net_port_allowed(r, x->port) &&
+		    paths_cover(&r->paths, &x->rule->paths) &&
 		    (r->methods.n == 0 || (x->method && net_method_in(&r->methods, x->method))))
 			return true;
 	}
@@ -81,8 +83,8 @@ static void compare_atom(struct diff *d, struct atom x)
 		r = snprintf(paths + n, sizeof(paths) - n, " %s", x.rule->paths.v[i].s);
 		n += r > 0 ? (size_t)r : 0;
 	}
-	diff_item(d, "network.allow", d->b, x.rule->at, "reaches %s:%u%s%s%s", name_of(x.rule), x.port, x.method ? " " : "",
-		  x.method ? x.method : "", paths);
+	diff_item(d, "network.allow", d->b, x.rule->at, "reaches %s:%u%s%s%s", name_of(x.rule), x.port,
+		  x.method ? " " : "", x.method ? x.method : "", paths);
 }
 
 static void compare_rule(struct diff *d, const struct net_rule *r)
@@ -206,17 +208,18 @@ static void models(struct diff *d, const struct provider *a, const struct provid
 		diff_item(d, "inference.providers", d->b, b->at, "uses any model of %s", b->name);
 	for (i = 0; i < b->models.n; i++)
 		if (!cover_by_list(&cover_model, &a->models, b->models.v[i].s))
-			diff_item(d, "inference.providers", d->b, b->models.v[i].at, "uses model %s of %s", b->models.v[i].s,
-				  b->name);
+			diff_item(d, "inference.providers", d->b, b->models.v[i].at, "uses model %s of %s",
+				  b->models.v[i].s, b->name);
 }
 
 static void provider(struct diff *d, const struct provider *a, const struct provider *b)
 {
 	if (a->kind.v != b->kind.v || !same_text(a->url.s, b->url.s))
-		diff_item(d, "inference.providers", d->b, b->url.s ? b->url.at : b->at, "%s is another server: %s", b->name,
-			  b->url.s ? b->url.s : provider_kind_names[b->kind.v]);
+		diff_item(d, "inference.providers", d->b, b->url.s ? b->url.at : b->at, "%s is another server: %s",
+			  b->name, b->url.s ? b->url.s : provider_kind_names[b->kind.v]);
 	if (b->credential.s && !same_text(a->credential.s, b->credential.s))
-		diff_item(d, "inference.providers", d->b, b->credential.at, "uses credential %s at %s", b->credential.s, b->name);
+		diff_item(d, "inference.providers", d->b, b->credential.at, "uses credential %s at %s", b->credential.s,
+			  b->name);
 	models(d, a, b);
 	diff_limit(d, "inference.max_requests", UNIT_COUNT, &a->max_requests, &b->max_requests);
 	diff_limit(d, "inference.max_output_tokens", UNIT_COUNT, &a->max_output_tokens, &b->max_output_tokens);
@@ -245,7 +248,8 @@ void diff_inference(struct diff *d)
 		if (other)
 			provider(d, other, &b->providers[i]);
 		else
-			diff_item(d, "inference.providers", d->b, b->providers[i].at, "uses models of %s", b->providers[i].name);
+			diff_item(d, "inference.providers", d->b, b->providers[i].at, "uses models of %s",
+				  b->providers[i].name);
 	}
 	for (i = 0; i < b->n_routes; i++) {
 		for (k = 0; k < a->n_routes; k++)

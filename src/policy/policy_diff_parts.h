@@ -15,8 +15,8 @@ struct diff {
 	const char *workdir;
 	struct buf *out;
 	struct json *json; /* NULL: text */
-	char sign;	   /* '+' or '-', before each line of text */
-	uint32_t n;	   /* items so far */
+	char sign;         /* '+' or '-', before each line of text */
+	uint32_t n;        /* items so far */
 };
 
 /* key: "filesystem.write". of: whose origin it is. */

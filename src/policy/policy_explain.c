@@ -212,13 +212,15 @@ static void filesystem(struct explain *e, const struct policy *p, const char *wo
 	say_workdir(e, p, workdir);
 	say_paths(e, "It can also read and write", &p->fs.write);
 	say_paths(e, "It can also read, but not write,", &p->fs.read);
-	add(e, "It can read the base system: /usr, /bin, /lib, and of /etc what programs need. It has a home, /tmp, /proc and "
+	add(e, "It can read the base system: /usr, /bin, /lib, and of /etc what programs need. It has a home, /tmp, "
+	       "/proc and "
 	       "/dev of its own, empty at the start");
 	if (p->fs.tmp_size.set)
 		add(e, "; home and /tmp hold at most %s", policy_show_number(&n, UNIT_SIZE, p->fs.tmp_size.v));
 	(void)buf_char(&e->line, '.');
 	say(e);
-	add(e, "It cannot see anything else of this machine: not the rest of your home, not other users, not other disks.");
+	add(e, "It cannot see anything else of this machine: not the rest of your home, not other users, not other "
+	       "disks.");
 	say(e);
 	if (p->fs.deny.n)
 		say_denials(e, &p->fs.deny);
@@ -282,7 +284,7 @@ static void network(struct explain *e, const struct policy *p)
 	static const char *const modes[] = {
 		[NET_NONE] = "It has no network: it cannot reach any other machine.",
 		[NET_ALLOWLIST] = "It can reach the hosts that follow, through a gateway, and no others.",
-		[NET_PUBLIC] = "It can reach every public host, through a gateway, but no private, local or cloud metadata address.",
+		[NET_PUBLIC] = "It can reach every public host, through a gateway, but no private or metadata address.",
 	};
 	struct policy_number n;
 
@@ -294,10 +296,12 @@ static void network(struct explain *e, const struct policy *p)
 	say(e);
 	if (p->net.mode.v != NET_NONE) {
 		say_rules(e, p);
-		add(e, p->net.dns.v == DNS_NONE ? "It cannot look up names." : "Names that it may not reach do not resolve.");
+		add(e, p->net.dns.v == DNS_NONE ? "It cannot look up names."
+						: "Names that it may not reach do not resolve.");
 		say(e);
 		if (p->net.max_bytes_out.set) {
-			add(e, "It can send at most %s in all.", policy_show_number(&n, UNIT_SIZE, p->net.max_bytes_out.v));
+			add(e, "It can send at most %s in all.",
+			    policy_show_number(&n, UNIT_SIZE, p->net.max_bytes_out.v));
 			say(e);
 		}
 	}
@@ -327,8 +331,8 @@ static void say_limits(struct explain *e, const struct pol_process *p)
 	for (i = 0; i < ARRAY_LEN(limits); i++) {
 		if (!limits[i].v->set || !limits[i].v->v)
 			continue;
-		add(e, "%s%s %s", any ? ", " : "It can use at most ", policy_show_number(&n, limits[i].unit, limits[i].v->v),
-		    limits[i].what);
+		add(e, "%s%s %s", any ? ", " : "It can use at most ",
+		    policy_show_number(&n, limits[i].unit, limits[i].v->v), limits[i].what);
 		any = true;
 	}
 	if (any) {

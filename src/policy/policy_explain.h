@@ -1,8 +1,8 @@
 /*
  * policy_explain: an effective policy in sentences, for a person who has half a minute.
  *
- * Text is grouped by domain and wrapped at 96 columns; JSON is {"filesystem": ["sentence", ...], ...}. Untrusted text is escaped.
- * Failure is the buffer's (buf_failed()).
+ * Text is grouped by domain and wrapped at 96 columns; JSON is {"filesystem": ["sentence", ...], ...}. Untrusted text
+ * is escaped. Failure is the buffer's (buf_failed()).
  */
 #ifndef CORDON_POLICY_EXPLAIN_H
 #define CORDON_POLICY_EXPLAIN_H

@@ -45,8 +45,8 @@ enum seen_by { SEEN_NOT, SEEN_WORKDIR, SEEN_READ, SEEN_WRITE, SEEN_BASE };
 struct sight {
 	enum seen_by by;
 	int depth;
-	const struct pol_str *pattern;	/* SEEN_READ and SEEN_WRITE */
-	const struct base_path *base;	/* SEEN_BASE */
+	const struct pol_str *pattern; /* SEEN_READ and SEEN_WRITE */
+	const struct base_path *base;  /* SEEN_BASE */
 };
 
 static int pattern_depth(const char *pattern, struct sv path)
@@ -168,7 +168,8 @@ static void answer_absent(const struct policy *p, const char *workdir, const cha
 	(void)text_show(&shown, sv_of(path));
 	if (leads_on(p, workdir, path)) {
 		reason_set(r, access == FS_READ ? ANSWER_ALLOW : ANSWER_DENY, NULL, NULL, (struct origin){0});
-		reason_text(r, "%s is a folder of the sandbox itself; it holds only what leads to visible paths.", shown.s);
+		reason_text(r, "%s is a folder of the sandbox itself; it holds only what leads to visible paths.",
+			    shown.s);
 		return;
 	}
 	reason_set(r, ANSWER_DENY, NULL, NULL, (struct origin){0});
@@ -253,7 +254,8 @@ static void answer_denied(const struct pol_str *hit, const char *path, struct re
 	reason_set(r, ANSWER_DENY, "filesystem.deny", hit->s, hit->at);
 	if (!hit->at.file && !why)
 		why = "Cordon keeps its own folders from every sandbox";
-	reason_text(r, "%s is denied: %s.", text_show(&shown, sv_of(path)), why ? why : "deny wins over every other rule");
+	reason_text(r, "%s is denied: %s.", text_show(&shown, sv_of(path)),
+		    why ? why : "deny wins over every other rule");
 	reason_hint(r, "%s", why ? "" : "take it out of filesystem.deny");
 }
 
@@ -274,7 +276,7 @@ void policy_query_path(const struct policy *p, const char *workdir, const char *
 	const struct pol_str *denied = deny_hit(p, &s, sv_of(path)), *protected = NULL;
 
 	if (access == FS_WRITE && s.by != SEEN_NOT && s.by != SEEN_BASE)
-		protected = list_hit(&p->fs.protect, sv_of(path));
+	protected = list_hit(&p->fs.protect, sv_of(path));
 	if (denied)
 		answer_denied(denied, path, ret);
 	else if (protected)
@@ -376,6 +378,8 @@ void policy_query_model(const struct policy *p, const char *model, struct reason
 	(void)text_show(&shown, sv_of(model));
 	reason_set(ret, ANSWER_DENY, inf->n_providers ? "inference.providers" : NULL, NULL,
 		   inf->n_providers ? inf->providers[0].at : (struct origin){0});
-	reason_text(ret, inf->n_providers ? "No provider takes model %s." : "There is no model access, so none to %s.", shown.s);
-	reason_hint(ret, "%s", inf->n_providers ? "add it to a provider's models" : "add a provider to inference.providers");
+	reason_text(ret, inf->n_providers ? "No provider takes model %s." : "There is no model access, so none to %s.",
+		    shown.s);
+	reason_hint(ret, "%s",
+		    inf->n_providers ? "add it to a provider's models" : "add a provider to inference.providers");
 }

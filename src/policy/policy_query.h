@@ -1,18 +1,21 @@
 /*
  * policy_query: what an effective policy says about one thing. Pure: never looks at the host's files.
  *
- * The same answers serve `cordon why`, `policy test`, `policy diff`, the plan and (later) the gateway, so that what is explained is what is enforced.
+ * The same answers serve `cordon why`, `policy test`, `policy diff`, the plan and (later) the gateway, so that what is
+ * explained is what is enforced.
  *
  * Filesystem. The first of these that applies decides:
- *  1. filesystem.deny: no access. (The mandatory part of it, origin "built in", does not hold in the sandbox's own places.)
- *  2. Among the work folder and the patterns of filesystem.read and .write the one that matches deepest: it is the more specific word. At equal depth
- *     the wider access holds, so that a policy can widen what it extends (write over read) and a work folder is what its mode says.
- *     A pattern that floats ("**" + "/x") counts only inside the work folder or a folder that another pattern shows.
+ *  1. filesystem.deny: no access. (Its mandatory part, origin "built in", does not hold in the sandbox's own places.)
+ *  2. Among the work folder and the patterns of filesystem.read and .write the one that matches deepest: it is the
+ *     more specific word. At equal depth the wider access holds, so that a policy can widen what it extends (write
+ *     over read) and a work folder is what its mode says. A pattern that floats ("**" + "/x") counts only inside the
+ *     work folder or a folder that another pattern shows.
  *  3. The base system (model/base_system.h); its hidden rows beat patterns of 2 that match less deep.
  *  4. Else it is absent.
  * Writing is then refused for filesystem.protect, but in the sandbox's own places.
  *
- * Network. Deny wins. A rule without ports means 443 and 80, in a deny rule every port. Private and metadata addresses open by a cidr rule only.
+ * Network. Deny wins. A rule without ports means 443 and 80, in a deny rule every port. Private and metadata addresses
+ * open by a cidr rule only.
  */
 #ifndef CORDON_POLICY_QUERY_H
 #define CORDON_POLICY_QUERY_H
@@ -24,7 +27,7 @@ enum answer { ANSWER_DENY, ANSWER_ALLOW };
 
 struct reason {
 	enum answer answer;
-	char rule[192]; /* the key and the pattern that decided, e.g. "filesystem.deny /home/a/.ssh"; "" where no rule spoke */
+	char rule[192]; /* key and pattern that decided: "filesystem.deny /home/a/.ssh"; "" where no rule spoke */
 	struct origin at;
 	char text[320]; /* one sentence for a person */
 	char hint[320]; /* what to change for the other answer; "" where nothing can */
@@ -37,8 +40,8 @@ void policy_query_path(const struct policy *p, const char *workdir, const char *
 		       struct reason *ret);
 void policy_query_exec(const struct policy *p, const char *workdir, const char *path, struct reason *ret);
 /* port 0: any of 443 and 80; method and url_path NULL: is there any that passes. */
-void policy_query_host(const struct policy *p, const char *host, uint16_t port, const char *method, const char *url_path,
-		       struct reason *ret);
+void policy_query_host(const struct policy *p, const char *host, uint16_t port, const char *method,
+		       const char *url_path, struct reason *ret);
 void policy_query_model(const struct policy *p, const char *model, struct reason *ret);
 
 /* For those who answer: sets answer, rule ("key value", escaped; value may be NULL) and origin. */

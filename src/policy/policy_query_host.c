@@ -170,8 +170,8 @@ static void ask_allow(const struct policy *p, const struct host_question *q, str
 	}
 }
 
-void policy_query_host(const struct policy *p, const char *host, uint16_t port, const char *method, const char *url_path,
-		       struct reason *ret)
+void policy_query_host(const struct policy *p, const char *host, uint16_t port, const char *method,
+		       const char *url_path, struct reason *ret)
 {
 	struct host_question q = {sv_of(host), port, method, url_path, net_host_class(sv_of(host)), {{0}}};
 	const struct net_rule *r;

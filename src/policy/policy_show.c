@@ -27,9 +27,9 @@ const char *policy_show_number(struct policy_number *out, enum policy_unit unit,
 		uint64_t size;
 		const char *name;
 	} units[] = {
-		{UNIT_SIZE, UINT64_C(1) << 40, "T"}, {UNIT_SIZE, 1 << 30, "G"},	  {UNIT_SIZE, 1 << 20, "M"},
-		{UNIT_SIZE, 1 << 10, "K"},	     {UNIT_DURATION, 86400000, "d"}, {UNIT_DURATION, 3600000, "h"},
-		{UNIT_DURATION, 60000, "m"},	     {UNIT_DURATION, 1000, "s"},  {UNIT_DURATION, 1, "ms"},
+		{UNIT_SIZE, UINT64_C(1) << 40, "T"}, {UNIT_SIZE, 1 << 30, "G"},      {UNIT_SIZE, 1 << 20, "M"},
+		{UNIT_SIZE, 1 << 10, "K"},           {UNIT_DURATION, 86400000, "d"}, {UNIT_DURATION, 3600000, "h"},
+		{UNIT_DURATION, 60000, "m"},         {UNIT_DURATION, 1000, "s"},     {UNIT_DURATION, 1, "ms"},
 	};
 	size_t i;
 
@@ -403,8 +403,11 @@ static void domains(struct show *s, const struct policy *p)
 
 void policy_show_test(const struct pol_test *t, struct buf *out)
 {
-	static const char *const subjects[] = {[TEST_HOST] = "host",   [TEST_READ] = "read",   [TEST_WRITE] = "write",
-					       [TEST_EXEC] = "exec", [TEST_MODEL] = "model"};
+	static const char *const subjects[] = {[TEST_HOST] = "host",
+					       [TEST_READ] = "read",
+					       [TEST_WRITE] = "write",
+					       [TEST_EXEC] = "exec",
+					       [TEST_MODEL] = "model"};
 
 	(void)buf_printf(out, "%s: {%s: ", t->allow ? "allow" : "deny", subjects[t->subject]);
 	scalar(out, t->target);

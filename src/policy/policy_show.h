@@ -1,8 +1,9 @@
 /*
  * policy_show: a policy as text that could be read back.
  *
- * YAML with, on request, "# file:line" behind each value, and the mandatory protections as a comment (they are in no file, and a reader would refuse them). JSON has the same
- * shape; each value is {"value": ..., "from": "file:line"}. Unset values are left out. Untrusted text cannot break out of its scalar.
+ * YAML with, on request, "# file:line" behind each value, and the mandatory protections as a comment (they are in no
+ * file, and a reader would refuse them). JSON has the same shape; each value is {"value": ..., "from": "file:line"}.
+ * Unset values are left out. Untrusted text cannot break out of its scalar.
  *
  * Failure is the buffer's (buf_failed()).
  */
@@ -13,7 +14,7 @@
 #include "model/policy.h"
 
 enum policy_show_flags {
-	POLICY_SHOW_FROM = 1,	 /* where each value comes from */
+	POLICY_SHOW_FROM = 1,    /* where each value comes from */
 	POLICY_SHOW_PROTECT = 2, /* the mandatory protections */
 };
 

@@ -63,7 +63,8 @@ bool policy_test_one(const struct policy *p, const char *workdir, const struct p
 	return (ret->answer == ANSWER_ALLOW) == t->allow;
 }
 
-static void print_one(const struct policy *p, const struct pol_test *t, bool ok, const struct reason *r, struct buf *out)
+static void print_one(const struct policy *p, const struct pol_test *t, bool ok, const struct reason *r,
+		      struct buf *out)
 {
 	struct text_shown shown;
 	struct buf what;

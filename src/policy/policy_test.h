@@ -2,7 +2,8 @@
  * policy_test: runs the `tests:` of an effective policy against its own answers.
  *
  * Paths have been resolved by the loader. Text is one line per expectation, with the deciding
- * rule and its line for those that fail; JSON is {"passed", "failed", "tests": [...]}. Failure of output is the buffer's.
+ * rule and its line for those that fail; JSON is {"passed", "failed", "tests": [...]}. Failure of output is the
+ * buffer's.
  */
 #ifndef CORDON_POLICY_TEST_H
 #define CORDON_POLICY_TEST_H

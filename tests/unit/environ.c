@@ -16,8 +16,14 @@ static char *const host[] = {
 
 static struct environ_set built(struct arena *a, const struct policy *p, const char *const *args, size_t n, bool tty)
 {
-	struct environ_request req = {
-		.policy = p, .host = host, .pwd = "/w", .home = "/home/ann", .tty = tty, .arguments = args, .n_arguments = n, .report = true};
+	struct environ_request req = {.policy = p,
+				      .host = host,
+				      .pwd = "/w",
+				      .home = "/home/ann",
+				      .tty = tty,
+				      .arguments = args,
+				      .n_arguments = n,
+				      .report = true};
 	struct environ_set set = {0};
 	struct error err = {0};
 
@@ -131,8 +137,12 @@ static void the_command_line_comes_after_the_policy_and_placeholders_last(void)
 	const char *const args[] = {"LANG=x", "EDITOR", "ANTHROPIC_API_KEY"};
 	const struct environ_placeholder ph[] = {{"ANTHROPIC_API_KEY", "sk-placeholder"}};
 	struct pol_pair set = {"LANG", "y", {0}};
-	struct environ_request req = {.policy = p,	    .host = host,	.arguments = args,
-				      .n_arguments = 3,	    .placeholders = ph, .n_placeholders = 1};
+	struct environ_request req = {.policy = p,
+				      .host = host,
+				      .arguments = args,
+				      .n_arguments = 3,
+				      .placeholders = ph,
+				      .n_placeholders = 1};
 	struct environ_set s = {0};
 	struct error err = {0};
 

@@ -94,7 +94,8 @@ static void the_base_system_is_readable_and_nothing_of_it_writable(void)
 	CHECK(reads(p, "/lib64/ld-linux-x86-64.so.2") && reads(p, "/bin") && reads(p, "/etc/passwd"));
 	CHECK(!writes(p, "/etc/passwd"));
 	CHECK(!reads(p, "/etc/shadow") && !reads(p, "/etc/shadow-") && !reads(p, "/etc/gshadow"));
-	CHECK(!reads(p, "/etc/sudoers.d/x") && !reads(p, "/etc/ssh/ssh_host_rsa_key") && !reads(p, "/etc/ssl/private/k"));
+	CHECK(!reads(p, "/etc/sudoers.d/x") && !reads(p, "/etc/ssh/ssh_host_rsa_key") &&
+	      !reads(p, "/etc/ssl/private/k"));
 	CHECK(reads(p, "/etc/ssl/certs/ca-certificates.crt") && reads(p, "/etc") && !reads(p, "/etc/ssh/ssh_config"));
 	policy_free(p);
 }
@@ -114,7 +115,8 @@ static void the_rest_of_the_host_is_absent(void)
 {
 	struct policy *p = fresh();
 
-	CHECK(!reads(p, "/home/ann/.ssh/id_rsa") && !reads(p, "/root") && !reads(p, "/opt/tool") && !reads(p, "/var/log"));
+	CHECK(!reads(p, "/home/ann/.ssh/id_rsa") && !reads(p, "/root") && !reads(p, "/opt/tool") &&
+	      !reads(p, "/var/log"));
 	CHECK(!reads(p, "/home/ann/workshop") && reads(p, WORK "/a"));
 	CHECK(reads(p, "/") && reads(p, "/home") && reads(p, "/home/ann") && !writes(p, "/home/ann"));
 	policy_free(p);
@@ -174,7 +176,8 @@ static void the_deeper_of_read_and_write_decides(void)
 	add(p, &p->fs.read, "/srv/keep");
 	add(p, &p->fs.write, "/srv/keep/cache");
 	add(p, &p->fs.read, WORK "/vendor");
-	CHECK(writes(p, "/srv/x") && !writes(p, "/srv/keep/x") && reads(p, "/srv/keep/x") && writes(p, "/srv/keep/cache/x"));
+	CHECK(writes(p, "/srv/x") && !writes(p, "/srv/keep/x") && reads(p, "/srv/keep/x") &&
+	      writes(p, "/srv/keep/cache/x"));
 	CHECK(!writes(p, WORK "/vendor/x") && writes(p, WORK "/src/x"));
 	add(p, &p->fs.read, "/both");
 	add(p, &p->fs.write, "/both");
@@ -231,23 +234,41 @@ static void host_rules_match_names_as_documented(void)
 
 static void a_trailing_double_star_needs_the_slash(void)
 {
-	CHECK(net_path_matches("/simple/**", sv_of("/simple/")) && net_path_matches("/simple/**", sv_of("/simple/a/b")));
-	CHECK(!net_path_matches("/simple/**", sv_of("/simple")) && !net_path_matches("/simple/**", sv_of("/simplex/a")));
+	CHECK(net_path_matches("/simple/**", sv_of("/simple/")) &&
+	      net_path_matches("/simple/**", sv_of("/simple/a/b")));
+	CHECK(!net_path_matches("/simple/**", sv_of("/simple")) &&
+	      !net_path_matches("/simple/**", sv_of("/simplex/a")));
 	CHECK(net_path_matches("/a/*/c", sv_of("/a/b/c")) && !net_path_matches("/a/*/c", sv_of("/a/b/b/c")));
 	CHECK(net_path_matches("/a/**/c", sv_of("/a/c")) && net_path_matches("/a/**/c", sv_of("/a/x/y/c")));
 	CHECK(net_path_matches("/**", sv_of("/")) && net_path_matches("**", sv_of("/x?y=/z")));
 	CHECK(net_path_matches("/x", sv_of("/x?q=1")) && !net_path_matches("/x", sv_of("/x/")));
 	CHECK(net_path_matches("/**/a/**/b", sv_of("/q/a/a/z/b")) && !net_path_matches("/**/a/**/b", sv_of("/q/b/a")));
-	CHECK(net_path_covers("/a/**", "/a/b/**") && net_path_covers("/a/**", "/a/*.x") && !net_path_covers("/a/**", "/a"));
+	CHECK(net_path_covers("/a/**", "/a/b/**") && net_path_covers("/a/**", "/a/*.x") &&
+	      !net_path_covers("/a/**", "/a"));
 	CHECK(!net_path_covers("/a/b/**", "/a/**"));
 }
 
 static void addresses_that_are_not_the_internet_are_known_in_every_spelling(void)
 {
-	static const char *const bad[] = {"127.0.0.1",	    "10.1.2.3",	     "169.254.169.254", "192.168.0.1", "172.31.0.1",
-					  "100.64.0.1",	    "::1",	     "[fd00::1]",	"fe80::1",     "::ffff:127.0.0.1",
-					  "64:ff9b::7f00:1", "2002:7f00:1::", "2130706433",	"0x7f.1",      "127.1",
-					  "localhost",	    "a.localhost",   "0.0.0.0",		"metadata.google.internal"};
+	static const char *const bad[] = {"127.0.0.1",
+					  "10.1.2.3",
+					  "169.254.169.254",
+					  "192.168.0.1",
+					  "172.31.0.1",
+					  "100.64.0.1",
+					  "::1",
+					  "[fd00::1]",
+					  "fe80::1",
+					  "::ffff:127.0.0.1",
+					  "64:ff9b::7f00:1",
+					  "2002:7f00:1::",
+					  "2130706433",
+					  "0x7f.1",
+					  "127.1",
+					  "localhost",
+					  "a.localhost",
+					  "0.0.0.0",
+					  "metadata.google.internal"};
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -323,7 +344,8 @@ static void models_match_whole_names_and_routes(void)
 	p->inference.n_providers = 2;
 	p->inference.routes = route;
 	p->inference.n_routes = 1;
-	CHECK(takes(p, "claude-opus-4") && takes(p, "local-a/b") && !takes(p, "Claude-opus") && !takes(p, "my-claude-x"));
+	CHECK(takes(p, "claude-opus-4") && takes(p, "local-a/b") && !takes(p, "Claude-opus") &&
+	      !takes(p, "my-claude-x"));
 	v[1].models.v[0].s = "other";
 	CHECK(!takes(p, "local-x"));
 	policy_free(p);

@@ -13,7 +13,8 @@ static const char *const whole =
 	"  tmp_size: 1536\n"
 	"network:\n"
 	"  mode: allowlist\n"
-	"  allow: [{host: \"*.a.example\", ports: [1, 65535], methods: [GET], paths: [\"/x/**\"], credential: c}, {cidr: 10.0.0.0/8}]\n"
+	"  allow: [{host: \"*.a.example\", ports: [1, 65535], methods: [GET], paths: [\"/x/**\"], credential: c}, "
+	"{cidr: 10.0.0.0/8}]\n"
 	"  deny: [{host: b.example, ports: [22]}]\n"
 	"  dns: none\n"
 	"  loopback: false\n"
@@ -33,7 +34,8 @@ static const char *const whole =
 	"  env: {set: {A: \"yes\", B: \"1\", C: \"\", D: \"x\\ty\\nz\", E: \"null\"}, pass: [TERM]}\n"
 	"inference:\n"
 	"  providers:\n"
-	"    vllm: {kind: openai, url: \"http://127.0.0.1:8000\", credential: k, base_url_env: X, models: [\"a*\"], max_requests: 1, max_output_tokens: 2, server_tools: allow}\n"
+	"    vllm: {kind: openai, url: \"http://127.0.0.1:8000\", credential: k, base_url_env: X, models: [\"a*\"], "
+	"max_requests: 1, max_output_tokens: 2, server_tools: allow}\n"
 	"  routes: [{model: \"a*\", provider: vllm}]\n"
 	"check: {scope-reduction: deny}\n"
 	"phases:\n"
@@ -71,7 +73,8 @@ static void what_is_shown_reads_back_as_the_same(void)
 		policy_show_yaml(again, 0, &two);
 		CHECK_STR(two.p, one.p);
 		CHECK(again->fs.read.n == 5 && again->fs.write.set && again->fs.write.n == 0 && again->n_tests == 2);
-		CHECK(again->process.cpus.v == 250 && again->process.timeout.v == 90000 && again->fs.tmp_size.v == 1536);
+		CHECK(again->process.cpus.v == 250 && again->process.timeout.v == 90000 &&
+		      again->fs.tmp_size.v == 1536);
 		CHECK_STR(again->process.env_set.v[0].value, "yes");
 		CHECK_STR(again->process.env_set.v[3].value, "x\ty\nz");
 		CHECK_STR(again->fs.deny.v[2].s, "/caf\xc3\xa9");
@@ -140,7 +143,8 @@ static void every_kind_of_wrong_value_is_noted_and_none_ends_the_import(void)
 {
 	struct import_result r = {0};
 
-	CHECK(import_text("network: [1]\nmemory_limit: lots\ncpu_limit: -1\npids_limit: 1.5\nallowed_hosts: {a: b}\nmount_mode: x\n"
+	CHECK(import_text("network: [1]\nmemory_limit: lots\ncpu_limit: -1\npids_limit: 1.5\nallowed_hosts: {a: "
+			  "b}\nmount_mode: x\n"
 			  "runtime: [a]\npolicy: [1]\nnetwork_presets: [[1]]\ntmpfs_size: 0\ntimeout_seconds: nan\n",
 			  &r) == 0);
 	CHECK(r.n_lost == 11);
