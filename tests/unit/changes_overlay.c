@@ -71,18 +71,18 @@ static void work(struct dice *d, int at, int flags)
 		if (strchr(path, '/') && roll(d, 2))
 			(void)snprintf(other, sizeof(other), "../%s", names[roll(d, ARRAY_LEN(names))]);
 		if (other[0] != '.' || strchr(path, '/'))
-			(void)symlinkat(other, at, path);
+			(void)!symlinkat(other, at, path);
 		break;
 	case 9:
 		if (fstatat(at, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISLNK(st.st_mode))
-			(void)fchmodat(at, path, S_ISDIR(st.st_mode) ? 0700 | (modes[roll(d, 5)] & 0077) : modes[roll(d, 5)], 0);
+			(void)!fchmodat(at, path, S_ISDIR(st.st_mode) ? 0700 | (modes[roll(d, 5)] & 0077) : modes[roll(d, 5)], 0);
 		break;
 	case 10:
 		(void)renameat(at, path, at, other);
 		break;
 	default:
 		if (!(flags & TEXT_ONLY))
-			(void)linkat(at, path, at, other, 0);
+			(void)!linkat(at, path, at, other, 0);
 		break;
 	}
 }

@@ -7,11 +7,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -317,6 +322,24 @@ MAYBE int write_text(const char *path, const char *text)
 	AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
 
 	return fd < 0 ? -1 : write_all(fd, text, strlen(text));
+}
+
+/* From here on a system call fails with this code; with an argument given, only where that is not 0. */
+MAYBE bool break_call(unsigned nr, int argument, unsigned code)
+{
+	unsigned offset = argument < 0 ? (unsigned)offsetof(struct seccomp_data, nr)
+				       : (unsigned)(offsetof(struct seccomp_data, args) + 8 * (unsigned)argument);
+	struct sock_filter program[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | code),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog p = {ARRAY_LEN(program), program};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p) == 0;
 }
 
 /* Namespaces in which we may mount. Not in the main process: it cannot come back. */
