@@ -80,6 +80,12 @@ int lost(const struct scene *s, int err, const char *what)
 	return refused("%s: %s", what, strerror(err));
 }
 
+int broken(const char *what)
+{
+	(void)refused("%s: %s: the attack could not even be tried", what, strerror(errno));
+	return STUCK;
+}
+
 int judge(const struct scene *s, long rc, const char *what)
 {
 	return rc >= 0 ? won("%s works", what) : lost(s, errno, what);

@@ -94,6 +94,12 @@ int untried(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Failed with errno err: REFUSED, or UNTRIED where it is the control and err says that the kernel lacks the thing. */
 int lost(const struct scene *s, int err, const char *what);
 
+/*
+ * The attack could not be set up, with errno: STUCK, which passes nowhere. For what any work folder must allow: a
+ * sandbox in which nothing works would refuse everything.
+ */
+int broken(const char *what);
+
 /* WON where rc is not negative, else lost() with errno. */
 int judge(const struct scene *s, long rc, const char *what);
 

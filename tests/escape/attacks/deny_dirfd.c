@@ -4,7 +4,7 @@
 static int through_handle(const struct scene *s, const struct attack *a)
 {
 	if (mkdir("d", 0755) < 0)
-		return lost(s, errno, "setting up");
+		return broken("setting up");
 	int dir = open("d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0 || rename("d", ".git") < 0 || mkdirat(dir, "hooks", 0755) < 0)
 		return lost(s, errno, a->name);
@@ -15,7 +15,7 @@ static int through_handle(const struct scene *s, const struct attack *a)
 static int through_inner_handle(const struct scene *s, const struct attack *a)
 {
 	if (mkdir("d", 0755) < 0 || mkdir("d/hooks", 0755) < 0)
-		return lost(s, errno, "setting up");
+		return broken("setting up");
 	int dir = open("d/hooks", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0 || rename("d", ".git") < 0)
 		return lost(s, errno, a->name);

@@ -11,7 +11,7 @@ static int make_evil(void)
 static int link_symbolic(const struct scene *s, const struct attack *a)
 {
 	if (make_evil() < 0)
-		return lost(s, errno, "setting up");
+		return broken("setting up");
 	(void)rmdir("repo/.git/hooks");
 	return judge(s, symlink(a->num ? "../../evil/hooks" : "evil", a->text), a->text);
 }
@@ -19,7 +19,7 @@ static int link_symbolic(const struct scene *s, const struct attack *a)
 static int link_hard(const struct scene *s, const struct attack *a)
 {
 	if (make_evil() < 0)
-		return lost(s, errno, "setting up");
+		return broken("setting up");
 	return judge(s, link("evil/hooks/x", a->text), a->text);
 }
 
@@ -38,7 +38,7 @@ static int link_tmpfile(const struct scene *s, const struct attack *a)
 static int link_gitfile(const struct scene *s, const struct attack *a)
 {
 	if (make_evil() < 0)
-		return lost(s, errno, "setting up");
+		return broken("setting up");
 	int fd = open(a->text, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
 	return judge(s, fd < 0 ? -1 : write(fd, "gitdir: evil\n", 13), a->text);
 }

@@ -35,22 +35,26 @@ static int race_string(const struct scene *s, const struct attack *a)
 	struct race race = {.path = {'s', 'u', 'b', '/', 'g', 'o', 'o', 'd'}};
 	time_t end = time(NULL) + 2;
 	pthread_t thread;
-	bool hit = false;
+	bool hit = false, ran = false;
 
+	(void)s;
 	(void)a;
 	if (pthread_create(&thread, NULL, flip, &race) != 0)
-		return lost(s, errno, "thread");
+		return broken("thread");
 	while (!hit && time(NULL) < end) {
 		(void)unlink("sub/good");
 		for (int i = 0; i < 200; i++) {
 			long fd = syscall(SYS_openat, AT_FDCWD, (uintptr_t)race.path, O_CREAT | O_WRONLY, 0644);
 			if (fd >= 0)
 				close((int)fd);
+			ran |= fd >= 0;
 		}
 		hit = access("sub/.env", F_OK) == 0;
 	}
 	atomic_store(&race.done, true);
 	pthread_join(thread, NULL);
+	if (!ran)
+		return broken("creating the harmless file");
 	return hit ? won("the race created .env") : refused("the race never won");
 }
 

@@ -25,7 +25,7 @@ static int read_linked(const struct scene *s, const struct attack *a)
 static int read_exchanged(const struct scene *s, const struct attack *a)
 {
 	if (make_file("plain", O_EXCL, 0644) < 0)
-		return lost(s, errno, "plain");
+		return broken("plain");
 	if (renameat2(AT_FDCWD, a->text, AT_FDCWD, "plain", RENAME_EXCHANGE) < 0)
 		return lost(s, errno, "renameat2");
 	return judge_secret(s, open("plain", O_RDONLY | O_CLOEXEC), "the exchanged .env");

@@ -19,21 +19,21 @@ static int judge_hook(const struct scene *s, long rc, const char *what, const ch
 static int rename_tree(const struct scene *s, const struct attack *a)
 {
 	if (build() < 0)
-		return lost(s, errno, "setting up");
+		return broken("setting up");
 	return judge_hook(s, rename("a", ".git"), a->name, ".git/hooks/x");
 }
 
 static int rename_deep(const struct scene *s, const struct attack *a)
 {
 	if (mkdir("b", 0755) < 0 || mkdir("b/c", 0755) < 0 || build() < 0 || rename("a", "b/c/git") < 0)
-		return lost(s, errno, "setting up");
+		return broken("setting up");
 	return judge_hook(s, rename("b/c/git", "b/c/.git"), a->name, "b/c/.git/hooks/x");
 }
 
 static int rename_into(const struct scene *s, const struct attack *a)
 {
 	if (build() < 0)
-		return lost(s, errno, "setting up");
+		return broken("setting up");
 	(void)rmdir("repo/.git/hooks");
 	return judge_hook(s, rename("a/hooks", "repo/.git/hooks"), a->name, "repo/.git/hooks/x");
 }
@@ -41,14 +41,14 @@ static int rename_into(const struct scene *s, const struct attack *a)
 static int rename_file(const struct scene *s, const struct attack *a)
 {
 	if (make_file("plain", O_EXCL, 0644) < 0)
-		return lost(s, errno, "setting up");
+		return broken("setting up");
 	return judge_hook(s, rename("plain", a->text), a->name, a->text);
 }
 
 static int exchange(const struct scene *s, const struct attack *a)
 {
 	if (build() < 0)
-		return lost(s, errno, "setting up");
+		return broken("setting up");
 	long rc = renameat2(AT_FDCWD, "a", AT_FDCWD, "repo/.git", RENAME_EXCHANGE);
 	return judge_hook(s, rc, a->name, "repo/.git/hooks/x");
 }

@@ -26,7 +26,7 @@ static int race(const struct scene *s, const struct attack *a)
 	(void)snprintf(target, sizeof(target), "%s/.ssh", fact(s, "home", &home));
 	if (mkdir("race", 0700) < 0 || mkdir("race/folder", 0700) < 0 || symlink(target, "race/link") < 0 ||
 	    make_file("race/folder/id_fake", 0, 0600) < 0)
-		return lost(s, errno, "setting up");
+		return broken("setting up");
 	pid_t pid = fork();
 	if (pid == 0)
 		swap_forever();

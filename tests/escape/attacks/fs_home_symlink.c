@@ -9,7 +9,7 @@ static int follow(const struct scene *s, const struct attack *a)
 
 	(void)a;
 	if (symlink(fact_key(s, &key), "innocent") < 0)
-		return lost(s, errno, "symlink");
+		return broken("symlink");
 	return judge_secret(s, open("innocent", O_RDONLY | O_CLOEXEC), "a symlink in the work folder");
 }
 
@@ -19,7 +19,7 @@ static int follow_folder(const struct scene *s, const struct attack *a)
 
 	(void)a;
 	if (symlink(fact(s, "home", &home), "cache") < 0)
-		return lost(s, errno, "symlink");
+		return broken("symlink");
 	int dir = open("cache/.ssh", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return lost(s, errno, "cache/.ssh");
@@ -33,7 +33,7 @@ static int follow_openat2(const struct scene *s, const struct attack *a)
 
 	(void)a;
 	if (symlink(fact_key(s, &key), "innocent") < 0)
-		return lost(s, errno, "symlink");
+		return broken("symlink");
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, "innocent", &how, sizeof(how));
 	return judge_secret(s, fd, "openat2 of a symlink");
 }

@@ -22,7 +22,7 @@ static int splice_pages(const struct scene *s, const struct attack *a)
 	int fds[2];
 
 	if (pipe(fds) < 0)
-		return lost(s, errno, "pipe");
+		return broken("pipe");
 	return judge(s, vmsplice(fds[1], &part, 1, 0), a->name);
 }
 
