@@ -150,36 +150,57 @@ const struct base_path base_paths[] = {
 	{0},
 };
 
-int base_glob_depth(const struct glob *g, struct sv path)
+static int count_components(struct sv path)
 {
-	size_t end = 1;
-	int depth = 0;
+	size_t i;
+	int n = 0;
 
-	if (glob_hit(g, sv_of("/")))
-		return 0;
-	while (end < path.n) {
+	for (i = 0; i + 1 < path.n; i++)
+		n += path.p[i] == '/';
+	return n;
+}
+
+/* Without wildcards the answer needs no pattern: most of a policy and nearly all of the table is such. */
+static int plain_depth(struct sv folder, struct sv path)
+{
+	bool inside = folder.n == 1 || (path.n >= folder.n && memcmp(path.p, folder.p, folder.n) == 0 &&
+					(path.n == folder.n || path.p[folder.n] == '/'));
+
+	return inside ? count_components(folder) : -1;
+}
+
+int base_pattern_depth(const char *pattern, struct sv path)
+{
+	struct glob g;
+	size_t end = 1;
+	int depth = 0, found = -1;
+
+	if (pattern[0] == '/' && !strpbrk(pattern, "*?[\\"))
+		return plain_depth(sv_of(pattern), path);
+	if (glob_init(&g, sv_of(pattern)) < 0)
+		return -1;
+	if (glob_hit(&g, sv_of("/")))
+		found = 0;
+	while (found < 0 && end < path.n) {
 		while (end < path.n && path.p[end] != '/')
 			end++;
 		depth++;
-		if (glob_hit(g, sv_n(path.p, end)))
-			return depth;
+		if (glob_hit(&g, sv_n(path.p, end)))
+			found = depth;
 		end++;
 	}
-	return -1;
+	glob_done(&g);
+	return found;
 }
 
 const struct base_path *base_system_find(struct sv path, int *ret_depth)
 {
 	const struct base_path *row, *best = NULL;
-	struct glob g;
 	int depth;
 
 	*ret_depth = -1;
 	for (row = base_paths; row->pattern; row++) {
-		if (glob_init(&g, sv_of(row->pattern)) < 0)
-			continue;
-		depth = base_glob_depth(&g, path);
-		glob_done(&g);
+		depth = base_pattern_depth(row->pattern, path);
 		if (depth > *ret_depth) {
 			*ret_depth = depth;
 			best = row;

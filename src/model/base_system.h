@@ -34,9 +34,7 @@ extern const struct base_path base_paths[];
 /* The row that decides for a canonical path, and how many components of the path it took to match; NULL: absent. */
 const struct base_path *base_system_find(struct sv path, int *ret_depth);
 
-struct glob;
-
 /* Components of the shortest leading part of path that the pattern matches: 0 for "/", -1 where it does not match. */
-int base_glob_depth(const struct glob *g, struct sv path);
+int base_pattern_depth(const char *pattern, struct sv path);
 
 #endif

@@ -157,6 +157,9 @@ bool net_host_matches(const char *pattern, struct sv host)
 	if (!sv_starts(p, "*.")) {
 		if (same_name(p, host))
 			return true;
+		/* An address has several spellings; a name has none of its marks. */
+		if (p.n == 0 || !(memchr(p.p, ':', p.n) || (p.p[p.n - 1] >= '0' && p.p[p.n - 1] <= '9')))
+			return false;
 		return parse_address(p, &a) && parse_address(host, &b) && same_bits(&a, &b, 128);
 	}
 	p = sv_n(p.p + 1, p.n - 1); /* ".name" */

@@ -49,24 +49,12 @@ struct sight {
 	const struct base_path *base;  /* SEEN_BASE */
 };
 
-static int pattern_depth(const char *pattern, struct sv path)
-{
-	struct glob g;
-	int depth;
-
-	if (glob_init(&g, sv_of(pattern)) < 0)
-		return -1;
-	depth = base_glob_depth(&g, path);
-	glob_done(&g);
-	return depth;
-}
-
 static const struct pol_str *list_hit(const struct pol_list *l, struct sv path)
 {
 	uint32_t i;
 
 	for (i = 0; i < l->n; i++)
-		if (pattern_depth(l->v[i].s, path) >= 0)
+		if (base_pattern_depth(l->v[i].s, path) >= 0)
 			return &l->v[i];
 	return NULL;
 }
@@ -103,7 +91,7 @@ static void see_list(struct sight *s, const struct pol_list *l, enum seen_by by,
 	for (i = 0; i < l->n; i++) {
 		if (floats(l->v[i].s) != floating)
 			continue;
-		depth = pattern_depth(l->v[i].s, path);
+		depth = base_pattern_depth(l->v[i].s, path);
 		if (depth >= 0 && (depth > s->depth || (depth == s->depth && by == SEEN_WRITE && s->by == SEEN_READ)))
 			*s = (struct sight){by, depth, &l->v[i], NULL};
 	}
@@ -241,7 +229,7 @@ static const struct pol_str *deny_hit(const struct policy *p, const struct sight
 	uint32_t i;
 
 	for (i = 0; i < p->fs.deny.n; i++)
-		if ((p->fs.deny.v[i].at.file || !own) && pattern_depth(p->fs.deny.v[i].s, path) >= 0)
+		if ((p->fs.deny.v[i].at.file || !own) && base_pattern_depth(p->fs.deny.v[i].s, path) >= 0)
 			return &p->fs.deny.v[i];
 	return NULL;
 }
