@@ -19,6 +19,9 @@
 
 enum { WAIT_MS = 2000, KILL_BATCH = 64, PERIOD_US = 100000, QUOTA_MIN_US = 1000 };
 
+/* With many folders about, only some of the runs look for left-over ones. */
+enum { TIDY_AGE_S = 10, TIDY_MANY = 64, TIDY_ONE_IN = 32 };
+
 /* The run's cgroup in one hierarchy. */
 struct hier {
 	int parent; /* the folder that it is in */
@@ -417,6 +420,38 @@ void cgroup_stats(const struct cgroup *cg, struct cgroup_stats *ret)
 	*ret = s;
 }
 
+/*
+ * A supervisor that was killed with -9 takes its sandbox along, but leaves this folder. Whoever ends next removes it:
+ * an empty cgroup of ours that is not just about to be joined. A full one answers EBUSY, so no run can be hurt. The
+ * number of links tells for nothing that there is no other folder at all.
+ */
+static void tidy_beside(const struct hier *h)
+{
+	struct timespec now;
+	struct stat st;
+	struct dirent *e;
+	DIR *d;
+	int fd;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	if (fstat(h->parent, &st) < 0 || st.st_nlink <= 2 ||
+	    (st.st_nlink > TIDY_MANY && now.tv_nsec % TIDY_ONE_IN != 0))
+		return;
+	fd = openat(h->parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!d)
+		cleanup_fd(&fd);
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0 || !id_is_valid(e->d_name + strlen(PREFIX)))
+			continue;
+		if (fstatat(h->parent, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    st.st_mtim.tv_sec + TIDY_AGE_S < now.tv_sec)
+			(void)unlinkat(h->parent, e->d_name, AT_REMOVEDIR);
+	}
+	if (d)
+		(void)closedir(d);
+}
+
 int cgroup_remove(struct cgroup *cg)
 {
 	int waited = 0, worst = 0;
@@ -430,60 +465,7 @@ int cgroup_remove(struct cgroup *cg)
 			}
 			sleep_ms(1);
 		}
+		tidy_beside(&cg->h[i]);
 	}
 	return worst;
-}
-
-struct sweep {
-	bool (*is_alive)(const char *id, void *arg);
-	void *arg;
-	int removed;
-};
-
-/* One left-over folder; true when it is gone. */
-static bool sweep_one(int parent, bool v2, const char *id)
-{
-	AUTO_FD copy = fcntl(parent, F_DUPFD_CLOEXEC, 0);
-	struct cgroup_place place = {copy, v2, 0};
-	struct cgroup *cg = cgroup_alloc(id);
-	bool gone = false;
-
-	if (cg && copy >= 0 && hier_open(&place, cg->name, &cg->h[0]) == 0) {
-		(void)fd_take(&copy);
-		cg->n = 1;
-		cg->h[0].bits = CGROUP_PIDS; /* worth a try: the file is there or it is not */
-		gone = cgroup_kill(cg) == 0 && cgroup_remove(cg) == 0;
-	}
-	cgroup_free(cg);
-	return gone;
-}
-
-static bool sweep_place(const struct cgroup_place *place, void *arg)
-{
-	struct sweep *s = arg;
-	int fd = openat(place->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *e;
-
-	if (!d) {
-		cleanup_fd(&fd);
-		return true;
-	}
-	while ((e = readdir(d))) {
-		const char *id = e->d_name + strlen(PREFIX);
-
-		if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0 || !id_is_valid(id) || s->is_alive(id, s->arg))
-			continue;
-		s->removed += sweep_one(place->fd, place->v2, id);
-	}
-	(void)closedir(d);
-	return true;
-}
-
-int cgroup_sweep(const struct cgroup_env *env, bool (*is_alive)(const char *id, void *arg), void *arg)
-{
-	struct sweep s = {is_alive, arg, 0};
-
-	(void)cgroup_places_all(env, sweep_place, &s);
-	return s.removed;
 }

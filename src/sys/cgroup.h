@@ -85,15 +85,10 @@ struct cgroup_stats {
 
 void cgroup_stats(const struct cgroup *cg, struct cgroup_stats *ret);
 
-/* Removes the folders, waiting up to about 2 s for the last process to be gone. 0 or -errno (-EBUSY). Removing twice is
- * fine. */
-int cgroup_remove(struct cgroup *cg);
-
 /*
- * Kills and removes the cgroups of runs that are gone (a supervisor that was killed with -9 cannot do it): every
- * "cordon-ID" in the places that cgroup_new() would use, for which is_alive(id, arg) says no. Returns how many were
- * removed, or -errno.
+ * Removes the folders, waiting up to about 2 s for the last process to be gone. 0 or -errno (-EBUSY). Removing twice is
+ * fine. Also removes the empty folders beside them that runs left whose supervisor was killed with -9.
  */
-int cgroup_sweep(const struct cgroup_env *env, bool (*is_alive)(const char *id, void *arg), void *arg);
+int cgroup_remove(struct cgroup *cg);
 
 #endif

@@ -292,36 +292,3 @@ unsigned cgroup_places_named(const struct cgroup_env *env, const char *name, str
 	}
 	return n;
 }
-
-static bool visit_dir(int fd, bool v2, bool (*visit)(const struct cgroup_place *place, void *arg), void *arg)
-{
-	struct cgroup_place place = {fd, v2, 0};
-
-	return fd < 0 || visit(&place, arg);
-}
-
-bool cgroup_places_all(const struct cgroup_env *env, bool (*visit)(const struct cgroup_place *place, void *arg),
-		       void *arg)
-{
-	const char *root = env_root(env);
-	char text[SELF_MAX];
-	struct sv rest = read_self(env, text);
-	struct membership m;
-
-	while (next_membership(&rest, &m)) {
-		unsigned bits = bits_in(m.controllers);
-
-		if (m.v2)
-			(void)parent_path(&m.path);
-		do {
-			AUTO_FD fd = -1;
-
-			if (!m.v2 && !bits)
-				break;
-			fd = m.v2 ? open_dir(root, sv_of(v2_folder(root)), m.path) : open_v1(root, &m, bits);
-			if (!visit_dir(fd, m.v2, visit, arg))
-				return false;
-		} while (m.v2 && parent_path(&m.path));
-	}
-	return true;
-}

@@ -26,10 +26,6 @@ unsigned cgroup_places(const struct cgroup_env *env, unsigned want, bool track, 
 /* The cgroups themselves that env->self lies in, where the last component of their path is name. */
 unsigned cgroup_places_named(const struct cgroup_env *env, const char *name, struct cgroup_place out[CGROUP_PLACES]);
 
-/* Every folder that cgroup_places() might choose, one by one: returns false when visit() does. */
-bool cgroup_places_all(const struct cgroup_env *env, bool (*visit)(const struct cgroup_place *place, void *arg),
-		       void *arg);
-
 /* Reads a small file into out, NUL-terminated. Its length, or -errno; -EFBIG when it does not fit. */
 int cgroup_read(int dir, const char *file, char *out, unsigned cap);
 

@@ -387,33 +387,55 @@ static void a_process_limit_is_counted_and_kill_leaves_nothing(void)
 	cgroup_free(cg);
 }
 
-static bool none_is_alive(const char *id, void *arg)
+/* Makes the process's folder in each hierarchy seem old. */
+static void age(const char *self)
 {
-	return strcmp(id, arg) != 0;
+	char command[256];
+
+	(void)snprintf(command, sizeof(command),
+		       "find /sys/fs/cgroup -type d -name 'cordon-%s' -exec touch -d '1 minute ago' {} +", self);
+	CHECK(system(command) == 0);
 }
 
-static void sweep_ends_and_removes_what_a_dead_run_left(void)
+static int make_and_forget(const char *id, struct cgroup **ret)
 {
 	struct cgroup_limits limits = {.memory = 64 << 20, .processes = 64, .track = true};
-	struct cgroup *cg = NULL;
-	const char *id = my_id("sweep");
-	char *arg = strdup(id);
+	int mask = cgroup_new(NULL, id, &limits, ret);
+
+	CHECK(mask >= 0);
+	return mask;
+}
+
+static bool still_there(const struct cgroup *cg)
+{
+	return fcntl(cgroup_fd_v2(cg), F_GETFD) >= 0 && faccessat(cgroup_fd_v2(cg), "cgroup.procs", F_OK, 0) == 0;
+}
+
+static void what_a_killed_supervisor_left_goes_with_the_next_run(void)
+{
+	struct cgroup *dead = NULL, *busy = NULL, *young = NULL, *next = NULL;
 	pid_t pid;
 
-	CHECK(cgroup_new(NULL, id, &limits, &cg) >= 0);
-	if (cgroup_fd_v2(cg) >= 0) {
-		CHECK(cgroup_new(NULL, id, &limits, &cg) == -EEXIST);
-		pid = spawn_in(cg, breed);
+	(void)make_and_forget(my_id("dead"), &dead);
+	(void)make_and_forget(my_id("busy"), &busy);
+	(void)make_and_forget(my_id("next"), &next);
+	if (cgroup_fd_v2(dead) >= 0) {
+		pid = spawn_in(busy, breed);
 		nap(50);
-		CHECK(cgroup_sweep(NULL, none_is_alive, arg) >= 1);
-		CHECK(WIFSIGNALED(status_of(pid)));
-		CHECK(cgroup_sweep(NULL, none_is_alive, arg) == 0);
+		age(my_id("dead"));
+		age(my_id("busy"));
+		(void)make_and_forget(my_id("young"), &young);
+		CHECK(cgroup_remove(next) == 0);
+		CHECK(!still_there(dead) && still_there(busy) && still_there(young));
+		CHECK(cgroup_kill(busy) == 0 && WIFSIGNALED(status_of(pid)));
+		CHECK(cgroup_remove(busy) == 0 && cgroup_remove(young) == 0 && cgroup_remove(dead) == 0);
 	} else {
 		printf("# no cgroup may be made here\n");
 	}
-	(void)cgroup_remove(cg);
-	cgroup_free(cg);
-	free(arg);
+	cgroup_free(dead);
+	cgroup_free(busy);
+	cgroup_free(young);
+	cgroup_free(next);
 }
 
 static void a_running_process_s_cgroup_can_be_opened_by_id(void)
@@ -463,7 +485,7 @@ int main(void)
 		CASE(odd_membership_files_are_read_as_none),
 		CASE(a_memory_limit_ends_a_hog_and_is_counted),
 		CASE(a_process_limit_is_counted_and_kill_leaves_nothing),
-		CASE(sweep_ends_and_removes_what_a_dead_run_left),
+		CASE(what_a_killed_supervisor_left_goes_with_the_next_run),
 		CASE(a_running_process_s_cgroup_can_be_opened_by_id),
 	};
 
