@@ -38,9 +38,9 @@ struct plan_op {
 	uint64_t size;
 	uint32_t mode;
 	unsigned flags;	 /* enum mount_flag of sys/mounts.h */
+	bool folder;	 /* BIND: the source is one */
 	bool writable;	 /* Landlock grants writing below target */
 	bool host;	 /* its files are the host's: mandatory protections hold there; root's ids are mapped */
-	bool optional;	 /* may be missing on the machine */
 };
 
 struct plan_limits {

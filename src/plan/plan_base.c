@@ -21,6 +21,7 @@ static int add_host_part(struct draft *d, const char *path)
 
 	if (lstat(path, &st) < 0)
 		return 0;
+	op.folder = S_ISDIR(st.st_mode);
 	if (S_ISLNK(st.st_mode)) {
 		n = readlink(path, text, sizeof(text) - 1);
 		if (n <= 0)
@@ -33,13 +34,13 @@ static int add_host_part(struct draft *d, const char *path)
 
 static int add_mask(struct draft *d, const char *path)
 {
-	struct plan_op op = {.kind = PLAN_MASK, .target = path, .why = "kernel surface", .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC,
-			     .optional = true};
+	struct plan_op op = {.kind = PLAN_MASK, .target = path, .why = "kernel surface", .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC};
 	struct stat st;
 
 	/* Files that only host root may read need no mask: the workload is never host root. */
 	if (lstat(path, &st) < 0 || (S_ISREG(st.st_mode) && !(st.st_mode & 0007)))
 		return 0;
+	op.folder = S_ISDIR(st.st_mode);
 	return draft_add(d, &op);
 }
 

@@ -48,10 +48,12 @@ static int show_path(struct draft *d, const char *path, const char *why, bool wr
 {
 	struct text_shown t;
 	AUTO_FREE char *real = realpath(path, NULL);
+	struct stat st;
 	struct plan_op op = {.kind = PLAN_BIND, .why = why, .writable = writable, .host = true};
 
-	if (!real)
+	if (!real || stat(real, &st) < 0)
 		return 0; /* absent: nothing to show */
+	op.folder = S_ISDIR(st.st_mode);
 	if (is_reserved(path) || is_reserved(real))
 		return error_set(d->err, ERROR_DENIED, "%s: %s cannot be shown to a sandbox; name the folders that it needs", why,
 				 text_show(&t, sv_of(path)));
@@ -109,6 +111,7 @@ static int add_workdir(struct draft *d, const char *workdir)
 		return error_set(d->err, ERROR_INPUT, "work folder %s: not a folder", text_show(&t, sv_of(workdir)));
 	p->workdir = op.target = op.source = arena_str(p->arena, sv_of(workdir));
 	op.kind = p->workdir_mode == WORKDIR_COPY ? PLAN_OVERLAY : PLAN_BIND;
+	op.folder = true;
 	op.writable = p->workdir_mode != WORKDIR_READ_ONLY;
 	op.upper = arena_printf(p->arena, "%s/layers", p->state_dir);
 	if (!op.writable)

@@ -56,6 +56,13 @@ int sys_tree_clone_plain(int dirfd, const char *path)
 	return tree < 0 ? -errno : (int)tree;
 }
 
+int sys_tree_copy(int dirfd, const char *path)
+{
+	long tree = syscall(SYS_open_tree, dirfd, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+
+	return tree < 0 ? -errno : (int)tree;
+}
+
 int sys_tree_clone_idmapped(const char *path, unsigned flags, int userns_fd)
 {
 	long tree = syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
@@ -125,5 +132,5 @@ int sys_mount_flags(const char *path, unsigned flags, bool recursive)
 
 	if (fd < 0)
 		return -errno;
-	return set_attributes(fd, flags, 0, -1, recursive ? AT_RECURSIVE : 0);
+	return set_attributes(fd, flags, MS_PRIVATE, -1, recursive ? AT_RECURSIVE : 0);
 }

@@ -16,8 +16,9 @@ enum mount_flag {
 /* A private, detached copy of the tree at path (with what is mounted below it), its attributes set recursively. */
 int sys_tree_clone(int dirfd, const char *path, unsigned flags);
 
-/* A copy of the one mount at path with the attributes that it has. */
+/* A copy of the one mount at path, or of it and all below, with the attributes they have. */
 int sys_tree_clone_plain(int dirfd, const char *path);
+int sys_tree_copy(int dirfd, const char *path);
 
 /* The same, with the owner disk_id shown as, and stored for, shown_id (both host ids). Needs privilege over the file system. */
 int sys_tree_clone_idmapped(const char *path, unsigned flags, int userns_fd);
@@ -28,7 +29,7 @@ int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, u
 /* Puts a detached tree on path; "": on dirfd itself. */
 int sys_tree_attach(int tree, int dirfd, const char *path);
 
-/* Changes attributes of the mount that path is the root of. */
+/* Sets attributes, nosuid among them, of the mount that path is the root of, and makes it private. */
 int sys_mount_flags(const char *path, unsigned flags, bool recursive);
 
 #endif

@@ -185,13 +185,18 @@ int wire_receive(int sock, struct wire_message *m)
 	struct iovec iov[2];
 	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2, .msg_control = control.room, .msg_controllen = sizeof(control)};
 	ssize_t size, n;
+	bool reset = false;
 
 	*m = (struct wire_message){0};
 	buf_init(&m->body, WIRE_MAX_BODY);
 	/* how large is it? then one allocation of that size, not of the maximum */
-	while ((size = recv(sock, head, sizeof(head), MSG_PEEK | MSG_TRUNC)) < 0)
-		if (errno != EINTR)
+	while ((size = recv(sock, head, sizeof(head), MSG_PEEK | MSG_TRUNC)) < 0) {
+		/* The other side went without reading all of ours. What it said before is still there, behind this error. */
+		if (errno == ECONNRESET && !reset)
+			reset = true;
+		else if (errno != EINTR)
 			return -errno;
+	}
 	if (size == 0)
 		return 0;
 	if (size > WIRE_MAX_BODY + 2)

@@ -155,10 +155,12 @@ static int set_limit(int what, rlim_t v)
 {
 	struct rlimit now, want = {v, v};
 
+	if (setrlimit((__rlimit_resource_t)what, &want) == 0)
+		return 0;
 	/* The hard limit that we inherited may be lower: it stays. */
-	if (getrlimit((__rlimit_resource_t)what, &now) == 0 && now.rlim_max < v)
-		want.rlim_cur = want.rlim_max = now.rlim_max;
-	return setrlimit((__rlimit_resource_t)what, &want) < 0 ? -errno : 0;
+	if (errno == EPERM && getrlimit((__rlimit_resource_t)what, &now) == 0 && now.rlim_max < v)
+		return 0;
+	return -errno;
 }
 
 static int set_limits(const struct confine *c)
@@ -206,12 +208,10 @@ static int pin_cpus(const struct confine *c)
 
 static void reset_signals(void)
 {
-	struct sigaction dfl = {.sa_handler = SIG_DFL};
 	sigset_t none;
-	int i;
 
-	for (i = 1; i < 65; i++)
-		(void)sigaction(i, &dfl, NULL);
+	/* What the user ignores stays ignored, as across any exec; SIGPIPE is what we ourselves changed. */
+	(void)signal(SIGPIPE, SIG_DFL);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }

@@ -15,17 +15,26 @@
 #include "sys/mounts.h"
 #include "sys/process.h"
 
-#define SCRATCH ".scratch"
+/*
+ * Theory of operation. The new root is a small tmpfs. Every system call here is paid by every start, and an unmount costs more than all of them (the kernel waits
+ * for other CPUs), so:
+ *  1. all places are made while the tmpfs holds nothing else: names are looked up plainly, because nobody but us can have made anything there;
+ *  2. the base system is attached, and one recursive call makes all of it, and the tmpfs, read-only;
+ *  3. the scratch file system and the layers of a copy-on-write folder are mounted where /proc will be: the fresh /proc then covers them for good, and nothing
+ *     need be unmounted. What step 1 made below a scratch place is covered by it and made again;
+ *  4. the rest follows in the plan's order. Folders of the host may hold anything, so from here on places inside them are looked up without leaving the root.
+ */
 #define MASKS	".masks"
-#define LOWER	".lower"
-#define LAYERS	".layers"
+#define SCRATCH "proc"
+#define LOWER	SCRATCH "/lower"
+#define LAYERS	SCRATCH "/layers"
 
 struct builder {
 	const struct plan *plan;
 	const struct root_trees *trees;
 	struct root_result *result;
 	struct error *err;
-	int root;     /* the new root, our current folder */
+	int root;    /* the new root, our current folder */
 	size_t tree; /* next of trees */
 };
 
@@ -36,213 +45,244 @@ static int fail(struct builder *b, int code, const struct plan_op *op, const cha
 	return error_sys(b->err, code, "sandbox root: %s %s", what, text_show(&t, sv_of(op->target)));
 }
 
-/* Makes the folders down to the last component, then that as a folder or an empty file. An O_PATH fd of it. */
-static int make_place(int root, const char *target, bool folder, mode_t mode)
+/* The target's name from the new root, where we stand. */
+static const char *at(const struct plan_op *op)
 {
-	char name[256];
-	const char *at = target + 1, *end;
-	int dir = fcntl(root, F_DUPFD_CLOEXEC, 3), next, fd;
-	bool last;
+	return op->target + 1;
+}
 
-	while (dir >= 0) {
-		end = strchr(at, '/');
-		last = !end;
-		if (!end)
-			end = at + strlen(at);
-		if ((size_t)(end - at) >= sizeof(name)) {
-			(void)close(dir);
-			return -ENAMETOOLONG;
-		}
-		memcpy(name, at, (size_t)(end - at));
-		name[end - at] = '\0';
-		next = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		if (next < 0 && errno == ENOENT) {
-			if (!last || folder) {
-				(void)mkdirat(dir, name, last ? mode : 0755);
-			} else {
-				fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
-				if (fd >= 0)
-					(void)close(fd);
-			}
-			next = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		}
-		if (next < 0)
-			next = -errno;
-		(void)close(dir);
-		if (last || next < 0)
-			return next;
-		dir = next;
-		at = end + 1;
+/* mkdir -p of everything before the last name. */
+static void make_parents(const char *path)
+{
+	char part[4096];
+	const char *slash;
+
+	for (slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		if ((size_t)(slash - path) >= sizeof(part))
+			return;
+		memcpy(part, path, (size_t)(slash - path));
+		part[slash - path] = '\0';
+		(void)mkdir(part, 0755);
 	}
-	return -errno;
 }
 
-/* What stands at target now, or a new place where nothing does. */
-static int find_place(struct builder *b, const char *target, bool folder, mode_t mode)
+static int make_folder(const char *path, mode_t mode)
 {
-	int fd = sys_open_in_root(b->root, target, O_PATH);
-
-	return fd == -ENOENT ? make_place(b->root, target, folder, mode) : fd;
+	if (mkdir(path, mode) == 0 || errno == EEXIST)
+		return 0;
+	make_parents(path);
+	return mkdir(path, mode) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-static int put_tree(struct builder *b, const struct plan_op *op, int tree)
+static int make_file(const char *path, mode_t mode, const char *content)
+{
+	int fd = open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode), r;
+
+	if (fd < 0 && errno == ENOENT) {
+		make_parents(path);
+		fd = open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode);
+	}
+	if (fd < 0)
+		return -errno;
+	r = content ? write_all(fd, content, strlen(content)) : 0;
+	(void)close(fd);
+	return r;
+}
+
+/* Step 1 for one op. */
+static int make_place(struct builder *b, const struct plan_op *op)
+{
+	int r = 0;
+
+	switch (op->kind) {
+	case PLAN_DIR:
+	case PLAN_OVERLAY:
+	case PLAN_TMPFS:
+	case PLAN_PROC:
+	case PLAN_PTS:
+		r = make_folder(at(op), 0755);
+		break;
+	case PLAN_BIND:
+		r = op->folder ? make_folder(at(op), 0755) : make_file(at(op), 0644, NULL);
+		break;
+	case PLAN_DEVICE:
+		r = make_file(at(op), 0644, NULL);
+		break;
+	case PLAN_FILE:
+		r = make_file(at(op), op->mode, op->source);
+		break;
+	default:
+		break;
+	}
+	return r < 0 ? fail(b, r, op, "make") : 0;
+}
+
+/* Links come last of step 1: a place is never made through one. */
+static int make_link(struct builder *b, const struct plan_op *op)
+{
+	if (symlink(op->source, at(op)) == 0 || errno == EEXIST)
+		return 0;
+	make_parents(at(op));
+	return symlink(op->source, at(op)) < 0 && errno != EEXIST ? fail(b, errno, op, "link") : 0;
+}
+
+static int make_places(struct builder *b)
+{
+	const struct plan *p = b->plan;
+	size_t i;
+
+	if (mkdir(MASKS, 0755) < 0 || mkdir(MASKS "/folder", 0) < 0 || make_file(MASKS "/file", 0, NULL) < 0)
+		return error_sys(b->err, errno, "sandbox root: masks");
+	for (i = 0; i < p->n_ops; i++)
+		if (make_place(b, &p->ops[i]) < 0)
+			return -1;
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].kind == PLAN_LINK && make_link(b, &p->ops[i]) < 0)
+			return -1;
+	return 0;
+}
+
+static int attach_plainly(int tree, const char *path)
+{
+	AUTO_FD mine = tree;
+
+	return tree < 0 ? tree : sys_tree_attach(mine, AT_FDCWD, path);
+}
+
+/* Step 2. */
+static int attach_base(struct builder *b)
+{
+	const struct plan *p = b->plan;
+	unsigned flags = MOUNT_READ_ONLY | MOUNT_NO_DEV | (p->restrict_exec ? MOUNT_NO_EXEC : 0);
+	size_t i;
+	int r;
+
+	/* the masks must be a mount of their own, to be copied with its attributes */
+	r = attach_plainly(sys_tree_clone_plain(AT_FDCWD, MASKS), MASKS);
+	if (r < 0)
+		return error_sys(b->err, r, "sandbox root: masks");
+	for (i = 0; i < p->n_ops; i++) {
+		if (p->ops[i].kind != PLAN_BIND || p->ops[i].host)
+			continue;
+		r = attach_plainly(sys_tree_copy(AT_FDCWD, p->ops[i].source), at(&p->ops[i]));
+		if (r < 0)
+			return fail(b, r, &p->ops[i], "show");
+	}
+	r = sys_mount_flags(".", flags, true);
+	return r < 0 ? error_sys(b->err, r, "sandbox root: make it read-only") : 0;
+}
+
+/* Step 3. */
+static int mount_scratch(struct builder *b)
+{
+	uint64_t inodes = b->plan->tmp_size / 4096;
+	char data[96];
+
+	(void)snprintf(data, sizeof(data), "size=%llu,nr_inodes=%llu,mode=0755", (unsigned long long)b->plan->tmp_size,
+		       (unsigned long long)(inodes < 1024 ? 1024 : inodes));
+	if (mount("scratch", SCRATCH, "tmpfs", MS_NOSUID | MS_NODEV, data) < 0)
+		return error_sys(b->err, errno, "sandbox root: scratch space");
+	return 0;
+}
+
+/* A copy of a source on the host: prepared by the supervisor, or made here, without following any link. */
+static int clone_host(struct builder *b, const char *path, unsigned flags)
+{
+	AUTO_FD source = -1;
+
+	if (b->tree < b->trees->n)
+		return b->trees->fds[b->tree++];
+	source = sys_open_no_links(path, O_PATH);
+	return source < 0 ? source : sys_tree_clone(source, "", flags);
+}
+
+/* Makes the folders down to the last name, then that, without following a link. An O_PATH fd of it. */
+static int make_safely(int root, const char *path, bool folder)
+{
+	AUTO_FD dir = fcntl(root, F_DUPFD_CLOEXEC, 3);
+	char name[256];
+	const char *end;
+	int next, made;
+
+	for (path++;; path = end + 1) {
+		end = strchrnul(path, '/');
+		if (dir < 0 || (size_t)(end - path) >= sizeof(name))
+			return dir < 0 ? -errno : -ENAMETOOLONG;
+		memcpy(name, path, (size_t)(end - path));
+		name[end - path] = '\0';
+		made = *end || folder ? mkdirat(dir, name, 0755) : mknodat(dir, name, S_IFREG | 0644, 0);
+		if (made < 0 && errno != EEXIST)
+			return -errno;
+		next = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | (*end ? O_DIRECTORY : 0));
+		if (next < 0 || !*end)
+			return next < 0 ? -errno : next;
+		(void)close(dir);
+		dir = next;
+	}
+}
+
+/* Where the target is; scratch places may have covered what step 1 made. */
+static int find_place(struct builder *b, const struct plan_op *op)
+{
+	int place = sys_open_in_root(b->root, op->target, O_PATH);
+
+	return place == -ENOENT ? make_safely(b->root, op->target, op->folder) : place;
+}
+
+static int attach_safely(struct builder *b, int tree, const struct plan_op *op)
 {
 	AUTO_FD mine = tree;
 	AUTO_FD place = -1;
-	struct stat st;
 	int r;
 
-	if (fstat(mine, &st) < 0)
-		return fail(b, errno, op, "stat");
-	place = find_place(b, op->target, S_ISDIR(st.st_mode), S_ISDIR(st.st_mode) ? 0755 : 0644);
+	if (tree < 0)
+		return fail(b, tree, op, "show");
+	place = find_place(b, op);
 	if (place < 0)
-		return fail(b, place, op, "make");
+		return fail(b, place, op, "find");
 	r = sys_tree_attach(mine, place, "");
 	return r < 0 ? fail(b, r, op, "mount") : 0;
 }
 
-static int clone_source(struct builder *b, const struct plan_op *op)
+static int op_none(struct builder *b, const struct plan_op *op)
 {
-	AUTO_FD source = -1;
-
-	if (op->host && b->tree < b->trees->n && b->trees->fds[b->tree] >= 0)
-		return b->trees->fds[b->tree++];
-	if (op->host)
-		b->tree++;
-	if (!op->host)
-		return sys_tree_clone(AT_FDCWD, op->source, op->flags);
-	source = sys_open_no_links(op->source, O_PATH);
-	if (source < 0)
-		return source;
-	return sys_tree_clone(source, "", op->flags);
+	(void)b;
+	(void)op;
+	return 0;
 }
 
 static int op_bind(struct builder *b, const struct plan_op *op)
 {
-	int tree = clone_source(b, op);
-
-	if (tree < 0)
-		return fail(b, tree, op, "show");
-	return put_tree(b, op, tree);
+	return op->host ? attach_safely(b, clone_host(b, op->source, op->flags), op) : 0;
 }
 
 static int op_device(struct builder *b, const struct plan_op *op)
 {
-	int tree = sys_tree_clone(AT_FDCWD, op->source, MOUNT_READ_ONLY | MOUNT_NO_EXEC);
+	int r = attach_plainly(sys_tree_clone_plain(AT_FDCWD, op->source), at(op));
 
-	return tree < 0 ? fail(b, tree, op, "device") : put_tree(b, op, tree);
-}
-
-static int op_dir(struct builder *b, const struct plan_op *op)
-{
-	AUTO_FD fd = find_place(b, op->target, true, op->mode);
-
-	return fd < 0 ? fail(b, fd, op, "folder") : 0;
-}
-
-/* The folder that holds target, and its last name. */
-static int parent_place(struct builder *b, const struct plan_op *op, const char **ret_name)
-{
-	const char *slash = strrchr(op->target, '/');
-	char parent[4096];
-
-	*ret_name = slash + 1;
-	if (slash == op->target)
-		return fcntl(b->root, F_DUPFD_CLOEXEC, 3);
-	if ((size_t)(slash - op->target) >= sizeof(parent))
-		return -ENAMETOOLONG;
-	memcpy(parent, op->target, (size_t)(slash - op->target));
-	parent[slash - op->target] = '\0';
-	return find_place(b, parent, true, 0755);
-}
-
-static int op_link(struct builder *b, const struct plan_op *op)
-{
-	const char *name;
-	AUTO_FD dir = parent_place(b, op, &name);
-
-	if (dir < 0)
-		return fail(b, dir, op, "link");
-	if (symlinkat(op->source, dir, name) < 0 && errno != EEXIST)
-		return fail(b, errno, op, "link");
-	return 0;
-}
-
-static int op_file(struct builder *b, const struct plan_op *op)
-{
-	const char *name;
-	AUTO_FD dir = parent_place(b, op, &name);
-	AUTO_FD fd = -1;
-	int r;
-
-	if (dir < 0)
-		return fail(b, dir, op, "file");
-	fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, op->mode);
-	if (fd < 0)
-		return fail(b, errno, op, "file");
-	r = write_all(fd, op->source, strlen(op->source));
-	return r < 0 ? fail(b, r, op, "file") : 0;
+	return r < 0 ? fail(b, r, op, "device") : 0;
 }
 
 /* One of the scratch places: a folder of the scratch file system, shown at target. */
 static int op_tmpfs(struct builder *b, const struct plan_op *op)
 {
 	char inner[64];
-	int tree;
+	int r;
 
 	(void)snprintf(inner, sizeof(inner), SCRATCH "/%s", op->source);
 	if (mkdir(inner, op->mode) < 0 || chmod(inner, op->mode) < 0)
 		return fail(b, errno, op, "scratch");
-	tree = sys_tree_clone(b->root, inner, op->flags | MOUNT_NO_DEV);
-	return tree < 0 ? fail(b, tree, op, "scratch") : put_tree(b, op, tree);
-}
-
-static int op_proc(struct builder *b, const struct plan_op *op)
-{
-	if (mkdir("proc", 0755) < 0 && errno != EEXIST)
-		return fail(b, errno, op, "folder");
-	if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
-		return 0;
-	/* A container hides parts of its own /proc: the kernel will not give us a complete one. An empty one is no weaker. */
-	if (errno != EPERM)
-		return fail(b, errno, op, "mount");
-	b->result->proc_missing = true;
-	return 0;
+	r = attach_plainly(op->flags & MOUNT_NO_EXEC ? sys_tree_clone(AT_FDCWD, inner, op->flags | MOUNT_NO_DEV)
+						     : sys_tree_clone_plain(AT_FDCWD, inner),
+			   at(op));
+	return r < 0 ? fail(b, r, op, "scratch") : 0;
 }
 
 static int op_pts(struct builder *b, const struct plan_op *op)
 {
-	AUTO_FD place = find_place(b, op->target, true, 0755);
-	char path[64];
-
-	if (place < 0)
-		return fail(b, place, op, "folder");
-	(void)snprintf(path, sizeof(path), ".%s", op->target);
-	if (mount("devpts", path, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0600,max=64") < 0)
+	if (mount("devpts", at(op), "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0600,max=64") < 0)
 		return fail(b, errno, op, "mount");
 	return 0;
-}
-
-/* Layers must be attached somewhere while the overlay is mounted. */
-static int attach_layer(struct builder *b, int tree, const char *name)
-{
-	AUTO_FD mine = tree;
-
-	if (tree < 0)
-		return tree;
-	if (mkdir(name, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	return sys_tree_attach(mine, b->root, name);
-}
-
-static int clone_layers(struct builder *b, const struct plan_op *op)
-{
-	AUTO_FD source = -1;
-
-	if (b->tree < b->trees->n)
-		return b->trees->fds[b->tree++];
-	source = sys_open_no_links(op->upper, O_PATH);
-	return source < 0 ? source : sys_tree_clone(source, "", MOUNT_NO_DEV);
 }
 
 static int op_overlay(struct builder *b, const struct plan_op *op)
@@ -250,30 +290,29 @@ static int op_overlay(struct builder *b, const struct plan_op *op)
 	unsigned long flags = MS_NOSUID | MS_NODEV | (op->flags & MOUNT_NO_EXEC ? MS_NOEXEC : 0);
 	AUTO_FD place = -1;
 	char path[64];
-	int r = attach_layer(b, clone_source(b, op), LOWER);
+	int r = mkdir(LOWER, 0700) < 0 || mkdir(LAYERS, 0700) < 0 ? -errno : 0;
 
 	if (r == 0)
-		r = attach_layer(b, clone_layers(b, op), LAYERS);
+		r = attach_plainly(clone_host(b, op->source, op->flags), LOWER);
+	if (r == 0)
+		r = attach_plainly(clone_host(b, op->upper, MOUNT_NO_DEV), LAYERS);
 	if (r < 0)
 		return fail(b, r, op, "copy");
-	place = find_place(b, op->target, true, 0755);
+	place = find_place(b, op);
 	if (place < 0)
-		return fail(b, place, op, "make");
+		return fail(b, place, op, "find");
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-	/* the work folder of all this is the new root, so that these names need no quoting */
+	/* names from the new root, which need no quoting */
 	if (mount("overlay", path, "overlay", flags, "lowerdir=" LOWER ",upperdir=" LAYERS "/upper,workdir=" LAYERS "/work,userxattr") < 0) {
 		(void)fail(b, errno, op, "copy-on-write view of");
 		b->err->kind = ERROR_MISSING;
 		b->err->code = ENODEV;
 		return -1;
 	}
-	(void)umount2(LOWER, MNT_DETACH);
-	(void)umount2(LAYERS, MNT_DETACH);
-	(void)rmdir(LOWER);
-	(void)rmdir(LAYERS);
 	return 0;
 }
 
+/* What stands at place becomes unreadable, or read-only. */
 static int lay_over(int place, bool hidden, unsigned flags)
 {
 	AUTO_FD tree = -1;
@@ -285,31 +324,23 @@ static int lay_over(int place, bool hidden, unsigned flags)
 		tree = sys_tree_clone(place, "", flags);
 	else
 		tree = sys_tree_clone_plain(AT_FDCWD, S_ISDIR(st.st_mode) ? MASKS "/folder" : MASKS "/file");
-	if (tree < 0)
-		return tree;
-	return sys_tree_attach(tree, place, "");
+	return tree < 0 ? tree : sys_tree_attach(tree, place, "");
 }
 
 static int op_over(struct builder *b, const struct plan_op *op)
 {
-	AUTO_FD place = -1;
+	AUTO_FD place = sys_open_in_root(b->root, op->target, O_PATH | O_NOFOLLOW);
+	struct stat st;
 	int r;
 
-	if (b->result->proc_missing && strncmp(op->target, "/proc", 5) == 0)
-		return 0;
-	place = sys_open_in_root(b->root, op->target, O_PATH | O_NOFOLLOW);
 	if (place == -ENOENT || place == -ENOTDIR)
 		return 0; /* gone since: the guard keeps it so */
 	if (place < 0)
 		return fail(b, place, op, "find");
-	r = lay_over(place, op->kind == PLAN_MASK, op->flags);
 	/* A symbolic link cannot be mounted over. It names another path, which is judged by its own name. */
-	if (r == -ELOOP || r == -EINVAL) {
-		struct stat st;
-
-		if (fstat(place, &st) == 0 && S_ISLNK(st.st_mode))
-			return 0;
-	}
+	if (fstat(place, &st) == 0 && S_ISLNK(st.st_mode))
+		return 0;
+	r = lay_over(place, op->kind == PLAN_MASK, op->flags);
 	return r < 0 ? fail(b, r, op, op->kind == PLAN_MASK ? "hide" : "protect") : 0;
 }
 
@@ -318,16 +349,58 @@ static int op_exec(struct builder *b, const struct plan_op *op)
 {
 	int tree = sys_tree_clone(AT_FDCWD, op->target, op->flags);
 
-	if (tree == -ENOENT)
-		return 0;
-	return tree < 0 ? fail(b, tree, op, "show") : put_tree(b, op, tree);
+	return tree == -ENOENT ? 0 : attach_safely(b, tree, op);
+}
+
+static bool in_proc(const struct plan_op *op)
+{
+	return strncmp(op->target, "/proc/", 6) == 0;
 }
 
 static int (*const steps[])(struct builder *, const struct plan_op *) = {
-	[PLAN_DIR] = op_dir,	 [PLAN_LINK] = op_link,	   [PLAN_FILE] = op_file,	[PLAN_BIND] = op_bind,
-	[PLAN_TMPFS] = op_tmpfs, [PLAN_PROC] = op_proc,	   [PLAN_DEVICE] = op_device,	[PLAN_PTS] = op_pts,
-	[PLAN_OVERLAY] = op_overlay, [PLAN_PROTECT] = op_over, [PLAN_MASK] = op_over, [PLAN_EXEC] = op_exec,
+	[PLAN_DIR] = op_none,	     [PLAN_LINK] = op_none,    [PLAN_FILE] = op_none,	  [PLAN_BIND] = op_bind,
+	[PLAN_TMPFS] = op_tmpfs,     [PLAN_PROC] = op_none,    [PLAN_DEVICE] = op_device, [PLAN_PTS] = op_pts,
+	[PLAN_OVERLAY] = op_overlay, [PLAN_PROTECT] = op_over, [PLAN_MASK] = op_over,	  [PLAN_EXEC] = op_exec,
 };
+
+/* Step 4: everything but /proc, which covers what the others still need. */
+static int do_steps(struct builder *b)
+{
+	const struct plan_op *op;
+	size_t i;
+
+	for (i = 0; i < b->plan->n_ops; i++) {
+		op = &b->plan->ops[i];
+		if (!in_proc(op) && steps[op->kind](b, op) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int mount_proc(struct builder *b)
+{
+	const struct plan_op *op;
+	size_t i;
+	int r;
+
+	if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
+		/* A container hides parts of its own /proc: the kernel will not give us a complete one. An empty one is no weaker. */
+		if (errno != EPERM)
+			return error_sys(b->err, errno, "sandbox root: mount /proc");
+		b->result->proc_missing = true;
+		r = attach_plainly(sys_tree_clone_plain(AT_FDCWD, MASKS "/folder"), "proc");
+		return r < 0 ? error_sys(b->err, r, "sandbox root: /proc") : 0;
+	}
+	for (i = 0; i < b->plan->n_ops; i++) {
+		op = &b->plan->ops[i];
+		if (!in_proc(op) || op->kind != PLAN_MASK)
+			continue;
+		r = attach_plainly(sys_tree_clone_plain(AT_FDCWD, op->folder ? MASKS "/folder" : MASKS "/file"), at(op));
+		if (r < 0 && r != -ENOENT)
+			return fail(b, r, op, "hide");
+	}
+	return 0;
+}
 
 static bool hides(const struct plan *p, const char *spot)
 {
@@ -357,47 +430,11 @@ static int mount_base(struct builder *b)
 	return error_sys(b->err, errno, "sandbox root: mount a tmpfs");
 }
 
-/* Masks are an empty file and an empty folder that nobody may open, on a read-only mount. */
-static int mount_masks(struct builder *b)
-{
-	AUTO_FD file = -1;
-	AUTO_FD tree = -1;
-
-	if (mkdir(MASKS, 0755) < 0 || mkdir(MASKS "/folder", 0) < 0)
-		return error_sys(b->err, errno, "sandbox root: masks");
-	file = open(MASKS "/file", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
-	if (file < 0)
-		return error_sys(b->err, errno, "sandbox root: masks");
-	tree = sys_tree_clone(b->root, MASKS, MOUNT_READ_ONLY | MOUNT_NO_EXEC | MOUNT_NO_DEV);
-	if (tree < 0 || sys_tree_attach(tree, b->root, MASKS) < 0)
-		return error_sys(b->err, errno, "sandbox root: masks");
-	return 0;
-}
-
-static int mount_scratch(struct builder *b)
-{
-	char data[96];
-	uint64_t inodes = b->plan->tmp_size / 4096;
-
-	(void)snprintf(data, sizeof(data), "size=%llu,nr_inodes=%llu,mode=0755", (unsigned long long)b->plan->tmp_size,
-		       (unsigned long long)(inodes < 1024 ? 1024 : inodes));
-	if (mkdir(SCRATCH, 0700) < 0 || mount("scratch", SCRATCH, "tmpfs", MS_NOSUID | MS_NODEV, data) < 0)
-		return error_sys(b->err, errno, "sandbox root: scratch space");
-	return 0;
-}
-
-/* The build folders go, the base becomes read-only, and it becomes the root; the host's tree goes with the old one. */
+/* The new root becomes the root; the host's tree goes with the old one. */
 static int enter(struct builder *b)
 {
-	int r;
+	int r = sys_pivot_root(".", ".");
 
-	(void)umount2(SCRATCH, MNT_DETACH);
-	(void)rmdir(SCRATCH);
-	/* The masks stay, out of sight: names that the host makes during the run are covered with them. */
-	r = sys_mount_flags(".", MOUNT_READ_ONLY | MOUNT_NO_DEV, false);
-	if (r < 0)
-		return error_sys(b->err, r, "sandbox root: read-only");
-	r = sys_pivot_root(".", ".");
 	if (r < 0)
 		return error_sys(b->err, r, "sandbox root: pivot_root");
 	if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
@@ -408,19 +445,14 @@ static int enter(struct builder *b)
 int root_build(const struct plan *p, const struct root_trees *trees, struct root_result *ret, struct error *err)
 {
 	struct builder b = {.plan = p, .trees = trees, .result = ret, .err = err, .root = -1};
+	static int (*const stages[])(struct builder *) = {mount_base, make_places, attach_base, mount_scratch,
+							  do_steps,   mount_proc,  enter};
 	size_t i;
-	int r;
+	int r = 0;
 
 	*ret = (struct root_result){0};
-	r = mount_base(&b);
-	if (r == 0)
-		r = mount_masks(&b);
-	if (r == 0)
-		r = mount_scratch(&b);
-	for (i = 0; r == 0 && i < p->n_ops; i++)
-		r = steps[p->ops[i].kind](&b, &p->ops[i]);
-	if (r == 0)
-		r = enter(&b);
+	for (i = 0; r == 0 && i < ARRAY_LEN(stages); i++)
+		r = stages[i](&b);
 	if (b.root >= 0)
 		(void)close(b.root);
 	return r;
