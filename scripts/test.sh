@@ -3,7 +3,7 @@
 #
 # Without SUITE: all of them, that is the unit tests of the build folder (BUILD_DIR/tests/test-*) and every executable tests/*/*.sh but the benchmark.
 # What a suite says beside its passed tests is shown only where something in it failed; skipped tests are listed with their reasons. The last line is
-# "N passed, N failed, N skipped". A suite that dies, hangs (CORDON_TEST_TIMEOUT seconds, 300 unless told) or breaks its plan counts as one failure.
+# "N passed, N failed, N skipped". A suite that dies, hangs (CORDON_TEST_TIMEOUT seconds, 900 unless told) or breaks its plan counts as one failure.
 
 set -u
 src=$(cd "$(dirname "$0")/.." && pwd)
@@ -49,7 +49,7 @@ run_suite()
 	case $1 in */tests/*.sh) name=${1##*/tests/} ;; esac
 	# Leaks are looked for where a whole life is in one process; the program itself ends by exiting.
 	case $1 in *.sh) export ASAN_OPTIONS=detect_leaks=0 ;; *) export ASAN_OPTIONS=detect_leaks=1 ;; esac
-	timeout -k 10 "${CORDON_TEST_TIMEOUT:-300}" "$1" >"$out" 2>&1 </dev/null
+	timeout -k 10 "${CORDON_TEST_TIMEOUT:-900}" "$1" >"$out" 2>&1 </dev/null
 	rc=$?
 	read -r p f s plan < <(count)
 	if [ "$f" = 0 ] && { [ "$rc" != 0 ] || { [ "$plan" != 0 ] && [ "$plan" != $((p + f + s)) ]; }; }; then
