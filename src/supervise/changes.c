@@ -227,6 +227,8 @@ static bool never_copied(struct scan *s, const struct level *l, const char *name
 		return false;
 	if (before->type == CHANGE_SPECIAL || born_since(s, l->lower, name))
 		return true;
+	if (before->type == CHANGE_FILE && faccessat(l->lower, name, R_OK, AT_EACCESS) < 0)
+		return true;
 	path = changes_full_path(s->list->arena, s->rules, s->path);
 	for (i = 0; path && i < s->rules->n_deny; i++)
 		if (glob_hit(&s->rules->deny[i], sv_of(path)))
@@ -280,6 +282,12 @@ static int visit_gone(struct scan *s, const struct level *l, const char *name, s
 	return lower < 0 ? 0 : walk_gone(s, l, c, lower);
 }
 
+/* A copy has no special bits from the start. */
+static bool same_mode(const struct scan *s, const struct change *c)
+{
+	return c->before.mode == c->after.mode || (s->kind == CHANGES_COPY && (c->before.mode & 0777) == c->after.mode);
+}
+
 /* A file or link or special file in the view; what was there before may be anything. */
 static int visit_leaf(struct scan *s, const struct level *l, const char *name, struct change *c)
 {
@@ -304,7 +312,7 @@ static int visit_leaf(struct scan *s, const struct level *l, const char *name, s
 	}
 	if (differs && c->kind == CHANGE_MODE)
 		c->kind = CHANGE_MODIFIED;
-	if (!differs && (c->after.type == CHANGE_LINK || c->before.mode == c->after.mode))
+	if (!differs && (c->after.type == CHANGE_LINK || same_mode(s, c)))
 		return 0;
 	if (c->before.type == CHANGE_FOLDER)
 		lower = open_lower(l, name, c);
@@ -333,6 +341,16 @@ static const char *read_folder(const struct scan *s, const struct level *l, int 
 	return NULL;
 }
 
+/* A folder that could not be read is empty in a copy. */
+static bool is_unread_copy(const struct scan *s, const struct change *c, int upper)
+{
+	AUTO_NAMES names = {0};
+	size_t budget = 1;
+
+	return s->kind == CHANGES_COPY && c->refused == UNREADABLE && upper >= 0 && names_read(&names, upper, &budget) == 0 &&
+	       names.n == 0;
+}
+
 static int visit_folder(struct scan *s, const struct level *l, const char *name, struct change *c)
 {
 	struct level below = {.upper = -1, .lower = -1, .depth = l->depth + 1};
@@ -353,6 +371,8 @@ static int visit_folder(struct scan *s, const struct level *l, const char *name,
 		c->refused = read_folder(s, l, upper, &below);
 	if (!c->refused)
 		lower = open_lower(l, name, c);
+	if (is_unread_copy(s, c, upper))
+		return 0;
 	if (c->refused && c->kind == CHANGE_MODE)
 		c->kind = CHANGE_MODIFIED;
 	refused = c->refused;

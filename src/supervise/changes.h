@@ -11,8 +11,8 @@
  *
  * Overlay: a whiteout is a character device 0:0, or an empty file with user.overlay.whiteout in a folder with user.overlay.opaque = "x"; a folder with
  * user.overlay.opaque = "y" hides what is below it. The mount has redirects and metacopy off, so an entry that carries either attribute was forged, and
- * is refused. In a copy these attributes mean nothing. A copy is expected to hold all of lower but what `deny` covers and what is neither file, folder nor
- * link: that such a thing is missing is no change. No extended attribute is ever brought back.
+ * is refused. In a copy these attributes mean nothing. A copy is expected to hold all of lower but what `deny` covers, what is neither file, folder nor
+ * link, what we cannot read, and special permission bits: that such a thing is missing is no change. No extended attribute is ever brought back.
  *
  * Every change has a verdict, from the first of these that applies: a name that would not be shown as it is; denied or protected; a special file; setuid, setgid or sticky
  * on a file; a link that is absolute or can lead out of the work folder, by its text or through other links, be they old or new; another file system; changed on the host since the run started. What is below a new

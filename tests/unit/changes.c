@@ -473,6 +473,36 @@ static void what_cannot_be_read_is_refused_and_the_rest_is_listed(void)
 	CHECK(r == 0 || r == SKIP);
 }
 
+static int unreadable_originals(void *ctx)
+{
+	struct world *w = ctx;
+
+	if (geteuid() == 0 && (fchown(w->lower, 65534, 65534) < 0 || fchown(w->upper, 65534, 65534) < 0 || setgid(65534) < 0 ||
+			       setuid(65534) < 0))
+		return SKIP;
+	put_mode(w->lower, "closed-file", "x", 0000);
+	put(w->lower, "closed/f", "x");
+	put_folder(w->upper, "closed", 0000);
+	CHECK(fchmodat(w->lower, "closed", 0000, 0) == 0 && fchmodat(w->upper, "closed", 0755, 0) == 0);
+	put_mode(w->lower, "setuid", "x", 04755);
+	put_mode(w->upper, "setuid", "x", 0755);
+	CHECK_LIST(scan(w, CHANGES_COPY), "");
+	put(w->upper, "closed/f", "y");
+	CHECK_LIST(scan(w, CHANGES_COPY), "modified     closed/  (mode 0755, was 0000)  REFUSED: cannot be read\n");
+	CHECK(fchmodat(w->lower, "closed", 0755, 0) == 0);
+	return 0;
+}
+
+static void what_a_copy_could_not_hold_is_no_change(void)
+{
+	int r;
+	WORLD(w);
+
+	CHECK(fchmod(w.fd, 0755) == 0);
+	r = in_child(unreadable_originals, &w);
+	CHECK(r == 0 || r == SKIP);
+}
+
 static void the_name_of_the_staging_folder_is_reserved(void)
 {
 	WORLD(w);
@@ -508,6 +538,7 @@ int main(void)
 		CASE(what_changed_on_the_host_since_is_refused_unless_forced),
 		CASE(a_file_that_the_host_made_since_is_not_missing_from_a_copy),
 		CASE(what_cannot_be_read_is_refused_and_the_rest_is_listed),
+		CASE(what_a_copy_could_not_hold_is_no_change),
 		CASE(the_name_of_the_staging_folder_is_reserved),
 	};
 
