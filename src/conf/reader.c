@@ -230,7 +230,8 @@ int reader_list(struct reader *r, const struct ynode *n, void *to, const void *a
 	if (list_open(r, n, list) < 0)
 		return -1;
 	if (n->n == 0 && type->not_empty)
-		return reader_fail(r, n, "is empty, which would allow nothing; list what is allowed, or remove the key");
+		return reader_fail(r, n,
+				   "is empty, which would allow nothing; list what is allowed, or remove the key");
 	for (item = n->first; item; item = item->next) {
 		reader_enter_item(r, list->n);
 		if (reader_string(r, item, type->check, &list->v[list->n].s) < 0)

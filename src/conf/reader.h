@@ -1,11 +1,12 @@
 /*
  * reader: from a YAML tree to structs, by tables.
  *
- * A mapping is a table of rows: key, how to read its value, where it goes (an offset into the caller's struct) and what the reading function needs
- * to know. Unknown keys are errors with the nearest known one; duplicates are gone already (yaml.h). Every error reads
- * "file:line:column: key.path: what is wrong; what to do", with the file's text escaped.
+ * A mapping is a table of rows: key, how to read its value, where it goes (an offset into the caller's struct) and what
+ * the reading function needs to know. Unknown keys are errors with the nearest known one; duplicates are gone already
+ * (yaml.h). Every error reads "file:line:column: key.path: what is wrong; what to do", with the file's text escaped.
  *
- * The reader borrows everything; what it makes lives in its arena. A failure leaves half-filled structs behind: throw them away.
+ * The reader borrows everything; what it makes lives in its arena. A failure leaves half-filled structs behind: throw
+ * them away.
  */
 #ifndef CORDON_CONF_READER_H
 #define CORDON_CONF_READER_H
@@ -23,7 +24,7 @@ struct reader_step {
 struct reader {
 	struct arena *arena;
 	const char *name; /* of the file, for messages */
-	uint32_t file;	  /* for struct origin */
+	uint32_t file;    /* for struct origin */
 	struct error *err;
 	unsigned depth;
 	struct reader_step path[YAML_TREE_NESTING + 2];
@@ -60,12 +61,12 @@ int reader_word(struct reader *r, const struct ynode *n, const char *const *name
 int reader_string(struct reader *r, const struct ynode *n, value_str_fn *check, const char **ret);
 
 /* Reading functions for tables; `arg` and what `to` points at: */
-reader_fn reader_map;	    /* rows (struct reader_key), any struct: offsets count from `to` */
-reader_fn reader_enum;	    /* names (const char *const *), struct pol_num */
-reader_fn reader_str;	    /* struct reader_text, struct pol_str */
-reader_fn reader_list;	    /* struct reader_text, struct pol_list */
-reader_fn reader_words;	    /* names, struct pol_list: a list of words */
-reader_fn reader_num;	    /* struct reader_number, struct pol_num */
+reader_fn reader_map;   /* rows (struct reader_key), any struct: offsets count from `to` */
+reader_fn reader_enum;  /* names (const char *const *), struct pol_num */
+reader_fn reader_str;   /* struct reader_text, struct pol_str */
+reader_fn reader_list;  /* struct reader_text, struct pol_list */
+reader_fn reader_words; /* names, struct pol_list: a list of words */
+reader_fn reader_num;   /* struct reader_number, struct pol_num */
 
 struct reader_text {
 	value_str_fn *check;

@@ -54,7 +54,8 @@ const char *value_count(struct sv s, uint64_t *ret)
 
 const char *value_positive(struct sv s, uint64_t *ret)
 {
-	return number_between(s, 1, INT32_MAX, ret) ? NULL : "is not a count; write a whole number from 1 to 2147483647";
+	return number_between(s, 1, INT32_MAX, ret) ? NULL
+						    : "is not a count; write a whole number from 1 to 2147483647";
 }
 
 const char *value_uid(struct sv s, uint64_t *ret)
@@ -82,10 +83,14 @@ struct unit {
 
 static const struct unit size_units[] = {
 	{"", 1},
-	{"K", UINT64_C(1) << 10}, {"KiB", UINT64_C(1) << 10},
-	{"M", UINT64_C(1) << 20}, {"MiB", UINT64_C(1) << 20},
-	{"G", UINT64_C(1) << 30}, {"GiB", UINT64_C(1) << 30},
-	{"T", UINT64_C(1) << 40}, {"TiB", UINT64_C(1) << 40},
+	{"K", UINT64_C(1) << 10},
+	{"KiB", UINT64_C(1) << 10},
+	{"M", UINT64_C(1) << 20},
+	{"MiB", UINT64_C(1) << 20},
+	{"G", UINT64_C(1) << 30},
+	{"GiB", UINT64_C(1) << 30},
+	{"T", UINT64_C(1) << 40},
+	{"TiB", UINT64_C(1) << 40},
 };
 
 static const struct unit duration_units[] = {
@@ -138,7 +143,8 @@ const char *value_duration(struct sv s, uint64_t *ret)
 
 const char *value_cpus(struct sv s, uint64_t *ret)
 {
-	static const char wrong[] = "is not a number of CPUs; write one such as 2 or 0.5 (0: all), with at most three decimals";
+	static const char wrong[] =
+		"is not a number of CPUs; write one such as 2 or 0.5 (0: all), with at most three decimals";
 	uint64_t whole, part = 0, unit = 1000;
 	struct sv rest;
 	size_t i;
@@ -213,7 +219,8 @@ const char *value_env_name(struct arena *a, struct sv s, const char **ret)
 
 	for (i = 0; ok && i < s.n; i++)
 		ok = is_alnum(s.p[i]) || s.p[i] == '_';
-	return ok ? value_keep(a, s, ret) : "is not a variable's name; use letters, digits and _, with no digit in front";
+	return ok ? value_keep(a, s, ret)
+		  : "is not a variable's name; use letters, digits and _, with no digit in front";
 }
 
 const char *value_name(struct arena *a, struct sv s, const char **ret)
@@ -259,9 +266,10 @@ static const char *check_glob(struct sv pattern)
 	int r = glob_init(&g, pattern);
 
 	if (r < 0)
-		return r == -EINVAL ? "is not a path pattern; no \"..\", \".\", empty part or open \"[\", and \"**\" only as a whole part"
-		     : r == -E2BIG ? "is too long for a path pattern; at most 60 parts of 255 bytes"
-				   : no_memory;
+		return r == -EINVAL  ? "is not a path pattern; no \"..\", \".\", empty part or open \"[\", and \"**\" "
+				       "only as a whole part"
+		       : r == -E2BIG ? "is too long for a path pattern; at most 60 parts of 255 bytes"
+				     : no_memory;
 	glob_done(&g);
 	return NULL;
 }

@@ -233,7 +233,8 @@ static const char *check_percent(struct sv s, size_t at)
 		return "has a % that is no percent-encoding; write %25 for a percent sign";
 	c = hex_value(s.p[at + 1]) * 16 + hex_value(s.p[at + 2]);
 	if (c == 0 || c == '/' || unreserved(c) || s.p[at + 1] >= 'a' || s.p[at + 2] >= 'a')
-		return "has percent-encoding that is not canonical; write plain characters plainly, and hex in upper case";
+		return "has percent-encoding that is not canonical; write plain characters plainly, and hex in upper "
+		       "case";
 	return NULL;
 }
 
@@ -248,9 +249,11 @@ static const char *check_segment(struct sv s, bool last, bool wildcards)
 		return NULL;
 	for (i = 0; i < s.n; i++) {
 		if (s.p[i] <= 0x20 || s.p[i] >= 0x7f || strchr("?#\\[]{}<>|^`\"", s.p[i]))
-			return "is not a URL path; percent-encode what is not plain ASCII, and leave out query and fragment";
+			return "is not a URL path; percent-encode what is not plain ASCII, and leave out query and "
+			       "fragment";
 		if (s.p[i] == '*' && (!wildcards || (i + 1 < s.n && s.p[i + 1] == '*')))
-			return wildcards ? "is not a URL path; \"**\" stands only as a whole part" : "has a wildcard; write one exact path";
+			return wildcards ? "is not a URL path; \"**\" stands only as a whole part"
+					 : "has a wildcard; write one exact path";
 		wrong = s.p[i] == '%' ? check_percent(s, i) : NULL;
 		if (wrong)
 			return wrong;
@@ -306,7 +309,8 @@ bool value_split_port(struct sv s, struct sv *name, struct sv *port)
 
 const char *value_url(struct arena *a, struct sv s, const char **ret)
 {
-	static const char wrong[] = "is not a URL for this; write http:// or https://, a host and maybe a port and a path";
+	static const char wrong[] =
+		"is not a URL for this; write http:// or https://, a host and maybe a port and a path";
 	bool tls = sv_starts(s, "https://");
 	struct sv rest, authority, name, port, path;
 	const char *h, *p = "", *scheme = tls ? "https" : "http";

@@ -11,9 +11,10 @@ value_str_fn value_host_exact; /* the same without "*." */
 value_str_fn value_cidr;       /* canonical: no bits behind the prefix */
 value_str_fn value_url_glob;   /* a pattern over a URL's path: `*` within a part, "**" for whole parts; or "**" alone */
 value_str_fn value_url_path;   /* a URL's path, without wildcards */
-value_str_fn value_url;	       /* http or https, host, port, path; no user, query or fragment; no trailing slash */
+value_str_fn value_url;        /* http or https, host, port, path; no user, query or fragment; no trailing slash */
 
-/* "host", "host:port" or "[v6]:port" cut in two; port is empty where there is none. False: a colon with nothing behind it. */
+/* "host", "host:port" or "[v6]:port" cut in two; port is empty where there is none. False: a colon with nothing behind
+ * it. */
 bool value_split_port(struct sv s, struct sv *name, struct sv *port);
 
 #endif

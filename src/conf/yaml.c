@@ -47,7 +47,8 @@ static int fail_mark(struct tree *t, yaml_mark_t mark, const char *what)
 	return fail_at(t, mark.line + 1, mark.column + 1, "%s", what);
 }
 
-/* Also the breaks that YAML takes for the end of a line and most editors do not: text behind them would hide in a comment. */
+/* Also the breaks that YAML takes for the end of a line and most editors do not: text behind them would hide in a
+ * comment. */
 static bool is_control(const unsigned char *p, size_t n)
 {
 	if (n == 1)
@@ -297,7 +298,8 @@ static int parser_failed(struct tree *t)
 
 	if (p->error == YAML_MEMORY_ERROR)
 		return error_set(t->err, ERROR_SYSTEM, "out of memory");
-	return fail_at(t, p->problem_mark.line + 1, p->problem_mark.column + 1, "not YAML: %s%s%s; check indentation and quotes here",
+	return fail_at(t, p->problem_mark.line + 1, p->problem_mark.column + 1,
+		       "not YAML: %s%s%s; check indentation and quotes here",
 		       p->problem ? p->problem : "cannot be read", p->context ? " " : "", p->context ? p->context : "");
 }
 

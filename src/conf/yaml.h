@@ -1,12 +1,13 @@
 /*
  * yaml: a strict document tree from libyaml's events.
  *
- * One document, UTF-8 (a byte order mark is passed over), at most YAML_TREE_BYTES bytes, YAML_TREE_NODES nodes and YAML_TREE_NESTING levels.
- * Errors, with "file:line:column: ": anchors, aliases, tags, directives, merge keys, keys that are not scalars, duplicate keys, control characters
- * (escaped ones in quoted scalars too; tab and newline are fine), and whatever libyaml refuses.
+ * One document, UTF-8 (a byte order mark is passed over), at most YAML_TREE_BYTES bytes, YAML_TREE_NODES nodes and
+ * YAML_TREE_NESTING levels. Errors, with "file:line:column: ": anchors, aliases, tags, directives, merge keys, keys
+ * that are not scalars, duplicate keys, control characters (escaped ones in quoted scalars too; tab and newline are
+ * fine), and whatever libyaml refuses.
  *
- * Nodes and their text live in the caller's arena. Scalars are not typed here: the schema says what a value must be, and `plain` tells a
- * bare scalar from a quoted one. Lines and columns count from 1; a column counts characters.
+ * Nodes and their text live in the caller's arena. Scalars are not typed here: the schema says what a value must be,
+ * and `plain` tells a bare scalar from a quoted one. Lines and columns count from 1; a column counts characters.
  */
 #ifndef CORDON_CONF_YAML_H
 #define CORDON_CONF_YAML_H
@@ -23,10 +24,10 @@ enum ynode_kind { YNODE_SCALAR, YNODE_LIST, YNODE_MAP };
 
 struct ynode {
 	enum ynode_kind kind;
-	bool plain;	/* of a scalar: without quotes, not a block */
+	bool plain; /* of a scalar: without quotes, not a block */
 	uint32_t line, column;
-	uint32_t n;	/* items, or pairs */
-	struct sv text; /* of a scalar; a NUL follows that is not counted */
+	uint32_t n;          /* items, or pairs */
+	struct sv text;      /* of a scalar; a NUL follows that is not counted */
 	struct ynode *first; /* the first item, or the first key */
 	struct ynode *next;  /* the next item, or the next key */
 	struct ynode *value; /* of a key */

@@ -17,8 +17,8 @@ struct ask {
 	const char *key;
 	struct pol_str pattern;
 	bool write;
-	bool plain;		 /* without wildcards */
-	bool workdir_open;	 /* the ceiling lets the work folder be used this way */
+	bool plain;              /* without wildcards */
+	bool workdir_open;       /* the ceiling lets the work folder be used this way */
 	struct pol_list *narrow; /* read-only folders of the ceiling to take over; room for all */
 };
 
@@ -70,12 +70,14 @@ static int fail_outside(const struct ask *q, const struct pol_list *theirs)
 
 	(void)text_show(&a, sv_of(q->pattern.s));
 	if (theirs->n == 0)
-		return policy_fail(q->request, q->pattern.at, q->key, q->err,
-				   "\"%.120s\" is outside the ceiling's list, which is empty; remove it or ask the operator", a.s);
-	return policy_fail(q->request, q->pattern.at, q->key, q->err,
-			   "\"%.100s\" is outside what the ceiling opens (\"%.60s\"%s, %.120s); remove it or ask the operator", a.s,
-			   text_show(&b, sv_of(theirs->v[0].s)), theirs->n > 1 ? " and others" : "",
-			   policy_where(q->ceiling, theirs->v[0].at));
+		return policy_fail(
+			q->request, q->pattern.at, q->key, q->err,
+			"\"%.120s\" is outside the ceiling's list, which is empty; remove it or ask the operator", a.s);
+	return policy_fail(
+		q->request, q->pattern.at, q->key, q->err,
+		"\"%.100s\" is outside what the ceiling opens (\"%.60s\"%s, %.120s); remove it or ask the operator",
+		a.s, text_show(&b, sv_of(theirs->v[0].s)), theirs->n > 1 ? " and others" : "",
+		policy_where(q->ceiling, theirs->v[0].at));
 }
 
 static int fail_narrower(const struct ask *q, const char *k, const char *where)
@@ -83,7 +85,8 @@ static int fail_narrower(const struct ask *q, const char *k, const char *where)
 	struct text_shown a, b;
 
 	return policy_fail(q->request, q->pattern.at, q->key, q->err,
-			   "\"%.100s\" reaches into \"%.80s\", which the ceiling keeps narrower (%.120s); remove it or ask the operator",
+			   "\"%.100s\" reaches into \"%.80s\", which the ceiling keeps narrower (%.120s); remove it or "
+			   "ask the operator",
 			   text_show(&a, sv_of(q->pattern.s)), text_show(&b, sv_of(k)), where);
 }
 
@@ -117,7 +120,8 @@ static int check_workdir(struct ask *q)
 	return check_row(q, q->workdir, policy_where(q->ceiling, mode->at));
 }
 
-/* The ceiling's read-only folders hold only where they are in the result too: those inside the pattern are taken over. */
+/* The ceiling's read-only folders hold only where they are in the result too: those inside the pattern are taken over.
+ */
 static int check_narrow(struct ask *q)
 {
 	const struct pol_list *theirs = &q->ceiling->fs.read;

@@ -77,11 +77,15 @@ static int add(struct meet *m, const struct net_rule *rule)
 static bool meet_subject(const struct net_rule *a, const struct net_rule *b, struct net_rule *out)
 {
 	if (a->host && b->host) {
-		out->host = net_host_covers(b->host, a->host) ? a->host : net_host_covers(a->host, b->host) ? b->host : NULL;
+		out->host = net_host_covers(b->host, a->host)   ? a->host
+			    : net_host_covers(a->host, b->host) ? b->host
+								: NULL;
 		return out->host;
 	}
 	if (a->cidr && b->cidr) {
-		out->cidr = net_cidr_covers(b->cidr, a->cidr) ? a->cidr : net_cidr_covers(a->cidr, b->cidr) ? b->cidr : NULL;
+		out->cidr = net_cidr_covers(b->cidr, a->cidr)   ? a->cidr
+			    : net_cidr_covers(a->cidr, b->cidr) ? b->cidr
+								: NULL;
 		return out->cidr;
 	}
 	out->host = a->host ? a->host : b->host;
@@ -150,9 +154,10 @@ static int meet_paths(struct meet *m, const struct pol_list *a, const struct pol
 		return out->n > 0;
 	if (!m->strict)
 		return 0;
-	return policy_fail(m->request, x->at, "network.allow.paths", m->err,
-			   "\"%.80s\" and the ceiling's \"%.80s\" (%.120s) overlap, but no one pattern says where; narrow it",
-			   text_show(&sx, sv_of(x->s)), text_show(&sy, sv_of(y->s)), policy_where(m->ceiling, y->at));
+	return policy_fail(
+		m->request, x->at, "network.allow.paths", m->err,
+		"\"%.80s\" and the ceiling's \"%.80s\" (%.120s) overlap, but no one pattern says where; narrow it",
+		text_show(&sx, sv_of(x->s)), text_show(&sy, sv_of(y->s)), policy_where(m->ceiling, y->at));
 }
 
 /* What the request's rule a and the ceiling's rule b both allow, if anything. */
@@ -220,7 +225,8 @@ static bool has_rule(const struct meet *m, uint32_t n, const struct net_rule *ru
 }
 
 /*
- * A mode of `public` on one side allows every host rule of the other side, without its credential: that takes both to name it. Ranges it does not: they may be private.
+ * A mode of `public` on one side allows every host rule of the other side, without its credential: that takes both to
+ * name it. Ranges it does not: they may be private.
  */
 static int add_hosts(struct meet *m, const struct net_rules *rules)
 {

@@ -1,5 +1,6 @@
 /*
- * ceiling_net: the network rules of a request below those of the ceiling. Part of policy_ceiling.h, whose contract holds here.
+ * ceiling_net: the network rules of a request below those of the ceiling. Part of policy_ceiling.h, whose contract
+ * holds here.
  */
 #ifndef CORDON_POLICY_CEILING_NET_H
 #define CORDON_POLICY_CEILING_NET_H

@@ -52,8 +52,8 @@ int main(int argc, char **argv)
 			return 1;
 	fprintf(out, "const struct policy_profile policy_profiles[] = {\n");
 	for (i = 2; i < argc; i++)
-		fprintf(out, "\t{\"%.*s\", {(const char *)profile_%d, sizeof(profile_%d) - 1}},\n", name_length(argv[i]),
-			base_name(argv[i]), i - 2, i - 2);
+		fprintf(out, "\t{\"%.*s\", {(const char *)profile_%d, sizeof(profile_%d) - 1}},\n",
+			name_length(argv[i]), base_name(argv[i]), i - 2, i - 2);
 	fprintf(out, "\t{NULL, {NULL, 0}},\n};\n\nconst char *const policy_profile_names[] = {\n");
 	for (i = 2; i < argc; i++)
 		fprintf(out, "\t\"%.*s\",\n", name_length(argv[i]), base_name(argv[i]));

@@ -1,12 +1,14 @@
 /*
  * policy_cache: effective policies kept on disk, so that a sandbox does not start with parsing.
  *
- * An entry holds its key, every file that the load looked at (with the digest of its bytes, or that it was not there), the policy's digest and its encoding,
- * and a digest over all of that. A hit reads and digests those files again: what is returned is what loading would give. The key covers everything else that
- * a load depends on, this very executable included.
+ * An entry holds its key, every file that the load looked at (with the digest of its bytes, or that it was not there),
+ * the policy's digest and its encoding, and a digest over all of that. A hit reads and digests those files again: what
+ * is returned is what loading would give. The key covers everything else that a load depends on, this very executable
+ * included.
  *
- * Only saves time: a cache that cannot be read, written or trusted (owner, mode, digest) is passed over without a word. The folder is 0700, entries 0600, both the user's; a
- * sandbox never sees it (policy_compile.c denies it). Entries share a fixed number of places, so the folder stays small.
+ * Only saves time: a cache that cannot be read, written or trusted (owner, mode, digest) is passed over without a word.
+ * The folder is 0700, entries 0600, both the user's; a sandbox never sees it (policy_compile.c denies it). Entries
+ * share a fixed number of places, so the folder stays small.
  */
 #ifndef CORDON_POLICY_CACHE_H
 #define CORDON_POLICY_CACHE_H

@@ -74,10 +74,10 @@ static int fail_overlap(struct tighten *t, const char *key, const struct pol_str
 {
 	struct text_shown a, b;
 
-	return policy_fail(t->request, mine->at, key, t->err,
-			   "\"%.80s\" and the ceiling's \"%.80s\" (%.120s) overlap, but no one pattern says where; narrow it",
-			   text_show(&a, sv_of(mine->s)), text_show(&b, sv_of(theirs->s)),
-			   policy_where(t->ceiling, theirs->at));
+	return policy_fail(
+		t->request, mine->at, key, t->err,
+		"\"%.80s\" and the ceiling's \"%.80s\" (%.120s) overlap, but no one pattern says where; narrow it",
+		text_show(&a, sv_of(mine->s)), text_show(&b, sv_of(theirs->s)), policy_where(t->ceiling, theirs->at));
 }
 
 static int take_patterns(struct tighten *t, const char *key, const struct cover_kind *kind, struct pol_list *mine,
@@ -128,7 +128,8 @@ static int keep_stricter(struct tighten *t, const struct pol_pairs *mine, struct
 	return 0;
 }
 
-static int tighten_pairs(struct tighten *t, const struct policy_field *f, struct pol_pairs *mine, struct pol_pairs theirs)
+static int tighten_pairs(struct tighten *t, const struct policy_field *f, struct pol_pairs *mine,
+			 struct pol_pairs theirs)
 {
 	if (f->ceiling == CEILING_FREE || !theirs.set)
 		return 0;
@@ -177,8 +178,8 @@ static int tighten_runtime(struct tighten *t)
 	for (i = 0; named && i < categories->n; i++)
 		if (strcmp(categories->v[i].value, runtime_names[mine->v]) != 0)
 			return policy_fail(t->request, mine->at, "process.runtime", t->err,
-					   "%s is not the ceiling's %s for %s (%.200s); write auto", runtime_names[mine->v],
-					   categories->v[i].value, categories->v[i].key,
+					   "%s is not the ceiling's %s for %s (%.200s); write auto",
+					   runtime_names[mine->v], categories->v[i].value, categories->v[i].key,
 					   policy_where(t->ceiling, categories->v[i].at));
 	return 0;
 }
@@ -188,9 +189,10 @@ static int tighten_provider(struct tighten *t, struct provider *mine, const stru
 	bool same_kind = mine->kind.v == theirs->kind.v;
 
 	if (!same_kind || strcmp(mine->url.s, theirs->url.s) != 0)
-		return policy_fail(t->request, mine->at, "inference.providers", t->err,
-				   "%.64s has another %s than in the ceiling (%.200s); use the ceiling's, or another name",
-				   mine->name, same_kind ? "url" : "kind", policy_where(t->ceiling, theirs->at));
+		return policy_fail(
+			t->request, mine->at, "inference.providers", t->err,
+			"%.64s has another %s than in the ceiling (%.200s); use the ceiling's, or another name",
+			mine->name, same_kind ? "url" : "kind", policy_where(t->ceiling, theirs->at));
 	if (mine->credential.s && (!theirs->credential.s || strcmp(mine->credential.s, theirs->credential.s) != 0))
 		mine->credential = (struct pol_str){0};
 	take_min(&mine->max_requests, &theirs->max_requests);

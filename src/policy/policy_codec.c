@@ -7,7 +7,8 @@
 #include "policy/policy_mandatory.h"
 
 /*
- * One description for both directions: each visit_*() writes its value when encoding and replaces it when decoding, so the two cannot drift apart.
+ * One description for both directions: each visit_*() writes its value when encoding and replaces it when decoding, so
+ * the two cannot drift apart.
  */
 struct codec {
 	struct buf *out; /* encoding; NULL: decoding */
@@ -43,7 +44,8 @@ static void visit_bytes(struct codec *c, void *p, size_t n)
 	c->at += n;
 }
 
-/* Seven bits a byte, the low ones first; the last byte has its top bit clear and, past the first, is not zero: one form for each number. */
+/* Seven bits a byte, the low ones first; the last byte has its top bit clear and, past the first, is not zero: one form
+ * for each number. */
 static void visit_int(struct codec *c, uint64_t *v)
 {
 	unsigned char b[10];
@@ -233,7 +235,7 @@ static void visit_rules(struct codec *c, struct net_rules *rules)
 
 	visit_bool(c, &rules->set);
 	VISIT_ARRAY(c, i, rules->n, rules->v, MIN_RULE)
-		visit_rule(c, &rules->v[i]);
+	visit_rule(c, &rules->v[i]);
 }
 
 static void visit_fields(struct codec *c, struct policy *p)
@@ -287,7 +289,7 @@ static void visit_inference(struct codec *c, struct pol_inference *inf)
 	uint32_t i;
 
 	VISIT_ARRAY(c, i, inf->n_providers, inf->providers, MIN_STR + 8 + MIN_ORIGIN)
-		visit_provider(c, &inf->providers[i]);
+	visit_provider(c, &inf->providers[i]);
 	VISIT_ARRAY(c, i, inf->n_routes, inf->routes, 2 * MIN_STR + MIN_ORIGIN)
 	{
 		visit_str(c, &inf->routes[i].model);
@@ -349,7 +351,7 @@ static void visit_policy(struct codec *c, struct policy *p)
 	if (memcmp(start, magic, sizeof(magic)) != 0)
 		fail(c, -EBADMSG);
 	VISIT_ARRAY(c, i, p->n_files, p->files, MIN_STR)
-		visit_str(c, &p->files[i]);
+	visit_str(c, &p->files[i]);
 	c->files = p->n_files;
 	if (c->files == 0)
 		fail(c, -EBADMSG);

@@ -1,12 +1,14 @@
 /*
  * policy_codec: an effective policy as bytes, and back.
  *
- * The encoding is canonical: equal policies (origins included) have equal bytes, and bytes that decode encode to themselves again. Numbers are
- * little-endian, seven bits a byte; a string is its length, its bytes and a NUL, so that a decoded policy points into one copy of the bytes. It starts with a magic that holds the version.
- * The mandatory protections are one mark, not a list, where they are exactly this build's.
+ * The encoding is canonical: equal policies (origins included) have equal bytes, and bytes that decode encode to
+ * themselves again. Numbers are little-endian, seven bits a byte; a string is its length, its bytes and a NUL, so that
+ * a decoded policy points into one copy of the bytes. It starts with a magic that holds the version. The mandatory
+ * protections are one mark, not a list, where they are exactly this build's.
  *
- * Decoding trusts nothing: every count is checked against the bytes left before memory is taken, every enum and file index against its bound, phases do not nest, and
- * bytes left over are an error. It does not check what strings mean: bytes from elsewhere than this user's own process are never to be decoded.
+ * Decoding trusts nothing: every count is checked against the bytes left before memory is taken, every enum and file
+ * index against its bound, phases do not nest, and bytes left over are an error. It does not check what strings mean:
+ * bytes from elsewhere than this user's own process are never to be decoded.
  */
 #ifndef CORDON_POLICY_CODEC_H
 #define CORDON_POLICY_CODEC_H

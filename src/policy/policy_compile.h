@@ -1,10 +1,11 @@
 /*
  * policy_compile: from source texts to the effective policy, without touching the system.
  *
- * Whatever has to be read comes through a callback, so that this can run in a process that has no files: the callback then asks its parent. What it
- * returns is hostile input all the same.
+ * Whatever has to be read comes through a callback, so that this can run in a process that has no files: the callback
+ * then asks its parent. What it returns is hostile input all the same.
  *
- * Bounds: `extends` nests at most POLICY_MAX_DEPTH deep, at most POLICY_MAX_FILES texts are fetched, each at most POLICY_MAX_BYTES long.
+ * Bounds: `extends` nests at most POLICY_MAX_DEPTH deep, at most POLICY_MAX_FILES texts are fetched, each at most
+ * POLICY_MAX_BYTES long.
  */
 #ifndef CORDON_POLICY_COMPILE_H
 #define CORDON_POLICY_COMPILE_H
@@ -23,32 +24,33 @@ struct policy_source {
 struct policy_request {
 	const struct policy_source *sources; /* none: profile "default" */
 	size_t n_sources;
-	const char *home;	/* absolute and canonical; ~ means this */
+	const char *home;       /* absolute and canonical; ~ means this */
 	const char *config_dir; /* $XDG_CONFIG_HOME/cordon; may not exist; NULL: none */
-	const char *cache_dir;	/* $XDG_CACHE_HOME/cordon; NULL: no cache */
-	const char *state_dir;	/* $XDG_STATE_HOME/cordon; only named here to be denied inside; NULL: the usual place */
-	const char *workdir;	/* absolute and canonical; relative patterns are below it */
-	const char *phase;	/* of a task run, laid over the rest; NULL: none */
-	bool no_ceiling;	/* `policy check FILE` judges the file alone */
+	const char *cache_dir;  /* $XDG_CACHE_HOME/cordon; NULL: no cache */
+	const char *state_dir;  /* $XDG_STATE_HOME/cordon; only named here to be denied inside; NULL: the usual place */
+	const char *workdir;    /* absolute and canonical; relative patterns are below it */
+	const char *phase;      /* of a task run, laid over the rest; NULL: none */
+	bool no_ceiling;        /* `policy check FILE` judges the file alone */
 };
 
 enum policy_want_kind { POLICY_WANT_PROFILE, POLICY_WANT_FILE, POLICY_WANT_CEILING };
 
 struct policy_want {
 	enum policy_want_kind kind;
-	const char *name;	   /* profile or path as written; NULL for the ceiling */
-	const char *from;	   /* id of the text whose `extends` names it; NULL: the command line */
+	const char *name; /* profile or path as written; NULL for the ceiling */
+	const char *from; /* id of the text whose `extends` names it; NULL: the command line */
 };
 
 struct policy_text {
 	const char *name; /* for messages */
-	const char *id;	  /* same text, same id: to find cycles */
+	const char *id;   /* same text, same id: to find cycles */
 	struct buf bytes; /* maximum set by the caller; freed by it too */
 };
 
 struct policy_fetch {
 	/* 0: *ret is filled, its strings in the arena. 1: there is none (the ceiling only). -1: err is set. */
-	int (*get)(void *ctx, const struct policy_want *want, struct arena *a, struct policy_text *ret, struct error *err);
+	int (*get)(void *ctx, const struct policy_want *want, struct arena *a, struct policy_text *ret,
+		   struct error *err);
 	void *ctx;
 };
 

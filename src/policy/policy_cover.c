@@ -32,8 +32,9 @@ static uint64_t skip_stars(const struct glob *g, uint64_t states)
 }
 
 /*
- * Runs outer's automaton over inner's components instead of a path's. A state stays only if it can be kept for every path that inner's component stands for, so
- * what is left at the end holds for all of them. Once outer is used up everything below is covered.
+ * Runs outer's automaton over inner's components instead of a path's. A state stays only if it can be kept for every
+ * path that inner's component stands for, so what is left at the end holds for all of them. Once outer is used up
+ * everything below is covered.
  */
 static bool glob_covers(const struct glob *outer, const struct glob *inner)
 {

@@ -1,8 +1,8 @@
 /*
  * policy_cover: comparing patterns with patterns.
  *
- * Every answer is a proof or "no": covers() is true only where everything that inner matches is matched by outer, apart() only where no text matches
- * both. Where neither holds the patterns overlap, or we cannot tell. Pure.
+ * Every answer is a proof or "no": covers() is true only where everything that inner matches is matched by outer,
+ * apart() only where no text matches both. Where neither holds the patterns overlap, or we cannot tell. Pure.
  */
 #ifndef CORDON_POLICY_COVER_H
 #define CORDON_POLICY_COVER_H
@@ -25,7 +25,8 @@ extern const struct cover_kind cover_model; /* names of models */
 bool cover_by_list(const struct cover_kind *kind, const struct pol_list *list, const char *inner);
 
 /*
- * What both lists allow: patterns of one that the other covers. 0; -1: no memory; 1: *ret_a and *ret_b overlap in a way that is neither. `out` is set, and may end up empty.
+ * What both lists allow: patterns of one that the other covers. 0; -1: no memory; 1: *ret_a and *ret_b overlap in a way
+ * that is neither. `out` is set, and may end up empty.
  */
 int cover_intersect(const struct cover_kind *kind, struct arena *a, const struct pol_list *x, const struct pol_list *y,
 		    struct pol_list *out, const struct pol_str **ret_a, const struct pol_str **ret_b);

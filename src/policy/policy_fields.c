@@ -1,17 +1,32 @@
 #include "policy/policy_fields.h"
 
 #define AT(member) offsetof(struct policy, member)
-#define MB (UINT64_C(1) << 20)
-#define GB (UINT64_C(1) << 30)
-#define ANY UINT64_MAX
+#define MB         (UINT64_C(1) << 20)
+#define GB         (UINT64_C(1) << 30)
+#define ANY        UINT64_MAX
 
-#define NUM(name, member, ceiling, value, max) {name, AT(member), FIELD_NUM, ceiling, false, true, value, max}
-#define NUM_UNSET(name, member, ceiling) {name, AT(member), FIELD_NUM, ceiling, false, false, 0, ANY}
-#define LIST(name, member, ceiling, paths) {name, AT(member), FIELD_LIST, ceiling, paths, false, 0, ANY}
-#define PAIRS(name, member, ceiling) {name, AT(member), FIELD_PAIRS, ceiling, false, false, 0, ANY}
-#define RULES(name, member, ceiling) {name, AT(member), FIELD_RULES, ceiling, false, false, 0, ANY}
+#define NUM(name, member, ceiling, value, max)                                                                         \
+	{                                                                                                              \
+		name, AT(member), FIELD_NUM, ceiling, false, true, value, max                                          \
+	}
+#define NUM_UNSET(name, member, ceiling)                                                                               \
+	{                                                                                                              \
+		name, AT(member), FIELD_NUM, ceiling, false, false, 0, ANY                                             \
+	}
+#define LIST(name, member, ceiling, paths)                                                                             \
+	{                                                                                                              \
+		name, AT(member), FIELD_LIST, ceiling, paths, false, 0, ANY                                            \
+	}
+#define PAIRS(name, member, ceiling)                                                                                   \
+	{                                                                                                              \
+		name, AT(member), FIELD_PAIRS, ceiling, false, false, 0, ANY                                           \
+	}
+#define RULES(name, member, ceiling)                                                                                   \
+	{                                                                                                              \
+		name, AT(member), FIELD_RULES, ceiling, false, false, 0, ANY                                           \
+	}
 
-/* The order is that of the encoding: a change here is a change of POLICY_CODEC_VERSION. */
+/* The order is that of the encoding: a change here is a new version in the magic of policy_codec.c. */
 const struct policy_field policy_fields[] = {
 	NUM("filesystem.workdir", fs.workdir, CEILING_WORKDIR, WORKDIR_READ_WRITE, WORKDIR_COPY),
 	LIST("filesystem.read", fs.read, CEILING_ELSEWHERE, true),

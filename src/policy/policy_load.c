@@ -72,7 +72,8 @@ static int fail_profile(const char *profile, struct error *err)
 
 	(void)text_show(&name, sv_of(profile));
 	if (near)
-		return error_set(err, ERROR_INPUT, "there is no profile \"%.100s\"; did you mean \"%s\"?", name.s, near);
+		return error_set(err, ERROR_INPUT, "there is no profile \"%.100s\"; did you mean \"%s\"?", name.s,
+				 near);
 	return error_set(err, ERROR_INPUT, "there is no profile \"%.100s\"; a file is named by its path", name.s);
 }
 

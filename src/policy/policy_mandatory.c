@@ -2,17 +2,17 @@
 
 #include "base/cleanup.h"
 
-#define GIT "git would run it, or be told to run something, at the next command in this repository"
+#define GIT         "git would run it, or be told to run something, at the next command in this repository"
 #define GIT_MODULES "git takes remote addresses and update commands from it"
-#define SHELL "a shell runs it at its start or end"
-#define READLINE "line editing in every shell and debugger takes key bindings from it"
-#define PAM "every login takes its environment from it"
-#define SESSION "the desktop session runs it"
-#define SYSTEMD "the user's service manager runs what it names"
-#define DIRENV "direnv runs it when a shell enters the folder"
-#define EDITOR "an editor runs commands from it"
-#define RIPGREP "ripgrep takes options from it, and one of them runs a program"
-#define AGENT "an agent outside the sandbox would run commands, hooks or servers from it"
+#define SHELL       "a shell runs it at its start or end"
+#define READLINE    "line editing in every shell and debugger takes key bindings from it"
+#define PAM         "every login takes its environment from it"
+#define SESSION     "the desktop session runs it"
+#define SYSTEMD     "the user's service manager runs what it names"
+#define DIRENV      "direnv runs it when a shell enters the folder"
+#define EDITOR      "an editor runs commands from it"
+#define RIPGREP     "ripgrep takes options from it, and one of them runs a program"
+#define AGENT       "an agent outside the sandbox would run commands, hooks or servers from it"
 
 const struct mandatory mandatory_deny[] = {
 	{"**/.env", "such files hold secrets by convention"},

@@ -1,10 +1,11 @@
 /*
  * policy_mandatory: what no policy can allow.
  *
- * Denied: nobody inside sees it. Protected: readable, but never written, made, removed or replaced in a folder of the host, because something outside the sandbox would
- * run it or take orders from it later.
+ * Denied: nobody inside sees it. Protected: readable, but never written, made, removed or replaced in a folder of the
+ * host, because something outside the sandbox would run it or take orders from it later.
  *
- * The tables are fixed at build time. They are added to every effective policy behind everything else, with origin "built in".
+ * The tables are fixed at build time. They are added to every effective policy behind everything else, with origin
+ * "built in".
  */
 #ifndef CORDON_POLICY_MANDATORY_H
 #define CORDON_POLICY_MANDATORY_H

@@ -81,7 +81,8 @@ static bool same_item(int (*compare)(const void *, const void *), const struct i
 	return compare(&x, &y) == 0;
 }
 
-/* Moves the first of each group of equals to the front of v, in their order. Sorted, because a list may hold a hundred thousand. */
+/* Moves the first of each group of equals to the front of v, in their order. Sorted, because a list may hold a hundred
+ * thousand. */
 static int drop_duplicates(char *v, uint32_t *n, size_t size, int (*compare)(const void *, const void *))
 {
 	struct item *items = calloc(*n ? *n : 1, sizeof(*items));

@@ -1,8 +1,9 @@
 /*
- * policy_merge: one layer over another. Lists add up without exact duplicates, single values override, env.set and the like go key by key, providers by name, phases by
- * name.
+ * policy_merge: one layer over another. Lists add up without exact duplicates, single values override, env.set and the
+ * like go key by key, providers by name, phases by name.
  *
- * Both are layers of one compilation: same arena, same file table. `over` is only read; `base` takes its lists over or copies them.
+ * Both are layers of one compilation: same arena, same file table. `over` is only read; `base` takes its lists over or
+ * copies them.
  */
 #ifndef CORDON_POLICY_MERGE_H
 #define CORDON_POLICY_MERGE_H

@@ -7,10 +7,11 @@
 #include "conf/reader.h"
 #include "conf/value_net.h"
 
-const char *const check_category_names[] = {"proposition-tampering", "early-termination",   "unproven-assumptions",
-					    "context-pollution",     "command-injection",   "tautological-proof",
-					    "circular-reasoning",    "scope-reduction",	    "format-exploitation",
-					    NULL};
+const char *const check_category_names[] = {"proposition-tampering", "early-termination",
+					    "unproven-assumptions",  "context-pollution",
+					    "command-injection",     "tautological-proof",
+					    "circular-reasoning",    "scope-reduction",
+					    "format-exploitation",   NULL};
 const char *const check_verdict_names[] = {"allow", "escalate", "deny", NULL};
 
 /* A mapping whose keys and values are one kind each; names where they are words, checks where they are text. */
@@ -79,7 +80,8 @@ static int read_ports(struct reader *r, const struct ynode *n, void *to, const v
 	if (reader_want(r, n, YNODE_LIST) < 0)
 		return -1;
 	if (n->n == 0)
-		return reader_fail(r, n, "is empty, which would allow nothing; list ports, or remove the key for 443 and 80");
+		return reader_fail(r, n,
+				   "is empty, which would allow nothing; list ports, or remove the key for 443 and 80");
 	rule->ports = arena_array(r->arena, n->n, sizeof(*rule->ports));
 	if (!rule->ports)
 		return reader_no_memory(r);
@@ -396,12 +398,9 @@ static const struct reader_key inference_keys[] = {
 };
 
 static const struct reader_key phase_keys[] = {
-	{"filesystem", reader_map, 0, fs_keys},
-	{"network", reader_map, 0, net_keys},
-	{"process", reader_map, 0, process_keys},
-	{"inference", reader_map, 0, inference_keys},
-	{"check", read_pairs, AT(check), &check_pairs},
-	{NULL, NULL, 0, NULL},
+	{"filesystem", reader_map, 0, fs_keys},         {"network", reader_map, 0, net_keys},
+	{"process", reader_map, 0, process_keys},       {"inference", reader_map, 0, inference_keys},
+	{"check", read_pairs, AT(check), &check_pairs}, {NULL, NULL, 0, NULL},
 };
 
 static int read_phases(struct reader *r, const struct ynode *n, void *to, const void *arg)

@@ -1,11 +1,11 @@
 /*
  * policy_parse: the bytes of one file to a struct policy, as far as that file goes (schema version 1).
  *
- * Nothing outside the bytes is looked at: `extends` is only noted, paths stay as written (checked, not resolved), what is not given stays unset.
- * Runs in a confined process as well as here.
+ * Nothing outside the bytes is looked at: `extends` is only noted, paths stay as written (checked, not resolved), what
+ * is not given stays unset. Runs in a confined process as well as here.
  *
- * Everything is made in p->arena, and p->arena only; p is otherwise empty. Phases are struct policy of the same arena: never policy_free() them.
- * inference.providers is not NULL where the key was given, be it as {}.
+ * Everything is made in p->arena, and p->arena only; p is otherwise empty. Phases are struct policy of the same arena:
+ * never policy_free() them. inference.providers is not NULL where the key was given, be it as {}.
  *
  * Fails with ERROR_INPUT and "file:line:column: key.path: what is wrong; what to do". p is then useless.
  */

@@ -1,5 +1,6 @@
 /*
- * policy_profile: the profiles that are shipped inside the executable. The table is made at build time from profiles/ (see embed_main.c), sorted by name.
+ * policy_profile: the profiles that are shipped inside the executable. The table is made at build time from profiles/
+ * (see embed_main.c), sorted by name.
  */
 #ifndef CORDON_POLICY_PROFILE_H
 #define CORDON_POLICY_PROFILE_H
@@ -8,7 +9,7 @@
 
 struct policy_profile {
 	const char *name; /* NULL ends the table */
-	struct sv text;	  /* the YAML file's bytes */
+	struct sv text;   /* the YAML file's bytes */
 };
 
 extern const struct policy_profile policy_profiles[];

@@ -69,7 +69,8 @@ int policy_providers_check(const struct policy *p, struct error *err)
 	uint32_t i, k;
 
 	if (inf->n_providers > 64)
-		return policy_fail(p, inf->providers[64].at, "inference.providers", err, "more than 64 providers; remove some");
+		return policy_fail(p, inf->providers[64].at, "inference.providers", err,
+				   "more than 64 providers; remove some");
 	for (k = 0; k < inf->n_providers; k++)
 		names[k] = inf->providers[k].name;
 	for (i = 0; i < inf->n_routes; i++) {

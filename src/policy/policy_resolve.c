@@ -6,7 +6,8 @@
 #include "policy/policy_fields.h"
 #include "policy/policy_where.h"
 
-/* base + "/" + rest, with the wildcards of base escaped, and without a trailing slash. With base "" it is rest alone. */
+/* base + "/" + rest, with the wildcards of base escaped, and without a trailing slash. With base "" it is rest alone.
+ */
 static const char *join(struct arena *a, const char *base, struct sv rest, bool literal)
 {
 	char *out = arena_alloc(a, 2 * strlen(base) + rest.n + 3), *p = out;

@@ -1,8 +1,9 @@
 /*
  * policy_resolve: path patterns as written to absolute, canonical ones.
  *
- * "~" is home, a relative pattern is below the work folder, "**" floats; a trailing slash goes. Characters of home and work folder that a pattern would take for
- * wildcards are escaped. Fails where the result is no pattern any more (too long or too deep).
+ * "~" is home, a relative pattern is below the work folder, "**" floats; a trailing slash goes. Characters of home and
+ * work folder that a pattern would take for wildcards are escaped. Fails where the result is no pattern any more (too
+ * long or too deep).
  */
 #ifndef CORDON_POLICY_RESOLVE_H
 #define CORDON_POLICY_RESOLVE_H

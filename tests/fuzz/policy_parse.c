@@ -1,5 +1,6 @@
 /*
- * The policy parser and all that follows it: the input is the request, and behind a line "=====" the ceiling. What loads must survive the encoding.
+ * The policy parser and all that follows it: the input is the request, and behind a line "=====" the ceiling. What
+ * loads must survive the encoding.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -34,12 +34,13 @@ static bool list_is(const struct pol_list *list, const char *want)
 
 static void limits_take_the_minimum(void)
 {
-	struct policy *p = below("filesystem: {tmp_size: 2G}\n"
-				 "process: {memory: 8G, cpus: 1, timeout: 0, max_processes: 10, max_file_size: 1M}\n"
-				 "network: {max_bytes_out: 9M, loopback: true, dns: policy}\n",
-				 "filesystem: {tmp_size: 1G}\n"
-				 "process: {memory: 4G, cpus: 2, timeout: 30m, max_processes: 20, max_file_size: 2M, user: 77}\n"
-				 "network: {max_bytes_out: 5M, loopback: false, dns: none}\n");
+	struct policy *p =
+		below("filesystem: {tmp_size: 2G}\n"
+		      "process: {memory: 8G, cpus: 1, timeout: 0, max_processes: 10, max_file_size: 1M}\n"
+		      "network: {max_bytes_out: 9M, loopback: true, dns: policy}\n",
+		      "filesystem: {tmp_size: 1G}\n"
+		      "process: {memory: 4G, cpus: 2, timeout: 30m, max_processes: 20, max_file_size: 2M, user: 77}\n"
+		      "network: {max_bytes_out: 5M, loopback: false, dns: none}\n");
 
 	CHECK(p->fs.tmp_size.v == UINT64_C(1) << 30 && p->process.memory.v == UINT64_C(4) << 30);
 	CHECK(p->process.cpus.v == 1000 && p->process.timeout.v == 1800000 && p->process.max_processes.v == 10);
@@ -80,12 +81,15 @@ static void the_tighter_work_folder_holds(void)
 static void folders_must_lie_below_the_ceilings(void)
 {
 	CHECK_STR(memory_error("filesystem: {read: [/opt/x, /usr/share, sub], write: [/srv/a/b]}",
-			       "filesystem: {read: [/opt], write: [/srv/*]}"), "");
+			       "filesystem: {read: [/opt], write: [/srv/*]}"),
+		  "");
 	CHECK_HAS(memory_error("filesystem:\n  read: [/opt, /data]", "filesystem: {read: [/opt]}"),
 		  "p.yaml:3:16: filesystem.read: \"/data\" is outside what the ceiling opens (\"/opt\", ceiling:2)");
 	CHECK_STR(memory_error("filesystem: {read: [/srv/x]}", "filesystem: {read: [/opt], write: [/srv]}"), "");
-	CHECK_HAS(memory_error("filesystem: {write: [/opt/x]}", "filesystem: {read: [/opt], write: [/srv]}"), "filesystem.write: \"/opt/x\"");
-	CHECK_HAS(memory_error("filesystem: {write: [/x]}", "filesystem: {read: [/opt]}"), "filesystem.write: \"/x\" is outside");
+	CHECK_HAS(memory_error("filesystem: {write: [/opt/x]}", "filesystem: {read: [/opt], write: [/srv]}"),
+		  "filesystem.write: \"/opt/x\"");
+	CHECK_HAS(memory_error("filesystem: {write: [/x]}", "filesystem: {read: [/opt]}"),
+		  "filesystem.write: \"/x\" is outside");
 	CHECK_HAS(memory_error("filesystem: {write: [/x]}", "filesystem: {write: []}"), "which is empty");
 	CHECK_HAS(memory_error("filesystem: {write: [out]}", "filesystem: {write: [], workdir: copy}"), "is outside");
 	CHECK_STR(memory_error("filesystem: {write: [out]}", "filesystem: {write: []}"), "");
@@ -95,8 +99,10 @@ static void folders_must_lie_below_the_ceilings(void)
 
 static void denials_are_united(void)
 {
-	struct policy *p = below("filesystem: {deny: [/a]}\nprocess: {deny_exec: [/bin/x]}\nnetwork: {deny: [{host: a.b}]}",
-				 "filesystem: {deny: [/a, /b]}\nprocess: {deny_exec: [/bin/y]}\nnetwork: {deny: [{host: c.d}, {host: a.b}]}");
+	struct policy *p =
+		below("filesystem: {deny: [/a]}\nprocess: {deny_exec: [/bin/x]}\nnetwork: {deny: [{host: a.b}]}",
+		      "filesystem: {deny: [/a, /b]}\nprocess: {deny_exec: [/bin/y]}\nnetwork: {deny: [{host: c.d}, "
+		      "{host: a.b}]}");
 
 	CHECK(list_is(&p->process.deny_exec, "/bin/x /bin/y"));
 	CHECK_STR(p->fs.deny.v[0].s, "/a");
@@ -121,13 +127,15 @@ static void executables_are_intersected(void)
 
 	CHECK(list_is(&p->process.allow_exec, "/usr/bin"));
 	policy_free(p);
-	p = below("process: {allow_exec: [/usr/bin/git, /opt/x, /usr/lib]}", "process: {allow_exec: [/usr/bin/*, /usr/lib/a, /srv]}");
+	p = below("process: {allow_exec: [/usr/bin/git, /opt/x, /usr/lib]}",
+		  "process: {allow_exec: [/usr/bin/*, /usr/lib/a, /srv]}");
 	CHECK(list_is(&p->process.allow_exec, "/usr/bin/git /usr/lib/a"));
 	policy_free(p);
 	p = below("process: {allow_exec: [/opt/x]}", "process: {allow_exec: [/usr]}");
 	CHECK(p->process.allow_exec.set && p->process.allow_exec.n == 0);
 	policy_free(p);
-	CHECK_HAS(memory_error("process: {allow_exec: [\"/usr/*/git\"]}", "process: {allow_exec: [\"/usr/bin/g*\"]}"), "narrow it");
+	CHECK_HAS(memory_error("process: {allow_exec: [\"/usr/*/git\"]}", "process: {allow_exec: [\"/usr/bin/g*\"]}"),
+		  "narrow it");
 }
 
 static void the_ceilings_runtime_holds(void)
@@ -138,7 +146,8 @@ static void the_ceilings_runtime_holds(void)
 	policy_free(p);
 	CHECK_HAS(memory_error("process: {runtime: native}", "process: {runtime: gvisor}"),
 		  "process.runtime: native is not the ceiling's gvisor (ceiling:2); write auto");
-	CHECK_HAS(memory_error("process: {runtime: native}", "process: {categories: {terminal: gvisor}}"), "gvisor for terminal");
+	CHECK_HAS(memory_error("process: {runtime: native}", "process: {categories: {terminal: gvisor}}"),
+		  "gvisor for terminal");
 	p = below("process: {categories: {terminal: native, web: runc}}", "process: {categories: {terminal: gvisor}}");
 	CHECK(p->process.categories.n == 2 && strcmp(p->process.categories.v[0].value, "gvisor") == 0);
 	policy_free(p);
@@ -146,25 +155,28 @@ static void the_ceilings_runtime_holds(void)
 
 static void checks_take_the_stricter_verdict(void)
 {
-	struct policy *p = below("check: {early-termination: allow, scope-reduction: deny}",
-				 "check: {early-termination: deny, scope-reduction: allow, context-pollution: escalate}");
+	struct policy *p =
+		below("check: {early-termination: allow, scope-reduction: deny}",
+		      "check: {early-termination: deny, scope-reduction: allow, context-pollution: escalate}");
 	uint32_t i;
 
 	for (i = 0; i < p->check.n; i++)
-		CHECK_STR(p->check.v[i].value, strcmp(p->check.v[i].key, "context-pollution") == 0 ? "escalate" : "deny");
+		CHECK_STR(p->check.v[i].value,
+			  strcmp(p->check.v[i].key, "context-pollution") == 0 ? "escalate" : "deny");
 	CHECK(p->check.n == 3);
 	policy_free(p);
 }
 
 static void providers_are_intersected_by_name(void)
 {
-	struct policy *p = below("inference:\n  providers:\n"
-				 "    anthropic: {credential: mine, models: [\"claude-*\"], max_requests: 9, server_tools: allow}\n"
-				 "    openai: {models: [gpt-5]}\n    gemini: {}\n"
-				 "  routes: [{model: x, provider: gemini}, {model: y, provider: anthropic}]\n",
-				 "inference:\n  providers:\n"
-				 "    anthropic: {credential: mine, models: [claude-haiku, \"other-*\"], max_requests: 5}\n"
-				 "    openai: {models: [gpt-4]}\n");
+	struct policy *p = below(
+		"inference:\n  providers:\n"
+		"    anthropic: {credential: mine, models: [\"claude-*\"], max_requests: 9, server_tools: allow}\n"
+		"    openai: {models: [gpt-5]}\n    gemini: {}\n"
+		"  routes: [{model: x, provider: gemini}, {model: y, provider: anthropic}]\n",
+		"inference:\n  providers:\n"
+		"    anthropic: {credential: mine, models: [claude-haiku, \"other-*\"], max_requests: 5}\n"
+		"    openai: {models: [gpt-4]}\n");
 
 	CHECK(p->inference.n_providers == 1);
 	if (p->inference.n_providers == 1) {
@@ -175,9 +187,11 @@ static void providers_are_intersected_by_name(void)
 	}
 	CHECK(p->inference.n_routes == 1);
 	policy_free(p);
-	CHECK_HAS(memory_error("inference: {providers: {openai: {url: \"http://evil.example\"}}}", "inference: {providers: {openai: {}}}"),
+	CHECK_HAS(memory_error("inference: {providers: {openai: {url: \"http://evil.example\"}}}",
+			       "inference: {providers: {openai: {}}}"),
 		  "openai has another url than in the ceiling (ceiling:2)");
-	p = below("inference: {providers: {openai: {credential: a}}}", "inference: {providers: {openai: {credential: b}}}");
+	p = below("inference: {providers: {openai: {credential: a}}}",
+		  "inference: {providers: {openai: {credential: b}}}");
 	CHECK(p->inference.n_providers == 1 && !p->inference.providers[0].credential.s);
 	policy_free(p);
 	p = below("inference: {providers: {openai: {}}}", "inference: {providers: {}}");
@@ -186,7 +200,8 @@ static void providers_are_intersected_by_name(void)
 	p = below("inference: {providers: {openai: {}}}", "process: {user: 3}");
 	CHECK(p->inference.n_providers == 1);
 	policy_free(p);
-	CHECK_HAS(memory_error("inference: {providers: {openai: {models: [\"a*b\"]}}}", "inference: {providers: {openai: {models: [\"*b*\"]}}}"),
+	CHECK_HAS(memory_error("inference: {providers: {openai: {models: [\"a*b\"]}}}",
+			       "inference: {providers: {openai: {models: [\"*b*\"]}}}"),
 		  "narrow it");
 }
 
@@ -222,14 +237,18 @@ static void network_rules_are_intersected(void)
 	CHECK_STR(rules_of(ALLOW("{host: a.x.org}, {host: b.org}"), ALLOW("{host: \"*.x.org\"}")), "a.x.org");
 	CHECK_STR(rules_of(ALLOW("{host: \"*.x.org\"}"), ALLOW("{host: a.x.org}, {host: x.org}")), "a.x.org");
 	CHECK_STR(rules_of(ALLOW("{host: \"*.a.x.org\"}"), ALLOW("{host: \"*.x.org\"}")), "*.a.x.org");
-	CHECK_STR(rules_of(ALLOW("{cidr: 10.1.0.0/16}"), ALLOW("{cidr: 10.0.0.0/8}, {cidr: 10.1.2.0/24}")), "10.1.2.0/24; 10.1.0.0/16");
+	CHECK_STR(rules_of(ALLOW("{cidr: 10.1.0.0/16}"), ALLOW("{cidr: 10.0.0.0/8}, {cidr: 10.1.2.0/24}")),
+		  "10.1.2.0/24; 10.1.0.0/16");
 	CHECK_STR(rules_of(ALLOW("{host: a.b, ports: [443, 22]}"), ALLOW("{host: a.b}")), "a.b :443");
 	CHECK_STR(rules_of(ALLOW("{host: a.b}"), ALLOW("{host: a.b, ports: [8080]}")), "");
-	CHECK_STR(rules_of(ALLOW("{host: a.b, methods: [GET, POST]}"), ALLOW("{host: a.b, methods: [GET, HEAD]}")), "a.b GET");
+	CHECK_STR(rules_of(ALLOW("{host: a.b, methods: [GET, POST]}"), ALLOW("{host: a.b, methods: [GET, HEAD]}")),
+		  "a.b GET");
 	CHECK_STR(rules_of(ALLOW("{host: a.b}"), ALLOW("{host: a.b, methods: [GET]}")), "a.b GET");
 	CHECK_STR(rules_of(ALLOW("{host: a.b, methods: [PUT]}"), ALLOW("{host: a.b, methods: [GET]}")), "");
-	CHECK_STR(rules_of(ALLOW("{host: a.b, paths: [/x/y, /z]}"), ALLOW("{host: a.b, paths: [\"/x/**\"]}")), "a.b /x/y");
-	CHECK_STR(rules_of(ALLOW("{host: a.b, paths: [\"/x/**\"]}"), ALLOW("{host: a.b, paths: [\"**\"]}")), "a.b /x/**");
+	CHECK_STR(rules_of(ALLOW("{host: a.b, paths: [/x/y, /z]}"), ALLOW("{host: a.b, paths: [\"/x/**\"]}")),
+		  "a.b /x/y");
+	CHECK_STR(rules_of(ALLOW("{host: a.b, paths: [\"/x/**\"]}"), ALLOW("{host: a.b, paths: [\"**\"]}")),
+		  "a.b /x/**");
 	CHECK_STR(rules_of(ALLOW("{host: a.b, paths: [\"**\"]}"), ALLOW("{host: a.b, paths: [/q]}")), "a.b /q");
 	CHECK_STR(rules_of(ALLOW("{host: a.b, credential: k}"), ALLOW("{host: a.b, credential: k}")), "a.b !k");
 	CHECK_STR(rules_of(ALLOW("{host: a.b, credential: k}"), ALLOW("{host: a.b, credential: j}")), "a.b");
@@ -245,11 +264,14 @@ static void modes_of_the_network_meet(void)
 	CHECK_STR(rules_of(ALLOW("{host: a.b, credential: k}, {cidr: 10.0.0.0/8}"),
 			   "network: {mode: public, allow: [{host: \"*.b\", credential: k}, {cidr: 10.2.0.0/16}]}"),
 		  "a.b !k; 10.2.0.0/16");
-	CHECK_STR(rules_of("network: {mode: public}", ALLOW("{host: a.b, methods: [GET], credential: k}, {cidr: 10.0.0.0/8}")), "a.b GET");
+	CHECK_STR(rules_of("network: {mode: public}",
+			   ALLOW("{host: a.b, methods: [GET], credential: k}, {cidr: 10.0.0.0/8}")),
+		  "a.b GET");
 	CHECK_STR(rules_of(ALLOW("{host: a.b}"), "network: {mode: none}"), "");
 	CHECK_STR(rules_of(ALLOW("{host: a.b, credential: k}"), "process: {user: 1}"), "a.b !k");
 	CHECK_STR(rules_of(ALLOW("{host: a.b}"), ALLOW("")), "");
-	CHECK_HAS(memory_error("", "network: {allow: [{host: a.b}]}"), "ceiling:2:19: network.allow: there are rules but no mode");
+	CHECK_HAS(memory_error("", "network: {allow: [{host: a.b}]}"),
+		  "ceiling:2:19: network.allow: there are rules but no mode");
 }
 
 /* A small generator: the same cases on every machine. */
@@ -276,7 +298,8 @@ static void put(char *out, size_t size, const char *format, ...)
 static const char *const hosts[] = {"a.org", "b.a.org", "c.b.a.org", "*.a.org", "*.b.a.org", "*.org", "9.9.9.9"};
 static const char *const ranges[] = {"10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/24", "9.0.0.0/8"};
 static const char *const url_globs[] = {"/x", "/x/**", "/x/y", "/x/y/**", "**", "/z/*"};
-static const char *const path_globs[] = {"/srv", "/srv/a", "/srv/*", "/srv/a/**", "/opt", "/opt/x/y", "**/cache", "/srv/**/k", "/"};
+static const char *const path_globs[] = {"/srv",     "/srv/a",   "/srv/*",    "/srv/a/**", "/opt",
+					 "/opt/x/y", "**/cache", "/srv/**/k", "/"};
 static const char *const models[] = {"gpt-4", "gpt-*", "gpt-4*", "*", "o1", "o?"};
 
 #define ANY_OF(list) (list)[pick(sizeof(list) / sizeof((list)[0]))]
@@ -303,7 +326,8 @@ static void random_rules(char *out, size_t size)
 
 enum { WITH_NET = 1, WITH_FS = 2, WITH_REST = 4 };
 
-/* Domains that are left out are left out on both sides: then a ceiling as a policy of its own says the same as a ceiling. */
+/* Domains that are left out are left out on both sides: then a ceiling as a policy of its own says the same as a
+ * ceiling. */
 static void random_policy(char *out, size_t size, unsigned domains)
 {
 	static const char *const modes[] = {"none", "allowlist", "allowlist", "public"};
@@ -324,14 +348,16 @@ static void random_policy(char *out, size_t size, unsigned domains)
 	}
 	if (domains & WITH_REST) {
 		put(out, size, "process:\n  allow_exec: [\"%s\", \"%s\"]\n", ANY_OF(path_globs), ANY_OF(path_globs));
-		put(out, size, "inference:\n  providers:\n    openai: {models: [\"%s\", \"%s\"]}\n", ANY_OF(models), ANY_OF(models));
+		put(out, size, "inference:\n  providers:\n    openai: {models: [\"%s\", \"%s\"]}\n", ANY_OF(models),
+		    ANY_OF(models));
 	}
 }
 
 /* Whatever is allowed by the first is allowed by the second, over every question of a small world. */
 static unsigned check_hosts(const struct policy *p, const struct policy *ceiling)
 {
-	static const char *const names[] = {"a.org", "b.a.org", "c.b.a.org", "d.org", "9.9.9.9", "10.1.2.3", "10.9.9.9"};
+	static const char *const names[] = {"a.org",   "b.a.org",  "c.b.a.org", "d.org",
+					    "9.9.9.9", "10.1.2.3", "10.9.9.9"};
 	static const char *const methods[] = {"GET", "POST"};
 	static const char *const paths[] = {"/x", "/x/y", "/x/y/z", "/z/q", "/"};
 	static const uint16_t ports[] = {443, 80, 22};
@@ -355,8 +381,9 @@ static unsigned check_hosts(const struct policy *p, const struct policy *ceiling
 
 static unsigned check_paths(const struct policy *p, const struct policy *ceiling)
 {
-	static const char *const paths[] = {"/srv", "/srv/a", "/srv/a/b", "/srv/b", "/srv/b/k/x", "/opt/x", "/opt/x/y/z", "/q/cache/1",
-					    "/home/u/w", "/home/u/w/f", "/home/u/w/cache", "/data", "/usr/bin/git"};
+	static const char *const paths[] = {
+		"/srv",       "/srv/a",    "/srv/a/b",    "/srv/b",          "/srv/b/k/x", "/opt/x",      "/opt/x/y/z",
+		"/q/cache/1", "/home/u/w", "/home/u/w/f", "/home/u/w/cache", "/data",      "/usr/bin/git"};
 	static const enum fs_access access[] = {FS_READ, FS_WRITE};
 	struct reason a, b;
 	unsigned i, allowed = 0;
@@ -471,8 +498,10 @@ static void a_proof_of_coverage_holds_for_every_path(void)
 			path[0] = '\0';
 			for (n = pick(5) + 1; n; n--)
 				put(path, sizeof(path), "/%s", ANY_OF(names));
-			CHECK(!cover_path.covers(outer, inner) || !glob_hit(&g, sv_of(path)) || glob_hit(&o, sv_of(path)));
-			CHECK(!cover_path.apart(outer, inner) || !glob_hit(&g, sv_of(path)) || !glob_hit(&o, sv_of(path)));
+			CHECK(!cover_path.covers(outer, inner) || !glob_hit(&g, sv_of(path)) ||
+			      glob_hit(&o, sv_of(path)));
+			CHECK(!cover_path.apart(outer, inner) || !glob_hit(&g, sv_of(path)) ||
+			      !glob_hit(&o, sv_of(path)));
 		}
 		glob_done(&o);
 		glob_done(&g);

@@ -95,7 +95,8 @@ static void every_cut_and_every_flipped_byte_is_survived(void)
 static void a_count_is_never_trusted(void)
 {
 	/* The magic, then four thousand million files. */
-	static const char huge[] = {'C', 'P', 'O', 'L', 0, 0, 0, 1, (char)0xff, (char)0xff, (char)0xff, (char)0xff, 0x0f, 1, 'a', 0};
+	static const char huge[] = {'C',        'P',        'O',        'L',        0,    0, 0,   1,
+				    (char)0xff, (char)0xff, (char)0xff, (char)0xff, 0x0f, 1, 'a', 0};
 	struct policy *q;
 
 	CHECK(policy_decode(sv_n(huge, sizeof(huge)), &q) == -EBADMSG);
@@ -105,7 +106,8 @@ static void a_count_is_never_trusted(void)
 static void the_digest_tells_policies_apart(void)
 {
 	struct error err;
-	struct policy *p = memory_policy("process: {user: 1}", NULL, &err), *q = memory_policy("process: {user: 2}", NULL, &err);
+	struct policy *p = memory_policy("process: {user: 1}", NULL, &err),
+		      *q = memory_policy("process: {user: 2}", NULL, &err);
 	char x[65] = "", y[65] = "";
 
 	CHECK(p && q && policy_digest(p, x) == 0 && policy_digest(q, y) == 0 && strcmp(x, y) != 0);

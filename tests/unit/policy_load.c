@@ -76,9 +76,11 @@ static void defaults_are_built_in(void)
 	if (!p)
 		return;
 	CHECK(p->fs.workdir.v == WORKDIR_READ_WRITE && p->fs.tmp_size.v == 512 << 20);
-	CHECK(p->net.mode.v == NET_NONE && p->net.dns.v == DNS_POLICY && p->net.loopback.v == 1 && !p->net.max_bytes_out.set);
+	CHECK(p->net.mode.v == NET_NONE && p->net.dns.v == DNS_POLICY && p->net.loopback.v == 1 &&
+	      !p->net.max_bytes_out.set);
 	CHECK(p->process.runtime.v == RUNTIME_AUTO && p->process.fallback.set && p->process.fallback.n == 0);
-	CHECK(p->process.user.v == 1000 && p->process.max_processes.v == 512 && p->process.memory.v == UINT64_C(4) << 30);
+	CHECK(p->process.user.v == 1000 && p->process.max_processes.v == 512 &&
+	      p->process.memory.v == UINT64_C(4) << 30);
 	CHECK(p->process.cpus.v == 0 && p->process.timeout.v == 0 && p->process.max_file_size.v == UINT64_C(4) << 30);
 	CHECK(p->process.allow_exec.n == 1 && has(&p->process.allow_exec, "**"));
 	CHECK_STR(policy_where(p, p->process.memory.at), "built in");
@@ -90,7 +92,8 @@ static void mandatory_protections_cannot_be_left_out(void)
 	struct error err;
 	struct policy *p = memory_policy("filesystem: {deny: []}", NULL, &err);
 
-	CHECK(p && has(&p->fs.deny, "**/.env") && has(&p->fs.protect, "**/.git/hooks/**") && has(&p->fs.protect, "**/.bashrc"));
+	CHECK(p && has(&p->fs.deny, "**/.env") && has(&p->fs.protect, "**/.git/hooks/**") &&
+	      has(&p->fs.protect, "**/.bashrc"));
 	CHECK(p && has(&p->fs.protect, "**/.claude/settings.json") && has(&p->fs.protect, "**/.vscode/**"));
 	CHECK(p && has(&p->fs.deny, "/home/u/.config/cordon") && has(&p->fs.deny, "/home/u/.cache/cordon"));
 	CHECK(p && has(&p->fs.deny, "/home/u/.local/state/cordon"));
@@ -140,11 +143,14 @@ static void a_home_with_wildcards_in_its_name_is_taken_literally(void)
 static void files_are_laid_over_what_they_extend(void)
 {
 	static const struct memory_text texts[] = {
-		{"top", "version: 1\nextends: [a, b]\nfilesystem: {read: [/x, /t]}\nprocess: {memory: 1G, env: {set: {A: top, T: t}}}\n"
+		{"top", "version: 1\nextends: [a, b]\nfilesystem: {read: [/x, /t]}\nprocess: {memory: 1G, env: {set: "
+			"{A: top, T: t}}}\n"
 			"inference: {providers: {openai: {max_requests: 7}}}\nphases: {build: {process: {cpus: 1}}}\n"},
-		{"a", "version: 1\nfilesystem: {read: [/a, /x], workdir: copy}\nprocess: {memory: 2G, cpus: 3, env: {set: {A: a, B: a}}}\n"
+		{"a", "version: 1\nfilesystem: {read: [/a, /x], workdir: copy}\nprocess: {memory: 2G, cpus: 3, env: "
+		      "{set: {A: a, B: a}}}\n"
 		      "inference: {providers: {openai: {models: [m1], max_requests: 1}}}\n"},
-		{"b", "version: 1\nextends: [c]\nfilesystem: {read: [/b], workdir: read-only}\nphases: {build: {network: {mode: public}}}\n"},
+		{"b", "version: 1\nextends: [c]\nfilesystem: {read: [/b], workdir: read-only}\nphases: {build: "
+		      "{network: {mode: public}}}\n"},
 		{"c", "version: 1\nprocess: {cpus: 4, user: 7, env: {pass: [TERM]}}\n"},
 	};
 	struct error err;
@@ -168,7 +174,8 @@ static void files_are_laid_over_what_they_extend(void)
 	CHECK(p->inference.n_providers == 1 && p->inference.providers[0].max_requests.v == 7);
 	CHECK(has(&p->inference.providers[0].models, "m1"));
 	CHECK_STR(p->inference.providers[0].url.s, "https://api.openai.com");
-	CHECK(p->n_phases == 1 && p->phases[0].policy->process.cpus.v == 1000 && p->phases[0].policy->net.mode.v == NET_PUBLIC);
+	CHECK(p->n_phases == 1 && p->phases[0].policy->process.cpus.v == 1000 &&
+	      p->phases[0].policy->net.mode.v == NET_PUBLIC);
 	CHECK_STR(policy_where(p, p->fs.workdir.at), "b:3");
 	CHECK_STR(policy_where(p, p->process.memory.at), "top:4");
 	policy_free(p);
@@ -176,11 +183,14 @@ static void files_are_laid_over_what_they_extend(void)
 
 static void a_phase_is_laid_over_the_rest(void)
 {
-	struct memory_text text = {"p", "version: 1\nprocess: {cpus: 2}\nphases: {build: {process: {cpus: 4}}, agent: {process: {cpus: 1}}}\n"};
+	struct memory_text text = {
+		"p",
+		"version: 1\nprocess: {cpus: 2}\nphases: {build: {process: {cpus: 4}}, agent: {process: {cpus: 1}}}\n"};
 	struct memory m = {&text, 1};
 	struct policy_fetch fetch = {memory_get, &m};
 	struct policy_source source = {"p", false};
-	struct policy_request req = {.sources = &source, .n_sources = 1, .home = "/h", .workdir = "/w", .phase = "build"};
+	struct policy_request req = {
+		.sources = &source, .n_sources = 1, .home = "/h", .workdir = "/w", .phase = "build"};
 	struct policy *p = NULL;
 	struct error err;
 
@@ -215,8 +225,10 @@ static void cycles_and_long_chains_are_named(void)
 static void a_wide_tree_of_extends_is_bounded(void)
 {
 	static const struct memory_text texts[] = {
-		{"a", "version: 1\nextends: [b, b, b, b, b, b, b, b]\n"}, {"b", "version: 1\nextends: [c, c, c, c, c, c, c, c]\n"},
-		{"c", "version: 1\nextends: [d, d, d, d, d, d, d, d]\n"}, {"d", "version: 1\n"},
+		{"a", "version: 1\nextends: [b, b, b, b, b, b, b, b]\n"},
+		{"b", "version: 1\nextends: [c, c, c, c, c, c, c, c]\n"},
+		{"c", "version: 1\nextends: [d, d, d, d, d, d, d, d]\n"},
+		{"d", "version: 1\n"},
 	};
 	struct error err;
 
@@ -226,7 +238,8 @@ static void a_wide_tree_of_extends_is_bounded(void)
 
 static void rules_without_a_mode_are_a_mistake(void)
 {
-	CHECK_HAS(memory_error("network: {allow: [{host: a.b}]}", NULL), "p.yaml:2:19: network.allow: there are rules but no mode");
+	CHECK_HAS(memory_error("network: {allow: [{host: a.b}]}", NULL),
+		  "p.yaml:2:19: network.allow: there are rules but no mode");
 	CHECK_STR(memory_error("network: {mode: allowlist, allow: []}", NULL), "");
 	CHECK_STR(memory_error("network: {mode: none, allow: [{host: a.b}]}", NULL), "");
 }
@@ -236,11 +249,13 @@ static void providers_are_made_whole_or_refused(void)
 	CHECK_HAS(memory_error("inference: {providers: {vllm: {}}}", NULL), "vllm has no kind");
 	CHECK_HAS(memory_error("inference: {providers: {vllm: {kind: openai}}}", NULL), "vllm has no url");
 	CHECK_HAS(memory_error("inference: {providers: {openai: {kind: anthropic}}}", NULL), "openai has no url");
-	CHECK_STR(memory_error("inference: {providers: {vllm: {kind: openai, url: \"http://127.0.0.1:8000\"}}}", NULL), "");
+	CHECK_STR(memory_error("inference: {providers: {vllm: {kind: openai, url: \"http://127.0.0.1:8000\"}}}", NULL),
+		  "");
 	CHECK_HAS(memory_error("inference: {providers: {openai: {}}, routes: [{model: x, provider: opnai}]}", NULL),
 		  "there is no provider \"opnai\"; did you mean openai");
-	CHECK_HAS(memory_error("inference: {providers: {openai: {base_url_env: X}, anthropic: {base_url_env: X}}}", NULL),
-		  "openai and anthropic both set X");
+	CHECK_HAS(
+		memory_error("inference: {providers: {openai: {base_url_env: X}, anthropic: {base_url_env: X}}}", NULL),
+		"openai and anthropic both set X");
 }
 
 static void bad_files_give_one_clear_line(void)
@@ -469,7 +484,8 @@ int main(void)
 		CASE(a_cache_that_cannot_be_trusted_is_passed_over),
 		CASE(ten_thousand_rules_load_fast),
 	};
-	static const char *const files[] = {"empty.yaml", "ext.yaml", "secret.yaml", "c.yaml", "base.yaml", "many.yaml"};
+	static const char *const files[] = {"empty.yaml", "ext.yaml",  "secret.yaml",
+					    "c.yaml",     "base.yaml", "many.yaml"};
 	size_t i;
 	int r;
 

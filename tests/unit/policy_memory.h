@@ -1,5 +1,6 @@
 /*
- * policy_memory: compiling policies from texts in memory, for tests. The ceiling is the text named "ceiling"; any other text is found under its own name, whether it was asked for as a profile or as a file.
+ * policy_memory: compiling policies from texts in memory, for tests. The ceiling is the text named "ceiling"; any other
+ * text is found under its own name, whether it was asked for as a profile or as a file.
  */
 #ifndef CORDON_TESTS_POLICY_MEMORY_H
 #define CORDON_TESTS_POLICY_MEMORY_H
@@ -17,7 +18,8 @@ struct memory {
 	size_t n;
 };
 
-static inline int memory_get(void *ctx, const struct policy_want *want, struct arena *a, struct policy_text *ret, struct error *err)
+static inline int memory_get(void *ctx, const struct policy_want *want, struct arena *a, struct policy_text *ret,
+			     struct error *err)
 {
 	const struct memory *m = ctx;
 	const char *name = want->kind == POLICY_WANT_CEILING ? "ceiling" : want->name;

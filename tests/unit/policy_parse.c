@@ -21,60 +21,59 @@ static const char *error_of(const char *text)
 	return parse_error(sv_of(text));
 }
 
-static const char whole[] =
-	"version: 1\n"
-	"extends: [strict, ./other.yaml]\n"
-	"filesystem:\n"
-	"  workdir: copy\n"
-	"  read: [/usr, /opt/tools]\n"
-	"  write: [\"~/.cache/pip\"]\n"
-	"  deny: [\"~/.ssh\", \"**/.env\", \"**/.git/hooks/**\"]\n"
-	"  tmp_size: 512M\n"
-	"network:\n"
-	"  mode: allowlist\n"
-	"  allow:\n"
-	"    - host: pypi.org\n"
-	"      ports: [443]\n"
-	"      methods: [GET, HEAD]\n"
-	"      paths: [\"/simple/**\"]\n"
-	"      credential: pypi\n"
-	"    - cidr: 10.1.2.0/24\n"
-	"      ports: [5432]\n"
-	"  deny: [{host: \"*.pastebin.com\"}]\n"
-	"  dns: policy\n"
-	"  loopback: true\n"
-	"  max_bytes_out: 50M\n"
-	"process:\n"
-	"  runtime: auto\n"
-	"  fallback: [runc, native]\n"
-	"  categories: {code_execution: gvisor, terminal: gvisor}\n"
-	"  allow_exec: [\"**\"]\n"
-	"  deny_exec: []\n"
-	"  user: 1000\n"
-	"  max_processes: 256\n"
-	"  memory: 4G\n"
-	"  cpus: 2\n"
-	"  timeout: 30m\n"
-	"  max_file_size: 1G\n"
-	"  env: {set: {LANG: C.UTF-8}, pass: [TERM]}\n"
-	"inference:\n"
-	"  providers:\n"
-	"    anthropic:\n"
-	"      kind: anthropic\n"
-	"      url: https://api.anthropic.com\n"
-	"      credential: anthropic\n"
-	"      models: [\"claude-*\"]\n"
-	"      max_requests: 500\n"
-	"      max_output_tokens: 2000000\n"
-	"      server_tools: deny\n"
-	"      base_url_env: ANTHROPIC_BASE_URL\n"
-	"  routes: [{model: \"local-*\", provider: vllm}]\n"
-	"tests:\n"
-	"  - allow: {host: \"pypi.org:443\", method: GET, path: /simple/x}\n"
-	"  - deny: {write: ~/.ssh/config}\n"
-	"phases:\n"
-	"  build: {network: {mode: public}}\n"
-	"check: {early-termination: deny}\n";
+static const char whole[] = "version: 1\n"
+			    "extends: [strict, ./other.yaml]\n"
+			    "filesystem:\n"
+			    "  workdir: copy\n"
+			    "  read: [/usr, /opt/tools]\n"
+			    "  write: [\"~/.cache/pip\"]\n"
+			    "  deny: [\"~/.ssh\", \"**/.env\", \"**/.git/hooks/**\"]\n"
+			    "  tmp_size: 512M\n"
+			    "network:\n"
+			    "  mode: allowlist\n"
+			    "  allow:\n"
+			    "    - host: pypi.org\n"
+			    "      ports: [443]\n"
+			    "      methods: [GET, HEAD]\n"
+			    "      paths: [\"/simple/**\"]\n"
+			    "      credential: pypi\n"
+			    "    - cidr: 10.1.2.0/24\n"
+			    "      ports: [5432]\n"
+			    "  deny: [{host: \"*.pastebin.com\"}]\n"
+			    "  dns: policy\n"
+			    "  loopback: true\n"
+			    "  max_bytes_out: 50M\n"
+			    "process:\n"
+			    "  runtime: auto\n"
+			    "  fallback: [runc, native]\n"
+			    "  categories: {code_execution: gvisor, terminal: gvisor}\n"
+			    "  allow_exec: [\"**\"]\n"
+			    "  deny_exec: []\n"
+			    "  user: 1000\n"
+			    "  max_processes: 256\n"
+			    "  memory: 4G\n"
+			    "  cpus: 2\n"
+			    "  timeout: 30m\n"
+			    "  max_file_size: 1G\n"
+			    "  env: {set: {LANG: C.UTF-8}, pass: [TERM]}\n"
+			    "inference:\n"
+			    "  providers:\n"
+			    "    anthropic:\n"
+			    "      kind: anthropic\n"
+			    "      url: https://api.anthropic.com\n"
+			    "      credential: anthropic\n"
+			    "      models: [\"claude-*\"]\n"
+			    "      max_requests: 500\n"
+			    "      max_output_tokens: 2000000\n"
+			    "      server_tools: deny\n"
+			    "      base_url_env: ANTHROPIC_BASE_URL\n"
+			    "  routes: [{model: \"local-*\", provider: vllm}]\n"
+			    "tests:\n"
+			    "  - allow: {host: \"pypi.org:443\", method: GET, path: /simple/x}\n"
+			    "  - deny: {write: ~/.ssh/config}\n"
+			    "phases:\n"
+			    "  build: {network: {mode: public}}\n"
+			    "check: {early-termination: deny}\n";
 
 static void every_key_of_the_schema_is_read(void)
 {
@@ -106,12 +105,15 @@ static void errors_name_line_column_and_key(void)
 {
 	CHECK_STR(error_of("version: 1\nnetwrok: {}\n"), "f:2:1: netwrok: unknown key; did you mean \"network\"?");
 	CHECK_STR(error_of("version: 1\nprocess:\n  memory: lots\n"),
-		  "f:3:11: process.memory: \"lots\" is not a size; write bytes or a whole number with K, M, G or T (powers of 1024), such as 512M");
+		  "f:3:11: process.memory: \"lots\" is not a size; write bytes or a whole number with K, M, G or T "
+		  "(powers of 1024), such as 512M");
 	CHECK_STR(error_of("version: 1\nnetwork:\n  mode: allowlist\n  dns: none\n  mode: none\n"),
 		  "f:5:3: mode: duplicate key, first given in line 3; keep one of them");
-	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b}, {host: a b}]}\n"), "f:2:39: network.allow[1].host: \"a b\"");
+	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b}, {host: a b}]}\n"),
+		  "f:2:39: network.allow[1].host: \"a b\"");
 	CHECK_HAS(error_of("version: 1\nfilesystem: {workdir: readonly}\n"), "did you mean \"read-only\"?");
-	CHECK_HAS(error_of("version: 1\nprocess: {runtime: qemu}\n"), "write auto, native, gvisor, runc, crun or docker");
+	CHECK_HAS(error_of("version: 1\nprocess: {runtime: qemu}\n"),
+		  "write auto, native, gvisor, runc, crun or docker");
 	CHECK_HAS(error_of("version: 1\nprocess: {fallback: [auto]}\n"), "f:2:22: process.fallback[0]: \"auto\"");
 	CHECK_HAS(error_of("version: 1\nbad\\x1bkey: 1\n"), "bad\\x1bkey: unknown key");
 	CHECK_HAS(error_of("version: 1\n\"a\\tb\": 1\n"), "a\\x09b: unknown key");
@@ -125,7 +127,9 @@ static void the_version_comes_first(void)
 	CHECK_HAS(error_of("[]\n"), "is a list; write a mapping");
 	CHECK_HAS(error_of("just text\n"), "is a single value; write a mapping");
 	CHECK_STR(error_of("version: 1\n"), "");
-	CHECK_STR(error_of("\xef\xbb\xbf" "version: 1\n"), "");
+	CHECK_STR(error_of("\xef\xbb\xbf"
+			   "version: 1\n"),
+		  "");
 	CHECK_STR(error_of("---\nversion: 1\r\n...\n"), "");
 }
 
@@ -139,13 +143,15 @@ static void empty_allowlists_inside_a_rule_are_errors(void)
 		(void)snprintf(text, sizeof(text), "version: 1\nnetwork: {allow: [{host: a.b, %s: []}]}\n", keys[i]);
 		CHECK_HAS(error_of(text), "is empty, which would allow nothing");
 	}
-	CHECK_HAS(error_of("version: 1\ninference: {providers: {openai: {models: []}}}\n"), "is empty, which would allow nothing");
+	CHECK_HAS(error_of("version: 1\ninference: {providers: {openai: {models: []}}}\n"),
+		  "is empty, which would allow nothing");
 	CHECK_STR(error_of("version: 1\nnetwork: {mode: allowlist, allow: []}\n"), "");
 }
 
 static void numbers_and_booleans_are_plain_scalars(void)
 {
-	CHECK_HAS(error_of("version: 1\nprocess: {user: \"8\"}\n"), "process.user: \"8\" is text, because it is quoted");
+	CHECK_HAS(error_of("version: 1\nprocess: {user: \"8\"}\n"),
+		  "process.user: \"8\" is text, because it is quoted");
 	CHECK_HAS(error_of("version: 1\nnetwork: {loopback: 'true'}\n"), "quoted");
 	CHECK_HAS(error_of("version: 1\nprocess: {memory: \"4096\"}\n"), "quoted");
 	CHECK_STR(error_of("version: 1\nprocess: {memory: \"4G\", timeout: '30m'}\n"), "");
@@ -212,7 +218,10 @@ static void bytes_that_are_no_text_are_refused(void)
 	CHECK_HAS(error_of("# nothing\n"), "the file is empty");
 	CHECK_HAS(parse_error(sv_n("version: 1\nx: \0\n", 16)), "f:2:4: control character 0x00");
 	CHECK_HAS(error_of("version: 1\nx: \xff\n"), "f:2:4: byte 0xff is not UTF-8");
-	CHECK_HAS(parse_error(sv_n("\xff\xfe" "v\0e\0", 6)), "not UTF-8");
+	CHECK_HAS(parse_error(sv_n("\xff\xfe"
+				   "v\0e\0",
+				   6)),
+		  "not UTF-8");
 	CHECK_HAS(error_of("version: 1 # a\x1b[2J\n"), "control character 0x1b");
 	CHECK_HAS(error_of("version: 1 # a\rnetwork: {mode: public}\n"), "control character 0x0d");
 	CHECK_HAS(error_of("version: 1 # a\xe2\x80\xa8network: {mode: public}\n"), "control character");
@@ -255,7 +264,8 @@ static void a_duplicate_among_many_keys_is_found(void)
 		(void)buf_printf(&b, "      K%d: v\n", i);
 	CHECK_STR(parse_error(buf_view(&b)), "");
 	(void)buf_str(&b, "      K777: w\n");
-	CHECK_STR(parse_error(buf_view(&b)), "f:50005:7: K777: duplicate key, first given in line 782; keep one of them");
+	CHECK_STR(parse_error(buf_view(&b)),
+		  "f:50005:7: K777: duplicate key, first given in line 782; keep one of them");
 }
 
 int main(void)

@@ -48,8 +48,10 @@ static bool all_refused_str(value_str_fn *parse, const char *const *texts)
 
 static void sizes_are_powers_of_1024(void)
 {
-	static const char *const bad[] = {"", "4GB", "4g", "-1", "+1", "1.5G", "0x10", "010", "1_000", "1e3", ".nan",
-					  "G", " 1", "1 G", "99999999999999999999", "9999999T", NULL};
+	static const char *const bad[] = {"",         "4GB",  "4g",  "-1",    "+1",
+					  "1.5G",     "0x10", "010", "1_000", "1e3",
+					  ".nan",     "G",    " 1",  "1 G",   "99999999999999999999",
+					  "9999999T", NULL};
 
 	CHECK(num(value_size, "0") == 0);
 	CHECK(num(value_size, "4096") == 4096);
@@ -105,10 +107,32 @@ static void counts_ports_uids_and_booleans_have_their_range(void)
 
 static void hosts_are_lower_cased_names_or_addresses(void)
 {
-	static const char *const bad[] = {
-		"", "*", "*.", "a..b", ".a", "a.", "-a.b", "a-.b", "a b", "a/b", "https://a.b", "a.b:443", "a.*.b", "*a.b",
-		"127.1", "0x7f.1", "1.2.3.256", "2130706433", "fe80::1%eth0", "b\xc3\xbc" "cher.de", "a\tb", "[::1", "::ffff:1.2.3.4",
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.b", NULL};
+	static const char *const bad[] = {"",
+					  "*",
+					  "*.",
+					  "a..b",
+					  ".a",
+					  "a.",
+					  "-a.b",
+					  "a-.b",
+					  "a b",
+					  "a/b",
+					  "https://a.b",
+					  "a.b:443",
+					  "a.*.b",
+					  "*a.b",
+					  "127.1",
+					  "0x7f.1",
+					  "1.2.3.256",
+					  "2130706433",
+					  "fe80::1%eth0",
+					  "b\xc3\xbc"
+					  "cher.de",
+					  "a\tb",
+					  "[::1",
+					  "::ffff:1.2.3.4",
+					  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.b",
+					  NULL};
 
 	CHECK_STR(str(value_host, "PyPI.org"), "pypi.org");
 	CHECK_STR(str(value_host, "*.Example.com"), "*.example.com");
@@ -122,9 +146,20 @@ static void hosts_are_lower_cased_names_or_addresses(void)
 
 static void ranges_are_canonical(void)
 {
-	static const char *const bad[] = {"",		"10.1.2.3",    "10.1.2.3/24",	"10.0.0.0/33",	"10.0.0.0/-1", "10.0.0.0/",
-					  "10.0/16",	"fd00::1/8",   "fd00::/129",	"a.b/8",	"10.0.0.0/08", "::ffff:10.0.0.0/104",
-					  "10.0.0.0/8 ", NULL};
+	static const char *const bad[] = {"",
+					  "10.1.2.3",
+					  "10.1.2.3/24",
+					  "10.0.0.0/33",
+					  "10.0.0.0/-1",
+					  "10.0.0.0/",
+					  "10.0/16",
+					  "fd00::1/8",
+					  "fd00::/129",
+					  "a.b/8",
+					  "10.0.0.0/08",
+					  "::ffff:10.0.0.0/104",
+					  "10.0.0.0/8 ",
+					  NULL};
 
 	CHECK_STR(str(value_cidr, "10.1.2.0/24"), "10.1.2.0/24");
 	CHECK_STR(str(value_cidr, "0.0.0.0/0"), "0.0.0.0/0");
@@ -135,10 +170,20 @@ static void ranges_are_canonical(void)
 
 static void url_parts_are_canonical(void)
 {
-	static const char *const bad_globs[] = {"", "simple", "/a/../b", "/a//b", "/a/./b", "/a?x", "/a#x", "/a b", "/a/**b",
-						"/%2e", "/%zz", "/%2f", "/a%", "/[a]", "/\xc3\xbc", NULL};
-	static const char *const bad_urls[] = {"", "api.x.com", "ftp://x.com", "https://", "https://u@x.com", "https://x.com?q",
-					       "https://x.com:0", "https://x.com:", "https://x.com/a/../b", "https://*.x.com", NULL};
+	static const char *const bad_globs[] = {"",     "simple", "/a/../b",   "/a//b", "/a/./b", "/a?x",
+						"/a#x", "/a b",   "/a/**b",    "/%2e",  "/%zz",   "/%2f",
+						"/a%",  "/[a]",   "/\xc3\xbc", NULL};
+	static const char *const bad_urls[] = {"",
+					       "api.x.com",
+					       "ftp://x.com",
+					       "https://",
+					       "https://u@x.com",
+					       "https://x.com?q",
+					       "https://x.com:0",
+					       "https://x.com:",
+					       "https://x.com/a/../b",
+					       "https://*.x.com",
+					       NULL};
 
 	CHECK_STR(str(value_url_glob, "/simple/**"), "/simple/**");
 	CHECK_STR(str(value_url_glob, "**"), "**");
@@ -172,7 +217,8 @@ static void names_methods_and_models_are_plain(void)
 
 static void path_patterns_are_absolute_home_floating_or_relative(void)
 {
-	static const char *const bad[] = {"", "/a/../b", "../a", "a//b", "/a/**b", "/a/[x", "~bob/x", "/a\nb", "~/../x", "a/./b", NULL};
+	static const char *const bad[] = {"",       "/a/../b", "../a",   "a//b",  "/a/**b", "/a/[x",
+					  "~bob/x", "/a\nb",   "~/../x", "a/./b", NULL};
 
 	CHECK_STR(str(value_path_glob, "/usr"), "/usr");
 	CHECK_STR(str(value_path_glob, "~"), "~");
