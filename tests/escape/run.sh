@@ -362,8 +362,9 @@ is_refusal()
 
 try_inside()
 {
-	local mode before after watched=(outside)
+	local mode before after watched
 	for mode in "$@"; do
+		watched=(outside)
 		# Only the strict profile promises to leave the work folder itself alone.
 		[ "$mode" = default ] || [ -n "${CORDON_WRAP:-}" ] || watched=(outside work)
 		fresh
