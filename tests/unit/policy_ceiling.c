@@ -373,7 +373,7 @@ static unsigned check_hosts(const struct policy *p, const struct policy *ceiling
 		allowed += a.answer == ANSWER_ALLOW;
 		if (a.answer == ANSWER_ALLOW && b.answer == ANSWER_DENY) {
 			printf("# %s:%u %s %s: %s\n", host, port, method, path, b.text);
-			CHECK(!"allowed below a ceiling that denies it");
+			CHECK(b.answer == ANSWER_ALLOW);
 		}
 	}
 	return allowed;
@@ -394,7 +394,7 @@ static unsigned check_paths(const struct policy *p, const struct policy *ceiling
 		allowed += a.answer == ANSWER_ALLOW;
 		if (a.answer == ANSWER_ALLOW && b.answer == ANSWER_DENY) {
 			printf("# %s %s: %s / %s\n", i % 2 ? "write" : "read", paths[i / 2], a.text, b.text);
-			CHECK(!"reachable below a ceiling that denies it");
+			CHECK(b.answer == ANSWER_ALLOW);
 		}
 	}
 	return allowed;
