@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "audit/audit.h"
@@ -41,14 +40,6 @@ struct run {
 	struct supervise_result result;
 	struct error *err;
 };
-
-static uint64_t wall_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* Terminals are replaced by the sandbox's own; a folder would be a way out. */
 static int look_at_stdio(struct run *r)
@@ -137,8 +128,10 @@ static int save_policy(struct run *r)
 {
 	AUTO_BUF b = {0};
 
+	struct stat st;
+
 	/* Only `diff` and `apply` ask for it. */
-	if (!r->plan->workdir || r->plan->workdir_mode != WORKDIR_COPY)
+	if (fstatat(r->state.dir, "layers", &st, AT_SYMLINK_NOFOLLOW) < 0 && fstatat(r->state.dir, "copy", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	buf_init(&b, POLICY_CODEC_MAX);
 	if (policy_encode(r->req->policy->policy, &b) < 0)
@@ -174,7 +167,7 @@ static int open_audit(struct run *r)
 		path = NULL;
 		return error_set(r->err, ERROR_SYSTEM, "out of memory");
 	}
-	if (audit_new(path, r->state.id, r->events, &r->audit, r->err) < 0)
+	if (audit_new(path, r->state.id, r->events, &r->audit, r->err) < 0 || state_lock(&r->state, r->err) < 0)
 		return -1;
 	return launch_log_start(r->audit, &r->facts, r->err);
 }
@@ -267,6 +260,8 @@ static int finish(struct run *r, int result)
 		(void)cgroup_remove(r->cgroup);
 	}
 	remove_layers(r);
+	if (save_policy(r) < 0)
+		result = -1;
 	if (result == 0 && r->result.failed.kind) {
 		*r->err = r->result.failed;
 		result = -1;
@@ -282,7 +277,6 @@ static int finish(struct run *r, int result)
 			*r->err = logged;
 			result = -1;
 		}
-		launch_write_end(&r->state, r->audit, &r->result, status);
 	}
 	return result < 0 ? -1 : status;
 }
@@ -292,14 +286,11 @@ static int prepare(struct run *r)
 	native_probe(&r->facts.features);
 	r->facts.host_uid = native_host_uid();
 	r->facts.policy_digest = r->req->policy->digest;
-	r->facts.started_ms = wall_ms();
 	if (state_root(&r->root, r->err) < 0 || state_new(r->root, &r->state, r->err) < 0)
 		return -1;
 	if (make_plan(r, r->state.path) < 0 || make_layers(r) < 0 || make_cgroup(r) < 0)
 		return -1;
 	r->facts.plan = r->plan;
-	if (launch_write_run(&r->state, &r->facts, r->err) < 0 || save_policy(r) < 0)
-		return -1;
 	return open_audit(r);
 }
 
@@ -328,7 +319,7 @@ static void clean_up(struct run *r, bool failed_early)
 		state_remove(&r->state); /* it never started: nothing to look back at */
 	state_done(&r->state);
 	/* once in a while */
-	if (r->root && r->facts.started_ms % 32 == 0)
+	if (r->root && getpid() % 64 == 0)
 		state_sweep(r->root);
 	free(r->root);
 	plan_free(r->plan);

@@ -1,9 +1,6 @@
 #include "cli/launch_events.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -47,30 +44,6 @@ static void put_isolation(struct json *j, const struct launch_facts *f)
 	json_close(j);
 }
 
-int launch_write_run(struct state *state, const struct launch_facts *f, struct error *err)
-{
-	AUTO_BUF b = {0};
-	struct json j;
-
-	buf_init(&b, 1 << 20);
-	json_init(&j, &b);
-	json_open(&j);
-	json_kint(&j, "version", 1);
-	json_kstr(&j, "id", state->id);
-	json_kint(&j, "pid", getpid());
-	json_kint(&j, "started", (int64_t)f->started_ms);
-	json_kstr(&j, "runtime", "native");
-	json_kstr(&j, "policy", f->profile);
-	json_kstr(&j, "policy_digest", f->policy_digest);
-	json_kstr(&j, "workdir", f->plan->workdir);
-	json_kstr(&j, "workdir_mode", workdir_mode_names[f->plan->workdir_mode]);
-	json_key(&j, "command");
-	put_strings(&j, f->plan->argv);
-	json_close(&j);
-	(void)buf_char(&b, '\n');
-	return state_write_run(state, buf_view(&b), err);
-}
-
 static void plan_digest(const struct plan *plan, char out[SHA256_HEX])
 {
 	AUTO_BUF b = {0};
@@ -93,7 +66,10 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 		{.key = "workdir", .value = sv_of(f->plan->workdir ? f->plan->workdir : "")},
 		{.key = "command", .is_json = 1},
 		{.key = "policy", .value = sv_of(f->profile)},
+		{.key = "workdir_mode", .value = sv_of(f->plan->workdir ? workdir_mode_names[f->plan->workdir_mode] : "none")},
+		{.key = "pid", .is_json = 1},
 	};
+	char pid[16];
 	struct event e = {.kind = EVENT_START, .domain = DOMAIN_PROCESS, .verdict = "allow", .fields = fields,
 			  .n_fields = sizeof(fields) / sizeof(fields[0])};
 
@@ -104,6 +80,8 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 	json_init(&j, &command);
 	put_strings(&j, f->plan->argv);
 	plan_digest(f->plan, digest);
+	(void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	fields[7].value = sv_of(pid);
 	fields[1].value = sv_of(digest);
 	fields[2].value = buf_view(&isolation);
 	fields[4].value = buf_failed(&command) ? sv_of("[\"(too long)\"]") : buf_view(&command);
@@ -156,26 +134,4 @@ int launch_log_exit(struct audit *audit, const struct supervise_result *r, const
 	if (r->limit)
 		fields[2].value = sv_of(r->limit);
 	return audit_write(audit, &e, err);
-}
-
-void launch_write_end(const struct state *state, const struct audit *audit, const struct supervise_result *r, int exit_status)
-{
-	AUTO_BUF b = {0};
-	struct error ignored = {0};
-	struct timespec now;
-	struct json j;
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	buf_init(&b, 4096);
-	json_init(&j, &b);
-	json_open(&j);
-	json_kint(&j, "ended", (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
-	json_kint(&j, "exit", exit_status);
-	json_kstr(&j, "limit", r->limit);
-	json_kint(&j, "denials", (int64_t)r->denials);
-	json_kstr(&j, "last_hash", audit_last_hash(audit));
-	json_close(&j);
-	(void)buf_char(&b, '\n');
-	/* The log is the record; this is a summary for `cordon ps`. */
-	(void)state_write_file(state, "end", buf_view(&b), &ignored);
 }

@@ -1,5 +1,5 @@
 /*
- * launch_events: what a run writes about itself: the first and last lines of its log, and its state files.
+ * launch_events: what a run writes about itself: the first and the last lines of its log.
  */
 #ifndef CORDON_CLI_LAUNCH_EVENTS_H
 #define CORDON_CLI_LAUNCH_EVENTS_H
@@ -18,15 +18,12 @@ struct launch_facts {
 	unsigned cgroup_mask;
 	uint32_t host_uid;
 	const char *profile; /* what was asked for, for `cordon ps` */
-	uint64_t started_ms; /* since the epoch */
 };
 
-int launch_write_run(struct state *state, const struct launch_facts *facts, struct error *err);
 int launch_log_start(struct audit *audit, const struct launch_facts *facts, struct error *err);
 /* Limits that the kernel enforced and only counted. */
 int launch_log_limits(struct audit *audit, const struct cgroup_stats *stats, struct error *err);
 int launch_log_exit(struct audit *audit, const struct supervise_result *result, const struct cgroup_stats *stats, int exit_status,
 		    struct error *err);
-void launch_write_end(const struct state *state, const struct audit *audit, const struct supervise_result *result, int exit_status);
 
 #endif

@@ -35,11 +35,11 @@ struct scan {
 
 /* One folder of the merged view. */
 struct level {
-	int upper; /* -1: the view has no such folder */
-	int lower; /* -1: the host has no such folder */
-	bool through;	 /* names that upper lacks show through from lower */
+	int upper;       /* -1: the view has no such folder */
+	int lower;       /* -1: the host has no such folder */
+	bool through;    /* names that upper lacks show through from lower */
 	bool xwhiteouts; /* empty files with an attribute may be whiteouts */
-	bool foreign;	 /* lower is another file system than the work folder */
+	bool foreign;    /* lower is another file system than the work folder */
 	unsigned depth;
 };
 
@@ -70,7 +70,8 @@ static int fail_at(struct scan *s, int code, const char *what)
 	struct text_shown shown;
 
 	if (code == -E2BIG)
-		return error_set(s->err, ERROR_DENIED, "more than %zu files are involved; that is more than can be looked through",
+		return error_set(s->err, ERROR_DENIED,
+				 "more than %zu files are involved; that is more than can be looked through",
 				 s->rules->max_entries ? s->rules->max_entries : (size_t)CHANGES_ENTRIES);
 	return error_sys(s->err, code, "%s %s", what, text_show(&shown, s->len ? sv_n(s->path, s->len) : sv_of(".")));
 }
@@ -347,8 +348,8 @@ static bool is_unread_copy(const struct scan *s, const struct change *c, int upp
 	AUTO_NAMES names = {0};
 	size_t budget = 1;
 
-	return s->kind == CHANGES_COPY && c->refused == UNREADABLE && upper >= 0 && names_read(&names, upper, &budget) == 0 &&
-	       names.n == 0;
+	return s->kind == CHANGES_COPY && c->refused == UNREADABLE && upper >= 0 &&
+	       names_read(&names, upper, &budget) == 0 && names.n == 0;
 }
 
 static int visit_folder(struct scan *s, const struct level *l, const char *name, struct change *c)
@@ -407,7 +408,9 @@ static int visit(struct scan *s, const struct level *l, const char *name)
 			return 0;
 		return reserved ? 0 : visit_gone(s, l, name, &c);
 	}
-	c.kind = c.before.type == CHANGE_NONE ? CHANGE_ADDED : c.before.type != c.after.type ? CHANGE_TYPE : CHANGE_MODE;
+	c.kind = c.before.type == CHANGE_NONE    ? CHANGE_ADDED
+		 : c.before.type != c.after.type ? CHANGE_TYPE
+						 : CHANGE_MODE;
 	if (reserved || s->len >= PATH_MAX - 1) {
 		c.refused = reserved ? "has a name that only Cordon may use" : "has too long a path";
 		return add(s, l, &c);
@@ -431,7 +434,8 @@ static int walk(struct scan *s, const struct level *l)
 		return fail_at(s, r, "list");
 	names_sort(&names);
 	for (i = 0; i < names.n; i++) {
-		s->len = len + (size_t)snprintf(s->path + len, sizeof(s->path) - len, "%s%s", len ? "/" : "", names.v[i]);
+		s->len = len +
+			 (size_t)snprintf(s->path + len, sizeof(s->path) - len, "%s%s", len ? "/" : "", names.v[i]);
 		if (visit(s, l, names.v[i]) < 0)
 			return -1;
 		s->len = len;
@@ -463,7 +467,8 @@ int changes_scan(int lower_fd, int upper_fd, enum changes_kind kind, const struc
 	if (!s.list)
 		return out_of_memory(&s);
 	s.list->arena = arena_new();
-	if (!s.list->arena || scan_root(&s, lower_fd, upper_fd) < 0 || changes_judge(s.list, lower_fd, rules, err) < 0) {
+	if (!s.list->arena || scan_root(&s, lower_fd, upper_fd) < 0 ||
+	    changes_judge(s.list, lower_fd, rules, err) < 0) {
 		if (!s.list->arena)
 			(void)out_of_memory(&s);
 		changes_free(s.list);

@@ -1,28 +1,33 @@
 /*
  * changes: what a sandbox did to its copy-on-write view of the work folder, and which of it may come back.
  *
- * `lower` is the host's work folder, `upper` what the run left behind: the upper folder of an overlay mounted with `userxattr`, or a whole copy. Upper is
- * hostile: the workload wrote every name, byte, mode and attribute in it. It is walked by file descriptor, one component at a time, links are never followed, and
- * nothing in either tree is written.
+ * `lower` is the host's work folder, `upper` what the run left behind: the upper folder of an overlay mounted with
+ * `userxattr`, or a whole copy. Upper is hostile: the workload wrote every name, byte, mode and attribute in it. It is
+ * walked by file descriptor, one component at a time, links are never followed, and nothing in either tree is written.
  *
- * What counts: bytes, type, permissions, link targets. Not owners, times, attributes or which names share an inode (hard links come back as files of their own). A file that was
- * copied up and is the same is no change; a folder that is on both sides is one only where its permissions differ; its setuid, setgid and sticky bits are left as the host has them. The
- * work folder's own mode is not looked at.
+ * What counts: bytes, type, permissions, link targets. Not owners, times, attributes or which names share an inode
+ * (hard links come back as files of their own). A file that was copied up and is the same is no change; a folder that
+ * is on both sides is one only where its permissions differ; its setuid, setgid and sticky bits are left as the host
+ * has them. The work folder's own mode is not looked at.
  *
- * Overlay: a whiteout is a character device 0:0, or an empty file with user.overlay.whiteout in a folder with user.overlay.opaque = "x"; a folder with
- * user.overlay.opaque = "y" hides what is below it. The mount has redirects and metacopy off, so an entry that carries either attribute was forged, and
- * is refused. In a copy these attributes mean nothing. A copy is expected to hold all of lower but what `deny` covers, what is neither file, folder nor
- * link, what we cannot read, and special permission bits: that such a thing is missing is no change. No extended attribute is ever brought back.
+ * Overlay: a whiteout is a character device 0:0, or an empty file with user.overlay.whiteout in a folder with
+ * user.overlay.opaque = "x"; a folder with user.overlay.opaque = "y" hides what is below it. The mount has redirects
+ * and metacopy off, so an entry that carries either attribute was forged, and is refused. In a copy these attributes
+ * mean nothing. A copy is expected to hold all of lower but what `deny` covers, what is neither file, folder nor link,
+ * what we cannot read, and special permission bits: that such a thing is missing is no change. No extended attribute is
+ * ever brought back.
  *
- * Every change has a verdict, from the first of these that applies: a name that would not be shown as it is; denied or protected; a special file; setuid, setgid or sticky
- * on a file; a link that is absolute or can lead out of the work folder, by its text or through other links, be they old or new; another file system; changed on the host since the run started. What is below a new
- * folder shares its fate; a folder goes only where everything in it may go; a change of type and what it removes stand or fall together.
+ * Every change has a verdict, from the first of these that applies: a name that would not be shown as it is; denied or
+ * protected; a special file; setuid, setgid or sticky on a file; a link that is absolute or can lead out of the work
+ * folder, by its text or through other links, be they old or new; another file system; changed on the host since the
+ * run started. What is below a new folder shares its fate; a folder goes only where everything in it may go; a change
+ * of type and what it removes stand or fall together.
  *
- * "Changed on the host since" is told by ctime (a file that was born since and is missing in a copy is just not part of it). A file that the host deleted while the run
- * changed it comes back as an added one: nothing is lost by that.
+ * "Changed on the host since" is told by ctime (a file that was born since and is missing in a copy is just not part of
+ * it). A file that the host deleted while the run changed it comes back as an added one: nothing is lost by that.
  *
- * Limits: CHANGES_DEPTH folders deep and PATH_MAX long (what is beyond is refused, not entered), max_entries names in all. An entry that cannot be read is refused; a
- * folder of lower or upper that cannot be listed at all fails the scan.
+ * Limits: CHANGES_DEPTH folders deep and PATH_MAX long (what is beyond is refused, not entered), max_entries names in
+ * all. An entry that cannot be read is refused; a folder of lower or upper that cannot be listed at all fails the scan.
  */
 #ifndef CORDON_SUPERVISE_CHANGES_H
 #define CORDON_SUPERVISE_CHANGES_H
@@ -46,10 +51,10 @@ enum change_type { CHANGE_NONE, CHANGE_FILE, CHANGE_FOLDER, CHANGE_LINK, CHANGE_
 
 struct change_side {
 	enum change_type type;
-	mode_t mode;	    /* permission bits, 07777 */
-	uint64_t size;	    /* of a file or of a link's target */
+	mode_t mode;        /* permission bits, 07777 */
+	uint64_t size;      /* of a file or of a link's target */
 	const char *target; /* of a link */
-	dev_t dev;	    /* from here on: which object was judged, so that no other is applied */
+	dev_t dev;          /* from here on: which object was judged, so that no other is applied */
 	ino_t ino;
 	nlink_t names; /* hard links */
 	struct timespec mtime;
@@ -61,8 +66,8 @@ struct change {
 	enum change_kind kind;
 	struct change_side before; /* in lower */
 	struct change_side after;  /* in the merged view */
-	const char *refused;	   /* NULL: may be applied; else why not, one phrase, already escaped */
-	bool own;		   /* refused for its own sake, not for its folder's or its content's */
+	const char *refused;       /* NULL: may be applied; else why not, one phrase, already escaped */
+	bool own;                  /* refused for its own sake, not for its folder's or its content's */
 };
 
 /* In the order of a walk: by path, '/' before every other byte, so a folder is followed by all that is below it. */
@@ -79,9 +84,10 @@ struct changes_rules {
 	size_t n_deny;
 	const struct glob *protect;
 	size_t n_protect;
-	struct timespec started; /* CLOCK_REALTIME, taken before the mount or the copy was made; 0: unknown, no conflict is looked for */
-	bool force;		 /* let the run's version win over what changed on the host since */
-	size_t max_entries;	 /* 0: CHANGES_ENTRIES */
+	struct timespec started; /* CLOCK_REALTIME, taken before the mount or the copy was made; 0: unknown, no conflict
+				    is looked for */
+	bool force;              /* let the run's version win over what changed on the host since */
+	size_t max_entries;      /* 0: CHANGES_ENTRIES */
 };
 
 /* lower_fd and upper_fd: folders, opened for reading. On success *ret is the caller's (changes_free()). */

@@ -47,7 +47,8 @@ static int lock(int lower_fd, struct error *err)
 	/* File systems without locks for folders are no reason to give up. */
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
 		(void)close(fd);
-		return error_set(err, ERROR_DENIED, "another apply is at work in this folder; try again when it has ended");
+		return error_set(err, ERROR_DENIED,
+				 "another apply is at work in this folder; try again when it has ended");
 	}
 	return fd;
 }
@@ -108,7 +109,8 @@ static bool is_same(const struct stat *st, const struct change_side *seen)
 	       st->st_mtim.tv_sec == seen->mtime.tv_sec && st->st_mtim.tv_nsec == seen->mtime.tv_nsec;
 }
 
-/* Nothing that is to be touched has changed since the scan. All at once and first: a step changes the ctime of every name that its file has. */
+/* Nothing that is to be touched has changed since the scan. All at once and first: a step changes the ctime of every
+ * name that its file has. */
 static int check_all(struct apply *a)
 {
 	const struct change *c;
@@ -125,8 +127,8 @@ static int check_all(struct apply *a)
 			continue;
 		dir = open_parent(a->site.lower, c->path, &name);
 		if (dir < 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !is_same(&st, &c->before) ||
-		    (c->before.type != CHANGE_FOLDER && (st.st_ctim.tv_sec != c->before.ctime.tv_sec ||
-							 st.st_ctim.tv_nsec != c->before.ctime.tv_nsec)))
+		    (c->before.type != CHANGE_FOLDER &&
+		     (st.st_ctim.tv_sec != c->before.ctime.tv_sec || st.st_ctim.tv_nsec != c->before.ctime.tv_nsec)))
 			return error_set(a->err, ERROR_DENIED, "%s changed on the host meanwhile; nothing was applied",
 					 text_show(&shown, sv_of(c->path)));
 	}
@@ -182,7 +184,8 @@ static int check_before(const struct apply *a, const struct step *s)
 	return is_same(&st, &s->change->before) ? 0 : -ESTALE;
 }
 
-/* What a step did move is what was judged, a folder with all that is in it: from here on nobody reaches it by its old path. */
+/* What a step did move is what was judged, a folder with all that is in it: from here on nobody reaches it by its old
+ * path. */
 static int check_after(const struct apply *a, const struct step *s)
 {
 	size_t next = (size_t)(s->change - a->list->v) + 1;
@@ -280,7 +283,8 @@ static int call_tick(void *ctx)
 
 static int prepare(struct apply *a)
 {
-	struct steps_job job = {.lower = a->site.lower, .upper = a->upper, .list = a->list, .tick = call_tick, .ctx = a};
+	struct steps_job job = {
+		.lower = a->site.lower, .upper = a->upper, .list = a->list, .tick = call_tick, .ctx = a};
 
 	if (make_staging(a) < 0 || probe_swap(a, &job.can_swap) < 0)
 		return -1;
@@ -309,7 +313,8 @@ static int run_steps(struct apply *a)
 	return store(a, JOURNAL_DONE);
 }
 
-/* A journal that could not be written may or may not have replaced the one before: what counts is what the next process would find. */
+/* A journal that could not be written may or may not have replaced the one before: what counts is what the next process
+ * would find. */
 static int reread_state(struct apply *a)
 {
 	__attribute__((cleanup(cleanup_arena))) struct arena *arena = arena_new();
@@ -352,7 +357,8 @@ static int check_no_other(int lower_fd, struct error *err)
 	for (i = 0; i < names.n; i++)
 		if (strncmp(names.v[i], CHANGES_STAGING, strlen(CHANGES_STAGING)) == 0)
 			return error_set(err, ERROR_DENIED,
-					 "%s is left from the interrupted apply of another run; apply that run again, or remove the "
+					 "%s is left from the interrupted apply of another run; apply that run again, "
+					 "or remove the "
 					 "folder if its run is gone",
 					 text_show(&shown, sv_of(names.v[i])));
 	return 0;
@@ -365,7 +371,8 @@ static int check_refused(const struct changes *l, struct error *err)
 
 	for (i = 0; i < l->n; i++)
 		if (l->v[i].refused && l->v[i].own)
-			return error_set(err, ERROR_DENIED, "%zu of %zu changes are refused, and nothing was applied; %s %s", l->n_refused,
+			return error_set(err, ERROR_DENIED,
+					 "%zu of %zu changes are refused, and nothing was applied; %s %s", l->n_refused,
 					 l->n, text_show(&shown, sv_of(l->v[i].path)), l->v[i].refused);
 	return 0;
 }
@@ -378,13 +385,20 @@ static int check_no_journal(int state_fd, struct error *err)
 
 	if (r < 0)
 		return error_sys(err, r, "read the journal");
-	return r ? error_set(err, ERROR_DENIED, "an earlier apply of this run was interrupted and has to be ended first") : 0;
+	return r ? error_set(err, ERROR_DENIED,
+			     "an earlier apply of this run was interrupted and has to be ended first")
+		 : 0;
 }
 
 int changes_apply(int lower_fd, int upper_fd, int state_fd, const struct changes *list,
 		  const struct changes_apply_options *options, size_t *ret_applied, struct error *err)
 {
-	struct apply a = {.site = {lower_fd, -1}, .upper = upper_fd, .state = state_fd, .list = list, .options = options, .err = err};
+	struct apply a = {.site = {lower_fd, -1},
+			  .upper = upper_fd,
+			  .state = state_fd,
+			  .list = list,
+			  .options = options,
+			  .err = err};
 	AUTO_FD locked = -1;
 	int r;
 
@@ -413,7 +427,8 @@ static int check_root(const struct journal *j, int lower_fd, struct error *err)
 	if (fstat(lower_fd, &st) < 0)
 		return error_sys(err, errno, "look at the work folder");
 	if (st.st_dev != j->dev || st.st_ino != j->ino)
-		return error_set(err, ERROR_DENIED, "the interrupted apply was in another folder, which is not at this path any more");
+		return error_set(err, ERROR_DENIED,
+				 "the interrupted apply was in another folder, which is not at this path any more");
 	return 0;
 }
 
@@ -426,7 +441,8 @@ static int recover(struct apply *a, enum changes_recovered *ret)
 		return -1;
 	a->site.staging = openat(a->site.lower, a->journal.staging, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (a->site.staging < 0 && (errno != ENOENT || a->journal.state == JOURNAL_APPLYING))
-		return error_sys(a->err, errno, "open %s, which holds what an interrupted apply has to put back", a->journal.staging);
+		return error_sys(a->err, errno, "open %s, which holds what an interrupted apply has to put back",
+				 a->journal.staging);
 	r = roll_back(a);
 	if (a->site.staging >= 0)
 		(void)close(a->site.staging);

@@ -1,18 +1,23 @@
 /*
  * changes_apply: brings the changes of a scan into the work folder, all or nothing.
  *
- * Order of calls: changes_recover(), changes_scan(), changes_apply(), with the same lower_fd and state_fd. state_fd is the run's state folder (owner only, never visible in a sandbox):
- * the journal lies there. The work folder holds a staging folder (CHANGES_STAGING*, mode 0700) meanwhile.
+ * Order of calls: changes_recover(), changes_scan(), changes_apply(), with the same lower_fd and state_fd. state_fd is
+ * the run's state folder (owner only, never visible in a sandbox): the journal lies there. The work folder holds a
+ * staging folder (CHANGES_STAGING*, mode 0700) meanwhile.
  *
- * How: everything new is made in the staging folder and synced; the journal is written; then every topmost change is one rename (exchange where something is replaced), so that what is
- * replaced or deleted is kept aside until all is done. Before and after its rename each thing must be the very object that the scan judged, whole folders with all they hold; else, and on any other failure, every step is undone
- * and the work folder is as it was (but for ctimes). A process killed in between leaves the journal, from which changes_recover() goes back or, where all was done, tidies up.
+ * How: everything new is made in the staging folder and synced; the journal is written; then every topmost change is
+ * one rename (exchange where something is replaced), so that what is replaced or deleted is kept aside until all is
+ * done. Before and after its rename each thing must be the very object that the scan judged, whole folders with all
+ * they hold; else, and on any other failure, every step is undone and the work folder is as it was (but for ctimes). A
+ * process killed in between leaves the journal, from which changes_recover() goes back or, where all was done, tidies
+ * up.
  *
  * Refused changes: nothing is applied (ERROR_DENIED), unless skip_refused.
  *
- * Where undoing fails too (the host works on the same files) the error says so, and staging folder and journal stay: nothing is lost, and changes_recover() tries again.
- * Two applies on one work folder exclude each other by a lock. File systems without RENAME_EXCHANGE (NFS) get two renames in its place, with an
- * instant in which neither version is there.
+ * Where undoing fails too (the host works on the same files) the error says so, and staging folder and journal stay:
+ * nothing is lost, and changes_recover() tries again. Two applies on one work folder exclude each other by a lock. File
+ * systems without RENAME_EXCHANGE (NFS) get two renames in its place, with an instant in which neither version is
+ * there.
  */
 #ifndef CORDON_SUPERVISE_CHANGES_APPLY_H
 #define CORDON_SUPERVISE_CHANGES_APPLY_H
@@ -21,7 +26,8 @@
 
 struct changes_apply_options {
 	bool skip_refused; /* apply what may be applied, leave the rest */
-	/* Called behind every durable step, undoing included; -errno makes the apply fail there. For tests; may be NULL. */
+	/* Called behind every durable step, undoing included; -errno makes the apply fail there. For tests; may be
+	 * NULL. */
 	int (*step)(void *ctx);
 	void *ctx;
 };

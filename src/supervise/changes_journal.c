@@ -86,7 +86,8 @@ int journal_remove(int state_fd)
 	return 0;
 }
 
-/* A path that stays where it belongs. openat2() would refuse the rest as well; a damaged journal should not get that far. */
+/* A path that stays where it belongs. openat2() would refuse the rest as well; a damaged journal should not get that
+ * far. */
 static bool name_ok(const char *s)
 {
 	return s && strncmp(s, CHANGES_STAGING, strlen(CHANGES_STAGING)) == 0 && !strchr(s, '/');

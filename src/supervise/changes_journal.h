@@ -1,16 +1,18 @@
 /*
- * changes_journal: the renames of an apply, each of which can be undone, and the file that remembers them. For changes_apply.c only.
+ * changes_journal: the renames of an apply, each of which can be undone, and the file that remembers them. For
+ * changes_apply.c only.
  *
- * The journal lies in the run's state folder, not in the work folder: whoever can write to the work folder (another sandbox, for one) must not be able to hand us a list of
- * renames. It is replaced as a whole (write, fsync, rename, fsync) when its state changes and never in between: whether a step was taken shows from the inode numbers at both
+ * The journal lies in the run's state folder, not in the work folder: whoever can write to the work folder (another
+ * sandbox, for one) must not be able to hand us a list of renames. It is replaced as a whole (write, fsync, rename,
+ * fsync) when its state changes and never in between: whether a step was taken shows from the inode numbers at both
  * ends of it.
  *
  *   STAGING   the staging folder may exist and holds nothing of the host's: remove it
  *   APPLYING  any number of steps from the first on may have been taken: undo them, last one first
  *   DONE      all were taken and are on disk: remove the staging folder, which now holds what was replaced
  *
- * Steps name things below the work folder by path, opened without following links, and in the staging folder by a slot number. Undoing what was not done is no error, so it can be
- * interrupted and begun again.
+ * Steps name things below the work folder by path, opened without following links, and in the staging folder by a slot
+ * number. Undoing what was not done is no error, so it can be interrupted and begun again.
  */
 #ifndef CORDON_SUPERVISE_CHANGES_JOURNAL_H
 #define CORDON_SUPERVISE_CHANGES_JOURNAL_H
@@ -44,8 +46,8 @@ enum journal_state { JOURNAL_STAGING, JOURNAL_APPLYING, JOURNAL_DONE, JOURNAL_ST
 
 struct journal {
 	uint32_t state;
-	uint64_t dev, ino;    /* of the work folder */
-	const char *staging;  /* name of the staging folder in it */
+	uint64_t dev, ino;   /* of the work folder */
+	const char *staging; /* name of the staging folder in it */
 	struct step *steps;
 	size_t n;
 };

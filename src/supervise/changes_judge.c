@@ -19,14 +19,15 @@ struct judge {
 	struct changes *list;
 	const struct changes_rules *rules;
 	int lower_fd;
-	unsigned steps;	    /* left for this link */
+	unsigned steps;     /* left for this link */
 	unsigned steps_all; /* left */
 	const char *full;   /* absolute path of the change at hand */
 };
 
 typedef const char *(*check_fn)(struct judge *j, const struct change *c);
 
-/* What is shown is what is applied: a name that has to be escaped could be mistaken for another. Names that the host has already are its own affair. */
+/* What is shown is what is applied: a name that has to be escaped could be mistaken for another. Names that the host
+ * has already are its own affair. */
 static const char *check_name(struct judge *j, const struct change *c)
 {
 	const char *slash = strrchr(c->path, '/'), *name = slash ? slash + 1 : c->path;
@@ -53,8 +54,10 @@ static const char *hit_by(struct judge *j, const struct change *c, const struct 
 
 	for (i = 0; i < n; i++) {
 		if (glob_hit(&globs[i], path))
-			return arena_printf(j->list->arena, "is %s (%s)", what, text_show(&shown, sv_of(globs[i].text)));
-		/* Only a real folder may stand on the way to such a path, and none may be made there out of something else. */
+			return arena_printf(j->list->arena, "is %s (%s)", what,
+					    text_show(&shown, sv_of(globs[i].text)));
+		/* Only a real folder may stand on the way to such a path, and none may be made there out of something
+		 * else. */
 		if ((is_leaf(c->before.type) || is_leaf(c->after.type)) && glob_on_way(&globs[i], path))
 			return arena_printf(j->list->arena, "stands in the way to what is %s (%s)", what,
 					    text_show(&shown, sv_of(globs[i].text)));
@@ -105,7 +108,8 @@ static const char *check_conflict(struct judge *j, const struct change *c)
 	return changes_later(b->ctime, j->rules->started) ? "changed on the host since the run started" : NULL;
 }
 
-/* A place during the resolution of a link: a folder below the root ("" is the root), and what is still to be resolved from there. */
+/* A place during the resolution of a link: a folder below the root ("" is the root), and what is still to be resolved
+ * from there. */
 struct place {
 	char at[PATH_MAX];
 	const char *rest;
@@ -127,7 +131,8 @@ static bool link_leads_out(struct judge *j, const char *at, const char *target, 
 	return buf_failed(&b) != 0 || leads_out(j, at, b.p, hops + 1);
 }
 
-/* A link may be at this path before the changes, and another one behind them; with refused changes left out, either may be met. */
+/* A link may be at this path before the changes, and another one behind them; with refused changes left out, either may
+ * be met. */
 static bool links_here_lead_out(struct judge *j, const struct place *p, const char *path, unsigned hops)
 {
 	const struct change *c = changes_find(j->list, path);
@@ -169,7 +174,8 @@ static bool step(struct judge *j, struct place *p, unsigned hops)
 		return true;
 	if (sv_is(name, ".."))
 		return step_up(p);
-	if ((size_t)snprintf(path, sizeof(path), "%s%s%.*s", p->at, p->at[0] ? "/" : "", (int)n, name.p) >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s%s%.*s", p->at, p->at[0] ? "/" : "", (int)n, name.p) >=
+	    sizeof(path))
 		return false;
 	if (links_here_lead_out(j, p, path, hops))
 		return false;
@@ -178,8 +184,9 @@ static bool step(struct judge *j, struct place *p, unsigned hops)
 }
 
 /*
- * Follows a path by its text and, wherever a link is or will be, through that too: it must stay inside on every one of these ways. What needs
- * too many steps counts as leading out. More links in a row than the kernel follows lead nowhere.
+ * Follows a path by its text and, wherever a link is or will be, through that too: it must stay inside on every one of
+ * these ways. What needs too many steps counts as leading out. More links in a row than the kernel follows lead
+ * nowhere.
  */
 static bool leads_out(struct judge *j, const char *at, const char *rest, unsigned hops)
 {
@@ -237,7 +244,8 @@ static bool is_unit(const struct change *c)
 	return c->after.type == CHANGE_FOLDER ? c->before.type != CHANGE_FOLDER : c->kind == CHANGE_TYPE;
 }
 
-/* A folder that must go, be it for good or for something in its place, cannot while a part of it must stay. Backwards: deepest first. */
+/* A folder that must go, be it for good or for something in its place, cannot while a part of it must stay. Backwards:
+ * deepest first. */
 static void keep_folders_of_kept(struct changes *l)
 {
 	size_t i, k;

@@ -1,14 +1,16 @@
 /*
  * changes_judge: the verdicts of a scan (see changes.h). For changes.c only.
  *
- * Bounded: finding out where a link may lead takes at most a fixed number of steps per link and in all; a link that needs more is refused.
+ * Bounded: finding out where a link may lead takes at most a fixed number of steps per link and in all; a link that
+ * needs more is refused.
  */
 #ifndef CORDON_SUPERVISE_CHANGES_JUDGE_H
 #define CORDON_SUPERVISE_CHANGES_JUDGE_H
 
 #include "supervise/changes.h"
 
-/* Sets `refused` of every change that has none yet, and n_refused. The list is complete and in order. 0, or -1: no memory. */
+/* Sets `refused` of every change that has none yet, and n_refused. The list is complete and in order. 0, or -1: no
+ * memory. */
 int changes_judge(struct changes *c, int lower_fd, const struct changes_rules *rules, struct error *err);
 
 /* What the patterns are matched against: the path below the root, made absolute. NULL: no memory. */

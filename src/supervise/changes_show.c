@@ -18,7 +18,8 @@ static void add_escaped(struct buf *b, const char *s)
 
 static void add_line(struct buf *b, const struct change *c)
 {
-	bool folder = c->after.type == CHANGE_FOLDER || (c->after.type == CHANGE_NONE && c->before.type == CHANGE_FOLDER);
+	bool folder =
+		c->after.type == CHANGE_FOLDER || (c->after.type == CHANGE_NONE && c->before.type == CHANGE_FOLDER);
 
 	(void)buf_printf(b, "%-13s", change_kind_names[c->kind]);
 	add_escaped(b, c->path);
@@ -29,7 +30,8 @@ static void add_line(struct buf *b, const struct change *c)
 		add_escaped(b, c->after.target);
 	}
 	if (c->kind == CHANGE_TYPE)
-		(void)buf_printf(b, "  (%s, was a %s)", change_type_names[c->after.type], change_type_names[c->before.type]);
+		(void)buf_printf(b, "  (%s, was a %s)", change_type_names[c->after.type],
+				 change_type_names[c->before.type]);
 	else if (c->before.type != CHANGE_NONE && c->after.type != CHANGE_NONE && c->after.type != CHANGE_LINK &&
 		 c->before.mode != c->after.mode)
 		(void)buf_printf(b, "  (mode %04o, was %04o)", c->after.mode, c->before.mode);
@@ -133,7 +135,8 @@ int changes_print_diff(const struct changes *c, int lower_fd, int upper_fd, cons
 		r = print_change(&d, &c->v[i], lower_fd, upper_fd, out);
 		/* What cannot be read was refused for that; the list says so. */
 		if (r < 0 && !(r == -EACCES && c->v[i].refused))
-			return r == -ESTALE ? error_set(err, ERROR_DENIED, "%s changed while it was looked at; is the run still going?",
+			return r == -ESTALE ? error_set(err, ERROR_DENIED,
+							"%s changed while it was looked at; is the run still going?",
 							text_show(&shown, sv_of(c->v[i].path)))
 					    : error_sys(err, r, "read %s", text_show(&shown, sv_of(c->v[i].path)));
 	}

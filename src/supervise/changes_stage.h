@@ -1,9 +1,10 @@
 /*
  * changes_stage: makes, in a private folder, what an apply will move into the work folder. For changes_apply.c only.
  *
- * Content is read by file descriptor from upper and must still be what the scan judged, before and after reading. Holes stay holes. Nothing but bytes, permissions
- * (0777) and link targets is taken over: no attribute, no owner. As root the new object belongs to the owner and group of the folder it will land in; else its group follows a folder with
- * the setgid bit, where we may do that.
+ * Content is read by file descriptor from upper and must still be what the scan judged, before and after reading. Holes
+ * stay holes. Nothing but bytes, permissions (0777) and link targets is taken over: no attribute, no owner. As root the
+ * new object belongs to the owner and group of the folder it will land in; else its group follows a folder with the
+ * setgid bit, where we may do that.
  */
 #ifndef CORDON_SUPERVISE_CHANGES_STAGE_H
 #define CORDON_SUPERVISE_CHANGES_STAGE_H
@@ -15,7 +16,8 @@ struct stage {
 	const struct stat *parent; /* the folder of lower it will land in */
 };
 
-/* Makes c->after at name in dirfd; a folder empty, and open for its owner until stage_folder_mode(). -ESTALE: upper changed. 0 or -errno. */
+/* Makes c->after at name in dirfd; a folder empty, and open for its owner until stage_folder_mode(). -ESTALE: upper
+ * changed. 0 or -errno. */
 int stage_object(const struct stage *st, const struct change *c, int dirfd, const char *name);
 
 /* The permissions that a new folder ends up with. */

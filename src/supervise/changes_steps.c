@@ -77,7 +77,8 @@ static int open_staged_parent(struct build *b, uint32_t slot, const struct chang
 	return open_parent(b->job->staging, path, ret_name);
 }
 
-static int stage_one(struct build *b, const struct stage *st, uint32_t slot, const struct change *top, const struct change *c)
+static int stage_one(struct build *b, const struct stage *st, uint32_t slot, const struct change *top,
+		     const struct change *c)
 {
 	char path[PATH_MAX];
 	const char *name = NULL;
@@ -87,7 +88,8 @@ static int stage_one(struct build *b, const struct stage *st, uint32_t slot, con
 	return r < 0 ? fail(b, r, c) : tick(b);
 }
 
-static int close_one(struct build *b, const struct stage *st, uint32_t slot, const struct change *top, const struct change *c)
+static int close_one(struct build *b, const struct stage *st, uint32_t slot, const struct change *top,
+		     const struct change *c)
 {
 	char path[PATH_MAX];
 	const char *name = NULL;
@@ -209,7 +211,8 @@ int steps_build(const struct steps_job *job, struct journal *j, struct error *er
 	}
 	for (i = l->n; i-- > 0;) {
 		c = &l->v[i];
-		if (is_folder_mode(c) && !opens(c) && push_mode(&b, c, c->before.ino, c->before.mode, c->after.mode) < 0)
+		if (is_folder_mode(c) && !opens(c) &&
+		    push_mode(&b, c, c->before.ino, c->before.mode, c->after.mode) < 0)
 			return -1;
 	}
 	return 0;

@@ -102,15 +102,12 @@ int state_new(const char *root, struct state *ret, struct error *err)
 	return 0;
 }
 
-int state_write_run(struct state *s, struct sv json, struct error *err)
+int state_lock(struct state *s, struct error *err)
 {
-	int r;
-
-	s->lock = openat(s->dir, "run", O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+	s->lock = openat(s->dir, "audit.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (s->lock < 0 || flock(s->lock, LOCK_EX | LOCK_NB) < 0)
-		return error_sys(err, errno, "%s/run", s->path);
-	r = write_all(s->lock, json.p, json.n);
-	return r < 0 ? error_sys(err, r, "%s/run", s->path) : 0;
+		return error_sys(err, errno, "%s/audit.jsonl", s->path);
+	return 0;
 }
 
 int state_write_file(const struct state *s, const char *name, struct sv bytes, struct error *err)
@@ -194,7 +191,7 @@ int state_open(const char *root, const char *id, struct state *ret, bool *ret_ru
 		state_done(&s);
 		return error_set(err, ERROR_USAGE, "%s: no such run; `cordon ps --all` lists them", id);
 	}
-	s.lock = openat(s.dir, "run", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	s.lock = openat(s.dir, "audit.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (s.lock < 0) {
 		state_done(&s);
 		return error_set(err, ERROR_USAGE, "%s: the run never started", id);

@@ -1,10 +1,8 @@
 /*
  * state: what is kept of each run, below $XDG_STATE_HOME/cordon/runs/ID, readable by its owner only.
  *
- *   run          JSON: id, pid, started, command, work folder and so on; locked (flock) while the supervisor lives
- *   end          JSON: when, how and with what it ended; missing while it runs, or after a kill -9
- *   policy       the effective policy's encoding, for diff and apply
- *   audit.jsonl  the log
+ *   audit.jsonl  the log; locked (flock) while the supervisor lives. Its first line says what the run is, its last how it ended
+ *   policy       the effective policy's encoding, where there are changes to diff and apply
  *   layers/      upper and work, the copy-on-write layer; copy/: a plain copy in its place
  *
  * An id is 8 hex digits. Everything is opened below the runs folder by fd; ids from the command line are checked first.
@@ -25,15 +23,15 @@ struct state {
 	char id[STATE_ID];
 	char *path; /* of the run's folder, absolute */
 	int dir;
-	int lock;   /* the run file, locked */
+	int lock;   /* the log, locked */
 };
 
 /* The runs folder, made where it is missing (0700). Refused where others own or may enter it. free() it. */
 int state_root(char **ret, struct error *err);
 
-/* A new run. state_write_run() must follow. */
+/* A new run. state_lock() must follow when its log is there. */
 int state_new(const char *root, struct state *ret, struct error *err);
-int state_write_run(struct state *s, struct sv json, struct error *err);
+int state_lock(struct state *s, struct error *err);
 int state_write_file(const struct state *s, const char *name, struct sv bytes, struct error *err);
 void state_done(struct state *s); /* unlocks, closes; the folder stays */
 /* Removes the folder and everything in it. */

@@ -202,7 +202,8 @@ static size_t equal_run(const struct text t[2], const struct hunk *h)
 	return n;
 }
 
-/* The hunk that starts behind *h, with its context; changes with at most twice the context between them share one. False: no more. */
+/* The hunk that starts behind *h, with its context; changes with at most twice the context between them share one.
+ * False: no more. */
 static bool next_hunk(const struct text t[2], struct hunk *h)
 {
 	size_t run, back;

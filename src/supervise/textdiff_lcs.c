@@ -109,7 +109,8 @@ static bool same(const struct lcs *l, const struct box *b, bool backward, long x
 	return l->side[0].class[b->at[0] + x] == l->side[1].class[b->at[1] + y];
 }
 
-/* Takes the path on diagonal k one edit further, and then along equal lines as far as they go. Returns x, or -1 where the diagonal cannot be reached. */
+/* Takes the path on diagonal k one edit further, and then along equal lines as far as they go. Returns x, or -1 where
+ * the diagonal cannot be reached. */
 static long advance(struct lcs *l, const struct box *b, bool backward, long k, bool first)
 {
 	const long *v = l->reach[backward];
@@ -133,7 +134,8 @@ static long advance(struct lcs *l, const struct box *b, bool backward, long k, b
 static bool grow(struct lcs *l, const struct box *b, bool backward, long d, long *ret_x, long *ret_y)
 {
 	long delta = b->n[0] - b->n[1], k, x, other;
-	/* Forward paths meet backward ones of d - 1 edits where delta is odd; backward paths meet forward ones of d edits where it is even. */
+	/* Forward paths meet backward ones of d - 1 edits where delta is odd; backward paths meet forward ones of d
+	 * edits where it is even. */
 	bool may_meet = (delta & 1) != (backward ? 1 : 0);
 	long width = backward ? d : d - 1;
 

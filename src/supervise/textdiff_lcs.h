@@ -1,8 +1,10 @@
 /*
- * textdiff_lcs: which lines of two texts have a partner in the other one (the longest common subsequence, after Myers' O(ND)).
+ * textdiff_lcs: which lines of two texts have a partner in the other one (the longest common subsequence, after Myers'
+ * O(ND)).
  *
- * Lines that occur on one side only are set aside first, so that a file that was rewritten as a whole costs next to nothing; the rest is halved at
- * the middle of the shortest edit, in linear space. Lines are told apart by sorting, not by hashing: nobody can make them collide.
+ * Lines that occur on one side only are set aside first, so that a file that was rewritten as a whole costs next to
+ * nothing; the rest is halved at the middle of the shortest edit, in linear space. Lines are told apart by sorting, not
+ * by hashing: nobody can make them collide.
  *
  * The work is bounded by the caller. Owns nothing beyond the call.
  */
