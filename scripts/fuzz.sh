@@ -9,7 +9,8 @@ build="build-fuzz"
 if [ ! -f "$build"/build.ninja ]; then
 	CC=clang meson setup $build -Dfuzz=true -Dstatic=false -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized >/dev/null || exit 1
 fi
-ninja -C $build || exit 1
+mapfile -t targets < <(ninja -C $build -t targets all | sed -nE 's/^(tests\/fuzz-[A-Za-z0-9_-]+): .*/\1/p')
+ninja -C $build "${targets[@]}" >$build/ninja.log || { grep -vE '^\[' $build/ninja.log; exit 1; }
 failed=0 ran=0
 while IFS= read -r fuzzer; do
 	name=${fuzzer##*/fuzz-}
@@ -19,7 +20,12 @@ while IFS= read -r fuzzer; do
 	[ -d "tests/fuzz/corpus/$name" ] && corpus=("tests/fuzz/corpus/$name")
 	printf '== %s, %s s\n' "$name" "$seconds"
 	ran=$((ran + 1))
-	"$fuzzer" -max_total_time="$seconds" -artifact_prefix="$build/crash-$name-" -print_final_stats=1 -verbosity=0 "$scratch" "${corpus[@]}" || failed=$((failed + 1))
+	if "$fuzzer" -max_total_time="$seconds" -artifact_prefix="$build/crash-$name-" -print_final_stats=1 "$scratch" "${corpus[@]}" >"$build/$name.log" 2>&1; then
+		grep -E '^stat::(number_of_executed_units|average_exec_per_sec|new_units_added|peak_rss_mb)' "$build/$name.log"
+	else
+		failed=$((failed + 1))
+		tail -n 60 "$build/$name.log"
+	fi
 done < <(find "$build"/tests -type f -name 'fuzz-*' -perm -u+x)
 printf '%d fuzzers, %d found something\n' "$ran" "$failed"
 [ "$failed" = 0 ] && [ "$ran" -gt 0 ]

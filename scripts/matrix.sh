@@ -67,7 +67,7 @@ run_suites()
 		cmd=(runuser -u "$user" -- env -i "PATH=$PATH" "HOME=$(getent passwd "$user" | cut -d: -f6)" "USER=$user" "LANG=C.UTF-8")
 	fi
 	[ -z "$4" ] || cmd+=("$where/$2/tests/enosys" "$4" --)
-	[ "$5" = all ] || suites=("$where/$2"/tests/test-*)
+	[ "$5" = all ] || suites=("$where/$2"/tests/test-* "$where/$2"/tests/replay-*)
 	cd "$where" || return 1
 	"${cmd[@]}" env CORDON_MISSING="$4" UBSAN_OPTIONS=print_stacktrace=1 "$where/scripts/test.sh" --label "$1" "$where/$2" "${suites[@]}" </dev/null
 	status=$?

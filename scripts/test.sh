@@ -1,7 +1,8 @@
 #!/bin/bash
 # test.sh [--label TEXT] BUILD_DIR [SUITE...]: runs the suites and counts their TAP.
 #
-# Without SUITE: all of them, that is the unit tests of the build folder (BUILD_DIR/tests/test-*) and every executable tests/*/*.sh but the benchmark.
+# Without SUITE: all of them, that is the unit tests of the build folder (BUILD_DIR/tests/test-*), the fuzzers' corpora (BUILD_DIR/tests/replay-*) and
+# every executable tests/*/*.sh but the benchmark.
 # What a suite says beside its passed tests is shown only where something in it failed; skipped tests are listed with their reasons. The last line is
 # "N passed, N failed, N skipped". A suite that dies, hangs (CORDON_TEST_TIMEOUT seconds, 900 unless told) or breaks its plan counts as one failure.
 
@@ -19,7 +20,7 @@ build=$(cd "$1" && pwd) || exit 2
 shift
 if [ $# -eq 0 ]; then
 	shopt -s nullglob
-	for f in "$build"/tests/test-* "$src"/tests/*.sh "$src"/tests/*/*.sh; do
+	for f in "$build"/tests/test-* "$build"/tests/replay-* "$src"/tests/*.sh "$src"/tests/*/*.sh; do
 		case $f in
 		*/tests/lib.sh | */tests/bench/* | */tests/tools/*) ;;
 		*) [ -f "$f" ] && [ -x "$f" ] && set -- "$@" "$f" ;;
@@ -49,7 +50,8 @@ run_suite()
 	case $1 in */tests/*.sh) name=${1##*/tests/} ;; esac
 	# Leaks are looked for where a whole life is in one process; the program itself ends by exiting.
 	case $1 in *.sh) export ASAN_OPTIONS=detect_leaks=0 ;; *) export ASAN_OPTIONS=detect_leaks=1 ;; esac
-	timeout -k 10 "${CORDON_TEST_TIMEOUT:-900}" "$1" >"$out" 2>&1 </dev/null
+	case $1 in */replay-*) set -- "$1" "$src/tests/fuzz/corpus/${1##*/replay-}" ;; esac
+	timeout -k 10 "${CORDON_TEST_TIMEOUT:-900}" "$@" >"$out" 2>&1 </dev/null
 	rc=$?
 	read -r p f s plan < <(count)
 	if [ "$f" = 0 ] && { [ "$rc" != 0 ] || { [ "$plan" != 0 ] && [ "$plan" != $((p + f + s)) ]; }; }; then
