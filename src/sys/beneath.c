@@ -47,7 +47,8 @@ static int path_ok(const char *path)
 	return 0;
 }
 
-/* openat() of one component. A link is -ELOOP whatever the flags make the kernel say, unless the link itself was asked for. */
+/* openat() of one component. A link is -ELOOP whatever the flags make the kernel say, unless the link itself was asked
+ * for. */
 static int open_component(int dirfd, struct sv name, int flags, mode_t mode)
 {
 	char s[NAME_MAX + 1];

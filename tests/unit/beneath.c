@@ -50,7 +50,8 @@ static void check_wanted(const struct world *w)
 		if (fd >= 0)
 			CHECK((fcntl(fd, F_GETFD) & FD_CLOEXEC) && close(fd) == 0);
 		if ((fd < 0 ? fd : 0) != wanted[i].code) {
-			printf("# \"%s\", flags %o: got %d, want %d\n", wanted[i].path, (unsigned)wanted[i].flags, fd, wanted[i].code);
+			printf("# \"%s\", flags %o: got %d, want %d\n", wanted[i].path, (unsigned)wanted[i].flags, fd,
+			       wanted[i].code);
 			check_failures++;
 		}
 	}

@@ -1,4 +1,5 @@
-/* Scans and verdicts. The upper folders here are made by hand, as overlayfs would make them or as an attacker might wish it did. */
+/* Scans and verdicts. The upper folders here are made by hand, as overlayfs would make them or as an attacker might
+ * wish it did. */
 #include "changes_tree.h"
 
 static void only_real_changes_are_listed(void)
@@ -43,7 +44,8 @@ static void a_deleted_folder_lists_all_it_held(void)
 	put(w.lower, "d/e/f", "x");
 	put(w.lower, "d-e", "x");
 	put_whiteout(w.upper, "d");
-	CHECK_LIST(scan(&w, CHANGES_OVERLAY), "deleted      d/\ndeleted      d/a\ndeleted      d/e/\ndeleted      d/e/f\n");
+	CHECK_LIST(scan(&w, CHANGES_OVERLAY),
+		   "deleted      d/\ndeleted      d/a\ndeleted      d/e/\ndeleted      d/e/f\n");
 }
 
 static void changes_of_type_bring_and_remove_what_is_below(void)
@@ -107,7 +109,8 @@ static void forged_redirects_and_metacopies_are_refused(void)
 	put(w.lower, "f", "x");
 	put(w.upper, "f", "y");
 	if (!put_attribute(w.upper, "d", "user.overlay.redirect", "/etc") ||
-	    !put_attribute(w.upper, "stolen", "user.overlay.redirect", "d") || !put_attribute(w.upper, "f", "user.overlay.metacopy", "")) {
+	    !put_attribute(w.upper, "stolen", "user.overlay.redirect", "d") ||
+	    !put_attribute(w.upper, "f", "user.overlay.metacopy", "")) {
 		printf("# skipped: no user attributes here\n");
 		return;
 	}
@@ -149,8 +152,9 @@ static void a_copy_is_compared_as_a_whole_and_its_attributes_mean_nothing(void)
 	(void)put_attribute(w.upper, "forged", "user.overlay.whiteout", "y");
 	(void)put_attribute(w.upper, "forged", "user.overlay.metacopy", "y");
 	(void)put_attribute(w.upper, "sub", "user.overlay.redirect", "y");
-	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules),
-		   "added        forged\ndeleted      gone\nadded        white  REFUSED: is a device, FIFO or socket\n");
+	CHECK_LIST(
+		scan_with(&w, CHANGES_COPY, &rules),
+		"added        forged\ndeleted      gone\nadded        white  REFUSED: is a device, FIFO or socket\n");
 	/* The folder around it is gone: that would take the denied file with it. */
 	CHECK(unlinkat(w.upper, "sub", AT_REMOVEDIR) == 0);
 	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules), "added        forged\ndeleted      gone\n"
@@ -171,13 +175,14 @@ static void special_files_and_special_bits_are_refused(void)
 	put_folder(w.upper, "folder", 03755);
 	put(w.lower, "was-file", "x");
 	CHECK(mkfifoat(w.upper, "was-file", 0600) == 0);
-	CHECK_LIST(scan(&w, CHANGES_OVERLAY), "added        fifo  REFUSED: is a device, FIFO or socket\n"
-					      "added        folder/\n"
-					      "added        setgid  REFUSED: has a setuid, setgid or sticky bit\n"
-					      "added        setuid  REFUSED: has a setuid, setgid or sticky bit\n"
-					      "added        socket  REFUSED: is a device, FIFO or socket\n"
-					      "added        sticky  REFUSED: has a setuid, setgid or sticky bit\n"
-					      "type changed was-file  (special file, was a file)  REFUSED: is a device, FIFO or socket\n");
+	CHECK_LIST(scan(&w, CHANGES_OVERLAY),
+		   "added        fifo  REFUSED: is a device, FIFO or socket\n"
+		   "added        folder/\n"
+		   "added        setgid  REFUSED: has a setuid, setgid or sticky bit\n"
+		   "added        setuid  REFUSED: has a setuid, setgid or sticky bit\n"
+		   "added        socket  REFUSED: is a device, FIFO or socket\n"
+		   "added        sticky  REFUSED: has a setuid, setgid or sticky bit\n"
+		   "type changed was-file  (special file, was a file)  REFUSED: is a device, FIFO or socket\n");
 }
 
 static void device_nodes_are_refused(void)
@@ -199,7 +204,10 @@ static void names_that_cannot_be_shown_are_refused(void)
 	put(w.upper, "a\x1b[2J", "x");
 	put(w.upper, "l\xe4tin", "x");
 	put(w.upper, "bidi\xe2\x80\xae", "x");
-	put(w.upper, "gr\xc3\xbc\xc3\x9f" "e", "x");
+	put(w.upper,
+	    "gr\xc3\xbc\xc3\x9f"
+	    "e",
+	    "x");
 	put(w.lower, "old\xff", "x"); /* what the host has already may change and go */
 	put(w.upper, "old\xff", "y");
 	put(w.upper, "bad\x07/below", "x");
@@ -208,8 +216,10 @@ static void names_that_cannot_be_shown_are_refused(void)
 		   "added        a\\x1b[2J  REFUSED: has a name with control, invisible or non-UTF-8 characters\n"
 		   "added        bad\\x07/  REFUSED: has a name with control, invisible or non-UTF-8 characters\n"
 		   "added        bad\\x07/below  REFUSED: is part of a change that is refused\n"
-		   "added        bidi\\xe2\\x80\\xae  REFUSED: has a name with control, invisible or non-UTF-8 characters\n"
-		   "added        gr\xc3\xbc\xc3\x9f" "e\n"
+		   "added        bidi\\xe2\\x80\\xae  REFUSED: has a name with control, invisible or non-UTF-8 "
+		   "characters\n"
+		   "added        gr\xc3\xbc\xc3\x9f"
+		   "e\n"
 		   "added        l\\xe4tin  REFUSED: has a name with control, invisible or non-UTF-8 characters\n"
 		   "modified     old\\xff\n");
 }
@@ -217,7 +227,8 @@ static void names_that_cannot_be_shown_are_refused(void)
 static void denied_and_protected_paths_are_refused(void)
 {
 	struct glob deny[2], protect[1];
-	struct changes_rules rules = {.root = "/home/u/w", .deny = deny, .n_deny = 2, .protect = protect, .n_protect = 1};
+	struct changes_rules rules = {
+		.root = "/home/u/w", .deny = deny, .n_deny = 2, .protect = protect, .n_protect = 1};
 	WORLD(w);
 
 	CHECK(glob_init(&deny[0], sv_of("**/.env")) == 0 && glob_init(&deny[1], sv_of("/home/u/w/keys/**")) == 0 &&
@@ -262,7 +273,8 @@ static bool is_refused(const struct changes *c, const char *path)
 static void links_must_stay_inside_by_text_and_through_others(void)
 {
 	static const char *const good[] = {"in", "d/up", "d/self", "dangling", "loop", "chain", "d/e/far"};
-	static const char *const bad[] = {"absolute", "out", "d/out", "d/e/back", "through-old", "d/through-new", "fork", "old-and-new"};
+	static const char *const bad[] = {"absolute",    "out",           "d/out", "d/e/back",
+					  "through-old", "d/through-new", "fork",  "old-and-new"};
 	struct changes *c;
 	size_t i;
 	WORLD(w);
@@ -396,10 +408,11 @@ static void links_are_never_followed_by_a_scan(void)
 	put_link(w.upper, "d", "/etc");
 	put_link(w.lower, "l", "/etc");
 	put(w.upper, "l/passwd", "x");
-	CHECK_LIST(scan(&w, CHANGES_OVERLAY), "type changed d -> /etc  (link, was a folder)  REFUSED: is a link to an absolute path\n"
-					      "deleted      d/f  REFUSED: is part of a change that is refused\n"
-					      "type changed l/  (folder, was a link)\n"
-					      "added        l/passwd\n");
+	CHECK_LIST(scan(&w, CHANGES_OVERLAY),
+		   "type changed d -> /etc  (link, was a folder)  REFUSED: is a link to an absolute path\n"
+		   "deleted      d/f  REFUSED: is part of a change that is refused\n"
+		   "type changed l/  (folder, was a link)\n"
+		   "added        l/passwd\n");
 }
 
 static void what_changed_on_the_host_since_is_refused_unless_forced(void)
@@ -417,14 +430,16 @@ static void what_changed_on_the_host_since_is_refused_unless_forced(void)
 	(void)usleep(30000); /* the clock of the file system is coarse */
 	put(w.lower, "both", "host");
 	put(w.lower, "folder/since", "host");
-	CHECK_LIST(scan_with(&w, CHANGES_OVERLAY, &rules), "modified     both  REFUSED: changed on the host since the run started\n"
-							   "deleted      folder/  REFUSED: holds something that must stay\n"
-							   "deleted      folder/f\n"
-							   "deleted      folder/since  REFUSED: changed on the host since the run started\n"
-							   "modified     quiet\n");
+	CHECK_LIST(scan_with(&w, CHANGES_OVERLAY, &rules),
+		   "modified     both  REFUSED: changed on the host since the run started\n"
+		   "deleted      folder/  REFUSED: holds something that must stay\n"
+		   "deleted      folder/f\n"
+		   "deleted      folder/since  REFUSED: changed on the host since the run started\n"
+		   "modified     quiet\n");
 	rules.force = true;
-	CHECK_LIST(scan_with(&w, CHANGES_OVERLAY, &rules), "modified     both\ndeleted      folder/\ndeleted      folder/f\n"
-							   "deleted      folder/since\nmodified     quiet\n");
+	CHECK_LIST(scan_with(&w, CHANGES_OVERLAY, &rules),
+		   "modified     both\ndeleted      folder/\ndeleted      folder/f\n"
+		   "deleted      folder/since\nmodified     quiet\n");
 }
 
 static void a_file_that_the_host_made_since_is_not_missing_from_a_copy(void)
@@ -448,8 +463,8 @@ static int unreadable_parts(void *ctx)
 {
 	struct world *w = ctx;
 
-	if (geteuid() == 0 && (fchown(w->lower, 65534, 65534) < 0 || fchown(w->upper, 65534, 65534) < 0 || setgid(65534) < 0 ||
-			       setuid(65534) < 0))
+	if (geteuid() == 0 && (fchown(w->lower, 65534, 65534) < 0 || fchown(w->upper, 65534, 65534) < 0 ||
+			       setgid(65534) < 0 || setuid(65534) < 0))
 		return SKIP;
 	put_mode(w->upper, "closed-file", "x", 0000);
 	put(w->upper, "closed/f", "x");
@@ -477,8 +492,8 @@ static int unreadable_originals(void *ctx)
 {
 	struct world *w = ctx;
 
-	if (geteuid() == 0 && (fchown(w->lower, 65534, 65534) < 0 || fchown(w->upper, 65534, 65534) < 0 || setgid(65534) < 0 ||
-			       setuid(65534) < 0))
+	if (geteuid() == 0 && (fchown(w->lower, 65534, 65534) < 0 || fchown(w->upper, 65534, 65534) < 0 ||
+			       setgid(65534) < 0 || setuid(65534) < 0))
 		return SKIP;
 	put_mode(w->lower, "closed-file", "x", 0000);
 	put(w->lower, "closed/f", "x");
@@ -509,9 +524,10 @@ static void the_name_of_the_staging_folder_is_reserved(void)
 
 	put(w.upper, CHANGES_STAGING "0000/journal", "x");
 	put(w.upper, "sub/" CHANGES_STAGING "1", "x");
-	CHECK_LIST(scan(&w, CHANGES_OVERLAY), "added        .cordon-apply-0000/  REFUSED: has a name that only Cordon may use\n"
-					      "added        sub/\n"
-					      "added        sub/.cordon-apply-1\n");
+	CHECK_LIST(scan(&w, CHANGES_OVERLAY),
+		   "added        .cordon-apply-0000/  REFUSED: has a name that only Cordon may use\n"
+		   "added        sub/\n"
+		   "added        sub/.cordon-apply-1\n");
 }
 
 int main(void)

@@ -154,7 +154,8 @@ static void nothing_but_bytes_modes_and_targets_is_taken_over(void)
 	CHECK(apply(&w, scan(&w, CHANGES_OVERLAY)) == 0);
 	fd = openat(w.lower, "f", O_RDONLY | O_CLOEXEC);
 	CHECK(flistxattr(fd, name, sizeof(name)) == 0);
-	CHECK(fstatat(w.lower, "f", &a, 0) == 0 && fstatat(w.lower, "g", &b, 0) == 0 && a.st_ino != b.st_ino && a.st_nlink == 1);
+	CHECK(fstatat(w.lower, "f", &a, 0) == 0 && fstatat(w.lower, "g", &b, 0) == 0 && a.st_ino != b.st_ino &&
+	      a.st_nlink == 1);
 }
 
 static void a_change_to_one_name_of_a_file_leaves_its_other_names_alone(void)
@@ -232,12 +233,13 @@ static void holes_stay_holes(void)
 	CHECK(pwrite(fd, "end", 3, (off_t)1 << 36) == 3 && pwrite(fd, "mid", 3, 1 << 20) == 3);
 	CHECK(ftruncate(fd, ((off_t)1 << 36) + (1 << 20)) == 0);
 	CHECK(apply(&w, scan(&w, CHANGES_OVERLAY)) == 0);
-	CHECK(fstatat(w.lower, "sparse", &st, 0) == 0 && st.st_size == ((off_t)1 << 36) + (1 << 20) && st.st_blocks < 1000);
+	CHECK(fstatat(w.lower, "sparse", &st, 0) == 0 && st.st_size == ((off_t)1 << 36) + (1 << 20) &&
+	      st.st_blocks < 1000);
 }
 
 struct at_step {
-	int at;	  /* step to act at; -1: only count */
-	int code; /* what to answer there; 0: be killed */
+	int at;      /* step to act at; -1: only count */
+	int code;    /* what to answer there; 0: be killed */
 	int kill_at; /* be killed there instead */
 	int seen;
 };

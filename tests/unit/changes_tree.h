@@ -1,5 +1,6 @@
 /*
- * changes_tree: trees for the tests of the changes modules. A world is a temporary folder with lower, upper, work, merged and state in it.
+ * changes_tree: trees for the tests of the changes modules. A world is a temporary folder with lower, upper, work,
+ * merged and state in it.
  */
 #ifndef CORDON_TESTS_CHANGES_TREE_H
 #define CORDON_TESTS_CHANGES_TREE_H
@@ -359,7 +360,8 @@ MAYBE bool mount_overlay(const struct world *w)
 {
 	char options[PATH_MAX];
 
-	(void)snprintf(options, sizeof(options), "userxattr,lowerdir=%s/lower,upperdir=%s/upper,workdir=%s/work", w->dir, w->dir, w->dir);
+	(void)snprintf(options, sizeof(options), "userxattr,lowerdir=%s/lower,upperdir=%s/upper,workdir=%s/work",
+		       w->dir, w->dir, w->dir);
 	if (chdir(w->dir) < 0 || mount("overlay", "merged", "overlay", 0, options) < 0)
 		return false;
 	return true;

@@ -4,7 +4,8 @@
 #include "supervise/textdiff.h"
 #include "supervise/textdiff_lcs.h"
 
-static char *diff_modes(const char *path, unsigned m0, struct sv a, unsigned m1, struct sv b, struct textdiff_style style)
+static char *diff_modes(const char *path, unsigned m0, struct sv a, unsigned m1, struct sv b,
+			struct textdiff_style style)
 {
 	struct textdiff_side before = {.mode = m0, .text = a}, after = {.mode = m1, .text = b};
 	char *p = NULL;
@@ -34,7 +35,8 @@ static void changes_far_apart_are_hunks_of_their_own(void)
 	AUTO_FREE char *near = diff("a\n1\n2\n3\n4\n5\n6\nb\n", "A\n1\n2\n3\n4\n5\n6\nB\n");
 	AUTO_FREE char *far = diff("a\n1\n2\n3\n4\n5\n6\n7\nb\n", "A\n1\n2\n3\n4\n5\n6\n7\nB\n");
 
-	CHECK_STR(near, "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,8 +1,8 @@\n-a\n+A\n 1\n 2\n 3\n 4\n 5\n 6\n-b\n+B\n");
+	CHECK_STR(near,
+		  "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,8 +1,8 @@\n-a\n+A\n 1\n 2\n 3\n 4\n 5\n 6\n-b\n+B\n");
 	CHECK_STR(far, "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,4 +1,4 @@\n-a\n+A\n 1\n 2\n 3\n"
 		       "@@ -6,4 +6,4 @@\n 5\n 6\n 7\n-b\n+B\n");
 }
@@ -43,7 +45,8 @@ static void a_missing_last_newline_is_said(void)
 {
 	AUTO_FREE char *d = diff("a\nb", "a\nb\n");
 
-	CHECK_STR(d, "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n");
+	CHECK_STR(d,
+		  "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n");
 }
 
 static void new_and_deleted_files_are_against_dev_null(void)
@@ -64,7 +67,8 @@ static void modes_links_and_types_are_shown_as_git_does(void)
 
 	CHECK_STR(m, "diff --git a/m b/m\nold mode 100644\nnew mode 100755\n");
 	CHECK_STR(t, "diff --git a/t b/t\ndeleted file mode 100644\n--- a/t\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"
-		     "diff --git a/t b/t\nnew file mode 120000\n--- /dev/null\n+++ b/t\n@@ -0,0 +1 @@\n+to\n\\ No newline at end of file\n");
+		     "diff --git a/t b/t\nnew file mode 120000\n--- /dev/null\n+++ b/t\n@@ -0,0 +1 @@\n+to\n\\ No "
+		     "newline at end of file\n");
 }
 
 static void binary_and_hidden_content_is_only_named(void)
@@ -80,7 +84,8 @@ static void binary_and_hidden_content_is_only_named(void)
 
 static void names_are_quoted_where_git_would(void)
 {
-	AUTO_FREE char *q = diff_modes("a\n\"b", 0100644, sv_of("a\n"), 0100600, sv_of("a\n"), (struct textdiff_style){0});
+	AUTO_FREE char *q =
+		diff_modes("a\n\"b", 0100644, sv_of("a\n"), 0100600, sv_of("a\n"), (struct textdiff_style){0});
 	AUTO_FREE char *s = diff_modes("a b", 0100644, sv_of("a\n"), 0100644, sv_of("b\n"), (struct textdiff_style){0});
 
 	CHECK_STR(q, "diff --git \"a/a\\012\\\"b\" \"b/a\\012\\\"b\"\nold mode 100644\nnew mode 100600\n");
@@ -89,8 +94,8 @@ static void names_are_quoted_where_git_would(void)
 
 static void a_terminal_gets_no_control_characters(void)
 {
-	AUTO_FREE char *d = diff_modes("x\x1b[2J", 0100644, sv_of("a\n"), 0100644, sv_of("\tb\x1b]0;evil\x07\r\n\xff\n"),
-				       (struct textdiff_style){.escape = true});
+	AUTO_FREE char *d = diff_modes("x\x1b[2J", 0100644, sv_of("a\n"), 0100644,
+				       sv_of("\tb\x1b]0;evil\x07\r\n\xff\n"), (struct textdiff_style){.escape = true});
 	const char *p;
 
 	CHECK(d && strstr(d, "+\tb\\x1b]0;evil\\x07\\x0d\n+\\xff\n") && strstr(d, "+++ b/x\\x1b[2J\n"));
@@ -130,10 +135,10 @@ static size_t lcs_length(const struct sv *a, size_t n, const struct sv *b, size_
 
 	for (i = 0; i <= n; i++)
 		for (j = 0; j <= m; j++)
-			t[i][j] = i == 0 || j == 0		      ? 0
-				  : sv_eq(a[i - 1], b[j - 1])	      ? t[i - 1][j - 1] + 1
+			t[i][j] = i == 0 || j == 0            ? 0
+				  : sv_eq(a[i - 1], b[j - 1]) ? t[i - 1][j - 1] + 1
 				  : t[i - 1][j] > t[i][j - 1] ? t[i - 1][j]
-								      : t[i][j - 1];
+							      : t[i][j - 1];
 	return t[n][m];
 }
 
