@@ -9,7 +9,9 @@
 #include "cli/verb_doctor.h"
 #include "cli/verb_env.h"
 #include "cli/verb_policy.h"
+#include "cli/verb_changes.h"
 #include "cli/verb_run.h"
+#include "cli/verb_runs.h"
 #include "cli/verb_why.h"
 
 const struct verb verbs[] = {
@@ -27,6 +29,68 @@ const struct verb verbs[] = {
 		.options = verb_run_options,
 		.dashdash = true,
 		.run = verb_run,
+	},
+	{
+		.name = "exec",
+		.args = "ID -- CMD [ARG...]",
+		.complete = "run",
+		.summary = "Run a further command in a sandbox that is running.",
+		.details = "The command gets the same environment, limits and rules as the first one, and ends with it. Terminal, signals and exit status are passed through.",
+		.min_args = 1,
+		.max_args = 1,
+		.dashdash = true,
+		.run = verb_exec,
+	},
+	{
+		.name = "ps",
+		.summary = "List the runs of this user.",
+		.options = verb_ps_options,
+		.run = verb_ps,
+	},
+	{
+		.name = "stop",
+		.args = "ID",
+		.complete = "run",
+		.summary = "Stop a run: SIGTERM, and after a while the end.",
+		.options = verb_stop_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_stop,
+	},
+	{
+		.name = "logs",
+		.args = "ID",
+		.complete = "run",
+		.summary = "Show the events of a run: its start, what was denied, limits, its end.",
+		.details = "Works while the run goes on and afterwards. What the command itself writes goes where you sent it and is not kept.",
+		.options = verb_logs_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_logs,
+	},
+	{
+		.name = "diff",
+		.args = "ID",
+		.complete = "run",
+		.summary = "Show what a run changed in its copy of the work folder.",
+		.details = "For runs with filesystem.workdir: copy, as the profile strict has it. Prints a unified diff to standard output and the list of changes, with what apply would refuse, "
+			   "to standard error; --list prints only the list.",
+		.options = verb_diff_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_diff,
+	},
+	{
+		.name = "apply",
+		.args = "ID",
+		.complete = "run",
+		.summary = "Bring the changes of a run into the work folder, all or nothing.",
+		.details = "Refused are paths that the policy denies or protects, links that lead out of the work folder, setuid bits, device nodes, and files that changed on the host since. "
+			   "If anything is refused, nothing is applied, unless --skip-refused.",
+		.options = verb_apply_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_apply,
 	},
 	{
 		.name = "why",

@@ -64,6 +64,17 @@ void supervise_block_signals(void)
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+int supervise_signals(void)
+{
+	sigset_t set;
+	int fd;
+
+	supervise_block_signals();
+	supervised_signals(&set);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
 static void log_event(struct supervisor *s, const struct event *e)
 {
 	if (!s->failed && audit_write(s->req->audit, e, s->err) < 0)
@@ -320,14 +331,12 @@ static int loop(struct supervisor *s)
 int supervise(const struct supervise_request *req, struct supervise_result *ret, struct error *err)
 {
 	struct supervisor s = {.req = req, .ret = ret, .err = err};
-	sigset_t set;
 	int r;
 
 	*ret = (struct supervise_result){.status = -1};
-	supervised_signals(&set);
-	s.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	s.signals = supervise_signals();
 	if (s.signals < 0)
-		return error_sys(err, errno, "signalfd");
+		return error_sys(err, s.signals, "signalfd");
 	terminal_init(&s.terminal);
 	s.terminal.init = req->init;
 	control_init(&s.control, req->id, req->plan, req->socket);

@@ -41,6 +41,8 @@ struct supervise_result {
 
 /* Blocks the signals that supervise() takes, from before the sandbox is made. The old mask is not restored: we end afterwards. */
 void supervise_block_signals(void);
+/* The same, and an fd to read them from (O_NONBLOCK), or -errno. */
+int supervise_signals(void);
 
 /* -1: the supervisor itself failed (audit, poll); the sandbox must then be killed by the caller. */
 int supervise(const struct supervise_request *req, struct supervise_result *ret, struct error *err);

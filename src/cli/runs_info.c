@@ -1,0 +1,119 @@
+#include "cli/runs_info.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/audit.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+
+/* The first line, or the last, as a string; NULL where there is none. free() it. */
+static char *read_line(int fd, bool last)
+{
+	size_t room = AUDIT_LINE_MAX + 1, n, from = 0;
+	AUTO_FREE char *text = malloc(room + 1);
+	struct stat st;
+	ssize_t got;
+	char *end;
+
+	if (!text || fstat(fd, &st) < 0)
+		return NULL;
+	if (last && (size_t)st.st_size > room)
+		from = (size_t)st.st_size - room;
+	got = pread(fd, text, room, (off_t)from);
+	if (got <= 0)
+		return NULL;
+	n = (size_t)got;
+	text[n] = '\0';
+	if (!last) {
+		end = strchr(text, '\n');
+		return end ? strndup(text, (size_t)(end - text)) : NULL;
+	}
+	if (text[n - 1] != '\n')
+		return NULL;
+	text[n - 1] = '\0';
+	end = strrchr(text, '\n');
+	return strdup(end ? end + 1 : text);
+}
+
+static void copy_string(const json_t *o, const char *key, char *to, size_t room)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	(void)snprintf(to, room, "%s", s ? s : "");
+}
+
+static void read_command(const json_t *list, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < json_array_size(list); i++) {
+		const json_t *word = json_array_get(list, i);
+
+		if (i)
+			(void)buf_char(out, ' ');
+		if (json_is_string(word))
+			text_escape(out, sv_n(json_string_value(word), json_string_length(word)), 512);
+	}
+}
+
+static void read_start(struct run_info *info, const json_t *o)
+{
+	info->started_ms = json_integer_value(json_object_get(o, "time"));
+	info->pid = (int)json_integer_value(json_object_get(o, "pid"));
+	copy_string(o, "policy", info->policy, sizeof(info->policy));
+	copy_string(o, "workdir", info->workdir, sizeof(info->workdir));
+	copy_string(o, "workdir_mode", info->workdir_mode, sizeof(info->workdir_mode));
+	read_command(json_object_get(o, "command"), &info->command);
+}
+
+static void read_exit(struct run_info *info, const json_t *o)
+{
+	const char *event = json_string_value(json_object_get(o, "event"));
+
+	if (!event || strcmp(event, "exit") != 0)
+		return;
+	info->ended = true;
+	info->ended_ms = json_integer_value(json_object_get(o, "time"));
+	info->exit = (int)json_integer_value(json_object_get(o, "exit"));
+}
+
+int run_info_read(const struct state *s, bool running, struct run_info *ret, struct error *err)
+{
+	AUTO_FREE char *first = read_line(s->lock, false);
+	AUTO_FREE char *last = read_line(s->lock, true);
+	json_t *start = first ? json_loads(first, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	json_t *end = last ? json_loads(last, JSON_REJECT_DUPLICATES, NULL) : NULL;
+
+	if (!start)
+		return error_set(err, ERROR_INPUT, "%s: its log has no first line; it never started", s->id);
+	*ret = (struct run_info){.running = running};
+	buf_init(&ret->command, 8192);
+	read_start(ret, start);
+	if (end)
+		read_exit(ret, end);
+	json_decref(start);
+	json_decref(end);
+	return 0;
+}
+
+void run_info_done(struct run_info *info)
+{
+	buf_done(&info->command);
+}
+
+const char *run_info_status(const struct run_info *info, char room[32])
+{
+	if (info->running)
+		return "running";
+	if (!info->ended)
+		return "killed";
+	(void)snprintf(room, 32, "exited %d", info->exit);
+	return room;
+}

@@ -1,0 +1,227 @@
+#include "cli/verb_changes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/glob.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/cli_policy.h"
+#include "cli/runs_info.h"
+#include "policy/policy_codec.h"
+#include "supervise/changes.h"
+#include "supervise/changes_apply.h"
+#include "supervise/changes_show.h"
+#include "supervise/state.h"
+
+const struct option verb_diff_options[] = {
+	{"list", 'l', NULL, NULL, "Only the list of what changed, not the diff.", 0},
+	{"all", 'a', NULL, NULL, "Also show the content of changes that apply would refuse.", 0},
+	CLI_OPTION_JSON,
+	{0},
+};
+
+const struct option verb_apply_options[] = {
+	{"skip-refused", 0, NULL, NULL, "Apply what may be applied, and leave the rest.", 0},
+	{"force", 'f', NULL, NULL, "Let the run's version win over what changed on the host since.", 0},
+	CLI_OPTION_JSON,
+	{0},
+};
+
+struct looked_at {
+	struct state state;
+	struct run_info info;
+	struct policy *policy;
+	struct glob *deny, *protect;
+	size_t n_deny, n_protect;
+	int lower, upper;
+	struct changes *list;
+	bool open;
+};
+
+static struct glob *compile(const struct pol_list *list, size_t *ret_n)
+{
+	struct glob *v = calloc(list->n + 1, sizeof(*v));
+	uint32_t i;
+
+	*ret_n = 0;
+	for (i = 0; v && i < list->n; i++)
+		if (glob_init(&v[*ret_n], sv_of(list->v[i].s)) == 0)
+			(*ret_n)++;
+	return v;
+}
+
+static void free_globs(struct glob *v, size_t n)
+{
+	while (n)
+		glob_done(&v[--n]);
+	free(v);
+}
+
+static int read_policy(struct looked_at *l, struct error *err)
+{
+	AUTO_BUF b = {0};
+	AUTO_FD fd = openat(l->state.dir, "policy", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	buf_init(&b, POLICY_CODEC_MAX);
+	if (fd < 0)
+		return error_set(err, ERROR_INPUT,
+				 "%s: the run was killed before its policy was kept, so nothing can be judged; its changes are in %s/layers", l->state.id,
+				 l->state.path);
+	if (buf_read_fd(&b, fd) < 0 || policy_decode(buf_view(&b), &l->policy) < 0)
+		return error_set(err, ERROR_INPUT, "%s/policy cannot be read", l->state.path);
+	l->deny = compile(&l->policy->fs.deny, &l->n_deny);
+	l->protect = compile(&l->policy->fs.protect, &l->n_protect);
+	return l->deny && l->protect ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
+}
+
+static int scan(struct looked_at *l, enum changes_kind kind, bool force, struct error *err)
+{
+	struct changes_rules rules = {.root = l->info.workdir, .deny = l->deny, .n_deny = l->n_deny, .protect = l->protect,
+				      .n_protect = l->n_protect, .force = force};
+	struct text_shown t;
+
+	rules.started.tv_sec = l->info.started_ms / 1000;
+	rules.started.tv_nsec = l->info.started_ms % 1000 * 1000000;
+	l->lower = open(l->info.workdir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (l->lower < 0)
+		return error_sys(err, errno, "work folder %s", text_show(&t, sv_of(l->info.workdir)));
+	return changes_scan(l->lower, l->upper, kind, &rules, &l->list, err);
+}
+
+static int look(struct looked_at *l, const struct call *call, bool force, struct error *err)
+{
+	AUTO_FREE char *root = NULL;
+	enum changes_kind kind = CHANGES_OVERLAY;
+	enum changes_recovered recovered;
+	bool running;
+
+	*l = (struct looked_at){.lower = -1, .upper = -1};
+	if (state_root(&root, err) < 0 || state_open(root, call->args[0], &l->state, &running, err) < 0)
+		return -1;
+	l->open = true;
+	if (run_info_read(&l->state, running, &l->info, err) < 0)
+		return -1;
+	if (strcmp(l->info.workdir_mode, "copy") != 0)
+		return error_set(err, ERROR_USAGE, "%s: its work folder was not a copy (filesystem.workdir: %s), so there is nothing to bring back", l->state.id,
+				 l->info.workdir_mode);
+	if (running)
+		return error_set(err, ERROR_USAGE, "%s: the run is still going on; wait for its end or stop it", l->state.id);
+	l->upper = openat(l->state.dir, "layers/upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (l->upper < 0) {
+		l->upper = openat(l->state.dir, "copy", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		kind = CHANGES_COPY;
+	}
+	if (l->upper < 0)
+		return 0; /* nothing changed */
+	if (read_policy(l, err) < 0)
+		return -1;
+	l->lower = open(l->info.workdir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (l->lower >= 0 && changes_recover(l->lower, l->state.dir, &recovered, err) < 0)
+		return -1;
+	if (l->lower >= 0)
+		(void)close(l->lower);
+	return scan(l, kind, force, err);
+}
+
+static void look_done(struct looked_at *l)
+{
+	changes_free(l->list);
+	free_globs(l->deny, l->n_deny);
+	free_globs(l->protect, l->n_protect);
+	policy_free(l->policy);
+	if (l->lower >= 0)
+		(void)close(l->lower);
+	if (l->upper >= 0)
+		(void)close(l->upper);
+	run_info_done(&l->info);
+	if (l->open)
+		state_done(&l->state);
+}
+
+static void put_changes(struct json *j, const struct changes *c)
+{
+	size_t i;
+
+	json_list(j);
+	for (i = 0; c && i < c->n; i++) {
+		json_open(j);
+		json_kstr(j, "path", c->v[i].path);
+		json_kstr(j, "change", change_kind_names[c->v[i].kind]);
+		json_kstr(j, "type", change_type_names[c->v[i].after.type ? c->v[i].after.type : c->v[i].before.type]);
+		json_kstr(j, "refused", c->v[i].refused);
+		json_close(j);
+	}
+	json_end(j);
+}
+
+static int print_json(struct call *call, const struct looked_at *l, int64_t applied, struct error *err)
+{
+	AUTO_BUF b = {0};
+	struct json j;
+
+	buf_init(&b, 256 << 20);
+	json_init(&j, &b);
+	json_open(&j);
+	json_kstr(&j, "run", l->state.id);
+	json_key(&j, "changes");
+	put_changes(&j, l->list);
+	if (applied >= 0)
+		json_kint(&j, "applied", applied);
+	json_close(&j);
+	(void)buf_char(&b, '\n');
+	return cli_print(call, &b, err);
+}
+
+static int show(struct call *call, const struct looked_at *l, struct error *err)
+{
+	struct changes_diff_options options = {.escape = isatty(fileno(call->out)), .refused = call_has(call, "all")};
+
+	if (!l->list)
+		return 0;
+	if (!call_has(call, "list") && changes_print_diff(l->list, l->lower, l->upper, &options, call->out, err) < 0)
+		return -1;
+	return changes_print_list(l->list, call_has(call, "list") ? call->out : stderr, err);
+}
+
+int verb_diff(struct call *call, struct error *err)
+{
+	struct looked_at l;
+	int r = look(&l, call, false, err);
+
+	if (r == 0)
+		r = call_has(call, "json") ? print_json(call, &l, -1, err) : show(call, &l, err);
+	look_done(&l);
+	return r;
+}
+
+int verb_apply(struct call *call, struct error *err)
+{
+	struct changes_apply_options options = {.skip_refused = call_has(call, "skip-refused")};
+	struct looked_at l;
+	size_t applied = 0, left;
+	int r = look(&l, call, call_has(call, "force"), err);
+
+	if (r == 0 && l.list) {
+		r = changes_apply(l.lower, l.upper, l.state.dir, l.list, &options, &applied, err);
+		if (r < 0 && err->kind == ERROR_DENIED)
+			(void)changes_print_list(l.list, stderr, &(struct error){0});
+	}
+	left = l.list ? l.list->n - applied : 0;
+	if (r == 0 && left == 0 && l.upper >= 0) {
+		/* what came back is no longer worth keeping twice */
+		state_remove_tree(l.state.dir, "layers");
+		state_remove_tree(l.state.dir, "copy");
+	}
+	if (r == 0 && call_has(call, "json"))
+		r = print_json(call, &l, (int64_t)applied, err);
+	else if (r == 0)
+		call_note(call, "%zu change%s applied to %s%s", applied, applied == 1 ? "" : "s", l.info.workdir, left ? "; some were refused and left" : "");
+	look_done(&l);
+	return r;
+}

@@ -1,0 +1,161 @@
+#include "supervise/client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "model/inside.h"
+#include "supervise/supervise.h"
+#include "supervise/terminal.h"
+#include "wire/wire.h"
+
+struct client {
+	int sock;
+	int signals;
+	struct terminal terminal;
+	bool ended;
+	int status;
+	struct error *err;
+	bool failed;
+};
+
+static int ask(int sock, char *const *argv, struct error *err)
+{
+	struct winsize size = {0};
+	uint32_t tty = 0;
+	int fds[3] = {0, 1, 2}, i, r;
+	char *none = NULL;
+	struct stat st;
+	AUTO_BUF b = {0};
+
+	for (i = 0; i < 3; i++) {
+		if (fstat(i, &st) < 0 || S_ISDIR(st.st_mode))
+			return error_set(err, ERROR_USAGE, "standard input, output and error must be files, pipes or terminals");
+		if (isatty(i)) {
+			tty |= 1U << i;
+			(void)ioctl(i, TIOCGWINSZ, &size);
+		}
+	}
+	buf_init(&b, WIRE_MAX_BODY);
+	wire_put_u64(&b, 0);
+	wire_put_u32(&b, tty);
+	wire_put_u32(&b, size.ws_row);
+	wire_put_u32(&b, size.ws_col);
+	wire_put_strings(&b, argv);
+	wire_put_strings(&b, &none);
+	wire_put_sv(&b, sv_n("", 0));
+	r = buf_failed(&b) ? -E2BIG : wire_send(sock, INSIDE_SPAWN, buf_view(&b), fds, 3);
+	return r < 0 ? error_sys(err, r, "ask the sandbox's supervisor") : 0;
+}
+
+static void pass_signal(const struct client *c, int sig)
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 64);
+	wire_put_u64(&b, 0);
+	wire_put_u32(&b, (uint32_t)sig);
+	(void)wire_send(c->sock, INSIDE_SIGNAL, buf_view(&b), NULL, 0);
+}
+
+static void on_failed(struct client *c, struct wire_in *w)
+{
+	struct sv text;
+
+	c->err->kind = (enum error_kind)wire_get_u32(w);
+	c->err->code = (int)wire_get_u32(w);
+	text = wire_get_sv(w);
+	(void)snprintf(c->err->text, sizeof(c->err->text), "%.*s", (int)text.n, text.p);
+	c->failed = c->ended = true;
+}
+
+static void on_message(struct client *c)
+{
+	struct wire_message m;
+	struct wire_in w;
+	int r = wire_receive(c->sock, &m);
+
+	if (r <= 0) {
+		(void)error_set(c->err, ERROR_SYSTEM, "the sandbox has ended");
+		c->failed = c->ended = true;
+		return;
+	}
+	wire_in_init(&w, buf_view(&m.body));
+	(void)wire_get_u64(&w);
+	if (m.type == INSIDE_STARTED && m.n_fds == 1) {
+		terminal_start(&c->terminal, isatty(0) ? 0 : -1, isatty(1) ? 1 : 2, m.fds[0]);
+		m.fds[0] = -1;
+	} else if (m.type == INSIDE_FAILED) {
+		on_failed(c, &w);
+	} else if (m.type == INSIDE_EXITED) {
+		c->status = (int)wire_get_u32(&w);
+		c->ended = true;
+	} else if (m.type == INSIDE_STOPPED) {
+		terminal_restore(&c->terminal);
+		(void)kill(getpid(), SIGSTOP);
+		terminal_raw(&c->terminal);
+		pass_signal(c, SIGCONT);
+	}
+	wire_message_done(&m);
+}
+
+static void on_signal(struct client *c)
+{
+	struct signalfd_siginfo info;
+
+	while (read(c->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGWINCH)
+			terminal_resize(&c->terminal);
+		else
+			pass_signal(c, info.ssi_signo == SIGTSTP ? SIGSTOP : (int)info.ssi_signo);
+	}
+}
+
+static int attend(struct client *c)
+{
+	struct pollfd p[5];
+	size_t n;
+
+	while (!c->ended) {
+		p[0] = (struct pollfd){.fd = c->sock, .events = POLLIN};
+		p[1] = (struct pollfd){.fd = c->signals, .events = POLLIN};
+		n = terminal_poll(&c->terminal, p + 2);
+		if (poll(p, 2 + n, -1) < 0 && errno != EINTR)
+			return error_sys(c->err, errno, "poll");
+		terminal_carry(&c->terminal, p + 2, n);
+		if (p[1].revents)
+			on_signal(c);
+		if (p[0].revents)
+			on_message(c);
+	}
+	return c->failed ? -1 : 0;
+}
+
+int client_exec(int sock, char *const *argv, struct error *err)
+{
+	struct client c = {.sock = sock, .err = err};
+	int r;
+
+	if (ask(sock, argv, err) < 0)
+		return -1;
+	c.signals = supervise_signals();
+	if (c.signals < 0)
+		return error_sys(err, c.signals, "signalfd");
+	terminal_init(&c.terminal);
+	r = attend(&c);
+	terminal_drain(&c.terminal);
+	terminal_done(&c.terminal);
+	(void)close(c.signals);
+	if (r < 0)
+		return -1;
+	return WIFSIGNALED(c.status) ? 128 + WTERMSIG(c.status) : WEXITSTATUS(c.status);
+}
