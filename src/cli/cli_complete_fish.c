@@ -19,7 +19,7 @@ static const char engine[] =
 	"end\n"
 	"\n"
 	"function __cordon_runs\n"
-	"\tcordon ps --quiet 2>/dev/null\n"
+	"\tcordon ps --quiet $argv 2>/dev/null\n"
 	"end\n"
 	"\n"
 	"function __cordon_own_profiles\n"
@@ -45,8 +45,10 @@ static void write_kind(const char *complete, FILE *out)
 		(void)fputs(" -F", out);
 	else if (strcmp(complete, "dir") == 0)
 		(void)fputs(" -a '(__fish_complete_directories)'", out);
-	else if (strcmp(complete, "run") == 0)
+	else if (strcmp(complete, "running") == 0)
 		(void)fputs(" -a '(__cordon_runs)'", out);
+	else if (strcmp(complete, "run") == 0)
+		(void)fputs(" -a '(__cordon_runs --all)'", out);
 	else if (strcmp(complete, "profile") == 0)
 		(void)fprintf(out, " -a '%s (__cordon_own_profiles)'", complete_words(complete, words));
 	else if (*complete_words(complete, words))

@@ -33,7 +33,7 @@ const struct verb verbs[] = {
 	{
 		.name = "exec",
 		.args = "ID -- CMD [ARG...]",
-		.complete = "run",
+		.complete = "running",
 		.summary = "Run a further command in a sandbox that is running.",
 		.details = "The command gets the same environment, limits and rules as the first one, and ends with it. Terminal, signals and exit status are passed through.",
 		.min_args = 1,
@@ -50,7 +50,7 @@ const struct verb verbs[] = {
 	{
 		.name = "stop",
 		.args = "ID",
-		.complete = "run",
+		.complete = "running",
 		.summary = "Stop a run: SIGTERM, and after a while the end.",
 		.options = verb_stop_options,
 		.min_args = 1,
