@@ -9,6 +9,7 @@
 #   RUN_AS        as root: the ordinary user who runs Cordon and the controls that need no root
 #   CORDON_WRAP   words of another launcher instead of `cordon run --profile strict --`, to compare
 #   ESCAPE_KEEP   set: leave the fake host in place
+#   ESCAPE_VERBOSE  set: say why each attack succeeded and was refused
 #
 # As root the suite runs in mount, pid, ipc, uts and network namespaces of its own: its "host" is not the machine, /etc/shadow is
 # a fake, and nothing it starts outlives it.
@@ -399,6 +400,7 @@ run_attack()
 	outside=$rc outside_reason=$reason
 	try_inside "${modes[@]}"
 	inside=$?
+	[ -z "${ESCAPE_VERBOSE:-}" ] || printf '# %s\n#   outside, %s: %s\n#   inside, %s: %s\n' "$name" "$outside" "$outside_reason" "$rc" "$reason"
 	if [ $inside = 0 ] && [ $outside = 0 ]; then
 		report pass "$what (succeeds outside, refused inside)"
 	elif [ $inside = 0 ] && [ $outside = 77 ]; then
