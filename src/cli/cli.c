@@ -298,7 +298,7 @@ static int check_count(const struct call *call, struct error *err)
 
 int call_parse(const struct verb *table, int argc, char **argv, struct call *ret, struct error *err)
 {
-	struct call call = {.out = ret->out, .color = ret->color};
+	struct call call = {.out = ret->out, .color = ret->color, .argv = argv};
 	struct walk w = {.argc = argc, .argv = argv, .call = &call, .err = err};
 	size_t n = (size_t)(argc > 0 ? argc : 0) + 1;
 	int used = 0;

@@ -56,6 +56,7 @@ struct call {
 	int n_args;
 	char **command; /* what stood behind "--", NULL-terminated; NULL where nothing did */
 	int n_command;
+	char **argv; /* main()'s own */
 	FILE *out;
 	bool color; /* stdout is a terminal and NO_COLOR is not set */
 	const struct option_value *values;

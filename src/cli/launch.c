@@ -189,6 +189,7 @@ static int run_sandbox(struct run *r)
 	int result;
 
 	r->native.plan = r->plan;
+	r->native.argv = r->req->call->argv;
 	r->native.features = r->facts.features;
 	if (native_start(&r->native, &n, r->err) < 0)
 		return -1;

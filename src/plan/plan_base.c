@@ -85,10 +85,10 @@ static int add_own(struct draft *d)
 		{.kind = PLAN_LINK, .target = "/dev/stdout", .source = "/proc/self/fd/1", .why = WHY},
 		{.kind = PLAN_LINK, .target = "/dev/stderr", .source = "/proc/self/fd/2", .why = WHY},
 		/* The scratch places share one file system, so that tmp_size bounds them together. */
-		{.kind = PLAN_TMPFS, .target = "/tmp", .source = "tmp", .mode = 01777, .writable = true, .why = "filesystem.tmp_size"},
-		{.kind = PLAN_TMPFS, .target = "/dev/shm", .source = "shm", .mode = 01777, .writable = true, .flags = MOUNT_NO_EXEC,
+		{.kind = PLAN_TMPFS, .target = "/tmp", .source = "tmp", .mode = 01777, .folder = true, .writable = true, .why = "filesystem.tmp_size"},
+		{.kind = PLAN_TMPFS, .target = "/dev/shm", .source = "shm", .mode = 01777, .folder = true, .writable = true, .flags = MOUNT_NO_EXEC,
 		 .why = "filesystem.tmp_size"},
-		{.kind = PLAN_TMPFS, .target = d->plan->home, .source = "home", .mode = 0700, .writable = true, .why = "filesystem.tmp_size"},
+		{.kind = PLAN_TMPFS, .target = d->plan->home, .source = "home", .mode = 0700, .folder = true, .writable = true, .why = "filesystem.tmp_size"},
 		{.kind = PLAN_LINK, .target = "/var/tmp", .source = "/tmp", .why = WHY},
 		{.kind = PLAN_LINK, .target = "/var/run", .source = "/run", .why = WHY},
 		{.kind = PLAN_DIR, .target = "/run", .mode = 0755, .why = WHY},

@@ -50,7 +50,18 @@ static int allow_path(struct confine *c, const char *path, unsigned rights, stru
 	return r < 0 ? error_sys(err, r, "Landlock: %s", path) : 0;
 }
 
-static int make_ruleset(struct confine *c, struct error *err)
+/* Best effort: without it /dev/stdin cannot be opened, that is all. */
+static void allow_again(struct confine *c, int fd)
+{
+	static const unsigned rights[] = {[O_RDONLY] = LL_READ, [O_WRONLY] = LL_DEVICES, [O_RDWR] = LL_READ | LL_DEVICES};
+	int mode = fcntl(fd, F_GETFL);
+	struct stat st;
+
+	if (mode >= 0 && (mode & O_ACCMODE) <= O_RDWR && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		(void)landlock_allow(c->ruleset, c->features.landlock_abi, fd, rights[mode & O_ACCMODE], false);
+}
+
+static int make_ruleset(struct confine *c, const int stdio[3], struct error *err)
 {
 	const struct plan *p = c->plan;
 	unsigned exec = p->restrict_exec ? 0 : LL_EXEC;
@@ -68,6 +79,8 @@ static int make_ruleset(struct confine *c, struct error *err)
 	for (i = 0; p->restrict_exec && p->executables && p->executables[i]; i++)
 		if (allow_path(c, p->executables[i], LL_EXEC | LL_READ, err) < 0)
 			return -1;
+	for (i = 0; i < 3; i++)
+		allow_again(c, stdio[i]);
 	return 0;
 }
 
@@ -121,7 +134,8 @@ static int make_filter(struct confine *c, struct error *err)
 	return 0;
 }
 
-int confine_new(const struct plan *plan, const struct native_features *features, struct confine **ret, struct error *err)
+int confine_new(const struct plan *plan, const struct native_features *features, const int stdio[3], struct confine **ret,
+		struct error *err)
 {
 	struct confine *c = malloc(sizeof(*c));
 
@@ -134,7 +148,7 @@ int confine_new(const struct plan *plan, const struct native_features *features,
 		free(c);
 		return error_set(err, ERROR_MISSING, "process.allow_exec needs Landlock, which this kernel lacks; see `cordon doctor`");
 	}
-	if (make_filter(c, err) < 0 || (features->landlock_abi >= 1 && make_ruleset(c, err) < 0)) {
+	if (make_filter(c, err) < 0 || (features->landlock_abi >= 1 && make_ruleset(c, stdio, err) < 0)) {
 		free(c);
 		return -1;
 	}

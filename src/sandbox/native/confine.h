@@ -16,8 +16,12 @@
 
 struct confine;
 
-/* After the root was entered. Builds the Landlock ruleset and the filter. */
-int confine_new(const struct plan *plan, const struct native_features *features, struct confine **ret, struct error *err);
+/*
+ * After the root was entered. Builds the Landlock ruleset and the filter. stdio: what the run was given as standard input, output and error; files among them may be
+ * opened again (/dev/stdin), for what they were opened for.
+ */
+int confine_new(const struct plan *plan, const struct native_features *features, const int stdio[3], struct confine **ret,
+		struct error *err);
 
 struct confine_start {
 	char *const *argv;

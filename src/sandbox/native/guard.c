@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -51,9 +52,9 @@ static int arg_place(const struct job *j, int d, unsigned i, struct place *ret)
 	if (r < 0)
 		return r;
 	if (path[0] == '/')
-		return guard_place(j->call->pid, AT_FDCWD, path, ret);
-	base = guard_base(j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
-	return base < 0 ? base : guard_place(j->call->pid, base, path, ret);
+		return guard_place(&j->g->eyes, j->call->pid, AT_FDCWD, path, ret);
+	base = guard_base(&j->g->eyes, j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
+	return base < 0 ? base : guard_place(&j->g->eyes, j->call->pid, base, path, ret);
 }
 
 /* May this name be made? Tells the audit when not. */
@@ -75,7 +76,7 @@ static mode_t safe_mode(uint64_t mode)
 /* Sets the caller's umask for one call of ours. */
 static void wear_umask(const struct job *j)
 {
-	(void)umask(guard_umask(j->call->pid));
+	(void)umask(guard_umask(&j->g->eyes, j->call->pid));
 }
 
 static int do_mkdir(const struct job *j, int d, unsigned path, unsigned mode)
@@ -132,13 +133,13 @@ static int do_symlink(const struct job *j, unsigned text, int d, unsigned path)
 /* A file that has no name yet (O_TMPFILE), or any other that the caller has open. */
 static int link_fd(const struct job *j, int fd, const struct place *to)
 {
-	AUTO_FD mine = guard_fd_of(j->call->pid, fd);
+	AUTO_FD mine = guard_fd_of(&j->g->eyes, j->call->pid, fd);
 	char path[64];
 
 	if (mine < 0)
 		return mine;
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", mine);
-	return linkat(AT_FDCWD, path, to->dir, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+	(void)snprintf(path, sizeof(path), "self/fd/%d", mine);
+	return linkat(j->g->eyes.proc, path, to->dir, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
 static int link_path(const struct job *j, int d, unsigned old, unsigned flags, const struct place *to)
@@ -242,7 +243,7 @@ static int do_bind(const struct job *j)
 	r = guard_read_bytes(j->call->pid, j->call->args[1], &a, n);
 	if (r < 0 || !seccomp_alive(j->listener, j->call->id))
 		return r < 0 ? r : -ESRCH;
-	sock = guard_fd_of(j->call->pid, arg_fd(j, 0));
+	sock = guard_fd_of(&j->g->eyes, j->call->pid, arg_fd(j, 0));
 	if (sock < 0)
 		return sock;
 	if (a.any.sa_family != AF_UNIX || n <= head || a.un.sun_path[0] == '\0')
@@ -250,21 +251,41 @@ static int do_bind(const struct job *j)
 	memcpy(path, a.un.sun_path, n - head);
 	path[n - head] = '\0';
 	{
-		AUTO_FD base = path[0] == '/' ? -1 : guard_base(j->call->pid, AT_FDCWD);
+		AUTO_FD base = path[0] == '/' ? -1 : guard_base(&j->g->eyes, j->call->pid, AT_FDCWD);
 
-		r = guard_place(j->call->pid, path[0] == '/' ? AT_FDCWD : base, path, &p);
+		r = guard_place(&j->g->eyes, j->call->pid, path[0] == '/' ? AT_FDCWD : base, path, &p);
 	}
 	if (r == 0)
 		r = may_make(j, p.path, false);
-	if (r == 0 && (size_t)snprintf(a.un.sun_path, sizeof(a.un.sun_path), "/proc/self/fd/%d/%s", p.dir, p.name) >=
-			      sizeof(a.un.sun_path))
+	if (r == 0 && (size_t)snprintf(a.un.sun_path, sizeof(a.un.sun_path), "%s", p.name) >= sizeof(a.un.sun_path))
 		r = -ENAMETOOLONG;
-	if (r == 0) {
+	/* bind() takes no folder: we go there for a moment */
+	if (r == 0 && fchdir(p.dir) == 0) {
 		wear_umask(j);
 		r = bind(sock, &a.any, sizeof(a.un)) < 0 ? -errno : 0;
+		if (chdir("/") < 0)
+			_exit(1);
 	}
 	guard_place_done(&p);
 	return r == -EEXIST ? -EADDRINUSE : r;
+}
+
+/* /dev/stdout and its kin. Where the file may not be opened again (it is another user's), what the caller has open serves as well. */
+static int reopen_own(const struct job *j, const struct place *p, int flags)
+{
+	int fd = openat(p->dir, p->name, flags), mode, want = flags & O_ACCMODE;
+
+	if (fd >= 0 || (errno != EACCES && errno != ENXIO))
+		return fd;
+	fd = guard_fd_of(&j->g->eyes, j->call->pid, (int)strtol(p->name, NULL, 10));
+	mode = fd < 0 ? -1 : fcntl(fd, F_GETFL) & O_ACCMODE;
+	if (fd >= 0 && mode != O_RDWR && mode != want) {
+		(void)close(fd);
+		fd = -EACCES;
+	}
+	if (fd < 0)
+		errno = -fd;
+	return fd;
 }
 
 /* open() of something that is there. A FIFO may make the opener wait, so that is left to a process of its own. */
@@ -280,13 +301,13 @@ static int open_found(const struct job *j, const struct place *p, const struct s
 	}
 	flags = (flags & ~(O_CREAT | O_EXCL)) | O_NOCTTY | O_CLOEXEC;
 	if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 0)) {
-		number = guard_terminal(j->call->pid); /* /dev/tty is whose terminal? the caller's */
+		number = guard_terminal(&j->g->eyes, j->call->pid); /* /dev/tty is whose terminal? the caller's */
 		if (number < 0)
 			return -ENXIO;
 		(void)snprintf(path, sizeof(path), "/dev/pts/%d", number);
 		fd = open(path, flags & ~O_NOFOLLOW);
 	} else if (p->own_proc) {
-		fd = openat(p->dir, p->name, flags & ~O_NOFOLLOW);
+		fd = reopen_own(j, p, flags & ~O_NOFOLLOW);
 	} else {
 		fd = openat(p->dir, p->name, flags | O_NOFOLLOW);
 	}
@@ -312,7 +333,7 @@ static int open_round(const struct job *j, int *base, char path[PATH_MAX], int f
 	struct place p;
 	struct stat st;
 	ssize_t n;
-	int r = guard_place(j->call->pid, *base, path, &p);
+	int r = guard_place(&j->g->eyes, j->call->pid, *base, path, &p);
 
 	if (r < 0)
 		return r == -EEXIST ? -EISDIR : r;
@@ -367,7 +388,7 @@ static void open_waiting(const struct job *j, int base, const char *path, int fl
 		(void)seccomp_answer(j->listener, j->call->id, 0, -EAGAIN);
 	if (child != 0)
 		return;
-	r = guard_place(j->call->pid, base, path, &p);
+	r = guard_place(&j->g->eyes, j->call->pid, base, path, &p);
 	if (r == 0) {
 		r = openat(p.dir, p.name, (flags & ~O_CREAT) | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
 		r = r < 0 ? -errno : r;
@@ -383,7 +404,7 @@ static void do_open(const struct job *j, int d, unsigned at, int flags, uint64_t
 	int r = arg_path(j, at, path), rounds = 0;
 
 	if (r == 0 && path[0] != '/') {
-		base = guard_base(j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
+		base = guard_base(&j->g->eyes, j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
 		r = base < 0 ? base : 0;
 	}
 	if (r == 0)

@@ -15,9 +15,11 @@
 
 #include "base/sv.h"
 #include "model/plan.h"
+#include "sandbox/native/guard_path.h"
 
 struct guard {
 	const struct plan *plan;
+	struct eyes eyes;
 	void (*denied)(void *arg, const char *rule, struct sv path); /* for the audit */
 	void *arg;
 };

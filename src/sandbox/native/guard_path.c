@@ -43,48 +43,92 @@ int guard_read_path(pid_t pid, uint64_t address, char to[PATH_MAX])
 	return 0;
 }
 
-int guard_base(pid_t pid, int dirfd)
+int eyes_init(struct eyes *e, int outer_proc)
 {
-	char path[64];
-	int fd;
-
-	if (dirfd == AT_FDCWD)
-		(void)snprintf(path, sizeof(path), "/proc/%d/cwd", (int)pid);
-	else
-		(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, dirfd);
-	if (dirfd != AT_FDCWD && dirfd < 0)
-		return -EBADF;
-	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	return errno == ENOENT && dirfd != AT_FDCWD ? -EBADF : -errno;
+	e->outer = outer_proc >= 0;
+	e->proc = e->outer ? outer_proc : open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return e->proc < 0 ? -errno : 0;
 }
 
-/* The start of a small /proc file, as a string. */
-static int proc_read(pid_t pid, const char *file, char *to, size_t room)
+/* The start of a small file, as a string. */
+static int read_start(int dir, const char *path, char *to, size_t room)
 {
-	char path[64];
-	AUTO_FD fd = -1;
-	ssize_t n;
+	AUTO_FD fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, to, room - 1);
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, to, room - 1);
 	if (n < 0)
-		return -1;
+		return -errno;
 	to[n] = '\0';
 	return 0;
 }
 
-int guard_fd_of(pid_t pid, int fd)
+/* The number behind a label such as "\nTgid:\t". */
+static long number_behind(const char *text, const char *label)
 {
-	char text[512], *at;
+	const char *at = strstr(text, label);
+
+	return at ? strtol(at + strlen(label), NULL, 10) : -1;
+}
+
+/* The caller's number in the /proc we look through. A pidfd shows itself there under that number. */
+static long number_of(const struct eyes *e, pid_t pid)
+{
+	AUTO_FD pidfd = -1;
+	char path[64], text[512];
+
+	if (!e->outer)
+		return pid;
+	pidfd = sys_pidfd_open(pid);
+	(void)snprintf(path, sizeof(path), "self/fdinfo/%d", pidfd);
+	if (pidfd < 0 || read_start(e->proc, path, text, sizeof(text)) < 0)
+		return -1;
+	return number_behind(text, "\nPid:\t");
+}
+
+/* The caller's folder of /proc, or what is in it. */
+static int open_of(const struct eyes *e, pid_t pid, const char *name, int flags)
+{
+	char path[96];
+	long n = number_of(e, pid);
+	int fd;
+
+	if (n <= 0)
+		return -EACCES;
+	(void)snprintf(path, sizeof(path), "%ld/%s", n, name);
+	fd = openat(e->proc, path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_of(const struct eyes *e, pid_t pid, const char *name, char *to, size_t room)
+{
+	AUTO_FD dir = open_of(e, pid, ".", O_PATH | O_DIRECTORY);
+
+	return dir < 0 ? dir : read_start(dir, name, to, room);
+}
+
+int guard_base(const struct eyes *e, pid_t pid, int dirfd)
+{
+	char name[32];
+	int fd;
+
+	if (dirfd == AT_FDCWD)
+		return open_of(e, pid, "cwd", O_PATH | O_DIRECTORY);
+	if (dirfd < 0)
+		return -EBADF;
+	(void)snprintf(name, sizeof(name), "fd/%d", dirfd);
+	fd = open_of(e, pid, name, O_PATH | O_DIRECTORY);
+	return fd == -ENOENT ? -EBADF : fd;
+}
+
+int guard_fd_of(const struct eyes *e, pid_t pid, int fd)
+{
+	char text[512];
 	AUTO_FD pidfd = -1;
 
 	/* The listener names a thread; a pidfd wants the process. */
-	if (proc_read(pid, "status", text, sizeof(text)) < 0 || !(at = strstr(text, "\nTgid:\t")))
-		return -ESRCH;
-	pidfd = sys_pidfd_open((pid_t)strtol(at + 7, NULL, 10));
+	if (!e->outer && read_of(e, pid, "status", text, sizeof(text)) == 0)
+		pid = (pid_t)number_behind(text, "\nTgid:\t");
+	pidfd = sys_pidfd_open(pid);
 	return pidfd < 0 ? pidfd : sys_pidfd_getfd(pidfd, fd);
 }
 
@@ -132,12 +176,12 @@ int guard_own_fd(pid_t pid, const char *path)
  * A folder path that goes through a magic link. Only the caller's own are followed, spelled out: anything else would be resolved with our eyes, and
  * our /proc/self is not the caller's.
  */
-static int open_own_magic(pid_t pid, const char *folder, bool *ret_own_fds)
+static int open_own_magic(const struct eyes *e, pid_t pid, const char *folder, bool *ret_own_fds)
 {
 	static const char *const ways[] = {"/fd/", "/cwd", "/root"};
 	const char *rest = behind_self(pid, folder), *end;
 	AUTO_FD top = -1;
-	char link[128];
+	char link[64];
 	size_t i;
 	long n;
 
@@ -145,9 +189,7 @@ static int open_own_magic(pid_t pid, const char *folder, bool *ret_own_fds)
 		return -ELOOP;
 	if (strcmp(rest, "/fd") == 0) {
 		*ret_own_fds = true;
-		(void)snprintf(link, sizeof(link), "/proc/%d/fd", (int)pid);
-		top = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		return top < 0 ? -errno : fd_take(&top);
+		return open_of(e, pid, "fd", O_PATH | O_DIRECTORY);
 	}
 	for (i = 0; i < ARRAY_LEN(ways); i++)
 		if (strncmp(rest, ways[i], strlen(ways[i])) == 0)
@@ -159,24 +201,24 @@ static int open_own_magic(pid_t pid, const char *folder, bool *ret_own_fds)
 		return -ENOENT;
 	if (*end && *end != '/')
 		return -ENOENT;
-	(void)snprintf(link, sizeof(link), "/proc/%d%.*s", (int)pid, (int)(end - rest), rest);
-	top = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	(void)snprintf(link, sizeof(link), "%.*s", (int)(end - rest - 1), rest + 1);
+	top = open_of(e, pid, link, O_PATH | O_DIRECTORY);
 	if (top < 0)
-		return -errno;
+		return top;
 	while (*end == '/')
 		end++;
 	return *end ? sys_open_no_magic(top, end, O_PATH | O_DIRECTORY) : fd_take(&top);
 }
 
 /* The canonical path of an O_PATH folder fd; -ENOENT where it was removed or lies outside. */
-static int canonical(int fd, char *to, size_t room)
+static int canonical(const struct eyes *e, int fd, char *to, size_t room)
 {
 	char link[64];
 	struct stat st;
 	ssize_t n;
 
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, to, room - 1);
+	(void)snprintf(link, sizeof(link), "self/fd/%d", fd);
+	n = readlinkat(e->proc, link, to, room - 1);
 	if (n <= 0 || (size_t)n >= room - 1)
 		return n < 0 ? -errno : -ENAMETOOLONG;
 	to[n] = '\0';
@@ -185,22 +227,22 @@ static int canonical(int fd, char *to, size_t room)
 	return 0;
 }
 
-static int open_folder(pid_t pid, int base, const char *folder, struct place *ret)
+static int open_folder(const struct eyes *e, pid_t pid, int base, const char *folder, struct place *ret)
 {
 	int fd = sys_open_no_magic(base, folder, O_PATH | O_DIRECTORY), r;
 
 	if (fd == -ELOOP || fd == -EXDEV)
-		fd = open_own_magic(pid, folder, &ret->own_proc);
+		fd = open_own_magic(e, pid, folder, &ret->own_proc);
 	if (fd < 0)
 		return fd;
-	r = canonical(fd, ret->path, PATH_MAX);
+	r = canonical(e, fd, ret->path, PATH_MAX);
 	/* /proc/self was resolved with our eyes: once more, with the caller's */
 	if (r == 0 && strncmp(ret->path, "/proc", 5) == 0 && (ret->path[5] == '/' || !ret->path[5]) && !ret->own_proc) {
 		(void)close(fd);
-		fd = open_own_magic(pid, folder, &ret->own_proc);
+		fd = open_own_magic(e, pid, folder, &ret->own_proc);
 		if (fd < 0)
 			return fd;
-		r = canonical(fd, ret->path, PATH_MAX);
+		r = canonical(e, fd, ret->path, PATH_MAX);
 	}
 	if (r < 0) {
 		(void)close(fd);
@@ -209,7 +251,7 @@ static int open_folder(pid_t pid, int base, const char *folder, struct place *re
 	return fd;
 }
 
-int guard_place(pid_t pid, int base, const char *path, struct place *ret)
+int guard_place(const struct eyes *e, pid_t pid, int base, const char *path, struct place *ret)
 {
 	char folder[PATH_MAX];
 	size_t end = strlen(path), start, n;
@@ -232,7 +274,7 @@ int guard_place(pid_t pid, int base, const char *path, struct place *ret)
 		;
 	memcpy(folder, path, n);
 	folder[n] = '\0';
-	ret->dir = open_folder(pid, base, n ? folder : ".", ret);
+	ret->dir = open_folder(e, pid, base, n ? folder : ".", ret);
 	if (ret->dir < 0)
 		return ret->dir;
 	n = strlen(ret->path);
@@ -251,22 +293,23 @@ void guard_place_done(struct place *p)
 	p->dir = -1;
 }
 
-mode_t guard_umask(pid_t pid)
+mode_t guard_umask(const struct eyes *e, pid_t pid)
 {
+	static const char label[] = "\nUmask:\t";
 	char text[512], *at;
 
-	if (proc_read(pid, "status", text, sizeof(text)) < 0 || !(at = strstr(text, "\nUmask:\t")))
+	if (read_of(e, pid, "status", text, sizeof(text)) < 0 || !(at = strstr(text, label)))
 		return 077;
-	return (mode_t)strtoul(at + 8, NULL, 8) & 0777;
+	return (mode_t)strtoul(at + sizeof(label) - 1, NULL, 8) & 0777;
 }
 
-int guard_terminal(pid_t pid)
+int guard_terminal(const struct eyes *e, pid_t pid)
 {
 	char text[1024], *at;
 	unsigned long device;
 	int field;
 
-	if (proc_read(pid, "stat", text, sizeof(text)) < 0 || !(at = strrchr(text, ')')))
+	if (read_of(e, pid, "stat", text, sizeof(text)) < 0 || !(at = strrchr(text, ')')))
 		return -1;
 	/* behind the name: state ppid pgrp session tty_nr */
 	for (field = 0; field < 5 && at; field++)

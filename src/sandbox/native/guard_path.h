@@ -9,16 +9,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/*
+ * Whose /proc we look through: the sandbox's own, or, where no fresh one can be mounted, the one of the container around it, in which processes have other numbers.
+ */
+struct eyes {
+	int proc; /* O_PATH */
+	bool outer;
+};
+
 /* Copies a string of the process. 0, -EFAULT, -ENAMETOOLONG. */
 int guard_read_path(pid_t pid, uint64_t address, char to[PATH_MAX]);
 /* Copies n bytes. */
 int guard_read_bytes(pid_t pid, uint64_t address, void *to, size_t n);
 
 /* The folder that a relative path of the caller starts from: its dirfd argument, or its current folder for AT_FDCWD. An fd, or -errno. */
-int guard_base(pid_t pid, int dirfd);
+int guard_base(const struct eyes *e, pid_t pid, int dirfd);
 
 /* A copy of an fd of the caller's. */
-int guard_fd_of(pid_t pid, int fd);
+int guard_fd_of(const struct eyes *e, pid_t pid, int fd);
 
 /* A name to be made, or that was found: its folder, the folder's canonical path with the name behind it, and the name. */
 struct place {
@@ -30,15 +38,18 @@ struct place {
 };
 
 /* Resolves all but the last component. -EEXIST for "/", "." and "..": there is no name to make. */
-int guard_place(pid_t pid, int base, const char *path, struct place *ret);
+int guard_place(const struct eyes *e, pid_t pid, int base, const char *path, struct place *ret);
 void guard_place_done(struct place *p);
+
+/* Opens the sandbox's /proc or, with outer, a /proc that was opened before the root was entered (taken over). */
+int eyes_init(struct eyes *e, int outer_proc);
 
 /* N where path is the caller's /proc/self/fd/N (in one of its spellings), else -1. */
 int guard_own_fd(pid_t pid, const char *path);
 
-mode_t guard_umask(pid_t pid);
+mode_t guard_umask(const struct eyes *e, pid_t pid);
 
 /* The caller's controlling terminal as a number of /dev/pts, or -1. */
-int guard_terminal(pid_t pid);
+int guard_terminal(const struct eyes *e, pid_t pid);
 
 #endif

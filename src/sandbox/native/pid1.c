@@ -148,13 +148,22 @@ static void close_others(const struct pid1_start *s)
 	(void)sys_close_from(7);
 }
 
-static void forget_environment(void)
+/* The kernel shows a process's arguments to all who see the process, and ours hold what the user typed; the environment lies right behind them. */
+static void forget_arguments(char **argv)
 {
-	extern char **environ;
-	char **e;
+	static const char name[] = "cordon-init";
+	char *start = argv[0], *end = start;
+	char **v;
 
-	for (e = environ; e && *e; e++)
-		explicit_bzero(*e, strlen(*e));
+	for (v = argv; *v; v++)
+		if (*v == end)
+			end += strlen(*v) + 1;
+	for (v = environ; v && *v; v++)
+		if (*v == end)
+			end += strlen(*v) + 1;
+	explicit_bzero(start, (size_t)(end - start));
+	if ((size_t)(end - start) > sizeof(name))
+		memcpy(start, name, sizeof(name));
 	environ = NULL;
 }
 
@@ -195,9 +204,9 @@ static void make_world(struct init *in, struct sys_net_maker *net)
 	(void)umask(022);
 	if (root_build(in->plan, &trees, &built, &err) < 0)
 		give_up(in, &err);
-	if (built.proc_missing && in->plan->n_guards) {
-		(void)error_set(&err, ERROR_MISSING,
-				"a fresh /proc cannot be mounted here (a container hides parts of its own); the policy's denied names need one; see `cordon doctor`");
+	r = eyes_init(&in->guard.eyes, built.outer_proc);
+	if (r < 0) {
+		(void)error_sys(&err, r, "sandbox: /proc");
 		give_up(in, &err);
 	}
 	if (sethostname("cordon", 6) < 0 || setdomainname("", 0) < 0) {
@@ -515,9 +524,9 @@ void pid1_main(const struct pid1_start *start)
 	}
 	(void)write_text("/proc/self/oom_score_adj", "500"); /* the host's own processes come last */
 	make_world(&in, net);
-	forget_environment();
+	forget_arguments(start->req->argv);
 	in.signals = watch_signals();
-	if (confine_new(in.plan, &start->req->features, &in.confine, &err) < 0)
+	if (confine_new(in.plan, &start->req->features, (const int[]){4, 5, 6}, &in.confine, &err) < 0)
 		give_up(&in, &err);
 	r = sys_drop_caps(keep | UINT64_C(1) << 8 /* SETPCAP: to empty the bounding set of the workload */, false);
 	if (r < 0) {

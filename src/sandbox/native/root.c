@@ -267,15 +267,12 @@ static int op_device(struct builder *b, const struct plan_op *op)
 static int op_tmpfs(struct builder *b, const struct plan_op *op)
 {
 	char inner[64];
-	int r;
 
 	(void)snprintf(inner, sizeof(inner), SCRATCH "/%s", op->source);
 	if (mkdir(inner, op->mode) < 0 || chmod(inner, op->mode) < 0)
 		return fail(b, errno, op, "scratch");
-	r = attach_plainly(op->flags & MOUNT_NO_EXEC ? sys_tree_clone(AT_FDCWD, inner, op->flags | MOUNT_NO_DEV)
-						     : sys_tree_clone_plain(AT_FDCWD, inner),
-			   at(op));
-	return r < 0 ? fail(b, r, op, "scratch") : 0;
+	/* one may lie below another: a home in /tmp */
+	return attach_safely(b, op->flags & MOUNT_NO_EXEC ? sys_tree_clone(AT_FDCWD, inner, op->flags | MOUNT_NO_DEV) : sys_tree_clone_plain(AT_FDCWD, inner), op);
 }
 
 static int op_pts(struct builder *b, const struct plan_op *op)
@@ -387,7 +384,7 @@ static int mount_proc(struct builder *b)
 		/* A container hides parts of its own /proc: the kernel will not give us a complete one. An empty one is no weaker. */
 		if (errno != EPERM)
 			return error_sys(b->err, errno, "sandbox root: mount /proc");
-		b->result->proc_missing = true;
+		b->result->outer_proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		r = attach_plainly(sys_tree_clone_plain(AT_FDCWD, MASKS "/folder"), "proc");
 		return r < 0 ? error_sys(b->err, r, "sandbox root: /proc") : 0;
 	}
@@ -450,7 +447,7 @@ int root_build(const struct plan *p, const struct root_trees *trees, struct root
 	size_t i;
 	int r = 0;
 
-	*ret = (struct root_result){0};
+	*ret = (struct root_result){.outer_proc = -1};
 	for (i = 0; r == 0 && i < ARRAY_LEN(stages); i++)
 		r = stages[i](&b);
 	if (b.root >= 0)

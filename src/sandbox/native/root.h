@@ -19,7 +19,7 @@ struct root_trees {
 };
 
 struct root_result {
-	bool proc_missing; /* this machine lets nobody mount a /proc here: there is none inside */
+	int outer_proc; /* where this machine lets nobody mount a /proc here, there is none inside, and this is the one around us (O_PATH); else -1 */
 };
 
 /* ERROR_MISSING with code ENODEV where overlayfs cannot be used for the copy-on-write work folder. */
