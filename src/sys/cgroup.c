@@ -169,6 +169,17 @@ static int add_hier(struct cgroup *cg, const struct cgroup_place *place, const s
 	return 0;
 }
 
+/*
+ * As many CPUs as the machine can ever have are no limit to set: the hierarchy, and what it costs each start, is not
+ * needed for it.
+ */
+static bool limits_no_cpu(const struct cgroup_limits *limits)
+{
+	long cpus = limits->cpu ? sysconf(_SC_NPROCESSORS_CONF) : 0;
+
+	return cpus > 0 && limits->cpu >= (uint64_t)cpus * 1000;
+}
+
 static struct cgroup *cgroup_alloc(const char *id)
 {
 	struct cgroup *cg = calloc(1, sizeof(*cg));
@@ -182,7 +193,8 @@ int cgroup_new(const struct cgroup_env *env, const char *id, const struct cgroup
 {
 	struct cgroup_place places[CGROUP_PLACES];
 	struct cgroup *cg;
-	unsigned want, n, i, bits = 0;
+	unsigned bits = limits_no_cpu(limits) ? CGROUP_CPU : 0;
+	unsigned want, n, i;
 	int r = 0;
 
 	if (!id_is_valid(id))
@@ -191,7 +203,7 @@ int cgroup_new(const struct cgroup_env *env, const char *id, const struct cgroup
 	if (!cg)
 		return -ENOMEM;
 	want = (limits->memory ? CGROUP_MEMORY : 0) | (limits->processes ? CGROUP_PIDS : 0) |
-	       (limits->cpu ? CGROUP_CPU : 0);
+	       (limits->cpu ? CGROUP_CPU & ~bits : 0);
 	n = want || limits->track ? cgroup_places(env, want, limits->track, places) : 0;
 	for (i = 0; i < n; i++) {
 		if (r < 0)

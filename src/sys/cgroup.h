@@ -38,7 +38,7 @@ enum {
 struct cgroup_limits {
 	uint64_t memory;    /* bytes; swap is included */
 	uint64_t processes; /* and threads */
-	uint64_t cpu;       /* thousandths of a CPU */
+	uint64_t cpu;       /* thousandths of a CPU; all CPUs of the machine or more count as enforced */
 	bool track;         /* make a v2 folder even if no limit needs it, for cgroup_kill() */
 };
 

@@ -91,7 +91,7 @@ static const unsigned all = CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU;
 static void no_cgroup_file_system_means_no_limit_and_no_error(void)
 {
 	struct cgroup_env env = {"/nonexistent", "/nonexistent/self"};
-	struct cgroup_limits limits = {1 << 30, 10, 1000, true};
+	struct cgroup_limits limits = {1 << 30, 10, 10, true};
 	struct cgroup_stats stats;
 	struct cgroup *cg = NULL;
 
@@ -100,6 +100,19 @@ static void no_cgroup_file_system_means_no_limit_and_no_error(void)
 	CHECK(cgroup_join_self(cg, false) == 0 && cgroup_kill(cg) == 0 && cgroup_remove(cg) == 0);
 	cgroup_stats(cg, &stats);
 	CHECK(stats.known == 0);
+	cgroup_free(cg);
+}
+
+static void all_cpus_are_no_limit_and_need_no_cgroup(void)
+{
+	struct cgroup_env env = {"/nonexistent", "/nonexistent/self"};
+	struct cgroup_limits limits = {.cpu = (uint64_t)sysconf(_SC_NPROCESSORS_CONF) * 1000};
+	struct cgroup *cg = NULL;
+
+	CHECK(cgroup_new(&env, "x", &limits, &cg) == CGROUP_CPU);
+	cgroup_free(cg);
+	limits.cpu--;
+	CHECK(cgroup_new(&env, "x", &limits, &cg) == 0);
 	cgroup_free(cg);
 }
 
@@ -474,6 +487,7 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(no_cgroup_file_system_means_no_limit_and_no_error),
+		CASE(all_cpus_are_no_limit_and_need_no_cgroup),
 		CASE(an_id_is_a_plain_name),
 		CASE(v2_goes_to_the_nearest_ancestor_that_has_all_controllers),
 		CASE(v2_turns_on_what_is_available_and_off),
