@@ -214,7 +214,8 @@ static int do_forks(char **arg)
 
 static int do_bomb(char **arg)
 {
-	int *born = mmap(NULL, sizeof(*born), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), n = atoi(arg[0]);
+	int *born = mmap(NULL, sizeof(*born), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+	    n = atoi(arg[0]);
 
 	if (born == MAP_FAILED)
 		return fail("mmap");
