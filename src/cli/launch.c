@@ -1,5 +1,6 @@
 #include "cli/launch.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,6 +39,8 @@ struct run {
 	struct launch_facts facts;
 	struct native_request native;
 	struct supervise_result result;
+	struct native sandbox;
+	bool on_disk; /* the copy of the work folder is kept below the state folder */
 	struct error *err;
 };
 
@@ -106,15 +109,13 @@ static int dry_run(struct run *r)
 	return cli_print(r->req->call, &b, r->err) < 0 ? -1 : 0;
 }
 
-/* A folder of their own, since the sandbox's user must be able to enter it and nothing else of the state. */
+/* For overlays on disk: a folder of their own, since the sandbox's user must be able to enter it and nothing else of the state. */
 static int make_layers(struct run *r)
 {
 	static const char *const names[] = {"layers", "layers/upper", "layers/work"};
 	uint32_t uid = native_host_uid();
 	size_t i;
 
-	if (!r->plan->workdir || r->plan->workdir_mode != WORKDIR_COPY)
-		return 0;
 	for (i = 0; i < ARRAY_LEN(names); i++) {
 		if (mkdirat(r->state.dir, names[i], 0700) < 0)
 			return error_sys(r->err, errno, "%s/%s", r->state.path, names[i]);
@@ -178,54 +179,74 @@ static void set_watch(const struct run *r, struct watch_limits *w)
 
 	if (!(r->facts.cgroup_mask & CGROUP_MEMORY))
 		w->memory = l->memory;
-	if (r->plan->workdir && r->plan->workdir_mode == WORKDIR_COPY)
+	if (r->on_disk)
 		w->disk = r->state.path;
 }
 
 static int run_sandbox(struct run *r)
 {
-	struct native n;
 	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .tty_in = -1, .tty_out = -1};
-	int result;
 
-	r->native.plan = r->plan;
-	r->native.argv = r->req->call->argv;
-	r->native.features = r->facts.features;
-	if (native_start(&r->native, &n, r->err) < 0)
-		return -1;
-	s.init = n.pid;
-	s.pidfd = n.pidfd;
-	s.socket = n.socket;
+	s.init = r->sandbox.pid;
+	s.pidfd = r->sandbox.pidfd;
+	s.socket = r->sandbox.socket;
 	s.tty_in = r->native.tty[0] ? 0 : -1;
 	s.tty_out = r->native.tty[1] ? 1 : r->native.tty[2] ? 2 : -1;
 	set_watch(r, &s.watch);
-	result = native_go(&n, r->err);
-	if (result == 0)
-		result = supervise(&s, &r->result, r->err);
-	native_done(&n);
-	return result;
+	if (native_go(&r->sandbox, r->err) < 0)
+		return -1;
+	return supervise(&s, &r->result, r->err);
 }
 
-/* Where overlayfs is missing, a plain copy of the work folder takes its place. */
-static int run_on_copy(struct run *r)
+static int start_sandbox(struct run *r)
+{
+	r->native.plan = r->plan;
+	r->native.argv = r->req->call->argv;
+	r->native.features = r->facts.features;
+	return native_start(&r->native, &r->sandbox, r->err);
+}
+
+static struct plan_op *find_overlay(struct run *r)
 {
 	size_t i;
 
+	for (i = 0; i < r->plan->n_ops; i++)
+		if (r->plan->ops[i].kind == PLAN_OVERLAY)
+			return &r->plan->ops[i];
+	return NULL;
+}
+
+static bool overlay_failed(const struct run *r)
+{
+	return r->result.failed.kind == ERROR_MISSING && r->result.failed.code == ENODEV;
+}
+
+/* What changes could not be kept in memory (old kernels): on disk. */
+static int run_on_disk(struct run *r)
+{
+	find_overlay(r)->upper = arena_printf(r->plan->arena, "%s/layers", r->state.path);
+	r->on_disk = true;
+	native_done(&r->sandbox);
+	if (make_layers(r) < 0 || start_sandbox(r) < 0)
+		return -1;
+	return run_sandbox(r);
+}
+
+/* No overlayfs at all: a plain copy of the work folder takes its place. */
+static int run_on_copy(struct run *r)
+{
+	struct plan_op *op = find_overlay(r);
+
 	call_note(r->req->call, "note: no overlayfs here for the copy-on-write work folder: copying it instead");
+	native_done(&r->sandbox);
 	state_remove_tree(r->state.dir, "layers");
 	if (copy_tree(r->plan->workdir, r->state.dir, "copy", r->err) < 0)
 		return -1;
-	for (i = 0; i < r->plan->n_ops; i++) {
-		struct plan_op *op = &r->plan->ops[i];
-
-		if (op->kind != PLAN_OVERLAY)
-			continue;
-		op->kind = PLAN_BIND;
-		op->source = arena_printf(r->plan->arena, "%s/copy", r->state.path);
-		if (!op->source)
-			return error_set(r->err, ERROR_SYSTEM, "out of memory");
-	}
-	return run_sandbox(r);
+	op->kind = PLAN_BIND;
+	op->source = arena_printf(r->plan->arena, "%s/copy", r->state.path);
+	if (!op->source)
+		return error_set(r->err, ERROR_SYSTEM, "out of memory");
+	return start_sandbox(r) < 0 ? -1 : run_sandbox(r);
 }
 
 static int exit_status(const struct run *r)
@@ -239,30 +260,67 @@ static int exit_status(const struct run *r)
 	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
 }
 
-static void remove_layers(struct run *r)
+static bool is_empty(int dir)
 {
-	AUTO_FD layers = openat(r->state.dir, "layers", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+	bool empty = true;
 
-	if (layers < 0)
-		return;
-	state_remove_tree(layers, "work");
-	/* an upper folder with nothing in it says that nothing changed */
-	if (unlinkat(layers, "upper", AT_REMOVEDIR) == 0)
-		(void)unlinkat(r->state.dir, "layers", AT_REMOVEDIR);
+	while (d && empty && (e = readdir(d)))
+		empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+	if (d)
+		(void)closedir(d);
+	return empty;
 }
 
+/* Changes that were kept in memory go to the state folder, for `diff` and `apply`; nobody is left inside by now. */
+static int keep_changes(struct run *r)
+{
+	AUTO_FD upper = fd_take(&r->result.upper);
+	AUTO_FD layers = -1;
+
+	if (upper >= 0 && !is_empty(upper)) {
+		native_done(&r->sandbox);
+		if (mkdirat(r->state.dir, "layers", 0700) < 0)
+			return error_sys(r->err, errno, "%s/layers", r->state.path);
+		layers = openat(r->state.dir, "layers", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (copy_layer(upper, layers, "upper", r->err) < 0)
+			return error_prefix(r->err, "the changes of this run could not be kept");
+	} else if (r->on_disk) {
+		native_done(&r->sandbox);
+		layers = openat(r->state.dir, "layers", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		state_remove_tree(layers, "work");
+		/* an upper folder with nothing in it says that nothing changed */
+		if (unlinkat(layers, "upper", AT_REMOVEDIR) == 0)
+			(void)unlinkat(r->state.dir, "layers", AT_REMOVEDIR);
+	}
+	return save_policy(r);
+}
+
+static int log_end(struct run *r, const struct cgroup_stats *stats, int status)
+{
+	struct error logged = {0};
+
+	if (!r->audit)
+		return 0;
+	if (launch_log_limits(r->audit, stats, &logged) == 0 && launch_log_exit(r->audit, &r->result, stats, status, &logged) == 0)
+		return 0;
+	*r->err = logged;
+	return -1;
+}
+
+/* What is left to do when the command has ended. The sandbox is taken down meanwhile; we wait for that last. */
 static int finish(struct run *r, int result)
 {
 	struct cgroup_stats stats = {0};
 	int status = exit_status(r);
 
-	if (r->cgroup) {
+	if (r->cgroup)
 		cgroup_stats(r->cgroup, &stats);
-		(void)cgroup_remove(r->cgroup);
-	}
-	remove_layers(r);
-	if (save_policy(r) < 0)
-		result = -1;
+	/* memory that belongs to no process (messages in queues) ends only with PID 1 */
+	if (stats.oom_kills && r->result.status < 0)
+		r->result.limit = "process.memory";
 	if (result == 0 && r->result.failed.kind) {
 		*r->err = r->result.failed;
 		result = -1;
@@ -270,46 +328,50 @@ static int finish(struct run *r, int result)
 	}
 	if (result == 0 && r->result.status < 0 && !r->result.limit && !r->result.timed_out)
 		result = error_set(r->err, ERROR_SYSTEM, "the sandbox ended without a word; was it killed from outside?");
-	if (r->audit) {
-		struct error logged = {0};
-
-		if (launch_log_limits(r->audit, &stats, &logged) < 0 ||
-		    launch_log_exit(r->audit, &r->result, &stats, result < 0 && status < 125 ? 125 : status, &logged) < 0) {
-			*r->err = logged;
-			result = -1;
-		}
-	}
+	if (keep_changes(r) < 0)
+		result = -1;
+	if (log_end(r, &stats, result < 0 && status < 125 ? 125 : status) < 0)
+		result = -1;
+	native_done(&r->sandbox);
+	if (r->cgroup)
+		(void)cgroup_remove(r->cgroup);
 	return result < 0 ? -1 : status;
 }
 
+/* The namespaces are made while we write down what will run in them; it runs when the log says so. */
 static int prepare(struct run *r)
 {
 	native_probe(&r->facts.features);
 	r->facts.host_uid = native_host_uid();
 	r->facts.policy_digest = r->req->policy->digest;
-	if (state_root(&r->root, r->err) < 0 || state_new(r->root, &r->state, r->err) < 0)
-		return -1;
-	if (make_plan(r, r->state.path) < 0 || make_layers(r) < 0 || make_cgroup(r) < 0)
+	if (state_root(&r->root, r->err) < 0 || make_plan(r, r->root) < 0)
 		return -1;
 	r->facts.plan = r->plan;
+	if (r->facts.features.landlock_abi < 1)
+		call_note(r->req->call, "note: this kernel has no Landlock: namespaces, mounts and seccomp enforce the policy alone");
+	state_id(r->state.id);
+	if (make_cgroup(r) < 0)
+		return -1;
+	supervise_block_signals();
+	if (start_sandbox(r) < 0 || state_new(r->root, &r->state, r->err) < 0)
+		return -1;
 	return open_audit(r);
 }
 
 static int run_all(struct run *r)
 {
-	int result;
+	int result = run_sandbox(r);
 
-	if (r->facts.features.landlock_abi < 1)
-		call_note(r->req->call, "note: this kernel has no Landlock: namespaces, mounts and seccomp enforce the policy alone");
-	supervise_block_signals();
-	result = run_sandbox(r);
-	if (result == 0 && r->result.failed.kind == ERROR_MISSING && r->result.failed.code == ENODEV && r->plan->workdir_mode == WORKDIR_COPY)
+	if (result == 0 && overlay_failed(r))
+		result = run_on_disk(r);
+	if (result == 0 && overlay_failed(r))
 		result = run_on_copy(r);
 	return finish(r, result);
 }
 
 static void clean_up(struct run *r, bool failed_early)
 {
+	native_done(&r->sandbox);
 	if (failed_early && r->cgroup)
 		(void)cgroup_remove(r->cgroup);
 	cgroup_free(r->cgroup);
@@ -342,7 +404,8 @@ static void name_policy(struct run *r)
 
 int launch(const struct launch_request *req, struct error *err)
 {
-	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1, .err = err};
+	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
+			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .err = err};
 	int result;
 
 	if (!r.arena)

@@ -15,6 +15,7 @@ enum inside_message {
 	INSIDE_STOPPED,	 /* u64 id, u32 signal */
 	INSIDE_EXITED,	 /* u64 id, u32 wait status, u64 user us, u64 system us, u64 max rss KiB */
 	INSIDE_DENIED,	 /* u32 domain, sv rule, sv text */
+	INSIDE_UPPER,	 /* fd: the folder that holds what the run changes in its copy of the work folder */
 	/* a client (`cordon exec`, `cordon stop`) -> supervisor; it may also send SPAWN (its id and env are passed over) and SIGNAL */
 	INSIDE_STOP,	 /* u32 grace in milliseconds */
 };

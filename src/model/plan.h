@@ -22,7 +22,7 @@ enum plan_op_kind {
 	PLAN_PROC,    /* its own /proc */
 	PLAN_DEVICE,  /* a device node of the host */
 	PLAN_PTS,     /* its own terminals */
-	PLAN_OVERLAY, /* a copy-on-write view of source at target; changes go to `upper` */
+	PLAN_OVERLAY, /* a copy-on-write view of source at target; changes go to `upper`, or to the scratch space where that is NULL */
 	PLAN_PROTECT, /* what stands at target becomes read-only */
 	PLAN_MASK,    /* what stands at target cannot be seen */
 	PLAN_NO_EXEC, /* what stands at target can be read, but neither executed nor mapped as code */

@@ -113,7 +113,6 @@ static int add_workdir(struct draft *d, const char *workdir)
 	op.kind = p->workdir_mode == WORKDIR_COPY ? PLAN_OVERLAY : PLAN_BIND;
 	op.folder = true;
 	op.writable = p->workdir_mode != WORKDIR_READ_ONLY;
-	op.upper = arena_printf(p->arena, "%s/layers", p->state_dir);
 	if (!op.writable)
 		op.flags |= MOUNT_READ_ONLY;
 	return draft_add(d, &op);

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 
@@ -20,29 +22,52 @@ enum { COPY_DEPTH = 512 };
 
 struct copy {
 	struct error *err;
+	bool layer;
 };
 
 static int fail(struct copy *c, const char *name)
 {
 	struct text_shown t;
 
-	return error_sys(c->err, errno, "copy of the work folder: %s", text_show(&t, sv_of(name)));
+	return error_sys(c->err, errno, "copy: %s", text_show(&t, sv_of(name)));
 }
 
 static int copy_bytes(int from, int to)
 {
+	char chunk[65536];
 	ssize_t n;
 
 	if (ioctl(to, CLONE_FILE, from) == 0)
 		return 0;
 	while ((n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0)) > 0)
 		;
+	if (n == 0 || errno != EXDEV)
+		return n < 0 ? -1 : 0;
+	/* between file systems of different kinds */
+	while ((n = read(from, chunk, sizeof(chunk))) > 0) {
+		int r = write_all(to, chunk, (size_t)n);
+
+		if (r < 0) {
+			errno = -r;
+			return -1;
+		}
+	}
 	return n < 0 ? -1 : 0;
+}
+
+/* The workload may have taken away its own right to read what it made; it is ours as well. */
+static int open_readable(const struct copy *c, int from, const char *name, const struct stat *st, int flags)
+{
+	int fd = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
+
+	if (fd < 0 && errno == EACCES && c->layer && fchmodat(from, name, (st->st_mode & 0777) | 0700, 0) == 0)
+		fd = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
+	return fd;
 }
 
 static int copy_file(struct copy *c, int from, int to, const char *name, const struct stat *st)
 {
-	AUTO_FD in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	AUTO_FD in = open_readable(c, from, name, st, O_NONBLOCK);
 	AUTO_FD out = -1;
 	struct timespec times[2] = {st->st_atim, st->st_mtim};
 
@@ -65,7 +90,23 @@ static int copy_link(struct copy *c, int from, int to, const char *name)
 	return symlinkat(text, to, name) < 0 ? fail(c, name) : 0;
 }
 
-static int copy_folder(struct copy *c, int from, int to, const char *name, unsigned depth);
+/* Whiteouts are character devices 0:0, which anybody may make. Other devices cannot have been made. */
+static int copy_special(struct copy *c, int to, const char *name, const struct stat *st)
+{
+	if (!c->layer || (S_ISCHR(st->st_mode) && st->st_rdev) || S_ISBLK(st->st_mode))
+		return 0;
+	return mknodat(to, name, (st->st_mode & S_IFMT) | (st->st_mode & 0777), 0) < 0 ? fail(c, name) : 0;
+}
+
+static int copy_opaque(struct copy *c, int from, int to, const char *name)
+{
+	char value[8];
+	ssize_t n = c->layer ? fgetxattr(from, "user.overlay.opaque", value, sizeof(value)) : -1;
+
+	return n > 0 && fsetxattr(to, "user.overlay.opaque", value, (size_t)n, 0) < 0 ? fail(c, name) : 0;
+}
+
+static int copy_folder(struct copy *c, int from, int to, const char *name, const struct stat *st, unsigned depth);
 
 static int copy_entry(struct copy *c, int from, int to, const char *name, unsigned depth)
 {
@@ -78,10 +119,10 @@ static int copy_entry(struct copy *c, int from, int to, const char *name, unsign
 	if (S_ISLNK(st.st_mode))
 		return copy_link(c, from, to, name);
 	if (!S_ISDIR(st.st_mode))
-		return 0;
+		return copy_special(c, to, name, &st);
 	if (mkdirat(to, name, 0700) < 0)
 		return fail(c, name);
-	if (copy_folder(c, from, to, name, depth + 1) < 0)
+	if (copy_folder(c, from, to, name, &st, depth + 1) < 0)
 		return -1;
 	return fchmodat(to, name, st.st_mode & 0777, 0) < 0 ? fail(c, name) : 0;
 }
@@ -99,9 +140,9 @@ static int copy_entries(struct copy *c, DIR *d, int to, unsigned depth)
 	return 0;
 }
 
-static int copy_folder(struct copy *c, int from, int to, const char *name, unsigned depth)
+static int copy_folder(struct copy *c, int from, int to, const char *name, const struct stat *st, unsigned depth)
 {
-	int in = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r;
+	int in = open_readable(c, from, name, st, O_DIRECTORY), r;
 	AUTO_FD out = -1;
 	DIR *d;
 
@@ -114,28 +155,46 @@ static int copy_folder(struct copy *c, int from, int to, const char *name, unsig
 			(void)close(in);
 		r = fail(c, name);
 	} else {
-		r = copy_entries(c, d, out, depth);
+		r = copy_opaque(c, dirfd(d), out, name);
+		if (r == 0)
+			r = copy_entries(c, d, out, depth);
 	}
 	if (d)
 		(void)closedir(d);
 	return r;
 }
 
+/* Takes `in` over. */
+static int copy_top(struct copy *c, int in, int dir, const char *name)
+{
+	AUTO_FD out = -1;
+	DIR *d = in < 0 ? NULL : fdopendir(in);
+	int r;
+
+	if (!d) {
+		r = fail(c, name);
+		if (in >= 0)
+			(void)close(in);
+		return r;
+	}
+	if (mkdirat(dir, name, 0700) < 0 || (out = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+		r = fail(c, name);
+	else
+		r = copy_entries(c, d, out, 0);
+	(void)closedir(d);
+	return r;
+}
+
 int copy_tree(const char *from, int dir, const char *name, struct error *err)
 {
 	struct copy c = {.err = err};
-	int in = open(from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r;
-	AUTO_FD out = -1;
-	DIR *d = in < 0 ? NULL : fdopendir(in);
 
-	if (!d)
-		return fail(&c, from);
-	if (mkdirat(dir, name, 0700) < 0)
-		r = fail(&c, name);
-	else if ((out = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-		r = fail(&c, name);
-	else
-		r = copy_entries(&c, d, out, 0);
-	(void)closedir(d);
-	return r;
+	return copy_top(&c, open(from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), dir, name);
+}
+
+int copy_layer(int from, int dir, const char *name, struct error *err)
+{
+	struct copy c = {.err = err, .layer = true};
+
+	return copy_top(&c, openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), dir, name);
 }

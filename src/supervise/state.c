@@ -75,31 +75,26 @@ static int open_folder(const char *root, const char *id, struct state *s)
 	return s->dir < 0 ? -errno : 0;
 }
 
-int state_new(const char *root, struct state *ret, struct error *err)
+void state_id(char id[STATE_ID])
 {
-	struct state s = {.dir = -1, .lock = -1};
-	char path[4096];
-	uint32_t number;
-	int r, tries;
+	uint32_t number = 0;
 
-	for (tries = 0; tries < 16; tries++) {
-		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-			return error_sys(err, errno, "getrandom");
-		(void)snprintf(s.id, sizeof(s.id), "%08x", number);
-		if ((size_t)snprintf(path, sizeof(path), "%s/%s", root, s.id) >= sizeof(path))
-			return error_sys(err, ENAMETOOLONG, "state folder");
-		if (mkdir(path, 0700) == 0)
-			break;
-		if (errno != EEXIST)
-			return error_sys(err, errno, "state folder %s", path);
-	}
-	r = open_folder(root, s.id, &s);
-	if (r < 0) {
-		free(s.path);
-		return error_sys(err, r, "state folder %s", path);
-	}
-	*ret = s;
-	return 0;
+	/* Nothing secret: an id must only be unlikely to be taken, which mkdir() then finds out. */
+	(void)!getrandom(&number, sizeof(number), 0);
+	(void)snprintf(id, STATE_ID, "%08x", number);
+}
+
+int state_new(const char *root, struct state *s, struct error *err)
+{
+	char path[4096];
+	int r;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", root, s->id) >= sizeof(path))
+		return error_sys(err, ENAMETOOLONG, "state folder");
+	if (mkdir(path, 0700) < 0)
+		return error_sys(err, errno, "state folder %s", path);
+	r = open_folder(root, s->id, s);
+	return r < 0 ? error_sys(err, r, "state folder %s", path) : 0;
 }
 
 int state_lock(struct state *s, struct error *err)

@@ -29,8 +29,10 @@ struct state {
 /* The runs folder, made where it is missing (0700). Refused where others own or may enter it. free() it. */
 int state_root(char **ret, struct error *err);
 
-/* A new run. state_lock() must follow when its log is there. */
-int state_new(const char *root, struct state *ret, struct error *err);
+/* A new id. */
+void state_id(char id[STATE_ID]);
+/* A new run with s->id. state_lock() must follow when its log is there. */
+int state_new(const char *root, struct state *s, struct error *err);
 int state_lock(struct state *s, struct error *err);
 int state_write_file(const struct state *s, const char *name, struct sv bytes, struct error *err);
 void state_done(struct state *s); /* unlocks, closes; the folder stays */

@@ -182,6 +182,8 @@ static void on_message(struct supervisor *s)
 	wire_in_init(&w, buf_view(&m.body));
 	if (m.type == INSIDE_DENIED)
 		on_denied(s, &w);
+	else if (m.type == INSIDE_UPPER && m.n_fds == 1 && s->ret->upper < 0)
+		s->ret->upper = fd_take(&m.fds[0]);
 	else
 		id = wire_get_u64(&w);
 	if (id)
@@ -333,7 +335,7 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	struct supervisor s = {.req = req, .ret = ret, .err = err};
 	int r;
 
-	*ret = (struct supervise_result){.status = -1};
+	*ret = (struct supervise_result){.status = -1, .upper = -1};
 	s.signals = supervise_signals();
 	if (s.signals < 0)
 		return error_sys(err, s.signals, "signalfd");

@@ -36,6 +36,7 @@ struct supervise_result {
 	bool timed_out;
 	const char *limit; /* which limit ended it, or NULL */
 	uint64_t user_us, system_us, max_rss_kib, denials;
+	int upper; /* what the run changed in its copy of the work folder, where the sandbox kept it; else -1. The caller's. */
 	struct error failed; /* kind not NONE: PID 1 could not make the sandbox or start the command */
 };
 

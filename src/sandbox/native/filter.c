@@ -28,6 +28,8 @@ enum what {
 	SECCOMP,
 	CHMOD,
 	CHMODAT,
+	PRCTL,
+	OWN,
 	N_WHAT
 };
 
@@ -280,6 +282,22 @@ static void block_chmodat(struct program *p)
 	chmod_block(p, 2);
 }
 
+/* Not PR_SET_MM, which rewrites what /proc says of a process. */
+static void block_prctl(struct program *p)
+{
+	load_arg(p, 0);
+	deny_if(p, 35);
+	ret_allow(p);
+}
+
+/* Only about the calling process (0): another's limits, PID 1's among them, are not the workload's to set. */
+static void block_own(struct program *p)
+{
+	load_arg(p, 0);
+	allow_if(p, 0);
+	ret_errno(p, EPERM);
+}
+
 static void block_enosys(struct program *p)
 {
 	ret_errno(p, ENOSYS);
@@ -296,6 +314,7 @@ static void (*const blocks[N_WHAT])(struct program *p) = {
 	[SOCKOPT] = block_sockopt,    [IOCTL] = block_ioctl,	[PERSONALITY] = block_personality, [MEMFD] = block_memfd,
 	[SHARED] = block_shared,      [AFFINITY] = block_affinity, [OPEN] = block_open,	 [OPENAT] = block_openat,
 	[SECCOMP] = block_seccomp,    [CHMOD] = block_chmod,	[CHMODAT] = block_chmodat,
+	[PRCTL] = block_prctl,	      [OWN] = block_own,
 };
 
 static int by_number(const void *a, const void *b)

@@ -117,7 +117,7 @@ static int map_tree(struct trees *t, const struct plan_op *op, uint32_t uid, str
 	}
 	if (add_tree(t, sys_tree_clone_idmapped(op->source, op->flags, t->userns), op->source, err) < 0)
 		return -1;
-	if (op->kind != PLAN_OVERLAY)
+	if (op->kind != PLAN_OVERLAY || !op->upper)
 		return 0;
 	return add_tree(t, sys_tree_clone(AT_FDCWD, op->upper, MOUNT_NO_DEV), op->upper, err);
 }

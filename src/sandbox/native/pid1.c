@@ -47,6 +47,7 @@ struct init {
 	struct guard guard;
 	int socket;
 	int signals;
+	int oom; /* our own oom_score_adj */
 	struct command commands[MAX_COMMANDS];
 	time_t second;
 	unsigned events; /* told in this second */
@@ -126,6 +127,13 @@ static int map_ids(const struct pid1_start *s, uint32_t inside, struct error *er
 	return r < 0 ? error_sys(err, r, "user namespace: map the user id") : 0;
 }
 
+/* Limits of our own user namespace, for what no rlimit bounds. Best effort: seccomp refuses namespaces too. */
+static void limit_kernel_objects(void)
+{
+	(void)write_text("/proc/sys/user/max_user_namespaces", "0");
+	(void)write_text("/proc/sys/user/max_inotify_instances", "64");
+}
+
 /* The ids were mapped from outside: put them on. */
 static int wear_ids(uint32_t id, struct error *err)
 {
@@ -199,11 +207,18 @@ static void make_world(struct init *in, struct sys_net_maker *net)
 	} else if (map_ids(s, in->plan->uid, &err) < 0) {
 		give_up(in, &err);
 	}
+	limit_kernel_objects();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	(void)umask(022);
 	if (root_build(in->plan, &trees, &built, &err) < 0)
 		give_up(in, &err);
+	if (built.upper >= 0) {
+		struct buf none = {0};
+
+		tell(in, INSIDE_UPPER, &none, &built.upper, 1);
+		(void)close(built.upper);
+	}
 	r = eyes_init(&in->guard.eyes, built.outer_proc);
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: /proc");
@@ -278,7 +293,10 @@ static int spawn(struct init *in, const struct spawn *s, struct error *err)
 	for (i = 0; i < 3; i++)
 		start.stdio[i] = s->tty_bits >> i & 1 ? t.slave : s->stdio[i];
 	start.terminal = t.slave;
+	/* When memory runs out, the workload goes before us and before the host's processes. It inherits what we have now. */
+	(void)!write(in->oom, "500", 3);
 	r = confine_start(in->confine, &start, &c->pid, &c->listener, err);
+	(void)!write(in->oom, "0", 1);
 	if (r == 0) {
 		c->id = s->id;
 		wire_put_u64(&b, s->id);
@@ -522,7 +540,7 @@ void pid1_main(const struct pid1_start *start)
 		(void)error_sys(&err, r, "sandbox: network namespace");
 		give_up(&in, &err);
 	}
-	(void)write_text("/proc/self/oom_score_adj", "500"); /* the host's own processes come last */
+	in.oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	make_world(&in, net);
 	forget_arguments(start->req->argv);
 	in.signals = watch_signals();

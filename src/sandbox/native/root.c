@@ -28,6 +28,8 @@
 #define SCRATCH "proc"
 #define LOWER	SCRATCH "/lower"
 #define LAYERS	SCRATCH "/layers"
+#define UPPER	LAYERS "/upper"
+#define WORK	LAYERS "/work"
 
 struct builder {
 	const struct plan *plan;
@@ -291,8 +293,10 @@ static int op_overlay(struct builder *b, const struct plan_op *op)
 
 	if (r == 0)
 		r = attach_plainly(clone_host(b, op->source, op->flags), LOWER);
-	if (r == 0)
+	if (r == 0 && op->upper)
 		r = attach_plainly(clone_host(b, op->upper, MOUNT_NO_DEV), LAYERS);
+	else if (r == 0)
+		r = mkdir(UPPER, 0755) < 0 || mkdir(WORK, 0700) < 0 ? -errno : 0;
 	if (r < 0)
 		return fail(b, r, op, "copy");
 	place = find_place(b, op);
@@ -300,12 +304,14 @@ static int op_overlay(struct builder *b, const struct plan_op *op)
 		return fail(b, place, op, "find");
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
 	/* names from the new root, which need no quoting */
-	if (mount("overlay", path, "overlay", flags, "lowerdir=" LOWER ",upperdir=" LAYERS "/upper,workdir=" LAYERS "/work,userxattr") < 0) {
+	if (mount("overlay", path, "overlay", flags, "lowerdir=" LOWER ",upperdir=" UPPER ",workdir=" WORK ",userxattr") < 0) {
 		(void)fail(b, errno, op, "copy-on-write view of");
 		b->err->kind = ERROR_MISSING;
 		b->err->code = ENODEV;
 		return -1;
 	}
+	if (!op->upper)
+		b->result->upper = open(UPPER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return 0;
 }
 
@@ -447,7 +453,7 @@ int root_build(const struct plan *p, const struct root_trees *trees, struct root
 	size_t i;
 	int r = 0;
 
-	*ret = (struct root_result){.outer_proc = -1};
+	*ret = (struct root_result){.upper = -1, .outer_proc = -1};
 	for (i = 0; r == 0 && i < ARRAY_LEN(stages); i++)
 		r = stages[i](&b);
 	if (b.root >= 0)

@@ -19,10 +19,11 @@ struct root_trees {
 };
 
 struct root_result {
+	int upper; /* what the run changes in a copy-on-write folder, where that is kept in the scratch space; else -1 */
 	int outer_proc; /* where this machine lets nobody mount a /proc here, there is none inside, and this is the one around us (O_PATH); else -1 */
 };
 
-/* ERROR_MISSING with code ENODEV where overlayfs cannot be used for the copy-on-write work folder. */
+/* ERROR_MISSING with code ENODEV where overlayfs cannot be used for the copy-on-write work folder in this way. */
 int root_build(const struct plan *p, const struct root_trees *trees, struct root_result *ret, struct error *err);
 
 /* Lays a mask over, or makes read-only, what stands at path now (the root has been entered). For names that the host made meanwhile. */
