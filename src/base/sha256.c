@@ -1,6 +1,11 @@
 #include "base/sha256.h"
 
-static const uint32_t K[64] = {
+#ifdef __x86_64__
+#include <immintrin.h>
+#include <sys/platform/x86.h>
+#endif
+
+static const uint32_t K[64] = { /* FIPS 180-4, 4.2.2 */
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
 	0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
 	0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -15,7 +20,48 @@ static inline uint32_t ror(uint32_t x, unsigned n)
 	return x >> n | x << (32 - n);
 }
 
-static void compress(uint32_t h[8], const unsigned char *p)
+#ifdef __x86_64__
+/*
+ * The same with the processor's own instructions, about seven times as fast. They keep the eight words as (A B E F) and (C D G H) and do two rounds at a time; four
+ * words of the message schedule follow from the sixteen before them.
+ */
+__attribute__((target("sha,sse4.1"))) static void compress_fast(uint32_t h[8], const unsigned char *p)
+{
+	const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+	__m128i low = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(const void *)h), 0xb1);
+	__m128i high = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(const void *)(h + 4)), 0x1b);
+	__m128i abef = _mm_alignr_epi8(low, high, 8), cdgh = _mm_blend_epi16(high, low, 0xf0);
+	const __m128i abef_before = abef, cdgh_before = cdgh;
+	__m128i w[4], t;
+	unsigned i;
+
+	for (i = 0; i < 16; i++) {
+		if (i < 4) {
+			w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i)), swap);
+		} else {
+			t = _mm_alignr_epi8(w[(i + 3) & 3], w[(i + 2) & 3], 4);
+			t = _mm_add_epi32(_mm_sha256msg1_epu32(w[i & 3], w[(i + 1) & 3]), t);
+			w[i & 3] = _mm_sha256msg2_epu32(t, w[(i + 3) & 3]);
+		}
+		t = _mm_add_epi32(w[i & 3], _mm_loadu_si128((const __m128i *)(const void *)(K + 4 * i)));
+		cdgh = _mm_sha256rnds2_epu32(cdgh, abef, t);
+		abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(t, 0x0e));
+	}
+	abef = _mm_add_epi32(abef, abef_before);
+	cdgh = _mm_add_epi32(cdgh, cdgh_before);
+	low = _mm_shuffle_epi32(abef, 0x1b);
+	high = _mm_shuffle_epi32(cdgh, 0xb1);
+	_mm_storeu_si128((__m128i *)(void *)h, _mm_blend_epi16(low, high, 0xf0));
+	_mm_storeu_si128((__m128i *)(void *)(h + 4), _mm_alignr_epi8(high, low, 8));
+}
+
+static bool has_fast(void)
+{
+	return CPU_FEATURE_PRESENT(SHA) && CPU_FEATURE_PRESENT(SSE4_1);
+}
+#endif
+
+static void compress_plain(uint32_t h[8], const unsigned char *p)
 {
 	uint32_t w[64], v[8], t1, t2;
 	unsigned i;
@@ -37,6 +83,19 @@ static void compress(uint32_t h[8], const unsigned char *p)
 	}
 	for (i = 0; i < 8; i++)
 		h[i] += v[i];
+}
+
+static void compress(uint32_t h[8], const unsigned char *p, size_t blocks)
+{
+#ifdef __x86_64__
+	if (has_fast()) {
+		for (; blocks; blocks--, p += 64)
+			compress_fast(h, p);
+		return;
+	}
+#endif
+	for (; blocks; blocks--, p += 64)
+		compress_plain(h, p);
 }
 
 void sha256_init(struct sha256 *s)
@@ -61,12 +120,12 @@ void sha256_add(struct sha256 *s, const void *bytes, size_t n)
 		n -= take;
 		if (have + take < 64)
 			return;
-		compress(s->h, s->block);
+		compress(s->h, s->block, 1);
 	}
-	for (; n >= 64; p += 64, n -= 64)
-		compress(s->h, p);
-	if (n)
-		memcpy(s->block, p, n);
+	compress(s->h, p, n / 64);
+	p += n - n % 64;
+	if (n % 64)
+		memcpy(s->block, p, n % 64);
 }
 
 void sha256_done(struct sha256 *s, unsigned char out[SHA256_SIZE])

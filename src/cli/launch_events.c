@@ -44,15 +44,6 @@ static void put_isolation(struct json *j, const struct launch_facts *f)
 	json_close(j);
 }
 
-static void plan_digest(const struct plan *plan, char out[SHA256_HEX])
-{
-	AUTO_BUF b = {0};
-
-	buf_init(&b, 64 << 20);
-	plan_print(plan, &b);
-	sha256_hex_of(buf_view(&b), out);
-}
-
 int launch_log_start(struct audit *audit, const struct launch_facts *f, struct error *err)
 {
 	AUTO_BUF isolation = {0};

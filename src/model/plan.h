@@ -73,7 +73,7 @@ struct plan {
 	const char *workdir; /* NULL: none */
 	int workdir_mode;    /* enum workdir_mode */
 	const char *home;
-	uint32_t uid;
+	uint32_t uid, gid; /* inside */
 	uint64_t tmp_size;
 	struct plan_limits limits;
 	bool restrict_exec;	  /* only what `executables` names may be executed */

@@ -48,8 +48,8 @@ static int add_made(struct draft *d)
 {
 	struct plan *p = d->plan;
 	const char *passwd = arena_printf(p->arena, "root:x:0:0:root:/root:/usr/sbin/nologin\ncordon:x:%u:%u::%s:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
-					  p->uid, p->uid, p->home);
-	const char *group = arena_printf(p->arena, "root:x:0:\ncordon:x:%u:\nnogroup:x:65534:\n", p->uid);
+					  p->uid, p->gid, p->home);
+	const char *group = arena_printf(p->arena, "root:x:0:\ncordon:x:%u:\nnogroup:x:65534:\n", p->gid);
 	const struct plan_op made[] = {
 		{.kind = PLAN_FILE, .target = "/etc/group", .source = group, .mode = 0644, .why = WHY},
 		{.kind = PLAN_FILE, .target = "/etc/hostname", .source = "cordon\n", .mode = 0644, .why = WHY},

@@ -196,7 +196,12 @@ static int fill_limits(struct draft *d)
 	l->file_size = pp->max_file_size.v;
 	d->plan->tmp_size = d->policy->fs.tmp_size.v;
 	d->plan->loopback = d->policy->net.loopback.v;
-	d->plan->uid = (uint32_t)pp->user.v;
+	d->plan->uid = d->plan->gid = (uint32_t)pp->user.v;
+	/* Nobody asked for an id: the user's own, so that what tools note down about files (git's index) holds inside and outside. */
+	if (pp->user.at.file == 0 && geteuid() != 0) {
+		d->plan->uid = geteuid();
+		d->plan->gid = getegid();
+	}
 	if (pp->user.v == 0)
 		return error_set(d->err, ERROR_DENIED,
 				 "process.user: 0 is not given to a workload (it would own what the namespace owns); use another id, such as 1000");

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/sha256.h"
 #include "model/plan.h"
 #include "model/policy.h"
 
@@ -27,7 +28,10 @@ struct plan_request {
 int plan_build(const struct plan_request *req, struct plan **ret, struct error *err);
 void plan_free(struct plan *p);
 
-/* One line an op, for --dry-run and the plan's digest. Everything escaped. */
+/* One line an op, for --dry-run. Everything escaped. */
 void plan_print(const struct plan *p, struct buf *out);
+
+/* SHA-256 over all that the plan says, but the environment's values: they may be secrets. */
+void plan_digest(const struct plan *p, char out[SHA256_HEX]);
 
 #endif

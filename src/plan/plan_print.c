@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "plan/plan_build.h"
@@ -53,4 +54,50 @@ void plan_print(const struct plan *p, struct buf *out)
 		text_escape(out, sv_of(p->argv[i]), 256);
 	}
 	(void)buf_char(out, '\n');
+}
+
+static void digest_str(struct sha256 *h, const char *s)
+{
+	/* with its NUL, so that no two lists of strings look alike */
+	sha256_add(h, s ? s : "", (s ? strlen(s) : 0) + 1);
+}
+
+static void digest_num(struct sha256 *h, uint64_t v)
+{
+	sha256_add(h, &v, sizeof(v));
+}
+
+void plan_digest(const struct plan *p, char out[SHA256_HEX])
+{
+	const struct plan_limits *l = &p->limits;
+	unsigned char digest[SHA256_SIZE];
+	struct sha256 h;
+	size_t i;
+
+	sha256_init(&h);
+	for (i = 0; i < p->n_ops; i++) {
+		const struct plan_op *op = &p->ops[i];
+
+		digest_num(&h, (uint64_t)op->kind | (uint64_t)op->flags << 8 | (uint64_t)op->writable << 16 | (uint64_t)op->host << 17 |
+				       (uint64_t)op->mode << 32);
+		digest_str(&h, op->target);
+		digest_str(&h, op->source);
+	}
+	for (i = 0; i < p->n_guards; i++)
+		digest_str(&h, p->guards[i].rule);
+	for (i = 0; p->argv[i]; i++)
+		digest_str(&h, p->argv[i]);
+	for (i = 0; p->executables && p->executables[i]; i++)
+		digest_str(&h, p->executables[i]);
+	digest_str(&h, p->cwd);
+	digest_num(&h, p->uid);
+	digest_num(&h, p->tmp_size);
+	digest_num(&h, l->memory);
+	digest_num(&h, l->processes);
+	digest_num(&h, l->cpu_thousandths);
+	digest_num(&h, l->timeout_ms);
+	digest_num(&h, l->file_size);
+	digest_num(&h, (uint64_t)p->loopback | (uint64_t)p->restrict_exec << 1);
+	sha256_done(&h, digest);
+	sha256_hex(digest, out);
 }

@@ -103,6 +103,29 @@ static void sha256_gives_the_published_digests(void)
 	CHECK_STR(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+static void sha256_is_the_same_however_the_bytes_arrive(void)
+{
+	unsigned char text[1000], one[SHA256_SIZE], many[SHA256_SIZE];
+	struct sha256 s;
+	size_t n, at, step;
+
+	for (at = 0; at < sizeof(text); at++)
+		text[at] = (unsigned char)(at * 7 + at / 3);
+	for (n = 0; n < sizeof(text); n += 13) {
+		sha256_init(&s);
+		sha256_add(&s, text, n);
+		sha256_done(&s, one);
+		sha256_init(&s);
+		for (at = 0, step = 1; at < n; at += step, step = step % 97 + 1) {
+			if (step > n - at)
+				step = n - at;
+			sha256_add(&s, text + at, step);
+		}
+		sha256_done(&s, many);
+		CHECK(memcmp(one, many, sizeof(one)) == 0);
+	}
+}
+
 static void untrusted_text_cannot_move_the_cursor(void)
 {
 	struct text_shown t;
@@ -170,6 +193,7 @@ int main(void)
 		CASE(a_prefix_of_a_denied_path_is_on_its_way),
 		CASE(bad_patterns_are_refused),
 		CASE(sha256_gives_the_published_digests),
+		CASE(sha256_is_the_same_however_the_bytes_arrive),
 		CASE(untrusted_text_cannot_move_the_cursor),
 		CASE(a_slip_is_guessed_and_nonsense_is_not),
 		CASE(json_is_escaped_and_has_its_commas),

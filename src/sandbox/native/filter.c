@@ -57,11 +57,13 @@ struct program {
 	struct sock_filter *out;
 	size_t n;
 	const struct filter_options *o;
+	/* Branches of the search that end in an answer, which is put behind the search. */
 	struct {
 		size_t at;
+		bool greater; /* the branch for "not below" */
 		enum what what;
-	} jumps[N_RANGES]; /* leaves whose block comes later */
-	size_t n_jumps;
+	} ends[N_RANGES];
+	size_t n_ends;
 	bool full;
 };
 
@@ -171,22 +173,43 @@ static void block_sockopt(struct program *p)
 /* What files, sockets and terminals need; nothing that types into a terminal, changes its discipline or steals it. */
 static void block_ioctl(struct program *p)
 {
-	static const uint32_t known[] = {
-		0x5401, 0x5402, 0x5403, 0x5404, 0x5405, 0x5406, 0x5407, 0x5408, /* TCGETS .. TCSETAF */
-		0x5409, 0x540a, 0x540b, 0x540c, 0x540d,				/* TCSBRK, TCXONC, TCFLSH, TIOCEXCL, TIOCNXCL */
-		0x540e, 0x540f, 0x5410, 0x5411, 0x5413, 0x5414,			/* TIOCSCTTY, PGRP, OUTQ, WINSZ */
-		0x541b, 0x5420, 0x5421, 0x5422, 0x5424, 0x5425, 0x5429,		/* FIONREAD, TIOCPKT, FIONBIO, TIOCNOTTY, TCSBRKP, TIOCGSID */
-		0x542a, 0x542b, 0x542c, 0x542d,					/* TCGETS2 .. */
-		0x5450, 0x5451, 0x5452, 0x5460,					/* FIONCLEX, FIOCLEX, FIOASYNC, FIOQSIZE */
-		0x80045430, 0x40045431, 0x5441, 0x80045438, 0x80045439,		/* TIOCGPTN, TIOCSPTLCK, TIOCGPTPEER, TIOCGPKT, TIOCGPTLCK */
-		0x8904, 0x8905, 0x8906, 0x8907, 0x8910, 0x8912, 0x8913, 0x8915, 0x8919, 0x891b, 0x8921, 0x8927, 0x8933, /* SIOCG* */
-		0x40049409, 0x4020940d, 0xc0189436, 0xc020660b, 0x80086601, 0x5207, /* FICLONE, FICLONERANGE, FIDEDUPERANGE, FIEMAP, GETFLAGS */
+	static const struct {
+		uint32_t first, last;
+	} known[] = {
+		{0x5401, 0x5411},		/* TCGETS to TIOCOUTQ: settings, flow, exclusive use, controlling terminal, process groups */
+		{0x5413, 0x5414},		/* window size; 0x5412, TIOCSTI, types into the terminal */
+		{0x541b, 0x541b},		/* FIONREAD */
+		{0x5420, 0x5422},		/* packet mode, FIONBIO, TIOCNOTTY */
+		{0x5424, 0x542d},		/* line discipline (to read), break, session, TCGETS2 and its kin; 0x5423 would set the discipline */
+		{0x5441, 0x5441},		/* TIOCGPTPEER */
+		{0x5450, 0x5460},		/* close-on-exec, FIOASYNC, FIOQSIZE */
+		{0x8904, 0x8907},		/* of sockets: owner, mark, time stamp */
+		{0x8910, 0x8915},		/* of interfaces: names, addresses, flags (to read) */
+		{0x8919, 0x891b},
+		{0x8921, 0x8921},
+		{0x8927, 0x8927},
+		{0x8933, 0x8933},
+		{0x40045431, 0x40045431},	/* TIOCSPTLCK */
+		{0x40049409, 0x40049409},	/* FICLONE */
+		{0x4020940d, 0x4020940d},	/* FICLONERANGE */
+		{0x80045430, 0x80045430},	/* TIOCGPTN */
+		{0x80045438, 0x80045439},	/* packet mode, lock (to read) */
+		{0x80086601, 0x80086601},	/* FS_IOC_GETFLAGS */
+		{0xc0189436, 0xc0189436},	/* FIDEDUPERANGE */
+		{0xc020660b, 0xc020660b},	/* FIEMAP */
 	};
 	size_t i;
 
 	load_arg(p, 1);
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		allow_if(p, known[i]);
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (known[i].first == known[i].last) {
+			allow_if(p, known[i].first);
+			continue;
+		}
+		emit(p, BPF_OP_JGE, 0, 2, known[i].first);
+		emit(p, BPF_OP_JGE, 1, 0, known[i].last + 1);
+		ret_allow(p);
+	}
 	ret_errno(p, ENOTTY);
 }
 
@@ -324,6 +347,17 @@ static int by_number(const void *a, const void *b)
 	return (x->nr > y->nr) - (x->nr < y->nr);
 }
 
+/* The table is in the order of x86-64's numbers. */
+static bool is_sorted(const struct row *r)
+{
+	size_t i;
+
+	for (i = 1; i < N_ROWS; i++)
+		if (r[i - 1].nr >= r[i].nr)
+			return false;
+	return true;
+}
+
 /* The whole number line as ranges with one meaning each. */
 static size_t make_ranges(struct range *to)
 {
@@ -332,7 +366,8 @@ static size_t make_ranges(struct range *to)
 	size_t i, n = 0;
 
 	memcpy(sorted, rows, sizeof(rows));
-	qsort(sorted, N_ROWS, sizeof(sorted[0]), by_number);
+	if (!is_sorted(sorted))
+		qsort(sorted, N_ROWS, sizeof(sorted[0]), by_number);
 	for (i = 0; i < N_ROWS; i++) {
 		if ((uint32_t)sorted[i].nr > next && (n == 0 || to[n - 1].what != ENOSYS_))
 			to[n++] = (struct range){next, ENOSYS_};
@@ -345,50 +380,70 @@ static size_t make_ranges(struct range *to)
 	return n;
 }
 
-static void leaf(struct program *p, enum what what)
+/* A branch to an answer: patched when it is known where that stands. */
+static void end_branch(struct program *p, size_t at, bool greater, enum what what)
 {
-	if (what <= GUARD) {
-		blocks[what](p);
+	if (p->n_ends == N_RANGES) {
+		p->full = true;
 		return;
 	}
-	if (p->n_jumps < N_RANGES) {
-		p->jumps[p->n_jumps].at = p->n;
-		p->jumps[p->n_jumps++].what = what;
-	}
-	emit(p, BPF_OP_JA, 0, 0, 0);
+	p->ends[p->n_ends].at = at;
+	p->ends[p->n_ends].greater = greater;
+	p->ends[p->n_ends++].what = what;
 }
 
-/* A leaf is one instruction and a subtree of k ranges has k - 1 inner nodes of two: its size is known beforehand. */
-static size_t tree_size(size_t k)
-{
-	return k + 2 * (k - 1);
-}
-
+/* One comparison, the search among the lower half, the search among the upper half. */
 static void tree(struct program *p, const struct range *r, size_t k)
 {
-	size_t half = k / 2;
+	size_t half = k / 2, at = p->n;
 
-	if (k == 1) {
-		leaf(p, r[0].what);
+	emit(p, BPF_OP_JGE, 0, 0, r[half].from);
+	if (half == 1)
+		end_branch(p, at, false, r[0].what);
+	else
+		tree(p, r, half);
+	if (k - half == 1) {
+		end_branch(p, at, true, r[half].what);
 		return;
 	}
-	emit(p, BPF_OP_JGE, 0, 1, r[half].from);
-	emit(p, BPF_OP_JA, 0, 0, (uint32_t)tree_size(half));
-	tree(p, r, half);
+	if (p->n - at - 1 > UINT8_MAX || p->full)
+		p->full = true;
+	else
+		bpf_put(&p->out[at], BPF_OP_JGE, (uint8_t)(p->n - at - 1), 0, r[half].from);
 	tree(p, r + half, k - half);
 }
 
-static void put_blocks(struct program *p)
+/* Sets one branch of the comparison at `at` to lead to `to`. */
+static void set_branch(struct program *p, size_t at, bool greater, size_t to)
 {
-	size_t i, start;
+	struct sock_filter *f = &p->out[at];
+	size_t jump = to - at - 1;
+
+	if (jump > UINT8_MAX)
+		p->full = true;
+	else if (greater)
+		f->jt = (uint8_t)jump;
+	else
+		f->jf = (uint8_t)jump;
+}
+
+/* The answers: one instruction each, so that all are within the reach of a branch; those that look at arguments lead on to their block. */
+static void put_answers(struct program *p)
+{
+	size_t start = p->n, i;
 	unsigned what;
 
-	for (what = GUARD + 1; what < N_WHAT; what++) {
-		start = p->n;
+	for (what = 0; what < N_WHAT; what++) {
+		if (what <= GUARD)
+			blocks[what](p);
+		else
+			emit(p, BPF_OP_JA, 0, 0, 0);
+	}
+	for (i = 0; i < p->n_ends && !p->full; i++)
+		set_branch(p, p->ends[i].at, p->ends[i].greater, start + p->ends[i].what);
+	for (what = GUARD + 1; what < N_WHAT && !p->full; what++) {
+		bpf_put(&p->out[start + what], BPF_OP_JA, 0, 0, (uint32_t)(p->n - start - what - 1));
 		blocks[what](p);
-		for (i = 0; i < p->n_jumps; i++)
-			if (p->jumps[i].what == what && p->jumps[i].at < FILTER_MAX)
-				bpf_put(&p->out[p->jumps[i].at], BPF_OP_JA, 0, 0, (uint32_t)(start - p->jumps[i].at - 1));
 	}
 }
 
@@ -405,7 +460,7 @@ int filter_build(const struct filter_options *o, struct sock_filter *out)
 	emit(&p, BPF_OP_JGE, 0, 1, 0x40000000); /* x32 */
 	emit(&p, BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
 	tree(&p, ranges, n);
-	put_blocks(&p);
+	put_answers(&p);
 	return p.full ? -E2BIG : (int)p.n;
 }
 

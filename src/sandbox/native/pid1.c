@@ -111,15 +111,15 @@ static int write_text(const char *path, const char *text)
 }
 
 /* An ordinary user may map one id: its own. */
-static int map_ids(const struct pid1_start *s, uint32_t inside, struct error *err)
+static int map_ids(const struct pid1_start *s, const struct plan *p, struct error *err)
 {
 	char line[64];
 	int r = write_text("/proc/self/setgroups", "deny");
 
-	(void)snprintf(line, sizeof(line), "%u %u 1", inside, s->map_gid);
+	(void)snprintf(line, sizeof(line), "%u %u 1", p->gid, s->map_gid);
 	if (r == 0)
 		r = write_text("/proc/self/gid_map", line);
-	(void)snprintf(line, sizeof(line), "%u %u 1", inside, s->map_uid);
+	(void)snprintf(line, sizeof(line), "%u %u 1", p->uid, s->map_uid);
 	if (r == 0)
 		r = write_text("/proc/self/uid_map", line);
 	if (r == -ENOENT)
@@ -204,7 +204,7 @@ static void make_world(struct init *in, struct sys_net_maker *net)
 	if (s->mapped_by_parent) {
 		if (wait_go(in, &trees, &err) < 0 || wear_ids(in->plan->uid, &err) < 0)
 			give_up(in, &err);
-	} else if (map_ids(s, in->plan->uid, &err) < 0) {
+	} else if (map_ids(s, in->plan, &err) < 0) {
 		give_up(in, &err);
 	}
 	limit_kernel_objects();
