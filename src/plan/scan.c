@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
-enum { SCAN_NAMES = 512 };
+enum { SCAN_NAMES = 1024 };
 
 struct entry {
 	uint64_t inode;
@@ -36,7 +36,8 @@ struct walk {
 	const char *shown_as;
 	uint64_t entries;
 	/* A floating pattern begins to matter at its first name: most entries of a tree have none of these. */
-	uint64_t first_names[SCAN_NAMES / 64];
+	struct sv first_names[SCAN_NAMES]; /* a hash table, open addressing */
+	size_t n_names;
 	bool any_wild;	   /* some pattern begins with a wildcard: try every entry */
 	bool any_anchored; /* some pattern names a place at, above or below root */
 	struct linked *links;
@@ -62,10 +63,32 @@ static bool touches(const struct glob *g, const char *root)
 	return memcmp(base.p, r.p, base.n < r.n ? base.n : r.n) == 0;
 }
 
+/* Its place in the table, or the free one where it would go. */
+static const struct sv *find_name(const struct sv *table, struct sv name)
+{
+	unsigned h = name_hash(name);
+
+	while (table[h].n && !sv_eq(table[h], name))
+		h = (h + 1) % SCAN_NAMES;
+	return &table[h];
+}
+
+static void add_name(struct walk *w, struct sv name)
+{
+	size_t at = (size_t)(find_name(w->first_names, name) - w->first_names);
+
+	if (w->first_names[at].n)
+		return;
+	/* a policy with more names than that is searched the slow way */
+	if (++w->n_names > SCAN_NAMES / 2)
+		w->any_wild = true;
+	else
+		w->first_names[at] = name;
+}
+
 static void note_first_names(struct walk *w)
 {
 	const struct glob *g;
-	unsigned h;
 	size_t i;
 
 	for (i = 0; i < w->scan->n_guards; i++) {
@@ -73,8 +96,7 @@ static void note_first_names(struct walk *w)
 		if (!(g->stars & 1)) {
 			w->any_anchored = w->any_anchored || touches(g, w->root) || touches(g, w->shown_as);
 		} else if (g->n > 1 && (g->literal >> 1 & 1)) {
-			h = name_hash(sv_n(g->text + g->start[1], g->len[1]));
-			w->first_names[h / 64] |= UINT64_C(1) << (h % 64);
+			add_name(w, sv_n(g->text + g->start[1], g->len[1]));
 		} else {
 			w->any_wild = true;
 		}
@@ -83,9 +105,7 @@ static void note_first_names(struct walk *w)
 
 static bool may_matter(const struct walk *w, const char *name)
 {
-	unsigned h = name_hash(sv_of(name));
-
-	return w->any_wild || w->any_anchored || (w->first_names[h / 64] >> (h % 64) & 1);
+	return w->any_wild || w->any_anchored || find_name(w->first_names, sv_of(name))->n;
 }
 
 static const struct plan_guard *judge(const struct walk *w, struct sv host, struct sv inside, bool folder, bool *on_way)
