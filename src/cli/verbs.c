@@ -28,6 +28,7 @@ const struct verb verbs[] = {
 			   "    cordon run --profile strict -- python3 script.py",
 		.options = verb_run_options,
 		.dashdash = true,
+		.needs_command = true,
 		.run = verb_run,
 	},
 	{
@@ -39,6 +40,7 @@ const struct verb verbs[] = {
 		.min_args = 1,
 		.max_args = 1,
 		.dashdash = true,
+		.needs_command = true,
 		.run = verb_exec,
 	},
 	{

@@ -142,12 +142,14 @@ static const char *digits(const char *s, long *ret)
 	return end;
 }
 
-/* Behind "/proc/self", "/proc/thread-self" or "/proc/<the caller's own number>"; NULL for other paths. */
+/* Behind "/proc/self", "/proc/thread-self" or "/proc/<the caller's own number>"; /dev/fd is a link to such a place. NULL for other paths. */
 static const char *behind_self(pid_t pid, const char *path)
 {
 	const char *rest;
 	long n;
 
+	if (strncmp(path, "/dev/fd", 7) == 0 && (path[7] == '/' || !path[7]))
+		return path + 4;
 	if (strncmp(path, "/proc/", 6) != 0)
 		return NULL;
 	path += 6;
@@ -164,8 +166,6 @@ int guard_own_fd(pid_t pid, const char *path)
 	const char *rest = behind_self(pid, path);
 	long n;
 
-	if (!rest && strncmp(path, "/dev/fd/", 8) == 0)
-		rest = path + 4; /* the same "/fd/N" */
 	if (!rest || strncmp(rest, "/fd/", 4) != 0)
 		return -1;
 	rest = digits(rest + 4, &n);

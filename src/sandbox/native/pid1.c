@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -48,6 +49,7 @@ struct init {
 	int socket;
 	int signals;
 	int oom; /* our own oom_score_adj */
+	mode_t umask; /* the user's, for commands; ours changes with each name that the guard makes */
 	struct command commands[MAX_COMMANDS];
 	time_t second;
 	unsigned events; /* told in this second */
@@ -210,7 +212,7 @@ static void make_world(struct init *in, struct sys_net_maker *net)
 	limit_kernel_objects();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	(void)umask(022);
+	in->umask = umask(022);
 	if (root_build(in->plan, &trees, &built, &err) < 0)
 		give_up(in, &err);
 	if (built.upper >= 0) {
@@ -272,9 +274,48 @@ static struct command *free_slot(struct init *in)
 	size_t i;
 
 	for (i = 0; i < MAX_COMMANDS; i++)
-		if (!in->commands[i].pid)
+		if (!in->commands[i].pid && in->commands[i].listener < 0)
 			return &in->commands[i];
 	return NULL;
+}
+
+/* The sandbox's own device in place of the host's, which could not be opened again under the names in /dev. -1: it is none of these. */
+static int own_device(int fd)
+{
+	static const struct {
+		unsigned minor;
+		const char *path;
+	} devices[] = {{3, "/dev/null"}, {5, "/dev/zero"}, {7, "/dev/full"}, {8, "/dev/random"}, {9, "/dev/urandom"}};
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+	size_t i;
+
+	if (flags < 0 || fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode))
+		return -1;
+	for (i = 0; i < ARRAY_LEN(devices); i++)
+		if (st.st_rdev == makedev(1, devices[i].minor))
+			return open(devices[i].path, (flags & O_ACCMODE) | O_NOCTTY | O_CLOEXEC);
+	return -1;
+}
+
+static int start_command(struct init *in, struct confine_start *start, struct command *c, struct error *err)
+{
+	int own[3], i, r;
+
+	for (i = 0; i < 3; i++) {
+		own[i] = own_device(start->stdio[i]);
+		if (own[i] >= 0)
+			start->stdio[i] = own[i];
+	}
+	(void)umask(in->umask);
+	/* When memory runs out, the workload goes before us and before the host's processes. It inherits what we have now. */
+	(void)!write(in->oom, "500", 3);
+	r = confine_start(in->confine, start, &c->pid, &c->listener, err);
+	(void)!write(in->oom, "0", 1);
+	for (i = 0; i < 3; i++)
+		if (own[i] >= 0)
+			(void)close(own[i]);
+	return r;
 }
 
 static int spawn(struct init *in, const struct spawn *s, struct error *err)
@@ -293,10 +334,7 @@ static int spawn(struct init *in, const struct spawn *s, struct error *err)
 	for (i = 0; i < 3; i++)
 		start.stdio[i] = s->tty_bits >> i & 1 ? t.slave : s->stdio[i];
 	start.terminal = t.slave;
-	/* When memory runs out, the workload goes before us and before the host's processes. It inherits what we have now. */
-	(void)!write(in->oom, "500", 3);
-	r = confine_start(in->confine, &start, &c->pid, &c->listener, err);
-	(void)!write(in->oom, "0", 1);
+	r = start_command(in, &start, c, err);
 	if (r == 0) {
 		c->id = s->id;
 		wire_put_u64(&b, s->id);
