@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "policy/policy_cache.h"
 #include "policy/policy_codec.h"
+#include "policy/policy_mandatory.h"
 #include "policy/policy_profile.h"
+#include "policy/policy_role.h"
 
 /* What shipped profiles are called where a path would stand. */
 static const char shipped_prefix[] = "profile:";
@@ -29,6 +32,8 @@ static int fail_read(const char *path, int code, struct error *err)
 				 POLICY_MAX_BYTES >> 20);
 	if (code == -EISDIR)
 		return error_set(err, ERROR_INPUT, "%s: is a folder; name a policy file", name.s);
+	if (code == -EINVAL)
+		return error_set(err, ERROR_INPUT, "%s: is not a regular file; name a policy file", name.s);
 	if (code == -ENOENT)
 		return error_set(err, ERROR_INPUT, "%s: there is no such file; check the path", name.s);
 	return error_sys(err, code, "%s: cannot be read", name.s);
@@ -112,6 +117,14 @@ static const char *file_path(const struct load *l, const struct policy_want *wan
 	return arena_printf(a, "%.*s/%s", slash ? (int)(slash - want->from) : 0, want->from, want->name);
 }
 
+/* What a person names may be a pipe; what a file names is a file. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return path && stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 static int get_file(struct load *l, const struct policy_want *want, struct arena *a, struct policy_text *ret,
 		    struct error *err)
 {
@@ -121,6 +134,8 @@ static int get_file(struct load *l, const struct policy_want *want, struct arena
 	if (want->from && strncmp(want->from, shipped_prefix, strlen(shipped_prefix)) == 0)
 		return error_set(err, ERROR_INPUT, "a shipped profile extends profiles only");
 	path = file_path(l, want, a);
+	if (want->from && is_special(path))
+		return fail_read(path, -EINVAL, err);
 	r = read_text(l, path, want->from ? path : want->name, a, ret, err);
 	return r == 1 ? fail_read(want->name, -ENOENT, err) : r;
 }
@@ -155,26 +170,50 @@ static bool has_relative(const struct policy_request *req)
 	return false;
 }
 
-static int compile_and_keep(struct load *l, const struct cache_key *key, struct policy **ret, char digest[65],
-			    struct error *err)
+static bool is_denied(const struct policy *p, const char *pattern)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->fs.deny.n; i++)
+		if (strcmp(p->fs.deny.v[i].s, pattern) == 0)
+			return true;
+	return false;
+}
+
+/* Even a parser that was taken over cannot leave out what no policy can lift. */
+static bool keeps_mandatory(const struct policy *p)
+{
+	const struct mandatory *m;
+
+	for (m = mandatory_deny; m->pattern; m++)
+		if (!is_denied(p, m->pattern))
+			return false;
+	return mandatory_is_protect(&p->fs.protect);
+}
+
+/* Not here: whoever reads a policy's text holds nothing. What it answers is decoded, never parsed. */
+static int compile_and_keep(struct load *l, const struct cache_key *key, struct arena *a, struct policy **ret,
+			    char digest[65], struct error *err)
 {
 	struct policy_fetch fetch = {get_text, l};
-	struct policy *p = NULL;
 	AUTO_BUF encoding = {0};
 	int r;
 
-	if (policy_compile(l->req, &fetch, &p, err) < 0)
-		return -1;
 	buf_init(&encoding, POLICY_CODEC_MAX);
-	r = policy_encode(p, &encoding);
-	if (r < 0) {
-		policy_free(p);
-		return error_sys(err, r, "the policy cannot be encoded");
+	if (policy_role_compile(l->req, &fetch, a, &encoding, err) < 0)
+		return -1;
+	r = policy_decode(buf_view(&encoding), ret);
+	if (r < 0)
+		return error_sys(err, r, "the compiled policy cannot be read");
+	if (!keeps_mandatory(*ret)) {
+		policy_free(*ret);
+		*ret = NULL;
+		return error_set(err, ERROR_INPUT,
+				 "the policy could not be compiled safely: protections are missing from it");
 	}
 	sha256_hex_of(buf_view(&encoding), digest);
 	if (key)
 		(void)policy_cache_put(l->req->cache_dir, key, &l->files, digest, buf_view(&encoding));
-	*ret = p;
 	return 0;
 }
 
@@ -184,7 +223,9 @@ int policy_load(const struct policy_request *req, struct policy **ret, char dige
 	char cwd[PATH_MAX];
 	struct cache_key key;
 	const char *from = NULL;
+	struct arena *a;
 	bool keep;
+	int r;
 
 	if (has_relative(req)) {
 		from = getcwd(cwd, sizeof(cwd));
@@ -195,10 +236,15 @@ int policy_load(const struct policy_request *req, struct policy **ret, char dige
 	if (keep && policy_cache_get(req->cache_dir, &key, ret, digest) == 0)
 		return 0;
 	l = calloc(1, sizeof(*l));
-	if (!l)
+	a = arena_new();
+	if (!l || !a) {
+		arena_free(a);
 		return policy_no_memory(err);
+	}
 	l->req = req;
 	l->cwd = from;
 	l->files.skip = !keep;
-	return compile_and_keep(l, keep ? &key : NULL, ret, digest, err);
+	r = compile_and_keep(l, keep ? &key : NULL, a, ret, digest, err);
+	arena_free(a);
+	return r;
 }

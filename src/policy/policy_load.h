@@ -6,7 +6,7 @@
  * intersect with the operator's ceiling
  * ($XDG_CONFIG_HOME/cordon/policy.yaml, where it exists: hosts, methods, paths, ports, models are intersected, limits
  * take the minimum, denies are united), add the mandatory protections, resolve paths, validate. All of it but the
- * reading is policy_compile.h.
+ * reading is policy_compile.h, and happens in a process of its own that can do nothing else (policy_role.h).
  *
  * A profile is a name without "/" and ".": $XDG_CONFIG_HOME/cordon/profiles/NAME.yaml first, then the shipped ones,
  * which are built in. An operator's profile that extends its own name means the shipped one. A file that `extends`
