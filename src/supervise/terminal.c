@@ -20,7 +20,8 @@ void terminal_raw(struct terminal *t)
 {
 	struct termios raw;
 
-	if (t->in < 0 || t->raw || tcgetattr(t->in, &t->saved) < 0)
+	/* In the background (timeout(1) puts its command there) the terminal is not ours to set or to read. */
+	if (t->in < 0 || t->raw || tcgetpgrp(t->in) != getpgrp() || tcgetattr(t->in, &t->saved) < 0)
 		return;
 	raw = t->saved;
 	cfmakeraw(&raw);
@@ -76,7 +77,7 @@ size_t terminal_poll(struct terminal *t, struct pollfd *p)
 	if (t->n_up)
 		want |= POLLOUT;
 	p[0] = (struct pollfd){.fd = t->master, .events = want};
-	p[1] = (struct pollfd){.fd = t->in >= 0 && !t->in_ended && t->n_up == 0 ? t->in : -1, .events = POLLIN};
+	p[1] = (struct pollfd){.fd = t->raw && !t->in_ended && t->n_up == 0 ? t->in : -1, .events = POLLIN};
 	p[2] = (struct pollfd){.fd = t->n_down ? t->out : -1, .events = POLLOUT};
 	return 3;
 }

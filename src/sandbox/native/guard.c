@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -325,9 +327,9 @@ static int open_new(const struct job *j, const struct place *p, int flags, uint6
 	return fd < 0 ? -errno : fd;
 }
 
-enum { FOLLOW = INT_MIN, WAIT = INT_MIN + 1 };
+enum { FOLLOW = INT_MIN, WAIT = INT_MIN + 1, NO_NAME = O_TMPFILE & ~O_DIRECTORY };
 
-/* One round: the last component is looked at. FOLLOW: it is a link, whose text is now in path and whose folder is base. */
+/* One round: the last component is looked at. FOLLOW: it is a link, whose text is now in path and whose folder is base. WAIT: it is a FIFO, which is now base. */
 static int open_round(const struct job *j, int *base, char path[PATH_MAX], int flags, uint64_t mode)
 {
 	struct place p;
@@ -347,10 +349,16 @@ static int open_round(const struct job *j, int *base, char path[PATH_MAX], int f
 		r = -ELOOP;
 	else if (S_ISLNK(st.st_mode) && !p.own_proc)
 		r = FOLLOW;
-	else if (S_ISFIFO(st.st_mode) && !(flags & O_NONBLOCK))
+	else if (S_ISFIFO(st.st_mode) && !(flags & O_NONBLOCK) && !p.own_proc)
 		r = WAIT;
 	else
 		r = open_found(j, &p, &st, flags);
+	if (r == WAIT) {
+		if (*base >= 0)
+			(void)close(*base);
+		*base = openat(p.dir, p.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		r = *base < 0 ? -errno : WAIT;
+	}
 	if (r == FOLLOW) {
 		n = readlinkat(p.dir, p.name, path, PATH_MAX - 1);
 		if (n <= 0) {
@@ -377,23 +385,38 @@ static void answer_opened(const struct job *j, int fd, int flags)
 		(void)close(fd);
 }
 
-/* Opens a FIFO in a child, which may wait for the other end as long as it takes. */
-static void open_waiting(const struct job *j, int base, const char *path, int flags)
+static void wake(int sig)
 {
-	struct place p;
+	(void)sig;
+}
+
+/*
+ * Opens a FIFO in a child, which may wait for the other end as long as it takes; but no longer than the caller does, or a workload could leave any number of them behind by
+ * ending processes that wait.
+ */
+static void open_waiting(const struct job *j, int fifo, int flags)
+{
+	struct sigaction on_alarm = {.sa_handler = wake};
+	struct itimerval beat = {{0, 50000}, {0, 50000}};
 	pid_t child = fork();
-	int r;
+	sigset_t set;
+	char path[32];
+	int fd;
 
 	if (child < 0)
 		(void)seccomp_answer(j->listener, j->call->id, 0, -EAGAIN);
 	if (child != 0)
 		return;
-	r = guard_place(&j->g->eyes, j->call->pid, base, path, &p);
-	if (r == 0) {
-		r = openat(p.dir, p.name, (flags & ~O_CREAT) | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
-		r = r < 0 ? -errno : r;
-	}
-	answer_opened(j, r, flags);
+	(void)sigaction(SIGALRM, &on_alarm, NULL);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGALRM);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	(void)setitimer(ITIMER_REAL, &beat, NULL);
+	(void)snprintf(path, sizeof(path), "self/fd/%d", fifo);
+	do
+		fd = openat(j->g->eyes.proc, path, (flags & ~(O_CREAT | O_NOFOLLOW)) | O_NOCTTY | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR && seccomp_alive(j->listener, j->call->id));
+	answer_opened(j, fd < 0 ? -errno : fd, flags);
 	_exit(0);
 }
 
@@ -403,6 +426,8 @@ static void do_open(const struct job *j, int d, unsigned at, int flags, uint64_t
 	AUTO_FD base = -1;
 	int r = arg_path(j, at, path), rounds = 0;
 
+	if (flags & NO_NAME)
+		r = -EINVAL; /* both: to make a name, and none */
 	if (r == 0 && path[0] != '/') {
 		base = guard_base(&j->g->eyes, j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
 		r = base < 0 ? base : 0;
@@ -412,7 +437,7 @@ static void do_open(const struct job *j, int d, unsigned at, int flags, uint64_t
 			r = open_round(j, &base, path, flags, mode);
 		while ((r == FOLLOW || (r == -EEXIST && !(flags & O_EXCL))) && ++rounds < 40);
 	if (r == WAIT)
-		open_waiting(j, base, path, flags);
+		open_waiting(j, base, flags);
 	else
 		answer_opened(j, r == FOLLOW ? -ELOOP : r, flags);
 }

@@ -117,6 +117,8 @@ int guard_base(const struct eyes *e, pid_t pid, int dirfd)
 		return -EBADF;
 	(void)snprintf(name, sizeof(name), "fd/%d", dirfd);
 	fd = open_of(e, pid, name, O_PATH | O_DIRECTORY);
+	if (fd == -EACCES) /* a process that hides its memory hides its fds from the eye, not from CAP_SYS_PTRACE */
+		fd = guard_fd_of(e, pid, dirfd);
 	return fd == -ENOENT ? -EBADF : fd;
 }
 

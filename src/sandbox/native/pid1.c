@@ -28,6 +28,7 @@
 #include "sandbox/native/guard.h"
 #include "model/inside.h"
 #include "sandbox/native/root.h"
+#include "sandbox/native/shield.h"
 #include "sys/cgroup.h"
 #include "sys/process.h"
 #include "sys/seccomp.h"
@@ -49,6 +50,7 @@ struct init {
 	int socket;
 	int signals;
 	int oom; /* our own oom_score_adj */
+	struct shield input;
 	mode_t umask; /* the user's, for commands; ours changes with each name that the guard makes */
 	struct command commands[MAX_COMMANDS];
 	time_t second;
@@ -213,6 +215,7 @@ static void make_world(struct init *in, struct sys_net_maker *net)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	in->umask = umask(022);
+	shield_input(&in->input, 4);
 	if (root_build(in->plan, &trees, &built, &err) < 0)
 		give_up(in, &err);
 	if (built.upper >= 0) {
@@ -406,6 +409,8 @@ static void reaped(struct init *in, pid_t pid, int status, const struct rusage *
 			tell_stopped(in, c, WSTOPSIG(status));
 			return;
 		}
+		if (c->id == 0)
+			shield_return(&in->input);
 		tell_exited(in, c, status, u);
 		if (c->id == 0)
 			_exit(0); /* the first command is the run: all the rest ends with us */
