@@ -57,7 +57,7 @@ reopening()
 	done
 }
 ok "/dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N: files" reopening \
-	"$("$CORDON" run -- sh -c "$names" <"$tmp/in" >"$tmp/o" 2>"$tmp/e"; cat "$tmp/o" "$tmp/e" | tr '\n' ' ')"
+	"$("$CORDON" run -- sh -c "$names" <"$tmp/in" >>"$tmp/o" 2>>"$tmp/e"; cat "$tmp/o" "$tmp/e" | tr '\n' ' ')"
 pipes=$(echo in | { "$CORDON" run -- sh -c "$names" 2>&3 | cat; } 3>&1 | cat | tr '\n' ' ')
 if is_root; then
 	todo "a pipe of root's cannot be opened again by the user inside" ok "/dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N: pipes" reopening "$pipes"
