@@ -75,7 +75,7 @@ void text_escape(struct buf *out, struct sv s, size_t max)
 
 const char *text_show(struct text_shown *out, struct sv s)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	buf_init(&b, sizeof(out->s) - 1);
 	text_escape(&b, s, 200);

@@ -53,7 +53,7 @@ const struct option_value *call_next(const struct call *call, const char *option
 
 void call_note(const struct call *call, const char *format, ...)
 {
-	AUTO_BUF line;
+	AUTO_BUF line = {0};
 	char text[1024];
 	va_list ap;
 
@@ -111,7 +111,7 @@ static int no_such_group_verb(const struct verb *table, const char *group, const
 	const char *names[GUESS_MAX + 1] = {0}, *guess;
 	size_t len = strlen(group), n = 0;
 	struct text_shown shown;
-	AUTO_BUF all;
+	AUTO_BUF all = {0};
 
 	buf_init(&all, 400);
 	for (; table->name && n < GUESS_MAX; table++) {

@@ -88,7 +88,7 @@ void doctor_run(const struct doctor_check *check, struct doctor_result *ret)
 
 long doctor_sysctl(const char *path)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	buf_init(&b, 64);
 	return buf_read_file(&b, path) < 0 ? -1 : strtol(b.p, NULL, 10);

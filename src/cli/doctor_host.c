@@ -101,7 +101,7 @@ static void check_delegation(const struct doctor_check *check, struct doctor_res
 	char id[32];
 	size_t i;
 	int mask;
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	(void)snprintf(id, sizeof(id), "probe-%d", (int)getpid());
 	mask = cgroup_new(NULL, id, &limits, &cg);
@@ -123,7 +123,7 @@ static void check_delegation(const struct doctor_check *check, struct doctor_res
 /* Our name in /etc/passwd; the uid in digits where it has none. */
 static void user_name(char *out, size_t size)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 	char *line, *rest;
 
 	(void)snprintf(out, size, "%u", getuid());
@@ -148,7 +148,7 @@ static uint64_t granted(const char *path)
 	char user[64], uid[16];
 	uint64_t sum = 0;
 	char *line, *rest;
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	user_name(user, sizeof(user));
 	(void)snprintf(uid, sizeof(uid), "%u", getuid());

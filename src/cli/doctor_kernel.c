@@ -29,7 +29,7 @@ static const struct {
 /* A filter is on us: we are in a container, or under another sandbox. */
 static bool under_seccomp(void)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 	const char *at;
 
 	buf_init(&b, 65536);
@@ -85,7 +85,7 @@ enum {
 static void check_landlock(const struct doctor_check *check, struct doctor_result *ret)
 {
 	int abi = probe_landlock(), i;
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	if (abi == -EOPNOTSUPP)
 		doctor_fix(ret, "it is built in, but not switched on: add landlock to the lsm= list of the kernel's "

@@ -120,7 +120,7 @@ static void check_tool(const struct doctor_check *check, struct doctor_result *r
 {
 	struct text_shown shown;
 	char file[4096];
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 	int r;
 
 	if (!find_tool(check->arg, file)) {

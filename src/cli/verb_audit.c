@@ -26,7 +26,7 @@ static const char *const state_names[] = {
 static int print_json(struct call *call, const struct audit_report *r, struct error *err)
 {
 	struct json j;
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	buf_init(&b, 1 << 20);
 	json_init(&j, &b);

@@ -101,8 +101,8 @@ static void add_check(const char *title, const struct doctor_check *c, const str
 static int doctor_json(struct call *call, struct error *err)
 {
 	struct document d = {.ok = true};
-	AUTO_BUF checks;
-	AUTO_BUF b;
+	AUTO_BUF checks = {0};
+	AUTO_BUF b = {0};
 
 	buf_init(&checks, 1 << 20);
 	json_init(&d.json, &checks);

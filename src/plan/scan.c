@@ -286,7 +286,8 @@ static int find_links(struct walk *w, int parent, const char *name, struct buf *
 int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
 {
 	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .err = err};
-	AUTO_BUF path, inside;
+	AUTO_BUF path = {0};
+	AUTO_BUF inside = {0};
 	int r;
 
 	buf_init(&path, 65536);

@@ -61,7 +61,7 @@ static int write_synced(int dirfd, const char *name, struct sv bytes)
 
 int journal_store(int state_fd, const struct journal *j)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 	int r;
 
 	buf_init(&b, JOURNAL_MAX);
@@ -160,7 +160,7 @@ int journal_load(int state_fd, struct arena *a, struct journal *ret)
 {
 	AUTO_FD fd = openat(state_fd, JOURNAL_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct journal j = {0};
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 	int r;
 
 	buf_init(&b, JOURNAL_MAX);

@@ -31,7 +31,7 @@ typedef const char *(*check_fn)(struct judge *j, const struct change *c);
 static const char *check_name(struct judge *j, const struct change *c)
 {
 	const char *slash = strrchr(c->path, '/'), *name = slash ? slash + 1 : c->path;
-	AUTO_BUF shown;
+	AUTO_BUF shown = {0};
 
 	(void)j;
 	buf_init(&shown, 4 * NAME_MAX);
@@ -120,7 +120,7 @@ static bool leads_out(struct judge *j, const char *at, const char *rest, unsigne
 /* The path leads on through a link with this target, with `rest` behind it. */
 static bool link_leads_out(struct judge *j, const char *at, const char *target, const char *rest, unsigned hops)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	buf_init(&b, 4 * PATH_MAX);
 	if (target[0] == '/')

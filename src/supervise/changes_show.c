@@ -42,7 +42,7 @@ static void add_line(struct buf *b, const struct change *c)
 
 int changes_print_list(const struct changes *c, FILE *out, struct error *err)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 	size_t i;
 
 	buf_init(&b, 1 << 20); /* a line has two paths at most, four bytes for each of theirs */

@@ -51,7 +51,7 @@ void control_init(struct control *c, const char *run_id, const struct plan *plan
 
 static int send_signal(const struct control *c, uint64_t id, uint32_t sig)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	buf_init(&b, 64);
 	wire_put_u64(&b, id);
@@ -113,7 +113,7 @@ static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 	uint32_t tty, rows, columns;
 	AUTO_FREE char **argv = NULL;
 	AUTO_FREE char **env = NULL;
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 	struct sv cwd;
 
 	buf_init(&b, WIRE_MAX_BODY);

@@ -83,7 +83,7 @@ static void log_event(struct supervisor *s, const struct event *e)
 
 static void send_signal(struct supervisor *s, int sig)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	buf_init(&b, 64);
 	wire_put_u64(&b, 0);
@@ -289,7 +289,7 @@ static int next_wait(const struct supervisor *s)
 static void exec_logged(void *arg, char *const *argv)
 {
 	struct supervisor *s = arg;
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 	struct json j;
 	struct event_field field = {.key = "command", .is_json = 1};
 	struct event e = {.kind = EVENT_EXEC, .domain = DOMAIN_PROCESS, .verdict = "allow", .fields = &field, .n_fields = 1};

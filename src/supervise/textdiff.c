@@ -56,7 +56,7 @@ static void put(FILE *out, struct sv s)
 /* Tabs are the one control character that belongs in a text; text_escape() knows none. */
 static int put_escaped(FILE *out, struct sv s)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 	size_t at, end;
 
 	buf_init(&b, SIZE_MAX / 8);

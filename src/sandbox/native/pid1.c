@@ -65,7 +65,7 @@ static void tell(struct init *in, enum inside_message type, const struct buf *bo
 
 static void tell_failed(struct init *in, uint64_t id, const struct error *err)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	buf_init(&b, WIRE_MAX_BODY);
 	wire_put_u64(&b, id);
@@ -85,7 +85,7 @@ static void give_up(struct init *in, const struct error *err)
 static void tell_denied(struct init *in, enum event_domain domain, const char *rule, struct sv text)
 {
 	struct timespec now;
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	/* A workload that makes denials in a loop must not fill the log with them. */
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -326,7 +326,7 @@ static int spawn(struct init *in, const struct spawn *s, struct error *err)
 	struct terminal t = {-1, -1};
 	struct confine_start start = {.argv = s->argv, .env = s->env, .cwd = s->cwd, .terminal = -1};
 	struct command *c = free_slot(in);
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 	int i, r;
 
 	buf_init(&b, 64);
@@ -377,7 +377,7 @@ static void spawn_first(struct init *in)
 
 static void tell_exited(struct init *in, const struct command *c, int status, const struct rusage *u)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	buf_init(&b, 64);
 	wire_put_u64(&b, c->id);
@@ -390,7 +390,7 @@ static void tell_exited(struct init *in, const struct command *c, int status, co
 
 static void tell_stopped(struct init *in, const struct command *c, int sig)
 {
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	buf_init(&b, 64);
 	wire_put_u64(&b, c->id);
