@@ -168,7 +168,7 @@ static bool try_string(struct audit *a, const char *key, struct sv s, size_t max
 {
 	struct json json = a->json;
 	size_t n = a->line.n;
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	buf_init(&b, VALUE_MAX + 16);
 	json_key(&a->json, key);

@@ -105,7 +105,7 @@ static void put_line(struct buf *b, const struct audit_members *m, bool color)
 static int print_person(struct sv line, FILE *out, bool color)
 {
 	struct audit_members m;
-	AUTO_BUF b;
+	AUTO_BUF b = {0};
 
 	if (!audit_line_members(line, &m))
 		return -EBADMSG;
