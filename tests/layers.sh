@@ -90,6 +90,13 @@ files_and_functions_stay_readable()
 	return "$bad"
 }
 
+# What is cleaned up at the end of a scope must hold something that can be: an early return reaches it too.
+what_is_cleaned_up_is_initialised()
+{
+	! grep -rnE '^[[:space:]]*AUTO_(FD|BUF|FREE)[^=]*;' "$src" --include='*.c'
+}
+
+ok "what is cleaned up at a scope's end is initialised" what_is_cleaned_up_is_initialised
 ok "every source folder has a row" every_folder_has_a_row
 for folder in $(cd "$src" && find . -name '*.[ch]' -printf '%h\n' | sort -u | sed 's|^\./||'); do
 	ok "$folder includes only from rows below" check_folder "$folder"
