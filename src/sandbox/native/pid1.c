@@ -27,6 +27,7 @@
 #include "sandbox/native/filter.h"
 #include "sandbox/native/guard.h"
 #include "model/inside.h"
+#include "sandbox/native/remask.h"
 #include "sandbox/native/root.h"
 #include "sandbox/native/shield.h"
 #include "sys/cgroup.h"
@@ -51,6 +52,7 @@ struct init {
 	int signals;
 	int oom; /* our own oom_score_adj */
 	struct shield input;
+	struct remask remask;
 	mode_t umask; /* the user's, for commands; ours changes with each name that the guard makes */
 	struct command commands[MAX_COMMANDS];
 	time_t second;
@@ -516,14 +518,15 @@ static void on_notification(struct init *in, struct command *c)
 static void serve(struct init *in) __attribute__((noreturn));
 static void serve(struct init *in)
 {
-	struct pollfd p[MAX_COMMANDS + 2];
-	struct command *who[MAX_COMMANDS + 2];
+	struct pollfd p[MAX_COMMANDS + 3];
+	struct command *who[MAX_COMMANDS + 3];
 	size_t n, i;
 
 	for (;;) {
 		p[0] = (struct pollfd){.fd = in->signals, .events = POLLIN};
 		p[1] = (struct pollfd){.fd = in->socket, .events = POLLIN};
-		for (n = 2, i = 0; i < MAX_COMMANDS; i++) {
+		p[2] = (struct pollfd){.fd = in->remask.fd, .events = POLLIN};
+		for (n = 3, i = 0; i < MAX_COMMANDS; i++) {
 			if (in->commands[i].listener < 0)
 				continue;
 			who[n] = &in->commands[i];
@@ -531,7 +534,10 @@ static void serve(struct init *in)
 		}
 		if (poll(p, n, -1) < 0 && errno != EINTR)
 			_exit(1);
-		for (i = 2; i < n; i++) {
+		/* first: no call is answered while a name stands open that must not */
+		if (p[2].revents & POLLIN && remask_serve(&in->remask, &in->guard) < 0)
+			_exit(1);
+		for (i = 3; i < n; i++) {
 			if (p[i].revents & POLLIN) {
 				on_notification(in, who[i]);
 			} else if (p[i].revents & POLLHUP) { /* nobody uses that filter any more */
@@ -592,6 +598,11 @@ void pid1_main(const struct pid1_start *start)
 	r = sys_drop_caps(keep | UINT64_C(1) << 8 /* SETPCAP: to empty the bounding set of the workload */, false);
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: capabilities");
+		give_up(&in, &err);
+	}
+	r = remask_init(&in.remask, in.plan);
+	if (r < 0) {
+		(void)error_sys(&err, r, "sandbox: watch the folders of denied names");
 		give_up(&in, &err);
 	}
 	spawn_first(&in);

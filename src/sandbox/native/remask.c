@@ -1,0 +1,121 @@
+#include "sandbox/native/remask.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sandbox/native/guard_judge.h"
+#include "sandbox/native/root.h"
+
+static bool is_mask(const struct plan_op *op)
+{
+	return (op->kind == PLAN_MASK || op->kind == PLAN_PROTECT) && strncmp(op->target, "/proc/", 6) != 0;
+}
+
+static int remember(struct remask *r, int watch, const char *folder, size_t n)
+{
+	char **more;
+
+	if (watch < r->n_folders && r->folders[watch])
+		return 0;
+	if (watch >= r->n_folders) {
+		more = realloc(r->folders, (size_t)(watch + 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		while (r->n_folders <= watch)
+			more[r->n_folders++] = NULL;
+		r->folders = more;
+	}
+	r->folders[watch] = strndup(folder, n);
+	return r->folders[watch] ? 0 : -ENOMEM;
+}
+
+static int watch_folder_of(struct remask *r, const char *target)
+{
+	size_t n = (size_t)(strrchr(target, '/') - target);
+	char folder[PATH_MAX];
+	int watch;
+
+	if (n == 0 || n >= sizeof(folder))
+		return 0;
+	memcpy(folder, target, n);
+	folder[n] = '\0';
+	watch = inotify_add_watch(r->fd, folder, IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR);
+	if (watch < 0)
+		return errno == ENOENT ? 0 : -errno;
+	return remember(r, watch, folder, n);
+}
+
+int remask_init(struct remask *r, const struct plan *plan)
+{
+	size_t i;
+	int code = 0;
+
+	*r = (struct remask){.fd = -1};
+	for (i = 0; code == 0 && i < plan->n_ops; i++) {
+		if (!is_mask(&plan->ops[i]))
+			continue;
+		if (r->fd < 0)
+			r->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+		if (r->fd < 0)
+			return -errno;
+		code = watch_folder_of(r, plan->ops[i].target);
+	}
+	return code;
+}
+
+/* A name has appeared. It may be covered already: what is read-only or unreadable to begin with is covered once more, which does no harm. */
+static int cover(const struct guard *g, const char *path)
+{
+	struct stat st;
+	bool hidden;
+
+	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
+		return 0;
+	hidden = guard_judge(g, path, S_ISDIR(st.st_mode), false) != NULL;
+	if (!hidden && !guard_judge(g, path, S_ISDIR(st.st_mode), true))
+		return 0;
+	return root_mask_again(path, hidden);
+}
+
+/* Events were lost: every mask of the plan is looked at. */
+static int cover_all(const struct guard *g)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && i < g->plan->n_ops; i++)
+		if (is_mask(&g->plan->ops[i]))
+			r = cover(g, g->plan->ops[i].target);
+	return r;
+}
+
+int remask_serve(struct remask *r, const struct guard *g)
+{
+	_Alignas(struct inotify_event) char room[4096];
+	const struct inotify_event *e;
+	char path[PATH_MAX];
+	ssize_t n = read(r->fd, room, sizeof(room)), at;
+	int code = 0;
+
+	for (at = 0; code >= 0 && at < n; at += (ssize_t)(sizeof(*e) + e->len)) {
+		e = (const struct inotify_event *)(const void *)(room + at);
+		if (e->mask & IN_Q_OVERFLOW) {
+			code = cover_all(g);
+			continue;
+		}
+		if (e->wd < 0 || e->wd >= r->n_folders || !r->folders[e->wd] || !e->len ||
+		    (size_t)snprintf(path, sizeof(path), "%s/%s", r->folders[e->wd], e->name) >= sizeof(path))
+			continue;
+		code = cover(g, path);
+		if (code == -ENOENT) /* gone again */
+			code = 0;
+	}
+	return code;
+}
