@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/launch_events.h"
+#include "cli/launch_report.h"
 #include "plan/environ.h"
 #include "plan/plan_build.h"
 #include "policy/policy_codec.h"
@@ -40,6 +41,7 @@ struct run {
 	struct native_request native;
 	struct supervise_result result;
 	struct native sandbox;
+	struct report_place report;
 	bool on_disk; /* the copy of the work folder is kept below the state folder */
 	struct error *err;
 };
@@ -376,6 +378,7 @@ static void clean_up(struct run *r, bool failed_early)
 		(void)cgroup_remove(r->cgroup);
 	cgroup_free(r->cgroup);
 	audit_free(r->audit);
+	report_place_done(&r->report);
 	if (r->events >= 0)
 		(void)close(r->events);
 	if (failed_early && r->state.dir >= 0)
@@ -405,7 +408,7 @@ static void name_policy(struct run *r)
 int launch(const struct launch_request *req, struct error *err)
 {
 	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
-			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .err = err};
+			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .report = {.dir = -1}, .err = err};
 	int result;
 
 	if (!r.arena)
@@ -420,11 +423,12 @@ int launch(const struct launch_request *req, struct error *err)
 		clean_up(&r, true);
 		return result;
 	}
-	if (prepare(&r) < 0) {
+	if ((req->report_path && report_place_open(req->report_path, &r.report, err) < 0) || prepare(&r) < 0) {
 		clean_up(&r, true);
 		return -1;
 	}
 	result = run_all(&r);
+	result = launch_report(req->call, &r.report, r.state.path, r.audit, req->policy, req->workdir, result, err);
 	clean_up(&r, false);
 	return result;
 }

@@ -18,6 +18,7 @@ struct launch_request {
 	const char *const *env_arguments; /* --env */
 	size_t n_env_arguments;
 	const char *events_path; /* --json-events, or NULL */
+	const char *report_path; /* --report, or NULL */
 	bool dry_run;
 };
 

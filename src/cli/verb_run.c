@@ -16,6 +16,7 @@ const struct option verb_run_options[] = {
 	{"env", 'e', "NAME[=VALUE]", NULL, "Set a variable inside, or pass the host's; may be repeated.", OPTION_MANY},
 	{"dry-run", 'n', NULL, NULL, "Print what would be done, step by step, and start nothing.", 0},
 	{"json-events", 0, "FILE", "file", "Also append the run's events to FILE, one JSON object a line.", 0},
+	{"report", 0, "FILE", "file", "Write a page about the run to FILE (HTML) when it has ended.", 0},
 	{0},
 };
 
@@ -120,6 +121,7 @@ int verb_run(struct call *call, struct error *err)
 {
 	struct cli_policy p = {0};
 	struct launch_request req = {.call = call, .policy = &p, .argv = call->command, .events_path = call_value(call, "json-events"),
+				     .report_path = call_value(call, "report"),
 				     .dry_run = call_has(call, "dry-run")};
 	const struct option_value *v;
 	const char **env = NULL;

@@ -1,0 +1,449 @@
+#include "audit/report_page.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/sha256.h"
+#include "base/text.h"
+
+enum { SHOWN_MAX = 16384 };
+
+static const char style[] =
+	":root{color-scheme:light "
+	"dark;--bg:#f6f7f9;--card:#fff;--ink:#1b1f24;--dim:#5c6570;--line:#dde1e6;--good:#18794e;"
+	"--good-bg:#e3f5ea;--warn:#8a5300;--warn-bg:#fdf0d5;--bad:#b3261e;--bad-bg:#fce8e6;--code:#eef1f4}"
+	"@media(prefers-color-scheme:dark){:root{--bg:#14171a;--card:#1c2024;--ink:#e6e9ec;--dim:#9aa4ae;--line:#"
+	"31373d;"
+	"--good:#6fd19c;--good-bg:#16311f;--warn:#f0bf6a;--warn-bg:#35280f;--bad:#ff9d94;--bad-bg:#3b1a18;--code:#"
+	"23282d}}"
+	"*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.55 "
+	"system-ui,-apple-system,"
+	"'Segoe UI',Roboto,'Noto Sans',sans-serif}main{max-width:60rem;margin:0 auto;padding:2rem 1.25rem 4rem}"
+	"header{display:flex;flex-wrap:wrap;align-items:center;gap:.4rem 1rem;margin-bottom:1.25rem}"
+	"h1{font-size:1.5rem;margin:0;letter-spacing:-.01em}h2{font-size:1.05rem;margin:0 0 .75rem}"
+	"h3{font-size:.8rem;margin:1.1rem 0 .3rem;color:var(--dim);text-transform:uppercase;letter-spacing:.06em}"
+	"h3:first-of-type{margin-top:0}section{background:var(--card);border:1px solid var(--line);border-radius:10px;"
+	"padding:1.1rem 1.25rem;margin:1rem 0}.pill{padding:.15rem "
+	".7rem;border-radius:99px;font-weight:600;font-size:.9rem}"
+	".good{color:var(--good);background:var(--good-bg)}.warn{color:var(--warn);background:var(--warn-bg)}"
+	".bad{color:var(--bad);background:var(--bad-bg)}.tiles{display:grid;gap:.75rem;"
+	"grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr))}.tile{background:var(--card);border:1px solid "
+	"var(--line);"
+	"border-radius:10px;padding:.75rem 1rem}.tile b{display:block;font-size:1.3rem;font-weight:650;"
+	"font-variant-numeric:tabular-nums}.tile span,.dim{color:var(--dim);font-size:.88rem}"
+	"pre,code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.86rem}"
+	"pre{background:var(--code);padding:.7rem .9rem;border-radius:8px;margin:0 0 .9rem;white-space:pre-wrap;"
+	"overflow-wrap:anywhere;max-height:24rem;overflow-y:auto}code{overflow-wrap:anywhere}"
+	"dl{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.25rem;margin:0}dt{color:var(--dim)}"
+	"dd{margin:0;overflow-wrap:anywhere}table{border-collapse:collapse;width:100%}"
+	"th{text-align:left;color:var(--dim);font-weight:500;font-size:.85rem}th,td{padding:.4rem .9rem .4rem 0;"
+	"vertical-align:top;border-bottom:1px solid var(--line)}tr:last-child td{border-bottom:0}"
+	".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}td code{display:block}"
+	"ul{margin:0;padding-left:1.1rem}li{margin:.2rem 0}p{margin:.2rem 0 .6rem}p:last-child{margin-bottom:0}"
+	"@media(max-width:34rem){dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}}"
+	"@media print{body{background:#fff}section,.tile{break-inside:avoid}pre{max-height:none}}";
+
+/* ---- text ---- */
+
+static void put_html(struct buf *out, struct sv s)
+{
+	static const struct {
+		char c;
+		const char *entity;
+	} entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+	size_t i, k;
+
+	for (i = 0; i < s.n; i++) {
+		for (k = 0; k < ARRAY_LEN(entities) && entities[k].c != s.p[i]; k++)
+			;
+		if (k < ARRAY_LEN(entities))
+			(void)buf_str(out, entities[k].entity);
+		else
+			(void)buf_char(out, s.p[i]);
+	}
+}
+
+/* Anything that a run, a policy or a person wrote. */
+static void put_line(struct buf *out, struct sv s)
+{
+	AUTO_BUF shown = {0};
+
+	buf_init(&shown, 4 * SHOWN_MAX + 16);
+	text_escape(&shown, s, SHOWN_MAX);
+	put_html(out, buf_view(&shown));
+}
+
+static void put(struct buf *out, const char *s)
+{
+	put_line(out, sv_of(s));
+}
+
+/* The same with its line ends, for <pre>. */
+static void put_lines(struct buf *out, struct sv s)
+{
+	const char *end;
+
+	while ((end = s.n ? memchr(s.p, '\n', s.n) : NULL)) {
+		put_line(out, sv_n(s.p, (size_t)(end - s.p)));
+		(void)buf_char(out, '\n');
+		s = sv_n(end + 1, s.n - (size_t)(end + 1 - s.p));
+	}
+	put_line(out, s);
+}
+
+static void put_base64(struct buf *out, const unsigned char *p, size_t n)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t i, k;
+
+	for (i = 0; i < n; i += 3) {
+		uint32_t v =
+			(uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) | (i + 2 < n ? p[i + 2] : 0);
+
+		for (k = 0; k < 4; k++)
+			(void)buf_char(out, i + k > n ? '=' : digits[v >> (18 - 6 * k) & 63]);
+	}
+}
+
+static void put_duration(struct buf *out, uint64_t ms)
+{
+	if (ms < 1000)
+		(void)buf_printf(out, "%" PRIu64 " ms", ms);
+	else if (ms < 60000)
+		(void)buf_printf(out, "%" PRIu64 ".%" PRIu64 " s", ms / 1000, ms % 1000 / 100);
+	else if (ms < 3600000)
+		(void)buf_printf(out, "%" PRIu64 " min %" PRIu64 " s", ms / 60000, ms / 1000 % 60);
+	else
+		(void)buf_printf(out, "%" PRIu64 " h %" PRIu64 " min", ms / 3600000, ms / 60000 % 60);
+}
+
+static void put_size(struct buf *out, uint64_t kib)
+{
+	if (kib < 1024)
+		(void)buf_printf(out, "%" PRIu64 " KiB", kib);
+	else if (kib < 1024 * 1024)
+		(void)buf_printf(out, "%" PRIu64 ".%" PRIu64 " MiB", kib / 1024, kib % 1024 * 10 / 1024);
+	else
+		(void)buf_printf(out, "%" PRIu64 ".%" PRIu64 " GiB", kib / 1048576, kib % 1048576 * 10 / 1048576);
+}
+
+static void put_time(struct buf *out, uint64_t ms)
+{
+	time_t seconds = (time_t)(ms / 1000);
+	char text[64] = "";
+	struct tm tm;
+
+	if (ms && localtime_r(&seconds, &tm))
+		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &tm);
+	put(out, text[0] ? text : "not known");
+}
+
+/* A word as a shell would need it. */
+static void put_word(struct buf *out, struct sv s)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=,+@%";
+	AUTO_BUF quoted = {0};
+	size_t i;
+
+	for (i = 0; i < s.n && s.p[i] && strchr(plain, s.p[i]); i++)
+		;
+	if (s.n && i == s.n) {
+		put_line(out, s);
+		return;
+	}
+	buf_init(&quoted, 4 * s.n + 8);
+	(void)buf_char(&quoted, '\'');
+	for (i = 0; i < s.n; i++)
+		(void)(s.p[i] == '\'' ? buf_str(&quoted, "'\\''") : buf_char(&quoted, s.p[i]));
+	(void)buf_char(&quoted, '\'');
+	put_lines(out, buf_view(&quoted));
+}
+
+/* ---- parts of the page ---- */
+
+static void put_row(struct buf *out, const char *name, const char *value)
+{
+	(void)buf_printf(out, "<dt>%s</dt><dd>", name);
+	put(out, value[0] ? value : "none");
+	(void)buf_str(out, "</dd>\n");
+}
+
+static void put_command(struct buf *out, const json_t *command)
+{
+	const json_t *word;
+	size_t i;
+
+	(void)buf_str(out, "<pre>");
+	json_array_foreach(command, i, word)
+	{
+		if (i)
+			(void)buf_char(out, ' ');
+		put_word(out, sv_n(json_string_value(word), json_string_length(word)));
+	}
+	(void)buf_str(out, "</pre>\n");
+}
+
+static void put_head(struct buf *out, const char *run)
+{
+	unsigned char digest[SHA256_SIZE];
+	struct sha256 s;
+
+	sha256_init(&s);
+	sha256_add(&s, style, strlen(style));
+	sha256_done(&s, digest);
+	(void)buf_str(out,
+		      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-");
+	put_base64(out, digest, sizeof(digest));
+	(void)buf_str(out,
+		      "'; base-uri 'none'; form-action 'none'\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
+		      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>Cordon run ");
+	put(out, run);
+	(void)buf_printf(out, "</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n", style);
+}
+
+static void put_status(struct buf *out, const struct report_log *l)
+{
+	const char *limit = report_text(l->end, "limit");
+	uint64_t status = report_number(l->end, "exit");
+
+	if (!l->end) {
+		(void)buf_str(out, "<span class=\"pill bad\">no end in the log</span>\n");
+		return;
+	}
+	(void)buf_printf(out, "<span class=\"pill %s\">exit status %" PRIu64, status ? "bad" : "good", status);
+	if (status > 128 && status < 193)
+		(void)buf_printf(out, " (signal %" PRIu64 ")", status - 128);
+	(void)buf_str(out, "</span>\n");
+	if (limit[0]) {
+		(void)buf_str(out, "<span class=\"pill warn\">ended by ");
+		put(out, limit);
+		(void)buf_str(out, "</span>\n");
+	}
+	if (l->chain.state == AUDIT_BROKEN)
+		(void)buf_str(out, "<span class=\"pill bad\">the log was changed</span>\n");
+}
+
+static uint64_t denials(const struct report_log *l)
+{
+	uint64_t counted = report_number(json_object_get(l->end, "usage"), "denials");
+
+	return counted > l->denials ? counted : l->denials;
+}
+
+static void put_tiles(struct buf *out, const struct report_log *l)
+{
+	const json_t *usage = json_object_get(l->end, "usage");
+	uint64_t from = report_number(l->start, "time"), to = report_number(l->end, "time");
+	uint64_t peak = report_number(usage, "memory_peak") / 1024, largest = report_number(usage, "max_rss_kib");
+
+	(void)buf_str(out, "<div class=\"tiles\">\n<div class=\"tile\"><b>");
+	put_duration(out, to > from ? to - from : 0);
+	(void)buf_str(out, "</b><span>duration</span></div>\n<div class=\"tile\"><b>");
+	put_duration(out, (report_number(usage, "user_us") + report_number(usage, "system_us")) / 1000);
+	(void)buf_str(out, "</b><span>processor time</span></div>\n<div class=\"tile\"><b>");
+	put_size(out, peak ? peak : largest);
+	(void)buf_printf(out, "</b><span>%s</span></div>\n", peak ? "most memory in use" : "largest process");
+	(void)buf_printf(out, "<div class=\"tile\"><b>%" PRIu64 "</b><span>denials</span></div>\n", denials(l));
+	(void)buf_printf(out, "<div class=\"tile\"><b>%zu</b><span>limit hits</span></div>\n</div>\n",
+			 json_array_size(l->limits));
+}
+
+static void put_what_ran(struct buf *out, const struct report_log *l)
+{
+	(void)buf_str(out, "<section>\n<h2>What ran</h2>\n");
+	put_command(out, json_object_get(l->start, "command"));
+	(void)buf_str(out, "<dl>\n");
+	put_row(out, "Work folder", report_text(l->start, "workdir"));
+	put_row(out, "used as", report_text(l->start, "workdir_mode"));
+	put_row(out, "Policy", report_text(l->start, "policy"));
+	(void)buf_str(out, "<dt>Started</dt><dd>");
+	put_time(out, report_number(l->start, "time"));
+	(void)buf_str(out, "</dd>\n<dt>Ended</dt><dd>");
+	put_time(out, report_number(l->end, "time"));
+	(void)buf_str(out, "</dd>\n</dl>\n</section>\n");
+}
+
+static void put_group(struct buf *out, const struct report_group *g)
+{
+	unsigned i;
+
+	(void)buf_printf(out, "<tr><td class=\"n\">%" PRIu64 "</td><td>", g->count);
+	put(out, report_text(g->first, "domain"));
+	(void)buf_str(out, "</td><td>");
+	put(out, report_text(g->first, "rule"));
+	(void)buf_str(out, "</td><td>");
+	for (i = 0; i < g->n_examples; i++) {
+		(void)buf_str(out, "<code>");
+		put_line(out, sv_n(json_string_value(g->examples[i]), json_string_length(g->examples[i])));
+		(void)buf_str(out, "</code>");
+	}
+	(void)buf_printf(out, "%s</td></tr>\n", g->more ? "<span class=\"dim\">and more</span>" : "");
+}
+
+static void put_denials(struct buf *out, const struct report_log *l)
+{
+	uint64_t all = denials(l);
+	unsigned i;
+
+	(void)buf_str(out, "<section>\n<h2>Denials, by rule</h2>\n");
+	if (!all)
+		(void)buf_str(out, "<p>Nothing was denied that Cordon could see.</p>\n");
+	if (l->n_groups)
+		(void)buf_str(out, "<table>\n<tr><th class=\"n\">times</th><th>domain</th><th>rule</th><th>what was "
+				   "tried</th></tr>\n");
+	for (i = 0; i < l->n_groups; i++)
+		put_group(out, &l->groups[i]);
+	if (l->n_groups)
+		(void)buf_str(out, "</table>\n");
+	if (l->ungrouped)
+		(void)buf_printf(out, "<p class=\"dim\">%" PRIu64 " more by other rules; the log has them all.</p>\n",
+				 l->ungrouped);
+	if (all > l->denials)
+		(void)buf_printf(out,
+				 "<p class=\"dim\">%" PRIu64 " more were counted, but not logged one by one.</p>\n",
+				 all - l->denials);
+	(void)buf_str(out, "</section>\n");
+}
+
+/* Lines of the log in a table: when, what, and what it says. */
+static void put_events(struct buf *out, const char *title, const json_t *lines, uint64_t left, const char *what)
+{
+	const json_t *line;
+	size_t i;
+
+	if (json_array_size(lines) == 0)
+		return;
+	(void)buf_printf(out, "<section>\n<h2>%s</h2>\n<table>\n", title);
+	json_array_foreach(lines, i, line)
+	{
+		(void)buf_str(out, "<tr><td class=\"dim\">");
+		put_time(out, report_number(line, "time"));
+		(void)buf_str(out, "</td><td>");
+		put(out, report_text(line, what));
+		(void)buf_str(out, "</td><td>");
+		put(out, report_text(line, "message"));
+		(void)buf_str(out, "</td></tr>\n");
+	}
+	(void)buf_str(out, "</table>\n");
+	if (left)
+		(void)buf_printf(out, "<p class=\"dim\">%" PRIu64 " more are in the log.</p>\n", left);
+	(void)buf_str(out, "</section>\n");
+}
+
+static void put_isolation(struct buf *out, const struct report_log *l)
+{
+	const json_t *isolation = json_object_get(l->start, "isolation"),
+		     *limits = json_object_get(isolation, "cgroup"), *name;
+	uint64_t abi = report_number(isolation, "landlock");
+	size_t i;
+
+	(void)buf_str(out, "<section>\n<h2>Isolation reached</h2>\n<dl>\n");
+	put_row(out, "Runtime", report_text(isolation, "runtime"));
+	put_row(out, "Namespaces", report_text(isolation, "namespaces"));
+	if (abi)
+		(void)buf_printf(out, "<dt>Landlock</dt><dd>version %" PRIu64 "</dd>\n", abi);
+	else
+		put_row(out, "Landlock", "");
+	put_row(out, "System calls", report_text(isolation, "seccomp"));
+	(void)buf_printf(out, "<dt>User on the host</dt><dd>%" PRIu64 "</dd>\n<dt>Limits by cgroup</dt><dd>",
+			 report_number(isolation, "host_uid"));
+	json_array_foreach(limits, i, name)
+	{
+		(void)buf_str(out, i ? ", " : "");
+		put(out, json_string_value(name) ? json_string_value(name) : "?");
+	}
+	(void)buf_printf(out, "%s</dd>\n</dl>\n</section>\n",
+			 json_array_size(limits) ? "" : "none: Cordon watches over them itself");
+}
+
+static const char *domain_title(const char *key)
+{
+	static const struct {
+		const char *key, *title;
+	} titles[] = {
+		{"filesystem", "Files"}, {"network", "Network"}, {"process", "Processes"}, {"inference", "Models"}};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(titles); i++)
+		if (strcmp(titles[i].key, key) == 0)
+			return titles[i].title;
+	return key;
+}
+
+static void put_policy(struct buf *out, const struct report_log *l, struct sv policy)
+{
+	json_t *domains = json_loadb(policy.p, policy.n, 0, NULL), *sentences;
+	const json_t *sentence;
+	const char *key;
+	size_t i;
+
+	(void)buf_str(out, "<section>\n<h2>What the policy allowed</h2>\n");
+	json_object_foreach(domains, key, sentences)
+	{
+		(void)buf_str(out, "<h3>");
+		put(out, domain_title(key));
+		(void)buf_str(out, "</h3>\n<ul>\n");
+		json_array_foreach(sentences, i, sentence)
+		{
+			(void)buf_str(out, "<li>");
+			put(out, json_string_value(sentence) ? json_string_value(sentence) : "?");
+			(void)buf_str(out, "</li>\n");
+		}
+		(void)buf_str(out, "</ul>\n");
+	}
+	json_decref(domains);
+	(void)buf_str(out, "<h3>Digests</h3>\n<dl>\n<dt>Policy</dt><dd><code>");
+	put(out, report_text(l->start, "policy_digest"));
+	(void)buf_str(out, "</code></dd>\n<dt>Plan</dt><dd><code>");
+	put(out, report_text(l->start, "plan_digest"));
+	(void)buf_str(out, "</code></dd>\n</dl>\n</section>\n");
+}
+
+static void put_chain(struct buf *out, const struct report_log *l, const struct report_request *req)
+{
+	static const struct {
+		const char *class, *word;
+	} states[] = {[AUDIT_GOOD] = {"good", "verifies"},
+		      [AUDIT_UNFINISHED] = {"warn", "unfinished"},
+		      [AUDIT_BROKEN] = {"bad", "broken"}};
+	const struct audit_report *c = &l->chain;
+
+	(void)buf_printf(out,
+			 "<section>\n<h2>Audit log</h2>\n<dl>\n<dt>Chain</dt><dd><span class=\"pill %s\">%s</span> ",
+			 states[c->state].class, states[c->state].word);
+	if (c->state == AUDIT_BROKEN)
+		(void)buf_printf(out, "line %" PRIu64 ": ", c->bad_line);
+	put(out, c->what);
+	(void)buf_printf(out,
+			 "</dd>\n<dt>Lines</dt><dd>%" PRIu64
+			 "</dd>\n<dt>Last hash</dt><dd><code>%s</code></dd>\n<dt>File</dt><dd><code>",
+			 c->lines, c->last_hash);
+	put(out, req->log);
+	(void)buf_str(out, "</code></dd>\n<dt>Check again</dt><dd><code>cordon audit verify --last ");
+	(void)buf_printf(out, "%s ", c->last_hash);
+	put_word(out, sv_of(req->log));
+	(void)buf_str(out, "</code></dd>\n</dl>\n</section>\n");
+}
+
+void report_page(const struct report_log *l, const struct report_request *req, struct buf *out)
+{
+	const char *run = report_text(l->start, "run");
+
+	put_head(out, run);
+	(void)buf_str(out, "<header>\n<h1>Cordon run ");
+	put(out, run);
+	(void)buf_str(out, "</h1>\n");
+	put_status(out, l);
+	(void)buf_str(out, "</header>\n");
+	put_tiles(out, l);
+	put_what_ran(out, l);
+	put_denials(out, l);
+	put_events(out, "Limits that were hit", l->limits, 0, "rule");
+	put_events(out, "Also noted", l->others, l->others_left, "event");
+	put_isolation(out, l);
+	put_policy(out, l, req->policy);
+	put_chain(out, l, req);
+	(void)buf_str(out, "<p class=\"dim\">Written by Cordon " CORDON_VERSION ".</p>\n</main>\n</body>\n</html>\n");
+}
