@@ -5,10 +5,10 @@
 
 marker=MARKER-of-the-host
 
-# reader FILE: a run that tries to read FILE and to write to it, again and again, for about a second; what it got goes to $tmp/got.
+# reader FILE: a run that tries to read FILE and to write to it a second from now; what it got goes to $tmp/got. (For an instant after the host's change the name stands open.)
 reader()
 {
-	"$CORDON" run -- sh -c 'i=0; while [ $i -lt 100 ]; do cat "$1"; echo planted >>"$1"; i=$((i + 1)); sleep 0.01; done' sh "$1" >"$tmp/got" 2>/dev/null &
+	"$CORDON" run -- sh -c 'sleep 1; cat "$1"; echo planted >>"$1"' sh "$1" >"$tmp/got" 2>/dev/null &
 	run=$!
 	sleep 0.3
 }
