@@ -4,6 +4,10 @@
 #ifndef CORDON_MODEL_INSIDE_H
 #define CORDON_MODEL_INSIDE_H
 
+#include <stdint.h>
+
+#include "base/buf.h"
+
 enum inside_message {
 	/* supervisor -> PID 1 */
 	INSIDE_GO = 1, /* the host's side is ready; once where root maps the ids (fds: id-mapped trees in the order of the plan's ops that want one), once before the workload starts */
@@ -19,5 +23,22 @@ enum inside_message {
 	/* a client (`cordon exec`, `cordon stop`) -> supervisor; it may also send SPAWN (its id and env are passed over) and SIGNAL */
 	INSIDE_STOP,	 /* u32 grace in milliseconds */
 };
+
+/* What INSIDE_SPAWN says. The decoder trusts nothing: PID 1 is all that a sandbox's commands are started by. */
+struct inside_spawn {
+	uint64_t id;
+	uint32_t tty_bits; /* bit i: fd i is a terminal */
+	uint32_t rows, columns;
+	char *const *argv; /* at least one word */
+	char *const *env;  /* NULL: none */
+	const char *cwd;   /* absolute; "": the plan's, as a client says it */
+};
+
+enum { INSIDE_STRINGS_MAX = 65536 };
+
+void inside_spawn_encode(const struct inside_spawn *s, struct buf *out);
+/* 0, -EBADMSG or -ENOMEM. What it points to is the caller's (inside_spawn_done()); after a failure only id may be used. */
+int inside_spawn_decode(struct sv body, struct inside_spawn *ret);
+void inside_spawn_done(struct inside_spawn *s);
 
 #endif

@@ -31,9 +31,8 @@ struct client {
 static int ask(int sock, char *const *argv, struct error *err)
 {
 	struct winsize size = {0};
-	uint32_t tty = 0;
+	struct inside_spawn s = {.argv = argv, .cwd = ""};
 	int fds[3] = {0, 1, 2}, i, r;
-	char *none = NULL;
 	struct stat st;
 	AUTO_BUF b = {0};
 
@@ -41,18 +40,14 @@ static int ask(int sock, char *const *argv, struct error *err)
 		if (fstat(i, &st) < 0 || S_ISDIR(st.st_mode))
 			return error_set(err, ERROR_USAGE, "standard input, output and error must be files, pipes or terminals");
 		if (isatty(i)) {
-			tty |= 1U << i;
+			s.tty_bits |= 1U << i;
 			(void)ioctl(i, TIOCGWINSZ, &size);
 		}
 	}
 	buf_init(&b, WIRE_MAX_BODY);
-	wire_put_u64(&b, 0);
-	wire_put_u32(&b, tty);
-	wire_put_u32(&b, size.ws_row);
-	wire_put_u32(&b, size.ws_col);
-	wire_put_strings(&b, argv);
-	wire_put_strings(&b, &none);
-	wire_put_sv(&b, sv_n("", 0));
+	s.rows = size.ws_row;
+	s.columns = size.ws_col;
+	inside_spawn_encode(&s, &b);
 	r = buf_failed(&b) ? -E2BIG : wire_send(sock, INSIDE_SPAWN, buf_view(&b), fds, 3);
 	return r < 0 ? error_sys(err, r, "ask the sandbox's supervisor") : 0;
 }

@@ -109,34 +109,26 @@ static void take_client(struct control *c)
 /* The client's request with our id and our environment: what the policy gave the run is what a further command gets. */
 static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 {
-	struct wire_in w;
-	uint32_t tty, rows, columns;
-	AUTO_FREE char **argv = NULL;
-	AUTO_FREE char **env = NULL;
+	struct inside_spawn told, ours;
 	AUTO_BUF b = {0};
-	struct sv cwd;
+	int r = inside_spawn_decode(buf_view(&m->body), &told);
 
-	buf_init(&b, WIRE_MAX_BODY);
-	wire_in_init(&w, buf_view(&m->body));
-	(void)wire_get_u64(&w);
-	tty = wire_get_u32(&w);
-	rows = wire_get_u32(&w);
-	columns = wire_get_u32(&w);
-	argv = wire_get_strings(&w, 65536);
-	env = wire_get_strings(&w, 0);
-	cwd = wire_get_sv(&w);
-	if (!wire_ok(&w) || !argv || !argv[0] || m->n_fds != 3 || c->clients[i].id)
+	if (r < 0)
+		return r;
+	if (told.env[0] || m->n_fds != 3 || c->clients[i].id) {
+		inside_spawn_done(&told);
 		return -EPROTO;
+	}
+	buf_init(&b, WIRE_MAX_BODY);
 	c->clients[i].id = c->next_id++;
-	wire_put_u64(&b, c->clients[i].id);
-	wire_put_u32(&b, tty);
-	wire_put_u32(&b, rows);
-	wire_put_u32(&b, columns);
-	wire_put_strings(&b, argv);
-	wire_put_strings(&b, c->plan->env);
-	wire_put_sv(&b, cwd.n ? cwd : sv_of(c->plan->cwd));
+	ours = told;
+	ours.id = c->clients[i].id;
+	ours.env = c->plan->env;
+	ours.cwd = told.cwd[0] ? told.cwd : c->plan->cwd;
+	inside_spawn_encode(&ours, &b);
 	if (c->started)
-		c->started(c->arg, argv);
+		c->started(c->arg, told.argv);
+	inside_spawn_done(&told);
 	return buf_failed(&b) ? -EMSGSIZE : wire_send(c->init, INSIDE_SPAWN, buf_view(&b), m->fds, 3);
 }
 

@@ -436,36 +436,24 @@ static void reap(struct init *in)
 
 static void on_spawn(struct init *in, struct wire_message *m)
 {
-	struct wire_in w;
+	struct inside_spawn told;
 	struct spawn s = {0};
 	struct error err = {0};
-	AUTO_FREE char **argv = NULL;
-	AUTO_FREE char **env = NULL;
-	AUTO_FREE char *cwd = NULL;
-	struct sv folder;
-	int i;
+	int i, r = inside_spawn_decode(buf_view(&m->body), &told);
 
-	wire_in_init(&w, buf_view(&m->body));
-	s.id = wire_get_u64(&w);
-	s.tty_bits = wire_get_u32(&w);
-	s.rows = wire_get_u32(&w);
-	s.columns = wire_get_u32(&w);
-	argv = wire_get_strings(&w, 65536);
-	env = wire_get_strings(&w, 65536);
-	folder = wire_get_sv(&w);
-	cwd = strndup(folder.p, folder.n);
-	if (!wire_ok(&w) || m->n_fds != 3 || !argv || !argv[0] || !env || !cwd) {
+	if (r < 0 || m->n_fds != 3) {
 		(void)error_set(&err, ERROR_SYSTEM, "a malformed request to start a command");
-		tell_failed(in, s.id, &err);
+		tell_failed(in, told.id, &err);
+		inside_spawn_done(&told);
 		return;
 	}
-	s.argv = argv;
-	s.env = env;
-	s.cwd = cwd;
+	s = (struct spawn){.id = told.id, .argv = told.argv, .env = told.env, .cwd = told.cwd, .tty_bits = told.tty_bits, .rows = told.rows,
+			   .columns = told.columns};
 	for (i = 0; i < 3; i++)
 		s.stdio[i] = m->fds[i];
 	if (spawn(in, &s, &err) < 0)
 		tell_failed(in, s.id, &err);
+	inside_spawn_done(&told);
 }
 
 static void on_signal(struct init *in, const struct wire_message *m)
