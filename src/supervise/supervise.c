@@ -352,6 +352,9 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	if (req->plan->limits.timeout_ms)
 		s.deadline = now_ms() + req->plan->limits.timeout_ms;
 	r = loop(&s);
+	/* Its owner asked for its end, and it took SIGKILL: no failure of the sandbox. */
+	if (ret->status < 0 && s.control.stop && !ret->failed.kind)
+		ret->status = SIGKILL;
 	terminal_drain(&s.terminal);
 	terminal_done(&s.terminal);
 	control_done(&s.control);

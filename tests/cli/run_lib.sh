@@ -108,7 +108,8 @@ in_background()
 {
 	local before
 	before=$("$CORDON" ps --quiet | sort)
-	"$CORDON" run --policy "$tmp/policy.yaml" -- "$@" >"$tmp/bg.out" 2>"$tmp/bg.err" </dev/null &
+	# a shell lets what it starts in the background ignore SIGINT and SIGQUIT
+	env --default-signal=INT,QUIT "$CORDON" run --policy "$tmp/policy.yaml" -- "$@" >"$tmp/bg.out" 2>"$tmp/bg.err" </dev/null &
 	pid=$!
 	id=
 	for ((i = 0; i < 100 && ${#id} != 8; i++)); do

@@ -1,0 +1,303 @@
+#!/bin/bash
+# Runs that are going on and runs that have ended: signals, ps, exec, stop, logs, and what is left when the supervisor is killed.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/run_lib.sh"
+
+# --- signals, without a terminal ---
+
+loop='trap "echo got $0 >>got; exit 9" HUP INT TERM USR1 USR2; echo ready >ready; while :; do sleep 0.05; done'
+for sig in HUP INT TERM USR1 USR2; do
+	rm -f got ready
+	in_background sh -c "${loop//\$0/SIG$sig}"
+	until_true test -s ready
+	kill -s "$sig" "$pid"
+	ended "$pid"
+	is "SIG$sig to cordon goes to the command" "$status:$(cat got)" "9:got SIG$sig"
+done
+for sig in INT:2 TERM:15 HUP:1 QUIT:3 USR1:10 ALRM:14; do
+	rm -f ready
+	in_background python3 -c 'import signal,time
+[signal.signal(s,signal.SIG_DFL) for s in (2,3)]
+open("ready","w").write("x"); time.sleep(30)'
+	until_true test -s ready
+	kill -s "${sig%:*}" "$pid"
+	ended "$pid"
+	is "a command ended by SIG${sig%:*} gives 128 + ${sig#*:}" "$status" $((128 + ${sig#*:}))
+done
+rm -f ready beat
+in_background sh -c 'echo x >ready; while :; do echo x >>beat; sleep 0.02; done'
+until_true test -s ready
+stopped()
+{
+	local a b
+	a=$(stat -c %s beat) || return 1
+	sleep 0.3
+	b=$(stat -c %s beat)
+	echo "$a then $b"
+	[ "$a" = "$b" ]
+}
+goes_on()
+{
+	! stopped
+}
+kill -TSTP "$pid"
+ok "SIGTSTP stops the command" until_true stopped
+is "and cordon with it" "$(ps -o stat= -p "$pid" | cut -c1)" T
+kill -CONT "$pid"
+ok "SIGCONT lets both go on" until_true goes_on
+is "and cordon is no longer stopped" "$(ps -o stat= -p "$pid" | cut -c1 | tr DR SS)" S
+kill -TSTP "$pid"
+until_true stopped
+kill -CONT "$pid"
+ok "and a second time" until_true goes_on
+kill -TERM "$pid"
+ended "$pid"
+is "then SIGTERM ends it" "$status" 143
+
+# --- ps ---
+
+is "ps: nothing runs now" "$("$CORDON" ps --quiet)" ""
+in_background sleep 30
+like "ps: an id of eight hexadecimal digits" "$id" '^[0-9a-f]{8}$'
+like "ps: a run is listed with its command" "$("$CORDON" ps)" "$id +running .* sleep 30"
+is "ps --json is one document" "$("$CORDON" ps --json | python3 -c 'import json,sys; d=json.load(sys.stdin); print(len(d), d[0]["status"], d[0]["exit"], d[0]["workdir_mode"], d[0]["command"], d[0]["pid"])')" "1 running None read-write sleep 30 $pid"
+is "state: only its owner can look at it" "$(stat -c %a "$state" "$state/$id" "$state/$id/audit.jsonl" | sort -u | tr '\n' ' ')" "600 700 "
+like "logs: of a run that goes on" "$("$CORDON" logs "$id")" 'start .*"sleep","30"'
+outside "$CORDON" diff "$id"
+ok "diff: refused for a run that changes its folder itself" refused 125 'was not a copy'
+
+# --- exec ---
+
+outside "$CORDON" exec "$id" -- sh -c 'pwd; id -u; exit 7'
+is "exec: folder and exit status" "$status:$(head -n 1 "$tmp/out")" "7:$work"
+is "exec: the run's environment and nothing of the caller's" "$(FOO=bar "$CORDON" exec "$id" -- env </dev/null | sort)" "HOME=$tmp/home
+LANG=C.UTF-8
+LOGNAME=cordon
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+PWD=$work
+SHELL=/bin/sh
+TMPDIR=/tmp
+USER=cordon"
+is "exec: stdin, stdout, stderr" "$(echo in | "$CORDON" exec "$id" -- sh -c 'cat; echo err >&2' 2>&1 | tr '\n' ' ')" "in err "
+is "exec: it is in the same sandbox" "$("$CORDON" exec "$id" -- sh -c 'cat /proc/[0-9]*/comm' | grep -c sleep)" 1
+is "exec: only fds 0 to 2" "$("$CORDON" exec "$id" -- sh -c 'for f in /proc/self/fd/*; do [ -e "$f" ] && echo "${f##*/}"; done' 3</etc/passwd 8</ </dev/null | tr '\n' ' ')" "0 1 2 "
+is "exec: no capability, no new privileges, a filter" "$("$CORDON" exec "$id" -- grep -E '^(CapEff|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status | cut -f2 | tr '\n' ' ')" "0000000000000000 0000000000000000 1 2 "
+is "exec: what it makes is on the host" "$("$CORDON" exec "$id" -- sh -c 'echo x >made-by-exec'; cat made-by-exec)" x
+is "exec: the umask of the run, whatever was made in between" "$("$CORDON" exec "$id" -- sh -c 'umask 077; >x1; mkdir x2'; "$CORDON" exec "$id" -- sh -c umask)" "$(printf '%04o' "$(umask)")"
+outside "$CORDON" exec "$id" -- nonesuch
+ok "exec: not found is 127" refused 127 'nonesuch: not found'
+outside "$CORDON" exec "$id" -- /etc/passwd
+ok "exec: not executable is 126" refused 126 '/etc/passwd'
+outside "$CORDON" exec "$id" -- sh -c 'kill -9 $$'
+is "exec: killed by a signal" "$status" 137
+outside "$CORDON" exec "$id"
+ok "exec: a missing command" refused 125 'no command given'
+outside "$CORDON" exec zzz -- true
+ok "exec: not an id" refused 125 'not the id of a run'
+outside "$CORDON" exec ../../etc -- true
+ok "exec: a path is not an id" refused 125 'not the id of a run'
+outside "$CORDON" exec 00000000 -- true
+ok "exec: no such run" refused 125 'no such run'
+ten()
+{
+	local i p=() bad=
+	for i in 0 1 2 3 4 5 6 7 8 9; do
+		"$CORDON" exec "$id" -- sh -c "sleep 0.3; echo $i >ten-$i; exit $i" </dev/null &
+		p+=($!)
+	done
+	for i in 0 1 2 3 4 5 6 7 8 9; do
+		wait "${p[i]}"
+		[ "$?" = "$i" ] && [ "$(cat "ten-$i")" = "$i" ] || bad+=" $i"
+	done
+	echo "wrong:$bad"
+	[ -z "$bad" ]
+}
+ok "exec: ten at once" ten
+"$CORDON" exec "$id" -- sh -c 'echo $$ >client; exec sleep 40' </dev/null >/dev/null 2>&1 &
+client=$!
+until_true test -s client
+kill -9 "$client"
+wait "$client" 2>/dev/null
+
+gone()
+{
+	[ -z "$("$CORDON" exec "$id" -- sh -c "cat /proc/$(cat client)/cmdline 2>/dev/null" </dev/null)" ]
+}
+ok "exec: the client killed, its command hangs up" until_true gone
+"$CORDON" exec "$id" -- sh -c 'echo $$ >client; trap "echo yes >termed; exit 5" TERM; while :; do sleep 0.05; done' </dev/null >/dev/null 2>&1 &
+client=$!
+rm -f client
+until_true test -s client
+kill -TERM "$client"
+wait "$client"
+is "exec: signals are passed on" "$?:$(cat termed)" "5:yes"
+"$CORDON" exec "$id" -- sh -c '(sleep 0.6; echo late >late) >/dev/null 2>&1 &' </dev/null
+for i in 1 2 3; do "$CORDON" exec "$id" -- true </dev/null; done
+ok "exec: what a finished command left running can still make files" until_true test -s late
+like "exec: it is in the log" "$(events "$id" exec | head -n 1)" '"command":\["sh","-c"'
+"$CORDON" exec "$id" -- sleep 40 </dev/null >/dev/null 2>"$tmp/client.err" &
+client=$!
+until_true sh -c "'$CORDON' exec $id -- sh -c 'cat /proc/[0-9]*/cmdline' </dev/null | grep -qa 'sleep.40'"
+
+# --- stop ---
+
+began=$(date +%s%N)
+outside "$CORDON" stop "$id"
+is "stop: it ends, and stop waits for that" "$status:$("$CORDON" ps -q)" "0:"
+ended "$pid"
+is "stop: the run's exit status is SIGTERM's" "$status" 143
+wait "$client"
+is "stop: a command started by exec ends with it" "$?" 125
+like "stop: and its client says why" "$(cat "$tmp/client.err")" '^cordon: .*ended'
+like "stop: it is in the log" "$(events "$id" signal)" 'stopped by its owner'
+like "stop: an exit event with usage ends the log" "$("$CORDON" logs --json "$id" | tail -n 1)" '"event":"exit".*"exit":143.*"user_us"'
+outside "$CORDON" stop "$id"
+ok "stop: a run that has ended" refused 125 'has ended'
+outside "$CORDON" exec "$id" -- true
+ok "exec: a run that has ended" refused 125 'has ended'
+like "ps --all: it shows the status" "$("$CORDON" ps -a)" "$id +exited 143"
+rm -f ready
+in_background sh -c 'trap "" TERM HUP INT; echo x >ready; while :; do sleep 0.1; done'
+until_true test -s ready
+kill -TERM "$pid"
+sleep 0.3
+is "SIGTERM that the command ignores changes nothing" "$("$CORDON" ps -q)" "$id"
+began=$(date +%s%N)
+"$CORDON" stop --time 1 "$id"
+took=$((($(date +%s%N) - began) / 1000000))
+ended "$pid"
+ok "stop: what ignores SIGTERM is killed after the time given ($took ms)" test "$took" -ge 900 -a "$took" -lt 4000
+is "stop: with the status of SIGKILL" "$status" 137
+outside "$CORDON" stop --time never 00000000
+ok "stop: --time takes a number" refused 125 'time'
+
+# --- another user's run ---
+
+if is_root && id nobody >/dev/null 2>&1; then
+	in_background sleep 20
+	mkdir -p "$tmp/nobody"
+	cp "$CORDON" "$tmp/nobody/cordon"
+	[ ! -x "${CORDON%/*}/cordon-init" ] || cp "${CORDON%/*}/cordon-init" "$tmp/nobody/"
+	chown -R nobody "$tmp/nobody"
+	chmod 711 "$tmp"
+	as_nobody()
+	{
+		setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups env XDG_STATE_HOME="$tmp/nobody/state" HOME="$tmp/nobody" "$tmp/nobody/cordon" "$@"
+	}
+	outside as_nobody exec "$id" -- true
+	ok "another user's run: exec does not find it" refused 125 'no such run'
+	mkdir -p "$tmp/nobody/state/cordon/runs/$id" && cp "$state/$id/audit.jsonl" "$tmp/nobody/state/cordon/runs/$id/"
+	chown -R nobody "$tmp/nobody"
+	# not locked, so it seems to have ended: a lock of theirs makes it seem to run
+	setpriv --reuid=nobody flock "$tmp/nobody/state/cordon/runs/$id/audit.jsonl" sleep 5 &
+	holder=$!
+	sleep 0.2
+	outside as_nobody stop "$id"
+	is "another user's run: not even with a state folder that names it" "$status:$("$CORDON" ps -q)" "125:$id"
+	kill "$holder"
+	wait "$holder" 2>/dev/null
+	"$CORDON" stop --time 0 "$id"
+	ended "$pid"
+	chmod 700 "$tmp"
+else
+	skip "another user's run" "needs root, to be another user"
+fi
+
+# --- kill -9 of the supervisor ---
+
+rm -f ready beat
+in_background sh -c '(setsid sh -c "while :; do echo x >>beat; sleep 0.02; done" &) ; echo x >ready; exec sleep 77.25'
+until_true test -s ready
+until_true test -s beat
+inner=$(pgrep -fx 'sleep 77.25' | head -n 1)
+pidns=$(readlink "/proc/$inner/ns/pid")
+sandboxed()
+{
+	[ -n "$(find /proc -mindepth 3 -maxdepth 3 -path '/proc/[0-9]*/ns/pid' -lname "$pidns" -print -quit 2>/dev/null)" ]
+}
+all_gone()
+{
+	! sandboxed
+}
+ok "before kill -9: the sandbox is there" test -n "$inner"
+kill -9 "$pid"
+began=$(date +%s%N)
+wait "$pid" 2>/dev/null
+until_true all_gone
+took=$((($(date +%s%N) - began) / 1000000))
+ok "kill -9 of the supervisor takes everything down within a second ($took ms)" test "$took" -lt 1000
+ok "its daemon beats no more" stopped
+is "no mount is left" "$(grep -c -F "$tmp" /proc/self/mounts)" 0
+is "no temporary file is left" "$(find "$tmp/t" "$tmp/run" -mindepth 1)" ""
+like "the next ps shows it as killed" "$("$CORDON" ps -a)" "$id +killed"
+is "and no longer as running" "$("$CORDON" ps -q)" ""
+is "ps --json says so too" "$("$CORDON" ps -a --json | python3 -c 'import json,sys; print([(r["status"], r["exit"]) for r in json.load(sys.stdin) if r["id"] == sys.argv[1]])' "$id")" "[('killed', None)]"
+outside "$CORDON" exec "$id" -- true
+ok "exec on it is refused" refused 125 'has ended'
+like "its log is called unfinished, not changed" "$("$CORDON" audit verify "$state/$id/audit.jsonl" 2>&1)" 'unfinished'
+
+# --- the run's end ---
+
+inside sh -c 'setsid sh -c "sleep 0.4; echo late >after" >/dev/null 2>&1 </dev/null & exit 3'
+sleep 0.7
+is "what the command leaves behind ends with it" "$status:$(ls after 2>/dev/null)" "3:"
+inside_says "zombies are reaped" "0" sh -c '(true &); (true &); sleep 0.2; grep -l "^State:.Z" /proc/[0-9]*/status 2>/dev/null | wc -l'
+
+# --- audit ---
+
+inside sh -c 'exit 4'
+id=$(runs | head -n 1)
+ok "audit: the run's log verifies" "$CORDON" audit verify "$state/$id/audit.jsonl"
+start=$(events "$id" start)
+for field in '"policy_digest":"[0-9a-f]{64}"' '"plan_digest":"[0-9a-f]{64}"' '"isolation":\{"runtime":"native"' '"landlock":' '"seccomp":"' '"workdir":"' '"command":\["sh","-c","exit 4"\]' '"seq":1' '"class_uid":' '"run":"'"$id"; do
+	like "audit: the start event has ${field%%[:\[]*}" "$start" "$field"
+done
+like "audit: the exit event has the status" "$(events "$id" exit)" '"exit":4'
+digest=$(grep -o '"policy_digest":"[0-9a-f]*"' <<<"$start")
+inside true
+is "audit: the same policy has the same digest" "$(events "$(runs | head -n 1)" start | grep -o '"policy_digest":"[0-9a-f]*"')" "$digest"
+policy <<'END'
+filesystem: {workdir: read-write, deny: ["**/never"]}
+process: {timeout: 20s}
+END
+inside sh -c 'mkdir d; echo x >d/never; mkdir never; unshare -U true; mount -t tmpfs none /tmp; python3 -c "import ctypes; ctypes.CDLL(None).ptrace(16,1,0,0)"'
+id=$(runs | head -n 1)
+isnt_same()
+{
+	[ "$1" != "$2" ]
+}
+ok "audit: another policy has another digest" isnt_same "$(events "$id" start | grep -o '"policy_digest":"[0-9a-f]*"')" "$digest"
+denials=$(events "$id" denial)
+like "audit: a denied name, with its rule and place in the policy" "$denials" '"domain":"filesystem","verdict":"deny","rule":"filesystem.deny \*\*/never \([^"]*policy.yaml:2\)"'
+like "audit: and the path" "$denials" "\"target\":\"$work/d/never\""
+for call in unshare mount ptrace; do
+	like "audit: a denied $call" "$denials" "\"domain\":\"process\",\"verdict\":\"deny\",\"rule\":\"[^\"]+\"[^}]*\"target\":\"$call by"
+done
+ok "audit: the log with denials verifies" "$CORDON" audit verify "$state/$id/audit.jsonl"
+like "audit: the exit event counts them" "$(events "$id" exit)" '"denials":[1-9]'
+inside sh -c 'i=0; while [ $i -lt 400 ]; do mkdir never 2>/dev/null; i=$((i+1)); done'
+id=$(runs | head -n 1)
+few()
+{
+	local n
+	n=$(events "$id" denial | wc -l)
+	echo "$n events"
+	[ "$n" -ge 10 ] && [ "$n" -le 390 ]
+}
+ok "audit: denials in a loop do not fill the log" few
+policy <<'END'
+filesystem: {workdir: read-write}
+process: {timeout: 200ms}
+END
+inside sleep 9
+like "audit: a limit that was hit" "$(events "$(runs | head -n 1)" limit)" '"rule":"process.timeout"'
+policy <<'END'
+filesystem: {workdir: read-write}
+END
+outside "$CORDON" run --json-events "$tmp/events.jsonl" -- true
+is "--json-events has the same lines" "$(cmp "$tmp/events.jsonl" "$state/$(runs | head -n 1)/audit.jsonl" && echo same)" same
+outside "$CORDON" run --json-events "$tmp/no/such/folder" -- touch started
+ok "--json-events that cannot be written refuses the run" refused 125 'json-events'
+is "and nothing was started" "$(ls started 2>/dev/null)" ""
+
+finish

@@ -1,0 +1,136 @@
+#!/bin/bash
+# With a terminal the sandbox has one of its own: size, keys, job control and bytes are passed on, and the user's is as it was afterwards.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/run_lib.sh"
+
+if ! [ -x /usr/bin/python3 ] || ! /usr/bin/python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+	skip "terminals" "no python3, or no pseudo-terminals here"
+	finish
+fi
+export TERM=xterm-256color PS1='prompt> '
+
+# at_tty STEP... -- CMD...: sets status, said (without carriage returns) and told.
+at_tty()
+{
+	outside timeout 30 "$tests_dir/tools/at_terminal.py" "$@"
+	said=$(tr -d '\r\0' <"$tmp/out")
+}
+run=("$CORDON" run --)
+
+outer=$("$tests_dir/tools/at_terminal.py" -- tty | tr -d '\r')
+at_tty -- "${run[@]}" sh -c 'tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all three'
+like "the sandbox has a terminal of its own" "$said" '^/dev/pts/[0-9]+.all three'
+at_tty -- "${run[@]}" sh -c 'ls /dev/pts; readlink /proc/self/fd/0'
+like "which is the only one it sees" "$(tr '\n' ' ' <<<"$said")" '^0 +ptmx /dev/pts/0 $'
+like "outside it is another (control)" "$outer" '^/dev/pts/'
+at_tty --size 33x111 -- "${run[@]}" stty size
+is "its size is the user's" "$said" "33 111"
+at_tty -- "${run[@]}" sh -c 'echo $TERM'
+is "TERM goes in with a terminal" "$said" "xterm-256color"
+at_tty --size 24x80 wait:ready resize:50x132 wait:changed -- "${run[@]}" sh -c 'trap "echo changed; stty size; exit 0" WINCH; echo ready; while :; do sleep 0.05; done'
+like "a new size arrives, with SIGWINCH" "$said" '50 132$'
+at_tty -- "${run[@]}" sh -c 'echo x >/dev/tty; exit 6'
+is "/dev/tty can be written" "$status:$said" "6:x"
+at_tty wait:ask 'send:answer\n' -- "${run[@]}" sh -c 'printf "ask " >/dev/tty; read x </dev/tty; echo "got $x"'
+like "/dev/tty can be read" "$said" 'got answer'
+at_tty -- "${run[@]}" sh -c 'echo a >/dev/stdout; echo b >/dev/stderr; echo c >/dev/fd/1; echo d >/proc/self/fd/2'
+is "/dev/stdout and its kin with a terminal" "$(tr '\n' ' ' <<<"$said")" "a b c d "
+at_tty 'send:line\n' -- "${run[@]}" sh -c 'read x </dev/stdin; echo "got $x"'
+like "/dev/stdin with a terminal" "$said" 'got line'
+at_tty -- "${run[@]}" printf '\033[31mred\033[0m\n'
+is "colours pass" "$said" $'\e[31mred\e[0m'
+at_tty -- "${run[@]}" sh -c 'ps -o tty= -p $$ 2>/dev/null || cut -d" " -f7 /proc/self/stat'
+like "it is the controlling terminal" "$said" 'pts/0|[1-9]'
+
+# --- keys ---
+
+at_tty wait:ready 'send:\x03' -- "${run[@]}" sh -c 'trap "echo interrupted; exit 3" INT; echo ready; while :; do sleep 0.05; done'
+is "^C interrupts" "$status:$(tail -n 1 <<<"$said" | sed 's/.*interrupted/interrupted/')" "3:interrupted"
+at_tty wait:ready 'send:\x03' -- "${run[@]}" sh -c 'echo ready; sleep 20'
+is "^C ends what does not catch it" "$status" 130
+at_tty wait:ready 'send:\x1c' -- "${run[@]}" sh -c 'trap "echo quit; exit 4" QUIT; echo ready; while :; do sleep 0.05; done'
+is '^\ quits' "$status" 4
+at_tty 'send:some\n' wait:some wait:some 'send:\x04' -- "${run[@]}" cat
+is "^D ends input" "$status:$(tr '\n' ' ' <<<"$said")" "0:some some "
+at_tty 'send:abc\x7f\x7fX\n' wait:aX 'send:\x04' -- "${run[@]}" cat
+like "line editing is the inner terminal's" "$said" 'aX$'
+at_tty wait:ready send:q wait:got -- "${run[@]}" sh -c 'stty raw -echo; echo ready; x=$(dd bs=1 count=1 2>/dev/null); stty sane; echo "got $x"'
+like "raw mode inside: a key arrives at once" "$said" 'got q'
+at_tty wait:Password 'send:hidden\n' wait:done -- "${run[@]}" sh -c 'stty -echo; printf "Password: "; read x; stty echo; echo "done ${#x}"'
+is "echo off inside hides what is typed" "$(grep -c hidden <<<"$said"):$(grep -c 'done 6' <<<"$said")" "0:1"
+
+# --- the user's terminal afterwards ---
+
+at_tty wait:ready mode 'send:\n' --end mode -- "${run[@]}" sh -c 'echo ready; read x'
+is "raw while it runs, as it was after exit" "$told" "$(printf 'raw\ncooked')"
+at_tty wait:ready 'send:\x03' --end mode -- "${run[@]}" sh -c 'echo ready; sleep 20'
+is "as it was after ^C" "$told" cooked
+at_tty wait:ready kill:TERM --end mode -- "${run[@]}" sh -c 'echo ready; sleep 20'
+is "as it was after SIGTERM" "$status:$told" "143:cooked"
+at_tty --end mode -- "${run[@]}" sh -c 'stty raw -echo; kill -9 $$'
+is "as it was after a command in raw mode was killed" "$status:$told" "137:cooked"
+at_tty --end mode -- "${run[@]}" /nonesuch
+is "as it was after a command that is not found" "$status:$(tail -n 1 <<<"$told")" "127:cooked"
+at_tty 'send:\n' wait:1 wait:2 --end mode -- bash -c '"$0" run -- sh -c "read x; echo 1" ; "$0" run -- sh -c "echo 2"' "$CORDON"
+is "two runs one after the other" "$status:$told" "0:cooked"
+
+# --- job control ---
+
+shell=(bash --norc --noprofile -i)
+job_control()
+{
+	at_tty 'wait:prompt> ' "send:$CORDON run -- sh -c 'echo ready; while :; do sleep 0.05; done'\n" wait:ready sleep:200 'send:\x1a' wait:Stopped 'wait:prompt> ' mode \
+		'send:echo back-in-$((40 + 2))\n' wait:back-in-42 'send:fg\n' wait:run sleep:500 'send:\x03' 'wait:prompt> ' 'send:echo rc=$?\n' wait:rc=130 'send:exit\n' -- "${shell[@]}"
+	printf 'status %s\n%s\n%s\n' "$status" "$said" "$told"
+	[ "$status" = 0 ]
+}
+ok "^Z stops it, the shell is back, fg goes on, ^C ends it" job_control
+job_input()
+{
+	at_tty 'wait:prompt> ' "send:$CORDON run -- cat\n" sleep:400 'send:one\n' wait:one wait:one 'send:\x1a' wait:Stopped 'wait:prompt> ' 'send:fg\n' wait:run sleep:500 'send:two\n' wait:two wait:two 'send:\x04' 'wait:prompt> ' 'send:exit\n' -- "${shell[@]}"
+	printf 'status %s\n%s\n%s\n' "$status" "$said" "$told"
+	[ "$status" = 0 ]
+}
+ok "a reader goes on reading after ^Z and fg" job_input
+inner_shell()
+{
+	at_tty wait:inner 'send:sleep 30\n' sleep:300 'send:\x1a' wait:Stopped wait:inner 'send:jobs\n' wait:sleep wait:inner 'send:kill %1; exit 5\n' sleep:300 'send:exit 5\n' -- "$CORDON" run --env PS1='inner> ' -- "${shell[@]}"
+	printf 'status %s\n%s\n%s\n' "$status" "$said" "$told"
+	[ "$status" = 5 ]
+}
+ok "a shell inside has job control of its own" inner_shell
+
+# --- only some of the three ---
+
+at_tty --redirect i -- "${run[@]}" sh -c '[ -t 0 ] || echo "0 no"; [ -t 1 ] && echo "1 yes"; cat'
+is "stdin is no terminal, stdout is" "$(tr '\n' ' ' <<<"$said")" "0 no 1 yes "
+at_tty --redirect oe wait:xx -- bash -c '(sleep 0.5; echo xx >/dev/tty) & "$0" run -- sh -c "[ -t 0 ] && ! [ -t 1 ]"; s=$?; wait; exit $s' "$CORDON"
+is "stdin is a terminal, stdout is none" "$status" 0
+is "stdout to a pipe while stdin is a terminal" "$(at_tty 'send:hello\n' 'wait:hello' sleep:300 -- bash -c '"$0" run -- head -n 1 | sed s/^/piped:/' "$CORDON"; grep -c piped:hello <<<"$said")" 1
+at_tty --redirect e -- "${run[@]}" sh -c '[ -t 2 ] || echo "2 no"'
+is "stderr is no terminal" "$said" "2 no"
+
+# --- bytes ---
+
+at_tty -- "${run[@]}" sh -c 'yes 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde | head -c 1048576 | sha256sum >sum; yes 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde | head -c 1048576'
+is "1 MiB of output arrives whole" "$(tr -d '\r' <"$tmp/out" | sha256sum)" "$(cat sum)"
+at_tty wait:ready paste:65536 wait:DONE -- "${run[@]}" sh -c 'stty raw -echo; echo ready; head -c 65536 | sha256sum >pasted; stty sane; echo DONE'
+is "64 KiB pasted arrive whole" "$(cat pasted)" "$(python3 -c 'import sys; sys.stdout.buffer.write((bytes(97+i%26 for i in range(63))+b"\n")*1024)' | sha256sum)"
+at_tty wait:ready paste:65536 'send:\x04' wait:DONE -- "${run[@]}" sh -c 'stty -echo; echo ready; cat >lines; echo DONE'
+is "64 KiB pasted line by line to a slow reader" "$(sha256sum <lines)" "$(cat pasted)"
+is "the last output before the end is not lost (20 runs)" "$(for i in {1..20}; do "$tests_dir/tools/at_terminal.py" -- "${run[@]}" sh -c 'head -c 5000 /dev/zero | tr "\0" x; printf END' | grep -c 'xEND$'; done | sort | uniq -c | tr -s ' ')" " 20 1"
+
+# --- hang-up and exec ---
+
+at_tty wait:ready hangup -- "${run[@]}" sh -c 'trap "echo hup >hup; exit 1" HUP; echo ready; while :; do sleep 0.05; done'
+ok "a terminal that hangs up ends the run" until_true test -z "$("$CORDON" ps -q)"
+in_background sleep 30
+at_tty --size 30x90 -- "$CORDON" exec "$id" -- sh -c 'tty; stty size'
+like "exec with a terminal: its own, of the user's size" "$(tr '\n' ' ' <<<"$said")" '^/dev/pts/[0-9]+ 30 90 $'
+at_tty wait:ready 'send:\x03' --end mode -- "$CORDON" exec "$id" -- sh -c 'echo ready; sleep 20'
+is "exec with a terminal: ^C, and the terminal afterwards" "$status:$told" "130:cooked"
+at_tty --size 24x80 wait:ready resize:40x100 wait:changed -- "$CORDON" exec "$id" -- sh -c 'trap "echo changed; stty size; exit 0" WINCH; echo ready; while :; do sleep 0.05; done'
+like "exec with a terminal: a new size" "$said" '40 100$'
+"$CORDON" stop --time 0 "$id"
+ended "$pid"
+finish
