@@ -44,12 +44,21 @@ static int try_place(const struct report_place *p)
 	return unlinkat(p->dir, name, 0) < 0 ? -errno : 0;
 }
 
+/* The folder of a path; -errno. */
+static int open_folder(const char *path, const char *slash)
+{
+	char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, code = errno;
+
+	free(folder);
+	return fd < 0 ? -code : fd;
+}
+
 int report_place_open(const char *path, struct report_place *ret, struct error *err)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	AUTO_FREE char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 	struct text_shown shown;
-	int r = 0;
+	int r;
 
 	(void)text_show(&shown, sv_of(path));
 	*ret = (struct report_place){.dir = -1};
@@ -58,10 +67,10 @@ int report_place_open(const char *path, struct report_place *ret, struct error *
 	if (strlen(name) >= sizeof(ret->name))
 		return error_sys(err, ENAMETOOLONG, "--report %s", shown.s);
 	memcpy(ret->name, name, strlen(name) + 1);
-	if (!folder)
-		return error_sys(err, ENOMEM, "--report");
-	ret->dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	r = ret->dir < 0 ? -errno : try_place(ret);
+	r = open_folder(path, slash);
+	ret->dir = r < 0 ? -1 : r;
+	if (r >= 0)
+		r = try_place(ret);
 	if (r == 0)
 		return 0;
 	report_place_done(ret);

@@ -219,7 +219,7 @@ static int compile_and_keep(struct load *l, const struct cache_key *key, struct 
 
 int policy_load(const struct policy_request *req, struct policy **ret, char digest[65], struct error *err)
 {
-	AUTO_FREE struct load *l = NULL;
+	struct load *l;
 	char cwd[PATH_MAX];
 	struct cache_key key;
 	const char *from = NULL;
@@ -235,9 +235,9 @@ int policy_load(const struct policy_request *req, struct policy **ret, char dige
 	keep = req->cache_dir && policy_cache_key(req, from, &key) == 0;
 	if (keep && policy_cache_get(req->cache_dir, &key, ret, digest) == 0)
 		return 0;
-	l = calloc(1, sizeof(*l));
 	a = arena_new();
-	if (!l || !a) {
+	l = a ? arena_alloc(a, sizeof(*l)) : NULL;
+	if (!l) {
 		arena_free(a);
 		return policy_no_memory(err);
 	}

@@ -26,7 +26,7 @@ enum message {
 	ROLE_NO,   /* it cannot be had */
 };
 
-enum { HEAD = 8, WANT_MAX = 16384, FAILED_MAX = 4096, TEXT_MAX = POLICY_MAX_BYTES + WANT_MAX, CHUNK = 65536 };
+enum { HEAD = 8, WANT_MAX = 16384, FAILED_MAX = 4096, TEXT_MAX = POLICY_MAX_BYTES + WANT_MAX, CHUNK = 16384 };
 
 /* Stands in the child's error for the reason that it was not told. */
 static const char reason_mark[] = "\001";
@@ -213,9 +213,9 @@ static int receive(const struct parent *p, void *to, size_t max, size_t *ret)
 
 static int receive_body(const struct parent *p, uint32_t n, struct buf *out)
 {
-	AUTO_FREE char *chunk = malloc(CHUNK);
+	char chunk[CHUNK];
 	size_t got;
-	int r = chunk ? 0 : -ENOMEM;
+	int r = 0;
 
 	while (r == 0 && n > 0) {
 		r = receive(p, chunk, n < CHUNK ? n : CHUNK, &got);
