@@ -10,7 +10,7 @@
 
 /*
  * Each row of /etc and each hidden one of /proc is a mount that every start pays for: of /etc there is what programs cannot do without, of /proc what tells about the
- * host's hardware, keys and kernel. Files that only host root can read need no row: no workload is host root.
+ * host's hardware, keys and kernel. Files that only host root can open need no mount: no workload is host root.
  */
 const struct base_path base_paths[] = {
 	{"/usr", BASE_READ, SYSTEM},
@@ -76,6 +76,16 @@ const struct base_path base_paths[] = {
 	{"/proc/sched_debug", BASE_HIDDEN, PROC},
 	{"/proc/schedstat", BASE_HIDDEN, PROC},
 	{"/proc/scsi", BASE_HIDDEN, PROC},
+	{"/proc/kcore", BASE_CLOSED, PROC},
+	{"/proc/kmsg", BASE_CLOSED, PROC},
+	{"/proc/kpagecgroup", BASE_CLOSED, PROC},
+	{"/proc/kpagecount", BASE_CLOSED, PROC},
+	{"/proc/kpageflags", BASE_CLOSED, PROC},
+	{"/proc/pagetypeinfo", BASE_CLOSED, PROC},
+	{"/proc/slabinfo", BASE_CLOSED, PROC},
+	{"/proc/sysrq-trigger", BASE_CLOSED, PROC},
+	{"/proc/timer_list", BASE_CLOSED, PROC},
+	{"/proc/vmallocinfo", BASE_CLOSED, PROC},
 	{"/dev/null", BASE_DEVICE, DEVICE},
 	{"/dev/zero", BASE_DEVICE, DEVICE},
 	{"/dev/full", BASE_DEVICE, DEVICE},

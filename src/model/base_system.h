@@ -17,6 +17,7 @@ enum base_kind {
 	BASE_READ,	/* of the host, read-only */
 	BASE_MADE,	/* a small file that Cordon makes */
 	BASE_HIDDEN,	/* of the kernel's or the host's, never shown */
+	BASE_CLOSED,	/* the same, by its mode alone */
 	BASE_PRIVATE,	/* the sandbox's own, empty at the start, writable */
 	BASE_PROC,	/* its own /proc: readable; a process may write to its own entries */
 	BASE_DEVICE,	/* a device node that is in its /dev: readable and writable */

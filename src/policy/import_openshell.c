@@ -29,7 +29,7 @@ static bool is_given(struct import *im, const struct ynode *n, bool write)
 		return true;
 	}
 	row = base_system_find(n->text, &depth);
-	if (!row || row->kind == BASE_HIDDEN)
+	if (!row || row->kind == BASE_HIDDEN || row->kind == BASE_CLOSED)
 		return false;
 	return row->kind != BASE_READ || !write;
 }

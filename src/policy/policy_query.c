@@ -170,13 +170,13 @@ static void answer_base(const struct base_path *base, const char *path, enum fs_
 	static const struct origin built_in;
 	struct text_shown shown;
 	bool own = sv_starts(sv_of(path), "/proc/self/") || sv_starts(sv_of(path), "/proc/thread-self/");
-	bool ok = base->kind != BASE_HIDDEN;
+	bool ok = base->kind != BASE_HIDDEN && base->kind != BASE_CLOSED;
 
 	if (access == FS_WRITE)
 		ok = base->kind == BASE_PRIVATE || base->kind == BASE_DEVICE || (base->kind == BASE_PROC && own);
 	reason_set(r, ok ? ANSWER_ALLOW : ANSWER_DENY, "built in", base->pattern, built_in);
 	(void)text_show(&shown, sv_of(path));
-	if (base->kind == BASE_HIDDEN) {
+	if (base->kind == BASE_HIDDEN || base->kind == BASE_CLOSED) {
 		reason_text(r, "%s is hidden in every sandbox.", shown.s);
 		reason_hint(r, "name exactly this path in filesystem.read");
 	} else if (ok) {
