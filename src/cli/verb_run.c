@@ -1,7 +1,9 @@
 #include "cli/verb_run.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/cli_policy.h"
@@ -92,6 +94,8 @@ static int choose_workdir(const struct call *call, const struct cli_policy *p, c
 		*ret = NULL;
 		return 0;
 	}
+	if (access(p->workdir, X_OK) < 0 && errno == EACCES)
+		return error_sys(err, EACCES, "work folder %s", text_show(&t, sv_of(p->workdir)));
 	if (is_at_or_above(p->workdir, p->folders.home))
 		what = "holds your home folder, and with it your secrets";
 	else if (is_system_folder(p->workdir))

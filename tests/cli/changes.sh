@@ -1,0 +1,165 @@
+#!/bin/bash
+# workdir: copy, cordon diff and cordon apply: the round trip, what is refused, and what happens where overlayfs is missing.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/run_lib.sh"
+
+policy <<'END'
+filesystem: {workdir: copy, deny: ["**/denied/**"]}
+END
+mkdir -p src/deep keep
+echo one >src/a
+echo two >src/deep/b
+echo gone >src/removed
+echo kept >keep/k
+chmod 644 src/a
+ln -s a src/link
+
+# changed CMD: a run with that shell script; sets id.
+changed()
+{
+	inside sh -ec "$1"
+	id=$(runs | head -n 1)
+}
+tree()
+{
+	find . -printf '%P %y %m %l\n' | sort
+	find . -type f -exec sha256sum {} + | sort
+}
+before=$(tree)
+changed 'echo more >>src/a; rm src/removed; mkdir -p new/sub; echo fresh >new/sub/f; mv src/deep/b src/deep/c; chmod 755 src/a; ln -sfn deep/c src/link; printf "\0\1" >bin'
+ok "a run in a copy ends well" succeeded
+is "the host's folder is as it was" "$(tree)" "$before"
+outside "$CORDON" diff "$id"
+for line in '^--- a/src/a' '^\+more$' '^\+fresh$' '^-gone$' '^Binary files' ; do
+	ok "diff: a unified diff with ${line#^}" grep -qE -- "$line" "$tmp/out"
+done
+outside "$CORDON" diff --list "$id"
+for name in src/a src/removed new/sub/f src/deep/b src/deep/c src/link bin; do
+	like "diff --list: $name" "$said" "$name"
+done
+is "diff --json is one document" "$("$CORDON" diff --json "$id" | python3 -c 'import json,sys; d=json.load(sys.stdin); print(sorted(c["path"] for c in d["changes"] if c["type"]!="folder" and "deep/" not in c["path"]))')" "['bin', 'new/sub/f', 'src/a', 'src/link', 'src/removed']"
+is "diff changes nothing" "$(tree)" "$before"
+cp -a . "$tmp/patched"
+"$CORDON" diff "$id" 2>/dev/null >"$tmp/patch"
+if [ -x /usr/bin/git ]; then
+	ok "diff: git apply takes the text of it" sh -c 'cd "$1" && git apply --include="src/a" "$2" && grep -q more src/a' - "$tmp/patched" "$tmp/patch"
+fi
+outside "$CORDON" apply "$id"
+is "apply: it ends well" "$status" 0
+is "apply: contents, links, modes and removals came back" "$(cat src/a new/sub/f src/deep/c; readlink src/link; stat -c %a src/a; ls src/removed src/deep/b 2>/dev/null; od -An -tx1 bin)" "$(printf 'one\nmore\nfresh\ntwo\ndeep/c\n755\n 00 01')"
+is "apply: what was made is the caller's" "$(stat -c %u new new/sub/f bin src/deep/c | sort -u)" "$(id -u)"
+is "apply: no stray file is left" "$(find . -name '*cordon*')" ""
+outside "$CORDON" apply "$id"
+is "apply: a second time there is nothing to do" "$status" 0
+changed 'echo x >x; rm x'
+is "a run that changed nothing has an empty diff" "$("$CORDON" diff "$id" 2>&1)" ""
+ok "and applies" "$CORDON" apply "$id"
+
+# --- refused ---
+
+# not_applied NAME SCRIPT REGEX: apply says no and changes nothing.
+not_applied()
+{
+	local now
+	changed "$2"
+	now=$(tree)
+	outside "$CORDON" apply "$id"
+	ok "refused: $1" says_no "$3"
+	is "refused: ... and nothing was applied ($1)" "$(tree)" "$now"
+}
+says_no()
+{
+	printf 'status %s\n%s\n' "$status" "$told"
+	[ "$status" != 0 ] && [[ $told =~ $1 ]] && [[ $told =~ (^|$'\n')cordon:\  ]]
+}
+not_applied "a link out of the folder" 'echo fine >fine; ln -s /etc/passwd out' 'out'
+not_applied "a link out by dots" 'ln -s ../../../etc dots' 'dots'
+not_applied "a FIFO" 'echo fine >fine; mkfifo pipe' 'pipe'
+not_applied "a socket" 'python3 -c "import socket; socket.socket(socket.AF_UNIX).bind(\"sock\")"' 'sock'
+changed 'echo x >suid; chmod 4755 suid || true; chmod 2755 suid || true'
+is "setuid bits cannot be made inside" "$("$CORDON" apply --skip-refused "$id" >/dev/null 2>&1; find . -perm /6000)" ""
+changed 'mkdir -p .git/hooks 2>/dev/null || true; echo x >.git/hooks/pre-commit || true; echo y >ok-file' 2>/dev/null
+outside "$CORDON" apply --skip-refused "$id"
+is "denied names never come back" "$(ls .git/hooks/pre-commit denied 2>/dev/null)" ""
+changed 'echo fine >fine; ln -s /etc/passwd out'
+outside "$CORDON" apply --skip-refused "$id"
+is "--skip-refused brings the rest" "$status:$(cat fine):$(ls out 2>/dev/null)" "0:fine:"
+
+# --- conflicts ---
+
+echo base >conflict
+changed 'echo inside >conflict; echo inside >both'
+sleep 0.05
+echo outside >conflict
+outside "$CORDON" apply "$id"
+ok "conflict: a file that changed on the host since is refused" says_no 'conflict'
+is "conflict: the host's version stays" "$(cat conflict; ls both 2>/dev/null)" outside
+outside "$CORDON" apply --force "$id"
+is "conflict: --force lets the run's version win" "$status:$(cat conflict both | tr '\n' ' ')" "0:inside inside "
+changed 'echo inside >appears'
+echo outside >appears
+outside "$CORDON" apply "$id"
+ok "conflict: a file that appeared on the host since" says_no 'appears'
+is "conflict: it stays" "$(cat appears)" outside
+changed 'rm keep/k'
+sleep 0.05
+echo changed >>keep/k
+outside "$CORDON" apply "$id"
+ok "conflict: removed inside, changed on the host" says_no 'keep/k'
+
+# --- wrong runs ---
+
+outside "$CORDON" diff 00000000
+ok "diff: no such run" refused 125 'no such run'
+outside "$CORDON" apply zzz
+ok "apply: not an id" refused 125 'not the id'
+in_background sleep 20
+outside "$CORDON" apply "$id"
+ok "apply: a run that goes on" refused 125 'still going on'
+"$CORDON" stop --time 0 "$id"
+ended "$pid"
+policy <<'END'
+filesystem: {workdir: read-write}
+END
+inside true
+outside "$CORDON" apply "$(runs | head -n 1)"
+ok "apply: a run whose folder was not a copy" refused 125 'was not a copy'
+policy <<'END'
+filesystem: {workdir: copy}
+END
+changed 'echo slow >slow; sleep 0.2; exit 7'
+is "the changes of a run that failed are kept" "$status:$("$CORDON" diff --list "$id" | grep -c slow)" "7:1"
+in_background sh -c 'echo x >unsaved; echo x >/dev/null; sleep 30'
+sleep 0.3
+kill -TERM "$pid"
+ended "$pid"
+is "so are those of a run that a signal ended" "$("$CORDON" diff --list "$id" | grep -c unsaved)" 1
+is "a folder in memory does not hold up a large copy" "$(changed 'head -c 20000000 /dev/zero >large'; "$CORDON" diff --list "$id" 2>/dev/null | grep -c large)" 1
+
+# --- without overlayfs ---
+
+# A folder that is an overlay of an overlay of an overlay cannot be the lower layer of a further one: the kernel allows two.
+if is_root; then
+	o=$tmp/o
+	mkdir -p "$o"/{l,u1,w1,m1,u2,w2,m2,t}
+	echo below >"$o/l/file"
+	if mount -t tmpfs cordon-test "$o/t" 2>/dev/null && mkdir "$o"/t/{u1,w1,u2,w2} && mount -t overlay -o "lowerdir=$o/l,upperdir=$o/t/u1,workdir=$o/t/w1" cordon-test "$o/m1" 2>/dev/null &&
+		mount -t overlay -o "lowerdir=$o/m1,upperdir=$o/t/u2,workdir=$o/t/w2" cordon-test "$o/m2" 2>/dev/null; then
+		trap 'umount -l "$o/m2" "$o/m1" "$o/t" 2>/dev/null; tap_cleanup' EXIT
+		cd "$o/m2" || exit 99
+		changed 'cat file; echo changed >file; echo new >new; ls -A | sort | tr "\n" " "'
+		why="root cannot use a folder on a file system that knows no id-mapped mounts"
+		todo "$why" like "no overlay: a plain copy takes its place" "$status:$said" $'^0:below\nfile new '
+		todo "$why" like "no overlay: and it says so" "$told" 'copying it instead'
+		is "no overlay: the host's folder is as it was" "$(cat file; ls)" "$(printf 'below\nfile')"
+		todo "$why" like "no overlay: diff" "$("$CORDON" diff "$id" 2>/dev/null)" '\+changed'
+		outside "$CORDON" apply "$id"
+		todo "$why" is "no overlay: apply" "$status:$(cat file new | tr '\n' ' ')" "0:changed new "
+		cd "$work" || exit 99
+	else
+		skip "no overlay: a plain copy takes its place" "cannot stack overlays here"
+	fi
+else
+	skip "no overlay: a plain copy takes its place" "needs root, to stack overlays"
+fi
+finish

@@ -1,0 +1,115 @@
+#!/bin/bash
+# filesystem.deny and the mandatory denials: names that exist and names that do not yet, at any depth, by every way to make a name; and no stub is left on the host.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/run_lib.sh"
+
+denied='Permission denied|cross-device|Read-only|busy|not permitted|cannot (open|create|stat)'
+mkdir -p deep/a/b/c secrets/sub out
+for d in . deep deep/a/b/c; do
+	echo "SECRET=$d" >"$d/.env"
+	echo key >"$d/server.key"
+done
+echo hidden >secrets/sub/file
+echo plain >plain
+ln .env hardlink
+ln -s .env softlink
+ln -s secrets/sub dirlink
+policy <<'END'
+filesystem: {workdir: read-write, deny: ["**/*.key", "secrets", "**/locked/**", "out/only-here"]}
+END
+tree()
+{
+	find . -printf '%P %y %s\n' | sort
+}
+before=$(tree)
+
+# --- what exists ---
+
+for f in .env deep/.env deep/a/b/c/.env server.key deep/a/b/c/server.key secrets/sub/file; do
+	inside_fails "read: $f" "$denied" cat "$f"
+done
+inside_fails "read: a hard link to it" "$denied" cat hardlink
+inside_fails "read: a symbolic link to it" "$denied" cat softlink
+inside_fails "read: a folder behind a symbolic link" "$denied" cat dirlink/file
+inside_fails "read: a link made inside" "$denied" sh -c 'ln -s deep/.env mine; cat mine'
+rm -f mine
+inside_fails "read: by /proc/self/cwd" "$denied" cat /proc/self/cwd/.env
+inside_fails "read: by /proc/self/root" "$denied" cat "/proc/self/root$work/.env"
+inside_fails "read: a folder's list" "$denied" ls secrets
+inside_fails "write" "$denied" sh -c 'echo x >.env'
+inside_fails "write: append" "$denied" sh -c 'echo x >>deep/server.key'
+inside_fails "truncate" "$denied" truncate -s 0 .env
+inside_fails "remove" "$denied" rm -f .env
+inside_fails "remove a folder that holds one" "$denied" rm -rf deep
+inside_fails "chmod" "$denied" chmod 777 .env
+inside_fails "rename away" "$denied" mv .env env
+inside_fails "rename the folder away" "$denied" mv secrets public
+inside_fails "rename a folder above it, then read" "$denied" sh -c 'mv deep/a deep/z; cat deep/z/b/c/.env'
+[ ! -e deep/z ] || mv deep/z deep/a
+inside_fails "rename over it" "$denied" sh -c 'echo x >x; mv -f x .env'
+inside_fails "hard link to it" "$denied" ln .env linked
+inside_fails "exchange it with another" "$denied" python3 -c 'import ctypes,os,sys
+c=ctypes.CDLL(None,use_errno=True)
+if c.syscall(316,-100,b"plain",-100,b".env",2): sys.exit(os.strerror(ctypes.get_errno()))'
+rm -f x
+is "all of it is as it was" "$(tree)" "$before"
+
+# --- what does not exist yet ---
+
+inside_fails "make a file" "$denied" sh -c 'echo x >new.key'
+inside_fails "make a file at depth" "$denied" sh -c 'mkdir -p n/e/w; echo x >n/e/w/new.key'
+inside_fails "make a folder of that name" "$denied" mkdir n/dir.key
+inside_fails "make a FIFO of that name" "$denied" mkfifo n/f.key
+inside_fails "make a symbolic link of that name" "$denied" ln -s plain n/l.key
+inside_fails "make a hard link of that name" "$denied" ln plain n/h.key
+inside_fails "bind a socket of that name" "$denied" python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("n/s.key")'
+inside_fails "rename a file to that name" "$denied" sh -c 'echo x >n/x; mv n/x n/x.key'
+inside_fails "rename a folder to that name" "$denied" sh -c 'mkdir -p n/d; mv n/d n/d.key'
+inside_fails "give a nameless file that name" "$denied" python3 -c 'import os
+fd=os.open(".",os.O_TMPFILE|os.O_RDWR,0o644); os.link("/proc/self/fd/%d"%fd,"n/t.key",src_dir_fd=fd,follow_symlinks=True)'
+inside_fails "make it through a dangling link" "$denied" sh -c 'ln -sfn n/through.key n/way; echo x >n/way'
+inside_fails "make it through a link to a folder" "$denied" sh -c 'ln -sfn n/e n/to; echo x >n/to/y.key'
+inside_fails "make it below a folder that is denied whole" "$denied" sh -c 'mkdir -p n/locked && echo x >n/locked/x'
+inside_fails "make it in a folder that is renamed into place" "$denied" sh -c 'mkdir -p n/tmp; echo x >n/tmp/x; mv n/tmp n/locked/tmp || mv n/tmp n/locked'
+inside_fails "a rule of the policy holds in /tmp too" "$denied" sh -c 'echo x >/tmp/z.key'
+inside_fails "a name in one place" "$denied" sh -c 'echo x >out/only-here'
+inside_works "the same name elsewhere is free" sh -c 'echo x >n/only-here'
+inside_fails "make it by openat and a folder's descriptor" "$denied" python3 -c 'import os
+d=os.open("n",os.O_RDONLY); os.open("d.key",os.O_CREAT|os.O_WRONLY,dir_fd=d)'
+inside_fails "make it by a path with dots and slashes" "$denied" sh -c 'echo x >n//../n/./dots.key'
+inside_fails "make it by a long way round" "$denied" sh -c 'cd n/e; echo x >../../deep/../round.key'
+is "no denied name was made" "$(find . -name '*.key' ! -name server.key; find . -path '*/locked/*'; ls out)" ""
+is "and no stub is left on the host" "$(find . -name '.env' -size 0; find . -name only-here ! -path './n/*'; find . -name locked -type f)" ""
+rm -rf n
+
+# --- the mandatory ones, without a word in the policy ---
+
+policy <<'END'
+filesystem: {workdir: read-write}
+END
+mkdir -p repo/.git/hooks
+echo '[core]' >repo/.git/config
+for f in .git/hooks/pre-commit repo/.git/hooks/post-merge repo/.git/config sub/.git/config .bashrc sub/.bash_profile .profile sub/.zshrc .env sub/.env .vscode/tasks.json .claude/settings.json .mcp.json .cursor/mcp.json .gemini/settings.json .codex/config.toml .envrc .vimrc .idea/x.xml; do
+	cp -a repo/.git/config "$tmp/config"
+	inside sh -c 'mkdir -p "$(dirname "$1")" && echo evil >"$1"' - "$f"
+	ok "mandatory: $f cannot be written" failed_with "$denied"
+	ok "mandatory: ... and $f is not there with it" sh -c '! grep -qs evil "$1"' - "$work/$f"
+done
+inside_says "mandatory: protected files can be read" "[core]" cat repo/.git/config
+inside_works "mandatory: other names beside them are free" sh -c 'echo x >repo/.git/index; echo x >environment; mkdir -p .github; echo x >.gitignore'
+is "mandatory: nothing is left but what was made" "$(cd "$work" && ls -d .bashrc .profile .mcp.json .envrc .vimrc 2>/dev/null)" ""
+policy <<'END'
+filesystem: {workdir: copy, deny: ["**/*.key"]}
+END
+inside_fails "copy: what exists is hidden" "$denied" cat server.key
+inside_fails "copy: it cannot be made either" "$denied" sh -c 'echo x >fresh.key'
+inside_fails "copy: nor through a removed folder" "$denied" sh -c 'rm -rf repo; mkdir repo; echo x >repo/a.key'
+
+# --- the audit ---
+
+policy <<'END'
+filesystem: {workdir: read-write, deny: ["**/*.key"]}
+END
+inside sh -c 'echo x >audited.key'
+like "the denial is in the log with its rule and line" "$(events "$(runs | head -n 1)" denial)" '"rule":"filesystem.deny \*\*/\*.key \([^"]*:2\)".*audited.key'
+finish
