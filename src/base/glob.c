@@ -238,6 +238,11 @@ bool glob_on_way(const struct glob *g, struct sv path)
 	return (states & ~UINT64_C(1)) != 0;
 }
 
+bool glob_below_star(const struct glob *g, struct sv path)
+{
+	return (glob_states(g, path) & g->stars & ~UINT64_C(1)) != 0;
+}
+
 struct sv glob_base(const struct glob *g)
 {
 	unsigned i = 0;

@@ -48,6 +48,9 @@ bool glob_hit(const struct glob *g, struct sv path);
  */
 bool glob_on_way(const struct glob *g, struct sv path);
 
+/* The path lies at or below the place where a "**" in the middle of the pattern begins: anything deeper may match. */
+bool glob_below_star(const struct glob *g, struct sv path);
+
 /* The folder that every match is below, as long as it has no wildcard ("/" for floating patterns). A prefix of the pattern's text. */
 struct sv glob_base(const struct glob *g);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +47,16 @@ struct run {
 	struct error *err;
 };
 
+/* A connected UNIX stream has one other end, and keeps it. Others can be connected anew, or send anywhere, in the network namespace they were made in. */
+static bool is_harmless_socket(int fd)
+{
+	int domain = 0, type = 0;
+	socklen_t n = sizeof(int), m = sizeof(int), none = 0;
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &m) == 0 &&
+	       domain == AF_UNIX && (type == SOCK_STREAM || type == SOCK_SEQPACKET) && getpeername(fd, &(struct sockaddr){0}, &none) == 0;
+}
+
 /* Terminals are replaced by the sandbox's own; a folder would be a way out. */
 static int look_at_stdio(struct run *r)
 {
@@ -60,6 +71,10 @@ static int look_at_stdio(struct run *r)
 			return error_sys(r->err, errno, "%s", names[i]);
 		if (S_ISDIR(st.st_mode))
 			return error_set(r->err, ERROR_USAGE, "%s is a folder: a sandbox could leave through it; give a file, a pipe or a terminal", names[i]);
+		if (S_ISSOCK(st.st_mode) && !is_harmless_socket(i))
+			return error_set(r->err, ERROR_USAGE,
+					 "%s is a socket that could be connected elsewhere: a sandbox could reach the network through it; put a pipe (such as `| cat`) in between",
+					 names[i]);
 		r->native.tty[i] = S_ISCHR(st.st_mode) && isatty(i);
 		if (r->native.tty[i] && size.ws_row == 0)
 			(void)ioctl(i, TIOCGWINSZ, &size);
@@ -162,7 +177,8 @@ static int open_audit(struct run *r)
 	AUTO_FREE char *path = NULL;
 
 	if (r->req->events_path) {
-		r->events = open(r->req->events_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		/* no link: an earlier run may have left one in its place */
+		r->events = open(r->req->events_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (r->events < 0)
 			return error_sys(r->err, errno, "--json-events %s", r->req->events_path);
 	}

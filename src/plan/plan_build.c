@@ -184,6 +184,21 @@ static int add_masks(struct draft *d)
 	return 0;
 }
 
+static int add_masks_stably(struct draft *d)
+{
+	size_t before = d->plan->n_ops;
+	int tries, r = -1;
+
+	for (tries = 0; r < 0 && tries < 5; tries++) {
+		d->plan->n_ops = before;
+		d->err->kind = ERROR_NONE;
+		r = add_masks(d);
+		if (r < 0 && d->err->code != EAGAIN)
+			break;
+	}
+	return r;
+}
+
 static int fill_limits(struct draft *d)
 {
 	const struct pol_process *pp = &d->policy->process;
@@ -238,7 +253,7 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 	    add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0 ||
 	    add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
 		return -1;
-	if (add_masks(d) < 0 || plan_exec_add(d) < 0)
+	if (add_masks_stably(d) < 0 || plan_exec_add(d) < 0)
 		return -1;
 	return 0;
 }

@@ -13,7 +13,11 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
-enum { SCAN_NAMES = 1024 };
+enum { SCAN_NAMES = 1024, SCAN_DEPTH = 512 };
+
+/* Behind a socket or a FIFO of the host stands a process of the host: a way out of the sandbox. */
+static const struct plan_guard not_ours = {.rule = "a socket or FIFO of the host", .hidden = true};
+static const struct plan_guard not_searched = {.rule = "a folder that could not be searched for denied names", .hidden = true};
 
 struct entry {
 	uint64_t inode;
@@ -149,7 +153,7 @@ static unsigned char entry_type(int dir, const struct entry *e)
 		return e->type;
 	if (fstatat(dir, e->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return DT_REG;
-	return S_ISDIR(st.st_mode) ? DT_DIR : DT_REG;
+	return (unsigned char)IFTODT(st.st_mode);
 }
 
 /* Looks at one entry. 1: a folder to enter. */
@@ -165,11 +169,13 @@ static int look(struct walk *w, int dir, const struct entry *e, struct buf *path
 		return error_set(w->err, ERROR_INPUT,
 				 "%s has more than %llu entries, too many to look for denied names in; use a smaller work folder",
 				 w->root, (unsigned long long)w->scan->max_entries);
-	if (!close_by && !may_matter(w, e->name))
+	if (type != DT_SOCK && type != DT_FIFO && !close_by && !may_matter(w, e->name))
 		return r;
 	if (buf_printf(path, "/%s", e->name) < 0 || buf_printf(inside, "/%s", e->name) < 0)
 		return error_set(w->err, ERROR_INPUT, "%s: a path below it is too long", w->root);
 	g = judge(w, buf_view(path), buf_view(inside), type == DT_DIR, &on_way);
+	if (!g && (type == DT_SOCK || type == DT_FIFO))
+		g = &not_ours;
 	if (g) {
 		r = remember_link(w, dir, e->name, g);
 		if (r == 0 && w->scan->found(w->scan->arg, inside->p, g, on_way) < 0)
@@ -189,7 +195,7 @@ static bool is_close(const struct walk *w, struct sv host, struct sv inside)
 
 	for (i = 0; i < w->scan->n_guards; i++) {
 		g = &w->scan->guards[i];
-		if (glob_on_way(&g->glob, inside) || glob_on_way(&g->glob, host))
+		if (glob_on_way(&g->glob, inside) || glob_on_way(&g->glob, host) || glob_below_star(&g->glob, inside) || glob_below_star(&g->glob, host))
 			return true;
 	}
 	return false;
@@ -235,7 +241,23 @@ static int scan_entries(struct walk *w, int dir, struct buf *path, struct buf *i
 				return -1;
 		}
 	}
-	return 0;
+	return got < 0 ? error_sys(w->err, errno, "%s", path->p) : 0;
+}
+
+/* Somebody renames while we look: what we missed could stand open. The caller looks again. */
+static int changed_meanwhile(const struct walk *w)
+{
+	(void)error_set(w->err, ERROR_SYSTEM, "%s changes while it is searched for denied names; try again when it is quiet", w->root);
+	w->err->code = EAGAIN;
+	return -1;
+}
+
+/* Root reads what the sandbox's user, who is not root, could only read after a chmod. */
+static bool owner_may_read(int dir)
+{
+	struct stat st;
+
+	return geteuid() != 0 || (fstat(dir, &st) == 0 && (st.st_mode & 0500) == 0500);
 }
 
 static int scan_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
@@ -243,10 +265,13 @@ static int scan_folder(struct walk *w, int parent, const char *name, struct buf 
 {
 	AUTO_FD dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
-	if (dir < 0) /* what we cannot read, the workload cannot read either: it has our id and no more */
-		return errno == EMFILE || errno == ENFILE ? error_sys(w->err, errno, "%s", path->p) : 0;
-	if (at.depth > 512)
-		return error_set(w->err, ERROR_INPUT, "%s: folders are nested more than 512 deep", w->root);
+	if (dir < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+		return changed_meanwhile(w);
+	if (dir < 0 && errno != EACCES)
+		return error_sys(w->err, errno, "%s", path->p);
+	/* What could not be searched is hidden as a whole: the workload may be the folder's owner, and could make it readable. */
+	if (dir < 0 || at.depth > SCAN_DEPTH || !owner_may_read(dir))
+		return at.depth == 0 ? error_sys(w->err, EACCES, "%s", path->p) : w->scan->found(w->scan->arg, inside->p, &not_searched, false);
 	return scan_entries(w, dir, path, inside, at);
 }
 

@@ -2,7 +2,8 @@
  * scan: finds, below one folder of the host, every path that a set of patterns denies or protects.
  *
  * Never follows a symbolic link. What a pattern covers is reported once, at its top, and not entered. Files whose
- * other hard links may stand under another name (link count above 1) are looked for in a second pass. Bounded by max entries.
+ * other hard links may stand under another name (link count above 1) are looked for in a second pass. Folders that cannot be read, or are nested too
+ * deep, are reported as denied themselves. Bounded by max entries.
  */
 #ifndef CORDON_PLAN_SCAN_H
 #define CORDON_PLAN_SCAN_H

@@ -8,6 +8,9 @@
 #define READLINE    "line editing in every shell and debugger takes key bindings from it"
 #define PAM         "every login takes its environment from it"
 #define SESSION     "the desktop session runs it"
+#define HG          "Mercurial runs hooks and extensions that it names"
+#define SSH         "ssh runs commands from it, and it decides who may log in"
+#define DEBUGGER    "a debugger runs commands from it"
 #define SYSTEMD     "the user's service manager runs what it names"
 #define DIRENV      "direnv runs it when a shell enters the folder"
 #define EDITOR      "an editor runs commands from it"
@@ -23,11 +26,24 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.git/hooks/**", GIT},
 	{"**/.git/config", GIT},
 	{"**/.git/config.worktree", GIT},
+	{"**/.git/commondir", GIT},
+	{"**/.git/worktrees/*/commondir", GIT},
+	{"**/.git/worktrees/*/config.worktree", GIT},
+	{"**/.git/worktrees/*/gitdir", GIT},
 	{"**/.git/modules/**/hooks/**", GIT},
 	{"**/.git/modules/**/config", GIT},
+	{"**/.git/modules/**/commondir", GIT},
 	{"**/.gitconfig", GIT},
 	{"**/.config/git/**", GIT},
 	{"**/.gitmodules", GIT_MODULES},
+	{"**/.husky/**", GIT},
+	{"**/.hg/hgrc", HG},
+	{"**/.ssh/**", SSH},
+	{"**/.gdbinit", DEBUGGER},
+	{"**/.lldbinit", DEBUGGER},
+	{"**/.tmux.conf", SESSION},
+	{"**/.screenrc", SESSION},
+	{"**/.devcontainer/**", EDITOR},
 	{"**/.bashrc", SHELL},
 	{"**/.bash_profile", SHELL},
 	{"**/.bash_login", SHELL},

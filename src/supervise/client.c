@@ -26,6 +26,7 @@ struct client {
 	int status;
 	struct error *err;
 	bool failed;
+	bool stop_asked; /* we were sent SIGTSTP */
 };
 
 static int ask(int sock, char *const *argv, struct error *err)
@@ -94,7 +95,8 @@ static void on_message(struct client *c)
 	} else if (m.type == INSIDE_EXITED) {
 		c->status = (int)wire_get_u32(&w);
 		c->ended = true;
-	} else if (m.type == INSIDE_STOPPED) {
+	} else if (m.type == INSIDE_STOPPED && (c->terminal.in >= 0 || c->stop_asked)) {
+		c->stop_asked = false;
 		terminal_restore(&c->terminal);
 		(void)kill(getpid(), SIGSTOP);
 		terminal_raw(&c->terminal);
@@ -108,6 +110,7 @@ static void on_signal(struct client *c)
 	struct signalfd_siginfo info;
 
 	while (read(c->signals, &info, sizeof(info)) == sizeof(info)) {
+		c->stop_asked = c->stop_asked || info.ssi_signo == SIGTSTP;
 		if (info.ssi_signo == SIGWINCH)
 			terminal_resize(&c->terminal);
 		else

@@ -35,6 +35,7 @@ struct supervisor {
 	uint64_t kill_at;  /* 0: nobody asked */
 	uint64_t watch_at;
 	bool ended;
+	bool stop_asked; /* we were sent SIGTSTP */
 	bool failed; /* ours: the audit log */
 };
 
@@ -81,14 +82,19 @@ static void log_event(struct supervisor *s, const struct event *e)
 		s->failed = true; /* fail closed: the loop ends the run */
 }
 
-static void send_signal(struct supervisor *s, int sig)
+static void signal_to(struct supervisor *s, uint64_t id, int sig)
 {
 	AUTO_BUF b = {0};
 
 	buf_init(&b, 64);
-	wire_put_u64(&b, 0);
+	wire_put_u64(&b, id);
 	wire_put_u32(&b, (uint32_t)sig);
 	(void)wire_send(s->req->socket, INSIDE_SIGNAL, buf_view(&b), NULL, 0);
+}
+
+static void send_signal(struct supervisor *s, int sig)
+{
+	signal_to(s, 0, sig);
 }
 
 static void kill_all(struct supervisor *s)
@@ -122,14 +128,21 @@ static void on_started(struct supervisor *s, struct wire_message *m)
 	}
 }
 
-/* The command stopped (^Z): so do we, and the user's shell takes over until it sends us SIGCONT. */
+/*
+ * The command stopped (^Z): so do we, and the user's shell takes over until it sends us SIGCONT. Nobody would where there is no terminal and the command
+ * stopped itself: we go on, and the wall clock ends it. While we stand still no limit is watched, so all inside stands still with us.
+ */
 static void on_stopped(struct supervisor *s)
 {
+	if (s->terminal.in < 0 && !s->stop_asked)
+		return;
+	s->stop_asked = false;
+	signal_to(s, INSIDE_ALL, SIGSTOP);
 	terminal_restore(&s->terminal);
 	(void)kill(getpid(), SIGSTOP);
 	terminal_raw(&s->terminal);
 	terminal_resize(&s->terminal);
-	send_signal(s, SIGCONT);
+	signal_to(s, INSIDE_ALL, SIGCONT);
 }
 
 static void on_failed(struct supervisor *s, struct wire_in *w)
@@ -168,6 +181,21 @@ static void on_denied(struct supervisor *s, struct wire_in *w)
 		log_event(s, &e);
 }
 
+static void on_untold(struct supervisor *s, struct wire_in *w)
+{
+	uint64_t n = wire_get_u64(w);
+	char count[24];
+	struct event_field field = {.key = "count", .is_json = 1};
+	struct event e = {.kind = EVENT_DENIAL, .verdict = "deny", .rule = "several", .message = "denials that came too fast to be listed one by one",
+			  .fields = &field, .n_fields = 1};
+
+	(void)snprintf(count, sizeof(count), "%llu", (unsigned long long)n);
+	field.value = sv_of(count);
+	s->ret->denials += n;
+	if (wire_ok(w))
+		log_event(s, &e);
+}
+
 static void on_message(struct supervisor *s)
 {
 	struct wire_message m;
@@ -182,6 +210,8 @@ static void on_message(struct supervisor *s)
 	wire_in_init(&w, buf_view(&m.body));
 	if (m.type == INSIDE_DENIED)
 		on_denied(s, &w);
+	else if (m.type == INSIDE_UNTOLD)
+		on_untold(s, &w);
 	else if (m.type == INSIDE_UPPER && m.n_fds == 1 && s->ret->upper < 0)
 		s->ret->upper = fd_take(&m.fds[0]);
 	else
@@ -215,6 +245,7 @@ static void on_signal(struct supervisor *s)
 			break;
 		case SIGTSTP:
 			/* A command that leads its own session cannot be stopped by SIGTSTP: nobody could continue it. */
+			s->stop_asked = true;
 			send_signal(s, SIGSTOP);
 			break;
 		default:

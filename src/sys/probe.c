@@ -344,7 +344,9 @@ static int answer(int from)
 	if (listener < 0)
 		return listener;
 	r = seccomp_receive(listener, &call);
-	return r < 0 ? r : seccomp_answer_fd(listener, call.id, from, true);
+	if (r == 0)
+		r = seccomp_give_fd(listener, call.id, from, true);
+	return r < 0 ? r : seccomp_answer(listener, call.id, r, 0);
 }
 
 static int try_notify(const void *arg)

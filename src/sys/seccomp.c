@@ -13,9 +13,6 @@
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
-#ifndef SECCOMP_ADDFD_FLAG_SEND
-#define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
-#endif
 /* Linux 6.6: wake the other side on this CPU. */
 #define NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #define NOTIF_SYNC_WAKE_UP 1UL
@@ -66,21 +63,12 @@ int seccomp_answer(int listener, uint64_t id, int64_t value, int error)
 	return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &r) < 0 ? -errno : 0;
 }
 
-int seccomp_answer_fd(int listener, uint64_t id, int fd, bool cloexec)
+int seccomp_give_fd(int listener, uint64_t id, int fd, bool cloexec)
 {
-	struct seccomp_notif_addfd a = {.id = id, .flags = SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)fd,
-					.newfd_flags = cloexec ? O_CLOEXEC : 0};
+	struct seccomp_notif_addfd a = {.id = id, .srcfd = (uint32_t)fd, .newfd_flags = cloexec ? O_CLOEXEC : 0};
 	int got = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &a);
 
-	if (got >= 0)
-		return 0;
-	if (errno != EINVAL)
-		return -errno;
-	a.flags = 0; /* before Linux 5.14: two steps */
-	got = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &a);
-	if (got < 0)
-		return -errno;
-	return seccomp_answer(listener, id, got, 0);
+	return got < 0 ? -errno : got;
 }
 
 bool seccomp_notify_works(void)

@@ -28,8 +28,8 @@ int seccomp_receive(int listener, struct seccomp_call *ret);
 bool seccomp_alive(int listener, uint64_t id);
 /* Ends the call with value, or with -errno where error < 0. */
 int seccomp_answer(int listener, uint64_t id, int64_t value, int error);
-/* Ends the call with a copy of fd as its result. */
-int seccomp_answer_fd(int listener, uint64_t id, int fd, bool cloexec);
+/* Gives the waiting process a copy of fd. The number it has there, or -errno; the call still waits for its answer. */
+int seccomp_give_fd(int listener, uint64_t id, int fd, bool cloexec);
 
 /* Is the user notification there, with the passing of fds? */
 bool seccomp_notify_works(void);

@@ -71,6 +71,21 @@ static void a_prefix_of_a_denied_path_is_on_its_way(void)
 	CHECK(!on_way("/home/u/.ssh", "/home/v"));
 }
 
+static void a_star_in_the_middle_reaches_all_below(void)
+{
+	struct glob g;
+
+	CHECK(glob_init(&g, sv_of("**/.git/modules/**/config")) == 0);
+	CHECK(glob_below_star(&g, sv_of("/w/.git/modules")));
+	CHECK(glob_below_star(&g, sv_of("/w/.git/modules/a/b")));
+	CHECK(!glob_below_star(&g, sv_of("/w/.git")));
+	CHECK(!glob_below_star(&g, sv_of("/w/src/modules")));
+	glob_done(&g);
+	CHECK(glob_init(&g, sv_of("**/.env")) == 0);
+	CHECK(!glob_below_star(&g, sv_of("/w/src")));
+	glob_done(&g);
+}
+
 static void bad_patterns_are_refused(void)
 {
 	static const char *const bad[] = {"", "a/b", "/a/../b", "/a//b", "/a/./b", "/a/**b", "/a/[x", "/a/b\\"};
@@ -191,6 +206,7 @@ int main(void)
 		CASE(a_floating_pattern_matches_at_any_depth),
 		CASE(wildcards_stay_within_a_component),
 		CASE(a_prefix_of_a_denied_path_is_on_its_way),
+		CASE(a_star_in_the_middle_reaches_all_below),
 		CASE(bad_patterns_are_refused),
 		CASE(sha256_gives_the_published_digests),
 		CASE(sha256_is_the_same_however_the_bytes_arrive),

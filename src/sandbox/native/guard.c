@@ -60,9 +60,9 @@ static int arg_place(const struct job *j, int d, unsigned i, struct place *ret)
 }
 
 /* May this name be made? Tells the audit when not. */
-static int may_make(const struct job *j, const char *path, bool folder)
+static int may_make(const struct job *j, const char *path, enum guard_what what)
 {
-	const char *rule = guard_judge(j->g, path, folder, true);
+	const char *rule = guard_judge(j->g, path, what, true);
 
 	if (!rule)
 		return 0;
@@ -87,7 +87,7 @@ static int do_mkdir(const struct job *j, int d, unsigned path, unsigned mode)
 	int r = arg_place(j, d, path, &p);
 
 	if (r == 0)
-		r = may_make(j, p.path, true);
+		r = may_make(j, p.path, GUARD_FOLDER);
 	if (r == 0) {
 		wear_umask(j);
 		r = mkdirat(p.dir, p.name, safe_mode(j->call->args[mode])) < 0 ? -errno : 0;
@@ -106,7 +106,7 @@ static int do_mknod(const struct job *j, int d, unsigned path, unsigned mode)
 		return -EPERM;
 	r = arg_place(j, d, path, &p);
 	if (r == 0)
-		r = p.slash ? -ENOENT : may_make(j, p.path, false);
+		r = p.slash ? -ENOENT : may_make(j, p.path, GUARD_FILE);
 	if (r == 0) {
 		wear_umask(j);
 		r = mknodat(p.dir, p.name, type | safe_mode(j->call->args[mode]), 0) < 0 ? -errno : 0;
@@ -125,7 +125,7 @@ static int do_symlink(const struct job *j, unsigned text, int d, unsigned path)
 		return r;
 	r = arg_place(j, d, path, &p);
 	if (r == 0)
-		r = p.slash ? -ENOENT : may_make(j, p.path, false);
+		r = p.slash ? -ENOENT : may_make(j, p.path, GUARD_LINK);
 	if (r == 0)
 		r = symlinkat(target, p.dir, p.name) < 0 ? -errno : 0;
 	guard_place_done(&p);
@@ -172,7 +172,7 @@ static int do_link(const struct job *j, int old_d, unsigned old, int new_d, unsi
 		return r;
 	r = arg_place(j, new_d, new, &to);
 	if (r == 0)
-		r = to.slash ? -ENOENT : may_make(j, to.path, false);
+		r = to.slash ? -ENOENT : may_make(j, to.path, GUARD_FILE);
 	if (r == 0) {
 		fd = how & AT_SYMLINK_FOLLOW ? guard_own_fd(j->call->pid, path) : -1;
 		if (!path[0] && (how & AT_EMPTY_PATH))
@@ -192,7 +192,7 @@ static int may_move(const struct job *j, const struct place *from, const struct 
 
 	if (fstatat(from->dir, from->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	r = may_make(j, to->path, S_ISDIR(st.st_mode));
+	r = may_make(j, to->path, guard_what(st.st_mode));
 	if (r < 0 || !S_ISDIR(st.st_mode))
 		return r;
 	rule = guard_judge_move(j->g, from->dir, from->name, from->path, to->path);
@@ -258,7 +258,7 @@ static int do_bind(const struct job *j)
 		r = guard_place(&j->g->eyes, j->call->pid, path[0] == '/' ? AT_FDCWD : base, path, &p);
 	}
 	if (r == 0)
-		r = may_make(j, p.path, false);
+		r = may_make(j, p.path, GUARD_FILE);
 	if (r == 0 && (size_t)snprintf(a.un.sun_path, sizeof(a.un.sun_path), "%s", p.name) >= sizeof(a.un.sun_path))
 		r = -ENAMETOOLONG;
 	/* bind() takes no folder: we go there for a moment */
@@ -272,22 +272,21 @@ static int do_bind(const struct job *j)
 	return r == -EEXIST ? -EADDRINUSE : r;
 }
 
-/* /dev/stdout and its kin. Where the file may not be opened again (it is another user's), what the caller has open serves as well. */
+/*
+ * /dev/stdout and its kin: what the caller has open itself, where that serves. It is never opened anew: we could open more than the caller can, and what its fd leads to is its own choice (/proc/1/maps).
+ * An fd that was opened as a mere path serves nobody.
+ */
 static int reopen_own(const struct job *j, const struct place *p, int flags)
 {
-	int fd = openat(p->dir, p->name, flags), mode, want = flags & O_ACCMODE;
+	AUTO_FD fd = guard_fd_of(&j->g->eyes, j->call->pid, (int)strtol(p->name, NULL, 10));
+	int have, want = flags & O_ACCMODE;
 
-	if (fd >= 0 || (errno != EACCES && errno != ENXIO))
-		return fd;
-	fd = guard_fd_of(&j->g->eyes, j->call->pid, (int)strtol(p->name, NULL, 10));
-	mode = fd < 0 ? -1 : fcntl(fd, F_GETFL) & O_ACCMODE;
-	if (fd >= 0 && mode != O_RDWR && mode != want) {
-		(void)close(fd);
-		fd = -EACCES;
-	}
 	if (fd < 0)
-		errno = -fd;
-	return fd;
+		return fd;
+	have = fcntl(fd, F_GETFL);
+	if (have < 0 || (have & O_PATH) || ((have & O_ACCMODE) != O_RDWR && (have & O_ACCMODE) != want))
+		return -EACCES;
+	return fd_take(&fd);
 }
 
 /* open() of something that is there. A FIFO may make the opener wait, so that is left to a process of its own. */
@@ -295,7 +294,7 @@ static int open_found(const struct job *j, const struct place *p, const struct s
 {
 	int fd, number;
 	char path[32];
-	const char *rule = guard_judge(j->g, p->path, S_ISDIR(st->st_mode), (flags & O_ACCMODE) != O_RDONLY);
+	const char *rule = guard_judge(j->g, p->path, guard_what(st->st_mode), (flags & O_ACCMODE) != O_RDONLY);
 
 	if (rule) {
 		j->g->denied(j->g->arg, rule, sv_of(p->path));
@@ -309,7 +308,7 @@ static int open_found(const struct job *j, const struct place *p, const struct s
 		(void)snprintf(path, sizeof(path), "/dev/pts/%d", number);
 		fd = open(path, flags & ~O_NOFOLLOW);
 	} else if (p->own_proc) {
-		fd = reopen_own(j, p, flags & ~O_NOFOLLOW);
+		return reopen_own(j, p, flags);
 	} else {
 		fd = openat(p->dir, p->name, flags | O_NOFOLLOW);
 	}
@@ -318,7 +317,7 @@ static int open_found(const struct job *j, const struct place *p, const struct s
 
 static int open_new(const struct job *j, const struct place *p, int flags, uint64_t mode)
 {
-	int r = may_make(j, p->path, false), fd;
+	int r = may_make(j, p->path, GUARD_FILE), fd;
 
 	if (r < 0)
 		return r;
@@ -374,15 +373,16 @@ static int open_round(const struct job *j, int *base, char path[PATH_MAX], int f
 	return r;
 }
 
-/* Ends the call with an opened file, from wherever it was opened. */
+/*
+ * Ends the call with an opened file, from wherever it was opened. Ours is closed before the caller goes on: a program that it writes and then executes must not be open for writing any more.
+ */
 static void answer_opened(const struct job *j, int fd, int flags)
 {
-	int r = fd < 0 ? fd : seccomp_answer_fd(j->listener, j->call->id, fd, flags & O_CLOEXEC);
+	int theirs = fd < 0 ? fd : seccomp_give_fd(j->listener, j->call->id, fd, flags & O_CLOEXEC);
 
-	if (r < 0)
-		(void)seccomp_answer(j->listener, j->call->id, 0, r);
 	if (fd >= 0)
 		(void)close(fd);
+	(void)seccomp_answer(j->listener, j->call->id, theirs, theirs < 0 ? theirs : 0);
 }
 
 static void wake(int sig)

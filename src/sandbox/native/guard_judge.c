@@ -1,6 +1,7 @@
 #include "sandbox/native/guard_judge.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static bool in_own_place(const struct plan *p, const char *path)
 	return false;
 }
 
-const char *guard_judge(const struct guard *g, const char *path, bool folder, bool write)
+const char *guard_judge(const struct guard *g, const char *path, enum guard_what what, bool write)
 {
 	bool own = in_own_place(g->plan, path);
 	const struct plan_guard *rule;
@@ -40,7 +41,10 @@ const char *guard_judge(const struct guard *g, const char *path, bool folder, bo
 			continue;
 		if (glob_hit(&rule->glob, sv_of(path)))
 			return rule->rule;
-		if (!folder && write && glob_on_way(&rule->glob, sv_of(path)))
+		if (what != GUARD_FOLDER && write && glob_on_way(&rule->glob, sv_of(path)))
+			return rule->rule;
+		/* git follows a link in .git/modules to a config that it will obey. */
+		if (what == GUARD_LINK && write && rule->host_only && glob_below_star(&rule->glob, sv_of(path)))
 			return rule->rule;
 	}
 	return NULL;
@@ -70,11 +74,13 @@ static const char *search_folder(struct search *s, int dir, unsigned depth)
 		if (++s->entries > MOVE_MAX_ENTRIES || depth > MOVE_MAX_DEPTH || buf_printf(&s->path, "/%s", e->d_name) < 0)
 			rule = "the folder is too large to be moved to a place where names are denied";
 		if (!rule)
-			rule = guard_judge(s->g, s->path.p, e->d_type == DT_DIR, true);
+			rule = guard_judge(s->g, s->path.p, e->d_type == DT_DIR ? GUARD_FOLDER : e->d_type == DT_LNK ? GUARD_LINK : GUARD_FILE, true);
 		if (!rule && (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)) {
 			next = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 			if (next >= 0)
 				rule = search_folder(s, next, depth + 1);
+			else if (errno != ENOTDIR && errno != ELOOP && errno != ENOENT)
+				rule = "a folder that cannot be read cannot be moved there";
 		}
 		s->path.n = n;
 		if (s->path.p)
@@ -103,14 +109,27 @@ static bool could_match_more(const struct guard *g, const char *from, const char
 	return false;
 }
 
+/* Covers are laid over names. A folder that moves would take them along, and leave its own name bare. */
+static const char *covered_below(const struct plan *p, const char *folder)
+{
+	size_t n = strlen(folder), i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if ((p->ops[i].kind == PLAN_MASK || p->ops[i].kind == PLAN_PROTECT) && strncmp(p->ops[i].target, folder, n) == 0 &&
+		    p->ops[i].target[n] == '/')
+			return p->ops[i].why;
+	return NULL;
+}
+
 const char *guard_judge_move(const struct guard *g, int dir, const char *name, const char *from, const char *to)
 {
 	struct search s = {.g = g};
 	const char *rule;
 	int fd;
 
-	if (!could_match_more(g, from, to))
-		return NULL;
+	rule = covered_below(g->plan, from);
+	if (rule || !could_match_more(g, from, to))
+		return rule;
 	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return "a folder that cannot be read cannot be moved there";

@@ -4,13 +4,23 @@
 #ifndef CORDON_NATIVE_GUARD_JUDGE_H
 #define CORDON_NATIVE_GUARD_JUDGE_H
 
+#include <sys/stat.h>
+
 #include "sandbox/native/guard.h"
 
-/* The rule that forbids path (canonical), or NULL. folder: what stands or would stand there is a folder. write: it would be made or written. */
-const char *guard_judge(const struct guard *g, const char *path, bool folder, bool write);
+/* What stands or would stand at a path. */
+enum guard_what { GUARD_FILE, GUARD_FOLDER, GUARD_LINK };
+
+static inline enum guard_what guard_what(mode_t mode)
+{
+	return S_ISDIR(mode) ? GUARD_FOLDER : S_ISLNK(mode) ? GUARD_LINK : GUARD_FILE;
+}
+
+/* The rule that forbids path (canonical), or NULL. write: it would be made or written. */
+const char *guard_judge(const struct guard *g, const char *path, enum guard_what what, bool write);
 
 /*
- * A folder is to be called `to` instead of `from`. The rule that something in it would then meet, or NULL. Looks into the folder only where a pattern could
+ * A folder is to be called `to` instead of `from`. The rule that something in it would then meet, or meets now (it holds a denied or protected name, which stays where it is), or NULL. Looks into the folder only where a pattern could
  * match below the new name that could not below the old; gives up, with a rule, past a bounded number of entries.
  */
 const char *guard_judge_move(const struct guard *g, int dir, const char *name, const char *from, const char *to);

@@ -57,6 +57,7 @@ struct init {
 	struct command commands[MAX_COMMANDS];
 	time_t second;
 	unsigned events; /* told in this second */
+	uint64_t untold; /* denials that were only counted */
 };
 
 static void tell(struct init *in, enum inside_message type, const struct buf *body, const int *fds, size_t n)
@@ -84,6 +85,18 @@ static void give_up(struct init *in, const struct error *err)
 	_exit(1);
 }
 
+static void tell_untold(struct init *in)
+{
+	AUTO_BUF b = {0};
+
+	if (!in->untold)
+		return;
+	buf_init(&b, 64);
+	wire_put_u64(&b, in->untold);
+	in->untold = 0;
+	tell(in, INSIDE_UNTOLD, &b, NULL, 0);
+}
+
 static void tell_denied(struct init *in, enum event_domain domain, const char *rule, struct sv text)
 {
 	struct timespec now;
@@ -92,11 +105,14 @@ static void tell_denied(struct init *in, enum event_domain domain, const char *r
 	/* A workload that makes denials in a loop must not fill the log with them. */
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	if (now.tv_sec != in->second) {
+		tell_untold(in);
 		in->second = now.tv_sec;
 		in->events = 0;
 	}
-	if (++in->events > MAX_EVENTS_PER_SECOND)
+	if (++in->events > MAX_EVENTS_PER_SECOND) {
+		in->untold++;
 		return;
+	}
 	buf_init(&b, WIRE_MAX_BODY);
 	wire_put_u32(&b, (uint32_t)domain);
 	wire_put_sv(&b, sv_of(rule));
@@ -217,7 +233,11 @@ static void make_world(struct init *in, struct sys_net_maker *net)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	in->umask = umask(022);
-	shield_input(&in->input, 4);
+	if (shield_input(&in->input, 4) < 0) {
+		(void)error_set(&err, ERROR_DENIED,
+				"standard input is a file of yours that was moved or replaced since it was opened, and cannot be passed on read-only; use a pipe");
+		give_up(in, &err);
+	}
 	if (root_build(in->plan, &trees, &built, &err) < 0)
 		give_up(in, &err);
 	if (built.upper >= 0) {
@@ -411,8 +431,10 @@ static void reaped(struct init *in, pid_t pid, int status, const struct rusage *
 			tell_stopped(in, c, WSTOPSIG(status));
 			return;
 		}
-		if (c->id == 0)
+		if (c->id == 0) {
 			shield_return(&in->input);
+			tell_untold(in);
+		}
 		tell_exited(in, c, status, u);
 		if (c->id == 0)
 			_exit(0); /* the first command is the run: all the rest ends with us */
@@ -466,6 +488,8 @@ static void on_signal(struct init *in, const struct wire_message *m)
 	wire_in_init(&w, buf_view(&m->body));
 	id = wire_get_u64(&w);
 	sig = (int)wire_get_u32(&w);
+	if (wire_ok(&w) && id == INSIDE_ALL)
+		(void)kill(-1, sig);
 	for (i = 0; wire_ok(&w) && i < MAX_COMMANDS; i++)
 		if (in->commands[i].pid && in->commands[i].id == id && kill(-in->commands[i].pid, sig) < 0)
 			(void)kill(in->commands[i].pid, sig);
@@ -583,14 +607,14 @@ void pid1_main(const struct pid1_start *start)
 	in.signals = watch_signals();
 	if (confine_new(in.plan, &start->req->features, (const int[]){4, 5, 6}, &in.confine, &err) < 0)
 		give_up(&in, &err);
-	r = sys_drop_caps(keep | UINT64_C(1) << 8 /* SETPCAP: to empty the bounding set of the workload */, false);
-	if (r < 0) {
-		(void)error_sys(&err, r, "sandbox: capabilities");
-		give_up(&in, &err);
-	}
 	r = remask_init(&in.remask, in.plan);
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: watch the folders of denied names");
+		give_up(&in, &err);
+	}
+	r = sys_drop_caps(keep | UINT64_C(1) << 8 /* SETPCAP: to empty the bounding set of the workload */, false);
+	if (r < 0) {
+		(void)error_sys(&err, r, "sandbox: capabilities");
 		give_up(&in, &err);
 	}
 	spawn_first(&in);

@@ -78,8 +78,8 @@ static int cover(const struct guard *g, const char *path)
 
 	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
 		return 0;
-	hidden = guard_judge(g, path, S_ISDIR(st.st_mode), false) != NULL;
-	if (!hidden && !guard_judge(g, path, S_ISDIR(st.st_mode), true))
+	hidden = guard_judge(g, path, guard_what(st.st_mode), false) != NULL;
+	if (!hidden && !guard_judge(g, path, guard_what(st.st_mode), true))
 		return 0;
 	return root_mask_again(path, hidden);
 }

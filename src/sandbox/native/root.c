@@ -330,14 +330,22 @@ static int lay_over(int place, bool hidden, unsigned flags)
 	return tree < 0 ? tree : sys_tree_attach(tree, place, "");
 }
 
+static bool in_base(const struct plan_op *op)
+{
+	return strncmp(op->target, "/sys", 4) == 0 || strncmp(op->target, "/proc", 5) == 0 || strncmp(op->target, "/dev", 4) == 0;
+}
+
 static int op_over(struct builder *b, const struct plan_op *op)
 {
 	AUTO_FD place = sys_open_in_root(b->root, op->target, O_PATH | O_NOFOLLOW);
 	struct stat st;
 	int r;
 
-	if (place == -ENOENT || place == -ENOTDIR)
-		return 0; /* gone since: the guard keeps it so */
+	/* Gone since the plan was made: it may stand elsewhere now, uncovered. What the plan found in the sandbox's own places may be missing. */
+	if ((place == -ENOENT || place == -ENOTDIR) && !in_base(op))
+		return error_set(b->err, ERROR_SYSTEM, "the folders that the sandbox is shown change while it is being made; try again when they are quiet");
+	if (place == -ENOENT)
+		return 0;
 	if (place < 0)
 		return fail(b, place, op, "find");
 	/* A symbolic link cannot be mounted over. It names another path, which is judged by its own name. */

@@ -1,5 +1,6 @@
 #include "sandbox/native/shield.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -40,28 +41,34 @@ static int open_read_only(int place, int flags)
 	return open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | (flags & O_NONBLOCK));
 }
 
-void shield_input(struct shield *s, int fd)
+static int put_in_place(struct shield *s, int fd, int opened)
+{
+	AUTO_FD mine = opened;
+	AUTO_FD given = -1;
+	off_t at = lseek(fd, 0, SEEK_CUR);
+
+	if (opened < 0 || at < 0 || lseek(opened, at, SEEK_SET) < 0)
+		return -EPERM;
+	given = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+	if (given < 0 || dup3(opened, fd, O_CLOEXEC) < 0)
+		return -EPERM;
+	s->given = fd_take(&given);
+	s->opened = fd_take(&mine);
+	return 0;
+}
+
+int shield_input(struct shield *s, int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 	AUTO_FD place = -1;
-	AUTO_FD opened = -1;
-	AUTO_FD given = -1;
 	struct stat st;
-	off_t at;
 
 	*s = (struct shield){-1, -1};
-	if (flags < 0 || (flags & O_ACCMODE) != O_RDONLY || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return;
+	if (flags < 0 || (flags & O_ACCMODE) != O_RDONLY || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink == 0 ||
+	    st.st_uid != getuid())
+		return 0;
 	place = find_again(fd, &st);
-	opened = place < 0 ? -1 : open_read_only(place, flags);
-	at = lseek(fd, 0, SEEK_CUR);
-	if (opened < 0 || at < 0 || lseek(opened, at, SEEK_SET) < 0)
-		return;
-	given = fcntl(fd, F_DUPFD_CLOEXEC, 10);
-	if (given < 0 || dup3(opened, fd, O_CLOEXEC) < 0)
-		return;
-	s->given = fd_take(&given);
-	s->opened = fd_take(&opened);
+	return put_in_place(s, fd, place < 0 ? -1 : open_read_only(place, flags));
 }
 
 void shield_return(const struct shield *s)
