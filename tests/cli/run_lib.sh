@@ -9,6 +9,11 @@ export HOME=$tmp/home XDG_CONFIG_HOME=$tmp/config XDG_CACHE_HOME=$tmp/cache XDG_
 unset BASH_ENV ENV CDPATH
 cd "$work" || exit 99
 
+if ! [ -x "$CORDON" ]; then
+	echo "Bail out! there is no $CORDON: build first, or set CORDON"
+	exit 99
+fi
+
 # policy <<EOF: the policy of the next runs, without its first line.
 policy()
 {

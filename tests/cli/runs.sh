@@ -25,7 +25,7 @@ open("ready","w").write("x"); time.sleep(30)'
 	is "a command ended by SIG${sig%:*} gives 128 + ${sig#*:}" "$status" $((128 + ${sig#*:}))
 done
 rm -f ready beat
-in_background sh -c 'echo x >ready; while :; do echo x >>beat; sleep 0.02; done'
+in_background sh -c '(setsid sh -c "while :; do echo x >>beat; sleep 0.02; done" &); echo x >ready; while :; do sleep 0.02; done'
 until_true test -s ready
 stopped()
 {
@@ -41,7 +41,7 @@ goes_on()
 	! stopped
 }
 kill -TSTP "$pid"
-ok "SIGTSTP stops the command" until_true stopped
+ok "SIGTSTP stops the command, and all it started: no limit is watched meanwhile" until_true stopped
 is "and cordon with it" "$(ps -o stat= -p "$pid" | cut -c1)" T
 kill -CONT "$pid"
 ok "SIGCONT lets both go on" until_true goes_on
@@ -242,6 +242,30 @@ inside sh -c 'setsid sh -c "sleep 0.4; echo late >after" >/dev/null 2>&1 </dev/n
 sleep 0.7
 is "what the command leaves behind ends with it" "$status:$(ls after 2>/dev/null)" "3:"
 inside_says "zombies are reaped" "0" sh -c '(true &); (true &); sleep 0.2; grep -l "^State:.Z" /proc/[0-9]*/status 2>/dev/null | wc -l'
+
+# --- limits that are about more than one command ---
+
+policy <<'END'
+filesystem: {workdir: read-write}
+process: {timeout: 500ms}
+END
+inside sh -c 'trap "echo asked >asked; exit 0" TERM; while :; do sleep 0.05; done'
+is "timeout: the command is asked first, and 124 whatever it answers" "$status:$(cat asked)" "124:asked"
+outside timeout -s KILL 20 "$CORDON" run --policy "$tmp/policy.yaml" -- sh -c 'kill -STOP $$'
+is "timeout: holds for a command that stopped itself" "$status" 124
+policy <<'END'
+filesystem: {workdir: read-write}
+process: {max_processes: 24}
+END
+in_background sleep 30
+"$CORDON" exec "$id" -- sh -c 'for i in $(seq 60); do sleep 5 & done 2>/dev/null; ls -d /proc/[0-9]* | wc -l >count; sleep 1' </dev/null >/dev/null 2>&1
+ok "max_processes: what exec starts counts with the rest ($(cat count 2>/dev/null))" test "$(cat count 2>/dev/null || echo 0)" -le 26
+"$CORDON" stop --time 0 "$id"
+ended "$pid"
+policy <<'END'
+filesystem: {workdir: read-write}
+END
+inside_says "no core is dumped, files are not without bound" "0 4096" bash -c 'echo $(ulimit -c) $(ulimit -n)'
 
 # --- audit ---
 

@@ -50,9 +50,9 @@ at_tty wait:ready 'send:\x03' -- "${run[@]}" sh -c 'echo ready; sleep 20'
 is "^C ends what does not catch it" "$status" 130
 at_tty wait:ready 'send:\x1c' -- "${run[@]}" sh -c 'trap "echo quit; exit 4" QUIT; echo ready; while :; do sleep 0.05; done'
 is '^\ quits' "$status" 4
-at_tty 'send:some\n' wait:some wait:some 'send:\x04' -- "${run[@]}" cat
-is "^D ends input" "$status:$(tr '\n' ' ' <<<"$said")" "0:some some "
-at_tty 'send:abc\x7f\x7fX\n' wait:aX 'send:\x04' -- "${run[@]}" cat
+at_tty wait:ready 'send:some\n' wait:some wait:some 'send:\x04' -- "${run[@]}" sh -c 'echo ready; exec cat'
+is "^D ends input" "$status:$(tr '\n' ' ' <<<"$said")" "0:ready some some "
+at_tty wait:ready 'send:abc\x7f\x7fX\n' wait:aX 'send:\x04' -- "${run[@]}" sh -c 'echo ready; exec cat'
 like "line editing is the inner terminal's" "$said" 'aX$'
 at_tty wait:ready send:q wait:got -- "${run[@]}" sh -c 'stty raw -echo; echo ready; x=$(dd bs=1 count=1 2>/dev/null); stty sane; echo "got $x"'
 like "raw mode inside: a key arrives at once" "$said" 'got q'
