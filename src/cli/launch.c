@@ -356,6 +356,19 @@ static int finish(struct run *r, int result)
 	return result < 0 ? -1 : status;
 }
 
+/* Said once to each user, and in every log. */
+static void note_no_landlock(const struct run *r)
+{
+	AUTO_FREE char *mark = NULL;
+	AUTO_FD fd = -1;
+
+	if (asprintf(&mark, "%s/.no-landlock", r->root) < 0)
+		mark = NULL;
+	fd = mark ? open(mark, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+	if (fd >= 0 || errno != EEXIST)
+		call_note(r->req->call, "note: this kernel has no Landlock: namespaces, mounts and seccomp enforce the policy alone (said once; every log has it)");
+}
+
 /* The namespaces are made while we write down what will run in them; it runs when the log says so. */
 static int prepare(struct run *r)
 {
@@ -366,7 +379,7 @@ static int prepare(struct run *r)
 		return -1;
 	r->facts.plan = r->plan;
 	if (r->facts.features.landlock_abi < 1)
-		call_note(r->req->call, "note: this kernel has no Landlock: namespaces, mounts and seccomp enforce the policy alone");
+		note_no_landlock(r);
 	state_id(r->state.id);
 	if (make_cgroup(r) < 0)
 		return -1;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Bad input: one clear line behind "cordon: " with what, where and what to do, the right exit status, nothing left behind, nothing started half-way.
 . "$(dirname "$0")/../lib.sh"
-. "$(dirname "$0")/run_lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
 
 # bad NAME STATUS REGEX COMMAND...: the line matches, and nothing was started or left.
 bad()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # workdir: copy, cordon diff and cordon apply: the round trip, what is refused, and what happens where overlayfs is missing.
 . "$(dirname "$0")/../lib.sh"
-. "$(dirname "$0")/run_lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
 
 policy <<'END'
 filesystem: {workdir: copy, deny: ["**/denied/**"]}

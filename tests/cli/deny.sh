@@ -1,7 +1,7 @@
 #!/bin/bash
 # filesystem.deny and the mandatory denials: names that exist and names that do not yet, at any depth, by every way to make a name; and no stub is left on the host.
 . "$(dirname "$0")/../lib.sh"
-. "$(dirname "$0")/run_lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
 
 denied='Permission denied|cross-device|Read-only|busy|not permitted|cannot (open|create|stat)'
 mkdir -p deep/a/b/c secrets/sub out

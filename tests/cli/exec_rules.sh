@@ -1,7 +1,7 @@
 #!/bin/bash
 # process.allow_exec and process.deny_exec hold however a program is started, and what is allowed still runs.
 . "$(dirname "$0")/../lib.sh"
-. "$(dirname "$0")/run_lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
 
 py=/usr/bin/python3
 real=$(readlink -f "$py")
@@ -78,6 +78,16 @@ cannot "deny_exec: through a link on the host" ./hidden-behind
 rm -f hidden-behind
 
 # --- allow_exec ---
+
+if ! has_landlock; then
+	policy <<-END
+	process: {allow_exec: [/bin/sh]}
+	END
+	inside /bin/sh -c 'echo ran'
+	like "allow_exec: a list is refused where Landlock is missing, and says so" "$status $told" '^125 cordon: .*allow_exec.*Landlock'
+	finish
+	exit
+fi
 
 policy <<END
 filesystem: {workdir: read-write}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Denied and protected names stay covered although the host's user works on them while a sandbox runs.
 . "$(dirname "$0")/../lib.sh"
-. "$(dirname "$0")/run_lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
 
 marker=MARKER-of-the-host
 

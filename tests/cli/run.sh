@@ -1,7 +1,7 @@
 #!/bin/bash
 # cordon run: what goes in (stdin, environment, file descriptors, folders) and what comes out (stdout, stderr, exit status).
 . "$(dirname "$0")/../lib.sh"
-. "$(dirname "$0")/run_lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
 
 inside true
 if [ "$status" != 0 ]; then

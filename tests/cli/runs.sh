@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs that are going on and runs that have ended: signals, ps, exec, stop, logs, and what is left when the supervisor is killed.
 . "$(dirname "$0")/../lib.sh"
-. "$(dirname "$0")/run_lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
 
 # --- signals, without a terminal ---
 

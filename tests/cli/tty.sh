@@ -1,7 +1,7 @@
 #!/bin/bash
 # With a terminal the sandbox has one of its own: size, keys, job control and bytes are passed on, and the user's is as it was afterwards.
 . "$(dirname "$0")/../lib.sh"
-. "$(dirname "$0")/run_lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
 
 if ! [ -x /usr/bin/python3 ] || ! /usr/bin/python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
 	skip "terminals" "no python3, or no pseudo-terminals here"

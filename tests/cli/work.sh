@@ -2,7 +2,7 @@
 # What people do in a work folder works inside as outside: version control, compilers, archives, and the corners of the file system that programs rely on. Every name
 # that is made goes through the guard here, because the policy denies names in a writable folder.
 . "$(dirname "$0")/../lib.sh"
-. "$(dirname "$0")/run_lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
 
 # An interpreter of the base system: others (in a home folder) are not there inside.
 py=/usr/bin/python3

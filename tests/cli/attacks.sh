@@ -1,0 +1,171 @@
+#!/bin/bash
+# Ways around denied names, and through the guard, that once worked. Each is tried again.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
+
+py=/usr/bin/python3
+marker=MARKER-of-the-host
+
+# project: a repository with secrets and protected files, fresh.
+project()
+{
+	chmod -R u+rwX "$work" && rm -rf "${work:?}"/* "$work"/.[!.]* && cd "$work" || return 1
+	git init -q . && mkdir -p sub/.vscode conf && echo "$marker" >sub/.env && echo '{}' >sub/.vscode/tasks.json && echo "$marker" >conf/key
+}
+
+run() # CMD...: in the default profile, output of both kinds
+{
+	"$CORDON" run -- "$@" 2>&1
+}
+
+unreadable_folders_stay_hidden()
+{
+	project
+	run sh -c 'chmod 000 sub .git'
+	chmod 000 sub .git
+	run sh -c 'chmod 755 sub .git; cat sub/.env; echo planted >>sub/.vscode/tasks.json; echo "[x]" >>.git/config'
+	chmod 755 sub .git
+	! run sh -c 'cat sub/.env' | grep "$marker" && ! grep -q planted sub/.vscode/tasks.json && ! grep -qF '[x]' .git/config
+}
+
+a_folder_that_holds_a_covered_name_stays()
+{
+	project
+	run sh -c 'mv sub other; mv .git g2; mkdir -p .git; echo "[x]" >.git/config'
+	[ -e sub/.env ] && [ -e .git/HEAD ] && ! [ -e g2 ]
+}
+
+a_denied_file_is_not_freed_by_moving_its_folder()
+{
+	project
+	policy <<-END
+	filesystem: {workdir: read-write, deny: ["conf/key"]}
+	END
+	inside sh -c 'mv conf c2'
+	inside sh -c 'cat c2/key conf/key'
+	! [[ $said =~ $marker ]]
+}
+
+a_folder_that_cannot_be_read_is_not_moved_to_a_denied_place()
+{
+	project
+	run sh -c 'mkdir -p mm/foo; echo "[core]" >mm/foo/config; chmod 000 mm/foo; mv mm .git/modules; chmod 755 .git/modules/foo'
+	! [ -e .git/modules/foo ]
+}
+
+git_finds_no_other_door() # commondir, a link for modules or one in it, worktrees
+{
+	project
+	mkdir -p .git/modules
+	run sh -c 'mkdir evil; echo ../evil >.git/commondir; ln -s ../../evil .git/modules/foo; rmdir .git/modules; ln -s ../evil .git/modules
+		mkdir -p d/.git && echo ../../evil >d/.git/commondir; mkdir -p .git/worktrees/x && echo ../../evil >.git/worktrees/x/commondir'
+	! [ -e .git/commondir ] && ! [ -L .git/modules ] && ! [ -L .git/modules/foo ] && ! [ -e d/.git/commondir ] && ! [ -e .git/worktrees/x/commondir ]
+}
+
+a_submodules_configuration_is_protected()
+{
+	project
+	mkdir -p .git/modules/foo && echo '[core]' >.git/modules/foo/config
+	run sh -c 'echo "[x]" >>.git/modules/foo/config'
+	! grep -qF '[x]' .git/modules/foo/config
+}
+
+the_guard_opens_nothing_that_the_caller_could_not()
+{
+	project
+	run "$py" -c '
+import os
+for p in "/proc/1/maps", "/proc/1/mem", "/proc/1/environ", "/proc/1/timerslack_ns":
+    n = os.open(p, os.O_PATH)
+    for f in os.O_RDONLY, os.O_WRONLY, os.O_RDWR:
+        try: os.open("/proc/self/fd/%d" % n, os.O_CREAT | f); print("opened", p)
+        except OSError: pass' | { ! grep opened; }
+}
+
+the_guard_does_not_wait() # for a FIFO behind an fd; others go on meanwhile
+{
+	project
+	timeout 10 "$CORDON" run -- "$py" -c '
+import os, time
+os.mkfifo("f"); n = os.open("f", os.O_PATH)
+if os.fork() == 0:
+    try: os.open("/proc/self/fd/%d" % n, os.O_CREAT | os.O_WRONLY)
+    finally: os._exit(0)
+if os.fork() == 0:
+    os.open("f", os.O_CREAT | os.O_WRONLY); os._exit(0)
+time.sleep(0.3); open("other", "w").close(); print("made")' | grep -q made
+}
+
+a_new_program_can_be_executed_at_once()
+{
+	project
+	run sh -c 'i=0; while [ $i -lt 300 ]; do printf "#!/bin/sh\nexit 0\n" >p; chmod +x p; ./p || exit 1; rm p; i=$((i + 1)); done; echo all' | grep -q '^all$'
+}
+
+sockets_that_could_be_connected_elsewhere_are_refused()
+{
+	"$py" -c '
+import socket, subprocess, sys
+for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM:
+    for family in socket.AF_INET, socket.AF_INET6, socket.AF_UNIX:
+        s = socket.socket(family, kind)
+        if subprocess.run([sys.argv[1], "run", "--", "true"], stdin=s, stderr=subprocess.DEVNULL).returncode != 125: sys.exit("%s %s is passed on" % (family, kind))
+a, b = socket.socketpair()
+sys.exit(subprocess.run([sys.argv[1], "run", "--", "true"], stdin=a).returncode)' "$CORDON"
+}
+
+sockets_of_the_host_are_hidden()
+{
+	project
+	"$py" -c '
+import os, socket, subprocess, sys
+s = socket.socket(socket.AF_UNIX); s.bind("door"); s.listen()
+os.mkfifo("pipe")
+code = "import socket\ntry: socket.socket(socket.AF_UNIX).connect(\"door\"); print(\"connected\")\nexcept OSError: pass\ntry: open(\"pipe\", \"r+\"); print(\"opened\")\nexcept OSError: pass"
+sys.exit(bool(subprocess.run([sys.argv[1], "run", "--", "/usr/bin/python3", "-c", code], stdout=subprocess.PIPE).stdout))' "$CORDON"
+}
+
+events_do_not_follow_a_planted_link()
+{
+	project
+	echo kept >"$tmp/victim"
+	run ln -s "$tmp/victim" events.json
+	"$CORDON" run --json-events events.json -- true
+	[ $? = 125 ] && [ "$(cat "$tmp/victim")" = kept ]
+}
+
+every_denial_is_counted()
+{
+	project
+	run sh -c 'i=0; while [ $i -lt 500 ]; do mkdir .vscode 2>/dev/null; i=$((i + 1)); done'
+	local id
+	id=$("$CORDON" ps -a -q | head -n 1)
+	"$CORDON" logs --json "$id" | grep -q '"event":"exit".*"denials":500[,}]'
+}
+
+deep_folders_do_not_stop_the_next_run()
+{
+	project
+	run "$py" -c 'import os
+for i in range(600): os.mkdir("d"); os.chdir("d")'
+	run true
+	local r=$?
+	rm -rf d
+	return $r
+}
+
+ok "folders that cannot be searched are hidden whole, whoever could make them readable" unreadable_folders_stay_hidden
+ok "a folder that holds a covered name cannot be moved away from under its cover" a_folder_that_holds_a_covered_name_stays
+ok "a denied file is not freed by moving its folder" a_denied_file_is_not_freed_by_moving_its_folder
+ok "a folder that cannot be read is not moved to where names are denied" a_folder_that_cannot_be_read_is_not_moved_to_a_denied_place
+ok "git finds no configuration by another door" git_finds_no_other_door
+ok "a submodule's configuration is protected" a_submodules_configuration_is_protected
+ok "the guard opens nothing that the caller could not" the_guard_opens_nothing_that_the_caller_could_not
+ok "the guard does not wait where one caller would" the_guard_does_not_wait
+ok "a program that was just written can be executed at once" a_new_program_can_be_executed_at_once
+ok "sockets that could be connected elsewhere are refused as standard input" sockets_that_could_be_connected_elsewhere_are_refused
+ok "sockets and FIFOs of the host in the work folder are hidden" sockets_of_the_host_are_hidden
+ok "--json-events does not follow a link that a run has planted" events_do_not_follow_a_planted_link
+ok "every denial is counted, however fast they come" every_denial_is_counted
+ok "folders nested too deep do not stop the next run" deep_folders_do_not_stop_the_next_run
+finish
