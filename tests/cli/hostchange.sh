@@ -43,7 +43,18 @@ a_protected_file_is_replaced()
 	! grep -q planted .git/config
 }
 
+# In a folder that nobody watches, because there was nothing to cover in it: found when the sandbox's folders are searched again.
+a_file_is_made_in_a_new_folder()
+{
+	"$CORDON" run -- sh -c 'sleep 5; cat new/deep/.env; echo planted >>new/deep/.vimrc' >"$tmp/got" 2>/dev/null &
+	run=$!
+	sleep 0.5
+	mkdir -p new/deep && echo "$marker" >new/deep/.env && echo '" mine' >new/deep/.vimrc
+	holds
+}
+
 ok "a denied file that the host replaces stays unreadable" a_file_is_replaced_by_rename
 ok "a denied file that the host deletes and makes again stays unreadable" a_file_is_deleted_and_made_again
 ok "a protected file that the host replaces stays read-only" a_protected_file_is_replaced
+ok "a denied or protected file that the host makes in a new folder is covered within seconds" a_file_is_made_in_a_new_folder
 finish

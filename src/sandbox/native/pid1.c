@@ -28,6 +28,7 @@
 #include "sandbox/native/guard.h"
 #include "model/inside.h"
 #include "sandbox/native/remask.h"
+#include "sandbox/native/rescan.h"
 #include "sandbox/native/root.h"
 #include "sandbox/native/shield.h"
 #include "sys/cgroup.h"
@@ -53,6 +54,7 @@ struct init {
 	int oom; /* our own oom_score_adj */
 	struct shield input;
 	struct remask remask;
+	struct rescan rescan;
 	mode_t umask; /* the user's, for commands; ours changes with each name that the guard makes */
 	struct command commands[MAX_COMMANDS];
 	time_t second;
@@ -424,6 +426,7 @@ static void reaped(struct init *in, pid_t pid, int status, const struct rusage *
 {
 	struct command *c;
 
+	rescan_reaped(&in->rescan, pid);
 	for (c = in->commands; c < in->commands + MAX_COMMANDS; c++) {
 		if (c->pid != pid)
 			continue;
@@ -544,8 +547,9 @@ static void serve(struct init *in)
 			who[n] = &in->commands[i];
 			p[n++] = (struct pollfd){.fd = in->commands[i].listener, .events = POLLIN};
 		}
-		if (poll(p, n, -1) < 0 && errno != EINTR)
+		if (poll(p, n, rescan_wait(&in->rescan)) < 0 && errno != EINTR)
 			_exit(1);
+		rescan_start(&in->rescan, &in->guard);
 		/* first: no call is answered while a name stands open that must not */
 		if (p[2].revents & POLLIN && remask_serve(&in->remask, &in->guard) < 0)
 			_exit(1);
@@ -618,5 +622,6 @@ void pid1_main(const struct pid1_start *start)
 		give_up(&in, &err);
 	}
 	spawn_first(&in);
+	rescan_init(&in.rescan, &in.guard);
 	serve(&in);
 }

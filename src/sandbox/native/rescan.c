@@ -1,0 +1,125 @@
+#include "sandbox/native/rescan.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plan/scan.h"
+#include "sandbox/native/root.h"
+
+enum { FIRST_MS = 20, EVERY_MS = 2000, SHARE = 50, MAX_ENTRIES = 5000000 };
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void rescan_init(struct rescan *r, const struct guard *g)
+{
+	size_t i;
+
+	*r = (struct rescan){0};
+	for (i = 0; g->plan->n_guards && i < g->plan->n_ops; i++)
+		if (g->plan->ops[i].host && g->plan->ops[i].folder)
+			r->at_ms = now_ms() + FIRST_MS;
+}
+
+int rescan_wait(const struct rescan *r)
+{
+	uint64_t now;
+
+	if (!r->at_ms || r->child)
+		return -1;
+	now = now_ms();
+	return r->at_ms <= now ? 0 : (int)(r->at_ms - now);
+}
+
+/* A mask lies on the file system of the masks; a protection is a read-only mount. */
+static bool is_covered(const char *path, bool hidden, dev_t masks)
+{
+	struct statvfs v;
+	struct stat st;
+
+	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
+		return true; /* gone, or judged by the name it leads to */
+	if (st.st_dev == masks)
+		return true;
+	return !hidden && statvfs(path, &v) == 0 && (v.f_flag & ST_RDONLY);
+}
+
+struct look {
+	const struct guard *g;
+	dev_t masks;
+	bool writable;
+};
+
+static int found(void *arg, const char *path, const struct plan_guard *guard, bool on_way)
+{
+	const struct look *l = arg;
+	const struct plan *p = l->g->plan;
+	bool hidden = guard->hidden && !on_way;
+
+	/* Only what the policy's patterns name: the workload's own sockets and locked folders are its own affair. */
+	if (guard < p->guards || guard >= p->guards + p->n_guards)
+		return 0;
+	if ((!hidden && !l->writable) || is_covered(path, hidden, l->masks))
+		return 0;
+	if (root_mask_again(path, hidden) == 0)
+		l->g->denied(l->g->arg, guard->rule, sv_of(path));
+	return 0;
+}
+
+static void look_everywhere(const struct guard *g)
+{
+	struct look l = {.g = g};
+	struct scan scan = {.guards = g->plan->guards, .n_guards = g->plan->n_guards, .max_entries = MAX_ENTRIES, .found = found, .arg = &l};
+	struct error ignored = {0};
+	uint64_t entries = 0;
+	struct stat st;
+	size_t i;
+
+	if (stat("/.masks/file", &st) < 0)
+		return;
+	l.masks = st.st_dev;
+	for (i = 0; i < g->plan->n_ops; i++) {
+		if (!g->plan->ops[i].host || !g->plan->ops[i].folder)
+			continue;
+		l.writable = g->plan->ops[i].writable;
+		(void)scan_tree(&scan, g->plan->ops[i].target, g->plan->ops[i].target, &entries, &ignored);
+	}
+}
+
+void rescan_start(struct rescan *r, const struct guard *g)
+{
+	if (rescan_wait(r) != 0)
+		return;
+	r->began_ms = now_ms();
+	r->child = fork();
+	if (r->child == 0) {
+		(void)setpriority(PRIO_PROCESS, 0, 10);
+		look_everywhere(g);
+		_exit(0);
+	}
+	if (r->child < 0) {
+		r->child = 0;
+		r->at_ms = now_ms() + EVERY_MS;
+	}
+}
+
+void rescan_reaped(struct rescan *r, pid_t pid)
+{
+	uint64_t took;
+
+	if (!r->child || pid != r->child)
+		return;
+	r->child = 0;
+	took = now_ms() - r->began_ms;
+	r->at_ms = now_ms() + (took * SHARE > EVERY_MS ? took * SHARE : EVERY_MS);
+}

@@ -1,0 +1,30 @@
+/*
+ * rescan: looks again, every now and then, for denied names that stand uncovered.
+ *
+ * Masks are laid over what the plan found. Another process of the host, or another sandbox in the same folder, may have moved something meanwhile, or makes a file with a denied name
+ * later, in a folder that nobody watches. A child of PID 1 searches all that is shown of the host again, a moment after the start and then every few seconds (less often in large trees: it
+ * takes at most a fiftieth of the time), and covers what it finds. So such a name stands open for seconds at most.
+ */
+#ifndef CORDON_NATIVE_RESCAN_H
+#define CORDON_NATIVE_RESCAN_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sandbox/native/guard.h"
+
+struct rescan {
+	uint64_t at_ms; /* when to look next, CLOCK_MONOTONIC; 0: never */
+	uint64_t began_ms;
+	pid_t child; /* looking now; 0: nobody */
+};
+
+void rescan_init(struct rescan *r, const struct guard *g);
+/* For poll(): milliseconds until rescan_start() should be called; -1: no need. */
+int rescan_wait(const struct rescan *r);
+/* Looks, where it is time. */
+void rescan_start(struct rescan *r, const struct guard *g);
+/* A child of PID 1 has ended. */
+void rescan_reaped(struct rescan *r, pid_t pid);
+
+#endif
