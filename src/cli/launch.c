@@ -44,6 +44,7 @@ struct run {
 	struct native sandbox;
 	struct report_place report;
 	bool on_disk; /* the copy of the work folder is kept below the state folder */
+	bool must_copy; /* ... because the folder itself cannot be shown at all */
 	struct error *err;
 };
 
@@ -188,7 +189,7 @@ static int open_audit(struct run *r)
 	}
 	if (audit_new(path, r->state.id, r->events, &r->audit, r->err) < 0 || state_lock(&r->state, r->err) < 0)
 		return -1;
-	return launch_log_start(r->audit, &r->facts, r->err);
+	return launch_log_start(r->audit, &r->facts, r->err) < 0 ? error_prefix(r->err, "%s", path) : 0;
 }
 
 static void set_watch(const struct run *r, struct watch_limits *w)
@@ -384,16 +385,24 @@ static int prepare(struct run *r)
 	if (make_cgroup(r) < 0)
 		return -1;
 	supervise_block_signals();
-	if (start_sandbox(r) < 0 || state_new(r->root, &r->state, r->err) < 0)
+	if (start_sandbox(r) < 0) {
+		/* Root cannot show every file system to another user id; a copy of the folder it can. */
+		if (r->err->kind != ERROR_MISSING || !find_overlay(r))
+			return -1;
+		r->result.failed = *r->err;
+		r->result.failed.code = ENODEV;
+		r->must_copy = true;
+	}
+	if (state_new(r->root, &r->state, r->err) < 0)
 		return -1;
 	return open_audit(r);
 }
 
 static int run_all(struct run *r)
 {
-	int result = run_sandbox(r);
+	int result = r->must_copy ? 0 : run_sandbox(r);
 
-	if (result == 0 && overlay_failed(r))
+	if (result == 0 && overlay_failed(r) && !r->must_copy)
 		result = run_on_disk(r);
 	if (result == 0 && overlay_failed(r))
 		result = run_on_copy(r);

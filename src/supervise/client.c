@@ -127,7 +127,7 @@ static int attend(struct client *c)
 		p[0] = (struct pollfd){.fd = c->sock, .events = POLLIN};
 		p[1] = (struct pollfd){.fd = c->signals, .events = POLLIN};
 		n = terminal_poll(&c->terminal, p + 2);
-		if (poll(p, 2 + n, -1) < 0 && errno != EINTR)
+		if (poll(p, 2 + n, terminal_wait(&c->terminal)) < 0 && errno != EINTR)
 			return error_sys(c->err, errno, "poll");
 		terminal_carry(&c->terminal, p + 2, n);
 		if (p[1].revents)

@@ -305,6 +305,7 @@ static void check_clock(struct supervisor *s)
 static int next_wait(const struct supervisor *s)
 {
 	uint64_t now = now_ms(), at = UINT64_MAX;
+	int terminal = terminal_wait(&s->terminal);
 
 	if (s->watching && s->watch_at < at)
 		at = s->watch_at;
@@ -312,6 +313,8 @@ static int next_wait(const struct supervisor *s)
 		at = s->deadline;
 	if (s->kill_at && s->kill_at < at)
 		at = s->kill_at;
+	if (terminal >= 0 && now + (uint64_t)terminal < at)
+		at = now + (uint64_t)terminal;
 	if (at == UINT64_MAX)
 		return -1;
 	return at <= now ? 0 : at - now > 3600000 ? 3600000 : (int)(at - now);

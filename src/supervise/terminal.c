@@ -66,6 +66,11 @@ void terminal_done(struct terminal *t)
 	t->master = -1;
 }
 
+int terminal_wait(const struct terminal *t)
+{
+	return t->hung ? 50 : -1;
+}
+
 size_t terminal_poll(struct terminal *t, struct pollfd *p)
 {
 	short want = 0;
@@ -76,7 +81,7 @@ size_t terminal_poll(struct terminal *t, struct pollfd *p)
 		want |= POLLIN;
 	if (t->n_up)
 		want |= POLLOUT;
-	p[0] = (struct pollfd){.fd = t->master, .events = want};
+	p[0] = (struct pollfd){.fd = t->hung ? -1 : t->master, .events = want};
 	p[1] = (struct pollfd){.fd = t->raw && !t->in_ended && t->n_up == 0 ? t->in : -1, .events = POLLIN};
 	p[2] = (struct pollfd){.fd = t->n_down ? t->out : -1, .events = POLLOUT};
 	return 3;
@@ -142,29 +147,32 @@ static void read_ours(struct terminal *t)
 	}
 }
 
+/*
+ * An error means that all inside have closed it. Closing our end now would hang up on a program that closes its files before it ends (cat does), and another may
+ * open it again by its name: we look again later.
+ */
 static void read_theirs(struct terminal *t)
 {
 	ssize_t n = read(t->master, t->down, sizeof(t->down));
 
 	if (n > 0 && t->out >= 0)
 		t->n_down = (size_t)n;
-	else if (n <= 0 && errno != EINTR && errno != EAGAIN) {
-		(void)close(t->master);
-		t->master = -1;
-	}
+	else if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
+		t->hung = true;
 }
 
 void terminal_carry(struct terminal *t, const struct pollfd *p, size_t n)
 {
 	if (n < 3)
 		return;
+	t->hung = false;
 	if (p[1].fd >= 0 && p[1].revents)
 		read_ours(t);
 	if (p[2].fd >= 0 && p[2].revents)
 		move(t->out, t->down, &t->at_down, &t->n_down);
-	if (p[0].revents & POLLOUT)
+	if (p[0].fd >= 0 && p[0].revents & POLLOUT)
 		move(t->master, t->up, &t->at_up, &t->n_up);
-	if (p[0].revents & (POLLIN | POLLHUP | POLLERR) && t->n_down == 0)
+	if (p[0].fd >= 0 && p[0].revents & (POLLIN | POLLHUP | POLLERR) && t->n_down == 0)
 		read_theirs(t);
 }
 

@@ -18,6 +18,7 @@ struct terminal {
 	int master;   /* the sandbox's; -1: none (yet) */
 	pid_t init;   /* PID 1 of the sandbox on the host, or 0: see terminal_carry() */
 	bool raw;
+	bool hung; /* nobody inside has it open just now */
 	bool in_ended;
 	struct termios saved;
 	size_t n_up, at_up, n_down, at_down;
@@ -34,6 +35,8 @@ void terminal_resize(struct terminal *t);
 void terminal_done(struct terminal *t);
 
 /* Fills up to 3 entries for poll(); returns how many. terminal_carry() is called with the same entries afterwards. */
+/* How long a poll() may wait for the terminal's sake, in milliseconds; -1: for ever. */
+int terminal_wait(const struct terminal *t);
 size_t terminal_poll(struct terminal *t, struct pollfd *p);
 /*
  * A command that leads its own session cannot be stopped by the terminal's ^Z: the kernel sees nobody who could continue it. We could: where the

@@ -120,6 +120,13 @@ at_tty wait:ready paste:65536 'send:\x04' wait:DONE -- "${run[@]}" sh -c 'stty -
 is "64 KiB pasted line by line to a slow reader" "$(sha256sum <lines)" "$(cat pasted)"
 is "the last output before the end is not lost (20 runs)" "$(for i in {1..20}; do "$tests_dir/tools/at_terminal.py" -- "${run[@]}" sh -c 'head -c 5000 /dev/zero | tr "\0" x; printf END' | grep -c 'xEND$'; done | sort | uniq -c | tr -s ' ')" " 20 1"
 
+hangs='import os,time
+for i in 0,1,2: os.close(i)
+time.sleep(0.02); os._exit(7)'
+is "a program that closes its files before it ends is not hung up on (10 runs)" "$(for i in {1..10}; do "$tests_dir/tools/at_terminal.py" -- "${run[@]}" python3 -c "$hangs"; echo $?; done | sort -u)" 7
+at_tty wait:again -- "${run[@]}" sh -c 'exec <&- >&- 2>&-; sleep 0.3; echo again >/dev/tty; sleep 0.1; exit 3'
+is "and the terminal can be opened again by its name" "$status:$said" "3:again"
+
 # --- hang-up and exec ---
 
 at_tty wait:ready hangup -- "${run[@]}" sh -c 'trap "echo hup >hup; exit 1" HUP; echo ready; while :; do sleep 0.05; done'

@@ -84,11 +84,10 @@ static int add_tree(struct trees *t, int fd, const char *path, struct error *err
 {
 	struct text_shown shown;
 
-	if (fd < 0) {
-		(void)error_sys(err, fd, "show %s to another user id", text_show(&shown, sv_of(path)));
-		err->kind = ERROR_MISSING;
-		return -1;
-	}
+	if (fd < 0)
+		return error_set(err, ERROR_MISSING,
+				 "%s: its file system cannot show files to another user id (%s), which a sandbox of root needs; run as an ordinary user, or use filesystem.workdir: copy",
+				 text_show(&shown, sv_of(path)), strerror(-fd));
 	if (t->n == WIRE_MAX_FDS) {
 		(void)close(fd);
 		return error_set(err, ERROR_INPUT, "as root a policy can show at most %d paths besides the base system", WIRE_MAX_FDS);
@@ -141,6 +140,8 @@ static int prepare_as_root(const struct native_request *req, struct native *n, s
 
 	if (r == 0)
 		r = write_map(n->pid, "gid_map", req->plan->uid, uid);
+	if (r == -ENOENT)
+		return error_set(err, ERROR_MISSING, "/proc is not mounted here: a user namespace cannot be set up without it");
 	if (r < 0)
 		return error_sys(err, r, "user namespace: map the user id");
 	r = map_trees(&t, req->plan, uid, err);
