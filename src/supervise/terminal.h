@@ -34,9 +34,9 @@ void terminal_restore(struct terminal *t);
 void terminal_resize(struct terminal *t);
 void terminal_done(struct terminal *t);
 
-/* Fills up to 3 entries for poll(); returns how many. terminal_carry() is called with the same entries afterwards. */
 /* How long a poll() may wait for the terminal's sake, in milliseconds; -1: for ever. */
 int terminal_wait(const struct terminal *t);
+/* Fills up to 3 entries for poll(); returns how many. terminal_carry() is called with the same entries afterwards. */
 size_t terminal_poll(struct terminal *t, struct pollfd *p);
 /*
  * A command that leads its own session cannot be stopped by the terminal's ^Z: the kernel sees nobody who could continue it. We could: where the
