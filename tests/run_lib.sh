@@ -2,7 +2,9 @@
 # What the suites about runs share: source it behind lib.sh. Everything a run could touch is below $tmp: home, state, configuration, temporary files.
 # $work is an empty work folder, where the suite stands.
 
+# shellcheck disable=SC2034,SC2154 # tmp is lib.sh's; these are for the suites
 work=$tmp/work
+# shellcheck disable=SC2034
 state=$tmp/state/cordon/runs
 mkdir -p "$work" "$tmp/home" "$tmp/t" "$tmp/run" && chmod 700 "$tmp/run" || exit 99
 export HOME=$tmp/home XDG_CONFIG_HOME=$tmp/config XDG_CACHE_HOME=$tmp/cache XDG_STATE_HOME=$tmp/state XDG_RUNTIME_DIR=$tmp/run TMPDIR=$tmp/t
@@ -115,6 +117,7 @@ in_background()
 	before=$("$CORDON" ps --quiet | sort)
 	# a shell lets what it starts in the background ignore SIGINT and SIGQUIT
 	env --default-signal=INT,QUIT "$CORDON" run --policy "$tmp/policy.yaml" -- "$@" >"$tmp/bg.out" 2>"$tmp/bg.err" </dev/null &
+	# shellcheck disable=SC2034
 	pid=$!
 	id=
 	for ((i = 0; i < 100 && ${#id} != 8; i++)); do

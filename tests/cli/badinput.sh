@@ -160,8 +160,8 @@ bad "state folder: none named" 125 "HOME" env -u XDG_STATE_HOME -u HOME "$CORDON
 if is_root; then
 	if mount -t tmpfs -o size=64k,nr_inodes=40 cordon-test "$tmp/ro" 2>/dev/null; then
 		trap 'umount -l "$tmp/ro"; tap_cleanup' EXIT
-		mkdir -m 700 -p "$tmp/ro/cordon/runs"
-		chmod 700 "$tmp/ro" "$tmp/ro/cordon"
+		mkdir -p "$tmp/ro/cordon/runs"
+		chmod 700 "$tmp/ro" "$tmp/ro/cordon" "$tmp/ro/cordon/runs"
 		head -c 200000 /dev/zero >"$tmp/ro/full" 2>/dev/null
 		no_state "state folder: the disk is full" "(space|full)" "$tmp/ro"
 		like "state folder: the disk is full, and the line says where" "$(XDG_STATE_HOME=$tmp/ro "$CORDON" run -- true 2>&1)" "$tmp/ro"

@@ -45,7 +45,7 @@ ok "SIGTSTP stops the command, and all it started: no limit is watched meanwhile
 is "and cordon with it" "$(ps -o stat= -p "$pid" | cut -c1)" T
 kill -CONT "$pid"
 ok "SIGCONT lets both go on" until_true goes_on
-is "and cordon is no longer stopped" "$(ps -o stat= -p "$pid" | cut -c1 | tr DR SS)" S
+is "and cordon is no longer stopped" "$(ps -o stat= -p "$pid" | cut -c1 | sed 's,[DR],S,')" S
 kill -TSTP "$pid"
 until_true stopped
 kill -CONT "$pid"

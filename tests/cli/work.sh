@@ -143,7 +143,7 @@ ok "10,000 files are made in bounded time (outside ${plain:-?} ms, inside ${said
 rm many.py
 deep_tree()
 {
-	inside $py -c 'import os
+	inside "$py" -c 'import os
 for i in range(200): os.mkdir("d"); os.chdir("d")
 open("f","w").write("x")
 for i in range(200): os.chdir("..")
@@ -209,7 +209,7 @@ if has git; then
 	is "the repository's configuration is as it was" "$(sha256sum <.git/config)" "$git_config"
 	inside_fails "it cannot be changed inside" 'could not (lock|write) config|Permission denied|Read-only|busy' git config core.pager evil
 	inside_fails "and no hook can be made" 'Permission denied|Read-only' sh -c 'echo evil >.git/hooks/pre-commit'
-	is "nothing of it is left" "$(ls .git/hooks | grep -v sample; git config core.pager)" ""
+	is "nothing of it is left" "$(find .git/hooks -type f ! -name '*.sample'; git config core.pager)" ""
 	inside_works "git clone and git worktree within" sh -ec 'git clone -q . /tmp/clone; cd /tmp/clone; echo z >z; git add z; git -c user.name=a -c user.email=a@example.test commit -qm z'
 	cd "$work" || exit 99
 else
