@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +59,16 @@ static bool is_harmless_socket(int fd)
 	       domain == AF_UNIX && (type == SOCK_STREAM || type == SOCK_SEQPACKET) && getpeername(fd, &(struct sockaddr){0}, &none) == 0;
 }
 
+/* A pipe that root made belongs to root, and /dev/stdin could not be opened by the sandbox's user. It has no name, so its owner means nothing to others. */
+static void lend_pipe(int fd, const struct stat *st)
+{
+	uint32_t uid = native_host_uid();
+	struct statfs fs;
+
+	if (uid != geteuid() && st->st_uid == geteuid() && fstatfs(fd, &fs) == 0 && fs.f_type == 0x50495045 /* pipefs */)
+		(void)!fchown(fd, uid, (gid_t)-1);
+}
+
 /* Terminals are replaced by the sandbox's own; a folder would be a way out. */
 static int look_at_stdio(struct run *r)
 {
@@ -76,6 +87,8 @@ static int look_at_stdio(struct run *r)
 			return error_set(r->err, ERROR_USAGE,
 					 "%s is a socket that could be connected elsewhere: a sandbox could reach the network through it; put a pipe (such as `| cat`) in between",
 					 names[i]);
+		if (S_ISFIFO(st.st_mode))
+			lend_pipe(i, &st);
 		r->native.tty[i] = S_ISCHR(st.st_mode) && isatty(i);
 		if (r->native.tty[i] && size.ws_row == 0)
 			(void)ioctl(i, TIOCGWINSZ, &size);

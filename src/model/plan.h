@@ -57,6 +57,7 @@ struct plan_guard {
 	const char *rule;  /* "filesystem.deny **" + "/.env (policy.yaml:4)" */
 	bool hidden;	   /* no access at all; else only writing is refused */
 	bool host_only;	   /* does not hold in the sandbox's own places (/tmp) */
+	bool yields;	   /* to a writable folder that the policy names below it */
 };
 
 struct plan {

@@ -130,6 +130,7 @@ static int add_guards(struct draft *d, const char *key, const struct pol_list *l
 		g->rule = rule_text(d, key, &list->v[i]);
 		g->hidden = hidden;
 		g->host_only = mandatory || list->v[i].at.file == 0;
+		g->yields = list == &d->policy->fs.read;
 		if (glob_init(&g->glob, sv_of(list->v[i].s)) < 0)
 			return error_set(d->err, ERROR_INPUT, "%s: not a path pattern", g->rule);
 		d->plan->n_guards++;
@@ -255,6 +256,7 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 		return -1;
 	if (add_masks_stably(d) < 0 || plan_exec_add(d) < 0)
 		return -1;
+	draft_covers_last(d);
 	return 0;
 }
 

@@ -66,6 +66,28 @@ void draft_sort(struct draft *d)
 		qsort(d->plan->ops, d->plan->n_ops, sizeof(*d->plan->ops), by_target);
 }
 
+static bool covers(const struct plan_op *op)
+{
+	return op->kind == PLAN_MASK || op->kind == PLAN_PROTECT;
+}
+
+void draft_covers_last(struct draft *d)
+{
+	struct plan *p = d->plan;
+	struct plan_op *sorted = arena_array(p->arena, p->n_ops + 1, sizeof(*sorted));
+	size_t i, n = 0;
+
+	if (!sorted)
+		return; /* the arena remembers that it failed */
+	for (i = 0; i < p->n_ops; i++)
+		if (!covers(&p->ops[i]))
+			sorted[n++] = p->ops[i];
+	for (i = 0; i < p->n_ops; i++)
+		if (covers(&p->ops[i]))
+			sorted[n++] = p->ops[i];
+	memcpy(p->ops, sorted, n * sizeof(*sorted));
+}
+
 struct expand {
 	const struct glob *g;
 	int (*found)(void *arg, const char *path);

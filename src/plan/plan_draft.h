@@ -24,6 +24,9 @@ struct plan_guard *draft_guard(struct draft *d);
 /* Sorts what was added so far so that no op hides one before it: folders come before what is in them. */
 void draft_sort(struct draft *d);
 
+/* Moves what covers (masks, protections) behind everything that shows, keeping the order otherwise: deny wins. */
+void draft_covers_last(struct draft *d);
+
 /* Calls found for each path of the host that an anchored pattern finds, without following links in wildcard steps. */
 int draft_expand(const struct glob *g, int (*found)(void *arg, const char *path), void *arg);
 

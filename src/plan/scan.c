@@ -119,6 +119,8 @@ static const struct plan_guard *judge(const struct walk *w, struct sv host, stru
 
 	for (i = 0; i < w->scan->n_guards; i++) {
 		g = &w->scan->guards[i];
+		if (g->yields && glob_hit(&g->glob, sv_of(w->shown_as)))
+			continue; /* this tree was named below it */
 		if (glob_hit(&g->glob, inside) || glob_hit(&g->glob, host)) {
 			*on_way = false;
 			return g;

@@ -24,6 +24,8 @@ static int set_attributes(int tree, unsigned flags, uint64_t propagation, int us
 		attr.attr_set |= MOUNT_ATTR_RDONLY;
 	if (flags & MOUNT_NO_EXEC)
 		attr.attr_set |= MOUNT_ATTR_NOEXEC;
+	if (flags & MOUNT_EXEC)
+		attr.attr_clr |= MOUNT_ATTR_NOEXEC;
 	if (flags & MOUNT_NO_DEV)
 		attr.attr_set |= MOUNT_ATTR_NODEV;
 	if (userns_fd >= 0) {

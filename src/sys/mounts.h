@@ -11,6 +11,7 @@ enum mount_flag {
 	MOUNT_READ_ONLY = 1,
 	MOUNT_NO_EXEC = 2,
 	MOUNT_NO_DEV = 4, /* nosuid is always set */
+	MOUNT_EXEC = 8,	  /* takes MOUNT_NO_EXEC away */
 };
 
 /* A private, detached copy of the tree at path (with what is mounted below it), its attributes set recursively. */

@@ -258,6 +258,8 @@ static int exec_search(const struct confine_start *s)
 	char full[PATH_MAX];
 	int i, code = ENOENT;
 
+	if (!*name)
+		return -ENOENT;
 	if (strchr(name, '/')) {
 		(void)execve(name, s->argv, s->env);
 		return -errno;

@@ -29,6 +29,20 @@ static bool in_own_place(const struct plan *p, const char *path)
 	return false;
 }
 
+/* The policy names a writable folder below what it makes read-only, and the path is in it. */
+static bool yields_here(const struct plan *p, const struct plan_guard *rule, const char *path)
+{
+	size_t i, n;
+
+	for (i = 0; i < p->n_ops; i++) {
+		n = strlen(p->ops[i].target);
+		if (p->ops[i].writable && p->ops[i].host && strncmp(path, p->ops[i].target, n) == 0 && (path[n] == '/' || !path[n]) &&
+		    glob_hit(&rule->glob, sv_of(p->ops[i].target)))
+			return true;
+	}
+	return false;
+}
+
 const char *guard_judge(const struct guard *g, const char *path, enum guard_what what, bool write)
 {
 	bool own = in_own_place(g->plan, path);
@@ -37,7 +51,7 @@ const char *guard_judge(const struct guard *g, const char *path, enum guard_what
 
 	for (i = 0; i < g->plan->n_guards; i++) {
 		rule = &g->plan->guards[i];
-		if ((own && rule->host_only) || (!write && !rule->hidden))
+		if ((own && rule->host_only) || (!write && !rule->hidden) || (rule->yields && yields_here(g->plan, rule, path)))
 			continue;
 		if (glob_hit(&rule->glob, sv_of(path)))
 			return rule->rule;

@@ -355,12 +355,18 @@ static int op_over(struct builder *b, const struct plan_op *op)
 	return r < 0 ? fail(b, r, op, op->kind == PLAN_MASK ? "hide" : "protect") : 0;
 }
 
-/* Shows the host's file again over what was shown without the right to execute it. */
+/* What was shown without the right to execute it is shown again over itself, with it. */
 static int op_exec(struct builder *b, const struct plan_op *op)
 {
-	int tree = sys_tree_clone(AT_FDCWD, op->target, op->flags);
+	AUTO_FD place = sys_open_in_root(b->root, op->target, O_PATH);
+	AUTO_FD tree = -1;
+	int r;
 
-	return tree == -ENOENT ? 0 : attach_safely(b, tree, op);
+	if (place == -ENOENT)
+		return 0;
+	tree = place < 0 ? place : sys_tree_clone(place, "", (op->flags & ~MOUNT_NO_EXEC) | MOUNT_EXEC);
+	r = tree < 0 ? tree : sys_tree_attach(tree, place, "");
+	return r < 0 ? fail(b, r, op, "make executable") : 0;
 }
 
 static bool in_proc(const struct plan_op *op)
