@@ -62,6 +62,21 @@ git_finds_no_other_door() # commondir, a link for modules or one in it, worktree
 	! [ -e .git/commondir ] && ! [ -L .git/modules ] && ! [ -L .git/modules/foo ] && ! [ -e d/.git/commondir ] && ! [ -e .git/worktrees/x/commondir ]
 }
 
+no_bare_repository_is_planted()
+{
+	project
+	run sh -c 'mkdir -p a/objects a/refs; echo "ref: refs/heads/x" >a/HEAD; echo "[core]" >a/config
+		mkdir -p b/objects; echo "[core]" >b/config; echo x >b/HEAD; mkdir b/refs
+		mkdir -p c/objects c/refs; echo "[core]" >c/config; echo x >c/h; mv c/h c/HEAD; ln c/h c/HEAD; ln -s h c/HEAD
+		mkdir -p d/refs; echo "[core]" >d/config; echo x >d/HEAD; mkdir e; mv e d/objects
+		git init -q --bare f; cd /tmp && git init -q --bare g && mv g "$OLDPWD/g"'
+	local d
+	for d in a b c d f g; do
+		! { [ -e $d/HEAD ] && [ -e $d/config ] && [ -e $d/objects ] && [ -e $d/refs ]; } || { echo "$d is a repository"; return 1; }
+	done
+	run sh -c 'echo kept >config; mkdir refs objects; cd /tmp && git init -q --bare here && echo own place' | grep -q 'own place'
+}
+
 a_submodules_configuration_is_protected()
 {
 	project
@@ -159,6 +174,7 @@ ok "a folder that holds a covered name cannot be moved away from under its cover
 ok "a denied file is not freed by moving its folder" a_denied_file_is_not_freed_by_moving_its_folder
 ok "a folder that cannot be read is not moved to where names are denied" a_folder_that_cannot_be_read_is_not_moved_to_a_denied_place
 ok "git finds no configuration by another door" git_finds_no_other_door
+ok "no bare repository is planted, whatever part of it comes last" no_bare_repository_is_planted
 ok "a submodule's configuration is protected" a_submodules_configuration_is_protected
 ok "the guard opens nothing that the caller could not" the_guard_opens_nothing_that_the_caller_could_not
 ok "the guard does not wait where one caller would" the_guard_does_not_wait

@@ -65,6 +65,8 @@ static int may_make(const struct job *j, const char *path, enum guard_what what)
 	const char *rule = guard_judge(j->g, path, what, true);
 
 	if (!rule)
+		rule = guard_judge_repository(j->g, path);
+	if (!rule)
 		return 0;
 	j->g->denied(j->g->arg, rule, sv_of(path));
 	return -EACCES;

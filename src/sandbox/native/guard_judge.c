@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -62,6 +63,28 @@ const char *guard_judge(const struct guard *g, const char *path, enum guard_what
 			return rule->rule;
 	}
 	return NULL;
+}
+
+const char *guard_judge_repository(const struct guard *g, const char *path)
+{
+	static const char *const parts[] = {"HEAD", "config", "objects", "refs"};
+	const char *name = strrchr(path, '/') + 1;
+	char other[PATH_MAX + 16];
+	size_t i, n = (size_t)(name - path), missing = 0;
+	struct stat st;
+	bool part = false;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		part = part || strcmp(name, parts[i]) == 0;
+	if (!part || n > PATH_MAX || strstr(path, "/.git/") || in_own_place(g->plan, path))
+		return NULL;
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		memcpy(other, path, n);
+		(void)strcpy(other + n, parts[i]);
+		missing += lstat(other, &st) < 0;
+	}
+	/* one is missing, and it is this one; where none is, it is a repository already */
+	return missing == 1 && lstat(path, &st) < 0 ? "a bare repository: its config could run programs of its choice (built in)" : NULL;
 }
 
 struct search {

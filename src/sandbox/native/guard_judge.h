@@ -20,6 +20,12 @@ static inline enum guard_what guard_what(mode_t mode)
 const char *guard_judge(const struct guard *g, const char *path, enum guard_what what, bool write);
 
 /*
+ * The rule against making, at path, the last part of a bare repository, or NULL. To git a folder with HEAD, config, objects and refs is one, whatever it is called, and
+ * its config can name programs that run when somebody merely enters the folder. What is named .git is protected by its own patterns.
+ */
+const char *guard_judge_repository(const struct guard *g, const char *path);
+
+/*
  * A folder is to be called `to` instead of `from`. The rule that something in it would then meet, or meets now (it holds a denied or protected name, which stays where it is), or NULL. Looks into the folder only where a pattern could
  * match below the new name that could not below the old; gives up, with a rule, past a bounded number of entries.
  */
