@@ -152,3 +152,9 @@ has_landlock()
 	case ${CORDON_MISSING:-} in *landlock*) return 1 ;; esac
 }
 has_landlock || "$CORDON" run -- true 2>/dev/null
+
+# A build with sanitizers needs /proc, and more room.
+is_sanitized()
+{
+	ldd "$CORDON" 2>/dev/null | grep -q asan
+}

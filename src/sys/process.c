@@ -19,6 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 /* glibc's sched.h and linux/sched.h do not go together. */
 int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 int setns(int fd, int nstype);
@@ -47,7 +51,7 @@ pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int
 	return (pid_t)pid;
 }
 
-enum { SPAWN_STACK = 64 * 1024 };
+enum { SPAWN_STACK = 256 * 1024 };
 
 pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int *ret_pidfd)
 {
@@ -58,6 +62,10 @@ pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int *ret_pidfd)
 
 	if (stack == MAP_FAILED)
 		return -errno;
+#ifdef __SANITIZE_ADDRESS__
+	/* What an earlier child left on a stack at the same address, without ever returning from it, is not ours. */
+	__asan_unpoison_memory_region(stack, SPAWN_STACK);
+#endif
 	pid = clone(fn, stack + SPAWN_STACK, flags, arg, &pidfd);
 	code = errno;
 	(void)munmap(stack, SPAWN_STACK);

@@ -16,8 +16,8 @@
 pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int *ret_pidfd);
 
 /*
- * Runs fn(arg) in a child that shares our memory while we wait for it to exec or exit: a posix_spawn whose steps are ours. fn must
- * not return; it must not touch stdio or the heap. *ret_pidfd as above.
+ * Runs fn(arg) in a child that shares our memory while we wait for it to exec or exit: a posix_spawn whose steps are ours. fn
+ * execs, or returns its exit status; it must not touch stdio or the heap. *ret_pidfd as above.
  */
 pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int *ret_pidfd);
 

@@ -135,7 +135,7 @@ PWD=$work
 SHELL=/bin/sh
 TMPDIR=/tmp
 USER=cordon"
-is "environment: built from nothing, to the letter" "$(AWS_SECRET_ACCESS_KEY=fake FOO=bar LD_DEBUG=all TERM=xterm "$CORDON" run -- env </dev/null 2>&1 | sort)" "$want"
+is "environment: built from nothing, to the letter" "$(AWS_SECRET_ACCESS_KEY=fake FOO=bar LD_BIND_NOW=1 TERM=xterm "$CORDON" run -- env </dev/null 2>&1 | sort)" "$want"
 is "environment: what the kernel keeps of the command holds no more" "$(FOO=bar "$CORDON" run -- cat /proc/self/environ </dev/null | tr '\0' '\n' | sort)" "$want"
 policy <<'END'
 filesystem: {workdir: read-write}

@@ -46,7 +46,7 @@ like "it is the controlling terminal" "$said" 'pts/0|[1-9]'
 
 at_tty wait:ready 'send:\x03' -- "${run[@]}" sh -c 'trap "echo interrupted; exit 3" INT; echo ready; while :; do sleep 0.05; done'
 is "^C interrupts" "$status:$(tail -n 1 <<<"$said" | sed 's/.*interrupted/interrupted/')" "3:interrupted"
-at_tty wait:ready 'send:\x03' -- "${run[@]}" sh -c 'echo ready; sleep 20'
+at_tty wait:ready 'send:\x03' -- "${run[@]}" sh -c 'echo ready; exec sleep 20'
 is "^C ends what does not catch it" "$status" 130
 at_tty wait:ready 'send:\x1c' -- "${run[@]}" sh -c 'trap "echo quit; exit 4" QUIT; echo ready; while :; do sleep 0.05; done'
 is '^\ quits' "$status" 4
@@ -63,9 +63,9 @@ is "echo off inside hides what is typed" "$(grep -c hidden <<<"$said"):$(grep -c
 
 at_tty wait:ready mode 'send:\n' --end mode -- "${run[@]}" sh -c 'echo ready; read x'
 is "raw while it runs, as it was after exit" "$told" "$(printf 'raw\ncooked')"
-at_tty wait:ready 'send:\x03' --end mode -- "${run[@]}" sh -c 'echo ready; sleep 20'
+at_tty wait:ready 'send:\x03' --end mode -- "${run[@]}" sh -c 'echo ready; exec sleep 20'
 is "as it was after ^C" "$told" cooked
-at_tty wait:ready kill:TERM --end mode -- "${run[@]}" sh -c 'echo ready; sleep 20'
+at_tty wait:ready kill:TERM --end mode -- "${run[@]}" sh -c 'echo ready; exec sleep 20'
 is "as it was after SIGTERM" "$status:$told" "143:cooked"
 at_tty --end mode -- "${run[@]}" sh -c 'stty raw -echo; kill -9 $$'
 is "as it was after a command in raw mode was killed" "$status:$told" "137:cooked"
@@ -134,7 +134,7 @@ ok "a terminal that hangs up ends the run" until_true test -z "$("$CORDON" ps -q
 in_background sleep 30
 at_tty --size 30x90 -- "$CORDON" exec "$id" -- sh -c 'tty; stty size'
 like "exec with a terminal: its own, of the user's size" "$(tr '\n' ' ' <<<"$said")" '^/dev/pts/[0-9]+ 30 90 $'
-at_tty wait:ready 'send:\x03' --end mode -- "$CORDON" exec "$id" -- sh -c 'echo ready; sleep 20'
+at_tty wait:ready 'send:\x03' --end mode -- "$CORDON" exec "$id" -- sh -c 'echo ready; exec sleep 20'
 is "exec with a terminal: ^C, and the terminal afterwards" "$status:$told" "130:cooked"
 at_tty --size 24x80 wait:ready resize:40x100 wait:changed -- "$CORDON" exec "$id" -- sh -c 'trap "echo changed; stty size; exit 0" WINCH; echo ready; while :; do sleep 0.05; done'
 like "exec with a terminal: a new size" "$said" '40 100$'

@@ -323,7 +323,7 @@ static int child(void *arg)
 	struct starting *t = arg;
 
 	t->code = child_steps(t);
-	_exit(127);
+	return 127; /* clone()'s child exits with it */
 }
 
 static int explain(const struct starting *t, const struct confine_start *s, struct error *err)
