@@ -342,6 +342,20 @@ static int log_end(struct run *r, const struct cgroup_stats *stats, int status)
 	return -1;
 }
 
+/* A limit that ended the run is not left to be guessed from its exit status. */
+static void say_how_it_ended(const struct run *r, const struct cgroup_stats *stats)
+{
+	const char *limit = r->result.limit;
+	struct stat st;
+
+	if (!limit && stats->oom_kills)
+		limit = "process.memory";
+	if (limit)
+		call_note(r->req->call, "%s was reached%s; `cordon logs %s` has the details", limit, r->result.limit ? " and ended the run" : "", r->state.id);
+	if (isatty(STDERR_FILENO) && fstatat(r->state.dir, "policy", &st, AT_SYMLINK_NOFOLLOW) == 0)
+		call_note(r->req->call, "changes were kept: `cordon diff %s` shows them, `cordon apply %s` brings them back", r->state.id, r->state.id);
+}
+
 /* What is left to do when the command has ended. The sandbox is taken down meanwhile; we wait for that last. */
 static int finish(struct run *r, int result)
 {
@@ -367,6 +381,7 @@ static int finish(struct run *r, int result)
 	native_done(&r->sandbox);
 	if (r->cgroup)
 		(void)cgroup_remove(r->cgroup);
+	say_how_it_ended(r, &stats);
 	return result < 0 ? -1 : status;
 }
 

@@ -209,8 +209,10 @@ int verb_apply(struct call *call, struct error *err)
 
 	if (r == 0 && l.list) {
 		r = changes_apply(l.lower, l.upper, l.state.dir, l.list, &options, &applied, err);
-		if (r < 0 && err->kind == ERROR_DENIED)
+		if (r < 0 && err->kind == ERROR_DENIED) {
 			(void)changes_print_list(l.list, stderr, &(struct error){0});
+			call_note(call, "--skip-refused applies the rest; --force lets the run's version win over what changed on the host since");
+		}
 	}
 	left = l.list ? l.list->n - applied : 0;
 	if (r == 0 && left == 0 && l.upper >= 0) {
