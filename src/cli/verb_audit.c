@@ -1,10 +1,15 @@
 #include "cli/verb_audit.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "audit/audit.h"
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "supervise/state.h"
 
 const struct option verb_audit_verify_options[] = {
 	{.name = "last", .value = "HASH", .help = "The hash that the log must end with, as the run's state keeps it."},
@@ -49,13 +54,30 @@ static int print_json(struct call *call, const struct audit_report *r, struct er
 	return 0;
 }
 
+/* A log is named by its path, or by the id of its run where there is no such file. The result is the caller's (free()). */
+static char *log_path(const char *name)
+{
+	AUTO_FREE char *root = NULL;
+	struct error ignored = {0};
+	char *path = NULL;
+
+	if (strlen(name) != STATE_ID - 1 || access(name, F_OK) == 0 || state_root(&root, &ignored) < 0 ||
+	    asprintf(&path, "%s/%s/audit.jsonl", root, name) < 0)
+		return strdup(name);
+	if (access(path, F_OK) == 0)
+		return path;
+	free(path);
+	return strdup(name);
+}
+
 int verb_audit_verify(struct call *call, struct error *err)
 {
+	AUTO_FREE char *path = log_path(call->args[0]);
 	struct audit_report report;
 	struct text_shown file;
 
-	if (audit_verify(call->args[0], call_value(call, "last"), &report, err) < 0)
-		return -1;
+	if (!path || audit_verify(path, call_value(call, "last"), &report, err) < 0)
+		return path ? -1 : error_set(err, ERROR_SYSTEM, "out of memory");
 	text_show(&file, sv_of(call->args[0]));
 	if (call_has(call, "json")) {
 		if (print_json(call, &report, err) < 0)
@@ -71,12 +93,15 @@ int verb_audit_verify(struct call *call, struct error *err)
 
 int verb_audit_show(struct call *call, struct error *err)
 {
+	AUTO_FREE char *path = log_path(call->args[0]);
 	int r;
 
+	if (!path)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
 	if (call_has(call, "json"))
-		r = audit_show_json(call->args[0], call->out, err);
+		r = audit_show_json(path, call->out, err);
 	else
-		r = audit_show(call->args[0], call->out, call->color, err);
+		r = audit_show(path, call->out, call->color, err);
 	if (r == 0 || err->kind != ERROR_INPUT)
 		return r;
 	(void)fflush(call->out);

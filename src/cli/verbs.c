@@ -192,7 +192,7 @@ const struct verb verbs[] = {
 		.args = "FILE",
 		.complete = "file",
 		.summary = "Check that a run's audit log is whole and unchanged.",
-		.details = "Finds the first line that was changed, dropped, added, duplicated or reordered. Exits 0 when the log is good, 1 when a line is bad or "
+		.details = "FILE may also be the id of a run. Finds the first line that was changed, dropped, added, duplicated or reordered. Exits 0 when the log is good, 1 when a line is bad or "
 			   "no exit event ends the log, 125 when it cannot be read.",
 		.options = verb_audit_verify_options,
 		.min_args = 1,
