@@ -48,7 +48,7 @@ static int watch_folder_of(struct remask *r, const char *target)
 	folder[n] = '\0';
 	watch = inotify_add_watch(r->fd, folder, IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR);
 	if (watch < 0)
-		return errno == ENOENT ? 0 : -errno;
+		return errno == ENOENT || errno == ENOSPC ? 0 : -errno;
 	return remember(r, watch, folder, n);
 }
 
@@ -63,8 +63,8 @@ int remask_init(struct remask *r, const struct plan *plan)
 			continue;
 		if (r->fd < 0)
 			r->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-		if (r->fd < 0)
-			return -errno;
+		if (r->fd < 0) /* a user may have so many of them; the search every few seconds then does it alone */
+			return errno == EMFILE ? 0 : -errno;
 		code = watch_folder_of(r, plan->ops[i].target);
 	}
 	return code;

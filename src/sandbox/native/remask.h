@@ -16,7 +16,7 @@ struct remask {
 	int n_folders;
 };
 
-/* After the root was entered. 0 or -errno: masks that cannot be kept are an error. */
+/* After the root was entered. 0 or -errno. Where the user has no more watches (EMFILE, ENOSPC), rescan.h does it alone. */
 int remask_init(struct remask *r, const struct plan *plan);
 /* When the fd is readable. -errno: a name could not be covered again; the sandbox must end. */
 int remask_serve(struct remask *r, const struct guard *g);
