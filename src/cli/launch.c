@@ -407,8 +407,6 @@ static int prepare(struct run *r)
 	if (state_root(&r->root, r->err) < 0 || make_plan(r, r->root) < 0)
 		return -1;
 	r->facts.plan = r->plan;
-	if (r->facts.features.landlock_abi < 1)
-		note_no_landlock(r);
 	state_id(r->state.id);
 	if (make_cgroup(r) < 0)
 		return -1;
@@ -423,7 +421,11 @@ static int prepare(struct run *r)
 	}
 	if (state_new(r->root, &r->state, r->err) < 0)
 		return -1;
-	return open_audit(r);
+	if (open_audit(r) < 0)
+		return -1;
+	if (r->facts.features.landlock_abi < 1)
+		note_no_landlock(r);
+	return 0;
 }
 
 static int run_all(struct run *r)
