@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -25,6 +24,7 @@
 #include "sandbox/native/native.h"
 #include "supervise/copy.h"
 #include "supervise/state.h"
+#include "supervise/stdio.h"
 #include "supervise/supervise.h"
 #include "sys/cgroup.h"
 
@@ -48,16 +48,6 @@ struct run {
 	bool must_copy; /* ... because the folder itself cannot be shown at all */
 	struct error *err;
 };
-
-/* A connected UNIX stream has one other end, and keeps it. Others can be connected anew, or send anywhere, in the network namespace they were made in. */
-static bool is_harmless_socket(int fd)
-{
-	int domain = 0, type = 0;
-	socklen_t n = sizeof(int), m = sizeof(int), none = 0;
-
-	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &m) == 0 &&
-	       domain == AF_UNIX && (type == SOCK_STREAM || type == SOCK_SEQPACKET) && getpeername(fd, &(struct sockaddr){0}, &none) == 0;
-}
 
 /* A pipe that root made belongs to root, and /dev/stdin could not be opened by the sandbox's user. It has no name, so its owner means nothing to others. */
 static void lend_pipe(int fd, const struct stat *st)
@@ -83,7 +73,7 @@ static int look_at_stdio(struct run *r)
 			return error_sys(r->err, errno, "%s", names[i]);
 		if (S_ISDIR(st.st_mode))
 			return error_set(r->err, ERROR_USAGE, "%s is a folder: a sandbox could leave through it; give a file, a pipe or a terminal", names[i]);
-		if (S_ISSOCK(st.st_mode) && !is_harmless_socket(i))
+		if (S_ISSOCK(st.st_mode) && !stdio_socket_is_harmless(i))
 			return error_set(r->err, ERROR_USAGE,
 					 "%s is a socket that could be connected elsewhere: a sandbox could reach the network through it; put a pipe (such as `| cat`) in between",
 					 names[i]);

@@ -25,7 +25,6 @@ enum plan_op_kind {
 	PLAN_OVERLAY, /* a copy-on-write view of source at target; changes go to `upper`, or to the scratch space where that is NULL */
 	PLAN_PROTECT, /* what stands at target becomes read-only */
 	PLAN_MASK,    /* what stands at target cannot be seen */
-	PLAN_NO_EXEC, /* what stands at target can be read, but neither executed nor mapped as code */
 	PLAN_EXEC,    /* what stands at target may be executed although it lies in such a place */
 };
 

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "model/inside.h"
+#include "supervise/stdio.h"
 #include "supervise/supervise.h"
 #include "supervise/terminal.h"
 #include "wire/wire.h"
@@ -35,15 +36,24 @@ static int ask(int sock, char *const *argv, struct error *err)
 	struct inside_spawn s = {.argv = argv, .cwd = ""};
 	int fds[3] = {0, 1, 2}, i, r;
 	struct stat st;
+	AUTO_FD feed = -1;
 	AUTO_BUF b = {0};
 
 	for (i = 0; i < 3; i++) {
 		if (fstat(i, &st) < 0 || S_ISDIR(st.st_mode))
 			return error_set(err, ERROR_USAGE, "standard input, output and error must be files, pipes or terminals");
+		if (S_ISSOCK(st.st_mode) && !stdio_socket_is_harmless(i))
+			return error_set(err, ERROR_USAGE, "standard input, output and error must not be sockets that could be connected elsewhere; put a pipe in between");
 		if (isatty(i)) {
 			s.tty_bits |= 1U << i;
 			(void)ioctl(i, TIOCGWINSZ, &size);
 		}
+	}
+	if (fstat(0, &st) == 0 && S_ISREG(st.st_mode)) {
+		feed = stdio_feed(0);
+		if (feed < 0)
+			return error_sys(err, feed, "standard input");
+		fds[0] = feed;
 	}
 	buf_init(&b, WIRE_MAX_BODY);
 	s.rows = size.ws_row;

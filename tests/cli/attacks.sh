@@ -129,6 +129,26 @@ a, b = socket.socketpair()
 sys.exit(subprocess.run([sys.argv[1], "run", "--", "true"], stdin=a).returncode)' "$CORDON"
 }
 
+# The same doors, by a command that joins later.
+exec_is_as_careful_with_its_stdio()
+{
+	project
+	"$CORDON" run -- sleep 20 &
+	local pid=$! id r=0
+	sleep 0.7
+	id=$("$CORDON" ps -q | head -n 1)
+	echo input >"$tmp/input" && chmod 640 "$tmp/input"
+	[ "$("$CORDON" exec "$id" -- sh -c 'chmod 777 /dev/stdin /proc/self/fd/0; echo x >/dev/stdin; cat' <"$tmp/input" 2>/dev/null)" = input ] || r=1
+	[ "$(stat -c %a "$tmp/input"):$(cat "$tmp/input")" = 640:input ] || r=2
+	"$py" -c '
+import socket, subprocess, sys
+s = socket.socket(); sys.exit(subprocess.run([sys.argv[1], "exec", sys.argv[2], "--", "true"], stdin=s, stderr=subprocess.DEVNULL).returncode != 125)' "$CORDON" "$id" || r=3
+	"$CORDON" stop --time 0 "$id"
+	wait "$pid"
+	echo "step $r"
+	return $r
+}
+
 sockets_of_the_host_are_hidden()
 {
 	project
@@ -180,6 +200,7 @@ ok "the guard opens nothing that the caller could not" the_guard_opens_nothing_t
 ok "the guard does not wait where one caller would" the_guard_does_not_wait
 ok "a program that was just written can be executed at once" a_new_program_can_be_executed_at_once
 ok "sockets that could be connected elsewhere are refused as standard input" sockets_that_could_be_connected_elsewhere_are_refused
+ok "cordon exec is as careful with its stdio" exec_is_as_careful_with_its_stdio
 ok "sockets and FIFOs of the host in the work folder are hidden" sockets_of_the_host_are_hidden
 ok "--json-events does not follow a link that a run has planted" events_do_not_follow_a_planted_link
 ok "every denial is counted, however fast they come" every_denial_is_counted

@@ -67,6 +67,12 @@ is "tee /dev/stderr works" "$(echo x | "$CORDON" run -- tee /dev/stderr 2>&1 | t
 inside_fails "/dev/tty cannot be opened where there is no terminal" '/dev/tty' sh -c 'cat </dev/tty'
 inside_fails "nor be written" '/dev/tty' sh -c 'echo x >/dev/tty'
 
+few_files()
+{
+	(ulimit -n 64; "$CORDON" run -- sh -c 'echo made >few && cat few') | grep -q made
+}
+ok "a low limit of open files is no hindrance" few_files
+
 # --- exit status ---
 
 all_statuses()

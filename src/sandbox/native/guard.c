@@ -312,7 +312,10 @@ static int open_found(const struct job *j, const struct place *p, const struct s
 	} else if (p->own_proc) {
 		return reopen_own(j, p, flags);
 	} else {
-		fd = openat(p->dir, p->name, flags | O_NOFOLLOW);
+		/* Another sandbox in the same folder may put a FIFO there just now: it must not hold us. */
+		fd = openat(p->dir, p->name, flags | O_NOFOLLOW | O_NONBLOCK);
+		if (fd >= 0 && !(flags & O_NONBLOCK))
+			(void)fcntl(fd, F_SETFL, flags);
 	}
 	return fd < 0 ? -errno : fd;
 }

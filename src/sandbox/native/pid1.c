@@ -170,11 +170,11 @@ static int wear_ids(uint32_t id, struct error *err)
 /* Everything that came with us and is not listed goes. */
 static void close_others(const struct pid1_start *s)
 {
-	int keep[5] = {s->socket, s->req->stdio[0], s->req->stdio[1], s->req->stdio[2], -1}, fd, i;
+	int keep[4] = {s->socket, s->req->stdio[0], s->req->stdio[1], s->req->stdio[2]}, fd, i;
 
 	/* to 3..6, in order, out of each other's way first */
 	for (i = 0; i < 4; i++)
-		keep[i] = fcntl(keep[i], F_DUPFD, 1000);
+		keep[i] = fcntl(keep[i], F_DUPFD, 7);
 	for (fd = 3; fd < 7; fd++)
 		(void)dup3(keep[fd - 3], fd, O_CLOEXEC);
 	(void)sys_close_from(7);
