@@ -185,6 +185,50 @@ static int add_masks(struct draft *d)
 	return 0;
 }
 
+/* Part of the base system, by its real path. */
+static bool in_base_system(const struct plan *p, const char *real)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].kind == PLAN_BIND && !p->ops[i].host && is_below(real, p->ops[i].target))
+			return true;
+	return false;
+}
+
+static int found_in_base(void *arg, const char *path)
+{
+	struct expansion *x = arg;
+	AUTO_FREE char *real = realpath(path, NULL);
+	struct plan_op op = {.kind = PLAN_MASK, .why = x->why, .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC | MOUNT_NO_DEV};
+
+	if (!real || !in_base_system(x->d->plan, real))
+		return 0;
+	op.target = arena_str(x->d->plan->arena, sv_of(real));
+	return draft_add(x->d, &op);
+}
+
+/*
+ * Denied paths in the base system. It is not searched for patterns that float, which are about the user's folders and would cost a walk through /usr; one that says where is followed there.
+ */
+static int add_base_masks(struct draft *d)
+{
+	const struct pol_list *deny = &d->policy->fs.deny;
+	struct expansion x = {.d = d};
+	struct glob g;
+	uint32_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < deny->n; i++) {
+		if (deny->v[i].s[0] != '/' || deny->v[i].at.file == 0 || glob_init(&g, sv_of(deny->v[i].s)) < 0)
+			continue;
+		x.why = rule_text(d, "filesystem.deny", &deny->v[i]);
+		r = draft_expand(&g, found_in_base, &x);
+		glob_done(&g);
+	}
+	return r;
+}
+
 static int add_masks_stably(struct draft *d)
 {
 	size_t before = d->plan->n_ops;
@@ -254,7 +298,7 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 	    add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0 ||
 	    add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
 		return -1;
-	if (add_masks_stably(d) < 0 || plan_exec_add(d) < 0)
+	if (add_masks_stably(d) < 0 || add_base_masks(d) < 0 || plan_exec_add(d) < 0)
 		return -1;
 	draft_covers_last(d);
 	return 0;

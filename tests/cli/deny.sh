@@ -112,4 +112,14 @@ filesystem: {workdir: read-write, deny: ["**/*.key"]}
 END
 inside sh -c 'echo x >audited.key'
 like "the denial is in the log with its rule and line" "$(events "$(runs | head -n 1)" denial)" '"rule":"filesystem.deny \*\*/\*.key \([^"]*:2\)".*audited.key'
+# --- in the base system ---
+
+policy <<'END'
+filesystem: {workdir: read-write, deny: ["/usr/bin/id", "/bin/hostname", "/usr/share/zoneinfo/Etc", "/usr/bin/who*"]}
+END
+inside_fails "deny: a program of the base system" 'Permission denied' cat /usr/bin/id
+inside_fails "deny: under the name of a link to its folder" 'Permission denied' cat /usr/bin/hostname
+inside_fails "deny: a folder of the base system" 'Permission denied' ls /usr/share/zoneinfo/Etc
+inside_fails "deny: by a pattern" 'Permission denied' cat /usr/bin/whoami
+inside_works "deny: the rest of it is there" cat /usr/bin/env
 finish
