@@ -122,4 +122,8 @@ inside_fails "deny: under the name of a link to its folder" 'Permission denied' 
 inside_fails "deny: a folder of the base system" 'Permission denied' ls /usr/share/zoneinfo/Etc
 inside_fails "deny: by a pattern" 'Permission denied' cat /usr/bin/whoami
 inside_works "deny: the rest of it is there" cat /usr/bin/env
+policy <<'END'
+filesystem: {workdir: read-write, deny: ["**/whoami"]}
+END
+inside_fails "deny: a pattern that floats holds in the base system too" 'Permission denied' cat /usr/bin/whoami
 finish
