@@ -58,11 +58,9 @@ int sys_tree_clone_plain(int dirfd, const char *path)
 	return tree < 0 ? -errno : (int)tree;
 }
 
-int sys_tree_copy(int dirfd, const char *path)
+int sys_bind(const char *source, const char *target, bool recursive)
 {
-	long tree = syscall(SYS_open_tree, dirfd, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-
-	return tree < 0 ? -errno : (int)tree;
+	return mount(source, target, NULL, MS_BIND | (recursive ? MS_REC : 0), NULL) < 0 ? -errno : 0;
 }
 
 int sys_tree_clone_idmapped(const char *path, unsigned flags, int userns_fd)

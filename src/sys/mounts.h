@@ -17,9 +17,14 @@ enum mount_flag {
 /* A private, detached copy of the tree at path (with what is mounted below it), its attributes set recursively. */
 int sys_tree_clone(int dirfd, const char *path, unsigned flags);
 
-/* A copy of the one mount at path, or of it and all below, with the attributes they have. */
+/* A copy of the one mount at path with the attributes it has. */
 int sys_tree_clone_plain(int dirfd, const char *path);
-int sys_tree_copy(int dirfd, const char *path);
+
+/*
+ * Shows source at target with the attributes it has, with or without what is mounted below it. One call where a detached tree takes three: for places that only we
+ * can have made, since links are followed on both sides.
+ */
+int sys_bind(const char *source, const char *target, bool recursive);
 
 /* The same, with the owner disk_id shown as, and stored for, shown_id (both host ids). Needs privilege over the file system. */
 int sys_tree_clone_idmapped(const char *path, unsigned flags, int userns_fd);

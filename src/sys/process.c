@@ -79,6 +79,7 @@ pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int *ret_pidfd)
 enum { NET_STACK = 16 * 1024 };
 
 struct sys_net_maker {
+	bool loopback;
 	int state; /* futex: 0 at work, 1 done */
 	int fd; /* of the new namespace, or -errno; the fd table is shared */
 	pid_t pid;
@@ -121,12 +122,26 @@ static long raw_call(long nr, long a, long b, long c, long d)
 #endif
 }
 
+static long raw_loopback_up(void)
+{
+	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+	long fd = raw_call(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0, 0), r;
+
+	if (fd < 0)
+		return fd;
+	r = raw_call(SYS_ioctl, fd, SIOCSIFFLAGS, (long)(uintptr_t)&lo, 0);
+	raw_call(SYS_close, fd, 0, 0, 0);
+	return r;
+}
+
 static int net_maker(void *arg)
 {
 	struct sys_net_maker *m = arg;
 	static const char self[] = "/proc/thread-self/ns/net";
 	long r = raw_call(SYS_unshare, CLONE_NEWNET, 0, 0, 0);
 
+	if (r == 0 && m->loopback)
+		r = raw_loopback_up();
 	if (r == 0)
 		r = raw_call(SYS_openat, AT_FDCWD, (long)(uintptr_t)self, O_RDONLY | O_CLOEXEC, 0);
 	m->fd = (int)r;
@@ -136,12 +151,13 @@ static int net_maker(void *arg)
 	return 0;
 }
 
-int sys_net_start(struct sys_net_maker **ret)
+int sys_net_start(bool loopback, struct sys_net_maker **ret)
 {
 	struct sys_net_maker *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return -ENOMEM;
+	m->loopback = loopback;
 	m->stack = malloc(NET_STACK);
 	if (!m->stack) {
 		free(m);

@@ -21,9 +21,9 @@ pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int
  */
 pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int *ret_pidfd);
 
-/* A new network namespace made beside us, because it takes as long as all our mounts: start, do other work, join. */
+/* A new network namespace, with its "lo" up or not, made beside us, because it takes as long as all our mounts: start, do other work, join. */
 struct sys_net_maker;
-int sys_net_start(struct sys_net_maker **ret);
+int sys_net_start(bool loopback, struct sys_net_maker **ret);
 int sys_net_join(struct sys_net_maker *m); /* we are in the new namespace after it; frees m */
 
 int sys_pidfd_open(pid_t pid);

@@ -106,9 +106,16 @@ static bool guard_needed(const struct plan *p)
 	return false;
 }
 
+/* sysconf() would read /proc/stat, which takes as long as the filter. */
+static uint64_t usable_cpus(void)
+{
+	cpu_set_t may;
+
+	return sched_getaffinity(0, sizeof(may), &may) < 0 ? 1 : (uint64_t)CPU_COUNT(&may);
+}
+
 static int make_filter(struct confine *c, struct error *err)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct filter_options o = {
 		.guard = guard_needed(c->plan),
 		.notify_denials = c->features.notify,
@@ -118,7 +125,7 @@ static int make_filter(struct confine *c, struct error *err)
 	int n;
 
 	c->pin_cpus = !c->features.cpu_cgroup && c->plan->limits.cpu_thousandths &&
-		      (long)c->plan->limits.cpu_thousandths < cpus * 1000;
+		      c->plan->limits.cpu_thousandths < usable_cpus() * 1000;
 	o.pin_cpus = c->pin_cpus;
 	if (o.guard && !c->features.notify)
 		return error_set(err, ERROR_MISSING,

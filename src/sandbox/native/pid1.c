@@ -258,8 +258,6 @@ static void make_world(struct init *in, struct sys_net_maker *net)
 		give_up(in, &err);
 	}
 	r = sys_net_join(net);
-	if (r == 0 && in->plan->loopback)
-		r = sys_loopback_up();
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: network namespace");
 		give_up(in, &err);
@@ -597,7 +595,7 @@ void pid1_main(const struct pid1_start *start)
 		(void)error_sys(&err, r, "sandbox: cgroup");
 		give_up(&in, &err);
 	}
-	r = sys_net_start(&net);
+	r = sys_net_start(start->req->plan->loopback, &net);
 	for (i = 0; i < MAX_COMMANDS; i++)
 		in.commands[i].listener = -1;
 	in.guard = (struct guard){.plan = in.plan, .denied = path_denied, .arg = &in};
