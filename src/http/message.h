@@ -35,7 +35,7 @@ enum { HTTP_LENGTH_UNKNOWN = -1 };
 
 /*
  * fields never hold what frames or routes a message: host, content-length, transfer-encoding, connection and what it names, keep-alive, te (but "trailers"),
- * trailer, upgrade, proxy-*, http2-settings. Those are members here, or are the hop's own business.
+ * trailer, upgrade, proxy-*, http2-settings, expect. Those are members here, or are the hop's own business (fields.h knows them).
  */
 struct http_request {
 	struct sv method;    /* a token, as sent */
@@ -43,9 +43,10 @@ struct http_request {
 	struct sv host;	     /* lower case, no trailing dot; an IPv6 address without brackets */
 	uint16_t port;	     /* never 0 */
 	struct sv target;    /* canonical path and query: starts with "/"; "*" with OPTIONS; empty with CONNECT */
+	bool ambiguous_path; /* target.h: only for rules that do not restrict paths */
 	struct http_fields fields;
 	bool body;	     /* one follows */
-	int64_t length;	     /* of the body; HTTP_LENGTH_UNKNOWN */
+	int64_t length;	     /* of the body; HTTP_LENGTH_UNKNOWN; 0 where none follows */
 	bool websocket;	     /* asks for an upgrade to it (or extended CONNECT in HTTP/2) */
 	bool expect_continue;
 };
@@ -55,7 +56,7 @@ struct http_response {
 	struct sv reason; /* may be empty; HTTP/1.1 only */
 	struct http_fields fields;
 	bool body;
-	int64_t length;
+	int64_t length; /* as declared, to HEAD and with 304 too, where no body follows */
 	bool websocket; /* 101 */
 };
 
