@@ -6,6 +6,8 @@
 #include "base/cleanup.h"
 #include "base/glob.h"
 
+enum { MEMORY_MIN = 1 << 20, PROCESSES_MIN = 2 };
+
 static const char no_memory[] = "cannot be kept: out of memory";
 
 static bool is_digit(char c)
@@ -130,6 +132,32 @@ const char *value_size_positive(struct sv s, uint64_t *ret)
 		return wrong;
 	if (v == 0)
 		return "is too small; write a size such as 512M, or leave the key out for the default";
+	*ret = v;
+	return NULL;
+}
+
+const char *value_memory(struct sv s, uint64_t *ret)
+{
+	uint64_t v = 0;
+	const char *wrong = value_size(s, &v);
+
+	if (wrong)
+		return wrong;
+	if (v < MEMORY_MIN)
+		return "is too small for anything to start; write at least 1M, or leave the key out for the default";
+	*ret = v;
+	return NULL;
+}
+
+const char *value_processes(struct sv s, uint64_t *ret)
+{
+	uint64_t v = 0;
+	const char *wrong = value_positive(s, &v);
+
+	if (wrong)
+		return wrong;
+	if (v < PROCESSES_MIN)
+		return "is too small for anything to start (the sandbox's own first process counts); write at least 2";
 	*ret = v;
 	return NULL;
 }

@@ -26,6 +26,8 @@ value_num_fn value_port;     /* 1 .. 65535 */
 value_num_fn value_bool;     /* true, false */
 value_num_fn value_size;     /* bytes; K M G T and KiB MiB GiB TiB are powers of 1024; below 2^62 */
 value_num_fn value_size_positive;
+value_num_fn value_memory;    /* a size that something can start in: 1M or more */
+value_num_fn value_processes; /* 2 or more: the sandbox's own first process counts */
 value_num_fn value_duration; /* milliseconds; ms s m h d; a bare number is seconds; at most 3650d */
 value_num_fn value_cpus;     /* thousandths; at most three decimals */
 

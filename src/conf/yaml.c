@@ -11,6 +11,8 @@
 /* Maps up to this size are searched for duplicates pair by pair; larger ones are sorted. */
 enum { SMALL_MAP = 12 };
 
+#define STAR_IN_QUOTES "a value that starts with * must be in quotes, such as \"**/name\""
+
 struct frame {
 	struct ynode *node;
 	struct ynode *last; /* its last item or key */
@@ -273,7 +275,7 @@ static int on_event(struct tree *t, const yaml_event_t *e)
 	case YAML_DOCUMENT_START_EVENT:
 		return on_document(t, e);
 	case YAML_ALIAS_EVENT:
-		return fail_mark(t, e->start_mark, "aliases are not supported; write the value out");
+		return fail_mark(t, e->start_mark, "aliases are not supported; " STAR_IN_QUOTES);
 	case YAML_SCALAR_EVENT:
 		return on_scalar(t, e);
 	case YAML_SEQUENCE_START_EVENT:
@@ -298,6 +300,9 @@ static int parser_failed(struct tree *t)
 
 	if (p->error == YAML_MEMORY_ERROR)
 		return error_set(t->err, ERROR_SYSTEM, "out of memory");
+	/* Nobody who writes a pattern thinks of aliases. */
+	if (p->context && strcmp(p->context, "while scanning an alias") == 0)
+		return fail_mark(t, p->context_mark, STAR_IN_QUOTES);
 	return fail_at(t, p->problem_mark.line + 1, p->problem_mark.column + 1,
 		       "not YAML: %s%s%s; check indentation and quotes here",
 		       p->problem ? p->problem : "cannot be read", p->context ? " " : "", p->context ? p->context : "");

@@ -105,6 +105,20 @@ exits "an unknown key is an error" 125 policy check typo.yaml
 says "with file, line, column and a guess" 'typo.yaml:2:1: .*network'
 exits "an error in JSON" 125 policy check --json typo.yaml
 json "is a document as well" ok false
+# refuses NAME YAML REGEX: the policy is refused, and the message matches.
+refuses()
+{
+	printf 'version: 1\n%s\n' "$2" >refused.yaml
+	exits "$1 is refused" 125 policy check refused.yaml
+	says "$1: it says what to do" "$3"
+}
+refuses "a pattern that starts with * and has no quotes" 'filesystem: {read: [**/x]}' 'refused.yaml:2:20: a value that starts with \* must be in quotes'
+refuses "a pattern that looks like an alias" 'filesystem: {read: [*x]}' 'refused.yaml:2:20: .*starts with \* must be in quotes'
+refuses "memory too small for anything to start" 'process: {memory: 1}' 'process.memory: "1" is too small.*at least 1M'
+refuses "memory just below the least" 'process: {memory: 1023K}' 'at least 1M'
+refuses "a sandbox of one process" 'process: {max_processes: 1}' 'process.max_processes: "1" is too small.*at least 2'
+printf 'version: 1\nprocess: {memory: 1M, max_processes: 2}\n' >small.yaml
+exits "the least memory and processes are fine" 0 policy check small.yaml
 exits "a missing file" 125 policy check ./none.yaml
 says "one clear line" '^cordon: ./none.yaml: [^
 ]*$'
