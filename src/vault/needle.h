@@ -1,0 +1,58 @@
+/*
+ * needle: finding known byte strings in a stream, however they were encoded on the way.
+ *
+ * A needle_set is built once from a few strings (credentials, or placeholders) and never changes. A needle_scan runs over one stream, in pieces cut anywhere. Both
+ * directions of the gateway use it: egress replaces reflected credentials (gate/egress/scrub.h), the relay refuses placeholders
+ * where they do not belong (vault/placeholder_set.h).
+ *
+ * What is found, besides the string itself:
+ *  - base64, standard and URL-safe, at all three alignments (so inside a longer text that was encoded as a whole), padded or not. Found are the characters that
+ *    the string alone decides: up to four bits of its first and last byte stay in the neighbouring characters;
+ *  - hexadecimal, in lower or upper case;
+ *  - percent-encoding (any case, any subset of the bytes; "+" for a space) and JSON escapes (\u00XX, \xXX, \/, \", \', \\), mixed at will, once or twice over
+ *    (a URL in a URL, JSON in JSON), also on top of base64 and hexadecimal.
+ * Not found: base64 broken into lines, base64 of base64, other ciphers and compressions. Decompressing comes before this.
+ *
+ * How: one Aho-Corasick automaton over the plain, base64 and hexadecimal forms runs over three readings of the stream: as it is, decoded once, decoded
+ * twice. The two decoded readings cost nothing until a % or \ comes, and end when they agree with the first again.
+ *
+ * Limits: NEEDLE_MIN to NEEDLE_MAX bytes each, NEEDLE_COUNT of them. The set and a scan's memory of offsets are all that is
+ * allocated; the set's memory is guarded (base/secret.h).
+ */
+#ifndef CORDON_VAULT_NEEDLE_H
+#define CORDON_VAULT_NEEDLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/sv.h"
+
+enum { NEEDLE_MIN = 6, NEEDLE_MAX = 8192, NEEDLE_COUNT = 256 };
+
+struct needle_set;
+struct needle_scan;
+
+/* 0; -EINVAL: a length or the count is out of bounds; -ENOMEM. The strings are copied. */
+int needle_set_new(const struct sv *needles, size_t n, struct needle_set **ret);
+struct needle_set *needle_set_ref(struct needle_set *set);
+void needle_set_unref(struct needle_set *set); /* NULL is fine */
+
+/* needle: its position in the array; the bytes from start up to end (offsets in the stream) are one of its forms. Hits may overlap. */
+typedef void needle_hit_fn(void *arg, uint32_t needle, uint64_t start, uint64_t end);
+
+struct needle_scan *needle_scan_new(struct needle_set *set, needle_hit_fn *hit, void *arg); /* NULL: no memory. Takes a reference. */
+void needle_scan_free(struct needle_scan *s);
+
+/*
+ * The next n bytes. A hit is told while its last byte is looked at; its bytes may be overwritten from there on. 0, or -ENOMEM: the stream was not looked at to
+ * its end, and must not go on.
+ */
+int needle_scan_feed(struct needle_scan *s, const char *p, size_t n);
+
+/* No more bytes: an escape that was cut short counts as it stands. */
+void needle_scan_end(struct needle_scan *s);
+
+/* No later hit starts before this offset. The rest of the stream so far is a prefix of some form, or an unfinished escape. */
+uint64_t needle_scan_safe(const struct needle_scan *s);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * needle_decode: undoing percent-encoding and JSON escapes, byte by byte, without losing where each byte came from.
+ *
+ * A decoder takes units (a byte and the part of the stream it stands for) and gives out units. What turns out to be no escape comes out as it
+ * went in. Plain data, no allocation, never fails.
+ */
+#ifndef CORDON_VAULT_NEEDLE_DECODE_H
+#define CORDON_VAULT_NEEDLE_DECODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { NEEDLE_ESCAPE_MAX = 6 }; /* \u00XX */
+
+struct needle_unit {
+	unsigned char c;
+	uint64_t start, end;
+};
+
+struct needle_decoder {
+	struct needle_unit pending[NEEDLE_ESCAPE_MAX]; /* the start of what may become an escape */
+	unsigned n;
+};
+
+typedef void needle_unit_fn(void *arg, const struct needle_unit *u);
+
+void needle_decode(struct needle_decoder *d, const struct needle_unit *u, needle_unit_fn *out, void *arg);
+/* What is pending comes out as it is. */
+void needle_decode_end(struct needle_decoder *d, needle_unit_fn *out, void *arg);
+
+static inline bool needle_starts_escape(unsigned char c)
+{
+	return c == '%' || c == '\\';
+}
+
+#endif

@@ -1,0 +1,122 @@
+#include "vault/needle_forms.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "base/secret.h"
+#include "vault/needle_decode.h"
+
+static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char url_safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/* Shorter pieces of base64 would be found in ordinary text. */
+enum { BASE64_SHORTEST = 6 };
+
+struct text {
+	char *p;
+	size_t n;
+};
+
+/* Six bits of the needle, as it lies `skip` bytes into the encoded text. */
+static unsigned sextet(struct sv needle, size_t skip, size_t index)
+{
+	size_t bit = index * 6 - skip * 8;
+	unsigned v = (unsigned)(unsigned char)needle.p[bit / 8] << 8;
+
+	if (bit / 8 + 1 < needle.n)
+		v |= (unsigned char)needle.p[bit / 8 + 1];
+	return v >> (10 - bit % 8) & 63;
+}
+
+static struct sv base64_core(struct sv needle, size_t skip, const char *alphabet, char *to)
+{
+	size_t first = (skip * 8 + 5) / 6, end = (skip + needle.n) * 8 / 6, i;
+
+	for (i = first; i < end; i++)
+		to[i - first] = alphabet[sextet(needle, skip, i)];
+	return sv_n(to, end - first);
+}
+
+static struct sv hexadecimal(struct sv needle, const char *digits, char *to)
+{
+	size_t i;
+
+	for (i = 0; i < needle.n; i++) {
+		to[2 * i] = digits[(unsigned char)needle.p[i] >> 4];
+		to[2 * i + 1] = digits[(unsigned char)needle.p[i] & 15];
+	}
+	return sv_n(to, 2 * needle.n);
+}
+
+static void add_unit(void *arg, const struct needle_unit *u)
+{
+	struct text *t = arg;
+
+	t->p[t->n++] = (char)u->c;
+}
+
+/* A needle that itself looks like an escape reads differently once the stream is decoded. */
+static struct sv decoded(struct sv s, char *to)
+{
+	struct needle_decoder d = {0};
+	struct text t = {.p = to};
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		needle_decode(&d, &(struct needle_unit){.c = (unsigned char)s.p[i]}, add_unit, &t);
+	needle_decode_end(&d, add_unit, &t);
+	return sv_n(t.p, t.n);
+}
+
+static struct sv plus_for_space(struct sv s, char *to)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		to[i] = s.p[i];
+	for (i = 0; i < s.n; i++)
+		if (to[i] == ' ')
+			to[i] = '+';
+	return sv_n(to, s.n);
+}
+
+static int put_base64(struct sv needle, char *room, int (*put)(void *, struct sv), void *arg)
+{
+	const char *const alphabets[] = {standard, url_safe};
+	size_t skip, i;
+	struct sv core;
+	int r;
+
+	for (skip = 0; skip < 3; skip++) {
+		for (i = 0; i < 2; i++) {
+			core = base64_core(needle, skip, alphabets[i], room);
+			r = core.n < BASE64_SHORTEST ? 0 : put(arg, core);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+int needle_forms(struct sv needle, int (*put)(void *arg, struct sv form), void *arg)
+{
+	size_t size = 2 * needle.n + 4;
+	char *room = secret_memory_new(size), *twice = secret_memory_new(size);
+	int r = room && twice ? put(arg, needle) : -ENOMEM;
+
+	if (r >= 0)
+		r = put(arg, decoded(needle, room));
+	if (r >= 0)
+		r = put(arg, decoded(sv_n(room, decoded(needle, room).n), twice));
+	if (r >= 0)
+		r = put(arg, plus_for_space(needle, room));
+	if (r >= 0)
+		r = put_base64(needle, room, put, arg);
+	if (r >= 0)
+		r = put(arg, hexadecimal(needle, "0123456789abcdef", room));
+	if (r >= 0)
+		r = put(arg, hexadecimal(needle, "0123456789ABCDEF", room));
+	secret_memory_free(room, size);
+	secret_memory_free(twice, size);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,360 @@
+#include "gate/egress/scrub.h"
+
+#include <errno.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "check.h"
+
+static const char key[] = "sk-test-Zm9v/bar+baz=0123456789";
+static const char placeholder[] = "sk-placeholder";
+
+/* xorshift: the same numbers in every run. */
+static uint64_t seed = 88172645463325252ULL;
+
+static unsigned draw(unsigned below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned)(seed >> 16) % below;
+}
+
+static struct scrub *make(const char *secret)
+{
+	const struct scrub_pair pair = {sv_of(secret), sv_of(placeholder)};
+	struct scrub *s = NULL;
+
+	CHECK(scrub_new(&pair, 1, &s) == 0);
+	return s;
+}
+
+static void base64(struct buf *out, struct sv in, bool url, bool pad)
+{
+	const char *alphabet = url ? "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+				   : "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *p = (const unsigned char *)in.p;
+	size_t i, k, have;
+	uint32_t v;
+
+	for (i = 0; i < in.n; i += 3) {
+		have = in.n - i < 3 ? in.n - i : 3;
+		v = (uint32_t)p[i] << 16 | (have > 1 ? (uint32_t)p[i + 1] << 8 : 0) | (have > 2 ? p[i + 2] : 0);
+		for (k = 0; k < 4; k++)
+			if (k <= have)
+				(void)buf_char(out, alphabet[v >> (18 - 6 * k) & 63]);
+			else if (pad)
+				(void)buf_char(out, '=');
+	}
+}
+
+/* Some bytes percent-encoded, in any case; always those that would make the result mean something else. */
+static void percent(struct buf *out, struct sv in, unsigned one_in)
+{
+	size_t i;
+
+	for (i = 0; i < in.n; i++)
+		if (strchr("%\\ ", in.p[i]) || draw(one_in) == 0)
+			(void)buf_printf(out, draw(2) ? "%%%02x" : "%%%02X", (unsigned char)in.p[i]);
+		else
+			(void)buf_char(out, in.p[i]);
+}
+
+static void json(struct buf *out, struct sv in)
+{
+	size_t i;
+
+	for (i = 0; i < in.n; i++)
+		if (strchr("\"\\/", in.p[i]) && draw(2))
+			(void)buf_printf(out, "\\%c", in.p[i]);
+		else if (strchr("\"\\%", in.p[i]) || draw(3) == 0)
+			(void)buf_printf(out, draw(2) ? "\\u%04x" : "\\u%04X", (unsigned char)in.p[i]);
+		else
+			(void)buf_char(out, in.p[i]);
+}
+
+enum form { RAW, BASE64, BASE64_URL, BASE64_BARE, URL, URL_TWICE, JSON, JSON_TWICE, JSON_OF_URL, URL_OF_BASE64, HEX, FORMS };
+
+static void encode(struct buf *out, enum form form, struct sv secret)
+{
+	AUTO_BUF inner = {0};
+	size_t i;
+
+	buf_init(&inner, 1 << 20);
+	switch (form) {
+	case RAW:
+		(void)buf_sv(out, secret);
+		break;
+	case BASE64:
+	case BASE64_URL:
+	case BASE64_BARE:
+	case URL_OF_BASE64:
+		for (i = draw(3); i > 0; i--)
+			(void)buf_char(&inner, (char)('a' + draw(26)));
+		(void)buf_sv(&inner, secret);
+		for (i = draw(5); i > 0; i--)
+			(void)buf_char(&inner, (char)draw(256));
+		if (form == URL_OF_BASE64) {
+			AUTO_BUF coded = {0};
+
+			buf_init(&coded, 1 << 20);
+			base64(&coded, buf_view(&inner), false, true);
+			percent(out, buf_view(&coded), 4);
+		} else {
+			base64(out, buf_view(&inner), form == BASE64_URL, form != BASE64_BARE);
+		}
+		break;
+	case URL:
+		percent(out, secret, 1 + draw(4));
+		break;
+	case URL_TWICE:
+		percent(&inner, secret, 3);
+		percent(out, buf_view(&inner), 5);
+		break;
+	case JSON:
+		json(out, secret);
+		break;
+	case JSON_TWICE:
+		json(&inner, secret);
+		json(out, buf_view(&inner));
+		break;
+	case JSON_OF_URL:
+		percent(&inner, secret, 3);
+		json(out, buf_view(&inner));
+		break;
+	case HEX:
+	case FORMS:
+		for (i = 0; i < secret.n; i++)
+			(void)buf_printf(out, form == HEX ? "%02x" : "%02X", (unsigned char)secret.p[i]);
+		break;
+	}
+}
+
+static void noise(struct buf *out, size_t n)
+{
+	static const char text[] = "abc %\\u0041/+=\"{}sk-test-\n%4\\";
+
+	while (n-- > 0)
+		(void)buf_char(out, draw(3) ? text[draw(sizeof(text) - 1)] : (char)draw(256));
+}
+
+/* Through a stream in random pieces. */
+static void pass(struct scrub *s, struct sv in, struct buf *out, uint64_t *hits)
+{
+	struct scrub_stream *t = scrub_stream_new(s);
+	struct scrub_out o;
+	size_t at = 0, n;
+	char *piece;
+
+	buf_clear(out);
+	for (; t && at < in.n; at += n) {
+		n = 1 + draw(draw(2) ? 3 : 64);
+		n = n > in.n - at ? in.n - at : n;
+		piece = malloc(n);
+		memcpy(piece, in.p + at, n);
+		CHECK(scrub_stream_feed(t, piece, n, &o) == 0);
+		(void)buf_sv(out, o.held);
+		(void)buf_sv(out, o.now);
+		free(piece);
+	}
+	scrub_stream_end(t, &o);
+	(void)buf_sv(out, o.held);
+	*hits = scrub_stream_hits(t);
+	scrub_stream_free(t);
+}
+
+static void random_secret(char *to, size_t max)
+{
+	size_t n = 6 + draw((unsigned)max - 7), i;
+
+	for (i = 0; i < n; i++)
+		to[i] = draw(4) ? "abcXYZ0189-_"[draw(12)] : (char)(0x20 + draw(0x5f));
+	to[n] = '\0';
+}
+
+/* The bytes that the secret alone decides: neighbours in base64 carry a few bits of its first and last byte. */
+static void one_round(enum form form)
+{
+	AUTO_BUF in = {0};
+	AUTO_BUF out = {0};
+	AUTO_BUF coded = {0};
+	char secret[80];
+	struct scrub *s;
+	size_t before, slack;
+	uint64_t hits;
+
+	buf_init(&in, 1 << 20);
+	buf_init(&out, 1 << 20);
+	buf_init(&coded, 1 << 20);
+	random_secret(secret, sizeof(secret));
+	s = make(secret);
+	encode(&coded, form, sv_of(secret));
+	noise(&in, draw(200));
+	(void)buf_char(&in, '&');
+	before = in.n;
+	(void)buf_sv(&in, buf_view(&coded));
+	(void)buf_char(&in, '&');
+	noise(&in, draw(200));
+	pass(s, buf_view(&in), &out, &hits);
+	slack = form == URL_OF_BASE64 ? 40 : form >= BASE64 && form <= BASE64_BARE ? 10 : 0;
+	CHECK(out.n == in.n);
+	CHECK(hits > 0);
+	CHECK(memcmp(out.p, in.p, before) == 0);
+	CHECK(memcmp(out.p + before + coded.n, in.p + before + coded.n, in.n - before - coded.n) == 0);
+	CHECK(!memmem(out.p, out.n, secret, strlen(secret)));
+	/* None of the first bytes stands where it stood, but for what lies beside base64. */
+	CHECK(slack || memcmp(out.p + before, placeholder, coded.n < 14 ? coded.n : 14) == 0);
+	CHECK(memmem(out.p + before, coded.n, placeholder, 6));
+	if (check_failures)
+		printf("# form %d, secret %s, coded %s\n", form, secret, coded.p);
+	scrub_unref(s);
+}
+
+static void no_form_of_a_secret_survives_however_it_is_split(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 11000 && !check_failures; i++)
+		one_round((enum form)(i % (FORMS + 1)));
+}
+
+static void data_without_a_secret_passes_unchanged(void)
+{
+	struct scrub *s = make(key);
+	AUTO_BUF in = {0};
+	AUTO_BUF out = {0};
+	uint64_t hits = 1;
+	unsigned i;
+
+	buf_init(&in, 1 << 20);
+	buf_init(&out, 1 << 20);
+	for (i = 0; i < 500; i++) {
+		buf_clear(&in);
+		noise(&in, draw(3000));
+		pass(s, buf_view(&in), &out, &hits);
+		CHECK(hits == 0 && sv_eq(buf_view(&in), buf_view(&out)));
+	}
+	scrub_unref(s);
+}
+
+static void nothing_is_held_that_starts_no_form(void)
+{
+	struct scrub *s = make(key);
+	struct scrub_stream *t = scrub_stream_new(s);
+	char event[] = "data: {\"delta\":\"hello sk-\"}\n\n", half[] = "x sk-tes", rest[] = "ting", whole[64];
+	struct scrub_out o;
+
+	CHECK(scrub_stream_feed(t, event, strlen(event), &o) == 0);
+	CHECK(o.held.n == 0 && o.now.n == strlen(event));
+	CHECK(scrub_stream_feed(t, half, 8, &o) == 0);
+	CHECK(sv_is(o.now, "x "));
+	CHECK(scrub_stream_feed(t, rest, 4, &o) == 0);
+	CHECK(sv_is(o.held, "sk-tes") && sv_is(o.now, "ting"));
+	/* Once a secret is complete nothing of it is kept waiting. */
+	(void)snprintf(whole, sizeof(whole), "%s", key);
+	CHECK(scrub_stream_feed(t, whole, strlen(whole), &o) == 0);
+	CHECK(o.now.n == strlen(key) && sv_starts(o.now, placeholder));
+	CHECK(scrub_stream_hits(t) == 1);
+	scrub_stream_free(t);
+	scrub_unref(s);
+}
+
+static void a_secret_inside_another_and_repeated_ones_are_all_replaced(void)
+{
+	const struct scrub_pair pairs[] = {
+		{sv_of("ababab"), sv_of("FIRST")},
+		{sv_of("abababcdefgh"), sv_of("SECOND")},
+		{sv_of("ababab"), sv_of("THIRD")},
+	};
+	char text[] = "[abababcdefgX abababab abababcdefgh]";
+	struct scrub *s = NULL;
+
+	CHECK(scrub_new(pairs, 3, &s) == 0);
+	CHECK(scrub_text(s, text, strlen(text)) > 0);
+	CHECK(!strstr(text, "abab"));
+	CHECK(strstr(text, "SECONDSECOND]"));
+	CHECK(strstr(text, "[FIRSTFcdefgX "));
+	scrub_unref(s);
+}
+
+static void headers_are_scrubbed_by_value_and_dropped_by_name(void)
+{
+	struct scrub *s = make("abcdef-123456");
+	struct arena *a = arena_new();
+	struct http_field v[] = {
+		{sv_of("x-echo"), sv_of("Bearer abcdef-123456")},
+		{sv_of("x-abcdef-123456"), sv_of("1")},
+		{sv_of("x-coded"), sv_of("key=%61bcdef%2d123456;")},
+		{sv_of("server"), sv_of("plain")},
+	};
+	struct http_fields f = {v, 4};
+	const char *server = v[3].value.p;
+
+	CHECK(scrub_fields(s, &f, a) >= 3);
+	CHECK(f.n == 3);
+	CHECK(sv_is(f.v[0].value, "Bearer sk-placeholde"));
+	CHECK(sv_is(f.v[1].value, "key=sk-placeholdersk-;"));
+	CHECK(sv_is(f.v[2].name, "server") && f.v[2].value.p == server);
+	arena_free(a);
+	scrub_unref(s);
+}
+
+static void an_escape_cut_off_by_the_end_of_the_body_still_counts(void)
+{
+	struct scrub *s = make("secret%4");
+	struct scrub_stream *t = scrub_stream_new(s);
+	char text[] = "%73ecret%4";
+	struct scrub_out o;
+
+	CHECK(scrub_stream_feed(t, text, strlen(text), &o) == 0);
+	CHECK(o.now.n == 0);
+	scrub_stream_end(t, &o);
+	CHECK(sv_is(o.held, "sk-placeho"));
+	scrub_stream_free(t);
+	scrub_unref(s);
+}
+
+static void a_stream_outlives_its_set(void)
+{
+	struct scrub *s = make(key);
+	struct scrub_stream *t = scrub_stream_new(s);
+	char text[sizeof(key)];
+	struct scrub_out o;
+
+	scrub_unref(s);
+	memcpy(text, key, sizeof(key));
+	CHECK(scrub_stream_feed(t, text, strlen(text), &o) == 0);
+	CHECK(sv_starts(o.now, placeholder));
+	scrub_stream_free(t);
+}
+
+static void too_short_and_too_long_secrets_are_refused(void)
+{
+	static char huge[9000];
+	struct scrub_pair pair = {sv_of("short"), sv_of("p")};
+	struct scrub *s = NULL;
+
+	memset(huge, 'a', sizeof(huge) - 1);
+	CHECK(scrub_new(&pair, 1, &s) == -EINVAL);
+	pair.secret = sv_of(huge);
+	CHECK(scrub_new(&pair, 1, &s) == -EINVAL);
+	pair = (struct scrub_pair){sv_of("long enough"), sv_of("")};
+	CHECK(scrub_new(&pair, 1, &s) == -EINVAL);
+	CHECK(scrub_new(NULL, 0, &s) == 0);
+	scrub_unref(s);
+}
+
+int main(void)
+{
+	static const struct check_case cases[] = {
+		CASE(no_form_of_a_secret_survives_however_it_is_split),
+		CASE(data_without_a_secret_passes_unchanged),
+		CASE(nothing_is_held_that_starts_no_form),
+		CASE(a_secret_inside_another_and_repeated_ones_are_all_replaced),
+		CASE(headers_are_scrubbed_by_value_and_dropped_by_name),
+		CASE(an_escape_cut_off_by_the_end_of_the_body_still_counts),
+		CASE(a_stream_outlives_its_set),
+		CASE(too_short_and_too_long_secrets_are_refused),
+	};
+	return check_main(cases, ARRAY_LEN(cases));
+}
