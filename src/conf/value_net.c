@@ -307,6 +307,40 @@ bool value_split_port(struct sv s, struct sv *name, struct sv *port)
 	return port->n > 0;
 }
 
+const char *value_rate(struct sv s, uint64_t *ret)
+{
+	static const char wrong[] = "is not a rate; write one such as 10/s, 100/m or 1000/h";
+	static const struct {
+		char unit;
+		uint32_t per_hour;
+	} units[] = {{'s', 3600}, {'m', 60}, {'h', 1}};
+	uint64_t count = 0;
+	size_t i;
+
+	if (s.n < 3 || s.p[s.n - 2] != '/' || value_count(sv_n(s.p, s.n - 2), &count))
+		return wrong;
+	if (count == 0 || count > 1000000)
+		return "is not a rate; write a number from 1 to 1000000 before the slash";
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (s.p[s.n - 1] == units[i].unit) {
+			*ret = count * units[i].per_hour;
+			return NULL;
+		}
+	return wrong;
+}
+
+const char *value_call(struct arena *a, struct sv s, const char **ret)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		if (s.p[i] <= ' ' || s.p[i] >= 0x7f || strchr("[]\\", s.p[i]))
+			return "is not a name for this; use printable characters without space, and * and ? as the only wildcards";
+	if (s.n == 0 || s.n > 256)
+		return "is not a name for this; use 1 to 256 characters";
+	return value_keep(a, s, ret);
+}
+
 const char *value_url(struct arena *a, struct sv s, const char **ret)
 {
 	static const char wrong[] =

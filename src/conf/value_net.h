@@ -12,6 +12,8 @@ value_str_fn value_cidr;       /* canonical: no bits behind the prefix */
 value_str_fn value_url_glob;   /* a pattern over a URL's path: `*` within a part, "**" for whole parts; or "**" alone */
 value_str_fn value_url_path;   /* a URL's path, without wildcards */
 value_str_fn value_url;        /* http or https, host, port, path; no user, query or fragment; no trailing slash */
+value_num_fn value_rate;       /* requests per hour: 10/s, 100/m or 1000/h */
+value_str_fn value_call;       /* a tool, a method of JSON-RPC or a field of GraphQL; * and ? are the only wildcards */
 
 /* "host", "host:port" or "[v6]:port" cut in two; port is empty where there is none. False: a colon with nothing behind
  * it. */

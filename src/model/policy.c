@@ -6,6 +6,7 @@ const char *const dns_mode_names[] = {"none", "policy", NULL};
 const char *const runtime_names[] = {"auto", "native", "gvisor", "runc", "crun", "docker", NULL};
 const char *const provider_kind_names[] = {"anthropic", "openai", "gemini", NULL};
 const char *const server_tools_names[] = {"deny", "allow", NULL};
+const char *const graphql_type_names[] = {"query", "mutation", "subscription", NULL};
 const char *const category_names[] = {"file_system", "code_execution", "version_control", "web",
 				      "database",    "terminal",       "design",	  "communication",
 				      "analytics",   "deployment",     "mcp",		  "other",

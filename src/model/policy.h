@@ -69,6 +69,18 @@ struct pol_fs {
 	struct pol_num tmp_size;
 };
 
+/* Which GraphQL requests; at least one list is set. */
+struct net_graphql {
+	struct pol_list types;      /* query, mutation, subscription */
+	struct pol_list operations; /* fields at the top of a request, with * and ?; never its operationName, which the client chooses */
+};
+
+/* Which JSON-RPC requests of the Model Context Protocol; at least one list is set. */
+struct net_mcp {
+	struct pol_list tools;   /* names of tools/call, with * and ? */
+	struct pol_list methods; /* of JSON-RPC, with * and ? */
+};
+
 struct net_rule {
 	const char *host;     /* exact, "*.name", or NULL where cidr is given */
 	const char *cidr;
@@ -77,6 +89,9 @@ struct net_rule {
 	struct pol_list methods; /* upper case; unset: any */
 	struct pol_list paths;
 	struct pol_str credential;
+	struct pol_num rate; /* requests per hour; rules whose rates have one origin share a budget */
+	struct net_graphql graphql;
+	struct net_mcp mcp;
 	struct origin at;
 };
 
@@ -92,6 +107,7 @@ struct pol_net {
 	struct net_rules deny;
 	struct pol_num dns; /* enum dns_mode */
 	struct pol_num loopback;
+	struct pol_num ask; /* a host that is not allowed asks the person at the terminal */
 	struct pol_num max_bytes_out;
 };
 
@@ -184,6 +200,7 @@ extern const char *const dns_mode_names[];
 extern const char *const runtime_names[];
 extern const char *const provider_kind_names[];
 extern const char *const server_tools_names[];
+extern const char *const graphql_type_names[];
 extern const char *const category_names[];
 extern const char *const phase_names[];
 

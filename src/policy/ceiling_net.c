@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "policy/net_match.h"
 #include "policy/policy_ceiling.h"
@@ -132,12 +133,13 @@ static int meet_methods(struct meet *m, const struct pol_list *a, const struct p
 	if (!out->v)
 		return policy_no_memory(m->err);
 	for (i = 0; i < a->n; i++)
-		if (net_method_in(b, a->v[i].s))
+		if (net_method_in(b, sv_of(a->v[i].s)))
 			out->v[out->n++] = a->v[i];
 	return out->n > 0;
 }
 
-static int meet_paths(struct meet *m, const struct pol_list *a, const struct pol_list *b, struct pol_list *out)
+/* The patterns that both lists allow. `key` is where a request is refused whose patterns only overlap the ceiling's. */
+static int meet_patterns(struct meet *m, const struct cover_kind *kind, const char *key, const struct pol_list *a, const struct pol_list *b, struct pol_list *out)
 {
 	const struct pol_str *x = NULL, *y = NULL;
 	struct text_shown sx, sy;
@@ -147,7 +149,7 @@ static int meet_paths(struct meet *m, const struct pol_list *a, const struct pol
 		*out = a->set ? *a : *b;
 		return 1;
 	}
-	r = cover_intersect(&cover_url, m->request->arena, a, b, out, &x, &y);
+	r = cover_intersect(kind, m->request->arena, a, b, out, &x, &y);
 	if (r < 0)
 		return policy_no_memory(m->err);
 	if (r == 0)
@@ -155,22 +157,69 @@ static int meet_paths(struct meet *m, const struct pol_list *a, const struct pol
 	if (!m->strict)
 		return 0;
 	return policy_fail(
-		m->request, x->at, "network.allow.paths", m->err,
+		m->request, x->at, key, m->err,
 		"\"%.80s\" and the ceiling's \"%.80s\" (%.120s) overlap, but no one pattern says where; narrow it",
 		text_show(&sx, sv_of(x->s)), text_show(&sy, sv_of(y->s)), policy_where(m->ceiling, y->at));
+}
+
+static bool has_graphql(const struct net_rule *r)
+{
+	return r->graphql.types.set || r->graphql.operations.set;
+}
+
+static bool has_mcp(const struct net_rule *r)
+{
+	return r->mcp.tools.set || r->mcp.methods.set;
+}
+
+static int meet_calls(struct meet *m, const struct net_rule *a, const struct net_rule *b, struct net_rule *out)
+{
+	const struct {
+		const char *key;
+		const struct pol_list *a, *b;
+		struct pol_list *out;
+	} lists[] = {
+		{"network.allow.graphql.types", &a->graphql.types, &b->graphql.types, &out->graphql.types},
+		{"network.allow.graphql.operations", &a->graphql.operations, &b->graphql.operations, &out->graphql.operations},
+		{"network.allow.mcp.tools", &a->mcp.tools, &b->mcp.tools, &out->mcp.tools},
+		{"network.allow.mcp.methods", &a->mcp.methods, &b->mcp.methods, &out->mcp.methods},
+	};
+	size_t i;
+	int r = 1;
+
+	/* No request is both. */
+	if ((has_graphql(a) && has_mcp(b)) || (has_mcp(a) && has_graphql(b)))
+		return 0;
+	for (i = 0; i < ARRAY_LEN(lists) && r > 0; i++)
+		r = meet_patterns(m, &cover_model, lists[i].key, lists[i].a, lists[i].b, lists[i].out);
+	return r;
+}
+
+/*
+ * The smaller rate, but with the ceiling's origin: rules that share an origin share one budget, so a request does not get more by
+ * cutting one of the ceiling's rules into many.
+ */
+static struct pol_num meet_rate(const struct pol_num *mine, const struct pol_num *theirs)
+{
+	struct pol_num rate = theirs->set ? *theirs : *mine;
+
+	if (mine->set && mine->v < rate.v)
+		rate.v = mine->v;
+	return rate;
 }
 
 /* What the request's rule a and the ceiling's rule b both allow, if anything. */
 static int meet_pair(struct meet *m, const struct net_rule *a, const struct net_rule *b)
 {
-	struct net_rule rule = {.at = a->at};
+	struct net_rule rule = {.at = a->at, .rate = meet_rate(&a->rate, &b->rate)};
 	int r;
 
 	if (!meet_subject(a, b, &rule))
 		return 0;
 	r = meet_ports(m, a, b, &rule);
 	r = r <= 0 ? r : meet_methods(m, &a->methods, &b->methods, &rule.methods);
-	r = r <= 0 ? r : meet_paths(m, &a->paths, &b->paths, &rule.paths);
+	r = r <= 0 ? r : meet_patterns(m, &cover_url, "network.allow.paths", &a->paths, &b->paths, &rule.paths);
+	r = r <= 0 ? r : meet_calls(m, a, b, &rule);
 	if (r <= 0)
 		return r;
 	if (a->credential.s && b->credential.s && strcmp(a->credential.s, b->credential.s) == 0)

@@ -1,26 +1,9 @@
 #include "policy/net_match.h"
 
-#include <arpa/inet.h>
-#include <stdlib.h>
 #include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/glob.h"
-
-/* An address in 16 bytes, IPv4 as ::ffff:a.b.c.d. */
-struct address {
-	unsigned char b[16];
-	bool is4;
-};
-
-/* What is not the internet (RFC 6890 and its successors), and the places where clouds keep their metadata. */
-static const char *const private_networks[] = {
-	"0.0.0.0/8",      "10.0.0.0/8",   "100.64.0.0/10",  "127.0.0.0/8",      "169.254.0.0/16", "172.16.0.0/12",
-	"192.0.0.0/24",   "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16",   "198.18.0.0/15",  "198.51.100.0/24",
-	"203.0.113.0/24", "224.0.0.0/4",  "240.0.0.0/4",    "168.63.129.16/32", "::/128",         "::1/128",
-	"64:ff9b:1::/48", "100::/64",     "2001::/23",      "2001:db8::/32",    "fc00::/7",       "fe80::/10",
-	"fec0::/10",      "ff00::/8",
-};
 
 /* Names that always mean such an address. Any other name is judged by what it resolves to, when it is dialled. */
 static const char *const private_names[] = {"localhost",    "*.localhost", "localhost.localdomain",   "ip6-localhost",
@@ -33,114 +16,69 @@ static struct sv trim_dot(struct sv host)
 	return host;
 }
 
-static bool parse_address(struct sv s, struct address *ret)
+/* Labels of letters, digits, "-" and "_", in lower case. */
+static bool is_name(struct sv s)
 {
-	static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-	char text[64];
+	size_t i, label = 0;
 
-	if (s.n >= 2 && s.p[0] == '[' && s.p[s.n - 1] == ']')
-		s = sv_n(s.p + 1, s.n - 2);
-	if (s.n == 0 || s.n >= sizeof(text))
+	if (s.n == 0 || s.n > 253)
 		return false;
-	memcpy(text, s.p, s.n);
-	text[s.n] = '\0';
-	*ret = (struct address){0};
-	if (inet_pton(AF_INET, text, ret->b + 12) == 1) {
-		memcpy(ret->b, mapped, sizeof(mapped));
-		ret->is4 = true;
-		return true;
+	for (i = 0; i < s.n; i++) {
+		char c = s.p[i];
+
+		if (c == '.' ? label == 0 : !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'))
+			return false;
+		label = c == '.' ? 0 : label + 1;
+		if (label > 63)
+			return false;
 	}
-	if (inet_pton(AF_INET6, text, ret->b) != 1)
-		return false;
-	ret->is4 = memcmp(ret->b, mapped, sizeof(mapped)) == 0;
-	return true;
+	return label > 0;
 }
 
-/* bits counts from the left of the 16 bytes. */
-static bool parse_cidr(const char *cidr, struct address *ret, unsigned *ret_bits)
+static enum host_class class_of_name(struct sv name)
 {
-	const char *slash = strchr(cidr, '/');
-	unsigned long bits;
-	char *end;
+	size_t i;
 
-	if (!parse_address(slash ? sv_n(cidr, (size_t)(slash - cidr)) : sv_of(cidr), ret))
-		return false;
-	bits = slash ? strtoul(slash + 1, &end, 10) : (ret->is4 ? 32 : 128);
-	if (slash && (slash[1] < '0' || slash[1] > '9' || *end || bits > (ret->is4 && !strchr(cidr, ':') ? 32 : 128)))
-		return false;
-	*ret_bits = (unsigned)bits + (ret->is4 && !strchr(cidr, ':') ? 96 : 0);
-	return true;
+	if (!is_name(name))
+		return HOST_BAD;
+	if (address_looks_numeric(name))
+		return HOST_PRIVATE;
+	for (i = 0; i < ARRAY_LEN(private_names); i++)
+		if (net_host_matches(private_names[i], name))
+			return HOST_PRIVATE;
+	return HOST_NAME;
 }
 
-static bool same_bits(const struct address *a, const struct address *b, unsigned bits)
+void net_host_read(struct sv host, struct net_host *ret)
 {
-	unsigned whole = bits / 8, rest = bits % 8;
+	size_t i;
 
-	if (memcmp(a->b, b->b, whole) != 0)
-		return false;
-	return rest == 0 || (a->b[whole] ^ b->b[whole]) >> (8 - rest) == 0;
-}
-
-static bool cidr_has(const char *cidr, const struct address *a)
-{
-	struct address net;
-	unsigned bits;
-
-	if (!parse_cidr(cidr, &net, &bits))
-		return false;
-	/* A v6 prefix as short as ::/0 would swallow the mapped v4 addresses. */
-	return net.is4 == a->is4 && same_bits(&net, a, bits);
-}
-
-/* NAT64 and 6to4 carry a v4 address that decides. */
-static void unwrap(struct address *a)
-{
-	static const unsigned char nat64[12] = {0, 0x64, 0xff, 0x9b};
-	static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-	unsigned char v4[4];
-
-	if (a->is4)
+	host = trim_dot(host);
+	ret->text[0] = '\0';
+	ret->n = 0;
+	ret->class = HOST_BAD;
+	ret->is_address = false;
+	if (host.n >= sizeof(ret->text))
 		return;
-	if (memcmp(a->b, nat64, sizeof(nat64)) == 0)
-		memcpy(v4, a->b + 12, sizeof(v4));
-	else if (a->b[0] == 0x20 && a->b[1] == 0x02)
-		memcpy(v4, a->b + 2, sizeof(v4));
-	else
+	if ((address_looks_numeric(host) || memchr(host.p, ':', host.n)) && address_parse(host, &ret->address)) {
+		ret->is_address = true;
+		ret->class = address_floor(&ret->address) == FLOOR_NONE ? HOST_PUBLIC : HOST_PRIVATE;
+		ret->n = strlen(address_text(&ret->address, ret->text));
 		return;
-	memcpy(a->b, mapped, sizeof(mapped));
-	memcpy(a->b + 12, v4, sizeof(v4));
-	a->is4 = true;
-}
-
-/* The last label begins with a digit: no top-level domain does, but addresses in odd forms do. */
-static bool looks_numeric(struct sv host)
-{
-	size_t i = host.n;
-
-	while (i > 0 && host.p[i - 1] != '.')
-		i--;
-	return i < host.n && host.p[i] >= '0' && host.p[i] <= '9';
+	}
+	for (i = 0; i < host.n; i++)
+		ret->text[i] = (char)(host.p[i] >= 'A' && host.p[i] <= 'Z' ? host.p[i] | 0x20 : host.p[i]);
+	ret->class = class_of_name(sv_n(ret->text, host.n));
+	ret->n = ret->class == HOST_BAD ? 0 : host.n;
+	ret->text[ret->n] = '\0';
 }
 
 enum host_class net_host_class(struct sv host)
 {
-	struct address a;
-	size_t i;
+	struct net_host h;
 
-	host = trim_dot(host);
-	if (parse_address(host, &a)) {
-		unwrap(&a);
-		for (i = 0; i < ARRAY_LEN(private_networks); i++)
-			if (cidr_has(private_networks[i], &a))
-				return HOST_PRIVATE;
-		return HOST_PUBLIC;
-	}
-	if (host.n == 0 || looks_numeric(host))
-		return HOST_PRIVATE;
-	for (i = 0; i < ARRAY_LEN(private_names); i++)
-		if (net_host_matches(private_names[i], host))
-			return HOST_PRIVATE;
-	return HOST_NAME;
+	net_host_read(host, &h);
+	return h.class;
 }
 
 static bool same_name(struct sv a, struct sv b)
@@ -160,7 +98,7 @@ bool net_host_matches(const char *pattern, struct sv host)
 		/* An address has several spellings; a name has none of its marks. */
 		if (p.n == 0 || !(memchr(p.p, ':', p.n) || (p.p[p.n - 1] >= '0' && p.p[p.n - 1] <= '9')))
 			return false;
-		return parse_address(p, &a) && parse_address(host, &b) && same_bits(&a, &b, 128);
+		return address_parse(p, &a) && address_parse(host, &b) && address_same(&a, &b);
 	}
 	p = sv_n(p.p + 1, p.n - 1); /* ".name" */
 	return host.n > p.n && host.p[0] != '.' && same_name(p, sv_n(host.p + host.n - p.n, p.n));
@@ -182,18 +120,16 @@ bool net_host_covers(const char *outer, const char *inner)
 bool net_cidr_has(const char *cidr, struct sv address)
 {
 	struct address a;
+	struct cidr c;
 
-	return parse_address(trim_dot(address), &a) && cidr_has(cidr, &a);
+	return cidr_parse(sv_of(cidr), &c) && address_parse(trim_dot(address), &a) && cidr_has(&c, &a);
 }
 
 bool net_cidr_covers(const char *outer, const char *inner)
 {
-	struct address a, b;
-	unsigned a_bits, b_bits;
+	struct cidr a, b;
 
-	if (!parse_cidr(outer, &a, &a_bits) || !parse_cidr(inner, &b, &b_bits))
-		return false;
-	return a.is4 == b.is4 && a_bits <= b_bits && same_bits(&a, &b, a_bits);
+	return cidr_parse(sv_of(outer), &a) && cidr_parse(sv_of(inner), &b) && cidr_covers(&a, &b);
 }
 
 static struct sv next_segment(struct sv *rest)
@@ -260,6 +196,125 @@ bool net_path_matches(const char *pattern, struct sv path)
 	return segments_match(skip_slash(sv_of(pattern)), skip_slash(path));
 }
 
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+				      : -1;
+}
+
+/* The byte that "%XX" at the start of s stands for, or -1. */
+static int percent(struct sv s)
+{
+	int high = s.n >= 3 && s.p[0] == '%' ? hex_digit(s.p[1]) : -1, low = high >= 0 ? hex_digit(s.p[2]) : -1;
+
+	return low >= 0 ? high * 16 + low : -1;
+}
+
+/* Encoded, it is either something else than it looks like or needed no encoding. */
+static bool is_odd_byte(int c)
+{
+	return c <= 0 || c == '/' || c == '\\' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || strchr("-._~", c);
+}
+
+static bool is_odd_escape(struct sv s)
+{
+	int c = percent(s), twice;
+	char again[3];
+
+	if (c < 0 || is_odd_byte(c) || s.p[1] >= 'a' || s.p[2] >= 'a')
+		return true;
+	if (c != '%' || s.n < 5)
+		return false;
+	again[0] = '%';
+	memcpy(again + 1, s.p + 3, 2);
+	twice = percent(sv_n(again, sizeof(again)));
+	return twice >= 0 && is_odd_byte(twice);
+}
+
+/* "." and "..", with or without parameters behind them. */
+static bool is_dots(struct sv segment)
+{
+	size_t n = 0;
+
+	while (n < segment.n && segment.p[n] == '.')
+		n++;
+	return n > 0 && n <= 2 && (n == segment.n || segment.p[n] == ';');
+}
+
+bool net_path_is_odd(struct sv path)
+{
+	struct sv rest, segment;
+	size_t i;
+
+	if (path.n == 0 || path.p[0] != '/')
+		return true;
+	for (i = 0; i < path.n; i++)
+		if (path.p[i] <= ' ' || path.p[i] >= 0x7f || path.p[i] == '\\' || path.p[i] == '#' ||
+		    (path.p[i] == '%' && is_odd_escape(sv_n(path.p + i, path.n - i))))
+			return true;
+	for (rest = sv_n(path.p + 1, path.n - 1); rest.p;) {
+		segment = next_segment(&rest);
+		if (is_dots(segment) || (segment.n == 0 && rest.p))
+			return true;
+	}
+	return false;
+}
+
+bool net_field_overrides(struct sv name)
+{
+	return sv_is(name, "x-http-method-override") || sv_is(name, "x-http-method") ||
+	       sv_is(name, "x-method-override");
+}
+
+/*
+ * The name of a parameter as servers understand it: decoded, and for those of PHP without leading blanks and with "_"
+ * for what cannot be in a variable's name.
+ */
+static bool parameter_overrides(struct sv s)
+{
+	char name[32];
+	size_t n = 0;
+	int c;
+
+	while (s.n && n < sizeof(name)) {
+		size_t used = s.p[0] == '%' && percent(s) >= 0 ? 3 : 1;
+
+		c = used == 3 ? percent(s) : (unsigned char)s.p[0];
+		s = sv_n(s.p + used, s.n - used);
+		if ((c == '+' || c == ' ') && n == 0)
+			continue;
+		if (c == '\0' || (c == '[' && n > 0))
+			break;
+		c = strchr(" +.[", c) ? '_' : c;
+		name[n++] = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+	}
+	return sv_is(sv_n(name, n), "_method") || net_field_overrides(sv_n(name, n));
+}
+
+bool net_query_overrides(struct sv target)
+{
+	const char *mark = memchr(target.p, '?', target.n);
+	struct sv rest;
+	size_t n, name;
+
+	if (!mark)
+		return false;
+	for (rest = sv_n(mark + 1, target.n - (size_t)(mark + 1 - target.p)); rest.n;
+	     rest = sv_n(rest.p + n, rest.n - n)) {
+		for (n = 0; n < rest.n && rest.p[n] != '&' && rest.p[n] != ';'; n++)
+			;
+		for (name = 0; name < n && rest.p[name] != '='; name++)
+			;
+		if (parameter_overrides(sv_n(rest.p, name)))
+			return true;
+		n += n < rest.n;
+	}
+	return false;
+}
+
 bool net_path_covers(const char *outer, const char *inner)
 {
 	struct sv in = sv_of(inner), out = sv_of(outer);
@@ -299,14 +354,24 @@ bool net_port_denied(const struct net_rule *r, uint16_t port)
 	return port ? has_port(r, port) : has_port(r, 443) && has_port(r, 80);
 }
 
-bool net_method_in(const struct pol_list *methods, const char *method)
+bool net_method_in(const struct pol_list *methods, struct sv method)
 {
 	uint32_t i;
 
 	if (!methods->set && methods->n == 0)
 		return true;
 	for (i = 0; i < methods->n; i++)
-		if (strcasecmp(methods->v[i].s, method) == 0)
+		if (sv_is(method, methods->v[i].s))
+			return true;
+	return false;
+}
+
+bool net_method_denied(const struct pol_list *methods, struct sv method)
+{
+	uint32_t i;
+
+	for (i = 0; i < methods->n; i++)
+		if (same_name(sv_of(methods->v[i].s), method))
 			return true;
 	return false;
 }

@@ -12,14 +12,26 @@
 #include <stdint.h>
 
 #include "base/sv.h"
+#include "model/address.h"
 #include "model/policy.h"
 
 enum host_class {
 	HOST_NAME,    /* a DNS name */
 	HOST_PUBLIC,  /* an address of the internet */
 	HOST_PRIVATE, /* an address, or a name that always means one, that only a cidr rule can open */
+	HOST_BAD,     /* no host at all: nothing opens it */
 };
 
+/* A host ready for comparing: lower case, no trailing dot, an address in its one form and without brackets. */
+struct net_host {
+	enum host_class class;
+	bool is_address;
+	struct address address; /* where it is one */
+	size_t n;
+	char text[256]; /* empty where class is HOST_BAD */
+};
+
+void net_host_read(struct sv host, struct net_host *ret);
 enum host_class net_host_class(struct sv host);
 
 /* pattern: an exact name, or "*.name": one or more labels below it, never the name itself. */
@@ -43,11 +55,25 @@ bool net_path_matches(const char *pattern, struct sv path);
  * doubt. */
 bool net_path_covers(const char *outer, const char *inner);
 
+/*
+ * A path that a server may read as another one: dot or empty segments, an encoded slash, backslash or NUL,
+ * percent-encoding of what needs none or of a percent sign before such a one. Where paths are restricted it matches no
+ * list that allows and every one that denies.
+ */
+bool net_path_is_odd(struct sv path);
+
+/* A field (lower case), or a parameter of the query behind "?", that makes some servers take the request for one with
+ * another method. */
+bool net_field_overrides(struct sv name);
+bool net_query_overrides(struct sv target);
+
 /* Port 0: 443 or 80. In a deny rule no ports means every port. */
 bool net_port_allowed(const struct net_rule *r, uint16_t port);
 bool net_port_denied(const struct net_rule *r, uint16_t port);
 
-/* The list is unset (any) or has the method. */
-bool net_method_in(const struct pol_list *methods, const char *method);
+/* The list is unset (any) or has the method; methods are case-sensitive. */
+bool net_method_in(const struct pol_list *methods, struct sv method);
+/* The list has the method, whatever its case: some servers do not care. */
+bool net_method_denied(const struct pol_list *methods, struct sv method);
 
 #endif

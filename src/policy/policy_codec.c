@@ -18,10 +18,10 @@ struct codec {
 	int failed; /* 0 or -errno */
 };
 
-static const char magic[8] = {'C', 'P', 'O', 'L', 0, 0, 0, 1};
+static const char magic[8] = {'C', 'P', 'O', 'L', 0, 0, 0, 2};
 
 /* The fewest bytes that each can take, and the most phases: each is a whole policy. */
-enum { MIN_STR = 2, MIN_ORIGIN = 3, MIN_RULE = 8 + MIN_ORIGIN, MIN_PHASE = 1 + MIN_ORIGIN, MAX_PHASES = 4 };
+enum { MIN_STR = 2, MIN_ORIGIN = 3, MIN_RULE = 17 + MIN_ORIGIN, MIN_PHASE = 1 + MIN_ORIGIN, MAX_PHASES = 4 };
 
 static void fail(struct codec *c, int code)
 {
@@ -226,6 +226,11 @@ static void visit_rule(struct codec *c, struct net_rule *r)
 	visit_list(c, &r->methods);
 	visit_list(c, &r->paths);
 	visit_pol_str(c, &r->credential);
+	visit_num(c, &r->rate, UINT64_MAX);
+	visit_list(c, &r->graphql.types);
+	visit_list(c, &r->graphql.operations);
+	visit_list(c, &r->mcp.tools);
+	visit_list(c, &r->mcp.methods);
 	visit_origin(c, &r->at);
 }
 

@@ -1,5 +1,3 @@
-#include <stdio.h>
-
 #include "policy/net_match.h"
 #include "policy/policy_cover.h"
 #include "policy/policy_diff_parts.h"
@@ -30,6 +28,27 @@ static bool paths_cover(const struct pol_list *outer, const struct pol_list *inn
 	return inner->n > 0;
 }
 
+/* Where outer restricts, inner must be within it. */
+static bool calls_cover(const struct pol_list *outer, const struct pol_list *inner)
+{
+	uint32_t i;
+
+	if (!outer->set)
+		return true;
+	for (i = 0; i < inner->n; i++)
+		if (!cover_by_list(&cover_model, outer, inner->v[i].s))
+			return false;
+	return inner->set;
+}
+
+static bool inside_covers(const struct net_rule *outer, const struct net_rule *inner)
+{
+	return calls_cover(&outer->graphql.types, &inner->graphql.types) &&
+	       calls_cover(&outer->graphql.operations, &inner->graphql.operations) &&
+	       calls_cover(&outer->mcp.tools, &inner->mcp.tools) && calls_cover(&outer->mcp.methods, &inner->mcp.methods) &&
+	       (!outer->rate.set || (inner->rate.set && inner->rate.v <= outer->rate.v));
+}
+
 /* One rule split into what can be compared: a host, one port, one method (NULL: any). */
 struct atom {
 	const struct net_rule *rule;
@@ -45,7 +64,7 @@ static bool atom_denied(const struct policy *p, const struct atom *x)
 	for (i = 0; i < p->net.deny.n; i++) {
 		r = &p->net.deny.v[i];
 		if (host_covers(r, x->rule) && net_port_denied(r, x->port) && paths_cover(&r->paths, &x->rule->paths) &&
-		    (r->methods.n == 0 || (x->method && net_method_in(&r->methods, x->method))))
+		    (r->methods.n == 0 || (x->method && net_method_in(&r->methods, sv_of(x->method)))))
 			return true;
 	}
 	return false;
@@ -62,29 +81,41 @@ static bool atom_allowed(const struct policy *p, const struct atom *x)
 		return true;
 	for (i = 0; i < p->net.allow.n; i++) {
 		r = &p->net.allow.v[i];
-		if (host_covers(r, x->rule) && net_port_allowed(r, x->port) &&
+		if (host_covers(r, x->rule) && net_port_allowed(r, x->port) && inside_covers(r, x->rule) &&
 		    paths_cover(&r->paths, &x->rule->paths) &&
-		    (r->methods.n == 0 || (x->method && net_method_in(&r->methods, x->method))))
+		    (r->methods.n == 0 || (x->method && net_method_in(&r->methods, sv_of(x->method)))))
 			return true;
 	}
 	return false;
 }
 
+static void add_words(struct buf *out, const char *before, const struct pol_list *l)
+{
+	uint32_t i;
+
+	(void)buf_str(out, l->n ? before : "");
+	for (i = 0; i < l->n; i++)
+		(void)buf_printf(out, " %s", l->v[i].s);
+}
+
 static void compare_atom(struct diff *d, struct atom x)
 {
-	char paths[256] = "";
-	size_t n = 0;
-	uint32_t i;
-	int r;
+	AUTO_BUF what = {0};
+	struct policy_number n;
 
 	if (!atom_allowed(d->b, &x) || atom_allowed(d->a, &x))
 		return;
-	for (i = 0; i < x.rule->paths.n && n < sizeof(paths); i++) {
-		r = snprintf(paths + n, sizeof(paths) - n, " %s", x.rule->paths.v[i].s);
-		n += r > 0 ? (size_t)r : 0;
-	}
-	diff_item(d, "network.allow", d->b, x.rule->at, "reaches %s:%u%s%s%s", name_of(x.rule), x.port,
-		  x.method ? " " : "", x.method ? x.method : "", paths);
+	/* More than that is cut. */
+	buf_init(&what, 512);
+	(void)buf_printf(&what, "%s%s", x.method ? " " : "", x.method ? x.method : "");
+	add_words(&what, "", &x.rule->paths);
+	add_words(&what, ", GraphQL", &x.rule->graphql.types);
+	add_words(&what, ", GraphQL fields", &x.rule->graphql.operations);
+	add_words(&what, ", MCP tools", &x.rule->mcp.tools);
+	add_words(&what, ", JSON-RPC", &x.rule->mcp.methods);
+	if (x.rule->rate.set)
+		(void)buf_printf(&what, ", %s", policy_show_number(&n, UNIT_RATE, x.rule->rate.v));
+	diff_item(d, "network.allow", d->b, x.rule->at, "reaches %s:%u%s", name_of(x.rule), x.port, buf_view(&what).p);
 }
 
 static void compare_rule(struct diff *d, const struct net_rule *r)
@@ -148,7 +179,7 @@ static bool methods_denied(const struct net_rule *outer, const struct net_rule *
 	if (outer->methods.n == 0)
 		return true;
 	for (i = 0; i < inner->methods.n; i++)
-		if (!net_method_in(&outer->methods, inner->methods.v[i].s))
+		if (!net_method_in(&outer->methods, sv_of(inner->methods.v[i].s)))
 			return false;
 	return inner->methods.n > 0;
 }
@@ -187,6 +218,8 @@ void diff_network(struct diff *d)
 	compare_denials(d);
 	if (b->mode.v != NET_NONE && b->dns.v > a->dns.v && a->mode.v != NET_NONE)
 		diff_item(d, "network.dns", d->b, b->dns.at, "looks up names");
+	if (b->mode.v != NET_NONE && b->ask.v > a->ask.v)
+		diff_item(d, "network.ask", d->b, b->ask.at, "asks you for other hosts");
 	if (b->loopback.v > a->loopback.v)
 		diff_item(d, "network.loopback", d->b, b->loopback.at, "talks over its own loopback");
 	if (b->mode.v != NET_NONE && a->mode.v != NET_NONE)

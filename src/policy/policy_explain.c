@@ -173,35 +173,41 @@ static void say_denials(struct explain *e, const struct pol_list *l)
 	say(e);
 }
 
-/* How many before it in the list have the same reason. */
-static uint32_t same_before(const struct pol_list *l, uint32_t i)
+static bool is_first_of_its_reason(const struct pol_list *l, uint32_t i)
 {
 	const char *why = mandatory_reason(l->v[i].s);
-	uint32_t k, n = 0;
+	uint32_t k;
 
 	for (k = 0; k < i; k++)
-		n += mandatory_reason(l->v[k].s) == why;
-	return n;
+		if (mandatory_reason(l->v[k].s) == why)
+			return false;
+	return true;
 }
 
-/* Two of each kind say what it is about. */
+/* All of them, those with one reason in one sentence. */
 static void say_protections(struct explain *e, const struct pol_list *l)
 {
-	uint32_t i, told = 0;
+	uint32_t i, k;
 
 	if (l->n == 0)
 		return;
-	add(e, "It can read, but never write, make or replace what the host might run later: ");
-	for (i = 0; i < l->n; i++) {
-		if (same_before(l, i) >= 2)
-			continue;
-		(void)buf_str(&e->line, told++ ? ", " : "");
-		add_pattern(e, l->v[i].s);
-	}
-	if (told < l->n)
-		add(e, " and %u more like these (`cordon policy show` has them all)", l->n - told);
-	(void)buf_char(&e->line, '.');
+	add(e, "It can read, but never write, make or replace what the host might run later, in any folder of this "
+	       "machine:");
 	say(e);
+	for (i = 0; i < l->n; i++) {
+		const char *why = mandatory_reason(l->v[i].s);
+
+		if (!is_first_of_its_reason(l, i))
+			continue;
+		for (k = i; k < l->n; k++) {
+			if (mandatory_reason(l->v[k].s) != why)
+				continue;
+			(void)buf_str(&e->line, k == i ? "- " : ", ");
+			add_pattern(e, l->v[k].s);
+		}
+		add(e, ": %s.", why ? why : "the policy says so");
+		say(e);
+	}
 }
 
 static void filesystem(struct explain *e, const struct policy *p, const char *workdir)
@@ -228,8 +234,17 @@ static void filesystem(struct explain *e, const struct policy *p, const char *wo
 	section_end(e);
 }
 
+static void add_calls(struct explain *e, const char *before, const struct pol_list *l)
+{
+	if (l->n == 0)
+		return;
+	(void)buf_str(&e->line, before);
+	add_list(e, l, " or ");
+}
+
 static void add_rule(struct explain *e, const struct net_rule *r, bool allow)
 {
+	struct policy_number n;
 	uint32_t i;
 
 	if (r->host && r->host[0] == '*') {
@@ -252,6 +267,12 @@ static void add_rule(struct explain *e, const struct net_rule *r, bool allow)
 		add(e, ", for paths ");
 		add_list(e, &r->paths, " or ");
 	}
+	add_calls(e, ", only GraphQL of the type ", &r->graphql.types);
+	add_calls(e, r->graphql.types.n ? ", and of that " : ", only the GraphQL fields ", &r->graphql.operations);
+	add_calls(e, ", only to use the MCP tools ", &r->mcp.tools);
+	add_calls(e, ", only with the JSON-RPC methods ", &r->mcp.methods);
+	if (r->rate.set)
+		add(e, ", at most %s", policy_show_number(&n, UNIT_RATE, r->rate.v));
 }
 
 static void say_rules(struct explain *e, const struct policy *p)
@@ -299,6 +320,10 @@ static void network(struct explain *e, const struct policy *p)
 		add(e, p->net.dns.v == DNS_NONE ? "It cannot look up names."
 						: "Names that it may not reach do not resolve.");
 		say(e);
+		if (p->net.ask.v) {
+			add(e, "Where it wants to reach another host, you are asked.");
+			say(e);
+		}
 		if (p->net.max_bytes_out.set) {
 			add(e, "It can send at most %s in all.",
 			    policy_show_number(&n, UNIT_SIZE, p->net.max_bytes_out.v));
@@ -386,6 +411,7 @@ static bool anything_goes(const struct pol_list *l)
 static void processes(struct explain *e, const struct policy *p)
 {
 	const struct pol_process *pr = &p->process;
+	struct policy_number n;
 	uint32_t i;
 
 	section(e, "Processes", "process");
@@ -405,6 +431,10 @@ static void processes(struct explain *e, const struct policy *p)
 	say(e);
 	add(e, "It cannot see or signal any process outside, and has no privilege on this machine.");
 	say(e);
+	if (pr->user.set) {
+		add(e, "Inside, its user id is %s.", policy_show_number(&n, UNIT_COUNT, pr->user.v));
+		say(e);
+	}
 	say_limits(e, pr);
 	say_runtime(e, pr);
 	if (pr->env_pass.n == 0)

@@ -38,6 +38,7 @@ const struct policy_field policy_fields[] = {
 	RULES("network.deny", net.deny, CEILING_UNION),
 	NUM("network.dns", net.dns, CEILING_MIN, DNS_POLICY, DNS_POLICY),
 	NUM("network.loopback", net.loopback, CEILING_MIN, true, true),
+	NUM("network.ask", net.ask, CEILING_MIN, false, true),
 	NUM_UNSET("network.max_bytes_out", net.max_bytes_out, CEILING_MIN),
 	NUM("process.runtime", process.runtime, CEILING_ELSEWHERE, RUNTIME_AUTO, RUNTIME_DOCKER),
 	LIST("process.fallback", process.fallback, CEILING_COMMON, false),

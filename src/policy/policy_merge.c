@@ -26,6 +26,13 @@ static int compare_list(const struct pol_list *a, const struct pol_list *b)
 	return 0;
 }
 
+static int compare_num(const struct pol_num *a, const struct pol_num *b)
+{
+	if (a->set != b->set)
+		return (int)a->set - (int)b->set;
+	return a->set ? (a->v > b->v) - (a->v < b->v) : 0;
+}
+
 static int compare_rule(const struct net_rule *a, const struct net_rule *b)
 {
 	int r = compare_str(a->host, b->host);
@@ -35,6 +42,11 @@ static int compare_rule(const struct net_rule *a, const struct net_rule *b)
 	r = r || a->n_ports == 0 ? r : memcmp(a->ports, b->ports, a->n_ports * sizeof(*a->ports));
 	r = r ? r : compare_list(&a->methods, &b->methods);
 	r = r ? r : compare_list(&a->paths, &b->paths);
+	r = r ? r : compare_num(&a->rate, &b->rate);
+	r = r ? r : compare_list(&a->graphql.types, &b->graphql.types);
+	r = r ? r : compare_list(&a->graphql.operations, &b->graphql.operations);
+	r = r ? r : compare_list(&a->mcp.tools, &b->mcp.tools);
+	r = r ? r : compare_list(&a->mcp.methods, &b->mcp.methods);
 	return r ? r : compare_str(a->credential.s, b->credential.s);
 }
 

@@ -95,6 +95,22 @@ static int read_ports(struct reader *r, const struct ynode *n, void *to, const v
 	return 0;
 }
 
+/* As reader_map(), where an empty one would say nothing. */
+static int read_some(struct reader *r, const struct ynode *n, void *to, const void *arg)
+{
+	if (n->kind == YNODE_MAP && n->n == 0)
+		return reader_fail(r, n, "is empty, which would allow nothing; list what is allowed, or remove the key");
+	return reader_map(r, n, to, arg);
+}
+
+/* As reader_words(), where [] would allow nothing. */
+static int read_some_words(struct reader *r, const struct ynode *n, void *to, const void *arg)
+{
+	if (n->kind == YNODE_LIST && n->n == 0)
+		return reader_fail(r, n, "is empty, which would allow nothing; list what is allowed, or remove the key");
+	return reader_words(r, n, to, arg);
+}
+
 static const struct reader_text text_host = {value_host, false};
 static const struct reader_text text_cidr = {value_cidr, false};
 static const struct reader_text text_methods = {value_method, true};
@@ -105,6 +121,8 @@ static const struct reader_text text_paths = {value_path_glob, false};
 static const struct reader_text text_models = {value_model, true};
 static const struct reader_text text_url = {value_url, false};
 static const struct reader_text text_any = {value_text, false};
+static const struct reader_text text_calls = {value_call, true};
+static const struct reader_number number_rate = {value_rate, true};
 static const struct reader_number number_size = {value_size, true};
 static const struct reader_number number_size_positive = {value_size_positive, true};
 static const struct reader_number number_count = {value_count, false};
@@ -117,6 +135,18 @@ static const struct reader_number number_duration = {value_duration, true};
 
 #define RULE(member) offsetof(struct net_rule, member)
 
+static const struct reader_key graphql_keys[] = {
+	{"types", read_some_words, offsetof(struct net_graphql, types), graphql_type_names},
+	{"operations", reader_list, offsetof(struct net_graphql, operations), &text_calls},
+	{NULL, NULL, 0, NULL},
+};
+
+static const struct reader_key mcp_keys[] = {
+	{"tools", reader_list, offsetof(struct net_mcp, tools), &text_calls},
+	{"methods", reader_list, offsetof(struct net_mcp, methods), &text_calls},
+	{NULL, NULL, 0, NULL},
+};
+
 static const struct reader_key allow_keys[] = {
 	{"host", read_cstr, RULE(host), &text_host},
 	{"cidr", read_cstr, RULE(cidr), &text_cidr},
@@ -124,6 +154,9 @@ static const struct reader_key allow_keys[] = {
 	{"methods", reader_list, RULE(methods), &text_methods},
 	{"paths", reader_list, RULE(paths), &text_url_globs},
 	{"credential", reader_str, RULE(credential), &text_name},
+	{"rate", reader_num, RULE(rate), &number_rate},
+	{"graphql", read_some, RULE(graphql), graphql_keys},
+	{"mcp", read_some, RULE(mcp), mcp_keys},
 	{NULL, NULL, 0, NULL},
 };
 
@@ -146,6 +179,8 @@ static int read_rule(struct reader *r, const struct ynode *n, struct net_rule *r
 				   rule->host ? "a host and a cidr" : "neither host nor cidr");
 	if (rule->cidr && rule->credential.s)
 		return reader_fail(r, n, "a credential goes to a host, not to a range; write a rule with host");
+	if ((rule->graphql.types.set || rule->graphql.operations.set) && (rule->mcp.tools.set || rule->mcp.methods.set))
+		return reader_fail(r, n, "no request is GraphQL and MCP at once; write a rule for each");
 	return 0;
 }
 
@@ -361,6 +396,7 @@ static const struct reader_key net_keys[] = {
 	{"deny", read_rules, AT(net.deny), deny_keys},
 	{"dns", reader_enum, AT(net.dns), dns_mode_names},
 	{"loopback", reader_num, AT(net.loopback), &number_bool},
+	{"ask", reader_num, AT(net.ask), &number_bool},
 	{"max_bytes_out", reader_num, AT(net.max_bytes_out), &number_size},
 	{NULL, NULL, 0, NULL},
 };

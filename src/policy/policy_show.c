@@ -30,6 +30,7 @@ const char *policy_show_number(struct policy_number *out, enum policy_unit unit,
 		{UNIT_SIZE, UINT64_C(1) << 40, "T"}, {UNIT_SIZE, 1 << 30, "G"},      {UNIT_SIZE, 1 << 20, "M"},
 		{UNIT_SIZE, 1 << 10, "K"},           {UNIT_DURATION, 86400000, "d"}, {UNIT_DURATION, 3600000, "h"},
 		{UNIT_DURATION, 60000, "m"},         {UNIT_DURATION, 1000, "s"},     {UNIT_DURATION, 1, "ms"},
+		{UNIT_RATE, 3600, "/s"},             {UNIT_RATE, 60, "/m"},          {UNIT_RATE, 1, "/h"},
 	};
 	size_t i;
 
@@ -285,6 +286,18 @@ static void ports(struct show *s, const struct net_rule *r)
 	(void)buf_str(s->out, "]\n");
 }
 
+/* A map of two lists; nothing where neither is set. */
+static void two_lists(struct show *s, const char *key, const char *name_a, const struct pol_list *a, const char *name_b,
+		      const struct pol_list *b)
+{
+	if (!a->set && !b->set)
+		return;
+	open_map(s, key);
+	list(s, name_a, a);
+	list(s, name_b, b);
+	close_map(s);
+}
+
 static void rules(struct show *s, const char *key, const struct net_rules *l)
 {
 	const struct net_rule *r;
@@ -301,6 +314,9 @@ static void rules(struct show *s, const char *key, const struct net_rules *l)
 		list(s, "methods", &r->methods);
 		list(s, "paths", &r->paths);
 		string(s, "credential", &r->credential);
+		number(s, "rate", UNIT_RATE, &r->rate);
+		two_lists(s, "graphql", "types", &r->graphql.types, "operations", &r->graphql.operations);
+		two_lists(s, "mcp", "tools", &r->mcp.tools, "methods", &r->mcp.methods);
 		close_map(s);
 	}
 	close_list(s);
@@ -308,7 +324,8 @@ static void rules(struct show *s, const char *key, const struct net_rules *l)
 
 static void network(struct show *s, const struct pol_net *n)
 {
-	if (!n->mode.set && !n->allow.n && !n->deny.n && !n->dns.set && !n->loopback.set && !n->max_bytes_out.set)
+	if (!n->mode.set && !n->allow.n && !n->deny.n && !n->dns.set && !n->loopback.set && !n->ask.set &&
+	    !n->max_bytes_out.set)
 		return;
 	open_map(s, "network");
 	choice(s, "mode", net_mode_names, &n->mode);
@@ -316,6 +333,7 @@ static void network(struct show *s, const struct pol_net *n)
 	rules(s, "deny", &n->deny);
 	choice(s, "dns", dns_mode_names, &n->dns);
 	number(s, "loopback", UNIT_BOOL, &n->loopback);
+	number(s, "ask", UNIT_BOOL, &n->ask);
 	number(s, "max_bytes_out", UNIT_SIZE, &n->max_bytes_out);
 	close_map(s);
 }

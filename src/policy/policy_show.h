@@ -22,7 +22,7 @@ void policy_show_yaml(const struct policy *p, unsigned flags, struct buf *out);
 void policy_show_json(const struct policy *p, struct buf *out);
 
 /* How a value is written: kinds of numbers, for `show`, `explain` and `diff`. */
-enum policy_unit { UNIT_COUNT, UNIT_SIZE, UNIT_DURATION, UNIT_CPUS, UNIT_BOOL };
+enum policy_unit { UNIT_COUNT, UNIT_SIZE, UNIT_DURATION, UNIT_CPUS, UNIT_BOOL, UNIT_RATE };
 struct policy_number {
 	char s[32];
 };

@@ -169,7 +169,7 @@ static void rules_name_one_subject(void)
 	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, cidr: 10.0.0.0/8}]}\n"), "a host and a cidr");
 	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{cidr: 10.0.0.0/8, credential: x}]}\n"), "not to a range");
 	CHECK_HAS(error_of("version: 1\nnetwork: {deny: [{host: a.b, credential: x}]}\n"), "unknown key");
-	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, rate: 3}]}\n"), "unknown key");
+	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [{host: a.b, speed: 3}]}\n"), "unknown key");
 	CHECK_HAS(error_of("version: 1\nnetwork: {allow: [a.b]}\n"), "is a single value; write a mapping");
 	CHECK_HAS(error_of("version: 1\nnetwork: {allow: {host: a.b}}\n"), "is a mapping; write a list");
 }

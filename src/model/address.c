@@ -1,0 +1,241 @@
+#include "model/address.h"
+
+#include <arpa/inet.h>
+
+#include "base/cleanup.h"
+
+static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+struct address address_of4(const uint8_t b[4])
+{
+	struct address a = {.is4 = true};
+
+	memcpy(a.b, mapped, sizeof(mapped));
+	memcpy(a.b + 12, b, 4);
+	return a;
+}
+
+struct address address_of6(const uint8_t b[16])
+{
+	struct address a = {0};
+
+	memcpy(a.b, b, sizeof(a.b));
+	a.is4 = memcmp(b, mapped, sizeof(mapped)) == 0;
+	return a;
+}
+
+bool address_same(const struct address *a, const struct address *b)
+{
+	return memcmp(a->b, b->b, sizeof(a->b)) == 0;
+}
+
+bool address_parse(struct sv s, struct address *ret)
+{
+	bool brackets = s.n >= 2 && s.p[0] == '[' && s.p[s.n - 1] == ']';
+	char text[INET6_ADDRSTRLEN];
+	uint8_t b[16];
+
+	if (brackets)
+		s = sv_n(s.p + 1, s.n - 2);
+	if (s.n == 0 || s.n >= sizeof(text) || memchr(s.p, '\0', s.n))
+		return false;
+	memcpy(text, s.p, s.n);
+	text[s.n] = '\0';
+	if (!brackets && inet_pton(AF_INET, text, b) == 1)
+		*ret = address_of4(b);
+	else if (inet_pton(AF_INET6, text, b) == 1)
+		*ret = address_of6(b);
+	else
+		return false;
+	return true;
+}
+
+const char *address_text(const struct address *a, char out[ADDRESS_TEXT])
+{
+	/* Cannot fail: the family is known and the room is enough. */
+	return inet_ntop(a->is4 ? AF_INET : AF_INET6, a->is4 ? a->b + 12 : a->b, out, ADDRESS_TEXT);
+}
+
+bool address_looks_numeric(struct sv host)
+{
+	size_t i = host.n;
+
+	while (i > 0 && host.p[i - 1] != '.')
+		i--;
+	return i < host.n && host.p[i] >= '0' && host.p[i] <= '9';
+}
+
+/* True where the first bits are the same. */
+static bool same_bits(const uint8_t *a, const uint8_t *b, unsigned bits)
+{
+	unsigned whole = bits / 8, rest = bits % 8;
+
+	if (memcmp(a, b, whole) != 0)
+		return false;
+	return rest == 0 || (a[whole] ^ b[whole]) >> (8 - rest) == 0;
+}
+
+/* RFC 6890 and its successors. The first row that fits speaks, so single addresses stand before their networks. */
+static const struct {
+	uint8_t net[4];
+	uint8_t bits;
+	uint8_t floor; /* enum address_floor */
+} floor4[] = {
+	{{169, 254, 169, 254}, 32, FLOOR_METADATA}, /* nearly every cloud */
+	{{169, 254, 170, 2}, 32, FLOOR_METADATA},   /* credentials of AWS ECS tasks */
+	{{169, 254, 170, 23}, 32, FLOOR_METADATA},  /* credentials of AWS EKS pods */
+	{{100, 100, 100, 200}, 32, FLOOR_METADATA}, /* Alibaba */
+	{{168, 63, 129, 16}, 32, FLOOR_METADATA},   /* Azure's host agent; a public address otherwise */
+	{{192, 0, 0, 192}, 32, FLOOR_METADATA},     /* Oracle */
+	{{0, 0, 0, 0}, 8, FLOOR_THIS_NETWORK},      {{10, 0, 0, 0}, 8, FLOOR_PRIVATE},
+	{{100, 64, 0, 0}, 10, FLOOR_SHARED},        {{127, 0, 0, 0}, 8, FLOOR_LOOPBACK},
+	{{169, 254, 0, 0}, 16, FLOOR_LINK_LOCAL},   {{172, 16, 0, 0}, 12, FLOOR_PRIVATE},
+	{{192, 0, 0, 0}, 24, FLOOR_RESERVED},       {{192, 0, 2, 0}, 24, FLOOR_RESERVED},
+	{{192, 88, 99, 0}, 24, FLOOR_RESERVED}, /* 6to4 relays */
+	{{192, 168, 0, 0}, 16, FLOOR_PRIVATE},      {{198, 18, 0, 0}, 15, FLOOR_RESERVED},
+	{{198, 51, 100, 0}, 24, FLOOR_RESERVED},    {{203, 0, 113, 0}, 24, FLOOR_RESERVED},
+	{{224, 0, 0, 0}, 4, FLOOR_MULTICAST},       {{240, 0, 0, 0}, 4, FLOOR_RESERVED},
+};
+
+static const struct {
+	uint8_t net[16];
+	uint8_t bits;
+	uint8_t floor;
+} floor6[] = {
+	{{0xfd, 0, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54}, 128, FLOOR_METADATA}, /* AWS */
+	{{0xfd, 0, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x23}, 128, FLOOR_METADATA},    /* AWS EKS pods */
+	{{0xfd, 0x20, 0, 0xce, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54}, 128, FLOOR_METADATA}, /* Google */
+	{{0xfd, 0, 0xc1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0xa9}, 128, FLOOR_METADATA},    /* Oracle */
+	{{0}, 128, FLOOR_THIS_NETWORK},
+	{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 128, FLOOR_LOOPBACK},
+	{{0xfc}, 7, FLOOR_PRIVATE},
+	{{0xfe, 0x80}, 10, FLOOR_LINK_LOCAL},
+	{{0xfe, 0xc0}, 10, FLOOR_PRIVATE}, /* site-local, as it was */
+	{{0xff}, 8, FLOOR_MULTICAST},
+	{{0x20, 0x01}, 23, FLOOR_RESERVED}, /* protocols, Teredo among them */
+	{{0x20, 0x01, 0x0d, 0xb8}, 32, FLOOR_RESERVED},
+	{{0x3f, 0xff}, 20, FLOOR_RESERVED}, /* documentation, RFC 9637 */
+};
+
+static enum address_floor floor_of4(const uint8_t b[4])
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(floor4); i++)
+		if (same_bits(b, floor4[i].net, floor4[i].bits))
+			return floor4[i].floor;
+	return FLOOR_NONE;
+}
+
+static enum address_floor floor_of6(const uint8_t b[16])
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(floor6); i++)
+		if (same_bits(b, floor6[i].net, floor6[i].bits))
+			return floor6[i].floor;
+	return FLOOR_NONE;
+}
+
+/* What an IPv6 address of 2000::/3 carries in itself: 6to4, and ISATAP below any prefix, maybe both. */
+static enum address_floor floor_inside(const uint8_t b[16])
+{
+	enum address_floor floor = FLOOR_NONE;
+
+	if (b[0] == 0x20 && b[1] == 0x02)
+		floor = floor_of4(b + 2);
+	/* Two bits of an interface's name say whether it is a global and a group one. */
+	if (floor == FLOOR_NONE && (b[8] & 0xfc) == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe)
+		floor = floor_of4(b + 12);
+	return floor;
+}
+
+enum address_floor address_floor(const struct address *a)
+{
+	static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b};
+	enum address_floor floor;
+
+	if (a->is4)
+		return floor_of4(a->b + 12);
+	floor = floor_of6(a->b);
+	if (floor != FLOOR_NONE)
+		return floor;
+	if (memcmp(a->b, nat64, sizeof(nat64)) == 0)
+		return floor_of4(a->b + 12);
+	/* The rest of the internet. IPv4-compatible addresses and private forms of NAT64 lie outside. */
+	return (a->b[0] & 0xe0) == 0x20 ? floor_inside(a->b) : FLOOR_RESERVED;
+}
+
+const char *address_floor_text(enum address_floor floor)
+{
+	static const char *const texts[] = {
+		[FLOOR_NONE] = NULL,
+		[FLOOR_THIS_NETWORK] = "an address of this host or network",
+		[FLOOR_LOOPBACK] = "a loopback address",
+		[FLOOR_PRIVATE] = "a private address",
+		[FLOOR_SHARED] = "a shared (carrier-grade NAT) address",
+		[FLOOR_LINK_LOCAL] = "a link-local address",
+		[FLOOR_METADATA] = "a metadata address of a cloud",
+		[FLOOR_MULTICAST] = "a multicast address",
+		[FLOOR_RESERVED] = "a reserved address",
+	};
+
+	return texts[floor];
+}
+
+struct address address_prefix(const struct address *a, unsigned bits)
+{
+	struct address r = *a;
+	unsigned i;
+
+	for (i = bits / 8; i < sizeof(r.b); i++)
+		r.b[i] = i == bits / 8 ? (uint8_t)(r.b[i] & ~(0xff >> bits % 8)) : 0;
+	return r;
+}
+
+/* One to three digits without a leading zero. */
+static bool parse_length(struct sv s, unsigned max, unsigned *ret)
+{
+	unsigned v = 0;
+	size_t i;
+
+	if (s.n == 0 || s.n > 3 || (s.p[0] == '0' && s.n > 1))
+		return false;
+	for (i = 0; i < s.n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+		v = v * 10 + (unsigned)(s.p[i] - '0');
+	}
+	*ret = v;
+	return v <= max;
+}
+
+bool cidr_parse(struct sv text, struct cidr *ret)
+{
+	const char *slash = memchr(text.p, '/', text.n);
+	struct sv name = slash ? sv_n(text.p, (size_t)(slash - text.p)) : text;
+	bool dotted = !memchr(name.p, ':', name.n);
+	unsigned bits = dotted ? 32 : 128;
+	struct address a;
+
+	if (!address_parse(name, &a))
+		return false;
+	if (slash && !parse_length(sv_n(slash + 1, text.n - name.n - 1), bits, &bits))
+		return false;
+	bits += dotted ? 96 : 0;
+	/* ::ffff:0:0/90 would be neither IPv4 nor IPv6. */
+	if (a.is4 && bits < 96)
+		return false;
+	*ret = (struct cidr){.net = address_prefix(&a, bits), .bits = (uint8_t)bits};
+	return true;
+}
+
+bool cidr_has(const struct cidr *c, const struct address *a)
+{
+	return c->net.is4 == a->is4 && same_bits(c->net.b, a->b, c->bits);
+}
+
+bool cidr_covers(const struct cidr *outer, const struct cidr *inner)
+{
+	return outer->bits <= inner->bits && cidr_has(outer, &inner->net);
+}

@@ -1,0 +1,84 @@
+/*
+ * net_judge: what rules of the network say about one question.
+ *
+ * Those who ask differ in how they find the rules for a host: policy_query looks at all of them, net_rules has an
+ * index. What a rule means, which one decides, and the words for it are here, once. Pure; the question borrows what it
+ * is given.
+ *
+ * Deny wins. Of the rules that allow, the first that fits decides. Where a rule names methods, a request that asks a
+ * server to take it for another method fits no rule that allows, and every rule that denies; where it names paths, the
+ * same holds for paths that a server may read otherwise. In mode public the rest of the internet is open too, but for
+ * the hosts of model providers: those have a door of their own.
+ */
+#ifndef CORDON_POLICY_NET_JUDGE_H
+#define CORDON_POLICY_NET_JUDGE_H
+
+#include "policy/net_match.h"
+#include "policy/policy_query.h"
+
+struct net_question {
+	struct net_host host;
+	struct sv shown;  /* the host as it was asked for */
+	uint16_t port;    /* 0: 443 or 80 */
+	struct sv method; /* p NULL: is there any that passes */
+	struct sv path;   /* without the query; p NULL: the same */
+	bool overrides;   /* asks for another method by a field or a parameter */
+	bool odd_path;
+};
+
+void net_question_host(struct net_question *q, struct sv host, uint16_t port);
+/* Either may have p NULL. target: path and query. override: a field as net_field_overrides() knows them came along. */
+void net_question_request(struct net_question *q, struct sv method, struct sv target, bool override);
+
+/* How far a rule goes along with a question, so that the nearest miss can be named. */
+enum net_fit { FIT_NONE, FIT_HOST, FIT_PORT, FIT_METHOD, FIT_ALL };
+
+bool net_rule_is_for(const struct net_rule *r, const struct net_host *h);
+
+/* For rules that are for the host. */
+enum net_fit net_rule_fits(const struct net_rule *r, const struct net_question *q);
+bool net_rule_denies(const struct net_rule *r, const struct net_question *q);
+
+/* Says more than who and where, so that the gateway must look inside of TLS. */
+bool net_rule_looks_inside(const struct net_rule *r);
+/* Looks into bodies: graphql or mcp. */
+bool net_rule_has_body(const struct net_rule *r);
+
+/* The host of a provider's URL; one that is no URL gives HOST_BAD. */
+void net_provider_host(const struct provider *p, struct net_host *ret);
+
+enum net_why {
+	WHY_RULE,     /* a rule allows it */
+	WHY_PUBLIC,   /* mode public allows it */
+	WHY_NO_NET,   /* mode none */
+	WHY_BAD_HOST, /* no host name */
+	WHY_METHOD,   /* CONNECT and TRACE, which no request may have */
+	WHY_DENIED,   /* a rule denies it */
+	WHY_FLOOR,    /* an address that only a cidr rule opens */
+	WHY_PROVIDER, /* the host of a provider */
+	WHY_NEARLY,   /* a rule is for the host, but not for this */
+	WHY_UNLISTED,
+};
+
+/* What was found in the rules. */
+struct net_found {
+	const struct net_rule *denies; /* the first that does, or NULL */
+	const struct net_rule *fits;   /* the first of those that go along furthest, or NULL */
+	enum net_fit fit;              /* how far that is */
+	bool provider;                 /* it is the host of one */
+};
+
+/* True where the rules need not be looked at. */
+bool net_judge_early(const struct policy *p, const struct net_question *q, enum net_why *ret);
+enum net_why net_judge(const struct policy *p, const struct net_question *q, const struct net_found *found);
+
+static inline bool net_why_allows(enum net_why why)
+{
+	return why == WHY_RULE || why == WHY_PUBLIC;
+}
+
+/* The same in words, for a person and for the workload. */
+void net_judge_reason(const struct policy *p, const struct net_question *q, enum net_why why,
+		      const struct net_found *found, struct reason *ret);
+
+#endif

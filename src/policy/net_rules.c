@@ -1,0 +1,359 @@
+#include "policy/net_rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "policy/net_index.h"
+
+struct ruleset {
+	struct arena *arena;
+	const struct policy *p;
+	struct net_index *allow, *deny;
+	uint32_t *budget; /* of each rule of network.allow */
+	uint32_t n_budgets;
+	struct sv *providers; /* their hosts */
+	uint32_t n_providers;
+	bool credentials; /* some rule has one */
+};
+
+/* A rule with a rate, and where that is written. */
+struct rated {
+	struct origin at;
+	uint32_t rule;
+};
+
+static int by_origin(const void *a, const void *b)
+{
+	const struct origin *x = &((const struct rated *)a)->at, *y = &((const struct rated *)b)->at;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return (x->column > y->column) - (x->column < y->column);
+}
+
+/* Rules whose rate is written in one place share a budget. */
+static bool share_budgets(struct ruleset *rules)
+{
+	const struct net_rules *allow = &rules->p->net.allow;
+	AUTO_FREE struct rated *v = calloc((size_t)allow->n + 1, sizeof(struct rated));
+	uint32_t i, n = 0;
+
+	rules->budget = arena_array(rules->arena, (size_t)allow->n + 1, sizeof(*rules->budget));
+	if (!v || !rules->budget)
+		return false;
+	for (i = 0; i < allow->n; i++)
+		if (allow->v[i].rate.set)
+			v[n++] = (struct rated){allow->v[i].rate.at, i};
+	qsort(v, n, sizeof(*v), by_origin);
+	for (i = 0; i < n; i++) {
+		if (i == 0 || by_origin(&v[i - 1], &v[i]) != 0)
+			rules->n_budgets++;
+		rules->budget[v[i].rule] = rules->n_budgets - 1;
+	}
+	return true;
+}
+
+static bool list_providers(struct ruleset *rules)
+{
+	const struct pol_inference *inf = &rules->p->inference;
+	struct net_host h;
+	uint32_t i;
+
+	rules->providers = arena_array(rules->arena, (size_t)inf->n_providers + 1, sizeof(*rules->providers));
+	if (!rules->providers)
+		return false;
+	for (i = 0; i < inf->n_providers; i++) {
+		net_provider_host(&inf->providers[i], &h);
+		if (h.n)
+			rules->providers[rules->n_providers++] = sv_n(arena_str(rules->arena, sv_n(h.text, h.n)), h.n);
+	}
+	return !arena_failed(rules->arena);
+}
+
+struct ruleset *net_rules_new(const struct policy *p)
+{
+	struct arena *a = arena_new();
+	struct ruleset *rules = a ? arena_alloc(a, sizeof(*rules)) : NULL;
+	uint32_t i;
+
+	if (!rules) {
+		arena_free(a);
+		return NULL;
+	}
+	rules->arena = a;
+	rules->p = p;
+	rules->allow = net_index_new(&p->net.allow);
+	rules->deny = net_index_new(&p->net.deny);
+	for (i = 0; i < p->net.allow.n; i++)
+		rules->credentials = rules->credentials || p->net.allow.v[i].credential.s;
+	if (!rules->allow || !rules->deny || !share_budgets(rules) || !list_providers(rules)) {
+		net_rules_free(rules);
+		return NULL;
+	}
+	return rules;
+}
+
+void net_rules_free(struct ruleset *rules)
+{
+	if (!rules)
+		return;
+	net_index_free(rules->allow);
+	net_index_free(rules->deny);
+	arena_free(rules->arena);
+}
+
+uint32_t net_rules_budgets(const struct ruleset *rules)
+{
+	return rules->n_budgets;
+}
+
+static bool is_provider(const struct ruleset *rules, const struct net_host *h)
+{
+	uint32_t i;
+
+	for (i = 0; i < rules->n_providers; i++)
+		if (sv_eq(rules->providers[i], sv_n(h->text, h->n)))
+			return true;
+	return false;
+}
+
+typedef bool denies_fn(const struct net_rule *r, const struct net_question *q);
+
+/* The first rule of network.deny that denies. */
+static const struct net_rule *find_denial(const struct ruleset *rules, const struct net_question *q, denies_fn *denies)
+{
+	const struct net_rule *v = rules->p->net.deny.v, *first = NULL;
+	struct net_cursor cursor;
+	struct net_chain chain;
+	uint32_t i;
+
+	net_index_find(rules->deny, &q->host, &cursor);
+	while (net_index_next(&cursor, &chain))
+		for (i = 0; i < chain.n && (!first || v + chain.v[i] < first); i++)
+			if (denies(v + chain.v[i], q)) {
+				first = v + chain.v[i];
+				break;
+			}
+	return first;
+}
+
+/* What has been seen on the way through the rules that allow. */
+struct search {
+	const struct net_rule *fits;
+	enum net_fit fit;
+	const struct net_rule *credential; /* the first that fits and has one */
+	uint32_t from;
+	bool every; /* look at all that fit, for their credentials */
+};
+
+static void search_chain(const struct net_rule *v, const struct net_chain *chain, const struct net_question *q,
+			 struct search *s)
+{
+	const struct net_rule *r;
+	enum net_fit fit;
+	uint32_t i;
+
+	for (i = 0; i < chain->n; i++) {
+		r = v + chain->v[i];
+		if (chain->v[i] < s->from)
+			continue;
+		/* Behind the one that decides only credentials matter. */
+		if (s->fit == FIT_ALL && r > s->fits) {
+			if (!s->every || (s->credential && r > s->credential))
+				return;
+			if (!r->credential.s)
+				continue;
+		}
+		fit = net_rule_fits(r, q);
+		if (fit == FIT_ALL && r->credential.s && (!s->credential || r < s->credential))
+			s->credential = r;
+		if (fit > s->fit || (fit == s->fit && fit != FIT_NONE && r < s->fits)) {
+			s->fit = fit;
+			s->fits = r;
+		}
+	}
+}
+
+static void find_allowed(const struct ruleset *rules, const struct net_question *q, struct search *s)
+{
+	struct net_cursor cursor;
+	struct net_chain chain;
+
+	net_index_find(rules->allow, &q->host, &cursor);
+	while (net_index_next(&cursor, &chain))
+		search_chain(rules->p->net.allow.v, &chain, q, s);
+}
+
+/* Asked for hosts that are nobody's: where a private address or a refused request is near, a person should edit the
+ * policy instead. */
+static bool may_ask(const struct policy *p, const struct net_question *q, const struct net_verdict *v)
+{
+	if (!p->net.ask.v || p->net.mode.v != NET_ALLOWLIST || q->host.class == HOST_PRIVATE)
+		return false;
+	return v->why == WHY_UNLISTED || (v->why == WHY_NEARLY && v->found.fit == FIT_HOST);
+}
+
+static void judge(const struct ruleset *rules, const struct net_question *q, struct search *s, denies_fn *denies,
+		  struct net_verdict *ret)
+{
+	*ret = (struct net_verdict){0};
+	if (!net_judge_early(rules->p, q, &ret->why)) {
+		ret->found.denies = find_denial(rules, q, denies);
+		if (!ret->found.denies)
+			find_allowed(rules, q, s);
+		ret->found.fits = s->fits;
+		ret->found.fit = s->fit;
+		ret->found.provider = rules->p->net.mode.v == NET_PUBLIC && is_provider(rules, &q->host);
+		ret->why = net_judge(rules->p, q, &ret->found);
+	}
+	ret->allow = net_why_allows(ret->why);
+	ret->ask = !ret->allow && may_ask(rules->p, q, ret);
+}
+
+/* A rule for the host and port, be it one that denies, that only requests can be held to. */
+static bool looks_inside(const struct ruleset *rules, const struct net_question *q)
+{
+	const struct net_rule *r;
+	struct net_cursor cursor;
+	struct net_chain chain;
+	uint32_t i;
+
+	net_index_find(rules->allow, &q->host, &cursor);
+	while (net_index_next(&cursor, &chain))
+		for (i = 0; i < chain.n; i++) {
+			r = &rules->p->net.allow.v[chain.v[i]];
+			if (net_rule_looks_inside(r) && net_rule_fits(r, q) == FIT_ALL)
+				return true;
+		}
+	net_index_find(rules->deny, &q->host, &cursor);
+	while (net_index_next(&cursor, &chain))
+		for (i = 0; i < chain.n; i++) {
+			r = &rules->p->net.deny.v[chain.v[i]];
+			if (net_rule_looks_inside(r) && net_port_denied(r, q->port))
+				return true;
+		}
+	return false;
+}
+
+bool net_rules_dns(const struct ruleset *rules, struct sv name)
+{
+	const struct policy *p = rules->p;
+	struct net_question q;
+	struct net_cursor cursor;
+	struct net_chain chain;
+	uint32_t i;
+
+	net_question_host(&q, name, 0);
+	if (p->net.mode.v == NET_NONE || p->net.dns.v == DNS_NONE || q.host.class != HOST_NAME)
+		return false;
+	net_index_find(rules->deny, &q.host, &cursor);
+	while (net_index_next(&cursor, &chain))
+		for (i = 0; i < chain.n; i++)
+			if (p->net.deny.v[chain.v[i]].n_ports == 0 &&
+			    !net_rule_looks_inside(&p->net.deny.v[chain.v[i]]))
+				return false;
+	net_index_find(rules->allow, &q.host, &cursor);
+	if (net_index_next(&cursor, &chain))
+		return true;
+	return p->net.mode.v == NET_PUBLIC && !is_provider(rules, &q.host);
+}
+
+void net_rules_name(const struct ruleset *rules, struct sv host, uint16_t port, struct net_verdict *ret)
+{
+	struct search s = {0};
+	struct net_question q;
+
+	net_question_host(&q, host, port);
+	judge(rules, &q, &s, net_rule_denies, ret);
+	if (ret->allow)
+		ret->way = looks_inside(rules, &q) ? NET_INSPECT : port == 443 || port == 80 ? NET_TUNNEL : NET_RAW;
+}
+
+void net_rules_request(const struct ruleset *rules, const struct net_request *request, struct net_verdict *ret)
+{
+	struct search s = {.from = request->from, .every = rules->credentials};
+	const struct net_rule *r;
+	struct net_question q;
+
+	net_question_host(&q, request->host, request->port);
+	net_question_request(&q, request->method, request->target, request->override);
+	judge(rules, &q, &s, net_rule_denies, ret);
+	r = ret->why == WHY_RULE ? ret->found.fits : NULL;
+	if (!r)
+		return;
+	ret->body = net_rule_has_body(r);
+	ret->credential = s.credential ? s.credential->credential.s : NULL;
+	ret->rate = r->rate.set ? r->rate.v : 0;
+	ret->next = (uint32_t)(r - rules->p->net.allow.v) + 1;
+	ret->budget = rules->budget[ret->next - 1];
+}
+
+/* In a tunnel nobody sees whether the methods and paths of a denial are used. */
+static bool denies_address(const struct net_rule *r, const struct net_question *q)
+{
+	return q->method.p ? net_rule_denies(r, q) : net_port_denied(r, q->port);
+}
+
+void net_rules_address(const struct ruleset *rules, const struct address *a, const struct net_request *request,
+		       bool fixed, struct net_verdict *ret)
+{
+	char text[ADDRESS_TEXT];
+	struct search s = {0};
+	struct net_question q;
+
+	net_question_host(&q, sv_of(address_text(a, text)), request->port);
+	net_question_request(&q, request->method, request->target, request->override);
+	judge(rules, &q, &s, denies_address, ret);
+	/* The name has been allowed: what is left to refuse is a denial and the floor. */
+	if (ret->why == WHY_UNLISTED || ret->why == WHY_PROVIDER ||
+	    (ret->why == WHY_NEARLY && q.host.class != HOST_PRIVATE) ||
+	    ((ret->why == WHY_FLOOR || ret->why == WHY_NEARLY) && fixed)) {
+		ret->why = WHY_PUBLIC;
+		ret->allow = true;
+	}
+	ret->ask = false;
+}
+
+bool net_rules_provider_address(const struct address *a)
+{
+	enum address_floor floor = address_floor(a);
+
+	return floor == FLOOR_NONE || floor == FLOOR_LOOPBACK || floor == FLOOR_PRIVATE || floor == FLOOR_SHARED;
+}
+
+void net_rules_reason(const struct ruleset *rules, const struct net_request *request, const struct address *a,
+		      const struct net_verdict *v, struct reason *ret)
+{
+	char address[ADDRESS_TEXT], both[320];
+	struct net_question q;
+
+	net_question_host(&q, a ? sv_of(address_text(a, address)) : request->host, request->port);
+	net_question_request(&q, request->method, request->target, request->override);
+	if (a && !sv_eq(request->host, q.shown)) {
+		(void)snprintf(both, sizeof(both), "%.*s (%s)", (int)(request->host.n < 256 ? request->host.n : 256),
+			       request->host.p, address);
+		q.shown = sv_of(both);
+	}
+	net_judge_reason(rules->p, &q, v->why, &v->found, ret);
+}
+
+const char *net_rules_where(const struct ruleset *rules, const struct net_verdict *v, struct net_where *out)
+{
+	const struct policy *p = rules->p;
+	const struct net_rule *r = v->found.denies ? v->found.denies : v->found.fits;
+	struct origin at = r                                                                       ? r->at
+			   : v->why == WHY_FLOOR || v->why == WHY_METHOD || v->why == WHY_BAD_HOST ? (struct origin){0}
+												   : p->net.mode.at;
+	struct text_shown name;
+
+	(void)text_show(&name, sv_of(at.file < p->n_files && p->files[at.file] ? p->files[at.file] : "built in"));
+	if (at.line)
+		(void)snprintf(out->s, sizeof(out->s), "%.200s:%u", name.s, at.line);
+	else
+		(void)snprintf(out->s, sizeof(out->s), "%.200s", name.s);
+	return out->s;
+}

@@ -1,0 +1,695 @@
+#include "base/buf.h"
+#include "check.h"
+#include "policy/net_rate.h"
+#include "policy/net_rules.h"
+#include "policy_memory.h"
+
+struct world {
+	struct policy *p;
+	struct ruleset *rules;
+};
+
+static struct world make(const char *text)
+{
+	struct error err;
+	struct world w = {memory_policy(text, NULL, &err), NULL};
+
+	if (!w.p) {
+		printf("# %s\n", err.text);
+		CHECK(false);
+		w.p = policy_new();
+	}
+	w.rules = net_rules_new(w.p);
+	if (!w.rules)
+		abort();
+	return w;
+}
+
+static void unmake(struct world *w)
+{
+	net_rules_free(w->rules);
+	policy_free(w->p);
+}
+
+static struct net_request get(const char *host, uint16_t port, const char *method, const char *target)
+{
+	return (struct net_request){
+		.host = sv_of(host), .port = port, .method = sv_of(method), .target = sv_of(target)};
+}
+
+static bool ask(const struct world *w, const char *host, uint16_t port, const char *method, const char *target)
+{
+	struct net_request request = get(host, port, method, target);
+	struct net_verdict v;
+
+	net_rules_request(w->rules, &request, &v);
+	return v.allow;
+}
+
+/* The way of a connection, or -1. */
+static int way(const struct world *w, const char *host, uint16_t port)
+{
+	struct net_verdict v;
+
+	net_rules_name(w->rules, sv_of(host), port, &v);
+	return v.allow ? (int)v.way : -1;
+}
+
+static bool dials(const struct world *w, const char *address, const char *host, uint16_t port, const char *method,
+		  bool fixed)
+{
+	struct net_request request = {
+		.host = sv_of(host), .port = port, .method = method ? sv_of(method) : sv_n(NULL, 0)};
+	struct net_verdict v;
+	struct address a;
+
+	request.target = method ? sv_of("/") : sv_n(NULL, 0);
+	CHECK(address_parse(sv_of(address), &a));
+	net_rules_address(w->rules, &a, &request, fixed, &v);
+	return v.allow;
+}
+
+static void a_connection_is_carried_as_its_rules_need(void)
+{
+	struct world w = make("network:\n"
+			      "  mode: allowlist\n"
+			      "  allow:\n"
+			      "    - {host: plain.example}\n"
+			      "    - {host: get.example, methods: [GET]}\n"
+			      "    - {host: path.example, paths: [\"/a/**\"]}\n"
+			      "    - {host: key.example, credential: k}\n"
+			      "    - {host: slow.example, rate: 1/s}\n"
+			      "    - {host: gql.example, graphql: {types: [query]}}\n"
+			      "    - {host: mcp.example, mcp: {tools: [x]}}\n"
+			      "    - {host: db.example, ports: [5432, 443]}\n"
+			      "    - {host: mix.example}\n"
+			      "    - {host: \"*.example\", ports: [443], methods: [GET]}\n"
+			      "    - {host: odd.test}\n"
+			      "  deny: [{host: odd.test, ports: [443], methods: [DELETE]}, {host: gone.example}]\n");
+
+	CHECK(way(&w, "plain.example", 80) == NET_TUNNEL);
+	/* The wildcard's rule is for it as well, on its port. */
+	CHECK(way(&w, "plain.example", 443) == NET_INSPECT && way(&w, "mix.example", 443) == NET_INSPECT);
+	CHECK(way(&w, "get.example", 80) == NET_INSPECT && way(&w, "path.example", 80) == NET_INSPECT);
+	CHECK(way(&w, "key.example", 80) == NET_INSPECT && way(&w, "slow.example", 80) == NET_INSPECT);
+	CHECK(way(&w, "gql.example", 80) == NET_INSPECT && way(&w, "mcp.example", 80) == NET_INSPECT);
+	CHECK(way(&w, "db.example", 5432) == NET_RAW && way(&w, "db.example", 22) == -1);
+	/* A denial of some methods is passed by in a tunnel. */
+	CHECK(way(&w, "odd.test", 443) == NET_INSPECT && way(&w, "odd.test", 80) == NET_TUNNEL);
+	CHECK(way(&w, "gone.example", 443) == -1 && way(&w, "other.test", 443) == -1);
+	unmake(&w);
+}
+
+static void names_match_whole_labels_in_any_case(void)
+{
+	struct world w = make("network: {mode: allowlist, allow: [{host: a.example}, {host: \"*.b.example\"}]}");
+
+	CHECK(way(&w, "A.Example", 443) >= 0 && way(&w, "a.example.", 443) >= 0);
+	CHECK(way(&w, "x.b.example", 443) >= 0 && way(&w, "y.x.B.EXAMPLE.", 443) >= 0);
+	CHECK(way(&w, "b.example", 443) < 0 && way(&w, "xb.example", 443) < 0 && way(&w, ".b.example", 443) < 0);
+	CHECK(way(&w, "x.a.example", 443) < 0 && way(&w, "a.example.evil.test", 443) < 0 &&
+	      way(&w, "a.example..", 443) < 0);
+	CHECK(way(&w, "evil.test\0.b.example", 443) < 0 && way(&w, "", 443) < 0 && way(&w, "*.b.example", 443) < 0);
+	CHECK(way(&w, "x..b.example", 443) < 0 && way(&w, "x b.example", 443) < 0 && way(&w, "-.b.example", 443) >= 0);
+	unmake(&w);
+}
+
+static void odd_paths_fit_no_list_of_paths(void)
+{
+	static const char *const odd[] = {"/a/..%2fb", "/a/%2Fb",     "/a/%2e%2e/b", "/a/../b",   "/a/./b", "/a//b",
+					  "/a/..;/b",  "/a/..;x=1/b", "/a/\\b",      "/a/%5Cb",   "/a/%00", "/a/%252e",
+					  "/a/%252F",  "/a/%255c",    "/a/%61",      "/a/%c3%a9", "/a/%",   "/a/%4",
+					  "/a/%zz",    "a/b",         "*",           "",          "/a/b#c", "/a/\x01",
+					  "/a/\xff",   "/a/.",        "/a/.."};
+	static const char *const plain[] = {"/a/",    "/a/b",     "/a/b?x=/../%2f", "/a/%C3%A9", "/a/%20", "/a/.b",
+					    "/a/...", "/a/b;c=d", "/a/%25",         "/a/%2520",  "/a/b/"};
+	struct world w = make("network: {mode: allowlist, allow: [{host: p.test, paths: [\"/a/**\"]}, {host: d.test}, "
+			      "{host: o.test}],\n"
+			      "  deny: [{host: d.test, paths: [\"/secret/**\"]}]}");
+	size_t i;
+
+	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+		if (ask(&w, "p.test", 443, "GET", odd[i]) || ask(&w, "d.test", 443, "GET", odd[i]) ||
+		    !ask(&w, "o.test", 443, "GET", odd[i])) {
+			printf("# %s\n", odd[i]);
+			CHECK(false);
+		}
+	for (i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (!ask(&w, "p.test", 443, "GET", plain[i]) || !ask(&w, "d.test", 443, "GET", plain[i])) {
+			printf("# %s\n", plain[i]);
+			CHECK(false);
+		}
+	CHECK(!ask(&w, "p.test", 443, "GET", "/a") && !ask(&w, "p.test", 443, "GET", "/ab/c") &&
+	      !ask(&w, "d.test", 443, "GET", "/secret/x"));
+	unmake(&w);
+}
+
+static void another_method_is_not_asked_for_where_methods_are_restricted(void)
+{
+	static const char *const overriding[] = {"/?_method=PUT", "/?a=b&_method=PUT", "/?a;_method=x",
+						 "/?%5Fmethod=x", "/?%5fmeth%6fd=x",   "/?_METHOD=x",
+						 "/?+_method=x",  "/?.method=x",       "/?%20_method",
+						 "/?_method[]=x", "/?_method%00=x",    "/?X-HTTP-Method-Override=PUT",
+						 "/?%2Emethod=x", "/?[method=x"};
+	static const char *const fine[] = {"/_method", "/?a=_method", "/?method=x", "/?x_method=y",
+					   "/?",       "/?&&",        "/?=_method"};
+	struct world w = make("network: {mode: allowlist, allow: [{host: m.test, methods: [GET, POST]}, {host: "
+			      "d.test}, {host: o.test}],\n"
+			      "  deny: [{host: d.test, methods: [DELETE]}]}");
+	struct net_request request = get("m.test", 443, "POST", "/");
+	struct net_verdict v;
+	size_t i;
+
+	for (i = 0; i < sizeof(overriding) / sizeof(overriding[0]); i++)
+		if (ask(&w, "m.test", 443, "POST", overriding[i]) || ask(&w, "d.test", 443, "POST", overriding[i]) ||
+		    !ask(&w, "o.test", 443, "POST", overriding[i])) {
+			printf("# %s\n", overriding[i]);
+			CHECK(false);
+		}
+	for (i = 0; i < sizeof(fine) / sizeof(fine[0]); i++)
+		if (!ask(&w, "m.test", 443, "POST", fine[i]) || !ask(&w, "d.test", 443, "POST", fine[i])) {
+			printf("# %s\n", fine[i]);
+			CHECK(false);
+		}
+	net_rules_request(w.rules, &request, &v);
+	CHECK(v.allow);
+	request.override = true;
+	net_rules_request(w.rules, &request, &v);
+	CHECK(!v.allow && v.why == WHY_NEARLY);
+	CHECK(net_field_overrides(sv_of("x-http-method")) && net_field_overrides(sv_of("x-method-override")) &&
+	      net_field_overrides(sv_of("x-http-method-override")) && !net_field_overrides(sv_of("x-method")));
+	/* What allows is exact, what denies is not. */
+	CHECK(!ask(&w, "m.test", 443, "get", "/") && !ask(&w, "d.test", 443, "delete", "/") &&
+	      !ask(&w, "o.test", 443, "TRACE", "/"));
+	unmake(&w);
+}
+
+static void the_address_that_is_dialled_is_held_to_the_floor(void)
+{
+	struct world w = make("network: {mode: allowlist, allow: [{host: n.test}, {host: db.test, ports: [5432]}, "
+			      "{cidr: 10.1.2.0/24, ports: [5432]},\n"
+			      "  {cidr: 10.9.0.0/16, methods: [GET]}],\n"
+			      "  deny: [{cidr: 10.1.2.128/25}, {cidr: 8.8.0.0/16}, {host: 9.9.9.9}, {cidr: 1.1.0.0/16, "
+			      "methods: [POST]}, {cidr: 10.9.9.0/24}]}");
+
+	CHECK(dials(&w, "93.184.216.34", "n.test", 443, NULL, false) &&
+	      dials(&w, "2606:4700::1", "n.test", 443, NULL, false));
+	CHECK(!dials(&w, "127.0.0.1", "n.test", 443, NULL, false) && dials(&w, "127.0.0.1", "n.test", 443, NULL, true));
+	CHECK(!dials(&w, "::ffff:127.0.0.1", "n.test", 443, NULL, false) &&
+	      !dials(&w, "64:ff9b::7f00:1", "n.test", 443, NULL, false));
+	CHECK(dials(&w, "10.1.2.3", "db.test", 5432, NULL, false) &&
+	      !dials(&w, "10.1.2.3", "db.test", 443, NULL, false));
+	CHECK(!dials(&w, "10.1.3.3", "db.test", 5432, NULL, false) &&
+	      !dials(&w, "169.254.169.254", "n.test", 80, "GET", false));
+	CHECK(!dials(&w, "64:ff9b::10.1.2.3", "db.test", 5432, NULL, false));
+	/* Denials hold for names too, and for the operator's own answers. */
+	CHECK(!dials(&w, "10.1.2.200", "db.test", 5432, NULL, false) &&
+	      !dials(&w, "8.8.8.8", "n.test", 443, NULL, false));
+	CHECK(!dials(&w, "8.8.8.8", "n.test", 443, NULL, true) && !dials(&w, "9.9.9.9", "n.test", 443, NULL, false));
+	CHECK(!dials(&w, "10.9.9.1", "n.test", 443, NULL, true));
+	/* What is denied for some methods is denied where nobody sees them. */
+	CHECK(!dials(&w, "1.1.1.1", "n.test", 443, NULL, false) && !dials(&w, "1.1.1.1", "n.test", 443, "POST", false));
+	CHECK(dials(&w, "1.1.1.1", "n.test", 443, "GET", false));
+	/* A range opens an address for what the range allows. */
+	CHECK(dials(&w, "10.9.0.1", "n.test", 443, "GET", false) &&
+	      !dials(&w, "10.9.0.1", "n.test", 443, "POST", false));
+	unmake(&w);
+}
+
+static void providers_may_be_local_but_not_metadata(void)
+{
+	static const char *const good[] = {"8.8.8.8",     "127.0.0.1", "::1",       "10.1.2.3",
+					   "192.168.1.1", "fd12::1",   "100.64.1.1"};
+	static const char *const bad[] = {
+		"169.254.169.254", "169.254.1.1",   "0.0.0.0",         "::",      "224.0.0.1",
+		"255.255.255.255", "fd00:ec2::254", "100.100.100.200", "fe80::1", "64:ff9b::169.254.169.254"};
+	struct address a;
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		CHECK(address_parse(sv_of(good[i]), &a) && net_rules_provider_address(&a));
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK(address_parse(sv_of(bad[i]), &a) && !net_rules_provider_address(&a));
+}
+
+static void providers_have_a_door_of_their_own(void)
+{
+	struct world w =
+		make("network: {mode: public, deny: [{host: \"*.paste.test\"}]}\n"
+		     "inference: {providers: {anthropic: {}, local: {kind: openai, url: "
+		     "\"https://[2606:4700::1]:8000/v1\"}, gpu: {kind: openai, url: \"http://gpu.test:8000\"}}}");
+	struct reason why;
+
+	CHECK(way(&w, "pypi.org", 443) == NET_TUNNEL && way(&w, "pypi.org", 22) == NET_RAW &&
+	      way(&w, "x.paste.test", 443) < 0);
+	CHECK(way(&w, "api.anthropic.com", 443) < 0 && way(&w, "API.anthropic.com.", 443) < 0 &&
+	      way(&w, "gpu.test", 22) < 0);
+	CHECK(way(&w, "2606:4700:0::1", 443) < 0 && way(&w, "2606:4700::2", 443) == NET_TUNNEL);
+	CHECK(!net_rules_dns(w.rules, sv_of("api.anthropic.com")) && net_rules_dns(w.rules, sv_of("pypi.org")));
+	policy_query_host(w.p, "api.anthropic.com", 443, NULL, NULL, &why);
+	CHECK(why.answer == ANSWER_DENY && strstr(why.text, "base URL"));
+	unmake(&w);
+	w = make(
+		"network: {mode: public, allow: [{host: api.anthropic.com}]}\ninference: {providers: {anthropic: {}}}");
+	CHECK(way(&w, "api.anthropic.com", 443) == NET_TUNNEL);
+	unmake(&w);
+}
+
+static void only_names_that_can_be_reached_resolve(void)
+{
+	struct world w = make("network: {mode: allowlist, allow: [{host: a.test, ports: [5432]}, {host: \"*.b.test\"}, "
+			      "{host: c.test}, {host: e.test}, {cidr: 10.0.0.0/8}],\n"
+			      "  deny: [{host: c.test}, {host: x.b.test, ports: [443]}, {host: e.test, paths: [/x]}]}");
+
+	CHECK(net_rules_dns(w.rules, sv_of("a.test")) && net_rules_dns(w.rules, sv_of("A.TEST.")) &&
+	      net_rules_dns(w.rules, sv_of("q.b.test")));
+	CHECK(!net_rules_dns(w.rules, sv_of("b.test")) && !net_rules_dns(w.rules, sv_of("c.test")) &&
+	      net_rules_dns(w.rules, sv_of("x.b.test")));
+	CHECK(net_rules_dns(w.rules, sv_of("e.test")) && !net_rules_dns(w.rules, sv_of("secret.evil.test")) &&
+	      !net_rules_dns(w.rules, sv_of("")));
+	CHECK(!net_rules_dns(w.rules, sv_of("localhost")) && !net_rules_dns(w.rules, sv_of("10.0.0.1")));
+	unmake(&w);
+	w = make("network: {mode: allowlist, dns: none, allow: [{host: a.test}]}");
+	CHECK(!net_rules_dns(w.rules, sv_of("a.test")) && way(&w, "a.test", 443) == NET_TUNNEL);
+	unmake(&w);
+	w = make("network: {mode: none}");
+	CHECK(!net_rules_dns(w.rules, sv_of("a.test")) && way(&w, "a.test", 443) < 0);
+	unmake(&w);
+}
+
+static void a_credential_goes_along_with_any_rule_that_fits_and_names_it(void)
+{
+	struct world w = make("network:\n  mode: allowlist\n  allow:\n"
+			      "    - {host: a.test}\n"
+			      "    - {host: \"*.test\", methods: [POST], credential: second}\n"
+			      "    - {host: a.test, methods: [GET], credential: first}\n");
+	struct net_request request = get("a.test", 443, "GET", "/");
+	struct net_where where;
+	struct net_verdict v;
+
+	net_rules_request(w.rules, &request, &v);
+	CHECK(v.allow && v.found.fits == &w.p->net.allow.v[0]);
+	CHECK_STR(v.credential, "first");
+	CHECK_STR(net_rules_where(w.rules, &v, &where), "p.yaml:5");
+	request.method = sv_of("POST");
+	net_rules_request(w.rules, &request, &v);
+	CHECK_STR(v.credential, "second");
+	request.method = sv_of("PUT");
+	net_rules_request(w.rules, &request, &v);
+	CHECK(v.allow && !v.credential);
+	unmake(&w);
+}
+
+static void a_body_that_fits_one_rule_not_may_fit_another(void)
+{
+	struct world w = make("network:\n  mode: allowlist\n  allow:\n"
+			      "    - {host: a.test, mcp: {tools: [x]}, credential: k}\n"
+			      "    - {host: b.test}\n"
+			      "    - {host: a.test, mcp: {tools: [y]}}\n"
+			      "    - {host: a.test, paths: [/plain]}\n");
+	struct net_request request = get("a.test", 443, "POST", "/mcp");
+	struct net_verdict v;
+
+	net_rules_request(w.rules, &request, &v);
+	CHECK(v.allow && v.body && v.next == 1 && v.credential);
+	request.from = v.next;
+	net_rules_request(w.rules, &request, &v);
+	CHECK(v.allow && v.body && v.next == 3 && !v.credential && v.found.fits == &w.p->net.allow.v[2]);
+	request.from = v.next;
+	net_rules_request(w.rules, &request, &v);
+	CHECK(!v.allow);
+	request.target = sv_of("/plain");
+	net_rules_request(w.rules, &request, &v);
+	CHECK(v.allow && !v.body);
+	unmake(&w);
+}
+
+static void a_person_is_asked_only_about_hosts_that_nobody_refused(void)
+{
+	struct world w = make("network: {mode: allowlist, ask: true, allow: [{host: a.test, methods: [GET]}], deny: "
+			      "[{host: d.test}]}");
+	struct net_request request = get("new.test", 443, "GET", "/");
+	struct net_verdict v;
+
+	net_rules_name(w.rules, request.host, 443, &v);
+	CHECK(!v.allow && v.ask);
+	net_rules_name(w.rules, sv_of("a.test"), 22, &v);
+	CHECK(!v.allow && v.ask);
+	net_rules_name(w.rules, sv_of("d.test"), 443, &v);
+	CHECK(!v.allow && !v.ask);
+	net_rules_name(w.rules, sv_of("10.0.0.1"), 443, &v);
+	CHECK(!v.allow && !v.ask);
+	net_rules_name(w.rules, sv_of("0x7f.1"), 443, &v);
+	CHECK(!v.allow && !v.ask);
+	request = get("a.test", 443, "POST", "/");
+	net_rules_request(w.rules, &request, &v);
+	CHECK(!v.allow && !v.ask);
+	unmake(&w);
+	w = make("network: {mode: allowlist, allow: [{host: a.test}]}");
+	net_rules_name(w.rules, sv_of("new.test"), 443, &v);
+	CHECK(!v.allow && !v.ask);
+	unmake(&w);
+}
+
+static void a_refusal_names_rule_and_remedy(void)
+{
+	struct world w = make(
+		"network:\n  mode: allowlist\n  allow:\n    - {host: a.test, methods: [GET], paths: [\"/x/**\"]}\n");
+	struct net_request request = get("a.test", 443, "POST", "/x/");
+	struct net_where where;
+	struct net_verdict v;
+	struct reason why;
+	struct address a;
+
+	net_rules_request(w.rules, &request, &v);
+	net_rules_reason(w.rules, &request, NULL, &v, &why);
+	CHECK_STR(why.text, "a.test is allowed with GET only, not with POST.");
+	CHECK_STR(net_rules_where(w.rules, &v, &where), "p.yaml:5");
+	request = get("a.test", 443, "GET", "/x/..%2fy");
+	net_rules_request(w.rules, &request, &v);
+	net_rules_reason(w.rules, &request, NULL, &v, &why);
+	CHECK(strstr(why.text, "in more than one way") && strstr(why.hint, "encoded slashes"));
+	request = get("a.test", 443, "GET", "/x/?_method=PUT");
+	net_rules_request(w.rules, &request, &v);
+	net_rules_reason(w.rules, &request, NULL, &v, &why);
+	CHECK(strstr(why.text, "another method") && strstr(why.hint, "_method"));
+	request = get("b.test\x1b[2J", 443, "GET", "/");
+	net_rules_request(w.rules, &request, &v);
+	net_rules_reason(w.rules, &request, NULL, &v, &why);
+	CHECK(v.why == WHY_BAD_HOST && !strchr(why.text, '\x1b'));
+	request = get("a.test", 443, "GET", "/x/");
+	CHECK(address_parse(sv_of("169.254.169.254"), &a));
+	net_rules_address(w.rules, &a, &request, false, &v);
+	net_rules_reason(w.rules, &request, &a, &v, &why);
+	CHECK_STR(why.text, "a.test (169.254.169.254) is a metadata address of a cloud; only a cidr rule opens one.");
+	CHECK_STR(net_rules_where(w.rules, &v, &where), "built in");
+	unmake(&w);
+}
+
+static void rates_written_in_one_place_share_a_budget(void)
+{
+	struct error err;
+	struct world w = {memory_policy("network:\n  mode: allowlist\n  allow:\n"
+					"    - {host: a.test, paths: [/1], rate: 5/s}\n"
+					"    - {host: a.test, paths: [/2], rate: 50/s}\n"
+					"    - {host: a.test, paths: [/3]}\n"
+					"    - {host: b.test, rate: 1/m}\n"
+					"    - {host: c.test}\n",
+					"network:\n  mode: allowlist\n  allow:\n    - {host: a.test, rate: 10/s}\n    "
+					"- {host: b.test}\n    - {host: c.test}\n",
+					&err),
+			  NULL};
+	struct net_request request = get("a.test", 443, "GET", "/1");
+	struct net_verdict one, two, three, b, c;
+
+	CHECK(w.p != NULL);
+	if (!w.p)
+		return;
+	w.rules = net_rules_new(w.p);
+	net_rules_request(w.rules, &request, &one);
+	request.target = sv_of("/2");
+	net_rules_request(w.rules, &request, &two);
+	request.target = sv_of("/3");
+	net_rules_request(w.rules, &request, &three);
+	request.host = sv_of("b.test");
+	net_rules_request(w.rules, &request, &b);
+	request.host = sv_of("c.test");
+	net_rules_request(w.rules, &request, &c);
+	CHECK(one.rate == 5 * 3600 && two.rate == 10 * 3600 && three.rate == 10 * 3600 && b.rate == 60 && c.rate == 0);
+	CHECK(one.budget == two.budget && two.budget == three.budget && b.budget != one.budget);
+	CHECK(net_rules_budgets(w.rules) == 2);
+	unmake(&w);
+}
+
+static void a_budget_lets_its_rate_pass_and_no_more(void)
+{
+	static const uint64_t ms = 1000000;
+	struct net_budget b = {0};
+	uint64_t now;
+	int n = 0;
+
+	for (now = 5000 * ms; now < 15000 * ms; now += ms)
+		n += net_rate_take(&b, 10 * 3600, now);
+	/* Ten a second, and the burst at the start. */
+	CHECK(n >= 100 && n <= 110);
+	b = (struct net_budget){0};
+	CHECK(net_rate_take(&b, 60, 1) && !net_rate_take(&b, 60, 2) && !net_rate_take(&b, 60, 59000 * ms) &&
+	      net_rate_take(&b, 60, 60001 * ms));
+	/* Two rates in one budget get no more than the higher one. */
+	b = (struct net_budget){0};
+	for (n = 0, now = 5000 * ms; now < 15000 * ms; now += ms)
+		n += net_rate_take(&b, now % (2 * ms) ? 3600 : 10 * 3600, now);
+	CHECK(n <= 110);
+	/* An idle hour saves nothing up. */
+	b = (struct net_budget){0};
+	CHECK(net_rate_take(&b, 2 * 3600, 1));
+	for (n = 0; net_rate_take(&b, 2 * 3600, 3600 * 1000 * ms); n++)
+		;
+	CHECK(n == 2);
+}
+
+/* \xNN and \\ in a line of the corpus. */
+static size_t unescape(char *s)
+{
+	char *to = s, *start = s;
+	unsigned byte;
+
+	for (; *s; s++) {
+		if (s[0] == '\\' && s[1] == 'x' && sscanf(s + 2, "%2x", &byte) == 1) {
+			*to++ = (char)byte;
+			s += 3;
+		} else {
+			s += s[0] == '\\' && s[1] == '\\';
+			*to++ = *s;
+		}
+	}
+	return (size_t)(to - start);
+}
+
+static void no_spelling_of_an_address_gets_by(void)
+{
+	static const char *const verdicts[] = {
+		[HOST_NAME] = "name", [HOST_PUBLIC] = "public", [HOST_PRIVATE] = "floor", [HOST_BAD] = "bad"};
+	struct world w = make("network: {mode: public}");
+	FILE *f = fopen(TESTS_DIR "/gate/corpus/ssrf.txt", "re");
+	char line[512], *host;
+	struct net_verdict v;
+	enum host_class class;
+	size_t n;
+	int lines = 0;
+
+	CHECK(f != NULL);
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		host = strchr(line, ' ');
+		if (line[0] == '#' || !host)
+			continue;
+		*host++ = '\0';
+		n = unescape(host);
+		lines++;
+		class = net_host_class(sv_n(host, n));
+		net_rules_name(w.rules, sv_n(host, n), 443, &v);
+		if (strcmp(verdicts[class], line) != 0 || v.allow != (class == HOST_NAME || class == HOST_PUBLIC)) {
+			printf("# %s: %s, want %s\n", host, verdicts[class], line);
+			CHECK(false);
+		}
+	}
+	CHECK(lines > 150);
+	if (f)
+		(void)fclose(f);
+	unmake(&w);
+}
+
+/* A small generator, so that a failure comes again. */
+static uint32_t random_next(uint64_t *state, uint32_t below)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)(*state >> 33) % below;
+}
+
+static const char *pick(uint64_t *state, const char *const *words, uint32_t n)
+{
+	return words[random_next(state, n)];
+}
+
+#define PICK(state, words) pick(state, words, sizeof(words) / sizeof((words)[0]))
+
+static void random_rule(uint64_t *s, struct buf *out, bool allow)
+{
+	static const char *const subjects[] = {
+		"host: a.test",           "host: b.a.test",       "host: \"*.a.test\"",       "host: \"*.test\"",
+		"host: c.b.a.test",       "host: 8.8.8.8",        "cidr: \"10.0.0.0/8\"",     "cidr: \"10.1.0.0/16\"",
+		"cidr: \"10.1.2.3/32\"",  "cidr: \"0.0.0.0/0\"",  "cidr: \"::/0\"",           "cidr: \"fd00::/8\"",
+		"host: \"2606:4700::1\"", "host: \"*.b.a.test\"", "cidr: \"2606:4700::/32\"", "host: localhost",
+		"cidr: \"127.0.0.0/8\""};
+	static const char *const ports[] = {"", "", ", ports: [443]", ", ports: [80, 5432]", ", ports: [22]"};
+	static const char *const methods[] = {"", "", ", methods: [GET]", ", methods: [POST, PUT]"};
+	static const char *const paths[] = {"", "", ", paths: [\"/x/**\"]", ", paths: [/y, \"/*/z\"]"};
+
+	/* One by one: the order in which arguments are evaluated is the compiler's. */
+	(void)buf_printf(out, "{%s", PICK(s, subjects));
+	(void)buf_str(out, PICK(s, ports));
+	(void)buf_str(out, PICK(s, methods));
+	(void)buf_str(out, PICK(s, paths));
+	(void)buf_str(out, allow && random_next(s, 8) == 0 ? ", rate: 3/s}, " : "}, ");
+}
+
+static struct world random_world(uint64_t *s)
+{
+	static const char *const modes[] = {"allowlist", "allowlist", "allowlist", "public", "none"};
+	static const char *const providers[] = {
+		"", "inference: {providers: {v: {kind: openai, url: \"http://a.test:1/v1\"}}}\n"};
+	AUTO_BUF text = {0};
+	uint32_t i, n;
+
+	buf_init(&text, 32768);
+	(void)buf_str(&text, PICK(s, providers));
+	(void)buf_printf(&text, "network: {mode: %s, allow: [", PICK(s, modes));
+	for (i = 0, n = random_next(s, 12); i < n; i++)
+		random_rule(s, &text, true);
+	(void)buf_str(&text, "], deny: [");
+	for (i = 0, n = random_next(s, 4); i < n; i++)
+		random_rule(s, &text, false);
+	(void)buf_str(&text, "]}\n");
+	return make(buf_view(&text).p);
+}
+
+static void why_and_the_gateway_give_the_same_answers(void)
+{
+	static const char *const hosts[] = {
+		"a.test",    "b.a.test",  "c.b.a.test", "x.y.a.test",    "A.TEST.",         "test",           "z.test",
+		"8.8.8.8",   "10.1.2.3",  "10.1.9.9",   "10.200.0.1",    "2606:4700::1",    "[2606:4700::2]", "fd00::1",
+		"localhost", "127.0.0.1", "0x7f.1",     "other.example", "::ffff:10.1.2.3", "bad..host"};
+	static const uint16_t ports[] = {443, 80, 22, 5432};
+	static const char *const methods[] = {"GET", "POST", "DELETE", "get"};
+	static const char *const targets[] = {"/",    "/x/",     "/x/a/b",          "/y",
+					      "/q/z", "/x/%2fy", "/x/?_method=PUT", "/y?a=b"};
+	uint64_t s = 42;
+	int worlds, asked, allowed = 0, total = 0;
+
+	for (worlds = 0; worlds < 600; worlds++) {
+		struct world w = random_world(&s);
+
+		for (asked = 0; asked < 60; asked++) {
+			const char *host = PICK(&s, hosts), *method = PICK(&s, methods), *target = PICK(&s, targets);
+			uint16_t port = ports[random_next(&s, 4)];
+			struct net_request request = get(host, port, method, target);
+			struct reason linear, indexed;
+			struct net_verdict v;
+
+			policy_query_host(w.p, host, port, method, target, &linear);
+			net_rules_request(w.rules, &request, &v);
+			net_rules_reason(w.rules, &request, NULL, &v, &indexed);
+			if (v.allow != (linear.answer == ANSWER_ALLOW) || indexed.answer != linear.answer ||
+			    strcmp(linear.text, indexed.text) != 0 || strcmp(linear.rule, indexed.rule) != 0 ||
+			    memcmp(&linear.at, &indexed.at, sizeof(linear.at)) != 0 ||
+			    strcmp(linear.hint, indexed.hint) != 0) {
+				printf("# world %d: %s:%u %s %s: \"%s\" and \"%s\"\n", worlds, host, port, method,
+				       target, linear.text, indexed.text);
+				CHECK(false);
+			}
+			policy_query_host(w.p, host, port, NULL, NULL, &linear);
+			net_rules_name(w.rules, sv_of(host), port, &v);
+			CHECK(v.allow == (linear.answer == ANSWER_ALLOW));
+			total++;
+			allowed += v.allow;
+		}
+		unmake(&w);
+	}
+	printf("# %d of %d connections are allowed\n", allowed, total);
+	CHECK(allowed > total / 10 && allowed < total * 9 / 10);
+}
+
+/* What a connection may carry is never more than what its requests would be allowed. */
+static void a_tunnel_hides_nothing_that_a_rule_refuses(void)
+{
+	static const char *const hosts[] = {"a.test", "b.a.test", "c.b.a.test", "8.8.8.8", "10.1.2.3", "2606:4700::1"};
+	static const char *const methods[] = {"GET", "POST", "DELETE"};
+	static const char *const targets[] = {"/", "/x/", "/y", "/q/z", "/x/%2fy"};
+	static const uint16_t ports[] = {443, 80, 22, 5432};
+	uint64_t s = 7;
+	int worlds, h, p, m, t, tunnels = 0;
+
+	for (worlds = 0; worlds < 300; worlds++) {
+		struct world w = random_world(&s);
+
+		for (h = 0; h < 6; h++)
+			for (p = 0; p < 4; p++) {
+				int carried = way(&w, hosts[h], ports[p]);
+
+				if (carried != NET_TUNNEL && carried != NET_RAW)
+					continue;
+				tunnels++;
+				for (m = 0; m < 3; m++)
+					for (t = 0; t < 5; t++)
+						CHECK(ask(&w, hosts[h], ports[p], methods[m], targets[t]));
+			}
+		unmake(&w);
+	}
+	CHECK(tunnels > 100);
+}
+
+static void ten_thousand_rules_keep_their_order(void)
+{
+	struct policy *p = policy_new();
+	struct net_rule *v;
+	struct world w;
+	char name[64];
+	uint32_t i;
+
+	if (!p)
+		abort();
+	v = arena_array(p->arena, 10000, sizeof(*v));
+	if (!v)
+		abort();
+	for (i = 0; i < 10000; i++) {
+		v[i].at = (struct origin){0, i + 1, 1};
+		if (i % 3 == 2)
+			v[i].cidr = arena_printf(p->arena, "10.%u.%u.0/24", i / 256, i % 256);
+		else
+			v[i].host = arena_printf(p->arena, i % 3 ? "*.h%u.test" : "h%u.test", i);
+	}
+	p->net.allow = (struct net_rules){v, 10000, true};
+	p->net.mode = (struct pol_num){NET_ALLOWLIST, true, {0}};
+	w = (struct world){p, net_rules_new(p)};
+	if (!w.rules)
+		abort();
+	for (i = 0; i < 10000; i++) {
+		struct net_verdict verdict;
+
+		if (i % 3 == 2)
+			(void)snprintf(name, sizeof(name), "10.%u.%u.9", i / 256, i % 256);
+		else
+			(void)snprintf(name, sizeof(name), i % 3 ? "x.h%u.test" : "h%u.test", i);
+		net_rules_name(w.rules, sv_of(name), 443, &verdict);
+		CHECK(verdict.allow && verdict.found.fits == &v[i]);
+	}
+	CHECK(way(&w, "h1.test", 443) < 0 && way(&w, "x.h0.test", 443) < 0 && way(&w, "10.255.0.1", 443) < 0);
+	unmake(&w);
+}
+
+int main(void)
+{
+	static const struct check_case cases[] = {
+		CASE(a_connection_is_carried_as_its_rules_need),
+		CASE(names_match_whole_labels_in_any_case),
+		CASE(odd_paths_fit_no_list_of_paths),
+		CASE(another_method_is_not_asked_for_where_methods_are_restricted),
+		CASE(the_address_that_is_dialled_is_held_to_the_floor),
+		CASE(providers_may_be_local_but_not_metadata),
+		CASE(providers_have_a_door_of_their_own),
+		CASE(only_names_that_can_be_reached_resolve),
+		CASE(a_credential_goes_along_with_any_rule_that_fits_and_names_it),
+		CASE(a_body_that_fits_one_rule_not_may_fit_another),
+		CASE(a_person_is_asked_only_about_hosts_that_nobody_refused),
+		CASE(a_refusal_names_rule_and_remedy),
+		CASE(rates_written_in_one_place_share_a_budget),
+		CASE(a_budget_lets_its_rate_pass_and_no_more),
+		CASE(no_spelling_of_an_address_gets_by),
+		CASE(why_and_the_gateway_give_the_same_answers),
+		CASE(a_tunnel_hides_nothing_that_a_rule_refuses),
+		CASE(ten_thousand_rules_keep_their_order),
+	};
+
+	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
+}
