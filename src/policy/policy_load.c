@@ -1,5 +1,6 @@
 #include "policy/policy_load.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,6 +13,8 @@
 #include "policy/policy_mandatory.h"
 #include "policy/policy_profile.h"
 #include "policy/policy_role.h"
+
+enum { NAMES_MAX = 64 };
 
 /* What shipped profiles are called where a path would stand. */
 static const char shipped_prefix[] = "profile:";
@@ -70,16 +73,50 @@ static int shipped_text(const char *profile, struct arena *a, struct policy_text
 	return ret->name && buf_sv(&ret->bytes, p->text) == 0 ? 0 : policy_no_memory(err);
 }
 
-static int fail_profile(const char *profile, struct error *err)
+/* Behind the shipped ones: those of the operator's own that could be meant. Returns how many names there are. */
+static size_t own_profiles(const struct load *l, struct arena *a, const char **names, size_t n)
 {
-	const char *near = text_nearest(sv_of(profile), policy_profile_names);
-	struct text_shown name;
+	const char *path = l->req->config_dir ? arena_printf(a, "%s/profiles", l->req->config_dir) : NULL;
+	DIR *d = path ? opendir(path) : NULL;
+	struct dirent *e;
 
+	while (d && n < NAMES_MAX && (e = readdir(d))) {
+		struct sv s = sv_of(e->d_name);
+
+		if (!sv_ends(s, ".yaml") || s.n <= 5 || memchr(s.p, '.', s.n - 5))
+			continue;
+		names[n] = arena_str(a, sv_n(s.p, s.n - 5));
+		n += names[n] != NULL;
+	}
+	if (d)
+		(void)closedir(d);
+	return n;
+}
+
+static int fail_profile(const struct load *l, const char *profile, struct arena *a, struct error *err)
+{
+	const char *names[NAMES_MAX + 1] = {0}, *near;
+	struct text_shown name;
+	AUTO_BUF all = {0};
+	size_t n = 0, i;
+
+	while (n < NAMES_MAX && policy_profile_names[n]) {
+		names[n] = policy_profile_names[n];
+		n++;
+	}
+	n = own_profiles(l, a, names, n);
+	buf_init(&all, 4096);
+	for (i = 0; i < n; i++) {
+		(void)buf_str(&all, i ? ", " : "");
+		text_escape(&all, sv_of(names[i]), 64);
+	}
+	near = text_nearest(sv_of(profile), names);
 	(void)text_show(&name, sv_of(profile));
 	if (near)
-		return error_set(err, ERROR_INPUT, "there is no profile \"%.100s\"; did you mean \"%s\"?", name.s,
-				 near);
-	return error_set(err, ERROR_INPUT, "there is no profile \"%.100s\"; a file is named by its path", name.s);
+		return error_set(err, ERROR_INPUT, "there is no profile \"%.80s\"; did you mean \"%.64s\"? There are %.250s",
+				 name.s, text_show(&(struct text_shown){0}, sv_of(near)), all.p);
+	return error_set(err, ERROR_INPUT, "there is no profile \"%.80s\"; there are %.250s; a file is named by its path, such as ./%.40s.yaml",
+			 name.s, all.p, name.s);
 }
 
 static int get_profile(struct load *l, const struct policy_want *want, struct arena *a, struct policy_text *ret,
@@ -90,7 +127,7 @@ static int get_profile(struct load *l, const struct policy_want *want, struct ar
 	int r = 1;
 
 	if (want->name[0] == '\0' || strpbrk(want->name, "/."))
-		return fail_profile(want->name, err);
+		return fail_profile(l, want->name, a, err);
 	if (l->req->config_dir) {
 		path = arena_printf(a, "%s/profiles/%s.yaml", l->req->config_dir, want->name);
 		/* A profile that extends its own name means the one it hides. */
@@ -99,7 +136,7 @@ static int get_profile(struct load *l, const struct policy_want *want, struct ar
 	}
 	if (r == 1)
 		r = shipped_text(want->name, a, ret, err);
-	return r == 1 ? fail_profile(want->name, err) : r;
+	return r == 1 ? fail_profile(l, want->name, a, err) : r;
 }
 
 /* Where a file is, seen from the text that names it. */
