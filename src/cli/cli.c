@@ -51,6 +51,26 @@ const struct option_value *call_next(const struct call *call, const char *option
 	return NULL;
 }
 
+int call_choice(const char *option, const char *value, const char *const *choices, struct error *err)
+{
+	const char *near = text_nearest(sv_of(value), choices);
+	struct text_shown shown;
+	AUTO_BUF all = {0};
+	int i;
+
+	buf_init(&all, 300);
+	for (i = 0; choices[i]; i++) {
+		if (strcmp(choices[i], value) == 0)
+			return i;
+		(void)buf_printf(&all, "%s%s", i ? ", " : "", choices[i]);
+	}
+	(void)text_show(&shown, sv_of(value));
+	if (near)
+		return error_set(err, ERROR_USAGE, "%s: \"%.80s\" is none of %s; did you mean \"%s\"?", option, shown.s, all.p,
+				 near);
+	return error_set(err, ERROR_USAGE, "%s: \"%.80s\" is none of %s", option, shown.s, all.p);
+}
+
 void call_note(const struct call *call, const char *format, ...)
 {
 	AUTO_BUF line = {0};
@@ -130,7 +150,7 @@ static int no_such_group_verb(const struct verb *table, const char *group, const
 			 text_show(&shown, sv_of(word)), all.p);
 }
 
-static int no_such_verb(const struct verb *table, int n, char **words, struct error *err)
+int verb_unknown(const struct verb *table, int n, char *const *words, struct error *err)
 {
 	const char *names[GUESS_MAX + 1] = {0}, *guess;
 	char first[GUESS_MAX][24]; /* "policy" of "policy check" */
@@ -305,7 +325,7 @@ int call_parse(const struct verb *table, int argc, char **argv, struct call *ret
 
 	w.verb = call.verb = verb_find(table, argc - 1, argv + 1, &used);
 	if (!w.verb)
-		return no_such_verb(table, argc - 1, argv + 1, err);
+		return verb_unknown(table, argc - 1, argv + 1, err);
 	w.at = 1 + used;
 	/* A cluster of flags ("-abc") can hold more options than there are words. */
 	for (int i = w.at; i < argc; i++)

@@ -76,6 +76,9 @@ const char *call_value(const struct call *call, const char *option);
 /* The next value of a repeated option; *at starts as 0. NULL at the end. option NULL: any option, in the order of the command line. */
 const struct option_value *call_next(const struct call *call, const char *option, size_t *at);
 
+/* The place of a value among the choices (NULL-terminated), or -1 with all of them in err. */
+int call_choice(const char *option, const char *value, const char *const *choices, struct error *err);
+
 /* One line on stderr behind "cordon: ". */
 void call_note(const struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -92,6 +95,8 @@ int cli_exit_status(const struct error *err); /* 125, 126 or 127 */
 
 /* The row whose name is the given words, or NULL; *ret_used is the number of words in its name. */
 const struct verb *verb_find(const struct verb *table, int n, char *const *words, int *ret_used);
+/* Says that no row has these words for a name, with the nearest that has. Returns -1. */
+int verb_unknown(const struct verb *table, int n, char *const *words, struct error *err);
 /* True where some row is named "WORD something". */
 bool verb_is_group(const struct verb *table, const char *word);
 

@@ -2,9 +2,7 @@
 
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "model/policy.h"
 #include "policy/policy_profile.h"
 
@@ -73,12 +71,10 @@ const struct verb *complete_next_group(const struct verb *table, const struct ve
 int complete_write(const struct verb *table, const char *shell, FILE *out, struct error *err)
 {
 	static void (*const write_script[])(const struct verb *, FILE *) = {complete_bash, complete_zsh, complete_fish};
-	int i = name_index(shell_names, sv_of(shell));
-	struct text_shown shown;
+	int i = call_choice("completion", shell, shell_names, err);
 
 	if (i < 0)
-		return error_set(err, ERROR_USAGE, "completion: unknown shell \"%s\"; there are bash, zsh and fish",
-				 text_show(&shown, sv_of(shell)));
+		return -1;
 	write_script[i](table, out);
 	return 0;
 }

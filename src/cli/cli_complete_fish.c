@@ -34,6 +34,12 @@ static const char engine[] =
 	"complete -c cordon -n '__cordon_at' -l help -s h -d 'Show help.'\n"
 	"complete -c cordon -n '__cordon_at' -l version -s V -d 'Show the version.'\n";
 
+/* Only a value that is a file is completed with files. */
+static const char *value_flag(const char *complete)
+{
+	return complete && strcmp(complete, "file") == 0 ? " -r" : " -x";
+}
+
 /* -F, or -a 'words'. */
 static void write_kind(const char *complete, FILE *out)
 {
@@ -61,7 +67,7 @@ static void write_option(const struct verb *v, const struct option *o, FILE *out
 	if (o->letter)
 		(void)fprintf(out, " -s %c", o->letter);
 	if (o->value) {
-		(void)fputs(" -r", out);
+		(void)fputs(value_flag(o->complete), out);
 		write_kind(o->complete, out);
 	}
 	(void)fputs(" -d '", out);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 
 enum { WIDTH = 80, NAME_COLUMN = 20, OPTION_COLUMN = 28 };
 
@@ -73,13 +72,14 @@ void help_option_name(const struct option *o, char *out, size_t size)
 
 static void print_option(FILE *out, const struct option *o)
 {
-	char name[128];
+	char name[128], text[512];
 	int at;
 
 	help_option_name(o, name, sizeof(name));
 	at = fprintf(out, "  %s%s", o->letter ? "" : "    ", name);
 	(void)pad(out, at > 0 ? at : 0, OPTION_COLUMN);
-	help_wrap(out, o->help, OPTION_COLUMN, OPTION_COLUMN);
+	(void)snprintf(text, sizeof(text), "%s%s", o->help, o->flags & OPTION_MANY ? " " HELP_MANY : "");
+	help_wrap(out, text, OPTION_COLUMN, OPTION_COLUMN);
 }
 
 static void print_verb_line(FILE *out, const struct verb *v)
@@ -106,9 +106,9 @@ static void help_all(const struct verb *table, FILE *out)
 		    "Cordon runs untrusted agents with nothing to steal and nowhere to go.\n\n",
 		    out);
 	print_verbs(table, NULL, out);
-	(void)fputs("\nSee cordon COMMAND --help for one of them. Cordon's own failures exit 125; a\n"
-		    "command that cannot be executed 126, one that is not found 127, one that ran\n"
-		    "into its policy's timeout 124.\n",
+	(void)fputs("\nSee cordon COMMAND --help for one of them; cordon --version prints the version.\n"
+		    "Cordon's own failures exit 125; a command that cannot be executed 126, one that\n"
+		    "is not found 127, one that ran into its policy's timeout 124.\n",
 		    out);
 }
 
@@ -160,7 +160,6 @@ bool help_wanted(const struct verb *table, int n, char *const *words, FILE *out)
 int verb_help(struct call *call, struct error *err)
 {
 	const struct verb *v;
-	struct text_shown shown;
 	int used = 0;
 
 	if (call->n_args == 0) {
@@ -174,6 +173,7 @@ int verb_help(struct call *call, struct error *err)
 		help_group(verbs, call->args[0], call->out);
 		return 0;
 	}
-	return error_set(err, ERROR_USAGE, "help: unknown command \"%s\"; see cordon --help",
-			 text_show(&shown, sv_of(call->args[used < call->n_args ? used : 0])));
+	if (v)
+		return error_set(err, ERROR_USAGE, "help: \"%s\" has no further commands; see cordon help %s", v->name, v->name);
+	return verb_unknown(verbs, call->n_args, call->args, err);
 }

@@ -9,6 +9,9 @@
 
 #include "cli/cli.h"
 
+/* Said of every option with OPTION_MANY, behind its own text. */
+#define HELP_MANY "May be repeated."
+
 /* The option that every verb has. */
 extern const struct option help_option;
 

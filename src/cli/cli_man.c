@@ -9,6 +9,7 @@ static const struct {
 	const char *meaning;
 } exits[] = {
 	{"0", "Success."},
+	{"1", "The answer is no, or something was found wrong; the commands that use it say when."},
 	{"124", "The command ran into the timeout of its policy."},
 	{"125", "Cordon itself failed; one line on standard error says why."},
 	{"126", "The command was found but cannot be executed."},
@@ -130,14 +131,17 @@ static void option_entry(FILE *out, const struct option *o)
 	}
 	(void)fputc('\n', out);
 	roff(out, o->help);
-	(void)fputs(o->flags & OPTION_MANY ? "\nMay be given more than once.\n" : "\n", out);
+	(void)fputs(o->flags & OPTION_MANY ? "\n" HELP_MANY "\n" : "\n", out);
 }
 
 static void exit_table(FILE *out)
 {
 	size_t i;
 
-	(void)fputs(".SH EXIT STATUS\n", out);
+	(void)fputs(".SH EXIT STATUS\n"
+		    ".BR cordon\\-run \" (1) and \" cordon\\-exec (1)\n"
+		    "exit as their command does, 128+N after signal N. Else:\n",
+		    out);
 	for (i = 0; i < sizeof(exits) / sizeof(exits[0]); i++) {
 		(void)fprintf(out, ".TP\n.B %s\n", exits[i].status);
 		roff_line(out, exits[i].meaning);

@@ -118,6 +118,13 @@ static int collect(const struct call *call, const char *name, struct policy_sour
 	return 0;
 }
 
+/* As plan_build() has it: where no file sets an id, an ordinary user keeps their own. What is shown is what is done. */
+static void own_user(struct pol_num *user)
+{
+	if (user->at.file == 0 && geteuid() != 0)
+		user->v = geteuid();
+}
+
 int cli_policy_load(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret,
 		    struct error *err)
 {
@@ -134,7 +141,10 @@ int cli_policy_load(const struct call *call, const char *name, unsigned flags, s
 	req.state_dir = ret->folders.state;
 	req.workdir = ret->workdir;
 	req.no_ceiling = flags & CLI_POLICY_ALONE;
-	return policy_load(&req, &ret->policy, ret->digest, err);
+	if (policy_load(&req, &ret->policy, ret->digest, err) < 0)
+		return -1;
+	own_user(&ret->policy->process.user);
+	return 0;
 }
 
 void cli_policy_done(struct cli_policy *p)

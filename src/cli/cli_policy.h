@@ -25,12 +25,12 @@ enum cli_policy_flags {
 /* Rows for a verb's table of options. */
 #define CLI_OPTION_POLICY                                                                                              \
 	{                                                                                                              \
-		"policy", 'p', "FILE", "file", "Use this policy file; may be repeated, later ones go on top.",         \
+		"policy", 'p', "FILE", "file", "Use this policy file; later ones go on top.",                          \
 			OPTION_MANY                                                                                    \
 	}
 #define CLI_OPTION_PROFILE                                                                                             \
 	{                                                                                                              \
-		"profile", 0, "NAME", "profile", "Use this profile; may be repeated and mixed with --policy.",         \
+		"profile", 0, "NAME", "profile", "Use this profile; profiles and policy files mix, in their order.",   \
 			OPTION_MANY                                                                                    \
 	}
 #define CLI_OPTION_WORKDIR(help)                                                                                       \

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/launch_advice.h"
 #include "cli/launch_events.h"
 #include "cli/launch_report.h"
 #include "plan/environ.h"
@@ -126,7 +127,7 @@ static int dry_run(struct run *r)
 	if (make_plan(r, "(state)") < 0)
 		return -1;
 	buf_init(&b, 64 << 20);
-	plan_print(r->plan, &b);
+	(call_has(r->req->call, "json") ? plan_print_json : plan_print)(r->plan, &b);
 	return cli_print(r->req->call, &b, r->err) < 0 ? -1 : 0;
 }
 
@@ -359,6 +360,7 @@ static int finish(struct run *r, int result)
 		r->result.limit = "process.memory";
 	if (result == 0 && r->result.failed.kind) {
 		*r->err = r->result.failed;
+		launch_advice(r->plan, r->req->policy->policy, r->err);
 		result = -1;
 		status = r->err->kind == ERROR_NOT_FOUND ? 127 : r->err->kind == ERROR_NOT_EXEC ? 126 : 125;
 	}

@@ -12,13 +12,13 @@
 #include "supervise/state.h"
 
 const struct option verb_audit_verify_options[] = {
-	{.name = "last", .value = "HASH", .help = "The hash that the log must end with, as the run's state keeps it."},
+	{.name = "last", .value = "HASH", .help = "The hash that the log must end with, if you noted it elsewhere."},
 	{.name = "json", .help = "Print the result as one JSON document."},
 	{0},
 };
 
 const struct option verb_audit_show_options[] = {
-	{.name = "json", .help = "Print the lines as they are, as far as they are good."},
+	{.name = "json", .help = "Print the log as it is: one JSON object a line."},
 	{0},
 };
 

@@ -16,8 +16,7 @@ const struct option verb_env_options[] = {
 	CLI_OPTION_POLICY,
 	CLI_OPTION_PROFILE,
 	CLI_OPTION_WORKDIR("Take this as the work folder; else the current one."),
-	{"env", 'e', "NAME[=VALUE]", NULL, "As for cordon run: set it, or pass the host's; may be repeated.",
-	 OPTION_MANY},
+	{"env", 'e', "NAME[=VALUE]", NULL, "As for cordon run: set a variable inside, or pass the host's.", OPTION_MANY},
 	CLI_OPTION_JSON,
 	{0},
 };

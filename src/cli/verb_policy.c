@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/cli_policy.h"
+#include "cli/run_check.h"
 #include "conf/yaml.h"
 #include "policy/import.h"
 #include "policy/policy_diff.h"
@@ -14,12 +15,20 @@
 #include "policy/policy_show.h"
 #include "policy/policy_test.h"
 
-enum { OUTPUT_MAX = 256 << 20, EXIT_FAILURE_OWN = 125 };
+enum { OUTPUT_MAX = 256 << 20, LABEL_MAX = 64 << 10, EXIT_FAILURE_OWN = 125 };
 
 #define AUTO_POLICY __attribute__((cleanup(cli_policy_done))) struct cli_policy
 #define SHIPPED     "profile:"
 
-const struct option verb_policy_options[] = {
+const struct option verb_policy_own_options[] = {
+	CLI_OPTION_POLICY,
+	CLI_OPTION_PROFILE,
+	CLI_OPTION_WORKDIR("Take this as the work folder; else " CLI_NOWHERE ", which need not exist."),
+	CLI_OPTION_JSON,
+	{0},
+};
+
+const struct option verb_policy_diff_options[] = {
 	CLI_OPTION_WORKDIR("Take this as the work folder; else " CLI_NOWHERE ", which need not exist."),
 	CLI_OPTION_JSON,
 	{0},
@@ -58,17 +67,44 @@ static void keep_own_tests(struct policy *p, const char *named)
 	p->n_tests = n;
 }
 
-static int load_tested(struct call *call, struct cli_policy *p, struct error *err)
+/* What is looked at, as the person named it: FILE and the values of --policy and --profile. Returns how many there are; *only is the last. */
+static unsigned name_sources(const struct call *call, struct buf *label, const char **only)
 {
-	unsigned flags = CLI_POLICY_ALONE | CLI_POLICY_NOWHERE | CLI_POLICY_NO_CACHE;
+	const struct option_value *v;
+	unsigned n = 0;
+	size_t at = 0;
 
-	if (cli_policy_load(call, call->args[0], flags, p, err) < 0)
+	*only = "";
+	if (call->n_args) {
+		*only = call->args[n++];
+		text_escape(label, sv_of(*only), 200);
+	}
+	while ((v = call_next(call, NULL, &at))) {
+		if (strcmp(v->option->name, "profile") != 0 && strcmp(v->option->name, "policy") != 0)
+			continue;
+		(void)buf_str(label, n++ ? ", " : "");
+		text_escape(label, sv_of(v->value), 200);
+		*only = v->value;
+	}
+	return n;
+}
+
+static int load_tested(struct call *call, struct buf *label, struct cli_policy *p, struct error *err)
+{
+	unsigned n, flags = CLI_POLICY_ALONE | CLI_POLICY_NOWHERE | CLI_POLICY_NO_CACHE;
+	const char *only;
+
+	buf_init(label, LABEL_MAX);
+	n = name_sources(call, label, &only);
+	if (n == 0)
+		return error_set(err, ERROR_USAGE, "%s: name a FILE, or a profile with --profile", call->verb->name);
+	if (cli_policy_load(call, call->n_args ? call->args[0] : NULL, flags, p, err) < 0)
 		return -1;
-	keep_own_tests(p->policy, call->args[0]);
+	keep_own_tests(p->policy, n == 1 ? only : "");
 	return 0;
 }
 
-static int check_failed_json(struct call *call, const struct error *err, struct error *out_err)
+static int check_failed_json(struct call *call, const char *label, const struct error *err, struct error *out_err)
 {
 	AUTO_BUF out = {0};
 	struct json j;
@@ -76,7 +112,7 @@ static int check_failed_json(struct call *call, const struct error *err, struct 
 	buf_init(&out, OUTPUT_MAX);
 	json_init(&j, &out);
 	json_open(&j);
-	json_kstr(&j, "file", call->args[0]);
+	json_kstr(&j, "file", label);
 	json_kbool(&j, "ok", false);
 	json_kstr(&j, "error", err->text);
 	json_close(&j);
@@ -84,7 +120,12 @@ static int check_failed_json(struct call *call, const struct error *err, struct 
 	return cli_print(call, &out, out_err) < 0 ? -1 : EXIT_FAILURE_OWN;
 }
 
-static struct policy_test_result check_json(const struct cli_policy *p, const char *name, struct buf *out)
+static void warn_json(void *arg, const char *text)
+{
+	json_str(arg, text);
+}
+
+static struct policy_test_result check_json(const struct cli_policy *p, const char *label, struct buf *out)
 {
 	struct policy_test_result sum;
 	AUTO_BUF tests = {0};
@@ -94,9 +135,13 @@ static struct policy_test_result check_json(const struct cli_policy *p, const ch
 	sum = policy_test_json(p->policy, p->workdir, &tests);
 	json_init(&j, out);
 	json_open(&j);
-	json_kstr(&j, "file", name);
+	json_kstr(&j, "file", label);
 	json_kbool(&j, "ok", sum.failed == 0);
 	json_kstr(&j, "digest", p->digest);
+	json_key(&j, "warnings");
+	json_list(&j);
+	run_check_all(p->policy, p->folders.home, &(struct run_check_to){warn_json, &j});
+	json_end(&j);
 	json_key(&j, "tests");
 	json_raw(&j, buf_view(&tests));
 	json_close(&j);
@@ -104,32 +149,51 @@ static struct policy_test_result check_json(const struct cli_policy *p, const ch
 	return sum;
 }
 
+struct warning {
+	const struct call *call;
+	const char *label;
+};
+
+static void warn_text(void *arg, const char *text)
+{
+	const struct warning *w = arg;
+
+	call_note(w->call, "%s: warning: %s", w->label, text);
+}
+
+static struct policy_test_result check_text(const struct call *call, const struct cli_policy *p, const char *label,
+					    struct buf *out)
+{
+	struct policy_test_result sum = policy_test_text(p->policy, p->workdir, false, out);
+	struct warning w = {call, label};
+
+	run_check_all(p->policy, p->folders.home, &(struct run_check_to){warn_text, &w});
+	if (sum.failed)
+		(void)buf_printf(out, "%s: %u of its %u tests fail\n", label, sum.failed, sum.failed + sum.passed);
+	else
+		(void)buf_printf(out, "%s: ok\n", label);
+	return sum;
+}
+
 int verb_policy_check(struct call *call, struct error *err)
 {
 	AUTO_POLICY p = {0};
 	AUTO_BUF out = {0};
+	AUTO_BUF label = {0};
 	struct policy_test_result sum;
-	struct text_shown shown;
 	struct error wrong = {0};
 
-	if (load_tested(call, &p, &wrong) < 0) {
-		if (call_has(call, "json"))
-			return check_failed_json(call, &wrong, err);
+	if (load_tested(call, &label, &p, &wrong) < 0) {
+		if (call_has(call, "json") && wrong.kind != ERROR_USAGE)
+			return check_failed_json(call, label.p, &wrong, err);
 		*err = wrong;
 		return -1;
 	}
 	buf_init(&out, OUTPUT_MAX);
-	if (call_has(call, "json")) {
-		sum = check_json(&p, call->args[0], &out);
-	} else {
-		sum = policy_test_text(p.policy, p.workdir, false, &out);
-		(void)text_show(&shown, sv_of(call->args[0]));
-		if (sum.failed)
-			(void)buf_printf(&out, "%s: %u of its %u tests fail\n", shown.s, sum.failed,
-					 sum.failed + sum.passed);
-		else
-			(void)buf_printf(&out, "%s: ok\n", shown.s);
-	}
+	if (call_has(call, "json"))
+		sum = check_json(&p, label.p, &out);
+	else
+		sum = check_text(call, &p, label.p, &out);
 	return cli_print(call, &out, err) < 0 ? -1 : sum.failed != 0;
 }
 
@@ -137,10 +201,10 @@ int verb_policy_test(struct call *call, struct error *err)
 {
 	AUTO_POLICY p = {0};
 	AUTO_BUF out = {0};
+	AUTO_BUF label = {0};
 	struct policy_test_result sum;
-	struct text_shown shown;
 
-	if (load_tested(call, &p, err) < 0)
+	if (load_tested(call, &label, &p, err) < 0)
 		return -1;
 	buf_init(&out, OUTPUT_MAX);
 	if (call_has(call, "json")) {
@@ -148,11 +212,10 @@ int verb_policy_test(struct call *call, struct error *err)
 		(void)buf_char(&out, '\n');
 	} else {
 		sum = policy_test_text(p.policy, p.workdir, true, &out);
-		(void)text_show(&shown, sv_of(call->args[0]));
 		if (sum.passed + sum.failed == 0)
-			(void)buf_printf(&out, "%s has no tests; write some under `tests:`\n", shown.s);
+			(void)buf_printf(&out, "%s has no tests; write some under `tests:`\n", label.p);
 		else
-			(void)buf_printf(&out, "%s: %u passed, %u failed\n", shown.s, sum.passed, sum.failed);
+			(void)buf_printf(&out, "%s: %u passed, %u failed\n", label.p, sum.passed, sum.failed);
 	}
 	return cli_print(call, &out, err) < 0 ? -1 : sum.failed != 0;
 }
@@ -267,16 +330,14 @@ static int read_source(const char *path, struct buf *in, struct error *err)
 int verb_policy_import(struct call *call, struct error *err)
 {
 	const char *from = call_value(call, "from");
-	int source = from ? name_index(import_source_names, sv_of(from)) : IMPORT_DETECT;
+	int source = from ? call_choice("policy import: --from", from, import_source_names, err) : IMPORT_DETECT;
 	struct import_result r = {0};
 	AUTO_BUF in = {0};
 	AUTO_BUF out = {0};
-	struct text_shown shown;
 	int status;
 
-	if (source < 0)
-		return error_set(err, ERROR_USAGE, "policy import: --from %s: write synthorg, openshell or srt",
-				 text_show(&shown, sv_of(from)));
+	if (from && source < 0)
+		return -1;
 	buf_init(&in, YAML_TREE_BYTES);
 	buf_init(&out, OUTPUT_MAX);
 	if (read_source(call->args[0], &in, err) < 0 ||

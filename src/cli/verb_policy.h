@@ -6,7 +6,8 @@
 
 #include "cli/cli.h"
 
-extern const struct option verb_policy_options[];           /* check, test, diff */
+extern const struct option verb_policy_own_options[];       /* check, test */
+extern const struct option verb_policy_diff_options[];
 extern const struct option verb_policy_effective_options[]; /* show, explain */
 extern const struct option verb_policy_import_options[];
 

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ const struct option verb_stop_options[] = {
 };
 
 const struct option verb_logs_options[] = {
-	CLI_OPTION_JSON,
+	{"json", 0, NULL, NULL, "Print the log as it is: one JSON object a line.", 0},
 	{0},
 };
 
@@ -173,8 +173,28 @@ static int connect_run(const char *id, struct error *err)
 int verb_exec(struct call *call, struct error *err)
 {
 	AUTO_FD fd = connect_run(call->args[0], err);
+	int r = fd < 0 ? -1 : client_exec(fd, call->command, err);
+	struct text_shown shown;
 
-	return fd < 0 ? -1 : client_exec(fd, call->command, err);
+	/* What the sandbox shows was settled when it started. */
+	if (r < 0 && err->kind == ERROR_NOT_FOUND)
+		return error_set(err, ERROR_NOT_FOUND, "%s: not found in the sandbox, whose files and PATH are those it was started with",
+				 text_show(&shown, sv_of(call->command[0])));
+	return r;
+}
+
+/* The supervisor has a last line to write, and changes to keep, when the sandbox has ended; it lets go of the log after that. */
+static void wait_for_log(const char *id)
+{
+	struct error ignored = {0};
+	struct state s;
+	bool running;
+
+	if (open_run(id, &s, &running, &ignored) < 0)
+		return;
+	while (running && flock(s.lock, LOCK_SH) < 0 && errno == EINTR)
+		;
+	state_done(&s);
 }
 
 int verb_stop(struct call *call, struct error *err)
@@ -200,6 +220,7 @@ int verb_stop(struct call *call, struct error *err)
 	/* its end is the connection's */
 	while (read(fd, &c, 1) > 0)
 		;
+	wait_for_log(call->args[0]);
 	return 0;
 }
 

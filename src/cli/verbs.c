@@ -10,6 +10,7 @@
 #include "cli/verb_env.h"
 #include "cli/verb_policy.h"
 #include "cli/verb_changes.h"
+#include "cli/verb_rm.h"
 #include "cli/verb_run.h"
 #include "cli/verb_runs.h"
 #include "cli/verb_why.h"
@@ -24,8 +25,11 @@ const struct verb verbs[] = {
 			   "has no network, no variable, file descriptor or capability that the policy did not name, and it ends with this command.\n\n"
 			   "Standard input, output and error, the terminal, signals and the exit status are passed through. Cordon's own failures exit 125; 126 when CMD cannot be "
 			   "executed, 127 when it is not found, 124 when process.timeout ended it.\n\n"
+			   "Without --policy and --profile the profile default holds: the current folder can be read and written. Words behind -- are CMD's; without it, CMD starts "
+			   "with the first word that is no option.\n\n"
 			   "    cordon run -- make test\n"
-			   "    cordon run --profile strict -- python3 script.py",
+			   "    cordon run --profile strict -- python3 script.py\n"
+			   "    cordon run --policy policy.yaml --dry-run -- ./agent",
 		.options = verb_run_options,
 		.dashdash = true,
 		.needs_command = true,
@@ -36,7 +40,8 @@ const struct verb verbs[] = {
 		.args = "ID -- CMD [ARG...]",
 		.complete = "running",
 		.summary = "Run a further command in a sandbox that is running.",
-		.details = "The command gets the same environment, limits and rules as the first one, and ends with it. Terminal, signals and exit status are passed through.",
+		.details = "ID is what `cordon ps` lists. The command gets the same environment, limits and rules as the first one, and ends when that ends. Terminal, signals and exit status are "
+			   "passed through.",
 		.min_args = 1,
 		.max_args = 1,
 		.dashdash = true,
@@ -45,7 +50,8 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "ps",
-		.summary = "List the runs of this user.",
+		.summary = "List your runs that are going on; with --all those that have ended, too.",
+		.details = "One line each: its id, which the other commands take; running, exited with its status, or killed; when it started; policy or profile; and its command.",
 		.options = verb_ps_options,
 		.run = verb_ps,
 	},
@@ -53,7 +59,8 @@ const struct verb verbs[] = {
 		.name = "stop",
 		.args = "ID",
 		.complete = "running",
-		.summary = "Stop a run: SIGTERM, and after a while the end.",
+		.summary = "Stop a run: SIGTERM, and after some seconds SIGKILL.",
+		.details = "Comes back when the run has ended and its log is complete.",
 		.options = verb_stop_options,
 		.min_args = 1,
 		.max_args = 1,
@@ -64,11 +71,23 @@ const struct verb verbs[] = {
 		.args = "ID",
 		.complete = "run",
 		.summary = "Show the events of a run: its start, what was denied, limits, its end.",
-		.details = "Works while the run goes on and afterwards. What the command itself writes goes where you sent it and is not kept.",
+		.details = "One line an event: time, domain, verdict, what happened, and the rule that decided. Works while the run goes on and afterwards. --json prints the audit log itself, "
+			   "with every field. What the command writes goes where you sent it and is not kept.",
 		.options = verb_logs_options,
 		.min_args = 1,
 		.max_args = 1,
 		.run = verb_logs,
+	},
+	{
+		.name = "rm",
+		.args = "(ID... | --finished)",
+		.complete = "run",
+		.summary = "Remove runs that have ended, with their logs and changes.",
+		.details = "A run that is going on is never removed. --finished leaves runs with changes that were not applied, and says so; named by its id, such a run is removed with its changes. "
+			   "Cordon itself keeps the newest 200 finished runs, and all that hold changes.",
+		.options = verb_rm_options,
+		.max_args = -1,
+		.run = verb_rm,
 	},
 	{
 		.name = "diff",
@@ -116,13 +135,14 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "policy check",
-		.args = "FILE",
+		.args = "[FILE]",
 		.complete = "file",
 		.summary = "Check a policy file, or a profile, and run its own tests.",
 		.details = "Prints FILE: ok, or what is wrong with file, line and column. The file is judged alone, without the operator's ceiling. A name without / and . "
-			   "is a profile. Exits 0 when all is well, 1 when a test of the policy fails, 125 when the file is wrong.",
-		.options = verb_policy_options,
-		.min_args = 1,
+			   "is a profile, as with --profile.\n\n"
+			   "What is valid, but would be refused by `cordon run` here (a runtime that is missing, user 0, a folder that cannot be shown), is a warning on standard error.\n\n"
+			   "Exits 0 when all is well, with or without warnings, 1 when a test of the policy fails, 125 when the file is wrong.",
+		.options = verb_policy_own_options,
 		.max_args = 1,
 		.run = verb_policy_check,
 	},
@@ -132,7 +152,7 @@ const struct verb verbs[] = {
 		.complete = "file",
 		.summary = "Print the effective policy, with the file and line that each value comes from.",
 		.details = "What remains of the named policies and profiles when `extends`, the operator's ceiling, defaults and the mandatory protections have been applied. "
-			   "The output is a policy file itself.",
+			   "The output is a policy file itself. A user id that no file sets is the one that your run would have.",
 		.options = verb_policy_effective_options,
 		.max_args = 1,
 		.run = verb_policy_show,
@@ -142,13 +162,14 @@ const struct verb verbs[] = {
 		.args = "[FILE]",
 		.complete = "file",
 		.summary = "Say in plain sentences what the effective policy allows.",
+		.details = "Without FILE, --policy and --profile, the profile default. All protected files are listed, with the reason for each group.",
 		.options = verb_policy_effective_options,
 		.max_args = 1,
 		.run = verb_policy_explain,
 	},
 	{
 		.name = "policy test",
-		.args = "FILE",
+		.args = "[FILE]",
 		.complete = "file",
 		.summary = "Run the tests that a policy carries, and name the rule behind each answer.",
 		.details = "An expectation is a line such as\n\n"
@@ -157,8 +178,7 @@ const struct verb verbs[] = {
 			   "      - deny: {write: ./.git/config}\n\n"
 			   "about a host, read, write, exec or model. Relative paths are below the work folder. Tests of shipped profiles hold for the profile itself, not for what "
 			   "extends it. Exits 1 when one fails.",
-		.options = verb_policy_options,
-		.min_args = 1,
+		.options = verb_policy_own_options,
 		.max_args = 1,
 		.run = verb_policy_test,
 	},
@@ -169,7 +189,7 @@ const struct verb verbs[] = {
 		.summary = "Show what policy B allows that A does not, and the other way round.",
 		.details = "Compares what the policies mean, not how they are written. Exits 0 when B allows nothing that A does not, 1 when it does. Where patterns overlap only in "
 			   "part, the difference is shown: exit 0 can be relied on.",
-		.options = verb_policy_options,
+		.options = verb_policy_diff_options,
 		.min_args = 2,
 		.max_args = 2,
 		.run = verb_policy_diff,
@@ -204,7 +224,8 @@ const struct verb verbs[] = {
 		.args = "FILE",
 		.complete = "file",
 		.summary = "Print a run's audit log, one event a line.",
-		.details = "Shows the lines that are good, and exits 1 where a bad one follows.",
+		.details = "FILE may also be the id of a run. One line an event: time, domain, verdict, what happened, and the rule that decided. Shows the lines that are good, and exits 1 where a "
+			   "bad one follows.",
 		.options = verb_audit_show_options,
 		.min_args = 1,
 		.max_args = 1,

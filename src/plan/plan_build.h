@@ -28,8 +28,9 @@ struct plan_request {
 int plan_build(const struct plan_request *req, struct plan **ret, struct error *err);
 void plan_free(struct plan *p);
 
-/* One line an op, for --dry-run. Everything escaped. */
+/* For --dry-run: grouped for a person, everything escaped; or all of it in order as one JSON document. Of the environment both have the names only. */
 void plan_print(const struct plan *p, struct buf *out);
+void plan_print_json(const struct plan *p, struct buf *out);
 
 /* SHA-256 over all that the plan says, but the environment's values: they may be secrets. */
 void plan_digest(const struct plan *p, char out[SHA256_HEX]);

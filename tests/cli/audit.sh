@@ -101,7 +101,53 @@ is "verify --json is one document" "$("$CORDON" audit verify --json "$tmp/bad" |
 is "and for a good log too" "$("$CORDON" audit verify --json "$tmp/log" | python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["state"], d["lines"], d["bad_line"], d["last_hash"])')" "good 9 None $last"
 
 is "show has one line an event" "$("$CORDON" audit show "$tmp/log" | wc -l)" 9
-like "with local time" "$(TZ=UTC "$CORDON" audit show "$tmp/log" | head -n 1)" '^2023-11-14 22:13:20.001 +1 start .*allow .*message 1'
+is "with local time, domain, verdict and what" "$(TZ=UTC "$CORDON" audit show "$tmp/log" | head -n 1)" '2023-11-14 22:13:20.001 -          allow    start: message 1'
+
+# event BODY: a log of one line with these members in it.
+event()
+{
+	local head hash
+	head="{\"time\":1700000000001,$1,\"run\":\"r-1\",\"seq\":1,\"prev\":\"$zeros\""
+	hash=$(printf '%s' "$zeros$head}" | sha256sum | cut -c1-64)
+	printf '%s,"hash":"%s"}\n' "$head" "$hash" >"$tmp/one"
+}
+
+# shows NAME BODY LINE: that is how a person sees it, behind the time.
+shows()
+{
+	event "$2"
+	is "$1" "$(TZ=UTC "$CORDON" audit show "$tmp/one" 2>&1)" "2023-11-14 22:13:20.001 $3"
+}
+
+shows "a start is its command, policy and work folder" \
+	'"event":"start","domain":"process","verdict":"allow","policy_digest":"aa","plan_digest":"bb","isolation":{"runtime":"native"},"workdir":"/w","command":["sh","-c","echo a b"],"policy":"strict","workdir_mode":"copy","pid":7' \
+	"process    allow    start: sh -c 'echo a b'; policy strict; work folder /w (copy)"
+shows "a denial is its target and its rule" \
+	'"event":"denial","domain":"filesystem","verdict":"deny","rule":"filesystem.deny **/.env (built in)","target":"/w/.env"' \
+	'filesystem deny     /w/.env; rule: filesystem.deny **/.env (built in)'
+shows "many denials in one line are counted" \
+	'"event":"denial","verdict":"deny","rule":"several","message":"too fast","count":12' '-          deny     12 too fast; rule: several'
+shows "an end is its status and what was used" \
+	'"event":"exit","domain":"process","exit":124,"usage":{"user_us":1500000,"system_us":500000,"max_rss_kib":2048,"denials":1},"limit":"process.timeout"' \
+	'process    -        exit 124; 2.000 s of CPU, 2.0 MiB of memory, 1 denial; ended by process.timeout'
+shows "what has no form of its own is shown with all it says" \
+	'"event":"note","domain":"network","verdict":"allow","message":"hello","host":"a.example","port":443,"tags":["x"]' \
+	'network    allow    note: hello host=a.example port=443 tags=["x"]'
+shows "escape codes and line breaks of the workload stay text" \
+	'"event":"denial","domain":"filesystem","verdict":"deny","rule":"r","target":"/\u001b[2J\n"' \
+	'filesystem deny     /\x1b[2J\x0a; rule: r'
+shows "a start event of another shape is shown all the same" '"event":"start","domain":"process","command":{"a":1}' 'process    -        start: '
+long=$(printf 'x%.0s' {1..5000})
+event "\"event\":\"denial\",\"domain\":\"filesystem\",\"verdict\":\"deny\",\"rule\":\"r\",\"target\":\"/$long\""
+ok "a line stays short whatever the workload names" test "$("$CORDON" audit show "$tmp/one" | wc -c)" -lt 400
+is "--json has all of it" "$("$CORDON" audit show --json "$tmp/one" | cmp - "$tmp/one" && echo same)" same
+ok "colours are for terminals" sh -c '! "$1" audit show "$2" | grep -q "$(printf "\033")"' - "$CORDON" "$tmp/log"
+if command -v script >/dev/null; then
+	at_terminal=$(TERM=xterm script -qec "env -u NO_COLOR $CORDON audit show $tmp/one" /dev/null </dev/null)
+	like "at a terminal a denial is red" "$at_terminal" $'\e\\[31m deny'
+	no_color=$(TERM=xterm script -qec "env NO_COLOR=1 $CORDON audit show $tmp/one" /dev/null </dev/null)
+	ok "unless NO_COLOR is set" sh -c 'case $1 in *"$(printf "\033")"*) exit 1 ;; esac' - "$no_color"
+fi
 is "show --json passes good lines through" "$("$CORDON" audit show --json "$tmp/log" | cmp - "$tmp/log" && echo same)" same
 is "and ends at the first bad one" "$("$CORDON" audit show --json "$tmp/bad" 2>/dev/null | wc -l)" 3
 is "with status 1" "$(status_of "$CORDON" audit show --json "$tmp/bad")" 1

@@ -18,6 +18,9 @@ is "help without a command is --help" "$("$CORDON" help)" "$("$CORDON" --help)"
 is "help COMMAND is COMMAND --help" "$("$CORDON" help completion)" "$("$CORDON" completion --help)"
 is "no command at all is refused" "$(said)" '125||cordon: no command given; see cordon --help'
 is "an unknown command is answered with a guess" "$(said compeltion)" '125||cordon: unknown command "compeltion"; did you mean "completion"?'
+is "help for an unknown nested command is answered with a guess" "$(said help policy chek)" '125||cordon: policy: unknown command "chek"; did you mean "policy check"?'
+is "help for an unknown command is answered with a guess" "$(said help rnu)" '125||cordon: unknown command "rnu"; did you mean "run"?'
+is "help for a command and more is refused" "$(said help run fast)" '125||cordon: help: "run" has no further commands; see cordon help run'
 is "an unknown option is answered with a guess" "$(said completion --hlp)" '125||cordon: completion: unknown option --hlp; did you mean --help?'
 is "an escape sequence in an argument is not echoed" "$(said $'\e[2J')" '125||cordon: unknown command "\x1b[2J"; see cordon --help'
 is "a full disk is reported" "$("$CORDON" --help 2>&1 >/dev/full; echo $?)" $'cordon: cannot write the output to standard output: No space left on device\n125'
@@ -41,6 +44,22 @@ no_colour_in_a_pipe()
 }
 ok "output that is no terminal has no colours" no_colour_in_a_pipe
 
+# A choice that does not exist is answered with those that do.
+like "--runtime lists its choices" "$(said run --runtime bogus -- true)" '^125\|\|cordon: --runtime: "bogus" is none of auto, native, gvisor, runc, crun, docker$'
+like "--runtime guesses" "$(said run --runtime natve -- true)" 'did you mean "native"\?$'
+like "--category lists its choices" "$(said run --category bogus -- true)" '"bogus" is none of file_system, .*, other'
+like "--category guesses" "$(said run --category terminl -- true)" 'did you mean "terminal"\?$'
+like "--profile lists its choices" "$(said run --profile nope -- true)" 'there is no profile "nope"; there are aider, .*, strict; a file is named by its path'
+like "--profile guesses and lists" "$(said run --profile stict -- true)" 'did you mean "strict"\? There are aider, .*strict$'
+like "policy import --from lists its choices" "$(said policy import --from x /dev/null)" '"x" is none of synthorg, openshell, srt'
+own_profile_guessed()
+{
+	mkdir -p "$tmp/own/cordon/profiles" && echo 'version: 1' >"$tmp/own/cordon/profiles/house-rules.yaml"
+	touch "$tmp/own/cordon/profiles/"{.hidden,not-one.txt}
+	tap_matches "$(XDG_CONFIG_HOME=$tmp/own said run --profile house-rule -- true)" 'did you mean "house-rules"\? There are .*, house-rules$'
+}
+ok "an operator's own profile is guessed and listed" own_profile_guessed
+
 # Every line of `cordon man --list` but the first (the overview) is a verb.
 mapfile -t all_verbs < <("$CORDON" man --list | sed 1d)
 
@@ -54,6 +73,20 @@ every_verb_helps()
 	done
 }
 ok "every command has --help" every_verb_helps
+
+repeated_once()
+{
+	local v
+	for v in run env "policy show"; do
+		# shellcheck disable=SC2086
+		{ "$CORDON" $v --help; "$CORDON" man $v; } >"$tmp/both"
+		grep -qi 'may be given more than once' "$tmp/both" && return 1
+		# shellcheck disable=SC2086
+		tap_same "$("$CORDON" man $v | grep -ci 'repeated')" "$("$CORDON" $v --help | grep -ci 'repeated')" || return
+	done
+	[ "$("$CORDON" man run | grep -ci repeated)" = 3 ]
+}
+ok "what may be repeated is said once for each option" repeated_once
 
 lint=()
 command -v mandoc >/dev/null && lint=(mandoc -Tlint -Wwarning)
@@ -141,9 +174,10 @@ for shell in zsh fish; do
 done
 if command -v fish >/dev/null; then
 	like "fish completes commands" "$(HOME=$tmp fish -c "source $tmp/completion.fish; complete -C 'cordon compl'" 2>&1)" '^completion'
+	is "fish offers profiles for --profile, and no files" "$(cd "$tests_dir" && HOME=$tmp fish -c "source $tmp/completion.fish; complete -C 'cordon run --profile '" 2>&1 | cut -f1 | sort | tr '\n' ' ')" "$(cd "$tests_dir/../profiles" && printf '%s\n' *.yaml | sed 's/.yaml$//' | sort | tr '\n' ' ')"
 	like "fish completes options" "$(HOME=$tmp fish -c "source $tmp/completion.fish; complete -C 'cordon completion --he'" 2>&1)" '^--help'
 fi
-is "an unknown shell is refused" "$(said completion tcsh)" '125||cordon: completion: unknown shell "tcsh"; there are bash, zsh and fish'
+is "an unknown shell is refused" "$(said completion powershell)" '125||cordon: completion: "powershell" is none of bash, zsh, fish'
 
 shipped_profiles_complete()
 {

@@ -112,13 +112,47 @@ refuses()
 	exits "$1 is refused" 125 policy check refused.yaml
 	says "$1: it says what to do" "$3"
 }
-refuses "a pattern that starts with * and has no quotes" 'filesystem: {read: [**/x]}' 'refused.yaml:2:20: a value that starts with \* must be in quotes'
-refuses "a pattern that looks like an alias" 'filesystem: {read: [*x]}' 'refused.yaml:2:20: .*starts with \* must be in quotes'
+refuses "a pattern that starts with * and has no quotes" 'filesystem: {read: [**/x]}' 'refused.yaml:2:21: a value that starts with \* must be in quotes'
+refuses "a pattern that looks like an alias" 'filesystem: {read: [*x]}' 'refused.yaml:2:21: .*starts with \* must be in quotes'
 refuses "memory too small for anything to start" 'process: {memory: 1}' 'process.memory: "1" is too small.*at least 1M'
 refuses "memory just below the least" 'process: {memory: 1023K}' 'at least 1M'
 refuses "a sandbox of one process" 'process: {max_processes: 1}' 'process.max_processes: "1" is too small.*at least 2'
 printf 'version: 1\nprocess: {memory: 1M, max_processes: 2}\n' >small.yaml
 exits "the least memory and processes are fine" 0 policy check small.yaml
+exits "check takes a profile by --profile" 0 policy check --profile build
+prints "and names it" '^build: ok$'
+exits "check takes several, later ones on top" 0 policy check --profile strict --policy small.yaml
+prints "and names them all" '^strict, small.yaml: ok$'
+exits "check of nothing" 125 policy check
+says "says what to name" 'name a FILE, or a profile with --profile'
+exits "check: an unknown profile" 125 policy check --profile strct
+exits "test takes a profile, too" 0 policy test --profile strict
+
+# warns NAME YAML REGEX: valid, but `run` would refuse it, in the same words.
+warns()
+{
+	printf 'version: 1\n%s\n' "$2" >warned.yaml
+	exits "$1 is a valid policy" 0 policy check warned.yaml
+	prints "$1: it is ok" '^warned.yaml: ok$'
+	says "$1: but run would refuse it" "^cordon: warned.yaml: warning: cordon run.* would refuse this: .*$3"
+}
+warns "a runtime that is not there" 'process: {runtime: gvisor}' 'warned.yaml:2: process.runtime: the runtime gvisor is not available'
+exits "and run does" 125 run --policy warned.yaml -- true
+says "with the same words" 'warned.yaml:2: process.runtime: the runtime gvisor is not available'
+warns "user 0" 'process: {user: 0}' 'process.user: 0 is not given to a workload'
+warns "the root folder" 'filesystem: {read: [/]}' '/ cannot be shown to a sandbox'
+warns "a category's runtime that is not there" 'process: {categories: {terminal: runc}}' 'warned.yaml:2: process.categories: the runtime runc'
+says "which names the category" 'cordon run --category terminal would refuse'
+printf 'version: 1\nprocess: {runtime: gvisor, fallback: [native]}\n' >fallback.yaml
+exits "a fallback that is there" 0 policy check fallback.yaml
+says "is said as run says it" 'warning: FALLBACK: the runtime gvisor'
+printf 'version: 1\nprocess: {user: 0}\n' >warned.yaml
+exits "warnings in JSON" 0 policy check --json warned.yaml
+json "check --json: ok" ok true
+like "check --json: warnings" "$(cat "$tmp/out")" '"warnings":\["cordon run would refuse this: process.user: 0'
+exits "no warning for what run takes" 0 policy check small.yaml
+is "check is silent then" "$(cat "$tmp/err")" ""
+
 exits "a missing file" 125 policy check ./none.yaml
 says "one clear line" '^cordon: ./none.yaml: [^
 ]*$'
@@ -152,6 +186,18 @@ cp "$tmp/out" shown.yaml
 exits "what show prints is a policy" 0 policy check --workdir . ./shown.yaml
 exits "which allows the same" 0 policy diff --workdir . p.yaml ./shown.yaml
 exits "in both directions" 0 policy diff --workdir . ./shown.yaml p.yaml
+own_id=$(id -u)
+[ "$own_id" = 0 ] && own_id=1000
+exits "show of the user" 0 policy show p.yaml
+prints "is the id that a run would have: one's own, for root 1000" "user: $own_id  # built in"
+exits "explain of the user" 0 policy explain p.yaml
+prints "says the same" "its user id is $own_id\."
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	like "an ordinary user is shown their own id" "$(setpriv --reuid 4242 --regid 4242 --clear-groups "$CORDON" policy show strict 2>&1)" 'user: 4242  # built in'
+fi
+printf 'version: 1\nprocess: {user: 77}\n' >user.yaml
+exits "show of a user that a file sets" 0 policy show user.yaml
+prints "has the file's" 'user: 77  # user.yaml:2'
 exits "show --json" 0 policy show --json p.yaml
 json "show --json: value and origin" filesystem.read.0 '{"value": "/opt/tools", "from": "p.yaml:4"}'
 json "show --json: a rule" network.allow.1.ports '[8443]'
@@ -178,6 +224,20 @@ prints "explain: a wildcard in words" 'any name below example\.com on port 8443'
 prints "explain: denials" 'It cannot reach bad\.example\.com'
 prints "explain: models" 'It can use claude-\* of anthropic'
 prints "explain: mandatory protections" 'never write, make or replace'
+prints "explain: a reason for each group" '- \.hg/hgrc: Mercurial runs hooks and extensions that it names\.'
+all_protections()
+{
+	local p shown
+	shown=$(tr -s ' \n' ' ' <"$tmp/out")
+	"$CORDON" policy show p.yaml | sed -n 's/^  #   //p' >"$tmp/protected"
+	[ "$(wc -l <"$tmp/protected")" -gt 50 ] || return
+	while read -r p; do
+		p=${p#'**/'}
+		p=${p%'/**'}
+		[[ $shown == *[-,]" $p"[,:]* ]] || { echo "missing: $p"; return 1; }
+	done <"$tmp/protected"
+}
+ok "explain: every protection is listed" all_protections
 ok "explain stays within its width" awk 'length > 100 {exit 1}' "$tmp/out"
 exits "explain of no network" 0 policy explain strict
 prints "says so" 'It has no network'

@@ -62,7 +62,11 @@ like "ps: an id of eight hexadecimal digits" "$id" '^[0-9a-f]{8}$'
 like "ps: a run is listed with its command" "$("$CORDON" ps)" "$id +running .* sleep 30"
 is "ps --json is one document" "$("$CORDON" ps --json | python3 -c 'import json,sys; d=json.load(sys.stdin); print(len(d), d[0]["status"], d[0]["exit"], d[0]["workdir_mode"], d[0]["command"], d[0]["pid"])')" "1 running None read-write sleep 30 $pid"
 is "state: only its owner can look at it" "$(stat -c %a "$state" "$state/$id" "$state/$id/audit.jsonl" | sort -u | tr '\n' ' ')" "600 700 "
-like "logs: of a run that goes on" "$("$CORDON" logs "$id")" 'start .*"sleep","30"'
+like "logs: of a run that goes on" "$("$CORDON" logs "$id")" 'process +allow +start: sleep 30; policy '
+outside "$CORDON" rm "$id"
+ok "rm: never a run that goes on" refused 125 'is going on'
+outside "$CORDON" rm --finished
+is "rm --finished: nor that way" "$status:$("$CORDON" ps --quiet)" "0:$id"
 outside "$CORDON" diff "$id"
 ok "diff: refused for a run that changes its folder itself" refused 125 'was not a copy'
 
@@ -323,5 +327,110 @@ is "--json-events has the same lines" "$(cmp "$tmp/events.jsonl" "$state/$(runs 
 outside "$CORDON" run --json-events "$tmp/no/such/folder" -- touch started
 ok "--json-events that cannot be written refuses the run" refused 125 'json-events'
 is "and nothing was started" "$(ls started 2>/dev/null)" ""
+
+# --- --dry-run: the plan as a person reads it ---
+
+policy <<'END'
+filesystem: {workdir: copy, tmp_size: 1536M, deny: ["**/*.dry-key"]}
+process: {memory: 4G, cpus: 2.5, timeout: 30m, max_file_size: 1G, max_processes: 99}
+END
+echo x >a.dry-key
+outside "$CORDON" run --policy "$tmp/policy.yaml" --dry-run -- sh -c 'echo hi'
+is "dry run: it exits 0 and says nothing else" "$status:$told" "0:"
+for line in 'run            sh -c echo hi' "start in       $work" 'memory         4G' 'processes      99' 'cpus           2.5' 'time           30m' 'file size      1G' 'scratch space  1536M'; do
+	ok "dry run: a line \"  $line\"" grep -qxF "  $line" "$tmp/out"
+done
+like "dry run: the work folder as a copy" "$said" "as a copy \(changes stay in the sandbox\): filesystem.workdir
+    $work
+"
+like "dry run: what is hidden now, with its rule and line" "$said" "hidden: filesystem.deny \*\*/\*.dry-key \($tmp/policy.yaml:2\)
+    $work/a.dry-key
+"
+ok "dry run: no empty brackets, no raw bytes" sh -c '! grep -qE "\(\)|\(,|[0-9]{8,}" "$1"' - <(sed 's/\/[^ ]*//g' "$tmp/out")
+is "dry run: no path or pattern is named twice in a group" "$(awk 'NF && !/^ /{delete seen} /^    /{gsub(/^ +/,""); n=split($0,w,", "); for(i=1;i<=n;i++){sub(/,$/,"",w[i]); if (w[i] != "" && seen[w[i]]++) print w[i]}}' "$tmp/out")" ""
+ok "dry run: within 100 columns where paths allow" awk 'length > 100 && !/\/tmp|cordon-test/ {print; bad = 1} END {exit bad}' "$tmp/out"
+MARK_VALUE=hunter2 outside "$CORDON" run --env MARK_VALUE --dry-run -- true
+like "dry run: variables by name" "$said" 'variables .*MARK_VALUE'
+ok "dry run: never a value" sh -c '! grep -q hunter2 "$1"' - "$tmp/out"
+outside "$CORDON" run --policy "$tmp/policy.yaml" --dry-run --json -- sh -c 'echo hi'
+is "dry run --json is one document" "$(python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["version"], d["command"], d["limits"]["memory_bytes"], d["limits"]["cpu_thousandths"], d["limits"]["timeout_ms"], [s["target"] for s in d["steps"] if s["step"]=="copy"])' "$tmp/out")" "1 ['sh', '-c', 'echo hi'] 4294967296 2500 1800000 ['$work']"
+outside "$CORDON" run --json -- true
+ok "run --json alone is refused, not ignored" refused 125 'goes with --dry-run'
+rm -f a.dry-key
+
+# --- a command that cannot be started: what is said must be true ---
+
+policy <<'END'
+filesystem: {workdir: read-write, deny: ["**/hidden"]}
+process: {deny_exec: [/usr/bin/env]}
+END
+# advises NAME STATUS REGEX CMD
+advises()
+{
+	inside "$4"
+	ok "$1" refused "$2" "$3"
+}
+mkdir -p hidden "$tmp/elsewhere"
+printf '#!/bin/sh\necho x\n' | tee tool hidden/tool "$tmp/elsewhere/far-tool" >/dev/null
+printf '#!/no/such/interpreter\n' >script
+echo x >plain
+chmod 755 tool hidden/tool script "$tmp/elsewhere/far-tool"
+advises "not found: a path that is nowhere is not blamed on the policy" 127 "./nosuch: not found: there is no such file in $work" ./nosuch
+advises "not found: an absolute path that is nowhere" 127 '/no/such: not found .*not on this machine either' /no/such
+advises "not found: a word that is nowhere" 127 'nosuch-word: not found, neither in the PATH of the sandbox nor in yours' nosuch-word
+advises "not found: a file of the work folder without ./" 127 'write ./tool' tool
+advises "not executable: a denied path names its rule" 126 'denied by filesystem.deny \*\*/hidden' hidden/tool
+advises "not found: a script without its interpreter" 127 './script: its interpreter is not found .*#!/no/such/interpreter' ./script
+advises "not found: an empty name" 127 'name of the command is empty' ''
+PATH=$PATH:/var/lib/cordon-no-such:$tmp/elsewhere advises "not found: below /tmp of the host is not shown" 127 'far-tool: not found' far-tool
+advises "not executable: a plain file" 126 './plain: is not executable; .chmod' ./plain
+advises "not executable: a folder" 126 'hidden: is a folder|cannot be executed' ./hidden
+advises "not executable: deny_exec names its rule and line" 126 "denied by process.deny_exec /usr/bin/env \($tmp/policy.yaml:3\)" env
+advises "not executable: the same by path" 126 "denied by process.deny_exec /usr/bin/env" /usr/bin/env
+
+# --- rm ---
+
+policy <<'END'
+filesystem: {workdir: read-write}
+END
+inside true
+first=$(runs | head -n 1)
+inside true
+second=$(runs | head -n 1)
+inside true
+third=$(runs | head -n 1)
+outside "$CORDON" rm "$first" 00000000 "$second"
+ok "rm: one that is not there is an error" refused 125 '00000000: no such run'
+is "rm: and does not keep the others" "$(ls "$state" | grep -cE "$first|$second")" 0
+outside "$CORDON" rm ../../../etc
+ok "rm: a path is not an id" refused 125 'not the id of a run'
+outside "$CORDON" rm
+ok "rm: without a name nothing is removed" refused 125 'name the runs, or give --finished'
+outside "$CORDON" rm --finished "$third"
+ok "rm: --finished takes no names" refused 125 'give --finished alone'
+is "rm: and nothing was" "$(ls -d "$state/$third")" "$state/$third"
+mkdir -p "$state/0badc0de" && : >"$state/0badc0de/audit.jsonl"
+outside "$CORDON" rm 0badc0de
+ok "rm: a run that is just being started stays" refused 125 'just being started'
+ln -s "$work" "$state/deadbeef"
+outside "$CORDON" rm deadbeef
+ok "rm: a link in the place of a run is not followed" refused 125 'no such run'
+outside "$CORDON" run --profile strict -- sh -c 'echo x >kept'
+kept=$(runs | head -n 1)
+in_background sleep 30
+outside "$CORDON" rm --finished
+is "rm --finished: what ended goes, what runs, starts or holds changes stays" "$status:$(ls "$state" | sort | tr '\n' ' ')" "0:$(printf '%s\n' 0badc0de deadbeef "$kept" "$id" | sort | tr '\n' ' ')"
+like "rm --finished: says how many were kept and why" "$told" '1 kept, with changes that were not applied'
+exec 9<"$state/$kept/audit.jsonl"
+flock -s 9
+outside "$CORDON" rm "$kept"
+ok "rm: not while another command works with the run" refused 125 'another command works with this run'
+exec 9<&-
+outside "$CORDON" rm "$kept"
+is "rm: named, a run goes with its changes" "$status:$(ls -d "$state/$kept" 2>/dev/null)" "0:"
+is "rm: the work folder is as it was" "$(ls kept 2>/dev/null)" ""
+"$CORDON" stop --time 0 "$id"
+ended "$pid"
+rm -r "$state/0badc0de" "$state/deadbeef"
 
 finish

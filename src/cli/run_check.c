@@ -1,0 +1,117 @@
+#include "cli/run_check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "plan/plan_build.h"
+#include "policy/policy_where.h"
+
+static void say(const struct run_check_to *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(const struct run_check_to *to, const char *format, ...)
+{
+	char text[700];
+	va_list ap;
+
+	va_start(ap, format);
+	(void)vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	to->say(to->arg, text);
+}
+
+static const struct pol_pair *find_category(const struct policy *p, const char *category)
+{
+	uint32_t i;
+
+	for (i = 0; category && i < p->process.categories.n; i++)
+		if (strcmp(p->process.categories.v[i].key, category) == 0)
+			return &p->process.categories.v[i];
+	return NULL;
+}
+
+static bool may_fall_back(const struct policy *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->process.fallback.n; i++)
+		if (strcmp(p->process.fallback.v[i].s, "native") == 0)
+			return true;
+	return false;
+}
+
+int run_check_runtime(const struct policy *p, const char *asked, const char *category, const struct run_check_to *to, struct error *err)
+{
+	const struct pol_pair *pair = NULL;
+	int runtime = (int)p->process.runtime.v;
+	const char *where = policy_where(p, p->process.runtime.at), *key = "process.runtime";
+
+	if (category && call_choice("--category", category, category_names, err) < 0)
+		return -1;
+	if (asked) {
+		runtime = call_choice("--runtime", asked, runtime_names, err);
+		if (runtime < 0)
+			return -1;
+	}
+	if (runtime == RUNTIME_AUTO) {
+		pair = find_category(p, category);
+		runtime = pair ? name_index(runtime_names, sv_of(pair->value)) : RUNTIME_NATIVE;
+	}
+	if (pair) {
+		where = policy_where(p, pair->at);
+		key = "process.categories";
+	}
+	if (runtime == RUNTIME_NATIVE || runtime == RUNTIME_AUTO)
+		return 0;
+	if (asked && !pair)
+		return error_set(err, ERROR_MISSING, "--runtime: the runtime %s is not available in this version; use native", runtime_names[runtime]);
+	if (!may_fall_back(p))
+		return error_set(err, ERROR_MISSING,
+				 "%s: %s: the runtime %s is not available in this version; use native, or let process.fallback name it", where, key,
+				 runtime_names[runtime]);
+	say(to, "FALLBACK: the runtime %s is not available in this version; process.fallback allows native, which is used instead",
+	    runtime_names[runtime]);
+	return 0;
+}
+
+void run_check_doors(const struct policy *p, const struct run_check_to *to)
+{
+	if (p->net.mode.v != NET_NONE)
+		say(to, "note: network.mode %s: this version has no gateway yet: no host is reachable from this run", net_mode_names[p->net.mode.v]);
+	if (p->inference.n_providers)
+		say(to, "note: inference.providers: this version has no gateway yet: no model is reachable from this run");
+}
+
+static void check_runtimes(const struct policy *p, const struct run_check_to *to)
+{
+	struct error err = {0};
+	uint32_t i;
+
+	if (run_check_runtime(p, NULL, NULL, to, &err) < 0)
+		say(to, "cordon run would refuse this: %s", err.text);
+	for (i = 0; p->process.runtime.v == RUNTIME_AUTO && i < p->process.categories.n; i++)
+		if (run_check_runtime(p, NULL, p->process.categories.v[i].key, to, &err) < 0)
+			say(to, "cordon run --category %s would refuse this: %s", p->process.categories.v[i].key, err.text);
+}
+
+/* Without a work folder: which one it will be, a policy does not say. */
+static void check_plan(const struct policy *p, const char *home, const struct run_check_to *to)
+{
+	char *argv[] = {(char[]){"true"}, NULL}, *env[] = {NULL};
+	struct plan_request req = {.policy = p, .argv = argv, .env = env, .home = home, .state_dir = "(state)"};
+	struct error err = {0};
+	struct plan *plan = NULL;
+
+	if (plan_build(&req, &plan, &err) < 0)
+		say(to, "cordon run would refuse this: %s", err.text);
+	else
+		plan_free(plan);
+}
+
+void run_check_all(const struct policy *p, const char *home, const struct run_check_to *to)
+{
+	check_runtimes(p, to);
+	check_plan(p, home, to);
+	run_check_doors(p, to);
+}

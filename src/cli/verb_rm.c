@@ -1,0 +1,152 @@
+#include "cli/verb_rm.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "supervise/state.h"
+
+enum { BUSY_TRIES = 50, BUSY_WAIT_MS = 20 };
+
+const struct option verb_rm_options[] = {
+	{"finished", 'f', NULL, NULL, "All runs that have ended, but those with changes that were not applied.", 0},
+	{0},
+};
+
+struct removal {
+	const char *root;
+	size_t removed;
+	size_t kept; /* for their changes */
+};
+
+/* The supervisor locks the log before it writes the first line: an empty one may belong to a run that starts right now. */
+static bool has_started(const struct state *s)
+{
+	struct stat st;
+
+	return fstat(s->lock, &st) == 0 && st.st_size > 0;
+}
+
+/* Alone with it: nobody lists, compares or applies it meanwhile. Those who do are quick, or are let finish. */
+static int lock_alone(const struct state *s)
+{
+	static const struct timespec wait = {.tv_nsec = BUSY_WAIT_MS * 1000000L};
+	int i;
+
+	for (i = 0; i < BUSY_TRIES; i++) {
+		if (flock(s->lock, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		(void)nanosleep(&wait, NULL);
+	}
+	return -EBUSY;
+}
+
+static bool has_entry(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	bool found = false;
+
+	while (d && !found && (e = readdir(d)))
+		found = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+	if (d)
+		(void)closedir(d);
+	else if (fd >= 0)
+		(void)close(fd);
+	return found;
+}
+
+static bool holds_changes(const struct state *s)
+{
+	return has_entry(s->dir, "layers/upper") || has_entry(s->dir, "copy");
+}
+
+static int remove_locked(struct state *s, struct error *err)
+{
+	if (!has_started(s))
+		return error_set(err, ERROR_USAGE, "%s: the run is just being started", s->id);
+	if (lock_alone(s) < 0)
+		return error_set(err, ERROR_USAGE, "%s: another command works with this run; try again when it has ended", s->id);
+	state_remove(s);
+	if (faccessat(AT_FDCWD, s->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return error_set(err, ERROR_SYSTEM, "%s: not all of %s could be removed", s->id, s->path);
+	return 0;
+}
+
+static int remove_named(const char *root, const char *id, struct error *err)
+{
+	struct state s;
+	bool running;
+	int r;
+
+	if (state_open(root, id, &s, &running, err) < 0)
+		return -1;
+	if (running)
+		r = error_set(err, ERROR_USAGE, "%s: the run is going on; `cordon stop %s` ends it", id, id);
+	else
+		r = remove_locked(&s, err);
+	state_done(&s);
+	return r;
+}
+
+static int remove_finished(void *arg, const char *id)
+{
+	struct removal *all = arg;
+	struct error ignored = {0};
+	struct state s;
+	bool running;
+
+	if (state_open(all->root, id, &s, &running, &ignored) < 0)
+		return 0;
+	if (!running && holds_changes(&s))
+		all->kept++;
+	else if (!running && remove_locked(&s, &ignored) == 0)
+		all->removed++;
+	state_done(&s);
+	return 0;
+}
+
+static int remove_all_finished(struct call *call, const char *root, struct error *err)
+{
+	struct removal all = {.root = root};
+
+	if (state_each(root, remove_finished, &all, err) < 0)
+		return -1;
+	call_note(call, "%zu run%s removed", all.removed, all.removed == 1 ? "" : "s");
+	if (all.kept)
+		call_note(call, "%zu kept, with changes that were not applied: `cordon ps --all` lists them, `cordon rm ID` removes one for good", all.kept);
+	return 0;
+}
+
+int verb_rm(struct call *call, struct error *err)
+{
+	AUTO_FREE char *root = NULL;
+	struct error first = {0};
+	int i, r = 0;
+
+	if (call_has(call, "finished") ? call->n_args > 0 : call->n_args == 0)
+		return error_set(err, ERROR_USAGE, "rm: name the runs, or give --finished alone; `cordon ps --all` lists them");
+	if (state_root(&root, err) < 0)
+		return -1;
+	if (call_has(call, "finished"))
+		return remove_all_finished(call, root, err);
+	/* one that cannot be removed does not keep the others */
+	for (i = 0; i < call->n_args; i++) {
+		if (remove_named(root, call->args[i], err) == 0)
+			continue;
+		if (r < 0)
+			call_note(call, "%s", first.text);
+		first = *err;
+		r = -1;
+	}
+	*err = first;
+	return r;
+}
