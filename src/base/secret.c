@@ -83,6 +83,11 @@ int secret_use(const struct secret *s, int (*fn)(struct sv plain, void *arg), vo
 	return s->n ? fn(sv_n(s->bytes, s->n), arg) : -ENODATA;
 }
 
+size_t secret_size(const struct secret *s)
+{
+	return s->n;
+}
+
 bool secret_equal(const struct secret *s, struct sv bytes)
 {
 	volatile unsigned char differ = s->n != bytes.n || s->n == 0;

@@ -29,6 +29,9 @@ void secret_free(struct secret *s); /* NULL is fine */
  */
 int secret_use(const struct secret *s, int (*fn)(struct sv plain, void *arg), void *arg);
 
+/* How many bytes it has. */
+size_t secret_size(const struct secret *s);
+
 /* In a time that depends on the two lengths only. */
 bool secret_equal(const struct secret *s, struct sv bytes);
 

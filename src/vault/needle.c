@@ -146,7 +146,6 @@ int needle_set_new(const struct sv *needles, size_t n, struct needle_set **ret)
 	if (!set)
 		return -ENOMEM;
 	*set = (struct needle_set){.references = 1, .n = 1, .room = (uint32_t)room};
-	/* Pages that no form reaches are never touched; where memory is locked they are. */
 	set->nodes = secret_memory_new(room * sizeof(*set->nodes));
 	r = set->nodes ? fill(set, needles, n) : -ENOMEM;
 	if (r < 0) {

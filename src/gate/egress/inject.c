@@ -1,0 +1,381 @@
+#include "gate/egress/inject.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "gate/egress/sigv4.h"
+
+static const char empty_sha256[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+struct injection {
+	size_t size;   /* of all of it */
+	uint32_t n;    /* fields */
+	size_t used;   /* of bytes */
+	struct sv target; /* empty: unchanged */
+	struct http_field *fields;
+	char bytes[];
+};
+
+struct work {
+	const struct grant *g;
+	const struct http_request *req;
+	const struct inject_context *ctx;
+	struct injection *in;
+	const char *date, *hash; /* sigv4 */
+	struct sv key_id;
+};
+
+static size_t room_left(const struct injection *in)
+{
+	return in->size - sizeof(*in) - in->used;
+}
+
+/* Appends to the text that is being built; false: no room. */
+static bool put(struct injection *in, struct sv s)
+{
+	if (s.n > room_left(in))
+		return false;
+	if (s.n)
+		memcpy(in->bytes + in->used, s.p, s.n);
+	in->used += s.n;
+	return true;
+}
+
+static bool add_field(struct injection *in, const char *name, struct sv value)
+{
+	if (in->n == HTTP_MAX_FIELDS)
+		return false;
+	in->fields[in->n++] = (struct http_field){sv_of(name), value};
+	return true;
+}
+
+static bool drops(const char *const *names, struct sv name)
+{
+	for (; *names; names++)
+		if (sv_is(name, *names))
+			return true;
+	return false;
+}
+
+/* The request's fields but the named ones. */
+static bool keep_fields(struct injection *in, const struct http_request *req, const char *const *drop)
+{
+	uint32_t i;
+
+	for (i = 0; i < req->fields.n; i++) {
+		if (drops(drop, req->fields.v[i].name))
+			continue;
+		if (in->n == HTTP_MAX_FIELDS)
+			return false;
+		in->fields[in->n++] = req->fields.v[i];
+	}
+	return true;
+}
+
+static int put_header(struct sv value, void *arg)
+{
+	struct work *w = arg;
+	const struct inject_form *f = &w->g->inject;
+	const char *const drop[] = {f->name, NULL};
+	size_t start = w->in->used;
+
+	if (!keep_fields(w->in, w->req, drop) || !put(w->in, sv_of(f->before)) || !put(w->in, value) || !put(w->in, sv_of(f->after)) ||
+	    !add_field(w->in, f->name, sv_n(w->in->bytes + start, w->in->used - start)))
+		return INJECT_TOO_LARGE;
+	return INJECT_DONE;
+}
+
+static void base64(struct sv in, char *to)
+{
+	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *p = (const unsigned char *)in.p;
+	uint32_t v;
+	size_t i;
+
+	for (i = 0; i < in.n; i += 3, to += 4) {
+		v = (uint32_t)p[i] << 16 | (i + 1 < in.n ? (uint32_t)p[i + 1] << 8 : 0) | (i + 2 < in.n ? p[i + 2] : 0);
+		to[0] = alphabet[v >> 18];
+		to[1] = alphabet[v >> 12 & 63];
+		to[2] = i + 1 < in.n ? alphabet[v >> 6 & 63] : '=';
+		to[3] = i + 2 < in.n ? alphabet[v & 63] : '=';
+	}
+}
+
+static int put_basic(struct sv value, void *arg)
+{
+	static const char *const drop[] = {"authorization", NULL};
+	struct work *w = arg;
+	struct injection *in = w->in;
+	size_t plain = in->used, coded, n;
+
+	if (!put(in, sv_of(w->g->inject.user)) || !put(in, sv_of(":")) || !put(in, value))
+		return INJECT_TOO_LARGE;
+	n = in->used - plain;
+	coded = in->used;
+	if (!put(in, sv_of("Basic ")) || room_left(in) < (n + 2) / 3 * 4)
+		return INJECT_TOO_LARGE;
+	base64(sv_n(in->bytes + plain, n), in->bytes + in->used);
+	in->used += (n + 2) / 3 * 4;
+	if (!keep_fields(in, w->req, drop) || !add_field(in, "authorization", sv_n(in->bytes + coded, in->used - coded)))
+		return INJECT_TOO_LARGE;
+	return INJECT_DONE;
+}
+
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Is this parameter, "name=value" in any encoding, the one of that name? Names of ours have nothing that needs encoding. */
+static bool is_parameter(struct sv p, const char *name)
+{
+	size_t i = 0;
+	char c;
+
+	while (i < p.n && p.p[i] != '=') {
+		c = p.p[i++];
+		if (c == '%' && i + 1 < p.n && hex(p.p[i]) >= 0 && hex(p.p[i + 1]) >= 0) {
+			c = (char)(hex(p.p[i]) * 16 + hex(p.p[i + 1]));
+			i += 2;
+		}
+		if (!*name || *name++ != c)
+			return false;
+	}
+	return *name == '\0';
+}
+
+static bool put_parameter(struct injection *in, const char *name, struct sv value)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~", digits[] = "0123456789ABCDEF";
+	size_t i;
+
+	if (!put(in, sv_of(name)) || !put(in, sv_of("=")))
+		return false;
+	for (i = 0; i < value.n; i++) {
+		unsigned char c = (unsigned char)value.p[i];
+		char coded[3] = {'%', digits[c >> 4], digits[c & 15]};
+		bool as_is = memchr(plain, c, sizeof(plain) - 1) != NULL;
+
+		if (!put(in, as_is ? sv_n(value.p + i, 1) : sv_n(coded, 3)))
+			return false;
+	}
+	return true;
+}
+
+/* Ours stands where the first of that name stood, else at the end. */
+static int put_query(struct sv value, void *arg)
+{
+	static const char *const drop[] = {NULL};
+	struct work *w = arg;
+	const char *name = w->g->inject.name;
+	struct sv target = w->req->target;
+	const char *mark = memchr(target.p, '?', target.n);
+	size_t start = w->in->used, at = mark ? (size_t)(mark - target.p) : target.n, end;
+	bool placed = false, ok = put(w->in, sv_n(target.p, at));
+	const char *joint = "?";
+
+	if (mark && at + 1 == target.n)
+		mark = NULL;
+	for (at++; mark && ok && at <= target.n; at = end + 1) {
+		for (end = at; end < target.n && target.p[end] != '&'; end++)
+			;
+		if (!is_parameter(sv_n(target.p + at, end - at), name))
+			ok = put(w->in, sv_of(joint)) && put(w->in, sv_n(target.p + at, end - at));
+		else if (!placed)
+			ok = put(w->in, sv_of(joint)) && (placed = put_parameter(w->in, name, value));
+		else
+			continue;
+		joint = "&";
+	}
+	if (ok && !placed)
+		ok = put(w->in, sv_of(joint)) && put_parameter(w->in, name, value);
+	w->in->target = sv_n(w->in->bytes + start, w->in->used - start);
+	return ok && w->in->target.n <= HTTP_MAX_TARGET && keep_fields(w->in, w->req, drop) ? INJECT_DONE : INJECT_TOO_LARGE;
+}
+
+static bool is_sha256(struct sv s)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		if (hex(s.p[i]) < 0)
+			return false;
+	return s.n == 64;
+}
+
+/*
+ * The hash that is signed. The client's own header is used where it says what the upstream will check against the body anyway; chunks
+ * that are signed one by one cannot be signed anew here.
+ */
+static enum inject_result payload_hash(struct work *w)
+{
+	const struct sv *sent = http_field(&w->req->fields, "x-amz-content-sha256");
+	struct sv hash = {0};
+
+	if (sent && sv_starts(*sent, "STREAMING-AWS4"))
+		return INJECT_NOT_SIGNABLE;
+	if (is_sha256(w->ctx->body_sha256))
+		hash = w->ctx->body_sha256;
+	else if (sent && (is_sha256(*sent) || sv_is(*sent, "UNSIGNED-PAYLOAD") || sv_is(*sent, "STREAMING-UNSIGNED-PAYLOAD-TRAILER")))
+		hash = *sent;
+	else if (!w->req->body)
+		hash = sv_of(empty_sha256);
+	else if (w->req->tls && strcmp(w->g->inject.service, "s3") == 0)
+		hash = sv_of("UNSIGNED-PAYLOAD");
+	else
+		return INJECT_NEEDS_HASH;
+	w->hash = w->in->bytes + w->in->used;
+	return put(w->in, hash) && put(w->in, sv_n("", 1)) ? INJECT_DONE : INJECT_TOO_LARGE;
+}
+
+static int put_signature(struct sv secret_key, void *arg)
+{
+	struct work *w = arg;
+	struct http_request changed = *w->req;
+	const struct sigv4_request r = {.http = &changed,
+					.region = w->g->inject.region,
+					.service = w->g->inject.service,
+					.date = w->date,
+					.key_id = w->key_id,
+					.secret_key = secret_key,
+					.payload_hash = sv_of(w->hash)};
+	AUTO_BUF value = {0};
+	size_t start = w->in->used;
+	int result;
+
+	changed.fields = (struct http_fields){w->in->fields, w->in->n};
+	buf_init(&value, HTTP_MAX_HEAD);
+	result = sigv4_sign(&r, &value);
+	if (result == -ENOMEM)
+		return INJECT_NO_MEMORY;
+	if (result < 0 || !put(w->in, buf_view(&value)) || !add_field(w->in, "authorization", sv_n(w->in->bytes + start, value.n)))
+		return INJECT_TOO_LARGE;
+	return INJECT_DONE;
+}
+
+static int put_token(struct sv token, void *arg)
+{
+	struct work *w = arg;
+	size_t start = w->in->used;
+
+	return put(w->in, token) && add_field(w->in, "x-amz-security-token", sv_n(w->in->bytes + start, token.n)) ? INJECT_DONE
+														   : INJECT_TOO_LARGE;
+}
+
+static int with_key_id(struct sv key_id, void *arg)
+{
+	static const char *const drop[] = {"authorization", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256", NULL};
+	struct work *w = arg;
+	const struct grant *g = w->g;
+	bool s3 = strcmp(g->inject.service, "s3") == 0;
+	char date[SIGV4_DATE];
+	int r;
+
+	w->key_id = key_id;
+	sigv4_date(w->ctx->now, date);
+	w->date = w->in->bytes + w->in->used;
+	if (!put(w->in, sv_n(date, SIGV4_DATE)) || !keep_fields(w->in, w->req, drop) || !add_field(w->in, "x-amz-date", sv_of(w->date)))
+		return INJECT_TOO_LARGE;
+	r = (int)payload_hash(w);
+	if (r != INJECT_DONE)
+		return r;
+	if ((s3 || http_field(&w->req->fields, "x-amz-content-sha256")) && !add_field(w->in, "x-amz-content-sha256", sv_of(w->hash)))
+		return INJECT_TOO_LARGE;
+	r = g->parts[PART_TOKEN] ? secret_use(g->parts[PART_TOKEN], put_token, w) : INJECT_DONE;
+	return r == INJECT_DONE ? secret_use(g->parts[PART_VALUE], put_signature, w) : r;
+}
+
+static int inject_value(struct work *w)
+{
+	const struct secret *value = w->g->parts[PART_VALUE];
+
+	switch (w->g->inject.kind) {
+	case INJECT_HEADER:
+		return secret_use(value, put_header, w);
+	case INJECT_BASIC:
+		return secret_use(value, put_basic, w);
+	case INJECT_QUERY:
+		return w->req->target.n && w->req->target.p[0] == '/' ? secret_use(value, put_query, w) : INJECT_NO_PLACE;
+	case INJECT_SIGV4:
+		return w->req->target.n && w->req->target.p[0] == '/' ? secret_use(w->g->parts[PART_KEY_ID], with_key_id, w)
+								       : INJECT_NO_PLACE;
+	}
+	return INJECT_NO_PLACE;
+}
+
+/* Room for everything that any form puts: the value in all its encodings, and what stands around it. */
+static size_t room_for(const struct grant *g, const struct http_request *req)
+{
+	const struct inject_form *f = &g->inject;
+	size_t n = req->target.n + strlen(f->name) + strlen(f->before) + strlen(f->after) + 3 * strlen(f->user) + 256;
+	unsigned i;
+
+	for (i = 0; i < GRANT_PARTS; i++)
+		n += g->parts[i] ? 4 * secret_size(g->parts[i]) : 0;
+	return f->kind == INJECT_SIGV4 ? n + HTTP_MAX_HEAD : n;
+}
+
+static struct injection *injection_new(const struct grant *g, const struct http_request *req)
+{
+	size_t room = room_for(g, req);
+	struct injection *in = calloc(1, sizeof(*in) + room);
+
+	if (!in)
+		return NULL;
+	in->size = sizeof(*in) + room;
+	in->fields = calloc(HTTP_MAX_FIELDS, sizeof(*in->fields));
+	if (!in->fields) {
+		free(in);
+		return NULL;
+	}
+	return in;
+}
+
+enum inject_result inject_apply(const struct grant *g, struct http_request *req, const struct inject_context *ctx, struct injection **ret)
+{
+	struct work w = {.g = g, .req = req, .ctx = ctx};
+	int r;
+
+	if (!grant_covers(g, req->host))
+		return INJECT_OTHER_HOST;
+	w.in = injection_new(g, req);
+	if (!w.in)
+		return INJECT_NO_MEMORY;
+	r = inject_value(&w);
+	if (r != INJECT_DONE) {
+		injection_free(w.in);
+		return r < 0 ? INJECT_NO_MEMORY : (enum inject_result)r;
+	}
+	req->fields = (struct http_fields){w.in->fields, w.in->n};
+	if (w.in->target.n)
+		req->target = w.in->target;
+	*ret = w.in;
+	return INJECT_DONE;
+}
+
+void injection_free(struct injection *in)
+{
+	if (!in)
+		return;
+	free(in->fields);
+	secret_wipe(in, in->size);
+	free(in);
+}
+
+const char *inject_what(enum inject_result r)
+{
+	static const char *const what[] = {
+		[INJECT_DONE] = "was added",
+		[INJECT_OTHER_HOST] = "is not bound to this host",
+		[INJECT_NEEDS_HASH] = "needs the hash of the whole body",
+		[INJECT_NOT_SIGNABLE] = "cannot sign a body whose chunks are signed one by one",
+		[INJECT_NO_PLACE] = "has no place in this request",
+		[INJECT_TOO_LARGE] = "makes the request too large",
+		[INJECT_NO_MEMORY] = "could not be added: out of memory",
+	};
+	return what[r];
+}

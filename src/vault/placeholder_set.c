@@ -1,0 +1,106 @@
+#include "vault/placeholder_set.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "vault/needle.h"
+
+struct placeholder_set {
+	struct needle_set *needles;
+};
+
+struct placeholder_scan {
+	struct needle_scan *scan;
+	uint64_t fed;
+	int found;
+};
+
+/* -ENOMEM must not look like "none". */
+_Static_assert(PLACEHOLDER_NONE != -ENOMEM, "two meanings of one number");
+
+int placeholder_set_new(const struct sv *placeholders, size_t n, struct placeholder_set **ret)
+{
+	struct placeholder_set *set = calloc(1, sizeof(*set));
+	int r = set ? needle_set_new(placeholders, n, &set->needles) : -ENOMEM;
+
+	if (r < 0) {
+		free(set);
+		return r;
+	}
+	*ret = set;
+	return 0;
+}
+
+void placeholder_set_free(struct placeholder_set *set)
+{
+	if (!set)
+		return;
+	needle_set_unref(set->needles);
+	free(set);
+}
+
+static void found(void *arg, uint32_t needle, uint64_t start, uint64_t end)
+{
+	struct placeholder_scan *s = arg;
+
+	(void)start;
+	(void)end;
+	if (s->found == PLACEHOLDER_NONE)
+		s->found = (int)needle;
+}
+
+struct placeholder_scan *placeholder_scan_new(struct placeholder_set *set)
+{
+	struct placeholder_scan *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->found = PLACEHOLDER_NONE;
+	s->scan = needle_scan_new(set->needles, found, s);
+	if (!s->scan) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+int placeholder_scan_feed(struct placeholder_scan *s, struct sv bytes)
+{
+	s->fed += bytes.n;
+	if (needle_scan_feed(s->scan, bytes.p, bytes.n) < 0)
+		return -ENOMEM;
+	return s->found;
+}
+
+size_t placeholder_scan_held(const struct placeholder_scan *s)
+{
+	return (size_t)(s->fed - needle_scan_safe(s->scan));
+}
+
+int placeholder_scan_end(struct placeholder_scan *s)
+{
+	needle_scan_end(s->scan);
+	return s->found;
+}
+
+void placeholder_scan_free(struct placeholder_scan *s)
+{
+	if (!s)
+		return;
+	needle_scan_free(s->scan);
+	free(s);
+}
+
+int placeholder_find(struct placeholder_set *set, struct sv bytes)
+{
+	struct placeholder_scan *s = placeholder_scan_new(set);
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	r = placeholder_scan_feed(s, bytes);
+	if (r != -ENOMEM)
+		r = placeholder_scan_end(s);
+	placeholder_scan_free(s);
+	return r;
+}

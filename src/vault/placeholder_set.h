@@ -1,0 +1,34 @@
+/*
+ * placeholder_set: finding a run's placeholders in what the workload sends, in all the forms of vault/needle.h.
+ *
+ * A placeholder that goes anywhere but into the header of a request to a bound host means that something tries to carry a credential out; such a request is
+ * refused. The relay scans targets, headers and bodies. Holds no credential.
+ */
+#ifndef CORDON_VAULT_PLACEHOLDER_SET_H
+#define CORDON_VAULT_PLACEHOLDER_SET_H
+
+#include <stdint.h>
+
+#include "base/sv.h"
+
+struct placeholder_set;
+struct placeholder_scan;
+
+enum { PLACEHOLDER_NONE = -1 };
+
+/* 0; -EINVAL: one is shorter than NEEDLE_MIN, or there are too many; -ENOMEM. Copies. */
+int placeholder_set_new(const struct sv *placeholders, size_t n, struct placeholder_set **ret);
+void placeholder_set_free(struct placeholder_set *set); /* NULL is fine; scans in progress go on */
+
+/* A whole text: the position of the first placeholder that ends in it, PLACEHOLDER_NONE, or -ENOMEM. */
+int placeholder_find(struct placeholder_set *set, struct sv bytes);
+
+/* A stream, in pieces. Answers as placeholder_find() for all bytes so far; once found, always found. */
+struct placeholder_scan *placeholder_scan_new(struct placeholder_set *set); /* NULL: no memory */
+int placeholder_scan_feed(struct placeholder_scan *s, struct sv bytes);
+/* How many of the last bytes may be the start of a placeholder: forward no more than the rest. */
+size_t placeholder_scan_held(const struct placeholder_scan *s);
+int placeholder_scan_end(struct placeholder_scan *s);
+void placeholder_scan_free(struct placeholder_scan *s);
+
+#endif
