@@ -7,6 +7,7 @@
  *	while ((e = h1_read(h, &in, &data)) != H1_MORE)
  *		H1_HEAD, H1_DATA..., H1_END; then h1_next(h) before the rest of `in`, which belongs to the next message
  *
+ * Bytes that come after the END of a response to which no further request belongs are the caller's to refuse: such a connection must not be used again.
  * After the END of a CONNECT, of a request with websocket set, of a 101 and of a 2xx to CONNECT, what is left of the input (and all that follows) belongs to the tunnel.
  *
  * Ownership. What h1_request(), h1_response() and h1_trailers() give lives until h1_next() or h1_free(); of an interim response (1xx) until the next h1_read().
