@@ -3,14 +3,14 @@
  *
  * The relay opens exchanges, egress answers them. What goes over is never the peer's bytes but typed, length-checked messages: a head as the fields of
  * message.h, pieces of bodies, trailers, an end, a reset, a failure. Each side checks what it receives as if the other were taken over: a frame that is too long, of an
- * unknown type, for an exchange that is not open, or beyond its credit ends the link (`gone`), not only the exchange.
+ * unknown type, beyond its credit or out of turn ends the link (`gone`), not only the exchange. One for an exchange that is no longer open is dropped.
  *
  * Flow. Each direction of each exchange has credit: LINK_WINDOW bytes of body at first, and as many more as the receiver gives back with
  * link_consume(). link_data() takes as much as there is credit and room for; `room` says when to go on. So a slow reader stops its own sender and nobody else.
  * Frames are collected and written at the end of the loop's iteration, many by one call.
  *
  * Ownership. The link owns its exchanges; one lives until `closed` returned. Heads, trailers and data given to events are views that live during the event.
- * Calls may be made inside events. After link_free() no event comes; it does not call `closed`.
+ * Calls but link_free() may be made inside events. After link_free() no event comes; it does not call `closed`.
  *
  * An exchange is over when both directions ended, or after a reset by either side, or a failure; `closed` comes then, once, from the loop.
  */
