@@ -3,7 +3,7 @@
  *
  * Pure: bytes in, answer out, no state; called again with more bytes until it says something else than HELLO_MORE. Strict, since
  * a second parser (the upstream's, when the hello is tunnelled on) must not find another name in the same bytes: a server name that is not
- * exactly one host name, an extension that is there twice, bytes left over, records of length 0 or other types in between, SSLv2 forms: HELLO_BAD.
+ * exactly one host name, an extension that is there twice, bytes left over in the message or in its last record, records of length 0 or other types in between, SSLv2 forms: HELLO_BAD.
  *
  * The hello may be split over records and reads in any way; with record headers it is at most HELLO_MAX bytes, or bad.
  */

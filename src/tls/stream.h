@@ -11,7 +11,8 @@
  *   STREAM_WRITE   there is room again: only after a write took less than it was given.
  *   STREAM_HANGUP  the peer sends no more than what is already here. Told once, also to users who do not read now: what a request
  *                  costs upstream can end when nobody waits for it. The peer may still read (half-close).
- *   STREAM_FAILED  the handshake failed, or bytes that a write had taken cannot be sent: see stream_failure(). Told once; all reads and writes fail by now.
+ *   STREAM_FAILED  the handshake failed, or bytes that a write had taken cannot be sent: see stream_failure(). Told once.
+ * Where writing fails, reading goes on until it fails too: a server that refuses a request may have answered before it closed.
  * fn may free the stream. Whoever stops reading before -EAGAIN, because the other side is slow or in fairness to others, just calls stream_read() later;
  * stream_resume() asks for a call at the end of the iteration.
  *
@@ -84,7 +85,7 @@ int stream_tls_server(struct stream *s, struct tls_server *server, const struct 
 /* The same as a client: host is the name or address (without brackets) that the certificate must be for. */
 int stream_tls_client(struct stream *s, struct tls_client *client, struct sv host, unsigned alpn);
 
-/* Bytes read (1 or more), 0 at the end, -EAGAIN, or -EIO when the stream failed. */
+/* Bytes read (1 or more; n must be), 0 at the end, -EAGAIN, or -EIO when the stream failed. */
 ssize_t stream_read(struct stream *s, void *p, size_t n);
 
 /* Bytes taken (1 or more; 0 for none given), -EAGAIN, or -EIO when the stream failed. What was taken needs no keeping. */

@@ -1,0 +1,46 @@
+/*
+ * engine: what TLS servers and clients share of OpenSSL: a context with our settings, and a BIO over struct tls_socket. Of no use outside tls/.
+ *
+ * A BIO of our own rather than SSL_set_fd(): it reads with large reads (read-ahead) and skips reads that can only say EAGAIN, so that a request costs
+ * one recv() and an answer one sendmsg(); it gives the engine the bytes that were sniffed; and it takes every record whole, so that no write has
+ * to be repeated with the same bytes.
+ */
+#ifndef CORDON_TLS_ENGINE_H
+#define CORDON_TLS_ENGINE_H
+
+#include <openssl/ssl.h>
+
+#include "base/error.h"
+#include "tls/leaf.h"
+#include "tls/socket.h"
+
+struct tls_engine {
+	SSL_CTX *ctx;
+	BIO_METHOD *method;
+};
+
+struct tls_server;
+struct tls_client;
+
+int engine_init(struct tls_engine *e, const SSL_METHOD *method, struct error *err);
+void engine_done(struct tls_engine *e);
+
+/* A connection over s, which outlives it; s is its app data. NULL: no memory. */
+SSL *engine_open(const struct tls_engine *e, struct tls_socket *s);
+
+/* ALPN sets: the wire form of a set (at most ALPN_WIRE_MAX bytes, h2 first), and the protocol that was chosen. */
+enum { ALPN_WIRE_MAX = 16 };
+size_t alpn_wire(unsigned alpn, unsigned char out[ALPN_WIRE_MAX]);
+unsigned alpn_of(const unsigned char *name, size_t n);
+
+/* The first of OpenSSL's errors as an error of ours; the others are dropped. Returns -1. */
+int engine_error(struct error *err, const char *what);
+
+/* A connection that is ready to begin its handshake; alpn and host are in s. NULL: no memory. */
+SSL *tls_server_open(struct tls_server *server, const struct tls_leaf *leaf, struct tls_socket *s);
+SSL *tls_client_open(struct tls_client *client, struct tls_socket *s);
+
+/* Gives ssl the certificate, its key, and what binds sessions to them. 0 or -1. */
+int tls_leaf_use(const struct tls_leaf *leaf, SSL *ssl);
+
+#endif
