@@ -32,8 +32,8 @@ static const struct {
 };
 
 static const char *const never_late[] = {
-	"authorization", "cache-control", "content-encoding", "content-range", "content-type", "cookie",
-	"max-forwards",	 "range",	  "set-cookie",	      "www-authenticate",
+	"authorization", "cache-control", "content-encoding", "content-range",    "content-type", "cookie",
+	"max-forwards",  "range",         "set-cookie",       "www-authenticate",
 };
 
 /* s starts with the n bytes of name, an underscore being a hyphen. */
@@ -53,8 +53,10 @@ enum http_field_class http_field_class(struct sv name)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(special); i++)
-		if (name.n == strlen(special[i].name) && same(name, special[i].name, name.n))
+	/* The first letter settles most of it. */
+	for (i = 0; name.n && i < ARRAY_LEN(special); i++)
+		if (name.p[0] == special[i].name[0] && name.n == strlen(special[i].name) &&
+		    same(name, special[i].name, name.n))
 			return special[i].class;
 	return same(name, "proxy-", 6) ? FIELD_HOP : FIELD_PLAIN;
 }

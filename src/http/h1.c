@@ -37,7 +37,8 @@ struct h1 {
 
 static struct h1 *new_reader(const struct h1_limits *limits)
 {
-	static const struct h1_limits usual = {.head = HTTP_MAX_HEAD, .target = HTTP_MAX_TARGET, .fields = HTTP_MAX_FIELDS};
+	static const struct h1_limits usual = {
+		.head = HTTP_MAX_HEAD, .target = HTTP_MAX_TARGET, .fields = HTTP_MAX_FIELDS};
 	struct h1 *h = calloc(1, sizeof(*h));
 
 	if (h)
@@ -131,8 +132,8 @@ static int check_head(struct h1 *h, struct sv line)
 	/* The target is made canonical in place, so llhttp has to go first. */
 	second = h1_second_opinion(h->is_request, sv_n(h->head.p, h->head.n), &h->start, &h->fields, &opinion, &other);
 	if (h->is_request)
-		r = h1_check_request(&h->context, &h->start, h->head.p + (h->start.target.p - line.p), &h->fields, &h->host, &h->request, &h->framing,
-				     &h->fault);
+		r = h1_check_request(&h->context, &h->start, h->head.p + (h->start.target.p - line.p), &h->fields,
+				     &h->host, &h->request, &h->framing, &h->fault);
 	else
 		r = h1_check_response(h->asked, &h->start, &h->fields, &h->response, &h->framing, &h->fault);
 	if (r < 0)
@@ -155,7 +156,8 @@ static int parse_start(struct h1 *h, struct sv *ret)
 	int r;
 
 	h->start = (struct h1_start){0};
-	r = h->is_request ? h1_start_request(line, &h->start, &h->fault) : h1_start_response(line, &h->start, &h->fault);
+	r = h->is_request ? h1_start_request(line, &h->start, &h->fault)
+			  : h1_start_response(line, &h->start, &h->fault);
 	if (r < 0)
 		return r;
 	if (h->start.target.n > h->limits.target)
@@ -265,7 +267,8 @@ static enum h1_event read_trailers(struct h1 *h, struct sv *in)
 
 	if (e == H1_LINES_MORE)
 		return H1_MORE;
-	if (e == H1_LINES_ERROR || cut(&h->tail, 0, h->tail.count, &h->trailers, &h->fault) < 0 || h1_check_trailers(&h->trailers, &h->fault) < 0)
+	if (e == H1_LINES_ERROR || cut(&h->tail, 0, h->tail.count, &h->trailers, &h->fault) < 0 ||
+	    h1_check_trailers(&h->trailers, &h->fault) < 0)
 		return fail(h);
 	h->state = OVER;
 	return H1_END;

@@ -10,10 +10,10 @@ struct notes {
 	struct sv host, length, coding, upgrade, expect, connection[CONNECTIONS_MAX];
 	unsigned hosts, lengths, codings, upgrades, expects, connections;
 	bool settings;
-	bool close;	      /* from connection */
-	bool upgrading;	      /* the same */
-	bool names;	      /* connection names further fields */
-	bool disguised;	      /* a framing field with an underscore */
+	bool close;     /* from connection */
+	bool upgrading; /* the same */
+	bool names;     /* connection names further fields */
+	bool disguised; /* a framing field with an underscore */
 };
 
 /* Takes a field that is not plain. True: it stays among the fields. */
@@ -91,8 +91,8 @@ static bool same_name(struct sv lower_name, struct sv token)
 /* A field that no connection option may take away: the message would be another without it. */
 static bool is_pillar(struct sv token)
 {
-	return http_eq_nocase(token, "host") || http_eq_nocase(token, "content-length") || http_eq_nocase(token, "transfer-encoding") ||
-	       http_eq_nocase(token, "expect");
+	return http_eq_nocase(token, "host") || http_eq_nocase(token, "content-length") ||
+	       http_eq_nocase(token, "transfer-encoding") || http_eq_nocase(token, "expect");
 }
 
 static int read_connection(struct notes *n, struct h1_fault *fault)
@@ -181,7 +181,8 @@ static int read_framing(const struct notes *n, bool http10, struct h1_framing *r
 	return 0;
 }
 
-static int read_all(struct http_fields *fields, bool http10, struct notes *n, struct h1_framing *ret, struct h1_fault *fault)
+static int read_all(struct http_fields *fields, bool http10, struct notes *n, struct h1_framing *ret,
+		    struct h1_fault *fault)
 {
 	*n = (struct notes){0};
 	sort_fields(fields, n);
@@ -216,7 +217,8 @@ static int route_proxy(const struct http_target *t, bool has_host, struct http_a
 }
 
 /* A path, on a connection that was made to one server. */
-static int route_origin(const struct h1_context *context, const struct http_target *t, struct http_authority *host, struct h1_fault *fault)
+static int route_origin(const struct h1_context *context, const struct http_target *t, struct http_authority *host,
+			struct h1_fault *fault)
 {
 	if (t->form == HTTP_FORM_AUTHORITY)
 		return h1_refuse(fault, 405, "CONNECT is for the proxy");
@@ -231,8 +233,8 @@ static int route_origin(const struct h1_context *context, const struct http_targ
 	return 0;
 }
 
-static int route(const struct h1_context *context, const struct h1_start *start, char *target, const struct notes *n, struct http_authority *host,
-		 struct http_request *ret, struct h1_fault *fault)
+static int route(const struct h1_context *context, const struct h1_start *start, char *target, const struct notes *n,
+		 struct http_authority *host, struct http_request *ret, struct h1_fault *fault)
 {
 	struct http_target t;
 	const char *wrong;
@@ -259,8 +261,8 @@ static int route(const struct h1_context *context, const struct h1_start *start,
 	return 0;
 }
 
-static int read_upgrade(const struct h1_start *start, const struct notes *n, const struct h1_framing *framing, struct http_request *ret,
-			struct h1_fault *fault)
+static int read_upgrade(const struct h1_start *start, const struct notes *n, const struct h1_framing *framing,
+			struct http_request *ret, struct h1_fault *fault)
 {
 	if (n->settings)
 		return h1_refuse(fault, 501, "no upgrade to HTTP/2");
@@ -274,7 +276,8 @@ static int read_upgrade(const struct h1_start *start, const struct notes *n, con
 	return 0;
 }
 
-static int read_expect(const struct h1_start *start, const struct notes *n, struct http_request *ret, struct h1_fault *fault)
+static int read_expect(const struct h1_start *start, const struct notes *n, struct http_request *ret,
+		       struct h1_fault *fault)
 {
 	if (n->expects > 1 || (n->expects && !http_eq_nocase(n->expect, "100-continue")))
 		return h1_refuse(fault, 417, "unknown expectation");
@@ -283,8 +286,9 @@ static int read_expect(const struct h1_start *start, const struct notes *n, stru
 	return 0;
 }
 
-int h1_check_request(const struct h1_context *context, const struct h1_start *start, char *target, struct http_fields *fields, struct http_authority *host,
-		     struct http_request *ret, struct h1_framing *ret_framing, struct h1_fault *fault)
+int h1_check_request(const struct h1_context *context, const struct h1_start *start, char *target,
+		     struct http_fields *fields, struct http_authority *host, struct http_request *ret,
+		     struct h1_framing *ret_framing, struct h1_fault *fault)
 {
 	bool connect = sv_is(start->method, "CONNECT");
 	struct notes n;
@@ -317,15 +321,17 @@ static bool has_body(const struct h1_start *start, struct h1_asked asked)
 }
 
 /* 101 is believed only where it was asked for. */
-static int check_switch(struct h1_asked asked, const struct h1_start *start, const struct notes *n, struct h1_fault *fault)
+static int check_switch(struct h1_asked asked, const struct h1_start *start, const struct notes *n,
+			struct h1_fault *fault)
 {
-	if (!asked.websocket || start->http10 || !n->upgrading || n->upgrades != 1 || !http_eq_nocase(n->upgrade, "websocket"))
+	if (!asked.websocket || start->http10 || !n->upgrading || n->upgrades != 1 ||
+	    !http_eq_nocase(n->upgrade, "websocket"))
 		return h1_refuse(fault, 502, "switch to a protocol that was not asked for");
 	return 0;
 }
 
-int h1_check_response(struct h1_asked asked, const struct h1_start *start, struct http_fields *fields, struct http_response *ret,
-		      struct h1_framing *ret_framing, struct h1_fault *fault)
+int h1_check_response(struct h1_asked asked, const struct h1_start *start, struct http_fields *fields,
+		      struct http_response *ret, struct h1_framing *ret_framing, struct h1_fault *fault)
 {
 	bool body = has_body(start, asked);
 	struct notes n;

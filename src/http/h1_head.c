@@ -41,7 +41,8 @@ static enum h1_lines_event lines_refuse(struct h1_fault *fault, uint16_t status,
 }
 
 /* The line that has just ended in LF. */
-static enum h1_lines_event line_ended(struct h1_lines *l, const struct h1_limits *limits, size_t first_max, struct h1_fault *fault)
+static enum h1_lines_event line_ended(struct h1_lines *l, const struct h1_limits *limits, size_t first_max,
+				      struct h1_fault *fault)
 {
 	size_t n = l->n - l->line;
 
@@ -59,7 +60,8 @@ static enum h1_lines_event line_ended(struct h1_lines *l, const struct h1_limits
 	return l->count == 1 && first_max ? H1_LINES_START : H1_LINES_MORE;
 }
 
-enum h1_lines_event h1_lines_take(struct h1_lines *l, struct sv *in, const struct h1_limits *limits, size_t first_max, struct h1_fault *fault)
+enum h1_lines_event h1_lines_take(struct h1_lines *l, struct sv *in, const struct h1_limits *limits, size_t first_max,
+				  struct h1_fault *fault)
 {
 	const char *lf;
 	size_t n;
@@ -217,11 +219,13 @@ static int on_complete(llhttp_t *parser)
 	return 0;
 }
 
-int h1_second_opinion(bool request, struct sv head, const struct h1_start *start, const struct http_fields *fields, struct h1_opinion *ret,
-		      struct h1_fault *fault)
+int h1_second_opinion(bool request, struct sv head, const struct h1_start *start, const struct http_fields *fields,
+		      struct h1_opinion *ret, struct h1_fault *fault)
 {
-	static const llhttp_settings_t settings = {
-		.on_url = on_url, .on_header_field = on_name, .on_header_value = on_value, .on_headers_complete = on_complete};
+	static const llhttp_settings_t settings = {.on_url = on_url,
+						   .on_header_field = on_name,
+						   .on_header_value = on_value,
+						   .on_headers_complete = on_complete};
 	struct comparison c = {.start = start, .fields = fields, .opinion = ret};
 	llhttp_t parser;
 	llhttp_errno_t r;

@@ -46,6 +46,12 @@ const char *h1_reason(uint16_t status)
 	return "";
 }
 
+/* Inline, so that the length of a literal is known. */
+static inline void put(struct buf *out, const char *s)
+{
+	(void)buf_sv(out, sv_of(s));
+}
+
 /* printf() would be a good part of the time that a head takes. */
 static void write_number(struct buf *out, uint64_t v)
 {
@@ -81,19 +87,22 @@ static void write_fields(struct buf *out, const struct http_fields *f)
 
 	for (i = 0; i < f->n; i++) {
 		(void)buf_sv(out, f->v[i].name);
-		(void)buf_str(out, ": ");
+		put(out, ": ");
 		(void)buf_sv(out, f->v[i].value);
-		(void)buf_str(out, "\r\n");
+		put(out, "\r\n");
 	}
 }
 
 static bool host_ok(struct sv host)
 {
 	size_t i;
+	char c;
 
-	for (i = 0; i < host.n; i++)
-		if (!(host.p[i] >= 'a' && host.p[i] <= 'z') && !(host.p[i] >= '0' && host.p[i] <= '9') && !memchr("-._:", host.p[i], 4))
+	for (i = 0; i < host.n; i++) {
+		c = host.p[i];
+		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '.' && c != '_' && c != ':')
 			return false;
+	}
 	return host.n != 0;
 }
 
@@ -113,7 +122,8 @@ static bool request_ok(const struct http_request *r)
 {
 	bool bodiless = sv_is(r->method, "CONNECT") || r->websocket;
 
-	if (!http_is_token(r->method) || sv_is(r->method, "TRACE") || !host_ok(r->host) || r->port == 0 || !target_ok(r))
+	if (!http_is_token(r->method) || sv_is(r->method, "TRACE") || !host_ok(r->host) || r->port == 0 ||
+	    !target_ok(r))
 		return false;
 	if (r->body ? bodiless || r->length < HTTP_LENGTH_UNKNOWN : r->length > 0 || r->expect_continue)
 		return false;
@@ -124,9 +134,9 @@ static void write_authority(struct buf *out, const struct http_request *r)
 {
 	bool v6 = memchr(r->host.p, ':', r->host.n) != NULL;
 
-	(void)buf_str(out, v6 ? "[" : "");
+	put(out, v6 ? "[" : "");
 	(void)buf_sv(out, r->host);
-	(void)buf_str(out, v6 ? "]" : "");
+	put(out, v6 ? "]" : "");
 	if (r->port != (r->tls ? 443 : 80) || sv_is(r->method, "CONNECT")) {
 		(void)buf_char(out, ':');
 		write_number(out, r->port);
@@ -141,15 +151,15 @@ static void write_request_line(struct buf *out, const struct http_request *r, bo
 		write_authority(out, r);
 	} else {
 		if (proxy) {
-			(void)buf_str(out, r->tls ? "https://" : "http://");
+			put(out, r->tls ? "https://" : "http://");
 			write_authority(out, r);
 		}
 		if (!proxy || !sv_is(r->target, "*"))
 			(void)buf_sv(out, r->target);
 	}
-	(void)buf_str(out, " HTTP/1.1\r\nHost: ");
+	put(out, " HTTP/1.1\r\nHost: ");
 	write_authority(out, r);
-	(void)buf_str(out, "\r\n");
+	put(out, "\r\n");
 }
 
 /* One Connection field for all that needs one. */
@@ -165,21 +175,21 @@ static void write_connection(struct buf *out, bool upgrade, bool te, bool close)
 	for (i = 0; i < ARRAY_LEN(options); i++) {
 		if (!options[i].on)
 			continue;
-		(void)buf_str(out, before);
-		(void)buf_str(out, options[i].text);
+		put(out, before);
+		put(out, options[i].text);
 		before = ", ";
 	}
 	if (upgrade || te || close)
-		(void)buf_str(out, "\r\n");
+		put(out, "\r\n");
 	if (upgrade)
-		(void)buf_str(out, "Upgrade: websocket\r\n");
+		put(out, "Upgrade: websocket\r\n");
 }
 
 static void write_length(struct buf *out, int64_t length)
 {
-	(void)buf_str(out, "Content-Length: ");
+	put(out, "Content-Length: ");
 	write_number(out, (uint64_t)length);
-	(void)buf_str(out, "\r\n");
+	put(out, "\r\n");
 }
 
 /* Requests whose readers wait for a length, even where there is no body. */
@@ -190,7 +200,9 @@ static bool wants_length(struct sv method)
 
 int h1_write_request(struct buf *out, const struct http_request *r, bool proxy, enum h1_body *ret)
 {
-	enum h1_body body = !r->body ? H1_BODY_NONE : r->length == HTTP_LENGTH_UNKNOWN ? H1_BODY_CHUNKED : H1_BODY_LENGTH;
+	enum h1_body body = !r->body                           ? H1_BODY_NONE
+			    : r->length == HTTP_LENGTH_UNKNOWN ? H1_BODY_CHUNKED
+							       : H1_BODY_LENGTH;
 
 	if (!request_ok(r))
 		return -EINVAL;
@@ -198,12 +210,12 @@ int h1_write_request(struct buf *out, const struct http_request *r, bool proxy, 
 	write_connection(out, r->websocket, http_field(&r->fields, "te") != NULL, false);
 	write_fields(out, &r->fields);
 	if (body == H1_BODY_CHUNKED)
-		(void)buf_str(out, "Transfer-Encoding: chunked\r\n");
+		put(out, "Transfer-Encoding: chunked\r\n");
 	else if (body == H1_BODY_LENGTH || wants_length(r->method))
 		write_length(out, r->body ? r->length : 0);
 	if (r->expect_continue)
-		(void)buf_str(out, "Expect: 100-continue\r\n");
-	(void)buf_str(out, "\r\n");
+		put(out, "Expect: 100-continue\r\n");
+	put(out, "\r\n");
 	*ret = body;
 	return buf_failed(out);
 }
@@ -248,20 +260,23 @@ int h1_write_response(struct buf *out, const struct http_response *r, const stru
 
 	if (!response_ok(r, to) || response_end(r, to, &end) < 0)
 		return -EINVAL;
-	(void)buf_str(out, "HTTP/1.1 ");
+	put(out, "HTTP/1.1 ");
 	write_number(out, r->status);
 	(void)buf_char(out, ' ');
 	(void)buf_sv(out, r->reason);
-	(void)buf_str(out, "\r\n");
+	put(out, "\r\n");
 	/* An interim response says nothing about the connection. */
 	write_connection(out, r->websocket, false, r->status >= 200 && (to->close || to->http10));
 	write_fields(out, &r->fields);
 	if (end == END_CHUNKED)
-		(void)buf_str(out, "Transfer-Encoding: chunked\r\n");
+		put(out, "Transfer-Encoding: chunked\r\n");
 	else if (end == END_LENGTH)
 		write_length(out, r->length > 0 ? r->length : 0);
-	(void)buf_str(out, "\r\n");
-	*ret = !r->body ? H1_BODY_NONE : end == END_CHUNKED ? H1_BODY_CHUNKED : end == END_CLOSE ? H1_BODY_CLOSE : H1_BODY_LENGTH;
+	put(out, "\r\n");
+	*ret = !r->body             ? H1_BODY_NONE
+	       : end == END_CHUNKED ? H1_BODY_CHUNKED
+	       : end == END_CLOSE   ? H1_BODY_CLOSE
+				    : H1_BODY_LENGTH;
 	return buf_failed(out);
 }
 
@@ -279,7 +294,7 @@ int h1_write_last_chunk(struct buf *out, const struct http_fields *trailers)
 {
 	if (trailers && !fields_ok(trailers, true))
 		return -EINVAL;
-	(void)buf_str(out, "0\r\n");
+	put(out, "0\r\n");
 	if (trailers)
 		write_fields(out, trailers);
 	return buf_str(out, "\r\n");
@@ -291,7 +306,8 @@ static void write_member(struct json *j, const char *key, const char *text)
 		json_kstr(j, key, text);
 }
 
-int h1_write_error(struct buf *out, uint16_t status, const char *code, const char *domain, const char *detail, const char *hint)
+int h1_write_error(struct buf *out, uint16_t status, const char *code, const char *domain, const char *detail,
+		   const char *hint)
 {
 	AUTO_BUF body = {0};
 	struct json j;
@@ -308,9 +324,9 @@ int h1_write_error(struct buf *out, uint16_t status, const char *code, const cha
 		return buf_failed(&body);
 	(void)buf_printf(out, "HTTP/1.1 %u %s\r\nConnection: close\r\n", (unsigned)status, h1_reason(status));
 	if (status == 403)
-		(void)buf_str(out, "X-Proxy-Error: blocked-by-allowlist\r\n");
-	(void)buf_str(out, "Content-Type: application/json\r\n");
+		put(out, "X-Proxy-Error: blocked-by-allowlist\r\n");
+	put(out, "Content-Type: application/json\r\n");
 	write_length(out, (int64_t)body.n);
-	(void)buf_str(out, "\r\n");
+	put(out, "\r\n");
 	return buf_sv(out, buf_view(&body));
 }

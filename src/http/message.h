@@ -1,8 +1,9 @@
 /*
  * message: HTTP messages as plain data, whichever version carried them.
  *
- * What a reader (h1.h, h2.h) hands out has been checked and made canonical; what a writer takes is written anew from these fields alone. Nothing here
- * is a copy of bytes that came in, so the bytes that were judged are the bytes that are sent.
+ * What a reader (h1.h, h2.h) hands out has been checked and made canonical; what a writer takes is written anew from
+ * these fields alone. Nothing here is a copy of bytes that came in, so the bytes that were judged are the bytes that
+ * are sent.
  *
  * A message's memory belongs to whoever made it (one arena per message); the structs borrow.
  */
@@ -21,7 +22,7 @@ enum {
 };
 
 struct http_field {
-	struct sv name; /* lower case, a token */
+	struct sv name;  /* lower case, a token */
 	struct sv value; /* no leading or trailing blanks, no control characters but tab */
 };
 
@@ -34,25 +35,26 @@ struct http_fields {
 enum { HTTP_LENGTH_UNKNOWN = -1 };
 
 /*
- * fields never hold what frames or routes a message: host, content-length, transfer-encoding, connection and what it names, keep-alive, te (but "trailers"),
- * trailer, upgrade, proxy-*, http2-settings, expect. Those are members here, or are the hop's own business (fields.h knows them).
+ * fields never hold what frames or routes a message: host, content-length, transfer-encoding, connection and what it
+ * names, keep-alive, te (but "trailers"), trailer, upgrade, proxy-*, http2-settings, expect. Those are members here, or
+ * are the hop's own business (fields.h knows them).
  */
 struct http_request {
 	struct sv method;    /* a token, as sent */
-	bool tls;	     /* https or http */
-	struct sv host;	     /* lower case, no trailing dot; an IPv6 address without brackets */
-	uint16_t port;	     /* never 0 */
+	bool tls;            /* https or http */
+	struct sv host;      /* lower case, no trailing dot; an IPv6 address without brackets */
+	uint16_t port;       /* never 0 */
 	struct sv target;    /* canonical path and query: starts with "/"; "*" with OPTIONS; empty with CONNECT */
 	bool ambiguous_path; /* target.h: only for rules that do not restrict paths */
 	struct http_fields fields;
-	bool body;	     /* one follows */
-	int64_t length;	     /* of the body; HTTP_LENGTH_UNKNOWN; 0 where none follows */
-	bool websocket;	     /* asks for an upgrade to it (or extended CONNECT in HTTP/2) */
+	bool body;      /* one follows */
+	int64_t length; /* of the body; HTTP_LENGTH_UNKNOWN; 0 where none follows */
+	bool websocket; /* asks for an upgrade to it (or extended CONNECT in HTTP/2) */
 	bool expect_continue;
 };
 
 struct http_response {
-	uint16_t status; /* 1xx is interim: another head follows */
+	uint16_t status;  /* 1xx is interim: another head follows */
 	struct sv reason; /* may be empty; HTTP/1.1 only */
 	struct http_fields fields;
 	bool body;

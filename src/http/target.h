@@ -1,15 +1,19 @@
 /*
  * target: where a request goes, in the one form that is judged and sent.
  *
- * Authorities. A host is a DNS name (letters, digits, hyphen, underscore; international names as A-labels) or an IP address; it comes out in lower case, an
- * address as inet_ntop() writes it and without brackets. One trailing dot is removed: it names the same host, and removing it makes rule, certificate, SNI and
- * Host agree, whichever of them had it. User names, zones, percent signs and numbers that only some resolvers take for an address (0x7f.1, 2130706433)
+ * Authorities. A host is a DNS name (letters, digits, hyphen, underscore; international names as A-labels) or an IP
+ * address; it comes out in lower case, an address as inet_ntop() writes it and without brackets. One trailing dot is
+ * removed: it names the same host, and removing it makes rule, certificate, SNI and Host agree, whichever of them had
+ * it. User names, zones, percent signs and numbers that only some resolvers take for an address (0x7f.1, 2130706433)
  * are refused.
  *
- * Paths. Whatever two servers may read as two different paths is refused: dot segments however written (".", "%2e", "%252e", "..;x"), backslashes, encoded
- * backslashes and control characters, overlong UTF-8, fragments, bytes that must be encoded, percent signs without two digits. Percent triplets get upper-case
- * digits, and those of unreserved characters are decoded, in the query too. Two forms have honest users, so they pass as they are, with a flag: "%2F" (npm's
- * /@scope%2Fname) and empty segments ("//" in the keys of object stores). A judge lets them pass only where its rule does not restrict paths.
+ * Paths. Whatever two servers may read as two different paths is refused: dot segments however written (".", "%2e",
+ * "%252e", "..;x"), backslashes, encoded backslashes and control characters, overlong UTF-8, fragments, bytes that must
+ * be encoded, percent signs without two digits. Percent triplets get upper-case digits, and those of unreserved
+ * characters are decoded, in the query too. Two forms have honest users, so they pass as they are, with a flag: "%2F"
+ * (npm's
+ * /@scope%2Fname) and empty segments ("//" in the keys of object stores). A judge lets them pass only where its rule
+ * does not restrict paths.
  *
  * Pure, no heap. Functions return NULL, or why not: a fixed English phrase.
  */
@@ -55,9 +59,9 @@ enum http_form {
 
 struct http_target {
 	enum http_form form;
-	bool tls;			 /* absolute: https */
+	bool tls;                        /* absolute: https */
 	struct http_authority authority; /* absolute and authority; its port is never 0 */
-	struct http_path path;		 /* "/" where an absolute target has none ("*" with OPTIONS); empty with CONNECT */
+	struct http_path path; /* "/" where an absolute target has none ("*" with OPTIONS); empty with CONNECT */
 };
 
 /* The target of a request line. out as with http_path(). */

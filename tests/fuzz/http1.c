@@ -1,6 +1,7 @@
 /*
- * HTTP/1.1, differential. The first byte says what kind of connection it is, the rest are its bytes. They are read at once and byte by byte: the same must come of it.
- * Every message that is accepted is written anew and read again: the same message must come of that, and nothing else.
+ * HTTP/1.1, differential. The first byte says what kind of connection it is, the rest are its bytes. They are read at
+ * once and byte by byte: the same must come of it. Every message that is accepted is written anew and read again: the
+ * same message must come of that, and nothing else.
  */
 #include "http/h1.h"
 
@@ -68,11 +69,12 @@ static void show_head(struct buf *out, const struct kind *k, const struct h1 *h)
 	const struct http_response *r = h1_response(h);
 
 	if (k->response) {
-		(void)buf_printf(out, "%u %d %lld %d ", (unsigned)r->status, r->body, (long long)r->length, r->websocket);
+		(void)buf_printf(out, "%u %d %lld %d ", (unsigned)r->status, r->body, (long long)r->length,
+				 r->websocket);
 		(void)buf_sv(out, r->reason);
 	} else {
-		(void)buf_printf(out, "%d:%u %d %lld %d %d %d ", q->tls, (unsigned)q->port, q->body, (long long)q->length, q->websocket, q->expect_continue,
-				 q->ambiguous_path);
+		(void)buf_printf(out, "%d:%u %d %lld %d %d %d ", q->tls, (unsigned)q->port, q->body,
+				 (long long)q->length, q->websocket, q->expect_continue, q->ambiguous_path);
 		(void)buf_sv(out, q->method);
 		(void)buf_char(out, ' ');
 		(void)buf_sv(out, q->host);
@@ -217,7 +219,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		one_init(&fast_one);
 		one_init(&slow_one);
 		more = read_message(a, &k, &whole, SIZE_MAX, &fast_one);
-		if (read_message(b, &k, &slow, 1, &slow_one) != more || !sv_eq(buf_view(&fast_one.shown), buf_view(&slow_one.shown)))
+		if (read_message(b, &k, &slow, 1, &slow_one) != more ||
+		    !sv_eq(buf_view(&fast_one.shown), buf_view(&slow_one.shown)))
 			abort();
 		if (more) {
 			if (whole.n != slow.n)

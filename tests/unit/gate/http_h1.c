@@ -47,7 +47,10 @@ static void replay_open(struct replay *r, const char *context)
 	if (strncmp(context, "response", 8) == 0)
 		r->h = h1_new_response(NULL);
 	else
-		r->h = h1_new_request(strcmp(context, "proxy") == 0 ? &proxy : strcmp(context, "tls") == 0 ? &tls : &origin, NULL);
+		r->h = h1_new_request(strcmp(context, "proxy") == 0 ? &proxy
+				      : strcmp(context, "tls") == 0 ? &tls
+								    : &origin,
+				      NULL);
 	h1_expect(r->h, r->asked);
 }
 
@@ -78,7 +81,11 @@ static const char *verdict(struct replay *r, struct sv in, size_t step)
 			(void)snprintf(r->verdict, sizeof(r->verdict), "tunnel:%d", whole);
 		else if (e == H1_MORE && in.n == 0) {
 			e = h1_eof(r->h);
-			(void)snprintf(r->verdict, sizeof(r->verdict), "%s:%d", e == H1_MORE ? "ok" : e == H1_END ? "close" : "more", whole);
+			(void)snprintf(r->verdict, sizeof(r->verdict), "%s:%d",
+				       e == H1_MORE  ? "ok"
+				       : e == H1_END ? "close"
+						     : "more",
+				       whole);
 			e = H1_ERROR;
 		}
 		if (e == H1_ERROR || (e == H1_END && is_tunnel(r)))
@@ -139,8 +146,10 @@ static void a_proxied_request_is_told_in_full(void)
 	struct sv rest, data;
 
 	CHECK(head_of(h,
-		      "POST HTTP://A.Example.:8080/a%2eb/%7E?q=%2f HTTP/1.1\r\nHost: a.example:8080\r\nProxy-Authorization: Basic x\r\nAccept: \t*/* \r\n"
-		      "Connection: keep-alive, X-Drop\r\nX-Drop: 1\r\nKeep-Alive: 5\r\nContent-Length: 3\r\nTE: gzip\r\nTrailer: x\r\n\r\nabcGET",
+		      "POST HTTP://A.Example.:8080/a%2eb/%7E?q=%2f HTTP/1.1\r\nHost: "
+		      "a.example:8080\r\nProxy-Authorization: Basic x\r\nAccept: \t*/* \r\n"
+		      "Connection: keep-alive, X-Drop\r\nX-Drop: 1\r\nKeep-Alive: 5\r\nContent-Length: 3\r\nTE: "
+		      "gzip\r\nTrailer: x\r\n\r\nabcGET",
 		      &rest) == H1_HEAD);
 	CHECK(sv_is(r->method, "POST") && !r->tls && sv_is(r->host, "a.example") && r->port == 8080);
 	CHECK(sv_is(r->target, "/a.b/~?q=%2F") && !r->ambiguous_path);
@@ -159,7 +168,8 @@ static void connect_of_an_old_client_needs_no_host(void)
 	struct sv rest, data;
 
 	CHECK(head_of(h, "CONNECT A.example:443 HTTP/1.0\r\n\r\n\x16\x03", &rest) == H1_HEAD);
-	CHECK(sv_is(r->method, "CONNECT") && sv_is(r->host, "a.example") && r->port == 443 && r->target.n == 0 && !r->body);
+	CHECK(sv_is(r->method, "CONNECT") && sv_is(r->host, "a.example") && r->port == 443 && r->target.n == 0 &&
+	      !r->body);
 	CHECK(h1_is_http10(h) && !h1_keeps(h));
 	CHECK(h1_read(h, &rest, &data) == H1_END && rest.n == 2);
 	h1_free(h);
@@ -167,12 +177,17 @@ static void connect_of_an_old_client_needs_no_host(void)
 
 static void the_connection_says_where_a_path_belongs(void)
 {
-	struct h1_context tls = tls_context(), any = {.port = 8000}, odd = {.tls = true, .host = sv_of("a.example"), .port = 8443};
+	struct h1_context tls = tls_context(), any = {.port = 8000},
+			  odd = {.tls = true, .host = sv_of("a.example"), .port = 8443};
 	struct {
 		const struct h1_context *context;
 		const char *host;
 		uint16_t port;
-	} cases[] = {{&tls, "a.example", 443}, {&any, "127.0.0.1:8000", 8000}, {&odd, "a.example", 8443}, {&origin, "a.example", 80}, {&origin, "[::1]:81", 81}};
+	} cases[] = {{&tls, "a.example", 443},
+		     {&any, "127.0.0.1:8000", 8000},
+		     {&odd, "a.example", 8443},
+		     {&origin, "a.example", 80},
+		     {&origin, "[::1]:81", 81}};
 	char text[200];
 	struct sv rest;
 	struct h1 *h;
@@ -194,7 +209,8 @@ static void a_chunked_body_comes_as_views_without_its_framing(void)
 	struct sv rest, data;
 
 	CHECK(head_of(h,
-		      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTE: trailers\r\nExpect: 100-continue\r\n\r\n"
+		      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTE: trailers\r\nExpect: "
+		      "100-continue\r\n\r\n"
 		      "3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nX-Sum:  1 \r\n\r\nrest",
 		      &rest) == H1_HEAD);
 	CHECK(h1_request(h)->body && h1_request(h)->length == HTTP_LENGTH_UNKNOWN && h1_request(h)->expect_continue);
@@ -212,7 +228,10 @@ static void websocket_is_the_one_upgrade(void)
 	struct h1 *h = h1_new_request(&origin, NULL);
 	struct sv rest, data;
 
-	CHECK(head_of(h, "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\nxy", &rest) == H1_HEAD);
+	CHECK(head_of(h,
+		      "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: "
+		      "k\r\n\r\nxy",
+		      &rest) == H1_HEAD);
 	CHECK(h1_request(h)->websocket && h1_request(h)->fields.n == 1 && !h1_keeps(h));
 	CHECK(h1_read(h, &rest, &data) == H1_END && sv_is(rest, "xy"));
 	h1_free(h);
@@ -222,7 +241,8 @@ static void a_body_larger_than_its_limit_is_refused(void)
 {
 	static const char *const cases[] = {
 		"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n",
-		"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n6\r\nabcdef\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: "
+		"chunked\r\n\r\n6\r\nabcdef\r\n6\r\nabcdef\r\n0\r\n\r\n",
 	};
 	struct h1_limits limits = {.head = 1000, .target = 100, .fields = 10, .body = 10};
 	enum h1_event e;
@@ -269,7 +289,10 @@ static void a_connection_option_takes_its_fields_along(void)
 	struct h1 *h = h1_new_request(&origin, NULL);
 	struct sv rest;
 
-	CHECK(head_of(h, "GET / HTTP/1.1\r\nX-A: 1\r\nHost: a\r\nConnection: x-A , close\r\nX-B: 2\r\nConnection: ,X-C\r\nx-c: 3\r\n\r\n", &rest) == H1_HEAD);
+	CHECK(head_of(h,
+		      "GET / HTTP/1.1\r\nX-A: 1\r\nHost: a\r\nConnection: x-A , close\r\nX-B: 2\r\nConnection: "
+		      ",X-C\r\nx-c: 3\r\n\r\n",
+		      &rest) == H1_HEAD);
 	CHECK(h1_request(h)->fields.n == 1 && has(&h1_request(h)->fields, "x-b", "2") && !h1_keeps(h));
 	h1_free(h);
 }
@@ -283,7 +306,10 @@ static void interim_responses_come_before_the_one_that_counts(void)
 	struct sv rest, data;
 
 	CHECK(h1_idle(h));
-	CHECK(head_of(h, "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 Fine by me\r\nContent-Length: 2\r\nHost: x\r\n\r\nok", &rest) == H1_HEAD);
+	CHECK(head_of(h,
+		      "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 Fine by me\r\nContent-Length: "
+		      "2\r\nHost: x\r\n\r\nok",
+		      &rest) == H1_HEAD);
 	CHECK(r->status == 103 && has(&r->fields, "link", "x") && !r->body);
 	CHECK(h1_read(h, &rest, &data) == H1_HEAD);
 	CHECK(r->status == 200 && sv_is(r->reason, "Fine by me") && r->body && r->length == 2 && r->fields.n == 0);
@@ -311,12 +337,14 @@ static void the_end_of_the_connection_ends_only_what_it_may(void)
 	struct sv rest, data;
 
 	CHECK(h1_eof(h) == H1_MORE);
-	CHECK(head_of(h, "HTTP/1.0 200 OK\r\n\r\nall", &rest) == H1_HEAD && h1_response(h)->body && h1_response(h)->length == HTTP_LENGTH_UNKNOWN);
+	CHECK(head_of(h, "HTTP/1.0 200 OK\r\n\r\nall", &rest) == H1_HEAD && h1_response(h)->body &&
+	      h1_response(h)->length == HTTP_LENGTH_UNKNOWN);
 	CHECK(h1_read(h, &rest, &data) == H1_DATA && sv_is(data, "all") && !h1_keeps(h));
 	CHECK(h1_eof(h) == H1_END);
 	h1_free(h);
 	h = h1_new_response(NULL);
-	CHECK(head_of(h, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nall", &rest) == H1_HEAD && h1_read(h, &rest, &data) == H1_DATA);
+	CHECK(head_of(h, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nall", &rest) == H1_HEAD &&
+	      h1_read(h, &rest, &data) == H1_DATA);
 	CHECK(h1_eof(h) == H1_ERROR && h1_fault(h).status == 502);
 	h1_free(h);
 }

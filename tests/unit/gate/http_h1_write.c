@@ -7,7 +7,8 @@
 
 static struct http_request request(void)
 {
-	return (struct http_request){.method = sv_of("GET"), .host = sv_of("a.example"), .port = 80, .target = sv_of("/x?y")};
+	return (struct http_request){
+		.method = sv_of("GET"), .host = sv_of("a.example"), .port = 80, .target = sv_of("/x?y")};
 }
 
 static struct http_response response(uint16_t status)
@@ -31,7 +32,8 @@ static void a_request_is_written_for_origin_and_proxy(void)
 	buf_init(&out, 1000);
 	CHECK_STR(written_request(&out, &r, false, &body), "GET /x?y HTTP/1.1\r\nHost: a.example\r\n\r\n");
 	CHECK(body == H1_BODY_NONE);
-	CHECK_STR(written_request(&out, &r, true, &body), "GET http://a.example/x?y HTTP/1.1\r\nHost: a.example\r\n\r\n");
+	CHECK_STR(written_request(&out, &r, true, &body),
+		  "GET http://a.example/x?y HTTP/1.1\r\nHost: a.example\r\n\r\n");
 	r.tls = true;
 	r.fields = (struct http_fields){v, 2};
 	CHECK_STR(written_request(&out, &r, false, &body),
@@ -55,24 +57,44 @@ static void a_body_is_framed_by_what_is_known_of_it(void)
 
 	buf_init(&out, 1000);
 	r.method = sv_of("POST");
-	CHECK_STR(written_request(&out, &r, false, &body), "POST /x?y HTTP/1.1\r\nHost: a.example\r\nContent-Length: 0\r\n\r\n");
+	CHECK_STR(written_request(&out, &r, false, &body),
+		  "POST /x?y HTTP/1.1\r\nHost: a.example\r\nContent-Length: 0\r\n\r\n");
 	CHECK(body == H1_BODY_NONE);
 	r.body = r.expect_continue = true;
 	r.length = INT64_MAX;
-	CHECK_STR(written_request(&out, &r, false, &body),
-		  "POST /x?y HTTP/1.1\r\nHost: a.example\r\nContent-Length: 9223372036854775807\r\nExpect: 100-continue\r\n\r\n");
+	CHECK_STR(written_request(&out, &r, false, &body), "POST /x?y HTTP/1.1\r\nHost: a.example\r\nContent-Length: "
+							   "9223372036854775807\r\nExpect: 100-continue\r\n\r\n");
 	CHECK(body == H1_BODY_LENGTH);
 	r.expect_continue = false;
 	r.length = HTTP_LENGTH_UNKNOWN;
-	CHECK_STR(written_request(&out, &r, false, &body), "POST /x?y HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: chunked\r\n\r\n");
+	CHECK_STR(written_request(&out, &r, false, &body),
+		  "POST /x?y HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: chunked\r\n\r\n");
 	CHECK(body == H1_BODY_CHUNKED);
 }
 
 static void nothing_that_frames_or_splits_is_written(void)
 {
 	static const char *const names[] = {
-		"content-length", "transfer-encoding", "host", "connection", "upgrade", "keep-alive", "trailer", "proxy-authorization", "http2-settings", "expect",
-		"content_length", "transfer_encoding", "te", "Accept", "", "a b", "a:", "a\r\nb", "a\n", "a\xe9",
+		"content-length",
+		"transfer-encoding",
+		"host",
+		"connection",
+		"upgrade",
+		"keep-alive",
+		"trailer",
+		"proxy-authorization",
+		"http2-settings",
+		"expect",
+		"content_length",
+		"transfer_encoding",
+		"te",
+		"Accept",
+		"",
+		"a b",
+		"a:",
+		"a\r\nb",
+		"a\n",
+		"a\xe9",
 	};
 	static const char *const values[] = {"a\r\nb: c", "a\nb", "a\rb", "\x01", " a", "a ", "\ta", "\x7f"};
 	struct http_field f = {sv_of("a"), sv_of("b")};
@@ -169,7 +191,8 @@ static void a_response_ends_where_its_reader_expects(void)
 	buf_init(&out, 1000);
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
 		struct http_response r = response(cases[i].status);
-		struct h1_reply to = {{.head = cases[i].head, .connect = cases[i].connect}, cases[i].http10, cases[i].close};
+		struct h1_reply to = {
+			{.head = cases[i].head, .connect = cases[i].connect}, cases[i].http10, cases[i].close};
 		enum h1_body body = H1_BODY_NONE;
 		int e;
 
@@ -217,26 +240,26 @@ static void a_denial_looks_as_promised(void)
 
 	buf_init(&out, 1000);
 	CHECK(h1_write_error(&out, 403, "policy_denied", "network", "evil.example is not \"allowed\"\r\n", "ask") == 0);
-	CHECK_STR(out.p, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nX-Proxy-Error: blocked-by-allowlist\r\nContent-Type: application/json\r\n"
+	CHECK_STR(out.p, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nX-Proxy-Error: "
+			 "blocked-by-allowlist\r\nContent-Type: application/json\r\n"
 			 "Content-Length: 108\r\n\r\n"
-			 "{\"error\":\"policy_denied\",\"domain\":\"network\",\"detail\":\"evil.example is not \\\"allowed\\\"\\u000d\\n\",\"hint\":\"ask\"}");
+			 "{\"error\":\"policy_denied\",\"domain\":\"network\",\"detail\":\"evil.example is not "
+			 "\\\"allowed\\\"\\u000d\\n\",\"hint\":\"ask\"}");
 	buf_clear(&out);
 	CHECK(h1_write_error(&out, 431, "malformed_request", NULL, "too many header fields", NULL) == 0);
-	CHECK_STR(out.p, "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Type: application/json\r\n"
-			 "Content-Length: 63\r\n\r\n{\"error\":\"malformed_request\",\"detail\":\"too many header fields\"}");
+	CHECK_STR(out.p,
+		  "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Type: "
+		  "application/json\r\n"
+		  "Content-Length: 63\r\n\r\n{\"error\":\"malformed_request\",\"detail\":\"too many header fields\"}");
 }
 
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(a_request_is_written_for_origin_and_proxy),
-		CASE(a_body_is_framed_by_what_is_known_of_it),
-		CASE(nothing_that_frames_or_splits_is_written),
-		CASE(a_malformed_request_is_not_written),
-		CASE(a_response_ends_where_its_reader_expects),
-		CASE(a_reason_cannot_split_the_response),
-		CASE(chunks_and_trailers_are_written),
-		CASE(a_denial_looks_as_promised),
+		CASE(a_request_is_written_for_origin_and_proxy), CASE(a_body_is_framed_by_what_is_known_of_it),
+		CASE(nothing_that_frames_or_splits_is_written),  CASE(a_malformed_request_is_not_written),
+		CASE(a_response_ends_where_its_reader_expects),  CASE(a_reason_cannot_split_the_response),
+		CASE(chunks_and_trailers_are_written),           CASE(a_denial_looks_as_promised),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
