@@ -1,0 +1,182 @@
+#include "sys/role_confine.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sys/bpf.h"
+#include "sys/process.h"
+#include "sys/role.h"
+#include "sys/seccomp.h"
+
+enum { SOCKETS = ROLE_DIAL | ROLE_ACCEPT };
+
+/* An argument that decides. */
+enum check { ANY, NOT_CODE, INTERNET, QUEUE_SIZE };
+
+static const struct {
+	int nr;
+	unsigned may; /* 0: everybody; else one of these is needed */
+	enum check check;
+} allowed[] = {
+	/* the daily ones first: a filter is read from its start */
+#ifdef SYS_epoll_wait
+	{SYS_epoll_wait, 0, ANY},
+#endif
+	{SYS_epoll_pwait, 0, ANY},
+	{SYS_read, 0, ANY},
+	{SYS_write, 0, ANY},
+	{SYS_writev, 0, ANY},
+	{SYS_recvfrom, 0, ANY},
+	{SYS_sendto, 0, ANY},
+	{SYS_splice, ROLE_SPLICE, ANY},
+	{SYS_recvmsg, 0, ANY},
+	{SYS_sendmsg, 0, ANY},
+	{SYS_readv, 0, ANY},
+	{SYS_epoll_ctl, 0, ANY},
+	{SYS_close, 0, ANY},
+	{SYS_accept4, ROLE_ACCEPT, ANY},
+	{SYS_socket, ROLE_DIAL, INTERNET},
+	{SYS_connect, ROLE_DIAL, ANY},
+	{SYS_getsockopt, SOCKETS, ANY},
+	{SYS_setsockopt, SOCKETS, ANY},
+	{SYS_getsockname, SOCKETS, ANY},
+	{SYS_getpeername, SOCKETS, ANY},
+	{SYS_shutdown, 0, ANY},
+	{SYS_fcntl, 0, ANY},
+	{SYS_ioctl, SOCKETS, QUEUE_SIZE},
+	{SYS_dup, 0, ANY},
+	{SYS_pipe2, ROLE_SPLICE, ANY},
+	{SYS_pread64, 0, ANY},
+	{SYS_lseek, 0, ANY},
+	{SYS_mmap, 0, NOT_CODE},
+	{SYS_mprotect, 0, NOT_CODE},
+	{SYS_munmap, 0, ANY},
+	{SYS_mremap, 0, ANY},
+	{SYS_madvise, 0, ANY},
+	{SYS_mlock, 0, ANY},
+	{SYS_mlock2, 0, ANY},
+	{SYS_munlock, 0, ANY},
+	{SYS_brk, 0, ANY},
+	{SYS_futex, 0, ANY},
+	{SYS_getrandom, 0, ANY},
+	{SYS_getpid, 0, ANY},
+	{SYS_clock_gettime, 0, ANY},
+	{SYS_gettimeofday, 0, ANY},
+	{SYS_rt_sigreturn, 0, ANY},
+	{SYS_restart_syscall, 0, ANY},
+	{SYS_exit, 0, ANY},
+	{SYS_exit_group, 0, ANY},
+};
+
+enum { FILTER_ROOM = 8 + 6 * sizeof(allowed) / sizeof(allowed[0]) };
+
+/* One call: falls through to the next where the number is another; else the answer. */
+static size_t put_call(struct sock_filter *to, int nr, enum check check)
+{
+	size_t n = 0;
+
+	bpf_put(&to[n++], BPF_OP_JEQ, 0, check == ANY ? 1 : check == INTERNET ? 5 : 4, (uint32_t)nr);
+	switch (check) {
+	case ANY:
+		break;
+	case NOT_CODE:
+		bpf_put(&to[n++], BPF_OP_LOAD, 0, 0, SECCOMP_ARG_LOW(2));
+		bpf_put(&to[n++], BPF_OP_JSET, 0, 1, PROT_EXEC);
+		bpf_put(&to[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
+		break;
+	case INTERNET:
+		bpf_put(&to[n++], BPF_OP_LOAD, 0, 0, SECCOMP_ARG_LOW(0));
+		bpf_put(&to[n++], BPF_OP_JEQ, 2, 0, AF_INET);
+		bpf_put(&to[n++], BPF_OP_JEQ, 1, 0, AF_INET6);
+		bpf_put(&to[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
+		break;
+	case QUEUE_SIZE:
+		bpf_put(&to[n++], BPF_OP_LOAD, 0, 0, SECCOMP_ARG_LOW(1));
+		bpf_put(&to[n++], BPF_OP_JEQ, 1, 0, SIOCOUTQ);
+		bpf_put(&to[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
+		break;
+	}
+	bpf_put(&to[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_ALLOW);
+	return n;
+}
+
+static int install_filter(unsigned may)
+{
+	struct sock_filter program[FILTER_ROOM];
+	size_t n = 0, i;
+
+	bpf_put(&program[n++], BPF_OP_LOAD, 0, 0, SECCOMP_AT_ARCH);
+	bpf_put(&program[n++], BPF_OP_JEQ, 1, 0, SECCOMP_OUR_ARCH);
+	bpf_put(&program[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
+	bpf_put(&program[n++], BPF_OP_LOAD, 0, 0, SECCOMP_AT_NR);
+	for (i = 0; i < ARRAY_LEN(allowed); i++)
+		if (!allowed[i].may || (allowed[i].may & may))
+			n += put_call(&program[n], allowed[i].nr, allowed[i].check);
+	bpf_put(&program[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
+	return seccomp_install(program, n, false);
+}
+
+static int set_limits(const struct role_needs *needs)
+{
+	const struct {
+		__rlimit_resource_t what;
+		rlim_t value;
+	} limits[] = {
+		{RLIMIT_AS, role_is_filtered() ? needs->memory : RLIM_INFINITY},
+		{RLIMIT_NPROC, role_is_filtered() ? 0 : RLIM_INFINITY},
+		{RLIMIT_CORE, 0},
+		{RLIMIT_FSIZE, role_is_filtered() ? 0 : RLIM_INFINITY},
+		{RLIMIT_NOFILE, needs->descriptors},
+	};
+	struct rlimit old;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(limits); i++) {
+		if (getrlimit(limits[i].what, &old) < 0)
+			return -errno;
+		/* a lower hard limit that is there already stays */
+		old.rlim_max = limits[i].value < old.rlim_max ? limits[i].value : old.rlim_max;
+		old.rlim_cur = old.rlim_max;
+		if (setrlimit(limits[i].what, &old) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* People keep keys in variables, and libraries read theirs late. */
+static void forget_environment(void)
+{
+	char **v;
+
+	for (v = environ; v && *v; v++)
+		explicit_bzero(*v, strlen(*v));
+	environ = NULL;
+}
+
+int role_confine(const struct role_needs *needs)
+{
+	int r;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	r = sys_close_from(needs->first_closed);
+	if (r < 0)
+		return r;
+	forget_environment();
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	r = set_limits(needs);
+	if (r < 0)
+		return r;
+	return role_is_filtered() ? install_filter(needs->may) : 0;
+}
