@@ -7,7 +7,7 @@
 
 /*
  * The budgets. A frame costs one token of `frames`; data and heads give back more than they cost, and so does data that was sent, since windows are opened in return.
- * What is left for keep-alive pings and the like is FRAMES_MAX at once and 100 a second. A stream that ends with an error before it was
+ * What is left for keep-alive pings and the like is FRAMES_MAX at once and 100 a second. A stream that ends before it was
  * answered costs one token of `resets`, one that is answered gives one back: a client that cancels is served, one that only cancels is not.
  */
 enum {
@@ -285,7 +285,7 @@ static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, v
 	return 0;
 }
 
-/* nghttp2 found a message malformed, and has reset the stream. */
+/* nghttp2 found a message malformed, and has reset the stream. After its end there is none to refuse any more: `closed` says enough. */
 static int on_invalid_frame(nghttp2_session *session, const nghttp2_frame *frame, int code, void *user)
 {
 	struct h2 *h = user;
@@ -296,7 +296,7 @@ static int on_invalid_frame(nghttp2_session *session, const nghttp2_frame *frame
 	if (!s || s->deaf || h->cut)
 		return 0;
 	s->deaf = true;
-	if (h->events->refused)
+	if (!s->ended && h->events->refused)
 		h->events->refused(h->user, s, 0, "malformed message");
 	return 0;
 }
@@ -326,9 +326,10 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t code, 
 	if (!s)
 		return 0;
 	if (h->config.server && !s->reset && !h->cut) {
+		/* Whatever the code says: a reset may well call itself no error. */
 		if (s->answered)
 			h2_bucket_give(&h->resets, 1);
-		else if (code != H2_NO_ERROR)
+		else
 			bucket_take(h, &h->resets);
 	}
 	h2_stream_close(s, code);

@@ -17,8 +17,8 @@
  * Limits: HTTP_MAX_FIELDS, HTTP_MAX_HEAD, HTTP_MAX_TARGET per head and again for trailers; H2_MAX_STREAMS at once; token buckets for frames that carry nothing (ping,
  * settings, priority, window updates, empty data) and for streams reset before they were answered. Who exceeds a bucket gets GOAWAY with ENHANCE_YOUR_CALM.
  *
- * Failure. A bad message ends its stream (`refused`, `closed`), a bad frame the connection: h2_input() returns -1, what h2_output() still gives
- * (GOAWAY) should be sent, then the socket closed. Every stream is told by `closed`.
+ * Failure. A bad message ends its stream (`refused`, `closed`), a bad frame the connection: send what h2_output() still gives (GOAWAY); h2_over() is true then, so close
+ * the socket and call h2_free(), which tells the streams that are left. h2_input() returning -1 means the same, sooner: more input is pointless.
  */
 #ifndef CORDON_HTTP_H2_H
 #define CORDON_HTTP_H2_H
@@ -87,7 +87,7 @@ struct h2_config {
 struct h2 *h2_new(const struct h2_config *config, const struct h2_events *events, void *user);
 void h2_free(struct h2 *h); /* NULL is fine */
 
-/* Takes all bytes. now: loop_now(), or another clock of milliseconds that does not go back. 0, or -1: the connection is over, whatever the rest would have been. */
+/* Takes all bytes. now: loop_now(), or another clock of milliseconds that does not go back. 0, or -1: the connection is over (see Failure above). */
 int h2_input(struct h2 *h, struct sv bytes, int64_t now);
 
 /* Fills out, max >= H2_OUTPUT_MIN. The number of bytes, 0 where there is nothing to send now, or -1: no memory, close the socket. */
