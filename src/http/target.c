@@ -204,8 +204,6 @@ static const char *check_path_triplet(int v, struct sv s)
 		return "path has an encoded control character";
 	if (v == '\\')
 		return "path has an encoded backslash";
-	if (v == '%' && decodes_twice(after))
-		return "path is encoded twice";
 	if (overlong(v, after))
 		return "path has overlong UTF-8";
 	return NULL;
@@ -284,11 +282,24 @@ static const char *check_segments(struct sv path, bool *ambiguous)
 	return NULL;
 }
 
+/* Over the canonical path too: "%25%32e" became "%252e" only there. */
+static bool is_encoded_twice(struct sv path)
+{
+	size_t at;
+
+	for (at = 0; at < path.n; at++)
+		if (path.p[at] == '%' && triplet(sv_n(path.p + at, path.n - at)) == '%' &&
+		    decodes_twice(sv_n(path.p + at + 3, path.n - at - 3)))
+			return true;
+	return false;
+}
+
 const char *http_path(struct sv s, char *out, struct http_path *ret)
 {
 	size_t at = 0, n = 0, path_n = 0;
 	unsigned kind = PATH;
 	const char *wrong;
+	struct sv path;
 
 	if (s.n == 0 || s.p[0] != '/')
 		return "path does not start with a slash";
@@ -303,9 +314,12 @@ const char *http_path(struct sv s, char *out, struct http_path *ret)
 		if (wrong)
 			return wrong;
 	}
+	path = sv_n(out, kind == PATH ? n : path_n);
+	if (is_encoded_twice(path))
+		return "path is encoded twice";
 	ret->ambiguous = false;
 	ret->text = sv_n(out, n);
-	return check_segments(sv_n(out, kind == PATH ? n : path_n), &ret->ambiguous);
+	return check_segments(path, &ret->ambiguous);
 }
 
 /* "http://" in any case; the rest is the authority and what follows. */
