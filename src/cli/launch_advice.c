@@ -126,9 +126,9 @@ static void advise_refused(struct advice *a, const char *name)
 		(void)error_set(a->err, a->err->kind, "%.100s: cannot be executed in the sandbox: denied by %.150s (%.100s)", a->name.s, why.rule,
 				policy_where(a->policy, why.at));
 	else if (stat(a->path, &st) == 0 && S_ISDIR(st.st_mode))
-		(void)error_set(a->err, a->err->kind, "%.200s: is a folder; name a program", a->name.s);
+		(void)error_set(a->err, a->err->kind, "%.200s: cannot be executed: it is a folder; name a program", a->name.s);
 	else if (stat(a->path, &st) == 0 && !(st.st_mode & 0111))
-		(void)error_set(a->err, a->err->kind, "%.150s: is not executable; `chmod +x` makes it so, or name its interpreter before it", a->name.s);
+		(void)error_set(a->err, a->err->kind, "%.150s: cannot be executed: it lacks the permission; `chmod +x` gives it, or name its interpreter before it", a->name.s);
 }
 
 void launch_advice(const struct plan *plan, const struct policy *policy, struct error *err)

@@ -383,8 +383,8 @@ advises "not executable: a denied path names its rule" 126 'denied by filesystem
 advises "not found: a script without its interpreter" 127 './script: its interpreter is not found .*#!/no/such/interpreter' ./script
 advises "not found: an empty name" 127 'name of the command is empty' ''
 PATH=$PATH:/var/lib/cordon-no-such:$tmp/elsewhere advises "not found: below /tmp of the host is not shown" 127 'far-tool: not found' far-tool
-advises "not executable: a plain file" 126 './plain: is not executable; .chmod' ./plain
-advises "not executable: a folder" 126 'hidden: is a folder|cannot be executed' ./hidden
+advises "not executable: a plain file" 126 './plain: cannot be executed: it lacks the permission; .chmod' ./plain
+advises "not executable: a folder" 126 '/usr: cannot be executed: it is a folder' /usr
 advises "not executable: deny_exec names its rule and line" 126 "denied by process.deny_exec /usr/bin/env \($tmp/policy.yaml:3\)" env
 advises "not executable: the same by path" 126 "denied by process.deny_exec /usr/bin/env" /usr/bin/env
 
