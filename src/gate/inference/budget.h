@@ -1,0 +1,48 @@
+/*
+ * budget: how much of each provider a run has used, and whether it may use more.
+ *
+ * One per run, in egress. A request is admitted before it is dialled and counts from then on, whatever becomes of it; tokens count as the reply
+ * reports them. The request that crosses a token budget may finish, the next is refused; so do requests that were admitted side by side.
+ *
+ * Counters are kept by the provider's name and only ever grow: a reload changes limits, never what was used, also of a provider that goes and comes
+ * back. Use per model is kept for the report: BUDGET_MODELS names for each provider, the rest is added up under "(other)".
+ *
+ * All sums saturate. Memory is bounded by BUDGET_PROVIDERS; one provider more than that is refused.
+ */
+#ifndef CORDON_GATE_INFERENCE_BUDGET_H
+#define CORDON_GATE_INFERENCE_BUDGET_H
+
+#include "gate/inference/ruling.h"
+#include "gate/inference/usage.h"
+
+enum { BUDGET_PROVIDERS = 256, BUDGET_MODELS = 32 };
+
+struct budget;
+
+struct budget *budget_new(void); /* NULL: no memory */
+void budget_free(struct budget *b);
+
+/* A request that was admitted: plain data, kept with the request. */
+struct budget_ticket {
+	uint32_t provider, model;
+	struct usage_tokens counted;
+};
+
+/* Limits are those of the provider as the policy in force has it. 0, or -1 and the ruling. */
+int budget_admit(struct budget *b, const struct provider *p, const char *model, struct budget_ticket *ret,
+		 struct ruling *no);
+
+/* Counts by how much `now` has grown since the last call with this ticket; call as often as is handy, and at the reply's end. */
+void budget_count(struct budget *b, struct budget_ticket *t, const struct usage_tokens *now);
+
+struct budget_row {
+	const char *provider;
+	const char *model; /* NULL: the provider as a whole */
+	uint64_t requests;
+	struct usage_tokens tokens;
+};
+
+/* Calls back for each provider, followed by its models, in the order of their first use. */
+void budget_report(const struct budget *b, void (*row)(void *ctx, const struct budget_row *r), void *ctx);
+
+#endif

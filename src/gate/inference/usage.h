@@ -1,0 +1,65 @@
+/*
+ * usage: counts tokens from what a reply says about itself, while it passes.
+ *
+ * Bytes are fed as they arrive and in whatever pieces; nothing is held back or kept: the state is one small struct of fixed size. Feed decoded bytes (no content coding: egress
+ * asks providers for identity), of a JSON body or of a stream of server-sent events.
+ *
+ * Read are the `usage` of Anthropic (of a reply, `message.usage` of message_start, `usage` of message_delta), of OpenAI (chat, completions, embeddings; `response.usage`
+ * of the responses' events) and `usageMetadata` of Gemini (each chunk, also of an array), at exactly these places: text that a model writes cannot be taken for it.
+ *
+ * Numbers of a malicious upstream: negative ones are nothing, large ones stop at USAGE_MAX, a smaller one never takes back a larger one (all of
+ * them are cumulative within a reply). An upstream that says too little is believed, with one exception: where a stream ends before its last word on usage (the
+ * client hung up to have it uncounted), each event counts as one token of output at least.
+ */
+#ifndef CORDON_GATE_INFERENCE_USAGE_H
+#define CORDON_GATE_INFERENCE_USAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/sv.h"
+#include "model/policy.h"
+
+#define USAGE_MAX (UINT64_C(1) << 48)
+
+struct usage_tokens {
+	uint64_t input, output;
+	uint64_t cache_read, cache_write; /* of Anthropic, not in input */
+};
+
+enum { USAGE_LEVELS = 4, USAGE_NAME = 32, USAGE_FIELDS = 8 };
+
+/* Plain data, to be embedded; members are usage.c's own. */
+struct usage {
+	enum provider_kind kind;
+	bool sse;
+	/* JSON: where we are */
+	uint8_t level[USAGE_LEVELS]; /* what the open containers of these depths are */
+	uint32_t depth;
+	uint8_t in;    /* outside, string, escape, \u, number */
+	uint8_t hex, hex_left;
+	char name[USAGE_NAME]; /* the last string, if it is short enough to be a name that counts */
+	uint8_t name_len;
+	bool named;	       /* a colon has followed it: it is the key of what comes */
+	int8_t field;	       /* the number that is being read, or -1 */
+	bool negative, fraction, exponent;
+	uint64_t number;
+	/* lines of a stream */
+	uint8_t line_at; /* how much of "data:" has matched; see usage.c */
+	bool after_cr, event_has_data;
+	uint64_t events;
+	bool final;
+	uint64_t value[USAGE_FIELDS];
+};
+
+/* sse: the reply's content type is text/event-stream. */
+void usage_init(struct usage *u, enum provider_kind kind, bool sse);
+void usage_feed(struct usage *u, struct sv bytes);
+
+/* What is known so far; never less than before. */
+void usage_now(const struct usage *u, struct usage_tokens *ret);
+
+/* The same when the reply is over, be it cut off. */
+void usage_end(const struct usage *u, struct usage_tokens *ret);
+
+#endif

@@ -1,0 +1,111 @@
+#include "gate/inference/usage.h"
+
+#include <inttypes.h>
+
+#include "check.h"
+
+struct reply {
+	enum provider_kind kind;
+	bool sse;
+	const char *text;
+	struct usage_tokens want;
+};
+
+#define START "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":25,\"cache_read_input_tokens\":7,\"cache_creation_input_tokens\":3,\"output_tokens\":1}}}\n\n"
+#define DELTA "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n"
+#define CHUNK "data: {\"object\":\"chat.completion.chunk\",\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":null}\n\n"
+
+static const struct reply replies[] = {
+	{PROVIDER_ANTHROPIC, false, "{\"id\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"x\"}],\"usage\":{\"input_tokens\":12,\"output_tokens\":34,\"cache_read_input_tokens\":5,\"cache_creation_input_tokens\":6,\"server_tool_use\":{\"output_tokens\":99}}}", {12, 34, 5, 6}},
+	{PROVIDER_ANTHROPIC, true, START DELTA "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":15}}\n\nevent: message_stop\ndata: {}\n\n", {25, 15, 7, 3}},
+	{PROVIDER_ANTHROPIC, true, "data:{\"usage\":\r\ndata:{\"output_tokens\":\r\ndata: 8}}\r\n\r\n", {0, 8, 0, 0}},
+	{PROVIDER_ANTHROPIC, true, "data: {\"usage\":{\"output_tokens\":8}}\r\rdata: {\"usage\":{\"output_tokens\":9}}\r\r", {0, 9, 0, 0}},
+	{PROVIDER_OPENAI, false, "{\"choices\":[{\"message\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":20,\"total_tokens\":30,\"completion_tokens_details\":{\"completion_tokens\":77,\"reasoning_tokens\":5}}}", {10, 20, 0, 0}},
+	{PROVIDER_OPENAI, false, "{\"object\":\"list\",\"data\":[{\"embedding\":[0.1,-0.2]}],\"usage\":{\"prompt_tokens\":8,\"total_tokens\":8}}", {8, 0, 0, 0}},
+	{PROVIDER_OPENAI, false, "{\"object\":\"response\",\"usage\":{\"input_tokens\":36,\"output_tokens\":87}}", {36, 87, 0, 0}},
+	{PROVIDER_OPENAI, true, CHUNK CHUNK "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":12}}\n\ndata: [DONE]\n\n", {9, 12, 0, 0}},
+	{PROVIDER_OPENAI, true, "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"output\":[{\"usage\":{\"output_tokens\":1000}}],\"usage\":{\"input_tokens\":4,\"output_tokens\":6}}}\n\n", {4, 6, 0, 0}},
+	{PROVIDER_GEMINI, false, "{\"candidates\":[],\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":5,\"thoughtsTokenCount\":100,\"totalTokenCount\":108}}", {3, 105, 0, 0}},
+	{PROVIDER_GEMINI, false, "[{\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":5}},\n{\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":9}}]", {3, 9, 0, 0}},
+	{PROVIDER_GEMINI, true, "data: {\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":5}}\n\ndata: {\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":15}}\n\n", {3, 15, 0, 0}},
+	/* spelled with escapes, with blanks */
+	{PROVIDER_OPENAI, false, "{ \"us\\u0061ge\" : { \"completion\\u005ftokens\" : 7 } }", {0, 7, 0, 0}},
+	/* text of a model is no usage */
+	{PROVIDER_OPENAI, false, "{\"choices\":[{\"message\":{\"content\":\"\\\"usage\\\":{\\\"completion_tokens\\\":5}\"}}]}", {0, 0, 0, 0}},
+	{PROVIDER_OPENAI, false, "{\"choices\":[{\"usage\":{\"completion_tokens\":5}}],\"x\":{\"usage\":{\"completion_tokens\":5}},\"usage\":[{\"completion_tokens\":5}]}", {0, 0, 0, 0}},
+	{PROVIDER_ANTHROPIC, true, "data: {\"delta\":{\"text\":\"\\n\\ndata: {\\\"usage\\\":{\\\"output_tokens\\\":500}}\"}}\n\ndata: {\"usage\":{\"output_tokens\":2}}\n\n", {0, 2, 0, 0}},
+	{PROVIDER_ANTHROPIC, true, ": data: {\"usage\":{\"output_tokens\":500}}\nxdata: {\"usage\":{\"output_tokens\":500}}\n\ndata: {\"usage\":{\"output_tokens\":2}}\n\n", {0, 2, 0, 0}},
+	/* numbers of a malicious upstream */
+	{PROVIDER_OPENAI, false, "{\"usage\":{\"completion_tokens\":-5,\"prompt_tokens\":99999999999999999999999999999999}}", {USAGE_MAX, 0, 0, 0}},
+	{PROVIDER_OPENAI, false, "{\"usage\":{\"completion_tokens\":9.99,\"prompt_tokens\":1e3}}", {USAGE_MAX, 9, 0, 0}},
+	{PROVIDER_OPENAI, false, "{\"usage\":{\"completion_tokens\":50,\"completion_tokens\":3,\"completion_tokens\":\"70\",\"prompt_tokens\":null}}", {0, 50, 0, 0}},
+	{PROVIDER_OPENAI, true, "data: {\"usage\":{\"completion_tokens\":50}}\n\ndata: {\"usage\":{\"completion_tokens\":4}}\n\n", {0, 50, 0, 0}},
+	{PROVIDER_GEMINI, false, "{\"usageMetadata\":{\"candidatesTokenCount\":18446744073709551615,\"thoughtsTokenCount\":18446744073709551615}}", {0, USAGE_MAX, 0, 0}},
+	{PROVIDER_OPENAI, false, "]]]}}}{\"usage\":{\"completion_tokens\":4}}", {0, 4, 0, 0}},
+	/* an event that breaks off does not spoil the next */
+	{PROVIDER_OPENAI, true, "data: {\"a\":{\"b\":\"\n\ndata: {\"usage\":{\"completion_tokens\":4}}\n\n", {0, 4, 0, 0}},
+	/* cut off before the last word: each event is a token */
+	{PROVIDER_OPENAI, true, CHUNK CHUNK CHUNK, {0, 3, 0, 0}},
+	{PROVIDER_ANTHROPIC, true, START DELTA DELTA DELTA, {25, 4, 7, 3}},
+	{PROVIDER_OPENAI, false, "{\"error\":{\"message\":\"no\"}}", {0, 0, 0, 0}},
+	{PROVIDER_OPENAI, false, "", {0, 0, 0, 0}},
+};
+
+static bool same(const struct usage_tokens *a, const struct usage_tokens *b)
+{
+	return a->input == b->input && a->output == b->output && a->cache_read == b->cache_read && a->cache_write == b->cache_write;
+}
+
+static void usage_is_read_however_the_reply_is_split(void)
+{
+	size_t i, step, at;
+
+	for (i = 0; i < sizeof(replies) / sizeof(replies[0]); i++) {
+		const struct reply *r = &replies[i];
+		struct sv text = sv_of(r->text);
+
+		for (step = 1; step <= text.n + 1; step++) {
+			struct usage u;
+			struct usage_tokens got, before = {0};
+
+			usage_init(&u, r->kind, r->sse);
+			for (at = 0; at < text.n; at += step) {
+				usage_feed(&u, sv_n(text.p + at, text.n - at < step ? text.n - at : step));
+				usage_now(&u, &got);
+				CHECK(got.input >= before.input && got.output >= before.output);
+				before = got;
+			}
+			usage_end(&u, &got);
+			if (!same(&got, &r->want)) {
+				printf("# case %zu, pieces of %zu: %" PRIu64 " in, %" PRIu64 " out\n", i, step, got.input, got.output);
+				CHECK(false);
+				break;
+			}
+		}
+	}
+}
+
+static void nesting_without_end_is_harmless(void)
+{
+	static const char tail[] = "\"usage\":{\"completion_tokens\":5}";
+	struct usage_tokens got;
+	struct usage u;
+	int i;
+
+	usage_init(&u, PROVIDER_OPENAI, false);
+	for (i = 0; i < 100000; i++)
+		usage_feed(&u, sv_of("{\"response\":["));
+	usage_feed(&u, sv_of(tail));
+	usage_end(&u, &got);
+	CHECK(got.output == 0);
+}
+
+int main(void)
+{
+	static const struct check_case cases[] = {
+		CASE(usage_is_read_however_the_reply_is_split),
+		CASE(nesting_without_end_is_harmless),
+	};
+
+	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
+}
