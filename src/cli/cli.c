@@ -159,6 +159,9 @@ int verb_unknown(const struct verb *table, int n, char *const *words, struct err
 
 	if (n == 0)
 		return error_set(err, ERROR_USAGE, "no command given; see cordon --help");
+	if (words[0][0] == '-')
+		return error_set(err, ERROR_USAGE, "unknown option \"%s\"; options stand behind their command: see cordon --help",
+				 text_show(&shown, sv_of(words[0])));
 	if (verb_is_group(table, words[0]))
 		return no_such_group_verb(table, words[0], n > 1 ? words[1] : NULL, err);
 	for (; table->name && k < GUESS_MAX; table++)
@@ -224,6 +227,9 @@ static int add_option(struct walk *w, const struct option *o, const char *value)
 					 o->value);
 		value = w->argv[w->at++];
 	}
+	/* mostly a variable of a script that is not set */
+	if (o->value && !*value)
+		return error_set(w->err, ERROR_USAGE, "%s: the value of --%s is empty; give a value (%s)", w->verb->name, o->name, o->value);
 	for (i = 0; i < w->call->n_values && !(o->flags & OPTION_MANY) && o->value; i++)
 		if (w->values[i].option == o)
 			return error_set(w->err, ERROR_USAGE, "%s: --%s is given twice", w->verb->name, o->name);
@@ -302,17 +308,17 @@ static int parse_words(struct walk *w)
 static int check_count(const struct call *call, struct error *err)
 {
 	const struct verb *v = call->verb;
-	const char *args = v->args ? v->args : "";
 	struct text_shown shown;
+	char usage[256];
 
+	help_usage(v, usage, sizeof(usage));
 	if (v->max_args >= 0 && call->n_args > v->max_args)
-		return error_set(err, ERROR_USAGE, "%s: unexpected argument \"%s\"; usage: cordon %s%s%s", v->name,
-				 text_show(&shown, sv_of(call->args[v->max_args])), v->name, *args ? " " : "", args);
+		return error_set(err, ERROR_USAGE, "%s: unexpected argument \"%.150s\"; %s", v->name,
+				 text_show(&shown, sv_of(call->args[v->max_args])), usage);
 	if (call->n_args < v->min_args)
-		return error_set(err, ERROR_USAGE, "%s: an argument is missing; usage: cordon %s %s", v->name, v->name, args);
+		return error_set(err, ERROR_USAGE, "%s: an argument is missing; %s", v->name, usage);
 	if (v->needs_command && !call->n_command)
-		return error_set(err, ERROR_USAGE, "%s: no command given; usage: cordon %s [OPTION...] %s", v->name, v->name,
-				 args);
+		return error_set(err, ERROR_USAGE, "%s: no command given; %s", v->name, usage);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
  * the person go through call_note(), which writes "cordon: ..." to stderr.
  *
  * Grammar: options stand before, between or behind positional arguments, as --name VALUE, --name=VALUE, -n VALUE or -nVALUE; "--" ends them. An option
- * without OPTION_MANY may be given once. For a verb with `dashdash`, CMD starts behind "--" or with the first word after max_args positional
+ * without OPTION_MANY may be given once, and a value is never empty. For a verb with `dashdash`, CMD starts behind "--" or with the first word after max_args positional
  * arguments, whichever comes first, and its words are never looked at. --help and -h belong to every verb.
  *
  * Limits: none of its own beyond the kernel's argv. A call borrows argv; call_done() frees what parsing allocated.

@@ -119,13 +119,20 @@ static void help_group(const struct verb *table, const char *group, FILE *out)
 	(void)fprintf(out, "\nSee cordon %s COMMAND --help for one of them.\n", group);
 }
 
+void help_usage(const struct verb *v, char *out, size_t size)
+{
+	(void)snprintf(out, size, "usage: cordon %s%s%s%s", v->name, v->options && v->options->name ? " [OPTION...]" : "",
+		       v->args && *v->args ? " " : "", v->args ? v->args : "");
+}
+
 int help_verb(const struct verb *table, const struct verb *verb, FILE *out)
 {
 	const struct option *o = verb->options;
+	char usage[256];
 
 	(void)table;
-	(void)fprintf(out, "usage: cordon %s%s%s%s\n\n", verb->name, o && o->name ? " [OPTION...]" : "",
-		      verb->args && *verb->args ? " " : "", verb->args ? verb->args : "");
+	help_usage(verb, usage, sizeof(usage));
+	(void)fprintf(out, "%s\n\n", usage);
 	help_wrap(out, verb->summary, 0, 0);
 	if (verb->details) {
 		(void)fputc('\n', out);

@@ -18,6 +18,9 @@ extern const struct option help_option;
 /* "cordon --help", "cordon --version", "cordon policy --help": answers that are no verb's. True where one was given. */
 bool help_wanted(const struct verb *table, int n, char *const *words, FILE *out);
 
+/* "usage: cordon policy show [OPTION...] [FILE]" */
+void help_usage(const struct verb *v, char *out, size_t size);
+
 /* Help for one verb. Returns 0, the exit status. */
 int help_verb(const struct verb *table, const struct verb *verb, FILE *out);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -54,14 +55,17 @@ static bool is_system_folder(const char *path)
  */
 static int choose_workdir(const struct call *call, const struct cli_policy *p, const char **ret, struct error *err)
 {
-	struct text_shown t;
 	const char *what = NULL;
+	struct text_shown t;
+	struct stat st;
 
 	*ret = p->workdir;
 	if (p->policy->fs.workdir.v == WORKDIR_NONE) {
 		*ret = NULL;
 		return 0;
 	}
+	if (stat(p->workdir, &st) == 0 && !S_ISDIR(st.st_mode))
+		return error_set(err, ERROR_INPUT, "work folder %s: is not a folder; name one", text_show(&t, sv_of(p->workdir)));
 	if (access(p->workdir, X_OK) < 0 && errno == EACCES)
 		return error_sys(err, EACCES, "work folder %s", text_show(&t, sv_of(p->workdir)));
 	if (is_at_or_above(p->workdir, p->folders.home))

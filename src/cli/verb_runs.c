@@ -208,7 +208,7 @@ int verb_stop(struct call *call, struct error *err)
 	int r;
 
 	if (text && (end == text || *end || seconds < 0 || seconds > 86400))
-		return error_set(err, ERROR_USAGE, "--time takes a number of seconds, at most a day");
+		return error_set(err, ERROR_USAGE, "stop: --time takes a number of seconds, at most a day (86400)");
 	fd = connect_run(call->args[0], err);
 	if (fd < 0)
 		return -1;

@@ -21,6 +21,11 @@ is "an unknown command is answered with a guess" "$(said compeltion)" '125||cord
 is "help for an unknown nested command is answered with a guess" "$(said help policy chek)" '125||cordon: policy: unknown command "chek"; did you mean "policy check"?'
 is "help for an unknown command is answered with a guess" "$(said help rnu)" '125||cordon: unknown command "rnu"; did you mean "run"?'
 is "help for a command and more is refused" "$(said help run fast)" '125||cordon: help: "run" has no further commands; see cordon help run'
+is "an option before the command is called one" "$(said --json ps)" '125||cordon: unknown option "--json"; options stand behind their command: see cordon --help'
+is "an empty value is refused, not guessed at" "$(said run --policy '' -- true)" '125||cordon: run: the value of --policy is empty; give a value (FILE)'
+is "also behind =" "$(said run --profile= -- true)" '125||cordon: run: the value of --profile is empty; give a value (NAME)'
+is "usage in an error is usage in --help" "$(said logs)" "125||cordon: logs: an argument is missing; $("$CORDON" logs --help | head -n 1)"
+like "a work folder that is a file is called one" "$(cd / && said run --workdir /etc/passwd -- true)" '^125\|\|cordon: work folder /etc/passwd: is not a folder'
 is "an unknown option is answered with a guess" "$(said completion --hlp)" '125||cordon: completion: unknown option --hlp; did you mean --help?'
 is "an escape sequence in an argument is not echoed" "$(said $'\e[2J')" '125||cordon: unknown command "\x1b[2J"; see cordon --help'
 is "a full disk is reported" "$("$CORDON" --help 2>&1 >/dev/full; echo $?)" $'cordon: cannot write the output to standard output: No space left on device\n125'

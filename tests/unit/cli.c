@@ -175,7 +175,7 @@ static void a_wrong_count_is_refused(void)
 {
 	CHECK_STR(refusal("run"), "run: no command given; usage: cordon run [OPTION...] -- CMD");
 	CHECK_STR(refusal("run --"), "run: no command given; usage: cordon run [OPTION...] -- CMD");
-	CHECK_STR(refusal("exec"), "exec: an argument is missing; usage: cordon exec ID -- CMD");
+	CHECK_STR(refusal("exec"), "exec: an argument is missing; usage: cordon exec [OPTION...] ID -- CMD");
 	CHECK_STR(refusal("exec 1"), "exec: no command given; usage: cordon exec [OPTION...] ID -- CMD");
 	CHECK_STR(refusal("policy show x"), "policy show: unexpected argument \"x\"; usage: cordon policy show");
 	CHECK_STR(refusal("run --policy"), "run: --policy needs a value (FILE)");
