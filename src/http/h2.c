@@ -367,6 +367,8 @@ static nghttp2_option *make_options(bool server)
 	nghttp2_option_set_no_closed_streams(o, 1);
 	/* The peer's own number comes with its first frame; until then no more than we would take. */
 	nghttp2_option_set_peer_max_concurrent_streams(o, H2_MAX_STREAMS);
+	/* nghttp2 counts cancelled streams that were served, too; the budget above does not, and is what shall decide. */
+	nghttp2_option_set_stream_reset_rate_limit(o, 100 * RESETS_MAX, RESETS_MAX);
 	if (!server)
 		nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(o, 1);
 	return o;
