@@ -66,6 +66,9 @@ void stream_free(struct stream *s)
 	loop_watch_remove(&s->watch);
 	loop_timer_cancel(&s->timer);
 	loop_task_cancel(&s->task);
+	/* Else OpenSSL would take the session for spoilt, since the peer was not told of the end, and not resume it. */
+	if (s->ssl)
+		SSL_set_shutdown(s->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(s->ssl);
 	socket_done(&s->socket);
 	free(s);
@@ -195,7 +198,7 @@ static ssize_t no_write(struct stream *s)
 static ssize_t read_tls(struct stream *s, char *p, size_t n)
 {
 	size_t got = 0, part;
-	int r = 1, e;
+	int r = 1, e = SSL_ERROR_WANT_READ;
 
 	if (SSL_get_shutdown(s->ssl) & SSL_RECEIVED_SHUTDOWN)
 		return 0;
@@ -206,15 +209,16 @@ static ssize_t read_tls(struct stream *s, char *p, size_t n)
 			break;
 		got += part;
 	}
-	/* What ended the loop is there to be found again by the next read. */
+	/* OpenSSL says only once what is wrong: it is noted even where the caller hears of it with the next read. */
+	if (r != 1)
+		e = SSL_get_error(s->ssl, r);
+	if (e != SSL_ERROR_WANT_READ && e != SSL_ERROR_WANT_WRITE && e != SSL_ERROR_ZERO_RETURN)
+		(void)fail(s, e);
 	if (got)
 		return (ssize_t)got;
-	if (r == 1)
-		return no_read(s);
-	e = SSL_get_error(s->ssl, r);
-	if (e == SSL_ERROR_WANT_READ || e == SSL_ERROR_WANT_WRITE)
-		return no_read(s);
-	return e == SSL_ERROR_ZERO_RETURN ? 0 : fail(s, e);
+	if (s->broken)
+		return -EIO;
+	return e == SSL_ERROR_ZERO_RETURN ? 0 : no_read(s);
 }
 
 ssize_t stream_read(struct stream *s, void *p, size_t n)
