@@ -1,0 +1,95 @@
+/*
+ * cordon-vault CREDENTIALS_FILE: the vault role (vault/vault.h). Started by cordon, which has the other end of fd 3. A file that does not exist holds no credentials.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "vault/confine.h"
+#include "vault/credentials_file.h"
+#include "vault/runner.h"
+#include "vault/vault.h"
+#include "wire/wire.h"
+
+enum { SUPERVISOR = 3, FILE_MAX = 1 << 20 };
+
+/* Whoever can write the file can have any command run as this user. */
+static int read_credentials(const char *path, struct credentials **ret, struct error *err)
+{
+	AUTO_BUF bytes = {0};
+	struct text_shown shown;
+	struct stat st;
+	AUTO_FD fd = -1;
+	int r;
+
+	(void)text_show(&shown, sv_of(path));
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 && errno == ENOENT)
+		return credentials_parse(path, sv_of("version: 1\n"), ret, err);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, errno, "%s", shown.s);
+	if (!S_ISREG(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022))
+		return error_set(err, ERROR_INPUT, "%s: must be a regular file that is yours or root's and that nobody else can write; run chmod 600", shown.s);
+	buf_init(&bytes, FILE_MAX);
+	r = buf_read_fd(&bytes, fd);
+	if (r < 0)
+		return error_sys(err, r, "%s", shown.s);
+	return credentials_parse(path, buf_view(&bytes), ret, err);
+}
+
+static int run(const char *path, struct error *err)
+{
+	struct credentials *credentials = NULL;
+	struct mint *mint = NULL;
+	struct vault *v = NULL;
+	int socket = -1, r;
+	pid_t runner;
+
+	if (read_credentials(path, &credentials, err) < 0)
+		return -1;
+	runner = runner_start(credentials, &socket);
+	if (runner < 0)
+		return error_sys(err, runner, "source runner");
+	/* jansson draws its seed from a file on first use. */
+	json_object_seed(0);
+	if (mint_new(&mint, err) < 0)
+		return -1;
+	r = vault_confine();
+	if (r < 0)
+		return error_sys(err, r, "the vault cannot be confined");
+	v = vault_new(credentials, mint, SUPERVISOR, socket);
+	if (!v)
+		return error_sys(err, ENOMEM, "vault");
+	r = vault_serve(v, err);
+	vault_free(v);
+	mint_free(mint);
+	credentials_free(credentials);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct error err = {0};
+	AUTO_BUF body = {0};
+
+	if (argc != 2 || fcntl(SUPERVISOR, F_SETFD, FD_CLOEXEC) < 0) {
+		fprintf(stderr, "cordon-vault: is started by cordon\n");
+		return 125;
+	}
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (run(argv[1], &err) == 0)
+		return 0;
+	buf_init(&body, 4096);
+	wire_put_sv(&body, sv_of(err.text));
+	(void)wire_send(SUPERVISOR, VAULT_FAILED, buf_view(&body), NULL, 0);
+	return 125;
+}
