@@ -133,6 +133,8 @@ static unsigned handshake(struct stream *s)
 	r = SSL_do_handshake(s->ssl);
 	if (r == 1) {
 		s->opening = false;
+		/* An idle stream holds no buffer; OpenSSL keeps one from the handshake until the first read. */
+		(void)SSL_free_buffers(s->ssl);
 		return STREAM_OPEN;
 	}
 	e = SSL_get_error(s->ssl, r);
