@@ -139,7 +139,7 @@ static void exit_table(FILE *out)
 	size_t i;
 
 	(void)fputs(".SH EXIT STATUS\n"
-		    ".BR cordon\\-run \" (1) and \" cordon\\-exec (1)\n"
+		    ".BR cordon\\-run \"(1) and \" cordon\\-exec (1)\n"
 		    "exit as their command does, 128+N after signal N. Else:\n",
 		    out);
 	for (i = 0; i < sizeof(exits) / sizeof(exits[0]); i++) {
