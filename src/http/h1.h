@@ -1,31 +1,31 @@
 /*
  * h1: reads HTTP/1.1 messages, one after the other, and refuses whatever two readers could take for two different
- *messages.
+ * messages.
  *
  * Bytes in, events out. A head is collected, checked by our own rules (h1_head.c, h1_check.c) and parsed by llhttp as
- *well; where the two do not agree to the byte it is refused. Bodies are framed here and handed out as views into the
- *input, never copied.
+ * well; where the two do not agree to the byte it is refused. Bodies are framed here and handed out as views into the
+ * input, never copied.
  *
  *	while ((e = h1_read(h, &in, &data)) != H1_MORE)
  *		H1_HEAD, H1_DATA..., H1_END; then h1_next(h) before the rest of `in`, which belongs to the next message
  *
  * Bytes that come after the END of a response to which no further request belongs are the caller's to refuse: such a
- *connection must not be used again. After the END of a CONNECT, of a request with websocket set, of a 101 and of a 2xx
- *to CONNECT, what is left of the input (and all that follows) belongs to the tunnel.
+ * connection must not be used again. After the END of a CONNECT, of a request with websocket set, of a 101 and of a 2xx
+ * to CONNECT, what is left of the input (and all that follows) belongs to the tunnel.
  *
  * Ownership. What h1_request(), h1_response() and h1_trailers() give lives until h1_next() or h1_free(); of an interim
- *response (1xx) until the next h1_read(). Two allocations per message, none between messages, so that an idle
- *connection costs only the struct.
+ * response (1xx) until the next h1_read(). Two allocations per message, none between messages, so that an idle
+ * connection costs only the struct.
  *
  * Refused: content-length with transfer-encoding, either of them twice, any coding but "chunked", lengths that are not
- *plain decimal numbers, line folding, a blank before the colon, LF without CR and CR without LF, control characters,
- *Host missing, double, malformed or different from the target, TRACE, upgrades but to websocket, names that become a
- *framing field where an underscore counts as a hyphen, versions but 1.0 and 1.1, transfer-encoding in 1.0, empty lines
- *before a message, trailers that frame, route or authenticate, and all that target.h refuses.
+ * plain decimal numbers, line folding, a blank before the colon, LF without CR and CR without LF, control characters,
+ * Host missing, double, malformed or different from the target, TRACE, upgrades but to websocket, names that become a
+ * framing field where an underscore counts as a hyphen, versions but 1.0 and 1.1, transfer-encoding in 1.0, empty lines
+ * before a message, trailers that frame, route or authenticate, and all that target.h refuses.
  *
  * Failure: H1_ERROR, from then on always; h1_fault() says why. For a request the status is an answer to give (400, 405,
- *413, 414, 417, 421, 431, 501, 505), for a response it is 502; 500 is want of memory. Nothing more can be read from
- *that connection.
+ * 413, 414, 417, 421, 431, 501, 505), for a response it is 502; 500 is want of memory. Nothing more can be read from
+ * that connection.
  */
 #ifndef CORDON_HTTP_H1_H
 #define CORDON_HTTP_H1_H

@@ -11,9 +11,8 @@
  * "%252e", "..;x"), backslashes, encoded backslashes and control characters, overlong UTF-8, fragments, bytes that must
  * be encoded, percent signs without two digits. Percent triplets get upper-case digits, and those of unreserved
  * characters are decoded, in the query too. Two forms have honest users, so they pass as they are, with a flag: "%2F"
- * (npm's
- * /@scope%2Fname) and empty segments ("//" in the keys of object stores). A judge lets them pass only where its rule
- * does not restrict paths.
+ * (npm's "/@scope%2Fname") and empty segments ("//" in the keys of object stores). A judge lets them pass only where
+ * its rule does not restrict paths.
  *
  * Pure, no heap. Functions return NULL, or why not: a fixed English phrase.
  */
