@@ -108,7 +108,7 @@ static void close_nest(struct batch *b, size_t at)
 static int answers(int fd, uint32_t wanted)
 {
 	_Alignas(NLMSG_ALIGNTO) char in[ROOM];
-	const struct nlmsghdr *h;
+	struct nlmsghdr *h;
 	const struct nlmsgerr *e;
 	ssize_t got;
 	int left;
@@ -118,7 +118,7 @@ static int answers(int fd, uint32_t wanted)
 		if (got < 0)
 			return -errno;
 		left = (int)got;
-		for (h = (const struct nlmsghdr *)(const void *)in; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
+		for (h = (struct nlmsghdr *)(void *)in; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
 			if (h->nlmsg_type != NLMSG_ERROR)
 				continue;
 			e = NLMSG_DATA(h);
