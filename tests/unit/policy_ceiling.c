@@ -111,6 +111,37 @@ static void denials_are_united(void)
 	policy_free(p);
 }
 
+static void rates_calls_and_asking_are_only_tightened(void)
+{
+	struct policy *p = below("network:\n  mode: allowlist\n  ask: true\n  allow:\n"
+				 "    - {host: a.b, rate: 20/s, mcp: {tools: [read_*, write_x]}}\n"
+				 "    - {host: c.d, rate: 1/m, graphql: {types: [query, mutation]}}\n"
+				 "    - {host: e.f}\n",
+				 "network:\n  mode: allowlist\n  ask: false\n  allow:\n"
+				 "    - {host: a.b, rate: 10/s, mcp: {tools: [\"read_*\"], methods: [tools/*]}}\n"
+				 "    - {host: c.d, graphql: {types: [query], operations: [user]}}\n"
+				 "    - {host: e.f, rate: 3/h, mcp: {tools: [x]}}\n");
+	const struct net_rule *v = p->net.allow.v;
+
+	CHECK(p->net.allow.n == 3 && p->net.ask.v == 0);
+	if (p->net.allow.n == 3) {
+		CHECK(v[0].rate.v == 10 * 3600 && list_is(&v[0].mcp.tools, "read_*") && list_is(&v[0].mcp.methods, "tools/*"));
+		CHECK(v[1].rate.v == 60 && list_is(&v[1].graphql.types, "query") && list_is(&v[1].graphql.operations, "user"));
+		CHECK(v[2].rate.v == 3 && list_is(&v[2].mcp.tools, "x"));
+		/* The ceiling's rate is one budget, however a request cuts its rule. */
+		CHECK(v[0].rate.at.file == v[2].rate.at.file && v[0].rate.at.line == 6);
+	}
+	policy_free(p);
+	/* What both allow may be nothing, and is never everything. */
+	p = below("network: {mode: allowlist, allow: [{host: a.b, mcp: {tools: [x]}}, {host: c.d, graphql: {types: [mutation]}}, {host: e.f, mcp: {tools: [x]}}]}",
+		  "network: {mode: allowlist, allow: [{host: a.b, mcp: {tools: [y]}}, {host: c.d, graphql: {types: [query]}}, {host: e.f, graphql: {types: [query]}}]}");
+	CHECK(p->net.allow.n == 0);
+	policy_free(p);
+	CHECK_HAS(memory_error("network: {mode: allowlist, allow: [{host: a.b, mcp: {tools: [\"*_a\"]}}]}",
+			       "network: {mode: allowlist, allow: [{host: a.b, mcp: {tools: [\"b_*\"]}}]}"),
+		  "network.allow.mcp.tools");
+}
+
 static void lists_of_names_are_intersected(void)
 {
 	struct policy *p = below("process: {fallback: [runc, native], env: {set: {X: y}, pass: [TERM, HOME]}}",
@@ -518,6 +549,7 @@ int main(void)
 		CASE(the_tighter_work_folder_holds),
 		CASE(folders_must_lie_below_the_ceilings),
 		CASE(denials_are_united),
+		CASE(rates_calls_and_asking_are_only_tightened),
 		CASE(lists_of_names_are_intersected),
 		CASE(executables_are_intersected),
 		CASE(the_ceilings_runtime_holds),

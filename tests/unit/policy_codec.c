@@ -12,8 +12,10 @@ static const char rich[] =
 	"  mode: allowlist\n"
 	"  allow:\n"
 	"    - {host: pypi.org, ports: [443, 8443], methods: [GET], paths: [\"/simple/**\"], credential: pypi}\n"
-	"    - {cidr: 10.0.0.0/8}\n"
+	"    - {cidr: 10.0.0.0/8, rate: 10/s, mcp: {tools: [\"read_*\"], methods: [tools/call]}}\n"
+	"    - {host: api.example, graphql: {types: [query], operations: [user]}}\n"
 	"  deny: [{host: \"*.evil.example\"}]\n"
+	"  ask: true\n"
 	"  max_bytes_out: 1G\n"
 	"process:\n"
 	"  fallback: [runc]\n"
@@ -49,8 +51,10 @@ static void what_is_encoded_decodes_to_the_same(void)
 	CHECK(policy_encode(q, &b) == 0 && sv_eq(buf_view(&a), buf_view(&b)));
 	CHECK(policy_digest(p, x) == 0 && policy_digest(q, y) == 0);
 	CHECK_STR(x, y);
-	CHECK(q->net.allow.n == 2 && q->net.allow.v[0].ports[1] == 8443 && q->net.allow.v[0].at.line == 6);
+	CHECK(q->net.allow.n == 3 && q->net.ask.v == 1 && q->net.allow.v[1].rate.v == 36000 && q->net.allow.v[0].ports[1] == 8443 && q->net.allow.v[0].at.line == 6);
 	CHECK_STR(q->net.allow.v[0].credential.s, "pypi");
+	CHECK_STR(q->net.allow.v[1].mcp.tools.v[0].s, "read_*");
+	CHECK_STR(q->net.allow.v[2].graphql.types.v[0].s, "query");
 	CHECK_STR(q->inference.providers[1].url.s, "http://127.0.0.1:1/v1");
 	CHECK_STR(q->phases[1].name, "verify");
 	CHECK(q->phases[1].policy->process.cpus.v == 500);
@@ -95,7 +99,7 @@ static void every_cut_and_every_flipped_byte_is_survived(void)
 static void a_count_is_never_trusted(void)
 {
 	/* The magic, then four thousand million files. */
-	static const char huge[] = {'C',        'P',        'O',        'L',        0,    0, 0,   1,
+	static const char huge[] = {'C',        'P',        'O',        'L',        0,    0, 0,   2,
 				    (char)0xff, (char)0xff, (char)0xff, (char)0xff, 0x0f, 1, 'a', 0};
 	struct policy *q;
 

@@ -14,7 +14,9 @@ static const char *const whole =
 	"network:\n"
 	"  mode: allowlist\n"
 	"  allow: [{host: \"*.a.example\", ports: [1, 65535], methods: [GET], paths: [\"/x/**\"], credential: c}, "
-	"{cidr: 10.0.0.0/8}]\n"
+	"{cidr: 10.0.0.0/8}, {host: api.example, rate: 90/m, graphql: {types: [query, mutation], operations: [\"user*\"]}}, "
+	"{host: mcp.example, rate: 7/h, mcp: {tools: [read, \"no\"], methods: [tools/call]}}]\n"
+	"  ask: true\n"
 	"  deny: [{host: b.example, ports: [22]}]\n"
 	"  dns: none\n"
 	"  loopback: false\n"
@@ -99,6 +101,9 @@ static void numbers_are_written_in_their_largest_whole_unit(void)
 	CHECK_STR(policy_show_number(&n, UNIT_CPUS, 1500), "1.5");
 	CHECK_STR(policy_show_number(&n, UNIT_CPUS, 2000), "2");
 	CHECK_STR(policy_show_number(&n, UNIT_BOOL, 1), "true");
+	CHECK_STR(policy_show_number(&n, UNIT_RATE, 36000), "10/s");
+	CHECK_STR(policy_show_number(&n, UNIT_RATE, 90 * 60), "90/m");
+	CHECK_STR(policy_show_number(&n, UNIT_RATE, 7), "7/h");
 	CHECK_STR(policy_show_number(&n, UNIT_COUNT, 1024), "1024");
 }
 
