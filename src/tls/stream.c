@@ -133,8 +133,6 @@ static unsigned handshake(struct stream *s)
 	r = SSL_do_handshake(s->ssl);
 	if (r == 1) {
 		s->opening = false;
-		/* An idle stream holds no buffer; OpenSSL keeps one from the handshake until the first read. */
-		(void)SSL_free_buffers(s->ssl);
 		return STREAM_OPEN;
 	}
 	e = SSL_get_error(s->ssl, r);
@@ -220,7 +218,11 @@ static ssize_t read_tls(struct stream *s, char *p, size_t n)
 		return (ssize_t)got;
 	if (s->broken)
 		return -EIO;
-	return e == SSL_ERROR_ZERO_RETURN ? 0 : no_read(s);
+	if (e == SSL_ERROR_ZERO_RETURN)
+		return 0;
+	/* An idle stream holds no buffer: OpenSSL would keep those of the handshake and of tickets. */
+	(void)SSL_free_buffers(s->ssl);
+	return no_read(s);
 }
 
 ssize_t stream_read(struct stream *s, void *p, size_t n)
