@@ -1,7 +1,8 @@
 #include "conf/value_net.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
+
+#include "model/address.h"
 
 enum { HOST_MAX = 253, LABEL_MAX = 63 };
 
@@ -95,27 +96,20 @@ static const char *host_mistake(struct sv s)
 	return not_a_host;
 }
 
-/* IP literals in the one form that inet_ntop() gives them. */
-static bool literal(struct sv s, char out[INET6_ADDRSTRLEN])
+/* IP literals in their one form. What is IPv4 in the form of IPv6 is refused: written plainly it says what it is. */
+static bool literal(struct sv s, char out[ADDRESS_TEXT])
 {
-	char text[64];
-	struct in6_addr v6;
-	struct in_addr v4;
+	struct address a;
 
-	if (s.n > 2 && s.p[0] == '[' && s.p[s.n - 1] == ']')
-		s = sv_n(s.p + 1, s.n - 2);
-	if (!to_cstr(s, text, sizeof(text)))
+	if (!address_parse(s, &a) || (a.is4 && memchr(s.p, ':', s.n)))
 		return false;
-	if (inet_pton(AF_INET, text, &v4) == 1)
-		return inet_ntop(AF_INET, &v4, out, INET6_ADDRSTRLEN) != NULL;
-	if (inet_pton(AF_INET6, text, &v6) == 1 && !IN6_IS_ADDR_V4MAPPED(&v6))
-		return inet_ntop(AF_INET6, &v6, out, INET6_ADDRSTRLEN) != NULL;
-	return false;
+	(void)address_text(&a, out);
+	return true;
 }
 
 static const char *host(struct arena *a, struct sv s, bool wildcard, const char **ret)
 {
-	char text[HOST_MAX + 3], ip[INET6_ADDRSTRLEN];
+	char text[HOST_MAX + 3], ip[ADDRESS_TEXT];
 	struct sv name;
 	const char *wrong;
 	size_t i;
@@ -148,69 +142,24 @@ const char *value_host_exact(struct arena *a, struct sv s, const char **ret)
 	return host(a, s, false, ret);
 }
 
-/* An address range as 16 bytes (IPv4 as mapped into IPv6) and a prefix length over them. */
-struct range {
-	uint8_t addr[16];
-	uint8_t bits;
-	bool v6, has_prefix;
-};
-
-static bool prefix_parse(const char *s, unsigned max, unsigned *ret)
-{
-	uint64_t bits;
-
-	if (value_count(sv_of(s), &bits) || bits > max)
-		return false;
-	*ret = (unsigned)bits;
-	return true;
-}
-
-static bool range_parse(const char *text, struct range *ret)
-{
-	char addr[INET6_ADDRSTRLEN];
-	struct in_addr v4;
-	const char *slash = strchr(text, '/');
-	unsigned max, bits;
-
-	*ret = (struct range){.has_prefix = slash != NULL};
-	if (!to_cstr(slash ? sv_n(text, (size_t)(slash - text)) : sv_of(text), addr, sizeof(addr)))
-		return false;
-	if (inet_pton(AF_INET, addr, &v4) == 1) {
-		ret->addr[10] = ret->addr[11] = 0xff;
-		memcpy(ret->addr + 12, &v4, 4);
-	} else if (inet_pton(AF_INET6, addr, ret->addr) == 1) {
-		ret->v6 = true;
-	} else {
-		return false;
-	}
-	bits = max = ret->v6 ? 128 : 32;
-	if (slash && !prefix_parse(slash + 1, max, &bits))
-		return false;
-	ret->bits = (uint8_t)(128 - max + bits);
-	return true;
-}
-
 const char *value_cidr(struct arena *a, struct sv s, const char **ret)
 {
 	static const char wrong[] = "is not an address range; write one such as 10.1.2.0/24 or fd00::/8";
-	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-	char text[64], ip[INET6_ADDRSTRLEN], canonical[80];
-	struct range net;
-	unsigned i, bits;
+	const char *slash = memchr(s.p, '/', s.n);
+	char ip[ADDRESS_TEXT], canonical[ADDRESS_TEXT + 8];
+	struct address first;
+	struct cidr net;
 
-	if (!to_cstr(s, text, sizeof(text)) || !range_parse(text, &net))
+	if (!cidr_parse(s, &net) || !address_parse(slash ? sv_n(s.p, (size_t)(slash - s.p)) : s, &first))
 		return wrong;
-	if (!net.has_prefix)
+	if (!slash)
 		return "has no prefix length; add /32, or /128 for IPv6";
-	if (net.v6 && memcmp(net.addr, mapped, sizeof(mapped)) == 0)
+	if (net.net.is4 && memchr(s.p, ':', s.n))
 		return "is an IPv4 range in IPv6 form; write it as IPv4";
-	for (i = net.bits; i < 128; i++)
-		if (net.addr[i / 8] >> (7 - i % 8) & 1)
-			return "has bits set behind its prefix; write the first address of the range";
-	if (!inet_ntop(net.v6 ? AF_INET6 : AF_INET, net.v6 ? net.addr : net.addr + 12, ip, sizeof(ip)))
-		return wrong;
-	bits = net.v6 ? net.bits : net.bits - 96U;
-	(void)snprintf(canonical, sizeof(canonical), "%s/%u", ip, bits);
+	if (!address_same(&net.net, &first))
+		return "has bits set behind its prefix; write the first address of the range";
+	(void)snprintf(canonical, sizeof(canonical), "%s/%u", address_text(&first, ip),
+		       net.bits - (first.is4 ? 96U : 0U));
 	return value_keep(a, sv_of(canonical), ret);
 }
 
@@ -335,7 +284,8 @@ const char *value_call(struct arena *a, struct sv s, const char **ret)
 
 	for (i = 0; i < s.n; i++)
 		if (s.p[i] <= ' ' || s.p[i] >= 0x7f || strchr("[]\\", s.p[i]))
-			return "is not a name for this; use printable characters without space, and * and ? as the only wildcards";
+			return "is not a name for this; use printable characters without space, and * and ? as the "
+			       "only wildcards";
 	if (s.n == 0 || s.n > 256)
 		return "is not a name for this; use 1 to 256 characters";
 	return value_keep(a, s, ret);
