@@ -4,14 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/secret.h"
 #include "base/text.h"
 #include "vault/confine.h"
 #include "vault/credentials_file.h"
@@ -45,6 +48,13 @@ static int read_credentials(const char *path, struct credentials **ret, struct e
 	return credentials_parse(path, buf_view(&bytes), ret, err);
 }
 
+/* For jansson, which copies what it reads. */
+static void free_wiped(void *p)
+{
+	secret_wipe(p, malloc_usable_size(p));
+	free(p);
+}
+
 static int run(const char *path, struct error *err)
 {
 	struct credentials *credentials = NULL;
@@ -59,6 +69,7 @@ static int run(const char *path, struct error *err)
 	if (runner < 0)
 		return error_sys(err, runner, "source runner");
 	/* jansson draws its seed from a file on first use. */
+	json_set_alloc_funcs(malloc, free_wiped);
 	json_object_seed(0);
 	if (mint_new(&mint, err) < 0)
 		return -1;

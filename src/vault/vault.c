@@ -13,7 +13,7 @@
 #include "vault/source_value.h"
 #include "wire/wire.h"
 
-enum { SEND_MS = 1000, RETRY_FIRST_MS = 5000, RETRY_LAST_MS = 60000 };
+enum { NAMES_MAX = 1024, SEND_MS = 1000, RETRY_FIRST_MS = 5000, RETRY_LAST_MS = 60000 };
 
 /* One credential of the file. */
 struct held {
@@ -236,24 +236,37 @@ static int make_placeholders(const struct credential *c, struct held *h)
 	return r;
 }
 
-/* Two placeholders in one variable: one of the two credentials would not work, and which is chance. */
-static const struct credential *same_variable(const struct vault *v, const struct credential *c)
+static bool share_variable(const struct credential *a, const struct credential *b)
 {
-	const char *mine = variable_of(c, PART_VALUE), *its;
+	const char *x, *y;
+	unsigned i, k;
+
+	for (i = 0; i < GRANT_PARTS; i++) {
+		for (k = 0; k < GRANT_PARTS; k++) {
+			x = variable_of(a, i);
+			y = variable_of(b, k);
+			if (x && y && x[0] && strcmp(x, y) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Two placeholders in one variable: one of the two credentials would not work, and which is chance. */
+static bool variable_is_taken(const struct vault *v, const struct credential *c)
+{
 	uint32_t i;
 
-	for (i = 0; mine[0] && i < v->credentials->n; i++) {
-		its = variable_of(&v->credentials->v[i], PART_VALUE);
-		if (&v->credentials->v[i] != c && v->held[i].wanted && strcmp(mine, its) == 0)
-			return &v->credentials->v[i];
-	}
-	return NULL;
+	for (i = 0; i < v->credentials->n; i++)
+		if (&v->credentials->v[i] != c && v->held[i].wanted && share_variable(c, &v->credentials->v[i]))
+			return true;
+	return false;
 }
 
 /* The names of a LOAD; false: it was refused, and nothing has changed but what is no longer wanted. */
 static bool want(struct vault *v, struct sv name)
 {
-	const struct credential *c = credentials_find(v->credentials, name), *other;
+	const struct credential *c = credentials_find(v->credentials, name);
 	struct text_shown shown;
 
 	if (!c) {
@@ -261,8 +274,7 @@ static bool want(struct vault *v, struct sv name)
 		return false;
 	}
 	v->held[c - v->credentials->v].wanted = true;
-	other = same_variable(v, c);
-	if (other) {
+	if (variable_is_taken(v, c)) {
 		fail_load(v, c->name, "sets the same variable inside as another one of this run; give one of them another env");
 		return false;
 	}
@@ -275,7 +287,7 @@ static bool want(struct vault *v, struct sv name)
 
 static int on_load(struct vault *v, struct wire_in *in)
 {
-	char **names = wire_get_strings(in, v->credentials->n + 1);
+	char **names = wire_get_strings(in, NAMES_MAX);
 	bool ok = true;
 	uint32_t i;
 

@@ -25,7 +25,8 @@ static const char file[] = "version: 1\n"
 			   "  twin: {from: {command: [echo, other-value]}, hosts: [h.test], inject: {bearer: true}, env: VAULT_TEST_KEY}\n"
 			   "  bad: {from: {command: [printf, 'bad-value\\nX: y']}, hosts: [h.test], inject: {bearer: true}}\n"
 			   "  brief: {from: {command: [sh, -c, 'echo \"{\\\"token\\\":\\\"token-$$\\\",\\\"ttl\\\":1}\"']}, hosts: [h.test], inject: {bearer: true}}\n"
-			   "  aws: {from: {command: [printf, 'AKIAREALREAL\\nreal-secret']}, hosts: [a.test], inject: {sigv4: {region: r, service: s}}}\n";
+			   "  aws: {from: {command: [printf, 'AKIAREALREAL\\nreal-secret']}, hosts: [a.test], inject: {sigv4: {region: r, service: s}}}\n"
+			   "  aws-twin: {from: {command: [echo, other-value]}, hosts: [h.test], inject: {bearer: true}, env: AWS_ACCESS_KEY_ID}\n";
 
 /* The vault as its program runs it, with our ends of its sockets. */
 struct bench {
@@ -186,6 +187,7 @@ static void a_failed_load_says_why_without_the_value(void)
 		{"unset", NULL, "VAULT_TEST_NONE is not set"},
 		{"bad", NULL, "control character"},
 		{"one", "twin", "same variable"},
+		{"aws", "aws-twin", "same variable"},
 	};
 	struct bench b = start();
 	struct wire_message m;
