@@ -71,7 +71,8 @@ void secret_free(struct secret *s)
 	if (!s)
 		return;
 	size = sizeof(*s) + s->n;
-	/* Where the pages cannot be made writable they cannot be wiped; the kernel clears them before anybody gets them. */
+	/* Where the pages cannot be made writable they cannot be wiped; the kernel clears them before anybody gets
+	 * them. */
 	if (mprotect(s, whole_pages(size), PROT_READ | PROT_WRITE) < 0)
 		(void)munmap(s, whole_pages(size));
 	else

@@ -17,8 +17,9 @@ enum { MEMORY_MAX = 512 << 20, FDS_MAX = 16 };
 
 /* poll() asks the limit on fds, too: it must not be lower than what we hold. */
 static const int anything[] = {
-	SYS_recvfrom, SYS_recvmsg, SYS_sendmsg, SYS_ppoll,  SYS_close,	 SYS_fcntl,	    SYS_munmap,	      SYS_mremap,	SYS_madvise,
-	SYS_mlock,    SYS_brk,	   SYS_futex,	SYS_getpid, SYS_gettid,	 SYS_getrandom,	    SYS_clock_gettime, SYS_gettimeofday, SYS_exit,
+	SYS_recvfrom,   SYS_recvmsg,      SYS_sendmsg,         SYS_ppoll,          SYS_close,        SYS_fcntl,
+	SYS_munmap,     SYS_mremap,       SYS_madvise,         SYS_mlock,          SYS_brk,          SYS_futex,
+	SYS_getpid,     SYS_gettid,       SYS_getrandom,       SYS_clock_gettime,  SYS_gettimeofday, SYS_exit,
 	SYS_exit_group, SYS_rt_sigreturn, SYS_restart_syscall, SYS_rt_sigprocmask,
 #ifdef SYS_poll
 	SYS_poll,

@@ -12,8 +12,8 @@ struct inject_draft {
 };
 
 /* Members of a message, or of the hop, that no credential may overwrite; names that start with "proxy-" neither. */
-static const char *const framing[] = {"host",	"content-length", "transfer-encoding", "connection", "keep-alive",
-				      "te",	"trailer",	  "upgrade",	       "expect",     "http2-settings",
+static const char *const framing[] = {"host", "content-length", "transfer-encoding", "connection", "keep-alive",
+				      "te",   "trailer",        "upgrade",           "expect",     "http2-settings",
 				      NULL};
 
 static bool is_token_char(char c)
@@ -78,7 +78,8 @@ static const char *value_scope(struct arena *a, struct sv s, const char **ret)
 
 	for (i = 0; ok && i < s.n; i++)
 		ok = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-';
-	return ok ? value_keep(a, s, ret) : "is not an AWS name; use lower-case letters, digits and '-', such as eu-west-1";
+	return ok ? value_keep(a, s, ret)
+		  : "is not an AWS name; use lower-case letters, digits and '-', such as eu-west-1";
 }
 
 static const char *value_parameter(struct arena *a, struct sv s, const char **ret)
@@ -87,8 +88,8 @@ static const char *value_parameter(struct arena *a, struct sv s, const char **re
 	bool ok = s.n > 0 && s.n <= 64;
 
 	for (i = 0; ok && i < s.n; i++)
-		ok = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
-		     strchr("-._~", s.p[i]);
+		ok = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z') ||
+		     (s.p[i] >= '0' && s.p[i] <= '9') || strchr("-._~", s.p[i]);
 	return ok ? value_keep(a, s, ret) : "is not a parameter's name; use letters, digits, '-', '.', '_' and '~'";
 }
 
@@ -135,8 +136,9 @@ static int read_sigv4(struct reader *r, const struct ynode *n, void *to, const v
 	d->sigv4 = true;
 	if (reader_map(r, n, d, sigv4_keys) < 0)
 		return -1;
-	return d->region.s && d->service.s ? 0
-					   : reader_fail(r, n, "needs both; write {sigv4: {region: NAME, service: NAME}}");
+	return d->region.s && d->service.s
+		       ? 0
+		       : reader_fail(r, n, "needs both; write {sigv4: {region: NAME, service: NAME}}");
 }
 
 static const struct reader_key inject_keys[] = {
@@ -190,7 +192,8 @@ static int read_inject(struct reader *r, const struct ynode *n, void *to, const 
 	return 0;
 }
 
-static int read_strings(struct reader *r, const struct ynode *n, const struct reader_text *type, const char ***ret, uint32_t *ret_n)
+static int read_strings(struct reader *r, const struct ynode *n, const struct reader_text *type, const char ***ret,
+			uint32_t *ret_n)
 {
 	struct pol_list list = {0};
 	uint32_t i;
@@ -206,7 +209,8 @@ static int read_strings(struct reader *r, const struct ynode *n, const struct re
 	return 0;
 }
 
-static int one_word(struct reader *r, const struct ynode *n, const struct reader_text *type, struct credential_source *from)
+static int one_word(struct reader *r, const struct ynode *n, const struct reader_text *type,
+		    struct credential_source *from)
 {
 	from->n = 1;
 	from->words = arena_array(r->arena, 2, sizeof(*from->words));
@@ -244,7 +248,8 @@ static int read_from_command(struct reader *r, const struct ynode *n, void *to, 
 	(void)arg;
 	from->kind = SOURCE_COMMAND;
 	if (n->kind == YNODE_SCALAR)
-		return reader_fail(r, n, "is a single value; write a list, since no shell reads it: [pass, show, NAME]");
+		return reader_fail(r, n,
+				   "is a single value; write a list, since no shell reads it: [pass, show, NAME]");
 	if (read_strings(r, n, &text_word, &from->words, &from->n) < 0)
 		return -1;
 	return from->n ? 0 : reader_fail(r, n, "is empty; write the program and its arguments");
@@ -301,7 +306,8 @@ static int check_sigv4(struct reader *r, const struct ynode *n, const struct cre
 	if (list && c->from.n != 2 && c->from.n != 3)
 		return reader_fail(r, n, "sigv4 takes two or three variables: key id, secret key, session token");
 	if (c->env)
-		return reader_fail(r, n, "sigv4 sets AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY by itself; remove env");
+		return reader_fail(r, n,
+				   "sigv4 sets AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY by itself; remove env");
 	return 0;
 }
 
@@ -318,7 +324,8 @@ static int read_credential(struct reader *r, const struct ynode *key, struct cre
 	if (!c->from.words)
 		return reader_fail(r, key, "says not where its value is; write from: {env: NAME}");
 	if (!c->n_hosts)
-		return reader_fail(r, key, "has no hosts; list those that may see it, such as hosts: [api.example.com]");
+		return reader_fail(r, key,
+				   "has no hosts; list those that may see it, such as hosts: [api.example.com]");
 	if (!c->inject.name)
 		return reader_fail(r, key, "says not how it is sent; write inject: {bearer: true} or another form");
 	if (check_sigv4(r, key, c) < 0)

@@ -66,14 +66,16 @@ static int get_part(struct wire_in *in, struct grant *g, unsigned part)
 	value = wire_get_sv(in);
 	if (value.n == 0)
 		return 0;
-	if (value.n > GRANT_VALUE_MAX || value.n < GRANT_VALUE_MIN || in->failed || !g->placeholders[part] || !g->placeholders[part][0])
+	if (value.n > GRANT_VALUE_MAX || value.n < GRANT_VALUE_MIN || in->failed || !g->placeholders[part] ||
+	    !g->placeholders[part][0])
 		return -EPROTO;
 	return secret_new(value, &g->parts[part]);
 }
 
 static int decode(struct wire_in *in, struct grant *g)
 {
-	const char **texts[] = {&g->inject.name, &g->inject.before, &g->inject.after, &g->inject.user, &g->inject.region, &g->inject.service};
+	const char **texts[] = {&g->inject.name, &g->inject.before, &g->inject.after,
+				&g->inject.user, &g->inject.region, &g->inject.service};
 	size_t i;
 	int r;
 

@@ -1,5 +1,6 @@
 /*
- * cordon-vault CREDENTIALS_FILE: the vault role (vault/vault.h). Started by cordon, which has the other end of fd 3. A file that does not exist holds no credentials.
+ * cordon-vault CREDENTIALS_FILE: the vault role (vault/vault.h). Started by cordon, which has the other end of fd 3. A
+ * file that does not exist holds no credentials.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +41,10 @@ static int read_credentials(const char *path, struct credentials **ret, struct e
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_sys(err, errno, "%s", shown.s);
 	if (!S_ISREG(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022))
-		return error_set(err, ERROR_INPUT, "%s: must be a regular file that is yours or root's and that nobody else can write; run chmod 600", shown.s);
+		return error_set(err, ERROR_INPUT,
+				 "%s: must be a regular file that is yours or root's and that nobody else can write; "
+				 "run chmod 600",
+				 shown.s);
 	buf_init(&bytes, FILE_MAX);
 	r = buf_read_fd(&bytes, fd);
 	if (r < 0)

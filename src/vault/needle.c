@@ -177,7 +177,7 @@ struct reading {
 	struct needle_decoder decoder;
 	struct reading *next; /* takes what this one decoded, too */
 	uint32_t at;
-	uint64_t count;	  /* of decoded bytes */
+	uint64_t count;   /* of decoded bytes */
 	uint64_t *starts; /* where the last of them started, by count & mask */
 };
 

@@ -12,7 +12,8 @@ static int hex(unsigned char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Units from..to-1 are hexadecimal digits so far; their value once all are there. Characters above U+00FF are no byte of any needle: 0. */
+/* Units from..to-1 are hexadecimal digits so far; their value once all are there. Characters above U+00FF are no byte
+ * of any needle: 0. */
 static enum verdict digits(const struct needle_decoder *d, unsigned from, unsigned to, unsigned char *ret)
 {
 	unsigned v = 0, i;

@@ -5,12 +5,12 @@
 
 #include "base/cleanup.h"
 
-#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define UPPER  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define LOWER  "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
 
-static const char alnum[] = UPPER LOWER DIGITS, letters[] = UPPER LOWER, hexadecimal[] = DIGITS "abcdef", base32[] = UPPER "234567",
-		  wide[] = UPPER LOWER DIGITS "-_";
+static const char alnum[] = UPPER LOWER DIGITS, letters[] = UPPER LOWER, hexadecimal[] = DIGITS "abcdef",
+		  base32[] = UPPER "234567", wide[] = UPPER LOWER DIGITS "-_";
 
 struct shape {
 	const char *words; /* any of these, between anything but letters and digits, chooses the shape */

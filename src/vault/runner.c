@@ -48,7 +48,9 @@ static int serve(int sock, const struct credentials *credentials)
 	while ((r = wire_receive(sock, &m)) > 0) {
 		wire_in_init(&in, buf_view(&m.body));
 		index = wire_get_u32(&in);
-		r = m.type == VAULT_FETCH && wire_ok(&in) && index < credentials->n ? answer(sock, index, &credentials->v[index]) : -EPROTO;
+		r = m.type == VAULT_FETCH && wire_ok(&in) && index < credentials->n
+			    ? answer(sock, index, &credentials->v[index])
+			    : -EPROTO;
 		wire_message_done(&m);
 		if (r < 0)
 			break;

@@ -15,8 +15,17 @@
 #include "base/secret.h"
 #include "base/text.h"
 
-static const char *const passed[] = {"HOME=", "PATH=", "USER=", "LOGNAME=", "LANG=", "XDG_RUNTIME_DIR=", "DBUS_SESSION_BUS_ADDRESS=",
-				     "GNUPGHOME=", "PASSWORD_STORE_DIR=", "SSH_AUTH_SOCK=", "GPG_TTY="};
+static const char *const passed[] = {"HOME=",
+				     "PATH=",
+				     "USER=",
+				     "LOGNAME=",
+				     "LANG=",
+				     "XDG_RUNTIME_DIR=",
+				     "DBUS_SESSION_BUS_ADDRESS=",
+				     "GNUPGHOME=",
+				     "PASSWORD_STORE_DIR=",
+				     "SSH_AUTH_SOCK=",
+				     "GPG_TTY="};
 
 static int make_room(struct buf *out, struct error *err)
 {
@@ -64,9 +73,12 @@ static int fetch_env(const struct credential_source *from, struct buf *out, stru
 		if ((!v || !v[0]) && i == 2)
 			break;
 		if (!v || !v[0])
-			return error_set(err, ERROR_MISSING, "the variable %s is not set; set it, or change from: in credentials.yaml", from->words[i]);
+			return error_set(err, ERROR_MISSING,
+					 "the variable %s is not set; set it, or change from: in credentials.yaml",
+					 from->words[i]);
 		if ((i && buf_char(out, '\n') < 0) || buf_str(out, v) < 0)
-			return error_set(err, ERROR_INPUT, "the variable %s is longer than %d bytes", from->words[i], SOURCE_MAX);
+			return error_set(err, ERROR_INPUT, "the variable %s is longer than %d bytes", from->words[i],
+					 SOURCE_MAX);
 	}
 	return 0;
 }
@@ -83,7 +95,8 @@ static int expand_home(const char *path, char *to, size_t size, struct error *er
 		n = snprintf(to, size, "%s%s", home, path + 1);
 	else
 		return error_set(err, ERROR_MISSING, "%s: HOME is not set", text_show(&shown, sv_of(path)));
-	return n < (int)size ? 0 : error_set(err, ERROR_INPUT, "%s: the path is too long", text_show(&shown, sv_of(path)));
+	return n < (int)size ? 0
+			     : error_set(err, ERROR_INPUT, "%s: the path is too long", text_show(&shown, sv_of(path)));
 }
 
 static int fetch_file(const struct credential_source *from, struct buf *out, struct error *err)
@@ -100,15 +113,18 @@ static int fetch_file(const struct credential_source *from, struct buf *out, str
 	/* Not blocking: a FIFO in its place must not hold us before it is looked at. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return errno == ELOOP ? error_set(err, ERROR_INPUT, "%s: is a link; name the file itself", shown.s) : error_sys(err, errno, "%s", shown.s);
+		return errno == ELOOP ? error_set(err, ERROR_INPUT, "%s: is a link; name the file itself", shown.s)
+				      : error_sys(err, errno, "%s", shown.s);
 	if (fstat(fd, &st) < 0)
 		return error_sys(err, errno, "%s", shown.s);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, ERROR_INPUT, "%s: is not a regular file", shown.s);
 	if (st.st_uid != geteuid() && st.st_uid != 0)
-		return error_set(err, ERROR_INPUT, "%s: belongs to another user (%u); it must be yours or root's", shown.s, st.st_uid);
+		return error_set(err, ERROR_INPUT, "%s: belongs to another user (%u); it must be yours or root's",
+				 shown.s, st.st_uid);
 	if (st.st_mode & 077)
-		return error_set(err, ERROR_INPUT, "%s: others may read or change it (mode %04o); run chmod 600", shown.s, st.st_mode & 07777);
+		return error_set(err, ERROR_INPUT, "%s: others may read or change it (mode %04o); run chmod 600",
+				 shown.s, st.st_mode & 07777);
 	while ((r = read_some(out, fd)) > 0 || r == -EINTR)
 		;
 	if (r == -EFBIG)
@@ -227,7 +243,9 @@ int source_fetch_within(const struct credential_source *from, unsigned ms, struc
 	int r = make_room(out, err);
 
 	if (r == 0)
-		r = from->kind == SOURCE_ENV ? fetch_env(from, out, err) : from->kind == SOURCE_FILE ? fetch_file(from, out, err) : fetch_command(from, ms, out, err);
+		r = from->kind == SOURCE_ENV    ? fetch_env(from, out, err)
+		    : from->kind == SOURCE_FILE ? fetch_file(from, out, err)
+						: fetch_command(from, ms, out, err);
 	if (r < 0) {
 		source_wipe(out);
 		return -1;

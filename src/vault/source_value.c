@@ -6,7 +6,8 @@
 
 #include "base/cleanup.h"
 
-static const char *const part_names[] = {[PART_VALUE] = "the value", [PART_KEY_ID] = "the key id", [PART_TOKEN] = "the session token"};
+static const char *const part_names[] = {
+	[PART_VALUE] = "the value", [PART_KEY_ID] = "the key id", [PART_TOKEN] = "the session token"};
 
 static int take_part(struct source_value *v, enum grant_part part, struct sv bytes, struct error *err)
 {
@@ -17,11 +18,15 @@ static int take_part(struct source_value *v, enum grant_part part, struct sv byt
 		return error_set(err, ERROR_INPUT, "%s is empty", name);
 	for (i = 0; i < bytes.n; i++)
 		if ((unsigned char)bytes.p[i] < 0x20 || (unsigned char)bytes.p[i] >= 0x7f)
-			return error_set(err, ERROR_INPUT, "%s holds a control character or one that is not ASCII (byte %zu)", name, i + 1);
+			return error_set(err, ERROR_INPUT,
+					 "%s holds a control character or one that is not ASCII (byte %zu)", name,
+					 i + 1);
 	if (bytes.p[0] == ' ' || bytes.p[bytes.n - 1] == ' ')
 		return error_set(err, ERROR_INPUT, "%s has a blank at one of its ends", name);
 	if (bytes.n < GRANT_VALUE_MIN)
-		return error_set(err, ERROR_INPUT, "%s is shorter than %d characters: it could not be told from ordinary text", name, GRANT_VALUE_MIN);
+		return error_set(err, ERROR_INPUT,
+				 "%s is shorter than %d characters: it could not be told from ordinary text", name,
+				 GRANT_VALUE_MIN);
 	if (bytes.n > GRANT_VALUE_MAX)
 		return error_set(err, ERROR_INPUT, "%s is longer than %d characters", name, GRANT_VALUE_MAX);
 	return secret_new(bytes, &v->parts[part]) < 0 ? error_set(err, ERROR_SYSTEM, "out of memory") : 0;
@@ -39,7 +44,8 @@ static int take_lines(struct source_value *v, struct sv bytes, struct error *err
 			return -1;
 	}
 	if (line < 2 || at <= bytes.n)
-		return error_set(err, ERROR_INPUT, "sigv4 needs two or three lines (key id, secret key, session token), or JSON");
+		return error_set(err, ERROR_INPUT,
+				 "sigv4 needs two or three lines (key id, secret key, session token), or JSON");
 	return 0;
 }
 
@@ -53,7 +59,8 @@ static const json_t *member(const json_t *object, const char *const *names)
 	return found;
 }
 
-static int take_member(struct source_value *v, enum grant_part part, const json_t *object, const char *const *names, struct error *err)
+static int take_member(struct source_value *v, enum grant_part part, const json_t *object, const char *const *names,
+		       struct error *err)
 {
 	const json_t *m = member(object, names);
 
@@ -78,7 +85,8 @@ static bool parse_time(const char *s, int64_t *ret)
 	*ret = (int64_t)timegm(&tm);
 	if (strcmp(rest, "Z") == 0)
 		return true;
-	if (sscanf(rest, "%c%2d:%2d%n", &sign, &hours, &minutes, &used) != 3 || rest[used] || (sign != '+' && sign != '-'))
+	if (sscanf(rest, "%c%2d:%2d%n", &sign, &hours, &minutes, &used) != 3 || rest[used] ||
+	    (sign != '+' && sign != '-'))
 		return false;
 	*ret += (sign == '+' ? -1 : 1) * (hours * 3600 + minutes * 60);
 	return true;
@@ -91,7 +99,10 @@ static bool plausible(int64_t seconds)
 
 static int take_life(struct source_value *v, const json_t *object, int64_t now, struct error *err)
 {
-	static const char *const lengths[] = {"refresh_after", "ttl", "expires_in", NULL}, *const ends[] = {"Expiration", "expires_at", "expiry", NULL};
+	static const char *const lengths[] = {"refresh_after", "ttl", "expires_in", NULL}, *const ends[] = {
+												   "Expiration",
+												   "expires_at",
+												   "expiry", NULL};
 	const json_t *length = member(object, lengths), *end = member(object, ends);
 	int64_t at = 0;
 
@@ -110,10 +121,12 @@ static int take_life(struct source_value *v, const json_t *object, int64_t now, 
 	return plausible(v->good_for) ? 0 : error_set(err, ERROR_INPUT, "what came has expired already");
 }
 
-static int take_json(struct source_value *v, const struct credential *c, struct sv bytes, int64_t now, struct error *err)
+static int take_json(struct source_value *v, const struct credential *c, struct sv bytes, int64_t now,
+		     struct error *err)
 {
-	static const char *const tokens[] = {"access_token", "token", "value", NULL}, *const ids[] = {"AccessKeyId", NULL},
-				 *const keys[] = {"SecretAccessKey", NULL}, *const sessions[] = {"SessionToken", NULL};
+	static const char *const tokens[] = {"access_token", "token", "value", NULL},
+				 *const ids[] = {"AccessKeyId", NULL}, *const keys[] = {"SecretAccessKey", NULL},
+				 *const sessions[] = {"SessionToken", NULL};
 	json_error_t where;
 	json_t *object = json_loadb(bytes.p, bytes.n, JSON_REJECT_DUPLICATES, &where);
 	const json_t *session;
@@ -122,14 +135,17 @@ static int take_json(struct source_value *v, const struct credential *c, struct 
 	/* jansson's own text quotes what it read */
 	if (!json_is_object(object)) {
 		json_decref(object);
-		return error_set(err, ERROR_INPUT, "starts as JSON but is none (line %d, column %d)", where.line, where.column);
+		return error_set(err, ERROR_INPUT, "starts as JSON but is none (line %d, column %d)", where.line,
+				 where.column);
 	}
 	session = member(object, sessions);
 	if (c->inject.kind != INJECT_SIGV4)
 		r = take_member(v, PART_VALUE, object, tokens, err);
 	else
-		r = take_member(v, PART_KEY_ID, object, ids, err) < 0 || take_member(v, PART_VALUE, object, keys, err) < 0 ||
-				    (session && !json_is_null(session) && take_member(v, PART_TOKEN, object, sessions, err) < 0)
+		r = take_member(v, PART_KEY_ID, object, ids, err) < 0 ||
+				    take_member(v, PART_VALUE, object, keys, err) < 0 ||
+				    (session && !json_is_null(session) &&
+				     take_member(v, PART_TOKEN, object, sessions, err) < 0)
 			    ? -1
 			    : 0;
 	if (r == 0)
@@ -138,7 +154,8 @@ static int take_json(struct source_value *v, const struct credential *c, struct 
 	return r;
 }
 
-int source_value_parse(const struct credential *c, struct sv bytes, int64_t now, struct source_value *ret, struct error *err)
+int source_value_parse(const struct credential *c, struct sv bytes, int64_t now, struct source_value *ret,
+		       struct error *err)
 {
 	bool aws = c->inject.kind == INJECT_SIGV4;
 	struct source_value v = {0};

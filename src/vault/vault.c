@@ -21,7 +21,7 @@ struct held {
 	bool named; /* has its placeholders, which then stay for the whole run */
 	struct source_value value;
 	struct placeholder placeholders[GRANT_PARTS];
-	int64_t due;	 /* when to fetch it again (ms); 0: never */
+	int64_t due;   /* when to fetch it again (ms); 0: never */
 	int64_t pause; /* before the next try */
 };
 
@@ -30,7 +30,7 @@ struct vault {
 	struct mint *mint;
 	int peers[VAULT_PEERS];
 	struct held *held; /* as many as credentials */
-	bool loading;	   /* the supervisor waits for LOADED or FAILED */
+	bool loading;      /* the supervisor waits for LOADED or FAILED */
 };
 
 static int64_t clock_ms(clockid_t id)
@@ -275,7 +275,8 @@ static bool want(struct vault *v, struct sv name)
 	}
 	v->held[c - v->credentials->v].wanted = true;
 	if (variable_is_taken(v, c)) {
-		fail_load(v, c->name, "sets the same variable inside as another one of this run; give one of them another env");
+		fail_load(v, c->name,
+			  "sets the same variable inside as another one of this run; give one of them another env");
 		return false;
 	}
 	if (make_placeholders(c, &v->held[c - v->credentials->v]) < 0) {

@@ -1,6 +1,6 @@
 /*
- * Scrubbing, over any answer cut anywhere: the length stays, what was found is gone, and however the answer was cut the result is the same. The first byte chooses the
- * secret, the second the cuts.
+ * Scrubbing, over any answer cut anywhere: the length stays, what was found is gone, and however the answer was cut the
+ * result is the same. The first byte chooses the secret, the second the cuts.
  */
 #include "gate/egress/scrub.h"
 
@@ -35,7 +35,8 @@ static void pass(struct scrub *s, const uint8_t *bytes, size_t n, unsigned step,
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static const char *const secrets[] = {"secret-key", "aaaaaa", "a%41b\\u0041", "abababab", "x y z+/=", "%25%25%25"};
+	static const char *const secrets[] = {"secret-key", "aaaaaa",   "a%41b\\u0041",
+					      "abababab",   "x y z+/=", "%25%25%25"};
 	const struct scrub_pair pair = {sv_of(secrets[n ? bytes[0] % 6 : 0]), sv_of("PLACEHOLDER")};
 	struct scrub *s = NULL;
 	AUTO_BUF pieces = {0};

@@ -9,9 +9,9 @@
 static const char empty_sha256[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 struct injection {
-	size_t size;   /* of all of it */
-	uint32_t n;    /* fields */
-	size_t used;   /* of bytes */
+	size_t size;      /* of all of it */
+	uint32_t n;       /* fields */
+	size_t used;      /* of bytes */
 	struct sv target; /* empty: unchanged */
 	struct http_field *fields;
 	char bytes[];
@@ -80,8 +80,8 @@ static int put_header(struct sv value, void *arg)
 	const char *const drop[] = {f->name, NULL};
 	size_t start = w->in->used;
 
-	if (!keep_fields(w->in, w->req, drop) || !put(w->in, sv_of(f->before)) || !put(w->in, value) || !put(w->in, sv_of(f->after)) ||
-	    !add_field(w->in, f->name, sv_n(w->in->bytes + start, w->in->used - start)))
+	if (!keep_fields(w->in, w->req, drop) || !put(w->in, sv_of(f->before)) || !put(w->in, value) ||
+	    !put(w->in, sv_of(f->after)) || !add_field(w->in, f->name, sv_n(w->in->bytes + start, w->in->used - start)))
 		return INJECT_TOO_LARGE;
 	return INJECT_DONE;
 }
@@ -117,7 +117,8 @@ static int put_basic(struct sv value, void *arg)
 		return INJECT_TOO_LARGE;
 	base64(sv_n(in->bytes + plain, n), in->bytes + in->used);
 	in->used += (n + 2) / 3 * 4;
-	if (!keep_fields(in, w->req, drop) || !add_field(in, "authorization", sv_n(in->bytes + coded, in->used - coded)))
+	if (!keep_fields(in, w->req, drop) ||
+	    !add_field(in, "authorization", sv_n(in->bytes + coded, in->used - coded)))
 		return INJECT_TOO_LARGE;
 	return INJECT_DONE;
 }
@@ -130,7 +131,8 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Is this parameter, "name=value" in any encoding, the one of that name? Names of ours have nothing that needs encoding. */
+/* Is this parameter, "name=value" in any encoding, the one of that name? Names of ours have nothing that needs
+ * encoding. */
 static bool is_parameter(struct sv p, const char *name)
 {
 	size_t i = 0;
@@ -150,7 +152,8 @@ static bool is_parameter(struct sv p, const char *name)
 
 static bool put_parameter(struct injection *in, const char *name, struct sv value)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~", digits[] = "0123456789ABCDEF";
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~",
+			  digits[] = "0123456789ABCDEF";
 	size_t i;
 
 	if (!put(in, sv_of(name)) || !put(in, sv_of("=")))
@@ -194,7 +197,8 @@ static int put_query(struct sv value, void *arg)
 	if (ok && !placed)
 		ok = put(w->in, sv_of(joint)) && put_parameter(w->in, name, value);
 	w->in->target = sv_n(w->in->bytes + start, w->in->used - start);
-	return ok && w->in->target.n <= HTTP_MAX_TARGET && keep_fields(w->in, w->req, drop) ? INJECT_DONE : INJECT_TOO_LARGE;
+	return ok && w->in->target.n <= HTTP_MAX_TARGET && keep_fields(w->in, w->req, drop) ? INJECT_DONE
+											    : INJECT_TOO_LARGE;
 }
 
 static bool is_sha256(struct sv s)
@@ -208,8 +212,8 @@ static bool is_sha256(struct sv s)
 }
 
 /*
- * The hash that is signed. The client's own header is used where it says what the upstream will check against the body anyway; chunks
- * that are signed one by one cannot be signed anew here.
+ * The hash that is signed. The client's own header is used where it says what the upstream will check against the body
+ * anyway; chunks that are signed one by one cannot be signed anew here.
  */
 static enum inject_result payload_hash(struct work *w)
 {
@@ -220,7 +224,8 @@ static enum inject_result payload_hash(struct work *w)
 		return INJECT_NOT_SIGNABLE;
 	if (is_sha256(w->ctx->body_sha256))
 		hash = w->ctx->body_sha256;
-	else if (sent && (is_sha256(*sent) || sv_is(*sent, "UNSIGNED-PAYLOAD") || sv_is(*sent, "STREAMING-UNSIGNED-PAYLOAD-TRAILER")))
+	else if (sent && (is_sha256(*sent) || sv_is(*sent, "UNSIGNED-PAYLOAD") ||
+			  sv_is(*sent, "STREAMING-UNSIGNED-PAYLOAD-TRAILER")))
 		hash = *sent;
 	else if (!w->req->body)
 		hash = sv_of(empty_sha256);
@@ -252,7 +257,8 @@ static int put_signature(struct sv secret_key, void *arg)
 	result = sigv4_sign(&r, &value);
 	if (result == -ENOMEM)
 		return INJECT_NO_MEMORY;
-	if (result < 0 || !put(w->in, buf_view(&value)) || !add_field(w->in, "authorization", sv_n(w->in->bytes + start, value.n)))
+	if (result < 0 || !put(w->in, buf_view(&value)) ||
+	    !add_field(w->in, "authorization", sv_n(w->in->bytes + start, value.n)))
 		return INJECT_TOO_LARGE;
 	return INJECT_DONE;
 }
@@ -262,13 +268,15 @@ static int put_token(struct sv token, void *arg)
 	struct work *w = arg;
 	size_t start = w->in->used;
 
-	return put(w->in, token) && add_field(w->in, "x-amz-security-token", sv_n(w->in->bytes + start, token.n)) ? INJECT_DONE
-														   : INJECT_TOO_LARGE;
+	return put(w->in, token) && add_field(w->in, "x-amz-security-token", sv_n(w->in->bytes + start, token.n))
+		       ? INJECT_DONE
+		       : INJECT_TOO_LARGE;
 }
 
 static int with_key_id(struct sv key_id, void *arg)
 {
-	static const char *const drop[] = {"authorization", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256", NULL};
+	static const char *const drop[] = {"authorization", "x-amz-date", "x-amz-security-token",
+					   "x-amz-content-sha256", NULL};
 	struct work *w = arg;
 	const struct grant *g = w->g;
 	bool s3 = strcmp(g->inject.service, "s3") == 0;
@@ -278,12 +286,14 @@ static int with_key_id(struct sv key_id, void *arg)
 	w->key_id = key_id;
 	sigv4_date(w->ctx->now, date);
 	w->date = w->in->bytes + w->in->used;
-	if (!put(w->in, sv_n(date, SIGV4_DATE)) || !keep_fields(w->in, w->req, drop) || !add_field(w->in, "x-amz-date", sv_of(w->date)))
+	if (!put(w->in, sv_n(date, SIGV4_DATE)) || !keep_fields(w->in, w->req, drop) ||
+	    !add_field(w->in, "x-amz-date", sv_of(w->date)))
 		return INJECT_TOO_LARGE;
 	r = (int)payload_hash(w);
 	if (r != INJECT_DONE)
 		return r;
-	if ((s3 || http_field(&w->req->fields, "x-amz-content-sha256")) && !add_field(w->in, "x-amz-content-sha256", sv_of(w->hash)))
+	if ((s3 || http_field(&w->req->fields, "x-amz-content-sha256")) &&
+	    !add_field(w->in, "x-amz-content-sha256", sv_of(w->hash)))
 		return INJECT_TOO_LARGE;
 	r = g->parts[PART_TOKEN] ? secret_use(g->parts[PART_TOKEN], put_token, w) : INJECT_DONE;
 	return r == INJECT_DONE ? secret_use(g->parts[PART_VALUE], put_signature, w) : r;
@@ -299,10 +309,12 @@ static int inject_value(struct work *w)
 	case INJECT_BASIC:
 		return secret_use(value, put_basic, w);
 	case INJECT_QUERY:
-		return w->req->target.n && w->req->target.p[0] == '/' ? secret_use(value, put_query, w) : INJECT_NO_PLACE;
+		return w->req->target.n && w->req->target.p[0] == '/' ? secret_use(value, put_query, w)
+								      : INJECT_NO_PLACE;
 	case INJECT_SIGV4:
-		return w->req->target.n && w->req->target.p[0] == '/' ? secret_use(w->g->parts[PART_KEY_ID], with_key_id, w)
-								       : INJECT_NO_PLACE;
+		return w->req->target.n && w->req->target.p[0] == '/'
+			       ? secret_use(w->g->parts[PART_KEY_ID], with_key_id, w)
+			       : INJECT_NO_PLACE;
 	}
 	return INJECT_NO_PLACE;
 }
@@ -335,7 +347,8 @@ static struct injection *injection_new(const struct grant *g, const struct http_
 	return in;
 }
 
-enum inject_result inject_apply(const struct grant *g, struct http_request *req, const struct inject_context *ctx, struct injection **ret)
+enum inject_result inject_apply(const struct grant *g, struct http_request *req, const struct inject_context *ctx,
+				struct injection **ret)
 {
 	struct work w = {.g = g, .req = req, .ctx = ctx};
 	int r;

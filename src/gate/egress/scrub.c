@@ -18,9 +18,9 @@ struct scrub_stream {
 	struct needle_scan *scan;
 	char *hold; /* guarded; the bytes before `at` in the stream */
 	size_t hold_n, hold_room;
-	size_t given;	/* of hold, told to the caller by the last call */
-	char *piece;	/* the caller's, during a call */
-	uint64_t at;	/* offset of piece[0] */
+	size_t given; /* of hold, told to the caller by the last call */
+	char *piece;  /* the caller's, during a call */
+	uint64_t at;  /* offset of piece[0] */
 	uint64_t hits;
 };
 

@@ -23,7 +23,8 @@ static int with_part(struct sv plain, void *arg)
 	return gather(g);
 }
 
-/* A plaintext is there only while secret_use() runs: the next one is opened inside it, and the innermost call has all of them. */
+/* A plaintext is there only while secret_use() runs: the next one is opened inside it, and the innermost call has all
+ * of them. */
 static int gather(struct gathering *g)
 {
 	for (; g->at < g->n * GRANT_PARTS; g->at++) {

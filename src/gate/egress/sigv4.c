@@ -14,7 +14,8 @@
 enum { CANONICAL_MAX = 4 * HTTP_MAX_HEAD, PARAMETERS_MAX = 2048 };
 
 /* Hops add, drop or rewrite these; a signature over them would break. */
-static const char *const unsigned_fields[] = {"accept-encoding", "authorization", "expect", "user-agent", "x-amzn-trace-id", NULL};
+static const char *const unsigned_fields[] = {"accept-encoding", "authorization",   "expect",
+					      "user-agent",      "x-amzn-trace-id", NULL};
 
 void sigv4_date(int64_t now, char ret[SIGV4_DATE])
 {
@@ -126,7 +127,8 @@ static int put_query(struct buf *out, struct sv query)
 	}
 	qsort(v, n, sizeof(*v), compare_parameters);
 	for (i = 0; i < n; i++)
-		(void)buf_printf(out, "%s%.*s=%.*s", i ? "&" : "", (int)v[i].name.n, v[i].name.p, (int)v[i].value.n, v[i].value.p);
+		(void)buf_printf(out, "%s%.*s=%.*s", i ? "&" : "", (int)v[i].name.n, v[i].name.p, (int)v[i].value.n,
+				 v[i].value.p);
 	return 0;
 }
 
@@ -273,10 +275,12 @@ int sigv4_sign(const struct sigv4_request *r, struct buf *authorization)
 	secret_wipe(canonical.p, canonical.n);
 	if (result < 0)
 		return result;
-	(void)buf_printf(&text, "AWS4-HMAC-SHA256\n%s\n%.8s/%s/%s/aws4_request\n%s", r->date, r->date, r->region, r->service, digest);
+	(void)buf_printf(&text, "AWS4-HMAC-SHA256\n%s\n%.8s/%s/%s/aws4_request\n%s", r->date, r->date, r->region,
+			 r->service, digest);
 	result = buf_failed(&text) ? buf_failed(&text) : sign(r, buf_view(&text), signature);
 	if (result < 0)
 		return result;
-	return buf_printf(authorization, "AWS4-HMAC-SHA256 Credential=%.*s/%.8s/%s/%s/aws4_request, SignedHeaders=%s, Signature=%s",
+	return buf_printf(authorization,
+			  "AWS4-HMAC-SHA256 Credential=%.*s/%.8s/%s/%s/aws4_request, SignedHeaders=%s, Signature=%s",
 			  (int)r->key_id.n, r->key_id.p, r->date, r->region, r->service, names.p, signature);
 }

@@ -20,28 +20,30 @@ static const char *error_of(const char *text)
 	return err.text;
 }
 
-#define HEAD "version: 1\ncredentials:\n  a:\n"
-#define FROM "    from: {env: KEY}\n"
-#define HOSTS "    hosts: [h.test]\n"
+#define HEAD   "version: 1\ncredentials:\n  a:\n"
+#define FROM   "    from: {env: KEY}\n"
+#define HOSTS  "    hosts: [h.test]\n"
 #define INJECT "    inject: {bearer: true}\n"
 
 static void every_form_of_the_file_is_read(void)
 {
-	static const char text[] = "version: 1\n"
-				   "credentials:\n"
-				   "  anthropic:\n"
-				   "    from: {env: ANTHROPIC_API_KEY}\n"
-				   "    hosts: [API.anthropic.com]\n"
-				   "    inject: {header: X-Api-Key, format: \"{}\"}\n"
-				   "  token:\n"
-				   "    from: {file: ~/.token}\n"
-				   "    hosts: [a.test, \"*.b.test\"]\n"
-				   "    inject: {header: authorization, format: \"token {};\"}\n"
-				   "    env: TOKEN\n"
-				   "    verifier_env: JUDGE_KEY\n"
-				   "  pass: {from: {command: [pass, show, x]}, hosts: [c.test], inject: {basic: {user: me}}}\n"
-				   "  q: {from: {env: Q}, hosts: [d.test], inject: {query: key}, env: OTHER}\n"
-				   "  aws: {from: {env: [A, B, C]}, hosts: [\"*.amazonaws.com\"], inject: {sigv4: {region: eu-west-1, service: s3}}}\n";
+	static const char text[] =
+		"version: 1\n"
+		"credentials:\n"
+		"  anthropic:\n"
+		"    from: {env: ANTHROPIC_API_KEY}\n"
+		"    hosts: [API.anthropic.com]\n"
+		"    inject: {header: X-Api-Key, format: \"{}\"}\n"
+		"  token:\n"
+		"    from: {file: ~/.token}\n"
+		"    hosts: [a.test, \"*.b.test\"]\n"
+		"    inject: {header: authorization, format: \"token {};\"}\n"
+		"    env: TOKEN\n"
+		"    verifier_env: JUDGE_KEY\n"
+		"  pass: {from: {command: [pass, show, x]}, hosts: [c.test], inject: {basic: {user: me}}}\n"
+		"  q: {from: {env: Q}, hosts: [d.test], inject: {query: key}, env: OTHER}\n"
+		"  aws: {from: {env: [A, B, C]}, hosts: [\"*.amazonaws.com\"], inject: {sigv4: {region: eu-west-1, "
+		"service: s3}}}\n";
 	struct credentials *c = NULL;
 	struct error err = {0};
 
@@ -73,15 +75,20 @@ static void every_mistake_is_named_with_its_place(void)
 		{"credentials: {}\n", "f:1:1: version: is missing; write \"version: 1\" as the first line"},
 		{"version: 2\n", "f:1:10: version: \"2\" is not a version this Cordon knows; write version: 1"},
 		{"version: 1\ncredential: {}\n", "f:2:1: credential: unknown key; did you mean \"credentials\"?"},
-		{HEAD FROM HOSTS INJECT "    hots: [x]\n", "f:7:5: credentials.a.hots: unknown key; did you mean \"hosts\"?"},
-		{HEAD FROM INJECT, "f:3:3: credentials.a: has no hosts; list those that may see it, such as hosts: [api.example.com]"},
-		{HEAD FROM INJECT "    hosts: []\n", "f:6:12: credentials.a.hosts: is empty, which would allow nothing; list what is allowed, or remove the key"},
+		{HEAD FROM HOSTS INJECT "    hots: [x]\n",
+		 "f:7:5: credentials.a.hots: unknown key; did you mean \"hosts\"?"},
+		{HEAD FROM INJECT,
+		 "f:3:3: credentials.a: has no hosts; list those that may see it, such as hosts: [api.example.com]"},
+		{HEAD FROM INJECT "    hosts: []\n", "f:6:12: credentials.a.hosts: is empty, which would allow "
+						     "nothing; list what is allowed, or remove the key"},
 		{HEAD FROM INJECT "    hosts: [\"*\"]\n", NULL},
 		{HEAD FROM INJECT "    hosts: [h.test.]\n", NULL},
 		{HEAD FROM INJECT "    hosts: [\"https://h.test\"]\n", NULL},
 		{HEAD HOSTS INJECT, "f:3:3: credentials.a: says not where its value is; write from: {env: NAME}"},
-		{HEAD FROM HOSTS, "f:3:3: credentials.a: says not how it is sent; write inject: {bearer: true} or another form"},
-		{HEAD HOSTS INJECT "    from: {env: A, file: /b}\n", "f:6:11: credentials.a.from: has 2 keys; write one of env, file or command"},
+		{HEAD FROM HOSTS,
+		 "f:3:3: credentials.a: says not how it is sent; write inject: {bearer: true} or another form"},
+		{HEAD HOSTS INJECT "    from: {env: A, file: /b}\n",
+		 "f:6:11: credentials.a.from: has 2 keys; write one of env, file or command"},
 		{HEAD HOSTS INJECT "    from: {env: [A, B]}\n", NULL},
 		{HEAD HOSTS INJECT "    from: {env: \"A=B\"}\n", NULL},
 		{HEAD HOSTS INJECT "    from: {file: key.txt}\n", NULL},
@@ -89,9 +96,12 @@ static void every_mistake_is_named_with_its_place(void)
 		{HEAD HOSTS INJECT "    from: {command: []}\n", NULL},
 		{HEAD FROM HOSTS "    inject: {bearer: false}\n", NULL},
 		{HEAD FROM HOSTS "    inject: {}\n", NULL},
-		{HEAD FROM HOSTS "    inject: {bearer: true, query: k}\n", "f:6:13: credentials.a.inject: names several forms; write one of header, bearer, basic, query or sigv4"},
+		{HEAD FROM HOSTS "    inject: {bearer: true, query: k}\n",
+		 "f:6:13: credentials.a.inject: names several forms; write one of header, bearer, basic, query or "
+		 "sigv4"},
 		{HEAD FROM HOSTS "    inject: {header: Host}\n",
-		 "f:6:22: credentials.a.inject.header: \"Host\" frames or routes a message and cannot carry a credential; use another header"},
+		 "f:6:22: credentials.a.inject.header: \"Host\" frames or routes a message and cannot carry a "
+		 "credential; use another header"},
 		{HEAD FROM HOSTS "    inject: {header: Transfer-Encoding}\n", NULL},
 		{HEAD FROM HOSTS "    inject: {header: Proxy-Authorization}\n", NULL},
 		{HEAD FROM HOSTS "    inject: {header: \"x y\"}\n", NULL},
@@ -125,16 +135,24 @@ static void every_mistake_is_named_with_its_place(void)
 static void gateway_settings_are_read_strictly(void)
 {
 	static const char *const wrong[] = {
-		"resolve: {}\n", "version: 1\nresolve: {a.test: []}\n", "version: 1\nresolve: {a.test: [b.test]}\n", "version: 1\nresolve: {\"*.a.test\": [\"::1\"]}\n",
-		"version: 1\nresolve: {a.test: [127.0.0.1], A.test: [127.0.0.2]}\n", "version: 1\nca_file: ca.pem\n", "version: 1\nupstream_proxy: socks://x\n",
-		"version: 1\nupstream_proxy: http://p.test/path\n", "version: 1\nproxy: http://p.test\n", "version: 1\nupstream_proxy: http://u:p@p.test\n",
+		"resolve: {}\n",
+		"version: 1\nresolve: {a.test: []}\n",
+		"version: 1\nresolve: {a.test: [b.test]}\n",
+		"version: 1\nresolve: {\"*.a.test\": [\"::1\"]}\n",
+		"version: 1\nresolve: {a.test: [127.0.0.1], A.test: [127.0.0.2]}\n",
+		"version: 1\nca_file: ca.pem\n",
+		"version: 1\nupstream_proxy: socks://x\n",
+		"version: 1\nupstream_proxy: http://p.test/path\n",
+		"version: 1\nproxy: http://p.test\n",
+		"version: 1\nupstream_proxy: http://u:p@p.test\n",
 	};
 	struct gateway_conf *c = NULL;
 	struct error err = {0};
 	size_t i;
 
 	CHECK(gateway_parse("g",
-			    sv_of("version: 1\nresolve: {\"API.example.test\": [\"127.0.0.1\", \"::0001\"]}\nca_file: /etc/ca.pem\n"
+			    sv_of("version: 1\nresolve: {\"API.example.test\": [\"127.0.0.1\", \"::0001\"]}\nca_file: "
+				  "/etc/ca.pem\n"
 				  "upstream_proxy: http://proxy.corp:3128\n"),
 			    &c, &err) == 0);
 	CHECK_STR(err.text, "");
@@ -174,7 +192,8 @@ static const char *fetch(enum source_kind kind, const char *a, const char *b, co
 
 static void variables_are_read_and_missing_ones_named(void)
 {
-	CHECK(setenv("TEST_KEY", "value-one", 1) == 0 && setenv("TEST_EMPTY", "", 1) == 0 && unsetenv("TEST_NONE") == 0);
+	CHECK(setenv("TEST_KEY", "value-one", 1) == 0 && setenv("TEST_EMPTY", "", 1) == 0 &&
+	      unsetenv("TEST_NONE") == 0);
 	CHECK_STR(fetch(SOURCE_ENV, "TEST_KEY", NULL, NULL, 0), "value-one");
 	CHECK_STR(fetch(SOURCE_ENV, "TEST_KEY", "TEST_KEY", NULL, 0), "value-one\nvalue-one");
 	CHECK_STR(fetch(SOURCE_ENV, "TEST_KEY", "TEST_KEY", "TEST_NONE", 0), "value-one\nvalue-one");
@@ -203,6 +222,11 @@ static void a_file_must_be_private_and_no_link(void)
 	CHECK(chmod(path, 0602) == 0 && strstr(fetch(SOURCE_FILE, path, NULL, NULL, 0), "mode 0602"));
 	CHECK(chmod(path, 0400) == 0);
 	CHECK_STR(fetch(SOURCE_FILE, path, NULL, NULL, 0), "file-value");
+	if (geteuid() == 0) {
+		CHECK(chown(path, 12345, 12345) == 0);
+		CHECK(strstr(fetch(SOURCE_FILE, path, NULL, NULL, 0), "belongs to another user (12345)"));
+		CHECK(chown(path, 0, 0) == 0);
+	}
 	CHECK(chmod(path, 0600) == 0 && truncate(path, SOURCE_MAX + 1) == 0);
 	CHECK(strstr(fetch(SOURCE_FILE, path, NULL, NULL, 0), "larger than"));
 	CHECK(unlink(path) == 0 && unlink(link) == 0 && unlink(fifo) == 0 && rmdir(folder) == 0);
@@ -213,7 +237,8 @@ static void a_command_gets_little_time_and_few_variables(void)
 {
 	CHECK_STR(fetch(SOURCE_COMMAND, "sh", "-c", "echo from-command", 5000), "from-command");
 	CHECK_STR(fetch(SOURCE_COMMAND, "sh", "-c", "printf 'two\\n\\n'", 5000), "two\n");
-	CHECK_STR(fetch(SOURCE_COMMAND, "sh", "-c", "echo \"key:$TEST_KEY home:${HOME:+set}\"", 5000), getenv("HOME") ? "key: home:set" : "key: home:");
+	CHECK_STR(fetch(SOURCE_COMMAND, "sh", "-c", "echo \"key:$TEST_KEY home:${HOME:+set}\"", 5000),
+		  getenv("HOME") ? "key: home:set" : "key: home:");
 	CHECK_STR(fetch(SOURCE_COMMAND, "sh", "-c", "cat; echo end", 5000), "end");
 	CHECK(strstr(fetch(SOURCE_COMMAND, "sh", "-c", "echo leaked-value; exit 3", 5000), "sh: ended with status 3"));
 	CHECK(!strstr(fetch(SOURCE_COMMAND, "sh", "-c", "echo leaked-value; exit 3", 5000), "leaked"));
@@ -237,7 +262,14 @@ static const char *parse(enum source_kind from, enum inject_kind kind, struct sv
 
 static void values_that_could_split_a_header_are_refused_and_not_quoted(void)
 {
-	static const char *const wrong[] = {"", "short", " leading-blank", "trailing-blank ", "line\r\nX-Evil: 1", "tab\tinside", "\x7f-delete", "umlaut-\xc3\xa4"};
+	static const char *const wrong[] = {"",
+					    "short",
+					    " leading-blank",
+					    "trailing-blank ",
+					    "line\r\nX-Evil: 1",
+					    "tab\tinside",
+					    "\x7f-delete",
+					    "umlaut-\xc3\xa4"};
 	struct source_value v;
 	size_t i;
 
@@ -245,7 +277,8 @@ static void values_that_could_split_a_header_are_refused_and_not_quoted(void)
 		const char *error = parse(SOURCE_ENV, INJECT_HEADER, sv_of(wrong[i]), &v);
 
 		CHECK(error[0] && !v.parts[PART_VALUE]);
-		CHECK(!strstr(error, "Evil") && !strstr(error, "inside") && !strstr(error, "blank-") && !strstr(error, "delete"));
+		CHECK(!strstr(error, "Evil") && !strstr(error, "inside") && !strstr(error, "blank-") &&
+		      !strstr(error, "delete"));
 	}
 	CHECK(parse(SOURCE_ENV, INJECT_HEADER, sv_n("null\0byte-inside", 16), &v)[0]);
 	CHECK_STR(parse(SOURCE_ENV, INJECT_HEADER, sv_of("{\"token\":\"as it is\"}"), &v), "");
@@ -282,7 +315,8 @@ static void json_of_a_command_has_a_token_and_a_life(void)
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
 		const char *error = parse(SOURCE_COMMAND, INJECT_HEADER, sv_of(cases[i].json), &v);
 
-		if ((cases[i].good_for < 0) != (error[0] != '\0') || (cases[i].good_for >= 0 && v.good_for != cases[i].good_for))
+		if ((cases[i].good_for < 0) != (error[0] != '\0') ||
+		    (cases[i].good_for >= 0 && v.good_for != cases[i].good_for))
 			printf("# %s: %s\n", cases[i].json, error);
 		CHECK((cases[i].good_for < 0) == (error[0] != '\0'));
 		CHECK(cases[i].good_for < 0 || v.good_for == cases[i].good_for);
@@ -298,10 +332,12 @@ static void aws_keys_come_in_lines_or_as_the_cli_prints_them(void)
 	struct source_value v;
 
 	CHECK_STR(parse(SOURCE_FILE, INJECT_SIGV4, sv_of("AKIAEXAMPLE\nsecret-key"), &v), "");
-	CHECK(secret_equal(v.parts[PART_KEY_ID], sv_of("AKIAEXAMPLE")) && secret_equal(v.parts[PART_VALUE], sv_of("secret-key")) && !v.parts[PART_TOKEN]);
+	CHECK(secret_equal(v.parts[PART_KEY_ID], sv_of("AKIAEXAMPLE")) &&
+	      secret_equal(v.parts[PART_VALUE], sv_of("secret-key")) && !v.parts[PART_TOKEN]);
 	source_value_done(&v);
 	CHECK_STR(parse(SOURCE_COMMAND, INJECT_SIGV4,
-			sv_of("{\"Version\":1,\"AccessKeyId\":\"AKIAEXAMPLE\",\"SecretAccessKey\":\"secret-key\",\"SessionToken\":\"session\","
+			sv_of("{\"Version\":1,\"AccessKeyId\":\"AKIAEXAMPLE\",\"SecretAccessKey\":\"secret-key\","
+			      "\"SessionToken\":\"session\","
 			      "\"Expiration\":\"2001-09-09T02:46:40+00:00\"}"),
 			&v),
 		  "");

@@ -38,7 +38,12 @@ static struct http_field sent[] = {
 
 static struct http_request request_to(const char *host, const char *target)
 {
-	return (struct http_request){.method = sv_of("GET"), .tls = true, .host = sv_of(host), .port = 443, .target = sv_of(target), .fields = {sent, 4}};
+	return (struct http_request){.method = sv_of("GET"),
+				     .tls = true,
+				     .host = sv_of(host),
+				     .port = 443,
+				     .target = sv_of(target),
+				     .fields = {sent, 4}};
 }
 
 static unsigned count(const struct http_request *req, const char *name)
@@ -69,8 +74,10 @@ static void what_the_client_sent_in_the_header_is_dropped(void)
 
 static void another_host_gets_nothing(void)
 {
-	static const char *const others[] = {"example.com",	"xapi.example.com", "api.example.com.evil.test", "api.example.comx", "example.org",
-					     ".example.org",	"evilexample.org",  "api.example",		  "",		      "example.org.evil.test"};
+	static const char *const others[] = {"example.com",          "xapi.example.com", "api.example.com.evil.test",
+					     "api.example.comx",     "example.org",      ".example.org",
+					     "evilexample.org",      "api.example",      "",
+					     "example.org.evil.test"};
 	static const char *const bound[] = {"api.example.com", "a.example.org", "a.b.example.org"};
 	struct grant g = grant_of(INJECT_HEADER);
 	const struct inject_context ctx = {0};

@@ -73,9 +73,9 @@ static void they_are_found_in_any_form_at_any_cut(void)
 		{"sk%2Dproj%2dABC%44EFGHIJ", 1},
 		{"sk%252Dproj-ABCDEFGHIJ", 1},
 		{"sk\\u002dproj-ABCDEFGHIJ", 1},
-		{"c2stcHJvai1BQkNERUZHSElK", 1},	      /* base64 */
-		{"eHNrLXByb2otQUJDREVGR0hJSg==", 1},	      /* of "x" and it */
-		{"eHhzay1wcm9qLUFCQ0RFRkdISUo", 1},	      /* of "xx" and it */
+		{"c2stcHJvai1BQkNERUZHSElK", 1},     /* base64 */
+		{"eHNrLXByb2otQUJDREVGR0hJSg==", 1}, /* of "x" and it */
+		{"eHhzay1wcm9qLUFCQ0RFRkdISUo", 1},  /* of "xx" and it */
 		{"Basic dXNlcjpnaHBfYWJjZGVmZ2hpajAxMjM0NTY3ODk=", 0},
 		{"736b2d70726f6a2d4142434445464748494a", 1},
 		{"sk-proj-ABCDEFGHI", PLACEHOLDER_NONE},

@@ -73,7 +73,20 @@ static void json(struct buf *out, struct sv in)
 			(void)buf_char(out, in.p[i]);
 }
 
-enum form { RAW, BASE64, BASE64_URL, BASE64_BARE, URL, URL_TWICE, JSON, JSON_TWICE, JSON_OF_URL, URL_OF_BASE64, HEX, FORMS };
+enum form {
+	RAW,
+	BASE64,
+	BASE64_URL,
+	BASE64_BARE,
+	URL,
+	URL_TWICE,
+	JSON,
+	JSON_TWICE,
+	JSON_OF_URL,
+	URL_OF_BASE64,
+	HEX,
+	FORMS
+};
 
 static void encode(struct buf *out, enum form form, struct sv secret)
 {

@@ -1,6 +1,7 @@
 /*
- * Held to the vectors that AWS published as aws-sig-v4-test-suite ("Signature Version 4 test suite" of the AWS General Reference): same key, date, region and service,
- * the cases by their names there. The suite's requests hold raw targets, which the gateway never has; they are signed as they are.
+ * Held to the vectors that AWS published as aws-sig-v4-test-suite ("Signature Version 4 test suite" of the AWS General
+ * Reference): same key, date, region and service, the cases by their names there. The suite's requests hold raw
+ * targets, which the gateway never has; they are signed as they are.
  */
 #include "gate/egress/sigv4.h"
 
@@ -8,12 +9,16 @@
 #include "check.h"
 
 static const char empty[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-static const char form_body[] = "9095672bbd1f56dfc5b65f3e153adc8731a4a654192329106275f4c7b24d0b6e"; /* of "Param1=value1" */
+static const char form_body[] =
+	"9095672bbd1f56dfc5b65f3e153adc8731a4a654192329106275f4c7b24d0b6e"; /* of "Param1=value1" */
 
 #define FIELDS 6
-#define TOKEN                                                                                                                              \
-	"AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMicRXmxfpSPfIeoIYRqTflfKD8YUuwthAx7mSEI/"     \
-	"qkPpKPi/kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsburEDy0KPkyQDYwT7WZ0wq5VSXDvp75YU9HFvlRd8Tx6q6fE8YQcHNVXAkiY9q6d+xo0rKwT38xVqr7"  \
+#define TOKEN                                                                                                          \
+	"AQoDYXdzEPT//////////"                                                                                        \
+	"wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMicRXmxfpSPfIeoIYRqTflfKD8YUuwthAx7mSEI/"         \
+	"qkPpKPi/"                                                                                                     \
+	"kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsburEDy0KPkyQDYwT7WZ0wq5VSXDvp75YU9HFvlRd8Tx6q6fE8YQcHNVXAkiY9q6d+"     \
+	"xo0rKwT38xVqr7"                                                                                               \
 	"ZD0u0iPPkUL64lIZbqBAz+scqKmlzm8FDrypNC9Yjc8fPOLn9FX9KSYvKTr4rvx3iSIlTJabIQwj2ICCR/oLxBA=="
 
 static const struct vector {
@@ -23,24 +28,82 @@ static const struct vector {
 	} fields[FIELDS];
 	const char *hash, *names, *signature;
 } vectors[] = {
-	{"get-vanilla", "GET", "/", {{NULL, NULL}}, empty, "host;x-amz-date", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
-	{"get-vanilla-query-order-key-case", "GET", "/?Param2=value2&Param1=value1", {{NULL, NULL}}, empty, "host;x-amz-date",
+	{"get-vanilla",
+	 "GET",
+	 "/",
+	 {{NULL, NULL}},
+	 empty,
+	 "host;x-amz-date",
+	 "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
+	{"get-vanilla-query-order-key-case",
+	 "GET",
+	 "/?Param2=value2&Param1=value1",
+	 {{NULL, NULL}},
+	 empty,
+	 "host;x-amz-date",
 	 "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"},
-	{"get-vanilla-empty-query-key", "GET", "/?Param1=value1", {{NULL, NULL}}, empty, "host;x-amz-date",
+	{"get-vanilla-empty-query-key",
+	 "GET",
+	 "/?Param1=value1",
+	 {{NULL, NULL}},
+	 empty,
+	 "host;x-amz-date",
 	 "a67d582fa61cc504c4bae71f336f98b97f1ea3c7a6bfe1b6e45aec72011b9aeb"},
-	{"get-unreserved", "GET", "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", {{NULL, NULL}}, empty, "host;x-amz-date",
+	{"get-unreserved",
+	 "GET",
+	 "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+	 {{NULL, NULL}},
+	 empty,
+	 "host;x-amz-date",
 	 "07ef7494c76fa4850883e2b006601f940f8a34d404d0cfa977f52a65bbf5f24f"},
-	{"get-utf8", "GET", "/\xe1\x88\xb4", {{NULL, NULL}}, empty, "host;x-amz-date", "8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85"},
-	{"get-header-key-duplicate", "GET", "/", {{"my-header1", "value2"}, {"my-header1", "value2"}, {"my-header1", "value1"}}, empty,
-	 "host;my-header1;x-amz-date", "c9d5ea9f3f72853aea855b47ea873832890dbdd183b4468f858259531a5138ea"},
-	{"get-header-value-trim", "GET", "/", {{"my-header1", "value1"}, {"my-header2", "\"a   b   c\""}}, empty, "host;my-header1;my-header2;x-amz-date",
+	{"get-utf8",
+	 "GET",
+	 "/\xe1\x88\xb4",
+	 {{NULL, NULL}},
+	 empty,
+	 "host;x-amz-date",
+	 "8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85"},
+	{"get-header-key-duplicate",
+	 "GET",
+	 "/",
+	 {{"my-header1", "value2"}, {"my-header1", "value2"}, {"my-header1", "value1"}},
+	 empty,
+	 "host;my-header1;x-amz-date",
+	 "c9d5ea9f3f72853aea855b47ea873832890dbdd183b4468f858259531a5138ea"},
+	{"get-header-value-trim",
+	 "GET",
+	 "/",
+	 {{"my-header1", "value1"}, {"my-header2", "\"a   b   c\""}},
+	 empty,
+	 "host;my-header1;my-header2;x-amz-date",
 	 "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736"},
-	{"post-vanilla", "POST", "/", {{NULL, NULL}}, empty, "host;x-amz-date", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
-	{"post-header-key-sort", "POST", "/", {{"my-header1", "value1"}}, empty, "host;my-header1;x-amz-date",
+	{"post-vanilla",
+	 "POST",
+	 "/",
+	 {{NULL, NULL}},
+	 empty,
+	 "host;x-amz-date",
+	 "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
+	{"post-header-key-sort",
+	 "POST",
+	 "/",
+	 {{"my-header1", "value1"}},
+	 empty,
+	 "host;my-header1;x-amz-date",
 	 "c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c"},
-	{"post-x-www-form-urlencoded", "POST", "/", {{"content-type", "application/x-www-form-urlencoded"}}, form_body, "content-type;host;x-amz-date",
+	{"post-x-www-form-urlencoded",
+	 "POST",
+	 "/",
+	 {{"content-type", "application/x-www-form-urlencoded"}},
+	 form_body,
+	 "content-type;host;x-amz-date",
 	 "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"},
-	{"post-sts-header-before", "POST", "/", {{"x-amz-security-token", TOKEN}}, empty, "host;x-amz-date;x-amz-security-token",
+	{"post-sts-header-before",
+	 "POST",
+	 "/",
+	 {{"x-amz-security-token", TOKEN}},
+	 empty,
+	 "host;x-amz-date;x-amz-security-token",
 	 "85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead"},
 };
 
@@ -61,7 +124,11 @@ static void sign(struct http_request *req, const char *service, const char *hash
 static void check_vector(const struct vector *v)
 {
 	struct http_field fields[FIELDS + 1] = {{sv_of("x-amz-date"), sv_of("20150830T123600Z")}};
-	struct http_request req = {.method = sv_of(v->method), .tls = true, .host = sv_of("example.amazonaws.com"), .port = 443, .target = sv_of(v->target)};
+	struct http_request req = {.method = sv_of(v->method),
+				   .tls = true,
+				   .host = sv_of("example.amazonaws.com"),
+				   .port = 443,
+				   .target = sv_of(v->target)};
 	AUTO_BUF got = {0};
 	char want[512];
 	uint32_t n = 1;
@@ -71,7 +138,9 @@ static void check_vector(const struct vector *v)
 		fields[n++] = (struct http_field){sv_of(v->fields[i].name), sv_of(v->fields[i].value)};
 	req.fields = (struct http_fields){fields, n};
 	sign(&req, "service", v->hash, &got);
-	(void)snprintf(want, sizeof(want), "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=%s, Signature=%s",
+	(void)snprintf(want, sizeof(want),
+		       "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
+		       "SignedHeaders=%s, Signature=%s",
 		       v->names, v->signature);
 	if (strcmp(got.p, want) != 0)
 		printf("# %s\n", v->name);
@@ -89,7 +158,12 @@ static void the_published_vectors_hold(void)
 static void signature_of(const char *target, uint16_t port, const char *service, struct buf *out)
 {
 	struct http_field date = {sv_of("x-amz-date"), sv_of("20150830T123600Z")};
-	struct http_request req = {.method = sv_of("GET"), .tls = true, .host = sv_of("h.test"), .port = port, .target = sv_of(target), .fields = {&date, 1}};
+	struct http_request req = {.method = sv_of("GET"),
+				   .tls = true,
+				   .host = sv_of("h.test"),
+				   .port = port,
+				   .target = sv_of(target),
+				   .fields = {&date, 1}};
 
 	sign(&req, service, empty, out);
 }
@@ -100,8 +174,10 @@ static void what_means_the_same_is_signed_the_same_and_nothing_else(void)
 		const char *a, *b;
 		bool same;
 	} cases[] = {
-		{"/?a=b%2fc", "/?a=b%2Fc", true},	{"/?a=%41", "/?a=A", true}, {"/?b=1&a=2", "/?a=2&b=1", true}, {"/?a=x+y", "/?a=x%20y", true},
-		{"/?a=1&b=2", "/?a=1%26b=2", false}, {"/?a", "/?a=", true},	    {"/a%2Fb", "/a/b", false},	      {"/a?b", "/a%3Fb", false},
+		{"/?a=b%2fc", "/?a=b%2Fc", true},    {"/?a=%41", "/?a=A", true},
+		{"/?b=1&a=2", "/?a=2&b=1", true},    {"/?a=x+y", "/?a=x%20y", true},
+		{"/?a=1&b=2", "/?a=1%26b=2", false}, {"/?a", "/?a=", true},
+		{"/a%2Fb", "/a/b", false},           {"/a?b", "/a%3Fb", false},
 		{"/?a-=1&a=2", "/?a=2&a-=1", true},
 	};
 	size_t i;

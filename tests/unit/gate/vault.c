@@ -17,16 +17,20 @@
 #include "vault/runner.h"
 #include "wire/wire.h"
 
-static const char file[] = "version: 1\n"
-			   "credentials:\n"
-			   "  one: {from: {env: VAULT_TEST_KEY}, hosts: [h.test], inject: {bearer: true}}\n"
-			   "  two: {from: {command: [echo, two-from-command]}, hosts: [\"*.two.test\"], inject: {query: key}}\n"
-			   "  unset: {from: {env: VAULT_TEST_NONE}, hosts: [h.test], inject: {bearer: true}}\n"
-			   "  twin: {from: {command: [echo, other-value]}, hosts: [h.test], inject: {bearer: true}, env: VAULT_TEST_KEY}\n"
-			   "  bad: {from: {command: [printf, 'bad-value\\nX: y']}, hosts: [h.test], inject: {bearer: true}}\n"
-			   "  brief: {from: {command: [sh, -c, 'echo \"{\\\"token\\\":\\\"token-$$\\\",\\\"ttl\\\":1}\"']}, hosts: [h.test], inject: {bearer: true}}\n"
-			   "  aws: {from: {command: [printf, 'AKIAREALREAL\\nreal-secret']}, hosts: [a.test], inject: {sigv4: {region: r, service: s}}}\n"
-			   "  aws-twin: {from: {command: [echo, other-value]}, hosts: [h.test], inject: {bearer: true}, env: AWS_ACCESS_KEY_ID}\n";
+static const char file[] =
+	"version: 1\n"
+	"credentials:\n"
+	"  one: {from: {env: VAULT_TEST_KEY}, hosts: [h.test], inject: {bearer: true}}\n"
+	"  two: {from: {command: [echo, two-from-command]}, hosts: [\"*.two.test\"], inject: {query: key}}\n"
+	"  unset: {from: {env: VAULT_TEST_NONE}, hosts: [h.test], inject: {bearer: true}}\n"
+	"  twin: {from: {command: [echo, other-value]}, hosts: [h.test], inject: {bearer: true}, env: VAULT_TEST_KEY}\n"
+	"  bad: {from: {command: [printf, 'bad-value\\nX: y']}, hosts: [h.test], inject: {bearer: true}}\n"
+	"  brief: {from: {command: [sh, -c, 'echo \"{\\\"token\\\":\\\"token-$$\\\",\\\"ttl\\\":1}\"']}, hosts: "
+	"[h.test], inject: {bearer: true}}\n"
+	"  aws: {from: {command: [printf, 'AKIAREALREAL\\nreal-secret']}, hosts: [a.test], inject: {sigv4: {region: r, "
+	"service: s}}}\n"
+	"  aws-twin: {from: {command: [echo, other-value]}, hosts: [h.test], inject: {bearer: true}, env: "
+	"AWS_ACCESS_KEY_ID}\n";
 
 /* The vault as its program runs it, with our ends of its sockets. */
 struct bench {
@@ -139,7 +143,8 @@ static void egress_gets_values_and_the_supervisor_placeholders(void)
 	one = next_grant(&b);
 	two = next_grant(&b);
 	CHECK(one && secret_equal(one->parts[PART_VALUE], sv_of("value-of-one")) && grant_covers(one, sv_of("h.test")));
-	CHECK(two && secret_equal(two->parts[PART_VALUE], sv_of("two-from-command")) && grant_covers(two, sv_of("a.two.test")));
+	CHECK(two && secret_equal(two->parts[PART_VALUE], sv_of("two-from-command")) &&
+	      grant_covers(two, sv_of("a.two.test")));
 	m = next(b.egress);
 	CHECK(m.type == VAULT_GRANTS);
 	wire_message_done(&m);
@@ -152,7 +157,8 @@ static void egress_gets_values_and_the_supervisor_placeholders(void)
 	name = wire_get_sv(&in);
 	variable = wire_get_sv(&in);
 	placeholder = wire_get_sv(&in);
-	CHECK(sv_is(name, "one") && sv_is(variable, "VAULT_TEST_KEY") && one && sv_is(placeholder, one->placeholders[PART_VALUE]));
+	CHECK(sv_is(name, "one") && sv_is(variable, "VAULT_TEST_KEY") && one &&
+	      sv_is(placeholder, one->placeholders[PART_VALUE]));
 	CHECK(sv_is(wire_get_sv(&in), "two") && sv_is(wire_get_sv(&in), ""));
 	(void)wire_get_sv(&in);
 	CHECK(wire_ok(&in));
@@ -172,7 +178,8 @@ static void aws_keys_get_two_variables(void)
 	g = next_grant(&b);
 	CHECK(g && secret_equal(g->parts[PART_KEY_ID], sv_of("AKIAREALREAL")) && !g->parts[PART_TOKEN]);
 	m = next(b.supervisor);
-	CHECK(m.type == VAULT_LOADED && memmem(m.body.p, m.body.n, "AWS_ACCESS_KEY_ID", 17) && memmem(m.body.p, m.body.n, "AWS_SECRET_ACCESS_KEY", 21));
+	CHECK(m.type == VAULT_LOADED && memmem(m.body.p, m.body.n, "AWS_ACCESS_KEY_ID", 17) &&
+	      memmem(m.body.p, m.body.n, "AWS_SECRET_ACCESS_KEY", 21));
 	wire_message_done(&m);
 	grant_free(g);
 	stop(&b);
@@ -250,7 +257,8 @@ static void the_relay_gets_leaves_and_nothing_else(void)
 	wire_message_done(&m);
 	m = mint(&b, "not a host");
 	wire_in_init(&in, buf_view(&m.body));
-	CHECK(m.type == VAULT_MINTED && wire_get_u32(&in) == 7 && wire_get_sv(&in).n == 0 && wire_get_sv(&in).n == 0 && wire_ok(&in));
+	CHECK(m.type == VAULT_MINTED && wire_get_u32(&in) == 7 && wire_get_sv(&in).n == 0 && wire_get_sv(&in).n == 0 &&
+	      wire_ok(&in));
 	wire_message_done(&m);
 	/* A relay that asks for credentials loses its socket; the others go on. */
 	CHECK(wire_send(b.relay, VAULT_LOAD, sv_n("\0\0\0\0", 4), NULL, 0) == 0);
