@@ -33,7 +33,8 @@ int body_type(const struct http_fields *fields, const char *const *types, struct
 		const struct http_field *f = &fields->v[i];
 
 		if (sv_is(f->name, "content-encoding") && !same_text(f->value, "identity"))
-			return ruling_set(no, RULING_TYPE, "send it uncompressed", "the body is compressed and cannot be judged");
+			return ruling_set(no, RULING_TYPE, "send it uncompressed",
+					  "the body is compressed and cannot be judged");
 		if (!sv_is(f->name, "content-type"))
 			continue;
 		for (k = 0; types[k] && !is_type(f->value, types[k]); k++)

@@ -9,8 +9,9 @@
 #include "http/message.h"
 
 /*
- * The type among `types` (NULL-terminated) that the head declares, without parameters or with charset=utf-8: another charset is another text. Each
- * content-type says the same; a content coding is refused. Without any content-type it is types[0]. -1 and the ruling where it is none of them.
+ * The type among `types` (NULL-terminated) that the head declares, without parameters or with charset=utf-8: another
+ * charset is another text. Each content-type says the same; a content coding is refused. Without any content-type it is
+ * types[0]. -1 and the ruling where it is none of them.
  */
 int body_type(const struct http_fields *fields, const char *const *types, struct ruling *no);
 

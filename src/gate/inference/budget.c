@@ -87,7 +87,8 @@ int budget_admit(struct budget *b, const struct provider *p, const char *model, 
 	(void)text_show(&shown, sv_of(p->name));
 	a = find_account(b, p->name, &i);
 	if (!a)
-		return ruling_set(no, RULING_MEMORY, "try again later", "the use of provider %s cannot be counted", shown.s);
+		return ruling_set(no, RULING_MEMORY, "try again later", "the use of provider %s cannot be counted",
+				  shown.s);
 	if (p->max_requests.set && a->all.requests >= p->max_requests.v)
 		return ruling_set(no, RULING_BUDGET, "finish with what is there",
 				  "provider %s has answered all of the %llu requests that it may", shown.s,

@@ -1,11 +1,13 @@
 /*
  * budget: how much of each provider a run has used, and whether it may use more.
  *
- * One per run, in egress. A request is admitted before it is dialled and counts from then on, whatever becomes of it; tokens count as the reply
- * reports them. The request that crosses a token budget may finish, the next is refused; so do requests that were admitted side by side.
+ * One per run, in egress. A request is admitted before it is dialled and counts from then on, whatever becomes of it;
+ * tokens count as the reply reports them. The request that crosses a token budget may finish, the next is refused; so
+ * do requests that were admitted side by side.
  *
- * Counters are kept by the provider's name and only ever grow: a reload changes limits, never what was used, also of a provider that goes and comes
- * back. Use per model is kept for the report: BUDGET_MODELS names for each provider, the rest is added up under "(other)".
+ * Counters are kept by the provider's name and only ever grow: a reload changes limits, never what was used, also of a
+ * provider that goes and comes back. Use per model is kept for the report: BUDGET_MODELS names for each provider, the
+ * rest is added up under "(other)".
  *
  * All sums saturate. Memory is bounded by BUDGET_PROVIDERS; one provider more than that is refused.
  */
@@ -32,7 +34,8 @@ struct budget_ticket {
 int budget_admit(struct budget *b, const struct provider *p, const char *model, struct budget_ticket *ret,
 		 struct ruling *no);
 
-/* Counts by how much `now` has grown since the last call with this ticket; call as often as is handy, and at the reply's end. */
+/* Counts by how much `now` has grown since the last call with this ticket; call as often as is handy, and at the
+ * reply's end. */
 void budget_count(struct budget *b, struct budget_ticket *t, const struct usage_tokens *now);
 
 struct budget_row {

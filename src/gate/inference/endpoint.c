@@ -28,7 +28,8 @@ static const struct endpoint endpoints[] = {
 };
 
 static const char no_files[] = "send the content inline, as base64, in the request itself",
-		  no_batch[] = "send the requests one by one", no_state[] = "send the whole conversation in each request",
+		  no_batch[] = "send the requests one by one",
+		  no_state[] = "send the whole conversation in each request",
 		  no_hosted[] = "run tools inside the sandbox and send their results";
 
 /* What people ask for that is refused, by the start of its path: why a hint and not just a no. */
@@ -66,14 +67,8 @@ static const struct {
 	const char *name;
 	const char *values[3]; /* none: any plain value */
 } parameters[] = {
-	{"beta", {"true", "false"}},
-	{"alt", {"sse", "json"}},
-	{"limit", {0}},
-	{"after_id", {0}},
-	{"before_id", {0}},
-	{"pageSize", {0}},
-	{"pageToken", {0}},
-	{"api-version", {0}},
+	{"beta", {"true", "false"}}, {"alt", {"sse", "json"}}, {"limit", {0}},     {"after_id", {0}},
+	{"before_id", {0}},          {"pageSize", {0}},        {"pageToken", {0}}, {"api-version", {0}},
 };
 
 /* One parameter of a query, cut at "&" and "=". */
@@ -203,8 +198,9 @@ static const char *hint_for(enum provider_kind kind, struct sv path)
 {
 	static const char *const general[] = {
 		[PROVIDER_ANTHROPIC] = "POST /v1/messages and GET /v1/models are there",
-		[PROVIDER_OPENAI] = "/v1/chat/completions, /v1/responses, /v1/completions, /v1/embeddings and /v1/models are there",
-		[PROVIDER_GEMINI] = "generateContent, streamGenerateContent, countTokens and embedContent of /v1beta/models/NAME are there",
+		[PROVIDER_OPENAI] =
+			"/v1/chat/completions, /v1/responses, /v1/completions, /v1/embeddings and /v1/models are there",
+		[PROVIDER_GEMINI] = "generateContent, streamGenerateContent, countTokens and embedContent are there",
 	};
 	size_t i;
 
@@ -275,7 +271,8 @@ void endpoint_target(const char *url, struct sv target, struct buf *out)
 	for (last = base.n; last > 0 && base.p[last - 1] != '/'; last--)
 		;
 	second = path.n > 1 ? memchr(path.p + 1, '/', path.n - 1) : NULL;
-	if (last && second && sv_eq(sv_n(base.p + last - 1, base.n - last + 1), sv_n(path.p, (size_t)(second - path.p))))
+	if (last && second &&
+	    sv_eq(sv_n(base.p + last - 1, base.n - last + 1), sv_n(path.p, (size_t)(second - path.p))))
 		base.n = last - 1;
 	(void)buf_sv(out, base);
 	(void)buf_sv(out, path);
@@ -290,7 +287,7 @@ void endpoint_target(const char *url, struct sv target, struct buf *out)
 
 bool endpoint_drops_header(struct sv name)
 {
-	static const char *const names[] = {"x-goog-fieldmask",	    "x-http-method-override", "x-http-method",
+	static const char *const names[] = {"x-goog-fieldmask", "x-http-method-override", "x-http-method",
 					    "x-method-override", "x-goog-user-project"};
 	size_t i;
 

@@ -1,13 +1,14 @@
 /*
  * endpoint: which requests a provider of each kind takes, and where they go upstream.
  *
- * A table of what passes; whatever is not in it is refused, with a hint where a person is likely to have meant something (batches, files, stored
- * state, hosted tools: anything that keeps, fetches or runs things at the provider). Kind openai also stands for servers that speak
- * its dialect (vLLM, llama.cpp, Ollama's /v1).
+ * A table of what passes; whatever is not in it is refused, with a hint where a person is likely to have meant
+ * something (batches, files, stored state, hosted tools: anything that keeps, fetches or runs things at the provider).
+ * Kind openai also stands for servers that speak its dialect (vLLM, llama.cpp, Ollama's /v1).
  *
- * Targets are relative to the provider's base URL inside the sandbox, so that they read as at the provider itself ("/v1/messages", "/v1beta/models/M:generateContent"). Only
- * listed query parameters pass: others could change the reply's form and so hide its usage ("fields", "alt=proto"); a client's "key" is dropped, as
- * every credential it sends. Paths are compared byte by byte: percent-encoding in them is refused.
+ * Targets are relative to the provider's base URL inside the sandbox, so that they read as at the provider itself
+ * ("/v1/messages", "/v1beta/models/M:generateContent"). Only listed query parameters pass: others could change the
+ * reply's form and so hide its usage ("fields", "alt=proto"); a client's "key" is dropped, as every credential it
+ * sends. Paths are compared byte by byte: percent-encoding in them is refused.
  *
  * Pure, no allocation.
  */
@@ -21,13 +22,13 @@
 #include "model/policy.h"
 
 enum endpoint_op {
-	OP_MODELS,	/* a list of models, or one */
-	OP_MESSAGES,	/* Anthropic */
-	OP_CHAT,	/* OpenAI: /v1/chat/completions */
+	OP_MODELS,   /* a list of models, or one */
+	OP_MESSAGES, /* Anthropic */
+	OP_CHAT,     /* OpenAI: /v1/chat/completions */
 	OP_COMPLETIONS,
 	OP_EMBEDDINGS,
 	OP_RESPONSES,
-	OP_GENERATE,	/* Gemini, as all below */
+	OP_GENERATE, /* Gemini, as all below */
 	OP_COUNT,
 	OP_EMBED,
 };
@@ -37,8 +38,8 @@ struct endpoint {
 	enum endpoint_op op;
 	const char *method;
 	const char *path; /* "{model}" stands for a model's name */
-	bool body;	  /* has one, a JSON object */
-	bool stream;	  /* always streams */
+	bool body;        /* has one, a JSON object */
+	bool stream;      /* always streams */
 };
 
 enum { ENDPOINT_MAX_MODEL = 256, ENDPOINT_MAX_TARGET = 2048 };
@@ -53,15 +54,16 @@ int endpoint_find(enum provider_kind kind, struct sv method, struct sv target, s
 		  struct ruling *no);
 
 /*
- * Appends what to ask the upstream for: the path of the provider's url, the endpoint's, and the query that passes. A url that already ends in the
- * version ("http://host:8000/v1") does not get it twice.
+ * Appends what to ask the upstream for: the path of the provider's url, the endpoint's, and the query that passes. A
+ * url that already ends in the version ("http://host:8000/v1") does not get it twice.
  */
 void endpoint_target(const char *url, struct sv target, struct buf *out);
 
 /* Headers (lower case) that would change what the reply reports or which method is meant: not sent on. */
 bool endpoint_drops_header(struct sv name);
 
-/* A name that can be judged: 1 to ENDPOINT_MAX_MODEL printable ASCII characters, no blank, quote, backslash or percent sign, no "." or ".." segment. */
+/* A name that can be judged: 1 to ENDPOINT_MAX_MODEL printable ASCII characters, no blank, quote, backslash or percent
+ * sign, no "." or ".." segment. */
 bool endpoint_model_ok(struct sv name);
 
 #endif

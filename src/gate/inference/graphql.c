@@ -248,7 +248,8 @@ static int read_definition(struct reader *r, uint32_t *at)
 			d.name = token_text(g, i++);
 		if (d.type == GRAPHQL_FRAGMENT) {
 			i = kind_at(g, i) == '(' ? g->t[i].match + 1 : i;
-			if (d.name.n == 0 || sv_is(d.name, "on") || !sv_is(token_text(g, i), "on") || kind_at(g, i + 1) != 'n')
+			if (d.name.n == 0 || sv_is(d.name, "on") || !sv_is(token_text(g, i), "on") ||
+			    kind_at(g, i + 1) != 'n')
 				return fail(r, -EINVAL, "has a fragment without name or type");
 			i += 2;
 		}
@@ -275,7 +276,8 @@ static int check_definitions(struct reader *r)
 		operations += !fragment;
 		anonymous += g->d[i].name.n == 0;
 		for (k = 0; k < i; k++)
-			if (g->d[i].name.n && fragment == (g->d[k].type == GRAPHQL_FRAGMENT) && sv_eq(g->d[i].name, g->d[k].name))
+			if (g->d[i].name.n && fragment == (g->d[k].type == GRAPHQL_FRAGMENT) &&
+			    sv_eq(g->d[i].name, g->d[k].name))
 				return fail(r, -EINVAL, "has a name twice");
 	}
 	if (operations == 0)

@@ -158,6 +158,19 @@ static int read_escape(struct scanner *r)
 	return 0;
 }
 
+/* Eight bytes at once: none is a control character, a quote, a backslash or beyond ASCII. (x - 1 borrows into the top
+ * bit of a byte that was 0.) */
+static bool eight_plain(const char *p)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+	uint64_t v, quote, backslash;
+
+	memcpy(&v, p, sizeof(v));
+	quote = v ^ ones * '"';
+	backslash = v ^ ones * '\\';
+	return ((v | (v - ones * 0x20) | (quote - ones) | (backslash - ones)) & tops) == 0;
+}
+
 /* Moves the run of plain characters that starts here; most of a body is one such run. */
 static int read_plain(struct scanner *r)
 {
@@ -165,6 +178,10 @@ static int read_plain(struct scanner *r)
 	unsigned char c;
 
 	for (; r->in < r->n; r->in += k) {
+		while (r->n - r->in >= 8 && eight_plain(r->p + r->in))
+			r->in += 8;
+		if (r->in == r->n)
+			break;
 		c = (unsigned char)r->p[r->in];
 		if (c == '"' || c == '\\')
 			break;
@@ -499,7 +516,8 @@ void json_scan_decode(const struct json_scan *s, uint32_t string, struct buf *ou
 		if (at) {
 			(void)buf_char(out, to[at - from]);
 		} else if (t.p[i] == 'u') { /* of the canonical form: \u00NN, small letters */
-			(void)buf_char(out, (char)((strchr(hex, t.p[i + 3]) - hex) << 4 | (strchr(hex, t.p[i + 4]) - hex)));
+			(void)buf_char(out,
+				       (char)((strchr(hex, t.p[i + 3]) - hex) << 4 | (strchr(hex, t.p[i + 4]) - hex)));
 			i += 4;
 		} else {
 			(void)buf_char(out, t.p[i]);

@@ -1,20 +1,22 @@
 /*
  * json_scan: a strict reader for JSON that is judged before it is passed on.
  *
- * The text is read in one pass and rewritten in place, in the one form that every parser reads alike: no blanks, strings as plain UTF-8 with only the
- * escapes that JSON demands, numbers as they were written. That form is never longer than the source, so nothing is copied. What the
- * caller sends afterwards are these bytes, the ones that the index describes (principle 7).
+ * The text is read in one pass and rewritten in place, in the one form that every parser reads alike: no blanks,
+ * strings as plain UTF-8 with only the escapes that JSON demands, numbers as they were written. That form is never
+ * longer than the source, so nothing is copied. What the caller sends afterwards are these bytes, the ones that the
+ * index describes (principle 7).
  *
- * There is no tree: an array of 16-byte nodes in the order of the text points into it. A picture of 20 MiB is one node. Since the whole body must
- * be judged before its first byte is sent, it is collected first: SCAN_MAX_BYTES bounds it, SCAN_MAX_NODES and SCAN_MAX_DEPTH bound what can be
- * made of it (16 MiB of index at most).
+ * There is no tree: an array of 16-byte nodes in the order of the text points into it. A picture of 20 MiB is one node.
+ * Since the whole body must be judged before its first byte is sent, it is collected first: SCAN_MAX_BYTES bounds it,
+ * SCAN_MAX_NODES and SCAN_MAX_DEPTH bound what can be made of it (16 MiB of index at most).
  *
- * Refused: duplicate keys at any depth (compared decoded), a NUL in a key, invalid UTF-8, lone surrogates, raw control characters, a byte order mark, numbers that
- * do not fit (integers beyond 64 bits, decimals beyond a double, more than SCAN_MAX_NUMBER characters), trailing bytes, anything that is
- * not RFC 8259.
+ * Refused: duplicate keys at any depth (compared decoded), a NUL in a key, invalid UTF-8, lone surrogates, raw control
+ * characters, a byte order mark, numbers that do not fit (integers beyond 64 bits, decimals beyond a double, more than
+ * SCAN_MAX_NUMBER characters), trailing bytes, anything that is not RFC 8259.
  *
- * Ownership: a json_scan owns its nodes (json_scan_done) and borrows the buffer. After a failed read the buffer holds no text
- * of use. Text is canonical: a name of letters equals a key or value if and only if the decoded strings are equal.
+ * Ownership: a json_scan owns its nodes (json_scan_done) and borrows the buffer. After a failed read the buffer holds
+ * no text of use. Text is canonical: a name of letters equals a key or value if and only if the decoded strings are
+ * equal.
  */
 #ifndef CORDON_GATE_INFERENCE_JSON_SCAN_H
 #define CORDON_GATE_INFERENCE_JSON_SCAN_H
@@ -32,8 +34,8 @@ enum scan_kind { SCAN_NULL, SCAN_BOOL, SCAN_NUMBER, SCAN_STRING, SCAN_ARRAY, SCA
 
 struct scan_node {
 	uint32_t at, len; /* in the text; of a string: what is between the quotes */
-	uint32_t next;	  /* the node behind this one and all below it */
-	uint32_t kind;	  /* enum scan_kind */
+	uint32_t next;    /* the node behind this one and all below it */
+	uint32_t kind;    /* enum scan_kind */
 };
 
 struct json_scan {
@@ -44,7 +46,7 @@ struct json_scan {
 
 struct scan_error {
 	const char *why; /* static text, to stand behind "the body " */
-	size_t at;	 /* byte of the source */
+	size_t at;       /* byte of the source */
 };
 
 /* 0; -EINVAL and *ret_why, -EFBIG (bytes, nodes or depth) and *ret_why, -ENOMEM. */
@@ -53,7 +55,8 @@ void json_scan_done(struct json_scan *s);
 
 /*
  * Nodes are named by their index; 0 is the document, which is no one's member, so 0 also says "none".
- * for (i = json_scan_first(s, of); i; i = json_scan_after(s, of, i)) visits the elements of an array, or the keys of an object (the value is i + 1).
+ * for (i = json_scan_first(s, of); i; i = json_scan_after(s, of, i)) visits the elements of an array, or the keys of an
+ * object (the value is i + 1).
  */
 uint32_t json_scan_first(const struct json_scan *s, uint32_t of);
 uint32_t json_scan_after(const struct json_scan *s, uint32_t of, uint32_t i);

@@ -1,23 +1,18 @@
 #include "gate/inference/judge.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 #include "base/glob.h"
 #include "base/text.h"
 #include "gate/inference/body.h"
 #include "gate/inference/judge_rules.h"
+#include "gate/inference/spelling.h"
 
 /* One cut in the text: `cut` bytes at `at` give way to `put`. */
 struct splice {
 	size_t at, cut;
 	const char *put;
 };
-
-static bool same_text(struct sv a, const char *b)
-{
-	return a.n == strlen(b) && strncasecmp(a.p, b, a.n) == 0;
-}
 
 static int check_fields(const struct http_request *req, const struct endpoint *e, struct ruling *no)
 {
@@ -47,7 +42,8 @@ static bool takes_model(const struct provider *p, struct sv model)
 }
 
 /* The provider that serves the model: that of the first route, else the one that was asked. */
-static int choose_provider(const struct pol_inference *inf, struct sv model, const struct provider **io, struct ruling *no)
+static int choose_provider(const struct pol_inference *inf, struct sv model, const struct provider **io,
+			   struct ruling *no)
 {
 	struct text_shown a, b;
 	uint32_t i, k;
@@ -77,7 +73,8 @@ static int set_model(const struct pol_inference *inf, struct sv model, struct ju
 	struct text_shown a, b;
 
 	if (!endpoint_model_ok(model))
-		return ruling_set(no, RULING_MALFORMED, "name a model", "%s is not a model's name", text_show(&a, model));
+		return ruling_set(no, RULING_MALFORMED, "name a model", "%s is not a model's name",
+				  text_show(&a, model));
 	if (choose_provider(inf, model, &io->provider, no) < 0)
 		return -1;
 	if (!takes_model(io->provider, model))
@@ -136,7 +133,8 @@ static int read_bool(const struct json_scan *s, uint32_t of, const char *key, bo
 /* How to have usage in a stream of OpenAI: *ret stays empty where it is asked for already. */
 static int want_usage(const struct json_scan *s, struct splice *ret, struct ruling *no)
 {
-	uint32_t options = json_scan_get(s, 0, "stream_options"), usage, i;
+	static const char *const names[] = {"include_usage", NULL};
+	uint32_t options = json_scan_get(s, 0, "stream_options"), usage;
 	const struct scan_node *v = s->v;
 
 	*ret = (struct splice){.put = ""};
@@ -148,10 +146,9 @@ static int want_usage(const struct json_scan *s, struct splice *ret, struct ruli
 		return 0;
 	if (json_scan_kind(s, options) != SCAN_OBJECT)
 		return ruling_set(no, RULING_MALFORMED, "send an object", "stream_options is no object");
-	for (i = json_scan_first(s, options); i; i = json_scan_after(s, options, i))
-		if (same_text(json_scan_text(s, i), "include_usage") && !sv_is(json_scan_text(s, i), "include_usage"))
-			return ruling_set(no, RULING_DENIED, "spell it as the provider does",
-					  "a name may be read as include_usage");
+	if (spelling_odd(s, options, names))
+		return ruling_set(no, RULING_DENIED, "spell it as the provider does",
+				  "a name may be read as include_usage");
 	usage = json_scan_get(s, options, "include_usage");
 	if (usage)
 		*ret = (struct splice){v[usage].at - (json_scan_kind(s, usage) == SCAN_STRING ? 1 : 0),
@@ -181,8 +178,8 @@ static int apply_splice(struct buf *body, const struct splice *c)
 	return 0;
 }
 
-static int judge_scan(const struct pol_inference *policy, const struct json_scan *s, struct judged *io, struct splice *cut,
-		      struct ruling *no)
+static int judge_scan(const struct pol_inference *policy, const struct json_scan *s, struct judged *io,
+		      struct splice *cut, struct ruling *no)
 {
 	struct judge j = {.s = s, .kind = io->endpoint->kind, .no = no};
 	uint32_t model;
@@ -194,7 +191,8 @@ static int judge_scan(const struct pol_inference *policy, const struct json_scan
 	if (j.kind != PROVIDER_GEMINI) {
 		model = json_scan_get(s, 0, "model");
 		if (!model || json_scan_kind(s, model) != SCAN_STRING)
-			return ruling_set(no, RULING_MALFORMED, "name a model", "the body has no model that is a string");
+			return ruling_set(no, RULING_MALFORMED, "name a model",
+					  "the body has no model that is a string");
 		if (set_model(policy, json_scan_text(s, model), io, no) < 0 ||
 		    read_bool(s, 0, "stream", &io->stream, no) < 0)
 			return -1;

@@ -3,50 +3,19 @@
 #include "base/cleanup.h"
 #include "base/glob.h"
 #include "base/text.h"
+#include "gate/inference/spelling.h"
 
 static const char hint_tools[] = "leave it out; use tools that run inside the sandbox",
 		  hint_inline[] = "send the content inline: base64, a data: URL, or text",
 		  hint_name[] = "spell it as the provider does";
 
-enum { NAME_MAX_LEN = 32 };
-
-/* A name as a careless parser sees it: case folded as Go does (K and ſ are k and s), underscores dropped (protobuf's two spellings are one). */
-struct folded {
-	char s[NAME_MAX_LEN + 1];
-};
-
-static void fold(struct sv name, struct folded *ret)
-{
-	size_t i, n = 0;
-	char c;
-
-	for (i = 0; i < name.n && n < NAME_MAX_LEN; i++) {
-		c = name.p[i];
-		if (c == '_')
-			continue;
-		if (sv_starts(sv_n(name.p + i, name.n - i), "\xc5\xbf")) {
-			c = 's';
-			i++;
-		} else if (sv_starts(sv_n(name.p + i, name.n - i), "\xe2\x84\xaa")) {
-			c = 'k';
-			i += 2;
-		} else if (c >= 'A' && c <= 'Z') {
-			c = (char)(c | 0x20);
-		}
-		ret->s[n++] = c;
-	}
-	if (i < name.n)
-		n = 0; /* longer than any judged name */
-	ret->s[n] = '\0';
-}
-
 enum check {
-	CHECK_SEEN,	 /* judged elsewhere; only its spelling matters here */
-	CHECK_REFUSED,	 /* unless null, false or empty */
+	CHECK_SEEN,    /* judged elsewhere; only its spelling matters here */
+	CHECK_REFUSED, /* unless null, false or empty */
 	CHECK_TOOLS,
-	CHECK_SOURCE,	 /* Anthropic: {"type": ...} */
-	CHECK_DATA_URL,	 /* a data: URL, or an object whose url is one */
-	CHECK_TEXT,	 /* OpenAI: a string or a list is a prompt, an object a stored one */
+	CHECK_SOURCE,    /* Anthropic: {"type": ...} */
+	CHECK_DATA_URL,  /* a data: URL, or an object whose url is one */
+	CHECK_TEXT,      /* OpenAI: a string or a list is a prompt, an object a stored one */
 	CHECK_SAME_MODEL /* Gemini: the model of the path again */
 };
 
@@ -118,23 +87,25 @@ static const struct name_rule gemini_names[] = {
 	{"requests", NULL, ANY, CHECK_SEEN, false, NULL},
 };
 
-/* Data of the client that only looks like content: the member `key` of an object that stands under `parent`, or whose type is `parent`. */
+/* Data of the client that only looks like content: the member `key` of an object that stands under `parent`, or whose
+ * type is `parent`. */
 struct opaque {
 	const char *parent, *key;
 };
 
 static const struct opaque anthropic_opaque[] = {
 	{"tool_use", "input"}, {"server_tool_use", "input"}, {"mcp_tool_use", "input"}};
-static const struct opaque gemini_opaque[] = {{"functioncall", "args"},
-					      {"functionresponse", "response"},
-					      {"generationconfig", "responseschema"},
-					      {"generationconfig", "responsejsonschema"}};
+static const struct opaque gemini_opaque[] = {{"functionCall", "args"},
+					      {"functionResponse", "response"},
+					      {"generationConfig", "responseSchema"},
+					      {"generationConfig", "responseJsonSchema"}};
 
-/* Types of tools that the client runs; `*` as in a glob: versions are dates. Tool search looks only through the tools of the request itself. */
-static const char *const anthropic_client[] = {"custom", "bash_*", "text_editor_*", "computer_*", "memory_*", "tool_search_tool_*",
-					       NULL};
-static const char *const openai_client[] = {"function", "custom",   "local_shell", "apply_patch", "computer",
-					    "computer_use*", "tool_search", "namespace",   "shell",	      NULL};
+/* Types of tools that the client runs; `*` as in a glob: versions are dates. Tool search looks only through the tools
+ * of the request itself. */
+static const char *const anthropic_client[] = {
+	"custom", "bash_*", "text_editor_*", "computer_*", "memory_*", "tool_search_tool_*", NULL};
+static const char *const openai_client[] = {"function",      "custom",      "local_shell", "apply_patch", "computer",
+					    "computer_use*", "tool_search", "namespace",   "shell",       NULL};
 
 static const struct kind_rules {
 	const struct name_rule *names;
@@ -144,10 +115,15 @@ static const struct kind_rules {
 	const char *const *client_tools;
 	const char *content[3]; /* top members that hold content; none: all of the body */
 } kinds[] = {
-	[PROVIDER_ANTHROPIC] = {anthropic_names, ARRAY_LEN(anthropic_names), anthropic_opaque, ARRAY_LEN(anthropic_opaque),
-				anthropic_client, {"messages", "system"}},
+	[PROVIDER_ANTHROPIC] = {anthropic_names,
+				ARRAY_LEN(anthropic_names),
+				anthropic_opaque,
+				ARRAY_LEN(anthropic_opaque),
+				anthropic_client,
+				{"messages", "system"}},
 	[PROVIDER_OPENAI] = {openai_names, ARRAY_LEN(openai_names), NULL, 0, openai_client, {"messages", "input"}},
-	[PROVIDER_GEMINI] = {gemini_names, ARRAY_LEN(gemini_names), gemini_opaque, ARRAY_LEN(gemini_opaque), NULL, {NULL}},
+	[PROVIDER_GEMINI] =
+		{gemini_names, ARRAY_LEN(gemini_names), gemini_opaque, ARRAY_LEN(gemini_opaque), NULL, {NULL}},
 };
 
 /* The rule that a member's name falls under, or NULL. -1 where it only nearly has that name. */
@@ -155,23 +131,18 @@ static int find_rule(const struct judge *j, uint32_t key, enum where where, cons
 {
 	const struct kind_rules *k = &kinds[j->kind];
 	struct sv name = json_scan_text(j->s, key);
-	struct folded f, g;
 	struct text_shown shown;
 	size_t i;
 
 	*ret = NULL;
-	fold(name, &f);
 	for (i = 0; i < k->n_names; i++) {
 		const struct name_rule *r = &k->names[i];
 
-		if (!(r->where & where) || f.s[0] != r->name[0])
-			continue;
-		fold(sv_of(r->name), &g);
-		if (strcmp(f.s, g.s) != 0)
+		if (!(r->where & where) || !spelling_alike(name, r->name))
 			continue;
 		if (!sv_is(name, r->name) && !(r->other && sv_is(name, r->other)))
-			return ruling_set(j->no, RULING_DENIED, hint_name, "%s may be read as %s", text_show(&shown, name),
-					  r->name);
+			return ruling_set(j->no, RULING_DENIED, hint_name, "%s may be read as %s",
+					  text_show(&shown, name), r->name);
 		*ret = r;
 		return 0;
 	}
@@ -191,29 +162,20 @@ static int refuse_tool(const struct judge *j, struct sv type)
 {
 	struct text_shown shown;
 
-	return ruling_set(j->no, RULING_DENIED, hint_tools, "the tool %s runs at the provider, and server_tools is deny",
-			  text_show(&shown, type));
+	return ruling_set(j->no, RULING_DENIED, hint_tools,
+			  "the tool %s runs at the provider, and server_tools is deny", text_show(&shown, type));
 }
 
 /* Names in the object that could be taken for one of those that are judged there. */
 static int check_spelling(const struct judge *j, uint32_t object, const char *const *names)
 {
-	struct folded f, g;
+	uint32_t odd = spelling_odd(j->s, object, names);
 	struct text_shown shown;
-	uint32_t i;
 
-	for (i = json_scan_first(j->s, object); i; i = json_scan_after(j->s, object, i)) {
-		const char *const *n;
-
-		fold(json_scan_text(j->s, i), &f);
-		for (n = names; *n; n++) {
-			fold(sv_of(*n), &g);
-			if (strcmp(f.s, g.s) == 0 && !sv_is(json_scan_text(j->s, i), *n))
-				return ruling_set(j->no, RULING_DENIED, hint_name, "%s may be read as %s",
-						  text_show(&shown, json_scan_text(j->s, i)), *n);
-		}
-	}
-	return 0;
+	if (!odd)
+		return 0;
+	return ruling_set(j->no, RULING_DENIED, hint_name, "%s may be read as another name",
+			  text_show(&shown, json_scan_text(j->s, odd)));
 }
 
 /* OpenAI's shell runs at the provider unless it says otherwise. */
@@ -250,7 +212,8 @@ static int check_tools(const struct judge *j, uint32_t tools, unsigned depth)
 /* A tool of Gemini has no type: its members say what it is. */
 static int check_gemini_tool(const struct judge *j, uint32_t tool)
 {
-	static const char *const client[] = {"functionDeclarations", "function_declarations", "computerUse", "computer_use"};
+	static const char *const client[] = {"functionDeclarations", "function_declarations", "computerUse",
+					     "computer_use"};
 	uint32_t i;
 	size_t k;
 
@@ -370,14 +333,11 @@ static int apply(const struct judge *j, const struct name_rule *r, uint32_t valu
 static bool is_opaque(const struct judge *j, uint32_t type, struct sv parent, uint32_t key)
 {
 	const struct kind_rules *k = &kinds[j->kind];
-	struct folded f, p;
 	size_t i;
 
-	fold(json_scan_text(j->s, key), &f);
-	fold(parent, &p);
 	for (i = 0; i < k->n_opaque; i++)
-		if (strcmp(f.s, k->opaque[i].key) == 0 &&
-		    (strcmp(p.s, k->opaque[i].parent) == 0 ||
+		if (spelling_alike(json_scan_text(j->s, key), k->opaque[i].key) &&
+		    (spelling_alike(parent, k->opaque[i].parent) ||
 		     (type && json_scan_is_string(j->s, type, k->opaque[i].parent))))
 			return true;
 	return false;

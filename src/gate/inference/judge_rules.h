@@ -11,8 +11,8 @@
 struct judge {
 	const struct json_scan *s;
 	enum provider_kind kind;
-	bool deny_tools;    /* server_tools: deny */
-	const char *model;  /* the judged name; for Gemini known before the body */
+	bool deny_tools;   /* server_tools: deny */
+	const char *model; /* the judged name; for Gemini known before the body */
 	struct ruling *no;
 };
 

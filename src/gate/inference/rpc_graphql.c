@@ -6,6 +6,7 @@
 #include "gate/inference/graphql.h"
 #include "gate/inference/rpc.h"
 #include "gate/inference/rpc_parts.h"
+#include "gate/inference/spelling.h"
 
 static const char hint_request[] = "send one document as the member query of a JSON object";
 
@@ -23,8 +24,8 @@ static int check_field(void *ctx, struct sv name)
 
 	if (sv_is(name, "__typename") || rpc_listed(&c->rule->operations, name))
 		return 0;
-	return ruling_set(c->no, RULING_DENIED, "use an operation that the policy allows", "the operation %s is not allowed",
-			  text_show(&shown, name));
+	return ruling_set(c->no, RULING_DENIED, "use an operation that the policy allows",
+			  "the operation %s is not allowed", text_show(&shown, name));
 }
 
 static int check_operation(const struct net_graphql *rule, struct graphql *g, uint32_t i, struct ruling *no)
@@ -68,7 +69,8 @@ static int judge_document(const struct net_graphql *rule, struct sv text, struct
 	if (e == -ENOMEM)
 		return ruling_set(no, RULING_MEMORY, "try again later", "there is no memory to judge the document");
 	if (e < 0)
-		return ruling_set(no, e == -EFBIG ? RULING_TOO_LARGE : RULING_MALFORMED, hint_request, "the document %s", why);
+		return ruling_set(no, e == -EFBIG ? RULING_TOO_LARGE : RULING_MALFORMED, hint_request,
+				  "the document %s", why);
 	e = check_name(&g, name, no);
 	for (i = 0; e == 0 && i < g.n_definitions; i++)
 		if (g.d[i].type != GRAPHQL_FRAGMENT)
@@ -93,8 +95,9 @@ static int check_members(const struct json_scan *s, uint32_t request, struct rul
 			return ruling_set(no, RULING_DENIED, hint_request, "the member %s cannot be judged",
 					  text_show(&shown, json_scan_text(s, i)));
 	}
-	if (extensions && (json_scan_get(s, extensions, "persistedQuery") || rpc_misspelled(s, extensions, persisted)))
-		return ruling_set(no, RULING_DENIED, "turn persisted queries off", "a persisted query cannot be judged");
+	if (extensions && (json_scan_get(s, extensions, "persistedQuery") || spelling_odd(s, extensions, persisted)))
+		return ruling_set(no, RULING_DENIED, "turn persisted queries off",
+				  "a persisted query cannot be judged");
 	return 0;
 }
 
@@ -166,9 +169,9 @@ static enum parameter parameter_of(const char *name)
 		const char *name;
 		enum parameter p;
 	} names[] = {
-		{"query", IN_QUERY},	     {"operationName", IN_NAME}, {"variables", IN_VARIABLES},
-		{"extensions", IN_EXTENSIONS}, {"id", IN_STORED},	   {"documentId", IN_STORED},
-		{"doc_id", IN_STORED},	     {"queryId", IN_STORED},	 {"hash", IN_STORED},
+		{"query", IN_QUERY},           {"operationName", IN_NAME}, {"variables", IN_VARIABLES},
+		{"extensions", IN_EXTENSIONS}, {"id", IN_STORED},          {"documentId", IN_STORED},
+		{"doc_id", IN_STORED},         {"queryId", IN_STORED},     {"hash", IN_STORED},
 	};
 	size_t i;
 
@@ -232,7 +235,8 @@ static int judge_url(const struct net_graphql *rule, const struct http_request *
 	if (u->has[IN_STORED] || u->has[IN_EXTENSIONS])
 		return ruling_set(no, RULING_DENIED, "send the document itself", "a persisted query cannot be judged");
 	if (!get && (u->has[IN_QUERY] || u->has[IN_NAME] || u->has[IN_VARIABLES]))
-		return ruling_set(no, RULING_MALFORMED, "send the document in the body", "a POST has a document in its URL");
+		return ruling_set(no, RULING_MALFORMED, "send the document in the body",
+				  "a POST has a document in its URL");
 	if (!get)
 		return 0;
 	if (!u->has[IN_QUERY])
@@ -240,7 +244,8 @@ static int judge_url(const struct net_graphql *rule, const struct http_request *
 	return judge_document(rule, buf_view(&u->query), buf_view(&u->name), no);
 }
 
-int rpc_judge_graphql(const struct net_graphql *rule, const struct http_request *req, struct buf *body, struct ruling *no)
+int rpc_judge_graphql(const struct net_graphql *rule, const struct http_request *req, struct buf *body,
+		      struct ruling *no)
 {
 	static const char *const types[] = {"application/json", "application/graphql", NULL};
 	struct url_request u = {0};

@@ -4,6 +4,7 @@
 #include "gate/inference/body.h"
 #include "gate/inference/rpc.h"
 #include "gate/inference/rpc_parts.h"
+#include "gate/inference/spelling.h"
 
 static const char hint_message[] = "send JSON-RPC 2.0 messages";
 
@@ -24,7 +25,7 @@ static int judge_call(const struct net_mcp *rule, const struct json_scan *s, uin
 	struct text_shown shown;
 	struct sv tool;
 
-	if (!params || json_scan_kind(s, params) != SCAN_OBJECT || rpc_misspelled(s, params, names))
+	if (!params || json_scan_kind(s, params) != SCAN_OBJECT || spelling_odd(s, params, names))
 		return ruling_set(no, RULING_MALFORMED, hint_message, "tools/call has no params that can be judged");
 	tool = plain_string(s, json_scan_get(s, params, "name"));
 	if (tool.n == 0)
@@ -57,7 +58,7 @@ static int judge_message(const struct net_mcp *rule, const struct json_scan *s, 
 
 	if (json_scan_kind(s, message) != SCAN_OBJECT)
 		return ruling_set(no, RULING_MALFORMED, hint_message, "a message is no object");
-	if (rpc_misspelled(s, message, names))
+	if (spelling_odd(s, message, names))
 		return ruling_set(no, RULING_MALFORMED, hint_message, "a member of a message is spelled oddly");
 	if (!method) {
 		if (json_scan_get(s, message, "result") || json_scan_get(s, message, "error"))
@@ -70,8 +71,8 @@ static int judge_message(const struct net_mcp *rule, const struct json_scan *s, 
 	if (sv_is(name, "tools/call") && rule->tools.set)
 		return judge_call(rule, s, message, no);
 	if (!method_allowed(rule, name))
-		return ruling_set(no, RULING_DENIED, "use a method that the policy allows", "the method %s is not allowed",
-				  text_show(&shown, name));
+		return ruling_set(no, RULING_DENIED, "use a method that the policy allows",
+				  "the method %s is not allowed", text_show(&shown, name));
 	return 0;
 }
 
@@ -99,7 +100,8 @@ int rpc_judge_mcp(const struct net_mcp *rule, const struct http_request *req, st
 	if (body->n == 0 && (sv_is(req->method, "GET") || sv_is(req->method, "DELETE")) && !req->websocket)
 		return 0;
 	if (!sv_is(req->method, "POST"))
-		return ruling_set(no, RULING_DENIED, "send messages by POST", "messages cannot be judged in this request");
+		return ruling_set(no, RULING_DENIED, "send messages by POST",
+				  "messages cannot be judged in this request");
 	if (body_type(&req->fields, types, no) < 0)
 		return -1;
 	return judge_text(rule, body, no);

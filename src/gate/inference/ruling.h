@@ -2,9 +2,9 @@
  * ruling: what the inference domain and the body rules answer about a request: nothing, which allows it, or a no with
  * its reason.
  *
- * Plain data on the caller's stack. `status` is the HTTP status to refuse with: 403 is a policy denial (and only that), 400, 413, 415 and
- * 429 are requests that are malformed, too large, of another type or over budget, 503 says that memory ran out. Text that came from outside
- * is escaped before it gets here; what is too long is cut.
+ * Plain data on the caller's stack. `status` is the HTTP status to refuse with: 403 is a policy denial (and only that),
+ * 400, 413, 415 and 429 are requests that are malformed, too large, of another type or over budget, 503 says that
+ * memory ran out. Text that came from outside is escaped before it gets here; what is too long is cut.
  */
 #ifndef CORDON_GATE_INFERENCE_RULING_H
 #define CORDON_GATE_INFERENCE_RULING_H

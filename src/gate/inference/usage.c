@@ -119,7 +119,8 @@ static void keep_number(struct usage *u)
 
 	if (u->field < 0 || u->negative)
 		return;
-	wrapped = u->depth >= 2 && u->level[u->depth - 2] == LEVEL_WRAP; /* a field is only found at a depth that has its level */
+	wrapped = u->depth >= 2 &&
+		  u->level[u->depth - 2] == LEVEL_WRAP; /* a field is only found at a depth that has its level */
 	if (u->exponent)
 		u->number = USAGE_MAX;
 	if (u->number > u->value[u->field])

@@ -1,15 +1,18 @@
 /*
  * usage: counts tokens from what a reply says about itself, while it passes.
  *
- * Bytes are fed as they arrive and in whatever pieces; nothing is held back or kept: the state is one small struct of fixed size. Feed decoded bytes (no content coding: egress
- * asks providers for identity), of a JSON body or of a stream of server-sent events.
+ * Bytes are fed as they arrive and in whatever pieces; nothing is held back or kept: the state is one small struct of
+ * fixed size. Feed decoded bytes (no content coding: egress asks providers for identity), of a JSON body or of a stream
+ * of server-sent events.
  *
- * Read are the `usage` of Anthropic (of a reply, `message.usage` of message_start, `usage` of message_delta), of OpenAI (chat, completions, embeddings; `response.usage`
- * of the responses' events) and `usageMetadata` of Gemini (each chunk, also of an array), at exactly these places: text that a model writes cannot be taken for it.
+ * Read are the `usage` of Anthropic (of a reply, `message.usage` of message_start, `usage` of message_delta), of OpenAI
+ * (chat, completions, embeddings; `response.usage` of the responses' events) and `usageMetadata` of Gemini (each chunk,
+ * also of an array), at exactly these places: text that a model writes cannot be taken for it.
  *
- * Numbers of a malicious upstream: negative ones are nothing, large ones stop at USAGE_MAX, a smaller one never takes back a larger one (all of
- * them are cumulative within a reply). An upstream that says too little is believed, with one exception: where a stream ends before its last word on usage (the
- * client hung up to have it uncounted), each event counts as one token of output at least.
+ * Numbers of a malicious upstream: negative ones are nothing, large ones stop at USAGE_MAX, a smaller one never takes
+ * back a larger one (all of them are cumulative within a reply). An upstream that says too little is believed, with one
+ * exception: where a stream ends before its last word on usage (the client hung up to have it uncounted), each event
+ * counts as one token of output at least.
  */
 #ifndef CORDON_GATE_INFERENCE_USAGE_H
 #define CORDON_GATE_INFERENCE_USAGE_H
@@ -36,12 +39,12 @@ struct usage {
 	/* JSON: where we are */
 	uint8_t level[USAGE_LEVELS]; /* what the open containers of these depths are */
 	uint32_t depth;
-	uint8_t in;    /* outside, string, escape, \u, number */
+	uint8_t in; /* outside, string, escape, \u, number */
 	uint8_t hex, hex_left;
 	char name[USAGE_NAME]; /* the last string, if it is short enough to be a name that counts */
 	uint8_t name_len;
-	bool named;	       /* a colon has followed it: it is the key of what comes */
-	int8_t field;	       /* the number that is being read, or -1 */
+	bool named;   /* a colon has followed it: it is the key of what comes */
+	int8_t field; /* the number that is being read, or -1 */
 	bool negative, fraction, exponent;
 	uint64_t number;
 	/* lines of a stream */

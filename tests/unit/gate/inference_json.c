@@ -80,6 +80,26 @@ static void what_parsers_differ_about_is_refused(void)
 	}
 }
 
+static void a_bad_byte_is_seen_at_every_place(void)
+{
+	static const char bad[] = "\x01\x1f\x80\xff\"\\", fine[] = " !#[]^~\x7f";
+	AUTO_BUF b = {0};
+	char text[27];
+	size_t at, i;
+
+	buf_init(&b, 64);
+	for (at = 1; at < 25; at++)
+		for (i = 0; i < sizeof(bad) + sizeof(fine) - 1; i++) {
+			bool is_bad = i < sizeof(bad);
+			AUTO_SCAN s = {0};
+
+			memset(text, 'a', sizeof(text));
+			text[0] = text[26] = '"';
+			text[at] = is_bad ? bad[i] : fine[i - sizeof(bad)];
+			CHECK(scan(&s, &b, sv_n(text, sizeof(text))) == (is_bad ? -EINVAL : 0));
+		}
+}
+
 static void repeat(struct buf *b, const char *text, size_t n)
 {
 	while (n--)
@@ -152,6 +172,7 @@ int main(void)
 	static const struct check_case cases[] = {
 		CASE(canonical_text_is_what_json_means),
 		CASE(what_parsers_differ_about_is_refused),
+		CASE(a_bad_byte_is_seen_at_every_place),
 		CASE(size_depth_and_number_of_values_are_bounded),
 		CASE(many_keys_are_compared_in_time),
 		CASE(members_and_elements_are_found),
