@@ -1,14 +1,22 @@
 /*
  * relay: the role that parses the workload's bytes. It holds no credential, has no way out of its own, and judges everything; egress judges again.
  *
- * One struct relay per process. Connections come from the sandbox's listeners (accept.c) and go, by kind and first bytes, to one of:
+ * One struct relay per process. Connections come from the sandbox's listeners (accept.h) as guests (guest.h), of whom only the kind is known. By kind and first bytes they
+ * become one of:
  *
  *	tunnel.h	bytes both ways, after the name was judged and, where TLS is spoken, the ClientHello's name equals it
  *	intercept.h	TLS that ends here, because a rule or a credential must look inside: then HTTP
  *	http.h		HTTP sessions (1.1 and 2): each request becomes an exchange that is judged, sent over the link, and answered
  *	dns.h		names that policy allows get synthetic addresses; others do not exist
  *
+ *	accept -> proxy (CONNECT, SOCKS) or transparent -> route (judges host and port) -> calls (egress dials) -> tunnel
+ *										     -> intercept -> http
+ *
  * A generation of the policy is immutable and counted by reference: what was judged by an old one is judged again when a new one comes, and closed where that says no.
+ *
+ * What http.h gives to the rest: http_serve(), http_judge_again(), and `extern const struct link_events http_link_events`, whose user is the struct relay; setup.c
+ * makes r->link with it. Its `gone` calls relay_stop(). The stream that http_serve() takes may have bytes that were read and given back: it reads at
+ * once, without waiting for STREAM_READ. When it has ended the stream it calls relay_connection_over(), once.
  */
 #ifndef CORDON_RELAY_H
 #define CORDON_RELAY_H
@@ -24,33 +32,45 @@
 #include "model/policy.h"
 #include "tls/stream.h"
 
-struct net_rules;	/* policy/net_rules.h */
+struct channel;		/* gate/relay/channel.h: messages to and from another process */
+struct ruleset;		/* policy/net_rules.h */
 struct placeholder_set; /* vault/placeholder_set.h */
 struct synthetic;	/* gate/relay/synthetic.h */
-struct relay_events;	/* gate/relay/events.h: verdicts to the supervisor, aggregated */
+struct relay_events;	/* gate/relay/events.h: verdicts to the supervisor, aggregated; and usage */
+struct relay_guests;	/* gate/relay/guest.h */
+struct relay_calls;	/* gate/relay/calls.h: tunnels asked of egress */
 struct relay_leaves;	/* gate/relay/leaves.h: leaf certificates, cached or minted by the vault */
 struct relay_tunnels;	/* gate/relay/tunnel.h */
+struct relay_listeners; /* gate/relay/accept.h */
+struct relay_dns;	/* gate/relay/dns.h */
 
-/* One policy, as long as somebody uses it. */
+/* One policy, as long as somebody uses it: relay_generation_ref(), relay_generation_unref() (gate/relay/generation.h). */
 struct generation {
 	unsigned users;
 	uint64_t number;
 	struct policy *policy;
-	struct net_rules *rules;
+	struct ruleset *rules;
 };
 
 struct relay {
 	struct loop *loop;
+	struct channel *control; /* the supervisor */
 	struct link *link;
 	struct generation *now;
-	struct placeholder_set *placeholders;
-	struct synthetic *synthetic; /* NULL: there is no transparent path */
+	struct placeholder_set *placeholders; /* NULL: the run has none */
+	struct synthetic *synthetic;	      /* NULL: there is neither DNS nor a transparent path */
 	struct relay_events *events;
+	struct relay_guests *guests;
+	struct relay_calls *calls;
 	struct relay_leaves *leaves;
 	struct relay_tunnels *tunnels;
+	struct relay_listeners *listeners;
+	struct relay_dns *dns;
 	struct tls_server *tls;
-	bool quiet; /* nothing can be logged: refuse what is new */
-	uint64_t n_connections;
+	bool v6;    /* the sandbox can dial IPv6 */
+	bool quiet; /* nothing can be logged: refuse what is new. Ask relay_takes_new(). */
+	uint64_t n_connections, max_connections;
+	int status; /* of the process, when it stops */
 };
 
 enum { RELAY_MAX_CONNECTIONS = 16384 };
@@ -64,5 +84,14 @@ struct http_origin {
 	char host[256]; /* canonical; "" with proxy and inference */
 	uint16_t port;
 };
+
+/* False: nothing new may be served, because what is done could not be logged. Requests are refused with relay_failure_full()'s answer. */
+bool relay_takes_new(const struct relay *r);
+
+/* A connection that was accepted has been closed. */
+void relay_connection_over(struct relay *r);
+
+/* Ends the process after this iteration: another role is gone, or says what it must not. */
+void relay_stop(struct relay *r);
 
 #endif
