@@ -7,7 +7,8 @@ src=$tests_dir/../src
 rows=(
 	"cli"
 	"task fleet serve"
-	"sandbox/native sandbox/oci sandbox/docker supervise gate/relay gate/egress gate/inference check image"
+	"sandbox/native sandbox/oci sandbox/docker supervise gate/relay gate/egress check image"
+	"gate/inference"
 	"policy plan vault audit"
 	"http tls lang conf"
 	"model"
