@@ -43,6 +43,7 @@ struct relay_leaves;	/* gate/relay/leaves.h: leaf certificates, cached or minted
 struct relay_tunnels;	/* gate/relay/tunnel.h */
 struct relay_listeners; /* gate/relay/accept.h */
 struct relay_dns;	/* gate/relay/dns.h */
+struct relay_http;	/* gate/relay/http.h: all sessions, and what they share */
 
 /* One policy, as long as somebody uses it: relay_generation_ref(), relay_generation_unref() (gate/relay/generation.h). */
 struct generation {
@@ -66,6 +67,7 @@ struct relay {
 	struct relay_tunnels *tunnels;
 	struct relay_listeners *listeners;
 	struct relay_dns *dns;
+	struct relay_http *http; /* NULL until http_serve() makes it; http_done() ends it */
 	struct tls_server *tls;
 	bool v6;    /* the sandbox can dial IPv6 */
 	bool quiet; /* nothing can be logged: refuse what is new. Ask relay_takes_new(). */
@@ -85,7 +87,7 @@ struct http_origin {
 	uint16_t port;
 };
 
-/* False: nothing new may be served, because what is done could not be logged. Requests are refused with relay_failure_full()'s answer. */
+/* False: nothing new may be served, because what is done could not be logged: refuse with 503. */
 bool relay_takes_new(const struct relay *r);
 
 /* A connection that was accepted has been closed. */
