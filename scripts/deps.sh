@@ -6,7 +6,7 @@ set -u
 packages()
 {
 	case $1 in
-	build) echo gcc libc6-dev make meson ninja-build pkg-config libyaml-dev libjansson-dev libssl-dev libnghttp2-dev libc-ares-dev node-llhttp ;;
+	build) echo gcc libc6-dev make meson ninja-build pkg-config libyaml-dev libjansson-dev libssl-dev libnghttp2-dev libc-ares-dev zlib1g-dev node-llhttp ;;
 	test) echo clang libclang-rt-14-dev git procps python3 util-linux ;;
 	bench) echo hyperfine bubblewrap crun runc runsc busybox-static git ;;
 	lint) echo clang-format clang-tidy shellcheck mandoc ;;

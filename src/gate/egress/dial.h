@@ -1,0 +1,60 @@
+/*
+ * dial: a connected TCP socket to a host that policy allowed, or why not.
+ *
+ * Resolves, lets the caller check every address, and dials those that passed: what is connected to is an address that was checked, never a name that is looked up again. The
+ * next address gets its turn when one fails, or after DIAL_STAGGER; the first that answers wins, the others are closed.
+ *
+ * With an upstream proxy the name is the proxy's to resolve: a tunnel is asked for with CONNECT, and nothing but the proxy's answer is taken off the socket. Addresses of this machine
+ * and its private networks are dialled directly in any case, which is where people run models.
+ *
+ * The answer comes once, from the loop, never from inside dial_start(); after dial_cancel() it does not come. The fd is the receiver's, non-blocking, with TCP_NODELAY.
+ */
+#ifndef CORDON_GATE_EGRESS_DIAL_H
+#define CORDON_GATE_EGRESS_DIAL_H
+
+#include "gate/egress/resolve.h"
+#include "http/target.h"
+
+enum { DIAL_TIMEOUT = 10000, DIAL_STAGGER = 250 };
+
+struct dialer {
+	struct loop *loop;
+	struct resolver *resolver;
+	char proxy[HTTP_HOST_MAX + 3]; /* host; "": none */
+	uint16_t proxy_port;
+};
+
+/* url: "http://host:port" or empty. 0, or -EINVAL. */
+int dialer_set_proxy(struct dialer *d, struct sv url);
+
+/* Would this host be reached through the proxy? */
+bool dialer_uses_proxy(const struct dialer *d, struct sv host);
+
+/* GATE_FAILURE_NONE: may be dialled. fixed: the operator's own answer for the name. */
+typedef enum gate_failure dial_check_fn(void *arg, const struct address *a, bool fixed);
+
+struct dial_result {
+	int fd; /* -1: there is none */
+	enum gate_failure why;
+	struct address address; /* what was dialled; not where by_proxy */
+	bool fixed;
+	bool by_proxy;
+};
+
+typedef void dial_fn(void *arg, const struct dial_result *r);
+
+struct dial_request {
+	struct sv host; /* copied */
+	uint16_t port;
+	bool connect; /* where there is a proxy, ask it for a tunnel; else its own connection is wanted */
+	dial_check_fn *check;
+	dial_fn *done;
+	void *arg;
+};
+
+struct dial;
+
+struct dial *dial_start(const struct dialer *d, const struct dial_request *r); /* NULL: no memory */
+void dial_cancel(struct dial *dial); /* NULL is fine */
+
+#endif

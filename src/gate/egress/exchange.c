@@ -1,0 +1,290 @@
+#include "gate/egress/exchange.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gate/egress/exchange_parts.h"
+#include "http/fields.h"
+
+static void on_limit(void *arg)
+{
+	exchange_fail(arg, GATE_FAILURE_TIMEOUT, sv_n("", 0), NULL);
+}
+
+void exchange_touch(struct exchange *x)
+{
+	int64_t limit = EXCHANGE_BODY;
+
+	if (x->websocket)
+		limit = EXCHANGE_WEBSOCKET;
+	else if (!x->answered)
+		limit = x->inference ? EXCHANGE_FIRST_BYTE_MODEL : EXCHANGE_FIRST_BYTE;
+	if (!x->over)
+		loop_timer_set(x->egress->loop, &x->timer, limit, on_limit, x);
+}
+
+/* Nothing of it moves after this; its memory stays until the link lets go of it. */
+static void stop(struct exchange *x)
+{
+	x->over = true;
+	loop_timer_cancel(&x->timer);
+	pool_unclaim(&x->claim);
+	upstream_leave(&x->call);
+	exchange_answer_done(x);
+}
+
+static bool is_denial(enum gate_failure why)
+{
+	return why == GATE_FAILURE_POLICY || why == GATE_FAILURE_ADDRESS || why == GATE_FAILURE_QUOTA;
+}
+
+void exchange_fail(struct exchange *x, enum gate_failure why, struct sv rule, const char *text)
+{
+	struct egress *e = x->egress;
+	AUTO_BUF subject = {0};
+
+	if (x->over)
+		return;
+	if (!text)
+		text = gate_failure_facts(why)->phrase;
+	buf_init(&subject, HTTP_MAX_HEAD);
+	events_subject(&subject, &x->request);
+	events_tell(e->events, x->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, !is_denial(why), buf_view(&subject), rule, sv_of(text));
+	e->denied += is_denial(why);
+	egress_changed(e);
+	stop(x);
+	(void)link_fail(x->link, why, sv_of(text));
+}
+
+static void free_exchange(struct exchange *x)
+{
+	stop(x);
+	if (x->next)
+		x->next->prev = x->prev;
+	if (x->prev)
+		x->prev->next = x->next;
+	else
+		x->egress->exchanges = x->next;
+	buf_done(&x->call.body);
+	buf_done(&x->raw);
+	buf_done(&x->late);
+	arena_free(x->arena);
+	free(x);
+}
+
+static enum gate_failure on_check(struct claim *c, const struct address *a, bool fixed)
+{
+	return exchange_check_address((struct exchange *)((char *)c - offsetof(struct exchange, claim)), a, fixed);
+}
+
+static void on_claim_failed(struct claim *c, enum gate_failure why)
+{
+	exchange_fail((struct exchange *)((char *)c - offsetof(struct exchange, claim)), why, sv_n("", 0), NULL);
+}
+
+static const struct claim_events claim_events = {.check = on_check, .ready = exchange_ready, .failed = on_claim_failed};
+
+static struct exchange *exchange_new(struct egress *e, struct link_exchange *link)
+{
+	struct exchange *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		return NULL;
+	x->arena = arena_new();
+	if (!x->arena) {
+		free(x);
+		return NULL;
+	}
+	x->egress = e;
+	x->link = link;
+	x->claim.events = &claim_events;
+	x->call.events = &exchange_call_events;
+	buf_init(&x->call.body, EXCHANGE_COLLECT);
+	buf_init(&x->raw, UPSTREAM_WINDOW + EGRESS_SCRATCH);
+	buf_init(&x->late, 4 * UPSTREAM_WINDOW);
+	x->next = e->exchanges;
+	if (x->next)
+		x->next->prev = x;
+	e->exchanges = x;
+	link_set_user(link, x);
+	return x;
+}
+
+static bool copy_request(struct exchange *x, const struct http_request *r)
+{
+	struct http_request *to = &x->request;
+
+	*to = *r;
+	to->method = sv_n(arena_str(x->arena, r->method), r->method.n);
+	to->host = sv_n(arena_str(x->arena, r->host), r->host.n);
+	to->target = sv_n(arena_str(x->arena, r->target), r->target.n);
+	return exchange_copy_fields(x->arena, &r->fields, &to->fields) == 0 && !arena_failed(x->arena);
+}
+
+static void on_request(void *user, struct link_exchange *link, const struct link_request *r)
+{
+	struct egress *e = user;
+	struct exchange *x = exchange_new(e, link);
+
+	if (!x) {
+		(void)link_fail(link, GATE_FAILURE_INTERNAL, sv_n("", 0));
+		return;
+	}
+	e->requests++;
+	egress_changed(e);
+	x->inference = r->inference;
+	if (!copy_request(x, &r->head)) {
+		x->request = (struct http_request){0};
+		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
+		return;
+	}
+	x->left = r->head.length > 0 ? (uint64_t)r->head.length : 0;
+	x->ended = !r->head.body && !r->head.websocket;
+	if (!exchange_check(x, r) || !exchange_judge(x, false))
+		return;
+	exchange_touch(x);
+	if (!x->collect || x->ended)
+		exchange_claim(x);
+}
+
+static bool fits_length(struct exchange *x, size_t n)
+{
+	if (x->request.length == HTTP_LENGTH_UNKNOWN || x->request.websocket)
+		return true;
+	if (n > x->left)
+		return false;
+	x->left -= n;
+	return true;
+}
+
+/* What was sent is at the front: it need not stay. */
+static void compact(struct call *c)
+{
+	if (c->body_at == 0 || c->body_at < c->body.n / 2)
+		return;
+	memmove(c->body.p, c->body.p + c->body_at, c->body.n - c->body_at);
+	c->body.n -= c->body_at;
+	c->body_at = 0;
+}
+
+static void on_data(void *user, struct link_exchange *link, struct sv bytes)
+{
+	struct exchange *x = link_user(link);
+	struct call *c = x ? &x->call : NULL;
+	struct egress *e = user;
+
+	if (!c || x->over || x->discard) {
+		link_consume(link, bytes.n);
+		return;
+	}
+	exchange_touch(x);
+	if (!fits_length(x, bytes.n)) {
+		exchange_fail(x, GATE_FAILURE_PROTOCOL, sv_n("", 0), "the request's body is longer than it said");
+		return;
+	}
+	if (c->body.n - c->body_at + bytes.n > quota_left(&e->quota)) {
+		exchange_fail(x, GATE_FAILURE_QUOTA, sv_of("network.max_bytes_out"), "network.max_bytes_out is used up");
+		return;
+	}
+	compact(c);
+	if (buf_sv(&c->body, bytes) < 0) {
+		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), "the request's body is too long to be judged");
+		return;
+	}
+	if (x->collect)
+		link_consume(link, bytes.n);
+	else
+		upstream_push(c);
+}
+
+static bool trailers_are_fine(const struct http_fields *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->n; i++)
+		if (!http_is_lower_token(f->v[i].name) || !http_is_value(f->v[i].value) || !http_field_may_trail(f->v[i].name))
+			return false;
+	return true;
+}
+
+static void on_end(void *user, struct link_exchange *link, const struct http_fields *trailers)
+{
+	struct exchange *x = link_user(link);
+
+	(void)user;
+	if (!x || x->over || x->ended)
+		return;
+	x->ended = true;
+	if (x->discard)
+		return;
+	if (x->left > 0 || (trailers && !trailers_are_fine(trailers))) {
+		exchange_fail(x, GATE_FAILURE_PROTOCOL, sv_n("", 0), "the request's body is shorter than it said, or its trailers are malformed");
+		return;
+	}
+	if (trailers && exchange_copy_fields(x->arena, trailers, &x->call.trailers) < 0) {
+		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
+		return;
+	}
+	x->call.body_ended = true;
+	if (!x->collect) {
+		upstream_push(&x->call);
+		return;
+	}
+	if (exchange_judge(x, true))
+		exchange_claim(x);
+}
+
+static void on_room(void *user, struct link_exchange *link)
+{
+	struct exchange *x = link_user(link);
+
+	(void)user;
+	if (x && !x->over)
+		exchange_room(x);
+}
+
+static void on_closed(void *user, struct link_exchange *link, bool reset)
+{
+	struct exchange *x = link_user(link);
+
+	(void)user;
+	(void)reset;
+	if (x)
+		free_exchange(x);
+}
+
+static void on_gone(void *user)
+{
+	egress_stop(user, 0);
+}
+
+const struct link_events exchange_events = {
+	.request = on_request,
+	.data = on_data,
+	.end = on_end,
+	.room = on_room,
+	.closed = on_closed,
+	.gone = on_gone,
+};
+
+void exchanges_review(struct egress *e)
+{
+	bool used_up = quota_left(&e->quota) == 0;
+	struct exchange *x, *next;
+
+	for (x = e->exchanges; x; x = next) {
+		next = x->next;
+		if (x->over)
+			continue;
+		if (used_up && !x->ended)
+			exchange_fail(x, GATE_FAILURE_QUOTA, sv_of("network.max_bytes_out"), "network.max_bytes_out is used up");
+		else
+			(void)exchange_still_allowed(x);
+	}
+}
+
+void exchanges_free(struct egress *e)
+{
+	while (e->exchanges)
+		free_exchange(e->exchanges);
+}

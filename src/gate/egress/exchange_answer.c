@@ -1,0 +1,359 @@
+#include <errno.h>
+
+#include "base/secret.h"
+#include "gate/egress/exchange_parts.h"
+#include "http/fields.h"
+
+static struct exchange *exchange_of(struct call *c)
+{
+	return (struct exchange *)((char *)c - offsetof(struct exchange, call));
+}
+
+static void fail(struct exchange *x, enum gate_failure why, const char *text)
+{
+	exchange_fail(x, why, sv_n("", 0), text);
+}
+
+/* Reason and fields; what changes is copied first. Negative: no memory. */
+static int scrub_head(struct exchange *x, struct http_response *r)
+{
+	char *reason = arena_str(x->arena, r->reason);
+	struct http_fields f;
+
+	if (!x->scrub)
+		x->scrub = scrub_ref(x->egress->grants.scrub);
+	if (!reason || exchange_copy_fields(x->arena, &r->fields, &f) < 0)
+		return -ENOMEM;
+	r->reason = sv_n(reason, r->reason.n);
+	r->fields = f;
+	if (scrub_text(x->scrub, reason, r->reason.n) < 0)
+		return -ENOMEM;
+	return scrub_fields(x->scrub, &r->fields, x->arena);
+}
+
+/* The body comes to the workload unfolded; the field that says otherwise goes. */
+static void drop_coding(struct http_response *r)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < r->fields.n; i++)
+		if (!sv_is(r->fields.v[i].name, "content-encoding"))
+			r->fields.v[n++] = r->fields.v[i];
+	r->fields.n = n;
+	r->length = HTTP_LENGTH_UNKNOWN;
+}
+
+static bool is_stream_of_events(const struct http_response *r)
+{
+	const struct sv *type = http_field(&r->fields, "content-type");
+
+	return type && type->n >= 17 && http_eq_nocase(sv_n(type->p, 17), "text/event-stream");
+}
+
+/* What the body must go through. False: it was ended. */
+static bool prepare_body(struct exchange *x, struct http_response *r)
+{
+	const struct sv *coding = http_field(&r->fields, "content-encoding");
+	const struct provider *p = NULL;
+	uint32_t i, n = 0;
+	int result;
+
+	for (i = 0; i < r->fields.n; i++)
+		n += sv_is(r->fields.v[i].name, "content-encoding");
+	result = n > 1 ? -EOPNOTSUPP : inflater_new(coding ? *coding : sv_n("", 0), &x->inflater);
+	if (result < 0) {
+		fail(x, result == -ENOMEM ? GATE_FAILURE_INTERNAL : GATE_FAILURE_PROTOCOL, "the answer is compressed in a way that cannot be looked into");
+		return false;
+	}
+	if (x->inflater)
+		drop_coding(r);
+	if (x->scrubbing && !(x->scrubber = scrub_stream_new(x->scrub))) {
+		fail(x, GATE_FAILURE_INTERNAL, NULL);
+		return false;
+	}
+	for (i = 0; x->counting && i < x->egress->now->policy->inference.n_providers; i++)
+		if (strcmp(x->egress->now->policy->inference.providers[i].name, x->provider) == 0)
+			p = &x->egress->now->policy->inference.providers[i];
+	if (x->counting)
+		usage_init(&x->usage, p ? (enum provider_kind)p->kind.v : PROVIDER_OPENAI, is_stream_of_events(r));
+	return true;
+}
+
+static void on_response(struct call *c, const struct http_response *r)
+{
+	struct exchange *x = exchange_of(c);
+	struct http_response changed = *r;
+	bool interim = r->status < 200 && !r->websocket;
+
+	exchange_touch(x);
+	if (x->scrubbing || x->counting) {
+		/* an array of our own, which may be changed */
+		if ((x->scrubbing ? scrub_head(x, &changed) : exchange_copy_fields(x->arena, &r->fields, &changed.fields)) < 0) {
+			fail(x, GATE_FAILURE_INTERNAL, NULL);
+			return;
+		}
+		if (!interim && (r->body || r->websocket) && !prepare_body(x, &changed))
+			return;
+	}
+	if (!interim) {
+		x->answered = true;
+		x->body = r->body || r->websocket;
+		x->websocket = r->websocket;
+	}
+	if (link_respond(x->link, &changed) < 0)
+		fail(x, GATE_FAILURE_PROTOCOL, NULL);
+	else if (!interim)
+		exchange_touch(x);
+}
+
+/* To the link, or behind what waits for it. */
+static void pass_on(struct exchange *x, struct sv bytes)
+{
+	ssize_t n = 0;
+
+	if (bytes.n == 0)
+		return;
+	if (x->counting)
+		usage_feed(&x->usage, bytes);
+	if (x->late.n == x->late_at)
+		n = link_data(x->link, bytes);
+	if (n >= 0 && (size_t)n < bytes.n)
+		n = buf_add(&x->late, bytes.p + n, bytes.n - (size_t)n);
+	if (n < 0)
+		fail(x, GATE_FAILURE_INTERNAL, NULL);
+}
+
+static void scrub_and_pass(struct exchange *x, char *p, size_t n)
+{
+	struct scrub_out out = {{0}, sv_n(p, n)};
+
+	if (x->scrubber && scrub_stream_feed(x->scrubber, p, n, &out) < 0) {
+		fail(x, GATE_FAILURE_INTERNAL, NULL);
+		return;
+	}
+	pass_on(x, out.held);
+	if (!x->over)
+		pass_on(x, out.now);
+}
+
+/* True: the link has taken all that waited for it. */
+static bool flush_late(struct exchange *x)
+{
+	ssize_t n;
+
+	if (x->late.n == x->late_at)
+		return true;
+	n = link_data(x->link, sv_n(x->late.p + x->late_at, x->late.n - x->late_at));
+	if (n > 0)
+		x->late_at += (size_t)n;
+	if (x->late_at < x->late.n)
+		return false;
+	buf_clear(&x->late);
+	x->late_at = 0;
+	return true;
+}
+
+/* Takes from the front of *in as much as the link has room for. */
+static void cook(struct exchange *x, struct sv *in)
+{
+	char *room = x->egress->cooked;
+	ssize_t n;
+
+	while (!x->over && x->late.n == x->late_at && (in->n || (x->inflater && inflater_has_more(x->inflater)))) {
+		if (!x->scrubber && !x->inflater) {
+			n = link_data(x->link, *in);
+			if (n < 0) {
+				fail(x, GATE_FAILURE_INTERNAL, NULL);
+				return;
+			}
+			if (x->counting)
+				usage_feed(&x->usage, sv_n(in->p, (size_t)n));
+			in->p += n;
+			in->n -= (size_t)n;
+			if (in->n)
+				return; /* `room` will come */
+			continue;
+		}
+		if (x->inflater) {
+			n = inflater_run(x->inflater, in, room, EGRESS_SCRATCH);
+			if (n < 0) {
+				fail(x, GATE_FAILURE_PROTOCOL, "the answer's compression is broken");
+				return;
+			}
+		} else {
+			n = (ssize_t)(in->n < EGRESS_SCRATCH ? in->n : EGRESS_SCRATCH);
+			memcpy(room, in->p, (size_t)n);
+			in->p += n;
+			in->n -= (size_t)n;
+		}
+		scrub_and_pass(x, room, (size_t)n);
+	}
+}
+
+static void on_data(struct call *c, struct sv bytes)
+{
+	struct exchange *x = exchange_of(c);
+	size_t given = bytes.n;
+
+	exchange_touch(x);
+	if (x->raw.n == x->raw_at)
+		cook(x, &bytes);
+	if (x->over)
+		return;
+	if (bytes.n && buf_sv(&x->raw, bytes) < 0) {
+		fail(x, GATE_FAILURE_INTERNAL, NULL);
+		return;
+	}
+	if (bytes.n < given)
+		upstream_consume(c, given - bytes.n);
+}
+
+/* All came, and all that can be was passed on: the end. */
+static void finish(struct exchange *x)
+{
+	struct scrub_out out = {{0}, {0}};
+
+	if (x->told || !x->came || x->raw.n != x->raw_at || !flush_late(x) || (x->inflater && inflater_has_more(x->inflater)))
+		return;
+	if (x->inflater && !inflater_is_complete(x->inflater)) {
+		fail(x, GATE_FAILURE_CUT, NULL);
+		return;
+	}
+	if (x->scrubber) {
+		scrub_stream_end(x->scrubber, &out);
+		if (scrub_stream_hits(x->scrubber))
+			events_tell(x->egress->events, x->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, true, x->request.host, sv_n("", 0),
+				    sv_of("sent a credential back: it was replaced"));
+		scrub_stream_free(x->scrubber);
+		x->scrubber = NULL;
+		pass_on(x, out.held);
+		if (x->over || !flush_late(x))
+			return;
+	}
+	x->told = true;
+	if (x->scrubbing && x->trailers.n && scrub_fields(x->scrub, &x->trailers, x->arena) < 0) {
+		fail(x, GATE_FAILURE_INTERNAL, NULL);
+		return;
+	}
+	loop_timer_cancel(&x->timer);
+	if (x->body)
+		(void)link_end(x->link, x->trailers.n ? &x->trailers : NULL);
+}
+
+void exchange_room(struct exchange *x)
+{
+	struct sv in;
+	size_t before;
+
+	if (!flush_late(x))
+		return;
+	exchange_touch(x);
+	in = sv_n(x->raw.p ? x->raw.p + x->raw_at : "", x->raw.n - x->raw_at);
+	before = in.n;
+	cook(x, &in);
+	if (x->over)
+		return;
+	x->raw_at += before - in.n;
+	if (x->raw_at == x->raw.n) {
+		buf_clear(&x->raw);
+		x->raw_at = 0;
+	}
+	if (before != in.n)
+		upstream_consume(&x->call, before - in.n);
+	finish(x);
+}
+
+/* The rest of a request that was answered already is taken and dropped. */
+static void drop_request(struct exchange *x)
+{
+	size_t waiting = x->call.body.n - x->call.body_at;
+
+	x->discard = true;
+	buf_clear(&x->call.body);
+	x->call.body_at = 0;
+	if (waiting)
+		link_consume(x->link, waiting);
+}
+
+static void on_end(struct call *c, const struct http_fields *trailers)
+{
+	struct exchange *x = exchange_of(c);
+
+	if (!x->answered) {
+		fail(x, GATE_FAILURE_PROTOCOL, NULL);
+		return;
+	}
+	if (trailers && trailers->n && exchange_copy_fields(x->arena, trailers, &x->trailers) < 0) {
+		fail(x, GATE_FAILURE_INTERNAL, NULL);
+		return;
+	}
+	x->came = true;
+	drop_request(x);
+	finish(x);
+}
+
+static void on_sent(struct call *c, size_t n)
+{
+	struct exchange *x = exchange_of(c);
+
+	exchange_touch(x);
+	x->sent += n;
+	if (c->body_at == c->body.n) {
+		buf_clear(&c->body);
+		c->body_at = 0;
+	}
+	link_consume(x->link, n);
+}
+
+static bool is_idempotent(struct sv method)
+{
+	static const char *const methods[] = {"GET", "HEAD", "OPTIONS", "PUT", "DELETE"};
+	size_t i;
+
+	for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+		if (sv_is(method, methods[i]))
+			return true;
+	return false;
+}
+
+static void on_failed(struct call *c, enum gate_failure why, bool untouched)
+{
+	struct exchange *x = exchange_of(c);
+
+	if (x->over)
+		return;
+	if (untouched && !x->retried && !x->answered && x->sent == 0 && (x->request.body || is_idempotent(x->request.method))) {
+		x->retried = true;
+		exchange_claim(x);
+		return;
+	}
+	fail(x, why, NULL);
+}
+
+const struct call_events exchange_call_events = {
+	.response = on_response,
+	.data = on_data,
+	.end = on_end,
+	.sent = on_sent,
+	.failed = on_failed,
+};
+
+void exchange_answer_done(struct exchange *x)
+{
+	struct usage_tokens tokens;
+
+	if (x->admitted) {
+		if (x->answered) {
+			usage_end(&x->usage, &tokens);
+			budget_count(x->egress->budget, &x->ticket, &tokens);
+			egress_changed(x->egress);
+		}
+		x->admitted = false;
+	}
+	scrub_stream_free(x->scrubber);
+	x->scrubber = NULL;
+	scrub_unref(x->scrub);
+	x->scrub = NULL;
+	inflater_free(x->inflater);
+	x->inflater = NULL;
+}

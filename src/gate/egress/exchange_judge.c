@@ -1,0 +1,271 @@
+#include <errno.h>
+
+#include "gate/egress/exchange_parts.h"
+#include "gate/inference/rpc.h"
+#include "http/fields.h"
+#include "http/target.h"
+
+static bool deny(struct exchange *x, enum gate_failure why, struct sv rule, const char *text)
+{
+	exchange_fail(x, why, rule, text);
+	return false;
+}
+
+/* Is it in the form that readers make, so that what is judged is what the server will understand? */
+static bool is_canonical(const struct http_request *r, char *room)
+{
+	struct http_authority a;
+	struct http_path path;
+
+	if (!http_is_token(r->method) || sv_is(r->method, "CONNECT") || sv_is(r->method, "TRACE") || r->port == 0)
+		return false;
+	/* an IPv6 address stands without brackets: it is read by the rules, not by this */
+	if (!memchr(r->host.p, ':', r->host.n) && (http_authority(r->host, &a) || !sv_eq(http_authority_host(&a), r->host)))
+		return false;
+	if (sv_is(r->target, "*"))
+		return sv_is(r->method, "OPTIONS");
+	return r->target.n && r->target.n <= HTTP_MAX_TARGET && !http_path(r->target, room, &path) && sv_eq(path.text, r->target);
+}
+
+bool exchange_check(struct exchange *x, const struct link_request *r)
+{
+	struct egress *e = x->egress;
+	const struct pol_inference *inference = &e->now->policy->inference;
+	char *room = arena_alloc(x->arena, r->head.target.n + 1);
+
+	if (!room || !is_canonical(&x->request, room))
+		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the request is not in its canonical form");
+	if (quota_left(&e->quota) == 0)
+		return deny(x, GATE_FAILURE_QUOTA, sv_of("network.max_bytes_out"), "network.max_bytes_out is used up");
+	if (!x->inference)
+		return true;
+	/* a relay that has not seen the newest policy may mean another provider by this number: then host and path do not fit, and it is refused */
+	if (r->provider >= inference->n_providers || x->request.websocket)
+		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy has no such provider");
+	x->provider = arena_str(x->arena, sv_of(inference->providers[r->provider].name));
+	return x->provider ? true : deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
+}
+
+static bool overrides(const struct http_fields *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->n; i++)
+		if (net_field_overrides(f->v[i].name))
+			return true;
+	return false;
+}
+
+static struct net_request question(const struct exchange *x)
+{
+	const struct http_request *r = &x->request;
+
+	return (struct net_request){.host = r->host, .port = r->port, .method = r->method, .target = r->target, .override = overrides(&r->fields)};
+}
+
+static bool deny_by_rule(struct exchange *x, enum gate_failure why, const struct net_request *q, const struct address *a, const struct net_verdict *v)
+{
+	const struct ruleset *rules = x->egress->now->rules;
+	struct net_where where;
+	struct reason reason;
+	AUTO_BUF rule = {0};
+
+	buf_init(&rule, 1024);
+	net_rules_reason(rules, q, a, v, &reason);
+	(void)buf_str(&rule, reason.rule);
+	if (reason.rule[0] && net_rules_where(rules, v, &where)[0])
+		(void)buf_printf(&rule, " (%s)", where.s);
+	return deny(x, why, buf_view(&rule), reason.text);
+}
+
+/* The body against graphql or mcp of the rule. The body is rewritten where it passes, and as it was where not. */
+static int judge_rpc(struct exchange *x, const struct net_rule *rule, struct ruling *no)
+{
+	struct buf *body = &x->call.body;
+	AUTO_BUF copy = {0};
+	struct buf old;
+	bool graphql = rule->graphql.types.set || rule->graphql.operations.set, mcp = rule->mcp.tools.set || rule->mcp.methods.set;
+
+	buf_init(&copy, EXCHANGE_COLLECT);
+	if (buf_sv(&copy, buf_view(body)) < 0)
+		return ruling_set(no, RULING_MEMORY, "", "no memory");
+	if ((graphql && rpc_judge_graphql(&rule->graphql, &x->request, &copy, no) < 0) ||
+	    (mcp && rpc_judge_mcp(&rule->mcp, &x->request, &copy, no) < 0))
+		return -1;
+	old = *body;
+	*body = copy;
+	copy = old;
+	return 0;
+}
+
+static void set_length(struct exchange *x)
+{
+	if (!x->request.body)
+		return;
+	x->request.length = (int64_t)x->call.body.n;
+}
+
+static bool judge_network(struct exchange *x, bool whole, bool count)
+{
+	struct generation *g = x->egress->now;
+	struct net_request q = question(x);
+	struct net_verdict v;
+	struct ruling no = {0};
+
+	for (;; q.from = v.next) {
+		net_rules_request(g->rules, &q, &v);
+		if (!v.allow && q.from)
+			return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), no.detail);
+		if (!v.allow)
+			return deny_by_rule(x, GATE_FAILURE_POLICY, &q, NULL, &v);
+		x->collect = x->collect || (v.body && x->request.body);
+		if (!v.body || (x->request.body && !whole))
+			break;
+		if (judge_rpc(x, v.found.fits, &no) == 0) {
+			set_length(x);
+			break;
+		}
+	}
+	/* where the body has a say the rule is known only after it */
+	if (!count || (x->collect && !whole))
+		return true;
+	if (v.rate && !net_rate_take(&g->budgets[v.budget], v.rate, (uint64_t)loop_now(x->egress->loop) * 1000000))
+		return deny(x, GATE_FAILURE_QUOTA, sv_of("network.allow rate"), "more requests than the rule's rate allows; try again later");
+	x->credential = v.credential ? arena_str(x->arena, sv_of(v.credential)) : NULL;
+	if (v.credential && !x->credential)
+		return deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
+	return true;
+}
+
+static const struct provider *find_provider(const struct exchange *x)
+{
+	const struct pol_inference *p = &x->egress->now->policy->inference;
+	uint32_t i;
+
+	for (i = 0; i < p->n_providers; i++)
+		if (strcmp(p->providers[i].name, x->provider) == 0)
+			return &p->providers[i];
+	return NULL;
+}
+
+static enum gate_failure failure_of(const struct ruling *no)
+{
+	if (no->status == RULING_BUDGET)
+		return GATE_FAILURE_QUOTA;
+	return no->status == RULING_MEMORY ? GATE_FAILURE_INTERNAL : GATE_FAILURE_POLICY;
+}
+
+/* The request as the client made it, relative to the base URL: the url's path taken off, but for a version at its end, which clients send themselves. */
+static int judge_relative(const struct exchange *x, const struct provider *p, size_t cut, struct http_request *relative, struct judged *ret, struct ruling *no)
+{
+	*relative = x->request;
+	relative->target = sv_n(x->request.target.p + cut, x->request.target.n - cut);
+	if (judge_head(&x->egress->now->policy->inference, p, relative, ret, no) < 0)
+		return -1;
+	if (sv_eq(sv_of(ret->target), x->request.target))
+		return 0;
+	return ruling_set(no, RULING_DENIED, "", "the path is not below the provider's url");
+}
+
+/* Host, port and path are the provider's; the head passes. */
+static int judge_endpoint(const struct exchange *x, const struct provider *p, struct http_request *relative, struct judged *ret, struct ruling *no)
+{
+	struct sv target = x->request.target, url = sv_of(p->url.s ? p->url.s : "");
+	struct http_target t;
+	char room[ENDPOINT_MAX_TARGET];
+	size_t n, cut;
+
+	if (url.n == 0 || url.n > sizeof(room) || http_target(sv_of("GET"), url, room, &t) || t.form != HTTP_FORM_ABSOLUTE ||
+	    t.tls != x->request.tls || t.authority.port != x->request.port || !sv_eq(http_authority_host(&t.authority), x->request.host))
+		return ruling_set(no, RULING_DENIED, "", "the request does not go to the provider that it names");
+	n = t.path.text.n;
+	while (n && t.path.text.p[n - 1] == '/')
+		n--;
+	if (target.n <= n || memcmp(target.p, t.path.text.p, n) != 0 || target.p[n] != '/')
+		return ruling_set(no, RULING_DENIED, "", "the path is not below the provider's url");
+	if (judge_relative(x, p, n, relative, ret, no) == 0)
+		return 0;
+	for (cut = n; cut && target.p[cut - 1] != '/'; cut--)
+		;
+	return cut ? judge_relative(x, p, cut - 1, relative, ret, no) : -1;
+}
+
+static bool judge_model(struct exchange *x, bool whole, bool count)
+{
+	struct egress *e = x->egress;
+	const struct provider *p = find_provider(x);
+	struct http_request relative;
+	struct ruling no = {0};
+	struct judged judged;
+	int r;
+
+	if (!p)
+		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy has no such provider");
+	r = judge_endpoint(x, p, &relative, &judged, &no);
+	if (r == 0 && judged.endpoint->body && !x->request.body)
+		r = ruling_set(&no, RULING_MALFORMED, "", "the request has no body");
+	x->collect = r == 0 && judged.endpoint->body;
+	if (r == 0 && !judged.endpoint->body && x->request.body)
+		r = ruling_set(&no, RULING_MALFORMED, "", "the request has a body where none is due");
+	if (r == 0 && x->collect && whole) {
+		r = judge_body(&e->now->policy->inference, &relative, &x->call.body, &judged, &no);
+		if (r == 0 && judged.provider != p)
+			r = ruling_set(&no, RULING_DENIED, "", "the model is routed to another provider");
+	}
+	if (r == 0 && x->collect && whole && count)
+		r = budget_admit(e->budget, p, judged.model, &x->ticket, &no);
+	if (r < 0)
+		return deny(x, failure_of(&no), sv_of("inference.providers"), no.detail);
+	if (!count || (x->collect && !whole))
+		return true;
+	set_length(x);
+	x->admitted = x->counting = x->collect;
+	x->credential = p->credential.s ? arena_str(x->arena, sv_of(p->credential.s)) : NULL;
+	return arena_failed(x->arena) ? deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL) : true;
+}
+
+/* A signature may cover the body: then it is to be collected too. */
+static bool wants_hash(const struct exchange *x)
+{
+	const struct grant *g = x->credential ? grants_find(&x->egress->grants, x->credential) : NULL;
+
+	return g && g->inject.kind == INJECT_SIGV4 && x->request.body && !(x->request.tls && strcmp(g->inject.service, "s3") == 0);
+}
+
+bool exchange_judge(struct exchange *x, bool whole)
+{
+	if (x->hash) /* it was judged when its head came, and waited only to be signed */
+		return true;
+	if (!(x->inference ? judge_model(x, whole, true) : judge_network(x, whole, true)))
+		return false;
+	x->hash = wants_hash(x);
+	x->collect = x->collect || x->hash;
+	return true;
+}
+
+bool exchange_still_allowed(struct exchange *x)
+{
+	const struct upstream *u = x->call.up;
+	struct net_request q = question(x);
+	struct net_verdict v;
+
+	if (x->inference)
+		return judge_model(x, false, false);
+	if (!judge_network(x, false, false))
+		return false;
+	if (!u || !u->has_address)
+		return true;
+	net_rules_address(x->egress->now->rules, &u->address, &q, u->fixed, &v);
+	return v.allow ? true : deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &u->address, &v);
+}
+
+enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed)
+{
+	struct net_request q = question(x);
+	struct net_verdict v;
+
+	if (x->inference)
+		return fixed || net_rules_provider_address(a) ? GATE_FAILURE_NONE : GATE_FAILURE_ADDRESS;
+	net_rules_address(x->egress->now->rules, a, &q, fixed, &v);
+	return v.allow ? GATE_FAILURE_NONE : GATE_FAILURE_ADDRESS;
+}

@@ -1,0 +1,88 @@
+/*
+ * exchange_parts: what the files of exchange.h share.
+ */
+#ifndef CORDON_GATE_EGRESS_EXCHANGE_PARTS_H
+#define CORDON_GATE_EGRESS_EXCHANGE_PARTS_H
+
+#include "base/arena.h"
+#include "gate/egress/egress.h"
+#include "gate/egress/exchange.h"
+#include "gate/egress/inflate.h"
+#include "gate/egress/inject.h"
+#include "gate/egress/pool.h"
+#include "gate/inference/judge.h"
+
+enum {
+	EXCHANGE_FIRST_BYTE = 300 * 1000,
+	EXCHANGE_FIRST_BYTE_MODEL = 600 * 1000,
+	EXCHANGE_BODY = 300 * 1000,
+	EXCHANGE_WEBSOCKET = 3600 * 1000,
+	EXCHANGE_COLLECT = SCAN_MAX_BYTES,
+};
+
+struct exchange {
+	struct exchange *next, *prev;
+	struct egress *egress;
+	struct link_exchange *link;
+	struct arena *arena;
+	struct claim claim;
+	struct call call;
+	struct loop_timer timer;
+
+	/* The request, as it was judged. */
+	struct http_request request;
+	bool inference;
+	const char *provider;	/* its name */
+	const char *credential; /* what the rule or the provider names; NULL: none */
+	const char *model;
+	bool admitted; /* ticket counts */
+	struct budget_ticket ticket;
+	uint64_t left;	 /* of a body with a declared length */
+	uint64_t sent;	 /* of its body */
+	bool collect;	 /* its body must be there as a whole first */
+	bool hash;	 /* and be hashed, for a signature */
+	bool ended;	 /* all of it came */
+	bool discard;	 /* nobody wants the rest of it */
+	bool retried;
+
+	/* The answer. */
+	bool answered; /* its head was passed on */
+	bool body;     /* one follows */
+	bool websocket;
+	bool scrubbing, counting;
+	struct scrub *scrub;
+	struct scrub_stream *scrubber;
+	struct inflater *inflater;
+	struct usage usage;
+	struct buf raw;	 /* from the connection, not looked at yet, from raw_at on */
+	size_t raw_at;
+	struct buf late; /* looked at, and the link did not take it yet, from late_at on */
+	size_t late_at;
+	bool came; /* all of it */
+	bool told; /* ... and was passed on */
+	struct http_fields trailers;
+
+	bool over; /* failed or closed: nothing more is to be done */
+};
+
+/* Ends it without an answer, or amid one. rule may be empty; text NULL: the failure's own phrase. */
+void exchange_fail(struct exchange *x, enum gate_failure why, struct sv rule, const char *text);
+void exchange_touch(struct exchange *x); /* something moved: the time limit starts again */
+
+/* exchange_judge.c: false: it was ended. */
+bool exchange_check(struct exchange *x, const struct link_request *r);	/* is it a request at all, and is there room for it? */
+bool exchange_judge(struct exchange *x, bool whole);			/* whole: by its body too */
+enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed);
+bool exchange_still_allowed(struct exchange *x);
+
+/* exchange_send.c */
+void exchange_claim(struct exchange *x);
+void exchange_ready(struct claim *c, struct upstream *u);
+int exchange_copy_fields(struct arena *a, const struct http_fields *from, struct http_fields *ret);
+
+/* exchange_answer.c */
+extern const struct call_events exchange_call_events;
+void exchange_room(struct exchange *x);
+void exchange_answer_done(struct exchange *x); /* counts, and frees what the answer needed */
+
+#endif

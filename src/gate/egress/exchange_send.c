@@ -1,0 +1,106 @@
+#include <errno.h>
+#include <time.h>
+
+#include "base/sha256.h"
+#include "gate/egress/exchange_parts.h"
+
+static struct exchange *exchange_of(struct claim *c)
+{
+	return (struct exchange *)((char *)c - offsetof(struct exchange, claim));
+}
+
+int exchange_copy_fields(struct arena *a, const struct http_fields *from, struct http_fields *ret)
+{
+	struct http_fields f = {.v = arena_array(a, from->n + 1, sizeof(*f.v)), .n = from->n};
+	uint32_t i;
+
+	for (i = 0; f.v && i < f.n; i++) {
+		f.v[i].name = sv_n(arena_str(a, from->v[i].name), from->v[i].name.n);
+		f.v[i].value = sv_n(arena_str(a, from->v[i].value), from->v[i].value.n);
+	}
+	if (arena_failed(a))
+		return -ENOMEM;
+	*ret = f;
+	return 0;
+}
+
+void exchange_claim(struct exchange *x)
+{
+	const struct http_request *r = &x->request;
+	const struct site_key key = {.tls = r->tls, .inference = x->inference, .only_h1 = r->websocket, .port = r->port, .host = r->host};
+
+	x->collect = false;
+	if (pool_claim(x->egress->pool, &key, &x->claim) < 0)
+		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
+}
+
+/* Answers that are looked into are asked for as they are. What would change what a model's reply reports is not sent on. */
+static int make_fields(const struct exchange *x, struct http_request *r)
+{
+	struct http_fields f = {.v = arena_array(x->arena, x->request.fields.n + 1, sizeof(*f.v))};
+	uint32_t i;
+
+	if (!f.v)
+		return -ENOMEM;
+	for (i = 0; i < x->request.fields.n; i++) {
+		const struct http_field *one = &x->request.fields.v[i];
+
+		if (sv_is(one->name, "accept-encoding") || (x->inference && endpoint_drops_header(one->name)))
+			continue;
+		f.v[f.n++] = *one;
+	}
+	f.v[f.n++] = (struct http_field){sv_of("accept-encoding"), sv_of("identity")};
+	r->fields = f;
+	return 0;
+}
+
+/* 0, or it was ended. The injection is to be freed when the head is written. */
+static int put_credential(struct exchange *x, struct http_request *r, struct injection **ret)
+{
+	const struct grant *g = grants_find(&x->egress->grants, x->credential);
+	struct inject_context ctx = {.now = time(NULL)};
+	char hex[SHA256_HEX];
+	enum inject_result result;
+
+	if (!g) {
+		exchange_fail(x, GATE_FAILURE_CREDENTIAL, sv_n("", 0), NULL);
+		return -1;
+	}
+	if (x->hash) {
+		sha256_hex_of(buf_view(&x->call.body), hex);
+		ctx.body_sha256 = sv_of(hex);
+	}
+	result = inject_apply(g, r, &ctx, ret);
+	if (result == INJECT_DONE)
+		return 0;
+	exchange_fail(x, GATE_FAILURE_CREDENTIAL, sv_n("", 0), inject_what(result));
+	return -1;
+}
+
+void exchange_ready(struct claim *claim, struct upstream *u)
+{
+	struct exchange *x = exchange_of(claim);
+	struct http_request r = x->request;
+	struct injection *injection = NULL;
+	int result = 0;
+
+	x->scrubbing = x->egress->grants.scrub && (x->credential || grants_cover(&x->egress->grants, r.host));
+	if (x->scrubbing || x->counting)
+		result = make_fields(x, &r);
+	if (result == 0 && x->credential && put_credential(x, &r, &injection) < 0)
+		return;
+	if (result == 0)
+		result = upstream_open(u, &x->call, &r);
+	injection_free(injection);
+	if (result == -EAGAIN) {
+		exchange_claim(x);
+		return;
+	}
+	if (result < 0) {
+		exchange_fail(x, result == -EINVAL ? GATE_FAILURE_PROTOCOL : GATE_FAILURE_INTERNAL, sv_n("", 0),
+			      result == -EINVAL ? "the request cannot be written" : NULL);
+		return;
+	}
+	exchange_touch(x);
+	upstream_push(&x->call);
+}

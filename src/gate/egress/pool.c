@@ -1,0 +1,326 @@
+#include "gate/egress/pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { BUCKETS = 64 };
+
+struct site {
+	struct site *same; /* of its bucket */
+	struct pool *pool;
+	struct site_key key;
+	bool h2;
+	struct upstream *first;
+	unsigned n;
+	struct claim *waiting, *last;
+	struct loop_task work;
+	char host[];
+};
+
+struct pool {
+	struct egress *egress;
+	struct site *buckets[BUCKETS];
+	unsigned n; /* connections */
+};
+
+static void on_work(void *arg);
+
+struct pool *pool_new(struct egress *e)
+{
+	struct pool *p = calloc(1, sizeof(*p));
+
+	if (p)
+		p->egress = e;
+	return p;
+}
+
+const struct site_key *site_key(const struct site *s)
+{
+	return &s->key;
+}
+
+void site_changed(struct site *s)
+{
+	loop_task_post(s->pool->egress->loop, &s->work, on_work, s);
+}
+
+void site_learn(struct site *s, bool h2)
+{
+	s->h2 = h2;
+}
+
+unsigned site_idle(const struct site *s)
+{
+	const struct upstream *u;
+	unsigned n = 0;
+
+	for (u = s->first; u; u = u->next)
+		n += u->state == UPSTREAM_READY && upstream_is_idle(u);
+	return n;
+}
+
+static size_t bucket_of(const struct site_key *k)
+{
+	size_t h = k->port, i;
+
+	for (i = 0; i < k->host.n; i++)
+		h = h * 31 + (unsigned char)k->host.p[i];
+	return h % BUCKETS;
+}
+
+static struct site *find_site(struct pool *p, const struct site_key *key)
+{
+	size_t bucket = bucket_of(key);
+	struct site *s;
+
+	for (s = p->buckets[bucket]; s; s = s->same)
+		if (s->key.tls == key->tls && s->key.inference == key->inference && s->key.only_h1 == key->only_h1 && s->key.port == key->port &&
+		    sv_eq(s->key.host, key->host))
+			return s;
+	s = calloc(1, sizeof(*s) + key->host.n + 1);
+	if (!s)
+		return NULL;
+	s->pool = p;
+	s->key = *key;
+	memcpy(s->host, key->host.p, key->host.n);
+	s->key.host.p = s->host;
+	s->same = p->buckets[bucket];
+	p->buckets[bucket] = s;
+	return s;
+}
+
+static void free_site(struct site *s)
+{
+	struct site **at = &s->pool->buckets[bucket_of(&s->key)];
+
+	while (*at != s)
+		at = &(*at)->same;
+	*at = s->same;
+	loop_task_cancel(&s->work);
+	free(s);
+}
+
+static void dequeue(struct claim *c)
+{
+	struct site *s = c->site;
+
+	if (c->prev)
+		c->prev->next = c->next;
+	else
+		s->waiting = c->next;
+	if (c->next)
+		c->next->prev = c->prev;
+	else
+		s->last = c->prev;
+	if (c->own)
+		c->own->claim = NULL; /* it becomes a spare one */
+	c->own = NULL;
+	c->site = NULL;
+	c->next = c->prev = NULL;
+}
+
+int pool_claim(struct pool *p, const struct site_key *key, struct claim *c)
+{
+	struct site *s = find_site(p, key);
+
+	if (!s)
+		return -ENOMEM;
+	c->site = s;
+	c->own = NULL;
+	c->next = NULL;
+	c->prev = s->last;
+	if (s->last)
+		s->last->next = c;
+	else
+		s->waiting = c;
+	s->last = c;
+	site_changed(s);
+	return 0;
+}
+
+void pool_unclaim(struct claim *c)
+{
+	struct site *s = c->site;
+
+	if (!s)
+		return;
+	dequeue(c);
+	site_changed(s);
+}
+
+static struct upstream *usable(const struct site *s, struct claim *c)
+{
+	struct upstream *u;
+
+	for (u = s->first; u; u = u->next)
+		if (u->state == UPSTREAM_READY && upstream_is_free(u) &&
+		    (!u->has_address || c->events->check(c, &u->address, u->fixed) == GATE_FAILURE_NONE))
+			return u;
+	return NULL;
+}
+
+/* Room for one more: an idle one of somebody else has to go. */
+static bool make_room(struct pool *p)
+{
+	struct upstream *u;
+	struct site *s;
+	size_t i;
+
+	if (p->n < POOL_MAX)
+		return true;
+	for (i = 0; i < BUCKETS; i++)
+		for (s = p->buckets[i]; s; s = s->same)
+			for (u = s->first; u; u = u->next)
+				if (u->state == UPSTREAM_READY && upstream_is_idle(u)) {
+					upstream_kill(u);
+					return true;
+				}
+	return false;
+}
+
+static bool may_dial(const struct site *s)
+{
+	const struct upstream *u;
+
+	for (u = s->first; s->h2 && u; u = u->next)
+		if (u->state == UPSTREAM_DIALLING || u->state == UPSTREAM_SHAKING)
+			return false;
+	return s->n < POOL_SITE_MAX && make_room(s->pool);
+}
+
+/* False: no memory. */
+static bool dial_for(struct site *s, struct claim *c)
+{
+	struct upstream *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return false;
+	u->egress = s->pool->egress;
+	u->site = s;
+	u->claim = c;
+	c->own = u;
+	u->next = s->first;
+	if (u->next)
+		u->next->prev = u;
+	s->first = u;
+	s->n++;
+	s->pool->n++;
+	upstream_dial(u, s->key.host, s->key.port);
+	return true;
+}
+
+static void on_work(void *arg)
+{
+	struct site *s = arg;
+	struct upstream *u;
+	struct claim *c, *next;
+
+	for (c = s->waiting; c; c = next) {
+		next = c->next;
+		u = usable(s, c);
+		if (u) {
+			dequeue(c);
+			c->events->ready(c, u);
+		} else if (!c->own && may_dial(s) && !dial_for(s, c)) {
+			dequeue(c);
+			c->events->failed(c, GATE_FAILURE_INTERNAL);
+		}
+	}
+	if (!s->waiting && !s->first)
+		free_site(s);
+}
+
+void site_dial_failed(struct upstream *u, enum gate_failure why)
+{
+	struct site *s = u->site;
+	struct claim *c = u->claim, *next;
+
+	if (c) {
+		dequeue(c);
+		c->events->failed(c, why);
+	}
+	/* those who waited for this very connection; what is wrong with an address may be right for another request */
+	for (c = why == GATE_FAILURE_ADDRESS ? NULL : s->waiting; c; c = next) {
+		next = c->next;
+		if (!c->own) {
+			dequeue(c);
+			c->events->failed(c, why);
+		}
+	}
+}
+
+void site_remove(struct upstream *u)
+{
+	struct site *s = u->site;
+
+	if (u->prev)
+		u->prev->next = u->next;
+	else
+		s->first = u->next;
+	if (u->next)
+		u->next->prev = u->prev;
+	u->next = u->prev = NULL;
+	if (u->claim)
+		u->claim->own = NULL;
+	u->claim = NULL;
+	u->site = NULL;
+	s->n--;
+	s->pool->n--;
+	site_changed(s);
+}
+
+static bool leads_there(const struct generation *g, const struct site_key *k)
+{
+	struct net_host host;
+	struct net_verdict v;
+	uint32_t i;
+
+	if (!k->inference) {
+		net_rules_name(g->rules, k->host, k->port, &v);
+		return v.allow;
+	}
+	for (i = 0; i < g->policy->inference.n_providers; i++) {
+		net_provider_host(&g->policy->inference.providers[i], &host);
+		if (sv_eq(sv_n(host.text, host.n), k->host))
+			return true;
+	}
+	return false;
+}
+
+static void close_idle(struct site *s)
+{
+	struct upstream *u, *next;
+
+	for (u = s->first; u; u = next) {
+		next = u->next;
+		if (u->state == UPSTREAM_READY && upstream_is_idle(u))
+			upstream_kill(u);
+	}
+}
+
+void pool_review(struct pool *p)
+{
+	struct site *s;
+	size_t i;
+
+	for (i = 0; i < BUCKETS; i++)
+		for (s = p->buckets[i]; s; s = s->same)
+			if (!leads_there(p->egress->now, &s->key))
+				close_idle(s);
+}
+
+void pool_free(struct pool *p)
+{
+	struct site *s;
+	size_t i;
+
+	for (i = 0; p && i < BUCKETS; i++)
+		while ((s = p->buckets[i])) {
+			while (s->waiting)
+				dequeue(s->waiting);
+			while (s->first)
+				upstream_kill(s->first);
+			free_site(s);
+		}
+	free(p);
+}

@@ -1,0 +1,229 @@
+#include <errno.h>
+
+#include "gate/egress/pool.h"
+#include "gate/egress/upstream.h"
+
+enum { PIECE = 32 * 1024 };
+
+int upstream_h1_start(struct upstream *u)
+{
+	u->h1 = h1_new_response(NULL);
+	return u->h1 ? 0 : -ENOMEM;
+}
+
+int upstream_h1_open(struct upstream *u, struct call *c, const struct http_request *r)
+{
+	size_t before = u->out.n;
+	int result = h1_write_request(&u->out, r, u->by_proxy && !site_key(u->site)->tls, &u->body);
+
+	if (result < 0)
+		return result;
+	egress_count_out(u->egress, u->out.n - before);
+	h1_expect(u->h1, (struct h1_asked){.head = sv_is(r->method, "HEAD"), .websocket = r->websocket});
+	u->call = c;
+	c->up = u;
+	u->request_done = u->body == H1_BODY_NONE;
+	(void)upstream_flush(u);
+	return 0;
+}
+
+static void fail(struct upstream *u, enum gate_failure why)
+{
+	struct call *c = u->call;
+	bool untouched = u->used && c && !c->began;
+
+	u->call = NULL;
+	upstream_kill(u);
+	if (!c)
+		return;
+	c->up = NULL;
+	c->events->failed(c, why, untouched);
+}
+
+/* One piece of the body. False: the socket is full, or there is none. */
+static bool send_piece(struct upstream *u, struct call *c)
+{
+	struct sv rest = sv_n(c->body.p + c->body_at, c->body.n - c->body_at);
+	ssize_t n;
+
+	if (rest.n == 0)
+		return false;
+	if (u->no_writes) {
+		n = (ssize_t)rest.n; /* it goes nowhere; what the server said about it is still to be read */
+	} else if (u->body == H1_BODY_CHUNKED && !u->raw) {
+		n = (ssize_t)(rest.n < PIECE ? rest.n : PIECE);
+		(void)h1_write_chunk(&u->out, (size_t)n);
+		(void)buf_add(&u->out, rest.p, (size_t)n);
+		(void)h1_write_chunk_end(&u->out);
+	} else {
+		n = stream_write(u->stream, rest.p, rest.n);
+		if (n == -EAGAIN)
+			return false;
+		if (n < 0) {
+			u->no_writes = true;
+			return true;
+		}
+	}
+	c->body_at += (size_t)n;
+	egress_count_out(u->egress, (uint64_t)n);
+	c->events->sent(c, (size_t)n);
+	return true;
+}
+
+static void send_end(struct upstream *u, struct call *c)
+{
+	u->request_done = true;
+	if (u->raw) {
+		stream_finish(u->stream);
+		return;
+	}
+	if (u->body == H1_BODY_CHUNKED && !u->no_writes) {
+		(void)h1_write_last_chunk(&u->out, c->trailers.n ? &c->trailers : NULL);
+		(void)upstream_flush(u);
+	}
+}
+
+void upstream_h1_push(struct upstream *u)
+{
+	struct call *c = u->call;
+
+	if (!c || (u->request_done && !u->raw))
+		return;
+	while (upstream_flush(u) && u->call == c && send_piece(u, c))
+		;
+	if (u->call != c || u->state != UPSTREAM_READY)
+		return;
+	if (buf_failed(&u->out)) {
+		fail(u, GATE_FAILURE_INTERNAL);
+		return;
+	}
+	if (c->body_ended && c->body_at == c->body.n && u->out_at == u->out.n && !u->request_done)
+		send_end(u, c);
+}
+
+static void give(struct upstream *u, struct sv bytes)
+{
+	struct call *c = u->call;
+
+	u->egress->quota.in += bytes.n;
+	c->held += bytes.n;
+	c->events->data(c, bytes);
+}
+
+/* The answer is complete. */
+static void done(struct upstream *u, bool more_input)
+{
+	bool again = h1_keeps(u->h1) && u->request_done && !more_input && !u->no_writes;
+	struct call *c = u->call;
+
+	u->call = NULL;
+	c->up = NULL;
+	c->events->end(c, h1_trailers(u->h1));
+	if (!again) {
+		upstream_kill(u);
+		return;
+	}
+	h1_next(u->h1);
+	upstream_rest(u);
+}
+
+/* False: there is nothing more to do with these bytes, or with the connection. */
+static bool step(struct upstream *u, struct sv *in)
+{
+	struct call *c = u->call;
+	struct sv data;
+
+	if (u->raw) {
+		data = *in;
+		in->n = 0;
+		if (data.n)
+			give(u, data);
+		return false;
+	}
+	switch (h1_read(u->h1, in, &data)) {
+	case H1_MORE:
+		return false;
+	case H1_HEAD:
+		c->events->response(c, h1_response(u->h1));
+		break;
+	case H1_DATA:
+		give(u, data);
+		break;
+	case H1_END:
+		if (h1_response(u->h1)->websocket) {
+			u->raw = true;
+			u->request_done = false;
+			upstream_h1_push(u);
+			break;
+		}
+		done(u, in->n > 0);
+		return false;
+	case H1_ERROR:
+		fail(u, h1_fault(u->h1).status == 500 ? GATE_FAILURE_INTERNAL : GATE_FAILURE_PROTOCOL);
+		return false;
+	}
+	return u->state == UPSTREAM_READY && u->call == c;
+}
+
+static void read_end(struct upstream *u)
+{
+	struct call *c = u->call;
+
+	if (!c) {
+		upstream_kill(u);
+		return;
+	}
+	if (!u->raw && h1_eof(u->h1) != H1_END) {
+		fail(u, GATE_FAILURE_CUT);
+		return;
+	}
+	u->call = NULL;
+	c->up = NULL;
+	c->events->end(c, u->raw ? NULL : h1_trailers(u->h1));
+	upstream_kill(u);
+}
+
+static void read_some(struct upstream *u)
+{
+	struct sv in;
+	unsigned turn;
+	ssize_t n;
+
+	for (turn = 0; u->state == UPSTREAM_READY; turn++) {
+		if (u->call && u->call->held)
+			return; /* upstream_consume() comes back here */
+		if (turn == UPSTREAM_TURN) {
+			stream_resume(u->stream, STREAM_READ);
+			return;
+		}
+		n = stream_read(u->stream, u->egress->scratch, EGRESS_SCRATCH);
+		if (n == -EAGAIN)
+			return;
+		if (n == 0) {
+			read_end(u);
+			return;
+		}
+		if (n < 0 || !u->call) { /* failed; or a server that speaks unasked */
+			fail(u, GATE_FAILURE_CUT);
+			return;
+		}
+		u->call->began = true;
+		in = sv_n(u->egress->scratch, (size_t)n);
+		while (step(u, &in))
+			;
+	}
+}
+
+void upstream_h1_events(struct upstream *u, unsigned events)
+{
+	if ((events & STREAM_FAILED) || ((events & STREAM_HANGUP) && !u->call)) {
+		u->no_writes = true;
+		events |= STREAM_READ;
+	}
+	if (events & STREAM_WRITE) {
+		(void)upstream_flush(u);
+		upstream_h1_push(u);
+	}
+	if ((events & STREAM_READ) && u->state == UPSTREAM_READY)
+		read_some(u);
+}
