@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -154,14 +155,17 @@ static int set_limits(const struct role_needs *needs)
 	return 0;
 }
 
-/* People keep keys in variables, and libraries read theirs late. */
+/* People keep keys in variables, and libraries read theirs late. Those that ask for the time zone would open a file: it is UTC, and known from now on. */
 static void forget_environment(void)
 {
+	static char utc[] = "TZ=UTC0";
+	static char *none[] = {utc, NULL};
 	char **v;
 
 	for (v = environ; v && *v; v++)
 		explicit_bzero(*v, strlen(*v));
-	environ = NULL;
+	environ = none;
+	tzset();
 }
 
 int role_confine(const struct role_needs *needs)

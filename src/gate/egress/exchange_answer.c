@@ -219,13 +219,12 @@ static void finish(struct exchange *x)
 		fail(x, GATE_FAILURE_CUT, NULL);
 		return;
 	}
-	if (x->scrubber) {
+	if (x->scrubber && !x->scrubbed) {
+		x->scrubbed = true;
 		scrub_stream_end(x->scrubber, &out);
 		if (scrub_stream_hits(x->scrubber))
 			events_tell(x->egress->events, x->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, true, x->request.host, sv_n("", 0),
 				    sv_of("sent a credential back: it was replaced"));
-		scrub_stream_free(x->scrubber);
-		x->scrubber = NULL;
 		pass_on(x, out.held);
 		if (x->over || !flush_late(x))
 			return;

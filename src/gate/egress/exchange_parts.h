@@ -58,8 +58,9 @@ struct exchange {
 	size_t raw_at;
 	struct buf late; /* looked at, and the link did not take it yet, from late_at on */
 	size_t late_at;
-	bool came; /* all of it */
-	bool told; /* ... and was passed on */
+	bool came;     /* all of it */
+	bool scrubbed; /* ... and was looked at to its end */
+	bool told;     /* ... and was passed on */
 	struct http_fields trailers;
 
 	bool over; /* failed or closed: nothing more is to be done */

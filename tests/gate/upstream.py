@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""An upstream that does what its path says, over TLS or not, and logs what reached it.
+
+upstream.py PORT LOG [CERT KEY]
+"""
+import base64, gzip, socket, ssl, sys, threading, time, zlib
+
+port, log_path = int(sys.argv[1]), sys.argv[2]
+context = None
+if len(sys.argv) > 4:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[3], sys.argv[4])
+    context.set_alpn_protocols(["http/1.1"])
+lock = threading.Lock()
+connections = 0
+
+
+def log(text):
+    with lock, open(log_path, "a") as f:
+        f.write(text + "\n")
+
+
+class Conn:
+    def __init__(self, sock):
+        self.sock, self.buf = sock, b""
+
+    def more(self):
+        piece = self.sock.recv(65536)
+        if not piece:
+            raise EOFError
+        self.buf += piece
+
+    def until(self, mark):
+        while mark not in self.buf:
+            self.more()
+        head, self.buf = self.buf.split(mark, 1)
+        return head
+
+    def take(self, n):
+        while len(self.buf) < n:
+            self.more()
+        piece, self.buf = self.buf[:n], self.buf[n:]
+        return piece
+
+    def send(self, data):
+        self.sock.sendall(data)
+
+
+def answer(c, body, status="200 OK", extra=(), length=True):
+    head = ["HTTP/1.1 " + status] + list(extra)
+    if length:
+        head.append("Content-Length: %d" % len(body))
+    c.send(("\r\n".join(head) + "\r\n\r\n").encode() + body)
+
+
+def read_body(c, headers):
+    if headers.get("transfer-encoding") == "chunked":
+        body = b""
+        while True:
+            n = int(c.until(b"\r\n"), 16)
+            if n == 0:
+                trailers = []
+                while (line := c.until(b"\r\n")):
+                    trailers.append(line.decode())
+                return body, trailers
+            body += c.take(n)
+            c.until(b"\r\n")
+    return c.take(int(headers.get("content-length", 0))), []
+
+
+def serve_one(c, number):
+    head = c.until(b"\r\n\r\n").decode()
+    lines = head.split("\r\n")
+    method, target, _ = lines[0].split(" ")
+    headers = {k.lower(): v for k, v in (l.split(": ", 1) for l in lines[1:])}
+    path = target.split("?")[0]
+    if path.startswith("http://"):
+        path = "/" + path.split("/", 3)[3]
+    log("conn %d %s" % (number, " ~ ".join(lines)))
+    secret = headers.get("x-api-key", "")
+    if path == "/early":
+        answer(c, b"no need", "413 Too Large", ["Connection: close"])
+        return False
+    if path == "/ws":
+        c.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+        c.send(c.take(5).upper() + b"!")
+        return False
+    body, trailers = read_body(c, headers)
+    if body or trailers:
+        log("body %d %s %s" % (len(body), body[:80].decode(errors="replace"), ",".join(trailers)))
+    if path == "/echo":
+        answer(c, head.encode() + b"\r\n\r\n" + body)
+    elif path == "/reflect":
+        answer(c, b"key " + secret.encode() + b" b64 " + base64.b64encode(secret.encode()) + b" end", "200 " + secret, ["X-Echo: " + secret])
+    elif path == "/reflect-split":
+        c.send(b"HTTP/1.1 103 Early\r\nX-Early: " + secret.encode() + b"\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for ch in secret:
+            c.send(b"1\r\n" + ch.encode() + b"\r\n")
+            time.sleep(0.002)
+        c.send(b"0\r\nX-Trail: " + secret.encode() + b"\r\n\r\n")
+    elif path == "/reflect-gzip":
+        answer(c, gzip.compress(b"key " + secret.encode() * 3), extra=["Content-Encoding: gzip"])
+    elif path == "/reflect-deflate":
+        answer(c, zlib.compress(b"key " + secret.encode() * 3), extra=["Content-Encoding: deflate"])
+    elif path == "/reflect-br":
+        answer(c, b"\x0b\x02\x80hello\x03", extra=["Content-Encoding: br"])
+    elif path == "/gzip-cut":
+        answer(c, gzip.compress(b"x" * 100000)[:60], extra=["Content-Encoding: gzip"])
+    elif path == "/bomb":
+        answer(c, gzip.compress(b"\0" * 50000000), extra=["Content-Encoding: gzip"])
+    elif path == "/big":
+        answer(c, b"b" * 8000000)
+    elif path == "/close-body":
+        answer(c, b"until close", extra=["Connection: close"], length=False)
+        return False
+    elif path == "/cut":
+        c.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this")
+        return False
+    elif path == "/cut-head":
+        c.send(b"HTTP/1.1 200 O")
+        return False
+    elif path == "/smuggle":
+        c.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+    elif path == "/extra":
+        c.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\npoisoned")
+    elif path == "/bye":
+        answer(c, b"bye")
+        return False
+    elif path == "/none":
+        c.send(b"HTTP/1.1 204 No Content\r\n\r\n")
+    elif path == "/not-modified":
+        c.send(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n")
+    elif path == "/head":
+        c.send(b"HTTP/1.1 200 OK\r\nContent-Length: 12345\r\n\r\n")
+    elif path == "/slow":
+        time.sleep(0.3)
+        answer(c, b"slow")
+    elif path == "/v1/chat/completions":
+        answer(c, b'{"id":"x","usage":{"prompt_tokens":11,"completion_tokens":22,"total_tokens":33}}', extra=["Content-Type: application/json"])
+    else:
+        answer(c, b"hello " + path.encode(), extra=["X-Conn: %d" % number])
+    return True
+
+
+def serve(sock, number):
+    try:
+        if context:
+            sock = context.wrap_socket(sock, server_side=True)
+        c = Conn(sock)
+        while serve_one(c, number):
+            pass
+    except (EOFError, OSError, ssl.SSLError, ValueError) as e:
+        if not isinstance(e, EOFError):
+            log("error %s" % e)
+    finally:
+        try:
+            if context:
+                sock.unwrap()
+        except (OSError, ValueError, AttributeError):
+            pass
+        sock.close()
+
+
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+listener.bind(("127.0.0.1", port))
+listener.listen(512)
+print("ready", flush=True)
+while True:
+    s, _ = listener.accept()
+    connections += 1
+    threading.Thread(target=serve, args=(s, connections), daemon=True).start()
