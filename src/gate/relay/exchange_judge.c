@@ -1,0 +1,188 @@
+#include "gate/relay/exchange.h"
+
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "gate/inference/rpc.h"
+#include "gate/relay/inference.h"
+#include "gate/relay/placeholders.h"
+#include "gate/relay/session.h"
+#include "gate/relay/tell.h"
+#include "policy/net_rules.h"
+#include "vault/placeholder_set.h"
+
+static struct net_request question(const struct http_request *r)
+{
+	struct net_request q = {.host = r->host, .port = r->port, .method = r->method, .target = r->target};
+	uint32_t i;
+
+	for (i = 0; i < r->fields.n && !q.override; i++)
+		q.override = net_field_overrides(r->fields.v[i].name);
+	return q;
+}
+
+static int refuse_form(struct http_exchange *x, uint16_t status, const char *hint, const char *detail)
+{
+	struct denial d;
+
+	denial_set(&d, status, denial_code(status), hint, "%s", detail);
+	return http_exchange_refuse(x, &d);
+}
+
+/* "network.allow pypi.org (policy.yaml:7)" */
+static void name_rule(const struct ruleset *rules, const struct net_verdict *v, const struct reason *why, char out[512])
+{
+	struct net_where where;
+
+	if (why->rule[0])
+		(void)snprintf(out, 512, "%s (%s)", why->rule, net_rules_where(rules, v, &where));
+	else
+		out[0] = '\0';
+}
+
+static int deny(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v)
+{
+	const struct ruleset *rules = x->relay->now->rules;
+	struct reason why;
+	char rule[512];
+	struct denial d;
+
+	net_rules_reason(rules, q, NULL, v, &why);
+	name_rule(rules, v, &why, rule);
+	tell_denied(x, rule, why.text);
+	denial_set(&d, 403, "policy_denied", why.hint, "%s", why.text);
+	d.domain = "network";
+	return http_exchange_refuse(x, &d);
+}
+
+static int deny_body(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v, const struct ruling *no)
+{
+	const struct ruleset *rules = x->relay->now->rules;
+	struct reason why;
+	char rule[512];
+	struct denial d;
+
+	net_rules_reason(rules, q, NULL, v, &why);
+	name_rule(rules, v, &why, rule);
+	tell_denied(x, rule, no->detail);
+	denial_from_ruling(&d, no, false, PROVIDER_OPENAI);
+	return http_exchange_refuse(x, &d);
+}
+
+static void allowed(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v)
+{
+	const struct ruleset *rules = x->relay->now->rules;
+	struct buf *kind = &x->relay->http->text;
+	struct reason why;
+	char rule[512];
+
+	/* a kind: method, host, port, rule; numbers as they are, since nobody reads them */
+	buf_clear(kind);
+	(void)buf_sv(kind, q->method);
+	(void)buf_char(kind, ' ');
+	(void)buf_sv(kind, q->host);
+	(void)buf_add(kind, &q->port, sizeof(q->port));
+	(void)buf_add(kind, &v->next, sizeof(v->next));
+	if (tell_again(x, buf_view(kind)))
+		return;
+	net_rules_reason(rules, q, NULL, v, &why);
+	name_rule(rules, v, &why, rule);
+	tell_allowed(x, buf_view(kind), rule);
+}
+
+static bool is_set(const struct pol_list *a, const struct pol_list *b)
+{
+	return a->set || b->set;
+}
+
+/* Holds the body to one rule. On success it is in its canonical form. */
+static int judge_body(const struct http_exchange *x, const struct net_rule *rule, struct buf *body, struct ruling *no)
+{
+	if (is_set(&rule->graphql.types, &rule->graphql.operations) && rpc_judge_graphql(&rule->graphql, x->request, body, no) < 0)
+		return -1;
+	if (is_set(&rule->mcp.tools, &rule->mcp.methods) && rpc_judge_mcp(&rule->mcp, x->request, body, no) < 0)
+		return -1;
+	return 0;
+}
+
+/*
+ * The first rule that goes along with head and body. Each judges a copy: what one has refused is of no use to the next. 0: v is the verdict, and the body is the one
+ * to send; -1: refused.
+ */
+static int find_body_rule(struct http_exchange *x, struct net_request *q, struct net_verdict *v)
+{
+	const struct net_request first_question = *q;
+	const struct net_verdict first = *v;
+	struct ruling no = {0}, later;
+
+	while (v->allow && v->body) {
+		AUTO_BUF copy = {0};
+
+		buf_init(&copy, EXCHANGE_RPC_MAX + 4096);
+		if (buf_sv(&copy, buf_view(&x->body)) < 0)
+			return refuse_form(x, 503, NULL, "out of memory");
+		if (judge_body(x, v->found.fits, &copy, no.status ? &later : &no) == 0) {
+			buf_done(&x->body);
+			x->body = copy;
+			copy = (struct buf){0};
+			return 0;
+		}
+		q->from = v->next;
+		net_rules_request(x->relay->now->rules, q, v);
+	}
+	return v->allow ? 0 : deny_body(x, &first_question, &first, &no);
+}
+
+/* The body was collected, or there is none. */
+static int judge_whole(struct http_exchange *x, struct net_request *q, struct net_verdict *v)
+{
+	if (find_body_rule(x, q, v) < 0)
+		return -1;
+	if (x->collected && x->relay->placeholders && placeholder_find(x->relay->placeholders, buf_view(&x->body)) != PLACEHOLDER_NONE)
+		return placeholders_refuse(x, "body");
+	return 0;
+}
+
+int http_exchange_judge_network(struct http_exchange *x)
+{
+	struct http_field fields[HTTP_MAX_FIELDS];
+	struct http_request head = *x->request;
+	struct net_request q = question(x->request);
+	struct net_verdict v;
+
+	if (sv_is(head.method, "CONNECT"))
+		return refuse_form(x, 405, "open a connection for it", "CONNECT must be the first request of a connection to the proxy");
+	if (x->origin->proxy && head.tls)
+		return refuse_form(x, 400, "use CONNECT", "the proxy does not make https:// out of a plain request");
+	net_rules_request(x->relay->now->rules, &q, &v);
+	if (!v.allow)
+		return deny(x, &q, &v);
+	if (v.body && head.body && !x->collected)
+		return http_exchange_collect(x, EXCHANGE_RPC_MAX);
+	if ((v.body || x->collected) && judge_whole(x, &q, &v) < 0)
+		return -1;
+	if (x->relay->placeholders) {
+		if (head.fields.n)
+			memcpy(fields, head.fields.v, head.fields.n * sizeof(fields[0]));
+		head.fields.v = fields;
+		if (placeholders_check_head(x, &head, v.credential != NULL) < 0)
+			return -1;
+	}
+	/* before `allowed` uses the text that a shortened target lives in */
+	if (http_exchange_send(x, &head, 0) < 0)
+		return -1;
+	allowed(x, &q, &v);
+	return 0;
+}
+
+bool http_exchange_allowed_still(const struct http_exchange *x)
+{
+	struct net_request q;
+	struct net_verdict v;
+
+	if (x->origin->inference)
+		return inference_allowed_still(x);
+	q = question(x->request);
+	net_rules_request(x->relay->now->rules, &q, &v);
+	return v.allow;
+}

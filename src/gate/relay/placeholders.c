@@ -1,0 +1,122 @@
+#include "gate/relay/placeholders.h"
+
+#include <errno.h>
+
+#include "gate/relay/session.h"
+#include "gate/relay/tell.h"
+#include "vault/placeholder_set.h"
+
+/*
+ * One scan runs over all heads, text after text, so that a request costs no allocation. Between two of them stand line feeds, which no text has: what was
+ * begun in one is not found to be completed by the next.
+ */
+static int look(struct http_exchange *x, struct sv text)
+{
+	struct placeholder_scan *scan = x->relay->http->heads;
+	int found = placeholder_scan_feed(scan, text);
+
+	return found == PLACEHOLDER_NONE ? placeholder_scan_feed(scan, sv_n("\n\n\n", 3)) : found;
+}
+
+static int look_at_fields(struct http_exchange *x, const struct http_fields *f)
+{
+	int found = PLACEHOLDER_NONE;
+	uint32_t i;
+
+	for (i = 0; i < f->n && found == PLACEHOLDER_NONE; i++) {
+		found = look(x, f->v[i].value);
+		if (found == PLACEHOLDER_NONE)
+			found = look(x, f->v[i].name);
+	}
+	return found;
+}
+
+/* A scan that has found one says so for ever. False: there is no memory for another, and nothing more can be judged. */
+static bool look_anew(struct http_exchange *x)
+{
+	struct relay_http *http = x->relay->http;
+	struct placeholder_scan *scan = placeholder_scan_new(x->relay->placeholders);
+
+	if (!scan)
+		return false;
+	placeholder_scan_free(http->heads);
+	http->heads = scan;
+	return true;
+}
+
+bool placeholders_in_fields(struct http_exchange *x, const struct http_fields *fields)
+{
+	if (!x->relay->placeholders || look_at_fields(x, fields) == PLACEHOLDER_NONE)
+		return false;
+	(void)look_anew(x);
+	return true;
+}
+
+int placeholders_refuse(struct http_exchange *x, const char *where)
+{
+	struct denial d;
+
+	denial_set(&d, 403, "policy_denied", "credentials are added outside of the sandbox, to requests that a rule with that credential allows: leave it out",
+		   "a placeholder for a credential is in the %s of this request", where);
+	d.domain = x->origin->inference ? "inference" : "network";
+	tell_denied(x, "", d.detail);
+	return http_exchange_refuse(x, &d);
+}
+
+static bool has(struct http_exchange *x, struct sv text)
+{
+	return placeholder_find(x->relay->placeholders, text) != PLACEHOLDER_NONE;
+}
+
+static void drop_fields(struct http_exchange *x, struct http_fields *f)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < f->n; i++)
+		if (!has(x, f->v[i].value))
+			f->v[n++] = f->v[i];
+	f->n = n;
+}
+
+/* The parameters of the query that have none. */
+static struct sv drop_parameters(struct http_exchange *x, struct sv target)
+{
+	struct buf *out = &x->relay->http->text;
+	const char *mark = memchr(target.p, '?', target.n), *end = target.p + target.n, *at, *amp;
+	char joint = '?';
+
+	if (!mark)
+		return target;
+	buf_clear(out);
+	(void)buf_add(out, target.p, (size_t)(mark - target.p));
+	for (at = mark + 1; at <= end; at = amp + 1) {
+		amp = at < end ? memchr(at, '&', (size_t)(end - at)) : NULL;
+		amp = amp ? amp : end;
+		if (has(x, sv_n(at, (size_t)(amp - at))))
+			continue;
+		(void)buf_char(out, joint);
+		(void)buf_add(out, at, (size_t)(amp - at));
+		joint = '&';
+	}
+	return buf_failed(out) ? target : buf_view(out);
+}
+
+int placeholders_check_head(struct http_exchange *x, struct http_request *head, bool may_drop)
+{
+	bool in_target;
+
+	if (!x->relay->placeholders)
+		return 0;
+	in_target = look(x, head->target) != PLACEHOLDER_NONE;
+	if (!in_target && look_at_fields(x, &head->fields) == PLACEHOLDER_NONE)
+		return 0;
+	if (!look_anew(x) || !may_drop)
+		return placeholders_refuse(x, in_target ? "target" : "fields");
+	drop_fields(x, &head->fields);
+	head->target = drop_parameters(x, head->target);
+	/* what is left is in the path, in a name, or goes over a parameter's end */
+	if (look(x, head->target) == PLACEHOLDER_NONE && look_at_fields(x, &head->fields) == PLACEHOLDER_NONE)
+		return 0;
+	(void)look_anew(x);
+	return placeholders_refuse(x, "target or in the name of a field");
+}

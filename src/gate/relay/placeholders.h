@@ -1,0 +1,20 @@
+/*
+ * placeholders: what stands for credentials inside the sandbox, found in a request where it must not be. See exchange.h.
+ */
+#ifndef CORDON_RELAY_PLACEHOLDERS_H
+#define CORDON_RELAY_PLACEHOLDERS_H
+
+#include "gate/relay/exchange.h"
+
+/*
+ * Looks through target and fields of *head. Where may_drop, egress puts a credential into this request: fields and parameters of the query that have a placeholder are left
+ * out of *head, whose fields are the caller's own array; a target that becomes shorter lives in relay_http.text. 0, or -1: refused.
+ */
+int placeholders_check_head(struct http_exchange *x, struct http_request *head, bool may_drop);
+
+bool placeholders_in_fields(struct http_exchange *x, const struct http_fields *fields);
+
+/* Refuses the request, for having one in `where`. Returns -1. */
+int placeholders_refuse(struct http_exchange *x, const char *where);
+
+#endif

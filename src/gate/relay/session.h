@@ -1,0 +1,64 @@
+/*
+ * session: what sessions of both versions have in common, and what all of them share.
+ *
+ * A session owns its stream. It ends at most once, by session_end(): the stream is closed then, and nothing of it is called any more; its memory goes at the end of
+ * the loop's iteration, so that callers further up the stack may still look at `dead`.
+ */
+#ifndef CORDON_RELAY_SESSION_H
+#define CORDON_RELAY_SESSION_H
+
+#include "base/buf.h"
+#include "gate/relay/relay.h"
+
+struct budget;		 /* gate/inference/budget.h */
+struct placeholder_scan; /* vault/placeholder_set.h */
+struct session;
+
+enum {
+	SESSION_READ = 16 * 1024, /* a record of TLS */
+	/* Milliseconds. */
+	SESSION_HEAD = 10 * 1000,     /* from the first byte of a head to its last */
+	SESSION_IDLE = 60 * 1000,     /* between requests */
+	SESSION_PROGRESS = 60 * 1000, /* without a byte of a body, in either direction */
+	SESSION_HANGUP = 30 * 1000,   /* for the answer to a client that sends no more, and may be gone */
+	SESSION_FOREVER = 24 * 3600 * 1000,
+};
+
+struct relay_http {
+	struct session *sessions;
+	struct budget *budget;
+	struct placeholder_scan *heads; /* runs over all heads, one after the other; NULL: there are no placeholders */
+	size_t collected;		/* bytes of bodies that are being collected */
+	struct buf text;		/* of whoever is running: empty between calls */
+	char in[SESSION_READ];		/* the same */
+	char out[SESSION_READ];
+};
+
+/* How each version does what is asked of any session. */
+struct session_kind {
+	void (*judge_again)(struct session *s);
+	void (*stop)(struct session *s); /* exchanges and buffers, before the stream is closed */
+	void (*free)(struct session *s);
+};
+
+struct session {
+	const struct session_kind *kind;
+	struct relay *relay;
+	struct stream *stream; /* NULL: it has ended, or was handed on */
+	struct http_origin origin;
+	struct session *next, *prev;
+	struct loop_timer timer;
+	struct loop_task task;
+	bool dead;
+};
+
+void session_begin(struct session *s, const struct session_kind *kind, struct relay *r, struct stream *stream, const struct http_origin *o);
+
+enum session_close {
+	SESSION_CLOSE,	 /* in peace: what was written arrives */
+	SESSION_ABORT,	 /* at once */
+	SESSION_HAND_ON, /* the stream belongs to somebody else now */
+};
+void session_end(struct session *s, enum session_close how);
+
+#endif
