@@ -37,7 +37,7 @@ struct drive {
 	int control, calls, vault, raw_link;
 	pid_t pid;
 	uint64_t generation;
-	struct policy *policy;
+	struct policy *policy; /* the last one that was sent */
 	bool gone;
 	int held;
 	struct loop_watch on_control;
@@ -72,6 +72,7 @@ static int policy_fd(struct drive *d, const char *file)
 
 	buf_init(&text, 1 << 20);
 	buf_init(&bytes, POLICY_CODEC_MAX);
+	policy_free(d->policy);
 	if (buf_read_file(&text, file) < 0 || !(d->policy = memory_policy(text.p, NULL, &err))) {
 		printf("# %s: %s\n", file, err.text);
 		exit(99);
@@ -331,12 +332,12 @@ static void par(struct drive *d, char *words)
 	char *rest = NULL;
 	size_t n = strtoul(words, &rest, 10), i, done = 0, ok = 0, turns = 0;
 	struct asked *a = calloc(n ? n : 1, sizeof(*a));
+	char **copies = calloc(n ? n : 1, sizeof(*copies)); /* borrowed by the exchanges until they end */
 
 	for (i = 0; i < n; i++) {
-		char *copy = strdup(rest); /* borrowed by the exchange until it ends */
-
+		copies[i] = strdup(rest);
 		a[i].quiet = true;
-		ask(d, &a[i], copy);
+		ask(d, &a[i], copies[i]);
 	}
 	while (done < n && turns++ < 4000 && !d->gone) {
 		loop_step(d->loop, 10);
@@ -348,8 +349,11 @@ static void par(struct drive *d, char *words)
 	printf("= %zu of %zu ok, %zu done\n", ok, n, done);
 	if (done < n)
 		exit(98);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		buf_done(&a[i].body);
+		free(copies[i]);
+	}
+	free(copies);
 	free(a);
 }
 
@@ -508,7 +512,7 @@ static void command(struct drive *d, char *line)
 static void send_grant(struct drive *d, char *text)
 {
 	char *save = NULL, *w[6];
-	struct grant g = {.arena = arena_new(), .n_hosts = 1, .placeholders = {"", "", ""}, .inject = {.name = "", .before = "", .after = "", .user = "", .region = "", .service = ""}};
+	struct grant g = {.n_hosts = 1, .placeholders = {"", "", ""}, .inject = {.name = "", .before = "", .after = "", .user = "", .region = "", .service = ""}};
 	const char *hosts[1];
 	struct buf b;
 	size_t i;
@@ -540,7 +544,8 @@ static void send_grant(struct drive *d, char *text)
 	if (grant_encode(&g, &b) < 0 || wire_send(d->vault, VAULT_GRANT, buf_view(&b), NULL, 0) < 0)
 		exit(99);
 	buf_done(&b);
-	grant_free(&(struct grant){0});
+	for (i = 0; i < GRANT_PARTS; i++)
+		secret_free(g.parts[i]);
 }
 
 static void start(struct drive *d, const char *egress, int fds[4][2])
@@ -562,7 +567,7 @@ static void start(struct drive *d, const char *egress, int fds[4][2])
 
 int main(int argc, char **argv)
 {
-	struct drive d = {.held = -1, .generation = 1};
+	struct drive d = {.held = -1, .generation = 1, .policy = policy_new()};
 	struct gate_egress_setup s = {.generation = 1, .proxy = {"", 0}};
 	int fds[4][2], i, files[2], status = 0;
 	uint32_t n_grants = 0;
@@ -618,6 +623,9 @@ int main(int argc, char **argv)
 	}
 	(void)shutdown(d.control, SHUT_WR);
 	pump(&d, 300);
+	link_free(d.link);
+	loop_free(d.loop);
+	policy_free(d.policy);
 	if (waitpid(d.pid, &status, 0) == d.pid)
 		printf("exit %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	return 0;

@@ -179,10 +179,15 @@ int egress_run(struct egress *e)
 
 void egress_done(struct egress *e)
 {
+	loop_watch_remove(&e->on_control);
+	loop_watch_remove(&e->on_calls);
+	loop_watch_remove(&e->on_vault);
 	exchanges_free(e);
 	link_free(e->link);
 	pool_free(e->pool);
 	tunnels_free(e->tunnels);
+	if (e->loop)
+		(void)loop_step(e->loop, 0); /* connections let go of their memory at the end of an iteration */
 	resolver_free(e->resolver);
 	tls_client_free(e->tls);
 	events_free(e->events);

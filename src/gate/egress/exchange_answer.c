@@ -190,6 +190,17 @@ static void cook(struct exchange *x, struct sv *in)
 	}
 }
 
+/* Behind what waits already; what was taken from its front makes room. */
+static int keep_raw(struct exchange *x, struct sv bytes)
+{
+	if (x->raw_at) {
+		x->raw.n -= x->raw_at;
+		memmove(x->raw.p, x->raw.p + x->raw_at, x->raw.n);
+		x->raw_at = 0;
+	}
+	return buf_sv(&x->raw, bytes);
+}
+
 static void on_data(struct call *c, struct sv bytes)
 {
 	struct exchange *x = exchange_of(c);
@@ -200,7 +211,7 @@ static void on_data(struct call *c, struct sv bytes)
 		cook(x, &bytes);
 	if (x->over)
 		return;
-	if (bytes.n && buf_sv(&x->raw, bytes) < 0) {
+	if (bytes.n && keep_raw(x, bytes) < 0) {
 		fail(x, GATE_FAILURE_INTERNAL, NULL);
 		return;
 	}
