@@ -132,6 +132,11 @@ def serve_one(c, number):
         c.send(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n")
     elif path == "/head":
         c.send(b"HTTP/1.1 200 OK\r\nContent-Length: 12345\r\n\r\n")
+    elif path == "/trap":
+        answer(c, b"trap")
+        c.until(b"\r\n\r\n")
+        log("trapped")
+        return False
     elif path == "/slow":
         time.sleep(0.3)
         answer(c, b"slow")

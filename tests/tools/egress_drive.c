@@ -469,6 +469,7 @@ static void command(struct drive *d, char *line)
 	AUTO_BUF body = {0};
 	char host[256];
 	unsigned port;
+	ssize_t n;
 	int fd;
 
 	buf_init(&body, 256);
@@ -485,7 +486,9 @@ static void command(struct drive *d, char *line)
 	} else if (strcmp(line, "hold") == 0 && sscanf(rest, "%255s %u", host, &port) == 2) {
 		d->held = open_tunnel(d, host, port, 3);
 	} else if (strcmp(line, "held") == 0) {
-		printf("= %s\n", recv(d->held, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0 ? "cut" : "open");
+		while ((n = recv(d->held, &byte, 1, MSG_DONTWAIT)) > 0)
+			;
+		printf("= %s\n", n == 0 ? "cut" : "open");
 	} else if (strcmp(line, "policy") == 0) {
 		fd = policy_fd(d, rest);
 		wire_put_u64(&body, ++d->generation);

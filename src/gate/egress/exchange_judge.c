@@ -238,6 +238,7 @@ bool exchange_judge(struct exchange *x, bool whole)
 		return true;
 	if (!(x->inference ? judge_model(x, whole, true) : judge_network(x, whole, true)))
 		return false;
+	x->whole = whole;
 	x->hash = wants_hash(x);
 	x->collect = x->collect || x->hash;
 	return true;
@@ -246,14 +247,18 @@ bool exchange_judge(struct exchange *x, bool whole)
 bool exchange_still_allowed(struct exchange *x)
 {
 	const struct upstream *u = x->call.up;
-	struct net_request q = question(x);
+	bool collect = x->collect;
+	struct net_request q;
 	struct net_verdict v;
 
-	if (x->inference)
-		return judge_model(x, false, false);
-	if (!judge_network(x, false, false))
+	x->collect = false;
+	if (!(x->inference ? judge_model(x, false, false) : judge_network(x, false, false)))
 		return false;
-	if (!u || !u->has_address)
+	if (x->collect && !collect && !x->whole)
+		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy now wants to see the body of this request, which has gone out in part");
+	x->collect = collect;
+	q = question(x);
+	if (x->inference || !u || !u->has_address)
 		return true;
 	net_rules_address(x->egress->now->rules, &u->address, &q, u->fixed, &v);
 	return v.allow ? true : deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &u->address, &v);

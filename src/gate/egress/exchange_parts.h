@@ -41,6 +41,7 @@ struct exchange {
 	uint64_t sent;	 /* of its body */
 	bool collect;	 /* its body must be there as a whole first */
 	bool hash;	 /* and be hashed, for a signature */
+	bool whole;	 /* it was, and was judged */
 	bool ended;	 /* all of it came */
 	bool discard;	 /* nobody wants the rest of it */
 	bool retried;

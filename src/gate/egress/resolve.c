@@ -115,8 +115,9 @@ static int read_pins(struct resolver *r, const struct gate_pin *pins, uint32_t n
 int resolver_new(struct loop *loop, const struct gate_pin *pins, uint32_t n, struct resolver **ret, struct error *err)
 {
 	char lookups[] = "b";
+	/* no domains to search: the flag alone does not keep ares_getaddrinfo() from it */
 	struct ares_options options = {.flags = ARES_FLAG_NOALIASES | ARES_FLAG_NOSEARCH, .timeout = TRY_TIMEOUT, .tries = TRIES, .lookups = lookups,
-				       .sock_state_cb = on_socket_state};
+				       .domains = NULL, .ndomains = 0, .sock_state_cb = on_socket_state};
 	struct resolver *r = calloc(1, sizeof(*r));
 	int status;
 
@@ -130,7 +131,7 @@ int resolver_new(struct loop *loop, const struct gate_pin *pins, uint32_t n, str
 		buf_clear(&r->hosts);
 	r->arena = arena_new();
 	status = r->arena ? ares_init_options(&r->channel, &options, ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS |
-						      ARES_OPT_SOCK_STATE_CB) : ARES_ENOMEM;
+						      ARES_OPT_DOMAINS | ARES_OPT_SOCK_STATE_CB) : ARES_ENOMEM;
 	r->has_channel = status == ARES_SUCCESS;
 	if (!r->has_channel || read_pins(r, pins, n, err) < 0) {
 		if (!r->has_channel)
