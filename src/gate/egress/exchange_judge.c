@@ -234,8 +234,10 @@ static bool wants_hash(const struct exchange *x)
 
 bool exchange_judge(struct exchange *x, bool whole)
 {
-	if (x->hash) /* it was judged when its head came, and waited only to be signed */
+	if (x->hash) { /* it was judged when its head came, and waited only to be signed */
+		set_length(x);
 		return true;
+	}
 	if (!(x->inference ? judge_model(x, whole, true) : judge_network(x, whole, true)))
 		return false;
 	x->whole = whole;

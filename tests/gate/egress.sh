@@ -1,0 +1,333 @@
+#!/bin/bash
+# A real cordon-egress between a played relay, supervisor and vault (tools/egress_drive.c) and real upstreams: servers that misbehave on demand (upstream.py), nginx for HTTP/2, a
+# resolver (dns.py) and a proxy. Everything happens in a network namespace of its own.
+if [ -z "${EGRESS_INSIDE:-}" ]; then
+	for how in -rmn -mn; do
+		EGRESS_INSIDE=1 unshare $how true 2>/dev/null && EGRESS_INSIDE=1 exec unshare $how bash "$0" "$@"
+	done
+fi
+. "$(dirname "$0")/../lib.sh"
+if [ -z "${EGRESS_INSIDE:-}" ]; then
+	skip "egress against real upstreams" "no namespace of our own here"
+	finish
+fi
+egress=$CORDON_BUILD/cordon-egress
+drive=$CORDON_BUILD/tests/egress-drive
+here=$tests_dir/gate
+cd "$tmp" || exit 99
+pids=()
+stop_servers()
+{
+	kill "${pids[@]}" 2>/dev/null
+	tap_cleanup
+}
+trap stop_servers EXIT
+
+ip link set lo up
+printf 'nameserver 127.0.0.1\nsearch evil.example\n' >resolv.conf
+printf '127.0.0.7 hosts.dns.test\n' >hosts
+mount --bind resolv.conf /etc/resolv.conf && mount --bind hosts /etc/hosts || exit 99
+
+# authority NAME CN; leaf NAME CA HOSTS DAYS
+authority()
+{
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$1.key" -out "$1.pem" -days 30 -subj "/CN=$2" 2>/dev/null
+}
+leaf()
+{
+	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$1.key" -out "$1.csr" -subj "/CN=$1" 2>/dev/null
+	printf 'subjectAltName=%s\n' "$3" >"$1.ext"
+	openssl x509 -req -in "$1.csr" -CA "$2.pem" -CAkey "$2.key" -CAcreateserial -days "$4" -extfile "$1.ext" -out "$1.pem" 2>/dev/null
+}
+authority ca "Test CA"
+authority other "Another CA"
+leaf server ca DNS:up.test,DNS:echo.test 10
+leaf expired ca DNS:up.test 0
+python3 "$here/upstream.py" 8443 tls.log server.pem server.key >ready.tls & pids+=($!)
+python3 "$here/upstream.py" 8444 expired.log expired.pem expired.key >ready.expired & pids+=($!)
+python3 "$here/upstream.py" 8080 plain.log >ready.plain & pids+=($!)
+python3 "$here/dns.py" dns.log good.dns.test=127.0.0.7 priv.dns.test=127.0.0.1,10.0.0.1 mixed.dns.test=127.0.0.1,127.0.0.7,fd00::1 \
+	meta.dns.test=169.254.169.254 map.dns.test=::ffff:127.0.0.1 nat64.dns.test=64:ff9b::7f00:1 >ready.dns & pids+=($!)
+python3 "$here/echo.py" 8022 echo.log >ready.echo & pids+=($!)
+python3 "$here/proxy.py" 3128 proxy.log >ready.proxy & pids+=($!)
+for _ in $(seq 100); do
+	[ "$(cat ready.* | grep -c ready)" = 6 ] && break
+	sleep 0.05
+done
+
+key=sk-realsecret-0123456789
+place=sk-placeholder-AAAAAAAAA
+grant="k|up.test|x-api-key|-|$key|$place"
+pins=(pin up.test=127.0.0.1 pin echo.test=127.0.0.1 pin name.test=127.0.0.1)
+
+# run POLICY ARGUMENT... <COMMANDS: the driver's output, in $out
+run()
+{
+	local policy=$1
+	shift
+	out=$(timeout 120 "$drive" "$egress" "$policy" ca.pem "$@" 2>&1)
+	grep -E 'Sanitizer|runtime error' <<<"$out" >>complaints
+}
+count()
+{
+	grep -c -- "$1" <<<"$out"
+}
+
+cat >plain.yaml <<'END'
+network:
+  mode: allowlist
+  allow:
+    - {host: up.test, ports: [8443, 8444, 8080, 9999]}
+    - {host: name.test, ports: [8443]}
+    - {host: echo.test, ports: [8022, 9998]}
+    - {host: "*.dns.test", ports: [8022]}
+    - {host: 127.0.0.1, ports: [8022]}
+    - {host: localhost, ports: [8022]}
+    - {cidr: 127.0.0.7/32, ports: [8022]}
+END
+cat >key.yaml <<'END'
+network:
+  mode: allowlist
+  allow:
+    - {host: up.test, ports: [8443, 8445], credential: k, paths: ["/**"]}
+    - {host: echo.test, ports: [8443]}
+END
+printf 'network: {mode: none}\n' >none.yaml
+
+run plain.yaml "${pins[@]}" <<'END'
+req GET https://up.test:8443/one
+req GET https://up.test:8443/two?secret=query
+req GET http://up.test:8080/three
+req POST https://up.test:8443/echo d:abc t:x-sum=1
+req POST https://up.test:8443/echo n:300000 len:300000
+req HEAD https://up.test:8443/head
+req GET https://up.test:8443/none
+req GET https://up.test:8443/not-modified
+req GET https://up.test:8443/close-body
+req GET https://up.test:8443/ws ws
+END
+is "a connection is used again" "$(grep -c 'x-conn: 1' <<<"$out")" 3
+like "bodies of declared length arrive" "$out" "body 3000[0-9]+ POST /echo"
+like "bodies in chunks arrive, with trailers" "$(cat tls.log)" "body 3 abc x-sum: 1"
+like "HEAD, 204 and 304 have no body" "$out" "= 200 OK length 12345"$'\n'"= 204 No Content length -1"$'\n'"= 304 Not Modified length 5"
+like "a body may end with its connection" "$out" "body 11 until close"
+like "websockets carry bytes both ways" "$out" "= 101 .*body 6 HELLO!"
+like "egress ends well when its supervisor goes" "$out" "exit 0"
+
+run plain.yaml "${pins[@]}" <<'END'
+req GET https://name.test:8443/
+req GET https://up.test:9999/
+req GET https://up.test:8444/
+req GET https://elsewhere.test:8443/path?q=private-query
+req GET https://up.test:8443/x target:/a/../b
+req GET https://up.test:8443/x target:/a%2e%2e/b
+req GET https://up.test:8443/x host:UP.test
+req GET https://up.test:8443/x host:up.test.
+req CONNECT https://up.test:8443/x
+req TRACE https://up.test:8443/x
+req POST https://up.test:8443/echo d:abcdef len:3
+req POST https://up.test:8443/echo d:abc len:9
+END
+like "a certificate for another name is refused" "$out" "failed certificate_wrong_name"
+like "a closed port is told as such" "$out" "failed connection_refused"
+like "an expired certificate is refused" "$out" "failed certificate_expired"
+like "egress judges again: the rule and where it is written are told" "$out" "! network deny 1 GET https://elsewhere.test:8443/path \| network.mode allowlist \(p.yaml:3\)"
+is "no query is ever told" "$(count private-query)" 0
+is "requests that no reader would make are refused" "$(count 'failed policy_denied: the request is not in its canonical form')" 6
+is "bodies that are not as long as they said are refused" "$(count "failed bad_answer: the request's body")" 2
+is "nothing of the refused arrived" "$(grep -c 'GET /a\|TRACE\|CONNECT' tls.log)" 0
+out=$(echo "req GET https://up.test:8443/" | "$drive" "$egress" plain.yaml other.pem "${pins[@]}" 2>&1)
+like "a certificate of an unknown authority is refused" "$out" "failed certificate_untrusted"
+
+: >tls.log
+run key.yaml "${pins[@]}" grant "$grant" <<'END'
+req GET https://up.test:8443/reflect h:x-api-key=sk-placeholder-AAAAAAAAA h:accept-encoding=gzip,br
+req GET https://up.test:8443/reflect-split
+req GET https://up.test:8443/reflect-gzip
+req GET https://up.test:8443/reflect-deflate
+req GET https://up.test:8443/reflect-br
+req GET https://up.test:8443/gzip-cut
+req GET https://up.test:8443/bomb slow
+req GET https://up.test:8443/big slow
+req GET https://echo.test:8443/echo h:x-api-key=mine
+par 60 GET https://up.test:8443/slow
+END
+is "the credential arrives at its host, once" "$(head -1 tls.log | cut -d' ' -f3-)" "GET /reflect HTTP/1.1 ~ Host: up.test:8443 ~ accept-encoding: identity ~ x-api-key: $key"
+is "no answer holds the credential" "$(count "$key")" 0
+is "nor a coded form of it" "$(count "$(printf %s "$key" | base64 | cut -c1-28)")" 0
+like "it is scrubbed in reason, fields and body" "$out" "= 200 $place length 69"$'\n'"  x-echo: $place"$'\n'"  body 69 key $place b64"
+like "in interim answers, pieces and trailers" "$out" "x-early: $place.*trailer x-trail: $place"$'\n'"  body 24 $place"
+is "in gzip and deflate" "$(count "body 76 key $place$place$place")" 2
+like "what cannot be looked into is refused" "$out" "failed bad_answer: the answer is compressed"
+like "compression that ends too early is an error" "$out" "failed answer_cut"
+is "a slow reader slows the server down, a bomb too" "$(count '= held 131072')" 2
+like "a bomb goes by in small pieces" "$out" "body 50000000 "
+is "the credential goes nowhere else" "$(grep '/echo' tls.log | grep -c "$key")" 0
+like "many at once" "$out" "= 60 of 60 ok"
+
+run key.yaml "${pins[@]}" grant "$grant" <<'END'
+req GET https://up.test:8443/cut
+req GET https://up.test:8443/cut-head
+req GET https://up.test:8443/smuggle
+req GET https://up.test:8443/extra
+req GET https://up.test:8443/one
+req GET https://up.test:8443/trap
+req GET https://up.test:8443/two
+req GET https://up.test:8443/trap
+req POST https://up.test:8443/three
+END
+is "answers that are cut are told as such" "$(count '= failed answer_cut')" 3
+like "an answer that two readers could read differently is refused" "$out" "failed bad_answer: the server's answer is malformed"
+is "bytes behind an answer poison nobody" "$(count 'body 10 hello /one')/$(count poisoned)" 1/0
+like "a stale connection costs an idempotent request nothing" "$out" "body 10 hello /two"
+is "and a request that may have done something is not sent twice" "$(grep -c 'POST /three' tls.log)" 0
+
+cat >model.yaml <<'END'
+network: {mode: none}
+inference:
+  providers:
+    local: {kind: openai, url: "http://127.0.0.1:8080/v1", models: ["m-*"], max_requests: 9, max_output_tokens: 40}
+END
+: >plain.log
+run model.yaml <<'END'
+req POST http://127.0.0.1:8080/v1/chat/completions i:0 h:content-type=application/json d:{"model":"m-1","messages":[]}
+req POST http://127.0.0.1:8080/v1/chat/completions i:0 h:content-type=application/json d:{"model":"x-1","messages":[]}
+req POST http://127.0.0.1:8080/v1/files i:0 h:content-type=application/json d:{}
+req POST http://127.0.0.1:8022/v1/chat/completions i:0 h:content-type=application/json d:{"model":"m-1","messages":[]}
+req POST http://127.0.0.1:8080/v1/chat/completions i:7 h:content-type=application/json d:{"model":"m-1","messages":[]}
+req GET http://127.0.0.1:8080/one
+req POST http://127.0.0.1:8080/v1/chat/completions i:0 h:content-type=application/json d:{"model":"m-1","messages":[]}
+req POST http://127.0.0.1:8080/v1/chat/completions i:0 h:content-type=application/json d:{"model":"m-1","messages":[]}
+END
+is "a model is reached without a network" "$(count '= 200 OK')" 2
+is "other models, endpoints, hosts, providers and the network are not" "$(count 'failed policy_denied')" 5
+is "nothing of the refused arrived" "$(grep -c '^conn' plain.log)" 2
+like "tokens are counted, and the next request over the budget refused" "$out" "failed budget_used_up.* m-1 2/22/44"
+
+run plain.yaml "${pins[@]}" <<'END'
+tunnel echo.test 8022 abc
+tunnel echo.test 9998 abc
+tunnel localhost 8022 abc
+tunnel 127.0.0.1 8022 abc
+tunnel good.dns.test 8022 abc
+tunnel hosts.dns.test 8022 abc
+tunnel mixed.dns.test 8022 abc
+tunnel priv.dns.test 8022 abc
+tunnel meta.dns.test 8022 abc
+tunnel map.dns.test 8022 abc
+tunnel nat64.dns.test 8022 abc
+tunnel none.dns.test 8022 abc
+tunnel denied.test 8022 abc
+tunnel up.test 8443 abc
+hold echo.test 8022
+held
+policy none.yaml
+held
+tunnel echo.test 8022 abc
+END
+is "tunnels carry bytes, to addresses that passed alone" "$(count '= up, got hi ABC')" 4
+is "names do not lead below the floor, however it is written" "$(count 'failed policy_denied: the name leads to')" 4
+is "nor do addresses" "$(count 'only a cidr rule opens one\.$')" 4
+is "a name that does not exist is told as such" "$(count 'failed name_not_resolved')" 1
+is "no name is looked up that was not allowed" "$(grep -c 'denied.test\|evil.example' dns.log)" 0
+like "a reload cuts what it forbids" "$out" "= open"$'\n'".*cut: the policy no longer allows it"$'\n'"= cut"
+
+sed '$a\  max_bytes_out: 3M' plain.yaml >quota.yaml
+: >echo.log
+run quota.yaml "${pins[@]}" <<'END'
+flood echo.test 8022 200000000
+wait 200
+tunnel echo.test 8022 abc
+req GET https://up.test:8443/one
+END
+like "a tunnel is cut at the quota" "$out" "cut: the run has sent all that it may"
+ok "and no more than the quota arrived" test "$(sort -n echo.log | tail -1)" -le 3145728
+is "nothing new begins after that" "$(count 'failed budget_used_up')" 2
+run quota.yaml "${pins[@]}" <<'END'
+req POST https://up.test:8443/echo n:9000000 len:9000000
+req GET https://up.test:8443/one
+END
+like "requests are cut at the quota too" "$out" "failed budget_used_up"
+
+cat >rules.yaml <<'END'
+network:
+  mode: allowlist
+  allow:
+    - {host: up.test, ports: [8443], paths: ["/gql"], graphql: {types: [query]}}
+    - {host: up.test, ports: [8443], paths: ["/rate"], rate: 2/m}
+    - {host: up.test, ports: [8443], paths: ["/aws"], methods: [POST], credential: aws}
+    - {host: up.test, ports: [8443], paths: ["/missing"], credential: missing}
+    - {host: up.test, ports: [8443], paths: ["/big"]}
+END
+: >tls.log
+run rules.yaml "${pins[@]}" grant 'aws|up.test|sigv4:execute-api|-|AKIDEXAMPLE/wJalrXUtnFEMI_K7MDENG|aws-placeholder-000000' <<'END'
+req POST https://up.test:8443/gql h:content-type=application/json d:{"query":"{a}"}
+req POST https://up.test:8443/gql h:content-type=application/json d:{"query":"mutation{a}"}
+req GET https://up.test:8443/rate
+req GET https://up.test:8443/rate
+req POST https://up.test:8443/aws d:hello
+req GET https://up.test:8443/missing
+req GET https://up.test:8443/other
+tunnel up.test 8443 abc
+END
+is "bodies are held to the rule again" "$(grep -c '/gql' tls.log)" 1
+is "a rate holds" "$(grep -c '/rate' tls.log)" 1
+like "a signature covers the body, which has a length then" "$(grep /aws tls.log)" "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/.*Content-Length: 5"
+like "without its credential a request is not sent" "$out" "failed credential_missing"
+is "other paths are refused, and tunnels past the rules" "$(count 'failed policy_denied')" 3
+
+: >proxy.log
+run plain.yaml proxy http://127.0.0.1:3128 <<'END'
+tunnel echo.test 8022 abc
+tunnel 127.0.0.1 8022 abc
+tunnel echo.test 9998 abc
+req GET https://up.test:8443/one
+req GET http://up.test:8080/two
+tunnel denied.test 8022 abc
+END
+like "through a proxy nothing is lost of a server that speaks first" "$out" "= up, got hi ABC"
+is "the proxy is asked by name, for what is allowed" "$(paste -sd, proxy.log)" \
+	"CONNECT echo.test:8022 HTTP/1.1,CONNECT echo.test:9998 HTTP/1.1,CONNECT up.test:8443 HTTP/1.1,GET http://up.test:8080/two HTTP/1.1"
+is "and certificates are checked behind it" "$(count '= 200 OK')" 2
+
+for said in "rawlink 00112233445566778899aabbccddeeff0011" "rawcalls 10" "rawcalls 77" "rawcalls 13"; do
+	run plain.yaml <<<"$said"
+	ok "a relay that says \"${said:0:12}\" ends egress" grep -qE '^exit [01]$' <<<"$out"
+done
+
+if command -v nginx >/dev/null; then
+	mkdir -p www ngx
+	head -c 3000000 /dev/zero | tr '\0' z >www/big
+	cat >nginx.conf <<END
+daemon off; worker_processes 1; user root; pid $tmp/ngx/pid; error_log $tmp/ngx/err;
+events { worker_connections 512; }
+http {
+	access_log off; client_body_temp_path $tmp/ngx; proxy_temp_path $tmp/ngx; fastcgi_temp_path $tmp/ngx; uwsgi_temp_path $tmp/ngx; scgi_temp_path $tmp/ngx;
+	client_max_body_size 100m;
+	server {
+		listen 127.0.0.1:8445 ssl http2; ssl_certificate $tmp/server.pem; ssl_certificate_key $tmp/server.key; root $tmp/www;
+		location /hi { default_type text/plain; return 200 "\$server_protocol \$connection key \$http_x_api_key"; }
+		location /up { proxy_pass http://127.0.0.1:8080/echo; proxy_request_buffering off; }
+		location /slow { proxy_pass http://127.0.0.1:8080/slow; }
+	}
+}
+END
+	nginx -c "$tmp/nginx.conf" -p "$tmp" 2>/dev/null & pids+=($!)
+	sleep 0.5
+	run key.yaml "${pins[@]}" grant "$grant" <<'END'
+req GET https://up.test:8445/hi
+par 250 GET https://up.test:8445/hi
+par 150 GET https://up.test:8445/slow
+req GET https://up.test:8445/big slow
+req POST https://up.test:8445/up n:1000000 len:1000000
+req HEAD https://up.test:8445/big
+END
+	like "HTTP/2 is spoken where the server offers it, and scrubbed" "$out" "body 39 HTTP/2.0 1 key $place"
+	like "hundreds at once go over few connections" "$out" "= 250 of 250 ok.*= 150 of 150 ok"
+	like "a slow reader has its own window" "$out" "= held 131072.*body 3000000 z"
+	like "uploads go over HTTP/2" "$out" "body 10001[0-9]+ POST /echo"
+else
+	skip "HTTP/2 against nginx" "nginx is missing"
+fi
+is "no sanitizer complained" "$(cat complaints)" ""
+finish
