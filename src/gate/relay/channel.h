@@ -23,7 +23,10 @@ struct channel;
 struct channel_events {
 	/* False: the other side says what it must not. The channel is gone then. */
 	bool (*message)(void *user, struct wire_message *m);
+	/* What is sent from inside of it may still arrive: the other side may only have ended its own. */
 	void (*gone)(void *user);
+	/* A message whose fds found no room in our table is lost, and nothing else. Without it, it is the end. */
+	bool fds_may_be_lost;
 };
 
 /* fd: non-blocking; the channel's from now on. 0 or -errno. */
@@ -36,7 +39,7 @@ int channel_send(struct channel *c, uint16_t type, struct sv body);
 /* More waits than a peer that reads would let wait; or it is gone. */
 bool channel_busy(const struct channel *c);
 
-/* Waits until all is sent, at most ms milliseconds; for the end of the process. */
-void channel_drain(struct channel *c, int ms);
+/* Nothing waits to be sent. */
+bool channel_idle(const struct channel *c);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * events: what the relay tells the supervisor, for the audit log and the report.
  *
- * Denials are told one by one, up to EVENTS_DENIALS a second; those above are counted and told as one at the second's end. What is allowed is told once for its kind (who decides
+ * Denials are told one by one, up to RELAY_EVENTS_DENIALS a second; those above are counted and told as one at the second's end. What is allowed is told once for its kind (who decides
  * what is one kind says so: "GET pypi.org:443" and the rule), then counted and told every second where the count grew, and at the end. Texts are escaped and cut here.
  *
  * Nothing is dropped: when the supervisor does not read, relay_takes_new() turns false, and what is counted waits. So there is never more to tell than
@@ -17,14 +17,14 @@
 #include "gate/relay/channel.h"
 #include "model/event.h"
 
-enum { EVENTS_DENIALS = 50, EVENTS_KINDS = 1024, EVENTS_TEXT = 400, EVENTS_MODELS = 64 };
+enum { RELAY_EVENTS_DENIALS = 50, RELAY_EVENTS_KINDS = 1024, RELAY_EVENTS_TEXT = 400, RELAY_EVENTS_MODELS = 64 };
 
 struct relay_events;
 
 struct relay_event {
 	enum event_domain domain;
 	bool allow;
-	struct sv kind;	   /* of what is allowed: what is told only once; at most EVENTS_TEXT bytes count */
+	struct sv kind;	   /* of what is allowed: what is told only once; at most RELAY_EVENTS_TEXT bytes count */
 	struct sv subject; /* "GET https://pypi.org/simple/" or "pypi.org:443"; no query, no credential */
 	struct sv rule;	   /* "network.allow pypi.org (policy.yaml:7)"; may be empty */
 	struct sv detail;  /* why; may be empty */
@@ -42,7 +42,7 @@ bool relay_events_count(struct relay_events *e, enum event_domain domain, struct
 /* Totals of the run. Requests are those that were judged, in tunnels the tunnel itself. */
 void relay_events_bytes(struct relay_events *e, uint64_t out, uint64_t in);
 void relay_events_request(struct relay_events *e, bool denied);
-/* What a model has used beyond what was said before. Past EVENTS_MODELS - 1 models they are added up as "(other)". */
+/* What a model has used beyond what was said before. Past RELAY_EVENTS_MODELS - 1 models they are added up as "(other)". */
 void relay_events_model(struct relay_events *e, struct sv provider, struct sv model, uint64_t requests, uint64_t input_tokens, uint64_t output_tokens);
 
 /* Tells all that is only counted so far; for the end. */

@@ -72,6 +72,7 @@ struct relay {
 	bool v6;    /* the sandbox can dial IPv6 */
 	bool quiet; /* nothing can be logged: refuse what is new. Ask relay_takes_new(). */
 	uint64_t n_connections, max_connections;
+	int last_fd; /* accepted connections stay below: the rest is for what egress dials for those that are there */
 	int status; /* of the process, when it stops */
 };
 

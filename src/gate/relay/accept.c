@@ -1,0 +1,181 @@
+#include "gate/relay/accept.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "gate/relay/dns.h"
+#include "gate/relay/guest.h"
+#include "gate/relay/http.h"
+#include "gate/relay/proxy.h"
+#include "gate/relay/transparent.h"
+
+/* TURN: connections from one listener before the others get their turn. REST_MS: where nothing wakes us earlier. */
+enum { TURN = 16, REST_MS = 1000 };
+
+struct listener {
+	struct relay_listeners *all;
+	struct loop_watch watch;
+	struct gate_listener what;
+	int fd;
+};
+
+struct relay_listeners {
+	struct relay *relay;
+	struct loop_timer rest;
+	bool resting;
+	unsigned n;
+	struct listener v[GATE_MAX_LISTENERS];
+};
+
+struct relay_listeners *relay_listeners_new(struct relay *r)
+{
+	struct relay_listeners *all = calloc(1, sizeof(*all));
+
+	if (all)
+		all->relay = r;
+	return all;
+}
+
+void relay_listeners_free(struct relay_listeners *all)
+{
+	unsigned i;
+
+	if (!all)
+		return;
+	loop_timer_cancel(&all->rest);
+	for (i = 0; i < all->n; i++) {
+		loop_watch_remove(&all->v[i].watch);
+		(void)close(all->v[i].fd);
+	}
+	free(all);
+}
+
+static void change_all(struct relay_listeners *all, unsigned events)
+{
+	unsigned i;
+
+	for (i = 0; i < all->n; i++)
+		(void)loop_watch_change(&all->v[i].watch, events | LOOP_LEVEL);
+}
+
+void relay_listeners_wake(struct relay_listeners *all)
+{
+	if (!all || !all->resting)
+		return;
+	all->resting = false;
+	loop_timer_cancel(&all->rest);
+	change_all(all, LOOP_READ);
+}
+
+static void on_rested(void *arg)
+{
+	relay_listeners_wake(arg);
+}
+
+static void rest(struct relay_listeners *all)
+{
+	if (all->resting)
+		return;
+	all->resting = true;
+	change_all(all, 0);
+	loop_timer_set(all->relay->loop, &all->rest, REST_MS, on_rested, all);
+}
+
+/* A provider's port: HTTP, as soon as there is a first byte. */
+static void on_inference(void *arg, unsigned events)
+{
+	struct guest *g = arg;
+	const struct http_origin o = {.inference = true, .provider = g->provider};
+	struct relay *r = g->relay;
+	struct stream *s;
+	int got = guest_read(g);
+
+	(void)events;
+	if (got == 0)
+		return;
+	s = guest_take_stream(g);
+	if (s)
+		http_serve(r, s, &o);
+}
+
+static void welcome(struct guest *g)
+{
+	switch (g->kind) {
+	case GATE_LISTEN_PROXY:
+		guest_phase(g, proxy_first);
+		break;
+	case GATE_LISTEN_TRANSPARENT:
+		transparent(g);
+		break;
+	case GATE_LISTEN_DNS_TCP:
+		guest_phase(g, relay_dns_stream);
+		break;
+	case GATE_LISTEN_INFERENCE:
+		guest_phase(g, on_inference);
+		break;
+	default:
+		guest_reset(g);
+	}
+}
+
+static bool has_room(struct relay *r)
+{
+	return r->n_connections < r->max_connections || relay_guests_shed(r);
+}
+
+static bool is_scarce(void)
+{
+	return errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+}
+
+static void on_listener(void *arg, unsigned events)
+{
+	struct listener *l = arg;
+	struct relay *r = l->all->relay;
+	struct guest *g;
+	unsigned i;
+	int fd;
+
+	(void)events;
+	for (i = 0; i < TURN; i++) {
+		if (!has_room(r)) {
+			rest(l->all);
+			return;
+		}
+		fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0 ? is_scarce() : fd >= r->last_fd) {
+			if (fd >= 0)
+				(void)close(fd);
+			if (!relay_guests_shed(r))
+				rest(l->all);
+			return;
+		}
+		if (fd < 0)
+			return; /* nothing left, or one that was gone already */
+		if (guest_new(r, fd, l->what.kind, l->what.provider, &g) == 0)
+			welcome(g);
+	}
+}
+
+int relay_listen(struct relay_listeners *all, int fd, const struct gate_listener *what)
+{
+	struct listener *l = &all->v[all->n];
+	int flags = fcntl(fd, F_GETFL), r;
+
+	if (all->n == GATE_MAX_LISTENERS || flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) {
+		(void)close(fd);
+		return -EINVAL;
+	}
+	*l = (struct listener){.all = all, .what = *what, .fd = fd};
+	r = loop_watch_add(all->relay->loop, &l->watch, fd, LOOP_READ | LOOP_LEVEL, on_listener, l);
+	if (r < 0) {
+		(void)close(fd);
+		return r;
+	}
+	all->n++;
+	return 0;
+}

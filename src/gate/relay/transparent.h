@@ -1,0 +1,12 @@
+/*
+ * transparent: a guest that dialled by itself. The redirect's memory says whom it wanted; without a redirect it is the address that it came to.
+ */
+#ifndef CORDON_RELAY_TRANSPARENT_H
+#define CORDON_RELAY_TRANSPARENT_H
+
+#include "gate/relay/guest.h"
+
+/* Takes the guest over. At once, not at its first byte: the server may be the one to speak first. */
+void transparent(struct guest *g);
+
+#endif

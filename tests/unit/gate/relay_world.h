@@ -1,0 +1,389 @@
+/*
+ * relay_world: a relay as its program runs it, in a process of its own, and its other ends here: supervisor, egress, vault, and the clients inside.
+ *
+ * With a program given on the command line (the real cordon-relay) that is started; else we fork, with a stub for HTTP that says on what it was let loose.
+ */
+#ifndef CORDON_TESTS_RELAY_WORLD_H
+#define CORDON_TESTS_RELAY_WORLD_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <openssl/ssl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "check.h"
+#include "gate/relay/http.h"
+#include "gate/relay/relay.h"
+#include "gate/relay/setup.h"
+#include "model/event.h"
+#include "policy/policy_codec.h"
+#include "policy_memory.h"
+#include "tls/ca.h"
+#include "vault/vault.h"
+#include "wire/wire.h"
+
+enum { WAIT_MS = 5000 };
+
+static const char *relay_program; /* NULL: fork */
+
+struct world {
+	pid_t pid;
+	int control, link, calls, vault;
+	uint16_t proxy, direct, dns_udp, dns_tcp, inference;
+	uint64_t generation;
+	rlim_t fds; /* 0: as many as we have */
+};
+
+static inline void must(bool ok, const char *what)
+{
+	if (!ok) {
+		printf("Bail out! %s: %s\n", what, strerror(errno));
+		exit(1);
+	}
+}
+
+/* Sockets. */
+
+static inline int tcp_listener(int type, uint16_t *ret_port)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET}; /* any address: the direct one is dialled by several */
+	socklen_t n = sizeof(at);
+	int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+
+	must(fd >= 0 && bind(fd, (struct sockaddr *)&at, n) == 0 && (type != SOCK_STREAM || listen(fd, 4096) == 0), "listen");
+	must(getsockname(fd, (struct sockaddr *)&at, &n) == 0, "getsockname");
+	*ret_port = ntohs(at.sin_port);
+	return fd;
+}
+
+static inline void set_wait(int fd)
+{
+	const struct timeval t = {.tv_sec = WAIT_MS / 1000};
+
+	must(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t)) == 0 && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t)) == 0, "timeout");
+}
+
+static inline int dial(const char *address, uint16_t port)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = inet_addr(address)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	must(fd >= 0, "socket");
+	set_wait(fd);
+	must(connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0, "connect");
+	return fd;
+}
+
+/* A connection, as egress dials one: the relay's end is to be passed on and closed. */
+static inline void tcp_pair(int *ours, int *theirs)
+{
+	uint16_t port;
+	AUTO_FD listener = tcp_listener(SOCK_STREAM, &port);
+
+	*ours = dial("127.0.0.1", port);
+	*theirs = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	must(*theirs >= 0, "accept");
+}
+
+static inline void say(int fd, struct sv bytes)
+{
+	must(write_all(fd, bytes.p, bytes.n) == 0, "write");
+}
+
+/* Reads until n bytes, the end, a failure or the time limit. How many came. */
+static inline size_t hear(int fd, char *p, size_t n)
+{
+	size_t got = 0;
+	ssize_t r;
+
+	while (got < n && (r = recv(fd, p + got, n - got, 0)) > 0)
+		got += (size_t)r;
+	return got;
+}
+
+/* All that comes until the end, as a string. Static room. */
+static inline const char *hear_all(int fd)
+{
+	static char room[65536];
+	size_t n = hear(fd, room, sizeof(room) - 1);
+
+	room[n] = '\0';
+	return room;
+}
+
+/* The other side closed, be it by a reset, and said nothing before. */
+static inline bool is_closed(int fd)
+{
+	char c;
+	ssize_t n = recv(fd, &c, 1, 0);
+
+	return n == 0 || (n < 0 && errno == ECONNRESET);
+}
+
+static inline bool is_reset(int fd)
+{
+	char c;
+
+	return recv(fd, &c, 1, 0) < 0 && errno == ECONNRESET;
+}
+
+static inline bool is_silent(int fd, int ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, ms) == 0;
+}
+
+/* Policies. */
+
+static inline int policy_fd(const char *text)
+{
+	struct error err;
+	struct policy *p = memory_policy(text, NULL, &err);
+	AUTO_BUF bytes = {0};
+	int fd = memfd_create("policy", MFD_CLOEXEC);
+
+	if (!p)
+		printf("# %s\n", err.text);
+	buf_init(&bytes, POLICY_CODEC_MAX);
+	must(p && fd >= 0 && policy_encode(p, &bytes) == 0 && write_all(fd, bytes.p, bytes.n) == 0, "policy");
+	policy_free(p);
+	return fd;
+}
+
+/* Messages. */
+
+static inline bool next(int sock, uint16_t type, struct wire_message *m)
+{
+	int r;
+
+	set_wait(sock);
+	r = wire_receive(sock, m);
+	if (r == 1 && m->type == type)
+		return true;
+	printf("# wanted message %u, got %d/%u\n", type, r, r == 1 ? m->type : 0);
+	return false;
+}
+
+/* The next event, past messages about usage. */
+static inline bool next_event(struct world *w, struct wire_message *m, struct gate_event *e)
+{
+	set_wait(w->control);
+	for (;;) {
+		if (wire_receive(w->control, m) != 1)
+			return false;
+		if (m->type == GATE_EVENT)
+			return gate_get_event(buf_view(&m->body), e) == 0;
+		wire_message_done(m);
+	}
+}
+
+static inline void send_policy(struct world *w, const char *text)
+{
+	AUTO_FD fd = policy_fd(text);
+	AUTO_BUF body = {0};
+
+	buf_init(&body, 16);
+	wire_put_u64(&body, ++w->generation);
+	must(wire_send(w->control, GATE_POLICY, buf_view(&body), &fd, 1) == 0, "GATE_POLICY");
+}
+
+static inline void send_quiet(struct world *w, uint32_t quiet)
+{
+	AUTO_BUF body = {0};
+
+	buf_init(&body, 16);
+	wire_put_u32(&body, quiet);
+	must(wire_send(w->control, GATE_QUIET, buf_view(&body), NULL, 0) == 0, "GATE_QUIET");
+}
+
+/* What egress is asked for: "host:port", and the id. Static room; "" where nothing was asked. */
+static inline const char *asked(struct world *w, uint64_t *id)
+{
+	static char text[300];
+	struct gate_tunnel t;
+	struct wire_message m;
+
+	text[0] = '\0';
+	*id = 0;
+	if (next(w->calls, GATE_TUNNEL, &m) && gate_get_tunnel(buf_view(&m.body), &t) == 0) {
+		(void)snprintf(text, sizeof(text), "%.*s:%u", (int)t.host.n, t.host.p, t.port);
+		*id = t.id;
+	}
+	wire_message_done(&m);
+	return text;
+}
+
+/* Egress has dialled. Our end of the connection. */
+static inline int give_up(struct world *w, uint64_t id)
+{
+	AUTO_BUF body = {0};
+	AUTO_FD theirs = -1;
+	int ours;
+
+	tcp_pair(&ours, &theirs);
+	buf_init(&body, 16);
+	wire_put_u64(&body, id);
+	must(wire_send(w->calls, GATE_TUNNEL_UP, buf_view(&body), &theirs, 1) == 0, "GATE_TUNNEL_UP");
+	return ours;
+}
+
+static inline void give_failure(struct world *w, uint64_t id, enum gate_failure why)
+{
+	AUTO_BUF body = {0};
+
+	buf_init(&body, 64);
+	wire_put_u64(&body, id);
+	wire_put_u32(&body, why);
+	wire_put_sv(&body, sv_of("a phrase"));
+	must(wire_send(w->calls, GATE_TUNNEL_FAILED, buf_view(&body), NULL, 0) == 0, "GATE_TUNNEL_FAILED");
+}
+
+static inline bool is_over(struct world *w, uint64_t id)
+{
+	struct wire_message m;
+	struct wire_in in;
+	bool ok = next(w->calls, GATE_TUNNEL_OVER, &m);
+
+	wire_in_init(&in, buf_view(&m.body));
+	ok = ok && wire_get_u64(&in) == id;
+	wire_message_done(&m);
+	return ok;
+}
+
+/* The relay. */
+
+static inline int be_relay(void)
+{
+	struct relay r = {0};
+	struct error err = {0};
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (relay_setup(&r, &err) < 0) {
+		(void)fprintf(stderr, "# %s\n", err.text);
+		return 125;
+	}
+	(void)loop_run(r.loop);
+	relay_teardown(&r);
+	return r.status;
+}
+
+static inline void become_relay(const struct world *w, int theirs[4])
+{
+	struct rlimit limit = {w->fds, w->fds};
+	int i;
+
+	for (i = 0; i < 4; i++)
+		theirs[i] = fcntl(theirs[i], F_DUPFD, 100);
+	for (i = 0; i < 4; i++)
+		must(dup2(theirs[i], 3 + i) >= 0, "dup2");
+	must(close_range(7, ~0u, 0) == 0, "close_range");
+	if (w->fds)
+		must(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
+	if (relay_program) {
+		(void)execl(relay_program, relay_program, (char *)NULL);
+		_exit(127);
+	}
+	_exit(be_relay());
+}
+
+static inline void send_setup(struct world *w, const char *policy)
+{
+	struct gate_relay_setup setup = {.generation = ++w->generation, .n_listeners = 5};
+	int fds[6] = {policy_fd(policy)};
+	AUTO_BUF body = {0};
+	size_t i;
+
+	setup.listeners[0].kind = GATE_LISTEN_PROXY;
+	setup.listeners[1].kind = GATE_LISTEN_TRANSPARENT;
+	setup.listeners[2].kind = GATE_LISTEN_DNS_UDP;
+	setup.listeners[3].kind = GATE_LISTEN_DNS_TCP;
+	setup.listeners[4].kind = GATE_LISTEN_INFERENCE;
+	fds[1] = tcp_listener(SOCK_STREAM, &w->proxy);
+	fds[2] = tcp_listener(SOCK_STREAM, &w->direct);
+	fds[3] = tcp_listener(SOCK_DGRAM, &w->dns_udp);
+	fds[4] = tcp_listener(SOCK_STREAM, &w->dns_tcp);
+	fds[5] = tcp_listener(SOCK_STREAM, &w->inference);
+	buf_init(&body, 4096);
+	gate_put_relay_setup(&body, &setup);
+	must(wire_send(w->control, GATE_RELAY_SETUP, buf_view(&body), fds, 6) == 0, "GATE_RELAY_SETUP");
+	for (i = 0; i < 6; i++)
+		(void)close(fds[i]);
+}
+
+/* The listeners are any address's: a policy that names ports of the test's own gets them by %u, which is the direct listener's. */
+static inline struct world world_start_with(const char *policy, rlim_t fds)
+{
+	static const int types[4] = {SOCK_SEQPACKET, SOCK_STREAM, SOCK_SEQPACKET, SOCK_SEQPACKET};
+	struct world w = {.fds = fds};
+	int *ours[4] = {&w.control, &w.link, &w.calls, &w.vault}, theirs[4], pair[2], i;
+	struct wire_message m;
+
+	for (i = 0; i < 4; i++) {
+		must(socketpair(AF_UNIX, types[i] | SOCK_CLOEXEC, 0, pair) == 0, "socketpair");
+		*ours[i] = pair[0];
+		theirs[i] = pair[1];
+	}
+	(void)fflush(stdout);
+	w.pid = fork();
+	if (w.pid == 0)
+		become_relay(&w, theirs);
+	for (i = 0; i < 4; i++)
+		(void)close(theirs[i]);
+	send_setup(&w, policy);
+	CHECK(next(w.control, GATE_READY, &m));
+	wire_message_done(&m);
+	return w;
+}
+
+static inline struct world world_start(const char *policy)
+{
+	return world_start_with(policy, 0);
+}
+
+/* The supervisor ends its side; the relay must end well. */
+static inline void world_stop(struct world *w)
+{
+	int status = -1;
+
+	(void)close(w->control);
+	CHECK(waitpid(w->pid, &status, 0) == w->pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	if (status)
+		printf("# relay's wait status: %#x\n", (unsigned)status);
+	(void)close(w->link);
+	(void)close(w->calls);
+	(void)close(w->vault);
+}
+
+/* TLS. */
+
+/* The bytes of a ClientHello; name may be NULL. */
+static inline void client_hello(const char *name, struct buf *out)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+	SSL *ssl = SSL_new(ctx);
+	BIO *in = BIO_new(BIO_s_mem()), *hello = BIO_new(BIO_s_mem());
+	char *p;
+	long n;
+
+	SSL_set_bio(ssl, in, hello);
+	if (name)
+		(void)SSL_set_tlsext_host_name(ssl, name);
+	(void)SSL_connect(ssl);
+	n = BIO_get_mem_data(hello, &p);
+	must(n > 0 && buf_add(out, p, (size_t)n) == 0, "ClientHello");
+	SSL_free(ssl);
+	SSL_CTX_free(ctx);
+}
+
+#endif
