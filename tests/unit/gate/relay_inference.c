@@ -1,0 +1,249 @@
+#include "relay_rig.h"
+
+#include "base/cleanup.h"
+
+static const char policy[] = "inference:\n"
+			     "  providers:\n"
+			     "    anthropic: {credential: anthropic, models: [\"claude-*\"], max_requests: 3}\n"
+			     "    openai: {credential: openai, models: [\"gpt-*\"], max_output_tokens: 10}\n"
+			     "    gemini: {credential: gemini, models: [\"gemini-*\"]}\n"
+			     "    vllm: {kind: openai, url: \"http://10.0.0.5:8000/api/v1\", models: [\"local-*\"]}\n"
+			     "  routes: [{model: \"local-*\", provider: vllm}]\n";
+
+static bool starts(const char *s, const char *with)
+{
+	return strncmp(s, with, strlen(with)) == 0;
+}
+
+static struct http_origin to(const struct rig *g, const char *name)
+{
+	const struct pol_inference *inf = &g->now.policy->inference;
+	struct http_origin o = {.inference = true};
+
+	for (o.provider = 0; o.provider < inf->n_providers; o.provider++)
+		if (strcmp(inf->providers[o.provider].name, name) == 0)
+			return o;
+	abort();
+}
+
+static const char *post(struct rig *g, const char *provider, const char *path, const char *fields, const char *body)
+{
+	struct http_origin o = to(g, provider);
+	static char request[16384];
+
+	rig_connect(g, &o);
+	(void)snprintf(request, sizeof(request), "POST %s HTTP/1.1\r\nHost: 127.0.0.1:9000\r\nContent-Type: application/json\r\n%sContent-Length: %zu\r\n\r\n%s", path, fields, strlen(body),
+		       body);
+	return rig_ask(g, request);
+}
+
+static void requests_to_models_are_judged_and_sent_as_judged(void)
+{
+	static const struct {
+		const char *provider, *path, *body;
+		const char *seen; /* the head's start; NULL: refused */
+		const char *sent;
+	} cases[] = {
+		{"anthropic", "/v1/messages", "{ \"model\" : \"claude-x\", \"max_tokens\": 5 }", "POST https://api.anthropic.com:443/v1/messages ", "{\"model\":\"claude-x\",\"max_tokens\":5}"},
+		{"anthropic", "/v1/messages", "{\"model\":\"gpt-4\"}", NULL, NULL},
+		{"anthropic", "/v1/messages", "{\"model\":\"Claude-x\"}", NULL, NULL},
+		{"anthropic", "/v1/messages", "{\"model\":\"claude-x\",\"model\":\"other\"}", NULL, NULL},
+		{"anthropic", "/v1/messages", "{\"model\":\"claude-x\",\"tools\":[{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}]}", NULL, NULL},
+		{"anthropic", "/v1/messages", "not json", NULL, NULL},
+		{"anthropic", "/v1/messages", "{\"model\":\"claude-x\",\"system\":\"" RIG_PLACEHOLDER "\"}", NULL, NULL},
+		{"anthropic", "/v1/files", "{}", NULL, NULL},
+		{"anthropic", "/v1/messages/batches", "{}", NULL, NULL},
+		{"openai", "/v1/chat/completions", "{\"model\":\"gpt-4\",\"stream\":true}", "POST https://api.openai.com:443/v1/chat/completions ",
+		 "{\"model\":\"gpt-4\",\"stream\":true,\"stream_options\":{\"include_usage\":true}}"},
+		/* the privacy router: another server than the one that was asked */
+		{"openai", "/v1/chat/completions", "{\"model\":\"local-7b\"}", "POST http://10.0.0.5:8000/api/v1/chat/completions ", "{\"model\":\"local-7b\"}"},
+		{"anthropic", "/v1/messages", "{\"model\":\"local-7b\"}", NULL, NULL},
+		{"gemini", "/v1beta/models/gemini-p:generateContent?key=" RIG_PLACEHOLDER, "{\"contents\":[]}",
+		 "POST https://generativelanguage.googleapis.com:443/v1beta/models/gemini-p:generateContent ", "{\"contents\":[]}"},
+		{"gemini", "/v1beta/models/other:generateContent", "{\"contents\":[]}", NULL, NULL},
+	};
+	struct rig g;
+	size_t i;
+
+	rig_open(&g, policy);
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *got = post(&g, cases[i].provider, cases[i].path, "", cases[i].body);
+
+		if (!starts(got, cases[i].seen ? "HTTP/1.1 200 " : "HTTP/1.1 4")) {
+			printf("# %s %s: got %s\n", cases[i].path, cases[i].body, got);
+			CHECK(false);
+		}
+		CHECK(g.requests == (cases[i].seen ? 1 : 0));
+		if (!cases[i].seen)
+			continue;
+		if (!starts(rig_seen(&g), cases[i].seen))
+			CHECK_STR(rig_seen(&g), cases[i].seen);
+		CHECK_STR(g.body.p, cases[i].sent);
+	}
+	rig_close(&g);
+}
+
+static void credentials_of_the_client_are_left_out(void)
+{
+	struct rig g;
+
+	rig_open(&g, policy);
+	(void)post(&g, "anthropic", "/v1/messages",
+		   "Authorization: Bearer x\r\nX-Api-Key: " RIG_PLACEHOLDER "\r\nx-goog-api-key: y\r\nAccept-Encoding: gzip\r\nanthropic-version: 2023-06-01\r\n",
+		   "{\"model\":\"claude-x\",\"max_tokens\":5}");
+	CHECK_STR(rig_seen(&g), "POST https://api.anthropic.com:443/v1/messages content-type=application/json anthropic-version=2023-06-01 body\nend\n");
+	/* in any other field it is refused */
+	CHECK(starts(post(&g, "anthropic", "/v1/messages", "X-Other: " RIG_PLACEHOLDER "\r\n", "{\"model\":\"claude-x\",\"max_tokens\":5}"), "HTTP/1.1 403 "));
+	CHECK(g.requests == 0);
+	rig_close(&g);
+}
+
+static void a_denial_has_the_domain_and_other_refusals_the_form_of_the_provider(void)
+{
+	const char *got;
+	struct rig g;
+
+	rig_open(&g, policy);
+	got = post(&g, "anthropic", "/v1/messages", "", "{\"model\":\"other\"}");
+	CHECK(starts(got, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nX-Proxy-Error: blocked-by-allowlist\r\n"));
+	CHECK(strstr(got, "\r\n\r\n{\"error\":\"policy_denied\",\"domain\":\"inference\",\"detail\":\""));
+	CHECK(starts(rig_event(&g), "deny POST /v1/messages | "));
+	got = post(&g, "anthropic", "/v1/messages", "", "{");
+	CHECK(starts(got, "HTTP/1.1 400 ") && strstr(got, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"cordon: "));
+	got = post(&g, "openai", "/v1/chat/completions", "", "{");
+	CHECK(starts(got, "HTTP/1.1 400 ") && strstr(got, "{\"error\":{\"message\":\"cordon: "));
+	got = post(&g, "gemini", "/v1beta/models/gemini-p:generateContent", "", "{");
+	CHECK(starts(got, "HTTP/1.1 400 ") && strstr(got, "{\"error\":{\"code\":400,\"message\":\"cordon: "));
+	/* what egress says about budgets, too */
+	g.failure = GATE_FAILURE_QUOTA;
+	got = post(&g, "gemini", "/v1beta/models/gemini-p:generateContent", "", "{\"contents\":[]}");
+	CHECK(starts(got, "HTTP/1.1 429 ") && strstr(got, "\"status\":\"RESOURCE_EXHAUSTED\""));
+	rig_close(&g);
+}
+
+static void the_request_that_crosses_a_budget_finishes_and_the_next_is_refused(void)
+{
+	static const char stream[] = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":12}}\n\ndata: [DONE]\n\n";
+	struct http_field type = {sv_of("content-type"), sv_of("text/event-stream")};
+	const char *got;
+	struct rig g;
+	int i;
+
+	rig_open(&g, policy);
+	for (i = 0; i < 3; i++)
+		CHECK(starts(post(&g, "anthropic", "/v1/messages", "", "{\"model\":\"claude-x\",\"max_tokens\":5}"), "HTTP/1.1 200 "));
+	got = post(&g, "anthropic", "/v1/messages", "", "{\"model\":\"claude-x\",\"max_tokens\":5}");
+	CHECK(starts(got, "HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\n"));
+	CHECK(strstr(got, "x-should-retry: false\r\n") && strstr(got, "{\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"cordon: "));
+	CHECK(g.requests == 0);
+	/* tokens, from a stream */
+	g.answer = (struct http_response){.status = 200, .body = true, .length = HTTP_LENGTH_UNKNOWN, .fields = {&type, 1}};
+	g.answer_body = sv_of(stream);
+	got = post(&g, "openai", "/v1/chat/completions", "", "{\"model\":\"gpt-4\",\"stream\":true}");
+	CHECK(starts(got, "HTTP/1.1 200 ") && strstr(got, "[DONE]"));
+	got = post(&g, "openai", "/v1/chat/completions", "", "{\"model\":\"gpt-4\",\"stream\":true}");
+	CHECK(starts(got, "HTTP/1.1 429 ") && strstr(got, "\"code\":\"insufficient_quota\""));
+	CHECK(g.requests == 0);
+	/* a list of models is none of that */
+	rig_close(&g);
+}
+
+static void events_of_a_stream_pass_one_by_one(void)
+{
+	static const char request[] = "POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 51\r\n\r\n"
+				      "{\"model\":\"claude-x\",\"max_tokens\":5,\"stream\": true }";
+	struct http_field type = {sv_of("content-type"), sv_of("text/event-stream")};
+	struct http_origin o;
+	struct rig g;
+
+	rig_open(&g, policy);
+	o = to(&g, "anthropic");
+	g.silent = true;
+	rig_connect(&g, &o);
+	(void)rig_ask(&g, request);
+	CHECK(g.x && g.got.n == 0);
+	g.answer = (struct http_response){.status = 200, .body = true, .length = HTTP_LENGTH_UNKNOWN, .fields = {&type, 1}};
+	CHECK(link_respond(g.x, &g.answer) == 0);
+	rig_run(&g);
+	CHECK(starts(g.got.p, "HTTP/1.1 200 "));
+	buf_clear(&g.got);
+	CHECK(link_data(g.x, sv_of("event: a\n\n")) == 10);
+	rig_run(&g);
+	CHECK_STR(g.got.p, "a\r\nevent: a\n\n\r\n");
+	buf_clear(&g.got);
+	CHECK(link_data(g.x, sv_of("event: b\n\n")) == 10 && link_end(g.x, NULL) == 0);
+	rig_run(&g);
+	CHECK_STR(g.got.p, "a\r\nevent: b\n\n\r\n0\r\n\r\n");
+	CHECK(!g.closed);
+	rig_close(&g);
+}
+
+static void lists_of_models_pass_and_are_not_counted(void)
+{
+	struct http_origin o;
+	struct rig g;
+	int i;
+
+	rig_open(&g, policy);
+	o = to(&g, "anthropic");
+	rig_connect(&g, &o);
+	for (i = 0; i < 5; i++)
+		CHECK(starts(rig_ask(&g, "GET /v1/models HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200 "));
+	CHECK_STR(rig_seen(&g), "GET https://api.anthropic.com:443/v1/models\n");
+	CHECK(starts(rig_ask(&g, "GET /v1/models/gpt-4 HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 403 "));
+	rig_close(&g);
+}
+
+static void a_body_too_large_to_be_judged_is_refused_at_once(void)
+{
+	struct http_origin o;
+	struct rig g;
+
+	rig_open(&g, policy);
+	o = to(&g, "anthropic");
+	rig_connect(&g, &o);
+	CHECK(starts(rig_ask(&g, "POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 33554433\r\n\r\n"), "HTTP/1.1 413 "));
+	CHECK(g.requests == 0);
+	rig_connect(&g, &o);
+	CHECK_STR(rig_ask(&g, "POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 20\r\nExpect: 100-continue\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+	CHECK(g.requests == 0);
+	CHECK(starts(rig_ask(&g, "{\"model\":\"claude-x\"}"), "HTTP/1.1 200 "));
+	rig_close(&g);
+}
+
+static void a_reload_ends_requests_to_models_it_forbids(void)
+{
+	struct http_origin o;
+	struct rig g;
+
+	rig_open(&g, policy);
+	o = to(&g, "anthropic");
+	g.silent = true;
+	rig_connect(&g, &o);
+	(void)rig_ask(&g, "POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{\"model\":\"claude-x\"}");
+	CHECK(g.requests == 1);
+	http_judge_again(&g.relay);
+	rig_run(&g);
+	CHECK(!g.closed);
+	rig_policy(&g, "inference: {providers: {anthropic: {credential: anthropic, models: [claude-y]}}}");
+	http_judge_again(&g.relay);
+	rig_run(&g);
+	CHECK(g.closed && starts(g.got.p, "HTTP/1.1 403 ") && g.resets == 1);
+	rig_close(&g);
+}
+
+static const struct check_case cases[] = {
+	CASE(requests_to_models_are_judged_and_sent_as_judged),
+	CASE(credentials_of_the_client_are_left_out),
+	CASE(a_denial_has_the_domain_and_other_refusals_the_form_of_the_provider),
+	CASE(the_request_that_crosses_a_budget_finishes_and_the_next_is_refused),
+	CASE(events_of_a_stream_pass_one_by_one),
+	CASE(lists_of_models_pass_and_are_not_counted),
+	CASE(a_body_too_large_to_be_judged_is_refused_at_once),
+	CASE(a_reload_ends_requests_to_models_it_forbids),
+};
+
+int main(void)
+{
+	return check_main(cases, ARRAY_LEN(cases));
+}
