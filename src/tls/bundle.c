@@ -2,11 +2,8 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <openssl/asn1.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/objects.h>
-#include <openssl/pkcs12.h>
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,73 +126,4 @@ static int add_block(void *arg, struct sv der, struct error *err)
 int bundle_add(struct buf *out, struct sv pem, const char *name, struct error *err)
 {
 	return bundle_each(pem, name, add_block, out, err);
-}
-
-/* Java. */
-
-struct java {
-	STACK_OF(PKCS12_SAFEBAG) *bags;
-	ASN1_OBJECT *any_use;
-	int n;
-};
-
-/* Java takes a certificate for a trusted one only where it says what for; and tells entries apart by their names. */
-static int add_trusted(void *arg, struct sv der, struct error *err)
-{
-	static const char trusted_key_usage[] = "2.16.840.1.113894.746875.1.1";
-	struct java *java = arg;
-	const unsigned char *p = (const unsigned char *)der.p;
-	X509 *x = d2i_X509(NULL, &p, (long)der.n);
-	PKCS12_SAFEBAG *bag = NULL;
-	char alias[32];
-	int ok;
-
-	/* What OpenSSL cannot read Java will not miss. */
-	if (!x) {
-		ERR_clear_error();
-		return 0;
-	}
-	(void)snprintf(alias, sizeof(alias), "cordon-%d", ++java->n);
-	ok = X509_alias_set1(x, (const unsigned char *)alias, -1) && (bag = PKCS12_add_cert(&java->bags, x)) &&
-	     PKCS12_add1_attr_by_txt(bag, trusted_key_usage, V_ASN1_OBJECT, (const unsigned char *)java->any_use, -1);
-	X509_free(x);
-	return ok ? 0 : error_sys(err, ENOMEM, "Java trust store");
-}
-
-/* Certificates are public, so they are not encrypted; the MAC is what Java checks the password by. */
-static PKCS12 *seal(STACK_OF(PKCS12_SAFEBAG) *bags)
-{
-	STACK_OF(PKCS7) *safes = NULL;
-	PKCS12 *p12 = NULL;
-
-	if (PKCS12_add_safe(&safes, bags, -1, 0, NULL))
-		p12 = PKCS12_add_safes(safes, 0);
-	sk_PKCS7_pop_free(safes, PKCS7_free);
-	if (p12 && !PKCS12_set_mac(p12, "changeit", -1, NULL, 0, PKCS12_DEFAULT_ITER, EVP_sha256())) {
-		PKCS12_free(p12);
-		p12 = NULL;
-	}
-	return p12;
-}
-
-int bundle_java(struct sv pem, struct buf *out, struct error *err)
-{
-	struct java java = {.any_use = OBJ_txt2obj("2.5.29.37.0", 1)};
-	unsigned char *der = NULL;
-	PKCS12 *p12 = NULL;
-	int r, n;
-
-	r = java.any_use ? bundle_each(pem, "Java trust store", add_trusted, &java, err) : error_sys(err, ENOMEM, "Java trust store");
-	if (r >= 0) {
-		p12 = java.bags ? seal(java.bags) : NULL;
-		n = p12 ? i2d_PKCS12(p12, &der) : -1;
-		r = n > 0 ? buf_add(out, der, (size_t)n) : -ENOMEM;
-		if (r < 0)
-			(void)error_sys(err, r, "Java trust store");
-	}
-	OPENSSL_free(der);
-	PKCS12_free(p12);
-	sk_PKCS12_SAFEBAG_pop_free(java.bags, PKCS12_SAFEBAG_free);
-	ASN1_OBJECT_free(java.any_use);
-	return r < 0 ? -1 : 0;
 }
