@@ -125,15 +125,13 @@ static void own_user(struct pol_num *user)
 		user->v = geteuid();
 }
 
-int cli_policy_load(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret,
-		    struct error *err)
+static int load(const struct call *call, const struct policy_source *sources, size_t n, unsigned flags, struct cli_policy *ret,
+		struct error *err)
 {
-	struct policy_source sources[CLI_SOURCES_MAX];
-	struct policy_request req = {.sources = sources};
+	struct policy_request req = {.sources = sources, .n_sources = n};
 
 	*ret = (struct cli_policy){0};
-	if (cli_folders(&ret->folders, err) < 0 || find_workdir(call, flags, ret->workdir, err) < 0 ||
-	    collect(call, name, sources, &req.n_sources, err) < 0)
+	if (cli_folders(&ret->folders, err) < 0 || find_workdir(call, flags, ret->workdir, err) < 0)
 		return -1;
 	req.home = ret->folders.home;
 	req.config_dir = ret->folders.config;
@@ -145,6 +143,21 @@ int cli_policy_load(const struct call *call, const char *name, unsigned flags, s
 		return -1;
 	own_user(&ret->policy->process.user);
 	return 0;
+}
+
+int cli_policy_load(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret,
+		    struct error *err)
+{
+	struct policy_source sources[CLI_SOURCES_MAX];
+	size_t n;
+
+	*ret = (struct cli_policy){0};
+	return collect(call, name, sources, &n, err) < 0 ? -1 : load(call, sources, n, flags, ret, err);
+}
+
+int cli_policy_load_file(const struct call *call, const char *path, struct cli_policy *ret, struct error *err)
+{
+	return load(call, &(struct policy_source){path, false}, 1, 0, ret, err);
 }
 
 void cli_policy_done(struct cli_policy *p)

@@ -18,12 +18,15 @@
 #include "base/text.h"
 #include "cli/launch_advice.h"
 #include "cli/launch_events.h"
+#include "cli/launch_learn.h"
+#include "cli/launch_reload.h"
 #include "cli/launch_report.h"
 #include "plan/environ.h"
 #include "plan/plan_build.h"
 #include "policy/policy_codec.h"
 #include "sandbox/native/native.h"
 #include "supervise/copy.h"
+#include "supervise/gate.h"
 #include "supervise/state.h"
 #include "supervise/stdio.h"
 #include "supervise/supervise.h"
@@ -40,6 +43,9 @@ struct run {
 	struct audit *audit;
 	int events;
 	struct cgroup *cgroup;
+	struct gate *gate; /* NULL: the policy opens nothing */
+	struct launch_reload reload;
+	struct learn *learn;
 	struct launch_facts facts;
 	struct native_request native;
 	struct supervise_result result;
@@ -99,8 +105,18 @@ static int build_environment(struct run *r, char ***ret)
 				    .tty = r->native.tty[0] || r->native.tty[1],
 				    .arguments = q->env_arguments,
 				    .n_arguments = q->n_env_arguments};
+	struct gate_inside inside = {0};
+	struct environ_placeholder placeholders[GATE_MAX_PLACEHOLDERS];
 	struct environ_set set = {0};
+	size_t i;
 
+	if (r->gate)
+		gate_inside(r->gate, &inside);
+	for (i = 0; i < inside.n_placeholders; i++)
+		if (inside.placeholders[i].variable[0])
+			placeholders[e.n_placeholders++] = (struct environ_placeholder){inside.placeholders[i].variable, inside.placeholders[i].value};
+	e.placeholders = placeholders;
+	e.java_option = access("/etc/ssl/certs/java/cacerts", F_OK) < 0;
 	if (environ_build(r->arena, &e, &set, r->err) < 0)
 		return -1;
 	*ret = environ_vector(r->arena, &set);
@@ -112,11 +128,18 @@ static int make_plan(struct run *r, const char *state_dir)
 	const struct launch_request *q = r->req;
 	struct plan_request p = {.policy = q->policy->policy, .argv = q->argv, .workdir = q->workdir, .home = q->policy->folders.home,
 				 .state_dir = state_dir};
+	struct gate_inside inside;
+	struct plan_gate gate;
 	char **env = NULL;
 
 	if (build_environment(r, &env) < 0)
 		return -1;
 	p.env = env;
+	if (r->gate) {
+		gate_inside(r->gate, &inside);
+		gate = (struct plan_gate){.bundle = inside.bundle, .java = inside.java};
+		p.gate = &gate;
+	}
 	return plan_build(&p, &r->plan, r->err);
 }
 
@@ -208,7 +231,7 @@ static void set_watch(const struct run *r, struct watch_limits *w)
 
 static int run_sandbox(struct run *r)
 {
-	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .tty_in = -1, .tty_out = -1};
+	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .tty_in = -1, .tty_out = -1};
 
 	s.init = r->sandbox.pid;
 	s.pidfd = r->sandbox.pidfd;
@@ -216,7 +239,16 @@ static int run_sandbox(struct run *r)
 	s.tty_in = r->native.tty[0] ? 0 : -1;
 	s.tty_out = r->native.tty[1] ? 1 : r->native.tty[2] ? 2 : -1;
 	set_watch(r, &s.watch);
-	if (native_go(&r->sandbox, r->err) < 0)
+	if (r->learn) {
+		s.denied = learn_denied;
+		s.denied_arg = r->learn;
+	}
+	if (r->gate) {
+		launch_reload_init(&r->reload, r->req->call, r->req->policy->policy, r->gate);
+		s.policies = &r->reload.policies;
+	}
+	/* with a gateway the word comes when that is ready */
+	if (!r->gate && native_go(&r->sandbox, r->err) < 0)
 		return -1;
 	return supervise(&s, &r->result, r->err);
 }
@@ -390,13 +422,30 @@ static void note_no_landlock(const struct run *r)
 		call_note(r->req->call, "note: this kernel has no Landlock: namespaces, mounts and seccomp enforce the policy alone (said once; every log has it)");
 }
 
+/* Its roles start while the sandbox is made; what is to be known inside (placeholders, certificates) must be there before. */
+static int start_gate(struct run *r)
+{
+	struct gate_request g = {.policy = r->req->policy->policy, .config = r->req->policy->folders.config, .environment = environ};
+
+	struct gate_inside inside;
+
+	if (!gate_needed(g.policy))
+		return 0;
+	if (gate_start(&g, &r->gate, r->err) < 0)
+		return -1;
+	gate_inside(r->gate, &inside);
+	if (inside.missing)
+		call_note(r->req->call, "note: %s; requests that need it will fail", inside.missing);
+	return 0;
+}
+
 /* The namespaces are made while we write down what will run in them; it runs when the log says so. */
 static int prepare(struct run *r)
 {
 	native_probe(&r->facts.features);
 	r->facts.host_uid = native_host_uid();
 	r->facts.policy_digest = r->req->policy->digest;
-	if (state_root(&r->root, r->err) < 0 || make_plan(r, r->root) < 0)
+	if (state_root(&r->root, r->err) < 0 || start_gate(r) < 0 || make_plan(r, r->root) < 0)
 		return -1;
 	r->facts.plan = r->plan;
 	state_id(r->state.id);
@@ -434,6 +483,9 @@ static int run_all(struct run *r)
 static void clean_up(struct run *r, bool failed_early)
 {
 	native_done(&r->sandbox);
+	gate_free(r->gate);
+	launch_reload_done(&r->reload);
+	learn_free(r->learn);
 	if (failed_early && r->cgroup)
 		(void)cgroup_remove(r->cgroup);
 	cgroup_free(r->cgroup);
@@ -487,7 +539,10 @@ int launch(const struct launch_request *req, struct error *err)
 		clean_up(&r, true);
 		return -1;
 	}
+	r.learn = req->learn_path ? learn_new() : NULL;
 	result = run_all(&r);
+	if (r.learn && learn_write(r.learn, req->call, req->learn_path, err) < 0)
+		result = -1;
 	result = launch_report(req->call, &r.report, r.state.path, r.audit, req->policy, req->workdir, result, err);
 	clean_up(&r, false);
 	return result;

@@ -19,6 +19,7 @@ struct launch_request {
 	size_t n_env_arguments;
 	const char *events_path; /* --json-events, or NULL */
 	const char *report_path; /* --report, or NULL */
+	const char *learn_path;	 /* --learn, or NULL */
 	bool dry_run;
 };
 

@@ -75,14 +75,6 @@ int run_check_runtime(const struct policy *p, const char *asked, const char *cat
 	return 0;
 }
 
-void run_check_doors(const struct policy *p, const struct run_check_to *to)
-{
-	if (p->net.mode.v != NET_NONE)
-		say(to, "note: network.mode %s: this version has no gateway yet: no host is reachable from this run", net_mode_names[p->net.mode.v]);
-	if (p->inference.n_providers)
-		say(to, "note: inference.providers: this version has no gateway yet: no model is reachable from this run");
-}
-
 static void check_runtimes(const struct policy *p, const struct run_check_to *to)
 {
 	struct error err = {0};
@@ -113,5 +105,4 @@ void run_check_all(const struct policy *p, const char *home, const struct run_ch
 {
 	check_runtimes(p, to);
 	check_plan(p, home, to);
-	run_check_doors(p, to);
 }

@@ -18,10 +18,7 @@ struct run_check_to {
 /* asked: --runtime, category: --category; either may be NULL. Isolation that is missing is an error, unless policy names the fallback; that is said. */
 int run_check_runtime(const struct policy *p, const char *asked, const char *category, const struct run_check_to *to, struct error *err);
 
-/* What the policy opens and this version cannot serve. */
-void run_check_doors(const struct policy *p, const struct run_check_to *to);
-
-/* Both, for every category, and whatever making a plan would refuse. home: the user's. */
+/* The same for every category, and whatever making a plan would refuse. home: the user's. */
 void run_check_all(const struct policy *p, const char *home, const struct run_check_to *to);
 
 #endif

@@ -224,6 +224,18 @@ int verb_stop(struct call *call, struct error *err)
 	return 0;
 }
 
+int verb_policy_push(struct call *call, struct error *err)
+{
+	AUTO_FREE char *path = realpath(call->args[1], NULL);
+	struct text_shown shown;
+	AUTO_FD fd = -1;
+
+	if (!path)
+		return error_sys(err, errno, "%s", text_show(&shown, sv_of(call->args[1])));
+	fd = connect_run(call->args[0], err);
+	return fd < 0 ? -1 : client_push(fd, path, err);
+}
+
 int verb_logs(struct call *call, struct error *err)
 {
 	AUTO_FREE char *path = NULL;

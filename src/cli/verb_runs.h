@@ -14,4 +14,6 @@ int verb_exec(struct call *call, struct error *err);
 int verb_stop(struct call *call, struct error *err);
 int verb_logs(struct call *call, struct error *err);
 
+int verb_policy_push(struct call *call, struct error *err);
+
 #endif

@@ -208,6 +208,18 @@ const struct verb verbs[] = {
 		.run = verb_policy_import,
 	},
 	{
+		.name = "policy push",
+		.args = "ID FILE",
+		.complete = "file",
+		.summary = "Give a running sandbox another policy.",
+		.details = "FILE takes the place of the policies that the run was started with, under the operator's ceiling. Network and inference change at once; tunnels that the new "
+			   "policy forbids are closed. What it says about filesystem and process waits for a restart. A file that is wrong changes nothing.\n\n"
+			   "A policy file that was given to run with --policy need not be pushed: saving it is enough, and so is SIGHUP to the supervisor.",
+		.min_args = 2,
+		.max_args = 2,
+		.run = verb_policy_push,
+	},
+	{
 		.name = "audit verify",
 		.args = "FILE",
 		.complete = "file",

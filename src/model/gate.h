@@ -20,6 +20,9 @@
 #include "base/buf.h"
 #include "base/sv.h"
 
+/* Ports of the sandbox's loopback. Each provider has one of its own: some clients drop the path of a base URL. */
+enum { GATE_REDIRECT_PORT = 3127, GATE_PROXY_PORT = 3128, GATE_INFERENCE_PORT = 3129, GATE_DNS_PORT = 53 };
+
 enum { GATE_CONTROL_FD = 3, GATE_LINK_FD = 4, GATE_CALLS_FD = 5, GATE_VAULT_FD = 6, GATE_MAX_LISTENERS = 64, GATE_MAX_PLACEHOLDERS = 64, GATE_MAX_PINS = 256 };
 
 enum gate_message {

@@ -25,6 +25,7 @@ enum plan_op_kind {
 	PLAN_OVERLAY, /* a copy-on-write view of source at target; changes go to `upper`, or to the scratch space where that is NULL */
 	PLAN_PROTECT, /* what stands at target becomes read-only */
 	PLAN_MASK,    /* what stands at target cannot be seen */
+	PLAN_SHOW,    /* what the sandbox has at source, inside, is shown at target too */
 	PLAN_EXEC,    /* what stands at target may be executed although it lies in such a place */
 };
 
@@ -34,7 +35,7 @@ struct plan_op {
 	const char *source;
 	const char *upper;
 	const char *why; /* the policy key or rule, for --dry-run */
-	uint64_t size;
+	uint64_t size; /* FILE: bytes of source; 0: up to its NUL */
 	uint32_t mode;
 	unsigned flags;	 /* enum mount_flag of sys/mounts.h */
 	bool folder;	 /* BIND: the source is one */
@@ -48,6 +49,14 @@ struct plan_limits {
 	uint64_t cpu_thousandths; /* 0: all */
 	uint64_t timeout_ms;	/* 0: none */
 	uint64_t file_size;
+};
+
+/* A socket that listens inside for the gateway. */
+struct plan_listener {
+	uint32_t kind;	   /* enum gate_listener_kind of model/gate.h */
+	uint32_t provider; /* of the policy, for inference */
+	uint16_t port;	   /* of loopback */
+	bool v6;
 };
 
 /* A pattern that holds for paths that do not exist yet. */
@@ -79,6 +88,8 @@ struct plan {
 	bool restrict_exec;	  /* only what `executables` names may be executed */
 	const char **executables; /* NULL-terminated paths inside: files, or folders with all below them */
 	bool loopback;
+	struct plan_listener *listeners; /* none: there is no gateway */
+	size_t n_listeners;
 
 	const char *state_dir; /* the run's own folder on the host: upper and work folders are below it */
 };

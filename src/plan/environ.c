@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/glob.h"
 #include "base/text.h"
+#include "plan/environ_gate.h"
 
 struct builder {
 	struct arena *arena;
@@ -65,6 +66,7 @@ static const char *const secret_like[] = {
 
 static const char *const why_texts[] = {
 	[ENVIRON_SAFE] = "always set",
+	[ENVIRON_GATEWAY] = "how programs find the gateway",
 	[ENVIRON_PASS] = "named in env.pass",
 	[ENVIRON_SET] = "set by env.set",
 	[ENVIRON_ARGUMENT] = "given with --env",
@@ -200,6 +202,19 @@ static int put_safe_set(struct builder *b)
 	return 0;
 }
 
+static int put_gateway(struct builder *b)
+{
+	struct environ_placeholder v[ENVIRON_GATE_MAX];
+	int n = environ_gate(b->arena, b->req, v), i;
+
+	if (n < 0)
+		return error_sys(b->err, ENOMEM, "environment");
+	for (i = 0; i < n; i++)
+		if (put_in(b, v[i].name, v[i].value, ENVIRON_GATEWAY, (struct origin){0}) < 0)
+			return -1;
+	return 0;
+}
+
 /* One variable of the host that a word of env.pass or --env asks for. */
 static int pass(struct builder *b, const char *name, enum environ_why why, struct origin at)
 {
@@ -290,7 +305,7 @@ int environ_build(struct arena *arena, const struct environ_request *req, struct
 	struct builder b = {.arena = arena, .req = req, .err = err};
 	size_t i;
 
-	if (put_safe_set(&b) < 0 || put_policy(&b) < 0)
+	if (put_safe_set(&b) < 0 || put_gateway(&b) < 0 || put_policy(&b) < 0)
 		return -1;
 	for (i = 0; i < req->n_arguments; i++)
 		if (put_argument(&b, req->arguments[i]) < 0)

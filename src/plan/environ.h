@@ -4,10 +4,11 @@
  * In this order, a later entry replacing an earlier one of the same name:
  *  1. a small safe set (PATH, HOME, USER, LOGNAME, SHELL, LANG, TMPDIR, PWD; TERM with a terminal, where the host's
  *     is a plain token);
- *  2. policy's env.pass: names whose value is the host's;
- *  3. policy's env.set;
- *  4. --env K=V and --env K of the command line, in their order;
- *  5. placeholders that stand for credentials.
+ *  2. where the policy opens network or inference: how programs find the gateway (proxies, base URLs, certificates);
+ *  3. policy's env.pass: names whose value is the host's;
+ *  4. policy's env.set;
+ *  5. --env K=V and --env K of the command line, in their order;
+ *  6. placeholders that stand for credentials.
  * Some names can never take the host's value (loader and shell start-up variables, proxies); names that look like a
  * credential's are marked when they are passed. Everything else of the host stays out, and is listed with the reason.
  *
@@ -24,6 +25,7 @@
 
 enum environ_why {
 	ENVIRON_SAFE,        /* in: the safe set */
+	ENVIRON_GATEWAY,     /* in: how to reach the gateway */
 	ENVIRON_PASS,        /* in: env.pass */
 	ENVIRON_SET,         /* in: env.set */
 	ENVIRON_ARGUMENT,    /* in: --env */
@@ -59,6 +61,7 @@ struct environ_request {
 	size_t n_arguments;
 	const struct environ_placeholder *placeholders;
 	size_t n_placeholders;
+	bool java_option; /* this machine has no trust store of Java's that could be covered: tell it by a variable */
 	bool report; /* also list what stays out; a launch does not need it */
 };
 

@@ -44,6 +44,13 @@ static int add_mask(struct draft *d, const char *path)
 	return draft_add(d, &op);
 }
 
+/* Names are answered by the gateway, or by nobody: then a lookup fails at once, since nothing listens. */
+static const char *resolv_conf(const struct draft *d)
+{
+	return d->gate && d->policy->net.mode.v != NET_NONE && d->policy->net.dns.v == DNS_POLICY ? "nameserver 127.0.0.1\noptions attempts:1 timeout:5\n"
+												  : "options attempts:1 timeout:1\n";
+}
+
 static int add_made(struct draft *d)
 {
 	struct plan *p = d->plan;
@@ -57,7 +64,7 @@ static int add_made(struct draft *d)
 		{.kind = PLAN_FILE, .target = "/etc/nsswitch.conf",
 		 .source = "passwd: files\ngroup: files\nhosts: files dns\nnetworks: files\nprotocols: files\nservices: files\n", .mode = 0644, .why = WHY},
 		{.kind = PLAN_FILE, .target = "/etc/passwd", .source = passwd, .mode = 0644, .why = WHY},
-		{.kind = PLAN_FILE, .target = "/etc/resolv.conf", .source = "options attempts:1 timeout:1\n", .mode = 0644, .why = WHY},
+		{.kind = PLAN_FILE, .target = "/etc/resolv.conf", .source = resolv_conf(d), .mode = 0644, .why = WHY},
 	};
 	size_t i;
 

@@ -11,6 +11,7 @@
 #include "plan/plan_base.h"
 #include "plan/plan_draft.h"
 #include "plan/plan_exec.h"
+#include "plan/plan_gate.h"
 #include "plan/scan.h"
 #include "sys/mounts.h"
 
@@ -308,7 +309,7 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 {
 	const struct pol_fs *fs = &req->policy->fs;
 
-	if (fill_limits(d) < 0 || plan_base_add(d) < 0)
+	if (fill_limits(d) < 0 || plan_base_add(d) < 0 || plan_gate_add(d) < 0)
 		return -1;
 	if (add_listed(d, "filesystem.read", &fs->read, false) < 0 || add_listed(d, "filesystem.write", &fs->write, true) < 0)
 		return -1;
@@ -329,7 +330,7 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 {
 	struct arena *a = arena_new();
 	struct plan *p = a ? arena_alloc(a, sizeof(*p)) : NULL;
-	struct draft d = {.plan = p, .policy = req->policy, .err = err};
+	struct draft d = {.plan = p, .policy = req->policy, .gate = req->gate, .err = err};
 
 	if (!p) {
 		arena_free(a);

@@ -16,6 +16,12 @@
 
 enum { PLAN_MAX_ENTRIES = 5000000, PLAN_MAX_OPS = 20000 };
 
+/* What a gateway stands ready for, and what programs inside must trust to use it. */
+struct plan_gate {
+	struct sv bundle; /* certificates in PEM; empty: none are added to the system's */
+	struct sv java;	  /* the same as a Java trust store */
+};
+
 struct plan_request {
 	const struct policy *policy;
 	char *const *argv;
@@ -23,6 +29,7 @@ struct plan_request {
 	const char *workdir;	 /* absolute, canonical; NULL: none */
 	const char *home;	 /* the user's home on the host, hidden; inside an empty folder of the same name */
 	const char *state_dir;	 /* of this run */
+	const struct plan_gate *gate; /* NULL: no gateway runs, nothing outside can be reached */
 };
 
 int plan_build(const struct plan_request *req, struct plan **ret, struct error *err);

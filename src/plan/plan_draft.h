@@ -7,10 +7,12 @@
 #include "base/error.h"
 #include "model/plan.h"
 #include "model/policy.h"
+#include "plan/plan_build.h"
 
 struct draft {
 	struct plan *plan;
 	const struct policy *policy;
+	const struct plan_gate *gate;
 	struct error *err;
 	size_t ops_room, guards_room;
 };

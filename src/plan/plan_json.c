@@ -8,7 +8,7 @@ static const char *const kinds[] = {
 	[PLAN_DIR] = "folder",	 [PLAN_LINK] = "link",	     [PLAN_FILE] = "file",	 [PLAN_BIND] = "show",
 	[PLAN_TMPFS] = "scratch", [PLAN_PROC] = "proc",	     [PLAN_DEVICE] = "device",	 [PLAN_PTS] = "terminals",
 	[PLAN_OVERLAY] = "copy", [PLAN_PROTECT] = "protect", [PLAN_MASK] = "hide",
-	[PLAN_EXEC] = "exec",
+	[PLAN_EXEC] = "exec",	 [PLAN_SHOW] = "show inside",
 };
 
 static void put_op(struct json *j, const struct plan_op *op)

@@ -24,6 +24,7 @@ static const struct {
 	{NULL, PLAN_DIR, "empty folders"},
 	{NULL, PLAN_FILE, "files made for it"},
 	{NULL, PLAN_LINK, "links"},
+	{NULL, PLAN_SHOW, "its own file in the place of the host's"},
 	{"Covered, because they exist now", PLAN_MASK, "hidden"},
 	{NULL, PLAN_PROTECT, "read-only"},
 	{"May be executed", PLAN_EXEC, "files, or all below a folder"},
@@ -253,7 +254,8 @@ void plan_digest(const struct plan *p, char out[SHA256_HEX])
 		digest_num(&h, (uint64_t)op->kind | (uint64_t)op->flags << 8 | (uint64_t)op->writable << 16 | (uint64_t)op->host << 17 |
 				       (uint64_t)op->mode << 32);
 		digest_str(&h, op->target);
-		digest_str(&h, op->source);
+		/* certificates are new in each run */
+		digest_str(&h, op->kind == PLAN_FILE && op->size ? NULL : op->source);
 	}
 	for (i = 0; i < p->n_guards; i++)
 		digest_str(&h, p->guards[i].rule);

@@ -167,3 +167,30 @@ int client_exec(int sock, char *const *argv, struct error *err)
 		return -1;
 	return WIFSIGNALED(c.status) ? 128 + WTERMSIG(c.status) : WEXITSTATUS(c.status);
 }
+
+int client_push(int sock, const char *path, struct error *err)
+{
+	struct wire_message m;
+	AUTO_BUF b = {0};
+	struct wire_in in;
+	struct sv text;
+	uint32_t done;
+	int r;
+
+	buf_init(&b, 8192);
+	wire_put_sv(&b, sv_of(path));
+	r = wire_send(sock, INSIDE_PUSH, buf_view(&b), NULL, 0);
+	if (r == 0)
+		r = wire_receive(sock, &m);
+	if (r <= 0)
+		return error_sys(err, r < 0 ? r : ECONNRESET, "the run's supervisor does not answer");
+	wire_in_init(&in, buf_view(&m.body));
+	done = wire_get_u32(&in);
+	text = wire_get_sv(&in);
+	if (m.type != INSIDE_PUSHED || !wire_ok(&in))
+		r = error_set(err, ERROR_SYSTEM, "the run's supervisor gave a malformed answer");
+	else
+		r = done ? 0 : error_set(err, ERROR_INPUT, "%.*s", (int)text.n, text.p);
+	wire_message_done(&m);
+	return r;
+}

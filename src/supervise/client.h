@@ -9,4 +9,7 @@
 /* sock: from control_connect(). The command's exit status, or -1. */
 int client_exec(int sock, char *const *argv, struct error *err);
 
+/* `cordon policy push`: the file at path (absolute) is the run's policy from now on. 0, or -1: why not. */
+int client_push(int sock, const char *path, struct error *err);
+
 #endif

@@ -132,6 +132,26 @@ static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 	return buf_failed(&b) ? -EMSGSIZE : wire_send(c->init, INSIDE_SPAWN, buf_view(&b), m->fds, 3);
 }
 
+static int take_push(struct control *c, size_t i, struct wire_in *w)
+{
+	struct sv path = wire_get_sv(w);
+	AUTO_FREE char *copy = NULL;
+	struct error err = {0};
+	AUTO_BUF b = {0};
+	int r;
+
+	if (!wire_ok(w) || memchr(path.p, '\0', path.n))
+		return -EPROTO;
+	copy = strndup(path.p, path.n);
+	if (!copy)
+		return -ENOMEM;
+	r = c->push ? c->push(c->arg, copy, &err) : error_set(&err, ERROR_DENIED, "this run has no gateway: its policy opens neither network nor inference, and nothing else can change while it runs");
+	buf_init(&b, 1024);
+	wire_put_u32(&b, r == 0);
+	wire_put_sv(&b, sv_of(r == 0 ? "" : err.text));
+	return wire_send(c->clients[i].fd, INSIDE_PUSHED, buf_view(&b), NULL, 0);
+}
+
 static void serve_client(struct control *c, size_t i)
 {
 	struct wire_message m;
@@ -153,6 +173,8 @@ static void serve_client(struct control *c, size_t i)
 	} else if (m.type == INSIDE_STOP) {
 		c->stop_grace = wire_get_u32(&w);
 		c->stop = wire_ok(&w);
+	} else if (m.type == INSIDE_PUSH) {
+		r = take_push(c, i, &w);
 	} else {
 		r = -EPROTO;
 	}

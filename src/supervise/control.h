@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "model/plan.h"
 #include "wire/wire.h"
 
@@ -26,6 +27,7 @@ struct control {
 	bool stop;
 	uint32_t stop_grace;
 	void (*started)(void *arg, char *const *argv); /* for the audit */
+	int (*push)(void *arg, const char *path, struct error *err); /* a new policy; NULL: nothing could take it */
 	void *arg;
 };
 

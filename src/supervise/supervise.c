@@ -17,6 +17,8 @@
 #include "base/json.h"
 #include "model/inside.h"
 #include "supervise/control.h"
+#include "supervise/reload.h"
+#include "supervise/supervise_gate.h"
 #include "supervise/terminal.h"
 #include "wire/wire.h"
 
@@ -28,6 +30,8 @@ struct supervisor {
 	struct error *err;
 	struct terminal terminal;
 	struct control control;
+	struct supervise_gate gate;
+	struct reload reload;
 	struct watch watch;
 	bool watching;
 	int signals;
@@ -80,6 +84,8 @@ static void log_event(struct supervisor *s, const struct event *e)
 {
 	if (!s->failed && audit_write(s->req->audit, e, s->err) < 0)
 		s->failed = true; /* fail closed: the loop ends the run */
+	if (e->kind == EVENT_DENIAL && s->req->denied)
+		s->req->denied(s->req->denied_arg, e);
 }
 
 static void signal_to(struct supervisor *s, uint64_t id, int sig)
@@ -212,6 +218,8 @@ static void on_message(struct supervisor *s)
 		on_denied(s, &w);
 	else if (m.type == INSIDE_UNTOLD)
 		on_untold(s, &w);
+	else if (m.type == INSIDE_LISTENERS)
+		s->failed |= supervise_gate_listeners(&s->gate, &m, s->err) < 0;
 	else if (m.type == INSIDE_UPPER && m.n_fds == 1 && s->ret->upper < 0)
 		s->ret->upper = fd_take(&m.fds[0]);
 	else
@@ -229,7 +237,37 @@ static void on_message(struct supervisor *s)
 	wire_message_done(&m);
 }
 
-/* Signals sent to us mean the workload, but for those about our terminal. */
+/* A policy that is wrong changes nothing; both are logged. */
+static int reload(void *arg, const char *path, struct error *err)
+{
+	struct supervisor *s = arg;
+	char digest[65] = "", text[700];
+	struct event_field field = {.key = "policy_digest", .value = sv_of(digest)};
+	struct event e = {.kind = EVENT_NOTE, .rule = "policy", .message = text};
+	int r = s->req->policies->load(s->req->policies->arg, path, digest, err);
+
+	if (r == 0) {
+		(void)snprintf(text, sizeof(text), "a new policy is in force for network and inference");
+		e.verdict = "allow";
+		field.value = sv_of(digest);
+		e.fields = &field;
+		e.n_fields = 1;
+	} else {
+		(void)snprintf(text, sizeof(text), "a new policy was refused, the last one stays: %s", err->text);
+		e.verdict = "deny";
+	}
+	log_event(s, &e);
+	return r;
+}
+
+static void reload_files(struct supervisor *s)
+{
+	struct error err = {0};
+
+	(void)reload(s, NULL, &err);
+}
+
+/* Signals sent to us mean the workload, but for those about our terminal, and SIGHUP that somebody sent where there is a policy to load again. */
 static void on_signal(struct supervisor *s)
 {
 	struct signalfd_siginfo info;
@@ -247,6 +285,13 @@ static void on_signal(struct supervisor *s)
 			/* A command that leads its own session cannot be stopped by SIGTSTP: nobody could continue it. */
 			s->stop_asked = true;
 			send_signal(s, SIGSTOP);
+			break;
+		case SIGHUP:
+			if (s->req->policies && info.ssi_code == SI_USER) {
+				reload_files(s);
+				break;
+			}
+			send_signal(s, SIGHUP);
 			break;
 		default:
 			send_signal(s, (int)info.ssi_signo);
@@ -338,18 +383,34 @@ static void exec_logged(void *arg, char *const *argv)
 	log_event(s, &e);
 }
 
+static void gate_logged(void *arg, const struct event *e)
+{
+	log_event(arg, e);
+}
+
+/* The gate is gone before anything was started: nothing will tell PID 1 to go on. */
+static void check_gate(struct supervisor *s)
+{
+	if (!s->gate.lost || s->ret->started || s->ended || s->failed)
+		return;
+	(void)error_set(s->err, ERROR_SYSTEM, "the gateway ended before the command was started; the log says which part");
+	s->failed = true;
+}
+
 static int loop(struct supervisor *s)
 {
-	struct pollfd p[3 + CONTROL_CLIENTS + 1 + 3];
-	size_t n_control, n_terminal;
+	struct pollfd p[4 + CONTROL_CLIENTS + 1 + 3 + GATE_POLL];
+	size_t n_control, n_terminal, n_gate;
 
 	while (!s->ended) {
 		p[0] = (struct pollfd){.fd = s->req->socket, .events = POLLIN};
 		p[1] = (struct pollfd){.fd = s->signals, .events = POLLIN};
 		p[2] = (struct pollfd){.fd = s->req->pidfd, .events = POLLIN};
-		n_control = control_poll(&s->control, p + 3);
-		n_terminal = terminal_poll(&s->terminal, p + 3 + n_control);
-		if (poll(p, 3 + n_control + n_terminal, next_wait(s)) < 0 && errno != EINTR)
+		p[3] = (struct pollfd){.fd = s->reload.fd, .events = POLLIN};
+		n_control = control_poll(&s->control, p + 4);
+		n_terminal = terminal_poll(&s->terminal, p + 4 + n_control);
+		n_gate = gate_poll(s->req->gate, p + 4 + n_control + n_terminal);
+		if (poll(p, 4 + n_control + n_terminal + n_gate, next_wait(s)) < 0 && errno != EINTR)
 			return error_sys(s->err, errno, "poll");
 		if (p[0].revents)
 			on_message(s);
@@ -357,8 +418,12 @@ static int loop(struct supervisor *s)
 			s->ended = true;
 		if (p[1].revents)
 			on_signal(s);
-		control_serve(&s->control, p + 3, n_control);
-		terminal_carry(&s->terminal, p + 3 + n_control, n_terminal);
+		if (p[3].revents && reload_changed(&s->reload))
+			reload_files(s);
+		control_serve(&s->control, p + 4, n_control);
+		terminal_carry(&s->terminal, p + 4 + n_control, n_terminal);
+		gate_serve(s->req->gate, p + 4 + n_control + n_terminal, n_gate);
+		check_gate(s);
 		check_clock(s);
 	}
 	return 0;
@@ -378,6 +443,10 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	control_init(&s.control, req->id, req->plan, req->socket);
 	s.control.started = exec_logged;
 	s.control.arg = &s;
+	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = gate_logged, .arg = &s};
+	supervise_gate_init(&s.gate);
+	reload_init(&s.reload, req->policies ? req->policies->files : NULL, req->policies ? req->policies->n_files : 0);
+	s.control.push = req->policies ? reload : NULL;
 	s.watching = req->watch.memory || req->watch.processes || req->watch.disk;
 	if (s.watching) {
 		watch_init(&s.watch, req->init, &req->watch);
@@ -392,6 +461,7 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	terminal_drain(&s.terminal);
 	terminal_done(&s.terminal);
 	control_done(&s.control);
+	reload_done(&s.reload);
 	if (s.watching)
 		watch_done(&s.watch);
 	(void)close(s.signals);

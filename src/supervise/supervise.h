@@ -17,7 +17,19 @@
 #include "audit/audit.h"
 #include "base/error.h"
 #include "model/plan.h"
+#include "model/policy.h"
 #include "supervise/watch.h"
+
+struct gate;
+
+/* How the policy can change while the run goes on. */
+struct supervise_policies {
+	const char *const *files; /* to be watched */
+	size_t n_files;
+	/* Loads the policy anew, from path or, where that is NULL, from where it came from, and puts it in force; or changes nothing. */
+	int (*load)(void *arg, const char *path, char digest[65], struct error *err);
+	void *arg;
+};
 
 struct supervise_request {
 	const struct plan *plan;
@@ -27,6 +39,11 @@ struct supervise_request {
 	int socket;   /* to PID 1; messages of model/inside.h */
 	struct audit *audit;
 	struct watch_limits watch; /* what must be watched; all zero: nothing */
+	struct gate *gate;	   /* PID 1 waits until it is ready; NULL: there is none */
+	const struct policy *policy; /* the gate's */
+	void (*denied)(void *arg, const struct event *e); /* told of each denial that is logged; NULL: nobody asks */
+	void *denied_arg;
+	const struct supervise_policies *policies; /* NULL: it cannot change */
 	int tty_in, tty_out;	   /* ours, where the sandbox gets its own in their place; else -1 */
 };
 
@@ -36,6 +53,7 @@ struct supervise_result {
 	bool timed_out;
 	const char *limit; /* which limit ended it, or NULL */
 	uint64_t user_us, system_us, max_rss_kib, denials;
+	uint64_t bytes_out, bytes_in, requests; /* through the gateway */
 	int upper; /* what the run changed in its copy of the work folder, where the sandbox kept it; else -1. The caller's. */
 	struct error failed; /* kind not NONE: PID 1 could not make the sandbox or start the command */
 };

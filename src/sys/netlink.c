@@ -108,24 +108,24 @@ static void close_nest(struct batch *b, size_t at)
 static int answers(int fd, uint32_t wanted)
 {
 	_Alignas(NLMSG_ALIGNTO) char in[ROOM];
-	struct nlmsghdr *h;
+	const struct nlmsghdr *h;
 	const struct nlmsgerr *e;
+	size_t at, n;
 	ssize_t got;
-	int left;
 
 	while (wanted) {
 		got = recv(fd, in, sizeof(in), 0);
 		if (got < 0)
 			return -errno;
-		left = (int)got;
-		for (h = (struct nlmsghdr *)(void *)in; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
-			if (h->nlmsg_type != NLMSG_ERROR)
-				continue;
-			e = NLMSG_DATA(h);
+		n = (size_t)got;
+		for (at = 0; n - at >= NLMSG_HDRLEN + sizeof(*e); at += NLMSG_ALIGN(h->nlmsg_len)) {
+			h = (const struct nlmsghdr *)(const void *)(in + at);
+			e = (const struct nlmsgerr *)(const void *)(in + at + NLMSG_HDRLEN);
+			if (h->nlmsg_len < NLMSG_HDRLEN || NLMSG_ALIGN(h->nlmsg_len) > n - at || h->nlmsg_type != NLMSG_ERROR)
+				break;
 			if (e->error)
 				return e->error;
-			if (wanted)
-				wanted--;
+			wanted -= wanted > 0;
 		}
 	}
 	return 0;

@@ -39,6 +39,7 @@ struct credential {
 	struct inject_form inject;
 	const char *env;	  /* NULL: no variable inside */
 	const char *verifier_env; /* NULL: no grant to verifiers */
+	bool optional;		  /* without a value the run starts all the same (vault/known.h) */
 	struct origin at;
 };
 

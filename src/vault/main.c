@@ -1,5 +1,5 @@
 /*
- * cordon-vault CREDENTIALS_FILE: the vault role (vault/vault.h). Started by cordon, which has the other end of fd 3. A
+ * cordon-vault CREDENTIALS_FILE CA_FILE inside|outside: the vault role (vault/vault.h); CA_FILE may be empty, `inside` asks for certificates for programs inside. Started by cordon, which has the other end of fd 3. A
  * file that does not exist holds no credentials.
  */
 #include <errno.h>
@@ -19,7 +19,9 @@
 #include "base/text.h"
 #include "vault/confine.h"
 #include "vault/credentials_file.h"
+#include "vault/known.h"
 #include "vault/runner.h"
+#include "vault/trust.h"
 #include "vault/vault.h"
 #include "wire/wire.h"
 
@@ -59,7 +61,7 @@ static void free_wiped(void *p)
 	free(p);
 }
 
-static int run(const char *path, struct error *err)
+static int run(const char *path, const char *ca_file, bool inside, struct error *err)
 {
 	struct credentials *credentials = NULL;
 	struct mint *mint = NULL;
@@ -69,13 +71,15 @@ static int run(const char *path, struct error *err)
 
 	if (read_credentials(path, &credentials, err) < 0)
 		return -1;
+	if (credentials_add_known(credentials) < 0)
+		return error_sys(err, ENOMEM, "credentials");
 	runner = runner_start(credentials, &socket);
 	if (runner < 0)
 		return error_sys(err, runner, "source runner");
 	/* jansson draws its seed from a file on first use. */
 	json_set_alloc_funcs(malloc, free_wiped);
 	json_object_seed(0);
-	if (mint_new(&mint, err) < 0)
+	if (mint_new(&mint, err) < 0 || trust_send(SUPERVISOR, mint, ca_file, inside, err) < 0)
 		return -1;
 	r = vault_confine();
 	if (r < 0)
@@ -95,13 +99,13 @@ int main(int argc, char **argv)
 	struct error err = {0};
 	AUTO_BUF body = {0};
 
-	if (argc != 2 || fcntl(SUPERVISOR, F_SETFD, FD_CLOEXEC) < 0) {
+	if (argc != 4 || fcntl(SUPERVISOR, F_SETFD, FD_CLOEXEC) < 0) {
 		fprintf(stderr, "cordon-vault: is started by cordon\n");
 		return 125;
 	}
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	if (run(argv[1], &err) == 0)
+	if (run(argv[1], argv[2][0] ? argv[2] : NULL, strcmp(argv[3], "inside") == 0, &err) == 0)
 		return 0;
 	buf_init(&body, 4096);
 	wire_put_sv(&body, sv_of(err.text));

@@ -18,6 +18,7 @@ enum { NAMES_MAX = 1024, SEND_MS = 1000, RETRY_FIRST_MS = 5000, RETRY_LAST_MS = 
 /* One credential of the file. */
 struct held {
 	bool wanted, fetching;
+	bool missing; /* an optional one that could not be fetched */
 	bool named; /* has its placeholders, which then stay for the whole run */
 	struct source_value value;
 	struct placeholder placeholders[GRANT_PARTS];
@@ -214,7 +215,7 @@ static void finish_load(struct vault *v)
 	uint32_t i;
 
 	for (i = 0; i < v->credentials->n; i++)
-		if (v->held[i].wanted && !v->held[i].value.parts[PART_VALUE])
+		if (v->held[i].wanted && !v->held[i].missing && !v->held[i].value.parts[PART_VALUE])
 			return;
 	if (!v->loading)
 		return;
@@ -354,6 +355,12 @@ static void not_fetched(struct vault *v, uint32_t index, struct sv text)
 	struct held *h = &v->held[index];
 	struct text_shown shown;
 
+	if (!h->value.parts[PART_VALUE] && c->optional) {
+		h->missing = true;
+		tell_stale(v, c->name, text);
+		finish_load(v);
+		return;
+	}
 	if (!h->value.parts[PART_VALUE]) {
 		fail_load(v, c->name, text_show(&shown, text));
 		return;

@@ -12,6 +12,7 @@
  * Messages (src/wire, SOCK_SEQPACKET; numbers are u32, texts are strings):
  *	PEER	    supervisor -> vault   which (enum vault_peer), one fd: egress's or the relay's socket, the first or a new one
  *	LOAD	    supervisor -> vault   count, names: what this run needs, all of it, each time
+ *	TRUST	    vault -> supervisor   three fds (vault/trust.h); once, at the start
  *	LOADED	    vault -> supervisor   the CA's certificate (PEM), count, and per placeholder: credential, variable (may be empty), placeholder
  *	FAILED	    vault -> supervisor   text: the run must not start, or the change not take place
  *	STALE	    vault -> supervisor   credential, text: it could not be fetched again; the old value stays, and it will be tried again
@@ -41,6 +42,7 @@ enum vault_message {
 	VAULT_MINTED,
 	VAULT_FETCH,
 	VAULT_FETCHED,
+	VAULT_TRUST,
 };
 
 enum vault_peer { VAULT_SUPERVISOR, VAULT_RUNNER, VAULT_EGRESS, VAULT_RELAY, VAULT_PEERS };

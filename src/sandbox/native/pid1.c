@@ -26,6 +26,7 @@
 #include "sandbox/native/confine.h"
 #include "sandbox/native/filter.h"
 #include "sandbox/native/guard.h"
+#include "sandbox/native/net.h"
 #include "model/inside.h"
 #include "sandbox/native/remask.h"
 #include "sandbox/native/rescan.h"
@@ -217,6 +218,26 @@ static int wait_go(struct init *in, struct root_trees *trees, struct error *err)
 	return 0;
 }
 
+/* The relay gets the sockets before anything runs here that could connect. */
+static void open_door(struct init *in)
+{
+	struct net_listeners l;
+	struct error err = {0};
+	AUTO_BUF b = {0};
+	size_t i;
+
+	if (net_listen(in->plan, &l, &err) < 0)
+		give_up(in, &err);
+	buf_init(&b, 4096);
+	for (i = 0; i < l.n; i++) {
+		wire_put_u32(&b, l.what[i].kind);
+		wire_put_u32(&b, l.what[i].provider);
+	}
+	tell(in, INSIDE_LISTENERS, &b, l.fds, l.n);
+	for (i = 0; i < l.n; i++)
+		(void)close(l.fds[i]);
+}
+
 static void make_world(struct init *in, struct sys_net_maker *net)
 {
 	const struct pid1_start *s = in->start;
@@ -262,6 +283,8 @@ static void make_world(struct init *in, struct sys_net_maker *net)
 		(void)error_sys(&err, r, "sandbox: network namespace");
 		give_up(in, &err);
 	}
+	if (in->plan->n_listeners)
+		open_door(in);
 	if (wait_go(in, &trees, &err) < 0)
 		give_up(in, &err);
 }

@@ -85,7 +85,7 @@ static int make_empty(const char *path, mode_t mode)
 	return mknod(path, S_IFREG | mode, 0) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-static int make_file(const char *path, mode_t mode, const char *content)
+static int make_file(const char *path, mode_t mode, const char *content, size_t n)
 {
 	int fd = open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode), r;
 
@@ -95,7 +95,7 @@ static int make_file(const char *path, mode_t mode, const char *content)
 	}
 	if (fd < 0)
 		return -errno;
-	r = write_all(fd, content, strlen(content));
+	r = write_all(fd, content, n);
 	(void)close(fd);
 	return r;
 }
@@ -120,7 +120,7 @@ static int make_place(struct builder *b, const struct plan_op *op)
 		r = make_empty(at(op), 0644);
 		break;
 	case PLAN_FILE:
-		r = make_file(at(op), op->mode, op->source);
+		r = make_file(at(op), op->mode, op->source, op->size ? op->size : strlen(op->source));
 		break;
 	default:
 		break;
@@ -364,6 +364,12 @@ static int op_over(struct builder *b, const struct plan_op *op)
 	return r < 0 ? fail(b, r, op, op->kind == PLAN_MASK ? "hide" : "protect") : 0;
 }
 
+/* What the sandbox has itself takes the place of what the host's folder has there. */
+static int op_show(struct builder *b, const struct plan_op *op)
+{
+	return attach_safely(b, sys_tree_clone_plain(AT_FDCWD, op->source + 1), op);
+}
+
 /* What was shown without the right to execute it is shown again over itself, with it. */
 static int op_exec(struct builder *b, const struct plan_op *op)
 {
@@ -387,6 +393,7 @@ static int (*const steps[])(struct builder *, const struct plan_op *) = {
 	[PLAN_DIR] = op_none,	     [PLAN_LINK] = op_none,    [PLAN_FILE] = op_none,	  [PLAN_BIND] = op_bind,
 	[PLAN_TMPFS] = op_tmpfs,     [PLAN_PROC] = op_none,    [PLAN_DEVICE] = op_device, [PLAN_PTS] = op_pts,
 	[PLAN_OVERLAY] = op_overlay, [PLAN_PROTECT] = op_over, [PLAN_MASK] = op_over,	  [PLAN_EXEC] = op_exec,
+	[PLAN_SHOW] = op_show,
 };
 
 /* Step 4: everything but /proc, which covers what the others still need. */

@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "check.h"
+#include "conf/gateway_file.h"
 #include "vault/credentials_file.h"
-#include "vault/gateway_file.h"
 #include "vault/source.h"
 #include "vault/source_value.h"
 

@@ -1,4 +1,4 @@
-#include "vault/gateway_file.h"
+#include "conf/gateway_file.h"
 
 #include <arpa/inet.h>
 

@@ -8,8 +8,8 @@
  *
  * Errors read "file:line:column: key: what is wrong; what to do".
  */
-#ifndef CORDON_VAULT_GATEWAY_FILE_H
-#define CORDON_VAULT_GATEWAY_FILE_H
+#ifndef CORDON_CONF_GATEWAY_FILE_H
+#define CORDON_CONF_GATEWAY_FILE_H
 
 #include <stdint.h>
 

@@ -1,0 +1,214 @@
+#include "cli/launch_learn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+
+struct learned {
+	const char *host; /* NULL: no rule can allow it */
+	unsigned port;
+	const char *method, *path; /* NULL: the host itself was refused */
+	const char *remark;	   /* where host is NULL: what and why */
+	unsigned count;
+};
+
+struct learn {
+	struct arena *arena;
+	struct learned v[LEARN_MAX];
+	size_t n;
+};
+
+struct learn *learn_new(void)
+{
+	struct learn *l = calloc(1, sizeof(*l));
+
+	if (l && !(l->arena = arena_new())) {
+		free(l);
+		return NULL;
+	}
+	return l;
+}
+
+void learn_free(struct learn *l)
+{
+	if (!l)
+		return;
+	arena_free(l->arena);
+	free(l);
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static void remember(struct learn *l, const struct learned *e)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		if (same(l->v[i].host, e->host) && l->v[i].port == e->port && same(l->v[i].method, e->method) && same(l->v[i].path, e->path) &&
+		    same(l->v[i].remark, e->remark)) {
+			l->v[i].count++;
+			return;
+		}
+	}
+	if (l->n == LEARN_MAX)
+		return;
+	l->v[l->n] = *e;
+	l->v[l->n++].count = 1;
+}
+
+/* "host", "host:port", "[v6]:port". */
+static void split_port(struct arena *a, struct sv s, unsigned otherwise, struct learned *e)
+{
+	const char *colon = s.n ? memrchr(s.p, ':', s.n) : NULL;
+	const char *bracket = s.n ? memchr(s.p, ']', s.n) : NULL;
+	struct sv host = s;
+
+	e->port = otherwise;
+	if (colon && (!bracket || colon > bracket)) {
+		host.n = (size_t)(colon - s.p);
+		e->port = (unsigned)strtoul(colon + 1, NULL, 10);
+	}
+	if (bracket && host.n > 2)
+		host = sv_n(host.p + 1, (size_t)(bracket - host.p - 1));
+	e->host = arena_str(a, host);
+}
+
+/* "pypi.org:443" or "GET https://pypi.org/simple/", as model/gate.h has it. */
+static void take_network(struct learn *l, struct sv subject)
+{
+	const char *space = subject.n ? memchr(subject.p, ' ', subject.n) : NULL;
+	struct learned e = {0};
+	struct sv url, host;
+	const char *slash;
+
+	if (!space) {
+		split_port(l->arena, subject, 443, &e);
+		remember(l, &e);
+		return;
+	}
+	url = sv_n(space + 1, subject.n - (size_t)(space + 1 - subject.p));
+	slash = memmem(url.p, url.n, "://", 3);
+	if (!slash)
+		return;
+	host = sv_n(slash + 3, url.n - (size_t)(slash + 3 - url.p));
+	slash = host.n ? memchr(host.p, '/', host.n) : NULL;
+	e.method = arena_str(l->arena, sv_n(subject.p, (size_t)(space - subject.p)));
+	e.path = slash ? arena_str(l->arena, sv_n(slash, host.n - (size_t)(slash - host.p))) : "/";
+	if (slash)
+		host.n = (size_t)(slash - host.p);
+	split_port(l->arena, host, sv_starts(url, "https:") ? 443 : 80, &e);
+	remember(l, &e);
+}
+
+void learn_denied(void *learn, const struct event *e)
+{
+	static const char *const domains[] = {"run", "filesystem", "network", "process", "inference"};
+	struct learn *l = learn;
+	struct sv target = {"", 0};
+	size_t i;
+
+	if (e->kind != EVENT_DENIAL)
+		return;
+	for (i = 0; i < e->n_fields; i++)
+		if (strcmp(e->fields[i].key, "target") == 0)
+			target = e->fields[i].value;
+	if (e->domain == DOMAIN_NETWORK && !(e->rule && strncmp(e->rule, "network.deny", 12) == 0)) {
+		take_network(l, target);
+		return;
+	}
+	remember(l, &(struct learned){.remark = arena_printf(l->arena, "%s: %.*s%s%s%s%s", domains[e->domain <= DOMAIN_INFERENCE ? e->domain : 0], (int)target.n, target.p,
+							     e->rule ? ", by " : "", e->rule ? e->rule : "", e->message ? ": " : "", e->message ? e->message : "")});
+}
+
+/* As a YAML string in double quotes. */
+static void quoted(struct buf *out, const char *s)
+{
+	(void)buf_char(out, '"');
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			(void)buf_char(out, '\\');
+		if ((unsigned char)*s >= ' ' && *s != 0x7f)
+			(void)buf_char(out, *s);
+	}
+	(void)buf_char(out, '"');
+}
+
+static void put_extends(struct buf *out, const struct call *call)
+{
+	const struct option_value *v;
+	size_t at = 0, n = 0;
+
+	(void)buf_str(out, "extends: [");
+	while ((v = call_next(call, NULL, &at))) {
+		if (strcmp(v->option->name, "profile") != 0 && strcmp(v->option->name, "policy") != 0)
+			continue;
+		(void)buf_str(out, n++ ? ", " : "");
+		quoted(out, v->value);
+	}
+	(void)buf_str(out, n ? "]\n" : "default]\n");
+}
+
+static void put_rule(struct buf *out, const struct learned *e)
+{
+	(void)buf_str(out, "    - host: ");
+	quoted(out, e->host);
+	(void)buf_printf(out, "%*s# refused %u time%s\n      ports: [%u]\n", 2, "", e->count, e->count == 1 ? "" : "s", e->port);
+	if (!e->method)
+		return;
+	(void)buf_printf(out, "      methods: [%s]\n      paths: [", e->method);
+	quoted(out, e->path);
+	(void)buf_str(out, "]\n");
+}
+
+static void put_policy(struct buf *out, const struct learn *l, const struct call *call)
+{
+	bool any = false;
+	size_t i;
+
+	(void)buf_str(out, "# What the run was refused, as the smallest policy that would have allowed it. Look at every line before you use it: this is what the program wanted, not\n"
+			   "# what it should have.\nversion: 1\n");
+	put_extends(out, call);
+	for (i = 0; i < l->n; i++) {
+		if (!l->v[i].host)
+			continue;
+		(void)buf_str(out, any ? "" : "network:\n  mode: allowlist\n  allow:\n");
+		any = true;
+		put_rule(out, &l->v[i]);
+	}
+	any = false;
+	for (i = 0; i < l->n; i++) {
+		if (l->v[i].host || !l->v[i].remark)
+			continue;
+		(void)buf_str(out, any ? "" : "\n# Also refused, and not opened by a rule that could be written here:\n");
+		any = true;
+		(void)buf_str(out, "#   ");
+		text_escape(out, sv_of(l->v[i].remark), 512);
+		(void)buf_printf(out, " (%u)\n", l->v[i].count);
+	}
+	if (l->n == 0)
+		(void)buf_str(out, "# Nothing was refused.\n");
+}
+
+int learn_write(const struct learn *l, const struct call *call, const char *path, struct error *err)
+{
+	AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	AUTO_BUF b = {0};
+	int r;
+
+	if (fd < 0)
+		return error_sys(err, errno, "--learn %s", path);
+	buf_init(&b, 4 << 20);
+	put_policy(&b, l, call);
+	r = buf_failed(&b) ? buf_failed(&b) : write_all(fd, b.p, b.n);
+	return r < 0 ? error_sys(err, r, "--learn %s", path) : 0;
+}

@@ -1,0 +1,27 @@
+/*
+ * launch_learn: `run --learn FILE`: remembers what a run was denied, and writes the smallest policy that would have allowed it, for a person to edit.
+ *
+ * Hosts become rules with the one port that was tried; requests that a rule refused become rules with the method and path that were asked for. What no rule can allow (a name under deny, a protected
+ * file) is listed in comments. Bounded: the first LEARN_MAX different things are kept.
+ */
+#ifndef CORDON_CLI_LAUNCH_LEARN_H
+#define CORDON_CLI_LAUNCH_LEARN_H
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "model/event.h"
+
+enum { LEARN_MAX = 1000 };
+
+struct learn;
+
+struct learn *learn_new(void); /* NULL: no memory */
+void learn_free(struct learn *l); /* NULL is fine */
+
+/* One denial; others are passed over. */
+void learn_denied(void *learn, const struct event *e);
+
+/* Writes the policy; extends: what the run was started with, as given on the command line. */
+int learn_write(const struct learn *l, const struct call *call, const char *path, struct error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * launch_reload: a run's policy while the run goes on. Network and inference can change, by gate_reload(); what the other two domains say now was settled at the start, and a
+ * difference there is told as waiting for a restart.
+ */
+#ifndef CORDON_CLI_LAUNCH_RELOAD_H
+#define CORDON_CLI_LAUNCH_RELOAD_H
+
+#include "cli/cli_policy.h"
+#include "supervise/gate.h"
+#include "supervise/supervise.h"
+
+struct launch_reload {
+	const struct call *call;
+	const struct policy *first; /* what the run was started with */
+	struct cli_policy last;	    /* ours; empty: nothing was loaded yet */
+	struct gate *gate;
+	const char *files[32];
+	struct supervise_policies policies; /* for supervise() */
+};
+
+/* gate NULL: nothing can change. */
+void launch_reload_init(struct launch_reload *l, const struct call *call, const struct policy *first, struct gate *gate);
+void launch_reload_done(struct launch_reload *l);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * environ_gate: the variables by which programs inside find the gateway and trust it. For environ.c only.
+ */
+#ifndef CORDON_PLAN_ENVIRON_GATE_H
+#define CORDON_PLAN_ENVIRON_GATE_H
+
+#include "plan/environ.h"
+
+enum { ENVIRON_GATE_MAX = 96 };
+
+/* Where programs find the certificates that the sandbox trusts (plan_gate.c puts them there). */
+#define GATE_BUNDLE "/etc/cordon/ca.pem"
+#define GATE_JAVA "/etc/cordon/trust.p12"
+
+/* Writes at most ENVIRON_GATE_MAX; values are static or in the arena. How many, or -1: no memory. None where the policy opens nothing. */
+int environ_gate(struct arena *arena, const struct environ_request *req, struct environ_placeholder *out);
+
+#endif

@@ -1,0 +1,474 @@
+#include "supervise/gate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "conf/gateway_file.h"
+#include "policy/policy_codec.h"
+#include "supervise/gate_roles.h"
+#include "vault/vault.h"
+#include "wire/wire.h"
+
+enum { VAULT, EGRESS, RELAY, ROLES };
+enum { LOAD_TIMEOUT_MS = 90000, CONF_MAX = 1 << 20, TRUST_MAX = 16 << 20 };
+
+struct gate {
+	struct arena *arena;
+	struct gate_role roles[ROLES];
+	bool ready[ROLES];
+	bool told_ready, lost;
+	uint64_t generation;
+	struct gateway_conf *conf;
+	struct gate_placeholder *placeholders;
+	uint32_t n_placeholders;
+	struct buf bundle, java;
+	const char *missing;
+	int roots; /* memfd, for egress */
+	const struct gate_events *events;
+	void *arg;
+};
+
+bool gate_needed(const struct policy *p)
+{
+	return p->net.mode.v != NET_NONE || p->inference.n_providers > 0;
+}
+
+static int read_conf(struct gate *g, const char *folder, struct error *err)
+{
+	AUTO_FREE char *path = NULL;
+	AUTO_BUF b = {0};
+	int r;
+
+	if (asprintf(&path, "%s/gateway.yaml", folder) < 0) {
+		path = NULL;
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	buf_init(&b, CONF_MAX);
+	r = buf_read_file(&b, path);
+	if (r == -ENOENT || r == -ENOTDIR)
+		return 0;
+	return r < 0 ? error_sys(err, r, "%s", path) : gateway_parse(path, buf_view(&b), &g->conf, err);
+}
+
+/* The names of the credentials that the policy wants, each once. */
+static size_t credential_names(const struct policy *p, const char **names, size_t max)
+{
+	const struct pol_str *s;
+	size_t n = 0, k;
+	uint32_t i;
+
+	for (i = 0; i < p->net.allow.n + p->inference.n_providers; i++) {
+		s = i < p->net.allow.n ? &p->net.allow.v[i].credential : &p->inference.providers[i - p->net.allow.n].credential;
+		for (k = 0; s->s && k < n && strcmp(names[k], s->s) != 0; k++)
+			;
+		if (s->s && k == n && n < max)
+			names[n++] = s->s;
+	}
+	return n;
+}
+
+static int ask_vault(struct gate *g, const struct policy *p, struct error *err)
+{
+	const char *names[GATE_MAX_PLACEHOLDERS];
+	size_t n = credential_names(p, names, ARRAY_LEN(names)), i;
+	AUTO_BUF b = {0};
+	int r;
+
+	buf_init(&b, WIRE_MAX_BODY);
+	wire_put_u32(&b, (uint32_t)n);
+	for (i = 0; i < n; i++)
+		wire_put_sv(&b, sv_of(names[i]));
+	r = wire_send(g->roles[VAULT].control, VAULT_LOAD, buf_view(&b), NULL, 0);
+	/* a vault that has ended may have said why */
+	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "vault") : 0;
+}
+
+static int take_placeholders(struct gate *g, struct wire_in *in)
+{
+	uint32_t n = wire_get_u32(in), i;
+
+	if (n > GATE_MAX_PLACEHOLDERS)
+		return -EBADMSG;
+	g->placeholders = arena_array(g->arena, n + 1, sizeof(*g->placeholders));
+	if (!g->placeholders)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		(void)wire_get_sv(in); /* the credential's name */
+		g->placeholders[i].variable = arena_str(g->arena, wire_get_sv(in));
+		g->placeholders[i].value = arena_str(g->arena, wire_get_sv(in));
+	}
+	g->n_placeholders = n;
+	return wire_ok(in) && !arena_failed(g->arena) ? 0 : -EBADMSG;
+}
+
+/* TRUST brings three files: roots for egress, and what programs inside are to trust, as PEM and for Java. */
+static int take_trust(struct gate *g, struct wire_message *m)
+{
+	int r;
+
+	if (m->n_fds != 3)
+		return -EBADMSG;
+	g->roots = fd_take(&m->fds[0]);
+	buf_init(&g->bundle, TRUST_MAX);
+	buf_init(&g->java, TRUST_MAX);
+	r = lseek(m->fds[1], 0, SEEK_SET) < 0 ? -errno : buf_read_fd(&g->bundle, m->fds[1]);
+	if (r == 0)
+		r = lseek(m->fds[2], 0, SEEK_SET) < 0 ? -errno : buf_read_fd(&g->java, m->fds[2]);
+	return r;
+}
+
+static int on_loaded(struct gate *g, struct wire_message *m, enum vault_message wanted, struct error *err)
+{
+	struct wire_in in;
+	struct sv text;
+	int r = -EBADMSG;
+
+	wire_in_init(&in, buf_view(&m->body));
+	if (m->type == VAULT_FAILED) {
+		text = wire_get_sv(&in);
+		return error_set(err, ERROR_INPUT, "%.*s", (int)text.n, text.p);
+	}
+	if (m->type == VAULT_STALE) {
+		struct sv name = wire_get_sv(&in);
+
+		text = wire_get_sv(&in);
+		g->missing = arena_printf(g->arena, "%s%scredential %.*s: %.*s", g->missing ? g->missing : "", g->missing ? "; " : "", (int)name.n, name.p, (int)text.n, text.p);
+		return 1;
+	}
+	if (m->type == VAULT_TRUST && wanted == VAULT_TRUST) {
+		r = take_trust(g, m);
+	} else if (m->type == VAULT_LOADED && wanted == VAULT_LOADED) {
+		(void)wire_get_sv(&in); /* the CA's certificate alone */
+		r = take_placeholders(g, &in);
+	}
+	return r < 0 ? error_sys(err, r, "vault: malformed answer") : 0;
+}
+
+/* 1: something else was said. */
+static int hear_vault(struct gate *g, enum vault_message wanted, struct error *err)
+{
+	struct pollfd p = {.fd = g->roles[VAULT].control, .events = POLLIN};
+	struct wire_message m;
+	int r;
+
+	do
+		r = poll(&p, 1, LOAD_TIMEOUT_MS);
+	while (r < 0 && errno == EINTR);
+	if (r == 0)
+		return error_set(err, ERROR_SYSTEM, "the credentials did not come within %d seconds; does a command in credentials.yaml wait for input?", LOAD_TIMEOUT_MS / 1000);
+	r = wire_receive(p.fd, &m);
+	if (r <= 0)
+		return error_set(err, ERROR_SYSTEM, "cordon-vault ended without a word");
+	r = on_loaded(g, &m, wanted, err);
+	wire_message_done(&m);
+	return r;
+}
+
+static int wait_vault(struct gate *g, enum vault_message wanted, struct error *err)
+{
+	int r;
+
+	do
+		r = hear_vault(g, wanted, err);
+	while (r > 0);
+	return r;
+}
+
+static int send_peer(struct gate *g, enum vault_peer peer, int fd, struct error *err)
+{
+	AUTO_BUF b = {0};
+	int r;
+
+	buf_init(&b, 16);
+	wire_put_u32(&b, (uint32_t)peer);
+	r = wire_send(g->roles[VAULT].control, VAULT_PEER, buf_view(&b), &fd, 1);
+	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "vault") : 0;
+}
+
+/* A policy as relay and egress get it: nobody can change it any more. */
+static int policy_file(const struct policy *p, struct error *err)
+{
+	int fd = memfd_create("cordon-policy", MFD_CLOEXEC | MFD_ALLOW_SEALING), r;
+	AUTO_BUF b = {0};
+
+	if (fd < 0)
+		return error_sys(err, errno, "memfd_create");
+	buf_init(&b, POLICY_CODEC_MAX);
+	r = policy_encode(p, &b);
+	if (r == 0)
+		r = write_all(fd, b.p, b.n);
+	if (r == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		r = -errno;
+	if (r < 0) {
+		(void)close(fd);
+		return error_sys(err, r, "policy for the gateway");
+	}
+	return fd;
+}
+
+static int set_up_egress(struct gate *g, const struct policy *p, struct error *err)
+{
+	AUTO_FREE struct gate_egress_setup *s = calloc(1, sizeof(*s));
+	int fds[2] = {policy_file(p, err), g->roots};
+	AUTO_BUF b = {0};
+	uint32_t i, k;
+	int r;
+
+	if (fds[0] < 0)
+		return -1;
+	if (!s) {
+		(void)close(fds[0]);
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	s->generation = g->generation;
+	for (i = 0; g->conf && i < g->conf->n_resolve; i++)
+		for (k = 0; k < g->conf->resolve[i].n && s->n_pins < GATE_MAX_PINS; k++)
+			s->pins[s->n_pins++] = (struct gate_pin){sv_of(g->conf->resolve[i].host), sv_of(g->conf->resolve[i].addresses[k])};
+	if (g->conf && g->conf->upstream_proxy)
+		s->proxy = sv_of(g->conf->upstream_proxy);
+	buf_init(&b, WIRE_MAX_BODY);
+	gate_put_egress_setup(&b, s);
+	r = wire_send(g->roles[EGRESS].control, GATE_EGRESS_SETUP, buf_view(&b), fds, 2);
+	(void)close(fds[0]);
+	return r < 0 ? error_sys(err, r, "egress") : 0;
+}
+
+/* The sockets between the roles, and the roles themselves. */
+static int start_roles(struct gate *g, const struct gate_request *req, struct error *err)
+{
+	AUTO_FREE char *credentials = NULL;
+	int link[2] = {-1, -1}, calls[2] = {-1, -1}, to_egress[2] = {-1, -1}, to_relay[2] = {-1, -1}, r = -1;
+	const char *ca_file = g->conf && g->conf->ca_file ? g->conf->ca_file : "";
+	char *argv[] = {(char[]){"cordon-vault"}, NULL, NULL, NULL, NULL};
+
+	if (asprintf(&credentials, "%s/credentials.yaml", req->config) < 0) {
+		credentials = NULL;
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	argv[1] = credentials;
+	argv[2] = (char *)(uintptr_t)ca_file;
+	argv[3] = req->policy->net.mode.v == NET_NONE ? (char[]){"outside"} : (char[]){"inside"};
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, link) < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, calls) < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_egress) < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_relay) < 0)
+		(void)error_sys(err, errno, "socketpair");
+	else
+		r = gate_role_start(&g->roles[VAULT], argv, req->environment, NULL, 0, err);
+	if (r == 0)
+		r = send_peer(g, VAULT_EGRESS, to_egress[0], err);
+	if (r == 0)
+		r = send_peer(g, VAULT_RELAY, to_relay[0], err);
+	if (r == 0)
+		r = gate_role_start(&g->roles[EGRESS], NULL, NULL, (int[]){link[0], calls[0], to_egress[1]}, 3, err);
+	if (r == 0)
+		r = gate_role_start(&g->roles[RELAY], NULL, NULL, (int[]){link[1], calls[1], to_relay[1]}, 3, err);
+	for (int i = 0; i < 2; i++) {
+		cleanup_fd(&link[i]);
+		cleanup_fd(&calls[i]);
+		cleanup_fd(&to_egress[i]);
+		cleanup_fd(&to_relay[i]);
+	}
+	return r;
+}
+
+int gate_start(const struct gate_request *req, struct gate **ret, struct error *err)
+{
+	struct gate *g = calloc(1, sizeof(*g));
+	static const char *const names[ROLES] = {[VAULT] = "vault", [EGRESS] = "egress", [RELAY] = "relay"};
+	int i;
+
+	if (!g)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	for (i = 0; i < ROLES; i++)
+		g->roles[i] = (struct gate_role){.name = names[i], .control = -1};
+	gate_roles_adopt();
+	g->roots = -1;
+	g->generation = 1;
+	g->arena = arena_new();
+	g->ready[VAULT] = true;
+	if (!g->arena) {
+		gate_free(g);
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	if (read_conf(g, req->config, err) < 0 || start_roles(g, req, err) < 0 || ask_vault(g, req->policy, err) < 0 || wait_vault(g, VAULT_TRUST, err) < 0 || wait_vault(g, VAULT_LOADED, err) < 0 ||
+	    set_up_egress(g, req->policy, err) < 0) {
+		gate_free(g);
+		return -1;
+	}
+	*ret = g;
+	return 0;
+}
+
+void gate_free(struct gate *g)
+{
+	int i;
+
+	if (!g)
+		return;
+	for (i = ROLES - 1; i >= 0; i--)
+		gate_role_end(&g->roles[i]);
+	gate_roles_bury();
+	gateway_conf_free(g->conf);
+	buf_done(&g->bundle);
+	buf_done(&g->java);
+	if (g->roots >= 0)
+		(void)close(g->roots);
+	arena_free(g->arena);
+	free(g);
+}
+
+void gate_inside(const struct gate *g, struct gate_inside *ret)
+{
+	*ret = (struct gate_inside){.placeholders = g->placeholders, .n_placeholders = g->n_placeholders, .bundle = buf_view(&g->bundle), .java = buf_view(&g->java), .missing = g->missing};
+}
+
+void gate_listen_events(struct gate *g, const struct gate_events *events, void *arg)
+{
+	g->events = events;
+	g->arg = arg;
+}
+
+int gate_listen(struct gate *g, const struct policy *p, const struct gate_listener *listeners, const int *fds, size_t n, struct error *err)
+{
+	struct gate_relay_setup s = {.generation = g->generation, .n_listeners = (uint32_t)n};
+	int all[GATE_MAX_LISTENERS + 1], r;
+	AUTO_BUF b = {0};
+
+	if (n > GATE_MAX_LISTENERS)
+		return error_set(err, ERROR_SYSTEM, "too many listeners");
+	memcpy(s.listeners, listeners, n * sizeof(*listeners));
+	memcpy(all + 1, fds, n * sizeof(*fds));
+	for (; s.n_placeholders < g->n_placeholders; s.n_placeholders++)
+		s.placeholders[s.n_placeholders] = sv_of(g->placeholders[s.n_placeholders].value);
+	all[0] = policy_file(p, err);
+	if (all[0] < 0)
+		return -1;
+	buf_init(&b, WIRE_MAX_BODY);
+	gate_put_relay_setup(&b, &s);
+	r = wire_send(g->roles[RELAY].control, GATE_RELAY_SETUP, buf_view(&b), all, n + 1);
+	(void)close(all[0]);
+	return r < 0 ? error_sys(err, r, "relay") : 0;
+}
+
+static int send_policy(struct gate *g, int role, int fd)
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 16);
+	wire_put_u64(&b, g->generation);
+	return wire_send(g->roles[role].control, GATE_POLICY, buf_view(&b), &fd, 1);
+}
+
+int gate_reload(struct gate *g, const struct policy *p, struct error *err)
+{
+	AUTO_FD fd = policy_file(p, err);
+	int r;
+
+	if (fd < 0 || ask_vault(g, p, err) < 0)
+		return -1;
+	g->generation++;
+	/* egress first: what it does not know yet it refuses, which is the safe way round */
+	r = send_policy(g, EGRESS, fd);
+	if (r == 0)
+		r = send_policy(g, RELAY, fd);
+	return r < 0 ? error_sys(err, r, "gateway: new policy") : 0;
+}
+
+void gate_quiet(struct gate *g)
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 16);
+	wire_put_u32(&b, 1);
+	(void)wire_send(g->roles[RELAY].control, GATE_QUIET, buf_view(&b), NULL, 0);
+}
+
+size_t gate_poll(const struct gate *g, struct pollfd *p)
+{
+	int i;
+
+	if (!g)
+		return 0;
+	for (i = 0; i < ROLES; i++)
+		p[i] = (struct pollfd){.fd = g->roles[i].control, .events = POLLIN};
+	return ROLES;
+}
+
+static void lose(struct gate *g, int role)
+{
+	gate_role_end(&g->roles[role]);
+	if (!g->lost && g->events)
+		g->events->lost(g->arg, g->roles[role].name);
+	g->lost = true;
+}
+
+static void on_ready(struct gate *g, int role)
+{
+	int i;
+
+	g->ready[role] = true;
+	for (i = 0; i < ROLES; i++)
+		if (!g->ready[i])
+			return;
+	if (!g->told_ready)
+		g->events->ready(g->arg);
+	g->told_ready = true;
+}
+
+static void on_role_message(struct gate *g, int role, const struct wire_message *m)
+{
+	struct gate_event e;
+	struct gate_usage u;
+
+	if (m->type == GATE_READY)
+		on_ready(g, role);
+	else if (m->type == GATE_EVENT && gate_get_event(buf_view(&m->body), &e) == 0)
+		g->events->event(g->arg, &e);
+	else if (m->type == GATE_USAGE && gate_get_usage(buf_view(&m->body), &u) == 0)
+		g->events->usage(g->arg, &u);
+	else
+		lose(g, role);
+}
+
+/* After the start the vault has only changes to tell. */
+static void on_vault_message(struct gate *g, const struct wire_message *m)
+{
+	struct gate_event e = {.domain = 0, .verdict = 0, .count = 1, .rule = sv_of("credential")};
+	struct wire_in in;
+
+	wire_in_init(&in, buf_view(&m->body));
+	if (m->type == VAULT_STALE)
+		e.subject = wire_get_sv(&in);
+	if (m->type == VAULT_STALE || m->type == VAULT_FAILED) {
+		e.detail = wire_get_sv(&in);
+		g->events->event(g->arg, &e);
+	}
+}
+
+void gate_serve(struct gate *g, const struct pollfd *p, size_t n)
+{
+	struct wire_message m;
+	size_t i;
+
+	for (i = 0; g && i < n; i++) {
+		if (!p[i].revents || g->roles[i].control < 0)
+			continue;
+		if (wire_receive(g->roles[i].control, &m) <= 0) {
+			lose(g, (int)i);
+			continue;
+		}
+		if (i == VAULT)
+			on_vault_message(g, &m);
+		else
+			on_role_message(g, (int)i, &m);
+		wire_message_done(&m);
+	}
+}

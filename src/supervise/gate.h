@@ -1,0 +1,70 @@
+/*
+ * gate: the gateway's processes of one run, seen from the supervisor (model/gate.h has who they are and what they say).
+ *
+ * gate_start() starts vault and egress, waits until the credentials that the policy names are there, and knows then what the sandbox must be told: placeholders and certificates. When PID 1
+ * has made the listening sockets, gate_listen() gives them to the relay; `ready` comes when all roles serve and are confined, and nothing inside runs before it.
+ *
+ * A role that ends takes the gateway with it: `lost`, and from then on nothing gets out. The supervisor itself sees no credential and none of the workload's bytes but what events quote.
+ */
+#ifndef CORDON_SUPERVISE_GATE_H
+#define CORDON_SUPERVISE_GATE_H
+
+#include <poll.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "model/gate.h"
+#include "model/policy.h"
+
+struct gate;
+
+struct gate_request {
+	const struct policy *policy;
+	const char *config; /* the operator's folder: credentials.yaml and gateway.yaml */
+	char **environment; /* the operator's: for the vault alone */
+};
+
+struct gate_placeholder {
+	const char *variable; /* "": none */
+	const char *value;
+};
+
+/* What programs inside must have. All of it is the gate's. */
+struct gate_inside {
+	const struct gate_placeholder *placeholders;
+	size_t n_placeholders;
+	struct sv bundle; /* certificates to trust, in PEM; empty: the system's are enough */
+	struct sv java;
+	const char *missing; /* a sentence about credentials that could not be had, though the run may start without; NULL: none */
+};
+
+struct gate_events {
+	void (*ready)(void *arg);
+	void (*event)(void *arg, const struct gate_event *e);
+	void (*usage)(void *arg, const struct gate_usage *u);
+	void (*lost)(void *arg, const char *role);
+};
+
+/* Does the policy need a gateway at all? */
+bool gate_needed(const struct policy *p);
+
+int gate_start(const struct gate_request *req, struct gate **ret, struct error *err);
+void gate_free(struct gate *g); /* ends the roles; NULL is fine */
+
+void gate_inside(const struct gate *g, struct gate_inside *ret);
+void gate_listen_events(struct gate *g, const struct gate_events *events, void *arg);
+
+/* The sandbox's sockets; kinds[i] and fds[i] belong together. The fds stay the caller's. */
+int gate_listen(struct gate *g, const struct policy *p, const struct gate_listener *listeners, const int *fds, size_t n, struct error *err);
+
+/* A new policy for relay and egress, and for the vault the credentials it names. */
+int gate_reload(struct gate *g, const struct policy *p, struct error *err);
+
+/* Nothing can be logged any more: the relay refuses what is new. */
+void gate_quiet(struct gate *g);
+
+enum { GATE_POLL = 3 };
+size_t gate_poll(const struct gate *g, struct pollfd *p);
+void gate_serve(struct gate *g, const struct pollfd *p, size_t n);
+
+#endif

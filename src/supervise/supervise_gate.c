@@ -1,0 +1,82 @@
+#include "supervise/supervise_gate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/inside.h"
+
+enum { MAX_EVENTS_LOGGED = 100000 };
+
+static void on_ready(void *arg)
+{
+	struct supervise_gate *s = arg;
+
+	/* PID 1 may have failed already: its socket says so to the supervisor itself */
+	(void)wire_send(s->req->socket, INSIDE_GO, sv_n("", 0), NULL, 0);
+}
+
+static void on_event(void *arg, const struct gate_event *g)
+{
+	struct supervise_gate *s = arg;
+	AUTO_FREE char *rule = strndup(g->rule.p, g->rule.n);
+	AUTO_FREE char *detail = strndup(g->detail.p, g->detail.n);
+	char count[24];
+	struct event_field fields[2] = {{.key = "target", .value = g->subject}, {.key = "count", .is_json = 1}};
+	struct event e = {.kind = g->verdict ? EVENT_NOTE : EVENT_DENIAL, .domain = (enum event_domain)g->domain, .verdict = g->verdict ? "allow" : "deny",
+			  .rule = rule && *rule ? rule : NULL, .message = detail && *detail ? detail : NULL, .fields = fields, .n_fields = g->count > 1 ? 2 : 1};
+
+	(void)snprintf(count, sizeof(count), "%u", g->count);
+	fields[1].value = sv_of(count);
+	if (g->domain > DOMAIN_INFERENCE)
+		e.domain = DOMAIN_NONE;
+	if (!g->verdict)
+		s->ret->denials += g->count;
+	if (s->ret->denials <= MAX_EVENTS_LOGGED)
+		s->log(s->arg, &e);
+}
+
+static void on_usage(void *arg, const struct gate_usage *u)
+{
+	struct supervise_gate *s = arg;
+
+	s->ret->bytes_out = u->bytes_out;
+	s->ret->bytes_in = u->bytes_in;
+	s->ret->requests = u->requests;
+}
+
+/* Nothing opens by it: every way out led through what is gone. The workload finds its connections cut. */
+static void on_lost(void *arg, const char *role)
+{
+	struct supervise_gate *s = arg;
+	char text[96];
+	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_NETWORK, .verdict = "deny", .rule = "gateway", .message = text};
+
+	(void)snprintf(text, sizeof(text), "cordon-%s ended: nothing outside can be reached any more", role);
+	s->lost = true;
+	s->log(s->arg, &e);
+}
+
+void supervise_gate_init(struct supervise_gate *s)
+{
+	static const struct gate_events events = {on_ready, on_event, on_usage, on_lost};
+
+	if (s->req->gate)
+		gate_listen_events(s->req->gate, &events, s);
+}
+
+int supervise_gate_listeners(struct supervise_gate *s, const struct wire_message *m, struct error *err)
+{
+	struct gate_listener what[GATE_MAX_LISTENERS];
+	struct wire_in in;
+	size_t i;
+
+	wire_in_init(&in, buf_view(&m->body));
+	for (i = 0; i < m->n_fds && i < GATE_MAX_LISTENERS; i++) {
+		what[i].kind = wire_get_u32(&in);
+		what[i].provider = wire_get_u32(&in);
+	}
+	if (!s->req->gate || !wire_ok(&in) || m->n_fds > GATE_MAX_LISTENERS)
+		return error_set(err, ERROR_SYSTEM, "sandbox: malformed list of sockets");
+	return gate_listen(s->req->gate, s->req->policy, what, m->fds, m->n_fds, err);
+}
