@@ -1,0 +1,69 @@
+# shellcheck shell=bash
+# For suites about the gateway: sourced instead of lib.sh. The suite runs again in a network namespace of its own, where real upstreams listen on loopback at the ports that they have in
+# life; an ordinary user gets one by a user namespace, and keeps their id. The operator's files are in $config; requests that arrived upstream are in $up/log.
+gate_suite=$0
+if [ -z "${GATE_NAMESPACE:-}" ]; then
+	if [ "$(id -u)" = 0 ]; then
+		GATE_NAMESPACE=1 exec unshare -n -- bash "$gate_suite" "$@"
+	fi
+	GATE_NAMESPACE=1 exec unshare --map-current-user --keep-caps -n -- bash "$gate_suite" "$@"
+fi
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+if ! ip link set lo up; then
+	skip "the gateway's suite" "no network namespace of our own can be made here"
+	finish
+fi
+up=$tmp/up
+config=$tmp/config/cordon
+work=$tmp/work
+mkdir -p "$up" "$config" "$work" "$tmp/state" "$tmp/cache" "$tmp/home"
+export XDG_CONFIG_HOME=$tmp/config XDG_STATE_HOME=$tmp/state XDG_CACHE_HOME=$tmp/cache HOME=$tmp/home
+upstream_pid=
+
+gate_done()
+{
+	[ -n "$upstream_pid" ] && kill "$upstream_pid" 2>/dev/null
+	tap_cleanup
+}
+trap gate_done EXIT
+
+# make_certificates NAME...: a CA of the test's own, and one certificate for all names.
+make_certificates()
+{
+	local names
+	names=$(printf 'DNS:%s,' "$@")
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=test upstream CA" -keyout "$up/ca.key" -out "$up/ca.pem" 2>/dev/null
+	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=upstream" -keyout "$up/server.key" -out "$up/server.csr" 2>/dev/null
+	openssl x509 -req -in "$up/server.csr" -CA "$up/ca.pem" -CAkey "$up/ca.key" -CAcreateserial -days 2 -extfile <(echo "subjectAltName=${names%,}") -out "$up/server.pem" 2>/dev/null
+}
+
+# start_upstream NAME...: these names lead to it, on ports 80 and 443.
+start_upstream()
+{
+	local name
+	make_certificates "$@"
+	{
+		echo "version: 1"
+		echo "ca_file: $up/ca.pem"
+		echo "resolve:"
+		for name; do echo "  \"$name\": [\"127.0.0.1\"]"; done
+	} >"$config/gateway.yaml"
+	: >"$up/log"
+	python3 "$tests_dir/gate/origin.py" "$up" 127.0.0.1 80 443 &
+	upstream_pid=$!
+	for _ in $(seq 100); do [ -e "$up/ready" ] && return 0; sleep 0.05; done
+	echo "# the upstream did not start"
+	return 1
+}
+
+arrived() { wc -l <"$up/log"; }
+forget() { : >"$up/log"; }
+
+# run POLICY_FILE CMD...: in the sandbox.
+run()
+{
+	local policy=$1
+	shift
+	"$CORDON" run -p "$policy" --workdir "$work" -- "$@"
+}
