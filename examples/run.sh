@@ -1,0 +1,19 @@
+#!/bin/sh
+# run.sh EXAMPLE: starts the mocks, runs the example's client in a sandbox, and stops them again. CORDON names the program; else ../build/cordon.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+cordon=${CORDON:-$here/../build/cordon}
+example=$here/${1:?which example? anthropic, openai, gemini or local-model}
+config=$(mktemp -d)
+mkdir -p "$config/cordon" "$config/work"
+cp "$example/credentials.yaml" "$config/cordon/"
+cp "$example/client.sh" "$config/work/"
+export XDG_CONFIG_HOME="$config"
+export DEMO_KEY=demo-key-that-stays-outside # what an operator would keep in a password store
+python3 "$here/mock.py" 18081 "the provider" &
+provider=$!
+python3 "$here/mock.py" 18082 "the local server" &
+local_server=$!
+trap 'kill $provider $local_server 2>/dev/null; rm -rf "$config"' EXIT
+sleep 1
+"$cordon" run --policy "$example/policy.yaml" --workdir "$config/work" -- sh client.sh
