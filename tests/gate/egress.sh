@@ -175,7 +175,9 @@ req GET https://up.test:8443/trap
 req GET https://up.test:8443/two
 req GET https://up.test:8443/trap
 req POST https://up.test:8443/three
+req GET https://up.test:8443/interims
 END
+ok "interim answers without end are cut" test "$(count "103 Early")" -lt 50
 is "answers that are cut are told as such" "$(count '= failed answer_cut')" 3
 like "an answer that two readers could read differently is refused" "$out" "failed bad_answer: the server's answer is malformed"
 is "bytes behind an answer poison nobody" "$(count 'body 10 hello /one')/$(count poisoned)" 1/0

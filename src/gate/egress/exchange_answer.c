@@ -20,8 +20,6 @@ static int scrub_head(struct exchange *x, struct http_response *r)
 	char *reason = arena_str(x->arena, r->reason);
 	struct http_fields f;
 
-	if (!x->scrub)
-		x->scrub = scrub_ref(x->egress->grants.scrub);
 	if (!reason || exchange_copy_fields(x->arena, &r->fields, &f) < 0)
 		return -ENOMEM;
 	r->reason = sv_n(reason, r->reason.n);
@@ -86,6 +84,10 @@ static void on_response(struct call *c, const struct http_response *r)
 	bool interim = r->status < 200 && !r->websocket;
 
 	exchange_touch(x);
+	if (interim && ++x->interims > EXCHANGE_INTERIMS) {
+		fail(x, GATE_FAILURE_PROTOCOL, "the server gives interim answers without end");
+		return;
+	}
 	if (x->scrubbing || x->counting) {
 		/* an array of our own, which may be changed */
 		if ((x->scrubbing ? scrub_head(x, &changed) : exchange_copy_fields(x->arena, &r->fields, &changed.fields)) < 0) {

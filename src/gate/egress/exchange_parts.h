@@ -18,6 +18,7 @@ enum {
 	EXCHANGE_BODY = 300 * 1000,
 	EXCHANGE_WEBSOCKET = 3600 * 1000,
 	EXCHANGE_COLLECT = SCAN_MAX_BYTES,
+	EXCHANGE_INTERIMS = 32,
 };
 
 struct exchange {
@@ -47,6 +48,7 @@ struct exchange {
 	bool retried;
 
 	/* The answer. */
+	unsigned interims;
 	bool answered; /* its head was passed on */
 	bool body;     /* one follows */
 	bool websocket;

@@ -85,6 +85,9 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 	int result = 0;
 
 	x->scrubbing = x->egress->grants.scrub && (x->credential || grants_cover(&x->egress->grants, r.host));
+	/* the values of now: they may have been replaced by others when the answer comes */
+	scrub_unref(x->scrub);
+	x->scrub = x->scrubbing ? scrub_ref(x->egress->grants.scrub) : NULL;
 	if (x->scrubbing || x->counting)
 		result = make_fields(x, &r);
 	if (result == 0 && x->credential && put_credential(x, &r, &injection) < 0)
@@ -93,6 +96,7 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 		result = upstream_open(u, &x->call, &r);
 	injection_free(injection);
 	if (result == -EAGAIN) {
+		x->claim.patient = true;
 		exchange_claim(x);
 		return;
 	}

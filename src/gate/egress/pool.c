@@ -119,12 +119,29 @@ static void dequeue(struct claim *c)
 	c->next = c->prev = NULL;
 }
 
+static struct upstream *usable(const struct site *s, struct claim *c)
+{
+	struct upstream *u;
+
+	for (u = s->first; u; u = u->next)
+		if (u->state == UPSTREAM_READY && upstream_is_free(u) &&
+		    (!u->has_address || c->events->check(c, &u->address, u->fixed) == GATE_FAILURE_NONE))
+			return u;
+	return NULL;
+}
+
 int pool_claim(struct pool *p, const struct site_key *key, struct claim *c)
 {
 	struct site *s = find_site(p, key);
+	struct upstream *u;
 
 	if (!s)
 		return -ENOMEM;
+	u = s->waiting || c->patient ? NULL : usable(s, c);
+	if (u) {
+		c->events->ready(c, u);
+		return 0;
+	}
 	c->site = s;
 	c->own = NULL;
 	c->next = NULL;
@@ -146,17 +163,6 @@ void pool_unclaim(struct claim *c)
 		return;
 	dequeue(c);
 	site_changed(s);
-}
-
-static struct upstream *usable(const struct site *s, struct claim *c)
-{
-	struct upstream *u;
-
-	for (u = s->first; u; u = u->next)
-		if (u->state == UPSTREAM_READY && upstream_is_free(u) &&
-		    (!u->has_address || c->events->check(c, &u->address, u->fixed) == GATE_FAILURE_NONE))
-			return u;
-	return NULL;
 }
 
 /* Room for one more: an idle one of somebody else has to go. */

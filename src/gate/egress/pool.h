@@ -5,7 +5,7 @@
  * that they may dial differ. A claim waits for a connection of its site: a free one that passes its check of the address, or one that is dialled for it. Where a server is
  * known to speak HTTP/2, claims wait for one connection instead of dialling many.
  *
- * Answers to claims come from the loop. Limits: POOL_MAX connections, POOL_SITE_MAX to a site; above them claims wait. Idle ones are closed after a minute.
+ * Where a connection is free, `ready` comes from inside pool_claim(), so that a request goes out in the iteration that brought it; else from the loop. Limits: POOL_MAX connections, POOL_SITE_MAX to a site; above them claims wait. Idle ones are closed after a minute.
  */
 #ifndef CORDON_GATE_EGRESS_POOL_H
 #define CORDON_GATE_EGRESS_POOL_H
@@ -33,6 +33,7 @@ struct claim {
 	struct claim *next, *prev;
 	struct site *site;    /* NULL: idle */
 	struct upstream *own; /* dialled for it */
+	bool patient;	      /* set by its owner: answers only from the loop */
 };
 
 struct pool *pool_new(struct egress *e); /* NULL: no memory */

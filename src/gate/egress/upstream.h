@@ -1,8 +1,8 @@
 /*
  * upstream: one connection to a server, and the calls (one request and its answer) on it. HTTP/1.1: one call at a time; HTTP/2: many.
  *
- * A struct call lives in its user's struct. It is bound to a connection by upstream_open() and free again when `end` or `failed` was told, or after upstream_leave(). Events come
- * from the loop, never from inside upstream_open() or upstream_push().
+ * A struct call lives in its user's struct. It is bound to a connection by upstream_open() and free again when `end` or `failed` was told, or after upstream_leave(). No event comes
+ * from inside upstream_open(); upstream_push() may tell `sent`, and `failed` as its last act.
  *
  * Upwards: the user appends to call->body and calls upstream_push(); what went out is told by `sent`. Downwards: each byte given by `data` is to be given back with
  * upstream_consume(), which is what makes a slow reader slow its server. Nothing else is held: an HTTP/1.1 connection is not read while bytes are

@@ -1,0 +1,352 @@
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/cleanup.h"
+#include "check.h"
+#include "gate/egress/dial.h"
+#include "gate/egress/events.h"
+#include "gate/egress/grants.h"
+#include "gate/egress/inflate.h"
+#include "gate/egress/quota.h"
+#include "vault/vault.h"
+
+/* text, compressed: bits as deflateInit2() takes them. */
+static size_t squeeze(const char *text, size_t n, int bits, char *out, size_t max)
+{
+	z_stream z = {0};
+
+	CHECK(deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, bits, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+	z.next_in = (Bytef *)(uintptr_t)text;
+	z.avail_in = (uInt)n;
+	z.next_out = (Bytef *)out;
+	z.avail_out = (uInt)max;
+	CHECK(deflate(&z, Z_FINISH) == Z_STREAM_END);
+	(void)deflateEnd(&z);
+	return max - z.avail_out;
+}
+
+/* Unfolds in pieces of `piece` bytes through a window of `window`. The result, or a negative error. */
+static long unfold(const char *coding, struct sv bytes, size_t piece, size_t window, struct buf *out, bool *ret_complete)
+{
+	struct inflater *i = NULL;
+	char room[64];
+	long n = 0;
+
+	CHECK(inflater_new(sv_of(coding), &i) == 0 && i);
+	while (bytes.n && n >= 0) {
+		struct sv in = sv_n(bytes.p, bytes.n < piece ? bytes.n : piece);
+		size_t given = in.n;
+
+		do {
+			n = inflater_run(i, &in, room, window);
+			if (n > 0)
+				(void)buf_add(out, room, (size_t)n);
+		} while (n >= 0 && (in.n || inflater_has_more(i)));
+		bytes.p += given;
+		bytes.n -= given;
+	}
+	*ret_complete = inflater_is_complete(i);
+	inflater_free(i);
+	return n < 0 ? n : 0;
+}
+
+static void bodies_unfold_however_they_are_cut(void)
+{
+	static const struct {
+		const char *coding;
+		int bits;
+	} forms[] = {{"gzip", 31}, {"X-GZIP", 31}, {"deflate", 15}, {"deflate", -15}};
+	char text[3000], packed[4000];
+	size_t i, n, piece;
+	bool complete;
+
+	for (i = 0; i < sizeof(text); i++)
+		text[i] = (char)('a' + i * i % 23);
+	for (i = 0; i < ARRAY_LEN(forms); i++) {
+		n = squeeze(text, sizeof(text), forms[i].bits, packed, sizeof(packed));
+		for (piece = 1; piece < n + 7; piece += 5) {
+			AUTO_BUF out = {0};
+
+			buf_init(&out, 1 << 20);
+			CHECK(unfold(forms[i].coding, sv_n(packed, n), piece, 1 + piece % 64, &out, &complete) == 0);
+			CHECK(complete && sv_eq(buf_view(&out), sv_n(text, sizeof(text))));
+		}
+	}
+}
+
+static void members_of_gzip_follow_each_other_and_nothing_else_does(void)
+{
+	char packed[400];
+	AUTO_BUF out = {0};
+	bool complete;
+	size_t n = squeeze("one ", 4, 31, packed, 200);
+	size_t two = n + squeeze("two", 3, 31, packed + n, 200);
+
+	buf_init(&out, 1 << 20);
+	CHECK(unfold("gzip", sv_n(packed, two), 3, 64, &out, &complete) == 0);
+	CHECK(complete && sv_is(buf_view(&out), "one two"));
+	memcpy(packed + n, "garbage behind it", 17);
+	CHECK(unfold("gzip", sv_n(packed, n + 17), 100, 64, &out, &complete) == -EBADMSG);
+	n = squeeze("one ", 4, 15, packed, 200);
+	memcpy(packed + n, packed, n);
+	CHECK(unfold("deflate", sv_n(packed, 2 * n), 100, 64, &out, &complete) == -EBADMSG);
+}
+
+static void what_is_missing_at_the_end_is_noticed(void)
+{
+	char packed[200];
+	AUTO_BUF out = {0};
+	bool complete;
+	size_t n = squeeze("some text", 9, 31, packed, 200), i;
+
+	buf_init(&out, 1 << 20);
+	for (i = 1; i < n; i++) {
+		CHECK(unfold("gzip", sv_n(packed, i), 100, 64, &out, &complete) == 0);
+		CHECK(!complete);
+	}
+}
+
+static void other_codings_are_not_guessed(void)
+{
+	static const char *const bad[] = {"br", "zstd", "compress", "gzip, gzip", "gzip,deflate", "gzipx", "*"};
+	struct inflater *none = NULL;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(bad); i++)
+		CHECK(inflater_new(sv_of(bad[i]), &none) == -EOPNOTSUPP);
+	CHECK(inflater_new(sv_of("identity"), &none) == 0 && !none);
+}
+
+struct world {
+	struct loop *loop;
+	struct events *events;
+	int mine, theirs;
+};
+
+static void make(struct world *w)
+{
+	int pair[2];
+
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0);
+	w->mine = pair[0];
+	w->theirs = pair[1];
+	w->loop = loop_new();
+	w->events = events_new(w->loop, w->mine);
+}
+
+static void unmake(struct world *w)
+{
+	events_free(w->events);
+	loop_free(w->loop);
+	(void)close(w->mine);
+	(void)close(w->theirs);
+}
+
+/* How many messages wait, and the sum of their counts. */
+static unsigned drain(const struct world *w, unsigned *ret_sum, struct buf *subjects)
+{
+	struct wire_message m;
+	struct gate_event e;
+	unsigned n = 0;
+
+	while (wire_receive(w->theirs, &m) == 1) {
+		CHECK(m.type == GATE_EVENT && gate_get_event(buf_view(&m.body), &e) == 0);
+		n++;
+		*ret_sum += e.count;
+		(void)buf_sv(subjects, e.subject);
+		wire_message_done(&m);
+	}
+	return n;
+}
+
+static void the_first_event_of_a_kind_is_told_and_the_rest_is_counted(void)
+{
+	struct world w;
+	unsigned i, sum = 0;
+	AUTO_BUF subjects = {0};
+
+	buf_init(&subjects, 1 << 20);
+	make(&w);
+	for (i = 0; i < 1000; i++)
+		events_tell(w.events, DOMAIN_NETWORK, false, sv_of("a:443"), sv_of("rule"), sv_of("why"));
+	CHECK(drain(&w, &sum, &subjects) == 1 && sum == 1);
+	events_flush(w.events);
+	CHECK(drain(&w, &sum, &subjects) == 1 && sum == 1000);
+	unmake(&w);
+}
+
+static void many_kinds_do_not_flood_the_log_and_none_is_lost(void)
+{
+	char subject[32];
+	struct world w;
+	unsigned i, sum = 0, n;
+	AUTO_BUF subjects = {0};
+
+	buf_init(&subjects, 1 << 20);
+	make(&w);
+	for (i = 0; i < 5000; i++) {
+		(void)snprintf(subject, sizeof(subject), "host%u:443", i);
+		events_tell(w.events, DOMAIN_NETWORK, false, sv_of(subject), sv_of(""), sv_of(""));
+	}
+	n = drain(&w, &sum, &subjects);
+	CHECK(n <= EVENTS_BURST);
+	for (i = 0; i < 10; i++) {
+		events_flush(w.events);
+		n += drain(&w, &sum, &subjects);
+	}
+	CHECK(n <= EVENTS_KINDS + 1 && sum == 5000);
+	unmake(&w);
+}
+
+static void a_supervisor_that_does_not_read_is_waited_for(void)
+{
+	char subject[32];
+	struct world w;
+	unsigned i, sum = 0;
+	AUTO_BUF subjects = {0};
+
+	buf_init(&subjects, 1 << 20);
+	make(&w);
+	while (wire_send(w.mine, GATE_READY, sv_n("", 0), NULL, 0) == 0)
+		;
+	for (i = 0; i < 100; i++) {
+		(void)snprintf(subject, sizeof(subject), "host%u:443", i % 20);
+		events_tell(w.events, DOMAIN_NETWORK, false, sv_of(subject), sv_of(""), sv_of(""));
+	}
+	events_flush(w.events);
+	for (;;) {
+		struct wire_message m;
+
+		if (wire_receive(w.theirs, &m) != 1)
+			break;
+		CHECK(m.type == GATE_READY);
+		wire_message_done(&m);
+	}
+	events_flush(w.events);
+	CHECK(drain(&w, &sum, &subjects) == 20 && sum == 100);
+	unmake(&w);
+}
+
+static void texts_of_others_cannot_fake_a_line(void)
+{
+	struct world w;
+	unsigned sum = 0;
+	AUTO_BUF subjects = {0};
+
+	buf_init(&subjects, 1 << 20);
+	make(&w);
+	events_tell(w.events, DOMAIN_NETWORK, false, sv_of("a\n\x1b[2Jb"), sv_of(""), sv_of(""));
+	CHECK(drain(&w, &sum, &subjects) == 1);
+	CHECK(!memchr(subjects.p, '\n', subjects.n) && !memchr(subjects.p, '\x1b', subjects.n));
+	unmake(&w);
+}
+
+static void a_subject_has_no_query(void)
+{
+	const struct http_request r = {.method = {"GET", 3}, .tls = true, .host = {"a.test", 6}, .port = 8443, .target = {"/p?key=1?x", 10}};
+	const struct http_request six = {.method = {"GET", 3}, .host = {"::1", 3}, .port = 80, .target = {"/", 1}};
+	AUTO_BUF out = {0};
+
+	buf_init(&out, 1000);
+	events_subject(&out, &r);
+	CHECK_STR(out.p, "GET https://a.test:8443/p");
+	buf_clear(&out);
+	events_subject(&out, &six);
+	CHECK_STR(out.p, "GET http://[::1]/");
+}
+
+static void the_quota_is_a_total_and_never_wraps(void)
+{
+	struct policy p = {.net.max_bytes_out = {100, true, {0}}};
+	struct quota q = {0};
+
+	CHECK(quota_left(&q) == UINT64_MAX);
+	quota_follow(&q, &p);
+	quota_sent(&q, 99);
+	CHECK(quota_left(&q) == 1);
+	quota_sent(&q, UINT64_MAX - 5);
+	CHECK(quota_left(&q) == 0);
+	p.net.max_bytes_out.set = false;
+	quota_follow(&q, &p);
+	CHECK(quota_left(&q) == UINT64_MAX);
+	CHECK(q.out == UINT64_MAX);
+}
+
+static void proxies_are_urls_with_a_port(void)
+{
+	static const char *const bad[] = {"https://p.test:1", "p.test:1", "http://p.test", "http://u@p.test:1", "http://p.test:1/x", "http://p.test:0", "http://:1", "http://"};
+	struct dialer d = {0};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(bad); i++)
+		CHECK(dialer_set_proxy(&d, sv_of(bad[i])) == -EINVAL);
+	CHECK(!dialer_uses_proxy(&d, sv_of("a.test")));
+	CHECK(dialer_set_proxy(&d, sv_of("http://P.test:3128/")) == 0 && strcmp(d.proxy, "p.test") == 0 && d.proxy_port == 3128);
+	CHECK(dialer_uses_proxy(&d, sv_of("a.test")) && dialer_uses_proxy(&d, sv_of("1.1.1.1")));
+	CHECK(!dialer_uses_proxy(&d, sv_of("localhost")) && !dialer_uses_proxy(&d, sv_of("10.0.0.1")) && !dialer_uses_proxy(&d, sv_of("::1")));
+	CHECK(!dialer_uses_proxy(&d, sv_of("169.254.169.254")));
+}
+
+/* One message of the vault. */
+static int tell(struct grants *g, uint16_t type, struct sv body)
+{
+	struct wire_message m = {.type = type};
+	int r;
+
+	buf_init(&m.body, WIRE_MAX_BODY);
+	(void)buf_sv(&m.body, body);
+	r = grants_message(g, &m);
+	for (size_t i = 0; i < m.body.n; i++)
+		CHECK(m.body.p[i] == 0);
+	wire_message_done(&m);
+	return r;
+}
+
+static void grants_count_only_when_they_are_complete(void)
+{
+	const char *hosts[] = {"a.test"};
+	struct grant one = {.name = "k", .hosts = hosts, .n_hosts = 1, .placeholders = {"placeholder", "", ""},
+			    .inject = {.kind = INJECT_HEADER, .name = "x-key", .before = "", .after = "", .user = "", .region = "", .service = ""}};
+	struct grants g = {0};
+	struct buf b;
+
+	CHECK(secret_new(sv_of("the-secret-value"), &one.parts[PART_VALUE]) == 0);
+	buf_init(&b, 2 * GRANT_ENCODED_MAX);
+	b.p = malloc(2 * GRANT_ENCODED_MAX);
+	b.cap = 2 * GRANT_ENCODED_MAX;
+	CHECK(grant_encode(&one, &b) == 0);
+	CHECK(tell(&g, VAULT_GRANT, buf_view(&b)) == 0);
+	CHECK(!g.complete && !grants_find(&g, "k"));
+	CHECK(tell(&g, VAULT_GRANTS, sv_n("\2\0\0\0", 4)) == -EPROTO);
+	CHECK(tell(&g, VAULT_GRANTS, sv_n("\1\0\0\0", 4)) == 0);
+	CHECK(g.complete && grants_find(&g, "k") && grants_cover(&g, sv_of("a.test")) && !grants_cover(&g, sv_of("b.a.test")) && g.scrub);
+	CHECK(tell(&g, VAULT_MINT, sv_of("")) == -EPROTO);
+	CHECK(tell(&g, VAULT_GRANT, sv_of("nonsense")) < 0);
+	CHECK(tell(&g, VAULT_GRANTS, sv_n("\0\0\0\0", 4)) == 0);
+	CHECK(!grants_find(&g, "k") && !g.scrub);
+	grants_done(&g);
+	secret_free(one.parts[PART_VALUE]);
+	buf_done(&b);
+}
+
+int main(void)
+{
+	static const struct check_case cases[] = {
+		CASE(bodies_unfold_however_they_are_cut),
+		CASE(members_of_gzip_follow_each_other_and_nothing_else_does),
+		CASE(what_is_missing_at_the_end_is_noticed),
+		CASE(other_codings_are_not_guessed),
+		CASE(the_first_event_of_a_kind_is_told_and_the_rest_is_counted),
+		CASE(many_kinds_do_not_flood_the_log_and_none_is_lost),
+		CASE(a_supervisor_that_does_not_read_is_waited_for),
+		CASE(texts_of_others_cannot_fake_a_line),
+		CASE(a_subject_has_no_query),
+		CASE(the_quota_is_a_total_and_never_wraps),
+		CASE(proxies_are_urls_with_a_port),
+		CASE(grants_count_only_when_they_are_complete),
+	};
+
+	return check_main(cases, ARRAY_LEN(cases));
+}
