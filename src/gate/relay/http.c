@@ -10,37 +10,54 @@
 
 static void free_shared(struct relay_http *h)
 {
+	uint32_t i;
+
 	if (!h)
 		return;
+	for (i = 0; i < h->n_providers; i++)
+		free(h->providers[i]);
+	free(h->providers);
 	budget_free(h->budget);
 	placeholder_scan_free(h->heads);
 	buf_done(&h->text);
 	free(h);
 }
 
-static struct relay_http *make_shared(struct relay *r)
+/* A later policy may have other providers, or the same ones in another order: a port stays with its name. */
+static int keep_names(struct relay_http *h, const struct pol_inference *inf)
+{
+	h->providers = calloc(inf->n_providers + 1, sizeof(char *));
+	if (!h->providers)
+		return -1;
+	for (; h->n_providers < inf->n_providers; h->n_providers++) {
+		h->providers[h->n_providers] = strdup(inf->providers[h->n_providers].name);
+		if (!h->providers[h->n_providers])
+			return -1;
+	}
+	return 0;
+}
+
+int http_open(struct relay *r)
 {
 	struct relay_http *h = calloc(1, sizeof(*h));
 
 	if (!h)
-		return NULL;
+		return -1;
 	buf_init(&h->text, HTTP_MAX_HEAD);
 	h->budget = budget_new();
 	h->heads = r->placeholders ? placeholder_scan_new(r->placeholders) : NULL;
-	if (h->budget && (h->heads || !r->placeholders))
-		return h;
-	free_shared(h);
-	return NULL;
+	if (!h->budget || (r->placeholders && !h->heads) || keep_names(h, &r->now->policy->inference) < 0) {
+		free_shared(h);
+		return -1;
+	}
+	r->http = h;
+	return 0;
 }
 
 void http_serve(struct relay *r, struct stream *s, const struct http_origin *o)
 {
-	int e = -1;
+	int e = stream_alpn(s) == ALPN_H2 ? session_h2_start(r, s, o, sv_n("", 0)) : session_h1_start(r, s, o);
 
-	if (!r->http)
-		r->http = make_shared(r);
-	if (r->http)
-		e = stream_alpn(s) == ALPN_H2 ? session_h2_start(r, s, o, sv_n("", 0)) : session_h1_start(r, s, o);
 	if (e < 0) {
 		stream_free(s);
 		relay_connection_over(r);
@@ -51,7 +68,7 @@ void http_judge_again(struct relay *r)
 {
 	struct session *s, *next;
 
-	for (s = r->http ? r->http->sessions : NULL; s; s = next) {
+	for (s = r->http->sessions; s; s = next) {
 		next = s->next;
 		s->kind->judge_again(s);
 	}
@@ -59,7 +76,7 @@ void http_judge_again(struct relay *r)
 
 void http_lost_link(struct relay *r)
 {
-	while (r->http && r->http->sessions)
+	while (r->http->sessions)
 		session_end(r->http->sessions, SESSION_ABORT);
 	relay_stop(r);
 }

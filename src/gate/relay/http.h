@@ -12,6 +12,9 @@
 
 #include "gate/relay/relay.h"
 
+/* Once, when r->now and r->placeholders are there: numbers of providers are those of this policy, whatever comes later. 0, or -1: no memory. */
+int http_open(struct relay *r);
+
 /* Takes the stream over, plain or with TLS open, and reads at once. When it has ended the stream, it calls relay_connection_over(). */
 void http_serve(struct relay *r, struct stream *s, const struct http_origin *o);
 
@@ -21,7 +24,7 @@ void http_judge_again(struct relay *r);
 /* For link_new(); its user is the struct relay. */
 extern const struct link_events http_link_events;
 
-/* Ends all sessions, at once; before link_free(). Nothing was served: nothing happens. */
+/* Ends all sessions, at once; before link_free(). Not opened: nothing happens. */
 void http_done(struct relay *r);
 
 /* Egress is gone: all that wait for it are told, and the relay stops. */

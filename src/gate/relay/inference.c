@@ -25,11 +25,19 @@ struct inference_use {
 	char model[ENDPOINT_MAX_MODEL + 1];
 };
 
+/* NULL: the policy in force has it no more. */
 static const struct provider *asked_provider(const struct http_exchange *x)
 {
 	const struct pol_inference *inf = &x->relay->now->policy->inference;
+	const struct relay_http *http = x->relay->http;
+	uint32_t i;
 
-	return x->origin->provider < inf->n_providers ? &inf->providers[x->origin->provider] : NULL;
+	if (x->origin->provider >= http->n_providers)
+		return NULL;
+	for (i = 0; i < inf->n_providers; i++)
+		if (strcmp(inf->providers[i].name, http->providers[x->origin->provider]) == 0)
+			return &inf->providers[i];
+	return NULL;
 }
 
 void inference_as_provider(const struct http_exchange *x, struct denial *d)

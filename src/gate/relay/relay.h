@@ -67,7 +67,7 @@ struct relay {
 	struct relay_tunnels *tunnels;
 	struct relay_listeners *listeners;
 	struct relay_dns *dns;
-	struct relay_http *http; /* NULL until http_serve() makes it; http_done() ends it */
+	struct relay_http *http; /* http_open() to http_done() */
 	struct tls_server *tls;
 	bool v6;    /* the sandbox can dial IPv6 */
 	bool quiet; /* nothing can be logged: refuse what is new. Ask relay_takes_new(). */

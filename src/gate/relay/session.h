@@ -26,6 +26,8 @@ enum {
 
 struct relay_http {
 	struct session *sessions;
+	char **providers; /* names, by the numbers of listeners */
+	uint32_t n_providers;
 	struct budget *budget;
 	struct placeholder_scan *heads; /* runs over all heads, one after the other; NULL: there are no placeholders */
 	size_t collected;		/* bytes of bodies that are being collected */

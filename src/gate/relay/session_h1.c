@@ -184,8 +184,11 @@ static int on_head(struct http_exchange *x, const struct http_response *r)
 	e = h1_write_response(&s->out, &with_reason, &to, &s->framing);
 	if (e == -EINVAL)
 		return -1;
-	if (r->status >= 200 || r->websocket)
+	if (r->status >= 200 || r->websocket) {
 		s->answer_begun = true;
+		if (s->request_over)
+			set_time(s, SESSION_FOREVER);
+	}
 	s->raw = r->websocket;
 	check_out(s);
 	return 0;
@@ -236,6 +239,7 @@ static void on_end(struct http_exchange *x, const struct http_fields *trailers)
 	if (!s->request_over || s->raw || s->framing == H1_BODY_CLOSE)
 		s->keep = false;
 	s->framing = H1_BODY_NONE;
+	s->owed = 0; /* its link is gone: what is left in out must not count for the next one */
 	check_out(s);
 	if (s->base.dead)
 		return;

@@ -23,6 +23,7 @@ struct h2_request {
 	size_t out_at;
 	bool whole;	 /* the client's request is complete */
 	bool ours;	 /* the answer is our own: nobody waits for credit */
+	bool asked_head; /* an answer has no body */
 	struct h2_request *next, *prev; /* in one of the session's lists */
 };
 
@@ -77,7 +78,7 @@ static struct h2_request *request_new(struct h2_session *s, struct h2_stream *st
 	q->session = s;
 	q->stream = stream;
 	q->out_at = 0;
-	q->whole = q->ours = false;
+	q->whole = q->ours = q->asked_head = false;
 	http_exchange_init(&q->x, s->base.relay, &s->base.origin, &client);
 	h2_stream_set_user(stream, q);
 	q->prev = NULL;
@@ -155,7 +156,9 @@ static void on_end(struct http_exchange *x, const struct http_fields *trailers)
 {
 	struct h2_request *q = of(x);
 
-	(void)h2_end(q->stream, trailers && trailers->n ? trailers : NULL);
+	/* trailers that cannot be sent are left out; without a body there is nothing to end */
+	if (h2_end(q->stream, trailers) < 0)
+		(void)h2_end(q->stream, NULL);
 	flush_soon(q->session);
 }
 
@@ -163,11 +166,16 @@ static void refuse(struct h2_request *q, const struct denial *d)
 {
 	struct http_field fields[DENIAL_FIELDS];
 	struct http_response r;
+	bool bad;
 
 	q->ours = true;
-	if (denial_message(d, fields, &q->out, &r) < 0 || h2_respond(q->stream, &r) < 0) {
+	buf_clear(&q->out);
+	q->out_at = 0;
+	bad = denial_message(d, fields, &q->out, &r) < 0;
+	r.body = !q->asked_head;
+	if (bad || h2_respond(q->stream, &r) < 0) {
 		h2_reset(q->stream, H2_INTERNAL_ERROR);
-	} else {
+	} else if (r.body) {
 		offer(q);
 		(void)h2_end(q->stream, NULL);
 	}
@@ -216,6 +224,7 @@ static void got_request(void *user, struct h2_stream *stream, const struct http_
 		return;
 	}
 	set_time(s, SESSION_PROGRESS);
+	q->asked_head = sv_is(r->method, "HEAD");
 	if (r->websocket)
 		complete(q); /* it has no end to wait for */
 	http_exchange_begin(&q->x, r);

@@ -177,7 +177,7 @@ static int make_parts(struct relay *r, const struct gate_relay_setup *setup, str
 	r->listeners = relay_listeners_new(r);
 	r->dns = relay_dns_new(r);
 	r->synthetic = synthetic_new();
-	if (!r->events || !r->guests || !r->tunnels || !r->listeners || !r->dns || !r->synthetic)
+	if (!r->events || !r->guests || !r->tunnels || !r->listeners || !r->dns || !r->synthetic || http_open(r) < 0)
 		return error_sys(err, ENOMEM, "relay");
 	return 0;
 }

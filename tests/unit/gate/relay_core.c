@@ -26,6 +26,12 @@ void http_serve(struct relay *r, struct stream *s, const struct http_origin *o)
 	relay_connection_over(r);
 }
 
+int http_open(struct relay *r)
+{
+	(void)r;
+	return 0;
+}
+
 void http_judge_again(struct relay *r)
 {
 	(void)r;

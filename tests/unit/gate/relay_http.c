@@ -243,6 +243,31 @@ static void a_slow_client_stops_its_own_answer_only(void)
 	rig_close(&g);
 }
 
+static void large_pipelined_answers_keep_their_credit_apart(void)
+{
+	AUTO_BUF much = {0};
+	struct rig g;
+	int i;
+
+	buf_init(&much, 1 << 20);
+	while (much.n < 60000)
+		(void)buf_str(&much, "0123456789abcdef");
+	rig_open(&g, open_policy);
+	g.answer.length = (int64_t)much.n;
+	g.answer_body = buf_view(&much);
+	rig_connect(&g, &proxy);
+	for (i = 0; i < 40; i++)
+		CHECK(send(g.client, "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n", 51, 0) == 51);
+	/* nobody reads for a while */
+	for (i = 0; i < 200; i++)
+		CHECK(loop_step(g.loop, 0) == 0);
+	CHECK(g.requests < 40);
+	rig_run(&g);
+	rig_run(&g);
+	CHECK(g.requests == 40 && g.got.n > 40 * much.n && !g.closed);
+	rig_close(&g);
+}
+
 static void answers_keep_their_trailers_and_interim_heads(void)
 {
 	struct http_field field = {sv_of("x-sum"), sv_of("1")}, hint = {sv_of("link"), sv_of("</a>")};
@@ -416,6 +441,7 @@ static void http2_denials_say_the_same(void)
 	CHECK(g.requests == 0);
 	/* the connection goes on */
 	CHECK_STR(client_ask(&c, "GET", "open.example", "/", NULL), "200\nok\nend 0\n");
+	CHECK_STR(client_ask(&c, "HEAD", "open.example", "/", NULL), "403 content-type=application/json x-proxy-error=blocked-by-allowlist\n\nend 0\n");
 	got = client_ask(&c, "GET", "open.example", "/?" RIG_PLACEHOLDER, NULL);
 	CHECK(starts(got, "403 "));
 	CHECK(g.requests == 1);
@@ -538,6 +564,7 @@ static const struct check_case cases[] = {
 	CASE(old_clients_get_no_chunks_and_a_close),
 	CASE(a_head_and_its_first_bytes_are_one_write),
 	CASE(a_slow_client_stops_its_own_answer_only),
+	CASE(large_pipelined_answers_keep_their_credit_apart),
 	CASE(answers_keep_their_trailers_and_interim_heads),
 	CASE(http2_is_served_by_prior_knowledge),
 	CASE(the_preface_is_known_byte_by_byte),

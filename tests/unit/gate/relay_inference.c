@@ -232,6 +232,25 @@ static void a_reload_ends_requests_to_models_it_forbids(void)
 	rig_close(&g);
 }
 
+/* The port of a provider stays its own, whatever comes before it in a later policy. */
+static void a_reload_does_not_mix_up_providers(void)
+{
+	struct http_origin o;
+	struct rig g;
+
+	rig_open(&g, "inference: {providers: {openai: {credential: openai, models: [\"gpt-*\"]}}}");
+	o = to(&g, "openai");
+	rig_policy(&g, "inference: {providers: {another: {kind: openai, url: \"http://10.0.0.9/v1\", models: [\"*\"]}, openai: {credential: openai, models: [\"gpt-*\"]}}}");
+	rig_connect(&g, &o);
+	(void)rig_ask(&g, "GET /v1/models HTTP/1.1\r\nHost: a\r\n\r\n");
+	CHECK_STR(rig_seen(&g), "GET https://api.openai.com:443/v1/models\n");
+	CHECK(g.provider == 1);
+	rig_policy(&g, "inference: {providers: {another: {kind: openai, url: \"http://10.0.0.9/v1\", models: [\"*\"]}}}");
+	CHECK(strstr(rig_ask(&g, "GET /v1/models HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 403 "));
+	CHECK_STR(rig_seen(&g), "");
+	rig_close(&g);
+}
+
 static const struct check_case cases[] = {
 	CASE(requests_to_models_are_judged_and_sent_as_judged),
 	CASE(credentials_of_the_client_are_left_out),
@@ -241,6 +260,7 @@ static const struct check_case cases[] = {
 	CASE(lists_of_models_pass_and_are_not_counted),
 	CASE(a_body_too_large_to_be_judged_is_refused_at_once),
 	CASE(a_reload_ends_requests_to_models_it_forbids),
+	CASE(a_reload_does_not_mix_up_providers),
 };
 
 int main(void)

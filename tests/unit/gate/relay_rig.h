@@ -184,6 +184,7 @@ static inline void rig_open(struct rig *g, const char *policy)
 	CHECK(channel_new(g->loop, channel[0], &control, NULL, &g->relay.control) == 0);
 	CHECK(placeholder_set_new(&placeholder, 1, &g->relay.placeholders) == 0);
 	g->relay.events = relay_events_new(g->loop, g->relay.control);
+	CHECK(http_open(&g->relay) == 0);
 }
 
 /* Everything that can happen without a further byte from the test. */
