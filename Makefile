@@ -26,7 +26,7 @@ test: deps ## everything: gcc and clang, release and sanitized, root and user; J
 	@scripts/matrix.sh $(JOBS)
 
 check: all ## the quick part, for daily work
-	@scripts/test.sh $(BUILD) $(BUILD)/tests/test-* $(BUILD)/tests/replay-* tests/layers.sh tests/cli/*.sh
+	@scripts/test.sh $(BUILD) $(BUILD)/tests/test-* $(BUILD)/tests/replay-* tests/layers.sh tests/cli/*.sh tests/gate/*.sh
 
 bench: ## the tables of the README
 	@scripts/deps.sh build bench

@@ -158,7 +158,30 @@ printf '  $ cordon apply %s\n' "$id"
 [ -e new.txt ] && grep -q 'int x;' hello.c
 report $? "and now it is here"
 
-title "10. All of it is on record"
+title "10. It asks a model, with a key that it never has"
+repo=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$HOME/.config/cordon"
+cp "$repo/examples/anthropic/credentials.yaml" "$HOME/.config/cordon/"
+export DEMO_KEY=fake-key-that-stays-outside
+python3 "$repo/examples/mock.py" 18081 "a mock of the provider" 2>"$demo/mock.log" &
+started+=($!)
+for _ in $(seq 50); do bash -c 'exec 3<>/dev/tcp/127.0.0.1/18081' 2>/dev/null && break; sleep 0.1; done
+cat >"$demo/ask.py" <<'EOF'
+import json, os, urllib.request
+asked = {"model": "claude-demo", "max_tokens": 20, "messages": [{"role": "user", "content": "Hello?"}]}
+headers = {"content-type": "application/json", "x-api-key": os.environ["ANTHROPIC_API_KEY"]}
+request = urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(asked).encode(), headers)
+print(json.load(urllib.request.urlopen(request, timeout=20))["content"][0]["text"])
+EOF
+cp "$demo/ask.py" ask.py
+inside --policy "$repo/examples/anthropic/policy.yaml" -- python3 ask.py
+worked "the model answers, though the network mode is none"
+grep -q fake-key-that-stays-outside "$demo/mock.log"
+report $? "the provider got the key"
+inside --policy "$repo/examples/anthropic/policy.yaml" -- sh -c 'env | grep fake-key'
+refused "the sandbox has a placeholder for it"
+
+title "11. All of it is on record"
 good=0 logs=0
 while IFS= read -r log; do
 	logs=$((logs + 1))
