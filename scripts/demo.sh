@@ -4,6 +4,7 @@
 # It works in a folder of its own with a made-up home; no real file, secret or network is touched.
 
 set -u
+repo=$(cd "$(dirname "$0")/.." && pwd)
 cordon=$(cd "${1:-build}" && pwd)/cordon || exit 2
 demo=$(mktemp -d /tmp/cordon-demo.XXXXXX) || exit 2
 bold='' red='' green='' plain=''
@@ -159,7 +160,6 @@ printf '  $ cordon apply %s\n' "$id"
 report $? "and now it is here"
 
 title "10. It asks a model, with a key that it never has"
-repo=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$HOME/.config/cordon"
 cp "$repo/examples/anthropic/credentials.yaml" "$HOME/.config/cordon/"
 export DEMO_KEY=fake-key-that-stays-outside
