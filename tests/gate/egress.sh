@@ -184,6 +184,26 @@ is "bytes behind an answer poison nobody" "$(count 'body 10 hello /one')/$(count
 like "a stale connection costs an idempotent request nothing" "$out" "body 10 hello /two"
 is "and a request that may have done something is not sent twice" "$(grep -c 'POST /three' tls.log)" 0
 
+run key.yaml "${pins[@]}" grant "$grant" <<END
+req GET https://up.test:8443/reflect
+regrant k|up.test|x-api-key|-|sk-another-secret-9876543|$place
+req GET https://up.test:8443/reflect
+novault
+req GET https://up.test:8443/reflect
+req GET https://up.test:8443/big slow policy:none.yaml
+END
+is "a value that is refreshed is the one that is sent, and scrubbed" "$(count "= 200 $place")/$(grep -c sk-another-secret tls.log)/$(count sk-another)" 3/3/0
+like "a reload ends an answer under way" "$out" "= held 131072"$'\n'".*There is no network.*= failed policy_denied"
+run key.yaml "${pins[@]}" grant "$grant" <<'END'
+par 80 GET https://up.test:8443/big drop
+par 80 GET https://up.test:8443/slow drop
+par 40 POST https://up.test:8443/echo n:500000 drop
+par 40 GET https://up.test:8443/cut drop
+par 10 GET https://up.test:8443/bomb drop
+req GET https://up.test:8443/one
+END
+is "exchanges that are given up at any point leave nothing behind" "$(count ' done$')/$(count 'hello /one')/$(count '^exit 0')" 5/1/1
+
 cat >model.yaml <<'END'
 network: {mode: none}
 inference:
@@ -323,7 +343,12 @@ par 150 GET https://up.test:8445/slow
 req GET https://up.test:8445/big slow
 req POST https://up.test:8445/up n:1000000 len:1000000
 req HEAD https://up.test:8445/big
+par 150 GET https://up.test:8445/big drop
+par 150 GET https://up.test:8445/slow drop
+par 50 POST https://up.test:8445/up n:500000 drop
+req GET https://up.test:8445/hi
 END
+	is "streams that are given up at any point leave nothing behind" "$(count ' done$')/$(count 'key sk-place')/$(count '^exit 0')" 5/2/1
 	like "HTTP/2 is spoken where the server offers it, and scrubbed" "$out" "body 39 HTTP/2.0 1 key $place"
 	like "hundreds at once go over few connections" "$out" "= 250 of 250 ok.*= 150 of 150 ok"
 	like "a slow reader has its own window" "$out" "= held 131072.*body 3000000 z"

@@ -1,12 +1,14 @@
 /*
  * egress-drive: starts a real cordon-egress and plays everybody around it: supervisor, relay and vault. Commands on stdin, one a line:
  *
- *	req METHOD URL [h:NAME=VALUE] [d:TEXT] [n:BYTES] [t:NAME=VALUE] [i:PROVIDER] [ws] [len:N] [slow]	one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a while
- *	par N METHOD URL [...]		N of them at once; prints how many had which status
+ *	req METHOD URL [h:NAME=VALUE] [d:TEXT] [n:BYTES] [t:NAME=VALUE] [i:PROVIDER] [ws] [len:N] [slow] [policy:FILE]
+ *					one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a while; policy: a new one comes meanwhile
+ *	par N METHOD URL [...]		N of them at once; prints how many had which status; with `drop` every other one is given up at some point
  *	tunnel HOST PORT TEXT		says TEXT through a tunnel and prints what comes back
  *	flood HOST PORT BYTES		how many bytes a tunnel takes before it is cut
  *	hold HOST PORT | held		opens a tunnel and keeps it | is it still open?
  *	policy FILE			a new generation
+ *	regrant GRANT | novault		the vault gives another set | goes away
  *	wait MS				lets things happen
  *	rawlink HEX | rawcalls TYPE	says what no relay would say
  *	stop				the supervisor goes away
@@ -50,7 +52,8 @@ struct asked {
 	size_t to_send;
 	struct sv text;
 	struct http_field trailer;
-	bool has_trailer, body_due, sent_end, done, quiet, slow, looked_away;
+	const char *policy;
+	bool has_trailer, body_due, sent_end, done, quiet, slow, looked_away, drop;
 	uint16_t status;
 };
 
@@ -278,6 +281,10 @@ static void ask(struct drive *d, struct asked *a, char *words)
 			length = strtol(w + 4, NULL, 10);
 		} else if (strcmp(w, "slow") == 0) {
 			a->slow = true;
+		} else if (strcmp(w, "drop") == 0) {
+			a->drop = true;
+		} else if (strncmp(w, "policy:", 7) == 0) {
+			a->policy = w + 7;
 		} else if (strcmp(w, "ws") == 0) {
 			r.head.websocket = true;
 			a->text = sv_of("hello");
@@ -304,6 +311,17 @@ static void show_body(const struct asked *a)
 	printf("\n");
 }
 
+static void new_policy(struct drive *d, const char *file)
+{
+	int fd = policy_fd(d, file);
+	AUTO_BUF body = {0};
+
+	buf_init(&body, 64);
+	wire_put_u64(&body, ++d->generation);
+	(void)wire_send(d->control, GATE_POLICY, buf_view(&body), &fd, 1);
+	(void)close(fd);
+}
+
 static void req(struct drive *d, char *words)
 {
 	struct asked a = {0};
@@ -315,7 +333,10 @@ static void req(struct drive *d, char *words)
 		if (a.slow && i == 60) {
 			printf("= held %zu\n", a.body.n);
 			a.looked_away = true;
-			link_consume(a.x, a.body.n);
+			if (a.policy)
+				new_policy(d, a.policy);
+			else
+				link_consume(a.x, a.body.n);
 		}
 	}
 	if (!a.done)
@@ -339,8 +360,11 @@ static void par(struct drive *d, char *words)
 		a[i].quiet = true;
 		ask(d, &a[i], copies[i]);
 	}
-	while (done < n && turns++ < 4000 && !d->gone) {
+	while (done < n && turns++ < 400000 && !d->gone) {
 		loop_step(d->loop, 10);
+		for (i = turns % 7; i < n; i += 7)
+			if (a[i].drop && !a[i].done && i % 2 && i / 20 <= turns)
+				link_reset(a[i].x);
 		for (i = done = ok = 0; i < n; i++) {
 			done += a[i].done;
 			ok += a[i].done && a[i].status == 200;
@@ -463,54 +487,6 @@ static void raw_link(struct drive *d, const char *hex)
 	pump(d, 500);
 }
 
-static void command(struct drive *d, char *line)
-{
-	char *space = strchr(line, ' '), *rest = space ? space + 1 : line + strlen(line), byte;
-	AUTO_BUF body = {0};
-	char host[256];
-	unsigned port;
-	ssize_t n;
-	int fd;
-
-	buf_init(&body, 256);
-	if (space)
-		*space = '\0';
-	if (strcmp(line, "req") == 0) {
-		req(d, rest);
-	} else if (strcmp(line, "par") == 0) {
-		par(d, rest);
-	} else if (strcmp(line, "tunnel") == 0) {
-		tunnel(d, rest);
-	} else if (strcmp(line, "flood") == 0) {
-		flood(d, rest);
-	} else if (strcmp(line, "hold") == 0 && sscanf(rest, "%255s %u", host, &port) == 2) {
-		d->held = open_tunnel(d, host, port, 3);
-	} else if (strcmp(line, "held") == 0) {
-		while ((n = recv(d->held, &byte, 1, MSG_DONTWAIT)) > 0)
-			;
-		printf("= %s\n", n == 0 ? "cut" : "open");
-	} else if (strcmp(line, "policy") == 0) {
-		fd = policy_fd(d, rest);
-		wire_put_u64(&body, ++d->generation);
-		(void)wire_send(d->control, GATE_POLICY, buf_view(&body), &fd, 1);
-		(void)close(fd);
-		pump(d, 50);
-	} else if (strcmp(line, "wait") == 0) {
-		pump(d, atoi(rest));
-	} else if (strcmp(line, "rawlink") == 0) {
-		raw_link(d, rest);
-	} else if (strcmp(line, "rawcalls") == 0) {
-		(void)wire_send(d->calls, (uint16_t)atoi(rest), sv_of("xx"), NULL, 0);
-		pump(d, 500);
-	} else if (strcmp(line, "pid") == 0) {
-		printf("= pid %d\n", (int)d->pid);
-	} else if (line[0] && line[0] != '#') {
-		printf("# unknown command %s\n", line);
-		exit(99);
-	}
-	(void)fflush(stdout);
-}
-
 /* "name|host|header|before|value|placeholder", or with "sigv4:SERVICE" as header "keyid/secret" as value. */
 static void send_grant(struct drive *d, char *text)
 {
@@ -549,6 +525,58 @@ static void send_grant(struct drive *d, char *text)
 	buf_done(&b);
 	for (i = 0; i < GRANT_PARTS; i++)
 		secret_free(g.parts[i]);
+}
+
+static void command(struct drive *d, char *line)
+{
+	char *space = strchr(line, ' '), *rest = space ? space + 1 : line + strlen(line), byte;
+	AUTO_BUF body = {0};
+	char host[256];
+	unsigned port;
+	ssize_t n;
+
+	buf_init(&body, 256);
+	if (space)
+		*space = '\0';
+	if (strcmp(line, "req") == 0) {
+		req(d, rest);
+	} else if (strcmp(line, "par") == 0) {
+		par(d, rest);
+	} else if (strcmp(line, "tunnel") == 0) {
+		tunnel(d, rest);
+	} else if (strcmp(line, "flood") == 0) {
+		flood(d, rest);
+	} else if (strcmp(line, "hold") == 0 && sscanf(rest, "%255s %u", host, &port) == 2) {
+		d->held = open_tunnel(d, host, port, 3);
+	} else if (strcmp(line, "held") == 0) {
+		while ((n = recv(d->held, &byte, 1, MSG_DONTWAIT)) > 0)
+			;
+		printf("= %s\n", n == 0 ? "cut" : "open");
+	} else if (strcmp(line, "policy") == 0) {
+		new_policy(d, rest);
+		pump(d, 50);
+	} else if (strcmp(line, "regrant") == 0) {
+		send_grant(d, rest);
+		wire_put_u32(&body, 1);
+		(void)wire_send(d->vault, VAULT_GRANTS, buf_view(&body), NULL, 0);
+		pump(d, 50);
+	} else if (strcmp(line, "novault") == 0) {
+		(void)close(d->vault);
+		pump(d, 50);
+	} else if (strcmp(line, "wait") == 0) {
+		pump(d, atoi(rest));
+	} else if (strcmp(line, "rawlink") == 0) {
+		raw_link(d, rest);
+	} else if (strcmp(line, "rawcalls") == 0) {
+		(void)wire_send(d->calls, (uint16_t)atoi(rest), sv_of("xx"), NULL, 0);
+		pump(d, 500);
+	} else if (strcmp(line, "pid") == 0) {
+		printf("= pid %d\n", (int)d->pid);
+	} else if (line[0] && line[0] != '#') {
+		printf("# unknown command %s\n", line);
+		exit(99);
+	}
+	(void)fflush(stdout);
 }
 
 static void start(struct drive *d, const char *egress, int fds[4][2])
