@@ -55,14 +55,13 @@ static void tell_verdict(struct guest *g, const struct net_verdict *v, struct re
 	tell_denied(g, rule, reason->text);
 }
 
-static void tell_allowed(struct guest *g)
+static void tell_allowed(struct guest *g, const struct net_verdict *v)
 {
 	const struct ruleset *rules = g->relay->now->rules;
 	struct net_request asked = {.host = sv_of(g->host), .port = g->port};
 	struct relay_event e = {.domain = DOMAIN_NETWORK, .allow = true};
 	char kind[340], rule[512];
 	struct place place;
-	struct net_verdict v;
 	struct reason reason;
 
 	e.subject = place_of(g, &place);
@@ -71,9 +70,8 @@ static void tell_allowed(struct guest *g)
 	relay_events_request(g->relay->events, false);
 	if (relay_events_count(g->relay->events, e.domain, e.kind))
 		return;
-	net_rules_name(rules, asked.host, g->port, &v);
-	net_rules_reason(rules, &asked, NULL, &v, &reason);
-	put_rule(rules, &v, &reason, rule, sizeof(rule));
+	net_rules_reason(rules, &asked, NULL, v, &reason);
+	put_rule(rules, v, &reason, rule, sizeof(rule));
 	e.rule = sv_of(rule);
 	relay_events_tell(g->relay->events, &e);
 }
@@ -134,7 +132,10 @@ static void fail(struct guest *g, enum gate_failure why, struct sv text)
 	} else if (g->door == DOOR_SOCKS) {
 		answer_socks(g, socks_code_of(why));
 	} else {
-		(void)snprintf(detail, sizeof(detail), "%s%s%s", facts->phrase, text.n ? ": " : "", text.n ? text_show(&shown, text) : "");
+		if (text.n == 0 || sv_is(text, facts->phrase))
+			(void)snprintf(detail, sizeof(detail), "%s", facts->phrase);
+		else
+			(void)snprintf(detail, sizeof(detail), "%s: %s", facts->phrase, text_show(&shown, text));
 		answer_error(g, facts->status, facts->code, detail, facts->status == 403 ? "" : NULL);
 	}
 }
@@ -178,24 +179,7 @@ static void refuse(struct guest *g, const char *why)
 	guest_reset(g);
 }
 
-static void to_tunnel(struct guest *g, bool look)
-{
-	struct relay *r = g->relay;
-	struct tunnel_ends ends = {.id = g->upstream_id, .is_address = g->is_address, .port = g->port, .look = look};
-	char host[sizeof(g->host)];
-
-	(void)snprintf(host, sizeof(host), "%s", g->host);
-	ends.host = host;
-	buf_init(&ends.first, 2 * GUEST_BYTES);
-	tell_allowed(g);
-	ends.client = guest_take_fd(g, &ends.first, &ends.upstream);
-	if (ends.client >= 0)
-		relay_tunnel_start(r, &ends);
-	else
-		buf_done(&ends.first);
-}
-
-/* One that dialled by itself, and does not speak HTTP that could be answered. */
+/* One that cannot be answered in words: it dialled by itself and speaks no HTTP, or was told to go on. */
 static void deny_direct(struct guest *g)
 {
 	struct net_verdict v;
@@ -204,6 +188,34 @@ static void deny_direct(struct guest *g)
 	net_rules_name(g->relay->now->rules, sv_of(g->host), g->port, &v);
 	tell_verdict(g, &v, &reason);
 	guest_reset(g);
+}
+
+static void to_tunnel(struct guest *g, bool look)
+{
+	struct relay *r = g->relay;
+	struct tunnel_ends ends = {.id = g->upstream_id, .is_address = g->is_address, .port = g->port, .look = look};
+	char host[sizeof(g->host)];
+	struct net_verdict v;
+
+	/* The policy may have changed while egress dialled or the client was silent. */
+	net_rules_name(r->now->rules, sv_of(g->host), g->port, &v);
+	if (!v.allow) {
+		deny_direct(g);
+		return;
+	}
+	if (v.way == NET_INSPECT) {
+		refuse(g, "the policy has changed: this must be looked into now");
+		return;
+	}
+	(void)snprintf(host, sizeof(host), "%s", g->host);
+	ends.host = host;
+	buf_init(&ends.first, 2 * GUEST_BYTES);
+	tell_allowed(g, &v);
+	ends.client = guest_take_fd(g, &ends.first, &ends.upstream);
+	if (ends.client >= 0)
+		relay_tunnel_start(r, &ends);
+	else
+		buf_done(&ends.first);
 }
 
 static void look_at_first(struct guest *g);

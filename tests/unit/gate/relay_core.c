@@ -1,101 +1,9 @@
+/* The ways in: CONNECT, SOCKS, direct dials and DNS, and where they lead. */
 #include "relay_world.h"
-
-#include "sys/role.h"
-
-/* HTTP, as far as these tests look: says what it was let loose on, and the first line that it reads. */
-
-static void on_stub(void *arg, unsigned events)
-{
-	(void)arg;
-	(void)events;
-}
-
-void http_serve(struct relay *r, struct stream *s, const struct http_origin *o)
-{
-	char room[512] = "", text[1024];
-	ssize_t n;
-	int k;
-
-	stream_listen(s, on_stub, NULL);
-	n = stream_read(s, room, sizeof(room) - 1);
-	room[n > 0 ? n : 0] = '\0';
-	room[strcspn(room, "\r\n")] = '\0';
-	k = snprintf(text, sizeof(text), "STUB proxy=%d tls=%d inference=%d %s:%u %s", o->proxy, o->tls, o->inference, o->host, o->port, room);
-	(void)stream_write(s, text, (size_t)k);
-	stream_close(s);
-	relay_connection_over(r);
-}
-
-int http_open(struct relay *r)
-{
-	(void)r;
-	return 0;
-}
-
-void http_judge_again(struct relay *r)
-{
-	(void)r;
-}
-
-void http_done(struct relay *r)
-{
-	(void)r;
-}
-
-static void on_link_gone(void *user)
-{
-	relay_stop(user);
-}
-
-const struct link_events http_link_events = {.gone = on_link_gone};
-
-/* The tests. */
-
-static const char policy[] = "network:\n"
-			     "  mode: allowlist\n"
-			     "  allow:\n"
-			     "    - {host: plain.test}\n"
-			     "    - {host: \"*.wild.test\"}\n"
-			     "    - {host: get.test, methods: [GET]}\n"
-			     "    - {host: db.test, ports: [5432]}\n"
-			     "    - {cidr: 127.0.0.88/32, ports: [443]}\n"
-			     "  deny: [{host: no.wild.test}]\n";
-
-static int connect_to(struct world *w, const char *target)
-{
-	char head[600];
-	int fd = dial("127.0.0.1", w->proxy);
-
-	(void)snprintf(head, sizeof(head), "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target);
-	say(fd, sv_of(head));
-	return fd;
-}
-
-static bool heard(int fd, const char *want)
-{
-	char room[256] = "";
-	size_t n = strlen(want);
-
-	if (hear(fd, room, n) == n && memcmp(room, want, n) == 0)
-		return true;
-	printf("# got \"%s\", want \"%s\"\n", room, want);
-	return false;
-}
-
-static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
-
-/* From a CONNECT to an open tunnel, without a byte of the client's. */
-static void open_tunnel(struct world *w, const char *target, int *client, int *upstream, uint64_t *id)
-{
-	*client = connect_to(w, target);
-	CHECK_STR(asked(w, id), target);
-	*upstream = give_up(w, *id);
-	CHECK(heard(*client, established));
-}
 
 static void a_tunnel_carries_what_follows_the_right_client_hello(void)
 {
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	AUTO_BUF hello = {0};
 	char room[4096];
 	int client, up;
@@ -123,7 +31,7 @@ static void a_tunnel_carries_what_follows_the_right_client_hello(void)
 
 static void a_client_hello_may_come_byte_by_byte(void)
 {
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	AUTO_BUF hello = {0};
 	char room[4096];
 	uint64_t id;
@@ -151,7 +59,7 @@ static void a_client_hello_may_come_byte_by_byte(void)
 /* What is sent behind a CONNECT at once, with it. */
 static void what_comes_with_the_connect_is_not_lost(void)
 {
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	AUTO_BUF all = {0};
 	char room[4096];
 	uint64_t id;
@@ -181,7 +89,7 @@ static void no_byte_goes_up_before_the_right_name_was_seen(void)
 					   {"\x16\x03\x01\x00\x00", 5},
 					   {"\x80\x2e\x01\x03\x01", 5},
 					   {"\x16\x03\x01\x00\x05\x02zzzzzzzzz", 15}};
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	struct wire_message m;
 	struct gate_event e;
 	int client, up;
@@ -210,7 +118,7 @@ static void no_byte_goes_up_before_the_right_name_was_seen(void)
 static void a_denied_connect_is_told_in_full_and_asks_nobody(void)
 {
 	static const char *const targets[] = {"other.test:443", "no.wild.test:443", "wild.test:443", "plain.test:22", "127.0.0.1:443", "169.254.169.254:80", "[::1]:443"};
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	struct wire_message m;
 	struct gate_event e;
 	const char *answer;
@@ -239,7 +147,7 @@ static void a_malformed_connect_is_refused(void)
 		"CONNECT plain.test:0 HTTP/1.1\r\nHost: plain.test:0\r\n\r\n",	   "CONNECT a@plain.test:443 HTTP/1.1\r\nHost: plain.test:443\r\n\r\n",
 		"CONNECT plain.test:443 HTTP/1.1\nHost: plain.test:443\n\n",	   "CONNECT plain.test:443 HTTP/1.1\r\nHost: plain.test:443\r\nContent-Length: 5\r\n\r\n",
 	};
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(heads); i++) {
@@ -259,7 +167,7 @@ static void failures_of_egress_have_their_status(void)
 		const char *status, *code;
 	} cases[] = {{GATE_FAILURE_NAME, "502", "name_not_resolved"},  {GATE_FAILURE_REFUSED, "502", "connection_refused"}, {GATE_FAILURE_TIMEOUT, "504", "timeout"},
 		     {GATE_FAILURE_ADDRESS, "403", "policy_denied"}, {GATE_FAILURE_QUOTA, "429", "budget_used_up"},	  {GATE_FAILURE_INTERNAL, "503", "gateway_busy"}};
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	char want[64];
 	const char *answer;
 	uint64_t id;
@@ -279,30 +187,9 @@ static void failures_of_egress_have_their_status(void)
 	world_stop(&w);
 }
 
-static int socks_to(struct world *w, const char *request, size_t n)
-{
-	int fd = dial("127.0.0.1", w->proxy);
-
-	say(fd, sv_n("\5\1\0", 3));
-	CHECK(heard(fd, "\5"));
-	(void)heard(fd, ""); /* the second byte is 0 */
-	say(fd, sv_n(request, n));
-	return fd;
-}
-
-/* The reply's code; its ten bytes are taken. */
-static int socks_code(int fd)
-{
-	unsigned char b[11];
-
-	return hear(fd, (char *)b, sizeof(b)) == sizeof(b) && b[0] == 0 && b[1] == 5 ? b[2] : -1;
-}
-
-#define SOCKS_NAME(name, port) "\5\1\0\3" name port
-
 static void in_raw_tcp_the_server_may_speak_first(void)
 {
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	uint64_t id;
 	int up, client = socks_to(&w, SOCKS_NAME("\7db.test", "\x15\x38"), 5 + 7 + 2);
 
@@ -322,7 +209,7 @@ static void in_raw_tcp_the_server_may_speak_first(void)
 
 static void in_raw_tcp_a_client_hello_must_have_the_right_name(void)
 {
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	AUTO_BUF wrong = {0};
 	AUTO_BUF right = {0};
 	char room[4096];
@@ -365,7 +252,7 @@ static void socks_says_no_by_its_codes(void)
 		{SOCKS_NAME("\12other.test", "\1\xbb"), 5 + 10 + 2, 2}, {SOCKS_NAME("\7db.test", "\1\xbb"), 5 + 7 + 2, 2},	      {"\5\1\0\1\x7f\0\0\1\1\xbb", 10, 2},
 		{"\5\2\0\1\x7f\0\0\1\1\xbb", 10, 7},			 {"\5\3\0\1\x7f\0\0\1\1\xbb", 10, 7},		      {SOCKS_NAME("\12plain\0test", "\1\xbb"), 5 + 10 + 2, -2},
 	};
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	uint64_t id;
 	size_t i;
 
@@ -400,7 +287,7 @@ static void http_is_served_where_http_is_spoken(void)
 	} cases[] = {{"plain.test:80", "STUB proxy=0 tls=0 inference=0 plain.test:80 GET / HTTP/1.1"},
 		     {"get.test:80", "STUB proxy=0 tls=0 inference=0 get.test:80 GET / HTTP/1.1"},
 		     {"get.test:443", "STUB proxy=0 tls=0 inference=0 get.test:443 GET / HTTP/1.1"}};
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
@@ -495,7 +382,7 @@ static SSL_CTX *trusting(const struct tls_ca *ca)
 
 static void tls_ends_here_where_rules_look_inside(void)
 {
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	struct tls_ca *ca = NULL;
 	struct error err;
 	SSL_CTX *ctx;
@@ -534,7 +421,7 @@ static void tls_ends_here_where_rules_look_inside(void)
 
 static void tls_for_another_name_is_not_ended_here(void)
 {
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	AUTO_BUF hello = {0};
 	int fd = connect_to(&w, "get.test:443");
 
@@ -566,48 +453,11 @@ static void tls_for_another_name_is_not_ended_here(void)
 
 /* Names and direct dials. */
 
-static size_t query(const char *name, uint16_t type, unsigned char *out)
-{
-	size_t n = 12;
-	const char *dot;
-
-	memset(out, 0, 12);
-	out[1] = 7;
-	out[2] = 1;
-	out[5] = 1;
-	for (; *name; name = *dot ? dot + 1 : dot) {
-		dot = strchrnul(name, '.');
-		out[n++] = (unsigned char)(dot - name);
-		memcpy(out + n, name, (size_t)(dot - name));
-		n += (size_t)(dot - name);
-	}
-	out[n++] = 0;
-	out[n++] = (unsigned char)(type >> 8);
-	out[n++] = (unsigned char)type;
-	out[n++] = 0;
-	out[n++] = 1;
-	return n;
-}
-
-/* Asks over UDP. The length of the answer; the address is its last four bytes, where it has one. */
-static size_t ask_udp(struct world *w, const char *name, uint16_t type, unsigned char answer[1500])
-{
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(w->dns_udp), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	size_t n = query(name, type, answer);
-	ssize_t r;
-
-	set_wait(fd);
-	must(sendto(fd, answer, n, 0, (struct sockaddr *)&at, sizeof(at)) == (ssize_t)n, "sendto");
-	r = recv(fd, answer, 1500, 0);
-	return r > 12 ? (size_t)r : 0;
-}
-
 static void names_exist_where_the_policy_says_so(void)
 {
 	static const char *const no[] = {"other.test", "no.wild.test", "wild.test", "plain.test.evil.test", "test"};
 	static const char *const yes[] = {"plain.test", "A.b.wild.TEST", "db.test", "get.test"};
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	unsigned char a[1500], again[1500];
 	struct wire_message m;
 	struct gate_event e;
@@ -631,7 +481,7 @@ static void names_exist_where_the_policy_says_so(void)
 
 static void several_queries_share_a_connection(void)
 {
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	AUTO_FD fd = dial("127.0.0.1", w.dns_tcp);
 	unsigned char two[600], answer[600];
 	size_t n, i;
@@ -655,7 +505,7 @@ static void several_queries_share_a_connection(void)
 
 static void an_address_that_stands_for_a_name_leads_to_the_name(void)
 {
-	struct world w = world_start(policy);
+	struct world w = world_start(usual_policy);
 	char request[10] = {5, 1, 0, 1, 0, 0, 0, 0, 0x15, 0x38};
 	unsigned char a[1500];
 	uint64_t id;
@@ -721,234 +571,7 @@ static void a_direct_dial_goes_where_it_dialled(void)
 	world_stop(&w);
 }
 
-/* Policies that change, logs that do not take more. */
-
-static void a_new_policy_closes_what_it_forbids(void)
-{
-	struct world w = world_start(policy);
-	int client, up, stays, stays_up;
-	uint64_t id, other;
-
-	client = connect_to(&w, "db.test:5432");
-	(void)asked(&w, &id);
-	up = give_up(&w, id);
-	CHECK(heard(client, established));
-	open_tunnel(&w, "plain.test:443", &stays, &stays_up, &other);
-	send_policy(&w, "network: {mode: allowlist, allow: [{host: plain.test}]}");
-	CHECK(is_reset(client) && is_closed(up) && is_over(&w, id));
-	(void)close(client);
-	client = connect_to(&w, "db.test:5432");
-	CHECK_HAS(hear_all(client), " 403 ");
-	(void)close(client);
-	/* One that was dialled before, and whose client has not spoken yet, is judged again when it does. */
-	send_policy(&w, "network: {mode: allowlist, allow: [{host: plain.test, methods: [GET]}]}");
-	{
-		AUTO_BUF hello = {0};
-
-		buf_init(&hello, 4096);
-		client_hello("plain.test", &hello);
-		say(stays, buf_view(&hello));
-		CHECK(is_closed(stays_up) && is_closed(stays) && is_over(&w, other));
-	}
-	(void)close(stays);
-	(void)close(stays_up);
-	(void)close(up);
-	world_stop(&w);
-}
-
-static void nothing_new_is_served_while_nothing_can_be_logged(void)
-{
-	struct world w = world_start(policy);
-	unsigned char a[1500];
-	const char *answer;
-	int client;
-	uint64_t id;
-
-	send_quiet(&w, 1);
-	client = connect_to(&w, "plain.test:443");
-	answer = hear_all(client);
-	CHECK_HAS(answer, "HTTP/1.1 503 ");
-	CHECK_HAS(answer, "{\"error\":");
-	(void)close(client);
-	CHECK(ask_udp(&w, "plain.test", 1, a) && (a[3] & 15) == 2);
-	CHECK(is_silent(w.calls, 0));
-	send_quiet(&w, 0);
-	client = connect_to(&w, "plain.test:443");
-	CHECK_STR(asked(&w, &id), "plain.test:443");
-	(void)close(client);
-	world_stop(&w);
-}
-
-static void what_is_allowed_is_told_once_and_then_counted(void)
-{
-	struct world w = world_start(policy);
-	struct wire_message m;
-	struct gate_event e;
-	unsigned count = 0;
-	uint64_t id;
-	int i, client, up;
-
-	for (i = 0; i < 4; i++) {
-		client = connect_to(&w, "db.test:5432");
-		(void)asked(&w, &id);
-		up = give_up(&w, id);
-		CHECK(heard(client, established));
-		(void)close(client);
-		(void)close(up);
-		CHECK(is_over(&w, id));
-	}
-	for (i = 0; count < 4 && i < 2; i++) {
-		CHECK(next_event(&w, &m, &e) && e.verdict == 1 && sv_is(e.subject, "db.test:5432"));
-		CHECK(sv_starts(e.rule, "network.allow db.test (p.yaml:"));
-		count += e.count;
-		wire_message_done(&m);
-	}
-	CHECK(count == 4);
-	world_stop(&w);
-}
-
-static void denials_above_a_rate_are_counted(void)
-{
-	struct world w = world_start(policy);
-	struct wire_message m;
-	struct gate_event e;
-	unsigned told = 0, counted = 0, i;
-	unsigned char a[1500];
-
-	for (i = 0; i < 120; i++)
-		CHECK(ask_udp(&w, "other.test", 1, a));
-	while (counted < 120 && next_event(&w, &m, &e)) {
-		told++;
-		counted += e.count;
-		wire_message_done(&m);
-	}
-	CHECK(counted == 120 && told < 120);
-	world_stop(&w);
-}
-
-static void what_was_only_counted_is_told_at_the_end(void)
-{
-	struct world w = world_start(policy);
-	struct gate_usage u = {0};
-	struct wire_message m;
-	uint64_t id;
-	int client, up, status = -1;
-
-	client = connect_to(&w, "db.test:5432");
-	(void)asked(&w, &id);
-	up = give_up(&w, id);
-	CHECK(heard(client, established));
-	say(client, sv_of("12345"));
-	CHECK(heard(up, "12345"));
-	CHECK(shutdown(w.control, SHUT_WR) == 0);
-	set_wait(w.control);
-	while (wire_receive(w.control, &m) == 1) {
-		if (m.type == GATE_USAGE)
-			CHECK(gate_get_usage(buf_view(&m.body), &u) == 0);
-		wire_message_done(&m);
-	}
-	CHECK(u.bytes_out == 5 && u.requests == 1 && u.denied == 0);
-	CHECK(waitpid(w.pid, &status, 0) == w.pid && status == 0);
-	(void)close(client);
-	(void)close(up);
-	(void)close(w.control);
-	(void)close(w.link);
-	(void)close(w.calls);
-	(void)close(w.vault);
-}
-
-static void idle_connections_make_room_for_others(void)
-{
-	enum { IDLE = 900 };
-	struct world w = world_start_with(policy, 1600); /* so that it has room for some 540 */
-	static int idle[IDLE];
-	uint64_t id;
-	int i, client, closed = 0;
-
-	for (i = 0; i < IDLE; i++)
-		idle[i] = dial("127.0.0.1", i % 2 ? w.proxy : w.inference);
-	client = connect_to(&w, "plain.test:443");
-	CHECK_STR(asked(&w, &id), "plain.test:443");
-	for (i = 0; i < IDLE; i++)
-		closed += !is_silent(idle[i], 0);
-	CHECK(closed > 100 && closed < IDLE);
-	/* oldest first */
-	CHECK(!is_silent(idle[0], 0) && is_silent(idle[IDLE - 1], 0));
-	for (i = 0; i < IDLE; i++)
-		(void)close(idle[i]);
-	(void)close(client);
-	world_stop(&w);
-}
-
-static void much_passes_unchanged_through_slow_readers(void)
-{
-	enum { CHUNK = 1 << 16, TOTAL = 48 << 20 };
-	static char out[CHUNK], in[CHUNK];
-	struct world w = world_start(policy);
-	size_t sent = 0, got = 0, i;
-	struct pollfd p[2];
-	int client, up;
-	bool same = true;
-	uint64_t id;
-	ssize_t n;
-
-	client = connect_to(&w, "db.test:5432");
-	(void)asked(&w, &id);
-	up = give_up(&w, id);
-	CHECK(heard(client, established));
-	(void)fcntl(client, F_SETFL, O_NONBLOCK);
-	(void)fcntl(up, F_SETFL, O_NONBLOCK);
-	while (got < TOTAL) {
-		p[0] = (struct pollfd){.fd = client, .events = sent < TOTAL ? POLLOUT : 0};
-		p[1] = (struct pollfd){.fd = up, .events = POLLIN};
-		if (poll(p, 2, WAIT_MS) <= 0)
-			break;
-		if (p[0].revents) {
-			for (i = 0; i < CHUNK; i++)
-				out[i] = (char)((sent + i) * 2654435761u >> 13);
-			n = send(client, out, sent + CHUNK < TOTAL ? CHUNK : TOTAL - sent, MSG_NOSIGNAL);
-			sent += n > 0 ? (size_t)n : 0;
-		}
-		if (p[1].revents && (n = recv(up, in, (got / CHUNK) % 3 ? CHUNK : 1000, 0)) > 0) {
-			for (i = 0; i < (size_t)n; i++)
-				same = same && in[i] == (char)((got + i) * 2654435761u >> 13);
-			got += (size_t)n;
-		}
-	}
-	CHECK(got == TOTAL && same);
-	(void)close(client);
-	(void)close(up);
-	world_stop(&w);
-}
-
-static void it_can_do_nothing_but_its_work(void)
-{
-	struct world w = world_start(policy);
-	AUTO_BUF status = {0};
-	char path[64];
-
-	buf_init(&status, 8192);
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", w.pid);
-	CHECK(buf_read_file(&status, path) == 0);
-	CHECK_HAS(status.p, "NoNewPrivs:\t1");
-	if (role_is_filtered())
-		CHECK_HAS(status.p, "Seccomp:\t2");
-	world_stop(&w);
-}
-
-static void it_ends_when_egress_does(void)
-{
-	struct world w = world_start(policy);
-	int status = -1;
-
-	(void)close(w.calls);
-	CHECK(waitpid(w.pid, &status, 0) == w.pid && WIFEXITED(status) && WEXITSTATUS(status) == 1);
-	(void)close(w.control);
-	(void)close(w.link);
-	(void)close(w.vault);
-}
-
-static const struct check_case any[] = {
+static const struct check_case cases[] = {
 	CASE(a_tunnel_carries_what_follows_the_right_client_hello),
 	CASE(a_client_hello_may_come_byte_by_byte),
 	CASE(what_comes_with_the_connect_is_not_lost),
@@ -963,26 +586,13 @@ static const struct check_case any[] = {
 	CASE(names_exist_where_the_policy_says_so),
 	CASE(several_queries_share_a_connection),
 	CASE(an_address_that_stands_for_a_name_leads_to_the_name),
-	CASE(a_new_policy_closes_what_it_forbids),
-	CASE(nothing_new_is_served_while_nothing_can_be_logged),
-	CASE(what_is_allowed_is_told_once_and_then_counted),
-	CASE(denials_above_a_rate_are_counted),
-	CASE(what_was_only_counted_is_told_at_the_end),
-	CASE(idle_connections_make_room_for_others),
-	CASE(much_passes_unchanged_through_slow_readers),
-	CASE(it_can_do_nothing_but_its_work),
-	CASE(it_ends_when_egress_does),
 	/* with the stub only */
 	CASE(http_is_served_where_http_is_spoken),
 	CASE(tls_ends_here_where_rules_look_inside),
 	CASE(a_direct_dial_goes_where_it_dialled),
 };
 
-enum { STUB_CASES = 3 };
-
 int main(int argc, char **argv)
 {
-	(void)signal(SIGPIPE, SIG_IGN);
-	relay_program = argc > 1 ? argv[1] : NULL;
-	return check_main(any, ARRAY_LEN(any) - (relay_program ? STUB_CASES : 0));
+	return world_main(argc, argv, cases, ARRAY_LEN(cases), 3);
 }

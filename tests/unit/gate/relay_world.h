@@ -28,6 +28,7 @@
 #include "model/event.h"
 #include "policy/policy_codec.h"
 #include "policy_memory.h"
+#include "sys/role.h"
 #include "tls/ca.h"
 #include "vault/vault.h"
 #include "wire/wire.h"
@@ -188,6 +189,53 @@ static inline bool next_event(struct world *w, struct wire_message *m, struct ga
 	}
 }
 
+static inline size_t query(const char *name, uint16_t type, unsigned char *out)
+{
+	size_t n = 12;
+	const char *dot;
+
+	memset(out, 0, 12);
+	out[1] = 7;
+	out[2] = 1;
+	out[5] = 1;
+	for (; *name; name = *dot ? dot + 1 : dot) {
+		dot = strchrnul(name, '.');
+		out[n++] = (unsigned char)(dot - name);
+		memcpy(out + n, name, (size_t)(dot - name));
+		n += (size_t)(dot - name);
+	}
+	out[n++] = 0;
+	out[n++] = (unsigned char)(type >> 8);
+	out[n++] = (unsigned char)type;
+	out[n++] = 0;
+	out[n++] = 1;
+	return n;
+}
+
+/* Asks over UDP. The length of the answer; the address is its last four bytes, where it has one. */
+static inline size_t ask_udp(struct world *w, const char *name, uint16_t type, unsigned char answer[1500])
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(w->dns_udp), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	size_t n = query(name, type, answer);
+	ssize_t r;
+
+	set_wait(fd);
+	must(sendto(fd, answer, n, 0, (struct sockaddr *)&at, sizeof(at)) == (ssize_t)n, "sendto");
+	r = recv(fd, answer, 1500, 0);
+	return r > 12 ? (size_t)r : 0;
+}
+
+/*
+ * What was said before is in force now: whoever is answered by a later query has been behind it in the relay's queues, or beside it in one iteration.
+ */
+static inline void world_sync(struct world *w)
+{
+	unsigned char a[1500];
+
+	CHECK(ask_udp(w, "sync.test", 1, a));
+}
+
 static inline void send_policy(struct world *w, const char *text)
 {
 	AUTO_FD fd = policy_fd(text);
@@ -196,6 +244,7 @@ static inline void send_policy(struct world *w, const char *text)
 	buf_init(&body, 16);
 	wire_put_u64(&body, ++w->generation);
 	must(wire_send(w->control, GATE_POLICY, buf_view(&body), &fd, 1) == 0, "GATE_POLICY");
+	world_sync(w);
 }
 
 static inline void send_quiet(struct world *w, uint32_t quiet)
@@ -205,6 +254,7 @@ static inline void send_quiet(struct world *w, uint32_t quiet)
 	buf_init(&body, 16);
 	wire_put_u32(&body, quiet);
 	must(wire_send(w->control, GATE_QUIET, buf_view(&body), NULL, 0) == 0, "GATE_QUIET");
+	world_sync(w);
 }
 
 /* What egress is asked for: "host:port", and the id. Static room; "" where nothing was asked. */
@@ -365,6 +415,61 @@ static inline void world_stop(struct world *w)
 	(void)close(w->vault);
 }
 
+/* Clients. */
+
+static inline int connect_to(struct world *w, const char *target)
+{
+	char head[600];
+	int fd = dial("127.0.0.1", w->proxy);
+
+	(void)snprintf(head, sizeof(head), "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target);
+	say(fd, sv_of(head));
+	return fd;
+}
+
+static inline bool heard(int fd, const char *want)
+{
+	char room[256] = "";
+	size_t n = strlen(want);
+
+	if (hear(fd, room, n) == n && memcmp(room, want, n) == 0)
+		return true;
+	printf("# got \"%s\", want \"%s\"\n", room, want);
+	return false;
+}
+
+static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
+
+/* From a CONNECT to an open tunnel, without a byte of the client's. */
+static inline void open_tunnel(struct world *w, const char *target, int *client, int *upstream, uint64_t *id)
+{
+	*client = connect_to(w, target);
+	CHECK_STR(asked(w, id), target);
+	*upstream = give_up(w, *id);
+	CHECK(heard(*client, established));
+}
+
+static inline int socks_to(struct world *w, const char *request, size_t n)
+{
+	int fd = dial("127.0.0.1", w->proxy);
+
+	say(fd, sv_n("\5\1\0", 3));
+	CHECK(heard(fd, "\5"));
+	(void)heard(fd, ""); /* the second byte is 0 */
+	say(fd, sv_n(request, n));
+	return fd;
+}
+
+/* The reply's code; its ten bytes are taken. */
+static inline int socks_code(int fd)
+{
+	unsigned char b[11];
+
+	return hear(fd, (char *)b, sizeof(b)) == sizeof(b) && b[0] == 0 && b[1] == 5 ? b[2] : -1;
+}
+
+#define SOCKS_NAME(name, port) "\5\1\0\3" name port
+
 /* TLS. */
 
 /* The bytes of a ClientHello; name may be NULL. */
@@ -384,6 +489,72 @@ static inline void client_hello(const char *name, struct buf *out)
 	must(n > 0 && buf_add(out, p, (size_t)n) == 0, "ClientHello");
 	SSL_free(ssl);
 	SSL_CTX_free(ctx);
+}
+
+/* HTTP, as far as these tests look: says what it was let loose on, and the first line that it reads. */
+
+static void on_stub(void *arg, unsigned events)
+{
+	(void)arg;
+	(void)events;
+}
+
+void http_serve(struct relay *r, struct stream *s, const struct http_origin *o)
+{
+	char room[512] = "", text[1024];
+	ssize_t n;
+	int k;
+
+	stream_listen(s, on_stub, NULL);
+	n = stream_read(s, room, sizeof(room) - 1);
+	room[n > 0 ? n : 0] = '\0';
+	room[strcspn(room, "\r\n")] = '\0';
+	k = snprintf(text, sizeof(text), "STUB proxy=%d tls=%d inference=%d %s:%u %s", o->proxy, o->tls, o->inference, o->host, o->port, room);
+	(void)stream_write(s, text, (size_t)k);
+	stream_close(s);
+	relay_connection_over(r);
+}
+
+int http_open(struct relay *r)
+{
+	(void)r;
+	return 0;
+}
+
+void http_judge_again(struct relay *r)
+{
+	(void)r;
+}
+
+void http_done(struct relay *r)
+{
+	(void)r;
+}
+
+static void on_link_gone(void *user)
+{
+	relay_stop(user);
+}
+
+const struct link_events http_link_events = {.gone = on_link_gone};
+
+/* What most tests run under. */
+static const char usual_policy[] = "network:\n"
+			     "  mode: allowlist\n"
+			     "  allow:\n"
+			     "    - {host: plain.test}\n"
+			     "    - {host: \"*.wild.test\"}\n"
+			     "    - {host: get.test, methods: [GET]}\n"
+			     "    - {host: db.test, ports: [5432]}\n"
+			     "    - {cidr: 127.0.0.88/32, ports: [443]}\n"
+			     "  deny: [{host: no.wild.test}]\n";
+
+/* Runs the cases; but the last n_stub of them only with the stub. */
+static inline int world_main(int argc, char **argv, const struct check_case *cases, size_t n, size_t n_stub)
+{
+	(void)signal(SIGPIPE, SIG_IGN);
+	relay_program = argc > 1 ? argv[1] : NULL;
+	return check_main(cases, n - (relay_program ? n_stub : 0));
 }
 
 #endif
