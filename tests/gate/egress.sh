@@ -46,7 +46,7 @@ leaf expired ca DNS:up.test 0
 python3 "$here/upstream.py" 8443 tls.log server.pem server.key >ready.tls & pids+=($!)
 python3 "$here/upstream.py" 8444 expired.log expired.pem expired.key >ready.expired & pids+=($!)
 python3 "$here/upstream.py" 8080 plain.log >ready.plain & pids+=($!)
-python3 "$here/dns.py" dns.log good.dns.test=127.0.0.7 priv.dns.test=127.0.0.1,10.0.0.1 mixed.dns.test=127.0.0.1,127.0.0.7,fd00::1 \
+python3 "$here/dns.py" dns.log good.dns.test=127.0.0.7 tcp.dns.test=127.0.0.7 priv.dns.test=127.0.0.1,10.0.0.1 mixed.dns.test=127.0.0.1,127.0.0.7,fd00::1 \
 	meta.dns.test=169.254.169.254 map.dns.test=::ffff:127.0.0.1 nat64.dns.test=64:ff9b::7f00:1 >ready.dns & pids+=($!)
 python3 "$here/echo.py" 8022 echo.log >ready.echo & pids+=($!)
 python3 "$here/proxy.py" 3128 proxy.log >ready.proxy & pids+=($!)
@@ -232,6 +232,7 @@ tunnel echo.test 9998 abc
 tunnel localhost 8022 abc
 tunnel 127.0.0.1 8022 abc
 tunnel good.dns.test 8022 abc
+tunnel tcp.dns.test 8022 abc
 tunnel hosts.dns.test 8022 abc
 tunnel mixed.dns.test 8022 abc
 tunnel priv.dns.test 8022 abc
@@ -247,7 +248,7 @@ policy none.yaml
 held
 tunnel echo.test 8022 abc
 END
-is "tunnels carry bytes, to addresses that passed alone" "$(count '= up, got hi ABC')" 4
+is "tunnels carry bytes, to addresses that passed alone" "$(count '= up, got hi ABC')" 5
 is "names do not lead below the floor, however it is written" "$(count 'failed policy_denied: the name leads to')" 4
 is "nor do addresses" "$(count 'only a cidr rule opens one\.$')" 4
 is "a name that does not exist is told as such" "$(count 'failed name_not_resolved')" 1

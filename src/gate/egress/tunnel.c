@@ -265,24 +265,6 @@ static enum gate_failure on_check(void *arg, const struct address *a, bool fixed
 	return v.allow ? GATE_FAILURE_NONE : GATE_FAILURE_ADDRESS;
 }
 
-static void on_dialled(void *arg, const struct dial_result *r)
-{
-	struct tunnel *t = arg;
-
-	t->dial = NULL;
-	if (r->fd < 0) {
-		say(t, r->why == GATE_FAILURE_ADDRESS, sv_n("", 0), gate_failure_facts(r->why)->phrase);
-		fail(t, r->why, NULL);
-		return;
-	}
-	t->fd = r->fd;
-	t->address = r->address;
-	t->fixed = r->fixed;
-	t->has_address = !r->by_proxy;
-	set_state(t, TELL_UP);
-	(void)tell(t);
-}
-
 static bool denied(struct tunnel *t)
 {
 	struct egress *e = t->all->egress;
@@ -302,6 +284,27 @@ static bool denied(struct tunnel *t)
 	say(t, true, buf_view(&rule), why.text);
 	fail(t, GATE_FAILURE_POLICY, why.text);
 	return true;
+}
+
+static void on_dialled(void *arg, const struct dial_result *r)
+{
+	struct tunnel *t = arg;
+
+	t->dial = NULL;
+	if (r->fd < 0) {
+		say(t, r->why == GATE_FAILURE_ADDRESS, sv_n("", 0), gate_failure_facts(r->why)->phrase);
+		fail(t, r->why, NULL);
+		return;
+	}
+	t->fd = r->fd;
+	t->address = r->address;
+	t->fixed = r->fixed;
+	t->has_address = !r->by_proxy;
+	/* the policy may be another than the one that it was dialled by */
+	if (denied(t))
+		return;
+	set_state(t, TELL_UP);
+	(void)tell(t);
 }
 
 static int begin(struct tunnels *all, struct sv body)

@@ -143,6 +143,7 @@ int upstream_h2_open(struct upstream *u, struct call *c, const struct http_reque
 	result = h2_request(u->h2, r, c, &c->stream);
 	if (result < 0) {
 		c->stream = NULL;
+		u->draining = u->draining || result == -EAGAIN; /* it said that it had room: nobody is to believe it again */
 		return result;
 	}
 	for (i = 0; i < r->fields.n; i++)
