@@ -1,4 +1,5 @@
 /* What holds over time: policies that change, logs that are full, tables that are full, other roles that end. */
+#include "gate/relay/pipes.h"
 #include "relay_world.h"
 
 static void a_new_policy_closes_what_it_forbids(void)
@@ -199,6 +200,75 @@ static void much_passes_unchanged_through_slow_readers(void)
 	world_stop(&w);
 }
 
+static void clients_wait_where_tunnels_fill_the_table(void)
+{
+	enum { FDS = 1100, N = (FDS - 512) / 2 };
+	struct world w = world_start_with(usual_policy, FDS);
+	static int client[N], up[N];
+	uint64_t id, first = 0;
+	int i, late;
+
+	for (i = 0; i < N; i++) {
+		client[i] = connect_to(&w, "db.test:5432");
+		(void)asked(&w, &id);
+		first = i ? first : id;
+		up[i] = give_up(&w, id);
+		CHECK(heard(client[i], established));
+	}
+	late = connect_to(&w, "plain.test:443");
+	CHECK(is_silent(w.calls, 100));
+	/* those who are inside are served */
+	say(up[7], sv_of("still"));
+	CHECK(heard(client[7], "still"));
+	(void)close(client[0]);
+	(void)close(up[0]);
+	CHECK(is_over(&w, first));
+	CHECK_STR(asked(&w, &id), "plain.test:443");
+	(void)close(late);
+	for (i = 1; i < N; i++) {
+		(void)close(client[i]);
+		(void)close(up[i]);
+	}
+	world_stop(&w);
+}
+
+/* More tunnels with bytes on their way than there are pipes. */
+static void tunnels_go_on_where_no_pipe_is_left(void)
+{
+	enum { N = PIPES_MAX + 40, MUCH = 12 << 20 };
+	static char room[1 << 16];
+	static int client[N], up[N];
+	static size_t sent[N];
+	struct world w = world_start(usual_policy);
+	size_t got, all = 0;
+	uint64_t id;
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < N; i++) {
+		client[i] = connect_to(&w, "db.test:5432");
+		(void)asked(&w, &id);
+		up[i] = give_up(&w, id);
+		CHECK(heard(client[i], established));
+		(void)fcntl(up[i], F_SETFL, O_NONBLOCK);
+		while (sent[i] < MUCH && (n = send(up[i], room, sizeof(room), MSG_NOSIGNAL)) > 0)
+			sent[i] += (size_t)n;
+	}
+	/* the last ones first: they are those without a pipe, and must not wait for the others */
+	for (i = N - 1; i >= 0; i--) {
+		(void)shutdown(up[i], SHUT_WR);
+		for (got = 0; (n = recv(client[i], room, sizeof(room), 0)) > 0;)
+			got += (size_t)n;
+		all += got == sent[i] && n == 0;
+	}
+	CHECK(all == N);
+	for (i = 0; i < N; i++) {
+		(void)close(client[i]);
+		(void)close(up[i]);
+	}
+	world_stop(&w);
+}
+
 static void it_can_do_nothing_but_its_work(void)
 {
 	struct world w = world_start(usual_policy);
@@ -234,6 +304,8 @@ static const struct check_case cases[] = {
 	CASE(what_was_only_counted_is_told_at_the_end),
 	CASE(idle_connections_make_room_for_others),
 	CASE(much_passes_unchanged_through_slow_readers),
+	CASE(clients_wait_where_tunnels_fill_the_table),
+	CASE(tunnels_go_on_where_no_pipe_is_left),
 	CASE(it_can_do_nothing_but_its_work),
 	CASE(it_ends_when_egress_does),
 };
