@@ -329,6 +329,7 @@ http {
 	client_max_body_size 100m;
 	server {
 		listen 127.0.0.1:8445 ssl http2; ssl_certificate $tmp/server.pem; ssl_certificate_key $tmp/server.key; root $tmp/www;
+		location /count { default_type text/plain; return 200 "connections \$connection"; }
 		location /hi { default_type text/plain; return 200 "\$server_protocol \$connection key \$http_x_api_key"; }
 		location /up { proxy_pass http://127.0.0.1:8080/echo; proxy_request_buffering off; }
 		location /slow { proxy_pass http://127.0.0.1:8080/slow; }
@@ -349,6 +350,24 @@ par 150 GET https://up.test:8445/slow drop
 par 50 POST https://up.test:8445/up n:500000 drop
 req GET https://up.test:8445/hi
 END
+	all=$out
+	run key.yaml "${pins[@]}" grant "$grant" <<'END'
+req GET https://up.test:8445/count
+END
+	before=${out##*connections }
+	before=${before%%[^0-9]*}
+	run key.yaml "${pins[@]}" grant "$grant" <<'END'
+par 400 GET https://up.test:8445/hi
+END
+	crowd=$out
+	run key.yaml "${pins[@]}" grant "$grant" <<'END'
+req GET https://up.test:8445/count
+END
+	after=${out##*connections }
+	after=${after%%[^0-9]*}
+	ok "a crowd at a server that nobody knows yet opens few connections" test $((after - before)) -le 9
+	like "and is served" "$crowd" "= 400 of 400 ok"
+	out=$all
 	is "streams that are given up at any point leave nothing behind" "$(count ' done$')/$(count 'key sk-place')/$(count '^exit 0')" 5/2/1
 	like "HTTP/2 is spoken where the server offers it, and scrubbed" "$out" "body 39 HTTP/2.0 1 key $place"
 	like "hundreds at once go over few connections" "$out" "= 250 of 250 ok.*= 150 of 150 ok"

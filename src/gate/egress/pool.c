@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { BUCKETS = 64 };
+enum { BUCKETS = 64, SCOUTS = 4 /* connections that are dialled before it is known what the server speaks */ };
 
 struct site {
 	struct site *same; /* of its bucket */
 	struct pool *pool;
 	struct site_key key;
-	bool h2;
+	bool known, h2;
 	struct upstream *first;
 	unsigned n;
 	struct claim *waiting, *last;
@@ -46,6 +46,7 @@ void site_changed(struct site *s)
 
 void site_learn(struct site *s, bool h2)
 {
+	s->known = true;
 	s->h2 = h2;
 }
 
@@ -184,14 +185,24 @@ static bool make_room(struct pool *p)
 	return false;
 }
 
-static bool may_dial(const struct site *s)
+static unsigned under_way(const struct site *s)
 {
 	const struct upstream *u;
+	unsigned n = 0;
 
-	for (u = s->first; s->h2 && u; u = u->next)
-		if (u->state == UPSTREAM_DIALLING || u->state == UPSTREAM_SHAKING)
-			return false;
-	return s->n < POOL_SITE_MAX && make_room(s->pool);
+	for (u = s->first; u; u = u->next)
+		n += u->state == UPSTREAM_DIALLING || u->state == UPSTREAM_SHAKING;
+	return n;
+}
+
+/* One connection of HTTP/2 serves many: they wait for it. */
+static bool may_dial(const struct site *s)
+{
+	unsigned limit = POOL_SITE_MAX;
+
+	if (s->key.tls && !s->key.only_h1 && (s->h2 || !s->known))
+		limit = s->h2 ? 1 : SCOUTS;
+	return s->n < POOL_SITE_MAX && under_way(s) < limit && make_room(s->pool);
 }
 
 /* False: no memory. */
@@ -245,8 +256,8 @@ void site_dial_failed(struct upstream *u, enum gate_failure why)
 		dequeue(c);
 		c->events->failed(c, why);
 	}
-	/* those who waited for this very connection; what is wrong with an address may be right for another request */
-	for (c = why == GATE_FAILURE_ADDRESS ? NULL : s->waiting; c; c = next) {
+	/* those who waited for this connection, where it was the last hope; what is wrong with an address may be right for another request */
+	for (c = why == GATE_FAILURE_ADDRESS || s->n > 1 ? NULL : s->waiting; c; c = next) {
 		next = c->next;
 		if (!c->own) {
 			dequeue(c);
