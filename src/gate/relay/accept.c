@@ -122,9 +122,9 @@ static void welcome(struct guest *g)
 	}
 }
 
-static bool has_room(struct relay *r)
+static bool is_full(const struct relay *r)
 {
-	return r->n_connections < r->max_connections || relay_guests_shed(r);
+	return r->n_connections >= r->max_connections;
 }
 
 static bool is_scarce(void)
@@ -142,7 +142,7 @@ static void on_listener(void *arg, unsigned events)
 
 	(void)events;
 	for (i = 0; i < TURN; i++) {
-		if (!has_room(r)) {
+		if (is_full(r) && !relay_guests_any(r)) {
 			rest(l->all);
 			return;
 		}
@@ -156,6 +156,8 @@ static void on_listener(void *arg, unsigned events)
 		}
 		if (fd < 0)
 			return; /* nothing left, or one that was gone already */
+		if (is_full(r)) /* not before there is somebody to make room for */
+			(void)relay_guests_shed(r);
 		if (guest_new(r, fd, l->what.kind, l->what.provider, &g) == 0)
 			welcome(g);
 	}

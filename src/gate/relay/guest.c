@@ -9,16 +9,39 @@
 #include "gate/relay/socks.h"
 #include "http/h1.h"
 
+/* The ends of two rings: newer is the oldest guest of it, older the newest. */
 struct relay_guests {
-	struct guest ends; /* of the ring: newer is the oldest guest, older the newest */
+	struct guest idle; /* we wait for them */
+	struct guest busy; /* they wait for us */
 };
+
+static bool is_empty(const struct guest *ends)
+{
+	return ends->newer == ends;
+}
+
+static void enter(struct guest *ends, struct guest *g)
+{
+	g->newer = ends;
+	g->older = ends->older;
+	g->older->newer = g;
+	ends->older = g;
+}
+
+static void leave(struct guest *g)
+{
+	g->newer->older = g->older;
+	g->older->newer = g->newer;
+}
 
 struct relay_guests *relay_guests_new(void)
 {
 	struct relay_guests *all = calloc(1, sizeof(*all));
 
-	if (all)
-		all->ends.newer = all->ends.older = &all->ends;
+	if (!all)
+		return NULL;
+	all->idle.newer = all->idle.older = &all->idle;
+	all->busy.newer = all->busy.older = &all->busy;
 	return all;
 }
 
@@ -26,18 +49,23 @@ void relay_guests_free(struct relay_guests *all)
 {
 	if (!all)
 		return;
-	while (all->ends.newer != &all->ends)
-		guest_reset(all->ends.newer);
+	while (!is_empty(&all->idle))
+		guest_reset(all->idle.newer);
+	while (!is_empty(&all->busy))
+		guest_reset(all->busy.newer);
 	free(all);
+}
+
+bool relay_guests_any(const struct relay *r)
+{
+	return !is_empty(&r->guests->idle) || !is_empty(&r->guests->busy);
 }
 
 bool relay_guests_shed(struct relay *r)
 {
-	struct guest *oldest = r->guests->ends.newer;
-
-	if (oldest == &r->guests->ends)
+	if (!relay_guests_any(r))
 		return false;
-	guest_reset(oldest);
+	guest_reset(is_empty(&r->guests->idle) ? r->guests->busy.newer : r->guests->idle.newer);
 	return true;
 }
 
@@ -49,7 +77,7 @@ static void no_event(void *arg, unsigned events)
 
 int guest_new(struct relay *r, int fd, uint32_t kind, uint32_t provider, struct guest **ret)
 {
-	struct guest *g = calloc(1, sizeof(*g)), *ends = &r->guests->ends;
+	struct guest *g = calloc(1, sizeof(*g));
 	int e;
 
 	if (!g) {
@@ -63,10 +91,7 @@ int guest_new(struct relay *r, int fd, uint32_t kind, uint32_t provider, struct 
 		free(g);
 		return e;
 	}
-	g->newer = ends;
-	g->older = ends->older;
-	g->older->newer = g;
-	ends->older = g;
+	enter(&r->guests->idle, g);
 	r->n_connections++;
 	*ret = g;
 	return 0;
@@ -82,8 +107,7 @@ static void forget(struct guest *g)
 	relay_call_cancel(&g->call);
 	relay_leaf_cancel(&g->leaf);
 	loop_timer_cancel(&g->timer);
-	g->newer->older = g->older;
-	g->older->newer = g->newer;
+	leave(g);
 	h1_free(g->h1);
 	free(g->socks);
 	buf_done(&g->first);
@@ -99,6 +123,16 @@ void guest_phase(struct guest *g, stream_fn *fn)
 {
 	stream_listen(g->stream, fn, g);
 	loop_timer_set(g->relay->loop, &g->timer, GUEST_MS, on_late, g);
+	leave(g);
+	enter(&g->relay->guests->idle, g);
+}
+
+void guest_wait(struct guest *g, stream_fn *fn)
+{
+	stream_listen(g->stream, fn, g);
+	loop_timer_cancel(&g->timer);
+	leave(g);
+	enter(&g->relay->guests->busy, g);
 }
 
 int guest_read(struct guest *g)

@@ -2,7 +2,8 @@
  * guest: a connection from inside that has not found its way yet: accepted, maybe half of a handshake, head or ClientHello read.
  *
  * Guests are the cheap state that anybody inside can make many of, so they are bounded: in time (GUEST_MS for each phase) and in number. When the table of connections is
- * full, the guest that has waited longest makes room; sessions and tunnels, which have been through the door, are not touched.
+ * full, the guest that has let us wait longest makes room; one that waits for us (for egress or the vault) only where there is no other. Sessions and tunnels, which have been
+ * through the door, are not touched.
  *
  * A guest ends in one of guest_close(), guest_reset(), guest_take_stream() and guest_take_fd(); it is freed then, with whatever it waited for. The functions of accept,
  * proxy, transparent, route and intercept pass it on to each other by guest_phase().
@@ -31,7 +32,7 @@ enum guest_door {
 
 struct guest {
 	struct relay *relay;
-	struct guest *newer, *older; /* ring of all guests */
+	struct guest *newer, *older; /* ring of those whom we wait for, or of those who wait for us */
 	struct stream *stream;
 	struct loop_timer timer;
 	struct buf first; /* what was read and is not used up */
@@ -56,7 +57,9 @@ struct guest {
 struct relay_guests *relay_guests_new(void); /* NULL: no memory */
 void relay_guests_free(struct relay_guests *all); /* closes all of them; NULL is fine */
 
-/* Closes the one that has waited longest. False: there is none. */
+bool relay_guests_any(const struct relay *r);
+
+/* Closes one, as said above. False: there is none. */
 bool relay_guests_shed(struct relay *r);
 
 /* fd: connected, non-blocking; taken, also on failure. 0 or -errno. */
@@ -64,6 +67,9 @@ int guest_new(struct relay *r, int fd, uint32_t kind, uint32_t provider, struct 
 
 /* From now on its stream's events go to fn(guest, events), and it has GUEST_MS before it is closed. */
 void guest_phase(struct guest *g, stream_fn *fn);
+
+/* The same, but it is others whom it waits for: they have time limits of their own. */
+void guest_wait(struct guest *g, stream_fn *fn);
 
 /* Reads what is there into `first`. 1: more is there now; 0: nothing came; -1: the end, a failure, or more than GUEST_BYTES: end the guest. */
 int guest_read(struct guest *g);

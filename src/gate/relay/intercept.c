@@ -41,7 +41,7 @@ void intercept(struct guest *g)
 		on_leaf(g, leaf);
 		return;
 	}
-	guest_phase(g, on_waiting);
+	guest_wait(g, on_waiting);
 	if (relay_leaf_wait(g->relay->leaves, &g->leaf, sv_of(g->host), on_leaf, g) < 0)
 		guest_reset(g);
 }

@@ -252,8 +252,7 @@ static void on_dialling(void *arg, unsigned events)
 
 static void dial(struct guest *g)
 {
-	guest_phase(g, on_dialling);
-	loop_timer_cancel(&g->timer); /* the call has one */
+	guest_wait(g, on_dialling);
 	relay_call(g->relay->calls, &g->call, sv_of(g->host), g->port, on_call, g);
 }
 

@@ -22,8 +22,7 @@
 #include "tls/server.h"
 #include "vault/placeholder_set.h"
 
-/* SPARE_FDS: for pipes, the role's own, and what is being closed. */
-enum { DESCRIPTORS = 65536, SPARE_FDS = 512, MEMORY_GIB = 2 };
+enum { DESCRIPTORS = 65536, MEMORY_GIB = 2 };
 
 bool relay_takes_new(const struct relay *r)
 {
@@ -122,14 +121,15 @@ static int read_setup(struct wire_message *m, struct gate_relay_setup *ret, stru
 static void set_bounds(struct relay *r)
 {
 	struct rlimit limit = {0};
-	uint64_t fds = DESCRIPTORS, half;
+	uint64_t fds = DESCRIPTORS, max;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < fds)
 		fds = limit.rlim_max;
-	fds = fds > 2 * SPARE_FDS ? fds - SPARE_FDS : fds / 2;
-	half = fds / 2;
+	/* A limit that is too low for our habits still leaves room for some. */
+	fds = fds > 2 * RELAY_SPARE_FDS ? fds - RELAY_SPARE_FDS : fds / 2;
+	max = fds > 2 * RELAY_OWN_FDS ? (fds - RELAY_OWN_FDS) / 2 : fds / 4;
 	r->last_fd = (int)fds;
-	r->max_connections = half < RELAY_MAX_CONNECTIONS ? half : RELAY_MAX_CONNECTIONS;
+	r->max_connections = max < RELAY_MAX_CONNECTIONS ? max : RELAY_MAX_CONNECTIONS;
 }
 
 static int unblock(int fd)

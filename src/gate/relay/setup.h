@@ -9,6 +9,9 @@
 
 #include "gate/relay/relay.h"
 
+/* Of the descriptors that the process may have: its own; and those for pipes and for what is being closed. The rest is for connections, two each. */
+enum { RELAY_OWN_FDS = 128, RELAY_SPARE_FDS = 512 };
+
 /* Waits for GATE_RELAY_SETUP on GATE_CONTROL_FD, and says GATE_READY when it serves. r: zeroed. */
 int relay_setup(struct relay *r, struct error *err);
 void relay_teardown(struct relay *r);
