@@ -98,6 +98,8 @@ static bool is_set(const struct pol_list *a, const struct pol_list *b)
 /* Holds the body to one rule. On success it is in its canonical form. */
 static int judge_body(const struct http_exchange *x, const struct net_rule *rule, struct buf *body, struct ruling *no)
 {
+	if (x->request->websocket)
+		return ruling_set(no, RULING_DENIED, "send ordinary requests", "what goes through a websocket cannot be held to graphql or mcp");
 	if (is_set(&rule->graphql.types, &rule->graphql.operations) && rpc_judge_graphql(&rule->graphql, x->request, body, no) < 0)
 		return -1;
 	if (is_set(&rule->mcp.tools, &rule->mcp.methods) && rpc_judge_mcp(&rule->mcp, x->request, body, no) < 0)

@@ -27,7 +27,7 @@ extern const struct link_events http_link_events;
 /* Ends all sessions, at once; before link_free(). Not opened: nothing happens. */
 void http_done(struct relay *r);
 
-/* Egress is gone: all that wait for it are told, and the relay stops. */
+/* Egress is gone: all sessions end, and the relay stops. */
 void http_lost_link(struct relay *r);
 
 #endif
