@@ -127,7 +127,7 @@ static int make_plan(struct run *r, const char *state_dir)
 {
 	const struct launch_request *q = r->req;
 	struct plan_request p = {.policy = q->policy->policy, .argv = q->argv, .workdir = q->workdir, .home = q->policy->folders.home,
-				 .state_dir = state_dir};
+				 .state_dir = state_dir, .cache_dir = q->policy->folders.cache};
 	struct gate_inside inside;
 	struct plan_gate gate;
 	char **env = NULL;

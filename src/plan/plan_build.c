@@ -165,7 +165,7 @@ static int add_masks(struct draft *d)
 	uint64_t entries = 0;
 	struct finding f = {.d = d};
 	struct scan scan = {.guards = d->plan->guards, .n_guards = d->plan->n_guards, .max_entries = PLAN_MAX_ENTRIES,
-			    .found = found_denied, .arg = &f};
+			    .found = found_denied, .arg = &f, .memory_dir = d->cache_dir};
 	struct plan_op op;
 	struct stat st;
 
@@ -213,7 +213,8 @@ static int found_in_base(void *arg, const char *path)
 static int search_base(struct draft *d, struct plan_guard *guard)
 {
 	struct finding f = {.d = d};
-	struct scan scan = {.guards = guard, .n_guards = 1, .max_entries = PLAN_MAX_ENTRIES, .found = found_denied, .arg = &f};
+	struct scan scan = {.guards = guard, .n_guards = 1, .max_entries = PLAN_MAX_ENTRIES, .found = found_denied, .arg = &f,
+			    .memory_dir = d->cache_dir};
 	size_t i, n = d->plan->n_ops;
 	uint64_t entries = 0;
 	struct plan_op op;
@@ -330,7 +331,7 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 {
 	struct arena *a = arena_new();
 	struct plan *p = a ? arena_alloc(a, sizeof(*p)) : NULL;
-	struct draft d = {.plan = p, .policy = req->policy, .gate = req->gate, .err = err};
+	struct draft d = {.plan = p, .policy = req->policy, .gate = req->gate, .cache_dir = req->cache_dir, .err = err};
 
 	if (!p) {
 		arena_free(a);

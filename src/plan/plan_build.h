@@ -1,9 +1,10 @@
 /*
  * plan_build: policy + request + the host as it is now -> plan.
  *
- * Looks at the host's file system (which paths exist, what a pattern finds, where a denied name stands) and changes nothing. Everything that the native
+ * Looks at the host's file system (which paths exist, what a pattern finds, where a denied name stands) and changes nothing but its own cache. Everything that the native
  * backend cannot enforce is refused here, naming key and line. Time grows with the number of entries below the folders that the policy shows,
- * because denied names are looked for at any depth: about a microsecond each; PLAN_MAX_ENTRIES bounds it.
+ * because denied names are looked for at any depth: about a microsecond each, and much less where the folders did not change since the last time (plan/scan_memory.h);
+ * PLAN_MAX_ENTRIES bounds it.
  */
 #ifndef CORDON_PLAN_BUILD_H
 #define CORDON_PLAN_BUILD_H
@@ -30,6 +31,7 @@ struct plan_request {
 	const char *home;	 /* the user's home on the host, hidden; inside an empty folder of the same name */
 	const char *state_dir;	 /* of this run */
 	const struct plan_gate *gate; /* NULL: no gateway runs, nothing outside can be reached */
+	const char *cache_dir;	 /* $XDG_CACHE_HOME/cordon; NULL: every folder is read */
 };
 
 int plan_build(const struct plan_request *req, struct plan **ret, struct error *err);

@@ -13,6 +13,7 @@ struct draft {
 	struct plan *plan;
 	const struct policy *policy;
 	const struct plan_gate *gate;
+	const char *cache_dir;
 	struct error *err;
 	size_t ops_room, guards_room;
 };

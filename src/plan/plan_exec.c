@@ -59,7 +59,7 @@ static int mask_in_base(struct draft *d)
 {
 	size_t i, n = d->plan->n_ops, from = d->plan->n_guards - d->policy->process.deny_exec.n;
 	struct scan scan = {.guards = d->plan->guards + from, .n_guards = d->policy->process.deny_exec.n,
-			    .max_entries = PLAN_MAX_ENTRIES, .found = mask_found, .arg = d};
+			    .max_entries = PLAN_MAX_ENTRIES, .found = mask_found, .arg = d, .memory_dir = d->cache_dir};
 	struct plan_op op;
 	uint64_t entries = 0;
 	struct stat st;

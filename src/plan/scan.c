@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "plan/scan_memory.h"
 
 enum { SCAN_NAMES = 1024, SCAN_DEPTH = 512 };
 
@@ -46,6 +47,7 @@ struct walk {
 	bool any_anchored; /* some pattern names a place at, above or below root */
 	struct linked *links;
 	size_t n_links;
+	struct scan_memory memory;
 	struct error *err;
 };
 
@@ -158,34 +160,54 @@ static unsigned char entry_type(int dir, const struct entry *e)
 	return (unsigned char)IFTODT(st.st_mode);
 }
 
-/* Looks at one entry. 1: a folder to enter. */
+enum { LOOK_ON, LOOK_ENTER, LOOK_FOUND };
+
+static int too_many(const struct walk *w)
+{
+	return error_set(w->err, ERROR_INPUT, "%s has more than %llu entries, too many to look for denied names in; use a smaller work folder",
+			 w->root, (unsigned long long)w->scan->max_entries);
+}
+
+static int add_step(struct walk *w, struct buf *path, struct buf *inside, const char *name)
+{
+	(void)buf_char(path, '/');
+	(void)buf_char(inside, '/');
+	if (buf_str(path, name) < 0 || buf_str(inside, name) < 0)
+		return error_set(w->err, ERROR_INPUT, "%s: a path below it is too long", w->root);
+	return 0;
+}
+
+static void cut(struct buf *b, size_t n)
+{
+	b->n = n;
+	b->p[n] = '\0';
+}
+
+/* Looks at one entry. */
 static int look(struct walk *w, int dir, const struct entry *e, struct buf *path, struct buf *inside, bool close_by)
 {
 	unsigned char type = entry_type(dir, e);
 	const struct plan_guard *g;
 	size_t n = path->n, m = inside->n;
 	bool on_way;
-	int r = type == DT_DIR;
+	int r = type == DT_DIR ? LOOK_ENTER : LOOK_ON;
 
 	if (++w->entries > w->scan->max_entries)
-		return error_set(w->err, ERROR_INPUT,
-				 "%s has more than %llu entries, too many to look for denied names in; use a smaller work folder",
-				 w->root, (unsigned long long)w->scan->max_entries);
+		return too_many(w);
 	if (type != DT_SOCK && type != DT_FIFO && !close_by && !may_matter(w, e->name))
 		return r;
-	if (buf_printf(path, "/%s", e->name) < 0 || buf_printf(inside, "/%s", e->name) < 0)
-		return error_set(w->err, ERROR_INPUT, "%s: a path below it is too long", w->root);
+	if (add_step(w, path, inside, e->name) < 0)
+		return -1;
 	g = judge(w, buf_view(path), buf_view(inside), type == DT_DIR, &on_way);
 	if (!g && (type == DT_SOCK || type == DT_FIFO))
 		g = &not_ours;
 	if (g) {
-		r = remember_link(w, dir, e->name, g);
-		if (r == 0 && w->scan->found(w->scan->arg, inside->p, g, on_way) < 0)
+		r = LOOK_FOUND;
+		if (remember_link(w, dir, e->name, g) < 0 || w->scan->found(w->scan->arg, inside->p, g, on_way) < 0)
 			r = -1;
 	}
-	path->n = n;
-	inside->n = m;
-	path->p[n] = inside->p[m] = '\0';
+	cut(path, n);
+	cut(inside, m);
 	return r;
 }
 
@@ -206,15 +228,38 @@ static bool is_close(const struct walk *w, struct sv host, struct sv inside)
 struct place {
 	unsigned depth;
 	bool close_by; /* the folder above was close, or its name matters */
+	struct scan_seen *above;
+};
+
+/* The folder that is searched. */
+struct here {
+	int dir;
+	struct buf *path, *inside;
+	struct place place;
+	struct scan_seen seen;
+	uint32_t entries;
+	bool clean; /* nothing in it was found */
 };
 
 static int scan_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
 		       struct place at);
 
-static int scan_entries(struct walk *w, int dir, struct buf *path, struct buf *inside, struct place place)
+static int enter(struct walk *w, struct here *h, const char *name, bool close_by)
 {
-	bool close_by = place.close_by && is_close(w, buf_view(path), buf_view(inside));
-	size_t n = path->n, m = inside->n;
+	size_t n = h->path->n, m = h->inside->n;
+	int r;
+
+	if (add_step(w, h->path, h->inside, name) < 0)
+		return -1;
+	r = scan_folder(w, h->dir, name, h->path, h->inside,
+			(struct place){h->place.depth + 1, close_by || may_matter(w, name), &h->seen});
+	cut(h->path, n);
+	cut(h->inside, m);
+	return r;
+}
+
+static int scan_entries(struct walk *w, struct here *h, bool close_by)
+{
 	AUTO_FREE char *room = malloc(32768);
 	const struct entry *e;
 	long got, at;
@@ -222,28 +267,50 @@ static int scan_entries(struct walk *w, int dir, struct buf *path, struct buf *i
 
 	if (!room)
 		return error_set(w->err, ERROR_SYSTEM, "out of memory");
-	while ((got = syscall(SYS_getdents64, dir, room, 32768)) > 0) {
+	while ((got = syscall(SYS_getdents64, h->dir, room, 32768)) > 0) {
 		for (at = 0; at < got; at += e->length) {
 			e = (const struct entry *)(const void *)(room + at);
 			if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
 				continue;
-			r = look(w, dir, e, path, inside, close_by);
-			if (r < 0)
-				return -1;
-			if (r == 0)
-				continue;
-			if (buf_printf(path, "/%s", e->name) < 0 || buf_printf(inside, "/%s", e->name) < 0)
-				return error_set(w->err, ERROR_INPUT, "%s: a path below it is too long", w->root);
-			r = scan_folder(w, dir, e->name, path, inside,
-					(struct place){place.depth + 1, close_by || may_matter(w, e->name)});
-			path->n = n;
-			inside->n = m;
-			path->p[n] = inside->p[m] = '\0';
-			if (r < 0)
+			h->entries++;
+			r = look(w, h->dir, e, h->path, h->inside, close_by);
+			if (r == LOOK_FOUND)
+				h->clean = false;
+			if (r < 0 || (r == LOOK_ENTER && enter(w, h, e->name, close_by) < 0))
 				return -1;
 		}
 	}
-	return got < 0 ? error_sys(w->err, errno, "%s", path->p) : 0;
+	return got < 0 ? error_sys(w->err, errno, "%s", h->path->p) : 0;
+}
+
+/* Nothing changed in it since it was read: only its subfolders are of interest. */
+static int scan_known(struct walk *w, struct here *h, bool close_by)
+{
+	const char *name;
+
+	while ((name = scan_memory_next(&w->memory, &h->seen)))
+		if (enter(w, h, name, close_by) < 0)
+			return -1;
+	return 0;
+}
+
+/* Known from an earlier search: counts its entries. */
+static bool is_known(struct walk *w, struct here *h, int fd, const char *name)
+{
+	if (!scan_memory_knows(&w->memory, &h->seen, fd, name, &h->entries))
+		return false;
+	w->entries += h->entries;
+	return true;
+}
+
+static int scan_opened(struct walk *w, struct here *h)
+{
+	bool close_by = h->place.close_by && is_close(w, buf_view(h->path), buf_view(h->inside));
+	bool known = is_known(w, h, h->dir, "");
+	int r = known ? scan_known(w, h, close_by) : scan_entries(w, h, close_by);
+
+	scan_memory_leave(&w->memory, &h->seen, h->clean, known, h->entries);
+	return r;
 }
 
 /* Somebody renames while we look: what we missed could stand open. The caller looks again. */
@@ -265,16 +332,26 @@ static bool owner_may_read(int dir)
 static int scan_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
 		       struct place at)
 {
-	AUTO_FD dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	struct here h = {.dir = -1, .path = path, .inside = inside, .place = at, .clean = true};
+	AUTO_FD dir = -1;
 
+	scan_memory_enter(&w->memory, at.above, at.above ? name : "", &h.seen);
+	if (scan_memory_was_leaf(&w->memory, &h.seen) && is_known(w, &h, parent, name)) {
+		scan_memory_leave(&w->memory, &h.seen, true, true, h.entries);
+		return w->entries > w->scan->max_entries ? too_many(w) : 0;
+	}
+	dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (dir < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
 		return changed_meanwhile(w);
 	if (dir < 0 && errno != EACCES)
 		return error_sys(w->err, errno, "%s", path->p);
 	/* What could not be searched is hidden as a whole: the workload may be the folder's owner, and could make it readable. */
-	if (dir < 0 || at.depth > SCAN_DEPTH || !owner_may_read(dir))
+	if (dir < 0 || at.depth > SCAN_DEPTH || !owner_may_read(dir)) {
+		scan_memory_leave(&w->memory, &h.seen, false, false, 0);
 		return at.depth == 0 ? error_sys(w->err, EACCES, "%s", path->p) : w->scan->found(w->scan->arg, inside->p, &not_searched, false);
-	return scan_entries(w, dir, path, inside, at);
+	}
+	h.dir = dir;
+	return scan_opened(w, &h);
 }
 
 /* The second pass: another name of a file that was found. */
@@ -310,19 +387,41 @@ static int find_links(struct walk *w, int parent, const char *name, struct buf *
 	return 0;
 }
 
+/* All that the verdict on a folder depends on, but the folder. */
+static void add_key(const struct walk *w, struct sha256 *key)
+{
+	const struct scan *s = w->scan;
+	uint64_t id[2] = {geteuid(), s->n_guards};
+	size_t i;
+
+	sha256_add(key, CORDON_VERSION, sizeof(CORDON_VERSION));
+	sha256_add(key, id, sizeof(id));
+	sha256_add(key, w->root, strlen(w->root) + 1);
+	sha256_add(key, w->shown_as, strlen(w->shown_as) + 1);
+	for (i = 0; i < s->n_guards; i++) {
+		sha256_add(key, s->guards[i].glob.text, strlen(s->guards[i].glob.text) + 1);
+		sha256_add(key, &s->guards[i].yields, sizeof(s->guards[i].yields));
+	}
+}
+
 int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
 {
 	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .err = err};
 	AUTO_BUF path = {0};
 	AUTO_BUF inside = {0};
+	struct sha256 key;
 	int r;
 
+	sha256_init(&key);
+	add_key(&w, &key);
+	scan_memory_init(&w.memory, s->memory_dir, &key, root);
 	buf_init(&path, 65536);
 	buf_init(&inside, 65536);
 	(void)buf_str(&path, strcmp(root, "/") == 0 ? "" : root);
 	(void)buf_str(&inside, strcmp(shown_as, "/") == 0 ? "" : shown_as);
 	note_first_names(&w);
-	r = scan_folder(&w, AT_FDCWD, root, &path, &inside, (struct place){0, true});
+	r = scan_folder(&w, AT_FDCWD, root, &path, &inside, (struct place){.close_by = true});
+	scan_memory_done(&w.memory, r == 0);
 	if (r == 0 && w.n_links) {
 		buf_clear(&inside);
 		(void)buf_str(&inside, shown_as);

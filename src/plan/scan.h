@@ -23,6 +23,7 @@ struct scan {
 	uint64_t max_entries;
 	scan_found *found;
 	void *arg;
+	const char *memory_dir; /* for plan/scan_memory.h; NULL: each folder is read */
 };
 
 /* root: absolute, canonical, on the host. shown_as: the same folder's name inside, where patterns are tried as well. */

@@ -1,15 +1,14 @@
 #include "policy/policy_cache.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
+#include "base/cachefile.h"
 #include "base/cleanup.h"
 #include "policy/policy_codec.h"
 
 /* CACHE_PLACES entries at most; a policy larger than CACHE_MAX is parsed each time. */
-enum { CACHE_PLACES = 1024, CACHE_MAX = 4 << 20, CACHE_HEAD = 8 + SHA256_SIZE + 64, CACHE_PATH_MAX = 4096 };
+enum { CACHE_PLACES = 1024, CACHE_MAX = 4 << 20 };
 
 static const char magic[8] = {'C', 'C', 'A', 'C', 'H', 'E', 0, 1};
 
@@ -22,24 +21,6 @@ static void add_str(struct sha256 *s, const char *text)
 		sha256_add(s, text, strlen(text));
 }
 
-/* Another build may come to other results: the executable's identity is part of the key. */
-static int add_self(struct sha256 *s)
-{
-	struct stat st;
-	uint64_t id[6];
-
-	if (stat("/proc/self/exe", &st) < 0)
-		return -errno;
-	id[0] = st.st_dev;
-	id[1] = st.st_ino;
-	id[2] = (uint64_t)st.st_size;
-	id[3] = (uint64_t)st.st_mtim.tv_sec;
-	id[4] = (uint64_t)st.st_mtim.tv_nsec;
-	id[5] = (uint64_t)st.st_ctim.tv_sec * 1000000000 + (uint64_t)st.st_ctim.tv_nsec;
-	sha256_add(s, id, sizeof(id));
-	return 0;
-}
-
 int policy_cache_key(const struct policy_request *req, const char *cwd, struct cache_key *ret)
 {
 	unsigned char flags[2] = {req->no_ceiling, 0};
@@ -49,7 +30,7 @@ int policy_cache_key(const struct policy_request *req, const char *cwd, struct c
 
 	sha256_init(&s);
 	add_str(&s, CORDON_VERSION);
-	r = add_self(&s);
+	r = cachefile_add_self(&s);
 	if (r < 0)
 		return r;
 	add_str(&s, req->home);
@@ -96,35 +77,6 @@ static void place_name(const struct cache_key *key, char name[16])
 	unsigned place = ((unsigned)key->bytes[0] << 8 | key->bytes[1]) % CACHE_PLACES;
 
 	(void)snprintf(name, 16, "policy-%03x", place);
-}
-
-/* A whole entry, if it is the user's own file and nobody else's to write. */
-static int read_entry(const char *dir, const struct cache_key *key, struct buf *out)
-{
-	char path[CACHE_PATH_MAX], name[16];
-	AUTO_FD fd = -1;
-	struct stat st;
-	ssize_t n;
-
-	place_name(key, name);
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) || st.st_nlink != 1)
-		return -EPERM;
-	if (st.st_size < CACHE_HEAD + SHA256_SIZE || st.st_size > CACHE_MAX)
-		return -EBADMSG;
-	out->p = malloc((size_t)st.st_size);
-	if (!out->p)
-		return -ENOMEM;
-	out->cap = (size_t)st.st_size;
-	n = read(fd, out->p, (size_t)st.st_size);
-	if (n != st.st_size)
-		return -EBADMSG;
-	out->n = (size_t)n;
-	return 0;
 }
 
 static void digest_of(struct sv bytes, unsigned char out[SHA256_SIZE])
@@ -190,24 +142,22 @@ static int check_files(struct sv *rest)
 int policy_cache_get(const char *dir, const struct cache_key *key, struct policy **ret, char digest[SHA256_HEX])
 {
 	AUTO_BUF entry = {0};
-	unsigned char whole[SHA256_SIZE];
 	const char *head, *hex;
+	char name[16];
 	struct sv rest;
 	int r;
 
 	buf_init(&entry, CACHE_MAX);
-	r = read_entry(dir, key, &entry);
+	place_name(key, name);
+	r = cachefile_read(dir, name, &entry);
 	if (r < 0)
 		return r;
-	rest = sv_n(entry.p, entry.n - SHA256_SIZE);
-	if (memcmp(rest.p, magic, sizeof(magic)) != 0 || memcmp(rest.p + 8, key->bytes, SHA256_SIZE) != 0)
-		return -ENOENT;
-	digest_of(rest, whole);
-	if (memcmp(whole, entry.p + rest.n, SHA256_SIZE) != 0)
-		return -EBADMSG;
+	rest = buf_view(&entry);
 	head = take(&rest, 8 + SHA256_SIZE);
+	if (!head || memcmp(head, magic, sizeof(magic)) != 0 || memcmp(head + 8, key->bytes, SHA256_SIZE) != 0)
+		return -ENOENT;
 	hex = take(&rest, SHA256_HEX - 1);
-	r = head && hex ? check_files(&rest) : -EBADMSG;
+	r = hex ? check_files(&rest) : -EBADMSG;
 	if (r == 0)
 		r = policy_decode(rest, ret);
 	if (r == 0) {
@@ -220,7 +170,6 @@ int policy_cache_get(const char *dir, const struct cache_key *key, struct policy
 static void write_entry(struct buf *out, const struct cache_key *key, const struct cache_files *files,
 			const char digest[SHA256_HEX], struct sv encoding)
 {
-	unsigned char whole[SHA256_SIZE];
 	uint32_t i;
 
 	(void)buf_add(out, magic, sizeof(magic));
@@ -234,72 +183,12 @@ static void write_entry(struct buf *out, const struct cache_key *key, const stru
 	}
 	(void)buf_char(out, 2);
 	(void)buf_sv(out, encoding);
-	if (buf_failed(out))
-		return;
-	digest_of(buf_view(out), whole);
-	(void)buf_add(out, whole, sizeof(whole));
-}
-
-/* The folder and the one it is in (~/.cache of a new user). */
-static int make_dir(const char *dir)
-{
-	char parent[CACHE_PATH_MAX];
-	const char *slash = strrchr(dir, '/');
-
-	if (mkdir(dir, 0700) == 0 || errno == EEXIST)
-		return 0;
-	if (errno != ENOENT || !slash || slash == dir)
-		return -errno;
-	if (snprintf(parent, sizeof(parent), "%.*s", (int)(slash - dir), dir) >= (int)sizeof(parent))
-		return -ENAMETOOLONG;
-	if (mkdir(parent, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	return mkdir(dir, 0700) == 0 || errno == EEXIST ? 0 : -errno;
-}
-
-/* It must be the user's, and nobody else's to write. */
-static int open_dir(const char *dir)
-{
-	AUTO_FD fd = -1;
-	struct stat st;
-	int r = make_dir(dir);
-
-	if (r < 0)
-		return r;
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_uid != geteuid() || (st.st_mode & 022))
-		return -EPERM;
-	return fd_take(&fd);
-}
-
-/* Whoever reads sees the old entry or the new one: the name appears with all its bytes. */
-static int replace(int dir, const char *name, struct sv bytes)
-{
-	AUTO_FD fd = -1;
-	char temp[40];
-	int r;
-
-	(void)snprintf(temp, sizeof(temp), ".%s.%d", name, (int)getpid());
-	/* Left over by one that was killed, with a pid that came round again. */
-	(void)unlinkat(dir, temp, 0);
-	fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	r = write_all(fd, bytes.p, bytes.n);
-	if (r == 0 && renameat(dir, temp, dir, name) < 0)
-		r = -errno;
-	if (r < 0)
-		(void)unlinkat(dir, temp, 0);
-	return r;
 }
 
 int policy_cache_put(const char *dir, const struct cache_key *key, const struct cache_files *files,
 		     const char digest[SHA256_HEX], struct sv encoding)
 {
 	AUTO_BUF entry = {0};
-	AUTO_FD fd = -1;
 	char name[16];
 
 	if (files->skip)
@@ -308,9 +197,6 @@ int policy_cache_put(const char *dir, const struct cache_key *key, const struct 
 	write_entry(&entry, key, files, digest, encoding);
 	if (buf_failed(&entry))
 		return buf_failed(&entry);
-	fd = open_dir(dir);
-	if (fd < 0)
-		return fd;
 	place_name(key, name);
-	return replace(fd, name, buf_view(&entry));
+	return cachefile_replace(dir, name, &entry);
 }
