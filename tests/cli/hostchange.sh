@@ -53,6 +53,30 @@ a_file_is_made_in_a_new_folder()
 	holds
 }
 
+# early CHANGE: in the first moments of a run, before its folders are searched again or watched.
+early()
+{
+	rm -f ready go && echo old >.env
+	"$CORDON" run -- sh -c 'touch ready; while ! [ -e go ]; do :; done; sleep 0.1; cat .env; echo planted >>.env' >"$tmp/got" 2>/dev/null &
+	run=$!
+	while ! [ -e ready ]; do sleep 0.01; done
+	"$1"
+	touch go
+	holds
+}
+
+replace()
+{
+	echo "$marker" >new && mv new .env
+}
+
+make_again()
+{
+	rm .env && sleep 0.02 && echo "$marker" >.env
+}
+
+ok "a denied file that the host replaces as the run starts stays unreadable" early replace
+ok "a denied file that the host deletes and makes again as the run starts stays unreadable" early make_again
 ok "a denied file that the host replaces stays unreadable" a_file_is_replaced_by_rename
 ok "a denied file that the host deletes and makes again stays unreadable" a_file_is_deleted_and_made_again
 ok "a protected file that the host replaces stays read-only" a_protected_file_is_replaced

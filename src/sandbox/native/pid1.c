@@ -554,15 +554,16 @@ static void on_notification(struct init *in, struct command *c)
 static void serve(struct init *in) __attribute__((noreturn));
 static void serve(struct init *in)
 {
-	struct pollfd p[MAX_COMMANDS + 3];
-	struct command *who[MAX_COMMANDS + 3];
+	struct pollfd p[MAX_COMMANDS + 4];
+	struct command *who[MAX_COMMANDS + 4];
 	size_t n, i;
 
 	for (;;) {
 		p[0] = (struct pollfd){.fd = in->signals, .events = POLLIN};
 		p[1] = (struct pollfd){.fd = in->socket, .events = POLLIN};
 		p[2] = (struct pollfd){.fd = in->remask.fd, .events = POLLIN};
-		for (n = 3, i = 0; i < MAX_COMMANDS; i++) {
+		p[3] = (struct pollfd){.fd = in->remask.mounts, .events = POLLPRI};
+		for (n = 4, i = 0; i < MAX_COMMANDS; i++) {
 			if (in->commands[i].listener < 0)
 				continue;
 			who[n] = &in->commands[i];
@@ -570,11 +571,14 @@ static void serve(struct init *in)
 		}
 		if (poll(p, n, rescan_wait(&in->rescan)) < 0 && errno != EINTR)
 			_exit(1);
-		rescan_start(&in->rescan, &in->guard);
 		/* first: no call is answered while a name stands open that must not */
-		if (p[2].revents & POLLIN && remask_serve(&in->remask, &in->guard) < 0)
+		if ((p[2].revents & POLLIN && remask_serve(&in->remask, &in->guard) < 0) ||
+		    (p[3].revents & POLLPRI && remask_mounts_changed(&in->remask, &in->guard) < 0))
 			_exit(1);
-		for (i = 3; i < n; i++) {
+		if (rescan_wait(&in->rescan) == 0 && remask_watch(&in->remask, in->plan) < 0)
+			_exit(1);
+		rescan_start(&in->rescan, &in->guard);
+		for (i = 4; i < n; i++) {
 			if (p[i].revents & POLLIN) {
 				on_notification(in, who[i]);
 			} else if (p[i].revents & POLLHUP) { /* nobody uses that filter any more */

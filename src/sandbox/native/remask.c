@@ -47,17 +47,32 @@ static int watch_folder_of(struct remask *r, const char *target)
 	memcpy(folder, target, n);
 	folder[n] = '\0';
 	watch = inotify_add_watch(r->fd, folder, IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR);
+	/* no such folder any more, no more watches, or one that may be entered but not read */
 	if (watch < 0)
-		return errno == ENOENT || errno == ENOSPC ? 0 : -errno;
+		return errno == ENOENT || errno == ENOTDIR || errno == ENOSPC || errno == EACCES ? 0 : -errno;
 	return remember(r, watch, folder, n);
 }
 
 int remask_init(struct remask *r, const struct plan *plan)
 {
 	size_t i;
+
+	*r = (struct remask){.mounts = -1, .fd = -1};
+	for (i = 0; i < plan->n_ops && !is_mask(&plan->ops[i]); i++)
+		;
+	if (i == plan->n_ops)
+		return 0;
+	r->mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	return r->mounts < 0 ? remask_watch(r, plan) : 0;
+}
+
+int remask_watch(struct remask *r, const struct plan *plan)
+{
+	size_t i;
 	int code = 0;
 
-	*r = (struct remask){.fd = -1};
+	if (r->fd >= 0)
+		return 0;
 	for (i = 0; code == 0 && i < plan->n_ops; i++) {
 		if (!is_mask(&plan->ops[i]))
 			continue;
@@ -70,7 +85,7 @@ int remask_init(struct remask *r, const struct plan *plan)
 	return code;
 }
 
-/* A name has appeared. It may be covered already: what is read-only or unreadable to begin with is covered once more, which does no harm. */
+/* A name has appeared, or lost its mask. */
 static int cover(const struct guard *g, const char *path)
 {
 	struct stat st;
@@ -81,19 +96,39 @@ static int cover(const struct guard *g, const char *path)
 	hidden = guard_judge(g, path, guard_what(st.st_mode), false) != NULL;
 	if (!hidden && !guard_judge(g, path, guard_what(st.st_mode), true))
 		return 0;
-	return root_mask_again(path, hidden);
+	return root_is_covered(path, hidden) ? 0 : root_mask_again(path, hidden);
 }
 
-/* Events were lost: every mask of the plan is looked at. */
+/* Every mask of the plan is looked at. */
 static int cover_all(const struct guard *g)
 {
 	size_t i;
 	int r = 0;
 
-	for (i = 0; r >= 0 && i < g->plan->n_ops; i++)
+	for (i = 0; r >= 0 && i < g->plan->n_ops; i++) {
 		if (is_mask(&g->plan->ops[i]))
 			r = cover(g, g->plan->ops[i].target);
+		if (r == -ENOENT) /* gone again */
+			r = 0;
+	}
 	return r;
+}
+
+static bool any_gone(const struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if (is_mask(&p->ops[i]) && access(p->ops[i].target, F_OK) < 0 && errno == ENOENT)
+			return true;
+	return false;
+}
+
+int remask_mounts_changed(struct remask *r, const struct guard *g)
+{
+	int code = any_gone(g->plan) ? remask_watch(r, g->plan) : 0;
+
+	return code < 0 ? code : cover_all(g);
 }
 
 int remask_serve(struct remask *r, const struct guard *g)

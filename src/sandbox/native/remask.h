@@ -2,7 +2,8 @@
  * remask: keeps denied and protected names covered although the host replaces them.
  *
  * A mask is a mount over a name. When somebody outside the sandbox deletes or replaces the file (an editor that saves by renaming), the kernel drops the mount with it, and the new
- * file would stand open. PID 1 watches the folders of all masks in writable or shown folders of the host and covers such a name again as soon as the kernel tells, within a millisecond or so.
+ * file would stand open. The kernel tells PID 1 that its mounts have changed, and PID 1 covers the name again, within a millisecond or so. Where the name is gone and may come back, and
+ * in any run that lasts, the folders of all masks are watched too; not from the start, since the end of a watch takes the kernel ten milliseconds and more, which a short run would wait for.
  * Names that the host makes in folders where none was covered at the start are not watched: see THREAT-MODEL.md.
  */
 #ifndef CORDON_NATIVE_REMASK_H
@@ -11,14 +12,18 @@
 #include "sandbox/native/guard.h"
 
 struct remask {
-	int fd; /* inotify, for poll(); -1: nothing to watch */
+	int mounts; /* for poll(): POLLPRI when one has changed; -1: nothing to watch */
+	int fd;	    /* inotify, for poll(): POLLIN; -1: not yet */
 	char **folders; /* by watch number */
 	int n_folders;
 };
 
-/* After the root was entered. 0 or -errno. Where the user has no more watches (EMFILE, ENOSPC), rescan.h does it alone. */
+/* After the root was entered. 0 or -errno. */
 int remask_init(struct remask *r, const struct plan *plan);
-/* When the fd is readable. -errno: a name could not be covered again; the sandbox must end. */
+/* From now on watches the folders too. Where that cannot be (no more watches, a folder that cannot be read), rescan.h does it alone. 0 or -errno. */
+int remask_watch(struct remask *r, const struct plan *plan);
+/* When an fd says so. -errno: a name could not be covered again; the sandbox must end. */
 int remask_serve(struct remask *r, const struct guard *g);
+int remask_mounts_changed(struct remask *r, const struct guard *g);
 
 #endif

@@ -3,8 +3,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,22 +39,8 @@ int rescan_wait(const struct rescan *r)
 	return r->at_ms <= now ? 0 : (int)(r->at_ms - now);
 }
 
-/* A mask lies on the file system of the masks; a protection is a read-only mount. */
-static bool is_covered(const char *path, bool hidden, dev_t masks)
-{
-	struct statvfs v;
-	struct stat st;
-
-	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
-		return true; /* gone, or judged by the name it leads to */
-	if (st.st_dev == masks)
-		return true;
-	return !hidden && statvfs(path, &v) == 0 && (v.f_flag & ST_RDONLY);
-}
-
 struct look {
 	const struct guard *g;
-	dev_t masks;
 	bool writable;
 };
 
@@ -69,7 +53,7 @@ static int found(void *arg, const char *path, const struct plan_guard *guard, bo
 	/* Only what the policy's patterns name: the workload's own sockets and locked folders are its own affair. */
 	if (guard < p->guards || guard >= p->guards + p->n_guards)
 		return 0;
-	if ((!hidden && !l->writable) || is_covered(path, hidden, l->masks))
+	if ((!hidden && !l->writable) || root_is_covered(path, hidden))
 		return 0;
 	if (root_mask_again(path, hidden) == 0)
 		l->g->denied(l->g->arg, guard->rule, sv_of(path));
@@ -82,12 +66,8 @@ static void look_everywhere(const struct guard *g)
 	struct scan scan = {.guards = g->plan->guards, .n_guards = g->plan->n_guards, .max_entries = MAX_ENTRIES, .found = found, .arg = &l};
 	struct error ignored = {0};
 	uint64_t entries = 0;
-	struct stat st;
 	size_t i;
 
-	if (stat("/.masks/file", &st) < 0)
-		return;
-	l.masks = st.st_dev;
 	for (i = 0; i < g->plan->n_ops; i++) {
 		if (!g->plan->ops[i].host || !g->plan->ops[i].folder)
 			continue;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -489,6 +490,21 @@ int root_build(const struct plan *p, const struct root_trees *trees, struct root
 	if (b.root >= 0)
 		(void)close(b.root);
 	return r;
+}
+
+/* A mask lies on the file system of the masks; a protection is a read-only mount. */
+bool root_is_covered(const char *path, bool hidden)
+{
+	struct stat st, mask;
+	struct statvfs v;
+
+	if (stat("/.masks/file", &mask) < 0)
+		return false;
+	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
+		return true;
+	if (st.st_dev == mask.st_dev)
+		return true;
+	return !hidden && statvfs(path, &v) == 0 && (v.f_flag & ST_RDONLY);
 }
 
 int root_mask_again(const char *path, bool hidden)

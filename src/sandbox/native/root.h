@@ -28,5 +28,7 @@ int root_build(const struct plan *p, const struct root_trees *trees, struct root
 
 /* Lays a mask over, or makes read-only, what stands at path now (the root has been entered). For names that the host made meanwhile. */
 int root_mask_again(const char *path, bool hidden);
+/* It is: by a mask, or where that is enough read-only; or it is gone, or a link, which is judged by the name it leads to. */
+bool root_is_covered(const char *path, bool hidden);
 
 #endif
