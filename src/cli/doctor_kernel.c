@@ -76,11 +76,11 @@ static void check_userns(const struct doctor_check *check, struct doctor_result 
 
 /* What each ABI of Landlock added, from 1. */
 static const char *const landlock_adds[] = {
-	"files", "links and renames", "truncate", "TCP", "device ioctl", "signals and abstract sockets", "audit"};
+	"files", "links and renames", "truncate", "TCP", "device ioctl", "signals and abstract sockets"};
 
 enum {
 	LANDLOCK_FULL = 6
-}; /* from here on nothing that Cordon asks for is missing; 7 adds only the naming of denials */
+}; /* from here on nothing that Cordon asks for is missing; 7 adds only the kernel's own records of denials */
 
 static void check_landlock(const struct doctor_check *check, struct doctor_result *ret)
 {
