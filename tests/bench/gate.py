@@ -318,6 +318,7 @@ credentials:
 
 
 def cordon_config():
+    write("policy.yaml", POLICY)
     config = os.path.join(os.environ["XDG_CONFIG_HOME"], "cordon")
     os.makedirs(config, mode=0o700, exist_ok=True)
     for name, text in (("gateway.yaml", GATEWAY % UP), ("credentials.yaml", CREDENTIALS)):
@@ -333,8 +334,7 @@ def cordon_load():
     copy = os.path.join(work, "bench-load")
     if not os.path.exists(copy):
         subprocess.run(["cp", BIN + "/bench-load", copy], check=True)
-    policy = write("policy.yaml", POLICY)
-    return Load([BIN + "/cordon", "run", "-p", policy, "--workdir", work, "--", "./bench-load"], {"BENCH_KEY": SECRET})
+    return Load([BIN + "/cordon", "run", "-p", UP + "/policy.yaml", "--workdir", work, "--", "./bench-load"], {"BENCH_KEY": SECRET})
 
 
 def cordon():
