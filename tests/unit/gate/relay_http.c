@@ -265,6 +265,21 @@ static void large_pipelined_answers_keep_their_credit_apart(void)
 	rig_run(&g);
 	rig_run(&g);
 	CHECK(g.requests == 40 && g.got.n > 40 * much.n && !g.closed);
+	/* the first answer still waits for the client when the second has begun */
+	g.narrow = true;
+	rig_connect(&g, &proxy);
+	CHECK(send(g.client, "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n", 51, 0) == 51);
+	for (i = 0; i < 20; i++)
+		CHECK(loop_step(g.loop, 0) == 0);
+	g.silent = true;
+	CHECK(send(g.client, "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n", 51, 0) == 51);
+	for (i = 0; i < 20; i++)
+		CHECK(loop_step(g.loop, 0) == 0);
+	CHECK(g.requests == 2);
+	g.answer.length = HTTP_LENGTH_UNKNOWN;
+	CHECK(g.x && link_respond(g.x, &g.answer) == 0 && link_data(g.x, sv_of("x")) == 1);
+	rig_run(&g);
+	CHECK(!g.gone && !g.closed);
 	rig_close(&g);
 }
 

@@ -44,8 +44,10 @@ struct rig {
 	struct http_response answer; /* else this, when the request is complete */
 	struct sv answer_body;
 	enum gate_failure failure;
+	bool gone; /* the relay broke the link, or its rules */
 	/* client */
 	int client;
+	bool narrow; /* the next connection holds little on its way to the client */
 	struct buf got;
 	bool closed;
 };
@@ -133,6 +135,11 @@ static inline void rig_on_closed(void *user, struct link_exchange *x, bool reset
 
 static inline void rig_on_gone(void *user)
 {
+	((struct rig *)user)->gone = true;
+}
+
+static inline void rig_on_control_gone(void *user)
+{
 	(void)user;
 }
 
@@ -165,7 +172,7 @@ static inline void rig_open(struct rig *g, const char *policy)
 {
 	static const struct link_events egress = {
 		.request = rig_on_request, .data = rig_on_data, .end = rig_on_end, .room = rig_on_room, .closed = rig_on_closed, .gone = rig_on_gone};
-	static const struct channel_events control = {.message = rig_on_message, .gone = rig_on_gone};
+	static const struct channel_events control = {.message = rig_on_message, .gone = rig_on_control_gone};
 	const struct sv placeholder = sv_of(RIG_PLACEHOLDER);
 	int link[2], channel[2];
 
@@ -220,11 +227,13 @@ static inline void rig_hang_up(struct rig *g)
 static inline void rig_connect(struct rig *g, const struct http_origin *o)
 {
 	struct stream *s = NULL;
-	int fds[2];
+	int fds[2], few = 4096;
 
 	rig_hang_up(g);
 	rig_socketpair(SOCK_STREAM, fds);
 	g->client = fds[1];
+	if (g->narrow)
+		CHECK(setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &few, sizeof(few)) == 0);
 	g->closed = false;
 	g->requests = g->ends = g->resets = 0;
 	buf_clear(&g->seen);
