@@ -236,8 +236,6 @@ static void on_end(struct http_exchange *x, const struct http_fields *trailers)
 
 	if (s->framing == H1_BODY_CHUNKED && h1_write_last_chunk(&s->out, trailers) == -EINVAL)
 		(void)h1_write_last_chunk(&s->out, NULL);
-	if (!s->request_over || s->raw || s->framing == H1_BODY_CLOSE)
-		s->keep = false;
 	s->framing = H1_BODY_NONE;
 	s->owed = 0; /* its link is gone: what is left in out must not count for the next one */
 	check_out(s);

@@ -178,6 +178,8 @@ static void a_placeholder_leaves_nowhere(void)
 		/* half of one in one request, half in the next field */
 		{"GET http://open.example/ HTTP/1.1\r\nHost: open.example\r\nA: sk-ant-placeholder-\r\nB: 0123456789abcdef\r\n\r\n",
 		 "GET http://open.example:80/ a=sk-ant-placeholder- b=0123456789abcdef\n"},
+		{"GET http://open.example/ HTTP/1.1\r\nHost: open.example\r\n0123456789abcdef: sk-ant-placeholder-\r\n\r\n",
+		 "GET http://open.example:80/ 0123456789abcdef=sk-ant-placeholder-\n"},
 	};
 	struct rig g;
 	size_t i;
