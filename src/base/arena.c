@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ARENA_CHUNK = 16384 - 64, ARENA_ALIGN = 16 };
+enum { ARENA_CHUNK = 16384 - 64, ARENA_FIRST = 2048 - 64, ARENA_ALIGN = 16 };
 
 struct chunk {
 	struct chunk *next;
@@ -48,7 +48,8 @@ void *arena_alloc(struct arena *a, size_t n)
 	}
 	n = (n + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
 	if (!c || c->size - c->used < n) {
-		size = n > ARENA_CHUNK ? n : ARENA_CHUNK;
+		size = c ? ARENA_CHUNK : ARENA_FIRST;
+		size = n > size ? n : size;
 		c = calloc(1, sizeof(*c) + size);
 		if (!c) {
 			a->failed = true;

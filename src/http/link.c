@@ -44,7 +44,7 @@ struct link_exchange {
 struct link {
 	struct loop *loop;
 	int fd;
-	bool relay, broken;
+	bool relay, broken, waits; /* waits: for room to write */
 	const struct link_events *events;
 	void *user;
 	struct loop_watch watch;
@@ -79,7 +79,7 @@ int link_new(struct loop *loop, int fd, bool relay, const struct link_events *ev
 	l->events = events;
 	l->user = user;
 	buf_init(&l->out, OUT_MAX);
-	r = loop_watch_add(loop, &l->watch, fd, LOOP_READ | LOOP_WRITE, on_socket, l);
+	r = loop_watch_add(loop, &l->watch, fd, LOOP_READ, on_socket, l);
 	if (r < 0) {
 		link_free(l);
 		return r;
@@ -503,14 +503,16 @@ static int take_frames(struct link *l)
 	return 0;
 }
 
-static void receive(struct link *l)
+static void receive(struct link *l, bool ending)
 {
+	size_t room;
 	ssize_t n;
 
 	if (!l->in)
 		l->in = malloc(IN_SIZE);
 	while (l->in && !l->broken) {
-		n = read(l->fd, l->in + l->n_in, IN_SIZE - l->n_in);
+		room = IN_SIZE - l->n_in;
+		n = read(l->fd, l->in + l->n_in, room);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN)
@@ -521,6 +523,8 @@ static void receive(struct link *l)
 			break_link(l);
 			return;
 		}
+		if ((size_t)n < room && !ending)
+			break; /* emptied */
 	}
 	if (!l->in) {
 		break_link(l);
@@ -543,6 +547,18 @@ static void feed_starved(struct link *l)
 		x->starved = false;
 		l->events->room(l->user, x);
 	}
+}
+
+/* The reader of a UNIX socket wakes who waits for room at each read: ask only while there is something to write. */
+static void wait_for_room(struct link *l)
+{
+	bool waits = !l->broken && l->sent < l->out.n;
+
+	if (waits == l->waits)
+		return;
+	l->waits = waits;
+	if (loop_watch_change(&l->watch, waits ? LOOP_READ | LOOP_WRITE : LOOP_READ) < 0)
+		l->broken = true;
 }
 
 static void send_out(struct link *l)
@@ -569,6 +585,7 @@ static void send_out(struct link *l)
 		l->out.n -= l->sent;
 		l->sent = 0;
 	}
+	wait_for_room(l);
 	if (was_full && l->out.n - l->sent < OUT_FULL)
 		feed_starved(l);
 }
@@ -605,7 +622,7 @@ static void on_socket(void *arg, unsigned events)
 	if (events & LOOP_WRITE && l->sent < l->out.n)
 		send_out(l);
 	if (events & LOOP_READ)
-		receive(l);
+		receive(l, events & LOOP_HANGUP);
 	if (l->broken)
 		wake(l);
 }

@@ -266,7 +266,7 @@ static struct sv gather(const struct iovec *v, int n, size_t at, char room[RECOR
 
 static ssize_t write_tls(struct stream *s, const struct iovec *v, int n, size_t total)
 {
-	char room[RECORD];
+	char room[RECORD] __attribute__((uninitialized)); /* clearing it would cost more than filling it */
 	size_t done = 0, part;
 	struct sv run;
 	int r, e;

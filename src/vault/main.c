@@ -81,6 +81,7 @@ static int run(const char *path, const char *ca_file, bool inside, struct error 
 	json_object_seed(0);
 	if (mint_new(&mint, err) < 0 || trust_send(SUPERVISOR, mint, ca_file, inside, err) < 0)
 		return -1;
+	(void)malloc_trim(0); /* what reading the files took */
 	r = vault_confine();
 	if (r < 0)
 		return error_sys(err, r, "the vault cannot be confined");

@@ -321,6 +321,11 @@ void needle_scan_end(struct needle_scan *s)
 	s->at = 0;
 }
 
+void needle_scan_restart(struct needle_scan *s)
+{
+	s->offset = 0;
+}
+
 uint64_t needle_scan_safe(const struct needle_scan *s)
 {
 	uint64_t safe = s->offset - s->set->nodes[s->at].depth, start;

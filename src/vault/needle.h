@@ -52,6 +52,9 @@ int needle_scan_feed(struct needle_scan *s, const char *p, size_t n);
 /* No more bytes: an escape that was cut short counts as it stands. */
 void needle_scan_end(struct needle_scan *s);
 
+/* After the end: the next bytes are another stream's. */
+void needle_scan_restart(struct needle_scan *s);
+
 /* No later hit starts before this offset. The rest of the stream so far is a prefix of some form, or an unfinished escape. */
 uint64_t needle_scan_safe(const struct needle_scan *s);
 

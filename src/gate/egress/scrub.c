@@ -208,8 +208,20 @@ int scrub_text(struct scrub *s, char *p, size_t n)
 	return r < 0 ? r : (int)t.hits;
 }
 
+static int scan_text(struct scrub_stream *t, char *p, size_t n)
+{
+	int r;
+
+	t->piece = p;
+	t->hits = 0;
+	r = needle_scan_feed(t->scan, p, n);
+	needle_scan_end(t->scan);
+	needle_scan_restart(t->scan);
+	return r < 0 ? r : (int)t->hits;
+}
+
 /* The text, or a clean copy of it. */
-static int scrub_sv(struct scrub *s, struct sv *text, struct arena *a)
+static int scrub_sv(struct scrub_stream *t, struct sv *text, struct arena *a)
 {
 	char *copy = malloc(text->n + 1);
 	int hits;
@@ -218,7 +230,7 @@ static int scrub_sv(struct scrub *s, struct sv *text, struct arena *a)
 		return -ENOMEM;
 	if (text->n)
 		memcpy(copy, text->p, text->n);
-	hits = scrub_text(s, copy, text->n);
+	hits = scan_text(t, copy, text->n);
 	if (hits > 0) {
 		text->p = arena_str(a, sv_n(copy, text->n));
 		hits = text->p ? hits : -ENOMEM;
@@ -231,18 +243,25 @@ int scrub_fields(struct scrub *s, struct http_fields *f, struct arena *a)
 {
 	uint32_t i, kept = 0;
 	int hits = 0, in_name, in_value;
+	struct scrub_stream t = {.scrub = s};
 
+	t.scan = needle_scan_new(s->set, replace, &t);
+	if (!t.scan)
+		return -ENOMEM;
 	for (i = 0; i < f->n; i++) {
 		struct http_field field = f->v[i];
 
-		in_name = scrub_sv(s, &field.name, a);
-		in_value = in_name ? 0 : scrub_sv(s, &field.value, a);
+		in_name = scrub_sv(&t, &field.name, a);
+		in_value = in_name ? 0 : scrub_sv(&t, &field.value, a);
 		if (in_name < 0 || in_value < 0)
-			return -ENOMEM;
+			break;
 		hits += in_name + in_value;
 		if (!in_name)
 			f->v[kept++] = field;
 	}
+	needle_scan_free(t.scan);
+	if (i < f->n)
+		return -ENOMEM;
 	f->n = kept;
 	return hits;
 }
