@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -166,12 +168,14 @@ static void on_listener(void *arg, unsigned events)
 int relay_listen(struct relay_listeners *all, int fd, const struct gate_listener *what)
 {
 	struct listener *l = &all->v[all->n];
-	int flags = fcntl(fd, F_GETFL), r;
+	int flags = fcntl(fd, F_GETFL), yes = 1, r;
 
 	if (all->n == GATE_MAX_LISTENERS || flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) {
 		(void)close(fd);
 		return -EINVAL;
 	}
+	/* What is accepted inherits it. A small answer, a server-sent event, must not wait until the client has acknowledged the last one. Not for UNIX sockets, which do not. */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	*l = (struct listener){.all = all, .what = *what, .fd = fd};
 	r = loop_watch_add(all->relay->loop, &l->watch, fd, LOOP_READ | LOOP_LEVEL, on_listener, l);
 	if (r < 0) {

@@ -12,6 +12,7 @@ enum {
 	OUT_MAX = 4 * LINK_WINDOW,
 	SPARE_MAX = 8,	     /* requests whose memory is kept for the next ones */
 	SPARE_KEEP = 4 * 1024, /* of a buffer */
+	DRAIN_MAX = 1 << 20,   /* of the body of a refused request */
 };
 
 /* One stream. */
@@ -24,6 +25,8 @@ struct h2_request {
 	bool whole;	 /* the client's request is complete */
 	bool ours;	 /* the answer is our own: nobody waits for credit */
 	bool asked_head; /* an answer has no body */
+	bool drains;	 /* a body that is about to come, and not long */
+	struct denial *held; /* until it has come */
 	struct h2_request *next, *prev; /* in one of the session's lists */
 };
 
@@ -78,7 +81,7 @@ static struct h2_request *request_new(struct h2_session *s, struct h2_stream *st
 	q->session = s;
 	q->stream = stream;
 	q->out_at = 0;
-	q->whole = q->ours = q->asked_head = false;
+	q->whole = q->ours = q->asked_head = q->drains = false;
 	http_exchange_init(&q->x, s->base.relay, &s->base.origin, &client);
 	h2_stream_set_user(stream, q);
 	q->prev = NULL;
@@ -96,6 +99,8 @@ static void request_free(struct h2_request *q)
 	struct h2_session *s = q->session;
 
 	http_exchange_abort(&q->x);
+	free(q->held);
+	q->held = NULL;
 	if (q->prev)
 		q->prev->next = q->next;
 	else
@@ -182,9 +187,20 @@ static void refuse(struct h2_request *q, const struct denial *d)
 	flush_soon(q->session);
 }
 
+/*
+ * An answer that comes before its request is complete is followed by a reset, and clients that meet both in one read (curl 7.88) report the reset and drop the answer. So a body that is short is
+ * thrown away first.
+ */
 static void on_refuse(struct http_exchange *x, const struct denial *d)
 {
-	refuse(of(x), d);
+	struct h2_request *q = of(x);
+
+	if (!q->whole && q->drains)
+		q->held = malloc(sizeof(*q->held));
+	if (q->held)
+		*q->held = *d;
+	else
+		refuse(q, d);
 }
 
 static void on_cut(struct http_exchange *x)
@@ -225,6 +241,7 @@ static void got_request(void *user, struct h2_stream *stream, const struct http_
 	}
 	set_time(s, SESSION_PROGRESS);
 	q->asked_head = sv_is(r->method, "HEAD");
+	q->drains = r->body && !r->expect_continue && r->length >= 0 && r->length <= DRAIN_MAX;
 	if (r->websocket)
 		complete(q); /* it has no end to wait for */
 	http_exchange_begin(&q->x, r);
@@ -250,6 +267,12 @@ static void got_end(void *user, struct h2_stream *stream, const struct http_fiel
 	if (!q)
 		return;
 	complete(q);
+	if (q->held) {
+		refuse(q, q->held);
+		free(q->held);
+		q->held = NULL;
+		return;
+	}
 	http_exchange_end(&q->x, trailers);
 }
 
