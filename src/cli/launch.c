@@ -245,7 +245,7 @@ static int run_sandbox(struct run *r)
 	}
 	if (r->gate) {
 		launch_reload_init(&r->reload, r->req->call, r->req->policy->policy, r->gate);
-		s.policies = &r->reload.policies;
+		s.policies = r->reload.policies.load ? &r->reload.policies : NULL;
 	}
 	/* with a gateway the word comes when that is ready */
 	if (!r->gate && native_go(&r->sandbox, r->err) < 0)

@@ -1,5 +1,6 @@
 #include "cli/launch_reload.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,6 +23,40 @@ static bool waits_for_restart(const struct launch_reload *l, const struct cli_po
 	return r.more || r.less;
 }
 
+/* Puts a policy in force, with what a person has allowed meanwhile: that outlives a reload. */
+static int put_in_force(struct launch_reload *l, const struct policy *p, struct error *err)
+{
+	uint32_t n = p->net.allow.n + l->n_approved;
+	AUTO_FREE struct net_rule *rules = calloc(n + 1, sizeof(*rules));
+	struct policy with = *p;
+
+	if (!rules)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	if (p->net.allow.n)
+		memcpy(rules, p->net.allow.v, p->net.allow.n * sizeof(*rules));
+	memcpy(rules + p->net.allow.n, l->approved, l->n_approved * sizeof(*rules));
+	with.net.allow = (struct net_rules){.v = rules, .n = n, .set = p->net.allow.set || l->n_approved};
+	return gate_reload(l->gate, &with, err);
+}
+
+static int allow(void *arg, const char *host, uint16_t port, struct error *err)
+{
+	struct launch_reload *l = arg;
+	struct net_rule *r = &l->approved[l->n_approved];
+
+	if (l->n_approved == ARRAY_LEN(l->approved))
+		return error_set(err, ERROR_DENIED, "at most %zu hosts can be allowed by hand", ARRAY_LEN(l->approved));
+	*r = (struct net_rule){.host = arena_str(l->arena, sv_of(host)), .ports = arena_alloc(l->arena, sizeof(port)), .n_ports = 1};
+	if (arena_failed(l->arena))
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	r->ports[0] = port;
+	l->n_approved++;
+	if (put_in_force(l, l->last.policy ? l->last.policy : l->first, err) == 0)
+		return 0;
+	l->n_approved--;
+	return -1;
+}
+
 static int load(void *arg, const char *path, char digest[65], struct error *err)
 {
 	struct launch_reload *l = arg;
@@ -30,7 +65,7 @@ static int load(void *arg, const char *path, char digest[65], struct error *err)
 	int r = path ? cli_policy_load_file(l->call, path, &loaded, err) : cli_policy_load(l->call, NULL, 0, &loaded, err);
 
 	if (r == 0) {
-		r = gate_reload(l->gate, loaded.policy, err);
+		r = put_in_force(l, loaded.policy, err);
 		if (r < 0)
 			cli_policy_done(&loaded);
 	}
@@ -50,8 +85,10 @@ void launch_reload_init(struct launch_reload *l, const struct call *call, const 
 {
 	uint32_t i;
 
-	*l = (struct launch_reload){.call = call, .first = first, .gate = gate};
-	l->policies = (struct supervise_policies){.files = l->files, .load = load, .arg = l};
+	*l = (struct launch_reload){.call = call, .first = first, .gate = gate, .arena = arena_new()};
+	if (!l->arena)
+		return; /* then nothing can change, which is safe */
+	l->policies = (struct supervise_policies){.files = l->files, .load = load, .allow = allow, .arg = l};
 	for (i = 1; i < first->n_files && l->policies.n_files < ARRAY_LEN(l->files); i++)
 		if (access(first->files[i], F_OK) == 0)
 			l->files[l->policies.n_files++] = first->files[i];
@@ -60,4 +97,5 @@ void launch_reload_init(struct launch_reload *l, const struct call *call, const 
 void launch_reload_done(struct launch_reload *l)
 {
 	cli_policy_done(&l->last);
+	arena_free(l->arena);
 }

@@ -14,6 +14,9 @@ struct launch_reload {
 	const struct policy *first; /* what the run was started with */
 	struct cli_policy last;	    /* ours; empty: nothing was loaded yet */
 	struct gate *gate;
+	struct arena *arena; /* of the rules below */
+	struct net_rule approved[64]; /* by a person, for this run */
+	uint32_t n_approved;
 	const char *files[32];
 	struct supervise_policies policies; /* for supervise() */
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -25,7 +26,7 @@ struct gate {
 	struct arena *arena;
 	struct gate_role roles[ROLES];
 	bool ready[ROLES];
-	bool told_ready, lost;
+	bool told_ready, lost, finishing;
 	uint64_t generation;
 	struct gateway_conf *conf;
 	struct gate_placeholder *placeholders;
@@ -330,6 +331,11 @@ void gate_inside(const struct gate *g, struct gate_inside *ret)
 	*ret = (struct gate_inside){.placeholders = g->placeholders, .n_placeholders = g->n_placeholders, .bundle = buf_view(&g->bundle), .java = buf_view(&g->java), .missing = g->missing};
 }
 
+bool gate_is_ready(const struct gate *g)
+{
+	return g->told_ready;
+}
+
 void gate_listen_events(struct gate *g, const struct gate_events *events, void *arg)
 {
 	g->events = events;
@@ -382,6 +388,16 @@ int gate_reload(struct gate *g, const struct policy *p, struct error *err)
 	return r < 0 ? error_sys(err, r, "gateway: new policy") : 0;
 }
 
+void gate_answer(struct gate *g, uint64_t question, bool yes)
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 32);
+	wire_put_u64(&b, question);
+	wire_put_u32(&b, yes);
+	(void)wire_send(g->roles[RELAY].control, GATE_ANSWER, buf_view(&b), NULL, 0);
+}
+
 void gate_quiet(struct gate *g)
 {
 	AUTO_BUF b = {0};
@@ -405,7 +421,7 @@ size_t gate_poll(const struct gate *g, struct pollfd *p)
 static void lose(struct gate *g, int role)
 {
 	gate_role_end(&g->roles[role]);
-	if (!g->lost && g->events)
+	if (!g->lost && !g->finishing && g->events)
 		g->events->lost(g->arg, g->roles[role].name);
 	g->lost = true;
 }
@@ -423,6 +439,30 @@ static void on_ready(struct gate *g, int role)
 	g->told_ready = true;
 }
 
+static int on_ask(struct gate *g, struct sv body)
+{
+	uint64_t question;
+	struct wire_in in;
+	struct sv host;
+	uint32_t port;
+
+	wire_in_init(&in, body);
+	question = wire_get_u64(&in);
+	host = wire_get_sv(&in);
+	port = wire_get_u32(&in);
+	if (!wire_ok(&in) || host.n == 0 || port == 0 || port > 65535)
+		return -EBADMSG;
+	g->events->ask(g->arg, question, host, port);
+	return 0;
+}
+
+/* Both sides count; what the workload did is the relay's to say. */
+static void note_usage(struct gate *g, int role, const struct gate_usage *u)
+{
+	if (role == RELAY)
+		g->events->usage(g->arg, u);
+}
+
 static void on_role_message(struct gate *g, int role, const struct wire_message *m)
 {
 	struct gate_event e;
@@ -430,10 +470,12 @@ static void on_role_message(struct gate *g, int role, const struct wire_message 
 
 	if (m->type == GATE_READY)
 		on_ready(g, role);
+	else if (m->type == GATE_ASK && on_ask(g, buf_view(&m->body)) == 0)
+		return;
 	else if (m->type == GATE_EVENT && gate_get_event(buf_view(&m->body), &e) == 0)
 		g->events->event(g->arg, &e);
 	else if (m->type == GATE_USAGE && gate_get_usage(buf_view(&m->body), &u) == 0)
-		g->events->usage(g->arg, &u);
+		note_usage(g, role, &u);
 	else
 		lose(g, role);
 }
@@ -470,5 +512,27 @@ void gate_serve(struct gate *g, const struct pollfd *p, size_t n)
 		else
 			on_role_message(g, (int)i, &m);
 		wire_message_done(&m);
+	}
+}
+
+void gate_finish(struct gate *g)
+{
+	struct pollfd p[GATE_POLL];
+	struct timespec start, now;
+	int64_t left = GATE_FINISH_MS;
+
+	if (!g || !g->told_ready)
+		return;
+	g->finishing = true;
+	(void)shutdown(g->roles[RELAY].control, SHUT_WR);
+	(void)shutdown(g->roles[EGRESS].control, SHUT_WR);
+	(void)clock_gettime(CLOCK_MONOTONIC, &start);
+	while (left > 0 && (g->roles[RELAY].control >= 0 || g->roles[EGRESS].control >= 0)) {
+		(void)gate_poll(g, p);
+		if (poll(p, GATE_POLL, (int)left) <= 0)
+			return;
+		gate_serve(g, p, GATE_POLL);
+		(void)clock_gettime(CLOCK_MONOTONIC, &now);
+		left = GATE_FINISH_MS - ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000);
 	}
 }

@@ -43,6 +43,7 @@ struct gate_events {
 	void (*event)(void *arg, const struct gate_event *e);
 	void (*usage)(void *arg, const struct gate_usage *u);
 	void (*lost)(void *arg, const char *role);
+	void (*ask)(void *arg, uint64_t question, struct sv host, uint32_t port); /* answered by gate_answer() */
 };
 
 /* Does the policy need a gateway at all? */
@@ -52,6 +53,7 @@ int gate_start(const struct gate_request *req, struct gate **ret, struct error *
 void gate_free(struct gate *g); /* ends the roles; NULL is fine */
 
 void gate_inside(const struct gate *g, struct gate_inside *ret);
+bool gate_is_ready(const struct gate *g);
 void gate_listen_events(struct gate *g, const struct gate_events *events, void *arg);
 
 /* The sandbox's sockets; kinds[i] and fds[i] belong together. The fds stay the caller's. */
@@ -60,11 +62,18 @@ int gate_listen(struct gate *g, const struct policy *p, const struct gate_listen
 /* A new policy for relay and egress, and for the vault the credentials it names. */
 int gate_reload(struct gate *g, const struct policy *p, struct error *err);
 
+/* After gate_reload() where the answer is yes: what waits for it is judged again. */
+void gate_answer(struct gate *g, uint64_t question, bool yes);
+
 /* Nothing can be logged any more: the relay refuses what is new. */
 void gate_quiet(struct gate *g);
 
 enum { GATE_POLL = 3 };
 size_t gate_poll(const struct gate *g, struct pollfd *p);
 void gate_serve(struct gate *g, const struct pollfd *p, size_t n);
+
+/* The run is over: the roles say what they have only counted so far, for GATE_FINISH_MS at most. NULL is fine. */
+enum { GATE_FINISH_MS = 500 };
+void gate_finish(struct gate *g);
 
 #endif

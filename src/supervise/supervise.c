@@ -32,6 +32,7 @@ struct supervisor {
 	struct control control;
 	struct supervise_gate gate;
 	struct reload reload;
+	bool reload_later; /* a file changed before the gateway was ready to hear of it */
 	struct watch watch;
 	bool watching;
 	int signals;
@@ -244,7 +245,11 @@ static int reload(void *arg, const char *path, struct error *err)
 	char digest[65] = "", text[700];
 	struct event_field field = {.key = "policy_digest", .value = sv_of(digest)};
 	struct event e = {.kind = EVENT_NOTE, .rule = "policy", .message = text};
-	int r = s->req->policies->load(s->req->policies->arg, path, digest, err);
+	int r;
+
+	if (!gate_is_ready(s->req->gate))
+		return error_set(err, ERROR_SYSTEM, "the run is only starting; try again in a moment");
+	r = s->req->policies->load(s->req->policies->arg, path, digest, err);
 
 	if (r == 0) {
 		(void)snprintf(text, sizeof(text), "a new policy is in force for network and inference");
@@ -264,7 +269,21 @@ static void reload_files(struct supervisor *s)
 {
 	struct error err = {0};
 
-	(void)reload(s, NULL, &err);
+	s->reload_later = !gate_is_ready(s->req->gate);
+	if (!s->reload_later)
+		(void)reload(s, NULL, &err);
+}
+
+/* With a gateway it takes a while until there is a command to pass a signal to; one that would end it ends the run then. */
+static void pass_on(struct supervisor *s, int sig)
+{
+	if (s->ret->started || !s->req->gate) {
+		send_signal(s, sig);
+	} else if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT) {
+		s->ret->status = sig;
+		s->ended = true;
+		kill_all(s);
+	}
 }
 
 /* Signals sent to us mean the workload, but for those about our terminal, and SIGHUP that somebody sent where there is a policy to load again. */
@@ -291,10 +310,10 @@ static void on_signal(struct supervisor *s)
 				reload_files(s);
 				break;
 			}
-			send_signal(s, SIGHUP);
+			pass_on(s, SIGHUP);
 			break;
 		default:
-			send_signal(s, (int)info.ssi_signo);
+			pass_on(s, (int)info.ssi_signo);
 		}
 	}
 }
@@ -358,6 +377,8 @@ static int next_wait(const struct supervisor *s)
 		at = s->deadline;
 	if (s->kill_at && s->kill_at < at)
 		at = s->kill_at;
+	if (ask_until(&s->gate.ask) && ask_until(&s->gate.ask) < at)
+		at = ask_until(&s->gate.ask);
 	if (terminal >= 0 && now + (uint64_t)terminal < at)
 		at = now + (uint64_t)terminal;
 	if (at == UINT64_MAX)
@@ -399,7 +420,7 @@ static void check_gate(struct supervisor *s)
 
 static int loop(struct supervisor *s)
 {
-	struct pollfd p[4 + CONTROL_CLIENTS + 1 + 3 + GATE_POLL];
+	struct pollfd p[5 + CONTROL_CLIENTS + 1 + 3 + GATE_POLL];
 	size_t n_control, n_terminal, n_gate;
 
 	while (!s->ended) {
@@ -407,10 +428,11 @@ static int loop(struct supervisor *s)
 		p[1] = (struct pollfd){.fd = s->signals, .events = POLLIN};
 		p[2] = (struct pollfd){.fd = s->req->pidfd, .events = POLLIN};
 		p[3] = (struct pollfd){.fd = s->reload.fd, .events = POLLIN};
-		n_control = control_poll(&s->control, p + 4);
-		n_terminal = terminal_poll(&s->terminal, p + 4 + n_control);
-		n_gate = gate_poll(s->req->gate, p + 4 + n_control + n_terminal);
-		if (poll(p, 4 + n_control + n_terminal + n_gate, next_wait(s)) < 0 && errno != EINTR)
+		p[4] = ask_poll(&s->gate.ask);
+		n_control = control_poll(&s->control, p + 5);
+		n_terminal = terminal_poll(&s->terminal, p + 5 + n_control);
+		n_gate = gate_poll(s->req->gate, p + 5 + n_control + n_terminal);
+		if (poll(p, 5 + n_control + n_terminal + n_gate, next_wait(s)) < 0 && errno != EINTR)
 			return error_sys(s->err, errno, "poll");
 		if (p[0].revents)
 			on_message(s);
@@ -420,9 +442,12 @@ static int loop(struct supervisor *s)
 			on_signal(s);
 		if (p[3].revents && reload_changed(&s->reload))
 			reload_files(s);
-		control_serve(&s->control, p + 4, n_control);
-		terminal_carry(&s->terminal, p + 4 + n_control, n_terminal);
-		gate_serve(s->req->gate, p + 4 + n_control + n_terminal, n_gate);
+		ask_serve(&s->gate.ask, &p[4], now_ms());
+		control_serve(&s->control, p + 5, n_control);
+		terminal_carry(&s->terminal, p + 5 + n_control, n_terminal);
+		gate_serve(s->req->gate, p + 5 + n_control + n_terminal, n_gate);
+		if (s->reload_later && gate_is_ready(s->req->gate))
+			reload_files(s);
 		check_gate(s);
 		check_clock(s);
 	}
@@ -443,8 +468,10 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	control_init(&s.control, req->id, req->plan, req->socket);
 	s.control.started = exec_logged;
 	s.control.arg = &s;
-	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = gate_logged, .arg = &s};
+	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = gate_logged, .arg = &s, .now = now_ms};
 	supervise_gate_init(&s.gate);
+	s.terminal.key = ask_key;
+	s.terminal.key_arg = &s.gate.ask;
 	reload_init(&s.reload, req->policies ? req->policies->files : NULL, req->policies ? req->policies->n_files : 0);
 	s.control.push = req->policies ? reload : NULL;
 	s.watching = req->watch.memory || req->watch.processes || req->watch.disk;
@@ -462,6 +489,8 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	terminal_done(&s.terminal);
 	control_done(&s.control);
 	reload_done(&s.reload);
+	gate_finish(req->gate);
+	supervise_gate_done(&s.gate);
 	if (s.watching)
 		watch_done(&s.watch);
 	(void)close(s.signals);

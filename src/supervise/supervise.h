@@ -28,6 +28,8 @@ struct supervise_policies {
 	size_t n_files;
 	/* Loads the policy anew, from path or, where that is NULL, from where it came from, and puts it in force; or changes nothing. */
 	int (*load)(void *arg, const char *path, char digest[65], struct error *err);
+	/* One more host and port, for as long as the run lasts. */
+	int (*allow)(void *arg, const char *host, uint16_t port, struct error *err);
 	void *arg;
 };
 

@@ -1,6 +1,7 @@
 #include "supervise/supervise_gate.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -57,12 +58,54 @@ static void on_lost(void *arg, const char *role)
 	s->log(s->arg, &e);
 }
 
+/* "host:port", or "[address]:port". */
+static int allow(struct supervise_gate *s, const char *what, struct error *err)
+{
+	const char *colon = strrchr(what, ':');
+	bool bracket = what[0] == '[';
+	char host[256];
+
+	(void)snprintf(host, sizeof(host), "%.*s", (int)(colon - what) - 2 * bracket, what + bracket);
+	return s->req->policies->allow(s->req->policies->arg, host, (uint16_t)strtoul(colon + 1, NULL, 10), err);
+}
+
+static void on_answer(void *arg, uint64_t id, const char *what, bool yes)
+{
+	struct supervise_gate *s = arg;
+	struct event_field field = {.key = "target", .value = sv_of(what)};
+	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_NETWORK, .rule = "network.ask", .fields = &field, .n_fields = 1};
+	struct error err = {0};
+
+	if (yes && allow(s, what, &err) < 0)
+		yes = false;
+	e.verdict = yes ? "allow" : "deny";
+	e.message = yes ? "a person allowed it for this run" : err.kind ? err.text : "nobody allowed it";
+	s->log(s->arg, &e);
+	gate_answer(s->req->gate, id, yes);
+}
+
+static void on_ask(void *arg, uint64_t question, struct sv host, uint32_t port)
+{
+	struct supervise_gate *s = arg;
+	char what[300];
+
+	(void)snprintf(what, sizeof(what), memchr(host.p, ':', host.n) ? "[%.*s]:%u" : "%.*s:%u", (int)(host.n < 256 ? host.n : 255), host.p, port);
+	ask_add(&s->ask, question, sv_of(what), s->now());
+}
+
 void supervise_gate_init(struct supervise_gate *s)
 {
-	static const struct gate_events events = {on_ready, on_event, on_usage, on_lost};
+	static const struct gate_events events = {on_ready, on_event, on_usage, on_lost, on_ask};
+	bool carried = s->req->tty_in >= 0 && s->req->tty_out >= 0;
 
+	ask_init(&s->ask, carried ? s->req->tty_out : -1, on_answer, s);
 	if (s->req->gate)
 		gate_listen_events(s->req->gate, &events, s);
+}
+
+void supervise_gate_done(struct supervise_gate *s)
+{
+	ask_done(&s->ask);
 }
 
 int supervise_gate_listeners(struct supervise_gate *s, const struct wire_message *m, struct error *err)

@@ -5,6 +5,7 @@
 #define CORDON_SUPERVISE_SUPERVISE_GATE_H
 
 #include "model/event.h"
+#include "supervise/ask.h"
 #include "supervise/gate.h"
 #include "supervise/supervise.h"
 #include "wire/wire.h"
@@ -15,6 +16,8 @@ struct supervise_gate {
 	void (*log)(void *arg, const struct event *e);
 	void *arg;
 	bool lost;
+	struct ask ask;
+	uint64_t (*now)(void);
 };
 
 /* From now on the gate's events come here. Nothing where there is no gate. */
@@ -22,5 +25,7 @@ void supervise_gate_init(struct supervise_gate *s);
 
 /* PID 1 has made its listening sockets. -1: they cannot be given to the relay. */
 int supervise_gate_listeners(struct supervise_gate *s, const struct wire_message *m, struct error *err);
+
+void supervise_gate_done(struct supervise_gate *s);
 
 #endif

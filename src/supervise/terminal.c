@@ -137,6 +137,8 @@ static void read_ours(struct terminal *t)
 {
 	ssize_t n = read(t->in, t->up, sizeof(t->up));
 
+	while (n > 0 && t->key && t->key(t->key_arg, t->up[0]))
+		memmove(t->up, t->up + 1, (size_t)--n);
 	if (n > 0) {
 		t->n_up = (size_t)n;
 		suspend_if_asked(t, t->n_up);

@@ -20,6 +20,8 @@ struct terminal {
 	bool raw;
 	bool hung; /* nobody inside has it open just now */
 	bool in_ended;
+	bool (*key)(void *arg, char c); /* may take a key that was typed before it goes in; NULL: nobody wants it */
+	void *key_arg;
 	struct termios saved;
 	size_t n_up, at_up, n_down, at_down;
 	char up[4096], down[16384]; /* ours to theirs, theirs to ours */

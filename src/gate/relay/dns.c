@@ -57,13 +57,22 @@ static void tell_denied(struct relay *r, struct sv name)
 	relay_events_tell(r->events, &e);
 }
 
+/* Where a person may be asked, the name must lead somewhere: the connection is what they are asked about. */
+static bool may_be_asked(struct relay *r, struct sv name)
+{
+	struct net_verdict v;
+
+	net_rules_name(r->now->rules, name, 443, &v);
+	return v.ask;
+}
+
 static enum dns_code look_up(struct relay *r, const struct dns_question *q, struct address v[2], size_t *n)
 {
 	struct sv name = sv_n(q->name, q->n);
 
 	if (!relay_takes_new(r))
 		return DNS_SERVFAIL;
-	if (q->n == 0 || !net_rules_dns(r->now->rules, name)) {
+	if (q->n == 0 || !(net_rules_dns(r->now->rules, name) || may_be_asked(r, name))) {
 		if (q->n)
 			tell_denied(r, name);
 		return DNS_NXDOMAIN;

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "gate/inference/rpc.h"
+#include "gate/relay/ask.h"
 #include "gate/relay/inference.h"
 #include "gate/relay/placeholders.h"
 #include "gate/relay/session.h"
@@ -46,11 +47,13 @@ static int deny(struct http_exchange *x, const struct net_request *q, const stru
 	struct reason why;
 	char rule[512];
 	struct denial d;
+	bool asked;
 
 	net_rules_reason(rules, q, NULL, v, &why);
 	name_rule(rules, v, &why, rule);
 	tell_denied(x, rule, why.text);
-	denial_set(&d, 403, "policy_denied", why.hint, "%s", why.text);
+	asked = v->ask && relay_ask(x->relay, q->host, q->port);
+	denial_set(&d, 403, "policy_denied", asked ? "a person is being asked; try again in a minute" : why.hint, "%s", why.text);
 	d.domain = "network";
 	return http_exchange_refuse(x, &d);
 }

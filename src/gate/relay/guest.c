@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "gate/relay/ask.h"
 #include "gate/relay/socks.h"
 #include "http/h1.h"
 
@@ -106,6 +107,7 @@ static void forget(struct guest *g)
 	}
 	relay_call_cancel(&g->call);
 	relay_leaf_cancel(&g->leaf);
+	relay_ask_leave(g);
 	loop_timer_cancel(&g->timer);
 	leave(g);
 	h1_free(g->h1);

@@ -52,6 +52,8 @@ struct guest {
 	int upstream;	      /* dialled by egress; -1: not yet */
 	uint64_t upstream_id; /* of its call */
 	struct relay_leaf_wait leaf;
+	struct relay_question *question; /* a person is being asked (ask.h) */
+	struct guest *next_asking;
 };
 
 struct relay_guests *relay_guests_new(void); /* NULL: no memory */

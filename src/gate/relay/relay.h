@@ -38,6 +38,7 @@ struct placeholder_set; /* vault/placeholder_set.h */
 struct synthetic;	/* gate/relay/synthetic.h */
 struct relay_events;	/* gate/relay/events.h: verdicts to the supervisor, aggregated; and usage */
 struct relay_guests;	/* gate/relay/guest.h */
+struct relay_ask;	/* gate/relay/ask.h */
 struct relay_calls;	/* gate/relay/calls.h: tunnels asked of egress */
 struct relay_leaves;	/* gate/relay/leaves.h: leaf certificates, cached or minted by the vault */
 struct relay_tunnels;	/* gate/relay/tunnel.h */
@@ -62,6 +63,7 @@ struct relay {
 	struct synthetic *synthetic;	      /* NULL: there is neither DNS nor a transparent path */
 	struct relay_events *events;
 	struct relay_guests *guests;
+	struct relay_ask *ask;
 	struct relay_calls *calls;
 	struct relay_leaves *leaves;
 	struct relay_tunnels *tunnels;

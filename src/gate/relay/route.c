@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "gate/relay/ask.h"
 #include "gate/relay/events.h"
 #include "gate/relay/first.h"
 #include "gate/relay/http.h"
@@ -319,6 +320,8 @@ static void deny(struct guest *g, const struct net_verdict *v)
 {
 	struct reason reason;
 
+	if (v->ask && relay_ask_wait(g))
+		return;
 	if (g->door == DOOR_DIRECT) {
 		g->denied = true;
 		guest_phase(g, on_first);

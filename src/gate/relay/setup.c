@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "gate/relay/accept.h"
+#include "gate/relay/ask.h"
 #include "gate/relay/calls.h"
 #include "gate/relay/channel.h"
 #include "gate/relay/dns.h"
@@ -88,6 +89,8 @@ static bool on_control(void *user, struct wire_message *m)
 		return on_policy(r, m);
 	case GATE_QUIET:
 		return on_quiet(r, buf_view(&m->body));
+	case GATE_ANSWER:
+		return relay_ask_answered(r, buf_view(&m->body));
 	default:
 		return false;
 	}
@@ -173,11 +176,12 @@ static int make_parts(struct relay *r, const struct gate_relay_setup *setup, str
 		return error_sys(err, e, "placeholders");
 	r->events = relay_events_new(r->loop, r->control);
 	r->guests = relay_guests_new();
+	r->ask = relay_ask_new();
 	r->tunnels = relay_tunnels_new(r);
 	r->listeners = relay_listeners_new(r);
 	r->dns = relay_dns_new(r);
 	r->synthetic = synthetic_new();
-	if (!r->events || !r->guests || !r->tunnels || !r->listeners || !r->dns || !r->synthetic || http_open(r) < 0)
+	if (!r->events || !r->guests || !r->ask || !r->tunnels || !r->listeners || !r->dns || !r->synthetic || http_open(r) < 0)
 		return error_sys(err, ENOMEM, "relay");
 	return 0;
 }
@@ -247,6 +251,7 @@ void relay_teardown(struct relay *r)
 	if (r->loop)
 		http_done(r);
 	relay_guests_free(r->guests);
+	relay_ask_free(r->ask);
 	relay_tunnels_free(r->tunnels);
 	relay_dns_free(r->dns);
 	link_free(r->link);

@@ -1,0 +1,107 @@
+#include "supervise/ask.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/text.h"
+
+void ask_init(struct ask *a, int carried, void (*answer)(void *arg, uint64_t id, const char *what, bool yes), void *arg)
+{
+	*a = (struct ask){.tty = -1, .carried = carried, .answer = answer, .arg = arg};
+}
+
+void ask_done(struct ask *a)
+{
+	if (a->tty >= 0)
+		(void)close(a->tty);
+	a->tty = -1;
+}
+
+static int where_to(struct ask *a)
+{
+	if (a->carried >= 0)
+		return a->carried;
+	if (a->tty < 0 && !a->nobody)
+		a->tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	a->nobody = a->tty < 0;
+	return a->tty;
+}
+
+static void show(struct ask *a, uint64_t now)
+{
+	struct text_shown shown;
+	char line[1600];
+	int n = snprintf(line, sizeof(line), "\r\ncordon: the sandbox asks for %s, which no rule allows. Allow it for this run? [y/N, %d seconds] ",
+			 text_show(&shown, sv_of(a->waiting[0].what)), ASK_SECONDS);
+
+	(void)write_all(where_to(a), line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
+	a->until = now + ASK_SECONDS * 1000;
+}
+
+static void settle(struct ask *a, bool yes, uint64_t now)
+{
+	uint64_t id = a->waiting[0].id;
+	char what[sizeof(a->waiting[0].what)];
+	const char *said = yes ? "yes\r\n" : "no\r\n";
+
+	memcpy(what, a->waiting[0].what, sizeof(what));
+	memmove(a->waiting, a->waiting + 1, --a->n * sizeof(a->waiting[0]));
+	(void)write_all(where_to(a), said, strlen(said));
+	a->until = 0;
+	a->answer(a->arg, id, what, yes);
+	if (a->n)
+		show(a, now);
+}
+
+void ask_add(struct ask *a, uint64_t id, struct sv what, uint64_t now)
+{
+	char text[sizeof(a->waiting[0].what)];
+
+	a->now = now;
+	(void)snprintf(text, sizeof(text), "%.*s", (int)what.n, what.p);
+	if (a->n == ASK_MAX || where_to(a) < 0) {
+		a->answer(a->arg, id, text, false);
+		return;
+	}
+	a->waiting[a->n].id = id;
+	memcpy(a->waiting[a->n++].what, text, sizeof(text));
+	if (a->n == 1)
+		show(a, now);
+}
+
+bool ask_key(void *ask, char c)
+{
+	struct ask *a = ask;
+
+	if (a->n == 0)
+		return false;
+	settle(a, c == 'y' || c == 'Y', a->now);
+	return true;
+}
+
+struct pollfd ask_poll(const struct ask *a)
+{
+	return (struct pollfd){.fd = a->n && a->carried < 0 ? a->tty : -1, .events = POLLIN};
+}
+
+uint64_t ask_until(const struct ask *a)
+{
+	return a->n ? a->until : 0;
+}
+
+void ask_serve(struct ask *a, const struct pollfd *p, uint64_t now)
+{
+	char line[64];
+	ssize_t n;
+
+	a->now = now;
+	if (a->n && p->fd >= 0 && p->revents) {
+		n = read(p->fd, line, sizeof(line));
+		settle(a, n > 0 && (line[0] == 'y' || line[0] == 'Y'), now);
+	}
+	if (a->n && a->until && now >= a->until)
+		settle(a, false, now);
+}

@@ -1,0 +1,48 @@
+/*
+ * ask: questions of the gateway to the person at the terminal (network.ask). One at a time, ASK_SECONDS for each, and no is the answer of whoever says nothing.
+ *
+ * Where the sandbox has the terminal, the person's next key is the answer and does not go in; else /dev/tty is asked. Where there is no terminal nobody is asked, and the answer is no at once. What is shown is
+ * escaped: a name cannot write on the terminal.
+ */
+#ifndef CORDON_SUPERVISE_ASK_H
+#define CORDON_SUPERVISE_ASK_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/sv.h"
+
+enum { ASK_SECONDS = 30, ASK_MAX = 16 };
+
+struct ask {
+	int tty;      /* /dev/tty, opened by us; -1: not (yet) */
+	int carried;  /* the terminal that the sandbox has, and we write to; -1: none */
+	bool nobody;  /* no terminal can be had */
+	struct {
+		uint64_t id;
+		char what[300];
+	} waiting[ASK_MAX]; /* the first one is shown */
+	size_t n;
+	uint64_t until; /* ms: of the one that is shown */
+	uint64_t now;	/* as we were told last */
+	void (*answer)(void *arg, uint64_t id, const char *what, bool yes);
+	void *arg;
+};
+
+void ask_init(struct ask *a, int carried, void (*answer)(void *arg, uint64_t id, const char *what, bool yes), void *arg);
+void ask_done(struct ask *a);
+
+/* what: "host:port". Too many at once: no. */
+void ask_add(struct ask *a, uint64_t id, struct sv what, uint64_t now);
+
+/* A key that was typed on the carried terminal. True: it was an answer. */
+bool ask_key(void *ask, char c);
+
+/* One entry for poll(); the next deadline (0: none); and what to do about both. */
+struct pollfd ask_poll(const struct ask *a);
+uint64_t ask_until(const struct ask *a);
+void ask_serve(struct ask *a, const struct pollfd *p, uint64_t now);
+
+#endif

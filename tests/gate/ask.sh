@@ -1,0 +1,68 @@
+#!/bin/bash
+# network.ask: a person at the terminal may allow a host for the run; whoever says nothing says no.
+. "$(dirname "$0")/../gate_lib.sh"
+
+cat >"$tmp/ask.yaml" <<'Y'
+version: 1
+extends: [default]
+network:
+  mode: allowlist
+  ask: true
+  allow:
+    - host: tunnel.test
+  deny: [{host: never.test}]
+Y
+start_upstream tunnel.test other.test never.test || finish
+
+# at_terminal KEYS CMD...: runs it in the sandbox on a terminal of its own and types KEYS when the question comes; prints what the terminal showed.
+at_terminal()
+{
+	python3 - "$@" <<'PY'
+import os, pty, select, sys, time
+keys, argv = sys.argv[1], sys.argv[2:]
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(argv[0], argv)
+seen, asked, end = b"", 0, time.time() + 60
+while time.time() < end:
+    ready, _, _ = select.select([fd], [], [], 1)
+    if not ready:
+        continue
+    try:
+        data = os.read(fd, 4096)
+    except OSError:
+        break
+    if not data:
+        break
+    seen += data
+    if seen.count(b"[y/N") > asked and asked < len(keys):
+        os.write(fd, keys[asked].encode())
+        asked += 1
+os.waitpid(pid, 0)
+sys.stdout.write(seen.decode(errors="replace"))
+PY
+}
+
+asking() { at_terminal "$1" "$CORDON" run -p "$tmp/ask.yaml" --workdir "$work" -- "${@:2}"; }
+
+out=$(asking y curl -sS -m 20 https://other.test/yes)
+like "a person is asked about a host that no rule allows" "$out" 'asks for other\.test:443'
+like "yes lets the connection go on that waited for it" "$out" 'hello from other\.test/yes'
+before=$(arrived)
+out=$(asking n curl -sS -m 20 https://other.test/no)
+like "no refuses it" "$out" '403|CONNECT tunnel failed'
+is "no: nothing reached the upstream" "$(arrived)" "$before"
+out=$(asking y sh -c 'curl -sS -m 20 https://other.test/one; curl -sS -m 20 https://other.test/two')
+is "a yes holds for the run" "$(grep -o 'hello from other.test/[a-z]*' <<<"$out" | tr '\n' ' ')" "hello from other.test/one hello from other.test/two "
+out=$(asking nn sh -c 'curl -sS -m 20 https://other.test/; curl -sS -m 20 https://other.test/')
+is "a no is not asked again" "$(grep -c 'asks for' <<<"$out")" "1"
+out=$(asking y curl -sS -m 20 https://never.test/)
+is "what is denied is not asked about" "$(grep -c 'asks for' <<<"$out")" "0"
+out=$(asking y curl -sS -m 20 --noproxy '*' https://other.test/direct)
+like "a program that knows no proxy waits too" "$out" 'hello from other\.test/direct'
+before=$(arrived)
+"$CORDON" run -p "$tmp/ask.yaml" --workdir "$work" -- curl -sS -m 10 https://other.test/ </dev/null >"$tmp/out" 2>&1
+is "without a terminal the answer is no" "$(arrived)" "$before"
+log=$(find "$tmp/state" -name audit.jsonl -printf '%T@ %p\n' | sort -n | head -1 | cut -d' ' -f2)
+like "the answer is in the log" "$(cat "$log")" 'network\.ask'
+finish
