@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,11 +124,28 @@ static int build_environment(struct run *r, char ***ret)
 	return *ret ? 0 : error_set(r->err, ERROR_SYSTEM, "out of memory");
 }
 
+enum { RUN_POLICIES = 64 };
+
+/* The files that this run's policy came from, by their real names. */
+static void own_policies(struct run *r, const char *ret[RUN_POLICIES + 1])
+{
+	const struct policy *p = r->req->policy->policy;
+	char real[PATH_MAX];
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 1; i < p->n_files && n < RUN_POLICIES; i++)
+		if (realpath(p->files[i], real) && (ret[n] = arena_str(r->arena, sv_of(real))))
+			n++;
+	ret[n] = NULL;
+}
+
 static int make_plan(struct run *r, const char *state_dir)
 {
 	const struct launch_request *q = r->req;
 	struct plan_request p = {.policy = q->policy->policy, .argv = q->argv, .workdir = q->workdir, .home = q->policy->folders.home,
 				 .state_dir = state_dir, .cache_dir = q->policy->folders.cache};
+	const char *own[RUN_POLICIES + 1];
 	struct gate_inside inside;
 	struct plan_gate gate;
 	char **env = NULL;
@@ -135,6 +153,8 @@ static int make_plan(struct run *r, const char *state_dir)
 	if (build_environment(r, &env) < 0)
 		return -1;
 	p.env = env;
+	own_policies(r, own);
+	p.protect = own;
 	if (r->gate) {
 		gate_inside(r->gate, &inside);
 		gate = (struct plan_gate){.bundle = inside.bundle, .java = inside.java};

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "plan/plan_base.h"
@@ -134,6 +135,38 @@ static int add_guards(struct draft *d, const char *key, const struct pol_list *l
 		g->yields = list == &d->policy->fs.read;
 		if (glob_init(&g->glob, sv_of(list->v[i].s)) < 0)
 			return error_set(d->err, ERROR_INPUT, "%s: not a path pattern", g->rule);
+		d->plan->n_guards++;
+	}
+	return 0;
+}
+
+/* A pattern for this path alone. */
+static int literal(struct buf *out, const char *path)
+{
+	for (; *path; path++) {
+		if (strchr("*?[\\", *path))
+			(void)buf_char(out, '\\');
+		(void)buf_char(out, *path);
+	}
+	return buf_failed(out);
+}
+
+/* A policy file that is saved is loaded anew while the run goes on (and by the next run): whoever may write it writes the rules. */
+static int add_own_policies(struct draft *d, const char *const *paths)
+{
+	struct plan_guard *g;
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 2 * 4096);
+	for (; paths && *paths; paths++) {
+		buf_clear(&b);
+		g = draft_guard(d);
+		if (!g || literal(&b, *paths) < 0)
+			return error_set(d->err, ERROR_SYSTEM, "out of memory");
+		g->rule = arena_printf(d->plan->arena, "%s (the run's own policy)", *paths);
+		g->host_only = true;
+		if (glob_init(&g->glob, buf_view(&b)) < 0)
+			return error_set(d->err, ERROR_INPUT, "%s: a policy file cannot be protected under this name; move it out of the folders that the run may write", *paths);
 		d->plan->n_guards++;
 	}
 	return 0;
@@ -319,7 +352,7 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 	draft_sort(d);
 	if (add_guards(d, "filesystem.deny", &fs->deny, true, false) < 0 ||
 	    add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0 ||
-	    add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
+	    add_own_policies(d, req->protect) < 0 || add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
 		return -1;
 	if (add_masks_stably(d) < 0 || add_base_masks(d) < 0 || plan_exec_add(d) < 0)
 		return -1;

@@ -30,6 +30,7 @@ struct plan_request {
 	const char *workdir;	 /* absolute, canonical; NULL: none */
 	const char *home;	 /* the user's home on the host, hidden; inside an empty folder of the same name */
 	const char *state_dir;	 /* of this run */
+	const char *const *protect; /* absolute and canonical: the run's own policy files, which it must not change where it may write; NULL-terminated, or NULL */
 	const struct plan_gate *gate; /* NULL: no gateway runs, nothing outside can be reached */
 	const char *cache_dir;	 /* $XDG_CACHE_HOME/cordon; NULL: every folder is read */
 };

@@ -179,6 +179,10 @@ int role_confine(const struct role_needs *needs)
 	forget_environment();
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
+	/* where root started us */
+	r = sys_drop_caps(0, false);
+	if (r < 0)
+		return r;
 	r = set_limits(needs);
 	if (r < 0)
 		return r;

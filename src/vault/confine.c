@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "sys/bpf.h"
+#include "sys/process.h"
 #include "sys/role.h"
 #include "sys/seccomp.h"
 
@@ -92,6 +93,10 @@ int vault_confine(void)
 	environ = NULL;
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
+	/* where root started us */
+	r = sys_drop_caps(0, false);
+	if (r < 0)
+		return r;
 	r = set_limits();
 	if (r < 0)
 		return r;
