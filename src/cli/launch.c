@@ -26,6 +26,7 @@
 #include "plan/plan_build.h"
 #include "policy/policy_codec.h"
 #include "sandbox/native/native.h"
+#include "sandbox/native/skeleton.h"
 #include "supervise/copy.h"
 #include "supervise/gate.h"
 #include "supervise/state.h"
@@ -51,6 +52,7 @@ struct run {
 	struct native_request native;
 	struct supervise_result result;
 	struct native sandbox;
+	int skeleton; /* keeps it from being removed; negative: there was none */
 	struct report_place report;
 	bool on_disk; /* the copy of the work folder is kept below the state folder */
 	bool must_copy; /* ... because the folder itself cannot be shown at all */
@@ -468,6 +470,7 @@ static int prepare(struct run *r)
 	if (state_root(&r->root, r->err) < 0 || start_gate(r) < 0 || make_plan(r, r->root) < 0)
 		return -1;
 	r->facts.plan = r->plan;
+	r->skeleton = skeleton_find(r->req->policy->folders.cache, r->plan);
 	state_id(r->state.id);
 	if (make_cgroup(r) < 0)
 		return -1;
@@ -506,6 +509,10 @@ static void clean_up(struct run *r, bool failed_early)
 	gate_free(r->gate);
 	launch_reload_done(&r->reload);
 	learn_free(r->learn);
+	if (r->skeleton >= 0)
+		skeleton_release(r->skeleton, r->plan, r->result.failed.kind == ERROR_SYSTEM);
+	else if (!failed_early)
+		(void)skeleton_make(r->req->policy->folders.cache, r->plan);
 	if (failed_early && r->cgroup)
 		(void)cgroup_remove(r->cgroup);
 	cgroup_free(r->cgroup);
@@ -540,7 +547,7 @@ static void name_policy(struct run *r)
 int launch(const struct launch_request *req, struct error *err)
 {
 	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
-			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .report = {.dir = -1}, .err = err};
+			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .skeleton = -1, .report = {.dir = -1}, .err = err};
 	int result;
 
 	if (!r.arena)

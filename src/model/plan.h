@@ -91,6 +91,7 @@ struct plan {
 	struct plan_listener *listeners; /* none: there is no gateway */
 	size_t n_listeners;
 
+	const char *skeleton; /* a root with all places made, on the host; NULL: none */
 	const char *state_dir; /* the run's own folder on the host: upper and work folders are below it */
 };
 

@@ -29,6 +29,7 @@ enum what {
 	CHMOD,
 	CHMODAT,
 	PRCTL,
+	FCNTL,
 	OWN,
 	N_WHAT
 };
@@ -313,6 +314,15 @@ static void block_prctl(struct program *p)
 	ret_allow(p);
 }
 
+/* Not leases (F_SETLEASE, F_SETDELEG), which let a file's owner stall whoever else opens it: the host, or another sandbox. */
+static void block_fcntl(struct program *p)
+{
+	load_arg(p, 1);
+	deny_if(p, 1024);
+	deny_if(p, 1040);
+	ret_allow(p);
+}
+
 /* Only about the calling process (0): another's limits, PID 1's among them, are not the workload's to set. */
 static void block_own(struct program *p)
 {
@@ -337,7 +347,7 @@ static void (*const blocks[N_WHAT])(struct program *p) = {
 	[SOCKOPT] = block_sockopt,    [IOCTL] = block_ioctl,	[PERSONALITY] = block_personality, [MEMFD] = block_memfd,
 	[SHARED] = block_shared,      [AFFINITY] = block_affinity, [OPEN] = block_open,	 [OPENAT] = block_openat,
 	[SECCOMP] = block_seccomp,    [CHMOD] = block_chmod,	[CHMODAT] = block_chmodat,
-	[PRCTL] = block_prctl,	      [OWN] = block_own,
+	[PRCTL] = block_prctl,	      [FCNTL] = block_fcntl,	[OWN] = block_own,
 };
 
 static int by_number(const void *a, const void *b)

@@ -125,6 +125,9 @@ static int map_trees(struct trees *t, const struct plan *p, uint32_t uid, struct
 {
 	size_t i;
 
+	/* in our cache, where the sandbox's user cannot go */
+	if (p->skeleton && add_tree(t, sys_tree_clone(AT_FDCWD, p->skeleton, MOUNT_NO_DEV), p->skeleton, err) < 0)
+		return -1;
 	for (i = 0; i < p->n_ops; i++)
 		if (p->ops[i].host && map_tree(t, &p->ops[i], uid, err) < 0)
 			return -1;

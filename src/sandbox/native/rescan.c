@@ -80,6 +80,8 @@ void rescan_start(struct rescan *r, const struct guard *g)
 {
 	if (rescan_wait(r) != 0)
 		return;
+	if (!root_has_masks())
+		_exit(1); /* somebody deleted the skeleton that the root is: nothing can be covered any more */
 	r->began_ms = now_ms();
 	r->child = fork();
 	if (r->child == 0) {

@@ -22,7 +22,7 @@ struct rescan {
 void rescan_init(struct rescan *r, const struct guard *g);
 /* For poll(): milliseconds until rescan_start() should be called; -1: no need. */
 int rescan_wait(const struct rescan *r);
-/* Looks, where it is time. */
+/* Looks, where it is time. Ends the process where the masks were taken away. */
 void rescan_start(struct rescan *r, const struct guard *g);
 /* A child of PID 1 has ended. */
 void rescan_reaped(struct rescan *r, pid_t pid);

@@ -17,12 +17,12 @@
 #include "sys/process.h"
 
 /*
- * Theory of operation. The new root is a small tmpfs. Every system call here is paid by every start, and an unmount costs more than all of them (the kernel waits
- * for other CPUs), so:
- *  1. all places are made while the tmpfs holds nothing else: names are looked up plainly, because nobody but us can have made anything there;
- *  2. the base system is attached, and one recursive call makes all of it, and the tmpfs, read-only;
+ * Theory of operation. The new root is a skeleton that an earlier run left (skeleton.h), or a small tmpfs. Every system call here is paid by every start, and an unmount costs more than
+ * all of them (the kernel waits for other CPUs), so:
+ *  1. where there is no skeleton, all places are made while the tmpfs holds nothing else: names are looked up plainly, because nobody but us can have made anything there;
+ *  2. the base system is attached, and one recursive call makes all of it, and what it stands on, read-only;
  *  3. the scratch file system and the layers of a copy-on-write folder are mounted where /proc will be: the fresh /proc then covers them for good, and nothing
- *     need be unmounted. What step 1 made below a scratch place is covered by it and made again;
+ *     need be unmounted;
  *  4. the rest follows in the plan's order. Folders of the host may hold anything, so from here on places inside them are looked up without leaving the root.
  */
 #define MASKS	".masks"
@@ -37,15 +37,16 @@ struct builder {
 	const struct root_trees *trees;
 	struct root_result *result;
 	struct error *err;
+	const char *skeleton; /* the plan's, unless it cannot be used */
 	int root;    /* the new root, our current folder */
 	size_t tree; /* next of trees */
 };
 
-static int fail(struct builder *b, int code, const struct plan_op *op, const char *what)
+static int fail(struct error *err, int code, const struct plan_op *op, const char *what)
 {
 	struct text_shown t;
 
-	return error_sys(b->err, code, "sandbox root: %s %s", what, text_show(&t, sv_of(op->target)));
+	return error_sys(err, code, "sandbox root: %s %s", what, text_show(&t, sv_of(op->target)));
 }
 
 /* The target's name from the new root, where we stand. */
@@ -101,8 +102,39 @@ static int make_file(const char *path, mode_t mode, const char *content, size_t 
 	return r;
 }
 
+static bool is_inside(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && path[n] == '/';
+}
+
+/* What the host shows below a scratch place gets its place there, in step 4. */
+static bool is_in_scratch(const struct plan *p, const struct plan_op *op)
+{
+	const char **place;
+
+	for (place = p->own_places; op->host && *place; place++)
+		if (is_inside(op->target, *place))
+			return true;
+	return false;
+}
+
+bool root_has_place(const struct plan *p, const struct plan_op *op)
+{
+	switch (op->kind) {
+	case PLAN_PROTECT:
+	case PLAN_MASK:
+	case PLAN_EXEC:
+	case PLAN_SHOW:
+		return false;
+	default:
+		return !is_in_scratch(p, op);
+	}
+}
+
 /* Step 1 for one op. */
-static int make_place(struct builder *b, const struct plan_op *op)
+static int make_place(const struct plan_op *op, struct error *err)
 {
 	int r = 0;
 
@@ -126,32 +158,46 @@ static int make_place(struct builder *b, const struct plan_op *op)
 	default:
 		break;
 	}
-	return r < 0 ? fail(b, r, op, "make") : 0;
+	return r < 0 ? fail(err, r, op, "make") : 0;
 }
 
 /* Links come last of step 1: a place is never made through one. */
-static int make_link(struct builder *b, const struct plan_op *op)
+static int make_link(const struct plan_op *op, struct error *err)
 {
 	if (symlink(op->source, at(op)) == 0 || errno == EEXIST)
 		return 0;
 	make_parents(at(op));
-	return symlink(op->source, at(op)) < 0 && errno != EEXIST ? fail(b, errno, op, "link") : 0;
+	return symlink(op->source, at(op)) < 0 && errno != EEXIST ? fail(err, errno, op, "link") : 0;
+}
+
+int root_make_places(const struct plan *p, struct error *err)
+{
+	size_t i;
+
+	if (mkdir(MASKS, 0755) < 0 || mkdir(MASKS "/folder", 0) < 0 || make_empty(MASKS "/file", 0) < 0)
+		return error_sys(err, errno, "sandbox root: masks");
+	for (i = 0; i < p->n_ops; i++)
+		if (root_has_place(p, &p->ops[i]) && make_place(&p->ops[i], err) < 0)
+			return -1;
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].kind == PLAN_LINK && make_link(&p->ops[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* A skeleton may have been damaged, and a mask that is none would show what it covers. */
+static int check_masks(struct builder *b)
+{
+	struct stat file, folder;
+
+	if (lstat(MASKS "/file", &file) < 0 || lstat(MASKS "/folder", &folder) < 0 || file.st_mode != S_IFREG || folder.st_mode != S_IFDIR)
+		return error_set(b->err, ERROR_SYSTEM, "sandbox root: %s was damaged; try again", b->skeleton);
+	return 0;
 }
 
 static int make_places(struct builder *b)
 {
-	const struct plan *p = b->plan;
-	size_t i;
-
-	if (mkdir(MASKS, 0755) < 0 || mkdir(MASKS "/folder", 0) < 0 || make_empty(MASKS "/file", 0) < 0)
-		return error_sys(b->err, errno, "sandbox root: masks");
-	for (i = 0; i < p->n_ops; i++)
-		if (make_place(b, &p->ops[i]) < 0)
-			return -1;
-	for (i = 0; i < p->n_ops; i++)
-		if (p->ops[i].kind == PLAN_LINK && make_link(b, &p->ops[i]) < 0)
-			return -1;
-	return 0;
+	return b->skeleton ? check_masks(b) : root_make_places(b->plan, b->err);
 }
 
 static int attach_plainly(int tree, const char *path)
@@ -178,7 +224,7 @@ static int attach_base(struct builder *b)
 			continue;
 		r = sys_bind(p->ops[i].source, at(&p->ops[i]), true);
 		if (r < 0)
-			return fail(b, r, &p->ops[i], "show");
+			return fail(b->err, r, &p->ops[i], "show");
 	}
 	r = sys_mount_flags(".", flags, true);
 	return r < 0 ? error_sys(b->err, r, "sandbox root: make it read-only") : 0;
@@ -248,12 +294,12 @@ static int attach_safely(struct builder *b, int tree, const struct plan_op *op)
 	int r;
 
 	if (tree < 0)
-		return fail(b, tree, op, "show");
+		return fail(b->err, tree, op, "show");
 	place = find_place(b, op);
 	if (place < 0)
-		return fail(b, place, op, "find");
+		return fail(b->err, place, op, "find");
 	r = sys_tree_attach(mine, place, "");
-	return r < 0 ? fail(b, r, op, "mount") : 0;
+	return r < 0 ? fail(b->err, r, op, "mount") : 0;
 }
 
 static int op_none(struct builder *b, const struct plan_op *op)
@@ -272,7 +318,7 @@ static int op_device(struct builder *b, const struct plan_op *op)
 {
 	int r = sys_bind(op->source, at(op), false);
 
-	return r < 0 ? fail(b, r, op, "device") : 0;
+	return r < 0 ? fail(b->err, r, op, "device") : 0;
 }
 
 /* One of the scratch places: a folder of the scratch file system, shown at target. */
@@ -282,7 +328,7 @@ static int op_tmpfs(struct builder *b, const struct plan_op *op)
 
 	(void)snprintf(inner, sizeof(inner), SCRATCH "/%s", op->source);
 	if (mkdir(inner, op->mode) < 0 || chmod(inner, op->mode) < 0)
-		return fail(b, errno, op, "scratch");
+		return fail(b->err, errno, op, "scratch");
 	/* one may lie below another: a home in /tmp */
 	return attach_safely(b, op->flags & MOUNT_NO_EXEC ? sys_tree_clone(AT_FDCWD, inner, op->flags | MOUNT_NO_DEV) : sys_tree_clone_plain(AT_FDCWD, inner), op);
 }
@@ -290,7 +336,7 @@ static int op_tmpfs(struct builder *b, const struct plan_op *op)
 static int op_pts(struct builder *b, const struct plan_op *op)
 {
 	if (mount("devpts", at(op), "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0600,max=64") < 0)
-		return fail(b, errno, op, "mount");
+		return fail(b->err, errno, op, "mount");
 	return 0;
 }
 
@@ -308,14 +354,14 @@ static int op_overlay(struct builder *b, const struct plan_op *op)
 	else if (r == 0)
 		r = mkdir(UPPER, 0755) < 0 || mkdir(WORK, 0700) < 0 ? -errno : 0;
 	if (r < 0)
-		return fail(b, r, op, "copy");
+		return fail(b->err, r, op, "copy");
 	place = find_place(b, op);
 	if (place < 0)
-		return fail(b, place, op, "find");
+		return fail(b->err, place, op, "find");
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
 	/* names from the new root, which need no quoting */
 	if (mount("overlay", path, "overlay", flags, "lowerdir=" LOWER ",upperdir=" UPPER ",workdir=" WORK ",userxattr") < 0) {
-		(void)fail(b, errno, op, "copy-on-write view of");
+		(void)fail(b->err, errno, op, "copy-on-write view of");
 		b->err->kind = ERROR_MISSING;
 		b->err->code = ENODEV;
 		return -1;
@@ -357,12 +403,12 @@ static int op_over(struct builder *b, const struct plan_op *op)
 	if (place == -ENOENT)
 		return 0;
 	if (place < 0)
-		return fail(b, place, op, "find");
+		return fail(b->err, place, op, "find");
 	/* A symbolic link cannot be mounted over. It names another path, which is judged by its own name. */
 	if (fstat(place, &st) == 0 && S_ISLNK(st.st_mode))
 		return 0;
 	r = lay_over(place, op->kind == PLAN_MASK, op->flags);
-	return r < 0 ? fail(b, r, op, op->kind == PLAN_MASK ? "hide" : "protect") : 0;
+	return r < 0 ? fail(b->err, r, op, op->kind == PLAN_MASK ? "hide" : "protect") : 0;
 }
 
 /* What the sandbox has itself takes the place of what the host's folder has there. */
@@ -382,7 +428,7 @@ static int op_exec(struct builder *b, const struct plan_op *op)
 		return 0;
 	tree = place < 0 ? place : sys_tree_clone(place, "", (op->flags & ~MOUNT_NO_EXEC) | MOUNT_EXEC);
 	r = tree < 0 ? tree : sys_tree_attach(tree, place, "");
-	return r < 0 ? fail(b, r, op, "make executable") : 0;
+	return r < 0 ? fail(b->err, r, op, "make executable") : 0;
 }
 
 static bool in_proc(const struct plan_op *op)
@@ -431,7 +477,7 @@ static int mount_proc(struct builder *b)
 			continue;
 		r = sys_bind(op->folder ? MASKS "/folder" : MASKS "/file", at(op), false);
 		if (r < 0 && r != -ENOENT)
-			return fail(b, r, op, "hide");
+			return fail(b->err, r, op, "hide");
 	}
 	return 0;
 }
@@ -446,22 +492,45 @@ static bool hides(const struct plan *p, const char *spot)
 	return strncmp(p->state_dir, spot, n) == 0 && p->state_dir[n] == '/';
 }
 
-/* A file system to build on, over some folder that the machine has and that nothing is shown from. */
-static int mount_base(struct builder *b)
+/* Puts a file system to build on over a folder. */
+static int lay_base(struct builder *b, const char *spot)
+{
+	if (!b->skeleton)
+		return mount("cordon", spot, "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,nr_inodes=8192,mode=0755") < 0 ? -errno : 0;
+	/* the first of the trees; or our own user's, who may reach it by its name */
+	return b->trees->n ? sys_tree_attach(b->trees->fds[0], AT_FDCWD, spot) : sys_bind(b->skeleton, spot, false);
+}
+
+/* Over some folder that the machine has and that nothing is shown from. */
+static int find_spot(struct builder *b)
 {
 	static const char *const spots[] = {"/sys", "/mnt", "/srv", "/media", "/opt", "/boot", "/var", "/tmp", "/home", NULL};
 	size_t i;
+	int r = -ENOENT;
 
-	errno = ENOENT;
 	for (i = 0; spots[i]; i++) {
-		if (hides(b->plan, spots[i]) ||
-		    mount("cordon", spots[i], "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,nr_inodes=8192,mode=0755") < 0)
+		if (hides(b->plan, spots[i]))
 			continue;
-		b->root = open(spots[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (b->root >= 0 && fchdir(b->root) == 0)
-			return 0;
+		r = lay_base(b, spots[i]);
+		if (r == 0) {
+			b->root = open(spots[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+			return b->root < 0 || fchdir(b->root) < 0 ? -errno : 0;
+		}
 	}
-	return error_sys(b->err, errno, "sandbox root: mount a tmpfs");
+	return r;
+}
+
+static int mount_base(struct builder *b)
+{
+	int r = find_spot(b);
+
+	if (r < 0 && b->skeleton) {
+		b->skeleton = NULL;
+		r = find_spot(b);
+	}
+	if (b->plan->skeleton && b->trees->n)
+		(void)close(b->trees->fds[b->tree++]);
+	return r < 0 ? error_sys(b->err, r, "sandbox root: something to build on") : 0;
 }
 
 /* The new root becomes the root; the host's tree goes with the old one. */
@@ -478,7 +547,7 @@ static int enter(struct builder *b)
 
 int root_build(const struct plan *p, const struct root_trees *trees, struct root_result *ret, struct error *err)
 {
-	struct builder b = {.plan = p, .trees = trees, .result = ret, .err = err, .root = -1};
+	struct builder b = {.plan = p, .trees = trees, .result = ret, .err = err, .skeleton = p->skeleton, .root = -1};
 	static int (*const stages[])(struct builder *) = {mount_base, make_places, attach_base, mount_scratch,
 							  do_steps,   mount_proc,  enter};
 	size_t i;
@@ -492,17 +561,27 @@ int root_build(const struct plan *p, const struct root_trees *trees, struct root
 	return r;
 }
 
-/* A mask lies on the file system of the masks; a protection is a read-only mount. */
+bool root_has_masks(void)
+{
+	return access("/" MASKS "/file", F_OK) == 0 && access("/" MASKS "/folder", F_OK) == 0;
+}
+
+static bool is_same(const struct stat *st, const char *path)
+{
+	struct stat other;
+
+	return stat(path, &other) == 0 && st->st_dev == other.st_dev && st->st_ino == other.st_ino;
+}
+
+/* A mask is a copy of one of two; a protection is a read-only mount. */
 bool root_is_covered(const char *path, bool hidden)
 {
-	struct stat st, mask;
 	struct statvfs v;
+	struct stat st;
 
-	if (stat("/.masks/file", &mask) < 0)
-		return false;
 	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
 		return true;
-	if (st.st_dev == mask.st_dev)
+	if (is_same(&st, S_ISDIR(st.st_mode) ? "/" MASKS "/folder" : "/" MASKS "/file"))
 		return true;
 	return !hidden && statvfs(path, &v) == 0 && (v.f_flag & ST_RDONLY);
 }

@@ -14,7 +14,7 @@
 #include "model/plan.h"
 
 struct root_trees {
-	int *fds; /* id-mapped copies for ops with `host`, in their order; -1: plain */
+	int *fds; /* a copy of the skeleton, where there is one, and id-mapped copies for ops with `host`, in their order */
 	size_t n;
 };
 
@@ -23,8 +23,16 @@ struct root_result {
 	int outer_proc; /* where this machine lets nobody mount a /proc here, there is none inside, and this is the one around us (O_PATH); else -1 */
 };
 
+/* Does op need a place in the root that is made before anything is mounted? */
+bool root_has_place(const struct plan *p, const struct plan_op *op);
+/* Makes all such places in the current folder, which is empty. */
+int root_make_places(const struct plan *p, struct error *err);
+
 /* ERROR_MISSING with code ENODEV where overlayfs cannot be used for the copy-on-write work folder in this way. */
 int root_build(const struct plan *p, const struct root_trees *trees, struct root_result *ret, struct error *err);
+
+/* Are there masks to lay? They may be gone with a skeleton that somebody deleted. */
+bool root_has_masks(void);
 
 /* Lays a mask over, or makes read-only, what stands at path now (the root has been entered). For names that the host made meanwhile. */
 int root_mask_again(const char *path, bool hidden);

@@ -1,0 +1,212 @@
+#include "sandbox/native/skeleton.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/sha256.h"
+#include "sandbox/native/root.h"
+
+/* Goes up when root_make_places() makes something else of the same plan. */
+#define FORMAT "1"
+
+/* All that the places depend on. -ENOTSUP: they are for one run alone. */
+static int digest_places(const struct plan *p, char out[SHA256_HEX])
+{
+	unsigned char digest[SHA256_SIZE];
+	struct sha256 s;
+	const struct plan_op *op;
+	char head[3];
+	size_t i;
+
+	sha256_init(&s);
+	sha256_add(&s, FORMAT, sizeof(FORMAT));
+	for (i = 0; i < p->n_ops; i++) {
+		op = &p->ops[i];
+		if (!root_has_place(p, op))
+			continue;
+		if (op->kind == PLAN_FILE && op->size)
+			return -ENOTSUP;
+		head[0] = (char)op->kind;
+		head[1] = (char)op->folder;
+		head[2] = (char)(op->kind == PLAN_LINK || op->kind == PLAN_FILE);
+		sha256_add(&s, head, sizeof(head));
+		sha256_add(&s, &op->mode, sizeof(op->mode));
+		sha256_add(&s, op->target, strlen(op->target) + 1);
+		if (head[2])
+			sha256_add(&s, op->source, strlen(op->source) + 1);
+	}
+	sha256_done(&s, digest);
+	sha256_hex(digest, out);
+	return 0;
+}
+
+/* A folder of ours that nobody else can enter. */
+static int open_own(int at, const char *path)
+{
+	AUTO_FD fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return st.st_uid != geteuid() || (st.st_mode & 0777) != 0700 ? -EPERM : fd_take(&fd);
+}
+
+static int open_roots(const char *cache, char path[PATH_MAX])
+{
+	if (snprintf(path, PATH_MAX, "%s/roots", cache) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return open_own(AT_FDCWD, path);
+}
+
+int skeleton_find(const char *cache, struct plan *plan)
+{
+	char path[PATH_MAX], name[SHA256_HEX];
+	AUTO_FD roots = -1;
+	AUTO_FD fd = -1;
+	int r = digest_places(plan, name);
+
+	roots = r < 0 ? r : open_roots(cache, path);
+	if (roots < 0)
+		return roots;
+	fd = open_own(roots, name);
+	if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0)
+		return fd < 0 ? fd : -errno;
+	plan->skeleton = arena_printf(plan->arena, "%s/%s/root", path, name);
+	return plan->skeleton ? fd_take(&fd) : -ENOMEM;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	(void)remove(path);
+	return 0;
+}
+
+static void remove_tree(const char *path)
+{
+	(void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+struct found {
+	char name[SHA256_HEX];
+	time_t made;
+};
+
+static int oldest_first(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	return (x->made > y->made) - (x->made < y->made);
+}
+
+/* What nobody uses may go; so may what was left half made. */
+static void remove_unused(const char *path)
+{
+	AUTO_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		remove_tree(path);
+}
+
+void skeleton_release(int fd, const struct plan *plan, bool damaged)
+{
+	char path[PATH_MAX];
+
+	(void)close(fd);
+	if (!damaged || (size_t)snprintf(path, sizeof(path), "%s", plan->skeleton) >= sizeof(path))
+		return;
+	*strrchr(path, '/') = '\0';
+	remove_unused(path);
+}
+
+static void sweep(int dir, const char *path)
+{
+	struct found v[4 * SKELETON_KEEP];
+	int copy = fcntl(dir, F_DUPFD_CLOEXEC, 3);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+	struct stat st;
+	char old[PATH_MAX];
+	size_t n = 0, i;
+
+	while (d && n < ARRAY_LEN(v) && (e = readdir(d))) {
+		if (e->d_name[0] == '.' || strlen(e->d_name) >= sizeof(v[n].name) || fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		memcpy(v[n].name, e->d_name, strlen(e->d_name) + 1);
+		v[n++].made = st.st_mtim.tv_sec;
+	}
+	if (d)
+		(void)closedir(d);
+	if (n > SKELETON_KEEP)
+		qsort(v, n, sizeof(v[0]), oldest_first);
+	for (i = 0; i + SKELETON_KEEP < n; i++)
+		if (snprintf(old, sizeof(old), "%s/%s", path, v[i].name) < (int)sizeof(old))
+			remove_unused(old);
+}
+
+/* After a crash a file that was renamed into place may still be empty, unless it was on disk before. */
+static int flush_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	AUTO_FD fd = -1;
+
+	(void)at;
+	if (type != FTW_F || !S_ISREG(st->st_mode) || st->st_size == 0)
+		return 0;
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 || fsync(fd) < 0 ? errno : 0;
+}
+
+/* Fills an empty folder. */
+static int fill(const char *path, const struct plan *plan)
+{
+	AUTO_FD here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	mode_t old = umask(022);
+	struct error ignored = {0};
+	int r = here < 0 || mkdir(path, 0755) < 0 || chdir(path) < 0 ? -errno : 0;
+
+	if (r == 0)
+		r = root_make_places(plan, &ignored) < 0 ? -EIO : 0;
+	(void)umask(old);
+	if (here >= 0 && fchdir(here) < 0)
+		r = -errno;
+	return r < 0 ? r : -nftw(path, flush_one, 16, FTW_PHYS | FTW_MOUNT);
+}
+
+int skeleton_make(const char *cache, const struct plan *plan)
+{
+	char path[PATH_MAX], name[SHA256_HEX], half[PATH_MAX + 32], root[PATH_MAX + 40];
+	AUTO_FD roots = -1;
+	int r = digest_places(plan, name);
+
+	roots = r < 0 ? r : open_roots(cache, path);
+	if (roots == -ENOENT && mkdir(path, 0700) == 0)
+		roots = open_roots(cache, path);
+	if (roots < 0)
+		return roots;
+	(void)snprintf(half, sizeof(half), "%s/half-%d", path, (int)getpid());
+	(void)snprintf(root, sizeof(root), "%s/root", half);
+	remove_tree(half); /* of a process before us with our number */
+	if (mkdir(half, 0700) < 0)
+		return -errno;
+	r = fill(root, plan);
+	/* Where somebody was faster, theirs stays. */
+	if (r == 0 && renameat(AT_FDCWD, half, roots, name) < 0)
+		r = -errno;
+	if (r < 0)
+		remove_tree(half);
+	sweep(roots, path);
+	return r;
+}

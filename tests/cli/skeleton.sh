@@ -1,0 +1,183 @@
+#!/bin/bash
+# The prepared root that sandboxes share: it is used, nobody inside can change or hold it, and none that is not ours or not whole is trusted.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
+
+roots=$XDG_CACHE_HOME/cordon/roots
+py=/usr/bin/python3
+
+one()
+{
+	set -- "$roots"/*
+	[ $# = 1 ] && [ -d "$1/root" ] || return 1
+	echo "$1"
+}
+
+# uses_it: the root inside is that folder.
+uses_it()
+{
+	inside stat -c %i / </dev/null
+	printf 'inside %s, skeleton %s\n%s\n' "$said" "$(stat -c %i "$1/root")" "$told"
+	[ "$said" = "$(stat -c %i "$1/root")" ]
+}
+
+passes_it_over()
+{
+	inside stat -c %i / </dev/null
+	printf 'status %s, inside %s\n%s\n' "$status" "$said" "$told"
+	[ "$status" = 0 ] && [ "$said" != "$(stat -L -c %i "$1/root")" ]
+}
+
+listing()
+{
+	find "$1" ! -readable -prune -o -printf '%P %y %m %U %G %s %T@ %l\n' | sort
+	find "$1" ! -readable -prune -o -type f -exec sha256sum {} + | sort
+}
+
+# waited_for FILE: it is there, within seconds.
+waited_for()
+{
+	for _ in $(seq 100); do
+		[ -e "$1" ] && return
+		sleep 0.05
+	done
+	return 1
+}
+
+printf 'FAKE-SECRET\n' >.env
+policy <<'END'
+filesystem: {workdir: read-write}
+END
+inside_works "a run without a skeleton works" true
+s=$(one)
+ok "and leaves one" test -n "$s"
+is "which nobody else may enter" "$(stat -c '%a %U' "$roots" "$s" | sort -u)" "700 $(id -un)"
+ok "the next run uses it" uses_it "$s"
+
+# --- nobody inside can change it
+listing "$s" >"$tmp/before"
+inside_says "nothing in it can be changed from inside" "" "$py" -c '
+import os
+def no(what, f):
+    try: f()
+    except OSError: return
+    print(what)
+for p in ["/", "/etc", "/etc/passwd", "/etc/hosts", "/.masks", "/.masks/file", "/.masks/folder", "/dev", "/var"]:
+    no("chmod " + p, lambda: os.chmod(p, 0o777))
+    no("utime " + p, lambda: os.utime(p))
+    no("chown " + p, lambda: os.chown(p, os.getuid(), os.getgid()))
+    no("setxattr " + p, lambda: os.setxattr(p, "user.x", b"x"))
+    no("rename " + p, lambda: os.rename(p, p.rstrip("/") + "x"))
+    no("link " + p, lambda: os.link(p, "/tmp/x"))
+for p in ["/etc/passwd", "/etc/hosts", "/etc/group", "/.masks/file", "/proc/self/root/etc/passwd"]:
+    no("write " + p, lambda: os.open(p, os.O_WRONLY))
+    no("append " + p, lambda: os.open(p, os.O_RDWR | os.O_APPEND))
+    no("truncate " + p, lambda: os.truncate(p, 0))
+    no("unlink " + p, lambda: os.unlink(p))
+def again():
+    fd = os.open("/etc/passwd", os.O_RDONLY)
+    os.open("/proc/self/fd/%d" % fd, os.O_RDWR)
+no("reopen", again)
+for p in ["/x", "/etc/ld.so.preload", "/var/x", "/run/x", "/.masks/x", "/usr/x"]:
+    no("make " + p, lambda: os.open(p, os.O_CREAT | os.O_WRONLY))
+    no("mkdir " + p, lambda: os.mkdir(p))
+    no("symlink " + p, lambda: os.symlink("/tmp", p))
+'
+listing "$s" >"$tmp/after"
+ok "and nothing is" diff "$tmp/before" "$tmp/after"
+inside_says "no lease stalls the others who open its files" "refused refused" "$py" -c '
+import fcntl, os
+def lease(p, kind):
+    try: fcntl.fcntl(os.open(p, os.O_RDONLY), fcntl.F_SETLEASE, kind)
+    except OSError: return "refused"
+    return "taken"
+open("own", "w").close()
+print(lease("/etc/passwd", fcntl.F_WRLCK), lease("own", fcntl.F_WRLCK))
+os.unlink("own")'
+inside_fails "masks hold over it: /proc" "ermission denied" cat /proc/interrupts
+inside_fails "masks hold over it: denied names" "ermission denied" cat .env
+
+# --- it is taken away meanwhile
+"$CORDON" run --policy "$tmp/policy.yaml" -- bash -c 'echo >here; for i in {1..100}; do [ ! -e go ] || break; sleep 0.05; done; cat .env /proc/interrupts; cd /; ls -a / /proc /tmp 2>&1
+find / -maxdepth 3 -name "*secret-on-host*"; echo end' >"$tmp/out" 2>&1 </dev/null &
+pid=$!
+waited_for here
+mkdir -p "$HOME/secret-on-host"
+rm -rf "$roots"
+: >go
+wait $pid
+ok "a sandbox whose skeleton is deleted sees nothing more" tap_matches "$(cat "$tmp/out")" .
+ok "... not a denied file" test -z "$(grep -a FAKE-SECRET "$tmp/out")"
+ok "... nor the host's folders" test -z "$(grep -aE 'secret-on-host|CPU0' "$tmp/out")"
+rm -f go here
+"$CORDON" run --policy "$tmp/policy.yaml" -- sh -c 'echo >here; sleep 8; cat late/.env' >"$tmp/out" 2>&1 &
+pid=$!
+waited_for here
+rm -rf "$roots"
+mkdir late
+echo FAKE-SECRET >late/.env
+wait $pid
+ok "and ends before it sees a denied file that could not be covered" test -z "$(grep -a FAKE-SECRET "$tmp/out")"
+rm -rf here late
+
+# --- what is not ours, or not whole
+inside true
+s=$(one)
+chmod 755 "$s"
+ok "one that others may enter is passed over" passes_it_over "$s"
+chmod 700 "$s"
+ok "... until it is right again" uses_it "$s"
+mv "$s" "$tmp/elsewhere"
+ln -s "$tmp/elsewhere" "$s"
+ok "one behind a link is passed over" passes_it_over "$s"
+rm -rf "$s"
+mv "$tmp/elsewhere" "$s"
+chmod 755 "$roots"
+ok "one in a folder that others may enter is passed over" passes_it_over "$s"
+chmod 700 "$roots"
+if [ "$(id -u)" = 0 ]; then
+	chown 1 "$s"
+	ok "one of another user is passed over" passes_it_over "$s"
+	chown 0 "$s"
+fi
+chmod 644 "$s/root/.masks/file"
+inside_fails "one whose masks show something is refused" "damaged" true
+inside_works "... and gone after it" true
+s=$(one)
+rmdir "$s/root/proc"
+inside_fails "one with a place missing fails" "sandbox root" true
+inside_works "... and is gone after it" true
+s=$(one)
+ok "a whole one takes its place" uses_it "$s"
+
+# --- others of them
+"$CORDON" run --policy "$tmp/policy.yaml" -- sh -c 'echo >here; exec sleep 20' &
+used=$!
+waited_for here
+for i in $(seq 40); do
+	mkdir -p "$roots/old$i/root"
+done
+touch -d '1 hour ago' "$s"
+policy <<'END'
+filesystem: {workdir: read-write, read: [/etc/hosts.allow, /opt]}
+END
+inside_works "a run with another policy works" true
+ok "old ones go" test "$(ls "$roots" | wc -l)" -le 34
+ok "but not one in use, however old" test -d "$s/root/etc"
+kill $used
+wait $used
+rm -rf "$roots"
+for _ in 1 2 3 4 5 6; do
+	"$CORDON" run --policy "$tmp/policy.yaml" -- true &
+done
+failed=0
+for job in $(jobs -p); do
+	wait "$job" || failed=$((failed + 1))
+done
+is "several first runs at once all work" "$failed" 0
+ok "and leave one skeleton, nothing half made" one
+rm -rf "$roots"
+: >"$roots"
+inside_works "a cache that cannot be used does not matter" true
+rm -f "$roots"
+finish
