@@ -3,7 +3,7 @@
  *
  * A secret lives alone in memory of its own: locked where the limit allows it (else it may be swapped out), never in a core dump, read as
  * zeros in a forked child, read-only once it is made, wiped when it is freed. There is no accessor: plaintext
- * leaves only through secret_use(), so that one grep finds every use. Nothing here prints, and no error holds a byte of it.
+ * leaves only through secret_use(), so that one grep finds every use (its pages: base/secret_memory.h). Nothing here prints, and no error holds a byte of it.
  *
  * At most SECRET_MAX bytes, at least one. secret_new() copies: wiping the source is the caller's (secret_wipe()).
  */
@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/secret_memory.h"
 #include "base/sv.h"
 
 enum { SECRET_MAX = 64 * 1024 };
@@ -34,16 +35,6 @@ size_t secret_size(const struct secret *s);
 
 /* In a time that depends on the two lengths only. */
 bool secret_equal(const struct secret *s, struct sv bytes);
-
-/* Overwrites in a way that no compiler drops. */
-void secret_wipe(void *p, size_t n);
-
-/*
- * Zeroed memory guarded as a secret's, but writable: for what is built out of secrets (search automata, held-back bytes). NULL: none left. The free wipes; n is
- * what was asked for.
- */
-void *secret_memory_new(size_t n);
-void secret_memory_free(void *p, size_t n); /* NULL is fine */
 
 static inline void cleanup_secret(struct secret **s)
 {

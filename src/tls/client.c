@@ -9,6 +9,7 @@
 #include "tls/lru.h"
 #include "tls/name.h"
 #include "tls/roots.h"
+#include "tls/stream.h"
 
 struct tls_client {
 	struct tls_engine engine;
@@ -101,8 +102,9 @@ static void resume(struct tls_client *client, SSL *ssl, struct sv host)
 		lru_remove(client->sessions, host);
 }
 
-SSL *tls_client_open(struct tls_client *client, struct tls_socket *s)
+static SSL *open_client(void *arg, struct tls_socket *s)
 {
+	struct tls_client *client = arg;
 	SSL *ssl = engine_open(&client->engine, s);
 	unsigned char alpn[ALPN_WIRE_MAX];
 	size_t n = alpn_wire(s->alpn, alpn);
@@ -114,4 +116,13 @@ SSL *tls_client_open(struct tls_client *client, struct tls_socket *s)
 	resume(client, ssl, sv_of(s->host));
 	SSL_set_connect_state(ssl);
 	return ssl;
+}
+
+int stream_tls_client(struct stream *s, struct tls_client *client, struct sv host, unsigned alpn)
+{
+	unsigned char address[16];
+
+	if (!name_is_host(host) && !name_address(host, address))
+		return -EINVAL;
+	return stream_begin_client(s, host, alpn, open_client, client);
 }

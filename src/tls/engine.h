@@ -20,7 +20,7 @@ struct tls_engine {
 };
 
 struct tls_server;
-struct tls_client;
+struct stream;
 
 int engine_init(struct tls_engine *e, const SSL_METHOD *method, struct error *err);
 void engine_done(struct tls_engine *e);
@@ -38,7 +38,13 @@ int engine_error(struct error *err, const char *what);
 
 /* A connection that is ready to begin its handshake; alpn and host are in s. NULL: no memory. */
 SSL *tls_server_open(struct tls_server *server, const struct tls_leaf *leaf, struct tls_socket *s);
-SSL *tls_client_open(struct tls_client *client, struct tls_socket *s);
+
+/*
+ * stream.c's part of stream_tls_client(): begins the handshake of the connection that open(arg, socket) makes. stream.c does not name the client itself, so that a program that dials
+ * nobody does not contain it. 0 or -errno.
+ */
+typedef SSL *stream_open_fn(void *arg, struct tls_socket *s);
+int stream_begin_client(struct stream *s, struct sv host, unsigned alpn, stream_open_fn *open, void *arg);
 
 /* Gives ssl the certificate, its key, and what binds sessions to them. 0 or -1. */
 int tls_leaf_use(const struct tls_leaf *leaf, SSL *ssl);

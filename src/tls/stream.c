@@ -10,7 +10,6 @@
 
 #include "tls/engine.h"
 #include "tls/failure.h"
-#include "tls/name.h"
 #include "tls/socket.h"
 
 enum { RECORD = 16 * 1024, CLOSE_WAIT_MS = 2000, CLOSE_MAX_BYTES = 4 * 1024 * 1024 };
@@ -169,16 +168,14 @@ int stream_tls_server(struct stream *s, struct tls_server *server, const struct 
 	return begin(s, tls_server_open(server, leaf, &s->socket));
 }
 
-int stream_tls_client(struct stream *s, struct tls_client *client, struct sv host, unsigned alpn)
+int stream_begin_client(struct stream *s, struct sv host, unsigned alpn, stream_open_fn *open, void *arg)
 {
-	unsigned char address[16];
-
-	if (s->ssl || s->finish || (!name_is_host(host) && !name_address(host, address)))
+	if (s->ssl || s->finish)
 		return -EINVAL;
 	s->socket.alpn = alpn;
 	free(s->socket.host);
 	s->socket.host = strndup(host.p, host.n);
-	return begin(s, s->socket.host ? tls_client_open(client, &s->socket) : NULL);
+	return begin(s, s->socket.host ? open(arg, &s->socket) : NULL);
 }
 
 /* Reading and writing. */

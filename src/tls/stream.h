@@ -82,7 +82,7 @@ int stream_unread(struct stream *s, struct sv bytes);
  */
 int stream_tls_server(struct stream *s, struct tls_server *server, const struct tls_leaf *leaf, unsigned alpn);
 
-/* The same as a client: host is the name or address (without brackets) that the certificate must be for. */
+/* The same as a client (in tls/client.c): host is the name or address (without brackets) that the certificate must be for. */
 int stream_tls_client(struct stream *s, struct tls_client *client, struct sv host, unsigned alpn);
 
 /* Bytes read (1 or more; n must be), 0 at the end, -EAGAIN, or -EIO when the stream failed. */

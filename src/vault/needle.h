@@ -17,7 +17,7 @@
  * twice. The two decoded readings cost nothing until a % or \ comes, and end when they agree with the first again.
  *
  * Limits: NEEDLE_MIN to NEEDLE_MAX bytes each, NEEDLE_COUNT of them. The set and a scan's memory of offsets are all that is
- * allocated; the set's memory is guarded (base/secret.h).
+ * allocated; the set's memory is guarded (base/secret_memory.h).
  */
 #ifndef CORDON_VAULT_NEEDLE_H
 #define CORDON_VAULT_NEEDLE_H

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "base/secret.h"
+#include "base/secret_memory.h"
 #include "vault/needle_decode.h"
 
 static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -277,6 +277,8 @@ network:
   mode: allowlist
   allow:
     - {host: up.test, ports: [8443], paths: ["/gql"], graphql: {types: [query]}}
+    - {host: up.test, ports: [8443], paths: ["/ws"], graphql: {types: [query]}}
+    - {host: up.test, ports: [8443], paths: ["/ws"], mcp: {tools: [look]}}
     - {host: up.test, ports: [8443], paths: ["/rate"], rate: 2/m}
     - {host: up.test, ports: [8443], paths: ["/aws"], methods: [POST], credential: aws}
     - {host: up.test, ports: [8443], paths: ["/missing"], credential: missing}
@@ -293,9 +295,15 @@ req GET https://up.test:8443/missing
 req GET https://up.test:8443/other
 tunnel up.test 8443 abc
 END
+all=$out
 is "bodies are held to the rule again" "$(grep -c '/gql' tls.log)" 1
 is "a rate holds" "$(grep -c '/rate' tls.log)" 1
 like "a signature covers the body, which has a length then" "$(grep /aws tls.log)" "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/.*Content-Length: 5"
+run rules.yaml "${pins[@]}" <<'END'
+req GET https://up.test:8443/ws ws
+END
+is "a websocket does not pass by a rule about bodies, whatever the relay says" "$(grep -c '/ws' tls.log)/$(count 'failed policy_denied: what goes through a websocket')" 0/1
+out=$all
 like "without its credential a request is not sent" "$out" "failed credential_missing"
 is "other paths are refused, and tunnels past the rules" "$(count 'failed policy_denied')" 3
 

@@ -9,15 +9,15 @@ has_symbols()
 	nm "$relay" | awk '{ print $NF }' | grep -E "^($1)"
 }
 
-# What holds, fetches, mints or injects a credential. (secret_memory_*, locked memory, is used for placeholders, and the file that it is in has more.)
+# What holds, fetches, mints or injects a credential.
 has_no_vault()
 {
-	! has_symbols 'vault_|grant_|grants_|inject_|mint_|credential|source_|runner_|placeholder_make|tls_ca_|sigv4_'
+	! has_symbols 'secret_new|secret_use|vault_|grant_|grants_|inject_|mint_|credential|source_|runner_|placeholder_make|tls_ca_|sigv4'
 }
 
 has_no_egress()
 {
-	! has_symbols 'egress_|resolve|dial_|scrub_|pool_|ares_'
+	! has_symbols 'egress_|tls_client_(new|free|open)$|stream_tls_client|roots_|resolve|dial_|scrub_|pool_|ares_'
 }
 
 ok "the relay is there" test -x "$relay"

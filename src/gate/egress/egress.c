@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/secret.h"
+#include "base/secret_memory.h"
 #include "gate/egress/exchange.h"
 #include "gate/egress/pool.h"
 #include "gate/egress/tunnel.h"

@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "base/secret.h"
+#include "base/secret_memory.h"
 #include "gate/egress/exchange_parts.h"
 #include "http/fields.h"
 

@@ -86,6 +86,9 @@ static int judge_rpc(struct exchange *x, const struct net_rule *rule, struct rul
 	struct buf old;
 	bool graphql = rule->graphql.types.set || rule->graphql.operations.set, mcp = rule->mcp.tools.set || rule->mcp.methods.set;
 
+	/* as the relay says: a taken-over one must not get a rule's websocket past what the rule asks of bodies */
+	if (x->request.websocket)
+		return ruling_set(no, RULING_DENIED, "", "what goes through a websocket cannot be held to graphql or mcp");
 	buf_init(&copy, EXCHANGE_COLLECT);
 	if (buf_sv(&copy, buf_view(body)) < 0)
 		return ruling_set(no, RULING_MEMORY, "", "no memory");

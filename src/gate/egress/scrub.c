@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/secret.h"
+#include "base/secret_memory.h"
 #include "vault/needle.h"
 
 struct scrub {

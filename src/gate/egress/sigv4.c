@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "base/secret.h"
+#include "base/secret_memory.h"
 #include "base/sha256.h"
 #include "model/policy.h"
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/secret.h"
+#include "base/secret_memory.h"
 #include "gate/egress/pool.h"
 
 static void on_idle(void *arg)
