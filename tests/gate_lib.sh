@@ -20,10 +20,13 @@ work=$tmp/work
 mkdir -p "$up" "$config" "$work" "$tmp/state" "$tmp/cache" "$tmp/home"
 export XDG_CONFIG_HOME=$tmp/config XDG_STATE_HOME=$tmp/state XDG_CACHE_HOME=$tmp/cache HOME=$tmp/home
 upstream_pid=
+helpers=()
 
 gate_done()
 {
-	[ -n "$upstream_pid" ] && kill "$upstream_pid" 2>/dev/null
+	# shellcheck disable=SC2086 # it may be none
+	kill $upstream_pid "${helpers[@]}" 2>/dev/null
+	wait 2>/dev/null
 	tap_cleanup
 }
 trap gate_done EXIT
@@ -56,6 +59,56 @@ start_upstream()
 	echo "# the upstream did not start"
 	return 1
 }
+
+# lead ADDRESS NAME...: these names lead there, behind start_upstream.
+lead()
+{
+	local address=$1 name
+	shift
+	for name; do echo "  \"$name\": [\"$address\"]"; done >>"$config/gateway.yaml"
+}
+
+# helper READY COMMAND...: runs it until the suite ends; it serves when READY is there: a file, or ADDRESS:PORT.
+helper()
+{
+	local ready=$1
+	shift
+	"$@" &
+	helpers+=($!)
+	for _ in $(seq 100); do
+		case $ready in
+		*/*) [ -e "$ready" ] && return 0 ;;
+		*) (exec 3<>"/dev/tcp/${ready%:*}/${ready#*:}") 2>/dev/null && return 0 ;;
+		esac
+		sleep 0.05
+	done
+	echo "# did not start: $*"
+	return 1
+}
+
+# until_true COMMAND...: waits for it, 5 s at most.
+until_true()
+{
+	local i
+	for ((i = 0; i < 100; i++)); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.05
+	done
+	echo "waited in vain for: $*"
+	return 1
+}
+
+# todo REASON ok|is|like NAME ...: a promise that is known not to hold yet.
+todo()
+{
+	local failed=$tap_failed
+	"${@:2}" >"$tmp/todo"
+	sed -E "s/^(not )?ok [0-9]+ - .*/& # TODO ${1//\//\\/}/" "$tmp/todo"
+	tap_failed=$failed
+}
+
+# audit: the log of the newest run.
+audit() { find "$tmp/state" -name audit.jsonl -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2; }
 
 arrived() { wc -l <"$up/log"; }
 forget() { : >"$up/log"; }

@@ -418,14 +418,6 @@ size_t gate_poll(const struct gate *g, struct pollfd *p)
 	return ROLES;
 }
 
-static void lose(struct gate *g, int role)
-{
-	gate_role_end(&g->roles[role]);
-	if (!g->lost && !g->finishing && g->events)
-		g->events->lost(g->arg, g->roles[role].name);
-	g->lost = true;
-}
-
 static void on_ready(struct gate *g, int role)
 {
 	int i;
@@ -434,12 +426,12 @@ static void on_ready(struct gate *g, int role)
 	for (i = 0; i < ROLES; i++)
 		if (!g->ready[i])
 			return;
-	if (!g->told_ready)
+	if (!g->told_ready && !g->lost)
 		g->events->ready(g->arg);
 	g->told_ready = true;
 }
 
-static int on_ask(struct gate *g, struct sv body)
+static bool on_ask(struct gate *g, struct sv body)
 {
 	uint64_t question;
 	struct wire_in in;
@@ -451,9 +443,10 @@ static int on_ask(struct gate *g, struct sv body)
 	host = wire_get_sv(&in);
 	port = wire_get_u32(&in);
 	if (!wire_ok(&in) || host.n == 0 || port == 0 || port > 65535)
-		return -EBADMSG;
-	g->events->ask(g->arg, question, host, port);
-	return 0;
+		return false;
+	if (!g->lost) /* the one who asks is gone */
+		g->events->ask(g->arg, question, host, port);
+	return true;
 }
 
 /* Both sides count; what the workload did is the relay's to say. */
@@ -463,25 +456,27 @@ static void note_usage(struct gate *g, int role, const struct gate_usage *u)
 		g->events->usage(g->arg, u);
 }
 
-static void on_role_message(struct gate *g, int role, const struct wire_message *m)
+/* false: it makes no sense. */
+static bool on_role_message(struct gate *g, int role, const struct wire_message *m)
 {
 	struct gate_event e;
 	struct gate_usage u;
 
 	if (m->type == GATE_READY)
 		on_ready(g, role);
-	else if (m->type == GATE_ASK && on_ask(g, buf_view(&m->body)) == 0)
-		return;
+	else if (m->type == GATE_ASK)
+		return on_ask(g, buf_view(&m->body));
 	else if (m->type == GATE_EVENT && gate_get_event(buf_view(&m->body), &e) == 0)
 		g->events->event(g->arg, &e);
 	else if (m->type == GATE_USAGE && gate_get_usage(buf_view(&m->body), &u) == 0)
 		note_usage(g, role, &u);
 	else
-		lose(g, role);
+		return false;
+	return true;
 }
 
 /* After the start the vault has only changes to tell. */
-static void on_vault_message(struct gate *g, const struct wire_message *m)
+static bool on_vault_message(struct gate *g, const struct wire_message *m)
 {
 	struct gate_event e = {.domain = 0, .verdict = 0, .count = 1, .rule = sv_of("credential")};
 	struct wire_in in;
@@ -493,26 +488,50 @@ static void on_vault_message(struct gate *g, const struct wire_message *m)
 		e.detail = wire_get_sv(&in);
 		g->events->event(g->arg, &e);
 	}
+	return true;
+}
+
+static bool hear(struct gate *g, int role)
+{
+	struct wire_message m;
+	bool sound;
+
+	if (wire_receive(g->roles[role].control, &m) <= 0)
+		return false;
+	sound = role == VAULT ? on_vault_message(g, &m) : on_role_message(g, role, &m);
+	wire_message_done(&m);
+	return sound;
+}
+
+/* One role without the others is no gateway: all of them end, and what they still had to say is for the log. */
+static void lose(struct gate *g, int role)
+{
+	struct pollfd p = {.events = POLLIN};
+	int i;
+
+	if (g->finishing)
+		gate_role_end(&g->roles[role]);
+	if (g->finishing || g->lost)
+		return;
+	g->lost = true;
+	for (i = ROLES - 1; i >= 0; i--)
+		gate_role_kill(&g->roles[i]);
+	for (i = 0; i < ROLES; i++) {
+		p.fd = g->roles[i].control;
+		while (p.fd >= 0 && poll(&p, 1, 0) > 0 && hear(g, i))
+			;
+		gate_role_end(&g->roles[i]);
+	}
+	g->events->lost(g->arg, g->roles[role].name);
 }
 
 void gate_serve(struct gate *g, const struct pollfd *p, size_t n)
 {
-	struct wire_message m;
 	size_t i;
 
-	for (i = 0; g && i < n; i++) {
-		if (!p[i].revents || g->roles[i].control < 0)
-			continue;
-		if (wire_receive(g->roles[i].control, &m) <= 0) {
+	for (i = 0; g && i < n; i++)
+		if (p[i].revents && g->roles[i].control >= 0 && !hear(g, (int)i))
 			lose(g, (int)i);
-			continue;
-		}
-		if (i == VAULT)
-			on_vault_message(g, &m);
-		else
-			on_role_message(g, (int)i, &m);
-		wire_message_done(&m);
-	}
 }
 
 void gate_finish(struct gate *g)

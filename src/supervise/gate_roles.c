@@ -65,17 +65,22 @@ int gate_role_start(struct gate_role *r, char *const *argv, char *const *env, co
 	return 0;
 }
 
-void gate_role_end(struct gate_role *r)
+void gate_role_kill(struct gate_role *r)
 {
-	if (r->control >= 0)
-		(void)close(r->control);
-	r->control = -1;
 	if (r->pid <= 0)
 		return;
 	(void)kill(r->pid, SIGKILL);
 	while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	r->pid = 0;
+}
+
+void gate_role_end(struct gate_role *r)
+{
+	gate_role_kill(r); /* first: a role that finds its socket closed would say so */
+	if (r->control >= 0)
+		(void)close(r->control);
+	r->control = -1;
 }
 
 void gate_roles_adopt(void)
