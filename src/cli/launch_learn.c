@@ -10,10 +10,13 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "conf/value.h"
+#include "conf/value_net.h"
+#include "model/address.h"
 
 struct learned {
 	const char *host; /* NULL: no rule can allow it */
-	unsigned port;
+	unsigned port;	  /* 0: nobody said; only the name was asked for */
 	const char *method, *path; /* NULL: the host itself was refused */
 	const char *remark;	   /* where host is NULL: what and why */
 	unsigned count;
@@ -83,6 +86,25 @@ static void split_port(struct arena *a, struct sv s, unsigned otherwise, struct 
 	e->host = arena_str(a, host);
 }
 
+/* NULL, or why no rule can say just this. The words are the workload's: a wildcard among them would open more than was refused. */
+static const char *cannot_be_rule(struct learn *l, struct learned *e)
+{
+	const char *why = value_host_exact(l->arena, sv_of(e->host), &e->host);
+
+	if (!why && e->method)
+		why = value_method(l->arena, sv_of(e->method), &e->method);
+	return !why && e->path ? value_url_path(l->arena, sv_of(e->path), &e->path) : why;
+}
+
+static void remember_rule(struct learn *l, struct sv subject, struct learned *e)
+{
+	const char *why = arena_failed(l->arena) ? NULL : cannot_be_rule(l, e);
+
+	if (why)
+		*e = (struct learned){.remark = arena_printf(l->arena, "network: %.*s: %s", (int)subject.n, subject.p, why)};
+	remember(l, e);
+}
+
 /* "pypi.org:443" or "GET https://pypi.org/simple/", as model/gate.h has it. */
 static void take_network(struct learn *l, struct sv subject)
 {
@@ -92,8 +114,8 @@ static void take_network(struct learn *l, struct sv subject)
 	const char *slash;
 
 	if (!space) {
-		split_port(l->arena, subject, 443, &e);
-		remember(l, &e);
+		split_port(l->arena, subject, 0, &e);
+		remember_rule(l, subject, &e);
 		return;
 	}
 	url = sv_n(space + 1, subject.n - (size_t)(space + 1 - subject.p));
@@ -107,7 +129,7 @@ static void take_network(struct learn *l, struct sv subject)
 	if (slash)
 		host.n = (size_t)(slash - host.p);
 	split_port(l->arena, host, sv_starts(url, "https:") ? 443 : 80, &e);
-	remember(l, &e);
+	remember_rule(l, subject, &e);
 }
 
 void learn_denied(void *learn, const struct event *e)
@@ -143,6 +165,14 @@ static void quoted(struct buf *out, const char *s)
 	(void)buf_char(out, '"');
 }
 
+/* A file by its full path: what is written here may lie in another folder. */
+static void put_base(struct buf *out, const struct option_value *v)
+{
+	AUTO_FREE char *path = strcmp(v->option->name, "policy") == 0 ? realpath(v->value, NULL) : NULL;
+
+	quoted(out, path ? path : v->value);
+}
+
 static void put_extends(struct buf *out, const struct call *call)
 {
 	const struct option_value *v;
@@ -153,16 +183,23 @@ static void put_extends(struct buf *out, const struct call *call)
 		if (strcmp(v->option->name, "profile") != 0 && strcmp(v->option->name, "policy") != 0)
 			continue;
 		(void)buf_str(out, n++ ? ", " : "");
-		quoted(out, v->value);
+		put_base(out, v);
 	}
 	(void)buf_str(out, n ? "]\n" : "default]\n");
 }
 
 static void put_rule(struct buf *out, const struct learned *e)
 {
-	(void)buf_str(out, "    - host: ");
-	quoted(out, e->host);
-	(void)buf_printf(out, "%*s# refused %u time%s\n      ports: [%u]\n", 2, "", e->count, e->count == 1 ? "" : "s", e->port);
+	struct address address;
+
+	/* a private address is opened by nothing else, so write it as a network of one */
+	if (address_parse(sv_of(e->host), &address))
+		(void)buf_printf(out, "    - cidr: \"%s/%d\"", e->host, address.is4 ? 32 : 128);
+	else
+		(void)buf_printf(out, "    - host: \"%s\"", e->host);
+	(void)buf_printf(out, "  # refused %u time%s\n", e->count, e->count == 1 ? "" : "s");
+	if (e->port)
+		(void)buf_printf(out, "      ports: [%u]\n", e->port);
 	if (!e->method)
 		return;
 	(void)buf_printf(out, "      methods: [%s]\n      paths: [", e->method);

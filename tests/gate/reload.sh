@@ -1,0 +1,222 @@
+#!/bin/bash
+# A policy that changes while a run goes on: by saving, by renaming, by SIGHUP, by `policy push`; and the policy that a run teaches.
+. "$(dirname "$0")/../gate_lib.sh"
+
+export TEST_API_KEY=cordon-test-secret-5f1d0c9a7b3e
+cat >"$config/credentials.yaml" <<'Y'
+version: 1
+credentials:
+  key: {from: {env: TEST_API_KEY}, hosts: [late.test], inject: {header: x-api-key, format: "{}"}}
+Y
+start_upstream first.test second.test third.test late.test bad.test "a.many.test" || finish
+cp "$tests_dir/gate/inside.py" "$work/"
+
+# write_policy HOST...: with a rule for each.
+write_policy()
+{
+	local host
+	printf 'version: 1\nextends: [default]\nnetwork:\n  mode: allowlist\n  allow:\n'
+	for host; do printf '    - %s\n' "$host"; done
+}
+
+# A run that does what it is told: lines to fd 5, what they print in $tmp/told.
+mkfifo "$tmp/orders"
+begin()
+{
+	"$CORDON" run "$@" --workdir "$work" -- sh -c 'while read -r line; do eval "$line"; done' <"$tmp/orders" >>"$tmp/told" 2>>"$tmp/err" &
+	run=$!
+	exec 5>"$tmp/orders"
+	ask true >/dev/null
+	id=$("$CORDON" ps --quiet | head -1)
+}
+# ask COMMAND: what it prints inside.
+ask()
+{
+	local asked=$RANDOM$RANDOM
+	echo "echo begin $asked; $1; echo end $asked" >&5
+	until_true grep -qx "end $asked" "$tmp/told" || echo "# no answer inside"
+	sed -n "/^begin $asked\$/,/^end $asked\$/p" "$tmp/told" | sed '1d;$d'
+}
+end()
+{
+	exec 5>&-
+	wait "$run"
+}
+get() { ask "curl -sS -m 5 -o /dev/null -w '%{http_code} %{http_connect}' https://$1/ 2>/dev/null; echo"; }
+reloads() { grep -c 'a new policy is in force' "$(audit)"; }
+# changes COMMAND...: does it, and waits until a new policy is in force.
+changes()
+{
+	local before
+	before=$(reloads)
+	"$@"
+	for _ in $(seq 100); do [ "$(reloads)" -gt "$before" ] && return; sleep 0.02; done
+	echo "# no new policy came into force"
+}
+save() { write_policy "$@" >"$tmp/net.yaml"; }
+rename_over() { write_policy "$@" >"$tmp/new.yaml" && mv "$tmp/new.yaml" "$tmp/net.yaml"; }
+
+save "{host: first.test}"
+begin -p "$tmp/net.yaml"
+is "before: an allowed host" "$(get first.test)" "200 200"
+is "before: a host that is not allowed" "$(get second.test)" "000 403"
+
+# Saving
+changes save "{host: first.test}" "{host: second.test}"
+is "saving the file: a newly allowed host works" "$(get second.test)" "200 200"
+is "... also without a proxy" "$(ask "curl -sS -m 5 --noproxy '*' https://second.test/direct")" "hello from second.test/direct"
+is "... others as before" "$(get first.test)" "200 200"
+changes save "{host: second.test}"
+is "saving the file: a newly forbidden host is refused" "$(get first.test)" "000 403"
+is "... and does not resolve" "$(ask "getent hosts first.test; echo \$?")" "2"
+
+# Renaming over it
+changes rename_over "{host: first.test}" "{host: third.test}"
+is "renaming another file over it" "$(get third.test) $(get second.test)" "200 200 000 403"
+changes rename_over "{host: first.test}"
+is "... and again: it is the new file that is watched" "$(get third.test)" "000 403"
+
+# SIGHUP
+touch -d '2001-01-01' "$tmp/net.yaml"
+changes kill -HUP "$run"
+is "SIGHUP reads it again" "$(get first.test)" "200 200"
+
+# policy push
+write_policy "{host: second.test}" >"$tmp/pushed.yaml"
+changes "$CORDON" policy push "$id" "$tmp/pushed.yaml"
+is "policy push: another file" "$(get second.test) $(get first.test)" "200 200 000 403"
+write_policy "{hots: second.test}" >"$tmp/wrong.yaml"
+"$CORDON" policy push "$id" "$tmp/wrong.yaml" >"$tmp/push.out" 2>"$tmp/push.err"
+is "policy push of an invalid file fails" "$?" "125"
+like "... names file and line" "$(cat "$tmp/push.err")" 'wrong\.yaml:6'
+is "... and changes nothing" "$(get second.test) $(get first.test)" "200 200 000 403"
+"$CORDON" policy push 00000000 "$tmp/pushed.yaml" >"$tmp/push.out" 2>"$tmp/push.err"
+is "policy push to no run fails" "$?" "125"
+
+# An open tunnel, and a request in an inspected one
+changes save "{host: first.test}" "{host: third.test, methods: [GET]}" "{host: second.test}"
+ask "python3 inside.py tunnel second.test >tunnel.out 2>&1 & true" >/dev/null
+ask "python3 inside.py twice third.test go >twice.out 2>&1 & true" >/dev/null
+until_true grep -q open "$work/tunnel.out"
+until_true grep -q open "$work/twice.out"
+is "a tunnel is open, and a connection that is looked into" "$(cat "$work/tunnel.out" "$work/twice.out")" $'open HTTP/1.1 200\nopen 200'
+changes save "{host: first.test}"
+until_true grep -q closed "$work/tunnel.out"
+like "the tunnel is closed when its host is forbidden" "$(cat "$work/tunnel.out")" 'closed$'
+touch "$work/go"
+until_true grep -q -e again -e Error "$work/twice.out"
+like "the next request on the other is refused" "$(cat "$work/twice.out")" 'again 403|Error'
+is "what is still allowed goes on" "$(get first.test)" "200 200"
+changes save "{host: first.test}" "{host: second.test}"
+ask "python3 inside.py tunnel second.test >kept.out 2>&1 & true" >/dev/null
+until_true grep -q open "$work/kept.out"
+changes save "{host: second.test}" "{host: third.test}"
+sleep 0.3
+is "a tunnel that the new policy allows too stays" "$(cat "$work/kept.out")" "open HTTP/1.1 200"
+
+# An invalid file
+for text in 'version: 1
+network: {mode: allowlist, allow: [{hots: x}]}' 'version: 1
+network: [' 'version: 2' ''; do
+	: >"$tmp/err"
+	printf '%s\n' "$text" >"$tmp/net.yaml"
+	until_true test -s "$tmp/err"
+	like "an invalid file is said on stderr: ${text:11:20}" "$(cat "$tmp/err")" '^cordon: the new policy is refused, the last one stays: .*net\.yaml'
+	is "... in one line" "$(wc -l <"$tmp/err")" "1"
+	is "... and changes nothing" "$(get second.test) $(get first.test)" "200 200 000 403"
+done
+like "... and it is in the log" "$(cat "$(audit)")" 'a new policy was refused, the last one stays'
+rm "$tmp/net.yaml"
+kill -HUP "$run"
+is "a file that is gone changes nothing" "$(get second.test) $(get first.test)" "200 200 000 403"
+changes save "{host: first.test}"
+is "a valid one is taken after all of that" "$(get second.test) $(get first.test)" "000 403 200 200"
+
+# What waits for a restart
+: >"$tmp/err"
+changes eval 'save "{host: first.test}" "{host: third.test}"; printf "filesystem:\n  read: [/opt]\nprocess:\n  memory: 1G\n" >>"$tmp/net.yaml"'
+until_true grep -q waits "$tmp/err"
+like "changes of filesystem and process are told as waiting for a restart" "$(cat "$tmp/err")" 'filesystem and process waits for a restart'
+is "... while those of the network are in force" "$(get third.test)" "200 200"
+
+# A credential that was not there at the start
+changes save "{host: first.test}" "{host: late.test, credential: key}"
+forget
+is "a rule with a credential that the first policy did not name" "$(get late.test)" "200 200"
+is "... gets it" "$(grep -c "$TEST_API_KEY" "$up/log")" "1"
+changes save "{host: first.test}"
+
+# In effect soon
+start=$(date +%s%N)
+changes save "{host: third.test}"
+# the watching above looks every 20 ms
+ok "a change is in force within 200 ms" test $((($(date +%s%N) - start) / 1000000)) -lt 200
+end
+ok "the log's chain holds" "$CORDON" audit verify "$(audit)"
+
+# To and from none
+printf 'version: 1\nextends: [default]\n' >"$tmp/none.yaml"
+save "{host: first.test}"
+begin -p "$tmp/net.yaml"
+changes cp "$tmp/none.yaml" "$tmp/net.yaml"
+is "mode none closes everything" "$(get first.test)" "000 403"
+changes save "{host: first.test}"
+is "... and back" "$(get first.test)" "200 200"
+end
+save "{host: first.test}"
+printf 'version: 1\nextends: [net.yaml]\n' >"$tmp/outer.yaml"
+begin -p "$tmp/outer.yaml"
+changes save "{host: second.test}"
+is "a policy that is extended is watched too" "$(get second.test) $(get first.test)" "200 200 000 403"
+end
+
+# Learning. learned NAME COMMAND...: the command is refused, teaches a policy, and succeeds under it.
+learned()
+{
+	local name=$1
+	shift
+	rm -f "$tmp/learned.yaml"
+	"$CORDON" run "${base[@]}" --learn "$tmp/learned.yaml" --workdir "$work" -- "$@" >"$tmp/out" 2>&1
+	ok "$name: refused at first" test $? -ne 0
+	ok "... what it teaches passes policy check" "$CORDON" policy check "$tmp/learned.yaml"
+	ok "... and lets it succeed" "$CORDON" run -p "$tmp/learned.yaml" --workdir "$work" -- "$@"
+	[ "$tap_failed" = "${last_failed:-0}" ] || sed 's/^/# /' "$tmp/learned.yaml"
+	last_failed=$tap_failed
+}
+last_failed=$tap_failed
+base=()
+learned "--learn: https through the proxy" curl -sS -f -m 5 https://first.test/x
+is "... with the one port that was tried" "$(grep -A1 first.test "$tmp/learned.yaml" | grep -c 'ports: \[443\]')" "1"
+learned "--learn: https without a proxy" curl -sS -f -m 5 --noproxy '*' https://first.test/x
+learned "--learn: plain HTTP" curl -sS -f -m 5 http://first.test/x
+learned "--learn: plain HTTP without a proxy" curl -sS -f -m 5 --noproxy '*' http://first.test/x
+learned "--learn: SOCKS" curl -sS -f -m 5 --noproxy '' -x socks5h://127.0.0.1:3128 https://first.test/x
+learned "--learn: several hosts" sh -c 'curl -sS -f -m 5 https://first.test/; a=$?; curl -sS -f -m 5 http://second.test/; b=$?; curl -sS -f -m 5 https://a.many.test/ && exit $((a + b))'
+ip addr add 10.1.2.3/32 dev lo && helper 10.1.2.3:80 python3 "$tests_dir/gate/origin.py" "$up" 10.1.2.3 80 443
+learned "--learn: a private address" curl -sS -f -m 5 http://10.1.2.3/
+learned "--learn: a private address without a proxy" curl -sS -f -m 5 --noproxy '*' http://10.1.2.3/
+write_policy "{host: first.test, methods: [GET], paths: [/ok/**]}" >"$tmp/base.yaml"
+base=(-p "$tmp/base.yaml")
+learned "--learn: a method that the rule does not list" curl -sS -f -m 5 -d x https://first.test/ok/x
+learned "--learn: a path that the rule does not list" curl -sS -f -m 5 https://first.test/other/path?query=1
+is "... without its query" "$(grep -c query "$tmp/learned.yaml")" "0"
+learned "--learn: a path with a quote" curl -sS -f -m 5 "https://first.test/it's/a%22b"
+cd "$tmp" || exit
+base=(-p base.yaml)
+learned "--learn: a policy given by a relative path" curl -sS -f -m 5 https://second.test/
+mkdir "$tmp/elsewhere" && cd "$tmp/elsewhere" || exit
+base=(-p ../base.yaml)
+learned "--learn: ... from another folder" curl -sS -f -m 5 https://second.test/
+cd "$tmp" || exit
+printf 'version: 1\nextends: [default]\nnetwork: {mode: allowlist, allow: [{host: looked.test, methods: [GET], paths: [/ok/**]}], deny: [{host: bad.test}]}\n' >"$tmp/base.yaml"
+"$CORDON" run -p "$tmp/base.yaml" --learn "$tmp/learned.yaml" --workdir "$work" -- sh -c 'curl -s -m 5 https://bad.test/; curl -s -m 2 --noproxy "*" http://10.1.2.3/; curl -s -m 2 http://10.1.2.4/
+	curl -s -m 2 "http://[fd00::1]:8080/"; curl -s -m 2 http://127.0.0.1:3128/; curl -s -m 2 "https://looked.test/**"; curl -s -m 2 "https://looked.test/a*"; curl -s -m 2 "https://looked.test/a%2Fb"
+	curl -s -m 2 -X "!X" https://looked.test/ok/; curl -s -m 2 -X "*" https://looked.test/ok/; curl -s -m 2 https://looked.test/q\"\\; curl -s -m 2 "https://looked.test/caf%c3%a9"' >/dev/null 2>&1
+ok "whatever a workload asks for, what is taught passes policy check" "$CORDON" policy check "$tmp/learned.yaml"
+is "... and its wildcards are no rules" "$(grep -v '^#' "$tmp/learned.yaml" | grep -c '\*')" "0"
+is "... a private address is a network of one" "$(grep -c -e 'cidr: "10.1.2.3/32"' -e 'cidr: "10.1.2.4/32"' -e 'cidr: "fd00::1/128"' "$tmp/learned.yaml")" "3"
+is "a name under deny is no rule" "$(grep -c '^ *- host: "bad.test"' "$tmp/learned.yaml")" "0"
+like "... but told" "$(grep '^#' "$tmp/learned.yaml")" 'bad\.test'
+"$CORDON" run -p "$tmp/base.yaml" --learn "$tmp/learned.yaml" --workdir "$work" -- true
+like "a run that was refused nothing teaches nothing" "$(cat "$tmp/learned.yaml")" 'Nothing was refused'
+finish
