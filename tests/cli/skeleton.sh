@@ -49,8 +49,10 @@ policy <<'END'
 filesystem: {workdir: read-write}
 END
 inside_works "a run without a skeleton works" true
+is "and leaves a mark" "$(find "$roots" -mindepth 1 | wc -l)" 1
+inside_works "so does the second" true
 s=$(one)
-ok "and leaves one" test -n "$s"
+ok "and leaves a skeleton" test -n "$s"
 is "which nobody else may enter" "$(stat -c '%a %U' "$roots" "$s" | sort -u)" "700 $(id -un)"
 ok "the next run uses it" uses_it "$s"
 
@@ -110,6 +112,9 @@ ok "a sandbox whose skeleton is deleted sees nothing more" tap_matches "$(cat "$
 ok "... not a denied file" test -z "$(grep -a FAKE-SECRET "$tmp/out")"
 ok "... nor the host's folders" test -z "$(grep -aE 'secret-on-host|CPU0' "$tmp/out")"
 rm -f go here
+inside true
+inside true
+ok "there is one again" one
 "$CORDON" run --policy "$tmp/policy.yaml" -- sh -c 'echo >here; sleep 8; cat late/.env' >"$tmp/out" 2>&1 &
 pid=$!
 waited_for here
@@ -121,6 +126,7 @@ ok "and ends before it sees a denied file that could not be covered" test -z "$(
 rm -rf here late
 
 # --- what is not ours, or not whole
+inside true
 inside true
 s=$(one)
 chmod 755 "$s"
@@ -143,10 +149,12 @@ fi
 chmod 644 "$s/root/.masks/file"
 inside_fails "one whose masks show something is refused" "damaged" true
 inside_works "... and gone after it" true
+inside true
 s=$(one)
 rmdir "$s/root/proc"
 inside_fails "one with a place missing fails" "sandbox root" true
 inside_works "... and is gone after it" true
+inside true
 s=$(one)
 ok "a whole one takes its place" uses_it "$s"
 

@@ -80,8 +80,10 @@ int skeleton_find(const char *cache, struct plan *plan)
 	if (roots < 0)
 		return roots;
 	fd = open_own(roots, name);
-	if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0)
-		return fd < 0 ? fd : -errno;
+	if (fd < 0)
+		return fd;
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0 || faccessat(fd, "root", F_OK, 0) < 0)
+		return -errno;
 	plan->skeleton = arena_printf(plan->arena, "%s/%s/root", path, name);
 	return plan->skeleton ? fd_take(&fd) : -ENOMEM;
 }
@@ -185,9 +187,28 @@ static int fill(const char *path, const struct plan *plan)
 	return r < 0 ? r : -nftw(path, flush_one, 16, FTW_PHYS | FTW_MOUNT);
 }
 
+static int make_whole(int roots, const char *path, const char *name, const struct plan *plan)
+{
+	char half[PATH_MAX + 32], root[PATH_MAX + 40];
+	int r;
+
+	(void)snprintf(half, sizeof(half), "%s/half-%d", path, (int)getpid());
+	(void)snprintf(root, sizeof(root), "%s/root", half);
+	remove_tree(half); /* of a process before us with our number */
+	if (mkdir(half, 0700) < 0)
+		return -errno;
+	r = fill(root, plan);
+	/* It takes the mark's place. Where somebody was faster, theirs stays. */
+	if (r == 0 && renameat(AT_FDCWD, half, roots, name) < 0)
+		r = -errno;
+	if (r < 0)
+		remove_tree(half);
+	return r;
+}
+
 int skeleton_make(const char *cache, const struct plan *plan)
 {
-	char path[PATH_MAX], name[SHA256_HEX], half[PATH_MAX + 32], root[PATH_MAX + 40];
+	char path[PATH_MAX], name[SHA256_HEX];
 	AUTO_FD roots = -1;
 	int r = digest_places(plan, name);
 
@@ -196,17 +217,8 @@ int skeleton_make(const char *cache, const struct plan *plan)
 		roots = open_roots(cache, path);
 	if (roots < 0)
 		return roots;
-	(void)snprintf(half, sizeof(half), "%s/half-%d", path, (int)getpid());
-	(void)snprintf(root, sizeof(root), "%s/root", half);
-	remove_tree(half); /* of a process before us with our number */
-	if (mkdir(half, 0700) < 0)
-		return -errno;
-	r = fill(root, plan);
-	/* Where somebody was faster, theirs stays. */
-	if (r == 0 && renameat(AT_FDCWD, half, roots, name) < 0)
-		r = -errno;
-	if (r < 0)
-		remove_tree(half);
+	if (mkdirat(roots, name, 0700) < 0)
+		r = errno == EEXIST ? make_whole(roots, path, name, plan) : -errno;
 	sweep(roots, path);
 	return r;
 }

@@ -25,7 +25,7 @@ int skeleton_find(const char *cache, struct plan *plan);
 /* The sandbox is gone. damaged: it may be the skeleton's fault that it failed, so that goes too, unless somebody else uses it. */
 void skeleton_release(int fd, const struct plan *plan, bool damaged);
 
-/* Makes one for the runs to come. Changes umask and current folder meanwhile. 0 or -errno. */
+/* For the runs to come: leaves a mark, an empty folder, the first time, since many a work folder is used once; makes a skeleton the second time. Changes umask and current folder meanwhile. 0 or -errno. */
 int skeleton_make(const char *cache, const struct plan *plan);
 
 #endif
