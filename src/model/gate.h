@@ -77,7 +77,7 @@ enum gate_listener_kind {
 	GATE_LISTEN_DNS_UDP,
 	GATE_LISTEN_DNS_TCP,
 	GATE_LISTEN_INFERENCE, /* plain HTTP for one provider */
-	GATE_LISTEN_DOOR,      /* a UNIX socket; each stream opens with a header that says which of the above it is */
+	GATE_LISTEN_DOOR,      /* a UNIX socket; each stream opens with a header (base/door.h) that says which of the above it is */
 	GATE_LISTEN_KINDS
 };
 

@@ -8,7 +8,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-enum { PACED_QUEUE = 64 * 1024 };
+/* ORIGINAL_DESTINATION: SO_ORIGINAL_DST of netfilter, the same number at both levels; its header does not go with glibc's. */
+enum { PACED_QUEUE = 64 * 1024, ORIGINAL_DESTINATION = 80 };
 
 int tcp_counts(int fd, struct tcp_counts *ret)
 {
@@ -26,6 +27,29 @@ int tcp_counts(int fd, struct tcp_counts *ret)
 	ret->out = (info.tcpi_bytes_acked ? info.tcpi_bytes_acked - 1 : 0) + (uint64_t)queued;
 	ret->in = info.tcpi_bytes_received;
 	return 0;
+}
+
+static int is_internet(const struct sockaddr_storage *a)
+{
+	return a->ss_family == AF_INET || a->ss_family == AF_INET6;
+}
+
+/* A socket of IPv6 may carry a connection of IPv4, whose memory is at the other level: both are asked. */
+int tcp_destination(int fd, struct sockaddr_storage *ret)
+{
+	static const int levels[] = {SOL_IP, SOL_IPV6};
+	socklen_t n;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		n = sizeof(*ret);
+		if (getsockopt(fd, levels[i], ORIGINAL_DESTINATION, ret, &n) == 0 && is_internet(ret))
+			return 0;
+	}
+	n = sizeof(*ret);
+	if (getsockname(fd, (struct sockaddr *)ret, &n) < 0)
+		return -errno;
+	return is_internet(ret) ? 0 : -EAFNOSUPPORT;
 }
 
 int tcp_pace(int fd, uint64_t bytes_per_second)

@@ -24,7 +24,7 @@ ok "the relay is there" test -x "$relay"
 ok "its symbols can be read" has_symbols 'relay_tunnel_start'
 ok "code that holds credentials is not in the relay" has_no_vault
 ok "code that reaches out is not in the relay" has_no_egress
-for part in core limits; do
+for part in core door limits; do
 	ok "the program keeps the promises of its parts ($part)" "$CORDON_BUILD/tests/test-relay_$part" "$relay"
 done
 ok "it says who starts it" sh -c '"$1" 2>&1 </dev/null | grep -q "is started by cordon"' - "$relay"

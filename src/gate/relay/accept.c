@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/door.h"
 #include "gate/relay/dns.h"
 #include "gate/relay/guest.h"
 #include "gate/relay/http.h"
@@ -104,6 +105,8 @@ static void on_inference(void *arg, unsigned events)
 		http_serve(r, s, &o);
 }
 
+static void on_door(void *arg, unsigned events);
+
 static void welcome(struct guest *g)
 {
 	switch (g->kind) {
@@ -113,15 +116,63 @@ static void welcome(struct guest *g)
 	case GATE_LISTEN_TRANSPARENT:
 		transparent(g);
 		break;
+	case GATE_LISTEN_DNS_UDP:
 	case GATE_LISTEN_DNS_TCP:
 		guest_phase(g, relay_dns_stream);
 		break;
 	case GATE_LISTEN_INFERENCE:
 		guest_phase(g, on_inference);
 		break;
+	case GATE_LISTEN_DOOR:
+		guest_phase(g, on_door);
+		break;
 	default:
 		guest_reset(g);
 	}
+}
+
+/* Nobody vouches for a header: from here on the guest is as one that came to a listener of that kind. */
+static void through_door(struct guest *g, const struct door_header *h)
+{
+	static const uint32_t kinds[] = {
+		[DOOR_PROXY] = GATE_LISTEN_PROXY,	      [DOOR_TRANSPARENT] = GATE_LISTEN_TRANSPARENT, [DOOR_DNS] = GATE_LISTEN_DNS_TCP,
+		[DOOR_DNS_DATAGRAMS] = GATE_LISTEN_DNS_UDP, [DOOR_INFERENCE] = GATE_LISTEN_INFERENCE,
+	};
+	struct address to = h->family == 4 ? address_of4(h->address) : address_of6(h->address);
+
+	g->kind = kinds[h->kind];
+	g->provider = h->provider;
+	/* What came with the header was seen already: nothing else would tell of it. */
+	stream_resume(g->stream, STREAM_READ);
+	if (h->kind == DOOR_TRANSPARENT)
+		transparent_to(g, &to, h->port);
+	else
+		welcome(g);
+}
+
+static void on_door(void *arg, unsigned events)
+{
+	struct guest *g = arg;
+	struct door_header h;
+	unsigned char room[DOOR_HEADER];
+	ssize_t n;
+
+	(void)events;
+	while (g->first.n < DOOR_HEADER) {
+		n = stream_read(g->stream, room, DOOR_HEADER - g->first.n);
+		if (n == -EAGAIN)
+			return;
+		if (n <= 0 || buf_add(&g->first, room, (size_t)n) < 0) {
+			guest_reset(g);
+			return;
+		}
+	}
+	if (door_get((const unsigned char *)g->first.p, &h) < 0) {
+		guest_reset(g);
+		return;
+	}
+	guest_used(g, DOOR_HEADER);
+	through_door(g, &h);
 }
 
 static bool is_full(const struct relay *r)

@@ -156,7 +156,7 @@ static int answer_frames(struct guest *g)
 	buf_init(&answer, DNS_TCP_MAX);
 	while ((n = dns_frame(buf_view(&g->first), &message)) > 0) {
 		buf_clear(&answer);
-		relay_dns_answer(g->relay, message, false, &answer);
+		relay_dns_answer(g->relay, message, g->kind == GATE_LISTEN_DNS_UDP, &answer);
 		if (answer.n == 0)
 			return -1;
 		dns_frame_add(&out, buf_view(&answer));

@@ -21,7 +21,7 @@ int relay_dns_listen(struct relay_dns *d, int fd);
 /* Answers one query, at most udp_max bytes of its question where udp. Nothing is appended where it deserves no answer. */
 void relay_dns_answer(struct relay *r, struct sv query, bool udp, struct buf *out);
 
-/* A stream function: a guest that brings queries. */
+/* A stream function: a guest that brings queries; one of GATE_LISTEN_DNS_UDP, through the door, carries them between datagrams. */
 void relay_dns_stream(void *guest, unsigned events);
 
 #endif

@@ -2,62 +2,46 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
 
 #include "gate/relay/route.h"
 #include "model/address.h"
+#include "sys/tcp.h"
 
-/* SO_ORIGINAL_DST of netfilter, the same number at both levels; glibc has no name for it. */
-enum { ORIGINAL_DESTINATION = 80 };
-
-union place {
-	struct sockaddr any;
-	struct sockaddr_in in;
-	struct sockaddr_in6 in6;
-};
-
-static bool read_place(const union place *p, struct address *ret, uint16_t *ret_port)
+static bool read_place(const struct sockaddr_storage *p, struct address *ret, uint16_t *ret_port)
 {
-	if (p->any.sa_family == AF_INET) {
-		*ret = address_of4((const uint8_t *)&p->in.sin_addr);
-		*ret_port = ntohs(p->in.sin_port);
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)p;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)p;
+
+	if (p->ss_family == AF_INET) {
+		*ret = address_of4((const uint8_t *)&in->sin_addr);
+		*ret_port = ntohs(in->sin_port);
 		return true;
 	}
-	if (p->any.sa_family == AF_INET6) {
-		*ret = address_of6(p->in6.sin6_addr.s6_addr);
-		*ret_port = ntohs(p->in6.sin6_port);
+	if (p->ss_family == AF_INET6) {
+		*ret = address_of6(in6->sin6_addr.s6_addr);
+		*ret_port = ntohs(in6->sin6_port);
 		return true;
 	}
 	return false;
 }
 
-/* A socket of IPv6 may carry a connection of IPv4, whose memory is at the other level: both are asked. */
-static bool destination(int fd, struct address *ret, uint16_t *ret_port)
+void transparent_to(struct guest *g, const struct address *to, uint16_t port)
 {
-	static const int levels[] = {SOL_IP, SOL_IPV6};
-	union place p;
-	socklen_t n;
-	size_t i;
+	char text[ADDRESS_TEXT];
 
-	for (i = 0; i < 2; i++) {
-		n = sizeof(p);
-		if (getsockopt(fd, levels[i], ORIGINAL_DESTINATION, &p, &n) == 0 && read_place(&p, ret, ret_port))
-			return true;
-	}
-	n = sizeof(p);
-	return getsockname(fd, &p.any, &n) == 0 && read_place(&p, ret, ret_port);
+	g->door = DOOR_DIRECT;
+	route(g, sv_of(address_text(to, text)), port);
 }
 
 void transparent(struct guest *g)
 {
-	char text[ADDRESS_TEXT];
-	struct address a;
+	struct sockaddr_storage place;
+	struct address to;
 	uint16_t port;
 
-	if (!destination(stream_fd(g->stream), &a, &port)) {
+	if (tcp_destination(stream_fd(g->stream), &place) < 0 || !read_place(&place, &to, &port)) {
 		guest_reset(g);
 		return;
 	}
-	g->door = DOOR_DIRECT;
-	route(g, sv_of(address_text(&a, text)), port);
+	transparent_to(g, &to, port);
 }

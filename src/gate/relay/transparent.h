@@ -5,8 +5,12 @@
 #define CORDON_RELAY_TRANSPARENT_H
 
 #include "gate/relay/guest.h"
+#include "model/address.h"
 
 /* Takes the guest over. At once, not at its first byte: the server may be the one to speak first. */
 void transparent(struct guest *g);
+
+/* The same, where it is cordon-init that was asked for the destination (base/door.h). */
+void transparent_to(struct guest *g, const struct address *to, uint16_t port);
 
 #endif

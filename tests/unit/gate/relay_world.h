@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +42,8 @@ struct world {
 	pid_t pid;
 	int control, link, calls, vault;
 	uint16_t proxy, direct, dns_udp, dns_tcp, inference;
+	struct sockaddr_un door;
+	socklen_t n_door;
 	uint64_t generation;
 	rlim_t fds; /* 0: as many as we have */
 };
@@ -64,6 +67,18 @@ static inline int tcp_listener(int type, uint16_t *ret_port)
 	must(fd >= 0 && bind(fd, (struct sockaddr *)&at, n) == 0 && (type != SOCK_STREAM || listen(fd, 4096) == 0), "listen");
 	must(getsockname(fd, (struct sockaddr *)&at, &n) == 0, "getsockname");
 	*ret_port = ntohs(at.sin_port);
+	return fd;
+}
+
+/* A name that the kernel chooses, which leaves no file behind. */
+static inline int door_listener(struct world *w)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	w->door.sun_family = AF_UNIX;
+	w->n_door = sizeof(w->door);
+	must(fd >= 0 && bind(fd, (struct sockaddr *)&w->door, sizeof(w->door.sun_family)) == 0 && listen(fd, 4096) == 0, "door");
+	must(getsockname(fd, (struct sockaddr *)&w->door, &w->n_door) == 0, "getsockname");
 	return fd;
 }
 
@@ -349,8 +364,8 @@ static inline void become_relay(const struct world *w, int theirs[4])
 
 static inline void send_setup(struct world *w, const char *policy)
 {
-	struct gate_relay_setup setup = {.generation = ++w->generation, .n_listeners = 5};
-	int fds[6] = {policy_fd(policy)};
+	struct gate_relay_setup setup = {.generation = ++w->generation, .n_listeners = 6};
+	int fds[7] = {policy_fd(policy)};
 	AUTO_BUF body = {0};
 	size_t i;
 
@@ -359,15 +374,17 @@ static inline void send_setup(struct world *w, const char *policy)
 	setup.listeners[2].kind = GATE_LISTEN_DNS_UDP;
 	setup.listeners[3].kind = GATE_LISTEN_DNS_TCP;
 	setup.listeners[4].kind = GATE_LISTEN_INFERENCE;
+	setup.listeners[5].kind = GATE_LISTEN_DOOR;
 	fds[1] = tcp_listener(SOCK_STREAM, &w->proxy);
 	fds[2] = tcp_listener(SOCK_STREAM, &w->direct);
 	fds[3] = tcp_listener(SOCK_DGRAM, &w->dns_udp);
 	fds[4] = tcp_listener(SOCK_STREAM, &w->dns_tcp);
 	fds[5] = tcp_listener(SOCK_STREAM, &w->inference);
+	fds[6] = door_listener(w);
 	buf_init(&body, 4096);
 	gate_put_relay_setup(&body, &setup);
-	must(wire_send(w->control, GATE_RELAY_SETUP, buf_view(&body), fds, 6) == 0, "GATE_RELAY_SETUP");
-	for (i = 0; i < 6; i++)
+	must(wire_send(w->control, GATE_RELAY_SETUP, buf_view(&body), fds, 7) == 0, "GATE_RELAY_SETUP");
+	for (i = 0; i < 7; i++)
 		(void)close(fds[i]);
 }
 
