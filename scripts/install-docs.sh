@@ -10,7 +10,7 @@ install -d "$share/man/man1" "$share/man/man5" "$share/bash-completion/completio
 	# shellcheck disable=SC2086 # "policy check" is two words
 	"$cordon" man $verb >"$share/man/man1/cordon${verb:+-${verb// /-}}.1"
 done
-install -m 644 "$src/man/cordon-policy.5" "$share/man/man5/"
+install -m 644 "$src"/man/*.5 "$share/man/man5/"
 "$cordon" completion bash >"$share/bash-completion/completions/cordon"
 "$cordon" completion zsh >"$share/zsh/site-functions/_cordon"
 "$cordon" completion fish >"$share/fish/vendor_completions.d/cordon.fish"
