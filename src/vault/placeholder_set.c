@@ -1,6 +1,7 @@
 #include "vault/placeholder_set.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "vault/needle.h"
@@ -103,4 +104,46 @@ int placeholder_find(struct placeholder_set *set, struct sv bytes)
 		r = placeholder_scan_end(s);
 	placeholder_scan_free(s);
 	return r;
+}
+
+struct mask {
+	char *text;
+	int n;
+};
+
+/* Does a backslash before it take its first byte for an escape? */
+static bool is_escaped(const char *text, uint64_t start)
+{
+	uint64_t n = 0;
+
+	while (n < start && text[start - 1 - n] == '\\')
+		n++;
+	return n % 2;
+}
+
+static void mask(void *arg, uint32_t needle, uint64_t start, uint64_t end)
+{
+	struct mask *m = arg;
+	size_t n = (size_t)(end - start);
+
+	(void)needle;
+	if (memchr(m->text + start, '"', n) || memchr(m->text + start, '\\', n) || is_escaped(m->text, start))
+		return;
+	memset(m->text + start, 'x', n);
+	m->n += m->n < INT_MAX;
+}
+
+int placeholder_mask_json(struct placeholder_set *set, char *text, size_t n)
+{
+	struct mask m = {.text = text};
+	struct needle_scan *s = needle_scan_new(set->needles, mask, &m);
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	r = needle_scan_feed(s, text, n);
+	if (r == 0)
+		needle_scan_end(s);
+	needle_scan_free(s);
+	return r < 0 ? r : m.n;
 }

@@ -2,7 +2,7 @@
  * placeholder_set: finding a run's placeholders in what the workload sends, in all the forms of vault/needle.h.
  *
  * A placeholder that goes anywhere but into the header of a request to a bound host means that something tries to carry a credential out; such a request is
- * refused. The relay scans targets, headers and bodies. Holds no credential.
+ * refused, or goes without it. The relay scans targets, headers and bodies. Holds no credential.
  */
 #ifndef CORDON_VAULT_PLACEHOLDER_SET_H
 #define CORDON_VAULT_PLACEHOLDER_SET_H
@@ -22,6 +22,12 @@ void placeholder_set_free(struct placeholder_set *set); /* NULL is fine; scans i
 
 /* A whole text: the position of the first placeholder that ends in it, PLACEHOLDER_NONE, or -ENOMEM. */
 int placeholder_find(struct placeholder_set *set, struct sv bytes);
+
+/*
+ * Overwrites with `x` what of a JSON text is a placeholder in any form, where that leaves it JSON: not with a quote or a backslash in it, nor behind a backslash that begins
+ * an escape with it. So a text may still have one after this. How many were overwritten, or -ENOMEM.
+ */
+int placeholder_mask_json(struct placeholder_set *set, char *text, size_t n);
 
 /* A stream, in pieces. Answers as placeholder_find() for all bytes so far; once found, always found. */
 struct placeholder_scan *placeholder_scan_new(struct placeholder_set *set); /* NULL: no memory */

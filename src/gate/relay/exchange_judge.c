@@ -10,7 +10,6 @@
 #include "gate/relay/session.h"
 #include "gate/relay/tell.h"
 #include "policy/net_rules.h"
-#include "vault/placeholder_set.h"
 
 static struct net_request question(const struct http_request *r)
 {
@@ -141,11 +140,7 @@ static int find_body_rule(struct http_exchange *x, struct net_request *q, struct
 /* The body was collected, or there is none. */
 static int judge_whole(struct http_exchange *x, struct net_request *q, struct net_verdict *v)
 {
-	if (find_body_rule(x, q, v) < 0)
-		return -1;
-	if (x->collected && x->relay->placeholders && placeholder_find(x->relay->placeholders, buf_view(&x->body)) != PLACEHOLDER_NONE)
-		return placeholders_refuse(x, "body");
-	return 0;
+	return find_body_rule(x, q, v) < 0 ? -1 : placeholders_check_body(x);
 }
 
 int http_exchange_judge_network(struct http_exchange *x)

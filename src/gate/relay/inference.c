@@ -13,7 +13,6 @@
 #include "http/fields.h"
 #include "http/target.h"
 #include "policy/policy_query.h"
-#include "vault/placeholder_set.h"
 
 /* What a request that was admitted uses. */
 struct inference_use {
@@ -78,15 +77,6 @@ static void keep_fields(const struct http_fields *from, struct http_field *to, s
 		if (!is_credential(from->v[i].name) && !endpoint_drops_header(from->v[i].name) && !sv_is(from->v[i].name, "accept-encoding"))
 			to[n++] = from->v[i];
 	*ret = (struct http_fields){to, n};
-}
-
-static int check_placeholders(struct http_exchange *x, struct http_request *head)
-{
-	if (placeholders_check_head(x, head, false) < 0)
-		return -1;
-	if (x->collected && x->relay->placeholders && placeholder_find(x->relay->placeholders, buf_view(&x->body)) != PLACEHOLDER_NONE)
-		return placeholders_refuse(x, "body");
-	return 0;
 }
 
 static int no_memory(struct http_exchange *x)
@@ -161,6 +151,28 @@ static int send_to(struct http_exchange *x, const struct judged *j, struct http_
 	return 0;
 }
 
+/*
+ * Judges the body in its canonical form, where escapes hide nothing. What is taken out of it then may have been part of what was judged, so that it is judged again:
+ * what is judged is what is sent.
+ */
+static int judge_collected(struct http_exchange *x, struct judged *j)
+{
+	const struct pol_inference *inf = &x->relay->now->policy->inference;
+	const struct judged head = *j;
+	struct ruling no;
+	int masked;
+
+	if (judge_body(inf, x->request, &x->body, j, &no) < 0)
+		return refuse(x, &no);
+	masked = placeholders_mask_body(x);
+	if (masked < 0)
+		return -1;
+	*j = masked ? head : *j;
+	if (masked && judge_body(inf, x->request, &x->body, j, &no) < 0)
+		return refuse(x, &no);
+	return placeholders_check_body(x);
+}
+
 int inference_judge(struct http_exchange *x)
 {
 	const struct pol_inference *inf = &x->relay->now->policy->inference;
@@ -178,11 +190,11 @@ int inference_judge(struct http_exchange *x)
 		return refuse(x, &no);
 	if (j.endpoint->body && !x->collected)
 		return http_exchange_collect(x, SCAN_MAX_BYTES);
-	if (x->collected && judge_body(inf, x->request, &x->body, &j, &no) < 0)
-		return refuse(x, &no);
+	if (x->collected && judge_collected(x, &j) < 0)
+		return -1;
 	keep_fields(&x->request->fields, fields, &head.fields);
 	head.target = sv_of(j.target);
-	if (check_placeholders(x, &head) < 0)
+	if (placeholders_check_head(x, &head, false) < 0)
 		return -1;
 	return send_to(x, &j, &head);
 }

@@ -3,7 +3,7 @@
  *
  * Judged by gate/inference/judge.h: endpoint, model, routes, tools of the provider. A body is collected, judged as a whole and sent in its canonical form. What the client
  * sends as a credential (authorization, x-api-key, x-goog-api-key, api-key, ?key=) is left out: egress puts the operator's there. The link gets the request as the
- * provider that was chosen shall see it; egress judges it again.
+ * provider that was chosen shall see it; egress judges it again. A placeholder in the body is overwritten (placeholders.h); in a form that cannot be, and in the head, it is refused.
  *
  * Tokens are counted from what answers say of themselves, while they pass, for the budgets and for the report. A list of models passes as the provider gives it, also
  * where it names more than the policy allows: a name opens nothing, each use of it is judged, and a list that was edited would be the one answer not to be believed.

@@ -63,6 +63,27 @@ int placeholders_refuse(struct http_exchange *x, const char *where)
 	return http_exchange_refuse(x, &d);
 }
 
+int placeholders_mask_body(struct http_exchange *x)
+{
+	struct denial d;
+	int n = x->relay->placeholders && x->body.n ? placeholder_mask_json(x->relay->placeholders, x->body.p, x->body.n) : 0;
+
+	if (n < 0) {
+		denial_set(&d, 503, "gateway_busy", "try again later", "out of memory");
+		return http_exchange_refuse(x, &d);
+	}
+	if (n > 0)
+		tell_note(x, "placeholder in a body", "a placeholder for a credential was in the body: it was overwritten");
+	return n > 0;
+}
+
+int placeholders_check_body(struct http_exchange *x)
+{
+	if (x->collected && x->relay->placeholders && placeholder_find(x->relay->placeholders, buf_view(&x->body)) != PLACEHOLDER_NONE)
+		return placeholders_refuse(x, "body");
+	return 0;
+}
+
 static bool has(struct http_exchange *x, struct sv text)
 {
 	return placeholder_find(x->relay->placeholders, text) != PLACEHOLDER_NONE;

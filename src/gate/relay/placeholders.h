@@ -14,6 +14,15 @@ int placeholders_check_head(struct http_exchange *x, struct http_request *head, 
 
 bool placeholders_in_fields(struct http_exchange *x, const struct http_fields *fields);
 
+/*
+ * Takes them out of the collected body, which is JSON. An agent that has printed its environment sends it with every request from then on: the model gets the rest.
+ * 1: the body has changed, and is to be judged anew; 0: it has not; -1: refused for want of memory.
+ */
+int placeholders_mask_body(struct http_exchange *x);
+
+/* Refuses the request where the collected body has one. 0 or -1. */
+int placeholders_check_body(struct http_exchange *x);
+
 /* Refuses the request, for having one in `where`. Returns -1. */
 int placeholders_refuse(struct http_exchange *x, const char *where);
 

@@ -51,3 +51,9 @@ void tell_allowed(struct http_exchange *x, struct sv kind, const char *rule)
 {
 	tell(x, true, kind, rule, "");
 }
+
+void tell_note(struct http_exchange *x, const char *kind, const char *detail)
+{
+	if (!tell_again(x, sv_of(kind)))
+		tell(x, true, sv_of(kind), "", detail);
+}

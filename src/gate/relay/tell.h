@@ -13,4 +13,7 @@ void tell_denied(struct http_exchange *x, const char *rule, const char *detail);
 bool tell_again(struct http_exchange *x, struct sv kind);
 void tell_allowed(struct http_exchange *x, struct sv kind, const char *rule);
 
+/* What was done to a request that passes; told for the first of its kind, then counted. */
+void tell_note(struct http_exchange *x, const char *kind, const char *detail);
+
 #endif

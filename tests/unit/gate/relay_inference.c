@@ -37,6 +37,67 @@ static const char *post(struct rig *g, const char *provider, const char *path, c
 	return rig_ask(g, request);
 }
 
+#define MASK "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+_Static_assert(sizeof(MASK) == sizeof(RIG_PLACEHOLDER), "as long as what it stands for");
+
+static void an_agent_that_has_printed_its_environment_can_go_on(void)
+{
+	static const struct {
+		const char *body, *sent; /* NULL: refused */
+	} cases[] = {
+		{"{\"model\":\"gpt-4\",\"a\":\"KEY=" RIG_PLACEHOLDER "\\nHOME=/\"}", "{\"model\":\"gpt-4\",\"a\":\"KEY=" MASK "\\nHOME=/\"}"},
+		{"{\"model\":\"gpt-4\",\"a\":[\"" RIG_PLACEHOLDER RIG_PLACEHOLDER "\",\"" RIG_PLACEHOLDER "\"]}", "{\"model\":\"gpt-4\",\"a\":[\"" MASK MASK "\",\"" MASK "\"]}"},
+		/* JSON in JSON, as the arguments of a tool are */
+		{"{\"model\":\"gpt-4\",\"a\":\"{\\\"k\\\":\\\"" RIG_PLACEHOLDER "\\\"}\"}", "{\"model\":\"gpt-4\",\"a\":\"{\\\"k\\\":\\\"" MASK "\\\"}\"}"},
+		{"{\"model\":\"gpt-4\",\"" RIG_PLACEHOLDER "\":1}", "{\"model\":\"gpt-4\",\"" MASK "\":1}"},
+		/* escapes are gone when the body is searched */
+		{"{\"model\":\"gpt-4\",\"a\":\"sk\\u002dant-placeholder-0123456789abcdef\"}", "{\"model\":\"gpt-4\",\"a\":\"" MASK "\"}"},
+		{"{\"model\":\"gpt-4\",\"a\":\"\\\\" RIG_PLACEHOLDER "\"}", "{\"model\":\"gpt-4\",\"a\":\"\\\\" MASK "\"}"},
+		{"{\"model\":\"gpt-4\",\"a\":\"sk%2Dant-placeholder-0123456789abcdef.\"}", "{\"model\":\"gpt-4\",\"a\":\"xx" MASK ".\"}"},
+		{"{\"model\":\"gpt-4\",\"a\":\"c2stYW50LXBsYWNlaG9sZGVyLTAxMjM0NTY3ODlhYmNkZWY=\"}", "{\"model\":\"gpt-4\",\"a\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxY=\"}"},
+		/* what is judged is what is sent: this is no longer the name of a model that is allowed, nor one key but two of the same name */
+		{"{\"model\":\"" RIG_PLACEHOLDER "\"}", NULL},
+		{"{\"model\":\"gpt-4\",\"" RIG_PLACEHOLDER "\":1,\"" MASK "\":2}", NULL},
+		/* with an escape in it: in JSON in JSON nobody can say where it begins */
+		{"{\"model\":\"gpt-4\",\"a\":\"sk\\\\u002dant-placeholder-0123456789abcdef\"}", NULL},
+	};
+	struct rig g;
+	size_t i;
+
+	rig_open(&g, policy);
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *got = post(&g, "openai", "/v1/chat/completions", "", cases[i].body);
+
+		if (!starts(got, cases[i].sent ? "HTTP/1.1 200 " : "HTTP/1.1 4")) {
+			printf("# %s: got %s\n", cases[i].body, got);
+			CHECK(false);
+		}
+		CHECK(g.requests == (cases[i].sent ? 1 : 0));
+		if (cases[i].sent)
+			CHECK_STR(g.body.p, cases[i].sent);
+	}
+	rig_close(&g);
+}
+
+/* One line in the log, that the request was allowed, and with what change. */
+static void an_overwritten_placeholder_is_told_as_a_note(void)
+{
+	struct rig g;
+	const char *e;
+	int notes = 0, denials = 0, i;
+
+	rig_open(&g, policy);
+	for (i = 0; i < 3; i++)
+		(void)post(&g, "openai", "/v1/chat/completions", "", "{\"model\":\"gpt-4\",\"a\":\"" RIG_PLACEHOLDER "\"}");
+	while ((e = rig_event(&g))[0]) {
+		notes += strstr(e, "it was overwritten") != NULL;
+		denials += strstr(e, "deny") != NULL;
+		CHECK(!strstr(e, RIG_PLACEHOLDER));
+	}
+	CHECK(notes == 1 && denials == 0);
+	rig_close(&g);
+}
+
 static void requests_to_models_are_judged_and_sent_as_judged(void)
 {
 	static const struct {
@@ -50,7 +111,6 @@ static void requests_to_models_are_judged_and_sent_as_judged(void)
 		{"anthropic", "/v1/messages", "{\"model\":\"claude-x\",\"model\":\"other\"}", NULL, NULL},
 		{"anthropic", "/v1/messages", "{\"model\":\"claude-x\",\"tools\":[{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}]}", NULL, NULL},
 		{"anthropic", "/v1/messages", "not json", NULL, NULL},
-		{"anthropic", "/v1/messages", "{\"model\":\"claude-x\",\"system\":\"" RIG_PLACEHOLDER "\"}", NULL, NULL},
 		{"anthropic", "/v1/files", "{}", NULL, NULL},
 		{"anthropic", "/v1/messages/batches", "{}", NULL, NULL},
 		{"openai", "/v1/chat/completions", "{\"model\":\"gpt-4\",\"stream\":true}", "POST https://api.openai.com:443/v1/chat/completions ",
@@ -252,6 +312,8 @@ static void a_reload_does_not_mix_up_providers(void)
 }
 
 static const struct check_case cases[] = {
+	CASE(an_agent_that_has_printed_its_environment_can_go_on),
+	CASE(an_overwritten_placeholder_is_told_as_a_note),
 	CASE(requests_to_models_are_judged_and_sent_as_judged),
 	CASE(credentials_of_the_client_are_left_out),
 	CASE(a_denial_has_the_domain_and_other_refusals_the_form_of_the_provider),
