@@ -67,7 +67,9 @@ find_in() { python3 "$tests_dir/tools/find_in_memory.py" "$@"; }
 begin "$tmp/net.yaml"
 is "a call is under way, with all its processes" "$(wc -w <<<"$run $relay $egress $vault")" "4"
 ok "... and some inside" test "$(wc -w <<<"$inside")" -ge 2
-if [ "$(id -u)" = 0 ]; then
+if is_sanitized; then
+	skip "the credential is in egress, where this search finds it" "with sanitizers memory is too large to be searched"
+elif [ "$(id -u)" = 0 ]; then
 	is "the credential is in egress, where this search finds it" "$(find_in "$tmp/key" "$egress" 2>&1)" "$egress"
 	is "it is not in the relay's memory" "$(find_in "$tmp/key" "$relay" 2>&1)" ""
 	is "nor in the supervisor's" "$(find_in "$tmp/key" "$run" 2>&1)" ""
@@ -86,7 +88,7 @@ for pid in relay egress vault; do
 	[ "$(id -u)" != 0 ] || [ "$pid" = vault ] || is "cordon-$pid has no environment at all" "$(wc -c <"/proc/${!pid}/environ")" "0"
 	like "cordon-$pid leaves no core" "$(grep 'core file' "/proc/${!pid}/limits")" 'size +0 +0 '
 	like "cordon-$pid can gain no privilege" "$(cat "/proc/${!pid}/status")" 'NoNewPrivs:[[:space:]]1'
-	like "cordon-$pid is under a filter" "$(cat "/proc/${!pid}/status")" 'Seccomp:[[:space:]]2'
+	is_sanitized || like "cordon-$pid is under a filter" "$(cat "/proc/${!pid}/status")" 'Seccomp:[[:space:]]2'
 	is "cordon-$pid has no capability" "$(grep -E '^Cap(Eff|Prm|Inh|Amb)' "/proc/${!pid}/status" | grep -cv '0000000000000000$')" "0"
 done
 end
@@ -100,7 +102,9 @@ is "the upstream had it" "$(grep -c "$secret" "$up/log" | sed 's/[1-9][0-9]*/som
 export TEST_VARIABLE_KEY=$secret
 sed 's/slow.test, credential: key/slow.test, credential: variable/' "$tmp/net.yaml" >"$tmp/variable.yaml"
 begin "$tmp/variable.yaml"
-if [ "$(id -u)" = 0 ]; then
+if is_sanitized; then
+	skip "from a variable: in egress" "with sanitizers memory is too large to be searched"
+elif [ "$(id -u)" = 0 ]; then
 	is "from a variable: in egress" "$(find_in "$tmp/key" "$egress" 2>&1)" "$egress"
 	# shellcheck disable=SC2086
 	is "... and neither in the relay nor inside" "$(find_in "$tmp/key" "$relay" $inside 2>&1)" ""
@@ -132,7 +136,7 @@ done
 for file in fd cwd root; do
 	is "PID 1's $file is closed" "$(net sh -c "ls /proc/1/$file/ 2>/dev/null" 2>&1)" ""
 done
-is "no UNIX socket of outside is listed inside" "$(net sh -c 'tail -n +2 /proc/net/unix | wc -l' 2>&1)" "0"
+is "no UNIX socket that could be connected to is listed inside" "$(net awk 'NR > 1 && NF > 7' /proc/net/unix 2>&1)" ""
 helper "$up/abstract" python3 -c '
 import socket, sys
 s = socket.socket(socket.AF_UNIX); s.bind("\0cordon-test-abstract"); s.listen(); open(sys.argv[1], "w").close()
