@@ -1,13 +1,18 @@
 /*
  * cordon-init: PID 1 inside the sandboxes of backends that bring none of their own.
  *
- *     cordon-init [--] CMD [ARG...]
+ *     cordon-init [--door PATH --listen KIND:PORT[:PROVIDER]...] [--] CMD [ARG...]
  *
  * It starts CMD in a process group of its own (the terminal's foreground, where stdin is one), passes every signal it gets on to that group, reaps every orphan, and
  * ends with CMD's status: its exit code, 128+N after signal N, 126 where CMD cannot be executed, 127 where it is not found, 125 for its own failures. As
  * PID 1 its end is the end of everything in the namespace; elsewhere it makes itself the reaper of its descendants.
  *
- * Signals are blocked and taken with sigwaitinfo(), never handled: there is no moment at which one is lost, and a blocked signal reaches even a PID 1.
+ * With a door, the UNIX socket at PATH on which the gateway's relay listens, it carries to it what connects to the ports of loopback: proxy (HTTP and SOCKS5), transparent (all
+ * TCP, where the namespace allows a redirect, else nothing), dns (TCP and UDP) and inference (of the provider with that number). They are open before CMD starts.
+ *
+ * Signals are blocked and read from a descriptor, never handled: there is no moment at which one is lost, and a blocked signal reaches even a PID 1. It cannot be dumped, and so
+ * not be traced by what has no power over its namespace. As PID 1 it cannot be killed or stopped from inside either; elsewhere CMD, which has its user, could do that, and would
+ * be left without ports: all that it holds is the way to a door that CMD may use as well, and that trusts neither.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,10 +20,31 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "init/gateway.h"
+#include "init/watch.h"
+
 enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_EXEC = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
+
+/* Two for each connection of the bridge, and some. */
+enum { DESCRIPTORS = 2 * BRIDGE_CONNECTIONS + 256 };
+
+/* What CMD must find as cordon-init found it. */
+struct inherited {
+	sigset_t mask;
+	struct rlimit descriptors;
+};
+
+struct command {
+	struct watch signals;
+	pid_t pid;
+	bool over;
+	int status;
+};
 
 static void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -33,8 +59,7 @@ static void complain(const char *format, ...)
 	(void)fputc('\n', stderr);
 }
 
-/* Never returns. CMD must find the signals as cordon-init found them. */
-static _Noreturn void become(char **command, const sigset_t *mask)
+static _Noreturn void become(char **command, const struct inherited *before)
 {
 	int code;
 
@@ -42,17 +67,17 @@ static _Noreturn void become(char **command, const sigset_t *mask)
 	/* SIGTTOU is still blocked, else a background group could not take the terminal. */
 	if (isatty(STDIN_FILENO))
 		(void)tcsetpgrp(STDIN_FILENO, getpgrp());
-	(void)sigprocmask(SIG_SETMASK, mask, NULL);
+	(void)setrlimit(RLIMIT_NOFILE, &before->descriptors);
+	(void)sigprocmask(SIG_SETMASK, &before->mask, NULL);
 	(void)execvp(command[0], command);
 	code = errno;
 	complain("cannot execute the command: %s", strerror(code));
 	_exit(code == ENOENT || code == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXEC);
 }
 
-/* Reaps all that is dead. True, with *ret_status set, once CMD is among them. */
-static int reap(pid_t child, int *ret_status)
+static void reap(struct command *c)
 {
-	int status, found = 0;
+	int status;
 	pid_t pid;
 
 	for (;;) {
@@ -60,71 +85,124 @@ static int reap(pid_t child, int *ret_status)
 		if (pid < 0 && errno == EINTR)
 			continue;
 		if (pid <= 0)
-			return found;
-		if (pid == child) {
-			*ret_status = status;
-			found = 1;
+			return;
+		if (pid == c->pid) {
+			c->status = status;
+			c->over = true;
 		}
 	}
 }
 
-static int supervise(pid_t child, const sigset_t *all)
+static void on_signal(void *arg, uint32_t events)
 {
-	int status = 0;
-	siginfo_t info;
+	struct command *c = arg;
+	struct signalfd_siginfo info;
 
-	for (;;) {
-		int sig = sigwaitinfo(all, &info);
-
-		if (sig < 0 && errno == EINTR)
-			continue;
-		if (sig < 0) {
-			complain("sigwaitinfo: %s", strerror(errno));
-			return EXIT_OWN_FAILURE;
-		}
-		if (sig != SIGCHLD)
-			(void)kill(-child, sig);
-		else if (reap(child, &status))
-			break;
+	(void)events;
+	while (read(c->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			reap(c);
+		else
+			(void)kill(-c->pid, (int)info.ssi_signo);
 	}
-	return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int run(char **command)
+static int supervise(struct command *c, struct gateway *g)
 {
-	sigset_t all, before;
-	pid_t child;
+	int r = watch_set(g->epoll, &c->signals, EPOLLIN);
 
-	(void)sigfillset(&all);
-	if (sigprocmask(SIG_SETMASK, &all, &before) < 0 || (getpid() != 1 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)) {
-		complain("cannot become a reaper: %s", strerror(errno));
+	while (r == 0 && !c->over)
+		r = watch_run(g->epoll, gateway_tick(g));
+	if (r < 0) {
+		complain("waiting: %s", strerror(-r));
 		return EXIT_OWN_FAILURE;
 	}
-	child = fork();
-	if (child < 0) {
+	return WIFSIGNALED(c->status) ? EXIT_SIGNAL + WTERMSIG(c->status) : WEXITSTATUS(c->status);
+}
+
+/* As many descriptors as the bridge has use for, or as we may. */
+static unsigned long raise_limit(const struct rlimit *now)
+{
+	struct rlimit more = *now;
+
+	if (now->rlim_cur >= DESCRIPTORS)
+		return now->rlim_cur;
+	more.rlim_cur = now->rlim_max < DESCRIPTORS ? now->rlim_max : DESCRIPTORS;
+	return setrlimit(RLIMIT_NOFILE, &more) == 0 ? more.rlim_cur : now->rlim_cur;
+}
+
+static int prepare(struct command *c, struct gateway *g, struct inherited *before)
+{
+	sigset_t all;
+
+	(void)sigfillset(&all);
+	if (sigprocmask(SIG_SETMASK, &all, &before->mask) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || getrlimit(RLIMIT_NOFILE, &before->descriptors) < 0 ||
+	    (getpid() != 1 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0))
+		return -errno;
+	*c = (struct command){.signals = {.fd = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC), .fn = on_signal, .arg = c}};
+	g->epoll = epoll_create1(EPOLL_CLOEXEC);
+	return c->signals.fd < 0 || g->epoll < 0 ? -errno : 0;
+}
+
+static int run(char **command, struct gateway *g)
+{
+	struct inherited before;
+	struct command c;
+	unsigned port;
+	int r = prepare(&c, g, &before);
+
+	if (r < 0) {
+		complain("cannot become a reaper: %s", strerror(-r));
+		return EXIT_OWN_FAILURE;
+	}
+	r = gateway_open(g, g->door ? raise_limit(&before.descriptors) : 0, &port);
+	if (r < 0) {
+		complain("cannot listen on port %u: %s", port, strerror(-r));
+		return EXIT_OWN_FAILURE;
+	}
+	c.pid = fork();
+	if (c.pid < 0) {
 		complain("fork: %s", strerror(errno));
 		return EXIT_OWN_FAILURE;
 	}
-	if (child == 0)
+	if (c.pid == 0)
 		become(command, &before);
 	/* In both processes: whoever comes first, the group is there before a signal can be passed on. */
-	(void)setpgid(child, child);
-	return supervise(child, &all);
+	(void)setpgid(c.pid, c.pid);
+	return supervise(&c, g);
+}
+
+/* CMD, or NULL: that is no command line of ours. */
+static char **read_options(char **argv, struct gateway *g)
+{
+	for (argv++; *argv && argv[0][0] == '-'; argv += 2) {
+		if (strcmp(argv[0], "--") == 0) {
+			argv++;
+			break;
+		}
+		if (!argv[1])
+			return NULL;
+		if (strcmp(argv[0], "--door") == 0 && !g->door)
+			g->door = argv[1];
+		else if (strcmp(argv[0], "--listen") == 0 && g->n_ports < BRIDGE_PORTS && listen_parse(argv[1], &g->ports[g->n_ports]))
+			g->n_ports++;
+		else
+			return NULL;
+	}
+	return *argv && (g->door || !g->n_ports) ? argv : NULL;
 }
 
 int main(int argc, char **argv)
 {
-	char **command = argv + 1;
+	struct gateway g = {0};
+	char **command;
 
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return puts("cordon-init " CORDON_VERSION) < 0 || fflush(stdout) != 0 ? EXIT_OWN_FAILURE : 0;
-	if (argc > 1 && strcmp(argv[1], "--") == 0)
-		command++;
-	else if (argc > 1 && argv[1][0] == '-')
-		command = argv + argc;
-	if (!*command) {
-		complain("usage: cordon-init [--] CMD [ARG...]");
+	command = argc > 0 ? read_options(argv, &g) : NULL;
+	if (!command) {
+		complain("usage: cordon-init [--door PATH --listen KIND:PORT[:PROVIDER]...] [--] CMD [ARG...]");
 		return EXIT_OWN_FAILURE;
 	}
-	return run(command);
+	return run(command, &g);
 }

@@ -1,0 +1,25 @@
+/*
+ * gateway: the network inside, as far as there is one: loopback, the ports that lead to the door, and, where the namespace allows, all that is dialled redirected to one of them.
+ */
+#ifndef CORDON_INIT_GATEWAY_H
+#define CORDON_INIT_GATEWAY_H
+
+#include "init/bridge.h"
+#include "init/dns.h"
+
+struct gateway {
+	int epoll;
+	const char *door; /* NULL: there is no gateway; the other functions do nothing */
+	struct listen_port ports[BRIDGE_PORTS];
+	unsigned n_ports;
+	struct bridge *bridge;
+	struct dns *dns;
+};
+
+/* epoll, door and ports are set. From now on the ports accept. 0, or -errno and *ret_port is the port that failed (0: none in particular). */
+int gateway_open(struct gateway *g, unsigned long max_fds, unsigned *ret_port);
+
+/* After each watch_run(); the time limit of the next one, -1 for none. */
+int gateway_tick(struct gateway *g);
+
+#endif
