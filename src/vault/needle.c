@@ -172,6 +172,16 @@ void needle_set_unref(struct needle_set *set)
 
 enum { READINGS = 2 }; /* decoded once, decoded twice */
 
+size_t needle_set_reach(const struct needle_set *set)
+{
+	size_t reach = set->longest;
+	unsigned i;
+
+	for (i = 0; i < READINGS; i++)
+		reach *= NEEDLE_ESCAPE_MAX;
+	return reach;
+}
+
 struct reading {
 	struct needle_scan *scan;
 	struct needle_decoder decoder;

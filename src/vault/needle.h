@@ -37,6 +37,9 @@ int needle_set_new(const struct sv *needles, size_t n, struct needle_set **ret);
 struct needle_set *needle_set_ref(struct needle_set *set);
 void needle_set_unref(struct needle_set *set); /* NULL is fine */
 
+/* How many bytes of a stream one hit can cover at most: the longest form, each of its bytes escaped twice over. */
+size_t needle_set_reach(const struct needle_set *set);
+
 /* needle: its position in the array; the bytes from start up to end (offsets in the stream) are one of its forms. Hits may overlap. */
 typedef void needle_hit_fn(void *arg, uint32_t needle, uint64_t start, uint64_t end);
 

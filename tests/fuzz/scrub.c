@@ -12,7 +12,7 @@
 static void pass(struct scrub *s, const uint8_t *bytes, size_t n, unsigned step, struct buf *out)
 {
 	struct scrub_stream *t = scrub_stream_new(s);
-	struct scrub_out o;
+	struct sv piece_out;
 	char piece[256];
 	size_t at, size;
 
@@ -20,16 +20,15 @@ static void pass(struct scrub *s, const uint8_t *bytes, size_t n, unsigned step,
 	for (at = 0; t && at < n; at += size) {
 		size = n - at < step ? n - at : step;
 		memcpy(piece, bytes + at, size);
-		if (scrub_stream_feed(t, piece, size, &o) < 0)
+		if (scrub_stream_feed(t, piece, size, &piece_out) < 0)
 			abort();
-		(void)buf_sv(out, o.held);
-		(void)buf_sv(out, o.now);
+		(void)buf_sv(out, piece_out);
 		step = step % 255 + 1;
 	}
 	if (!t)
 		abort();
-	scrub_stream_end(t, &o);
-	(void)buf_sv(out, o.held);
+	scrub_stream_end(t, &piece_out);
+	(void)buf_sv(out, piece_out);
 	scrub_stream_free(t);
 }
 

@@ -28,6 +28,7 @@ static void stop(struct exchange *x)
 {
 	x->over = true;
 	loop_timer_cancel(&x->timer);
+	loop_timer_cancel(&x->idle);
 	pool_unclaim(&x->claim);
 	upstream_leave(&x->call);
 	exchange_answer_done(x);
@@ -101,7 +102,7 @@ static struct exchange *exchange_new(struct egress *e, struct link_exchange *lin
 	x->call.events = &exchange_call_events;
 	buf_init(&x->call.body, EXCHANGE_COLLECT);
 	buf_init(&x->raw, UPSTREAM_WINDOW + EGRESS_SCRATCH);
-	buf_init(&x->late, 4 * UPSTREAM_WINDOW);
+	buf_init(&x->late, SCRUB_HOLD_MAX + 4 * UPSTREAM_WINDOW);
 	x->next = e->exchanges;
 	if (x->next)
 		x->next->prev = x;

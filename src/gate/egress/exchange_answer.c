@@ -127,15 +127,41 @@ static void pass_on(struct exchange *x, struct sv bytes)
 
 static void scrub_and_pass(struct exchange *x, char *p, size_t n)
 {
-	struct scrub_out out = {{0}, sv_n(p, n)};
+	struct sv out = sv_n(p, n);
 
 	if (x->scrubber && scrub_stream_feed(x->scrubber, p, n, &out) < 0) {
 		fail(x, GATE_FAILURE_INTERNAL, NULL);
 		return;
 	}
-	pass_on(x, out.held);
-	if (!x->over)
-		pass_on(x, out.now);
+	pass_on(x, out);
+}
+
+static bool link_is_full(const struct exchange *x)
+{
+	return x->late.n != x->late_at || x->raw.n != x->raw_at;
+}
+
+static void on_idle(void *arg)
+{
+	struct exchange *x = arg;
+	struct sv out;
+
+	scrub_stream_release(x->scrubber, &out);
+	pass_on(x, out);
+}
+
+/*
+ * The scrubber's pause, from the last new bytes on. A workload that does not read makes no pause: then the server's next bytes are here already, or cannot come, and time would let
+ * go of the first half of what is to be replaced.
+ */
+static void watch_idle(struct exchange *x, bool moved)
+{
+	if (!x->scrubber || x->scrubbed || x->over)
+		return;
+	if (link_is_full(x) || !scrub_stream_waits(x->scrubber))
+		loop_timer_cancel(&x->idle);
+	else if (moved || !loop_timer_armed(&x->idle))
+		loop_timer_set(x->egress->loop, &x->idle, SCRUB_IDLE_MS, on_idle, x);
 }
 
 /* True: the link has taken all that waited for it. */
@@ -217,6 +243,7 @@ static void on_data(struct call *c, struct sv bytes)
 		fail(x, GATE_FAILURE_INTERNAL, NULL);
 		return;
 	}
+	watch_idle(x, true);
 	if (bytes.n < given)
 		upstream_consume(c, given - bytes.n);
 }
@@ -224,7 +251,7 @@ static void on_data(struct call *c, struct sv bytes)
 /* All came, and all that can be was passed on: the end. */
 static void finish(struct exchange *x)
 {
-	struct scrub_out out = {{0}, {0}};
+	struct sv out;
 
 	if (x->told || !x->came || x->raw.n != x->raw_at || !flush_late(x) || (x->inflater && inflater_has_more(x->inflater)))
 		return;
@@ -238,7 +265,8 @@ static void finish(struct exchange *x)
 		if (scrub_stream_hits(x->scrubber))
 			events_tell(x->egress->events, x->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, true, x->request.host, sv_n("", 0),
 				    sv_of("sent a credential back: it was replaced"));
-		pass_on(x, out.held);
+		loop_timer_cancel(&x->idle);
+		pass_on(x, out);
 		if (x->over || !flush_late(x))
 			return;
 	}
@@ -270,6 +298,7 @@ void exchange_room(struct exchange *x)
 		buf_clear(&x->raw);
 		x->raw_at = 0;
 	}
+	watch_idle(x, before != in.n);
 	if (before != in.n)
 		upstream_consume(&x->call, before - in.n);
 	finish(x);

@@ -55,6 +55,7 @@ struct exchange {
 	bool scrubbing, counting;
 	struct scrub *scrub;
 	struct scrub_stream *scrubber;
+	struct loop_timer idle; /* until what the scrubber holds goes out */
 	struct inflater *inflater;
 	struct usage usage;
 	struct buf raw;	 /* from the connection, not looked at yet, from raw_at on */

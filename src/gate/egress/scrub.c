@@ -11,14 +11,16 @@ struct scrub {
 	struct needle_set *set;
 	size_t n;
 	char **placeholders; /* by needle */
+	size_t hold_max;
+	bool alphabet[256];
 };
 
 struct scrub_stream {
 	struct scrub *scrub;
 	struct needle_scan *scan;
-	char *hold; /* guarded; the bytes before `at` in the stream */
-	size_t hold_n, hold_room;
-	size_t given; /* of hold, told to the caller by the last call */
+	char *hold; /* from `from` up to `end`: the bytes before `at` in the stream, all of the alphabet */
+	size_t from, end, room;
+	size_t given; /* of these, told to the caller by the last call */
 	char *piece;  /* the caller's, during a call */
 	uint64_t at;  /* offset of piece[0] */
 	uint64_t hits;
@@ -33,6 +35,20 @@ static void scrub_free(struct scrub *s)
 	free(s->placeholders);
 	needle_set_unref(s->set);
 	free(s);
+}
+
+static void set_limits(struct scrub *s, const struct scrub_pair *pairs)
+{
+	size_t i, k, reach = needle_set_reach(s->set);
+
+	for (s->hold_max = SCRUB_HOLD_MIN; s->hold_max < reach;)
+		s->hold_max *= 2;
+	for (i = 0x21; i <= 0x7e; i++)
+		s->alphabet[i] = true;
+	/* the vault lets in no other bytes but the blank */
+	for (i = 0; i < s->n; i++)
+		for (k = 0; k < pairs[i].secret.n; k++)
+			s->alphabet[(unsigned char)pairs[i].secret.p[k]] = true;
 }
 
 int scrub_new(const struct scrub_pair *pairs, size_t n, struct scrub **ret)
@@ -60,6 +76,7 @@ int scrub_new(const struct scrub_pair *pairs, size_t n, struct scrub **ret)
 	}
 	r = needle_set_new(needles, n, &s->set);
 	if (r == 0) {
+		set_limits(s, pairs);
 		*ret = s;
 		s = NULL;
 	}
@@ -82,9 +99,14 @@ void scrub_unref(struct scrub *s)
 		scrub_free(s);
 }
 
+size_t scrub_hold(const struct scrub *s)
+{
+	return s->hold_max;
+}
+
 static char *byte_at(struct scrub_stream *t, uint64_t offset)
 {
-	return offset >= t->at ? &t->piece[offset - t->at] : &t->hold[t->hold_n - (t->at - offset)];
+	return offset >= t->at ? &t->piece[offset - t->at] : &t->hold[t->end - (t->at - offset)];
 }
 
 static void replace(void *arg, uint32_t needle, uint64_t start, uint64_t end)
@@ -92,9 +114,9 @@ static void replace(void *arg, uint32_t needle, uint64_t start, uint64_t end)
 	struct scrub_stream *t = arg;
 	const char *placeholder = t->scrub->placeholders[needle];
 	size_t length = strlen(placeholder);
-	uint64_t i;
+	uint64_t first = t->at - (t->end - t->from), i; /* what is before it was released, and is gone */
 
-	for (i = start; i < end; i++)
+	for (i = start > first ? start : first; i < end; i++)
 		*byte_at(t, i) = placeholder[(i - start) % length];
 	t->hits++;
 }
@@ -114,11 +136,19 @@ struct scrub_stream *scrub_stream_new(struct scrub *s)
 	return t;
 }
 
+/* Ordinary memory, as is all that an answer passes through before it comes here. */
+static void free_hold(struct scrub_stream *t)
+{
+	if (t->hold)
+		secret_wipe(t->hold, t->room);
+	free(t->hold);
+}
+
 void scrub_stream_free(struct scrub_stream *t)
 {
 	if (!t)
 		return;
-	secret_memory_free(t->hold, t->hold_room);
+	free_hold(t);
 	needle_scan_free(t->scan);
 	scrub_unref(t->scrub);
 	free(t);
@@ -126,67 +156,99 @@ void scrub_stream_free(struct scrub_stream *t)
 
 static void drop_given(struct scrub_stream *t)
 {
-	if (t->given == 0)
-		return;
-	t->hold_n -= t->given;
-	memmove(t->hold, t->hold + t->given, t->hold_n);
-	secret_wipe(t->hold + t->hold_n, t->given);
+	t->from += t->given;
 	t->given = 0;
+	if (t->from == t->end)
+		t->from = t->end = 0;
+}
+
+/* Moves to the front, or to larger memory; so that each byte is moved a few times at most, however small the pieces are. */
+static int make_room(struct scrub_stream *t, size_t n)
+{
+	size_t held = t->end - t->from, room = t->room ? t->room : 512;
+	char *larger;
+
+	if (t->room - t->end >= n)
+		return 0;
+	if (t->from >= held && t->room - held >= n) {
+		memmove(t->hold, t->hold + t->from, held);
+	} else {
+		while (room < 2 * held + n)
+			room *= 2;
+		larger = malloc(room);
+		if (!larger)
+			return -ENOMEM;
+		if (held)
+			memcpy(larger, t->hold + t->from, held);
+		free_hold(t);
+		t->hold = larger;
+		t->room = room;
+	}
+	t->from = 0;
+	t->end = held;
+	return 0;
 }
 
 static int keep(struct scrub_stream *t, const char *p, size_t n)
 {
-	size_t room = t->hold_room ? t->hold_room : 512;
-	char *larger;
-
 	if (n == 0)
 		return 0;
-	while (room - t->hold_n < n)
-		room *= 2;
-	if (room > t->hold_room) {
-		larger = secret_memory_new(room);
-		if (!larger)
-			return -ENOMEM;
-		if (t->hold_n)
-			memcpy(larger, t->hold, t->hold_n);
-		secret_memory_free(t->hold, t->hold_room);
-		t->hold = larger;
-		t->hold_room = room;
-	}
-	memcpy(t->hold + t->hold_n, p, n);
-	t->hold_n += n;
+	if (make_room(t, n) < 0)
+		return -ENOMEM;
+	memcpy(t->hold + t->end, p, n);
+	t->end += n;
 	return 0;
 }
 
-int scrub_stream_feed(struct scrub_stream *t, char *p, size_t n, struct scrub_out *ret)
+/* How many of the last bytes are of the alphabet. */
+static size_t tail_of(const struct scrub *s, const char *p, size_t n)
 {
-	uint64_t safe;
-	size_t now, held;
+	size_t tail = 0;
+
+	while (tail < n && s->alphabet[(unsigned char)p[n - tail - 1]])
+		tail++;
+	return tail;
+}
+
+int scrub_stream_feed(struct scrub_stream *t, char *p, size_t n, struct sv *ret)
+{
+	size_t held, tail = tail_of(t->scrub, p, n), out;
 
 	drop_given(t);
+	held = t->end - t->from;
+	tail += tail == n ? held : 0;
+	tail = tail < t->scrub->hold_max ? tail : t->scrub->hold_max;
+	out = held + n - tail;
 	t->piece = p;
 	if (needle_scan_feed(t->scan, p, n) < 0)
 		return -ENOMEM;
-	safe = needle_scan_safe(t->scan);
-	now = safe > t->at ? (size_t)(safe - t->at) : 0;
-	held = safe >= t->at ? t->hold_n : t->hold_n - (size_t)(t->at - safe);
-	if (keep(t, p + now, n - now) < 0)
+	t->piece = NULL;
+	/* one piece goes out, not two: what was held, and what follows it */
+	if (keep(t, held ? p : p + out, held ? n : tail) < 0)
 		return -ENOMEM;
 	t->at += n;
-	t->piece = NULL;
-	t->given = held;
-	ret->held = sv_n(held ? t->hold : "", held);
-	ret->now = sv_n(p, now);
+	t->given = held ? out : 0;
+	*ret = held ? sv_n(t->hold + t->from, out) : sv_n(p, out);
 	return 0;
 }
 
-void scrub_stream_end(struct scrub_stream *t, struct scrub_out *ret)
+bool scrub_stream_waits(const struct scrub_stream *t)
+{
+	return t->end - t->from > t->given;
+}
+
+void scrub_stream_release(struct scrub_stream *t, struct sv *ret)
+{
+	drop_given(t);
+	t->given = t->end - t->from;
+	*ret = sv_n(t->given ? t->hold + t->from : "", t->given);
+}
+
+void scrub_stream_end(struct scrub_stream *t, struct sv *ret)
 {
 	drop_given(t);
 	needle_scan_end(t->scan);
-	t->given = t->hold_n;
-	ret->held = sv_n(t->hold_n ? t->hold : "", t->hold_n);
-	ret->now = sv_n("", 0);
+	scrub_stream_release(t, ret);
 }
 
 uint64_t scrub_stream_hits(const struct scrub_stream *t)

@@ -6,19 +6,36 @@
  * Content-Length, chunk sizes and offsets stay true and nobody has to be told; only digests that an upstream computed over its body no longer
  * fit. (That the credential's length shows is the price; the upstream that echoed it gave as much away.)
  *
- * A stream holds bytes back only while they are the beginning of some form or of an escape, and lets go of all others within the same call: an event of a
- * stream of events is never kept waiting. The most it can hold is the longest form less one byte.
+ * What a stream holds back, and for how long, must not depend on the secrets: who can make an upstream say bytes of their choice would see by it which of them begin a credential, and
+ * read it out letter by letter. So held back is the longest tail of bytes of a fixed alphabet, 0x21 to 0x7e, in which every form of every credential is written; at most scrub_hold() bytes of it.
+ * All before that goes out within the same call: what ends in a newline or a blank (an event of a stream of events, a line) is never kept waiting.
+ *  - scrub_hold() is what the longest form can cover when it is escaped twice over, so nothing that can still become a hit is let go for want of room; rounded up to a power of two
+ *    from SCRUB_HOLD_MIN on, so that it tells of the longest credential's length no more than its order of magnitude. It is 4 or 8 KiB with most keys.
+ *  - A credential may have blanks inside. The alphabet of such a run has the blank too, and the run shows as much.
+ *
+ * When SCRUB_IDLE_MS passed without new bytes, the user calls scrub_stream_release(): a message that ends in text must arrive, though its stream goes on. Looking goes on where it was. So
+ * an upstream that stops for so long inside of a credential gives away what it sent of it before; the rest is still replaced once it is complete. The user must count only time in which it waits for
+ * the upstream: one that stops reading would make the pause itself.
+ *
+ * A whole form that is found shows, by being replaced. To try whole credentials is guessing, which nobody gets through. How long the search takes is not constant: it differs by nanoseconds per byte.
  *
  * Bodies must be decoded (Content-Encoding) before they come here, or not be compressed at all. Failure is -ENOMEM only; the answer must then be cut off.
  */
 #ifndef CORDON_GATE_EGRESS_SCRUB_H
 #define CORDON_GATE_EGRESS_SCRUB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
 #include "base/sv.h"
 #include "http/message.h"
+
+enum {
+	SCRUB_IDLE_MS = 50,
+	SCRUB_HOLD_MIN = 1024,
+	SCRUB_HOLD_MAX = 1024 * 1024, /* with a credential of NEEDLE_MAX bytes */
+};
 
 struct scrub;
 struct scrub_stream;
@@ -33,19 +50,20 @@ int scrub_new(const struct scrub_pair *pairs, size_t n, struct scrub **ret);
 struct scrub *scrub_ref(struct scrub *s);
 void scrub_unref(struct scrub *s); /* NULL is fine; wipes */
 
+/* The most that a stream holds back. */
+size_t scrub_hold(const struct scrub *s);
+
 struct scrub_stream *scrub_stream_new(struct scrub *s); /* NULL: no memory */
 void scrub_stream_free(struct scrub_stream *t);
 
-/* What may go out now, in this order. `held` is valid until the next call; `now` is the front of the bytes that were given. */
-struct scrub_out {
-	struct sv held;
-	struct sv now;
-};
-
-/* The next bytes of a body; they are changed in place where a credential was. */
-int scrub_stream_feed(struct scrub_stream *t, char *p, size_t n, struct scrub_out *ret);
-/* The body is over: all that is left comes out in held. */
-void scrub_stream_end(struct scrub_stream *t, struct scrub_out *ret);
+/* The next bytes of a body; they are changed in place where a credential was. ret: what may go out now, valid until the next call, or until p is changed. */
+int scrub_stream_feed(struct scrub_stream *t, char *p, size_t n, struct sv *ret);
+/* Is anything held back? */
+bool scrub_stream_waits(const struct scrub_stream *t);
+/* Enough time passed: all that is held back goes out. */
+void scrub_stream_release(struct scrub_stream *t, struct sv *ret);
+/* The body is over: the same, and nothing follows. */
+void scrub_stream_end(struct scrub_stream *t, struct sv *ret);
 /* How many credentials were replaced so far. */
 uint64_t scrub_stream_hits(const struct scrub_stream *t);
 
