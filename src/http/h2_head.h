@@ -55,6 +55,7 @@ int h2_head_trailers(struct h2_head *head, struct http_fields *ret);
 struct h2_nva {
 	nghttp2_nv v[H2_NVA_MAX];
 	size_t n;
+	struct sv guarded; /* as in message.h */
 	char authority[HTTP_HOST_MAX + 16];
 	char length[24];
 	char status[8];

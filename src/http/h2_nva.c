@@ -32,7 +32,9 @@ static void add(struct h2_nva *nva, struct sv name, struct sv value)
 	nv->namelen = name.n;
 	nv->value = (uint8_t *)(uintptr_t)value.p;
 	nv->valuelen = value.n;
-	nv->flags = is_one_of(name, secretive, ARRAY_LEN(secretive)) ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE;
+	nv->flags = NGHTTP2_NV_FLAG_NONE;
+	if (is_one_of(name, secretive, ARRAY_LEN(secretive)) || (nva->guarded.n && sv_eq(name, nva->guarded)))
+		nv->flags = NGHTTP2_NV_FLAG_NO_INDEX;
 }
 
 static int add_fields(struct h2_nva *nva, const struct http_fields *fields, bool websocket)
@@ -92,6 +94,7 @@ static bool target_ok(struct sv method, struct sv target)
 int h2_nva_request(struct h2_nva *nva, const struct http_request *r)
 {
 	nva->n = 0;
+	nva->guarded = r->guarded;
 	if (!http_is_token(r->method) || sv_is(r->method, "CONNECT") || !target_ok(r->method, r->target) || (r->websocket && !sv_is(r->method, "GET")))
 		return -EINVAL;
 	add(nva, sv_of(":method"), r->websocket ? sv_of("CONNECT") : r->method);
@@ -113,6 +116,7 @@ int h2_nva_response(struct h2_nva *nva, const struct http_response *r)
 	unsigned status = r->websocket ? 200 : r->status;
 
 	nva->n = 0;
+	nva->guarded = sv_n("", 0);
 	if (status < 100 || status > 599 || status == 101 || (status < 200 && r->body))
 		return -EINVAL;
 	(void)snprintf(nva->status, sizeof(nva->status), "%u", status);
@@ -127,6 +131,7 @@ int h2_nva_trailers(struct h2_nva *nva, const struct http_fields *trailers)
 	uint32_t i;
 
 	nva->n = 0;
+	nva->guarded = sv_n("", 0);
 	for (i = 0; i < trailers->n; i++)
 		if (!http_field_may_trail(trailers->v[i].name))
 			return -EINVAL;

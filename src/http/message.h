@@ -51,6 +51,7 @@ struct http_request {
 	int64_t length; /* of the body; HTTP_LENGTH_UNKNOWN; 0 where none follows */
 	bool websocket; /* asks for an upgrade to it (or extended CONNECT in HTTP/2) */
 	bool expect_continue;
+	struct sv guarded; /* the name of the field that holds a credential, ":path" for the target: in no table of HTTP/2. Egress only. */
 };
 
 struct http_response {

@@ -347,6 +347,21 @@ static struct injection *injection_new(const struct grant *g, const struct http_
 	return in;
 }
 
+/* Where the value stands; a session token has a name that is never in a table. */
+static struct sv guarded_name(const struct inject_form *f)
+{
+	switch (f->kind) {
+	case INJECT_HEADER:
+		return sv_of(f->name);
+	case INJECT_QUERY:
+		return sv_of(":path");
+	case INJECT_BASIC:
+	case INJECT_SIGV4:
+		break;
+	}
+	return sv_of("authorization");
+}
+
 enum inject_result inject_apply(const struct grant *g, struct http_request *req, const struct inject_context *ctx,
 				struct injection **ret)
 {
@@ -366,6 +381,7 @@ enum inject_result inject_apply(const struct grant *g, struct http_request *req,
 	req->fields = (struct http_fields){w.in->fields, w.in->n};
 	if (w.in->target.n)
 		req->target = w.in->target;
+	req->guarded = guarded_name(&g->inject);
 	*ret = w.in;
 	return INJECT_DONE;
 }

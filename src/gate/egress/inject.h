@@ -4,6 +4,8 @@
  * What the client sent in that place (the header in any number, the parameter in any spelling, all of AWS's signing headers) is dropped, always; nothing it sent is
  * used to find or to shape ours. The rest of the request stays as it was judged.
  *
+ * The request says where the value is (`guarded`), so that HTTP/2 keeps it out of its tables: what is compressed beside bytes of the workload's can be guessed.
+ *
  * The changed request borrows from the injection: fields, and with a query the target, point into memory that holds the value until injection_free()
  * wipes it (ordinary memory: the buffers of the TLS library beside it are no better). Free it as soon as the head is written. Log the request before this, never after: a query credential is in the target.
  *

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "check.h"
+#include "http/h2_head.h"
 
 enum {
 	DATA = 0, HEADERS = 1, PRIORITY = 2, RST_STREAM = 3, SETTINGS = 4, PUSH_PROMISE = 5, PING = 6, GOAWAY = 7, WINDOW_UPDATE = 8, CONTINUATION = 9,
@@ -1153,6 +1154,42 @@ static void nothing_is_sent_that_a_message_must_not_hold(void)
 	end_done(&server);
 }
 
+/* How long the same head is when it is sent for the second time. */
+static ssize_t length_of_second(const struct http_request *r)
+{
+	struct h2_nva *nva = calloc(1, sizeof(*nva));
+	nghttp2_hd_deflater *d = NULL;
+	uint8_t block[1024];
+	ssize_t n = -1;
+	int i;
+
+	CHECK(nva && nghttp2_hd_deflate_new(&d, 4096) == 0);
+	for (i = 0; d && i < 2; i++) {
+		CHECK(h2_nva_request(nva, r) == 0);
+		n = nghttp2_hd_deflate_hd(d, block, sizeof(block), nva->v, nva->n);
+	}
+	for (i = 0; i < (int)nva->n; i++)
+		CHECK(!r->guarded.n || !sv_eq(r->guarded, sv_n((const char *)nva->v[i].name, nva->v[i].namelen)) || nva->v[i].flags & NGHTTP2_NV_FLAG_NO_INDEX);
+	nghttp2_hd_deflate_del(d);
+	free(nva);
+	return n;
+}
+
+static void a_credential_is_in_no_table_whatever_its_field_is_called(void)
+{
+	struct http_field f = {sv_of("private-token"), sv_of("0123456789012345678901234567890123456789")};
+	struct http_request r = request("GET", false);
+	ssize_t indexed, guarded;
+
+	r.fields = (struct http_fields){&f, 1};
+	indexed = length_of_second(&r);
+	r.guarded = f.name;
+	guarded = length_of_second(&r);
+	CHECK(indexed > 0 && guarded > indexed + 20);
+	r.guarded = sv_of(":path");
+	CHECK(length_of_second(&r) >= indexed);
+}
+
 static void a_reset_is_the_last_thing_a_stream_does(void)
 {
 	struct http_request r = request("POST", true);
@@ -1375,6 +1412,7 @@ int main(void)
 		CASE(what_the_peer_does_not_take_stays_with_the_caller),
 		CASE(a_websocket_goes_through_both_sides),
 		CASE(nothing_is_sent_that_a_message_must_not_hold),
+		CASE(a_credential_is_in_no_table_whatever_its_field_is_called),
 		CASE(a_reset_is_the_last_thing_a_stream_does),
 		CASE(shutting_down_finishes_what_was_begun),
 		CASE(a_client_opens_no_more_than_there_is_room),

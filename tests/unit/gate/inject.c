@@ -68,6 +68,7 @@ static void what_the_client_sent_in_the_header_is_dropped(void)
 	CHECK(sv_is(*http_field(&req.fields, "authorization"), "Bearer sk-real/+ value=1"));
 	CHECK(sv_is(*http_field(&req.fields, "accept"), "*/*"));
 	CHECK(sv_is(req.target, "/v1?x=1"));
+	CHECK(sv_is(req.guarded, "authorization"));
 	injection_free(in);
 	done(&g);
 }
@@ -142,6 +143,7 @@ static void a_parameter_is_replaced_in_any_spelling_and_the_rest_stays(void)
 			printf("# %s: got %.*s\n", cases[i].before, (int)req.target.n, req.target.p);
 		CHECK(sv_is(req.target, cases[i].after));
 		CHECK(req.fields.n == 4);
+		CHECK(sv_is(req.guarded, ":path"));
 		injection_free(in);
 	}
 	done(&g);
