@@ -188,8 +188,11 @@ struct address address_prefix(const struct address *a, unsigned bits)
 	struct address r = *a;
 	unsigned i;
 
-	for (i = bits / 8; i < sizeof(r.b); i++)
-		r.b[i] = i == bits / 8 ? (uint8_t)(r.b[i] & ~(0xff >> bits % 8)) : 0;
+	for (i = bits / 8; i < sizeof(r.b); i++) {
+		unsigned kept = i == bits / 8 ? r.b[i] & ~(0xffU >> bits % 8) : 0;
+
+		r.b[i] = (uint8_t)kept;
+	}
 	return r;
 }
 

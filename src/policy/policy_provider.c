@@ -37,6 +37,11 @@ static int complete(const struct policy *p, struct provider *v, struct error *er
 	return 0;
 }
 
+bool policy_provider_is_known(const struct provider *v)
+{
+	return strcmp(v->url.s, kinds[v->kind.v].url) == 0;
+}
+
 int policy_providers_complete(struct policy *p, struct error *err)
 {
 	uint32_t i;

@@ -15,4 +15,7 @@ int policy_providers_complete(struct policy *p, struct error *err);
  * some away. */
 int policy_providers_check(const struct policy *p, struct error *err);
 
+/* Is its url the one that providers of its kind have by themselves? */
+bool policy_provider_is_known(const struct provider *v);
+
 #endif

@@ -60,7 +60,6 @@ void ask_add(struct ask *a, uint64_t id, struct sv what, uint64_t now)
 {
 	char text[sizeof(a->waiting[0].what)];
 
-	a->now = now;
 	(void)snprintf(text, sizeof(text), "%.*s", (int)what.n, what.p);
 	if (a->n == ASK_MAX || where_to(a) < 0) {
 		a->answer(a->arg, id, text, false);
@@ -72,13 +71,18 @@ void ask_add(struct ask *a, uint64_t id, struct sv what, uint64_t now)
 		show(a, now);
 }
 
-bool ask_key(void *ask, char c)
+bool ask_stands(const struct ask *a)
+{
+	return a->n != 0;
+}
+
+bool ask_key(void *ask, char c, uint64_t now)
 {
 	struct ask *a = ask;
 
-	if (a->n == 0)
+	if (a->n == 0 || now < a->until - ASK_SECONDS * 1000 + ASK_QUIET_MS)
 		return false;
-	settle(a, c == 'y' || c == 'Y', a->now);
+	settle(a, c == 'y' || c == 'Y', now);
 	return true;
 }
 
@@ -97,7 +101,6 @@ void ask_serve(struct ask *a, const struct pollfd *p, uint64_t now)
 	char line[64];
 	ssize_t n;
 
-	a->now = now;
 	if (a->n && p->fd >= 0 && p->revents) {
 		n = read(p->fd, line, sizeof(line));
 		settle(a, n > 0 && (line[0] == 'y' || line[0] == 'Y'), now);

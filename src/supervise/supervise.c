@@ -418,6 +418,13 @@ static void check_gate(struct supervisor *s)
 	s->failed = true;
 }
 
+static bool key_typed(void *arg, char c)
+{
+	struct supervisor *s = arg;
+
+	return ask_key(&s->gate.ask, c, now_ms());
+}
+
 static int loop(struct supervisor *s)
 {
 	struct pollfd p[5 + CONTROL_CLIENTS + 1 + 3 + GATE_POLL];
@@ -429,6 +436,7 @@ static int loop(struct supervisor *s)
 		p[2] = (struct pollfd){.fd = s->req->pidfd, .events = POLLIN};
 		p[3] = (struct pollfd){.fd = s->reload.fd, .events = POLLIN};
 		p[4] = ask_poll(&s->gate.ask);
+		s->terminal.quiet = ask_stands(&s->gate.ask);
 		n_control = control_poll(&s->control, p + 5);
 		n_terminal = terminal_poll(&s->terminal, p + 5 + n_control);
 		n_gate = gate_poll(s->req->gate, p + 5 + n_control + n_terminal);
@@ -470,8 +478,8 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	s.control.arg = &s;
 	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = gate_logged, .arg = &s, .now = now_ms};
 	supervise_gate_init(&s.gate);
-	s.terminal.key = ask_key;
-	s.terminal.key_arg = &s.gate.ask;
+	s.terminal.key = key_typed;
+	s.terminal.key_arg = &s;
 	reload_init(&s.reload, req->policies ? req->policies->files : NULL, req->policies ? req->policies->n_files : 0);
 	s.control.push = req->policies ? reload : NULL;
 	s.watching = req->watch.memory || req->watch.processes || req->watch.disk;

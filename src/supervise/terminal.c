@@ -77,13 +77,13 @@ size_t terminal_poll(struct terminal *t, struct pollfd *p)
 
 	if (t->master < 0)
 		return 0;
-	if (t->n_down == 0)
+	if (t->n_down == 0 && !t->quiet)
 		want |= POLLIN;
 	if (t->n_up)
 		want |= POLLOUT;
 	p[0] = (struct pollfd){.fd = t->hung ? -1 : t->master, .events = want};
 	p[1] = (struct pollfd){.fd = t->raw && !t->in_ended && t->n_up == 0 ? t->in : -1, .events = POLLIN};
-	p[2] = (struct pollfd){.fd = t->n_down ? t->out : -1, .events = POLLOUT};
+	p[2] = (struct pollfd){.fd = t->n_down && !t->quiet ? t->out : -1, .events = POLLOUT};
 	return 3;
 }
 
@@ -137,8 +137,8 @@ static void read_ours(struct terminal *t)
 {
 	ssize_t n = read(t->in, t->up, sizeof(t->up));
 
-	while (n > 0 && t->key && t->key(t->key_arg, t->up[0]))
-		memmove(t->up, t->up + 1, (size_t)--n);
+	if (n == 1 && t->key && t->key(t->key_arg, t->up[0]))
+		return;
 	if (n > 0) {
 		t->n_up = (size_t)n;
 		suspend_if_asked(t, t->n_up);

@@ -20,7 +20,8 @@ struct terminal {
 	bool raw;
 	bool hung; /* nobody inside has it open just now */
 	bool in_ended;
-	bool (*key)(void *arg, char c); /* may take a key that was typed before it goes in; NULL: nobody wants it */
+	bool (*key)(void *arg, char c); /* may take a key that came alone before it goes in; NULL: nobody wants it */
+	bool quiet; /* what comes from inside has to wait */
 	void *key_arg;
 	struct termios saved;
 	size_t n_up, at_up, n_down, at_down;

@@ -36,7 +36,14 @@ while time.time() < end:
         break
     seen += data
     if seen.count(b"[y/N") > asked and asked < len(keys):
-        os.write(fd, keys[asked].encode())
+        if keys[asked] == "R":  # what a terminal says by itself when it is asked for a mode: it ends in y
+            time.sleep(0.6)
+            os.write(fd, b"\x1b[?1;2$y")
+        elif keys[asked] == "Q":  # too soon to be a person
+            os.write(fd, b"y")
+        else:
+            time.sleep(0.6)
+            os.write(fd, keys[asked].encode())
         asked += 1
 os.waitpid(pid, 0)
 sys.stdout.write(seen.decode(errors="replace"))
@@ -61,6 +68,10 @@ is "what is denied is not asked about" "$(grep -c 'asks for' <<<"$out")" "0"
 out=$(asking y curl -sS -m 20 --noproxy '*' https://other.test/direct)
 like "a program that knows no proxy waits too" "$out" 'hello from other\.test/direct'
 before=$(arrived)
+asking R curl -sS -m 5 https://other.test/report >/dev/null
+is "what the terminal types by itself is no answer" "$(arrived)" "$before"
+asking Q curl -sS -m 5 https://other.test/quick >/dev/null
+is "nor is a key that was typed before the question could be read" "$(arrived)" "$before"
 "$CORDON" run -p "$tmp/ask.yaml" --workdir "$work" -- curl -sS -m 10 https://other.test/ </dev/null >"$tmp/out" 2>&1
 is "without a terminal the answer is no" "$(arrived)" "$before"
 log=$(find "$tmp/state" -name audit.jsonl -printf '%T@ %p\n' | sort -n | head -1 | cut -d' ' -f2)

@@ -541,6 +541,35 @@ static void a_proof_of_coverage_holds_for_every_path(void)
 	CHECK(proofs > 1000);
 }
 
+static void a_ceiling_that_bounds_the_network_bounds_servers_called_providers(void)
+{
+	static const struct {
+		const char *provider, *ceiling;
+		bool passes;
+	} cases[] = {
+		{"anthropic: {models: [\"*\"]}", "network: {mode: none}", true},
+		{"x: {kind: openai, url: \"http://127.0.0.1:9999\"}", "network: {mode: none}", false},
+		{"x: {kind: openai, url: \"https://evil.test/v1\"}", "network: {mode: allowlist, allow: [{host: good.test}]}", false},
+		{"x: {kind: openai, url: \"https://good.test/v1\"}", "network: {mode: allowlist, allow: [{host: good.test}]}", true},
+		{"x: {kind: openai, url: \"http://10.1.2.3:8000/v1\"}", "network: {mode: allowlist, allow: [{cidr: 10.1.2.0/24, ports: [8000]}]}", true},
+		{"anthropic: {url: \"https://evil.test\"}", "network: {mode: none}", false},
+		{"x: {kind: openai, url: \"https://evil.test\"}", "process: {memory: 1G}", true},
+	};
+	struct error err;
+	struct policy *got;
+	char request[256];
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		(void)snprintf(request, sizeof(request), "inference: {providers: {%s}}\n", cases[i].provider);
+		got = memory_policy(request, cases[i].ceiling, &err);
+		if ((got != NULL) != cases[i].passes)
+			printf("# %s under %s: %s\n", cases[i].provider, cases[i].ceiling, got ? "passes" : err.text);
+		CHECK((got != NULL) == cases[i].passes);
+		policy_free(got);
+	}
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -555,6 +584,7 @@ int main(void)
 		CASE(the_ceilings_runtime_holds),
 		CASE(checks_take_the_stricter_verdict),
 		CASE(providers_are_intersected_by_name),
+		CASE(a_ceiling_that_bounds_the_network_bounds_servers_called_providers),
 		CASE(network_rules_are_intersected),
 		CASE(modes_of_the_network_meet),
 		CASE(nothing_is_allowed_that_the_ceiling_denies),
