@@ -49,14 +49,18 @@ static bool same(struct sv s, const char *name, size_t n)
 	return true;
 }
 
+bool http_name_is(struct sv name, const char *other)
+{
+	return name.n == strlen(other) && same(name, other, name.n);
+}
+
 enum http_field_class http_field_class(struct sv name)
 {
 	size_t i;
 
 	/* The first letter settles most of it. */
 	for (i = 0; name.n && i < ARRAY_LEN(special); i++)
-		if (name.p[0] == special[i].name[0] && name.n == strlen(special[i].name) &&
-		    same(name, special[i].name, name.n))
+		if (name.p[0] == special[i].name[0] && http_name_is(name, special[i].name))
 			return special[i].class;
 	return same(name, "proxy-", 6) ? FIELD_HOP : FIELD_PLAIN;
 }
@@ -66,7 +70,7 @@ bool http_field_may_trail(struct sv name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(never_late); i++)
-		if (name.n == strlen(never_late[i]) && same(name, never_late[i], name.n))
+		if (http_name_is(name, never_late[i]))
 			return false;
 	return http_field_class(name) == FIELD_PLAIN;
 }

@@ -31,6 +31,9 @@ enum http_field_class {
  */
 enum http_field_class http_field_class(struct sv name);
 
+/* Is it this name (lower case), an underscore being a hyphen? */
+bool http_name_is(struct sv name, const char *other);
+
 /* May it come after a body? Not unless it is plain, and not where it says how the body is to be read or who sent it. */
 bool http_field_may_trail(struct sv name);
 

@@ -166,6 +166,13 @@ enum address_floor address_floor(const struct address *a)
 	return (a->b[0] & 0xe0) == 0x20 ? floor_inside(a->b) : FLOOR_RESERVED;
 }
 
+bool address_is_loopback(const struct address *a)
+{
+	static const uint8_t loopback6[16] = {[15] = 1};
+
+	return a->is4 ? a->b[12] == 127 : memcmp(a->b, loopback6, sizeof(loopback6)) == 0;
+}
+
 const char *address_floor_text(enum address_floor floor)
 {
 	static const char *const texts[] = {

@@ -55,6 +55,10 @@ bool address_looks_numeric(struct sv host);
 
 enum address_floor address_floor(const struct address *a);
 
+/* 127.0.0.0/8 or ::1 itself: what is sent there stays on this machine. Forms that carry such an address (NAT64, 6to4)
+ * lead elsewhere and are none. */
+bool address_is_loopback(const struct address *a);
+
 /* "a loopback address"; NULL for FLOOR_NONE. */
 const char *address_floor_text(enum address_floor floor);
 

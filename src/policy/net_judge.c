@@ -6,18 +6,19 @@ void net_question_host(struct net_question *q, struct sv host, uint16_t port)
 	q->shown = host;
 	q->port = port;
 	q->method = q->path = sv_n(NULL, 0);
-	q->overrides = q->odd_path = false;
+	q->overrides = q->odd_path = q->rewrites = false;
 }
 
-void net_question_request(struct net_question *q, struct sv method, struct sv target, bool override)
+void net_question_request(struct net_question *q, struct sv method, struct sv target, struct net_asks asks)
 {
 	const char *query = target.p ? memchr(target.p, '?', target.n) : NULL;
 
 	q->method = method;
 	q->path = query ? sv_n(target.p, (size_t)(query - target.p)) : target;
-	q->overrides = override || (target.p && net_query_overrides(target));
+	q->overrides = asks.override || (target.p && net_query_overrides(target));
 	/* "*" is the target of OPTIONS about a whole server: no path, so none of a list. */
-	q->odd_path = target.p && net_path_is_odd(q->path);
+	q->rewrites = asks.rewrite;
+	q->odd_path = target.p && (asks.rewrite || net_path_is_odd(q->path));
 }
 
 bool net_rule_is_for(const struct net_rule *r, const struct net_host *h)

@@ -23,12 +23,18 @@ struct net_question {
 	struct sv method; /* p NULL: is there any that passes */
 	struct sv path;   /* without the query; p NULL: the same */
 	bool overrides;   /* asks for another method by a field or a parameter */
-	bool odd_path;
+	bool odd_path;    /* a server may read another one: out of the path itself, or out of a field */
+	bool rewrites;    /* out of a field */
 };
 
 void net_question_host(struct net_question *q, struct sv host, uint16_t port);
-/* Either may have p NULL. target: path and query. override: a field as net_field_overrides() knows them came along. */
-void net_question_request(struct net_question *q, struct sv method, struct sv target, bool override);
+/* What the fields of a request ask for besides: net_field_overrides(), net_field_rewrites(). */
+struct net_asks {
+	bool override, rewrite;
+};
+
+/* Either may have p NULL. target: path and query. */
+void net_question_request(struct net_question *q, struct sv method, struct sv target, struct net_asks asks);
 
 /* How far a rule goes along with a question, so that the nearest miss can be named. */
 enum net_fit { FIT_NONE, FIT_HOST, FIT_PORT, FIT_METHOD, FIT_ALL };

@@ -263,10 +263,34 @@ bool net_path_is_odd(struct sv path)
 	return false;
 }
 
+static bool name_is_one_of(struct sv name, const char *const *names)
+{
+	size_t i;
+
+	for (; *names; names++) {
+		for (i = 0; i < name.n && (*names)[i] == (name.p[i] == '_' ? '-' : name.p[i]); i++)
+			;
+		if (i == name.n && (*names)[i] == '\0')
+			return true;
+	}
+	return false;
+}
+
 bool net_field_overrides(struct sv name)
 {
-	return sv_is(name, "x-http-method-override") || sv_is(name, "x-http-method") ||
-	       sv_is(name, "x-method-override");
+	static const char *const names[] = {"x-http-method-override", "x-http-method", "x-method-override", NULL};
+
+	return name_is_one_of(name, names);
+}
+
+bool net_field_rewrites(struct sv name)
+{
+	static const char *const names[] = {"x-original-url",     "x-original-uri",   "x-original-path",  "x-rewrite-url",
+					    "x-rewrite-uri",      "x-rewrite-path",   "x-override-url",   "x-forwarded-uri",
+					    "x-forwarded-url",    "x-forwarded-path", "x-forwarded-prefix", "x-script-name",
+					    "x-envoy-original-path", NULL};
+
+	return name_is_one_of(name, names);
 }
 
 /*

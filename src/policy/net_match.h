@@ -62,9 +62,13 @@ bool net_path_covers(const char *outer, const char *inner);
  */
 bool net_path_is_odd(struct sv path);
 
-/* A field (lower case), or a parameter of the query behind "?", that makes some servers take the request for one with
- * another method. */
+/*
+ * A field (lower case), or a parameter of the query behind "?", that makes some servers take the request for one with
+ * another method, or with another path. An underscore in a field's name counts as a hyphen: behind CGI-like interfaces
+ * nobody can tell them apart.
+ */
 bool net_field_overrides(struct sv name);
+bool net_field_rewrites(struct sv name);
 bool net_query_overrides(struct sv target);
 
 /* Port 0: 443 or 80. In a deny rule no ports means every port. */

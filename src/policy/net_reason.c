@@ -89,6 +89,12 @@ static void say_path(const struct net_rule *r, const struct net_question *q, con
 
 	join(list, sizeof(list), &r->paths);
 	(void)text_show(&asked, q->path);
+	if (q->rewrites) {
+		reason_text(ret, "%s is allowed for the paths %s only, so a request must not name another path in a field.",
+			    host, list);
+		reason_hint(ret, "leave out fields such as X-Original-URL and X-Forwarded-Prefix");
+		return;
+	}
 	if (q->odd_path) {
 		reason_text(ret, "%s is allowed for the paths %s only, and %s can be read in more than one way.", host,
 			    list, asked.s);

@@ -280,7 +280,7 @@ void net_rules_request(const struct ruleset *rules, const struct net_request *re
 	struct net_question q;
 
 	net_question_host(&q, request->host, request->port);
-	net_question_request(&q, request->method, request->target, request->override);
+	net_question_request(&q, request->method, request->target, request->asks);
 	judge(rules, &q, &s, net_rule_denies, ret);
 	r = ret->why == WHY_RULE ? ret->found.fits : NULL;
 	if (!r)
@@ -306,7 +306,7 @@ void net_rules_address(const struct ruleset *rules, const struct address *a, con
 	struct net_question q;
 
 	net_question_host(&q, sv_of(address_text(a, text)), request->port);
-	net_question_request(&q, request->method, request->target, request->override);
+	net_question_request(&q, request->method, request->target, request->asks);
 	judge(rules, &q, &s, denies_address, ret);
 	/* The name has been allowed: what is left to refuse is a denial and the floor. */
 	if (ret->why == WHY_UNLISTED || ret->why == WHY_PROVIDER ||
@@ -332,7 +332,7 @@ void net_rules_reason(const struct ruleset *rules, const struct net_request *req
 	struct net_question q;
 
 	net_question_host(&q, a ? sv_of(address_text(a, address)) : request->host, request->port);
-	net_question_request(&q, request->method, request->target, request->override);
+	net_question_request(&q, request->method, request->target, request->asks);
 	if (a && !sv_eq(request->host, q.shown)) {
 		(void)snprintf(both, sizeof(both), "%.*s (%s)", (int)(request->host.n < 256 ? request->host.n : 256),
 			       request->host.p, address);

@@ -47,15 +47,14 @@ bool net_rules_dns(const struct ruleset *rules, struct sv name);
 void net_rules_name(const struct ruleset *rules, struct sv host, uint16_t port, struct net_verdict *ret);
 
 /*
- * target: canonical path and query. override: one of the fields of net_field_overrides() came along. from: 0, or `next`
- * of the verdict before, whose rule the body did not fit.
+ * target: canonical path and query. asks: what its fields ask for besides. from: 0, or `next` of the verdict before, whose rule the body did not fit.
  */
 struct net_request {
 	struct sv host;
 	uint16_t port;
 	struct sv method;
 	struct sv target;
-	bool override;
+	struct net_asks asks;
 	uint32_t from;
 };
 

@@ -46,7 +46,7 @@ void policy_query_host(const struct policy *p, const char *host, uint16_t port, 
 
 	net_question_host(&q, sv_of(host), port);
 	net_question_request(&q, method ? sv_of(method) : sv_n(NULL, 0), url_path ? sv_of(url_path) : sv_n(NULL, 0),
-			     false);
+			     (struct net_asks){0});
 	if (!net_judge_early(p, &q, &why)) {
 		found = find(p, &q);
 		why = net_judge(p, &q, &found);

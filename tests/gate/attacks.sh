@@ -1,7 +1,7 @@
 #!/bin/bash
 # What was tried against the gateway and worked once. Each way shown closed.
 . "$(dirname "$0")/../gate_lib.sh"
-start_upstream tunnel.test evil.test || finish
+start_upstream tunnel.test evil.test api.test far.test model.test || finish
 
 # The policy lies in the work folder, which the run may write, and is loaded anew when it changes.
 cat >"$work/policy.yaml" <<'Y'
@@ -46,4 +46,69 @@ if [ "$(id -u)" = 0 ]; then
 else
 	skip "the roles keep no capability of root's" "only root has any"
 fi
+
+# Credentials. far.test is not on this machine's loopback, but for the test's sake on this machine.
+secret=cordon-test-secret-5f1d0c9a7b3e
+export TEST_API_KEY=$secret
+cat >"$config/credentials.yaml" <<'Y'
+version: 1
+credentials:
+  key:
+    from: {env: TEST_API_KEY}
+    hosts: [api.test, far.test]
+    inject: {header: x-api-key, format: "{}"}
+Y
+cat >"$tmp/net.yaml" <<'Y'
+version: 1
+extends: [default]
+network:
+  mode: allowlist
+  allow:
+    - {host: tunnel.test, ports: [80, 443]}
+    - {host: api.test, methods: [GET, HEAD], paths: ["/ok/**"], credential: key}
+    - {host: far.test, credential: key}
+Y
+net() { run "$tmp/net.yaml" "$@"; }
+far=$tmp/far
+mkdir "$far"
+cp "$up/server.pem" "$up/server.key" "$far"
+: >"$far/log"
+ip addr add 10.9.9.9/32 dev lo
+sed -i 's/"far.test": \["127.0.0.1"\]/"far.test": ["10.9.9.9"]/' "$config/gateway.yaml"
+helper "$far/ready" python3 "$tests_dir/gate/origin.py" "$far" 10.9.9.9 80 443 || finish
+cp "$tests_dir/gate/inside.py" "$work"
+say() { net python3 inside.py say "$@" 2>&1; }
+
+forget
+like "in TLS the credential goes to its host" "$(net curl -sS -m 10 https://far.test/x 2>&1)$(cat "$far/log")" "hello from far.*$secret"
+: >"$far/log"
+like "in clear it is not sent over a network" "$(net curl -sS -m 10 -i http://far.test/x 2>&1)" '502.*not sent without TLS'
+like "neither to port 443" "$(net curl -sS -m 10 -i http://far.test:443/x 2>&1)" '502.*not sent without TLS'
+is "and nothing went out instead" "$(cat "$far/log")" ""
+like "on loopback it is" "$(net curl -sS -m 10 http://api.test/ok/x 2>&1)$(cat "$up/log")" "hello from api.*$secret"
+
+forget
+net curl -sS -m 10 -o /dev/null https://api.test/ok/r -H "Range: bytes=0-15" -H 'If-Range: "x"' -H "Range: bytes=1-2"
+is "a page that may hold a credential is not fetched in pieces" "$(arrived)/$(grep -ci range "$up/log")" "1/0"
+net curl -sS -m 10 -o /dev/null https://tunnel.test/r -H "Range: bytes=0-15"
+is "others are as the client likes" "$(grep -ci range "$up/log")" "1"
+
+forget
+upgrade='Host: api.test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n'
+like "a websocket to such a host opens" "$(say api.test "GET /ok/ws HTTP/1.1\r\n$upgrade")" '101'
+is "without compression" "$(arrived)/$(grep -ci extensions "$up/log")" "1/0"
+like "and not where the server compresses nevertheless" "$(say api.test "GET /ok/extension HTTP/1.1\r\n$upgrade")" '502'
+
+# What a rule restricts cannot be asked for in a disguise
+forget
+for field in X-HTTP-Method-Override X_HTTP_METHOD_OVERRIDE X-Http_Method-Override X_Method_Override X-Original-URL X_Original_URL X-Rewrite-URL X-Forwarded-Prefix X-Forwarded-Uri; do
+	is "$field is refused under methods and paths" "$(net curl -sS -m 10 -o /dev/null -w '%{http_code}' -H "$field: /admin" https://api.test/ok/a 2>&1)" "403"
+	like "... in a trailer too" "$(say api.test "GET /ok/t HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n$field: DELETE\r\n\r\n")" '403'
+done
+is "and none of it was answered by the upstream" "$(arrived)" "0"
+net curl -sS -m 10 -o /dev/null -H "X_Api_Key: mine" -H "X-Api_Key: mine" https://api.test/ok/a
+is "the credential's header cannot be sent in a disguise" "$(arrived)/$(grep -c mine "$up/log")" "1/0"
+forget
+say api.test 'GET /ok/t HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Api-Key: mine\r\n\r\n' >/dev/null
+is "nor in a trailer" "$(arrived)" "0"
 finish

@@ -167,4 +167,15 @@ def twice(host, go):
             time.sleep(0.02)
 
 
+def say(host, text):
+    """Says these bytes (escapes are read) in TLS to the host, or for "-" to the proxy itself. Prints the first line of the answer."""
+    s = direct("127.0.0.1", 3128) if host == "-" else connect_tls(host)
+    s.settimeout(3)
+    try:
+        s.sendall(text.encode().decode("unicode_escape").encode("latin-1"))
+        print(s.recv(4096).split(b"\r\n")[0].decode("latin-1"))
+    except OSError as e:
+        print(type(e).__name__)
+
+
 globals()[sys.argv[1]](*sys.argv[2:])

@@ -96,6 +96,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(101)
         self.send_header("Upgrade", "websocket")
         self.send_header("Connection", "Upgrade")
+        if self.path.endswith("/extension"):
+            self.send_header("Sec-WebSocket-Extensions", "permessage-deflate")
         self.send_header("Sec-WebSocket-Accept", base64.b64encode(hashlib.sha1(key.encode()).digest()).decode())
         self.end_headers()
         self.close_connection = True

@@ -180,6 +180,19 @@ static void a_range_covers_what_lies_in_it(void)
 	      !cidr_covers(&a, &c));
 }
 
+static void only_this_machine_is_loopback(void)
+{
+	static const char *const yes[] = {"127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1"};
+	static const char *const no[] = {"128.0.0.1", "126.255.255.255", "10.0.0.1", "0.0.0.0", "::", "::2", "64:ff9b::7f00:1", "2002:7f00:1::1", "::127.0.0.1", "fe80::1"};
+	struct address a;
+	size_t i;
+
+	for (i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+		CHECK(address_parse(sv_of(yes[i]), &a) && address_is_loopback(&a));
+	for (i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		CHECK(address_parse(sv_of(no[i]), &a) && !address_is_loopback(&a));
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -188,6 +201,7 @@ int main(void)
 		CASE(each_part_of_the_floor_has_its_reason),
 		CASE(the_floor_ends_where_it_should),
 		CASE(ranges_hold_their_addresses_and_no_others),
+		CASE(only_this_machine_is_loopback),
 		CASE(malformed_ranges_are_refused),
 		CASE(a_range_covers_what_lies_in_it),
 	};

@@ -173,14 +173,43 @@ static void another_method_is_not_asked_for_where_methods_are_restricted(void)
 		}
 	net_rules_request(w.rules, &request, &v);
 	CHECK(v.allow);
-	request.override = true;
+	request.asks.override = true;
 	net_rules_request(w.rules, &request, &v);
 	CHECK(!v.allow && v.why == WHY_NEARLY);
+	CHECK(net_field_overrides(sv_of("x_http_method_override")) && net_field_overrides(sv_of("x-http_method-override")) &&
+	      net_field_overrides(sv_of("x_method_override")) && !net_field_overrides(sv_of("x-http-method-overrid")) &&
+	      !net_field_overrides(sv_of("x-http-method-override-")));
 	CHECK(net_field_overrides(sv_of("x-http-method")) && net_field_overrides(sv_of("x-method-override")) &&
 	      net_field_overrides(sv_of("x-http-method-override")) && !net_field_overrides(sv_of("x-method")));
+	CHECK(net_field_rewrites(sv_of("x-original-url")) && net_field_rewrites(sv_of("x_rewrite_url")) &&
+	      net_field_rewrites(sv_of("x-forwarded-uri")) && net_field_rewrites(sv_of("x-forwarded-prefix")) &&
+	      !net_field_rewrites(sv_of("x-forwarded-for")) && !net_field_rewrites(sv_of("")));
 	/* What allows is exact, what denies is not. */
 	CHECK(!ask(&w, "m.test", 443, "get", "/") && !ask(&w, "d.test", 443, "delete", "/") &&
 	      !ask(&w, "o.test", 443, "TRACE", "/"));
+	unmake(&w);
+}
+
+static void a_field_that_names_another_path_counts_where_paths_do(void)
+{
+	struct world w = make("network: {mode: allowlist, allow: [{host: p.test, paths: [\"/ok/**\"]}, {host: m.test, methods: [GET]}, "
+			      "{host: d.test}],\n  deny: [{host: d.test, paths: [\"/admin/**\"]}]}");
+	static const struct {
+		const char *host;
+		bool allow;
+	} asked[] = {{"p.test", false}, {"m.test", true}, {"d.test", false}};
+	struct net_verdict v;
+	size_t i;
+
+	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		struct net_request request = {.host = sv_of(asked[i].host), .port = 443, .method = sv_of("GET"), .target = sv_of("/ok/x")};
+
+		net_rules_request(w.rules, &request, &v);
+		CHECK(v.allow);
+		request.asks.rewrite = true;
+		net_rules_request(w.rules, &request, &v);
+		CHECK(v.allow == asked[i].allow);
+	}
 	unmake(&w);
 }
 
@@ -675,6 +704,7 @@ int main(void)
 		CASE(names_match_whole_labels_in_any_case),
 		CASE(odd_paths_fit_no_list_of_paths),
 		CASE(another_method_is_not_asked_for_where_methods_are_restricted),
+		CASE(a_field_that_names_another_path_counts_where_paths_do),
 		CASE(the_address_that_is_dialled_is_held_to_the_floor),
 		CASE(providers_may_be_local_but_not_metadata),
 		CASE(providers_have_a_door_of_their_own),

@@ -80,7 +80,7 @@ static enum gate_failure on_check(struct claim *c, const struct address *a, bool
 
 static void on_claim_failed(struct claim *c, enum gate_failure why)
 {
-	exchange_fail((struct exchange *)((char *)c - offsetof(struct exchange, claim)), why, sv_n("", 0), NULL);
+	exchange_fail((struct exchange *)((char *)c - offsetof(struct exchange, claim)), why, sv_n("", 0), why == GATE_FAILURE_CREDENTIAL ? exchange_in_clear : NULL);
 }
 
 static const struct claim_events claim_events = {.check = on_check, .ready = exchange_ready, .failed = on_claim_failed};
@@ -226,6 +226,8 @@ static void on_end(void *user, struct link_exchange *link, const struct http_fie
 		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
 		return;
 	}
+	if (x->call.trailers.n && !exchange_judge_trailers(x))
+		return;
 	x->call.body_ended = true;
 	if (!x->collect) {
 		upstream_push(&x->call);

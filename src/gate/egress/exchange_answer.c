@@ -84,6 +84,10 @@ static void on_response(struct call *c, const struct http_response *r)
 	bool interim = r->status < 200 && !r->websocket;
 
 	exchange_touch(x);
+	if (x->scrubbing && r->websocket && http_field(&r->fields, "sec-websocket-extensions")) {
+		fail(x, GATE_FAILURE_PROTOCOL, "the server wants an extension of websockets that was not offered");
+		return;
+	}
 	if (interim && ++x->interims > EXCHANGE_INTERIMS) {
 		fail(x, GATE_FAILURE_PROTOCOL, "the server gives interim answers without end");
 		return;

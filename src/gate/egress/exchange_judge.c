@@ -46,21 +46,25 @@ bool exchange_check(struct exchange *x, const struct link_request *r)
 	return x->provider ? true : deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
 }
 
-static bool overrides(const struct http_fields *f)
+static void look_at(const struct http_fields *f, struct net_asks *asks)
 {
 	uint32_t i;
 
-	for (i = 0; i < f->n; i++)
-		if (net_field_overrides(f->v[i].name))
-			return true;
-	return false;
+	for (i = 0; i < f->n; i++) {
+		asks->override = asks->override || net_field_overrides(f->v[i].name);
+		asks->rewrite = asks->rewrite || net_field_rewrites(f->v[i].name);
+	}
 }
 
+/* Trailers count too, once they are there: some servers take them for fields of the head. */
 static struct net_request question(const struct exchange *x)
 {
 	const struct http_request *r = &x->request;
+	struct net_request q = {.host = r->host, .port = r->port, .method = r->method, .target = r->target};
 
-	return (struct net_request){.host = r->host, .port = r->port, .method = r->method, .target = r->target, .override = overrides(&r->fields)};
+	look_at(&r->fields, &q.asks);
+	look_at(&x->call.trailers, &q.asks);
+	return q;
 }
 
 static bool deny_by_rule(struct exchange *x, enum gate_failure why, const struct net_request *q, const struct address *a, const struct net_verdict *v)
@@ -269,11 +273,25 @@ bool exchange_still_allowed(struct exchange *x)
 	return v.allow ? true : deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &u->address, &v);
 }
 
+bool exchange_judge_trailers(struct exchange *x)
+{
+	const struct grant *g = x->credential ? grants_find(&x->egress->grants, x->credential) : NULL;
+	uint32_t i;
+
+	for (i = 0; g && i < x->call.trailers.n; i++)
+		if (inject_replaces(g, x->call.trailers.v[i].name))
+			return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "a trailer has the name of the field that the credential is sent in");
+	return exchange_still_allowed(x);
+}
+
 enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed)
 {
 	struct net_request q = question(x);
 	struct net_verdict v;
 
+	/* nobody on the way is to read a credential, so nobody is dialled */
+	if (x->credential && !x->request.tls && !address_is_loopback(a))
+		return GATE_FAILURE_CREDENTIAL;
 	if (x->inference)
 		return fixed || net_rules_provider_address(a) ? GATE_FAILURE_NONE : GATE_FAILURE_ADDRESS;
 	net_rules_address(x->egress->now->rules, a, &q, fixed, &v);

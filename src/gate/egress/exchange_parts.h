@@ -77,10 +77,12 @@ void exchange_touch(struct exchange *x); /* something moved: the time limit star
 /* exchange_judge.c: false: it was ended. */
 bool exchange_check(struct exchange *x, const struct link_request *r);	/* is it a request at all, and is there room for it? */
 bool exchange_judge(struct exchange *x, bool whole);			/* whole: by its body too */
+bool exchange_judge_trailers(struct exchange *x);
 enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed);
 bool exchange_still_allowed(struct exchange *x);
 
 /* exchange_send.c */
+extern const char exchange_in_clear[]; /* why a credential is not sent */
 void exchange_claim(struct exchange *x);
 void exchange_ready(struct claim *c, struct upstream *u);
 int exchange_copy_fields(struct arena *a, const struct http_fields *from, struct http_fields *ret);

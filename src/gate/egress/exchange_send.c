@@ -1,8 +1,12 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/sha256.h"
 #include "gate/egress/exchange_parts.h"
+#include "http/fields.h"
+
+const char exchange_in_clear[] = "the credential is not sent without TLS";
 
 static struct exchange *exchange_of(struct claim *c)
 {
@@ -34,7 +38,21 @@ void exchange_claim(struct exchange *x)
 		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
 }
 
-/* Answers that are looked into are asked for as they are. What would change what a model's reply reports is not sent on. */
+/*
+ * Answers that are looked into are asked for as they are, and whole: what is compressed in frames is not seen, and a part of a page may end amid a credential. What would change
+ * what a model's reply reports is not sent on.
+ */
+static bool is_dropped(const struct exchange *x, struct sv name)
+{
+	static const char *const scrubbed[] = {"range", "if-range", "sec-websocket-extensions"};
+	size_t i;
+
+	for (i = 0; x->scrubbing && i < ARRAY_LEN(scrubbed); i++)
+		if (http_name_is(name, scrubbed[i]))
+			return true;
+	return sv_is(name, "accept-encoding") || (x->inference && endpoint_drops_header(name));
+}
+
 static int make_fields(const struct exchange *x, struct http_request *r)
 {
 	struct http_fields f = {.v = arena_array(x->arena, x->request.fields.n + 1, sizeof(*f.v))};
@@ -43,11 +61,8 @@ static int make_fields(const struct exchange *x, struct http_request *r)
 	if (!f.v)
 		return -ENOMEM;
 	for (i = 0; i < x->request.fields.n; i++) {
-		const struct http_field *one = &x->request.fields.v[i];
-
-		if (sv_is(one->name, "accept-encoding") || (x->inference && endpoint_drops_header(one->name)))
-			continue;
-		f.v[f.n++] = *one;
+		if (!is_dropped(x, x->request.fields.v[i].name))
+			f.v[f.n++] = x->request.fields.v[i];
 	}
 	f.v[f.n++] = (struct http_field){sv_of("accept-encoding"), sv_of("identity")};
 	r->fields = f;
@@ -55,7 +70,7 @@ static int make_fields(const struct exchange *x, struct http_request *r)
 }
 
 /* 0, or it was ended. The injection is to be freed when the head is written. */
-static int put_credential(struct exchange *x, struct http_request *r, struct injection **ret)
+static int put_credential(struct exchange *x, const struct upstream *u, struct http_request *r, struct injection **ret)
 {
 	const struct grant *g = grants_find(&x->egress->grants, x->credential);
 	struct inject_context ctx = {.now = time(NULL)};
@@ -64,6 +79,11 @@ static int put_credential(struct exchange *x, struct http_request *r, struct inj
 
 	if (!g) {
 		exchange_fail(x, GATE_FAILURE_CREDENTIAL, sv_n("", 0), NULL);
+		return -1;
+	}
+	/* the address was looked at before it was dialled; through a proxy there is none */
+	if (!r->tls && !(u->has_address && address_is_loopback(&u->address))) {
+		exchange_fail(x, GATE_FAILURE_CREDENTIAL, sv_n("", 0), exchange_in_clear);
 		return -1;
 	}
 	if (x->hash) {
@@ -82,15 +102,15 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 	struct exchange *x = exchange_of(claim);
 	struct http_request r = x->request;
 	struct injection *injection = NULL;
-	int result = 0;
+	int result;
 
-	x->scrubbing = x->egress->grants.scrub && (x->credential || grants_cover(&x->egress->grants, r.host));
 	/* the values of now: they may have been replaced by others when the answer comes */
 	scrub_unref(x->scrub);
-	x->scrub = x->scrubbing ? scrub_ref(x->egress->grants.scrub) : NULL;
-	if (x->scrubbing || x->counting)
+	result = grants_scrub_for(&x->egress->grants, r.host, &x->scrub);
+	x->scrubbing = x->scrub != NULL;
+	if (result == 0 && (x->scrubbing || x->counting))
 		result = make_fields(x, &r);
-	if (result == 0 && x->credential && put_credential(x, &r, &injection) < 0)
+	if (result == 0 && x->credential && put_credential(x, u, &r, &injection) < 0)
 		return;
 	if (result == 0)
 		result = upstream_open(u, &x->call, &r);

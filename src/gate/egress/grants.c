@@ -24,6 +24,16 @@ static int add(struct grants *g, struct sv body)
 	return r;
 }
 
+static void drop_scrubs(struct grants *g)
+{
+	unsigned i;
+
+	for (i = 0; i < GRANTS_SCRUBS; i++) {
+		scrub_unref(g->scrubs[i].scrub);
+		g->scrubs[i].scrub = NULL;
+	}
+}
+
 static int swap(struct grants *g, struct sv body)
 {
 	struct scrub *scrub = NULL;
@@ -35,12 +45,13 @@ static int swap(struct grants *g, struct sv body)
 	n = wire_get_u32(&in);
 	if (!wire_ok(&in) || n != g->n_coming)
 		return -EPROTO;
+	/* values that cannot be looked for are not taken */
 	r = n ? scrub_from_grants(g->coming, n, &scrub) : 0;
 	if (r < 0)
 		return r;
+	scrub_unref(scrub);
 	drop(g->v, &g->n);
-	scrub_unref(g->scrub);
-	g->scrub = scrub;
+	drop_scrubs(g);
 	memcpy(g->v, g->coming, n * sizeof(*g->v));
 	g->n = n;
 	g->n_coming = 0;
@@ -65,8 +76,7 @@ void grants_done(struct grants *g)
 {
 	drop(g->v, &g->n);
 	drop(g->coming, &g->n_coming);
-	scrub_unref(g->scrub);
-	g->scrub = NULL;
+	drop_scrubs(g);
 }
 
 const struct grant *grants_find(const struct grants *g, const char *name)
@@ -87,4 +97,37 @@ bool grants_cover(const struct grants *g, struct sv host)
 		if (grant_covers(g->v[i], host))
 			return true;
 	return false;
+}
+
+int grants_scrub_for(struct grants *g, struct sv host, struct scrub **ret)
+{
+	struct grant *bound[GRANTS_MAX];
+	struct grants_scrub *s = &g->scrubs[g->next_scrub];
+	bool has[GRANTS_MAX] = {false};
+	struct scrub *scrub;
+	unsigned i, n = 0;
+	int r;
+
+	*ret = NULL;
+	for (i = 0; i < g->n; i++) {
+		has[i] = grant_covers(g->v[i], host);
+		if (has[i])
+			bound[n++] = g->v[i];
+	}
+	if (n == 0)
+		return 0;
+	for (i = 0; i < GRANTS_SCRUBS; i++)
+		if (g->scrubs[i].scrub && memcmp(g->scrubs[i].has, has, sizeof(has)) == 0) {
+			*ret = scrub_ref(g->scrubs[i].scrub);
+			return 0;
+		}
+	r = scrub_from_grants(bound, n, &scrub);
+	if (r < 0)
+		return r;
+	scrub_unref(s->scrub);
+	s->scrub = scrub;
+	memcpy(s->has, has, sizeof(has));
+	g->next_scrub = (g->next_scrub + 1) % GRANTS_SCRUBS;
+	*ret = scrub_ref(scrub);
+	return 0;
 }

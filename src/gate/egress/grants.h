@@ -11,15 +11,22 @@
 #include "vault/grant.h"
 #include "wire/wire.h"
 
-enum { GRANTS_MAX = 128 };
+enum { GRANTS_MAX = 128, GRANTS_SCRUBS = 16 };
+
+/* What finds the values of these grants; kept for the next answer of such a host. */
+struct grants_scrub {
+	struct scrub *scrub; /* NULL: none is here */
+	bool has[GRANTS_MAX];
+};
 
 struct grants {
 	struct grant *v[GRANTS_MAX];
 	unsigned n;
 	struct grant *coming[GRANTS_MAX];
 	unsigned n_coming;
-	bool complete;	     /* a set has come, be it an empty one */
-	struct scrub *scrub; /* finds all values of the set; NULL: there are none */
+	bool complete; /* a set has come, be it an empty one */
+	struct grants_scrub scrubs[GRANTS_SCRUBS];
+	unsigned next_scrub; /* the oldest */
 };
 
 /* 0, or -errno: it is nothing that a vault sends, or there is no memory. Wipes the message's body. */
@@ -31,5 +38,12 @@ const struct grant *grants_find(const struct grants *g, const char *name);
 
 /* Is any of them bound to this host? Then what it answers must be scrubbed, whatever was asked. */
 bool grants_cover(const struct grants *g, struct sv host);
+
+/*
+ * What the answers of this host are scrubbed with: the values that are bound to it and no others, which it cannot know. (Were they looked for too, a
+ * host that sends back what it is told would say whether a guess at another host's credential is right.) *ret is a reference of the caller's, or NULL where none is
+ * bound to it. 0 or -ENOMEM.
+ */
+int grants_scrub_for(struct grants *g, struct sv host, struct scrub **ret);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "gate/egress/sigv4.h"
+#include "http/fields.h"
 
 static const char empty_sha256[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -53,7 +54,7 @@ static bool add_field(struct injection *in, const char *name, struct sv value)
 static bool drops(const char *const *names, struct sv name)
 {
 	for (; *names; names++)
-		if (sv_is(name, *names))
+		if (http_name_is(name, *names))
 			return true;
 	return false;
 }
@@ -273,10 +274,11 @@ static int put_token(struct sv token, void *arg)
 		       : INJECT_TOO_LARGE;
 }
 
+static const char *const signing[] = {"authorization", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256",
+				       NULL};
+
 static int with_key_id(struct sv key_id, void *arg)
 {
-	static const char *const drop[] = {"authorization", "x-amz-date", "x-amz-security-token",
-					   "x-amz-content-sha256", NULL};
 	struct work *w = arg;
 	const struct grant *g = w->g;
 	bool s3 = strcmp(g->inject.service, "s3") == 0;
@@ -286,7 +288,7 @@ static int with_key_id(struct sv key_id, void *arg)
 	w->key_id = key_id;
 	sigv4_date(w->ctx->now, date);
 	w->date = w->in->bytes + w->in->used;
-	if (!put(w->in, sv_n(date, SIGV4_DATE)) || !keep_fields(w->in, w->req, drop) ||
+	if (!put(w->in, sv_n(date, SIGV4_DATE)) || !keep_fields(w->in, w->req, signing) ||
 	    !add_field(w->in, "x-amz-date", sv_of(w->date)))
 		return INJECT_TOO_LARGE;
 	r = (int)payload_hash(w);
@@ -384,6 +386,21 @@ enum inject_result inject_apply(const struct grant *g, struct http_request *req,
 	req->guarded = guarded_name(&g->inject);
 	*ret = w.in;
 	return INJECT_DONE;
+}
+
+bool inject_replaces(const struct grant *g, struct sv name)
+{
+	switch (g->inject.kind) {
+	case INJECT_HEADER:
+		return http_name_is(name, g->inject.name);
+	case INJECT_BASIC:
+		return http_name_is(name, "authorization");
+	case INJECT_SIGV4:
+		return drops(signing, name);
+	case INJECT_QUERY:
+		break;
+	}
+	return false;
 }
 
 void injection_free(struct injection *in)

@@ -1,7 +1,7 @@
 /*
  * scrub: credentials that an upstream sends back are replaced by their placeholders before the workload sees them.
  *
- * A struct scrub is built per run from all its credentials (all forms of vault/needle.h) and is shared by all answers; a refresh builds a new one, and streams that
+ * A struct scrub is built from the credentials that are bound to a host (all forms of vault/needle.h) and is shared by its answers; a refresh builds a new one, and streams that
  * run keep the old one alive. What is replaced keeps its length: the placeholder is cut, or repeated, to the length of what was found. So
  * Content-Length, chunk sizes and offsets stay true and nobody has to be told; only digests that an upstream computed over its body no longer
  * fit. (That the credential's length shows is the price; the upstream that echoed it gave as much away.)

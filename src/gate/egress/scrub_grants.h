@@ -1,5 +1,5 @@
 /*
- * scrub_grants: a scrub (scrub.h) for all values of a run's grants, each replaced by its own placeholder.
+ * scrub_grants: a scrub (scrub.h) for all values of some grants, each replaced by its own placeholder.
  */
 #ifndef CORDON_GATE_EGRESS_SCRUB_GRANTS_H
 #define CORDON_GATE_EGRESS_SCRUB_GRANTS_H

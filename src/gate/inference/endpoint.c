@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "http/fields.h"
 
 static const struct endpoint endpoints[] = {
 	{PROVIDER_ANTHROPIC, OP_MESSAGES, "POST", "/v1/messages", true, false},
@@ -292,7 +293,7 @@ bool endpoint_drops_header(struct sv name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
-		if (sv_is(name, names[i]))
+		if (http_name_is(name, names[i]))
 			return true;
 	return false;
 }

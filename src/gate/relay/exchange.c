@@ -226,6 +226,8 @@ void http_exchange_end(struct http_exchange *x, const struct http_fields *traile
 		(void)(x->origin->inference ? inference_judge(x) : http_exchange_judge_network(x));
 		return;
 	}
+	if (x->trailers && !x->origin->inference && http_exchange_judge_trailers(x) < 0)
+		return;
 	found = x->scan ? placeholder_scan_end(x->scan) : PLACEHOLDER_NONE;
 	if (found != PLACEHOLDER_NONE) {
 		(void)refuse_placeholder(x, found);

@@ -119,6 +119,8 @@ int http_exchange_send(struct http_exchange *x, const struct http_request *head,
 
 /* Judges the request, with x->body where it was collected, and calls one of the above. 0 or -1: refused. */
 int http_exchange_judge_network(struct http_exchange *x);
+/* The same for trailers that come behind a body that is on its way. */
+int http_exchange_judge_trailers(struct http_exchange *x);
 /* Does the policy in force still allow what is on its way? */
 bool http_exchange_allowed_still(const struct http_exchange *x);
 

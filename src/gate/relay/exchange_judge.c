@@ -11,13 +11,25 @@
 #include "gate/relay/tell.h"
 #include "policy/net_rules.h"
 
-static struct net_request question(const struct http_request *r)
+static void look_at(const struct http_fields *f, struct net_asks *asks)
 {
-	struct net_request q = {.host = r->host, .port = r->port, .method = r->method, .target = r->target};
 	uint32_t i;
 
-	for (i = 0; i < r->fields.n && !q.override; i++)
-		q.override = net_field_overrides(r->fields.v[i].name);
+	for (i = 0; i < f->n; i++) {
+		asks->override = asks->override || net_field_overrides(f->v[i].name);
+		asks->rewrite = asks->rewrite || net_field_rewrites(f->v[i].name);
+	}
+}
+
+/* Trailers count too: there are servers that take them for fields of the head. */
+static struct net_request question(const struct http_exchange *x)
+{
+	const struct http_request *r = x->request;
+	struct net_request q = {.host = r->host, .port = r->port, .method = r->method, .target = r->target};
+
+	look_at(&r->fields, &q.asks);
+	if (x->trailers)
+		look_at(x->trailers, &q.asks);
 	return q;
 }
 
@@ -147,7 +159,7 @@ int http_exchange_judge_network(struct http_exchange *x)
 {
 	struct http_field fields[HTTP_MAX_FIELDS];
 	struct http_request head = *x->request;
-	struct net_request q = question(x->request);
+	struct net_request q = question(x);
 	struct net_verdict v;
 
 	if (sv_is(head.method, "CONNECT"))
@@ -175,6 +187,15 @@ int http_exchange_judge_network(struct http_exchange *x)
 	return 0;
 }
 
+int http_exchange_judge_trailers(struct http_exchange *x)
+{
+	struct net_request q = question(x);
+	struct net_verdict v;
+
+	net_rules_request(x->relay->now->rules, &q, &v);
+	return v.allow ? 0 : deny(x, &q, &v);
+}
+
 bool http_exchange_allowed_still(const struct http_exchange *x)
 {
 	struct net_request q;
@@ -182,7 +203,7 @@ bool http_exchange_allowed_still(const struct http_exchange *x)
 
 	if (x->origin->inference)
 		return inference_allowed_still(x);
-	q = question(x->request);
+	q = question(x);
 	net_rules_request(x->relay->now->rules, &q, &v);
 	return v.allow;
 }

@@ -63,7 +63,7 @@ static bool is_credential(struct sv name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
-		if (sv_is(name, names[i]))
+		if (http_name_is(name, names[i]))
 			return true;
 	return false;
 }

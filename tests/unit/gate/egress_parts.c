@@ -321,14 +321,80 @@ static void grants_count_only_when_they_are_complete(void)
 	CHECK(!g.complete && !grants_find(&g, "k"));
 	CHECK(tell(&g, VAULT_GRANTS, sv_n("\2\0\0\0", 4)) == -EPROTO);
 	CHECK(tell(&g, VAULT_GRANTS, sv_n("\1\0\0\0", 4)) == 0);
-	CHECK(g.complete && grants_find(&g, "k") && grants_cover(&g, sv_of("a.test")) && !grants_cover(&g, sv_of("b.a.test")) && g.scrub);
+	CHECK(g.complete && grants_find(&g, "k") && grants_cover(&g, sv_of("a.test")) && !grants_cover(&g, sv_of("b.a.test")));
 	CHECK(tell(&g, VAULT_MINT, sv_of("")) == -EPROTO);
 	CHECK(tell(&g, VAULT_GRANT, sv_of("nonsense")) < 0);
 	CHECK(tell(&g, VAULT_GRANTS, sv_n("\0\0\0\0", 4)) == 0);
-	CHECK(!grants_find(&g, "k") && !g.scrub);
+	CHECK(!grants_find(&g, "k") && !grants_cover(&g, sv_of("a.test")));
 	grants_done(&g);
 	secret_free(one.parts[PART_VALUE]);
 	buf_done(&b);
+}
+
+static void put_grant(struct grants *g, const char *name, const char *host, const char *value)
+{
+	const char *hosts[] = {host};
+	struct grant one = {.name = name, .hosts = hosts, .n_hosts = 1, .placeholders = {"placeholder-placeholder", "", ""},
+			    .inject = {.kind = INJECT_HEADER, .name = "x-key", .before = "", .after = "", .user = "", .region = "", .service = ""}};
+	struct buf b;
+
+	CHECK(secret_new(sv_of(value), &one.parts[PART_VALUE]) == 0);
+	buf_init(&b, 2 * GRANT_ENCODED_MAX);
+	b.p = malloc(2 * GRANT_ENCODED_MAX);
+	b.cap = 2 * GRANT_ENCODED_MAX;
+	CHECK(grant_encode(&one, &b) == 0);
+	CHECK(tell(g, VAULT_GRANT, buf_view(&b)) == 0);
+	secret_free(one.parts[PART_VALUE]);
+	buf_done(&b);
+}
+
+/* Does the host's scrub find the value? */
+static bool finds(struct grants *g, const char *host, const char *value)
+{
+	struct scrub *s;
+	char text[64];
+	int hits;
+
+	CHECK(grants_scrub_for(g, sv_of(host), &s) == 0);
+	if (!s)
+		return false;
+	(void)snprintf(text, sizeof(text), "%s", value);
+	hits = scrub_text(s, text, strlen(text));
+	scrub_unref(s);
+	return hits == 1;
+}
+
+static void answers_are_held_against_the_credentials_of_their_host_alone(void)
+{
+	struct grants g = {0};
+	char host[32];
+	unsigned i;
+
+	put_grant(&g, "a", "a.test", "secret-of-a-0123");
+	put_grant(&g, "b", "b.test", "secret-of-b-4567");
+	put_grant(&g, "all", "*.test", "secret-of-all-89");
+	CHECK(tell(&g, VAULT_GRANTS, sv_n("\3\0\0\0", 4)) == 0);
+	for (i = 0; i < 3; i++) {
+		CHECK(finds(&g, "a.test", "secret-of-a-0123") && !finds(&g, "a.test", "secret-of-b-4567"));
+		CHECK(finds(&g, "b.test", "secret-of-b-4567") && !finds(&g, "b.test", "secret-of-a-0123"));
+		CHECK(finds(&g, "a.test", "secret-of-all-89") && finds(&g, "c.test", "secret-of-all-89"));
+		CHECK(!finds(&g, "c.test", "secret-of-a-0123") && !finds(&g, "elsewhere", "secret-of-all-89"));
+	}
+	/* new values are looked for, old ones no more */
+	put_grant(&g, "a", "a.test", "another-of-a-999");
+	CHECK(tell(&g, VAULT_GRANTS, sv_n("\1\0\0\0", 4)) == 0);
+	CHECK(finds(&g, "a.test", "another-of-a-999") && !finds(&g, "a.test", "secret-of-a-0123"));
+	/* more sets than are kept */
+	for (i = 0; i < 2 * GRANTS_SCRUBS; i++) {
+		(void)snprintf(host, sizeof(host), "h%u.test", i);
+		put_grant(&g, host, host, "secret-of-many-1");
+	}
+	CHECK(tell(&g, VAULT_GRANTS, sv_n("\40\0\0\0", 4)) == 0);
+	for (i = 0; i < 4 * GRANTS_SCRUBS; i++) {
+		(void)snprintf(host, sizeof(host), "h%u.test", i % (2 * GRANTS_SCRUBS));
+		CHECK(finds(&g, host, "secret-of-many-1"));
+	}
+	grants_done(&g);
 }
 
 int main(void)
@@ -346,6 +412,7 @@ int main(void)
 		CASE(the_quota_is_a_total_and_never_wraps),
 		CASE(proxies_are_urls_with_a_port),
 		CASE(grants_count_only_when_they_are_complete),
+		CASE(answers_are_held_against_the_credentials_of_their_host_alone),
 	};
 
 	return check_main(cases, ARRAY_LEN(cases));

@@ -73,6 +73,33 @@ static void what_the_client_sent_in_the_header_is_dropped(void)
 	done(&g);
 }
 
+static void an_underscore_does_not_disguise_the_header(void)
+{
+	static const char *const names[] = {"x-api-key", "x_api_key", "x-api_key", "x_api-key"};
+	struct http_field fields[5] = {{{"x-api-keys", 10}, {"other", 5}}};
+	const struct inject_context ctx = {0};
+	struct injection *in = NULL;
+	struct http_request req;
+	struct grant g = grant_of(INJECT_HEADER);
+	size_t i;
+
+	g.inject.name = "x-api-key";
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		fields[i + 1] = (struct http_field){sv_of(names[i]), sv_of("mine")};
+		CHECK(inject_replaces(&g, sv_of(names[i])));
+	}
+	CHECK(!inject_replaces(&g, sv_of("x-api-keys")) && !inject_replaces(&g, sv_of("authorization")));
+	req = request_to("api.example.com", "/");
+	req.fields = (struct http_fields){fields, 5};
+	CHECK(inject_apply(&g, &req, &ctx, &in) == INJECT_DONE);
+	CHECK(req.fields.n == 2 && count(&req, "x-api-keys") == 1 && sv_is(*http_field(&req.fields, "x-api-key"), "Bearer sk-real/+ value=1"));
+	injection_free(in);
+	done(&g);
+	g = grant_of(INJECT_SIGV4);
+	CHECK(inject_replaces(&g, sv_of("x_amz_security_token")) && inject_replaces(&g, sv_of("authorization")));
+	done(&g);
+}
+
 static void another_host_gets_nothing(void)
 {
 	static const char *const others[] = {"example.com",          "xapi.example.com", "api.example.com.evil.test",
@@ -274,6 +301,7 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(what_the_client_sent_in_the_header_is_dropped),
+		CASE(an_underscore_does_not_disguise_the_header),
 		CASE(another_host_gets_nothing),
 		CASE(basic_is_user_and_value_in_base64),
 		CASE(a_parameter_is_replaced_in_any_spelling_and_the_rest_stays),
