@@ -46,6 +46,18 @@ reaches_the_group()
 }
 ok "a signal reaches the whole process group" reaches_the_group
 
+# What has its user, and no more, can neither trace it nor read its memory. A shell in its place is there for comparison.
+is_closed_to_its_command()
+{
+	local as=()
+	[ "$(id -u)" = 0 ] && as=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all)
+	chmod 755 "$tmp"
+	cp "$init" "$tmp/cordon-init"
+	"${as[@]}" sh -c 'sh -c "cat /proc/\$PPID/environ" >/dev/null; exit $?' || return 1
+	! "${as[@]}" "$tmp/cordon-init" -- sh -c 'cat /proc/$PPID/environ' 2>/dev/null
+}
+ok "its memory is closed to its command" is_closed_to_its_command
+
 if ! "${as_pid1[@]}" true 2>/dev/null; then
 	skip "orphans are reaped as PID 1" "no pid namespace can be made here"
 	skip "signals reach it as PID 1" "no pid namespace can be made here"

@@ -226,6 +226,52 @@ static void a_header_may_come_byte_by_byte(void)
 	world_stop(&w);
 }
 
+/* Says text, and hands over a copy of fd with it. */
+static void say_with(int to, struct sv text, int fd)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct iovec v = {.iov_base = strdup(text.p), .iov_len = text.n};
+	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	must(sendmsg(to, &m, 0) == (ssize_t)text.n, "sendmsg");
+	free(v.iov_base);
+}
+
+/* The door is a UNIX socket, on which a workload can pass descriptors: in the head as it is read, and in what is spliced. */
+static void descriptors_that_are_passed_are_let_go(void)
+{
+	static const char head[] = "CONNECT db.test:5432 HTTP/1.1\r\nHost: db.test:5432\r\n\r\n";
+	struct world w = world_start(usual_policy);
+	AUTO_FD client = enter(&w, &proxy, sv_of(""));
+	int ends[2], up = -1, i;
+	uint64_t id = 0;
+
+	for (i = 0; i < 2; i++) {
+		must(pipe2(ends, O_CLOEXEC) == 0, "pipe");
+		say_with(client, sv_of(i == 0 ? head : "spliced"), ends[1]);
+		(void)close(ends[1]);
+		if (i == 0) {
+			CHECK_STR(asked(&w, &id), "db.test:5432");
+			up = give_up(&w, id);
+			CHECK(heard(client, established));
+		} else {
+			CHECK(heard(up, "spliced"));
+		}
+		CHECK(!is_silent(ends[0], WAIT_MS)); /* hung up: nobody else has the other end */
+		(void)close(ends[0]);
+	}
+	(void)close(up);
+	world_stop(&w);
+}
+
 static void inference_has_its_provider(void)
 {
 	static const struct door_header h = {.kind = DOOR_INFERENCE, .provider = 0xffffffff};
@@ -244,6 +290,7 @@ static const struct check_case cases[] = {
 	CASE(names_are_asked_at_the_door_and_lead_back_to_it),
 	CASE(what_is_no_header_is_closed_without_a_word),
 	CASE(a_header_may_come_byte_by_byte),
+	CASE(descriptors_that_are_passed_are_let_go),
 	/* with the stub only */
 	CASE(inference_has_its_provider),
 };
