@@ -9,11 +9,15 @@ build="build-fuzz"
 if [ ! -f "$build"/build.ninja ]; then
 	CC=clang meson setup $build -Dfuzz=true -Dstatic=false -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized >/dev/null || exit 1
 fi
+ninja -C $build build.ninja >/dev/null || exit 1 # fuzzers that are new since the last time
 mapfile -t targets < <(ninja -C $build -t targets all | sed -nE 's/^(tests\/fuzz-[A-Za-z0-9_-]+): .*/\1/p')
 ninja -C $build "${targets[@]}" >$build/ninja.log || { grep -vE '^\[' $build/ninja.log; exit 1; }
 failed=0 ran=0
-while IFS= read -r fuzzer; do
-	name=${fuzzer##*/fuzz-}
+# Undefined behaviour is a finding, not a remark in the log.
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+for target in "${targets[@]}"; do
+	fuzzer=$build/$target
+	name=${target##*/fuzz-}
 	scratch=$build/corpus/$name
 	mkdir -p "$scratch"
 	corpus=()
@@ -26,6 +30,6 @@ while IFS= read -r fuzzer; do
 		failed=$((failed + 1))
 		tail -n 60 "$build/$name.log"
 	fi
-done < <(find "$build"/tests -type f -name 'fuzz-*' -perm -u+x)
+done
 printf '%d fuzzers, %d found something\n' "$ran" "$failed"
 [ "$failed" = 0 ] && [ "$ran" -gt 0 ]

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -12,14 +13,15 @@
  * Theory of operation. An exchange's number is its slot and, above it, a count of the slot's users, so that a frame that was under way when the exchange ended never reaches its
  * successor: the socket keeps the order, and the relay takes a slot anew only after it has sent or received the end of the last exchange there.
  *
- * Output is one buffer that is written when the loop's iteration ends. It is full at OUT_FULL: body bytes then have to wait (heads and ends do not, they are bounded by
- * the number of exchanges).
+ * Output is one buffer that is written when the loop's iteration ends. It is full at OUT_FULL: body bytes then have to wait. Heads and ends do not; but a side that asks and never
+ * reads the answers could have any number of them, so at OUT_MAX the link breaks, and well before that no exchange is opened.
  */
 enum {
 	SLOT_BITS = 14,
 	SLOT_MASK = (1 << SLOT_BITS) - 1,
 	OUT_FULL = 1 << 20,
-	OUT_MAX = 1 << 30,
+	OUT_MAX = 1 << 26,
+	OUT_CROWDED = OUT_MAX / 2,
 	IN_SIZE = 2 * (LINK_HEADER + LINK_MAX_FRAME),
 	DATA_MAX = 32 * 1024, /* of one frame */
 	CREDIT_STEP = LINK_WINDOW / 4, /* credit is given back in steps */
@@ -44,7 +46,9 @@ struct link_exchange {
 struct link {
 	struct loop *loop;
 	int fd;
-	bool relay, broken, waits; /* waits: for room to write */
+	bool relay, broken;
+	bool waits; /* for room to write */
+	bool gone;  /* was told: no event comes any more */
 	const struct link_events *events;
 	void *user;
 	struct loop_watch watch;
@@ -113,7 +117,8 @@ void link_free(struct link *l)
 
 static void wake(struct link *l)
 {
-	loop_task_post(l->loop, &l->flush, on_flush, l);
+	if (!l->gone)
+		loop_task_post(l->loop, &l->flush, on_flush, l);
 }
 
 static void break_link(struct link *l)
@@ -226,7 +231,7 @@ int link_request(struct link *l, const struct link_request *r, void *exchange_us
 	if (l->broken)
 		return -EPIPE;
 	slot = free_slot(l);
-	if (l->n_open >= LINK_MAX_EXCHANGES || slot > SLOT_MASK)
+	if (l->n_open >= LINK_MAX_EXCHANGES || slot > SLOT_MASK || l->out.n - l->sent >= OUT_CROWDED)
 		return -EAGAIN;
 	e = add_exchange(l, slot, &x);
 	if (e < 0)
@@ -238,6 +243,7 @@ int link_request(struct link *l, const struct link_request *r, void *exchange_us
 	at = link_open(&l->out, LINK_REQUEST, x->id);
 	link_put_request(&l->out, r);
 	link_close(&l->out, at);
+	wake(l);
 	if (buf_failed(&l->out) || l->out.n - before > LINK_HEADER + LINK_MAX_FRAME) {
 		l->out.n = before;
 		l->slots[slot] = NULL;
@@ -245,7 +251,6 @@ int link_request(struct link *l, const struct link_request *r, void *exchange_us
 		free(x);
 		return -EINVAL;
 	}
-	wake(l);
 	*ret = x;
 	return 0;
 }
@@ -261,11 +266,11 @@ int link_respond(struct link_exchange *x, const struct http_response *r)
 	at = link_open(&l->out, LINK_RESPONSE, x->id);
 	link_put_response(&l->out, r);
 	link_close(&l->out, at);
+	wake(l);
 	if (buf_failed(&l->out) || l->out.n - before > LINK_HEADER + LINK_MAX_FRAME) {
 		l->out.n = before;
 		return -EINVAL;
 	}
-	wake(l);
 	if (interim)
 		return 0;
 	x->answered = true;
@@ -567,7 +572,7 @@ static void send_out(struct link *l)
 	ssize_t n;
 
 	while (!l->broken && l->sent < l->out.n) {
-		n = write(l->fd, l->out.p + l->sent, l->out.n - l->sent);
+		n = send(l->fd, l->out.p + l->sent, l->out.n - l->sent, MSG_NOSIGNAL);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN)
@@ -611,6 +616,7 @@ static void on_flush(void *arg)
 	close_over(l);
 	if (l->broken) {
 		loop_watch_remove(&l->watch);
+		l->gone = true;
 		l->events->gone(l->user);
 	}
 }

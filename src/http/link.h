@@ -58,7 +58,7 @@ struct link_events {
 int link_new(struct loop *loop, int fd, bool relay, const struct link_events *events, void *user, struct link **ret);
 void link_free(struct link *l); /* NULL is fine */
 
-/* Relay: opens an exchange. The body, where there is one (or websocket), follows. -EAGAIN: too many are open; -EINVAL: a head too long; -EPIPE: gone; -ENOMEM. */
+/* Relay: opens an exchange. The body, where there is one (or websocket), follows. -EAGAIN: too many are open, or the other side does not read; -EINVAL: a head too long; -EPIPE: gone; -ENOMEM. */
 int link_request(struct link *l, const struct link_request *r, void *exchange_user, struct link_exchange **ret);
 
 /* Egress: an interim head, or the final one. With body (or websocket) data follows; without, the answer is complete. */

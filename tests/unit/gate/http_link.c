@@ -382,6 +382,66 @@ static void the_end_of_one_side_is_told_to_the_other(void)
 	pair_done(&p);
 }
 
+static void gone_is_the_last_event_whatever_is_called_after_it(void)
+{
+	struct link_request r = get("/", false);
+	struct link_exchange *x, *y;
+	struct pair p;
+
+	pair_open(&p);
+	x = ask(&p, true);
+	link_free(p.egress.link);
+	p.egress.link = NULL;
+	settle(&p);
+	CHECK(p.relay.gone == 1 && p.relay.closes == 0);
+	CHECK(link_data(x, sv_of("more")) == 0);
+	link_reset(x);
+	CHECK(link_request(p.relay.link, &r, NULL, &y) == -EPIPE);
+	settle(&p);
+	CHECK(p.relay.gone == 1 && p.relay.closes == 0);
+	pair_done(&p);
+}
+
+/* Sends a request by hand on the other end of egress's link. */
+static void ask_by_hand(int fd, uint32_t id)
+{
+	struct link_request r = get("/", false);
+	AUTO_BUF frame = {0};
+	size_t at;
+
+	buf_init(&frame, LINK_MAX_FRAME);
+	at = link_open(&frame, LINK_REQUEST, id);
+	link_put_request(&frame, &r);
+	link_close(&frame, at);
+	CHECK(write(fd, frame.p, frame.n) == (ssize_t)frame.n);
+}
+
+static void a_side_that_asks_and_never_reads_is_cut_off(void)
+{
+	static char reason[60 * 1024];
+	struct http_response large = {.status = 200, .reason = {reason, sizeof(reason)}};
+	const uint32_t bound = 2 * 1024; /* 120 MiB of answers */
+	struct pair p = {.loop = loop_new()};
+	uint32_t i;
+	int fds[2];
+
+	memset(reason, 'x', sizeof(reason));
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
+	side_open(&p.egress, p.loop, fds[0], false);
+	for (i = 0; i < bound && !p.egress.gone; i++) {
+		ask_by_hand(fds[1], i);
+		(void)loop_step(p.loop, 0);
+		if (p.egress.x)
+			(void)link_respond(p.egress.x, &large);
+		(void)loop_step(p.loop, 0);
+	}
+	CHECK(p.egress.gone == 1 && i > 100);
+	link_free(p.egress.link);
+	buf_done(&p.egress.data);
+	(void)close(fds[1]);
+	loop_free(p.loop);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -395,6 +455,8 @@ int main(void)
 		CASE(a_side_that_breaks_the_rules_is_cut_off),
 		CASE(more_data_than_credit_is_cut_off),
 		CASE(the_end_of_one_side_is_told_to_the_other),
+		CASE(gone_is_the_last_event_whatever_is_called_after_it),
+		CASE(a_side_that_asks_and_never_reads_is_cut_off),
 	};
 
 	return check_main(cases, ARRAY_LEN(cases));
