@@ -25,7 +25,7 @@ struct flow {
 
 struct connection {
 	struct bridge *bridge;
-	struct connection *next_dead;
+	struct connection *next, **back; /* of the living; next alone of the dead */
 	struct watch client, door;
 	bool deaf;     /* the relay takes no more: what the client still says is dropped */
 	bool answered; /* the relay said something */
@@ -43,6 +43,7 @@ struct bridge {
 	const char *path;
 	unsigned long n, max;
 	bool resting;
+	struct connection *living;
 	struct connection *dead; /* but events of theirs may still be on the way */
 	unsigned n_ports;
 	struct port ports[BRIDGE_PORTS];
@@ -170,7 +171,10 @@ static void end(struct connection *c)
 		reset(c->client.fd);
 	(void)close(c->door.fd);
 	b->n--;
-	c->next_dead = b->dead;
+	*c->back = c->next;
+	if (c->next)
+		c->next->back = c->back;
+	c->next = b->dead;
 	b->dead = c;
 }
 
@@ -237,6 +241,18 @@ static bool put_destination(int client, struct door_header *h)
 	return true;
 }
 
+static void enter(struct connection *c)
+{
+	struct bridge *b = c->bridge;
+
+	c->next = b->living;
+	c->back = &b->living;
+	if (c->next)
+		c->next->back = &c->next;
+	b->living = c;
+	b->n++;
+}
+
 /* Takes both. */
 static void join(struct port *p, int client, int door)
 {
@@ -258,7 +274,7 @@ static void join(struct port *p, int client, int door)
 	c->door = (struct watch){.fd = door, .fn = on_door, .arg = c};
 	door_put(&h, (unsigned char *)c->up.bytes);
 	c->up.n = DOOR_HEADER;
-	c->bridge->n++;
+	enter(c);
 	shuttle(c);
 }
 
@@ -315,15 +331,35 @@ int bridge_listen(struct bridge *b, int fd, const struct listen_port *port)
 	return r;
 }
 
-int bridge_tick(struct bridge *b)
+static void free_dead(struct bridge *b)
 {
 	struct connection *c;
-	unsigned i;
 
 	while ((c = b->dead)) {
-		b->dead = c->next_dead;
+		b->dead = c->next;
 		free(c);
 	}
+}
+
+void bridge_free(struct bridge *b)
+{
+	unsigned i;
+
+	if (!b)
+		return;
+	while (b->living)
+		end(b->living);
+	free_dead(b);
+	for (i = 0; i < b->n_ports; i++)
+		(void)close(b->ports[i].watch.fd);
+	free(b);
+}
+
+int bridge_tick(struct bridge *b)
+{
+	unsigned i;
+
+	free_dead(b);
 	if (!b->resting)
 		return -1;
 	b->resting = b->n >= b->max;

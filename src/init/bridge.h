@@ -17,6 +17,7 @@ struct bridge;
 
 /* door: its path, borrowed. max_fds: how many descriptors the process may have. NULL: no memory. */
 struct bridge *bridge_new(int epoll, const char *door, unsigned long max_fds);
+void bridge_free(struct bridge *b); /* ends all connections; NULL is fine */
 
 /* fd: from listen_on(); taken. 0 or -errno. */
 int bridge_listen(struct bridge *b, int fd, const struct listen_port *port);

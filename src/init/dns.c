@@ -155,6 +155,19 @@ int dns_new(int epoll, const char *door, int fd, struct dns **ret)
 	return 0;
 }
 
+void dns_free(struct dns *d)
+{
+	size_t i;
+
+	if (!d)
+		return;
+	for (i = 0; i < DNS_WAITING; i++)
+		if (d->v[i].watch.fd >= 0)
+			end(&d->v[i]);
+	(void)close(d->watch.fd);
+	free(d);
+}
+
 int dns_tick(struct dns *d)
 {
 	int64_t now = now_ms();

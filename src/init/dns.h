@@ -12,6 +12,7 @@ struct dns;
 
 /* door: its path, borrowed. fd: a socket from listen_on(); taken. 0 or -errno. */
 int dns_new(int epoll, const char *door, int fd, struct dns **ret);
+void dns_free(struct dns *d); /* NULL is fine */
 
 /* After each watch_run(): gives up what is late. The time limit of the next one, -1 for none. */
 int dns_tick(struct dns *d);

@@ -68,6 +68,12 @@ int gateway_open(struct gateway *g, unsigned long max_fds, unsigned *ret_port)
 	return r;
 }
 
+void gateway_close(struct gateway *g)
+{
+	bridge_free(g->bridge);
+	dns_free(g->dns);
+}
+
 int gateway_tick(struct gateway *g)
 {
 	int a = g->bridge ? bridge_tick(g->bridge) : -1, b = g->dns ? dns_tick(g->dns) : -1;

@@ -18,6 +18,7 @@ struct gateway {
 
 /* epoll, door and ports are set. From now on the ports accept. 0, or -errno and *ret_port is the port that failed (0: none in particular). */
 int gateway_open(struct gateway *g, unsigned long max_fds, unsigned *ret_port);
+void gateway_close(struct gateway *g); /* also after a failure */
 
 /* After each watch_run(); the time limit of the next one, -1 for none. */
 int gateway_tick(struct gateway *g);

@@ -196,6 +196,7 @@ int main(int argc, char **argv)
 {
 	struct gateway g = {0};
 	char **command;
+	int status;
 
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return puts("cordon-init " CORDON_VERSION) < 0 || fflush(stdout) != 0 ? EXIT_OWN_FAILURE : 0;
@@ -204,5 +205,7 @@ int main(int argc, char **argv)
 		complain("usage: cordon-init [--door PATH --listen KIND:PORT[:PROVIDER]...] [--] CMD [ARG...]");
 		return EXIT_OWN_FAILURE;
 	}
-	return run(command, &g);
+	status = run(command, &g);
+	gateway_close(&g);
+	return status;
 }
