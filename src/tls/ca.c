@@ -104,6 +104,7 @@ int tls_ca_new(struct tls_ca **ret, struct error *err)
 
 	if (!ca)
 		return error_sys(err, ENOMEM, "certificate authority");
+	engine_library();
 	ca->key = EVP_EC_gen("P-256");
 	ca->cert = ca->key ? make_ca(ca->key) : NULL;
 	if (!ca->cert) {

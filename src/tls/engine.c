@@ -51,9 +51,12 @@ static long bio_ctrl(BIO *b, int command, long number, void *p)
 
 int engine_error(struct error *err, const char *what)
 {
-	const char *reason = ERR_reason_error_string(ERR_peek_error());
+	unsigned long e = ERR_peek_error();
+	const char *reason = ERR_reason_error_string(e);
 
 	ERR_clear_error();
+	if (e && !reason)
+		return error_set(err, ERROR_SYSTEM, "%s: error %lx of OpenSSL", what, e);
 	return error_set(err, ERROR_SYSTEM, "%s: %s", what, reason ? reason : "not enough memory");
 }
 
@@ -69,7 +72,7 @@ static BIO_METHOD *new_method(void)
 
 int engine_init(struct tls_engine *e, const SSL_METHOD *method, struct error *err)
 {
-	/* Roles have no files to read a configuration from, and a host's configuration must not weaken them. */
+	engine_library();
 	(void)OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
 	*e = (struct tls_engine){.ctx = SSL_CTX_new(method), .method = new_method()};
 	if (!e->ctx || !e->method || !SSL_CTX_set_min_proto_version(e->ctx, TLS1_2_VERSION)) {

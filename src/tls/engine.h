@@ -22,6 +22,15 @@ struct tls_engine {
 struct tls_server;
 struct stream;
 
+/*
+ * OpenSSL itself, before anything else is asked of it. Roles have no files to read a configuration from, and a host's configuration must not weaken them. The texts of its
+ * thousands of errors would be a sixth of an idle role's heap: those about TLS are all that a person gets to read.
+ */
+static inline void engine_library(void)
+{
+	(void)OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, NULL);
+}
+
 int engine_init(struct tls_engine *e, const SSL_METHOD *method, struct error *err);
 void engine_done(struct tls_engine *e);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -123,6 +124,7 @@ int egress_setup(struct egress *e, struct error *err)
 		return -1;
 	if (make_parts(e, err) < 0 || set_nonblocking(e, err) < 0)
 		return -1;
+	(void)malloc_trim(0); /* what reading the policy and the roots took, before there is no call for it */
 	r = role_confine(&(struct role_needs){.may = ROLE_DIAL, .first_closed = DESCRIPTORS, .descriptors = DESCRIPTORS, .memory = memory});
 	if (r < 0)
 		return error_sys(err, r, "confining egress");

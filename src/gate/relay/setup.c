@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -234,6 +235,7 @@ int relay_setup(struct relay *r, struct error *err)
 		e = relay_generation_read(m.fds[0], setup.generation, &r->now, err);
 	if (e == 0)
 		e = make_parts(r, &setup, err);
+	(void)malloc_trim(0); /* what decoding the policy took, before there is no call for it */
 	if (e == 0)
 		e = confine(err);
 	if (e == 0)
