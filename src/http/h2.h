@@ -124,6 +124,12 @@ int h2_offer(struct h2_stream *s, struct sv bytes);
 /* After what is offered the body ends, with trailers (copied) or NULL. -EINVAL, -ENOMEM. */
 int h2_end(struct h2_stream *s, const struct http_fields *trailers);
 
+/*
+ * Server: a response that is complete before its request is followed by a reset, since nobody wants the rest. This leaves the reset to the caller, who takes what still comes and calls
+ * h2_reset() where it does not end: clients that meet both in one read drop the response.
+ */
+void h2_linger(struct h2_stream *s);
+
 /* n bytes from `data` are out of the way: the peer may send as many again. */
 void h2_consume(struct h2_stream *s, size_t n);
 

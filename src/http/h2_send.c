@@ -114,7 +114,7 @@ int h2_on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, void 
 	if (!h->config.server || (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS) || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
 		return 0;
 	s = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
-	if (s && !s->ended)
+	if (s && !s->ended && !s->lingers)
 		(void)nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, s->id, H2_NO_ERROR);
 	return 0;
 }
@@ -277,6 +277,11 @@ void h2_consume(struct h2_stream *s, size_t n)
 	s->unconsumed -= n;
 	if (n && nghttp2_session_consume(h->session, s->id, n) == NGHTTP2_ERR_NOMEM)
 		h2_cut(h, H2_INTERNAL_ERROR);
+}
+
+void h2_linger(struct h2_stream *s)
+{
+	s->lingers = true;
 }
 
 void h2_reset(struct h2_stream *s, uint32_t code)

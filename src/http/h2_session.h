@@ -42,6 +42,7 @@ struct h2_stream {
 	bool ended;	/* inwards: the peer's message is complete */
 	bool deaf;	/* refused or reset: what the peer still sends is dropped */
 	bool reset;	/* by the caller */
+	bool lingers;	/* an early end is not followed by a reset of ours */
 	bool websocket; /* a request for one */
 	bool answered;	/* outwards: the final head was submitted */
 	bool due;	/* outwards: a body is, until its last bytes were asked for */

@@ -128,6 +128,9 @@ for form in raw base64 url json header split; do
 	is "... and is not in the answer: $form" "$(grep -c -e "$secret" -e "$(printf x%s "$secret" | base64 | cut -c5-30)" <<<"$out")" "0"
 done
 is "curl speaks HTTP/2 with the gateway" "$(net curl -sS -m 10 --http2 -o /dev/null -w '%{http_version} %{http_code}' https://api.test/ok/h2 2>&1)" "2 200"
+head -c 20000000 /dev/zero >"$work/big"
+is "a refusal by HTTP/2 arrives whole, however much is being sent" "$(net sh -c 'for how in "--data-binary @big -H Expect:" "-T big" "-T -"; do curl -sS -m 10 --http2 -o /dev/null -w "%{http_code} %{exitcode} " $how https://api.test/other <big; done' 2>&1)" "403 0 403 0 403 0 "
+rm "$work/big"
 is "a redirect is the client's to follow, and judged" "$(status "https://api.test/ok/../redirect")" "403 200 0"
 
 # DNS

@@ -184,6 +184,16 @@ is "bytes behind an answer poison nobody" "$(count 'body 10 hello /one')/$(count
 like "a stale connection costs an idempotent request nothing" "$out" "body 10 hello /two"
 is "and a request that may have done something is not sent twice" "$(grep -c 'POST /three' tls.log)" 0
 
+run plain.yaml "${pins[@]}" <<END
+$(for i in 1 2 3 4 5 6 7 8; do
+	for url in https://up.test:8443 http://up.test:8080; do
+		echo "req POST $url/early n:20000000 len:20000000"
+		echo "req POST $url/early n:20000000"
+	done
+done)
+END
+is "an answer that comes amid a large upload arrives, also where the server resets then" "$(count '= 413 Too Large')/$(count 'body 7 no need')" 32/32
+
 run key.yaml "${pins[@]}" grant "$grant" <<END
 req GET https://up.test:8443/reflect
 regrant k|up.test|x-api-key|-|sk-another-secret-9876543|$place

@@ -176,5 +176,7 @@ listener.listen(512)
 print("ready", flush=True)
 while True:
     s, _ = listener.accept()
+    # else what is written just before a close with unread input may never leave: the kernel holds it back, then resets
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connections += 1
     threading.Thread(target=serve, args=(s, connections), daemon=True).start()

@@ -8,6 +8,15 @@
 #include "gate/relay/session_h2.h"
 #include "vault/placeholder_set.h"
 
+const struct session_limits session_limits = {
+	.head = 10 * 1000,
+	.idle = 60 * 1000,
+	.progress = 60 * 1000,
+	.hangup = 30 * 1000,
+	.answer = 24 * 3600 * 1000,
+	.linger = 2 * 1000,
+};
+
 static void free_shared(struct relay_http *h)
 {
 	uint32_t i;
@@ -43,6 +52,7 @@ int http_open(struct relay *r)
 
 	if (!h)
 		return -1;
+	h->limits = session_limits;
 	buf_init(&h->text, HTTP_MAX_HEAD);
 	h->budget = budget_new();
 	h->heads = r->placeholders ? placeholder_scan_new(r->placeholders) : NULL;

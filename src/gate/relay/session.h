@@ -14,17 +14,21 @@ struct budget;		 /* gate/inference/budget.h */
 struct placeholder_scan; /* vault/placeholder_set.h */
 struct session;
 
-enum {
-	SESSION_READ = 16 * 1024, /* a record of TLS */
-	/* Milliseconds. */
-	SESSION_HEAD = 10 * 1000,     /* from the first byte of a head to its last */
-	SESSION_IDLE = 60 * 1000,     /* between requests */
-	SESSION_PROGRESS = 60 * 1000, /* without a byte of a body, in either direction */
-	SESSION_HANGUP = 30 * 1000,   /* for the answer to a client that sends no more, and may be gone */
-	SESSION_FOREVER = 24 * 3600 * 1000,
+enum { SESSION_READ = 16 * 1024 }; /* a record of TLS */
+
+/* Milliseconds. A session has those of its relay's relay_http. */
+struct session_limits {
+	int64_t head;	  /* from the first byte of a head to its last */
+	int64_t idle;	  /* between requests */
+	int64_t progress; /* without a byte of a body, in either direction */
+	int64_t hangup;	  /* for the answer to a client that sends no more, and may be gone */
+	int64_t answer;	  /* for the answer to a client that waits: egress has limits of its own */
+	int64_t linger;	  /* for the client to stop sending, after the answer; HTTP/2 */
 };
+extern const struct session_limits session_limits; /* in http.c: what relay_http begins with */
 
 struct relay_http {
+	struct session_limits limits;
 	struct session *sessions;
 	char **providers; /* names, by the numbers of listeners */
 	uint32_t n_providers;
@@ -53,6 +57,11 @@ struct session {
 	struct loop_task task;
 	bool dead;
 };
+
+static inline const struct session_limits *session_limits_of(const struct session *s)
+{
+	return &s->relay->http->limits;
+}
 
 void session_begin(struct session *s, const struct session_kind *kind, struct relay *r, struct stream *stream, const struct http_origin *o);
 

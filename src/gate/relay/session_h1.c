@@ -52,6 +52,11 @@ static struct h1_session *of(struct http_exchange *x)
 	return (struct h1_session *)((char *)x - offsetof(struct h1_session, x));
 }
 
+static const struct session_limits *limits(const struct h1_session *s)
+{
+	return session_limits_of(&s->base);
+}
+
 static void set_time(struct h1_session *s, int64_t ms)
 {
 	loop_timer_set(s->base.relay->loop, &s->base.timer, ms, on_time, s);
@@ -85,7 +90,7 @@ static void give_back(struct h1_session *s, size_t wrote)
 static void stall(struct h1_session *s)
 {
 	s->stalled = true;
-	set_time(s, SESSION_PROGRESS);
+	set_time(s, limits(s)->progress);
 }
 
 static void flush(struct h1_session *s)
@@ -112,7 +117,7 @@ static void flush(struct h1_session *s)
 		buf_done(&s->out);
 	if (s->stalled) {
 		s->stalled = false;
-		set_time(s, !s->busy ? SESSION_IDLE : s->request_over ? SESSION_FOREVER : SESSION_PROGRESS);
+		set_time(s, !s->busy ? limits(s)->idle : s->request_over ? limits(s)->answer : limits(s)->progress);
 	}
 	if (s->closing)
 		session_end(&s->base, SESSION_CLOSE);
@@ -187,7 +192,7 @@ static int on_head(struct http_exchange *x, const struct http_response *r)
 	if (r->status >= 200 || r->websocket) {
 		s->answer_begun = true;
 		if (s->request_over)
-			set_time(s, SESSION_FOREVER);
+			set_time(s, limits(s)->answer);
 	}
 	s->raw = r->websocket;
 	check_out(s);
@@ -227,7 +232,7 @@ static void next_request(struct h1_session *s)
 	}
 	h1_next(s->h1);
 	s->busy = s->request_over = s->answer_begun = false;
-	set_time(s, SESSION_IDLE);
+	set_time(s, limits(s)->idle);
 }
 
 static void on_end(struct http_exchange *x, const struct http_fields *trailers)
@@ -277,7 +282,7 @@ static void on_moved(struct http_exchange *x, size_t n)
 	struct h1_session *s = of(x);
 
 	(void)n;
-	set_time(s, SESSION_PROGRESS);
+	set_time(s, limits(s)->progress);
 	if (!s->pumping)
 		flush_soon(s); /* and reads on */
 }
@@ -305,14 +310,14 @@ static void on_request(struct h1_session *s)
 	s->request_over = s->answer_begun = false;
 	s->framing = H1_BODY_NONE;
 	s->keep = h1_keeps(s->h1) && !h1_is_http10(s->h1);
-	set_time(s, h1_request(s->h1)->body ? SESSION_PROGRESS : SESSION_FOREVER);
+	set_time(s, h1_request(s->h1)->body ? limits(s)->progress : limits(s)->answer);
 	http_exchange_begin(&s->x, h1_request(s->h1));
 }
 
 static void on_request_end(struct h1_session *s)
 {
 	s->request_over = true;
-	set_time(s, s->eof ? SESSION_HANGUP : SESSION_FOREVER);
+	set_time(s, s->eof ? limits(s)->hangup : limits(s)->answer);
 	/* what follows the head of a websocket is its bytes, once it is open */
 	if (!h1_request(s->h1)->websocket)
 		http_exchange_end(&s->x, h1_trailers(s->h1));
@@ -331,7 +336,7 @@ static void feed(struct h1_session *s, struct sv *in)
 			on_request(s);
 			break;
 		case H1_DATA:
-			set_time(s, SESSION_PROGRESS);
+			set_time(s, limits(s)->progress);
 			http_exchange_data(&s->x, data);
 			break;
 		case H1_END:
@@ -399,7 +404,7 @@ static void take(struct h1_session *s, struct sv in, bool from_left)
 	if (s->base.dead)
 		return;
 	if (idle && !s->busy && !s->closing)
-		set_time(s, SESSION_HEAD); /* a head has begun: from here on, and not from each of its bytes */
+		set_time(s, limits(s)->head); /* a head has begun: from here on, and not from each of its bytes */
 	keep_left(s, in, from_left);
 }
 
@@ -413,7 +418,7 @@ static void on_eof(struct h1_session *s)
 	else if (!s->request_over && h1_eof(s->h1) == H1_ERROR)
 		refuse_fault(s, h1_fault(s->h1).status, h1_fault(s->h1).reason);
 	else
-		set_time(s, SESSION_HANGUP);
+		set_time(s, limits(s)->hangup);
 }
 
 static bool may_read(const struct h1_session *s)
@@ -485,9 +490,9 @@ static void on_time(void *arg)
 	if (s->closing || s->out_at < s->out.n)
 		session_end(&s->base, SESSION_ABORT); /* the client does not read */
 	else if (s->raw)
-		set_time(s, SESSION_FOREVER);
+		set_time(s, limits(s)->answer);
 	else if (!http_exchange_ready(&s->x))
-		set_time(s, SESSION_PROGRESS); /* not the client's fault: egress has limits of its own */
+		set_time(s, limits(s)->progress); /* not the client's fault: egress has limits of its own */
 	else if (s->busy && s->request_over)
 		session_end(&s->base, SESSION_ABORT);
 	else if (s->busy || !h1_idle(s->h1))
@@ -505,7 +510,7 @@ static void on_stream(void *arg, unsigned events)
 		return;
 	}
 	if (events & STREAM_HANGUP && s->busy && s->request_over && !s->raw && !s->answer_begun)
-		set_time(s, SESSION_HANGUP);
+		set_time(s, limits(s)->hangup);
 	if (events & STREAM_WRITE)
 		flush(s);
 	if (!s->base.dead && events & (STREAM_READ | STREAM_WRITE))
@@ -557,7 +562,7 @@ int session_h1_start(struct relay *r, struct stream *stream, const struct http_o
 	session_begin(&s->base, &kind, r, stream, o);
 	http_exchange_init(&s->x, r, &s->base.origin, &client);
 	stream_listen(stream, on_stream, s);
-	set_time(s, SESSION_IDLE);
+	set_time(s, limits(s)->idle);
 	pump(s);
 	return 0;
 }

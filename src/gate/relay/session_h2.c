@@ -12,7 +12,7 @@ enum {
 	OUT_MAX = 4 * LINK_WINDOW,
 	SPARE_MAX = 8,	     /* requests whose memory is kept for the next ones */
 	SPARE_KEEP = 4 * 1024, /* of a buffer */
-	DRAIN_MAX = 1 << 20,   /* of the body of a refused request */
+	LINGER_MAX = 8 << 20,  /* of what a client sends after its answer */
 };
 
 /* One stream. */
@@ -25,8 +25,8 @@ struct h2_request {
 	bool whole;	 /* the client's request is complete */
 	bool ours;	 /* the answer is our own: nobody waits for credit */
 	bool asked_head; /* an answer has no body */
-	bool drains;	 /* a body that is about to come, and not long */
-	struct denial *held; /* until it has come */
+	struct loop_timer linger; /* the answer is complete, the request is not */
+	size_t dropped;		  /* of what came since then */
 	struct h2_request *next, *prev; /* in one of the session's lists */
 };
 
@@ -48,6 +48,11 @@ static void on_flush(void *arg);
 static struct h2_request *of(struct http_exchange *x)
 {
 	return (struct h2_request *)((char *)x - offsetof(struct h2_request, x));
+}
+
+static const struct session_limits *limits(const struct h2_session *s)
+{
+	return session_limits_of(&s->base);
 }
 
 static void set_time(struct h2_session *s, int64_t ms)
@@ -81,7 +86,8 @@ static struct h2_request *request_new(struct h2_session *s, struct h2_stream *st
 	q->session = s;
 	q->stream = stream;
 	q->out_at = 0;
-	q->whole = q->ours = q->asked_head = q->drains = false;
+	q->dropped = 0;
+	q->whole = q->ours = q->asked_head = false;
 	http_exchange_init(&q->x, s->base.relay, &s->base.origin, &client);
 	h2_stream_set_user(stream, q);
 	q->prev = NULL;
@@ -99,8 +105,7 @@ static void request_free(struct h2_request *q)
 	struct h2_session *s = q->session;
 
 	http_exchange_abort(&q->x);
-	free(q->held);
-	q->held = NULL;
+	loop_timer_cancel(&q->linger);
 	if (q->prev)
 		q->prev->next = q->next;
 	else
@@ -157,6 +162,30 @@ static void on_data(struct http_exchange *x, struct sv bytes)
 	offer(q);
 }
 
+static void stop_lingering(void *arg)
+{
+	struct h2_request *q = arg;
+
+	loop_timer_cancel(&q->linger);
+	h2_reset(q->stream, H2_NO_ERROR);
+	flush_soon(q->session);
+}
+
+/*
+ * The answer is complete, and the client may still send. A reset right behind the answer would tell it to stop, but clients that meet both in one read (curl 7.88) report the reset and drop the
+ * answer. So it gets the time to read and to end by itself; what it sends is thrown away.
+ */
+static void linger(struct h2_request *q)
+{
+	struct h2_session *s = q->session;
+
+	if (q->whole)
+		return;
+	http_exchange_abort(&q->x);
+	h2_linger(q->stream);
+	loop_timer_set(s->base.relay->loop, &q->linger, limits(s)->linger, stop_lingering, q);
+}
+
 static void on_end(struct http_exchange *x, const struct http_fields *trailers)
 {
 	struct h2_request *q = of(x);
@@ -164,6 +193,7 @@ static void on_end(struct http_exchange *x, const struct http_fields *trailers)
 	/* trailers that cannot be sent are left out; without a body there is nothing to end */
 	if (h2_end(q->stream, trailers) < 0)
 		(void)h2_end(q->stream, NULL);
+	linger(q);
 	flush_soon(q->session);
 }
 
@@ -180,27 +210,19 @@ static void refuse(struct h2_request *q, const struct denial *d)
 	r.body = !q->asked_head;
 	if (bad || h2_respond(q->stream, &r) < 0) {
 		h2_reset(q->stream, H2_INTERNAL_ERROR);
-	} else if (r.body) {
-		offer(q);
-		(void)h2_end(q->stream, NULL);
+	} else {
+		linger(q);
+		if (r.body) {
+			offer(q);
+			(void)h2_end(q->stream, NULL);
+		}
 	}
 	flush_soon(q->session);
 }
 
-/*
- * An answer that comes before its request is complete is followed by a reset, and clients that meet both in one read (curl 7.88) report the reset and drop the answer. So a body that is short is
- * thrown away first.
- */
 static void on_refuse(struct http_exchange *x, const struct denial *d)
 {
-	struct h2_request *q = of(x);
-
-	if (!q->whole && q->drains)
-		q->held = malloc(sizeof(*q->held));
-	if (q->held)
-		*q->held = *d;
-	else
-		refuse(q, d);
+	refuse(of(x), d);
 }
 
 static void on_cut(struct http_exchange *x)
@@ -239,9 +261,8 @@ static void got_request(void *user, struct h2_stream *stream, const struct http_
 		h2_reset(stream, H2_REFUSED_STREAM);
 		return;
 	}
-	set_time(s, SESSION_PROGRESS);
+	set_time(s, limits(s)->progress);
 	q->asked_head = sv_is(r->method, "HEAD");
-	q->drains = r->body && !r->expect_continue && r->length >= 0 && r->length <= DRAIN_MAX;
 	if (r->websocket)
 		complete(q); /* it has no end to wait for */
 	http_exchange_begin(&q->x, r);
@@ -252,11 +273,17 @@ static void got_data(void *user, struct h2_stream *stream, struct sv bytes)
 	struct h2_request *q = h2_stream_user(stream);
 
 	(void)user;
-	/* refused, or answered before it was complete: nobody wants it */
-	if (!q || !http_exchange_active(&q->x))
-		h2_consume(stream, bytes.n);
-	else
+	if (q && http_exchange_active(&q->x)) {
 		http_exchange_data(&q->x, bytes);
+		return;
+	}
+	/* refused, or answered before it was complete: nobody wants it */
+	h2_consume(stream, bytes.n);
+	if (!q)
+		return;
+	q->dropped += bytes.n;
+	if (q->dropped > LINGER_MAX)
+		stop_lingering(q);
 }
 
 static void got_end(void *user, struct h2_stream *stream, const struct http_fields *trailers)
@@ -267,12 +294,7 @@ static void got_end(void *user, struct h2_stream *stream, const struct http_fiel
 	if (!q)
 		return;
 	complete(q);
-	if (q->held) {
-		refuse(q, q->held);
-		free(q->held);
-		q->held = NULL;
-		return;
-	}
+	loop_timer_cancel(&q->linger);
 	http_exchange_end(&q->x, trailers);
 }
 
@@ -317,7 +339,7 @@ static void got_closed(void *user, struct h2_stream *stream, uint32_t code)
 	if (q)
 		request_free(q);
 	if (s->n_open == 0 && !s->base.dead)
-		set_time(s, SESSION_IDLE);
+		set_time(s, limits(s)->idle);
 }
 
 static const struct h2_events events = {
@@ -345,7 +367,7 @@ static bool write_some(struct h2_session *s, const char *p, size_t n)
 	if (buf_add(&s->waiting, p + wrote, n - (size_t)wrote) < 0)
 		session_end(&s->base, SESSION_ABORT);
 	else
-		set_time(s, SESSION_PROGRESS);
+		set_time(s, limits(s)->progress);
 	return false;
 }
 
@@ -360,7 +382,7 @@ static bool write_waiting(struct h2_session *s)
 	}
 	if (wrote > 0) {
 		s->waiting_at += (size_t)wrote;
-		set_time(s, SESSION_PROGRESS);
+		set_time(s, limits(s)->progress);
 	}
 	if (s->waiting_at < s->waiting.n)
 		return false;
@@ -408,7 +430,7 @@ static void pump(struct h2_session *s)
 			return;
 		}
 		if (s->n_partial)
-			set_time(s, SESSION_PROGRESS);
+			set_time(s, limits(s)->progress);
 		(void)h2_input(s->h2, sv_n(room, (size_t)n), loop_now(s->base.relay->loop));
 		if (!flush(s))
 			return;
@@ -445,7 +467,7 @@ static void on_time(void *arg)
 		if (flush(s))
 			session_end(&s->base, SESSION_CLOSE);
 	} else {
-		set_time(s, SESSION_PROGRESS);
+		set_time(s, limits(s)->progress);
 	}
 }
 
@@ -475,8 +497,10 @@ static void stop(struct session *base)
 	struct h2_session *s = (struct h2_session *)base;
 	struct h2_request *q;
 
-	for (q = s->requests; q; q = q->next)
+	for (q = s->requests; q; q = q->next) {
 		http_exchange_abort(&q->x);
+		loop_timer_cancel(&q->linger);
+	}
 	loop_task_cancel(&s->flush);
 }
 
@@ -514,7 +538,7 @@ int session_h2_start(struct relay *r, struct stream *stream, const struct http_o
 	buf_init(&s->waiting, SESSION_READ);
 	session_begin(&s->base, &kind, r, stream, o);
 	stream_listen(stream, on_stream, s);
-	set_time(s, SESSION_HEAD);
+	set_time(s, limits(s)->head);
 	if (first.n)
 		(void)h2_input(s->h2, first, loop_now(r->loop));
 	if (flush(s))
