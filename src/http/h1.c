@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "http/fields.h"
 #include "http/h1_check.h"
 #include "http/h1_chunk.h"
 #include "http/h1_head.h"
@@ -10,6 +11,8 @@ enum {
 	START_LINE_ROOM = 64, /* for method, version and blanks beside the target */
 	INTERIM_MAX = 20,     /* heads with 1xx before the one that counts */
 };
+
+enum { SEEN = 512 }; /* bytes of a refused start line that h1_seen() gives as they came */
 
 enum state { HEAD, BODY_LENGTH, BODY_CHUNKED, BODY_CLOSE, TRAILERS, ENDING, INTERIM, OVER, FAILED };
 
@@ -168,12 +171,20 @@ static int parse_start(struct h1 *h, struct sv *ret)
 
 static int parse_head(struct h1 *h)
 {
+	char seen[SEEN];
 	struct sv line;
+	size_t n;
 
 	/* Once more, since the bytes may have moved. */
 	if (parse_start(h, &line) < 0 || cut(&h->head, line.n, h->head.count - 1, &h->fields, &h->fault) < 0)
 		return -1;
-	return check_head(h, line);
+	n = line.n < SEEN ? line.n : SEEN;
+	memcpy(seen, line.p, n);
+	if (check_head(h, line) == 0)
+		return 0;
+	/* the target may be half in its canonical form: the log is to have it as it came */
+	memcpy(h->head.p, seen, n);
+	return -1;
 }
 
 /* What comes behind the head. */
@@ -360,4 +371,27 @@ bool h1_idle(const struct h1 *h)
 struct h1_fault h1_fault(const struct h1 *h)
 {
 	return h->fault;
+}
+
+static struct sv line_at(struct sv text, size_t at)
+{
+	size_t n = at;
+
+	while (n < text.n && text.p[n] != '\r' && text.p[n] != '\n')
+		n++;
+	return sv_n(text.p + at, n - at);
+}
+
+void h1_seen(const struct h1 *h, struct sv *ret_start, struct sv *ret_host)
+{
+	struct sv text = sv_n(h->head.p ? h->head.p : "", h->head.n), line;
+	size_t at;
+
+	*ret_start = line_at(text, 0);
+	*ret_host = sv_n("", 0);
+	for (at = ret_start->n; at < text.n && ret_host->n == 0; at += line.n + 1) {
+		line = line_at(text, at);
+		if (line.n > 5 && http_eq_nocase(sv_n(line.p, 5), "host:"))
+			*ret_host = http_trim(sv_n(line.p + 5, line.n - 5));
+	}
 }

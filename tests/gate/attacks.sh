@@ -111,4 +111,32 @@ is "the credential's header cannot be sent in a disguise" "$(arrived)/$(grep -c 
 forget
 say api.test 'GET /ok/t HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Api-Key: mine\r\n\r\n' >/dev/null
 is "nor in a trailer" "$(arrived)" "0"
+
+# What an attack looks like is in the log
+cat >"$work/malformed.sh" <<'S'
+say() { python3 inside.py say "$@" >/dev/null 2>&1; }
+say - 'GET http://tunnel.test/a HTTP/1.1\r\nHost: evil1.test\r\n\r\n'
+say api.test 'GET /ok/b HTTP/1.1\r\nHost: evil2.test\r\n\r\n'
+say api.test 'GET /ok/../evil3?query=4 HTTP/1.1\r\nHost: api.test\r\n\r\n'
+say - 'CONNECT 0x7f.1:443 HTTP/1.1\r\nHost: 0x7f.1:443\r\n\r\n'
+say - 'GET http://evil6.test/a HTTP/1.1\r\nHost: evil6.test\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n'
+say - '\x05\x01\x00\x05\x02\x00\x03\x0aevil7.test\x01\xbb'
+say - '\x04\x01\x00\x50\x0a\x09\x09\x09x\x00'
+say - 'TRACE http://evil9.test/a HTTP/1.1\r\nHost: evil9.test\r\n\r\n'
+printf '' | timeout 5 openssl s_client -proxy 127.0.0.1:3128 -connect tunnel.test:443 -servername evil8.test >/dev/null 2>&1
+curl -sS -m 5 --http2 -o /dev/null -H 'Host: evil10.test' https://api.test/ok/c
+say - 'GET http://x\x1b[2J\",\"verdict\":\"allow\"}\n{\"forged\":1}.test/ HTTP/1.1\r\nHost: a\r\n\r\n'
+say api.test 'GET /ok/d HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
+S
+forget
+net bash malformed.sh
+log=$(audit)
+is "nothing malformed arrived" "$(arrived)" "0"
+for what in 'differ; Host: evil1.*"GET http://tunnel\.test/a"' 'evil2\.test".*"GET https://api\.test/ok/b"' '"GET https://api\.test/ok/\.\./evil3"' 'CONNECT 0x7f\.1:443' \
+	'Content-Length and Transfer.*http://evil6' 'no SOCKS request' 'SOCKS 4.*10\.9\.9\.9:80' 'TRACE http://evil9' 'another host: evil8.*tunnel\.test:443' 'authority is not.*"https://api\.test"' \
+	'GET http://x..x1b\[2J' 'malformed chunk.*GET https://api\.test/ok/d'; do
+	is "the log has $what" "$(grep '"denial"' "$log" | grep -c "$what")" "1"
+done
+ok "the log's chain holds" "$CORDON" audit verify "$log"
+is "each line is one" "$(grep -c '^{"forged\|^{.*[[:cntrl:]]' "$log")" "0"
 finish

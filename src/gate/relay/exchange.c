@@ -7,6 +7,7 @@
 #include "gate/relay/inference.h"
 #include "gate/relay/placeholders.h"
 #include "gate/relay/session.h"
+#include "gate/relay/tell.h"
 #include "vault/placeholder_set.h"
 
 void http_exchange_init(struct http_exchange *x, struct relay *r, const struct http_origin *o, const struct exchange_client *client)
@@ -62,6 +63,15 @@ static int refuse_full(struct http_exchange *x, const char *what)
 	return http_exchange_refuse(x, &d);
 }
 
+static int refuse_large(struct http_exchange *x, size_t max)
+{
+	struct denial d;
+
+	denial_set(&d, 413, "body_too_large", "send less at a time", "the body has more than %zu bytes, and must be read as a whole to be judged", max);
+	tell_denied(x, "", d.detail);
+	return http_exchange_refuse(x, &d);
+}
+
 static int refuse_placeholder(struct http_exchange *x, int found)
 {
 	if (found == -ENOMEM)
@@ -92,12 +102,8 @@ static void say_continue(struct http_exchange *x)
 
 int http_exchange_collect(struct http_exchange *x, size_t max)
 {
-	struct denial d;
-
-	if (x->request->length > (int64_t)max) {
-		denial_set(&d, 413, "body_too_large", "send less at a time", "the body has more than %zu bytes, and must be read as a whole to be judged", max);
-		return http_exchange_refuse(x, &d);
-	}
+	if (x->request->length > (int64_t)max)
+		return refuse_large(x, max);
 	buf_init(&x->body, max + 4096); /* what is judged may grow by an edit */
 	x->collect_max = max;
 	x->state = EXCHANGE_COLLECT;
@@ -178,11 +184,9 @@ static void pass(struct http_exchange *x, struct sv bytes)
 static void collect(struct http_exchange *x, struct sv bytes)
 {
 	struct relay_http *http = x->relay->http;
-	struct denial d;
 
 	if (bytes.n > x->collect_max - x->body.n) {
-		denial_set(&d, 413, "body_too_large", "send less at a time", "the body has more than %zu bytes, and must be read as a whole to be judged", x->collect_max);
-		(void)http_exchange_refuse(x, &d);
+		(void)refuse_large(x, x->collect_max);
 		return;
 	}
 	if (http->collected + bytes.n > EXCHANGE_COLLECTED_MAX || buf_sv(&x->body, bytes) < 0) {
@@ -243,10 +247,12 @@ static int refuse_link(struct http_exchange *x, int error)
 {
 	struct denial d;
 
-	if (error == -EINVAL)
+	if (error == -EINVAL) {
 		denial_set(&d, 431, "head_too_large", NULL, "the request's head is too large");
-	else
+		tell_denied(x, "", d.detail);
+	} else {
 		denial_from_failure(&d, GATE_FAILURE_INTERNAL, sv_n("", 0));
+	}
 	return http_exchange_refuse(x, &d);
 }
 

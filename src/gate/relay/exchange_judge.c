@@ -37,6 +37,8 @@ static int refuse_form(struct http_exchange *x, uint16_t status, const char *hin
 {
 	struct denial d;
 
+	if (status < 500)
+		tell_denied(x, "", detail);
 	denial_set(&d, status, denial_code(status), hint, "%s", detail);
 	return http_exchange_refuse(x, &d);
 }

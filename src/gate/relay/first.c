@@ -1,5 +1,7 @@
 #include "gate/relay/first.h"
 
+#include <stdio.h>
+
 enum first_kind first_look(struct sv bytes, struct hello *ret)
 {
 	if (bytes.n == 0)
@@ -42,4 +44,10 @@ const char *first_name_fault(const struct ruleset *rules, const struct hello *he
 	if (strcmp(hello->name, host) != 0)
 		return hello->ech ? "the ClientHello hides its name behind another one" : "the ClientHello names another host";
 	return NULL;
+}
+
+const char *first_fault_words(const char *fault, const struct hello *hello, char out[FIRST_FAULT])
+{
+	(void)snprintf(out, FIRST_FAULT, "%s%s%s", fault, hello->name[0] ? ": " : "", hello->name);
+	return out;
 }

@@ -27,4 +27,8 @@ enum first_kind first_look(struct sv bytes, struct hello *ret);
  */
 const char *first_name_fault(const struct ruleset *rules, const struct hello *hello, const char *host, bool is_address, uint16_t port, enum net_way way);
 
+/* The phrase with the name that the ClientHello has, where it has one; for the log. Returns out. */
+enum { FIRST_FAULT = HELLO_NAME_MAX + 128 };
+const char *first_fault_words(const char *fault, const struct hello *hello, char out[FIRST_FAULT]);
+
 #endif

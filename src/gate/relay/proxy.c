@@ -1,12 +1,15 @@
 #include "gate/relay/proxy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "gate/relay/http.h"
 #include "gate/relay/route.h"
 #include "gate/relay/socks.h"
+#include "gate/relay/tell.h"
 #include "http/h1.h"
 #include "http/h1_write.h"
+#include "model/address.h"
 
 enum { CONNECT_HEAD = 16 * 1024 };
 
@@ -41,6 +44,8 @@ static void on_socks(void *arg, unsigned events)
 		route(g, socks_host(g->socks), g->socks->port);
 		return;
 	}
+	if (step == SOCKS_REFUSE)
+		tell_refused(g->relay, DOMAIN_NETWORK, g->socks->host_n ? socks_host(g->socks) : sv_of("the proxy's port"), "this is no SOCKS request that can be served");
 	if (step == SOCKS_REFUSE && guest_answer(g, buf_view(&out)) == 0)
 		guest_close(g);
 	else
@@ -64,8 +69,11 @@ static void begin_socks(struct guest *g)
 static void refuse_connect(struct guest *g)
 {
 	const struct h1_fault fault = h1_fault(g->h1);
+	struct sv start, host;
 	AUTO_BUF out = {0};
 
+	h1_seen(g->h1, &start, &host);
+	tell_malformed(g->relay, &(struct http_origin){.proxy = true}, start, host, fault.reason);
 	buf_init(&out, 4096);
 	if (h1_write_error(&out, fault.status, "bad_request", NULL, fault.reason, NULL) == 0 && guest_answer(g, buf_view(&out)) == 0)
 		guest_close(g);
@@ -131,6 +139,21 @@ static void to_http(struct guest *g)
 		http_serve(r, s, &o);
 }
 
+/* It knows no names. What there is of its request: version, command, port, address. */
+static void refuse_socks4(struct guest *g)
+{
+	const unsigned char *p = (const unsigned char *)g->first.p;
+	char subject[ADDRESS_TEXT + 8] = "the proxy's port", text[ADDRESS_TEXT];
+	struct address a;
+
+	if (g->first.n >= 8) {
+		a = address_of4(p + 4);
+		(void)snprintf(subject, sizeof(subject), "%s:%u", address_text(&a, text), (unsigned)p[2] << 8 | p[3]);
+	}
+	tell_refused(g->relay, DOMAIN_NETWORK, sv_of(subject), "SOCKS 4 is not served");
+	guest_reset(g);
+}
+
 /* Which of them. */
 
 void proxy_first(void *guest, unsigned events)
@@ -159,7 +182,7 @@ void proxy_first(void *guest, unsigned events)
 	if (g->first.p[0] == 5)
 		begin_socks(g);
 	else if (g->first.p[0] == 4)
-		guest_reset(g); /* SOCKS 4 knows no names */
+		refuse_socks4(g);
 	else
 		to_http(g);
 }

@@ -260,9 +260,10 @@ static void dial(struct guest *g)
 static void on_tls(struct guest *g, const struct hello *hello)
 {
 	const char *fault = first_name_fault(g->relay->now->rules, hello, g->host, g->is_address, g->port, g->way);
+	char words[FIRST_FAULT];
 
 	if (fault)
-		refuse(g, fault);
+		refuse(g, first_fault_words(fault, hello, words));
 	else if (g->way == NET_INSPECT)
 		intercept(g);
 	else if (g->upstream >= 0)

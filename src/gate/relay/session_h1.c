@@ -8,6 +8,7 @@
 #include "gate/relay/exchange.h"
 #include "gate/relay/session.h"
 #include "gate/relay/session_h2.h"
+#include "gate/relay/tell.h"
 #include "http/h1.h"
 #include "http/h1_write.h"
 
@@ -304,6 +305,21 @@ static void refuse_fault(struct h1_session *s, uint16_t status, const char *why)
 		refuse(s, &d);
 }
 
+/* Of a request that was judged already, its body or trailers. */
+static void tell_fault(struct h1_session *s, struct h1_fault fault)
+{
+	struct sv start, host;
+
+	if (fault.status == 500)
+		return; /* ours */
+	if (http_exchange_active(&s->x)) {
+		tell_denied(&s->x, "", fault.reason);
+		return;
+	}
+	h1_seen(s->h1, &start, &host);
+	tell_malformed(s->base.relay, &s->base.origin, start, host, fault.reason);
+}
+
 static void on_request(struct h1_session *s)
 {
 	s->busy = true;
@@ -343,6 +359,7 @@ static void feed(struct h1_session *s, struct sv *in)
 			on_request_end(s);
 			break;
 		case H1_ERROR:
+			tell_fault(s, h1_fault(s->h1));
 			refuse_fault(s, h1_fault(s->h1).status, h1_fault(s->h1).reason);
 			return;
 		}

@@ -6,6 +6,7 @@
 
 #include "gate/relay/exchange.h"
 #include "gate/relay/session.h"
+#include "gate/relay/tell.h"
 #include "http/h2.h"
 
 enum {
@@ -318,6 +319,10 @@ static void got_refused(void *user, struct h2_stream *stream, uint16_t status, c
 	struct h2_request *q = h2_stream_user(stream);
 	struct denial d;
 
+	if (q && http_exchange_active(&q->x))
+		tell_denied(&q->x, "", why);
+	else
+		tell_malformed(s->base.relay, &s->base.origin, sv_n("", 0), sv_n("", 0), why);
 	if (q)
 		http_exchange_abort(&q->x);
 	if (!status)

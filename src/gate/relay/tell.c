@@ -42,6 +42,51 @@ void tell_denied(struct http_exchange *x, const char *rule, const char *detail)
 	tell(x, false, sv_n("", 0), rule, detail);
 }
 
+void tell_refused(struct relay *r, enum event_domain domain, struct sv subject, const char *why)
+{
+	relay_events_request(r->events, true);
+	relay_events_tell(r->events, &(struct relay_event){.domain = domain, .subject = subject, .detail = sv_of(why)});
+}
+
+/* Up to the next blank, which goes too. */
+static struct sv take_word(struct sv *line)
+{
+	const char *blank = line->n ? memchr(line->p, ' ', line->n) : NULL;
+	struct sv word = blank ? sv_n(line->p, (size_t)(blank - line->p)) : *line;
+
+	*line = sv_n(line->p + word.n + (blank != NULL), line->n - word.n - (blank != NULL));
+	return word;
+}
+
+void tell_malformed(struct relay *r, const struct http_origin *o, struct sv start, struct sv host, const char *why)
+{
+	struct sv method = take_word(&start), target = take_word(&start);
+	const char *mark = target.n ? memchr(target.p, '?', target.n) : NULL;
+	AUTO_BUF subject = {0}, detail = {0};
+
+	buf_init(&subject, 2 * HTTP_MAX_HEAD);
+	buf_init(&detail, 2 * HTTP_MAX_HEAD);
+	if (target.n) {
+		(void)buf_sv(&subject, method);
+		(void)buf_char(&subject, ' ');
+	}
+	if (o->host[0]) {
+		(void)buf_str(&subject, o->tls ? "https://" : "http://");
+		(void)buf_str(&subject, o->host);
+		if (o->port != (o->tls ? 443 : 80))
+			(void)buf_printf(&subject, ":%u", o->port);
+	}
+	(void)buf_sv(&subject, mark ? sv_n(target.p, (size_t)(mark - target.p)) : target);
+	(void)buf_str(&detail, why);
+	if (host.n && !sv_is(host, o->host)) {
+		(void)buf_str(&detail, "; Host: ");
+		(void)buf_sv(&detail, host);
+	}
+	(void)buf_char(&detail, '\0');
+	tell_refused(r, o->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, subject.n ? buf_view(&subject) : sv_of("the proxy's port"),
+		     buf_failed(&detail) ? why : detail.p);
+}
+
 bool tell_again(struct http_exchange *x, struct sv kind)
 {
 	return relay_events_count(x->relay->events, x->origin->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, kind);

@@ -224,6 +224,7 @@ static int look(struct tunnel *t)
 	struct relay_tunnels *all = t->all;
 	struct hello hello;
 	const char *fault = NULL;
+	char words[FIRST_FAULT];
 	enum first_kind kind;
 	ssize_t n;
 
@@ -244,7 +245,7 @@ static int look(struct tunnel *t)
 	else if (kind == FIRST_BAD || (kind == FIRST_MORE && t->first.n))
 		fault = "the ClientHello cannot be judged";
 	if (fault) {
-		tell_refused(t, fault);
+		tell_refused(t, kind == FIRST_TLS ? first_fault_words(fault, &hello, words) : fault);
 		return -1;
 	}
 	t->look = false;
