@@ -16,6 +16,7 @@ import ssl
 import struct
 import sys
 import threading
+import time
 import urllib.parse
 
 DIR, ADDRESS, HTTP_PORT, HTTPS_PORT = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -29,6 +30,7 @@ def log(entry):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass
@@ -101,14 +103,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Sec-WebSocket-Accept", base64.b64encode(hashlib.sha1(key.encode()).digest()).decode())
         self.end_headers()
         self.close_connection = True
-        head = self.rfile.read(2)
-        if len(head) < 2:
-            return
-        n = head[1] & 127
-        mask = self.rfile.read(4)
-        data = bytes(b ^ mask[i % 4] for i, b in enumerate(self.rfile.read(n)))
-        self.wfile.write(bytes([0x81, len(data)]) + data)
-        self.wfile.flush()
+        while len(head := self.rfile.read(2)) == 2:
+            mask = self.rfile.read(4)
+            data = bytes(b ^ mask[i % 4] for i, b in enumerate(self.rfile.read(head[1] & 127)))
+            self.wfile.write(bytes([0x81, len(data)]) + data)
+            self.wfile.flush()
+
+    def say(self, parts):
+        """Says what it is told to, in chunks: HEX, or HEX/MS/HEX/... with pauses. Its end comes in one piece with the last."""
+        self.start_chunks("text/plain")
+        for i, part in enumerate(parts):
+            if i % 2:
+                time.sleep(int(part) / 1000)
+            else:
+                data = bytes.fromhex(part)
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data) + (b"0\r\n\r\n" if i + 1 == len(parts) else b""))
 
     def provider(self, path, body):
         """Answers as a model's server would, with usage."""
@@ -144,6 +153,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send(200, b"x" * int(query["n"][0]))
         if url.path == "/echo":
             return self.send(200, body)
+        if url.path.startswith("/ok/say/"):
+            return self.say(url.path.split("/")[3:])
         if url.path.startswith("/status/"):
             return self.send(int(url.path.rsplit("/", 1)[1]), "")
         return self.send(200, "hello from %s%s\n" % (self.headers.get("Host"), self.path))
