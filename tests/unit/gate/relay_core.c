@@ -31,6 +31,7 @@ static void a_tunnel_carries_what_follows_the_right_client_hello(void)
 
 static void a_client_hello_may_come_byte_by_byte(void)
 {
+	static const char bytewise[] = "CONNECT A.Wild.Test.:443 HTTP/1.0\r\n\r\n";
 	struct world w = world_start(usual_policy);
 	AUTO_BUF hello = {0};
 	char room[4096];
@@ -41,8 +42,8 @@ static void a_client_hello_may_come_byte_by_byte(void)
 	buf_init(&hello, 4096);
 	client_hello("a.wild.test", &hello);
 	client = dial("127.0.0.1", w.proxy);
-	for (i = 0; i < strlen("CONNECT A.Wild.Test.:443 HTTP/1.0\r\n\r\n"); i++)
-		say(client, sv_n("CONNECT A.Wild.Test.:443 HTTP/1.0\r\n\r\n" + i, 1));
+	for (i = 0; i < strlen(bytewise); i++)
+		say(client, sv_n(&bytewise[i], 1));
 	CHECK_STR(asked(&w, &id), "a.wild.test:443");
 	up = give_up(&w, id);
 	CHECK(heard(client, established));
@@ -354,7 +355,8 @@ static SSL *tls_begin(SSL_CTX *ctx, int fd, const char *name)
 	SSL *ssl = SSL_new(ctx);
 
 	(void)SSL_set_fd(ssl, fd);
-	(void)SSL_set_tlsext_host_name(ssl, name);
+	/* the macro of SSL_set_tlsext_host_name() casts const away */
+	(void)SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, (void *)(uintptr_t)name);
 	(void)SSL_set1_host(ssl, name);
 	SSL_set_verify(ssl, SSL_VERIFY_PEER, NULL);
 	(void)fcntl(fd, F_SETFL, O_NONBLOCK);

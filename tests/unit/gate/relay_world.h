@@ -519,7 +519,7 @@ static inline void client_hello(const char *name, struct buf *out)
 
 	SSL_set_bio(ssl, in, hello);
 	if (name)
-		(void)SSL_set_tlsext_host_name(ssl, name);
+		(void)SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, (void *)(uintptr_t)name);
 	(void)SSL_connect(ssl);
 	n = BIO_get_mem_data(hello, &p);
 	must(n > 0 && buf_add(out, p, (size_t)n) == 0, "ClientHello");
