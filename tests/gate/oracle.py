@@ -3,6 +3,7 @@
 
     oracle.py h1|h2|ws TEXT...      a line for each: the sizes of chunks, frames or reads; for ws also whether it was late
     oracle.py delay HEX             milliseconds until all of it was there, while the answer goes on; the best of five
+    oracle.py slowly N TEXT         reads an answer that has the credential N times, with rests; prints how often TEXT is in it
 """
 import socket
 import ssl
@@ -120,8 +121,20 @@ def delay(text):
     print(round(best * 1000) - 200)
 
 
+def slowly(n, text):
+    s = connect("http/1.1")
+    ask(s, "/ok/straddle?n=" + n)
+    got, size = bytearray(), int(n) * 16384
+    while len(got) < size:
+        before = len(got)
+        got += s.recv(65536)
+        if len(got) >> 20 != before >> 20:
+            time.sleep(0.2)
+    print(got.count(text.encode()))
+
+
 mode, arguments = sys.argv[1], sys.argv[2:]
-if mode == "delay":
-    delay(*arguments)
+if mode in ("delay", "slowly"):
+    {"delay": delay, "slowly": slowly}[mode](*arguments)
 else:
     {"h1": h1, "h2": h2, "ws": ws}[mode](arguments)

@@ -44,6 +44,9 @@ is "... in two chunks" "$(inside h1 sk-Test)" "chunks 1 7 as it was"
 like "... and a websocket's message after the same while" "$(inside ws sk-Test zz-Zzzz)" $'^reads 3 7 late\nreads 3 7 late$'
 is "a whole credential is still found" "$(inside h1 "$secret"; inside h1 "x$secret")" "chunks 1 32 changed"$'\n'"chunks 1 33 changed"
 
+# A workload that reads slowly stops the server wherever it likes: that is no pause of the server's, after which what is held goes out.
+is "who reads slowly gets no part of a credential" "$(inside slowly 1000 "${secret:0:8}")" "0"
+
 hex() { printf "$1" | od -An -tx1 | tr -d ' \n'; }
 ms=$(inside delay "$(hex 'data: {"delta":"hello sk-Test"}\n\n')")
 ok "an event of a stream of events passes at once ($ms ms)" test "$ms" -lt 40

@@ -119,6 +119,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 data = bytes.fromhex(part)
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data) + (b"0\r\n\r\n" if i + 1 == len(parts) else b""))
 
+    def straddle(self, n):
+        """The credential n times, each time half in one record of TLS and half in the next."""
+        s = self.secret().encode()
+        record, half = 16384, len(s) // 2
+        body = (b"\n" * (record - len(s)) + s).join([b""] * (n + 1))
+        self.send(200, b"\n" * half + body)
+
     def provider(self, path, body):
         """Answers as a model's server would, with usage."""
         asked = json.loads(body or b"{}")
@@ -153,6 +160,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send(200, b"x" * int(query["n"][0]))
         if url.path == "/echo":
             return self.send(200, body)
+        if url.path == "/ok/straddle":
+            return self.straddle(int(query["n"][0]))
         if url.path.startswith("/ok/say/"):
             return self.say(url.path.split("/")[3:])
         if url.path.startswith("/status/"):
