@@ -55,7 +55,7 @@ version: 1
 credentials:
   key:
     from: {env: TEST_API_KEY}
-    hosts: [api.test, far.test]
+    hosts: [api.test, far.test, model.test]
     inject: {header: x-api-key, format: "{}"}
 Y
 cat >"$tmp/net.yaml" <<'Y'
@@ -139,4 +139,25 @@ for what in 'differ; Host: evil1.*"GET http://tunnel\.test/a"' 'evil2\.test".*"G
 done
 ok "the log's chain holds" "$CORDON" audit verify "$log"
 is "each line is one" "$(grep -c '^{"forged\|^{.*[[:cntrl:]]' "$log")" "0"
+
+# Requests to a model at once do not use more of a budget together than one after the other
+cat >"$tmp/model.yaml" <<'Y'
+version: 1
+extends: [default]
+inference: {providers: {anthropic: {url: "https://model.test", credential: key, models: ["claude-*"], max_output_tokens: 10}}}
+Y
+cat >"$work/many.sh" <<'S'
+ask() { curl -sS -m 10 -o /dev/null -w '%{http_code} ' "$ANTHROPIC_BASE_URL/v1/messages" -H 'content-type: application/json' -d "{\"model\":\"claude-x\",\"max_tokens\":$1,\"messages\":[]}"; }
+if [ "$1" = alone ]; then
+	for i in 1 2 3; do ask 4000; done
+else
+	for i in $(seq 30); do ask 5 & done
+	wait
+fi
+S
+forget
+run "$tmp/model.yaml" bash many.sh together >"$tmp/out" 2>&1
+ok "thirty at once: those that may be over the budget are refused" test "$(arrived)" -ge 1 -a "$(arrived)" -le 2 -a "$(grep -o 429 "$tmp/out" | wc -l)" -ge 28
+forget
+is "one alone may ask for more than is left, until nothing is" "$(run "$tmp/model.yaml" bash many.sh alone 2>/dev/null)" "200 200 429 "
 finish

@@ -252,6 +252,22 @@ static void on_data(struct call *c, struct sv bytes)
 		upstream_consume(c, given - bytes.n);
 }
 
+/* What the answer has used. */
+static void settle(struct exchange *x)
+{
+	struct usage_tokens tokens;
+
+	if (!x->admitted)
+		return;
+	x->admitted = false;
+	if (x->answered) {
+		usage_end(&x->usage, &tokens);
+		budget_count(x->egress->budget, &x->ticket, &tokens);
+		egress_changed(x->egress);
+	}
+	budget_over(x->egress->budget, &x->ticket);
+}
+
 /* All came, and all that can be was passed on: the end. */
 static void finish(struct exchange *x)
 {
@@ -280,6 +296,7 @@ static void finish(struct exchange *x)
 		return;
 	}
 	loop_timer_cancel(&x->timer);
+	settle(x); /* before the client knows, who may ask again */
 	if (x->body)
 		(void)link_end(x->link, x->trailers.n ? &x->trailers : NULL);
 }
@@ -385,16 +402,7 @@ const struct call_events exchange_call_events = {
 
 void exchange_answer_done(struct exchange *x)
 {
-	struct usage_tokens tokens;
-
-	if (x->admitted) {
-		if (x->answered) {
-			usage_end(&x->usage, &tokens);
-			budget_count(x->egress->budget, &x->ticket, &tokens);
-			egress_changed(x->egress);
-		}
-		x->admitted = false;
-	}
+	settle(x);
 	scrub_stream_free(x->scrubber);
 	x->scrubber = NULL;
 	scrub_unref(x->scrub);

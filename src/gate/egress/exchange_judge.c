@@ -220,7 +220,7 @@ static bool judge_model(struct exchange *x, bool whole, bool count)
 			r = ruling_set(&no, RULING_DENIED, "", "the model is routed to another provider");
 	}
 	if (r == 0 && x->collect && whole && count)
-		r = budget_admit(e->budget, p, judged.model, &x->ticket, &no);
+		r = budget_admit(e->budget, p, judged.model, judged.output_max, &x->ticket, &no);
 	if (r < 0)
 		return deny(x, failure_of(&no), sv_of("inference.providers"), no.detail);
 	if (!count || (x->collect && !whole))

@@ -13,6 +13,7 @@ struct counts {
 /* models[BUDGET_MODELS] is "(other)". */
 struct account {
 	struct counts all;
+	uint64_t reserved; /* of output, by requests that are not over */
 	uint32_t n_models;
 	struct counts models[BUDGET_MODELS + 1];
 };
@@ -77,8 +78,28 @@ static uint32_t find_model(struct account *a, const char *model)
 	return a->n_models++;
 }
 
-int budget_admit(struct budget *b, const struct provider *p, const char *model, struct budget_ticket *ret,
-		 struct ruling *no)
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static int check_tokens(const struct provider *p, const struct account *a, const char *shown, struct ruling *no)
+{
+	uint64_t max = p->max_output_tokens.v, used = a->all.tokens.output;
+
+	if (!p->max_output_tokens.set || sum(used, a->reserved) < max || (a->reserved == 0 && used < max))
+		return 0;
+	if (used >= max)
+		return ruling_set(no, RULING_BUDGET, "finish with what is there",
+				  "provider %s has written all of the %llu tokens that it may", shown,
+				  (unsigned long long)max);
+	return ruling_set(no, RULING_BUDGET, "wait for the answers that are on their way, or ask for fewer tokens",
+			  "the requests that run may use all that is left of the %llu tokens that provider %s may write",
+			  (unsigned long long)max, shown);
+}
+
+int budget_admit(struct budget *b, const struct provider *p, const char *model, uint64_t reserve,
+		 struct budget_ticket *ret, struct ruling *no)
 {
 	struct text_shown shown;
 	struct account *a;
@@ -93,14 +114,15 @@ int budget_admit(struct budget *b, const struct provider *p, const char *model, 
 		return ruling_set(no, RULING_BUDGET, "finish with what is there",
 				  "provider %s has answered all of the %llu requests that it may", shown.s,
 				  (unsigned long long)p->max_requests.v);
-	if (p->max_output_tokens.set && a->all.tokens.output >= p->max_output_tokens.v)
-		return ruling_set(no, RULING_BUDGET, "finish with what is there",
-				  "provider %s has written all of the %llu tokens that it may", shown.s,
-				  (unsigned long long)p->max_output_tokens.v);
+	if (check_tokens(p, a, shown.s, no) < 0)
+		return -1;
 	k = find_model(a, model);
 	a->all.requests++;
 	a->models[k].requests++;
-	*ret = (struct budget_ticket){.provider = i, .model = k};
+	if (reserve > UINT64_MAX - a->reserved)
+		reserve = UINT64_MAX - a->reserved;
+	a->reserved += reserve;
+	*ret = (struct budget_ticket){.provider = i, .model = k, .reserved = reserve};
 	return 0;
 }
 
@@ -110,19 +132,29 @@ static void grow(uint64_t *before, uint64_t now, uint64_t *all, uint64_t *model)
 	uint64_t by = now > *before ? now - *before : 0;
 
 	*before += by;
-	*all = *all > UINT64_MAX - by ? UINT64_MAX : *all + by;
-	*model = *model > UINT64_MAX - by ? UINT64_MAX : *model + by;
+	*all = sum(*all, by);
+	*model = sum(*model, by);
 }
 
 void budget_count(struct budget *b, struct budget_ticket *t, const struct usage_tokens *now)
 {
 	struct account *a = b->v[t->provider];
 	struct usage_tokens *all = &a->all.tokens, *model = &a->models[t->model].tokens;
+	uint64_t more = now->output > t->counted.output ? now->output - t->counted.output : 0;
 
+	more = more < t->reserved ? more : t->reserved;
+	t->reserved -= more;
+	a->reserved -= more;
 	grow(&t->counted.input, now->input, &all->input, &model->input);
 	grow(&t->counted.output, now->output, &all->output, &model->output);
 	grow(&t->counted.cache_read, now->cache_read, &all->cache_read, &model->cache_read);
 	grow(&t->counted.cache_write, now->cache_write, &all->cache_write, &model->cache_write);
+}
+
+void budget_over(struct budget *b, struct budget_ticket *t)
+{
+	b->v[t->provider]->reserved -= t->reserved;
+	t->reserved = 0;
 }
 
 static void report_row(const char *provider, const char *model, const struct counts *c,

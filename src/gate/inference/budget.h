@@ -2,8 +2,10 @@
  * budget: how much of each provider a run has used, and whether it may use more.
  *
  * One per run, in egress. A request is admitted before it is dialled and counts from then on, whatever becomes of it;
- * tokens count as the reply reports them. The request that crosses a token budget may finish, the next is refused; so
- * do requests that were admitted side by side.
+ * tokens count as the reply reports them. The request that crosses a token budget may finish, the next is refused.
+ * Requests that run side by side cannot cross it together: each reserves what its reply may have (output.h) until it is
+ * over, and another is admitted only while what was used and what is reserved leave something. One alone is admitted
+ * while anything is left, whatever it asks for.
  *
  * Counters are kept by the provider's name and only ever grow: a reload changes limits, never what was used, also of a
  * provider that goes and comes back. Use per model is kept for the report: BUDGET_MODELS names for each provider, the
@@ -27,16 +29,21 @@ void budget_free(struct budget *b);
 /* A request that was admitted: plain data, kept with the request. */
 struct budget_ticket {
 	uint32_t provider, model;
+	uint64_t reserved; /* what is left of it */
 	struct usage_tokens counted;
 };
 
-/* Limits are those of the provider as the policy in force has it. 0, or -1 and the ruling. */
-int budget_admit(struct budget *b, const struct provider *p, const char *model, struct budget_ticket *ret,
-		 struct ruling *no);
+/* Limits are those of the provider as the policy in force has it. reserve: tokens. 0, or -1 and the ruling. Each one
+ * that is admitted ends in budget_over(). */
+int budget_admit(struct budget *b, const struct provider *p, const char *model, uint64_t reserve,
+		 struct budget_ticket *ret, struct ruling *no);
 
 /* Counts by how much `now` has grown since the last call with this ticket; call as often as is handy, and at the
  * reply's end. */
 void budget_count(struct budget *b, struct budget_ticket *t, const struct usage_tokens *now);
+
+/* The request is over: what it reserved and did not use is free. */
+void budget_over(struct budget *b, struct budget_ticket *t);
 
 struct budget_row {
 	const char *provider;

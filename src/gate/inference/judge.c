@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "gate/inference/body.h"
 #include "gate/inference/judge_rules.h"
+#include "gate/inference/output.h"
 #include "gate/inference/spelling.h"
 
 /* One cut in the text: `cut` bytes at `at` give way to `put`. */
@@ -197,6 +198,7 @@ static int judge_scan(const struct pol_inference *policy, const struct json_scan
 		    read_bool(s, 0, "stream", &io->stream, no) < 0)
 			return -1;
 	}
+	io->output_max = output_max(s, io->endpoint->op);
 	j.model = io->model;
 	j.deny_tools = io->provider->server_tools.v != SERVER_TOOLS_ALLOW;
 	if (judge_rules(&j) < 0)

@@ -19,6 +19,7 @@
  *
  * With `server_tools: deny` further:
  *
+ * - models that search by themselves (OpenAI's *-search-preview and *-search-api, OpenRouter's *:online);
  * - tools that the provider runs. Only what is known to run at the client passes, so a tool that is new tomorrow is
  *   refused tomorrow. MCP connectors, containers, search options, stored prompts (which carry tools of their own) and
  *   cached contents are refused alike;
@@ -44,6 +45,7 @@ struct judged {
 	const struct endpoint *endpoint;
 	char model[ENDPOINT_MAX_MODEL + 1]; /* empty: none is named (a list of models) */
 	bool stream;
+	uint64_t output_max; /* tokens that the reply may have (output.h); known with the body */
 	char target[ENDPOINT_MAX_TARGET]; /* of the upstream: path and query */
 };
 

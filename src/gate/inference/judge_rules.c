@@ -379,12 +379,28 @@ int judge_top_names(const struct judge *j)
 	return 0;
 }
 
+/* Models that search the web by themselves, whatever the body says. Names go on with a date, and OpenRouter's with more of its suffixes. */
+static bool searches(const char *model)
+{
+	static const char *const parts[] = {"-search-preview", "-search-api", ":online"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(parts); i++)
+		if (strcasestr(model, parts[i]))
+			return true;
+	return false;
+}
+
 int judge_rules(const struct judge *j)
 {
 	const char *const *name = kinds[j->kind].content;
 	const struct name_rule *rule;
+	struct text_shown shown;
 	uint32_t i, content;
 
+	if (j->deny_tools && searches(j->model))
+		return ruling_set(j->no, RULING_DENIED, "use a model that does not search by itself, or server_tools: allow",
+				  "model %s runs tools at its provider: it searches the web", text_show(&shown, sv_of(j->model)));
 	if (!*name)
 		return walk(j, 0, sv_n("", 0));
 	for (i = json_scan_first(j->s, 0); i; i = json_scan_after(j->s, 0, i))

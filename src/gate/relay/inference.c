@@ -105,7 +105,7 @@ static int admit(struct http_exchange *x, const struct judged *j)
 		free(use);
 		return no_memory(x);
 	}
-	if (budget_admit(x->relay->http->budget, j->provider, j->model, &use->ticket, &no) < 0) {
+	if (budget_admit(x->relay->http->budget, j->provider, j->model, j->output_max, &use->ticket, &no) < 0) {
 		free(use->provider);
 		free(use);
 		return refuse(x, &no);
@@ -253,6 +253,7 @@ void inference_over(struct http_exchange *x)
 		budget_count(x->relay->http->budget, &use->ticket, &tokens);
 		relay_events_model(x->relay->events, sv_of(use->provider), sv_of(use->model), 0, tokens.input + tokens.cache_read + tokens.cache_write, tokens.output);
 	}
+	budget_over(x->relay->http->budget, &use->ticket);
 	free(use->provider);
 	free(use);
 	x->use = NULL;

@@ -12,11 +12,12 @@ static int ask(struct budget *b, const struct provider *p, const char *model, ui
 	struct budget_ticket t;
 	struct ruling no = {0};
 
-	if (budget_admit(b, p, model, &t, &no) < 0) {
+	if (budget_admit(b, p, model, 0, &t, &no) < 0) {
 		CHECK(no.status == RULING_BUDGET);
 		return -1;
 	}
 	budget_count(b, &t, &now);
+	budget_over(b, &t);
 	return 0;
 }
 
@@ -60,7 +61,7 @@ static void repeated_and_shrinking_counts_count_once(void)
 	struct budget_ticket t;
 	struct ruling no;
 
-	CHECK(budget_admit(b, &limited, "m", &t, &no) == 0);
+	CHECK(budget_admit(b, &limited, "m", 0, &t, &no) == 0);
 	budget_count(b, &t, &now);
 	budget_count(b, &t, &now);
 	now.output = 10;
@@ -124,6 +125,48 @@ static void the_report_has_each_model_and_adds_up_the_rest(void)
 	budget_free(b);
 }
 
+static void requests_side_by_side_do_not_cross_it_together(void)
+{
+	const struct provider p = {.name = "p", .max_output_tokens = {10, true, {0}}};
+	struct usage_tokens used = {.output = 3};
+	struct budget *b = budget_new();
+	struct budget_ticket t[3];
+	struct ruling no;
+
+	/* one alone may ask for more than there is */
+	CHECK(budget_admit(b, &p, "m", 4096, &t[0], &no) == 0);
+	CHECK(budget_admit(b, &p, "m", 1, &t[1], &no) < 0 && no.status == RULING_BUDGET && strstr(no.hint, "wait"));
+	budget_count(b, &t[0], &used);
+	CHECK(budget_admit(b, &p, "m", 1, &t[1], &no) < 0);
+	budget_over(b, &t[0]);
+	budget_over(b, &t[0]);
+	CHECK(budget_admit(b, &p, "m", 3, &t[0], &no) == 0 && budget_admit(b, &p, "m", 3, &t[1], &no) == 0);
+	CHECK(budget_admit(b, &p, "m", 3, &t[2], &no) == 0 && budget_admit(b, &p, "m", 0, &t[0], &no) < 0);
+	/* what is counted is reserved no more: the sum stays */
+	used.output = 2;
+	budget_count(b, &t[1], &used);
+	CHECK(budget_admit(b, &p, "m", 0, &t[0], &no) < 0);
+	budget_over(b, &t[1]); /* 5 used, 6 reserved by the other two: one of them goes */
+	budget_over(b, &t[2]);
+	CHECK(budget_admit(b, &p, "m", 1, &t[1], &no) == 0);
+	budget_free(b);
+}
+
+static void reservations_do_not_wrap(void)
+{
+	const struct provider p = {.name = "p", .max_output_tokens = {100, true, {0}}}, q = {.name = "p"};
+	struct budget *b = budget_new();
+	struct budget_ticket t[2], u;
+	struct ruling no;
+
+	CHECK(budget_admit(b, &q, "m", UINT64_MAX - 1, &t[0], &no) == 0 && budget_admit(b, &q, "m", UINT64_MAX, &t[1], &no) == 0);
+	CHECK(budget_admit(b, &p, "m", 1, &u, &no) < 0);
+	budget_over(b, &t[0]);
+	budget_over(b, &t[1]);
+	CHECK(budget_admit(b, &p, "m", 1, &u, &no) == 0);
+	budget_free(b);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -133,6 +176,8 @@ int main(void)
 		CASE(repeated_and_shrinking_counts_count_once),
 		CASE(a_reload_keeps_what_was_used),
 		CASE(huge_counts_stop_at_the_top),
+		CASE(requests_side_by_side_do_not_cross_it_together),
+		CASE(reservations_do_not_wrap),
 		CASE(the_report_has_each_model_and_adds_up_the_rest),
 	};
 

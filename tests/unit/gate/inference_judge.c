@@ -1,6 +1,7 @@
 #include "gate/inference/judge.h"
 
 #include "check.h"
+#include "gate/inference/usage.h"
 
 /* A policy with one provider of each kind, a local server, and a route to it. */
 static struct pol_str claude[] = {{.s = "claude-*"}}, gpt[] = {{.s = "gpt-?"}, {.s = "gpt-4o"}, {.s = "text-embedding-3-*"}},
@@ -299,6 +300,58 @@ static void only_plain_json_bodies_are_taken(void)
 	CHECK(judge_head(&policy, &providers[ANTHROPIC], &req, &j, &no) < 0 && no.status == RULING_MALFORMED);
 }
 
+static void what_a_reply_may_have_is_read_from_the_body(void)
+{
+	static const struct {
+		struct request r;
+		uint64_t want;
+	} v[] = {
+		{{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":10}"}, 10},
+		{{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_completion_tokens\":1}"}, 4096},
+		{{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":null}"}, 4096},
+		{{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":-5}"}, 4096},
+		{{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":\"5\"}"}, 4096},
+		{{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":1e300}"}, USAGE_MAX},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":1,\"max_completion_tokens\":70}"}, 70},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":7,\"n\":10}"}, 70},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"n\":2,\"max_output_tokens\":1}"}, 8192},
+		{{OPENAI, R, "{\"model\":\"gpt-4o\",\"max_output_tokens\":99,\"max_tokens\":1}"}, 99},
+		{{OPENAI, "/v1/embeddings", "{\"model\":\"text-embedding-3-large\",\"input\":\"x\"}"}, 0},
+		{{GEMINI, G, "{\"contents\":[],\"generationConfig\":{\"maxOutputTokens\":20,\"candidateCount\":3}}"}, 60},
+		{{GEMINI, G, "{\"contents\":[],\"maxOutputTokens\":20}"}, 4096},
+	};
+	AUTO_BUF body = {0};
+	struct judged j;
+	struct ruling no;
+	size_t i;
+
+	buf_init(&body, 1 << 20);
+	for (i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		if (judge(v[i].r.provider, v[i].r.target, v[i].r.body, &body, &j, &no) < 0 || j.output_max != v[i].want) {
+			printf("# %s: %llu %s\n", v[i].r.body, (unsigned long long)j.output_max, no.detail);
+			CHECK(false);
+		}
+	}
+}
+
+static void models_that_search_by_themselves_are_server_tools(void)
+{
+	static const char *const names[] = {"gpt-4o-search-preview", "gpt-4o-mini-search-preview-2025-03-11", "gpt-5-search-api", "openai/gpt-4o:online", "x:free:ONLINE"};
+	char text[200];
+	AUTO_BUF body = {0};
+	struct judged j;
+	struct ruling no;
+	size_t i;
+
+	buf_init(&body, 1 << 20);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		(void)snprintf(text, sizeof(text), "{\"model\":\"%s\",\"messages\":[]}", names[i]);
+		CHECK(judge(VLLM, C, text, &body, &j, &no) < 0 && no.status == RULING_DENIED && no.hint[0]);
+		CHECK(judge(FREE_OPENAI, C, text, &body, &j, &no) == 0);
+	}
+	CHECK(judge(VLLM, C, "{\"model\":\"my-search-model\",\"messages\":[]}", &body, &j, &no) == 0);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -310,6 +363,8 @@ int main(void)
 		CASE(the_first_route_chooses_the_provider),
 		CASE(targets_are_the_upstreams_and_without_the_clients_key),
 		CASE(only_plain_json_bodies_are_taken),
+		CASE(what_a_reply_may_have_is_read_from_the_body),
+		CASE(models_that_search_by_themselves_are_server_tools),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
