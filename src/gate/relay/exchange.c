@@ -31,6 +31,7 @@ static void over(struct http_exchange *x)
 		link_reset(x->link);
 	}
 	drop_body(x);
+	x->relay->http->heads_open -= x->head;
 	relay_events_bytes(x->relay->events, x->bytes_out, x->bytes_in);
 	inference_over(x);
 	placeholder_scan_free(x->scan);
@@ -79,11 +80,27 @@ static int refuse_placeholder(struct http_exchange *x, int found)
 	return placeholders_refuse(x, "body");
 }
 
+static size_t head_size(const struct http_request *req)
+{
+	size_t n = req->target.n + req->fields.n * EXCHANGE_FIELD;
+	uint32_t i;
+
+	for (i = 0; i < req->fields.n; i++)
+		n += req->fields.v[i].name.n + req->fields.v[i].value.n;
+	return n;
+}
+
 void http_exchange_begin(struct http_exchange *x, const struct http_request *req)
 {
+	struct relay_http *http = x->relay->http;
+
 	x->request = req;
 	x->state = EXCHANGE_COLLECT; /* nothing of it is on the link */
-	if (!relay_takes_new(x->relay))
+	x->head = head_size(req);
+	http->heads_open += x->head;
+	if (http->heads_open > EXCHANGE_HEADS_MAX)
+		(void)refuse_full(x, "too many requests with large heads at once");
+	else if (!relay_takes_new(x->relay))
 		(void)refuse_full(x, "nothing can be logged now, so nothing is served");
 	else if (x->origin->inference)
 		(void)inference_judge(x);

@@ -33,6 +33,8 @@ struct placeholder_scan; /* vault/placeholder_set.h */
 enum {
 	EXCHANGE_RPC_MAX = 1 << 20,	    /* bytes of a body that is held to graphql or mcp */
 	EXCHANGE_COLLECTED_MAX = 256 << 20, /* bytes of all bodies that are being collected */
+	EXCHANGE_HEADS_MAX = 32 << 20,	    /* bytes of all heads of requests that are not over; egress holds them too */
+	EXCHANGE_FIELD = 32,		    /* what a field costs besides its bytes */
 };
 
 /* How to answer. */
@@ -72,6 +74,7 @@ struct http_exchange {
 	bool all_sent;
 	bool ended; /* the answer, before the request */
 	bool collected;
+	size_t head;	/* its bytes, in relay_http.heads_open */
 	size_t counted; /* of the body, in relay_http.collected */
 	size_t collect_max;
 	struct buf body; /* what waits to be sent, or to be complete */

@@ -35,6 +35,8 @@ struct relay_http {
 	struct budget *budget;
 	struct placeholder_scan *heads; /* runs over all heads, one after the other; NULL: there are no placeholders */
 	size_t collected;		/* bytes of bodies that are being collected */
+	size_t heads_open;		/* bytes of the heads of requests that are not over */
+	unsigned n_h2;			/* sessions of HTTP/2 */
 	struct buf text;		/* of whoever is running: empty between calls */
 	char in[SESSION_READ];		/* the same */
 	char out[SESSION_READ];

@@ -506,6 +506,7 @@ static void stop(struct session *base)
 		http_exchange_abort(&q->x);
 		loop_timer_cancel(&q->linger);
 	}
+	base->relay->http->n_h2--;
 	loop_task_cancel(&s->flush);
 }
 
@@ -525,10 +526,15 @@ static void free_session(struct session *base)
 	free(s);
 }
 
+bool session_h2_room(const struct relay *r)
+{
+	return r->http->n_h2 < SESSION_H2_MAX;
+}
+
 int session_h2_start(struct relay *r, struct stream *stream, const struct http_origin *o, struct sv first)
 {
 	static const struct session_kind kind = {judge_again, stop, free_session};
-	struct h2_session *s = calloc(1, sizeof(*s));
+	struct h2_session *s = r->http->n_h2 < 2 * SESSION_H2_MAX ? calloc(1, sizeof(*s)) : NULL;
 	struct h2_config config = {.server = true, .tls = o->tls, .port = o->port, .websocket = !o->inference, .window = H2_WINDOW_MIN};
 
 	if (!s)
@@ -542,6 +548,7 @@ int session_h2_start(struct relay *r, struct stream *stream, const struct http_o
 	}
 	buf_init(&s->waiting, SESSION_READ);
 	session_begin(&s->base, &kind, r, stream, o);
+	r->http->n_h2++;
 	stream_listen(stream, on_stream, s);
 	set_time(s, limits(s)->head);
 	if (first.n)

@@ -3,6 +3,9 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "gate/relay/exchange.h"
+#include "gate/relay/session.h"
+#include "gate/relay/session_h2.h"
 #include "http/h1.h"
 #include "relay_h2_client.h"
 
@@ -326,6 +329,57 @@ static void http2_is_served_by_prior_knowledge(void)
 	rig_close(&g);
 }
 
+static void connections_of_http2_are_few(void)
+{
+	struct relay_http *http;
+	struct h2_client c;
+	struct rig g;
+
+	rig_open(&g, open_policy);
+	http = g.relay.http;
+	CHECK(session_h2_room(&g.relay));
+	client_open(&c, &g, &plain);
+	CHECK_STR(client_ask(&c, "GET", "open.example", "/", NULL), "200\nok\nend 0\n");
+	CHECK(http->n_h2 == 1);
+	http->n_h2 += SESSION_H2_MAX - 1;
+	CHECK(!session_h2_room(&g.relay));
+	http->n_h2 -= SESSION_H2_MAX - 1;
+	client_close(&c);
+	rig_hang_up(&g);
+	CHECK(http->n_h2 == 0);
+	http->n_h2 = 2 * SESSION_H2_MAX;
+	rig_connect(&g, &plain);
+	(void)rig_ask(&g, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+	CHECK(g.closed);
+	http->n_h2 = 0;
+	rig_close(&g);
+}
+
+static void heads_of_all_requests_together_are_bounded(void)
+{
+	static const char ask[] = "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\nx-long: 0123456789\r\n\r\n";
+	struct relay_http *http;
+	struct rig g;
+
+	rig_open(&g, open_policy);
+	http = g.relay.http;
+	g.silent = true;
+	rig_connect(&g, &proxy);
+	(void)rig_ask(&g, ask);
+	CHECK(http->heads_open >= 17 && http->heads_open < 200);
+	g.silent = false;
+	rig_answer(&g, g.x);
+	rig_run(&g);
+	CHECK(http->heads_open == 0);
+	http->heads_open = EXCHANGE_HEADS_MAX - 10;
+	CHECK(starts(rig_ask(&g, ask), "HTTP/1.1 503 ") && g.requests == 1);
+	CHECK(http->heads_open == EXCHANGE_HEADS_MAX - 10);
+	http->heads_open = 0;
+	rig_connect(&g, &proxy);
+	CHECK(starts(rig_ask(&g, ask), "HTTP/1.1 200 ") && g.requests == 1);
+	rig_close(&g);
+}
+
 static void the_preface_is_known_byte_by_byte(void)
 {
 	static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -484,6 +538,8 @@ static const struct check_case cases[] = {
 	CASE(large_pipelined_answers_keep_their_credit_apart),
 	CASE(answers_keep_their_trailers_and_interim_heads),
 	CASE(http2_is_served_by_prior_knowledge),
+	CASE(connections_of_http2_are_few),
+	CASE(heads_of_all_requests_together_are_bounded),
 	CASE(the_preface_is_known_byte_by_byte),
 	CASE(http2_denials_say_the_same),
 	CASE(http2_streams_do_not_wait_for_each_other),
