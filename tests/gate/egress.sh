@@ -331,6 +331,14 @@ is "the proxy is asked by name, for what is allowed" "$(paste -sd, proxy.log)" \
 	"CONNECT echo.test:8022 HTTP/1.1,CONNECT echo.test:9998 HTTP/1.1,CONNECT up.test:8443 HTTP/1.1,GET http://up.test:8080/two HTTP/1.1"
 is "and certificates are checked behind it" "$(count '= 200 OK')" 2
 
+printf 'network: {mode: allowlist, allow: [{host: up.test, ports: [8080], credential: k}]}\n' >clear.yaml
+: >proxy.log
+run clear.yaml proxy http://127.0.0.1:3128 grant "$grant" <<<'req GET http://up.test:8080/two'
+like "a credential does not go through it in clear" "$out" "failed credential_missing.*not sent without TLS"
+is "nor does the request" "$(cat proxy.log)" ""
+run clear.yaml "${pins[@]}" grant "$grant" <<<'req GET http://up.test:8080/two'
+like "to this machine itself it goes" "$out" "= 200 OK"
+
 for said in "rawlink 00112233445566778899aabbccddeeff0011" "rawcalls 10" "rawcalls 77" "rawcalls 13"; do
 	run plain.yaml <<<"$said"
 	ok "a relay that says \"${said:0:12}\" ends egress" grep -qE '^exit [01]$' <<<"$out"

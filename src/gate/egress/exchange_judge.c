@@ -284,16 +284,21 @@ bool exchange_judge_trailers(struct exchange *x)
 	return exchange_still_allowed(x);
 }
 
-enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed)
+static bool address_allowed(const struct exchange *x, const struct address *a, bool fixed)
 {
 	struct net_request q = question(x);
 	struct net_verdict v;
 
-	/* nobody on the way is to read a credential, so nobody is dialled */
-	if (x->credential && !x->request.tls && !address_is_loopback(a))
-		return GATE_FAILURE_CREDENTIAL;
 	if (x->inference)
-		return fixed || net_rules_provider_address(a) ? GATE_FAILURE_NONE : GATE_FAILURE_ADDRESS;
+		return fixed || net_rules_provider_address(a);
 	net_rules_address(x->egress->now->rules, a, &q, fixed, &v);
-	return v.allow ? GATE_FAILURE_NONE : GATE_FAILURE_ADDRESS;
+	return v.allow;
+}
+
+enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed)
+{
+	if (!address_allowed(x, a, fixed))
+		return GATE_FAILURE_ADDRESS;
+	/* nobody on the way is to read a credential, so nobody is dialled */
+	return x->credential && !x->request.tls && !address_is_loopback(a) ? GATE_FAILURE_CREDENTIAL : GATE_FAILURE_NONE;
 }
