@@ -1,6 +1,7 @@
 #include "policy/policy_codec.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "policy/policy_fields.h"
@@ -403,6 +404,32 @@ int policy_decode(struct sv bytes, struct policy **ret)
 	}
 	*ret = p;
 	return 0;
+}
+
+static int read_from_start(int fd, struct buf *out)
+{
+	char chunk[16384];
+	ssize_t n;
+
+	while ((n = pread(fd, chunk, sizeof(chunk), (off_t)out->n)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (buf_add(out, chunk, (size_t)n) < 0)
+			return buf_failed(out);
+	}
+	return 0;
+}
+
+int policy_decode_fd(int fd, struct policy **ret)
+{
+	AUTO_BUF bytes = {0};
+	int r;
+
+	buf_init(&bytes, POLICY_CODEC_MAX);
+	r = read_from_start(fd, &bytes);
+	return r < 0 ? r : policy_decode(buf_view(&bytes), ret);
 }
 
 int policy_digest(const struct policy *p, char digest[SHA256_HEX])

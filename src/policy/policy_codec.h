@@ -26,6 +26,9 @@ int policy_encode(const struct policy *p, struct buf *out);
 /* 0; -EBADMSG; -ENOMEM. bytes need not outlive the call. */
 int policy_decode(struct sv bytes, struct policy **ret);
 
+/* The same from a file of ours (a memfd): read from its start, without moving its offset, which others may share. Also -errno of reading. */
+int policy_decode_fd(int fd, struct policy **ret);
+
 /* SHA-256 of the encoding in hex. 0 or -errno. */
 int policy_digest(const struct policy *p, char digest[SHA256_HEX]);
 

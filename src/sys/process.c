@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -259,6 +260,17 @@ static int lock_caps(void)
 	for (cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
 		;
 	return errno == EINVAL && cap ? 0 : -errno; /* EINVAL: past the last one */
+}
+
+int sys_lower_limit(int resource, uint64_t value)
+{
+	struct rlimit limit;
+
+	if (getrlimit((__rlimit_resource_t)resource, &limit) < 0)
+		return -errno;
+	limit.rlim_max = value < limit.rlim_max ? value : limit.rlim_max;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit((__rlimit_resource_t)resource, &limit) < 0 ? -errno : 0;
 }
 
 int sys_drop_caps(uint64_t keep, bool lock)

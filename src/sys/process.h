@@ -41,6 +41,9 @@ int sys_pivot_root(const char *new_root, const char *put_old);
 /* Brings "lo" up in our network namespace. */
 int sys_loopback_up(void);
 
+/* Lowers a resource limit, soft and hard; a lower hard limit that is there already stays. 0 or -errno. */
+int sys_lower_limit(int resource, uint64_t value);
+
 /* Empties the capability sets, keeping those in the mask keep (bit = CAP_ number) as permitted and effective; with lock, also
  * empties the bounding set and locks "no capabilities through uid 0" (SECBIT_NOROOT and its kin). */
 int sys_drop_caps(uint64_t keep, bool lock);

@@ -81,7 +81,7 @@ static int install_filter(void)
 static int set_limits(const struct role_bounds *b)
 {
 	const struct {
-		__rlimit_resource_t what;
+		int what;
 		rlim_t value;
 	} limits[] = {
 		{RLIMIT_CPU, b->cpu_seconds},
@@ -90,19 +90,12 @@ static int set_limits(const struct role_bounds *b)
 		{RLIMIT_CORE, 0},
 		{RLIMIT_NOFILE, SANITIZED ? FIRST_CLOSED : 0},
 	};
-	struct rlimit old;
 	size_t i;
+	int r = 0;
 
-	for (i = 0; i < ARRAY_LEN(limits); i++) {
-		if (getrlimit(limits[i].what, &old) < 0)
-			return -errno;
-		/* a lower hard limit that is there already stays */
-		old.rlim_max = limits[i].value < old.rlim_max ? limits[i].value : old.rlim_max;
-		old.rlim_cur = old.rlim_max;
-		if (setrlimit(limits[i].what, &old) < 0)
-			return -errno;
-	}
-	return 0;
+	for (i = 0; r == 0 && i < ARRAY_LEN(limits); i++)
+		r = sys_lower_limit(limits[i].what, limits[i].value);
+	return r;
 }
 
 /* People keep keys in variables. The copy we were born with is ours to wipe. */

@@ -68,6 +68,12 @@ static const struct {
 	{SYS_mlock, 0, ANY},
 	{SYS_mlock2, 0, ANY},
 	{SYS_munlock, 0, ANY},
+#ifdef SYS_poll
+	{SYS_poll, ROLE_POLL, ANY},
+#endif
+	{SYS_ppoll, ROLE_POLL, ANY},
+	{SYS_gettid, ROLE_POLL, ANY},
+	{SYS_rt_sigprocmask, ROLE_POLL, ANY},
 	{SYS_brk, 0, ANY},
 	{SYS_futex, 0, ANY},
 	{SYS_getrandom, 0, ANY},
@@ -131,7 +137,7 @@ static int install_filter(unsigned may)
 static int set_limits(const struct role_needs *needs)
 {
 	const struct {
-		__rlimit_resource_t what;
+		int what;
 		rlim_t value;
 	} limits[] = {
 		{RLIMIT_AS, role_is_filtered() ? needs->memory : RLIM_INFINITY},
@@ -140,19 +146,12 @@ static int set_limits(const struct role_needs *needs)
 		{RLIMIT_FSIZE, role_is_filtered() ? 0 : RLIM_INFINITY},
 		{RLIMIT_NOFILE, needs->descriptors},
 	};
-	struct rlimit old;
 	size_t i;
+	int r = 0;
 
-	for (i = 0; i < ARRAY_LEN(limits); i++) {
-		if (getrlimit(limits[i].what, &old) < 0)
-			return -errno;
-		/* a lower hard limit that is there already stays */
-		old.rlim_max = limits[i].value < old.rlim_max ? limits[i].value : old.rlim_max;
-		old.rlim_cur = old.rlim_max;
-		if (setrlimit(limits[i].what, &old) < 0)
-			return -errno;
-	}
-	return 0;
+	for (i = 0; r == 0 && i < ARRAY_LEN(limits); i++)
+		r = sys_lower_limit(limits[i].what, limits[i].value);
+	return r;
 }
 
 /* People keep keys in variables, and libraries read theirs late. Those that ask for the time zone would open a file: it is UTC, and known from now on. */

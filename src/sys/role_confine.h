@@ -17,6 +17,7 @@ enum {
 	ROLE_DIAL = 1,	 /* sockets of IPv4 and IPv6, and their options */
 	ROLE_ACCEPT = 2, /* connections on listening sockets that it was given, and their options */
 	ROLE_SPLICE = 4, /* pipes, and moving bytes through them */
+	ROLE_POLL = 8,	 /* poll() in place of an event loop */
 };
 
 struct role_needs {

@@ -17,7 +17,7 @@
 #include "base/cleanup.h"
 #include "base/secret.h"
 #include "base/text.h"
-#include "vault/confine.h"
+#include "sys/role_confine.h"
 #include "vault/credentials_file.h"
 #include "vault/known.h"
 #include "vault/runner.h"
@@ -25,7 +25,7 @@
 #include "vault/vault.h"
 #include "wire/wire.h"
 
-enum { SUPERVISOR = 3, FILE_MAX = 1 << 20 };
+enum { SUPERVISOR = 3, FILE_MAX = 1 << 20, FDS_MAX = 16, MEMORY_MAX = 512 << 20 };
 
 /* Whoever can write the file can have any command run as this user. */
 static int read_credentials(const char *path, struct credentials **ret, struct error *err)
@@ -82,7 +82,7 @@ static int run(const char *path, const char *ca_file, bool inside, struct error 
 	if (mint_new(&mint, err) < 0 || trust_send(SUPERVISOR, mint, ca_file, inside, err) < 0)
 		return -1;
 	(void)malloc_trim(0); /* what reading the files took */
-	r = vault_confine();
+	r = role_confine(&(struct role_needs){.may = ROLE_POLL, .first_closed = FDS_MAX, .descriptors = FDS_MAX, .memory = MEMORY_MAX});
 	if (r < 0)
 		return error_sys(err, r, "the vault cannot be confined");
 	v = vault_new(credentials, mint, SUPERVISOR, socket);

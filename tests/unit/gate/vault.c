@@ -10,8 +10,8 @@
 
 #include "base/cleanup.h"
 #include "check.h"
+#include "sys/role_confine.h"
 #include "sys/role.h"
-#include "vault/confine.h"
 #include "vault/credentials_file.h"
 #include "vault/grant.h"
 #include "vault/runner.h"
@@ -49,7 +49,7 @@ static int be_vault(int supervisor)
 	if (credentials_parse("f", sv_of(file), &c, &err) < 0 || runner_start(c, &runner) < 0)
 		return 1;
 	json_object_seed(0);
-	if (mint_new(&mint, &err) < 0 || vault_confine() < 0)
+	if (mint_new(&mint, &err) < 0 || role_confine(&(struct role_needs){.may = ROLE_POLL, .first_closed = 64, .descriptors = 64, .memory = 512 << 20}) < 0)
 		return 2;
 	v = vault_new(c, mint, supervisor, runner);
 	return v && vault_serve(v, &err) == 0 ? 0 : 3;
