@@ -110,8 +110,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.flush()
 
     def say(self, parts):
-        """Says what it is told to, in chunks: HEX, or HEX/MS/HEX/... with pauses. Its end comes in one piece with the last."""
-        self.start_chunks("text/plain")
+        """Says what it is told to, in chunks: HEX, or HEX/MS/HEX/... with pauses. Its end comes in one piece with the last. What begins with a zero byte is a message of gRPC's."""
+        self.start_chunks("application/grpc" if any(part.startswith("00") for part in parts[::2]) else "text/plain")
         for i, part in enumerate(parts):
             if i % 2:
                 time.sleep(int(part) / 1000)

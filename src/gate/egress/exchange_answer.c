@@ -48,6 +48,14 @@ static bool is_stream_of_events(const struct http_response *r)
 	return type && type->n >= 17 && http_eq_nocase(sv_n(type->p, 17), "text/event-stream");
 }
 
+/* Pauses are short there, or the two sides would wait for each other. */
+static bool is_made_of_messages(const struct http_response *r)
+{
+	const struct sv *type = http_field(&r->fields, "content-type");
+
+	return type && (sv_starts(*type, "application/grpc") || sv_starts(*type, "application/connect+"));
+}
+
 /* What the body must go through. False: it was ended. */
 static bool prepare_body(struct exchange *x, struct http_response *r)
 {
@@ -65,6 +73,7 @@ static bool prepare_body(struct exchange *x, struct http_response *r)
 	}
 	if (x->inflater)
 		drop_coding(r);
+	x->messages = r->websocket || is_made_of_messages(r);
 	if (x->scrubbing && !(x->scrubber = scrub_stream_new(x->scrub))) {
 		fail(x, GATE_FAILURE_INTERNAL, NULL);
 		return false;
@@ -165,7 +174,7 @@ static void watch_idle(struct exchange *x, bool moved)
 	if (link_is_full(x) || !scrub_stream_waits(x->scrubber))
 		loop_timer_cancel(&x->idle);
 	else if (moved || !loop_timer_armed(&x->idle))
-		loop_timer_set(x->egress->loop, &x->idle, SCRUB_IDLE_MS, on_idle, x);
+		loop_timer_set(x->egress->loop, &x->idle, x->messages ? SCRUB_MESSAGE_MS : SCRUB_STILL_MS, on_idle, x);
 }
 
 /* True: the link has taken all that waited for it. */

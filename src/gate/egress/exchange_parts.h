@@ -53,6 +53,7 @@ struct exchange {
 	bool body;     /* one follows */
 	bool websocket;
 	bool scrubbing, counting;
+	bool messages; /* whoever gets one may have to answer it before the next comes */
 	struct scrub *scrub;
 	struct scrub_stream *scrubber;
 	struct loop_timer idle; /* until what the scrubber holds goes out */

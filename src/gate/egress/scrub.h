@@ -13,7 +13,7 @@
  *    from SCRUB_HOLD_MIN on, so that it tells of the longest credential's length no more than its order of magnitude. It is 4 or 8 KiB with most keys.
  *  - A credential may have blanks inside. The alphabet of such a run has the blank too, and the run shows as much.
  *
- * When SCRUB_IDLE_MS passed without new bytes, the user calls scrub_stream_release(): a message that ends in text must arrive, though its stream goes on. Looking goes on where it was. So
+ * When SCRUB_STILL_MS passed without new bytes (SCRUB_MESSAGE_MS where the stream is made of messages: websockets, gRPC), the user calls scrub_stream_release(): a message that ends in text must arrive, though its stream goes on. Looking goes on where it was. So
  * an upstream that stops for so long inside of a credential gives away what it sent of it before; the rest is still replaced once it is complete. The user must count only time in which it waits for
  * the upstream: one that stops reading would make the pause itself.
  *
@@ -32,7 +32,8 @@
 #include "http/message.h"
 
 enum {
-	SCRUB_IDLE_MS = 50,
+	SCRUB_MESSAGE_MS = 50,
+	SCRUB_STILL_MS = 2000,
 	SCRUB_HOLD_MIN = 1024,
 	SCRUB_HOLD_MAX = 1024 * 1024, /* with a credential of NEEDLE_MAX bytes */
 };

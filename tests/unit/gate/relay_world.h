@@ -27,6 +27,7 @@
 #include "base/cleanup.h"
 #include "check.h"
 #include "gate/relay/http.h"
+#include "gate/relay/session_h2.h"
 #include "gate/relay/relay.h"
 #include "gate/relay/setup.h"
 #include "model/event.h"
@@ -560,6 +561,12 @@ int http_open(struct relay *r)
 void http_judge_again(struct relay *r)
 {
 	(void)r;
+}
+
+bool session_h2_room(const struct relay *r)
+{
+	(void)r;
+	return true;
 }
 
 void http_done(struct relay *r)
