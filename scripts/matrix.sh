@@ -9,19 +9,20 @@ cd "$(dirname "$0")/.." || exit 2
 src=$PWD
 user=cordon-test
 
-# name | build folder | CC | meson options | as: self or user | missing system calls | suites: all or unit
+# name | build folder | CC | meson options | as: self or user | missing system calls | suites: all, unit (programs of the build folder), gateway (those and the gateway's), or sandbox
+# (what a kernel's lack could change)
 jobs_table()
 {
 	local sanitize='-Dstatic=false -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized -Dc_args=-fno-sanitize-recover=all'
 	cat <<EOF
 gcc-release|build|gcc||self||all
 gcc-release-user|build|gcc||user||all
-clang-release|build-clang|clang||self||all
+clang-release|build-clang|clang||self||gateway
 gcc-sanitized|build-asan|gcc|$sanitize|self||all
 clang-sanitized|build-clang-asan|clang|$sanitize|user||unit
-no-openat2|build|gcc||self|openat2|all
-no-clone3|build|gcc||self|clone3|all
-no-landlock|build|gcc||user|landlock_create_ruleset,landlock_add_rule,landlock_restrict_self|all
+no-openat2|build|gcc||self|openat2|sandbox
+no-clone3|build|gcc||self|clone3|sandbox
+no-landlock|build|gcc||user|landlock_create_ruleset,landlock_add_rule,landlock_restrict_self|sandbox
 EOF
 }
 
@@ -67,7 +68,11 @@ run_suites()
 		cmd=(runuser -u "$user" -- env -i "PATH=$PATH" "HOME=$(getent passwd "$user" | cut -d: -f6)" "USER=$user" "LANG=C.UTF-8")
 	fi
 	[ -z "$4" ] || cmd+=("$where/$2/tests/enosys" "$4" --)
-	[ "$5" = all ] || suites=("$where/$2"/tests/test-* "$where/$2"/tests/replay-*)
+	case $5 in
+	unit) suites=("$where/$2"/tests/test-* "$where/$2"/tests/replay-*) ;;
+	gateway) suites=("$where/$2"/tests/test-* "$where/$2"/tests/replay-* "$where"/tests/gate/*.sh) ;;
+	sandbox) suites=("$where"/tests/cli/{run,deny,work,exec_rules,attacks,badinput,changes,doctor}.sh "$where/tests/escape/run.sh") ;;
+	esac
 	cd "$where" || return 1
 	"${cmd[@]}" env CORDON_MISSING="$4" UBSAN_OPTIONS=print_stacktrace=1 "$where/scripts/test.sh" --label "$1" "$where/$2" "${suites[@]}" </dev/null
 	status=$?
