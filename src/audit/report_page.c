@@ -307,6 +307,41 @@ static void put_denials(struct buf *out, const struct report_log *l)
 	(void)buf_str(out, "</section>\n");
 }
 
+static void put_number(struct buf *out, const json_t *object, const char *key)
+{
+	(void)buf_printf(out, "<td class=\"n\">%" PRIu64 "</td>", report_number(object, key));
+}
+
+/* What went through the gateway, where there was one. */
+static void put_gateway(struct buf *out, const struct report_log *l)
+{
+	const json_t *gateway = json_object_get(l->end, "gateway"), *models = json_object_get(gateway, "models"), *m;
+	size_t i;
+
+	if (!gateway)
+		return;
+	(void)buf_printf(out, "<section>\n<h2>Through the gateway</h2>\n<p>%" PRIu64 " connections and requests were judged, %" PRIu64 " of them denied; ",
+			 report_number(gateway, "requests"), report_number(gateway, "denied"));
+	put_size(out, report_number(gateway, "bytes_out") / 1024);
+	(void)buf_str(out, " went out, ");
+	put_size(out, report_number(gateway, "bytes_in") / 1024);
+	(void)buf_str(out, " came in.</p>\n");
+	if (json_array_size(models))
+		(void)buf_str(out, "<table>\n<tr><th>provider</th><th>model</th><th class=\"n\">requests</th><th class=\"n\">tokens in</th><th class=\"n\">tokens out</th></tr>\n");
+	json_array_foreach ((json_t *)(uintptr_t)models, i, m) {
+		(void)buf_str(out, "<tr><td>");
+		put(out, report_text(m, "provider"));
+		(void)buf_str(out, "</td><td>");
+		put(out, report_text(m, "model"));
+		(void)buf_str(out, "</td>");
+		put_number(out, m, "requests");
+		put_number(out, m, "input_tokens");
+		put_number(out, m, "output_tokens");
+		(void)buf_str(out, "</tr>\n");
+	}
+	(void)buf_str(out, json_array_size(models) ? "</table>\n</section>\n" : "</section>\n");
+}
+
 /* Lines of the log in a table: when, what, and what it says. */
 static void put_events(struct buf *out, const char *title, const json_t *lines, uint64_t left, const char *what)
 {
@@ -440,6 +475,7 @@ void report_page(const struct report_log *l, const struct report_request *req, s
 	put_tiles(out, l);
 	put_what_ran(out, l);
 	put_denials(out, l);
+	put_gateway(out, l);
 	put_events(out, "Limits that were hit", l->limits, 0, "rule");
 	put_events(out, "Also noted", l->others, l->others_left, "event");
 	put_isolation(out, l);

@@ -508,6 +508,7 @@ static void clean_up(struct run *r, bool failed_early)
 	native_done(&r->sandbox);
 	gate_free(r->gate);
 	launch_reload_done(&r->reload);
+	buf_done(&r->result.gateway);
 	learn_free(r->learn);
 	if (r->skeleton >= 0)
 		skeleton_release(r->skeleton, r->plan, r->result.failed.kind == ERROR_SYSTEM);

@@ -106,8 +106,8 @@ int launch_log_exit(struct audit *audit, const struct supervise_result *r, const
 	AUTO_BUF usage = {0};
 	char status[16];
 	struct json j;
-	struct event_field fields[] = {{.key = "exit", .is_json = 1}, {.key = "usage", .is_json = 1}, {.key = "limit"}};
-	struct event e = {.kind = EVENT_EXIT, .domain = DOMAIN_PROCESS, .fields = fields, .n_fields = r->limit ? 3 : 2};
+	struct event_field fields[4] = {{.key = "exit", .is_json = 1}, {.key = "usage", .is_json = 1}};
+	struct event e = {.kind = EVENT_EXIT, .domain = DOMAIN_PROCESS, .fields = fields, .n_fields = 2};
 
 	buf_init(&usage, 1024);
 	(void)snprintf(status, sizeof(status), "%d", exit_status);
@@ -123,6 +123,8 @@ int launch_log_exit(struct audit *audit, const struct supervise_result *r, const
 	json_close(&j);
 	fields[1].value = buf_view(&usage);
 	if (r->limit)
-		fields[2].value = sv_of(r->limit);
+		fields[e.n_fields++] = (struct event_field){.key = "limit", .value = sv_of(r->limit)};
+	if (r->gateway.n && !buf_failed(&r->gateway))
+		fields[e.n_fields++] = (struct event_field){.key = "gateway", .value = buf_view(&r->gateway), .is_json = 1};
 	return audit_write(audit, &e, err);
 }

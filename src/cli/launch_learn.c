@@ -139,7 +139,8 @@ void learn_denied(void *learn, const struct event *e)
 	struct sv target = {"", 0};
 	size_t i;
 
-	if (e->kind != EVENT_DENIAL)
+	/* what a person allowed at the terminal would have been denied: so an answer can be kept */
+	if (e->kind != EVENT_DENIAL && !(e->rule && strcmp(e->rule, "network.ask") == 0))
 		return;
 	for (i = 0; i < e->n_fields; i++)
 		if (strcmp(e->fields[i].key, "target") == 0)

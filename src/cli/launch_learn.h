@@ -18,7 +18,7 @@ struct learn;
 struct learn *learn_new(void); /* NULL: no memory */
 void learn_free(struct learn *l); /* NULL is fine */
 
-/* One denial; others are passed over. */
+/* One denial, or an answer of network.ask; others are passed over. */
 void learn_denied(void *learn, const struct event *e);
 
 /* Writes the policy; extends: what the run was started with, as given on the command line. */

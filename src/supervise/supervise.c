@@ -85,7 +85,8 @@ static void log_event(struct supervisor *s, const struct event *e)
 {
 	if (!s->failed && audit_write(s->req->audit, e, s->err) < 0)
 		s->failed = true; /* fail closed: the loop ends the run */
-	if (e->kind == EVENT_DENIAL && s->req->denied)
+	/* what a person allowed would have been denied */
+	if ((e->kind == EVENT_DENIAL || (e->rule && strcmp(e->rule, "network.ask") == 0)) && s->req->denied)
 		s->req->denied(s->req->denied_arg, e);
 }
 

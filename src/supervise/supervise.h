@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "audit/audit.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "model/plan.h"
 #include "model/policy.h"
@@ -55,7 +56,7 @@ struct supervise_result {
 	bool timed_out;
 	const char *limit; /* which limit ended it, or NULL */
 	uint64_t user_us, system_us, max_rss_kib, denials;
-	uint64_t bytes_out, bytes_in, requests; /* through the gateway */
+	struct buf gateway; /* what went through it, with the use of each model, as a JSON object; empty: nothing. The caller's. */
 	int upper; /* what the run changed in its copy of the work folder, where the sandbox kept it; else -1. The caller's. */
 	struct error failed; /* kind not NONE: PID 1 could not make the sandbox or start the command */
 };

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "model/inside.h"
 
-enum { MAX_EVENTS_LOGGED = 100000 };
+enum { MAX_EVENTS_LOGGED = 100000, USAGE_MAX = 32 * 1024 };
 
 static void on_ready(void *arg)
 {
@@ -40,10 +41,32 @@ static void on_event(void *arg, const struct gate_event *g)
 static void on_usage(void *arg, const struct gate_usage *u)
 {
 	struct supervise_gate *s = arg;
+	struct json j;
+	uint32_t i;
 
-	s->ret->bytes_out = u->bytes_out;
-	s->ret->bytes_in = u->bytes_in;
-	s->ret->requests = u->requests;
+	buf_done(&s->ret->gateway);
+	buf_init(&s->ret->gateway, USAGE_MAX);
+	json_init(&j, &s->ret->gateway);
+	json_open(&j);
+	json_kint(&j, "requests", (int64_t)u->requests);
+	json_kint(&j, "denied", (int64_t)u->denied);
+	json_kint(&j, "bytes_out", (int64_t)u->bytes_out);
+	json_kint(&j, "bytes_in", (int64_t)u->bytes_in);
+	json_key(&j, "models");
+	json_list(&j);
+	for (i = 0; i < u->n_models; i++) {
+		json_open(&j);
+		json_key(&j, "provider");
+		json_sv(&j, u->models[i].provider);
+		json_key(&j, "model");
+		json_sv(&j, u->models[i].model);
+		json_kint(&j, "requests", (int64_t)u->models[i].requests);
+		json_kint(&j, "input_tokens", (int64_t)u->models[i].input_tokens);
+		json_kint(&j, "output_tokens", (int64_t)u->models[i].output_tokens);
+		json_close(&j);
+	}
+	json_end(&j);
+	json_close(&j);
 }
 
 /* Nothing opens by it: every way out led through what is gone. The workload finds its connections cut. */
