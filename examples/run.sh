@@ -4,6 +4,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cordon=${CORDON:-$here/../build/cordon}
 example=$here/${1:?which example? anthropic, openai, gemini or local-model}
+[ -d "$example" ] || { echo "run.sh: there is no example $1: anthropic, openai, gemini or local-model" >&2; exit 2; }
 config=$(mktemp -d)
 mkdir -p "$config/cordon" "$config/work"
 cp "$example/credentials.yaml" "$config/cordon/"
@@ -15,5 +16,5 @@ provider=$!
 python3 "$here/mock.py" 18082 "the local server" &
 local_server=$!
 trap 'kill $provider $local_server 2>/dev/null; rm -rf "$config"' EXIT
-sleep 1
+for _ in 1 2 3 4 5; do sleep 0.2; kill -0 $provider $local_server 2>/dev/null || { echo "run.sh: the mocks need ports 18081 and 18082" >&2; exit 2; }; done
 "$cordon" run --policy "$example/policy.yaml" --workdir "$config/work" -- sh client.sh

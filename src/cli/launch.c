@@ -159,7 +159,7 @@ static int make_plan(struct run *r, const char *state_dir)
 	p.protect = own;
 	if (r->gate) {
 		gate_inside(r->gate, &inside);
-		gate = (struct plan_gate){.bundle = inside.bundle, .java = inside.java};
+		gate = (struct plan_gate){.hide = inside.hide, .bundle = inside.bundle, .java = inside.java};
 		p.gate = &gate;
 	}
 	return plan_build(&p, &r->plan, r->err);
@@ -447,7 +447,7 @@ static void note_no_landlock(const struct run *r)
 /* Its roles start while the sandbox is made; what is to be known inside (placeholders, certificates) must be there before. */
 static int start_gate(struct run *r)
 {
-	struct gate_request g = {.policy = r->req->policy->policy, .config = r->req->policy->folders.config, .environment = environ};
+	struct gate_request g = {.policy = r->req->policy->policy, .config = r->req->policy->folders.config, .home = r->req->policy->folders.home, .environment = environ};
 
 	struct gate_inside inside;
 

@@ -24,7 +24,7 @@ const struct option verb_env_options[] = {
 /* Values are shown where they come from policy or from Cordon itself; the host's own stay unsaid. */
 static bool may_show(const struct environ_entry *e)
 {
-	return e->value && !e->from_host && (e->why == ENVIRON_SAFE || e->why == ENVIRON_SET);
+	return e->value && !e->from_host && (e->why == ENVIRON_SAFE || e->why == ENVIRON_SET || e->why == ENVIRON_GATEWAY);
 }
 
 static const char *from_of(const struct cli_policy *p, const struct environ_entry *e)

@@ -88,6 +88,8 @@ struct plan {
 	bool restrict_exec;	  /* only what `executables` names may be executed */
 	const char **executables; /* NULL-terminated paths inside: files, or folders with all below them */
 	bool loopback;
+	int network;	    /* enum net_mode: what the gateway opens, where there is one */
+	uint32_t providers; /* of models */
 	struct plan_listener *listeners; /* none: there is no gateway */
 	size_t n_listeners;
 

@@ -154,7 +154,7 @@ static int put(struct builder *b, struct environ_entry e)
 {
 	struct environ_entry *have = find(b, e.name), *grown;
 
-	e.secret = b->req->report && environ_is_secret(e.name);
+	e.secret = b->req->report && e.why != ENVIRON_GATEWAY && environ_is_secret(e.name);
 	if (have) {
 		if (e.value || !have->value)
 			*have = e;

@@ -152,7 +152,7 @@ static int literal(struct buf *out, const char *path)
 }
 
 /* A policy file that is saved is loaded anew while the run goes on (and by the next run): whoever may write it writes the rules. */
-static int add_own_policies(struct draft *d, const char *const *paths)
+static int add_paths(struct draft *d, const char *const *paths, const char *what, bool hidden)
 {
 	struct plan_guard *g;
 	AUTO_BUF b = {0};
@@ -163,10 +163,11 @@ static int add_own_policies(struct draft *d, const char *const *paths)
 		g = draft_guard(d);
 		if (!g || literal(&b, *paths) < 0)
 			return error_set(d->err, ERROR_SYSTEM, "out of memory");
-		g->rule = arena_printf(d->plan->arena, "%s (the run's own policy)", *paths);
+		g->rule = arena_printf(d->plan->arena, "%s (%s)", *paths, what);
+		g->hidden = hidden;
 		g->host_only = true;
 		if (glob_init(&g->glob, buf_view(&b)) < 0)
-			return error_set(d->err, ERROR_INPUT, "%s: a policy file cannot be protected under this name; move it out of the folders that the run may write", *paths);
+			return error_set(d->err, ERROR_INPUT, "%s (%s) cannot be protected under this name; move it out of the folders that the run is shown", *paths, what);
 		d->plan->n_guards++;
 	}
 	return 0;
@@ -312,6 +313,8 @@ static int fill_limits(struct draft *d)
 	l->file_size = pp->max_file_size.v;
 	d->plan->tmp_size = d->policy->fs.tmp_size.v;
 	d->plan->loopback = d->policy->net.loopback.v;
+	d->plan->network = (int)d->policy->net.mode.v;
+	d->plan->providers = d->policy->inference.n_providers;
 	d->plan->uid = d->plan->gid = (uint32_t)pp->user.v;
 	/* Nobody asked for an id: the user's own, so that what tools note down about files (git's index) holds inside and outside. */
 	if (pp->user.at.file == 0 && geteuid() != 0) {
@@ -352,7 +355,8 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 	draft_sort(d);
 	if (add_guards(d, "filesystem.deny", &fs->deny, true, false) < 0 ||
 	    add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0 ||
-	    add_own_policies(d, req->protect) < 0 || add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
+	    add_paths(d, req->protect, "the run's own policy", false) < 0 ||
+	    add_paths(d, req->gate ? req->gate->hide : NULL, "holds a credential", true) < 0 || add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
 		return -1;
 	if (add_masks_stably(d) < 0 || add_base_masks(d) < 0 || plan_exec_add(d) < 0)
 		return -1;

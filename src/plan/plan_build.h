@@ -19,6 +19,7 @@ enum { PLAN_MAX_ENTRIES = 5000000, PLAN_MAX_OPS = 20000 };
 
 /* What a gateway stands ready for, and what programs inside must trust to use it. */
 struct plan_gate {
+	const char *const *hide; /* absolute and canonical: files that hold values of credentials; NULL-terminated, or NULL */
 	struct sv bundle; /* certificates in PEM; empty: none are added to the system's */
 	struct sv java;	  /* the same as a Java trust store */
 };

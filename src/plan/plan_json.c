@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "model/policy.h"
 #include "plan/plan_build.h"
 #include "sys/mounts.h"
 
@@ -49,7 +50,8 @@ static void put_command(struct json *j, const struct plan *p)
 	json_end(j);
 	json_kstr(j, "cwd", p->cwd);
 	json_kint(j, "user", p->uid);
-	json_kstr(j, "network", "none");
+	json_kstr(j, "network", net_mode_names[p->network]);
+	json_kint(j, "providers", p->providers);
 	json_kbool(j, "loopback", p->loopback);
 	json_key(j, "variables");
 	json_list(j);

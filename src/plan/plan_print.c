@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "model/policy.h"
 #include "plan/plan_build.h"
 #include "sys/mounts.h"
 
@@ -211,8 +212,9 @@ static void print_command(const struct plan *p, struct buf *out)
 	}
 	(void)buf_str(out, "\n  start in       ");
 	text_escape(out, sv_of(p->cwd), PATH_SHOWN);
-	(void)buf_printf(out, "\n  user id        %u\n  network        none%s\n  variables     ", p->uid,
-			 p->loopback ? "; a loopback of its own" : ", not even loopback");
+	(void)buf_printf(out, "\n  user id        %u\n  network        %s%s%s\n  variables     ", p->uid,
+			 p->network == NET_NONE ? "none" : p->network == NET_ALLOWLIST ? "the hosts that the policy allows, through the gateway" : "public addresses, through the gateway",
+			 p->loopback ? "; a loopback of its own" : ", not even loopback", p->providers ? "; models, through the gateway" : "");
 	for (i = 0; p->env[i]; i++) {
 		(void)buf_char(out, ' ');
 		text_escape(out, sv_n(p->env[i], strcspn(p->env[i], "=")), 256);

@@ -16,6 +16,7 @@
 #include "conf/gateway_file.h"
 #include "policy/policy_codec.h"
 #include "supervise/gate_roles.h"
+#include "vault/credentials_file.h"
 #include "vault/vault.h"
 #include "wire/wire.h"
 
@@ -32,6 +33,7 @@ struct gate {
 	struct gate_placeholder *placeholders;
 	uint32_t n_placeholders;
 	struct buf bundle, java;
+	const char **hide;
 	const char *missing;
 	int roots; /* memfd, for egress */
 	const struct gate_events *events;
@@ -111,6 +113,21 @@ static int take_placeholders(struct gate *g, struct wire_in *in)
 	return wire_ok(in) && !arena_failed(g->arena) ? 0 : -EBADMSG;
 }
 
+static int take_hidden(struct gate *g, struct sv body)
+{
+	struct wire_in in;
+	uint32_t n, i;
+
+	wire_in_init(&in, body);
+	n = wire_get_u32(&in);
+	if (n > CREDENTIALS_MAX)
+		return -EBADMSG;
+	g->hide = arena_array(g->arena, n + 1, sizeof(*g->hide));
+	for (i = 0; g->hide && i < n; i++)
+		g->hide[i] = arena_str(g->arena, wire_get_sv(&in));
+	return wire_ok(&in) && !arena_failed(g->arena) ? 0 : -EBADMSG;
+}
+
 /* TRUST brings three files: roots for egress, and what programs inside are to trust, as PEM and for Java. */
 static int take_trust(struct gate *g, struct wire_message *m)
 {
@@ -147,6 +164,8 @@ static int on_loaded(struct gate *g, struct wire_message *m, enum vault_message 
 	}
 	if (m->type == VAULT_TRUST && wanted == VAULT_TRUST) {
 		r = take_trust(g, m);
+		if (r == 0)
+			r = take_hidden(g, buf_view(&m->body));
 	} else if (m->type == VAULT_LOADED && wanted == VAULT_LOADED) {
 		(void)wire_get_sv(&in); /* the CA's certificate alone */
 		r = take_placeholders(g, &in);
@@ -243,12 +262,22 @@ static int set_up_egress(struct gate *g, const struct policy *p, struct error *e
 	return r < 0 ? error_sys(err, r, "egress") : 0;
 }
 
+/* "": none. */
+static const char *ca_path(struct gate *g, const struct gate_request *req)
+{
+	const char *path = g->conf ? g->conf->ca_file : NULL;
+
+	if (path && path[0] == '~' && path[1] == '/' && req->home)
+		path = arena_printf(g->arena, "%s%s", req->home, path + 1);
+	return path ? path : "";
+}
+
 /* The sockets between the roles, and the roles themselves. */
 static int start_roles(struct gate *g, const struct gate_request *req, struct error *err)
 {
 	AUTO_FREE char *credentials = NULL;
 	int link[2] = {-1, -1}, calls[2] = {-1, -1}, to_egress[2] = {-1, -1}, to_relay[2] = {-1, -1}, r = -1;
-	const char *ca_file = g->conf && g->conf->ca_file ? g->conf->ca_file : "";
+	const char *ca_file = ca_path(g, req);
 	char *argv[] = {(char[]){"cordon-vault"}, NULL, NULL, NULL, NULL};
 
 	if (asprintf(&credentials, "%s/credentials.yaml", req->config) < 0) {
@@ -328,7 +357,7 @@ void gate_free(struct gate *g)
 
 void gate_inside(const struct gate *g, struct gate_inside *ret)
 {
-	*ret = (struct gate_inside){.placeholders = g->placeholders, .n_placeholders = g->n_placeholders, .bundle = buf_view(&g->bundle), .java = buf_view(&g->java), .missing = g->missing};
+	*ret = (struct gate_inside){.placeholders = g->placeholders, .n_placeholders = g->n_placeholders, .bundle = buf_view(&g->bundle), .java = buf_view(&g->java), .hide = g->hide, .missing = g->missing};
 }
 
 bool gate_is_ready(const struct gate *g)

@@ -21,6 +21,7 @@ struct gate;
 struct gate_request {
 	const struct policy *policy;
 	const char *config; /* the operator's folder: credentials.yaml and gateway.yaml */
+	const char *home;   /* what ~ means there */
 	char **environment; /* the operator's: for the vault alone */
 };
 
@@ -35,6 +36,7 @@ struct gate_inside {
 	size_t n_placeholders;
 	struct sv bundle; /* certificates to trust, in PEM; empty: the system's are enough */
 	struct sv java;
+	const char *const *hide; /* files that hold values of credentials: they must not be shown; NULL-terminated */
 	const char *missing; /* a sentence about credentials that could not be had, though the run may start without; NULL: none */
 };
 

@@ -137,7 +137,8 @@ static void read_ours(struct terminal *t)
 {
 	ssize_t n = read(t->in, t->up, sizeof(t->up));
 
-	if (n == 1 && t->key && t->key(t->key_arg, t->up[0]))
+	/* alone, or with the Enter that people expect to need */
+	if ((n == 1 || (n == 2 && (t->up[1] == '\r' || t->up[1] == '\n'))) && t->key && t->key(t->key_arg, t->up[0]))
 		return;
 	if (n > 0) {
 		t->n_up = (size_t)n;

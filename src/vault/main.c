@@ -79,7 +79,7 @@ static int run(const char *path, const char *ca_file, bool inside, struct error 
 	/* jansson draws its seed from a file on first use. */
 	json_set_alloc_funcs(malloc, free_wiped);
 	json_object_seed(0);
-	if (mint_new(&mint, err) < 0 || trust_send(SUPERVISOR, mint, ca_file, inside, err) < 0)
+	if (mint_new(&mint, err) < 0 || trust_send(SUPERVISOR, mint, credentials, ca_file, inside, err) < 0)
 		return -1;
 	(void)malloc_trim(0); /* what reading the files took */
 	r = role_confine(&(struct role_needs){.may = ROLE_POLL, .first_closed = FDS_MAX, .descriptors = FDS_MAX, .memory = MEMORY_MAX});

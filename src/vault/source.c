@@ -83,7 +83,7 @@ static int fetch_env(const struct credential_source *from, struct buf *out, stru
 	return 0;
 }
 
-static int expand_home(const char *path, char *to, size_t size, struct error *err)
+int source_file_path(const char *path, char *to, size_t size, struct error *err)
 {
 	const char *home = getenv("HOME");
 	struct text_shown shown;
@@ -107,7 +107,7 @@ static int fetch_file(const struct credential_source *from, struct buf *out, str
 	AUTO_FD fd = -1;
 	int r;
 
-	if (expand_home(from->words[0], path, sizeof(path), err) < 0)
+	if (source_file_path(from->words[0], path, sizeof(path), err) < 0)
 		return -1;
 	(void)text_show(&shown, sv_of(path));
 	/* Not blocking: a FIFO in its place must not hold us before it is looked at. */

@@ -32,6 +32,21 @@ is "a workload cannot change the policy that it runs under" "$(cat "$work/policy
 is "and reaches nothing by trying" "$(arrived)" "0"
 like "its own request was refused" "$(cat "$tmp/out")" 'policy_denied'
 
+# A value that the operator keeps in a file of the work folder
+printf 'file-secret-41c7\n' >"$work/token"
+chmod 600 "$work/token"
+cat >"$config/credentials.yaml" <<Y
+version: 1
+credentials:
+  kept:
+    from: {file: $work/token}
+    hosts: [tunnel.test]
+    inject: {bearer: true}
+Y
+out=$(run "$work/policy.yaml" sh -c 'cat token; cp token other; cat other; mv token t2; cat t2; ln token t3; cat t3' 2>&1)
+is "a file that holds a credential's value is hidden in the work folder" "$(grep -c file-secret <<<"$out")" "0"
+rm -f "$config/credentials.yaml"
+
 if [ "$(id -u)" = 0 ]; then
 	run "$work/policy.yaml" sleep 5 &
 	job=$!

@@ -43,7 +43,11 @@ void denial_from_failure(struct denial *d, enum gate_failure why, struct sv text
 	const struct gate_failure_facts *facts = gate_failure_facts(why);
 	struct text_shown shown;
 
-	denial_set(d, facts->status, facts->code, NULL, "%s%s%s", facts->phrase, text.n ? ": " : "", text.n ? text_show(&shown, text) : "");
+	/* egress may have nothing to add */
+	if (text.n == 0 || sv_is(text, facts->phrase))
+		denial_set(d, facts->status, facts->code, NULL, "%s", facts->phrase);
+	else
+		denial_set(d, facts->status, facts->code, NULL, "%s: %s", facts->phrase, text_show(&shown, text));
 }
 
 void denial_from_ruling(struct denial *d, const struct ruling *no, bool inference, enum provider_kind kind)

@@ -90,7 +90,8 @@ static void tell_kind(struct relay_events *e, struct kind *k)
 	if (!k->waiting)
 		return;
 	g.rule = sv_n(at + k->n_subject, k->n_rule);
-	g.detail = sv_n(at + k->n_subject + k->n_rule, k->n_detail);
+	/* only the first of a kind is told in full: the subject is that one's */
+	g.detail = k->n_detail ? sv_n(at + k->n_subject + k->n_rule, k->n_detail) : sv_of("and so many more with this method, host and rule, whatever their path");
 	if (send_event(e, &g))
 		k->waiting = 0;
 }
