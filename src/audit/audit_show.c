@@ -128,6 +128,11 @@ static void put_denial(struct buf *b, json_t *line)
 		(void)buf_char(b, ' ');
 	}
 	text_escape(b, member(line, member(line, "target").n ? "target" : "message"), SHOWN_MAX);
+	/* a rule says why by itself */
+	if (member(line, "target").n && member(line, "message").n && !member(line, "rule").n) {
+		(void)buf_str(b, ": ");
+		text_escape(b, member(line, "message"), SHOWN_MAX);
+	}
 }
 
 static void put_exit(struct buf *b, json_t *line)
@@ -174,6 +179,10 @@ static void put_other(struct buf *b, json_t *line)
 	if (what.n) {
 		(void)buf_str(b, ": ");
 		text_escape(b, what, SHOWN_MAX);
+	}
+	if (member(line, "message").n && member(line, "target").n) {
+		(void)buf_str(b, ": ");
+		text_escape(b, member(line, "target"), SHOWN_MAX);
 	}
 	json_object_foreach(line, key, v)
 	{

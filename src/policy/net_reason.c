@@ -118,22 +118,34 @@ static void say_nearly(const struct net_found *found, const struct net_question 
 		say_path(found->fits, q, host, ret);
 }
 
-static void say_mode(const struct policy *p, enum net_why why, const char *host, struct reason *ret)
+/* A rule for the host: without ports it would open 443 and 80. */
+static void write_rule(char *out, size_t size, const char *host, uint16_t port)
 {
+	if (port == 0 || port == 443 || port == 80)
+		(void)snprintf(out, size, "{host: %s}", host);
+	else
+		(void)snprintf(out, size, "{host: %s, ports: [%u]}", host, port);
+}
+
+static void say_mode(const struct policy *p, enum net_why why, const char *host, uint16_t port, struct reason *ret)
+{
+	char rule[300];
+
+	write_rule(rule, sizeof(rule), host, port);
 	reason_set(ret, why == WHY_PUBLIC ? ANSWER_ALLOW : ANSWER_DENY, "network.mode", net_mode_names[p->net.mode.v],
 		   p->net.mode.at);
 	if (why == WHY_NO_NET) {
 		reason_text(ret, "There is no network, so no way to %s.", host);
-		reason_hint(ret, "set network.mode to allowlist and add {host: %s} to network.allow", host);
+		reason_hint(ret, "set network.mode to allowlist and add %s to network.allow", rule);
 	} else if (why == WHY_PUBLIC) {
 		reason_text(ret, "%s may be reached: every public host may.", host);
 		reason_hint(ret, "add it to network.deny, or set network.mode to allowlist");
 	} else if (why == WHY_PROVIDER) {
 		reason_text(ret, "%s serves models; it is reached by its base URL, not through the network.", host);
-		reason_hint(ret, "use the base URL of the environment, or add {host: %s} to network.allow", host);
+		reason_hint(ret, "use the base URL of the environment, or add %s to network.allow", rule);
 	} else {
 		reason_text(ret, "%s is not on the allowlist.", host);
-		reason_hint(ret, "add {host: %s} to network.allow", host);
+		reason_hint(ret, "add %s to network.allow", rule);
 	}
 }
 
@@ -185,7 +197,7 @@ void net_judge_reason(const struct policy *p, const struct net_question *q, enum
 	case WHY_PUBLIC:
 	case WHY_PROVIDER:
 	case WHY_UNLISTED:
-		say_mode(p, why, host, ret);
+		say_mode(p, why, host, q->port, ret);
 		break;
 	}
 }

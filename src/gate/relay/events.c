@@ -16,6 +16,7 @@ struct kind {
 	uint32_t waiting; /* how many were not told yet */
 	size_t n_kind, n_subject, n_rule, n_detail;
 	char *text;
+	bool told; /* once, in full */
 };
 
 struct model {
@@ -91,9 +92,13 @@ static void tell_kind(struct relay_events *e, struct kind *k)
 		return;
 	g.rule = sv_n(at + k->n_subject, k->n_rule);
 	/* only the first of a kind is told in full: the subject is that one's */
-	g.detail = k->n_detail ? sv_n(at + k->n_subject + k->n_rule, k->n_detail) : sv_of("and so many more with this method, host and rule, whatever their path");
-	if (send_event(e, &g))
+	g.detail = sv_n(at + k->n_subject + k->n_rule, k->n_detail);
+	if (k->told && k->n_detail == 0)
+		g.detail = sv_of("and so many more with this method, host and rule, whatever their path");
+	if (send_event(e, &g)) {
 		k->waiting = 0;
+		k->told = true;
+	}
 }
 
 static void forget(struct relay_events *e, struct kind *k)
