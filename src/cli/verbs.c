@@ -214,7 +214,7 @@ const struct verb verbs[] = {
 		.summary = "Give a running sandbox another policy.",
 		.details = "FILE takes the place of the policies that the run was started with, under the operator's ceiling. Network and inference change at once; tunnels that the new "
 			   "policy forbids are closed. What it says about filesystem and process waits for a restart. A file that is wrong changes nothing.\n\n"
-			   "A policy file that was given to run with --policy need not be pushed: saving it is enough, and so is SIGHUP to the supervisor.",
+			   "A policy file that was given to run with --policy need not be pushed: saving it is enough, and so is SIGHUP to the supervisor. Both put the files that the run was started with in force again, also after a push.",
 		.min_args = 2,
 		.max_args = 2,
 		.run = verb_policy_push,
