@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -27,7 +28,8 @@ static int where_to(struct ask *a)
 	if (a->tty < 0 && !a->nobody)
 		a->tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	a->nobody = a->tty < 0;
-	return a->tty;
+	/* in the background the terminal is somebody else's: reading it would stop us */
+	return a->nobody || tcgetpgrp(a->tty) != getpgrp() ? -1 : a->tty;
 }
 
 static void show(struct ask *a, uint64_t now)
@@ -37,6 +39,9 @@ static void show(struct ask *a, uint64_t now)
 	int n = snprintf(line, sizeof(line), "\r\ncordon: the sandbox asks for %s, which no rule allows. Allow it for this run? [y/N, %d seconds] ",
 			 text_show(&shown, sv_of(a->waiting[0].what)), ASK_SECONDS);
 
+	/* what was typed before the question is no answer to it */
+	if (a->carried < 0)
+		(void)tcflush(a->tty, TCIFLUSH);
 	(void)write_all(where_to(a), line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
 	a->until = now + ASK_SECONDS * 1000;
 }
@@ -88,7 +93,9 @@ bool ask_key(void *ask, char c, uint64_t now)
 
 struct pollfd ask_poll(const struct ask *a)
 {
-	return (struct pollfd){.fd = a->n && a->carried < 0 ? a->tty : -1, .events = POLLIN};
+	bool ours = a->n && a->carried < 0 && a->tty >= 0 && tcgetpgrp(a->tty) == getpgrp();
+
+	return (struct pollfd){.fd = ours ? a->tty : -1, .events = POLLIN};
 }
 
 uint64_t ask_until(const struct ask *a)

@@ -62,7 +62,7 @@ static int read_conf(struct gate *g, const char *folder, struct error *err)
 	return r < 0 ? error_sys(err, r, "%s", path) : gateway_parse(path, buf_view(&b), &g->conf, err);
 }
 
-/* The names of the credentials that the policy wants, each once. */
+/* The names of the credentials that the policy wants, each once; how many there are, be it more than fit. */
 static size_t credential_names(const struct policy *p, const char **names, size_t max)
 {
 	const struct pol_str *s;
@@ -71,10 +71,13 @@ static size_t credential_names(const struct policy *p, const char **names, size_
 
 	for (i = 0; i < p->net.allow.n + p->inference.n_providers; i++) {
 		s = i < p->net.allow.n ? &p->net.allow.v[i].credential : &p->inference.providers[i - p->net.allow.n].credential;
-		for (k = 0; s->s && k < n && strcmp(names[k], s->s) != 0; k++)
+		for (k = 0; s->s && k < n && k < max && strcmp(names[k], s->s) != 0; k++)
 			;
-		if (s->s && k == n && n < max)
-			names[n++] = s->s;
+		if (!s->s || k < (n < max ? n : max))
+			continue;
+		if (n < max)
+			names[n] = s->s;
+		n++;
 	}
 	return n;
 }
@@ -86,6 +89,8 @@ static int ask_vault(struct gate *g, const struct policy *p, struct error *err)
 	AUTO_BUF b = {0};
 	int r;
 
+	if (n > ARRAY_LEN(names))
+		return error_set(err, ERROR_INPUT, "the policy names more than %zu credentials", ARRAY_LEN(names));
 	buf_init(&b, WIRE_MAX_BODY);
 	wire_put_u32(&b, (uint32_t)n);
 	for (i = 0; i < n; i++)
@@ -235,6 +240,16 @@ static int policy_file(const struct policy *p, struct error *err)
 	return fd;
 }
 
+static uint64_t count_pins(const struct gateway_conf *conf)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; conf && i < conf->n_resolve; i++)
+		n += conf->resolve[i].n;
+	return n;
+}
+
 static int set_up_egress(struct gate *g, const struct policy *p, struct error *err)
 {
 	AUTO_FREE struct gate_egress_setup *s = calloc(1, sizeof(*s));
@@ -250,6 +265,10 @@ static int set_up_egress(struct gate *g, const struct policy *p, struct error *e
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
 	s->generation = g->generation;
+	if (count_pins(g->conf) > GATE_MAX_PINS) {
+		(void)close(fds[0]);
+		return error_set(err, ERROR_INPUT, "gateway.yaml: resolve: more than %d addresses", GATE_MAX_PINS);
+	}
 	for (i = 0; g->conf && i < g->conf->n_resolve; i++)
 		for (k = 0; k < g->conf->resolve[i].n && s->n_pins < GATE_MAX_PINS; k++)
 			s->pins[s->n_pins++] = (struct gate_pin){sv_of(g->conf->resolve[i].host), sv_of(g->conf->resolve[i].addresses[k])};

@@ -363,8 +363,11 @@ static void check_clock(struct supervisor *s)
 		log_event(s, &e);
 		end_gently(s, s->control.stop_grace);
 	}
-	if (s->failed)
+	if (s->failed) {
+		if (s->req->gate)
+			gate_quiet(s->req->gate);
 		kill_all(s);
+	}
 }
 
 static int next_wait(const struct supervisor *s)

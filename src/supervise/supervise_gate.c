@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "model/inside.h"
 
-enum { MAX_EVENTS_LOGGED = 100000, USAGE_MAX = 32 * 1024 };
+enum { MAX_DENIALS_LOGGED = 100000, USAGE_MAX = 32 * 1024 };
 
 static void on_ready(void *arg)
 {
@@ -34,7 +34,8 @@ static void on_event(void *arg, const struct gate_event *g)
 		e.domain = DOMAIN_NONE;
 	if (!g->verdict)
 		s->ret->denials += g->count;
-	if (s->ret->denials <= MAX_EVENTS_LOGGED)
+	/* what was allowed is always told: nobody can hide it behind denials */
+	if (g->verdict || s->ret->denials <= MAX_DENIALS_LOGGED)
 		s->log(s->arg, &e);
 }
 
