@@ -126,9 +126,23 @@ static int build_environment(struct run *r, char ***ret)
 	return *ret ? 0 : error_set(r->err, ERROR_SYSTEM, "out of memory");
 }
 
-enum { RUN_POLICIES = 64 };
+enum { RUN_POLICIES = 512 }; /* two names for each of POLICY_MAX_FILES */
 
-/* The files that this run's policy came from, by their real names. */
+/* By the name that it is read again by, which may be a link, and by its real one. */
+static void add_names(struct run *r, const char *file, char real[PATH_MAX], const char *ret[RUN_POLICIES + 1], size_t *n)
+{
+	char folder[PATH_MAX], *slash;
+
+	if (realpath(file, real) && *n < RUN_POLICIES && (ret[*n] = arena_str(r->arena, sv_of(real))))
+		++*n;
+	(void)snprintf(folder, sizeof(folder), "%s%s", file[0] == '/' ? "" : "./", file);
+	slash = strrchr(folder, '/');
+	*slash = '\0';
+	if (realpath(folder[0] ? folder : "/", real) && *n < RUN_POLICIES && (ret[*n] = arena_printf(r->arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1)))
+		++*n;
+}
+
+/* The files that this run's policy came from. */
 static void own_policies(struct run *r, const char *ret[RUN_POLICIES + 1])
 {
 	const struct policy *p = r->req->policy->policy;
@@ -137,8 +151,7 @@ static void own_policies(struct run *r, const char *ret[RUN_POLICIES + 1])
 	uint32_t i;
 
 	for (i = 1; i < p->n_files && n < RUN_POLICIES; i++)
-		if (realpath(p->files[i], real) && (ret[n] = arena_str(r->arena, sv_of(real))))
-			n++;
+		add_names(r, p->files[i], real, ret, &n);
 	ret[n] = NULL;
 }
 

@@ -114,24 +114,29 @@ static bool may_matter(const struct walk *w, const char *name)
 	return w->any_wild || w->any_anchored || find_name(w->first_names, sv_of(name))->n;
 }
 
-static const struct plan_guard *judge(const struct walk *w, struct sv host, struct sv inside, bool folder, bool *on_way)
+/* The guard that decides: one that hides before one that protects. covered: protected already, so that only what hides is of interest. */
+static const struct plan_guard *judge(const struct walk *w, struct sv host, struct sv inside, bool folder, bool covered, bool *on_way)
 {
-	const struct plan_guard *g, *way = NULL;
+	const struct plan_guard *g, *way = NULL, *hit = NULL;
 	size_t i;
 
 	for (i = 0; i < w->scan->n_guards; i++) {
 		g = &w->scan->guards[i];
+		if ((covered || hit) && !g->hidden)
+			continue;
 		if (g->yields && glob_hit(&g->glob, sv_of(w->shown_as)))
 			continue; /* this tree was named below it */
 		if (glob_hit(&g->glob, inside) || glob_hit(&g->glob, host)) {
-			*on_way = false;
-			return g;
+			hit = g;
+			if (g->hidden)
+				break;
+			continue;
 		}
 		if (!folder && !way && (glob_on_way(&g->glob, inside) || glob_on_way(&g->glob, host)))
 			way = g;
 	}
-	*on_way = way != NULL;
-	return way;
+	*on_way = !hit && way;
+	return hit ? hit : way;
 }
 
 static int remember_link(struct walk *w, int dir, const char *name, const struct plan_guard *guard)
@@ -160,7 +165,8 @@ static unsigned char entry_type(int dir, const struct entry *e)
 	return (unsigned char)IFTODT(st.st_mode);
 }
 
-enum { LOOK_ON, LOOK_ENTER, LOOK_FOUND };
+/* LOOK_BOTH: a folder that is protected, and may hold what is hidden. */
+enum { LOOK_ON, LOOK_ENTER, LOOK_FOUND, LOOK_BOTH };
 
 static int too_many(const struct walk *w)
 {
@@ -184,7 +190,7 @@ static void cut(struct buf *b, size_t n)
 }
 
 /* Looks at one entry. */
-static int look(struct walk *w, int dir, const struct entry *e, struct buf *path, struct buf *inside, bool close_by)
+static int look(struct walk *w, int dir, const struct entry *e, struct buf *path, struct buf *inside, bool close_by, bool covered)
 {
 	unsigned char type = entry_type(dir, e);
 	const struct plan_guard *g;
@@ -198,11 +204,11 @@ static int look(struct walk *w, int dir, const struct entry *e, struct buf *path
 		return r;
 	if (add_step(w, path, inside, e->name) < 0)
 		return -1;
-	g = judge(w, buf_view(path), buf_view(inside), type == DT_DIR, &on_way);
+	g = judge(w, buf_view(path), buf_view(inside), type == DT_DIR, covered, &on_way);
 	if (!g && (type == DT_SOCK || type == DT_FIFO))
 		g = &not_ours;
 	if (g) {
-		r = LOOK_FOUND;
+		r = type == DT_DIR && !g->hidden ? LOOK_BOTH : LOOK_FOUND;
 		if (remember_link(w, dir, e->name, g) < 0 || w->scan->found(w->scan->arg, inside->p, g, on_way) < 0)
 			r = -1;
 	}
@@ -228,6 +234,7 @@ static bool is_close(const struct walk *w, struct sv host, struct sv inside)
 struct place {
 	unsigned depth;
 	bool close_by; /* the folder above was close, or its name matters */
+	bool covered;  /* it, or a folder above, is protected */
 	struct scan_seen *above;
 };
 
@@ -244,7 +251,7 @@ struct here {
 static int scan_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
 		       struct place at);
 
-static int enter(struct walk *w, struct here *h, const char *name, bool close_by)
+static int enter(struct walk *w, struct here *h, const char *name, bool close_by, bool covered)
 {
 	size_t n = h->path->n, m = h->inside->n;
 	int r;
@@ -252,7 +259,7 @@ static int enter(struct walk *w, struct here *h, const char *name, bool close_by
 	if (add_step(w, h->path, h->inside, name) < 0)
 		return -1;
 	r = scan_folder(w, h->dir, name, h->path, h->inside,
-			(struct place){h->place.depth + 1, close_by || may_matter(w, name), &h->seen});
+			(struct place){h->place.depth + 1, close_by || may_matter(w, name), covered, &h->seen});
 	cut(h->path, n);
 	cut(h->inside, m);
 	return r;
@@ -273,10 +280,10 @@ static int scan_entries(struct walk *w, struct here *h, bool close_by)
 			if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
 				continue;
 			h->entries++;
-			r = look(w, h->dir, e, h->path, h->inside, close_by);
-			if (r == LOOK_FOUND)
+			r = look(w, h->dir, e, h->path, h->inside, close_by, h->place.covered);
+			if (r == LOOK_FOUND || r == LOOK_BOTH)
 				h->clean = false;
-			if (r < 0 || (r == LOOK_ENTER && enter(w, h, e->name, close_by) < 0))
+			if (r < 0 || ((r == LOOK_ENTER || r == LOOK_BOTH) && enter(w, h, e->name, close_by, h->place.covered || r == LOOK_BOTH) < 0))
 				return -1;
 		}
 	}
@@ -289,7 +296,7 @@ static int scan_known(struct walk *w, struct here *h, bool close_by)
 	const char *name;
 
 	while ((name = scan_memory_next(&w->memory, &h->seen)))
-		if (enter(w, h, name, close_by) < 0)
+		if (enter(w, h, name, close_by, h->place.covered) < 0)
 			return -1;
 	return 0;
 }

@@ -32,6 +32,20 @@ is "a workload cannot change the policy that it runs under" "$(cat "$work/policy
 is "and reaches nothing by trying" "$(arrived)" "0"
 like "its own request was refused" "$(cat "$tmp/out")" 'policy_denied'
 
+# The policy is named by a link
+ln -s policy.yaml "$work/link.yaml"
+(cd "$work" && "$CORDON" run -p link.yaml --workdir "$work" -- sh -c 'rm -f link.yaml; echo "version: 1" >link.yaml; ln -s other link.yaml; cp base.yaml b2; mv b2 link.yaml') >/dev/null 2>&1
+ok "a link that the policy was named by cannot be made to lead elsewhere" test ! -e "$work/link.yaml"
+rm -f "$work/link.yaml"
+
+# Denied names below what is only protected
+mkdir -p "$work/.vscode" "$work/.git/hooks"
+echo deep-secret-5d >"$work/.vscode/.env"
+echo deep-secret-5d >"$work/.git/hooks/.env"
+out=$(run "$work/policy.yaml" cat .vscode/.env .git/hooks/.env 2>&1)
+is "a denied name below a protected folder is hidden" "$(grep -c deep-secret <<<"$out")" "0"
+rm -rf "$work/.vscode" "$work/.git"
+
 # A value that the operator keeps in a file of the work folder
 printf 'file-secret-41c7\n' >"$work/token"
 chmod 600 "$work/token"
