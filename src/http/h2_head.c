@@ -179,6 +179,8 @@ void h2_head_field(struct h2_head *head, nghttp2_rcbuf *name, nghttp2_rcbuf *val
 		add_regular(head, name, value);
 }
 
+enum { METHOD_MAX = 32 };
+
 static void check_method(struct h2_head *head, const struct h2_config *config, struct http_request *r)
 {
 	r->method = head->method;
@@ -190,7 +192,8 @@ static void check_method(struct h2_head *head, const struct h2_config *config, s
 		r->websocket = true;
 		return;
 	}
-	if (!http_is_token(head->method))
+	/* a long one would push the host out of a log line */
+	if (!http_is_token(head->method) || head->method.n > METHOD_MAX)
 		h2_head_refuse(head, 400, "malformed method");
 	else if (sv_is(head->method, "CONNECT") || sv_is(head->method, "TRACE"))
 		h2_head_refuse(head, 405, "CONNECT and TRACE are not served in HTTP/2");

@@ -76,6 +76,7 @@ pid_t sys_spawn(int program, char *const *argv, char *const *env, const int *fds
 {
 	pid_t parent = getpid(), pid;
 	int report[2], code = 0;
+	ssize_t got;
 
 	if (n > SPAWN_MAX_FDS)
 		return -EINVAL;
@@ -85,7 +86,10 @@ pid_t sys_spawn(int program, char *const *argv, char *const *env, const int *fds
 	if (pid == 0)
 		become(program, report[1], argv, env, fds, n, parent);
 	(void)close(report[1]);
-	if (pid > 0 && read(report[0], &code, sizeof(code)) != sizeof(code))
+	do
+		got = pid > 0 ? read(report[0], &code, sizeof(code)) : 0;
+	while (got < 0 && errno == EINTR);
+	if (got != sizeof(code))
 		code = 0; /* closed by exec: it runs */
 	(void)close(report[0]);
 	if (pid > 0 && code) {

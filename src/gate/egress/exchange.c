@@ -226,15 +226,16 @@ static void on_end(void *user, struct link_exchange *link, const struct http_fie
 		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
 		return;
 	}
+	/* first the body, where it is judged: only then is it known which credential is put in, and which trailer would stand for it */
+	if (x->collect && !exchange_judge(x, true))
+		return;
 	if (x->call.trailers.n && !exchange_judge_trailers(x))
 		return;
 	x->call.body_ended = true;
-	if (!x->collect) {
-		upstream_push(&x->call);
-		return;
-	}
-	if (exchange_judge(x, true))
+	if (x->collect)
 		exchange_claim(x);
+	else
+		upstream_push(&x->call);
 }
 
 static void on_room(void *user, struct link_exchange *link)

@@ -393,7 +393,7 @@ static void on_failed(struct call *c, enum gate_failure why, bool untouched)
 
 	if (x->over)
 		return;
-	if (untouched && !x->retried && !x->answered && x->sent == 0 && (x->request.body || is_idempotent(x->request.method))) {
+	if (untouched && !x->retried && !x->answered && x->sent == 0 && ((x->request.body && !(x->ended && x->call.body.n == 0)) || is_idempotent(x->request.method))) {
 		x->retried = true;
 		exchange_claim(x);
 		return;

@@ -44,7 +44,7 @@ void exchange_claim(struct exchange *x)
  */
 static bool is_dropped(const struct exchange *x, struct sv name)
 {
-	static const char *const scrubbed[] = {"range", "if-range", "sec-websocket-extensions"};
+	static const char *const scrubbed[] = {"range", "if-range", "sec-websocket-extensions", "grpc-accept-encoding", "connect-accept-encoding", "a-im"};
 	size_t i;
 
 	for (i = 0; x->scrubbing && i < ARRAY_LEN(scrubbed); i++)

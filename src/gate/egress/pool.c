@@ -256,8 +256,8 @@ void site_dial_failed(struct upstream *u, enum gate_failure why)
 		dequeue(c);
 		c->events->failed(c, why);
 	}
-	/* those who waited for this connection, where it was the last hope; what is wrong with an address may be right for another request */
-	for (c = why == GATE_FAILURE_ADDRESS || s->n > 1 ? NULL : s->waiting; c; c = next) {
+	/* those who waited for this connection, where it was the last hope; what is wrong with an address or for a credential may be right for another request */
+	for (c = why == GATE_FAILURE_ADDRESS || why == GATE_FAILURE_CREDENTIAL || s->n > 1 ? NULL : s->waiting; c; c = next) {
 		next = c->next;
 		if (!c->own) {
 			dequeue(c);

@@ -94,7 +94,7 @@ static void tell_kind(struct relay_events *e, struct kind *k)
 	/* only the first of a kind is told in full: the subject is that one's */
 	g.detail = sv_n(at + k->n_subject + k->n_rule, k->n_detail);
 	if (k->told && k->n_detail == 0)
-		g.detail = sv_of("and so many more with this method, host and rule, whatever their path");
+		g.detail = sv_of("and so many more of its kind, whatever their path");
 	if (send_event(e, &g)) {
 		k->waiting = 0;
 		k->told = true;

@@ -235,7 +235,8 @@ void http_exchange_end(struct http_exchange *x, const struct http_fields *traile
 	if (!http_exchange_active(x))
 		return;
 	x->all_given = true;
-	if (trailers && trailers->n) {
+	/* a model's server needs none, and might take them for fields of the head, which were judged */
+	if (trailers && trailers->n && !x->origin->inference) {
 		x->trailers = trailers;
 		if (placeholders_in_fields(x, trailers)) {
 			(void)placeholders_refuse(x, "trailers");
@@ -299,7 +300,8 @@ int http_exchange_send(struct http_exchange *x, const struct http_request *head,
 			return refuse_full(x, "out of memory");
 	}
 	say_continue(x);
-	return 0;
+	/* what was said to the client may have ended it */
+	return http_exchange_active(x) ? 0 : -1;
 }
 
 void http_exchange_consumed(struct http_exchange *x, size_t n)

@@ -92,13 +92,14 @@ static void allowed(struct http_exchange *x, const struct net_request *q, const 
 	struct reason why;
 	char rule[512];
 
-	/* a kind: method, host, port, rule; numbers as they are, since nobody reads them */
+	/* a kind: method, host, port, rule, policy; numbers as they are, since nobody reads them */
 	buf_clear(kind);
 	(void)buf_sv(kind, q->method);
 	(void)buf_char(kind, ' ');
 	(void)buf_sv(kind, q->host);
 	(void)buf_add(kind, &q->port, sizeof(q->port));
 	(void)buf_add(kind, &v->next, sizeof(v->next));
+	(void)buf_add(kind, &x->relay->now->number, sizeof(x->relay->now->number));
 	if (tell_again(x, buf_view(kind)))
 		return;
 	net_rules_reason(rules, q, NULL, v, &why);

@@ -121,7 +121,7 @@ static void allowed(struct http_exchange *x, const struct judged *j)
 	AUTO_BUF kind = {0};
 
 	buf_init(&kind, 1024);
-	(void)buf_printf(&kind, "%s %s %s", j->provider->name, j->endpoint->path, j->model);
+	(void)buf_printf(&kind, "%llu %s %s %s", (unsigned long long)x->relay->now->number, j->provider->name, j->endpoint->path, j->model);
 	if (tell_again(x, buf_view(&kind)))
 		return;
 	(void)snprintf(rule, sizeof(rule), "inference.providers %.100s%s%.100s", j->provider->name, j->model[0] ? " model " : "", j->model);
