@@ -156,8 +156,12 @@ static void on_vault(void *arg, unsigned events)
 
 	(void)events;
 	while (e->vault >= 0 && (r = wire_receive(e->vault, &m)) != -EAGAIN) {
-		if (r > 0 && grants_message(&e->grants, &m) < 0)
-			r = -1;
+		if (r > 0 && grants_message(&e->grants, &m) < 0) {
+			/* the old ones must not stay in force unsaid */
+			wire_message_done(&m);
+			egress_stop(e, 1);
+			return;
+		}
 		wire_message_done(&m);
 		if (r <= 0)
 			vault_is_gone(e);

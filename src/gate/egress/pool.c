@@ -238,9 +238,13 @@ static void on_work(void *arg)
 		if (u) {
 			dequeue(c);
 			c->events->ready(c, u);
-		} else if (!c->own && may_dial(s) && !dial_for(s, c)) {
-			dequeue(c);
-			c->events->failed(c, GATE_FAILURE_INTERNAL);
+		} else if (!c->own && may_dial(s)) {
+			if (!dial_for(s, c)) {
+				dequeue(c);
+				c->events->failed(c, GATE_FAILURE_INTERNAL);
+			}
+			/* one that fails at once takes others with it: from the start again, where those that have their own are passed over */
+			next = s->waiting;
 		}
 	}
 	if (!s->waiting && !s->first)

@@ -16,8 +16,12 @@ int upstream_h1_open(struct upstream *u, struct call *c, const struct http_reque
 	size_t before = u->out.n;
 	int result = h1_write_request(&u->out, r, u->by_proxy && !site_key(u->site)->tls, &u->body);
 
-	if (result < 0)
+	if (result < 0) {
+		/* nothing of it may go out before the next request */
+		u->out.n = before;
+		u->out.failed = 0;
 		return result;
+	}
 	egress_count_out(u->egress, u->out.n - before);
 	h1_expect(u->h1, (struct h1_asked){.head = sv_is(r->method, "HEAD"), .websocket = r->websocket});
 	u->call = c;
