@@ -8,7 +8,7 @@ rows=(
 	"cli"
 	"task fleet serve"
 	"sandbox/native sandbox/oci sandbox/docker supervise gate/relay gate/egress check image"
-	"gate/inference"
+	"gate/inference sandbox/common"
 	"policy plan vault audit"
 	"http tls lang conf"
 	"model"
@@ -17,7 +17,7 @@ rows=(
 	"base"
 )
 # cordon-init is placed inside sandboxes: what it does not include cannot be attacked there.
-init_uses="base sys"
+init_uses="base sys wire model sandbox/common"
 
 row_of()
 {

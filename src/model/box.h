@@ -1,0 +1,44 @@
+/*
+ * box: what cordon-init is told where it is PID 1 of a container that somebody else made (runc, crun, gVisor, Docker Engine).
+ *
+ * The container shows a folder of the run's at BOX_DIR, read-only. cordon-init connects to the socket BOX_CONTROL in it (SOCK_SEQPACKET) before anything else; the supervisor takes that one
+ * connection and no other, so whoever connects later, from inside, speaks to nobody. Its first message is INSIDE_ORDERS with the bytes of struct box_orders, the second INSIDE_SPAWN with id 0: the command, with
+ * its environment and its standard input, output and error as descriptors. So nothing of a command stands in a file, an argument list or what a container engine lets others inspect.
+ * From then on both say what the supervisor and the native PID 1 say to each other (model/inside.h). The end of the connection is the end of everything inside.
+ */
+#ifndef CORDON_MODEL_BOX_H
+#define CORDON_MODEL_BOX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/sv.h"
+#include "model/plan.h"
+
+#define BOX_DIR "/run/cordon"
+#define BOX_INIT BOX_DIR "/init"
+#define BOX_CONTROL BOX_DIR "/control"
+#define BOX_DOOR BOX_DIR "/door"
+
+/* How a command gets the plan's user id. */
+enum box_user {
+	BOX_USER_IS,	 /* cordon-init has it already */
+	BOX_USER_BECOME, /* cordon-init is root of the container: it changes ids */
+	BOX_USER_NESTED, /* it is the only id there is: a further user namespace gives it another number */
+	BOX_USERS
+};
+
+struct box_orders {
+	/* Of the plan: uid, gid, cwd, limits, restrict_exec, executables, listeners, loopback; and of its ops the targets that are writable, as ops of kind PLAN_BIND. */
+	struct plan *plan;
+	enum box_user user;
+	bool memory_cgroup, cpu_cgroup; /* the kernel counts: see struct confine_features */
+	bool transparent;		/* redirect all that is dialled, where the namespace allows it */
+};
+
+void box_put_orders(struct buf *b, const struct box_orders *o);
+/* 0, -EBADMSG or -ENOMEM. The plan is made in arena. */
+int box_get_orders(struct sv body, struct arena *arena, struct box_orders *ret);
+
+#endif

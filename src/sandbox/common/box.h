@@ -1,0 +1,132 @@
+/*
+ * box: the host's side of a sandbox that a container runtime makes: what has to stand ready before one is started, and what is left to do when it has ended. The same for
+ * every runtime; how a container is made of it is the backend's (sandbox/oci, sandbox/docker).
+ *
+ * A box is a folder, ROOT/ID, of which a container sees:
+ *
+ *	run/	at BOX_DIR (model/box.h): the sockets `control` and `door`, and `init`, an empty file on which the backend mounts cordon-init
+ *	root/	its root: the folders, links and small files of the plan ("places"), on which everything else is mounted. Read-only.
+ *	hidden, hidden.d/	a file and a folder that nobody may read: laid over what is denied
+ *
+ * Folders of the host that the sandbox may write to are not shown: the plan that comes here names copies in their place, which the caller made and brings back when the run has ended (cli/launch_stage.h). So a name
+ * that is denied or protected, and does not exist yet, cannot get to the host, although no runtime can refuse to make it.
+ *
+ * Life: box_new() makes all of it, start() of the backend starts the container, whose PID 1 is BOX_INIT and connects back: box_connect() waits for it and gives the orders. Nothing of the workload runs before
+ * box_go(). Then the supervisor takes over with box->socket, and stop() is how it kills. done() and box_free() leave nothing behind.
+ *
+ * A supervisor that is killed takes the container with it: cordon-init ends at the end of its connection, and the runtime's own process cleans up after it. What is left then (this folder) goes with the
+ * next run or `cordon ps` (box_sweep()).
+ */
+#ifndef CORDON_SANDBOX_BOX_H
+#define CORDON_SANDBOX_BOX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "model/box.h"
+#include "model/plan.h"
+
+struct cgroup;
+struct box;
+
+enum box_mount_kind {
+	BOX_BIND,  /* source of the host at target */
+	BOX_TMPFS, /* size, mode */
+	BOX_PROC,
+	BOX_PTS,
+	BOX_SHM,   /* as BOX_TMPFS; where shared memory is looked for */
+};
+
+/* In the order in which they are to be mounted. Every one is nosuid and nodev. */
+struct box_mount {
+	enum box_mount_kind kind;
+	const char *source;
+	const char *target;
+	bool writable;
+	bool no_exec;
+	bool folder;
+	uint64_t size;
+	uint32_t mode;
+};
+
+/* Who is who. Outside numbers are the host's; inside 0 is cordon-init's where user is BOX_USER_BECOME or BOX_USER_NESTED. */
+struct box_ids {
+	enum box_user user;
+	uint32_t inside;       /* of the workload, as the plan has it */
+	uint32_t host;	       /* the same on the host: owns what the plan shows writable */
+	uint32_t host_init;    /* cordon-init's on the host */
+	bool mapped;	       /* in a user namespace: inside 0 is host_init, inside `inside` is host (where they differ) */
+};
+
+/* What a kind of container can do. A table, not code: backends differ in data first. */
+struct box_backend {
+	const char *name; /* of enum runtime */
+	/* Which ids a run by this user gets. */
+	void (*ids)(const struct plan *plan, struct box_ids *ret);
+	/* Begins to start the container; returns before it runs. Sets b->runtime and b->runtime_pidfd where a process of the host's stands for it. */
+	int (*start)(struct box *b, struct error *err);
+	/* Kills all that is inside, at once. Also after a start() that failed half-way. Never fails. */
+	void (*stop)(struct box *b);
+	/* After stop() or the end: removes what the runtime keeps of it, and waits until it is gone. */
+	void (*done)(struct box *b);
+	/* What the runtime said of its failure, in one line, escaped; false: nothing. NULL: it cannot be asked. */
+	bool (*said)(struct box *b, char *out, size_t size);
+	/* Removes what runs left whose supervisor was killed: `id` is such a run. NULL: nothing can be left. */
+	void (*sweep)(const char *dir, const char *id);
+	bool landlock;	   /* the host's kernel runs the workload: Landlock holds */
+	bool transparent;  /* all that is dialled can be redirected */
+	bool sends_fds;	   /* descriptors can be sent out of it */
+	bool own_cgroup;   /* it makes cgroups of its own (b->cgroup is not joined) */
+};
+
+struct box {
+	const struct box_backend *backend;
+	const struct plan *plan;
+	const char *id;	    /* of the run; containers are named "cordon-ID" */
+	char *dir;	    /* the box's folder on the host */
+	char *init;	    /* path of cordon-init on the host */
+	struct box_ids ids;
+	struct box_mount *mounts;
+	size_t n_mounts;
+	int control, door;  /* listening; door -1: the plan has no listeners */
+	int socket;	    /* the connection of cordon-init; -1: not yet */
+	pid_t runtime;	    /* a process of ours, waited for by done(); -1: none */
+	int runtime_pidfd;  /* -1: none */
+	const struct cgroup *cgroup; /* what start() puts into it, unless own_cgroup; NULL: none */
+	void *own;	    /* the backend's */
+	struct arena *arena;
+};
+
+struct box_request {
+	const struct box_backend *backend;
+	const struct plan *plan;
+	const char *id;
+	const char *root;  /* the folder of all boxes of this user, absolute; box_root() */
+	const struct box_ids *ids; /* from backend->ids() */
+	const char *init;  /* path of cordon-init on the host */
+	const struct cgroup *cgroup;
+	bool memory_cgroup, cpu_cgroup;
+};
+
+/*
+ * The folder of all boxes: below the user's runtime or state folder; for root /run/cordon, which other ids can pass through (0711). Made where it is missing; refused where others own it. free() it.
+ */
+int box_root(char **ret, struct error *err);
+
+int box_new(const struct box_request *req, struct box **ret, struct error *err);
+
+/* Waits for cordon-init, at most timeout_ms, and gives it its orders. The runtime's end, or SIGINT and its kin pending, end the wait with an error, for which the backend is asked what the runtime said. */
+int box_connect(struct box *b, int timeout_ms, struct error *err);
+
+/* The command starts. stdio: as struct native_request has it. */
+int box_go(struct box *b, char *const *argv, char *const *env, const int stdio[3], const bool tty[3], unsigned rows, unsigned columns, struct error *err);
+
+/* Stops, cleans up, removes the folder. NULL is fine. */
+void box_free(struct box *b);
+
+/* Boxes whose supervisor is gone. */
+void box_sweep(const char *root, const struct box_backend *const *backends);
+
+#endif
