@@ -13,15 +13,8 @@
 #include "plan/plan_draft.h"
 #include "plan/plan_exec.h"
 #include "plan/plan_gate.h"
-#include "plan/scan.h"
+#include "plan/plan_masks.h"
 #include "sys/mounts.h"
-
-static bool is_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strcmp(folder, "/") == 0 || (strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0'));
-}
 
 /* Places that are the sandbox's own; a policy cannot lay the host's over them. */
 static bool is_reserved(const char *path)
@@ -30,19 +23,9 @@ static bool is_reserved(const char *path)
 	size_t i;
 
 	for (i = 0; own[i]; i++)
-		if (is_below(path, own[i]))
+		if (draft_is_below(path, own[i]))
 			return true;
 	return strcmp(path, "/") == 0;
-}
-
-static const char *rule_text(struct draft *d, const char *key, const struct pol_str *s)
-{
-	const struct policy *p = d->policy;
-	const char *file = s->at.file < p->n_files ? p->files[s->at.file] : "?";
-
-	if (!s->at.line)
-		return arena_printf(d->plan->arena, "%s %s (%s)", key, s->s, file);
-	return arena_printf(d->plan->arena, "%s %s (%s:%u)", key, s->s, file, s->at.line);
 }
 
 /* Shows one path of the host. Its real location may be behind links; the name inside is the one that policy says. */
@@ -86,7 +69,7 @@ static int add_listed(struct draft *d, const char *key, const struct pol_list *l
 	int r;
 
 	for (i = 0; i < list->n; i++) {
-		x.why = rule_text(d, key, &list->v[i]);
+		x.why = draft_rule(d, key, &list->v[i]);
 		if (glob_init(&g, sv_of(list->v[i].s)) < 0)
 			return error_set(d->err, ERROR_INPUT, "%s: not a path pattern", x.why);
 		/* One that floats says how folders are treated that are shown anyway: see add_guards(). */
@@ -129,7 +112,7 @@ static int add_guards(struct draft *d, const char *key, const struct pol_list *l
 		g = draft_guard(d);
 		if (!g)
 			return error_set(d->err, ERROR_SYSTEM, "out of memory");
-		g->rule = rule_text(d, key, &list->v[i]);
+		g->rule = draft_rule(d, key, &list->v[i]);
 		g->hidden = hidden;
 		g->host_only = mandatory || list->v[i].at.file == 0;
 		g->yields = list == &d->policy->fs.read;
@@ -171,134 +154,6 @@ static int add_paths(struct draft *d, const char *const *paths, const char *what
 		d->plan->n_guards++;
 	}
 	return 0;
-}
-
-struct finding {
-	struct draft *d;
-	bool writable; /* the tree that is looked through */
-};
-
-static int found_denied(void *arg, const char *path, const struct plan_guard *guard, bool on_way)
-{
-	struct finding *f = arg;
-	struct plan_op op = {.why = guard->rule, .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC | MOUNT_NO_DEV};
-
-	if ((on_way || !guard->hidden) && !f->writable)
-		return 0; /* it cannot be written there anyway */
-	op.kind = guard->hidden && !on_way ? PLAN_MASK : PLAN_PROTECT;
-	if (op.kind == PLAN_PROTECT)
-		op.flags = MOUNT_READ_ONLY | MOUNT_NO_DEV;
-	op.target = arena_str(f->d->plan->arena, sv_of(path));
-	return draft_add(f->d, &op);
-}
-
-/* Looks for denied and protected names in everything of the host that is shown. */
-static int add_masks(struct draft *d)
-{
-	size_t i, n = d->plan->n_ops;
-	uint64_t entries = 0;
-	struct finding f = {.d = d};
-	struct scan scan = {.guards = d->plan->guards, .n_guards = d->plan->n_guards, .max_entries = PLAN_MAX_ENTRIES,
-			    .found = found_denied, .arg = &f, .memory_dir = d->cache_dir};
-	struct plan_op op;
-	struct stat st;
-
-	for (i = 0; i < n; i++) {
-		op = d->plan->ops[i]; /* a copy: the array grows below */
-		if (!op.host)
-			continue;
-		f.writable = op.writable;
-		if (draft_judge(d, op.target, op.source, &f, found_denied) != 0) {
-			if (d->err->kind)
-				return -1;
-			continue;
-		}
-		if (stat(op.source, &st) == 0 && S_ISDIR(st.st_mode) &&
-		    scan_tree(&scan, op.source, op.target, &entries, d->err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Part of the base system, by its real path. */
-static bool in_base_system(const struct plan *p, const char *real)
-{
-	size_t i;
-
-	for (i = 0; i < p->n_ops; i++)
-		if (p->ops[i].kind == PLAN_BIND && !p->ops[i].host && is_below(real, p->ops[i].target))
-			return true;
-	return false;
-}
-
-static int found_in_base(void *arg, const char *path)
-{
-	struct expansion *x = arg;
-	AUTO_FREE char *real = realpath(path, NULL);
-	struct plan_op op = {.kind = PLAN_MASK, .why = x->why, .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC | MOUNT_NO_DEV};
-
-	if (!real || !in_base_system(x->d->plan, real))
-		return 0;
-	op.target = arena_str(x->d->plan->arena, sv_of(real));
-	return draft_add(x->d, &op);
-}
-
-/* Searches the base system for what a pattern of the policy's own, one that floats, denies. A quarter of a second on a large machine, and only where there is one. */
-static int search_base(struct draft *d, struct plan_guard *guard)
-{
-	struct finding f = {.d = d};
-	struct scan scan = {.guards = guard, .n_guards = 1, .max_entries = PLAN_MAX_ENTRIES, .found = found_denied, .arg = &f,
-			    .memory_dir = d->cache_dir};
-	size_t i, n = d->plan->n_ops;
-	uint64_t entries = 0;
-	struct plan_op op;
-
-	for (i = 0; i < n; i++) {
-		op = d->plan->ops[i];
-		if (op.kind == PLAN_BIND && !op.host && op.folder && scan_tree(&scan, op.source, op.target, &entries, d->err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/*
- * Denied paths in the base system. A pattern that says where is followed there; one that floats costs a walk. The built-in ones are about the user's folders.
- */
-static int add_base_masks(struct draft *d)
-{
-	const struct pol_list *deny = &d->policy->fs.deny;
-	struct expansion x = {.d = d};
-	struct glob g;
-	uint32_t i;
-	int r = 0;
-
-	for (i = 0; r == 0 && i < deny->n; i++) {
-		struct plan_guard floating = {.hidden = true};
-
-		if (deny->v[i].at.file == 0 || strcmp(deny->v[i].s, "**/.env") == 0 || glob_init(&g, sv_of(deny->v[i].s)) < 0)
-			continue;
-		x.why = rule_text(d, "filesystem.deny", &deny->v[i]);
-		floating.glob = g;
-		floating.rule = x.why;
-		r = g.text[0] == '/' ? draft_expand(&g, found_in_base, &x) : search_base(d, &floating);
-		glob_done(&g);
-	}
-	return r;
-}
-
-static int add_masks_stably(struct draft *d)
-{
-	size_t before = d->plan->n_ops;
-	int tries, r = -1;
-
-	for (tries = 0; r < 0 && tries < 5; tries++) {
-		d->plan->n_ops = before;
-		d->err->kind = ERROR_NONE;
-		r = add_masks(d);
-		if (r < 0 && d->err->code != EAGAIN)
-			break;
-	}
-	return r;
 }
 
 static int fill_limits(struct draft *d)
@@ -358,7 +213,7 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 	    add_paths(d, req->protect, "the run's own policy", false) < 0 ||
 	    add_paths(d, req->gate ? req->gate->hide : NULL, "holds a credential", true) < 0 || add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
 		return -1;
-	if (add_masks_stably(d) < 0 || add_base_masks(d) < 0 || plan_exec_add(d) < 0)
+	if (plan_masks_add(d) < 0 || plan_exec_add(d) < 0)
 		return -1;
 	draft_covers_last(d);
 	return 0;

@@ -49,6 +49,23 @@ struct plan_guard *draft_guard(struct draft *d)
 	return &p->guards[p->n_guards];
 }
 
+bool draft_is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strcmp(folder, "/") == 0 || (strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0'));
+}
+
+const char *draft_rule(struct draft *d, const char *key, const struct pol_str *s)
+{
+	const struct policy *p = d->policy;
+	const char *file = s->at.file < p->n_files ? p->files[s->at.file] : "?";
+
+	if (!s->at.line)
+		return arena_printf(d->plan->arena, "%s %s (%s)", key, s->s, file);
+	return arena_printf(d->plan->arena, "%s %s (%s:%u)", key, s->s, file, s->at.line);
+}
+
 static int by_target(const void *a, const void *b)
 {
 	const struct plan_op *x = a, *y = b;
@@ -157,8 +174,7 @@ int draft_expand(const struct glob *g, int (*found)(void *arg, const char *path)
 	return r;
 }
 
-int draft_judge(struct draft *d, const char *target, const char *source, void *arg,
-		int (*found)(void *arg, const char *path, const struct plan_guard *guard, bool on_way))
+const struct plan_guard *draft_judge(const struct draft *d, const char *target, const char *source)
 {
 	const struct plan_guard *g;
 	size_t i;
@@ -166,7 +182,7 @@ int draft_judge(struct draft *d, const char *target, const char *source, void *a
 	for (i = 0; i < d->plan->n_guards; i++) {
 		g = &d->plan->guards[i];
 		if (g->hidden && (glob_hit(&g->glob, sv_of(target)) || glob_hit(&g->glob, sv_of(source))))
-			return found(arg, target, g, false) < 0 ? -1 : 1;
+			return g;
 	}
-	return 0;
+	return NULL;
 }

@@ -24,6 +24,12 @@ int draft_add(struct draft *d, const struct plan_op *op);
 /* Room for one guard more, zeroed; the caller counts it in when it is filled. NULL: no memory. */
 struct plan_guard *draft_guard(struct draft *d);
 
+/* The path is the folder, or lies in it. */
+bool draft_is_below(const char *path, const char *folder);
+
+/* "key entry (file:line)", in the plan's arena. */
+const char *draft_rule(struct draft *d, const char *key, const struct pol_str *s);
+
 /* Sorts what was added so far so that no op hides one before it: folders come before what is in them. */
 void draft_sort(struct draft *d);
 
@@ -33,8 +39,7 @@ void draft_covers_last(struct draft *d);
 /* Calls found for each path of the host that an anchored pattern finds, without following links in wildcard steps. */
 int draft_expand(const struct glob *g, int (*found)(void *arg, const char *path), void *arg);
 
-/* Judges one path by the guards, as scan_tree() does for what is below it. 1: found was called; 0; -1. */
-int draft_judge(struct draft *d, const char *target, const char *source, void *arg,
-		int (*found)(void *arg, const char *path, const struct plan_guard *guard, bool on_way));
+/* Judges what is shown at target by the guards, as scan_tree() does for what is below it: the one that hides it; NULL: none. */
+const struct plan_guard *draft_judge(const struct draft *d, const char *target, const char *source);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "plan/plan_build.h"
+#include "plan/plan_masks.h"
 #include "plan/scan.h"
 #include "sys/mounts.h"
 
@@ -55,11 +56,11 @@ static int mask_found(void *arg, const char *path, const struct plan_guard *guar
  * Masks in the base system. The search for denied names passes it over for patterns that float in filesystem.deny (they are about the user's folders), but a
  * program is denied wherever it is.
  */
-static int mask_in_base(struct draft *d)
+static int mask_in_base(struct draft *d, struct scan_links *links)
 {
 	size_t i, n = d->plan->n_ops, from = d->plan->n_guards - d->policy->process.deny_exec.n;
 	struct scan scan = {.guards = d->plan->guards + from, .n_guards = d->policy->process.deny_exec.n,
-			    .max_entries = PLAN_MAX_ENTRIES, .found = mask_found, .arg = d, .memory_dir = d->cache_dir};
+			    .max_entries = PLAN_MAX_ENTRIES, .found = mask_found, .arg = d, .links = links, .memory_dir = d->cache_dir};
 	struct plan_op op;
 	uint64_t entries = 0;
 	struct stat st;
@@ -73,7 +74,7 @@ static int mask_in_base(struct draft *d)
 		if (scan_tree(&scan, op.source, op.target, &entries, d->err) < 0)
 			return -1;
 	}
-	return 0;
+	return plan_masks_other_names(d, links, n, false) < 0 ? -1 : plan_masks_other_names(d, links, n, true);
 }
 
 struct program_list {
@@ -219,9 +220,13 @@ static void forbid_everywhere(struct draft *d)
 int plan_exec_add(struct draft *d)
 {
 	struct program_list l = {.d = d};
-	int r = mask_in_base(d);
+	struct scan_links links;
 	size_t i;
+	int r;
 
+	scan_links_init(&links, PLAN_MAX_ENTRIES);
+	r = mask_in_base(d, &links);
+	scan_links_done(&links);
 	if (r < 0 || allows_all(&d->policy->process.allow_exec))
 		return r;
 	d->plan->restrict_exec = true;

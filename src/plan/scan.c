@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "plan/scan_links.h"
 #include "plan/scan_memory.h"
 
 enum { SCAN_NAMES = 1024, SCAN_DEPTH = 512 };
@@ -28,13 +29,6 @@ struct entry {
 	char name[];
 };
 
-/* Files with several names: what was denied under one name is denied under all. */
-struct linked {
-	dev_t dev;
-	ino_t ino;
-	const struct plan_guard *guard;
-};
-
 struct walk {
 	const struct scan *scan;
 	const char *root;
@@ -45,8 +39,6 @@ struct walk {
 	size_t n_names;
 	bool any_wild;	   /* some pattern begins with a wildcard: try every entry */
 	bool any_anchored; /* some pattern names a place at, above or below root */
-	struct linked *links;
-	size_t n_links;
 	struct scan_memory memory;
 	struct error *err;
 };
@@ -139,19 +131,10 @@ static const struct plan_guard *judge(const struct walk *w, struct sv host, stru
 	return hit ? hit : way;
 }
 
-static int remember_link(struct walk *w, int dir, const char *name, const struct plan_guard *guard)
+/* A folder that may only be read is no reason to protect its files under other names: the policy says where those may be written. */
+static int note_links(struct walk *w, int dir, const char *name, const char *path, const struct plan_guard *g)
 {
-	struct linked *more;
-	struct stat st;
-
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) || st.st_nlink < 2)
-		return 0;
-	more = realloc(w->links, (w->n_links + 1) * sizeof(*more));
-	if (!more)
-		return -1;
-	w->links = more;
-	w->links[w->n_links++] = (struct linked){st.st_dev, st.st_ino, guard};
-	return 0;
+	return w->scan->links && !g->yields ? scan_links_note(w->scan->links, dir, name, path, g, w->err) : 0;
 }
 
 static unsigned char entry_type(int dir, const struct entry *e)
@@ -209,7 +192,7 @@ static int look(struct walk *w, int dir, const struct entry *e, struct buf *path
 		g = &not_ours;
 	if (g) {
 		r = type == DT_DIR && !g->hidden ? LOOK_BOTH : LOOK_FOUND;
-		if (remember_link(w, dir, e->name, g) < 0 || w->scan->found(w->scan->arg, inside->p, g, on_way) < 0)
+		if ((!on_way && note_links(w, dir, e->name, path->p, g) < 0) || w->scan->found(w->scan->arg, inside->p, g, on_way) < 0)
 			r = -1;
 	}
 	cut(path, n);
@@ -336,6 +319,11 @@ static bool owner_may_read(int dir)
 	return geteuid() != 0 || (fstat(dir, &st) == 0 && (st.st_mode & 0500) == 0500);
 }
 
+static int open_folder(int parent, const char *name)
+{
+	return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+}
+
 static int scan_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
 		       struct place at)
 {
@@ -347,7 +335,7 @@ static int scan_folder(struct walk *w, int parent, const char *name, struct buf 
 		scan_memory_leave(&w->memory, &h.seen, true, true, h.entries);
 		return w->entries > w->scan->max_entries ? too_many(w) : 0;
 	}
-	dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	dir = open_folder(parent, name);
 	if (dir < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
 		return changed_meanwhile(w);
 	if (dir < 0 && errno != EACCES)
@@ -359,39 +347,6 @@ static int scan_folder(struct walk *w, int parent, const char *name, struct buf 
 	}
 	h.dir = dir;
 	return scan_opened(w, &h);
-}
-
-/* The second pass: another name of a file that was found. */
-static int find_links(struct walk *w, int parent, const char *name, struct buf *inside, unsigned depth)
-{
-	AUTO_FD dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	AUTO_FREE char *room = malloc(32768);
-	const struct entry *e;
-	size_t i, m = inside->n;
-	struct stat st;
-	long got, at;
-	int r;
-
-	if (dir < 0 || depth > 512 || !room)
-		return 0;
-	while ((got = syscall(SYS_getdents64, dir, room, 32768)) > 0) {
-		for (at = 0; at < got; at += e->length) {
-			e = (const struct entry *)(const void *)(room + at);
-			if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
-				continue;
-			if (fstatat(dir, e->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || buf_printf(inside, "/%s", e->name) < 0)
-				continue;
-			r = S_ISDIR(st.st_mode) ? find_links(w, dir, e->name, inside, depth + 1) : 0;
-			for (i = 0; r == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1 && i < w->n_links; i++)
-				if (st.st_dev == w->links[i].dev && st.st_ino == w->links[i].ino)
-					r = w->scan->found(w->scan->arg, inside->p, w->links[i].guard, false);
-			inside->n = m;
-			inside->p[m] = '\0';
-			if (r < 0)
-				return -1;
-		}
-	}
-	return 0;
 }
 
 /* All that the verdict on a folder depends on, but the folder. */
@@ -411,6 +366,12 @@ static void add_key(const struct walk *w, struct sha256 *key)
 	}
 }
 
+static void begin_at(struct buf *b, const char *path)
+{
+	buf_init(b, 65536);
+	(void)buf_str(b, strcmp(path, "/") == 0 ? "" : path);
+}
+
 int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
 {
 	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .err = err};
@@ -422,19 +383,81 @@ int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint
 	sha256_init(&key);
 	add_key(&w, &key);
 	scan_memory_init(&w.memory, s->memory_dir, &key, root);
-	buf_init(&path, 65536);
-	buf_init(&inside, 65536);
-	(void)buf_str(&path, strcmp(root, "/") == 0 ? "" : root);
-	(void)buf_str(&inside, strcmp(shown_as, "/") == 0 ? "" : shown_as);
+	begin_at(&path, root);
+	begin_at(&inside, shown_as);
 	note_first_names(&w);
 	r = scan_folder(&w, AT_FDCWD, root, &path, &inside, (struct place){.close_by = true});
 	scan_memory_done(&w.memory, r == 0);
-	if (r == 0 && w.n_links) {
-		buf_clear(&inside);
-		(void)buf_str(&inside, shown_as);
-		r = find_links(&w, AT_FDCWD, root, &inside, 0);
-	}
-	free(w.links);
 	*ret_entries += w.entries;
 	return r;
+}
+
+static int compare_file(const struct walk *w, const struct stat *st, const struct buf *inside)
+{
+	const struct plan_guard *g = scan_links_judge(w->scan->links, st);
+
+	return g ? w->scan->found(w->scan->arg, inside->p, g, false) : 0;
+}
+
+static int compare_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside, unsigned depth);
+
+static int compare_entry(struct walk *w, int dir, const char *name, struct buf *path, struct buf *inside, unsigned depth)
+{
+	size_t n = path->n, m = inside->n;
+	struct stat st;
+	int r = 0;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : error_sys(w->err, errno, "%s", path->p);
+	if (add_step(w, path, inside, name) < 0)
+		return -1;
+	if (S_ISDIR(st.st_mode))
+		r = compare_folder(w, dir, name, path, inside, depth + 1);
+	else
+		r = compare_file(w, &st, inside);
+	cut(path, n);
+	cut(inside, m);
+	return r;
+}
+
+static int compare_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside, unsigned depth)
+{
+	AUTO_FD fd = open_folder(parent, name);
+	const struct dirent *e;
+	DIR *dir;
+	int r = 0;
+
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+		return changed_meanwhile(w);
+	if (fd < 0 && errno != EACCES)
+		return error_sys(w->err, errno, "%s", path->p);
+	if (fd < 0 || depth > SCAN_DEPTH || !owner_may_read(fd))
+		return 0; /* hidden as a whole: scan_folder() */
+	dir = fdopendir(fd);
+	if (!dir)
+		return error_sys(w->err, errno, "%s", path->p);
+	(void)fd_take(&fd);
+	while (r == 0 && (errno = 0, e = readdir(dir)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			r = compare_entry(w, dirfd(dir), e->d_name, path, inside, depth);
+	if (r == 0 && errno)
+		r = error_sys(w->err, errno, "%s", path->p);
+	(void)closedir(dir);
+	return r;
+}
+
+int scan_other_names(const struct scan *s, const char *root, const char *shown_as, struct error *err)
+{
+	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .err = err};
+	AUTO_BUF path = {0};
+	AUTO_BUF inside = {0};
+	struct stat st;
+
+	if (!s->links->n)
+		return 0;
+	if (stat(root, &st) < 0)
+		return error_sys(err, errno, "%s", root);
+	begin_at(&path, root);
+	begin_at(&inside, shown_as);
+	return S_ISDIR(st.st_mode) ? compare_folder(&w, AT_FDCWD, root, &path, &inside, 0) : compare_file(&w, &st, &inside);
 }

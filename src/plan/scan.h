@@ -1,8 +1,8 @@
 /*
  * scan: finds, below one folder of the host, every path that a set of patterns denies or protects.
  *
- * Never follows a symbolic link. What a pattern covers is reported once, at its top, and not entered. Files whose
- * other hard links may stand under another name (link count above 1) are looked for in a second pass. Folders that cannot be read, or are nested too
+ * Never follows a symbolic link. What a pattern covers is reported once, at its top, and not entered. Its files may have other names (hard links): they are noted, and looked for
+ * by scan_other_names() when all trees were searched. Folders that cannot be read, or are nested too
  * deep, are reported as denied themselves. Bounded by max entries.
  */
 #ifndef CORDON_PLAN_SCAN_H
@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "model/plan.h"
+#include "plan/scan_links.h"
 
 /* on_way: not denied itself, but it stands where a denied path needs a folder, and is none. Return 0, or -1 to stop. */
 typedef int scan_found(void *arg, const char *path, const struct plan_guard *guard, bool on_way);
@@ -23,10 +24,17 @@ struct scan {
 	uint64_t max_entries;
 	scan_found *found;
 	void *arg;
+	struct scan_links *links; /* where files with several names are noted; NULL: nowhere */
 	const char *memory_dir; /* for plan/scan_memory.h; NULL: each folder is read */
 };
 
 /* root: absolute, canonical, on the host. shown_as: the same folder's name inside, where patterns are tried as well. */
 int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err);
+
+/*
+ * Reports what is below root (or root, a file) and one of the files in s->links, under the names that scan_tree() reported too. Costs nothing where there are none, else a look at every entry. A folder
+ * was searched by scan_tree() before: what could not be searched there is passed over here.
+ */
+int scan_other_names(const struct scan *s, const char *root, const char *shown_as, struct error *err);
 
 #endif

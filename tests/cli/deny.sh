@@ -54,6 +54,52 @@ if c.syscall(316,-100,b"plain",-100,b".env",2): sys.exit(os.strerror(ctypes.get_
 rm -f x
 is "all of it is as it was" "$(tree)" "$before"
 
+# --- other names of what lies in a denied folder ---
+
+mkdir -p shown "$tmp/elsewhere/keys" "$tmp/library" repo2/.git/hooks
+echo below >secrets/sub/linked
+echo twice >secrets/sub/twice
+echo outside >"$tmp/elsewhere/keys/key"
+echo theirs >"$tmp/library/theirs"
+echo '#!/bin/sh' >repo2/.git/hooks/pre-commit
+ln secrets/sub/linked shown/below
+ln secrets/sub/twice shown/once
+ln secrets/sub/twice "$tmp/library/again"
+ln "$tmp/elsewhere/keys/key" shown/key
+ln secrets/sub/linked "$tmp/single"
+ln repo2/.git/hooks/pre-commit shown/hook
+ln plain shown/plain
+policy <<END
+filesystem: {workdir: read-write, read: ["$tmp/library", "$tmp/single"], deny: ["secrets/**", "$tmp/elsewhere/*"]}
+END
+inside_fails "other names: of a file below a denied folder" "$denied" cat shown/below
+inside_fails "other names: in a folder shown beside the work folder" "$denied" cat "$tmp/library/again"
+inside_fails "other names: of a file in a denied folder that is not shown" "$denied" cat shown/key
+inside_fails "other names: a file that is shown alone" "$denied" cat "$tmp/single"
+inside_fails "other names: of a hook cannot be written" "$denied" sh -c 'echo evil >shown/hook'
+inside_says "other names: of a hook can be read" '#!/bin/sh' cat shown/hook
+inside_says "other names: of what is not denied are free" "plain
+theirs" cat shown/plain "$tmp/library/theirs"
+policy <<'END'
+filesystem: {workdir: copy, deny: ["secrets"]}
+END
+inside_fails "other names: with a copy of the work folder" "$denied" cat shown/below
+mkdir shut shut/in && echo x >shut/in/f && ln shut/in/f shown/shut && chmod 0 shut/in
+policy <<'END'
+filesystem: {workdir: read-write, deny: ["shut"]}
+END
+if is_root; then
+	inside_fails "other names: root finds those of a folder that its owner shut" "$denied" cat shown/shut
+else
+	inside true
+	ok "other names: a denied folder of the user's own that cannot be read is refused" refused 125 'shut.*cannot be read.*hard links.*filesystem.deny'
+fi
+chmod 700 shut/in
+rm -rf shown shut repo2 secrets/sub/linked secrets/sub/twice
+policy <<'END'
+filesystem: {workdir: read-write, deny: ["**/*.key", "secrets", "**/locked/**", "out/only-here"]}
+END
+
 # --- what does not exist yet ---
 
 inside_fails "make a file" "$denied" sh -c 'echo x >new.key'

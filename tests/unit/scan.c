@@ -280,6 +280,71 @@ static void a_folder_is_known_where_nothing_in_it_was_found_or_changed(void)
 	CHECK(known("f10", true));
 }
 
+/* Searches for both guards, then for other names; 0 and the names in `found`, or -1. */
+static int search_links(struct buf *found, uint64_t max_entries, struct error *err)
+{
+	struct plan_guard guards[] = {{.rule = "deny", .hidden = true}, {.rule = "protect"}};
+	struct scan_links links;
+	struct scan s = {.guards = guards, .n_guards = 2, .max_entries = 100000, .found = note, .arg = found, .links = &links};
+	uint64_t entries = 0;
+	int r;
+
+	scan_links_init(&links, max_entries);
+	CHECK(glob_init(&guards[0].glob, sv_of("**/vault/**")) == 0 && glob_init(&guards[1].glob, sv_of("**/hooks/**")) == 0);
+	r = scan_tree(&s, tree, tree, &entries, err);
+	buf_clear(found);
+	(void)buf_str(found, "");
+	if (r == 0)
+		r = scan_other_names(&s, tree, tree, err);
+	scan_links_done(&links);
+	glob_done(&guards[0].glob);
+	glob_done(&guards[1].glob);
+	return r;
+}
+
+static void make_link(const char *from, const char *to)
+{
+	char a[256], b[256];
+
+	in_tree(a, from);
+	in_tree(b, to);
+	CHECK(link(a, b) == 0);
+}
+
+static void other_names_of_files_below_what_is_found_are_found(void)
+{
+	AUTO_BUF found = {0};
+	struct error err = {0};
+
+	buf_init(&found, 65536);
+	make_folder("vault");
+	make_folder("vault/deep");
+	make_folder("hooks");
+	make_file("vault/deep/key");
+	make_file("vault/alone");
+	make_file("hooks/hook");
+	make_file("loose/both");
+	CHECK(search_links(&found, 1000, &err) == 0 && found.n == 0);
+	make_link("vault/deep/key", "a/key");
+	make_link("hooks/hook", "a/b/hook");
+	make_link("loose/both", "loose/harmless");
+	CHECK(search_links(&found, 1000, &err) == 0);
+	CHECK(strstr(found.p, "a/key ") && strstr(found.p, "a/b/hook? "));
+	CHECK(!strstr(found.p, "both") && !strstr(found.p, "harmless") && !strstr(found.p, "alone"));
+	/* hidden under one name and protected under another: hidden */
+	make_link("vault/deep/key", "hooks/key");
+	CHECK(search_links(&found, 1000, &err) == 0 && strstr(found.p, "a/key "));
+}
+
+static void a_search_for_other_names_that_would_be_too_long_is_an_error(void)
+{
+	AUTO_BUF found = {0};
+	struct error err = {0};
+
+	buf_init(&found, 65536);
+	CHECK(search_links(&found, 3, &err) < 0 && strstr(err.text, "too many files") && strstr(err.text, "deny"));
+}
+
 static void clean_up(void)
 {
 	char command[128];
@@ -303,6 +368,8 @@ int main(void)
 		CASE(a_new_folder_is_searched_each_time),
 		CASE(a_folder_that_can_no_longer_be_read_is_found),
 		CASE(a_damaged_memory_is_passed_over),
+		CASE(other_names_of_files_below_what_is_found_are_found),
+		CASE(a_search_for_other_names_that_would_be_too_long_is_an_error),
 		CASE(a_memory_that_others_could_have_written_is_passed_over),
 	};
 	int r;

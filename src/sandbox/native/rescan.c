@@ -62,18 +62,26 @@ static int found(void *arg, const char *path, const struct plan_guard *guard, bo
 
 static void look_everywhere(const struct guard *g)
 {
+	const struct plan_op *op, *end = g->plan->ops + g->plan->n_ops;
+	struct scan_links links;
 	struct look l = {.g = g};
-	struct scan scan = {.guards = g->plan->guards, .n_guards = g->plan->n_guards, .max_entries = MAX_ENTRIES, .found = found, .arg = &l};
+	struct scan scan = {.guards = g->plan->guards, .n_guards = g->plan->n_guards, .max_entries = MAX_ENTRIES, .found = found, .arg = &l, .links = &links};
 	struct error ignored = {0};
 	uint64_t entries = 0;
-	size_t i;
 
-	for (i = 0; i < g->plan->n_ops; i++) {
-		if (!g->plan->ops[i].host || !g->plan->ops[i].folder)
-			continue;
-		l.writable = g->plan->ops[i].writable;
-		(void)scan_tree(&scan, g->plan->ops[i].target, g->plan->ops[i].target, &entries, &ignored);
+	scan_links_init(&links, MAX_ENTRIES);
+	links.lenient = true;
+	for (op = g->plan->ops; op < end; op++) {
+		l.writable = op->writable;
+		if (op->host && op->folder)
+			(void)scan_tree(&scan, op->target, op->target, &entries, &ignored);
 	}
+	for (op = g->plan->ops; op < end; op++) {
+		l.writable = op->writable;
+		if (op->host && op->folder)
+			(void)scan_other_names(&scan, op->target, op->target, &ignored);
+	}
+	scan_links_done(&links);
 }
 
 void rescan_start(struct rescan *r, const struct guard *g)

@@ -1,0 +1,238 @@
+#include "plan/plan_masks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "plan/scan.h"
+#include "sys/mounts.h"
+
+struct finding {
+	struct draft *d;
+	bool writable; /* the tree that is looked through */
+};
+
+static int found_denied(void *arg, const char *path, const struct plan_guard *guard, bool on_way)
+{
+	struct finding *f = arg;
+	struct plan_op op = {.why = guard->rule, .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC | MOUNT_NO_DEV};
+
+	if ((on_way || !guard->hidden) && !f->writable)
+		return 0; /* it cannot be written there anyway */
+	op.kind = guard->hidden && !on_way ? PLAN_MASK : PLAN_PROTECT;
+	if (op.kind == PLAN_PROTECT)
+		op.flags = MOUNT_READ_ONLY | MOUNT_NO_DEV;
+	op.target = arena_str(f->d->plan->arena, sv_of(path));
+	return draft_add(f->d, &op);
+}
+
+/* Something that is covered already, at this name or above it, as well as the guard asks. */
+static bool is_covered(const struct plan *p, const char *path, bool hidden)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if ((p->ops[i].kind == PLAN_MASK || (p->ops[i].kind == PLAN_PROTECT && !hidden)) && draft_is_below(path, p->ops[i].target))
+			return true;
+	return false;
+}
+
+static int found_again(void *arg, const char *path, const struct plan_guard *guard, bool on_way)
+{
+	struct finding *f = arg;
+
+	return is_covered(f->d->plan, path, guard->hidden) ? 0 : found_denied(arg, path, guard, on_way);
+}
+
+int plan_masks_other_names(struct draft *d, struct scan_links *links, size_t n, bool host)
+{
+	struct finding f = {.d = d};
+	struct scan scan = {.found = found_again, .arg = &f, .links = links};
+	struct plan_op op;
+	size_t i;
+
+	for (i = 0; links->n && i < n; i++) {
+		op = d->plan->ops[i]; /* a copy: the array grows below */
+		f.writable = op.writable;
+		if (op.host != host || (!host && op.kind != PLAN_BIND) || is_covered(d->plan, op.target, true))
+			continue;
+		if (scan_other_names(&scan, op.source, op.target, d->err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool is_shown(const struct plan *p, const char *real)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].host && draft_is_below(real, p->ops[i].source))
+			return true;
+	return false;
+}
+
+/* Denied places that are not shown: their files may have other names in what is. */
+struct unshown {
+	struct draft *d;
+	struct scan_links *links;
+	const struct plan_guard *guard;
+	const char *last; /* all below it was looked at */
+};
+
+static int note_unshown(void *arg, const char *path)
+{
+	struct unshown *u = arg;
+
+	if ((u->last && draft_is_below(path, u->last)) || is_shown(u->d->plan, path))
+		return 0;
+	u->last = arena_str(u->d->plan->arena, sv_of(path));
+	return u->last ? scan_links_note(u->links, AT_FDCWD, path, path, u->guard, u->d->err) : 0;
+}
+
+/* Only where the policy itself says where: what is built in floats, or is Cordon's own. */
+static int note_all_unshown(struct draft *d, struct scan_links *links)
+{
+	const struct pol_list *deny = &d->policy->fs.deny;
+	struct unshown u = {.d = d, .links = links};
+	uint32_t i;
+
+	/* the first guards are those of filesystem.deny */
+	for (i = 0; i < deny->n; i++) {
+		u.guard = &d->plan->guards[i];
+		if (deny->v[i].at.file != 0 && u.guard->glob.text[0] == '/' && draft_expand(&u.guard->glob, note_unshown, &u) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* One thing of the host that is shown: as a whole, then below it. */
+static int mask_shown(const struct scan *scan, struct draft *d, const struct plan_op *op, uint64_t *entries)
+{
+	const struct plan_guard *g = draft_judge(d, op->target, op->source);
+
+	if (g)
+		return scan_links_note(scan->links, AT_FDCWD, op->source, op->source, g, d->err) < 0 ? -1 : found_denied(scan->arg, op->target, g, false);
+	return op->folder ? scan_tree(scan, op->source, op->target, entries, d->err) : 0;
+}
+
+/* Looks for denied and protected names in everything of the host that is shown. */
+static int add_masks(struct draft *d, struct scan_links *links)
+{
+	size_t i, n = d->plan->n_ops;
+	uint64_t entries = 0;
+	struct finding f = {.d = d};
+	struct scan scan = {.guards = d->plan->guards, .n_guards = d->plan->n_guards, .max_entries = PLAN_MAX_ENTRIES,
+			    .found = found_denied, .arg = &f, .links = links, .memory_dir = d->cache_dir};
+	struct plan_op op;
+
+	for (i = 0; i < n; i++) {
+		op = d->plan->ops[i]; /* a copy: the array grows below */
+		f.writable = op.writable;
+		if (op.host && mask_shown(&scan, d, &op, &entries) < 0)
+			return -1;
+	}
+	return note_all_unshown(d, links) < 0 ? -1 : plan_masks_other_names(d, links, n, true);
+}
+
+/* Part of the base system, by its real path. */
+static bool in_base_system(const struct plan *p, const char *real)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].kind == PLAN_BIND && !p->ops[i].host && draft_is_below(real, p->ops[i].target))
+			return true;
+	return false;
+}
+
+struct base_search {
+	struct draft *d;
+	const struct plan_guard *guard;
+	struct scan_links *links;
+};
+
+static int found_in_base(void *arg, const char *path)
+{
+	struct base_search *b = arg;
+	struct finding f = {.d = b->d};
+	AUTO_FREE char *real = realpath(path, NULL);
+
+	if (!real || !in_base_system(b->d->plan, real) || is_covered(b->d->plan, real, true))
+		return 0;
+	if (scan_links_note(b->links, AT_FDCWD, real, real, b->guard, b->d->err) < 0)
+		return -1;
+	return found_denied(&f, real, b->guard, false);
+}
+
+/* Searches the base system for what a pattern of the policy's own, one that floats, denies. A quarter of a second on a large machine, and only where there is one. */
+static int search_base(const struct base_search *b, size_t n)
+{
+	struct finding f = {.d = b->d};
+	struct scan scan = {.guards = b->guard, .n_guards = 1, .max_entries = PLAN_MAX_ENTRIES, .found = found_denied, .arg = &f,
+			    .links = b->links, .memory_dir = b->d->cache_dir};
+	uint64_t entries = 0;
+	struct plan_op op;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		op = b->d->plan->ops[i];
+		if (op.kind == PLAN_BIND && !op.host && op.folder && scan_tree(&scan, op.source, op.target, &entries, b->d->err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Denied paths in the base system. A pattern that says where is followed there; one that floats costs a walk. The built-in ones are about the user's folders.
+ */
+static int add_base_masks(struct draft *d, struct scan_links *links)
+{
+	const struct pol_list *deny = &d->policy->fs.deny;
+	struct base_search b = {.d = d, .links = links};
+	size_t n = d->plan->n_ops;
+	uint32_t i;
+	int r = 0;
+
+	/* the first guards are those of filesystem.deny */
+	for (i = 0; r == 0 && i < deny->n; i++) {
+		if (deny->v[i].at.file == 0 || strcmp(deny->v[i].s, "**/.env") == 0)
+			continue;
+		b.guard = &d->plan->guards[i];
+		r = b.guard->glob.text[0] == '/' ? draft_expand(&b.guard->glob, found_in_base, &b) : search_base(&b, n);
+	}
+	return r < 0 ? -1 : plan_masks_other_names(d, links, n, false);
+}
+
+static int add_masks_stably(struct draft *d)
+{
+	size_t before = d->plan->n_ops;
+	struct scan_links links;
+	int tries, r = -1;
+
+	for (tries = 0; r < 0 && tries < 5; tries++) {
+		d->plan->n_ops = before;
+		d->err->kind = ERROR_NONE;
+		scan_links_init(&links, PLAN_MAX_ENTRIES);
+		r = add_masks(d, &links);
+		scan_links_done(&links);
+		if (r < 0 && d->err->code != EAGAIN)
+			break;
+	}
+	return r;
+}
+
+int plan_masks_add(struct draft *d)
+{
+	struct scan_links links;
+	int r;
+
+	if (add_masks_stably(d) < 0)
+		return -1;
+	scan_links_init(&links, PLAN_MAX_ENTRIES);
+	r = add_base_masks(d, &links);
+	scan_links_done(&links);
+	return r;
+}
