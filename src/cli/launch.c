@@ -33,6 +33,7 @@
 #include "supervise/stdio.h"
 #include "supervise/supervise.h"
 #include "sys/cgroup.h"
+#include "sys/tree.h"
 
 extern char **environ;
 
@@ -329,7 +330,7 @@ static int run_on_copy(struct run *r)
 
 	call_note(r->req->call, "note: no overlayfs here for the copy-on-write work folder: copying it instead");
 	native_done(&r->sandbox);
-	state_remove_tree(r->state.dir, "layers");
+	sys_remove_tree(r->state.dir, "layers");
 	if (copy_tree(r->plan->workdir, r->state.dir, "copy", r->err) < 0)
 		return -1;
 	op->kind = PLAN_BIND;
@@ -380,7 +381,7 @@ static int keep_changes(struct run *r)
 	} else if (r->on_disk) {
 		native_done(&r->sandbox);
 		layers = openat(r->state.dir, "layers", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		state_remove_tree(layers, "work");
+		sys_remove_tree(layers, "work");
 		/* an upper folder with nothing in it says that nothing changed */
 		if (unlinkat(layers, "upper", AT_REMOVEDIR) == 0)
 			(void)unlinkat(r->state.dir, "layers", AT_REMOVEDIR);

@@ -18,6 +18,7 @@
 #include "supervise/changes_apply.h"
 #include "supervise/changes_show.h"
 #include "supervise/state.h"
+#include "sys/tree.h"
 
 const struct option verb_diff_options[] = {
 	{"list", 'l', NULL, NULL, "Only the list of what changed, not the diff.", 0},
@@ -217,8 +218,8 @@ int verb_apply(struct call *call, struct error *err)
 	left = l.list ? l.list->n - applied : 0;
 	if (r == 0 && left == 0 && l.upper >= 0) {
 		/* what came back is no longer worth keeping twice */
-		state_remove_tree(l.state.dir, "layers");
-		state_remove_tree(l.state.dir, "copy");
+		sys_remove_tree(l.state.dir, "layers");
+		sys_remove_tree(l.state.dir, "copy");
 	}
 	if (r == 0 && call_has(call, "json"))
 		r = print_json(call, &l, (int64_t)applied, err);

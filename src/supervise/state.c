@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "sys/tree.h"
 
 /* mkdir -p, each new folder for us alone. */
 static int make_folders(char *path)
@@ -123,48 +124,10 @@ void state_done(struct state *s)
 	*s = (struct state){.dir = -1, .lock = -1};
 }
 
-static void empty_tree(int dir, unsigned depth)
-{
-	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *e;
-	int next;
-
-	if (!d)
-		return;
-	while ((e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (unlinkat(dir, e->d_name, 0) == 0 || depth > 4096)
-			continue;
-		if (fchmodat(dir, e->d_name, 0700, 0) < 0)
-			continue; /* not ours */
-		next = openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (next >= 0) {
-			empty_tree(next, depth + 1);
-			(void)close(next);
-		}
-		(void)unlinkat(dir, e->d_name, AT_REMOVEDIR);
-	}
-	(void)closedir(d);
-}
-
-void state_remove_tree(int dir, const char *name)
-{
-	AUTO_FD fd = -1;
-
-	if (unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
-		return;
-	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0)
-		empty_tree(fd, 0);
-	(void)unlinkat(dir, name, fd >= 0 ? AT_REMOVEDIR : 0);
-}
-
 void state_remove(struct state *s)
 {
 	if (s->dir >= 0)
-		empty_tree(s->dir, 0);
+		sys_empty_tree(s->dir);
 	if (s->path)
 		(void)rmdir(s->path);
 }
@@ -276,7 +239,7 @@ void state_sweep(const char *root)
 		if (state_open(root, v[i].id, &s, &running, &ignored) < 0)
 			continue;
 		if (!running) {
-			state_remove_tree(s.dir, "layers/work");
+			sys_remove_tree(s.dir, "layers/work");
 			if (!holds_work(&s) && kept >= STATE_KEEP)
 				state_remove(&s);
 			else

@@ -48,7 +48,4 @@ int state_each(const char *root, int (*fn)(void *arg, const char *id), void *arg
 /* Removes what finished runs left beyond the newest STATE_KEEP, and the scratch of those that were killed. */
 void state_sweep(const char *root);
 
-/* Removes a tree below dir, never following links; mode 0 folders included. */
-void state_remove_tree(int dir, const char *name);
-
 #endif

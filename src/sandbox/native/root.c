@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "sandbox/common/places.h"
 #include "sys/lookup.h"
 #include "sys/mounts.h"
 #include "sys/process.h"
@@ -25,7 +26,6 @@
  *     need be unmounted;
  *  4. the rest follows in the plan's order. Folders of the host may hold anything, so from here on places inside them are looked up without leaving the root.
  */
-#define MASKS	".masks"
 #define SCRATCH "proc"
 #define LOWER	SCRATCH "/lower"
 #define LAYERS	SCRATCH "/layers"
@@ -55,149 +55,19 @@ static const char *at(const struct plan_op *op)
 	return op->target + 1;
 }
 
-/* mkdir -p of everything before the last name. */
-static void make_parents(const char *path)
-{
-	char part[4096];
-	const char *slash;
-
-	for (slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		if ((size_t)(slash - path) >= sizeof(part))
-			return;
-		memcpy(part, path, (size_t)(slash - path));
-		part[slash - path] = '\0';
-		(void)mkdir(part, 0755);
-	}
-}
-
-static int make_folder(const char *path, mode_t mode)
-{
-	if (mkdir(path, mode) == 0 || errno == EEXIST)
-		return 0;
-	make_parents(path);
-	return mkdir(path, mode) < 0 && errno != EEXIST ? -errno : 0;
-}
-
-/* A place for a mount: cheaper than opening it. */
-static int make_empty(const char *path, mode_t mode)
-{
-	if (mknod(path, S_IFREG | mode, 0) == 0 || errno == EEXIST)
-		return 0;
-	make_parents(path);
-	return mknod(path, S_IFREG | mode, 0) < 0 && errno != EEXIST ? -errno : 0;
-}
-
-static int make_file(const char *path, mode_t mode, const char *content, size_t n)
-{
-	int fd = open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode), r;
-
-	if (fd < 0 && errno == ENOENT) {
-		make_parents(path);
-		fd = open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode);
-	}
-	if (fd < 0)
-		return -errno;
-	r = write_all(fd, content, n);
-	(void)close(fd);
-	return r;
-}
-
-static bool is_inside(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && path[n] == '/';
-}
-
-/* What the host shows below a scratch place gets its place there, in step 4. */
-static bool is_in_scratch(const struct plan *p, const struct plan_op *op)
-{
-	const char **place;
-
-	for (place = p->own_places; op->host && *place; place++)
-		if (is_inside(op->target, *place))
-			return true;
-	return false;
-}
-
-bool root_has_place(const struct plan *p, const struct plan_op *op)
-{
-	switch (op->kind) {
-	case PLAN_PROTECT:
-	case PLAN_MASK:
-	case PLAN_EXEC:
-	case PLAN_SHOW:
-		return false;
-	default:
-		return !is_in_scratch(p, op);
-	}
-}
-
-/* Step 1 for one op. */
-static int make_place(const struct plan_op *op, struct error *err)
-{
-	int r = 0;
-
-	switch (op->kind) {
-	case PLAN_DIR:
-	case PLAN_OVERLAY:
-	case PLAN_TMPFS:
-	case PLAN_PROC:
-	case PLAN_PTS:
-		r = make_folder(at(op), 0755);
-		break;
-	case PLAN_BIND:
-		r = op->folder ? make_folder(at(op), 0755) : make_empty(at(op), 0644);
-		break;
-	case PLAN_DEVICE:
-		r = make_empty(at(op), 0644);
-		break;
-	case PLAN_FILE:
-		r = make_file(at(op), op->mode, op->source, op->size ? op->size : strlen(op->source));
-		break;
-	default:
-		break;
-	}
-	return r < 0 ? fail(err, r, op, "make") : 0;
-}
-
-/* Links come last of step 1: a place is never made through one. */
-static int make_link(const struct plan_op *op, struct error *err)
-{
-	if (symlink(op->source, at(op)) == 0 || errno == EEXIST)
-		return 0;
-	make_parents(at(op));
-	return symlink(op->source, at(op)) < 0 && errno != EEXIST ? fail(err, errno, op, "link") : 0;
-}
-
-int root_make_places(const struct plan *p, struct error *err)
-{
-	size_t i;
-
-	if (mkdir(MASKS, 0755) < 0 || mkdir(MASKS "/folder", 0) < 0 || make_empty(MASKS "/file", 0) < 0)
-		return error_sys(err, errno, "sandbox root: masks");
-	for (i = 0; i < p->n_ops; i++)
-		if (root_has_place(p, &p->ops[i]) && make_place(&p->ops[i], err) < 0)
-			return -1;
-	for (i = 0; i < p->n_ops; i++)
-		if (p->ops[i].kind == PLAN_LINK && make_link(&p->ops[i], err) < 0)
-			return -1;
-	return 0;
-}
-
 /* A skeleton may have been damaged, and a mask that is none would show what it covers. */
 static int check_masks(struct builder *b)
 {
 	struct stat file, folder;
 
-	if (lstat(MASKS "/file", &file) < 0 || lstat(MASKS "/folder", &folder) < 0 || file.st_mode != S_IFREG || folder.st_mode != S_IFDIR)
+	if (lstat(PLACES_MASKS "/file", &file) < 0 || lstat(PLACES_MASKS "/folder", &folder) < 0 || file.st_mode != S_IFREG || folder.st_mode != S_IFDIR)
 		return error_set(b->err, ERROR_SYSTEM, "sandbox root: %s was damaged; try again", b->skeleton);
 	return 0;
 }
 
 static int make_places(struct builder *b)
 {
-	return b->skeleton ? check_masks(b) : root_make_places(b->plan, b->err);
+	return b->skeleton ? check_masks(b) : places_make(b->plan, b->err);
 }
 
 static int attach_plainly(int tree, const char *path)
@@ -216,7 +86,7 @@ static int attach_base(struct builder *b)
 	int r;
 
 	/* the masks must be a mount of their own, to be copied with its attributes */
-	r = sys_bind(MASKS, MASKS, false);
+	r = sys_bind(PLACES_MASKS, PLACES_MASKS, false);
 	if (r < 0)
 		return error_sys(b->err, r, "sandbox root: masks");
 	for (i = 0; i < p->n_ops; i++) {
@@ -382,7 +252,7 @@ static int lay_over(int place, bool hidden, unsigned flags)
 	if (!hidden)
 		tree = sys_tree_clone(place, "", flags);
 	else
-		tree = sys_tree_clone_plain(AT_FDCWD, S_ISDIR(st.st_mode) ? MASKS "/folder" : MASKS "/file");
+		tree = sys_tree_clone_plain(AT_FDCWD, S_ISDIR(st.st_mode) ? PLACES_MASKS "/folder" : PLACES_MASKS "/file");
 	return tree < 0 ? tree : sys_tree_attach(tree, place, "");
 }
 
@@ -468,14 +338,14 @@ static int mount_proc(struct builder *b)
 		if (errno != EPERM)
 			return error_sys(b->err, errno, "sandbox root: mount /proc");
 		b->result->outer_proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		r = sys_bind(MASKS "/folder", "proc", false);
+		r = sys_bind(PLACES_MASKS "/folder", "proc", false);
 		return r < 0 ? error_sys(b->err, r, "sandbox root: /proc") : 0;
 	}
 	for (i = 0; i < b->plan->n_ops; i++) {
 		op = &b->plan->ops[i];
 		if (!in_proc(op) || op->kind != PLAN_MASK)
 			continue;
-		r = sys_bind(op->folder ? MASKS "/folder" : MASKS "/file", at(op), false);
+		r = sys_bind(op->folder ? PLACES_MASKS "/folder" : PLACES_MASKS "/file", at(op), false);
 		if (r < 0 && r != -ENOENT)
 			return fail(b->err, r, op, "hide");
 	}
@@ -563,7 +433,7 @@ int root_build(const struct plan *p, const struct root_trees *trees, struct root
 
 bool root_has_masks(void)
 {
-	return access("/" MASKS "/file", F_OK) == 0 && access("/" MASKS "/folder", F_OK) == 0;
+	return access("/" PLACES_MASKS "/file", F_OK) == 0 && access("/" PLACES_MASKS "/folder", F_OK) == 0;
 }
 
 static bool is_same(const struct stat *st, const char *path)
@@ -581,7 +451,7 @@ bool root_is_covered(const char *path, bool hidden)
 
 	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
 		return true;
-	if (is_same(&st, S_ISDIR(st.st_mode) ? "/" MASKS "/folder" : "/" MASKS "/file"))
+	if (is_same(&st, S_ISDIR(st.st_mode) ? "/" PLACES_MASKS "/folder" : "/" PLACES_MASKS "/file"))
 		return true;
 	return !hidden && statvfs(path, &v) == 0 && (v.f_flag & ST_RDONLY);
 }

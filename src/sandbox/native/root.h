@@ -23,11 +23,6 @@ struct root_result {
 	int outer_proc; /* where this machine lets nobody mount a /proc here, there is none inside, and this is the one around us (O_PATH); else -1 */
 };
 
-/* Does op need a place in the root that is made before anything is mounted? */
-bool root_has_place(const struct plan *p, const struct plan_op *op);
-/* Makes all such places in the current folder, which is empty. */
-int root_make_places(const struct plan *p, struct error *err);
-
 /* ERROR_MISSING with code ENODEV where overlayfs cannot be used for the copy-on-write work folder in this way. */
 int root_build(const struct plan *p, const struct root_trees *trees, struct root_result *ret, struct error *err);
 

@@ -15,9 +15,9 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/sha256.h"
-#include "sandbox/native/root.h"
+#include "sandbox/common/places.h"
 
-/* Goes up when root_make_places() makes something else of the same plan. */
+/* Goes up when places_make() makes something else of the same plan. */
 #define FORMAT "1"
 
 /* All that the places depend on. -ENOTSUP: they are for one run alone. */
@@ -33,7 +33,7 @@ static int digest_places(const struct plan *p, char out[SHA256_HEX])
 	sha256_add(&s, FORMAT, sizeof(FORMAT));
 	for (i = 0; i < p->n_ops; i++) {
 		op = &p->ops[i];
-		if (!root_has_place(p, op))
+		if (!places_has(p, op))
 			continue;
 		if (op->kind == PLAN_FILE && op->size)
 			return -ENOTSUP;
@@ -180,7 +180,7 @@ static int fill(const char *path, const struct plan *plan)
 	int r = here < 0 || mkdir(path, 0755) < 0 || chdir(path) < 0 ? -errno : 0;
 
 	if (r == 0)
-		r = root_make_places(plan, &ignored) < 0 ? -EIO : 0;
+		r = places_make(plan, &ignored) < 0 ? -EIO : 0;
 	(void)umask(old);
 	if (here >= 0 && fchdir(here) < 0)
 		r = -errno;

@@ -1,7 +1,7 @@
 /*
  * skeleton: the folders, empty files, links and small made files of a sandbox's root, kept below the user's cache, so that a start does not make them again.
  *
- * There is one for each set of places: CACHE/roots/DIGEST/root, DIGEST being that of all that root_make_places() would make. It is made under another name, written to disk
+ * There is one for each set of places: CACHE/roots/DIGEST/root, DIGEST being that of all that places_make() would make. It is made under another name, written to disk
  * and renamed, and never changed again. Sandboxes see it read-only, and mounts over its places are theirs alone. No policy can show the cache to a sandbox (policy_compile.c denies it).
  *
  * A plan that makes files for one run alone (those with a size: the gateway's certificates) has none.

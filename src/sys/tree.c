@@ -1,0 +1,55 @@
+#include "sys/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+enum { DEPTH_MAX = 4096 };
+
+static void empty_tree(int dir, unsigned depth)
+{
+	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+	int next;
+
+	if (!d)
+		return;
+	while ((e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (unlinkat(dir, e->d_name, 0) == 0 || depth > DEPTH_MAX)
+			continue;
+		if (fchmodat(dir, e->d_name, 0700, 0) < 0)
+			continue; /* not ours */
+		next = openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next >= 0) {
+			empty_tree(next, depth + 1);
+			(void)close(next);
+		}
+		(void)unlinkat(dir, e->d_name, AT_REMOVEDIR);
+	}
+	(void)closedir(d);
+}
+
+void sys_empty_tree(int dir)
+{
+	empty_tree(dir, 0);
+}
+
+void sys_remove_tree(int dir, const char *name)
+{
+	AUTO_FD fd = -1;
+
+	if (unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+		return;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
+		empty_tree(fd, 0);
+	(void)unlinkat(dir, name, fd >= 0 ? AT_REMOVEDIR : 0);
+}
