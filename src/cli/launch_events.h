@@ -14,7 +14,7 @@
 struct launch_facts {
 	const struct plan *plan;
 	const char *policy_digest;
-	struct native_features features;
+	struct confine_features features;
 	unsigned cgroup_mask;
 	uint32_t host_uid;
 	const char *profile; /* what was asked for, for `cordon ps` */

@@ -28,6 +28,8 @@ enum inside_message {
 	INSIDE_STOP,	 /* u32 grace in milliseconds */
 	INSIDE_PUSH,	 /* sv path: the policy is to be this file's from now on */
 	INSIDE_PUSHED,	 /* the answer: u32 1 and "", or 0 and why not */
+	/* supervisor -> PID 1 of a container */
+	INSIDE_ORDERS,	 /* the bytes of struct box_orders (model/box.h): first of all, and once */
 };
 
 /* What INSIDE_SPAWN says. The decoder trusts nothing: PID 1 is all that a sandbox's commands are started by. */

@@ -26,9 +26,9 @@
 /* Where root starts sandboxes, each is somebody else on the host: 1,900,000,000 and our process number, a range nobody hands out. */
 enum { ROOT_UID_BASE = 1900000000 };
 
-void native_probe(struct native_features *ret)
+void native_probe(struct confine_features *ret)
 {
-	*ret = (struct native_features){.landlock_abi = landlock_abi(), .notify = seccomp_notify_works()};
+	*ret = (struct confine_features){.landlock_abi = landlock_abi(), .notify = seccomp_notify_works()};
 }
 
 static int explain_clone(int code, struct error *err)

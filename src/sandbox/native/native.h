@@ -16,19 +16,13 @@
 
 #include "base/error.h"
 #include "model/plan.h"
+#include "sandbox/common/confine.h"
 
 struct cgroup;
 
-struct native_features {
-	int landlock_abi; /* or negative: missing */
-	bool notify;	  /* seccomp notifications */
-	bool memory_cgroup; /* memory is counted by the kernel: nothing must be refused for want of counting */
-	bool cpu_cgroup;
-};
-
 struct native_request {
 	const struct plan *plan;
-	struct native_features features;
+	struct confine_features features;
 	int stdio[3];	/* for the workload; borrowed */
 	bool tty[3];	/* give it the sandbox's own terminal in this place */
 	unsigned short rows, columns;
@@ -42,7 +36,7 @@ struct native {
 	int socket;
 };
 
-void native_probe(struct native_features *ret);
+void native_probe(struct confine_features *ret);
 
 /* What a workload that this process starts is on the host: our own user, or, where we are the host's root, somebody who owns nothing. */
 uint32_t native_host_uid(void);

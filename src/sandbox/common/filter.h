@@ -6,10 +6,10 @@
  * What is not listed answers ENOSYS, as an older kernel would, so that programs fall back; what is dangerous and known answers EPERM,
  * through a notification where the denial is worth an audit event.
  *
- * Calls that make names in the file system are handed to the guard (guard.h) where the plan has patterns to hold.
+ * Calls that make names in the file system are handed to the guard (sandbox/native/guard.h) where the plan has patterns to hold.
  */
-#ifndef CORDON_NATIVE_FILTER_H
-#define CORDON_NATIVE_FILTER_H
+#ifndef CORDON_SANDBOX_FILTER_H
+#define CORDON_SANDBOX_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "sandbox/native/filter.h"
+#include "sandbox/common/filter.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ struct row {
 
 static const struct row rows[] = {
 #define ROW(name, what) {SYS_##name, what, #name},
-#include "sandbox/native/syscalls.h"
+#include "sandbox/common/syscalls.h"
 #undef ROW
 };
 

@@ -1,4 +1,4 @@
-#include "sandbox/native/confine.h"
+#include "sandbox/common/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "sandbox/native/filter.h"
+#include "sandbox/common/filter.h"
 #include "sys/bpf.h"
 #include "sys/landlock.h"
 #include "sys/process.h"
@@ -28,7 +28,7 @@
 
 struct confine {
 	const struct plan *plan;
-	struct native_features features;
+	struct confine_features features;
 	int ruleset; /* or -1 */
 	bool listener;
 	bool pin_cpus;
@@ -141,7 +141,7 @@ static int make_filter(struct confine *c, struct error *err)
 	return 0;
 }
 
-int confine_new(const struct plan *plan, const struct native_features *features, const int stdio[3], struct confine **ret,
+int confine_new(const struct plan *plan, const struct confine_features *features, const int stdio[3], struct confine **ret,
 		struct error *err)
 {
 	struct confine *c = malloc(sizeof(*c));

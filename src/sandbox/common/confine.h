@@ -4,15 +4,22 @@
  * In this order: session and terminal, fds, limits, folder, capabilities, no_new_privs, Landlock, seccomp, execve. Runs in a child that shares PID 1's memory, so
  * nothing here allocates; failures are told through struct confine_result.
  */
-#ifndef CORDON_NATIVE_CONFINE_H
-#define CORDON_NATIVE_CONFINE_H
+#ifndef CORDON_SANDBOX_CONFINE_H
+#define CORDON_SANDBOX_CONFINE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"
 #include "model/plan.h"
-#include "sandbox/native/native.h"
+
+/* What the kernel can do, and does for us. */
+struct confine_features {
+	int landlock_abi; /* or negative: missing */
+	bool notify;	  /* seccomp notifications */
+	bool memory_cgroup; /* memory is counted by the kernel: nothing must be refused for want of counting */
+	bool cpu_cgroup;
+};
 
 struct confine;
 
@@ -20,7 +27,7 @@ struct confine;
  * After the root was entered. Builds the Landlock ruleset and the filter. stdio: what the run was given as standard input, output and error; files among them may be
  * opened again (/dev/stdin), for what they were opened for.
  */
-int confine_new(const struct plan *plan, const struct native_features *features, const int stdio[3], struct confine **ret,
+int confine_new(const struct plan *plan, const struct confine_features *features, const int stdio[3], struct confine **ret,
 		struct error *err);
 
 struct confine_start {
