@@ -158,6 +158,36 @@ inside true
 s=$(one)
 ok "a whole one takes its place" uses_it "$s"
 
+# damaged WHAT COMMAND...: a skeleton that was changed so is not used, and does not stay.
+damaged()
+{
+	local was
+	s=$(one)
+	was=$(stat -c %i "$s/root")
+	"${@:2}"
+	inside stat -c %i / </dev/null
+	ok "$1 is not used" test "$status" = 0 -a "$said" != "$was"
+	inside true
+	inside true
+	ok "... and another takes its place" uses_it "$(one)"
+}
+damaged "one with another file in it" sh -c 'echo "evil:x:0:0::/:/bin/sh" >"$1/root/etc/passwd"' - "$s"
+damaged "one with a file of the same size in it" sh -c 'tr a-z A-Z <"$1/root/etc/passwd" >"$1/p" && cat "$1/p" >"$1/root/etc/passwd" && rm "$1/p"' - "$s"
+damaged "one with a file that others may write" chmod 666 "$s/root/etc/passwd"
+damaged "one with a file that has another name" ln "$s/root/etc/passwd" "$tmp/passwd"
+damaged "one with a link for a file" sh -c 'rm "$1/root/etc/passwd" && ln -s /etc/shadow "$1/root/etc/passwd"' - "$s"
+damaged "one whose root others may write" chmod 777 "$s/root"
+for l in "$s"/root/*; do
+	[ ! -L "$l" ] || break
+done
+[ ! -L "$l" ] || damaged "one with another link in it" ln -sfn /tmp "$l"
+mkdir -p "$roots/half-gone/root/etc"
+rm -rf "$s"
+inside true
+inside true
+ok "what was left half made goes" test ! -e "$roots/half-gone"
+s=$(one)
+
 # --- others of them
 "$CORDON" run --policy "$tmp/policy.yaml" -- sh -c 'echo >here; exec sleep 20' &
 used=$!

@@ -19,6 +19,9 @@
 
 /* Goes up when places_make() makes something else of the same plan. */
 #define FORMAT "1"
+#define HALF "half-"
+
+enum { PLACE_UMASK = 022 };
 
 /* All that the places depend on. -ENOTSUP: they are for one run alone. */
 static int digest_places(const struct plan *p, char out[SHA256_HEX])
@@ -69,25 +72,6 @@ static int open_roots(const char *cache, char path[PATH_MAX])
 	return open_own(AT_FDCWD, path);
 }
 
-int skeleton_find(const char *cache, struct plan *plan)
-{
-	char path[PATH_MAX], name[SHA256_HEX];
-	AUTO_FD roots = -1;
-	AUTO_FD fd = -1;
-	int r = digest_places(plan, name);
-
-	roots = r < 0 ? r : open_roots(cache, path);
-	if (roots < 0)
-		return roots;
-	fd = open_own(roots, name);
-	if (fd < 0)
-		return fd;
-	if (flock(fd, LOCK_SH | LOCK_NB) < 0 || faccessat(fd, "root", F_OK, 0) < 0)
-		return -errno;
-	plan->skeleton = arena_printf(plan->arena, "%s/%s/root", path, name);
-	return plan->skeleton ? fd_take(&fd) : -ENOMEM;
-}
-
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	(void)st;
@@ -100,18 +84,6 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 static void remove_tree(const char *path)
 {
 	(void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
-
-struct found {
-	char name[SHA256_HEX];
-	time_t made;
-};
-
-static int oldest_first(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-
-	return (x->made > y->made) - (x->made < y->made);
 }
 
 /* What nobody uses may go; so may what was left half made. */
@@ -134,6 +106,92 @@ void skeleton_release(int fd, const struct plan *plan, bool damaged)
 	remove_unused(path);
 }
 
+/* A small file that the plan makes: the very bytes, and nobody else can have a hand on them. */
+static bool has_file(int root, const struct plan_op *op)
+{
+	AUTO_FD fd = openat(root, op->target + 1, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	size_t n = strlen(op->source);
+	struct stat st;
+	char room[4096];
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
+		return false;
+	if ((st.st_mode & 07777) != (op->mode & ~PLACE_UMASK) || st.st_size != (off_t)n || n > sizeof(room))
+		return false;
+	return read(fd, room, sizeof(room)) == (ssize_t)n && memcmp(room, op->source, n) == 0;
+}
+
+static bool has_link(int root, const struct plan_op *op)
+{
+	char room[PATH_MAX];
+	ssize_t n = readlinkat(root, op->target + 1, room, sizeof(room));
+
+	return n >= 0 && (size_t)n == strlen(op->source) && memcmp(room, op->source, (size_t)n) == 0;
+}
+
+/* What the header says is looked at. */
+static bool is_whole(int fd, const struct plan *p)
+{
+	AUTO_FD root = openat(fd, "root", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const struct plan_op *op;
+	struct stat st;
+	size_t i;
+
+	if (root < 0 || fstat(root, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 07777) != 0755)
+		return false;
+	for (i = 0; i < p->n_ops; i++) {
+		op = &p->ops[i];
+		if (!root_has_place(p, op))
+			continue;
+		if ((op->kind == PLAN_FILE && !has_file(root, op)) || (op->kind == PLAN_LINK && !has_link(root, op)))
+			return false;
+	}
+	return true;
+}
+
+int skeleton_find(const char *cache, struct plan *plan)
+{
+	char path[PATH_MAX], name[SHA256_HEX];
+	AUTO_FD roots = -1;
+	AUTO_FD fd = -1;
+	int r = digest_places(plan, name);
+
+	roots = r < 0 ? r : open_roots(cache, path);
+	if (roots < 0)
+		return roots;
+	fd = open_own(roots, name);
+	if (fd < 0)
+		return fd;
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0 || faccessat(fd, "root", F_OK, 0) < 0)
+		return -errno;
+	plan->skeleton = arena_printf(plan->arena, "%s/%s/root", path, name);
+	if (!plan->skeleton)
+		return -ENOMEM;
+	if (is_whole(fd, plan))
+		return fd_take(&fd);
+	skeleton_release(fd_take(&fd), plan, true);
+	plan->skeleton = NULL;
+	return -EBADMSG;
+}
+
+struct found {
+	char name[SHA256_HEX];
+	time_t made;
+};
+
+static int oldest_first(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	return (x->made > y->made) - (x->made < y->made);
+}
+
+/* Being made, and locked meanwhile; or left so by somebody who was killed. */
+static bool is_half(const char *name)
+{
+	return strncmp(name, HALF, strlen(HALF)) == 0;
+}
+
 static void sweep(int dir, const char *path)
 {
 	struct found v[4 * SKELETON_KEEP];
@@ -154,8 +212,8 @@ static void sweep(int dir, const char *path)
 		(void)closedir(d);
 	if (n > SKELETON_KEEP)
 		qsort(v, n, sizeof(v[0]), oldest_first);
-	for (i = 0; i + SKELETON_KEEP < n; i++)
-		if (snprintf(old, sizeof(old), "%s/%s", path, v[i].name) < (int)sizeof(old))
+	for (i = 0; i < n; i++)
+		if ((i + SKELETON_KEEP < n || is_half(v[i].name)) && snprintf(old, sizeof(old), "%s/%s", path, v[i].name) < (int)sizeof(old))
 			remove_unused(old);
 }
 
@@ -175,7 +233,7 @@ static int flush_one(const char *path, const struct stat *st, int type, struct F
 static int fill(const char *path, const struct plan *plan)
 {
 	AUTO_FD here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	mode_t old = umask(022);
+	mode_t old = umask(PLACE_UMASK);
 	struct error ignored = {0};
 	int r = here < 0 || mkdir(path, 0755) < 0 || chdir(path) < 0 ? -errno : 0;
 
@@ -190,14 +248,16 @@ static int fill(const char *path, const struct plan *plan)
 static int make_whole(int roots, const char *path, const char *name, const struct plan *plan)
 {
 	char half[PATH_MAX + 32], root[PATH_MAX + 40];
+	AUTO_FD fd = -1;
 	int r;
 
-	(void)snprintf(half, sizeof(half), "%s/half-%d", path, (int)getpid());
-	(void)snprintf(root, sizeof(root), "%s/root", half);
-	remove_tree(half); /* of a process before us with our number */
-	if (mkdir(half, 0700) < 0)
+	/* No number of ours: in another pid namespace somebody else has the same. */
+	(void)snprintf(half, sizeof(half), "%s/" HALF "XXXXXX", path);
+	if (!mkdtemp(half))
 		return -errno;
-	r = fill(root, plan);
+	(void)snprintf(root, sizeof(root), "%s/root", half);
+	fd = open(half, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	r = fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0 ? -errno : fill(root, plan);
 	/* It takes the mark's place. Where somebody was faster, theirs stays. */
 	if (r == 0 && renameat(AT_FDCWD, half, roots, name) < 0)
 		r = -errno;

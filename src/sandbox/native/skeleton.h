@@ -6,7 +6,11 @@
  *
  * A plan that makes files for one run alone (those with a size: the gateway's certificates) has none.
  *
- * Only saves time: where a skeleton is missing, or cannot be trusted (owner, mode), a sandbox makes its places in a tmpfs. One in use is locked: when more than SKELETON_KEEP
+ * Verified at each use: that ROOTS, DIGEST and root are the user's own and closed to others (owner, mode, no link); the bytes, owner and mode of each small made file and the target of each link;
+ * that the masks show nothing (root.c). What fails is removed, and the run goes on without. Not verified: that there is nothing more in it than the plan makes, and the modes of folders and empty
+ * files that something is mounted over. Only the user can write there, who is trusted; a place that is missing fails the run with its name, and the skeleton goes.
+ *
+ * Only saves time: where a skeleton is missing, or cannot be trusted, a sandbox makes its places in a tmpfs. One in use is locked: when more than SKELETON_KEEP
  * stand there, the oldest that nobody uses go. Who deletes one in use takes folders away from the sandbox, and shows it nothing: what was mounted there goes with the place, and PID 1 ends
  * the run when it can cover no more names (rescan.h).
  */
