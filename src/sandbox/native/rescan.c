@@ -9,7 +9,7 @@
 #include "plan/scan.h"
 #include "sandbox/native/root.h"
 
-enum { FIRST_MS = 500, EVERY_MS = 2000, SHARE = 50, MAX_ENTRIES = 5000000 };
+enum { FIRST_MS = 250, EVERY_MS = 2000, SHARE = 50, MAX_ENTRIES = 5000000 };
 
 static uint64_t now_ms(void)
 {
