@@ -58,6 +58,7 @@ static const struct {
 	{SYS_ioctl, SOCKETS, QUEUE_SIZE},
 	{SYS_dup, 0, ANY},
 	{SYS_pipe2, ROLE_SPLICE, ANY},
+	{SYS_sched_yield, ROLE_SPLICE, ANY},
 	{SYS_pread64, 0, ANY},
 	{SYS_lseek, 0, ANY},
 	{SYS_mmap, 0, NOT_CODE},

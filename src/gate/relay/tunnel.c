@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -15,8 +16,11 @@
 #include "gate/relay/pipes.h"
 #include "policy/net_rules.h"
 
-/* TURN: bytes of one direction before others get theirs. COPY: at a time, where there is no pipe to splice through. */
-enum { TURN = 4 * 1024 * 1024, COPY = 64 * 1024 };
+/*
+ * TURN: bytes of one direction before others get theirs. BULK: in one turn, they are a transfer and not a talk. COPY: at a time, where there is no pipe to
+ * splice through.
+ */
+enum { TURN = 4 * 1024 * 1024, BULK = 16 * 1024, COPY = 64 * 1024 };
 
 /* One direction. */
 struct flow {
@@ -183,10 +187,20 @@ static bool can_move(const struct flow *f)
 	return f->writable && (f->held || (f->readable && !f->ended));
 }
 
+/*
+ * Whoever waits right away for the rest of a transfer is woken for each of its pieces, which costs more than to move them. A sender that waits for this CPU gets it
+ * first; where none does, this is nothing. Once per turn, since others wait too. True: look again.
+ */
+static bool let_sender_run(void)
+{
+	return sched_yield() == 0;
+}
+
 /* 0, or -1: a side failed. *more: there is still something to do. */
 static int run(struct relay_tunnels *all, struct flow *f, bool *more)
 {
 	size_t moved = 0;
+	bool yielded = false;
 	ssize_t n;
 
 	while (can_move(f) && moved < TURN) {
@@ -194,6 +208,10 @@ static int run(struct relay_tunnels *all, struct flow *f, bool *more)
 		if (n < 0)
 			return -1;
 		moved += (size_t)n;
+		if (!f->readable && moved >= BULK && !yielded) {
+			yielded = true;
+			f->readable = let_sender_run();
+		}
 	}
 	f->bytes += moved;
 	*more = *more || can_move(f);
