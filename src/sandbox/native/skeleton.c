@@ -141,7 +141,7 @@ static bool is_whole(int fd, const struct plan *p)
 		return false;
 	for (i = 0; i < p->n_ops; i++) {
 		op = &p->ops[i];
-		if (!root_has_place(p, op))
+		if (!places_has(p, op))
 			continue;
 		if ((op->kind == PLAN_FILE && !has_file(root, op)) || (op->kind == PLAN_LINK && !has_link(root, op)))
 			return false;
