@@ -4,9 +4,11 @@
  *
  * A box is a folder, ROOT/ID, of which a container sees:
  *
- *	run/	at BOX_DIR (model/box.h): the sockets `control` and `door`, and `init`, an empty file on which the backend mounts cordon-init
- *	root/	its root: the folders, links and small files of the plan ("places"), on which everything else is mounted. Read-only.
- *	hidden, hidden.d/	a file and a folder that nobody may read: laid over what is denied
+ *	run/	at BOX_DIR (model/box.h): the sockets `control` and `door`, and `init`, an empty file on which cordon-init is mounted
+ *	root/	its root: the folders, links and small files of the plan (places.h), on which everything else is mounted. Read-only.
+ *
+ * and beside them `lock`, locked as long as the supervisor lives, and what the backend keeps. Nobody but the supervisor's user and the box's own ids can enter it: whoever could reach the door could speak to the gateway
+ * in this run's name.
  *
  * Folders of the host that the sandbox may write to are not shown: the plan that comes here names copies in their place, which the caller made and brings back when the run has ended (cli/launch_stage.h). So a name
  * that is denied or protected, and does not exist yet, cannot get to the host, although no runtime can refuse to make it.
@@ -37,9 +39,10 @@ enum box_mount_kind {
 	BOX_PROC,
 	BOX_PTS,
 	BOX_SHM,   /* as BOX_TMPFS; where shared memory is looked for */
+	BOX_MASK,  /* nobody may read target, a file or a folder of /proc or /sys, if it is there */
 };
 
-/* In the order in which they are to be mounted. Every one is nosuid and nodev. */
+/* In the order in which they are to be mounted, the box's own last. Every one is nosuid and nodev. */
 struct box_mount {
 	enum box_mount_kind kind;
 	const char *source;
@@ -85,13 +88,15 @@ struct box {
 	const struct box_backend *backend;
 	const struct plan *plan;
 	const char *id;	    /* of the run; containers are named "cordon-ID" */
-	char *dir;	    /* the box's folder on the host */
-	char *init;	    /* path of cordon-init on the host */
+	const char *dir;    /* the box's folder on the host */
+	int dir_fd, lock;
+	bool memory_cgroup, cpu_cgroup; /* the kernel counts */
 	struct box_ids ids;
 	struct box_mount *mounts;
 	size_t n_mounts;
 	int control, door;  /* listening; door -1: the plan has no listeners */
 	int socket;	    /* the connection of cordon-init; -1: not yet */
+	pid_t init_pid;	    /* cordon-init's on the host, where it has one there; 0: it has none, or is not known yet */
 	pid_t runtime;	    /* a process of ours, waited for by done(); -1: none */
 	int runtime_pidfd;  /* -1: none */
 	const struct cgroup *cgroup; /* what start() puts into it, unless own_cgroup; NULL: none */
@@ -111,22 +116,30 @@ struct box_request {
 };
 
 /*
- * The folder of all boxes: below the user's runtime or state folder; for root /run/cordon, which other ids can pass through (0711). Made where it is missing; refused where others own it. free() it.
+ * The folder of all boxes: for root /run/cordon, which other ids can pass through (0711), for others below XDG_RUNTIME_DIR, or at `fallback`. Made where it is missing; refused where others own it. free() it.
  */
-int box_root(char **ret, struct error *err);
+int box_root(const char *fallback, char **ret, struct error *err);
 
 int box_new(const struct box_request *req, struct box **ret, struct error *err);
 
 /* Waits for cordon-init, at most timeout_ms, and gives it its orders. The runtime's end, or SIGINT and its kin pending, end the wait with an error, for which the backend is asked what the runtime said. */
 int box_connect(struct box *b, int timeout_ms, struct error *err);
 
-/* The command starts. stdio: as struct native_request has it. */
-int box_go(struct box *b, char *const *argv, char *const *env, const int stdio[3], const bool tty[3], unsigned rows, unsigned columns, struct error *err);
+/* The command of the plan starts. */
+struct box_stdio {
+	int fds[3];   /* borrowed */
+	bool tty[3];  /* give it the sandbox's own terminal in this place */
+	unsigned rows, columns;
+};
+int box_go(struct box *b, const struct box_stdio *stdio, struct error *err);
 
 /* Stops, cleans up, removes the folder. NULL is fine. */
 void box_free(struct box *b);
 
-/* Boxes whose supervisor is gone. */
+/* Fills b->mounts. For box.c. */
+int box_add_mounts(struct box *b, const char *init, struct error *err);
+
+/* Removes boxes whose supervisor is gone. */
 void box_sweep(const char *root, const struct box_backend *const *backends);
 
 #endif

@@ -1,0 +1,311 @@
+#include "sandbox/common/box.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "model/inside.h"
+#include "sandbox/common/places.h"
+#include "sys/tree.h"
+#include "wire/wire.h"
+
+enum { CONNECT_STEP_MS = 50 };
+
+int box_root(const char *fallback, char **ret, struct error *err)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	AUTO_FREE char *path = NULL;
+	bool root = geteuid() == 0;
+	struct stat st;
+	int n;
+
+	if (root)
+		n = asprintf(&path, "/run/cordon");
+	else if (runtime && runtime[0] == '/' && stat(runtime, &st) == 0 && st.st_uid == geteuid())
+		n = asprintf(&path, "%s/cordon", runtime);
+	else
+		n = asprintf(&path, "%s", fallback);
+	if (n < 0) {
+		path = NULL;
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	if (mkdir(path, root ? 0711 : 0700) < 0 && errno != EEXIST)
+		return error_sys(err, errno, "%s", path);
+	if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & (root ? 0022 : 0077)))
+		return error_set(err, ERROR_DENIED, "%s: must be a folder of yours that nobody else can write to%s", path, root ? "" : " or enter");
+	*ret = path;
+	path = NULL;
+	return 0;
+}
+
+/* A name that is too long for a socket's address is reached through the folder's descriptor. */
+static int listen_at(int dir, const char *name, int type)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", dir, name);
+	/* who may enter the folder may connect */
+	if (bind(fd, (const struct sockaddr *)&a, sizeof(a)) < 0 || fchmodat(dir, name, 0666, 0) < 0 || listen(fd, SOMAXCONN) < 0) {
+		int code = errno;
+
+		(void)close(fd);
+		return -code;
+	}
+	return fd;
+}
+
+static int make_root(struct box *b, struct error *err)
+{
+	AUTO_FD before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD root = openat(b->dir_fd, "root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	mode_t mask = umask(0);
+	int r = -1;
+
+	if (root < 0 || fchdir(root) < 0)
+		(void)error_sys(err, errno, "%s/root", b->dir);
+	else if (places_make(b->plan, err) == 0)
+		r = (mkdir("run", 0755) < 0 && errno != EEXIST) || (mkdir("run/cordon", 0755) < 0 && errno != EEXIST) ? error_sys(err, errno, "%s/root" BOX_DIR, b->dir) : 0;
+	(void)umask(mask);
+	/* where the folder we were started in is gone or closed to us, the root will do */
+	if (before < 0 || fchdir(before) < 0)
+		(void)!chdir("/");
+	return r;
+}
+
+static int make_sockets(struct box *b, struct error *err)
+{
+	AUTO_FD run = openat(b->dir_fd, "run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD init = run < 0 ? -1 : openat(run, "init", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+
+	if (init < 0)
+		return error_sys(err, errno, "%s/run", b->dir);
+	b->control = listen_at(run, "control", SOCK_SEQPACKET);
+	if (b->control < 0)
+		return error_sys(err, b->control, "%s/run/control", b->dir);
+	if (!b->plan->n_listeners)
+		return 0;
+	b->door = listen_at(run, "door", SOCK_STREAM);
+	return b->door < 0 ? error_sys(err, b->door, "%s/run/door", b->dir) : 0;
+}
+
+/* The folder itself, locked; entered by us and by whoever is root inside. */
+static int make_folder(struct box *b, const char *root, struct error *err)
+{
+	b->dir = arena_printf(b->arena, "%s/%s", root, b->id);
+	if (!b->dir)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	if (mkdir(b->dir, 0700) < 0 || (b->dir_fd = open(b->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+		return error_sys(err, errno, "%s", b->dir);
+	b->lock = openat(b->dir_fd, "lock", O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	if (b->lock < 0 || flock(b->lock, LOCK_EX | LOCK_NB) < 0 || write(b->lock, b->backend->name, strlen(b->backend->name)) < 0)
+		return error_sys(err, errno, "%s/lock", b->dir);
+	if (b->ids.host_init != geteuid() && (fchown(b->dir_fd, (uid_t)-1, b->ids.host_init) < 0 || fchmod(b->dir_fd, 0710) < 0))
+		return error_sys(err, errno, "%s", b->dir);
+	if (mkdirat(b->dir_fd, "run", 0755) < 0 || mkdirat(b->dir_fd, "root", 0755) < 0 || fchmodat(b->dir_fd, "run", 0755, 0) < 0 || fchmodat(b->dir_fd, "root", 0755, 0) < 0)
+		return error_sys(err, errno, "%s", b->dir);
+	return 0;
+}
+
+int box_new(const struct box_request *req, struct box **ret, struct error *err)
+{
+	struct arena *arena = arena_new();
+	struct box *b = arena ? arena_alloc(arena, sizeof(*b)) : NULL;
+
+	if (!b) {
+		arena_free(arena);
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	*b = (struct box){.backend = req->backend, .plan = req->plan, .id = req->id, .ids = *req->ids, .cgroup = req->cgroup, .memory_cgroup = req->memory_cgroup, .cpu_cgroup = req->cpu_cgroup,
+			  .dir_fd = -1, .lock = -1, .control = -1, .door = -1, .socket = -1, .runtime = -1, .runtime_pidfd = -1, .arena = arena};
+	if (make_folder(b, req->root, err) < 0 || make_root(b, err) < 0 || make_sockets(b, err) < 0 || box_add_mounts(b, req->init, err) < 0) {
+		box_free(b);
+		return -1;
+	}
+	*ret = b;
+	return 0;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Blocked signals that mean the end: nobody should have to wait for a runtime that hangs. */
+static int pending_end(void)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	sigset_t set;
+	size_t i;
+
+	(void)sigpending(&set);
+	for (i = 0; i < ARRAY_LEN(ends); i++)
+		if (sigismember(&set, ends[i]))
+			return ends[i];
+	return 0;
+}
+
+static int explain(struct box *b, const char *what, struct error *err)
+{
+	char said[400];
+
+	if (b->backend->said && b->backend->said(b, said, sizeof(said)))
+		return error_set(err, ERROR_SYSTEM, "%s %s: %s", b->backend->name, what, said);
+	return error_set(err, ERROR_SYSTEM, "%s %s; `cordon doctor --runtime %s` looks closer", b->backend->name, what, b->backend->name);
+}
+
+/* Whoever connects before the workload runs is cordon-init, or, where others could enter the folder, somebody who must not get a word. */
+static bool is_expected(const struct box *b, int fd, struct ucred *peer)
+{
+	socklen_t n = sizeof(*peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &n) == 0 && (peer->uid == b->ids.host_init || peer->uid == geteuid());
+}
+
+static int wait_for_init(struct box *b, int timeout_ms, struct error *err)
+{
+	uint64_t until = now_ms() + (uint64_t)timeout_ms;
+	struct pollfd p[2] = {{.fd = b->control, .events = POLLIN}, {.fd = b->runtime_pidfd, .events = POLLIN}};
+	struct ucred peer;
+	int fd;
+
+	while (now_ms() < until) {
+		if (pending_end())
+			return error_set(err, ERROR_SYSTEM, "interrupted while %s was starting the sandbox", b->backend->name);
+		if (poll(p, 2, CONNECT_STEP_MS) < 0 && errno != EINTR)
+			return error_sys(err, errno, "poll");
+		fd = accept4(b->control, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0 && is_expected(b, fd, &peer)) {
+			b->socket = fd;
+			b->init_pid = b->backend->landlock ? peer.pid : 0;
+			return 0;
+		}
+		if (fd >= 0)
+			(void)close(fd);
+		else if (p[1].revents)
+			return explain(b, "did not start the sandbox", err);
+	}
+	return explain(b, "did not start the sandbox in time", err);
+}
+
+static int give_orders(struct box *b, struct error *err)
+{
+	struct box_orders o = {.user = b->ids.user, .memory_cgroup = b->memory_cgroup, .cpu_cgroup = b->cpu_cgroup, .transparent = b->backend->transparent};
+	struct plan copy = *b->plan;
+	AUTO_BUF body = {0};
+	int r;
+
+	copy.uid = b->ids.inside;
+	copy.gid = b->ids.inside;
+	o.plan = &copy;
+	buf_init(&body, WIRE_MAX_BODY);
+	box_put_orders(&body, &o);
+	if (buf_failed(&body))
+		return error_set(err, ERROR_INPUT, "the policy shows too many paths for %s", b->backend->name);
+	r = wire_send(b->socket, INSIDE_ORDERS, buf_view(&body), NULL, 0);
+	return r < 0 ? error_sys(err, r, "orders to cordon-init") : 0;
+}
+
+int box_connect(struct box *b, int timeout_ms, struct error *err)
+{
+	if (wait_for_init(b, timeout_ms, err) < 0)
+		return -1;
+	/* from here on nobody answers there */
+	(void)close(fd_take(&b->control));
+	(void)unlinkat(b->dir_fd, "run/control", 0);
+	return give_orders(b, err);
+}
+
+int box_go(struct box *b, const struct box_stdio *stdio, struct error *err)
+{
+	struct inside_spawn s = {.rows = stdio->rows, .columns = stdio->columns, .argv = b->plan->argv, .env = b->plan->env, .cwd = b->plan->cwd};
+	AUTO_BUF body = {0};
+	int i, r;
+
+	for (i = 0; i < 3; i++)
+		s.tty_bits |= (uint32_t)stdio->tty[i] << i;
+	buf_init(&body, WIRE_MAX_BODY);
+	inside_spawn_encode(&s, &body);
+	if (buf_failed(&body))
+		return error_set(err, ERROR_INPUT, "the command and its environment are too long: %d KiB at most", WIRE_MAX_BODY / 1024);
+	r = wire_send(b->socket, INSIDE_SPAWN, buf_view(&body), stdio->fds, 3);
+	/* it may have failed already: what it said is in the socket, and worth more than this */
+	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "the command to cordon-init") : 0;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(fd_take(fd));
+}
+
+void box_free(struct box *b)
+{
+	if (!b)
+		return;
+	if (b->own)
+		b->backend->stop(b);
+	close_fd(&b->socket); /* the end of everything inside, even where the runtime does not listen to us */
+	if (b->own)
+		b->backend->done(b);
+	close_fd(&b->runtime_pidfd);
+	close_fd(&b->control);
+	close_fd(&b->door);
+	if (b->dir_fd >= 0)
+		sys_empty_tree(b->dir_fd);
+	close_fd(&b->lock);
+	close_fd(&b->dir_fd);
+	if (b->dir)
+		(void)rmdir(b->dir);
+	arena_free(b->arena);
+}
+
+/* Its supervisor is gone: the lock can be had. */
+static void sweep_one(int root, const char *path, const char *id, const struct box_backend *const *backends)
+{
+	AUTO_FD dir = openat(root, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD lock = dir < 0 ? -1 : openat(dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char name[32] = "", full[4096];
+
+	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
+		return;
+	(void)!read(lock, name, sizeof(name) - 1);
+	(void)snprintf(full, sizeof(full), "%s/%s", path, id);
+	for (; *backends; backends++)
+		if (strcmp((*backends)->name, name) == 0 && (*backends)->sweep)
+			(*backends)->sweep(full, id);
+	sys_empty_tree(dir);
+	(void)unlinkat(root, id, AT_REMOVEDIR);
+}
+
+void box_sweep(const char *root, const struct box_backend *const *backends)
+{
+	AUTO_FD fd = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			sweep_one(fd, root, e->d_name, backends);
+	if (d)
+		(void)closedir(d);
+}

@@ -1,0 +1,172 @@
+#include "sandbox/common/box.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "sandbox/common/places.h"
+#include "sys/mounts.h"
+
+struct maker {
+	struct box *b;
+	size_t n_scratch;
+	struct error *err;
+};
+
+static bool is_at_or_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+/* Runtimes bring the devices and their links themselves. */
+static bool is_device(const char *target)
+{
+	return is_at_or_below(target, "/dev") && strcmp(target, "/dev/shm") != 0 && strcmp(target, "/dev/pts") != 0;
+}
+
+static bool is_kernel_surface(const char *target)
+{
+	return is_at_or_below(target, "/proc") || is_at_or_below(target, "/sys");
+}
+
+static int oom(struct maker *m)
+{
+	return error_set(m->err, ERROR_SYSTEM, "out of memory");
+}
+
+static void add(struct maker *m, const struct box_mount *mount)
+{
+	m->b->mounts[m->b->n_mounts++] = *mount;
+}
+
+/* The host's path of what will stand at target, or NULL: nothing of the host's is there. The last bind that covers it is what is seen. */
+static const char *host_path(struct maker *m, const char *target)
+{
+	const struct plan *p = m->b->plan;
+	const char *found = NULL;
+	size_t i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].kind == PLAN_BIND && is_at_or_below(target, p->ops[i].target))
+			found = arena_printf(m->b->arena, "%s%s", p->ops[i].source, target + strlen(p->ops[i].target));
+	return found;
+}
+
+static int add_bind(struct maker *m, const struct plan_op *op, const char *source)
+{
+	struct box_mount mount = {.kind = BOX_BIND, .source = source, .target = op->target, .writable = op->writable, .no_exec = op->flags & MOUNT_NO_EXEC, .folder = op->folder};
+
+	if (!source)
+		return oom(m);
+	add(m, &mount);
+	return 0;
+}
+
+/*
+ * The scratch places share filesystem.tmp_size: a part of it each, shared memory an eighth. Not every runtime can give them an owner, so all have the mode of /tmp: nobody else is inside.
+ */
+static int add_scratch(struct maker *m, const struct plan_op *op)
+{
+	struct box_mount mount = {.kind = BOX_TMPFS, .target = op->target, .writable = true, .no_exec = op->flags & MOUNT_NO_EXEC, .folder = true, .mode = 01777};
+	uint64_t all = m->b->plan->tmp_size;
+
+	if (strcmp(op->target, "/dev/shm") == 0) {
+		mount.kind = BOX_SHM;
+		mount.size = all / 8;
+	} else {
+		mount.size = (all - all / 8) / (m->n_scratch ? m->n_scratch : 1);
+	}
+	add(m, &mount);
+	return 0;
+}
+
+/* What stands at the target now is covered, by something unreadable or by itself read-only. Gone since the plan was made, it may stand elsewhere, uncovered. */
+static int add_cover(struct maker *m, const struct plan_op *op)
+{
+	struct box_mount mount = {.kind = BOX_BIND, .target = op->target};
+	const char *source = host_path(m, op->target);
+	struct text_shown t;
+	struct stat st;
+
+	if (is_kernel_surface(op->target)) {
+		mount.kind = BOX_MASK;
+		add(m, &mount);
+		return 0;
+	}
+	if (!source)
+		return 0; /* the sandbox's own, and empty */
+	if (lstat(source, &st) < 0)
+		return errno == ENOENT && !op->host ? 0 : error_sys(m->err, errno, "%s, which must be covered, changed while the sandbox was made; try again", text_show(&t, sv_of(op->target)));
+	if (S_ISLNK(st.st_mode))
+		return 0; /* judged by the name it leads to */
+	mount.folder = S_ISDIR(st.st_mode);
+	mount.source = op->kind == PLAN_PROTECT ? source : arena_printf(m->b->arena, "%s/root/" PLACES_MASKS "/%s", m->b->dir, mount.folder ? "folder" : "file");
+	if (!mount.source)
+		return oom(m);
+	add(m, &mount);
+	return 0;
+}
+
+static int add_op(struct maker *m, const struct plan_op *op)
+{
+	struct box_mount mount = {.kind = op->kind == PLAN_PROC ? BOX_PROC : BOX_PTS, .target = op->target, .folder = true, .writable = true};
+
+	switch (op->kind) {
+	case PLAN_BIND:
+	case PLAN_DEVICE:
+		return is_device(op->target) ? 0 : add_bind(m, op, op->source);
+	case PLAN_SHOW:
+		return add_bind(m, op, arena_printf(m->b->arena, "%s/root%s", m->b->dir, op->source));
+	case PLAN_TMPFS:
+		return add_scratch(m, op);
+	case PLAN_PROC:
+	case PLAN_PTS:
+		add(m, &mount);
+		return 0;
+	case PLAN_MASK:
+	case PLAN_PROTECT:
+		return add_cover(m, op);
+	case PLAN_EXEC:
+		return error_set(m->err, ERROR_DENIED, "process.allow_exec and process.deny_exec cannot be enforced on %s; use process.runtime: native", m->b->backend->name);
+	case PLAN_OVERLAY:
+		return error_set(m->err, ERROR_SYSTEM, "%s: a copy-on-write folder that was not staged", op->target);
+	case PLAN_DIR:
+	case PLAN_LINK:
+	case PLAN_FILE:
+		break;
+	}
+	return 0;
+}
+
+static int add_own(struct maker *m, const char *init)
+{
+	struct box_mount run = {.kind = BOX_BIND, .target = BOX_DIR, .folder = true, .no_exec = true};
+	struct box_mount program = {.kind = BOX_BIND, .target = BOX_INIT};
+
+	run.source = arena_printf(m->b->arena, "%s/run", m->b->dir);
+	program.source = arena_str(m->b->arena, sv_of(init));
+	if (!run.source || !program.source)
+		return oom(m);
+	add(m, &run);
+	add(m, &program);
+	return 0;
+}
+
+int box_add_mounts(struct box *b, const char *init, struct error *err)
+{
+	struct maker m = {.b = b, .err = err};
+	size_t i;
+
+	b->mounts = arena_array(b->arena, b->plan->n_ops + 2, sizeof(*b->mounts));
+	if (!b->mounts)
+		return oom(&m);
+	for (i = 0; i < b->plan->n_ops; i++)
+		m.n_scratch += b->plan->ops[i].kind == PLAN_TMPFS && strcmp(b->plan->ops[i].target, "/dev/shm") != 0;
+	for (i = 0; i < b->plan->n_ops; i++)
+		if (add_op(&m, &b->plan->ops[i]) < 0)
+			return -1;
+	return add_own(&m, init);
+}
