@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/launch_advice.h"
+#include "cli/launch_box.h"
 #include "cli/launch_events.h"
 #include "cli/launch_learn.h"
 #include "cli/launch_reload.h"
@@ -53,6 +55,7 @@ struct run {
 	struct native_request native;
 	struct supervise_result result;
 	struct native sandbox;
+	struct launch_box box; /* in its place, where a container runtime makes the sandbox */
 	int skeleton; /* keeps it from being removed; negative: there was none */
 	struct report_place report;
 	bool on_disk; /* the copy of the work folder is kept below the state folder */
@@ -225,7 +228,14 @@ static int make_cgroup(struct run *r)
 {
 	const struct plan_limits *l = &r->plan->limits;
 	struct cgroup_limits limits = {.memory = l->memory, .processes = l->processes, .cpu = l->cpu_thousandths};
-	int mask = cgroup_new(NULL, r->state.id, &limits, &r->cgroup);
+	int mask;
+
+	if (r->box.backend && r->box.backend->own_cgroup) {
+		r->facts.features.memory_cgroup = r->facts.features.cpu_cgroup = true;
+		r->facts.cgroup_mask = CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU;
+		return 0;
+	}
+	mask = cgroup_new(NULL, r->state.id, &limits, &r->cgroup);
 
 	if (mask < 0)
 		return error_sys(r->err, mask, "cgroup cordon-%s", r->state.id);
@@ -261,20 +271,44 @@ static void set_watch(const struct run *r, struct watch_limits *w)
 
 	if (!(r->facts.cgroup_mask & CGROUP_MEMORY))
 		w->memory = l->memory;
-	if (r->on_disk)
+	if (r->on_disk || r->box.stage.n)
 		w->disk = r->state.path;
+}
+
+static int go(void *arg, struct error *err)
+{
+	return native_go(arg, err);
+}
+
+static void kill_native(void *arg)
+{
+	struct native *n = arg;
+
+	(void)kill(n->pid, SIGKILL); /* not reaped yet, so the number is still its own */
+}
+
+static int find_sandbox(struct run *r, struct supervise_request *s)
+{
+	if (r->box.backend)
+		return launch_box_connect(&r->box, s, r->err);
+	s->init = r->sandbox.pid;
+	s->pidfd = r->sandbox.pidfd;
+	s->socket = r->sandbox.socket;
+	s->go = go;
+	s->kill = kill_native;
+	s->sandbox = &r->sandbox;
+	return 0;
 }
 
 static int run_sandbox(struct run *r)
 {
 	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .tty_in = -1, .tty_out = -1};
 
-	s.init = r->sandbox.pid;
-	s.pidfd = r->sandbox.pidfd;
-	s.socket = r->sandbox.socket;
 	s.tty_in = r->native.tty[0] ? 0 : -1;
 	s.tty_out = r->native.tty[1] ? 1 : r->native.tty[2] ? 2 : -1;
 	set_watch(r, &s.watch);
+	if (find_sandbox(r, &s) < 0)
+		return -1;
 	if (r->learn) {
 		s.denied = learn_denied;
 		s.denied_arg = r->learn;
@@ -283,9 +317,6 @@ static int run_sandbox(struct run *r)
 		launch_reload_init(&r->reload, r->req->call, r->req->policy->policy, r->gate);
 		s.policies = r->reload.policies.load ? &r->reload.policies : NULL;
 	}
-	/* with a gateway the word comes when that is ready */
-	if (!r->gate && native_go(&r->sandbox, r->err) < 0)
-		return -1;
 	return supervise(&s, &r->result, r->err);
 }
 
@@ -295,6 +326,25 @@ static int start_sandbox(struct run *r)
 	r->native.argv = r->req->call->argv;
 	r->native.features = r->facts.features;
 	return native_start(&r->native, &r->sandbox, r->err);
+}
+
+/* The runtime must have something to start from: the state folder holds what it shows. */
+static int start_box(struct run *r)
+{
+	struct launch_box_request q = {.plan = r->plan, .policy = r->req->policy->policy, .state = &r->state, .runs = r->root, .cgroup = r->native.cgroup,
+				       .memory_cgroup = r->facts.features.memory_cgroup, .cpu_cgroup = r->facts.features.cpu_cgroup, .gate = r->gate};
+
+	memcpy(r->box.stdio.fds, r->native.stdio, sizeof(r->box.stdio.fds));
+	memcpy(r->box.stdio.tty, r->native.tty, sizeof(r->box.stdio.tty));
+	r->box.stdio.rows = r->native.rows;
+	r->box.stdio.columns = r->native.columns;
+	return launch_box_start(&r->box, &q, r->err);
+}
+
+static void end_sandbox(struct run *r)
+{
+	native_done(&r->sandbox);
+	launch_box_end(&r->box);
 }
 
 static struct plan_op *find_overlay(struct run *r)
@@ -365,12 +415,20 @@ static bool is_empty(int dir)
 	return empty;
 }
 
+static int bring_back(struct run *r)
+{
+	launch_box_end(&r->box);
+	return stage_return(&r->box.stage, r->req->call, r->req->policy->policy, r->state.dir, r->state.path, r->err);
+}
+
 /* Changes that were kept in memory go to the state folder, for `diff` and `apply`; nobody is left inside by now. */
 static int keep_changes(struct run *r)
 {
 	AUTO_FD upper = fd_take(&r->result.upper);
 	AUTO_FD layers = -1;
 
+	if (r->box.backend && bring_back(r) < 0)
+		return -1;
 	if (upper >= 0 && !is_empty(upper)) {
 		native_done(&r->sandbox);
 		if (mkdirat(r->state.dir, "layers", 0700) < 0)
@@ -438,7 +496,7 @@ static int finish(struct run *r, int result)
 		result = -1;
 	if (log_end(r, &stats, result < 0 && status < 125 ? 125 : status) < 0)
 		result = -1;
-	native_done(&r->sandbox);
+	end_sandbox(r);
 	if (r->cgroup)
 		(void)cgroup_remove(r->cgroup);
 	say_how_it_ended(r, &stats);
@@ -475,7 +533,21 @@ static int start_gate(struct run *r)
 	return 0;
 }
 
-/* The namespaces are made while we write down what will run in them; it runs when the log says so. */
+/* Root cannot show every file system to another user id; a copy of the folder it can. */
+static int start_native(struct run *r)
+{
+	r->skeleton = skeleton_find(r->req->policy->folders.cache, r->plan);
+	if (start_sandbox(r) == 0)
+		return 0;
+	if (r->err->kind != ERROR_MISSING || !find_overlay(r))
+		return -1;
+	r->result.failed = *r->err;
+	r->result.failed.code = ENODEV;
+	r->must_copy = true;
+	return 0;
+}
+
+/* The sandbox is made while we write down what will run in it; it runs when the log says so. */
 static int prepare(struct run *r)
 {
 	native_probe(&r->facts.features);
@@ -484,24 +556,19 @@ static int prepare(struct run *r)
 	if (state_root(&r->root, r->err) < 0 || start_gate(r) < 0 || make_plan(r, r->root) < 0)
 		return -1;
 	r->facts.plan = r->plan;
-	r->skeleton = skeleton_find(r->req->policy->folders.cache, r->plan);
 	state_id(r->state.id);
 	if (make_cgroup(r) < 0)
 		return -1;
 	supervise_block_signals();
-	if (start_sandbox(r) < 0) {
-		/* Root cannot show every file system to another user id; a copy of the folder it can. */
-		if (r->err->kind != ERROR_MISSING || !find_overlay(r))
-			return -1;
-		r->result.failed = *r->err;
-		r->result.failed.code = ENODEV;
-		r->must_copy = true;
-	}
+	if (!r->box.backend && start_native(r) < 0)
+		return -1;
 	if (state_new(r->root, &r->state, r->err) < 0)
+		return -1;
+	if (r->box.backend && start_box(r) < 0)
 		return -1;
 	if (open_audit(r) < 0)
 		return -1;
-	if (r->facts.features.landlock_abi < 1)
+	if (!r->box.backend && r->facts.features.landlock_abi < 1)
 		note_no_landlock(r);
 	return 0;
 }
@@ -519,14 +586,14 @@ static int run_all(struct run *r)
 
 static void clean_up(struct run *r, bool failed_early)
 {
-	native_done(&r->sandbox);
+	end_sandbox(r);
 	gate_free(r->gate);
 	launch_reload_done(&r->reload);
 	buf_done(&r->result.gateway);
 	learn_free(r->learn);
 	if (r->skeleton >= 0)
 		skeleton_release(r->skeleton, r->plan, r->result.failed.kind == ERROR_SYSTEM);
-	else if (!failed_early)
+	else if (!failed_early && !r->box.backend)
 		(void)skeleton_make(r->req->policy->folders.cache, r->plan);
 	if (failed_early && r->cgroup)
 		(void)cgroup_remove(r->cgroup);
@@ -541,6 +608,8 @@ static void clean_up(struct run *r, bool failed_early)
 	/* once in a while */
 	if (r->root && getpid() % 64 == 0)
 		state_sweep(r->root);
+	if (r->root && r->box.backend)
+		launch_box_sweep(r->root);
 	free(r->root);
 	plan_free(r->plan);
 	arena_free(r->arena);
@@ -562,7 +631,7 @@ static void name_policy(struct run *r)
 int launch(const struct launch_request *req, struct error *err)
 {
 	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
-			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .skeleton = -1, .report = {.dir = -1}, .err = err};
+			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .skeleton = -1, .report = {.dir = -1}, .box = {.backend = req->backend}, .err = err};
 	int result;
 
 	if (!r.arena)

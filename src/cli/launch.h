@@ -1,5 +1,5 @@
 /*
- * launch: one run from policy to exit status, on the native backend.
+ * launch: one run from policy to exit status, on the backend that was chosen.
  *
  * The one place where policy, plan, state, audit, cgroup, backend and supervisor meet. Everything that was made for the run is removed again, whatever fails; its
  * state folder stays, with the log.
@@ -9,10 +9,12 @@
 
 #include "base/error.h"
 #include "cli/cli_policy.h"
+#include "sandbox/common/box.h"
 
 struct launch_request {
 	const struct call *call;
 	const struct cli_policy *policy;
+	const struct box_backend *backend; /* NULL: native */
 	const char *workdir; /* NULL: none */
 	char *const *argv;
 	const char *const *env_arguments; /* --env */

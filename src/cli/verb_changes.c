@@ -8,9 +8,9 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/glob.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/changes_rules.h"
 #include "cli/cli_policy.h"
 #include "cli/runs_info.h"
 #include "policy/policy_codec.h"
@@ -38,31 +38,11 @@ struct looked_at {
 	struct state state;
 	struct run_info info;
 	struct policy *policy;
-	struct glob *deny, *protect;
-	size_t n_deny, n_protect;
+	struct changes_patterns patterns;
 	int lower, upper;
 	struct changes *list;
 	bool open;
 };
-
-static struct glob *compile(const struct pol_list *list, size_t *ret_n)
-{
-	struct glob *v = calloc(list->n + 1, sizeof(*v));
-	uint32_t i;
-
-	*ret_n = 0;
-	for (i = 0; v && i < list->n; i++)
-		if (glob_init(&v[*ret_n], sv_of(list->v[i].s)) == 0)
-			(*ret_n)++;
-	return v;
-}
-
-static void free_globs(struct glob *v, size_t n)
-{
-	while (n)
-		glob_done(&v[--n]);
-	free(v);
-}
 
 static int read_policy(struct looked_at *l, struct error *err)
 {
@@ -76,17 +56,15 @@ static int read_policy(struct looked_at *l, struct error *err)
 				 l->state.path);
 	if (buf_read_fd(&b, fd) < 0 || policy_decode(buf_view(&b), &l->policy) < 0)
 		return error_set(err, ERROR_INPUT, "%s/policy cannot be read", l->state.path);
-	l->deny = compile(&l->policy->fs.deny, &l->n_deny);
-	l->protect = compile(&l->policy->fs.protect, &l->n_protect);
-	return l->deny && l->protect ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
+	return changes_patterns_init(&l->patterns, l->policy, err);
 }
 
 static int scan(struct looked_at *l, enum changes_kind kind, bool force, struct error *err)
 {
-	struct changes_rules rules = {.root = l->info.workdir, .deny = l->deny, .n_deny = l->n_deny, .protect = l->protect,
-				      .n_protect = l->n_protect, .force = force};
+	struct changes_rules rules = {.root = l->info.workdir, .force = force};
 	struct text_shown t;
 
+	changes_rules_take(&rules, &l->patterns);
 	rules.started.tv_sec = l->info.started_ms / 1000;
 	rules.started.tv_nsec = l->info.started_ms % 1000 * 1000000;
 	l->lower = open(l->info.workdir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -133,8 +111,7 @@ static int look(struct looked_at *l, const struct call *call, bool force, struct
 static void look_done(struct looked_at *l)
 {
 	changes_free(l->list);
-	free_globs(l->deny, l->n_deny);
-	free_globs(l->protect, l->n_protect);
+	changes_patterns_done(&l->patterns);
 	policy_free(l->policy);
 	if (l->lower >= 0)
 		(void)close(l->lower);

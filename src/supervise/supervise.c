@@ -107,7 +107,7 @@ static void send_signal(struct supervisor *s, int sig)
 
 static void kill_all(struct supervisor *s)
 {
-	(void)kill(s->req->init, SIGKILL); /* not reaped yet, so the number is still its own */
+	s->req->kill(s->req->sandbox);
 }
 
 static void end_gently(struct supervisor *s, uint64_t grace)
@@ -493,7 +493,10 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	}
 	if (req->plan->limits.timeout_ms)
 		s.deadline = now_ms() + req->plan->limits.timeout_ms;
-	r = loop(&s);
+	/* with a gateway the word comes when that is ready */
+	r = req->gate ? 0 : req->go(req->sandbox, err);
+	if (r == 0)
+		r = loop(&s);
 	/* Its owner asked for its end, and it took SIGKILL: no failure of the sandbox. */
 	if (ret->status < 0 && s.control.stop && !ret->failed.kind)
 		ret->status = SIGKILL;

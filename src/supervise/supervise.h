@@ -37,9 +37,13 @@ struct supervise_policies {
 struct supervise_request {
 	const struct plan *plan;
 	const char *id;
-	pid_t init;   /* PID 1 of the sandbox, on the host */
-	int pidfd;
+	pid_t init;   /* PID 1 of the sandbox, on the host, or the process whose descendants are all that runs in it; 0: there is none */
+	int pidfd;    /* ends with the sandbox; -1: only the socket tells */
 	int socket;   /* to PID 1; messages of model/inside.h */
+	/* The backend's: the command may start (everything outside is ready); and all that is inside is killed, at once. */
+	int (*go)(void *sandbox, struct error *err);
+	void (*kill)(void *sandbox);
+	void *sandbox;
 	struct audit *audit;
 	struct watch_limits watch; /* what must be watched; all zero: nothing */
 	struct gate *gate;	   /* PID 1 waits until it is ready; NULL: there is none */

@@ -13,9 +13,10 @@ enum { MAX_DENIALS_LOGGED = 100000, USAGE_MAX = 32 * 1024 };
 static void on_ready(void *arg)
 {
 	struct supervise_gate *s = arg;
+	struct error ignored = {0};
 
 	/* PID 1 may have failed already: its socket says so to the supervisor itself */
-	(void)wire_send(s->req->socket, INSIDE_GO, sv_n("", 0), NULL, 0);
+	(void)s->req->go(s->req->sandbox, &ignored);
 }
 
 static void on_event(void *arg, const struct gate_event *g)

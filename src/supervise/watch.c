@@ -392,7 +392,7 @@ enum watch_verdict watch_poll(struct watch *w)
 		return WATCH_DISK;
 	if (!w->limits.memory && !w->limits.processes)
 		return WATCH_FINE;
-	if (w->proc_fd < 0)
+	if (w->proc_fd < 0 && !w->limits.tree)
 		find_proc(w);
 	w->tick++;
 	if (w->limits.memory)

@@ -40,6 +40,7 @@ struct watch_limits {
 	uint64_t memory;    /* bytes; 0: not watched */
 	uint64_t processes; /* 0: not watched */
 	const char *disk;   /* a path on the disk to watch; NULL: not watched. Borrowed. */
+	bool tree;	    /* init is no PID 1: the members are it and its descendants */
 };
 
 struct watch {

@@ -1,0 +1,118 @@
+#include "cli/launch_box.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cli/backends.h"
+#include "supervise/gate_roles.h"
+#include "supervise/stdio.h"
+
+static int find_init(char path[PATH_MAX], struct error *err)
+{
+	AUTO_FD fd = gate_find_program("init", err);
+	char link[64];
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, PATH_MAX - 1);
+	if (n < 0)
+		return error_set(err, ERROR_MISSING, "/proc is not mounted here: cordon-init cannot be found without it");
+	path[n] = '\0';
+	return 0;
+}
+
+static int boxes_folder(const char *runs, char **ret, struct error *err)
+{
+	AUTO_FREE char *fallback = NULL;
+
+	if (asprintf(&fallback, "%s/../boxes", runs) < 0) {
+		fallback = NULL;
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	return box_root(fallback, ret, err);
+}
+
+/* A file that is given to be read could be changed through its descriptor by whoever has its owner's id: only its bytes go in. */
+static void feed_input(struct box_stdio *s)
+{
+	struct stat st;
+	int fd;
+
+	if (s->tty[0] || fstat(s->fds[0], &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	fd = stdio_feed(s->fds[0]);
+	if (fd >= 0)
+		s->fds[0] = fd;
+}
+
+int launch_box_start(struct launch_box *l, const struct launch_box_request *req, struct error *err)
+{
+	struct gate_listener door = {.kind = GATE_LISTEN_DOOR};
+	AUTO_FREE char *root = NULL;
+	char init[PATH_MAX];
+	struct box_ids ids;
+	struct box_request b = {.backend = l->backend, .plan = req->plan, .id = req->state->id, .ids = &ids, .init = init, .cgroup = req->cgroup, .memory_cgroup = req->memory_cgroup,
+				.cpu_cgroup = req->cpu_cgroup};
+
+	l->backend->ids(req->plan, &ids);
+	if (find_init(init, err) < 0 || boxes_folder(req->runs, &root, err) < 0)
+		return -1;
+	b.root = root;
+	if (stage_make(&l->stage, req->plan, l->backend->name, req->state->dir, req->state->path, ids.host, err) < 0 || box_new(&b, &l->box, err) < 0)
+		return -1;
+	if (req->gate && gate_listen(req->gate, req->policy, &door, &l->box->door, 1, err) < 0)
+		return -1;
+	feed_input(&l->stdio);
+	return l->backend->start(l->box, err);
+}
+
+static int go(void *arg, struct error *err)
+{
+	struct launch_box *l = arg;
+
+	return box_go(l->box, &l->stdio, err);
+}
+
+static void kill_box(void *arg)
+{
+	struct launch_box *l = arg;
+
+	l->backend->stop(l->box);
+}
+
+int launch_box_connect(struct launch_box *l, struct supervise_request *s, struct error *err)
+{
+	if (box_connect(l->box, LAUNCH_BOX_MS, err) < 0)
+		return -1;
+	s->init = l->box->init_pid ? l->box->init_pid : l->box->runtime > 0 ? l->box->runtime : 0;
+	s->watch.tree = !l->box->init_pid;
+	s->pidfd = l->box->runtime_pidfd;
+	s->socket = l->box->socket;
+	s->go = go;
+	s->kill = kill_box;
+	s->sandbox = l;
+	return 0;
+}
+
+void launch_box_end(struct launch_box *l)
+{
+	box_free(l->box);
+	l->box = NULL;
+}
+
+void launch_box_sweep(const char *runs)
+{
+	struct error ignored = {0};
+	AUTO_FREE char *root = NULL;
+
+	if (boxes_folder(runs, &root, &ignored) == 0)
+		box_sweep(root, backends_all);
+}

@@ -1,0 +1,44 @@
+/*
+ * launch_box: the sandbox of a run where a container runtime makes it: staged folders, the box, the door, the runtime. For launch.c, which does the same for the native backend.
+ */
+#ifndef CORDON_CLI_LAUNCH_BOX_H
+#define CORDON_CLI_LAUNCH_BOX_H
+
+#include "cli/launch_stage.h"
+#include "sandbox/common/box.h"
+#include "supervise/gate.h"
+#include "supervise/state.h"
+#include "supervise/supervise.h"
+
+enum { LAUNCH_BOX_MS = 30000 }; /* for a runtime to start a container */
+
+struct launch_box {
+	const struct box_backend *backend; /* NULL: this run is native, and nothing here is used */
+	struct box *box;
+	struct box_stdio stdio;
+	struct stage stage;
+};
+
+struct launch_box_request {
+	struct plan *plan;
+	const struct policy *policy;
+	const struct state *state; /* of the run: made already */
+	const char *runs;	   /* the folder of all runs */
+	const struct cgroup *cgroup;
+	bool memory_cgroup, cpu_cgroup;
+	struct gate *gate; /* gets the door; NULL: none */
+};
+
+/* The container is being started when it returns. */
+int launch_box_start(struct launch_box *l, const struct launch_box_request *req, struct error *err);
+
+/* Waits for its PID 1; what supervise() needs to know about it. */
+int launch_box_connect(struct launch_box *l, struct supervise_request *s, struct error *err);
+
+/* Nothing inside is left afterwards. */
+void launch_box_end(struct launch_box *l);
+
+/* Removes what killed runs left. */
+void launch_box_sweep(const char *runs);
+
+#endif

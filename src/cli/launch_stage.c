@@ -1,0 +1,136 @@
+#include "cli/launch_stage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/changes_rules.h"
+#include "supervise/changes.h"
+#include "supervise/changes_apply.h"
+#include "supervise/copy.h"
+#include "sys/mounts.h"
+#include "sys/tree.h"
+
+static int give_entry(int dir, const char *name, uint32_t owner, unsigned depth);
+
+/* Gives all of a copy to the sandbox's user. Nobody else can reach it meanwhile. */
+static int give_tree(int dir, uint32_t owner, unsigned depth)
+{
+	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+
+	if (!d)
+		return -errno;
+	while (r == 0 && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			r = give_entry(dir, e->d_name, owner, depth);
+	(void)closedir(d);
+	return r;
+}
+
+static int give_entry(int dir, const char *name, uint32_t owner, unsigned depth)
+{
+	AUTO_FD fd = -1;
+	struct stat st;
+	int r = 0;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode)) {
+		if (depth == CHANGES_DEPTH)
+			return -ELOOP;
+		fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		r = fd < 0 ? -errno : give_tree(fd, owner, depth + 1);
+	}
+	return r == 0 && fchownat(dir, name, owner, owner, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : r;
+}
+
+static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int state, const char *state_path, uint32_t owner, struct error *err)
+{
+	bool kept = op->kind == PLAN_OVERLAY;
+	int r;
+
+	s->v[s->n].host = op->source;
+	s->v[s->n].kept = kept;
+	(void)snprintf(s->v[s->n].name, sizeof(s->v[s->n].name), kept ? "copy" : "staged-%zu", s->n);
+	if (copy_tree(op->source, state, s->v[s->n].name, err) < 0)
+		return -1;
+	if (owner != geteuid() && (r = give_entry(state, s->v[s->n].name, owner, 0)) < 0)
+		return error_sys(err, r, "%s/%s", state_path, s->v[s->n].name);
+	op->kind = PLAN_BIND;
+	op->folder = true;
+	op->source = arena_printf(plan->arena, "%s/%s", state_path, s->v[s->n].name);
+	s->n++;
+	return op->source ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
+}
+
+int stage_make(struct stage *s, struct plan *plan, const char *runtime, int state, const char *state_path, uint32_t owner, struct error *err)
+{
+	struct text_shown t;
+	struct plan_op *op;
+
+	*s = (struct stage){0};
+	(void)clock_gettime(CLOCK_REALTIME, &s->started);
+	for (op = plan->ops; op < plan->ops + plan->n_ops; op++) {
+		if (op->kind != PLAN_OVERLAY && !(op->kind == PLAN_BIND && op->host && op->writable))
+			continue;
+		if (op->kind == PLAN_BIND && !op->folder)
+			return error_set(err, ERROR_DENIED, "filesystem.write %s: a single file cannot be written from %s, only folders; name its folder, or use process.runtime: native",
+					 text_show(&t, sv_of(op->source)), runtime);
+		if (s->n == STAGE_MAX)
+			return error_set(err, ERROR_INPUT, "filesystem.write: at most %d folders on %s", STAGE_MAX, runtime);
+		if (make_copy(s, plan, op, state, state_path, owner, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int bring_back(struct stage *s, size_t i, const struct changes_patterns *patterns, int state, size_t *ret_left, struct error *err)
+{
+	struct changes_apply_options options = {.skip_refused = true};
+	struct changes_rules rules = {.root = s->v[i].host, .started = s->started};
+	AUTO_FD lower = open(s->v[i].host, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD upper = openat(state, s->v[i].name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct changes *list = NULL;
+	struct text_shown t;
+	size_t applied = 0;
+	int r;
+
+	if (lower < 0 || upper < 0)
+		return error_sys(err, errno, "%s: its copy cannot be brought back", text_show(&t, sv_of(s->v[i].host)));
+	changes_rules_take(&rules, patterns);
+	r = changes_scan(lower, upper, CHANGES_COPY, &rules, &list, err);
+	if (r == 0 && list->n)
+		r = changes_apply(lower, upper, state, list, &options, &applied, err);
+	*ret_left = r == 0 ? list->n - applied : 1;
+	changes_free(list);
+	return r;
+}
+
+int stage_return(struct stage *s, const struct call *call, const struct policy *policy, int state, const char *state_path, struct error *err)
+{
+	struct changes_patterns patterns = {0};
+	struct text_shown t;
+	size_t i, left;
+	int r = changes_patterns_init(&patterns, policy, err);
+
+	for (i = 0; r == 0 && i < s->n; i++) {
+		if (s->v[i].kept)
+			continue;
+		r = bring_back(s, i, &patterns, state, &left, err);
+		if (left)
+			call_note(call, "%s: %s; the sandbox's version is kept in %s/%s", text_show(&t, sv_of(s->v[i].host)),
+				  r < 0 ? "nothing was brought back" : "some changes may not come back (denied, protected, or changed here meanwhile)", state_path, s->v[i].name);
+		else
+			sys_remove_tree(state, s->v[i].name);
+	}
+	changes_patterns_done(&patterns);
+	return r;
+}

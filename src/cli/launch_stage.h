@@ -1,0 +1,38 @@
+/*
+ * launch_stage: folders of the host that a container may write to, as copies.
+ *
+ * A container runtime can show a folder or not; it cannot refuse names that do not exist yet. So what a plan shows writable is copied to the run's state folder, and the plan shows the copy. When the run has ended, what
+ * it changed there is judged as `cordon apply` judges (supervise/changes.h), and what may comes back, each folder as a whole or not at all; what may not is said and left in the copy.
+ * A work folder in mode `copy` stays a copy, for `cordon diff` and `cordon apply`.
+ *
+ * Only folders: a single file that may be written is refused.
+ */
+#ifndef CORDON_CLI_LAUNCH_STAGE_H
+#define CORDON_CLI_LAUNCH_STAGE_H
+
+#include <time.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "model/plan.h"
+#include "model/policy.h"
+
+enum { STAGE_MAX = 64 };
+
+struct stage {
+	struct timespec started;
+	struct {
+		const char *host; /* the folder */
+		char name[24];	  /* of its copy in the state folder */
+		bool kept;	  /* not brought back */
+	} v[STAGE_MAX];
+	size_t n;
+};
+
+/* owner: who may write to the copies. state: the run's folder, by descriptor and path. Changes the plan. */
+int stage_make(struct stage *s, struct plan *plan, const char *runtime, int state, const char *state_path, uint32_t owner, struct error *err);
+
+/* Everything inside has ended. A folder that could not be brought back as a whole is noted, and its copy kept. */
+int stage_return(struct stage *s, const struct call *call, const struct policy *policy, int state, const char *state_path, struct error *err);
+
+#endif
