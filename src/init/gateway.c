@@ -6,6 +6,19 @@
 #include "sys/netlink.h"
 #include "sys/process.h"
 
+/* Two for each connection of the bridge, and some. */
+enum { DESCRIPTORS = 2 * BRIDGE_CONNECTIONS + 256 };
+
+unsigned long gateway_raise_limit(const struct rlimit *now)
+{
+	struct rlimit more = *now;
+
+	if (now->rlim_cur >= DESCRIPTORS)
+		return now->rlim_cur;
+	more.rlim_cur = now->rlim_max < DESCRIPTORS ? now->rlim_max : DESCRIPTORS;
+	return setrlimit(RLIMIT_NOFILE, &more) == 0 ? more.rlim_cur : now->rlim_cur;
+}
+
 static int open_stream(struct gateway *g, const struct listen_port *p, bool v6)
 {
 	int fd = listen_on(p->port, SOCK_STREAM, v6);

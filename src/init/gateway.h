@@ -4,6 +4,8 @@
 #ifndef CORDON_INIT_GATEWAY_H
 #define CORDON_INIT_GATEWAY_H
 
+#include <sys/resource.h>
+
 #include "init/bridge.h"
 #include "init/dns.h"
 
@@ -15,6 +17,9 @@ struct gateway {
 	struct bridge *bridge;
 	struct dns *dns;
 };
+
+/* As many descriptors as it has use for, or as we may have; how many that are. now: RLIMIT_NOFILE as it is. */
+unsigned long gateway_raise_limit(const struct rlimit *now);
 
 /* epoll, door and ports are set. From now on the ports accept. 0, or -errno and *ret_port is the port that failed (0: none in particular). */
 int gateway_open(struct gateway *g, unsigned long max_fds, unsigned *ret_port);

@@ -1,9 +1,10 @@
 /*
  * cordon-init: PID 1 inside the sandboxes of backends that bring none of their own.
  *
+ *     cordon-init --control PATH
  *     cordon-init [--door PATH --listen KIND:PORT[:PROVIDER]...] [--] CMD [ARG...]
  *
- * It starts CMD in a process group of its own (the terminal's foreground, where stdin is one), passes every signal it gets on to that group, reaps every orphan, and
+ * In the first form it does what a supervisor outside says through the socket at PATH (serve.h). In the second there is nobody to ask: it starts CMD in a process group of its own (the terminal's foreground, where stdin is one), passes every signal it gets on to that group, reaps every orphan, and
  * ends with CMD's status: its exit code, 128+N after signal N, 126 where CMD cannot be executed, 127 where it is not found, 125 for its own failures. As
  * PID 1 its end is the end of everything in the namespace; elsewhere it makes itself the reaper of its descendants.
  *
@@ -26,12 +27,10 @@
 #include <unistd.h>
 
 #include "init/gateway.h"
+#include "init/serve.h"
 #include "init/watch.h"
 
 enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_EXEC = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
-
-/* Two for each connection of the bridge, and some. */
-enum { DESCRIPTORS = 2 * BRIDGE_CONNECTIONS + 256 };
 
 /* What CMD must find as cordon-init found it. */
 struct inherited {
@@ -120,17 +119,6 @@ static int supervise(struct command *c, struct gateway *g)
 	return WIFSIGNALED(c->status) ? EXIT_SIGNAL + WTERMSIG(c->status) : WEXITSTATUS(c->status);
 }
 
-/* As many descriptors as the bridge has use for, or as we may. */
-static unsigned long raise_limit(const struct rlimit *now)
-{
-	struct rlimit more = *now;
-
-	if (now->rlim_cur >= DESCRIPTORS)
-		return now->rlim_cur;
-	more.rlim_cur = now->rlim_max < DESCRIPTORS ? now->rlim_max : DESCRIPTORS;
-	return setrlimit(RLIMIT_NOFILE, &more) == 0 ? more.rlim_cur : now->rlim_cur;
-}
-
 static int prepare(struct command *c, struct gateway *g, struct inherited *before)
 {
 	sigset_t all;
@@ -155,7 +143,7 @@ static int run(char **command, struct gateway *g)
 		complain("cannot become a reaper: %s", strerror(-r));
 		return EXIT_OWN_FAILURE;
 	}
-	r = gateway_open(g, g->door ? raise_limit(&before.descriptors) : 0, &port);
+	r = gateway_open(g, g->door ? gateway_raise_limit(&before.descriptors) : 0, &port);
 	if (r < 0) {
 		complain("cannot listen on port %u: %s", port, strerror(-r));
 		return EXIT_OWN_FAILURE;
@@ -195,14 +183,19 @@ static char **read_options(char **argv, struct gateway *g)
 int main(int argc, char **argv)
 {
 	struct gateway g = {0};
+	struct error err = {0};
 	char **command;
 	int status;
 
+	if (argc == 3 && strcmp(argv[1], "--control") == 0 && serve(argv[2], &err) < 0) {
+		complain("%s", err.text);
+		return EXIT_OWN_FAILURE;
+	}
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return puts("cordon-init " CORDON_VERSION) < 0 || fflush(stdout) != 0 ? EXIT_OWN_FAILURE : 0;
 	command = argc > 0 ? read_options(argv, &g) : NULL;
 	if (!command) {
-		complain("usage: cordon-init [--door PATH --listen KIND:PORT[:PROVIDER]...] [--] CMD [ARG...]");
+		complain("usage: cordon-init --control PATH, or cordon-init [--door PATH --listen KIND:PORT[:PROVIDER]...] [--] CMD [ARG...]");
 		return EXIT_OWN_FAILURE;
 	}
 	status = run(command, &g);

@@ -21,11 +21,14 @@
 #define BOX_CONTROL BOX_DIR "/control"
 #define BOX_DOOR BOX_DIR "/door"
 
-/* How a command gets the plan's user id. */
+/*
+ * How a command gets the plan's user id, and the capabilities that cordon-init needs for it (permitted, effective, and in the bounding set). NET_ADMIN and NET_BIND_SERVICE open ports; it drops them when they are open.
+ * Commands have none: where the bounding set is not empty already, SETPCAP is needed to empty it.
+ */
 enum box_user {
 	BOX_USER_IS,	 /* cordon-init has it already */
-	BOX_USER_BECOME, /* cordon-init is root of the container: it changes ids */
-	BOX_USER_NESTED, /* it is the only id there is: a further user namespace gives it another number */
+	BOX_USER_BECOME, /* cordon-init is root of the container: it changes ids. SETUID, SETGID, SETPCAP, KILL */
+	BOX_USER_NESTED, /* it is the only id there is: a further user namespace gives it another number. SETFCAP, SETPCAP */
 	BOX_USERS
 };
 

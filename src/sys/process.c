@@ -54,9 +54,9 @@ pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int
 
 enum { SPAWN_STACK = 256 * 1024 };
 
-pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int *ret_pidfd)
+pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int namespaces, int *ret_pidfd)
 {
-	int pidfd = -1, flags = CLONE_VM | CLONE_VFORK | SIGCHLD | (ret_pidfd ? CLONE_PIDFD : 0);
+	int pidfd = -1, flags = CLONE_VM | CLONE_VFORK | SIGCHLD | namespaces | (ret_pidfd ? CLONE_PIDFD : 0);
 	char *stack = mmap(NULL, SPAWN_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	pid_t pid;
 	int code;
@@ -248,6 +248,16 @@ int sys_loopback_up(void)
 	return r;
 }
 
+static bool bounding_set_is_empty(void)
+{
+	unsigned long cap;
+	int r;
+
+	for (cap = 0; (r = prctl(PR_CAPBSET_READ, cap, 0, 0, 0)) == 0; cap++)
+		;
+	return r < 0;
+}
+
 static int lock_caps(void)
 {
 	unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
@@ -255,8 +265,8 @@ static int lock_caps(void)
 			     SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 	unsigned long cap;
 
-	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
-		return -errno;
+	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0 && errno != EINVAL)
+		return errno == EPERM && bounding_set_is_empty() ? 0 : -EPERM;
 	for (cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
 		;
 	return errno == EINVAL && cap ? 0 : -errno; /* EINVAL: past the last one */
@@ -283,4 +293,21 @@ int sys_drop_caps(uint64_t keep, bool lock)
 	if (r < 0)
 		return r;
 	return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
+}
+
+int sys_keep_caps(uint64_t keep)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {0};
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return -errno;
+	return sys_drop_caps(keep & ((uint64_t)data[1].permitted << 32 | data[0].permitted), false);
+}
+
+int sys_set_ids(uid_t uid, gid_t gid)
+{
+	if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, gid, gid, gid) < 0 || syscall(SYS_setresuid, uid, uid, uid) < 0)
+		return -errno;
+	return 0;
 }

@@ -17,9 +17,9 @@ pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int
 
 /*
  * Runs fn(arg) in a child that shares our memory while we wait for it to exec or exit: a posix_spawn whose steps are ours. fn
- * execs, or returns its exit status; it must not touch stdio or the heap. *ret_pidfd as above.
+ * execs, or returns its exit status; it must not touch stdio or the heap. It is born into new namespaces (CLONE_NEW*, 0: none). *ret_pidfd as above.
  */
-pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int *ret_pidfd);
+pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int namespaces, int *ret_pidfd);
 
 /* A new network namespace, with its "lo" up or not, made beside us, because it takes as long as all our mounts: start, do other work, join. */
 struct sys_net_maker;
@@ -44,10 +44,19 @@ int sys_loopback_up(void);
 /* Lowers a resource limit, soft and hard; a lower hard limit that is there already stays. 0 or -errno. */
 int sys_lower_limit(int resource, uint64_t value);
 
-/* Empties the capability sets, keeping those in the mask keep (bit = CAP_ number) as permitted and effective; with lock, also
- * empties the bounding set and locks "no capabilities through uid 0" (SECBIT_NOROOT and its kin). */
+/*
+ * Empties the capability sets, keeping those in the mask keep (bit = CAP_ number) as permitted and effective; with lock, also
+ * empties the bounding set and locks "no capabilities through uid 0" (SECBIT_NOROOT and its kin). A kernel that has no such bits (gVisor) is held by the empty bounding set alone, and where that is empty already, nothing
+ * is left to lock.
+ */
 int sys_drop_caps(uint64_t keep, bool lock);
 
-enum { SYS_CAP_KILL = 5, SYS_CAP_SYS_PTRACE = 19, SYS_CAP_SYS_ADMIN = 21 };
+/* The same for what we have of keep. */
+int sys_keep_caps(uint64_t keep);
+
+enum { SYS_CAP_KILL = 5, SYS_CAP_SETGID = 6, SYS_CAP_SETUID = 7, SYS_CAP_SETPCAP = 8, SYS_CAP_SYS_PTRACE = 19, SYS_CAP_SYS_ADMIN = 21, SYS_CAP_SETFCAP = 31 };
+
+/* We are these from now on, with no further group. Of this thread only: safe in a child of sys_spawn_shared(). */
+int sys_set_ids(uid_t uid, gid_t gid);
 
 #endif

@@ -28,6 +28,9 @@
 
 struct confine {
 	const struct plan *plan;
+	enum box_user user;
+	uid_t own_uid; /* PID 1's */
+	gid_t own_gid;
 	struct confine_features features;
 	int ruleset; /* or -1 */
 	bool listener;
@@ -51,7 +54,7 @@ static int allow_path(struct confine *c, const char *path, unsigned rights, stru
 }
 
 /* Best effort: without it /dev/stdin cannot be opened, that is all. */
-static void allow_again(struct confine *c, int fd)
+static void allow_fd_again(struct confine *c, int fd)
 {
 	static const unsigned rights[] = {[O_RDONLY] = LL_READ, [O_WRONLY] = LL_DEVICES, [O_RDWR] = LL_READ | LL_DEVICES};
 	int mode = fcntl(fd, F_GETFL);
@@ -61,7 +64,15 @@ static void allow_again(struct confine *c, int fd)
 		(void)landlock_allow(c->ruleset, c->features.landlock_abi, fd, rights[mode & O_ACCMODE], false);
 }
 
-static int make_ruleset(struct confine *c, const int stdio[3], struct error *err)
+void confine_allow_again(struct confine *c, const int stdio[3])
+{
+	int i;
+
+	for (i = 0; c->ruleset >= 0 && i < 3; i++)
+		allow_fd_again(c, stdio[i]);
+}
+
+static int make_ruleset(struct confine *c, struct error *err)
 {
 	const struct plan *p = c->plan;
 	unsigned exec = p->restrict_exec ? 0 : LL_EXEC;
@@ -79,8 +90,6 @@ static int make_ruleset(struct confine *c, const int stdio[3], struct error *err
 	for (i = 0; p->restrict_exec && p->executables && p->executables[i]; i++)
 		if (allow_path(c, p->executables[i], LL_EXEC | LL_READ, err) < 0)
 			return -1;
-	for (i = 0; i < 3; i++)
-		allow_again(c, stdio[i]);
 	return 0;
 }
 
@@ -141,21 +150,23 @@ static int make_filter(struct confine *c, struct error *err)
 	return 0;
 }
 
-int confine_new(const struct plan *plan, const struct confine_features *features, const int stdio[3], struct confine **ret,
-		struct error *err)
+int confine_new(const struct plan *plan, enum box_user user, const struct confine_features *features, struct confine **ret, struct error *err)
 {
 	struct confine *c = malloc(sizeof(*c));
 
 	if (!c)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	c->plan = plan;
+	c->user = user;
+	c->own_uid = geteuid();
+	c->own_gid = getegid();
 	c->features = *features;
 	c->ruleset = -1;
 	if (features->landlock_abi < 1 && plan->restrict_exec) {
 		free(c);
 		return error_set(err, ERROR_MISSING, "process.allow_exec needs Landlock, which this kernel lacks; see `cordon doctor`");
 	}
-	if (make_filter(c, err) < 0 || (features->landlock_abi >= 1 && make_ruleset(c, stdio, err) < 0)) {
+	if (make_filter(c, err) < 0 || (features->landlock_abi >= 1 && make_ruleset(c, err) < 0)) {
 		free(c);
 		return -1;
 	}
@@ -287,6 +298,48 @@ static int exec_search(const struct confine_start *s)
 	}
 }
 
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), r;
+
+	if (fd < 0)
+		return -errno;
+	r = write_all(fd, text, strlen(text));
+	(void)close(fd);
+	return r;
+}
+
+/* We are in a new user namespace: the one id that there is gets the plan's number there. */
+static int map_own_ids(const struct confine *c)
+{
+	char line[64];
+	int r = write_text("/proc/self/setgroups", "deny");
+
+	(void)snprintf(line, sizeof(line), "%u %u 1", c->plan->gid, c->own_gid);
+	if (r == 0)
+		r = write_text("/proc/self/gid_map", line);
+	(void)snprintf(line, sizeof(line), "%u %u 1", c->plan->uid, c->own_uid);
+	return r == 0 ? write_text("/proc/self/uid_map", line) : r;
+}
+
+/* Capabilities are there as long as they are needed: of a new namespace to map its ids, of PID 1's to change them and to empty the bounding set, which no later moment could. */
+static int become_user(struct starting *t)
+{
+	const struct confine *c = t->c;
+	uint64_t set_ids = c->user == BOX_USER_BECOME ? UINT64_C(1) << SYS_CAP_SETUID | UINT64_C(1) << SYS_CAP_SETGID : 0;
+	int r = 0;
+
+	t->step = "user id";
+	if (c->user == BOX_USER_NESTED && (r = map_own_ids(c)) < 0)
+		return r;
+	t->step = "capabilities";
+	if ((r = sys_drop_caps(set_ids, true)) < 0 || !set_ids)
+		return r;
+	t->step = "user id";
+	r = sys_set_ids(c->plan->uid, c->plan->gid);
+	return r < 0 ? r : sys_drop_caps(0, false);
+}
+
 static int child_steps(struct starting *t)
 {
 	const struct confine *c = t->c;
@@ -303,12 +356,11 @@ static int child_steps(struct starting *t)
 	t->step = "limits";
 	if ((r = set_limits(c)) < 0 || (r = pin_cpus(c)) < 0)
 		return r;
-	t->step = "work folder";
+	if ((r = become_user(t)) < 0)
+		return r;
+	t->step = "work folder"; /* as whoever it is shown to */
 	if (chdir(t->s->cwd) < 0)
 		return -errno;
-	t->step = "capabilities";
-	if ((r = sys_drop_caps(0, true)) < 0)
-		return r;
 	t->step = "no_new_privs";
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
@@ -375,7 +427,7 @@ int confine_start(const struct confine *c, const struct confine_start *start, pi
 	near = pair[0];
 	far = pair[1];
 	t.channel = far;
-	pid = sys_spawn_shared(child, &t, NULL);
+	pid = sys_spawn_shared(child, &t, c->user == BOX_USER_NESTED ? CLONE_NEWUSER : 0, NULL);
 	if (pid < 0)
 		return error_sys(err, pid, "start of the workload: clone");
 	(void)close(fd_take(&far));

@@ -1,8 +1,8 @@
 /*
  * confine: the last steps of a workload before its execve(), and what they need, prepared once.
  *
- * In this order: session and terminal, fds, limits, folder, capabilities, no_new_privs, Landlock, seccomp, execve. Runs in a child that shares PID 1's memory, so
- * nothing here allocates; failures are told through struct confine_result.
+ * In this order: session and terminal, fds, limits, user id and capabilities, folder, no_new_privs, Landlock, seccomp, execve. Runs in a child that shares PID 1's memory, so
+ * nothing here allocates; failures are told through that memory.
  */
 #ifndef CORDON_SANDBOX_CONFINE_H
 #define CORDON_SANDBOX_CONFINE_H
@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "model/box.h"
 #include "model/plan.h"
 
 /* What the kernel can do, and does for us. */
@@ -23,12 +24,11 @@ struct confine_features {
 
 struct confine;
 
-/*
- * After the root was entered. Builds the Landlock ruleset and the filter. stdio: what the run was given as standard input, output and error; files among them may be
- * opened again (/dev/stdin), for what they were opened for.
- */
-int confine_new(const struct plan *plan, const struct confine_features *features, const int stdio[3], struct confine **ret,
-		struct error *err);
+/* After the root was entered. Builds the Landlock ruleset and the filter. plan is borrowed. user: how a command gets the plan's ids. */
+int confine_new(const struct plan *plan, enum box_user user, const struct confine_features *features, struct confine **ret, struct error *err);
+
+/* Files among what the run was given as standard input, output and error may be opened again (/dev/stdin), for what they were opened for. */
+void confine_allow_again(struct confine *c, const int stdio[3]);
 
 struct confine_start {
 	char *const *argv;

@@ -7,24 +7,20 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
-#include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "model/event.h"
+#include "sandbox/common/commands.h"
 #include "sandbox/common/confine.h"
 #include "sandbox/common/filter.h"
+#include "sandbox/common/tell.h"
 #include "sandbox/native/guard.h"
 #include "sandbox/native/net.h"
 #include "model/inside.h"
@@ -37,95 +33,26 @@
 #include "sys/seccomp.h"
 #include "wire/wire.h"
 
-enum { MAX_COMMANDS = 64, MAX_EVENTS_PER_SECOND = 50 };
-
-struct command {
-	uint64_t id;
-	pid_t pid; /* 0: free */
-	int listener;
-};
+enum { REAP_AT_ONCE = 64 };
 
 struct init {
 	const struct pid1_start *start;
 	const struct plan *plan;
-	struct confine *confine;
 	struct guard guard;
-	int socket;
+	struct tell tell;
 	int signals;
-	int oom; /* our own oom_score_adj */
+	bool reap_on; /* more children wait to be reaped */
 	struct shield input;
 	struct remask remask;
 	struct rescan rescan;
-	mode_t umask; /* the user's, for commands; ours changes with each name that the guard makes */
-	struct command commands[MAX_COMMANDS];
-	time_t second;
-	unsigned events; /* told in this second */
-	uint64_t untold; /* denials that were only counted */
+	struct commands commands;
 };
-
-static void tell(struct init *in, enum inside_message type, const struct buf *body, const int *fds, size_t n)
-{
-	if (wire_send(in->socket, (uint16_t)type, buf_view(body), fds, n) < 0)
-		_exit(1); /* nobody supervises us any more */
-}
-
-static void tell_failed(struct init *in, uint64_t id, const struct error *err)
-{
-	AUTO_BUF b = {0};
-
-	buf_init(&b, WIRE_MAX_BODY);
-	wire_put_u64(&b, id);
-	wire_put_u32(&b, (uint32_t)err->kind);
-	wire_put_u32(&b, (uint32_t)err->code);
-	wire_put_sv(&b, sv_of(err->text));
-	tell(in, INSIDE_FAILED, &b, NULL, 0);
-}
-
-static void give_up(struct init *in, const struct error *err) __attribute__((noreturn));
-static void give_up(struct init *in, const struct error *err)
-{
-	tell_failed(in, 0, err);
-	_exit(1);
-}
-
-static void tell_untold(struct init *in)
-{
-	AUTO_BUF b = {0};
-
-	if (!in->untold)
-		return;
-	buf_init(&b, 64);
-	wire_put_u64(&b, in->untold);
-	in->untold = 0;
-	tell(in, INSIDE_UNTOLD, &b, NULL, 0);
-}
-
-static void tell_denied(struct init *in, enum event_domain domain, const char *rule, struct sv text)
-{
-	struct timespec now;
-	AUTO_BUF b = {0};
-
-	/* A workload that makes denials in a loop must not fill the log with them. */
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec != in->second) {
-		tell_untold(in);
-		in->second = now.tv_sec;
-		in->events = 0;
-	}
-	if (++in->events > MAX_EVENTS_PER_SECOND) {
-		in->untold++;
-		return;
-	}
-	buf_init(&b, WIRE_MAX_BODY);
-	wire_put_u32(&b, (uint32_t)domain);
-	wire_put_sv(&b, sv_of(rule));
-	wire_put_sv(&b, text);
-	tell(in, INSIDE_DENIED, &b, NULL, 0);
-}
 
 static void path_denied(void *arg, const char *rule, struct sv path)
 {
-	tell_denied(arg, DOMAIN_FILESYSTEM, rule, path);
+	struct init *in = arg;
+
+	tell_denied(&in->tell, DOMAIN_FILESYSTEM, rule, path);
 }
 
 static int write_text(const char *path, const char *text)
@@ -204,7 +131,7 @@ static int wait_go(struct init *in, struct root_trees *trees, struct error *err)
 {
 	struct wire_message m;
 	size_t i;
-	int r = wire_receive(in->socket, &m);
+	int r = wire_receive(in->tell.socket, &m);
 
 	if (r == 0)
 		_exit(1);
@@ -227,13 +154,13 @@ static void open_door(struct init *in)
 	size_t i;
 
 	if (net_listen(in->plan, &l, &err) < 0)
-		give_up(in, &err);
+		tell_give_up(&in->tell, &err);
 	buf_init(&b, 4096);
 	for (i = 0; i < l.n; i++) {
 		wire_put_u32(&b, l.what[i].kind);
 		wire_put_u32(&b, l.what[i].provider);
 	}
-	tell(in, INSIDE_LISTENERS, &b, l.fds, l.n);
+	tell_send(&in->tell, INSIDE_LISTENERS, &b, l.fds, l.n);
 	for (i = 0; i < l.n; i++)
 		(void)close(l.fds[i]);
 }
@@ -248,328 +175,134 @@ static void make_world(struct init *in, struct sys_net_maker *net)
 
 	if (s->mapped_by_parent) {
 		if (wait_go(in, &trees, &err) < 0 || wear_ids(in->plan->uid, &err) < 0)
-			give_up(in, &err);
+			tell_give_up(&in->tell, &err);
 	} else if (map_ids(s, in->plan, &err) < 0) {
-		give_up(in, &err);
+		tell_give_up(&in->tell, &err);
 	}
 	limit_kernel_objects();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	in->umask = umask(022);
 	if (shield_input(&in->input, 4) < 0) {
 		(void)error_set(&err, ERROR_DENIED,
 				"standard input is a file of yours that was moved or replaced since it was opened, and cannot be passed on read-only; use a pipe");
-		give_up(in, &err);
+		tell_give_up(&in->tell, &err);
 	}
 	if (root_build(in->plan, &trees, &built, &err) < 0)
-		give_up(in, &err);
+		tell_give_up(&in->tell, &err);
 	if (built.upper >= 0) {
 		struct buf none = {0};
 
-		tell(in, INSIDE_UPPER, &none, &built.upper, 1);
+		tell_send(&in->tell, INSIDE_UPPER, &none, &built.upper, 1);
 		(void)close(built.upper);
 	}
 	r = eyes_init(&in->guard.eyes, built.outer_proc);
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: /proc");
-		give_up(in, &err);
+		tell_give_up(&in->tell, &err);
 	}
 	if (sethostname("cordon", 6) < 0 || setdomainname("", 0) < 0) {
 		(void)error_sys(&err, errno, "sandbox: host name");
-		give_up(in, &err);
+		tell_give_up(&in->tell, &err);
 	}
 	r = sys_net_join(net);
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: network namespace");
-		give_up(in, &err);
+		tell_give_up(&in->tell, &err);
 	}
 	if (in->plan->n_listeners)
 		open_door(in);
 	if (wait_go(in, &trees, &err) < 0)
-		give_up(in, &err);
-}
-
-struct terminal {
-	int master, slave;
-};
-
-static int open_terminal(struct terminal *t, uint32_t rows, uint32_t columns, struct error *err)
-{
-	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
-	int unlock = 0;
-
-	t->master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (t->master < 0 || ioctl(t->master, TIOCSPTLCK, &unlock) < 0)
-		return error_sys(err, errno, "sandbox: terminal");
-	t->slave = ioctl(t->master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (t->slave < 0)
-		return error_sys(err, errno, "sandbox: terminal");
-	(void)ioctl(t->slave, TIOCSWINSZ, &size);
-	return 0;
-}
-
-struct spawn {
-	uint64_t id;
-	char *const *argv;
-	char *const *env;
-	const char *cwd;
-	int stdio[3];
-	uint32_t tty_bits, rows, columns;
-};
-
-static struct command *free_slot(struct init *in)
-{
-	size_t i;
-
-	for (i = 0; i < MAX_COMMANDS; i++)
-		if (!in->commands[i].pid && in->commands[i].listener < 0)
-			return &in->commands[i];
-	return NULL;
-}
-
-/* The sandbox's own device in place of the host's, which could not be opened again under the names in /dev. -1: it is none of these. */
-static int own_device(int fd)
-{
-	static const struct {
-		unsigned minor;
-		const char *path;
-	} devices[] = {{3, "/dev/null"}, {5, "/dev/zero"}, {7, "/dev/full"}, {8, "/dev/random"}, {9, "/dev/urandom"}};
-	int flags = fcntl(fd, F_GETFL);
-	struct stat st;
-	size_t i;
-
-	if (flags < 0 || fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode))
-		return -1;
-	for (i = 0; i < ARRAY_LEN(devices); i++)
-		if (st.st_rdev == makedev(1, devices[i].minor))
-			return open(devices[i].path, (flags & O_ACCMODE) | O_NOCTTY | O_CLOEXEC);
-	return -1;
-}
-
-static int start_command(struct init *in, struct confine_start *start, struct command *c, struct error *err)
-{
-	int own[3], i, r;
-
-	for (i = 0; i < 3; i++) {
-		own[i] = own_device(start->stdio[i]);
-		if (own[i] >= 0)
-			start->stdio[i] = own[i];
-	}
-	(void)umask(in->umask);
-	/* When memory runs out, the workload goes before us and before the host's processes. It inherits what we have now. */
-	(void)!write(in->oom, "500", 3);
-	r = confine_start(in->confine, start, &c->pid, &c->listener, err);
-	(void)!write(in->oom, "0", 1);
-	for (i = 0; i < 3; i++)
-		if (own[i] >= 0)
-			(void)close(own[i]);
-	return r;
-}
-
-static int spawn(struct init *in, const struct spawn *s, struct error *err)
-{
-	struct terminal t = {-1, -1};
-	struct confine_start start = {.argv = s->argv, .env = s->env, .cwd = s->cwd, .terminal = -1};
-	struct command *c = free_slot(in);
-	AUTO_BUF b = {0};
-	int i, r;
-
-	buf_init(&b, 64);
-	if (!c)
-		return error_set(err, ERROR_DENIED, "the sandbox already runs %d commands", MAX_COMMANDS);
-	if (s->tty_bits && open_terminal(&t, s->rows, s->columns, err) < 0)
-		return -1;
-	for (i = 0; i < 3; i++)
-		start.stdio[i] = s->tty_bits >> i & 1 ? t.slave : s->stdio[i];
-	start.terminal = t.slave;
-	r = start_command(in, &start, c, err);
-	if (r == 0) {
-		c->id = s->id;
-		wire_put_u64(&b, s->id);
-		wire_put_u32(&b, (uint32_t)c->pid);
-		wire_put_u32(&b, t.master >= 0);
-		tell(in, INSIDE_STARTED, &b, &t.master, t.master >= 0);
-	}
-	if (t.master >= 0)
-		(void)close(t.master);
-	if (t.slave >= 0)
-		(void)close(t.slave);
-	return r;
+		tell_give_up(&in->tell, &err);
 }
 
 static void spawn_first(struct init *in)
 {
 	const struct native_request *req = in->start->req;
-	struct spawn s = {.argv = in->plan->argv, .env = in->plan->env, .cwd = in->plan->cwd, .rows = req->rows,
-			  .columns = req->columns};
+	struct inside_spawn s = {.argv = in->plan->argv, .env = in->plan->env, .cwd = in->plan->cwd, .rows = req->rows, .columns = req->columns};
+	const int stdio[3] = {4, 5, 6};
 	struct error err = {0};
 	int i, null;
 
-	for (i = 0; i < 3; i++) {
-		s.stdio[i] = 4 + i;
+	for (i = 0; i < 3; i++)
 		s.tty_bits |= (uint32_t)req->tty[i] << i;
-	}
-	if (spawn(in, &s, &err) < 0)
-		give_up(in, &err);
+	if (commands_start(&in->commands, &s, stdio, &err) < 0)
+		tell_give_up(&in->tell, &err);
 	/* Whoever reads what the workload writes must see its end when the workload closes it. */
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (i = 0; i < 7; i++)
-		if (i != in->socket)
+		if (i != in->tell.socket)
 			(void)dup3(null, i, O_CLOEXEC);
 	if (null > 6)
 		(void)close(null);
 }
 
-static void tell_exited(struct init *in, const struct command *c, int status, const struct rusage *u)
+static void reaped(struct init *in, const struct commands_reaped *r)
 {
-	AUTO_BUF b = {0};
+	bool over = r->command && r->command->id == 0 && !WIFSTOPPED(r->status);
 
-	buf_init(&b, 64);
-	wire_put_u64(&b, c->id);
-	wire_put_u32(&b, (uint32_t)status);
-	wire_put_u64(&b, (uint64_t)u->ru_utime.tv_sec * 1000000 + (uint64_t)u->ru_utime.tv_usec);
-	wire_put_u64(&b, (uint64_t)u->ru_stime.tv_sec * 1000000 + (uint64_t)u->ru_stime.tv_usec);
-	wire_put_u64(&b, (uint64_t)u->ru_maxrss);
-	tell(in, INSIDE_EXITED, &b, NULL, 0);
-}
-
-static void tell_stopped(struct init *in, const struct command *c, int sig)
-{
-	AUTO_BUF b = {0};
-
-	buf_init(&b, 64);
-	wire_put_u64(&b, c->id);
-	wire_put_u32(&b, (uint32_t)sig);
-	tell(in, INSIDE_STOPPED, &b, NULL, 0);
-}
-
-static void reaped(struct init *in, pid_t pid, int status, const struct rusage *u)
-{
-	struct command *c;
-
-	rescan_reaped(&in->rescan, pid);
-	for (c = in->commands; c < in->commands + MAX_COMMANDS; c++) {
-		if (c->pid != pid)
-			continue;
-		if (WIFSTOPPED(status)) {
-			tell_stopped(in, c, WSTOPSIG(status));
-			return;
-		}
-		if (c->id == 0) {
-			shield_return(&in->input);
-			tell_untold(in);
-		}
-		tell_exited(in, c, status, u);
-		if (c->id == 0)
-			_exit(0); /* the first command is the run: all the rest ends with us */
-		c->pid = 0; /* its children may live on and make names: the listener stays until it has no users */
-		return;
+	rescan_reaped(&in->rescan, r->pid);
+	if (over) {
+		shield_return(&in->input);
+		tell_untold(&in->tell);
 	}
+	if (r->command)
+		commands_tell_reaped(&in->commands, r);
+	if (over)
+		_exit(0); /* the first command is the run: all the rest ends with us */
 }
 
+/* Some at a time: what makes orphans in a loop must not keep us from the rest. */
 static void reap(struct init *in)
 {
 	struct signalfd_siginfo info;
-	struct rusage usage;
-	int status;
-	pid_t pid;
+	struct commands_reaped r;
+	int n;
 
 	while (read(in->signals, &info, sizeof(info)) == sizeof(info))
 		;
-	while ((pid = wait4(-1, &status, WNOHANG | WUNTRACED, &usage)) > 0)
-		reaped(in, pid, status, &usage);
-}
-
-static void on_spawn(struct init *in, struct wire_message *m)
-{
-	struct inside_spawn told;
-	struct spawn s = {0};
-	struct error err = {0};
-	int i, r = inside_spawn_decode(buf_view(&m->body), &told);
-
-	if (r < 0 || m->n_fds != 3) {
-		(void)error_set(&err, ERROR_SYSTEM, "a malformed request to start a command");
-		tell_failed(in, told.id, &err);
-		inside_spawn_done(&told);
-		return;
-	}
-	s = (struct spawn){.id = told.id, .argv = told.argv, .env = told.env, .cwd = told.cwd, .tty_bits = told.tty_bits, .rows = told.rows,
-			   .columns = told.columns};
-	for (i = 0; i < 3; i++)
-		s.stdio[i] = m->fds[i];
-	if (spawn(in, &s, &err) < 0)
-		tell_failed(in, s.id, &err);
-	inside_spawn_done(&told);
-}
-
-static void on_signal(struct init *in, const struct wire_message *m)
-{
-	struct wire_in w;
-	uint64_t id;
-	int sig;
-	size_t i;
-
-	wire_in_init(&w, buf_view(&m->body));
-	id = wire_get_u64(&w);
-	sig = (int)wire_get_u32(&w);
-	if (wire_ok(&w) && id == INSIDE_ALL)
-		(void)kill(-1, sig);
-	for (i = 0; wire_ok(&w) && i < MAX_COMMANDS; i++)
-		if (in->commands[i].pid && in->commands[i].id == id && kill(-in->commands[i].pid, sig) < 0)
-			(void)kill(in->commands[i].pid, sig);
+	for (n = 0; n < REAP_AT_ONCE && commands_reap(&in->commands, &r); n++)
+		reaped(in, &r);
+	in->reap_on = n == REAP_AT_ONCE;
 }
 
 static void on_message(struct init *in)
 {
 	struct wire_message m;
-	int r = wire_receive(in->socket, &m);
+	int r = wire_receive(in->tell.socket, &m);
 
 	if (r <= 0)
 		_exit(1); /* the supervisor is gone: so are we, and all inside */
 	if (m.type == INSIDE_SPAWN)
-		on_spawn(in, &m);
+		(void)commands_on_spawn(&in->commands, &m);
 	else if (m.type == INSIDE_SIGNAL)
-		on_signal(in, &m);
+		commands_on_signal(&in->commands, &m);
 	wire_message_done(&m);
 }
 
-static void on_notification(struct init *in, struct command *c)
+static bool guarded(void *arg, int listener, const struct seccomp_call *call)
 {
-	struct seccomp_call call;
-	const char *name;
-	char text[128];
+	struct init *in = arg;
 
-	if (seccomp_receive(c->listener, &call) < 0)
-		return;
-	if (filter_is_guarded(call.nr)) {
-		guard_answer(&in->guard, c->listener, &call);
-		return;
-	}
-	(void)seccomp_answer(c->listener, call.id, 0, -EPERM);
-	name = filter_name(call.nr);
-	(void)snprintf(text, sizeof(text), "%s by process %d", name ? name : "?", (int)call.pid);
-	tell_denied(in, DOMAIN_PROCESS, "system call", sv_of(text));
+	if (!filter_is_guarded(call->nr))
+		return false;
+	guard_answer(&in->guard, listener, call);
+	return true;
 }
 
 static void serve(struct init *in) __attribute__((noreturn));
 static void serve(struct init *in)
 {
-	struct pollfd p[MAX_COMMANDS + 4];
-	struct command *who[MAX_COMMANDS + 4];
-	size_t n, i;
+	const struct commands_guard guard = {.answer = guarded, .arg = in};
+	struct pollfd p[4 + COMMANDS_POLL];
+	size_t n;
 
 	for (;;) {
 		p[0] = (struct pollfd){.fd = in->signals, .events = POLLIN};
-		p[1] = (struct pollfd){.fd = in->socket, .events = POLLIN};
+		p[1] = (struct pollfd){.fd = in->tell.socket, .events = POLLIN};
 		p[2] = (struct pollfd){.fd = in->remask.fd, .events = POLLIN};
 		p[3] = (struct pollfd){.fd = in->remask.mounts, .events = POLLPRI};
-		for (n = 4, i = 0; i < MAX_COMMANDS; i++) {
-			if (in->commands[i].listener < 0)
-				continue;
-			who[n] = &in->commands[i];
-			p[n++] = (struct pollfd){.fd = in->commands[i].listener, .events = POLLIN};
-		}
-		if (poll(p, n, rescan_wait(&in->rescan)) < 0 && errno != EINTR)
+		n = commands_poll(&in->commands, p + 4);
+		if (poll(p, 4 + n, in->reap_on ? 0 : rescan_wait(&in->rescan)) < 0 && errno != EINTR)
 			_exit(1);
 		/* first: no call is answered while a name stands open that must not */
 		if ((p[2].revents & POLLIN && remask_serve(&in->remask, &in->guard) < 0) ||
@@ -578,39 +311,21 @@ static void serve(struct init *in)
 		if (rescan_wait(&in->rescan) == 0 && remask_watch(&in->remask, in->plan) < 0)
 			_exit(1);
 		rescan_start(&in->rescan, &in->guard);
-		for (i = 4; i < n; i++) {
-			if (p[i].revents & POLLIN) {
-				on_notification(in, who[i]);
-			} else if (p[i].revents & POLLHUP) { /* nobody uses that filter any more */
-				(void)close(who[i]->listener);
-				who[i]->listener = -1;
-			}
-		}
+		commands_serve(&in->commands, p + 4, &guard);
 		if (p[1].revents)
 			on_message(in);
-		if (p[0].revents & POLLIN)
+		if (p[0].revents & POLLIN || in->reap_on)
 			reap(in);
 	}
 }
 
-static int watch_signals(void)
-{
-	sigset_t set;
-
-	(void)sigfillset(&set);
-	(void)sigprocmask(SIG_SETMASK, &set, NULL);
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGCHLD);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 void pid1_main(const struct pid1_start *start)
 {
-	struct init in = {.start = start, .plan = start->req->plan, .socket = 3};
+	struct init in = {.start = start, .plan = start->req->plan, .tell = {.socket = 3}};
 	uint64_t keep = UINT64_C(1) << SYS_CAP_SYS_PTRACE | UINT64_C(1) << SYS_CAP_SYS_ADMIN;
 	struct sys_net_maker *net;
+	struct confine *confine;
 	struct error err = {0};
-	size_t i;
 	int r;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -620,31 +335,31 @@ void pid1_main(const struct pid1_start *start)
 		r = sys_unshare(CLONE_NEWCGROUP); /* now, so that ours is the root we see */
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: cgroup");
-		give_up(&in, &err);
+		tell_give_up(&in.tell, &err);
 	}
 	r = sys_net_start(start->req->plan->loopback, &net);
-	for (i = 0; i < MAX_COMMANDS; i++)
-		in.commands[i].listener = -1;
 	in.guard = (struct guard){.plan = in.plan, .denied = path_denied, .arg = &in};
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: network namespace");
-		give_up(&in, &err);
+		tell_give_up(&in.tell, &err);
 	}
-	in.oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	commands_init(&in.commands, &in.tell);
 	make_world(&in, net);
 	forget_arguments(start->req->argv);
-	in.signals = watch_signals();
-	if (confine_new(in.plan, &start->req->features, (const int[]){4, 5, 6}, &in.confine, &err) < 0)
-		give_up(&in, &err);
+	in.signals = commands_signals();
+	if (confine_new(in.plan, BOX_USER_IS, &start->req->features, &confine, &err) < 0)
+		tell_give_up(&in.tell, &err);
+	confine_allow_again(confine, (const int[]){4, 5, 6});
+	in.commands.confine = confine;
 	r = remask_init(&in.remask, in.plan);
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: watch the folders of denied names");
-		give_up(&in, &err);
+		tell_give_up(&in.tell, &err);
 	}
-	r = sys_drop_caps(keep | UINT64_C(1) << 8 /* SETPCAP: to empty the bounding set of the workload */, false);
+	r = sys_drop_caps(keep | UINT64_C(1) << SYS_CAP_SETPCAP /* to empty the bounding set of the workload */, false);
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: capabilities");
-		give_up(&in, &err);
+		tell_give_up(&in.tell, &err);
 	}
 	spawn_first(&in);
 	rescan_init(&in.rescan, &in.guard);

@@ -1,0 +1,270 @@
+#include "init/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "init/gateway.h"
+#include "init/watch.h"
+#include "model/box.h"
+#include "model/gate.h"
+#include "sandbox/common/commands.h"
+#include "sandbox/common/confine.h"
+#include "sandbox/common/tell.h"
+#include "sys/landlock.h"
+#include "sys/process.h"
+#include "sys/seccomp.h"
+#include "wire/wire.h"
+
+enum { CONTROL_FD = 3, REAP_AT_ONCE = 64 };
+
+struct init {
+	struct box_orders orders;
+	struct confine *confine;
+	struct tell tell;
+	struct commands commands;
+	struct gateway gateway;
+	int signals;
+	bool reap_on; /* more children wait to be reaped */
+	bool started; /* the first command */
+};
+
+static int connect_to(const char *path, struct error *err)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	AUTO_FD fd = -1;
+
+	if (strlen(path) >= sizeof(at.sun_path))
+		return error_sys(err, ENAMETOOLONG, "the supervisor's socket");
+	memcpy(at.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
+		return error_sys(err, errno, "cannot reach the supervisor");
+	return fd_take(&fd);
+}
+
+/* What the runtime left open ends here. */
+static int keep_only(int fd, struct error *err)
+{
+	int r;
+
+	if (fd != CONTROL_FD && dup3(fd, CONTROL_FD, O_CLOEXEC) < 0)
+		return error_sys(err, errno, "file descriptors");
+	r = sys_close_from(CONTROL_FD + 1);
+	return r < 0 ? error_sys(err, r, "file descriptors") : 0;
+}
+
+static int take_orders(struct init *in, struct error *err)
+{
+	struct arena *arena = arena_new(); /* as long as we live */
+	struct wire_message m;
+	int r = arena ? wire_receive(in->tell.socket, &m) : -ENOMEM;
+
+	if (r == 0)
+		r = -ECONNRESET;
+	if (r > 0) {
+		r = m.type == INSIDE_ORDERS ? box_get_orders(buf_view(&m.body), arena, &in->orders) : -EPROTO;
+		wire_message_done(&m);
+	}
+	if (r == 0)
+		return 0;
+	arena_free(arena);
+	return error_sys(err, r, "no orders from the supervisor");
+}
+
+/* How the plan's sockets are called by what connects them to the door. A name server's two are one there, and a redirect has both families. */
+static bool port_of(const struct box_orders *o, const struct plan_listener *l, struct listen_port *ret)
+{
+	static const enum door_kind kinds[GATE_LISTEN_KINDS] = {
+		[GATE_LISTEN_PROXY] = DOOR_PROXY,
+		[GATE_LISTEN_TRANSPARENT] = DOOR_TRANSPARENT,
+		[GATE_LISTEN_DNS_TCP] = DOOR_DNS,
+		[GATE_LISTEN_INFERENCE] = DOOR_INFERENCE,
+	};
+
+	*ret = (struct listen_port){.kind = kinds[l->kind], .port = l->port, .provider = l->kind == GATE_LISTEN_INFERENCE ? l->provider : 0};
+	return ret->kind && !l->v6 && (ret->kind != DOOR_TRANSPARENT || o->transparent);
+}
+
+static void open_gateway(struct init *in)
+{
+	const struct plan *p = in->orders.plan;
+	struct gateway *g = &in->gateway;
+	struct error err = {0};
+	struct rlimit now;
+	unsigned port;
+	size_t i;
+	int r;
+
+	if (p->loopback)
+		(void)sys_loopback_up(); /* where we may not, it is up, or nothing connects */
+	for (i = 0; i < p->n_listeners && g->n_ports < BRIDGE_PORTS; i++)
+		if (port_of(&in->orders, &p->listeners[i], &g->ports[g->n_ports]))
+			g->n_ports++;
+	if (!g->n_ports)
+		return;
+	g->door = BOX_DOOR;
+	r = gateway_open(g, getrlimit(RLIMIT_NOFILE, &now) == 0 ? gateway_raise_limit(&now) : 0, &port);
+	if (r < 0) {
+		(void)error_sys(&err, r, "gateway: listen on port %u of the sandbox", port);
+		tell_give_up(&in->tell, &err);
+	}
+}
+
+/* After the ports are open: of what the runtime gave us the workload's start needs these. */
+static void drop_caps(struct init *in)
+{
+	static const uint64_t for_user[BOX_USERS] = {
+		[BOX_USER_BECOME] = UINT64_C(1) << SYS_CAP_SETUID | UINT64_C(1) << SYS_CAP_SETGID,
+		[BOX_USER_NESTED] = UINT64_C(1) << SYS_CAP_SETFCAP, /* without it nobody may map a root */
+	};
+	struct error err = {0};
+	int r = sys_keep_caps(UINT64_C(1) << SYS_CAP_KILL | UINT64_C(1) << SYS_CAP_SETPCAP | for_user[in->orders.user]);
+
+	if (r < 0) {
+		(void)error_sys(&err, r, "sandbox: capabilities");
+		tell_give_up(&in->tell, &err);
+	}
+}
+
+static void confine(struct init *in)
+{
+	const struct confine_features features = {.landlock_abi = landlock_abi(), .notify = seccomp_notify_works(),
+						  .memory_cgroup = in->orders.memory_cgroup, .cpu_cgroup = in->orders.cpu_cgroup};
+	struct error err = {0};
+
+	if (confine_new(in->orders.plan, in->orders.user, &features, &in->confine, &err) < 0)
+		tell_give_up(&in->tell, &err);
+	in->commands.confine = in->confine;
+	if (in->orders.user == BOX_USER_BECOME)
+		in->commands.owner = in->orders.plan->uid;
+}
+
+/* Nobody inside or outside is to wait for us to close what the runtime gave us. */
+static void forget_stdio(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), i;
+
+	for (i = 0; null >= 0 && i < 3; i++)
+		(void)dup2(null, i);
+	if (null > 2)
+		(void)close(null);
+}
+
+static void on_spawn(struct init *in, const struct wire_message *m)
+{
+	if (!in->started && m->n_fds == 3)
+		confine_allow_again(in->confine, m->fds);
+	if (!commands_on_spawn(&in->commands, m))
+		_exit(1); /* there is nothing to wait for */
+	in->started = true;
+}
+
+static void on_message(struct init *in)
+{
+	struct wire_message m;
+
+	if (wire_receive(in->tell.socket, &m) <= 0)
+		_exit(1); /* the supervisor is gone: so are we, and all inside */
+	if (m.type == INSIDE_SPAWN)
+		on_spawn(in, &m);
+	else if (m.type == INSIDE_SIGNAL)
+		commands_on_signal(&in->commands, &m);
+	wire_message_done(&m);
+}
+
+static void reaped(struct init *in, const struct commands_reaped *r)
+{
+	bool over = r->command && r->command->id == 0 && !WIFSTOPPED(r->status);
+
+	if (over)
+		tell_untold(&in->tell);
+	if (r->command)
+		commands_tell_reaped(&in->commands, r);
+	if (over)
+		_exit(0);
+}
+
+/* Some at a time: what makes orphans in a loop must not keep us from the rest. */
+static void reap(struct init *in)
+{
+	struct signalfd_siginfo info;
+	struct commands_reaped r;
+	int n;
+
+	while (read(in->signals, &info, sizeof(info)) == sizeof(info))
+		;
+	for (n = 0; n < REAP_AT_ONCE && commands_reap(&in->commands, &r); n++)
+		reaped(in, &r);
+	in->reap_on = n == REAP_AT_ONCE;
+}
+
+static void attend(struct init *in) __attribute__((noreturn));
+static void attend(struct init *in)
+{
+	struct pollfd p[3 + COMMANDS_POLL];
+	int wait;
+	size_t n;
+
+	for (;;) {
+		wait = gateway_tick(&in->gateway);
+		p[0] = (struct pollfd){.fd = in->signals, .events = POLLIN};
+		p[1] = (struct pollfd){.fd = in->tell.socket, .events = POLLIN};
+		p[2] = (struct pollfd){.fd = in->gateway.epoll, .events = POLLIN};
+		n = commands_poll(&in->commands, p + 3);
+		if (poll(p, 3 + n, in->reap_on ? 0 : wait) < 0 && errno != EINTR)
+			_exit(1);
+		if (p[2].revents && watch_run(in->gateway.epoll, 0) < 0)
+			_exit(1);
+		commands_serve(&in->commands, p + 3, NULL);
+		if (p[1].revents)
+			on_message(in);
+		if (p[0].revents || in->reap_on)
+			reap(in);
+	}
+}
+
+static int prepare(struct init *in, const char *control, struct error *err)
+{
+	AUTO_FD fd = -1;
+
+	if (getpid() != 1)
+		return error_set(err, ERROR_USAGE, "--control is for PID 1 of a container");
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return error_sys(err, errno, "prctl");
+	fd = connect_to(control, err);
+	if (fd < 0 || keep_only(fd, err) < 0)
+		return -1;
+	fd = in->tell.socket = CONTROL_FD;
+	in->signals = commands_signals();
+	in->gateway.epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (in->signals < 0 || in->gateway.epoll < 0)
+		return error_sys(err, in->signals < 0 ? in->signals : errno, "file descriptors");
+	if (take_orders(in, err) < 0)
+		return -1;
+	(void)fd_take(&fd);
+	return 0;
+}
+
+int serve(const char *control, struct error *err)
+{
+	struct init in = {0};
+
+	if (prepare(&in, control, err) < 0)
+		return -1;
+	commands_init(&in.commands, &in.tell);
+	open_gateway(&in);
+	drop_caps(&in);
+	confine(&in);
+	forget_stdio();
+	attend(&in);
+}

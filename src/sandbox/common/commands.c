@@ -1,0 +1,246 @@
+#include "sandbox/common/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sandbox/common/filter.h"
+
+void commands_init(struct commands *c, struct tell *tell)
+{
+	size_t i;
+
+	*c = (struct commands){.tell = tell, .umask = umask(022), .owner = geteuid(), .oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)};
+	for (i = 0; i < COMMANDS_MAX; i++)
+		c->v[i].listener = -1;
+}
+
+int commands_signals(void)
+{
+	sigset_t set;
+	int fd;
+
+	(void)sigfillset(&set);
+	(void)sigprocmask(SIG_SETMASK, &set, NULL);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGCHLD);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Starting. */
+
+struct pty {
+	int master, slave;
+};
+
+/* It belongs to whoever opens it: the workload must be able to open it by its name. */
+static int open_master(uid_t owner)
+{
+	int before = setfsuid(owner), fd = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC), code = errno;
+
+	(void)setfsuid((uid_t)before);
+	errno = code;
+	return fd;
+}
+
+static int open_pty(struct pty *t, uid_t owner, uint32_t rows, uint32_t columns, struct error *err)
+{
+	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
+	int unlock = 0;
+
+	t->master = open_master(owner);
+	if (t->master < 0 || ioctl(t->master, TIOCSPTLCK, &unlock) < 0)
+		return error_sys(err, errno, "sandbox: terminal");
+	t->slave = ioctl(t->master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (t->slave < 0)
+		return error_sys(err, errno, "sandbox: terminal");
+	(void)ioctl(t->slave, TIOCSWINSZ, &size);
+	return 0;
+}
+
+static struct command *free_slot(struct commands *c)
+{
+	size_t i;
+
+	for (i = 0; i < COMMANDS_MAX; i++)
+		if (!c->v[i].pid && c->v[i].listener < 0)
+			return &c->v[i];
+	return NULL;
+}
+
+/* The sandbox's own device in place of the host's, which could not be opened again under the names in /dev. -1: it is none of these. */
+static int own_device(int fd)
+{
+	static const struct {
+		unsigned minor;
+		const char *path;
+	} devices[] = {{3, "/dev/null"}, {5, "/dev/zero"}, {7, "/dev/full"}, {8, "/dev/random"}, {9, "/dev/urandom"}};
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+	size_t i;
+
+	if (flags < 0 || fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode))
+		return -1;
+	for (i = 0; i < ARRAY_LEN(devices); i++)
+		if (st.st_rdev == makedev(1, devices[i].minor))
+			return open(devices[i].path, (flags & O_ACCMODE) | O_NOCTTY | O_CLOEXEC);
+	return -1;
+}
+
+static int start_confined(struct commands *c, struct confine_start *start, struct command *slot, struct error *err)
+{
+	int own[3], i, r;
+
+	for (i = 0; i < 3; i++) {
+		own[i] = own_device(start->stdio[i]);
+		if (own[i] >= 0)
+			start->stdio[i] = own[i];
+	}
+	(void)umask(c->umask);
+	/* When memory runs out, the workload goes before us and before the host's processes. It inherits what we have now. */
+	(void)!write(c->oom, "500", 3);
+	r = confine_start(c->confine, start, &slot->pid, &slot->listener, err);
+	(void)!write(c->oom, "0", 1);
+	for (i = 0; i < 3; i++)
+		if (own[i] >= 0)
+			(void)close(own[i]);
+	return r;
+}
+
+int commands_start(struct commands *c, const struct inside_spawn *s, const int stdio[3], struct error *err)
+{
+	struct confine_start start = {.argv = s->argv, .env = s->env, .cwd = s->cwd};
+	struct command *slot = free_slot(c);
+	struct pty t = {-1, -1};
+	AUTO_FD master = -1;
+	AUTO_FD slave = -1;
+	int i, r;
+
+	if (!slot)
+		return error_set(err, ERROR_DENIED, "the sandbox already runs %d commands", COMMANDS_MAX);
+	r = s->tty_bits ? open_pty(&t, c->owner, s->rows, s->columns, err) : 0;
+	master = t.master;
+	slave = t.slave;
+	if (r < 0)
+		return -1;
+	for (i = 0; i < 3; i++)
+		start.stdio[i] = s->tty_bits >> i & 1 ? slave : stdio[i];
+	start.terminal = slave;
+	if (start_confined(c, &start, slot, err) < 0)
+		return -1;
+	slot->id = s->id;
+	tell_started(c->tell, s->id, slot->pid, master >= 0, master);
+	return 0;
+}
+
+bool commands_on_spawn(struct commands *c, const struct wire_message *m)
+{
+	struct inside_spawn s;
+	struct error err = {0};
+	int r = inside_spawn_decode(buf_view(&m->body), &s);
+
+	if (r < 0 || m->n_fds != 3)
+		r = error_set(&err, ERROR_SYSTEM, "a malformed request to start a command");
+	else
+		r = commands_start(c, &s, m->fds, &err);
+	if (r < 0)
+		tell_failed(c->tell, s.id, &err);
+	inside_spawn_done(&s);
+	return r == 0 || s.id != 0;
+}
+
+/* While they run. */
+
+void commands_on_signal(struct commands *c, const struct wire_message *m)
+{
+	struct wire_in w;
+	uint64_t id;
+	size_t i;
+	int sig;
+
+	wire_in_init(&w, buf_view(&m->body));
+	id = wire_get_u64(&w);
+	sig = (int)wire_get_u32(&w);
+	if (wire_ok(&w) && id == INSIDE_ALL)
+		(void)kill(-1, sig);
+	for (i = 0; wire_ok(&w) && i < COMMANDS_MAX; i++)
+		if (c->v[i].pid && c->v[i].id == id && kill(-c->v[i].pid, sig) < 0)
+			(void)kill(c->v[i].pid, sig);
+}
+
+size_t commands_poll(const struct commands *c, struct pollfd *p)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < COMMANDS_MAX; i++)
+		if (c->v[i].listener >= 0)
+			p[n++] = (struct pollfd){.fd = c->v[i].listener, .events = POLLIN};
+	return n;
+}
+
+static void on_notification(struct commands *c, int listener, const struct commands_guard *guard)
+{
+	struct seccomp_call call;
+	const char *name;
+	char text[128];
+
+	if (seccomp_receive(listener, &call) < 0 || (guard && guard->answer(guard->arg, listener, &call)))
+		return;
+	(void)seccomp_answer(listener, call.id, 0, -EPERM);
+	name = filter_name(call.nr);
+	(void)snprintf(text, sizeof(text), "%s by process %d", name ? name : "?", (int)call.pid);
+	tell_denied(c->tell, DOMAIN_PROCESS, "system call", sv_of(text));
+}
+
+void commands_serve(struct commands *c, const struct pollfd *p, const struct commands_guard *guard)
+{
+	struct command *v;
+
+	for (v = c->v; v < c->v + COMMANDS_MAX; v++) {
+		if (v->listener < 0)
+			continue;
+		if (p->revents & POLLIN) {
+			on_notification(c, v->listener, guard);
+		} else if (p->revents & POLLHUP) { /* nobody uses that filter any more */
+			(void)close(v->listener);
+			v->listener = -1;
+		}
+		p++;
+	}
+}
+
+/* When they end. */
+
+bool commands_reap(struct commands *c, struct commands_reaped *ret)
+{
+	size_t i;
+
+	ret->pid = wait4(-1, &ret->status, WNOHANG | WUNTRACED, &ret->usage);
+	ret->command = NULL;
+	for (i = 0; ret->pid > 0 && i < COMMANDS_MAX; i++)
+		if (c->v[i].pid == ret->pid)
+			ret->command = &c->v[i];
+	return ret->pid > 0;
+}
+
+void commands_tell_reaped(struct commands *c, const struct commands_reaped *r)
+{
+	if (WIFSTOPPED(r->status)) {
+		tell_stopped(c->tell, r->command->id, WSTOPSIG(r->status));
+		return;
+	}
+	tell_exited(c->tell, r->command->id, r->status, &r->usage);
+	r->command->pid = 0; /* its children may live on and make names: the listener stays until it has no users */
+}
