@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "vault/credentials_read.h"
 
 enum { CLI_SOURCES_MAX = 64 };
 
@@ -164,6 +165,15 @@ void cli_policy_done(struct cli_policy *p)
 {
 	policy_free(p->policy);
 	p->policy = NULL;
+}
+
+int cli_credentials(const struct cli_policy *p, struct credentials **ret, struct error *err)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/credentials.yaml", p->folders.config) >= (int)sizeof(path))
+		return too_long("credentials.yaml", err);
+	return credentials_read(path, ret, err);
 }
 
 int cli_print(const struct call *call, const struct buf *out, struct error *err)

@@ -12,6 +12,7 @@
 
 #include "cli/cli.h"
 #include "policy/policy_load.h"
+#include "vault/credential.h"
 
 enum cli_policy_flags {
 	CLI_POLICY_ALONE = 1,   /* without the operator's ceiling */
@@ -72,6 +73,9 @@ bool cli_is_profile(const char *name);
 
 /* Without ".", "..", double and trailing slashes; relative ones are below base. 0, or -1: too long. */
 int cli_path_clean(const char *base, const char *path, char out[PATH_MAX]);
+
+/* The operator's credentials.yaml, without values. The caller frees (credentials_free()). */
+int cli_credentials(const struct cli_policy *p, struct credentials **ret, struct error *err);
 
 /* Prints the buffer to call->out. -1 where the buffer failed before. */
 int cli_print(const struct call *call, const struct buf *out, struct error *err);

@@ -36,6 +36,7 @@
 #include "supervise/supervise.h"
 #include "sys/cgroup.h"
 #include "sys/tree.h"
+#include "vault/credentials_read.h"
 
 extern char **environ;
 
@@ -130,33 +131,50 @@ static int build_environment(struct run *r, char ***ret)
 	return *ret ? 0 : error_set(r->err, ERROR_SYSTEM, "out of memory");
 }
 
-enum { RUN_POLICIES = 512 }; /* two names for each of POLICY_MAX_FILES */
+enum { RUN_FILES = 512 }; /* two names for each of POLICY_MAX_FILES, or of CREDENTIALS_MAX */
 
 /* By the name that it is read again by, which may be a link, and by its real one. */
-static void add_names(struct run *r, const char *file, char real[PATH_MAX], const char *ret[RUN_POLICIES + 1], size_t *n)
+static void add_names(struct run *r, const char *file, char real[PATH_MAX], const char *ret[RUN_FILES + 1], size_t *n)
 {
 	char folder[PATH_MAX], *slash;
 
-	if (realpath(file, real) && *n < RUN_POLICIES && (ret[*n] = arena_str(r->arena, sv_of(real))))
+	if (realpath(file, real) && *n < RUN_FILES && (ret[*n] = arena_str(r->arena, sv_of(real))))
 		++*n;
 	(void)snprintf(folder, sizeof(folder), "%s%s", file[0] == '/' ? "" : "./", file);
 	slash = strrchr(folder, '/');
 	*slash = '\0';
-	if (realpath(folder[0] ? folder : "/", real) && *n < RUN_POLICIES && (ret[*n] = arena_printf(r->arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1)))
+	if (realpath(folder[0] ? folder : "/", real) && *n < RUN_FILES && (ret[*n] = arena_printf(r->arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1)))
 		++*n;
 }
 
 /* The files that this run's policy came from. */
-static void own_policies(struct run *r, const char *ret[RUN_POLICIES + 1])
+static void own_policies(struct run *r, const char *ret[RUN_FILES + 1])
 {
 	const struct policy *p = r->req->policy->policy;
 	char real[PATH_MAX];
 	size_t n = 0;
 	uint32_t i;
 
-	for (i = 1; i < p->n_files && n < RUN_POLICIES; i++)
+	for (i = 1; i < p->n_files && n < RUN_FILES; i++)
 		add_names(r, p->files[i], real, ret, &n);
 	ret[n] = NULL;
+}
+
+/* The files that hold values of credentials: no run has a use for them, with a gateway or without. */
+static int credential_files(struct run *r, const char *ret[RUN_FILES + 1])
+{
+	struct credentials *c = NULL;
+	const char *const *file;
+	char path[PATH_MAX];
+	size_t n = 0;
+
+	if (cli_credentials(r->req->policy, &c, r->err) < 0)
+		return -1;
+	for (file = credentials_files(c); file && *file && n < RUN_FILES; file++)
+		add_names(r, *file, path, ret, &n);
+	ret[n] = NULL;
+	credentials_free(c);
+	return file ? 0 : error_set(r->err, ERROR_SYSTEM, "out of memory");
 }
 
 static int make_plan(struct run *r, const char *state_dir)
@@ -164,7 +182,7 @@ static int make_plan(struct run *r, const char *state_dir)
 	const struct launch_request *q = r->req;
 	struct plan_request p = {.policy = q->policy->policy, .argv = q->argv, .workdir = q->workdir, .home = q->policy->folders.home,
 				 .state_dir = state_dir, .cache_dir = q->policy->folders.cache};
-	const char *own[RUN_POLICIES + 1];
+	const char *own[RUN_FILES + 1], *secret[RUN_FILES + 1];
 	struct gate_inside inside;
 	struct plan_gate gate;
 	char **env = NULL;
@@ -174,9 +192,12 @@ static int make_plan(struct run *r, const char *state_dir)
 	p.env = env;
 	own_policies(r, own);
 	p.protect = own;
+	if (credential_files(r, secret) < 0)
+		return -1;
+	p.hide = secret;
 	if (r->gate) {
 		gate_inside(r->gate, &inside);
-		gate = (struct plan_gate){.hide = inside.hide, .bundle = inside.bundle, .java = inside.java};
+		gate = (struct plan_gate){.bundle = inside.bundle, .java = inside.java};
 		p.gate = &gate;
 	}
 	return plan_build(&p, &r->plan, r->err);

@@ -4,9 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/text.h"
 #include "cli/cli.h"
+#include "model/gate.h"
 #include "plan/plan_build.h"
 #include "policy/policy_where.h"
+#include "supervise/gate.h"
+#include "vault/credential.h"
 
 static void say(const struct run_check_to *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -88,21 +93,64 @@ static void check_runtimes(const struct policy *p, const struct run_check_to *to
 }
 
 /* Without a work folder: which one it will be, a policy does not say. */
-static void check_plan(const struct policy *p, const char *home, const struct run_check_to *to)
+static void check_plan(const struct cli_policy *c, const struct run_check_to *to)
 {
 	char *argv[] = {(char[]){"true"}, NULL}, *env[] = {NULL};
-	struct plan_request req = {.policy = p, .argv = argv, .env = env, .home = home, .state_dir = "(state)"};
+	const struct plan_gate gate = {0};
+	struct plan_request req = {.policy = c->policy, .argv = argv, .env = env, .home = c->folders.home, .state_dir = "(state)"};
 	struct error err = {0};
 	struct plan *plan = NULL;
 
+	if (gate_needed(c->policy))
+		req.gate = &gate;
 	if (plan_build(&req, &plan, &err) < 0)
 		say(to, "cordon run would refuse this: %s", err.text);
 	else
 		plan_free(plan);
 }
 
-void run_check_all(const struct policy *p, const char *home, const struct run_check_to *to)
+static void check_credentials(const struct cli_policy *c, const struct run_check_to *to)
 {
-	check_runtimes(p, to);
-	check_plan(p, home, to);
+	const struct pol_str *names[GATE_MAX_PLACEHOLDERS];
+	size_t n = credentials_wanted(c->policy, names, ARRAY_LEN(names)), i;
+	struct credentials *known = NULL;
+	struct error err = {0};
+	struct text_shown t;
+
+	if (n > ARRAY_LEN(names)) {
+		say(to, "cordon run would refuse this: the policy names more than %zu credentials", ARRAY_LEN(names));
+		n = ARRAY_LEN(names);
+	}
+	if (cli_credentials(c, &known, &err) < 0) {
+		say(to, "cordon run would refuse this: %s", err.text);
+		return;
+	}
+	for (i = 0; gate_needed(c->policy) && i < n; i++)
+		if (!credentials_find(known, sv_of(names[i]->s)))
+			say(to, "cordon run would refuse this: %s: credential %s is not in %s/credentials.yaml; add it there", policy_where(c->policy, names[i]->at),
+			    text_show(&t, sv_of(names[i]->s)), c->folders.config);
+	credentials_free(known);
+}
+
+void run_check_network(const struct policy *p, const struct run_check_to *to)
+{
+	const struct origin mode = p->net.mode.at;
+	uint32_t i;
+
+	if (p->net.mode.v != NET_NONE || mode.file == 0)
+		return;
+	for (i = 0; i < p->net.allow.n && p->net.allow.v[i].at.file != mode.file; i++)
+		;
+	if (i < p->net.allow.n)
+		say(to, "%s: network.allow has no effect, since network.mode is none (line %u); write mode: allowlist, or remove the rules", policy_where(p, p->net.allow.v[i].at), mode.line);
+	else if (p->net.ask.v && p->net.ask.at.file == mode.file)
+		say(to, "%s: network.ask has no effect, since network.mode is none (line %u); write mode: allowlist, or remove it", policy_where(p, p->net.ask.at), mode.line);
+}
+
+void run_check_all(const struct cli_policy *p, const struct run_check_to *to)
+{
+	check_runtimes(p->policy, to);
+	check_plan(p, to);
+	check_credentials(p, to);
+	run_check_network(p->policy, to);
 }

@@ -8,6 +8,7 @@
 #define CORDON_CLI_RUN_CHECK_H
 
 #include "base/error.h"
+#include "cli/cli_policy.h"
 #include "model/policy.h"
 
 struct run_check_to {
@@ -18,7 +19,10 @@ struct run_check_to {
 /* asked: --runtime, category: --category; either may be NULL. Isolation that is missing is an error, unless policy names the fallback; that is said. */
 int run_check_runtime(const struct policy *p, const char *asked, const char *category, const struct run_check_to *to, struct error *err);
 
-/* The same for every category, and whatever making a plan would refuse. home: the user's. */
-void run_check_all(const struct policy *p, const char *home, const struct run_check_to *to);
+/* Says what one file opens and shuts at once: rules under a network.mode of none. (A mode of none on top of another file's rules is how one file shuts what another opens.) */
+void run_check_network(const struct policy *p, const struct run_check_to *to);
+
+/* All of it: every category, whatever making a plan would refuse, and credentials that the operator has not. */
+void run_check_all(const struct cli_policy *p, const struct run_check_to *to);
 
 #endif

@@ -140,7 +140,7 @@ static struct policy_test_result check_json(const struct cli_policy *p, const ch
 	json_kstr(&j, "digest", p->digest);
 	json_key(&j, "warnings");
 	json_list(&j);
-	run_check_all(p->policy, p->folders.home, &(struct run_check_to){warn_json, &j});
+	run_check_all(p, &(struct run_check_to){warn_json, &j});
 	json_end(&j);
 	json_key(&j, "tests");
 	json_raw(&j, buf_view(&tests));
@@ -167,7 +167,7 @@ static struct policy_test_result check_text(const struct call *call, const struc
 	struct policy_test_result sum = policy_test_text(p->policy, p->workdir, false, out);
 	struct warning w = {call, label};
 
-	run_check_all(p->policy, p->folders.home, &(struct run_check_to){warn_text, &w});
+	run_check_all(p, &(struct run_check_to){warn_text, &w});
 	if (sum.failed)
 		(void)buf_printf(out, "%s: %u of its %u tests fail\n", label, sum.failed, sum.failed + sum.passed);
 	else

@@ -101,6 +101,8 @@ int verb_run(struct call *call, struct error *err)
 	r = cli_policy_load(call, NULL, 0, &p, err);
 	if (r == 0)
 		r = run_check_runtime(p.policy, call_value(call, "runtime"), call_value(call, "category"), &to, err);
+	if (r == 0)
+		run_check_network(p.policy, &to);
 	/* Nothing is reachable by it either, but what is tried is seen. */
 	if (r == 0 && req.learn_path && p.policy->net.mode.v == NET_NONE)
 		p.policy->net.mode.v = NET_ALLOWLIST;

@@ -211,7 +211,7 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 	if (add_guards(d, "filesystem.deny", &fs->deny, true, false) < 0 ||
 	    add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0 ||
 	    add_paths(d, req->protect, "the run's own policy", false) < 0 ||
-	    add_paths(d, req->gate ? req->gate->hide : NULL, "holds a credential", true) < 0 || add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
+	    add_paths(d, req->hide, "holds a credential", true) < 0 || add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
 		return -1;
 	if (plan_masks_add(d) < 0 || plan_exec_add(d) < 0)
 		return -1;

@@ -19,7 +19,6 @@ enum { PLAN_MAX_ENTRIES = 5000000, PLAN_MAX_OPS = 20000 };
 
 /* What a gateway stands ready for, and what programs inside must trust to use it. */
 struct plan_gate {
-	const char *const *hide; /* absolute and canonical: files that hold values of credentials; NULL-terminated, or NULL */
 	struct sv bundle; /* certificates in PEM; empty: none are added to the system's */
 	struct sv java;	  /* the same as a Java trust store */
 };
@@ -32,6 +31,7 @@ struct plan_request {
 	const char *home;	 /* the user's home on the host, hidden; inside an empty folder of the same name */
 	const char *state_dir;	 /* of this run */
 	const char *const *protect; /* absolute and canonical: the run's own policy files, which it must not change where it may write; NULL-terminated, or NULL */
+	const char *const *hide; /* absolute: files that hold values of credentials; NULL-terminated, or NULL */
 	const struct plan_gate *gate; /* NULL: no gateway runs, nothing outside can be reached */
 	const char *cache_dir;	 /* $XDG_CACHE_HOME/cordon; NULL: every folder is read */
 };

@@ -56,14 +56,19 @@ bool draft_is_below(const char *path, const char *folder)
 	return strcmp(folder, "/") == 0 || (strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0'));
 }
 
-const char *draft_rule(struct draft *d, const char *key, const struct pol_str *s)
+const char *draft_where(struct draft *d, struct origin at)
 {
 	const struct policy *p = d->policy;
-	const char *file = s->at.file < p->n_files ? p->files[s->at.file] : "?";
+	const char *file = at.file < p->n_files ? p->files[at.file] : "?";
 
-	if (!s->at.line)
-		return arena_printf(d->plan->arena, "%s %s (%s)", key, s->s, file);
-	return arena_printf(d->plan->arena, "%s %s (%s:%u)", key, s->s, file, s->at.line);
+	return at.line ? arena_printf(d->plan->arena, "%s:%u", file, at.line) : file;
+}
+
+const char *draft_rule(struct draft *d, const char *key, const struct pol_str *s)
+{
+	const char *where = draft_where(d, s->at);
+
+	return where ? arena_printf(d->plan->arena, "%s %s (%s)", key, s->s, where) : NULL;
 }
 
 static int by_target(const void *a, const void *b)

@@ -27,6 +27,9 @@ struct plan_guard *draft_guard(struct draft *d);
 /* The path is the folder, or lies in it. */
 bool draft_is_below(const char *path, const char *folder);
 
+/* "file:line", or the file alone, in the plan's arena. */
+const char *draft_where(struct draft *d, struct origin at);
+
 /* "key entry (file:line)", in the plan's arena. */
 const char *draft_rule(struct draft *d, const char *key, const struct pol_str *s);
 

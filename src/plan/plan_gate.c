@@ -78,7 +78,7 @@ int plan_gate_add(struct draft *d)
 	if (add_listeners(d) < 0)
 		return -1;
 	if (d->plan->n_listeners && !d->plan->loopback)
-		return error_set(d->err, ERROR_DENIED, "network.loopback: false leaves no way to the gateway, which network.mode and inference need; leave it out");
+		return error_set(d->err, ERROR_DENIED, "%s: network.loopback: false leaves no way to the gateway, which network.mode and inference need; leave it out", draft_where(d, d->policy->net.loopback.at));
 	if (d->policy->net.mode.v == NET_NONE)
 		return 0; /* models are reached by plain HTTP on loopback */
 	if (add_trust(d, GATE_BUNDLE, d->gate->bundle, bundles) < 0)

@@ -92,17 +92,19 @@ static int note_unshown(void *arg, const char *path)
 	return u->last ? scan_links_note(u->links, AT_FDCWD, path, path, u->guard, u->d->err) : 0;
 }
 
-/* Only where the policy itself says where: what is built in floats, or is Cordon's own. */
+/* Only what says where; and of what is built in nothing: it floats, or is Cordon's own. */
 static int note_all_unshown(struct draft *d, struct scan_links *links)
 {
 	const struct pol_list *deny = &d->policy->fs.deny;
 	struct unshown u = {.d = d, .links = links};
-	uint32_t i;
+	size_t i;
 
 	/* the first guards are those of filesystem.deny */
-	for (i = 0; i < deny->n; i++) {
+	for (i = 0; i < d->plan->n_guards; i++) {
 		u.guard = &d->plan->guards[i];
-		if (deny->v[i].at.file != 0 && u.guard->glob.text[0] == '/' && draft_expand(&u.guard->glob, note_unshown, &u) < 0)
+		if (!u.guard->hidden || u.guard->glob.text[0] != '/' || (i < deny->n && deny->v[i].at.file == 0))
+			continue;
+		if (draft_expand(&u.guard->glob, note_unshown, &u) < 0)
 			return -1;
 	}
 	return 0;

@@ -16,7 +16,7 @@
 #include "conf/gateway_file.h"
 #include "policy/policy_codec.h"
 #include "supervise/gate_roles.h"
-#include "vault/credentials_file.h"
+#include "vault/credential.h"
 #include "vault/vault.h"
 #include "wire/wire.h"
 
@@ -33,7 +33,6 @@ struct gate {
 	struct gate_placeholder *placeholders;
 	uint32_t n_placeholders;
 	struct buf bundle, java;
-	const char **hide;
 	const char *missing;
 	int roots; /* memfd, for egress */
 	const struct gate_events *events;
@@ -62,30 +61,10 @@ static int read_conf(struct gate *g, const char *folder, struct error *err)
 	return r < 0 ? error_sys(err, r, "%s", path) : gateway_parse(path, buf_view(&b), &g->conf, err);
 }
 
-/* The names of the credentials that the policy wants, each once; how many there are, be it more than fit. */
-static size_t credential_names(const struct policy *p, const char **names, size_t max)
-{
-	const struct pol_str *s;
-	size_t n = 0, k;
-	uint32_t i;
-
-	for (i = 0; i < p->net.allow.n + p->inference.n_providers; i++) {
-		s = i < p->net.allow.n ? &p->net.allow.v[i].credential : &p->inference.providers[i - p->net.allow.n].credential;
-		for (k = 0; s->s && k < n && k < max && strcmp(names[k], s->s) != 0; k++)
-			;
-		if (!s->s || k < (n < max ? n : max))
-			continue;
-		if (n < max)
-			names[n] = s->s;
-		n++;
-	}
-	return n;
-}
-
 static int ask_vault(struct gate *g, const struct policy *p, struct error *err)
 {
-	const char *names[GATE_MAX_PLACEHOLDERS];
-	size_t n = credential_names(p, names, ARRAY_LEN(names)), i;
+	const struct pol_str *names[GATE_MAX_PLACEHOLDERS];
+	size_t n = credentials_wanted(p, names, ARRAY_LEN(names)), i;
 	AUTO_BUF b = {0};
 	int r;
 
@@ -94,7 +73,7 @@ static int ask_vault(struct gate *g, const struct policy *p, struct error *err)
 	buf_init(&b, WIRE_MAX_BODY);
 	wire_put_u32(&b, (uint32_t)n);
 	for (i = 0; i < n; i++)
-		wire_put_sv(&b, sv_of(names[i]));
+		wire_put_sv(&b, sv_of(names[i]->s));
 	r = wire_send(g->roles[VAULT].control, VAULT_LOAD, buf_view(&b), NULL, 0);
 	/* a vault that has ended may have said why */
 	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "vault") : 0;
@@ -116,21 +95,6 @@ static int take_placeholders(struct gate *g, struct wire_in *in)
 	}
 	g->n_placeholders = n;
 	return wire_ok(in) && !arena_failed(g->arena) ? 0 : -EBADMSG;
-}
-
-static int take_hidden(struct gate *g, struct sv body)
-{
-	struct wire_in in;
-	uint32_t n, i;
-
-	wire_in_init(&in, body);
-	n = wire_get_u32(&in);
-	if (n > CREDENTIALS_MAX)
-		return -EBADMSG;
-	g->hide = arena_array(g->arena, n + 1, sizeof(*g->hide));
-	for (i = 0; g->hide && i < n; i++)
-		g->hide[i] = arena_str(g->arena, wire_get_sv(&in));
-	return wire_ok(&in) && !arena_failed(g->arena) ? 0 : -EBADMSG;
 }
 
 /* TRUST brings three files: roots for egress, and what programs inside are to trust, as PEM and for Java. */
@@ -169,8 +133,6 @@ static int on_loaded(struct gate *g, struct wire_message *m, enum vault_message 
 	}
 	if (m->type == VAULT_TRUST && wanted == VAULT_TRUST) {
 		r = take_trust(g, m);
-		if (r == 0)
-			r = take_hidden(g, buf_view(&m->body));
 	} else if (m->type == VAULT_LOADED && wanted == VAULT_LOADED) {
 		(void)wire_get_sv(&in); /* the CA's certificate alone */
 		r = take_placeholders(g, &in);
@@ -376,7 +338,7 @@ void gate_free(struct gate *g)
 
 void gate_inside(const struct gate *g, struct gate_inside *ret)
 {
-	*ret = (struct gate_inside){.placeholders = g->placeholders, .n_placeholders = g->n_placeholders, .bundle = buf_view(&g->bundle), .java = buf_view(&g->java), .hide = g->hide, .missing = g->missing};
+	*ret = (struct gate_inside){.placeholders = g->placeholders, .n_placeholders = g->n_placeholders, .bundle = buf_view(&g->bundle), .java = buf_view(&g->java), .missing = g->missing};
 }
 
 bool gate_is_ready(const struct gate *g)

@@ -36,7 +36,6 @@ struct gate_inside {
 	size_t n_placeholders;
 	struct sv bundle; /* certificates to trust, in PEM; empty: the system's are enough */
 	struct sv java;
-	const char *const *hide; /* files that hold values of credentials: they must not be shown; NULL-terminated */
 	const char *missing; /* a sentence about credentials that could not be had, though the run may start without; NULL: none */
 };
 

@@ -11,48 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
+#include "base/buf.h"
 #include "base/secret.h"
-#include "base/text.h"
 #include "sys/role_confine.h"
-#include "vault/credentials_file.h"
-#include "vault/known.h"
+#include "vault/credentials_read.h"
 #include "vault/runner.h"
 #include "vault/trust.h"
 #include "vault/vault.h"
 #include "wire/wire.h"
 
-enum { SUPERVISOR = 3, FILE_MAX = 1 << 20, FDS_MAX = 16, MEMORY_MAX = 512 << 20 };
-
-/* Whoever can write the file can have any command run as this user. */
-static int read_credentials(const char *path, struct credentials **ret, struct error *err)
-{
-	AUTO_BUF bytes = {0};
-	struct text_shown shown;
-	struct stat st;
-	AUTO_FD fd = -1;
-	int r;
-
-	(void)text_show(&shown, sv_of(path));
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 && errno == ENOENT)
-		return credentials_parse(path, sv_of("version: 1\n"), ret, err);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_sys(err, errno, "%s", shown.s);
-	if (!S_ISREG(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022))
-		return error_set(err, ERROR_INPUT,
-				 "%s: must be a regular file that is yours or root's and that nobody else can write; "
-				 "run chmod 600",
-				 shown.s);
-	buf_init(&bytes, FILE_MAX);
-	r = buf_read_fd(&bytes, fd);
-	if (r < 0)
-		return error_sys(err, r, "%s", shown.s);
-	return credentials_parse(path, buf_view(&bytes), ret, err);
-}
+enum { SUPERVISOR = 3, FDS_MAX = 16, MEMORY_MAX = 512 << 20 };
 
 /* For jansson, which copies what it reads. */
 static void free_wiped(void *p)
@@ -69,17 +39,15 @@ static int run(const char *path, const char *ca_file, bool inside, struct error 
 	int socket = -1, r;
 	pid_t runner;
 
-	if (read_credentials(path, &credentials, err) < 0)
+	if (credentials_read(path, &credentials, err) < 0)
 		return -1;
-	if (credentials_add_known(credentials) < 0)
-		return error_sys(err, ENOMEM, "credentials");
 	runner = runner_start(credentials, &socket);
 	if (runner < 0)
 		return error_sys(err, runner, "source runner");
 	/* jansson draws its seed from a file on first use. */
 	json_set_alloc_funcs(malloc, free_wiped);
 	json_object_seed(0);
-	if (mint_new(&mint, err) < 0 || trust_send(SUPERVISOR, mint, credentials, ca_file, inside, err) < 0)
+	if (mint_new(&mint, err) < 0 || trust_send(SUPERVISOR, mint, ca_file, inside, err) < 0)
 		return -1;
 	(void)malloc_trim(0); /* what reading the files took */
 	r = role_confine(&(struct role_needs){.may = ROLE_POLL, .first_closed = FDS_MAX, .descriptors = FDS_MAX, .memory = MEMORY_MAX});

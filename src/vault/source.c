@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/secret.h"
 #include "base/text.h"
+#include "vault/credentials_read.h"
 
 static const char *const passed[] = {"HOME=",
 				     "PATH=",
@@ -83,22 +84,6 @@ static int fetch_env(const struct credential_source *from, struct buf *out, stru
 	return 0;
 }
 
-int source_file_path(const char *path, char *to, size_t size, struct error *err)
-{
-	const char *home = getenv("HOME");
-	struct text_shown shown;
-	int n;
-
-	if (path[0] != '~')
-		n = snprintf(to, size, "%s", path);
-	else if (home && home[0] == '/')
-		n = snprintf(to, size, "%s%s", home, path + 1);
-	else
-		return error_set(err, ERROR_MISSING, "%s: HOME is not set", text_show(&shown, sv_of(path)));
-	return n < (int)size ? 0
-			     : error_set(err, ERROR_INPUT, "%s: the path is too long", text_show(&shown, sv_of(path)));
-}
-
 static int fetch_file(const struct credential_source *from, struct buf *out, struct error *err)
 {
 	struct text_shown shown;
@@ -107,7 +92,7 @@ static int fetch_file(const struct credential_source *from, struct buf *out, str
 	AUTO_FD fd = -1;
 	int r;
 
-	if (source_file_path(from->words[0], path, sizeof(path), err) < 0)
+	if (credentials_file_path(from->words[0], path, sizeof(path), err) < 0)
 		return -1;
 	(void)text_show(&shown, sv_of(path));
 	/* Not blocking: a FIFO in its place must not hold us before it is looked at. */

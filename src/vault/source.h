@@ -23,7 +23,4 @@ int source_fetch(const struct credential_source *from, struct buf *out, struct e
 int source_fetch_within(const struct credential_source *from, unsigned ms, struct buf *out, struct error *err);
 void source_wipe(struct buf *out);
 
-/* Where a file is whose name may start with "~/". 0 or -1. */
-int source_file_path(const char *path, char *to, size_t size, struct error *err);
-
 #endif

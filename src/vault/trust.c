@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "tls/bundle.h"
-#include "vault/source.h"
 #include "vault/vault.h"
 #include "wire/wire.h"
 
@@ -79,32 +76,11 @@ static int memory_file(const struct buf *b)
 	return fd;
 }
 
-/* Where values are kept: by their real names, as far as they have one. */
-static void put_files(struct buf *out, const struct credentials *c)
-{
-	AUTO_BUF list = {0};
-	uint32_t i, n = 0;
-
-	buf_init(&list, WIRE_MAX_BODY);
-	for (i = 0; i < c->n; i++) {
-		char path[PATH_MAX], real[PATH_MAX];
-		struct error ignored;
-
-		if (c->v[i].from.kind != SOURCE_FILE || source_file_path(c->v[i].from.words[0], path, sizeof(path), &ignored) < 0 || !realpath(path, real))
-			continue;
-		wire_put_sv(&list, sv_of(real));
-		n++;
-	}
-	wire_put_u32(out, n);
-	(void)buf_sv(out, buf_view(&list));
-}
-
-int trust_send(int socket, const struct mint *mint, const struct credentials *credentials, const char *ca_file, bool inside, struct error *err)
+int trust_send(int socket, const struct mint *mint, const char *ca_file, bool inside, struct error *err)
 {
 	AUTO_BUF roots = {0};
 	AUTO_BUF bundle = {0};
 	AUTO_BUF java = {0};
-	AUTO_BUF files = {0};
 	const struct buf *all[] = {&roots, &bundle, &java};
 	int fds[ARRAY_LEN(all)] = {-1, -1, -1}, r = 0;
 	size_t i;
@@ -116,10 +92,8 @@ int trust_send(int socket, const struct mint *mint, const struct credentials *cr
 		return -1;
 	for (i = 0; r >= 0 && i < ARRAY_LEN(all); i++)
 		r = fds[i] = memory_file(all[i]);
-	buf_init(&files, WIRE_MAX_BODY);
-	put_files(&files, credentials);
 	if (r >= 0)
-		r = wire_send(socket, VAULT_TRUST, buf_view(&files), fds, ARRAY_LEN(fds));
+		r = wire_send(socket, VAULT_TRUST, sv_of(""), fds, ARRAY_LEN(fds));
 	for (i = 0; i < ARRAY_LEN(fds); i++)
 		cleanup_fd(&fds[i]);
 	return r < 0 ? error_sys(err, r, "certificates") : 0;

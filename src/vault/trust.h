@@ -8,13 +8,12 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "vault/credential.h"
 #include "vault/mint.h"
 
 /*
  * Sends VAULT_TRUST. ca_file: the operator's, besides the system's; NULL: none. inside: programs inside need certificates, as PEM and, where this machine has a Java to use it,
  * as a trust store of Java's; else these two are empty.
  */
-int trust_send(int socket, const struct mint *mint, const struct credentials *credentials, const char *ca_file, bool inside, struct error *err);
+int trust_send(int socket, const struct mint *mint, const char *ca_file, bool inside, struct error *err);
 
 #endif

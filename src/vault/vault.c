@@ -160,9 +160,9 @@ static void send_grants(struct vault *v)
 /* Which variable of the sandbox holds the placeholder of a part; NULL: there is no such placeholder. */
 static const char *variable_of(const struct credential *c, unsigned part)
 {
-	if (c->inject.kind == INJECT_SIGV4)
-		return part == PART_VALUE ? "AWS_SECRET_ACCESS_KEY" : part == PART_KEY_ID ? "AWS_ACCESS_KEY_ID" : NULL;
-	return part != PART_VALUE ? NULL : c->env ? c->env : "";
+	const char *name = credential_variable(c, part);
+
+	return name || part != PART_VALUE ? name : "";
 }
 
 static void put_placeholders(const struct vault *v, struct buf *out, uint32_t *ret_n)

@@ -12,7 +12,7 @@
  * Messages (src/wire, SOCK_SEQPACKET; numbers are u32, texts are strings):
  *	PEER	    supervisor -> vault   which (enum vault_peer), one fd: egress's or the relay's socket, the first or a new one
  *	LOAD	    supervisor -> vault   count, names: what this run needs, all of it, each time
- *	TRUST	    vault -> supervisor   three fds (vault/trust.h), and the files that credentials.yaml keeps values in, as strings: they must not be shown inside; once, at the start
+ *	TRUST	    vault -> supervisor   three fds (vault/trust.h); once, at the start
  *	LOADED	    vault -> supervisor   the CA's certificate (PEM), count, and per placeholder: credential, variable (may be empty), placeholder
  *	FAILED	    vault -> supervisor   text: the run must not start, or the change not take place
  *	STALE	    vault -> supervisor   credential, text: it could not be fetched again; the old value stays, and it will be tried again

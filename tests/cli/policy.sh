@@ -345,12 +345,13 @@ ok "cannot move the cursor or fake a line" sh -c '! grep -q "^yes" "$1" && ! gre
 # --- env
 
 secret=hunter2-$$
-export EDITOR=vi ANTHROPIC_API_KEY=$secret LD_PRELOAD='' BASH_ENV='' FOO=foo-value
+export EDITOR=vi ANTHROPIC_API_KEY=$secret OPENAI_API_KEY=$secret LD_PRELOAD='' BASH_ENV='' FOO=foo-value
 exits "env" 0 env --policy p.yaml
 prints "env: what policy sets, with its value" 'GREETING=hi: # there +set by env.set \(p.yaml:18\)'
 prints "env: what is passed, without its value" 'EDITOR +named in env.pass'
 prints "env: what stays out" 'FOO +nothing names it'
-prints "env: credentials" 'ANTHROPIC_API_KEY +looks like a credential'
+prints "env: a variable that stands for a credential" 'ANTHROPIC_API_KEY +placeholder for credential anthropic'
+prints "env: other credentials" 'OPENAI_API_KEY +looks like a credential'
 prints "env: loader variables" 'LD_PRELOAD +can never be passed'
 exits "env: --env K passes even that" 0 env --env ANTHROPIC_API_KEY --env X=1
 prints "and says so" 'ANTHROPIC_API_KEY +given with --env; looks like a credential'
