@@ -1,0 +1,150 @@
+#include "sandbox/oci/oci.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sandbox/oci/oci_config.h"
+#include "sandbox/oci/oci_kill.h"
+#include "sandbox/oci/oci_runtime.h"
+#include "sandbox/oci/oci_said.h"
+#include "sandbox/oci/oci_start.h"
+#include "sys/cgroup.h"
+#include "sys/process.h"
+
+/* For a runtime to notice that its container is dead. */
+enum { NOTICE_MS = 1000, STEP_MS = 1 };
+
+/* Ids of the host that belong to nobody: one for each process that can be a supervisor, and as many again. */
+enum { INIT_IDS = 1900000000, WORKLOAD_IDS = 1904194304 };
+
+const char *oci_program(const struct box_backend *backend)
+{
+	return oci_runtime_program(oci_runtime_find(backend->name));
+}
+
+static void ids_mapped(const struct plan *plan, struct box_ids *ret)
+{
+	uint32_t pid = (uint32_t)getpid();
+
+	if (geteuid() == 0)
+		*ret = (struct box_ids){.user = BOX_USER_BECOME, .inside = plan->uid, .host = WORKLOAD_IDS + pid, .host_init = INIT_IDS + pid, .mapped = true};
+	else
+		*ret = (struct box_ids){.user = BOX_USER_NESTED, .inside = plan->uid, .host = geteuid(), .host_init = geteuid(), .mapped = true};
+}
+
+/* gVisor's kernel has ids of its own; what its file server does on the host, it does as who we are. */
+static void ids_gvisor(const struct plan *plan, struct box_ids *ret)
+{
+	if (geteuid() == 0)
+		*ret = (struct box_ids){.user = BOX_USER_BECOME, .inside = plan->uid, .host = plan->uid, .host_init = 0};
+	else
+		*ret = (struct box_ids){.user = BOX_USER_IS, .inside = 0, .host = geteuid(), .host_init = geteuid()};
+}
+
+static int write_config(struct box *b, const struct oci_runtime *r, struct error *err)
+{
+	AUTO_FD fd = openat(b->dir_fd, OCI_CONFIG, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	AUTO_BUF text = {0};
+	int code;
+
+	buf_init(&text, OCI_CONFIG_MAX);
+	if (oci_config_write(b, r, &text, err) < 0)
+		return -1;
+	code = fd < 0 ? -errno : write_all(fd, text.p, text.n);
+	return code < 0 ? error_sys(err, code, "%s/" OCI_CONFIG, b->dir) : 0;
+}
+
+static int start(struct box *b, struct error *err)
+{
+	const struct oci_runtime *r = oci_runtime_find(b->backend->name);
+	const char *program = oci_runtime_program(r);
+	int log;
+
+	if (!program)
+		return error_set(err, ERROR_MISSING, "%s is not installed: there is no %s, nor in the system's other folders of programs", r->name, r->paths[3]);
+	b->own = b; /* from here on there is something to stop */
+	if (write_config(b, r, err) < 0)
+		return -1;
+	log = openat(b->dir_fd, OCI_LOG, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (log < 0 || mkdirat(b->dir_fd, OCI_STATE, 0700) < 0) {
+		cleanup_fd(&log);
+		return error_sys(err, errno, "%s", b->dir);
+	}
+	cleanup_fd(&log);
+	return oci_start_process(b, r, program, err);
+}
+
+/* While the runtime lives all that it started can be found; without it the cgroup holds what is left, and otherwise the end of cordon-init's connection is its own end. */
+static void stop(struct box *b)
+{
+	if (b->runtime > 0 && !oci_wait(b->runtime_pidfd, 0))
+		oci_kill_descendants(b->runtime);
+	else if (b->runtime > 0)
+		(void)cgroup_kill(b->cgroup);
+}
+
+/*
+ * The runtime is left to wait for its dead children, for not every host's PID 1 would, but not to clean up: there is nothing that does not go with the box, and runc tries for a fifth of a second to remove cgroups that it never
+ * made.
+ */
+static void end_runtime(pid_t pid, int pidfd)
+{
+	int waited;
+
+	for (waited = 0; waited < NOTICE_MS && oci_has_children(pid); waited += STEP_MS)
+		if (oci_wait(pidfd, STEP_MS))
+			return;
+	oci_kill_descendants(pid);
+	(void)sys_pidfd_signal(pidfd, SIGKILL);
+}
+
+static void done(struct box *b)
+{
+	if (b->runtime <= 0)
+		return;
+	end_runtime(b->runtime, b->runtime_pidfd);
+	while (waitpid(b->runtime, NULL, 0) < 0 && errno == EINTR)
+		;
+	b->runtime = -1;
+	(void)cgroup_kill(b->cgroup);
+}
+
+static bool said(struct box *b, char *out, size_t size)
+{
+	return oci_said(b->dir_fd, out, size);
+}
+
+/* cordon-init ended with its supervisor, and the runtime with it, unless that hangs. */
+static void sweep(const char *dir, const char *id)
+{
+	AUTO_FD held = -1;
+	uint64_t started;
+	pid_t pid;
+
+	(void)id;
+	if (!oci_start_read(dir, &pid, &started))
+		return;
+	held = sys_pidfd_open(pid);
+	if (held < 0 || oci_started(pid) != started)
+		return;
+	oci_kill_descendants(pid);
+	end_runtime(pid, held);
+	(void)oci_wait(held, NOTICE_MS);
+}
+
+const struct box_backend oci_gvisor = {
+	.name = "gvisor", .ids = ids_gvisor, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep,
+};
+
+const struct box_backend oci_runc = {
+	.name = "runc", .ids = ids_mapped, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep, .landlock = true, .transparent = true, .sends_fds = true,
+};
+
+const struct box_backend oci_crun = {
+	.name = "crun", .ids = ids_mapped, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep, .landlock = true, .transparent = true, .sends_fds = true,
+};

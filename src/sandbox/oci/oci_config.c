@@ -1,0 +1,358 @@
+#include "sandbox/oci/oci_config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/text.h"
+
+/* What cordon-init needs, and gives up in every child. */
+static const struct {
+	const char *name;
+	unsigned users; /* bit u: where struct box_ids' user is u */
+} capabilities[] = {
+#define ANY (1U << BOX_USER_IS | 1U << BOX_USER_BECOME | 1U << BOX_USER_NESTED)
+	{"CAP_NET_ADMIN", ANY},			   /* the redirect */
+	{"CAP_NET_BIND_SERVICE", ANY},		   /* port 53 */
+	{"CAP_SETPCAP", ANY},			   /* empty bounding sets */
+	{"CAP_KILL", ANY},			   /* commands are others' */
+	{"CAP_SETUID", 1U << BOX_USER_BECOME},
+	{"CAP_SETGID", 1U << BOX_USER_BECOME},
+	{"CAP_SETFCAP", 1U << BOX_USER_NESTED},	   /* else the kernel lets nobody map uid 0 once more */
+#undef ANY
+};
+
+/*
+ * Refused to everything in the container, cordon-init included; commands get an allowlist of their own from it (filter.h), so this is what stands between a taken-over cordon-init and the rest of the kernel. A list of what
+ * is refused keeps the program short, which counts: runtimes install it before cordon-init starts.
+ */
+static const char *const refused_calls[] = {
+	"acct", "add_key", "adjtimex", "bpf", "chroot", "clock_adjtime", "clock_settime", "delete_module", "fanotify_init", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick", "init_module", "io_uring_enter",
+	"io_uring_register", "io_uring_setup", "ioperm", "iopl", "kcmp", "kexec_file_load", "kexec_load", "keyctl", "lookup_dcookie", "migrate_pages", "mount", "mount_setattr", "move_mount", "move_pages", "nfsservctl",
+	"open_by_handle_at", "open_tree", "perf_event_open", "pivot_root", "process_vm_readv", "process_vm_writev", "ptrace", "quotactl", "quotactl_fd", "reboot", "request_key", "setdomainname", "sethostname", "setns",
+	"settimeofday", "swapoff", "swapon", "syslog", "umount", "umount2", "uselib", "userfaultfd", "ustat", "vhangup",
+};
+
+static const char *const read_only_paths[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"};
+
+static void strings(struct json *j, const char *key, const char *const *list, size_t n)
+{
+	size_t i;
+
+	json_key(j, key);
+	json_list(j);
+	for (i = 0; i < n; i++)
+		json_str(j, list[i]);
+	json_end(j);
+}
+
+static void add_capabilities(struct json *j, const struct box *b)
+{
+	/* Ambient last: they are what survives the exec of a program that is not root's; gVisor passes over them. */
+	static const char *const sets[] = {"bounding", "effective", "permitted", "inheritable", "ambient"};
+	const char *names[ARRAY_LEN(capabilities)];
+	size_t n = 0, i;
+
+	for (i = 0; i < ARRAY_LEN(capabilities); i++)
+		if (capabilities[i].users & 1U << b->ids.user)
+			names[n++] = capabilities[i].name;
+	json_key(j, "capabilities");
+	json_open(j);
+	for (i = 0; i < ARRAY_LEN(sets); i++)
+		strings(j, sets[i], names, n);
+	json_close(j);
+}
+
+/* As we have it: a runtime written in Go raises its own, and would pass that on. */
+static void add_limits(struct json *j)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return;
+	json_key(j, "rlimits");
+	json_list(j);
+	json_open(j);
+	json_kstr(j, "type", "RLIMIT_NOFILE");
+	json_key(j, "soft");
+	json_uint(j, l.rlim_cur);
+	json_key(j, "hard");
+	json_uint(j, l.rlim_max);
+	json_close(j);
+	json_end(j);
+}
+
+static void add_process(struct json *j, const struct box *b)
+{
+	static const char *const args[] = {BOX_INIT, "--control", BOX_CONTROL};
+
+	json_key(j, "process");
+	json_open(j);
+	json_kbool(j, "terminal", false);
+	json_key(j, "user");
+	json_open(j);
+	json_kint(j, "uid", 0);
+	json_kint(j, "gid", 0);
+	json_close(j);
+	strings(j, "args", args, ARRAY_LEN(args));
+	strings(j, "env", NULL, 0);
+	json_kstr(j, "cwd", "/");
+	json_kbool(j, "noNewPrivileges", true);
+	add_capabilities(j, b);
+	add_limits(j);
+	json_close(j);
+}
+
+/* One element of "mounts" up to its options. */
+static void open_mount(struct json *j, const char *target, const char *type, const char *source)
+{
+	json_open(j);
+	json_kstr(j, "destination", target);
+	json_kstr(j, "type", type);
+	json_kstr(j, "source", source);
+	json_key(j, "options");
+	json_list(j);
+}
+
+static void close_mount(struct json *j)
+{
+	json_end(j);
+	json_close(j);
+}
+
+static void option(struct json *j, bool recursive, const char *name)
+{
+	char text[32];
+
+	json_str(j, name);
+	if (!recursive)
+		return;
+	(void)snprintf(text, sizeof(text), "r%s", name);
+	json_str(j, text);
+}
+
+/* Flags that the source's own mount has are asked for too: in a user namespace the kernel lets nobody take them away. */
+static void add_bind(struct json *j, const struct oci_runtime *r, const struct box_mount *m)
+{
+	bool recursive = m->folder && r->recursive;
+	struct statvfs fs = {0};
+
+	(void)statvfs(m->source, &fs);
+	open_mount(j, m->target, "bind", m->source);
+	json_str(j, m->folder ? "rbind" : "bind");
+	json_str(j, "rprivate");
+	option(j, recursive, "nosuid");
+	option(j, recursive, "nodev");
+	if (!m->writable || (fs.f_flag & ST_RDONLY))
+		option(j, recursive, "ro");
+	if (m->no_exec || (fs.f_flag & ST_NOEXEC))
+		option(j, recursive && m->no_exec, "noexec");
+	close_mount(j);
+}
+
+static void add_tmpfs(struct json *j, const struct box_mount *m)
+{
+	char text[64];
+
+	open_mount(j, m->target, "tmpfs", "tmpfs");
+	json_str(j, "nosuid");
+	json_str(j, "nodev");
+	if (m->no_exec)
+		json_str(j, "noexec");
+	(void)snprintf(text, sizeof(text), "mode=%" PRIo32, m->mode);
+	json_str(j, text);
+	if (m->size) {
+		(void)snprintf(text, sizeof(text), "size=%" PRIu64, m->size);
+		json_str(j, text);
+	}
+	close_mount(j);
+}
+
+static void add_proc(struct json *j, const struct box_mount *m)
+{
+	open_mount(j, m->target, "proc", "proc");
+	json_str(j, "nosuid");
+	json_str(j, "nodev");
+	json_str(j, "noexec");
+	close_mount(j);
+}
+
+static void add_pts(struct json *j, const struct box_mount *m)
+{
+	open_mount(j, m->target, "devpts", "devpts");
+	json_str(j, "nosuid");
+	json_str(j, "noexec");
+	json_str(j, "newinstance");
+	json_str(j, "ptmxmode=0666");
+	json_str(j, "mode=0620");
+	close_mount(j);
+}
+
+/* Only to hold the devices and links that the runtime makes: read-only as soon as they are there. */
+static void add_dev(struct json *j)
+{
+	open_mount(j, "/dev", "tmpfs", "tmpfs");
+	json_str(j, "nosuid");
+	json_str(j, "noexec");
+	json_str(j, "ro");
+	json_str(j, "mode=755");
+	json_str(j, "size=65536");
+	close_mount(j);
+}
+
+/* A string of JSON cannot hold every byte that a path can. */
+static bool is_text(const char *path)
+{
+	struct sv s = sv_of(path);
+	size_t n;
+
+	while (s.n) {
+		n = text_utf8(s);
+		if (n == 0)
+			return false;
+		s = sv_n(s.p + n, s.n - n);
+	}
+	return true;
+}
+
+static int add_mounts(struct json *j, const struct box *b, const struct oci_runtime *r, struct error *err)
+{
+	const struct box_mount *m;
+	struct text_shown shown;
+
+	json_key(j, "mounts");
+	json_list(j);
+	if (!r->own_kernel)
+		add_dev(j);
+	for (m = b->mounts; m < b->mounts + b->n_mounts; m++) {
+		const char *path = !is_text(m->target) ? m->target : m->source && !is_text(m->source) ? m->source : NULL;
+
+		if (path)
+			return error_set(err, ERROR_INPUT, "%s: %s can only be given paths that are UTF-8", text_show(&shown, sv_of(path)), r->name);
+		if (m->kind == BOX_BIND)
+			add_bind(j, r, m);
+		else if (m->kind == BOX_TMPFS || m->kind == BOX_SHM)
+			add_tmpfs(j, m);
+		else if (m->kind == BOX_PROC)
+			add_proc(j, m);
+		else if (m->kind == BOX_PTS)
+			add_pts(j, m);
+	}
+	json_end(j);
+	return 0;
+}
+
+static void add_mapping(struct json *j, uint32_t inside, uint32_t outside)
+{
+	json_open(j);
+	json_kint(j, "containerID", inside);
+	json_kint(j, "hostID", outside);
+	json_kint(j, "size", 1);
+	json_close(j);
+}
+
+static void add_mappings(struct json *j, const char *key, const struct box_ids *ids)
+{
+	json_key(j, key);
+	json_list(j);
+	add_mapping(j, 0, ids->host_init);
+	if (ids->host != ids->host_init)
+		add_mapping(j, ids->inside, ids->host);
+	json_end(j);
+}
+
+static void add_namespaces(struct json *j, const struct box *b)
+{
+	static const char *const types[] = {"pid", "mount", "ipc", "uts", "network", "cgroup", "user"};
+	size_t n = ARRAY_LEN(types) - !b->ids.mapped, i;
+
+	json_key(j, "namespaces");
+	json_list(j);
+	for (i = 0; i < n; i++) {
+		json_open(j);
+		json_kstr(j, "type", types[i]);
+		json_close(j);
+	}
+	json_end(j);
+}
+
+static void add_seccomp(struct json *j)
+{
+	struct utsname u;
+
+	json_key(j, "seccomp");
+	json_open(j);
+	json_kstr(j, "defaultAction", "SCMP_ACT_ALLOW");
+	json_key(j, "architectures");
+	json_list(j);
+	/* The machine's own and no other: calls by another way in (x32, i386) end their process. */
+	json_str(j, uname(&u) == 0 && strcmp(u.machine, "aarch64") == 0 ? "SCMP_ARCH_AARCH64" : "SCMP_ARCH_X86_64");
+	json_end(j);
+	json_key(j, "syscalls");
+	json_list(j);
+	json_open(j);
+	strings(j, "names", refused_calls, ARRAY_LEN(refused_calls));
+	json_kstr(j, "action", "SCMP_ACT_ERRNO");
+	json_kint(j, "errnoRet", 1); /* EPERM */
+	json_close(j);
+	json_end(j);
+	json_close(j);
+}
+
+/*
+ * What the plan hides of /proc. runc before 1.2.8 covers a file with the container's /dev/null without looking whether it is that (CVE-2025-31133): here /dev is what it made itself a moment before, and nothing of
+ * anybody else's has run in the container yet.
+ */
+static void add_masks(struct json *j, const struct box *b)
+{
+	size_t i;
+
+	json_key(j, "maskedPaths");
+	json_list(j);
+	for (i = 0; i < b->n_mounts; i++)
+		if (b->mounts[i].kind == BOX_MASK)
+			json_str(j, b->mounts[i].target);
+	json_end(j);
+}
+
+static void add_linux(struct json *j, const struct box *b, const struct oci_runtime *r)
+{
+	json_key(j, "linux");
+	json_open(j);
+	if (b->ids.mapped) {
+		add_mappings(j, "uidMappings", &b->ids);
+		add_mappings(j, "gidMappings", &b->ids);
+	}
+	add_namespaces(j, b);
+	if (!r->own_kernel) {
+		add_masks(j, b);
+		strings(j, "readonlyPaths", read_only_paths, ARRAY_LEN(read_only_paths));
+		add_seccomp(j);
+	}
+	json_close(j);
+}
+
+int oci_config_write(const struct box *b, const struct oci_runtime *r, struct buf *out, struct error *err)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_open(&j);
+	json_kstr(&j, "ociVersion", "1.0.2");
+	add_process(&j, b);
+	json_key(&j, "root");
+	json_open(&j);
+	json_kstr(&j, "path", "root");
+	json_kbool(&j, "readonly", true);
+	json_close(&j);
+	json_kstr(&j, "hostname", "cordon");
+	if (add_mounts(&j, b, r, err) < 0)
+		return -1;
+	add_linux(&j, b, r);
+	json_close(&j);
+	return buf_failed(out) ? error_sys(err, buf_failed(out), "%s: write down the container", r->name) : 0;
+}

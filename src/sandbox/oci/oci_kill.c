@@ -1,0 +1,141 @@
+#include "sandbox/oci/oci_kill.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "sys/process.h"
+
+/* Depth: runtime, its second self in a user namespace, sandbox, tracees. */
+enum { CHILDREN_MAX = 256, DEPTH_MAX = 8, ROUNDS = 20 };
+
+struct origin {
+	pid_t parent;
+	uint64_t started;
+};
+
+/* The 4th and 22nd field of /proc/PID/stat; the 2nd, a name of the process's own choice, ends at the last parenthesis. */
+static bool origin_of(pid_t pid, struct origin *ret)
+{
+	char path[64], text[1024], *at;
+	AUTO_FD fd = -1;
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	at = strrchr(text, ')');
+	return at && sscanf(at, ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64, &ret->parent, &ret->started) == 2;
+}
+
+uint64_t oci_started(pid_t pid)
+{
+	struct origin o;
+
+	return origin_of(pid, &o) ? o.started : 0;
+}
+
+/* Children of one thread; more than fit are found in the next round. */
+static size_t read_children(int tasks, const char *thread, pid_t *out, size_t max)
+{
+	char name[64], text[4096], *at = text, *end;
+	AUTO_FD fd = -1;
+	size_t n = 0;
+	ssize_t got;
+	long v;
+
+	(void)snprintf(name, sizeof(name), "%.32s/children", thread);
+	fd = openat(tasks, name, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (got <= 0)
+		return 0;
+	text[got] = '\0';
+	while (n < max && (v = strtol(at, &end, 10)) > 0 && *end == ' ') {
+		out[n++] = (pid_t)v;
+		at = end;
+	}
+	return n;
+}
+
+static size_t children_of(pid_t pid, pid_t *out, size_t max)
+{
+	struct dirent *e;
+	size_t n = 0;
+	char path[64];
+	DIR *d;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	d = opendir(path);
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			n += read_children(dirfd(d), e->d_name, out + n, max - n);
+	if (d)
+		(void)closedir(d);
+	return n;
+}
+
+/* Deepest first: a parent that lives keeps its children findable. */
+static size_t kill_below(pid_t root, unsigned depth)
+{
+	pid_t pids[CHILDREN_MAX];
+	size_t n = children_of(root, pids, CHILDREN_MAX), killed = 0, i;
+	struct origin o;
+
+	for (i = 0; i < n; i++) {
+		AUTO_FD held = sys_pidfd_open(pids[i]);
+
+		if (held < 0 || !origin_of(pids[i], &o) || o.parent != root)
+			continue;
+		if (depth < DEPTH_MAX)
+			killed += kill_below(pids[i], depth + 1);
+		if (oci_wait(held, 0))
+			continue; /* dead, and not yet waited for */
+		(void)sys_pidfd_signal(held, SIGKILL);
+		killed++;
+	}
+	return killed;
+}
+
+void oci_kill_descendants(pid_t root)
+{
+	struct timespec pause = {0, 1000000};
+	int round;
+
+	/* What was born meanwhile is found by the next round. */
+	for (round = 0; round < ROUNDS && kill_below(root, 0); round++)
+		(void)nanosleep(&pause, NULL);
+}
+
+bool oci_has_children(pid_t pid)
+{
+	pid_t one;
+
+	return children_of(pid, &one, 1) != 0;
+}
+
+bool oci_wait(int pidfd, int timeout_ms)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+	struct timespec start, now;
+	int left = timeout_ms, r;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &start);
+	while ((r = poll(&p, 1, left)) < 0 && errno == EINTR) {
+		(void)clock_gettime(CLOCK_MONOTONIC, &now);
+		left = timeout_ms - (int)((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000);
+		if (left < 0)
+			left = 0;
+	}
+	return r > 0;
+}

@@ -1,0 +1,25 @@
+/*
+ * oci_kill: the end of a runtime's processes, by descent: whatever a process has started and what that has started, as long as its parents live.
+ *
+ * Numbers of processes are used again, so each is held by a descriptor and looked at once more before it is killed. Bounded in time; nothing here fails.
+ */
+#ifndef CORDON_OCI_KILL_H
+#define CORDON_OCI_KILL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Kills the descendants of root, a process that cannot go away meanwhile (a child of ours that was not waited for, or one that is held and was found to be the right one), not root itself. */
+void oci_kill_descendants(pid_t root);
+
+/* Has it children, dead ones that it has not waited for included? */
+bool oci_has_children(pid_t pid);
+
+/* When the process was started, in the kernel's ticks since boot; 0: there is none. With its number, that names it for as long as the machine runs. */
+uint64_t oci_started(pid_t pid);
+
+/* Waits for the process behind pidfd, at most that long. Has it ended? */
+bool oci_wait(int pidfd, int timeout_ms);
+
+#endif

@@ -1,0 +1,204 @@
+#include "sandbox/oci/oci_start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sandbox/oci/oci_kill.h"
+#include "sys/cgroup.h"
+#include "sys/mounts.h"
+#include "sys/process.h"
+
+#define CGROUPS "/sys/fs/cgroup"
+#define CGROUPS_V2 CGROUPS "/unified"
+
+enum { ARGS_MAX = 2 * OCI_FLAGS_MAX + 16, EXIT_NOT_STARTED = 125 };
+
+struct start {
+	const struct box *b;
+	const struct oci_runtime *r;
+	const char *program;
+	const char *argv[ARGS_MAX];
+	size_t n;
+	bool in_v2_cgroup;
+	uid_t uid;
+	gid_t gid;
+};
+
+static void add_flags(struct start *s, const char *const *flags)
+{
+	size_t i;
+
+	for (i = 0; i < OCI_FLAGS_MAX && flags[i]; i++)
+		s->argv[s->n++] = flags[i];
+}
+
+static int make_arguments(struct start *s)
+{
+	struct arena *a = s->b->arena;
+
+	s->argv[s->n++] = s->program;
+	s->argv[s->n++] = arena_printf(a, "--root=%s/" OCI_STATE, s->b->dir);
+	s->argv[s->n++] = arena_printf(a, "--log=%s/" OCI_LOG, s->b->dir);
+	s->argv[s->n++] = "--log-format=json";
+	add_flags(s, s->r->flags);
+	if (s->uid != 0)
+		add_flags(s, s->r->rootless_flags);
+	s->argv[s->n++] = "run";
+	s->argv[s->n++] = arena_printf(a, "--bundle=%s", s->b->dir);
+	s->argv[s->n++] = arena_printf(a, "cordon-%s", s->b->id);
+	return arena_failed(a) ? -ENOMEM : 0;
+}
+
+static int write_text(const char *path, const char *text)
+{
+	AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
+}
+
+/* A mount namespace of its own; for ordinary users in a user namespace in which nothing has another number. */
+static int own_mounts(const struct start *s)
+{
+	char line[64];
+	int r = sys_unshare(CLONE_NEWNS | (s->uid ? CLONE_NEWUSER : 0));
+
+	if (r == 0 && s->uid) {
+		(void)snprintf(line, sizeof(line), "%u %u 1", s->uid, s->uid);
+		r = write_text("/proc/self/uid_map", line);
+		if (r == 0)
+			r = write_text("/proc/self/setgroups", "deny");
+		(void)snprintf(line, sizeof(line), "%u %u 1", s->gid, s->gid);
+		if (r == 0)
+			r = write_text("/proc/self/gid_map", line);
+	}
+	if (r == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+		r = -errno;
+	return r;
+}
+
+/* So that the runtime leaves cgroups alone. Its container is in ours already, and sees it as the root of all. */
+static int shut_off_cgroups(const struct start *s)
+{
+	int r;
+
+	if (s->r->cgroups == OCI_CGROUPS_READ_ONLY && s->uid == 0) {
+		r = own_mounts(s);
+		return r < 0 || access(CGROUPS, F_OK) < 0 ? r : sys_mount_flags(CGROUPS, MOUNT_READ_ONLY | MOUNT_NO_DEV | MOUNT_NO_EXEC, true);
+	}
+	if (s->r->cgroups != OCI_CGROUPS_V1_ONLY || access(CGROUPS_V2 "/cgroup.procs", F_OK) < 0)
+		return 0;
+	r = own_mounts(s);
+	if (r == 0 && mount("none", CGROUPS_V2, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4096") < 0)
+		r = -errno;
+	return r;
+}
+
+static int write_process(int dir)
+{
+	AUTO_FD fd = openat(dir, OCI_PROCESS, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	char text[64];
+	int n = snprintf(text, sizeof(text), "%d %" PRIu64 "\n", (int)getpid(), oci_started(getpid()));
+
+	if (fd < 0)
+		return -errno;
+	return write(fd, text, (size_t)n) < 0 ? -errno : 0;
+}
+
+static void reset_signals(void)
+{
+	sigset_t none;
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++)
+		(void)signal(sig, SIG_DFL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int set_stdio(int dir)
+{
+	int null = open("/dev/null", O_RDONLY), output = openat(dir, OCI_OUTPUT, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+	if (null < 0 || output < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
+		return -errno;
+	return sys_close_from(3);
+}
+
+static _Noreturn void become(const struct start *s)
+{
+	static const char *const env[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", NULL};
+	union {
+		const char *const *in;
+		char *const *out;
+	} argv = {.in = s->argv}, environment = {.in = env};
+	const char *step = "cannot be prepared";
+	int r;
+
+	reset_signals();
+	(void)setsid(); /* what a terminal sends is for the command */
+	(void)umask(022);
+	r = s->b->cgroup ? cgroup_join_self(s->b->cgroup, s->in_v2_cgroup) : 0;
+	if (r == 0)
+		r = write_process(s->b->dir_fd);
+	if (r == 0)
+		r = set_stdio(s->b->dir_fd);
+	if (r == 0)
+		r = shut_off_cgroups(s);
+	if (r == 0) {
+		step = "cannot be executed";
+		(void)execve(s->program, argv.out, environment.out);
+		r = -errno;
+	}
+	(void)dprintf(STDERR_FILENO, "%s %s: %s\n", s->program, step, strerror(-r));
+	_exit(EXIT_NOT_STARTED);
+}
+
+int oci_start_process(struct box *b, const struct oci_runtime *r, const char *program, struct error *err)
+{
+	struct start s = {.b = b, .r = r, .program = program, .uid = geteuid(), .gid = getegid()};
+	int pidfd = -1;
+	pid_t pid = make_arguments(&s);
+
+	if (pid == 0)
+		pid = sys_fork_into(0, b->cgroup ? cgroup_fd_v2(b->cgroup) : -1, &s.in_v2_cgroup, &pidfd);
+	else
+		return error_sys(err, pid, "%s", r->name);
+	if (pid == 0)
+		become(&s);
+	if (pid < 0)
+		return error_sys(err, pid, "%s: fork", r->name);
+	b->runtime = pid;
+	b->runtime_pidfd = pidfd;
+	return 0;
+}
+
+bool oci_start_read(const char *dir, pid_t *ret_pid, uint64_t *ret_started)
+{
+	AUTO_FREE char *path = NULL;
+	AUTO_FD fd = -1;
+	char text[64];
+	ssize_t n;
+
+	if (asprintf(&path, "%s/" OCI_PROCESS, dir) < 0) {
+		path = NULL;
+		return false;
+	}
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return sscanf(text, "%d %" SCNu64, ret_pid, ret_started) == 2 && *ret_pid > 1 && *ret_started;
+}
