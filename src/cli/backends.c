@@ -3,7 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
-const struct box_backend *const backends_all[] = {NULL};
+#include "sandbox/oci/oci.h"
+
+const struct box_backend *const backends_all[] = {&oci_gvisor, &oci_runc, &oci_crun, NULL};
 
 const struct box_backend *backend_of(enum runtime r)
 {

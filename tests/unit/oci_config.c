@@ -71,7 +71,7 @@ static json_t *mount_of(json_t *doc, const char *target)
 	json_array_foreach (json_object_get(doc, "mounts"), i, v)
 		if (strcmp(text(json_object_get(v, "destination")), target) == 0)
 			return v;
-	CHECK(!"a mount is missing");
+	CHECK_STR("a mount is missing", target);
 	return NULL;
 }
 
