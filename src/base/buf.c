@@ -35,8 +35,8 @@ static int buf_fail(struct buf *b, int code)
 	return code;
 }
 
-/* Makes room for n more bytes and the NUL. */
-static int buf_room(struct buf *b, size_t n)
+/* And for the NUL. */
+int buf_reserve(struct buf *b, size_t n)
 {
 	size_t want, cap;
 	char *p;
@@ -61,7 +61,7 @@ static int buf_room(struct buf *b, size_t n)
 
 int buf_add(struct buf *b, const void *p, size_t n)
 {
-	int r = buf_room(b, n);
+	int r = buf_reserve(b, n);
 
 	if (r < 0)
 		return r;
@@ -97,7 +97,7 @@ int buf_printf(struct buf *b, const char *format, ...)
 	va_end(ap);
 	if (n < 0)
 		return buf_fail(b, -EINVAL);
-	r = buf_room(b, (size_t)n);
+	r = buf_reserve(b, (size_t)n);
 	if (r < 0)
 		return r;
 	va_start(ap, format);

@@ -28,6 +28,7 @@ void buf_done(struct buf *b);
 void buf_clear(struct buf *b); /* keeps the storage, forgets bytes and failure */
 
 /* Each returns 0 or -errno (-ENOMEM, -EFBIG). */
+int buf_reserve(struct buf *b, size_t n); /* storage for n bytes more: they can be added without its being moved */
 int buf_add(struct buf *b, const void *p, size_t n);
 int buf_sv(struct buf *b, struct sv s);
 int buf_str(struct buf *b, const char *s);

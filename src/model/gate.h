@@ -39,6 +39,8 @@ enum gate_message {
 	GATE_TUNNEL_UP,	      /* egress -> relay: u64 id; fd: connected, non-blocking; egress keeps a copy to cut it */
 	GATE_TUNNEL_FAILED,   /* egress -> relay: u64 id, u32 enum gate_failure, text */
 	GATE_TUNNEL_OVER,     /* relay -> egress: u64 id: closed, or given up before it was up */
+	GATE_TUNNEL_WANT,     /* relay -> egress: u64 id, u32 bytes that it has for the server; under network.max_bytes_out nothing goes up unasked. One question at a time. */
+	GATE_TUNNEL_GRANT,    /* egress -> relay: u64 id, u32 bytes, at most those that were asked for: they count as sent. None: the tunnel is cut. */
 };
 
 /* Why there is no answer from upstream. */

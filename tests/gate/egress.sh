@@ -282,6 +282,52 @@ req GET https://up.test:8443/one
 END
 like "requests are cut at the quota too" "$out" "failed budget_used_up"
 
+# everything at once: what has arrived is added up by who got it
+arrived()
+{
+	awk '{ n += $1 } END { print n + 0 }' "$1"
+}
+: >echo.log
+run quota.yaml "${pins[@]}" <<'END'
+fleet 40 echo.test 8022
+wait 300
+END
+ok "many tunnels at once do not pass the quota" test "$(arrived echo.log)" -le 3145728
+ok "and get all of it" test "$(arrived echo.log)" -ge 3100000
+cat >sink.py <<'END'
+import socket, sys, threading
+def serve(s):
+    n = 0
+    s.settimeout(1)
+    try:
+        while piece := s.recv(65536):
+            n += len(piece)
+    except OSError:
+        pass
+    with open("sink.log", "a") as f:
+        f.write("%d\n" % n)
+    s.close()
+l = socket.socket()
+l.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+l.bind(("0.0.0.0", 8030))
+l.listen(64)
+print("ready", flush=True)
+while True:
+    threading.Thread(target=serve, args=(l.accept()[0],), daemon=True).start()
+END
+python3 sink.py >ready.sink & pids+=($!)
+until grep -q ready ready.sink; do sleep 0.05; done
+sed 's/max_bytes_out: 3M/max_bytes_out: 1M/; s/8022/8022, 8030/g; s/8080/8080, 8030/g' quota.yaml >small.yaml
+for form in len:150000 ''; do
+	: >sink.log
+	run small.yaml "${pins[@]}" <<END
+par 30 POST http://echo.test:8030/x n:150000 $form
+wait 1200
+END
+	ok "many requests at once do not pass the quota (${form:-chunks})" test "$(arrived sink.log)" -le 1048576
+	ok "and use it (${form:-chunks})" test "$(arrived sink.log)" -ge 300000
+done
+
 cat >rules.yaml <<'END'
 network:
   mode: allowlist
@@ -309,6 +355,20 @@ all=$out
 is "bodies are held to the rule again" "$(grep -c '/gql' tls.log)" 1
 is "a rate holds" "$(grep -c '/rate' tls.log)" 1
 like "a signature covers the body, which has a length then" "$(grep /aws tls.log)" "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/.*Content-Length: 5"
+sed 's|paths: \["/aws"\], |&graphql: {types: [query]}, |' rules.yaml >stricter.yaml
+: >tls.log
+run rules.yaml "${pins[@]}" grant 'aws|up.test|sigv4:execute-api|-|AKIDEXAMPLE/wJalrXUtnFEMI_K7MDENG|aws-placeholder-000000' <<'END'
+req POST https://up.test:8443/aws h:content-type=application/json d:{"query":"mutation{a}"} unended policy:stricter.yaml
+END
+is "a body that waits to be signed is held to the rule that came meanwhile" "$(grep -c /aws tls.log)/$(count 'failed policy_denied')" 0/1
+printf 'network: {mode: allowlist, allow: [{host: echo.test, ports: [8030], credential: aws}]}\n' >sink.yaml
+: >sink.log
+run sink.yaml "${pins[@]}" grant 'aws|echo.test|sigv4:execute-api|-|AKIDEXAMPLE/wJalrXUtnFEMI_K7MDENG|aws-placeholder-000000' <<'END'
+par 12 POST http://echo.test:8030/aws n:30000000 len:30000000
+req POST http://echo.test:8030/aws d:hello
+END
+like "bodies that wait to be signed share one budget" "$out" "too many requests whose bodies must be read as a whole at once"
+like "which is free again after them" "$out" "= 0 of 12 ok, 12 done"$'\n'".*= failed answer_cut"
 run rules.yaml "${pins[@]}" <<'END'
 req GET https://up.test:8443/ws ws
 END

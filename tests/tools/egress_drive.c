@@ -1,11 +1,12 @@
 /*
  * egress-drive: starts a real cordon-egress and plays everybody around it: supervisor, relay and vault. Commands on stdin, one a line:
  *
- *	req METHOD URL [h:NAME=VALUE] [d:TEXT] [n:BYTES] [t:NAME=VALUE] [i:PROVIDER] [ws] [len:N] [slow] [policy:FILE]
- *					one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a while; policy: a new one comes meanwhile
+ *	req METHOD URL [h:NAME=VALUE] [d:TEXT] [n:BYTES] [t:NAME=VALUE] [i:PROVIDER] [ws] [len:N] [slow] [policy:FILE] [unended]
+ *					one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a while; policy: a new one comes meanwhile; unended: before the body's end
  *	par N METHOD URL [...]		N of them at once; prints how many had which status; with `drop` every other one is given up at some point
  *	tunnel HOST PORT TEXT		says TEXT through a tunnel and prints what comes back
  *	flood HOST PORT BYTES		how many bytes a tunnel takes before it is cut
+ *	fleet N HOST PORT		N tunnels at once, which ask before they send, as much as they are granted
  *	hold HOST PORT | held		opens a tunnel and keeps it | is it still open?
  *	policy FILE			a new generation
  *	regrant GRANT | novault		the vault gives another set | goes away
@@ -53,7 +54,7 @@ struct asked {
 	struct sv text;
 	struct http_field trailer;
 	const char *policy;
-	bool has_trailer, body_due, sent_end, done, quiet, slow, looked_away, drop;
+	bool has_trailer, body_due, sent_end, done, quiet, slow, looked_away, drop, unended;
 	uint16_t status;
 };
 
@@ -135,7 +136,7 @@ static void push(struct asked *a)
 		if ((size_t)n < piece.n)
 			return;
 	}
-	if (a->body_due && !a->sent_end) {
+	if (a->body_due && !a->sent_end && !a->unended) {
 		struct http_fields f = {&a->trailer, 1};
 
 		a->sent_end = true;
@@ -281,6 +282,8 @@ static void ask(struct drive *d, struct asked *a, char *words)
 			length = strtol(w + 4, NULL, 10);
 		} else if (strcmp(w, "slow") == 0) {
 			a->slow = true;
+		} else if (strcmp(w, "unended") == 0) {
+			a->unended = true;
 		} else if (strcmp(w, "drop") == 0) {
 			a->drop = true;
 		} else if (strncmp(w, "policy:", 7) == 0) {
@@ -328,6 +331,14 @@ static void req(struct drive *d, char *words)
 	int i;
 
 	ask(d, &a, words);
+	if (a.unended && a.policy) {
+		pump(d, 100);
+		new_policy(d, a.policy);
+		pump(d, 100);
+		a.unended = false;
+		if (!a.done)
+			push(&a);
+	}
 	for (i = 0; i < 3000 && !a.done && !d->gone; i++) {
 		loop_step(d->loop, 10);
 		if (a.slow && i == 60) {
@@ -471,6 +482,63 @@ static void flood(struct drive *d, char *words)
 	close_tunnel(d, fd, 2);
 }
 
+static void want(struct drive *d, uint64_t id)
+{
+	AUTO_BUF body = {0};
+
+	buf_init(&body, 64);
+	wire_put_u64(&body, id);
+	wire_put_u32(&body, sizeof(filler));
+	(void)wire_send(d->calls, GATE_TUNNEL_WANT, buf_view(&body), NULL, 0);
+}
+
+/* Sends all that is granted, and asks again. How much that was. */
+static size_t use_grant(struct drive *d, const int *fds, size_t n)
+{
+	struct wire_message m;
+	struct wire_in in;
+	uint64_t id;
+	uint32_t granted = 0;
+
+	if (wire_receive(d->calls, &m) <= 0)
+		return 0;
+	wire_in_init(&in, buf_view(&m.body));
+	id = wire_get_u64(&in);
+	if (m.type == GATE_TUNNEL_GRANT)
+		granted = wire_get_u32(&in);
+	wire_message_done(&m);
+	if (!granted || granted > sizeof(filler) || id < 100 || id >= 100 + n)
+		return 0;
+	(void)fcntl(fds[id - 100], F_SETFL, 0);
+	(void)write_all(fds[id - 100], filler, granted);
+	want(d, id);
+	return granted;
+}
+
+static void fleet(struct drive *d, char *words)
+{
+	char host[256];
+	unsigned port;
+	size_t n, i, all = 0;
+	int fds[64], turns;
+
+	if (sscanf(words, "%zu %255s %u", &n, host, &port) < 3 || n > ARRAY_LEN(fds))
+		return;
+	for (i = 0; i < n; i++)
+		fds[i] = open_tunnel(d, host, port, 100 + i);
+	for (i = 0; i < n; i++)
+		want(d, 100 + i);
+	for (turns = 0; turns < 2000 && !d->gone; turns++) {
+		size_t used = use_grant(d, fds, n);
+
+		all += used;
+		loop_step(d->loop, used ? 0 : 1);
+	}
+	printf("= granted %zu\n", all);
+	for (i = 0; i < n; i++)
+		close_tunnel(d, fds[i], 100 + i);
+}
+
 static int hex_digit(char c)
 {
 	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
@@ -546,6 +614,8 @@ static void command(struct drive *d, char *line)
 		tunnel(d, rest);
 	} else if (strcmp(line, "flood") == 0) {
 		flood(d, rest);
+	} else if (strcmp(line, "fleet") == 0) {
+		fleet(d, rest);
 	} else if (strcmp(line, "hold") == 0 && sscanf(rest, "%255s %u", host, &port) == 2) {
 		d->held = open_tunnel(d, host, port, 3);
 	} else if (strcmp(line, "held") == 0) {

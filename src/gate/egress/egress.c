@@ -62,12 +62,31 @@ static void on_over_quota(void *arg)
 	exchanges_review(e);
 }
 
+static void counted(struct egress *e)
+{
+	if (quota_used_up(&e->quota))
+		loop_task_post(e->loop, &e->over_quota, on_over_quota, e);
+	egress_changed(e);
+}
+
 void egress_count_out(struct egress *e, uint64_t bytes)
 {
 	quota_sent(&e->quota, bytes);
-	if (quota_left(&e->quota) == 0)
-		loop_task_post(e->loop, &e->over_quota, on_over_quota, e);
-	egress_changed(e);
+	counted(e);
+}
+
+bool egress_may_send(struct egress *e, uint64_t bytes)
+{
+	if (!quota_take(&e->quota, bytes))
+		return false;
+	counted(e);
+	return true;
+}
+
+void egress_spend(struct egress *e, uint64_t bytes)
+{
+	quota_spend(&e->quota, bytes);
+	counted(e);
 }
 
 void egress_follow(struct egress *e, struct generation *g)
@@ -201,6 +220,8 @@ void egress_done(struct egress *e)
 	grants_done(&e->grants);
 	generation_unref(e->now);
 	loop_free(e->loop);
+	if (e->scratch)
+		secret_wipe(e->scratch, EGRESS_SCRATCH);
 	free(e->scratch);
 	if (e->cooked)
 		secret_wipe(e->cooked, EGRESS_SCRATCH);

@@ -44,6 +44,7 @@ struct egress {
 	struct pool *pool;
 	struct link *link;
 	struct exchange *exchanges; /* all that are open */
+	size_t collected;	    /* bytes of their bodies that are held until they are complete */
 	uint64_t requests, denied;
 	int exit_status; /* of the program, when the loop was stopped */
 	char *scratch;	 /* EGRESS_SCRATCH bytes, for whoever runs; empty between calls */
@@ -53,8 +54,12 @@ struct egress {
 /* Ends the program after this iteration. */
 void egress_stop(struct egress *e, int status);
 
-/* So many bytes more were sent. Whoever is over the quota is cut at the end of this iteration, and the supervisor told soon. */
+/* So many bytes more were sent. Where that was all that may be, what goes on is cut at the end of this iteration; and the supervisor is told soon. */
 void egress_count_out(struct egress *e, uint64_t bytes);
+/* The same for bytes that are about to be sent. False: there is not so much left; do not. */
+bool egress_may_send(struct egress *e, uint64_t bytes);
+/* The same for bytes that were reserved before (quota_reserve()). */
+void egress_spend(struct egress *e, uint64_t bytes);
 
 /* Totals have changed: the supervisor is told within a second. */
 void egress_changed(struct egress *e);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/secret_memory.h"
 #include "gate/egress/exchange_parts.h"
 #include "http/fields.h"
 
@@ -23,6 +24,34 @@ void exchange_touch(struct exchange *x)
 		loop_timer_set(x->egress->loop, &x->timer, limit, on_limit, x);
 }
 
+static bool quota_is_used_up(struct exchange *x)
+{
+	exchange_fail(x, GATE_FAILURE_QUOTA, sv_of("network.max_bytes_out"), "network.max_bytes_out is used up");
+	return false;
+}
+
+bool exchange_reserve(struct exchange *x)
+{
+	struct quota *q = &x->egress->quota;
+	size_t waits = x->call.body.n - x->call.body_at;
+
+	if (waits > x->reserved && !quota_reserve(q, waits - x->reserved))
+		return quota_is_used_up(x);
+	if (waits < x->reserved)
+		quota_release(q, x->reserved - waits);
+	x->reserved = waits;
+	return true;
+}
+
+void exchange_drop_body(struct exchange *x)
+{
+	buf_done(&x->call.body);
+	x->call.body_at = 0;
+	quota_release(&x->egress->quota, x->reserved);
+	x->egress->collected -= x->counted;
+	x->reserved = x->counted = 0;
+}
+
 /* Nothing of it moves after this; its memory stays until the link lets go of it. */
 static void stop(struct exchange *x)
 {
@@ -31,6 +60,7 @@ static void stop(struct exchange *x)
 	loop_timer_cancel(&x->idle);
 	pool_unclaim(&x->claim);
 	upstream_leave(&x->call);
+	exchange_drop_body(x);
 	exchange_answer_done(x);
 }
 
@@ -66,7 +96,8 @@ static void free_exchange(struct exchange *x)
 		x->prev->next = x->next;
 	else
 		x->egress->exchanges = x->next;
-	buf_done(&x->call.body);
+	if (x->raw.p)
+		secret_wipe(x->raw.p, x->raw.cap); /* not scrubbed yet */
 	buf_done(&x->raw);
 	buf_done(&x->late);
 	arena_free(x->arena);
@@ -168,12 +199,28 @@ static void compact(struct call *c)
 	c->body_at = 0;
 }
 
+/* One that is to be seen whole. They share their memory: a body of each that may be open would be too much. */
+static bool may_collect(struct exchange *x, size_t n)
+{
+	struct egress *e = x->egress;
+
+	if (!x->collect)
+		return true;
+	if (n > EXCHANGE_COLLECTED_MAX - e->collected) {
+		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), "too many requests whose bodies must be read as a whole at once");
+		return false;
+	}
+	e->collected += n;
+	x->counted += n;
+	return true;
+}
+
 static void on_data(void *user, struct link_exchange *link, struct sv bytes)
 {
 	struct exchange *x = link_user(link);
 	struct call *c = x ? &x->call : NULL;
-	struct egress *e = user;
 
+	(void)user;
 	if (!c || x->over || x->discard) {
 		link_consume(link, bytes.n);
 		return;
@@ -183,15 +230,15 @@ static void on_data(void *user, struct link_exchange *link, struct sv bytes)
 		exchange_fail(x, GATE_FAILURE_PROTOCOL, sv_n("", 0), "the request's body is longer than it said");
 		return;
 	}
-	if (c->body.n - c->body_at + bytes.n > quota_left(&e->quota)) {
-		exchange_fail(x, GATE_FAILURE_QUOTA, sv_of("network.max_bytes_out"), "network.max_bytes_out is used up");
+	if (!may_collect(x, bytes.n))
 		return;
-	}
 	compact(c);
 	if (buf_sv(&c->body, bytes) < 0) {
 		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), "the request's body is too long to be judged");
 		return;
 	}
+	if (!exchange_reserve(x))
+		return;
 	if (x->collect)
 		link_consume(link, bytes.n);
 	else
@@ -273,7 +320,7 @@ const struct link_events exchange_events = {
 
 void exchanges_review(struct egress *e)
 {
-	bool used_up = quota_left(&e->quota) == 0;
+	bool used_up = quota_used_up(&e->quota);
 	struct exchange *x, *next;
 
 	for (x = e->exchanges; x; x = next) {
@@ -281,7 +328,7 @@ void exchanges_review(struct egress *e)
 		if (x->over)
 			continue;
 		if (used_up && !x->ended)
-			exchange_fail(x, GATE_FAILURE_QUOTA, sv_of("network.max_bytes_out"), "network.max_bytes_out is used up");
+			(void)quota_is_used_up(x);
 		else
 			(void)exchange_still_allowed(x);
 	}

@@ -340,8 +340,7 @@ static void drop_request(struct exchange *x)
 	size_t waiting = x->call.body.n - x->call.body_at;
 
 	x->discard = true;
-	buf_clear(&x->call.body);
-	x->call.body_at = 0;
+	exchange_drop_body(x);
 	if (waiting)
 		link_consume(x->link, waiting);
 }
@@ -369,7 +368,11 @@ static void on_sent(struct call *c, size_t n)
 
 	exchange_touch(x);
 	x->sent += n;
-	if (c->body_at == c->body.n) {
+	x->reserved -= n;
+	egress_spend(x->egress, n);
+	if (c->body_at == c->body.n && x->counted) {
+		exchange_drop_body(x);
+	} else if (c->body_at == c->body.n) {
 		buf_clear(&c->body);
 		c->body_at = 0;
 	}

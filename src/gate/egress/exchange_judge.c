@@ -239,18 +239,32 @@ static bool wants_hash(const struct exchange *x)
 	return g && g->inject.kind == INJECT_SIGV4 && x->request.body && !(x->request.tls && strcmp(g->inject.service, "s3") == 0);
 }
 
+/* It was judged when its head came, and waited only to be signed; but a policy that came since then may have a say in its body. */
+static bool judge_signed(struct exchange *x)
+{
+	struct net_request q = question(x);
+	struct net_verdict v;
+
+	if (!judge_network(x, true, false))
+		return false;
+	net_rules_request(x->egress->now->rules, &q, &v);
+	if (!v.body && (!v.credential || strcmp(v.credential, x->credential) != 0))
+		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy no longer names the credential that this request was to be signed with");
+	x->whole = true;
+	set_length(x);
+	return exchange_reserve(x);
+}
+
 bool exchange_judge(struct exchange *x, bool whole)
 {
-	if (x->hash) { /* it was judged when its head came, and waited only to be signed */
-		set_length(x);
-		return true;
-	}
+	if (x->hash && !x->inference)
+		return judge_signed(x);
 	if (!(x->inference ? judge_model(x, whole, true) : judge_network(x, whole, true)))
 		return false;
 	x->whole = whole;
 	x->hash = wants_hash(x);
 	x->collect = x->collect || x->hash;
-	return true;
+	return exchange_reserve(x); /* what was judged may have been rewritten */
 }
 
 bool exchange_still_allowed(struct exchange *x)

@@ -18,6 +18,7 @@ enum {
 	EXCHANGE_BODY = 300 * 1000,
 	EXCHANGE_WEBSOCKET = 3600 * 1000,
 	EXCHANGE_COLLECT = SCAN_MAX_BYTES,
+	EXCHANGE_COLLECTED_MAX = 256 << 20, /* bytes of all bodies that are held until they are complete */
 	EXCHANGE_INTERIMS = 32,
 };
 
@@ -40,6 +41,8 @@ struct exchange {
 	struct budget_ticket ticket;
 	uint64_t left;	 /* of a body with a declared length */
 	uint64_t sent;	 /* of its body */
+	size_t reserved; /* of the quota, for what waits in call.body */
+	size_t counted;	 /* of call.body, in egress.collected */
 	bool collect;	 /* its body must be there as a whole first */
 	bool hash;	 /* and be hashed, for a signature */
 	bool whole;	 /* it was, and was judged */
@@ -74,6 +77,8 @@ struct exchange {
 /* Ends it without an answer, or amid one. rule may be empty; text NULL: the failure's own phrase. */
 void exchange_fail(struct exchange *x, enum gate_failure why, struct sv rule, const char *text);
 void exchange_touch(struct exchange *x); /* something moved: the time limit starts again */
+bool exchange_reserve(struct exchange *x); /* from the quota, for all that waits in call.body. False: it was ended. */
+void exchange_drop_body(struct exchange *x); /* frees what waits in call.body: nothing of it will be sent */
 
 /* exchange_judge.c: false: it was ended. */
 bool exchange_check(struct exchange *x, const struct link_request *r);	/* is it a request at all, and is there room for it? */

@@ -120,6 +120,10 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 		exchange_claim(x);
 		return;
 	}
+	if (result == -EDQUOT) {
+		exchange_fail(x, GATE_FAILURE_QUOTA, sv_of("network.max_bytes_out"), "network.max_bytes_out is used up");
+		return;
+	}
 	if (result < 0) {
 		exchange_fail(x, result == -EINVAL ? GATE_FAILURE_PROTOCOL : GATE_FAILURE_INTERNAL, sv_n("", 0),
 			      result == -EINVAL ? "the request cannot be written" : NULL);

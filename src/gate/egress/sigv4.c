@@ -268,11 +268,14 @@ int sigv4_sign(const struct sigv4_request *r, struct buf *authorization)
 	buf_init(&canonical, CANONICAL_MAX);
 	buf_init(&names, HTTP_MAX_HEAD);
 	buf_init(&text, 1024);
-	result = put_canonical(r, &canonical, &names);
-	/* It holds the session token. */
+	/* It holds the session token: it must not move while it grows, or it would leave copies behind. */
+	result = buf_reserve(&canonical, CANONICAL_MAX);
+	if (result == 0)
+		result = put_canonical(r, &canonical, &names);
 	if (result == 0)
 		sha256_hex_of(buf_view(&canonical), digest);
-	secret_wipe(canonical.p, canonical.n);
+	if (canonical.p)
+		secret_wipe(canonical.p, canonical.cap);
 	if (result < 0)
 		return result;
 	(void)buf_printf(&text, "AWS4-HMAC-SHA256\n%s\n%.8s/%s/%s/aws4_request\n%s", r->date, r->date, r->region,

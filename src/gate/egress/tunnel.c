@@ -34,7 +34,11 @@ struct tunnel {
 	bool has_address, fixed;
 	enum gate_failure why;
 	char *text; /* for TELL_FAILED */
-	struct tcp_counts counted;
+	struct tcp_counts counted; /* out: granted, or seen without that */
+	bool behind;		   /* not all that was granted has gone out yet */
+	bool last;		   /* it has one more look to do so */
+	bool asked;		   /* and the answer, granted, did not fit into the socket yet */
+	uint32_t granted;
 	char host[];
 };
 
@@ -42,7 +46,7 @@ struct tunnels {
 	struct egress *egress;
 	struct tunnel *first;
 	struct tunnel *buckets[BUCKETS];
-	uint32_t n, n_up, n_to_tell;
+	uint32_t n, n_up, n_to_tell; /* n_to_tell: with those that were asked for bytes */
 	struct loop_timer look;
 };
 
@@ -71,11 +75,14 @@ static void look_at(struct tunnel *t)
 
 	if (t->fd < 0 || t->state != UP || tcp_counts(t->fd, &now) < 0)
 		return;
-	if (now.out > t->counted.out)
+	t->behind = now.out < t->counted.out;
+	if (now.out > t->counted.out) {
 		egress_count_out(t->all->egress, now.out - t->counted.out);
+		t->counted.out = now.out;
+	}
 	if (now.in > t->counted.in)
 		q->in += now.in - t->counted.in;
-	t->counted = now;
+	t->counted.in = now.in;
 }
 
 static void drop(struct tunnel *t)
@@ -92,7 +99,7 @@ static void drop(struct tunnel *t)
 		all->first = t->next;
 	all->n--;
 	all->n_up -= t->state == UP;
-	all->n_to_tell -= t->state == TELL_UP || t->state == TELL_FAILED;
+	all->n_to_tell -= t->state == TELL_UP || t->state == TELL_FAILED || t->asked;
 	dial_cancel(t->dial);
 	if (t->fd >= 0)
 		(void)close(t->fd);
@@ -124,7 +131,7 @@ static void say(struct tunnel *t, bool denied, struct sv rule, const char *detai
 	AUTO_BUF subject = {0};
 
 	buf_init(&subject, 512);
-	(void)buf_printf(&subject, "%s:%u", t->host, t->port);
+	(void)buf_printf(&subject, strchr(t->host, ':') ? "[%s]:%u" : "%s:%u", t->host, t->port);
 	t->all->egress->denied += denied;
 	events_tell(t->all->egress->events, DOMAIN_NETWORK, !denied, buf_view(&subject), rule, sv_of(detail));
 }
@@ -148,7 +155,23 @@ static void cut(struct tunnel *t, struct sv rule, const char *why)
 	say(t, true, rule, why);
 	(void)shutdown(t->fd, SHUT_RDWR);
 	(void)close(fd_take(&t->fd));
+	t->all->n_to_tell -= t->asked;
+	t->asked = false;
 	set_state(t, CUT);
+}
+
+static void cut_by_quota(struct tunnel *t)
+{
+	cut(t, sv_of("network.max_bytes_out"), "cut: the run has sent all that it may");
+}
+
+static void on_look(void *arg);
+
+/* One that is due stays due, however many tunnels come up in between. */
+static void look_soon(struct tunnels *all)
+{
+	if (all->n_up && all->egress->quota.limited && !loop_timer_armed(&all->look))
+		loop_timer_set(all->egress->loop, &all->look, TUNNELS_LOOK, on_look, all);
 }
 
 static void on_look(void *arg)
@@ -157,11 +180,16 @@ static void on_look(void *arg)
 	struct tunnel *t;
 
 	tunnels_count(all);
-	for (t = all->first; t; t = t->next)
-		if (t->state == UP)
+	for (t = all->first; t; t = t->next) {
+		if (t->state != UP)
+			continue;
+		if (quota_used_up(&all->egress->quota) && (!t->behind || t->last))
+			cut_by_quota(t);
+		else
 			pace(t);
-	if (all->n_up && all->egress->quota.limited)
-		loop_timer_set(all->egress->loop, &all->look, TUNNELS_LOOK, on_look, all);
+		t->last = t->behind;
+	}
+	look_soon(all);
 }
 
 /* False: the relay does not take it now. */
@@ -188,10 +216,32 @@ static bool tell(struct tunnel *t)
 		return true;
 	}
 	set_state(t, UP);
-	if (e->quota.limited) {
+	look_at(t); /* what the proxy was told */
+	if (e->quota.limited)
 		pace(t);
-		loop_timer_set(e->loop, &t->all->look, TUNNELS_LOOK, on_look, t->all);
-	}
+	look_soon(t->all);
+	return true;
+}
+
+/* False: the relay does not take it now. */
+static bool tell_granted(struct tunnel *t)
+{
+	struct egress *e = t->all->egress;
+	AUTO_BUF body = {0};
+	int r;
+
+	buf_init(&body, 16);
+	wire_put_u64(&body, t->id);
+	wire_put_u32(&body, t->granted);
+	r = wire_send(e->calls, GATE_TUNNEL_GRANT, buf_view(&body), NULL, 0);
+	if (r == -EAGAIN)
+		return false;
+	if (r < 0)
+		egress_stop(e, 0);
+	t->asked = false;
+	t->all->n_to_tell--;
+	if (t->granted == 0)
+		cut_by_quota(t);
 	return true;
 }
 
@@ -202,6 +252,8 @@ void tunnels_writable(struct tunnels *all)
 	for (t = all->first; t && all->n_to_tell; t = next) {
 		next = t->next;
 		if ((t->state == TELL_UP || t->state == TELL_FAILED) && !tell(t))
+			return;
+		if (t->asked && !tell_granted(t))
 			return;
 	}
 }
@@ -352,12 +404,42 @@ static int end(struct tunnels *all, struct sv body)
 	return 0;
 }
 
+static int want(struct tunnels *all, struct sv body)
+{
+	struct quota *q = &all->egress->quota;
+	struct wire_in in;
+	struct tunnel *t;
+	uint32_t n;
+	uint64_t id;
+
+	wire_in_init(&in, body);
+	id = wire_get_u64(&in);
+	n = wire_get_u32(&in);
+	if (!wire_ok(&in) || n == 0)
+		return -EPROTO;
+	t = *place(all, id);
+	if (!t || t->state == CUT)
+		return 0; /* it was cut meanwhile, which the relay sees itself */
+	if (t->state != UP || t->asked)
+		return -EPROTO;
+	look_at(t); /* what was sent unasked is not what is granted now */
+	t->granted = n < quota_left(q) ? n : (uint32_t)quota_left(q);
+	t->counted.out += t->granted;
+	t->asked = true;
+	all->n_to_tell++;
+	(void)egress_may_send(all->egress, t->granted);
+	(void)tell_granted(t);
+	return 0;
+}
+
 int tunnels_message(struct tunnels *t, const struct wire_message *m)
 {
 	if (m->n_fds)
 		return -EPROTO;
 	if (m->type == GATE_TUNNEL)
 		return begin(t, buf_view(&m->body));
+	if (m->type == GATE_TUNNEL_WANT)
+		return want(t, buf_view(&m->body));
 	return m->type == GATE_TUNNEL_OVER ? end(t, buf_view(&m->body)) : -EPROTO;
 }
 
@@ -371,7 +453,6 @@ void tunnels_count(struct tunnels *all)
 
 void tunnels_review(struct tunnels *all)
 {
-	bool used_up = quota_left(&all->egress->quota) == 0;
 	struct net_where where = {{0}};
 	struct tunnel *t, *next;
 	struct reason why;
@@ -384,14 +465,11 @@ void tunnels_review(struct tunnels *all)
 			continue;
 		if (t->state != UP)
 			continue;
-		if (used_up) {
-			cut(t, sv_of("network.max_bytes_out"), "cut: the run has sent all that it may");
-		} else if (!judge(t, &why, &where)) {
+		if (!judge(t, &why, &where)) {
 			buf_init(&rule, 1024);
 			put_rule(&rule, &why, &where);
 			cut(t, buf_view(&rule), "cut: the policy no longer allows it");
 		}
 	}
-	if (all->n_up && all->egress->quota.limited && !loop_timer_armed(&all->look))
-		loop_timer_set(all->egress->loop, &all->look, TUNNELS_LOOK, on_look, all);
+	look_soon(all);
 }

@@ -249,6 +249,34 @@ void upstream_rest(struct upstream *u)
 	site_changed(u->site);
 }
 
+int upstream_reserve(struct upstream *u, size_t n)
+{
+	struct buf larger;
+
+	if (u->out.cap > u->out.n + n)
+		return 0;
+	buf_init(&larger, u->out.max);
+	if (buf_reserve(&larger, u->out.n + n) < 0 || buf_sv(&larger, buf_view(&u->out)) < 0) {
+		buf_done(&larger);
+		return -ENOMEM;
+	}
+	if (u->out.p)
+		secret_wipe(u->out.p, u->out.cap);
+	buf_done(&u->out);
+	u->out = larger;
+	return 0;
+}
+
+size_t upstream_fields_size(const struct http_fields *f)
+{
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->n; i++)
+		n += f->v[i].name.n + f->v[i].value.n;
+	return n;
+}
+
 bool upstream_flush(struct upstream *u)
 {
 	ssize_t n;

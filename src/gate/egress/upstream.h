@@ -32,7 +32,7 @@ struct call_events {
 	void (*response)(struct call *c, const struct http_response *r); /* 1xx: another follows */
 	void (*data)(struct call *c, struct sv bytes);
 	void (*end)(struct call *c, const struct http_fields *trailers); /* the last event */
-	void (*sent)(struct call *c, size_t n);
+	void (*sent)(struct call *c, size_t n); /* of the body: to be counted by who reserved them (quota.h); heads, trailers and framing are counted here */
 	/* The last event. untouched: nothing of the request can have been looked at, it may be sent again. */
 	void (*failed)(struct call *c, enum gate_failure why, bool untouched);
 };
@@ -84,7 +84,7 @@ struct upstream {
 	bool read_later; /* when the socket has taken our output */
 };
 
-/* 0; -EAGAIN: it takes no more calls, claim another; -EINVAL: the request cannot be written; -ENOMEM. */
+/* 0; -EAGAIN: it takes no more calls, claim another; -EINVAL: the request cannot be written; -EDQUOT: the run may not send so much; -ENOMEM. */
 int upstream_open(struct upstream *u, struct call *c, const struct http_request *r);
 void upstream_push(struct call *c);
 void upstream_consume(struct call *c, size_t n);
@@ -99,6 +99,8 @@ void upstream_kill(struct upstream *u);		 /* at once for its calls; its memory g
 /* Between upstream.c and the two protocols. Those that take a call away tell it. */
 void upstream_rest(struct upstream *u); /* a call ended: back to the pool */
 bool upstream_flush(struct upstream *u); /* true: nothing is left in out */
+int upstream_reserve(struct upstream *u, size_t n); /* storage for n bytes more in out; where that means moving, the old one is wiped. 0 or -ENOMEM */
+size_t upstream_fields_size(const struct http_fields *f); /* names and values */
 void upstream_fail_call(struct call *c, enum gate_failure why, bool untouched);
 
 int upstream_h1_start(struct upstream *u);

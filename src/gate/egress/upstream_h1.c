@@ -1,9 +1,11 @@
 #include <errno.h>
 
+#include "base/secret_memory.h"
 #include "gate/egress/pool.h"
 #include "gate/egress/upstream.h"
 
-enum { PIECE = 32 * 1024 };
+/* LINES: what a head or the end of a body has besides its texts: the version, framing, separators of HTTP_MAX_FIELDS fields. FRAME: around a piece. */
+enum { PIECE = 32 * 1024, LINES = 4 * HTTP_MAX_FIELDS + 256, FRAME = 32 };
 
 int upstream_h1_start(struct upstream *u)
 {
@@ -11,18 +13,28 @@ int upstream_h1_start(struct upstream *u)
 	return u->h1 ? 0 : -ENOMEM;
 }
 
+/* Nothing of what was written since then may go out. */
+static void take_back(struct upstream *u, size_t before)
+{
+	if (u->out.p)
+		secret_wipe(u->out.p + before, u->out.cap - before);
+	u->out.n = before;
+	u->out.failed = 0;
+}
+
 int upstream_h1_open(struct upstream *u, struct call *c, const struct http_request *r)
 {
 	size_t before = u->out.n;
-	int result = h1_write_request(&u->out, r, u->by_proxy && !site_key(u->site)->tls, &u->body);
+	int result = upstream_reserve(u, r->method.n + r->target.n + 2 * r->host.n + upstream_fields_size(&r->fields) + LINES);
 
+	if (result == 0)
+		result = h1_write_request(&u->out, r, u->by_proxy && !site_key(u->site)->tls, &u->body);
+	if (result == 0 && !egress_may_send(u->egress, u->out.n - before))
+		result = -EDQUOT;
 	if (result < 0) {
-		/* nothing of it may go out before the next request */
-		u->out.n = before;
-		u->out.failed = 0;
+		take_back(u, before);
 		return result;
 	}
-	egress_count_out(u->egress, u->out.n - before);
 	h1_expect(u->h1, (struct h1_asked){.head = sv_is(r->method, "HEAD"), .websocket = r->websocket});
 	u->call = c;
 	c->up = u;
@@ -34,7 +46,7 @@ int upstream_h1_open(struct upstream *u, struct call *c, const struct http_reque
 static void fail(struct upstream *u, enum gate_failure why)
 {
 	struct call *c = u->call;
-	bool untouched = u->used && c && !c->began;
+	bool untouched = u->used && c && !c->began && why == GATE_FAILURE_CUT;
 
 	u->call = NULL;
 	upstream_kill(u);
@@ -44,7 +56,33 @@ static void fail(struct upstream *u, enum gate_failure why)
 	c->events->failed(c, why, untouched);
 }
 
-/* One piece of the body. False: the socket is full, or there is none. */
+/* What was just written, but for n bytes of it that are counted elsewhere, goes out as a whole or not at all: half of it would be another request. False: not at all, and it was ended. */
+static bool may_go(struct upstream *u, size_t before, size_t n)
+{
+	enum gate_failure why = GATE_FAILURE_INTERNAL;
+
+	if (!buf_failed(&u->out)) {
+		if (egress_may_send(u->egress, u->out.n - before - n))
+			return true;
+		why = GATE_FAILURE_QUOTA;
+	}
+	take_back(u, before);
+	fail(u, why);
+	return false;
+}
+
+static bool write_piece(struct upstream *u, struct sv piece)
+{
+	size_t before = u->out.n;
+
+	u->out.failed = upstream_reserve(u, piece.n + FRAME);
+	(void)h1_write_chunk(&u->out, piece.n);
+	(void)buf_sv(&u->out, piece);
+	(void)h1_write_chunk_end(&u->out);
+	return may_go(u, before, piece.n);
+}
+
+/* One piece of the body. False: the socket is full, there is none, or it was ended. */
 static bool send_piece(struct upstream *u, struct call *c)
 {
 	struct sv rest = sv_n(c->body.p + c->body_at, c->body.n - c->body_at);
@@ -56,9 +94,8 @@ static bool send_piece(struct upstream *u, struct call *c)
 		n = (ssize_t)rest.n; /* it goes nowhere; what the server said about it is still to be read */
 	} else if (u->body == H1_BODY_CHUNKED && !u->raw) {
 		n = (ssize_t)(rest.n < PIECE ? rest.n : PIECE);
-		(void)h1_write_chunk(&u->out, (size_t)n);
-		(void)buf_add(&u->out, rest.p, (size_t)n);
-		(void)h1_write_chunk_end(&u->out);
+		if (!write_piece(u, sv_n(rest.p, (size_t)n)))
+			return false;
 	} else {
 		n = stream_write(u->stream, rest.p, rest.n);
 		if (n == -EAGAIN)
@@ -69,22 +106,26 @@ static bool send_piece(struct upstream *u, struct call *c)
 		}
 	}
 	c->body_at += (size_t)n;
-	egress_count_out(u->egress, (uint64_t)n);
 	c->events->sent(c, (size_t)n);
 	return true;
 }
 
 static void send_end(struct upstream *u, struct call *c)
 {
+	size_t before = u->out.n;
+
 	u->request_done = true;
 	if (u->raw) {
 		stream_finish(u->stream);
 		return;
 	}
-	if (u->body == H1_BODY_CHUNKED && !u->no_writes) {
-		(void)h1_write_last_chunk(&u->out, c->trailers.n ? &c->trailers : NULL);
+	if (u->body != H1_BODY_CHUNKED || u->no_writes)
+		return;
+	u->out.failed = upstream_reserve(u, upstream_fields_size(&c->trailers) + LINES);
+	if (h1_write_last_chunk(&u->out, c->trailers.n ? &c->trailers : NULL) < 0)
+		u->out.failed = -EINVAL;
+	if (may_go(u, before, 0))
 		(void)upstream_flush(u);
-	}
 }
 
 void upstream_h1_push(struct upstream *u)
@@ -97,10 +138,6 @@ void upstream_h1_push(struct upstream *u)
 		;
 	if (u->call != c || u->state != UPSTREAM_READY)
 		return;
-	if (buf_failed(&u->out)) {
-		fail(u, GATE_FAILURE_INTERNAL);
-		return;
-	}
 	if (c->body_ended && c->body_at == c->body.n && u->out_at == u->out.n && !u->request_done)
 		send_end(u, c);
 }

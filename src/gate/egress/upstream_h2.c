@@ -1,5 +1,6 @@
 #include <errno.h>
 
+#include "base/secret_memory.h"
 #include "gate/egress/pool.h"
 #include "gate/egress/upstream.h"
 
@@ -52,12 +53,14 @@ static void detach(struct call *c)
 static void on_end(void *user, struct h2_stream *s, const struct http_fields *trailers)
 {
 	struct call *c = h2_stream_user(s);
+	bool rest;
 
 	if (!c)
 		return;
+	rest = !c->end_said || c->body_at < c->body.n;
 	detach(c);
-	if (!c->end_said)
-		h2_reset(s, H2_NO_ERROR); /* it answered without waiting for the rest of the request */
+	if (rest)
+		h2_reset(s, H2_NO_ERROR); /* it answered without waiting for the rest of the request, which is lent from memory that goes now */
 	c->events->end(c, trailers);
 	wake(user);
 }
@@ -67,9 +70,10 @@ static void on_taken(void *user, struct h2_stream *s, size_t n)
 	struct upstream *u = user;
 	struct call *c = h2_stream_user(s);
 
-	egress_count_out(u->egress, n);
-	if (!c)
+	if (!c) {
+		egress_count_out(u->egress, n);
 		return;
+	}
 	c->body_at += n;
 	c->events->sent(c, n);
 }
@@ -136,18 +140,17 @@ int upstream_h2_start(struct upstream *u)
 
 int upstream_h2_open(struct upstream *u, struct call *c, const struct http_request *r)
 {
-	uint64_t bytes = r->method.n + r->target.n + r->host.n;
-	uint32_t i;
+	uint64_t bytes = r->method.n + r->target.n + r->host.n + upstream_fields_size(&r->fields);
 	int result;
 
+	if (bytes > quota_left(&u->egress->quota))
+		return -EDQUOT;
 	result = h2_request(u->h2, r, c, &c->stream);
 	if (result < 0) {
 		c->stream = NULL;
 		u->draining = u->draining || result == -EAGAIN; /* it said that it had room: nobody is to believe it again */
 		return result;
 	}
-	for (i = 0; i < r->fields.n; i++)
-		bytes += r->fields.v[i].name.n + r->fields.v[i].value.n;
 	egress_count_out(u->egress, bytes);
 	u->n_calls++;
 	c->up = u;
@@ -156,16 +159,30 @@ int upstream_h2_open(struct upstream *u, struct call *c, const struct http_reque
 	return 0;
 }
 
+/* False: with these trailers it cannot be, and was given up. */
+static bool say_end(struct upstream *u, struct call *c)
+{
+	enum gate_failure why = GATE_FAILURE_QUOTA;
+
+	c->end_said = true;
+	if (egress_may_send(u->egress, upstream_fields_size(&c->trailers))) {
+		if (h2_end(c->stream, c->trailers.n ? &c->trailers : NULL) == 0)
+			return true;
+		why = GATE_FAILURE_INTERNAL;
+	}
+	upstream_h2_leave(c);
+	c->events->failed(c, why, false);
+	return false;
+}
+
 void upstream_h2_push(struct upstream *u, struct call *c)
 {
 	if (c->end_said)
 		return;
 	if (c->body_at < c->body.n)
 		(void)h2_offer(c->stream, sv_n(c->body.p + c->body_at, c->body.n - c->body_at));
-	if (c->body_ended) {
-		c->end_said = true;
-		(void)h2_end(c->stream, c->trailers.n ? &c->trailers : NULL);
-	}
+	if (c->body_ended && !say_end(u, c))
+		return;
 	wake(u);
 }
 
@@ -185,10 +202,17 @@ void upstream_h2_leave(struct call *c)
 	wake(u);
 }
 
+/* What the socket did not take. */
+static bool keep(struct upstream *u, const char *p, size_t n)
+{
+	return upstream_reserve(u, n) == 0 && buf_add(&u->out, p, n) == 0;
+}
+
 /* True: all that there was is with the socket. */
 static bool write_output(struct upstream *u)
 {
 	ssize_t n, taken;
+	bool kept = true;
 
 	while (upstream_flush(u) && !u->no_writes) {
 		n = h2_output(u->h2, u->egress->scratch, EGRESS_SCRATCH);
@@ -202,7 +226,13 @@ static bool write_output(struct upstream *u)
 		if (taken == -EIO)
 			u->no_writes = true;
 		else if (taken < n)
-			(void)buf_add(&u->out, u->egress->scratch + (taken < 0 ? 0 : taken), (size_t)(n - (taken < 0 ? 0 : taken)));
+			kept = keep(u, u->egress->scratch + (taken < 0 ? 0 : taken), (size_t)(n - (taken < 0 ? 0 : taken)));
+		secret_wipe(u->egress->scratch, (size_t)n); /* heads have credentials in them */
+		if (!kept) {
+			/* frames that are not whole say something else than was judged */
+			upstream_kill(u);
+			return false;
+		}
 	}
 	return u->no_writes;
 }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "gate/relay/channel.h"
+#include "gate/relay/tunnel.h"
 
 /* Egress has time limits of its own; this one is for an egress that does not answer at all. */
 enum { BUCKETS = 1024, ANSWER_MS = 60 * 1000 };
@@ -68,7 +69,7 @@ static bool on_message(void *user, struct wire_message *m)
 {
 	struct relay_calls *c = user;
 	struct wire_in in;
-	uint32_t why;
+	uint32_t n;
 	struct sv text;
 	uint64_t id;
 
@@ -76,11 +77,15 @@ static bool on_message(void *user, struct wire_message *m)
 	id = wire_get_u64(&in);
 	if (m->type == GATE_TUNNEL_UP)
 		return wire_ok(&in) && on_up(c, id, m);
+	if (m->type == GATE_TUNNEL_GRANT) {
+		n = wire_get_u32(&in);
+		return wire_ok(&in) && relay_tunnel_granted(c->relay, id, n);
+	}
 	if (m->type != GATE_TUNNEL_FAILED)
 		return false;
-	why = wire_get_u32(&in);
+	n = wire_get_u32(&in);
 	text = wire_get_sv(&in);
-	return wire_ok(&in) && on_failed(c, id, why, text);
+	return wire_ok(&in) && on_failed(c, id, n, text);
 }
 
 static void on_gone(void *user)
@@ -171,4 +176,14 @@ void relay_call_over(struct relay_calls *c, uint64_t id)
 	/* Egress would hold connections for ever that it does not know to be over. */
 	if (channel_send(c->egress, GATE_TUNNEL_OVER, buf_view(&body)) == -EAGAIN)
 		relay_stop(c->relay);
+}
+
+int relay_call_want(struct relay_calls *c, uint64_t id, uint32_t n)
+{
+	AUTO_BUF body = {0};
+
+	buf_init(&body, 16);
+	wire_put_u64(&body, id);
+	wire_put_u32(&body, n);
+	return channel_send(c->egress, GATE_TUNNEL_WANT, buf_view(&body));
 }

@@ -34,4 +34,7 @@ void relay_call_cancel(struct relay_call *call); /* an idle one is fine */
 /* The tunnel of that id is closed. */
 void relay_call_over(struct relay_calls *c, uint64_t id);
 
+/* Asks whether n > 0 bytes may go up through the tunnel of that id; relay_tunnel_granted() is called with the answer. -errno: it could not be asked. */
+int relay_call_want(struct relay_calls *c, uint64_t id, uint32_t n);
+
 #endif

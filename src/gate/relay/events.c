@@ -30,6 +30,7 @@ struct relay_events {
 	struct loop_timer tick;
 	unsigned denials;    /* told in this second */
 	uint32_t not_told; /* denials above that */
+	uint32_t lost;	   /* events whose texts there was no memory for */
 	struct kind *buckets[BUCKETS];
 	struct kind ends; /* ring: ends.older is the newest, ends.newer the oldest */
 	unsigned n_kinds;
@@ -101,9 +102,16 @@ static void tell_kind(struct relay_events *e, struct kind *k)
 	}
 }
 
+static void add_up(uint32_t *to, uint32_t n)
+{
+	*to = *to > UINT32_MAX - n ? UINT32_MAX : *to + n;
+}
+
 static void forget(struct relay_events *e, struct kind *k)
 {
 	struct kind **p = &e->buckets[k->hash % BUCKETS];
+
+	add_up(&e->lost, k->waiting);
 
 	while (*p != k)
 		p = &(*p)->next;
@@ -178,6 +186,7 @@ static int put_texts(struct buf *out, const struct relay_event *event, size_t n[
 	return buf_failed(out);
 }
 
+/* NULL: no memory. */
 static struct kind *remember(struct relay_events *e, const struct relay_event *event, struct sv texts, const size_t n[3])
 {
 	struct sv kind = cut(event->kind.p ? event->kind : sv_n("", 0));
@@ -222,7 +231,7 @@ static void tell_denial(struct relay_events *e, const struct relay_event *event,
 	if (e->denials < RELAY_EVENTS_DENIALS && send_event(e, &g))
 		e->denials++;
 	else
-		e->not_told++;
+		add_up(&e->not_told, 1);
 }
 
 void relay_events_tell(struct relay_events *e, const struct relay_event *event)
@@ -236,7 +245,7 @@ void relay_events_tell(struct relay_events *e, const struct relay_event *event)
 		return;
 	buf_init(&texts, 16 * RELAY_EVENTS_TEXT);
 	if (put_texts(&texts, event, n) < 0) {
-		e->not_told++;
+		add_up(&e->lost, 1);
 		return;
 	}
 	if (!event->allow) {
@@ -246,18 +255,23 @@ void relay_events_tell(struct relay_events *e, const struct relay_event *event)
 	k = remember(e, event, buf_view(&texts), n);
 	if (k)
 		tell_kind(e, k);
+	else
+		add_up(&e->lost, 1);
+}
+
+/* As one event: how many there were. */
+static void tell_number(struct relay_events *e, uint32_t *n, const char *what)
+{
+	const struct gate_event g = {.domain = DOMAIN_NETWORK, .count = *n, .subject = sv_of("(others)"), .rule = sv_n("", 0), .detail = sv_of(what)};
+
+	if (*n && send_event(e, &g))
+		*n = 0;
 }
 
 static void tell_rest(struct relay_events *e)
 {
-	const struct gate_event g = {.domain = DOMAIN_NETWORK,
-				     .count = e->not_told,
-				     .subject = sv_of("(others)"),
-				     .rule = sv_n("", 0),
-				     .detail = sv_of("more denials in one second than are told one by one")};
-
-	if (e->not_told && send_event(e, &g))
-		e->not_told = 0;
+	tell_number(e, &e->not_told, "more denials in one second than are told one by one");
+	tell_number(e, &e->lost, "what was allowed or denied here is not known: there was no memory or room to tell it");
 }
 
 static void tell_usage(struct relay_events *e)
@@ -297,7 +311,7 @@ static void on_tick(void *arg)
 
 	e->denials = 0;
 	relay_events_flush(e);
-	if (more || e->not_told || e->used)
+	if (more || e->not_told || e->lost || e->used)
 		wake(e);
 }
 

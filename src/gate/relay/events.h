@@ -4,7 +4,7 @@
  * Denials are told one by one, up to RELAY_EVENTS_DENIALS a second; those above are counted and told as one at the second's end. What is allowed is told once for its kind (who decides
  * what is one kind says so: "GET pypi.org:443" and the rule), then counted and told every second where the count grew, and at the end. Texts are escaped and cut here.
  *
- * Nothing is dropped: when the supervisor does not read, relay_takes_new() turns false, and what is counted waits. So there is never more to tell than
+ * Nothing is dropped but detail: what there is no memory for is counted, and told as "(others)". When the supervisor does not read, relay_takes_new() turns false, and what is counted waits. So there is never more to tell than
  * what was already allowed.
  */
 #ifndef CORDON_RELAY_EVENTS_H

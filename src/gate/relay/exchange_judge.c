@@ -208,5 +208,6 @@ bool http_exchange_allowed_still(const struct http_exchange *x)
 		return inference_allowed_still(x);
 	q = question(x);
 	net_rules_request(x->relay->now->rules, &q, &v);
-	return v.allow;
+	/* a rule that has a say in the body must have seen it as a whole; egress, which has it too, judges one that was collected */
+	return v.allow && !(v.body && !x->collected && (x->request->body || x->request->websocket));
 }

@@ -3,6 +3,16 @@
 #include "base/cleanup.h"
 #include "gate/relay/events.h"
 
+/* An address of IPv6 stands in brackets. */
+static void put_host(struct buf *out, struct sv host)
+{
+	bool v6 = host.n && memchr(host.p, ':', host.n);
+
+	(void)buf_str(out, v6 ? "[" : "");
+	(void)buf_sv(out, host);
+	(void)buf_str(out, v6 ? "]" : "");
+}
+
 /* "GET https://pypi.org/simple/": without the query. */
 static void put_subject(struct buf *out, const struct http_exchange *x)
 {
@@ -13,7 +23,7 @@ static void put_subject(struct buf *out, const struct http_exchange *x)
 	(void)buf_char(out, ' ');
 	if (!x->origin->inference) {
 		(void)buf_str(out, r->tls ? "https://" : "http://");
-		(void)buf_sv(out, r->host);
+		put_host(out, r->host);
 		if (r->port != (r->tls ? 443 : 80))
 			(void)buf_printf(out, ":%u", r->port);
 	}
@@ -72,7 +82,7 @@ void tell_malformed(struct relay *r, const struct http_origin *o, struct sv star
 	}
 	if (o->host[0]) {
 		(void)buf_str(&subject, o->tls ? "https://" : "http://");
-		(void)buf_str(&subject, o->host);
+		put_host(&subject, sv_of(o->host));
 		if (o->port != (o->tls ? 443 : 80))
 			(void)buf_printf(&subject, ":%u", o->port);
 	}

@@ -20,7 +20,7 @@
  * TURN: bytes of one direction before others get theirs. BULK: in one turn, they are a transfer and not a talk. COPY: at a time, where there is no pipe to
  * splice through.
  */
-enum { TURN = 4 * 1024 * 1024, BULK = 16 * 1024, COPY = 64 * 1024 };
+enum { TURN = 4 * 1024 * 1024, BULK = 16 * 1024, COPY = 64 * 1024, BUCKETS = 1024 };
 
 /* One direction. */
 struct flow {
@@ -28,6 +28,9 @@ struct flow {
 	bool readable, writable; /* worth a try */
 	bool ended;		 /* nothing more comes */
 	bool told;		 /* and the other side knows */
+	struct tunnel *asks;	 /* before it sends, where there is a bound; NULL: never */
+	bool waits;		 /* for the answer */
+	uint32_t asked, granted; /* bytes; granted: and not sent yet */
 	struct pipe_pair pipe;
 	size_t held; /* bytes in the pipe */
 	uint64_t bytes;
@@ -37,6 +40,7 @@ struct flow {
 struct tunnel {
 	struct relay_tunnels *all;
 	struct tunnel *next, *prev;
+	struct tunnel *same; /* of its bucket */
 	struct loop_watch client, upstream;
 	struct loop_timer idle, count;
 	struct loop_task turn;
@@ -47,11 +51,13 @@ struct tunnel {
 	uint16_t port;
 	uint64_t id;
 	char host[256];
+	char name[HELLO_NAME_MAX + 1]; /* in the ClientHello of one to an address */
 };
 
 struct relay_tunnels {
 	struct relay *relay;
 	struct tunnel ends; /* of the ring */
+	struct tunnel *buckets[BUCKETS];
 	struct pipes pipes;
 	char copy[COPY];
 };
@@ -82,11 +88,21 @@ static void set_reset(int fd)
 	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
 }
 
+static struct tunnel **place(struct relay_tunnels *all, uint64_t id)
+{
+	struct tunnel **at = &all->buckets[id % BUCKETS];
+
+	while (*at && (*at)->id != id)
+		at = &(*at)->same;
+	return at;
+}
+
 static void end(struct tunnel *t, bool reset)
 {
 	struct relay_tunnels *all = t->all;
 
 	count(t);
+	*place(all, t->id) = t->same;
 	loop_watch_remove(&t->client);
 	loop_watch_remove(&t->upstream);
 	loop_timer_cancel(&t->idle);
@@ -120,6 +136,25 @@ void relay_tunnels_free(struct relay_tunnels *all)
 
 /* Moving bytes. Each returns what it moved; 0: it would have to wait; -1: that side failed. */
 
+/* How many of n bytes may go now: 0: egress is asked. */
+static ssize_t may_send(struct flow *f, size_t n)
+{
+	struct relay *r = f->asks ? f->asks->all->relay : NULL;
+
+	if (!r || !r->now->policy->net.max_bytes_out.set)
+		return (ssize_t)n;
+	if (f->granted)
+		return (ssize_t)(n < f->granted ? n : f->granted);
+	f->asked = (uint32_t)(n < TURN ? n : TURN);
+	f->waits = true;
+	return relay_call_want(r->calls, f->asks->id, f->asked) < 0 ? -1 : 0;
+}
+
+static void has_sent(struct flow *f, size_t n)
+{
+	f->granted -= (uint32_t)(n < f->granted ? n : f->granted);
+}
+
 /* Without a pipe: looks at what is there, sends it, and takes as much away as was sent. */
 static ssize_t copy(struct relay_tunnels *all, struct flow *f)
 {
@@ -135,11 +170,15 @@ static ssize_t copy(struct relay_tunnels *all, struct flow *f)
 		f->ended = true;
 		return 0;
 	}
+	n = may_send(f, (size_t)n);
+	if (n <= 0)
+		return n;
 	sent = send(f->to, all->copy, (size_t)n, MSG_NOSIGNAL);
 	if (sent < 0 && errno != EAGAIN && errno != EINTR)
 		return -1;
 	if (sent < n)
 		f->writable = false;
+	has_sent(f, sent > 0 ? (size_t)sent : 0);
 	return sent > 0 ? recv(f->from, all->copy, (size_t)sent, 0) : 0;
 }
 
@@ -161,8 +200,11 @@ static ssize_t fill(struct flow *f)
 
 static ssize_t drain(struct flow *f)
 {
-	ssize_t n = splice(f->pipe.out, NULL, f->to, NULL, f->held, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+	ssize_t n = may_send(f, f->held);
 
+	if (n <= 0)
+		return n;
+	n = splice(f->pipe.out, NULL, f->to, NULL, (size_t)n, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return -1;
 	if (n < 0) {
@@ -170,6 +212,7 @@ static ssize_t drain(struct flow *f)
 		return 0;
 	}
 	f->held -= (size_t)n;
+	has_sent(f, (size_t)n);
 	return n;
 }
 
@@ -184,7 +227,7 @@ static ssize_t move(struct relay_tunnels *all, struct flow *f)
 
 static bool can_move(const struct flow *f)
 {
-	return f->writable && (f->held || (f->readable && !f->ended));
+	return f->writable && !f->waits && (f->held || (f->readable && !f->ended));
 }
 
 /*
@@ -231,7 +274,7 @@ static void tell_refused(struct tunnel *t, const char *why)
 	struct relay_events *events = t->all->relay->events;
 	char subject[300];
 
-	(void)snprintf(subject, sizeof(subject), "%s:%u", t->host, t->port);
+	(void)snprintf(subject, sizeof(subject), strchr(t->host, ':') ? "[%s]:%u" : "%s:%u", t->host, t->port);
 	relay_events_request(events, true);
 	relay_events_tell(events, &(struct relay_event){.domain = DOMAIN_NETWORK, .subject = sv_of(subject), .detail = sv_of(why)});
 }
@@ -267,6 +310,8 @@ static int look(struct tunnel *t)
 		return -1;
 	}
 	t->look = false;
+	if (kind == FIRST_TLS)
+		(void)snprintf(t->name, sizeof(t->name), "%s", hello.name);
 	return 1;
 }
 
@@ -276,15 +321,19 @@ static int send_first(struct tunnel *t)
 	ssize_t n;
 
 	while (t->first.n) {
-		if (!t->up.writable)
+		if (!t->up.writable || t->up.waits)
 			return 0;
-		n = send(t->up.to, t->first.p, t->first.n, MSG_NOSIGNAL);
+		n = may_send(&t->up, t->first.n);
+		if (n <= 0)
+			return (int)n;
+		n = send(t->up.to, t->first.p, (size_t)n, MSG_NOSIGNAL);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return -1;
 		if (n < 0) {
 			t->up.writable = errno == EINTR;
 			continue;
 		}
+		has_sent(&t->up, (size_t)n);
 		t->up.bytes += (uint64_t)n;
 		t->first.n -= (size_t)n;
 		memmove(t->first.p, t->first.p + n, t->first.n);
@@ -365,17 +414,26 @@ static void on_upstream(void *arg, unsigned events)
 
 /* Starting, and judging again. */
 
-static bool may_be(const struct relay *r, const char *host, uint16_t port)
+/* By the host, and where that is an address by the name in the ClientHello too: a policy that came later may deny it, or look inside. */
+static bool may_be(const struct tunnel *t)
 {
+	const struct ruleset *rules = t->all->relay->now->rules;
+	struct hello hello = {0};
 	struct net_verdict v;
 
-	net_rules_name(r->now->rules, sv_of(host), port, &v);
-	return v.allow && v.way != NET_INSPECT;
+	net_rules_name(rules, sv_of(t->host), t->port, &v);
+	if (!v.allow || v.way == NET_INSPECT)
+		return false;
+	if (!t->is_address || !t->name[0])
+		return true;
+	(void)snprintf(hello.name, sizeof(hello.name), "%s", t->name);
+	return first_name_fault(rules, &hello, t->host, true, t->port, v.way) == NULL;
 }
 
 static struct tunnel *make(struct relay *r, struct tunnel_ends *ends)
 {
 	struct tunnel *t = calloc(1, sizeof(*t));
+	struct hello hello;
 	int yes = 1;
 
 	if (!t)
@@ -391,6 +449,11 @@ static struct tunnel *make(struct relay *r, struct tunnel_ends *ends)
 			     .port = ends->port,
 			     .id = ends->id};
 	(void)snprintf(t->host, sizeof(t->host), "%s", ends->host);
+	if (!t->look && first_look(buf_view(&t->first), &hello) == FIRST_TLS)
+		(void)snprintf(t->name, sizeof(t->name), "%s", hello.name);
+	t->up.asks = t;
+	t->same = *place(t->all, t->id);
+	*place(t->all, t->id) = t;
 	t->prev->next = t;
 	t->next->prev = t;
 	/* What one side sent in one piece arrives in one: waiting to collect more would only add to the delay. */
@@ -411,9 +474,26 @@ void relay_tunnel_start(struct relay *r, struct tunnel_ends *ends)
 		relay_connection_over(r);
 		return;
 	}
-	if (!may_be(r, t->host, t->port) || loop_watch_add(r->loop, &t->client, ends->client, LOOP_READ | LOOP_WRITE, on_client, t) < 0 ||
+	if (!may_be(t) || loop_watch_add(r->loop, &t->client, ends->client, LOOP_READ | LOOP_WRITE, on_client, t) < 0 ||
 	    loop_watch_add(r->loop, &t->upstream, ends->upstream, LOOP_READ | LOOP_WRITE, on_upstream, t) < 0)
 		end(t, true);
+}
+
+bool relay_tunnel_granted(struct relay *r, uint64_t id, uint32_t n)
+{
+	struct tunnel *t = *place(r->tunnels, id);
+
+	if (!t)
+		return true; /* it ended while egress answered */
+	if (!t->up.waits || n > t->up.asked)
+		return false;
+	t->up.waits = false;
+	t->up.granted = n;
+	if (n == 0)
+		end(t, true);
+	else
+		work(t);
+	return true;
 }
 
 void relay_tunnels_count(struct relay *r)
@@ -430,7 +510,7 @@ void relay_tunnels_judge_again(struct relay *r)
 
 	for (t = r->tunnels->ends.next; t != &r->tunnels->ends; t = next) {
 		next = t->next;
-		if (!may_be(r, t->host, t->port)) {
+		if (!may_be(t)) {
 			tell_refused(t, "the new policy does not allow this tunnel");
 			end(t, true);
 		}

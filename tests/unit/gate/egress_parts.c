@@ -274,6 +274,29 @@ static void the_quota_is_a_total_and_never_wraps(void)
 	CHECK(q.out == UINT64_MAX);
 }
 
+static void what_waits_counts_before_it_is_sent(void)
+{
+	struct policy p = {.net.max_bytes_out = {100, true, {0}}};
+	struct quota q = {0};
+
+	quota_follow(&q, &p);
+	CHECK(quota_reserve(&q, 60) && quota_left(&q) == 40);
+	CHECK(!quota_reserve(&q, 41) && !quota_take(&q, 41) && quota_left(&q) == 40);
+	CHECK(quota_take(&q, 40) && quota_left(&q) == 0 && !quota_used_up(&q));
+	quota_spend(&q, 50);
+	CHECK(q.out == 90 && quota_left(&q) == 0 && !quota_used_up(&q));
+	quota_release(&q, 10);
+	CHECK(quota_left(&q) == 10 && quota_take(&q, 10) && quota_used_up(&q));
+	/* a bound that moves below what waits already leaves nothing, and does not wrap */
+	CHECK(quota_take(&q, 0));
+	p.net.max_bytes_out.v = 200;
+	quota_follow(&q, &p);
+	CHECK(quota_reserve(&q, 100));
+	p.net.max_bytes_out.v = 150;
+	quota_follow(&q, &p);
+	CHECK(quota_left(&q) == 0 && !quota_take(&q, 1) && !quota_used_up(&q));
+}
+
 static void proxies_are_urls_with_a_port(void)
 {
 	static const char *const bad[] = {"https://p.test:1", "p.test:1", "http://p.test", "http://u@p.test:1", "http://p.test:1/x", "http://p.test:0", "http://:1", "http://"};
@@ -410,6 +433,7 @@ int main(void)
 		CASE(texts_of_others_cannot_fake_a_line),
 		CASE(a_subject_has_no_query),
 		CASE(the_quota_is_a_total_and_never_wraps),
+		CASE(what_waits_counts_before_it_is_sent),
 		CASE(proxies_are_urls_with_a_port),
 		CASE(grants_count_only_when_they_are_complete),
 		CASE(answers_are_held_against_the_credentials_of_their_host_alone),

@@ -208,6 +208,73 @@ static void in_raw_tcp_the_server_may_speak_first(void)
 	world_stop(&w);
 }
 
+static void under_a_bound_no_byte_goes_up_unasked(void)
+{
+	struct world w = world_start("network: {mode: allowlist, max_bytes_out: 1M, allow: [{host: db.test, ports: [5432]}]}");
+	uint64_t id;
+	int up, client = connect_to(&w, "db.test:5432");
+
+	(void)asked(&w, &id);
+	up = give_up(&w, id);
+	CHECK(heard(client, established));
+	say(client, sv_of("0123456789"));
+	CHECK(wanted(&w, id) == 10 && is_silent(up, 50));
+	/* the server is heard meanwhile */
+	say(up, sv_of("hi"));
+	CHECK(heard(client, "hi"));
+	give_grant(&w, id, 4);
+	CHECK(heard(up, "0123"));
+	CHECK(wanted(&w, id) == 6 && is_silent(up, 50));
+	give_grant(&w, id, 6);
+	CHECK(heard(up, "456789"));
+	say(client, sv_of("more"));
+	CHECK(wanted(&w, id) == 4);
+	/* a bound that is lifted does not send what was asked for twice */
+	send_policy(&w, "network: {mode: allowlist, allow: [{host: db.test, ports: [5432]}]}");
+	CHECK(is_silent(up, 50));
+	give_grant(&w, id, 4);
+	CHECK(heard(up, "more"));
+	say(client, sv_of("free"));
+	CHECK(heard(up, "free"));
+	send_policy(&w, "network: {mode: allowlist, max_bytes_out: 1M, allow: [{host: db.test, ports: [5432]}]}");
+	say(client, sv_of("end"));
+	CHECK(wanted(&w, id) == 3);
+	give_grant(&w, id, 0);
+	CHECK(is_closed(client) && is_closed(up) && is_over(&w, id));
+	(void)close(client);
+	(void)close(up);
+	world_stop(&w);
+}
+
+static void a_tunnel_to_an_address_is_judged_again_by_its_name(void)
+{
+	static const char open[] = "network: {mode: allowlist, allow: [{cidr: 203.0.113.7/32, ports: [443, 8443]}]}";
+	static const char closed[] = "network: {mode: allowlist, allow: [{cidr: 203.0.113.7/32, ports: [443, 8443]}], deny: [{host: bad.test}]}";
+	static const char *const ways[] = {"203.0.113.7:443", "203.0.113.7:8443"};
+	AUTO_BUF hello = {0};
+	char room[4096];
+	size_t i;
+
+	buf_init(&hello, 4096);
+	client_hello("bad.test", &hello);
+	for (i = 0; i < ARRAY_LEN(ways); i++) {
+		struct world w = world_start(open);
+		uint64_t id;
+		int up, client = connect_to(&w, ways[i]);
+
+		CHECK_STR(asked(&w, &id), ways[i]);
+		up = give_up(&w, id);
+		CHECK(heard(client, established));
+		say(client, buf_view(&hello));
+		CHECK(hear(up, room, hello.n) == hello.n);
+		send_policy(&w, closed);
+		CHECK(is_closed(client) && is_closed(up) && is_over(&w, id));
+		(void)close(client);
+		(void)close(up);
+		world_stop(&w);
+	}
+}
+
 static void in_raw_tcp_a_client_hello_must_have_the_right_name(void)
 {
 	struct world w = world_start(usual_policy);
@@ -583,6 +650,8 @@ static const struct check_case cases[] = {
 	CASE(failures_of_egress_have_their_status),
 	CASE(in_raw_tcp_the_server_may_speak_first),
 	CASE(in_raw_tcp_a_client_hello_must_have_the_right_name),
+	CASE(under_a_bound_no_byte_goes_up_unasked),
+	CASE(a_tunnel_to_an_address_is_judged_again_by_its_name),
 	CASE(socks_says_no_by_its_codes),
 	CASE(tls_for_another_name_is_not_ended_here),
 	CASE(names_exist_where_the_policy_says_so),

@@ -334,6 +334,31 @@ static inline void give_failure(struct world *w, uint64_t id, enum gate_failure 
 	must(wire_send(w->calls, GATE_TUNNEL_FAILED, buf_view(&body), NULL, 0) == 0, "GATE_TUNNEL_FAILED");
 }
 
+/* How many bytes it wants to send through that tunnel; 0: it does not ask. */
+static inline uint32_t wanted(struct world *w, uint64_t id)
+{
+	struct wire_message m;
+	struct wire_in in;
+	uint32_t n = 0;
+
+	if (next(w->calls, GATE_TUNNEL_WANT, &m)) {
+		wire_in_init(&in, buf_view(&m.body));
+		n = wire_get_u64(&in) == id ? wire_get_u32(&in) : 0;
+	}
+	wire_message_done(&m);
+	return n;
+}
+
+static inline void give_grant(struct world *w, uint64_t id, uint32_t n)
+{
+	AUTO_BUF body = {0};
+
+	buf_init(&body, 16);
+	wire_put_u64(&body, id);
+	wire_put_u32(&body, n);
+	must(wire_send(w->calls, GATE_TUNNEL_GRANT, buf_view(&body), NULL, 0) == 0, "GATE_TUNNEL_GRANT");
+}
+
 static inline bool is_over(struct world *w, uint64_t id)
 {
 	struct wire_message m;
