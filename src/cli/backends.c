@@ -3,9 +3,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "sandbox/docker/docker.h"
 #include "sandbox/oci/oci.h"
 
-const struct box_backend *const backends_all[] = {&oci_gvisor, &oci_runc, &oci_crun, NULL};
+const struct box_backend *const backends_all[] = {&oci_gvisor, &oci_runc, &oci_crun, &docker_backend, NULL};
 
 const struct box_backend *backend_of(enum runtime r)
 {

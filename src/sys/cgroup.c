@@ -32,17 +32,22 @@ struct hier {
 };
 
 struct cgroup {
-	char name[CGROUP_ID_MAX + sizeof(PREFIX)];
+	char name[CGROUP_FOLDER_MAX + 1];
 	unsigned n;
 	struct hier h[CGROUP_PLACES];
 };
 
-static bool id_is_valid(const char *id)
+static bool name_is_valid(const char *name, size_t max)
 {
 	static const char alphabet[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-	size_t n = strlen(id);
+	size_t n = strlen(name);
 
-	return n > 0 && n <= CGROUP_ID_MAX && strspn(id, alphabet) == n;
+	return n > 0 && n <= max && strspn(name, alphabet) == n;
+}
+
+static bool id_is_valid(const char *id)
+{
+	return name_is_valid(id, CGROUP_ID_MAX);
 }
 
 static void sleep_ms(long ms)
@@ -129,15 +134,15 @@ static void hier_close(struct hier *h)
 	cleanup_fd(&h->parent);
 }
 
-/* Opens the cgroup that is there. On success place->fd belongs to *ret. */
-static int hier_open(const struct cgroup_place *place, const char *name, struct hier *ret)
+/* Opens the cgroup that is there, to join it or only to ask it. On success place->fd belongs to *ret. */
+static int hier_open(const struct cgroup_place *place, const char *name, bool join, struct hier *ret)
 {
 	struct hier h = {.parent = place->fd, .dir = -1, .join = -1, .v2 = place->v2};
 
 	h.dir = openat(h.parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (h.dir >= 0)
+	if (h.dir >= 0 && join)
 		h.join = openat(h.dir, h.v2 ? "cgroup.procs" : "tasks", O_WRONLY | O_CLOEXEC);
-	if (h.join < 0) {
+	if (h.dir < 0 || (join && h.join < 0)) {
 		int code = errno;
 
 		cleanup_fd(&h.dir);
@@ -155,7 +160,7 @@ static int add_hier(struct cgroup *cg, const struct cgroup_place *place, const s
 
 	if (mkdirat(parent, cg->name, 0755) < 0)
 		return errno == EEXIST ? -EEXIST : 0;
-	if (hier_open(place, cg->name, h) == 0) {
+	if (hier_open(place, cg->name, true, h) == 0) {
 		h->bits = set_limits(h->dir, h->v2, place->bits, limits);
 		if (h->bits || (h->v2 && limits->track)) {
 			(void)fd_take(&parent);
@@ -180,12 +185,12 @@ static bool limits_no_cpu(const struct cgroup_limits *limits)
 	return cpus > 0 && limits->cpu >= (uint64_t)cpus * 1000;
 }
 
-static struct cgroup *cgroup_alloc(const char *id)
+static struct cgroup *cgroup_alloc(const char *prefix, const char *name)
 {
 	struct cgroup *cg = calloc(1, sizeof(*cg));
 
 	if (cg)
-		(void)snprintf(cg->name, sizeof(cg->name), PREFIX "%s", id);
+		(void)snprintf(cg->name, sizeof(cg->name), "%s%s", prefix, name);
 	return cg;
 }
 
@@ -199,7 +204,7 @@ int cgroup_new(const struct cgroup_env *env, const char *id, const struct cgroup
 
 	if (!id_is_valid(id))
 		return -EINVAL;
-	cg = cgroup_alloc(id);
+	cg = cgroup_alloc(PREFIX, id);
 	if (!cg)
 		return -ENOMEM;
 	want = (limits->memory ? CGROUP_MEMORY : 0) | (limits->processes ? CGROUP_PIDS : 0) |
@@ -222,15 +227,11 @@ int cgroup_new(const struct cgroup_env *env, const char *id, const struct cgroup
 	return (int)bits;
 }
 
-int cgroup_open(const struct cgroup_env *env, const char *id, struct cgroup **ret)
+static int open_named(const struct cgroup_env *env, struct cgroup *cg, bool join, struct cgroup **ret)
 {
 	struct cgroup_place places[CGROUP_PLACES];
-	struct cgroup *cg;
 	unsigned n, i;
 
-	if (!id_is_valid(id))
-		return -EINVAL;
-	cg = cgroup_alloc(id);
 	if (!cg)
 		return -ENOMEM;
 	n = cgroup_places_named(env, cg->name, places);
@@ -239,7 +240,7 @@ int cgroup_open(const struct cgroup_env *env, const char *id, struct cgroup **re
 		AUTO_FD parent = openat(own, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		struct cgroup_place up = {parent, places[i].v2, 0};
 
-		if (parent < 0 || hier_open(&up, cg->name, &cg->h[cg->n]) < 0)
+		if (parent < 0 || hier_open(&up, cg->name, join, &cg->h[cg->n]) < 0)
 			continue;
 		(void)fd_take(&parent);
 		cg->h[cg->n++].bits = places[i].bits;
@@ -250,6 +251,16 @@ int cgroup_open(const struct cgroup_env *env, const char *id, struct cgroup **re
 	}
 	*ret = cg;
 	return 0;
+}
+
+int cgroup_open(const struct cgroup_env *env, const char *id, struct cgroup **ret)
+{
+	return id_is_valid(id) ? open_named(env, cgroup_alloc(PREFIX, id), true, ret) : -EINVAL;
+}
+
+int cgroup_open_folder(const struct cgroup_env *env, const char *folder, struct cgroup **ret)
+{
+	return name_is_valid(folder, CGROUP_FOLDER_MAX) ? open_named(env, cgroup_alloc("", folder), false, ret) : -EINVAL;
 }
 
 void cgroup_free(struct cgroup *cg)

@@ -50,7 +50,7 @@ struct cgroup_env {
 
 struct cgroup;
 
-enum { CGROUP_ID_MAX = 64 };
+enum { CGROUP_ID_MAX = 64, CGROUP_FOLDER_MAX = 96 };
 
 /* id: letters, digits, "_", "-" and ".". A mask (>= 0), or -EINVAL (id), -EEXIST, -ENOMEM. *ret is set whenever the
  * result is not negative. */
@@ -59,6 +59,9 @@ int cgroup_new(const struct cgroup_env *env, const char *id, const struct cgroup
 /* The cgroups named "cordon-ID" that a running process is in (env->self: its /proc/PID/cgroup), to join, kill or ask
  * them. -ENOENT: it is in none. */
 int cgroup_open(const struct cgroup_env *env, const char *id, struct cgroup **ret);
+
+/* The same by the name of the folder, whoever made it: only to ask it (cgroup_stats()). */
+int cgroup_open_folder(const struct cgroup_env *env, const char *folder, struct cgroup **ret);
 
 /* Closes; NULL is fine. */
 void cgroup_free(struct cgroup *cg);

@@ -31,6 +31,7 @@
 #include "model/plan.h"
 
 struct cgroup;
+struct cgroup_stats;
 struct box;
 
 enum box_mount_kind {
@@ -76,6 +77,8 @@ struct box_backend {
 	void (*done)(struct box *b);
 	/* What the runtime said of its failure, in one line, escaped; false: nothing. NULL: it cannot be asked. */
 	bool (*said)(struct box *b, char *out, size_t size);
+	/* own_cgroup: what it counted. To be asked when the command has ended and cordon-init has not: the cgroup goes with it. NULL: it cannot be asked. */
+	void (*stats)(struct box *b, struct cgroup_stats *ret);
 	/* Removes what runs left whose supervisor was killed: `id` is such a run. NULL: nothing can be left. */
 	void (*sweep)(const char *dir, const char *id);
 	bool landlock;	   /* the host's kernel runs the workload: Landlock holds */

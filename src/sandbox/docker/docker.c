@@ -1,0 +1,363 @@
+#include "sandbox/docker/docker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "sandbox/docker/create.h"
+#include "sandbox/docker/engine.h"
+#include "sandbox/docker/image.h"
+#include "sandbox/docker/where.h"
+#include "sys/beneath.h"
+#include "sys/cgroup.h"
+#include "sys/process.h"
+
+enum {
+	PING_MS = 5000,
+	CREATE_MS = 30000,
+	START_MS = 60000,
+	ASK_MS = 10000,
+	KILL_MS = 5000,
+	REMOVE_MS = 20000,
+	DOCUMENT_MAX = 2 << 20,
+	ID_HEX = 64, /* of a container */
+	ROOT_UID_BASE = 1900000000, /* as native's: nobody's */
+};
+
+#define WHERE_FILE "docker" /* in the box's folder */
+
+extern char **environ;
+
+struct docker {
+	struct engine engine;
+	bool asked;    /* a container of that name may be there, and is ours */
+	bool started;
+	char container[ID_HEX + 1];
+	struct cgroup *cgroup; /* the engine's, to ask it; NULL: not found */
+};
+
+static void docker_ids(const struct plan *plan, struct box_ids *ret)
+{
+	uint32_t uid = geteuid() == 0 ? ROOT_UID_BASE + (uint32_t)getpid() : geteuid();
+
+	(void)plan;
+	*ret = (struct box_ids){.user = BOX_USER_IS, .inside = uid, .host = uid, .host_init = uid};
+}
+
+/* A call about the container of a run: method, "/containers/cordon-ID" and what follows it. */
+static int ask(const struct engine *e, const char *method, const char *id, const char *rest, int timeout_ms, struct answer *a, struct error *err)
+{
+	char path[160];
+	const struct engine_request req = {.method = method, .path = path, .timeout_ms = timeout_ms};
+
+	(void)snprintf(path, sizeof(path), "/containers/cordon-%s%s", id, rest);
+	return engine_call(e, &req, a, err);
+}
+
+/* What `docker inspect` says of it, or NULL. json_decref() it. */
+static json_t *inspect(const struct engine *e, const char *id)
+{
+	AUTO_ANSWER a = {0};
+	struct error ignored;
+
+	if (ask(e, "GET", id, "/json", ASK_MS, &a, &ignored) < 0 || a.status != 200)
+		return NULL;
+	return json_loadb(a.body.p ? a.body.p : "", a.body.n, 0, NULL);
+}
+
+static int remember_where(struct box *b, const char *path, struct error *err)
+{
+	AUTO_FD fd = openat(b->dir_fd, WHERE_FILE, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	int r = fd < 0 ? -errno : write_all(fd, path, strlen(path));
+
+	return r < 0 ? error_sys(err, r, "%s/" WHERE_FILE, b->dir) : 0;
+}
+
+static bool is_container_id(const char *s)
+{
+	return s && strlen(s) == ID_HEX && strspn(s, "0123456789abcdef") == ID_HEX;
+}
+
+/* An engine that cannot keep a limit only mentions it; without the limit there is no sandbox. */
+static int check_warnings(const json_t *answer, struct error *err)
+{
+	const json_t *warnings = json_object_get(answer, "Warnings");
+	struct text_shown shown;
+	size_t i;
+
+	for (i = 0; i < json_array_size(warnings); i++) {
+		const char *w = json_string_value(json_array_get(warnings, i));
+
+		if (w && strcasestr(w, "discarded"))
+			return error_set(err, ERROR_MISSING, "Docker Engine cannot keep the limits of this policy: %s", text_show(&shown, sv_of(w)));
+	}
+	return 0;
+}
+
+static int created(struct docker *d, const struct answer *a, struct error *err)
+{
+	json_t *root = json_loadb(a->body.p ? a->body.p : "", a->body.n, 0, NULL);
+	const char *id = json_string_value(json_object_get(root, "Id"));
+	int r;
+
+	if (is_container_id(id)) {
+		memcpy(d->container, id, ID_HEX + 1);
+		r = check_warnings(root, err);
+	} else {
+		r = error_set(err, ERROR_SYSTEM, "Docker Engine made a container and does not say which");
+	}
+	json_decref(root);
+	return r;
+}
+
+/* 1: the image is not there. */
+static int create_once(struct box *b, struct docker *d, struct sv document, struct error *err)
+{
+	AUTO_ANSWER a = {0};
+	char path[128], message[400];
+	const struct engine_request req = {.method = "POST", .path = path, .type = "application/json", .body = document, .timeout_ms = CREATE_MS};
+
+	(void)snprintf(path, sizeof(path), "/containers/create?name=cordon-%s", b->id);
+	d->asked = true;
+	if (engine_call(&d->engine, &req, &a, err) < 0)
+		return -1;
+	if (a.status == 201)
+		return created(d, &a, err);
+	d->asked = false;
+	engine_message(&a, message, sizeof(message));
+	if (a.status == 404 && strcasestr(message, "no such image"))
+		return 1;
+	return engine_refused(&a, "the container could not be made", err);
+}
+
+/* One at a time, so that many first runs at once make one image: the others find it there. */
+static int make_image_and_create(struct box *b, struct docker *d, const struct image *image, struct sv document, struct error *err)
+{
+	AUTO_FD lock = openat(b->dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r;
+
+	if (lock >= 0)
+		(void)flock(lock, LOCK_EX);
+	r = create_once(b, d, document, err);
+	if (r <= 0)
+		return r;
+	if (image_make(image, &d->engine, err) < 0)
+		return -1;
+	r = create_once(b, d, document, err);
+	return r <= 0 ? r : error_set(err, ERROR_SYSTEM, "the image of the sandbox's root is removed as soon as it is made");
+}
+
+/* runc gives a file system in memory the mode of the place that it is mounted on. */
+static void set_modes(const struct box *b, int root)
+{
+	size_t i;
+
+	for (i = 0; i < b->n_mounts; i++) {
+		const struct box_mount *m = &b->mounts[i];
+		/* links of the root lead out of it, as long as it is no root */
+		AUTO_FD place = m->kind == BOX_TMPFS || m->kind == BOX_SHM ? sys_open_beneath(root, m->target + 1, O_RDONLY | O_DIRECTORY, 0) : -1;
+
+		if (place >= 0)
+			(void)fchmod(place, m->mode);
+	}
+}
+
+static int create(struct box *b, struct docker *d, struct error *err)
+{
+	AUTO_FD root = openat(b->dir_fd, "root", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct create c = {.box = b, .api = d->engine.api, .rootless = d->engine.rootless};
+	AUTO_BUF document = {0};
+	struct image image;
+	int r;
+
+	if (root < 0)
+		return error_sys(err, errno, "%s/root", b->dir);
+	set_modes(b, root);
+	buf_init(&document, DOCUMENT_MAX);
+	r = image_init(&image, root, err);
+	c.image = image.name;
+	if (r == 0)
+		r = create_document(&c, &document, err);
+	if (r == 0)
+		r = create_once(b, d, buf_view(&document), err);
+	if (r == 1)
+		r = make_image_and_create(b, d, &image, buf_view(&document), err);
+	image_done(&image);
+	return r;
+}
+
+/* The number is one of this kernel and of our namespace only if the process is in the container's cgroup. */
+static bool is_in_container(pid_t pid, const char *container)
+{
+	AUTO_BUF b = {0};
+	char path[64];
+
+	buf_init(&b, 64 * 1024);
+	(void)snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	return buf_read_file(&b, path) == 0 && memmem(b.p ? b.p : "", b.n, container, ID_HEX);
+}
+
+/* The engine names a container's cgroup in one of two ways. */
+static void open_cgroup(struct docker *d, pid_t pid)
+{
+	char self[64], scope[ID_HEX + 32];
+	const struct cgroup_env env = {.self = self};
+
+	(void)snprintf(self, sizeof(self), "/proc/%d/cgroup", (int)pid);
+	(void)snprintf(scope, sizeof(scope), "docker-%s.scope", d->container);
+	if (cgroup_open_folder(&env, d->container, &d->cgroup) < 0)
+		(void)cgroup_open_folder(&env, scope, &d->cgroup);
+}
+
+static void find_process(struct box *b, struct docker *d)
+{
+	json_t *root = inspect(&d->engine, b->id);
+	json_int_t pid = json_integer_value(json_object_get(json_object_get(root, "State"), "Pid"));
+	AUTO_FD fd = pid > 1 && pid <= INT32_MAX ? sys_pidfd_open((pid_t)pid) : -1;
+	struct pollfd ended = {.fd = fd, .events = POLLIN};
+
+	json_decref(root);
+	/* asked after the descriptor was opened, of a process that still runs: it is about that process */
+	if (fd < 0 || !is_in_container((pid_t)pid, d->container) || poll(&ended, 1, 0) != 0)
+		return;
+	open_cgroup(d, (pid_t)pid);
+	b->runtime_pidfd = fd_take(&fd);
+}
+
+static int start(struct box *b, struct docker *d, struct error *err)
+{
+	AUTO_ANSWER a = {0};
+
+	if (ask(&d->engine, "POST", b->id, "/start", START_MS, &a, err) < 0)
+		return -1;
+	if (a.status != 204)
+		return engine_refused(&a, "the container could not be started", err);
+	d->started = true;
+	find_process(b, d);
+	return 0;
+}
+
+static int docker_start(struct box *b, struct error *err)
+{
+	AUTO_FREE char *path = NULL;
+	struct docker *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	b->own = d;
+	if (where_is_docker(environ, &path, err) < 0 || engine_init(&d->engine, path, PING_MS, err) < 0 || remember_where(b, path, err) < 0)
+		return -1;
+	return create(b, d, err) < 0 ? -1 : start(b, d, err);
+}
+
+static void docker_stop(struct box *b)
+{
+	struct docker *d = b->own;
+	AUTO_ANSWER a = {0};
+	struct error ignored;
+
+	int r = b->runtime_pidfd < 0 ? -EBADF : sys_pidfd_signal(b->runtime_pidfd, SIGKILL);
+
+	if (r < 0 && r != -ESRCH && d->started)
+		(void)ask(&d->engine, "POST", b->id, "/kill?signal=KILL", KILL_MS, &a, &ignored);
+}
+
+/* 404: it is gone. */
+static bool is_gone(const struct engine *e, const char *id, const char *method, const char *rest)
+{
+	AUTO_ANSWER a = {0};
+	struct error ignored;
+
+	return ask(e, method, id, rest, REMOVE_MS, &a, &ignored) < 0 || a.status == 404 || (a.status == 204 && strcmp(method, "DELETE") == 0) ||
+	       (a.status == 200 && strcmp(method, "POST") == 0);
+}
+
+/* A removal that is under way already is a conflict: then it is waited for. */
+static void remove_container(const struct engine *e, const char *id)
+{
+	if (!is_gone(e, id, "DELETE", "?force=1&v=1"))
+		(void)is_gone(e, id, "POST", "/wait?condition=removed");
+}
+
+static void docker_done(struct box *b)
+{
+	struct docker *d = b->own;
+
+	/* one that ran is being removed by the engine itself */
+	if (d->asked && !(d->started && is_gone(&d->engine, b->id, "POST", "/wait?condition=removed")))
+		remove_container(&d->engine, b->id);
+	cgroup_free(d->cgroup);
+	engine_done(&d->engine);
+	free(d);
+	b->own = NULL;
+}
+
+static bool docker_said(struct box *b, char *out, size_t size)
+{
+	struct docker *d = b->own;
+	json_t *root = inspect(&d->engine, b->id), *state = json_object_get(root, "State");
+	const char *text = json_string_value(json_object_get(state, "Error"));
+	struct text_shown shown;
+	bool known = true;
+
+	if (text && *text)
+		(void)snprintf(out, size, "%s", text_show(&shown, sv_of(text)));
+	else if (json_is_true(json_object_get(state, "OOMKilled")))
+		(void)snprintf(out, size, "process.memory is too little to start in");
+	else if (state && !json_is_true(json_object_get(state, "Running")))
+		(void)snprintf(out, size, "cordon-init ended with status %" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(state, "ExitCode")));
+	else
+		known = false;
+	json_decref(root);
+	return known;
+}
+
+static void docker_stats(struct box *b, struct cgroup_stats *ret)
+{
+	struct docker *d = b->own;
+
+	if (d->cgroup)
+		cgroup_stats(d->cgroup, ret);
+}
+
+static void docker_sweep(const char *dir, const char *id)
+{
+	AUTO_FREE char *file = NULL;
+	AUTO_BUF path = {0};
+	struct engine e = {0};
+	struct error ignored;
+
+	buf_init(&path, 4096);
+	if (asprintf(&file, "%s/" WHERE_FILE, dir) < 0) {
+		file = NULL;
+		return;
+	}
+	if (buf_read_file(&path, file) == 0 && path.n && engine_init(&e, path.p, PING_MS, &ignored) == 0)
+		remove_container(&e, id);
+	engine_done(&e);
+}
+
+const struct box_backend docker_backend = {
+	.name = "docker",
+	.ids = docker_ids,
+	.start = docker_start,
+	.stop = docker_stop,
+	.done = docker_done,
+	.said = docker_said,
+	.stats = docker_stats,
+	.sweep = docker_sweep,
+	.landlock = true,
+	.sends_fds = true,
+	.own_cgroup = true,
+};
