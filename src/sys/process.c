@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <linux/futex.h>
@@ -215,7 +216,8 @@ int sys_close_from(unsigned first)
 {
 	long limit, fd;
 
-	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+	/* not ~0U, which gVisor takes for a negative number */
+	if (syscall(SYS_close_range, first, INT_MAX, 0) == 0)
 		return 0;
 	if (errno != ENOSYS)
 		return -errno;

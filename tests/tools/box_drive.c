@@ -105,6 +105,7 @@ static void launch(struct drive *d, char **argv)
 	struct sockaddr_un a = address(d->path);
 	struct pollfd p;
 
+	(void)unlink(d->path);
 	d->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (d->listener < 0 || bind(d->listener, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(d->listener, 8) < 0 || chmod(d->path, 0666) < 0)
 		die("listen");

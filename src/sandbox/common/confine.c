@@ -201,19 +201,28 @@ static int set_limits(const struct confine *c)
 	const struct {
 		int what;
 		rlim_t v;
+		bool or_none; /* gVisor has no such limit, and so lets nobody set it */
 	} limits[] = {
-		{RLIMIT_CORE, 0},	 {RLIMIT_MEMLOCK, 64 * 1024}, {RLIMIT_MSGQUEUE, 256 * 1024},
-		{RLIMIT_NICE, 0},	 {RLIMIT_RTPRIO, 0},	      {RLIMIT_SIGPENDING, 4096},
-		{RLIMIT_NOFILE, 4096},	 {RLIMIT_FSIZE, l->file_size ? l->file_size : RLIM_INFINITY},
-		{RLIMIT_NPROC, l->processes ? l->processes : RLIM_INFINITY},
+		{RLIMIT_CORE, 0, false},
+		{RLIMIT_MEMLOCK, 64 * 1024, false},
+		{RLIMIT_MSGQUEUE, 256 * 1024, true},
+		{RLIMIT_NICE, 0, true},
+		{RLIMIT_RTPRIO, 0, true},
+		{RLIMIT_SIGPENDING, 4096, true},
+		{RLIMIT_NOFILE, 4096, false},
+		{RLIMIT_FSIZE, l->file_size ? l->file_size : RLIM_INFINITY, false},
+		{RLIMIT_NPROC, l->processes ? l->processes : RLIM_INFINITY, false},
 		/* One process alone cannot pass the run's limit; the supervisor watches the sum where no cgroup does. */
-		{RLIMIT_DATA, l->memory && !c->features.memory_cgroup ? l->memory : RLIM_INFINITY},
+		{RLIMIT_DATA, l->memory && !c->features.memory_cgroup ? l->memory : RLIM_INFINITY, false},
 	};
 	size_t i;
 	int r = 0;
 
-	for (i = 0; r == 0 && i < ARRAY_LEN(limits); i++)
+	for (i = 0; r == 0 && i < ARRAY_LEN(limits); i++) {
 		r = set_limit(limits[i].what, limits[i].v);
+		if (r == -EPERM && limits[i].or_none)
+			r = 0;
+	}
 	return r;
 }
 
