@@ -156,9 +156,9 @@ int cli_policy_load(const struct call *call, const char *name, unsigned flags, s
 	return collect(call, name, sources, &n, err) < 0 ? -1 : load(call, sources, n, flags, ret, err);
 }
 
-int cli_policy_load_file(const struct call *call, const char *path, struct cli_policy *ret, struct error *err)
+int cli_policy_load_file(const struct call *call, const char *path, unsigned flags, struct cli_policy *ret, struct error *err)
 {
-	return load(call, &(struct policy_source){path, false}, 1, 0, ret, err);
+	return load(call, &(struct policy_source){path, false}, 1, flags, ret, err);
 }
 
 void cli_policy_done(struct cli_policy *p)

@@ -675,7 +675,7 @@ int launch(const struct launch_request *req, struct error *err)
 	}
 	r.learn = req->learn_path ? learn_new() : NULL;
 	result = run_all(&r);
-	if (r.learn && learn_write(r.learn, req->call, req->learn_path, err) < 0)
+	if (r.learn && learn_write(r.learn, req->call, req->policy->policy, req->learn_path, err) < 0)
 		result = -1;
 	result = launch_report(req->call, &r.report, r.state.path, r.audit, req->policy, req->workdir, result, err);
 	clean_up(&r, false);

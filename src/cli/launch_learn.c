@@ -13,13 +13,14 @@
 #include "conf/value.h"
 #include "conf/value_net.h"
 #include "model/address.h"
+#include "policy/net_match.h"
 
 struct learned {
 	const char *host; /* NULL: no rule can allow it */
 	unsigned port;	  /* 0: nobody said; only the name was asked for */
 	const char *method, *path; /* NULL: the host itself was refused */
 	const char *remark;	   /* where host is NULL: what and why */
-	unsigned count;
+	unsigned refused, approved; /* how often; approved: by a person at the terminal */
 };
 
 struct learn {
@@ -59,14 +60,14 @@ static void remember(struct learn *l, const struct learned *e)
 	for (i = 0; i < l->n; i++) {
 		if (same(l->v[i].host, e->host) && l->v[i].port == e->port && same(l->v[i].method, e->method) && same(l->v[i].path, e->path) &&
 		    same(l->v[i].remark, e->remark)) {
-			l->v[i].count++;
+			l->v[i].refused += e->refused;
+			l->v[i].approved += e->approved;
 			return;
 		}
 	}
 	if (l->n == LEARN_MAX)
 		return;
-	l->v[l->n] = *e;
-	l->v[l->n++].count = 1;
+	l->v[l->n++] = *e;
 }
 
 /* "host", "host:port", "[v6]:port". */
@@ -101,15 +102,15 @@ static void remember_rule(struct learn *l, struct sv subject, struct learned *e)
 	const char *why = arena_failed(l->arena) ? NULL : cannot_be_rule(l, e);
 
 	if (why)
-		*e = (struct learned){.remark = arena_printf(l->arena, "network: %.*s: %s", (int)subject.n, subject.p, why)};
+		*e = (struct learned){.refused = e->refused, .approved = e->approved, .remark = arena_printf(l->arena, "network: %.*s: %s", (int)subject.n, subject.p, why)};
 	remember(l, e);
 }
 
 /* "pypi.org:443" or "GET https://pypi.org/simple/", as model/gate.h has it. */
-static void take_network(struct learn *l, struct sv subject)
+static void take_network(struct learn *l, struct sv subject, bool approved)
 {
 	const char *space = subject.n ? memchr(subject.p, ' ', subject.n) : NULL;
-	struct learned e = {0};
+	struct learned e = {.refused = !approved, .approved = approved};
 	struct sv url, host;
 	const char *slash;
 
@@ -137,19 +138,20 @@ void learn_denied(void *learn, const struct event *e)
 	static const char *const domains[] = {"run", "filesystem", "network", "process", "inference"};
 	struct learn *l = learn;
 	struct sv target = {"", 0};
+	/* it would have been denied: so an answer can be kept */
+	bool approved = e->kind == EVENT_NOTE && e->rule && strcmp(e->rule, "network.ask") == 0 && e->verdict && strcmp(e->verdict, "allow") == 0;
 	size_t i;
 
-	/* what a person allowed at the terminal would have been denied: so an answer can be kept */
-	if (e->kind != EVENT_DENIAL && !(e->rule && strcmp(e->rule, "network.ask") == 0))
+	if (e->kind != EVENT_DENIAL && !approved)
 		return;
 	for (i = 0; i < e->n_fields; i++)
 		if (strcmp(e->fields[i].key, "target") == 0)
 			target = e->fields[i].value;
 	if (e->domain == DOMAIN_NETWORK && !(e->rule && strncmp(e->rule, "network.deny", 12) == 0)) {
-		take_network(l, target);
+		take_network(l, target, approved);
 		return;
 	}
-	remember(l, &(struct learned){.remark = arena_printf(l->arena, "%s: %.*s%s%s%s%s", domains[e->domain <= DOMAIN_INFERENCE ? e->domain : 0], (int)target.n, target.p,
+	remember(l, &(struct learned){.refused = 1, .remark = arena_printf(l->arena, "%s: %.*s%s%s%s%s", domains[e->domain <= DOMAIN_INFERENCE ? e->domain : 0], (int)target.n, target.p,
 							     e->rule ? ", by " : "", e->rule ? e->rule : "", e->message ? ": " : "", e->message ? e->message : "")});
 }
 
@@ -189,7 +191,27 @@ static void put_extends(struct buf *out, const struct call *call)
 	(void)buf_str(out, n ? "]\n" : "default]\n");
 }
 
-static void put_rule(struct buf *out, const struct learned *e)
+/* What the policy's own rules send to the host: without it, what was refused would now arrive, and be refused there. NULL: nothing. */
+static const char *credential_for(const struct policy *p, const char *host)
+{
+	const struct net_rule *r;
+	uint32_t i;
+
+	for (i = 0; i < p->net.allow.n; i++) {
+		r = &p->net.allow.v[i];
+		if (r->credential.s && (r->host ? net_host_matches(r->host, sv_of(host)) : net_cidr_has(r->cidr, sv_of(host))))
+			return r->credential.s;
+	}
+	return NULL;
+}
+
+static void put_count(struct buf *out, const char *what, unsigned n)
+{
+	if (n)
+		(void)buf_printf(out, "%s %u time%s", what, n, n == 1 ? "" : "s");
+}
+
+static void put_rule(struct buf *out, const struct learned *e, const char *credential)
 {
 	struct address address;
 
@@ -198,9 +220,17 @@ static void put_rule(struct buf *out, const struct learned *e)
 		(void)buf_printf(out, "    - cidr: \"%s/%d\"", e->host, address.is4 ? 32 : 128);
 	else
 		(void)buf_printf(out, "    - host: \"%s\"", e->host);
-	(void)buf_printf(out, "  # refused %u time%s\n", e->count, e->count == 1 ? "" : "s");
+	(void)buf_str(out, "  # ");
+	put_count(out, "allowed by a person", e->approved);
+	put_count(out, e->approved ? ", refused" : "refused", e->refused);
+	(void)buf_char(out, '\n');
 	if (e->port)
 		(void)buf_printf(out, "      ports: [%u]\n", e->port);
+	if (credential) {
+		(void)buf_str(out, "      credential: ");
+		quoted(out, credential);
+		(void)buf_char(out, '\n');
+	}
 	if (!e->method)
 		return;
 	(void)buf_printf(out, "      methods: [%s]\n      paths: [", e->method);
@@ -208,12 +238,12 @@ static void put_rule(struct buf *out, const struct learned *e)
 	(void)buf_str(out, "]\n");
 }
 
-static void put_policy(struct buf *out, const struct learn *l, const struct call *call)
+static void put_policy(struct buf *out, const struct learn *l, const struct call *call, const struct policy *policy)
 {
 	bool any = false;
 	size_t i;
 
-	(void)buf_str(out, "# What the run was refused, as the smallest policy that would have allowed it. Look at every line before you use it: this is what the program wanted, not\n"
+	(void)buf_str(out, "# What the run was refused, or a person had to allow, as the smallest policy that allows it. Look at every line before you use it: this is what the program wanted, not\n"
 			   "# what it should have.\nversion: 1\n");
 	put_extends(out, call);
 	for (i = 0; i < l->n; i++) {
@@ -221,7 +251,7 @@ static void put_policy(struct buf *out, const struct learn *l, const struct call
 			continue;
 		(void)buf_str(out, any ? "" : "network:\n  mode: allowlist\n  allow:\n");
 		any = true;
-		put_rule(out, &l->v[i]);
+		put_rule(out, &l->v[i], credential_for(policy, l->v[i].host));
 	}
 	any = false;
 	for (i = 0; i < l->n; i++) {
@@ -231,13 +261,13 @@ static void put_policy(struct buf *out, const struct learn *l, const struct call
 		any = true;
 		(void)buf_str(out, "#   ");
 		text_escape(out, sv_of(l->v[i].remark), 512);
-		(void)buf_printf(out, " (%u)\n", l->v[i].count);
+		(void)buf_printf(out, " (%u)\n", l->v[i].refused);
 	}
 	if (l->n == 0)
 		(void)buf_str(out, "# Nothing was refused.\n");
 }
 
-int learn_write(const struct learn *l, const struct call *call, const char *path, struct error *err)
+int learn_write(const struct learn *l, const struct call *call, const struct policy *policy, const char *path, struct error *err)
 {
 	AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	AUTO_BUF b = {0};
@@ -246,7 +276,7 @@ int learn_write(const struct learn *l, const struct call *call, const char *path
 	if (fd < 0)
 		return error_sys(err, errno, "--learn %s", path);
 	buf_init(&b, 4 << 20);
-	put_policy(&b, l, call);
+	put_policy(&b, l, call, policy);
 	r = buf_failed(&b) ? buf_failed(&b) : write_all(fd, b.p, b.n);
 	return r < 0 ? error_sys(err, r, "--learn %s", path) : 0;
 }

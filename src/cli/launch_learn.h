@@ -1,7 +1,8 @@
 /*
  * launch_learn: `run --learn FILE`: remembers what a run was denied, and writes the smallest policy that would have allowed it, for a person to edit.
  *
- * Hosts become rules with the one port that was tried; requests that a rule refused become rules with the method and path that were asked for. What no rule can allow (a name under deny, a protected
+ * Hosts become rules with the one port that was tried; requests that a rule refused become rules with the method and path that were asked for,
+ * and with the credential that the policy's own rules send to that host. What a person allowed at the terminal (network.ask) is there too, and marked as such. What no rule can allow (a name under deny, a protected
  * file) is listed in comments. Bounded: the first LEARN_MAX different things are kept.
  */
 #ifndef CORDON_CLI_LAUNCH_LEARN_H
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "model/event.h"
+#include "model/policy.h"
 
 enum { LEARN_MAX = 1000 };
 
@@ -21,7 +23,7 @@ void learn_free(struct learn *l); /* NULL is fine */
 /* One denial, or an answer of network.ask; others are passed over. */
 void learn_denied(void *learn, const struct event *e);
 
-/* Writes the policy; extends: what the run was started with, as given on the command line. */
-int learn_write(const struct learn *l, const struct call *call, const char *path, struct error *err);
+/* Writes the policy; extends: what the run was started with, as given on the command line. policy: the same, effective: its rules say which credential goes to a host. */
+int learn_write(const struct learn *l, const struct call *call, const struct policy *policy, const char *path, struct error *err);
 
 #endif

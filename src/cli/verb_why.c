@@ -34,6 +34,7 @@ struct question {
 	const char *target;
 	char path[PATH_MAX]; /* of path and exec: what was asked in the end */
 	const char *verb;    /* "be read" */
+	char where[PATH_MAX + 16]; /* of the rule that decided */
 };
 
 static int usage(struct error *err, const char *what)
@@ -162,8 +163,66 @@ static int answer(const struct call *call, const struct cli_policy *p, struct qu
 	return 0;
 }
 
-static void print_json(const struct call *call, const struct cli_policy *p, const struct question *q,
-		       const struct reason *r, struct buf *out)
+static bool has_file(const struct policy *p, const char *name)
+{
+	uint32_t i;
+
+	for (i = 1; i < p->n_files; i++)
+		if (strcmp(p->files[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void say_ceiling(struct reason *r, const struct reason *why)
+{
+	reason_text(r, "Your policy allows it, but the operator's ceiling does not: %s", why->text);
+}
+
+/* The ceiling by itself: why it says no, if it does in so many words. */
+static int ask_ceiling(const struct call *call, const char *path, struct question *q, struct reason *r, struct error *err)
+{
+	AUTO_POLICY ceiling = {0};
+	struct question own = *q;
+	struct reason why = {0};
+
+	if (cli_policy_load_file(call, path, CLI_POLICY_ALONE, &ceiling, err) < 0 || answer(call, &ceiling, &own, &why, err) < 0)
+		return -1;
+	if (why.answer == ANSWER_ALLOW || why.at.file == 0 || !why.rule[0]) {
+		reason_set(r, ANSWER_DENY, "the operator's ceiling", NULL, (struct origin){0});
+		reason_text(r, "Your policy allows it, but not all of it is allowed by the operator's ceiling too.");
+		(void)snprintf(q->where, sizeof(q->where), "%s", path);
+	} else {
+		*r = why;
+		say_ceiling(r, &why);
+		(void)snprintf(q->where, sizeof(q->where), "%s", policy_where(ceiling.policy, why.at));
+	}
+	return 0;
+}
+
+/* What the ceiling takes away is no longer in the policy: nothing there would say so. */
+static int blame_ceiling(const struct call *call, const struct cli_policy *p, struct question *q, struct reason *r, struct error *err)
+{
+	const char *file = r->at.file < p->policy->n_files ? p->policy->files[r->at.file] : "";
+	struct question own = *q;
+	struct reason alone = {0}, named = *r;
+	AUTO_POLICY mine = {0};
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/policy.yaml", p->folders.config) >= (int)sizeof(path) || access(path, F_OK) < 0)
+		return 0;
+	if (cli_policy_load(call, NULL, CLI_POLICY_ALONE, &mine, err) < 0 || answer(call, &mine, &own, &alone, err) < 0)
+		return -1;
+	if (alone.answer == ANSWER_DENY)
+		return 0; /* it says no itself */
+	if (r->at.file && !has_file(mine.policy, file))
+		say_ceiling(r, &named); /* by a rule that is in the policy now */
+	else if (ask_ceiling(call, path, q, r, err) < 0)
+		return -1;
+	reason_hint(r, "change the ceiling (%s), or ask the operator", path);
+	return 0;
+}
+
+static void print_json(const struct call *call, const struct question *q, const struct reason *r, struct buf *out)
 {
 	struct json j;
 
@@ -179,14 +238,14 @@ static void print_json(const struct call *call, const struct cli_policy *p, cons
 		json_kstr(&j, "path", call_value(call, "url-path"));
 	json_kstr(&j, "answer", r->answer == ANSWER_ALLOW ? "allow" : "deny");
 	json_kstr(&j, "rule", r->rule[0] ? r->rule : NULL);
-	json_kstr(&j, "from", r->rule[0] ? policy_where(p->policy, r->at) : NULL);
+	json_kstr(&j, "from", r->rule[0] ? q->where : NULL);
 	json_kstr(&j, "text", r->text);
 	json_kstr(&j, "hint", r->hint[0] ? r->hint : NULL);
 	json_close(&j);
 	(void)buf_char(out, '\n');
 }
 
-static void print_text(const struct cli_policy *p, const struct question *q, const struct reason *r, struct buf *out)
+static void print_text(const struct question *q, const struct reason *r, struct buf *out)
 {
 	bool yes = r->answer == ANSWER_ALLOW;
 
@@ -194,7 +253,7 @@ static void print_text(const struct cli_policy *p, const struct question *q, con
 	text_escape(out, sv_of(q->target), 400);
 	(void)buf_printf(out, " %s %s.\n  %s\n", yes ? "may" : "may not", q->verb, r->text);
 	if (r->rule[0])
-		(void)buf_printf(out, "  rule: %s (%s)\n", r->rule, policy_where(p->policy, r->at));
+		(void)buf_printf(out, "  rule: %s (%s)\n", r->rule, q->where);
 	if (r->hint[0])
 		(void)buf_printf(out, "  to %s it: %s\n", yes ? "forbid" : "allow", r->hint);
 	else if (!yes)
@@ -211,10 +270,13 @@ int verb_why(struct call *call, struct error *err)
 	if (find_question(call, &q, err) < 0 || cli_policy_load(call, NULL, 0, &p, err) < 0 ||
 	    answer(call, &p, &q, &r, err) < 0)
 		return -1;
+	(void)snprintf(q.where, sizeof(q.where), "%s", policy_where(p.policy, r.at));
+	if (r.answer == ANSWER_DENY && blame_ceiling(call, &p, &q, &r, err) < 0)
+		return -1;
 	buf_init(&out, 1 << 20);
 	if (call_has(call, "json"))
-		print_json(call, &p, &q, &r, &out);
+		print_json(call, &q, &r, &out);
 	else
-		print_text(&p, &q, &r, &out);
+		print_text(&q, &r, &out);
 	return cli_print(call, &out, err) < 0 ? -1 : r.answer == ANSWER_DENY;
 }

@@ -211,6 +211,24 @@ Y
 exits "show applies the operator's ceiling" 0 policy show p.yaml
 prints "limits take the minimum" "memory: 1G  # $XDG_CONFIG_HOME/cordon/policy.yaml:3"
 exits "why asks under the ceiling" 1 why --policy p.yaml --host pypi.org
+prints "and names the ceiling's line, not the policy's" "ceiling does not.*rule: network.mode none \\($XDG_CONFIG_HOME/cordon/policy.yaml:2\\)"
+cat >"$XDG_CONFIG_HOME/cordon/policy.yaml" <<'Y'
+version: 1
+network:
+  mode: allowlist
+  allow: [{host: pypi.org, methods: [HEAD]}]
+inference: {providers: {anthropic: {models: [only-this]}}}
+Y
+exits "why: a host that the ceiling cuts" 1 why --policy p.yaml --host x.example.com:8443
+prints "names the ceiling" "ceiling does not.*\\($XDG_CONFIG_HOME/cordon/policy.yaml:3\\).*change the ceiling"
+exits "why: a method that the ceiling cuts" 1 why --policy p.yaml --host pypi.org --method GET
+prints "names the ceiling's rule" "HEAD only, not with GET.*rule: network.allow pypi.org \\($XDG_CONFIG_HOME/cordon/policy.yaml:4\\)"
+exits "why: a model that the ceiling cuts" 1 why --policy p.yaml --model claude-opus-4
+prints "names the ceiling" "\\($XDG_CONFIG_HOME/cordon/policy.yaml:5\\)"
+exits "why: what the policy itself refuses" 1 why --policy p.yaml --host nowhere.example
+prints "is not the ceiling's" "rule: network.mode allowlist \\(p.yaml:"
+exits "why --json: what the ceiling cuts" 1 why --json --policy p.yaml --host x.example.com:8443
+json "has its line" from "\"$XDG_CONFIG_HOME/cordon/policy.yaml:3\""
 exits "check judges the file alone" 0 policy check p.yaml
 unset XDG_CONFIG_HOME
 

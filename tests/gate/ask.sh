@@ -56,7 +56,9 @@ out=$(asking y curl -sS -m 20 https://other.test/yes)
 like "a person is asked about a host that no rule allows" "$out" 'asks for other\.test:443'
 like "yes lets the connection go on that waited for it" "$out" 'hello from other\.test/yes'
 at_terminal y "$CORDON" run -p "$tmp/ask.yaml" --workdir "$work" --learn "$tmp/kept.yaml" -- curl -sS -m 20 https://other.test/ >/dev/null
-like "an answer can be kept, by --learn" "$(cat "$tmp/kept.yaml")" 'host: "other\.test"'
+like "an answer can be kept, by --learn" "$(cat "$tmp/kept.yaml")" 'host: "other\.test"  # allowed by a person 1 time'
+at_terminal n "$CORDON" run -p "$tmp/ask.yaml" --workdir "$work" --learn "$tmp/kept.yaml" -- curl -sS -m 20 https://other.test/ >/dev/null
+like "and a no is told as one" "$(cat "$tmp/kept.yaml")" 'host: "other\.test"  # refused 1 time'
 before=$(arrived)
 out=$(asking n curl -sS -m 20 https://other.test/no)
 like "no refuses it" "$out" '403|CONNECT tunnel failed'

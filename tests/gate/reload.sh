@@ -201,6 +201,9 @@ learned "--learn: a method that the rule does not list" curl -sS -f -m 5 -d x ht
 learned "--learn: a path that the rule does not list" curl -sS -f -m 5 https://first.test/other/path?query=1
 is "... without its query" "$(grep -c query "$tmp/learned.yaml")" "0"
 learned "--learn: a path with a quote" curl -sS -f -m 5 "https://first.test/it's/a%22b"
+write_policy "{host: late.test, methods: [GET], credential: key}" >"$tmp/base.yaml"
+learned "--learn: a method of a host that gets a credential" curl -sS -f -m 5 -d x https://late.test/post
+is "... keeps the credential" "$(grep -A4 'late.test' "$tmp/learned.yaml" | grep -c 'credential: "key"')" "1"
 cd "$tmp" || exit
 base=(-p base.yaml)
 learned "--learn: a policy given by a relative path" curl -sS -f -m 5 https://second.test/
