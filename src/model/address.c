@@ -50,10 +50,33 @@ bool address_parse(struct sv s, struct address *ret)
 	return true;
 }
 
+static char *put_number(uint8_t v, char *to)
+{
+	if (v >= 100)
+		*to++ = (char)('0' + v / 100);
+	if (v >= 10)
+		*to++ = (char)('0' + v / 10 % 10);
+	*to++ = (char)('0' + v % 10);
+	return to;
+}
+
+/* By hand, since it is asked for with each request: inet_ntop() would print by format. */
+static const char *text_of4(const uint8_t b[4], char out[ADDRESS_TEXT])
+{
+	char *to = out;
+	unsigned i;
+
+	for (i = 0; i < 4; i++) {
+		to = put_number(b[i], to);
+		*to++ = i < 3 ? '.' : '\0';
+	}
+	return out;
+}
+
 const char *address_text(const struct address *a, char out[ADDRESS_TEXT])
 {
-	/* Cannot fail: the family is known and the room is enough. */
-	return inet_ntop(a->is4 ? AF_INET : AF_INET6, a->is4 ? a->b + 12 : a->b, out, ADDRESS_TEXT);
+	/* Cannot fail: the room is enough. */
+	return a->is4 ? text_of4(a->b + 12, out) : inet_ntop(AF_INET6, a->b, out, ADDRESS_TEXT);
 }
 
 bool address_looks_numeric(struct sv host)

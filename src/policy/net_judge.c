@@ -1,12 +1,23 @@
 #include "policy/net_judge.h"
 
-void net_question_host(struct net_question *q, struct sv host, uint16_t port)
+static void ask(struct net_question *q, struct sv shown, uint16_t port)
 {
-	net_host_read(host, &q->host);
-	q->shown = host;
+	q->shown = shown;
 	q->port = port;
 	q->method = q->path = sv_n(NULL, 0);
 	q->overrides = q->odd_path = q->rewrites = false;
+}
+
+void net_question_host(struct net_question *q, struct sv host, uint16_t port)
+{
+	net_host_read(host, &q->host);
+	ask(q, host, port);
+}
+
+void net_question_address(struct net_question *q, const struct address *a, uint16_t port)
+{
+	net_host_of_address(a, &q->host);
+	ask(q, sv_n(q->host.text, q->host.n), port);
 }
 
 void net_question_request(struct net_question *q, struct sv method, struct sv target, struct net_asks asks)

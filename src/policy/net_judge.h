@@ -28,6 +28,7 @@ struct net_question {
 };
 
 void net_question_host(struct net_question *q, struct sv host, uint16_t port);
+void net_question_address(struct net_question *q, const struct address *a, uint16_t port); /* q does not move after it */
 /* What the fields of a request ask for besides: net_field_overrides(), net_field_rewrites(). */
 struct net_asks {
 	bool override, rewrite;

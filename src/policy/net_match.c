@@ -49,8 +49,17 @@ static enum host_class class_of_name(struct sv name)
 	return HOST_NAME;
 }
 
+void net_host_of_address(const struct address *a, struct net_host *ret)
+{
+	ret->address = *a;
+	ret->is_address = true;
+	ret->class = address_floor(a) == FLOOR_NONE ? HOST_PUBLIC : HOST_PRIVATE;
+	ret->n = strlen(address_text(a, ret->text));
+}
+
 void net_host_read(struct sv host, struct net_host *ret)
 {
+	struct address a;
 	size_t i;
 
 	host = trim_dot(host);
@@ -60,10 +69,8 @@ void net_host_read(struct sv host, struct net_host *ret)
 	ret->is_address = false;
 	if (host.n >= sizeof(ret->text))
 		return;
-	if ((address_looks_numeric(host) || memchr(host.p, ':', host.n)) && address_parse(host, &ret->address)) {
-		ret->is_address = true;
-		ret->class = address_floor(&ret->address) == FLOOR_NONE ? HOST_PUBLIC : HOST_PRIVATE;
-		ret->n = strlen(address_text(&ret->address, ret->text));
+	if ((address_looks_numeric(host) || memchr(host.p, ':', host.n)) && address_parse(host, &a)) {
+		net_host_of_address(&a, ret);
 		return;
 	}
 	for (i = 0; i < host.n; i++)

@@ -32,6 +32,7 @@ struct net_host {
 };
 
 void net_host_read(struct sv host, struct net_host *ret);
+void net_host_of_address(const struct address *a, struct net_host *ret); /* as if its text was read */
 enum host_class net_host_class(struct sv host);
 
 /* pattern: an exact name, or "*.name": one or more labels below it, never the name itself. */

@@ -301,11 +301,10 @@ static bool denies_address(const struct net_rule *r, const struct net_question *
 void net_rules_address(const struct ruleset *rules, const struct address *a, const struct net_request *request,
 		       bool fixed, struct net_verdict *ret)
 {
-	char text[ADDRESS_TEXT];
 	struct search s = {0};
 	struct net_question q;
 
-	net_question_host(&q, sv_of(address_text(a, text)), request->port);
+	net_question_address(&q, a, request->port);
 	net_question_request(&q, request->method, request->target, request->asks);
 	judge(rules, &q, &s, denies_address, ret);
 	/* The name has been allowed: what is left to refuse is a denial and the floor. */

@@ -97,22 +97,30 @@ ssize_t socket_read(struct tls_socket *s, void *p, size_t n)
 	return r < 0 ? -EAGAIN : r;
 }
 
-ssize_t socket_writev(struct tls_socket *s, const struct iovec *v, int n)
+static ssize_t send_many(int fd, const struct iovec *v, int n)
 {
 	struct msghdr m = {.msg_iovlen = (size_t)(n < IOV_MAX ? n : IOV_MAX)};
-	size_t total = 0, i;
-	ssize_t r;
 
 	/* sendmsg() only reads what it points to. */
 	memcpy(&m.msg_iov, &v, sizeof(v));
+	return sendmsg(fd, &m, MSG_NOSIGNAL);
+}
+
+ssize_t socket_writev(struct tls_socket *s, const struct iovec *v, int n)
+{
+	size_t total = 0;
+	ssize_t r;
+	int i;
+
 	if (s->write_failed)
 		return -s->write_failed;
 	if (!s->writable)
 		return -EAGAIN;
-	for (i = 0; i < m.msg_iovlen; i++)
+	for (i = 0; i < n && i < IOV_MAX; i++)
 		total += v[i].iov_len;
+	/* records come one at a time, and send() has no lists for the kernel to copy and check first */
 	do
-		r = sendmsg(s->fd, &m, MSG_NOSIGNAL);
+		r = n == 1 ? send(s->fd, v->iov_base, total, MSG_NOSIGNAL) : send_many(s->fd, v, n);
 	while (r < 0 && errno == EINTR);
 	if (r < 0 && errno != EAGAIN)
 		return fail(&s->write_failed);

@@ -1,3 +1,5 @@
+#include <arpa/inet.h>
+
 #include "check.h"
 #include "model/address.h"
 
@@ -193,10 +195,27 @@ static void only_this_machine_is_loopback(void)
 		CHECK(address_parse(sv_of(no[i]), &a) && !address_is_loopback(&a));
 }
 
+static void every_number_of_an_address_is_written_as_the_library_does(void)
+{
+	char ours[ADDRESS_TEXT], theirs[INET_ADDRSTRLEN];
+	struct address a;
+	unsigned i, k;
+
+	for (k = 0; k < 4; k++)
+		for (i = 0; i < 256; i++) {
+			uint8_t b[4] = {9, 99, 100, 255};
+
+			b[k] = (uint8_t)i;
+			a = address_of4(b);
+			CHECK(inet_ntop(AF_INET, b, theirs, sizeof(theirs)) && strcmp(address_text(&a, ours), theirs) == 0);
+		}
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(only_the_strict_forms_are_addresses),
+		CASE(every_number_of_an_address_is_written_as_the_library_does),
 		CASE(mapped_addresses_are_the_addresses_they_map),
 		CASE(each_part_of_the_floor_has_its_reason),
 		CASE(the_floor_ends_where_it_should),

@@ -351,7 +351,24 @@ static void models_match_whole_names_and_routes(void)
 	policy_free(p);
 }
 
+static void an_address_is_the_host_that_its_text_is(void)
+{
+	static const char *const texts[] = {"127.0.0.1", "8.8.8.8", "10.200.30.4", "169.254.169.254", "::1", "2606:4700::1111", "::ffff:10.0.0.1", "fe80::1"};
+	struct net_host direct, read;
+	struct address a;
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		CHECK(address_parse(sv_of(texts[i]), &a));
+		net_host_of_address(&a, &direct);
+		net_host_read(sv_of(texts[i]), &read);
+		CHECK(direct.class == read.class && direct.is_address && read.is_address && address_same(&direct.address, &read.address));
+		CHECK(direct.n == read.n && strcmp(direct.text, read.text) == 0);
+	}
+}
+
 static const struct check_case cases[] = {
+		CASE(an_address_is_the_host_that_its_text_is),
 	CASE(the_base_system_is_readable_and_nothing_of_it_writable),
 	CASE(scratch_space_is_private_and_writable),
 	CASE(the_rest_of_the_host_is_absent),

@@ -9,9 +9,11 @@
 
 static const char empty_sha256[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
+enum { FIELDS_ADDED = 4 }; /* at most: a signature's */
+
 struct injection {
 	size_t size;      /* of all of it */
-	uint32_t n;       /* fields */
+	uint32_t n, room; /* fields */
 	size_t used;      /* of bytes */
 	struct sv target; /* empty: unchanged */
 	struct http_field *fields;
@@ -45,7 +47,7 @@ static bool put(struct injection *in, struct sv s)
 
 static bool add_field(struct injection *in, const char *name, struct sv value)
 {
-	if (in->n == HTTP_MAX_FIELDS)
+	if (in->n == in->room)
 		return false;
 	in->fields[in->n++] = (struct http_field){sv_of(name), value};
 	return true;
@@ -67,7 +69,7 @@ static bool keep_fields(struct injection *in, const struct http_request *req, co
 	for (i = 0; i < req->fields.n; i++) {
 		if (drops(drop, req->fields.v[i].name))
 			continue;
-		if (in->n == HTTP_MAX_FIELDS)
+		if (in->n == in->room)
 			return false;
 		in->fields[in->n++] = req->fields.v[i];
 	}
@@ -341,7 +343,8 @@ static struct injection *injection_new(const struct grant *g, const struct http_
 	if (!in)
 		return NULL;
 	in->size = sizeof(*in) + room;
-	in->fields = calloc(HTTP_MAX_FIELDS, sizeof(*in->fields));
+	in->room = req->fields.n < HTTP_MAX_FIELDS - FIELDS_ADDED ? req->fields.n + FIELDS_ADDED : HTTP_MAX_FIELDS;
+	in->fields = calloc(in->room, sizeof(*in->fields));
 	if (!in->fields) {
 		free(in);
 		return NULL;

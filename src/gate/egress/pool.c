@@ -50,14 +50,16 @@ void site_learn(struct site *s, bool h2)
 	s->h2 = h2;
 }
 
-unsigned site_idle(const struct site *s)
+bool site_is_crowded(const struct site *s)
 {
 	const struct upstream *u;
 	unsigned n = 0;
 
+	if (s->n <= POOL_SITE_IDLE)
+		return false;
 	for (u = s->first; u; u = u->next)
 		n += u->state == UPSTREAM_READY && upstream_is_idle(u);
-	return n;
+	return n > POOL_SITE_IDLE;
 }
 
 static size_t bucket_of(const struct site_key *k)

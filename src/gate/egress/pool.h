@@ -52,6 +52,6 @@ void site_changed(struct site *s);				     /* one of its connections may take a 
 void site_learn(struct site *s, bool h2);			     /* what it speaks */
 void site_dial_failed(struct upstream *u, enum gate_failure why); /* before it is killed */
 void site_remove(struct upstream *u);
-unsigned site_idle(const struct site *s);
+bool site_is_crowded(const struct site *s); /* more than POOL_SITE_IDLE of its connections are idle */
 
 #endif

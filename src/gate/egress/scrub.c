@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/secret_memory.h"
 #include "vault/needle.h"
 
@@ -261,6 +262,8 @@ int scrub_text(struct scrub *s, char *p, size_t n)
 	struct scrub_stream t = {.scrub = s, .piece = p};
 	int r;
 
+	if (n < NEEDLE_MIN)
+		return 0; /* no form is as short */
 	t.scan = needle_scan_new(s->set, replace, &t);
 	if (!t.scan)
 		return -ENOMEM;
@@ -282,22 +285,31 @@ static int scan_text(struct scrub_stream *t, char *p, size_t n)
 	return r < 0 ? r : (int)t->hits;
 }
 
-/* The text, or a clean copy of it. */
-static int scrub_sv(struct scrub_stream *t, struct sv *text, struct arena *a)
+static size_t longest_of(const struct http_fields *f)
 {
-	char *copy = malloc(text->n + 1);
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->n; i++) {
+		n = f->v[i].name.n > n ? f->v[i].name.n : n;
+		n = f->v[i].value.n > n ? f->v[i].value.n : n;
+	}
+	return n;
+}
+
+/* The text, or a clean copy of it. room is for the longest. */
+static int scrub_sv(struct scrub_stream *t, struct sv *text, char *room, struct arena *a)
+{
 	int hits;
 
-	if (!copy)
-		return -ENOMEM;
-	if (text->n)
-		memcpy(copy, text->p, text->n);
-	hits = scan_text(t, copy, text->n);
+	if (text->n < NEEDLE_MIN)
+		return 0;
+	memcpy(room, text->p, text->n);
+	hits = scan_text(t, room, text->n);
 	if (hits > 0) {
-		text->p = arena_str(a, sv_n(copy, text->n));
+		text->p = arena_str(a, sv_n(room, text->n));
 		hits = text->p ? hits : -ENOMEM;
 	}
-	free(copy);
 	return hits;
 }
 
@@ -306,15 +318,16 @@ int scrub_fields(struct scrub *s, struct http_fields *f, struct arena *a)
 	uint32_t i, kept = 0;
 	int hits = 0, in_name, in_value;
 	struct scrub_stream t = {.scrub = s};
+	AUTO_FREE char *room = malloc(longest_of(f) + 1);
 
-	t.scan = needle_scan_new(s->set, replace, &t);
+	t.scan = room ? needle_scan_new(s->set, replace, &t) : NULL;
 	if (!t.scan)
 		return -ENOMEM;
 	for (i = 0; i < f->n; i++) {
 		struct http_field field = f->v[i];
 
-		in_name = scrub_sv(&t, &field.name, a);
-		in_value = in_name ? 0 : scrub_sv(&t, &field.value, a);
+		in_name = scrub_sv(&t, &field.name, room, a);
+		in_value = in_name ? 0 : scrub_sv(&t, &field.value, room, a);
 		if (in_name < 0 || in_value < 0)
 			break;
 		hits += in_name + in_value;

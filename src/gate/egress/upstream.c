@@ -6,9 +6,11 @@
 #include "base/secret_memory.h"
 #include "gate/egress/pool.h"
 
+/* Not cancelled when a call comes: most rest again long before this, and setting it anew is cheap. */
 static void on_idle(void *arg)
 {
-	upstream_kill(arg);
+	if (upstream_is_idle(arg))
+		upstream_kill(arg);
 }
 
 static void on_dead(void *arg)
@@ -192,10 +194,7 @@ int upstream_open(struct upstream *u, struct call *c, const struct http_request 
 	c->began = false;
 	c->end_said = false;
 	result = u->h2 ? upstream_h2_open(u, c, r) : upstream_h1_open(u, c, r);
-	if (result < 0)
-		return result;
-	loop_timer_cancel(&u->timer);
-	return 0;
+	return result < 0 ? result : 0;
 }
 
 void upstream_push(struct call *c)
@@ -240,7 +239,7 @@ void upstream_rest(struct upstream *u)
 	if (u->state == UPSTREAM_DEAD)
 		return;
 	if (upstream_is_idle(u)) {
-		if (site_idle(u->site) > POOL_SITE_IDLE) {
+		if (site_is_crowded(u->site)) {
 			upstream_kill(u);
 			return;
 		}

@@ -160,7 +160,7 @@ static int judge_whole(struct http_exchange *x, struct net_request *q, struct ne
 
 int http_exchange_judge_network(struct http_exchange *x)
 {
-	struct http_field fields[HTTP_MAX_FIELDS];
+	struct http_field fields[HTTP_MAX_FIELDS] __attribute__((uninitialized)); /* few of them are used: clearing all would cost more than judging */
 	struct http_request head = *x->request;
 	struct net_request q = question(x);
 	struct net_verdict v;
