@@ -72,7 +72,7 @@ no_bare_repository_is_planted()
 		git init -q --bare f; cd /tmp && git init -q --bare g && mv g "$OLDPWD/g"'
 	local d
 	for d in a b c d f g; do
-		! { [ -e $d/HEAD ] && [ -e $d/config ] && [ -e $d/objects ] && [ -e $d/refs ]; } || { echo "$d is a repository"; return 1; }
+		! { [ -e "$d/HEAD" ] && [ -e "$d/config" ] && [ -e "$d/objects" ] && [ -e "$d/refs" ]; } || { echo "$d is a repository"; return 1; }
 	done
 	run sh -c 'echo kept >config; mkdir refs objects; cd /tmp && git init -q --bare here && echo own place' | grep -q 'own place'
 }
@@ -146,7 +146,7 @@ s = socket.socket(); sys.exit(subprocess.run([sys.argv[1], "exec", sys.argv[2], 
 	"$CORDON" stop --time 0 "$id"
 	wait "$pid"
 	echo "step $r"
-	return $r
+	return "$r"
 }
 
 sockets_of_the_host_are_hidden()
@@ -186,7 +186,7 @@ for i in range(600): os.mkdir("d"); os.chdir("d")'
 	run true
 	local r=$?
 	rm -rf d
-	return $r
+	return "$r"
 }
 
 ok "folders that cannot be searched are hidden whole, whoever could make them readable" unreadable_folders_stay_hidden

@@ -20,7 +20,7 @@ log()
 	for ((i = 1; i <= $1; i++)); do
 		kind=note
 		[ "$i" = 1 ] && kind=start
-		[ "$i" = "$1" ] && kind=exit
+		[ "$i" = "$1" ] && kind="exit"
 		text=$(line "$i" "$prev" "$kind" "message $i")
 		prev=${text: -66:64}
 		printf '%s\n' "$text"

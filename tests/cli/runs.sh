@@ -401,7 +401,7 @@ inside true
 third=$(runs | head -n 1)
 outside "$CORDON" rm "$first" 00000000 "$second"
 ok "rm: one that is not there is an error" refused 125 '00000000: no such run'
-is "rm: and does not keep the others" "$(ls "$state" | grep -cE "$first|$second")" 0
+is "rm: and does not keep the others" "$(find "$state" -mindepth 1 -maxdepth 1 \( -name "$first" -o -name "$second" \) | wc -l)" 0
 outside "$CORDON" rm ../../../etc
 ok "rm: a path is not an id" refused 125 'not the id of a run'
 outside "$CORDON" rm
@@ -419,7 +419,7 @@ outside "$CORDON" run --profile strict -- sh -c 'echo x >kept'
 kept=$(runs | head -n 1)
 in_background sleep 30
 outside "$CORDON" rm --finished
-is "rm --finished: what ended goes, what runs, starts or holds changes stays" "$status:$(ls "$state" | sort | tr '\n' ' ')" "0:$(printf '%s\n' 0badc0de deadbeef "$kept" "$id" | sort | tr '\n' ' ')"
+is "rm --finished: what ended goes, what runs, starts or holds changes stays" "$status:$(find "$state" -mindepth 1 -maxdepth 1 ! -name '.*' -printf '%f\n' | sort | tr '\n' ' ')" "0:$(printf '%s\n' 0badc0de deadbeef "$kept" "$id" | sort | tr '\n' ' ')"
 like "rm --finished: says how many were kept and why" "$told" '1 kept, with changes that were not applied'
 exec 9<"$state/$kept/audit.jsonl"
 flock -s 9

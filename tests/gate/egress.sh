@@ -185,7 +185,7 @@ like "a stale connection costs an idempotent request nothing" "$out" "body 10 he
 is "and a request that may have done something is not sent twice" "$(grep -c 'POST /three' tls.log)" 0
 
 run plain.yaml "${pins[@]}" <<END
-$(for i in 1 2 3 4 5 6 7 8; do
+$(for _ in 1 2 3 4 5 6 7 8; do
 	for url in https://up.test:8443 http://up.test:8080; do
 		echo "req POST $url/early n:20000000 len:20000000"
 		echo "req POST $url/early n:20000000"

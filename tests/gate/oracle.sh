@@ -47,7 +47,7 @@ is "a whole credential is still found" "$(inside h1 "$secret"; inside h1 "x$secr
 # A workload that reads slowly stops the server wherever it likes: that is no pause of the server's, after which what is held goes out.
 is "who reads slowly gets no part of a credential" "$(inside slowly 1000 "${secret:0:8}")" "0"
 
-hex() { printf "$1" | od -An -tx1 | tr -d ' \n'; }
+hex() { printf '%b' "$1" | od -An -tx1 | tr -d ' \n'; }
 ms=$(inside delay "$(hex 'data: {"delta":"hello sk-Test"}\n\n')")
 ok "an event of a stream of events passes at once ($ms ms)" test "$ms" -lt 40
 ms=$(inside delay "$(hex '\x00\x00\x00\x00\x05hello')")
