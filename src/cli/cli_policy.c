@@ -140,6 +140,12 @@ static int load(const struct call *call, const struct policy_source *sources, si
 	req.state_dir = ret->folders.state;
 	req.workdir = ret->workdir;
 	req.no_ceiling = flags & CLI_POLICY_ALONE;
+	req.runtime = call_value(call, "runtime");
+	req.category = call_value(call, "category");
+	if (req.runtime && call_choice("--runtime", req.runtime, runtime_names, err) < 0)
+		return -1;
+	if (req.category && call_choice("--category", req.category, category_names, err) < 0)
+		return -1;
 	if (policy_load(&req, &ret->policy, ret->digest, err) < 0)
 		return -1;
 	own_user(&ret->policy->process.user);

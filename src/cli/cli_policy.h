@@ -38,6 +38,17 @@ enum cli_policy_flags {
 	{                                                                                                              \
 		"workdir", 'w', "DIR", "dir", help, 0                                                                  \
 	}
+#define CLI_OPTION_RUNTIME                                                                                             \
+	{                                                                                                              \
+		"runtime", 'r', "RUNTIME", "runtime",                                                                  \
+			"Use this runtime in place of the policy's, as far as the operator's ceiling lets you.", 0      \
+	}
+#define CLI_OPTION_CATEGORY                                                                                            \
+	{                                                                                                              \
+		"category", 0, "CATEGORY", "category",                                                                 \
+			"The tool category of CMD: code_execution and terminal run in gVisor unless the policy says otherwise.", \
+			0                                                                                              \
+	}
 #define CLI_OPTION_JSON                                                                                                \
 	{                                                                                                              \
 		"json", 0, NULL, NULL, "Print one JSON document.", 0                                                   \

@@ -52,6 +52,9 @@ void doctor_fail(const struct doctor_check *check, int code, struct doctor_resul
 /* Another way to fix it than the table's. */
 void doctor_fix(struct doctor_result *ret, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The first line of what `FILE --version` says, as a value; none where it says nothing within 2 s. */
+void doctor_program_version(const char *file, struct doctor_result *ret);
+
 /* A number from /proc/sys; -1: not there. */
 long doctor_sysctl(const char *path);
 

@@ -116,6 +116,15 @@ static int ask_version(const char *file, struct buf *out)
 	return r;
 }
 
+void doctor_program_version(const char *file, struct doctor_result *ret)
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, TOOL_OUTPUT_MAX);
+	if (ask_version(file, &b) == 0 && b.n)
+		doctor_value_shown(ret, sv_n(b.p, strcspn(b.p, "\r\n")));
+}
+
 static void check_tool(const struct doctor_check *check, struct doctor_result *ret)
 {
 	struct text_shown shown;
@@ -180,8 +189,8 @@ const struct doctor_check doctor_tool_checks[] = {
 		.otherwise = DOCTOR_MISSING,
 		.run = check_tool,
 		.arg = "runsc",
-		.with = "found; this version itself runs native only, `runtime: gvisor` is to come",
-		.without = "`runtime: gvisor` cannot be had",
+		.with = "for runs of `--runtime gvisor` and of the categories code_execution and terminal; `cordon doctor --runtime gvisor` tries it",
+		.without = "`runtime: gvisor` cannot be had, nor the categories code_execution and terminal without a policy's word",
 		.fix = "install runsc (Debian: apt install runsc)",
 	},
 	{
@@ -190,7 +199,7 @@ const struct doctor_check doctor_tool_checks[] = {
 		.otherwise = DOCTOR_MISSING,
 		.run = check_tool,
 		.arg = "runc",
-		.with = "found; this version itself runs native only, `runtime: runc` is to come",
+		.with = "for runs of `--runtime runc`; `cordon doctor --runtime runc` tries it",
 		.without = "`runtime: runc` cannot be had",
 		.fix = "install runc (Debian: apt install runc)",
 	},
@@ -200,7 +209,7 @@ const struct doctor_check doctor_tool_checks[] = {
 		.otherwise = DOCTOR_MISSING,
 		.run = check_tool,
 		.arg = "crun",
-		.with = "found; this version itself runs native only, `runtime: crun` is to come",
+		.with = "for runs of `--runtime crun`; `cordon doctor --runtime crun` tries it",
 		.without = "`runtime: crun` cannot be had",
 		.fix = "install crun (Debian: apt install crun)",
 	},
@@ -210,8 +219,8 @@ const struct doctor_check doctor_tool_checks[] = {
 		.otherwise = DOCTOR_MISSING,
 		.run = check_tool,
 		.arg = "docker",
-		.with = "found; this version itself runs native only, `runtime: docker` is to come",
-		.without = "`runtime: docker` cannot be had",
+		.with = "not needed by Cordon, which speaks to the engine itself",
+		.without = "not needed by Cordon, which speaks to the engine itself",
 		.fix = "install docker (Debian: apt install docker.io)",
 	},
 	{
@@ -219,8 +228,8 @@ const struct doctor_check doctor_tool_checks[] = {
 		.name = "docker engine",
 		.otherwise = DOCTOR_MISSING,
 		.run = check_docker_socket,
-		.with = "the engine's socket answers",
-		.without = "no engine can be reached",
+		.with = "for runs of `--runtime docker`; `cordon doctor --runtime docker` tries it",
+		.without = "no engine can be reached: `runtime: docker` cannot be had",
 		.fix = "start dockerd; as an ordinary user, a rootless engine and DOCKER_HOST",
 	},
 	{

@@ -181,7 +181,8 @@ static int make_plan(struct run *r, const char *state_dir)
 {
 	const struct launch_request *q = r->req;
 	struct plan_request p = {.policy = q->policy->policy, .argv = q->argv, .workdir = q->workdir, .home = q->policy->folders.home,
-				 .state_dir = state_dir, .cache_dir = q->policy->folders.cache};
+				 .state_dir = state_dir, .cache_dir = q->policy->folders.cache, .runtime = runtime_names[q->pick->runtime],
+				 .runtime_why = q->pick->reason};
 	const char *own[RUN_FILES + 1], *secret[RUN_FILES + 1];
 	struct gate_inside inside;
 	struct plan_gate gate;
@@ -576,6 +577,7 @@ static int prepare(struct run *r)
 	native_probe(&r->facts.features);
 	r->facts.host_uid = native_host_uid();
 	r->facts.policy_digest = r->req->policy->digest;
+	r->facts.pick = r->req->pick;
 	if (state_root(&r->root, r->err) < 0 || start_gate(r) < 0 || make_plan(r, r->root) < 0)
 		return -1;
 	r->facts.plan = r->plan;
@@ -593,6 +595,7 @@ static int prepare(struct run *r)
 		return -1;
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)
 		note_no_landlock(r);
+	runtime_pick_note(r->req->call, r->req->policy, r->req->pick);
 	return 0;
 }
 
@@ -654,7 +657,7 @@ static void name_policy(struct run *r)
 int launch(const struct launch_request *req, struct error *err)
 {
 	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
-			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .skeleton = -1, .report = {.dir = -1}, .box = {.backend = req->backend}, .err = err};
+			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .skeleton = -1, .report = {.dir = -1}, .box = {.backend = req->pick->backend}, .err = err};
 	int result;
 
 	if (!r.arena)

@@ -9,12 +9,12 @@
 
 #include "base/error.h"
 #include "cli/cli_policy.h"
-#include "sandbox/common/box.h"
+#include "cli/runtime_pick.h"
 
 struct launch_request {
 	const struct call *call;
 	const struct cli_policy *policy;
-	const struct box_backend *backend; /* NULL: native */
+	const struct runtime_pick *pick; /* the backend, and why it is this one */
 	const char *workdir; /* NULL: none */
 	char *const *argv;
 	const char *const *env_arguments; /* --env */

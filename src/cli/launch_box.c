@@ -13,7 +13,7 @@
 #include "supervise/gate_roles.h"
 #include "supervise/stdio.h"
 
-static int find_init(char path[PATH_MAX], struct error *err)
+int launch_box_init(char path[PATH_MAX], struct error *err)
 {
 	AUTO_FD fd = gate_find_program("init", err);
 	char link[64];
@@ -29,7 +29,7 @@ static int find_init(char path[PATH_MAX], struct error *err)
 	return 0;
 }
 
-static int boxes_folder(const char *runs, char **ret, struct error *err)
+int launch_box_folder(const char *runs, char **ret, struct error *err)
 {
 	AUTO_FREE char *fallback = NULL;
 
@@ -63,7 +63,7 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 				.cpu_cgroup = req->cpu_cgroup};
 
 	l->backend->ids(req->plan, &ids);
-	if (find_init(init, err) < 0 || boxes_folder(req->runs, &root, err) < 0)
+	if (launch_box_init(init, err) < 0 || launch_box_folder(req->runs, &root, err) < 0)
 		return -1;
 	b.root = root;
 	if (stage_make(&l->stage, req->plan, l->backend->name, req->state->dir, req->state->path, ids.host, err) < 0 || box_new(&b, &l->box, err) < 0)
@@ -113,6 +113,6 @@ void launch_box_sweep(const char *runs)
 	struct error ignored = {0};
 	AUTO_FREE char *root = NULL;
 
-	if (boxes_folder(runs, &root, &ignored) == 0)
+	if (launch_box_folder(runs, &root, &ignored) == 0)
 		box_sweep(root, backends_all);
 }

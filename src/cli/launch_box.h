@@ -4,6 +4,8 @@
 #ifndef CORDON_CLI_LAUNCH_BOX_H
 #define CORDON_CLI_LAUNCH_BOX_H
 
+#include <limits.h>
+
 #include "cli/launch_stage.h"
 #include "sandbox/common/box.h"
 #include "supervise/gate.h"
@@ -28,6 +30,11 @@ struct launch_box_request {
 	bool memory_cgroup, cpu_cgroup;
 	struct gate *gate; /* gets the door; NULL: none */
 };
+
+/* cordon-init's path on the host. */
+int launch_box_init(char path[PATH_MAX], struct error *err);
+/* The folder of all boxes; runs: that of all runs. free() it. */
+int launch_box_folder(const char *runs, char **ret, struct error *err);
 
 /* The container is being started when it returns. */
 int launch_box_start(struct launch_box *l, const struct launch_box_request *req, struct error *err);

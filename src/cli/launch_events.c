@@ -25,15 +25,21 @@ static void put_isolation(struct json *j, const struct launch_facts *f)
 	} limits[] = {{CGROUP_MEMORY, "memory"}, {CGROUP_PIDS, "processes"}, {CGROUP_CPU, "cpus"}};
 	size_t i;
 
+	static const char *const namespaces[RUNTIMES] = {
+		[RUNTIME_NATIVE] = "user mount pid net ipc uts cgroup", [RUNTIME_GVISOR] = "a kernel of its own, mount pid net ipc uts",
+		[RUNTIME_RUNC] = "user mount pid net ipc uts cgroup",	[RUNTIME_CRUN] = "user mount pid net ipc uts cgroup",
+		[RUNTIME_DOCKER] = "mount pid net ipc uts",
+	};
+
 	json_open(j);
-	json_kstr(j, "runtime", "native");
-	json_kstr(j, "namespaces", "user mount pid net ipc uts cgroup");
+	json_kstr(j, "runtime", runtime_names[f->pick->runtime]);
+	json_kstr(j, "namespaces", namespaces[f->pick->runtime]);
 	json_key(j, "landlock");
-	if (f->features.landlock_abi > 0)
+	if (f->features.landlock_abi > 0 && (!f->pick->backend || f->pick->backend->landlock))
 		json_int(j, f->features.landlock_abi);
 	else
 		json_none(j);
-	json_kstr(j, "seccomp", f->features.notify ? "allowlist, notifications" : "allowlist");
+	json_kstr(j, "seccomp", f->features.notify && !f->pick->backend ? "allowlist, notifications" : "allowlist");
 	json_kint(j, "host_uid", f->host_uid);
 	json_key(j, "cgroup");
 	json_list(j);
@@ -44,13 +50,26 @@ static void put_isolation(struct json *j, const struct launch_facts *f)
 	json_close(j);
 }
 
+/* Weaker isolation than was asked for is an event of its own, for those who look for such. */
+static int log_fallback(struct audit *audit, const struct runtime_pick *pick, struct error *err)
+{
+	struct event_field fields[] = {
+		{.key = "runtime", .value = sv_of(runtime_names[pick->runtime])},
+		{.key = "fallback_from", .value = sv_of(runtime_names[pick->fallback_from])},
+	};
+	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_PROCESS, .verdict = "escalate", .rule = "process.fallback", .message = pick->fallback, .fields = fields,
+			  .n_fields = sizeof(fields) / sizeof(fields[0])};
+
+	return pick->fallback_from == RUNTIME_AUTO ? 0 : audit_write(audit, &e, err);
+}
+
 int launch_log_start(struct audit *audit, const struct launch_facts *f, struct error *err)
 {
 	AUTO_BUF isolation = {0};
 	AUTO_BUF command = {0};
 	char digest[SHA256_HEX];
 	struct json j;
-	struct event_field fields[] = {
+	struct event_field fields[13] = {
 		{.key = "policy_digest", .value = sv_of(f->policy_digest)},
 		{.key = "plan_digest"},
 		{.key = "isolation", .is_json = 1},
@@ -59,10 +78,11 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 		{.key = "policy", .value = sv_of(f->profile)},
 		{.key = "workdir_mode", .value = sv_of(f->plan->workdir ? workdir_mode_names[f->plan->workdir_mode] : "none")},
 		{.key = "pid", .is_json = 1},
+		{.key = "runtime", .value = sv_of(runtime_names[f->pick->runtime])},
+		{.key = "runtime_reason", .value = sv_of(f->pick->reason)},
 	};
 	char pid[16];
-	struct event e = {.kind = EVENT_START, .domain = DOMAIN_PROCESS, .verdict = "allow", .fields = fields,
-			  .n_fields = sizeof(fields) / sizeof(fields[0])};
+	struct event e = {.kind = EVENT_START, .domain = DOMAIN_PROCESS, .verdict = "allow", .fields = fields, .n_fields = 10};
 
 	buf_init(&isolation, 4096);
 	buf_init(&command, 32768);
@@ -76,7 +96,11 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 	fields[1].value = sv_of(digest);
 	fields[2].value = buf_view(&isolation);
 	fields[4].value = buf_failed(&command) ? sv_of("[\"(too long)\"]") : buf_view(&command);
-	return audit_write(audit, &e, err);
+	if (f->pick->category)
+		fields[e.n_fields++] = (struct event_field){.key = "category", .value = sv_of(f->pick->category)};
+	if (f->pick->fallback_from != RUNTIME_AUTO)
+		fields[e.n_fields++] = (struct event_field){.key = "fallback_from", .value = sv_of(runtime_names[f->pick->fallback_from])};
+	return audit_write(audit, &e, err) < 0 ? -1 : log_fallback(audit, f->pick, err);
 }
 
 int launch_log_limits(struct audit *audit, const struct cgroup_stats *stats, struct error *err)

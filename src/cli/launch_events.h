@@ -5,6 +5,7 @@
 #define CORDON_CLI_LAUNCH_EVENTS_H
 
 #include "audit/audit.h"
+#include "cli/runtime_pick.h"
 #include "model/plan.h"
 #include "sandbox/native/native.h"
 #include "supervise/state.h"
@@ -17,6 +18,7 @@ struct launch_facts {
 	struct confine_features features;
 	unsigned cgroup_mask;
 	uint32_t host_uid;
+	const struct runtime_pick *pick;
 	const char *profile; /* what was asked for, for `cordon ps` */
 };
 

@@ -18,7 +18,7 @@ static int write_page(const struct report_place *place, const char *state, const
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
 	buf_init(&explained, 4 << 20);
-	policy_explain(policy->policy, workdir, policy->folders.home, true, &explained);
+	policy_explain(policy->policy, workdir, policy->folders.home, NULL, true, &explained);
 	req.log = log;
 	req.policy = buf_view(&explained);
 	return report_write(place, &req, err);

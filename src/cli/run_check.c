@@ -2,11 +2,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "cli/cli.h"
+#include "cli/runtime_pick.h"
 #include "model/gate.h"
 #include "plan/plan_build.h"
 #include "policy/policy_where.h"
@@ -26,70 +25,29 @@ static void say(const struct run_check_to *to, const char *format, ...)
 	to->say(to->arg, text);
 }
 
-static const struct pol_pair *find_category(const struct policy *p, const char *category)
+/* Nothing is started for it: a runtime that is there may still turn out not to work. */
+static void check_runtime(const struct cli_policy *p, const char *category, const struct run_check_to *to)
 {
-	uint32_t i;
-
-	for (i = 0; category && i < p->process.categories.n; i++)
-		if (strcmp(p->process.categories.v[i].key, category) == 0)
-			return &p->process.categories.v[i];
-	return NULL;
-}
-
-static bool may_fall_back(const struct policy *p)
-{
-	uint32_t i;
-
-	for (i = 0; i < p->process.fallback.n; i++)
-		if (strcmp(p->process.fallback.v[i].s, "native") == 0)
-			return true;
-	return false;
-}
-
-int run_check_runtime(const struct policy *p, const char *asked, const char *category, const struct run_check_to *to, struct error *err)
-{
-	const struct pol_pair *pair = NULL;
-	int runtime = (int)p->process.runtime.v;
-	const char *where = policy_where(p, p->process.runtime.at), *key = "process.runtime";
-
-	if (category && call_choice("--category", category, category_names, err) < 0)
-		return -1;
-	if (asked) {
-		runtime = call_choice("--runtime", asked, runtime_names, err);
-		if (runtime < 0)
-			return -1;
-	}
-	if (runtime == RUNTIME_AUTO) {
-		pair = find_category(p, category);
-		runtime = pair ? name_index(runtime_names, sv_of(pair->value)) : RUNTIME_NATIVE;
-	}
-	if (pair) {
-		where = policy_where(p, pair->at);
-		key = "process.categories";
-	}
-	if (runtime == RUNTIME_NATIVE || runtime == RUNTIME_AUTO)
-		return 0;
-	if (asked && !pair)
-		return error_set(err, ERROR_MISSING, "--runtime: the runtime %s is not available in this version; use native", runtime_names[runtime]);
-	if (!may_fall_back(p))
-		return error_set(err, ERROR_MISSING,
-				 "%s: %s: the runtime %s is not available in this version; use native, or let process.fallback name it", where, key,
-				 runtime_names[runtime]);
-	say(to, "FALLBACK: the runtime %s is not available in this version; process.fallback allows native, which is used instead",
-	    runtime_names[runtime]);
-	return 0;
-}
-
-static void check_runtimes(const struct policy *p, const struct run_check_to *to)
-{
+	const char *option = category ? " --category " : "", *name = category ? category : "";
+	struct runtime_pick pick;
 	struct error err = {0};
+
+	if (runtime_pick_quietly(p, NULL, category, true, &pick, &err) < 0)
+		say(to, "cordon run%s%s would refuse this: %s", option, name, err.text);
+	else if (pick.fallback[0])
+		say(to, "cordon run%s%s would say: %s", option, name, pick.fallback);
+}
+
+/* Of the categories those that a file names: what Cordon chooses for others is no mistake of the policy's. */
+static void check_runtimes(const struct cli_policy *p, const struct run_check_to *to)
+{
+	const struct pol_pairs *c = &p->policy->process.categories;
 	uint32_t i;
 
-	if (run_check_runtime(p, NULL, NULL, to, &err) < 0)
-		say(to, "cordon run would refuse this: %s", err.text);
-	for (i = 0; p->process.runtime.v == RUNTIME_AUTO && i < p->process.categories.n; i++)
-		if (run_check_runtime(p, NULL, p->process.categories.v[i].key, to, &err) < 0)
-			say(to, "cordon run --category %s would refuse this: %s", p->process.categories.v[i].key, err.text);
+	check_runtime(p, NULL, to);
+	for (i = 0; p->policy->process.runtime.v == RUNTIME_AUTO && i < c->n; i++)
+		if (c->v[i].at.file)
+			check_runtime(p, c->v[i].key, to);
 }
 
 /* Without a work folder: which one it will be, a policy does not say. */
@@ -149,7 +107,7 @@ void run_check_network(const struct policy *p, const struct run_check_to *to)
 
 void run_check_all(const struct cli_policy *p, const struct run_check_to *to)
 {
-	check_runtimes(p->policy, to);
+	check_runtimes(p, to);
 	check_plan(p, to);
 	check_credentials(p, to);
 	run_check_network(p->policy, to);

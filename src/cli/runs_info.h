@@ -21,6 +21,7 @@ struct run_info {
 	char policy[128];
 	char workdir[4096];
 	char workdir_mode[16];
+	char runtime[16]; /* "" in logs of versions that had one only */
 	struct buf command; /* the words, escaped, separated by blanks */
 };
 

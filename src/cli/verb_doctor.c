@@ -4,8 +4,10 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/doctor_check.h"
+#include "cli/doctor_runtime.h"
 
 const struct option verb_doctor_options[] = {
+	{.name = "runtime", .letter = 'r', .value = "RUNTIME", .complete = "gvisor|runc|crun|docker", .help = "Try this runtime with a container, step by step."},
 	{.name = "json", .help = "Print the result as one JSON document."},
 	{0},
 };
@@ -125,5 +127,7 @@ static int doctor_json(struct call *call, struct error *err)
 
 int verb_doctor(struct call *call, struct error *err)
 {
+	if (call_has(call, "runtime"))
+		return doctor_runtime(call, err);
 	return call_has(call, "json") ? doctor_json(call, err) : doctor_table(call);
 }

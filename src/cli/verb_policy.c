@@ -10,6 +10,7 @@
 #include "cli/run_check.h"
 #include "conf/yaml.h"
 #include "policy/import.h"
+#include "policy/parity.h"
 #include "policy/policy_diff.h"
 #include "policy/policy_explain.h"
 #include "policy/policy_show.h"
@@ -37,7 +38,15 @@ const struct option verb_policy_diff_options[] = {
 const struct option verb_policy_effective_options[] = {
 	CLI_OPTION_POLICY,
 	CLI_OPTION_PROFILE,
+	CLI_OPTION_RUNTIME,
+	CLI_OPTION_CATEGORY,
 	CLI_OPTION_WORKDIR("Take this as the work folder; else the current one."),
+	CLI_OPTION_JSON,
+	{0},
+};
+
+const struct option verb_policy_parity_options[] = {
+	{"runtime", 'r', "RUNTIME", "runtime", "Only this runtime, in full words.", 0},
 	CLI_OPTION_JSON,
 	{0},
 };
@@ -243,7 +252,23 @@ int verb_policy_explain(struct call *call, struct error *err)
 	if (cli_policy_load(call, call->n_args ? call->args[0] : NULL, 0, &p, err) < 0)
 		return -1;
 	buf_init(&out, OUTPUT_MAX);
-	policy_explain(p.policy, p.workdir, p.folders.home, call_has(call, "json"), &out);
+	policy_explain(p.policy, p.workdir, p.folders.home, call_value(call, "category"), call_has(call, "json"), &out);
+	return cli_print(call, &out, err);
+}
+
+int verb_policy_parity(struct call *call, struct error *err)
+{
+	const char *named = call_value(call, "runtime");
+	int runtime = named ? call_choice("--runtime", named, runtime_names, err) : RUNTIME_AUTO;
+	AUTO_BUF out = {0};
+
+	if (runtime < 0)
+		return -1;
+	buf_init(&out, OUTPUT_MAX);
+	if (call_has(call, "json"))
+		parity_print_json(&out);
+	else
+		parity_print((enum runtime)runtime, &out);
 	return cli_print(call, &out, err);
 }
 

@@ -10,12 +10,13 @@
 #include "cli/cli_policy.h"
 #include "cli/launch.h"
 #include "cli/run_check.h"
+#include "cli/runtime_pick.h"
 
 const struct option verb_run_options[] = {
 	CLI_OPTION_POLICY,
 	CLI_OPTION_PROFILE,
-	{"runtime", 'r', "RUNTIME", "runtime", "Use this runtime, whatever the policy says; this version has native.", 0},
-	{"category", 0, "CATEGORY", "category", "The tool category of CMD; policy may give each its own runtime.", 0},
+	CLI_OPTION_RUNTIME,
+	CLI_OPTION_CATEGORY,
 	CLI_OPTION_WORKDIR("Take this as the work folder; else the current one."),
 	{"env", 'e', "NAME[=VALUE]", NULL, "Set a variable inside, or pass the host's.", OPTION_MANY},
 	{"dry-run", 'n', NULL, NULL, "Print what would be shown, hidden, limited and run, and start nothing.", 0},
@@ -91,6 +92,7 @@ int verb_run(struct call *call, struct error *err)
 				     .report_path = call_value(call, "report"), .learn_path = call_value(call, "learn"),
 				     .dry_run = call_has(call, "dry-run")};
 	const struct run_check_to to = {say, call};
+	struct runtime_pick pick;
 	const struct option_value *v;
 	const char **env = NULL;
 	size_t at = 0;
@@ -100,7 +102,7 @@ int verb_run(struct call *call, struct error *err)
 		return error_set(err, ERROR_USAGE, "run: --json goes with --dry-run; for the events of a run use --json-events FILE");
 	r = cli_policy_load(call, NULL, 0, &p, err);
 	if (r == 0)
-		r = run_check_runtime(p.policy, call_value(call, "runtime"), call_value(call, "category"), &to, err);
+		r = runtime_pick(call, &p, req.dry_run, &pick, err);
 	if (r == 0)
 		run_check_network(p.policy, &to);
 	/* Nothing is reachable by it either, but what is tried is seen. */
@@ -113,6 +115,7 @@ int verb_run(struct call *call, struct error *err)
 		while (env && (v = call_next(call, "env", &at)))
 			env[req.n_env_arguments++] = v->value;
 		req.env_arguments = env;
+		req.pick = &pick;
 		r = env ? launch(&req, err) : error_set(err, ERROR_SYSTEM, "out of memory");
 	}
 	free(env);

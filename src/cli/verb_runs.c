@@ -60,7 +60,7 @@ static void put_json(struct listing *l, const char *id, const struct run_info *i
 		json_none(j);
 	json_kint(j, "started", info->started_ms);
 	json_kint(j, "pid", info->pid);
-	json_kstr(j, "runtime", "native");
+	json_kstr(j, "runtime", info->runtime[0] ? info->runtime : "native");
 	json_kstr(j, "policy", info->policy);
 	json_kstr(j, "workdir", info->workdir);
 	json_kstr(j, "workdir_mode", info->workdir_mode);
@@ -104,7 +104,7 @@ static int list_one(void *arg, const char *id)
 			} else {
 				(void)buf_printf(&l->out, "%-9s %-11s ", id, run_info_status(&info, room));
 				put_age(&l->out, l->now - info.started_ms);
-				(void)buf_printf(&l->out, "%-12.12s ", info.policy);
+				(void)buf_printf(&l->out, "%-7s %-12.12s ", info.runtime[0] ? info.runtime : "native", info.policy);
 				text_escape(&l->out, buf_view(&info.command), 60);
 				(void)buf_char(&l->out, '\n');
 			}
@@ -134,7 +134,7 @@ int verb_ps(struct call *call, struct error *err)
 	if (call_has(call, "json"))
 		json_list(&l.json);
 	else if (!call_has(call, "quiet"))
-		(void)buf_str(&l.out, "ID        STATUS      AGE    POLICY       COMMAND\n");
+		(void)buf_str(&l.out, "ID        STATUS      AGE    RUNTIME POLICY       COMMAND\n");
 	(void)state_each(root, list_one, &l, err);
 	if (call_has(call, "json")) {
 		json_end(&l.json);

@@ -27,6 +27,9 @@ const struct verb verbs[] = {
 			   "executed, 127 when it is not found, 124 when process.timeout ended it.\n\n"
 			   "Without --policy and --profile the profile default holds: the current folder can be read and written. Words behind -- are CMD's; without it, CMD starts "
 			   "with the first word that is no option.\n\n"
+			   "Where it runs is the policy's word (process.runtime), or --runtime's, or that of the category: code_execution and terminal run in gVisor, the others native, unless process.categories "
+			   "says otherwise. A runtime is tried once per boot, by a container of its own. Where it is missing or does not work, process.fallback decides, and a fallback is said on standard error "
+			   "and in the log; without one the run is refused. `cordon policy parity` shows what differs between runtimes.\n\n"
 			   "    cordon run -- make test\n"
 			   "    cordon run --profile strict -- python3 script.py\n"
 			   "    cordon run --policy policy.yaml --dry-run -- ./agent",
@@ -51,7 +54,7 @@ const struct verb verbs[] = {
 	{
 		.name = "ps",
 		.summary = "List your runs that are going on; with --all those that have ended, too.",
-		.details = "One line each: its id, which the other commands take; running, exited with its status, or killed; when it started; policy or profile; and its command.",
+		.details = "One line each: its id, which the other commands take; running, exited with its status, or killed; when it started; its runtime; policy or profile; and its command.",
 		.options = verb_ps_options,
 		.run = verb_ps,
 	},
@@ -162,10 +165,18 @@ const struct verb verbs[] = {
 		.args = "[FILE]",
 		.complete = "file",
 		.summary = "Say in plain sentences what the effective policy allows.",
-		.details = "Without FILE, --policy and --profile, the profile default. All protected files are listed, with the reason for each group.",
+		.details = "Without FILE, --policy and --profile, the profile default. All protected files are listed, with the reason for each group. With --runtime or --category also what is different there.",
 		.options = verb_policy_effective_options,
 		.max_args = 1,
 		.run = verb_policy_explain,
+	},
+	{
+		.name = "policy parity",
+		.summary = "Show what each key of a policy means on each runtime.",
+		.details = "For each key and runtime: enforced, enforced by other means (and how), or refused: a policy that asks for it does not run there. No key is passed over. Behind the keys stands what else "
+			   "differs. `cordon policy explain --runtime RUNTIME` says it for one policy.",
+		.options = verb_policy_parity_options,
+		.run = verb_policy_parity,
 	},
 	{
 		.name = "policy test",
@@ -247,7 +258,8 @@ const struct verb verbs[] = {
 		.name = "doctor",
 		.summary = "Show what this machine can do for sandboxes, and how to get the rest.",
 		.details = "Tries every kernel feature, limit and tool that matters, changes nothing, and says what each means. Exits 0 when `cordon run` can work "
-			   "here, 1 when something that it needs is missing.",
+			   "here, 1 when something that it needs is missing.\n\n"
+			   "With --runtime a container of that runtime is started as a run would start it, and each step is shown; exits 0 when all of them went well.",
 		.options = verb_doctor_options,
 		.run = verb_doctor,
 	},

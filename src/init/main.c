@@ -2,9 +2,10 @@
  * cordon-init: PID 1 inside the sandboxes of backends that bring none of their own.
  *
  *     cordon-init --control PATH
+ *     cordon-init --probe PORT
  *     cordon-init [--door PATH --listen KIND:PORT[:PROVIDER]...] [--] CMD [ARG...]
  *
- * In the first form it does what a supervisor outside says through the socket at PATH (serve.h). In the second there is nobody to ask: it starts CMD in a process group of its own (the terminal's foreground, where stdin is one), passes every signal it gets on to that group, reaps every orphan, and
+ * In the first form it does what a supervisor outside says through the socket at PATH (serve.h). In the second it is no PID 1 but a command, and tells what it sees (probe.h). In the third there is nobody to ask: it starts CMD in a process group of its own (the terminal's foreground, where stdin is one), passes every signal it gets on to that group, reaps every orphan, and
  * ends with CMD's status: its exit code, 128+N after signal N, 126 where CMD cannot be executed, 127 where it is not found, 125 for its own failures. As
  * PID 1 its end is the end of everything in the namespace; elsewhere it makes itself the reaper of its descendants.
  *
@@ -27,6 +28,7 @@
 #include <unistd.h>
 
 #include "init/gateway.h"
+#include "init/probe.h"
 #include "init/serve.h"
 #include "init/watch.h"
 
@@ -191,6 +193,8 @@ int main(int argc, char **argv)
 		complain("%s", err.text);
 		return EXIT_OWN_FAILURE;
 	}
+	if (argc == 3 && strcmp(argv[1], "--probe") == 0)
+		return probe(argv[2]);
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
 		return puts("cordon-init " CORDON_VERSION) < 0 || fflush(stdout) != 0 ? EXIT_OWN_FAILURE : 0;
 	command = argc > 0 ? read_options(argv, &g) : NULL;

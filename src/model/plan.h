@@ -93,6 +93,8 @@ struct plan {
 	struct plan_listener *listeners; /* none: there is no gateway */
 	size_t n_listeners;
 
+	const char *runtime, *runtime_why; /* who carries it out, and what named it; NULL: not known yet */
+
 	const char *skeleton; /* a root with all places made, on the host; NULL: none */
 	const char *state_dir; /* the run's own folder on the host: upper and work folders are below it */
 };

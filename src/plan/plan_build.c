@@ -236,6 +236,8 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 	p->home = arena_str(a, sv_of(req->home));
 	p->state_dir = arena_str(a, sv_of(req->state_dir));
 	p->workdir_mode = (int)req->policy->fs.workdir.v;
+	p->runtime = req->runtime ? arena_str(a, sv_of(req->runtime)) : NULL;
+	p->runtime_why = req->runtime_why ? arena_str(a, sv_of(req->runtime_why)) : NULL;
 	if (draft_all(&d, req) < 0) {
 		plan_free(p);
 		return -1;

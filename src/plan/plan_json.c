@@ -50,6 +50,8 @@ static void put_command(struct json *j, const struct plan *p)
 	json_end(j);
 	json_kstr(j, "cwd", p->cwd);
 	json_kint(j, "user", p->uid);
+	json_kstr(j, "runtime", p->runtime);
+	json_kstr(j, "runtime_reason", p->runtime_why);
 	json_kstr(j, "network", net_mode_names[p->network]);
 	json_kint(j, "providers", p->providers);
 	json_kbool(j, "loopback", p->loopback);

@@ -212,6 +212,8 @@ static void print_command(const struct plan *p, struct buf *out)
 	}
 	(void)buf_str(out, "\n  start in       ");
 	text_escape(out, sv_of(p->cwd), PATH_SHOWN);
+	if (p->runtime)
+		(void)buf_printf(out, "\n  runtime        %s: %s", p->runtime, p->runtime_why ? p->runtime_why : "");
 	(void)buf_printf(out, "\n  user id        %u\n  network        %s%s%s\n  variables     ", p->uid,
 			 p->network == NET_NONE ? "none" : p->network == NET_ALLOWLIST ? "the hosts that the policy allows, through the gateway" : "public addresses, through the gateway",
 			 p->loopback ? "; a loopback of its own" : ", not even loopback", p->providers ? "; models, through the gateway" : "");
@@ -266,6 +268,7 @@ void plan_digest(const struct plan *p, char out[SHA256_HEX])
 	for (i = 0; p->executables && p->executables[i]; i++)
 		digest_str(&h, p->executables[i]);
 	digest_str(&h, p->cwd);
+	digest_str(&h, p->runtime);
 	digest_num(&h, p->uid);
 	digest_num(&h, p->tmp_size);
 	digest_num(&h, l->memory);

@@ -39,6 +39,8 @@ int policy_cache_key(const struct policy_request *req, const char *cwd, struct c
 	add_str(&s, req->state_dir);
 	add_str(&s, req->workdir);
 	add_str(&s, req->phase);
+	add_str(&s, req->runtime);
+	add_str(&s, req->category);
 	add_str(&s, cwd);
 	for (i = 0; i < req->n_sources; i++) {
 		flags[1] = req->sources[i].is_profile;

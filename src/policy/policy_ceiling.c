@@ -10,10 +10,12 @@
 #include "policy/policy_provider.h"
 #include "policy/net_match.h"
 #include "policy/policy_where.h"
+#include "policy/runtime_choice.h"
 
 struct tighten {
 	struct policy *request;
 	const struct policy *ceiling;
+	const struct policy_request *req;
 	struct error *err;
 };
 
@@ -160,30 +162,60 @@ static int tighten_field(struct tighten *t, const struct policy_field *f)
 	return 0;
 }
 
+static int fail_runtime(struct tighten *t, const char *theirs, const char *category, struct origin at)
+{
+	const struct pol_num *mine = &t->request->process.runtime;
+	const char *where = policy_where(t->ceiling, at);
+
+	if (t->req->runtime)
+		return error_set(t->err, ERROR_DENIED, "--runtime: %s is not the ceiling's %s%s%s (%.200s); leave it out", t->req->runtime, theirs,
+				 category ? " for " : "", category ? category : "", where);
+	return policy_fail(t->request, mine->at, "process.runtime", t->err, "%s is not the ceiling's %s%s%s (%.200s); write auto", runtime_names[mine->v], theirs,
+			   category ? " for " : "", category ? category : "", where);
+}
+
+/*
+ * A runtime by name would pass over what the ceiling says about categories. Which category it will be, a file does not know; a command line does, and where it has none, the ceiling's categories say
+ * nothing about this run.
+ */
+static bool is_meant(const struct tighten *t, const char *category)
+{
+	if (t->req->category)
+		return strcmp(t->req->category, category) == 0;
+	return !t->req->runtime;
+}
+
 static int tighten_runtime(struct tighten *t)
 {
 	struct pol_num *mine = &t->request->process.runtime;
 	const struct pol_num *theirs = &t->ceiling->process.runtime;
 	const struct pol_pairs *categories = &t->ceiling->process.categories;
 	bool named = mine->set && mine->v != RUNTIME_AUTO;
+	const struct pol_pair *pair;
 	uint32_t i;
 
 	if (theirs->set && theirs->v != RUNTIME_AUTO) {
 		if (named && mine->v != theirs->v)
-			return policy_fail(t->request, mine->at, "process.runtime", t->err,
-					   "%s is not the ceiling's %s (%.200s); write auto", runtime_names[mine->v],
-					   runtime_names[theirs->v], policy_where(t->ceiling, theirs->at));
+			return fail_runtime(t, runtime_names[theirs->v], NULL, theirs->at);
 		*mine = *theirs;
 		return 0;
 	}
-	/* A runtime by name would pass over what the ceiling says about categories. */
-	for (i = 0; named && i < categories->n; i++)
-		if (strcmp(categories->v[i].value, runtime_names[mine->v]) != 0)
-			return policy_fail(t->request, mine->at, "process.runtime", t->err,
-					   "%s is not the ceiling's %s for %s (%.200s); write auto",
-					   runtime_names[mine->v], categories->v[i].value, categories->v[i].key,
-					   policy_where(t->ceiling, categories->v[i].at));
+	for (i = 0; named && i < categories->n; i++) {
+		pair = &categories->v[i];
+		if (is_meant(t, pair->key) && runtime_of_category(categories, pair->key) != mine->v)
+			return fail_runtime(t, runtime_names[runtime_of_category(categories, pair->key)], pair->key, pair->at);
+	}
 	return 0;
+}
+
+/* What both lists hold. An operator who names runtimes, and nothing that may take their place, has said that nothing may. */
+static int tighten_fallback(struct tighten *t)
+{
+	const struct pol_process *theirs = &t->ceiling->process;
+	static const struct pol_list none = {.set = true};
+	bool names = (theirs->runtime.set && theirs->runtime.v != RUNTIME_AUTO) || theirs->categories.n;
+
+	return take_common(t, &t->request->process.fallback, theirs->fallback.set || !names ? &theirs->fallback : &none);
 }
 
 static int tighten_provider(struct tighten *t, struct provider *mine, const struct provider *theirs)
@@ -276,15 +308,15 @@ static int tighten_inference(struct tighten *t)
 	return 0;
 }
 
-int policy_ceiling(struct policy *request, const struct policy *ceiling, const char *workdir, struct error *err)
+int policy_ceiling(struct policy *request, const struct policy *ceiling, const struct policy_request *req, struct error *err)
 {
-	struct tighten t = {request, ceiling, err};
+	struct tighten t = {request, ceiling, req, err};
 	const struct policy_field *f;
 
-	if (ceiling_net(request, ceiling, err) < 0 || tighten_runtime(&t) < 0 || tighten_inference(&t) < 0)
+	if (ceiling_net(request, ceiling, err) < 0 || tighten_runtime(&t) < 0 || tighten_fallback(&t) < 0 || tighten_inference(&t) < 0)
 		return -1;
 	for (f = policy_fields; f->name; f++)
 		if (f->ceiling != CEILING_ELSEWHERE && tighten_field(&t, f) < 0)
 			return -1;
-	return ceiling_fs(request, ceiling, workdir, err);
+	return ceiling_fs(request, ceiling, req->workdir, err);
 }

@@ -172,6 +172,8 @@ static int load_sources(struct compile *c, struct policy *into)
 	}
 	if (finish_layer(c, into) < 0 || policy_providers_check(into, c->err) < 0)
 		return -1;
+	if (c->req->runtime)
+		into->process.runtime = (struct pol_num){.v = (uint64_t)name_index(runtime_names, sv_of(c->req->runtime)), .set = true};
 	/* Before the ceiling: what the request leaves open is the default, not the ceiling's. */
 	return policy_fields_preset(into) < 0 ? policy_no_memory(c->err) : 0;
 }
@@ -189,7 +191,7 @@ static int apply_ceiling(struct compile *c, struct policy *request)
 		return r < 0 ? -1 : 0;
 	if (finish_layer(c, ceiling) < 0)
 		return -1;
-	return policy_ceiling(request, ceiling, c->req->workdir, c->err);
+	return policy_ceiling(request, ceiling, c->req, c->err);
 }
 
 /*
@@ -250,6 +252,8 @@ static int check_request(const struct policy_request *req, struct error *err)
 		return error_set(err, ERROR_USAGE, "the work folder must be an absolute path");
 	if (req->phase && name_index(phase_names, sv_of(req->phase)) < 0)
 		return error_set(err, ERROR_USAGE, "there is no such phase; use build, setup, agent or verify");
+	if (req->runtime && name_index(runtime_names, sv_of(req->runtime)) < 0)
+		return error_set(err, ERROR_USAGE, "there is no such runtime; use auto, native, gvisor, runc, crun or docker");
 	return 0;
 }
 

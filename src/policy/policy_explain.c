@@ -2,11 +2,13 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "policy/policy_mandatory.h"
+#include "policy/parity.h"
 #include "policy/policy_show.h"
 
 enum { COLUMNS = 96, SENTENCE_MAX = 1 << 20 };
@@ -372,30 +374,69 @@ static void say_limits(struct explain *e, const struct pol_process *p)
 	say(e);
 }
 
-static void say_runtime(struct explain *e, const struct pol_process *p)
+static void add_categories(struct explain *e, const struct pol_pairs *c)
 {
 	uint32_t i;
 
-	if (p->runtime.v == RUNTIME_AUTO)
-		add(e, "It runs in Cordon's native sandbox, or in what its category asks for");
-	else
-		add(e, "It runs under %s", runtime_names[p->runtime.v]);
-	for (i = 0; i < p->categories.n; i++) {
+	for (i = 0; i < c->n; i++) {
 		(void)buf_str(&e->line, i ? ", " : " (");
-		add_shown(e, p->categories.v[i].key);
+		add_shown(e, c->v[i].key);
 		(void)buf_str(&e->line, ": ");
-		add_shown(e, p->categories.v[i].value);
+		add_shown(e, runtime_names[runtime_of_category(c, c->v[i].key)]);
 	}
-	(void)buf_str(&e->line, p->categories.n ? ")" : "");
-	if (p->fallback.n) {
+	(void)buf_str(&e->line, c->n ? ")" : "");
+}
+
+static void say_difference(void *arg, const char *what, const char *how)
+{
+	struct explain *e = arg;
+
+	add(e, "There, %s: ", what);
+	add(e, "%s.", how);
+	say(e);
+}
+
+/* Where it is known which one it will be: what the policy means there. */
+static void say_differences(struct explain *e, const struct policy *p, enum runtime runtime)
+{
+	struct error err = {0};
+
+	if (parity_refused(p, runtime, geteuid() == 0, &err) == 0) {
+		parity_notes(p, runtime, say_difference, e);
+		return;
+	}
+	add(e, "It would be refused there: ");
+	(void)buf_str(&e->line, err.text);
+	(void)buf_char(&e->line, '.');
+	say(e);
+}
+
+static void say_runtime(struct explain *e, const struct policy *policy, const char *category)
+{
+	const struct pol_process *p = &policy->process;
+	struct runtime_choice choice;
+	bool open = p->runtime.v == RUNTIME_AUTO && !category;
+
+	runtime_choose(policy, NULL, category, &choice);
+	if (open) {
+		add(e, "It runs in Cordon's native sandbox, or in what its category asks for");
+		add_categories(e, &p->categories);
+	} else if (choice.v[0].runtime == RUNTIME_NATIVE) {
+		add(e, "It runs in Cordon's native sandbox");
+	} else {
+		add(e, "It runs under %s", runtime_names[choice.v[0].runtime]);
+	}
+	if (choice.n > 1) {
 		add(e, "; where that does not work, ");
 		add_list(e, &p->fallback, ", then ");
 		add(e, " may take its place");
-	} else if (p->runtime.v != RUNTIME_AUTO || p->categories.n) {
+	} else if (open || choice.v[0].runtime != RUNTIME_NATIVE) {
 		add(e, "; where that does not work, it does not start");
 	}
 	(void)buf_char(&e->line, '.');
 	say(e);
+	if (!open && choice.v[0].runtime != RUNTIME_NATIVE)
+		say_differences(e, policy, choice.v[0].runtime);
 }
 
 static bool anything_goes(const struct pol_list *l)
@@ -408,7 +449,7 @@ static bool anything_goes(const struct pol_list *l)
 	return l->n == 0 && !l->set;
 }
 
-static void processes(struct explain *e, const struct policy *p)
+static void processes(struct explain *e, const struct policy *p, const char *category)
 {
 	const struct pol_process *pr = &p->process;
 	struct policy_number n;
@@ -436,7 +477,7 @@ static void processes(struct explain *e, const struct policy *p)
 		say(e);
 	}
 	say_limits(e, pr);
-	say_runtime(e, pr);
+	say_runtime(e, p, category);
 	if (pr->env_pass.n == 0)
 		add(e, "No variable of your environment goes in");
 	else {
@@ -507,7 +548,7 @@ static void inference(struct explain *e, const struct policy *p)
 	section_end(e);
 }
 
-void policy_explain(const struct policy *p, const char *workdir, const char *home, bool as_json, struct buf *out)
+void policy_explain(const struct policy *p, const char *workdir, const char *home, const char *category, bool as_json, struct buf *out)
 {
 	struct json j;
 	struct explain e = {.out = out, .json = as_json ? &j : NULL, .home = home};
@@ -518,7 +559,7 @@ void policy_explain(const struct policy *p, const char *workdir, const char *hom
 		json_open(&j);
 	filesystem(&e, p, workdir);
 	network(&e, p);
-	processes(&e, p);
+	processes(&e, p, category);
 	inference(&e, p);
 	if (as_json) {
 		json_close(&j);

@@ -1,5 +1,8 @@
 #include "policy/policy_fields.h"
 
+#include "policy/policy_merge.h"
+#include "policy/runtime_choice.h"
+
 #define AT(member) offsetof(struct policy, member)
 #define MB         (UINT64_C(1) << 20)
 #define GB         (UINT64_C(1) << 30)
@@ -41,7 +44,7 @@ const struct policy_field policy_fields[] = {
 	NUM("network.ask", net.ask, CEILING_MIN, false, true),
 	NUM_UNSET("network.max_bytes_out", net.max_bytes_out, CEILING_MIN),
 	NUM("process.runtime", process.runtime, CEILING_ELSEWHERE, RUNTIME_AUTO, RUNTIME_DOCKER),
-	LIST("process.fallback", process.fallback, CEILING_COMMON, false),
+	LIST("process.fallback", process.fallback, CEILING_ELSEWHERE, false),
 	PAIRS("process.categories", process.categories, CEILING_WINS),
 	LIST("process.allow_exec", process.allow_exec, CEILING_PATTERNS, true),
 	LIST("process.deny_exec", process.deny_exec, CEILING_UNION, true),
@@ -57,6 +60,25 @@ const struct policy_field policy_fields[] = {
 	{.name = NULL},
 };
 
+static int preset_categories(struct policy *p)
+{
+	struct pol_pairs all = {.set = true};
+	size_t i, n;
+
+	for (n = 0; category_names[n]; n++)
+		;
+	all.v = arena_array(p->arena, n, sizeof(*all.v));
+	if (!all.v)
+		return -1;
+	for (i = 0; i < n; i++)
+		if (runtime_of_category(NULL, category_names[i]) != RUNTIME_NATIVE)
+			all.v[all.n++] = (struct pol_pair){.key = category_names[i], .value = runtime_names[runtime_of_category(NULL, category_names[i])]};
+	if (merge_pairs(p->arena, &all, &p->process.categories) < 0)
+		return -1;
+	p->process.categories = all;
+	return 0;
+}
+
 int policy_fields_preset(struct policy *p)
 {
 	const struct policy_field *f;
@@ -68,6 +90,8 @@ int policy_fields_preset(struct policy *p)
 			*num = (struct pol_num){.v = f->value, .set = true};
 	}
 	p->process.fallback.set = true;
+	if (preset_categories(p) < 0)
+		return -1;
 	if (!p->process.allow_exec.set) {
 		struct pol_str *all = arena_array(p->arena, 1, sizeof(*all));
 

@@ -496,6 +496,24 @@ static const struct reader_key root_keys[] = {
 	{NULL, NULL, 0, NULL},
 };
 
+static void visit_keys(const struct reader_key *k, const char *prefix, void (*visit)(void *arg, const char *key), void *arg)
+{
+	char name[128];
+
+	for (; k->name; k++) {
+		(void)snprintf(name, sizeof(name), "%.80s%s%.40s", prefix, *prefix ? "." : "", k->name);
+		if (k->read == reader_map)
+			visit_keys(k->arg, name, visit, arg);
+		else
+			visit(arg, name);
+	}
+}
+
+void policy_parse_keys(void (*visit)(void *arg, const char *key), void *arg)
+{
+	visit_keys(root_keys, "", visit, arg);
+}
+
 static int parse_tree(struct reader *r, const struct ynode *root, struct policy *p)
 {
 	const struct ynode *version;

@@ -136,16 +136,17 @@ warns()
 	prints "$1: it is ok" '^warned.yaml: ok$'
 	says "$1: but run would refuse it" "^cordon: warned.yaml: warning: cordon run.* would refuse this: .*$3"
 }
-warns "a runtime that is not there" 'process: {runtime: gvisor}' 'warned.yaml:2: process.runtime: the runtime gvisor is not available'
+export DOCKER_HOST=unix:///nonexistent/docker.sock # nobody is there, whatever this machine has
+warns "a runtime that is not there" 'process: {runtime: docker}' 'the runtime docker \(process.runtime, warned.yaml:2\) cannot be used here: /nonexistent/docker.sock'
 exits "and run does" 125 run --policy warned.yaml -- true
-says "with the same words" 'warned.yaml:2: process.runtime: the runtime gvisor is not available'
+says "with the same words" 'the runtime docker \(process.runtime, warned.yaml:2\) cannot be used here: /nonexistent/docker.sock.*fallback: \[native\]'
 warns "user 0" 'process: {user: 0}' 'process.user: 0 is not given to a workload'
 warns "the root folder" 'filesystem: {read: [/]}' '/ cannot be shown to a sandbox'
-warns "a category's runtime that is not there" 'process: {categories: {terminal: runc}}' 'warned.yaml:2: process.categories: the runtime runc'
+warns "a category's runtime that is not there" 'process: {categories: {terminal: docker}}' 'the runtime docker \(process.categories.terminal, warned.yaml:2\)'
 says "which names the category" 'cordon run --category terminal would refuse'
-printf 'version: 1\nprocess: {runtime: gvisor, fallback: [native]}\n' >fallback.yaml
+printf 'version: 1\nprocess: {runtime: docker, fallback: [native]}\n' >fallback.yaml
 exits "a fallback that is there" 0 policy check fallback.yaml
-says "is said as run says it" 'warning: FALLBACK: the runtime gvisor'
+says "is said as run says it" 'warning: cordon run would say: FALLBACK: running on native \(process.fallback, fallback.yaml:2\) instead of docker'
 printf 'version: 1\nprocess: {user: 0}\n' >warned.yaml
 exits "warnings in JSON" 0 policy check --json warned.yaml
 json "check --json: ok" ok true
