@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/coding.h"
 #include "base/sha256.h"
 #include "base/text.h"
 
@@ -92,20 +93,6 @@ static void put_lines(struct buf *out, struct sv s)
 	put_line(out, s);
 }
 
-static void put_base64(struct buf *out, const unsigned char *p, size_t n)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t i, k;
-
-	for (i = 0; i < n; i += 3) {
-		uint32_t v =
-			(uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) | (i + 2 < n ? p[i + 2] : 0);
-
-		for (k = 0; k < 4; k++)
-			(void)buf_char(out, i + k > n ? '=' : digits[v >> (18 - 6 * k) & 63]);
-	}
-}
-
 static void put_duration(struct buf *out, uint64_t ms)
 {
 	if (ms < 1000)
@@ -187,6 +174,7 @@ static void put_command(struct buf *out, const json_t *command)
 static void put_head(struct buf *out, const char *run)
 {
 	unsigned char digest[SHA256_SIZE];
+	char coded[BASE64_SIZE(SHA256_SIZE)];
 	struct sha256 s;
 
 	sha256_init(&s);
@@ -195,7 +183,8 @@ static void put_head(struct buf *out, const char *run)
 	(void)buf_str(out,
 		      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-");
-	put_base64(out, digest, sizeof(digest));
+	base64_put(sv_n((const char *)digest, sizeof(digest)), base64_standard, coded);
+	(void)buf_add(out, coded, sizeof(coded));
 	(void)buf_str(out,
 		      "'; base-uri 'none'; form-action 'none'\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
 		      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>Cordon run ");

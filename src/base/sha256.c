@@ -5,6 +5,8 @@
 #include <sys/platform/x86.h>
 #endif
 
+#include "base/coding.h"
+
 static const uint32_t K[64] = { /* FIPS 180-4, 4.2.2 */
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
 	0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -145,13 +147,7 @@ void sha256_done(struct sha256 *s, unsigned char out[SHA256_SIZE])
 
 void sha256_hex(const unsigned char digest[SHA256_SIZE], char out[SHA256_HEX])
 {
-	static const char hex[] = "0123456789abcdef";
-	unsigned i;
-
-	for (i = 0; i < SHA256_SIZE; i++) {
-		out[2 * i] = hex[digest[i] >> 4];
-		out[2 * i + 1] = hex[digest[i] & 15];
-	}
+	hex_put(sv_n((const char *)digest, SHA256_SIZE), hex_lower, out);
 	out[64] = '\0';
 }
 

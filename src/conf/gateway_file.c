@@ -86,50 +86,29 @@ static int read_text(struct reader *r, const struct ynode *n, void *to, const vo
 	return reader_string(r, n, type->check, to);
 }
 
-static int read_version(struct reader *r, const struct ynode *n, void *to, const void *arg)
-{
-	(void)to;
-	(void)arg;
-	if (reader_want(r, n, YNODE_SCALAR) < 0)
-		return -1;
-	if (!n->plain || !sv_is(n->text, "1"))
-		return reader_fail_value(r, n, "is not a version this Cordon knows; write version: 1");
-	return 0;
-}
-
 static const struct reader_text text_absolute = {value_absolute, false};
 static const struct reader_text text_proxy = {value_proxy, false};
 
 static const struct reader_key root_keys[] = {
-	{"version", read_version, 0, NULL},
+	{"version", reader_version, 0, NULL},
 	{"resolve", read_resolve, 0, NULL},
 	{"ca_file", read_text, offsetof(struct gateway_conf, ca_file), &text_absolute},
 	{"upstream_proxy", read_text, offsetof(struct gateway_conf, upstream_proxy), &text_proxy},
 	{NULL, NULL, 0, NULL},
 };
 
-static int parse_tree(struct reader *r, const struct ynode *root, struct gateway_conf *c)
-{
-	if (reader_want(r, root, YNODE_MAP) < 0)
-		return -1;
-	if (!reader_find(root, "version"))
-		return reader_fail(r, root, "version: is missing; write \"version: 1\" as the first line");
-	return reader_map(r, root, c, root_keys);
-}
-
 int gateway_parse(const char *name, struct sv bytes, struct gateway_conf **ret, struct error *err)
 {
 	struct arena *a = arena_new();
 	struct gateway_conf *c = a ? arena_alloc(a, sizeof(*c)) : NULL;
 	struct reader r = {.arena = a, .name = name, .err = err};
-	const struct ynode *root;
 
 	if (!c) {
 		arena_free(a);
 		return reader_no_memory(&r);
 	}
 	c->arena = a;
-	if (yaml_tree(a, name, bytes, &root, err) < 0 || parse_tree(&r, root, c) < 0) {
+	if (reader_parse(&r, bytes, c, root_keys) < 0) {
 		arena_free(a);
 		return -1;
 	}

@@ -260,3 +260,45 @@ int reader_words(struct reader *r, const struct ynode *n, void *to, const void *
 	}
 	return 0;
 }
+
+int reader_version(struct reader *r, const struct ynode *n, void *to, const void *arg)
+{
+	(void)to;
+	(void)arg;
+	if (reader_want(r, n, YNODE_SCALAR) < 0)
+		return -1;
+	if (!n->plain || !sv_is(n->text, "1"))
+		return reader_fail_value(r, n, "is not a version this Cordon knows; write version: 1");
+	return 0;
+}
+
+static int read_root(struct reader *r, const struct ynode *root, void *to, const struct reader_key *rows)
+{
+	const struct ynode *version;
+
+	if (reader_want(r, root, YNODE_MAP) < 0)
+		return -1;
+	version = reader_find(root, "version");
+	if (!version)
+		return reader_fail(r, root, "version: is missing; write \"version: 1\" as the first line");
+	reader_enter(r, sv_of("version"));
+	if (reader_version(r, version, NULL, NULL) < 0)
+		return -1;
+	reader_leave(r);
+	return reader_map(r, root, to, rows);
+}
+
+int reader_parse(struct reader *r, struct sv bytes, void *to, const struct reader_key *rows)
+{
+	struct arena *scratch = arena_new();
+	const struct ynode *root;
+	int result;
+
+	if (!scratch)
+		return reader_no_memory(r);
+	result = yaml_tree(scratch, r->name, bytes, &root, r->err);
+	if (result == 0)
+		result = read_root(r, root, to, rows);
+	arena_free(scratch);
+	return result;
+}

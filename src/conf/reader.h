@@ -68,6 +68,14 @@ reader_fn reader_list;  /* struct reader_text, struct pol_list */
 reader_fn reader_words; /* names, struct pol_list: a list of words */
 reader_fn reader_num;   /* struct reader_number, struct pol_num */
 
+reader_fn reader_version; /* nothing: must be 1 */
+
+/*
+ * A whole file: a mapping of these rows into `to`. "version: 1" is required, and looked at before all other keys: another version would make the rest of the tables meaningless. The tree is gone
+ * after it.
+ */
+int reader_parse(struct reader *r, struct sv bytes, void *to, const struct reader_key *rows);
+
 struct reader_text {
 	value_str_fn *check;
 	bool not_empty; /* as a list: [] is an error, because it would deny everything */

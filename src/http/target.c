@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 
+#include "base/coding.h"
+
 enum { LABEL_MAX = 63 };
 
 static const char bad_host[] = "malformed host";
@@ -25,12 +27,7 @@ static bool is_alpha(char c)
 
 static bool is_hex(char c)
 {
-	return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
-}
-
-static unsigned hex_value(char c)
-{
-	return (unsigned)(is_digit(c) ? c - '0' : lower(c) - 'a' + 10);
+	return hex_value(c) >= 0;
 }
 
 /* Digits only, no leading zero, 1 to 65535. */
@@ -165,9 +162,7 @@ static const uint8_t kinds[128] = {
 /* The byte that the triplet at the start of s stands for, or -1. */
 static int triplet(struct sv s)
 {
-	if (s.n < 3 || s.p[0] != '%' || !is_hex(s.p[1]) || !is_hex(s.p[2]))
-		return -1;
-	return (int)(hex_value(s.p[1]) << 4 | hex_value(s.p[2]));
+	return s.n < 3 || s.p[0] != '%' ? -1 : hex_byte(s.p[1], s.p[2]);
 }
 
 /* The bytes behind "%25" would be a triplet of their own for a server that decodes twice. */
@@ -236,8 +231,8 @@ static const char *copy_one(struct sv s, unsigned kind, size_t *at, char *out, s
 		return NULL;
 	}
 	out[(*n)++] = '%';
-	out[(*n)++] = "0123456789ABCDEF"[v >> 4];
-	out[(*n)++] = "0123456789ABCDEF"[v & 15];
+	out[(*n)++] = hex_upper[v >> 4];
+	out[(*n)++] = hex_upper[v & 15];
 	return NULL;
 }
 

@@ -471,20 +471,8 @@ static int read_phases(struct reader *r, const struct ynode *n, void *to, const 
 	return 0;
 }
 
-/* Looked at before all other keys: another version would make the rest of the tables meaningless. */
-static int read_version(struct reader *r, const struct ynode *n, void *to, const void *arg)
-{
-	(void)to;
-	(void)arg;
-	if (reader_want(r, n, YNODE_SCALAR) < 0)
-		return -1;
-	if (!n->plain || !sv_is(n->text, "1"))
-		return reader_fail_value(r, n, "is not a version this Cordon knows; write version: 1");
-	return 0;
-}
-
 static const struct reader_key root_keys[] = {
-	{"version", read_version, 0, NULL},
+	{"version", reader_version, 0, NULL},
 	{"extends", reader_list, AT(extends), &text_any},
 	{"filesystem", reader_map, 0, fs_keys},
 	{"network", reader_map, 0, net_keys},
@@ -514,34 +502,9 @@ void policy_parse_keys(void (*visit)(void *arg, const char *key), void *arg)
 	visit_keys(root_keys, "", visit, arg);
 }
 
-static int parse_tree(struct reader *r, const struct ynode *root, struct policy *p)
-{
-	const struct ynode *version;
-
-	if (reader_want(r, root, YNODE_MAP) < 0)
-		return -1;
-	version = reader_find(root, "version");
-	if (!version)
-		return reader_fail(r, root, "version: is missing; write \"version: 1\" as the first line");
-	reader_enter(r, sv_of("version"));
-	if (read_version(r, version, NULL, NULL) < 0)
-		return -1;
-	reader_leave(r);
-	return reader_map(r, root, p, root_keys);
-}
-
 int policy_parse(struct policy *p, const char *name, uint32_t file, struct sv bytes, struct error *err)
 {
 	struct reader r = {.arena = p->arena, .name = name, .file = file, .err = err};
-	struct arena *scratch = arena_new();
-	const struct ynode *root;
-	int result;
 
-	if (!scratch)
-		return reader_no_memory(&r);
-	result = yaml_tree(scratch, name, bytes, &root, err);
-	if (result == 0)
-		result = parse_tree(&r, root, p);
-	arena_free(scratch);
-	return result;
+	return reader_parse(&r, bytes, p, root_keys);
 }

@@ -2,15 +2,9 @@
 
 #include <string.h>
 
-enum verdict { MORE, DONE, NO_ESCAPE };
+#include "base/coding.h"
 
-static int hex(unsigned char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+enum verdict { MORE, DONE, NO_ESCAPE };
 
 /* Units from..to-1 are hexadecimal digits so far; their value once all are there. Characters above U+00FF are no byte
  * of any needle: 0. */
@@ -19,9 +13,9 @@ static enum verdict digits(const struct needle_decoder *d, unsigned from, unsign
 	unsigned v = 0, i;
 
 	for (i = from; i < to && i < d->n; i++) {
-		if (hex(d->pending[i].c) < 0)
+		if (hex_value((char)d->pending[i].c) < 0)
 			return NO_ESCAPE;
-		v = v * 16 + (unsigned)hex(d->pending[i].c);
+		v = v * 16 + (unsigned)hex_value((char)d->pending[i].c);
 	}
 	if (d->n < to)
 		return MORE;

@@ -3,11 +3,9 @@
 #include <errno.h>
 #include <stdint.h>
 
+#include "base/coding.h"
 #include "base/secret_memory.h"
 #include "vault/needle_decode.h"
-
-static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-static const char url_safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /* Shorter pieces of base64 would be found in ordinary text. */
 enum { BASE64_SHORTEST = 6 };
@@ -39,12 +37,7 @@ static struct sv base64_core(struct sv needle, size_t skip, const char *alphabet
 
 static struct sv hexadecimal(struct sv needle, const char *digits, char *to)
 {
-	size_t i;
-
-	for (i = 0; i < needle.n; i++) {
-		to[2 * i] = digits[(unsigned char)needle.p[i] >> 4];
-		to[2 * i + 1] = digits[(unsigned char)needle.p[i] & 15];
-	}
+	hex_put(needle, digits, to);
 	return sv_n(to, 2 * needle.n);
 }
 
@@ -82,7 +75,7 @@ static struct sv plus_for_space(struct sv s, char *to)
 
 static int put_base64(struct sv needle, char *room, int (*put)(void *, struct sv), void *arg)
 {
-	const char *const alphabets[] = {standard, url_safe};
+	const char *const alphabets[] = {base64_standard, base64_url};
 	size_t skip, i;
 	struct sv core;
 	int r;
@@ -113,9 +106,9 @@ int needle_forms(struct sv needle, int (*put)(void *arg, struct sv form), void *
 	if (r >= 0)
 		r = put_base64(needle, room, put, arg);
 	if (r >= 0)
-		r = put(arg, hexadecimal(needle, "0123456789abcdef", room));
+		r = put(arg, hexadecimal(needle, hex_lower, room));
 	if (r >= 0)
-		r = put(arg, hexadecimal(needle, "0123456789ABCDEF", room));
+		r = put(arg, hexadecimal(needle, hex_upper, room));
 	secret_memory_free(room, size);
 	secret_memory_free(twice, size);
 	return r < 0 ? r : 0;

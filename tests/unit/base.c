@@ -1,6 +1,7 @@
 #include <errno.h>
 
 #include "base/buf.h"
+#include "base/coding.h"
 #include "base/error.h"
 #include "base/glob.h"
 #include "base/json.h"
@@ -200,6 +201,39 @@ static void errors_carry_their_context_in_front(void)
 	CHECK(err.code == ENOENT);
 }
 
+static void base64_gives_the_published_texts(void)
+{
+	static const char *const rows[][2] = {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}}; /* RFC 4648, 10 */
+	char to[16];
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		memset(to, 0, sizeof(to));
+		base64_put(sv_of(rows[i][0]), base64_standard, to);
+		CHECK_STR(to, rows[i][1]);
+		CHECK(strlen(to) == BASE64_SIZE(strlen(rows[i][0])));
+	}
+	memset(to, 0, sizeof(to));
+	base64_put(sv_n("\xfb\xff\xfe", 3), base64_standard, to);
+	CHECK_STR(to, "+//+");
+	base64_put(sv_n("\xfb\xff\xfe", 3), base64_url, to);
+	CHECK_STR(to, "-__-");
+}
+
+static void hexadecimal_digits_are_those_and_no_others(void)
+{
+	char to[5] = "";
+	int c, n = 0;
+
+	for (c = -128; c < 128; c++)
+		n += hex_value((char)c) >= 0;
+	CHECK(n == 22);
+	CHECK(hex_value('0') == 0 && hex_value('9') == 9 && hex_value('a') == 10 && hex_value('F') == 15);
+	CHECK(hex_byte('f', 'E') == 0xfe && hex_byte('0', 'g') == -1 && hex_byte('@', '0') == -1 && hex_byte('\0', '0') == -1);
+	hex_put(sv_n("\x0a\xff", 2), hex_upper, to);
+	CHECK_STR(to, "0AFF");
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -208,6 +242,8 @@ int main(void)
 		CASE(a_prefix_of_a_denied_path_is_on_its_way),
 		CASE(a_star_in_the_middle_reaches_all_below),
 		CASE(bad_patterns_are_refused),
+		CASE(base64_gives_the_published_texts),
+		CASE(hexadecimal_digits_are_those_and_no_others),
 		CASE(sha256_gives_the_published_digests),
 		CASE(sha256_is_the_same_however_the_bytes_arrive),
 		CASE(untrusted_text_cannot_move_the_cursor),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/coding.h"
 #include "gate/egress/sigv4.h"
 #include "http/fields.h"
 
@@ -89,22 +90,6 @@ static int put_header(struct sv value, void *arg)
 	return INJECT_DONE;
 }
 
-static void base64(struct sv in, char *to)
-{
-	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const unsigned char *p = (const unsigned char *)in.p;
-	uint32_t v;
-	size_t i;
-
-	for (i = 0; i < in.n; i += 3, to += 4) {
-		v = (uint32_t)p[i] << 16 | (i + 1 < in.n ? (uint32_t)p[i + 1] << 8 : 0) | (i + 2 < in.n ? p[i + 2] : 0);
-		to[0] = alphabet[v >> 18];
-		to[1] = alphabet[v >> 12 & 63];
-		to[2] = i + 1 < in.n ? alphabet[v >> 6 & 63] : '=';
-		to[3] = i + 2 < in.n ? alphabet[v & 63] : '=';
-	}
-}
-
 static int put_basic(struct sv value, void *arg)
 {
 	static const char *const drop[] = {"authorization", NULL};
@@ -116,22 +101,14 @@ static int put_basic(struct sv value, void *arg)
 		return INJECT_TOO_LARGE;
 	n = in->used - plain;
 	coded = in->used;
-	if (!put(in, sv_of("Basic ")) || room_left(in) < (n + 2) / 3 * 4)
+	if (!put(in, sv_of("Basic ")) || room_left(in) < BASE64_SIZE(n))
 		return INJECT_TOO_LARGE;
-	base64(sv_n(in->bytes + plain, n), in->bytes + in->used);
-	in->used += (n + 2) / 3 * 4;
+	base64_put(sv_n(in->bytes + plain, n), base64_standard, in->bytes + in->used);
+	in->used += BASE64_SIZE(n);
 	if (!keep_fields(in, w->req, drop) ||
 	    !add_field(in, "authorization", sv_n(in->bytes + coded, in->used - coded)))
 		return INJECT_TOO_LARGE;
 	return INJECT_DONE;
-}
-
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* Is this parameter, "name=value" in any encoding, the one of that name? Names of ours have nothing that needs
@@ -143,8 +120,8 @@ static bool is_parameter(struct sv p, const char *name)
 
 	while (i < p.n && p.p[i] != '=') {
 		c = p.p[i++];
-		if (c == '%' && i + 1 < p.n && hex(p.p[i]) >= 0 && hex(p.p[i + 1]) >= 0) {
-			c = (char)(hex(p.p[i]) * 16 + hex(p.p[i + 1]));
+		if (c == '%' && i + 1 < p.n && hex_byte(p.p[i], p.p[i + 1]) >= 0) {
+			c = (char)hex_byte(p.p[i], p.p[i + 1]);
 			i += 2;
 		}
 		if (!*name || *name++ != c)
@@ -155,15 +132,14 @@ static bool is_parameter(struct sv p, const char *name)
 
 static bool put_parameter(struct injection *in, const char *name, struct sv value)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~",
-			  digits[] = "0123456789ABCDEF";
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 	size_t i;
 
 	if (!put(in, sv_of(name)) || !put(in, sv_of("=")))
 		return false;
 	for (i = 0; i < value.n; i++) {
 		unsigned char c = (unsigned char)value.p[i];
-		char coded[3] = {'%', digits[c >> 4], digits[c & 15]};
+		char coded[3] = {'%', hex_upper[c >> 4], hex_upper[c & 15]};
 		bool as_is = memchr(plain, c, sizeof(plain) - 1) != NULL;
 
 		if (!put(in, as_is ? sv_n(value.p + i, 1) : sv_n(coded, 3)))
@@ -209,7 +185,7 @@ static bool is_sha256(struct sv s)
 	size_t i;
 
 	for (i = 0; i < s.n; i++)
-		if (hex(s.p[i]) < 0)
+		if (hex_value(s.p[i]) < 0)
 			return false;
 	return s.n == 64;
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/coding.h"
 #include "base/secret_memory.h"
 #include "base/sha256.h"
 #include "model/policy.h"
@@ -42,14 +43,6 @@ static void put_encoded(struct buf *out, struct sv s, bool keep_slash)
 			(void)buf_printf(out, "%%%02X", (unsigned char)s.p[i]);
 }
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* A part of the query, decoded and encoded again in the one form that is signed. */
 static void put_query_part(struct buf *out, struct sv s)
 {
@@ -58,8 +51,8 @@ static void put_query_part(struct buf *out, struct sv s)
 
 	for (i = 0; i < s.n; i++) {
 		c = s.p[i] == '+' ? ' ' : s.p[i];
-		if (c == '%' && i + 2 < s.n && hex(s.p[i + 1]) >= 0 && hex(s.p[i + 2]) >= 0) {
-			c = (char)(hex(s.p[i + 1]) * 16 + hex(s.p[i + 2]));
+		if (c == '%' && i + 2 < s.n && hex_byte(s.p[i + 1], s.p[i + 2]) >= 0) {
+			c = (char)hex_byte(s.p[i + 1], s.p[i + 2]);
 			i += 2;
 		}
 		put_encoded(out, sv_n(&c, 1), false);

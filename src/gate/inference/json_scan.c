@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/coding.h"
 #include "base/text.h"
 
 enum want { WANT_VALUE, WANT_VALUE_OR_END, WANT_KEY, WANT_KEY_OR_END, WANT_MORE, WANT_NOTHING };
@@ -50,18 +51,15 @@ static int add_node(struct scanner *r, enum scan_kind kind, size_t at, size_t le
 static int hex4(struct scanner *r, unsigned *ret)
 {
 	unsigned v = 0, i;
-	char c;
+	int digit;
 
 	if (r->n - r->in < 4)
 		return fail(r, -EINVAL, "has a cut escape");
 	for (i = 0; i < 4; i++) {
-		c = r->p[r->in++];
-		if (c >= '0' && c <= '9')
-			v = v * 16 + (unsigned)(c - '0');
-		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-			v = v * 16 + (unsigned)((c | 0x20) - 'a' + 10);
-		else
+		digit = hex_value(r->p[r->in++]);
+		if (digit < 0)
 			return fail(r, -EINVAL, "has an escape that is none");
+		v = v * 16 + (unsigned)digit;
 	}
 	*ret = v;
 	return 0;
@@ -96,7 +94,7 @@ static void put(struct scanner *r, unsigned c)
 
 static void put_control(struct scanner *r, unsigned c)
 {
-	static const char digits[] = "0123456789abcdef", shorts[] = "\bb\tt\nn\ff\rr";
+	static const char shorts[] = "\bb\tt\nn\ff\rr";
 	const char *s;
 
 	put(r, '\\');
@@ -108,8 +106,8 @@ static void put_control(struct scanner *r, unsigned c)
 	put(r, 'u');
 	put(r, '0');
 	put(r, '0');
-	put(r, (unsigned)digits[c >> 4]);
-	put(r, (unsigned)digits[c & 15]);
+	put(r, (unsigned)hex_lower[c >> 4]);
+	put(r, (unsigned)hex_lower[c & 15]);
 }
 
 static void put_code(struct scanner *r, unsigned c)
@@ -500,7 +498,7 @@ uint32_t json_scan_get(const struct json_scan *s, uint32_t of, const char *key)
 
 void json_scan_decode(const struct json_scan *s, uint32_t string, struct buf *out)
 {
-	static const char from[] = "bfnrt", to[] = "\b\f\n\r\t", hex[] = "0123456789abcdef";
+	static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
 	struct sv t = json_scan_text(s, string);
 	size_t i, run;
 	const char *at;
@@ -516,8 +514,7 @@ void json_scan_decode(const struct json_scan *s, uint32_t string, struct buf *ou
 		if (at) {
 			(void)buf_char(out, to[at - from]);
 		} else if (t.p[i] == 'u') { /* of the canonical form: \u00NN, small letters */
-			(void)buf_char(out,
-				       (char)((strchr(hex, t.p[i + 3]) - hex) << 4 | (strchr(hex, t.p[i + 4]) - hex)));
+			(void)buf_char(out, (char)hex_byte(t.p[i + 3], t.p[i + 4]));
 			i += 4;
 		} else {
 			(void)buf_char(out, t.p[i]);
