@@ -168,7 +168,14 @@ int sys_route_everything_here(void)
 }
 
 #define TABLE "cordon"
-#define CHAIN "output"
+
+/* Both see what is sent here; the one with the lower priority first. */
+struct chain {
+	const char *name, *type;
+	int32_t priority;
+};
+
+static const struct chain redirecting = {"output", "nat", -100}, sparing = {"raw", "filter", -300};
 
 static void nft(struct batch *b, uint16_t type, uint16_t flags, uint8_t family)
 {
@@ -233,8 +240,8 @@ static void only_tcp(struct batch *b)
 	compare(b, NFT_CMP_EQ, &tcp, sizeof(tcp));
 }
 
-/* ip daddr != 127.0.0.0/8, ip6 daddr != ::1 */
-static void not_loopback(struct batch *b, uint8_t family)
+/* ip daddr 127.0.0.0/8, ip6 daddr ::1; or all but these */
+static void loopback(struct batch *b, uint8_t family, uint32_t op)
 {
 	static const unsigned char v4[] = {127}, v6[16] = {[15] = 1};
 	struct expression e = open_expression(b, "payload");
@@ -245,9 +252,23 @@ static void not_loopback(struct batch *b, uint8_t family)
 	number(b, NFTA_PAYLOAD_LEN, family == NFPROTO_IPV4 ? sizeof(v4) : sizeof(v6));
 	close_expression(b, e);
 	if (family == NFPROTO_IPV4)
-		compare(b, NFT_CMP_NEQ, v4, sizeof(v4));
+		compare(b, op, v4, sizeof(v4));
 	else
-		compare(b, NFT_CMP_NEQ, v6, sizeof(v6));
+		compare(b, op, v6, sizeof(v6));
+}
+
+/* tcp sport != port */
+static void not_from(struct batch *b, uint16_t port)
+{
+	struct expression e = open_expression(b, "payload");
+
+	port = htons(port);
+	number(b, NFTA_PAYLOAD_DREG, NFT_REG_1);
+	number(b, NFTA_PAYLOAD_BASE, NFT_PAYLOAD_TRANSPORT_HEADER);
+	number(b, NFTA_PAYLOAD_OFFSET, 0);
+	number(b, NFTA_PAYLOAD_LEN, sizeof(port));
+	close_expression(b, e);
+	compare(b, NFT_CMP_NEQ, &port, sizeof(port));
 }
 
 /* redirect to :port */
@@ -264,53 +285,85 @@ static void redirect(struct batch *b, uint16_t port)
 	close_expression(b, e);
 }
 
-static void add_chain(struct batch *b, uint8_t family)
+static void add_chain(struct batch *b, uint8_t family, const struct chain *c)
 {
 	size_t hook;
 
-	nft(b, NFT_MSG_NEWTABLE, NLM_F_CREATE, family);
-	text(b, NFTA_TABLE_NAME, TABLE);
 	nft(b, NFT_MSG_NEWCHAIN, NLM_F_CREATE, family);
 	text(b, NFTA_CHAIN_TABLE, TABLE);
-	text(b, NFTA_CHAIN_NAME, CHAIN);
-	text(b, NFTA_CHAIN_TYPE, "nat");
+	text(b, NFTA_CHAIN_NAME, c->name);
+	text(b, NFTA_CHAIN_TYPE, c->type);
 	hook = open_nest(b, NFTA_CHAIN_HOOK);
 	number(b, NFTA_HOOK_HOOKNUM, NF_INET_LOCAL_OUT);
-	number(b, NFTA_HOOK_PRIORITY, (uint32_t)-100);
+	number(b, NFTA_HOOK_PRIORITY, (uint32_t)c->priority);
 	close_nest(b, hook);
 }
 
-static void add_rule(struct batch *b, uint8_t family, uint16_t port)
+static size_t open_rule(struct batch *b, uint8_t family, const struct chain *c)
+{
+	nft(b, NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND, family);
+	text(b, NFTA_RULE_TABLE, TABLE);
+	text(b, NFTA_RULE_CHAIN, c->name);
+	return open_nest(b, NFTA_RULE_EXPRESSIONS);
+}
+
+static void add_redirect(struct batch *b, uint8_t family, uint16_t port)
 {
 	size_t list;
 
-	nft(b, NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND, family);
-	text(b, NFTA_RULE_TABLE, TABLE);
-	text(b, NFTA_RULE_CHAIN, CHAIN);
-	list = open_nest(b, NFTA_RULE_EXPRESSIONS);
+	add_chain(b, family, &redirecting);
+	list = open_rule(b, family, &redirecting);
 	only_tcp(b);
-	not_loopback(b, family);
+	loopback(b, family, NFT_CMP_NEQ);
 	redirect(b, port);
 	close_nest(b, list);
 }
 
-static int redirect_family(uint8_t family, uint16_t port)
+/*
+ * What goes from loopback to loopback is never redirected, so that nothing about it need be remembered: each packet to the proxy, and of the workload's own servers,
+ * is spared the look-up. But for the answers of who was redirected: a client may have bound itself to loopback before it dialled out.
+ */
+static void add_sparing(struct batch *b, uint8_t family, uint16_t port)
+{
+	size_t list;
+
+	add_chain(b, family, &sparing);
+	list = open_rule(b, family, &sparing);
+	only_tcp(b);
+	loopback(b, family, NFT_CMP_EQ);
+	not_from(b, port);
+	close_expression(b, open_expression(b, "notrack"));
+	close_nest(b, list);
+}
+
+static int redirect_family(uint8_t family, uint16_t port, bool spare)
 {
 	struct batch b = {0};
 
 	nft_frame(&b, NFNL_MSG_BATCH_BEGIN);
-	add_chain(&b, family);
-	add_rule(&b, family, port);
+	nft(&b, NFT_MSG_NEWTABLE, NLM_F_CREATE, family);
+	text(&b, NFTA_TABLE_NAME, TABLE);
+	add_redirect(&b, family, port);
+	if (spare)
+		add_sparing(&b, family, port);
 	nft_frame(&b, NFNL_MSG_BATCH_END);
 	return ask(NETLINK_NETFILTER, &b);
 }
 
+/* A kernel may have the one and not the other. */
+static int redirect_or_less(uint8_t family, uint16_t port)
+{
+	int r = redirect_family(family, port, true);
+
+	return r < 0 ? redirect_family(family, port, false) : r;
+}
+
 int sys_redirect_tcp(uint16_t port)
 {
-	int r = redirect_family(NFPROTO_IPV4, port), r6;
+	int r = redirect_or_less(NFPROTO_IPV4, port), r6;
 
 	if (r < 0)
 		return r;
-	r6 = redirect_family(NFPROTO_IPV6, port);
+	r6 = redirect_or_less(NFPROTO_IPV6, port);
 	return r6 == -EAFNOSUPPORT || r6 == -EOPNOTSUPP || r6 == -ENOENT ? 0 : r6;
 }

@@ -70,6 +70,7 @@ for host in tunnel look; do
 done
 is "curl with HTTP/2, though the server has only 1.1" "$(net curl -sS -m 10 --http2 -w '%{http_version}' https://look.test/b 2>&1)" $'served /b\n2'
 is "curl with HTTP/2 over the transparent path" "$(net curl -sS -m 10 --noproxy '*' --http2 -w '%{http_version}' https://look.test/c 2>&1)" $'served /c\n2'
+is "... and one that bound itself to loopback first" "$(net curl -sS -m 10 --noproxy '*' --interface 127.0.0.1 https://look.test/c 2>&1)" "served /c"
 like "openssl s_client verifies what a looked-into host shows" "$(net sh -c 'printf "GET /d HTTP/1.1\r\nHost: look.test\r\nConnection: close\r\n\r\n" | timeout 10 openssl s_client -quiet -verify_return_error -connect look.test:443 -servername look.test -CAfile "$SSL_CERT_FILE"' 2>&1)" 'served /d'
 like "openssl s_client sees the server's own certificate through a tunnel" "$(net sh -c 'timeout 10 openssl s_client -proxy 127.0.0.1:3128 -connect tunnel.test:443 -servername tunnel.test </dev/null' 2>&1)" 'issuer=CN = test upstream CA'
 is "twenty requests at once over one HTTP/2 connection" "$(net curl -sS -m 20 --http2 -Z --parallel-max 20 'https://look.test/m[1-20]' 2>/dev/null | sort -u | grep -c '^served')" "20"
