@@ -96,7 +96,7 @@ static int start(struct trial *t, const struct box_backend *backend, const char 
 static int go(struct trial *t)
 {
 	AUTO_FD null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	struct box_stdio stdio = {{null, -1, null}, {false}, 0, 0};
+	struct box_stdio stdio = {.fds = {null, -1, null}};
 	int ends[2], r;
 
 	if (null < 0 || pipe2(ends, O_CLOEXEC) < 0)

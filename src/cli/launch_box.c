@@ -1,10 +1,12 @@
 #include "cli/launch_box.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -78,7 +80,13 @@ static int go(void *arg, struct error *err)
 {
 	struct launch_box *l = arg;
 
-	return box_go(l->box, &l->stdio, err);
+	int r = box_go(l->box, &l->stdio, err);
+
+	if (l->stdio.stream > 0) {
+		(void)close(l->stdio.stream); /* PID 1's alone: its end is the terminal's */
+		l->stdio.stream = 0;
+	}
+	return r;
 }
 
 static void kill_box(void *arg)
@@ -88,9 +96,28 @@ static void kill_box(void *arg)
 	l->backend->stop(l->box);
 }
 
+/* A terminal whose master cannot be sent out comes through a stream. */
+static int open_stream(struct launch_box *l, struct supervise_request *s, struct error *err)
+{
+	const bool *tty = l->stdio.tty;
+	int pair[2];
+
+	s->carries = !l->backend->sends_fds;
+	s->terminal = -1;
+	if (!s->carries || !(tty[0] || tty[1] || tty[2]))
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_sys(err, errno, "socketpair");
+	s->terminal = l->terminal = pair[0];
+	l->stdio.stream = pair[1];
+	return 0;
+}
+
 int launch_box_connect(struct launch_box *l, struct supervise_request *s, struct error *err)
 {
 	if (box_connect(l->box, LAUNCH_BOX_MS, err) < 0)
+		return -1;
+	if (open_stream(l, s, err) < 0)
 		return -1;
 	s->init = l->box->init_pid ? l->box->init_pid : l->box->runtime > 0 ? l->box->runtime : 0;
 	s->watch.tree = !l->box->init_pid;
@@ -104,6 +131,8 @@ int launch_box_connect(struct launch_box *l, struct supervise_request *s, struct
 
 void launch_box_end(struct launch_box *l)
 {
+	if (l->terminal > 0)
+		(void)close(l->terminal);
 	box_free(l->box);
 	l->box = NULL;
 }

@@ -18,6 +18,7 @@ struct launch_box {
 	const struct box_backend *backend; /* NULL: this run is native, and nothing here is used */
 	struct box *box;
 	struct box_stdio stdio;
+	int terminal; /* our end of what carries the command's, where stdio.stream is used */
 	struct stage stage;
 };
 

@@ -160,9 +160,9 @@ static void forget_stdio(void)
 		(void)close(null);
 }
 
-static void on_spawn(struct init *in, const struct wire_message *m)
+static void on_spawn(struct init *in, struct wire_message *m)
 {
-	if (!in->started && m->n_fds == 3)
+	if (!in->started && m->n_fds >= 3)
 		confine_allow_again(in->confine, m->fds);
 	if (!commands_on_spawn(&in->commands, m))
 		_exit(1); /* there is nothing to wait for */
@@ -179,6 +179,8 @@ static void on_message(struct init *in)
 		on_spawn(in, &m);
 	else if (m.type == INSIDE_SIGNAL)
 		commands_on_signal(&in->commands, &m);
+	else if (m.type == INSIDE_RESIZE)
+		commands_on_resize(&in->commands, &m);
 	wire_message_done(&m);
 }
 
@@ -208,6 +210,12 @@ static void reap(struct init *in)
 	in->reap_on = n == REAP_AT_ONCE;
 }
 
+/* Of two time limits, -1 for none. */
+static int sooner(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 static void attend(struct init *in) __attribute__((noreturn));
 static void attend(struct init *in)
 {
@@ -221,7 +229,7 @@ static void attend(struct init *in)
 		p[1] = (struct pollfd){.fd = in->tell.socket, .events = POLLIN};
 		p[2] = (struct pollfd){.fd = in->gateway.epoll, .events = POLLIN};
 		n = commands_poll(&in->commands, p + 3);
-		if (poll(p, 3 + n, in->reap_on ? 0 : wait) < 0 && errno != EINTR)
+		if (poll(p, 3 + n, in->reap_on ? 0 : sooner(wait, commands_wait(&in->commands))) < 0 && errno != EINTR)
 			_exit(1);
 		if (p[2].revents && watch_run(in->gateway.epoll, 0) < 0)
 			_exit(1);

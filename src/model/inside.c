@@ -5,7 +5,7 @@
 
 #include "wire/wire.h"
 
-enum { TTY_BITS = 7, TERMINAL_MAX = 0xffff };
+enum { TTY_BITS = 7 };
 
 void inside_spawn_encode(const struct inside_spawn *s, struct buf *out)
 {
@@ -21,7 +21,7 @@ void inside_spawn_encode(const struct inside_spawn *s, struct buf *out)
 static bool is_sound(const struct inside_spawn *s)
 {
 	return s->argv[0] && (s->cwd[0] == '/' || s->cwd[0] == '\0') && s->tty_bits <= TTY_BITS &&
-	       s->rows <= TERMINAL_MAX && s->columns <= TERMINAL_MAX;
+	       s->rows <= INSIDE_TERMINAL_MAX && s->columns <= INSIDE_TERMINAL_MAX;
 }
 
 int inside_spawn_decode(struct sv body, struct inside_spawn *ret)

@@ -13,7 +13,7 @@
 enum inside_message {
 	/* supervisor -> PID 1 */
 	INSIDE_GO = 1, /* the host's side is ready; once where root maps the ids (fds: id-mapped trees in the order of the plan's ops that want one), once before the workload starts */
-	INSIDE_SPAWN,  /* u64 id, u32 tty bits, u32 rows, u32 columns, strings argv, env, sv cwd; fds: stdin, stdout, stderr */
+	INSIDE_SPAWN,  /* u64 id, u32 tty bits, u32 rows, u32 columns, strings argv, env, sv cwd; fds: stdin, stdout, stderr, and maybe a stream (see INSIDE_RESIZE) */
 	INSIDE_SIGNAL, /* u64 id (INSIDE_ALL: every process), u32 signal */
 	/* PID 1 -> supervisor */
 	INSIDE_FAILED,	 /* u64 id, u32 error kind, u32 errno, sv text: it was not started; id 0: the sandbox was not made */
@@ -30,6 +30,11 @@ enum inside_message {
 	INSIDE_PUSHED,	 /* the answer: u32 1 and "", or 0 and why not */
 	/* supervisor -> PID 1 of a container */
 	INSIDE_ORDERS,	 /* the bytes of struct box_orders (model/box.h): first of all, and once */
+	/*
+	 * Where descriptors cannot be sent out of a sandbox, INSIDE_SPAWN with a terminal brings a fourth one, a UNIX stream: PID 1 carries the terminal through it, INSIDE_STARTED has no descriptor, and a
+	 * change of size is told, also by a client (its id is passed over).
+	 */
+	INSIDE_RESIZE,	 /* u64 id, u32 rows, u32 columns */
 };
 
 /* What INSIDE_SPAWN says. The decoder trusts nothing: PID 1 is all that a sandbox's commands are started by. */
@@ -42,7 +47,7 @@ struct inside_spawn {
 	const char *cwd;   /* absolute; "": the plan's, as a client says it */
 };
 
-enum { INSIDE_STRINGS_MAX = 65536 };
+enum { INSIDE_STRINGS_MAX = 65536, INSIDE_TERMINAL_MAX = 0xffff };
 
 void inside_spawn_encode(const struct inside_spawn *s, struct buf *out);
 /* 0, -EBADMSG or -ENOMEM. What it points to is the caller's (inside_spawn_done()); after a failure only id may be used. */

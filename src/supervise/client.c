@@ -73,6 +73,18 @@ static void pass_signal(const struct client *c, int sig)
 	(void)wire_send(c->sock, INSIDE_SIGNAL, buf_view(&b), NULL, 0);
 }
 
+static void pass_size(void *arg, unsigned rows, unsigned columns)
+{
+	const struct client *c = arg;
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 64);
+	wire_put_u64(&b, 0);
+	wire_put_u32(&b, rows);
+	wire_put_u32(&b, columns);
+	(void)wire_send(c->sock, INSIDE_RESIZE, buf_view(&b), NULL, 0);
+}
+
 static void on_failed(struct client *c, struct wire_in *w)
 {
 	struct sv text;
@@ -159,6 +171,8 @@ int client_exec(int sock, char *const *argv, struct error *err)
 	if (c.signals < 0)
 		return error_sys(err, c.signals, "signalfd");
 	terminal_init(&c.terminal);
+	c.terminal.resized = pass_size;
+	c.terminal.resized_arg = &c;
 	r = attend(&c);
 	terminal_drain(&c.terminal);
 	terminal_done(&c.terminal);

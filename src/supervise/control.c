@@ -41,7 +41,7 @@ void control_init(struct control *c, const char *run_id, const struct plan *plan
 
 	*c = (struct control){.plan = plan, .init = init, .next_id = 1};
 	for (i = 0; i < CONTROL_CLIENTS; i++)
-		c->clients[i].fd = -1;
+		c->clients[i].fd = c->clients[i].terminal = -1;
 	c->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->listener >= 0 && (bind(c->listener, (struct sockaddr *)&a, n) < 0 || listen(c->listener, 8) < 0)) {
 		(void)close(c->listener);
@@ -59,11 +59,19 @@ static int send_signal(const struct control *c, uint64_t id, uint32_t sig)
 	return wire_send(c->init, INSIDE_SIGNAL, buf_view(&b), NULL, 0);
 }
 
+static void forget_terminal(struct control *c, size_t i)
+{
+	if (c->clients[i].terminal >= 0)
+		(void)close(c->clients[i].terminal);
+	c->clients[i].terminal = -1;
+}
+
 static void drop(struct control *c, size_t i)
 {
 	/* The command it started loses whoever waited for it: as with a terminal that hangs up. */
 	if (c->clients[i].id)
 		(void)send_signal(c, c->clients[i].id, SIGHUP);
+	forget_terminal(c, i);
 	(void)close(c->clients[i].fd);
 	c->clients[i].fd = -1;
 	c->clients[i].id = 0;
@@ -73,9 +81,11 @@ void control_done(struct control *c)
 {
 	size_t i;
 
-	for (i = 0; i < CONTROL_CLIENTS; i++)
+	for (i = 0; i < CONTROL_CLIENTS; i++) {
+		forget_terminal(c, i);
 		if (c->clients[i].fd >= 0)
 			(void)close(c->clients[i].fd);
+	}
 	if (c->listener >= 0)
 		(void)close(c->listener);
 }
@@ -106,15 +116,33 @@ static void take_client(struct control *c)
 	}
 }
 
+/* Passes a request on, with a stream for the terminal where that has to be carried. */
+static int send_spawn(struct control *c, size_t i, const struct buf *b, bool terminal, const int stdio[3])
+{
+	int fds[4] = {stdio[0], stdio[1], stdio[2], -1}, pair[2];
+	AUTO_FD far = -1;
+
+	if (!c->carries || !terminal)
+		return wire_send(c->init, INSIDE_SPAWN, buf_view(b), fds, 3);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	forget_terminal(c, i);
+	c->clients[i].terminal = pair[0];
+	far = fds[3] = pair[1];
+	return wire_send(c->init, INSIDE_SPAWN, buf_view(b), fds, 4);
+}
+
 /* The client's request with our id and our environment: what the policy gave the run is what a further command gets. */
 static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 {
 	struct inside_spawn told, ours;
 	AUTO_BUF b = {0};
+	bool terminal;
 	int r = inside_spawn_decode(buf_view(&m->body), &told);
 
 	if (r < 0)
 		return r;
+	terminal = told.tty_bits;
 	if (told.env[0] || m->n_fds != 3 || c->clients[i].id) {
 		inside_spawn_done(&told);
 		return -EPROTO;
@@ -129,7 +157,24 @@ static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 	if (c->started)
 		c->started(c->arg, told.argv);
 	inside_spawn_done(&told);
-	return buf_failed(&b) ? -EMSGSIZE : wire_send(c->init, INSIDE_SPAWN, buf_view(&b), m->fds, 3);
+	return buf_failed(&b) ? -EMSGSIZE : send_spawn(c, i, &b, terminal, m->fds);
+}
+
+static int pass_size(const struct control *c, size_t i, struct wire_in *w)
+{
+	AUTO_BUF b = {0};
+	uint32_t rows, columns;
+
+	(void)wire_get_u64(w);
+	rows = wire_get_u32(w);
+	columns = wire_get_u32(w);
+	if (!wire_ok(w))
+		return -EPROTO;
+	buf_init(&b, 64);
+	wire_put_u64(&b, c->clients[i].id);
+	wire_put_u32(&b, rows);
+	wire_put_u32(&b, columns);
+	return wire_send(c->init, INSIDE_RESIZE, buf_view(&b), NULL, 0);
 }
 
 static int take_push(struct control *c, size_t i, struct wire_in *w)
@@ -170,6 +215,8 @@ static void serve_client(struct control *c, size_t i)
 		(void)wire_get_u64(&w);
 		sig = wire_get_u32(&w);
 		r = wire_ok(&w) ? send_signal(c, c->clients[i].id, sig) : -EPROTO;
+	} else if (m.type == INSIDE_RESIZE && c->clients[i].id && c->carries) {
+		r = pass_size(c, i, &w);
 	} else if (m.type == INSIDE_STOP) {
 		c->stop_grace = wire_get_u32(&w);
 		c->stop = wire_ok(&w);
@@ -203,7 +250,11 @@ void control_pass(struct control *c, uint64_t id, const struct wire_message *m)
 			continue;
 		if (m->type == INSIDE_EXITED || m->type == INSIDE_FAILED)
 			c->clients[i].id = 0; /* nothing to hang up on any more */
-		(void)wire_send(c->clients[i].fd, m->type, buf_view(&m->body), m->fds, m->n_fds);
+		if (m->type == INSIDE_STARTED && c->clients[i].terminal >= 0)
+			(void)wire_send(c->clients[i].fd, m->type, buf_view(&m->body), &c->clients[i].terminal, 1);
+		else
+			(void)wire_send(c->clients[i].fd, m->type, buf_view(&m->body), m->fds, m->n_fds);
+		forget_terminal(c, i);
 	}
 }
 

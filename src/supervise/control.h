@@ -19,9 +19,11 @@ struct control {
 	const struct plan *plan;
 	int init; /* socket to PID 1 */
 	uint64_t next_id;
+	bool carries; /* PID 1 carries terminals, see struct supervise_request */
 	struct {
 		int fd; /* -1: free */
 		uint64_t id; /* of the command it started; 0: none */
+		int terminal; /* the client's end of that command's, until it has started; -1: none */
 	} clients[CONTROL_CLIENTS];
 	/* A client asks for the end; grace in milliseconds. */
 	bool stop;

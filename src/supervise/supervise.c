@@ -127,13 +127,25 @@ static void hit_limit(struct supervisor *s, const char *key, const char *message
 	log_event(s, &e);
 }
 
+static void pass_size(void *arg, unsigned rows, unsigned columns)
+{
+	struct supervisor *s = arg;
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 64);
+	wire_put_u64(&b, 0);
+	wire_put_u32(&b, rows);
+	wire_put_u32(&b, columns);
+	(void)wire_send(s->req->socket, INSIDE_RESIZE, buf_view(&b), NULL, 0);
+}
+
 static void on_started(struct supervisor *s, struct wire_message *m)
 {
+	int master = m->n_fds == 1 ? fd_take(&m->fds[0]) : s->req->carries && s->req->terminal >= 0 ? fcntl(s->req->terminal, F_DUPFD_CLOEXEC, 3) : -1;
+
 	s->ret->started = true;
-	if (m->n_fds == 1) {
-		terminal_start(&s->terminal, s->req->tty_in, s->req->tty_out, m->fds[0]);
-		m->fds[0] = -1;
-	}
+	if (master >= 0)
+		terminal_start(&s->terminal, s->req->tty_in, s->req->tty_out, master);
 }
 
 /*
@@ -478,12 +490,15 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	terminal_init(&s.terminal);
 	s.terminal.init = req->init;
 	control_init(&s.control, req->id, req->plan, req->socket);
+	s.control.carries = req->carries;
 	s.control.started = exec_logged;
 	s.control.arg = &s;
 	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = gate_logged, .arg = &s, .now = now_ms};
 	supervise_gate_init(&s.gate);
 	s.terminal.key = key_typed;
 	s.terminal.key_arg = &s;
+	s.terminal.resized = pass_size;
+	s.terminal.resized_arg = &s;
 	reload_init(&s.reload, req->policies ? req->policies->files : NULL, req->policies ? req->policies->n_files : 0);
 	s.control.push = req->policies ? reload : NULL;
 	s.watching = req->watch.memory || req->watch.processes || req->watch.disk;

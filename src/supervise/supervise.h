@@ -52,6 +52,8 @@ struct supervise_request {
 	void *denied_arg;
 	const struct supervise_policies *policies; /* NULL: it cannot change */
 	int tty_in, tty_out;	   /* ours, where the sandbox gets its own in their place; else -1 */
+	bool carries;		   /* terminals are carried by PID 1, through streams: it cannot send descriptors (INSIDE_RESIZE of model/inside.h) */
+	int terminal;		   /* then: our end of the command's, borrowed; or -1 */
 };
 
 struct supervise_result {

@@ -41,8 +41,10 @@ void terminal_resize(struct terminal *t)
 	struct winsize size;
 	int ours = t->in >= 0 ? t->in : t->out;
 
-	if (t->master >= 0 && ours >= 0 && ioctl(ours, TIOCGWINSZ, &size) == 0)
-		(void)ioctl(t->master, TIOCSWINSZ, &size);
+	if (t->master < 0 || ours < 0 || ioctl(ours, TIOCGWINSZ, &size) < 0)
+		return;
+	if (ioctl(t->master, TIOCSWINSZ, &size) < 0 && t->resized)
+		t->resized(t->resized_arg, size.ws_row, size.ws_col);
 }
 
 void terminal_start(struct terminal *t, int in, int out, int master)

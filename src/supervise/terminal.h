@@ -15,7 +15,7 @@
 
 struct terminal {
 	int in, out;  /* ours; -1: that side is not a terminal and is not carried */
-	int master;   /* the sandbox's; -1: none (yet) */
+	int master;   /* the sandbox's, or a stream through which it is carried; -1: none (yet) */
 	pid_t init;   /* PID 1 of the sandbox on the host, or 0: see terminal_carry() */
 	bool raw;
 	bool hung; /* nobody inside has it open just now */
@@ -23,6 +23,8 @@ struct terminal {
 	bool (*key)(void *arg, char c); /* may take a key that came alone before it goes in; NULL: nobody wants it */
 	bool quiet; /* what comes from inside has to wait */
 	void *key_arg;
+	void (*resized)(void *arg, unsigned rows, unsigned columns); /* passes our size on where the master is a stream; NULL: nobody can */
+	void *resized_arg;
 	struct termios saved;
 	size_t n_up, at_up, n_down, at_down;
 	char up[4096], down[16384]; /* ours to theirs, theirs to ours */

@@ -13,11 +13,12 @@ in_plain()
 	local user=$1 script=$2
 	shift 2
 	if [ "$(id -u)" = 0 ] && [ "$user" != nested ]; then
-		set -- "$@" "$control" "$script" -- unshare -pf --mount-proc
+		set -- "$@" "$control" "$script" -- unshare -mpf --mount-proc
 	else
-		set -- "$@" "$control" "$script" -- unshare -Urpf --mount-proc
+		set -- "$@" "$control" "$script" -- unshare -Urmpf --mount-proc
 	fi
-	timeout 60 "$drive" "user=$user" write=/tmp "$@" "$init" --control "$control" 2>&1 </dev/null | cat
+	# terminals of its own, as a container has
+	timeout 60 "$drive" "user=$user" write=/tmp "$@" sh -c 'mount -t devpts -o newinstance,ptmxmode=0666 devpts /dev/pts; exec "$@"' sh "$init" --control "$control" 2>&1 </dev/null | cat
 }
 
 # Root of the container where a bundle is needed: busybox and nothing else.
@@ -102,6 +103,12 @@ promises()
 	is "$where: what is left of a command is reaped" "$($in "$user" "$(lines 'run 0 for i in 1 2 3 4 5 6 7 8; do (busybox sleep 0.1 &); done; busybox sleep 1; busybox ps -o stat | busybox grep -c Z; exit 0' 'wait 0')" | wrote)" 0
 	is "$where: the end of the connection is the end of everything" "$($in "$user" "$(lines 'run 0 busybox sleep 1000' 'run 1 (trap "" HUP TERM; busybox sleep 1000)' 'sleep 300' 'hangup')" | told | tail -1)" '= launcher 1'
 	like "$where: a bomb of processes does not stop it" "$($in "$user" "$(lines 'run 0 (bomb() { bomb | bomb & }; busybox sleep 0.2; bomb) 2>/dev/null & exec busybox sleep 100' 'sleep 1500' 'signal all 9' 'wait 0')" processes=40 2>&1 | told)" '= 0 killed 9.*= launcher'
+	got=$($in "$user" "$(lines 'carry 0 busybox stty size; read x; echo "got $x"; busybox stty size; exit 3' 'sleep 800' 'size 0 33 44' 'type 0 hello' 'wait 0')" | busybox tr -d '\r')
+	is "$where: a terminal that is carried has a size, takes keys and is emptied at the end" "$(wrote <<<"$got")" "$(lines '11 22' hello 'got hello' '33 44')"
+	like "$where: and its command's status" "$got" '= 0 exited 3'
+	is "$where: a terminal with much to say says all of it" "$($in "$user" "$(lines 'carry 0 busybox stty -opost; busybox yes 0123456789abcde | busybox head -c 200000' 'wait 0')" | wrote | wc -c)" 200000
+	like "$where: ^Z stops what has it" "$($in "$user" "$(lines 'carry 0 busybox sleep 100' 'sleep 400' 'key 0 26' 'sleep 400' 'signal 0 9' 'wait 0')")" '= 0 stopped 19.*= 0 killed 9'
+	like "$where: and ^C interrupts it" "$($in "$user" "$(lines 'carry 0 busybox sleep 100' 'sleep 400' 'key 0 3' 'wait 0')")" '= 0 killed 2'
 	is "$where: who connects after it hears nothing" "$($in "$user" "$(lines 'run 0 busybox sleep 1' 'second' 'wait 0')" | grep second)" "= second heard nothing"
 }
 

@@ -7,7 +7,7 @@
  *
  *     run ID TEXT         starts `sh -c TEXT` with our standard input, output and error; tty ID TEXT: with a terminal whose output we print, carry ID TEXT: with one that cordon-init carries
  *     exec ID PATH        starts PATH without arguments
- *     type ID TEXT        types TEXT and a return at that terminal; size ID ROWS COLUMNS tells of another size
+ *     type ID TEXT        types TEXT and a return at that terminal; key ID N one key by its number; size ID ROWS COLUMNS tells of another size
  *     signal ID N         ID all: every process
  *     wait ID             until it has ended, and all of its terminal was printed
  *     second              connects to SOCKET as somebody inside could, and says what it gets
@@ -274,9 +274,15 @@ static void step(struct drive *d, char *line)
 		spawn(d, id, alone, false, false);
 	else if (strcmp(verb, "type") == 0)
 		(void)!(dprintf(d->terminal[id], "%s\r", rest) || 1);
+	else if (strcmp(verb, "key") == 0)
+		(void)!(dprintf(d->terminal[id], "%c", atoi(rest)) || 1);
 	else if (strcmp(verb, "signal") == 0) {
 		put_words(&b, strcmp(who, "all") == 0 ? INSIDE_ALL : id, (uint32_t)atoi(rest));
 		say(d, INSIDE_SIGNAL, &b, NULL, 0);
+	} else if (strcmp(verb, "size") == 0) {
+		put_words(&b, id, (uint32_t)strtoul(rest, &rest, 10));
+		wire_put_u32(&b, (uint32_t)strtoul(rest, NULL, 10));
+		say(d, INSIDE_RESIZE, &b, NULL, 0);
 	} else if (strcmp(verb, "wait") == 0)
 		attend(d, &d->over[id], PATIENCE_MS);
 	else if (strcmp(verb, "sleep") == 0)

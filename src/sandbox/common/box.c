@@ -237,6 +237,7 @@ int box_connect(struct box *b, int timeout_ms, struct error *err)
 int box_go(struct box *b, const struct box_stdio *stdio, struct error *err)
 {
 	struct inside_spawn s = {.rows = stdio->rows, .columns = stdio->columns, .argv = b->plan->argv, .env = b->plan->env, .cwd = b->plan->cwd};
+	int fds[4] = {stdio->fds[0], stdio->fds[1], stdio->fds[2], stdio->stream};
 	AUTO_BUF body = {0};
 	int i, r;
 
@@ -246,7 +247,7 @@ int box_go(struct box *b, const struct box_stdio *stdio, struct error *err)
 	inside_spawn_encode(&s, &body);
 	if (buf_failed(&body))
 		return error_set(err, ERROR_INPUT, "the command and its environment are too long: %d KiB at most", WIRE_MAX_BODY / 1024);
-	r = wire_send(b->socket, INSIDE_SPAWN, buf_view(&body), stdio->fds, 3);
+	r = wire_send(b->socket, INSIDE_SPAWN, buf_view(&body), fds, s.tty_bits && !b->backend->sends_fds ? 4 : 3);
 	/* it may have failed already: what it said is in the socket, and worth more than this */
 	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "the command to cordon-init") : 0;
 }

@@ -133,6 +133,7 @@ struct box_stdio {
 	int fds[3];   /* borrowed */
 	bool tty[3];  /* give it the sandbox's own terminal in this place */
 	unsigned rows, columns;
+	int stream;   /* through which the terminal is carried, where there is one and the backend sends no descriptors; borrowed */
 };
 int box_go(struct box *b, const struct box_stdio *stdio, struct error *err);
 

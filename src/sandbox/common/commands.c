@@ -55,6 +55,19 @@ static int open_master(uid_t owner)
 	return fd;
 }
 
+static int open_slave(int master)
+{
+	int fd = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	unsigned n;
+	char path[32];
+
+	/* gVisor knows it by its name only */
+	if (fd >= 0 || (errno != ENOTTY && errno != EINVAL) || ioctl(master, TIOCGPTN, &n) < 0)
+		return fd;
+	(void)snprintf(path, sizeof(path), "/dev/pts/%u", n);
+	return open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+}
+
 static int open_pty(struct pty *t, uid_t owner, uint32_t rows, uint32_t columns, struct error *err)
 {
 	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
@@ -63,7 +76,7 @@ static int open_pty(struct pty *t, uid_t owner, uint32_t rows, uint32_t columns,
 	t->master = open_master(owner);
 	if (t->master < 0 || ioctl(t->master, TIOCSPTLCK, &unlock) < 0)
 		return error_sys(err, errno, "sandbox: terminal");
-	t->slave = ioctl(t->master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	t->slave = open_slave(t->master);
 	if (t->slave < 0)
 		return error_sys(err, errno, "sandbox: terminal");
 	(void)ioctl(t->slave, TIOCSWINSZ, &size);
@@ -75,7 +88,7 @@ static struct command *free_slot(struct commands *c)
 	size_t i;
 
 	for (i = 0; i < COMMANDS_MAX; i++)
-		if (!c->v[i].pid && c->v[i].listener < 0)
+		if (!c->v[i].pid && c->v[i].listener < 0 && !c->v[i].carry)
 			return &c->v[i];
 	return NULL;
 }
@@ -119,13 +132,26 @@ static int start_confined(struct commands *c, struct confine_start *start, struc
 	return r;
 }
 
-int commands_start(struct commands *c, const struct inside_spawn *s, const int stdio[3], struct error *err)
+/* Takes both. */
+static int tell_carried(struct commands *c, struct command *slot, int master, int stream, struct error *err)
+{
+	slot->carry = carry_new(master, stream);
+	if (!slot->carry) {
+		(void)kill(-slot->pid, SIGKILL);
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	tell_started(c->tell, slot->id, slot->pid, true, -1);
+	return 0;
+}
+
+int commands_start(struct commands *c, const struct inside_spawn *s, const int stdio[3], int stream, struct error *err)
 {
 	struct confine_start start = {.argv = s->argv, .env = s->env, .cwd = s->cwd};
 	struct command *slot = free_slot(c);
 	struct pty t = {-1, -1};
 	AUTO_FD master = -1;
 	AUTO_FD slave = -1;
+	AUTO_FD out = stream;
 	int i, r;
 
 	if (!slot)
@@ -141,20 +167,22 @@ int commands_start(struct commands *c, const struct inside_spawn *s, const int s
 	if (start_confined(c, &start, slot, err) < 0)
 		return -1;
 	slot->id = s->id;
+	if (out >= 0 && master >= 0)
+		return tell_carried(c, slot, fd_take(&master), fd_take(&out), err);
 	tell_started(c->tell, s->id, slot->pid, master >= 0, master);
 	return 0;
 }
 
-bool commands_on_spawn(struct commands *c, const struct wire_message *m)
+bool commands_on_spawn(struct commands *c, struct wire_message *m)
 {
 	struct inside_spawn s;
 	struct error err = {0};
 	int r = inside_spawn_decode(buf_view(&m->body), &s);
 
-	if (r < 0 || m->n_fds != 3)
+	if (r < 0 || m->n_fds != (s.tty_bits && m->n_fds == 4 ? 4 : 3))
 		r = error_set(&err, ERROR_SYSTEM, "a malformed request to start a command");
 	else
-		r = commands_start(c, &s, m->fds, &err);
+		r = commands_start(c, &s, m->fds, m->n_fds == 4 ? fd_take(&m->fds[3]) : -1, &err);
 	if (r < 0)
 		tell_failed(c->tell, s.id, &err);
 	inside_spawn_done(&s);
@@ -180,14 +208,47 @@ void commands_on_signal(struct commands *c, const struct wire_message *m)
 			(void)kill(c->v[i].pid, sig);
 }
 
+void commands_on_resize(struct commands *c, const struct wire_message *m)
+{
+	uint32_t rows, columns;
+	struct wire_in w;
+	uint64_t id;
+	size_t i;
+
+	wire_in_init(&w, buf_view(&m->body));
+	id = wire_get_u64(&w);
+	rows = wire_get_u32(&w);
+	columns = wire_get_u32(&w);
+	if (!wire_ok(&w) || rows > INSIDE_TERMINAL_MAX || columns > INSIDE_TERMINAL_MAX)
+		return;
+	for (i = 0; i < COMMANDS_MAX; i++)
+		if (c->v[i].carry && c->v[i].id == id)
+			carry_resize(c->v[i].carry, rows, columns);
+}
+
 size_t commands_poll(const struct commands *c, struct pollfd *p)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < COMMANDS_MAX; i++)
+	for (i = 0; i < COMMANDS_MAX; i++) {
 		if (c->v[i].listener >= 0)
 			p[n++] = (struct pollfd){.fd = c->v[i].listener, .events = POLLIN};
+		if (c->v[i].carry) {
+			carry_poll(c->v[i].carry, p + n);
+			n += CARRY_POLL;
+		}
+	}
 	return n;
+}
+
+int commands_wait(const struct commands *c)
+{
+	size_t i;
+
+	for (i = 0; i < COMMANDS_MAX; i++)
+		if (c->v[i].carry && carry_is_hung(c->v[i].carry))
+			return CARRY_LOOK_MS;
+	return -1;
 }
 
 static void on_notification(struct commands *c, int listener, const struct commands_guard *guard)
@@ -204,20 +265,30 @@ static void on_notification(struct commands *c, int listener, const struct comma
 	tell_denied(c->tell, DOMAIN_PROCESS, "system call", sv_of(text));
 }
 
+static void serve_listener(struct commands *c, struct command *v, const struct pollfd *p, const struct commands_guard *guard)
+{
+	if (p->revents & POLLIN) {
+		on_notification(c, v->listener, guard);
+	} else if (p->revents & POLLHUP) { /* nobody uses that filter any more */
+		(void)close(v->listener);
+		v->listener = -1;
+	}
+}
+
 void commands_serve(struct commands *c, const struct pollfd *p, const struct commands_guard *guard)
 {
 	struct command *v;
 
 	for (v = c->v; v < c->v + COMMANDS_MAX; v++) {
-		if (v->listener < 0)
+		if (v->listener >= 0)
+			serve_listener(c, v, p++, guard);
+		if (!v->carry)
 			continue;
-		if (p->revents & POLLIN) {
-			on_notification(c, v->listener, guard);
-		} else if (p->revents & POLLHUP) { /* nobody uses that filter any more */
-			(void)close(v->listener);
-			v->listener = -1;
+		if (!carry_serve(v->carry, p, v->pid)) {
+			carry_free(v->carry);
+			v->carry = NULL;
 		}
-		p++;
+		p += CARRY_POLL;
 	}
 }
 
@@ -241,6 +312,8 @@ void commands_tell_reaped(struct commands *c, const struct commands_reaped *r)
 		tell_stopped(c->tell, r->command->id, WSTOPSIG(r->status));
 		return;
 	}
+	if (r->command->carry)
+		carry_drain(r->command->carry);
 	tell_exited(c->tell, r->command->id, r->status, &r->usage);
 	r->command->pid = 0; /* its children may live on and make names: the listener stays until it has no users */
 }

@@ -14,17 +14,19 @@
 #include <sys/types.h>
 
 #include "model/inside.h"
+#include "sandbox/common/carry.h"
 #include "sandbox/common/confine.h"
 #include "sandbox/common/tell.h"
 #include "sys/seccomp.h"
 #include "wire/wire.h"
 
-enum { COMMANDS_MAX = 64, COMMANDS_POLL = COMMANDS_MAX };
+enum { COMMANDS_MAX = 64, COMMANDS_POLL = (1 + CARRY_POLL) * COMMANDS_MAX };
 
 struct command {
 	uint64_t id;
 	pid_t pid;    /* 0: it has ended */
 	int listener; /* of its filter, for as long as anybody uses that; or -1 */
+	struct carry *carry; /* its terminal, where it cannot be sent out, for as long as anybody is at the other end; or NULL */
 };
 
 struct commands {
@@ -39,12 +41,16 @@ struct commands {
 /* Before /proc is another one. */
 void commands_init(struct commands *c, struct tell *tell);
 
-/* stdio: in the places of which tty_bits says so it gets its terminal, and these may be -1. INSIDE_STARTED is told, a failure is not. */
-int commands_start(struct commands *c, const struct inside_spawn *s, const int stdio[3], struct error *err);
+/*
+ * stdio: in the places of which tty_bits says so it gets its terminal, and these may be -1. stream: through which that terminal is carried, taken; -1: it can be sent out. INSIDE_STARTED is
+ * told, a failure is not.
+ */
+int commands_start(struct commands *c, const struct inside_spawn *s, const int stdio[3], int stream, struct error *err);
 
 /* Messages of the supervisor. False: the command with id 0 was to be started and was not, of which the supervisor knows. */
-bool commands_on_spawn(struct commands *c, const struct wire_message *m);
+bool commands_on_spawn(struct commands *c, struct wire_message *m);
 void commands_on_signal(struct commands *c, const struct wire_message *m);
+void commands_on_resize(struct commands *c, const struct wire_message *m);
 
 struct commands_reaped {
 	pid_t pid;
@@ -65,6 +71,7 @@ struct commands_guard {
 };
 
 size_t commands_poll(const struct commands *c, struct pollfd *p); /* room for COMMANDS_POLL */
+int commands_wait(const struct commands *c);			  /* how long that poll() may wait, in milliseconds; -1: for ever */
 /* With the same entries, before anything is started or reaped. */
 void commands_serve(struct commands *c, const struct pollfd *p, const struct commands_guard *guard);
 

@@ -225,7 +225,7 @@ static void spawn_first(struct init *in)
 
 	for (i = 0; i < 3; i++)
 		s.tty_bits |= (uint32_t)req->tty[i] << i;
-	if (commands_start(&in->commands, &s, stdio, &err) < 0)
+	if (commands_start(&in->commands, &s, stdio, -1, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	/* Whoever reads what the workload writes must see its end when the workload closes it. */
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
