@@ -30,7 +30,7 @@ enum gate_message {
 	GATE_EGRESS_SETUP,    /* supervisor -> egress: struct gate_egress_setup; fds: policy, PEM of the roots to trust (a memfd) */
 	GATE_POLICY,	      /* supervisor -> relay, egress: u64 generation; fd: policy. Swapped at once; what it forbids is closed. */
 	GATE_QUIET,	      /* supervisor -> relay: u32 1: nothing can be logged, refuse everything new; 0: go on */
-	GATE_ANSWER,	      /* supervisor -> relay: u64 question, u32 allow */
+	GATE_ANSWER,	      /* supervisor -> relay: u64 question, u32 allow; question 0: no, to all that will ever be asked */
 	GATE_READY,	      /* role -> supervisor: set up and confined; nothing was served before */
 	GATE_EVENT,	      /* role -> supervisor: struct gate_event */
 	GATE_USAGE,	      /* relay -> supervisor: struct gate_usage; totals so far, sent as they change, at most once a second, and at the end */

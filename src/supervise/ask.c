@@ -32,6 +32,12 @@ static int where_to(struct ask *a)
 	return a->nobody || tcgetpgrp(a->tty) != getpgrp() ? -1 : a->tty;
 }
 
+bool ask_somebody(struct ask *a)
+{
+	(void)where_to(a);
+	return !a->nobody;
+}
+
 static void show(struct ask *a, uint64_t now)
 {
 	struct text_shown shown;

@@ -36,6 +36,9 @@ struct ask {
 void ask_init(struct ask *a, int carried, void (*answer)(void *arg, uint64_t id, const char *what, bool yes), void *arg);
 void ask_done(struct ask *a);
 
+/* Is there a terminal at all? */
+bool ask_somebody(struct ask *a);
+
 /* what: "host:port". Too many at once: no. */
 void ask_add(struct ask *a, uint64_t id, struct sv what, uint64_t now);
 

@@ -21,7 +21,7 @@
 #include "wire/wire.h"
 
 enum { VAULT, EGRESS, RELAY, ROLES };
-enum { LOAD_TIMEOUT_MS = 90000, CONF_MAX = 1 << 20, TRUST_MAX = 16 << 20 };
+enum { LOAD_TIMEOUT_MS = 90000, RELOAD_MS = 2000, CONF_MAX = 1 << 20, TRUST_MAX = 16 << 20 };
 
 struct gate {
 	struct arena *arena;
@@ -383,12 +383,58 @@ static int send_policy(struct gate *g, int role, int fd)
 	return wire_send(g->roles[role].control, GATE_POLICY, buf_view(&b), &fd, 1);
 }
 
+static bool on_vault_message(struct gate *g, const struct wire_message *m);
+
+/* One message of the vault's. 1: it was no answer; 0: the credentials are there; -1: they are not. */
+static int hear_answer(struct gate *g, struct error *err)
+{
+	struct wire_message m;
+	struct wire_in in;
+	struct sv text;
+	int r = 1;
+
+	if (wire_receive(g->roles[VAULT].control, &m) <= 0)
+		return error_set(err, ERROR_SYSTEM, "cordon-vault ended without a word");
+	wire_in_init(&in, buf_view(&m.body));
+	if (m.type == VAULT_FAILED) {
+		text = wire_get_sv(&in);
+		r = error_set(err, ERROR_INPUT, "%.*s", (int)text.n, text.p);
+	} else if (m.type == VAULT_LOADED) {
+		r = 0;
+	} else {
+		(void)on_vault_message(g, &m);
+	}
+	wire_message_done(&m);
+	return r;
+}
+
+/*
+ * Asks for the credentials that the policy names. The vault knows at once what is not in credentials.yaml, and has at once what it had before; a command that takes longer than RELOAD_MS is not
+ * waited for: then the policy comes first, and what needs the credential is refused until it is there.
+ */
+static int load_again(struct gate *g, const struct policy *p, struct error *err)
+{
+	struct pollfd poll_vault = {.fd = g->roles[VAULT].control, .events = POLLIN};
+	struct error old;
+	int r = 1;
+
+	/* what it said about an earlier one is no answer to this */
+	while (poll(&poll_vault, 1, 0) > 0)
+		if (hear_answer(g, &old) < 0 && old.kind == ERROR_SYSTEM)
+			break;
+	if (ask_vault(g, p, err) < 0)
+		return -1;
+	while (r > 0 && poll(&poll_vault, 1, RELOAD_MS) > 0)
+		r = hear_answer(g, err);
+	return r < 0 ? -1 : 0;
+}
+
 int gate_reload(struct gate *g, const struct policy *p, struct error *err)
 {
 	AUTO_FD fd = policy_file(p, err);
 	int r;
 
-	if (fd < 0 || ask_vault(g, p, err) < 0)
+	if (fd < 0 || load_again(g, p, err) < 0)
 		return -1;
 	g->generation++;
 	/* egress first: what it does not know yet it refuses, which is the safe way round */
@@ -406,6 +452,11 @@ void gate_answer(struct gate *g, uint64_t question, bool yes)
 	wire_put_u64(&b, question);
 	wire_put_u32(&b, yes);
 	(void)wire_send(g->roles[RELAY].control, GATE_ANSWER, buf_view(&b), NULL, 0);
+}
+
+void gate_nobody(struct gate *g)
+{
+	gate_answer(g, 0, false);
 }
 
 void gate_quiet(struct gate *g)

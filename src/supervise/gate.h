@@ -60,11 +60,13 @@ void gate_listen_events(struct gate *g, const struct gate_events *events, void *
 /* The sandbox's sockets; kinds[i] and fds[i] belong together. The fds stay the caller's. */
 int gate_listen(struct gate *g, const struct policy *p, const struct gate_listener *listeners, const int *fds, size_t n, struct error *err);
 
-/* A new policy for relay and egress, and for the vault the credentials it names. */
+/* A new policy for relay and egress, and for the vault the credentials it names. Where these cannot be had, it is refused and the last one stays. */
 int gate_reload(struct gate *g, const struct policy *p, struct error *err);
 
 /* After gate_reload() where the answer is yes: what waits for it is judged again. */
 void gate_answer(struct gate *g, uint64_t question, bool yes);
+/* There is nobody who could be asked, in this whole run. */
+void gate_nobody(struct gate *g);
 
 /* Nothing can be logged any more: the relay refuses what is new. */
 void gate_quiet(struct gate *g);

@@ -15,6 +15,9 @@ static void on_ready(void *arg)
 	struct supervise_gate *s = arg;
 	struct error ignored = {0};
 
+	/* before the first question: no workload is to be told that a person is asked where there is none */
+	if (!ask_somebody(&s->ask))
+		gate_nobody(s->req->gate);
 	/* PID 1 may have failed already: its socket says so to the supervisor itself */
 	(void)s->req->go(s->req->sandbox, &ignored);
 }

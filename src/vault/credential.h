@@ -31,10 +31,12 @@ struct inject_form {
 	const char *region, *service;	/* sigv4 */
 };
 
+enum { CREDENTIAL_HOSTS_MAX = 256 };
+
 struct credential {
 	const char *name;
 	struct credential_source from;
-	const char **hosts; /* exact, or "*.name"; at least one */
+	const char **hosts; /* exact, or "*.name"; at least one, at most CREDENTIAL_HOSTS_MAX */
 	uint32_t n_hosts;
 	struct inject_form inject;
 	const char *env;	  /* NULL: no variable inside */

@@ -5,8 +5,6 @@
 #include "base/cleanup.h"
 #include "wire/wire.h"
 
-enum { HOSTS_MAX = 256 };
-
 bool grant_covers(const struct grant *g, struct sv host)
 {
 	uint32_t i;
@@ -81,7 +79,7 @@ static int decode(struct wire_in *in, struct grant *g)
 
 	g->name = get_text(in, g->arena);
 	g->n_hosts = wire_get_u32(in);
-	if (g->n_hosts == 0 || g->n_hosts > HOSTS_MAX)
+	if (g->n_hosts == 0 || g->n_hosts > CREDENTIAL_HOSTS_MAX)
 		return -EPROTO;
 	g->hosts = arena_array(g->arena, g->n_hosts, sizeof(*g->hosts));
 	for (i = 0; g->hosts && i < g->n_hosts; i++)

@@ -17,7 +17,9 @@ enum { NAMES_MAX = 1024, SEND_MS = 1000, RETRY_FIRST_MS = 5000, RETRY_LAST_MS = 
 
 /* One credential of the file. */
 struct held {
-	bool wanted, fetching;
+	bool wanted; /* by the last LOAD that was not refused: its grant is in force */
+	bool asked;  /* by the one that is under way */
+	bool fetching;
 	bool missing; /* an optional one that could not be fetched */
 	bool named; /* has its placeholders, which then stay for the whole run */
 	struct source_value value;
@@ -86,7 +88,7 @@ static void fail_load(struct vault *v, const char *credential, const char *text)
 	(void)buf_printf(&whole, "credential %s: %s", text_show(&name, sv_of(credential)), text);
 	wire_put_sv(&body, buf_view(&whole));
 	tell(v, VAULT_SUPERVISOR, VAULT_FAILED, buf_view(&body));
-	v->loading = false;
+	v->loading = false; /* and what was wanted before still is */
 }
 
 static void tell_stale(struct vault *v, const char *credential, struct sv text)
@@ -171,7 +173,7 @@ static void put_placeholders(const struct vault *v, struct buf *out, uint32_t *r
 	unsigned part;
 
 	for (i = 0; i < v->credentials->n; i++) {
-		for (part = 0; v->held[i].wanted && part < GRANT_PARTS; part++) {
+		for (part = 0; v->held[i].asked && part < GRANT_PARTS; part++) {
 			const char *variable = variable_of(&v->credentials->v[i], part);
 
 			if (!variable)
@@ -184,13 +186,14 @@ static void put_placeholders(const struct vault *v, struct buf *out, uint32_t *r
 	}
 }
 
+/* What was asked for is complete, and is wanted from now on. */
 static void send_loaded(struct vault *v)
 {
 	AUTO_BUF list = {0};
 	AUTO_BUF pem = {0};
 	AUTO_BUF body = {0};
 	struct error err;
-	uint32_t n = 0;
+	uint32_t n = 0, i;
 
 	buf_init(&list, WIRE_MAX_BODY);
 	buf_init(&pem, 16 * 1024);
@@ -203,10 +206,14 @@ static void send_loaded(struct vault *v)
 	wire_put_sv(&body, buf_view(&pem));
 	wire_put_u32(&body, n);
 	(void)buf_sv(&body, buf_view(&list));
-	if (buf_failed(&body))
+	if (buf_failed(&body)) {
 		fail_load(v, "all", "too many for one run");
-	else
-		tell(v, VAULT_SUPERVISOR, VAULT_LOADED, buf_view(&body));
+		return;
+	}
+	for (i = 0; i < v->credentials->n; i++)
+		v->held[i].wanted = v->held[i].asked;
+	send_grants(v);
+	tell(v, VAULT_SUPERVISOR, VAULT_LOADED, buf_view(&body));
 	v->loading = false;
 }
 
@@ -214,12 +221,11 @@ static void finish_load(struct vault *v)
 {
 	uint32_t i;
 
-	for (i = 0; i < v->credentials->n; i++)
-		if (v->held[i].wanted && !v->held[i].missing && !v->held[i].value.parts[PART_VALUE])
-			return;
 	if (!v->loading)
 		return;
-	send_grants(v);
+	for (i = 0; i < v->credentials->n; i++)
+		if (v->held[i].asked && !v->held[i].missing && !v->held[i].value.parts[PART_VALUE])
+			return;
 	send_loaded(v);
 }
 
@@ -259,12 +265,12 @@ static bool variable_is_taken(const struct vault *v, const struct credential *c)
 	uint32_t i;
 
 	for (i = 0; i < v->credentials->n; i++)
-		if (&v->credentials->v[i] != c && v->held[i].wanted && share_variable(c, &v->credentials->v[i]))
+		if (&v->credentials->v[i] != c && v->held[i].asked && share_variable(c, &v->credentials->v[i]))
 			return true;
 	return false;
 }
 
-/* The names of a LOAD; false: it was refused, and nothing has changed but what is no longer wanted. */
+/* The names of a LOAD; false: it was refused, and what is in force has not changed. */
 static bool want(struct vault *v, struct sv name)
 {
 	const struct credential *c = credentials_find(v->credentials, name);
@@ -274,7 +280,7 @@ static bool want(struct vault *v, struct sv name)
 		fail_load(v, text_show(&shown, name), "is not in credentials.yaml; add it there");
 		return false;
 	}
-	v->held[c - v->credentials->v].wanted = true;
+	v->held[c - v->credentials->v].asked = true;
 	if (variable_is_taken(v, c)) {
 		fail_load(v, c->name,
 			  "sets the same variable inside as another one of this run; give one of them another env");
@@ -299,12 +305,12 @@ static int on_load(struct vault *v, struct wire_in *in)
 	}
 	v->loading = true;
 	for (i = 0; i < v->credentials->n; i++)
-		v->held[i].wanted = false;
+		v->held[i].asked = false;
 	for (i = 0; ok && names[i]; i++)
 		ok = want(v, sv_of(names[i]));
 	free(names);
 	for (i = 0; ok && i < v->credentials->n; i++)
-		if (v->held[i].wanted && !v->held[i].value.parts[PART_VALUE])
+		if (v->held[i].asked && !v->held[i].value.parts[PART_VALUE])
 			fetch(v, i);
 	if (ok)
 		finish_load(v);
@@ -318,7 +324,7 @@ static int on_peer(struct vault *v, struct wire_in *in, struct wire_message *m)
 	if (!wire_ok(in) || (which != VAULT_EGRESS && which != VAULT_RELAY) || m->n_fds != 1)
 		return -EPROTO;
 	take_peer(v, (enum vault_peer)which, fd_take(&m->fds[0]));
-	if (which == VAULT_EGRESS && !v->loading)
+	if (which == VAULT_EGRESS)
 		send_grants(v);
 	return 0;
 }

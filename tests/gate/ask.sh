@@ -78,6 +78,11 @@ asking Q curl -sS -m 5 https://other.test/quick >/dev/null
 is "nor is a key that was typed before the question could be read" "$(arrived)" "$before"
 "$CORDON" run -p "$tmp/ask.yaml" --workdir "$work" -- curl -sS -m 10 https://other.test/ </dev/null >"$tmp/out" 2>&1
 is "without a terminal the answer is no" "$(arrived)" "$before"
+out=$(setsid -w "$CORDON" run -p "$tmp/ask.yaml" --workdir "$work" -- curl -sS -m 10 http://other.test/ </dev/null 2>&1)
+like "and the workload gets its denial" "$out" policy_denied
+is "which promises nobody" "$(grep -c 'person is being asked' <<<"$out")" 0
+out=$(asking n curl -sS -m 10 http://other.test/)
+like "where there is one it says so" "$out" 'person is being asked'
 log=$(find "$tmp/state" -name audit.jsonl -printf '%T@ %p\n' | sort -n | head -1 | cut -d' ' -f2)
 like "the answer is in the log" "$(cat "$log")" 'network\.ask'
 finish

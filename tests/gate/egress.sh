@@ -265,6 +265,17 @@ is "a name that does not exist is told as such" "$(count 'failed name_not_resolv
 is "no name is looked up that was not allowed" "$(grep -c 'denied.test\|evil.example' dns.log)" 0
 like "a reload cuts what it forbids" "$out" "= open"$'\n'".*cut: the policy no longer allows it"$'\n'"= cut"
 
+run key.yaml "${pins[@]}" grant "$grant" <<'END'
+req GET https://up.test:8443/ws-split ws
+END
+half=${key:0:$((${#key} / 2))} rest=${key:$((${#key} / 2))}
+like "a websocket carries its frames" "$out" "ping.*end"
+is "a credential split over its frames and messages is replaced" "$(grep -c -- "$half\|$rest" <<<"$out")" 0
+run key.yaml "${pins[@]}" grant "$grant" <<'END'
+req GET https://up.test:8443/ws-masked ws
+END
+is "nothing comes of frames that cannot be looked into" "$(grep -c '  body' <<<"$out")" 0
+
 sed '$a\  max_bytes_out: 3M' plain.yaml >quota.yaml
 : >echo.log
 run quota.yaml "${pins[@]}" <<'END'

@@ -90,6 +90,11 @@ write_policy "{hots: second.test}" >"$tmp/wrong.yaml"
 is "policy push of an invalid file fails" "$?" "125"
 like "... names file and line" "$(cat "$tmp/push.err")" 'wrong\.yaml:6'
 is "... and changes nothing" "$(get second.test) $(get first.test)" "200 200 000 403"
+write_policy "{host: first.test}" "{host: late.test, credential: none-such}" >"$tmp/unknown.yaml"
+"$CORDON" policy push "$id" "$tmp/unknown.yaml" >"$tmp/push.out" 2>"$tmp/push.err"
+is "policy push of a policy with an unknown credential fails" "$?" "125"
+like "... names it" "$(cat "$tmp/push.err")" 'credential none-such: is not in credentials\.yaml'
+is "... and changes nothing" "$(get second.test) $(get first.test)" "200 200 000 403"
 "$CORDON" policy push 00000000 "$tmp/pushed.yaml" >"$tmp/push.out" 2>"$tmp/push.err"
 is "policy push to no run fails" "$?" "125"
 

@@ -85,6 +85,18 @@ def serve_one(c, number):
         c.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
         c.send(c.take(5).upper() + b"!")
         return False
+    if path == "/ws-split":
+        c.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+        half = len(secret) // 2
+        for first, text in ((0x01, secret[:half]), (0x89, "ping"), (0x80, secret[half:]), (0x81, secret[:half]), (0x81, secret[half:]), (0x81, " end")):
+            c.send(bytes([first, len(text)]) + text.encode())
+            time.sleep(0.005)
+        return False
+    if path == "/ws-masked":
+        mask = b"\x01\x02\x03\x04"
+        c.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+        c.send(bytes([0x81, 0x80 | len(secret)]) + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(secret.encode())))
+        return False
     body, trailers = read_body(c, headers)
     if body or trailers:
         log("body %d %s %s" % (len(body), body[:80].decode(errors="replace"), ",".join(trailers)))

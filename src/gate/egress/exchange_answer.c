@@ -74,7 +74,11 @@ static bool prepare_body(struct exchange *x, struct http_response *r)
 	if (x->inflater)
 		drop_coding(r);
 	x->messages = r->websocket || is_made_of_messages(r);
-	if (x->scrubbing && !(x->scrubber = scrub_stream_new(x->scrub))) {
+	if (x->scrubbing && r->websocket)
+		x->frames = scrub_frames_new(x->scrub);
+	else if (x->scrubbing)
+		x->scrubber = scrub_stream_new(x->scrub);
+	if (x->scrubbing && !x->frames && !x->scrubber) {
 		fail(x, GATE_FAILURE_INTERNAL, NULL);
 		return false;
 	}
@@ -138,15 +142,32 @@ static void pass_on(struct exchange *x, struct sv bytes)
 		fail(x, GATE_FAILURE_INTERNAL, NULL);
 }
 
+/* What the scrubber gave, where it gave something. */
+static void pass_scrubbed(struct exchange *x, int result, struct sv out)
+{
+	if (result == -EPROTO)
+		fail(x, GATE_FAILURE_PROTOCOL, "the server sends what is no frame of a websocket");
+	else if (result < 0)
+		fail(x, GATE_FAILURE_INTERNAL, NULL);
+	else
+		pass_on(x, out);
+}
+
 static void scrub_and_pass(struct exchange *x, char *p, size_t n)
 {
 	struct sv out = sv_n(p, n);
+	int result = 0;
 
-	if (x->scrubber && scrub_stream_feed(x->scrubber, p, n, &out) < 0) {
-		fail(x, GATE_FAILURE_INTERNAL, NULL);
-		return;
-	}
-	pass_on(x, out);
+	if (x->frames)
+		result = scrub_frames_feed(x->frames, p, n, &out);
+	else if (x->scrubber)
+		result = scrub_stream_feed(x->scrubber, p, n, &out);
+	pass_scrubbed(x, result, out);
+}
+
+static bool scrubber_waits(const struct exchange *x)
+{
+	return x->frames ? scrub_frames_waits(x->frames) : x->scrubber && scrub_stream_waits(x->scrubber);
 }
 
 static bool link_is_full(const struct exchange *x)
@@ -157,10 +178,14 @@ static bool link_is_full(const struct exchange *x)
 static void on_idle(void *arg)
 {
 	struct exchange *x = arg;
-	struct sv out;
+	struct sv out = {0};
+	int result = 0;
 
-	scrub_stream_release(x->scrubber, &out);
-	pass_on(x, out);
+	if (x->frames)
+		result = scrub_frames_release(x->frames, &out);
+	else
+		scrub_stream_release(x->scrubber, &out);
+	pass_scrubbed(x, result, out);
 }
 
 /*
@@ -169,9 +194,9 @@ static void on_idle(void *arg)
  */
 static void watch_idle(struct exchange *x, bool moved)
 {
-	if (!x->scrubber || x->scrubbed || x->over)
+	if (x->scrubbed || x->over)
 		return;
-	if (link_is_full(x) || !scrub_stream_waits(x->scrubber))
+	if (link_is_full(x) || !scrubber_waits(x))
 		loop_timer_cancel(&x->idle);
 	else if (moved || !loop_timer_armed(&x->idle))
 		loop_timer_set(x->egress->loop, &x->idle, x->messages ? SCRUB_MESSAGE_MS : SCRUB_STILL_MS, on_idle, x);
@@ -201,7 +226,7 @@ static void cook(struct exchange *x, struct sv *in)
 	ssize_t n;
 
 	while (!x->over && x->late.n == x->late_at && (in->n || (x->inflater && inflater_has_more(x->inflater)))) {
-		if (!x->scrubber && !x->inflater) {
+		if (!x->scrubber && !x->frames && !x->inflater) {
 			n = link_data(x->link, *in);
 			if (n < 0) {
 				fail(x, GATE_FAILURE_INTERNAL, NULL);
@@ -277,25 +302,39 @@ static void settle(struct exchange *x)
 	budget_over(x->egress->budget, &x->ticket);
 }
 
+/* The last of what the scrubber holds. */
+static void end_scrubbing(struct exchange *x)
+{
+	struct sv out = {0};
+	int result = 0;
+	uint64_t hits;
+
+	x->scrubbed = true;
+	if (x->frames) {
+		result = scrub_frames_end(x->frames, &out);
+		hits = scrub_frames_hits(x->frames);
+	} else {
+		scrub_stream_end(x->scrubber, &out);
+		hits = scrub_stream_hits(x->scrubber);
+	}
+	if (hits)
+		events_tell(x->egress->events, x->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, true, x->request.host, sv_n("", 0),
+			    sv_of("sent a credential back: it was replaced"));
+	loop_timer_cancel(&x->idle);
+	pass_scrubbed(x, result, out);
+}
+
 /* All came, and all that can be was passed on: the end. */
 static void finish(struct exchange *x)
 {
-	struct sv out;
-
 	if (x->told || !x->came || x->raw.n != x->raw_at || !flush_late(x) || (x->inflater && inflater_has_more(x->inflater)))
 		return;
 	if (x->inflater && !inflater_is_complete(x->inflater)) {
 		fail(x, GATE_FAILURE_CUT, NULL);
 		return;
 	}
-	if (x->scrubber && !x->scrubbed) {
-		x->scrubbed = true;
-		scrub_stream_end(x->scrubber, &out);
-		if (scrub_stream_hits(x->scrubber))
-			events_tell(x->egress->events, x->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, true, x->request.host, sv_n("", 0),
-				    sv_of("sent a credential back: it was replaced"));
-		loop_timer_cancel(&x->idle);
-		pass_on(x, out);
+	if ((x->scrubber || x->frames) && !x->scrubbed) {
+		end_scrubbing(x);
 		if (x->over || !flush_late(x))
 			return;
 	}
@@ -417,6 +456,8 @@ void exchange_answer_done(struct exchange *x)
 	settle(x);
 	scrub_stream_free(x->scrubber);
 	x->scrubber = NULL;
+	scrub_frames_free(x->frames);
+	x->frames = NULL;
 	scrub_unref(x->scrub);
 	x->scrub = NULL;
 	inflater_free(x->inflater);

@@ -10,6 +10,7 @@
 #include "gate/egress/inflate.h"
 #include "gate/egress/inject.h"
 #include "gate/egress/pool.h"
+#include "gate/egress/scrub_frames.h"
 #include "gate/inference/judge.h"
 
 enum {
@@ -59,6 +60,7 @@ struct exchange {
 	bool messages; /* whoever gets one may have to answer it before the next comes */
 	struct scrub *scrub;
 	struct scrub_stream *scrubber;
+	struct scrub_frames *frames; /* instead, of a websocket */
 	struct loop_timer idle; /* until what the scrubber holds goes out */
 	struct inflater *inflater;
 	struct usage usage;

@@ -19,6 +19,7 @@ struct relay_question {
 struct relay_ask {
 	struct relay_question v[ASK_QUESTIONS];
 	uint64_t last_id;
+	bool nobody; /* is there to be asked */
 };
 
 struct relay_ask *relay_ask_new(void)
@@ -76,6 +77,8 @@ static struct relay_question *open_question(struct relay *r, struct sv host, uin
 {
 	struct relay_question *q = find(r->ask, host, port);
 
+	if (r->ask->nobody)
+		return NULL;
 	if (q && q->refused && q->until <= loop_now(r->loop)) {
 		q->id = 0;
 		q = NULL;
@@ -151,10 +154,11 @@ bool relay_ask_answered(struct relay *r, struct sv body)
 	wire_in_init(&in, body);
 	id = wire_get_u64(&in);
 	yes = wire_get_u32(&in);
-	if (!wire_ok(&in) || id == 0)
+	if (!wire_ok(&in) || (id == 0 && yes))
 		return false;
+	r->ask->nobody = r->ask->nobody || id == 0;
 	for (i = 0; i < ASK_QUESTIONS; i++)
-		if (r->ask->v[i].id == id && !r->ask->v[i].refused)
+		if (r->ask->v[i].id && (r->ask->v[i].id == id || id == 0) && !r->ask->v[i].refused)
 			settle(r, &r->ask->v[i], yes == 1);
 	return true;
 }

@@ -118,7 +118,7 @@ static void flush(struct h1_session *s)
 		buf_done(&s->out);
 	if (s->stalled) {
 		s->stalled = false;
-		set_time(s, !s->busy ? limits(s)->idle : s->request_over ? limits(s)->answer : limits(s)->progress);
+		set_time(s, !s->busy ? limits(s)->idle : s->raw && s->eof ? limits(s)->hangup : s->request_over ? limits(s)->answer : limits(s)->progress);
 	}
 	if (s->closing)
 		session_end(&s->base, SESSION_CLOSE);
@@ -428,9 +428,11 @@ static void take(struct h1_session *s, struct sv in, bool from_left)
 static void on_eof(struct h1_session *s)
 {
 	s->eof = true;
-	if (s->raw)
+	if (s->raw) {
+		/* the server is told, and has some time to say its last words */
+		set_time(s, limits(s)->hangup);
 		http_exchange_end(&s->x, NULL);
-	else if (!s->busy && (h1_idle(s->h1) || s->left_at < s->left.n))
+	} else if (!s->busy && (h1_idle(s->h1) || s->left_at < s->left.n))
 		session_end(&s->base, SESSION_CLOSE);
 	else if (!s->request_over && h1_eof(s->h1) == H1_ERROR)
 		refuse_fault(s, h1_fault(s->h1).status, h1_fault(s->h1).reason);
@@ -506,6 +508,8 @@ static void on_time(void *arg)
 
 	if (s->closing || s->out_at < s->out.n)
 		session_end(&s->base, SESSION_ABORT); /* the client does not read */
+	else if (s->raw && s->eof)
+		session_end(&s->base, SESSION_ABORT);
 	else if (s->raw)
 		set_time(s, limits(s)->answer);
 	else if (!http_exchange_ready(&s->x))

@@ -26,7 +26,7 @@ struct h2_request {
 	bool whole;	 /* the client's request is complete */
 	bool ours;	 /* the answer is our own: nobody waits for credit */
 	bool asked_head; /* an answer has no body */
-	struct loop_timer linger; /* the answer is complete, the request is not */
+	struct loop_timer linger; /* the answer is complete, the request is not; or, in a websocket, the other way round */
 	size_t dropped;		  /* of what came since then */
 	struct h2_request *next, *prev; /* in one of the session's lists */
 };
@@ -287,6 +287,22 @@ static void got_data(void *user, struct h2_stream *stream, struct sv bytes)
 		stop_lingering(q);
 }
 
+static void stop_websocket(void *arg)
+{
+	struct h2_request *q = arg;
+
+	http_exchange_abort(&q->x);
+	h2_reset(q->stream, H2_CANCEL);
+	flush_soon(q->session);
+}
+
+/* The client sends no more. The server is told, and has some time to say its last words: a websocket of which one end is gone is of no use to anybody. */
+static void end_websocket(struct h2_request *q)
+{
+	loop_timer_set(q->session->base.relay->loop, &q->linger, limits(q->session)->hangup, stop_websocket, q);
+	http_exchange_end(&q->x, NULL);
+}
+
 static void got_end(void *user, struct h2_stream *stream, const struct http_fields *trailers)
 {
 	struct h2_request *q = h2_stream_user(stream);
@@ -296,7 +312,10 @@ static void got_end(void *user, struct h2_stream *stream, const struct http_fiel
 		return;
 	complete(q);
 	loop_timer_cancel(&q->linger);
-	http_exchange_end(&q->x, trailers);
+	if (http_exchange_active(&q->x) && q->x.request->websocket)
+		end_websocket(q);
+	else
+		http_exchange_end(&q->x, trailers);
 }
 
 static void got_taken(void *user, struct h2_stream *stream, size_t n)
@@ -413,6 +432,23 @@ static bool flush(struct h2_session *s)
 	return false;
 }
 
+static void on_eof(struct h2_session *s)
+{
+	struct h2_request *q, *next;
+
+	s->eof = true;
+	if (s->n_partial || !s->n_open) {
+		session_end(&s->base, SESSION_CLOSE);
+		return;
+	}
+	s->closing = true; /* answers that are awaited may still be read */
+	for (q = s->requests; q; q = next) {
+		next = q->next;
+		if (http_exchange_active(&q->x) && q->x.request->websocket)
+			end_websocket(q);
+	}
+}
+
 static void pump(struct h2_session *s)
 {
 	char *room = s->base.relay->http->in;
@@ -427,11 +463,7 @@ static void pump(struct h2_session *s)
 			return;
 		}
 		if (n == 0) {
-			s->eof = true;
-			if (s->n_partial || !s->n_open)
-				session_end(&s->base, SESSION_CLOSE);
-			else
-				s->closing = true; /* answers that are awaited may still be read */
+			on_eof(s);
 			return;
 		}
 		if (s->n_partial)

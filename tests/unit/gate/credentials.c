@@ -132,6 +132,22 @@ static void every_mistake_is_named_with_its_place(void)
 	}
 }
 
+static void more_hosts_than_a_grant_holds_are_refused_with_their_place(void)
+{
+	AUTO_BUF b = {0};
+	unsigned n, i;
+
+	for (n = CREDENTIAL_HOSTS_MAX; n <= CREDENTIAL_HOSTS_MAX + 1; n++) {
+		buf_init(&b, 1 << 20);
+		(void)buf_str(&b, HEAD FROM "    hosts: [h0.test");
+		for (i = 1; i < n; i++)
+			(void)buf_printf(&b, ", h%u.test", i);
+		(void)buf_str(&b, "]\n" INJECT);
+		CHECK_STR(error_of(b.p), n <= CREDENTIAL_HOSTS_MAX ? "" : "f:5:12: credentials.a.hosts: has more than 256 hosts; write *.name for many, or make two credentials of it");
+		buf_done(&b);
+	}
+}
+
 static void gateway_settings_are_read_strictly(void)
 {
 	static const char *const wrong[] = {
@@ -353,6 +369,7 @@ int main(void)
 	static const struct check_case cases[] = {
 		CASE(every_form_of_the_file_is_read),
 		CASE(every_mistake_is_named_with_its_place),
+		CASE(more_hosts_than_a_grant_holds_are_refused_with_their_place),
 		CASE(gateway_settings_are_read_strictly),
 		CASE(variables_are_read_and_missing_ones_named),
 		CASE(a_file_must_be_private_and_no_link),

@@ -60,6 +60,52 @@ static bool stays_open(struct rig *g)
 	return until_closed(g, 3 * SOON) < 0;
 }
 
+static void a_websocket_does_not_outlive_its_client_on_http2(void)
+{
+	struct http_request r = {.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/ws"), .websocket = true};
+	struct http_response opened = {.status = 101, .websocket = true};
+	struct h2_stream *stream;
+	struct h2_client c;
+	struct rig g;
+	int64_t end;
+
+	open_rig(&g)->hangup = SOON;
+	client_open(&c, &g, &plain);
+	g.silent = true;
+	CHECK(h2_request(c.h2, &r, NULL, &stream) == 0);
+	client_run(&c);
+	CHECK(link_respond(g.x, &opened) == 0);
+	client_run(&c);
+	/* a server that does not end is not waited for longer than that */
+	CHECK(h2_end(stream, NULL) == 0);
+	client_run(&c);
+	CHECK(g.ends == 1 && g.resets == 0);
+	for (end = loop_now(g.loop) + 100 * SOON; g.resets == 0 && loop_now(g.loop) < end;) {
+		CHECK(loop_step(g.loop, 1) == 0);
+		client_run(&c);
+	}
+	CHECK(g.resets == 1);
+	client_close(&c);
+	rig_close(&g);
+}
+
+static void a_websocket_does_not_outlive_its_client(void)
+{
+	struct http_response opened = {.status = 101, .websocket = true};
+	struct rig g;
+
+	open_rig(&g)->hangup = SOON;
+	rig_connect(&g, &proxy);
+	g.silent = true;
+	(void)rig_ask(&g, "GET http://open.example/w HTTP/1.1\r\nHost: open.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+			  "Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==\r\nSec-WebSocket-Version: 13\r\n\r\n");
+	CHECK(link_respond(g.x, &opened) == 0);
+	CHECK(stays_open(&g));
+	CHECK(shutdown(g.client, SHUT_WR) == 0);
+	CHECK(closes_in_time(&g) && g.relay.n_connections == 0);
+	rig_close(&g);
+}
+
 static void an_idle_connection_is_closed(void)
 {
 	struct rig g;
@@ -298,6 +344,8 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(an_idle_connection_is_closed),
+		CASE(a_websocket_does_not_outlive_its_client_on_http2),
+		CASE(a_websocket_does_not_outlive_its_client),
 		CASE(a_head_must_come_in_time_however_it_drips),
 		CASE(a_body_must_go_on),
 		CASE(a_body_may_wait_for_egress),

@@ -289,6 +289,37 @@ static void a_new_egress_gets_the_grants_again(void)
 	stop(&b);
 }
 
+static void a_refused_load_changes_nothing(void)
+{
+	static const struct {
+		const char *one, *two;
+	} refused[] = {{"none-such", NULL}, {"two", "none-such"}, {"two", "unset"}, {"one", "twin"}};
+	struct bench b = start();
+	struct wire_message m;
+	struct grant *g;
+	size_t i;
+
+	load(&b, "one", NULL);
+	m = next(b.supervisor);
+	CHECK(m.type == VAULT_LOADED);
+	wire_message_done(&m);
+	for (i = 0; i < ARRAY_LEN(refused); i++) {
+		load(&b, refused[i].one, refused[i].two);
+		m = next(b.supervisor);
+		CHECK(m.type == VAULT_FAILED);
+		wire_message_done(&m);
+		(void)close(b.egress);
+		give_peer(&b, VAULT_EGRESS, &b.egress);
+		g = next_grant(&b);
+		CHECK(g && strcmp(g->name, "one") == 0);
+		grant_free(g);
+		m = next(b.egress);
+		CHECK(m.type == VAULT_GRANTS);
+		wire_message_done(&m);
+	}
+	stop(&b);
+}
+
 static void it_runs_behind_a_filter_with_no_variables(void)
 {
 	struct bench b = start();
@@ -327,6 +358,7 @@ int main(void)
 		CASE(a_value_that_expires_is_fetched_again_and_keeps_its_placeholder),
 		CASE(the_relay_gets_leaves_and_nothing_else),
 		CASE(a_new_egress_gets_the_grants_again),
+		CASE(a_refused_load_changes_nothing),
 		CASE(it_runs_behind_a_filter_with_no_variables),
 	};
 	return check_main(cases, ARRAY_LEN(cases));

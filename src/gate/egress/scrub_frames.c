@@ -1,0 +1,243 @@
+#include "gate/egress/scrub_frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/secret_memory.h"
+
+/* HEAD: of a frame that is not masked. CONTROL: its payload at most. */
+enum { HEAD = 10, CONTROL = 125, READY_MAX = 2 * (SCRUB_HOLD_MAX + SCRUB_FRAMES_WAIT) };
+
+/* A header, or a control frame, that waits behind payload. Its bytes follow it in `marks`. */
+struct mark {
+	uint64_t at; /* how much payload goes out before it */
+	uint32_t n;
+};
+
+struct scrub_frames {
+	struct scrub *scrub;
+	struct scrub_stream *data;
+	unsigned char frame[HEAD + CONTROL]; /* the header that is being read; behind it a control frame's payload */
+	size_t n;			     /* of it */
+	uint64_t left;			     /* of the payload */
+	bool inside;			     /* the header is complete */
+	uint64_t fed, out;		     /* payload that the scrubber was given, and that it let go */
+	struct buf marks;
+	size_t marks_at;
+	struct buf ready;
+	uint64_t hits; /* in control frames */
+};
+
+struct scrub_frames *scrub_frames_new(struct scrub *s)
+{
+	struct scrub_frames *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->data = scrub_stream_new(s);
+	if (!t->data) {
+		free(t);
+		return NULL;
+	}
+	t->scrub = scrub_ref(s);
+	buf_init(&t->marks, SCRUB_FRAMES_WAIT);
+	buf_init(&t->ready, READY_MAX);
+	return t;
+}
+
+void scrub_frames_free(struct scrub_frames *t)
+{
+	if (!t)
+		return;
+	scrub_stream_free(t->data);
+	scrub_unref(t->scrub);
+	buf_done(&t->marks);
+	buf_done(&t->ready);
+	secret_wipe(t, sizeof(*t));
+	free(t);
+}
+
+/* The next one that waits; false: none. */
+static bool next_mark(const struct scrub_frames *t, struct mark *ret)
+{
+	if (t->marks_at == t->marks.n)
+		return false;
+	memcpy(ret, t->marks.p + t->marks_at, sizeof(*ret));
+	return true;
+}
+
+/* Headers whose turn it is. */
+static void flush_marks(struct scrub_frames *t)
+{
+	struct mark m;
+
+	while (next_mark(t, &m) && m.at == t->out) {
+		(void)buf_add(&t->ready, t->marks.p + t->marks_at + sizeof(m), m.n);
+		t->marks_at += sizeof(m) + m.n;
+	}
+	if (t->marks_at == t->marks.n) {
+		buf_clear(&t->marks);
+		t->marks_at = 0;
+	}
+}
+
+/* Payload that the scrubber let go, with the headers that stand in it. */
+static void let_go(struct scrub_frames *t, struct sv bytes)
+{
+	struct mark m;
+	size_t n;
+
+	while (bytes.n) {
+		n = next_mark(t, &m) && m.at - t->out < bytes.n ? (size_t)(m.at - t->out) : bytes.n;
+		(void)buf_add(&t->ready, bytes.p, n);
+		bytes = sv_n(bytes.p + n, bytes.n - n);
+		t->out += n;
+		flush_marks(t);
+	}
+}
+
+/* What was read of a frame, but for a data frame's payload. */
+static int put_frame(struct scrub_frames *t)
+{
+	const struct mark m = {.at = t->fed, .n = (uint32_t)t->n};
+
+	if (t->marks_at && t->marks_at >= t->marks.n / 2) {
+		t->marks.n -= t->marks_at;
+		memmove(t->marks.p, t->marks.p + t->marks_at, t->marks.n);
+		t->marks_at = 0;
+	}
+	(void)buf_add(&t->marks, &m, sizeof(m));
+	(void)buf_add(&t->marks, t->frame, t->n);
+	t->n = 0;
+	if (buf_failed(&t->marks))
+		return buf_failed(&t->marks) == -EFBIG ? -EPROTO : -ENOMEM;
+	flush_marks(t);
+	return 0;
+}
+
+static size_t head_size(const struct scrub_frames *t)
+{
+	unsigned length = t->n < 2 ? 0 : t->frame[1] & 0x7f;
+
+	return length == 127 ? 10 : length == 126 ? 4 : 2;
+}
+
+static bool is_control(const struct scrub_frames *t)
+{
+	return t->frame[0] & 8;
+}
+
+/* The header is complete: is it one that a server may send? */
+static int begin(struct scrub_frames *t)
+{
+	unsigned opcode = t->frame[0] & 15;
+	size_t i;
+
+	t->left = t->frame[1] & 0x7f;
+	if (t->left >= 126)
+		for (t->left = 0, i = 2; i < t->n; i++)
+			t->left = t->left << 8 | t->frame[i];
+	if ((t->frame[0] & 0x70) || (t->frame[1] & 0x80) || (opcode > 2 && opcode < 8) || opcode > 10 || t->left >> 63)
+		return -EPROTO;
+	if (is_control(t) && (!(t->frame[0] & 0x80) || t->left > CONTROL || t->n != 2))
+		return -EPROTO;
+	t->inside = true;
+	return is_control(t) ? 0 : put_frame(t);
+}
+
+/* Takes a frame's header or a control frame's payload, a byte. */
+static int take_byte(struct scrub_frames *t, char c)
+{
+	t->frame[t->n++] = (unsigned char)c;
+	if (t->inside)
+		t->left--;
+	else if (t->n == head_size(t))
+		return begin(t);
+	return 0;
+}
+
+static int take_payload(struct scrub_frames *t, char *p, size_t n)
+{
+	struct sv out;
+
+	t->left -= n;
+	t->fed += n;
+	if (scrub_stream_feed(t->data, p, n, &out) < 0)
+		return -ENOMEM;
+	let_go(t, out);
+	return 0;
+}
+
+/* A control frame, complete or at the stream's end. */
+static int end_control(struct scrub_frames *t)
+{
+	int hits = t->n > 2 ? scrub_text(t->scrub, (char *)t->frame + 2, t->n - 2) : 0;
+
+	if (hits < 0)
+		return -ENOMEM;
+	t->hits += (uint64_t)hits;
+	return put_frame(t);
+}
+
+static int give(struct scrub_frames *t, struct sv *ret)
+{
+	*ret = buf_view(&t->ready);
+	return buf_failed(&t->ready) ? -ENOMEM : 0;
+}
+
+int scrub_frames_feed(struct scrub_frames *t, char *p, size_t n, struct sv *ret)
+{
+	size_t at = 0, piece;
+	int r = 0;
+
+	buf_clear(&t->ready);
+	while (r == 0 && at < n) {
+		if (!t->inside || is_control(t)) {
+			r = take_byte(t, p[at++]);
+		} else {
+			piece = n - at < t->left ? n - at : (size_t)t->left;
+			r = take_payload(t, p + at, piece);
+			at += piece;
+		}
+		if (r < 0 || !t->inside || t->left)
+			continue;
+		if (is_control(t))
+			r = end_control(t);
+		t->inside = false;
+	}
+	return r < 0 ? r : give(t, ret);
+}
+
+bool scrub_frames_waits(const struct scrub_frames *t)
+{
+	return t->out < t->fed;
+}
+
+int scrub_frames_release(struct scrub_frames *t, struct sv *ret)
+{
+	struct sv out;
+
+	buf_clear(&t->ready);
+	scrub_stream_release(t->data, &out);
+	let_go(t, out);
+	return give(t, ret);
+}
+
+int scrub_frames_end(struct scrub_frames *t, struct sv *ret)
+{
+	struct sv out;
+	int r = 0;
+
+	buf_clear(&t->ready);
+	scrub_stream_end(t->data, &out);
+	let_go(t, out);
+	if (t->n)
+		r = t->inside ? end_control(t) : put_frame(t);
+	return r < 0 ? r : give(t, ret);
+}
+
+uint64_t scrub_frames_hits(const struct scrub_frames *t)
+{
+	return t->hits + scrub_stream_hits(t->data);
+}
