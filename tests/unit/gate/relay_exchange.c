@@ -399,6 +399,22 @@ static void a_websocket_passes_where_its_path_is_allowed(void)
 	rig_close(&g);
 }
 
+static void a_reload_ends_bodies_that_its_rules_must_see_whole(void)
+{
+	struct rig g;
+
+	rig_open(&g, policy);
+	g.silent = true;
+	rig_connect(&g, &proxy);
+	(void)rig_ask(&g, "POST http://open.example/ HTTP/1.1\r\nHost: open.example\r\nContent-Length: 100\r\n\r\nhalf");
+	CHECK(g.requests == 1 && !g.closed);
+	rig_policy(&g, "network: {mode: allowlist, allow: [{host: open.example, ports: [80], graphql: {types: [query]}}]}");
+	http_judge_again(&g.relay);
+	rig_run(&g);
+	CHECK(g.closed && starts(g.got.p, "HTTP/1.1 403 ") && g.resets == 1);
+	rig_close(&g);
+}
+
 static void a_reload_ends_what_it_forbids_and_nothing_else(void)
 {
 	struct rig g;
@@ -466,6 +482,7 @@ static const struct check_case cases[] = {
 	CASE(answers_that_are_cut_do_not_look_complete),
 	CASE(a_websocket_passes_where_its_path_is_allowed),
 	CASE(a_reload_ends_what_it_forbids_and_nothing_else),
+	CASE(a_reload_ends_bodies_that_its_rules_must_see_whole),
 	CASE(a_connection_made_for_one_host_serves_no_other),
 	CASE(neither_side_is_read_faster_than_the_other_takes),
 };

@@ -161,6 +161,34 @@ static unsigned count_of(struct ends *e, uint16_t type, struct gate_usage *usage
 	}
 }
 
+/* A supervisor that does not read: its channel is full, kinds have to make room, and what could not be told of them is told as a number. */
+static void what_could_not_be_told_is_counted(void)
+{
+	static char filler[60000];
+	struct relay_events *told;
+	unsigned n = 0, i;
+	char kind[32];
+	struct ends e;
+
+	begin(&e);
+	told = relay_events_new(e.loop, e.channel);
+	while (channel_send(e.channel, 1, sv_n(filler, sizeof(filler))) == 0)
+		;
+	while (channel_send(e.channel, 1, sv_n(filler, 8)) == 0)
+		;
+	for (i = 0; i < 3 * RELAY_EVENTS_KINDS; i++) {
+		(void)snprintf(kind, sizeof(kind), "kind %u", i);
+		relay_events_tell(told, &(struct relay_event){.allow = true, .kind = sv_of(kind), .subject = sv_of("s")});
+	}
+	for (i = 0; i < 100; i++) {
+		n += count_of(&e, GATE_EVENT, NULL);
+		relay_events_flush(told);
+	}
+	CHECK(n == 3 * RELAY_EVENTS_KINDS);
+	relay_events_free(told);
+	finish(&e);
+}
+
 static void no_event_is_lost_however_many_kinds_there_are(void)
 {
 	struct relay_events *told;
@@ -382,6 +410,7 @@ static const struct check_case cases[] = {
 	CASE(a_channel_takes_no_more_than_its_maximum),
 	CASE(a_channel_ends_once_and_may_be_freed_at_any_time),
 	CASE(no_event_is_lost_however_many_kinds_there_are),
+	CASE(what_could_not_be_told_is_counted),
 	CASE(texts_of_events_cannot_fake_anything),
 	CASE(usage_adds_up_and_is_bounded),
 	CASE(a_name_must_be_the_hosts_own),
