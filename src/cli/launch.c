@@ -299,14 +299,16 @@ static void set_watch(const struct run *r, struct watch_limits *w)
 
 static int go(void *arg, struct error *err)
 {
-	return native_go(arg, err);
+	struct run *r = arg;
+
+	return native_go(&r->sandbox, r->req->keep, err);
 }
 
 static void kill_native(void *arg)
 {
-	struct native *n = arg;
+	struct run *r = arg;
 
-	(void)kill(n->pid, SIGKILL); /* not reaped yet, so the number is still its own */
+	(void)kill(r->sandbox.pid, SIGKILL); /* not reaped yet, so the number is still its own */
 }
 
 static int find_sandbox(struct run *r, struct supervise_request *s)
@@ -318,13 +320,13 @@ static int find_sandbox(struct run *r, struct supervise_request *s)
 	s->socket = r->sandbox.socket;
 	s->go = go;
 	s->kill = kill_native;
-	s->sandbox = &r->sandbox;
+	s->sandbox = r;
 	return 0;
 }
 
 static int run_sandbox(struct run *r)
 {
-	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .tty_in = -1, .tty_out = -1};
+	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .keep = r->req->keep, .tty_in = -1, .tty_out = -1};
 
 	s.tty_in = r->native.tty[0] ? 0 : -1;
 	s.tty_out = r->native.tty[1] ? 1 : r->native.tty[2] ? 2 : -1;
@@ -360,6 +362,7 @@ static int start_box(struct run *r)
 	memcpy(r->box.stdio.tty, r->native.tty, sizeof(r->box.stdio.tty));
 	r->box.stdio.rows = r->native.rows;
 	r->box.stdio.columns = r->native.columns;
+	r->box.hold = r->req->keep;
 	return launch_box_start(&r->box, &q, r->err);
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/cli_policy.h"
 #include "cli/runtime_pick.h"
+#include "supervise/keep.h"
 
 struct launch_request {
 	const struct call *call;
@@ -22,6 +23,7 @@ struct launch_request {
 	const char *events_path; /* --json-events, or NULL */
 	const char *report_path; /* --report, or NULL */
 	const char *learn_path;	 /* --learn, or NULL */
+	const struct keep_request *keep; /* --keep and its kin: argv is only what is shown; NULL: no */
 	bool dry_run;
 };
 

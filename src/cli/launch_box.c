@@ -80,7 +80,7 @@ static int go(void *arg, struct error *err)
 {
 	struct launch_box *l = arg;
 
-	int r = box_go(l->box, &l->stdio, err);
+	int r = l->hold ? box_hold(l->box, err) : box_go(l->box, &l->stdio, err);
 
 	if (l->stdio.stream > 0) {
 		(void)close(l->stdio.stream); /* PID 1's alone: its end is the terminal's */

@@ -19,6 +19,7 @@ struct launch_box {
 	struct box *box;
 	struct box_stdio stdio;
 	int terminal; /* our end of what carries the command's, where stdio.stream is used */
+	bool hold; /* no command is started by itself */
 	struct stage stage;
 };
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/cli_policy.h"
 #include "cli/launch.h"
+#include "cli/launch_keep.h"
 #include "cli/run_check.h"
 #include "cli/runtime_pick.h"
 
@@ -19,6 +20,12 @@ const struct option verb_run_options[] = {
 	CLI_OPTION_CATEGORY,
 	CLI_OPTION_WORKDIR("Take this as the work folder; else the current one."),
 	{"env", 'e', "NAME[=VALUE]", NULL, "Set a variable inside, or pass the host's.", OPTION_MANY},
+	{"keep", 'k', NULL, NULL, "Keep the sandbox when CMD has ended, for `cordon exec`.", 0},
+	{"owner", 0, "NAME", NULL, "Run in the sandbox that is kept for NAME; start one where there is none.", 0},
+	{"lifecycle", 0, "KIND", "lifecycle", "call: a sandbox for each CMD; task, agent: one for all of --owner, which ends 5 or 30 minutes after its last CMD.", 0},
+	{"idle", 0, "TIME", NULL, "End a kept sandbox when nothing ran in it for TIME; else 15m, 0 for never.", 0},
+	{"grace", 0, "TIME", NULL, "How long commands of a kept sandbox have from SIGTERM to SIGKILL; else 2s.", 0},
+	{"warm", 0, "N", NULL, "Take a prepared sandbox where there is one, and have N ready for the next runs.", 0},
 	{"dry-run", 'n', NULL, NULL, "Print what would be shown, hidden, limited and run, and start nothing.", 0},
 	{"json", 0, NULL, NULL, "With --dry-run: print the plan as one JSON document.", 0},
 	{"json-events", 0, "FILE", "file", "Also append the run's events to FILE, one JSON object a line.", 0},
@@ -95,12 +102,16 @@ int verb_run(struct call *call, struct error *err)
 	struct runtime_pick pick;
 	const struct option_value *v;
 	const char **env = NULL;
+	struct launch_keep keep;
+	bool kept = false;
 	size_t at = 0;
 	int r;
 
 	if (call_has(call, "json") && !req.dry_run)
 		return error_set(err, ERROR_USAGE, "run: --json goes with --dry-run; for the events of a run use --json-events FILE");
-	r = cli_policy_load(call, NULL, 0, &p, err);
+	r = launch_keep_options(call, &keep, &kept, err);
+	if (r == 0)
+		r = cli_policy_load(call, NULL, 0, &p, err);
 	if (r == 0)
 		r = runtime_pick(call, &p, req.dry_run, &pick, err);
 	if (r == 0)
@@ -116,7 +127,7 @@ int verb_run(struct call *call, struct error *err)
 			env[req.n_env_arguments++] = v->value;
 		req.env_arguments = env;
 		req.pick = &pick;
-		r = env ? launch(&req, err) : error_set(err, ERROR_SYSTEM, "out of memory");
+		r = env ? kept ? launch_keep(&req, &keep, err) : launch(&req, err) : error_set(err, ERROR_SYSTEM, "out of memory");
 	}
 	free(env);
 	cli_policy_done(&p);

@@ -12,7 +12,7 @@
 
 enum inside_message {
 	/* supervisor -> PID 1 */
-	INSIDE_GO = 1, /* the host's side is ready; once where root maps the ids (fds: id-mapped trees in the order of the plan's ops that want one), once before the workload starts */
+	INSIDE_GO = 1, /* the host's side is ready; once where root maps the ids (fds: id-mapped trees in the order of the plan's ops that want one), once before the workload starts: u32 1 where none is to be started yet (INSIDE_STARTED is the answer all the same) */
 	INSIDE_SPAWN,  /* u64 id, u32 tty bits, u32 rows, u32 columns, strings argv, env, sv cwd; fds: stdin, stdout, stderr, and maybe a stream (see INSIDE_RESIZE) */
 	INSIDE_SIGNAL, /* u64 id (INSIDE_ALL: every process), u32 signal */
 	/* PID 1 -> supervisor */
@@ -26,6 +26,7 @@ enum inside_message {
 	INSIDE_UPPER,	 /* fd: the folder that holds what the run changes in its copy of the work folder */
 	/* a client (`cordon exec`, `cordon stop`) -> supervisor; it may also send SPAWN (its id and env are passed over) and SIGNAL */
 	INSIDE_STOP,	 /* u32 grace in milliseconds */
+	INSIDE_TAKE,	 /* the sandbox is for this client alone, and ends with its connection */
 	INSIDE_PUSH,	 /* sv path: the policy is to be this file's from now on */
 	INSIDE_PUSHED,	 /* the answer: u32 1 and "", or 0 and why not */
 	/* supervisor -> PID 1 of a container */

@@ -33,13 +33,13 @@ static bool is_ours(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && who.uid == geteuid();
 }
 
-void control_init(struct control *c, const char *run_id, const struct plan *plan, int init)
+void control_init(struct control *c, const char *run_id, const struct plan *plan, int init, uint64_t (*now)(void))
 {
 	struct sockaddr_un a;
 	socklen_t n = address(run_id, &a);
 	size_t i;
 
-	*c = (struct control){.plan = plan, .init = init, .next_id = 1};
+	*c = (struct control){.plan = plan, .init = init, .next_id = 1, .now = now};
 	for (i = 0; i < CONTROL_CLIENTS; i++)
 		c->clients[i].fd = c->clients[i].terminal = -1;
 	c->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -66,6 +66,11 @@ static void forget_terminal(struct control *c, size_t i)
 	c->clients[i].terminal = -1;
 }
 
+void control_signal(const struct control *c, uint64_t id, int sig)
+{
+	(void)send_signal(c, id, (uint32_t)sig);
+}
+
 static void drop(struct control *c, size_t i)
 {
 	/* The command it started loses whoever waited for it: as with a terminal that hangs up. */
@@ -73,8 +78,8 @@ static void drop(struct control *c, size_t i)
 		(void)send_signal(c, c->clients[i].id, SIGHUP);
 	forget_terminal(c, i);
 	(void)close(c->clients[i].fd);
-	c->clients[i].fd = -1;
-	c->clients[i].id = 0;
+	c->left = c->left || c->clients[i].took;
+	c->clients[i] = (struct control_client){.fd = -1, .terminal = -1};
 }
 
 void control_done(struct control *c)
@@ -109,8 +114,7 @@ static void take_client(struct control *c)
 		return;
 	for (i = 0; i < CONTROL_CLIENTS; i++) {
 		if (c->clients[i].fd < 0) {
-			c->clients[i].fd = fd_take(&fd);
-			c->clients[i].id = 0;
+			c->clients[i] = (struct control_client){.fd = fd_take(&fd), .terminal = -1};
 			return;
 		}
 	}
@@ -143,12 +147,14 @@ static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 	if (r < 0)
 		return r;
 	terminal = told.tty_bits;
-	if (told.env[0] || m->n_fds != 3 || c->clients[i].id) {
+	if (told.env[0] || m->n_fds != 3 || c->clients[i].id || (c->taken && !c->clients[i].took)) {
 		inside_spawn_done(&told);
 		return -EPROTO;
 	}
 	buf_init(&b, WIRE_MAX_BODY);
 	c->clients[i].id = c->next_id++;
+	c->clients[i].started = c->now();
+	c->clients[i].timed_out = false;
 	ours = told;
 	ours.id = c->clients[i].id;
 	ours.env = c->plan->env;
@@ -220,6 +226,9 @@ static void serve_client(struct control *c, size_t i)
 	} else if (m.type == INSIDE_STOP) {
 		c->stop_grace = wire_get_u32(&w);
 		c->stop = wire_ok(&w);
+	} else if (m.type == INSIDE_TAKE) {
+		r = c->taken ? -EBUSY : 0;
+		c->taken = c->clients[i].took = r == 0;
 	} else if (m.type == INSIDE_PUSH) {
 		r = take_push(c, i, &w);
 	} else {
@@ -241,6 +250,23 @@ void control_serve(struct control *c, const struct pollfd *p, size_t n)
 		take_client(c);
 }
 
+/* To the one who waits for a command that was ended by process.timeout, it ended so, whatever it made of the signal. */
+static void pass_exit(const struct control_client *to, const struct wire_message *m)
+{
+	struct wire_in in;
+	AUTO_BUF b = {0};
+	int i;
+
+	wire_in_init(&in, buf_view(&m->body));
+	buf_init(&b, 64);
+	wire_put_u64(&b, wire_get_u64(&in));
+	(void)wire_get_u32(&in);
+	wire_put_u32(&b, CONTROL_TIMED_OUT << 8);
+	for (i = 0; i < 3; i++)
+		wire_put_u64(&b, wire_get_u64(&in));
+	(void)wire_send(to->fd, INSIDE_EXITED, buf_view(&b), NULL, 0);
+}
+
 void control_pass(struct control *c, uint64_t id, const struct wire_message *m)
 {
 	size_t i;
@@ -252,6 +278,8 @@ void control_pass(struct control *c, uint64_t id, const struct wire_message *m)
 			c->clients[i].id = 0; /* nothing to hang up on any more */
 		if (m->type == INSIDE_STARTED && c->clients[i].terminal >= 0)
 			(void)wire_send(c->clients[i].fd, m->type, buf_view(&m->body), &c->clients[i].terminal, 1);
+		else if (m->type == INSIDE_EXITED && c->clients[i].timed_out)
+			pass_exit(&c->clients[i], m);
 		else
 			(void)wire_send(c->clients[i].fd, m->type, buf_view(&m->body), m->fds, m->n_fds);
 		forget_terminal(c, i);

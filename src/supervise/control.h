@@ -12,7 +12,16 @@
 #include "model/plan.h"
 #include "wire/wire.h"
 
-enum { CONTROL_CLIENTS = 32 };
+enum { CONTROL_CLIENTS = 32, CONTROL_TIMED_OUT = 124 /* exit status of a command that policy ended */ };
+
+struct control_client {
+	int fd;	     /* -1: free */
+	uint64_t id; /* of the command it started; 0: none */
+	int terminal; /* the client's end of that command's, until it has started; -1: none */
+	bool took;   /* the whole sandbox is for it alone */
+	uint64_t started, kill_at; /* ms */
+	bool timed_out;
+};
 
 struct control {
 	int listener;
@@ -20,11 +29,10 @@ struct control {
 	int init; /* socket to PID 1 */
 	uint64_t next_id;
 	bool carries; /* PID 1 carries terminals, see struct supervise_request */
-	struct {
-		int fd; /* -1: free */
-		uint64_t id; /* of the command it started; 0: none */
-		int terminal; /* the client's end of that command's, until it has started; -1: none */
-	} clients[CONTROL_CLIENTS];
+	struct control_client clients[CONTROL_CLIENTS];
+	bool taken; /* by a client, for itself alone: nobody else gets in */
+	bool left;  /* the one who took it is gone */
+	uint64_t (*now)(void);
 	/* A client asks for the end; grace in milliseconds. */
 	bool stop;
 	uint32_t stop_grace;
@@ -34,11 +42,14 @@ struct control {
 };
 
 /* -1 as listener where the socket cannot be had: exec and stop are then not possible, the run is. */
-void control_init(struct control *c, const char *run_id, const struct plan *plan, int init);
+void control_init(struct control *c, const char *run_id, const struct plan *plan, int init, uint64_t (*now)(void));
 void control_done(struct control *c);
 
 size_t control_poll(const struct control *c, struct pollfd *p); /* room for CONTROL_CLIENTS + 1 */
 void control_serve(struct control *c, const struct pollfd *p, size_t n);
+
+/* To one command, or to all (INSIDE_ALL). */
+void control_signal(const struct control *c, uint64_t id, int sig);
 
 /* Passes a message of PID 1 on to the client whose command it is about. */
 void control_pass(struct control *c, uint64_t id, const struct wire_message *m);

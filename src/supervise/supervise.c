@@ -30,6 +30,7 @@ struct supervisor {
 	struct error *err;
 	struct terminal terminal;
 	struct control control;
+	struct keep keep;
 	struct supervise_gate gate;
 	struct reload reload;
 	bool reload_later; /* a file changed before the gateway was ready to hear of it */
@@ -114,8 +115,9 @@ static void end_gently(struct supervisor *s, uint64_t grace)
 {
 	if (s->kill_at)
 		return;
-	send_signal(s, SIGTERM);
-	send_signal(s, SIGCONT);
+	/* one that is kept has no first command */
+	signal_to(s, s->req->keep ? INSIDE_ALL : 0, SIGTERM);
+	signal_to(s, s->req->keep ? INSIDE_ALL : 0, SIGCONT);
 	s->kill_at = now_ms() + grace;
 }
 
@@ -144,6 +146,7 @@ static void on_started(struct supervisor *s, struct wire_message *m)
 	int master = m->n_fds == 1 ? fd_take(&m->fds[0]) : s->req->carries && s->req->terminal >= 0 ? fcntl(s->req->terminal, F_DUPFD_CLOEXEC, 3) : -1;
 
 	s->ret->started = true;
+	keep_is_ready(&s->keep, s->req->id, now_ms());
 	if (master >= 0)
 		terminal_start(&s->terminal, s->req->tty_in, s->req->tty_out, master);
 }
@@ -365,7 +368,9 @@ static void check_clock(struct supervisor *s)
 		hit_limit(s, "process.timeout", "the wall-clock limit was reached");
 		end_gently(s, TERM_GRACE_MS);
 	}
-	if (s->kill_at && now >= s->kill_at) {
+	if (keep_check(&s->keep, now))
+		end_gently(s, s->control.left ? 0 : s->req->keep->grace_ms);
+	if (s->kill_at && (now >= s->kill_at || keep_is_empty(&s->keep))) {
 		kill_all(s);
 		s->kill_at = UINT64_MAX;
 	}
@@ -393,6 +398,8 @@ static int next_wait(const struct supervisor *s)
 		at = s->deadline;
 	if (s->kill_at && s->kill_at < at)
 		at = s->kill_at;
+	if (keep_until(&s->keep) < at)
+		at = keep_until(&s->keep);
 	if (ask_until(&s->gate.ask) && ask_until(&s->gate.ask) < at)
 		at = ask_until(&s->gate.ask);
 	if (terminal >= 0 && now + (uint64_t)terminal < at)
@@ -489,8 +496,9 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 		return error_sys(err, s.signals, "signalfd");
 	terminal_init(&s.terminal);
 	s.terminal.init = req->init;
-	control_init(&s.control, req->id, req->plan, req->socket);
+	control_init(&s.control, req->id, req->plan, req->socket, now_ms);
 	s.control.carries = req->carries;
+	keep_init(&s.keep, req->keep, &s.control, req->plan->limits.timeout_ms, now_ms());
 	s.control.started = exec_logged;
 	s.control.arg = &s;
 	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = gate_logged, .arg = &s, .now = now_ms};
@@ -506,15 +514,15 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 		watch_init(&s.watch, req->init, &req->watch);
 		s.watch_at = now_ms() + 10;
 	}
-	if (req->plan->limits.timeout_ms)
+	if (req->plan->limits.timeout_ms && !req->keep)
 		s.deadline = now_ms() + req->plan->limits.timeout_ms;
 	/* with a gateway the word comes when that is ready */
 	r = req->gate ? 0 : req->go(req->sandbox, err);
 	if (r == 0)
 		r = loop(&s);
-	/* Its owner asked for its end, and it took SIGKILL: no failure of the sandbox. */
-	if (ret->status < 0 && s.control.stop && !ret->failed.kind)
-		ret->status = SIGKILL;
+	/* Its owner asked for its end, and it took SIGKILL: no failure of the sandbox. One that is kept has no other end. */
+	if (ret->status < 0 && s.kill_at && !ret->failed.kind && (s.control.stop || req->keep))
+		ret->status = req->keep ? 0 : SIGKILL;
 	terminal_drain(&s.terminal);
 	terminal_done(&s.terminal);
 	control_done(&s.control);

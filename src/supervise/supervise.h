@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "model/plan.h"
 #include "model/policy.h"
+#include "supervise/keep.h"
 #include "supervise/watch.h"
 
 struct gate;
@@ -51,6 +52,7 @@ struct supervise_request {
 	void (*denied)(void *arg, const struct event *e); /* told of each denial that is logged; NULL: nobody asks */
 	void *denied_arg;
 	const struct supervise_policies *policies; /* NULL: it cannot change */
+	const struct keep_request *keep; /* it stays when commands end; NULL: it ends with its first */
 	int tty_in, tty_out;	   /* ours, where the sandbox gets its own in their place; else -1 */
 	bool carries;		   /* terminals are carried by PID 1, through streams: it cannot send descriptors (INSIDE_RESIZE of model/inside.h) */
 	int terminal;		   /* then: our end of the command's, borrowed; or -1 */

@@ -252,6 +252,17 @@ int box_go(struct box *b, const struct box_stdio *stdio, struct error *err)
 	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "the command to cordon-init") : 0;
 }
 
+int box_hold(struct box *b, struct error *err)
+{
+	AUTO_BUF body = {0};
+	int r;
+
+	buf_init(&body, 16);
+	wire_put_u32(&body, 1);
+	r = wire_send(b->socket, INSIDE_GO, buf_view(&body), NULL, 0);
+	return r < 0 ? error_sys(err, r, "cordon-init") : 0;
+}
+
 static void close_fd(int *fd)
 {
 	if (*fd >= 0)

@@ -136,6 +136,8 @@ struct box_stdio {
 	int stream;   /* through which the terminal is carried, where there is one and the backend sends no descriptors; borrowed */
 };
 int box_go(struct box *b, const struct box_stdio *stdio, struct error *err);
+/* None starts by itself: they will come. */
+int box_hold(struct box *b, struct error *err);
 
 /* Stops, cleans up, removes the folder. NULL is fine. */
 void box_free(struct box *b);

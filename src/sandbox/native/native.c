@@ -191,9 +191,14 @@ int native_start(const struct native_request *req, struct native *ret, struct er
 	return 0;
 }
 
-int native_go(struct native *n, struct error *err)
+int native_go(struct native *n, bool hold, struct error *err)
 {
-	int r = wire_send(n->socket, INSIDE_GO, sv_n("", 0), NULL, 0);
+	AUTO_BUF b = {0};
+	int r;
+
+	buf_init(&b, 16);
+	wire_put_u32(&b, hold);
+	r = wire_send(n->socket, INSIDE_GO, buf_view(&b), NULL, 0);
 
 	/* PID 1 may have failed already: what it said is in the socket, and worth more than this. */
 	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "sandbox: the word to go on") : 0;

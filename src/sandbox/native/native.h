@@ -43,8 +43,8 @@ uint32_t native_host_uid(void);
 
 /* Forks. From here the caller may do slow things (cgroups) while the namespaces are made, then must call native_go(). */
 int native_start(const struct native_request *req, struct native *ret, struct error *err);
-/* Tells PID 1 to go on: everything on the host's side is ready. */
-int native_go(struct native *n, struct error *err);
+/* Tells PID 1 to go on: everything on the host's side is ready. hold: it starts no command by itself. */
+int native_go(struct native *n, bool hold, struct error *err);
 /* Kills whatever is left and closes. */
 void native_done(struct native *n);
 

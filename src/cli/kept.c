@@ -1,0 +1,171 @@
+#include "cli/kept.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "supervise/control.h"
+
+extern char **environ;
+
+static void add(struct sha256 *h, const char *s)
+{
+	/* the NUL too: no two lists read the same */
+	sha256_add(h, s ? s : "", strlen(s ? s : "") + 1);
+}
+
+/* Variables of ours that the policy lets in. */
+static void add_passed(struct sha256 *h, const struct policy *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->process.env_pass.n; i++)
+		add(h, getenv(p->process.env_pass.v[i].s));
+}
+
+int kept_init(struct kept *k, const struct launch_request *req, const char *owner, struct error *err)
+{
+	AUTO_FREE char *runs = NULL;
+	unsigned char digest[SHA256_SIZE];
+	struct sha256 h;
+	size_t i;
+
+	*k = (struct kept){0};
+	if (state_root(&runs, err) < 0)
+		return -1;
+	if (asprintf(&k->folder, "%s/..", runs) < 0) {
+		k->folder = NULL;
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	sha256_init(&h);
+	add(&h, req->policy->digest);
+	add(&h, req->backend ? req->backend->name : "native");
+	add(&h, req->workdir);
+	add(&h, owner);
+	for (i = 0; i < req->n_env_arguments; i++) {
+		add(&h, req->env_arguments[i]);
+		if (!strchr(req->env_arguments[i], '='))
+			add(&h, getenv(req->env_arguments[i]));
+	}
+	add_passed(&h, req->policy->policy);
+	sha256_done(&h, digest);
+	sha256_hex(digest, k->key);
+	return 0;
+}
+
+void kept_done(struct kept *k)
+{
+	free(k->folder);
+	k->folder = NULL;
+}
+
+/* A folder of ours below the state folder. */
+static int open_folder(const struct kept *k, const char *name, bool make)
+{
+	AUTO_FD parent = open(k->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD middle = -1;
+
+	if (parent < 0)
+		return -errno;
+	if (make)
+		(void)mkdirat(parent, name, 0700);
+	middle = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return middle < 0 ? -errno : fd_take(&middle);
+}
+
+static int open_warm(const struct kept *k, bool make)
+{
+	AUTO_FD warm = open_folder(k, "warm", make);
+	int fd;
+
+	if (warm < 0)
+		return warm;
+	if (make)
+		(void)mkdirat(warm, k->key, 0700);
+	fd = openat(warm, k->key, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static bool is_id(const char *s)
+{
+	return strlen(s) == STATE_ID - 1 && strspn(s, "0123456789abcdef") == STATE_ID - 1;
+}
+
+int kept_lock(const struct kept *k, char ret_id[STATE_ID], struct error *err)
+{
+	AUTO_FD dir = open_folder(k, "owned", true);
+	AUTO_FD fd = dir < 0 ? -1 : openat(dir, k->key, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
+	char id[STATE_ID] = "";
+
+	if (fd < 0 || flock(fd, LOCK_EX) < 0)
+		return error_sys(err, errno, "%s/owned", k->folder);
+	(void)!pread(fd, id, STATE_ID - 1, 0);
+	memcpy(ret_id, is_id(id) ? id : "", is_id(id) ? STATE_ID : 1);
+	return fd_take(&fd);
+}
+
+int kept_save(const struct kept *k, int lock, const char *id, struct error *err)
+{
+	ssize_t n = pwrite(lock, id, STATE_ID - 1, 0);
+
+	return n == STATE_ID - 1 ? 0 : error_sys(err, n < 0 ? errno : EIO, "%s/owned", k->folder);
+}
+
+int kept_offer(const struct kept *k, const char *id, struct error *err)
+{
+	AUTO_FD dir = open_warm(k, true);
+	AUTO_FD fd = dir < 0 ? -1 : openat(dir, id, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+
+	return fd < 0 ? error_sys(err, dir < 0 ? dir : errno, "%s/warm", k->folder) : 0;
+}
+
+int kept_take(const struct kept *k, char ret_id[STATE_ID])
+{
+	int dir = open_warm(k, false), fd = -1;
+	DIR *d = dir < 0 ? NULL : fdopendir(dir);
+	struct dirent *e;
+
+	while (d && fd < 0 && (e = readdir(d))) {
+		if (!is_id(e->d_name) || unlinkat(dirfd(d), e->d_name, 0) < 0)
+			continue;
+		fd = control_connect(e->d_name); /* one that has ended since cannot be had */
+		memcpy(ret_id, e->d_name, STATE_ID);
+	}
+	if (d)
+		(void)closedir(d);
+	return fd < 0 ? -1 : fd;
+}
+
+size_t kept_count(const struct kept *k, int *ret_lock)
+{
+	AUTO_FD dir = open_warm(k, true);
+	AUTO_FD lock = dir < 0 ? -1 : openat(dir, "lock", O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int copy = dir < 0 ? -1 : fcntl(dir, F_DUPFD_CLOEXEC, 3), fd;
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+	size_t n = 0;
+
+	*ret_lock = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 ? fd_take(&lock) : -1;
+	while (d && (e = readdir(d))) {
+		if (!is_id(e->d_name))
+			continue;
+		fd = control_connect(e->d_name);
+		if (fd < 0) {
+			(void)unlinkat(dir, e->d_name, 0);
+			continue;
+		}
+		(void)close(fd);
+		n++;
+	}
+	if (d)
+		(void)closedir(d);
+	return n;
+}

@@ -1,0 +1,35 @@
+/*
+ * kept: sandboxes that outlive the command line that started them: which belongs to whom, and which stand ready for anybody's next run.
+ *
+ * Below the state folder, beside the runs: `owned/KEY` holds the id of an owner's sandbox; `warm/KEY/ID` says that ID is prepared and nobody's. KEY is a digest of all that such a sandbox was made from: the effective
+ * policy, runtime, work folder, variables, and for `owned` the owner: another policy or owner never gets in. Taking a prepared one is removing its name: one of those who try succeeds. It is never put back.
+ */
+#ifndef CORDON_CLI_KEPT_H
+#define CORDON_CLI_KEPT_H
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "cli/launch.h"
+#include "supervise/state.h"
+
+struct kept {
+	char *folder; /* the state folder: runs/, owned/, warm/ are in it */
+	char key[SHA256_HEX];
+};
+
+/* owner "": prepared ones, which are nobody's yet. */
+int kept_init(struct kept *k, const struct launch_request *req, const char *owner, struct error *err);
+void kept_done(struct kept *k);
+
+/* The owner's sandbox, locked against others who would start one for the same owner until kept_unlock(). *ret_id is "" where there is none. The lock's fd, or -1. */
+int kept_lock(const struct kept *k, char ret_id[STATE_ID], struct error *err);
+int kept_save(const struct kept *k, int lock, const char *id, struct error *err);
+
+/* Prepared ones. */
+int kept_offer(const struct kept *k, const char *id, struct error *err);
+/* A connection to one that is now the caller's, or -1: there is none. */
+int kept_take(const struct kept *k, char ret_id[STATE_ID]);
+/* How many stand ready. An fd that keeps others from filling up at the same time goes to *ret_lock; -1: somebody does already. */
+size_t kept_count(const struct kept *k, int *ret_lock);
+
+#endif

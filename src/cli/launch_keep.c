@@ -1,0 +1,221 @@
+#include "cli/launch_keep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/kept.h"
+#include "conf/value.h"
+#include "model/inside.h"
+#include "supervise/client.h"
+#include "supervise/control.h"
+#include "wire/wire.h"
+
+/* How long a sandbox of each kind waits for its next command. */
+static const struct {
+	const char *name;
+	uint64_t idle_ms;
+} lifecycles[] = {{"call", 0}, {"task", 5 * 60 * 1000}, {"agent", 30 * 60 * 1000}};
+
+enum { IDLE_MS = 15 * 60 * 1000, GRACE_MS = 2000 };
+
+static int take_time(const struct call *call, const char *option, uint64_t *v, struct error *err)
+{
+	const char *text = call_value(call, option);
+	const char *wrong = text ? value_duration(sv_of(text), v) : NULL;
+
+	return wrong ? error_set(err, ERROR_USAGE, "--%s: %s", option, wrong) : 0;
+}
+
+static int take_lifecycle(const struct call *call, struct launch_keep *k, struct error *err)
+{
+	const char *name = call_value(call, "lifecycle");
+	size_t i;
+
+	if (!name)
+		return 0;
+	for (i = 0; i < ARRAY_LEN(lifecycles) && strcmp(lifecycles[i].name, name) != 0; i++)
+		;
+	if (i == ARRAY_LEN(lifecycles))
+		return error_set(err, ERROR_USAGE, "--lifecycle takes call, task or agent");
+	if (i > 0 && !k->owner)
+		return error_set(err, ERROR_USAGE, "--lifecycle %s: whose? --owner NAME says which commands share a sandbox", name);
+	if (i == 0)
+		k->owner = NULL; /* each call has its own */
+	else
+		k->idle_ms = lifecycles[i].idle_ms;
+	return 0;
+}
+
+int launch_keep_options(const struct call *call, struct launch_keep *ret, bool *ret_asked, struct error *err)
+{
+	static const char *const not_with[] = {"report", "learn", "dry-run"};
+	const char *warm = call_value(call, "warm");
+	size_t i;
+
+	*ret = (struct launch_keep){.keep = call_has(call, "keep"), .owner = call_value(call, "owner"), .idle_ms = IDLE_MS, .grace_ms = GRACE_MS};
+	if (take_lifecycle(call, ret, err) < 0 || take_time(call, "idle", &ret->idle_ms, err) < 0 || take_time(call, "grace", &ret->grace_ms, err) < 0)
+		return -1;
+	if (warm && (value_count(sv_of(warm), &ret->warm) || ret->warm == 0 || ret->warm > KEEP_WARM_MAX))
+		return error_set(err, ERROR_USAGE, "--warm takes a number from 1 to %d", KEEP_WARM_MAX);
+	*ret_asked = ret->keep || ret->owner || ret->warm;
+	for (i = 0; *ret_asked && i < ARRAY_LEN(not_with); i++)
+		if (call_has(call, not_with[i]))
+			return error_set(err, ERROR_USAGE, "--%s goes with a sandbox that ends with its command, not with --keep, --owner or --warm", not_with[i]);
+	if ((call_has(call, "idle") || call_has(call, "grace")) && !*ret_asked)
+		return error_set(err, ERROR_USAGE, "--idle and --grace go with --keep, --owner or --warm");
+	return 0;
+}
+
+static void leave_terminal(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), i;
+
+	(void)setsid();
+	for (i = 0; i < 3; i++)
+		(void)dup2(null, i);
+	if (null > 2)
+		(void)close(null);
+}
+
+/* The supervisor: says the run's id when it is ready, or why it is not. */
+static _Noreturn void supervise_kept(const struct launch_request *req, const struct launch_keep *k, int ready)
+{
+	struct keep_request keep = {.idle_ms = k->idle_ms, .grace_ms = k->grace_ms, .ready = fcntl(ready, F_DUPFD_CLOEXEC, 10)};
+	struct launch_request mine = *req;
+	struct error err = {0};
+
+	leave_terminal();
+	mine.keep = &keep;
+	if (launch(&mine, &err) < 0)
+		(void)dprintf(ready, "!%d %s", (int)err.kind, err.text);
+	_exit(0);
+}
+
+/* 0 and the id of a new kept sandbox. */
+static int start(const struct launch_request *req, const struct launch_keep *k, char id[STATE_ID], struct error *err)
+{
+	char said[sizeof(err->text) + 32] = "";
+	size_t n = 0;
+	ssize_t got;
+	int ends[2];
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_sys(err, errno, "pipe");
+	child = fork();
+	if (child == 0) {
+		(void)close(ends[0]);
+		/* not ours to wait for: it outlives us */
+		if (fork() == 0)
+			supervise_kept(req, k, ends[1]);
+		_exit(0);
+	}
+	(void)close(ends[1]);
+	while (child > 0 && n < sizeof(said) - 1 && !memchr(said, '\n', n) && ((got = read(ends[0], said + n, sizeof(said) - 1 - n)) > 0 || (got < 0 && errno == EINTR)))
+		n += got > 0 ? (size_t)got : 0;
+	(void)close(ends[0]);
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (n == STATE_ID && said[STATE_ID - 1] == '\n') {
+		memcpy(id, said, STATE_ID - 1);
+		id[STATE_ID - 1] = '\0';
+		return 0;
+	}
+	if (said[0] == '!' && strchr(said, ' '))
+		return error_set(err, (enum error_kind)strtol(said + 1, NULL, 10), "%s", strchr(said, ' ') + 1);
+	return error_set(err, ERROR_SYSTEM, "the sandbox could not be started");
+}
+
+/* Prepares what is missing, while nobody waits. */
+static void fill(const struct launch_request *req, const struct launch_keep *k, const struct kept *warm)
+{
+	struct error ignored = {0};
+	char id[STATE_ID];
+	int lock;
+	size_t n;
+
+	if (fork() != 0)
+		return;
+	leave_terminal();
+	(void)!nice(10);
+	for (n = kept_count(warm, &lock); lock >= 0 && n < k->warm; n++)
+		if (start(req, k, id, &ignored) < 0 || kept_offer(warm, id, &ignored) < 0)
+			break;
+	_exit(0);
+}
+
+/* A connection to the owner's sandbox, which is started where there is none. */
+static int find_owned(const struct launch_request *req, const struct launch_keep *k, char id[STATE_ID], struct error *err)
+{
+	struct kept kept = {0};
+	AUTO_FD lock = -1;
+	int fd = -1;
+
+	if (kept_init(&kept, req, k->owner, err) == 0 && (lock = kept_lock(&kept, id, err)) >= 0) {
+		fd = id[0] ? control_connect(id) : -1;
+		if (fd < 0 && start(req, k, id, err) == 0 && kept_save(&kept, lock, id, err) == 0)
+			fd = control_connect(id);
+	}
+	kept_done(&kept);
+	return fd < 0 ? -1 : fd;
+}
+
+static int run_in(int fd, const struct launch_request *req, struct error *err)
+{
+	int r = client_exec(fd, req->argv, err);
+	struct text_shown shown;
+
+	if (r < 0 && err->kind == ERROR_NOT_FOUND)
+		return error_set(err, ERROR_NOT_FOUND, "%s: not found in the sandbox; if it is on this machine, show its folder with filesystem.read", text_show(&shown, sv_of(req->argv[0])));
+	return r;
+}
+
+/* One command in a prepared sandbox that is then gone; a new sandbox where none is prepared. */
+static int run_warm(const struct launch_request *req, const struct launch_keep *k, struct error *err)
+{
+	struct kept warm = {0};
+	char id[STATE_ID];
+	AUTO_FD fd = -1;
+	int r;
+
+	if (kept_init(&warm, req, "", err) < 0)
+		return -1;
+	fd = kept_take(&warm, id);
+	if (fd >= 0 && wire_send(fd, INSIDE_TAKE, sv_n("", 0), NULL, 0) == 0)
+		r = run_in(fd, req, err);
+	else
+		r = launch(req, err);
+	fill(req, k, &warm);
+	kept_done(&warm);
+	return r;
+}
+
+int launch_keep(const struct launch_request *req, const struct launch_keep *k, struct error *err)
+{
+	char id[STATE_ID] = "";
+	AUTO_FD fd = -1;
+	int r;
+
+	if (k->warm && !k->keep && !k->owner)
+		return run_warm(req, k, err);
+	if (k->owner) {
+		fd = find_owned(req, k, id, err);
+	} else if (start(req, k, id, err) == 0) {
+		r = control_connect(id);
+		fd = r < 0 ? error_sys(err, r, "%s: its supervisor does not answer", id) : r;
+	}
+	if (fd < 0)
+		return err->kind ? -1 : error_set(err, ERROR_SYSTEM, "the sandbox ended while it was being started");
+	r = run_in(fd, req, err);
+	if (!k->owner)
+		call_note(req->call, "kept as %s: `cordon exec %s -- CMD` runs more in it, `cordon stop %s` ends it", id, id, id);
+	return r;
+}
