@@ -16,6 +16,7 @@
 #include "model/inside.h"
 #include "supervise/client.h"
 #include "supervise/control.h"
+#include "sys/process.h"
 #include "wire/wire.h"
 
 /* How long a sandbox of each kind waits for its next command. */
@@ -88,11 +89,20 @@ static void leave_terminal(void)
 /* The supervisor: says the run's id when it is ready, or why it is not. */
 static _Noreturn void supervise_kept(const struct launch_request *req, const struct launch_keep *k, int ready)
 {
-	struct keep_request keep = {.idle_ms = k->idle_ms, .grace_ms = k->grace_ms, .ready = fcntl(ready, F_DUPFD_CLOEXEC, 10)};
+	struct keep_request keep = {.idle_ms = k->idle_ms, .grace_ms = k->grace_ms};
+	/* for the log and `cordon ps`: its commands will be logged one by one */
+	char kept[] = "(kept for further commands)", *argv[] = {kept, NULL};
 	struct launch_request mine = *req;
 	struct error err = {0};
 
+	mine.argv = argv;
 	leave_terminal();
+	/* what else we have open is our parent's: locks, pipes of whoever waits for it */
+	if (ready != 3)
+		(void)dup3(ready, 3, O_CLOEXEC);
+	ready = 3;
+	(void)sys_close_from(4);
+	keep.ready = fcntl(ready, F_DUPFD_CLOEXEC, 4);
 	mine.keep = &keep;
 	if (launch(&mine, &err) < 0)
 		(void)dprintf(ready, "!%d %s", (int)err.kind, err.text);

@@ -22,7 +22,7 @@ const struct option verb_run_options[] = {
 	{"env", 'e', "NAME[=VALUE]", NULL, "Set a variable inside, or pass the host's.", OPTION_MANY},
 	{"keep", 'k', NULL, NULL, "Keep the sandbox when CMD has ended, for `cordon exec`.", 0},
 	{"owner", 0, "NAME", NULL, "Run in the sandbox that is kept for NAME; start one where there is none.", 0},
-	{"lifecycle", 0, "KIND", "lifecycle", "call: a sandbox for each CMD; task, agent: one for all of --owner, which ends 5 or 30 minutes after its last CMD.", 0},
+	{"lifecycle", 0, "KIND", "call|task|agent", "call: a sandbox for each CMD; task, agent: one for all of --owner, which ends 5 or 30 minutes after its last CMD.", 0},
 	{"idle", 0, "TIME", NULL, "End a kept sandbox when nothing ran in it for TIME; else 15m, 0 for never.", 0},
 	{"grace", 0, "TIME", NULL, "How long commands of a kept sandbox have from SIGTERM to SIGKILL; else 2s.", 0},
 	{"warm", 0, "N", NULL, "Take a prepared sandbox where there is one, and have N ready for the next runs.", 0},

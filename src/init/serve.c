@@ -177,6 +177,8 @@ static void on_message(struct init *in)
 		_exit(1); /* the supervisor is gone: so are we, and all inside */
 	if (m.type == INSIDE_SPAWN)
 		on_spawn(in, &m);
+	else if (m.type == INSIDE_GO)
+		tell_started(&in->tell, 0, 0, false, -1); /* commands will come */
 	else if (m.type == INSIDE_SIGNAL)
 		commands_on_signal(&in->commands, &m);
 	else if (m.type == INSIDE_RESIZE)

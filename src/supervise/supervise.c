@@ -370,15 +370,15 @@ static void check_clock(struct supervisor *s)
 	}
 	if (keep_check(&s->keep, now))
 		end_gently(s, s->control.left ? 0 : s->req->keep->grace_ms);
-	if (s->kill_at && (now >= s->kill_at || keep_is_empty(&s->keep))) {
-		kill_all(s);
-		s->kill_at = UINT64_MAX;
-	}
 	if (s->control.stop && !s->kill_at) {
 		struct event e = {.kind = EVENT_SIGNAL, .message = "stopped by its owner"};
 
 		log_event(s, &e);
 		end_gently(s, s->control.stop_grace);
+	}
+	if (s->kill_at && (now >= s->kill_at || keep_is_empty(&s->keep))) {
+		kill_all(s);
+		s->kill_at = UINT64_MAX;
 	}
 	if (s->failed) {
 		if (s->req->gate)

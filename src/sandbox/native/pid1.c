@@ -42,6 +42,7 @@ struct init {
 	struct tell tell;
 	int signals;
 	bool reap_on; /* more children wait to be reaped */
+	bool hold;    /* no command is started by ourselves */
 	struct shield input;
 	struct remask remask;
 	struct rescan rescan;
@@ -130,6 +131,7 @@ static void forget_arguments(char **argv)
 static int wait_go(struct init *in, struct root_trees *trees, struct error *err)
 {
 	struct wire_message m;
+	struct wire_in w;
 	size_t i;
 	int r = wire_receive(in->tell.socket, &m);
 
@@ -137,6 +139,8 @@ static int wait_go(struct init *in, struct root_trees *trees, struct error *err)
 		_exit(1);
 	if (r < 0 || m.type != INSIDE_GO)
 		return error_sys(err, r < 0 ? r : EPROTO, "sandbox: the word to go on");
+	wire_in_init(&w, buf_view(&m.body));
+	in->hold = m.body.n && wire_get_u32(&w);
 	trees->n = m.n_fds;
 	for (i = 0; i < m.n_fds; i++)
 		trees->fds[i] = m.fds[i];
@@ -215,25 +219,34 @@ static void make_world(struct init *in, struct sys_net_maker *net)
 		tell_give_up(&in->tell, &err);
 }
 
+/* Whoever reads what the workload writes must see its end when the workload closes it. */
+static void forget_stdio(struct init *in)
+{
+	int i, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (i = 0; i < 7; i++)
+		if (i != in->tell.socket)
+			(void)dup3(null, i, O_CLOEXEC);
+	if (null > 6)
+		(void)close(null);
+}
+
 static void spawn_first(struct init *in)
 {
 	const struct native_request *req = in->start->req;
 	struct inside_spawn s = {.argv = in->plan->argv, .env = in->plan->env, .cwd = in->plan->cwd, .rows = req->rows, .columns = req->columns};
 	const int stdio[3] = {4, 5, 6};
 	struct error err = {0};
-	int i, null;
+	int i;
 
 	for (i = 0; i < 3; i++)
 		s.tty_bits |= (uint32_t)req->tty[i] << i;
-	if (commands_start(&in->commands, &s, stdio, -1, &err) < 0)
+	if (in->hold)
+		tell_started(&in->tell, 0, 0, false, -1);
+	else if (commands_start(&in->commands, &s, stdio, -1, &err) < 0)
 		tell_give_up(&in->tell, &err);
-	/* Whoever reads what the workload writes must see its end when the workload closes it. */
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (i = 0; i < 7; i++)
-		if (i != in->tell.socket)
-			(void)dup3(null, i, O_CLOEXEC);
-	if (null > 6)
-		(void)close(null);
+		tell_give_up(&in->tell, &err);
+	forget_stdio(in);
 }
 
 static void reaped(struct init *in, const struct commands_reaped *r)

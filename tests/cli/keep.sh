@@ -1,0 +1,96 @@
+#!/bin/bash
+# Sandboxes that outlive their command: kept for further ones, for an owner, prepared for the next runs.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
+
+stop_all()
+{
+	local id
+	for id in $("$CORDON" ps -q); do
+		timeout 20 "$CORDON" stop -t 0 "$id"
+	done
+}
+kept()
+{
+	"$CORDON" ps -q | wc -l
+}
+ready()
+{
+	[ "$(find "$XDG_STATE_HOME/cordon/warm" -type f ! -name lock 2>/dev/null | wc -l)" -ge "$1" ]
+}
+trap stop_all EXIT
+
+# --- --keep ---
+
+out=$("$CORDON" run --keep -- sh -c 'echo first >/tmp/mark; echo out; exit 5' 2>err)
+is "--keep passes CMD's output and exit status on" "$?:$out" 5:out
+id=$("$CORDON" ps -q)
+like "and says how to go on" "$(cat err)" "^cordon: kept as $id: "
+is "a further command finds what the first left" "$("$CORDON" exec "$id" -- cat /tmp/mark)" first
+is "and its stdin" "$(echo in | "$CORDON" exec "$id" -- cat)" in
+is "ps shows it as kept" "$("$CORDON" ps --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["command"])')" '(kept for further commands)'
+"$CORDON" stop "$id"
+is "stop ends it" "$?:$(kept)" 0:0
+is "at once, for nothing runs in it" "$("$CORDON" run --keep -- true 2>/dev/null; s=$(date +%s); "$CORDON" stop -t 60 "$("$CORDON" ps -q)"; [ $(($(date +%s) - s)) -lt 20 ] && echo quick)" quick
+"$CORDON" run --keep --idle 300ms -- true 2>/dev/null
+nothing_kept()
+{
+	[ "$(kept)" = 0 ]
+}
+ok "it ends by itself when nothing ran in it for --idle" until_true nothing_kept
+is "what it ran is in its log" "$("$CORDON" logs "$("$CORDON" ps -aq | head -1)" --json | grep -c '"command":\["true"\]')" 1
+is "a command that does not exist gives 127" "$("$CORDON" run --keep -- nosuch 2>/dev/null; echo $?)" 127
+stop_all
+printf 'version: 1\nextends: [strict]\nprocess: {timeout: 300ms}\n' >short.yaml
+"$CORDON" run --keep --policy short.yaml -- true 2>/dev/null
+id=$("$CORDON" ps -q)
+sleep 0.5
+is "process.timeout is each command's, not the sandbox's" "$("$CORDON" exec "$id" -- echo on)" on
+is "and ends it with 124" "$("$CORDON" exec "$id" -- sleep 30; echo $?)" 124
+is "even where it ignores SIGTERM" "$("$CORDON" exec "$id" -- sh -c 'trap "" TERM; sleep 30 & wait; sleep 30'; echo $?)" 124
+stop_all
+for option in "--report r.html" "--learn l.yaml" --dry-run; do
+	like "--keep does not go with ${option%% *}" "$("$CORDON" run --keep $option -- true 2>&1; echo $?)" '125$'
+done
+
+# --- --owner ---
+
+"$CORDON" run --owner ann -- sh -c 'echo hers >/tmp/mark'
+is "an owner's commands share a sandbox" "$("$CORDON" run --owner ann -- cat /tmp/mark):$(kept)" hers:1
+is "another owner has another" "$("$CORDON" run --owner bob -- cat /tmp/mark 2>/dev/null; kept)" 2
+is "the same owner under another policy too" "$("$CORDON" run --owner ann --profile strict -- cat /tmp/mark 2>/dev/null; kept)" 3
+is "and with another variable" "$("$CORDON" run --owner ann --env A=1 -- cat /tmp/mark 2>/dev/null; kept)" 4
+stop_all
+is "after its end the owner gets a new one" "$("$CORDON" run --owner ann -- cat /tmp/mark 2>/dev/null; echo $?)" 1
+stop_all
+for i in 1 2 3 4; do "$CORDON" run --owner crowd -- sh -c 'echo x >>/tmp/mark' & done
+wait
+is "commands that start at the same time share one" "$("$CORDON" run --owner crowd -- wc -l /tmp/mark):$(kept)" "4 /tmp/mark:1"
+stop_all
+is "--lifecycle call: each command its own" "$("$CORDON" run --owner ann --lifecycle call -- true; kept)" 0
+like "--lifecycle task wants an owner" "$("$CORDON" run --lifecycle task -- true 2>&1)" '--owner NAME'
+
+# --- --warm ---
+
+is "--warm runs without any prepared" "$("$CORDON" run --warm 2 -- echo cold)" cold
+ok "and prepares for the next" until_true ready 2
+is "a prepared one does the same" "$(echo in | "$CORDON" run --warm 2 -- sh -c 'cat; exit 6'; echo $?)" "in
+6"
+ok "and is replaced" until_true ready 2
+"$CORDON" run --warm 2 -- sh -c 'echo secret >/tmp/mark'
+until_true ready 2
+is "what it was used for is never seen again" "$(for i in 1 2 3; do "$CORDON" run --warm 2 -- cat /tmp/mark 2>/dev/null; until_true ready 2; done)" ""
+"$CORDON" run --warm 2 -- sh -c 'sleep 30; echo late >late' &
+pid=$!
+sleep 0.3
+kill -9 "$pid"
+gone()
+{
+	! pgrep -f 'sleep 30; echo late' >/dev/null
+}
+ok "kill -9 of the one who took it takes it down" until_true gone
+is "another policy takes none of them" "$("$CORDON" run --warm 1 --profile strict -- sh -c 'test -e /tmp/mark || echo new')" new
+stop_all
+until_true ready 0
+stop_all
+finish
