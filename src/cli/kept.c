@@ -47,7 +47,7 @@ int kept_init(struct kept *k, const struct launch_request *req, const char *owne
 	}
 	sha256_init(&h);
 	add(&h, req->policy->digest);
-	add(&h, req->backend ? req->backend->name : "native");
+	add(&h, runtime_names[req->pick->runtime]);
 	add(&h, req->workdir);
 	add(&h, owner);
 	for (i = 0; i < req->n_env_arguments; i++) {

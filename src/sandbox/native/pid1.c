@@ -245,7 +245,6 @@ static void spawn_first(struct init *in)
 		tell_started(&in->tell, 0, 0, false, -1);
 	else if (commands_start(&in->commands, &s, stdio, -1, &err) < 0)
 		tell_give_up(&in->tell, &err);
-		tell_give_up(&in->tell, &err);
 	forget_stdio(in);
 }
 
