@@ -660,7 +660,7 @@ static void name_policy(struct run *r)
 int launch(const struct launch_request *req, struct error *err)
 {
 	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
-			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .skeleton = -1, .report = {.dir = -1}, .box = {.backend = req->pick->backend}, .err = err};
+			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .skeleton = -1, .report = {.dir = -1}, .box = {.backend = req->pick->backend, .collect = {.pipes = {-1, -1}}}, .err = err};
 	int result;
 
 	if (!r.arena)

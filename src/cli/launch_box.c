@@ -72,8 +72,10 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 		return -1;
 	if (req->gate && gate_listen(req->gate, req->policy, &door, &l->box->door, 1, err) < 0)
 		return -1;
+	if (l->backend->start(l->box, err) < 0)
+		return -1;
 	feed_input(&l->stdio);
-	return l->backend->start(l->box, err);
+	return l->backend->sends_fds || stdio_collect_start(&l->collect, l->stdio.fds) == 0 ? 0 : error_set(err, ERROR_SYSTEM, "standard output cannot be collected");
 }
 
 static int go(void *arg, struct error *err)
@@ -82,6 +84,7 @@ static int go(void *arg, struct error *err)
 
 	int r = l->hold ? box_hold(l->box, err) : box_go(l->box, &l->stdio, err);
 
+	stdio_collect_given(&l->collect);
 	if (l->stdio.stream > 0) {
 		(void)close(l->stdio.stream); /* PID 1's alone: its end is the terminal's */
 		l->stdio.stream = 0;
@@ -135,6 +138,7 @@ void launch_box_end(struct launch_box *l)
 		(void)close(l->terminal);
 	box_free(l->box);
 	l->box = NULL;
+	stdio_collect_end(&l->collect);
 }
 
 void launch_box_sweep(const char *runs)

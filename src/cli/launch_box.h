@@ -10,6 +10,7 @@
 #include "sandbox/common/box.h"
 #include "supervise/gate.h"
 #include "supervise/state.h"
+#include "supervise/stdio.h"
 #include "supervise/supervise.h"
 
 enum { LAUNCH_BOX_MS = 30000 }; /* for a runtime to start a container */
@@ -18,6 +19,7 @@ struct launch_box {
 	const struct box_backend *backend; /* NULL: this run is native, and nothing here is used */
 	struct box *box;
 	struct box_stdio stdio;
+	struct stdio_collect collect;
 	int terminal; /* our end of what carries the command's, where stdio.stream is used */
 	bool hold; /* no command is started by itself */
 	struct stage stage;

@@ -180,7 +180,7 @@ static int find_owned(const struct launch_request *req, const struct launch_keep
 
 static int run_in(int fd, const struct launch_request *req, struct error *err)
 {
-	int r = client_exec(fd, req->argv, err);
+	int r = client_exec(fd, req->argv, req->pick->backend && !req->pick->backend->sends_fds, err);
 	struct text_shown shown;
 
 	if (r < 0 && err->kind == ERROR_NOT_FOUND)

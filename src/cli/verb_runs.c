@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/backends.h"
 #include "cli/cli_policy.h"
 #include "cli/runs_info.h"
 #include "model/inside.h"
@@ -155,7 +156,23 @@ static int open_run(const char *id, struct state *ret, bool *running, struct err
 	return state_open(root, id, ret, running, err);
 }
 
-static int connect_run(const char *id, struct error *err)
+/* Files must not be passed into it to be written. */
+static bool collects(const struct state *s)
+{
+	struct error ignored = {0};
+	const struct box_backend *b;
+	struct run_info info;
+	int runtime;
+
+	if (run_info_read(s, true, &info, &ignored) < 0)
+		return false;
+	runtime = name_index(runtime_names, sv_of(info.runtime));
+	b = runtime < 0 ? NULL : backend_of((enum runtime)runtime);
+	run_info_done(&info);
+	return b && !b->sends_fds;
+}
+
+static int connect_run(const char *id, bool *ret_collects, struct error *err)
 {
 	struct state s;
 	bool running;
@@ -163,6 +180,8 @@ static int connect_run(const char *id, struct error *err)
 
 	if (open_run(id, &s, &running, err) < 0)
 		return -1;
+	if (ret_collects)
+		*ret_collects = collects(&s);
 	state_done(&s);
 	if (!running)
 		return error_set(err, ERROR_USAGE, "%s: the run has ended", id);
@@ -172,8 +191,9 @@ static int connect_run(const char *id, struct error *err)
 
 int verb_exec(struct call *call, struct error *err)
 {
-	AUTO_FD fd = connect_run(call->args[0], err);
-	int r = fd < 0 ? -1 : client_exec(fd, call->command, err);
+	bool collect = false;
+	AUTO_FD fd = connect_run(call->args[0], &collect, err);
+	int r = fd < 0 ? -1 : client_exec(fd, call->command, collect, err);
 	struct text_shown shown;
 
 	/* What the sandbox shows was settled when it started. */
@@ -209,7 +229,7 @@ int verb_stop(struct call *call, struct error *err)
 
 	if (text && (end == text || *end || seconds < 0 || seconds > 86400))
 		return error_set(err, ERROR_USAGE, "stop: --time takes a number of seconds, at most a day (86400)");
-	fd = connect_run(call->args[0], err);
+	fd = connect_run(call->args[0], NULL, err);
 	if (fd < 0)
 		return -1;
 	buf_init(&b, 64);
@@ -232,7 +252,7 @@ int verb_policy_push(struct call *call, struct error *err)
 
 	if (!path)
 		return error_sys(err, errno, "%s", text_show(&shown, sv_of(call->args[1])));
-	fd = connect_run(call->args[0], err);
+	fd = connect_run(call->args[0], NULL, err);
 	return fd < 0 ? -1 : client_push(fd, path, err);
 }
 

@@ -28,13 +28,15 @@ struct client {
 	struct error *err;
 	bool failed;
 	bool stop_asked; /* we were sent SIGTSTP */
+	bool collects;
+	struct stdio_collect collect;
 };
 
-static int ask(int sock, char *const *argv, struct error *err)
+static int ask(struct client *c, char *const *argv, struct error *err)
 {
 	struct winsize size = {0};
 	struct inside_spawn s = {.argv = argv, .cwd = ""};
-	int fds[3] = {0, 1, 2}, i, r;
+	int fds[3] = {0, 1, 2}, i, r = 0;
 	struct stat st;
 	AUTO_FD feed = -1;
 	AUTO_BUF b = {0};
@@ -55,11 +57,14 @@ static int ask(int sock, char *const *argv, struct error *err)
 			return error_sys(err, feed, "standard input");
 		fds[0] = feed;
 	}
+	if (c->collects && (r = stdio_collect_start(&c->collect, fds)) < 0)
+		return error_sys(err, r, "standard output");
 	buf_init(&b, WIRE_MAX_BODY);
 	s.rows = size.ws_row;
 	s.columns = size.ws_col;
 	inside_spawn_encode(&s, &b);
-	r = buf_failed(&b) ? -E2BIG : wire_send(sock, INSIDE_SPAWN, buf_view(&b), fds, 3);
+	r = buf_failed(&b) ? -E2BIG : wire_send(c->sock, INSIDE_SPAWN, buf_view(&b), fds, 3);
+	stdio_collect_given(&c->collect);
 	return r < 0 ? error_sys(err, r, "ask the sandbox's supervisor") : 0;
 }
 
@@ -160,13 +165,15 @@ static int attend(struct client *c)
 	return c->failed ? -1 : 0;
 }
 
-int client_exec(int sock, char *const *argv, struct error *err)
+int client_exec(int sock, char *const *argv, bool collect, struct error *err)
 {
-	struct client c = {.sock = sock, .err = err};
+	struct client c = {.sock = sock, .err = err, .collects = collect, .collect = {.pipes = {-1, -1}}};
 	int r;
 
-	if (ask(sock, argv, err) < 0)
+	if (ask(&c, argv, err) < 0) {
+		stdio_collect_end(&c.collect);
 		return -1;
+	}
 	c.signals = supervise_signals();
 	if (c.signals < 0)
 		return error_sys(err, c.signals, "signalfd");
@@ -177,6 +184,7 @@ int client_exec(int sock, char *const *argv, struct error *err)
 	terminal_drain(&c.terminal);
 	terminal_done(&c.terminal);
 	(void)close(c.signals);
+	stdio_collect_end(&c.collect);
 	if (r < 0)
 		return -1;
 	return WIFSIGNALED(c.status) ? 128 + WTERMSIG(c.status) : WEXITSTATUS(c.status);

@@ -5,6 +5,7 @@
 #define CORDON_SUPERVISE_STDIO_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* A connected UNIX stream has one other end, and keeps it. Other sockets can be connected anew, or send anywhere, in the network namespace they were made in. */
 bool stdio_socket_is_harmless(int fd);
@@ -14,5 +15,20 @@ bool stdio_socket_is_harmless(int fd);
  * pipe's reading end, or -errno.
  */
 int stdio_feed(int file);
+
+/*
+ * The other way: files that are standard output or error, where a sandbox cannot write to them as we would. gVisor keeps an offset of its own for a file, and would write over what is there. fds[1] and fds[2] are replaced by
+ * pipes, one for both where they are the same file, which children of ours empty into the files.
+ */
+struct stdio_collect {
+	pid_t children[2]; /* 0: none */
+	int pipes[2];	   /* for the sandbox; stdio_collect_given() closes ours. -1: none */
+};
+
+int stdio_collect_start(struct stdio_collect *c, int fds[3]); /* 0 or -errno */
+/* Has been passed on. */
+void stdio_collect_given(struct stdio_collect *c);
+/* The command has ended: what it wrote is in the files when this returns. */
+void stdio_collect_end(struct stdio_collect *c);
 
 #endif
