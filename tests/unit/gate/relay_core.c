@@ -4,28 +4,12 @@
 static void a_tunnel_carries_what_follows_the_right_client_hello(void)
 {
 	struct world w = world_start(usual_policy);
-	AUTO_BUF hello = {0};
-	char room[4096];
 	int client, up;
 	uint64_t id;
 
-	buf_init(&hello, 4096);
-	client_hello("plain.test", &hello);
 	open_tunnel(&w, "plain.test:443", &client, &up, &id);
 	CHECK(is_silent(up, 50));
-	say(client, buf_view(&hello));
-	CHECK(hear(up, room, hello.n) == hello.n && memcmp(room, hello.p, hello.n) == 0);
-	say(up, sv_of("server's"));
-	CHECK(heard(client, "server's"));
-	say(client, sv_of("client's"));
-	CHECK(heard(up, "client's"));
-	/* An end is passed on, and the other direction goes on. */
-	CHECK(shutdown(client, SHUT_WR) == 0 && is_closed(up));
-	say(up, sv_of("still there"));
-	CHECK(heard(client, "still there"));
-	(void)close(up);
-	CHECK(is_closed(client) && is_over(&w, id));
-	(void)close(client);
+	tunnel_carries(&w, "plain.test", client, up, id);
 	world_stop(&w);
 }
 

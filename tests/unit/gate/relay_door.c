@@ -32,27 +32,14 @@ static const struct door_header proxy = {.kind = DOOR_PROXY};
 static void the_proxy_is_behind_the_door(void)
 {
 	struct world w = world_start(usual_policy);
-	AUTO_BUF hello = {0};
-	char room[4096];
 	uint64_t id;
 	int client, up;
 
-	buf_init(&hello, 4096);
-	client_hello("plain.test", &hello);
 	client = enter(&w, &proxy, sv_of("CONNECT plain.test:443 HTTP/1.1\r\nHost: plain.test:443\r\n\r\n"));
 	CHECK_STR(asked(&w, &id), "plain.test:443");
 	up = give_up(&w, id);
 	CHECK(heard(client, established));
-	say(client, buf_view(&hello));
-	CHECK(hear(up, room, hello.n) == hello.n && memcmp(room, hello.p, hello.n) == 0);
-	say(up, sv_of("server's"));
-	CHECK(heard(client, "server's"));
-	CHECK(shutdown(client, SHUT_WR) == 0 && is_closed(up));
-	say(up, sv_of("still there"));
-	CHECK(heard(client, "still there"));
-	(void)close(up);
-	CHECK(is_closed(client) && is_over(&w, id));
-	(void)close(client);
+	tunnel_carries(&w, "plain.test", client, up, id);
 	world_stop(&w);
 }
 

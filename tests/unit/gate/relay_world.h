@@ -553,6 +553,28 @@ static inline void client_hello(const char *name, struct buf *out)
 	SSL_CTX_free(ctx);
 }
 
+/* An open tunnel, from the right ClientHello to its end: an end is passed on, and the other direction goes on. */
+static inline void tunnel_carries(struct world *w, const char *name, int client, int up, uint64_t id)
+{
+	AUTO_BUF hello = {0};
+	char room[4096];
+
+	buf_init(&hello, sizeof(room));
+	client_hello(name, &hello);
+	say(client, buf_view(&hello));
+	CHECK(hear(up, room, hello.n) == hello.n && memcmp(room, hello.p, hello.n) == 0);
+	say(up, sv_of("server's"));
+	CHECK(heard(client, "server's"));
+	say(client, sv_of("client's"));
+	CHECK(heard(up, "client's"));
+	CHECK(shutdown(client, SHUT_WR) == 0 && is_closed(up));
+	say(up, sv_of("still there"));
+	CHECK(heard(client, "still there"));
+	(void)close(up);
+	CHECK(is_closed(client) && is_over(w, id));
+	(void)close(client);
+}
+
 /* HTTP, as far as these tests look: says what it was let loose on, and the first line that it reads. */
 
 static void on_stub(void *arg, unsigned events)
