@@ -9,20 +9,18 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cachefile.h"
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "cli/backends.h"
 #include "cli/health_try.h"
 #include "cli/launch_box.h"
 #include "policy/runtime_choice.h"
+#include "sandbox/docker/docker.h"
 #include "sys/process.h"
 
 const char *const health_step_names[] = {"found", "container started", "command ran", "network empty", "door reachable", "cleaned up", NULL};
@@ -140,24 +138,9 @@ static void digest_program(struct health *h)
 	sha256_hex(digest, h->digest);
 }
 
-/* An engine can have ended since it was found healthy. */
-static int knock(const char *path)
-{
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (fd < 0)
-		return -errno;
-	if (strlen(path) >= sizeof(a.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(a.sun_path, path, strlen(path));
-	return connect(fd, (const struct sockaddr *)&a, sizeof(a)) < 0 ? -errno : 0;
-}
-
 static bool find(enum runtime runtime, struct health *h)
 {
 	AUTO_FREE char *place = NULL;
-	struct text_shown shown;
 	struct error err = {0};
 	int r;
 
@@ -167,9 +150,8 @@ static bool find(enum runtime runtime, struct health *h)
 		return false;
 	}
 	(void)snprintf(h->program, sizeof(h->program), "%s", place);
-	r = runtime == RUNTIME_DOCKER ? knock(place) : 0;
+	r = runtime == RUNTIME_DOCKER ? docker_ping(place, &err) : 0;
 	if (r < 0) {
-		(void)error_sys(&err, r, "%s", text_show(&shown, sv_of(place)));
 		fail(h, HEALTH_FOUND, err.text);
 	} else if (!backend_of(runtime)) {
 		fail(h, HEALTH_FOUND, "this build of Cordon has no code for it");

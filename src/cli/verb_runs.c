@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cli/backends.h"
 #include "cli/cli_policy.h"
+#include "cli/launch_box.h"
 #include "cli/runs_info.h"
 #include "model/inside.h"
 #include "supervise/client.h"
@@ -127,6 +128,7 @@ int verb_ps(struct call *call, struct error *err)
 		return -1;
 	/* What supervisors that were killed could not clean up. */
 	state_sweep(root);
+	launch_box_sweep(root);
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	l.now = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 	l.root = root;

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/sha256.h"
 #include "check.h"
+#include "sandbox/docker/submounts.h"
 #include "sandbox/docker/tar.h"
 #include "sandbox/docker/where.h"
 #include "sys/tree.h"
@@ -166,6 +167,36 @@ static void nothing_below_a_read_only_folder_stays_writable(void)
 	CHECK(json_is_true(json_object_get(json_object_get(mount_at(since, "/opt"), "BindOptions"), "ReadOnlyForceRecursive")));
 	json_decref(before);
 	json_decref(since);
+}
+
+static void file_systems_below_a_folder_are_shown_by_themselves(void)
+{
+	static const char mountinfo[] = "1 0 8:1 / / rw - ext4 /dev/a rw\n"
+					"2 1 8:2 / /proc rw,nosuid shared:5 master:1 - proc proc rw\n"
+					"3 1 8:3 / /procx rw - ext4 /dev/b rw\n"
+					"4 2 8:4 / /proc/sys/fs/binfmt_misc rw - autofs x rw\n"
+					"5 2 8:5 / /proc/no\\040such rw - ext4 /dev/c rw\n"
+					"6 2 8:6 / /proc/self rw - ext4 /dev/d rw\n"
+					"7 2 8:6 / /proc/sys rw - ext4 /dev/d rw\n"
+					"cut off";
+	struct box_mount mounts[] = {
+		{.kind = BOX_BIND, .source = "/proc", .target = "/shown", .folder = true, .no_exec = true},
+		{.kind = BOX_BIND, .source = "/mask", .target = "/shown/sys/kernel", .folder = true},
+		{.kind = BOX_BIND, .source = "/proc", .target = "/copy", .folder = true, .writable = true},
+		{.kind = BOX_BIND, .source = "/proc/version", .target = "/file"},
+	};
+	struct box b = {.mounts = mounts, .n_mounts = ARRAY_LEN(mounts), .arena = arena_new()}, view;
+	struct error err = {0};
+
+	CHECK(submounts_show(&b, sv_of(mountinfo), &view, &err) == 0);
+	CHECK(view.n_mounts == ARRAY_LEN(mounts) + 2);
+	CHECK_STR(view.mounts[1].source, "/proc/self");
+	CHECK_STR(view.mounts[1].target, "/shown/self");
+	CHECK(view.mounts[1].no_exec && !view.mounts[1].writable && !view.mounts[1].folder);
+	CHECK_STR(view.mounts[2].target, "/shown/sys");
+	CHECK(view.mounts[2].folder);
+	CHECK_STR(view.mounts[3].target, "/shown/sys/kernel");
+	arena_free(b.arena);
 }
 
 static void names_that_json_would_change_are_refused(void)
@@ -379,6 +410,7 @@ int main(void)
 		CASE(each_target_is_mounted_once_and_the_last_wins),
 		CASE(what_the_engine_would_put_in_etc_is_ours),
 		CASE(nothing_below_a_read_only_folder_stays_writable),
+		CASE(file_systems_below_a_folder_are_shown_by_themselves),
 		CASE(names_that_json_would_change_are_refused),
 		CASE(an_archive_holds_places_and_nothing_that_is_in_them),
 		CASE(the_same_places_are_the_same_bytes),

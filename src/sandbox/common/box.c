@@ -302,8 +302,8 @@ static void sweep_one(int root, const char *path, const char *id, const struct b
 	(void)!read(lock, name, sizeof(name) - 1);
 	(void)snprintf(full, sizeof(full), "%s/%s", path, id);
 	for (; *backends; backends++)
-		if (strcmp((*backends)->name, name) == 0 && (*backends)->sweep)
-			(*backends)->sweep(full, id);
+		if (strcmp((*backends)->name, name) == 0 && (*backends)->sweep && !(*backends)->sweep(full, id))
+			return;
 	sys_empty_tree(dir);
 	(void)unlinkat(root, id, AT_REMOVEDIR);
 }

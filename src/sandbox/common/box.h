@@ -79,8 +79,8 @@ struct box_backend {
 	bool (*said)(struct box *b, char *out, size_t size);
 	/* own_cgroup: what it counted. To be asked when the command has ended and cordon-init has not: the cgroup goes with it. NULL: it cannot be asked. */
 	void (*stats)(struct box *b, struct cgroup_stats *ret);
-	/* Removes what runs left whose supervisor was killed: `id` is such a run. NULL: nothing can be left. */
-	void (*sweep)(const char *dir, const char *id);
+	/* Removes what runs left whose supervisor was killed: `id` is such a run. False: that is not certain yet, and the box stays for the next sweep. NULL: nothing can be left. */
+	bool (*sweep)(const char *dir, const char *id);
 	bool landlock;	   /* the host's kernel runs the workload: Landlock holds */
 	bool transparent;  /* all that is dialled can be redirected */
 	bool sends_fds;	   /* descriptors can be sent out of it */

@@ -15,9 +15,9 @@
 
 enum { PERIOD_US = 100000, PROFILE_MAX = 64 * 1024 };
 
-/* What the engine hides and protects by itself, where nothing is said, and all of /sys. */
+/* What the engine hides and protects by itself, where nothing is said; of /sys nothing is shown. */
 static const char *const masked[] = {
-	"/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats", "/sys",
+	"/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats",
 };
 static const char *const read_only[] = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"};
 
@@ -79,9 +79,7 @@ static void put_strings(struct json *j, const char *key, const char *const *v, s
 	json_end(j);
 }
 
-/*
- * Engines before API 1.44 make only the topmost mount of a bind read-only: what is mounted below it would stay writable, so it is not shown at all.
- */
+/* Engines before API 1.44 make only the topmost mount of a bind read-only: what is mounted below it would stay writable, so it is not shown with it (submounts.h). */
 static void put_bind(struct json *j, const struct create *c, const char *source, const char *target, bool writable)
 {
 	json_open(j);
@@ -213,6 +211,7 @@ static void put_masks(struct json *j, const struct box *b)
 
 	json_key(j, "MaskedPaths");
 	json_list(j);
+	json_str(j, "/sys");
 	put_unmasked(j, b, masked, ARRAY_LEN(masked));
 	for (i = 0; i < b->n_mounts; i++)
 		if (b->mounts[i].kind == BOX_MASK && !is_at_or_below(b->mounts[i].target, "/sys"))

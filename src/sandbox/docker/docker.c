@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -18,6 +19,7 @@
 #include "sandbox/docker/create.h"
 #include "sandbox/docker/engine.h"
 #include "sandbox/docker/image.h"
+#include "sandbox/docker/submounts.h"
 #include "sandbox/docker/where.h"
 #include "sys/beneath.h"
 #include "sys/cgroup.h"
@@ -31,11 +33,14 @@ enum {
 	KILL_MS = 5000,
 	REMOVE_MS = 20000,
 	DOCUMENT_MAX = 2 << 20,
+	MOUNTINFO_MAX = 8 << 20,
 	ID_HEX = 64, /* of a container */
 	ROOT_UID_BASE = 1900000000, /* as native's: nobody's */
 };
 
-#define WHERE_FILE "docker" /* in the box's folder */
+/* In the box's folder: the engine's socket, from before it is asked for anything; and, that the container was started. */
+#define WHERE_FILE "docker"
+#define STARTED_FILE "docker.started"
 
 extern char **environ;
 
@@ -173,16 +178,29 @@ static void set_modes(const struct box *b, int root)
 	}
 }
 
+static int show_submounts(const struct box *b, struct box *view, struct error *err)
+{
+	AUTO_BUF mountinfo = {0};
+	int r;
+
+	buf_init(&mountinfo, MOUNTINFO_MAX);
+	r = buf_read_file(&mountinfo, "/proc/self/mountinfo");
+	return r < 0 ? error_sys(err, r, "/proc/self/mountinfo") : submounts_show(b, buf_view(&mountinfo), view, err);
+}
+
 static int create(struct box *b, struct docker *d, struct error *err)
 {
 	AUTO_FD root = openat(b->dir_fd, "root", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct create c = {.box = b, .api = d->engine.api, .rootless = d->engine.rootless};
+	struct box view = *b;
+	struct create c = {.box = &view, .api = d->engine.api, .rootless = d->engine.rootless};
 	AUTO_BUF document = {0};
 	struct image image;
 	int r;
 
 	if (root < 0)
 		return error_sys(err, errno, "%s/root", b->dir);
+	if (d->engine.api < ENGINE_API_RECURSIVE_READ_ONLY && show_submounts(b, &view, err) < 0)
+		return -1;
 	set_modes(b, root);
 	buf_init(&document, DOCUMENT_MAX);
 	r = image_init(&image, root, err);
@@ -244,6 +262,7 @@ static int start(struct box *b, struct docker *d, struct error *err)
 	if (a.status != 204)
 		return engine_refused(&a, "the container could not be started", err);
 	d->started = true;
+	(void)close(openat(b->dir_fd, STARTED_FILE, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	find_process(b, d);
 	return 0;
 }
@@ -273,30 +292,32 @@ static void docker_stop(struct box *b)
 		(void)ask(&d->engine, "POST", b->id, "/kill?signal=KILL", KILL_MS, &a, &ignored);
 }
 
-/* 404: it is gone. */
-static bool is_gone(const struct engine *e, const char *id, const char *method, const char *rest)
+/* Waits until the engine has removed it, which it begins to do by itself when one that was started ends. False: it has not, or cannot be asked. */
+static bool wait_removed(const struct engine *e, const char *id)
 {
 	AUTO_ANSWER a = {0};
 	struct error ignored;
 
-	return ask(e, method, id, rest, REMOVE_MS, &a, &ignored) < 0 || a.status == 404 || (a.status == 204 && strcmp(method, "DELETE") == 0) ||
-	       (a.status == 200 && strcmp(method, "POST") == 0);
+	return ask(e, "POST", id, "/wait?condition=removed", REMOVE_MS, &a, &ignored) == 0 && (a.status == 200 || a.status == 404);
 }
 
-/* A removal that is under way already is a conflict: then it is waited for. */
-static void remove_container(const struct engine *e, const char *id)
+/* True: there was one. A removal that is under way already is a conflict: then it is waited for. */
+static bool remove_container(const struct engine *e, const char *id)
 {
-	if (!is_gone(e, id, "DELETE", "?force=1&v=1"))
-		(void)is_gone(e, id, "POST", "/wait?condition=removed");
+	AUTO_ANSWER a = {0};
+	struct error ignored;
+
+	if (ask(e, "DELETE", id, "?force=1&v=1", REMOVE_MS, &a, &ignored) < 0 || a.status == 404)
+		return false;
+	return a.status == 204 || wait_removed(e, id);
 }
 
 static void docker_done(struct box *b)
 {
 	struct docker *d = b->own;
 
-	/* one that ran is being removed by the engine itself */
-	if (d->asked && !(d->started && is_gone(&d->engine, b->id, "POST", "/wait?condition=removed")))
-		remove_container(&d->engine, b->id);
+	if (d->asked && !(d->started && wait_removed(&d->engine, b->id)))
+		(void)remove_container(&d->engine, b->id);
 	cgroup_free(d->cgroup);
 	engine_done(&d->engine);
 	free(d);
@@ -327,25 +348,58 @@ static void docker_stats(struct box *b, struct cgroup_stats *ret)
 {
 	struct docker *d = b->own;
 
+	json_t *root;
+
 	if (d->cgroup)
 		cgroup_stats(d->cgroup, ret);
+	if (ret->known & CGROUP_MEMORY)
+		return;
+	/* not found, or gone by now: the engine may know the most important of it */
+	root = inspect(&d->engine, b->id);
+	ret->oom_kills = json_is_true(json_object_get(json_object_get(root, "State"), "OOMKilled"));
+	json_decref(root);
 }
 
-static void docker_sweep(const char *dir, const char *id)
+/* The engine finishes what it was asked for, also where nobody waits for it: a container may come up a while after whoever asked for it was killed. */
+static bool may_still_come(const char *dir)
+{
+	AUTO_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fstatat(fd, STARTED_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0 || fstatat(fd, WHERE_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	return time(NULL) - st.st_mtime < (CREATE_MS + START_MS) / 1000;
+}
+
+static bool docker_sweep(const char *dir, const char *id)
 {
 	AUTO_FREE char *file = NULL;
 	AUTO_BUF path = {0};
 	struct engine e = {0};
 	struct error ignored;
+	bool found = false;
 
 	buf_init(&path, 4096);
 	if (asprintf(&file, "%s/" WHERE_FILE, dir) < 0) {
 		file = NULL;
-		return;
+		return false;
 	}
-	if (buf_read_file(&path, file) == 0 && path.n && engine_init(&e, path.p, PING_MS, &ignored) == 0)
-		remove_container(&e, id);
+	if (buf_read_file(&path, file) < 0)
+		return true; /* it had not come to that */
+	/* an engine that is down removes such containers itself when it comes up */
+	if (path.n && engine_init(&e, path.p, PING_MS, &ignored) == 0)
+		found = remove_container(&e, id);
 	engine_done(&e);
+	return found || !may_still_come(dir);
+}
+
+int docker_ping(const char *path, struct error *err)
+{
+	struct engine e;
+	int r = engine_init(&e, path, PING_MS, err);
+
+	engine_done(&e);
+	return r;
 }
 
 const struct box_backend docker_backend = {

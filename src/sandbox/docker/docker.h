@@ -13,4 +13,7 @@
 
 extern const struct box_backend docker_backend;
 
+/* Does an engine that Cordon understands answer at this socket? 0, or -1 and what to do. */
+int docker_ping(const char *path, struct error *err);
+
 #endif

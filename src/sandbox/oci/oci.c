@@ -120,7 +120,7 @@ static bool said(struct box *b, char *out, size_t size)
 }
 
 /* cordon-init ended with its supervisor, and the runtime with it, unless that hangs. */
-static void sweep(const char *dir, const char *id)
+static bool sweep(const char *dir, const char *id)
 {
 	AUTO_FD held = -1;
 	uint64_t started;
@@ -128,13 +128,14 @@ static void sweep(const char *dir, const char *id)
 
 	(void)id;
 	if (!oci_start_read(dir, &pid, &started))
-		return;
+		return true;
 	held = sys_pidfd_open(pid);
 	if (held < 0 || oci_started(pid) != started)
-		return;
+		return true;
 	oci_kill_descendants(pid);
 	end_runtime(pid, held);
 	(void)oci_wait(held, NOTICE_MS);
+	return true;
 }
 
 const struct box_backend oci_gvisor = {
