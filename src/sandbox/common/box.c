@@ -131,9 +131,11 @@ int box_new(const struct box_request *req, struct box **ret, struct error *err)
 		arena_free(arena);
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
-	*b = (struct box){.backend = req->backend, .plan = req->plan, .id = req->id, .ids = *req->ids, .cgroup = req->cgroup, .memory_cgroup = req->memory_cgroup, .cpu_cgroup = req->cpu_cgroup,
+	*b = (struct box){.backend = req->backend, .plan = req->plan, .id = arena_str(arena, sv_of(req->id)), .ids = *req->ids, .cgroup = req->cgroup, .memory_cgroup = req->memory_cgroup, .cpu_cgroup = req->cpu_cgroup,
 			  .dir_fd = -1, .lock = -1, .control = -1, .door = -1, .socket = -1, .runtime = -1, .runtime_pidfd = -1, .arena = arena};
-	if (make_folder(b, req->root, err) < 0 || make_root(b, err) < 0 || make_sockets(b, err) < 0 || box_add_mounts(b, req->init, err) < 0) {
+	if (!b->id)
+		(void)error_set(err, ERROR_SYSTEM, "out of memory");
+	if (!b->id || make_folder(b, req->root, err) < 0 || make_root(b, err) < 0 || make_sockets(b, err) < 0 || box_add_mounts(b, req->init, err) < 0) {
 		box_free(b);
 		return -1;
 	}
