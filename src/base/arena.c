@@ -36,6 +36,21 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
+void arena_reset(struct arena *a)
+{
+	struct chunk *c;
+
+	while ((c = a->head) && (c->next || c->size > ARENA_FIRST)) {
+		a->head = c->next;
+		free(c);
+	}
+	if (c) {
+		memset(c->data, 0, c->used);
+		c->used = 0;
+	}
+	a->failed = false;
+}
+
 void *arena_alloc(struct arena *a, size_t n)
 {
 	struct chunk *c = a->head;

@@ -18,6 +18,9 @@ struct arena;
 struct arena *arena_new(void); /* NULL: no memory */
 void arena_free(struct arena *a); /* NULL is fine */
 
+/* As new: what it gave is gone, but the memory of a small one stays for the next. */
+void arena_reset(struct arena *a);
+
 void *arena_alloc(struct arena *a, size_t n);
 void *arena_array(struct arena *a, size_t count, size_t size); /* checks count * size */
 char *arena_str(struct arena *a, struct sv s);	/* a NUL-terminated copy */

@@ -180,7 +180,7 @@ static int add_exchange(struct link *l, uint32_t id, struct link_exchange **ret)
 		return -ENOMEM;
 	if (l->slots[slot])
 		return -EEXIST;
-	x = calloc(1, sizeof(*x));
+	x = malloc(sizeof(*x));
 	if (!x)
 		return -ENOMEM;
 	*x = (struct link_exchange){.link = l, .id = id, .may_send = LINK_WINDOW, .may_receive = LINK_WINDOW};

@@ -2,12 +2,13 @@
  * engine: what TLS servers and clients share of OpenSSL: a context with our settings, and a BIO over struct tls_socket. Of no use outside tls/.
  *
  * A BIO of our own rather than SSL_set_fd(): it reads with large reads (read-ahead) and skips reads that can only say EAGAIN, so that a request costs
- * one recv() and an answer one sendmsg(); it gives the engine the bytes that were sniffed; and it takes every record whole, so that no write has
+ * one recv() and an answer one send(); it gives the engine the bytes that were sniffed; and it takes every record whole, so that no write has
  * to be repeated with the same bytes.
  */
 #ifndef CORDON_TLS_ENGINE_H
 #define CORDON_TLS_ENGINE_H
 
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include "base/error.h"
@@ -29,6 +30,13 @@ struct stream;
 static inline void engine_library(void)
 {
 	(void)OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, NULL);
+}
+
+/* So that SSL_get_error() speaks of the next call alone. There is rarely anything to forget, and ERR_clear_error() would go over all places for it. */
+static inline void engine_forget_errors(void)
+{
+	if (ERR_peek_error())
+		ERR_clear_error();
 }
 
 int engine_init(struct tls_engine *e, const SSL_METHOD *method, struct error *err);

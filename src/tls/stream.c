@@ -25,6 +25,7 @@ struct stream {
 	SSL *ssl; /* NULL: plain */
 	unsigned posted; /* events for the task */
 	bool opening;	 /* in the handshake */
+	bool buffered;	 /* OpenSSL may hold buffers that it does not need: those of the handshake and of tickets */
 	bool want_read, want_write;
 	bool finish, finished; /* no more writes: asked for, and said to the peer */
 	bool told_hangup, told_failed;
@@ -132,6 +133,7 @@ static unsigned handshake(struct stream *s)
 	r = SSL_do_handshake(s->ssl);
 	if (r == 1) {
 		s->opening = false;
+		s->buffered = true;
 		return STREAM_OPEN;
 	}
 	e = SSL_get_error(s->ssl, r);
@@ -200,15 +202,17 @@ static ssize_t read_tls(struct stream *s, char *p, size_t n)
 	if (SSL_get_shutdown(s->ssl) & SSL_RECEIVED_SHUTDOWN)
 		return 0;
 	while (got < n && (SSL_has_pending(s->ssl) || socket_worth_reading(&s->socket))) {
-		ERR_clear_error();
+		engine_forget_errors();
 		r = SSL_read_ex(s->ssl, p + got, n - got, &part);
 		if (r != 1)
 			break;
 		got += part;
 	}
 	/* OpenSSL says only once what is wrong: it is noted even where the caller hears of it with the next read. */
-	if (r != 1)
+	if (r != 1) {
 		e = SSL_get_error(s->ssl, r);
+		s->buffered = true;
+	}
 	if (e != SSL_ERROR_WANT_READ && e != SSL_ERROR_WANT_WRITE && e != SSL_ERROR_ZERO_RETURN)
 		(void)fail(s, e);
 	if (got)
@@ -217,8 +221,10 @@ static ssize_t read_tls(struct stream *s, char *p, size_t n)
 		return -EIO;
 	if (e == SSL_ERROR_ZERO_RETURN)
 		return 0;
-	/* An idle stream holds no buffer: OpenSSL would keep those of the handshake and of tickets. */
-	(void)SSL_free_buffers(s->ssl);
+	/* An idle stream holds no buffer. After a request OpenSSL has none, and looking for them would take longer than reading it. */
+	if (s->buffered)
+		(void)SSL_free_buffers(s->ssl);
+	s->buffered = false;
 	return no_read(s);
 }
 
@@ -270,7 +276,7 @@ static ssize_t write_tls(struct stream *s, const struct iovec *v, int n, size_t 
 
 	while (done < total && !socket_holds(&s->socket)) {
 		run = gather(v, n, done, room);
-		ERR_clear_error();
+		engine_forget_errors();
 		r = SSL_write_ex(s->ssl, run.p, run.n < RECORD ? run.n : RECORD, &part);
 		if (r != 1) {
 			e = SSL_get_error(s->ssl, r);

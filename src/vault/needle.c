@@ -204,14 +204,12 @@ struct needle_scan {
 
 struct needle_scan *needle_scan_new(struct needle_set *set, needle_hit_fn *hit, void *arg)
 {
-	struct needle_scan *s = calloc(1, sizeof(*s));
+	struct needle_scan *s = malloc(sizeof(*s));
 	unsigned i;
 
 	if (!s)
 		return NULL;
-	s->set = needle_set_ref(set);
-	s->hit = hit;
-	s->arg = arg;
+	*s = (struct needle_scan){.set = needle_set_ref(set), .hit = hit, .arg = arg};
 	for (s->mask = 1; s->mask <= set->longest;)
 		s->mask = s->mask << 1 | 1;
 	for (i = 0; i < READINGS; i++)

@@ -1,5 +1,6 @@
 #include <errno.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/coding.h"
 #include "base/error.h"
@@ -234,9 +235,35 @@ static void hexadecimal_digits_are_those_and_no_others(void)
 	CHECK_STR(to, "0AFF");
 }
 
+static void an_arena_that_was_reset_is_as_new(void)
+{
+	static const size_t sizes[] = {1, 500, 1500, 100000};
+	struct arena *a = arena_new();
+	size_t i, k;
+	char *p;
+
+	CHECK(a != NULL);
+	for (i = 0; a && i < 4 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+		size_t n = sizes[i % 4];
+
+		p = arena_alloc(a, n);
+		CHECK(p != NULL);
+		for (k = 0; p && k < n && p[k] == 0; k++)
+			p[k] = 'x';
+		CHECK(k == n);
+		if (i % 3 == 2)
+			arena_reset(a);
+	}
+	CHECK(!arena_alloc(a, SIZE_MAX) && arena_failed(a));
+	arena_reset(a);
+	CHECK(!arena_failed(a));
+	arena_free(a);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
+		CASE(an_arena_that_was_reset_is_as_new),
 		CASE(a_floating_pattern_matches_at_any_depth),
 		CASE(wildcards_stay_within_a_component),
 		CASE(a_prefix_of_a_denied_path_is_on_its_way),

@@ -24,7 +24,8 @@ struct pool;
 struct tunnels;
 struct exchange;
 
-enum { EGRESS_SCRATCH = 16 * 1024 }; /* a record of TLS */
+/* SCRATCH: a record of TLS. SPARE: about as many exchanges as begin in one turn of a busy loop. */
+enum { EGRESS_SCRATCH = 16 * 1024, EGRESS_SPARE = 16 };
 
 struct egress {
 	struct loop *loop;
@@ -44,6 +45,8 @@ struct egress {
 	struct pool *pool;
 	struct link *link;
 	struct exchange *exchanges; /* all that are open */
+	struct arena *spare[EGRESS_SPARE]; /* empty: of exchanges that are over, for the next ones */
+	unsigned n_spare;
 	size_t collected;	    /* bytes of their bodies that are held until they are complete */
 	uint64_t requests, denied;
 	int exit_status; /* of the program, when the loop was stopped */

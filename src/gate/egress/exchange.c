@@ -87,6 +87,21 @@ void exchange_fail(struct exchange *x, enum gate_failure why, struct sv rule, co
 	(void)link_fail(x->link, why, sv_of(text));
 }
 
+static struct arena *take_arena(struct egress *e)
+{
+	return e->n_spare ? e->spare[--e->n_spare] : arena_new();
+}
+
+static void give_arena(struct egress *e, struct arena *a)
+{
+	if (e->n_spare == EGRESS_SPARE) {
+		arena_free(a);
+		return;
+	}
+	arena_reset(a);
+	e->spare[e->n_spare++] = a;
+}
+
 static void free_exchange(struct exchange *x)
 {
 	stop(x);
@@ -100,7 +115,7 @@ static void free_exchange(struct exchange *x)
 		secret_wipe(x->raw.p, x->raw.cap); /* not scrubbed yet */
 	buf_done(&x->raw);
 	buf_done(&x->late);
-	arena_free(x->arena);
+	give_arena(x->egress, x->arena);
 	free(x);
 }
 
@@ -118,19 +133,15 @@ static const struct claim_events claim_events = {.check = on_check, .ready = exc
 
 static struct exchange *exchange_new(struct egress *e, struct link_exchange *link)
 {
-	struct exchange *x = calloc(1, sizeof(*x));
+	struct exchange *x = malloc(sizeof(*x));
 
 	if (!x)
 		return NULL;
-	x->arena = arena_new();
+	*x = (struct exchange){.egress = e, .link = link, .arena = take_arena(e), .claim.events = &claim_events, .call.events = &exchange_call_events};
 	if (!x->arena) {
 		free(x);
 		return NULL;
 	}
-	x->egress = e;
-	x->link = link;
-	x->claim.events = &claim_events;
-	x->call.events = &exchange_call_events;
 	buf_init(&x->call.body, EXCHANGE_COLLECT);
 	buf_init(&x->raw, UPSTREAM_WINDOW + EGRESS_SCRATCH);
 	buf_init(&x->late, SCRUB_HOLD_MAX + 4 * UPSTREAM_WINDOW);
@@ -338,4 +349,6 @@ void exchanges_free(struct egress *e)
 {
 	while (e->exchanges)
 		free_exchange(e->exchanges);
+	while (e->n_spare)
+		arena_free(e->spare[--e->n_spare]);
 }

@@ -314,13 +314,13 @@ static size_t room_for(const struct grant *g, const struct http_request *req)
 static struct injection *injection_new(const struct grant *g, const struct http_request *req)
 {
 	size_t room = room_for(g, req);
-	struct injection *in = calloc(1, sizeof(*in) + room);
+	struct injection *in = malloc(sizeof(*in) + room);
 
 	if (!in)
 		return NULL;
-	in->size = sizeof(*in) + room;
+	*in = (struct injection){.size = sizeof(*in) + room};
 	in->room = req->fields.n < HTTP_MAX_FIELDS - FIELDS_ADDED ? req->fields.n + FIELDS_ADDED : HTTP_MAX_FIELDS;
-	in->fields = calloc(in->room, sizeof(*in->fields));
+	in->fields = malloc(in->room * sizeof(*in->fields));
 	if (!in->fields) {
 		free(in);
 		return NULL;

@@ -124,10 +124,11 @@ static void replace(void *arg, uint32_t needle, uint64_t start, uint64_t end)
 
 struct scrub_stream *scrub_stream_new(struct scrub *s)
 {
-	struct scrub_stream *t = calloc(1, sizeof(*t));
+	struct scrub_stream *t = malloc(sizeof(*t));
 
 	if (!t)
 		return NULL;
+	*t = (struct scrub_stream){0};
 	t->scan = needle_scan_new(s->set, replace, t);
 	if (!t->scan) {
 		free(t);
