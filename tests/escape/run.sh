@@ -7,6 +7,8 @@
 #   CORDON        the program under test (default: ../../build/cordon)
 #   CORDON_BUILD  its build folder; the attacks are in its tests/escape
 #   RUN_AS        as root: the ordinary user who runs Cordon and the controls that need no root
+#   CORDON_RUNTIME  the runtime to attack (default: native); what differs there is in known.txt under its name
+#   CORDON_DOCKER   the engine's socket, for CORDON_RUNTIME=docker
 #   CORDON_WRAP   words of another launcher instead of `cordon run --profile strict --`, to compare
 #   ESCAPE_KEEP   set: leave the fake host in place
 #   ESCAPE_VERBOSE  set: say why each attack succeeded and was refused
@@ -18,6 +20,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=${CORDON_BUILD:-$here/../../build}
 marker='CORDON-FAKE-SECRET'
+runtime=${CORDON_RUNTIME:-native}
 root=0
 [ "$(id -u)" = 0 ] && root=1
 
@@ -39,7 +42,7 @@ enter()
 	[ -z "${ESCAPE_KEEP:-}" ] || trap 'echo "# kept: $area"' EXIT
 	local fake=(env -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_CACHE_HOME -u XDG_DATA_HOME
 		"ESCAPE_AREA=$area" "ESCAPE_USER=$user" "HOME=$area/home" "PATH=$area/userbin:/usr/sbin:$PATH" "XDG_RUNTIME_DIR=$area/run"
-		"SSH_AUTH_SOCK=$area/run/agent.sock" "DBUS_SESSION_BUS_ADDRESS=unix:path=$area/run/bus" "DOCKER_HOST=unix://$area/run/bus"
+		"SSH_AUTH_SOCK=$area/run/agent.sock" "DBUS_SESSION_BUS_ADDRESS=unix:path=$area/run/bus" "DOCKER_HOST=unix://${CORDON_DOCKER:-$area/run/bus}"
 		"AWS_SECRET_ACCESS_KEY=$marker-env" "GITHUB_TOKEN=$marker-token")
 	local spaces=()
 	[ $root = 0 ] || spaces=(unshare --mount --uts --ipc --net --pid --fork --kill-child --mount-proc --)
@@ -312,6 +315,7 @@ attempt()
 		[ "$stage" != limits ] || within=("$area/bin/cordon" run --policy "$area/limits.yaml")
 		[ "$stage" != timeout ] || within=("$area/bin/cordon" run --policy "$area/timeout.yaml")
 		[ "$stage" != cwd ] || within+=(--workdir ../work)
+		[ "$runtime" = native ] || within+=(--runtime "$runtime")
 		within+=(--)
 		# shellcheck disable=SC2206 # words are what it has
 		[ -z "${CORDON_WRAP:-}" ] || within=($CORDON_WRAP)
@@ -398,6 +402,7 @@ known_reason()
 	local when=user
 	[ "$user" != root ] || when=root
 	case ${CORDON_MISSING:-} in *landlock*) when="$when|no-landlock" ;; esac
+	[ "$runtime" = native ] || when="$when|$runtime|$runtime-$when"
 	awk -v name="$name" -v when="^($when)$" '$1 == name && $2 ~ when { sub(/^[^ ]+ [^ ]+ /, ""); print; found = 1; exit } END { exit !found }' "$here/known.txt"
 }
 
