@@ -257,6 +257,9 @@ static int make_cgroup(struct run *r)
 		r->facts.cgroup_mask = CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU;
 		return 0;
 	}
+	/* gVisor: some for itself, and several of the host's for each of the workload's, which its own limit counts */
+	if (r->box.backend && r->box.backend->own_kernel && limits.processes)
+		limits.processes = limits.processes * 4 + 256;
 	mask = cgroup_new(NULL, r->state.id, &limits, &r->cgroup);
 
 	if (mask < 0)

@@ -84,6 +84,7 @@ struct box_backend {
 	bool landlock;	   /* the host's kernel runs the workload: Landlock holds */
 	bool transparent;  /* all that is dialled can be redirected */
 	bool sends_fds;	   /* descriptors can be sent out of it */
+	bool own_kernel;   /* it counts the workload's processes itself, and needs more of the host's than they are */
 	bool own_cgroup;   /* it makes cgroups of its own (b->cgroup is not joined) */
 };
 

@@ -139,7 +139,7 @@ static bool sweep(const char *dir, const char *id)
 }
 
 const struct box_backend oci_gvisor = {
-	.name = "gvisor", .ids = ids_gvisor, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep,
+	.name = "gvisor", .ids = ids_gvisor, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep, .own_kernel = true,
 };
 
 const struct box_backend oci_runc = {
