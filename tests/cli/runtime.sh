@@ -65,6 +65,8 @@ broken doctor --runtime docker --json
 is "doctor --runtime exits 1 where it does not work" "$status" 1
 like "and shows how far it came" "$said" '"name":"found","status":"failed".*"name":"container started","status":"not tried"'
 
+ok "the documents have the table that the program has" "$tests_dir/../scripts/parity.sh" --check "$CORDON"
+
 # each RUNTIME PROGRAM: where it is installed, it is tried with a container, the result is kept, and runs use it.
 each()
 {
