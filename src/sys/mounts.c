@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -133,4 +134,37 @@ int sys_mount_flags(const char *path, unsigned flags, bool recursive)
 	if (fd < 0)
 		return -errno;
 	return set_attributes(fd, flags, MS_PRIVATE, -1, recursive ? AT_RECURSIVE : 0);
+}
+
+int sys_linger_open(struct sys_linger *ret)
+{
+	int mounts = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC), pair[2], code;
+
+	if (mounts < 0)
+		return -errno;
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0) {
+		code = errno;
+		(void)close(mounts);
+		return -code;
+	}
+	/* Our end closes in this order: the sender's close, the last, is what calls the collector. */
+	*ret = (struct sys_linger){.keeper = pair[0], .sender = pair[1], .mounts = mounts};
+	return 0;
+}
+
+/* A socket that waits in its own queue is garbage when we are gone: the kernel's collector finds it, and the namespace beside it. */
+void sys_linger(const struct sys_linger *l)
+{
+	const int fds[] = {l->mounts, l->keeper};
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(fds))];
+	} control = {.room = {0}};
+	char byte = 0;
+	struct iovec v = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+
+	control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fds))};
+	memcpy(CMSG_DATA(&control.head), fds, sizeof(fds));
+	(void)sendmsg(l->sender, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -38,4 +38,18 @@ int sys_tree_attach(int tree, int dirfd, const char *path);
 /* Sets attributes, nosuid among them, of the mount that path is the root of, and makes it private. */
 int sys_mount_flags(const char *path, unsigned flags, bool recursive);
 
+/*
+ * Whoever leaves a mount namespace last takes it down, and waits for all CPUs to do so, several times. With this the kernel does it by itself, some
+ * milliseconds later, and our end takes a third of the time. sys_linger_open() once, when there is time; sys_linger() shortly before
+ * the end. Best effort: where either fails, or the kernel is older than 6.8, we take it down ourselves.
+ */
+struct sys_linger {
+	int keeper; /* a socket, which holds the namespace and itself */
+	int sender;
+	int mounts;
+};
+
+int sys_linger_open(struct sys_linger *ret); /* O_CLOEXEC */
+void sys_linger(const struct sys_linger *l);
+
 #endif

@@ -29,6 +29,7 @@
 #include "sandbox/native/root.h"
 #include "sandbox/native/shield.h"
 #include "sys/cgroup.h"
+#include "sys/mounts.h"
 #include "sys/process.h"
 #include "sys/seccomp.h"
 #include "wire/wire.h"
@@ -46,6 +47,8 @@ struct init {
 	struct shield input;
 	struct remask remask;
 	struct rescan rescan;
+	struct sys_linger linger;
+	bool lingers;
 	struct commands commands;
 };
 
@@ -256,6 +259,9 @@ static void reaped(struct init *in, const struct commands_reaped *r)
 	if (over) {
 		shield_return(&in->input);
 		tell_untold(&in->tell);
+		/* before the supervisor hears of it, who ends us then */
+		if (in->lingers)
+			sys_linger(&in->linger);
 	}
 	if (r->command)
 		commands_tell_reaped(&in->commands, r);
@@ -331,6 +337,16 @@ static void serve(struct init *in)
 	}
 }
 
+static bool has_disk_layer(const struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].upper)
+			return true;
+	return false;
+}
+
 void pid1_main(const struct pid1_start *start)
 {
 	struct init in = {.start = start, .plan = start->req->plan, .tell = {.socket = 3}};
@@ -374,6 +390,8 @@ void pid1_main(const struct pid1_start *start)
 		tell_give_up(&in.tell, &err);
 	}
 	spawn_first(&in);
+	/* what lies on the disk is put in order when we are gone, and nobody must have it mounted then */
+	in.lingers = !has_disk_layer(in.plan) && sys_linger_open(&in.linger) == 0;
 	rescan_init(&in.rescan, &in.guard);
 	serve(&in);
 }
