@@ -142,7 +142,7 @@ static void confine(struct init *in)
 						  .memory_cgroup = in->orders.memory_cgroup, .cpu_cgroup = in->orders.cpu_cgroup};
 	struct error err = {0};
 
-	if (confine_new(in->orders.plan, in->orders.user, &features, &in->confine, &err) < 0)
+	if (confine_new(in->orders.plan, in->orders.user, &features, &in->confine, &err) < 0 || confine_rules(in->confine, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	in->commands.confine = in->confine;
 	if (in->orders.user == BOX_USER_BECOME)

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
-#include <linux/futex.h>
 #include <linux/if.h>
 #include <linux/sched.h>
 #include <linux/securebits.h>
@@ -21,13 +20,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sys/raw.h"
+
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #endif
 
 /* glibc's sched.h and linux/sched.h do not go together. */
 int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
-int setns(int fd, int nstype);
 
 pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int *ret_pidfd)
 {
@@ -78,119 +78,9 @@ pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int namespaces, int *ret_pi
 	return pid;
 }
 
-enum { NET_STACK = 16 * 1024 };
-
-struct sys_net_maker {
-	bool loopback;
-	int state; /* futex: 0 at work, 1 done */
-	int fd; /* of the new namespace, or -errno; the fd table is shared */
-	pid_t pid;
-	char *stack;
-};
-
-static void futex(int *at, int op, int v)
+int sys_enter_net(int fd)
 {
-	(void)syscall(SYS_futex, at, op, v, NULL, NULL, 0);
-}
-
-/*
- * Shares our memory, thread-local storage included, so it must not let libc write errno while we run: syscall() would. The
- * few calls it makes are made by hand.
- */
-static long raw_call(long nr, long a, long b, long c, long d)
-{
-#if defined(__x86_64__)
-	long ret;
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = 0;
-	register long r9 __asm__("r9") = 0;
-
-	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return ret;
-#elif defined(__aarch64__)
-	register long x8 __asm__("x8") = nr;
-	register long x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b;
-	register long x2 __asm__("x2") = c;
-	register long x3 __asm__("x3") = d;
-
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
-	return x0;
-#else
-#error "add the system call sequence of this machine"
-#endif
-}
-
-static long raw_loopback_up(void)
-{
-	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
-	long fd = raw_call(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0, 0), r;
-
-	if (fd < 0)
-		return fd;
-	r = raw_call(SYS_ioctl, fd, SIOCSIFFLAGS, (long)(uintptr_t)&lo, 0);
-	raw_call(SYS_close, fd, 0, 0, 0);
-	return r;
-}
-
-static int net_maker(void *arg)
-{
-	struct sys_net_maker *m = arg;
-	static const char self[] = "/proc/thread-self/ns/net";
-	long r = raw_call(SYS_unshare, CLONE_NEWNET, 0, 0, 0);
-
-	if (r == 0 && m->loopback)
-		r = raw_loopback_up();
-	if (r == 0)
-		r = raw_call(SYS_openat, AT_FDCWD, (long)(uintptr_t)self, O_RDONLY | O_CLOEXEC, 0);
-	m->fd = (int)r;
-	__atomic_store_n(&m->state, 1, __ATOMIC_SEQ_CST);
-	raw_call(SYS_futex, (long)(uintptr_t)&m->state, FUTEX_WAKE, 1, 0);
-	raw_call(SYS_exit, 0, 0, 0, 0);
-	return 0;
-}
-
-int sys_net_start(bool loopback, struct sys_net_maker **ret)
-{
-	struct sys_net_maker *m = calloc(1, sizeof(*m));
-
-	if (!m)
-		return -ENOMEM;
-	m->loopback = loopback;
-	m->stack = malloc(NET_STACK);
-	if (!m->stack) {
-		free(m);
-		return -ENOMEM;
-	}
-	m->pid = clone(net_maker, m->stack + NET_STACK, CLONE_VM | CLONE_FILES | SIGCHLD, m);
-	if (m->pid < 0) {
-		int code = errno;
-
-		free(m->stack);
-		free(m);
-		return -code;
-	}
-	*ret = m;
-	return 0;
-}
-
-int sys_net_join(struct sys_net_maker *m)
-{
-	int r;
-
-	while (__atomic_load_n(&m->state, __ATOMIC_SEQ_CST) == 0)
-		futex(&m->state, FUTEX_WAIT, 0);
-	r = m->fd < 0 ? m->fd : setns(m->fd, CLONE_NEWNET) < 0 ? -errno : 0;
-	while (waitpid(m->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	if (m->fd >= 0)
-		(void)close(m->fd);
-	free(m->stack);
-	free(m);
-	return r;
+	return syscall(SYS_setns, fd, CLONE_NEWNET) < 0 ? -errno : 0;
 }
 
 int sys_pidfd_open(pid_t pid)
@@ -252,11 +142,10 @@ int sys_loopback_up(void)
 
 static bool bounding_set_is_empty(void)
 {
-	unsigned long cap;
-	int r;
+	long cap, r = 0;
 
-	for (cap = 0; (r = prctl(PR_CAPBSET_READ, cap, 0, 0, 0)) == 0; cap++)
-		;
+	for (cap = 0; r == 0; cap++)
+		r = raw_call(SYS_prctl, PR_CAPBSET_READ, cap, 0, 0, 0);
 	return r < 0;
 }
 
@@ -265,13 +154,13 @@ static int lock_caps(void)
 	unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
 			     SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
 			     SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-	unsigned long cap;
+	long cap, r = raw_call(SYS_prctl, PR_SET_SECUREBITS, (long)bits, 0, 0, 0);
 
-	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0 && errno != EINVAL)
-		return errno == EPERM && bounding_set_is_empty() ? 0 : -EPERM;
-	for (cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
-		;
-	return errno == EINVAL && cap ? 0 : -errno; /* EINVAL: past the last one */
+	if (r < 0 && r != -EINVAL)
+		return r == -EPERM && bounding_set_is_empty() ? 0 : -EPERM;
+	for (cap = 0, r = 0; r == 0; cap++)
+		r = raw_call(SYS_prctl, PR_CAPBSET_DROP, cap, 0, 0, 0);
+	return r == -EINVAL && cap > 1 ? 0 : (int)r; /* EINVAL: past the last one */
 }
 
 int sys_lower_limit(int resource, uint64_t value)
@@ -294,7 +183,7 @@ int sys_drop_caps(uint64_t keep, bool lock)
 
 	if (r < 0)
 		return r;
-	return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
+	return (int)raw_call(SYS_capset, (long)(uintptr_t)&header, (long)(uintptr_t)data, 0, 0, 0);
 }
 
 int sys_keep_caps(uint64_t keep)

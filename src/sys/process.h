@@ -21,10 +21,8 @@ pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int
  */
 pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int namespaces, int *ret_pidfd);
 
-/* A new network namespace, with its "lo" up or not, made beside us, because it takes as long as all our mounts: start, do other work, join. */
-struct sys_net_maker;
-int sys_net_start(bool loopback, struct sys_net_maker **ret);
-int sys_net_join(struct sys_net_maker *m); /* we are in the new namespace after it; frees m */
+/* Leaves for the network namespace that fd is of. */
+int sys_enter_net(int fd);
 
 int sys_pidfd_open(pid_t pid);
 int sys_pidfd_signal(int pidfd, int sig);
@@ -47,7 +45,7 @@ int sys_lower_limit(int resource, uint64_t value);
 /*
  * Empties the capability sets, keeping those in the mask keep (bit = CAP_ number) as permitted and effective; with lock, also
  * empties the bounding set and locks "no capabilities through uid 0" (SECBIT_NOROOT and its kin). A kernel that has no such bits (gVisor) is held by the empty bounding set alone, and where that is empty already, nothing
- * is left to lock.
+ * is left to lock. Leaves errno alone.
  */
 int sys_drop_caps(uint64_t keep, bool lock);
 

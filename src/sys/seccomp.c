@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sys/raw.h"
+
 /* Linux 5.19: a signal does not interrupt a call whose notification was received, so nothing is done twice. */
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
@@ -20,18 +22,19 @@
 int seccomp_install(const struct sock_filter *program, size_t n, bool listener)
 {
 	struct sock_fprog prog = {.len = (unsigned short)n, .filter = (struct sock_filter *)(uintptr_t)program};
-	unsigned long flags = listener ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
-	long fd;
+	long at = (long)(uintptr_t)&prog, flags = listener ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
+	long r = -EINVAL;
 
-	if (!listener)
-		return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) < 0 ? -errno : 0;
-	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &prog);
-	if (fd < 0 && errno == EINVAL)
-		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
-	if (fd < 0)
-		return -errno;
-	(void)ioctl((int)fd, NOTIF_SET_FLAGS, NOTIF_SYNC_WAKE_UP);
-	return (int)fd;
+	if (listener)
+		r = raw_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, (long)(flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV), at, 0, 0);
+	if (r == -EINVAL)
+		r = raw_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, at, 0, 0);
+	return (int)r;
+}
+
+void seccomp_prefer_same_cpu(int listener)
+{
+	(void)ioctl(listener, NOTIF_SET_FLAGS, NOTIF_SYNC_WAKE_UP);
 }
 
 int seccomp_receive(int listener, struct seccomp_call *ret)

@@ -11,8 +11,10 @@
 
 struct sock_filter;
 
-/* Installs the program for this thread. With listener: returns the notification fd (O_CLOEXEC), else 0. */
+/* Installs the program for this thread. With listener: returns the notification fd (O_CLOEXEC), else 0. Leaves errno alone. */
 int seccomp_install(const struct sock_filter *program, size_t n, bool listener);
+/* Whoever is answered goes on where the answer was given (Linux 6.6). For the one who answers. */
+void seccomp_prefer_same_cpu(int listener);
 
 struct seccomp_call {
 	uint64_t id;

@@ -112,6 +112,21 @@ static int own_device(int fd)
 	return -1;
 }
 
+/*
+ * When memory runs out, the workload goes before us and before the host's processes. It inherits what we have now, and as long as it shares our memory the kernel keeps it the
+ * same for both.
+ */
+int commands_make_first(struct commands *c, struct error *err)
+{
+	int r;
+
+	(void)umask(c->umask);
+	(void)!write(c->oom, "500", 3);
+	r = confine_first_start(c->confine, &c->first, err);
+	(void)umask(022);
+	return r;
+}
+
 static int start_confined(struct commands *c, struct confine_start *start, struct command *slot, struct error *err)
 {
 	int own[3], i, r;
@@ -121,10 +136,14 @@ static int start_confined(struct commands *c, struct confine_start *start, struc
 		if (own[i] >= 0)
 			start->stdio[i] = own[i];
 	}
-	(void)umask(c->umask);
-	/* When memory runs out, the workload goes before us and before the host's processes. It inherits what we have now. */
-	(void)!write(c->oom, "500", 3);
-	r = confine_start(c->confine, start, &slot->pid, &slot->listener, err);
+	if (c->first) {
+		r = confine_first_go(c->first, start, &slot->pid, &slot->listener, err);
+		c->first = NULL;
+	} else {
+		(void)umask(c->umask);
+		(void)!write(c->oom, "500", 3);
+		r = confine_start(c->confine, start, &slot->pid, &slot->listener, err);
+	}
 	(void)!write(c->oom, "0", 1);
 	for (i = 0; i < 3; i++)
 		if (own[i] >= 0)

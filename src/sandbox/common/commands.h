@@ -35,11 +35,15 @@ struct commands {
 	mode_t umask;		       /* theirs */
 	uid_t owner;		       /* of their terminals */
 	int oom;		       /* our own oom_score_adj */
+	struct confine_first *first;   /* the process of the next one, if it is there already */
 	struct command v[COMMANDS_MAX];
 };
 
 /* Before /proc is another one. */
 void commands_init(struct commands *c, struct tell *tell);
+
+/* The process of the first command, ahead of its start; confine must be set. */
+int commands_make_first(struct commands *c, struct error *err);
 
 /*
  * stdio: in the places of which tty_bits says so it gets its terminal, and these may be -1. stream: through which that terminal is carried, taken; -1: it can be sent out. INSIDE_STARTED is

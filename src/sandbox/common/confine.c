@@ -20,6 +20,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "sandbox/common/filter.h"
+#include "sys/beside.h"
 #include "sys/bpf.h"
 #include "sys/landlock.h"
 #include "sys/process.h"
@@ -72,15 +73,14 @@ void confine_allow_again(struct confine *c, const int stdio[3])
 		allow_fd_again(c, stdio[i]);
 }
 
-static int make_ruleset(struct confine *c, struct error *err)
+int confine_rules(struct confine *c, struct error *err)
 {
 	const struct plan *p = c->plan;
 	unsigned exec = p->restrict_exec ? 0 : LL_EXEC;
 	size_t i;
 
-	c->ruleset = landlock_new(c->features.landlock_abi);
 	if (c->ruleset < 0)
-		return error_sys(err, c->ruleset, "Landlock: make a ruleset");
+		return 0;
 	if (allow_path(c, "/", LL_READ | exec, err) < 0 || allow_path(c, "/dev", LL_DEVICES, err) < 0 ||
 	    allow_path(c, "/proc", LL_DEVICES, err) < 0)
 		return -1;
@@ -166,7 +166,14 @@ int confine_new(const struct plan *plan, enum box_user user, const struct confin
 		free(c);
 		return error_set(err, ERROR_MISSING, "process.allow_exec needs Landlock, which this kernel lacks; see `cordon doctor`");
 	}
-	if (make_filter(c, err) < 0 || (features->landlock_abi >= 1 && make_ruleset(c, err) < 0)) {
+	if (features->landlock_abi >= 1)
+		c->ruleset = landlock_new(features->landlock_abi);
+	if (features->landlock_abi >= 1 && c->ruleset < 0) {
+		(void)error_sys(err, c->ruleset, "Landlock: make a ruleset");
+		free(c);
+		return -1;
+	}
+	if (make_filter(c, err) < 0) {
 		free(c);
 		return -1;
 	}
@@ -174,26 +181,15 @@ int confine_new(const struct plan *plan, enum box_user user, const struct confin
 	return 0;
 }
 
-/* Shared with the child while we wait for it. */
+/* Shared with the child. */
 struct starting {
 	const struct confine *c;
 	const struct confine_start *s;
-	int channel; /* the listener goes up here */
+	int channel; /* the listener goes up here; -1: the fds are shared, too */
+	int listener;
 	const char *step;
 	int code;
 };
-
-static int set_limit(int what, rlim_t v)
-{
-	struct rlimit now, want = {v, v};
-
-	if (setrlimit((__rlimit_resource_t)what, &want) == 0)
-		return 0;
-	/* The hard limit that we inherited may be lower: it stays. */
-	if (errno == EPERM && getrlimit((__rlimit_resource_t)what, &now) == 0 && now.rlim_max < v)
-		return 0;
-	return -errno;
-}
 
 static int set_limits(const struct confine *c)
 {
@@ -219,56 +215,20 @@ static int set_limits(const struct confine *c)
 	int r = 0;
 
 	for (i = 0; r == 0 && i < ARRAY_LEN(limits); i++) {
-		r = set_limit(limits[i].what, limits[i].v);
+		r = sys_set_limit(limits[i].what, limits[i].v);
 		if (r == -EPERM && limits[i].or_none)
 			r = 0;
 	}
 	return r;
 }
 
-/* Without a cpu cgroup: as many CPUs as policy says, the first of those we may use. */
-static int pin_cpus(const struct confine *c)
-{
-	uint64_t want = c->plan->limits.cpu_thousandths / 1000;
-	cpu_set_t may, use;
-	int i;
-
-	if (!c->pin_cpus)
-		return 0;
-	CPU_ZERO(&use);
-	if (sched_getaffinity(0, sizeof(may), &may) < 0)
-		return -errno;
-	for (i = 0; i < CPU_SETSIZE && want; i++) {
-		if (CPU_ISSET(i, &may)) {
-			CPU_SET(i, &use);
-			want--;
-		}
-	}
-	return sched_setaffinity(0, sizeof(use), &use) < 0 ? -errno : 0;
-}
-
-static void reset_signals(void)
-{
-	sigset_t none;
-
-	/* What the user ignores stays ignored, as across any exec; SIGPIPE is what we ourselves changed. */
-	(void)signal(SIGPIPE, SIG_DFL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
+/* They are never among 0 to 2 themselves: PID 1 always has something there. */
 static int place_fds(const struct confine_start *s)
 {
-	int from[3], i;
+	int i;
 
-	/* first out of the way of 0 to 2, then into place */
-	for (i = 0; i < 3; i++) {
-		from[i] = fcntl(s->stdio[i], F_DUPFD_CLOEXEC, 10);
-		if (from[i] < 0)
-			return -errno;
-	}
 	for (i = 0; i < 3; i++)
-		if (dup2(from[i], i) < 0)
+		if (dup2(s->stdio[i], i) < 0)
 			return -errno;
 	return 0;
 }
@@ -349,41 +309,59 @@ static int become_user(struct starting *t)
 	return r < 0 ? r : sys_drop_caps(0, false);
 }
 
-static int child_steps(struct starting *t)
+/* What needs nothing of the new root. The child of the first command runs it beside us, so nothing here may touch errno. */
+static int early_steps(struct starting *t)
 {
 	const struct confine *c = t->c;
-	int fd, r;
+	int r;
 
 	t->step = "session";
-	(void)setsid();
-	reset_signals();
+	if ((r = sys_new_session()) < 0 || (r = sys_reset_signals()) < 0)
+		return r;
+	t->step = "limits";
+	/* without a cpu cgroup: as many CPUs as policy says */
+	if ((r = set_limits(c)) < 0 || (c->pin_cpus && (r = sys_pin_cpus(c->plan->limits.cpu_thousandths / 1000)) < 0))
+		return r;
+	if ((r = become_user(t)) < 0)
+		return r;
+	t->step = "no_new_privs";
+	if ((r = sys_no_new_privileges()) < 0)
+		return r;
+	t->step = "seccomp";
+	r = seccomp_install(c->filter, c->n_filter, c->listener);
+	if (r >= 0)
+		t->listener = c->listener ? r : -1;
+	return r < 0 ? r : 0;
+}
+
+/* All of it is within what the filter allows, and asks nobody. */
+static int late_steps(struct starting *t)
+{
+	int r;
+
+	t->step = "terminal";
 	if (t->s->terminal >= 0 && ioctl(t->s->terminal, TIOCSCTTY, 0) < 0)
 		return -errno;
 	t->step = "file descriptors";
 	if ((r = place_fds(t->s)) < 0)
 		return r;
-	t->step = "limits";
-	if ((r = set_limits(c)) < 0 || (r = pin_cpus(c)) < 0)
-		return r;
-	if ((r = become_user(t)) < 0)
-		return r;
 	t->step = "work folder"; /* as whoever it is shown to */
 	if (chdir(t->s->cwd) < 0)
 		return -errno;
-	t->step = "no_new_privs";
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -errno;
 	t->step = "Landlock";
-	if (c->ruleset >= 0 && (r = landlock_enforce(c->ruleset)) < 0)
-		return r;
-	t->step = "seccomp";
-	fd = seccomp_install(c->filter, c->n_filter, c->listener);
-	if (fd < 0)
-		return fd;
-	if (c->listener && (r = send_listener(t->channel, fd)) < 0)
+	if (t->c->ruleset >= 0 && (r = landlock_enforce(t->c->ruleset)) < 0)
 		return r;
 	t->step = NULL;
 	return exec_search(t->s);
+}
+
+static int child_steps(struct starting *t)
+{
+	int r = early_steps(t);
+
+	if (r == 0 && t->listener >= 0)
+		r = send_listener(t->channel, t->listener);
+	return r < 0 ? r : late_steps(t);
 }
 
 static int child(void *arg)
@@ -425,7 +403,7 @@ static int take_listener(int channel)
 
 int confine_start(const struct confine *c, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err)
 {
-	struct starting t = {.c = c, .s = start};
+	struct starting t = {.c = c, .s = start, .listener = -1};
 	AUTO_FD near = -1;
 	AUTO_FD far = -1;
 	int pair[2], listener = -1;
@@ -449,7 +427,88 @@ int confine_start(const struct confine *c, const struct confine_start *start, pi
 	}
 	if (c->listener && listener < 0)
 		return error_set(err, ERROR_SYSTEM, "start of the workload: the filter's listener did not arrive");
+	if (listener >= 0)
+		seccomp_prefer_same_cpu(listener);
 	*ret_pid = pid;
 	*ret_listener = listener;
 	return 0;
+}
+
+enum { TURN_NET = 1, TURN_READY, TURN_GO };
+
+struct confine_first {
+	struct sys_beside beside;
+	struct starting t;
+	int turn;
+	int net; /* an fd, or -errno */
+};
+
+static int first_child(void *arg)
+{
+	struct confine_first *f = arg;
+
+	f->net = sys_net_make(f->t.c->plan->loopback);
+	sys_turn_reach(&f->turn, TURN_NET);
+	f->t.code = f->net < 0 ? f->net : early_steps(&f->t);
+	sys_turn_reach(&f->turn, TURN_READY);
+	if (f->t.code < 0)
+		return 127;
+	sys_turn_wait(&f->turn, TURN_GO);
+	/* now the parent only waits for us, and errno is ours */
+	f->t.code = late_steps(&f->t);
+	return 127;
+}
+
+int confine_first_start(const struct confine *c, struct confine_first **ret, struct error *err)
+{
+	struct confine_first *f = calloc(1, sizeof(*f));
+	int r;
+
+	if (!f)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	f->t = (struct starting){.c = c, .channel = -1, .listener = -1};
+	f->net = -ECHILD;
+	r = sys_beside_start(&f->beside, first_child, f);
+	if (r < 0) {
+		free(f);
+		return error_sys(err, r, "start of the workload: clone");
+	}
+	*ret = f;
+	return 0;
+}
+
+int confine_first_net(struct confine_first *f, struct error *err)
+{
+	int r;
+
+	(void)sys_beside_reaches(&f->beside, &f->turn, TURN_NET);
+	r = f->net < 0 ? f->net : sys_enter_net(f->net);
+	if (f->net >= 0)
+		(void)close(f->net);
+	return r < 0 ? error_sys(err, r, "sandbox: network namespace") : 0;
+}
+
+int confine_first_go(struct confine_first *f, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err)
+{
+	int r = 0;
+
+	if (!sys_beside_reaches(&f->beside, &f->turn, TURN_READY))
+		return error_set(err, ERROR_SYSTEM, "start of the workload: its process was killed");
+	if (f->t.code == 0) {
+		f->t.s = start;
+		sys_turn_reach(&f->turn, TURN_GO);
+	}
+	sys_beside_wait(&f->beside);
+	if (f->t.code < 0) {
+		if (f->t.listener >= 0)
+			(void)close(f->t.listener);
+		r = explain(&f->t, start, err);
+	} else {
+		if (f->t.listener >= 0)
+			seccomp_prefer_same_cpu(f->t.listener);
+		*ret_pid = f->beside.pid;
+		*ret_listener = f->t.listener;
+	}
+	free(f);
+	return r;
 }

@@ -1,8 +1,8 @@
 /*
  * confine: the last steps of a workload before its execve(), and what they need, prepared once.
  *
- * In this order: session and terminal, fds, limits, user id and capabilities, folder, no_new_privs, Landlock, seccomp, execve. Runs in a child that shares PID 1's memory, so
- * nothing here allocates; failures are told through that memory.
+ * In this order: session, signals, limits, user id and capabilities, no_new_privs, seccomp; then, when the root stands, terminal, fds, folder, Landlock, execve: all of these the filter
+ * allows. Runs in a child that shares PID 1's memory, so nothing here allocates; failures are told through that memory.
  */
 #ifndef CORDON_SANDBOX_CONFINE_H
 #define CORDON_SANDBOX_CONFINE_H
@@ -24,8 +24,11 @@ struct confine_features {
 
 struct confine;
 
-/* After the root was entered. Builds the Landlock ruleset and the filter. plan is borrowed. user: how a command gets the plan's ids. */
+/* Builds the filter, and a Landlock ruleset without rules. plan is borrowed. user: how a command gets the plan's ids. */
 int confine_new(const struct plan *plan, enum box_user user, const struct confine_features *features, struct confine **ret, struct error *err);
+
+/* After the root was entered, and before anything is started: the rules. */
+int confine_rules(struct confine *c, struct error *err);
 
 /* Files among what the run was given as standard input, output and error may be opened again (/dev/stdin), for what they were opened for. */
 void confine_allow_again(struct confine *c, const int stdio[3]);
@@ -40,5 +43,16 @@ struct confine_start {
 
 /* Starts one. *ret_listener: its notification fd, or -1. ERROR_NOT_FOUND, ERROR_NOT_EXEC for the command itself. */
 int confine_start(const struct confine *c, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err);
+
+/*
+ * The first command's process is there from the beginning and works beside us: it makes the network namespace, which takes as long as all our mounts, and confines itself as
+ * far as it can. fds and memory are shared, user and capabilities are ours of the moment (BOX_USER_IS), the root becomes the new one with pivot_root.
+ */
+struct confine_first;
+int confine_first_start(const struct confine *c, struct confine_first **ret, struct error *err);
+/* Waits for the network namespace, and enters it. */
+int confine_first_net(struct confine_first *f, struct error *err);
+/* As confine_start(). Frees f; our own fds 0 to 2 are those of start afterwards. */
+int confine_first_go(struct confine_first *f, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err);
 
 #endif

@@ -93,10 +93,13 @@ static void limit_kernel_objects(void)
 /* The ids were mapped from outside: put them on. */
 static int wear_ids(uint32_t id, struct error *err)
 {
+	int r;
+
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 ||
 	    setresuid(id, id, id) < 0)
 		return error_sys(err, errno, "user namespace: take on the user id");
-	return sys_drop_caps(~UINT64_C(0) >> 23, false) < 0 ? error_sys(err, errno, "user namespace: capabilities") : 0;
+	r = sys_drop_caps(~UINT64_C(0) >> 23, false);
+	return r < 0 ? error_sys(err, r, "user namespace: capabilities") : 0;
 }
 
 /* Everything that came with us and is not listed goes. */
@@ -172,20 +175,34 @@ static void open_door(struct init *in)
 		(void)close(l.fds[i]);
 }
 
-static void make_world(struct init *in, struct sys_net_maker *net)
+/* The first command's process starts at once, as who it will be. */
+static struct confine *start_first(struct init *in, struct root_trees *trees)
 {
 	const struct pid1_start *s = in->start;
+	struct confine *confine;
+	struct error err = {0};
+
+	if (s->mapped_by_parent && (wait_go(in, trees, &err) < 0 || wear_ids(in->plan->uid, &err) < 0))
+		tell_give_up(&in->tell, &err);
+	commands_init(&in->commands, &in->tell);
+	if (confine_new(in->plan, BOX_USER_IS, &s->req->features, &confine, &err) < 0)
+		tell_give_up(&in->tell, &err);
+	in->commands.confine = confine;
+	if (commands_make_first(&in->commands, &err) < 0)
+		tell_give_up(&in->tell, &err);
+	if (!s->mapped_by_parent && map_ids(s, in->plan, &err) < 0)
+		tell_give_up(&in->tell, &err);
+	return confine;
+}
+
+static void make_world(struct init *in)
+{
 	struct error err = {0};
 	struct root_trees trees = {.fds = (int[WIRE_MAX_FDS]){0}};
 	struct root_result built;
+	struct confine *confine = start_first(in, &trees);
 	int r;
 
-	if (s->mapped_by_parent) {
-		if (wait_go(in, &trees, &err) < 0 || wear_ids(in->plan->uid, &err) < 0)
-			tell_give_up(&in->tell, &err);
-	} else if (map_ids(s, in->plan, &err) < 0) {
-		tell_give_up(&in->tell, &err);
-	}
 	limit_kernel_objects();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -211,15 +228,13 @@ static void make_world(struct init *in, struct sys_net_maker *net)
 		(void)error_sys(&err, errno, "sandbox: host name");
 		tell_give_up(&in->tell, &err);
 	}
-	r = sys_net_join(net);
-	if (r < 0) {
-		(void)error_sys(&err, r, "sandbox: network namespace");
+	if (confine_first_net(in->commands.first, &err) < 0)
 		tell_give_up(&in->tell, &err);
-	}
 	if (in->plan->n_listeners)
 		open_door(in);
-	if (wait_go(in, &trees, &err) < 0)
+	if (wait_go(in, &trees, &err) < 0 || confine_rules(confine, &err) < 0)
 		tell_give_up(&in->tell, &err);
+	confine_allow_again(confine, (const int[]){4, 5, 6});
 }
 
 /* Whoever reads what the workload writes must see its end when the workload closes it. */
@@ -351,8 +366,6 @@ void pid1_main(const struct pid1_start *start)
 {
 	struct init in = {.start = start, .plan = start->req->plan, .tell = {.socket = 3}};
 	uint64_t keep = UINT64_C(1) << SYS_CAP_SYS_PTRACE | UINT64_C(1) << SYS_CAP_SYS_ADMIN;
-	struct sys_net_maker *net;
-	struct confine *confine;
 	struct error err = {0};
 	int r;
 
@@ -365,20 +378,10 @@ void pid1_main(const struct pid1_start *start)
 		(void)error_sys(&err, r, "sandbox: cgroup");
 		tell_give_up(&in.tell, &err);
 	}
-	r = sys_net_start(start->req->plan->loopback, &net);
 	in.guard = (struct guard){.plan = in.plan, .denied = path_denied, .arg = &in};
-	if (r < 0) {
-		(void)error_sys(&err, r, "sandbox: network namespace");
-		tell_give_up(&in.tell, &err);
-	}
-	commands_init(&in.commands, &in.tell);
-	make_world(&in, net);
+	make_world(&in);
 	forget_arguments(start->req->argv);
 	in.signals = commands_signals();
-	if (confine_new(in.plan, BOX_USER_IS, &start->req->features, &confine, &err) < 0)
-		tell_give_up(&in.tell, &err);
-	confine_allow_again(confine, (const int[]){4, 5, 6});
-	in.commands.confine = confine;
 	r = remask_init(&in.remask, in.plan);
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: watch the folders of denied names");

@@ -1,0 +1,157 @@
+#include "sys/beside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/if.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sys/raw.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
+/* glibc's sched.h and linux/sched.h do not go together. */
+int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
+
+enum { STACK = 64 * 1024, MAX_CPUS = 1024 };
+
+static long at(const void *p)
+{
+	return (long)(uintptr_t)p;
+}
+
+int sys_beside_start(struct sys_beside *b, int (*fn)(void *), void *arg)
+{
+	int flags = CLONE_VM | CLONE_FILES | CLONE_CHILD_CLEARTID | SIGCHLD;
+	int code;
+
+	b->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (b->stack == MAP_FAILED)
+		return -errno;
+#ifdef __SANITIZE_ADDRESS__
+	/* What an earlier child left on a stack at the same address, without ever returning from it, is not ours. */
+	__asan_unpoison_memory_region(b->stack, STACK);
+#endif
+	b->alive = 1;
+	b->pid = clone(fn, b->stack + STACK, flags, arg, NULL, NULL, &b->alive);
+	if (b->pid >= 0)
+		return 0;
+	code = errno;
+	(void)munmap(b->stack, STACK);
+	return -code;
+}
+
+void sys_beside_wait(struct sys_beside *b)
+{
+	/* not FUTEX_PRIVATE: the kernel wakes without it */
+	while (__atomic_load_n(&b->alive, __ATOMIC_SEQ_CST))
+		(void)raw_call(SYS_futex, at(&b->alive), FUTEX_WAIT, 1, 0, 0);
+	(void)munmap(b->stack, STACK);
+}
+
+void sys_turn_reach(int *turn, int value)
+{
+	__atomic_store_n(turn, value, __ATOMIC_SEQ_CST);
+	(void)raw_call(SYS_futex, at(turn), FUTEX_WAKE, 1, 0, 0);
+}
+
+void sys_turn_wait(int *turn, int value)
+{
+	int now;
+
+	while ((now = __atomic_load_n(turn, __ATOMIC_SEQ_CST)) < value)
+		(void)raw_call(SYS_futex, at(turn), FUTEX_WAIT, now, 0, 0);
+}
+
+bool sys_beside_reaches(struct sys_beside *b, int *turn, int value)
+{
+	static const int64_t pause[2] = {0, 100000000}; /* seconds, nanoseconds: nobody would wake us when the child was killed */
+	int now;
+
+	while ((now = __atomic_load_n(turn, __ATOMIC_SEQ_CST)) < value) {
+		if (!__atomic_load_n(&b->alive, __ATOMIC_SEQ_CST))
+			return __atomic_load_n(turn, __ATOMIC_SEQ_CST) >= value;
+		(void)raw_call(SYS_futex, at(turn), FUTEX_WAIT, now, at(pause), 0);
+	}
+	return true;
+}
+
+static long loopback_up(void)
+{
+	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+	long fd = raw_call(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0, 0, 0), r;
+
+	if (fd < 0)
+		return fd;
+	r = raw_call(SYS_ioctl, fd, SIOCSIFFLAGS, at(&lo), 0, 0);
+	(void)raw_call(SYS_close, fd, 0, 0, 0, 0);
+	return r;
+}
+
+int sys_net_make(bool loopback)
+{
+	long r = raw_call(SYS_unshare, CLONE_NEWNET, 0, 0, 0, 0);
+
+	if (r == 0 && loopback)
+		r = loopback_up();
+	if (r == 0)
+		r = raw_call(SYS_openat, AT_FDCWD, at("/proc/thread-self/ns/net"), O_RDONLY | O_CLOEXEC, 0, 0);
+	return (int)r;
+}
+
+int sys_new_session(void)
+{
+	return (int)raw_call(SYS_setsid, 0, 0, 0, 0, 0);
+}
+
+int sys_reset_signals(void)
+{
+	/* what the kernel takes: handler (SIG_DFL is 0), flags, restorer, mask */
+	const uint64_t by_default[4] = {0}, none = 0;
+	long r = raw_call(SYS_rt_sigaction, SIGPIPE, at(by_default), 0, sizeof(none), 0);
+
+	return (int)(r < 0 ? r : raw_call(SYS_rt_sigprocmask, SIG_SETMASK, at(&none), 0, sizeof(none), 0));
+}
+
+int sys_set_limit(int resource, uint64_t value)
+{
+	uint64_t now[2], want[2] = {value, value};
+	long r = raw_call(SYS_prlimit64, 0, resource, at(want), 0, 0);
+
+	if (r == -EPERM && raw_call(SYS_prlimit64, 0, resource, 0, at(now), 0) == 0 && now[1] < value)
+		return 0;
+	return (int)r;
+}
+
+int sys_pin_cpus(uint64_t n)
+{
+	unsigned char may[MAX_CPUS / 8] = {0}, use[MAX_CPUS / 8] = {0};
+	long r = raw_call(SYS_sched_getaffinity, 0, sizeof(may), at(may), 0, 0);
+	size_t i;
+
+	if (r < 0)
+		return (int)r;
+	for (i = 0; i < MAX_CPUS && n; i++) {
+		if (may[i / 8] >> (i % 8) & 1) {
+			use[i / 8] = (unsigned char)(use[i / 8] | 1u << (i % 8));
+			n--;
+		}
+	}
+	return (int)raw_call(SYS_sched_setaffinity, 0, sizeof(use), at(use), 0, 0);
+}
+
+int sys_no_new_privileges(void)
+{
+	return (int)raw_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}

@@ -1,0 +1,44 @@
+/*
+ * beside: a child that works beside us in our own memory, with our own fds, until it execs or ends.
+ *
+ * It is no thread: namespaces, credentials, limits, session and working folder are its own. errno is ours, so while both run it calls only functions that
+ * say here or in their headers that they leave errno alone, and nothing of libc that might. >= 0 or -errno.
+ */
+#ifndef CORDON_SYS_BESIDE_H
+#define CORDON_SYS_BESIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct sys_beside {
+	pid_t pid;
+	int alive; /* a futex: the kernel makes it 0 when the child has left our memory */
+	char *stack;
+};
+
+/* Runs fn(arg) in such a child, which execs or returns its exit status. b must stay where it is until sys_beside_wait(). */
+int sys_beside_start(struct sys_beside *b, int (*fn)(void *), void *arg);
+/* Until the child has left our memory, by exec or by its end, of which SIGCHLD tells. */
+void sys_beside_wait(struct sys_beside *b);
+
+/* All that follows leaves errno alone. */
+
+/* A number that only grows, to wait for each other. */
+void sys_turn_reach(int *turn, int value);
+void sys_turn_wait(int *turn, int value); /* until it is at least value */
+/* For the parent: false where the child has left, and will never reach it. */
+bool sys_beside_reaches(struct sys_beside *b, int *turn, int value);
+
+/* Leaves for a new network namespace, with its "lo" up or not. An fd of it (O_CLOEXEC). */
+int sys_net_make(bool loopback);
+int sys_new_session(void);
+/* Nothing blocked, and SIGPIPE as it was before we caught it. */
+int sys_reset_signals(void);
+/* Both soft and hard. A lower hard limit that is there already stays. */
+int sys_set_limit(int resource, uint64_t value);
+/* Binds the caller to as many CPUs, the first of those it may use. */
+int sys_pin_cpus(uint64_t n);
+int sys_no_new_privileges(void);
+
+#endif
