@@ -1,8 +1,9 @@
 #include "base/sha256.h"
 
 #ifdef __x86_64__
+#include <cpuid.h>
 #include <immintrin.h>
-#include <sys/platform/x86.h>
+#include <stdatomic.h>
 #endif
 
 #include "base/coding.h"
@@ -57,9 +58,15 @@ __attribute__((target("sha,sse4.1"))) static void compress_fast(uint32_t h[8], c
 	_mm_storeu_si128((__m128i *)(void *)(h + 4), _mm_alignr_epi8(high, low, 8));
 }
 
+/* A fact that does not change, asked for once: on a virtual machine each question is a trip to the host. Processors with SHA have SSE 4.1. */
 static bool has_fast(void)
 {
-	return CPU_FEATURE_PRESENT(SHA) && CPU_FEATURE_PRESENT(SSE4_1);
+	static atomic_int known;
+	unsigned a, b = 0, c, d;
+
+	if (!known)
+		known = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA) ? 1 : -1;
+	return known > 0;
 }
 #endif
 

@@ -384,12 +384,25 @@ static int run_call(const struct verb *table, struct call *call, struct error *e
 	return call->verb->run(call, err);
 }
 
+/* musl's own buffer is a kilobyte, and of what is written before the end the reason of a failure is lost. */
+static void give_room(bool lines)
+{
+#ifndef __GLIBC__
+	static char room[16384];
+
+	(void)setvbuf(stdout, room, lines ? _IOLBF : _IOFBF, sizeof(room));
+#else
+	(void)lines;
+#endif
+}
+
 int cli_main(const struct verb *table, int argc, char **argv, struct error *err)
 {
 	struct call call = {.out = stdout, .color = wants_color()};
 	struct error lost = {0};
 	int status;
 
+	give_room(call.color);
 	if (argc > 1 && help_wanted(table, argc - 1, argv + 1, call.out))
 		return finish_output(call.out, err);
 	if (call_parse(table, argc, argv, &call, err) < 0 || !call.verb)

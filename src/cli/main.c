@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "cli/cli.h"
+#include "sys/process.h"
 
 enum { EXIT_OWN_FAILURE = 125 };
 
@@ -52,6 +53,7 @@ int main(int argc, char **argv)
 	struct error err = {0};
 	int status;
 
+	sys_protect_relocations();
 	if (keep_std_fds() < 0)
 		return EXIT_OWN_FAILURE;
 	catch_sigpipe();

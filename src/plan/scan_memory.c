@@ -12,6 +12,7 @@
 
 #include "base/cachefile.h"
 #include "base/cleanup.h"
+#include "sys/names.h"
 
 /*
  * MEMORY_PLACES files at most. SETTLED_S: longer than the coarsest clock of the file systems below. WORTH: a search that learned less is as fast as reading the file.
@@ -145,17 +146,16 @@ bool scan_memory_was_leaf(const struct scan_memory *m, const struct scan_seen *f
 /* Notes the folder's identity as of now: before its entries are read, so that a later change shows. */
 static bool note(struct scan_memory *m, const struct scan_seen *f, int fd, const char *name, struct record *now)
 {
-	struct statx st;
+	struct sys_facts is;
 
-	if (buf_failed(&m->now) || statx(fd, name, AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH), STATX_INO | STATX_CTIME | STATX_TYPE, &st) < 0)
+	if (buf_failed(&m->now) || sys_facts_at(fd, name, &is) < 0)
 		return false;
 	memcpy(now, m->now.p + f->now, sizeof(*now));
-	now->inode = st.stx_ino;
-	now->seconds = st.stx_ctime.tv_sec;
-	now->nanoseconds = st.stx_ctime.tv_nsec;
+	now->inode = is.inode;
+	now->seconds = is.changed.tv_sec;
+	now->nanoseconds = (uint32_t)is.changed.tv_nsec;
 	/* clean until scan_memory_leave() says otherwise */
-	now->clean = S_ISDIR(st.stx_mode) && !(st.stx_attributes & STATX_ATTR_ENCRYPTED) && now->seconds < m->settled &&
-		     makedev(st.stx_dev_major, st.stx_dev_minor) == m->dev;
+	now->clean = is.folder && !is.encrypted && now->seconds < m->settled && is.dev == m->dev;
 	memcpy(m->now.p + f->now, now, sizeof(*now));
 	return true;
 }

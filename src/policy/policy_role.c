@@ -214,7 +214,7 @@ static int receive(const struct parent *p, void *to, size_t max, size_t *ret)
 static int receive_body(const struct parent *p, uint32_t n, struct buf *out)
 {
 	char chunk[CHUNK];
-	size_t got;
+	size_t got = 0;
 	int r = 0;
 
 	while (r == 0 && n > 0) {
@@ -234,7 +234,7 @@ static int receive_message(const struct parent *p, struct buf *out)
 		[ROLE_WANT] = WANT_MAX, [ROLE_POLICY] = POLICY_CODEC_MAX, [ROLE_FAILED] = FAILED_MAX};
 	unsigned char head[HEAD];
 	uint32_t type, n;
-	size_t have = 0, got;
+	size_t have = 0, got = 0;
 	int r;
 
 	for (; have < HEAD; have += got) {

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "supervise/changes_judge.h"
 #include "supervise/changes_names.h"
+#include "sys/names.h"
 
 const char *const change_kind_names[] = {"added", "modified", "deleted", "type changed", "mode changed", NULL};
 const char *const change_type_names[] = {"nothing", "file", "folder", "link", "special file", NULL};
@@ -210,12 +211,11 @@ static bool same_bytes(struct scan *s, int a, int b)
 /* The file was made after the run started: no copy can have held it. */
 static bool born_since(const struct scan *s, int fd, const char *name)
 {
-	struct statx x;
+	struct sys_facts is;
 
-	if (s->rules->started.tv_sec == 0 || statx(fd, name, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &x) < 0 ||
-	    !(x.stx_mask & STATX_BTIME))
+	if (s->rules->started.tv_sec == 0 || sys_facts_at(fd, name, &is) < 0 || is.born.tv_sec == 0)
 		return false;
-	return changes_later((struct timespec){x.stx_btime.tv_sec, x.stx_btime.tv_nsec}, s->rules->started);
+	return changes_later(is.born, s->rules->started);
 }
 
 /* Missing from a copy that never had it. */

@@ -15,6 +15,7 @@
 #include "supervise/changes_journal.h"
 #include "supervise/changes_names.h"
 #include "supervise/changes_steps.h"
+#include "sys/names.h"
 
 struct apply {
 	struct site site;
@@ -241,7 +242,7 @@ static int probe_swap(struct apply *a, bool *ret)
 			return error_sys(a->err, errno, "write to %s", a->staging);
 		(void)close(fd);
 	}
-	*ret = renameat2(a->site.staging, "a", a->site.staging, "b", RENAME_EXCHANGE) == 0;
+	*ret = sys_rename(a->site.staging, "a", a->site.staging, "b", SYS_RENAME_EXCHANGE) == 0;
 	for (i = 0; i < ARRAY_LEN(names); i++)
 		(void)unlinkat(a->site.staging, names[i], 0);
 	return 0;

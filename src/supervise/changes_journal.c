@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "supervise/changes.h"
 #include "sys/beneath.h"
+#include "sys/names.h"
 #include "wire/wire.h"
 
 #define JOURNAL_NAME "apply.journal"
@@ -199,12 +200,11 @@ int open_parent(int root, const char *path, const char **ret_name)
 /* Moves to a place where nothing is. */
 static int move_to_free(int from, const char *name, int to, const char *new_name)
 {
+	int r = sys_rename(from, name, to, new_name, SYS_RENAME_NOREPLACE);
 	struct stat st;
 
-	if (renameat2(from, name, to, new_name, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -errno;
+	if (r != -EINVAL && r != -ENOSYS)
+		return r;
 	/* A file system without the flag (NFS): the best there is. */
 	if (fstatat(to, new_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
@@ -215,7 +215,7 @@ static int move_to_free(int from, const char *name, int to, const char *new_name
 
 static int swap(int a, const char *name, int b, const char *other)
 {
-	return renameat2(a, name, b, other, RENAME_EXCHANGE) < 0 ? -errno : 0;
+	return sys_rename(a, name, b, other, SYS_RENAME_EXCHANGE);
 }
 
 /* 1: the object with this inode number is at name; 0: it is not (nor, with ino 0, anything). -errno. */

@@ -4,6 +4,7 @@
 #ifndef CORDON_SYS_BPF_H
 #define CORDON_SYS_BPF_H
 
+#include <asm/unistd.h> /* the numbers of system calls, more of them than libc may know */
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

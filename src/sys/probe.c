@@ -18,6 +18,9 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#ifndef __GLIBC__
+#include <linux/mount.h> /* which does not go with glibc's sys/mount.h, that has it all */
+#endif
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>

@@ -1,5 +1,6 @@
 #include "sys/process.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -122,6 +124,28 @@ int sys_unshare(uint64_t namespaces)
 	return syscall(SYS_unshare, namespaces) < 0 ? -errno : 0;
 }
 
+#ifdef __GLIBC__
+void sys_protect_relocations(void)
+{
+}
+#else
+void sys_protect_relocations(void)
+{
+	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+	const Elf64_Phdr *p = (const Elf64_Phdr *)getauxval(AT_PHDR);
+	size_t n = getauxval(AT_PHNUM), page = getauxval(AT_PAGESZ), i;
+	uintptr_t from, to;
+
+	for (i = 0; p && i < n; i++) {
+		from = (uintptr_t)__ehdr_start + p[i].p_vaddr;
+		to = (from + p[i].p_memsz) & ~(page - 1);
+		from &= ~(page - 1);
+		if (p[i].p_type == PT_GNU_RELRO && from < to)
+			(void)mprotect((void *)from, to - from, PROT_READ);
+	}
+}
+#endif
+
 int sys_pivot_root(const char *new_root, const char *put_old)
 {
 	return syscall(SYS_pivot_root, new_root, put_old) < 0 ? -errno : 0;
@@ -165,13 +189,12 @@ static int lock_caps(void)
 
 int sys_lower_limit(int resource, uint64_t value)
 {
-	struct rlimit limit;
+	uint64_t now[2], want[2];
 
-	if (getrlimit((__rlimit_resource_t)resource, &limit) < 0)
+	if (syscall(SYS_prlimit64, 0, resource, NULL, now) < 0)
 		return -errno;
-	limit.rlim_max = value < limit.rlim_max ? value : limit.rlim_max;
-	limit.rlim_cur = limit.rlim_max;
-	return setrlimit((__rlimit_resource_t)resource, &limit) < 0 ? -errno : 0;
+	want[0] = want[1] = value < now[1] ? value : now[1];
+	return syscall(SYS_prlimit64, 0, resource, want, NULL) < 0 ? -errno : 0;
 }
 
 int sys_drop_caps(uint64_t keep, bool lock)

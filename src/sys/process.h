@@ -34,6 +34,12 @@ int sys_close_from(unsigned first);
 /* Leaves for new namespaces (CLONE_NEW*). */
 int sys_unshare(uint64_t namespaces);
 
+/*
+ * What the linker lets nobody write to once addresses are filled in (RELRO). glibc does this before main(); for a static executable musl leaves it to us. Best
+ * effort, as there.
+ */
+void sys_protect_relocations(void);
+
 int sys_pivot_root(const char *new_root, const char *put_old);
 
 /* Brings "lo" up in our network namespace. */

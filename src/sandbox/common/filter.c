@@ -41,7 +41,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define ROW(name, what) {SYS_##name, what, #name},
+#define ROW(name, what) {__NR_##name, what, #name},
 #include "sandbox/common/syscalls.h"
 #undef ROW
 };

@@ -219,11 +219,13 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
 static int put_folder(int dir, const char *path, unsigned depth, struct buf *out)
 {
 	struct dirent **names = NULL;
+	char here[32]; /* not every libc has scandirat() */
 	int n, i, r = 0;
 
 	if (depth > DEPTH_MAX)
 		return -ELOOP;
-	n = scandirat(dir, ".", &names, is_entry, by_bytes);
+	(void)snprintf(here, sizeof(here), "/proc/self/fd/%d", dir);
+	n = scandir(here, &names, is_entry, by_bytes);
 	if (n < 0)
 		return -errno;
 	for (i = 0; i < n; i++) {

@@ -19,6 +19,7 @@
 #include "base/glob.h"
 #include "sandbox/native/guard_judge.h"
 #include "sandbox/native/guard_path.h"
+#include "sys/names.h"
 #include "sys/seccomp.h"
 
 /* One call being answered. */
@@ -216,12 +217,12 @@ static int do_rename(const struct job *j, int old_d, unsigned old, int new_d, un
 		r = -EBUSY; /* ".", ".." and "/" */
 	if (r == 0)
 		r = may_move(j, &from, &to);
-	if (r == 0 && how == RENAME_EXCHANGE)
+	if (r == 0 && how == SYS_RENAME_EXCHANGE)
 		r = may_move(j, &to, &from);
-	if (r == 0 && how != 0 && how != RENAME_EXCHANGE && how != RENAME_NOREPLACE)
+	if (r == 0 && how != 0 && how != SYS_RENAME_EXCHANGE && how != SYS_RENAME_NOREPLACE)
 		r = -EINVAL;
 	if (r == 0)
-		r = renameat2(from.dir, from.name, to.dir, to.name, how) < 0 ? -errno : 0;
+		r = sys_rename(from.dir, from.name, to.dir, to.name, how);
 	guard_place_done(&from);
 	guard_place_done(&to);
 	return r;
