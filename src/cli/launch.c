@@ -510,7 +510,7 @@ static int finish(struct run *r, int result)
 	if (r->cgroup)
 		cgroup_stats(r->cgroup, &stats);
 	else if (r->box.box && r->box.backend->stats)
-		r->box.backend->stats(r->box.box, &stats);
+		r->box.backend->stats(r->box.box, r->result.status != 0, &stats);
 	/* memory that belongs to no process (messages in queues) ends only with PID 1 */
 	if (stats.oom_kills && r->result.status < 0)
 		r->result.limit = "process.memory";

@@ -77,8 +77,8 @@ struct box_backend {
 	void (*done)(struct box *b);
 	/* What the runtime said of its failure, in one line, escaped; false: nothing. NULL: it cannot be asked. */
 	bool (*said)(struct box *b, char *out, size_t size);
-	/* own_cgroup: what it counted. To be asked when the command has ended and cordon-init has not: the cgroup goes with it. NULL: it cannot be asked. */
-	void (*stats)(struct box *b, struct cgroup_stats *ret);
+	/* own_cgroup: what it counted, as far as that is known: to be asked soon after the command has ended, for the cgroup goes with cordon-init. failed: the command did, perhaps for want of memory. NULL: it cannot be asked. */
+	void (*stats)(struct box *b, bool failed, struct cgroup_stats *ret);
 	/* Removes what runs left whose supervisor was killed: `id` is such a run. False: that is not certain yet, and the box stays for the next sweep. NULL: nothing can be left. */
 	bool (*sweep)(const char *dir, const char *id);
 	bool landlock;	   /* the host's kernel runs the workload: Landlock holds */

@@ -344,7 +344,7 @@ static bool docker_said(struct box *b, char *out, size_t size)
 	return known;
 }
 
-static void docker_stats(struct box *b, struct cgroup_stats *ret)
+static void docker_stats(struct box *b, bool failed, struct cgroup_stats *ret)
 {
 	struct docker *d = b->own;
 
@@ -352,9 +352,9 @@ static void docker_stats(struct box *b, struct cgroup_stats *ret)
 
 	if (d->cgroup)
 		cgroup_stats(d->cgroup, ret);
-	if (ret->known & CGROUP_MEMORY)
+	if (!failed || (ret->known & CGROUP_MEMORY))
 		return;
-	/* not found, or gone by now: the engine may know the most important of it */
+	/* not found, or gone by now: the engine may know the most important of it; asking takes as long as it takes to stop */
 	root = inspect(&d->engine, b->id);
 	ret->oom_kills = json_is_true(json_object_get(json_object_get(root, "State"), "OOMKilled"));
 	json_decref(root);
