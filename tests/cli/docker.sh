@@ -273,12 +273,14 @@ ok "kill -9 of cordon ends what runs inside" until_true no_containers
 ok "... and the next ps removes the rest" all_gone
 
 # A container that was made and never started, as where cordon is killed in between.
-mkdir "/run/cordon/0badc0de"
-printf docker >"/run/cordon/0badc0de/lock"
-printf %s "$engine/s" >"/run/cordon/0badc0de/docker"
 image=$(ask GET '/images/json' | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["RepoTags"][0])')
 curl -s --unix-socket "$engine/s" -H 'Content-Type: application/json' -d "{\"Image\":\"$image\",\"Cmd\":[\"x\"],\"Labels\":{\"cordon.run\":\"0badc0de\"}}" 'http://docker/v1.41/containers/create?name=cordon-0badc0de' >/dev/null
 is "a container that was never started ..." "$(containers)" /cordon-0badc0de
+# its box comes whole: others may be looking for boxes to remove
+half=$(mktemp -d /run/cordon/.half.XXXXXX)
+printf docker >"$half/lock"
+printf %s "$engine/s" >"$half/docker"
+mv -T "$half" /run/cordon/0badc0de
 "$cordon" ps >/dev/null
 ok "... is removed by the next ps" all_gone
 
