@@ -17,7 +17,7 @@
 
 #define PREFIX "cordon-"
 
-enum { WAIT_MS = 2000, KILL_BATCH = 64, PERIOD_US = 100000, QUOTA_MIN_US = 1000 };
+enum { WAIT_MS = 2000, LEFT_MS = 100, KILL_BATCH = 64, PERIOD_US = 100000, QUOTA_MIN_US = 1000 };
 
 /* With many folders about, only some of the runs look for left-over ones. */
 enum { TIDY_AGE_S = 10, TIDY_MANY = 64, TIDY_ONE_IN = 32 };
@@ -491,4 +491,23 @@ int cgroup_remove(struct cgroup *cg)
 		tidy_beside(&cg->h[i]);
 	}
 	return worst;
+}
+
+void cgroup_remove_left(const struct cgroup_env *env, const char *id)
+{
+	struct cgroup_place places[CGROUP_PLACES];
+	char name[CGROUP_ID_MAX + sizeof(PREFIX)];
+	unsigned n, i;
+	int waited;
+
+	if (!id_is_valid(id))
+		return;
+	(void)snprintf(name, sizeof(name), PREFIX "%s", id);
+	n = cgroup_places(env, CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU, true, places);
+	for (i = 0; i < n; i++) {
+		/* what was killed a moment ago may still be on its way out */
+		for (waited = 0; waited < LEFT_MS && unlinkat(places[i].fd, name, AT_REMOVEDIR) < 0 && errno == EBUSY; waited++)
+			sleep_ms(1);
+		(void)close(places[i].fd);
+	}
 }

@@ -94,4 +94,7 @@ void cgroup_stats(const struct cgroup *cg, struct cgroup_stats *ret);
  */
 int cgroup_remove(struct cgroup *cg);
 
+/* Removes the folders of a run whose supervisor was killed, in the places where this process would make them, where nothing is in them. */
+void cgroup_remove_left(const struct cgroup_env *env, const char *id);
+
 #endif

