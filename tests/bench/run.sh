@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh [--json] [--only TABLE]... [BUILD_DIR]: measures Cordon beside other sandboxes and prints Markdown, or one JSON document.
 #
-# Tables: start, many, policy, rules, work, gate. As root and with BENCH_USER=NAME, everything is measured as that user too. BENCH_ROUNDS (200) and
+# Tables: start, many, policy, rules, work, gate, backends. As root and with BENCH_USER=NAME, everything is measured as that user too. BENCH_ROUNDS (200) and
 # BENCH_MANY (1000) make it shorter or longer. Exit 1 when a bar was missed. Nothing is left behind.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,7 +17,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 build=${1:-${CORDON_BUILD:-$here/../../build}}
-only=${only:-start many policy rules work gate}
+only=${only:-start many policy rules work gate backends}
 
 # All is copied to where another user can read it.
 stage=$(mktemp -d "${TMPDIR:-/tmp}/cordon-bench.XXXXXX") || exit 2
@@ -47,7 +47,7 @@ table()
 		as=(runuser -u "$2" --)
 	fi
 	# crun refuses a host with both kinds of cgroups as soon as the v2 tree has a controller: hide that tree.
-	[ "$1" != start ] || [ "$(id -u)" != 0 ] || [ ! -e /sys/fs/cgroup/unified/cgroup.controllers ] ||
+	[ "$1" != start ] && [ "$1" != backends ] || [ "$(id -u)" != 0 ] || [ ! -e /sys/fs/cgroup/unified/cgroup.controllers ] ||
 		as=(unshare -m sh -c 'umount -l /sys/fs/cgroup/unified; exec "$@"' sh "${as[@]}")
 	BENCH_TMP=$tmp "${as[@]}" "$stage/bench/$1.sh" </dev/null >"$stage/out.md"
 	status=$?
