@@ -199,7 +199,7 @@ static void try_container(const struct cli_folders *folders, struct health *h)
 	pid_t pid;
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED || state_root(&runs, &err) < 0 || launch_box_folder(runs, &boxes, &err) < 0) {
+	if (shared == MAP_FAILED || state_root(&runs, &err) < 0 || launch_box_folder(runs, true, &boxes, &err) < 0) {
 		fail(h, HEALTH_STARTED, err.text[0] ? err.text : "out of memory");
 		return;
 	}

@@ -31,7 +31,7 @@ int launch_box_init(char path[PATH_MAX], struct error *err)
 	return 0;
 }
 
-int launch_box_folder(const char *runs, char **ret, struct error *err)
+int launch_box_folder(const char *runs, bool make, char **ret, struct error *err)
 {
 	AUTO_FREE char *fallback = NULL;
 
@@ -39,7 +39,7 @@ int launch_box_folder(const char *runs, char **ret, struct error *err)
 		fallback = NULL;
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
-	return box_root(fallback, ret, err);
+	return box_root(fallback, make, ret, err);
 }
 
 /* A file that is given to be read could be changed through its descriptor by whoever has its owner's id: only its bytes go in. */
@@ -65,7 +65,7 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 				.cpu_cgroup = req->cpu_cgroup};
 
 	l->backend->ids(req->plan, &ids);
-	if (launch_box_init(init, err) < 0 || launch_box_folder(req->runs, &root, err) < 0)
+	if (launch_box_init(init, err) < 0 || launch_box_folder(req->runs, true, &root, err) < 0)
 		return -1;
 	b.root = root;
 	if (stage_make(&l->stage, req->plan, l->backend->name, req->state->dir, req->state->path, ids.host, err) < 0 || box_new(&b, &l->box, err) < 0)
@@ -146,6 +146,6 @@ void launch_box_sweep(const char *runs)
 	struct error ignored = {0};
 	AUTO_FREE char *root = NULL;
 
-	if (launch_box_folder(runs, &root, &ignored) == 0)
+	if (launch_box_folder(runs, false, &root, &ignored) == 0)
 		box_sweep(root, backends_all);
 }

@@ -38,7 +38,7 @@ struct launch_box_request {
 /* cordon-init's path on the host. */
 int launch_box_init(char path[PATH_MAX], struct error *err);
 /* The folder of all boxes; runs: that of all runs. free() it. */
-int launch_box_folder(const char *runs, char **ret, struct error *err);
+int launch_box_folder(const char *runs, bool make, char **ret, struct error *err);
 
 /* The container is being started when it returns. */
 int launch_box_start(struct launch_box *l, const struct launch_box_request *req, struct error *err);

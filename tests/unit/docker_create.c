@@ -34,7 +34,7 @@ static struct plan plan = {.ops = ops,
 static json_t *document(struct box_mount *mounts, size_t n, unsigned api, struct error *err)
 {
 	static const struct box_backend backend = {.name = "docker"};
-	struct box b = {.backend = &backend, .plan = &plan, .id = "0123abcd", .dir = "/run/cordon/0123abcd", .ids = {.host_init = 1900000007}, .mounts = mounts, .n_mounts = n};
+	struct box b = {.backend = &backend, .plan = &plan, .id = "0123abcd", .dir = "/run/cordon/0123abcd", .root = "/run/cordon/0123abcd/root", .ids = {.host_init = 1900000007}, .mounts = mounts, .n_mounts = n};
 	struct create c = {.box = &b, .image = "cordon-root:abc", .api = api};
 	AUTO_BUF out = {0};
 

@@ -18,14 +18,14 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "model/inside.h"
-#include "sandbox/common/places.h"
+#include "sandbox/common/box_root.h"
 #include "sys/cgroup.h"
 #include "sys/tree.h"
 #include "wire/wire.h"
 
 enum { MAKING_S = 10, CONNECT_STEP_MS = 50 };
 
-int box_root(const char *fallback, char **ret, struct error *err)
+int box_root(const char *fallback, bool make, char **ret, struct error *err)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	AUTO_FREE char *path = NULL;
@@ -43,7 +43,7 @@ int box_root(const char *fallback, char **ret, struct error *err)
 		path = NULL;
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
-	if (mkdir(path, root ? 0711 : 0700) < 0 && errno != EEXIST)
+	if (make && mkdir(path, root ? 0711 : 0700) < 0 && errno != EEXIST)
 		return error_sys(err, errno, "%s", path);
 	if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & (root ? 0022 : 0077)))
 		return error_set(err, ERROR_DENIED, "%s: must be a folder of yours that nobody else can write to%s", path, root ? "" : " or enter");
@@ -69,24 +69,6 @@ static int listen_at(int dir, const char *name, int type)
 		return -code;
 	}
 	return fd;
-}
-
-static int make_root(struct box *b, struct error *err)
-{
-	AUTO_FD before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD root = openat(b->dir_fd, "root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	mode_t mask = umask(0);
-	int r = -1;
-
-	if (root < 0 || fchdir(root) < 0)
-		(void)error_sys(err, errno, "%s/root", b->dir);
-	else if (places_make(b->plan, err) == 0)
-		r = (mkdir("run", 0755) < 0 && errno != EEXIST) || (mkdir("run/cordon", 0755) < 0 && errno != EEXIST) ? error_sys(err, errno, "%s/root" BOX_DIR, b->dir) : 0;
-	(void)umask(mask);
-	/* where the folder we were started in is gone or closed to us, the root will do */
-	if (before < 0 || fchdir(before) < 0)
-		(void)!chdir("/");
-	return r;
 }
 
 static int make_sockets(struct box *b, struct error *err)
@@ -118,7 +100,7 @@ static int make_folder(struct box *b, const char *root, struct error *err)
 		return error_sys(err, errno, "%s/lock", b->dir);
 	if (b->ids.host_init != geteuid() && (fchown(b->dir_fd, (uid_t)-1, b->ids.host_init) < 0 || fchmod(b->dir_fd, 0710) < 0))
 		return error_sys(err, errno, "%s", b->dir);
-	if (mkdirat(b->dir_fd, "run", 0755) < 0 || mkdirat(b->dir_fd, "root", 0755) < 0 || fchmodat(b->dir_fd, "run", 0755, 0) < 0 || fchmodat(b->dir_fd, "root", 0755, 0) < 0)
+	if (mkdirat(b->dir_fd, "run", 0755) < 0 || fchmodat(b->dir_fd, "run", 0755, 0) < 0)
 		return error_sys(err, errno, "%s", b->dir);
 	return 0;
 }
@@ -133,10 +115,10 @@ int box_new(const struct box_request *req, struct box **ret, struct error *err)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
 	*b = (struct box){.backend = req->backend, .plan = req->plan, .id = arena_str(arena, sv_of(req->id)), .ids = *req->ids, .cgroup = req->cgroup, .memory_cgroup = req->memory_cgroup, .cpu_cgroup = req->cpu_cgroup,
-			  .dir_fd = -1, .lock = -1, .control = -1, .door = -1, .socket = -1, .runtime = -1, .runtime_pidfd = -1, .arena = arena};
+			  .dir_fd = -1, .lock = -1, .root_fd = -1, .control = -1, .door = -1, .socket = -1, .runtime = -1, .runtime_pidfd = -1, .arena = arena};
 	if (!b->id)
 		(void)error_set(err, ERROR_SYSTEM, "out of memory");
-	if (!b->id || make_folder(b, req->root, err) < 0 || make_root(b, err) < 0 || make_sockets(b, err) < 0 || box_add_mounts(b, req->init, err) < 0) {
+	if (!b->id || make_folder(b, req->root, err) < 0 || box_make_root(b, req->root, err) < 0 || make_sockets(b, err) < 0 || box_add_mounts(b, req->init, err) < 0) {
 		box_free(b);
 		return -1;
 	}
@@ -287,6 +269,7 @@ void box_free(struct box *b)
 	if (b->dir_fd >= 0)
 		sys_empty_tree(b->dir_fd);
 	close_fd(&b->lock);
+	close_fd(&b->root_fd);
 	close_fd(&b->dir_fd);
 	if (b->dir)
 		(void)rmdir(b->dir);
@@ -333,4 +316,5 @@ void box_sweep(const char *root, const struct box_backend *const *backends)
 			sweep_one(fd, root, e->d_name, backends);
 	if (d)
 		(void)closedir(d);
+	box_sweep_roots(root);
 }

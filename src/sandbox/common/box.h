@@ -5,7 +5,8 @@
  * A box is a folder, ROOT/ID, of which a container sees:
  *
  *	run/	at BOX_DIR (model/box.h): the sockets `control` and `door`, and `init`, an empty file on which cordon-init is mounted
- *	root/	its root: the folders, links and small files of the plan (places.h), on which everything else is mounted. Read-only.
+ *	root/	its root: the folders, links and small files of the plan (places.h), on which everything else is mounted. Read-only. Boxes with the same places share one, in ROOT/.roots: making and removing fifty names
+ *		would cost more than all the rest; plans with files of one run alone have their own here.
  *
  * and beside them `lock`, locked as long as the supervisor lives, and what the backend keeps. Nobody but the supervisor's user and the box's own ids can enter it: whoever could reach the door could speak to the gateway
  * in this run's name.
@@ -33,6 +34,8 @@
 struct cgroup;
 struct cgroup_stats;
 struct box;
+
+enum { BOX_SCRATCH_MODE = 01777 };
 
 enum box_mount_kind {
 	BOX_BIND,  /* source of the host at target */
@@ -94,6 +97,8 @@ struct box {
 	const char *id;	    /* of the run; containers are named "cordon-ID" */
 	const char *dir;    /* the box's folder on the host */
 	int dir_fd, lock;
+	const char *root;   /* of the container, on the host */
+	int root_fd;	    /* locked, so that it stays as long as we use it */
 	bool memory_cgroup, cpu_cgroup; /* the kernel counts */
 	struct box_ids ids;
 	struct box_mount *mounts;
@@ -120,9 +125,9 @@ struct box_request {
 };
 
 /*
- * The folder of all boxes: for root /run/cordon, which other ids can pass through (0711), for others below XDG_RUNTIME_DIR, or at `fallback`. Made where it is missing; refused where others own it. free() it.
+ * The folder of all boxes: for root /run/cordon, which other ids can pass through (0711), for others below XDG_RUNTIME_DIR, or at `fallback`. Made where it is missing, if `make`; refused where others own it. free() it.
  */
-int box_root(const char *fallback, char **ret, struct error *err);
+int box_root(const char *fallback, bool make, char **ret, struct error *err);
 
 int box_new(const struct box_request *req, struct box **ret, struct error *err);
 

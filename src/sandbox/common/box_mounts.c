@@ -70,7 +70,7 @@ static int add_bind(struct maker *m, const struct plan_op *op, const char *sourc
  */
 static int add_scratch(struct maker *m, const struct plan_op *op)
 {
-	struct box_mount mount = {.kind = BOX_TMPFS, .target = op->target, .writable = true, .no_exec = op->flags & MOUNT_NO_EXEC, .folder = true, .mode = 01777};
+	struct box_mount mount = {.kind = BOX_TMPFS, .target = op->target, .writable = true, .no_exec = op->flags & MOUNT_NO_EXEC, .folder = true, .mode = BOX_SCRATCH_MODE};
 	uint64_t all = m->b->plan->tmp_size;
 
 	if (strcmp(op->target, "/dev/shm") == 0) {
@@ -103,7 +103,7 @@ static int add_cover(struct maker *m, const struct plan_op *op)
 	if (S_ISLNK(st.st_mode))
 		return 0; /* judged by the name it leads to */
 	mount.folder = S_ISDIR(st.st_mode);
-	mount.source = op->kind == PLAN_PROTECT ? source : arena_printf(m->b->arena, "%s/root/" PLACES_MASKS "/%s", m->b->dir, mount.folder ? "folder" : "file");
+	mount.source = op->kind == PLAN_PROTECT ? source : arena_printf(m->b->arena, "%s/" PLACES_MASKS "/%s", m->b->root, mount.folder ? "folder" : "file");
 	if (!mount.source)
 		return oom(m);
 	add(m, &mount);
@@ -119,7 +119,7 @@ static int add_op(struct maker *m, const struct plan_op *op)
 	case PLAN_DEVICE:
 		return is_device(op->target) ? 0 : add_bind(m, op, op->source);
 	case PLAN_SHOW:
-		return add_bind(m, op, arena_printf(m->b->arena, "%s/root%s", m->b->dir, op->source));
+		return add_bind(m, op, arena_printf(m->b->arena, "%s%s", m->b->root, op->source));
 	case PLAN_TMPFS:
 		return add_scratch(m, op);
 	case PLAN_PROC:

@@ -9,6 +9,9 @@
 #include "base/buf.h"
 #include "base/text.h"
 
+/* Goes up when places_make() makes something else of the same plan. */
+#define FORMAT "1"
+
 static int fail(struct error *err, int code, const struct plan_op *op, const char *what)
 {
 	struct text_shown t;
@@ -148,5 +151,35 @@ int places_make(const struct plan *p, struct error *err)
 	for (i = 0; i < p->n_ops; i++)
 		if (p->ops[i].kind == PLAN_LINK && make_link(&p->ops[i], err) < 0)
 			return -1;
+	return 0;
+}
+
+int places_digest(const struct plan *p, char out[SHA256_HEX])
+{
+	unsigned char digest[SHA256_SIZE];
+	struct sha256 s;
+	const struct plan_op *op;
+	char head[3];
+	size_t i;
+
+	sha256_init(&s);
+	sha256_add(&s, FORMAT, sizeof(FORMAT));
+	for (i = 0; i < p->n_ops; i++) {
+		op = &p->ops[i];
+		if (!places_has(p, op))
+			continue;
+		if (op->kind == PLAN_FILE && op->size)
+			return -ENOTSUP;
+		head[0] = (char)op->kind;
+		head[1] = (char)op->folder;
+		head[2] = (char)(op->kind == PLAN_LINK || op->kind == PLAN_FILE);
+		sha256_add(&s, head, sizeof(head));
+		sha256_add(&s, &op->mode, sizeof(op->mode));
+		sha256_add(&s, op->target, strlen(op->target) + 1);
+		if (head[2])
+			sha256_add(&s, op->source, strlen(op->source) + 1);
+	}
+	sha256_done(&s, digest);
+	sha256_hex(digest, out);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "model/plan.h"
 
 /* In the root: `file` and `folder` in it may be read by nobody, and are laid over what is hidden. */
@@ -18,5 +19,8 @@
 bool places_has(const struct plan *p, const struct plan_op *op);
 /* Makes all such places in the current folder, which is empty. */
 int places_make(const struct plan *p, struct error *err);
+
+/* Of all that they depend on: plans with the same have the same places. -ENOTSUP: they are for one run alone (the gateway's certificates). */
+int places_digest(const struct plan *p, char out[SHA256_HEX]);
 
 #endif

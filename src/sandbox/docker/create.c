@@ -103,7 +103,7 @@ static int put_made(struct json *j, const struct create *c, const char *file, co
 {
 	AUTO_FREE char *source = NULL;
 
-	if (asprintf(&source, "%s/root%s", c->box->dir, file) < 0) {
+	if (asprintf(&source, "%s%s", c->box->root, file) < 0) {
 		source = NULL;
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}

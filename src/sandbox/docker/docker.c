@@ -163,21 +163,6 @@ static int make_image_and_create(struct box *b, struct docker *d, const struct i
 	return r <= 0 ? r : error_set(err, ERROR_SYSTEM, "the image of the sandbox's root is removed as soon as it is made");
 }
 
-/* runc gives a file system in memory the mode of the place that it is mounted on. */
-static void set_modes(const struct box *b, int root)
-{
-	size_t i;
-
-	for (i = 0; i < b->n_mounts; i++) {
-		const struct box_mount *m = &b->mounts[i];
-		/* links of the root lead out of it, as long as it is no root */
-		AUTO_FD place = m->kind == BOX_TMPFS || m->kind == BOX_SHM ? sys_open_beneath(root, m->target + 1, O_RDONLY | O_DIRECTORY, 0) : -1;
-
-		if (place >= 0)
-			(void)fchmod(place, m->mode);
-	}
-}
-
 static int show_submounts(const struct box *b, struct box *view, struct error *err)
 {
 	AUTO_BUF mountinfo = {0};
@@ -190,7 +175,7 @@ static int show_submounts(const struct box *b, struct box *view, struct error *e
 
 static int create(struct box *b, struct docker *d, struct error *err)
 {
-	AUTO_FD root = openat(b->dir_fd, "root", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD root = open(b->root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct box view = *b;
 	struct create c = {.box = &view, .api = d->engine.api, .rootless = d->engine.rootless};
 	AUTO_BUF document = {0};
@@ -198,10 +183,9 @@ static int create(struct box *b, struct docker *d, struct error *err)
 	int r;
 
 	if (root < 0)
-		return error_sys(err, errno, "%s/root", b->dir);
+		return error_sys(err, errno, "%s", b->root);
 	if (d->engine.api < ENGINE_API_RECURSIVE_READ_ONLY && show_submounts(b, &view, err) < 0)
 		return -1;
-	set_modes(b, root);
 	buf_init(&document, DOCUMENT_MAX);
 	r = image_init(&image, root, err);
 	c.image = image.name;

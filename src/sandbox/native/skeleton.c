@@ -17,42 +17,9 @@
 #include "base/sha256.h"
 #include "sandbox/common/places.h"
 
-/* Goes up when places_make() makes something else of the same plan. */
-#define FORMAT "1"
 #define HALF "half-"
 
 enum { PLACE_UMASK = 022 };
-
-/* All that the places depend on. -ENOTSUP: they are for one run alone. */
-static int digest_places(const struct plan *p, char out[SHA256_HEX])
-{
-	unsigned char digest[SHA256_SIZE];
-	struct sha256 s;
-	const struct plan_op *op;
-	char head[3];
-	size_t i;
-
-	sha256_init(&s);
-	sha256_add(&s, FORMAT, sizeof(FORMAT));
-	for (i = 0; i < p->n_ops; i++) {
-		op = &p->ops[i];
-		if (!places_has(p, op))
-			continue;
-		if (op->kind == PLAN_FILE && op->size)
-			return -ENOTSUP;
-		head[0] = (char)op->kind;
-		head[1] = (char)op->folder;
-		head[2] = (char)(op->kind == PLAN_LINK || op->kind == PLAN_FILE);
-		sha256_add(&s, head, sizeof(head));
-		sha256_add(&s, &op->mode, sizeof(op->mode));
-		sha256_add(&s, op->target, strlen(op->target) + 1);
-		if (head[2])
-			sha256_add(&s, op->source, strlen(op->source) + 1);
-	}
-	sha256_done(&s, digest);
-	sha256_hex(digest, out);
-	return 0;
-}
 
 /* A folder of ours that nobody else can enter. */
 static int open_own(int at, const char *path)
@@ -154,7 +121,7 @@ int skeleton_find(const char *cache, struct plan *plan)
 	char path[PATH_MAX], name[SHA256_HEX];
 	AUTO_FD roots = -1;
 	AUTO_FD fd = -1;
-	int r = digest_places(plan, name);
+	int r = places_digest(plan, name);
 
 	roots = r < 0 ? r : open_roots(cache, path);
 	if (roots < 0)
@@ -270,7 +237,7 @@ int skeleton_make(const char *cache, const struct plan *plan)
 {
 	char path[PATH_MAX], name[SHA256_HEX];
 	AUTO_FD roots = -1;
-	int r = digest_places(plan, name);
+	int r = places_digest(plan, name);
 
 	roots = r < 0 ? r : open_roots(cache, path);
 	if (roots == -ENOENT && mkdir(path, 0700) == 0)

@@ -346,7 +346,7 @@ int oci_config_write(const struct box *b, const struct oci_runtime *r, struct bu
 	add_process(&j, b);
 	json_key(&j, "root");
 	json_open(&j);
-	json_kstr(&j, "path", "root");
+	json_kstr(&j, "path", b->root);
 	json_kbool(&j, "readonly", true);
 	json_close(&j);
 	json_kstr(&j, "hostname", "cordon");
