@@ -150,6 +150,9 @@ static _Noreturn void become(const struct start *s)
 	(void)setsid(); /* what a terminal sends is for the command */
 	(void)umask(022);
 	r = s->b->cgroup ? cgroup_join_self(s->b->cgroup, s->in_v2_cgroup) : 0;
+	/* An ordinary user who has capabilities has them in a user namespace, where runsc would take them for root's. */
+	if (r == 0 && s->uid)
+		r = sys_drop_caps(0, false);
 	if (r == 0)
 		r = write_process(s->b->dir_fd);
 	if (r == 0)
