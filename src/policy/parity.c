@@ -45,7 +45,7 @@ const struct parity_row parity_keys[] = {
 	{"process.user",
 	 {[RUNTIME_GVISOR] = {PARITY_OTHERWISE, "as root; an ordinary user's run has 0 in gVisor, without privileges, and another id is refused"},
 	  [RUNTIME_DOCKER] = {PARITY_REFUSED, "the id is chosen by Cordon; one in a policy is refused"}}},
-	{"process.max_processes", {[RUNTIME_GVISOR] = {PARITY_OTHERWISE, "counted by gVisor's own kernel; the host's cgroup holds gVisor itself, with room for that"}}},
+	{"process.max_processes", {[RUNTIME_GVISOR] = {PARITY_OTHERWISE, "counted by gVisor's own kernel, which sometimes ends as a whole where the limit is reached"}}},
 	{"process.memory", {[RUNTIME_GVISOR] = {PARITY_OTHERWISE, "gVisor's own memory counts, too"}}},
 	{"process.cpus", SAME},
 	{"process.timeout", SAME},
