@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +14,6 @@
 #include "sandbox/oci/oci_said.h"
 #include "sandbox/oci/oci_start.h"
 #include "sys/cgroup.h"
-#include "sys/lookup.h"
 #include "sys/process.h"
 
 /* For a runtime to notice that its container is dead. */
@@ -61,28 +59,6 @@ static int write_config(struct box *b, const struct oci_runtime *r, struct error
 	return code < 0 ? error_sys(err, code, "%s/" OCI_CONFIG, b->dir) : 0;
 }
 
-/* runc gives a new file system the mode of the folder it covers, whatever it was asked for. */
-static int set_modes(struct box *b, struct error *err)
-{
-	AUTO_FD root = openat(b->dir_fd, "root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const struct box_mount *m;
-	char path[64];
-
-	for (m = b->mounts; m < b->mounts + b->n_mounts; m++) {
-		AUTO_FD place = -1;
-
-		if (m->kind != BOX_TMPFS && m->kind != BOX_SHM)
-			continue;
-		place = root < 0 ? -1 : sys_open_in_root(root, m->target, O_PATH | O_DIRECTORY);
-		if (place < 0)
-			continue; /* it lies in something that is mounted before it */
-		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-		if (chmod(path, m->mode) < 0)
-			return error_sys(err, errno, "%s/root%s", b->dir, m->target);
-	}
-	return 0;
-}
-
 static int start(struct box *b, struct error *err)
 {
 	const struct oci_runtime *r = oci_runtime_find(b->backend->name);
@@ -92,7 +68,7 @@ static int start(struct box *b, struct error *err)
 	if (!program)
 		return error_set(err, ERROR_MISSING, "%s is not installed: there is no %s, nor in the system's other folders of programs", r->name, r->paths[3]);
 	b->own = b; /* from here on there is something to stop */
-	if (set_modes(b, err) < 0 || write_config(b, r, err) < 0)
+	if (write_config(b, r, err) < 0)
 		return -1;
 	log = openat(b->dir_fd, OCI_LOG, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (log < 0 || mkdirat(b->dir_fd, OCI_STATE, 0700) < 0) {
