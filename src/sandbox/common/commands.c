@@ -127,6 +127,17 @@ int commands_make_first(struct commands *c, struct error *err)
 	return r;
 }
 
+/* The process that was there ahead had our descriptors too: what it put in its places is in ours, and whoever reads from it would wait for us. */
+static void forget_stdio(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), i;
+
+	for (i = 0; null >= 0 && i < 3; i++)
+		(void)dup2(null, i);
+	if (null > 2)
+		(void)close(null);
+}
+
 static int start_confined(struct commands *c, struct confine_start *start, struct command *slot, struct error *err)
 {
 	int own[3], i, r;
@@ -139,6 +150,7 @@ static int start_confined(struct commands *c, struct confine_start *start, struc
 	if (c->first) {
 		r = confine_first_go(c->first, start, &slot->pid, &slot->listener, err);
 		c->first = NULL;
+		forget_stdio();
 	} else {
 		(void)umask(c->umask);
 		(void)!write(c->oom, "500", 3);
