@@ -137,9 +137,9 @@ warns()
 	says "$1: but run would refuse it" "^cordon: warned.yaml: warning: cordon run.* would refuse this: .*$3"
 }
 export DOCKER_HOST=unix:///nonexistent/docker.sock # nobody is there, whatever this machine has
-warns "a runtime that is not there" 'process: {runtime: docker}' 'the runtime docker \(process.runtime, warned.yaml:2\) cannot be used here: /nonexistent/docker.sock'
+warns "a runtime that is not there" 'process: {runtime: docker}' 'the runtime docker \(process.runtime, warned.yaml:2\) cannot be used here: there is no Docker Engine at /nonexistent/docker.sock'
 exits "and run does" 125 run --policy warned.yaml -- true
-says "with the same words" 'the runtime docker \(process.runtime, warned.yaml:2\) cannot be used here: /nonexistent/docker.sock.*fallback: \[native\]'
+says "with the same words" 'the runtime docker \(process.runtime, warned.yaml:2\) cannot be used here: there is no Docker Engine at /nonexistent/docker.sock.*fallback: \[native\]'
 warns "user 0" 'process: {user: 0}' 'process.user: 0 is not given to a workload'
 warns "the root folder" 'filesystem: {read: [/]}' '/ cannot be shown to a sandbox'
 warns "a category's runtime that is not there" 'process: {categories: {terminal: docker}}' 'the runtime docker \(process.categories.terminal, warned.yaml:2\)'
