@@ -404,12 +404,15 @@ static int run_on_disk(struct run *r)
 /* No overlayfs at all: a plain copy of the work folder takes its place. */
 static int run_on_copy(struct run *r)
 {
+	AUTO_FD from = open(r->plan->workdir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct plan_op *op = find_overlay(r);
 
 	call_note(r->req->call, "note: no overlayfs here for the copy-on-write work folder: copying it instead");
 	native_done(&r->sandbox);
 	sys_remove_tree(r->state.dir, "layers");
-	if (copy_tree(r->plan->workdir, r->state.dir, "copy", r->err) < 0)
+	if (from < 0)
+		return error_sys(r->err, errno, "the work folder");
+	if (copy_tree(from, r->state.dir, "copy", NULL, r->err) < 0)
 		return -1;
 	op->kind = PLAN_BIND;
 	op->source = arena_printf(r->plan->arena, "%s/copy", r->state.path);

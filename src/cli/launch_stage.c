@@ -52,22 +52,40 @@ static int give_entry(int dir, const char *name, uint32_t owner, unsigned depth)
 	return r == 0 && fchownat(dir, name, owner, owner, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : r;
 }
 
+/* The copy of `host`, as the sandbox's user may see it. */
+static int fill_copy(struct staged *v, struct plan *plan, const struct plan_op *op, int host, int state, struct error *err)
+{
+	AUTO_FD copy = -1;
+
+	if (copy_tree(host, state, v->name, &v->copied, err) < 0)
+		return -1;
+	copy = openat(state, v->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (copy < 0)
+		return error_sys(err, errno, "%s", v->name);
+	return hide_masked(&v->hidden, plan, op, host, copy, err);
+}
+
 static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int state, const char *state_path, uint32_t owner, struct error *err)
 {
+	AUTO_FD host = open(op->source, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	bool kept = op->kind == PLAN_OVERLAY;
+	struct staged *v = &s->v[s->n];
+	struct text_shown t;
+	struct stat st;
 	int r;
 
-	s->v[s->n].host = op->source;
-	s->v[s->n].kept = kept;
-	(void)snprintf(s->v[s->n].name, sizeof(s->v[s->n].name), kept ? "copy" : "staged-%zu", s->n);
-	if (copy_tree(op->source, state, s->v[s->n].name, err) < 0)
+	if (host < 0 || fstat(host, &st) < 0)
+		return error_sys(err, errno, "%s", text_show(&t, sv_of(op->source)));
+	*v = (struct staged){.host = op->source, .kept = kept, .dev = st.st_dev, .ino = st.st_ino};
+	(void)snprintf(v->name, sizeof(v->name), kept ? "copy" : "staged-%zu", s->n);
+	s->n++;
+	if (fill_copy(v, plan, op, host, state, err) < 0)
 		return -1;
-	if (owner != geteuid() && (r = give_entry(state, s->v[s->n].name, owner, 0)) < 0)
-		return error_sys(err, r, "%s/%s", state_path, s->v[s->n].name);
+	if (owner != geteuid() && (r = give_entry(state, v->name, owner, 0)) < 0)
+		return error_sys(err, r, "%s/%s", state_path, v->name);
 	op->kind = PLAN_BIND;
 	op->folder = true;
-	op->source = arena_printf(plan->arena, "%s/%s", state_path, s->v[s->n].name);
-	s->n++;
+	op->source = arena_printf(plan->arena, "%s/%s", state_path, v->name);
 	return op->source ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
 }
 
@@ -92,19 +110,41 @@ int stage_make(struct stage *s, struct plan *plan, const char *runtime, int stat
 	return 0;
 }
 
-static int bring_back(struct stage *s, size_t i, const struct changes_patterns *patterns, int state, size_t *ret_left, struct error *err)
+/* The folder that was copied. Whoever may change a folder on the way to it could have put another one there. */
+static int open_host(const struct staged *v, struct error *err)
+{
+	AUTO_FD fd = open(v->host, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct text_shown t;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, errno, "%s: its copy cannot be brought back", text_show(&t, sv_of(v->host)));
+	if (st.st_dev != v->dev || st.st_ino != v->ino)
+		return error_set(err, ERROR_DENIED, "%s: another folder stands there now; its copy cannot be brought back", text_show(&t, sv_of(v->host)));
+	return fd_take(&fd);
+}
+
+static int bring_back(struct staged *v, const struct timespec *started, const struct changes_patterns *patterns, int state, size_t *ret_left, struct error *err)
 {
 	struct changes_apply_options options = {.skip_refused = true};
-	struct changes_rules rules = {.root = s->v[i].host, .started = s->started};
-	AUTO_FD lower = open(s->v[i].host, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	AUTO_FD upper = openat(state, s->v[i].name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct changes_rules rules = {.root = v->host, .started = *started, .copied = &v->copied, .hidden = v->hidden.paths, .n_hidden = v->hidden.n};
+	AUTO_FD lower = open_host(v, err);
+	AUTO_FD upper = openat(state, v->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct changes *list = NULL;
-	struct text_shown t;
 	size_t applied = 0;
 	int r;
 
-	if (lower < 0 || upper < 0)
-		return error_sys(err, errno, "%s: its copy cannot be brought back", text_show(&t, sv_of(s->v[i].host)));
+	*ret_left = 1;
+	if (lower < 0)
+		return -1;
+	if (upper < 0)
+		return error_sys(err, errno, "%s", v->name);
+	hide_end(&v->hidden, upper);
+	if (v->kept) {
+		hide_fill(&v->hidden, lower, upper);
+		*ret_left = 0;
+		return 0;
+	}
 	changes_rules_take(&rules, patterns);
 	r = changes_scan(lower, upper, CHANGES_COPY, &rules, &list, err);
 	if (r == 0 && list->n)
@@ -118,18 +158,20 @@ int stage_return(struct stage *s, const struct call *call, const struct policy *
 {
 	struct changes_patterns patterns = {0};
 	struct text_shown t;
-	size_t i, left;
+	struct staged *v;
+	size_t left;
 	int r = changes_patterns_init(&patterns, policy, err);
 
-	for (i = 0; r == 0 && i < s->n; i++) {
-		if (s->v[i].kept)
-			continue;
-		r = bring_back(s, i, &patterns, state, &left, err);
+	for (v = s->v; v < s->v + s->n; v++) {
+		left = 0;
+		if (r == 0)
+			r = bring_back(v, &s->started, &patterns, state, &left, err);
+		copied_done(&v->copied);
 		if (left)
-			call_note(call, "%s: %s; the sandbox's version is kept in %s/%s", text_show(&t, sv_of(s->v[i].host)),
-				  r < 0 ? "nothing was brought back" : "some changes may not come back (denied, protected, or changed here meanwhile)", state_path, s->v[i].name);
-		else
-			sys_remove_tree(state, s->v[i].name);
+			call_note(call, "%s: %s; the sandbox's version is kept in %s/%s", text_show(&t, sv_of(v->host)),
+				  r < 0 ? "nothing was brought back" : "some changes may not come back (denied, protected, or changed here meanwhile)", state_path, v->name);
+		else if (r == 0 && !v->kept)
+			sys_remove_tree(state, v->name);
 	}
 	changes_patterns_done(&patterns);
 	return r;

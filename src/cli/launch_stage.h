@@ -3,6 +3,7 @@
  *
  * A container runtime can show a folder or not; it cannot refuse names that do not exist yet. So what a plan shows writable is copied to the run's state folder, and the plan shows the copy. When the run has ended, what
  * it changed there is judged as `cordon apply` judges (supervise/changes.h), and what may comes back, each folder as a whole or not at all; what may not is said and left in the copy.
+ * The folder must be the one that was copied: at its path another may stand by then, or a link on the way. What the plan masks is not in the copies at all (launch_hide.h).
  * A work folder in mode `copy` stays a copy, for `cordon diff` and `cordon apply`.
  *
  * Only folders: a single file that may be written is refused.
@@ -14,18 +15,26 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/launch_hide.h"
 #include "model/plan.h"
 #include "model/policy.h"
+#include "supervise/copied.h"
 
 enum { STAGE_MAX = 64 };
 
+struct staged {
+	const char *host; /* the folder */
+	char name[24];	  /* of its copy in the state folder */
+	bool kept;	  /* not brought back */
+	dev_t dev;	  /* which folder it was */
+	ino_t ino;
+	struct copied copied;
+	struct hidden hidden;
+};
+
 struct stage {
 	struct timespec started;
-	struct {
-		const char *host; /* the folder */
-		char name[24];	  /* of its copy in the state folder */
-		bool kept;	  /* not brought back */
-	} v[STAGE_MAX];
+	struct staged v[STAGE_MAX];
 	size_t n;
 };
 

@@ -231,6 +231,8 @@ static bool never_copied(struct scan *s, const struct level *l, const char *name
 	if (before->type == CHANGE_FILE && faccessat(l->lower, name, R_OK, AT_EACCESS) < 0)
 		return true;
 	path = changes_full_path(s->list->arena, s->rules, s->path);
+	if (path && changes_is_hidden(s->rules, path))
+		return true;
 	for (i = 0; path && i < s->rules->n_deny; i++)
 		if (glob_hit(&s->rules->deny[i], sv_of(path)))
 			return true;
@@ -386,6 +388,25 @@ static int visit_folder(struct scan *s, const struct level *l, const char *name,
 	return walk(s, &below);
 }
 
+/* A folder that was not there, or was another one, when the copy was made. */
+static bool is_strange(const struct scan *s, const struct change *c)
+{
+	return s->rules->copied && !s->rules->force && c->before.type == CHANGE_FOLDER &&
+	       !copied_has(s->rules->copied, s->path, c->before.dev, c->before.ino);
+}
+
+/* Not the run's: left alone, and not entered. */
+static int visit_strange(struct scan *s, const struct level *l, struct change *c)
+{
+	if (c->after.type == CHANGE_NONE && l->upper >= 0)
+		return 0;
+	c->kind = c->after.type == CHANGE_NONE ? CHANGE_DELETED
+		  : c->after.type == CHANGE_FOLDER ? CHANGE_MODIFIED
+						   : CHANGE_TYPE;
+	c->refused = changes_meanwhile;
+	return add(s, l, c);
+}
+
 static int visit(struct scan *s, const struct level *l, const char *name)
 {
 	struct change c = {0};
@@ -402,6 +423,8 @@ static int visit(struct scan *s, const struct level *l, const char *name)
 	hidden = is_whiteout(s, l, name, &c.after, &st) == 1;
 	if (hidden)
 		c.after = (struct change_side){0};
+	if (!reserved && is_strange(s, &c))
+		return visit_strange(s, l, &c);
 	if (c.after.type == CHANGE_NONE) {
 		/* Listed a moment ago, but gone by now. */
 		if (l->through && !hidden)

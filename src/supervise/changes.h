@@ -24,7 +24,8 @@
  * of type and what it removes stand or fall together.
  *
  * "Changed on the host since" is told by ctime (a file that was born since and is missing in a copy is just not part of
- * it). A file that the host deleted while the run changed it comes back as an added one: nothing is lost by that.
+ * it), and for folders, of which a copy says which ones it was made of, by identity: a folder that the host moved to this
+ * place since is not part of the copy, and is neither removed nor entered. A file that the host deleted while the run changed it comes back as an added one: nothing is lost by that.
  *
  * Limits: CHANGES_DEPTH folders deep and PATH_MAX long (what is beyond is refused, not entered), max_entries names in
  * all. An entry that cannot be read is refused; a folder of lower or upper that cannot be listed at all fails the scan.
@@ -40,6 +41,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "supervise/copied.h"
 
 enum { CHANGES_DEPTH = 256, CHANGES_ENTRIES = 1000000 };
 
@@ -88,6 +90,9 @@ struct changes_rules {
 				    is looked for */
 	bool force;              /* let the run's version win over what changed on the host since */
 	size_t max_entries;      /* 0: CHANGES_ENTRIES */
+	struct copied *copied;   /* the folders that the copy was made of; NULL: not known */
+	const char *const *hidden; /* absolute paths, sorted by byte, of which the copy has nothing: as `deny` */
+	size_t n_hidden;
 };
 
 /* lower_fd and upper_fd: folders, opened for reading. On success *ret is the caller's (changes_free()). */

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 
 /* The kernel gives up after 40 links; the steps bound what a net of links that fork can cost. */
 enum { MAX_HOPS = 40, STEPS_PER_LINK = 4000, STEPS_IN_ALL = 4000000 };
+
+const char changes_meanwhile[] = "changed on the host since the run started";
 
 struct judge {
 	struct changes *list;
@@ -70,6 +73,28 @@ const char *changes_full_path(struct arena *a, const struct changes_rules *rules
 	return arena_printf(a, "%s/%s", strcmp(rules->root, "/") == 0 ? "" : rules->root, path);
 }
 
+static int compare_hidden(const void *key, const void *member)
+{
+	const struct sv *path = key;
+	const char *const *hidden = member;
+	int r = strncmp(path->p, *hidden, path->n);
+
+	return r ? r : (*hidden)[path->n] ? -1 : 0;
+}
+
+bool changes_is_hidden(const struct changes_rules *rules, const char *full)
+{
+	struct sv path = sv_of(full);
+
+	if (!rules->n_hidden)
+		return false;
+	while (path.n && !bsearch(&path, rules->hidden, rules->n_hidden, sizeof(*rules->hidden), compare_hidden))
+		do
+			path.n--;
+		while (path.n && path.p[path.n] != '/');
+	return path.n != 0;
+}
+
 bool changes_later(struct timespec a, struct timespec b)
 {
 	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
@@ -79,6 +104,8 @@ static const char *check_globs(struct judge *j, const struct change *c)
 {
 	const char *why = hit_by(j, c, j->rules->deny, j->rules->n_deny, "denied");
 
+	if (!why && changes_is_hidden(j->rules, j->full))
+		return "was hidden from the sandbox";
 	return why ? why : hit_by(j, c, j->rules->protect, j->rules->n_protect, "protected");
 }
 
@@ -105,7 +132,7 @@ static const char *check_conflict(struct judge *j, const struct change *c)
 		return NULL;
 	if (b->type == CHANGE_FOLDER && c->kind != CHANGE_MODE)
 		return NULL;
-	return changes_later(b->ctime, j->rules->started) ? "changed on the host since the run started" : NULL;
+	return changes_later(b->ctime, j->rules->started) ? changes_meanwhile : NULL;
 }
 
 /* A place during the resolution of a link: a folder below the root ("" is the root), and what is still to be resolved

@@ -16,6 +16,12 @@ int changes_judge(struct changes *c, int lower_fd, const struct changes_rules *r
 /* What the patterns are matched against: the path below the root, made absolute. NULL: no memory. */
 const char *changes_full_path(struct arena *a, const struct changes_rules *rules, const char *path);
 
+/* The absolute path, or a folder it is in, is one that the copy has nothing of. */
+bool changes_is_hidden(const struct changes_rules *rules, const char *full);
+
+/* Why a change of what the host changed as well is refused. */
+extern const char changes_meanwhile[];
+
 bool changes_later(struct timespec a, struct timespec b);
 
 #endif

@@ -23,6 +23,9 @@ enum { COPY_DEPTH = 512 };
 struct copy {
 	struct error *err;
 	bool layer;
+	struct copied *copied; /* NULL: nobody asks */
+	char path[PATH_MAX];   /* of the folder at hand, below the top */
+	size_t len;
 };
 
 static int fail(struct copy *c, const char *name)
@@ -108,9 +111,28 @@ static int copy_opaque(struct copy *c, int from, int to, const char *name)
 
 static int copy_folder(struct copy *c, int from, int to, const char *name, const struct stat *st, unsigned depth);
 
+/* Notes a folder and enters it. Where its path is too long, it counts as one that was never copied. */
+static int enter(struct copy *c, const char *name, const struct stat *st)
+{
+	size_t n = strlen(name);
+	int r;
+
+	if (!c->copied || c->len + n + 2 > sizeof(c->path))
+		return 0;
+	if (c->len)
+		c->path[c->len++] = '/';
+	memcpy(c->path + c->len, name, n + 1);
+	c->len += n;
+	r = copied_add(c->copied, c->path, st);
+	errno = -r;
+	return r < 0 ? fail(c, name) : 0;
+}
+
 static int copy_entry(struct copy *c, int from, int to, const char *name, unsigned depth)
 {
+	size_t len = c->len;
 	struct stat st;
+	int r;
 
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : fail(c, name);
@@ -122,7 +144,10 @@ static int copy_entry(struct copy *c, int from, int to, const char *name, unsign
 		return copy_special(c, to, name, &st);
 	if (mkdirat(to, name, 0700) < 0)
 		return fail(c, name);
-	if (copy_folder(c, from, to, name, &st, depth + 1) < 0)
+	r = enter(c, name, &st) < 0 ? -1 : copy_folder(c, from, to, name, &st, depth + 1);
+	c->len = len;
+	c->path[len] = '\0';
+	if (r < 0)
 		return -1;
 	return fchmodat(to, name, st.st_mode & 0777, 0) < 0 ? fail(c, name) : 0;
 }
@@ -185,11 +210,18 @@ static int copy_top(struct copy *c, int in, int dir, const char *name)
 	return r;
 }
 
-int copy_tree(const char *from, int dir, const char *name, struct error *err)
+int copy_tree(int from, int dir, const char *name, struct copied *copied, struct error *err)
+{
+	struct copy c = {.err = err, .copied = copied};
+
+	return copy_top(&c, openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), dir, name);
+}
+
+int copy_name(int from, int dir, const char *name, struct error *err)
 {
 	struct copy c = {.err = err};
 
-	return copy_top(&c, open(from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), dir, name);
+	return copy_entry(&c, from, dir, name, 0);
 }
 
 int copy_layer(int from, int dir, const char *name, struct error *err)

@@ -6,9 +6,13 @@
 #define CORDON_SUPERVISE_COPY_H
 
 #include "base/error.h"
+#include "supervise/copied.h"
 
-/* Copies files, folders and links from `from` (absolute) to a new folder name in dir. */
-int copy_tree(const char *from, int dir, const char *name, struct error *err);
+/* Copies files, folders and links from the folder `from` to a new folder name in dir. copied: gets the folders below it; NULL: nobody asks. */
+int copy_tree(int from, int dir, const char *name, struct copied *copied, struct error *err);
+
+/* One name of a folder, with all below it, to another folder. */
+int copy_name(int from, int dir, const char *name, struct error *err);
 
 /* The same of an overlay's upper folder, with its marks for what was deleted (whiteouts, opaque folders) and its special files, so that `diff` sees all of it. */
 int copy_layer(int from, int dir, const char *name, struct error *err);

@@ -156,6 +156,32 @@ $inside_folder:x"
 	policy <<<'filesystem: {workdir: read-write}'
 }
 
+# What the sandbox, or somebody outside, moves between the copy and its return.
+moves()
+{
+	rm -rf ./* .env && mkdir -p conf p/anchored way/d "$tmp/outside/folder" && echo SECRET >.env && ln .env conf/notes && echo KEY >p/anchored/key && echo mine >"$tmp/outside/folder/f"
+	policy <<-END
+		filesystem: {workdir: read-write, deny: ["$work/p/anchored/key"]}
+	END
+	inside sh -c 'mv conf conf2; mv p p2' </dev/null
+	inside sh -c 'cat conf/notes conf2/notes p/anchored/key p2/anchored/key' </dev/null
+	is "$runtime: moving its folder does not show what is hidden, in no later run either" "$said" ""
+	is "$runtime: and the host has it as before" "$(cat conf/notes p/anchored/key | tr '\n' ' ')" "SECRET KEY "
+	policy <<<'filesystem: {workdir: read-write}'
+	in_container sh -c 'echo up; until [ -e /tmp/go ]; do sleep 0.1; done; echo x >made'
+	mv "$tmp/outside/folder" moved
+	"$CORDON" exec "$id" -- touch /tmp/go
+	wait "$pid"
+	is "$runtime: a folder that the host moves in meanwhile stays" "$(cat moved/f made | tr '\n' ' ')" "mine x "
+	mkdir -p "$tmp/target/d" && echo theirs >"$tmp/target/d/f"
+	cd way/d && in_container sh -c 'echo up; until [ -e /tmp/go ]; do sleep 0.1; done; echo x >made'
+	cd "$work" && mv way was && ln -s "$tmp/target" way
+	"$CORDON" exec "$id" -- touch /tmp/go
+	wait "$pid"
+	is "$runtime: another folder in the place of the one that was copied: refused, and left alone" "$?:$(ls "$tmp/target/d"):$(grep -c 'another folder stands there' "$tmp/bg.err")" "125:f:1"
+	rm -rf "$tmp/target" ./*
+}
+
 network()
 {
 	inside_fails "$runtime: no network: nothing outside can be reached" '.' python3 -c 'import socket; socket.create_connection(("192.0.2.1", 80), 3)'
@@ -321,7 +347,7 @@ for runtime in ${OCI_RUNTIMES:-gvisor runc crun}; do
 		continue
 	fi
 	inside true </dev/null # what differs from native is said once
-	for part in exit_codes stdio surroundings folders network limits life host_ids kill_nine missing broken full_disk; do
+	for part in exit_codes stdio surroundings folders moves network limits life host_ids kill_nine missing broken full_disk; do
 		[ -z "${OCI_PARTS:-}" ] || [[ " $OCI_PARTS " == *" $part "* ]] || continue
 		"$part"
 	done

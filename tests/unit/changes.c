@@ -459,6 +459,57 @@ static void a_file_that_the_host_made_since_is_not_missing_from_a_copy(void)
 	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules), "deleted      deleted\n");
 }
 
+static void note(struct copied *c, int at, const char *path)
+{
+	struct stat st;
+
+	CHECK(fstatat(at, path, &st, 0) == 0 && copied_add(c, path, &st) == 0);
+}
+
+/* What is in a folder keeps its times when that is moved. */
+static void a_folder_that_the_host_moved_here_since_is_left_alone(void)
+{
+	struct copied copied = {0};
+	struct changes_rules rules = {.root = "/w", .copied = &copied};
+	WORLD(w);
+
+	put(w.lower, "moved-in/f", "host");
+	put(w.lower, "same/f", "old");
+	put(w.upper, "same/f", "new");
+	put(w.lower, "gone/f", "old");
+	put(w.lower, "holds/moved-in/f", "host");
+	put(w.lower, "replaced/f", "the host's other one");
+	put(w.upper, "replaced/f", "stale");
+	note(&copied, w.lower, "same");
+	note(&copied, w.lower, "gone");
+	note(&copied, w.lower, "holds");
+	CHECK(copied_add(&copied, "replaced", &(struct stat){.st_ino = 1}) == 0);
+	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules),
+		   "deleted      gone/\ndeleted      gone/f\n"
+		   "deleted      holds/  REFUSED: holds something that must stay\n"
+		   "deleted      holds/moved-in/  REFUSED: changed on the host since the run started\n"
+		   "modified     replaced/  REFUSED: changed on the host since the run started\n"
+		   "modified     same/f\n");
+	copied_done(&copied);
+}
+
+static void what_was_hidden_is_neither_missing_nor_removed(void)
+{
+	static const char *const hidden[] = {"/w/a", "/w/d/secret", "/w/s"};
+	struct changes_rules rules = {.root = "/w", .hidden = hidden, .n_hidden = 3};
+	WORLD(w);
+
+	put(w.lower, "a", "x");
+	put(w.lower, "ab", "x");
+	put(w.lower, "d/secret", "x");
+	put(w.lower, "s/deep/f", "x");
+	put(w.upper, "s/deep/f", "made by the sandbox");
+	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules), "deleted      ab\n"
+							"deleted      d/  REFUSED: holds something that must stay\n"
+							"deleted      d/secret  REFUSED: was hidden from the sandbox\n"
+							"modified     s/deep/f  REFUSED: was hidden from the sandbox\n");
+}
+
 static int unreadable_parts(void *ctx)
 {
 	struct world *w = ctx;
@@ -553,6 +604,8 @@ int main(void)
 		CASE(links_are_never_followed_by_a_scan),
 		CASE(what_changed_on_the_host_since_is_refused_unless_forced),
 		CASE(a_file_that_the_host_made_since_is_not_missing_from_a_copy),
+		CASE(a_folder_that_the_host_moved_here_since_is_left_alone),
+		CASE(what_was_hidden_is_neither_missing_nor_removed),
 		CASE(what_cannot_be_read_is_refused_and_the_rest_is_listed),
 		CASE(what_a_copy_could_not_hold_is_no_change),
 		CASE(the_name_of_the_staging_folder_is_reserved),

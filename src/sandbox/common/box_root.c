@@ -48,8 +48,8 @@ static int make_places(struct box *b, const char *path, struct error *err)
 static int use(struct box *b, const char *path)
 {
 	b->root_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	/* somebody may have removed it just before we had the lock */
-	if (b->root_fd >= 0 && flock(b->root_fd, LOCK_SH) == 0 && access(path, F_OK) == 0) {
+	/* Somebody may have removed it just before we had the lock. Not waited for: who may pass through all boxes can look it up, and lock it. */
+	if (b->root_fd >= 0 && flock(b->root_fd, LOCK_SH | LOCK_NB) == 0 && access(path, F_OK) == 0) {
 		b->root = path;
 		return 0;
 	}

@@ -1,0 +1,117 @@
+#include "cli/launch_hide.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "supervise/changes_journal.h"
+#include "supervise/copy.h"
+#include "sys/beneath.h"
+#include "sys/tree.h"
+
+static bool is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && path[n] == '/';
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+static int find_masks(struct hidden *h, struct plan *plan, const struct plan_op *op, struct error *err)
+{
+	const struct plan_op *m;
+
+	*h = (struct hidden){.paths = arena_array(plan->arena, plan->n_ops, sizeof(*h->paths)), .inodes = arena_array(plan->arena, plan->n_ops, sizeof(*h->inodes)), .skip = strlen(op->source) + 1};
+	for (m = plan->ops; h->paths && m < plan->ops + plan->n_ops; m++)
+		if (m->kind == PLAN_MASK && is_below(m->target, op->target))
+			h->paths[h->n++] = arena_printf(plan->arena, "%s%s", op->source, m->target + strlen(op->target));
+	if (arena_failed(plan->arena))
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	/* a folder before what is in it */
+	qsort(h->paths, h->n, sizeof(*h->paths), by_bytes);
+	return 0;
+}
+
+/* What is missing in the copy, be it that it lies in something that is hidden itself, is as the host has it. */
+static int look(int host, int dir, const char *name, const char *path, struct stat *ret)
+{
+	AUTO_FD fd = -1;
+
+	if (fstatat(dir, name, ret, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	fd = sys_open_beneath(host, path, O_PATH | O_NOFOLLOW, 0);
+	return fd < 0 ? fd : fstat(fd, ret) < 0 ? -errno : 0;
+}
+
+/* 0 or -errno. */
+static int hide(int host, int copy, const char *path, ino_t *ret)
+{
+	const char *name = NULL;
+	AUTO_FD dir = open_parent(copy, path, &name);
+	struct stat st;
+
+	/* gone since the plan was made; a link is judged by the name it leads to */
+	if (dir < 0 || look(host, dir, name, path, &st) < 0 || S_ISLNK(st.st_mode))
+		return 0;
+	sys_remove_tree(dir, name);
+	if ((S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0700) : mknodat(dir, name, S_IFREG | 0600, 0)) < 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	*ret = st.st_ino;
+	return 0;
+}
+
+int hide_masked(struct hidden *h, struct plan *plan, const struct plan_op *op, int host, int copy, struct error *err)
+{
+	struct text_shown t;
+	size_t i;
+	int r;
+
+	if (find_masks(h, plan, op, err) < 0)
+		return -1;
+	for (i = 0; i < h->n; i++) {
+		r = hide(host, copy, h->paths[i] + h->skip, &h->inodes[i]);
+		if (r < 0)
+			return error_sys(err, r, "hide %s", text_show(&t, sv_of(h->paths[i])));
+	}
+	return 0;
+}
+
+void hide_end(const struct hidden *h, int copy)
+{
+	struct stat st;
+	size_t i;
+
+	for (i = h->n; i-- > 0;) {
+		const char *name = NULL;
+		AUTO_FD dir = open_parent(copy, h->paths[i] + h->skip, &name);
+
+		if (dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == h->inodes[i])
+			(void)unlinkat(dir, name, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0);
+	}
+}
+
+void hide_fill(const struct hidden *h, int host, int copy)
+{
+	struct error ignored = {0};
+	size_t i;
+
+	for (i = 0; i < h->n; i++) {
+		const char *name = NULL;
+		AUTO_FD from = open_parent(host, h->paths[i] + h->skip, &name);
+		AUTO_FD to = open_parent(copy, h->paths[i] + h->skip, &name);
+
+		if (from >= 0 && to >= 0 && h->inodes[i] && faccessat(to, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+			(void)copy_name(from, to, name, &ignored);
+	}
+}
