@@ -89,7 +89,7 @@ static void leave_terminal(void)
 /* The supervisor: says the run's id when it is ready, or why it is not. */
 static _Noreturn void supervise_kept(const struct launch_request *req, const struct launch_keep *k, int ready)
 {
-	struct keep_request keep = {.idle_ms = k->idle_ms, .grace_ms = k->grace_ms};
+	struct keep_request keep = {.idle_ms = k->idle_ms, .grace_ms = k->grace_ms, .prepared = k->prepared};
 	/* for the log and `cordon ps`: its commands will be logged one by one */
 	char kept[] = "(kept for further commands)", *argv[] = {kept, NULL};
 	struct launch_request mine = *req;
@@ -147,17 +147,19 @@ static int start(const struct launch_request *req, const struct launch_keep *k, 
 /* Prepares what is missing, while nobody waits. */
 static void fill(const struct launch_request *req, const struct launch_keep *k, const struct kept *warm)
 {
+	struct launch_keep prepared = *k;
 	struct error ignored = {0};
 	char id[STATE_ID];
 	int lock;
 	size_t n;
 
+	prepared.prepared = true;
 	if (fork() != 0)
 		return;
 	leave_terminal();
 	(void)!nice(10);
 	for (n = kept_count(warm, &lock); lock >= 0 && n < k->warm; n++)
-		if (start(req, k, id, &ignored) < 0 || kept_offer(warm, id, &ignored) < 0)
+		if (start(req, &prepared, id, &ignored) < 0 || kept_offer(warm, id, &ignored) < 0)
 			break;
 	_exit(0);
 }

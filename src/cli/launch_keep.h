@@ -16,6 +16,7 @@ struct launch_keep {
 	const char *owner; /* NULL: nobody's in particular */
 	uint64_t idle_ms, grace_ms;
 	uint64_t warm; /* how many shall stand ready; 0: none are used */
+	bool prepared; /* this is one of them */
 };
 
 /* From --keep, --owner, --lifecycle, --idle, --grace and --warm. True in *ret_asked where any was given. */

@@ -147,7 +147,7 @@ static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 	if (r < 0)
 		return r;
 	terminal = told.tty_bits;
-	if (told.env[0] || m->n_fds != 3 || c->clients[i].id || (c->taken && !c->clients[i].took)) {
+	if (told.env[0] || m->n_fds != 3 || c->clients[i].id || ((c->prepared || c->taken) && !c->clients[i].took)) {
 		inside_spawn_done(&told);
 		return -EPROTO;
 	}

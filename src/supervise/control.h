@@ -30,6 +30,7 @@ struct control {
 	uint64_t next_id;
 	bool carries; /* PID 1 carries terminals, see struct supervise_request */
 	struct control_client clients[CONTROL_CLIENTS];
+	bool prepared; /* it runs nothing before it is taken */
 	bool taken; /* by a client, for itself alone: nobody else gets in */
 	bool left;  /* the one who took it is gone */
 	uint64_t (*now)(void);

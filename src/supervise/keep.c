@@ -8,6 +8,7 @@
 void keep_init(struct keep *k, const struct keep_request *req, struct control *control, uint64_t command_ms, uint64_t now)
 {
 	*k = (struct keep){.req = req, .control = control, .command_ms = command_ms, .idle_since = now};
+	control->prepared = req && req->prepared;
 }
 
 void keep_is_ready(struct keep *k, const char *id, uint64_t now)

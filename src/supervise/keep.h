@@ -15,6 +15,7 @@
 struct keep_request {
 	uint64_t idle_ms;  /* 0: for ever */
 	uint64_t grace_ms; /* from SIGTERM to SIGKILL */
+	bool prepared;	   /* nobody's yet: commands are refused to all but who takes it, so that it is new to them */
 	int ready;	  /* the run's id and a newline are written here when commands can come; the other end knows nothing before */
 };
 

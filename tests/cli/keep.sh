@@ -77,6 +77,11 @@ ok "and prepares for the next" until_true ready 2
 is "a prepared one does the same" "$(echo in | "$CORDON" run --warm 2 -- sh -c 'cat; exit 6'; echo $?)" "in
 6"
 ok "and is replaced" until_true ready 2
+for id in $("$CORDON" ps -q); do
+	"$CORDON" exec "$id" -- sh -c 'echo planted >/tmp/mark' 2>/dev/null
+done
+is "nobody gets into a prepared one before it is taken" "$("$CORDON" run --warm 2 -- cat /tmp/mark 2>/dev/null)" ""
+ok "and it stays ready" until_true ready 2
 "$CORDON" run --warm 2 -- sh -c 'echo secret >/tmp/mark'
 until_true ready 2
 is "what it was used for is never seen again" "$(for i in 1 2 3; do "$CORDON" run --warm 2 -- cat /tmp/mark 2>/dev/null; until_true ready 2; done)" ""
