@@ -72,3 +72,12 @@ finish()
 	[ "$tap_failed" = 0 ]
 	exit
 }
+
+# What cannot be tried in containers with this build ends here.
+need_static_init()
+{
+	if ldd "${CORDON%/*}/cordon-init" 2>/dev/null | grep -q '=>'; then
+		skip "in containers" "cordon-init is not static here (sanitizers), and a container has no libraries for it"
+		finish
+	fi
+}

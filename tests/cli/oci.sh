@@ -2,6 +2,7 @@
 # Runs in containers of gVisor, runc and crun: the same command under the same policy, the same answers, and nothing left when it has ended, however it ended.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
+need_static_init
 
 is_root && boxes=/run/cordon || boxes=$XDG_RUNTIME_DIR/cordon
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The door of containers: what a policy opens is reached through gVisor, runc and crun as it is from the native sandbox, and nothing else is.
 . "$(dirname "$0")/../gate_lib.sh"
+need_static_init
 
 secret=cordon-test-secret-77aa0c9a7b3e
 export TEST_API_KEY=$secret XDG_RUNTIME_DIR=$tmp/run
