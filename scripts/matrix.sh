@@ -9,14 +9,16 @@ cd "$(dirname "$0")/.." || exit 2
 src=$PWD
 user=cordon-test
 
-# name | build folder | CC | meson options | as: self or user | missing system calls | suites: all, unit (programs of the build folder), gateway (those and the gateway's), or sandbox
-# (what a kernel's lack could change)
+# name | build folder | CC | meson options | as: self or user | missing system calls | suites: all, unit (programs of the build folder), gateway (those and the gateway's), sandbox
+# (what a kernel's lack could change), or runtimes (what a sandbox promises, on each of the other runtimes)
 jobs_table()
 {
 	local sanitize='-Dstatic=false -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized -Dc_args=-fno-sanitize-recover=all'
 	cat <<EOF
 gcc-release|build|gcc||self||all
 gcc-release-user|build|gcc||user||all
+runtimes|build|gcc||self||runtimes
+runtimes-user|build|gcc||user||runtimes
 clang-release|build-clang|clang||self||gateway
 gcc-sanitized|build-asan|gcc|$sanitize|self||all
 clang-sanitized|build-clang-asan|clang|$sanitize|user||unit
@@ -58,6 +60,34 @@ copy_for_user()
 		chown -R "$user" "$to"
 }
 
+# run_on NAME RUNTIME SUITE WORD...: a suite on a runtime; the words go before it.
+run_on()
+{
+	"${@:4}" env CORDON_RUNTIME="$2" CORDON_TEST_TIMEOUT=1500 scripts/test.sh --label "$1 $2" "$build" "$PWD/tests/$3/run.sh" </dev/null
+}
+
+# run_runtimes NAME BUILD AS WORD...: attacks, most of whose time is that of starts, by two at a time; limits, which are about time, one by one. With root's help the attacks of an ordinary user have the
+# controls that only root can try.
+run_runtimes()
+{
+	local name=$1 build=$2 as=$3 attacks=(runc gvisor crun docker) limits=(runc crun gvisor docker) word=() status=0 i log=$work/runtime
+	shift 3
+	if [ "$as" = user ]; then
+		attacks=(runc gvisor) limits=(runc gvisor)
+		[ "$(id -u)" != 0 ] || word=(env "RUN_AS=$user")
+	fi
+	for ((i = 0; i < ${#attacks[@]}; i += 2)); do
+		(cd "$src" && run_on "$name" "${attacks[i]}" escape "${word[@]}") >"$log" 2>&1 &
+		(cd "$src" && run_on "$name" "${attacks[i + 1]}" escape "${word[@]}") || status=1
+		wait $! || status=1
+		cat "$log"
+	done
+	for i in "${limits[@]}"; do
+		run_on "$name" "$i" limits "$@" || status=1
+	done
+	return $status
+}
+
 # run_suites NAME BUILD AS MISSING SUITES
 run_suites()
 {
@@ -74,6 +104,12 @@ run_suites()
 	sandbox) suites=("$where"/tests/cli/{run,deny,work,exec_rules,attacks,badinput,changes,doctor}.sh "$where/tests/escape/run.sh") ;;
 	esac
 	cd "$where" || return 1
+	if [ "$5" = runtimes ]; then
+		run_runtimes "$1" "$2" "$3" "${cmd[@]}"
+		status=$?
+		cd "$src" || return 1
+		return $status
+	fi
 	"${cmd[@]}" env CORDON_MISSING="$4" UBSAN_OPTIONS=print_stacktrace=1 "$where/scripts/test.sh" --label "$1" "$where/$2" "${suites[@]}" </dev/null
 	status=$?
 	cd "$src" || return 1
@@ -87,14 +123,14 @@ results=$work/results
 chosen=" $* "
 while IFS='|' read -r name folder cc options as missing suites; do
 	[ $# = 0 ] || case $chosen in *" $name "*) ;; *) continue ;; esac
-	if [ "$as" = user ] && [ "$(id -u)" != 0 ] && [ -z "$missing" ] && [ "$suites" = all ]; then
+	if [ "$as" = user ] && [ "$(id -u)" != 0 ] && [ -z "$missing" ] && [[ $suites == all || $suites == runtimes ]]; then
 		say "$name: not run again, this is an ordinary user already"
 		continue
 	fi
 	say "$name"
 	if build "$folder" "$cc" "$options"; then
 		run_suites "$name" "$folder" "$as" "$missing" "$suites" | tee -a "$results"
-		[ "${PIPESTATUS[0]}" = 0 ] || grep -q "^$name: .* passed, " "$results" || echo "$name: 0 passed, 1 failed, 0 skipped" | tee -a "$results"
+		[ "${PIPESTATUS[0]}" = 0 ] || grep -q "^${name}[ :].* passed, " "$results" || echo "$name: 0 passed, 1 failed, 0 skipped" | tee -a "$results"
 	else
 		echo "$name: 0 passed, 1 failed, 0 skipped (it does not build)" | tee -a "$results"
 	fi

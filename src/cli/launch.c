@@ -517,6 +517,9 @@ static int finish(struct run *r, int result)
 	/* memory that belongs to no process (messages in queues) ends only with PID 1 */
 	if (stats.oom_kills && r->result.status < 0)
 		r->result.limit = "process.memory";
+	/* a kernel of its own cannot go on without threads */
+	else if (stats.pids_refused && r->result.status < 0 && r->box.backend && r->box.backend->own_kernel)
+		r->result.limit = "process.max_processes";
 	if (result == 0 && r->result.failed.kind) {
 		*r->err = r->result.failed;
 		launch_advice(r->plan, r->req->policy->policy, r->err);

@@ -43,16 +43,18 @@ int launch_box_folder(const char *runs, bool make, char **ret, struct error *err
 }
 
 /* A file that is given to be read could be changed through its descriptor by whoever has its owner's id: only its bytes go in. */
-static void feed_input(struct box_stdio *s)
+static int feed_input(struct box_stdio *s, struct error *err)
 {
 	struct stat st;
 	int fd;
 
 	if (s->tty[0] || fstat(s->fds[0], &st) < 0 || !S_ISREG(st.st_mode))
-		return;
+		return 0;
 	fd = stdio_feed(s->fds[0]);
-	if (fd >= 0)
-		s->fds[0] = fd;
+	if (fd < 0)
+		return error_sys(err, fd, "standard input");
+	s->fds[0] = fd;
+	return 0;
 }
 
 int launch_box_start(struct launch_box *l, const struct launch_box_request *req, struct error *err)
@@ -72,9 +74,8 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 		return -1;
 	if (req->gate && gate_listen(req->gate, req->policy, &door, &l->box->door, 1, err) < 0)
 		return -1;
-	if (l->backend->start(l->box, err) < 0)
+	if (l->backend->start(l->box, err) < 0 || feed_input(&l->stdio, err) < 0)
 		return -1;
-	feed_input(&l->stdio);
 	return l->backend->sends_fds || stdio_collect_start(&l->collect, l->stdio.fds) == 0 ? 0 : error_set(err, ERROR_SYSTEM, "standard output cannot be collected");
 }
 

@@ -120,7 +120,7 @@ static void open_gateway(struct init *in)
 	}
 }
 
-/* After the ports are open: of what the runtime gave us the workload's start needs these. */
+/* After the ports are open and the namespace's limits set: of what the runtime gave us the workload's start needs these. */
 static void drop_caps(struct init *in)
 {
 	static const uint64_t for_user[BOX_USERS] = {
@@ -273,6 +273,7 @@ int serve(const char *control, struct error *err)
 		return -1;
 	commands_init(&in.commands, &in.tell);
 	open_gateway(&in);
+	confine_limit_objects(in.orders.user);
 	drop_caps(&in);
 	confine(&in);
 	forget_stdio();

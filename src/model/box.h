@@ -22,7 +22,8 @@
 #define BOX_DOOR BOX_DIR "/door"
 
 /*
- * How a command gets the plan's user id, and the capabilities that cordon-init needs for it (permitted, effective, and in the bounding set). NET_ADMIN and NET_BIND_SERVICE open ports; it drops them when they are open.
+ * How a command gets the plan's user id, and the capabilities that cordon-init needs for it (permitted, effective, and in the bounding set). NET_ADMIN and NET_BIND_SERVICE open ports, SYS_RESOURCE sets the
+ * limits of its user namespace, where it has one of its own; it drops them when that is done.
  * Commands have none: where the bounding set is not empty already, SETPCAP is needed to empty it.
  */
 enum box_user {

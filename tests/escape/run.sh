@@ -8,7 +8,7 @@
 #   CORDON_BUILD  its build folder; the attacks are in its tests/escape
 #   RUN_AS        as root: the ordinary user who runs Cordon and the controls that need no root
 #   CORDON_RUNTIME  the runtime to attack (default: native); what differs there is in known.txt under its name
-#   CORDON_DOCKER   the engine's socket, for CORDON_RUNTIME=docker
+#   CORDON_DOCKER   the engine's socket, for CORDON_RUNTIME=docker (default: one of the suite's own)
 #   CORDON_WRAP   words of another launcher instead of `cordon run --profile strict --`, to compare
 #   ESCAPE_KEEP   set: leave the fake host in place
 #   ESCAPE_VERBOSE  set: say why each attack succeeded and was refused
@@ -23,6 +23,9 @@ marker='CORDON-FAKE-SECRET'
 runtime=${CORDON_RUNTIME:-native}
 root=0
 [ "$(id -u)" = 0 ] && root=1
+# shellcheck source=tests/runtime_lib.sh
+. "$here/../runtime_lib.sh"
+[ -n "${ESCAPE_AREA:-}" ] || need_runtime "the attacks" "$0" "$@"
 
 die()
 {
@@ -175,10 +178,16 @@ fresh()
 	fi
 }
 
-# Everything of the host that a sandboxed run could have changed, in a line.
-fingerprint()
+# host_state PROFILE: everything of the host that must be as it was after a run, in a line. Only strict promises to leave the work folder itself alone;
+# of it every profile promises that nothing with a denied name is made, changed or taken away, also behind symlinks.
+host_state()
 {
-	find home/.ssh bin "$@" -printf '%P %y %m %U %s %T@ %l\n' | sort | cksum
+	local watched=(home/.ssh bin outside) form='%p %y %m %U %s %T@ %l\n'
+	[ "$1" = default ] || [ -n "${CORDON_WRAP:-}" ] || watched+=(work)
+	{
+		find "${watched[@]}" -path work/facts -o -printf "$form" # which a stage with a terminal adds to
+		find -L work \( -iname .env -o -iname .bashrc -o -ipath '*/.git/config' -o -ipath '*/.git/hooks/*' -o -ipath '*/.claude/*' \) -printf "$form" 2>/dev/null
+	} | sort | cksum
 }
 
 # The last line an attack printed; script(1) adds carriage returns.
@@ -255,22 +264,28 @@ stage_notty()
 	return $status
 }
 
+# What is there of the attack, by number or, for an engine's containers, by name. The processes of gVisor and Docker cannot be told apart or seen: there it is any sandbox of ours.
 lingering()
 {
-	pgrep -f "^\\./attack (-c )?$name\$"
+	local c
+	case $inside:$runtime in
+	1:gvisor) pgrep -f "^runsc-(sandbox|gofer) .*$([ $root = 1 ] || echo "$area")" ;;
+	1:docker) for c in $(docker ps --format '{{.Names}}' --filter name=cordon-); do [ ! -d "home/.local/state/cordon/runs/${c#cordon-}" ] || echo "$c"; done | grep . ;;
+	*) pgrep -f "^\\./attack (-c )?$name\$" ;;
+	esac
 }
 
-# 0 when something is still there after a second; it is ended by its number.
+# 0 when something is still there after a second; it is ended.
 outlived()
 {
-	local i pids=
+	local i left=
 	for ((i = 0; i < 20; i++)); do
-		pids=$(lingering) || return 1
+		left=$(lingering) || return 1
 		sleep 0.05
 	done
-	# shellcheck disable=SC2086 # numbers
-	kill -9 $pids
-	echo "still there after a second: ${pids//$'\n'/ }" >out/stdout
+	# shellcheck disable=SC2086 # words
+	case $left in *cordon-*) docker rm -f $left ;; *) kill -9 $left ;; esac >/dev/null
+	echo "still there after a second: ${left//$'\n'/ }" >out/stdout
 }
 
 stage_daemon()
@@ -302,7 +317,7 @@ stage_orphan()
 #   MODE: self, root or userns (the control), strict or default (within)
 attempt()
 {
-	local mode=$1 in_work=. target within=() command
+	local mode=$1 in_work=. target within=() command inside=0
 	prefix=("${as_user[@]}")
 	[ "$mode" != root ] || prefix=()
 	[ "$stage" != caps ] || [ $root = 0 ] || prefix=(setpriv "--reuid=$user" "--regid=$(id -g "$user")" --init-groups --inh-caps=+net_raw --ambient-caps=+net_raw --)
@@ -319,7 +334,7 @@ attempt()
 		within+=(--)
 		# shellcheck disable=SC2206 # words are what it has
 		[ -z "${CORDON_WRAP:-}" ] || within=($CORDON_WRAP)
-		target=(./attack "$name")
+		target=(./attack "$name") inside=1
 	else
 		[ "$mode" != userns ] || within=(unshare -Urmpf --mount-proc --kill-child --)
 		[ "$stage" != orphan ] || within=(bash -c '"$@"; exit' bash)
@@ -365,23 +380,25 @@ is_refusal()
 	return 1
 }
 
+# Sets rc, reason and where, of the first profile in which it was not refused, or of the last; changed: it reached the host.
 try_inside()
 {
-	local mode before after watched
+	local mode before first=()
+	changed=
 	for mode in "$@"; do
-		watched=(outside)
-		# Only the strict profile promises to leave the work folder itself alone.
-		[ "$mode" = default ] || [ -n "${CORDON_WRAP:-}" ] || watched=(outside work)
 		fresh
-		before=$(fingerprint "${watched[@]}")
+		before=$(host_state "$mode")
 		attempt "$mode"
-		after=$(fingerprint "${watched[@]}")
-		where=$mode
-		if is_refusal $rc && [ "${before#* }" != "${after#* }" ]; then
-			rc=0 reason="refused, but the host's files changed"
+		if [ "$before" != "$(host_state "$mode")" ]; then
+			rc=0 reason="the host's files changed ($reason)" where=$mode changed=1
+			return 1
 		fi
-		is_refusal $rc || return 1
+		is_refusal $rc || [ ${#first[@]} -gt 0 ] || first=("$rc" "$reason" "$mode")
+		where=$mode
 	done
+	[ ${#first[@]} -gt 0 ] || return 0
+	rc=${first[0]} reason=${first[1]} where=${first[2]}
+	return 1
 }
 
 passed=0 failed=0 skipped=0 number=0
@@ -396,14 +413,16 @@ report()
 	esac
 }
 
-# Why this attack is known to succeed inside under the conditions of this run; empty where it is not.
+# Why this attack is known to succeed inside under the conditions of this run; empty where it is not. Behind a "?" where it is not certain.
 known_reason()
 {
-	local when=user
-	[ "$user" != root ] || when=root
+	local who=user when
+	[ "$user" != root ] || who=root
+	when="$who|$runtime|$runtime-$who"
 	case ${CORDON_MISSING:-} in *landlock*) when="$when|no-landlock" ;; esac
-	[ "$runtime" = native ] || when="$when|$runtime|$runtime-$when"
-	awk -v name="$name" -v when="^($when)$" '$1 == name && $2 ~ when { sub(/^[^ ]+ [^ ]+ /, ""); print; found = 1; exit } END { exit !found }' "$here/known.txt"
+	[ "$runtime" = native ] || when="$when|box"
+	awk -v name="$name" -v when="^($when)[?]?$" '$1 == name && $2 ~ when {
+		mark = $2 ~ /[?]$/ ? "?" : ""; sub(/^[^ ]+ [^ ]+ /, ""); print mark $0; found = 1; exit } END { exit !found }' "$here/known.txt"
 }
 
 run_attack()
@@ -415,14 +434,14 @@ run_attack()
 	try_inside "${modes[@]}"
 	inside=$?
 	[ -z "${ESCAPE_VERBOSE:-}" ] || printf '# %s\n#   outside, %s: %s\n#   inside, %s: %s\n' "$name" "$outside" "$outside_reason" "$rc" "$reason"
-	if known=$(known_reason) && [ $inside != 0 ] && [ $rc = 0 ]; then
-		report skip "$what" "known: $known"
-	elif [ -n "$known" ]; then
+	if known=$(known_reason) && [ $inside != 0 ] && [ "$rc" = 0 ] && [ -z "$changed" ]; then
+		report skip "$what" "known: ${known#\?}"
+	elif [ -n "$known" ] && [[ $known != \?* || -n $changed ]]; then
 		report fail "$what [$name]"
-		echo "# tests/escape/known.txt says that it succeeds inside, but it was refused (status $rc: $reason)"
+		echo "# tests/escape/known.txt says that it succeeds inside and reaches nothing, but ($where) status $rc: $reason"
 	elif [ $inside = 0 ] && [ $outside = 0 ]; then
 		report pass "$what (succeeds outside, refused inside)"
-	elif [ $outside = 77 ] && [ $rc = 77 ]; then
+	elif [ $outside = 77 ] && [ "$rc" = 77 ]; then
 		report skip "$what" "${outside_reason//#/}"
 	elif [ $inside = 0 ] && [ $outside = 77 ]; then
 		report skip "$what (refused inside)" "${outside_reason//#/}"

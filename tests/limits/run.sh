@@ -1,6 +1,15 @@
 #!/bin/bash
 # Every limit of the process domain is real: something that goes over it ends in bounded time and leaves nothing, and the same program does go over it without Cordon.
+#
+#   CORDON_RUNTIME  the runtime that enforces them (default: native)
+#   CORDON_DOCKER   the engine's socket, for CORDON_RUNTIME=docker (default: one of the suite's own)
+# shellcheck source=tests/runtime_lib.sh
+. "$(dirname "$0")/../runtime_lib.sh"
+need_runtime "the limits" "$0" "$@"
+# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
+runtime=${CORDON_RUNTIME:-native}
+[ -z "${CORDON_DOCKER:-}" ] || export DOCKER_HOST=unix://$CORDON_DOCKER
 bin=${LIMITS_BIN:-$CORDON_BUILD/tests/limits}
 work=$tmp/work
 mkdir -p "$work" "$tmp/home" "$tmp/t" "$tmp/run" && chmod 700 "$tmp/run" && cp "$bin/burden" "$work/" || exit 99
@@ -19,7 +28,7 @@ policy()
 # inside SECONDS CMD...: sets status, ms, left, names and said (`ok` has an out of its own).
 inside()
 {
-	guarded "$1" "$CORDON" run --policy "$tmp/policy.yaml" -- "${@:2}"
+	guarded "$1" "$CORDON" run --policy "$tmp/policy.yaml" --runtime "$runtime" -- "${@:2}"
 }
 
 guarded()
@@ -30,17 +39,28 @@ guarded()
 	said=$(cat "$tmp/out")
 }
 
-# What a run could leave on the host, other than processes (guard sees those, and with them namespaces): mounts, cgroups without a process, temporary files.
+# Only our own runs count, which the state folder knows by their names: others may be at work on this machine.
+is_ours()
+{
+	[ -n "$(find "$tmp/state" "$tmp/disk" -name "$1" -print -quit 2>/dev/null)" ]
+}
+
+# What a run could leave on the host, other than processes (guard sees those, and with them namespaces): mounts, cgroups without a process, temporary files, boxes and an engine's containers.
 leftovers()
 {
 	local d
-	grep -F -e "$tmp" -e cordon- /proc/self/mounts
-	# Only of our own runs, which the state folder knows by their names: others may be at work on this machine.
+	awk -v ours="$tmp" 'index($0, ours) || (/cordon-/ && !/cordon-(test|escape|matrix)\./)' /proc/self/mounts # those are other suites'
 	while IFS= read -r d; do
-		[ -n "$(find "$tmp/state" "$tmp/disk" -name "${d##*/cordon-}" -print -quit 2>/dev/null)" ] || continue
+		is_ours "${d##*/cordon-}" || continue
 		[ -n "$(cat "$d/cgroup.procs" 2>/dev/null)" ] || [ ! -d "$d" ] || echo "cgroup $d"
 	done < <(find /sys/fs/cgroup -type d -name 'cordon-*' 2>/dev/null)
-	find "$tmp/t" "$tmp/run" -mindepth 1 2>/dev/null
+	while IFS= read -r d; do
+		! is_ours "${d##*/}" || echo "box $d"
+	done < <(find /run/cordon "$tmp/run/cordon" -mindepth 1 -maxdepth 1 2>/dev/null)
+	[ "$runtime" != docker ] || docker ps -a --format '{{.Names}}' | while IFS= read -r d; do
+		! is_ours "${d#cordon-}" || echo "container $d"
+	done
+	find "$tmp/t" "$tmp/run" -mindepth 1 ! -path "$tmp/run/cordon" ! -path "$tmp/run/cordon/*" 2>/dev/null
 }
 touch "$tmp/stamp"
 before=$(leftovers)
@@ -78,11 +98,11 @@ ok "a plain run leaves nothing" clean
 
 # --- memory ---
 
-# ended NAME: not held, not late.
+# Not held, not late; and who was killed for it is told which limit it was.
 ended()
 {
 	shown
-	[ "$status" != 0 ] && [ "$status" != late ] && [ "${said#held}" = "$said" ]
+	[ "$status" != 0 ] && [ "$status" != late ] && [ "${said#held}" = "$said" ] && { [ "$status" != 137 ] || grep -q 'process\.memory' "$tmp/err"; }
 }
 
 control_holds()
@@ -112,10 +132,43 @@ at_most()
 	[ "$status" = 0 ] && [ "${said#cpu }" -le "$1" ]
 }
 
+# Ticks that a process and its descendants have used so far.
+ticks()
+{
+	local p stat n=0
+	for p; do
+		stat=$(cat "/proc/$p/stat" 2>/dev/null) || continue
+		read -ra stat <<<"${stat##*) }"
+		# shellcheck disable=SC2046 # numbers
+		n=$((n + stat[11] + stat[12] + $(ticks $(pgrep -P "$p"))))
+	done
+	echo "$n"
+}
+
+# As the host counts: gVisor's own clock takes threads that wait for a CPU for running ones.
+host_counts()
+{
+	local run p before used
+	inside 20 ./burden burn 2 4000 &
+	sleep 2.5
+	# shellcheck disable=SC2012 # names of ours
+	run=$(ls -t "$XDG_STATE_HOME/cordon/runs" | head -n 1)
+	p=$(pgrep -f "^runsc-sandbox .*/$run/")
+	before=$(ticks "$p")
+	sleep 1
+	used=$((($(ticks "$p") - before) * 100 / $(getconf CLK_TCK)))
+	wait
+	echo "process ${p:-none}: $used %"
+	[ -n "$p" ] && [ "$used" -gt 0 ] && [ "$used" -le 130 ]
+}
+
 policy 'cpus: 1'
 guarded 20 ./burden burn 2 2000
 if [ "$(nproc)" -lt 2 ] || [ "${said#cpu }" -lt 140 ]; then
 	skip "cpus: two threads get one CPU" "there are no two idle CPUs to take (${said:-none})"
+elif [ "$runtime" = gvisor ]; then
+	ok "cpus: two threads get one CPU (without Cordon ${said#cpu } %)" host_counts
+	ok "cpus: ... and leaves nothing" clean
 else
 	without=${said#cpu }
 	inside 20 ./burden burn 2 2000
@@ -155,7 +208,10 @@ bomb()
 	read -r status ms left names <"$tmp/report"
 	echo "slowest spawn beside it: $worst ms"
 	shown
-	[ "$status" = 124 ] && [ "$ms" -le 6000 ] && [ "$worst" -le 1000 ]
+	[ "$ms" -le 6000 ] && [ "$worst" -le 1000 ] || return 1
+	[ "$status" = 124 ] && return
+	# gVisor's own kernel may find no thread to go on with: then the sandbox ends there, and says why.
+	[ "$runtime" = gvisor ] && [ "$status" = 137 ] && grep -q 'process\.max_processes' "$tmp/err"
 }
 ok "processes: a fork bomb is held, the host answers, the timeout ends it" bomb
 ok "processes: ... and leaves nothing" clean
@@ -214,13 +270,19 @@ inside 20 ./burden stay 30
 ok "timeout: so does what ignores every signal" timed_out
 ok "timeout: ... and leaves nothing" clean
 
+# In the work folder or in the copy of it that a container writes to.
+beats()
+{
+	find "$tmp" -name beat -printf '%s\n' 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'
+}
+
 has_stopped()
 {
 	local a b
 	shown
-	a=$(stat -c %s "$work/beat" 2>/dev/null || echo 0)
+	a=$(beats)
 	sleep 0.4
-	b=$(stat -c %s "$work/beat" 2>/dev/null || echo 0)
+	b=$(beats)
 	echo "beats: $a, then $b"
 	[ "$a" -gt 0 ] && [ "$a" = "$b" ]
 }
@@ -239,7 +301,7 @@ rm -f beat
 killed()
 {
 	time=30s policy
-	guarded 10 bash -c '"$0" run --policy "$1" -- ./burden daemon beat 30 stay & p=$!; sleep 1; kill -9 $p; wait $p 2>/dev/null; exit 0' "$CORDON" "$tmp/policy.yaml"
+	guarded 10 bash -c '"$0" run --policy "$1" --runtime "$2" -- ./burden daemon beat 30 stay & p=$!; sleep 1; kill -9 $p; wait $p 2>/dev/null; exit 0' "$CORDON" "$tmp/policy.yaml" "$runtime"
 	shown
 	[ "$status" = 0 ] && [ "$left" = 0 ]
 }

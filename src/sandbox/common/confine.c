@@ -40,6 +40,25 @@ struct confine {
 	struct sock_filter filter[FILTER_MAX];
 };
 
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), r;
+
+	if (fd < 0)
+		return -errno;
+	r = write_all(fd, text, strlen(text));
+	(void)close(fd);
+	return r;
+}
+
+void confine_limit_objects(enum box_user user)
+{
+	/* else each command needs one */
+	if (user != BOX_USER_NESTED)
+		(void)write_text("/proc/sys/user/max_user_namespaces", "0");
+	(void)write_text("/proc/sys/user/max_inotify_instances", "64");
+}
+
 static int allow_path(struct confine *c, const char *path, unsigned rights, struct error *err)
 {
 	AUTO_FD fd = open(path, O_PATH | O_CLOEXEC);
@@ -265,17 +284,6 @@ static int exec_search(const struct confine_start *s)
 		if (!*end)
 			return -code;
 	}
-}
-
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), r;
-
-	if (fd < 0)
-		return -errno;
-	r = write_all(fd, text, strlen(text));
-	(void)close(fd);
-	return r;
 }
 
 /* We are in a new user namespace: the one id that there is gets the plan's number there. */

@@ -24,6 +24,9 @@ struct confine_features {
 
 struct confine;
 
+/* For PID 1 that is root of its user namespace: limits of that namespace, for what no rlimit bounds. Best effort: seccomp refuses namespaces too. */
+void confine_limit_objects(enum box_user user);
+
 /* Builds the filter, and a Landlock ruleset without rules. plan is borrowed. user: how a command gets the plan's ids. */
 int confine_new(const struct plan *plan, enum box_user user, const struct confine_features *features, struct confine **ret, struct error *err);
 

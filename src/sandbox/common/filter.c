@@ -25,6 +25,8 @@ enum what {
 	AFFINITY,
 	OPEN,
 	OPENAT,
+	MAKE,
+	MAKEAT,
 	SECCOMP,
 	CHMOD,
 	CHMODAT,
@@ -253,6 +255,15 @@ static void block_affinity(struct program *p)
 		ret_allow(p);
 }
 
+/* Never with setuid or setgid. */
+static void mode_block(struct program *p, unsigned mode)
+{
+	load_arg(p, mode);
+	emit(p, BPF_OP_JSET, 0, 1, 06000);
+	ret_errno(p, EPERM);
+	ret_allow(p);
+}
+
 /* open and openat: to the guard where they make a file (O_CREAT; O_TMPFILE makes no name), never one with setuid or setgid. */
 static void open_block(struct program *p, unsigned flags)
 {
@@ -263,10 +274,7 @@ static void open_block(struct program *p, unsigned flags)
 		emit(p, BPF_OP_JSET, 0, 1, 0100);
 		ret_guard(p);
 	}
-	load_arg(p, flags + 1);
-	emit(p, BPF_OP_JSET, 0, 1, 06000);
-	ret_errno(p, EPERM);
-	ret_allow(p);
+	mode_block(p, flags + 1);
 }
 
 static void block_open(struct program *p)
@@ -279,6 +287,25 @@ static void block_openat(struct program *p)
 	open_block(p, 2);
 }
 
+/* creat, mknod and mknodat: to the guard, or a file without setuid and setgid. */
+static void make_block(struct program *p, unsigned mode)
+{
+	if (p->o->guard)
+		ret_guard(p);
+	else
+		mode_block(p, mode);
+}
+
+static void block_make(struct program *p)
+{
+	make_block(p, 1);
+}
+
+static void block_makeat(struct program *p)
+{
+	make_block(p, 2);
+}
+
 /* A workload may tighten itself, but not put itself before our notifications. */
 static void block_seccomp(struct program *p)
 {
@@ -288,22 +315,14 @@ static void block_seccomp(struct program *p)
 	ret_allow(p);
 }
 
-static void chmod_block(struct program *p, unsigned mode)
-{
-	load_arg(p, mode);
-	emit(p, BPF_OP_JSET, 0, 1, 06000);
-	ret_errno(p, EPERM);
-	ret_allow(p);
-}
-
 static void block_chmod(struct program *p)
 {
-	chmod_block(p, 1);
+	mode_block(p, 1);
 }
 
 static void block_chmodat(struct program *p)
 {
-	chmod_block(p, 2);
+	mode_block(p, 2);
 }
 
 /* Not PR_SET_MM, which rewrites what /proc says of a process. */
@@ -346,6 +365,7 @@ static void (*const blocks[N_WHAT])(struct program *p) = {
 	[GUARD] = ret_guard,	      [CLONE] = block_clone,	[SOCKET] = block_socket, [SOCKETPAIR] = block_socketpair,
 	[SOCKOPT] = block_sockopt,    [IOCTL] = block_ioctl,	[PERSONALITY] = block_personality, [MEMFD] = block_memfd,
 	[SHARED] = block_shared,      [AFFINITY] = block_affinity, [OPEN] = block_open,	 [OPENAT] = block_openat,
+	[MAKE] = block_make,	      [MAKEAT] = block_makeat,
 	[SECCOMP] = block_seccomp,    [CHMOD] = block_chmod,	[CHMODAT] = block_chmodat,
 	[PRCTL] = block_prctl,	      [FCNTL] = block_fcntl,	[OWN] = block_own,
 };
@@ -495,5 +515,5 @@ bool filter_is_guarded(int nr)
 {
 	const struct row *r = find_row(nr);
 
-	return r && (r->what == GUARD || r->what == OPEN || r->what == OPENAT);
+	return r && (r->what == GUARD || r->what == OPEN || r->what == OPENAT || r->what == MAKE || r->what == MAKEAT);
 }

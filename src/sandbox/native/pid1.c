@@ -83,13 +83,6 @@ static int map_ids(const struct pid1_start *s, const struct plan *p, struct erro
 	return r < 0 ? error_sys(err, r, "user namespace: map the user id") : 0;
 }
 
-/* Limits of our own user namespace, for what no rlimit bounds. Best effort: seccomp refuses namespaces too. */
-static void limit_kernel_objects(void)
-{
-	(void)write_text("/proc/sys/user/max_user_namespaces", "0");
-	(void)write_text("/proc/sys/user/max_inotify_instances", "64");
-}
-
 /* The ids were mapped from outside: put them on. */
 static int wear_ids(uint32_t id, struct error *err)
 {
@@ -203,7 +196,7 @@ static void make_world(struct init *in)
 	struct confine *confine = start_first(in, &trees);
 	int r;
 
-	limit_kernel_objects();
+	confine_limit_objects(BOX_USER_IS);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (shield_input(&in->input, 4) < 0) {

@@ -1,7 +1,10 @@
 #include "sandbox/oci/oci_config.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
@@ -9,6 +12,9 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
+
+/* To set the limits of its own user namespace; of no use where it has none. */
+#define LIMITS_CAPABILITY "CAP_SYS_RESOURCE"
 
 /* What cordon-init needs, and gives up in every child. */
 static const struct {
@@ -23,6 +29,7 @@ static const struct {
 	{"CAP_SETUID", 1U << BOX_USER_BECOME},
 	{"CAP_SETGID", 1U << BOX_USER_BECOME},
 	{"CAP_SETFCAP", 1U << BOX_USER_NESTED},	   /* else the kernel lets nobody map uid 0 once more */
+	{LIMITS_CAPABILITY, ANY},
 #undef ANY
 };
 
@@ -37,7 +44,7 @@ static const char *const refused_calls[] = {
 	"settimeofday", "swapoff", "swapon", "syslog", "uselib", "userfaultfd", "ustat", "vhangup",
 };
 
-static const char *const read_only_paths[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"};
+static const char *const read_only_paths[] = {"/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"};
 
 static void strings(struct json *j, const char *key, const char *const *list, size_t n)
 {
@@ -58,7 +65,7 @@ static void add_capabilities(struct json *j, const struct box *b)
 	size_t n = 0, i;
 
 	for (i = 0; i < ARRAY_LEN(capabilities); i++)
-		if (capabilities[i].users & 1U << b->ids.user)
+		if (capabilities[i].users & 1U << b->ids.user && (b->ids.mapped || strcmp(capabilities[i].name, LIMITS_CAPABILITY) != 0))
 			names[n++] = capabilities[i].name;
 	json_key(j, "capabilities");
 	json_open(j);
@@ -189,6 +196,7 @@ static void add_pts(struct json *j, const struct box_mount *m)
 	json_str(j, "newinstance");
 	json_str(j, "ptmxmode=0666");
 	json_str(j, "mode=0620");
+	json_str(j, "max=64");
 	close_mount(j);
 }
 
@@ -319,8 +327,38 @@ static void add_masks(struct json *j, const struct box *b)
 	json_end(j);
 }
 
-static void add_linux(struct json *j, const struct box *b, const struct oci_runtime *r)
+/*
+ * All of /proc/sys but `user`: there cordon-init, and nobody without a capability that it drops before any command starts, sets limits of its own user namespace. What the kernel does not have yet, a module's, is root's of
+ * the host, who is nobody inside.
+ */
+static int add_read_only(struct json *j, struct error *err)
 {
+	DIR *d = opendir("/proc/sys");
+	struct dirent *e;
+	char path[300];
+	size_t i;
+
+	if (!d)
+		return error_sys(err, errno, "/proc/sys");
+	json_key(j, "readonlyPaths");
+	json_list(j);
+	for (i = 0; i < ARRAY_LEN(read_only_paths); i++)
+		json_str(j, read_only_paths[i]);
+	while ((e = readdir(d))) {
+		if (e->d_name[0] == '.' || strcmp(e->d_name, "user") == 0)
+			continue;
+		(void)snprintf(path, sizeof(path), "/proc/sys/%s", e->d_name);
+		json_str(j, path);
+	}
+	json_end(j);
+	(void)closedir(d);
+	return 0;
+}
+
+static int add_linux(struct json *j, const struct box *b, const struct oci_runtime *r, struct error *err)
+{
+	int ret = 0;
+
 	json_key(j, "linux");
 	json_open(j);
 	if (b->ids.mapped) {
@@ -330,10 +368,11 @@ static void add_linux(struct json *j, const struct box *b, const struct oci_runt
 	add_namespaces(j, b);
 	if (!r->own_kernel) {
 		add_masks(j, b);
-		strings(j, "readonlyPaths", read_only_paths, ARRAY_LEN(read_only_paths));
+		ret = add_read_only(j, err);
 		add_seccomp(j);
 	}
 	json_close(j);
+	return ret;
 }
 
 int oci_config_write(const struct box *b, const struct oci_runtime *r, struct buf *out, struct error *err)
@@ -350,9 +389,8 @@ int oci_config_write(const struct box *b, const struct oci_runtime *r, struct bu
 	json_kbool(&j, "readonly", true);
 	json_close(&j);
 	json_kstr(&j, "hostname", "cordon");
-	if (add_mounts(&j, b, r, err) < 0)
+	if (add_mounts(&j, b, r, err) < 0 || add_linux(&j, b, r, err) < 0)
 		return -1;
-	add_linux(&j, b, r);
 	json_close(&j);
 	return buf_failed(out) ? error_sys(err, buf_failed(out), "%s: write down the container", r->name) : 0;
 }

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "sandbox/oci/oci_kill.h"
+#include "sys/beside.h"
 #include "sys/cgroup.h"
 #include "sys/mounts.h"
 #include "sys/process.h"
@@ -136,6 +137,14 @@ static int set_stdio(int dir)
 	return sys_close_from(3);
 }
 
+/* Without a cpu cgroup: a kernel of its own spreads the workload over what it has itself, whatever the workload is told there. */
+static int limit_cpus(const struct start *s)
+{
+	uint64_t want = (s->b->plan->limits.cpu_thousandths + 999) / 1000;
+
+	return s->r->own_kernel && want && !s->b->cpu_cgroup ? sys_pin_cpus(want) : 0;
+}
+
 static _Noreturn void become(const struct start *s)
 {
 	static const char *const env[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", NULL};
@@ -153,6 +162,8 @@ static _Noreturn void become(const struct start *s)
 	/* An ordinary user who has capabilities has them in a user namespace, where runsc would take them for root's. */
 	if (r == 0 && s->uid)
 		r = sys_drop_caps(0, false);
+	if (r == 0)
+		r = limit_cpus(s);
 	if (r == 0)
 		r = write_process(s->b->dir_fd);
 	if (r == 0)

@@ -16,6 +16,10 @@ static int reopen(const struct scene *s, const struct attack *a)
 
 static int change_mode(const struct scene *s, const struct attack *a)
 {
+	struct stat st;
+
+	if (fstat((int)a->num, &st) == 0 && !S_ISREG(st.st_mode))
+		return refused("%s: only the bytes of a file come in", a->name);
 	return judge(s, fchmod((int)a->num, 0666), a->name);
 }
 

@@ -6,18 +6,26 @@
 
 #include "attack.h"
 
-enum way { CHMOD, FCHMOD, FCHMODAT2, CREAT, OPENAT2, MKNOD, SETGID };
+enum way { CHMOD, FCHMOD, FCHMODAT2, OPEN, CREAT, OPENAT2, MKNOD, MKNODAT, SETGID };
 
 static void set_bit(enum way way, const char *file)
 {
 	struct open_how how = {.flags = O_CREAT | O_WRONLY | O_EXCL, .mode = 04755};
 
-	if (way == CREAT)
+	if (way == OPEN)
 		(void)open(file, O_CREAT | O_EXCL | O_WRONLY, 04755);
+#ifdef SYS_creat
+	else if (way == CREAT)
+		(void)syscall(SYS_creat, file, 04755);
+#endif
 	else if (way == OPENAT2)
 		(void)syscall(SYS_openat2, AT_FDCWD, file, &how, sizeof(how));
+#ifdef SYS_mknod
 	else if (way == MKNOD)
-		(void)mknod(file, S_IFREG | 04755, 0);
+		(void)syscall(SYS_mknod, file, S_IFREG | 04755, 0);
+#endif
+	else if (way == MKNODAT)
+		(void)syscall(SYS_mknodat, AT_FDCWD, file, S_IFREG | 04755, 0);
 	else if (make_file(file, O_EXCL, 0755) < 0)
 		return;
 	if (way == CHMOD || way == SETGID)
@@ -55,10 +63,14 @@ static const struct attack rows[] = {
 	{"setuid-fchmod", "cannot set the setuid bit with fchmod", make_setuid, .stage = STAGE_DENY, .num = FCHMOD},
 	{"setuid-fchmodat2", "cannot set the setuid bit with fchmodat2", make_setuid, .stage = STAGE_DENY,
 	 .num = FCHMODAT2},
-	{"setuid-create", "cannot create a file with the setuid bit", make_setuid, .stage = STAGE_DENY, .num = CREAT},
+	{"setuid-create", "cannot create a file with the setuid bit", make_setuid, .stage = STAGE_DENY, .num = OPEN},
+	{"setuid-creat", "cannot create a file with the setuid bit by the older call", make_setuid, .stage = STAGE_DENY,
+	 .num = CREAT},
 	{"setuid-openat2", "cannot create a setuid file with openat2", make_setuid, .stage = STAGE_DENY,
 	 .num = OPENAT2},
 	{"setuid-mknod", "cannot create a setuid file with mknod", make_setuid, .stage = STAGE_DENY, .num = MKNOD},
+	{"setuid-mknodat", "cannot create a setuid file with mknodat", make_setuid, .stage = STAGE_DENY,
+	 .num = MKNODAT},
 	{"setgid-chmod", "cannot set the setgid bit with chmod", make_setuid, .stage = STAGE_DENY, .num = SETGID},
 	{"file-capabilities", "cannot give a file capabilities", file_caps, CONTROL_USERNS, STAGE_DENY},
 };
