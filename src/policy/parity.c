@@ -29,7 +29,7 @@ const struct parity_row parity_keys[] = {
 	{"filesystem.read", SAME},
 	{"filesystem.write", CONTAINERS(PARITY_OTHERWISE, "a copy of the folder, brought back when the run ends; a single file is refused")},
 	{"filesystem.deny", CONTAINERS(PARITY_OTHERWISE, "what exists is hidden; a name made during the run exists inside, and is never brought back")},
-	{"filesystem.tmp_size", CONTAINERS(PARITY_OTHERWISE, "divided between /tmp, the home folder and shared memory, not shared by them")},
+	{"filesystem.tmp_size", CONTAINERS(PARITY_OTHERWISE, "divided between /tmp, the home folder and shared memory, not shared by them; the copy of a work folder is on disk, and not bounded by it")},
 	{"network.mode", SAME},
 	{"network.allow", SAME},
 	{"network.deny", SAME},
