@@ -2,6 +2,37 @@
 
 #include <stdlib.h>
 
+#include "base/arena.h"
+#include "policy/policy_codec.h"
+
+/* The list, and behind it what the plan keeps from being written, or from being seen. -1: out of memory. */
+static int with_own(const struct pol_list *list, const struct plan *plan, bool hidden, struct arena *arena, struct pol_list *ret)
+{
+	size_t i, n = list->n;
+
+	ret->set = true;
+	ret->n = list->n;
+	for (i = 0; plan && i < plan->n_guards; i++)
+		n += plan->guards[i].of_run;
+	ret->v = arena_array(arena, n + 1, sizeof(*ret->v));
+	if (!ret->v)
+		return -1;
+	for (i = 0; i < list->n; i++)
+		ret->v[i] = list->v[i];
+	for (i = 0; plan && i < plan->n_guards; i++)
+		if (plan->guards[i].of_run && plan->guards[i].hidden == hidden)
+			ret->v[ret->n++] = (struct pol_str){.s = plan->guards[i].glob.text};
+	return 0;
+}
+
+static int own_files(const struct policy *policy, const struct plan *plan, struct arena *arena, struct policy *ret, struct error *err)
+{
+	*ret = *policy;
+	if (!arena || with_own(&policy->fs.deny, plan, true, arena, &ret->fs.deny) < 0 || with_own(&policy->fs.protect, plan, false, arena, &ret->fs.protect) < 0)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	return 0;
+}
+
 static struct glob *compile(const struct pol_list *list, size_t *ret_n)
 {
 	struct glob *v = calloc(list->n + 1, sizeof(*v));
@@ -21,11 +52,32 @@ static void free_globs(struct glob *v, size_t n)
 	free(v);
 }
 
-int changes_patterns_init(struct changes_patterns *p, const struct policy *policy, struct error *err)
+int changes_patterns_init(struct changes_patterns *p, const struct policy *policy, const struct plan *plan, struct error *err)
 {
-	p->deny = compile(&policy->fs.deny, &p->n_deny);
-	p->protect = compile(&policy->fs.protect, &p->n_protect);
-	return p->deny && p->protect ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
+	struct arena *arena = arena_new();
+	struct policy all;
+	int r = own_files(policy, plan, arena, &all, err);
+
+	if (r == 0) {
+		p->deny = compile(&all.fs.deny, &p->n_deny);
+		p->protect = compile(&all.fs.protect, &p->n_protect);
+		if (!p->deny || !p->protect)
+			r = error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	arena_free(arena);
+	return r;
+}
+
+int changes_policy_encode(const struct policy *policy, const struct plan *plan, struct buf *out, struct error *err)
+{
+	struct arena *arena = arena_new();
+	struct policy all;
+	int r = own_files(policy, plan, arena, &all, err);
+
+	if (r == 0 && policy_encode(&all, out) < 0)
+		r = error_set(err, ERROR_SYSTEM, "out of memory");
+	arena_free(arena);
+	return r;
 }
 
 void changes_patterns_done(struct changes_patterns *p)

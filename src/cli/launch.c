@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/changes_rules.h"
 #include "cli/launch_advice.h"
 #include "cli/launch_box.h"
 #include "cli/launch_events.h"
@@ -241,8 +242,8 @@ static int save_policy(struct run *r)
 	if (fstatat(r->state.dir, "layers", &st, AT_SYMLINK_NOFOLLOW) < 0 && fstatat(r->state.dir, "copy", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	buf_init(&b, POLICY_CODEC_MAX);
-	if (policy_encode(r->req->policy->policy, &b) < 0)
-		return error_set(r->err, ERROR_SYSTEM, "out of memory");
+	if (changes_policy_encode(r->req->policy->policy, r->plan, &b, r->err) < 0)
+		return -1;
 	return state_write_file(&r->state, "policy", buf_view(&b), r->err);
 }
 
@@ -449,7 +450,7 @@ static bool is_empty(int dir)
 static int bring_back(struct run *r)
 {
 	launch_box_end(&r->box);
-	return stage_return(&r->box.stage, r->req->call, r->req->policy->policy, r->state.dir, r->state.path, r->err);
+	return stage_return(&r->box.stage, r->req->call, r->req->policy->policy, r->plan, r->state.dir, r->state.path, r->err);
 }
 
 /* Changes that were kept in memory go to the state folder, for `diff` and `apply`; nobody is left inside by now. */

@@ -74,6 +74,9 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 		return -1;
 	if (req->gate && gate_listen(req->gate, req->policy, &door, &l->box->door, 1, err) < 0)
 		return -1;
+	/* the relay's alone: when it is gone, nobody waits there for an answer */
+	if (l->box->door >= 0)
+		(void)close(fd_take(&l->box->door));
 	if (l->backend->start(l->box, err) < 0 || feed_input(&l->stdio, err) < 0)
 		return -1;
 	return l->backend->sends_fds || stdio_collect_start(&l->collect, l->stdio.fds) == 0 ? 0 : error_set(err, ERROR_SYSTEM, "standard output cannot be collected");

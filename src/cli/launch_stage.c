@@ -154,13 +154,13 @@ static int bring_back(struct staged *v, const struct timespec *started, const st
 	return r;
 }
 
-int stage_return(struct stage *s, const struct call *call, const struct policy *policy, int state, const char *state_path, struct error *err)
+int stage_return(struct stage *s, const struct call *call, const struct policy *policy, const struct plan *plan, int state, const char *state_path, struct error *err)
 {
 	struct changes_patterns patterns = {0};
 	struct text_shown t;
 	struct staged *v;
 	size_t left;
-	int r = changes_patterns_init(&patterns, policy, err);
+	int r = changes_patterns_init(&patterns, policy, plan, err);
 
 	for (v = s->v; v < s->v + s->n; v++) {
 		left = 0;

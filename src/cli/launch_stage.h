@@ -42,6 +42,6 @@ struct stage {
 int stage_make(struct stage *s, struct plan *plan, const char *runtime, int state, const char *state_path, uint32_t owner, struct error *err);
 
 /* Everything inside has ended. A folder that could not be brought back as a whole is noted, and its copy kept. */
-int stage_return(struct stage *s, const struct call *call, const struct policy *policy, int state, const char *state_path, struct error *err);
+int stage_return(struct stage *s, const struct call *call, const struct policy *policy, const struct plan *plan, int state, const char *state_path, struct error *err);
 
 #endif

@@ -56,7 +56,7 @@ static int read_policy(struct looked_at *l, struct error *err)
 				 l->state.path);
 	if (buf_read_fd(&b, fd) < 0 || policy_decode(buf_view(&b), &l->policy) < 0)
 		return error_set(err, ERROR_INPUT, "%s/policy cannot be read", l->state.path);
-	return changes_patterns_init(&l->patterns, l->policy, err);
+	return changes_patterns_init(&l->patterns, l->policy, NULL, err);
 }
 
 static int scan(struct looked_at *l, enum changes_kind kind, bool force, struct error *err)

@@ -21,6 +21,7 @@
 #include "supervise/client.h"
 #include "supervise/control.h"
 #include "supervise/state.h"
+#include "sys/cgroup.h"
 
 const struct option verb_ps_options[] = {
 	{"all", 'a', NULL, NULL, "Also runs that have ended.", 0},
@@ -129,6 +130,7 @@ int verb_ps(struct call *call, struct error *err)
 	/* What supervisors that were killed could not clean up. */
 	state_sweep(root);
 	launch_box_sweep(root);
+	cgroup_tidy(NULL);
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	l.now = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 	l.root = root;

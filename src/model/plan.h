@@ -66,6 +66,7 @@ struct plan_guard {
 	bool hidden;	   /* no access at all; else only writing is refused */
 	bool host_only;	   /* does not hold in the sandbox's own places (/tmp) */
 	bool yields;	   /* to a writable folder that the policy names below it */
+	bool of_run;	   /* a file of the run itself, which no policy lists: one that its policy came from, one that holds a credential */
 };
 
 struct plan {

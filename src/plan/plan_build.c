@@ -149,6 +149,7 @@ static int add_paths(struct draft *d, const char *const *paths, const char *what
 		g->rule = arena_printf(d->plan->arena, "%s (%s)", *paths, what);
 		g->hidden = hidden;
 		g->host_only = true;
+		g->of_run = true;
 		if (glob_init(&g->glob, buf_view(&b)) < 0)
 			return error_set(d->err, ERROR_INPUT, "%s (%s) cannot be protected under this name; move it out of the folders that the run is shown", *paths, what);
 		d->plan->n_guards++;

@@ -85,17 +85,18 @@ void state_id(char id[STATE_ID])
 	(void)snprintf(id, STATE_ID, "%08x", number);
 }
 
+/* While the folder of all runs is held, nobody takes one that is not locked yet for a dead one: see remove_unstarted(). */
 int state_new(const char *root, struct state *s, struct error *err)
 {
-	char path[4096];
+	AUTO_FD all = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", root, s->id) >= sizeof(path))
-		return error_sys(err, ENAMETOOLONG, "state folder");
-	if (mkdir(path, 0700) < 0)
-		return error_sys(err, errno, "state folder %s", path);
+	if (all < 0 || flock(all, LOCK_SH) < 0 || mkdirat(all, s->id, 0700) < 0)
+		return error_sys(err, errno, "state folder %s/%s", root, s->id);
 	r = open_folder(root, s->id, s);
-	return r < 0 ? error_sys(err, r, "state folder %s", path) : 0;
+	if (r == 0 && flock(s->dir, LOCK_EX | LOCK_NB) < 0)
+		r = -errno;
+	return r < 0 ? error_sys(err, r, "state folder %s/%s", root, s->id) : 0;
 }
 
 int state_lock(struct state *s, struct error *err)
@@ -226,6 +227,30 @@ static bool holds_work(const struct state *s)
 	return unlinkat(s->dir, "layers/upper", AT_REMOVEDIR) < 0 && errno == ENOTEMPTY;
 }
 
+/* A run that was killed before its log had a line: nothing of it ever ran. One that is just being made holds its folder, or the folder of all. */
+static void remove_unstarted(const char *root, const char *id)
+{
+	AUTO_FD all = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD dir = -1;
+	struct stat st;
+
+	if (all < 0 || flock(all, LOCK_EX | LOCK_NB) < 0)
+		return;
+	dir = openat(all, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0 || (fstatat(dir, "audit.jsonl", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > 0))
+		return;
+	(void)flock(all, LOCK_UN);
+	sys_empty_tree(dir);
+	(void)unlinkat(all, id, AT_REMOVEDIR);
+}
+
+static bool has_begun(const struct state *s)
+{
+	struct stat st;
+
+	return fstat(s->lock, &st) < 0 || st.st_size > 0;
+}
+
 void state_sweep(const char *root)
 {
 	AUTO_FREE struct found *v = NULL;
@@ -236,9 +261,13 @@ void state_sweep(const char *root)
 
 	(void)list_runs(root, &v, &n);
 	for (i = 0; i < n; i++) {
-		if (state_open(root, v[i].id, &s, &running, &ignored) < 0)
+		if (state_open(root, v[i].id, &s, &running, &ignored) < 0) {
+			remove_unstarted(root, v[i].id);
 			continue;
-		if (!running) {
+		}
+		if (!running && !has_begun(&s)) {
+			remove_unstarted(root, v[i].id);
+		} else if (!running) {
 			sys_remove_tree(s.dir, "layers/work");
 			if (!holds_work(&s) && kept >= STATE_KEEP)
 				state_remove(&s);

@@ -45,7 +45,7 @@ int state_open(const char *root, const char *id, struct state *ret, bool *ret_ru
 /* Calls fn for each run, newest first; fn returns 0 to go on. */
 int state_each(const char *root, int (*fn)(void *arg, const char *id), void *arg, struct error *err);
 
-/* Removes what finished runs left beyond the newest STATE_KEEP, and the scratch of those that were killed. */
+/* Removes what finished runs left beyond the newest STATE_KEEP, the scratch of those that were killed, and all of those that were killed before they began. */
 void state_sweep(const char *root);
 
 #endif

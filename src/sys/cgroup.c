@@ -448,7 +448,7 @@ void cgroup_stats(const struct cgroup *cg, struct cgroup_stats *ret)
  * an empty cgroup of ours that is not just about to be joined. A full one answers EBUSY, so no run can be hurt. The
  * number of links tells for nothing that there is no other folder at all.
  */
-static void tidy_beside(const struct hier *h)
+static void tidy_folder(int folder, bool always)
 {
 	struct timespec now;
 	struct stat st;
@@ -457,22 +457,31 @@ static void tidy_beside(const struct hier *h)
 	int fd;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	if (fstat(h->parent, &st) < 0 || st.st_nlink <= 2 ||
-	    (st.st_nlink > TIDY_MANY && now.tv_nsec % TIDY_ONE_IN != 0))
+	if (fstat(folder, &st) < 0 || st.st_nlink <= 2 || (!always && st.st_nlink > TIDY_MANY && now.tv_nsec % TIDY_ONE_IN != 0))
 		return;
-	fd = openat(h->parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	d = fd >= 0 ? fdopendir(fd) : NULL;
 	if (!d)
 		cleanup_fd(&fd);
 	while (d && (e = readdir(d))) {
 		if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0 || !id_is_valid(e->d_name + strlen(PREFIX)))
 			continue;
-		if (fstatat(h->parent, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    st.st_mtim.tv_sec + TIDY_AGE_S < now.tv_sec)
-			(void)unlinkat(h->parent, e->d_name, AT_REMOVEDIR);
+		if (fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtim.tv_sec + TIDY_AGE_S < now.tv_sec)
+			(void)unlinkat(folder, e->d_name, AT_REMOVEDIR);
 	}
 	if (d)
 		(void)closedir(d);
+}
+
+void cgroup_tidy(const struct cgroup_env *env)
+{
+	struct cgroup_place places[CGROUP_PLACES];
+	unsigned n = cgroup_places(env, CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU, true, places), i;
+
+	for (i = 0; i < n; i++) {
+		tidy_folder(places[i].fd, true);
+		(void)close(places[i].fd);
+	}
 }
 
 int cgroup_remove(struct cgroup *cg)
@@ -488,7 +497,7 @@ int cgroup_remove(struct cgroup *cg)
 			}
 			sleep_ms(1);
 		}
-		tidy_beside(&cg->h[i]);
+		tidy_folder(cg->h[i].parent, false);
 	}
 	return worst;
 }

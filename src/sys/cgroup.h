@@ -97,4 +97,7 @@ int cgroup_remove(struct cgroup *cg);
 /* Removes the folders of a run whose supervisor was killed, in the places where this process would make them, where nothing is in them. */
 void cgroup_remove_left(const struct cgroup_env *env, const char *id);
 
+/* Removes such folders where the next run's would be; those that are not just being filled, which takes some seconds to be sure of. */
+void cgroup_tidy(const struct cgroup_env *env);
+
 #endif

@@ -42,6 +42,8 @@ end()
 	exec 5>&-
 	wait "$run"
 }
+# has WORD FILE: of those that are written inside, which the host may see only when the run has ended.
+has() { [ "$(ask "grep -q -e ${1//,/ -e } $2 && echo yes")" = yes ]; }
 get() { ask "curl -sS -m 5 -o /dev/null -w '%{http_code} %{http_connect}' https://$1/ 2>/dev/null; echo"; }
 reloads() { grep -c 'a new policy is in force' "$(audit)"; }
 # changes COMMAND...: does it, and waits until a new policy is in force.
@@ -102,22 +104,22 @@ is "policy push to no run fails" "$?" "125"
 changes save "{host: first.test}" "{host: third.test, methods: [GET]}" "{host: second.test}"
 ask "python3 inside.py tunnel second.test >tunnel.out 2>&1 & true" >/dev/null
 ask "python3 inside.py twice third.test go >twice.out 2>&1 & true" >/dev/null
-until_true grep -q open "$work/tunnel.out"
-until_true grep -q open "$work/twice.out"
-is "a tunnel is open, and a connection that is looked into" "$(cat "$work/tunnel.out" "$work/twice.out")" $'open HTTP/1.1 200\nopen 200'
+until_true has open tunnel.out
+until_true has open twice.out
+is "a tunnel is open, and a connection that is looked into" "$(ask 'cat tunnel.out twice.out')" $'open HTTP/1.1 200\nopen 200'
 changes save "{host: first.test}"
-until_true grep -q closed "$work/tunnel.out"
-like "the tunnel is closed when its host is forbidden" "$(cat "$work/tunnel.out")" 'closed$'
-touch "$work/go"
-until_true grep -q -e again -e Error "$work/twice.out"
-like "the next request on the other is refused" "$(cat "$work/twice.out")" 'again 403|Error'
+until_true has closed tunnel.out
+like "the tunnel is closed when its host is forbidden" "$(ask 'cat tunnel.out')" 'closed$'
+ask "touch go" >/dev/null
+until_true has again,Error twice.out
+like "the next request on the other is refused" "$(ask 'cat twice.out')" 'again 403|Error'
 is "what is still allowed goes on" "$(get first.test)" "200 200"
 changes save "{host: first.test}" "{host: second.test}"
 ask "python3 inside.py tunnel second.test >kept.out 2>&1 & true" >/dev/null
-until_true grep -q open "$work/kept.out"
+until_true has open kept.out
 changes save "{host: second.test}" "{host: third.test}"
 sleep 0.3
-is "a tunnel that the new policy allows too stays" "$(cat "$work/kept.out")" "open HTTP/1.1 200"
+is "a tunnel that the new policy allows too stays" "$(ask 'cat kept.out')" "open HTTP/1.1 200"
 
 # An invalid file
 for text in 'version: 1

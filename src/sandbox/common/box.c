@@ -23,7 +23,7 @@
 #include "sys/tree.h"
 #include "wire/wire.h"
 
-enum { MAKING_S = 10, CONNECT_STEP_MS = 50 };
+enum { CONNECT_STEP_MS = 50 };
 
 int box_root(const char *fallback, bool make, char **ret, struct error *err)
 {
@@ -87,17 +87,35 @@ static int make_sockets(struct box *b, struct error *err)
 	return b->door < 0 ? error_sys(err, b->door, "%s/run/door", b->dir) : 0;
 }
 
+/* While the folder of all boxes is held, nobody takes one that is not locked yet for a dead one: see hold_dead(). */
+static int make_locked(struct box *b, const char *root, struct error *err)
+{
+	AUTO_FD all = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (all < 0 || flock(all, LOCK_SH) < 0)
+		return error_sys(err, errno, "%s", root);
+	if (mkdir(b->dir, 0700) < 0) {
+		(void)error_sys(err, errno, "%s", b->dir);
+		b->dir = NULL; /* not ours to remove */
+		return -1;
+	}
+	b->dir_fd = open(b->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (b->dir_fd < 0)
+		return error_sys(err, errno, "%s", b->dir);
+	b->lock = openat(b->dir_fd, "lock", O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	if (b->lock < 0 || flock(b->lock, LOCK_EX | LOCK_NB) < 0 || write(b->lock, b->backend->name, strlen(b->backend->name)) < 0)
+		return error_sys(err, errno, "%s/lock", b->dir);
+	return 0;
+}
+
 /* The folder itself, locked; entered by us and by whoever is root inside. */
 static int make_folder(struct box *b, const char *root, struct error *err)
 {
 	b->dir = arena_printf(b->arena, "%s/%s", root, b->id);
 	if (!b->dir)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
-	if (mkdir(b->dir, 0700) < 0 || (b->dir_fd = open(b->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-		return error_sys(err, errno, "%s", b->dir);
-	b->lock = openat(b->dir_fd, "lock", O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-	if (b->lock < 0 || flock(b->lock, LOCK_EX | LOCK_NB) < 0 || write(b->lock, b->backend->name, strlen(b->backend->name)) < 0)
-		return error_sys(err, errno, "%s/lock", b->dir);
+	if (make_locked(b, root, err) < 0)
+		return -1;
 	if (b->ids.host_init != geteuid() && (fchown(b->dir_fd, (uid_t)-1, b->ids.host_init) < 0 || fchmod(b->dir_fd, 0710) < 0))
 		return error_sys(err, errno, "%s", b->dir);
 	if (mkdirat(b->dir_fd, "run", 0755) < 0 || fchmodat(b->dir_fd, "run", 0755, 0) < 0)
@@ -276,22 +294,35 @@ void box_free(struct box *b)
 	arena_free(b->arena);
 }
 
-/* A box that is being made has no lock yet, or one without a name in it; so has one whose maker was killed at that. */
-static bool is_being_made(int dir, int lock)
+/*
+ * A box whose supervisor is gone: the lock can be had. One without a lock was killed at its first step, or at its last, when the runtime had nothing of it any more; it is told from one that is just being made by holding the
+ * folder of all boxes. Where that cannot be had at once, the next sweep will do.
+ */
+static bool hold_dead(int root, const char *id, int *ret_dir, int *ret_lock)
 {
-	struct stat st;
+	AUTO_FD dir = -1;
+	AUTO_FD lock = -1;
+	bool dead = false;
 
-	return fstat(lock < 0 ? dir : lock, &st) == 0 && (lock < 0 || st.st_size == 0) && time(NULL) - st.st_mtime < MAKING_S;
+	if (flock(root, LOCK_EX | LOCK_NB) < 0)
+		return false;
+	dir = openat(root, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	lock = dir < 0 ? -1 : openat(dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir >= 0)
+		dead = lock < 0 ? errno == ENOENT : flock(lock, LOCK_EX | LOCK_NB) == 0;
+	(void)flock(root, LOCK_UN);
+	*ret_dir = dead ? fd_take(&dir) : -1;
+	*ret_lock = dead ? fd_take(&lock) : -1;
+	return dead;
 }
 
-/* Its supervisor is gone: the lock can be had. */
 static void sweep_one(int root, const char *path, const char *id, const struct box_backend *const *backends)
 {
-	AUTO_FD dir = openat(root, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	AUTO_FD lock = dir < 0 ? -1 : openat(dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD dir = -1;
+	AUTO_FD lock = -1;
 	char name[32] = "", full[4096];
 
-	if (dir < 0 || is_being_made(dir, lock) || (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0))
+	if (!hold_dead(root, id, &dir, &lock))
 		return;
 	if (lock >= 0)
 		(void)!read(lock, name, sizeof(name) - 1);

@@ -70,20 +70,19 @@ static int make_own(struct box *b, struct error *err)
 	return make_places(b, path, err) < 0 ? -1 : use(b, path) < 0 ? error_sys(err, errno, "%s", path) : 0;
 }
 
-/* Whoever renames first has made it; the others' is removed. */
+/* Whoever renames first has made it; the others' is removed. While the folder of all boxes is held, nobody takes it for what a dead one left. */
 static int make_shared(struct box *b, const char *root, const char *path, struct error *err)
 {
 	char *half = arena_printf(b->arena, "%s/" ROOTS "/" HALF "XXXXXX", root);
-	AUTO_FD roots = -1;
+	AUTO_FD all = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (!half)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
-	if (!mkdtemp(half))
+	if (all < 0 || flock(all, LOCK_SH) < 0 || !mkdtemp(half))
 		return error_sys(err, errno, "%s", half);
 	if (make_places(b, half, err) == 0 && rename(half, path) == 0)
 		return 0;
-	roots = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	sys_remove_tree(roots, half + strlen(root) + 1);
+	sys_remove_tree(all, half + strlen(root) + 1);
 	return err->kind ? -1 : 0;
 }
 
@@ -115,6 +114,15 @@ static void remove_unused(int roots, const char *name)
 		sys_remove_tree(roots, name);
 }
 
+/* Whoever made it was killed at that, where nobody is making any. */
+static void remove_half(int boxes, int roots, const char *name)
+{
+	if (flock(boxes, LOCK_EX | LOCK_NB) < 0)
+		return;
+	sys_remove_tree(roots, name);
+	(void)flock(boxes, LOCK_UN);
+}
+
 void box_sweep_roots(const char *root)
 {
 	AUTO_FD boxes = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -124,12 +132,15 @@ void box_sweep_roots(const char *root)
 	struct dirent *e;
 	size_t n = 0;
 
-	while (d && readdir(d))
+	while (d && (e = readdir(d))) {
 		n++;
+		if (strncmp(e->d_name, HALF, strlen(HALF)) == 0)
+			remove_half(boxes, roots, e->d_name);
+	}
 	if (d && n > BOX_ROOTS_KEEP + 2)
 		rewinddir(d);
 	while (d && n > BOX_ROOTS_KEEP + 2 && (e = readdir(d)))
-		if (e->d_name[0] != '.')
+		if (e->d_name[0] != '.' && strncmp(e->d_name, HALF, strlen(HALF)) != 0)
 			remove_unused(roots, e->d_name);
 	if (d)
 		(void)closedir(d);

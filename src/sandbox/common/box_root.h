@@ -13,7 +13,7 @@ enum { BOX_ROOTS_KEEP = 32 };
 /* Sets b->root and b->root_fd. */
 int box_make_root(struct box *b, const char *root, struct error *err);
 
-/* When there are more than BOX_ROOTS_KEEP: removes those that nobody uses. */
+/* Removes those whose maker was killed, and, when there are more than BOX_ROOTS_KEEP, those that nobody uses. */
 void box_sweep_roots(const char *root);
 
 #endif
