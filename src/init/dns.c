@@ -16,6 +16,9 @@
 /* FRAME: the length before a message on a stream. TURN: queries before others get theirs. TICK_MS: how late a limit may be. */
 enum { FRAME = 2, TURN = 16, TICK_MS = 100 };
 
+/* Of a message: its head, and what is in bytes 2 and 3 of it. */
+enum { HEAD = 12, IS_ANSWER = 0x80, CODE_MASK = 0x0f, SERVER_FAILED = 2 };
+
 struct query {
 	struct dns *dns;
 	struct watch watch; /* of its stream; fd -1: none */
@@ -82,6 +85,16 @@ static struct query *take(struct dns *d)
 	return q;
 }
 
+/* Nobody is behind the door: whoever asks need not wait to find out. The query itself, marked, is an answer that says so. */
+static void say_failed(const struct dns *d, unsigned char *query, size_t n, const struct sockaddr_in *from)
+{
+	if (n < HEAD || (query[2] & IS_ANSWER))
+		return;
+	query[2] |= IS_ANSWER;
+	query[3] = (unsigned char)((query[3] & ~CODE_MASK) | SERVER_FAILED);
+	(void)sendto(d->watch.fd, query, n, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)from, sizeof(*from));
+}
+
 /* bytes: the query, behind room for the header and the frame. */
 static void pass_on(struct dns *d, unsigned char *bytes, size_t n, const struct sockaddr_in *from)
 {
@@ -89,8 +102,10 @@ static void pass_on(struct dns *d, unsigned char *bytes, size_t n, const struct 
 	int fd = listen_dial(d->path);
 	struct query *q;
 
-	if (fd < 0)
+	if (fd < 0) {
+		say_failed(d, bytes + DOOR_HEADER + FRAME, n, from);
 		return;
+	}
 	door_put(&h, bytes);
 	bytes[DOOR_HEADER] = (unsigned char)(n >> 8);
 	bytes[DOOR_HEADER + 1] = (unsigned char)n;

@@ -410,6 +410,8 @@ outside "$CORDON" rm --finished "$third"
 ok "rm: --finished takes no names" refused 125 'give --finished alone'
 is "rm: and nothing was" "$(ls -d "$state/$third")" "$state/$third"
 mkdir -p "$state/0badc0de" && : >"$state/0badc0de/audit.jsonl"
+exec 8<"$state/0badc0de" # who starts holds the folder
+flock 8
 outside "$CORDON" rm 0badc0de
 ok "rm: a run that is just being started stays" refused 125 'just being started'
 ln -s "$work" "$state/deadbeef"
@@ -431,6 +433,12 @@ is "rm: named, a run goes with its changes" "$status:$(ls -d "$state/$kept" 2>/d
 is "rm: the work folder is as it was" "$(ls kept 2>/dev/null)" ""
 "$CORDON" stop --time 0 "$id"
 ended "$pid"
-rm -r "$state/0badc0de" "$state/deadbeef"
+rm "$state/deadbeef"
+mkdir "$state/0badc0df"
+"$CORDON" ps >/dev/null
+is "a run that is just being started outlives ps; what was killed at that does not" "$(ls "$state" | grep 0bad)" 0badc0de
+exec 8<&-
+"$CORDON" ps >/dev/null
+is "... whenever it was killed" "$(ls "$state" | grep 0bad)" ""
 
 finish

@@ -210,8 +210,8 @@ done
 
 # A log that cannot be written
 if [ "$(id -u)" = 0 ] && mkdir -p "$tmp/small" && mount -t tmpfs -o size=256k none "$tmp/small" 2>/dev/null; then
-	mkdir "$tmp/empty" # on other runtimes a copy of it has to fit there
-	XDG_STATE_HOME=$tmp/small "$CORDON" run -p "$tmp/net.yaml" --workdir "$tmp/empty" -- sh -c 'curl -sS -m 5 https://fine.test/; read -r go
+	{ cat "$tmp/net.yaml"; echo 'filesystem: {workdir: read-only}'; } >"$tmp/read-only.yaml" # on other runtimes a copy would have to fit there
+	XDG_STATE_HOME=$tmp/small "$CORDON" run -p "$tmp/read-only.yaml" --workdir "$work" -- sh -c 'curl -sS -m 5 https://fine.test/; read -r go
 		i=0; while [ $i -lt 50 ]; do i=$((i + 1)); curl -sS -m 5 -o /dev/null "http://evil$i.test/"; done
 		curl -sS -m 5 https://fine.test/; echo reached' <"$tmp/orders" >"$tmp/told" 2>"$tmp/err" &
 	run=$!
