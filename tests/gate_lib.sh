@@ -26,6 +26,7 @@ if [ "$runtime" != native ]; then
 	chmod 755 "$CORDON"
 fi
 cordon_program=${cordon_program:-$CORDON}
+# shellcheck disable=SC2034
 case $runtime in gvisor | docker) direct=none ;; *) direct=any ;; esac # whether what is dialled without a proxy arrives
 up=$tmp/up
 config=$tmp/config/cordon

@@ -50,23 +50,23 @@ versions="1.1 2"
 [ "$runtime" = native ] || versions=2 # what happens outside is the same on all of them
 for version in $versions; do
 	v=--http$version
-	is "connection refused: HTTP/$version" "$(answer refused.test $v)" "502 0 connection_refused"
-	is "a certificate that nobody trusts: HTTP/$version" "$(answer untrusted.test $v)" "502 0 certificate_untrusted"
-	is "an expired certificate: HTTP/$version" "$(answer expired.test $v)" "502 0 certificate_expired"
-	is "a certificate for another name: HTTP/$version" "$(answer wrong.test $v)" "502 0 certificate_wrong_name"
-	is "no TLS where TLS should be: HTTP/$version" "$(answer notls.test $v)" "502 0 tls_failed"
-	is "an upstream that closes before it answers: HTTP/$version" "$(answer before.test $v)" "502 0 answer_cut"
-	is "... amid the head: HTTP/$version" "$(answer inhead.test $v)" "502 0 answer_cut"
-	is "garbage: HTTP/$version" "$(answer garbage.test $v)" "502 0 bad_answer"
-	is "a header line of a megabyte: HTTP/$version" "$(answer longline.test $v)" "502 0 bad_answer"
-	is "twenty thousand headers: HTTP/$version" "$(answer fields.test $v)" "502 0 bad_answer"
-	is "a head without end: HTTP/$version" "$(answer endless.test $v)" "502 0 bad_answer"
-	is "interim answers without end: HTTP/$version" "$(answer interim.test $v | sed 's/^000 [0-9]* $/502 0 bad_answer/')" "502 0 bad_answer"
-	is "a length beside chunks: HTTP/$version" "$(answer smuggled.test $v)" "502 0 bad_answer"
-	is "two lengths: HTTP/$version" "$(answer lengths.test $v)" "502 0 bad_answer"
-	like "an answer that ends amid its body is not taken for whole: HTTP/$version" "$(answer inbody.test $v)" '^(200|000) (18|56|92) '
-	like "... nor one amid its chunks: HTTP/$version" "$(answer inchunks.test $v)" '^(200|000) (18|56|92) '
-	is "what follows an answer is not the next one: HTTP/$version" "$(net curl -sS -m 10 $v https://more.test/1 https://more.test/2 2>&1)" $'ok\nok'
+	is "connection refused: HTTP/$version" "$(answer refused.test "$v")" "502 0 connection_refused"
+	is "a certificate that nobody trusts: HTTP/$version" "$(answer untrusted.test "$v")" "502 0 certificate_untrusted"
+	is "an expired certificate: HTTP/$version" "$(answer expired.test "$v")" "502 0 certificate_expired"
+	is "a certificate for another name: HTTP/$version" "$(answer wrong.test "$v")" "502 0 certificate_wrong_name"
+	is "no TLS where TLS should be: HTTP/$version" "$(answer notls.test "$v")" "502 0 tls_failed"
+	is "an upstream that closes before it answers: HTTP/$version" "$(answer before.test "$v")" "502 0 answer_cut"
+	is "... amid the head: HTTP/$version" "$(answer inhead.test "$v")" "502 0 answer_cut"
+	is "garbage: HTTP/$version" "$(answer garbage.test "$v")" "502 0 bad_answer"
+	is "a header line of a megabyte: HTTP/$version" "$(answer longline.test "$v")" "502 0 bad_answer"
+	is "twenty thousand headers: HTTP/$version" "$(answer fields.test "$v")" "502 0 bad_answer"
+	is "a head without end: HTTP/$version" "$(answer endless.test "$v")" "502 0 bad_answer"
+	is "interim answers without end: HTTP/$version" "$(answer interim.test "$v" | sed 's/^000 [0-9]* $/502 0 bad_answer/')" "502 0 bad_answer"
+	is "a length beside chunks: HTTP/$version" "$(answer smuggled.test "$v")" "502 0 bad_answer"
+	is "two lengths: HTTP/$version" "$(answer lengths.test "$v")" "502 0 bad_answer"
+	like "an answer that ends amid its body is not taken for whole: HTTP/$version" "$(answer inbody.test "$v")" '^(200|000) (18|56|92) '
+	like "... nor one amid its chunks: HTTP/$version" "$(answer inchunks.test "$v")" '^(200|000) (18|56|92) '
+	is "what follows an answer is not the next one: HTTP/$version" "$(net curl -sS -m 10 "$v" https://more.test/1 https://more.test/2 2>&1)" $'ok\nok'
 done
 like "a refused tunnel says so" "$(net curl -sS -i -m 10 https://gone.test/ 2>&1)" '502'
 like "a name that does not resolve" "$(net curl -sS -i -m 10 https://nowhere.test/ 2>&1)" '502'
