@@ -388,11 +388,19 @@ static int visit_folder(struct scan *s, const struct level *l, const char *name,
 	return walk(s, &below);
 }
 
-/* A folder that was not there, or was another one, when the copy was made. */
+/*
+ * A folder that was not there, or was another one, when the copy was made. Where nobody says which there were, one that is missing in the copy and has changed since may have been moved here: that changes
+ * nothing but its own ctime.
+ */
 static bool is_strange(const struct scan *s, const struct change *c)
 {
-	return s->rules->copied && !s->rules->force && c->before.type == CHANGE_FOLDER &&
-	       !copied_has(s->rules->copied, s->path, c->before.dev, c->before.ino);
+	const struct changes_rules *r = s->rules;
+
+	if (s->kind != CHANGES_COPY || r->force || c->before.type != CHANGE_FOLDER)
+		return false;
+	if (r->copied)
+		return !copied_has(r->copied, s->path, c->before.dev, c->before.ino);
+	return c->after.type == CHANGE_NONE && r->started.tv_sec && changes_later(c->before.ctime, r->started);
 }
 
 /* Not the run's: left alone, and not entered. */

@@ -493,6 +493,20 @@ static void a_folder_that_the_host_moved_here_since_is_left_alone(void)
 	copied_done(&copied);
 }
 
+static void nor_is_one_removed_where_nobody_knows_what_was_copied(void)
+{
+	struct changes_rules rules = {.root = "/w"};
+	WORLD(w);
+
+	put(w.fd, "elsewhere/f", "host");
+	put(w.lower, "gone/f", "old");
+	(void)usleep(30000);
+	CHECK(clock_gettime(CLOCK_REALTIME, &rules.started) == 0);
+	(void)usleep(30000);
+	CHECK(renameat(w.fd, "elsewhere", w.lower, "moved-in") == 0);
+	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules), "deleted      gone/\ndeleted      gone/f\n");
+}
+
 static void what_was_hidden_is_neither_missing_nor_removed(void)
 {
 	static const char *const hidden[] = {"/w/a", "/w/d/secret", "/w/s"};
@@ -605,6 +619,7 @@ int main(void)
 		CASE(what_changed_on_the_host_since_is_refused_unless_forced),
 		CASE(a_file_that_the_host_made_since_is_not_missing_from_a_copy),
 		CASE(a_folder_that_the_host_moved_here_since_is_left_alone),
+		CASE(nor_is_one_removed_where_nobody_knows_what_was_copied),
 		CASE(what_was_hidden_is_neither_missing_nor_removed),
 		CASE(what_cannot_be_read_is_refused_and_the_rest_is_listed),
 		CASE(what_a_copy_could_not_hold_is_no_change),
