@@ -190,6 +190,14 @@ static int run_in(int fd, const struct launch_request *req, struct error *err)
 	return r;
 }
 
+/* A container's copies of what it may write to are made when it is prepared: they would be old by the time it is used. */
+static bool would_be_stale(const struct launch_request *req)
+{
+	const struct policy *p = req->policy->policy;
+
+	return req->pick->backend && ((req->workdir && (p->fs.workdir.v == WORKDIR_READ_WRITE || p->fs.workdir.v == WORKDIR_COPY)) || p->fs.write.n);
+}
+
 /* One command in a prepared sandbox that is then gone; a new sandbox where none is prepared. */
 static int run_warm(const struct launch_request *req, const struct launch_keep *k, struct error *err)
 {
@@ -198,6 +206,9 @@ static int run_warm(const struct launch_request *req, const struct launch_keep *
 	AUTO_FD fd = -1;
 	int r;
 
+	if (would_be_stale(req))
+		return error_set(err, ERROR_USAGE, "--warm: on %s folders that may be written are copies, and those of a prepared sandbox would be old; use filesystem.workdir: read-only or none, or --keep",
+				 req->pick->backend->name);
 	if (kept_init(&warm, req, "", err) < 0)
 		return -1;
 	fd = kept_take(&warm, id);

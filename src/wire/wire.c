@@ -207,9 +207,12 @@ int wire_receive(int sock, struct wire_message *m)
 	m->body.cap = (size_t)size + 1;
 	iov[0] = (struct iovec){head, sizeof(head)};
 	iov[1] = (struct iovec){m->body.p, (size_t)size};
-	while ((n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC)) < 0)
-		if (errno != EINTR)
+	while ((n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC)) < 0) {
+		if (errno == ECONNRESET && !reset)
+			reset = true;
+		else if (errno != EINTR)
 			return -errno;
+	}
 	if (n == 0)
 		return 0;
 	take_fds(m, &msg);
