@@ -84,6 +84,9 @@ run_runtimes()
 		wait $! || status=1
 		cat "$log"
 	done
+	if [ "$as" = self ]; then
+		CORDON_TEST_TIMEOUT=1500 scripts/test.sh --label "$name" "$build" "$PWD"/tests/runtimes/*.sh </dev/null || status=1
+	fi
 	for i in "${limits[@]}"; do
 		run_on "$name" "$i" limits "$@" || status=1
 	done

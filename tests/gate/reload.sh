@@ -186,7 +186,7 @@ learned()
 	"$CORDON" run "${base[@]}" --learn "$tmp/learned.yaml" --workdir "$work" -- "$@" >"$tmp/out" 2>&1
 	ok "$name: refused at first" test $? -ne 0
 	ok "... what it teaches passes policy check" "$CORDON" policy check "$tmp/learned.yaml"
-	ok "... and lets it succeed" "$CORDON" run -p "$tmp/learned.yaml" --workdir "$work" -- "$@"
+	ok "... and lets it succeed ($name)" "$CORDON" run -p "$tmp/learned.yaml" --workdir "$work" -- "$@"
 	[ "$tap_failed" = "${last_failed:-0}" ] || sed 's/^/# /' "$tmp/learned.yaml"
 	last_failed=$tap_failed
 }

@@ -56,6 +56,8 @@ begin()
 	init=$(ps -o pid=,comm= --ppid "$run" | awk '$2 !~ /^cordon-(relay|egress|vault)/ { print $1 }')
 	# beside a runtime there are children of the supervisor's own, which carry output
 	[ "$runtime" = native ] || init=$(for pid in $init; do [ "$(readlink "/proc/$pid/exe")" = "$(realpath "$cordon_program")" ] || echo "$pid"; done)
+	# an engine's containers are no children of ours; they have a user of their own
+	[ "$runtime" != docker ] || init=$(pgrep -u $((1900000000 + run)))
 	# shellcheck disable=SC2086 # a list
 	inside=$(for pid in $init; do below $pid; done)
 }
