@@ -43,7 +43,7 @@ leave_cgroups()
 	local c
 	for c in "${cgroups[@]}"; do
 		echo $$ >"$c/../cgroup.procs"
-		rmdir "$c" 2>/dev/null
+		find "$c" -depth -type d -exec rmdir {} \; 2>/dev/null
 	done
 }
 steps_done()
