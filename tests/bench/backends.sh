@@ -40,7 +40,6 @@ import json, sys
 box, bundle = sys.argv[1:]
 spec = json.load(open(box + "/config.json"))
 spec["process"]["args"] = ["/usr/bin/true"]
-spec["root"]["path"] = box + "/root"
 spec["linux"].pop("cgroupsPath", None)
 json.dump(spec, open(bundle + "/config.json", "w"))
 END
