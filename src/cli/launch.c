@@ -450,7 +450,7 @@ static bool is_empty(int dir)
 static int bring_back(struct run *r)
 {
 	launch_box_end(&r->box);
-	return stage_return(&r->box.stage, r->req->call, r->req->policy->policy, r->plan, r->state.dir, r->state.path, r->err);
+	return stage_return(&r->box.stage, r->audit, r->req->call, r->req->policy->policy, r->plan, r->state.dir, r->state.path, r->err);
 }
 
 /* Changes that were kept in memory go to the state folder, for `diff` and `apply`; nobody is left inside by now. */

@@ -8,12 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/audit.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/changes_rules.h"
 #include "supervise/changes.h"
 #include "supervise/changes_apply.h"
 #include "supervise/copy.h"
+#include "supervise/state.h"
 #include "sys/mounts.h"
 #include "sys/tree.h"
 
@@ -77,7 +79,7 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 	if (host < 0 || fstat(host, &st) < 0)
 		return error_sys(err, errno, "%s", text_show(&t, sv_of(op->source)));
 	*v = (struct staged){.host = op->source, .kept = kept, .dev = st.st_dev, .ino = st.st_ino};
-	(void)snprintf(v->name, sizeof(v->name), kept ? "copy" : "staged-%zu", s->n);
+	(void)snprintf(v->name, sizeof(v->name), kept ? "copy" : STATE_STAGED "%zu", s->n);
 	s->n++;
 	if (fill_copy(v, plan, op, host, state, err) < 0)
 		return -1;
@@ -154,11 +156,23 @@ static int bring_back(struct staged *v, const struct timespec *started, const st
 	return r;
 }
 
-int stage_return(struct stage *s, const struct call *call, const struct policy *policy, const struct plan *plan, int state, const char *state_path, struct error *err)
+/* Whoever started a sandbox that is kept is long gone when it ends: the log must say it too. */
+static void log_left(struct audit *audit, const struct staged *v, const char *what)
+{
+	struct event_field fields[] = {{.key = "target", .value = sv_of(v->host)}, {.key = "kept", .value = sv_of(v->name)}};
+	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_FILESYSTEM, .verdict = "deny", .rule = "filesystem", .message = what, .fields = fields, .n_fields = 2};
+	struct error ignored = {0};
+
+	if (audit)
+		(void)audit_write(audit, &e, &ignored);
+}
+
+int stage_return(struct stage *s, struct audit *audit, const struct call *call, const struct policy *policy, const struct plan *plan, int state, const char *state_path, struct error *err)
 {
 	struct changes_patterns patterns = {0};
 	struct text_shown t;
 	struct staged *v;
+	const char *what;
 	size_t left;
 	int r = changes_patterns_init(&patterns, policy, plan, err);
 
@@ -167,10 +181,11 @@ int stage_return(struct stage *s, const struct call *call, const struct policy *
 		if (r == 0)
 			r = bring_back(v, &s->started, &patterns, state, &left, err);
 		copied_done(&v->copied);
-		if (left)
-			call_note(call, "%s: %s; the sandbox's version is kept in %s/%s", text_show(&t, sv_of(v->host)),
-				  r < 0 ? "nothing was brought back" : "some changes may not come back (denied, protected, or changed here meanwhile)", state_path, v->name);
-		else if (r == 0 && !v->kept)
+		what = r < 0 ? "nothing was brought back" : "some changes were not brought back (denied, protected, or changed here meanwhile)";
+		if (left) {
+			call_note(call, "%s: %s; the sandbox's version is kept in %s/%s", text_show(&t, sv_of(v->host)), what, state_path, v->name);
+			log_left(audit, v, what);
+		} else if (r == 0 && !v->kept)
 			sys_remove_tree(state, v->name);
 	}
 	changes_patterns_done(&patterns);

@@ -13,6 +13,7 @@
 
 #include <time.h>
 
+#include "audit/audit.h"
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/launch_hide.h"
@@ -42,6 +43,6 @@ struct stage {
 int stage_make(struct stage *s, struct plan *plan, const char *runtime, int state, const char *state_path, uint32_t owner, struct error *err);
 
 /* Everything inside has ended. A folder that could not be brought back as a whole is noted, and its copy kept. */
-int stage_return(struct stage *s, const struct call *call, const struct policy *policy, const struct plan *plan, int state, const char *state_path, struct error *err);
+int stage_return(struct stage *s, struct audit *audit, const struct call *call, const struct policy *policy, const struct plan *plan, int state, const char *state_path, struct error *err);
 
 #endif

@@ -1,6 +1,5 @@
 #include "cli/verb_rm.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -48,27 +47,6 @@ static int lock_alone(const struct state *s)
 	return -EBUSY;
 }
 
-static bool has_entry(int dir, const char *name)
-{
-	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
-	bool found = false;
-
-	while (d && !found && (e = readdir(d)))
-		found = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-	if (d)
-		(void)closedir(d);
-	else if (fd >= 0)
-		(void)close(fd);
-	return found;
-}
-
-static bool holds_changes(const struct state *s)
-{
-	return has_entry(s->dir, "layers/upper") || has_entry(s->dir, "copy");
-}
-
 static int remove_locked(struct state *s, struct error *err)
 {
 	if (!has_started(s))
@@ -106,7 +84,7 @@ static int remove_finished(void *arg, const char *id)
 
 	if (state_open(all->root, id, &s, &running, &ignored) < 0)
 		return 0;
-	if (!running && holds_changes(&s))
+	if (!running && state_holds_work(&s))
 		all->kept++;
 	else if (!running && remove_locked(&s, &ignored) == 0)
 		all->removed++;

@@ -217,12 +217,25 @@ int state_each(const char *root, int (*fn)(void *arg, const char *id), void *arg
 	return 0;
 }
 
-/* A copy-on-write layer with something in it is the user's work: it is never swept away. */
-static bool holds_work(const struct state *s)
+static bool holds_staged(const struct state *s)
+{
+	int copy = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+	bool found = false;
+
+	while (d && !found && (e = readdir(d)))
+		found = strncmp(e->d_name, STATE_STAGED, strlen(STATE_STAGED)) == 0;
+	if (d)
+		(void)closedir(d);
+	return found;
+}
+
+bool state_holds_work(const struct state *s)
 {
 	struct stat st;
 
-	if (fstatat(s->dir, "copy", &st, AT_SYMLINK_NOFOLLOW) == 0)
+	if (fstatat(s->dir, "copy", &st, AT_SYMLINK_NOFOLLOW) == 0 || holds_staged(s))
 		return true;
 	return unlinkat(s->dir, "layers/upper", AT_REMOVEDIR) < 0 && errno == ENOTEMPTY;
 }
@@ -269,7 +282,7 @@ void state_sweep(const char *root)
 			remove_unstarted(root, v[i].id);
 		} else if (!running) {
 			sys_remove_tree(s.dir, "layers/work");
-			if (!holds_work(&s) && kept >= STATE_KEEP)
+			if (!state_holds_work(&s) && kept >= STATE_KEEP)
 				state_remove(&s);
 			else
 				kept++;

@@ -39,6 +39,10 @@ void state_done(struct state *s); /* unlocks, closes; the folder stays */
 /* Removes the folder and everything in it. */
 void state_remove(struct state *s);
 
+/* What a run wrote to its copies of folders, and did not bring back: the user's work, which is never swept away. */
+#define STATE_STAGED "staged-"
+bool state_holds_work(const struct state *s);
+
 /* An existing run. running: its supervisor lives. */
 int state_open(const char *root, const char *id, struct state *ret, bool *ret_running, struct error *err);
 
