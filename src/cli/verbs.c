@@ -43,7 +43,7 @@ const struct verb verbs[] = {
 		.args = "ID -- CMD [ARG...]",
 		.complete = "running",
 		.summary = "Run a further command in a sandbox that is running.",
-		.details = "ID is what `cordon ps` lists. The command gets the same environment, limits and rules as the first one, and ends when that ends. Terminal, signals and exit status are "
+		.details = "ID is what `cordon ps` lists. The command gets the same environment, limits and rules as the first one, and ends when the sandbox ends: with its first command, or, where it is kept (run --keep), when it is stopped. Terminal, signals and exit status are "
 			   "passed through.",
 		.min_args = 1,
 		.max_args = 1,
