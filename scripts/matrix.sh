@@ -25,7 +25,7 @@ no-landlock|build|gcc||user|landlock_create_ruleset,landlock_add_rule,landlock_r
 no-openat2|build|gcc||self|openat2|sandbox|8
 no-clone3|build|gcc||self|clone3|sandbox|8
 gcc-sanitized|build-asan|gcc|$sanitize|self||all|25
-runtimes|build|gcc||self||runtimes|28
+runtimes|build|gcc||self||runtimes|24
 runtimes-user|build|gcc||user||runtimes|15
 EOF
 }

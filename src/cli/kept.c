@@ -106,7 +106,7 @@ int kept_lock(const struct kept *k, char ret_id[STATE_ID], struct error *err)
 	char id[STATE_ID] = "";
 
 	if (fd < 0 || flock(fd, LOCK_EX) < 0)
-		return error_sys(err, errno, "%s/owned", k->folder);
+		return error_sys(err, dir < 0 ? dir : errno, "%s/owned", k->folder);
 	(void)!pread(fd, id, STATE_ID - 1, 0);
 	memcpy(ret_id, is_id(id) ? id : "", is_id(id) ? STATE_ID : 1);
 	return fd_take(&fd);

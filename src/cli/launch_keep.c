@@ -66,6 +66,8 @@ int launch_keep_options(const struct call *call, struct launch_keep *ret, bool *
 		return -1;
 	if (warm && (value_count(sv_of(warm), &ret->warm) || ret->warm == 0 || ret->warm > KEEP_WARM_MAX))
 		return error_set(err, ERROR_USAGE, "--warm takes a number from 1 to %d", KEEP_WARM_MAX);
+	if (ret->warm && (ret->keep || ret->owner))
+		return error_set(err, ERROR_USAGE, "--warm is for commands that have a sandbox each; with --keep or --owner leave it out");
 	*ret_asked = ret->keep || ret->owner || ret->warm;
 	for (i = 0; *ret_asked && i < ARRAY_LEN(not_with); i++)
 		if (call_has(call, not_with[i]))
@@ -227,7 +229,7 @@ int launch_keep(const struct launch_request *req, const struct launch_keep *k, s
 	AUTO_FD fd = -1;
 	int r;
 
-	if (k->warm && !k->keep && !k->owner)
+	if (k->warm)
 		return run_warm(req, k, err);
 	if (k->owner) {
 		fd = find_owned(req, k, id, err);

@@ -96,6 +96,7 @@ gone()
 ok "kill -9 of the one who took it takes it down" until_true gone
 is "another policy takes none of them" "$("$CORDON" run --warm 1 --profile strict -- sh -c 'test -e /tmp/mark || echo new')" new
 like "no container is prepared with a copy of a folder that goes on changing" "$("$CORDON" run --warm 1 --runtime runc --policy "$tmp/policy.yaml" -- true 2>&1)" 'would be old|cannot be used here'
+like "--warm does not go with --keep" "$("$CORDON" run --warm 1 --keep -- true 2>&1; echo $?)" '125$'
 stop_all
 until_true ready 0
 stop_all
