@@ -140,6 +140,7 @@ void launch_box_end(struct launch_box *l)
 {
 	if (l->terminal > 0)
 		(void)close(l->terminal);
+	l->terminal = 0; /* we are called more than once, and the number may be another's by then */
 	box_free(l->box);
 	l->box = NULL;
 	stdio_collect_end(&l->collect);

@@ -177,7 +177,7 @@ int stage_return(struct stage *s, struct audit *audit, const struct call *call, 
 	int r = changes_patterns_init(&patterns, policy, plan, err);
 
 	for (v = s->v; v < s->v + s->n; v++) {
-		left = 0;
+		left = !v->kept; /* behind a failure nothing is tried, and that is said of each */
 		if (r == 0)
 			r = bring_back(v, &s->started, &patterns, state, &left, err);
 		copied_done(&v->copied);
