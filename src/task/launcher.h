@@ -1,0 +1,56 @@
+/*
+ * launcher: what the task runner asks of whoever starts sandboxes.
+ *
+ * The runner (run.h) decides what runs in which phase; cli/launch_task.c starts it, as `cordon run` would, each sandbox by a child of its own that is its supervisor. A table of functions stands between them, because the
+ * runner lies below the command line.
+ */
+#ifndef CORDON_TASK_LAUNCHER_H
+#define CORDON_TASK_LAUNCHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "model/image.h"
+
+/* A variable of the verifier whose value is a credential of the operator's; it is fetched by the sandbox's supervisor and by nobody else. */
+struct task_grant {
+	const char *variable;
+	const char *credential;
+};
+
+struct task_sandbox {
+	const char *name;   /* "agent", "verify": in messages and names of files */
+	const char *phase;  /* build, setup, agent or verify: the operator's `phases` */
+	const char *bounds; /* a policy file, written by the runner: what the task asks for, which the operator's policy is cut down to */
+	struct image_root root;
+	char *const *argv;
+	int in, out; /* standard input; standard output and error. Borrowed */
+	const struct task_grant *grants;
+	size_t n_grants;
+	const char *events; /* a file to which the run's events are appended */
+	pid_t leader;	    /* of the group whose network it shares; 0: it has its own */
+};
+
+/* How a sandbox ended. */
+struct task_ended {
+	int status;	    /* as `cordon run` exits: 124 time, 125 Cordon's failure, 126, 127 */
+	uint64_t denials;
+	char runtime[16];   /* "" where none was reached */
+	char isolation[96]; /* what holds it, in a few words */
+	char run[64];	    /* its id in `cordon ps` */
+	struct error error; /* with 125 to 127 */
+	size_t n_usage;
+	char usage[16384]; /* what went through the gateway, as a JSON object; n_usage 0: nothing */
+};
+
+struct task_launcher {
+	/* Forks the sandbox's supervisor. *ret_fd becomes readable when it has ended. */
+	int (*start)(void *arg, const struct task_sandbox *s, pid_t *ret_pid, int *ret_fd, struct error *err);
+	/* Waits for it. Its fd is closed. */
+	int (*end)(void *arg, pid_t pid, int fd, struct task_ended *ret, struct error *err);
+	void *arg;
+};
+
+#endif

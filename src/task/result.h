@@ -1,0 +1,69 @@
+/*
+ * result: what `cordon task run` says at its end (DESIGN 5.7). Plain data, and its JSON form.
+ *
+ * A reward is there only where the status is `scored`: whatever went wrong, nothing else may look like a score.
+ */
+#ifndef CORDON_TASK_RESULT_H
+#define CORDON_TASK_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+enum task_status { TASK_SCORED, TASK_VERIFIER_ERROR, TASK_AGENT_ERROR, TASK_TIMEOUT, TASK_REFUSED, TASK_INFRASTRUCTURE_ERROR };
+
+extern const char *const task_status_names[];
+
+enum task_phase { PHASE_STAGE, PHASE_BUILD, PHASE_SETUP, PHASE_AGENT, PHASE_FREEZE, PHASE_VERIFY, PHASE_COLLECT, TASK_PHASES };
+
+extern const char *const task_phase_names[];
+
+struct task_phase_result {
+	bool ran;
+	double seconds;
+	int exit;
+};
+
+struct task_reward {
+	const char *key;
+	double value;
+};
+
+/* Something that a person should look at: what was dropped on the way to the verifier, what a check found. */
+struct task_finding {
+	const char *rule;
+	const char *path;
+	const char *message;
+};
+
+enum { TASK_FINDINGS_MAX = 10000 };
+
+struct task_result {
+	struct arena *arena; /* of what it points to */
+	const char *task;
+	enum task_status status;
+	const char *reason; /* why it is not scored; NULL: it is */
+	double reward;	    /* TASK_SCORED only */
+	struct task_reward *rewards;
+	size_t n_rewards;
+	const char *runtime, *isolation; /* NULL: no sandbox was started */
+	struct task_phase_result phases[TASK_PHASES];
+	const char *usage; /* JSON object; NULL: none */
+	uint64_t denials;
+	struct task_finding *findings;
+	size_t n_findings;
+	size_t more_findings; /* than are listed */
+	const char *digest_task, *digest_image, *digest_tests; /* SHA-256 in hex, or NULL */
+};
+
+/* 0 for scored, 1 for refused, 125 otherwise. */
+int task_exit_status(enum task_status s);
+
+void task_result_json(const struct task_result *r, struct buf *out);
+
+/* -1: no memory. What is beyond TASK_FINDINGS_MAX is counted only. Strings are copied. */
+int task_result_find(struct task_result *r, const char *rule, const char *path, const char *message);
+
+#endif
