@@ -4,7 +4,7 @@
 #ifndef CORDON_GATE_INFERENCE_BODY_H
 #define CORDON_GATE_INFERENCE_BODY_H
 
-#include "gate/inference/json_scan.h"
+#include "base/json_scan.h"
 #include "gate/inference/ruling.h"
 #include "http/message.h"
 

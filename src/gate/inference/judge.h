@@ -37,7 +37,7 @@
 #define CORDON_GATE_INFERENCE_JUDGE_H
 
 #include "gate/inference/endpoint.h"
-#include "gate/inference/json_scan.h"
+#include "base/json_scan.h"
 #include "http/message.h"
 
 struct judged {

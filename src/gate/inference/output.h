@@ -9,7 +9,7 @@
 #define CORDON_GATE_INFERENCE_OUTPUT_H
 
 #include "gate/inference/endpoint.h"
-#include "gate/inference/json_scan.h"
+#include "base/json_scan.h"
 
 enum { OUTPUT_USUAL = 4096 };
 

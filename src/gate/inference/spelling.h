@@ -7,7 +7,7 @@
 #ifndef CORDON_GATE_INFERENCE_SPELLING_H
 #define CORDON_GATE_INFERENCE_SPELLING_H
 
-#include "gate/inference/json_scan.h"
+#include "base/json_scan.h"
 
 bool spelling_alike(struct sv a, const char *b);
 

@@ -1,4 +1,4 @@
-#include "gate/inference/json_scan.h"
+#include "base/json_scan.h"
 
 #include <errno.h>
 

@@ -18,8 +18,8 @@
  * no text of use. Text is canonical: a name of letters equals a key or value if and only if the decoded strings are
  * equal.
  */
-#ifndef CORDON_GATE_INFERENCE_JSON_SCAN_H
-#define CORDON_GATE_INFERENCE_JSON_SCAN_H
+#ifndef CORDON_BASE_JSON_SCAN_H
+#define CORDON_BASE_JSON_SCAN_H
 
 #include "base/buf.h"
 
