@@ -20,7 +20,7 @@ struct image_ids {
 	uint32_t zero_gid, first_gid;
 };
 
-/* What an image says of the commands that run in it. Strings are UTF-8 without controls. */
+/* What an image says of the commands that run in it. Strings are UTF-8 without controls other than tab and newline. */
 struct image_config {
 	const char **env;	 /* "NAME=VALUE", NULL-terminated */
 	const char **entrypoint; /* NULL: none */
