@@ -20,6 +20,7 @@ struct launch_facts {
 	uint32_t host_uid;
 	const struct runtime_pick *pick;
 	const char *profile; /* what was asked for, for `cordon ps` */
+	const struct keep_request *keep; /* NULL: it ends with its command */
 };
 
 int launch_log_start(struct audit *audit, const struct launch_facts *facts, struct error *err);
