@@ -105,15 +105,15 @@ static int collect(const struct call *call, const char *name, struct policy_sour
 	size_t at = 0, n = 0;
 
 	if (name)
-		sources[n++] = (struct policy_source){name, cli_is_profile(name)};
+		sources[n++] = (struct policy_source){name, cli_is_profile(name), false};
 	while ((v = call_next(call, NULL, &at))) {
-		bool is_profile = strcmp(v->option->name, "profile") == 0;
+		bool is_profile = strcmp(v->option->name, "profile") == 0, is_bound = strcmp(v->option->name, "bounds") == 0;
 
-		if (!is_profile && strcmp(v->option->name, "policy") != 0)
+		if (!is_profile && !is_bound && strcmp(v->option->name, "policy") != 0)
 			continue;
 		if (n == CLI_SOURCES_MAX)
 			return error_set(err, ERROR_USAGE, "more than %d policies and profiles", CLI_SOURCES_MAX);
-		sources[n++] = (struct policy_source){v->value, is_profile};
+		sources[n++] = (struct policy_source){v->value, is_profile, is_bound};
 	}
 	*ret_n = n;
 	return 0;
@@ -142,6 +142,7 @@ static int load(const struct call *call, const struct policy_source *sources, si
 	req.no_ceiling = flags & CLI_POLICY_ALONE;
 	req.runtime = call_value(call, "runtime");
 	req.category = call_value(call, "category");
+	req.phase = call_value(call, "phase");
 	if (req.runtime && call_choice("--runtime", req.runtime, runtime_names, err) < 0)
 		return -1;
 	if (req.category && call_choice("--category", req.category, category_names, err) < 0)
@@ -164,7 +165,7 @@ int cli_policy_load(const struct call *call, const char *name, unsigned flags, s
 
 int cli_policy_load_file(const struct call *call, const char *path, unsigned flags, struct cli_policy *ret, struct error *err)
 {
-	return load(call, &(struct policy_source){path, false}, 1, flags, ret, err);
+	return load(call, &(struct policy_source){path, false, false}, 1, flags, ret, err);
 }
 
 void cli_policy_done(struct cli_policy *p)

@@ -523,7 +523,7 @@ static int finish(struct run *r, int result)
 		r->result.limit = "process.max_processes";
 	if (result == 0 && r->result.failed.kind) {
 		*r->err = r->result.failed;
-		launch_advice(&(struct advice_about){r->plan->argv[0], r->plan->workdir, r->plan->cwd}, r->req->policy->policy, r->err);
+		launch_advice(r->plan, r->req->policy->policy, r->err);
 		result = -1;
 		status = r->err->kind == ERROR_NOT_FOUND ? 127 : r->err->kind == ERROR_NOT_EXEC ? 126 : 125;
 	}
@@ -591,7 +591,6 @@ static int prepare(struct run *r)
 	r->facts.host_uid = native_host_uid();
 	r->facts.policy_digest = r->req->policy->digest;
 	r->facts.pick = r->req->pick;
-	r->facts.keep = r->req->keep;
 	if (state_root(&r->root, r->err) < 0 || start_gate(r) < 0 || make_plan(r, r->root) < 0)
 		return -1;
 	r->facts.plan = r->plan;
@@ -611,6 +610,20 @@ static int prepare(struct run *r)
 		note_no_landlock(r);
 	runtime_pick_note(r->req->call, r->req->policy, r->req->pick);
 	return 0;
+}
+
+/* Before what it comes from is freed. */
+static void tell_outcome(struct run *r)
+{
+	struct launch_outcome *o = r->req->outcome;
+
+	if (!o)
+		return;
+	memcpy(o->id, r->state.id, sizeof(o->id));
+	o->denials = r->result.denials;
+	launch_isolation(&r->facts, o->isolation, sizeof(o->isolation));
+	o->gateway = r->result.gateway;
+	r->result.gateway = (struct buf){0};
 }
 
 static int run_all(struct run *r)
@@ -692,6 +705,7 @@ int launch(const struct launch_request *req, struct error *err)
 	}
 	r.learn = req->learn_path ? learn_new() : NULL;
 	result = run_all(&r);
+	tell_outcome(&r);
 	if (r.learn && learn_write(r.learn, req->call, req->policy->policy, req->learn_path, err) < 0)
 		result = -1;
 	result = launch_report(req->call, &r.report, r.state.path, r.audit, req->policy, req->workdir, result, err);

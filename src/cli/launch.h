@@ -7,11 +7,20 @@
 #ifndef CORDON_CLI_LAUNCH_H
 #define CORDON_CLI_LAUNCH_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "cli/cli_policy.h"
 #include "cli/runtime_pick.h"
-#include "model/image.h"
 #include "supervise/keep.h"
+#include "supervise/state.h"
+
+/* What is known of a run when it has ended. */
+struct launch_outcome {
+	char id[STATE_ID];
+	uint64_t denials;
+	char isolation[96];  /* in a few words */
+	struct buf gateway; /* what went through it, as a JSON object; empty: nothing. The caller's */
+};
 
 struct launch_request {
 	const struct call *call;
@@ -25,13 +34,7 @@ struct launch_request {
 	const char *report_path; /* --report, or NULL */
 	const char *learn_path;	 /* --learn, or NULL */
 	const struct keep_request *keep; /* --keep and its kin: argv is only what is shown; NULL: no */
-	/*
-	 * The root of the sandbox, in place of the host's base system; NULL: that. Only on the native runtime. workdir is passed over then; uid, gid and cwd are the image's. What is left in its upper folder is the
-	 * caller's.
-	 */
-	const struct image_root *image;
-	/* The id of a running sandbox with an image and the same ids: this one has its network, and ends when it ends. NULL: a network of its own. */
-	const char *join;
+	struct launch_outcome *outcome; /* filled in at the end; NULL: nobody asks */
 	bool dry_run;
 };
 

@@ -17,6 +17,26 @@ static void put_strings(struct json *j, char *const *v)
 	json_end(j);
 }
 
+static const char *const namespaces[RUNTIMES] = {
+	[RUNTIME_NATIVE] = "user mount pid net ipc uts cgroup", [RUNTIME_GVISOR] = "a kernel of its own, mount pid net ipc uts",
+	[RUNTIME_RUNC] = "user mount pid net ipc uts cgroup",	[RUNTIME_CRUN] = "user mount pid net ipc uts cgroup",
+	[RUNTIME_DOCKER] = "mount pid net ipc uts",
+};
+
+static bool has_landlock(const struct launch_facts *f)
+{
+	return f->features.landlock_abi > 0 && (!f->pick->backend || f->pick->backend->landlock);
+}
+
+void launch_isolation(const struct launch_facts *f, char *out, size_t size)
+{
+	char landlock[24] = "";
+
+	if (has_landlock(f))
+		(void)snprintf(landlock, sizeof(landlock), ", landlock %d", f->features.landlock_abi);
+	(void)snprintf(out, size, "%s%s, seccomp", namespaces[f->pick->runtime], landlock);
+}
+
 static void put_isolation(struct json *j, const struct launch_facts *f)
 {
 	static const struct {
@@ -25,17 +45,11 @@ static void put_isolation(struct json *j, const struct launch_facts *f)
 	} limits[] = {{CGROUP_MEMORY, "memory"}, {CGROUP_PIDS, "processes"}, {CGROUP_CPU, "cpus"}};
 	size_t i;
 
-	static const char *const namespaces[RUNTIMES] = {
-		[RUNTIME_NATIVE] = "user mount pid net ipc uts cgroup", [RUNTIME_GVISOR] = "a kernel of its own, mount pid net ipc uts",
-		[RUNTIME_RUNC] = "user mount pid net ipc uts cgroup",	[RUNTIME_CRUN] = "user mount pid net ipc uts cgroup",
-		[RUNTIME_DOCKER] = "mount pid net ipc uts",
-	};
-
 	json_open(j);
 	json_kstr(j, "runtime", runtime_names[f->pick->runtime]);
 	json_kstr(j, "namespaces", namespaces[f->pick->runtime]);
 	json_key(j, "landlock");
-	if (f->features.landlock_abi > 0 && (!f->pick->backend || f->pick->backend->landlock))
+	if (has_landlock(f))
 		json_int(j, f->features.landlock_abi);
 	else
 		json_none(j);
@@ -69,7 +83,7 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 	AUTO_BUF command = {0};
 	char digest[SHA256_HEX];
 	struct json j;
-	struct event_field fields[15] = {
+	struct event_field fields[13] = {
 		{.key = "policy_digest", .value = sv_of(f->policy_digest)},
 		{.key = "plan_digest"},
 		{.key = "isolation", .is_json = 1},
@@ -100,10 +114,6 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 		fields[e.n_fields++] = (struct event_field){.key = "category", .value = sv_of(f->pick->category)};
 	if (f->pick->fallback_from != RUNTIME_AUTO)
 		fields[e.n_fields++] = (struct event_field){.key = "fallback_from", .value = sv_of(runtime_names[f->pick->fallback_from])};
-	if (f->keep)
-		fields[e.n_fields++] = (struct event_field){.key = "kind", .value = sv_of(f->keep->prepared ? "warm" : f->keep->owner ? "owned" : "kept")};
-	if (f->keep && f->keep->owner)
-		fields[e.n_fields++] = (struct event_field){.key = "owner", .value = sv_of(f->keep->owner)};
 	return audit_write(audit, &e, err) < 0 ? -1 : log_fallback(audit, f->pick, err);
 }
 

@@ -20,8 +20,10 @@ struct launch_facts {
 	uint32_t host_uid;
 	const struct runtime_pick *pick;
 	const char *profile; /* what was asked for, for `cordon ps` */
-	const struct keep_request *keep; /* NULL: it ends with its command */
 };
+
+/* What holds the run, in a few words: "user mount pid net ipc uts cgroup, landlock 7, seccomp". */
+void launch_isolation(const struct launch_facts *facts, char *out, size_t size);
 
 int launch_log_start(struct audit *audit, const struct launch_facts *facts, struct error *err);
 /* Limits that the kernel enforced and only counted. */

@@ -43,7 +43,7 @@ int policy_cache_key(const struct policy_request *req, const char *cwd, struct c
 	add_str(&s, req->category);
 	add_str(&s, cwd);
 	for (i = 0; i < req->n_sources; i++) {
-		flags[1] = req->sources[i].is_profile;
+		flags[1] = (unsigned char)(req->sources[i].is_profile | req->sources[i].is_bound << 1);
 		sha256_add(&s, flags, sizeof(flags));
 		add_str(&s, req->sources[i].name);
 	}

@@ -308,6 +308,19 @@ static int tighten_inference(struct tighten *t)
 	return 0;
 }
 
+int policy_bound(struct policy *request, const struct policy *bound, const struct policy_request *req, struct error *err)
+{
+	struct tighten t = {request, bound, req, err};
+	const struct policy_field *f;
+
+	if (ceiling_net(request, bound, err) < 0)
+		return -1;
+	for (f = policy_fields; f->name; f++)
+		if (f->ceiling != CEILING_ELSEWHERE && tighten_field(&t, f) < 0)
+			return -1;
+	return 0;
+}
+
 int policy_ceiling(struct policy *request, const struct policy *ceiling, const struct policy_request *req, struct error *err)
 {
 	struct tighten t = {request, ceiling, req, err};

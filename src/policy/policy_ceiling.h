@@ -25,4 +25,9 @@ enum { CEILING_MAX_RULES = 200000 };
 /* Tightens request in place. req: what is being compiled. On failure request is useless. */
 int policy_ceiling(struct policy *request, const struct policy *ceiling, const struct policy_request *req, struct error *err);
 
+/*
+ * The same by what a task asks for: of the network and of limits alone. A task that wants no network has said nothing against models, which are the operator's to give: access to them is not access to the network.
+ */
+int policy_bound(struct policy *request, const struct policy *bound, const struct policy_request *req, struct error *err);
+
 #endif

@@ -159,13 +159,15 @@ static int finish_layer(struct compile *c, struct policy *p)
 
 static int load_sources(struct compile *c, struct policy *into)
 {
-	static const struct policy_source fallback = {"default", true};
+	static const struct policy_source fallback = {.name = "default", .is_profile = true};
 	const struct policy_source *sources = c->req->n_sources ? c->req->sources : &fallback;
 	size_t i, n = c->req->n_sources ? c->req->n_sources : 1;
 
 	for (i = 0; i < n; i++) {
 		struct policy_want want = {.name = sources[i].name};
 
+		if (sources[i].is_bound)
+			continue;
 		want.kind = sources[i].is_profile ? POLICY_WANT_PROFILE : POLICY_WANT_FILE;
 		if (load_text(c, &want, (struct origin){0}, into) < 0)
 			return -1;
@@ -178,20 +180,41 @@ static int load_sources(struct compile *c, struct policy *into)
 	return policy_fields_preset(into) < 0 ? policy_no_memory(c->err) : 0;
 }
 
+typedef int tighten_fn(struct policy *request, const struct policy *by, const struct policy_request *req, struct error *err);
+
+static int apply_text(struct compile *c, const struct policy_want *want, tighten_fn *tighten, struct policy *request)
+{
+	struct policy *by = layer_new(c);
+	int r;
+
+	if (!by)
+		return -1;
+	r = load_text(c, want, (struct origin){0}, by);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	if (finish_layer(c, by) < 0)
+		return -1;
+	return tighten(request, by, c->req, c->err);
+}
+
 static int apply_ceiling(struct compile *c, struct policy *request)
 {
 	static const struct policy_want want = {.kind = POLICY_WANT_CEILING};
-	struct policy *ceiling = layer_new(c);
-	int r;
 
-	if (!ceiling)
-		return -1;
-	r = load_text(c, &want, (struct origin){0}, ceiling);
-	if (r != 0)
-		return r < 0 ? -1 : 0;
-	if (finish_layer(c, ceiling) < 0)
-		return -1;
-	return policy_ceiling(request, ceiling, c->req, c->err);
+	return apply_text(c, &want, policy_ceiling, request);
+}
+
+static int apply_bounds(struct compile *c, struct policy *request)
+{
+	size_t i;
+
+	for (i = 0; i < c->req->n_sources; i++) {
+		struct policy_want want = {.kind = POLICY_WANT_FILE, .name = c->req->sources[i].name};
+
+		if (c->req->sources[i].is_bound && apply_text(c, &want, policy_bound, request) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /*
@@ -233,7 +256,7 @@ static int compile(struct compile *c)
 
 	if (!p || load_sources(c, p) < 0)
 		return -1;
-	if (!c->req->no_ceiling && apply_ceiling(c, p) < 0)
+	if ((!c->req->no_ceiling && apply_ceiling(c, p) < 0) || apply_bounds(c, p) < 0)
 		return -1;
 	if (deny_own(c, p) < 0)
 		return -1;

@@ -19,6 +19,7 @@ enum { POLICY_MAX_BYTES = 8 << 20, POLICY_MAX_DEPTH = 16, POLICY_MAX_FILES = 256
 struct policy_source {
 	const char *name; /* profile name, or path */
 	bool is_profile;
+	bool is_bound; /* no source, but a further ceiling: what a task asks for, of all that it might get */
 };
 
 struct policy_request {

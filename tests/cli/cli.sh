@@ -54,8 +54,8 @@ like "--runtime lists its choices" "$(said run --runtime bogus -- true)" '^125\|
 like "--runtime guesses" "$(said run --runtime natve -- true)" 'did you mean "native"\?$'
 like "--category lists its choices" "$(said run --category bogus -- true)" '"bogus" is none of file_system, .*, other'
 like "--category guesses" "$(said run --category terminl -- true)" 'did you mean "terminal"\?$'
-like "--profile lists its choices" "$(said run --profile nope -- true)" 'there is no profile "nope"; there are aider, .*, strict; a file is named by its path'
-like "--profile guesses and lists" "$(said run --profile stict -- true)" 'did you mean "strict"\? There are aider, .*strict$'
+like "--profile lists its choices" "$(said run --profile nope -- true)" 'there is no profile "nope"; there are aider, .*, task; a file is named by its path'
+like "--profile guesses and lists" "$(said run --profile stict -- true)" 'did you mean "strict"\? There are aider, .*task$'
 like "policy import --from lists its choices" "$(said policy import --from x /dev/null)" '"x" is none of synthorg, openshell, srt'
 own_profile_guessed()
 {

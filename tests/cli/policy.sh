@@ -46,7 +46,7 @@ print(json.dumps(v))' "$tmp/out" "$2" 2>&1)" "$3"
 
 # --- profiles
 
-for name in default strict build claude codex gemini opencode aider; do
+for name in default strict build claude codex gemini opencode aider task; do
 	exits "profile $name is valid and keeps its own promises" 0 policy check "$name"
 	prints "profile $name: ok" "^$name: ok\$"
 	exits "profile $name passes its tests" 0 policy test "$name"

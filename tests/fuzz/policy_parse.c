@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	static const char mark[] = "\n=====\n";
 	struct texts t = {.request = sv_n((const char *)bytes, n)};
 	const char *cut = memmem(bytes, n, mark, strlen(mark));
-	struct policy_source source = {"p", false};
+	struct policy_source source = {.name = "p"};
 	struct policy_request req = {.sources = &source, .n_sources = 1, .home = "/home/u", .workdir = "/home/u/w"};
 	struct policy_fetch fetch = {get, &t};
 	struct policy *p;

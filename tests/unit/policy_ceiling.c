@@ -571,6 +571,46 @@ static void a_ceiling_that_bounds_the_network_bounds_servers_called_providers(vo
 	}
 }
 
+/* p.yaml below the task's bounds, in bounds.yaml. */
+static struct policy *bounded(const char *request, const char *bounds, struct error *err)
+{
+	char texts[2][4096];
+	struct memory_text v[2] = {{"p.yaml", texts[0]}, {"bounds.yaml", texts[1]}};
+	struct memory m = {v, 2};
+	struct policy_fetch fetch = {memory_get, &m};
+	struct policy_source sources[] = {{.name = "p.yaml"}, {.name = "bounds.yaml", .is_bound = true}};
+	struct policy_request req = {.sources = sources, .n_sources = 2, .home = "/home/u", .workdir = "/home/u/w"};
+	struct policy *p = NULL;
+
+	(void)snprintf(texts[0], sizeof(texts[0]), "version: 1\n%s\n", request);
+	(void)snprintf(texts[1], sizeof(texts[1]), "version: 1\n%s\n", bounds);
+	return policy_compile(&req, &fetch, &p, err) < 0 ? NULL : p;
+}
+
+static void a_task_only_tightens(void)
+{
+	static const char open[] = "network: {mode: public}\nprocess: {memory: 4G, timeout: 1h}\ninference: {providers: {vllm: {kind: openai, url: \"http://10.0.0.7:8000/v1\"}}}";
+	struct error err = {0};
+	struct policy *p = bounded(open, "network: {mode: none}\nprocess: {memory: 1G, timeout: 2h}", &err);
+
+	CHECK(p && p->net.mode.v == NET_NONE);
+	CHECK(p && p->process.memory.v == 1ULL << 30);
+	CHECK(p && p->process.timeout.v == 3600 * 1000);
+	/* no network is not no models */
+	CHECK(p && p->inference.n_providers == 1);
+	policy_free(p);
+	p = bounded("network: {mode: none}", "network: {mode: public}", &err);
+	CHECK(p && p->net.mode.v == NET_NONE);
+	policy_free(p);
+	p = bounded("network: {mode: public}", "network: {mode: allowlist, allow: [{host: pypi.org}, {cidr: 10.0.0.0/8}]}", &err);
+	CHECK(p && p->net.mode.v == NET_ALLOWLIST && p->net.allow.n == 1);
+	CHECK(p && p->net.allow.n == 1 && strcmp(p->net.allow.v[0].host, "pypi.org") == 0);
+	policy_free(p);
+	p = bounded("network: {mode: allowlist, allow: [{host: \"*.pypi.org\"}]}", "network: {mode: allowlist, allow: [{host: a.pypi.org}, {host: example.com}]}", &err);
+	CHECK(p && p->net.allow.n == 1 && strcmp(p->net.allow.v[0].host, "a.pypi.org") == 0);
+	policy_free(p);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -590,6 +630,7 @@ int main(void)
 		CASE(modes_of_the_network_meet),
 		CASE(nothing_is_allowed_that_the_ceiling_denies),
 		CASE(a_policy_below_itself_stays_what_it_is),
+		CASE(a_task_only_tightens),
 		CASE(a_proof_of_coverage_holds_for_every_path),
 	};
 

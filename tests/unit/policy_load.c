@@ -34,7 +34,7 @@ static void put(const char *name, struct sv text)
 static struct policy *load_with(const char *source, const char *cache, char digest[65], struct error *err)
 {
 	static char config[512], cache_dir[512];
-	struct policy_source s = {source, !strchr(source, '/')};
+	struct policy_source s = {.name = source, .is_profile = !strchr(source, '/')};
 	struct policy_request req = {.sources = &s, .n_sources = 1, .home = "/home/u", .workdir = "/home/u/w"};
 	struct policy *p = NULL;
 
@@ -129,7 +129,7 @@ static void a_home_with_wildcards_in_its_name_is_taken_literally(void)
 	struct memory_text text = {"p", "version: 1\nfilesystem: {deny: [~/.ssh]}\n"};
 	struct memory m = {&text, 1};
 	struct policy_fetch fetch = {memory_get, &m};
-	struct policy_source source = {"p", false};
+	struct policy_source source = {.name = "p", .is_profile = false};
 	struct policy_request req = {
 		.sources = &source, .n_sources = 1, .home = "/home/[a]*", .workdir = "/", .config_dir = "/c?"};
 	struct policy *p = NULL;
@@ -188,7 +188,7 @@ static void a_phase_is_laid_over_the_rest(void)
 		"version: 1\nprocess: {cpus: 2}\nphases: {build: {process: {cpus: 4}}, agent: {process: {cpus: 1}}}\n"};
 	struct memory m = {&text, 1};
 	struct policy_fetch fetch = {memory_get, &m};
-	struct policy_source source = {"p", false};
+	struct policy_source source = {.name = "p", .is_profile = false};
 	struct policy_request req = {
 		.sources = &source, .n_sources = 1, .home = "/h", .workdir = "/w", .phase = "build"};
 	struct policy *p = NULL;

@@ -39,7 +39,7 @@ static inline struct policy *memory_compile(const struct memory_text *texts, siz
 {
 	struct memory m = {texts, n};
 	struct policy_fetch fetch = {memory_get, &m};
-	struct policy_source source = {texts[0].name, false};
+	struct policy_source source = {.name = texts[0].name, .is_profile = false};
 	struct policy_request req = {.sources = &source, .n_sources = 1, .home = "/home/u", .workdir = "/home/u/w"};
 	struct policy *p = NULL;
 

@@ -103,7 +103,7 @@ static void shipped_profiles_come_out_the_same(void)
 	const char *const *name;
 
 	for (name = policy_profile_names; *name; name++) {
-		struct policy_source s = {*name, true};
+		struct policy_source s = {.name = *name, .is_profile = true};
 
 		same(&s, NULL, 0);
 	}
@@ -123,7 +123,7 @@ static void errors_come_out_the_same_with_their_positions(void)
 		"\xff\xfe",
 		"[[[[[[[[[[[[",
 	};
-	struct policy_source s = {"p.yaml", false};
+	struct policy_source s = {.name = "p.yaml", .is_profile = false};
 	size_t i;
 
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -138,7 +138,7 @@ static void a_ceiling_and_extends_hold(void)
 	struct memory_text v[] = {{"p.yaml", "version: 1\nextends: [strict, ./b.yaml]\nprocess: {user: 7}\n"},
 				  {"./b.yaml", "version: 1\nprocess: {memory: 2G}\n"},
 				  {"ceiling", "version: 1\nprocess: {memory: 1G, user: 7}\n"}};
-	struct policy_source s = {"p.yaml", false};
+	struct policy_source s = {.name = "p.yaml", .is_profile = false};
 	struct outcome o;
 	struct policy *p = NULL;
 
@@ -198,7 +198,7 @@ WORK(writes_elsewhere)
 static void what_a_parser_has_no_need_for_kills_it(void)
 {
 	static policy_role_work *const works[] = {opens, connects, forks, signals, makes_code, writes_elsewhere};
-	struct policy_source s = {"strict", true};
+	struct policy_source s = {.name = "strict", .is_profile = true};
 	struct outcome o;
 	size_t i;
 
@@ -246,7 +246,7 @@ WORK(shows_the_environment)
 
 static void one_that_dies_or_hangs_is_an_error(void)
 {
-	struct policy_source s = {"strict", true};
+	struct policy_source s = {.name = "strict", .is_profile = true};
 	struct outcome o;
 
 	run(crashes, POLICY_ROLE_MS, &s, NULL, 0, &o);
@@ -262,7 +262,7 @@ static void one_that_dies_or_hangs_is_an_error(void)
 
 static void it_does_not_know_our_variables(void)
 {
-	struct policy_source s = {"strict", true};
+	struct policy_source s = {.name = "strict", .is_profile = true};
 	struct outcome o;
 
 	CHECK(setenv("CORDON_TEST_KEY", "sk-not-a-key", 1) == 0);
@@ -319,7 +319,7 @@ static void it_gets_only_what_the_request_leads_to(void)
 {
 	struct memory_text v[] = {
 		{"p.yaml", "version: 1\n"}, {"/id_rsa", "-----BEGIN"}, {"/etc/shadow", "root:version"}};
-	struct policy_source file = {"p.yaml", false}, profile = {"strict", true};
+	struct policy_source file = {.name = "p.yaml", .is_profile = false}, profile = {.name = "strict", .is_profile = true};
 	struct outcome o;
 
 	run(asks_for_what_nobody_named, POLICY_ROLE_MS, &file, v, 3, &o);
@@ -360,7 +360,7 @@ WORK(fakes_an_error)
 
 static void what_it_says_is_not_believed(void)
 {
-	struct policy_source s = {"strict", true};
+	struct policy_source s = {.name = "strict", .is_profile = true};
 	struct outcome o;
 
 	run(floods, POLICY_ROLE_MS, &s, NULL, 0, &o);
@@ -383,7 +383,7 @@ WORK(eats_memory)
 
 static void its_memory_is_bounded(void)
 {
-	struct policy_source s = {"strict", true};
+	struct policy_source s = {.name = "strict", .is_profile = true};
 	struct outcome o;
 
 	if (!role_is_filtered())
@@ -394,7 +394,7 @@ static void its_memory_is_bounded(void)
 
 static void huge_texts_end_in_bounded_time(void)
 {
-	struct policy_source s = {"p.yaml", false};
+	struct policy_source s = {.name = "p.yaml", .is_profile = false};
 	struct memory_text v = {"p.yaml", NULL};
 	struct outcome o;
 	AUTO_BUF b = {0};
@@ -425,7 +425,7 @@ static const char *load_error(const char *text)
 {
 	static struct error err;
 	char path[600], digest[65];
-	struct policy_source s = {path, false};
+	struct policy_source s = {.name = path};
 	struct policy_request req = request_for(&s);
 	struct policy *p = NULL;
 	int fd;
@@ -465,7 +465,7 @@ static double now_ms(void)
 
 static void its_cost_is_small(void)
 {
-	struct policy_source s = {"claude", true};
+	struct policy_source s = {.name = "claude", .is_profile = true};
 	double here = 1e9, there = 1e9, t;
 	struct outcome o;
 	int i;

@@ -15,7 +15,7 @@ static struct policy *compile(const struct row *r, struct error *err)
 	const struct memory_text v[2] = {{"p.yaml", texts[0]}, {"ceiling", texts[1]}};
 	struct memory m = {v, r->ceiling ? 2 : 1};
 	struct policy_fetch fetch = {memory_get, &m};
-	struct policy_source source = {"p.yaml", false};
+	struct policy_source source = {.name = "p.yaml", .is_profile = false};
 	struct policy_request req = {.sources = &source, .n_sources = 1, .home = "/home/u", .workdir = "/home/u/w", .runtime = r->asked, .category = r->category};
 	struct policy *p = NULL;
 

@@ -1,0 +1,31 @@
+/*
+ * attend: one sandbox of a task from its start to its end: what it prints goes to a file, up to a bound, and its last line to whoever shows progress.
+ *
+ * SIGINT, SIGTERM and SIGHUP must be blocked by the caller and readable from `signals`: the sandbox is told to end, and the caller learns that it was interrupted.
+ */
+#ifndef CORDON_TASK_ATTEND_H
+#define CORDON_TASK_ATTEND_H
+
+#include "task/launcher.h"
+
+enum { ATTEND_OUTPUT_MAX = 64 << 20, ATTEND_LINE = 160 };
+
+/* Told what happens, for a person who waits. Either may be NULL. */
+struct task_progress {
+	void (*phase)(void *arg, const char *phase);
+	void (*line)(void *arg, const char *line); /* the last line that was printed, escaped; or NULL: time passes */
+	void *arg;
+};
+
+struct attend {
+	const struct task_launcher *launcher;
+	const struct task_progress *progress;
+	int signals; /* signalfd, non-blocking */
+};
+
+/*
+ * log: where its output goes; -1: nowhere. It is written by us alone. s->out is filled in here. *ret_interrupted: a signal came.
+ */
+int attend(const struct attend *a, struct task_sandbox *s, int log, struct task_ended *ret, bool *ret_interrupted, struct error *err);
+
+#endif
