@@ -16,6 +16,8 @@
 
 extern char **environ;
 
+enum { KEPT_RECORD = STATE_ID - 1 + KEPT_PARTS * SHA256_HEX + 2 /* newline, and NUL */ };
+
 static void add(struct sha256 *h, const char *s)
 {
 	/* the NUL too: no two lists read the same */
@@ -31,10 +33,41 @@ static void add_passed(struct sha256 *h, const struct policy *p)
 		add(h, getenv(p->process.env_pass.v[i].s));
 }
 
+static void end_part(struct sha256 *h, char part[SHA256_HEX])
+{
+	unsigned char digest[SHA256_SIZE];
+
+	sha256_done(h, digest);
+	sha256_hex(digest, part);
+}
+
+static void digest_word(const char *s, char part[SHA256_HEX])
+{
+	struct sha256 h;
+
+	sha256_init(&h);
+	add(&h, s);
+	end_part(&h, part);
+}
+
+static void digest_variables(const struct launch_request *req, char part[SHA256_HEX])
+{
+	struct sha256 h;
+	size_t i;
+
+	sha256_init(&h);
+	for (i = 0; i < req->n_env_arguments; i++) {
+		add(&h, req->env_arguments[i]);
+		if (!strchr(req->env_arguments[i], '='))
+			add(&h, getenv(req->env_arguments[i]));
+	}
+	add_passed(&h, req->policy->policy);
+	end_part(&h, part);
+}
+
 int kept_init(struct kept *k, const struct launch_request *req, const char *owner, struct error *err)
 {
 	AUTO_FREE char *runs = NULL;
-	unsigned char digest[SHA256_SIZE];
 	struct sha256 h;
 	size_t i;
 
@@ -45,19 +78,15 @@ int kept_init(struct kept *k, const struct launch_request *req, const char *owne
 		k->folder = NULL;
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
+	digest_word(owner, k->parts[KEPT_OWNER]);
+	digest_word(req->policy->digest, k->parts[KEPT_POLICY]);
+	digest_word(runtime_names[req->pick->runtime], k->parts[KEPT_RUNTIME]);
+	digest_word(req->workdir, k->parts[KEPT_WORKDIR]);
+	digest_variables(req, k->parts[KEPT_VARIABLES]);
 	sha256_init(&h);
-	add(&h, req->policy->digest);
-	add(&h, runtime_names[req->pick->runtime]);
-	add(&h, req->workdir);
-	add(&h, owner);
-	for (i = 0; i < req->n_env_arguments; i++) {
-		add(&h, req->env_arguments[i]);
-		if (!strchr(req->env_arguments[i], '='))
-			add(&h, getenv(req->env_arguments[i]));
-	}
-	add_passed(&h, req->policy->policy);
-	sha256_done(&h, digest);
-	sha256_hex(digest, k->key);
+	for (i = 0; i < KEPT_PARTS; i++)
+		add(&h, k->parts[i]);
+	end_part(&h, k->key);
 	return 0;
 }
 
@@ -112,11 +141,63 @@ int kept_lock(const struct kept *k, char ret_id[STATE_ID], struct error *err)
 	return fd_take(&fd);
 }
 
+/* One line of a fixed length: the id and the digests. */
+static void put_record(const struct kept *k, const char *id, struct buf *out)
+{
+	size_t i;
+
+	buf_init(out, KEPT_RECORD);
+	(void)buf_str(out, id);
+	for (i = 0; i < KEPT_PARTS; i++)
+		(void)buf_printf(out, " %s", k->parts[i]);
+	(void)buf_char(out, '\n');
+}
+
 int kept_save(const struct kept *k, int lock, const char *id, struct error *err)
 {
-	ssize_t n = pwrite(lock, id, STATE_ID - 1, 0);
+	AUTO_BUF b = {0};
+	ssize_t n;
 
-	return n == STATE_ID - 1 ? 0 : error_sys(err, n < 0 ? errno : EIO, "%s/owned", k->folder);
+	put_record(k, id, &b);
+	n = pwrite(lock, b.p, b.n, 0);
+	return n == (ssize_t)b.n ? 0 : error_sys(err, n < 0 ? errno : EIO, "%s/owned", k->folder);
+}
+
+/* What is different about the sandbox of a record, if it is the same owner's and is there; else NULL. */
+static const char *compare(const struct kept *k, int dir, const char *name, char ret_id[STATE_ID])
+{
+	static const char *const what[KEPT_PARTS] = {[KEPT_POLICY] = "policy", [KEPT_RUNTIME] = "runtime", [KEPT_WORKDIR] = "work folder", [KEPT_VARIABLES] = "set of variables"};
+	AUTO_FD file = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD there = -1;
+	const char *differs = NULL;
+	AUTO_BUF b = {0};
+	size_t i;
+
+	buf_init(&b, KEPT_RECORD);
+	if (file < 0 || buf_read_fd(&b, file) < 0 || b.n != KEPT_RECORD - 1)
+		return NULL;
+	for (i = KEPT_PARTS; i-- > 0;)
+		if (memcmp(b.p + STATE_ID + i * SHA256_HEX, k->parts[i], SHA256_HEX - 1) != 0)
+			differs = i == KEPT_OWNER ? NULL : what[i];
+	(void)snprintf(ret_id, STATE_ID, "%.*s", STATE_ID - 1, b.p);
+	if (!differs || !is_id(ret_id))
+		return NULL;
+	there = control_connect(ret_id);
+	return there < 0 ? NULL : differs;
+}
+
+const char *kept_other(const struct kept *k, char ret_id[STATE_ID])
+{
+	int dir = open_folder(k, "owned", false);
+	DIR *d = dir < 0 ? NULL : fdopendir(dir);
+	const char *differs = NULL;
+	struct dirent *e;
+
+	while (d && !differs && (e = readdir(d)))
+		differs = e->d_name[0] == '.' ? NULL : compare(k, dirfd(d), e->d_name, ret_id);
+	if (d)
+		(void)closedir(d);
+	return differs;
 }
 
 int kept_offer(const struct kept *k, const char *id, struct error *err)

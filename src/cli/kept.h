@@ -1,7 +1,7 @@
 /*
  * kept: sandboxes that outlive the command line that started them: which belongs to whom, and which stand ready for anybody's next run.
  *
- * Below the state folder, beside the runs: `owned/KEY` holds the id of an owner's sandbox; `warm/KEY/ID` says that ID is prepared and nobody's. KEY is a digest of all that such a sandbox was made from: the effective
+ * Below the state folder, beside the runs: `owned/KEY` holds the id of an owner's sandbox, and of which parts KEY is made; `warm/KEY/ID` says that ID is prepared and nobody's. KEY is a digest of all that such a sandbox was made from: the effective
  * policy, runtime, work folder, variables, and for `owned` the owner: another policy or owner never gets in. Taking a prepared one is removing its name: one of those who try succeeds. It is never put back.
  */
 #ifndef CORDON_CLI_KEPT_H
@@ -12,9 +12,12 @@
 #include "cli/launch.h"
 #include "supervise/state.h"
 
+enum kept_part { KEPT_OWNER, KEPT_POLICY, KEPT_RUNTIME, KEPT_WORKDIR, KEPT_VARIABLES, KEPT_PARTS };
+
 struct kept {
 	char *folder; /* the state folder: runs/, owned/, warm/ are in it */
-	char key[SHA256_HEX];
+	char parts[KEPT_PARTS][SHA256_HEX]; /* a digest of each */
+	char key[SHA256_HEX];		    /* of all */
 };
 
 /* owner "": prepared ones, which are nobody's yet. */
@@ -24,6 +27,9 @@ void kept_done(struct kept *k);
 /* The owner's sandbox, locked against others who would start one for the same owner until kept_unlock(). *ret_id is "" where there is none. The lock's fd, or -1. */
 int kept_lock(const struct kept *k, char ret_id[STATE_ID], struct error *err);
 int kept_save(const struct kept *k, int lock, const char *id, struct error *err);
+
+/* Another sandbox of the same owner that is there, and what is different about it ("set of variables"); NULL: there is none. */
+const char *kept_other(const struct kept *k, char ret_id[STATE_ID]);
 
 /* Prepared ones. */
 int kept_offer(const struct kept *k, const char *id, struct error *err);

@@ -523,7 +523,7 @@ static int finish(struct run *r, int result)
 		r->result.limit = "process.max_processes";
 	if (result == 0 && r->result.failed.kind) {
 		*r->err = r->result.failed;
-		launch_advice(r->plan, r->req->policy->policy, r->err);
+		launch_advice(&(struct advice_about){r->plan->argv[0], r->plan->workdir, r->plan->cwd}, r->req->policy->policy, r->err);
 		result = -1;
 		status = r->err->kind == ERROR_NOT_FOUND ? 127 : r->err->kind == ERROR_NOT_EXEC ? 126 : 125;
 	}
@@ -591,6 +591,7 @@ static int prepare(struct run *r)
 	r->facts.host_uid = native_host_uid();
 	r->facts.policy_digest = r->req->policy->digest;
 	r->facts.pick = r->req->pick;
+	r->facts.keep = r->req->keep;
 	if (state_root(&r->root, r->err) < 0 || start_gate(r) < 0 || make_plan(r, r->root) < 0)
 		return -1;
 	r->facts.plan = r->plan;

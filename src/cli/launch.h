@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "cli/cli_policy.h"
 #include "cli/runtime_pick.h"
+#include "model/image.h"
 #include "supervise/keep.h"
 #include "supervise/state.h"
 
@@ -34,6 +35,13 @@ struct launch_request {
 	const char *report_path; /* --report, or NULL */
 	const char *learn_path;	 /* --learn, or NULL */
 	const struct keep_request *keep; /* --keep and its kin: argv is only what is shown; NULL: no */
+	/*
+	 * The root of the sandbox, in place of the host's base system; NULL: that. Only on the native runtime. workdir is passed over then; uid, gid and cwd are the image's. What is left in its upper folder is the
+	 * caller's.
+	 */
+	const struct image_root *image;
+	/* The id of a running sandbox with an image and the same ids: this one has its network, and ends when it ends. NULL: a network of its own. */
+	const char *join;
 	struct launch_outcome *outcome; /* filled in at the end; NULL: nobody asks */
 	bool dry_run;
 };

@@ -16,7 +16,7 @@
 #include "policy/policy_where.h"
 
 struct advice {
-	const struct plan *plan;
+	const struct advice_about *about;
 	const struct policy *policy;
 	struct error *err;
 	struct text_shown name; /* as the user wrote it */
@@ -44,7 +44,7 @@ static bool is_not_shown(const struct advice *a)
 	struct text_shown shown;
 	struct reason why;
 
-	policy_query_path(a->policy, a->plan->workdir, a->path, FS_READ, &why);
+	policy_query_path(a->policy, a->about->workdir, a->path, FS_READ, &why);
 	if (why.answer == ANSWER_ALLOW)
 		return false;
 	(void)text_show(&shown, sv_of(a->path));
@@ -81,7 +81,7 @@ static void advise_path(struct advice *a, const char *name)
 	struct text_shown shown;
 	struct stat st;
 
-	if (cli_path_clean(a->plan->cwd, name, a->path) < 0)
+	if (cli_path_clean(a->about->cwd, name, a->path) < 0)
 		return;
 	if (stat(a->path, &st) == 0) {
 		if (!is_not_shown(a))
@@ -92,7 +92,7 @@ static void advise_path(struct advice *a, const char *name)
 		(void)error_set(a->err, a->err->kind, "%.200s: not found in the sandbox, and not on this machine either; check the path", a->name.s);
 	else
 		(void)error_set(a->err, a->err->kind, "%.150s: not found: there is no such file in %.200s, where the run starts; check the path", a->name.s,
-				text_show(&shown, sv_of(a->plan->cwd)));
+				text_show(&shown, sv_of(a->about->cwd)));
 }
 
 static void advise_word(struct advice *a, const char *name)
@@ -106,7 +106,7 @@ static void advise_word(struct advice *a, const char *name)
 					a->name.s, text_show(&shown, sv_of(a->path)));
 		return;
 	}
-	if (cli_path_clean(a->plan->cwd, name, a->path) == 0 && access(a->path, F_OK) == 0)
+	if (cli_path_clean(a->about->cwd, name, a->path) == 0 && access(a->path, F_OK) == 0)
 		(void)error_set(a->err, a->err->kind, "%.100s: not found in the PATH of the sandbox; for the file in the work folder write ./%.100s", a->name.s,
 				a->name.s);
 	else
@@ -119,9 +119,9 @@ static void advise_refused(struct advice *a, const char *name)
 	struct reason why;
 	struct stat st;
 
-	if (strchr(name, '/') ? cli_path_clean(a->plan->cwd, name, a->path) < 0 : !find_on_host(a, name))
+	if (strchr(name, '/') ? cli_path_clean(a->about->cwd, name, a->path) < 0 : !find_on_host(a, name))
 		return;
-	policy_query_exec(a->policy, a->plan->workdir, a->path, &why);
+	policy_query_exec(a->policy, a->about->workdir, a->path, &why);
 	if (why.answer == ANSWER_DENY && why.rule[0])
 		(void)error_set(a->err, a->err->kind, "%.100s: cannot be executed in the sandbox: denied by %.150s (%.100s)", a->name.s, why.rule,
 				policy_where(a->policy, why.at));
@@ -131,10 +131,10 @@ static void advise_refused(struct advice *a, const char *name)
 		(void)error_set(a->err, a->err->kind, "%.150s: cannot be executed: it lacks the permission; `chmod +x` gives it, or name its interpreter before it", a->name.s);
 }
 
-void launch_advice(const struct plan *plan, const struct policy *policy, struct error *err)
+void launch_advice(const struct advice_about *about, const struct policy *policy, struct error *err)
 {
-	struct advice a = {.plan = plan, .policy = policy, .err = err};
-	const char *name = plan->argv[0];
+	struct advice a = {.about = about, .policy = policy, .err = err};
+	const char *name = about->name;
 	int code = err->code;
 
 	(void)text_show(&a.name, sv_of(name));

@@ -8,10 +8,14 @@
 #define CORDON_CLI_LAUNCH_ADVICE_H
 
 #include "base/error.h"
-#include "model/plan.h"
 #include "model/policy.h"
 
+/* The command's name as it was given, the work folder (NULL: none), and where the command starts. */
+struct advice_about {
+	const char *name, *workdir, *cwd;
+};
+
 /* Gives ERROR_NOT_FOUND and ERROR_NOT_EXEC a better message; kind and code stay. */
-void launch_advice(const struct plan *plan, const struct policy *policy, struct error *err);
+void launch_advice(const struct advice_about *about, const struct policy *policy, struct error *err);
 
 #endif

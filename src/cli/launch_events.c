@@ -83,7 +83,7 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 	AUTO_BUF command = {0};
 	char digest[SHA256_HEX];
 	struct json j;
-	struct event_field fields[13] = {
+	struct event_field fields[15] = {
 		{.key = "policy_digest", .value = sv_of(f->policy_digest)},
 		{.key = "plan_digest"},
 		{.key = "isolation", .is_json = 1},
@@ -114,6 +114,10 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 		fields[e.n_fields++] = (struct event_field){.key = "category", .value = sv_of(f->pick->category)};
 	if (f->pick->fallback_from != RUNTIME_AUTO)
 		fields[e.n_fields++] = (struct event_field){.key = "fallback_from", .value = sv_of(runtime_names[f->pick->fallback_from])};
+	if (f->keep)
+		fields[e.n_fields++] = (struct event_field){.key = "kind", .value = sv_of(f->keep->prepared ? "warm" : f->keep->owner ? "owned" : "kept")};
+	if (f->keep && f->keep->owner)
+		fields[e.n_fields++] = (struct event_field){.key = "owner", .value = sv_of(f->keep->owner)};
 	return audit_write(audit, &e, err) < 0 ? -1 : log_fallback(audit, f->pick, err);
 }
 

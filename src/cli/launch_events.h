@@ -20,6 +20,7 @@ struct launch_facts {
 	uint32_t host_uid;
 	const struct runtime_pick *pick;
 	const char *profile; /* what was asked for, for `cordon ps` */
+	const struct keep_request *keep; /* NULL: it ends with its command */
 };
 
 /* What holds the run, in a few words: "user mount pid net ipc uts cgroup, landlock 7, seccomp". */

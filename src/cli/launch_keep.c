@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/kept.h"
+#include "cli/launch_advice.h"
 #include "conf/value.h"
 #include "model/inside.h"
 #include "supervise/client.h"
@@ -91,7 +92,7 @@ static void leave_terminal(void)
 /* The supervisor: says the run's id when it is ready, or why it is not. */
 static _Noreturn void supervise_kept(const struct launch_request *req, const struct launch_keep *k, int ready)
 {
-	struct keep_request keep = {.idle_ms = k->idle_ms, .grace_ms = k->grace_ms, .prepared = k->prepared};
+	struct keep_request keep = {.owner = k->owner, .idle_ms = k->idle_ms, .grace_ms = k->grace_ms, .prepared = k->prepared};
 	/* for the log and `cordon ps`: its commands will be logged one by one */
 	char kept[] = "(kept for further commands)", *argv[] = {kept, NULL};
 	struct launch_request mine = *req;
@@ -166,30 +167,65 @@ static void fill(const struct launch_request *req, const struct launch_keep *k, 
 	_exit(0);
 }
 
+/* Which sandbox it is. That it is a new one although there is one already is said to everybody: what was left in that one is not in this. */
+static void note_owned(const struct launch_request *req, const struct launch_keep *k, const struct kept *kept, const char *id, bool started)
+{
+	char other[STATE_ID] = "";
+	const char *differs = started ? kept_other(kept, other) : NULL;
+	struct text_shown t;
+
+	(void)text_show(&t, sv_of(k->owner));
+	if (differs)
+		call_note(req->call, "note: sandbox %s was started for %s beside %s, which has another %s", id, t.s, other, differs);
+	else if (isatty(STDERR_FILENO))
+		call_note(req->call, started ? "sandbox %s was started for %s" : "sandbox %s of %s is used", id, t.s);
+}
+
 /* A connection to the owner's sandbox, which is started where there is none. */
 static int find_owned(const struct launch_request *req, const struct launch_keep *k, char id[STATE_ID], struct error *err)
 {
 	struct kept kept = {0};
 	AUTO_FD lock = -1;
+	bool started = false;
 	int fd = -1;
 
 	if (kept_init(&kept, req, k->owner, err) == 0 && (lock = kept_lock(&kept, id, err)) >= 0) {
 		fd = id[0] ? control_connect(id) : -1;
-		if (fd < 0 && start(req, k, id, err) == 0 && kept_save(&kept, lock, id, err) == 0)
+		started = fd < 0;
+		if (started && start(req, k, id, err) == 0 && kept_save(&kept, lock, id, err) == 0)
 			fd = control_connect(id);
 	}
+	if (fd >= 0)
+		note_owned(req, k, &kept, id, started);
 	kept_done(&kept);
 	return fd < 0 ? -1 : fd;
 }
 
-static int run_in(int fd, const struct launch_request *req, struct error *err)
+static int run_in(int fd, const char *id, const struct launch_request *req, struct error *err)
 {
-	int r = client_exec(fd, req->argv, req->pick->backend && !req->pick->backend->sends_fds, err);
-	struct text_shown shown;
+	const struct policy *p = req->policy->policy;
+	struct client_limit limit;
+	int r = client_exec(fd, req->argv, req->pick->backend && !req->pick->backend->sends_fds, &limit, err);
 
-	if (r < 0 && err->kind == ERROR_NOT_FOUND)
-		return error_set(err, ERROR_NOT_FOUND, "%s: not found in the sandbox; if it is on this machine, show its folder with filesystem.read", text_show(&shown, sv_of(req->argv[0])));
+	if (limit.key[0])
+		call_note(req->call, "%s was reached and ended the command; `cordon logs %s` has the details", limit.key, id);
+	if (r < 0)
+		launch_advice(&(struct advice_about){req->argv[0], req->workdir, req->workdir ? req->workdir : req->policy->folders.home}, p, err);
 	return r;
+}
+
+/* Nothing ever ran in it: nobody has a use for it. */
+static void end_unused(int fd)
+{
+	AUTO_BUF b = {0};
+	char c;
+
+	buf_init(&b, 16);
+	wire_put_u32(&b, 0);
+	if (wire_send(fd, INSIDE_STOP, buf_view(&b), NULL, 0) < 0)
+		return;
+	while (read(fd, &c, 1) > 0)
+		;
 }
 
 /* A container's copies of what it may write to are made when it is prepared: they would be old by the time it is used. */
@@ -215,7 +251,7 @@ static int run_warm(const struct launch_request *req, const struct launch_keep *
 		return -1;
 	fd = kept_take(&warm, id);
 	if (fd >= 0 && wire_send(fd, INSIDE_TAKE, sv_n("", 0), NULL, 0) == 0)
-		r = run_in(fd, req, err);
+		r = run_in(fd, id, req, err);
 	else
 		r = launch(req, err);
 	fill(req, k, &warm);
@@ -239,8 +275,10 @@ int launch_keep(const struct launch_request *req, const struct launch_keep *k, s
 	}
 	if (fd < 0)
 		return err->kind ? -1 : error_set(err, ERROR_SYSTEM, "the sandbox ended while it was being started");
-	r = run_in(fd, req, err);
-	if (!k->owner)
+	r = run_in(fd, id, req, err);
+	if (!k->owner && r < 0 && (err->kind == ERROR_NOT_FOUND || err->kind == ERROR_NOT_EXEC))
+		end_unused(fd);
+	else if (!k->owner)
 		call_note(req->call, "kept as %s: `cordon exec %s -- CMD` runs more in it, `cordon stop %s` ends it", id, id, id);
 	return r;
 }

@@ -71,6 +71,8 @@ static void read_start(struct run_info *info, const json_t *o)
 	copy_string(o, "workdir", info->workdir, sizeof(info->workdir));
 	copy_string(o, "workdir_mode", info->workdir_mode, sizeof(info->workdir_mode));
 	copy_string(o, "runtime", info->runtime, sizeof(info->runtime));
+	copy_string(o, "kind", info->kind, sizeof(info->kind));
+	copy_string(o, "owner", info->owner, sizeof(info->owner));
 	read_command(json_object_get(o, "command"), &info->command);
 }
 

@@ -54,19 +54,19 @@ const struct verb verbs[] = {
 	{
 		.name = "ps",
 		.summary = "List your runs that are going on; with --all those that have ended, too.",
-		.details = "One line each: its id, which the other commands take; running, exited with its status, or killed; when it started; its runtime; policy or profile; and its command.",
+		.details = "One line each: its id, which the other commands take; running, exited with its status, or killed; when it started; its runtime; policy or profile; its kind; and its command.\n\n"
+			   "Kinds: run ends with its command; kept and `for NAME` stay for further ones (run --keep, --owner), and show since when nothing runs in them and the command that was started last; warm is prepared (run --warm).",
 		.options = verb_ps_options,
 		.run = verb_ps,
 	},
 	{
 		.name = "stop",
-		.args = "ID",
+		.args = "(ID... | --all)",
 		.complete = "running",
-		.summary = "Stop a run: SIGTERM, and after some seconds SIGKILL.",
-		.details = "Comes back when the run has ended and its log is complete.",
+		.summary = "Stop runs: SIGTERM, and after some seconds SIGKILL.",
+		.details = "Comes back when they have ended and their logs are complete. One that cannot be stopped does not keep the others from it.",
 		.options = verb_stop_options,
-		.min_args = 1,
-		.max_args = 1,
+		.max_args = -1,
 		.run = verb_stop,
 	},
 	{

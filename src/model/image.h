@@ -31,24 +31,33 @@ struct image_config {
 	const char **on_build;	 /* instructions for those who build on it; NULL: none */
 };
 
-/* A folder or file of the host in an image's sandbox. */
+/*
+ * A folder or file of the host in an image's sandbox. What is shown read-only looks as if inside 0 owned it. What is writable is a folder made for this run alone, which belongs to an id of the sandbox; nothing
+ * guards names in it.
+ */
 struct image_mount {
 	const char *source; /* absolute and canonical, on the host */
-	const char *target; /* absolute, inside; made where it is missing, in the upper folder */
+	const char *target; /* absolute, inside, no link itself, not in /proc, /dev or /sys; made where it is missing, and taken away again */
 	bool writable;
 };
 
 /* The root of one sandbox. */
 struct image_root {
 	const char *const *layers; /* topmost first, NULL-terminated, at least one; absolute and canonical */
-	const char *upper;	   /* what the sandbox changes is there afterwards; owned by `zero` of ids */
-	const char *work;	   /* an empty folder beside it, for overlayfs */
+	/*
+	 * What the sandbox changes is in `upper` afterwards, but for mount points, which are taken away again. Both stand in one folder of their own, which is closed to others (0700); all three belong to
+	 * `zero` of ids. Their own names are letters, digits, '.', '_' and '-'.
+	 */
+	const char *upper;
+	const char *work; /* for overlayfs: emptied before and after */
 	struct image_ids ids;
 	const struct image_mount *mounts;
 	size_t n_mounts;
 	const char *const *env; /* "NAME=VALUE", NULL-terminated: above the safe set, below what the gateway sets */
 	const char *cwd;	/* inside; made where it is missing */
 	uint32_t uid, gid;	/* inside */
+	const char *const *hosts; /* further lines of /etc/hosts, NULL-terminated; NULL: none */
+	uint64_t storage;	  /* bytes that the upper folder may hold; 0: no limit */
 };
 
 #endif

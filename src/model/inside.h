@@ -36,6 +36,10 @@ enum inside_message {
 	 * change of size is told, also by a client (its id is passed over).
 	 */
 	INSIDE_RESIZE,	 /* u64 id, u32 rows, u32 columns */
+	/* a client -> supervisor, and its answer; who only looks is nobody that the sandbox stays for */
+	INSIDE_LOOK,
+	INSIDE_SEEN,	 /* u32 commands that run, u64 milliseconds since the last one ended or the sandbox was ready, sv the command that was started last (words, escaped) */
+	INSIDE_LIMIT,	 /* supervisor -> a client, before its command's end: sv the policy's key that ended it */
 };
 
 /* What INSIDE_SPAWN says. The decoder trusts nothing: PID 1 is all that a sandbox's commands are started by. */

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/glob.h"
+#include "model/image.h"
 
 enum plan_op_kind {
 	PLAN_DIR,     /* make a folder (mode) */
@@ -49,6 +50,7 @@ struct plan_limits {
 	uint64_t cpu_thousandths; /* 0: all */
 	uint64_t timeout_ms;	/* 0: none */
 	uint64_t file_size;
+	uint64_t storage; /* of an image's upper folder; 0: none */
 };
 
 /* A socket that listens inside for the gateway. */
@@ -95,6 +97,8 @@ struct plan {
 	size_t n_listeners;
 
 	const char *runtime, *runtime_why; /* who carries it out, and what named it; NULL: not known yet */
+
+	const struct image_root *image; /* the root is made of these layers, in place of the host's base system; NULL: no */
 
 	const char *skeleton; /* a root with all places made, on the host; NULL: none */
 	const char *state_dir; /* the run's own folder on the host: upper and work folders are below it */

@@ -35,6 +35,7 @@ struct plan_request {
 	const struct plan_gate *gate; /* NULL: no gateway runs, nothing outside can be reached */
 	const char *runtime;	 /* that will carry it out, and why it is this one: to be printed; NULL: not known */
 	const char *runtime_why;
+	const struct image_root *image; /* copied; NULL: the host's base system. With one, nothing of the host is shown but its mounts: workdir, home, protect and hide say nothing */
 	const char *cache_dir;	 /* $XDG_CACHE_HOME/cordon; NULL: every folder is read */
 };
 

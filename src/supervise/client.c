@@ -30,6 +30,7 @@ struct client {
 	bool stop_asked; /* we were sent SIGTSTP */
 	bool collects;
 	struct stdio_collect collect;
+	struct client_limit limit;
 };
 
 static int ask(struct client *c, char *const *argv, struct error *err)
@@ -101,6 +102,13 @@ static void on_failed(struct client *c, struct wire_in *w)
 	c->failed = c->ended = true;
 }
 
+static void on_limit(struct client *c, struct wire_in *w)
+{
+	struct sv key = wire_get_sv(w);
+
+	(void)snprintf(c->limit.key, sizeof(c->limit.key), "%.*s", (int)key.n, key.p);
+}
+
 static void on_message(struct client *c)
 {
 	struct wire_message m;
@@ -113,7 +121,10 @@ static void on_message(struct client *c)
 		return;
 	}
 	wire_in_init(&w, buf_view(&m.body));
-	(void)wire_get_u64(&w);
+	if (m.type == INSIDE_LIMIT)
+		on_limit(c, &w);
+	else
+		(void)wire_get_u64(&w);
 	if (m.type == INSIDE_STARTED && m.n_fds == 1) {
 		terminal_start(&c->terminal, isatty(0) ? 0 : -1, isatty(1) ? 1 : 2, m.fds[0]);
 		m.fds[0] = -1;
@@ -165,11 +176,12 @@ static int attend(struct client *c)
 	return c->failed ? -1 : 0;
 }
 
-int client_exec(int sock, char *const *argv, bool collect, struct error *err)
+int client_exec(int sock, char *const *argv, bool collect, struct client_limit *ret_limit, struct error *err)
 {
 	struct client c = {.sock = sock, .err = err, .collects = collect, .collect = {.pipes = {-1, -1}}};
 	int r;
 
+	*ret_limit = (struct client_limit){0};
 	if (ask(&c, argv, err) < 0) {
 		stdio_collect_end(&c.collect);
 		return -1;
@@ -185,6 +197,7 @@ int client_exec(int sock, char *const *argv, bool collect, struct error *err)
 	terminal_done(&c.terminal);
 	(void)close(c.signals);
 	stdio_collect_end(&c.collect);
+	*ret_limit = c.limit;
 	if (r < 0)
 		return -1;
 	return WIFSIGNALED(c.status) ? 128 + WTERMSIG(c.status) : WEXITSTATUS(c.status);
@@ -213,6 +226,32 @@ int client_push(int sock, const char *path, struct error *err)
 		r = error_set(err, ERROR_SYSTEM, "the run's supervisor gave a malformed answer");
 	else
 		r = done ? 0 : error_set(err, ERROR_INPUT, "%.*s", (int)text.n, text.p);
+	wire_message_done(&m);
+	return r;
+}
+
+int client_look(int sock, struct client_seen *ret)
+{
+	struct pollfd p = {.fd = sock, .events = POLLIN};
+	struct wire_message m;
+	struct wire_in in;
+	struct sv last;
+	int r = wire_send(sock, INSIDE_LOOK, sv_n("", 0), NULL, 0);
+
+	if (r < 0)
+		return r;
+	r = poll(&p, 1, CLIENT_LOOK_MS);
+	if (r <= 0)
+		return r < 0 ? -errno : -ETIMEDOUT;
+	r = wire_receive(sock, &m);
+	if (r <= 0)
+		return r < 0 ? r : -ECONNRESET;
+	wire_in_init(&in, buf_view(&m.body));
+	ret->running = wire_get_u32(&in);
+	ret->idle_ms = wire_get_u64(&in);
+	last = wire_get_sv(&in);
+	(void)snprintf(ret->last, sizeof(ret->last), "%.*s", (int)last.n, last.p);
+	r = m.type == INSIDE_SEEN && wire_ok(&in) ? 0 : -EPROTO;
 	wire_message_done(&m);
 	return r;
 }

@@ -5,11 +5,29 @@
 #define CORDON_SUPERVISE_CLIENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
-/* sock: from control_connect(). collect: files cannot be passed in to be written (stdio.h). The command's exit status, or -1. */
-int client_exec(int sock, char *const *argv, bool collect, struct error *err);
+/* Which limit of the policy ended a command; "" where none did. */
+struct client_limit {
+	char key[64];
+};
+
+/* sock: from control_connect(). collect: files cannot be passed in to be written (stdio.h). The command's exit status, or -1; *ret_limit is set in both cases. */
+int client_exec(int sock, char *const *argv, bool collect, struct client_limit *ret_limit, struct error *err);
+
+/* What runs in a kept sandbox, and what ran there last. */
+struct client_seen {
+	uint32_t running;
+	uint64_t idle_ms;
+	char last[256]; /* escaped */
+};
+
+enum { CLIENT_LOOK_MS = 500 };
+
+/* `cordon ps`: 0, or -errno: it does not answer within CLIENT_LOOK_MS. */
+int client_look(int sock, struct client_seen *ret);
 
 /* `cordon policy push`: the file at path (absolute) is the run's policy from now on. 0, or -1: why not. */
 int client_push(int sock, const char *path, struct error *err);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "model/inside.h"
 
 /* An abstract name needs no file to clean up, and cannot be reached from another network namespace. */
@@ -39,7 +40,7 @@ void control_init(struct control *c, const char *run_id, const struct plan *plan
 	socklen_t n = address(run_id, &a);
 	size_t i;
 
-	*c = (struct control){.plan = plan, .init = init, .next_id = 1, .now = now};
+	*c = (struct control){.plan = plan, .init = init, .next_id = 1, .now = now, .last_used = now()};
 	for (i = 0; i < CONTROL_CLIENTS; i++)
 		c->clients[i].fd = c->clients[i].terminal = -1;
 	c->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -71,11 +72,25 @@ void control_signal(const struct control *c, uint64_t id, int sig)
 	(void)send_signal(c, id, (uint32_t)sig);
 }
 
+void control_tell_limit(const struct control *c, uint64_t id, const char *key)
+{
+	AUTO_BUF b = {0};
+	size_t i;
+
+	buf_init(&b, 256);
+	wire_put_sv(&b, sv_of(key));
+	for (i = 0; i < CONTROL_CLIENTS; i++)
+		if (c->clients[i].id && (id == INSIDE_ALL || c->clients[i].id == id))
+			(void)wire_send(c->clients[i].fd, INSIDE_LIMIT, buf_view(&b), NULL, 0);
+}
+
 static void drop(struct control *c, size_t i)
 {
 	/* The command it started loses whoever waited for it: as with a terminal that hangs up. */
-	if (c->clients[i].id)
+	if (c->clients[i].id) {
 		(void)send_signal(c, c->clients[i].id, SIGHUP);
+		c->last_used = c->now();
+	}
 	forget_terminal(c, i);
 	(void)close(c->clients[i].fd);
 	c->left = c->left || c->clients[i].took;
@@ -136,6 +151,18 @@ static int send_spawn(struct control *c, size_t i, const struct buf *b, bool ter
 	return wire_send(c->init, INSIDE_SPAWN, buf_view(b), fds, 4);
 }
 
+static void remember(struct control *c, char *const *argv)
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 4096);
+	for (; *argv && b.n < sizeof(c->last); argv++) {
+		(void)buf_str(&b, b.n ? " " : "");
+		text_escape(&b, sv_of(*argv), sizeof(c->last));
+	}
+	(void)snprintf(c->last, sizeof(c->last), "%s", b.p ? b.p : "");
+}
+
 /* The client's request with our id and our environment: what the policy gave the run is what a further command gets. */
 static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 {
@@ -153,13 +180,14 @@ static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 	}
 	buf_init(&b, WIRE_MAX_BODY);
 	c->clients[i].id = c->next_id++;
-	c->clients[i].started = c->now();
-	c->clients[i].timed_out = false;
+	c->clients[i].started = c->last_used = c->now();
+	c->clients[i].timed_out = c->clients[i].looks = false;
 	ours = told;
 	ours.id = c->clients[i].id;
 	ours.env = c->plan->env;
 	ours.cwd = told.cwd[0] ? told.cwd : c->plan->cwd;
 	inside_spawn_encode(&ours, &b);
+	remember(c, told.argv);
 	if (c->started)
 		c->started(c->arg, told.argv);
 	inside_spawn_done(&told);
@@ -203,6 +231,22 @@ static int take_push(struct control *c, size_t i, struct wire_in *w)
 	return wire_send(c->clients[i].fd, INSIDE_PUSHED, buf_view(&b), NULL, 0);
 }
 
+static int answer_look(struct control *c, size_t i)
+{
+	uint32_t running = 0;
+	AUTO_BUF b = {0};
+	size_t k;
+
+	c->clients[i].looks = true;
+	for (k = 0; k < CONTROL_CLIENTS; k++)
+		running += c->clients[k].id != 0;
+	buf_init(&b, 1024);
+	wire_put_u32(&b, running);
+	wire_put_u64(&b, c->now() - c->last_used);
+	wire_put_sv(&b, sv_of(c->last));
+	return wire_send(c->clients[i].fd, INSIDE_SEEN, buf_view(&b), NULL, 0);
+}
+
 static void serve_client(struct control *c, size_t i)
 {
 	struct wire_message m;
@@ -229,6 +273,8 @@ static void serve_client(struct control *c, size_t i)
 	} else if (m.type == INSIDE_TAKE) {
 		r = c->taken ? -EBUSY : 0;
 		c->taken = c->clients[i].took = r == 0;
+	} else if (m.type == INSIDE_LOOK && !c->clients[i].id) {
+		r = answer_look(c, i);
 	} else if (m.type == INSIDE_PUSH) {
 		r = take_push(c, i, &w);
 	} else {
@@ -274,8 +320,10 @@ void control_pass(struct control *c, uint64_t id, const struct wire_message *m)
 	for (i = 0; id && i < CONTROL_CLIENTS; i++) {
 		if (c->clients[i].fd < 0 || c->clients[i].id != id)
 			continue;
-		if (m->type == INSIDE_EXITED || m->type == INSIDE_FAILED)
+		if (m->type == INSIDE_EXITED || m->type == INSIDE_FAILED) {
 			c->clients[i].id = 0; /* nothing to hang up on any more */
+			c->last_used = c->now();
+		}
 		if (m->type == INSIDE_STARTED && c->clients[i].terminal >= 0)
 			(void)wire_send(c->clients[i].fd, m->type, buf_view(&m->body), &c->clients[i].terminal, 1);
 		else if (m->type == INSIDE_EXITED && c->clients[i].timed_out)

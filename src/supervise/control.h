@@ -19,6 +19,7 @@ struct control_client {
 	uint64_t id; /* of the command it started; 0: none */
 	int terminal; /* the client's end of that command's, until it has started; -1: none */
 	bool took;   /* the whole sandbox is for it alone */
+	bool looks;  /* it only asks what runs here */
 	uint64_t started, kill_at; /* ms */
 	bool timed_out;
 };
@@ -34,6 +35,8 @@ struct control {
 	bool taken; /* by a client, for itself alone: nobody else gets in */
 	bool left;  /* the one who took it is gone */
 	uint64_t (*now)(void);
+	uint64_t last_used; /* ms: when a command was started or ended last */
+	char last[256];	    /* that command, escaped */
 	/* A client asks for the end; grace in milliseconds. */
 	bool stop;
 	uint32_t stop_grace;
@@ -51,6 +54,9 @@ void control_serve(struct control *c, const struct pollfd *p, size_t n);
 
 /* To one command, or to all (INSIDE_ALL). */
 void control_signal(const struct control *c, uint64_t id, int sig);
+
+/* Tells whoever waits for a command which limit ends it; id INSIDE_ALL: everybody. */
+void control_tell_limit(const struct control *c, uint64_t id, const char *key);
 
 /* Passes a message of PID 1 on to the client whose command it is about. */
 void control_pass(struct control *c, uint64_t id, const struct wire_message *m);

@@ -7,7 +7,8 @@
 
 void keep_init(struct keep *k, const struct keep_request *req, struct control *control, uint64_t command_ms, uint64_t now)
 {
-	*k = (struct keep){.req = req, .control = control, .command_ms = command_ms, .idle_since = now};
+	*k = (struct keep){.req = req, .control = control, .command_ms = command_ms};
+	control->last_used = now;
 	control->prepared = req && req->prepared;
 }
 
@@ -20,32 +21,38 @@ void keep_is_ready(struct keep *k, const char *id, uint64_t now)
 	(void)snprintf(line, sizeof(line), "%s\n", id);
 	(void)!write(k->req->ready, line, strlen(line));
 	(void)close(k->req->ready);
-	k->idle_since = now;
+	k->control->last_used = now;
 }
 
+/* Somebody waits for a command, or is about to ask for one. */
 static bool is_busy(const struct control *c)
 {
 	size_t i;
 
 	for (i = 0; i < CONTROL_CLIENTS; i++)
-		if (c->clients[i].fd >= 0)
+		if (c->clients[i].fd >= 0 && !c->clients[i].looks)
 			return true;
 	return false;
 }
 
-static void check_command(struct keep *k, struct control_client *c, uint64_t now)
+/* True: its time has just run out. */
+static bool check_command(struct keep *k, struct control_client *c, uint64_t now)
 {
 	if (!k->command_ms || !c->id || now < c->started + k->command_ms)
-		return;
+		return false;
 	if (!c->timed_out) {
 		c->timed_out = true;
+		control_tell_limit(k->control, c->id, "process.timeout");
 		c->kill_at = now + k->req->grace_ms;
 		control_signal(k->control, c->id, SIGTERM);
 		control_signal(k->control, c->id, SIGCONT);
-	} else if (now >= c->kill_at) {
+		return true;
+	}
+	if (now >= c->kill_at) {
 		c->kill_at = UINT64_MAX;
 		control_signal(k->control, c->id, SIGKILL);
 	}
+	return false;
 }
 
 bool keep_is_empty(const struct keep *k)
@@ -58,17 +65,16 @@ bool keep_is_empty(const struct keep *k)
 	return k->req;
 }
 
-bool keep_check(struct keep *k, uint64_t now)
+bool keep_check(struct keep *k, uint64_t now, bool *ret_timed_out)
 {
 	size_t i;
 
+	*ret_timed_out = false;
 	if (!k->req)
 		return false;
 	for (i = 0; i < CONTROL_CLIENTS; i++)
-		check_command(k, &k->control->clients[i], now);
-	if (is_busy(k->control))
-		k->idle_since = now;
-	return k->control->left || (k->req->idle_ms && now >= k->idle_since + k->req->idle_ms);
+		*ret_timed_out |= check_command(k, &k->control->clients[i], now);
+	return k->control->left || (k->req->idle_ms && !is_busy(k->control) && now >= k->control->last_used + k->req->idle_ms);
 }
 
 uint64_t keep_until(const struct keep *k)
@@ -84,7 +90,7 @@ uint64_t keep_until(const struct keep *k)
 		mine = !c->id ? UINT64_MAX : c->timed_out ? c->kill_at : c->started + k->command_ms;
 		at = mine < at ? mine : at;
 	}
-	if (k->req->idle_ms && !is_busy(k->control) && k->idle_since + k->req->idle_ms < at)
-		at = k->idle_since + k->req->idle_ms;
+	if (k->req->idle_ms && !is_busy(k->control) && k->control->last_used + k->req->idle_ms < at)
+		at = k->control->last_used + k->req->idle_ms;
 	return at;
 }

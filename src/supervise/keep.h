@@ -13,6 +13,7 @@
 #include "supervise/control.h"
 
 struct keep_request {
+	const char *owner; /* whose it is; NULL: nobody's in particular */
 	uint64_t idle_ms;  /* 0: for ever */
 	uint64_t grace_ms; /* from SIGTERM to SIGKILL */
 	bool prepared;	   /* nobody's yet: commands are refused to all but who takes it, so that it is new to them */
@@ -23,7 +24,6 @@ struct keep {
 	const struct keep_request *req; /* NULL: the sandbox ends with its first command, and nothing here does anything */
 	struct control *control;
 	uint64_t command_ms; /* process.timeout; 0: none */
-	uint64_t idle_since;
 };
 
 void keep_init(struct keep *k, const struct keep_request *req, struct control *control, uint64_t command_ms, uint64_t now);
@@ -31,8 +31,8 @@ void keep_init(struct keep *k, const struct keep_request *req, struct control *c
 /* PID 1 is there: says so to whoever waits for it. */
 void keep_is_ready(struct keep *k, const char *id, uint64_t now);
 
-/* Ends commands whose time is over. True: nobody needs the sandbox any more. */
-bool keep_check(struct keep *k, uint64_t now);
+/* Ends commands whose time is over, and tells who waits for them; *ret_timed_out: there was one. True: nobody needs the sandbox any more. */
+bool keep_check(struct keep *k, uint64_t now, bool *ret_timed_out);
 /* Kept, and no command runs in it. */
 bool keep_is_empty(const struct keep *k);
 /* When keep_check() has to be called again, in ms; UINT64_MAX: never. */

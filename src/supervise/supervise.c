@@ -126,6 +126,15 @@ static void hit_limit(struct supervisor *s, const char *key, const char *message
 	struct event e = {.kind = EVENT_LIMIT, .domain = DOMAIN_PROCESS, .verdict = "deny", .rule = key, .message = message};
 
 	s->ret->limit = key;
+	control_tell_limit(&s->control, INSIDE_ALL, key);
+	log_event(s, &e);
+}
+
+/* Of one command in a sandbox that is kept, which goes on without it. */
+static void log_command_timeout(struct supervisor *s)
+{
+	struct event e = {.kind = EVENT_LIMIT, .domain = DOMAIN_PROCESS, .verdict = "deny", .rule = "process.timeout", .message = "a command in the kept sandbox reached the wall-clock limit"};
+
 	log_event(s, &e);
 }
 
@@ -359,6 +368,7 @@ static void on_watch(struct supervisor *s)
 static void check_clock(struct supervisor *s)
 {
 	uint64_t now = now_ms();
+	bool timed_out = false;
 
 	if (s->watching && now >= s->watch_at)
 		on_watch(s);
@@ -368,8 +378,10 @@ static void check_clock(struct supervisor *s)
 		hit_limit(s, "process.timeout", "the wall-clock limit was reached");
 		end_gently(s, TERM_GRACE_MS);
 	}
-	if (keep_check(&s->keep, now))
+	if (keep_check(&s->keep, now, &timed_out))
 		end_gently(s, s->control.left ? 0 : s->req->keep->grace_ms);
+	if (timed_out)
+		log_command_timeout(s);
 	if (s->control.stop && !s->kill_at) {
 		struct event e = {.kind = EVENT_SIGNAL, .message = "stopped by its owner"};
 

@@ -5,10 +5,12 @@
 
 stop_all()
 {
-	local id
-	for id in $("$CORDON" ps -q); do
-		timeout 20 "$CORDON" stop -t 0 "$id"
-	done
+	timeout 60 "$CORDON" stop -t 0 --all
+}
+# What ps says of the only run.
+seen()
+{
+	"$CORDON" ps --json | python3 -c 'import json,sys; r=json.load(sys.stdin)[0]; print(*(r[k] for k in sys.argv[1:]))' "$@"
 }
 kept()
 {
@@ -28,7 +30,9 @@ id=$("$CORDON" ps -q)
 like "and says how to go on" "$(cat err)" "^cordon: kept as $id: "
 is "a further command finds what the first left" "$("$CORDON" exec "$id" -- cat /tmp/mark)" first
 is "and its stdin" "$(echo in | "$CORDON" exec "$id" -- cat)" in
-is "ps shows it as kept" "$("$CORDON" ps --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["command"])')" '(kept for further commands)'
+is "ps shows it as kept, and the last command" "$(seen command kind owner commands_running last_command)" '(kept for further commands) kept None 0 cat'
+like "... and that it is idle" "$("$CORDON" ps)" "$id *idle [0-9]+s .* kept +cat"
+like "... since when" "$(seen idle_since)" '^[0-9]{13}$'
 "$CORDON" stop "$id"
 is "stop ends it" "$?:$(kept)" 0:0
 is "at once, for nothing runs in it" "$("$CORDON" run --keep -- true 2>/dev/null; s=$(date +%s); "$CORDON" stop -t 60 "$("$CORDON" ps -q)"; [ $(($(date +%s) - s)) -lt 20 ] && echo quick)" quick
@@ -39,15 +43,22 @@ nothing_kept()
 }
 ok "it ends by itself when nothing ran in it for --idle" until_true nothing_kept
 is "what it ran is in its log" "$("$CORDON" logs "$("$CORDON" ps -aq | head -1)" --json | grep -c '"command":\["true"\]')" 1
-is "a command that does not exist gives 127" "$("$CORDON" run --keep -- nosuch 2>/dev/null; echo $?)" 127
+is "a command that does not exist gives 127, with the advice that it gives without --keep" "$("$CORDON" run --keep -- nosuch 2>&1; echo $?)" "$("$CORDON" run -- nosuch 2>&1; echo $?)"
+is "... and nothing is kept for it" "$(kept)" 0
+"$CORDON" run --keep --idle 2s -- true 2>/dev/null
+looked=0
+while [ "$(kept)" != 0 ] && [ $looked -lt 80 ]; do "$CORDON" ps >/dev/null; looked=$((looked + 1)); sleep 0.1; done
+is "looking at it does not keep it" "$(kept)" 0
 stop_all
 printf 'version: 1\nextends: [strict]\nprocess: {timeout: 300ms}\n' >short.yaml
 "$CORDON" run --keep --policy short.yaml -- true 2>/dev/null
 id=$("$CORDON" ps -q)
 sleep 0.5
 is "process.timeout is each command's, not the sandbox's" "$("$CORDON" exec "$id" -- echo on)" on
-is "and ends it with 124" "$("$CORDON" exec "$id" -- sleep 30; echo $?)" 124
-is "even where it ignores SIGTERM" "$("$CORDON" exec "$id" -- sh -c 'trap "" TERM; sleep 30 & wait; sleep 30'; echo $?)" 124
+is "and ends it with 124" "$("$CORDON" exec "$id" -- sleep 30 2>err; echo $?)" 124
+like "... saying which limit it was" "$(cat err)" "^cordon: process.timeout was reached and ended the command; \`cordon logs $id"
+like "... as the log does" "$("$CORDON" logs "$id")" 'process.timeout'
+is "even where it ignores SIGTERM" "$("$CORDON" exec "$id" -- sh -c 'trap "" TERM; sleep 30 & wait; sleep 30' 2>/dev/null; echo $?)" 124
 stop_all
 for option in "--report r.html" "--learn l.yaml" --dry-run; do
 	like "--keep does not go with ${option%% *}" "$("$CORDON" run --keep $option -- true 2>&1; echo $?)" '125$'
@@ -57,9 +68,23 @@ done
 
 "$CORDON" run --owner ann -- sh -c 'echo hers >/tmp/mark'
 is "an owner's commands share a sandbox" "$("$CORDON" run --owner ann -- cat /tmp/mark):$(kept)" hers:1
+is "ps says whose it is" "$(seen kind owner)" "owned ann"
+id=$("$CORDON" ps -q)
+is "the one who uses it again reads nothing about it" "$("$CORDON" run --owner ann -- true 2>&1)" ""
+like "... but at a terminal, which it is" "$(script -qec "'$CORDON' run --owner ann -- true" /dev/null </dev/null)" "sandbox $id of ann is used"
 is "another owner has another" "$("$CORDON" run --owner bob -- cat /tmp/mark 2>/dev/null; kept)" 2
 is "the same owner under another policy too" "$("$CORDON" run --owner ann --profile strict -- cat /tmp/mark 2>/dev/null; kept)" 3
-is "and with another variable" "$("$CORDON" run --owner ann --env A=1 -- cat /tmp/mark 2>/dev/null; kept)" 4
+is "and with another variable" "$("$CORDON" run --owner ann --env A=1 -- cat /tmp/mark 2>err; kept)" 4
+like "... which is said, with the one that is there" "$(cat err)" "was started for ann beside [0-9a-f]{8}, which has another set of variables"
+ids=$("$CORDON" ps -q | head -2)
+is "stop takes several ids" "$("$CORDON" stop -t 0 $ids; echo $?; kept)" "0
+2"
+like "... and one that is not there does not keep the others" "$("$CORDON" stop -t 0 00000000 $("$CORDON" ps -q) 2>&1; echo $?; kept)" '00000000: no such run.*125.*0$'
+like "stop wants ids or --all" "$("$CORDON" stop 2>&1)" 'name the runs, or give --all'
+"$CORDON" run --owner ann -- true
+"$CORDON" run --owner bob -- true
+is "stop --all stops them all" "$("$CORDON" stop --all; echo $?; kept)" "0
+0"
 stop_all
 is "after its end the owner gets a new one" "$("$CORDON" run --owner ann -- cat /tmp/mark 2>/dev/null; echo $?)" 1
 stop_all
@@ -77,6 +102,7 @@ ok "and prepares for the next" until_true ready 2
 is "a prepared one does the same" "$(echo in | "$CORDON" run --warm 2 -- sh -c 'cat; exit 6'; echo $?)" "in
 6"
 ok "and is replaced" until_true ready 2
+like "ps says that they stand ready" "$("$CORDON" ps)" ' ready .* warm '
 for id in $("$CORDON" ps -q); do
 	"$CORDON" exec "$id" -- sh -c 'echo planted >/tmp/mark' 2>/dev/null
 done

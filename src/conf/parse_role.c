@@ -1,4 +1,4 @@
-#include "task/parse_role.h"
+#include "conf/parse_role.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,0 +1,50 @@
+/*
+ * compose_plan: services as sandboxes of one group, for the backends that are Cordon's own. Pure.
+ *
+ * A group has one network namespace with a loopback and no way out but the door. Each service has an address of its own on it, 127.77.0.N, and its names (the service's, its aliases, its host name) stand in every member's
+ * /etc/hosts. Servers that listen on all addresses listen on everybody's, so two services that are known to serve the same port are refused here; ports that nobody wrote down cannot be known, and the second server then
+ * fails to listen, as it would on one machine.
+ *
+ * The order is that of `depends_on`; services without a need for each other keep the file's order. A circle is refused. The agent's service may need others, and others it.
+ *
+ * Refused, because a group cannot do it (Docker can): services on networks that keep them apart; `network_mode: none` beside other services; a platform that is not this machine's.
+ */
+#ifndef CORDON_TASK_COMPOSE_PLAN_H
+#define CORDON_TASK_COMPOSE_PLAN_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "model/compose.h"
+
+/* A health check with the values that hold where the file says none. */
+struct compose_check {
+	char *const *argv; /* NULL: there is none, and a service that runs is healthy */
+	uint64_t interval, timeout, start_period, start_interval; /* ms */
+	uint32_t retries;
+};
+
+struct compose_wait {
+	uint32_t step; /* an earlier one */
+	enum compose_condition condition;
+};
+
+struct compose_step {
+	const struct compose_service *service;
+	char address[16];
+	const struct compose_wait *waits; /* before it starts */
+	uint32_t n_waits;
+	struct compose_check check;
+};
+
+struct compose_plan {
+	struct compose_step *steps; /* in the order of starting; they end in the opposite order */
+	uint32_t n;
+	uint32_t main;	   /* the agent's */
+	const char *hosts; /* /etc/hosts of every member */
+};
+
+/* machine: "amd64", "arm64", as images name it. What refers to the model stays valid as long as it. */
+int compose_plan(const struct compose *c, const char *file, const char *machine, struct arena *a, struct compose_plan *ret, struct error *err);
+
+#endif
