@@ -89,12 +89,17 @@ static void quoted(struct buf *out, struct sv s)
 	(void)buf_char(out, '"');
 }
 
-void json_key(struct json *j, const char *key)
+void json_key_sv(struct json *j, struct sv key)
 {
 	before(j);
-	quoted(j->out, sv_of(key));
+	quoted(j->out, key);
 	(void)buf_char(j->out, ':');
 	j->after_key = true;
+}
+
+void json_key(struct json *j, const char *key)
+{
+	json_key_sv(j, sv_of(key));
 }
 
 void json_sv(struct json *j, struct sv s)

@@ -26,6 +26,7 @@ void json_close(struct json *j); /* } */
 void json_list(struct json *j);	 /* [ */
 void json_end(struct json *j);	 /* ] */
 void json_key(struct json *j, const char *key);
+void json_key_sv(struct json *j, struct sv key);
 
 void json_sv(struct json *j, struct sv s);
 void json_str(struct json *j, const char *s); /* NULL: null */

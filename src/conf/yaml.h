@@ -22,9 +22,24 @@ enum { YAML_TREE_BYTES = 8 << 20, YAML_TREE_NODES = 1 << 19, YAML_TREE_NESTING =
 
 enum ynode_kind { YNODE_SCALAR, YNODE_LIST, YNODE_MAP };
 
+/* What a scalar is where the file's language says so (toml.h). */
+enum ynode_type {
+	YTYPE_UNTYPED, /* YAML's */
+	YTYPE_STRING,
+	YTYPE_INTEGER,
+	YTYPE_FLOAT,
+	YTYPE_BOOL,
+	YTYPE_DATETIME,
+	YTYPE_LOCAL_DATETIME,
+	YTYPE_LOCAL_DATE,
+	YTYPE_LOCAL_TIME
+};
+
 struct ynode {
 	enum ynode_kind kind;
+	enum ynode_type type;
 	bool plain; /* of a scalar: without quotes, not a block */
+	uint8_t state, depth; /* the parser's own */
 	uint32_t line, column;
 	uint32_t n;          /* items, or pairs */
 	struct sv text;      /* of a scalar; a NUL follows that is not counted */
