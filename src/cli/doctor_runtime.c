@@ -98,8 +98,6 @@ int doctor_runtime(struct call *call, struct error *err)
 
 	if (runtime < 0 || cli_folders(&folders, err) < 0)
 		return -1;
-	if (runtime == RUNTIME_AUTO || runtime == RUNTIME_NATIVE)
-		return error_set(err, ERROR_USAGE, "doctor: --runtime is for gvisor, runc, crun and docker; what native needs is what `cordon doctor` itself looks at");
 	health_check((enum runtime)runtime, &folders, HEALTH_FRESH, &f.h);
 	if (f.h.program[0] && runtime != RUNTIME_DOCKER)
 		doctor_program_version(f.h.program, &f.version);

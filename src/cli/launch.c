@@ -207,10 +207,15 @@ static int make_plan(struct run *r, const char *state_dir)
 
 static int dry_run(struct run *r)
 {
+	struct box_ids ids = {0};
 	AUTO_BUF b = {0};
 
 	if (make_plan(r, "(state)") < 0)
 		return -1;
+	if (r->box.backend) {
+		r->box.backend->ids(r->plan, &ids);
+		r->plan->uid = ids.inside;
+	}
 	buf_init(&b, 64 << 20);
 	(call_has(r->req->call, "json") ? plan_print_json : plan_print)(r->plan, &b);
 	return cli_print(r->req->call, &b, r->err) < 0 ? -1 : 0;
@@ -449,8 +454,10 @@ static bool is_empty(int dir)
 
 static int bring_back(struct run *r)
 {
+	struct stage_end end = {.audit = r->audit, .call = r->req->call, .policy = r->req->policy->policy, .plan = r->plan, .state = r->state.dir, .state_path = r->state.path, .id = r->state.id};
+
 	launch_box_end(&r->box);
-	return stage_return(&r->box.stage, r->audit, r->req->call, r->req->policy->policy, r->plan, r->state.dir, r->state.path, r->err);
+	return stage_return(&r->box.stage, &end, r->err);
 }
 
 /* Changes that were kept in memory go to the state folder, for `diff` and `apply`; nobody is left inside by now. */
@@ -458,9 +465,8 @@ static int keep_changes(struct run *r)
 {
 	AUTO_FD upper = fd_take(&r->result.upper);
 	AUTO_FD layers = -1;
+	int result = r->box.backend ? bring_back(r) : 0;
 
-	if (r->box.backend && bring_back(r) < 0)
-		return -1;
 	if (upper >= 0 && !is_empty(upper)) {
 		native_done(&r->sandbox);
 		if (mkdirat(r->state.dir, "layers", 0700) < 0)
@@ -476,7 +482,7 @@ static int keep_changes(struct run *r)
 		if (unlinkat(layers, "upper", AT_REMOVEDIR) == 0)
 			(void)unlinkat(r->state.dir, "layers", AT_REMOVEDIR);
 	}
-	return save_policy(r);
+	return save_policy(r) < 0 ? -1 : result;
 }
 
 static int log_end(struct run *r, const struct cgroup_stats *stats, int status)

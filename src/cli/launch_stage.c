@@ -14,6 +14,7 @@
 #include "cli/changes_rules.h"
 #include "supervise/changes.h"
 #include "supervise/changes_apply.h"
+#include "supervise/changes_judge.h"
 #include "supervise/copy.h"
 #include "supervise/state.h"
 #include "sys/mounts.h"
@@ -79,7 +80,7 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 	if (host < 0 || fstat(host, &st) < 0)
 		return error_sys(err, errno, "%s", text_show(&t, sv_of(op->source)));
 	*v = (struct staged){.host = op->source, .kept = kept, .dev = st.st_dev, .ino = st.st_ino};
-	(void)snprintf(v->name, sizeof(v->name), kept ? "copy" : STATE_STAGED "%zu", s->n);
+	(void)snprintf(v->name, sizeof(v->name), kept ? STATE_COPY : STATE_STAGED "%zu", s->n);
 	s->n++;
 	if (fill_copy(v, plan, op, host, state, err) < 0)
 		return -1;
@@ -126,12 +127,57 @@ static int open_host(const struct staged *v, struct error *err)
 	return fd_take(&fd);
 }
 
-static int bring_back(struct staged *v, const struct timespec *started, const struct changes_patterns *patterns, int state, size_t *ret_left, struct error *err)
+/* Whoever started a sandbox that is kept is long gone when it ends: the log must say it too. */
+static void log_left(const struct stage_end *end, const char *path, const char *why, const char *kept)
+{
+	struct event_field fields[] = {{.key = "target", .value = sv_of(path)}, {.key = "kept", .value = sv_of(kept)}};
+	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_FILESYSTEM, .verdict = "deny", .rule = "filesystem", .message = why, .fields = fields, .n_fields = 2};
+	struct error ignored = {0};
+
+	if (end->audit)
+		(void)audit_write(end->audit, &e, &ignored);
+}
+
+/* One that must stay in the copy, by name and cause. */
+static void tell_left(const struct stage_end *end, const struct staged *v, const struct change *c, size_t nth)
+{
+	AUTO_FREE char *path = NULL;
+	char why[256];
+	struct text_shown t;
+
+	if (nth >= STAGE_LOGGED)
+		return;
+	if (asprintf(&path, "%s/%s", v->host, c->path) < 0) {
+		path = NULL;
+		return;
+	}
+	(void)snprintf(why, sizeof(why), "not brought back: it %.200s", c->refused);
+	log_left(end, path, why, v->name);
+	if (nth < STAGE_SAID)
+		call_note(end->call, "%s: %s", text_show(&t, sv_of(path)), why);
+}
+
+/* Those that were refused for their own sake; what shares their fate is counted. */
+static void tell_all_left(struct stage_end *end, const struct staged *v, const struct changes *list)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < list->n; i++) {
+		if (!list->v[i].refused || !list->v[i].own)
+			continue;
+		end->conflicts += list->v[i].refused == changes_meanwhile;
+		tell_left(end, v, &list->v[i], n++);
+	}
+	if (n > STAGE_SAID)
+		call_note(end->call, "... and %zu more; the log has %s", n - STAGE_SAID, n > STAGE_LOGGED ? "the first of them" : "them");
+}
+
+static int bring_back(struct staged *v, const struct timespec *started, const struct changes_patterns *patterns, struct stage_end *end, size_t *ret_left, struct error *err)
 {
 	struct changes_apply_options options = {.skip_refused = true};
 	struct changes_rules rules = {.root = v->host, .started = *started, .copied = &v->copied, .hidden = v->hidden.paths, .n_hidden = v->hidden.n};
 	AUTO_FD lower = open_host(v, err);
-	AUTO_FD upper = openat(state, v->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD upper = openat(end->state, v->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct changes *list = NULL;
 	size_t applied = 0;
 	int r;
@@ -150,44 +196,64 @@ static int bring_back(struct staged *v, const struct timespec *started, const st
 	changes_rules_take(&rules, patterns);
 	r = changes_scan(lower, upper, CHANGES_COPY, &rules, &list, err);
 	if (r == 0 && list->n)
-		r = changes_apply(lower, upper, state, list, &options, &applied, err);
+		r = changes_apply(lower, upper, end->state, list, &options, &applied, err);
 	*ret_left = r == 0 ? list->n - applied : 1;
+	if (r == 0 && *ret_left)
+		tell_all_left(end, v, list);
 	changes_free(list);
 	return r;
 }
 
-/* Whoever started a sandbox that is kept is long gone when it ends: the log must say it too. */
-static void log_left(struct audit *audit, const struct staged *v, const char *what)
+/* The copy of a work folder becomes what that of mode `copy` is, for `cordon diff` and `cordon apply`. */
+static void keep_for_diff(struct staged *v, const struct stage_end *end)
 {
-	struct event_field fields[] = {{.key = "target", .value = sv_of(v->host)}, {.key = "kept", .value = sv_of(v->name)}};
-	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_FILESYSTEM, .verdict = "deny", .rule = "filesystem", .message = what, .fields = fields, .n_fields = 2};
-	struct error ignored = {0};
+	AUTO_FD host = -1;
+	AUTO_FD copy = -1;
 
-	if (audit)
-		(void)audit_write(audit, &e, &ignored);
+	if (!end->plan->workdir || strcmp(v->host, end->plan->workdir) != 0 || renameat(end->state, v->name, end->state, STATE_COPY) < 0)
+		return;
+	(void)snprintf(v->name, sizeof(v->name), STATE_COPY);
+	host = open(v->host, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	copy = openat(end->state, v->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (host >= 0 && copy >= 0)
+		hide_fill(&v->hidden, host, copy);
 }
 
-int stage_return(struct stage *s, struct audit *audit, const struct call *call, const struct policy *policy, const struct plan *plan, int state, const char *state_path, struct error *err)
+static void tell_kept(struct staged *v, const struct stage_end *end, const char *what)
+{
+	struct text_shown t;
+
+	keep_for_diff(v, end);
+	log_left(end, v->host, what, v->name);
+	if (strcmp(v->name, STATE_COPY) == 0)
+		call_note(end->call, "%s: %s; `cordon diff %s` shows what the sandbox has, `cordon apply %s` tries again", text_show(&t, sv_of(v->host)), what, end->id, end->id);
+	else
+		call_note(end->call, "%s: %s; the sandbox's version is kept in %s/%s", text_show(&t, sv_of(v->host)), what, end->state_path, v->name);
+}
+
+int stage_return(struct stage *s, struct stage_end *end, struct error *err)
 {
 	struct changes_patterns patterns = {0};
-	struct text_shown t;
 	struct staged *v;
 	const char *what;
 	size_t left;
-	int r = changes_patterns_init(&patterns, policy, plan, err);
+	int r = changes_patterns_init(&patterns, end->policy, end->plan, err);
 
+	end->conflicts = 0;
 	for (v = s->v; v < s->v + s->n; v++) {
 		left = !v->kept; /* behind a failure nothing is tried, and that is said of each */
 		if (r == 0)
-			r = bring_back(v, &s->started, &patterns, state, &left, err);
+			r = bring_back(v, &s->started, &patterns, end, &left, err);
 		copied_done(&v->copied);
-		what = r < 0 ? "nothing was brought back" : "some changes were not brought back (denied, protected, or changed here meanwhile)";
-		if (left) {
-			call_note(call, "%s: %s; the sandbox's version is kept in %s/%s", text_show(&t, sv_of(v->host)), what, state_path, v->name);
-			log_left(audit, v, what);
-		} else if (r == 0 && !v->kept)
-			sys_remove_tree(state, v->name);
+		what = r < 0 ? "nothing was brought back" : "not all was brought back";
+		if (left)
+			tell_kept(v, end, what);
+		else if (r == 0 && !v->kept)
+			sys_remove_tree(end->state, v->name);
 	}
 	changes_patterns_done(&patterns);
+	if (r == 0 && end->conflicts)
+		return error_set(err, ERROR_DENIED, "%zu change%s of the run could not be brought back: the host changed the same files meanwhile; compare the sandbox's version, which is kept, with yours", end->conflicts,
+				 end->conflicts == 1 ? "" : "s");
 	return r;
 }

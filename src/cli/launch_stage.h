@@ -4,7 +4,7 @@
  * A container runtime can show a folder or not; it cannot refuse names that do not exist yet. So what a plan shows writable is copied to the run's state folder, and the plan shows the copy. When the run has ended, what
  * it changed there is judged as `cordon apply` judges (supervise/changes.h), and what may comes back, each folder as a whole or not at all; what may not is said and left in the copy.
  * The folder must be the one that was copied: at its path another may stand by then, or a link on the way. What the plan masks is not in the copies at all (launch_hide.h).
- * A work folder in mode `copy` stays a copy, for `cordon diff` and `cordon apply`.
+ * A work folder in mode `copy` stays a copy, for `cordon diff` and `cordon apply`; so does one that could not be brought back as a whole.
  *
  * Only folders: a single file that may be written is refused.
  */
@@ -21,7 +21,7 @@
 #include "model/policy.h"
 #include "supervise/copied.h"
 
-enum { STAGE_MAX = 64 };
+enum { STAGE_MAX = 64, STAGE_SAID = 10, STAGE_LOGGED = 1000 };
 
 struct staged {
 	const char *host; /* the folder */
@@ -42,7 +42,20 @@ struct stage {
 /* owner: who may write to the copies. state: the run's folder, by descriptor and path. Changes the plan. */
 int stage_make(struct stage *s, struct plan *plan, const char *runtime, int state, const char *state_path, uint32_t owner, struct error *err);
 
-/* Everything inside has ended. A folder that could not be brought back as a whole is noted, and its copy kept. */
-int stage_return(struct stage *s, struct audit *audit, const struct call *call, const struct policy *policy, const struct plan *plan, int state, const char *state_path, struct error *err);
+struct stage_end {
+	struct audit *audit;
+	const struct call *call;
+	const struct policy *policy;
+	const struct plan *plan;
+	int state; /* the run's folder, by descriptor and path */
+	const char *state_path, *id;
+	size_t conflicts; /* set: changes that the host's own stood against */
+};
+
+/*
+ * Everything inside has ended. What must stay in a copy is said by name and cause, and logged (the first STAGE_SAID, STAGE_LOGGED of a folder), and that copy is kept. What the policy refuses is no failure, as it is none inside
+ * a native sandbox; what the host's own changes stood against is: work of the run is missing where it was to be.
+ */
+int stage_return(struct stage *s, struct stage_end *end, struct error *err);
 
 #endif

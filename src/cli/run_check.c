@@ -25,33 +25,37 @@ static void say(const struct run_check_to *to, const char *format, ...)
 	to->say(to->arg, text);
 }
 
-/* Nothing is started for it: a runtime that is there may still turn out not to work. */
-static void check_runtime(const struct cli_policy *p, const char *category, const struct run_check_to *to)
+/* These return true where a run would be refused. Nothing is started for it: a runtime that is there may still turn out not to work. */
+static bool check_runtime(const struct cli_policy *p, const char *category, const struct run_check_to *to)
 {
 	const char *option = category ? " --category " : "", *name = category ? category : "";
 	struct runtime_pick pick;
 	struct error err = {0};
 
-	if (runtime_pick_quietly(p, NULL, category, true, &pick, &err) < 0)
+	if (runtime_pick_quietly(p, NULL, category, true, &pick, &err) < 0) {
 		say(to, "cordon run%s%s would refuse this: %s", option, name, err.text);
-	else if (pick.fallback[0])
+		return true;
+	}
+	if (pick.fallback[0])
 		say(to, "cordon run%s%s would say: %s", option, name, pick.fallback);
+	return false;
 }
 
 /* Of the categories those that a file names: what Cordon chooses for others is no mistake of the policy's. */
-static void check_runtimes(const struct cli_policy *p, const struct run_check_to *to)
+static bool check_runtimes(const struct cli_policy *p, const struct run_check_to *to)
 {
 	const struct pol_pairs *c = &p->policy->process.categories;
+	bool refused = check_runtime(p, NULL, to);
 	uint32_t i;
 
-	check_runtime(p, NULL, to);
 	for (i = 0; p->policy->process.runtime.v == RUNTIME_AUTO && i < c->n; i++)
 		if (c->v[i].at.file)
-			check_runtime(p, c->v[i].key, to);
+			refused |= check_runtime(p, c->v[i].key, to);
+	return refused;
 }
 
 /* Without a work folder: which one it will be, a policy does not say. */
-static void check_plan(const struct cli_policy *c, const struct run_check_to *to)
+static bool check_plan(const struct cli_policy *c, const struct run_check_to *to)
 {
 	char *argv[] = {(char[]){"true"}, NULL}, *env[] = {NULL};
 	const struct plan_gate gate = {0};
@@ -61,33 +65,41 @@ static void check_plan(const struct cli_policy *c, const struct run_check_to *to
 
 	if (gate_needed(c->policy))
 		req.gate = &gate;
-	if (plan_build(&req, &plan, &err) < 0)
+	if (plan_build(&req, &plan, &err) < 0) {
 		say(to, "cordon run would refuse this: %s", err.text);
-	else
-		plan_free(plan);
+		return true;
+	}
+	plan_free(plan);
+	return false;
 }
 
-static void check_credentials(const struct cli_policy *c, const struct run_check_to *to)
+static bool check_credentials(const struct cli_policy *c, const struct run_check_to *to)
 {
 	const struct pol_str *names[GATE_MAX_PLACEHOLDERS];
 	size_t n = credentials_wanted(c->policy, names, ARRAY_LEN(names)), i;
 	struct credentials *known = NULL;
 	struct error err = {0};
 	struct text_shown t;
+	bool refused = false;
 
 	if (n > ARRAY_LEN(names)) {
+		refused = true;
 		say(to, "cordon run would refuse this: the policy names more than %zu credentials", ARRAY_LEN(names));
 		n = ARRAY_LEN(names);
 	}
 	if (cli_credentials(c, &known, &err) < 0) {
 		say(to, "cordon run would refuse this: %s", err.text);
-		return;
+		return true;
 	}
-	for (i = 0; gate_needed(c->policy) && i < n; i++)
-		if (!credentials_find(known, sv_of(names[i]->s)))
-			say(to, "cordon run would refuse this: %s: credential %s is not in %s/credentials.yaml; add it there", policy_where(c->policy, names[i]->at),
-			    text_show(&t, sv_of(names[i]->s)), c->folders.config);
+	for (i = 0; gate_needed(c->policy) && i < n; i++) {
+		if (credentials_find(known, sv_of(names[i]->s)))
+			continue;
+		refused = true;
+		say(to, "cordon run would refuse this: %s: credential %s is not in %s/credentials.yaml; add it there", policy_where(c->policy, names[i]->at),
+		    text_show(&t, sv_of(names[i]->s)), c->folders.config);
+	}
 	credentials_free(known);
+	return refused;
 }
 
 void run_check_network(const struct policy *p, const struct run_check_to *to)
@@ -105,10 +117,12 @@ void run_check_network(const struct policy *p, const struct run_check_to *to)
 		say(to, "%s: network.ask has no effect, since network.mode is none (line %u); write mode: allowlist, or remove it", policy_where(p, p->net.ask.at), mode.line);
 }
 
-void run_check_all(const struct cli_policy *p, const struct run_check_to *to)
+bool run_check_all(const struct cli_policy *p, const struct run_check_to *to)
 {
-	check_runtimes(p, to);
-	check_plan(p, to);
-	check_credentials(p, to);
+	bool refused = check_runtimes(p, to);
+
+	refused |= check_plan(p, to);
+	refused |= check_credentials(p, to);
 	run_check_network(p->policy, to);
+	return refused;
 }

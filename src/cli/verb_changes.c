@@ -73,6 +73,12 @@ static int scan(struct looked_at *l, enum changes_kind kind, bool force, struct 
 	return changes_scan(l->lower, l->upper, kind, &rules, &l->list, err);
 }
 
+/* A copy by policy; or one that a container worked on, and that could not be brought back at its end. */
+static bool is_kept(const struct looked_at *l)
+{
+	return strcmp(l->info.workdir_mode, "copy") == 0 || faccessat(l->state.dir, STATE_COPY, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static int look(struct looked_at *l, const struct call *call, bool force, struct error *err)
 {
 	AUTO_FREE char *root = NULL;
@@ -86,7 +92,7 @@ static int look(struct looked_at *l, const struct call *call, bool force, struct
 	l->open = true;
 	if (run_info_read(&l->state, running, &l->info, err) < 0)
 		return -1;
-	if (strcmp(l->info.workdir_mode, "copy") != 0)
+	if (!is_kept(l))
 		return error_set(err, ERROR_USAGE, "%s: its work folder was not a copy (filesystem.workdir: %s), so there is nothing to bring back", l->state.id,
 				 l->info.workdir_mode);
 	if (running)

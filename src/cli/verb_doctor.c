@@ -5,9 +5,10 @@
 #include "base/json.h"
 #include "cli/doctor_check.h"
 #include "cli/doctor_runtime.h"
+#include "model/policy.h"
 
 const struct option verb_doctor_options[] = {
-	{.name = "runtime", .letter = 'r', .value = "RUNTIME", .complete = "gvisor|runc|crun|docker", .help = "Try this runtime with a container, step by step."},
+	{.name = "runtime", .letter = 'r', .value = "RUNTIME", .complete = "runtime", .help = "Try this runtime with a container, step by step; native and auto are what doctor looks at anyway."},
 	{.name = "json", .help = "Print the result as one JSON document."},
 	{0},
 };
@@ -125,9 +126,15 @@ static int doctor_json(struct call *call, struct error *err)
 	return d.ok ? 0 : 1;
 }
 
+/* What those need is what doctor itself looks at: auto is native where no category is given. */
+static bool is_native(const char *runtime)
+{
+	return strcmp(runtime, runtime_names[RUNTIME_NATIVE]) == 0 || strcmp(runtime, runtime_names[RUNTIME_AUTO]) == 0;
+}
+
 int verb_doctor(struct call *call, struct error *err)
 {
-	if (call_has(call, "runtime"))
+	if (call_has(call, "runtime") && !is_native(call_value(call, "runtime")))
 		return doctor_runtime(call, err);
 	return call_has(call, "json") ? doctor_json(call, err) : doctor_table(call);
 }

@@ -138,6 +138,7 @@ static struct policy_test_result check_json(const struct cli_policy *p, const ch
 {
 	struct policy_test_result sum;
 	AUTO_BUF tests = {0};
+	bool refused;
 	struct json j;
 
 	buf_init(&tests, OUTPUT_MAX);
@@ -149,8 +150,9 @@ static struct policy_test_result check_json(const struct cli_policy *p, const ch
 	json_kstr(&j, "digest", p->digest);
 	json_key(&j, "warnings");
 	json_list(&j);
-	run_check_all(p, &(struct run_check_to){warn_json, &j});
+	refused = run_check_all(p, &(struct run_check_to){warn_json, &j});
 	json_end(&j);
+	json_kbool(&j, "runs_here", !refused);
 	json_key(&j, "tests");
 	json_raw(&j, buf_view(&tests));
 	json_close(&j);
@@ -176,9 +178,12 @@ static struct policy_test_result check_text(const struct call *call, const struc
 	struct policy_test_result sum = policy_test_text(p->policy, p->workdir, false, out);
 	struct warning w = {call, label};
 
-	run_check_all(p, &(struct run_check_to){warn_text, &w});
+	bool refused = run_check_all(p, &(struct run_check_to){warn_text, &w});
+
 	if (sum.failed)
 		(void)buf_printf(out, "%s: %u of its %u tests fail\n", label, sum.failed, sum.failed + sum.passed);
+	else if (refused)
+		(void)buf_printf(out, "%s: valid, but would be refused here; see the warnings\n", label);
 	else
 		(void)buf_printf(out, "%s: ok\n", label);
 	return sum;

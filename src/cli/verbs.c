@@ -141,10 +141,10 @@ const struct verb verbs[] = {
 		.args = "[FILE]",
 		.complete = "file",
 		.summary = "Check a policy file, or a profile, and run its own tests.",
-		.details = "Prints FILE: ok, or what is wrong with file, line and column. The file is judged alone, without the operator's ceiling. A name without / and . "
+		.details = "Prints FILE: ok, or `valid, but would be refused here`, or what is wrong with file, line and column. The file is judged alone, without the operator's ceiling. A name without / and . "
 			   "is a profile, as with --profile.\n\n"
-			   "What is valid, but would be refused by `cordon run` here (a runtime that is missing, user 0, a folder that cannot be shown), is a warning on standard error.\n\n"
-			   "Exits 0 when all is well, with or without warnings, 1 when a test of the policy fails, 125 when the file is wrong.",
+			   "What is valid, but would be refused by `cordon run` here (a runtime that is missing, user 0, a folder that cannot be shown), is a warning on standard error; with --json, runs_here is false.\n\n"
+			   "Exits 0 when the policy is valid, whether it would run here or not, 1 when a test of the policy fails, 125 when the file is wrong.",
 		.options = verb_policy_own_options,
 		.max_args = 1,
 		.run = verb_policy_check,

@@ -44,6 +44,8 @@ void plan_free(struct plan *p);
 
 /* For --dry-run: grouped for a person, everything escaped; or all of it in order as one JSON document. Of the environment both have the names only. */
 void plan_print(const struct plan *p, struct buf *out);
+/* A container runtime would show a copy in its place, which is brought back at the end (cli/launch_stage.h). */
+bool plan_copies(const struct plan *p, const struct plan_op *op);
 void plan_print_json(const struct plan *p, struct buf *out);
 
 /* SHA-256 over all that the plan says, but the environment's values: they may be secrets. */

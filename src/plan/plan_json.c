@@ -12,7 +12,7 @@ static const char *const kinds[] = {
 	[PLAN_EXEC] = "exec",	 [PLAN_SHOW] = "show inside",
 };
 
-static void put_op(struct json *j, const struct plan_op *op)
+static void put_op(struct json *j, const struct plan *p, const struct plan_op *op)
 {
 	json_open(j);
 	json_kstr(j, "step", kinds[op->kind]);
@@ -21,6 +21,7 @@ static void put_op(struct json *j, const struct plan_op *op)
 	if (op->source && op->kind != PLAN_FILE && op->kind != PLAN_TMPFS)
 		json_kstr(j, "source", op->source);
 	json_kbool(j, "writable", op->writable);
+	json_kbool(j, "copied_and_brought_back", plan_copies(p, op));
 	json_kbool(j, "executable", !(op->flags & MOUNT_NO_EXEC));
 	json_kstr(j, "why", op->why);
 	json_close(j);
@@ -75,7 +76,7 @@ void plan_print_json(const struct plan *p, struct buf *out)
 	json_key(&j, "steps");
 	json_list(&j);
 	for (i = 0; i < p->n_ops; i++)
-		put_op(&j, &p->ops[i]);
+		put_op(&j, p, &p->ops[i]);
 	json_end(&j);
 	json_key(&j, "guards");
 	json_list(&j);

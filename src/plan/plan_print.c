@@ -57,8 +57,15 @@ static void list_end(struct listing *l)
 	l->column = 0;
 }
 
-static const char *op_what(const struct plan_op *op, const char *what)
+static bool plan_is_container(const struct plan *p)
 {
+	return p->runtime && strcmp(p->runtime, runtime_names[RUNTIME_NATIVE]) != 0;
+}
+
+static const char *op_what(const struct plan *p, const struct plan_op *op, const char *what)
+{
+	if (plan_copies(p, op))
+		return "as a copy, brought back when the run ends";
 	return what ? what : op->writable ? "read-write" : "read-only";
 }
 
@@ -103,7 +110,7 @@ static bool print_kind(const struct plan *p, enum plan_op_kind kind, const char 
 			(void)buf_printf(out, "\n%s\n", title);
 		title = NULL;
 		any = true;
-		(void)buf_printf(out, "  %s: ", op_what(&p->ops[i], what));
+		(void)buf_printf(out, "  %s: ", op_what(p, &p->ops[i], what));
 		text_escape(out, sv_of(p->ops[i].why ? p->ops[i].why : "built in"), 512);
 		(void)buf_char(out, '\n');
 		for (k = i; k < p->n_ops; k++)
@@ -224,13 +231,21 @@ static void print_command(const struct plan *p, struct buf *out)
 	(void)buf_char(out, '\n');
 }
 
+bool plan_copies(const struct plan *p, const struct plan_op *op)
+{
+	return plan_is_container(p) && op->kind == PLAN_BIND && op->host && op->writable;
+}
+
 void plan_print(const struct plan *p, struct buf *out)
 {
+	bool container = plan_is_container(p);
+
 	print_command(p, out);
 	print_limits(p, out);
 	print_ops(p, out);
-	print_guards(p, true, "Denied, wherever and whenever they appear", out);
-	print_guards(p, false, "May be read, but never written, made or replaced, wherever and whenever they appear", out);
+	print_guards(p, true, container ? "Denied: hidden where they exist, and never brought back where they are made" : "Denied, wherever and whenever they appear", out);
+	print_guards(p, false, container ? "May be read, but never written or replaced; never brought back where they are made" :
+					   "May be read, but never written, made or replaced, wherever and whenever they appear", out);
 }
 
 static void digest_str(struct sha256 *h, const char *s)

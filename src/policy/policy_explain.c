@@ -18,6 +18,7 @@ struct explain {
 	struct json *json; /* NULL: text */
 	const char *home;  /* NULL: not known */
 	struct buf line;   /* the sentence being made */
+	enum runtime runtime; /* RUNTIME_AUTO: not known */
 };
 
 static void section(struct explain *e, const char *title, const char *key)
@@ -118,6 +119,12 @@ static void say(struct explain *e)
 	buf_clear(&e->line);
 }
 
+/* Where a container runtime makes the sandbox, what may be written is a copy. */
+static bool is_container(const struct explain *e)
+{
+	return e->runtime != RUNTIME_AUTO && e->runtime != RUNTIME_NATIVE;
+}
+
 static void say_workdir(struct explain *e, const struct policy *p, const char *workdir)
 {
 	static const char *const modes[] = {
@@ -127,7 +134,10 @@ static void say_workdir(struct explain *e, const struct policy *p, const char *w
 		[WORKDIR_COPY] = "It works on a copy of the work folder; nothing changes until you run `cordon apply`",
 	};
 
-	add(e, "%s", modes[p->fs.workdir.v]);
+	if (is_container(e) && p->fs.workdir.v == WORKDIR_READ_WRITE)
+		add(e, "It reads and writes a copy of the work folder, made at the start; its changes are brought back when the run ends");
+	else
+		add(e, "%s", modes[p->fs.workdir.v]);
 	if (workdir) {
 		(void)buf_str(&e->line, " (");
 		add_shown(e, workdir);
@@ -163,7 +173,8 @@ static void say_denials(struct explain *e, const struct pol_list *l)
 	bool own = false;
 	uint32_t i;
 
-	add(e, "Wherever they are and whenever they appear, it can never see ");
+	add(e, is_container(e) ? "It can never see what exists of these at the start, and what it makes under such a name is never brought back: " :
+				 "Wherever they are and whenever they appear, it can never see ");
 	for (i = 0; i < l->n; i++) {
 		own = own || is_cordons(&l->v[i]);
 		if (is_cordons(&l->v[i]))
@@ -193,8 +204,8 @@ static void say_protections(struct explain *e, const struct pol_list *l)
 
 	if (l->n == 0)
 		return;
-	add(e, "It can read, but never write, make or replace what the host might run later, in any folder of this "
-	       "machine:");
+	add(e, is_container(e) ? "It can read, but never write or replace what the host might run later, in any folder of this machine; what it makes under such a name is never brought back:" :
+				 "It can read, but never write, make or replace what the host might run later, in any folder of this machine:");
 	say(e);
 	for (i = 0; i < l->n; i++) {
 		const char *why = mandatory_reason(l->v[i].s);
@@ -218,7 +229,7 @@ static void filesystem(struct explain *e, const struct policy *p, const char *wo
 
 	section(e, "Files", "filesystem");
 	say_workdir(e, p, workdir);
-	say_paths(e, "It can also read and write", &p->fs.write);
+	say_paths(e, is_container(e) ? "It can also read and write copies, brought back when the run ends, of" : "It can also read and write", &p->fs.write);
 	say_paths(e, "It can also read, but not write,", &p->fs.read);
 	add(e, "It can read the base system: /usr, /bin, /lib, and of /etc what programs need. It has a home, /tmp, "
 	       "/proc and "
@@ -415,7 +426,7 @@ static void say_runtime(struct explain *e, const struct policy *policy, const ch
 {
 	const struct pol_process *p = &policy->process;
 	struct runtime_choice choice;
-	bool open = p->runtime.v == RUNTIME_AUTO && !category;
+	bool open = e->runtime == RUNTIME_AUTO;
 
 	runtime_choose(policy, NULL, category, &choice);
 	if (open) {
@@ -449,10 +460,24 @@ static bool anything_goes(const struct pol_list *l)
 	return l->n == 0 && !l->set;
 }
 
+static void say_user(struct explain *e, const struct pol_process *p)
+{
+	struct policy_number n;
+
+	if (e->runtime == RUNTIME_GVISOR && geteuid() != 0)
+		add(e, "Inside, its user id is 0, without privileges.");
+	else if (e->runtime == RUNTIME_DOCKER)
+		add(e, "Inside, its user id is one that Cordon chooses, without privileges.");
+	else if (p->user.set)
+		add(e, "Inside, its user id is %s.", policy_show_number(&n, UNIT_COUNT, p->user.v));
+	else
+		return;
+	say(e);
+}
+
 static void processes(struct explain *e, const struct policy *p, const char *category)
 {
 	const struct pol_process *pr = &p->process;
-	struct policy_number n;
 	uint32_t i;
 
 	section(e, "Processes", "process");
@@ -472,10 +497,7 @@ static void processes(struct explain *e, const struct policy *p, const char *cat
 	say(e);
 	add(e, "It cannot see or signal any process outside, and has no privilege on this machine.");
 	say(e);
-	if (pr->user.set) {
-		add(e, "Inside, its user id is %s.", policy_show_number(&n, UNIT_COUNT, pr->user.v));
-		say(e);
-	}
+	say_user(e, pr);
 	say_limits(e, pr);
 	say_runtime(e, p, category);
 	if (pr->env_pass.n == 0)
@@ -548,11 +570,20 @@ static void inference(struct explain *e, const struct policy *p)
 	section_end(e);
 }
 
+static enum runtime known_runtime(const struct policy *p, const char *category)
+{
+	struct runtime_choice choice;
+
+	runtime_choose(p, NULL, category, &choice);
+	return p->process.runtime.v == RUNTIME_AUTO && !category ? RUNTIME_AUTO : choice.v[0].runtime;
+}
+
 void policy_explain(const struct policy *p, const char *workdir, const char *home, const char *category, bool as_json, struct buf *out)
 {
 	struct json j;
 	struct explain e = {.out = out, .json = as_json ? &j : NULL, .home = home};
 
+	e.runtime = known_runtime(p, category);
 	buf_init(&e.line, SENTENCE_MAX);
 	json_init(&j, out);
 	if (as_json)

@@ -41,6 +41,7 @@ void state_remove(struct state *s);
 
 /* What a run wrote to its copies of folders, and did not bring back: the user's work, which is never swept away. */
 #define STATE_STAGED "staged-"
+#define STATE_COPY "copy"
 bool state_holds_work(const struct state *s);
 
 /* An existing run. running: its supervisor lives. */

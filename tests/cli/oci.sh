@@ -131,6 +131,22 @@ folders()
 	is "$runtime: a denied name cannot be read" "$((status != 0)):$said" "1:"
 	inside sh -c 'mkdir -p x && echo SECRET=1 >x/.env' </dev/null
 	is "$runtime: one that is made does not reach the host" "$(find . -name .env | tr '\n' ' ')" "./.env "
+	is "$runtime: ... which is no failure of the command's" "$status" 0
+	like "$runtime: ... and is said, by name and cause" "$told" "cordon: $work/x/.env: not brought back: it is denied"
+	like "$runtime: ... and how to look at it" "$told" "not all was brought back; .cordon diff $(last_run)"
+	like "$runtime: ... and is in the log" "$("$CORDON" logs "$(last_run)" --json)" "x/.env.*not brought back"
+	like "$runtime: ... and in the diff" "$("$CORDON" diff --list "$(last_run)" 2>&1)" 'x/\.env'
+	rm -rf x
+	in_container sh -c 'echo up; until [ -e /tmp/go ]; do sleep 0.1; done; echo theirs >kept; echo new >other'
+	echo mine >kept
+	"$CORDON" exec "$id" -- touch /tmp/go
+	wait "$pid"
+	is "$runtime: what the host changed meanwhile stays, and the run has failed" "$?:$(cat kept other | tr '\n' ' ')" "125:mine new "
+	like "$runtime: ... with the file and the cause" "$(cat "$tmp/bg.err")" "cordon: $work/kept: not brought back: it changed on the host since"
+	"$CORDON" apply --force "$id" >/dev/null 2>&1
+	is "$runtime: ... and apply --force lets the run's version win" "$?:$(cat kept)" 0:theirs
+	printf 'host\nmore\n' >kept
+	rm other
 	policy <<<'filesystem: {workdir: read-only}'
 	inside_fails "$runtime: read-only: nothing can be made" 'Read-only|denied|not permitted' sh -c 'echo x >made2'
 	inside_says "$runtime: read-only: but read" "host
@@ -139,6 +155,11 @@ more" cat kept
 	inside sh -c 'echo copied >copied; echo x >>kept' </dev/null
 	is "$runtime: copy: nothing reaches the host" "$status:$([ -e copied ] || echo absent):$(tr '\n' ' ' <kept)" "0:absent:host more "
 	like "$runtime: copy: diff shows it" "$("$CORDON" diff "$(last_run)")" 'copied'
+	"$CORDON" apply "$(last_run)" >/dev/null 2>&1
+	is "$runtime: copy: apply brings it" "$?:$(cat copied; tr '\n' ' ' <kept)" "0:copied
+host more x "
+	printf 'host\nmore\n' >kept
+	rm copied
 	policy <<<'filesystem: {workdir: none}'
 	inside_fails "$runtime: none: it is not there" 'kept' cat "$work/kept"
 	mkdir -p "$tmp/extra/deep" && echo extra >"$tmp/extra/deep/file" && echo no >"$tmp/extra/deep/key.pem"

@@ -133,7 +133,7 @@ warns()
 {
 	printf 'version: 1\n%s\n' "$2" >warned.yaml
 	exits "$1 is a valid policy" 0 policy check warned.yaml
-	prints "$1: it is ok" '^warned.yaml: ok$'
+	prints "$1: it is valid, but not to be run here" '^warned.yaml: valid, but would be refused here'
 	says "$1: but run would refuse it" "^cordon: warned.yaml: warning: cordon run.* would refuse this: .*$3"
 }
 export DOCKER_HOST=unix:///nonexistent/docker.sock # nobody is there, whatever this machine has

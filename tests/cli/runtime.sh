@@ -59,8 +59,18 @@ outside "$CORDON" policy parity --json
 ok "and is JSON" python3 -c 'import json,sys; d = json.loads(sys.argv[1]); assert len(d["keys"]) > 25 and all(r["native"]["state"] in ("enforced", "settled at load") for r in d["keys"])' "$said"
 outside "$CORDON" policy explain --runtime runc
 like "policy explain says what differs there" "$said" 'It runs under runc; where that does not work, it does not start'
+like "and that folders which may be written are copies" "$said" 'a copy of the work folder, made at the start; its changes are brought back[[:space:]]+when the run ends'
+is "and does not say the opposite as well" "$(grep -c 'real at once\|whenever they appear' <<<"$said")" 0
+outside "$CORDON" policy explain --runtime native
+like "native shows the folder itself" "$said" 'changes are real at once'
 outside "$CORDON" doctor --runtime native
-is "doctor --runtime is for containers" "$status" 125
+same=$said
+outside "$CORDON" doctor
+is "doctor --runtime native is what doctor looks at anyway" "$(grep -c . <<<"$same")" "$(grep -c . <<<"$said")"
+outside "$CORDON" doctor --runtime auto
+is "... and so is auto" "$(grep -c . <<<"$same")" "$(grep -c . <<<"$said")"
+outside "$CORDON" doctor --runtime nosuch
+is "... and another word is refused" "$status" 125
 broken doctor --runtime docker --json
 is "doctor --runtime exits 1 where it does not work" "$status" 1
 like "and shows how far it came" "$said" '"name":"found","status":"failed".*"name":"container started","status":"not tried"'
