@@ -124,3 +124,44 @@ const char *text_nearest(struct sv word, const char *const *candidates)
 	}
 	return found;
 }
+
+size_t text_space(struct sv s)
+{
+	/* beyond ASCII: U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000 */
+	static const char *const wide[] = {"\xc2\x85", "\xc2\xa0", "\xe1\x9a\x80", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80"};
+	size_t i;
+
+	if (!s.n)
+		return 0;
+	if (s.p[0] == ' ' || (s.p[0] >= '\t' && s.p[0] <= '\r'))
+		return 1;
+	for (i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+		if (sv_starts(s, wide[i]))
+			return strlen(wide[i]);
+	return sv_starts(s, "\xe2\x80") && s.n > 2 && (unsigned char)s.p[2] >= 0x80 && (unsigned char)s.p[2] <= 0x8a ? 3 : 0;
+}
+
+struct sv text_trim_left(struct sv s)
+{
+	size_t n;
+
+	while ((n = text_space(s)) > 0)
+		s = sv_n(s.p + n, s.n - n);
+	return s;
+}
+
+struct sv text_trim(struct sv s)
+{
+	size_t k;
+
+	s = text_trim_left(s);
+	do {
+		for (k = 1; k <= 3 && k <= s.n; k++)
+			if (text_space(sv_n(s.p + s.n - k, k)) == k)
+				break;
+		if (k > 3 || k > s.n)
+			break;
+		s.n -= k;
+	} while (s.n);
+	return s;
+}

@@ -22,6 +22,13 @@ const char *text_show(struct text_shown *out, struct sv s);
 /* Length of a valid UTF-8 sequence at s (1 to 4), or 0: overlong forms, surrogates and cut ones are invalid. */
 size_t text_utf8(struct sv s);
 
+/* Length of the white space character at s as Unicode has it, line ends included (1 to 3 bytes), or 0. */
+size_t text_space(struct sv s);
+
+/* s without white space at its beginning, or at its end too. */
+struct sv text_trim_left(struct sv s);
+struct sv text_trim(struct sv s);
+
 /* The candidate closest to word (NULL-terminated list), or NULL where none is near enough to be what was meant. */
 const char *text_nearest(struct sv word, const char *const *candidates);
 
