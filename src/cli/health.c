@@ -245,6 +245,19 @@ void health_check(enum runtime runtime, const struct cli_folders *folders, enum 
 		remember(folders->cache, key, ret);
 }
 
+void health_forget(enum runtime runtime, const struct cli_folders *folders)
+{
+	const struct health h = {.runtime = runtime};
+	AUTO_FREE char *path = NULL;
+	char name[32];
+
+	file_name(&h, name);
+	if (asprintf(&path, "%s/%s", folders->cache, name) < 0)
+		path = NULL;
+	if (path)
+		(void)unlink(path);
+}
+
 const char *health_advice(const struct health *h)
 {
 	static const char *const install[RUNTIMES] = {

@@ -44,6 +44,9 @@ enum health_how {
 /* ret->failed says how it went. */
 void health_check(enum runtime runtime, const struct cli_folders *folders, enum health_how how, struct health *ret);
 
+/* What is kept of a runtime turned out not to hold: it is tried anew the next time. */
+void health_forget(enum runtime runtime, const struct cli_folders *folders);
+
 static inline bool health_is_good(const struct health *h)
 {
 	return h->failed == HEALTH_STEPS;

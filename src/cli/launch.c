@@ -688,6 +688,12 @@ static void name_policy(struct run *r)
 	r->facts.profile = b.n ? arena_str(r->arena, buf_view(&b)) : "default";
 }
 
+static void tell_not_started(const struct run *r)
+{
+	if (r->req->ret_not_started)
+		*r->req->ret_not_started = r->box.not_started;
+}
+
 int launch(const struct launch_request *req, struct error *err)
 {
 	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
@@ -707,6 +713,7 @@ int launch(const struct launch_request *req, struct error *err)
 		return result;
 	}
 	if ((req->report_path && report_place_open(req->report_path, &r.report, err) < 0) || prepare(&r) < 0) {
+		tell_not_started(&r);
 		clean_up(&r, true);
 		return -1;
 	}
@@ -716,6 +723,7 @@ int launch(const struct launch_request *req, struct error *err)
 	if (r.learn && learn_write(r.learn, req->call, req->policy->policy, req->learn_path, err) < 0)
 		result = -1;
 	result = launch_report(req->call, &r.report, r.state.path, r.audit, req->policy, req->workdir, result, err);
+	tell_not_started(&r);
 	clean_up(&r, false);
 	return result;
 }

@@ -44,6 +44,7 @@ struct launch_request {
 	const char *join;
 	struct launch_outcome *outcome; /* filled in at the end; NULL: nobody asks */
 	bool dry_run;
+	bool *ret_not_started; /* set where the runtime could not start a container: nothing of the command ran. NULL: nobody asks */
 };
 
 /* The exit status of `cordon run`, or -1 with err set. */

@@ -77,7 +77,8 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 	/* the relay's alone: when it is gone, nobody waits there for an answer */
 	if (l->box->door >= 0)
 		(void)close(fd_take(&l->box->door));
-	if (l->backend->start(l->box, err) < 0 || feed_input(&l->stdio, err) < 0)
+	l->not_started = l->backend->start(l->box, err) < 0;
+	if (l->not_started || feed_input(&l->stdio, err) < 0)
 		return -1;
 	return l->backend->sends_fds || stdio_collect_start(&l->collect, l->stdio.fds) == 0 ? 0 : error_set(err, ERROR_SYSTEM, "standard output cannot be collected");
 }
@@ -122,7 +123,8 @@ static int open_stream(struct launch_box *l, struct supervise_request *s, struct
 
 int launch_box_connect(struct launch_box *l, struct supervise_request *s, struct error *err)
 {
-	if (box_connect(l->box, LAUNCH_BOX_MS, err) < 0)
+	l->not_started = box_connect(l->box, LAUNCH_BOX_MS, err) < 0;
+	if (l->not_started)
 		return -1;
 	if (open_stream(l, s, err) < 0)
 		return -1;

@@ -21,6 +21,7 @@ struct launch_box {
 	struct box_stdio stdio;
 	struct stdio_collect collect;
 	int terminal; /* our end of what carries the command's, where stdio.stream is used */
+	bool not_started; /* the runtime failed to start it */
 	bool hold; /* no command is started by itself */
 	struct stage stage;
 };

@@ -97,6 +97,7 @@ static _Noreturn void supervise_kept(const struct launch_request *req, const str
 	char kept[] = "(kept for further commands)", *argv[] = {kept, NULL};
 	struct launch_request mine = *req;
 	struct error err = {0};
+	bool not_started = false;
 
 	mine.argv = argv;
 	leave_terminal();
@@ -107,8 +108,9 @@ static _Noreturn void supervise_kept(const struct launch_request *req, const str
 	(void)sys_close_from(4);
 	keep.ready = fcntl(ready, F_DUPFD_CLOEXEC, 4);
 	mine.keep = &keep;
+	mine.ret_not_started = &not_started;
 	if (launch(&mine, &err) < 0)
-		(void)dprintf(ready, "!%d %s", (int)err.kind, err.text);
+		(void)dprintf(ready, "%c%d %s", not_started ? '?' : '!', (int)err.kind, err.text);
 	_exit(0);
 }
 
@@ -142,7 +144,9 @@ static int start(const struct launch_request *req, const struct launch_keep *k, 
 		id[STATE_ID - 1] = '\0';
 		return 0;
 	}
-	if (said[0] == '!' && strchr(said, ' '))
+	if (req->ret_not_started)
+		*req->ret_not_started = said[0] == '?';
+	if ((said[0] == '!' || said[0] == '?') && strchr(said, ' '))
 		return error_set(err, (enum error_kind)strtol(said + 1, NULL, 10), "%s", strchr(said, ' ') + 1);
 	return error_set(err, ERROR_SYSTEM, "the sandbox could not be started");
 }

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/cli_policy.h"
+#include "cli/health.h"
 #include "cli/launch.h"
 #include "cli/launch_keep.h"
 #include "cli/run_check.h"
@@ -92,6 +93,40 @@ static int choose_workdir(const struct call *call, const struct cli_policy *p, c
 	return 0;
 }
 
+/* On the runtime that was picked. */
+static int start(struct launch_request *req, const struct launch_keep *keep, bool kept, struct error *err)
+{
+	return kept ? launch_keep(req, keep, err) : launch(req, err);
+}
+
+/*
+ * It was healthy when it was tried last, and now it started nothing: it is tried again, and where it fails, the policy's fallback takes its place, as it would have done at once. Where it does not fail, the fault is this
+ * run's, and the word stands that was said.
+ */
+static int start_or_fall_back(struct launch_request *req, const struct launch_keep *keep, bool kept, struct error *err)
+{
+	bool not_started = false;
+	struct runtime_pick other;
+	struct error first;
+	int r;
+
+	req->ret_not_started = &not_started;
+	r = start(req, keep, kept, err);
+	if (r >= 0 || !not_started || !req->pick->backend)
+		return r;
+	health_forget(req->pick->runtime, &req->policy->folders);
+	first = *err;
+	if (runtime_pick(req->call, req->policy, false, &other, err) < 0)
+		return -1;
+	if (other.runtime == req->pick->runtime) {
+		*err = first;
+		return -1;
+	}
+	*err = (struct error){0};
+	req->pick = &other;
+	return start(req, keep, kept, err);
+}
+
 int verb_run(struct call *call, struct error *err)
 {
 	struct cli_policy p = {0};
@@ -127,7 +162,7 @@ int verb_run(struct call *call, struct error *err)
 			env[req.n_env_arguments++] = v->value;
 		req.env_arguments = env;
 		req.pick = &pick;
-		r = env ? kept ? launch_keep(&req, &keep, err) : launch(&req, err) : error_set(err, ERROR_SYSTEM, "out of memory");
+		r = env ? start_or_fall_back(&req, &keep, kept, err) : error_set(err, ERROR_SYSTEM, "out of memory");
 	}
 	free(env);
 	cli_policy_done(&p);

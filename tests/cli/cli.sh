@@ -195,4 +195,5 @@ shipped_profiles_complete()
 	done
 }
 ok "every shipped profile completes" shipped_profiles_complete
+ok "man/cordon.1 is what the program prints" "$tests_dir/../scripts/man.sh" --check "$CORDON"
 finish

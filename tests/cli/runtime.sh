@@ -103,6 +103,19 @@ each()
 	timeout 60 "$CORDON" run --policy "$tmp/policy.yaml" --runtime "$r" -- sh -c 'echo out; echo err >&2' >>"$tmp/file" 2>&1 </dev/null
 	is "$r: a file that is written to keeps what was in it" "$(sort "$tmp/file" | tr '\n' ' ')" "before err out "
 	ok "$r: the check is kept for the next run" test -s "$XDG_CACHE_HOME/cordon/health-$r"
+	[ "$r" != crun ] || return 0
+	# Go programs do not start with so few addresses
+	policy <<<'process: {fallback: [native]}'
+	outside bash -c 'ulimit -v 300000; exec "$@"' - "$CORDON" run --policy "$tmp/policy.yaml" --runtime "$r" -- echo ran
+	is "$r: one that was healthy and now starts nothing is replaced by the fallback" "$status|$said" "0|ran"
+	like "$r: ... and that is loud" "$told" "FALLBACK: running on native .* instead of $r: "
+	rm -f "$XDG_CACHE_HOME/cordon/health-$r"
+	outside "$CORDON" run --policy "$tmp/policy.yaml" --runtime "$r" -- true
+	policy <<<'process: {fallback: []}'
+	outside bash -c 'ulimit -v 300000; exec "$@"' - "$CORDON" run --keep --policy "$tmp/policy.yaml" --runtime "$r" -- echo ran
+	is "$r: ... and without one it is refused" "$status|$said" "125|"
+	rm -f "$XDG_CACHE_HOME/cordon/health-$r"
+	policy <<<'filesystem: {workdir: read-write}'
 }
 each gvisor runsc
 each runc runc
