@@ -1,0 +1,12 @@
+/*
+ * reward_pytest: what pytest printed, as one number (reward.h says the rule). A pure function.
+ */
+#ifndef CORDON_TASK_REWARD_PYTEST_H
+#define CORDON_TASK_REWARD_PYTEST_H
+
+#include "base/error.h"
+#include "base/sv.h"
+
+int reward_of_pytest(struct sv output, double *ret, struct error *err);
+
+#endif
