@@ -33,6 +33,8 @@ struct walk {
 	const struct scan *scan;
 	const char *root;
 	const char *shown_as;
+	const struct plan_guard **guards; /* of the scan's, those that may decide here */
+	size_t n_guards;
 	uint64_t entries;
 	/* A floating pattern begins to matter at its first name: most entries of a tree have none of these. */
 	struct sv first_names[SCAN_NAMES]; /* a hash table, open addressing */
@@ -89,8 +91,8 @@ static void note_first_names(struct walk *w)
 	const struct glob *g;
 	size_t i;
 
-	for (i = 0; i < w->scan->n_guards; i++) {
-		g = &w->scan->guards[i].glob;
+	for (i = 0; i < w->n_guards; i++) {
+		g = &w->guards[i]->glob;
 		if (!(g->stars & 1)) {
 			w->any_anchored = w->any_anchored || touches(g, w->root) || touches(g, w->shown_as);
 		} else if (g->n > 1 && (g->literal >> 1 & 1)) {
@@ -112,12 +114,10 @@ static const struct plan_guard *judge(const struct walk *w, struct sv host, stru
 	const struct plan_guard *g, *way = NULL, *hit = NULL;
 	size_t i;
 
-	for (i = 0; i < w->scan->n_guards; i++) {
-		g = &w->scan->guards[i];
+	for (i = 0; i < w->n_guards; i++) {
+		g = w->guards[i];
 		if ((covered || hit) && !g->hidden)
 			continue;
-		if (g->yields && glob_hit(&g->glob, sv_of(w->shown_as)))
-			continue; /* this tree was named below it */
 		if (glob_hit(&g->glob, inside) || glob_hit(&g->glob, host)) {
 			hit = g;
 			if (g->hidden)
@@ -206,8 +206,8 @@ static bool is_close(const struct walk *w, struct sv host, struct sv inside)
 	const struct plan_guard *g;
 	size_t i;
 
-	for (i = 0; i < w->scan->n_guards; i++) {
-		g = &w->scan->guards[i];
+	for (i = 0; i < w->n_guards; i++) {
+		g = w->guards[i];
 		if (glob_on_way(&g->glob, inside) || glob_on_way(&g->glob, host) || glob_below_star(&g->glob, inside) || glob_below_star(&g->glob, host))
 			return true;
 	}
@@ -372,6 +372,21 @@ static void begin_at(struct buf *b, const char *path)
 	(void)buf_str(b, strcmp(path, "/") == 0 ? "" : path);
 }
 
+/* A guard that yields to this tree, which was named at it or below it, says nothing about it: with it every entry would have to be judged. */
+static int choose_guards(struct walk *w)
+{
+	const struct scan *s = w->scan;
+	size_t i;
+
+	w->guards = calloc(s->n_guards + 1, sizeof(*w->guards));
+	if (!w->guards)
+		return error_set(w->err, ERROR_SYSTEM, "out of memory");
+	for (i = 0; i < s->n_guards; i++)
+		if (!s->guards[i].yields || !glob_hit(&s->guards[i].glob, sv_of(w->shown_as)))
+			w->guards[w->n_guards++] = &s->guards[i];
+	return 0;
+}
+
 int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
 {
 	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .err = err};
@@ -380,6 +395,8 @@ int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint
 	struct sha256 key;
 	int r;
 
+	if (choose_guards(&w) < 0)
+		return -1;
 	sha256_init(&key);
 	add_key(&w, &key);
 	scan_memory_init(&w.memory, s->memory_dir, &key, root);
@@ -388,6 +405,7 @@ int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint
 	note_first_names(&w);
 	r = scan_folder(&w, AT_FDCWD, root, &path, &inside, (struct place){.close_by = true});
 	scan_memory_done(&w.memory, r == 0);
+	free(w.guards);
 	*ret_entries += w.entries;
 	return r;
 }
