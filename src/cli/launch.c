@@ -22,6 +22,7 @@
 #include "cli/launch_advice.h"
 #include "cli/launch_box.h"
 #include "cli/launch_events.h"
+#include "cli/launch_image.h"
 #include "cli/launch_learn.h"
 #include "cli/launch_reload.h"
 #include "cli/launch_report.h"
@@ -65,10 +66,16 @@ struct run {
 	struct error *err;
 };
 
-/* A pipe that root made belongs to root, and /dev/stdin could not be opened by the sandbox's user. It has no name, so its owner means nothing to others. */
-static void lend_pipe(int fd, const struct stat *st)
+/* Who the workload is here. */
+static uint32_t host_uid(const struct run *r)
 {
-	uint32_t uid = native_host_uid();
+	return r->req->image ? launch_image_uid(r->req->image) : native_host_uid();
+}
+
+/* A pipe that root made belongs to root, and /dev/stdin could not be opened by the sandbox's user. It has no name, so its owner means nothing to others. */
+static void lend_pipe(const struct run *r, int fd, const struct stat *st)
+{
+	uint32_t uid = host_uid(r);
 	struct statfs fs;
 
 	if (uid != geteuid() && st->st_uid == geteuid() && fstatfs(fd, &fs) == 0 && fs.f_type == 0x50495045 /* pipefs */)
@@ -94,7 +101,7 @@ static int look_at_stdio(struct run *r)
 					 "%s is a socket that could be connected elsewhere: a sandbox could reach the network through it; put a pipe (such as `| cat`) in between",
 					 names[i]);
 		if (S_ISFIFO(st.st_mode))
-			lend_pipe(i, &st);
+			lend_pipe(r, i, &st);
 		r->native.tty[i] = S_ISCHR(st.st_mode) && isatty(i);
 		if (r->native.tty[i] && size.ws_row == 0)
 			(void)ioctl(i, TIOCGWINSZ, &size);
@@ -109,8 +116,9 @@ static int build_environment(struct run *r, char ***ret)
 	const struct launch_request *q = r->req;
 	struct environ_request e = {.policy = q->policy->policy,
 				    .host = environ,
-				    .pwd = q->workdir ? q->workdir : q->policy->folders.home,
+				    .pwd = q->image ? q->image->cwd : q->workdir ? q->workdir : q->policy->folders.home,
 				    .home = q->policy->folders.home,
+				    .image = q->image,
 				    .tty = r->native.tty[0] || r->native.tty[1],
 				    .arguments = q->env_arguments,
 				    .n_arguments = q->n_env_arguments};
@@ -125,7 +133,7 @@ static int build_environment(struct run *r, char ***ret)
 		if (inside.placeholders[i].variable[0])
 			placeholders[e.n_placeholders++] = (struct environ_placeholder){inside.placeholders[i].variable, inside.placeholders[i].value};
 	e.placeholders = placeholders;
-	e.java_option = access("/etc/ssl/certs/java/cacerts", F_OK) < 0;
+	e.java_option = q->image || access("/etc/ssl/certs/java/cacerts", F_OK) < 0;
 	if (environ_build(r->arena, &e, &set, r->err) < 0)
 		return -1;
 	*ret = environ_vector(r->arena, &set);
@@ -183,7 +191,7 @@ static int make_plan(struct run *r, const char *state_dir)
 	const struct launch_request *q = r->req;
 	struct plan_request p = {.policy = q->policy->policy, .argv = q->argv, .workdir = q->workdir, .home = q->policy->folders.home,
 				 .state_dir = state_dir, .cache_dir = q->policy->folders.cache, .runtime = runtime_names[q->pick->runtime],
-				 .runtime_why = q->pick->reason};
+				 .runtime_why = q->pick->reason, .image = q->image};
 	const char *own[RUN_FILES + 1], *secret[RUN_FILES + 1];
 	struct gate_inside inside;
 	struct plan_gate gate;
@@ -304,6 +312,8 @@ static void set_watch(const struct run *r, struct watch_limits *w)
 		w->memory = l->memory;
 	if (r->on_disk || r->box.stage.n)
 		w->disk = r->state.path;
+	if (r->plan->image)
+		w->disk = r->plan->image->upper;
 }
 
 static int go(void *arg, struct error *err)
@@ -540,6 +550,8 @@ static int finish(struct run *r, int result)
 	if (log_end(r, &stats, result < 0 && status < 125 ? 125 : status) < 0)
 		result = -1;
 	end_sandbox(r);
+	if (r->plan->image)
+		launch_image_done(r->plan->image, &r->result.places);
 	if (r->cgroup)
 		(void)cgroup_remove(r->cgroup);
 	say_how_it_ended(r, &stats);
@@ -579,6 +591,8 @@ static int start_gate(struct run *r)
 /* Root cannot show every file system to another user id; a copy of the folder it can. */
 static int start_native(struct run *r)
 {
+	if (r->plan->image)
+		return launch_image_prepare(r->plan->image, r->err) < 0 ? -1 : start_sandbox(r);
 	r->skeleton = skeleton_find(r->req->policy->folders.cache, r->plan);
 	if (start_sandbox(r) == 0)
 		return 0;
@@ -594,10 +608,12 @@ static int start_native(struct run *r)
 static int prepare(struct run *r)
 {
 	native_probe(&r->facts.features);
-	r->facts.host_uid = native_host_uid();
+	r->facts.host_uid = host_uid(r);
 	r->facts.policy_digest = r->req->policy->digest;
 	r->facts.pick = r->req->pick;
 	r->facts.keep = r->req->keep;
+	if (r->req->image && r->box.backend)
+		return error_set(r->err, ERROR_DENIED, "an image runs on the native runtime only");
 	if (state_root(&r->root, r->err) < 0 || start_gate(r) < 0 || make_plan(r, r->root) < 0)
 		return -1;
 	r->facts.plan = r->plan;
@@ -650,10 +666,11 @@ static void clean_up(struct run *r, bool failed_early)
 	gate_free(r->gate);
 	launch_reload_done(&r->reload);
 	buf_done(&r->result.gateway);
+	buf_done(&r->result.places);
 	learn_free(r->learn);
 	if (r->skeleton >= 0)
 		skeleton_release(r->skeleton, r->plan, r->result.failed.kind == ERROR_SYSTEM);
-	else if (!failed_early && !r->box.backend)
+	else if (!failed_early && !r->box.backend && !r->req->image)
 		(void)skeleton_make(r->req->policy->folders.cache, r->plan);
 	if (failed_early && r->cgroup)
 		(void)cgroup_remove(r->cgroup);

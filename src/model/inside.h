@@ -40,6 +40,10 @@ enum inside_message {
 	INSIDE_LOOK,
 	INSIDE_SEEN,	 /* u32 commands that run, u64 milliseconds since the last one ended or the sandbox was ready, sv the command that was started last (words, escaped) */
 	INSIDE_LIMIT,	 /* supervisor -> a client, before its command's end: sv the policy's key that ended it */
+	/* sandboxes with an image for their root */
+	INSIDE_TREES,	  /* supervisor -> PID 1, before the first INSIDE_GO; fds: what the root is made of, or a part of it */
+	INSIDE_PLACES,	  /* PID 1 -> supervisor: sv; mount points that were made in the upper folder, each with its NUL, in their order */
+	INSIDE_PRETENDED, /* PID 1 -> supervisor: sv name; the first of the calls that were made to look successful */
 };
 
 /* What INSIDE_SPAWN says. The decoder trusts nothing: PID 1 is all that a sandbox's commands are started by. */

@@ -66,6 +66,7 @@ static const char *const secret_like[] = {
 
 static const char *const why_texts[] = {
 	[ENVIRON_SAFE] = "always set",
+	[ENVIRON_IMAGE] = "set by the image",
 	[ENVIRON_GATEWAY] = "how programs find the gateway",
 	[ENVIRON_PASS] = "named in env.pass",
 	[ENVIRON_SET] = "set by env.set",
@@ -178,13 +179,21 @@ static int put_in(struct builder *b, const char *name, const char *value, enum e
 	return put(b, (struct environ_entry){.name = name, .value = value, .why = why, .at = at});
 }
 
+static const char *home_of(const struct environ_request *req)
+{
+	if (req->image)
+		return req->image->uid == 0 ? "/root" : "/";
+	return req->home ? req->home : "/tmp";
+}
+
 static int put_safe_set(struct builder *b)
 {
+	const char *user = b->req->image && b->req->image->uid == 0 ? "root" : "cordon";
 	const struct environ_placeholder safe[] = {
 		{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-		{"HOME", b->req->home ? b->req->home : "/tmp"},
-		{"USER", "cordon"},
-		{"LOGNAME", "cordon"},
+		{"HOME", home_of(b->req)},
+		{"USER", user},
+		{"LOGNAME", user},
 		{"SHELL", "/bin/sh"},
 		{"LANG", "C.UTF-8"},
 		{"TMPDIR", "/tmp"},
@@ -199,6 +208,28 @@ static int put_safe_set(struct builder *b)
 		return -1;
 	if (b->req->tty && term && is_plain_term(term))
 		return put_in(b, "TERM", term, ENVIRON_SAFE, (struct origin){0});
+	return 0;
+}
+
+/* Its own words, for its own programs: anything goes but what is no variable at all. */
+static int put_image(struct builder *b)
+{
+	const char *const *v = b->req->image ? b->req->image->env : NULL;
+	const char *eq;
+	char *name;
+
+	for (; v && *v; v++) {
+		eq = strchr(*v, '=');
+		if (!eq || eq == *v)
+			return error_set(b->err, ERROR_INPUT, "image: a variable without a name");
+		name = arena_str(b->arena, sv_n(*v, (size_t)(eq - *v)));
+		if (!name)
+			return error_sys(b->err, ENOMEM, "environment");
+		if (put_in(b, name, eq + 1, ENVIRON_IMAGE, (struct origin){0}) < 0)
+			return -1;
+	}
+	if (b->req->image && b->req->image->ids.count == 1)
+		return put_in(b, "APT_CONFIG", ENVIRON_APT_CONFIG, ENVIRON_IMAGE, (struct origin){0});
 	return 0;
 }
 
@@ -305,7 +336,7 @@ int environ_build(struct arena *arena, const struct environ_request *req, struct
 	struct builder b = {.arena = arena, .req = req, .err = err};
 	size_t i;
 
-	if (put_safe_set(&b) < 0 || put_gateway(&b) < 0 || put_policy(&b) < 0)
+	if (put_safe_set(&b) < 0 || put_image(&b) < 0 || put_gateway(&b) < 0 || put_policy(&b) < 0)
 		return -1;
 	for (i = 0; i < req->n_arguments; i++)
 		if (put_argument(&b, req->arguments[i]) < 0)

@@ -4,6 +4,7 @@
  * In this order, a later entry replacing an earlier one of the same name:
  *  1. a small safe set (PATH, HOME, USER, LOGNAME, SHELL, LANG, TMPDIR, PWD; TERM with a terminal, where the host's
  *     is a plain token);
+ *     over it what an image says, where the sandbox is made of one;
  *  2. where the policy opens network or inference: how programs find the gateway (proxies, base URLs, certificates);
  *  3. policy's env.pass: names whose value is the host's;
  *  4. policy's env.set;
@@ -21,10 +22,12 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "model/image.h"
 #include "model/policy.h"
 
 enum environ_why {
 	ENVIRON_SAFE,        /* in: the safe set */
+	ENVIRON_IMAGE,       /* in: the image */
 	ENVIRON_GATEWAY,     /* in: how to reach the gateway */
 	ENVIRON_PASS,        /* in: env.pass */
 	ENVIRON_SET,         /* in: env.set */
@@ -56,6 +59,7 @@ struct environ_request {
 	char *const *host; /* NULL-terminated NAME=VALUE */
 	const char *pwd;   /* where CMD starts, inside */
 	const char *home;  /* the user's home: an empty folder of that name inside */
+	const struct image_root *image; /* the sandbox is made of it, and home says nothing; NULL: of the host's base system */
 	bool tty;
 	const char *const *arguments; /* of --env */
 	size_t n_arguments;

@@ -11,6 +11,8 @@ enum { ENVIRON_GATE_MAX = 96 };
 /* Where programs find the certificates that the sandbox trusts (plan_gate.c puts them there). */
 #define GATE_BUNDLE "/etc/cordon/ca.pem"
 #define GATE_JAVA "/etc/cordon/trust.p12"
+/* What apt reads in an image with one id (plan_image.c). */
+#define ENVIRON_APT_CONFIG "/etc/cordon/apt.conf"
 
 /* Writes at most ENVIRON_GATE_MAX; values are static or in the arena. How many, or -1: no memory. None where the policy opens nothing. */
 int environ_gate(struct arena *arena, const struct environ_request *req, struct environ_placeholder *out);

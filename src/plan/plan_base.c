@@ -44,8 +44,18 @@ static int add_mask(struct draft *d, const char *path)
 	return draft_add(d, &op);
 }
 
+static int add_all(struct draft *d, const struct plan_op *ops, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (draft_add(d, &ops[i]) < 0)
+			return -1;
+	return 0;
+}
+
 /* Names are answered by the gateway, or by nobody: then a lookup fails at once, since nothing listens. */
-static const char *resolv_conf(const struct draft *d)
+const char *plan_base_resolv_conf(const struct draft *d)
 {
 	return d->gate && d->policy->net.mode.v != NET_NONE && d->policy->net.dns.v == DNS_POLICY ? "nameserver 127.0.0.1\noptions attempts:1 timeout:5\n"
 												  : "options attempts:1 timeout:1\n";
@@ -64,19 +74,15 @@ static int add_made(struct draft *d)
 		{.kind = PLAN_FILE, .target = "/etc/nsswitch.conf",
 		 .source = "passwd: files\ngroup: files\nhosts: files dns\nnetworks: files\nprotocols: files\nservices: files\n", .mode = 0644, .why = WHY},
 		{.kind = PLAN_FILE, .target = "/etc/passwd", .source = passwd, .mode = 0644, .why = WHY},
-		{.kind = PLAN_FILE, .target = "/etc/resolv.conf", .source = resolv_conf(d), .mode = 0644, .why = WHY},
+		{.kind = PLAN_FILE, .target = "/etc/resolv.conf", .source = plan_base_resolv_conf(d), .mode = 0644, .why = WHY},
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(made) / sizeof(made[0]); i++)
-		if (draft_add(d, &made[i]) < 0)
-			return -1;
-	return 0;
+	return add_all(d, made, sizeof(made) / sizeof(made[0]));
 }
 
-static int add_own(struct draft *d)
+int plan_base_add_devices(struct draft *d)
 {
-	const struct plan_op own[] = {
+	static const struct plan_op own[] = {
 		{.kind = PLAN_PROC, .target = "/proc", .why = WHY},
 		{.kind = PLAN_DIR, .target = "/dev", .mode = 0755, .why = WHY},
 		{.kind = PLAN_DEVICE, .target = "/dev/null", .source = "/dev/null", .why = WHY},
@@ -91,22 +97,37 @@ static int add_own(struct draft *d)
 		{.kind = PLAN_LINK, .target = "/dev/stdin", .source = "/proc/self/fd/0", .why = WHY},
 		{.kind = PLAN_LINK, .target = "/dev/stdout", .source = "/proc/self/fd/1", .why = WHY},
 		{.kind = PLAN_LINK, .target = "/dev/stderr", .source = "/proc/self/fd/2", .why = WHY},
-		/* The scratch places share one file system, so that tmp_size bounds them together. */
-		{.kind = PLAN_TMPFS, .target = "/tmp", .source = "tmp", .mode = 01777, .folder = true, .writable = true, .why = "filesystem.tmp_size"},
 		{.kind = PLAN_TMPFS, .target = "/dev/shm", .source = "shm", .mode = 01777, .folder = true, .writable = true, .flags = MOUNT_NO_EXEC,
 		 .why = "filesystem.tmp_size"},
+	};
+
+	return add_all(d, own, sizeof(own) / sizeof(own[0]));
+}
+
+static int add_own(struct draft *d)
+{
+	/* The scratch places share one file system, so that tmp_size bounds them together. */
+	const struct plan_op own[] = {
+		{.kind = PLAN_TMPFS, .target = "/tmp", .source = "tmp", .mode = 01777, .folder = true, .writable = true, .why = "filesystem.tmp_size"},
 		{.kind = PLAN_TMPFS, .target = d->plan->home, .source = "home", .mode = 0700, .folder = true, .writable = true, .why = "filesystem.tmp_size"},
 		{.kind = PLAN_LINK, .target = "/var/tmp", .source = "/tmp", .why = WHY},
 		{.kind = PLAN_LINK, .target = "/var/run", .source = "/run", .why = WHY},
 		{.kind = PLAN_DIR, .target = "/run", .mode = 0755, .why = WHY},
 		{.kind = PLAN_LINK, .target = "/run/shm", .source = "/dev/shm", .why = WHY},
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (draft_add(d, &own[i]) < 0)
-			return -1;
-	return 0;
+	return plan_base_add_devices(d) < 0 ? -1 : add_all(d, own, sizeof(own) / sizeof(own[0]));
+}
+
+int plan_base_add_masks(struct draft *d, const char *below)
+{
+	const struct base_path *row;
+	int r = 0;
+
+	for (row = base_paths; r == 0 && row->pattern; row++)
+		if (row->kind == BASE_HIDDEN && draft_is_below(row->pattern, below))
+			r = add_mask(d, row->pattern);
+	return r;
 }
 
 int plan_base_add(struct draft *d)

@@ -13,6 +13,7 @@
 #include "plan/plan_draft.h"
 #include "plan/plan_exec.h"
 #include "plan/plan_gate.h"
+#include "plan/plan_image.h"
 #include "plan/plan_masks.h"
 #include "sys/mounts.h"
 
@@ -157,7 +158,7 @@ static int add_paths(struct draft *d, const char *const *paths, const char *what
 	return 0;
 }
 
-static int fill_limits(struct draft *d)
+static void fill_limits(struct draft *d)
 {
 	const struct pol_process *pp = &d->policy->process;
 	struct plan_limits *l = &d->plan->limits;
@@ -171,6 +172,12 @@ static int fill_limits(struct draft *d)
 	d->plan->loopback = d->policy->net.loopback.v;
 	d->plan->network = (int)d->policy->net.mode.v;
 	d->plan->providers = d->policy->inference.n_providers;
+}
+
+static int fill_user(struct draft *d)
+{
+	const struct pol_process *pp = &d->policy->process;
+
 	d->plan->uid = d->plan->gid = (uint32_t)pp->user.v;
 	/* Nobody asked for an id: the user's own, so that what tools note down about files (git's index) holds inside and outside. */
 	if (pp->user.at.file == 0 && geteuid() != 0) {
@@ -202,7 +209,10 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 {
 	const struct pol_fs *fs = &req->policy->fs;
 
-	if (fill_limits(d) < 0 || plan_base_add(d) < 0 || plan_gate_add(d) < 0)
+	fill_limits(d);
+	if (req->image)
+		return plan_image_add(d, req->image);
+	if (fill_user(d) < 0 || plan_base_add(d) < 0 || plan_gate_add(d) < 0)
 		return -1;
 	if (add_listed(d, "filesystem.read", &fs->read, false) < 0 || add_listed(d, "filesystem.write", &fs->write, true) < 0)
 		return -1;
@@ -236,14 +246,15 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 	p->env = copy_strings(a, req->env);
 	p->home = arena_str(a, sv_of(req->home));
 	p->state_dir = arena_str(a, sv_of(req->state_dir));
-	p->workdir_mode = (int)req->policy->fs.workdir.v;
+	p->workdir_mode = req->image ? WORKDIR_NONE : (int)req->policy->fs.workdir.v;
 	p->runtime = req->runtime ? arena_str(a, sv_of(req->runtime)) : NULL;
 	p->runtime_why = req->runtime_why ? arena_str(a, sv_of(req->runtime_why)) : NULL;
 	if (draft_all(&d, req) < 0) {
 		plan_free(p);
 		return -1;
 	}
-	p->cwd = p->workdir ? p->workdir : p->home;
+	if (!p->image)
+		p->cwd = p->workdir ? p->workdir : p->home;
 	if (arena_failed(a)) {
 		plan_free(p);
 		return error_set(err, ERROR_SYSTEM, "out of memory");

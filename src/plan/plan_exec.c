@@ -12,7 +12,7 @@
 #include "plan/scan.h"
 #include "sys/mounts.h"
 
-static bool allows_all(const struct pol_list *allow)
+bool plan_exec_allows_all(const struct pol_list *allow)
 {
 	uint32_t i;
 
@@ -227,7 +227,7 @@ int plan_exec_add(struct draft *d)
 	scan_links_init(&links, PLAN_MAX_ENTRIES);
 	r = mask_in_base(d, &links);
 	scan_links_done(&links);
-	if (r < 0 || allows_all(&d->policy->process.allow_exec))
+	if (r < 0 || plan_exec_allows_all(&d->policy->process.allow_exec))
 		return r;
 	d->plan->restrict_exec = true;
 	forbid_everywhere(d);

@@ -15,4 +15,7 @@ int plan_exec_guards(struct draft *d);
 /* After it: what is done about programs. */
 int plan_exec_add(struct draft *d);
 
+/* Is it no list of programs at all? */
+bool plan_exec_allows_all(const struct pol_list *allow);
+
 #endif

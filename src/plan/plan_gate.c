@@ -40,6 +40,26 @@ static int add_listeners(struct draft *d)
 	return 0;
 }
 
+static bool says_more(const struct net_rules *rules)
+{
+	const struct net_rule *r;
+
+	for (r = rules->v; r < rules->v + rules->n; r++)
+		if (r->methods.n || r->paths.n || r->credential.s || r->rate.set || r->graphql.types.n || r->graphql.operations.n || r->mcp.tools.n || r->mcp.methods.n)
+			return true;
+	return false;
+}
+
+/*
+ * An image's bundle is covered where PID 1 finds it, and only for rules that look inside TLS: what is covered cannot be replaced by the image's own tools (update-ca-certificates), and without such rules nobody is shown a certificate of ours.
+ */
+static int cover_in_image(struct draft *d, const char *made, const char *path)
+{
+	const struct plan_op op = {.kind = PLAN_SHOW, .target = path, .source = made, .why = WHY};
+
+	return says_more(&d->policy->net.allow) || says_more(&d->policy->net.deny) ? draft_add(d, &op) : 0;
+}
+
 /* Programs that read the system's own bundle find ours in its place. */
 static int cover(struct draft *d, const char *made, const char *path)
 {
@@ -62,7 +82,7 @@ static int add_trust(struct draft *d, const char *made, struct sv content, const
 	if (draft_add(d, &op) < 0)
 		return -1;
 	for (; *places; places++)
-		if (cover(d, made, *places) < 0)
+		if ((d->plan->image ? cover_in_image : cover)(d, made, *places) < 0)
 			return -1;
 	return 0;
 }

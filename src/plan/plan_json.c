@@ -37,6 +37,23 @@ static void put_limits(struct json *j, const struct plan *p)
 	json_kint(j, "timeout_ms", (int64_t)p->limits.timeout_ms);
 	json_kint(j, "file_size_bytes", (int64_t)p->limits.file_size);
 	json_kint(j, "scratch_bytes", (int64_t)p->tmp_size);
+	if (p->image)
+		json_kint(j, "storage_bytes", (int64_t)p->limits.storage);
+	json_close(j);
+}
+
+static void put_image(struct json *j, const struct image_root *r)
+{
+	size_t i;
+
+	json_key(j, "image");
+	json_open(j);
+	json_key(j, "layers");
+	json_list(j);
+	for (i = 0; r->layers[i]; i++)
+		json_str(j, r->layers[i]);
+	json_end(j);
+	json_kint(j, "ids", r->ids.count);
 	json_close(j);
 }
 
@@ -73,6 +90,8 @@ void plan_print_json(const struct plan *p, struct buf *out)
 	json_kint(&j, "version", 1);
 	put_command(&j, p);
 	put_limits(&j, p);
+	if (p->image)
+		put_image(&j, p->image);
 	json_key(&j, "steps");
 	json_list(&j);
 	for (i = 0; i < p->n_ops; i++)

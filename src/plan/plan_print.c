@@ -196,7 +196,7 @@ static void print_limits(const struct plan *p, struct buf *out)
 	static const uint64_t bytes[] = {UINT64_C(1) << 40, 1 << 30, 1 << 20, 1 << 10, 1}, ms[] = {86400000, 3600000, 60000, 1000, 1};
 	static const char *const byte_names[] = {"T", "G", "M", "K", ""}, *const ms_names[] = {"d", "h", "m", "s", "ms"};
 	const struct plan_limits *l = &p->limits;
-	struct amount memory, file, scratch, time;
+	struct amount memory, file, scratch, storage, time;
 	char cpus[32] = "all";
 
 	if (l->cpu_thousandths)
@@ -206,6 +206,8 @@ static void print_limits(const struct plan *p, struct buf *out)
 			 show_amount(&time, l->timeout_ms, ms, ms_names, "no limit"));
 	(void)buf_printf(out, "  file size      %s\n  scratch space  %s\n", show_amount(&file, l->file_size, bytes, byte_names, "no limit"),
 			 show_amount(&scratch, p->tmp_size, bytes, byte_names, "none"));
+	if (p->image)
+		(void)buf_printf(out, "  storage        %s\n", show_amount(&storage, l->storage, bytes, byte_names, "no limit"));
 }
 
 static void print_command(const struct plan *p, struct buf *out)
@@ -236,12 +238,31 @@ bool plan_copies(const struct plan *p, const struct plan_op *op)
 	return plan_is_container(p) && op->kind == PLAN_BIND && op->host && op->writable;
 }
 
+static void print_image(const struct image_root *r, struct buf *out)
+{
+	struct listing l = {.out = out};
+	size_t i;
+
+	(void)buf_str(out, "\nThe root is an image\n  layers, topmost first\n");
+	for (i = 0; r->layers[i]; i++) {
+		AUTO_BUF word = {0};
+
+		buf_init(&word, 8 * PATH_SHOWN);
+		text_escape(&word, sv_of(r->layers[i]), PATH_SHOWN);
+		list_word(&l, buf_view(&word));
+	}
+	list_end(&l);
+	(void)buf_printf(out, "  ids            %u\n", r->ids.count);
+}
+
 void plan_print(const struct plan *p, struct buf *out)
 {
 	bool container = plan_is_container(p);
 
 	print_command(p, out);
 	print_limits(p, out);
+	if (p->image)
+		print_image(p->image, out);
 	print_ops(p, out);
 	print_guards(p, true, container ? "Denied: hidden where they exist, and never brought back where they are made" : "Denied, wherever and whenever they appear", out);
 	print_guards(p, false, container ? "May be read, but never written or replaced; never brought back where they are made" :
@@ -291,6 +312,9 @@ void plan_digest(const struct plan *p, char out[SHA256_HEX])
 	digest_num(&h, l->cpu_thousandths);
 	digest_num(&h, l->timeout_ms);
 	digest_num(&h, l->file_size);
+	digest_num(&h, l->storage);
+	for (i = 0; p->image && p->image->layers[i]; i++)
+		digest_str(&h, p->image->layers[i]);
 	digest_num(&h, (uint64_t)p->loopback | (uint64_t)p->restrict_exec << 1);
 	sha256_done(&h, digest);
 	sha256_hex(digest, out);

@@ -228,6 +228,26 @@ static void on_untold(struct supervisor *s, struct wire_in *w)
 		log_event(s, &e);
 }
 
+static void on_places(struct supervisor *s, struct wire_in *w)
+{
+	struct sv made = wire_get_sv(w);
+
+	buf_done(&s->ret->places);
+	buf_init(&s->ret->places, made.n + 1);
+	(void)buf_sv(&s->ret->places, made);
+}
+
+static void on_pretended(struct supervisor *s, struct wire_in *w)
+{
+	struct sv call = wire_get_sv(w);
+	struct event_field field = {.key = "target", .value = call};
+	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_PROCESS, .rule = "image.ids", .fields = &field, .n_fields = 1,
+			  .message = "the sandbox has one id: files that were given to others stayed with it, and the workload was told that they were given"};
+
+	if (wire_ok(w))
+		log_event(s, &e);
+}
+
 static void on_message(struct supervisor *s)
 {
 	struct wire_message m;
@@ -248,6 +268,10 @@ static void on_message(struct supervisor *s)
 		s->failed |= supervise_gate_listeners(&s->gate, &m, s->err) < 0;
 	else if (m.type == INSIDE_UPPER && m.n_fds == 1 && s->ret->upper < 0)
 		s->ret->upper = fd_take(&m.fds[0]);
+	else if (m.type == INSIDE_PLACES)
+		on_places(s, &w);
+	else if (m.type == INSIDE_PRETENDED)
+		on_pretended(s, &w);
 	else
 		id = wire_get_u64(&w);
 	if (id)

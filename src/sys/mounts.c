@@ -2,23 +2,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #ifndef __GLIBC__
 #include <linux/mount.h> /* which does not go with glibc's sys/mount.h, that has it all */
 #endif
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/cleanup.h"
-#include "sys/process.h"
+#include "sys/userns.h"
 
 static int set_attributes(int tree, unsigned flags, uint64_t propagation, int userns_fd, unsigned at_flags)
 {
@@ -82,44 +77,13 @@ int sys_tree_clone_idmapped(const char *path, unsigned flags, int userns_fd)
 	return (int)tree;
 }
 
-static int write_map(pid_t pid, const char *name, uint32_t disk, uint32_t shown)
-{
-	char path[64], line[64];
-	AUTO_FD fd = -1;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	(void)snprintf(line, sizeof(line), "%u %u 1\n", disk, shown);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	return write_all(fd, line, strlen(line));
-}
-
 int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid)
 {
-	char path[64];
-	int r, fd;
-	pid_t pid = sys_fork_into(CLONE_NEWUSER, -1, NULL, NULL);
+	char uids[64], gids[64];
 
-	if (pid < 0)
-		return pid;
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-		for (;;)
-			(void)pause();
-	}
-	r = write_map(pid, "uid_map", disk_uid, shown_uid);
-	if (r == 0)
-		r = write_map(pid, "gid_map", disk_gid, shown_gid);
-	if (r == 0) {
-		(void)snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		r = fd < 0 ? -errno : fd;
-	}
-	(void)kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	return r;
+	(void)snprintf(uids, sizeof(uids), "%u %u 1\n", disk_uid, shown_uid);
+	(void)snprintf(gids, sizeof(gids), "%u %u 1\n", disk_gid, shown_gid);
+	return sys_userns_make(uids, gids);
 }
 
 int sys_tree_attach(int tree, int dirfd, const char *path)

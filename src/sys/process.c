@@ -85,6 +85,11 @@ int sys_enter_net(int fd)
 	return syscall(SYS_setns, fd, CLONE_NEWNET) < 0 ? -errno : 0;
 }
 
+int sys_enter_user(int fd)
+{
+	return (int)raw_call(SYS_setns, fd, CLONE_NEWUSER, 0, 0, 0);
+}
+
 int sys_pidfd_open(pid_t pid)
 {
 	long fd = syscall(SYS_pidfd_open, pid, 0);
@@ -219,9 +224,22 @@ int sys_keep_caps(uint64_t keep)
 	return sys_drop_caps(keep & ((uint64_t)data[1].permitted << 32 | data[0].permitted), false);
 }
 
+int sys_bound_caps(uint64_t keep)
+{
+	long cap, r = 0;
+
+	for (cap = 0; r == 0; cap++)
+		if (cap > 63 || !(keep >> cap & 1))
+			r = raw_call(SYS_prctl, PR_CAPBSET_DROP, cap, 0, 0, 0);
+	return r == -EINVAL && cap > 1 ? 0 : (int)r; /* EINVAL: past the last one */
+}
+
+int sys_set_ids_only(uid_t uid, gid_t gid)
+{
+	return syscall(SYS_setresgid, gid, gid, gid) < 0 || syscall(SYS_setresuid, uid, uid, uid) < 0 ? -errno : 0;
+}
+
 int sys_set_ids(uid_t uid, gid_t gid)
 {
-	if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, gid, gid, gid) < 0 || syscall(SYS_setresuid, uid, uid, uid) < 0)
-		return -errno;
-	return 0;
+	return syscall(SYS_setgroups, 0, NULL) < 0 ? -errno : sys_set_ids_only(uid, gid);
 }

@@ -23,6 +23,8 @@ pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int namespaces, int *ret_pi
 
 /* Leaves for the network namespace that fd is of. */
 int sys_enter_net(int fd);
+/* Leaves for the user namespace that fd is of, and has all its capabilities. Not for one of several that share a current folder. Leaves errno alone. */
+int sys_enter_user(int fd);
 
 int sys_pidfd_open(pid_t pid);
 int sys_pidfd_signal(int pidfd, int sig);
@@ -58,9 +60,15 @@ int sys_drop_caps(uint64_t keep, bool lock);
 /* The same for what we have of keep. */
 int sys_keep_caps(uint64_t keep);
 
+/* Takes all others out of the bounding set. Leaves errno alone. */
+int sys_bound_caps(uint64_t keep);
+
+enum { SYS_CAP_CHOWN = 0, SYS_CAP_DAC_OVERRIDE = 1, SYS_CAP_FOWNER = 3, SYS_CAP_FSETID = 4, SYS_CAP_SYS_CHROOT = 18 };
 enum { SYS_CAP_KILL = 5, SYS_CAP_SETGID = 6, SYS_CAP_SETUID = 7, SYS_CAP_SETPCAP = 8, SYS_CAP_SYS_PTRACE = 19, SYS_CAP_SYS_ADMIN = 21, SYS_CAP_SETFCAP = 31 };
 
 /* We are these from now on, with no further group. Of this thread only: safe in a child of sys_spawn_shared(). */
 int sys_set_ids(uid_t uid, gid_t gid);
+/* The same, with the groups we have, which a namespace with one id cannot change. */
+int sys_set_ids_only(uid_t uid, gid_t gid);
 
 #endif

@@ -34,6 +34,7 @@ struct commands {
 	const struct confine *confine; /* set before the first start */
 	mode_t umask;		       /* theirs */
 	uid_t owner;		       /* of their terminals */
+	bool pretended;		       /* a call was made to look successful, and told */
 	int oom;		       /* our own oom_score_adj */
 	struct confine_first *first;   /* the process of the next one, if it is there already */
 	struct command v[COMMANDS_MAX];

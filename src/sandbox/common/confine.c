@@ -34,6 +34,7 @@ struct confine {
 	gid_t own_gid;
 	struct confine_features features;
 	int ruleset; /* or -1 */
+	int userns;  /* of the commands; -1: PID 1's */
 	bool listener;
 	bool pin_cpus;
 	size_t n_filter;
@@ -100,16 +101,22 @@ int confine_rules(struct confine *c, struct error *err)
 
 	if (c->ruleset < 0)
 		return 0;
-	if (allow_path(c, "/", LL_READ | exec, err) < 0 || allow_path(c, "/dev", LL_DEVICES, err) < 0 ||
+	/* what an image's workload may not write is read-only */
+	if (allow_path(c, "/", LL_READ | exec | (p->image ? LL_WRITE : 0), err) < 0 || allow_path(c, "/dev", LL_DEVICES, err) < 0 ||
 	    allow_path(c, "/proc", LL_DEVICES, err) < 0)
 		return -1;
-	for (i = 0; i < p->n_ops; i++)
+	for (i = 0; i < p->n_ops && !p->image; i++)
 		if (p->ops[i].writable && allow_path(c, p->ops[i].target, LL_READ | LL_WRITE | exec, err) < 0)
 			return -1;
 	for (i = 0; p->restrict_exec && p->executables && p->executables[i]; i++)
 		if (allow_path(c, p->executables[i], LL_EXEC | LL_READ, err) < 0)
 			return -1;
 	return 0;
+}
+
+void confine_enter_user(struct confine *c, int userns)
+{
+	c->userns = userns;
 }
 
 static bool has_host_writes(const struct plan *p)
@@ -149,6 +156,8 @@ static int make_filter(struct confine *c, struct error *err)
 		.notify_denials = c->features.notify,
 		.no_memfd = !c->features.memory_cgroup && c->plan->limits.memory,
 		.exec_limited = c->plan->restrict_exec,
+		.root = c->plan->image,
+		.one_id = c->plan->image && c->plan->image->ids.count == 1,
 	};
 	int n;
 
@@ -181,6 +190,7 @@ int confine_new(const struct plan *plan, enum box_user user, const struct confin
 	c->own_gid = getegid();
 	c->features = *features;
 	c->ruleset = -1;
+	c->userns = -1;
 	if (features->landlock_abi < 1 && plan->restrict_exec) {
 		free(c);
 		return error_set(err, ERROR_MISSING, "process.allow_exec needs Landlock, which this kernel lacks; see `cordon doctor`");
@@ -299,6 +309,29 @@ static int map_own_ids(const struct confine *c)
 	return r == 0 ? write_text("/proc/self/uid_map", line) : r;
 }
 
+/* What root needs of root inside: over files, ids and processes of the sandbox. Not: mounts, devices, networks, other's memory, or more capabilities. */
+static int become_image_user(struct starting *t)
+{
+	const struct plan *p = t->c->plan;
+	uint64_t keep = UINT64_C(1) << SYS_CAP_CHOWN | UINT64_C(1) << SYS_CAP_DAC_OVERRIDE | UINT64_C(1) << SYS_CAP_FOWNER | UINT64_C(1) << SYS_CAP_FSETID | UINT64_C(1) << SYS_CAP_KILL |
+			UINT64_C(1) << SYS_CAP_SETGID | UINT64_C(1) << SYS_CAP_SETUID | UINT64_C(1) << SYS_CAP_SYS_CHROOT | UINT64_C(1) << SYS_CAP_SETFCAP;
+	int r;
+
+	t->step = "user namespace";
+	if ((r = sys_enter_user(t->c->userns)) < 0)
+		return r;
+	if (p->uid)
+		keep = 0;
+	t->step = "capabilities";
+	if ((r = sys_bound_caps(keep)) < 0)
+		return r;
+	t->step = "user id";
+	if ((r = (p->image->ids.count > 1 ? sys_set_ids : sys_set_ids_only)(p->uid, p->gid)) < 0)
+		return r;
+	t->step = "capabilities";
+	return sys_drop_caps(keep, false);
+}
+
 /* Capabilities are there as long as they are needed: of a new namespace to map its ids, of PID 1's to change them and to empty the bounding set, which no later moment could. */
 static int become_user(struct starting *t)
 {
@@ -306,6 +339,8 @@ static int become_user(struct starting *t)
 	uint64_t set_ids = c->user == BOX_USER_BECOME ? UINT64_C(1) << SYS_CAP_SETUID | UINT64_C(1) << SYS_CAP_SETGID : 0;
 	int r = 0;
 
+	if (c->userns >= 0)
+		return become_image_user(t);
 	t->step = "user id";
 	if (c->user == BOX_USER_NESTED && (r = map_own_ids(c)) < 0)
 		return r;

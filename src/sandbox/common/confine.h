@@ -30,6 +30,11 @@ void confine_limit_objects(enum box_user user);
 /* Builds the filter, and a Landlock ruleset without rules. plan is borrowed. user: how a command gets the plan's ids. */
 int confine_new(const struct plan *plan, enum box_user user, const struct confine_features *features, struct confine **ret, struct error *err);
 
+/*
+ * Commands of an image's sandbox: in this user namespace, a child of PID 1's that it owns (borrowed), with the plan's ids in it. Its root has the capabilities that files, ids and processes of the sandbox need, others have none.
+ */
+void confine_enter_user(struct confine *c, int userns);
+
 /* After the root was entered, and before anything is started: the rules. */
 int confine_rules(struct confine *c, struct error *err);
 

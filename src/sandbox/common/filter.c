@@ -33,6 +33,11 @@ enum what {
 	PRCTL,
 	FCNTL,
 	OWN,
+	AS_ROOT,
+	CAPSET,
+	CHOWN,
+	CHOWNAT,
+	GROUPS,
 	N_WHAT
 };
 
@@ -258,6 +263,10 @@ static void block_affinity(struct program *p)
 /* Never with setuid or setgid. */
 static void mode_block(struct program *p, unsigned mode)
 {
+	if (p->o->root) {
+		ret_allow(p);
+		return;
+	}
 	load_arg(p, mode);
 	emit(p, BPF_OP_JSET, 0, 1, 06000);
 	ret_errno(p, EPERM);
@@ -350,6 +359,69 @@ static void block_own(struct program *p)
 	ret_errno(p, EPERM);
 }
 
+/* For root of an image: within its own root and namespaces it means nothing to others. */
+static void block_as_root(struct program *p)
+{
+	if (p->o->root)
+		ret_allow(p);
+	else
+		ret_denied(p);
+}
+
+/* Takes away only: no_new_privs holds. */
+static void block_capset(struct program *p)
+{
+	if (p->o->root)
+		ret_allow(p);
+	else
+		ret_errno(p, EPERM);
+}
+
+static void ret_pretended(struct program *p)
+{
+	if (p->o->notify_denials)
+		emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_NOTIFY);
+	else
+		ret_errno(p, 0);
+}
+
+/* if (A is neither 0 nor -1) pretend */
+static void pretend_others(struct program *p, unsigned arg)
+{
+	load_arg(p, arg);
+	emit(p, BPF_OP_JEQ, 2, 0, 0);
+	emit(p, BPF_OP_JEQ, 1, 0, UINT32_MAX);
+	ret_pretended(p);
+}
+
+/* Where there is one id, what is given to it is: that can be done. */
+static void chown_block(struct program *p, unsigned owner)
+{
+	if (p->o->one_id) {
+		pretend_others(p, owner);
+		pretend_others(p, owner + 1);
+	}
+	ret_allow(p);
+}
+
+static void block_chown(struct program *p)
+{
+	chown_block(p, 1);
+}
+
+static void block_chownat(struct program *p)
+{
+	chown_block(p, 2);
+}
+
+static void block_groups(struct program *p)
+{
+	if (p->o->one_id)
+		ret_pretended(p);
+	else
+		ret_allow(p);
+}
+
 static void block_enosys(struct program *p)
 {
 	ret_errno(p, ENOSYS);
@@ -368,6 +440,8 @@ static void (*const blocks[N_WHAT])(struct program *p) = {
 	[MAKE] = block_make,	      [MAKEAT] = block_makeat,
 	[SECCOMP] = block_seccomp,    [CHMOD] = block_chmod,	[CHMODAT] = block_chmodat,
 	[PRCTL] = block_prctl,	      [FCNTL] = block_fcntl,	[OWN] = block_own,
+	[AS_ROOT] = block_as_root,    [CAPSET] = block_capset,	[CHOWN] = block_chown,	 [CHOWNAT] = block_chownat,
+	[GROUPS] = block_groups,
 };
 
 static int by_number(const void *a, const void *b)
@@ -516,4 +590,11 @@ bool filter_is_guarded(int nr)
 	const struct row *r = find_row(nr);
 
 	return r && (r->what == GUARD || r->what == OPEN || r->what == OPENAT || r->what == MAKE || r->what == MAKEAT);
+}
+
+bool filter_is_pretended(int nr)
+{
+	const struct row *r = find_row(nr);
+
+	return r && (r->what == CHOWN || r->what == CHOWNAT || r->what == GROUPS);
 }

@@ -24,6 +24,8 @@ struct filter_options {
 	bool notify_denials; /* denials worth an event are notified */
 	bool no_memfd;	     /* memory that no limit would count is refused: memfd, SysV shared memory */
 	bool exec_limited;   /* only sealed (never executable) memfds */
+	bool root;	     /* the workload may be root of an image: setuid modes, chroot and capset are its own affair there */
+	bool one_id;	     /* ... which has only one id: changes of owners and groups go to PID 1, who says that they were made; without notifications they are said to be */
 	bool pin_cpus;	     /* the CPU limit is an affinity: it must stay */
 };
 
@@ -35,5 +37,8 @@ const char *filter_name(int nr);
 
 /* Does the guard make the names for this call? Else a notified call is a denial. */
 bool filter_is_guarded(int nr);
+
+/* Is the call one that is only said to have been made? */
+bool filter_is_pretended(int nr);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "model/inside.h"
+#include "sandbox/native/native_image.h"
 #include "sandbox/native/pid1.h"
 #include "sys/cgroup.h"
 #include "sys/landlock.h"
@@ -162,7 +163,7 @@ static int prepare_as_root(const struct native_request *req, struct native *n, s
 int native_start(const struct native_request *req, struct native *ret, struct error *err)
 {
 	uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
-	bool root = is_host_root();
+	bool image = req->plan->image, root = !image && is_host_root();
 	uint32_t uid = geteuid(), gid = getegid();
 	bool in_cgroup;
 	int pair[2];
@@ -172,7 +173,7 @@ int native_start(const struct native_request *req, struct native *ret, struct er
 		return error_sys(err, errno, "socketpair");
 	ret->pid = sys_fork_into(spaces, req->cgroup ? cgroup_fd_v2(req->cgroup) : -1, &in_cgroup, &ret->pidfd);
 	if (ret->pid == 0) {
-		struct pid1_start start = {.req = req, .socket = pair[1], .map_uid = uid, .map_gid = gid, .mapped_by_parent = root,
+		struct pid1_start start = {.req = req, .socket = pair[1], .map_uid = uid, .map_gid = gid, .mapped_by_parent = root || image,
 					   .in_v2_cgroup = in_cgroup};
 
 		pid1_main(&start);
@@ -184,7 +185,7 @@ int native_start(const struct native_request *req, struct native *ret, struct er
 		native_done(ret);
 		return -1;
 	}
-	if (root && prepare_as_root(req, ret, err) < 0) {
+	if ((root && prepare_as_root(req, ret, err) < 0) || (image && native_image_prepare(req->plan, ret, err) < 0)) {
 		native_done(ret);
 		return -1;
 	}

@@ -22,8 +22,10 @@
 #include "sandbox/common/filter.h"
 #include "sandbox/common/tell.h"
 #include "sandbox/native/guard.h"
-#include "sandbox/native/net.h"
 #include "model/inside.h"
+#include "sandbox/native/native_image.h"
+#include "sandbox/native/net.h"
+#include "sandbox/native/pid1_image.h"
 #include "sandbox/native/remask.h"
 #include "sandbox/native/rescan.h"
 #include "sandbox/native/root.h"
@@ -188,7 +190,19 @@ static struct confine *start_first(struct init *in, struct root_trees *trees)
 	return confine;
 }
 
-static void make_world(struct init *in)
+static void shield(struct init *in)
+{
+	struct error err = {0};
+
+	if (shield_input(&in->input, 4) == 0)
+		return;
+	(void)error_set(&err, ERROR_DENIED,
+			"standard input is a file of yours that was moved or replaced since it was opened, and cannot be passed on read-only; use a pipe");
+	tell_give_up(&in->tell, &err);
+}
+
+/* From the host's base system. */
+static struct confine *make_host_world(struct init *in)
 {
 	struct error err = {0};
 	struct root_trees trees = {.fds = (int[WIRE_MAX_FDS]){0}};
@@ -199,11 +213,7 @@ static void make_world(struct init *in)
 	confine_limit_objects(BOX_USER_IS);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	if (shield_input(&in->input, 4) < 0) {
-		(void)error_set(&err, ERROR_DENIED,
-				"standard input is a file of yours that was moved or replaced since it was opened, and cannot be passed on read-only; use a pipe");
-		tell_give_up(&in->tell, &err);
-	}
+	shield(in);
 	if (root_build(in->plan, &trees, &built, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	if (built.upper >= 0) {
@@ -217,15 +227,47 @@ static void make_world(struct init *in)
 		(void)error_sys(&err, r, "sandbox: /proc");
 		tell_give_up(&in->tell, &err);
 	}
+	if (confine_first_net(in->commands.first, &err) < 0)
+		tell_give_up(&in->tell, &err);
+	return confine;
+}
+
+/* From an image: one thing after the other, since the workload's own user namespace needs the new /proc. */
+static struct confine *make_image_world(struct init *in)
+{
+	struct confine *confine;
+	struct error err = {0};
+	int userns;
+
+	shield(in);
+	if (pid1_image_root(in->plan, &in->tell, &err) < 0 || pid1_image_net(in->plan, &err) < 0)
+		tell_give_up(&in->tell, &err);
+	commands_init(&in->commands, &in->tell);
+	in->commands.owner = in->plan->uid + NATIVE_IMAGE_SHIFT;
+	userns = pid1_image_user(in->plan, &err);
+	if (userns < 0)
+		tell_give_up(&in->tell, &err);
+	confine_limit_objects(BOX_USER_IS);
+	if (confine_new(in->plan, BOX_USER_IS, &in->start->req->features, &confine, &err) < 0)
+		tell_give_up(&in->tell, &err);
+	confine_enter_user(confine, userns);
+	in->commands.confine = confine;
+	return confine;
+}
+
+static void make_world(struct init *in)
+{
+	struct confine *confine = in->plan->image ? make_image_world(in) : make_host_world(in);
+	struct root_trees none = {.fds = (int[WIRE_MAX_FDS]){0}};
+	struct error err = {0};
+
 	if (sethostname("cordon", 6) < 0 || setdomainname("", 0) < 0) {
 		(void)error_sys(&err, errno, "sandbox: host name");
 		tell_give_up(&in->tell, &err);
 	}
-	if (confine_first_net(in->commands.first, &err) < 0)
-		tell_give_up(&in->tell, &err);
 	if (in->plan->n_listeners)
 		open_door(in);
-	if (wait_go(in, &trees, &err) < 0 || confine_rules(confine, &err) < 0)
+	if (wait_go(in, &none, &err) < 0 || confine_rules(confine, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	confine_allow_again(confine, (const int[]){4, 5, 6});
 }
@@ -352,13 +394,20 @@ static bool has_disk_layer(const struct plan *p)
 	for (i = 0; i < p->n_ops; i++)
 		if (p->ops[i].upper)
 			return true;
-	return false;
+	return p->image;
+}
+
+/* Of a sandbox with an image only what gives a terminal to a user: PID 1 owns the workload's namespace, which says all else. */
+static uint64_t caps_kept(const struct plan *p)
+{
+	if (p->image)
+		return UINT64_C(1) << SYS_CAP_SETUID;
+	return UINT64_C(1) << SYS_CAP_SYS_PTRACE | UINT64_C(1) << SYS_CAP_SYS_ADMIN | UINT64_C(1) << SYS_CAP_SETPCAP /* to empty the bounding set of the workload */;
 }
 
 void pid1_main(const struct pid1_start *start)
 {
 	struct init in = {.start = start, .plan = start->req->plan, .tell = {.socket = 3}};
-	uint64_t keep = UINT64_C(1) << SYS_CAP_SYS_PTRACE | UINT64_C(1) << SYS_CAP_SYS_ADMIN;
 	struct error err = {0};
 	int r;
 
@@ -380,7 +429,7 @@ void pid1_main(const struct pid1_start *start)
 		(void)error_sys(&err, r, "sandbox: watch the folders of denied names");
 		tell_give_up(&in.tell, &err);
 	}
-	r = sys_drop_caps(keep | UINT64_C(1) << SYS_CAP_SETPCAP /* to empty the bounding set of the workload */, false);
+	r = sys_drop_caps(caps_kept(in.plan), false);
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: capabilities");
 		tell_give_up(&in.tell, &err);

@@ -1,0 +1,20 @@
+/*
+ * launch_image: the host's side of a sandbox whose root is an image: who the workload is, and its folders before and after.
+ */
+#ifndef CORDON_CLI_LAUNCH_IMAGE_H
+#define CORDON_CLI_LAUNCH_IMAGE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "model/image.h"
+
+/* Who it is on the host. */
+uint32_t launch_image_uid(const struct image_root *r);
+
+/* What an earlier run left in the work folder goes. */
+int launch_image_prepare(const struct image_root *r, struct error *err);
+
+/* Nobody is inside any more. Takes away the mount points that were made (INSIDE_PLACES of model/inside.h) and are empty still, and empties the work folder. What cannot be removed stays. */
+void launch_image_done(const struct image_root *r, const struct buf *places);
+
+#endif

@@ -1,0 +1,137 @@
+#include "sandbox/native/pid1_image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "model/inside.h"
+#include "sandbox/native/native_image.h"
+#include "sandbox/native/root_image.h"
+#include "sys/beside.h"
+#include "sys/process.h"
+#include "sys/userns.h"
+#include "wire/wire.h"
+
+enum { PLACES_MAX = 128 * 1024 };
+
+/* The word to go on; what comes before it is what the root is made of. */
+static int receive_trees(int socket, struct root_image_trees *t, size_t room)
+{
+	struct wire_message m;
+	size_t i;
+	int r;
+
+	for (;;) {
+		r = wire_receive(socket, &m);
+		if (r == 0)
+			_exit(1);
+		if (r < 0)
+			return r;
+		if (m.type != INSIDE_TREES || m.n_fds > room - t->n)
+			break;
+		for (i = 0; i < m.n_fds; i++)
+			t->fds[t->n++] = m.fds[i];
+		m.n_fds = 0;
+		wire_message_done(&m);
+	}
+	r = m.type == INSIDE_GO ? 0 : -EPROTO;
+	wire_message_done(&m);
+	return r;
+}
+
+/* Groups that we had outside mean nothing to an image; where there is one id, the kernel lets nobody give them up. */
+static int wear_ids(const struct image_ids *ids, struct error *err)
+{
+	int r;
+
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || (ids->count > 1 && setgroups(0, NULL) < 0) || setresgid(NATIVE_IMAGE_SHIFT, NATIVE_IMAGE_SHIFT, NATIVE_IMAGE_SHIFT) < 0 ||
+	    setresuid(NATIVE_IMAGE_SHIFT, NATIVE_IMAGE_SHIFT, NATIVE_IMAGE_SHIFT) < 0)
+		return error_sys(err, errno, "user namespace: take on the image's ids");
+	r = sys_drop_caps(~UINT64_C(0) >> 23, false);
+	if (r < 0)
+		return error_sys(err, r, "user namespace: capabilities");
+	/* undone by the change of ids, and needed to write our children's maps; nobody is here yet who could look */
+	(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	return 0;
+}
+
+static void tell_places(struct tell *t, const struct buf *made)
+{
+	AUTO_BUF b = {0};
+
+	if (!made->n)
+		return;
+	buf_init(&b, PLACES_MAX + 16);
+	wire_put_sv(&b, buf_view(made));
+	tell_send(t, INSIDE_PLACES, &b, NULL, 0);
+}
+
+int pid1_image_root(const struct plan *p, struct tell *t, struct error *err)
+{
+	size_t n = root_image_trees(p);
+	AUTO_FREE int *fds = calloc(n, sizeof(*fds));
+	struct root_image_trees trees = {.fds = fds};
+	AUTO_BUF made = {0};
+	int r;
+
+	if (!fds)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	r = receive_trees(t->socket, &trees, n);
+	if (r < 0)
+		return error_sys(err, r, "sandbox: the word to go on");
+	if (wear_ids(&p->image->ids, err) < 0)
+		return -1;
+	if (!trees.n && root_image_open(p, &trees, err) < 0)
+		return -1;
+	if (trees.n != n)
+		return error_sys(err, EPROTO, "sandbox: what its root is made of");
+	buf_init(&made, PLACES_MAX);
+	r = root_image_build(p, &trees, &made, err);
+	tell_places(t, &made);
+	return r;
+}
+
+int pid1_image_net(const struct plan *p, struct error *err)
+{
+	AUTO_FD net = sys_net_make(p->loopback);
+	AUTO_FD ports = -1;
+
+	if (net < 0)
+		return error_sys(err, net, "sandbox: network namespace");
+	ports = open("/proc/sys/net/ipv4/ip_unprivileged_port_start", O_WRONLY | O_CLOEXEC);
+	(void)!write(ports, "0", 1);
+	return 0;
+}
+
+int pid1_image_user(const struct plan *p, struct error *err)
+{
+	rlim_t processes = p->limits.processes ? p->limits.processes : RLIM_INFINITY;
+	struct rlimit before, bounded;
+	char map[64];
+	int fd, n = snprintf(map, sizeof(map), "0 %u 1\n", NATIVE_IMAGE_SHIFT);
+
+	/* two lines, since ours are two: a line must lie within one of the parent's */
+	if (p->image->ids.count > 1)
+		(void)snprintf(map + n, sizeof(map) - (size_t)n, "1 %u %u\n", NATIVE_IMAGE_SHIFT + 1, p->image->ids.count - 1);
+	/* with many ids each would have a count of its own; what is set now bounds them all together */
+	if (getrlimit(RLIMIT_NPROC, &before) < 0)
+		return error_sys(err, errno, "sandbox: limits");
+	bounded = before;
+	if (processes < bounded.rlim_cur)
+		bounded.rlim_cur = processes;
+	(void)setrlimit(RLIMIT_NPROC, &bounded);
+	fd = sys_userns_make(map, map);
+	(void)setrlimit(RLIMIT_NPROC, &before);
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	return fd < 0 ? error_sys(err, fd, "sandbox: the workload's user namespace") : fd;
+}

@@ -1,0 +1,13 @@
+/*
+ * userns: a user namespace to be entered, or to map ids with, that no process is in yet. >= 0 or -errno.
+ */
+#ifndef CORDON_SYS_USERNS_H
+#define CORDON_SYS_USERNS_H
+
+/*
+ * A child of ours, with these maps ("INSIDE OUTSIDE COUNT\n" each line), which we must have the right to write; an fd of it (O_CLOEXEC). Our own /proc must be that of our PID namespace. What our soft limit of processes is now bounds all that will ever run
+ * in it.
+ */
+int sys_userns_make(const char *uid_map, const char *gid_map);
+
+#endif
