@@ -9,6 +9,8 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "plan/plan_build.h"
+#include "plan/scan.h"
 #include "supervise/changes_journal.h"
 #include "supervise/copy.h"
 #include "sys/beneath.h"
@@ -32,7 +34,9 @@ static int find_masks(struct hidden *h, struct plan *plan, const struct plan_op 
 {
 	const struct plan_op *m;
 
-	*h = (struct hidden){.paths = arena_array(plan->arena, plan->n_ops, sizeof(*h->paths)), .inodes = arena_array(plan->arena, plan->n_ops, sizeof(*h->inodes)), .skip = strlen(op->source) + 1};
+	*h = (struct hidden){.room = plan->n_ops, .skip = strlen(op->source) + 1};
+	h->paths = arena_array(plan->arena, h->room, sizeof(*h->paths));
+	h->inodes = arena_array(plan->arena, h->room, sizeof(*h->inodes));
 	for (m = plan->ops; h->paths && m < plan->ops + plan->n_ops; m++)
 		if (m->kind == PLAN_MASK && is_below(m->target, op->target))
 			h->paths[h->n++] = arena_printf(plan->arena, "%s%s", op->source, m->target + strlen(op->target));
@@ -85,6 +89,78 @@ int hide_masked(struct hidden *h, struct plan *plan, const struct plan_op *op, i
 			return error_sys(err, r, "hide %s", text_show(&t, sv_of(h->paths[i])));
 	}
 	return 0;
+}
+
+struct late {
+	struct hidden *h;
+	struct plan *plan;
+	const struct plan_op *op;
+	int host, copy;
+	struct error *err;
+};
+
+/* Room for one more. */
+static int grow(struct late *l)
+{
+	struct hidden *h = l->h, more = *h;
+
+	if (h->n < h->room)
+		return 0;
+	more.room = 2 * h->room + 16;
+	more.paths = arena_array(l->plan->arena, more.room, sizeof(*more.paths));
+	more.inodes = arena_array(l->plan->arena, more.room, sizeof(*more.inodes));
+	if (arena_failed(l->plan->arena))
+		return error_set(l->err, ERROR_SYSTEM, "out of memory");
+	memcpy(more.paths, h->paths, h->n * sizeof(*h->paths));
+	memcpy(more.inodes, h->inodes, h->n * sizeof(*h->inodes));
+	*h = more;
+	return 0;
+}
+
+/* What is below something hidden, or is that itself, is gone or empty already. */
+static bool is_hidden(const struct hidden *h, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < h->n; i++)
+		if (strcmp(h->paths[i], path) == 0 || is_below(path, h->paths[i]))
+			return true;
+	return false;
+}
+
+static int found_late(void *arg, const char *inside, const struct plan_guard *guard, bool on_way)
+{
+	struct late *l = arg;
+	const char *path = arena_printf(l->plan->arena, "%s%s", l->op->source, inside + strlen(l->op->target));
+	struct hidden *h = l->h;
+	ino_t inode = 0;
+	size_t at;
+	int r;
+
+	if (on_way || !guard->hidden || (path && is_hidden(h, path)))
+		return 0;
+	if (!path || grow(l) < 0)
+		return error_set(l->err, ERROR_SYSTEM, "out of memory");
+	r = hide(l->host, l->copy, path + h->skip, &inode);
+	if (r < 0)
+		return error_sys(l->err, r, "hide %s", path);
+	for (at = h->n; at > 0 && strcmp(h->paths[at - 1], path) > 0; at--) {
+		h->paths[at] = h->paths[at - 1];
+		h->inodes[at] = h->inodes[at - 1];
+	}
+	h->paths[at] = path;
+	h->inodes[at] = inode;
+	h->n++;
+	return 0;
+}
+
+int hide_late(struct hidden *h, struct plan *plan, const struct plan_op *op, int host, int copy, const char *path, struct error *err)
+{
+	struct late l = {.h = h, .plan = plan, .op = op, .host = host, .copy = copy, .err = err};
+	struct scan scan = {.guards = plan->guards, .n_guards = plan->n_guards, .max_entries = PLAN_MAX_ENTRIES, .found = found_late, .arg = &l, .copy = path};
+	uint64_t entries = 0;
+
+	return scan_tree(&scan, op->source, op->target, &entries, err);
 }
 
 void hide_end(const struct hidden *h, int copy)

@@ -16,12 +16,15 @@
 struct hidden {
 	const char **paths; /* of the host, absolute, sorted by byte. In the plan's arena, as all here */
 	ino_t *inodes;	    /* of what stands there in the copy; 0: nothing of ours */
-	size_t n;
+	size_t n, room;
 	size_t skip; /* bytes of each path up to the name below the folder */
 };
 
 /* op: the folder as the plan shows it; host, copy: the folder and its copy. */
 int hide_masked(struct hidden *h, struct plan *plan, const struct plan_op *op, int host, int copy, struct error *err);
+
+/* The same for names that the plan's patterns hide and that appeared while the copy was made. path: of the copy. */
+int hide_late(struct hidden *h, struct plan *plan, const struct plan_op *op, int host, int copy, const char *path, struct error *err);
 
 void hide_end(const struct hidden *h, int copy);
 /* For a copy that stays one: as the host has it, so that `cordon diff` shows no change. After hide_end(). */

@@ -56,7 +56,7 @@ static int give_entry(int dir, const char *name, uint32_t owner, unsigned depth)
 }
 
 /* The copy of `host`, as the sandbox's user may see it. */
-static int fill_copy(struct staged *v, struct plan *plan, const struct plan_op *op, int host, int state, struct error *err)
+static int fill_copy(struct staged *v, struct plan *plan, const struct plan_op *op, int host, int state, const char *path, struct error *err)
 {
 	AUTO_FD copy = -1;
 
@@ -65,7 +65,9 @@ static int fill_copy(struct staged *v, struct plan *plan, const struct plan_op *
 	copy = openat(state, v->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (copy < 0)
 		return error_sys(err, errno, "%s", v->name);
-	return hide_masked(&v->hidden, plan, op, host, copy, err);
+	if (hide_masked(&v->hidden, plan, op, host, copy, err) < 0)
+		return -1;
+	return hide_late(&v->hidden, plan, op, host, copy, path, err);
 }
 
 static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int state, const char *state_path, uint32_t owner, struct error *err)
@@ -74,6 +76,7 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 	bool kept = op->kind == PLAN_OVERLAY;
 	struct staged *v = &s->v[s->n];
 	struct text_shown t;
+	const char *path;
 	struct stat st;
 	int r;
 
@@ -82,14 +85,17 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 	*v = (struct staged){.host = op->source, .kept = kept, .dev = st.st_dev, .ino = st.st_ino};
 	(void)snprintf(v->name, sizeof(v->name), kept ? STATE_COPY : STATE_STAGED "%zu", s->n);
 	s->n++;
-	if (fill_copy(v, plan, op, host, state, err) < 0)
+	path = arena_printf(plan->arena, "%s/%s", state_path, v->name);
+	if (!path)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	if (fill_copy(v, plan, op, host, state, path, err) < 0)
 		return -1;
 	if (owner != geteuid() && (r = give_entry(state, v->name, owner, 0)) < 0)
 		return error_sys(err, r, "%s/%s", state_path, v->name);
 	op->kind = PLAN_BIND;
 	op->folder = true;
-	op->source = arena_printf(plan->arena, "%s/%s", state_path, v->name);
-	return op->source ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
+	op->source = path;
+	return 0;
 }
 
 int stage_make(struct stage *s, struct plan *plan, const char *runtime, int state, const char *state_path, uint32_t owner, struct error *err)

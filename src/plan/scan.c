@@ -403,7 +403,7 @@ int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint
 	begin_at(&path, root);
 	begin_at(&inside, shown_as);
 	note_first_names(&w);
-	r = scan_folder(&w, AT_FDCWD, root, &path, &inside, (struct place){.close_by = true});
+	r = scan_folder(&w, AT_FDCWD, s->copy ? s->copy : root, &path, &inside, (struct place){.close_by = true});
 	scan_memory_done(&w.memory, r == 0);
 	free(w.guards);
 	*ret_entries += w.entries;

@@ -26,6 +26,7 @@ struct scan {
 	void *arg;
 	struct scan_links *links; /* where files with several names are noted; NULL: nowhere */
 	const char *memory_dir; /* for plan/scan_memory.h; NULL: each folder is read */
+	const char *copy; /* of the tree, which is searched in its place, as if it were there; without memory_dir. NULL: the tree itself */
 };
 
 /* root: absolute, canonical, on the host. shown_as: the same folder's name inside, where patterns are tried as well. */

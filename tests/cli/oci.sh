@@ -170,6 +170,24 @@ host more x "
 	inside_fails "$runtime: is not to be written" 'Read-only|denied|not permitted' sh -c "echo x >$tmp/extra/x"
 	inside cat "$tmp/extra/deep/key.pem" </dev/null
 	is "$runtime: what is denied in it is covered" "$((status != 0)):$said" "1:"
+	mkdir -p "$tmp/extra/sockets" p/anchored && echo KEY >p/anchored/key && mkfifo "$tmp/extra/sockets/fifo"
+	python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$tmp/extra/sockets/s"
+	policy <<-END
+		filesystem: {workdir: read-write, read: ["$tmp/extra"], deny: ["$work/p/anchored/**"]}
+	END
+	inside sh -c "echo started; cat $tmp/extra/sockets/s $tmp/extra/sockets/fifo p/anchored/key" </dev/null
+	is "$runtime: a folder with sockets and FIFOs, and one whose content is denied, do not keep it from starting" "$said" started
+	is "$runtime: ... and neither can be opened" "$(grep -c 'ermission denied' <<<"$told")" 3
+	rm -rf "$tmp/extra/sockets" p
+	policy <<<'filesystem: {workdir: read-write}'
+	(until [ -e "$tmp/enough" ]; do mkdir -p late/d && echo SECRET >late/d/.env && rm -rf late; done) &
+	maker=$!
+	saw=
+	for _ in 1 2 3 4 5; do inside sh -c 'cat late/d/.env' </dev/null; saw+=$said; done
+	touch "$tmp/enough"
+	wait "$maker"
+	is "$runtime: a denied name that appears while the copy is made is not in it" "$saw" ""
+	rm -rf late "$tmp/enough"
 	odd="$tmp/o \"d'd	\\ é,:%"
 	mkdir -p "$odd" && echo odd >"$odd/file"
 	inside_folder="$odd" && outside env -C "$odd" "$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- sh -c 'cat file; pwd; echo x >made' </dev/null

@@ -54,6 +54,8 @@ struct box_mount {
 	bool writable;
 	bool no_exec;
 	bool folder;
+	bool cover; /* something unreadable, below which nothing is */
+	const char *over; /* BOX_BIND on a socket or FIFO of the host's: its path there. NULL: on something else */
 	uint64_t size;
 	uint32_t mode;
 };

@@ -103,6 +103,8 @@ static int add_cover(struct maker *m, const struct plan_op *op)
 	if (S_ISLNK(st.st_mode))
 		return 0; /* judged by the name it leads to */
 	mount.folder = S_ISDIR(st.st_mode);
+	mount.cover = op->kind == PLAN_MASK;
+	mount.over = S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode) ? source : NULL;
 	mount.source = op->kind == PLAN_PROTECT ? source : arena_printf(m->b->arena, "%s/" PLACES_MASKS "/%s", m->b->root, mount.folder ? "folder" : "file");
 	if (!mount.source)
 		return oom(m);

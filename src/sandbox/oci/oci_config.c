@@ -145,12 +145,12 @@ static void option(struct json *j, bool recursive, const char *name)
 /* Flags that the source's own mount has are asked for too: in a user namespace the kernel lets nobody take them away. */
 static void add_bind(struct json *j, const struct oci_runtime *r, const struct box_mount *m)
 {
-	bool recursive = m->folder && r->recursive;
+	bool recursive = m->folder && r->recursive && !m->cover; /* crun would want to read it */
 	struct statvfs fs = {0};
 
 	(void)statvfs(m->source, &fs);
 	open_mount(j, m->target, "bind", m->source);
-	json_str(j, m->folder ? "rbind" : "bind");
+	json_str(j, m->folder && !m->cover ? "rbind" : "bind");
 	json_str(j, "rprivate");
 	option(j, recursive, "nosuid");
 	option(j, recursive, "nodev");
@@ -227,6 +227,11 @@ static bool is_text(const char *path)
 	return true;
 }
 
+bool oci_covers_itself(const struct oci_runtime *r, const struct box_mount *m)
+{
+	return r->own_kernel && m->over;
+}
+
 static int add_mounts(struct json *j, const struct box *b, const struct oci_runtime *r, struct error *err)
 {
 	const struct box_mount *m;
@@ -241,6 +246,8 @@ static int add_mounts(struct json *j, const struct box *b, const struct oci_runt
 
 		if (path)
 			return error_set(err, ERROR_INPUT, "%s: %s can only be given paths that are UTF-8", text_show(&shown, sv_of(path)), r->name);
+		if (m->kind == BOX_BIND && oci_covers_itself(r, m))
+			continue;
 		if (m->kind == BOX_BIND)
 			add_bind(j, r, m);
 		else if (m->kind == BOX_TMPFS || m->kind == BOX_SHM)

@@ -14,6 +14,9 @@
 
 enum { OCI_CONFIG_MAX = 16 * 1024 * 1024 };
 
+/* The runtime cannot mount on that: it is done before it is started (oci_start.h). */
+bool oci_covers_itself(const struct oci_runtime *r, const struct box_mount *m);
+
 int oci_config_write(const struct box *b, const struct oci_runtime *r, struct buf *out, struct error *err);
 
 #endif

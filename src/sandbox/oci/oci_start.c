@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sandbox/oci/oci_config.h"
 #include "sandbox/oci/oci_kill.h"
 #include "sys/beside.h"
 #include "sys/cgroup.h"
@@ -106,6 +107,27 @@ static int shut_off_cgroups(const struct start *s)
 	return r;
 }
 
+/*
+ * gVisor opens what it mounts on, which a socket or a FIFO does not stand: those are covered here, where they are on the host, before it takes the folder that they are in with all that is mounted there.
+ */
+static int cover_special(const struct start *s)
+{
+	const struct box_mount *m;
+	bool own = false;
+	int r = 0;
+
+	for (m = s->b->mounts; r == 0 && m < s->b->mounts + s->b->n_mounts; m++) {
+		if (!oci_covers_itself(s->r, m))
+			continue;
+		if (!own)
+			r = own_mounts(s);
+		own = true;
+		if (r == 0)
+			r = sys_bind(m->source, m->over, false);
+	}
+	return r;
+}
+
 static int write_process(int dir)
 {
 	AUTO_FD fd = openat(dir, OCI_PROCESS, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -159,15 +181,17 @@ static _Noreturn void become(const struct start *s)
 	(void)setsid(); /* what a terminal sends is for the command */
 	(void)umask(022);
 	r = s->b->cgroup ? cgroup_join_self(s->b->cgroup, s->in_v2_cgroup) : 0;
-	/* An ordinary user who has capabilities has them in a user namespace, where runsc would take them for root's. */
-	if (r == 0 && s->uid)
-		r = sys_drop_caps(0, false);
 	if (r == 0)
 		r = limit_cpus(s);
 	if (r == 0)
 		r = write_process(s->b->dir_fd);
 	if (r == 0)
 		r = set_stdio(s->b->dir_fd);
+	if (r == 0)
+		r = cover_special(s);
+	/* An ordinary user who has capabilities has them in a user namespace, where runsc would take them for root's. */
+	if (r == 0 && s->uid)
+		r = sys_drop_caps(0, false);
 	if (r == 0)
 		r = shut_off_cgroups(s);
 	if (r == 0) {
