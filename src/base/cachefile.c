@@ -107,7 +107,7 @@ int cachefile_replace(const char *dir, const char *name, struct buf *bytes)
 	unsigned char digest[SHA256_SIZE];
 	AUTO_FD folder = -1;
 	AUTO_FD fd = -1;
-	char temp[64];
+	char temp[128];
 	int r;
 
 	digest_of(buf_view(bytes), digest);

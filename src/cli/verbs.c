@@ -8,6 +8,7 @@
 #include "cli/verb_completion.h"
 #include "cli/verb_doctor.h"
 #include "cli/verb_env.h"
+#include "cli/verb_image.h"
 #include "cli/verb_policy.h"
 #include "cli/verb_changes.h"
 #include "cli/verb_rm.h"
@@ -135,6 +136,48 @@ const struct verb verbs[] = {
 		.details = "Values are shown only where they come from Cordon or from the policy, never those of the host.",
 		.options = verb_env_options,
 		.run = verb_env,
+	},
+	{
+		.name = "image import",
+		.args = "NAME PATH|-",
+		.complete = "file",
+		.summary = "Bring an image into Cordon's store, from an archive or a folder.",
+		.details = "PATH is a root folder, a tar archive of one, what `docker save` writes, or an OCI layout as a folder or archive; archives may be compressed with gzip, bzip2, xz or zstd, and - is standard "
+			   "input. NAME is what a Dockerfile's FROM would say. Where an archive has several images, the one of that name is taken.\n\n"
+			   "Archives are decompressed and unpacked by programs that can do nothing else, and every digest is checked. Refused are entries that lead out of the image, go through links, or are more than an image may "
+			   "have; device nodes and attributes other than user's own are left out, and counted. No registry is asked, and no Docker is needed.\n\n"
+			   "    docker save debian:12 | cordon image import debian:12 -\n"
+			   "    debootstrap --variant=minbase bookworm root && cordon image import debian:12 root\n\n"
+			   "Prints the image's digest. As root, files of an image belong to host ids that nobody else has; for an ordinary user, to those of /etc/subuid and /etc/subgid, or all to that user where there are none.",
+		.options = verb_image_import_options,
+		.min_args = 2,
+		.max_args = 2,
+		.run = verb_image_import,
+	},
+	{
+		.name = "image ls",
+		.summary = "List the images in Cordon's store.",
+		.details = "One line a name: the image's digest, its layers, when it was added, and the bytes in its files.",
+		.options = verb_image_ls_options,
+		.run = verb_image_ls,
+	},
+	{
+		.name = "image rm",
+		.args = "NAME...",
+		.summary = "Remove images, and the layers that no other image has.",
+		.details = "A name, or the image's digest or its first 12 digits or more, which removes it under all its names. Layers that a sandbox uses right now stay until the next removal.",
+		.min_args = 1,
+		.max_args = -1,
+		.run = verb_image_rm,
+	},
+	{
+		.name = "image inspect",
+		.args = "NAME",
+		.summary = "Show what an image consists of, and what it says of commands in it.",
+		.options = verb_image_inspect_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_image_inspect,
 	},
 	{
 		.name = "policy check",

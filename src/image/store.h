@@ -6,6 +6,7 @@
  *	names/NAME		a link to one of images/ ("/" is written "%")
  *	cache/HEX		a link to one of layers/: what a builder made from the inputs that HEX stands for
  *	tmp/			what is being made or removed, each with a lock of its maker
+ *	sizes/sha256-HEX	bytes in files of that layer, as a link's text
  *	ids			who the layers belong to
  *
  * A layer's digest is that of its uncompressed tar; of a layer that came as a folder, that of the tar that image/walk.h writes of it, which is the same wherever it is written. Layers are made in tmp/ and renamed; a name that exists is
@@ -52,7 +53,7 @@ struct image {
 };
 
 /*
- * By its name, or by its digest, whole or the first 12 digits or more. The layers stay as long as `ret` is not done. ERROR_NOT_FOUND where there is none; the message says how to get it.
+ * By its name, or by its digest, whole or the first 12 digits or more. The layers stay as long as `ret` is not done. ERROR_MISSING where there is none; the message says how to get it.
  */
 int image_find(struct image_store *s, const char *name, struct image *ret, struct error *err);
 void image_done(struct image *i);

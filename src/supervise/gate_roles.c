@@ -1,8 +1,6 @@
 #include "supervise/gate_roles.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,25 +16,11 @@
 
 int gate_find_program(const char *name, struct error *err)
 {
-	static const char *const folders[] = {"", "../libexec/cordon/"};
-	char self[PATH_MAX], path[PATH_MAX + 64];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-	size_t i;
-	int fd;
+	int fd = sys_find_program(name);
 
-	if (n <= 0)
-		return error_sys(err, errno, "/proc/self/exe");
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	slash[1] = '\0';
-	for (i = 0; i < ARRAY_LEN(folders); i++) {
-		(void)snprintf(path, sizeof(path), "%s%scordon-%s", self, folders[i], name);
-		fd = open(path, O_PATH | O_CLOEXEC);
-		if (fd >= 0)
-			return fd;
-	}
-	return error_set(err, ERROR_MISSING, "cordon-%s is not beside this program nor in ../libexec/cordon: network and inference need it; install all of Cordon's programs together", name);
+	if (fd == -ENOENT)
+		return error_set(err, ERROR_MISSING, "cordon-%s is not beside this program nor in ../libexec/cordon: network and inference need it; install all of Cordon's programs together", name);
+	return fd < 0 ? error_sys(err, fd, "/proc/self/exe") : fd;
 }
 
 int gate_role_start(struct gate_role *r, char *const *argv, char *const *env, const int *fds, size_t n, struct error *err)

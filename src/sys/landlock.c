@@ -79,6 +79,8 @@ int landlock_allow(int ruleset, int abi, int at, unsigned rights, int is_folder)
 			       FS_MAKE_SOCK | FS_MAKE_FIFO | FS_MAKE_SYM | FS_REFER | FS_TRUNCATE;
 	if (rights & LL_DEVICES)
 		attr.access |= FS_WRITE_FILE | FS_IOCTL_DEV | FS_TRUNCATE;
+	if (rights & LL_WHITEOUTS)
+		attr.access |= FS_MAKE_CHAR;
 	attr.access &= handled_fs(abi);
 	if (!is_folder)
 		attr.access &= on_files;

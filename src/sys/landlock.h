@@ -14,7 +14,8 @@ enum landlock_right {
 	LL_EXEC = 1,
 	LL_READ = 2,	 /* files and folders */
 	LL_WRITE = 4,	 /* write, truncate, make and remove files, folders, links, FIFOs, sockets; refer */
-	LL_DEVICES = 8	 /* ioctl on devices, write to them */
+	LL_DEVICES = 8,	 /* ioctl on devices, write to them */
+	LL_WHITEOUTS = 16 /* make character devices: without CAP_MKNOD only overlayfs's 0:0 */
 };
 
 /* The ABI (>= 1), or -ENOSYS, -EOPNOTSUPP (built in, not enabled at boot). */

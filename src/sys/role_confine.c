@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "sys/bpf.h"
+#include "sys/landlock.h"
 #include "sys/process.h"
 #include "sys/role.h"
 #include "sys/seccomp.h"
@@ -75,6 +76,22 @@ static const struct {
 	{SYS_ppoll, ROLE_POLL, ANY},
 	{SYS_gettid, ROLE_POLL, ANY},
 	{SYS_rt_sigprocmask, ROLE_POLL, ANY},
+	{SYS_pwrite64, ROLE_TREE, ANY},
+	{SYS_openat2, ROLE_TREE, ANY},
+	{SYS_openat, ROLE_TREE, ANY}, /* where there is no openat2 */
+	{SYS_fchown, ROLE_TREE, ANY},
+	{SYS_fchmod, ROLE_TREE, ANY},
+	{SYS_utimensat, ROLE_TREE, ANY},
+	{SYS_newfstatat, ROLE_TREE, ANY},
+	{SYS_fstat, ROLE_TREE, ANY},
+	{SYS_mkdirat, ROLE_TREE, ANY},
+	{SYS_symlinkat, ROLE_TREE, ANY},
+	{SYS_linkat, ROLE_TREE, ANY},
+	{SYS_unlinkat, ROLE_TREE, ANY},
+	{SYS_mknodat, ROLE_TREE, ANY}, /* whiteouts and FIFOs: there is no capability for more */
+	{SYS_fchownat, ROLE_TREE, ANY},
+	{SYS_fsetxattr, ROLE_TREE, ANY},
+	{SYS_ftruncate, ROLE_TREE, ANY},
 	{SYS_brk, 0, ANY},
 	{SYS_futex, 0, ANY},
 	{SYS_getrandom, 0, ANY},
@@ -144,7 +161,7 @@ static int set_limits(const struct role_needs *needs)
 		{RLIMIT_AS, role_is_filtered() ? needs->memory : RLIM_INFINITY},
 		{RLIMIT_NPROC, role_is_filtered() ? 0 : RLIM_INFINITY},
 		{RLIMIT_CORE, 0},
-		{RLIMIT_FSIZE, role_is_filtered() ? 0 : RLIM_INFINITY},
+		{RLIMIT_FSIZE, role_is_filtered() ? needs->file_size : RLIM_INFINITY},
 		{RLIMIT_NOFILE, needs->descriptors},
 	};
 	size_t i;
@@ -168,8 +185,29 @@ static void forget_environment(void)
 	tzset();
 }
 
+/* Nothing else of the file system has a name for it: its root is the folder, and Landlock knows no other. Hard links between folders need the second ABI. */
+static int enter_folder(int folder)
+{
+	int abi = landlock_abi(), r;
+	AUTO_FD rules = -1;
+
+	if (fchdir(folder) < 0 || chroot(".") < 0)
+		return -errno;
+	if (abi < 2)
+		return 0;
+	rules = landlock_new(abi);
+	if (rules < 0)
+		return rules;
+	r = landlock_allow(rules, abi, folder, LL_READ | LL_WRITE | LL_WHITEOUTS, 1);
+	return r < 0 ? r : landlock_enforce(rules);
+}
+
+/* Making files for others, in folders of whatever mode. */
+enum { TREE_CAPS = 1 << SYS_CAP_CHOWN | 1 << SYS_CAP_DAC_OVERRIDE | 1 << SYS_CAP_FOWNER | 1 << SYS_CAP_FSETID };
+
 int role_confine(const struct role_needs *needs)
 {
+	bool tree = needs->may & ROLE_TREE;
 	int r;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -179,8 +217,11 @@ int role_confine(const struct role_needs *needs)
 	forget_environment();
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
+	r = tree ? enter_folder(needs->folder) : 0;
+	if (r < 0)
+		return r;
 	/* where root started us */
-	r = sys_drop_caps(0, false);
+	r = sys_drop_caps(tree ? TREE_CAPS : 0, false);
 	if (r < 0)
 		return r;
 	r = set_limits(needs);

@@ -2,8 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -13,6 +16,31 @@
 #include "sys/process.h"
 
 enum { OUT_OF_THE_WAY = SPAWN_FIRST_FD + SPAWN_MAX_FDS + 2 };
+
+int sys_find_program(const char *name)
+{
+	static const char *const folders[] = {"", "../libexec/cordon/"};
+	char self[PATH_MAX], path[PATH_MAX + 64];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+	size_t i;
+	int fd;
+
+	if (n <= 0)
+		return n < 0 ? -errno : -ENOENT;
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return -ENOENT;
+	slash[1] = '\0';
+	for (i = 0; i < ARRAY_LEN(folders); i++) {
+		(void)snprintf(path, sizeof(path), "%s%scordon-%s", self, folders[i], name);
+		fd = open(path, O_PATH | O_CLOEXEC);
+		if (fd >= 0)
+			return fd;
+	}
+	return -ENOENT;
+}
 
 static void reset_signals(void)
 {
@@ -39,8 +67,11 @@ static int place_fds(int *program, int *report, const int *fds, size_t n)
 			return -errno;
 	}
 	*program = fcntl(*program, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
-	*report = fcntl(*report, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
-	if (*program < 0 || *report < 0)
+	if (*program < 0)
+		return -errno;
+	if (report)
+		*report = fcntl(*report, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+	if (report && *report < 0)
 		return -errno;
 	for (i = 0; i < SPAWN_MAX_FDS; i++) {
 		keep = SPAWN_FIRST_FD + (int)i;
@@ -52,6 +83,26 @@ static int place_fds(int *program, int *report, const int *fds, size_t n)
 	return 0;
 }
 
+static int take_place(int program, int *report, char *const *argv, char *const *env, const int *fds, size_t n)
+{
+	int r = place_fds(&program, report, fds, n);
+
+	if (r < 0)
+		return r;
+	/* what we did not name closes at exec, our own copies among it */
+	(void)syscall(SYS_close_range, SPAWN_FIRST_FD + SPAWN_MAX_FDS, ~0U, CLOSE_RANGE_CLOEXEC);
+	(void)syscall(SYS_execveat, program, "", argv, env, AT_EMPTY_PATH);
+	return -errno;
+}
+
+int sys_become(int program, char *const *argv, char *const *env, const int *fds, size_t n)
+{
+	if (n > SPAWN_MAX_FDS)
+		return -EINVAL;
+	reset_signals();
+	return take_place(program, NULL, argv, env, fds, n);
+}
+
 static void become(int program, int report, char *const *argv, char *const *env, const int *fds, size_t n, pid_t parent) __attribute__((noreturn));
 static void become(int program, int report, char *const *argv, char *const *env, const int *fds, size_t n, pid_t parent)
 {
@@ -61,13 +112,7 @@ static void become(int program, int report, char *const *argv, char *const *env,
 	if (getppid() != parent)
 		_exit(1);
 	reset_signals();
-	code = -place_fds(&program, &report, fds, n);
-	if (code == 0) {
-		/* what we did not name closes at exec, our own copies among it */
-		(void)syscall(SYS_close_range, SPAWN_FIRST_FD + SPAWN_MAX_FDS, ~0U, CLOSE_RANGE_CLOEXEC);
-		(void)syscall(SYS_execveat, program, "", argv, env, AT_EMPTY_PATH);
-		code = errno;
-	}
+	code = -take_place(program, &report, argv, env, fds, n);
 	(void)!write(report, &code, sizeof(code));
 	_exit(127);
 }

@@ -147,7 +147,7 @@ static int create_once(struct box *b, struct docker *d, struct sv document, stru
 }
 
 /* One at a time, so that many first runs at once make one image: the others find it there. */
-static int make_image_and_create(struct box *b, struct docker *d, const struct image *image, struct sv document, struct error *err)
+static int make_image_and_create(struct box *b, struct docker *d, const struct docker_image *image, struct sv document, struct error *err)
 {
 	AUTO_FD lock = openat(b->dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r;
@@ -157,7 +157,7 @@ static int make_image_and_create(struct box *b, struct docker *d, const struct i
 	r = create_once(b, d, document, err);
 	if (r <= 0)
 		return r;
-	if (image_make(image, &d->engine, err) < 0)
+	if (docker_image_make(image, &d->engine, err) < 0)
 		return -1;
 	r = create_once(b, d, document, err);
 	return r <= 0 ? r : error_set(err, ERROR_SYSTEM, "the image of the sandbox's root is removed as soon as it is made");
@@ -179,7 +179,7 @@ static int create(struct box *b, struct docker *d, struct error *err)
 	struct box view = *b;
 	struct create c = {.box = &view, .api = d->engine.api, .rootless = d->engine.rootless};
 	AUTO_BUF document = {0};
-	struct image image;
+	struct docker_image image;
 	int r;
 
 	if (root < 0)
@@ -187,7 +187,7 @@ static int create(struct box *b, struct docker *d, struct error *err)
 	if (d->engine.api < ENGINE_API_RECURSIVE_READ_ONLY && show_submounts(b, &view, err) < 0)
 		return -1;
 	buf_init(&document, DOCUMENT_MAX);
-	r = image_init(&image, root, err);
+	r = docker_image_init(&image, root, err);
 	c.image = image.name;
 	if (r == 0)
 		r = create_document(&c, &document, err);
@@ -195,7 +195,7 @@ static int create(struct box *b, struct docker *d, struct error *err)
 		r = create_once(b, d, buf_view(&document), err);
 	if (r == 1)
 		r = make_image_and_create(b, d, &image, buf_view(&document), err);
-	image_done(&image);
+	docker_image_done(&image);
 	return r;
 }
 

@@ -11,11 +11,11 @@
 
 enum { TAR_MAX = 32 << 20, IMPORT_MS = 60000, LIST_MS = 10000 };
 
-int image_init(struct image *i, int root, struct error *err)
+int docker_image_init(struct docker_image *i, int root, struct error *err)
 {
 	int r;
 
-	*i = (struct image){0};
+	*i = (struct docker_image){0};
 	buf_init(&i->tar, TAR_MAX);
 	r = tar_places(root, &i->tar);
 	if (r < 0)
@@ -25,7 +25,7 @@ int image_init(struct image *i, int root, struct error *err)
 	return 0;
 }
 
-void image_done(struct image *i)
+void docker_image_done(struct docker_image *i)
 {
 	buf_done(&i->tar);
 }
@@ -106,7 +106,7 @@ static void tidy(const struct engine *e)
 	json_decref(list);
 }
 
-int image_make(const struct image *i, const struct engine *e, struct error *err)
+int docker_image_make(const struct docker_image *i, const struct engine *e, struct error *err)
 {
 	char path[160];
 	const struct engine_request req = {

@@ -15,17 +15,17 @@
 
 enum { IMAGE_KEPT = 64 };
 
-struct image {
+struct docker_image {
 	struct buf tar;
 	char digest[SHA256_HEX];
 	char name[sizeof(IMAGE_REPOSITORY ":") + SHA256_HEX];
 };
 
-/* root: the folder. image_done() it, also after a failure. */
-int image_init(struct image *i, int root, struct error *err);
-void image_done(struct image *i);
+/* root: the folder. docker_image_done() it, also after a failure. */
+int docker_image_init(struct docker_image *i, int root, struct error *err);
+void docker_image_done(struct docker_image *i);
 
 /* The engine has it after this. Where it has more than IMAGE_KEPT of ours, the oldest that no container uses are removed. */
-int image_make(const struct image *i, const struct engine *e, struct error *err);
+int docker_image_make(const struct docker_image *i, const struct engine *e, struct error *err);
 
 #endif
