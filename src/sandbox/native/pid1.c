@@ -20,6 +20,7 @@
 #include "sandbox/common/commands.h"
 #include "sandbox/common/confine.h"
 #include "sandbox/common/filter.h"
+#include "sandbox/common/image_user.h"
 #include "sandbox/common/tell.h"
 #include "sandbox/native/guard.h"
 #include "model/inside.h"
@@ -244,7 +245,7 @@ static struct confine *make_image_world(struct init *in)
 		tell_give_up(&in->tell, &err);
 	commands_init(&in->commands, &in->tell);
 	in->commands.owner = in->plan->uid + NATIVE_IMAGE_SHIFT;
-	userns = pid1_image_user(in->plan, &err);
+	userns = image_user_make(in->plan, NATIVE_IMAGE_SHIFT, &err);
 	if (userns < 0)
 		tell_give_up(&in->tell, &err);
 	confine_limit_objects(BOX_USER_IS);

@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "model/inside.h"
 #include "sandbox/native/native_image.h"
-#include "sandbox/native/root_image.h"
+#include "sandbox/common/root_image.h"
 #include "sys/beside.h"
 #include "sys/process.h"
 #include "sys/userns.h"
@@ -111,27 +111,4 @@ int pid1_image_net(const struct plan *p, struct error *err)
 	ports = open("/proc/sys/net/ipv4/ip_unprivileged_port_start", O_WRONLY | O_CLOEXEC);
 	(void)!write(ports, "0", 1);
 	return 0;
-}
-
-int pid1_image_user(const struct plan *p, struct error *err)
-{
-	rlim_t processes = p->limits.processes ? p->limits.processes : RLIM_INFINITY;
-	struct rlimit before, bounded;
-	char map[64];
-	int fd, n = snprintf(map, sizeof(map), "0 %u 1\n", NATIVE_IMAGE_SHIFT);
-
-	/* two lines, since ours are two: a line must lie within one of the parent's */
-	if (p->image->ids.count > 1)
-		(void)snprintf(map + n, sizeof(map) - (size_t)n, "1 %u %u\n", NATIVE_IMAGE_SHIFT + 1, p->image->ids.count - 1);
-	/* with many ids each would have a count of its own; what is set now bounds them all together */
-	if (getrlimit(RLIMIT_NPROC, &before) < 0)
-		return error_sys(err, errno, "sandbox: limits");
-	bounded = before;
-	if (processes < bounded.rlim_cur)
-		bounded.rlim_cur = processes;
-	(void)setrlimit(RLIMIT_NPROC, &bounded);
-	fd = sys_userns_make(map, map);
-	(void)setrlimit(RLIMIT_NPROC, &before);
-	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	return fd < 0 ? error_sys(err, fd, "sandbox: the workload's user namespace") : fd;
 }

@@ -17,7 +17,4 @@ int pid1_image_root(const struct plan *p, struct tell *t, struct error *err);
 /* A network namespace of our own. Low ports are everybody's there: the capability for them would be over PID 1's namespace. */
 int pid1_image_net(const struct plan *p, struct error *err);
 
-/* The workload's user namespace, with the image's ids and the limit of processes: an fd, or -1. From now on we cannot be looked at. */
-int pid1_image_user(const struct plan *p, struct error *err);
-
 #endif

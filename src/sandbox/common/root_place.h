@@ -4,8 +4,8 @@
  * A place is looked up as if the root were the root folder: links are followed inside it, "..", absolute links and /proc's magic links lead nowhere else. What is missing is made, and noted, so that it can be taken away again
  * when the sandbox has ended (cli/launch_image.h).
  */
-#ifndef CORDON_NATIVE_ROOT_PLACE_H
-#define CORDON_NATIVE_ROOT_PLACE_H
+#ifndef CORDON_SANDBOX_ROOT_PLACE_H
+#define CORDON_SANDBOX_ROOT_PLACE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -15,6 +15,9 @@
 struct root_places {
 	int root;	  /* O_PATH */
 	const char *base; /* its name from where we are, for what the kernel calls things in it */
+	bool give;	  /* what is made is given to these, who are not who we are */
+	uid_t uid;
+	gid_t gid;
 	struct buf *made; /* paths from the root, each with its NUL, in the order they were made; NULL: nobody takes them away */
 };
 

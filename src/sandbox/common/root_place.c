@@ -1,4 +1,4 @@
-#include "sandbox/native/root_place.h"
+#include "sandbox/common/root_place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,6 +49,8 @@ static int make_in(const struct root_places *p, int dir, const char *name, bool 
 
 	if (r < 0)
 		return errno == EEXIST ? -ELOOP : -errno; /* a link that leads nowhere */
+	if (p->give && fchownat(dir, name, p->uid, p->gid, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
 	fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

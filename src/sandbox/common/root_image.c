@@ -1,4 +1,4 @@
-#include "sandbox/native/root_image.h"
+#include "sandbox/common/root_image.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,11 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "sandbox/native/root_place.h"
+#include "sandbox/common/root_place.h"
 #include "sys/lookup.h"
 #include "sys/mounts.h"
 #include "sys/process.h"
+#include "sys/userns.h"
 
 /*
  * Theory of operation. A small tmpfs is laid over some folder of the host's, in our mount namespace; in it are
@@ -30,7 +31,9 @@ struct builder {
 	const struct plan *plan;
 	const struct root_image_trees *trees;
 	struct root_places places;
-	char base[64];
+	const char *at; /* to build on; NULL: any folder of the host's */
+	const char *const *wanted; /* places for a runtime */
+	char base[PATH_MAX];
 	size_t tree;   /* next of trees */
 	unsigned made; /* files in made/ */
 	struct error *err;
@@ -70,6 +73,87 @@ const char *root_image_tree(const struct plan *p, size_t i, char folder[], size_
 	return NULL;
 }
 
+int root_image_check(const struct image_root *r, struct error *err)
+{
+	const char *const paths[] = {r->upper, r->work};
+	char folder[PATH_MAX];
+	struct text_shown t;
+	struct stat st;
+	size_t i;
+
+	(void)snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(r->upper, '/') - r->upper), r->upper);
+	if (lstat(folder, &st) < 0)
+		return error_sys(err, errno, "image: %s", text_show(&t, sv_of(folder)));
+	if (!S_ISDIR(st.st_mode) || st.st_uid != r->ids.zero_uid || st.st_mode & 077)
+		return error_set(err, ERROR_DENIED, "image: %s, which holds the upper folder, must be closed to others (0700) and belong to the image's root", text_show(&t, sv_of(folder)));
+	for (i = 0; i < ARRAY_LEN(paths); i++)
+		if (lstat(paths[i], &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != r->ids.zero_uid)
+			return error_set(err, ERROR_DENIED, "image: %s is no folder of the image's root", text_show(&t, sv_of(paths[i])));
+	return 0;
+}
+
+static bool is_of(uint32_t id, uint32_t count, uint32_t zero, uint32_t first)
+{
+	return id == zero || (id >= first && id - first < count - 1);
+}
+
+/* Shows all ids of the image as they are inside. */
+static int clone_inside(const struct image_ids *i, const char *path, unsigned flags)
+{
+	char uids[96], gids[96];
+	AUTO_FD userns = -1;
+	int n = snprintf(uids, sizeof(uids), "%u 0 1\n", i->zero_uid), m = snprintf(gids, sizeof(gids), "%u 0 1\n", i->zero_gid);
+
+	if (i->count > 1) {
+		(void)snprintf(uids + n, sizeof(uids) - (size_t)n, "%u 1 %u\n", i->first_uid, i->count - 1);
+		(void)snprintf(gids + m, sizeof(gids) - (size_t)m, "%u 1 %u\n", i->first_gid, i->count - 1);
+	}
+	userns = sys_userns_make(uids, gids);
+	return userns < 0 ? userns : sys_tree_clone_idmapped(path, flags, userns);
+}
+
+static int clone_own(const struct plan *p, const char *path, unsigned flags, enum root_image_ids ids)
+{
+	return ids == ROOT_IMAGE_INSIDE ? clone_inside(&p->image->ids, path, flags) : sys_tree_clone(AT_FDCWD, path, flags);
+}
+
+static int clone_mount(const struct plan *p, const char *path, unsigned flags, enum root_image_ids ids, struct error *err)
+{
+	const struct image_ids *i = &p->image->ids;
+	uint32_t uid = ids == ROOT_IMAGE_INSIDE ? 0 : i->zero_uid, gid = ids == ROOT_IMAGE_INSIDE ? 0 : i->zero_gid;
+	struct text_shown t;
+	AUTO_FD userns = -1;
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return error_sys(err, errno, "image: %s", text_show(&t, sv_of(path)));
+	if (is_of(st.st_uid, i->count, i->zero_uid, i->first_uid) && is_of(st.st_gid, i->count, i->zero_gid, i->first_gid))
+		return clone_own(p, path, flags, ids);
+	if (!(flags & MOUNT_READ_ONLY))
+		return error_set(err, ERROR_DENIED, "image: %s is to be writable inside, and belongs to none of the image's ids", text_show(&t, sv_of(path)));
+	if (st.st_uid == uid && st.st_gid == gid)
+		return sys_tree_clone(AT_FDCWD, path, flags);
+	userns = sys_idmap_userns(st.st_uid, uid, st.st_gid, gid);
+	return userns < 0 ? userns : sys_tree_clone_idmapped(path, flags, userns);
+}
+
+int root_image_clone(const struct plan *p, size_t i, enum root_image_ids ids, struct error *err)
+{
+	size_t plain = root_image_trees(p), k;
+	struct text_shown t;
+	char folder[PATH_MAX];
+	unsigned flags;
+	const char *path = root_image_tree(p, i, folder, sizeof(folder), &flags);
+	int fd;
+
+	for (k = 0; k < p->n_ops; k++)
+		plain -= p->ops[k].host;
+	fd = i < plain ? clone_own(p, path, flags, ids) : clone_mount(p, path, flags, ids, err);
+	if (fd < 0 && !err->kind)
+		return error_sys(err, fd, "image: %s cannot be shown to another user id", text_show(&t, sv_of(path)));
+	return fd;
+}
+
 int root_image_open(const struct plan *p, struct root_image_trees *t, struct error *err)
 {
 	size_t n = root_image_trees(p);
@@ -105,7 +189,8 @@ static int fail(struct builder *b, int code, const char *what, const char *path)
 /* All trees are open by now, so it does not matter what it hides. */
 static int mount_base(struct builder *b)
 {
-	static const char *const spots[] = {"/sys", "/mnt", "/srv", "/media", "/opt", "/boot", "/var", "/tmp", "/home", NULL};
+	static const char *const any[] = {"/sys", "/mnt", "/srv", "/media", "/opt", "/boot", "/var", "/tmp", "/home", NULL};
+	const char *const here[] = {b->at, NULL}, *const *spots = b->at ? here : any;
 	static const char *const folders[] = {"l", "u", "dev", "made", "masks", "root", NULL};
 	size_t i;
 
@@ -114,7 +199,7 @@ static int mount_base(struct builder *b)
 			break;
 	if (!spots[i] || chdir(spots[i]) < 0)
 		return error_sys(b->err, errno, "sandbox root: something to build on");
-	(void)snprintf(b->base, sizeof(b->base), "%s/root", spots[i]);
+	(void)snprintf(b->base, sizeof(b->base), "%s/" ROOT_IMAGE_AT, spots[i]);
 	for (i = 0; folders[i]; i++)
 		if (mkdir(folders[i], 0755) < 0)
 			return error_sys(b->err, errno, "sandbox root: %s", folders[i]);
@@ -285,6 +370,8 @@ static int write_made(struct builder *b, const struct plan_op *op, char path[32]
 	(void)snprintf(path, 32, "made/%u", b->made++);
 	fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, op->mode);
 	r = fd < 0 ? -errno : write_all(fd, op->source, op->size ? op->size : strlen(op->source));
+	if (r == 0 && b->places.give && fchown(fd, b->places.uid, b->places.gid) < 0)
+		r = -errno;
 	return r < 0 ? fail(b, r, "make", op->target) : 0;
 }
 
@@ -394,20 +481,57 @@ static int enter(struct builder *b)
 	return 0;
 }
 
+/* For what a runtime mounts itself. */
+static int make_wanted(struct builder *b)
+{
+	static const char *const top[] = {"proc", "dev"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(top); i++) {
+		AUTO_FD fd = root_place_top(&b->places, top[i]);
+
+		if (fd < 0)
+			return fail(b, fd, "find", top[i]);
+	}
+	for (i = 0; b->wanted[i]; i++) {
+		AUTO_FD fd = root_place(&b->places, b->wanted[i], ROOT_PLACE_FOLDER);
+
+		if (fd < 0)
+			return fail(b, fd, "make", b->wanted[i]);
+	}
+	return chdir("/") < 0 ? error_sys(b->err, errno, "sandbox root") : 0;
+}
+
+static int build(struct builder *b, int (*const *stages)(struct builder *), size_t n)
+{
+	size_t i;
+	int r = 0;
+
+	b->places.base = b->base;
+	for (i = 0; r == 0 && i < n; i++)
+		r = stages[i](b);
+	for (i = b->tree; i < b->trees->n; i++)
+		if (b->trees->fds[i] >= 0)
+			(void)close(b->trees->fds[i]);
+	if (b->places.root >= 0)
+		(void)close(b->places.root);
+	return r;
+}
+
 int root_image_build(const struct plan *p, const struct root_image_trees *t, struct buf *made, struct error *err)
 {
 	static int (*const stages[])(struct builder *) = {mount_base, make_root, make_masks, put_all, make_cwd, make_dev, mount_proc, enter};
 	struct builder b = {.plan = p, .trees = t, .places = {.root = -1, .made = made}, .err = err};
-	size_t i;
-	int r = 0;
 
-	b.places.base = b.base;
-	for (i = 0; r == 0 && i < ARRAY_LEN(stages); i++)
-		r = stages[i](&b);
-	for (i = b.tree; i < t->n; i++)
-		if (t->fds[i] >= 0)
-			(void)close(t->fds[i]);
-	if (b.places.root >= 0)
-		(void)close(b.places.root);
-	return r;
+	return build(&b, stages, ARRAY_LEN(stages));
+}
+
+int root_image_lay(const struct plan *p, const struct root_image_trees *t, enum root_image_ids ids, const char *at, const char *const *places, struct buf *made, struct error *err)
+{
+	static int (*const stages[])(struct builder *) = {mount_base, make_root, put_all, make_cwd, make_wanted};
+	const struct image_ids *i = &p->image->ids;
+	struct builder b = {.plan = p, .trees = t, .places = {.root = -1, .made = made, .uid = i->zero_uid, .gid = i->zero_gid}, .at = at, .wanted = places, .err = err};
+
+	b.places.give = ids == ROOT_IMAGE_HOST && i->zero_uid != geteuid();
+	return build(&b, stages, ARRAY_LEN(stages));
 }
