@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/params.h"
 #include "agent/shell.h"
 #include "base/json.h"
 #include "base/json_scan.h"
@@ -37,23 +38,6 @@ static const char *string_at(const struct json_scan *s, uint32_t i, struct arena
 	return arena_str(a, buf_view(&text));
 }
 
-/* The value of a key, where there is something that could have it: to json_scan.h 0 is the document as well as nothing. */
-static uint32_t member(const struct json_scan *s, uint32_t of, const char *key)
-{
-	return of ? json_scan_get(s, of, key) : 0;
-}
-
-static uint64_t count_at(const struct json_scan *s, uint32_t i)
-{
-	struct sv n = i && json_scan_kind(s, i) == SCAN_NUMBER ? json_scan_text(s, i) : sv_n("0", 1);
-	char digits[24] = {0};
-
-	if (n.n >= sizeof(digits) || strspn(n.p, "0123456789") < n.n)
-		return 0;
-	memcpy(digits, n.p, n.n);
-	return strtoull(digits, NULL, 10);
-}
-
 /* A string, or a list of parts of which some have a text. */
 static int read_text(struct reading *r, uint32_t content)
 {
@@ -64,7 +48,7 @@ static int read_text(struct reading *r, uint32_t content)
 	if (json_scan_kind(r->s, content) == SCAN_STRING)
 		json_scan_decode(r->s, content, &text);
 	for (i = json_scan_kind(r->s, content) == SCAN_ARRAY ? json_scan_first(r->s, content) : 0; i; i = json_scan_after(r->s, content, i)) {
-		uint32_t type = member(r->s, i, "type"), part = member(r->s, i, "text");
+		uint32_t type = params_get(r->s, i, "type"), part = params_get(r->s, i, "text");
 
 		if (!type || !part || !json_scan_is_string(r->s, type, "text") || json_scan_kind(r->s, part) != SCAN_STRING)
 			continue;
@@ -82,7 +66,7 @@ static void read_arguments(const struct json_scan *s, uint32_t command, uint32_t
 	size_t n = 0;
 
 	c->command = string_at(s, command, a, &n);
-	c->timeout = count_at(s, timeout);
+	c->timeout = params_count(s, timeout, 0);
 	if (!c->command)
 		c->fault = "there is no command; call shell with {\"command\": \"...\"}";
 	else if (n > SHELL_COMMAND_MAX)
@@ -133,14 +117,14 @@ static int anthropic_calls(struct reading *r, uint32_t content)
 	uint32_t i, type, input;
 
 	for (i = json_scan_first(r->s, content); i; i = json_scan_after(r->s, content, i)) {
-		type = member(r->s, i, "type");
+		type = params_get(r->s, i, "type");
 		if (!type || !json_scan_is_string(r->s, type, "tool_use"))
 			continue;
-		if (read_call(r, member(r->s, i, "id"), member(r->s, i, "name"), &c) < 0)
+		if (read_call(r, params_get(r->s, i, "id"), params_get(r->s, i, "name"), &c) < 0)
 			return -1;
-		input = member(r->s, i, "input");
+		input = params_get(r->s, i, "input");
 		if (!c->fault)
-			read_arguments(r->s, member(r->s, input, "command"), member(r->s, input, "timeout"), r->a, c);
+			read_arguments(r->s, params_get(r->s, input, "command"), params_get(r->s, input, "timeout"), r->a, c);
 	}
 	return 0;
 }
@@ -156,9 +140,9 @@ static int read_anthropic(struct reading *r)
 		return fail(r, "has no content");
 	r->to->stop = string_at(r->s, json_scan_get(r->s, 0, "stop_reason"), r->a, NULL);
 	r->to->cut = r->to->stop && strcmp(r->to->stop, "max_tokens") == 0;
-	r->to->input = count_at(r->s, member(r->s, usage, "input_tokens")) + count_at(r->s, member(r->s, usage, "cache_read_input_tokens")) +
-		       count_at(r->s, member(r->s, usage, "cache_creation_input_tokens"));
-	r->to->output = count_at(r->s, member(r->s, usage, "output_tokens"));
+	r->to->input = params_count(r->s, params_get(r->s, usage, "input_tokens"), 0) + params_count(r->s, params_get(r->s, usage, "cache_read_input_tokens"), 0) +
+		       params_count(r->s, params_get(r->s, usage, "cache_creation_input_tokens"), 0);
+	r->to->output = params_count(r->s, params_get(r->s, usage, "output_tokens"), 0);
 	if (read_text(r, content) < 0 || anthropic_calls(r, content) < 0)
 		return -1;
 	echo_open(&j, &echo);
@@ -169,15 +153,15 @@ static int read_anthropic(struct reading *r)
 /* Arguments are JSON in a string. What is none goes back as {}, because some servers read it again. */
 static int openai_call(struct reading *r, uint32_t call, struct json *echo)
 {
-	uint32_t function = member(r->s, call, "function"), arguments = member(r->s, function, "arguments"), name = member(r->s, function, "name"),
-		 extra = member(r->s, call, "extra_content");
+	uint32_t function = params_get(r->s, call, "function"), arguments = params_get(r->s, function, "arguments"), name = params_get(r->s, function, "name"),
+		 extra = params_get(r->s, call, "extra_content");
 	struct reply_call *c;
 	AUTO_BUF inner = {0};
 	AUTO_SCAN s = {0};
 	struct scan_error e;
 	bool usable;
 
-	if (!function || read_call(r, member(r->s, call, "id"), name, &c) < 0)
+	if (!function || read_call(r, params_get(r->s, call, "id"), name, &c) < 0)
 		return r->why ? -1 : fail(r, "calls a tool that is no function");
 	buf_init(&inner, REPLY_MAX);
 	if (arguments && json_scan_kind(r->s, arguments) == SCAN_STRING)
@@ -224,16 +208,16 @@ static int read_openai(struct reading *r)
 {
 	uint32_t choices = json_scan_get(r->s, 0, "choices"), usage = json_scan_get(r->s, 0, "usage");
 	uint32_t choice = choices && json_scan_kind(r->s, choices) == SCAN_ARRAY ? json_scan_first(r->s, choices) : 0;
-	uint32_t message = member(r->s, choice, "message"), content = member(r->s, message, "content");
+	uint32_t message = params_get(r->s, choice, "message"), content = params_get(r->s, message, "content");
 	AUTO_BUF echo = {0};
 	struct json j;
 
 	if (!message || json_scan_kind(r->s, message) != SCAN_OBJECT)
 		return fail(r, "has no message");
-	r->to->stop = string_at(r->s, member(r->s, choice, "finish_reason"), r->a, NULL);
+	r->to->stop = string_at(r->s, params_get(r->s, choice, "finish_reason"), r->a, NULL);
 	r->to->cut = r->to->stop && strcmp(r->to->stop, "length") == 0;
-	r->to->input = count_at(r->s, member(r->s, usage, "prompt_tokens"));
-	r->to->output = count_at(r->s, member(r->s, usage, "completion_tokens"));
+	r->to->input = params_count(r->s, params_get(r->s, usage, "prompt_tokens"), 0);
+	r->to->output = params_count(r->s, params_get(r->s, usage, "completion_tokens"), 0);
 	if (content && read_text(r, content) < 0)
 		return -1;
 	echo_open(&j, &echo);
@@ -241,7 +225,7 @@ static int read_openai(struct reading *r)
 		json_sv(&j, r->to->text);
 	else
 		json_none(&j);
-	if (openai_calls(r, member(r->s, message, "tool_calls"), &j) < 0)
+	if (openai_calls(r, params_get(r->s, message, "tool_calls"), &j) < 0)
 		return -1;
 	return echo_close(r, &j);
 }
@@ -278,7 +262,7 @@ const char *reply_error(struct buf *body, struct arena *a)
 	if (json_scan_read(&s, body, &e) < 0 || json_scan_kind(&s, 0) != SCAN_OBJECT)
 		return "";
 	error = json_scan_get(&s, 0, "error");
-	text = error && json_scan_kind(&s, error) == SCAN_OBJECT ? member(&s, error, "message") : json_scan_get(&s, 0, "detail");
+	text = error && json_scan_kind(&s, error) == SCAN_OBJECT ? params_get(&s, error, "message") : json_scan_get(&s, 0, "detail");
 	if (!text)
 		text = error && json_scan_kind(&s, error) == SCAN_STRING ? error : json_scan_get(&s, 0, "message");
 	words = string_at(&s, text, a, NULL);

@@ -188,6 +188,7 @@ for form in openai anthropic; do
 version: 1
 extends: [default]
 filesystem: {read: [$tmp/tools]}
+process: {env: {set: {ASAN_OPTIONS: detect_leaks=0}}} # what looks for leaks would trace
 inference:
   providers:
     $form: {kind: $form, url: "http://127.0.0.1:18090", credential: $credential, models: ["m-*"], max_requests: 3}
