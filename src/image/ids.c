@@ -122,7 +122,7 @@ static int explain_map(int code, struct error *err)
 
 pid_t image_ids_fork(const struct image_ids *ids, int namespaces, int (*fn)(void *arg), void *arg, struct error *err)
 {
-	const struct sys_idmap uids = {ids->count, ids->zero_uid, ids->first_uid}, gids = {ids->count, ids->zero_gid, ids->first_gid};
+	const struct sys_idmap uids = {.count = ids->count, .zero = ids->zero_uid, .first = ids->first_uid}, gids = {.count = ids->count, .zero = ids->zero_gid, .first = ids->first_gid};
 	pid_t parent = getpid(), pid;
 	int go[2], r, status;
 

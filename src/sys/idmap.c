@@ -109,15 +109,15 @@ static int write_map(pid_t pid, const char *name, const struct sys_idmap *m)
 	char text[128];
 
 	if (m->count == 1 || m->first == m->zero + 1)
-		(void)snprintf(text, sizeof(text), "0 %u %u\n", m->zero, m->count);
+		(void)snprintf(text, sizeof(text), "%u %u %u\n", m->shift, m->zero, m->count);
 	else
-		(void)snprintf(text, sizeof(text), "0 %u 1\n1 %u %u\n", m->zero, m->first, m->count - 1);
+		(void)snprintf(text, sizeof(text), "%u %u 1\n%u %u %u\n", m->shift, m->zero, m->shift + 1, m->first, m->count - 1);
 	return write_file(pid, name, text);
 }
 
 static int run_tool(int which, pid_t target, const struct sys_idmap *m)
 {
-	char pid[16], zero[16], first[16], count[16], in0[] = "0", one0[] = "1", in1[] = "1", name[] = "newidmap";
+	char pid[16], zero[16], first[16], count[16], in0[16], one0[] = "1", in1[16], name[] = "newidmap";
 	char *argv[] = {name, pid, in0, zero, one0, in1, first, count, NULL}, *env[] = {NULL};
 	const char *tool = find_tool(which);
 	pid_t child;
@@ -126,6 +126,8 @@ static int run_tool(int which, pid_t target, const struct sys_idmap *m)
 	if (!tool)
 		return -ENOENT;
 	(void)snprintf(pid, sizeof(pid), "%d", (int)target);
+	(void)snprintf(in0, sizeof(in0), "%u", m->shift);
+	(void)snprintf(in1, sizeof(in1), "%u", m->shift + 1);
 	(void)snprintf(zero, sizeof(zero), "%u", m->zero);
 	(void)snprintf(first, sizeof(first), "%u", m->first);
 	(void)snprintf(count, sizeof(count), "%u", m->count - 1);

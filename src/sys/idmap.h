@@ -1,7 +1,7 @@
 /*
  * idmap: the ids of a user namespace.
  *
- * A map has at most two parts: inside 0 is `zero` outside, inside 1 and further are `first` and further; count ids in all.
+ * A map has at most two parts: inside 0 is `zero` outside, inside 1 and further are `first` and further; count ids in all. With a shift all of them have numbers inside that are that much higher.
  */
 #ifndef CORDON_SYS_IDMAP_H
 #define CORDON_SYS_IDMAP_H
@@ -13,6 +13,7 @@
 struct sys_idmap {
 	uint32_t count;
 	uint32_t zero, first;
+	uint32_t shift;
 };
 
 /* A range of ids that /etc/subuid or /etc/subgid gives to that user. */

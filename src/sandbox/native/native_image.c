@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "model/inside.h"
 #include "sandbox/common/root_image.h"
+#include "sys/idmap.h"
 #include "sys/mounts.h"
 #include "wire/wire.h"
 
@@ -21,34 +21,14 @@ bool native_image_of_others(const struct plan *p)
 	return p->image->ids.zero_uid != geteuid();
 }
 
-static int write_file(pid_t pid, const char *file, const char *text)
-{
-	char path[64];
-	AUTO_FD fd = -1;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : write_all(fd, text, strlen(text));
-}
-
-static int write_map(pid_t pid, const char *file, uint32_t count, uint32_t zero, uint32_t first)
-{
-	char text[96];
-	int n = snprintf(text, sizeof(text), "%u %u 1\n", NATIVE_IMAGE_SHIFT, zero);
-
-	if (count > 1)
-		(void)snprintf(text + n, sizeof(text) - (size_t)n, "%u %u %u\n", NATIVE_IMAGE_SHIFT + 1, first, count - 1);
-	return write_file(pid, file, text);
-}
-
 static int map_ids(const struct image_ids *i, pid_t pid, struct error *err)
 {
-	int r = i->count == 1 ? write_file(pid, "setgroups", "deny") : 0;
+	const struct sys_idmap uids = {.count = i->count, .zero = i->zero_uid, .first = i->first_uid, .shift = NATIVE_IMAGE_SHIFT};
+	const struct sys_idmap gids = {.count = i->count, .zero = i->zero_gid, .first = i->first_gid, .shift = NATIVE_IMAGE_SHIFT};
+	int r = sys_idmap_write(pid, &uids, &gids);
 
-	if (r == 0)
-		r = write_map(pid, "uid_map", i->count, i->zero_uid, i->first_uid);
-	if (r == 0)
-		r = write_map(pid, "gid_map", i->count, i->zero_gid, i->first_gid);
+	if (i->count > 1 && (r == -EPERM || r == -ENOENT))
+		return error_set(err, ERROR_MISSING, "newuidmap and newgidmap do not give this sandbox the ids that /etc/subuid and /etc/subgid name; are both installed (package uidmap), and the ranges yours?");
 	return r < 0 ? error_sys(err, r, "user namespace: map the image's ids") : 0;
 }
 
