@@ -61,6 +61,7 @@ struct run {
 	struct launch_box box; /* in its place, where a container runtime makes the sandbox */
 	int skeleton; /* keeps it from being removed; negative: there was none */
 	struct report_place report;
+	struct stdio_collect collect;
 	bool on_disk; /* the copy of the work folder is kept below the state folder */
 	bool must_copy; /* ... because the folder itself cannot be shown at all */
 	struct error *err;
@@ -389,6 +390,7 @@ static void end_sandbox(struct run *r)
 {
 	native_done(&r->sandbox);
 	launch_box_end(&r->box);
+	stdio_collect_end(&r->collect);
 }
 
 static struct plan_op *find_overlay(struct run *r)
@@ -588,11 +590,22 @@ static int start_gate(struct run *r)
 	return 0;
 }
 
+static int start_image(struct run *r)
+{
+	int result;
+
+	if (launch_image_prepare(r->plan->image, r->err) < 0 || launch_image_stdio(r->plan->image, &r->collect, r->native.stdio, r->err) < 0)
+		return -1;
+	result = start_sandbox(r);
+	stdio_collect_given(&r->collect);
+	return result;
+}
+
 /* Root cannot show every file system to another user id; a copy of the folder it can. */
 static int start_native(struct run *r)
 {
 	if (r->plan->image)
-		return launch_image_prepare(r->plan->image, r->err) < 0 ? -1 : start_sandbox(r);
+		return start_image(r);
 	r->skeleton = skeleton_find(r->req->policy->folders.cache, r->plan);
 	if (start_sandbox(r) == 0)
 		return 0;
@@ -714,7 +727,7 @@ static void tell_not_started(const struct run *r)
 int launch(const struct launch_request *req, struct error *err)
 {
 	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
-			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .skeleton = -1, .report = {.dir = -1}, .box = {.backend = req->pick->backend, .collect = {.pipes = {-1, -1}}}, .err = err};
+			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .skeleton = -1, .report = {.dir = -1}, .collect = {.pipes = {-1, -1}}, .box = {.backend = req->pick->backend, .collect = {.pipes = {-1, -1}}}, .err = err};
 	int result;
 
 	if (!r.arena)

@@ -1,6 +1,7 @@
 #include "cli/launch_events.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -83,7 +84,7 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 	AUTO_BUF command = {0};
 	char digest[SHA256_HEX];
 	struct json j;
-	struct event_field fields[15] = {
+	struct event_field fields[16] = {
 		{.key = "policy_digest", .value = sv_of(f->policy_digest)},
 		{.key = "plan_digest"},
 		{.key = "isolation", .is_json = 1},
@@ -118,6 +119,8 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 		fields[e.n_fields++] = (struct event_field){.key = "kind", .value = sv_of(f->keep->prepared ? "warm" : f->keep->owner ? "owned" : "kept")};
 	if (f->keep && f->keep->owner)
 		fields[e.n_fields++] = (struct event_field){.key = "owner", .value = sv_of(f->keep->owner)};
+	if (f->plan->image)
+		fields[e.n_fields++] = (struct event_field){.key = "image", .value = sv_of(strrchr(f->plan->image->layers[0], '/') + 1)};
 	return audit_write(audit, &e, err) < 0 ? -1 : log_fallback(audit, f->pick, err);
 }
 

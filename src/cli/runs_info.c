@@ -70,6 +70,7 @@ static void read_start(struct run_info *info, const json_t *o)
 	copy_string(o, "policy", info->policy, sizeof(info->policy));
 	copy_string(o, "workdir", info->workdir, sizeof(info->workdir));
 	copy_string(o, "workdir_mode", info->workdir_mode, sizeof(info->workdir_mode));
+	copy_string(o, "image", info->image, sizeof(info->image));
 	copy_string(o, "runtime", info->runtime, sizeof(info->runtime));
 	copy_string(o, "kind", info->kind, sizeof(info->kind));
 	copy_string(o, "owner", info->owner, sizeof(info->owner));

@@ -22,6 +22,7 @@ struct run_info {
 	char workdir[4096];
 	char workdir_mode[16];
 	char runtime[16]; /* "" in logs of versions that had one only */
+	char image[80];	  /* its topmost layer, where the root is one; else "" */
 	char kind[16];	  /* "kept", "owned", "warm"; "" where it ends with its command */
 	char owner[256];
 	struct buf command; /* the words, escaped, separated by blanks */

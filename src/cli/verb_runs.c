@@ -55,7 +55,7 @@ static bool collects(const struct state *s)
 	runtime = name_index(runtime_names, sv_of(info.runtime));
 	b = runtime < 0 ? NULL : backend_of((enum runtime)runtime);
 	run_info_done(&info);
-	return b && !b->sends_fds;
+	return (b && !b->sends_fds) || info.image[0]; /* what root of an image has of the host's must be nothing it could change */
 }
 
 static int connect_run(const char *id, bool *ret_collects, struct error *err)

@@ -8,6 +8,7 @@
 #   CORDON_BUILD  its build folder; the attacks are in its tests/escape
 #   RUN_AS        as root: the ordinary user who runs Cordon and the controls that need no root
 #   CORDON_RUNTIME  the runtime to attack (default: native); what differs there is in known.txt under its name
+#                   image: native, with the attacks as root of an image (tests/tools/image_run.c); CORDON_IMAGE_IDS=many: an ordinary user's with ranges of ids
 #   CORDON_DOCKER   the engine's socket, for CORDON_RUNTIME=docker (default: one of the suite's own)
 #   CORDON_WRAP   words of another launcher instead of `cordon run --profile strict --`, to compare
 #   ESCAPE_KEEP   set: leave the fake host in place
@@ -25,7 +26,7 @@ root=0
 [ "$(id -u)" = 0 ] && root=1
 # shellcheck source=tests/runtime_lib.sh
 . "$here/../runtime_lib.sh"
-[ -n "${ESCAPE_AREA:-}" ] || need_runtime "the attacks" "$0" "$@"
+[ -n "${ESCAPE_AREA:-}" ] || [ "$runtime" = image ] || need_runtime "the attacks" "$0" "$@"
 
 die()
 {
@@ -80,7 +81,32 @@ make_host()
 		[ -x "$CORDON" ] || die "there is no $CORDON: build first, or set CORDON"
 		cp "$CORDON" bin/cordon
 		[ ! -x "${CORDON%/*}/cordon-init" ] || cp "${CORDON%/*}/cordon-init" bin/
+		[ "$runtime" != image ] || cp "$build/tests/image-run" bin/
 	fi
+}
+
+# The layer has what the attacks look for in a base system, and the work folder under the name that it has on the host. It belongs to the ids that the image's sandbox has.
+make_image()
+{
+	local layer=$area/image/layer owner
+	rm -rf image
+	mkdir -p "$layer"{/bin,/etc,/tmp,/usr/lib,/root,/proc,/dev,/sys,/var/tmp,"$area"} image/box/{upper,work}
+	cp /bin/busybox "$layer/bin/" && ln -s busybox "$layer/bin/sh" || die "no busybox (package busybox-static) for an image"
+	cp /usr/lib/os-release "$layer/usr/lib/"
+	printf 'root:x:0:0::/root:/bin/sh\n' >"$layer/etc/passwd"
+	cp -a work "$layer$area/"
+	chmod 700 image/box
+	chmod 1777 "$layer/tmp" "$layer/var/tmp"
+	owner=$user:
+	image_ids=()
+	if [ "$user" = root ]; then
+		owner=1700000000:1700000000
+		image_ids=(--ids 65536:1700000000:1700000001)
+	elif [ "${CORDON_IMAGE_IDS:-}" = many ]; then
+		image_ids=(--ids "65536:$(id -u "$user"):$(sed -n "s/^$user:\([0-9]*\):.*/\1/p" /etc/subuid)")
+	fi
+	[ $root = 0 ] || chown -hR "$owner" image/layer image/box
+	within=("$area/bin/image-run" run --profile strict --layer "$layer" --folder "$area/image/box" --cwd "$area/work" "${image_ids[@]}")
 }
 
 # What every run starts from: a work folder with secrets and a repository, and a folder beside it.
@@ -329,8 +355,14 @@ attempt()
 	if [ ${#within[@]} -gt 0 ]; then
 		[ "$stage" != limits ] || within=("$area/bin/cordon" run --policy "$area/limits.yaml")
 		[ "$stage" != timeout ] || within=("$area/bin/cordon" run --policy "$area/timeout.yaml")
-		[ "$stage" != cwd ] || within+=(--workdir ../work)
-		[ "$runtime" = native ] || within+=(--runtime "$runtime")
+		if [ "$runtime" = image ]; then
+			make_image
+			[ "$stage" != limits ] || within+=(--policy "$area/limits.yaml")
+			[ "$stage" != timeout ] || within+=(--policy "$area/timeout.yaml")
+		else
+			[ "$stage" != cwd ] || within+=(--workdir ../work)
+			[ "$runtime" = native ] || within+=(--runtime "$runtime")
+		fi
 		within+=(--)
 		# shellcheck disable=SC2206 # words are what it has
 		[ -z "${CORDON_WRAP:-}" ] || within=($CORDON_WRAP)
@@ -420,7 +452,7 @@ known_reason()
 	[ "$user" != root ] || who=root
 	when="$who|$runtime|$runtime-$who"
 	case ${CORDON_MISSING:-} in *landlock*) when="$when|no-landlock" ;; esac
-	[ "$runtime" = native ] || when="$when|box"
+	case $runtime in native | image) ;; *) when="$when|box" ;; esac
 	awk -v name="$name" -v when="^($when)[?]?$" '$1 == name && $2 ~ when {
 		mark = $2 ~ /[?]$/ ? "?" : ""; sub(/^[^ ]+ [^ ]+ /, ""); print mark $0; found = 1; exit } END { exit !found }' "$here/known.txt"
 }
@@ -428,6 +460,10 @@ known_reason()
 run_attack()
 {
 	local outside outside_reason inside known modes=(strict) what="$domain: $promise"
+	if [ "$stage" = deny ] && [ "$runtime" = image ]; then
+		report skip "$what" "an image shows no folder of the host: there is no name to deny"
+		return
+	fi
 	[ "$stage" != deny ] || [ -n "${CORDON_WRAP:-}" ] || modes+=(default)
 	try_outside
 	outside=$rc outside_reason=$reason

@@ -6,9 +6,12 @@
 static int reopen(const struct scene *s, const struct attack *a)
 {
 	int fd = open(a->text, (int)a->num | O_CLOEXEC);
+	struct stat st;
 
 	if (fd < 0)
 		return lost(s, errno, a->text);
+	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+		return refused("%s: only the bytes of a file go out", a->name);
 	if (a->num == O_RDONLY)
 		return judge_secret(s, fd, a->text);
 	return judge(s, pwrite(fd, "x", 1, 0), a->text);
