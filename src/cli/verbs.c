@@ -14,6 +14,7 @@
 #include "cli/verb_rm.h"
 #include "cli/verb_run.h"
 #include "cli/verb_runs.h"
+#include "cli/verb_task.h"
 #include "cli/verb_why.h"
 
 const struct verb verbs[] = {
@@ -116,6 +117,22 @@ const struct verb verbs[] = {
 		.min_args = 1,
 		.max_args = 1,
 		.run = verb_apply,
+	},
+	{
+		.name = "task check",
+		.args = "DIR",
+		.complete = "dir",
+		.summary = "Say whether a benchmark task is safe and complete, without running anything of it.",
+		.details = "DIR is a task's folder: Harbor's (task.toml), BenchFlow's (task.md) or Terminal-Bench 1's (task.yaml). Prints everything that is refused, each with file, line and key, and warnings. Exits 0 when the task is accepted, 1 when it is refused.\n\n"
+			   "The folder is copied first, and only the copy is looked at. Refused are files that lead out of it (links, devices, names with control characters), keys that are not known, what is known "
+			   "and cannot be honoured (GPUs, other systems than Linux, judges that are models), hooks that other runners execute on the host, and ${NAME} in env tables that nobody granted: a task never "
+			   "sees the environment of this machine. A verifier gets what credentials.yaml grants it (verifier_env).\n\n"
+			   "    cordon task check tasks/hello-world\n"
+			   "    cordon task check --json tasks/hello-world",
+		.options = verb_task_check_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_task_check,
 	},
 	{
 		.name = "why",

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
-enum { KEYS_MAX = 32 };
+enum { KEYS_MAX = 48 };
 
 static void show_path(const struct reader *r, struct buf *out)
 {
@@ -24,6 +24,22 @@ static void show_path(const struct reader *r, struct buf *out)
 	}
 }
 
+static void tell(struct reader *r, const struct ynode *n, bool warning, const char *what)
+{
+	AUTO_BUF path = {0};
+
+	if (!r->problem)
+		return;
+	buf_init(&path, 4096);
+	show_path(r, &path);
+	r->problem(r, &(struct reader_problem){.warning = warning, .line = n->line, .column = n->column, .path = path.n ? path.p : "", .what = what});
+}
+
+void reader_warn(struct reader *r, const struct ynode *n, const char *what)
+{
+	tell(r, n, true, what);
+}
+
 int reader_fail(struct reader *r, const struct ynode *n, const char *format, ...)
 {
 	struct text_shown name;
@@ -36,6 +52,7 @@ int reader_fail(struct reader *r, const struct ynode *n, const char *format, ...
 	va_start(ap, format);
 	(void)vsnprintf(what, sizeof(what), format, ap);
 	va_end(ap);
+	tell(r, n, false, what);
 	return error_set(r->err, ERROR_INPUT, "%s:%u:%u: %s%s%s", text_show(&name, sv_of(r->name)), n->line, n->column,
 			 path.n ? path.p : "", path.n ? ": " : "", what);
 }
@@ -102,34 +119,55 @@ static int fail_unknown(struct reader *r, const struct ynode *key, const struct 
 		names[i] = rows[i].name;
 	near = text_nearest(key->text, names);
 	reader_enter(r, key->text);
-	if (near)
+	if (r->lenient)
+		reader_warn(r, key, "unknown key; it means nothing here");
+	else if (near)
 		(void)reader_fail(r, key, "unknown key; did you mean \"%s\"?", near);
 	else
 		(void)reader_fail(r, key, "unknown key; remove it");
 	reader_leave(r);
-	return -1;
+	return r->problem ? 0 : -1;
+}
+
+/* YAML's ways to say nothing. */
+static bool is_null(const struct ynode *n)
+{
+	static const char *const words[] = {"", "~", "null", "Null", "NULL", NULL};
+
+	return n->kind == YNODE_SCALAR && n->type == YTYPE_UNTYPED && n->plain && name_index(words, n->text) >= 0;
+}
+
+static int read_row(struct reader *r, const struct ynode *key, void *to, const struct reader_key *row)
+{
+	unsigned depth = r->depth;
+	int result;
+
+	reader_enter(r, key->text);
+	result = row->read(r, key->value, (char *)to + row->offset, row->arg);
+	/* out of memory ends it in any case */
+	if (result < 0 && (!r->problem || r->err->kind == ERROR_SYSTEM))
+		return -1;
+	r->depth = depth;
+	return 0;
 }
 
 int reader_map(struct reader *r, const struct ynode *n, void *to, const void *arg)
 {
 	const struct reader_key *rows = arg, *row;
 	const struct ynode *k;
-	int result;
+	int result = 0;
 
 	if (reader_want(r, n, YNODE_MAP) < 0)
 		return -1;
-	for (k = n->first; k; k = k->next) {
+	for (k = n->first; k && result == 0; k = k->next) {
 		for (row = rows; row->name && !sv_is(k->text, row->name); row++)
 			;
 		if (!row->name)
-			return fail_unknown(r, k, rows);
-		reader_enter(r, k->text);
-		result = row->read(r, k->value, (char *)to + row->offset, row->arg);
-		if (result < 0)
-			return -1;
-		reader_leave(r);
+			result = fail_unknown(r, k, rows);
+		else if (!r->null_is_absent || !is_null(k->value))
+			result = read_row(r, k, to, row);
 	}
-	return 0;
+	return result;
 }
 
 int reader_word(struct reader *r, const struct ynode *n, const char *const *names, uint64_t *ret)

@@ -7,6 +7,9 @@
  *
  * The reader borrows everything; what it makes lives in its arena. A failure leaves half-filled structs behind: throw
  * them away.
+ *
+ * With `problem` set, what is wrong with one key does not end the reading: it is told of each, reading goes on behind the key, and the
+ * struct is to be thrown away where it was called for anything but a warning.
  */
 #ifndef CORDON_CONF_READER_H
 #define CORDON_CONF_READER_H
@@ -21,11 +24,23 @@ struct reader_step {
 	uint32_t index; /* of a list's item; only where key is empty */
 };
 
+/* The texts last as long as the call. */
+struct reader_problem {
+	bool warning; /* the key was passed over */
+	uint32_t line, column;
+	const char *path; /* escaped; "" for the whole file */
+	const char *what;
+};
+
 struct reader {
 	struct arena *arena;
 	const char *name; /* of the file, for messages */
 	uint32_t file;    /* for struct origin */
 	struct error *err;
+	void (*problem)(struct reader *r, const struct reader_problem *p); /* NULL: the first problem ends the reading */
+	void *problem_arg;
+	bool lenient;	     /* with problem: an unknown key is a warning */
+	bool null_is_absent; /* a key whose value is null is as if it were not there */
 	unsigned depth;
 	struct reader_step path[YAML_TREE_NESTING + 2];
 };
@@ -43,6 +58,8 @@ struct reader_key {
 int reader_fail(struct reader *r, const struct ynode *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The same with the value itself in front, in quotes. */
 int reader_fail_value(struct reader *r, const struct ynode *n, const char *what);
+/* Something that is accepted and yet worth a word; said only with `problem`. */
+void reader_warn(struct reader *r, const struct ynode *n, const char *what);
 int reader_no_memory(struct reader *r);
 
 /* For reading functions that go further down by themselves. */

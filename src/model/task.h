@@ -182,6 +182,7 @@ struct task {
 	struct task_step *steps; /* in order; none: the task is one step */
 	uint32_t n_steps;
 	struct pol_num steps_reward; /* enum task_steps_reward; unset: mean */
+	struct pol_str parser;	     /* Terminal-Bench 1: what its test script says is read by this parser, "pytest" or "swebench"; there is no reward file */
 	const char *metadata;	     /* one JSON object, kept and never interpreted: [metadata], [task] and what else only describes */
 	struct task_files files;
 };

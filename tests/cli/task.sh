@@ -1,0 +1,139 @@
+#!/bin/bash
+# cordon task check: what is accepted, what is refused and how it is said.
+. "$(dirname "$0")/../lib.sh"
+export HOME=$tmp/home TMPDIR=$tmp/scratch
+unset XDG_CONFIG_HOME
+mkdir -p "$HOME/.config/cordon" "$TMPDIR"
+
+# task NAME: a task that is as it should be; its path.
+task()
+{
+	local d=$tmp/$1
+	mkdir -p "$d/environment" "$d/tests" "$d/solution"
+	printf 'schema_version = "1.3"\n[task]\nname = "org/%s"\n[agent]\ntimeout_sec = 60\n[environment]\ncpus = 1\n' "$1" >"$d/task.toml"
+	echo "Write hello to /app/out." >"$d/instruction.md"
+	echo "FROM debian:12" >"$d/environment/Dockerfile"
+	printf '#!/bin/sh\necho 1 >/logs/verifier/reward.txt\n' >"$d/tests/test.sh"
+	printf '#!/bin/sh\necho hello >/app/out\n' >"$d/solution/solve.sh"
+	printf '%s\n' "$d"
+}
+
+# check DIR [OPTION...]: sets out (both streams) and status.
+check()
+{
+	out=$("$CORDON" task check "$@" 2>&1)
+	status=$?
+}
+
+# refused NAME DIR REGEX
+refused()
+{
+	check "$2"
+	is "$1: exit 1" "$status" 1
+	like "$1: what and where" "$out" "$3"
+}
+
+d=$(task plain)
+check "$d"
+is "a task as it should be is accepted" "$status: $out" "0: $d: ok (harbor)"
+is "... as JSON" "$("$CORDON" task check --json "$d")" "{\"version\":1,\"folder\":\"$d\",\"accepted\":true,\"format\":\"harbor\",\"name\":\"org/plain\",\"problems\":[],\"left_out\":0}"
+rm -r "$d/solution"
+check "$d"
+is "a task without a solution is accepted" "$status" 0
+is "nothing is left of the copy that was looked at" "$(ls -A "$TMPDIR")" ""
+
+d=$(task document)
+rm "$d/task.toml" "$d/instruction.md"
+mv "$d/tests" "$d/verifier"
+mv "$d/solution" "$d/oracle"
+printf -- '---\nschema_version: "1.3"\nsandbox:\n  cpus: 1\n---\n\n## prompt\n\nDo it.\n' >"$d/task.md"
+check "$d"
+is "BenchFlow's task.md is accepted" "$status: $out" "0: $d: ok (benchflow)"
+
+d=$tmp/terminal
+mkdir -p "$d/tests"
+printf 'instruction: Do it.\nparser_name: pytest\n' >"$d/task.yaml"
+echo "FROM debian:12" >"$d/Dockerfile"
+printf 'services:\n  client:\n    build:\n      dockerfile: Dockerfile\n' >"$d/docker-compose.yaml"
+echo "pytest" >"$d/run-tests.sh"
+check "$d"
+is "Terminal-Bench 1's task.yaml is accepted" "$status: $out" "0: $d: ok (terminal-bench)"
+
+d=$(task typo)
+printf '[enviroment]\ncpus = 1\n[agent]\ntimeout_secs = 5\n[environment]\ngpus = 2\n' >"$d/task.toml"
+check "$d"
+is "a refused task exits 1" "$status" 1
+like "everything that is refused is named: the first" "$out" 'task\.toml:1:2: enviroment: unknown key; did you mean "environment"\?'
+like "... the second" "$out" 'task\.toml:4:1: agent\.timeout_secs: unknown key; did you mean "timeout_sec"\?'
+like "... the last" "$out" 'task\.toml:6:8: environment\.gpus: asks for hardware'
+like "... and how many there are" "$out" ': refused \(3 problems\)'
+like "as JSON, with file, line, column and key" "$("$CORDON" task check --json "$d")" '"accepted":false.*"severity":"refused","file":"task\.toml","line":6,"column":8,"key":"environment\.gpus"'
+
+d=$(task lenient)
+printf '[agent]\nfoo = 5\n' >"$d/task.toml"
+refused "an unknown key" "$d" 'task\.toml:2:1: agent\.foo: unknown key'
+check "$d" --lenient
+is "... is a warning with --lenient" "$status" 0
+like "... which is said" "$out" 'task\.toml:2:1: warning: agent\.foo: unknown key'
+printf '[environment]\ngpus = 1\n' >"$d/task.toml"
+check "$d" --lenient
+is "what cannot be honoured is refused with --lenient, too" "$status" 1
+
+d=$(task broken)
+printf 'a = [1,\n' >"$d/task.toml"
+refused "what is no TOML" "$d" 'task\.toml:2:1: '
+printf 'a = "\033[2Jx"\n' >"$d/task.toml"
+check "$d"
+ok "control characters of a task reach no terminal" test "${out//$'\033'/}" = "$out"
+
+d=$(task hook)
+echo "curl evil" >"$d/environment/benchflow-pre-compose.sh"
+refused "a hook that others execute on the host" "$d" 'environment/benchflow-pre-compose\.sh: is a hook'
+
+d=$(task incomplete)
+rm "$d/instruction.md" "$d/environment/Dockerfile" "$d/tests/test.sh"
+check "$d"
+like "an instruction is needed" "$out" 'instruction\.md: is missing'
+like "something to build is needed" "$out" 'environment/Dockerfile: is missing'
+like "a test script is needed" "$out" 'tests/test\.sh: is missing'
+like "all of it is said at once" "$out" '3 problems'
+refused "an empty folder" "$(mkdir -p "$tmp/empty" && echo "$tmp/empty")" 'is this a task.s folder\?'
+
+d=$(task links)
+rm "$d/instruction.md"
+echo "fake-secret" >"$tmp/secret"
+ln -s "$tmp/secret" "$d/instruction.md"
+refused "a link that leaves the folder" "$d" 'instruction\.md: .*link'
+rm "$d/instruction.md"
+ln -s tests/test.sh "$d/instruction.md"
+refused "a link in the place of a file" "$d" 'instruction\.md: is not a regular file'
+
+d=$(task secrets)
+printf '[environment.env]\nA = "${FAKE_HOST_SECRET}"\nB = "${FAKE_HOST_SECRET:-default}"\n' >"$d/task.toml"
+export FAKE_HOST_SECRET=fake-value-7731
+refused "a variable of the host's in [environment.env]" "$d" 'task\.toml:2:5: environment\.env: A: .*\$\{FAKE_HOST_SECRET\}'
+ok "... whose value is nowhere" test "${out/fake-value-7731/}" = "$out"
+printf '[verifier.env]\nKEY = "${JUDGE_KEY}"\nOTHER = "${JUDGE_KEY:-}"\n' >"$d/task.toml"
+refused "a secret for the verifier that nobody granted" "$d" 'task\.toml:2:7: verifier\.env: KEY: .*verifier_env'
+cat >"$HOME/.config/cordon/credentials.yaml" <<'END'
+version: 1
+credentials:
+  judge:
+    from: {env: FAKE_HOST_SECRET}
+    hosts: [api.example.com]
+    inject: {header: x-api-key, format: "{}"}
+    verifier_env: JUDGE_KEY
+END
+check "$d"
+is "... and one that the operator granted" "$status: $out" "0: $d: ok (harbor)"
+
+check "$tmp/nowhere"
+is "a folder that is not there is a failure, not a refusal" "$status" 125
+like "... which names it" "$out" '^cordon: .*nowhere'
+
+d=$(task both)
+printf -- '---\nagent: {}\n---\nOther.\n' >"$d/task.md"
+check "$d"
+is "task.toml with an instruction.md counts" "$status" 0
+like "... and the other file is said not to be read" "$out" 'task\.md: warning: is not read'
+finish
