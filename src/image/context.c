@@ -1,0 +1,333 @@
+#include "image/context.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "image/pattern.h"
+#include "sys/beneath.h"
+#include "sys/lookup.h"
+
+struct walker {
+	const struct context *c;
+	const struct recipe_step *s;
+	const struct context_sink *sink;
+	int (*each)(void *arg, const char *name, int fd, struct error *err); /* in place of a sink */
+	void *each_arg;
+	size_t tops, entries;
+	unsigned depth;
+	struct error *err;
+};
+
+static int fail(struct walker *w, int code, const char *path)
+{
+	struct text_shown t;
+
+	return error_sys(w->err, code, "%s", text_show(&t, sv_of(path)));
+}
+
+/* ---- what lies in folders ---- */
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void free_names(char **names)
+{
+	size_t k;
+
+	for (k = 0; names && names[k]; k++)
+		free(names[k]);
+	free(names);
+}
+
+/* Sorted and NULL-terminated; NULL and errno. Takes the fd. */
+static char **names_in(int fd)
+{
+	DIR *d = fdopendir(fd);
+	size_t n = 0, cap = 0;
+	char **v = NULL, **wider;
+	struct dirent *e;
+
+	if (!d) {
+		(void)close(fd);
+		return NULL;
+	}
+	for (errno = 0; (e = readdir(d)); errno = 0) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (n + 2 > cap) {
+			cap = cap ? 2 * cap : 32;
+			wider = reallocarray(v, cap, sizeof(*v));
+			if (!wider)
+				break;
+			v = wider;
+		}
+		v[n] = strdup(e->d_name);
+		v[n + 1] = NULL;
+		if (!v[n++])
+			break;
+	}
+	if (!v && !errno)
+		v = calloc(1, sizeof(*v));
+	if (errno) {
+		free_names(v);
+		v = NULL;
+	}
+	(void)closedir(d);
+	if (v)
+		qsort(v, n, sizeof(*v), by_bytes);
+	return v;
+}
+
+static int put(struct walker *w, bool alone, const char *path, const struct stat *st, int fd, const char *link)
+{
+	struct context_entry e = {.alone = alone, .path = path, .st = *st, .fd = fd, .link = link};
+
+	if (++w->entries > CONTEXT_ENTRIES)
+		return error_set(w->err, ERROR_INPUT, "more than %d files", CONTEXT_ENTRIES);
+	if (!w->c->owners)
+		e.st.st_uid = e.st.st_gid = 0;
+	return w->sink->put(w->sink->arg, &e, w->err);
+}
+
+static int put_link(struct walker *w, int dir, const char *name, const char *path, const struct stat *st)
+{
+	char text[PATH_MAX];
+	ssize_t n = readlinkat(dir, name, text, sizeof(text) - 1);
+
+	if (n < 0)
+		return fail(w, errno, path);
+	text[n] = '\0';
+	return put(w, false, path, st, -1, text);
+}
+
+static int put_file(struct walker *w, int dir, const char *name, const char *path)
+{
+	AUTO_FD fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fail(w, errno, path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(w->err, ERROR_INPUT, "a file changed while it was copied");
+	return put(w, false, path, &st, fd, NULL);
+}
+
+static int walk_folder(struct walker *w, int dir, const char *from_root, const char *below);
+
+/* from_root: the path from the root, for .dockerignore; below: from the source, which is what the destination gets. */
+static int one_entry(struct walker *w, int dir, const char *name, const char *from_root, const char *below)
+{
+	bool ignored = pattern_ignored(w->c->ignore, sv_of(from_root)), left_out = pattern_ignored((const char *const *)w->s->excludes, sv_of(below)) ||
+		pattern_ignored((const char *const *)w->s->excludes, sv_of(from_root));
+	AUTO_FD fd = -1;
+	struct stat st;
+
+	if (left_out)
+		return 0;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return fail(w, errno, from_root);
+	if (S_ISDIR(st.st_mode)) {
+		if (ignored && !pattern_may_return(w->c->ignore, sv_of(from_root)))
+			return 0;
+		fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return fail(w, errno, from_root);
+		if (!ignored && put(w, false, below, &st, -1, NULL) < 0)
+			return -1;
+		return walk_folder(w, fd, from_root, below);
+	}
+	if (ignored)
+		return 0;
+	if (S_ISLNK(st.st_mode))
+		return put_link(w, dir, name, below, &st);
+	return S_ISREG(st.st_mode) ? put_file(w, dir, name, below) : 0;
+}
+
+static const char *join(char *out, size_t size, const char *folder, const char *name)
+{
+	int n = strcmp(folder, ".") == 0 || !*folder ? snprintf(out, size, "%s", name) : snprintf(out, size, "%s/%s", folder, name);
+
+	return n < 0 || (size_t)n >= size ? NULL : out;
+}
+
+static int walk_folder(struct walker *w, int dir, const char *from_root, const char *below)
+{
+	char root_path[PATH_MAX], below_path[PATH_MAX], **names;
+	int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	size_t k;
+
+	if (again < 0)
+		return fail(w, errno, from_root);
+	if (w->depth >= CONTEXT_DEPTH) {
+		(void)close(again);
+		return error_set(w->err, ERROR_INPUT, "folders are nested deeper than %d", CONTEXT_DEPTH);
+	}
+	names = names_in(again);
+	if (!names)
+		return fail(w, errno, from_root);
+	w->depth++;
+	for (k = 0; names[k] && r == 0; k++) {
+		if (!join(root_path, sizeof(root_path), from_root, names[k]) || !join(below_path, sizeof(below_path), below, names[k]))
+			r = fail(w, ENAMETOOLONG, from_root);
+		else
+			r = one_entry(w, dir, names[k], root_path, below_path);
+	}
+	w->depth--;
+	free_names(names);
+	return r;
+}
+
+/* ---- sources ---- */
+
+/* Where it really is, from the root: links may have led elsewhere. */
+static int real_path(struct walker *w, int fd, char *out, size_t size)
+{
+	char link[64], root[PATH_MAX], path[PATH_MAX];
+	ssize_t n, m;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", w->c->root);
+	n = readlink(link, root, sizeof(root) - 1);
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	m = readlink(link, path, sizeof(path) - 1);
+	if (n < 0 || m < 0)
+		return -errno;
+	root[n] = path[m] = '\0';
+	if (strcmp(root, path) == 0) {
+		(void)snprintf(out, size, ".");
+		return 0;
+	}
+	if (strcmp(root, "/") == 0)
+		n = 0;
+	if (strncmp(path, root, (size_t)n) != 0 || path[n] != '/')
+		return -EXDEV;
+	(void)snprintf(out, size, "%s", path + n + 1);
+	return 0;
+}
+
+/* A source that was found. 1: it is ignored, and so not there. */
+static int take_source(struct walker *w, const char *path)
+{
+	bool ignored;
+	AUTO_FD fd = sys_open_in_root(w->c->root, path, O_PATH);
+	AUTO_FD open_fd = -1;
+	char real[PATH_MAX] = "";
+	const char *name = strrchr(path, '/');
+	struct stat st;
+	int r;
+
+	if (fd < 0)
+		return fd == -ENOENT || fd == -ENOTDIR ? 1 : fail(w, fd, path);
+	if (fstat(fd, &st) < 0)
+		return fail(w, errno, path);
+	r = w->c->ignore ? real_path(w, fd, real, sizeof(real)) : 0;
+	if (r < 0)
+		return fail(w, r, path);
+	ignored = w->c->ignore && (pattern_ignored(w->c->ignore, sv_of(path)) || pattern_ignored(w->c->ignore, sv_of(real)));
+	if (ignored && !(S_ISDIR(st.st_mode) && pattern_may_return(w->c->ignore, sv_of(real))))
+		return 1;
+	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+		return error_set(w->err, ERROR_INPUT, "what is to be copied is neither a file nor a folder");
+	open_fd = sys_open_in_root(w->c->root, path, O_RDONLY | O_NONBLOCK);
+	if (open_fd < 0 || fstat(open_fd, &st) < 0)
+		return fail(w, open_fd < 0 ? open_fd : -errno, path);
+	w->tops++;
+	name = name ? name + 1 : path;
+	if (S_ISDIR(st.st_mode))
+		return w->each ? 0 : walk_folder(w, open_fd, *real ? real : path, "");
+	if (w->each)
+		return w->each(w->each_arg, name, open_fd, w->err);
+	return pattern_ignored((const char *const *)w->s->excludes, sv_of(path)) ? 0 : put(w, true, name, &st, open_fd, NULL);
+}
+
+/* The pattern's components one by one; done: those that stand already. How many were found, or -1. */
+static int expand(struct walker *w, const char *done, struct sv rest)
+{
+	const char *slash = memchr(rest.p, '/', rest.n);
+	struct sv c = sv_n(rest.p, slash ? (size_t)(slash - rest.p) : rest.n);
+	char path[PATH_MAX], name[NAME_MAX + 1], **names;
+	int found = 0, fd, r;
+	size_t k;
+
+	if (!c.n) {
+		r = take_source(w, *done ? done : ".");
+		return r < 0 ? -1 : r == 0;
+	}
+	rest = sv_n(rest.p + c.n + (slash != NULL), rest.n - c.n - (slash != NULL));
+	if (!pattern_is_magic(c)) {
+		(void)snprintf(name, sizeof(name), "%.*s", (int)c.n, c.p);
+		if (c.n > NAME_MAX || !join(path, sizeof(path), done, name))
+			return fail(w, ENAMETOOLONG, done);
+		return expand(w, path, rest);
+	}
+	fd = sys_open_in_root(w->c->root, *done ? done : ".", O_RDONLY | O_DIRECTORY);
+	if (fd < 0)
+		return fd == -ENOENT || fd == -ENOTDIR ? 0 : fail(w, fd, done);
+	names = names_in(fd);
+	if (!names)
+		return fail(w, errno, done);
+	for (k = 0, r = 0; names[k] && r >= 0; k++) {
+		if (!pattern_match(c, sv_of(names[k])))
+			continue;
+		r = join(path, sizeof(path), done, names[k]) ? expand(w, path, rest) : fail(w, ENAMETOOLONG, done);
+		found += r > 0 ? r : 0;
+	}
+	free_names(names);
+	return r < 0 ? -1 : found;
+}
+
+static int source(struct walker *w, const char *pattern)
+{
+	struct text_shown t;
+	int r = expand(w, "", strcmp(pattern, ".") == 0 ? sv_n("", 0) : sv_of(pattern));
+
+	if (r == 0 && w->c->ignore)
+		return error_set(w->err, ERROR_INPUT, "there is no %s in the build context, or .dockerignore names it", text_show(&t, sv_of(pattern)));
+	if (r == 0)
+		return error_set(w->err, ERROR_INPUT, "there is no %s in the stage or image", text_show(&t, sv_of(pattern)));
+	return r < 0 ? -1 : 0;
+}
+
+static int heredoc(struct walker *w, const struct recipe_file *f)
+{
+	struct context_entry e = {.alone = true, .path = f->name, .fd = -1, .content = sv_of(f->content), .st = {.st_mode = S_IFREG | 0644, .st_size = (off_t)strlen(f->content)}};
+
+	w->tops++;
+	return w->sink->put(w->sink->arg, &e, w->err);
+}
+
+int context_walk(const struct context *c, const struct recipe_step *s, const struct context_sink *sink, size_t *ret_tops, struct error *err)
+{
+	struct walker w = {.c = c, .s = s, .sink = sink, .err = err};
+	size_t k;
+
+	for (k = 0; k < s->n_files; k++)
+		if (heredoc(&w, &s->files[k]) < 0)
+			return -1;
+	for (k = 0; s->sources[k]; k++)
+		if (source(&w, s->sources[k]) < 0)
+			return -1;
+	*ret_tops = w.tops;
+	return 0;
+}
+
+int context_each_file(const struct context *c, const struct recipe_step *s, int (*fn)(void *arg, const char *name, int fd, struct error *err), void *arg, struct error *err)
+{
+	struct walker w = {.c = c, .s = s, .each = fn, .each_arg = arg, .err = err};
+	size_t k;
+
+	for (k = 0; s->sources[k]; k++)
+		if (source(&w, s->sources[k]) < 0)
+			return -1;
+	return 0;
+}
