@@ -313,8 +313,10 @@ static void set_watch(const struct run *r, struct watch_limits *w)
 		w->memory = l->memory;
 	if (r->on_disk || r->box.stage.n)
 		w->disk = r->state.path;
-	if (r->plan->image)
-		w->disk = r->plan->image->upper;
+	if (r->plan->image) {
+		w->disk = w->storage_folder = r->plan->image->upper;
+		w->storage = l->storage;
+	}
 }
 
 static int go(void *arg, struct error *err)
@@ -680,6 +682,8 @@ static void clean_up(struct run *r, bool failed_early)
 	launch_reload_done(&r->reload);
 	buf_done(&r->result.gateway);
 	buf_done(&r->result.places);
+	cleanup_fd(&r->result.spaces[0]);
+	cleanup_fd(&r->result.spaces[1]);
 	learn_free(r->learn);
 	if (r->skeleton >= 0)
 		skeleton_release(r->skeleton, r->plan, r->result.failed.kind == ERROR_SYSTEM);
@@ -727,7 +731,7 @@ static void tell_not_started(const struct run *r)
 int launch(const struct launch_request *req, struct error *err)
 {
 	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
-			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1}, .skeleton = -1, .report = {.dir = -1}, .collect = {.pipes = {-1, -1}}, .box = {.backend = req->pick->backend, .collect = {.pipes = {-1, -1}}}, .err = err};
+			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1, .spaces = {-1, -1}}, .skeleton = -1, .report = {.dir = -1}, .collect = {.pipes = {-1, -1}}, .box = {.backend = req->pick->backend, .collect = {.pipes = {-1, -1}}}, .err = err};
 	int result;
 
 	if (!r.arena)

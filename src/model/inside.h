@@ -43,6 +43,7 @@ enum inside_message {
 	/* sandboxes with an image for their root */
 	INSIDE_TREES,	  /* supervisor -> PID 1, before the first INSIDE_GO; fds: what the root is made of, or a part of it */
 	INSIDE_PLACES,	  /* PID 1 -> supervisor: sv; mount points that were made in the upper folder, each with its NUL, in their order */
+	INSIDE_SPACES,	  /* PID 1 -> supervisor; fds: its user and its network namespace */
 	INSIDE_PRETENDED, /* PID 1 -> supervisor: sv name; the first of the calls that were made to look successful */
 };
 

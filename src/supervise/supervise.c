@@ -237,6 +237,16 @@ static void on_places(struct supervisor *s, struct wire_in *w)
 	(void)buf_sv(&s->ret->places, made);
 }
 
+static void on_spaces(struct supervisor *s, struct wire_message *m)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (s->ret->spaces[i] < 0)
+			s->ret->spaces[i] = fd_take(&m->fds[i]);
+	s->watch.usage.userns = s->ret->spaces[0];
+}
+
 static void on_pretended(struct supervisor *s, struct wire_in *w)
 {
 	struct sv call = wire_get_sv(w);
@@ -270,6 +280,8 @@ static void on_message(struct supervisor *s)
 		s->ret->upper = fd_take(&m.fds[0]);
 	else if (m.type == INSIDE_PLACES)
 		on_places(s, &w);
+	else if (m.type == INSIDE_SPACES && m.n_fds == 2)
+		on_spaces(s, &m);
 	else if (m.type == INSIDE_PRETENDED)
 		on_pretended(s, &w);
 	else
@@ -375,6 +387,7 @@ static void on_watch(struct supervisor *s)
 	} limits[] = {
 		{WATCH_MEMORY, "process.memory", "the sandbox used more memory than process.memory allows"},
 		{WATCH_PROCESSES, "process.max_processes", "the sandbox had more processes than process.max_processes allows"},
+		{WATCH_STORAGE, "storage", "what the sandbox changed in its image is more than it may hold"},
 		{WATCH_DISK, "disk", "the disk that holds the sandbox's changes is nearly full"},
 	};
 	enum watch_verdict v = watch_poll(&s->watch);
@@ -526,7 +539,7 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	struct supervisor s = {.req = req, .ret = ret, .err = err};
 	int r;
 
-	*ret = (struct supervise_result){.status = -1, .upper = -1};
+	*ret = (struct supervise_result){.status = -1, .upper = -1, .spaces = {-1, -1}};
 	s.signals = supervise_signals();
 	if (s.signals < 0)
 		return error_sys(err, s.signals, "signalfd");
@@ -545,7 +558,7 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	s.terminal.resized_arg = &s;
 	reload_init(&s.reload, req->policies ? req->policies->files : NULL, req->policies ? req->policies->n_files : 0);
 	s.control.push = req->policies ? reload : NULL;
-	s.watching = req->watch.memory || req->watch.processes || req->watch.disk;
+	s.watching = req->watch.memory || req->watch.processes || req->watch.disk || req->watch.storage;
 	if (s.watching) {
 		watch_init(&s.watch, req->init, &req->watch);
 		s.watch_at = now_ms() + 10;

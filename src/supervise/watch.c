@@ -48,12 +48,14 @@ void watch_init(struct watch *w, pid_t init, const struct watch_limits *limits)
 {
 	*w = (struct watch){.limits = *limits, .init = init, .proc_fd = -1, .next_ms = WATCH_POLL_MS};
 	w->shared_seen = host_shared();
+	usage_init(&w->usage, limits->storage_folder, limits->storage);
 }
 
 void watch_done(struct watch *w)
 {
 	cleanup_fd(&w->proc_fd);
 	w->proc_fd = -1;
+	usage_done(&w->usage);
 }
 
 static int read_text(int dir, const char *pid, const char *name, char *out, size_t cap)
@@ -295,6 +297,35 @@ static void visit_files(int proc, const char *pid, void *arg)
 		(void)closedir(d);
 }
 
+static bool ends_with(const char *s, size_t n, const char *tail)
+{
+	size_t k = strlen(tail);
+
+	return n >= k && memcmp(s + n - k, tail, k) == 0;
+}
+
+/* Files that were deleted and are open still: they are in no folder, and on the disk. */
+static void visit_deleted(int proc, const char *pid, void *arg)
+{
+	char path[32], link[PATH_MAX];
+	struct dirent *e;
+	struct stat st;
+	ssize_t n;
+	DIR *d;
+
+	(void)snprintf(path, sizeof(path), "%.11s/fd", pid);
+	d = open_folder(proc, path);
+	while (d && (e = readdir(d))) {
+		n = readlinkat(dirfd(d), e->d_name, link, sizeof(link));
+		if (n <= 0 || !ends_with(link, (size_t)n, " (deleted)") || strncmp(link, "/memfd:", 7) == 0 || strncmp(link, "/dev/", 5) == 0)
+			continue;
+		if (fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0)
+			file_add(arg, &st);
+	}
+	if (d)
+		(void)closedir(d);
+}
+
 static int file_order(const void *a, const void *b)
 {
 	const struct file *x = a, *y = b;
@@ -304,13 +335,13 @@ static int file_order(const void *a, const void *b)
 	return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-static uint64_t memfd_bytes(const struct watch *w)
+static uint64_t file_bytes(const struct watch *w, visit_fn *visit)
 {
 	struct files f = {NULL, 0, 0};
 	uint64_t sum = 0;
 	size_t i;
 
-	(void)each_member(w, visit_files, &f);
+	(void)each_member(w, visit, &f);
 	if (f.n)
 		qsort(f.v, f.n, sizeof(f.v[0]), file_order);
 	for (i = 0; i < f.n; i++)
@@ -347,7 +378,7 @@ static void look_at_files(struct watch *w)
 	if (!moved && !(w->file_bytes > 0 && w->tick % FILES_EVERY == 0))
 		return;
 	w->shared_seen = shared;
-	w->file_bytes = memfd_bytes(w) + tmpfs_bytes(w, "tmp", &seen) + tmpfs_bytes(w, "dev/shm", &seen);
+	w->file_bytes = file_bytes(w, visit_files) + tmpfs_bytes(w, "tmp", &seen) + tmpfs_bytes(w, "dev/shm", &seen);
 }
 
 /* w->memory is an upper bound that is over the limit: is it really? */
@@ -384,10 +415,19 @@ static bool over_memory(struct watch *w)
 	return over;
 }
 
+static bool over_storage(struct watch *w)
+{
+	if (!usage_poll(&w->usage))
+		return false;
+	return w->usage.bytes > w->limits.storage || file_bytes(w, visit_deleted) > w->limits.storage - w->usage.bytes;
+}
+
 enum watch_verdict watch_poll(struct watch *w)
 {
 	bool over = false;
 
+	if (w->limits.storage && over_storage(w))
+		return WATCH_STORAGE;
 	if (w->limits.disk && watch_disk_low(w->limits.disk))
 		return WATCH_DISK;
 	if (!w->limits.memory && !w->limits.processes)

@@ -241,7 +241,7 @@ static struct confine *make_image_world(struct init *in)
 	int userns;
 
 	shield(in);
-	if (pid1_image_root(in->plan, &in->tell, &err) < 0 || pid1_image_net(in->plan, &err) < 0)
+	if (pid1_image_root(in->plan, &in->tell, &err) < 0 || pid1_image_net(in->plan, &err) < 0 || pid1_image_spaces(&in->tell, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	commands_init(&in->commands, &in->tell);
 	in->commands.owner = in->plan->uid + NATIVE_IMAGE_SHIFT;

@@ -17,4 +17,7 @@ int pid1_image_root(const struct plan *p, struct tell *t, struct error *err);
 /* A network namespace of our own. Low ports are everybody's there: the capability for them would be over PID 1's namespace. */
 int pid1_image_net(const struct plan *p, struct error *err);
 
+/* Tells the supervisor which namespaces they are. */
+int pid1_image_spaces(struct tell *t, struct error *err);
+
 #endif

@@ -1,0 +1,166 @@
+#include "supervise/usage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sys/process.h"
+
+enum { REST_US = 500000, REST_SHARE = 50, HURRY_SHARE = 5, HURRY_PART = 16 };
+
+static uint64_t now_us(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+static uint64_t free_bytes(const char *path)
+{
+	struct statvfs fs;
+
+	return statvfs(path, &fs) < 0 ? 0 : (uint64_t)fs.f_bfree * fs.f_frsize;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t walk(int folder, unsigned depth);
+
+static uint64_t walk_entry(int dir, const char *name, unsigned depth)
+{
+	AUTO_FD next = -1;
+	struct stat st;
+	uint64_t own;
+
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	own = (uint64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) || !st.st_nlink ? 1 : st.st_nlink);
+	if (!S_ISDIR(st.st_mode))
+		return own;
+	next = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (next < 0)
+		return errno == EMFILE || errno == ENFILE ? UINT64_MAX : own;
+	return add(own, walk(fd_take(&next), depth + 1));
+}
+
+/* Takes the folder. */
+static uint64_t walk(int folder, unsigned depth)
+{
+	DIR *d = depth > USAGE_MAX_DEPTH ? NULL : fdopendir(folder);
+	uint64_t sum = 0;
+	struct dirent *e;
+
+	if (!d) {
+		(void)close(folder);
+		return UINT64_MAX;
+	}
+	while (sum < UINT64_MAX && (e = readdir(d)))
+		sum = add(sum, walk_entry(dirfd(d), e->d_name, depth));
+	(void)closedir(d);
+	return sum;
+}
+
+uint64_t usage_walk(int folder)
+{
+	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return again < 0 ? UINT64_MAX : walk(again, 0);
+}
+
+void usage_init(struct usage *u, const char *folder, uint64_t limit)
+{
+	*u = (struct usage){.folder = folder, .limit = limit, .userns = -1, .answer = -1};
+}
+
+void usage_done(struct usage *u)
+{
+	if (u->child > 0) {
+		(void)kill(u->child, SIGKILL);
+		while (waitpid(u->child, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	u->child = 0;
+	cleanup_fd(&u->answer);
+	u->answer = -1;
+}
+
+static _Noreturn void measure(const struct usage *u, int answer)
+{
+	struct rlimit files;
+	AUTO_FD folder = open(u->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	uint64_t bytes = UINT64_MAX;
+
+	(void)!nice(5);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+	if (folder >= 0 && (u->userns < 0 || sys_enter_user(u->userns) == 0)) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* entering took it away */
+		bytes = usage_walk(folder);
+	}
+	(void)!write(answer, &bytes, sizeof(bytes));
+	_exit(0);
+}
+
+static bool is_time(const struct usage *u, uint64_t now)
+{
+	uint64_t rest = u->cost_us * REST_SHARE > REST_US ? u->cost_us * REST_SHARE : REST_US, left = free_bytes(u->folder);
+
+	if (now - u->ended_us >= rest)
+		return true;
+	return now - u->ended_us >= u->cost_us * HURRY_SHARE && u->free_seen > left && u->free_seen - left > u->limit / HURRY_PART;
+}
+
+static void start(struct usage *u, uint64_t now)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return;
+	u->free_seen = free_bytes(u->folder);
+	u->began_us = now;
+	u->child = fork();
+	if (u->child == 0)
+		measure(u, ends[1]);
+	(void)close(ends[1]);
+	u->answer = ends[0];
+	if (u->child < 0)
+		usage_done(u);
+}
+
+bool usage_poll(struct usage *u)
+{
+	uint64_t now = now_us(), bytes;
+	ssize_t n;
+
+	if (!u->child) {
+		if (is_time(u, now))
+			start(u, now);
+		return false;
+	}
+	n = read(u->answer, &bytes, sizeof(bytes));
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	/* one that was killed said nothing: the next one will */
+	if (n == sizeof(bytes))
+		u->bytes = bytes;
+	usage_done(u);
+	u->cost_us = now - u->began_us;
+	u->ended_us = now;
+	return n == sizeof(bytes);
+}
