@@ -12,6 +12,7 @@
 #include "cli/launch.h"
 #include "cli/launch_keep.h"
 #include "cli/run_check.h"
+#include "cli/run_image.h"
 #include "cli/runtime_pick.h"
 
 const struct option verb_run_options[] = {
@@ -20,6 +21,7 @@ const struct option verb_run_options[] = {
 	CLI_OPTION_RUNTIME,
 	CLI_OPTION_CATEGORY,
 	CLI_OPTION_WORKDIR("Take this as the work folder; else the current one."),
+	{"image", 'i', "NAME", NULL, "Take this image for the root, in place of this machine's base system; see `cordon image`.", 0},
 	{"env", 'e', "NAME[=VALUE]", NULL, "Set a variable inside, or pass the host's.", OPTION_MANY},
 	{"keep", 'k', NULL, NULL, "Keep the sandbox when CMD has ended, for `cordon exec`.", 0},
 	{"owner", 0, "NAME", NULL, "Run in the sandbox that is kept for NAME; start one where there is none.", 0},
@@ -127,6 +129,26 @@ static int start_or_fall_back(struct launch_request *req, const struct launch_ke
 	return start(req, keep, kept, err);
 }
 
+/* Nothing of this machine is shown to an image: there is no work folder. */
+static int start_in_image(struct launch_request *req, const struct launch_keep *keep, const char *name, struct error *err)
+{
+	static const char *const none_of[] = {"workdir", "keep", "owner", "lifecycle", "warm", NULL};
+	struct run_image image;
+	size_t i;
+	int r;
+
+	for (i = 0; none_of[i]; i++)
+		if (call_has(req->call, none_of[i]))
+			return error_set(err, ERROR_USAGE, "run: --image does not go with --%s", none_of[i]);
+	if (run_image_open(&image, name, req->policy->folders.state, err) < 0)
+		return -1;
+	req->image = &image.root;
+	req->workdir = NULL;
+	r = start_or_fall_back(req, keep, false, err);
+	run_image_close(&image);
+	return r;
+}
+
 int verb_run(struct call *call, struct error *err)
 {
 	struct cli_policy p = {0};
@@ -138,6 +160,7 @@ int verb_run(struct call *call, struct error *err)
 	const struct option_value *v;
 	const char **env = NULL;
 	struct launch_keep keep;
+	const char *image = call_value(call, "image");
 	bool kept = false;
 	size_t at = 0;
 	int r;
@@ -154,7 +177,7 @@ int verb_run(struct call *call, struct error *err)
 	/* Nothing is reachable by it either, but what is tried is seen. */
 	if (r == 0 && req.learn_path && p.policy->net.mode.v == NET_NONE)
 		p.policy->net.mode.v = NET_ALLOWLIST;
-	if (r == 0)
+	if (r == 0 && !image)
 		r = choose_workdir(call, &p, &req.workdir, err);
 	if (r == 0) {
 		env = calloc(call->n_values + 1, sizeof(*env));
@@ -162,7 +185,10 @@ int verb_run(struct call *call, struct error *err)
 			env[req.n_env_arguments++] = v->value;
 		req.env_arguments = env;
 		req.pick = &pick;
-		r = env ? start_or_fall_back(&req, &keep, kept, err) : error_set(err, ERROR_SYSTEM, "out of memory");
+		if (!env)
+			r = error_set(err, ERROR_SYSTEM, "out of memory");
+		else
+			r = image ? start_in_image(&req, &keep, image, err) : start_or_fall_back(&req, &keep, kept, err);
 	}
 	free(env);
 	cli_policy_done(&p);

@@ -32,6 +32,8 @@ const struct verb verbs[] = {
 			   "Where it runs is the policy's word (process.runtime), or --runtime's, or that of the category: code_execution and terminal run in gVisor, the others native, unless process.categories "
 			   "says otherwise. A runtime is tried once per boot, by a container of its own. Where it is missing or does not work, process.fallback decides, and a fallback is said on standard error "
 			   "and in the log; without one the run is refused. `cordon policy parity` shows what differs between runtimes.\n\n"
+			   "With --image the root is an image of the store (`cordon image import`): CMD is its user, with its variables and in its folder, and nothing of this machine is shown, not the current folder either. What it "
+			   "changes goes with the run. The image's entrypoint is not run.\n\n"
 			   "    cordon run -- make test\n"
 			   "    cordon run --profile strict -- python3 script.py\n"
 			   "    cordon run --policy policy.yaml --dry-run -- ./agent",
