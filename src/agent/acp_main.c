@@ -169,7 +169,9 @@ static int prepare(struct agent_options *o, char **argv, struct trail *trail, st
 	r = buf_read_file(instruction, o->instruction);
 	if (r < 0)
 		return error_sys(err, r, "--instruction %s", text_show(&shown, sv_of(o->instruction)));
-	return trail_open(trail, o->trajectory, err);
+	if (trail_open(trail, o->trajectory, err) < 0)
+		(void)fprintf(stderr, "cordon-acp: %s\n", err->text);
+	return 0;
 }
 
 static int fail(const struct error *err)

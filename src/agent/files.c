@@ -77,25 +77,23 @@ int files_read(struct rpc *r, const struct json_scan *s, uint32_t params, struct
 	return buf_failed(&out) ? fail(r, id, -ENOMEM) : rpc_result(r, id, buf_view(&out));
 }
 
-static void make_folders(char *path)
+void files_make_folders(const char *path)
 {
+	AUTO_FREE char *copy = strdup(path);
 	char *at;
 
-	for (at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+	for (at = copy ? strchr(copy + 1, '/') : NULL; at; at = strchr(at + 1, '/')) {
 		*at = '\0';
-		(void)mkdir(path, 0777);
+		(void)mkdir(copy, 0777);
 		*at = '/';
 	}
 }
 
-static int write_to(const char *path, struct sv text, struct arena *a)
+static int write_to(const char *path, struct sv text)
 {
 	AUTO_FD fd = -1;
-	char *copy = arena_str(a, sv_of(path));
 
-	if (!copy)
-		return -ENOMEM;
-	make_folders(copy);
+	files_make_folders(path);
 	fd = open_regular(path, O_WRONLY | O_CREAT);
 	if (fd < 0)
 		return fd;
@@ -114,7 +112,7 @@ int files_write(struct rpc *r, const struct json_scan *s, uint32_t params, struc
 	if (content && json_scan_kind(s, content) == SCAN_STRING)
 		json_scan_decode(s, content, &text);
 	if (path && path[0] == '/' && content && json_scan_kind(s, content) == SCAN_STRING)
-		e = buf_failed(&text) ? buf_failed(&text) : write_to(path, buf_view(&text), a);
+		e = buf_failed(&text) ? buf_failed(&text) : write_to(path, buf_view(&text));
 	arena_free(a);
 	if (e == -EDOM)
 		return rpc_error(r, id, RPC_BAD_PARAMS, "path must be absolute, and content a string");

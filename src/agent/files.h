@@ -10,6 +10,9 @@
 
 enum { FILES_MAX = 4 << 20 };
 
+/* Makes the folders above a path, as far as that goes. */
+void files_make_folders(const char *path);
+
 /* Each answers through r. 0, or -errno of r. */
 int files_read(struct rpc *r, const struct json_scan *s, uint32_t params, struct sv id);
 int files_write(struct rpc *r, const struct json_scan *s, uint32_t params, struct sv id);

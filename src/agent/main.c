@@ -152,8 +152,10 @@ static int prepare(struct agent *g, struct buf *instruction, struct error *err)
 	(void)sigaddset(&children, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &children, &g->mask) < 0)
 		return error_sys(err, errno, "signals");
-	if (model_find(name, &g->model, err) < 0 || trail_open(&g->trail, g->options->trajectory, err) < 0)
+	if (model_find(name, &g->model, err) < 0)
 		return -1;
+	if (trail_open(&g->trail, g->options->trajectory, err) < 0)
+		say_note(err->text);
 	g->talk = talk_new(g->model.api, name, buf_view(instruction));
 	return g->talk ? 0 : error_sys(err, ENOMEM, "the conversation");
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
+#include "agent/files.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -18,6 +19,7 @@ int trail_open(struct trail *t, const char *path, struct error *err)
 	*t = (struct trail){.fd = -1, .start = now_ms()};
 	if (!path)
 		return 0;
+	files_make_folders(path);
 	t->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
 	return t->fd < 0 ? error_sys(err, errno, "--trajectory %s", text_show(&shown, sv_of(path))) : 0;
 }

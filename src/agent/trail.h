@@ -8,7 +8,7 @@
  *	{"ms":N,"role":"note","content":TEXT}
  *	{"ms":N,"role":"end","reason":WORD,"content":TEXT,"exit":N}	always the last
  *
- * ms counts from the start. The file lies inside of the sandbox, where the agent's commands can write it too: it tells what happened, and proves nothing. Where it cannot be written, work goes on.
+ * ms counts from the start. The file lies inside of the sandbox, where the agent's commands can write it too: it tells what happened, and proves nothing. Folders that it needs are made; where it cannot be written, work goes on.
  */
 #ifndef CORDON_AGENT_TRAIL_H
 #define CORDON_AGENT_TRAIL_H
@@ -23,7 +23,7 @@ struct trail {
 	int64_t start;
 };
 
-/* path NULL: nothing is kept. */
+/* path NULL: nothing is kept. A failure is one to tell, and not to stop for: nothing is kept then, either. */
 int trail_open(struct trail *t, const char *path, struct error *err);
 void trail_close(struct trail *t);
 
