@@ -136,7 +136,7 @@ struct compose_limits {
 enum compose_restart { COMPOSE_RESTART_NO, COMPOSE_RESTART_FAILURE, COMPOSE_RESTART_ALWAYS, COMPOSE_RESTARTS };
 
 struct compose_service {
-	const char *name; /* [A-Za-z0-9][A-Za-z0-9._-]*, at most 63 */
+	const char *name; /* [A-Za-z0-9][A-Za-z0-9._-]*, at most 63; none begins with "cordon-" */
 	uint64_t line;
 	const char *image;
 	const char *platform; /* "linux/amd64" */
@@ -150,8 +150,7 @@ struct compose_service {
 	struct compose_health health;
 	uint64_t network_mode;		     /* enum compose_network_mode */
 	const char *network_service;	     /* of COMPOSE_NET_SERVICE */
-	struct compose_network_uses networks; /* of COMPOSE_NET_PROJECT: at least one, "default" where the file says nothing */
-	struct compose_strings aliases;	     /* names for it besides its own: container_name, and links of others */
+	struct compose_network_uses networks; /* of COMPOSE_NET_PROJECT: at least one, "default" where the file says nothing. container_name, and names in links of others, are aliases on all of them */
 	struct compose_pairs hosts;	     /* name, loopback address */
 	struct compose_strings ports;	     /* "8080/tcp" that it serves; nothing is ever published */
 	struct compose_strings cap_drop;     /* without "CAP_" */

@@ -1,13 +1,13 @@
 /*
- * compose_plan: services as sandboxes of one group, for the backends that are Cordon's own. Pure.
+ * compose_plan: services as sandboxes of one group. Pure.
  *
  * A group has one network namespace with a loopback and no way out but the door. Each service has an address of its own on it, 127.77.0.N, and its names (the service's, its aliases, its host name) stand in every member's
- * /etc/hosts. Servers that listen on all addresses listen on everybody's, so two services that are known to serve the same port are refused here; ports that nobody wrote down cannot be known, and the second server then
+ * /etc/hosts. This holds on all runtimes, Docker's too: a network of Docker's, `internal` or not, leads to the host's own addresses, and its names to the host's resolvers. Servers that listen on all addresses listen on everybody's, so two services that are known to serve the same port are refused here; ports that nobody wrote down cannot be known, and the second server then
  * fails to listen, as it would on one machine.
  *
  * The order is that of `depends_on`; services without a need for each other keep the file's order. A circle is refused. The agent's service may need others, and others it.
  *
- * Refused, because a group cannot do it (Docker can): services on networks that keep them apart; `network_mode: none` beside other services; a platform that is not this machine's.
+ * Refused, because a group cannot do it: services on networks that keep them apart; a platform that is not this machine's. A service with `network_mode: none` has an empty network of its own.
  */
 #ifndef CORDON_TASK_COMPOSE_PLAN_H
 #define CORDON_TASK_COMPOSE_PLAN_H
@@ -32,6 +32,7 @@ struct compose_wait {
 struct compose_step {
 	const struct compose_service *service;
 	char address[16];
+	bool alone; /* not in the group's network */
 	const struct compose_wait *waits; /* before it starts */
 	uint32_t n_waits;
 	struct compose_check check;
@@ -41,8 +42,12 @@ struct compose_plan {
 	struct compose_step *steps; /* in the order of starting; they end in the opposite order */
 	uint32_t n;
 	uint32_t main;	   /* the agent's */
-	const char *hosts; /* /etc/hosts of every member */
+	struct compose_pairs names; /* name, address; each name once */
+	const char *hosts;	    /* the same as /etc/hosts of every member */
 };
+
+/* The positions of the services in the order of starting, into order where it is not NULL (COMPOSE_SERVICES_MAX). A circle is ERROR_INPUT, which names its services. */
+int compose_order(const struct compose *c, uint32_t *order, struct error *err);
 
 /* machine: "amd64", "arm64", as images name it. What refers to the model stays valid as long as it. */
 int compose_plan(const struct compose *c, const char *file, const char *machine, struct arena *a, struct compose_plan *ret, struct error *err);
