@@ -46,7 +46,7 @@ static uint32_t count(const struct json_scan *s, uint32_t list)
 {
 	uint32_t n = 0, i;
 
-	for (i = list ? json_scan_first(s, list) : 0; i; i = json_scan_after(s, list, i))
+	for (i = json_scan_first(s, list); i; i = json_scan_after(s, list, i))
 		n++;
 	return n;
 }
@@ -116,9 +116,9 @@ static bool put_blob(const struct json_scan *s, uint32_t node, struct buf *out)
 
 static int put_blobs(const struct json_scan *s, uint32_t list, struct buf *out, struct error *err)
 {
-	uint32_t i, n = count(s, list);
+	uint32_t i, n = list && json_scan_kind(s, list) == SCAN_ARRAY ? count(s, list) : 0;
 
-	if (!list || json_scan_kind(s, list) != SCAN_ARRAY || n > MANIFEST_MAX_ENTRIES)
+	if (n == 0 || n > MANIFEST_MAX_ENTRIES)
 		return wrong(err, "its list of manifests or layers is missing, or too long");
 	wire_put_u32(out, n);
 	for (i = json_scan_first(s, list); i; i = json_scan_after(s, list, i))

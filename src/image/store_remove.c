@@ -179,12 +179,10 @@ static int remove_locked(struct image_store *s, const char *name, struct arena *
 	}
 	if (store_each_name(s->names, drop_name, &u) < 0)
 		return error_sys(err, errno, "image store %s/names", s->path);
-	if (u.left)
-		return 0;
 	/* one that is damaged can be removed, too */
-	if (store_record_read(s, digest, a, &rec, &ignored) == 0)
+	if (!u.left && store_record_read(s, digest, a, &rec, &ignored) == 0)
 		r.gone = rec.layers;
-	if (drop_record(s, digest, err) < 0 || drop_layers(&r, err) < 0)
+	if ((!u.left && drop_record(s, digest, err) < 0) || drop_layers(&r, err) < 0)
 		return -1;
 	*freed = r.freed;
 	return 0;
