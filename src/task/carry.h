@@ -1,0 +1,50 @@
+/*
+ * carry: what of the agent's changes the verifier gets to see.
+ *
+ * The verifier runs in a fresh sandbox made of the image's own layers, and one layer more: what the agent changed, as data. This makes that layer from the agent's upper folder. The rule, in short:
+ *
+ *	What the agent made is data and is carried. What runs because of its name or its place is the image's, or is not there.
+ *
+ * In the work folder everything is carried but
+ *   - what Python, pytest, shells and tools run or obey unasked: conftest.py, sitecustomize.py, *.pth, __pycache__, *.pyc, pytest.ini, sections for pytest in pyproject.toml, setup.cfg and tox.ini, plugins of pytest by entry
+ *     point, .bashrc and their like. Where the image has such a file, its version stays; where it has none, there is none
+ *   - hooks of git repositories; of their configuration only what cannot run anything is carried
+ *   - new modules in the folder where `python -m` starts and in those of PYTHONPATH, with the names of the standard library or of test tools
+ *   - changes to packages of the image (site-packages, node_modules) and to folders on the PATH
+ *   - links that lead to the runner's own folders (/tests, /logs, /solution ...), by whatever detour
+ *
+ * Outside the work folder also
+ *   - what replaces or deletes files of the image in /bin, /sbin, /lib*, /usr, and programs of the image anywhere. Where the image's work folder is / or a system folder, there is none, and programs outside of system folders are data
+ *   - in these folders only what the image knows nothing of is carried: new commands whose name no folder on the PATH has, new libraries whose name no library folder has, new packages whose name no Python of the image has, new folders
+ *     that no program of the image loads from, data below share/ and include/. So what apt, pip or npm installed is there for the verifier, without what would take over its own programs: shells, installers and test tools (and what pytest
+ *     imports) are never carried, nor are the databases and caches of installers, so that a verifier that installs them itself gets its own
+ *   - start-up and loader files: /etc/profile*, ld.so.*, pam, cron, ssl, apt, hosts ...; users and groups only where the image's stay as they are
+ *   - links in the place of folders; anything below /proc, /sys, /dev, /run and the runner's own folders
+ * Devices, sockets and FIFOs are dropped, setuid and setgid bits taken off, extended attributes not copied. Folders of the image stay, with their owners and modes, where they are the system's.
+ *
+ * All that is not carried is reported, with a rule and a reason, but for what is as the image has it. Nothing is followed, all is opened by descriptor. The agent's processes have ended; nobody writes to any of the folders meanwhile.
+ * Runs with the privileges of the caller, who must be able to read the upper folder, and as root keeps its owners.
+ */
+#ifndef CORDON_TASK_CARRY_H
+#define CORDON_TASK_CARRY_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct carry_request {
+	int upper;		   /* the agent's; overlayfs's format */
+	const char *const *layers; /* the image's, topmost first, NULL-terminated: paths of folders */
+	const char *workdir;	   /* inside, absolute and canonical */
+	const char *const *env;	   /* of the verifier: "NAME=VALUE", NULL-terminated, or NULL. PATH, PYTHONPATH, LD_LIBRARY_PATH, BASH_ENV and ENV say what is loaded from where */
+	const char *const *places; /* where the verifier's sandbox mounts something of its own, besides /tests and its like; NULL-terminated, or NULL */
+	bool keep_conftests;	   /* the task wants those of the agent */
+	/* path and message are escaped. Called for each thing that was dropped or changed. */
+	void (*report)(void *arg, const char *rule, const char *path, const char *message);
+	void *arg;
+};
+
+/* Fills the empty folder `to`, whose own owner and mode become those of the image's root. -1: it could not be made, and holds nothing of use. */
+int carry_changes(const struct carry_request *req, int to, struct error *err);
+
+#endif

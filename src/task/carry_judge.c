@@ -1,0 +1,348 @@
+#include "task/carry_judge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "task/carry_link.h"
+#include "task/carry_new.h"
+#include "task/carry_text.h"
+
+static bool below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+static bool system_root(const char *path)
+{
+	static const char *const roots[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/boot"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(roots); i++)
+		if (strcmp(path, roots[i]) == 0)
+			return true;
+	return false;
+}
+
+/* A work folder that is the root, is among the system's folders, or holds them, is no place where everything is data. */
+static bool work_ok(const char *work)
+{
+	static const char *const system[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/etc", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/usr/include",
+		"/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/share"};
+	static const char *const holders[] = {"/", "/usr", "/usr/local", "/opt", "/var", "/var/lib", "/home"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(system); i++)
+		if (below(work, system[i]))
+			return false;
+	for (i = 0; i < ARRAY_LEN(holders); i++)
+		if (strcmp(work, holders[i]) == 0)
+			return false;
+	return work[0] == '/' && !carry_runner_place(work);
+}
+
+static const char *variable(const struct carry *c, const char *name, const char *otherwise)
+{
+	const char *const *e = c->req->env;
+	size_t n = strlen(name);
+
+	for (; e && *e; e++)
+		if (strncmp(*e, name, n) == 0 && (*e)[n] == '=')
+			return *e + n + 1;
+	return otherwise;
+}
+
+/* "/a:/b/" -> {"/a", "/b"} */
+static const char **folders(struct carry *c, const char *s)
+{
+	const char **v = arena_array(c->arena, strlen(s) + 2, sizeof(v[0])), *end;
+	size_t n = 0, len;
+
+	for (; v && *s; s = *end ? end + 1 : end) {
+		end = strchrnul(s, ':');
+		len = (size_t)(end - s);
+		while (len > 1 && s[len - 1] == '/')
+			len--;
+		if (*s == '/')
+			v[n++] = arena_str(c->arena, sv_n(s, len));
+	}
+	return v;
+}
+
+int carry_judge_init(struct carry *c)
+{
+	c->work = work_ok(c->req->workdir) ? c->req->workdir : NULL;
+	c->path = folders(c, variable(c, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"));
+	c->modules = folders(c, variable(c, "PYTHONPATH", ""));
+	c->libraries = folders(c, variable(c, "LD_LIBRARY_PATH", ""));
+	c->shell_files[0] = variable(c, "BASH_ENV", NULL);
+	c->shell_files[1] = variable(c, "ENV", NULL);
+	return arena_failed(c->arena) ? -ENOMEM : 0;
+}
+
+static bool among(const char *const *folders_of, struct sv folder)
+{
+	for (; *folders_of; folders_of++)
+		if (sv_is(folder, *folders_of))
+			return true;
+	return false;
+}
+
+bool carry_place(const struct carry *c, const char *path)
+{
+	const char *const *p = c->req->places;
+
+	for (; p && *p; p++)
+		if (below(path, *p))
+			return true;
+	return carry_runner_place(path);
+}
+
+/* The same bytes in both? */
+static bool same_as_image(const struct spot *s, const struct entry *e)
+{
+	AUTO_FD a = -1, b = -1;
+	char x[16384], y[16384];
+	ssize_t n;
+
+	if (!S_ISREG(e->st.st_mode) || !S_ISREG(e->image.st_mode) || e->st.st_size != e->image.st_size)
+		return false;
+	a = openat(s->in, e->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	b = openat(e->image_fd, e->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	while (a >= 0 && b >= 0) {
+		n = read(a, x, sizeof(x));
+		if (n < 0 || read(b, y, sizeof(y)) != n)
+			return false;
+		if (n == 0)
+			return true;
+		if (memcmp(x, y, (size_t)n) != 0)
+			return false;
+	}
+	return false;
+}
+
+/* Not carried, unless it is what the image has anyway. */
+static enum carry_rule unless_same(const struct spot *s, const struct entry *e, enum carry_rule rule)
+{
+	if (is_whiteout(&e->st) && e->image.st_mode == 0)
+		return CARRY_SAME;
+	return same_as_image(s, e) ? CARRY_SAME : rule;
+}
+
+/* The texts in both; "" where there is none. -1: too large, or no file. */
+static int read_both(const struct spot *s, const struct entry *e, struct buf *ours, struct buf *theirs)
+{
+	buf_init(ours, CARRY_TEXT_MAX);
+	buf_init(theirs, CARRY_TEXT_MAX);
+	if (!is_whiteout(&e->st) && carry_read(s->in, e->name, ours) < 0)
+		return -1;
+	return S_ISREG(e->image.st_mode) && carry_read(e->image_fd, e->name, theirs) < 0 ? -1 : 0;
+}
+
+static enum carry_rule judge_text(const struct spot *s, const struct entry *e, enum carry_name is)
+{
+	AUTO_BUF ours = {0};
+	AUTO_BUF theirs = {0};
+	bool read = read_both(s, e, &ours, &theirs) == 0;
+
+	switch (is) {
+	case NAME_SECTIONS:
+	case NAME_PYPROJECT:
+		return read && carry_same_for_pytest(buf_view(&ours), buf_view(&theirs), is == NAME_PYPROJECT) ? CARRY_KEEP : unless_same(s, e, CARRY_PYTEST);
+	case NAME_PLUGINS:
+		return read && carry_entry_points(buf_view(&ours)) ? CARRY_KEEP : unless_same(s, e, CARRY_PLUGIN);
+	default:
+		if (is_whiteout(&e->st) || !read || !carry_accounts(buf_view(&ours), buf_view(&theirs), is == NAME_PASSWD))
+			return unless_same(s, e, CARRY_ACCOUNTS);
+		return CARRY_KEEP;
+	}
+}
+
+/* Where a Python of the image would look for a pyvenv.cfg: in the folder of programs, and the one above. */
+static bool beside_programs(const struct carry *c, const struct spot *s)
+{
+	struct stat bin;
+	int fd;
+
+	merged_stat(&s->image, "bin", &bin, &fd);
+	return s->zone == ZONE_SYSTEM || bin.st_mode || carry_command_folder(c, s);
+}
+
+static enum carry_rule judge_name(const struct carry *c, const struct spot *s, const struct entry *e)
+{
+	enum carry_name is = carry_name_of(c->at);
+
+	switch (is) {
+	case NAME_PLAIN:
+		return CARRY_KEEP;
+	case NAME_CONFTEST:
+		return c->req->keep_conftests ? CARRY_KEEP : unless_same(s, e, CARRY_AUTORUN);
+	case NAME_AUTORUN:
+		return unless_same(s, e, CARRY_AUTORUN);
+	case NAME_STARTUP:
+		return unless_same(s, e, CARRY_STARTUP);
+	case NAME_INSTALLER:
+		return unless_same(s, e, CARRY_INSTALLER);
+	case NAME_KEPT:
+		return e->image.st_mode && !S_ISDIR(e->image.st_mode) ? unless_same(s, e, CARRY_STARTUP) : CARRY_KEEP;
+	case NAME_VENV:
+		return e->image.st_mode || beside_programs(c, s) ? unless_same(s, e, CARRY_AUTORUN) : CARRY_KEEP;
+	case NAME_GIT_CONFIG:
+		return S_ISREG(e->st.st_mode) ? CARRY_GIT_CUT : is_whiteout(&e->st) ? CARRY_KEEP : CARRY_GIT;
+	default:
+		return S_ISDIR(e->st.st_mode) ? CARRY_KEEP : judge_text(s, e, is);
+	}
+}
+
+static enum carry_rule judge_git(const struct spot *s, const struct entry *e)
+{
+	struct sv name = sv_of(e->name);
+
+	if (s->hooks)
+		return sv_ends(name, ".sample") && S_ISREG(e->st.st_mode) ? CARRY_KEEP : unless_same(s, e, CARRY_GIT);
+	if (sv_is(name, "config"))
+		return S_ISREG(e->st.st_mode) ? CARRY_GIT_CUT : is_whiteout(&e->st) ? CARRY_KEEP : CARRY_GIT;
+	if (sv_is(name, "config.worktree") || (sv_is(name, "hooks") && !S_ISDIR(e->st.st_mode)))
+		return unless_same(s, e, CARRY_GIT);
+	return CARRY_KEEP;
+}
+
+static enum carry_rule judge_link(const struct carry *c, const struct spot *s, const struct entry *e)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(s->in, e->name, target, sizeof(target));
+
+	if (n <= 0 || n == sizeof(target))
+		return CARRY_SPECIAL;
+	if ((c->work && strcmp(c->at, c->work) == 0) || (S_ISDIR(e->image.st_mode) && s->zone != ZONE_WORK))
+		return CARRY_LINK;
+	return carry_link_to_runner(c, sv_n(target, (size_t)n)) ? CARRY_LINK_RUNNER : CARRY_KEEP;
+}
+
+/* NAME of NAME.py, NAME.cpython-311-x86_64-linux-gnu.so, and of a package's folder. */
+static bool is_module(const struct spot *s, const struct entry *e, struct sv *ret)
+{
+	struct sv name = sv_of(e->name);
+	const char *dot = strchr(e->name, '.');
+	struct stat st;
+
+	if (S_ISDIR(e->st.st_mode)) {
+		AUTO_FD in = openat(s->in, e->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		*ret = name;
+		return in >= 0 && (fstatat(in, "__init__.py", &st, AT_SYMLINK_NOFOLLOW) == 0 || fstatat(in, "__main__.py", &st, AT_SYMLINK_NOFOLLOW) == 0 || carry_tool_package(name));
+	}
+	*ret = dot ? sv_n(name.p, (size_t)(dot - name.p)) : name;
+	return S_ISLNK(e->st.st_mode) ? !dot || sv_ends(name, ".py") || sv_ends(name, ".so") : dot && (sv_ends(name, ".py") || sv_ends(name, ".so"));
+}
+
+static bool is_program(const struct entry *e)
+{
+	AUTO_FD fd = -1;
+	char magic[4];
+
+	if (!S_ISREG(e->image.st_mode))
+		return false;
+	if (e->image.st_mode & 0111)
+		return true;
+	fd = openat(e->image_fd, e->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) && memcmp(magic, "\177ELF", 4) == 0;
+}
+
+static enum carry_rule replaces(const struct spot *s, const struct entry *e)
+{
+	return unless_same(s, e, is_whiteout(&e->st) ? CARRY_DELETES : CARRY_REPLACES);
+}
+
+static enum carry_rule judge_data(const struct carry *c, const struct spot *s, const struct entry *e)
+{
+	struct sv folder = carry_parent(c), module;
+	bool top = folder.n == 0, gone = is_whiteout(&e->st), has = e->image.st_mode != 0;
+
+	if (top && S_ISDIR(e->image.st_mode) && !S_ISDIR(e->st.st_mode))
+		return replaces(s, e);
+	if (top && S_ISLNK(e->image.st_mode) && system_root(c->at))
+		return replaces(s, e);
+	if (top && !has && strcmp(e->name, "node_modules") == 0)
+		return CARRY_SYSTEM; /* seen from /tests, too */
+	if (!has && !gone && (top || (c->work && sv_is(folder, c->work)) || among(c->modules, folder)) && is_module(s, e, &module) && carry_module_taken(module))
+		return CARRY_MODULE;
+	if (!has && !gone && among(c->libraries, folder))
+		return carry_new_library(c, e);
+	if (s->zone != ZONE_WORK && s->zone != ZONE_FREE && (c->work || top) && is_program(e))
+		return replaces(s, e);
+	return CARRY_KEEP;
+}
+
+static enum carry_rule judge_system(struct carry *c, const struct spot *s, const struct entry *e)
+{
+	if (e->image.st_mode == 0)
+		return is_whiteout(&e->st) ? CARRY_SAME : carry_new_system(c, s, e);
+	return S_ISDIR(e->image.st_mode) && S_ISDIR(e->st.st_mode) ? CARRY_KEEP : replaces(s, e);
+}
+
+static enum carry_rule judge_place(struct carry *c, const struct spot *s, const struct entry *e)
+{
+	if (s->zone == ZONE_SYSTEM)
+		return judge_system(c, s, e);
+	if (!carry_command_folder(c, s) || (S_ISDIR(e->st.st_mode) && S_ISDIR(e->image.st_mode)))
+		return judge_data(c, s, e);
+	if (e->image.st_mode)
+		return replaces(s, e);
+	return is_whiteout(&e->st) ? CARRY_SAME : carry_new_command(c, e);
+}
+
+enum carry_rule carry_judge(struct carry *c, const struct spot *s, const struct entry *e)
+{
+	enum carry_rule r = CARRY_KEEP, place;
+
+	if (carry_place(c, c->at))
+		return CARRY_RUNNER;
+	if ((c->shell_files[0] && strcmp(c->at, c->shell_files[0]) == 0) || (c->shell_files[1] && strcmp(c->at, c->shell_files[1]) == 0))
+		return unless_same(s, e, CARRY_STARTUP);
+	if (!is_whiteout(&e->st) && !S_ISREG(e->st.st_mode) && !S_ISDIR(e->st.st_mode) && !S_ISLNK(e->st.st_mode))
+		return CARRY_SPECIAL;
+	if (s->git)
+		r = judge_git(s, e);
+	if (r == CARRY_KEEP)
+		r = judge_name(c, s, e);
+	if (r == CARRY_KEEP && S_ISLNK(e->st.st_mode))
+		r = judge_link(c, s, e);
+	if (r != CARRY_KEEP && r != CARRY_GIT_CUT)
+		return r;
+	place = judge_place(c, s, e);
+	return place == CARRY_KEEP ? r : place;
+}
+
+enum zone carry_zone(const struct carry *c, const struct spot *s, const struct entry *e)
+{
+	struct sv name = sv_of(e->name), folder = carry_parent(c);
+	bool known = S_ISDIR(e->image.st_mode);
+	struct stat bin, lib;
+
+	if (c->work && strcmp(c->at, c->work) == 0)
+		return ZONE_WORK;
+	if (folder.n == 0)
+		return system_root(c->at) ? ZONE_SYSTEM : s->zone;
+	if (sv_is(folder, "/opt") && known) {
+		char path[PATH_MAX + 8];
+
+		(void)snprintf(path, sizeof(path), "%s/bin", c->at + 1);
+		view_stat(&c->root, path, &bin);
+		(void)snprintf(path, sizeof(path), "%s/lib", c->at + 1);
+		view_stat(&c->root, path, &lib);
+		return bin.st_mode || lib.st_mode ? ZONE_SYSTEM : s->zone;
+	}
+	if (carry_python_folder(name) && (known || s->zone == ZONE_DATA))
+		return ZONE_SYSTEM;
+	if (sv_is(name, "node_modules") && s->zone != ZONE_FREE)
+		return ZONE_SYSTEM;
+	if (s->zone != ZONE_SYSTEM || known)
+		return s->zone;
+	/* new below a folder of the system's: free, but for what has rules of its own */
+	return carry_frame_folder(name) ? ZONE_SYSTEM : ZONE_FREE;
+}

@@ -1,0 +1,71 @@
+/*
+ * carry_judge: is one name of the agent's upper folder carried? The order of the rules, over the tables of carry_rules.h and what the image has (carry_view.h).
+ */
+#ifndef CORDON_TASK_CARRY_JUDGE_H
+#define CORDON_TASK_CARRY_JUDGE_H
+
+#include <limits.h>
+
+#include "base/arena.h"
+#include "task/carry.h"
+#include "task/carry_rules.h"
+#include "task/carry_view.h"
+
+/* What a folder is. */
+enum zone {
+	ZONE_DATA,   /* neither of the others */
+	ZONE_WORK,   /* the work folder */
+	ZONE_SYSTEM, /* programs load from there: the image's files stay */
+	ZONE_FREE,   /* new, and the image knows nothing of it */
+};
+
+enum { CARRY_TEXT_MAX = 1 << 20 };
+
+/* A run of it all. */
+struct carry {
+	const struct carry_request *req;
+	struct merged root;
+	struct arena *arena;
+	struct error *err;
+	const char *work; /* NULL: there is none that would be data */
+	const char **path, **modules, **libraries; /* folders of the variables, NULL-terminated */
+	const char *shell_files[2];		   /* BASH_ENV, ENV; or NULL */
+	const char **stems; /* of packages that the image's Pythons have */
+	size_t n_stems;
+	bool stems_known;
+	uid_t caller;
+	char at[PATH_MAX]; /* the path at hand, absolute; "" is the root */
+	size_t len;
+};
+
+/* A folder, in the agent's upper and in the image. */
+struct spot {
+	int in;
+	struct merged image;
+	enum zone zone;
+	bool hidden; /* what the image has there is not seen through the layer that is made */
+	bool git;    /* of a repository */
+	bool hooks;
+};
+
+/* A name in it. */
+struct entry {
+	const char *name;
+	struct stat st;	   /* in the upper folder */
+	struct stat image; /* st_mode 0: the image has none */
+	int image_fd;
+};
+
+/* c->at is the entry's path. CARRY_GIT_CUT: carried, filtered. */
+enum carry_rule carry_judge(struct carry *c, const struct spot *s, const struct entry *e);
+
+/* The zone of a folder that is carried. */
+enum zone carry_zone(const struct carry *c, const struct spot *s, const struct entry *e);
+
+/* Is it at or below a place of the runner's or the kernel's? */
+bool carry_place(const struct carry *c, const char *path);
+
+/* Sets work and what the variables say. */
+int carry_judge_init(struct carry *c);
+
+#endif

@@ -1,0 +1,269 @@
+#include "task/carry_new.h"
+
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/glob.h"
+
+struct sv carry_parent(const struct carry *c)
+{
+	size_t n = c->len;
+
+	while (n && c->at[n - 1] != '/')
+		n--;
+	return sv_n(c->at, n ? n - 1 : 0);
+}
+
+struct sv carry_base(struct sv path)
+{
+	size_t n = path.n;
+
+	while (n && path.p[n - 1] != '/')
+		n--;
+	return sv_n(path.p + n, path.n - n);
+}
+
+bool carry_frame_folder(struct sv name)
+{
+	static const char *const frame[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "share", "include", "src", "local", "games", "etc", "var", "python*", "*-linux-*", ".bin", "@*"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(frame); i++)
+		if (glob_component(sv_of(frame[i]), name))
+			return true;
+	return carry_python_folder(name);
+}
+
+bool carry_python_folder(struct sv base)
+{
+	return sv_is(base, "site-packages") || sv_is(base, "dist-packages");
+}
+
+bool carry_node_folder(struct sv path)
+{
+	struct sv base = carry_base(path);
+
+	if (base.n && base.p[0] == '@')
+		base = carry_base(sv_n(path.p, path.n - base.n - 1));
+	return sv_is(base, "node_modules");
+}
+
+/* ~/bin, ~/.local/bin and their like, which start-up files put on the PATH. */
+static bool home_commands(struct sv folder)
+{
+	struct sv home = sv_n(folder.p, folder.n < 4 ? 0 : folder.n - 4);
+
+	return sv_ends(folder, "/bin") && (sv_ends(home, "/.local") || sv_ends(home, "/.cargo") || sv_ends(home, "/go") || sv_is(home, "/root") || sv_is(sv_n(home.p, home.n - carry_base(home).n), "/home/"));
+}
+
+bool carry_command_folder(const struct carry *c, const struct spot *s)
+{
+	struct sv folder = carry_parent(c), base = carry_base(folder);
+	size_t i;
+
+	for (i = 0; c->path[i]; i++)
+		if (sv_is(folder, c->path[i]))
+			return true;
+	if (s->zone == ZONE_FREE)
+		return false;
+	if (s->zone == ZONE_SYSTEM)
+		return sv_is(base, "bin") || sv_is(base, "sbin") || sv_is(base, ".bin") || sv_is(base, "games");
+	return home_commands(folder);
+}
+
+/* Does any of these folders of the image have the name? */
+static bool image_has(const struct carry *c, const char *const *folders, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	for (; *folders; folders++) {
+		if (snprintf(path, sizeof(path), "%s/%s", *folders + (**folders == '/'), name) >= (int)sizeof(path))
+			return true;
+		view_stat(&c->root, path, &st);
+		if (st.st_mode)
+			return true;
+	}
+	return false;
+}
+
+enum carry_rule carry_new_command(const struct carry *c, const struct entry *e)
+{
+	static const char *const usual[] = {"bin", "sbin", "usr/bin", "usr/sbin", "usr/local/bin", "usr/local/sbin", NULL};
+
+	if (S_ISDIR(e->st.st_mode))
+		return CARRY_SYSTEM;
+	if (carry_tool_command(sv_of(e->name)))
+		return CARRY_TOOL;
+	return image_has(c, usual, e->name) || image_has(c, c->path, e->name) ? CARRY_SHADOWS : CARRY_KEEP;
+}
+
+/* "Pytest-8.0.dist-info" -> "pytest" */
+static struct sv stem_of(const char *name, char to[64])
+{
+	size_t n = 0;
+
+	while (name[n] && name[n] != '-' && name[n] != '.' && n < 63) {
+		to[n] = name[n] >= 'A' && name[n] <= 'Z' ? (char)(name[n] | 0x20) : name[n];
+		n++;
+	}
+	to[n] = '\0';
+	return sv_n(to, n);
+}
+
+enum { STEMS_MAX = 100000 };
+
+static bool add_stem(void *arg, const char *name)
+{
+	struct carry *c = arg;
+	char stem[64];
+
+	c->stems[c->n_stems] = arena_str(c->arena, stem_of(name, stem));
+	c->n_stems += c->stems[c->n_stems] != NULL;
+	return c->n_stems < STEMS_MAX;
+}
+
+static void add_folder(struct carry *c, const struct merged *in, const char *name)
+{
+	AUTO_MERGED m = {0};
+
+	if (merged_enter(in, name, &m) == 0)
+		(void)merged_names(&m, add_stem, c);
+}
+
+struct pythons {
+	struct carry *c;
+	const struct merged *lib;
+};
+
+static bool add_python(void *arg, const char *name)
+{
+	struct pythons *p = arg;
+	AUTO_MERGED m = {0};
+
+	if (strncmp(name, "python", 6) != 0 || merged_enter(p->lib, name, &m) < 0)
+		return true;
+	(void)merged_names(&m, add_stem, p->c);
+	add_folder(p->c, &m, "site-packages");
+	add_folder(p->c, &m, "dist-packages");
+	return true;
+}
+
+/* All that some Python of the image can import: one list, made when it is needed. */
+static void know_stems(struct carry *c)
+{
+	static const char *const libs[][3] = {{"usr", "lib", NULL}, {"usr", "lib64", NULL}, {"usr", "local", "lib"}, {"opt", "venv", "lib"}, {"opt", "conda", "lib"}};
+	size_t i, k;
+
+	c->stems_known = true;
+	c->stems = arena_array(c->arena, STEMS_MAX + 1, sizeof(c->stems[0]));
+	for (i = 0; c->stems && i < ARRAY_LEN(libs); i++) {
+		AUTO_MERGED at = {0};
+		struct pythons p = {c, &at};
+		int r = merged_enter(&c->root, libs[i][0], &at);
+
+		for (k = 1; r == 0 && k < 3 && libs[i][k]; k++) {
+			struct merged next = {0};
+
+			r = merged_enter(&at, libs[i][k], &next);
+			merged_done(&at);
+			at = next;
+		}
+		if (r == 0)
+			(void)merged_names(&at, add_python, &p);
+	}
+}
+
+static enum carry_rule new_python(struct carry *c, const struct entry *e)
+{
+	char buf[64];
+	struct sv stem = stem_of(e->name, buf);
+	size_t i;
+
+	if (carry_tool_package(stem))
+		return CARRY_TOOL;
+	if (!c->stems_known)
+		know_stems(c);
+	if (!c->stems || c->n_stems >= STEMS_MAX)
+		return CARRY_SHADOWS;
+	for (i = 0; i < c->n_stems; i++)
+		if (strcmp(c->stems[i], buf) == 0)
+			return CARRY_SHADOWS;
+	return CARRY_KEEP;
+}
+
+static enum carry_rule new_node(const struct entry *e)
+{
+	return carry_tool_package(sv_of(e->name)) ? CARRY_TOOL : CARRY_KEEP;
+}
+
+static bool is_lib_folder(struct sv folder)
+{
+	struct sv base = carry_base(folder);
+
+	if (glob_component(sv_of("*-linux-*"), base))
+		base = carry_base(sv_n(folder.p, folder.n - base.n - 1));
+	return sv_is(base, "lib") || sv_is(base, "lib64") || sv_is(base, "lib32") || sv_is(base, "libx32");
+}
+
+enum carry_rule carry_new_library(const struct carry *c, const struct entry *e)
+{
+	static const char *const libs[] = {"lib", "lib64", "lib32", "usr/lib", "usr/lib64", "usr/lib32", "usr/local/lib", "usr/local/lib64", "lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "usr/local/lib/x86_64-linux-gnu",
+		"lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/local/lib/aarch64-linux-gnu", NULL};
+
+	if (S_ISDIR(e->st.st_mode))
+		return carry_loaded_folder(sv_of(e->name)) ? CARRY_SYSTEM : CARRY_KEEP;
+	return image_has(c, libs, e->name) || image_has(c, c->libraries, e->name) ? CARRY_SHADOWS : CARRY_KEEP;
+}
+
+static enum carry_rule new_lib(const struct carry *c, const struct entry *e)
+{
+	struct sv name = sv_of(e->name);
+
+	if (S_ISDIR(e->st.st_mode)) /* of Python only packages are carried, which is judged below it */
+		return carry_loaded_folder(name) && !sv_starts(name, "python") ? CARRY_SYSTEM : CARRY_KEEP;
+	if (sv_ends(name, ".a"))
+		return CARRY_KEEP;
+	if (!glob_component(sv_of("lib*.so*"), name) || sv_starts(name, "libnss_"))
+		return CARRY_SYSTEM;
+	return carry_new_library(c, e);
+}
+
+/* Below share/, include/ and their like; or -1. */
+static int new_data(const struct carry *c)
+{
+	static const char *const folders[] = {"/usr/share/", "/usr/local/share/", "/usr/include/", "/usr/local/include/", "/usr/src/", "/usr/local/src/", "/usr/local/etc/", "/usr/local/var/", "/usr/local/games/"};
+	const char *below, *end;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(folders); i++)
+		if (strncmp(c->at, folders[i], strlen(folders[i])) == 0) {
+			below = c->at + strlen(folders[i]);
+			end = strchr(below, '/');
+			return carry_loaded_folder(sv_n(below, end ? (size_t)(end - below) : strlen(below))) ? CARRY_SYSTEM : CARRY_KEEP;
+		}
+	return -1;
+}
+
+enum carry_rule carry_new_system(struct carry *c, const struct spot *s, const struct entry *e)
+{
+	struct sv folder = carry_parent(c), base = carry_base(folder);
+	int r;
+
+	if (carry_python_folder(base))
+		return new_python(c, e);
+	if (carry_node_folder(folder))
+		return new_node(e);
+	if (carry_command_folder(c, s))
+		return carry_new_command(c, e);
+	if (sv_starts(base, "python"))
+		return S_ISDIR(e->st.st_mode) && carry_python_folder(sv_of(e->name)) ? CARRY_KEEP : CARRY_SYSTEM;
+	r = new_data(c);
+	if (r >= 0)
+		return (enum carry_rule)r;
+	if (is_lib_folder(folder))
+		return new_lib(c, e);
+	if (!S_ISDIR(e->st.st_mode))
+		return CARRY_SYSTEM;
+	return sv_is(folder, "/usr/local") || sv_is(base, "envs") || (sv_is(folder, "/usr") && carry_frame_folder(sv_of(e->name))) ? CARRY_KEEP : CARRY_SYSTEM;
+}

@@ -1,0 +1,27 @@
+/*
+ * carry_new: what the image does not have, in folders that programs load from. The entry's path is c->at.
+ */
+#ifndef CORDON_TASK_CARRY_NEW_H
+#define CORDON_TASK_CARRY_NEW_H
+
+#include "task/carry_judge.h"
+
+/* The folder's path: what is before the last slash of c->at; its own name. */
+struct sv carry_parent(const struct carry *c);
+struct sv carry_base(struct sv path);
+
+/* Is it a folder that commands are run from? */
+bool carry_command_folder(const struct carry *c, const struct spot *s);
+
+enum carry_rule carry_new_command(const struct carry *c, const struct entry *e);
+enum carry_rule carry_new_library(const struct carry *c, const struct entry *e);
+enum carry_rule carry_new_system(struct carry *c, const struct spot *s, const struct entry *e);
+
+/* Folders that every system may have: where one is new, what comes into it is judged as if it had been there. */
+bool carry_frame_folder(struct sv name);
+
+/* site-packages, dist-packages; node_modules, and scopes in one. */
+bool carry_python_folder(struct sv base);
+bool carry_node_folder(struct sv path);
+
+#endif

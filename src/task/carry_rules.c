@@ -1,0 +1,211 @@
+#include "task/carry_rules.h"
+
+#include "base/cleanup.h"
+#include "base/glob.h"
+
+const struct carry_text carry_texts[CARRY_RULES] = {
+	[CARRY_KEEP] = {"carry.keep", "carried"},
+	[CARRY_SPECIAL] = {"carry.special", "a device, socket or FIFO; not carried to the verifier"},
+	[CARRY_RUNNER] = {"carry.runner", "a place of the runner's or the kernel's; not carried to the verifier"},
+	[CARRY_AUTORUN] = {"carry.autorun", "would run in the verifier because of its name; the image's version, or none, is there"},
+	[CARRY_STARTUP] = {"carry.startup", "read by shells, the loader or tools when they start; the image's version, or none, is there"},
+	[CARRY_PYTEST] = {"carry.pytest-section", "changes what pytest is told; the image's version, or none, is there"},
+	[CARRY_PLUGIN] = {"carry.pytest-plugin", "would be loaded by pytest as a plugin; not carried to the verifier"},
+	[CARRY_GIT] = {"carry.git-hook", "would be run or obeyed by git; the image's version, or none, is there"},
+	[CARRY_GIT_CUT] = {"carry.git-config", "carried without the keys that can make git run something"},
+	[CARRY_ACCOUNTS] = {"carry.accounts", "changes the image's users or groups; the image's version is there"},
+	[CARRY_INSTALLER] = {"carry.installer", "a database or cache of an installer; the image's version, or none, is there"},
+	[CARRY_MODULE] = {"carry.module", "takes the place of a module of Python's or of a test tool where the verifier starts; not carried"},
+	[CARRY_REPLACES] = {"carry.replaces", "replaces a program or library of the image; the image's version is there"},
+	[CARRY_DELETES] = {"carry.deletes", "deletes a program or library of the image; it is there"},
+	[CARRY_SHADOWS] = {"carry.shadows", "takes the place of a command, library or package of the image; not carried"},
+	[CARRY_TOOL] = {"carry.tool", "a shell, installer or test tool that the image does not have; not carried to the verifier"},
+	[CARRY_SYSTEM] = {"carry.system", "new where programs of the image load from; not carried"},
+	[CARRY_LINK] = {"carry.link", "a link in the place of a folder; the image's version, or none, is there"},
+	[CARRY_LINK_RUNNER] = {"carry.link-runner", "a link to a place of the runner's or the kernel's; not carried"},
+	[CARRY_SETUID] = {"carry.setuid", "carried without its setuid or setgid bit"},
+	[CARRY_SAME] = {"carry.same", "as the image has it"},
+	[CARRY_DEEP] = {"carry.deep", "too deep in folders; not carried"},
+};
+
+/* parent: how the folder's path ends, at a slash; NULL: any. */
+struct name_rule {
+	const char *parent, *name;
+	enum carry_name is;
+};
+
+static const struct name_rule anywhere[] = {
+	{NULL, "conftest.py", NAME_CONFTEST}, {NULL, "sitecustomize*", NAME_AUTORUN}, {NULL, "usercustomize*", NAME_AUTORUN}, {NULL, "*.pth", NAME_AUTORUN}, {NULL, "*.egg-link", NAME_AUTORUN}, {NULL, "__pycache__", NAME_AUTORUN},
+	{NULL, "*.py[co]", NAME_AUTORUN}, {NULL, "pytest.ini", NAME_AUTORUN}, {NULL, ".pytest.ini", NAME_AUTORUN}, {NULL, "pytest.toml", NAME_AUTORUN}, {NULL, ".pytest.toml", NAME_AUTORUN}, {NULL, ".coveragerc", NAME_AUTORUN},
+	{NULL, ".pdbrc", NAME_AUTORUN}, {NULL, "setup.cfg", NAME_SECTIONS}, {NULL, "tox.ini", NAME_SECTIONS}, {NULL, "pyproject.toml", NAME_PYPROJECT}, {NULL, "entry_points.txt", NAME_PLUGINS}, {NULL, "pyvenv.cfg", NAME_VENV}, {NULL, ".rspec", NAME_AUTORUN}, {NULL, ".node_modules", NAME_AUTORUN}, {NULL, ".node_libraries", NAME_AUTORUN}, {NULL, "jest.config.*", NAME_KEPT}, {NULL, "vitest.config.*", NAME_KEPT},
+	{NULL, ".mocharc*", NAME_KEPT}, {NULL, "playwright.config.*", NAME_KEPT}, {NULL, "karma.conf.*", NAME_KEPT}, {NULL, ".taprc", NAME_KEPT}, {NULL, "phpunit.xml*", NAME_KEPT},
+	{NULL, "*._pth", NAME_AUTORUN},
+	/* shells and their like */
+	{NULL, ".bash_profile", NAME_STARTUP}, {NULL, ".bash_login", NAME_STARTUP}, {NULL, ".bash_logout", NAME_STARTUP}, {NULL, ".bash_aliases", NAME_STARTUP}, {NULL, ".bashrc", NAME_STARTUP}, {NULL, ".profile", NAME_STARTUP},
+	{NULL, ".z[sp]h*", NAME_STARTUP}, {NULL, ".zprofile", NAME_STARTUP}, {NULL, ".zlog*", NAME_STARTUP}, {NULL, ".cshrc", NAME_STARTUP}, {NULL, ".tcshrc", NAME_STARTUP}, {NULL, ".login", NAME_STARTUP}, {NULL, ".logout", NAME_STARTUP},
+	{NULL, ".kshrc", NAME_STARTUP}, {NULL, ".mkshrc", NAME_STARTUP}, {NULL, ".ashrc", NAME_STARTUP}, {NULL, ".shrc", NAME_STARTUP}, {NULL, ".inputrc", NAME_STARTUP}, {NULL, ".pam_environment", NAME_STARTUP},
+	{NULL, ".xprofile", NAME_STARTUP}, {NULL, ".xsessionrc", NAME_STARTUP},
+	/* tools that can be told to run something */
+	{NULL, ".pip", NAME_STARTUP}, {NULL, "pip.conf", NAME_STARTUP}, {NULL, "uv.toml", NAME_STARTUP}, {NULL, ".pydistutils.cfg", NAME_STARTUP}, {NULL, ".pypirc", NAME_STARTUP}, {NULL, ".pythonrc*", NAME_STARTUP},
+	{NULL, ".condarc", NAME_STARTUP}, {NULL, ".mambarc", NAME_STARTUP}, {NULL, ".npmrc", NAME_STARTUP}, {NULL, ".yarnrc*", NAME_STARTUP}, {NULL, ".gemrc", NAME_STARTUP}, {NULL, ".curlrc", NAME_STARTUP}, {NULL, "_curlrc", NAME_STARTUP},
+	{NULL, ".wgetrc", NAME_STARTUP}, {NULL, ".gdbinit", NAME_STARTUP}, {NULL, ".lldbinit", NAME_STARTUP}, {NULL, ".Rprofile", NAME_STARTUP}, {NULL, ".Renviron", NAME_STARTUP}, {NULL, ".irbrc", NAME_STARTUP}, {NULL, ".pryrc", NAME_STARTUP},
+	{NULL, ".ghci", NAME_STARTUP}, {NULL, ".proverc", NAME_STARTUP}, {NULL, ".perldb", NAME_STARTUP}, {NULL, ".vimrc", NAME_STARTUP}, {NULL, ".exrc", NAME_STARTUP}, {NULL, ".screenrc", NAME_STARTUP}, {NULL, ".tmux.conf", NAME_STARTUP},
+	{NULL, ".octaverc", NAME_STARTUP}, {NULL, ".mailrc", NAME_STARTUP}, {NULL, ".hgrc", NAME_STARTUP}, {NULL, ".rpmmacros", NAME_STARTUP}, {NULL, ".gitconfig", NAME_GIT_CONFIG}, {".config/git", "config", NAME_GIT_CONFIG},
+	{".config/git", "*", NAME_STARTUP}, {".config", "pip", NAME_STARTUP}, {".config", "uv", NAME_STARTUP}, {".config", "pypoetry", NAME_STARTUP}, {".config", "fish", NAME_STARTUP}, {".config", "systemd", NAME_STARTUP},
+	{".config", "autostart", NAME_STARTUP}, {".config", "environment.d", NAME_STARTUP}, {".config", "npm", NAME_STARTUP}, {".config", "pnpm", NAME_STARTUP}, {".config", "yarn", NAME_STARTUP}, {".config", "conda", NAME_STARTUP},
+	{".config", "direnv", NAME_STARTUP}, {".config", "gdb", NAME_STARTUP}, {".config", "zsh", NAME_STARTUP}, {".config", "nvim", NAME_STARTUP}, {".ssh", "config", NAME_STARTUP}, {".ssh", "rc", NAME_STARTUP},
+	{".ssh", "environment", NAME_STARTUP}, {".cargo", "config*", NAME_STARTUP}, {".cargo", "env*", NAME_STARTUP}, {".m2", "settings*.xml", NAME_STARTUP}, {".bundle", "config", NAME_STARTUP}, {".gradle", "init*", NAME_STARTUP}, {".gradle", "gradle.properties", NAME_STARTUP},
+	{NULL, ".ipython", NAME_STARTUP}, {NULL, ".jupyter", NAME_STARTUP}, {".local/bin", "env*", NAME_STARTUP}, {".local/share", "bash-completion", NAME_STARTUP},
+	/* installers */
+	{".cache", "pip", NAME_INSTALLER}, {".cache", "uv", NAME_INSTALLER}, {".cache", "pypoetry", NAME_INSTALLER}, {".cache", "pre-commit", NAME_INSTALLER}, {".cache", "yarn", NAME_INSTALLER}, {".cache", "pipx", NAME_INSTALLER},
+	{".local/share", "uv", NAME_INSTALLER}, {".local/share", "pipx", NAME_INSTALLER}, {".local/share", "virtualenv", NAME_INSTALLER}, {".npm", "_cacache", NAME_INSTALLER}, {".npm", "_npx", NAME_INSTALLER},
+	{"/var/lib", "dpkg", NAME_INSTALLER}, {"/var/lib", "apt", NAME_INSTALLER}, {"/var/lib", "rpm", NAME_INSTALLER}, {"/var/lib", "pacman", NAME_INSTALLER}, {"/lib/apk", "db", NAME_INSTALLER}, {"/var/cache", "apt", NAME_INSTALLER},
+	{"/var/cache", "apk", NAME_INSTALLER}, {"/var/cache", "debconf", NAME_INSTALLER}, {"/var/cache", "ldconfig", NAME_INSTALLER}, {"/var/spool", "cron*", NAME_STARTUP}, {"/var/spool", "at*", NAME_STARTUP},
+	{"/var/lib", "systemd", NAME_STARTUP}, {"/var/lib", "pam", NAME_STARTUP}, {"/var/lib", "alternatives", NAME_STARTUP},
+};
+
+/* The first name below /etc. */
+static const struct name_rule below_etc[] = {
+	{NULL, "passwd", NAME_PASSWD}, {NULL, "shadow", NAME_ACCOUNTS}, {NULL, "group", NAME_ACCOUNTS}, {NULL, "gshadow", NAME_ACCOUNTS}, {NULL, "subuid", NAME_ACCOUNTS}, {NULL, "subgid", NAME_ACCOUNTS},
+	{NULL, "gitconfig", NAME_GIT_CONFIG}, {NULL, "init.d", NAME_KEPT}, {NULL, "default", NAME_KEPT}, {NULL, "logrotate.d", NAME_KEPT}, {NULL, "shells", NAME_KEPT}, {NULL, "services", NAME_KEPT}, {NULL, "protocols", NAME_KEPT},
+	{NULL, "ld.so*", NAME_STARTUP}, {NULL, "ld-musl*", NAME_STARTUP}, {NULL, "profile*", NAME_STARTUP}, {NULL, "environment*", NAME_STARTUP}, {NULL, "bash*", NAME_STARTUP}, {NULL, "zsh*", NAME_STARTUP}, {NULL, "zprofile", NAME_STARTUP},
+	{NULL, "zlog*", NAME_STARTUP}, {NULL, "csh*", NAME_STARTUP}, {NULL, "ksh*", NAME_STARTUP}, {NULL, "mkshrc", NAME_STARTUP}, {NULL, "fish", NAME_STARTUP}, {NULL, "inputrc", NAME_STARTUP}, {NULL, "host*", NAME_STARTUP},
+	{NULL, "resolv*", NAME_STARTUP}, {NULL, "nsswitch*", NAME_STARTUP}, {NULL, "gai.conf", NAME_STARTUP}, {NULL, "netconfig", NAME_STARTUP}, {NULL, "pam*", NAME_STARTUP}, {NULL, "security", NAME_STARTUP}, {NULL, "sudo*", NAME_STARTUP},
+	{NULL, "doas*", NAME_STARTUP}, {NULL, "cron*", NAME_STARTUP}, {NULL, "anacrontab", NAME_STARTUP}, {NULL, "at.*", NAME_STARTUP}, {NULL, "systemd", NAME_STARTUP}, {NULL, "init", NAME_STARTUP}, {NULL, "inittab*", NAME_STARTUP},
+	{NULL, "inetd*", NAME_STARTUP}, {NULL, "xinetd*", NAME_STARTUP}, {NULL, "rc*", NAME_STARTUP}, {NULL, "runlevels", NAME_STARTUP}, {NULL, "mod*", NAME_STARTUP}, {NULL, "sysctl*", NAME_STARTUP}, {NULL, "udev", NAME_STARTUP},
+	{NULL, "apt", NAME_STARTUP}, {NULL, "dpkg", NAME_STARTUP}, {NULL, "apk", NAME_STARTUP}, {NULL, "yum*", NAME_STARTUP}, {NULL, "dnf", NAME_STARTUP}, {NULL, "rpm", NAME_STARTUP}, {NULL, "pacman*", NAME_STARTUP}, {NULL, "zypp", NAME_STARTUP},
+	{NULL, "alternatives", NAME_STARTUP}, {NULL, "ssl", NAME_STARTUP}, {NULL, "ca-certificates*", NAME_STARTUP}, {NULL, "pki", NAME_STARTUP}, {NULL, "crypto-policies", NAME_STARTUP}, {NULL, "gnutls", NAME_STARTUP}, {NULL, "perl", NAME_STARTUP},
+	{NULL, "python*", NAME_STARTUP}, {NULL, "ipython", NAME_STARTUP}, {NULL, "jupyter", NAME_STARTUP}, {NULL, "xdg", NAME_STARTUP}, {NULL, "pip*", NAME_STARTUP}, {NULL, "uv", NAME_STARTUP}, {NULL, "conda*", NAME_STARTUP},
+	{NULL, "php*", NAME_STARTUP}, {NULL, "R", NAME_STARTUP}, {NULL, "ruby*", NAME_STARTUP}, {NULL, "node*", NAME_STARTUP}, {NULL, "npm*", NAME_STARTUP}, {NULL, "java*", NAME_STARTUP}, {NULL, "maven*", NAME_STARTUP}, {NULL, "gradle*", NAME_STARTUP},
+	{NULL, "gdb", NAME_STARTUP}, {NULL, "krb5*", NAME_STARTUP}, {NULL, "sasl*", NAME_STARTUP}, {NULL, "gss", NAME_STARTUP}, {NULL, "ldap", NAME_STARTUP}, {NULL, "skel", NAME_STARTUP}, {NULL, "login.defs", NAME_STARTUP},
+	{NULL, "securetty", NAME_STARTUP}, {NULL, "locale*", NAME_STARTUP}, {NULL, "vim", NAME_STARTUP}, {NULL, "emacs", NAME_STARTUP}, {NULL, "screenrc", NAME_STARTUP}, {NULL, "tmux.conf", NAME_STARTUP}, {NULL, "wgetrc", NAME_STARTUP},
+	{NULL, "curlrc", NAME_STARTUP}, {NULL, "X11", NAME_STARTUP}, {NULL, "dbus-1", NAME_STARTUP}, {NULL, "polkit-1", NAME_STARTUP}, {NULL, "update-motd.d", NAME_STARTUP}, {NULL, "mtab", NAME_STARTUP}, {NULL, "fstab", NAME_STARTUP},
+	{NULL, "mercurial", NAME_STARTUP}, {NULL, "subversion", NAME_STARTUP}, {NULL, "containers", NAME_STARTUP}, {NULL, "docker", NAME_STARTUP}, {NULL, "OpenCL", NAME_STARTUP}, {NULL, "vulkan", NAME_STARTUP}, {NULL, "gtk*", NAME_STARTUP},
+};
+
+/* Does the path of a folder end with that, at a slash? */
+static bool folder_ends(struct sv folder, const char *end)
+{
+	size_t n = strlen(end);
+
+	return sv_ends(folder, end) && (folder.n == n || end[0] == '/' || folder.p[folder.n - n - 1] == '/');
+}
+
+static enum carry_name find(const struct name_rule *v, size_t n, struct sv folder, struct sv name)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (glob_component(sv_of(v[i].name), name) && (!v[i].parent || (v[i].parent[0] == '/' ? sv_is(folder, v[i].parent) : folder_ends(folder, v[i].parent))))
+			return v[i].is;
+	return NAME_PLAIN;
+}
+
+/* Rules for a folder below /etc hold for all in it. */
+static struct sv first_below(const char *path, const char *folder)
+{
+	const char *s = path + strlen(folder), *end = strchr(s, '/');
+
+	return sv_n(s, end ? (size_t)(end - s) : strlen(s));
+}
+
+enum carry_name carry_name_of(const char *path)
+{
+	static const char *const etc[] = {"/etc/", "/usr/etc/", "/usr/local/etc/"};
+	const char *slash = strrchr(path, '/');
+	struct sv folder = sv_n(path, (size_t)(slash - path)), name = sv_of(slash + 1);
+	enum carry_name r = find(anywhere, ARRAY_LEN(anywhere), folder, name);
+	size_t i;
+
+	for (i = 0; r == NAME_PLAIN && i < ARRAY_LEN(etc); i++)
+		if (strncmp(path, etc[i], strlen(etc[i])) == 0)
+			r = find(below_etc, ARRAY_LEN(below_etc), folder, first_below(path, etc[i]));
+	if (r == NAME_PLAIN && (strcmp(path, "/etc/ssh/ssh_config") == 0 || strncmp(path, "/etc/ssh/ssh_config.d", 21) == 0))
+		r = NAME_STARTUP;
+	return r;
+}
+
+static bool listed(const char *const *v, size_t n, struct sv name)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (glob_component(sv_of(v[i]), name))
+			return true;
+	return false;
+}
+
+bool carry_module_taken(struct sv name)
+{
+	static const char *const modules[] = {
+		"__future__", "_asyncio", "_bisect", "_bz2", "_collections_abc", "_compat*", "_contextvars", "_crypt", "_csv", "_ctypes", "_curses*", "_datetime", "_decimal", "_elementtree", "_hashlib", "_heapq", "_json", "_lsprof",
+		"_lzma", "_markupbase", "_multiprocessing", "_opcode", "_osx_support", "_pickle", "_posix*", "_py_abc", "_pydecimal", "_pyio", "_queue", "_random", "_sitebuiltins", "_socket", "_sqlite3", "_ssl", "_statistics", "_strptime",
+		"_struct", "_sysconfigdata*", "_threading_local", "_uuid", "_weakrefset", "_zoneinfo", "abc", "argparse", "array", "ast", "asyncio", "atexit", "base64", "bdb", "binascii", "bisect", "builtins", "bz2", "cmd", "code", "codecs", "codeop", "collections", "concurrent", "configparser", "contextlib",
+		"contextvars", "copy", "copyreg", "csv", "ctypes", "dataclasses", "datetime", "decimal", "difflib", "dis", "doctest", "email", "encodings", "enum", "errno", "faulthandler", "fcntl", "filecmp", "fnmatch", "fractions", "ftplib",
+		"functools", "gc", "genericpath", "getopt", "getpass", "gettext", "glob", "grp", "gzip", "hashlib", "heapq", "hmac", "html", "http", "imp", "importlib", "inspect", "io", "ipaddress", "itertools", "json", "keyword", "linecache",
+		"locale", "logging", "lzma", "marshal", "math", "mimetypes", "mmap", "multiprocessing", "ntpath", "numbers", "opcode", "operator", "optparse", "os", "pathlib", "pdb", "pickle", "pkgutil", "platform", "posix", "posixpath",
+		"pprint", "pwd", "pydoc", "queue", "quopri", "random", "re", "readline", "reprlib", "resource", "runpy", "select", "selectors", "shlex", "shutil", "signal", "site", "socket", "socketserver", "sqlite3", "ssl", "sre_*", "stat",
+		"string", "stringprep", "struct", "subprocess", "sys", "sysconfig", "tempfile", "textwrap", "threading", "time", "timeit", "token", "tokenize", "tomllib", "traceback", "tracemalloc", "types", "typing", "unicodedata", "unittest",
+		"urllib", "uuid", "warnings", "weakref", "xml", "zipfile", "zipimport", "zlib", "zoneinfo",
+	};
+
+	return listed(modules, ARRAY_LEN(modules), name) || carry_tool_package(name);
+}
+
+bool carry_tool_command(struct sv name)
+{
+	static const char *const commands[] = {
+		"pytest*", "py.test", "python*", "pypy*", "pip", "pip[23]*", "uv", "uvx", "pipx", "poetry", "tox", "nox", "nose*", "conda", "mamba", "micromamba", "virtualenv", "coverage*", "ctrf*", "sh", "bash", "dash", "zsh", "ash", "ksh",
+		"mksh", "fish", "busybox", "toybox", "env", "sudo", "su", "doas", "curl", "wget", "git", "git-*", "apt", "apt-*", "aptitude", "dpkg", "dpkg-*", "apk", "yum", "dnf", "microdnf", "rpm", "pacman", "snap", "node", "nodejs", "npm",
+		"npx", "yarn", "pnpm", "bun", "bunx", "deno", "tsx", "ts-node", "corepack", "jest", "mocha", "vitest", "ava", "tap", "jasmine", "playwright", "perl*", "ruby*", "gem", "bundle", "rspec", "prove", "bats", "timeout", "tee",
+		"diff", "cmp", "test", "[[]", "true", "false", "cat", "echo", "grep", "sed", "awk", "bc", "jq", "expect", "script", "sha*sum", "md5sum",
+	};
+
+	return listed(commands, ARRAY_LEN(commands), name);
+}
+
+bool carry_tool_package(struct sv stem)
+{
+	static const char *const packages[] = {
+		"pytest", "pytest_*", "_pytest*", "py", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "pygments", "colorama", "argcomplete", "xdist", "execnet", "pip", "setuptools", "pkg_resources", "_distutils*", "distutils*",
+		"wheel", "uv", "pipx", "virtualenv", "coverage", "hypothesis", "_hypothesis*", "tox", "nox", "nose*", "unittest2", "testfixtures", "ctrf*", "jest", "jest-*", "@jest", "mocha", "vitest", "@vitest", "ava", "tap", "jasmine*",
+		"playwright*", "@playwright", "npm", "npx", "corepack", "yarn", "pnpm", "tsx", "ts-node",
+	};
+
+	return listed(packages, ARRAY_LEN(packages), stem);
+}
+
+bool carry_loaded_folder(struct sv name)
+{
+	static const char *const folders[] = {
+		"gconv*", "glibc-hwcaps", "tls", "x86_64", "haswell", "avx*", "security", "perl*", "site_perl", "site_ruby", "python*", "pypy*", "ruby*", "gems", "php*", "lua*", "tcl*", "tk*", "guile*", "R", "engines*", "ossl-modules", "sasl2", "locale", "systemd",
+		"environment.d", "sysusers.d", "tmpfiles.d", "binfmt.d", "modprobe.d", "modules*", "udev", "init", "apt", "dpkg", "rpm", "apk", "git-core", "git", "bash*", "zsh", "fish", "gdb", "vim", "emacs", "pam*", "polkit-1", "dbus-1",
+		"audit", "krb5*", "gss", "gtk*", "gio", "p11-kit", "pkcs11", "nss", "ca-certificates*", "mime", "nodejs", "node", "java", "sudo", "getconf", "locale-archive", "terminfo", "readline", "ssl*", "openssl*", "bfd-plugins", "compat-ld", "gold-ld", "gcc*", "cmake*", "coreutils", "file", "valgrind", "libfakeroot", "sysctl.d", "kernel", "girepository*", "gdk-pixbuf*",
+	};
+
+	return listed(folders, ARRAY_LEN(folders), name);
+}
+
+bool carry_runner_place(const char *path)
+{
+	static const char *const places[] = {"/proc", "/sys", "/dev", "/run", "/var/run", "/tests", "/logs", "/solution", "/oracle", "/verifier", "/agent-logs", "/installed-agent", "/.cordon"};
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_LEN(places); i++) {
+		n = strlen(places[i]);
+		if (strncmp(path, places[i], n) == 0 && (path[n] == '\0' || path[n] == '/'))
+			return true;
+	}
+	return false;
+}
+
+bool carry_plain_device(const char *path)
+{
+	static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/stdout", "/dev/stderr"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(devices); i++)
+		if (strcmp(path, devices[i]) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,78 @@
+/*
+ * carry_rules: the names that carry.h speaks of, as tables. Pure functions of names and paths; paths are absolute and canonical.
+ */
+#ifndef CORDON_TASK_CARRY_RULES_H
+#define CORDON_TASK_CARRY_RULES_H
+
+#include <stdbool.h>
+
+#include "base/sv.h"
+
+/* Why something is not carried, or not as it was. */
+enum carry_rule {
+	CARRY_KEEP,
+	CARRY_SPECIAL,
+	CARRY_RUNNER,
+	CARRY_AUTORUN,
+	CARRY_STARTUP,
+	CARRY_PYTEST,
+	CARRY_PLUGIN,
+	CARRY_GIT,
+	CARRY_GIT_CUT,
+	CARRY_ACCOUNTS,
+	CARRY_INSTALLER,
+	CARRY_MODULE,
+	CARRY_REPLACES,
+	CARRY_DELETES,
+	CARRY_SHADOWS,
+	CARRY_TOOL,
+	CARRY_SYSTEM,
+	CARRY_LINK,
+	CARRY_LINK_RUNNER,
+	CARRY_SETUID,
+	CARRY_DEEP,
+	CARRY_SAME, /* there is nothing to carry, and nothing to say */
+	CARRY_RULES
+};
+
+/* "carry.autorun" and a sentence for people. */
+struct carry_text {
+	const char *rule, *message;
+};
+extern const struct carry_text carry_texts[CARRY_RULES];
+
+/* What a name at that path is, wherever it is. */
+enum carry_name {
+	NAME_PLAIN,
+	NAME_AUTORUN,
+	NAME_CONFTEST,	/* autorun, unless the task wants them */
+	NAME_STARTUP,
+	NAME_INSTALLER, /* databases and caches of installers */
+	NAME_KEPT,	/* where the image has one, it stays; else data */
+	NAME_VENV,	/* pyvenv.cfg: the same, and none beside a program of the image */
+	NAME_SECTIONS,	/* setup.cfg, tox.ini: may have sections for pytest */
+	NAME_PYPROJECT,
+	NAME_PLUGINS,	/* entry_points.txt */
+	NAME_GIT_CONFIG, /* of a user or the system */
+	NAME_PASSWD,
+	NAME_ACCOUNTS,
+};
+enum carry_name carry_name_of(const char *path);
+
+/* A module beside which `python -m pytest` would start: NAME.py, NAME.so, a package NAME. Is it named as one of the standard library's or of the test tools'? */
+bool carry_module_taken(struct sv name);
+
+/* Commands, and packages of Python or node, that are never carried. The stem of a package: "pytest" of "pytest-8.0.dist-info". */
+bool carry_tool_command(struct sv name);
+bool carry_tool_package(struct sv stem);
+
+/* Folders that programs of an image load from, where they are new, too: names below lib/ and share/. */
+bool carry_loaded_folder(struct sv name);
+
+/* Where the runner mounts its own, and the kernel's file systems. */
+bool carry_runner_place(const char *path);
+
+/* Devices that anybody may link to. */
+bool carry_plain_device(const char *path);
+
+#endif

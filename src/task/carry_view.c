@@ -1,0 +1,166 @@
+#include "task/carry_view.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/xattr.h>
+
+#include "base/cleanup.h"
+
+enum { FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+
+bool is_opaque(int folder)
+{
+	char value[4];
+
+	return fgetxattr(folder, "user.overlay.opaque", value, sizeof(value)) == 1 && value[0] == 'y';
+}
+
+void merged_done(struct merged *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		(void)close(m->fds[i]);
+	free(m->fds);
+	*m = (struct merged){0};
+}
+
+int merged_open(struct merged *m, const char *const *layers)
+{
+	struct merged r = {.fds = calloc(VIEW_LAYERS_MAX, sizeof(int))};
+	int code;
+
+	if (!r.fds)
+		return -ENOMEM;
+	for (; *layers; layers++) {
+		r.fds[r.n] = r.n < VIEW_LAYERS_MAX - 1 ? open(*layers, FOLDER) : -1;
+		if (r.fds[r.n] < 0) {
+			code = r.n < VIEW_LAYERS_MAX - 1 ? errno : E2BIG;
+			merged_done(&r);
+			return -code;
+		}
+		r.n++;
+	}
+	*m = r;
+	return 0;
+}
+
+void merged_stat(const struct merged *m, const char *name, struct stat *ret, int *ret_fd)
+{
+	size_t i;
+
+	*ret = (struct stat){0};
+	for (i = 0; i < m->n; i++) {
+		if (fstatat(m->fds[i], name, ret, AT_SYMLINK_NOFOLLOW) < 0) {
+			*ret = (struct stat){0};
+			continue;
+		}
+		if (is_whiteout(ret))
+			*ret = (struct stat){0};
+		*ret_fd = m->fds[i];
+		return;
+	}
+}
+
+int merged_enter(const struct merged *m, const char *name, struct merged *ret)
+{
+	struct merged r = {.fds = m->n ? calloc(m->n, sizeof(int)) : NULL};
+	struct stat st;
+	size_t i;
+	int fd;
+
+	if (m->n && !r.fds)
+		return -ENOMEM;
+	for (i = 0; i < m->n; i++) {
+		if (fstatat(m->fds[i], name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (!S_ISDIR(st.st_mode))
+			break;
+		fd = openat(m->fds[i], name, FOLDER);
+		if (fd < 0) {
+			fd = -errno;
+			merged_done(&r);
+			return fd;
+		}
+		r.fds[r.n++] = fd;
+		if (is_opaque(fd))
+			break;
+	}
+	*ret = r;
+	return 0;
+}
+
+void view_stat(const struct merged *root, const char *path, struct stat *ret)
+{
+	AUTO_MERGED at = {0};
+	const struct merged *in = root;
+	const char *slash;
+	char name[NAME_MAX + 1];
+	int fd;
+
+	*ret = (struct stat){0};
+	while ((slash = strchr(path, '/'))) {
+		struct merged next = {0};
+
+		if ((size_t)(slash - path) >= sizeof(name))
+			return;
+		memcpy(name, path, (size_t)(slash - path));
+		name[slash - path] = '\0';
+		if (merged_enter(in, name, &next) < 0)
+			return;
+		merged_done(&at);
+		at = next;
+		in = &at;
+		path = slash + 1;
+	}
+	merged_stat(in, path, ret, &fd);
+}
+
+/* Is the name in a layer above this one? Then it was seen. */
+static bool seen(const struct merged *m, size_t layer, const char *name)
+{
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < layer; i++)
+		if (fstatat(m->fds[i], name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			return true;
+	return false;
+}
+
+int merged_names(const struct merged *m, bool (*fn)(void *arg, const char *name), void *arg)
+{
+	struct dirent *e;
+	bool go = true;
+	size_t i;
+
+	for (i = 0; go && i < m->n; i++) {
+		int again = openat(m->fds[i], ".", FOLDER);
+		DIR *d = again < 0 ? NULL : fdopendir(again);
+
+		if (!d) {
+			int code = errno;
+
+			if (again >= 0)
+				(void)close(again);
+			return -code;
+		}
+		while (go && (e = readdir(d)))
+			if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && !seen(m, i, e->d_name))
+				go = fn(arg, e->d_name);
+		(void)closedir(d);
+	}
+	return 0;
+}
+
+int carry_read(int dir, const char *name, struct buf *out)
+{
+	AUTO_FD fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) ? buf_read_fd(out, fd) : -EINVAL;
+}

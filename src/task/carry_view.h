@@ -1,0 +1,50 @@
+/*
+ * carry_view: an image's layers as the one tree that they are.
+ *
+ * A merged folder is a folder of the image by the descriptors of those layers that have a part in it, topmost first. Names are looked up one at a time, never following a link; a whiteout or an opaque folder ends the search, as in overlayfs.
+ */
+#ifndef CORDON_TASK_CARRY_VIEW_H
+#define CORDON_TASK_CARRY_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+
+enum { VIEW_LAYERS_MAX = 128 };
+
+struct merged {
+	int *fds;
+	size_t n;
+};
+
+#define AUTO_MERGED __attribute__((cleanup(merged_done))) struct merged
+
+/* The root. 0 or -errno (-E2BIG: too many layers). */
+int merged_open(struct merged *m, const char *const *layers);
+void merged_done(struct merged *m);
+
+/* What the image has there. st_mode 0: nothing. *ret_fd: the layer's folder it was found in; borrowed. */
+void merged_stat(const struct merged *m, const char *name, struct stat *ret, int *ret_fd);
+
+/* The folder of that name below m; empty where the image has none. 0 or -errno. */
+int merged_enter(const struct merged *m, const char *name, struct merged *ret);
+
+/* The same for a path from the root: relative, canonical. Links on the way lead nowhere. */
+void view_stat(const struct merged *root, const char *path, struct stat *ret);
+
+/* Names in a merged folder, hidden ones too, each once: fn() returning false ends it. 0 or -errno. */
+int merged_names(const struct merged *m, bool (*fn)(void *arg, const char *name), void *arg);
+
+/* The whole of a small regular file of the folder dir, never following links. 0 or -errno (-EFBIG: more than out's maximum). */
+int carry_read(int dir, const char *name, struct buf *out);
+
+static inline bool is_whiteout(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == 0;
+}
+
+bool is_opaque(int folder);
+
+#endif
