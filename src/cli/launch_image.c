@@ -19,20 +19,19 @@ uint32_t launch_image_uid(const struct image_root *r)
 
 int launch_image_stdio(const struct image_root *r, struct stdio_collect *c, int fds[3], struct error *err)
 {
-	int i, code = fcntl(fds[0], F_GETFL);
 	struct stat st;
+	int i, code;
 
-	/* one to be read only is passed on so (sandbox/native/shield.h) */
-	if (code >= 0 && (code & O_ACCMODE) != O_RDONLY && fstat(fds[0], &st) == 0 && S_ISREG(st.st_mode)) {
+	if (fstat(fds[0], &st) == 0 && S_ISREG(st.st_mode)) {
 		fds[0] = stdio_feed(fds[0]);
 		if (fds[0] < 0)
 			return error_sys(err, fds[0], "standard input");
 	}
 	code = stdio_collect_start(c, fds);
 	/* so that /dev/stdout can be opened; a pipe has no name by which others could */
-	for (i = 0; i < 2; i++)
-		if (c->pipes[i] >= 0)
-			(void)!fchown(c->pipes[i], launch_image_uid(r), (gid_t)-1);
+	for (i = 0; i < 3; i++)
+		if (fds[i] > 2)
+			(void)!fchown(fds[i], launch_image_uid(r), (gid_t)-1);
 	return code < 0 ? error_sys(err, code, "standard output") : 0;
 }
 

@@ -12,9 +12,7 @@
 /* Who it is on the host. */
 uint32_t launch_image_uid(const struct image_root *r);
 
-/*
- * Files of the host that are standard input, output or error and could be changed through it are replaced by pipes: the workload may be their owner there, and may make files setuid. fds: what it is given.
- */
+/* Files of the host that are standard input, output or error are replaced by pipes: the workload may be root of their owner, and may make files setuid. fds: what it is given. */
 int launch_image_stdio(const struct image_root *r, struct stdio_collect *c, int fds[3], struct error *err);
 
 /* What an earlier run left in the work folder goes. */

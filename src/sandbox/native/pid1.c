@@ -240,7 +240,7 @@ static struct confine *make_image_world(struct init *in)
 	struct error err = {0};
 	int userns;
 
-	shield(in);
+	in->input = (struct shield){-1, -1}; /* no file of the host comes in */
 	if (pid1_image_root(in->plan, &in->tell, &err) < 0 || pid1_image_net(in->plan, &err) < 0 || pid1_image_spaces(&in->tell, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	commands_init(&in->commands, &in->tell);
