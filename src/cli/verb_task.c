@@ -3,15 +3,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/cli_policy.h"
-#include "sys/tree.h"
 #include "task/review.h"
+#include "task/scratch.h"
 #include "task/stage.h"
 
 const struct option verb_task_check_options[] = {
@@ -21,40 +21,6 @@ const struct option verb_task_check_options[] = {
 };
 
 static const char *const format_names[] = {[TASK_HARBOR] = "harbor", [TASK_DOCUMENT] = "benchflow", [TASK_TERMINAL] = "terminal-bench"};
-
-/* A folder of our own for the copy that is looked at. */
-struct scratch {
-	char path[PATH_MAX];
-	int fd;
-};
-
-static int scratch_make(struct scratch *s, struct error *err)
-{
-	const char *where = getenv("TMPDIR");
-
-	if (!where || where[0] != '/')
-		where = "/tmp";
-	if (snprintf(s->path, sizeof(s->path), "%s/cordon-task.XXXXXX", where) >= (int)sizeof(s->path))
-		return error_set(err, ERROR_SYSTEM, "TMPDIR is too long");
-	if (!mkdtemp(s->path)) {
-		int code = errno;
-
-		s->path[0] = '\0';
-		return error_sys(err, code, "cannot make a folder in %s", where);
-	}
-	s->fd = open(s->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return s->fd < 0 ? error_sys(err, errno, "%s", s->path) : 0;
-}
-
-static void scratch_done(struct scratch *s)
-{
-	if (s->fd >= 0)
-		(void)close(s->fd);
-	if (s->path[0])
-		sys_remove_tree(AT_FDCWD, s->path);
-}
-
-#define AUTO_SCRATCH __attribute__((cleanup(scratch_done))) struct scratch
 
 /* The paths that cannot be copied, as problems of the task. */
 static void take_lines(struct task_problems *to, const struct problems *lines)
@@ -66,10 +32,20 @@ static void take_lines(struct task_problems *to, const struct problems *lines)
 	to->left_out += (uint32_t)lines->more;
 }
 
+/* For the copy that is looked at. */
+static int make_scratch(const struct cli_folders *folders, struct scratch *ret, struct error *err)
+{
+	char where[PATH_MAX];
+
+	if (snprintf(where, sizeof(where), "%s/tasks", folders->cache) >= (int)sizeof(where))
+		return error_set(err, ERROR_SYSTEM, "the cache folder's path is too long");
+	return scratch_make(where, ret, err);
+}
+
 static int look(const struct call *call, const char *path, struct task **ret, struct task_problems *problems, struct error *err)
 {
 	AUTO_FD folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_SCRATCH scratch = {.fd = -1};
+	AUTO_SCRATCH scratch = SCRATCH_NONE;
 	AUTO_PROBLEMS lines = {0};
 	struct credentials *credentials = NULL;
 	struct cli_policy where = {0};
@@ -79,7 +55,7 @@ static int look(const struct call *call, const char *path, struct task **ret, st
 
 	if (folder < 0)
 		return error_sys(err, errno, "%s", text_show(&shown, sv_of(path)));
-	if (scratch_make(&scratch, err) < 0 || cli_folders(&where.folders, err) < 0 || cli_credentials(&where, &credentials, err) < 0)
+	if (cli_folders(&where.folders, err) < 0 || make_scratch(&where.folders, &scratch, err) < 0 || cli_credentials(&where, &credentials, err) < 0)
 		return -1;
 	r = stage_copy(folder, scratch.fd, &stage_default_limits, &stats, &lines, err);
 	take_lines(problems, &lines);

@@ -124,6 +124,19 @@ static const char *find_config(struct load *l, enum task_format *ret)
 	return find(l, names[f], ENTRY_FILE);
 }
 
+/* What a verifier that is a machine of its own is built from. */
+static void find_separate(struct load *l, const struct task_verifier *v, struct task_files *f, struct arena *a)
+{
+	const char *compose = f->tests ? arena_printf(a, "%s/docker-compose.yaml", f->tests) : NULL;
+
+	if (!v->separate.v)
+		return;
+	if (!v->environment || !v->environment->docker_image.s)
+		f->test_dockerfile = find_of(l, f->tests, "Dockerfile", ENTRY_FILE, a);
+	if (compose && look(l, compose) != ENTRY_NONE)
+		tell(l, false, compose, "gives the verifier services of its own, which Cordon does not start; let its Dockerfile have what it needs");
+}
+
 static void find_harbor(struct load *l, struct task *t)
 {
 	struct task_files *f = &t->files;
@@ -136,6 +149,7 @@ static void find_harbor(struct load *l, struct task *t)
 	}
 	f->tests = document && look(l, "verifier") != ENTRY_NONE ? find(l, "verifier", ENTRY_FOLDER) : find(l, "tests", ENTRY_FOLDER);
 	f->test_script = find_of(l, f->tests, "test.sh", ENTRY_FILE, t->arena);
+	find_separate(l, &t->verifier, f, t->arena);
 	f->solution = document && look(l, "oracle") != ENTRY_NONE ? find(l, "oracle", ENTRY_FOLDER) : find(l, "solution", ENTRY_FOLDER);
 	f->solve_script = find_of(l, f->solution, "solve.sh", ENTRY_FILE, t->arena);
 	if (f->compose && look(l, "environment/.env") != ENTRY_NONE)
@@ -197,6 +211,7 @@ static void find_step(struct load *l, struct task *t, struct task_step *s)
 		tell(l, false, folder, "has no instruction.md; write what the agent is to do");
 	s->files.tests = find_of(l, folder, "tests", ENTRY_FOLDER, a);
 	s->files.test_script = find_of(l, s->files.tests, "test.sh", ENTRY_FILE, a);
+	find_separate(l, &s->verifier, &s->files, a);
 	s->files.solution = find_of(l, folder, "solution", ENTRY_FOLDER, a);
 	s->files.solve_script = find_of(l, s->files.solution, "solve.sh", ENTRY_FILE, a);
 	s->files.workdir = find_of(l, folder, "workdir", ENTRY_FOLDER, a);

@@ -1,10 +1,16 @@
 #include "task/review.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 
-#include "base/text.h"
+#include "base/cleanup.h"
+#include "conf/dockerfile.h"
+#include "image/recipe.h"
+#include "sys/beneath.h"
 #include "task/env.h"
 #include "task/format.h"
+#include "task/review_compose.h"
 
 const char *review_grant(void *credentials, const char *name)
 {
@@ -18,6 +24,7 @@ const char *review_grant(void *credentials, const char *name)
 }
 
 struct reviewing {
+	int folder;
 	const struct task *t;
 	struct task_problems *problems;
 	struct arena *arena;
@@ -83,6 +90,87 @@ static void check_env(struct reviewing *r, const struct credentials *credentials
 		check_verifier(r, &r->t->steps[i].verifier, &granted, &inside);
 }
 
+/* ---- the Dockerfile ---- */
+
+/* A problem in one text: "FILE:LINE: INSTRUCTION: what". */
+static void tell_line(struct reviewing *r, const char *file, const char *text)
+{
+	struct task_problem p = {.file = file, .key = "", .what = text};
+	size_t n = strlen(file);
+	unsigned line;
+	int used = 0;
+
+	if (strncmp(text, file, n) == 0 && sscanf(text + n, ":%9u: %n", &line, &used) == 1 && used) {
+		p.line = line;
+		p.column = 1;
+		p.what = text + n + used;
+	}
+	task_problem_add(r->problems, &p);
+}
+
+/* -ENOENT where there is none, and other -errno. */
+static int read_beneath(int folder, const char *path, struct buf *out)
+{
+	AUTO_FD fd = sys_open_beneath(folder, path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
+
+	return fd < 0 ? fd : buf_read_fd(out, fd);
+}
+
+/* 0: read, or there is none; 1: told. */
+static int read_part(struct reviewing *r, const char *path, struct buf *out)
+{
+	int code = read_beneath(r->folder, path, out);
+
+	if (code == 0 || code == -ENOENT)
+		return 0;
+	tell_line(r, path, code == -EFBIG ? "is too large; shorten it" : "cannot be read; it must be a regular file that you may read");
+	return 1;
+}
+
+/* One file and the .dockerignore of its context; NULL: there is none to check. */
+static int check_dockerfile(struct reviewing *r, const char *name, const char *context, struct error *err)
+{
+	const char *ignore_name = name ? strcmp(context, ".") == 0 ? ".dockerignore" : arena_printf(r->arena, "%s/.dockerignore", context) : "";
+	struct recipe_request req = {.name = name, .ignore_name = ignore_name, .platform = recipe_platform()};
+	const struct recipe *recipe = NULL;
+	const char **problem;
+	AUTO_BUF text = {0};
+	AUTO_BUF ignore = {0};
+
+	buf_init(&text, DOCKERFILE_BYTES);
+	buf_init(&ignore, DOCKERFILE_BYTES);
+	if (!name || !ignore_name)
+		return name ? error_set(err, ERROR_SYSTEM, "out of memory") : 0;
+	if (read_part(r, name, &text) || read_part(r, ignore_name, &ignore))
+		return 0;
+	req.dockerfile = buf_view(&text);
+	req.ignore = buf_view(&ignore);
+	if (recipe_parse(r->arena, &req, &recipe, err) < 0) {
+		if (err->kind != ERROR_INPUT)
+			return -1;
+		tell_line(r, name, err->text);
+		return 0;
+	}
+	for (problem = recipe->problems; *problem; problem++)
+		tell_line(r, name, *problem);
+	return 0;
+}
+
+static int check_builds(struct reviewing *r, struct error *err)
+{
+	const struct task *t = r->t;
+	uint32_t i;
+
+	if (!t->environment.docker_image.s && check_dockerfile(r, t->files.dockerfile, t->files.context, err) < 0)
+		return -1;
+	if (check_dockerfile(r, t->files.test_dockerfile, t->files.tests, err) < 0)
+		return -1;
+	for (i = 0; i < t->n_steps; i++)
+		if (check_dockerfile(r, t->steps[i].files.test_dockerfile, t->steps[i].files.tests, err) < 0)
+			return -1;
+	return 0;
+}
+
 static int refuse(const struct task_problems *p, struct error *err)
 {
 	uint32_t i;
@@ -101,14 +189,16 @@ int review_task(int folder, const struct review *with, struct task **ret, struct
 
 	if (format_load(folder, with->lenient, &t, problems, err) < 0)
 		return -1;
+	r.folder = folder;
 	r.t = t;
 	r.arena = t->arena;
 	check_env(&r, with->credentials);
-	if (problems->refused == 0) {
+	if (check_builds(&r, err) == 0 && review_compose(folder, t, with->lenient, t->arena, problems, err) == 0 && problems->refused == 0) {
 		*ret = t;
 		return 0;
 	}
-	(void)refuse(problems, err);
+	if (problems->refused)
+		(void)refuse(problems, err);
 	task_free(t);
 	return -1;
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # cordon task check: what is accepted, what is refused and how it is said.
 . "$(dirname "$0")/../lib.sh"
-export HOME=$tmp/home TMPDIR=$tmp/scratch
-unset XDG_CONFIG_HOME
-mkdir -p "$HOME/.config/cordon" "$TMPDIR"
+export HOME=$tmp/home
+unset XDG_CONFIG_HOME XDG_CACHE_HOME
+mkdir -p "$HOME/.config/cordon"
 
 # task NAME: a task that is as it should be; its path.
 task()
@@ -40,7 +40,14 @@ is "... as JSON" "$("$CORDON" task check --json "$d")" "{\"version\":1,\"folder\
 rm -r "$d/solution"
 check "$d"
 is "a task without a solution is accepted" "$status" 0
-is "nothing is left of the copy that was looked at" "$(ls -A "$TMPDIR")" ""
+is "nothing is left of the copy that was looked at" "$(ls -A "$HOME/.cache/cordon/tasks")" ""
+mkdir -p "$HOME/.cache/cordon/tasks/task.killed/below" "$HOME/.cache/cordon/tasks/task.locked" "$HOME/.cache/cordon/tasks/task.young"
+touch -d "-2 minutes" "$HOME/.cache/cordon/tasks/task.killed" "$HOME/.cache/cordon/tasks/task.locked"
+exec 9<"$HOME/.cache/cordon/tasks/task.locked"
+flock 9
+check "$d"
+is "what a killed check left is removed, and nothing of one that goes on" "$(cd "$HOME/.cache/cordon/tasks" && echo *)" "task.locked task.young"
+exec 9<&-
 
 d=$(task document)
 rm "$d/task.toml" "$d/instruction.md"
@@ -126,6 +133,44 @@ credentials:
 END
 check "$d"
 is "... and one that the operator granted" "$status: $out" "0: $d: ok (harbor)"
+
+d=$(task dockerfile)
+printf 'FROM debian:12\nCOPY ../secret /s\nRUN --mount=type=secret,id=x true\nADD https://example.com/x /x\n' >"$d/environment/Dockerfile"
+check "$d"
+is "a Dockerfile that reaches out is refused" "$status" 1
+like "... a source outside" "$out" 'environment/Dockerfile:2:1: COPY: '
+like "... a secret" "$out" 'environment/Dockerfile:3:1: RUN: '
+like "... a file from the network" "$out" 'environment/Dockerfile:4:1: ADD: '
+printf '# syntax=evil/frontend\nFROM debian:12\n' >"$d/environment/Dockerfile"
+refused "a frontend" "$d" 'environment/Dockerfile:1:1: # syntax=evil/frontend'
+printf 'docker_image = "debian:12"\n' >>"$d/task.toml"
+check "$d"
+is "a Dockerfile that docker_image takes the place of is not read" "$status: $out" "0: $d: ok (harbor)"
+
+d=$(task separate)
+printf '[verifier]\nenvironment_mode = "separate"\n' >"$d/task.toml"
+printf 'FROM debian:12\nADD https://example.com/x /x\n' >"$d/tests/Dockerfile"
+refused "the Dockerfile of a separate verifier" "$d" 'tests/Dockerfile:2:1: ADD: '
+echo "FROM debian:12" >"$d/tests/Dockerfile"
+check "$d"
+is "... is fine as it should be" "$status" 0
+echo "services: {}" >"$d/tests/docker-compose.yaml"
+refused "services of a separate verifier" "$d" 'tests/docker-compose\.yaml: '
+
+d=$(task compose)
+printf 'services:\n  main:\n    environment:\n      A: ${FAKE_HOST_SECRET}\n    volumes:\n      - /etc:/host\n      - /var/run/docker.sock:/var/run/docker.sock\n    privileged: true\n' >"$d/environment/docker-compose.yaml"
+check "$d"
+is "a Compose file that reaches the host is refused" "$status" 1
+like "... a folder of the host" "$out" 'environment/docker-compose\.yaml:6:[0-9]+: services\.main\.volumes'
+like "... privileges" "$out" 'environment/docker-compose\.yaml:8:[0-9]+: services\.main\.privileged'
+like "... a variable of the host" "$out" 'environment/docker-compose\.yaml:4:[0-9]+: services\.main\.environment.*FAKE_HOST_SECRET'
+printf 'services:\n  main:\n    environment:\n      A: ${DECLARED}\n  db:\n    image: postgres:16\n' >"$d/environment/docker-compose.yaml"
+printf '[environment.env]\nDECLARED = "x"\n' >"$d/task.toml"
+echo "A=b" >"$d/environment/.env"
+echo "not yaml: [" >"$d/environment/docker-compose.yml"
+check "$d"
+is "services and declared variables are fine, and other files are data" "$status" 0
+like "... and .env is said not to be read" "$out" 'environment/\.env: warning: is not read'
 
 check "$tmp/nowhere"
 is "a folder that is not there is a failure, not a refusal" "$status" 125
