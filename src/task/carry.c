@@ -121,7 +121,7 @@ static bool has_name(const struct spot *s, const char *name)
 
 	if (fstatat(s->in, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return !is_whiteout(&st);
-	merged_stat(&s->image, name, &st, &fd);
+	layered_stat(&s->image, name, &st, &fd);
 	return st.st_mode != 0;
 }
 
@@ -135,12 +135,12 @@ static int copy_folder(struct carry *c, const struct spot *s, int to, const stru
 
 	if (in < 0 || mkdirat(to, e->name, 0700) < 0 || (out = openat(to, e->name, FOLDER)) < 0)
 		return fail(c, errno);
-	r = merged_enter(&s->image, e->name, &child.image);
+	r = layered_enter(&s->image, e->name, &child.image);
 	if (r < 0)
 		return fail(c, r);
 	child.git = child.hooks || strcmp(e->name, ".git") == 0 || (has_name(&child, "objects") && has_name(&child, "refs"));
 	r = carry_folder(c, &child, out, depth + 1);
-	merged_done(&child.image);
+	layered_done(&child.image);
 	if (r < 0)
 		return -1;
 	/* the system's folders are as the image has them */
@@ -164,7 +164,7 @@ static int carry_entry(struct carry *c, const struct spot *s, int to, const char
 
 	if (fstatat(s->in, name, &e.st, AT_SYMLINK_NOFOLLOW) < 0)
 		return fail(c, errno);
-	merged_stat(&s->image, name, &e.image, &e.image_fd);
+	layered_stat(&s->image, name, &e.image, &e.image_fd);
 	rule = depth >= DEPTH_MAX ? CARRY_DEEP : carry_judge(c, s, &e);
 	if (rule != CARRY_KEEP && rule != CARRY_GIT_CUT)
 		return drop(c, s, to, &e, rule);
@@ -206,7 +206,7 @@ static int restore_entry(struct carry *c, const struct spot *s, int to, const ch
 	struct stat st;
 
 	(void)depth;
-	merged_stat(&s->image, name, &e.image, &e.image_fd);
+	layered_stat(&s->image, name, &e.image, &e.image_fd);
 	if (!S_ISREG(e.image.st_mode) || fstatat(s->in, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return 0;
 	return carry_judge(c, s, &e) == CARRY_KEEP ? 0 : drop(c, s, to, &e, CARRY_SAME);
@@ -271,7 +271,7 @@ static int carry_folder(struct carry *c, struct spot *s, int out, unsigned depth
 		return -1;
 	if (!s->hidden)
 		return 0;
-	r = merged_names(&s->image, restore_name, &w);
+	r = layered_names(&s->image, restore_name, &w);
 	return r < 0 ? fail(c, r) : w.r;
 }
 
@@ -300,9 +300,9 @@ int carry_changes(const struct carry_request *req, int to, struct error *err)
 	c->req = req;
 	c->err = err;
 	c->caller = geteuid();
-	r = merged_open(&c->root, req->layers);
+	r = layered_open(&c->root, req->layers);
 	r = r < 0 ? error_sys(err, r, "the image's layers") : carry_root(c, to);
-	merged_done(&c->root);
+	layered_done(&c->root);
 	arena_free(c->arena);
 	return r;
 }

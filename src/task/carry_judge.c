@@ -168,7 +168,7 @@ static bool beside_programs(const struct carry *c, const struct spot *s)
 	struct stat bin;
 	int fd;
 
-	merged_stat(&s->image, "bin", &bin, &fd);
+	layered_stat(&s->image, "bin", &bin, &fd);
 	return s->zone == ZONE_SYSTEM || bin.st_mode || carry_command_folder(c, s);
 }
 

@@ -24,7 +24,7 @@ enum { CARRY_TEXT_MAX = 1 << 20 };
 /* A run of it all. */
 struct carry {
 	const struct carry_request *req;
-	struct merged root;
+	struct layered root;
 	struct arena *arena;
 	struct error *err;
 	const char *work; /* NULL: there is none that would be data */
@@ -41,7 +41,7 @@ struct carry {
 /* A folder, in the agent's upper and in the image. */
 struct spot {
 	int in;
-	struct merged image;
+	struct layered image;
 	enum zone zone;
 	bool hidden; /* what the image has there is not seen through the layer that is made */
 	bool git;    /* of a repository */

@@ -123,27 +123,27 @@ static bool add_stem(void *arg, const char *name)
 	return c->n_stems < STEMS_MAX;
 }
 
-static void add_folder(struct carry *c, const struct merged *in, const char *name)
+static void add_folder(struct carry *c, const struct layered *in, const char *name)
 {
-	AUTO_MERGED m = {0};
+	AUTO_LAYERED m = {0};
 
-	if (merged_enter(in, name, &m) == 0)
-		(void)merged_names(&m, add_stem, c);
+	if (layered_enter(in, name, &m) == 0)
+		(void)layered_names(&m, add_stem, c);
 }
 
 struct pythons {
 	struct carry *c;
-	const struct merged *lib;
+	const struct layered *lib;
 };
 
 static bool add_python(void *arg, const char *name)
 {
 	struct pythons *p = arg;
-	AUTO_MERGED m = {0};
+	AUTO_LAYERED m = {0};
 
-	if (strncmp(name, "python", 6) != 0 || merged_enter(p->lib, name, &m) < 0)
+	if (strncmp(name, "python", 6) != 0 || layered_enter(p->lib, name, &m) < 0)
 		return true;
-	(void)merged_names(&m, add_stem, p->c);
+	(void)layered_names(&m, add_stem, p->c);
 	add_folder(p->c, &m, "site-packages");
 	add_folder(p->c, &m, "dist-packages");
 	return true;
@@ -158,19 +158,19 @@ static void know_stems(struct carry *c)
 	c->stems_known = true;
 	c->stems = arena_array(c->arena, STEMS_MAX + 1, sizeof(c->stems[0]));
 	for (i = 0; c->stems && i < ARRAY_LEN(libs); i++) {
-		AUTO_MERGED at = {0};
+		AUTO_LAYERED at = {0};
 		struct pythons p = {c, &at};
-		int r = merged_enter(&c->root, libs[i][0], &at);
+		int r = layered_enter(&c->root, libs[i][0], &at);
 
 		for (k = 1; r == 0 && k < 3 && libs[i][k]; k++) {
-			struct merged next = {0};
+			struct layered next = {0};
 
-			r = merged_enter(&at, libs[i][k], &next);
-			merged_done(&at);
+			r = layered_enter(&at, libs[i][k], &next);
+			layered_done(&at);
 			at = next;
 		}
 		if (r == 0)
-			(void)merged_names(&at, add_python, &p);
+			(void)layered_names(&at, add_python, &p);
 	}
 }
 

@@ -17,19 +17,19 @@ bool is_opaque(int folder)
 	return fgetxattr(folder, "user.overlay.opaque", value, sizeof(value)) == 1 && value[0] == 'y';
 }
 
-void merged_done(struct merged *m)
+void layered_done(struct layered *m)
 {
 	size_t i;
 
 	for (i = 0; i < m->n; i++)
 		(void)close(m->fds[i]);
 	free(m->fds);
-	*m = (struct merged){0};
+	*m = (struct layered){0};
 }
 
-int merged_open(struct merged *m, const char *const *layers)
+int layered_open(struct layered *m, const char *const *layers)
 {
-	struct merged r = {.fds = calloc(VIEW_LAYERS_MAX, sizeof(int))};
+	struct layered r = {.fds = calloc(VIEW_LAYERS_MAX, sizeof(int))};
 	int code;
 
 	if (!r.fds)
@@ -38,7 +38,7 @@ int merged_open(struct merged *m, const char *const *layers)
 		r.fds[r.n] = r.n < VIEW_LAYERS_MAX - 1 ? open(*layers, FOLDER) : -1;
 		if (r.fds[r.n] < 0) {
 			code = r.n < VIEW_LAYERS_MAX - 1 ? errno : E2BIG;
-			merged_done(&r);
+			layered_done(&r);
 			return -code;
 		}
 		r.n++;
@@ -47,7 +47,7 @@ int merged_open(struct merged *m, const char *const *layers)
 	return 0;
 }
 
-void merged_stat(const struct merged *m, const char *name, struct stat *ret, int *ret_fd)
+void layered_stat(const struct layered *m, const char *name, struct stat *ret, int *ret_fd)
 {
 	size_t i;
 
@@ -64,9 +64,9 @@ void merged_stat(const struct merged *m, const char *name, struct stat *ret, int
 	}
 }
 
-int merged_enter(const struct merged *m, const char *name, struct merged *ret)
+int layered_enter(const struct layered *m, const char *name, struct layered *ret)
 {
-	struct merged r = {.fds = m->n ? calloc(m->n, sizeof(int)) : NULL};
+	struct layered r = {.fds = m->n ? calloc(m->n, sizeof(int)) : NULL};
 	struct stat st;
 	size_t i;
 	int fd;
@@ -81,7 +81,7 @@ int merged_enter(const struct merged *m, const char *name, struct merged *ret)
 		fd = openat(m->fds[i], name, FOLDER);
 		if (fd < 0) {
 			fd = -errno;
-			merged_done(&r);
+			layered_done(&r);
 			return fd;
 		}
 		r.fds[r.n++] = fd;
@@ -92,34 +92,34 @@ int merged_enter(const struct merged *m, const char *name, struct merged *ret)
 	return 0;
 }
 
-void view_stat(const struct merged *root, const char *path, struct stat *ret)
+void view_stat(const struct layered *root, const char *path, struct stat *ret)
 {
-	AUTO_MERGED at = {0};
-	const struct merged *in = root;
+	AUTO_LAYERED at = {0};
+	const struct layered *in = root;
 	const char *slash;
 	char name[NAME_MAX + 1];
 	int fd;
 
 	*ret = (struct stat){0};
 	while ((slash = strchr(path, '/'))) {
-		struct merged next = {0};
+		struct layered next = {0};
 
 		if ((size_t)(slash - path) >= sizeof(name))
 			return;
 		memcpy(name, path, (size_t)(slash - path));
 		name[slash - path] = '\0';
-		if (merged_enter(in, name, &next) < 0)
+		if (layered_enter(in, name, &next) < 0)
 			return;
-		merged_done(&at);
+		layered_done(&at);
 		at = next;
 		in = &at;
 		path = slash + 1;
 	}
-	merged_stat(in, path, ret, &fd);
+	layered_stat(in, path, ret, &fd);
 }
 
 /* Is the name in a layer above this one? Then it was seen. */
-static bool seen(const struct merged *m, size_t layer, const char *name)
+static bool seen(const struct layered *m, size_t layer, const char *name)
 {
 	struct stat st;
 	size_t i;
@@ -130,7 +130,7 @@ static bool seen(const struct merged *m, size_t layer, const char *name)
 	return false;
 }
 
-int merged_names(const struct merged *m, bool (*fn)(void *arg, const char *name), void *arg)
+int layered_names(const struct layered *m, bool (*fn)(void *arg, const char *name), void *arg)
 {
 	struct dirent *e;
 	bool go = true;

@@ -1,7 +1,7 @@
 /*
  * carry_view: an image's layers as the one tree that they are.
  *
- * A merged folder is a folder of the image by the descriptors of those layers that have a part in it, topmost first. Names are looked up one at a time, never following a link; a whiteout or an opaque folder ends the search, as in overlayfs.
+ * A layered folder is a folder of the image by the descriptors of those layers that have a part in it, topmost first. Names are looked up one at a time, never following a link; a whiteout or an opaque folder ends the search, as in overlayfs.
  */
 #ifndef CORDON_TASK_CARRY_VIEW_H
 #define CORDON_TASK_CARRY_VIEW_H
@@ -14,28 +14,28 @@
 
 enum { VIEW_LAYERS_MAX = 128 };
 
-struct merged {
+struct layered {
 	int *fds;
 	size_t n;
 };
 
-#define AUTO_MERGED __attribute__((cleanup(merged_done))) struct merged
+#define AUTO_LAYERED __attribute__((cleanup(layered_done))) struct layered
 
 /* The root. 0 or -errno (-E2BIG: too many layers). */
-int merged_open(struct merged *m, const char *const *layers);
-void merged_done(struct merged *m);
+int layered_open(struct layered *m, const char *const *layers);
+void layered_done(struct layered *m);
 
 /* What the image has there. st_mode 0: nothing. *ret_fd: the layer's folder it was found in; borrowed. */
-void merged_stat(const struct merged *m, const char *name, struct stat *ret, int *ret_fd);
+void layered_stat(const struct layered *m, const char *name, struct stat *ret, int *ret_fd);
 
 /* The folder of that name below m; empty where the image has none. 0 or -errno. */
-int merged_enter(const struct merged *m, const char *name, struct merged *ret);
+int layered_enter(const struct layered *m, const char *name, struct layered *ret);
 
 /* The same for a path from the root: relative, canonical. Links on the way lead nowhere. */
-void view_stat(const struct merged *root, const char *path, struct stat *ret);
+void view_stat(const struct layered *root, const char *path, struct stat *ret);
 
-/* Names in a merged folder, hidden ones too, each once: fn() returning false ends it. 0 or -errno. */
-int merged_names(const struct merged *m, bool (*fn)(void *arg, const char *name), void *arg);
+/* Names in a layered folder, hidden ones too, each once: fn() returning false ends it. 0 or -errno. */
+int layered_names(const struct layered *m, bool (*fn)(void *arg, const char *name), void *arg);
 
 /* The whole of a small regular file of the folder dir, never following links. 0 or -errno (-EFBIG: more than out's maximum). */
 int carry_read(int dir, const char *name, struct buf *out);
