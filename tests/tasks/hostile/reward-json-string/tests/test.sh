@@ -1,0 +1,2 @@
+#!/bin/sh
+cp /app/score.txt /logs/verifier/reward.json

@@ -1,0 +1,2 @@
+#!/bin/sh
+cat /app/score.txt >/logs/verifier/reward.txt

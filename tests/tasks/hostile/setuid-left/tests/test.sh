@@ -1,0 +1,7 @@
+#!/bin/sh
+[ -u /app/su ] && { echo 1 >/logs/verifier/reward.txt; exit; }
+if [ "$(cat /app/answer.txt)" = "42" ]; then
+	echo 1 >/logs/verifier/reward.txt
+else
+	echo 0 >/logs/verifier/reward.txt
+fi
