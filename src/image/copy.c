@@ -48,10 +48,31 @@ static int read_in_child(void *arg, int root, int kept, struct error *err)
 	return context_walk(&c, job->step, &sink, &tops, err) < 0 ? -1 : copy_put_end(&out, tops, err);
 }
 
+bool copy_is_archive(int fd)
+{
+	static const struct {
+		size_t at, n;
+		const char *bytes;
+	} t[] = {{0, 3, "\x1f\x8b\x08"}, {0, 3, "BZh"}, {0, 6, "\xfd" "7zXZ\0"}, {0, 4, "\x28\xb5\x2f\xfd"}, {257, 5, "ustar"}};
+	char head[512];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	size_t k;
+
+	for (k = 0; k < ARRAY_LEN(t); k++)
+		if (n >= (ssize_t)(t[k].at + t[k].n) && memcmp(head + t[k].at, t[k].bytes, t[k].n) == 0)
+			return true;
+	return false;
+}
+
+static int put_unless_archive(void *arg, const struct context_entry *e, struct error *err)
+{
+	return e->alone && e->fd >= 0 && copy_is_archive(e->fd) ? 0 : copy_put(arg, e, err);
+}
+
 static int read_here(const struct copy_job *job, int fd, struct error *err)
 {
 	struct copy_out out = {.fd = fd};
-	const struct context_sink sink = {copy_put, &out};
+	const struct context_sink sink = {job->skip_archives ? put_unless_archive : copy_put, &out};
 	size_t tops;
 
 	return context_walk(job->context, job->step, &sink, &tops, err) < 0 ? -1 : copy_put_end(&out, tops, err);

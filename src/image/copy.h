@@ -28,7 +28,11 @@ struct copy_job {
 	const struct context *context;
 	const struct merged_tree *source;
 	struct copy_owner owner;
+	bool skip_archives; /* of a context: files alone that copy_is_archive() */
 };
+
+/* Does it begin as an archive does that ADD unpacks: tar, or something compressed? */
+bool copy_is_archive(int fd);
 
 /* -1: err says what of the sources or the destination is wrong, without the line. */
 int copy_run(const struct copy_job *job, bool *ret_unowned, struct error *err);

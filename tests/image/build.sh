@@ -1,0 +1,252 @@
+#!/bin/bash
+# Native builds of small images: what comes out, what is cached, and what a hostile Dockerfile or context cannot reach. RUN is a chroot here (tests/tools/build_drive.c); sandboxed ones are tested with the task runner.
+. "$(dirname "$0")/../lib.sh"
+
+busybox=$(command -v busybox) && ! ldd "$busybox" >/dev/null 2>&1 || { skip "builds" "no static busybox"; finish; }
+export XDG_DATA_HOME=$tmp/data
+bin=$tmp/bin
+mkdir -p "$bin" "$XDG_DATA_HOME"
+# helpers are looked for beside the program
+cp "$CORDON_BUILD/tests/build-drive" "$CORDON_BUILD/cordon-unpack" "$bin/"
+
+drive() { timeout 60 "$bin/build-drive" "$@" 2>&1; }
+
+# A file of the image that was built, with mode and owner.
+show() { drive cat built "$1"; }
+
+tap_cleanup()
+{
+	# layers may belong to ids that only their own root can remove
+	[ -d "$XDG_DATA_HOME/cordon" ] && drive forget >/dev/null
+	chmod -R u+rwx "$tmp" 2>/dev/null
+	rm -rf -- "$tmp"
+}
+
+make_base()
+{
+	local root=$tmp/base c
+	mkdir -p "$root"/{bin,etc,tmp,root,usr/lib,home/app}
+	cp "$busybox" "$root/bin/busybox"
+	for c in sh ls cat echo mkdir id chmod chown rm printf cp ln touch env pwd test; do ln -s busybox "$root/bin/$c"; done
+	ln -s usr/lib "$root/lib"
+	ln -s /../../../../../../etc "$root/up"
+	printf 'root:x:0:0::/root:/bin/sh\napp:x:1000:1001::/home/app:/bin/sh\n' >"$root/etc/passwd"
+	printf 'root:x:0:\napp:x:1001:\nstaff:x:50:\n' >"$root/etc/group"
+	chmod 1777 "$root/tmp"
+	drive import base "$root"
+}
+
+# Writes the Dockerfile from standard input into a fresh context, and builds it.
+context=$tmp/context
+fresh() { rm -rf "$context"; mkdir -p "$context"; }
+build() { cat >"$context/Dockerfile"; drive build "$context" Dockerfile "$@"; }
+
+like "a base is imported" "$(make_base)" '^sha256:'
+ids=$(drive ids)
+
+fresh
+mkdir -p "$context/src/sub"
+echo one >"$context/src/one.txt"
+echo two >"$context/src/sub/two.o"
+echo tool >"$context/src/tool"
+chmod 755 "$context/src/tool"
+ln -s one.txt "$context/src/link"
+out=$(build GIVEN=arg <<'D'
+FROM base
+ARG GIVEN
+WORKDIR /work
+COPY src ./s/
+COPY --chown=app:staff --chmod=0640 src/one.txt /lib/one
+ENV X="a b"
+RUN echo "$X $GIVEN" >x && echo $HOME >>x && pwd >>x
+COPY <<A <<"B" /h/
+$X \$X
+A
+$X
+B
+ENTRYPOINT ["/bin/sh"]
+CMD ["-c", "id"]
+D
+)
+like "a build ends with an image" "$out" 'sha256:[0-9a-f]{64}'
+is "folders are copied with their modes, links as links" "$(show /work/s/tool) $(show /work/s/link)" "100755 0:0 tool 120777 0:0 one.txt"
+if [ "$ids" = 1 ]; then
+	like "with one id an owner is not given, and that is said" "$out" 'note: there is one user id'
+	is "--chmod is heeded" "$(show /usr/lib/one)" "100640 0:0 one"
+else
+	is "--chown knows the image's names, --chmod is heeded, and a link of the image at the destination is followed inside it" "$(show /usr/lib/one)" "100640 1000:50 one"
+fi
+is "a link of the image stays one" "$(show /lib)" "120777 0:0 usr/lib"
+is "RUN has variables, home and work folder" "$(show /work/x)" "100644 0:0 a b arg
+/root
+/work"
+is "a heredoc is expanded where its word has no quotes" "$(show /h/A)" '100644 0:0 a b $X'
+is "and not where it has" "$(show /h/B)" '100644 0:0 $X'
+like "the image says what is run" "$(drive config built)" 'entrypoint: /bin/sh
+command: -c id
+workdir: /work'
+
+again=$(drive build "$context" Dockerfile GIVEN=arg)
+like "a second build makes nothing" "$again" 'steps 5 cached 5'
+is "and is the same image" "$(grep ^sha256 <<<"$again")" "$(grep ^sha256 <<<"$out")"
+touch -d '2001-01-01' "$context/src/one.txt"
+like "times of files do not count" "$(drive build "$context" Dockerfile GIVEN=arg)" 'steps 5 cached 5'
+like "a build argument counts where it is seen" "$(drive build "$context" Dockerfile GIVEN=other)" 'steps 5 cached 3'
+echo changed >"$context/src/sub/two.o"
+like "content counts" "$(drive build "$context" Dockerfile GIVEN=arg)" 'steps 5 cached 1'
+chmod 755 "$context/src/one.txt"
+like "so do modes" "$(drive build "$context" Dockerfile GIVEN=arg)" 'steps 5 cached 1'
+
+fresh
+like "stages: only what is needed is built, and files go from one to the other" "$(build <<'D'
+FROM base AS one
+RUN mkdir /o && echo made >/o/f && chmod 600 /o/f
+FROM base AS never
+RUN exit 1
+FROM scratch
+COPY --from=one /o /p
+COPY --from=0 /o/f /q
+COPY --from=base /etc/passwd /
+D
+)" 'steps 4 cached 0'
+is "what was copied from a stage" "$(show /p/f) $(show /q)" "100600 0:0 made 100600 0:0 made"
+
+fresh
+mkdir "$context/a"
+echo in >"$context/a/f"
+tar -C "$context" -czf "$context/x.tgz" a
+like "ADD unpacks archives, COPY does not" "$(build <<'D'
+FROM base
+ADD x.tgz /un
+COPY x.tgz /as-it-is
+D
+)" 'steps 2'
+is "unpacked" "$(show /un/a/f | cut -d' ' -f3)" "in"
+like "not unpacked" "$(show /as-it-is | head -c 20 | tr -d '\0')" '^100644'
+
+fresh
+mkdir -p "$context/keep" "$context/no"
+touch "$context/keep/a" "$context/keep/b.log" "$context/no/c" "$context/no/back"
+printf '*.log\n**/*.log\nno\n!no/back\n' >"$context/.dockerignore"
+build >/dev/null <<'D'
+FROM base
+COPY . /c/
+D
+like "what .dockerignore names is not there" "$(show /c/keep/b.log; show /c/no/c)" 'No such file.*
+.*No such file'
+like "but what it brings back is" "$(show /c/no/back)" '^100644'
+like "a source that is ignored is not there either, by whatever name" "$(ln -s no/c "$context/alias"; build <<'D'
+FROM base
+COPY alias /c
+D
+)" 'Dockerfile:2: COPY: there is no alias in the build context'
+
+# ---- hostile ones ----
+
+secret=$tmp/outside-secret
+echo "outside" >"$secret"
+
+fresh
+ln -s "$secret" "$context/abs"
+ln -s ../outside-secret "$context/rel"
+mkdir "$context/d"
+ln -s ../../outside-secret "$context/d/in"
+# the naive way
+is "the attack: cp follows the link out of the context" "$(cat "$context/rel")" "outside"
+for l in abs rel; do
+	like "a link out of the context leads nowhere: $l" "$(build <<D
+FROM base
+COPY $l /f
+D
+)" "Dockerfile:2: COPY: there is no $l in the build context"
+done
+build >/dev/null <<'D'
+FROM base
+COPY d /d
+D
+is "in a folder it stays a link, which leads inside the image" "$(show /d/in)" "120777 0:0 ../../outside-secret"
+
+fresh
+like "a name above the context is refused" "$(build <<'D'
+FROM base
+ARG UP=..
+COPY $UP/outside-secret /
+D
+)" 'Dockerfile:3: COPY: the source leaves the build context'
+like "a pattern does not go above it" "$(build <<'D'
+FROM base
+COPY [.][.]/outside-secret /f
+D
+)" 'Dockerfile:2: COPY: there is no'
+
+fresh
+echo evil >"$context/passwd"
+before=$(sha256sum /etc/passwd)
+build >/dev/null <<'D'
+FROM base
+RUN ln -s /../../../../../../../../../../tmp /tmp/away && ln -s /proc/self/root/tmp /magic
+COPY passwd /up/passwd
+COPY passwd /tmp/away/cordon-build-was-here
+D
+is "a link of the image at the destination does not lead to the host" "$(sha256sum /etc/passwd; ls /tmp/cordon-build-was-here 2>&1 | grep -c 'No such')" "$before
+1"
+is "but to the image's own" "$(show /etc/passwd) $(show /tmp/cordon-build-was-here)" "100644 0:0 evil 100644 0:0 evil"
+
+fresh
+mkdir -p "$context/t/x"
+touch "$context/t/x/y"
+like "a folder does not go where the image has a link" "$(build <<'D'
+FROM base
+RUN mkdir /w && ln -s /etc /w/x
+COPY t /w
+D
+)" 'Dockerfile:3: COPY: x: a file or a link stands where a folder is needed'
+like "nor a file where it has a folder" "$(build <<'D'
+FROM base
+COPY t/x/y /etc/
+RUN mkdir /etc/y2
+D
+)" 'steps 2'
+like "a user whom the image does not know is not looked for on the host" "$(build <<'D'
+FROM base
+COPY --chown=daemon t /w
+D
+)" 'Dockerfile:2: COPY: the image has no user daemon'
+like "a command that fails names its line" "$(build <<'D'
+FROM base
+
+RUN exit 3
+D
+)" 'Dockerfile:3: RUN: .*exit status 3'
+like "an image that is not there: what to do" "$(build <<'D'
+FROM nothing-here:1
+D
+)" 'Dockerfile:1: FROM: .*nothing-here'
+
+evil=$tmp/evil.tar
+(cd "$tmp" && mkdir -p e && echo x >e/f && tar -cf "$evil" --transform 's,e/f,../../../escaped,' -P e/f)
+fresh
+cp "$evil" "$context/evil.tar"
+like "an archive that would escape is refused" "$(build <<'D'
+FROM base
+ADD evil.tar /
+D
+)" 'Dockerfile:2: COPY: .*'
+ok "and did not" test ! -e "$tmp/escaped"
+
+fresh
+touch "$context/there"
+is "check lists all that is wrong, with lines, and builds nothing" "$(cat >"$context/Dockerfile" <<'D'
+FROM not-here
+COPY there not-there /x/
+RUN --network=host true
+ADD http://example.test/x /
+D
+drive check "$context")" "Dockerfile:3: RUN: a build has no network but its own; remove --network=host
+Dockerfile:4: ADD: nothing is fetched from elsewhere while an image is built; put the file beside the Dockerfile, or fetch it in a RUN: http://example.test/x"
+is "files that are not there are named, too" "$(cat >"$context/Dockerfile" <<'D'
+FROM not-here
+COPY there not-there /x/
+D
+drive check "$context")" "Dockerfile:2: COPY: there is no not-there in the build context, or .dockerignore names it"
+finish
