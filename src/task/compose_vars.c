@@ -73,6 +73,7 @@ static const struct {
 	{"MAIN_IMAGE_NAME", image, NULL},
 	{"MEMORY", memory, NULL},
 	{"PREBUILT_IMAGE_NAME", prebuilt, NULL},
+	{"TEST_DIR", fixed, "/tests"},
 	{"T_BENCH_CONTAINER_AGENT_LOGS_PATH", fixed, "/agent-logs"},
 	{"T_BENCH_CONTAINER_LOGS_PATH", fixed, "/logs"},
 	{"T_BENCH_TASK_AGENT_LOGS_PATH", fixed, COMPOSE_STAND_IN "agent-logs"},

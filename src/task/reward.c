@@ -74,7 +74,8 @@ int reward_read(int folder, double low, double high, struct arena *a, struct rew
 	return ask(&question, a, ret, err);
 }
 
-int reward_read_pytest(int output, struct arena *a, struct reward *ret, struct error *err)
+/* ask_of puts the question that fits the output's form. */
+static int read_output(int output, void (*ask_of)(struct sv output, struct buf *out), struct arena *a, struct reward *ret, struct error *err)
 {
 	AUTO_BUF text = {0};
 	AUTO_BUF question = {0};
@@ -89,6 +90,16 @@ int reward_read_pytest(int output, struct arena *a, struct reward *ret, struct e
 		return error_set(err, ERROR_INPUT, "the tests printed more than %d MiB", REWARD_OUTPUT_MAX >> 20);
 	if (r < 0)
 		return error_sys(err, r, "the tests' output");
-	reward_ask_pytest(buf_view(&text), &question);
+	ask_of(buf_view(&text), &question);
 	return ask(&question, a, ret, err);
+}
+
+int reward_read_pytest(int output, struct arena *a, struct reward *ret, struct error *err)
+{
+	return read_output(output, reward_ask_pytest, a, ret, err);
+}
+
+int reward_read_swebench(int output, struct arena *a, struct reward *ret, struct error *err)
+{
+	return read_output(output, reward_ask_swebench, a, ret, err);
 }

@@ -38,6 +38,8 @@ int reward_read(int folder, double low, double high, struct arena *a, struct rew
 
 /* Of the output of run-tests.sh, a regular file that is read from its beginning. */
 int reward_read_pytest(int output, struct arena *a, struct reward *ret, struct error *err);
+/* The same where the task's parser is "swebench" (reward_swebench.h). */
+int reward_read_swebench(int output, struct arena *a, struct reward *ret, struct error *err);
 
 /* A question for reward_parse(): in wire/wire.h's fields. text and json: NULL where there is no such file. */
 struct reward_files {
@@ -46,6 +48,7 @@ struct reward_files {
 };
 void reward_ask(const struct reward_files *files, struct buf *out);
 void reward_ask_pytest(struct sv output, struct buf *out);
+void reward_ask_swebench(struct sv output, struct buf *out);
 
 /* From a question to an answer, both bytes: a parse_role_fn. */
 int reward_parse(struct sv in, struct buf *out, struct error *err);

@@ -7,9 +7,10 @@
 #include "base/text.h"
 #include "task/reward.h"
 #include "task/reward_pytest.h"
+#include "task/reward_swebench.h"
 #include "wire/wire.h"
 
-enum { ASK_FILES = 1, ASK_PYTEST, NUMBER_MAX = 64, DECIMALS_MAX = 15 };
+enum { ASK_FILES = 1, ASK_PYTEST, ASK_SWEBENCH, NUMBER_MAX = 64, DECIMALS_MAX = 15 };
 
 static void put_double(struct buf *b, double v)
 {
@@ -46,6 +47,12 @@ void reward_ask(const struct reward_files *files, struct buf *out)
 void reward_ask_pytest(struct sv output, struct buf *out)
 {
 	wire_put_u32(out, ASK_PYTEST);
+	wire_put_sv(out, output);
+}
+
+void reward_ask_swebench(struct sv output, struct buf *out)
+{
+	wire_put_u32(out, ASK_SWEBENCH);
 	wire_put_sv(out, output);
 }
 
@@ -251,14 +258,14 @@ static int parse_files(struct wire_in *in, struct buf *out, struct error *err)
 	return buf_failed(&keys) || buf_failed(out) ? error_sys(err, ENOMEM, "reward") : 0;
 }
 
-static int parse_pytest(struct wire_in *in, struct buf *out, struct error *err)
+static int parse_output(struct wire_in *in, int (*judge)(struct sv output, double *ret, struct error *err), struct buf *out, struct error *err)
 {
 	struct sv output = wire_get_sv(in);
 	double v;
 
 	if (!wire_ok(in))
 		return error_set(err, ERROR_INPUT, "not a question about rewards");
-	if (reward_of_pytest(output, &v, err) < 0)
+	if (judge(output, &v, err) < 0)
 		return -1;
 	answer_one(out, v);
 	return buf_failed(out) ? error_sys(err, ENOMEM, "reward") : 0;
@@ -273,7 +280,9 @@ int reward_parse(struct sv in, struct buf *out, struct error *err)
 	case ASK_FILES:
 		return parse_files(&w, out, err);
 	case ASK_PYTEST:
-		return parse_pytest(&w, out, err);
+		return parse_output(&w, reward_of_pytest, out, err);
+	case ASK_SWEBENCH:
+		return parse_output(&w, reward_of_swebench, out, err);
 	default:
 		return error_set(err, ERROR_INPUT, "not a question about rewards");
 	}

@@ -157,6 +157,19 @@ is "... is fine as it should be" "$status" 0
 echo "services: {}" >"$d/tests/docker-compose.yaml"
 refused "services of a separate verifier" "$d" 'tests/docker-compose\.yaml: '
 
+d=$(task steps)
+printf '[[steps]]\nname = "one"\n[[steps]]\nname = "two"\n' >"$d/task.toml"
+mkdir -p "$d/steps/one/tests" "$d/steps/two"
+echo "First." >"$d/steps/one/instruction.md"
+echo "Second." >"$d/steps/two/instruction.md"
+rm "$d/instruction.md"
+check "$d"
+is "a task of steps is accepted" "$status: $out" "0: $d: ok (harbor)"
+rm "$d/tests/test.sh" "$d/steps/two/instruction.md"
+check "$d"
+like "a step needs an instruction" "$out" 'steps/two: has no instruction\.md'
+like "... and a test script, its own or the task's" "$out" 'steps/one/tests/test\.sh: is missing'
+
 d=$(task compose)
 printf 'services:\n  main:\n    environment:\n      A: ${FAKE_HOST_SECRET}\n    volumes:\n      - /etc:/host\n      - /var/run/docker.sock:/var/run/docker.sock\n    privileged: true\n' >"$d/environment/docker-compose.yaml"
 check "$d"

@@ -265,6 +265,44 @@ static void answers_are_decoded_with_checks(void)
 	arena_free(a);
 }
 
+#define BEGINS "SWEBench results starts here\n"
+#define ENDS   "SWEBench results ends here\n"
+
+static double swebench(const char *output)
+{
+	AUTO_BUF question = {0};
+	AUTO_BUF answer = {0};
+	struct arena *a = arena_new();
+	struct reward r = {0};
+	struct error err = {0};
+	double v = (double)NAN;
+
+	buf_init(&question, 1 << 16);
+	buf_init(&answer, 1 << 16);
+	reward_ask_swebench(sv_of(output), &question);
+	if (reward_parse(buf_view(&question), &answer, &err) == 0 && reward_decode(buf_view(&answer), a, &r) == 0)
+		v = r.value;
+	else
+		CHECK(err.kind == ERROR_INPUT);
+	arena_free(a);
+	return v;
+}
+
+static void swe_benchs_verdict_is_one_line_between_two_marks(void)
+{
+	CHECK(swebench("noise\n" BEGINS "PASSED\n" ENDS "more\n") == 1);
+	CHECK(swebench(BEGINS "FAILED\r\n" ENDS) == 0);
+	CHECK(isnan(swebench("")));
+	CHECK(isnan(swebench("PASSED\n")));
+	CHECK(isnan(swebench(BEGINS "PASSED\n")));
+	CHECK(isnan(swebench(BEGINS ENDS)));
+	CHECK(isnan(swebench(BEGINS "PASSED\nPASSED\n" ENDS)));
+	CHECK(isnan(swebench(BEGINS "passed\n" ENDS)));
+	CHECK(isnan(swebench(BEGINS "PASSED\n" ENDS BEGINS "FAILED\n" ENDS)));
+	CHECK(isnan(swebench(ENDS BEGINS "PASSED\n" ENDS)));
+	CHECK(isnan(swebench(BEGINS BEGINS "PASSED\n" ENDS)));
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -281,6 +319,7 @@ int main(void)
 		CASE(terminal_bench_scores_what_pytest_lists),
 		CASE(forged_summaries_of_pytest_are_no_score),
 		CASE(answers_are_decoded_with_checks),
+		CASE(swe_benchs_verdict_is_one_line_between_two_marks),
 	};
 
 	return check_main(cases, ARRAY_LEN(cases));
