@@ -33,6 +33,7 @@
 #include "sandbox/native/skeleton.h"
 #include "supervise/copy.h"
 #include "supervise/gate.h"
+#include "supervise/group.h"
 #include "supervise/state.h"
 #include "supervise/stdio.h"
 #include "supervise/supervise.h"
@@ -62,6 +63,7 @@ struct run {
 	int skeleton; /* keeps it from being removed; negative: there was none */
 	struct report_place report;
 	struct stdio_collect collect;
+	struct group group; /* whose network it shares, where it does */
 	bool on_disk; /* the copy of the work folder is kept below the state folder */
 	bool must_copy; /* ... because the folder itself cannot be shown at all */
 	struct error *err;
@@ -112,6 +114,16 @@ static int look_at_stdio(struct run *r)
 	return 0;
 }
 
+/* What programs need for a gateway, ours or that of the sandbox whose network we share. False: there is none. */
+static bool find_gateway(const struct run *r, struct gate_inside *ret)
+{
+	if (r->gate)
+		gate_inside(r->gate, ret);
+	else if (r->group.gateway)
+		*ret = r->group.inside;
+	return r->gate || r->group.gateway;
+}
+
 static int build_environment(struct run *r, char ***ret)
 {
 	const struct launch_request *q = r->req;
@@ -128,8 +140,7 @@ static int build_environment(struct run *r, char ***ret)
 	struct environ_set set = {0};
 	size_t i;
 
-	if (r->gate)
-		gate_inside(r->gate, &inside);
+	(void)find_gateway(r, &inside);
 	for (i = 0; i < inside.n_placeholders; i++)
 		if (inside.placeholders[i].variable[0])
 			placeholders[e.n_placeholders++] = (struct environ_placeholder){inside.placeholders[i].variable, inside.placeholders[i].value};
@@ -206,9 +217,8 @@ static int make_plan(struct run *r, const char *state_dir)
 	if (credential_files(r, secret) < 0)
 		return -1;
 	p.hide = secret;
-	if (r->gate) {
-		gate_inside(r->gate, &inside);
-		gate = (struct plan_gate){.bundle = inside.bundle, .java = inside.java};
+	if (find_gateway(r, &inside)) {
+		gate = (struct plan_gate){.bundle = inside.bundle, .java = inside.java, .shared = !r->gate};
 		p.gate = &gate;
 	}
 	return plan_build(&p, &r->plan, r->err);
@@ -348,7 +358,7 @@ static int find_sandbox(struct run *r, struct supervise_request *s)
 
 static int run_sandbox(struct run *r)
 {
-	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .keep = r->req->keep, .tty_in = -1, .tty_out = -1};
+	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .keep = r->req->keep, .leader = r->group.leader, .tty_in = -1, .tty_out = -1};
 
 	s.tty_in = r->native.tty[0] ? 0 : -1;
 	s.tty_out = r->native.tty[1] ? 1 : r->native.tty[2] ? 2 : -1;
@@ -370,6 +380,7 @@ static int start_sandbox(struct run *r)
 {
 	r->native.plan = r->plan;
 	r->native.argv = r->req->call->argv;
+	memcpy(r->native.join, r->group.spaces, sizeof(r->native.join));
 	r->native.features = r->facts.features;
 	return native_start(&r->native, &r->sandbox, r->err);
 }
@@ -582,6 +593,8 @@ static int start_gate(struct run *r)
 
 	struct gate_inside inside;
 
+	if (r->req->join) /* its gateway is the leader's */
+		return group_join(r->req->join, &r->group, r->err);
 	if (!gate_needed(g.policy))
 		return 0;
 	if (gate_start(&g, &r->gate, r->err) < 0)
@@ -679,6 +692,7 @@ static void clean_up(struct run *r, bool failed_early)
 {
 	end_sandbox(r);
 	gate_free(r->gate);
+	group_done(&r->group);
 	launch_reload_done(&r->reload);
 	buf_done(&r->result.gateway);
 	buf_done(&r->result.places);
@@ -731,7 +745,7 @@ static void tell_not_started(const struct run *r)
 int launch(const struct launch_request *req, struct error *err)
 {
 	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
-			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1, .spaces = {-1, -1}}, .skeleton = -1, .report = {.dir = -1}, .collect = {.pipes = {-1, -1}}, .box = {.backend = req->pick->backend, .collect = {.pipes = {-1, -1}}}, .err = err};
+			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1, .spaces = {-1, -1}}, .skeleton = -1, .report = {.dir = -1}, .collect = {.pipes = {-1, -1}}, .group = {.leader = -1, .spaces = {-1, -1}}, .box = {.backend = req->pick->backend, .collect = {.pipes = {-1, -1}}}, .err = err};
 	int result;
 
 	if (!r.arena)

@@ -21,6 +21,7 @@ enum { PLAN_MAX_ENTRIES = 5000000, PLAN_MAX_OPS = 20000 };
 struct plan_gate {
 	struct sv bundle; /* certificates in PEM; empty: none are added to the system's */
 	struct sv java;	  /* the same as a Java trust store */
+	bool shared;	  /* it is another sandbox's, in whose network namespace this one is: it listens there already */
 };
 
 struct plan_request {

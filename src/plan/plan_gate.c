@@ -95,7 +95,7 @@ int plan_gate_add(struct draft *d)
 
 	if (!d->gate)
 		return 0;
-	if (add_listeners(d) < 0)
+	if (!d->gate->shared && add_listeners(d) < 0)
 		return -1;
 	if (d->plan->n_listeners && !d->plan->loopback)
 		return error_set(d->err, ERROR_DENIED, "%s: network.loopback: false leaves no way to the gateway, which network.mode and inference need; leave it out", draft_where(d, d->policy->net.loopback.at));

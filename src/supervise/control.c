@@ -275,6 +275,9 @@ static void serve_client(struct control *c, size_t i)
 		c->taken = c->clients[i].took = r == 0;
 	} else if (m.type == INSIDE_LOOK && !c->clients[i].id) {
 		r = answer_look(c, i);
+	} else if (m.type == INSIDE_JOIN && c->join && !c->prepared && !c->taken) {
+		r = c->join(c->arg, c->clients[i].fd);
+		c->clients[i].looks = true;
 	} else if (m.type == INSIDE_PUSH) {
 		r = take_push(c, i, &w);
 	} else {

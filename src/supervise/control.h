@@ -42,6 +42,7 @@ struct control {
 	uint32_t stop_grace;
 	void (*started)(void *arg, char *const *argv); /* for the audit */
 	int (*push)(void *arg, const char *path, struct error *err); /* a new policy; NULL: nothing could take it */
+	int (*join)(void *arg, int client); /* another sandbox asks for our network; -errno: it is turned away */
 	void *arg;
 };
 

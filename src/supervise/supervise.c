@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "model/inside.h"
 #include "supervise/control.h"
+#include "supervise/group.h"
 #include "supervise/reload.h"
 #include "supervise/supervise_gate.h"
 #include "supervise/terminal.h"
@@ -497,9 +498,28 @@ static bool key_typed(void *arg, char c)
 	return ask_key(&s->gate.ask, c, now_ms());
 }
 
+static int joined(void *arg, int client)
+{
+	struct supervisor *s = arg;
+
+	return s->req->plan->image ? group_answer(client, s->ret->spaces, s->req->gate) : -ENOTSUP;
+}
+
+static void leader_ended(struct supervisor *s)
+{
+	struct event e = {.kind = EVENT_SIGNAL, .message = "the sandbox whose network it shared has ended"};
+
+	log_event(s, &e);
+	(void)error_set(&s->ret->failed, ERROR_SYSTEM, "%s", e.message);
+	kill_all(s);
+	s->ended = true;
+}
+
+enum { OWN_POLL = 6 };
+
 static int loop(struct supervisor *s)
 {
-	struct pollfd p[5 + CONTROL_CLIENTS + 1 + 3 + GATE_POLL];
+	struct pollfd p[OWN_POLL + CONTROL_CLIENTS + 1 + 3 + GATE_POLL];
 	size_t n_control, n_terminal, n_gate;
 
 	while (!s->ended) {
@@ -508,24 +528,27 @@ static int loop(struct supervisor *s)
 		p[2] = (struct pollfd){.fd = s->req->pidfd, .events = POLLIN};
 		p[3] = (struct pollfd){.fd = s->reload.fd, .events = POLLIN};
 		p[4] = ask_poll(&s->gate.ask);
+		p[5] = (struct pollfd){.fd = s->req->leader, .events = POLLIN};
 		s->terminal.quiet = ask_stands(&s->gate.ask);
-		n_control = control_poll(&s->control, p + 5);
-		n_terminal = terminal_poll(&s->terminal, p + 5 + n_control);
-		n_gate = gate_poll(s->req->gate, p + 5 + n_control + n_terminal);
-		if (poll(p, 5 + n_control + n_terminal + n_gate, next_wait(s)) < 0 && errno != EINTR)
+		n_control = control_poll(&s->control, p + OWN_POLL);
+		n_terminal = terminal_poll(&s->terminal, p + OWN_POLL + n_control);
+		n_gate = gate_poll(s->req->gate, p + OWN_POLL + n_control + n_terminal);
+		if (poll(p, OWN_POLL + n_control + n_terminal + n_gate, next_wait(s)) < 0 && errno != EINTR)
 			return error_sys(s->err, errno, "poll");
 		if (p[0].revents)
 			on_message(s);
 		else if (p[2].revents) /* PID 1 has ended, and said all it had to say */
 			s->ended = true;
+		if (p[5].revents)
+			leader_ended(s);
 		if (p[1].revents)
 			on_signal(s);
 		if (p[3].revents && reload_changed(&s->reload))
 			reload_files(s);
 		ask_serve(&s->gate.ask, &p[4], now_ms());
-		control_serve(&s->control, p + 5, n_control);
-		terminal_carry(&s->terminal, p + 5 + n_control, n_terminal);
-		gate_serve(s->req->gate, p + 5 + n_control + n_terminal, n_gate);
+		control_serve(&s->control, p + OWN_POLL, n_control);
+		terminal_carry(&s->terminal, p + OWN_POLL + n_control, n_terminal);
+		gate_serve(s->req->gate, p + OWN_POLL + n_control + n_terminal, n_gate);
 		if (s->reload_later && gate_is_ready(s->req->gate))
 			reload_files(s);
 		check_gate(s);
@@ -557,6 +580,7 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	s.terminal.resized = pass_size;
 	s.terminal.resized_arg = &s;
 	reload_init(&s.reload, req->policies ? req->policies->files : NULL, req->policies ? req->policies->n_files : 0);
+	s.control.join = joined;
 	s.control.push = req->policies ? reload : NULL;
 	s.watching = req->watch.memory || req->watch.processes || req->watch.disk || req->watch.storage;
 	if (s.watching) {

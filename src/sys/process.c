@@ -55,6 +55,16 @@ pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int
 	return (pid_t)pid;
 }
 
+pid_t sys_fork_sibling(uint64_t namespaces)
+{
+	struct clone_args args = {.flags = namespaces | CLONE_PARENT};
+	long pid = syscall(SYS_clone3, &args, sizeof(args));
+
+	if (pid < 0 && errno == ENOSYS)
+		pid = syscall(SYS_clone, namespaces | CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, 0UL);
+	return pid < 0 ? -errno : (pid_t)pid;
+}
+
 enum { SPAWN_STACK = 256 * 1024 };
 
 pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int namespaces, int *ret_pidfd)

@@ -409,8 +409,36 @@ def tried(f):
 print([l.split(":")[0].strip() for l in open("/proc/net/dev").readlines()[2:]], tried(lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW)), tried(lambda: socket.create_connection(("192.0.2.1", 80), 1)))'
 }
 
+members_share_the_network_and_nothing_else()
+{
+	local id i leader
+	fresh
+	mkdir -p "$tmp"/image/second/{upper,work} && chmod 700 "$tmp/image/second" && own "$tmp/image/second" "$tmp/image/second/upper" "$tmp/image/second/work"
+	rm -rf "${XDG_STATE_HOME:?}/cordon"
+	"${as[@]}" env -C / "$image_run" run --layer "$layer" --folder "$tmp/image/box" "${ids[@]}" -- sh -c 'echo of-the-leader >/f; busybox nc -ll -p 8080 -e cat /f & exec sleep 8765' </dev/null >/dev/null 2>&1 &
+	leader=$!
+	for i in $(seq 1 100); do id=$(find "$XDG_STATE_HOME/cordon/runs" -mindepth 1 -maxdepth 1 -printf '%f\n' 2>/dev/null | grep '^[0-9a-f]*$') && pgrep -f '^sleep 8765' >/dev/null && break; sleep 0.05; done
+	sleep 0.3
+	outside "${as[@]}" env -C / "$image_run" run --layer "$layer" --folder "$tmp/image/second" "${ids[@]}" --join "$id" --host "127.0.0.1 web" -- \
+		sh -c 'busybox nc web 8080 </dev/null; ls /f 2>/dev/null; for p in /proc/[0-9]*; do tr "\0" " " <$p/cmdline; done | grep -c "sleep 876[5]"; busybox hostname; kill -9 1 2>/dev/null; mount -t tmpfs x /tmp 2>/dev/null; grep CapEff /proc/self/status' </dev/null
+	is "a member reaches the leader by its name, and has files and processes of its own ($mode)" "$status:$said" "$(printf '0:of-the-leader\n0\ncordon\nCapEff:\t00000000800400fb')"
+	for i in 1 2 3; do
+		mkdir -p "$tmp"/image/m$i/{upper,work} && chmod 700 "$tmp/image/m$i" && own "$tmp/image/m$i" "$tmp/image/m$i/upper" "$tmp/image/m$i/work"
+		"${as[@]}" env -C / "$image_run" run --layer "$layer" --folder "$tmp/image/m$i" "${ids[@]}" --join "$id" -- sleep 8764 </dev/null >/dev/null 2>&1 &
+	done
+	for i in $(seq 1 100); do [ "$(pgrep -fc '^sleep 8764')" = 3 ] && break; sleep 0.05; done
+	is "several can come at once ($mode)" "$(pgrep -fc '^sleep 8764')" 3
+	kill -9 "$leader"
+	for i in $(seq 1 60); do pgrep -f '^sleep 876[45]' >/dev/null || break; sleep 0.05; done
+	ok "all end with the leader, however that ends ($mode)" eval '! pgrep -f "^sleep 876[45]"'
+	wait
+	outside "${as[@]}" env -C / timeout 20 "$image_run" run --layer "$layer" --folder "$tmp/image/second" "${ids[@]}" --join "$id" -- true </dev/null
+	like "one that has ended has no members ($mode)" "$status:$told" '^125:.*whose network'
+}
+
 for m in "${modes[@]}"; do
 	who "$m"
+	members_share_the_network_and_nothing_else
 	workload_is_root_of_its_own_ids
 	pid_1_is_out_of_reach
 	mounts_and_devices_stay

@@ -163,7 +163,7 @@ static int prepare_as_root(const struct native_request *req, struct native *n, s
 int native_start(const struct native_request *req, struct native *ret, struct error *err)
 {
 	uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
-	bool image = req->plan->image, root = !image && is_host_root();
+	bool image = req->plan->image, joined = image && req->join[0] >= 0, root = !image && is_host_root();
 	uint32_t uid = geteuid(), gid = getegid();
 	bool in_cgroup;
 	int pair[2];
@@ -171,7 +171,8 @@ int native_start(const struct native_request *req, struct native *ret, struct er
 	*ret = (struct native){.pid = -1, .pidfd = -1, .socket = -1};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_sys(err, errno, "socketpair");
-	ret->pid = sys_fork_into(spaces, req->cgroup ? cgroup_fd_v2(req->cgroup) : -1, &in_cgroup, &ret->pidfd);
+	in_cgroup = false;
+	ret->pid = joined ? native_image_join(req->join, spaces & ~(uint64_t)CLONE_NEWUSER, &ret->pidfd) : sys_fork_into(spaces, req->cgroup ? cgroup_fd_v2(req->cgroup) : -1, &in_cgroup, &ret->pidfd);
 	if (ret->pid == 0) {
 		struct pid1_start start = {.req = req, .socket = pair[1], .map_uid = uid, .map_gid = gid, .mapped_by_parent = root || image,
 					   .in_v2_cgroup = in_cgroup};
@@ -185,7 +186,7 @@ int native_start(const struct native_request *req, struct native *ret, struct er
 		native_done(ret);
 		return -1;
 	}
-	if ((root && prepare_as_root(req, ret, err) < 0) || (image && native_image_prepare(req->plan, ret, err) < 0)) {
+	if ((root && prepare_as_root(req, ret, err) < 0) || (image && native_image_prepare(req->plan, ret, joined, err) < 0)) {
 		native_done(ret);
 		return -1;
 	}

@@ -27,6 +27,7 @@ struct native_request {
 	bool tty[3];	/* give it the sandbox's own terminal in this place */
 	unsigned short rows, columns;
 	const struct cgroup *cgroup; /* PID 1 joins it; NULL: none */
+	int join[2];  /* user and network namespace of another sandbox with an image and the same ids, which this one is to share; -1: its own */
 	char **argv; /* our own, as main() got it: PID 1 wipes its copy, for those inside can read it */
 };
 

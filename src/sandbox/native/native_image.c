@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -14,6 +15,7 @@
 #include "sandbox/common/root_image.h"
 #include "sys/idmap.h"
 #include "sys/mounts.h"
+#include "sys/process.h"
 #include "wire/wire.h"
 
 bool native_image_of_others(const struct plan *p)
@@ -55,11 +57,51 @@ static int send_trees(const struct plan *p, int socket, struct error *err)
 	return r;
 }
 
-int native_image_prepare(const struct plan *p, struct native *n, struct error *err)
+/* In the helper, and in the one that it makes. */
+static pid_t enter_and_fork(const int spaces[2], uint64_t namespaces, int answer)
+{
+	pid_t pid = sys_enter_user(spaces[0]);
+
+	if (pid == 0)
+		pid = sys_enter_net(spaces[1]);
+	if (pid == 0)
+		pid = sys_fork_sibling(namespaces);
+	if (pid == 0)
+		return 0;
+	(void)!write(answer, &pid, sizeof(pid));
+	_exit(0);
+}
+
+pid_t native_image_join(const int spaces[2], uint64_t namespaces, int *ret_pidfd)
+{
+	pid_t helper, pid = -EIO;
+	ssize_t n;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	helper = fork();
+	if (helper == 0)
+		return enter_and_fork(spaces, namespaces, ends[1]);
+	(void)close(ends[1]);
+	do
+		n = helper < 0 ? 0 : read(ends[0], &pid, sizeof(pid));
+	while (n < 0 && errno == EINTR);
+	(void)close(ends[0]);
+	while (helper > 0 && waitpid(helper, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (helper < 0 || n != sizeof(pid))
+		return -EAGAIN;
+	if (pid > 0)
+		*ret_pidfd = sys_pidfd_open(pid);
+	return pid;
+}
+
+int native_image_prepare(const struct plan *p, struct native *n, bool joined, struct error *err)
 {
 	int r;
 
-	if (root_image_check(p->image, err) < 0 || map_ids(&p->image->ids, n->pid, err) < 0)
+	if (root_image_check(p->image, err) < 0 || (!joined && map_ids(&p->image->ids, n->pid, err) < 0))
 		return -1;
 	if (native_image_of_others(p) && send_trees(p, n->socket, err) < 0)
 		return -1;

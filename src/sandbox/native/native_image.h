@@ -14,6 +14,12 @@ enum { NATIVE_IMAGE_SHIFT = 1 };
 /* Are the image's files those of others than we are, so that PID 1 can be given them only? */
 bool native_image_of_others(const struct plan *p);
 
-int native_image_prepare(const struct plan *p, struct native *n, struct error *err);
+/* joined: the user namespace is another's, and has its ids. */
+int native_image_prepare(const struct plan *p, struct native *n, bool joined, struct error *err);
+
+/*
+ * As sys_fork_into() with these namespaces, into a user and a network namespace that exist: who enters them cannot come back, so another child does, and makes our child from there. In the child 0.
+ */
+pid_t native_image_join(const int spaces[2], uint64_t namespaces, int *ret_pidfd);
 
 #endif

@@ -236,16 +236,17 @@ static struct confine *make_host_world(struct init *in)
 /* From an image: one thing after the other, since the workload's own user namespace needs the new /proc. */
 static struct confine *make_image_world(struct init *in)
 {
+	bool joined = in->start->req->join[0] >= 0;
 	struct confine *confine;
 	struct error err = {0};
 	int userns;
 
 	in->input = (struct shield){-1, -1}; /* no file of the host comes in */
-	if (pid1_image_root(in->plan, &in->tell, &err) < 0 || pid1_image_net(in->plan, &err) < 0 || pid1_image_spaces(&in->tell, &err) < 0)
+	if (pid1_image_root(in->plan, &in->tell, &err) < 0 || (!joined && pid1_image_net(in->plan, &err) < 0) || pid1_image_spaces(&in->tell, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	commands_init(&in->commands, &in->tell);
 	in->commands.owner = in->plan->uid + NATIVE_IMAGE_SHIFT;
-	userns = image_user_make(in->plan, NATIVE_IMAGE_SHIFT, &err);
+	userns = joined ? pid1_image_user_joined(in->plan, &err) : image_user_make(in->plan, NATIVE_IMAGE_SHIFT, &err);
 	if (userns < 0)
 		tell_give_up(&in->tell, &err);
 	confine_limit_objects(BOX_USER_IS);

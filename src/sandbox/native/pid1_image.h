@@ -17,6 +17,9 @@ int pid1_image_root(const struct plan *p, struct tell *t, struct error *err);
 /* A network namespace of our own. Low ports are everybody's there: the capability for them would be over PID 1's namespace. */
 int pid1_image_net(const struct plan *p, struct error *err);
 
+/* image_user_make() in a user namespace that is another's, too, and in which that one lets nobody make any. */
+int pid1_image_user_joined(const struct plan *p, struct error *err);
+
 /* Tells the supervisor which namespaces they are. */
 int pid1_image_spaces(struct tell *t, struct error *err);
 
