@@ -207,4 +207,35 @@ Y
 	run "$tmp/$form.yaml" "$tmp/tools/cordon-agent" --model m-1 --instruction instruction.md >"$tmp/out" 2>&1
 	is "$form, inside: the policy's budget ends it with 2, after that many requests" "$? $(requests)" "2 3"
 done
+
+# In a task's image, which has nothing but a shell: the programs, the instruction and the trajectory are where task/agents.h says.
+in_image()
+{
+	local layer=$tmp/image/layer ids=() program
+	mkdir -p "$layer"/{bin,etc,tmp,proc,dev,sys} "$tmp/image/box/upper" "$tmp/image/box/work" "$tmp/bin" "$tmp/place"
+	cp /bin/busybox "$layer/bin/" && ln -s busybox "$layer/bin/sh" && ln -s busybox "$layer/bin/cat" || return
+	printf 'root:x:0:0::/:/bin/sh\n' >"$layer/etc/passwd"
+	cp "$CORDON_BUILD/tests/image-run" "$tmp/bin/"
+	for program in agent egress init relay vault; do cp "${cordon_program%/*}/cordon-$program" "$tmp/bin/"; done
+	cp "$work/instruction.md" "$tmp/place/"
+	chmod 755 "$tmp" "$tmp/place"
+	chmod 700 "$tmp/image/box"
+	if [ "$(id -u)" = 0 ]; then
+		ids=(--ids 65536:1700000000:1700000001)
+		chown -hR 1700000000:1700000000 "$tmp/image"
+	fi
+	"$tmp/bin/image-run" run --policy "$tmp/openai.yaml" --layer "$layer" --folder "$tmp/image/box" "${ids[@]}" --cwd /app --mount "$tmp/bin/cordon-agent:/run/cordon-agent/cordon-agent" \
+		--mount "$tmp/place/instruction.md:/run/cordon-agent/instruction.md" -- \
+		/run/cordon-agent/cordon-agent --model m-1 --trajectory /logs/agent/trajectory.jsonl --instruction /run/cordon-agent/instruction.md
+}
+if [ "$runtime" = native ] && [ -x /bin/busybox ] && ! ldd "$agent" 2>/dev/null | grep -q '=>'; then
+	script '{"run":["printf hello >hello.txt"]}' '{"run":["cat hello.txt; /run/cordon-agent/cordon-agent; echo x >/run/cordon-agent/cordon-agent"]}' '{"say":"Done."}'
+	in_image >"$tmp/out" 2>&1
+	is "in an image: the toy task is done with nothing but a shell" "$? $(cat "$tmp/image/box/upper/app/hello.txt" 2>&1)" "0 hello"
+	cp "$tmp/image/box/upper/logs/agent/trajectory.jsonl" "$tmp/trail" 2>/dev/null || : >"$tmp/trail"
+	like "in an image: the trajectory is in its own folder" "$(trail '[x["role"] for x in t]')" "'end'\\]"
+	like "in an image: the agent's program cannot be written" "$(trail '[x["output"] for x in t if x["role"] == "tool"]')" "Read-only file system|Permission denied|Text file busy"
+else
+	skip "in an image" "that needs the native runtime, busybox and a static program"
+fi
 finish
