@@ -111,6 +111,7 @@ static struct ending work(struct agent *g)
 		struct arena *a = arena_new();
 		struct reply reply = {.text = {"", 0}};
 		enum model_end asked = MODEL_REFUSED;
+		bool refused;
 		int r;
 
 		if (a)
@@ -118,6 +119,7 @@ static struct ending work(struct agent *g)
 		else
 			(void)error_sys(&end.why, ENOMEM, "a turn");
 		r = asked == MODEL_REPLIED ? carry_out(g, &reply) : 0;
+		refused = reply.refused;
 		arena_free(a);
 		if (asked != MODEL_REPLIED) {
 			end.status = asked == MODEL_LIMIT ? AGENT_LIMIT : AGENT_REFUSED;
@@ -125,8 +127,9 @@ static struct ending work(struct agent *g)
 			return end;
 		}
 		if (r) {
-			end.status = r < 0 ? AGENT_FAILED : AGENT_ENDED;
-			end.reason = r < 0 ? "memory" : "done";
+			end.status = r < 0 ? AGENT_FAILED : refused ? AGENT_REFUSED : AGENT_ENDED;
+			end.reason = r < 0 ? "memory" : refused ? "refusal" : "done";
+			(void)error_set(&end.why, ERROR_DENIED, "%s", r < 0 ? "out of memory" : "the model declines to answer");
 			return end;
 		}
 	}
@@ -178,7 +181,7 @@ int main(int argc, char **argv)
 	end = work(&g);
 	trail_end(&g.trail, end.reason, end.status == AGENT_ENDED ? "" : end.why.text, end.status);
 	if (end.status != AGENT_ENDED)
-		(void)fprintf(stderr, "cordon-agent: %s\n", end.status == AGENT_FAILED ? "out of memory" : end.why.text);
+		(void)fprintf(stderr, "cordon-agent: %s\n", end.why.text);
 	trail_close(&g.trail);
 	talk_free(g.talk);
 	return end.status;

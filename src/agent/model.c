@@ -131,7 +131,8 @@ static enum turn judge_status(const struct post_answer *p, const char *said, str
 static enum turn try_once(const struct model *m, struct sv body, struct arena *a, struct reply *ret, struct attempt *at, struct error *err)
 {
 	struct post_answer p;
-	const char *why;
+	struct text_shown shown;
+	const char *why, *said;
 	enum turn turn = TURN_REPLIED;
 
 	at->retry_after = 0;
@@ -142,7 +143,8 @@ static enum turn try_once(const struct model *m, struct sv body, struct arena *a
 		turn = judge_status(&p, reply_error(&p.body, a), at, err);
 	} else if (reply_read(m->api, &p.body, a, ret, &why) < 0) {
 		at->most = ATTEMPTS_UNREAD;
-		(void)error_set(err, ERROR_INPUT, "the answer %s", why);
+		said = reply_error(&p.body, a); /* some send errors with 200 */
+		(void)error_set(err, ERROR_INPUT, "the answer %s%s%s", why, said[0] ? ": " : "", text_show(&shown, sv_of(said)));
 		turn = TURN_AGAIN;
 	}
 	buf_done(&p.body);

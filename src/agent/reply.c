@@ -93,6 +93,13 @@ static int read_call(struct reading *r, uint32_t id, uint32_t name, struct reply
 	return 0;
 }
 
+static void read_stop(struct reading *r, uint32_t reason, const char *cut, const char *refused)
+{
+	r->to->stop = string_at(r->s, reason, r->a, NULL);
+	r->to->cut = r->to->stop && strcmp(r->to->stop, cut) == 0;
+	r->to->refused = r->to->stop && strcmp(r->to->stop, refused) == 0;
+}
+
 static void echo_open(struct json *j, struct buf *out)
 {
 	buf_init(out, REPLY_MAX + 4096);
@@ -138,8 +145,7 @@ static int read_anthropic(struct reading *r)
 
 	if (!content || json_scan_kind(r->s, content) != SCAN_ARRAY)
 		return fail(r, "has no content");
-	r->to->stop = string_at(r->s, json_scan_get(r->s, 0, "stop_reason"), r->a, NULL);
-	r->to->cut = r->to->stop && strcmp(r->to->stop, "max_tokens") == 0;
+	read_stop(r, json_scan_get(r->s, 0, "stop_reason"), "max_tokens", "refusal");
 	r->to->input = params_count(r->s, params_get(r->s, usage, "input_tokens"), 0) + params_count(r->s, params_get(r->s, usage, "cache_read_input_tokens"), 0) +
 		       params_count(r->s, params_get(r->s, usage, "cache_creation_input_tokens"), 0);
 	r->to->output = params_count(r->s, params_get(r->s, usage, "output_tokens"), 0);
@@ -214,8 +220,7 @@ static int read_openai(struct reading *r)
 
 	if (!message || json_scan_kind(r->s, message) != SCAN_OBJECT)
 		return fail(r, "has no message");
-	r->to->stop = string_at(r->s, params_get(r->s, choice, "finish_reason"), r->a, NULL);
-	r->to->cut = r->to->stop && strcmp(r->to->stop, "length") == 0;
+	read_stop(r, params_get(r->s, choice, "finish_reason"), "length", "content_filter");
 	r->to->input = params_count(r->s, params_get(r->s, usage, "prompt_tokens"), 0);
 	r->to->output = params_count(r->s, params_get(r->s, usage, "completion_tokens"), 0);
 	if (content && read_text(r, content) < 0)

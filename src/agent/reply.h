@@ -31,6 +31,7 @@ struct reply {
 	struct reply_call *calls;
 	size_t n_calls;
 	bool cut;	    /* it was not finished: its limit of tokens was reached */
+	bool refused;	    /* it declines to answer */
 	const char *stop;   /* the API's word for why it ended; "" */
 	struct sv echo;	    /* the message as later requests repeat it: one JSON object */
 	uint64_t input, output; /* tokens */

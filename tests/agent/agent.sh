@@ -154,6 +154,12 @@ like "a command that no program could take is not run" "$(asked 2 'm[-1]["conten
 script '{"say":"I begin","stop":"length"}' '{"say":"ok"}'
 agent
 is "an answer that was cut is not taken for the end" "$status $(requests) $(asked 2 'm[-1]["role"]')" "0 2 user"
+script '{"say":"No.","stop":"content_filter"}'
+agent
+is "a model that declines ends the work with 3" "$status $(trail '(t[-1]["reason"], t[-1]["exit"])')" "3 ('refusal', 3)"
+script '{"status":200,"body":{"error":{"message":"no credits"}}}'
+agent
+like "an error that is sent as an answer is told" "$status $said" '^3 .*the answer has no message: no credits'
 for options in "--max-turns 0" "--max-turns x" "--max-turns" "--nonsense" "-- x" "--max-output 1"; do
 	# shellcheck disable=SC2086 # several words
 	agent $options
