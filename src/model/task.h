@@ -149,6 +149,7 @@ struct task_files {
 	const char *tests;	 /* tests or verifier: /tests of the verifier */
 	const char *test_script; /* tests/test.sh, run-tests.sh: what the verifier runs */
 	const char *test_dockerfile; /* tests/Dockerfile: of a separate verifier without docker_image; `tests` is the context, and what it builds has the tests in it */
+	const char *test_compose; /* tests/docker-compose.yaml of a separate verifier: says no more than that it has `tests` at /tests (task/review_compose.h) */
 	const char *solution;	 /* solution or oracle: /solution of the oracle */
 	const char *solve_script; /* solution/solve.sh, solution.sh */
 	const char *workdir;	 /* of a step: steps/NAME/workdir, copied into the work folder before it */

@@ -332,7 +332,7 @@ SHAPE(task_artifacts);
 
 static const struct member task_files_members[] = {
 	TEXT(task_files, config),   TEXT(task_files, instruction), TEXT(task_files, context),  TEXT(task_files, dockerfile),   TEXT(task_files, compose),
-	TEXT(task_files, tests),    TEXT(task_files, test_script), TEXT(task_files, test_dockerfile), TEXT(task_files, solution), TEXT(task_files, solve_script), TEXT(task_files, workdir),
+	TEXT(task_files, tests),    TEXT(task_files, test_script), TEXT(task_files, test_dockerfile), TEXT(task_files, test_compose), TEXT(task_files, solution), TEXT(task_files, solve_script), TEXT(task_files, workdir),
 };
 SHAPE(task_files);
 

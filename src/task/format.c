@@ -127,14 +127,11 @@ static const char *find_config(struct load *l, enum task_format *ret)
 /* What a verifier that is a machine of its own is built from. */
 static void find_separate(struct load *l, const struct task_verifier *v, struct task_files *f, struct arena *a)
 {
-	const char *compose = f->tests ? arena_printf(a, "%s/docker-compose.yaml", f->tests) : NULL;
-
 	if (!v->separate.v)
 		return;
 	if (!v->environment || !v->environment->docker_image.s)
 		f->test_dockerfile = find_of(l, f->tests, "Dockerfile", ENTRY_FILE, a);
-	if (compose && look(l, compose) != ENTRY_NONE)
-		tell(l, false, compose, "gives the verifier services of its own, which Cordon does not start; let its Dockerfile have what it needs");
+	f->test_compose = find_of(l, f->tests, "docker-compose.yaml", ENTRY_FILE, a);
 }
 
 static void find_harbor(struct load *l, struct task *t)

@@ -7,7 +7,7 @@
  * Files are opened below the folder without following links; nothing of them is executed. The configuration is parsed in a confined child (format_parse.h), and what that says is looked at again. The instruction is text
  * for the agent: UTF-8 without NUL, at most FORMAT_INSTRUCTION_MAX bytes, otherwise as it is.
  *
- * Refused besides what format_parse.h refuses: no instruction, no test script, nothing to build and no image, hooks that other runners execute on the host (benchflow-pre-compose.sh), a separate verifier with services of its own. A task without a solution is valid.
+ * Refused besides what format_parse.h refuses: no instruction, no test script, nothing to build and no image, hooks that other runners execute on the host (benchflow-pre-compose.sh). A task without a solution is valid.
  * Only environment/docker-compose.yaml is the runner's compose file; .env files are never read (a warning beside a compose file).
  */
 #ifndef CORDON_TASK_FORMAT_H

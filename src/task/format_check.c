@@ -132,7 +132,7 @@ static void artifacts(struct check *c, const struct task_artifacts *v)
 /* Which files there are is for us to find, not for a parser to say. */
 static void no_files(struct check *c, const struct task_files *f)
 {
-	need(c, !f->config && !f->instruction && !f->context && !f->dockerfile && !f->compose && !f->tests && !f->test_script && !f->test_dockerfile && !f->solution && !f->solve_script && !f->workdir);
+	need(c, !f->config && !f->instruction && !f->context && !f->dockerfile && !f->compose && !f->tests && !f->test_script && !f->test_dockerfile && !f->test_compose && !f->solution && !f->solve_script && !f->workdir);
 }
 
 static void step(struct check *c, const struct task_step *s)

@@ -171,6 +171,19 @@ static int check_builds(struct reviewing *r, struct error *err)
 	return 0;
 }
 
+static int check_services(struct reviewing *r, bool lenient, struct error *err)
+{
+	const struct task *t = r->t;
+	uint32_t i;
+
+	if (review_compose(r->folder, t, lenient, r->arena, r->problems, err) < 0 || review_verifier_compose(r->folder, &t->files, lenient, r->arena, r->problems, err) < 0)
+		return -1;
+	for (i = 0; i < t->n_steps; i++)
+		if (review_verifier_compose(r->folder, &t->steps[i].files, lenient, r->arena, r->problems, err) < 0)
+			return -1;
+	return 0;
+}
+
 static int refuse(const struct task_problems *p, struct error *err)
 {
 	uint32_t i;
@@ -193,7 +206,7 @@ int review_task(int folder, const struct review *with, struct task **ret, struct
 	r.t = t;
 	r.arena = t->arena;
 	check_env(&r, with->credentials);
-	if (check_builds(&r, err) == 0 && review_compose(folder, t, with->lenient, t->arena, problems, err) == 0 && problems->refused == 0) {
+	if (check_builds(&r, err) == 0 && check_services(&r, with->lenient, err) == 0 && problems->refused == 0) {
 		*ret = t;
 		return 0;
 	}

@@ -35,6 +35,34 @@ static int fail_read(const char *file, int code, struct task_problems *problems)
 	return 0;
 }
 
+/* Reads, parses and looks at what is named in the folder that the file is in. *ret stays NULL where it was refused. */
+static int load(int folder, const char *context, struct compose_input *in, struct arena *a, struct task_problems *problems, const struct compose **ret, struct error *err)
+{
+	uint32_t before = problems->refused;
+	const struct compose *compose = NULL;
+	AUTO_FD file = sys_open_beneath(folder, in->file, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
+	AUTO_FD below = sys_open_beneath(folder, context, O_RDONLY | O_DIRECTORY, 0);
+	AUTO_BUF text = {0};
+	int code;
+
+	buf_init(&text, YAML_TREE_BYTES);
+	code = file < 0 ? file : buf_read_fd(&text, file);
+	if (code < 0)
+		return fail_read(in->file, code, problems);
+	in->text = buf_view(&text);
+	if (compose_load(in, a, problems, &compose, err) < 0) {
+		if (err->kind != ERROR_INPUT)
+			return -1;
+		if (problems->refused == before)
+			task_problem_add(problems, &(struct task_problem){.file = in->file, .key = "", .what = err->text});
+		return 0;
+	}
+	code = below < 0 ? below : compose_paths_check(compose, below, in->file, problems);
+	if (code == 0)
+		*ret = compose;
+	return code < 0 ? error_sys(err, code, "%s", in->file) : 0;
+}
+
 int review_compose(int folder, const struct task *t, bool lenient, struct arena *a, struct task_problems *problems, struct error *err)
 {
 	const struct task_environment *e = &t->environment;
@@ -46,30 +74,64 @@ int review_compose(int folder, const struct task *t, bool lenient, struct arena 
 		.lenient = lenient,
 	};
 	const struct compose *compose = NULL;
-	uint32_t before = problems->refused;
-	AUTO_FD file = -1;
-	AUTO_FD context = -1;
-	AUTO_BUF text = {0};
-	int code;
 
 	if (!in.file)
 		return 0;
-	buf_init(&text, YAML_TREE_BYTES);
-	file = sys_open_beneath(folder, in.file, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
-	code = file < 0 ? file : buf_read_fd(&text, file);
-	if (code < 0)
-		return fail_read(in.file, code, problems);
-	in.text = buf_view(&text);
-	if (declared(t, a, &in, err) < 0)
+	return declared(t, a, &in, err) < 0 ? -1 : load(folder, t->files.context, &in, a, problems, &compose, err);
+}
+
+/* Is it the file of its own folder, where the whole folder is? */
+static bool is_in_tests(const struct compose_mount *m)
+{
+	static const char tests[] = "/tests";
+
+	if (m->kind != COMPOSE_MOUNT_TASK || strncmp(m->target, tests, strlen(tests)) != 0)
+		return false;
+	if (strcmp(m->source, ".") == 0)
+		return strcmp(m->target, tests) == 0;
+	return m->target[strlen(tests)] == '/' && strcmp(m->target + strlen(tests) + 1, m->source) == 0;
+}
+
+/* Does it say anything but that? What is left without its mounts must be what an empty service is. */
+static int says_more(const struct compose *c, struct arena *a, bool *ret, struct error *err)
+{
+	struct compose_input plain = {.file = "empty", .text = sv_of("services: {main: {}}"), .runner = {.project = "task", .image = "task", .prebuilt = ""}, .harbor = true};
+	struct task_problems none = {.arena = a};
+	const struct compose *empty;
+	struct compose_service main;
+	struct compose rest = *c;
+	uint32_t i;
+
+	if (compose_parse(&plain, a, &none, &empty, err) < 0)
 		return -1;
-	if (compose_load(&in, a, problems, &compose, err) < 0) {
-		if (err->kind != ERROR_INPUT)
-			return -1;
-		if (problems->refused == before)
-			task_problem_add(problems, &(struct task_problem){.file = in.file, .key = "", .what = err->text});
+	*ret = true;
+	if (c->n_services != 1)
 		return 0;
-	}
-	context = sys_open_beneath(folder, t->files.context, O_RDONLY | O_DIRECTORY, 0);
-	code = context < 0 ? context : compose_paths_check(compose, context, in.file, problems);
-	return code < 0 ? error_sys(err, code, "%s", in.file) : 0;
+	main = c->services[0];
+	for (i = 0; i < main.mounts.n; i++)
+		if (!is_in_tests(&main.mounts.v[i]))
+			return 0;
+	main.mounts = (struct compose_mounts){0};
+	rest.services = &main;
+	*ret = !compose_equal(&rest, empty);
+	return 0;
+}
+
+int review_verifier_compose(int folder, const struct task_files *files, bool lenient, struct arena *a, struct task_problems *problems, struct error *err)
+{
+	struct compose_input in = {.file = files->test_compose, .runner = {.project = "task", .image = "task", .prebuilt = ""}, .harbor = true, .lenient = lenient};
+	const struct compose *compose = NULL;
+	bool more = false;
+
+	if (!in.file)
+		return 0;
+	if (load(folder, files->tests, &in, a, problems, &compose, err) < 0)
+		return -1;
+	if (compose && says_more(compose, a, &more, err) < 0)
+		return -1;
+	if (more)
+		task_problem_add(problems, &(struct task_problem){.file = in.file,
+								  .key = "services",
+								  .what = "gives the verifier more than files of its own folder below /tests; Cordon starts no services for a verifier: let its Dockerfile have what it needs"});
+	return 0;
 }

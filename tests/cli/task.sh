@@ -154,8 +154,17 @@ refused "the Dockerfile of a separate verifier" "$d" 'tests/Dockerfile:2:1: ADD:
 echo "FROM debian:12" >"$d/tests/Dockerfile"
 check "$d"
 is "... is fine as it should be" "$status" 0
-echo "services: {}" >"$d/tests/docker-compose.yaml"
-refused "services of a separate verifier" "$d" 'tests/docker-compose\.yaml: '
+printf 'services:\n  main:\n    volumes:\n      - {type: bind, source: ./test.sh, target: /tests/test.sh, read_only: true}\n' >"$d/tests/docker-compose.yaml"
+check "$d"
+is "a separate verifier's Compose file may name its own files" "$status: $out" "0: $d: ok (harbor)"
+printf '      - {type: bind, source: ./test.sh, target: /bin/sh}\n' >>"$d/tests/docker-compose.yaml"
+refused "... and not put them elsewhere" "$d" 'tests/docker-compose\.yaml: services: gives the verifier more'
+printf 'services:\n  main: {}\n  judge: {image: "judge:1"}\n' >"$d/tests/docker-compose.yaml"
+refused "... and not start services" "$d" 'tests/docker-compose\.yaml: services: gives the verifier more'
+printf 'services:\n  main: {environment: {LD_PRELOAD: /x}}\n' >"$d/tests/docker-compose.yaml"
+refused "... and not set variables" "$d" 'tests/docker-compose\.yaml: services: gives the verifier more'
+printf 'services:\n  main: {privileged: true}\n' >"$d/tests/docker-compose.yaml"
+refused "... and not reach the host" "$d" 'tests/docker-compose\.yaml:2:[0-9]+: services\.main\.privileged'
 
 d=$(task steps)
 printf '[[steps]]\nname = "one"\n[[steps]]\nname = "two"\n' >"$d/task.toml"
