@@ -396,6 +396,8 @@ static int start_box(struct run *r)
 	r->box.stdio.rows = r->native.rows;
 	r->box.stdio.columns = r->native.columns;
 	r->box.hold = r->req->keep;
+	if (r->plan->image && launch_image_prepare(r->plan->image, r->err) < 0)
+		return -1;
 	return launch_box_start(&r->box, &q, r->err);
 }
 
@@ -566,7 +568,7 @@ static int finish(struct run *r, int result)
 		result = -1;
 	end_sandbox(r);
 	if (r->plan->image)
-		launch_image_done(r->plan->image, &r->result.places);
+		launch_image_done(r->plan->image, r->box.backend ? &r->box.places : &r->result.places);
 	if (r->cgroup)
 		(void)cgroup_remove(r->cgroup);
 	say_how_it_ended(r, &stats);
@@ -640,8 +642,6 @@ static int prepare(struct run *r)
 	r->facts.policy_digest = r->req->policy->digest;
 	r->facts.pick = r->req->pick;
 	r->facts.keep = r->req->keep;
-	if (r->req->image && r->box.backend)
-		return error_set(r->err, ERROR_DENIED, "an image runs on the native runtime only");
 	if (state_root(&r->root, r->err) < 0 || start_gate(r) < 0 || make_plan(r, r->root) < 0)
 		return -1;
 	r->facts.plan = r->plan;
@@ -698,6 +698,7 @@ static void clean_up(struct run *r, bool failed_early)
 	buf_done(&r->result.places);
 	cleanup_fd(&r->result.spaces[0]);
 	cleanup_fd(&r->result.spaces[1]);
+	buf_done(&r->box.places);
 	learn_free(r->learn);
 	if (r->skeleton >= 0)
 		skeleton_release(r->skeleton, r->plan, r->result.failed.kind == ERROR_SYSTEM);

@@ -36,7 +36,7 @@ struct launch_request {
 	const char *learn_path;	 /* --learn, or NULL */
 	const struct keep_request *keep; /* --keep and its kin: argv is only what is shown; NULL: no */
 	/*
-	 * The root of the sandbox, in place of the host's base system; NULL: that. Only on the native runtime. workdir is passed over then; uid, gid and cwd are the image's. What is left in its upper folder is the
+	 * The root of the sandbox, in place of the host's base system; NULL: that. Not on docker. workdir is passed over then; uid, gid and cwd are the image's. What is left in its upper folder is the
 	 * caller's.
 	 */
 	const struct image_root *image;

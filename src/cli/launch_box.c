@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "cli/backends.h"
+#include "cli/launch_image.h"
 #include "supervise/gate_roles.h"
 #include "supervise/stdio.h"
 
@@ -70,7 +71,8 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 	if (launch_box_init(init, err) < 0 || launch_box_folder(req->runs, true, &root, err) < 0)
 		return -1;
 	b.root = root;
-	if (stage_make(&l->stage, req->plan, l->backend->name, req->state->dir, req->state->path, ids.host, err) < 0 || box_new(&b, &l->box, err) < 0)
+	/* what an image's sandbox may write to is its own, or was made for it */
+	if ((!req->plan->image && stage_make(&l->stage, req->plan, l->backend->name, req->state->dir, req->state->path, ids.host, err) < 0) || box_new(&b, &l->box, err) < 0)
 		return -1;
 	if (req->gate && gate_listen(req->gate, req->policy, &door, &l->box->door, 1, err) < 0)
 		return -1;
@@ -80,6 +82,8 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 	l->not_started = l->backend->start(l->box, err) < 0;
 	if (l->not_started || feed_input(&l->stdio, err) < 0)
 		return -1;
+	if (req->plan->image)
+		return launch_image_stdio(req->plan->image, &l->collect, l->stdio.fds, err);
 	return l->backend->sends_fds || stdio_collect_start(&l->collect, l->stdio.fds) == 0 ? 0 : error_set(err, ERROR_SYSTEM, "standard output cannot be collected");
 }
 
@@ -143,6 +147,10 @@ void launch_box_end(struct launch_box *l)
 	if (l->terminal > 0)
 		(void)close(l->terminal);
 	l->terminal = 0; /* we are called more than once, and the number may be another's by then */
+	if (l->box && l->box->plan->image && !l->places.n) {
+		buf_init(&l->places, 128 * 1024);
+		box_places(l->box, &l->places);
+	}
 	box_free(l->box);
 	l->box = NULL;
 	stdio_collect_end(&l->collect);

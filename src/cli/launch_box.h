@@ -24,6 +24,7 @@ struct launch_box {
 	bool not_started; /* the runtime failed to start it */
 	bool hold; /* no command is started by itself */
 	struct stage stage;
+	struct buf places; /* when it has ended: box_places() */
 };
 
 struct launch_box_request {

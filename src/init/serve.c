@@ -19,6 +19,7 @@
 #include "model/gate.h"
 #include "sandbox/common/commands.h"
 #include "sandbox/common/confine.h"
+#include "sandbox/common/image_user.h"
 #include "sandbox/common/tell.h"
 #include "sys/landlock.h"
 #include "sys/process.h"
@@ -34,6 +35,7 @@ struct init {
 	struct commands commands;
 	struct gateway gateway;
 	int signals;
+	int userns; /* of an image's workload; -1: it has none */
 	bool reap_on; /* more children wait to be reaped */
 	bool started; /* the first command */
 };
@@ -128,7 +130,8 @@ static void drop_caps(struct init *in)
 		[BOX_USER_NESTED] = UINT64_C(1) << SYS_CAP_SETFCAP, /* without it nobody may map a root */
 	};
 	struct error err = {0};
-	int r = sys_keep_caps(UINT64_C(1) << SYS_CAP_KILL | UINT64_C(1) << SYS_CAP_SETPCAP | for_user[in->orders.user]);
+	uint64_t image = in->orders.plan->image && !in->orders.image_nested ? confine_image_caps() : 0;
+	int r = sys_keep_caps(UINT64_C(1) << SYS_CAP_KILL | UINT64_C(1) << SYS_CAP_SETPCAP | for_user[in->orders.user] | image);
 
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: capabilities");
@@ -140,13 +143,35 @@ static void confine(struct init *in)
 {
 	const struct confine_features features = {.landlock_abi = landlock_abi(), .notify = seccomp_notify_works(),
 						  .memory_cgroup = in->orders.memory_cgroup, .cpu_cgroup = in->orders.cpu_cgroup};
+	const struct plan *p = in->orders.plan;
 	struct error err = {0};
 
-	if (confine_new(in->orders.plan, in->orders.user, &features, &in->confine, &err) < 0 || confine_rules(in->confine, &err) < 0)
+	if (confine_new(p, p->image ? BOX_USER_IS : in->orders.user, &features, &in->confine, &err) < 0)
+		tell_give_up(&in->tell, &err);
+	if (in->userns >= 0)
+		confine_enter_user(in->confine, in->userns);
+	if (confine_rules(in->confine, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	in->commands.confine = in->confine;
-	if (in->orders.user == BOX_USER_BECOME)
-		in->commands.owner = in->orders.plan->uid;
+	if (p->image)
+		in->commands.owner = p->uid + in->orders.image_shift;
+	else if (in->orders.user == BOX_USER_BECOME)
+		in->commands.owner = p->uid;
+}
+
+/* The workload's own, where it is root of an image. */
+static void make_userns(struct init *in)
+{
+	struct error err = {0};
+
+	in->userns = -1;
+	if (!in->orders.image_nested)
+		return;
+	/* needed to look at the namespace; nobody else is here yet, and it is undone */
+	(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	in->userns = image_user_make(in->orders.plan, in->orders.image_shift, &err);
+	if (in->userns < 0)
+		tell_give_up(&in->tell, &err);
 }
 
 /* Nobody inside or outside is to wait for us to close what the runtime gave us. */
@@ -273,7 +298,8 @@ int serve(const char *control, struct error *err)
 		return -1;
 	commands_init(&in.commands, &in.tell);
 	open_gateway(&in);
-	confine_limit_objects(in.orders.user);
+	make_userns(&in);
+	confine_limit_objects(in.orders.plan->image ? BOX_USER_IS : in.orders.user);
 	drop_caps(&in);
 	confine(&in);
 	forget_stdio();

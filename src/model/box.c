@@ -8,12 +8,12 @@
 
 enum { BOX_PATHS_MAX = 65536 };
 
-enum flag { RESTRICT_EXEC = 1, LOOPBACK = 2, MEMORY_CGROUP = 4, CPU_CGROUP = 8, TRANSPARENT = 16, ALL_FLAGS = 31 };
+enum flag { RESTRICT_EXEC = 1, LOOPBACK = 2, MEMORY_CGROUP = 4, CPU_CGROUP = 8, TRANSPARENT = 16, IMAGE_NESTED = 32, ALL_FLAGS = 63 };
 
 static uint32_t flags_of(const struct box_orders *o)
 {
 	return (o->plan->restrict_exec ? RESTRICT_EXEC : 0) | (o->plan->loopback ? LOOPBACK : 0) | (o->memory_cgroup ? MEMORY_CGROUP : 0) |
-	       (o->cpu_cgroup ? CPU_CGROUP : 0) | (o->transparent ? TRANSPARENT : 0);
+	       (o->cpu_cgroup ? CPU_CGROUP : 0) | (o->transparent ? TRANSPARENT : 0) | (o->image_nested ? IMAGE_NESTED : 0);
 }
 
 static void put_limits(struct buf *b, const struct plan_limits *l)
@@ -68,6 +68,8 @@ void box_put_orders(struct buf *b, const struct box_orders *o)
 	wire_put_u32(b, flags_of(o));
 	wire_put_u32(b, o->plan->uid);
 	wire_put_u32(b, o->plan->gid);
+	wire_put_u32(b, o->plan->image ? o->plan->image->ids.count : 0);
+	wire_put_u32(b, o->image_shift);
 	wire_put_sv(b, sv_of(o->plan->cwd));
 	put_limits(b, &o->plan->limits);
 	put_executables(b, o->plan);
@@ -160,18 +162,33 @@ static void get_listeners(struct reading *r)
 	r->plan->n_listeners = n;
 }
 
-/* To the system calls that set ids -1 means "as it is", and where there is a root to be left, nobody is to stay it. */
+static void get_image(struct reading *r, uint32_t *ret_shift)
+{
+	uint32_t count = wire_get_u32(&r->in);
+	struct image_root *image = count ? arena_alloc(r->arena, sizeof(*image)) : NULL;
+
+	*ret_shift = wire_get_u32(&r->in);
+	refuse_unless(r, *ret_shift <= 1);
+	if (!image)
+		return;
+	*image = (struct image_root){.ids = {.count = count}};
+	r->plan->image = image;
+}
+
+/* To the system calls that set ids -1 means "as it is", and where there is a root to be left, nobody is to stay it: but for the root of an image. */
 static bool ids_are_sound(const struct plan *p, uint32_t user)
 {
 	if (user >= BOX_USERS || p->uid == UINT32_MAX || p->gid == UINT32_MAX)
 		return false;
+	if (p->image)
+		return p->uid < p->image->ids.count && p->gid < p->image->ids.count;
 	return user == BOX_USER_IS || (p->uid && p->gid);
 }
 
 int box_get_orders(struct sv body, struct arena *arena, struct box_orders *ret)
 {
 	struct reading r = {.arena = arena, .plan = arena_alloc(arena, sizeof(*r.plan))};
-	uint32_t user, flags;
+	uint32_t user, flags, shift;
 
 	if (!r.plan)
 		return -ENOMEM;
@@ -180,7 +197,8 @@ int box_get_orders(struct sv body, struct arena *arena, struct box_orders *ret)
 	flags = wire_get_u32(&r.in);
 	r.plan->uid = wire_get_u32(&r.in);
 	r.plan->gid = wire_get_u32(&r.in);
-	refuse_unless(&r, flags <= ALL_FLAGS && ids_are_sound(r.plan, user));
+	get_image(&r, &shift);
+	refuse_unless(&r, flags <= ALL_FLAGS && (r.plan->image || !(flags & IMAGE_NESTED)) && ids_are_sound(r.plan, user));
 	r.plan->cwd = get_path(&r);
 	get_limits(&r);
 	get_executables(&r);
@@ -194,6 +212,6 @@ int box_get_orders(struct sv body, struct arena *arena, struct box_orders *ret)
 	r.plan->restrict_exec = flags & RESTRICT_EXEC;
 	r.plan->loopback = flags & LOOPBACK;
 	*ret = (struct box_orders){.plan = r.plan, .user = (enum box_user)user, .memory_cgroup = flags & MEMORY_CGROUP,
-				   .cpu_cgroup = flags & CPU_CGROUP, .transparent = flags & TRANSPARENT};
+				   .cpu_cgroup = flags & CPU_CGROUP, .transparent = flags & TRANSPARENT, .image_nested = flags & IMAGE_NESTED, .image_shift = shift};
 	return 0;
 }

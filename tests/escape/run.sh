@@ -8,7 +8,7 @@
 #   CORDON_BUILD  its build folder; the attacks are in its tests/escape
 #   RUN_AS        as root: the ordinary user who runs Cordon and the controls that need no root
 #   CORDON_RUNTIME  the runtime to attack (default: native); what differs there is in known.txt under its name
-#                   image: native, with the attacks as root of an image (tests/tools/image_run.c); CORDON_IMAGE_IDS=many: an ordinary user's with ranges of ids
+#                   image: native, with the attacks as root of an image (tests/tools/image_run.c); CORDON_IMAGE_IDS=many: an ordinary user's with ranges of ids; CORDON_IMAGE_RUNTIME: on this one
 #   CORDON_DOCKER   the engine's socket, for CORDON_RUNTIME=docker (default: one of the suite's own)
 #   CORDON_WRAP   words of another launcher instead of `cordon run --profile strict --`, to compare
 #   ESCAPE_KEEP   set: leave the fake host in place
@@ -106,7 +106,7 @@ make_image()
 		image_ids=(--ids "65536:$(id -u "$user"):$(sed -n "s/^$user:\([0-9]*\):.*/\1/p" /etc/subuid)")
 	fi
 	[ $root = 0 ] || chown -hR "$owner" image/layer image/box
-	within=("$area/bin/image-run" run --profile strict --layer "$layer" --folder "$area/image/box" --cwd "$area/work" "${image_ids[@]}")
+	within=("$area/bin/image-run" run --profile strict --layer "$layer" --folder "$area/image/box" --cwd "$area/work" "${image_ids[@]}" --runtime "${CORDON_IMAGE_RUNTIME:-native}")
 }
 
 # What every run starts from: a work folder with secrets and a repository, and a folder beside it.
@@ -293,8 +293,9 @@ stage_notty()
 # What is there of the attack, by number or, for an engine's containers, by name. The processes of gVisor and Docker cannot be told apart or seen: there it is any sandbox of ours.
 lingering()
 {
-	local c
-	case $inside:$runtime in
+	local c on=$runtime
+	[ $on != image ] || on=${CORDON_IMAGE_RUNTIME:-native}
+	case $inside:$on in
 	1:gvisor) pgrep -f "^runsc-(sandbox|gofer) .*$([ $root = 1 ] || echo "$area")" ;;
 	1:docker) for c in $(docker ps --format '{{.Names}}' --filter name=cordon-); do [ ! -d "home/.local/state/cordon/runs/${c#cordon-}" ] || echo "$c"; done | grep . ;;
 	*) pgrep -f "^\\./attack (-c )?$name\$" ;;
@@ -452,7 +453,7 @@ known_reason()
 	[ "$user" != root ] || who=root
 	when="$who|$runtime|$runtime-$who"
 	case ${CORDON_MISSING:-} in *landlock*) when="$when|no-landlock" ;; esac
-	case $runtime in native | image) ;; *) when="$when|box" ;; esac
+	case $runtime:${CORDON_IMAGE_RUNTIME:-} in native: | image: | image:native) ;; image:*) when="$when|box|$CORDON_IMAGE_RUNTIME|$CORDON_IMAGE_RUNTIME-$who|image-$CORDON_IMAGE_RUNTIME" ;; *) when="$when|box" ;; esac
 	awk -v name="$name" -v when="^($when)[?]?$" '$1 == name && $2 ~ when {
 		mark = $2 ~ /[?]$/ ? "?" : ""; sub(/^[^ ]+ [^ ]+ /, ""); print mark $0; found = 1; exit } END { exit !found }' "$here/known.txt"
 }

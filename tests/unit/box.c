@@ -59,6 +59,27 @@ static void orders_arrive_as_they_were_given(void)
 	arena_free(arena);
 }
 
+static void the_root_of_an_image_is_somebody_only_where_there_is_one(void)
+{
+	const struct image_root image = {.ids = {.count = 65536, .zero_uid = 1, .first_uid = 2}};
+	struct plan p = sample();
+	struct box_orders o = {.plan = &p, .user = BOX_USER_BECOME, .image_nested = true, .image_shift = 1}, got = {0};
+	struct arena *arena = arena_new();
+
+	p.uid = p.gid = 0;
+	CHECK(round_trip(&o, arena, &got) == -EBADMSG);
+	p.image = &image;
+	CHECK(round_trip(&o, arena, &got) == 0);
+	CHECK(got.plan->image && got.plan->image->ids.count == 65536 && got.image_nested && got.image_shift == 1 && got.plan->uid == 0);
+	p.uid = 65536;
+	CHECK(round_trip(&o, arena, &got) == -EBADMSG);
+	p.uid = 65535;
+	CHECK(round_trip(&o, arena, &got) == 0);
+	o.image_shift = 2;
+	CHECK(round_trip(&o, arena, &got) == -EBADMSG);
+	arena_free(arena);
+}
+
 static void of_the_ops_what_is_writable_arrives(void)
 {
 	struct plan p = sample();
@@ -195,6 +216,7 @@ static void a_count_allocates_no_more_than_there_is(void)
 
 static const struct check_case cases[] = {
 	CASE(orders_arrive_as_they_were_given),
+	CASE(the_root_of_an_image_is_somebody_only_where_there_is_one),
 	CASE(of_the_ops_what_is_writable_arrives),
 	CASE(a_plan_without_lists_arrives),
 	CASE(nothing_that_was_cut_or_added_to_is_taken),

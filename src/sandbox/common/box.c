@@ -216,8 +216,10 @@ static int give_orders(struct box *b, struct error *err)
 	AUTO_BUF body = {0};
 	int r;
 
-	copy.uid = b->ids.inside;
-	copy.gid = b->ids.inside;
+	if (!copy.image)
+		copy.uid = copy.gid = b->ids.inside;
+	o.image_nested = copy.image && b->ids.mapped;
+	o.image_shift = b->ids.image_shift;
 	o.plan = &copy;
 	buf_init(&body, WIRE_MAX_BODY);
 	box_put_orders(&body, &o);
@@ -264,6 +266,14 @@ int box_hold(struct box *b, struct error *err)
 	wire_put_u32(&body, 1);
 	r = wire_send(b->socket, INSIDE_GO, buf_view(&body), NULL, 0);
 	return r < 0 ? error_sys(err, r, "cordon-init") : 0;
+}
+
+void box_places(const struct box *b, struct buf *out)
+{
+	AUTO_FD fd = openat(b->dir_fd, BOX_PLACES, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)buf_read_fd(out, fd);
 }
 
 static void close_fd(int *fd)

@@ -6,7 +6,7 @@
  *
  *	run/	at BOX_DIR (model/box.h): the sockets `control` and `door`, and `init`, an empty file on which cordon-init is mounted
  *	root/	its root: the folders, links and small files of the plan (places.h), on which everything else is mounted. Read-only. Boxes with the same places share one, in ROOT/.roots: making and removing fifty names
- *		would cost more than all the rest; plans with files of one run alone have their own here.
+ *		would cost more than all the rest; plans with files of one run alone have their own here. Where the plan has an image, that is the root: the backend mounts it at image/, in a mount namespace of its own.
  *
  * and beside them `lock`, locked as long as the supervisor lives, and what the backend keeps. Nobody but the supervisor's user and the box's own ids can enter it: whoever could reach the door could speak to the gateway
  * in this run's name.
@@ -67,6 +67,7 @@ struct box_ids {
 	uint32_t host;	       /* the same on the host: owns what the plan shows writable */
 	uint32_t host_init;    /* cordon-init's on the host */
 	bool mapped;	       /* in a user namespace: inside 0 is host_init, inside `inside` is host (where they differ) */
+	uint32_t image_shift;  /* where the plan has an image, and mapped: its 0 is this one there, the others follow */
 };
 
 /* What a kind of container can do. A table, not code: backends differ in data first. */
@@ -152,6 +153,11 @@ void box_free(struct box *b);
 
 /* Fills b->mounts. For box.c. */
 int box_add_mounts(struct box *b, const char *init, struct error *err);
+
+/* Mount points that were made in the upper folder of the plan's image, as INSIDE_PLACES of model/inside.h has them; none where the backend did not get so far. */
+#define BOX_IMAGE "image"
+#define BOX_PLACES "places"
+void box_places(const struct box *b, struct buf *out);
 
 /* Removes boxes whose supervisor is gone. */
 void box_sweep(const char *root, const struct box_backend *const *backends);

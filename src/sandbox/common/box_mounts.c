@@ -75,7 +75,7 @@ static int add_scratch(struct maker *m, const struct plan_op *op)
 
 	if (strcmp(op->target, "/dev/shm") == 0) {
 		mount.kind = BOX_SHM;
-		mount.size = all / 8;
+		mount.size = m->n_scratch ? all / 8 : all;
 	} else {
 		mount.size = (all - all / 8) / (m->n_scratch ? m->n_scratch : 1);
 	}
@@ -157,6 +157,12 @@ static int add_own(struct maker *m, const char *init)
 	return 0;
 }
 
+/* Part of the root that is made of an image (root_image.h). */
+static bool is_of_image(const struct plan *p, const struct plan_op *op)
+{
+	return p->image && (op->kind == PLAN_BIND || op->kind == PLAN_FILE || op->kind == PLAN_SHOW);
+}
+
 int box_add_mounts(struct box *b, const char *init, struct error *err)
 {
 	struct maker m = {.b = b, .err = err};
@@ -168,7 +174,7 @@ int box_add_mounts(struct box *b, const char *init, struct error *err)
 	for (i = 0; i < b->plan->n_ops; i++)
 		m.n_scratch += b->plan->ops[i].kind == PLAN_TMPFS && strcmp(b->plan->ops[i].target, "/dev/shm") != 0;
 	for (i = 0; i < b->plan->n_ops; i++)
-		if (add_op(&m, &b->plan->ops[i]) < 0)
+		if (!is_of_image(b->plan, &b->plan->ops[i]) && add_op(&m, &b->plan->ops[i]) < 0)
 			return -1;
 	return add_own(&m, init);
 }

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "sandbox/common/places.h"
+#include "sandbox/common/root_image.h"
 #include "sys/tree.h"
 
 #define ROOTS ".roots"
@@ -86,11 +87,22 @@ static int make_shared(struct box *b, const char *root, const char *path, struct
 	return err->kind ? -1 : 0;
 }
 
+/* A folder to mount it on. */
+static int make_image(struct box *b, struct error *err)
+{
+	b->root = arena_printf(b->arena, "%s/" BOX_IMAGE "/" ROOT_IMAGE_AT, b->dir);
+	if (!b->root)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	return mkdirat(b->dir_fd, BOX_IMAGE, 0711) < 0 || fchmodat(b->dir_fd, BOX_IMAGE, 0711, 0) < 0 ? error_sys(err, errno, "%s/" BOX_IMAGE, b->dir) : 0;
+}
+
 int box_make_root(struct box *b, const char *root, struct error *err)
 {
 	char digest[SHA256_HEX];
 	const char *roots, *path;
 
+	if (b->plan->image)
+		return make_image(b, err);
 	if (places_digest(b->plan, digest) < 0)
 		return make_own(b, err);
 	roots = arena_printf(b->arena, "%s/" ROOTS, root);

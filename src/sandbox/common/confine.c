@@ -309,16 +309,20 @@ static int map_own_ids(const struct confine *c)
 	return r == 0 ? write_text("/proc/self/uid_map", line) : r;
 }
 
-/* What root needs of root inside: over files, ids and processes of the sandbox. Not: mounts, devices, networks, other's memory, or more capabilities. */
+uint64_t confine_image_caps(void)
+{
+	return UINT64_C(1) << SYS_CAP_CHOWN | UINT64_C(1) << SYS_CAP_DAC_OVERRIDE | UINT64_C(1) << SYS_CAP_FOWNER | UINT64_C(1) << SYS_CAP_FSETID | UINT64_C(1) << SYS_CAP_KILL |
+	       UINT64_C(1) << SYS_CAP_SETGID | UINT64_C(1) << SYS_CAP_SETUID | UINT64_C(1) << SYS_CAP_SYS_CHROOT | UINT64_C(1) << SYS_CAP_SETFCAP;
+}
+
 static int become_image_user(struct starting *t)
 {
 	const struct plan *p = t->c->plan;
-	uint64_t keep = UINT64_C(1) << SYS_CAP_CHOWN | UINT64_C(1) << SYS_CAP_DAC_OVERRIDE | UINT64_C(1) << SYS_CAP_FOWNER | UINT64_C(1) << SYS_CAP_FSETID | UINT64_C(1) << SYS_CAP_KILL |
-			UINT64_C(1) << SYS_CAP_SETGID | UINT64_C(1) << SYS_CAP_SETUID | UINT64_C(1) << SYS_CAP_SYS_CHROOT | UINT64_C(1) << SYS_CAP_SETFCAP;
+	uint64_t keep = confine_image_caps();
 	int r;
 
 	t->step = "user namespace";
-	if ((r = sys_enter_user(t->c->userns)) < 0)
+	if (t->c->userns >= 0 && (r = sys_enter_user(t->c->userns)) < 0)
 		return r;
 	if (p->uid)
 		keep = 0;
@@ -339,7 +343,7 @@ static int become_user(struct starting *t)
 	uint64_t set_ids = c->user == BOX_USER_BECOME ? UINT64_C(1) << SYS_CAP_SETUID | UINT64_C(1) << SYS_CAP_SETGID : 0;
 	int r = 0;
 
-	if (c->userns >= 0)
+	if (c->plan->image)
 		return become_image_user(t);
 	t->step = "user id";
 	if (c->user == BOX_USER_NESTED && (r = map_own_ids(c)) < 0)

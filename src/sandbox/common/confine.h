@@ -34,6 +34,8 @@ int confine_new(const struct plan *plan, enum box_user user, const struct confin
  * Commands of an image's sandbox: in this user namespace, a child of PID 1's that it owns (borrowed), with the plan's ids in it. Its root has the capabilities that files, ids and processes of the sandbox need, others have none.
  */
 void confine_enter_user(struct confine *c, int userns);
+/* These capabilities: what root needs of root inside, over files, ids and processes of the sandbox. Not: mounts, devices, networks, others' memory, or more capabilities. */
+uint64_t confine_image_caps(void);
 
 /* After the root was entered, and before anything is started: the rules. */
 int confine_rules(struct confine *c, struct error *err);

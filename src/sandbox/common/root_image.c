@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -220,11 +221,23 @@ static const char *last_name(const char *path)
 	return strrchr(path, '/') + 1;
 }
 
-static int mount_overlay(const char *data)
+/* What the file system itself makes in the upper folder belongs to who mounts it: to the image's root, whose ids we are not; and with all that we may. */
+static int mount_overlay(struct builder *b, const char *data)
 {
-	if (mount("overlay", "root", "overlay", MS_NOSUID | MS_NODEV, data) < 0)
-		return -errno;
-	return 0;
+	int r = 0;
+
+	if (b->places.give) {
+		(void)setfsgid(b->places.gid);
+		(void)setfsuid(b->places.uid);
+		r = sys_keep_caps(UINT64_MAX);
+	}
+	if (r == 0 && mount("overlay", "root", "overlay", MS_NOSUID | MS_NODEV, data) < 0)
+		r = -errno;
+	if (b->places.give) {
+		(void)setfsuid(geteuid());
+		(void)setfsgid(getegid());
+	}
+	return r;
 }
 
 /*
@@ -254,10 +267,10 @@ static int make_root(struct builder *b)
 	(void)buf_add(&data, ",volatile", sizeof(",volatile"));
 	if (buf_failed(&data) < 0)
 		return error_set(b->err, ERROR_INPUT, "image: too many layers for one overlay");
-	code = mount_overlay(data.p);
+	code = mount_overlay(b, data.p);
 	if (code == -EINVAL) {
 		data.p[all] = '\0';
-		code = mount_overlay(data.p);
+		code = mount_overlay(b, data.p);
 	}
 	if (code < 0) {
 		(void)error_sys(b->err, code, "sandbox root: overlayfs of the image's layers");
@@ -494,7 +507,7 @@ static int make_wanted(struct builder *b)
 			return fail(b, fd, "find", top[i]);
 	}
 	for (i = 0; b->wanted[i]; i++) {
-		AUTO_FD fd = root_place(&b->places, b->wanted[i], ROOT_PLACE_FOLDER);
+		AUTO_FD fd = strchr(b->wanted[i] + 1, '/') ? root_place(&b->places, b->wanted[i], ROOT_PLACE_FOLDER) : root_place_top(&b->places, b->wanted[i] + 1);
 
 		if (fd < 0)
 			return fail(b, fd, "make", b->wanted[i]);

@@ -256,6 +256,8 @@ static int docker_start(struct box *b, struct error *err)
 	AUTO_FREE char *path = NULL;
 	struct docker *d = calloc(1, sizeof(*d));
 
+	if (b->plan->image)
+		return error_set(err, ERROR_DENIED, "docker cannot run an image of Cordon's own store: the engine makes root file systems of its own images only; use native, runc, crun or gvisor");
 	if (!d)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	b->own = d;

@@ -27,11 +27,23 @@ const char *oci_program(const struct box_backend *backend)
 	return oci_runtime_program(oci_runtime_find(backend->name));
 }
 
+/* An image's ids follow cordon-init's, who is none of them; an ordinary user has one id, which is both. */
+static void ids_of_image(const struct plan *plan, struct box_ids *ret)
+{
+	const struct image_root *r = plan->image;
+	bool root = geteuid() == 0;
+
+	*ret = (struct box_ids){.user = root ? BOX_USER_BECOME : BOX_USER_NESTED, .inside = plan->uid, .host = plan->uid ? r->ids.first_uid + plan->uid - 1 : r->ids.zero_uid,
+				.host_init = root ? INIT_IDS + (uint32_t)getpid() : geteuid(), .mapped = true, .image_shift = root};
+}
+
 static void ids_mapped(const struct plan *plan, struct box_ids *ret)
 {
 	uint32_t pid = (uint32_t)getpid();
 
-	if (geteuid() == 0)
+	if (plan->image)
+		ids_of_image(plan, ret);
+	else if (geteuid() == 0)
 		*ret = (struct box_ids){.user = BOX_USER_BECOME, .inside = plan->uid, .host = WORKLOAD_IDS + pid, .host_init = INIT_IDS + pid, .mapped = true};
 	else
 		*ret = (struct box_ids){.user = BOX_USER_NESTED, .inside = plan->uid, .host = geteuid(), .host_init = geteuid(), .mapped = true};
@@ -65,6 +77,8 @@ static int start(struct box *b, struct error *err)
 	const char *program = oci_runtime_program(r);
 	int log;
 
+	if (b->plan->image && geteuid() != 0 && b->plan->image->ids.count > 1)
+		return error_set(err, ERROR_MISSING, "%s cannot give an ordinary user's sandbox the %u ids of this image; run it native, or as root", r->name, b->plan->image->ids.count);
 	if (!program)
 		return error_set(err, ERROR_MISSING, "%s is not installed: there is no %s, nor in the system's other folders of programs", r->name, r->paths[3]);
 	b->own = b; /* from here on there is something to stop */

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -33,6 +34,9 @@ static const struct {
 #undef ANY
 };
 
+/* What the root of an image has, where no user namespace of its own gives it that (sandbox/common/confine.h). */
+static const char *const image_capabilities[] = {"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SYS_CHROOT", "CAP_SETFCAP", "CAP_SETUID", "CAP_SETGID"};
+
 /*
  * Refused to everything in the container, cordon-init included; commands get an allowlist of their own from it (filter.h), so this is what stands between a taken-over cordon-init and the rest of the kernel. What a command
  * might try (mount, ptrace, setns and their kin) is not here: cordon-init refuses it, and tells of it, which the kernel would not ask it to do if this list came first.
@@ -61,12 +65,19 @@ static void add_capabilities(struct json *j, const struct box *b)
 {
 	/* Ambient last: they are what survives the exec of a program that is not root's; gVisor passes over them. */
 	static const char *const sets[] = {"bounding", "effective", "permitted", "inheritable", "ambient"};
-	const char *names[ARRAY_LEN(capabilities)];
-	size_t n = 0, i;
+	const char *names[ARRAY_LEN(capabilities) + ARRAY_LEN(image_capabilities)];
+	bool in_place = b->plan->image && !b->ids.mapped;
+	size_t n = 0, i, k;
 
 	for (i = 0; i < ARRAY_LEN(capabilities); i++)
 		if (capabilities[i].users & 1U << b->ids.user && (b->ids.mapped || strcmp(capabilities[i].name, LIMITS_CAPABILITY) != 0))
 			names[n++] = capabilities[i].name;
+	for (i = 0; in_place && i < ARRAY_LEN(image_capabilities); i++) {
+		for (k = 0; k < n && strcmp(names[k], image_capabilities[i]) != 0; k++)
+			;
+		if (k == n)
+			names[n++] = image_capabilities[i];
+	}
 	json_key(j, "capabilities");
 	json_open(j);
 	for (i = 0; i < ARRAY_LEN(sets); i++)
@@ -232,6 +243,19 @@ bool oci_covers_itself(const struct oci_runtime *r, const struct box_mount *m)
 	return r->own_kernel && m->over;
 }
 
+/* gVisor lays a tmpfs over a /tmp that is empty, unless something is mounted there: what a command leaves in it must be in the upper folder. */
+static void add_image_tmp(struct json *j, const struct box *b)
+{
+	char source[PATH_MAX];
+
+	(void)snprintf(source, sizeof(source), "%s/tmp", b->root);
+	open_mount(j, "/tmp", "bind", source);
+	json_str(j, "bind");
+	json_str(j, "nosuid");
+	json_str(j, "nodev");
+	close_mount(j);
+}
+
 static int add_mounts(struct json *j, const struct box *b, const struct oci_runtime *r, struct error *err)
 {
 	const struct box_mount *m;
@@ -241,6 +265,8 @@ static int add_mounts(struct json *j, const struct box *b, const struct oci_runt
 	json_list(j);
 	if (!r->own_kernel)
 		add_dev(j);
+	else if (b->plan->image)
+		add_image_tmp(j, b);
 	for (m = b->mounts; m < b->mounts + b->n_mounts; m++) {
 		const char *path = !is_text(m->target) ? m->target : m->source && !is_text(m->source) ? m->source : NULL;
 
@@ -261,23 +287,40 @@ static int add_mounts(struct json *j, const struct box *b, const struct oci_runt
 	return 0;
 }
 
-static void add_mapping(struct json *j, uint32_t inside, uint32_t outside)
+static void add_mapping(struct json *j, uint32_t inside, uint32_t outside, uint32_t count)
 {
 	json_open(j);
 	json_kint(j, "containerID", inside);
 	json_kint(j, "hostID", outside);
-	json_kint(j, "size", 1);
+	json_kint(j, "size", count);
 	json_close(j);
 }
 
-static void add_mappings(struct json *j, const char *key, const struct box_ids *ids)
+static void add_mappings(struct json *j, const char *key, const struct box *b, uint32_t zero, uint32_t first)
 {
+	const struct box_ids *ids = &b->ids;
+
 	json_key(j, key);
 	json_list(j);
-	add_mapping(j, 0, ids->host_init);
-	if (ids->host != ids->host_init)
-		add_mapping(j, ids->inside, ids->host);
+	if (!b->plan->image || ids->image_shift)
+		add_mapping(j, 0, ids->host_init, 1);
+	if (b->plan->image) {
+		add_mapping(j, ids->image_shift, zero, 1);
+		if (b->plan->image->ids.count > 1)
+			add_mapping(j, ids->image_shift + 1, first, b->plan->image->ids.count - 1);
+	} else if (ids->host != ids->host_init) {
+		add_mapping(j, ids->inside, ids->host, 1);
+	}
 	json_end(j);
+}
+
+/* Low ports are everybody's in an image's sandbox: the capability for them would be over cordon-init's namespaces. */
+static void add_sysctl(struct json *j)
+{
+	json_key(j, "sysctl");
+	json_open(j);
+	json_kstr(j, "net.ipv4.ip_unprivileged_port_start", "0");
+	json_close(j);
 }
 
 static void add_namespaces(struct json *j, const struct box *b)
@@ -364,14 +407,17 @@ static int add_read_only(struct json *j, struct error *err)
 
 static int add_linux(struct json *j, const struct box *b, const struct oci_runtime *r, struct error *err)
 {
+	const struct image_ids none = {0}, *ids = b->plan->image ? &b->plan->image->ids : &none;
 	int ret = 0;
 
 	json_key(j, "linux");
 	json_open(j);
 	if (b->ids.mapped) {
-		add_mappings(j, "uidMappings", &b->ids);
-		add_mappings(j, "gidMappings", &b->ids);
+		add_mappings(j, "uidMappings", b, ids->zero_uid, ids->first_uid);
+		add_mappings(j, "gidMappings", b, ids->zero_gid, ids->first_gid);
 	}
+	if (b->ids.mapped && b->plan->image)
+		add_sysctl(j);
 	add_namespaces(j, b);
 	if (!r->own_kernel) {
 		add_masks(j, b);
@@ -393,7 +439,7 @@ int oci_config_write(const struct box *b, const struct oci_runtime *r, struct bu
 	json_key(&j, "root");
 	json_open(&j);
 	json_kstr(&j, "path", b->root);
-	json_kbool(&j, "readonly", true);
+	json_kbool(&j, "readonly", !b->plan->image);
 	json_close(&j);
 	json_kstr(&j, "hostname", "cordon");
 	if (add_mounts(&j, b, r, err) < 0 || add_linux(&j, b, r, err) < 0)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sandbox/common/root_image.h"
 #include "sandbox/oci/oci_config.h"
 #include "sandbox/oci/oci_kill.h"
 #include "sys/beside.h"
@@ -23,7 +24,7 @@
 #define CGROUPS "/sys/fs/cgroup"
 #define CGROUPS_V2 CGROUPS "/unified"
 
-enum { ARGS_MAX = 2 * OCI_FLAGS_MAX + 16, EXIT_NOT_STARTED = 125 };
+enum { ARGS_MAX = 2 * OCI_FLAGS_MAX + 16, EXIT_NOT_STARTED = 125, PLACES_MAX = 128 * 1024 };
 
 struct start {
 	const struct box *b;
@@ -32,6 +33,7 @@ struct start {
 	const char *argv[ARGS_MAX];
 	size_t n;
 	bool in_v2_cgroup;
+	bool own; /* we have a mount namespace of our own */
 	uid_t uid;
 	gid_t gid;
 };
@@ -71,10 +73,15 @@ static int write_text(const char *path, const char *text)
 }
 
 /* A mount namespace of its own; for ordinary users in a user namespace in which nothing has another number. */
-static int own_mounts(const struct start *s)
+static int own_mounts(struct start *s)
 {
 	char line[64];
-	int r = sys_unshare(CLONE_NEWNS | (s->uid ? CLONE_NEWUSER : 0));
+	int r;
+
+	if (s->own)
+		return 0;
+	s->own = true;
+	r = sys_unshare(CLONE_NEWNS | (s->uid ? CLONE_NEWUSER : 0));
 
 	if (r == 0 && s->uid) {
 		(void)snprintf(line, sizeof(line), "%u %u 1", s->uid, s->uid);
@@ -91,7 +98,7 @@ static int own_mounts(const struct start *s)
 }
 
 /* So that the runtime leaves cgroups alone. Its container is in ours already, and sees it as the root of all. */
-static int shut_off_cgroups(const struct start *s)
+static int shut_off_cgroups(struct start *s)
 {
 	int r;
 
@@ -110,21 +117,61 @@ static int shut_off_cgroups(const struct start *s)
 /*
  * gVisor opens what it mounts on, which a socket or a FIFO does not stand: those are covered here, where they are on the host, before it takes the folder that they are in with all that is mounted there.
  */
-static int cover_special(const struct start *s)
+static int cover_special(struct start *s)
 {
 	const struct box_mount *m;
-	bool own = false;
 	int r = 0;
 
 	for (m = s->b->mounts; r == 0 && m < s->b->mounts + s->b->n_mounts; m++) {
 		if (!oci_covers_itself(s->r, m))
 			continue;
-		if (!own)
-			r = own_mounts(s);
-		own = true;
+		r = own_mounts(s);
 		if (r == 0)
 			r = sys_bind(m->source, m->over, false);
 	}
+	return r;
+}
+
+static int write_places(int dir, const struct buf *made)
+{
+	AUTO_FD fd = openat(dir, BOX_PLACES, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -errno : write_all(fd, made->p, made->n);
+}
+
+/* The root of an image is mounted here, where the runtime finds it and nobody else. gVisor as root has no user namespace: the ids are the inside's. */
+static int lay_image(struct start *s, struct error *err)
+{
+	/* a kernel of its own brings its /sys, and would bring a /tmp (oci_config.c) */
+	const char *const places[] = {BOX_DIR, s->r->own_kernel ? "/sys" : NULL, "/tmp", NULL};
+	const struct plan *p = s->b->plan;
+	enum root_image_ids ids = !s->b->ids.mapped && s->uid == 0 ? ROOT_IMAGE_INSIDE : ROOT_IMAGE_HOST;
+	struct root_image_trees t = {0};
+	size_t n = p->image ? root_image_trees(p) : 0;
+	AUTO_FREE char *at = NULL;
+	AUTO_BUF made = {0};
+	int r;
+
+	if (!p->image)
+		return 0;
+	t.fds = calloc(n, sizeof(*t.fds));
+	if (!t.fds || asprintf(&at, "%s/" BOX_IMAGE, s->b->dir) < 0)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	buf_init(&made, PLACES_MAX);
+	if (root_image_check(p->image, err) < 0)
+		return -1;
+	r = own_mounts(s);
+	if (r < 0)
+		return error_sys(err, r, "a mount namespace");
+	if (s->uid && root_image_open(p, &t, err) < 0)
+		return -1;
+	for (; t.n < n; t.n++)
+		if ((t.fds[t.n] = root_image_clone(p, t.n, ids, err)) < 0)
+			return -1;
+	r = root_image_lay(p, &t, ids, at, places, &made, err);
+	free(t.fds);
+	if (write_places(s->b->dir_fd, &made) < 0 && r == 0)
+		return error_set(err, ERROR_SYSTEM, "the mount points of the image cannot be noted");
 	return r;
 }
 
@@ -154,9 +201,7 @@ static int set_stdio(int dir)
 {
 	int null = open("/dev/null", O_RDONLY), output = openat(dir, OCI_OUTPUT, O_WRONLY | O_CREAT | O_APPEND, 0600);
 
-	if (null < 0 || output < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
-		return -errno;
-	return sys_close_from(3);
+	return null < 0 || output < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ? -errno : 0;
 }
 
 /* Without a cpu cgroup: a kernel of its own spreads the workload over what it has itself, whatever the workload is told there. */
@@ -167,7 +212,7 @@ static int limit_cpus(const struct start *s)
 	return s->r->own_kernel && want && !s->b->cpu_cgroup ? sys_pin_cpus(want) : 0;
 }
 
-static _Noreturn void become(const struct start *s)
+static _Noreturn void become(struct start *s)
 {
 	static const char *const env[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", NULL};
 	union {
@@ -175,6 +220,7 @@ static _Noreturn void become(const struct start *s)
 		char *const *out;
 	} argv = {.in = s->argv}, environment = {.in = env};
 	const char *step = "cannot be prepared";
+	struct error err = {0};
 	int r;
 
 	reset_signals();
@@ -189,11 +235,17 @@ static _Noreturn void become(const struct start *s)
 		r = set_stdio(s->b->dir_fd);
 	if (r == 0)
 		r = cover_special(s);
+	if (r == 0 && lay_image(s, &err) < 0) {
+		(void)dprintf(STDERR_FILENO, "%s\n", err.text);
+		_exit(EXIT_NOT_STARTED);
+	}
+	if (r == 0)
+		r = shut_off_cgroups(s);
 	/* An ordinary user who has capabilities has them in a user namespace, where runsc would take them for root's. */
 	if (r == 0 && s->uid)
 		r = sys_drop_caps(0, false);
 	if (r == 0)
-		r = shut_off_cgroups(s);
+		r = sys_close_from(3);
 	if (r == 0) {
 		step = "cannot be executed";
 		(void)execve(s->program, argv.out, environment.out);
