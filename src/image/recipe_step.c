@@ -109,6 +109,7 @@ static void arg(struct recipe_maker *m, const struct dockerfile_instruction *i)
 	for (k = 0; i->args[k]; k++) {
 		eq = strchr(i->args[k], '=');
 		name = arena_str(m->arena, eq ? sv_n(i->args[k], (size_t)(eq - i->args[k])) : sv_of(i->args[k]));
+		name = name ? recipe_expand(m, i, name) : NULL;
 		value = name ? given(m, name) : NULL;
 		if (name && !value)
 			value = eq ? recipe_expand(m, i, eq + 1) : recipe_vars_get(&m->global, sv_of(name));

@@ -4,6 +4,7 @@
 #include "conf/dockerfile.h"
 #include "image/pattern.h"
 #include "image/recipe.h"
+#include "image/recipe_write.h"
 
 static const char *const no_args[] = {NULL};
 
@@ -367,6 +368,104 @@ static void an_answer_that_was_tampered_with_is_refused(void)
 	arena_free(m.arena);
 }
 
+static bool same_list(const char *const *a, const char *const *b)
+{
+	for (; a && b && *a && *b; a++, b++)
+		if (strcmp(*a, *b) != 0)
+			return false;
+	return (!a || !*a) && (!b || !*b);
+}
+
+static bool same_set(const char *const *a, const char *const *b)
+{
+	size_t i, j, n = 0, m = 0;
+
+	while (a[n])
+		n++;
+	while (b[m])
+		m++;
+	for (i = 0; i < n; i++) {
+		for (j = 0; j < m && strcmp(a[i], b[j]) != 0; j++)
+			;
+		if (j == m)
+			return false;
+	}
+	return n == m;
+}
+
+static void same_step(const struct recipe_step *a, const struct recipe_step *b)
+{
+	CHECK(a->kind == b->kind && a->from.origin == b->from.origin && a->from.stage == b->from.stage && a->unpack == b->unpack);
+	CHECK(same_list((const char *const *)a->argv, (const char *const *)b->argv));
+	CHECK(a->kind != RECIPE_RUN || same_set((const char *const *)a->env, (const char *const *)b->env));
+	CHECK(a->kind != RECIPE_RUN || same_set((const char *const *)a->args, (const char *const *)b->args));
+	CHECK(same_list((const char *const *)a->sources, (const char *const *)b->sources));
+	CHECK_STR(a->dest, b->dest);
+	CHECK_STR(a->chown, b->chown);
+	CHECK_STR(a->workdir, b->workdir);
+	CHECK(a->kind != RECIPE_RUN || strcmp(a->user, b->user) == 0);
+}
+
+/* The text that Docker gets means what the original meant. */
+static void a_canonical_file_means_the_same(void)
+{
+	static const char text[] = "# syntax=docker/dockerfile:1\nARG V=1\nFROM x:$V AS one\nARG A=a\\\"\\$b A2=\"q r\"\nENV E=\"$A \\\\ \\$HOME `x`\" F='$E'\nWORKDIR \"/w $A\"\nCOPY --chown=u:g a* ./b/\n"
+				   "USER me\nRUN echo \"$E\" \\\n# c\n && x\nRUN <<EOF\nline 1\n\tline \"2\" $E\nEOF\nRUN [\"a b\", \"\\u00e9\\n$X\"]\nADD [\"sp ace\", \"/d$E/\"]\nFROM one\nENV E=2\nUSER root\n"
+				   "RUN y\nCOPY --from=one /p[1-3] /q\nLABEL a=\"$E\" b='x\"y'\nEXPOSE 80\nHEALTHCHECK --interval=3s CMD curl x\nSTOPSIGNAL 9\nCMD z\n";
+	struct recipe_writer w = {.name = "Dockerfile"};
+	struct made m = make(text), n;
+	struct error err = {0};
+	AUTO_BUF out = {0};
+	size_t k, j;
+
+	buf_init(&out, RECIPE_BYTES);
+	CHECK_STR(joined(m.arena, m.r->problems), "");
+	if (recipe_write(m.arena, m.r, &w, &out, &err) < 0)
+		CHECK_STR(err.text, "");
+	CHECK(out.p && !strstr(out.p, "<<") && !strstr(out.p, "syntax") && !strstr(out.p, "$V"));
+	n = make(out.p);
+	CHECK_STR(joined(n.arena, n.r->problems), "");
+	CHECK(n.r->n_stages == m.r->n_stages);
+	for (k = 0; k < m.r->n_stages && k < n.r->n_stages; k++) {
+		const struct recipe_stage *a = &m.r->stages[k], *b = &n.r->stages[k];
+
+		CHECK(a->n_steps == b->n_steps);
+		for (j = 0; j < a->n_steps && j < b->n_steps; j++)
+			same_step(&a->steps[j], &b->steps[j]);
+		CHECK(same_set((const char *const *)a->config.env, (const char *const *)b->config.env));
+		CHECK(same_list((const char *const *)a->config.entrypoint, (const char *const *)b->config.entrypoint));
+		CHECK(same_list((const char *const *)a->config.command, (const char *const *)b->config.command));
+		CHECK(same_list((const char *const *)a->further, (const char *const *)b->further));
+		CHECK_STR(a->config.workdir, b->config.workdir);
+	}
+	if (check_failures)
+		printf("# %s\n", out.p);
+	arena_free(m.arena);
+	arena_free(n.arena);
+}
+
+static void what_dockers_builder_cannot_do_is_refused(void)
+{
+	static const char *const texts[] = {
+		"FROM x\nRUN --mount=target=/x y\n",
+		"FROM x\nENV A=1\nRUN y\nARG A=2\nRUN z\n",
+		"FROM x AS a\nFROM y\nCOPY --from=a --chmod=0755 /b /c\n",
+		"FROM x\nRUN --network=none y\n",
+	};
+	struct recipe_writer w = {.name = "Dockerfile"};
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct made m = make(texts[i]);
+		struct error err = {0};
+		AUTO_BUF out = {0};
+
+		buf_init(&out, RECIPE_BYTES);
+		CHECK(recipe_write(m.arena, m.r, &w, &out, &err) < 0 && strstr(err.text, "the native one can"));
+		arena_free(m.arena);
+	}
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -382,6 +481,8 @@ int main(void)
 		CASE(growth_is_refused),
 		CASE(ignore_patterns_hit_what_docker_ignores),
 		CASE(an_answer_that_was_tampered_with_is_refused),
+		CASE(a_canonical_file_means_the_same),
+		CASE(what_dockers_builder_cannot_do_is_refused),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
