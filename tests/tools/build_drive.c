@@ -2,13 +2,13 @@
  * build-drive: builds images without the command line.
  *
  *	build-drive import NAME PATH
- *	build-drive build|check|canonical CONTEXT [DOCKERFILE [NAME=VALUE...]]
+ *	build-drive build|docker|check CONTEXT [DOCKERFILE [NAME=VALUE...]]
  *	build-drive cat NAME PATH		a file of an image, as its layers show it
  *	build-drive config NAME
  *	build-drive ids			how many there are
  *	build-drive forget		removes all images and layers
  *
- * A RUN is not sandboxed here: it is a chroot in the image's ids, which is all that the tests of builders need.
+ * BUILD_DRIVE_ENGINE is the path of Docker Engine's socket. A RUN is not sandboxed here: it is a chroot in the image's ids, which is all that the tests of builders need.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -207,7 +207,8 @@ static int build(struct image_store *s, int argc, char **argv)
 	}
 	if (strcmp(argv[1], "check") == 0)
 		return check(&req);
-	if (build_native(&req, &result, &err) < 0)
+	req.network = getenv("BUILD_DRIVE_NETWORK") != NULL;
+	if ((strcmp(argv[1], "docker") == 0 ? build_docker(&req, &result, &err) : build_native(&req, &result, &err)) < 0)
 		return fail(&err);
 	printf("%s\nsteps %zu cached %zu\n", result.digest, result.steps, result.cached);
 	return 0;

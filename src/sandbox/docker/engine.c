@@ -106,7 +106,7 @@ static int receive(int fd, struct answer *a, int64_t deadline)
 	return r < 0 ? r : 0;
 }
 
-static int write_head(const struct engine *e, const struct engine_request *req, struct buf *out)
+static int write_head(const struct engine *e, const struct engine_request *req, uint64_t body, struct buf *out)
 {
 	(void)buf_printf(out, "%s ", req->method);
 	if (e->api)
@@ -115,7 +115,7 @@ static int write_head(const struct engine *e, const struct engine_request *req, 
 	if (req->type)
 		(void)buf_printf(out, "Content-Type: %s\r\n", req->type);
 	if (req->type || strcmp(req->method, "POST") == 0)
-		(void)buf_printf(out, "Content-Length: %zu\r\n", req->body.n);
+		(void)buf_printf(out, "Content-Length: %llu\r\n", (unsigned long long)body);
 	(void)buf_str(out, "\r\n");
 	return buf_failed(out);
 }
@@ -127,7 +127,7 @@ static int exchange(const struct engine *e, const struct engine_request *req, in
 	int r, sent;
 
 	buf_init(&head, 8192);
-	r = write_head(e, req, &head);
+	r = write_head(e, req, req->body.n, &head);
 	if (r < 0)
 		return r;
 	sent = send_all(fd, buf_view(&head), deadline);
@@ -193,6 +193,67 @@ int engine_call(const struct engine *e, const struct engine_request *req, struct
 	uint32_t uid;
 
 	return call(e, req, a, &uid, err);
+}
+
+static int send_file(int fd, const struct engine_transfer *t, int timeout_ms)
+{
+	char bytes[READ_SIZE];
+	uint64_t at = 0;
+	ssize_t n;
+	int r = 0;
+
+	while (r == 0 && at < t->size) {
+		n = pread(t->from, bytes, sizeof(bytes) < t->size - at ? sizeof(bytes) : (size_t)(t->size - at), (off_t)at);
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		r = send_all(fd, sv_n(bytes, (size_t)n), now_ms() + timeout_ms);
+		at += (uint64_t)n;
+	}
+	return r;
+}
+
+/* What has arrived is handed on and forgotten. */
+static int receive_pieces(int fd, const struct engine_transfer *t, struct answer *a, int timeout_ms)
+{
+	char bytes[READ_SIZE];
+	int r = 0, handed = 0;
+	ssize_t n;
+
+	while (r == 0 && handed == 0) {
+		n = recv(fd, bytes, sizeof(bytes), 0);
+		if (n == 0)
+			return -ECONNRESET;
+		if (n > 0)
+			r = answer_add(a, sv_n(bytes, (size_t)n));
+		else if (errno == EAGAIN)
+			r = wait_for(fd, POLLIN, now_ms() + timeout_ms);
+		else if (errno != EINTR)
+			r = -errno;
+		if (r >= 0 && a->status == 200 && t->take && a->body.n) {
+			handed = t->take(t->arg, buf_view(&a->body));
+			buf_clear(&a->body);
+		}
+	}
+	return r < 0 ? r : handed;
+}
+
+int engine_transfer(const struct engine *e, const struct engine_request *req, const struct engine_transfer *t, struct answer *a, struct error *err)
+{
+	AUTO_FD fd = connect_to(e->path, now_ms() + req->timeout_ms);
+	AUTO_BUF head = {0};
+	int r, sent;
+
+	answer_init(a, t->take ? (size_t)1 << 40 : ENGINE_ANSWER_MAX);
+	if (fd < 0)
+		return no_connection(e, fd, err);
+	buf_init(&head, 8192);
+	if (write_head(e, req, t->from < 0 ? req->body.n : t->size, &head) < 0)
+		return error_sys(err, ENOMEM, "Docker Engine");
+	sent = send_all(fd, buf_view(&head), now_ms() + req->timeout_ms);
+	if (sent == 0)
+		sent = t->from < 0 ? send_all(fd, req->body, now_ms() + req->timeout_ms) : send_file(fd, t, req->timeout_ms);
+	r = sent == -ETIMEDOUT ? sent : receive_pieces(fd, t, a, req->timeout_ms);
+	return r < 0 ? no_answer(req, sent < 0 ? sent : r, err) : 0;
 }
 
 /* "1.41"; 0: no version 1. */

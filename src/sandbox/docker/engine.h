@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/sv.h"
@@ -39,6 +40,15 @@ void engine_done(struct engine *e);
 
 /* An answer came, whatever its status: 0. a: initialised by this, also on failure; answer_done() it. */
 int engine_call(const struct engine *e, const struct engine_request *req, struct answer *a, struct error *err);
+
+/* A body that does not fit into memory, in either direction. The time limit holds for each wait, not for the whole. */
+struct engine_transfer {
+	int from;      /* the request's body: a file, read from its beginning; -1: req->body */
+	uint64_t size; /* of it */
+	int (*take)(void *arg, struct sv bytes); /* the body of an answer with status 200, piece by piece; 0 or -errno. Of others it is in the answer */
+	void *arg;
+};
+int engine_transfer(const struct engine *e, const struct engine_request *req, const struct engine_transfer *t, struct answer *a, struct error *err);
 
 /* What the engine said in an answer that is no success, escaped, one line. */
 void engine_message(const struct answer *a, char *out, size_t size);
