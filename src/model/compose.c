@@ -139,14 +139,23 @@ static const char *wrong_network(const struct compose *c, const struct compose_s
 	return NULL;
 }
 
+static bool has_twice(const struct compose_pairs *p)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < p->n; i++)
+		for (j = 0; j < i; j++)
+			if (strcmp(p->v[i].name, p->v[j].name) == 0)
+				return true;
+	return false;
+}
+
 static const char *wrong_names(const struct compose_service *s)
 {
 	uint32_t i, j;
 
-	for (i = 0; i < s->environment.n; i++)
-		for (j = 0; j < i; j++)
-			if (strcmp(s->environment.v[i].name, s->environment.v[j].name) == 0)
-				return "one variable twice";
+	if (has_twice(&s->environment) || has_twice(&s->build.args) || has_twice(&s->hosts))
+		return "one name twice";
 	for (i = 0; i < s->limits.n; i++)
 		for (j = 0; j < i; j++)
 			if (strcmp(s->limits.v[i].name, s->limits.v[j].name) == 0)
@@ -183,6 +192,10 @@ static const char *wrong_service(const struct compose *c, uint32_t at)
 		return "a service without an image";
 	if (s->health.set && !s->health.disabled && (s->health.test.n == 0 ? s->health.test.set : s->health.shell && s->health.test.n != 1))
 		return "a health check without a command";
+	if (s->memory && s->memory_reserved > s->memory)
+		return "a reservation above its limit";
+	if (s->restart_max && s->restart != COMPOSE_RESTART_FAILURE)
+		return "a number of restarts without restarts";
 	wrong = wrong_mounts(c, s);
 	if (!wrong)
 		wrong = wrong_network(c, s);

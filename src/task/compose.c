@@ -187,7 +187,8 @@ static void make_canonical(struct compose_reader *r, const struct ynode *root)
 	compose_fill(&compose_shape, r->compose);
 }
 
-static void check_images(struct compose_reader *r)
+/* Keys of a service that do not go together. */
+static void check_services(struct compose_reader *r)
 {
 	const struct compose *c = r->compose;
 	uint32_t i;
@@ -202,6 +203,8 @@ static void check_images(struct compose_reader *r)
 			compose_refuse(r, &at, "has neither image nor build");
 		if (s->build.set && strcmp(s->build.dockerfile, ".") == 0)
 			compose_refuse(r, &at, "its Dockerfile is a folder");
+		if (s->memory && s->memory_reserved > s->memory)
+			compose_refuse(r, &at, "reserves more memory than its limit");
 		compose_leave(r);
 		compose_leave(r);
 	}
@@ -285,7 +288,7 @@ int compose_parse(const struct compose_input *in, struct arena *a, struct task_p
 	make_canonical(&r, root);
 	if (!in->harbor)
 		find_client(&r, root);
-	check_images(&r);
+	check_services(&r);
 	if (problems->refused == before)
 		check_whole(&r, root);
 	if (problems->refused != before)

@@ -96,6 +96,7 @@ static void add_host(struct compose_reader *r, const struct ynode *n, struct com
 	struct compose_pair *pair;
 	struct text_shown shown;
 	size_t len = strlen(address);
+	uint32_t i;
 
 	if (len > 2 && address[0] == '[' && address[len - 1] == ']')
 		address = arena_str(r->arena, sv_n(address + 1, len - 2));
@@ -106,7 +107,9 @@ static void add_host(struct compose_reader *r, const struct ynode *n, struct com
 	} else if (!compose_is_loopback(address)) {
 		compose_refuse(r, n, "\"%.100s\" leads out of the sandbox; only loopback addresses can be given names", text_show(&shown, sv_of(address)));
 	} else {
-		pair = compose_add(r, n, to, sizeof(*pair));
+		for (i = 0; i < to->n && strcmp(to->v[i].name, name) != 0; i++)
+			;
+		pair = i < to->n ? &to->v[i] : compose_add(r, n, to, sizeof(*pair));
 		if (pair)
 			*pair = (struct compose_pair){name, address};
 	}

@@ -585,6 +585,7 @@ static void needs_are_of_this_file_and_do_not_go_in_circles(void)
 	CHECK(refuses(CLIENT "    network_mode: none\n    networks: [default]\n", 2, "services.client", "keep one"));
 	CHECK(refuses(CLIENT "    healthcheck: {test: [echo, x]}\n", 4, "services.client.healthcheck.test", "CMD"));
 	CHECK(rejects(CLIENT "    healthcheck: {test: [CMD]}\n"));
+	CHECK(refuses(CLIENT "    mem_limit: 1g\n    mem_reservation: 2g\n", 2, "services.client", "reserves more"));
 	CHECK(rejects(CLIENT "    healthcheck: {test: [CMD-SHELL, a, b]}\n"));
 	CHECK(rejects(CLIENT "    healthcheck: {test: []}\n"));
 }
