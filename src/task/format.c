@@ -10,6 +10,7 @@
 #include "sys/beneath.h"
 #include "task/format_check.h"
 #include "task/format_parse.h"
+#include "task/format_strategy.h"
 
 struct load {
 	int folder;
@@ -134,6 +135,19 @@ static void find_separate(struct load *l, const struct task_verifier *v, struct 
 	f->test_compose = find_of(l, f->tests, "docker-compose.yaml", ENTRY_FILE, a);
 }
 
+/* BenchFlow's verifiers may be others than test.sh. */
+static void check_strategy(struct load *l, const char *tests, struct arena *a)
+{
+	const char *path = find_of(l, tests, "verifier.md", ENTRY_FILE, a);
+	AUTO_BUF text = {0};
+
+	buf_init(&text, FORMAT_TEXT_MAX);
+	if (!path || read_text(l, path, &text) < 0)
+		return;
+	if (format_strategy_confined(path, buf_view(&text), l->problems, l->err) < 0 && l->err->kind == ERROR_INPUT)
+		tell(l, false, path, l->err->text);
+}
+
 static void find_harbor(struct load *l, struct task *t)
 {
 	struct task_files *f = &t->files;
@@ -147,6 +161,8 @@ static void find_harbor(struct load *l, struct task *t)
 	f->tests = document && look(l, "verifier") != ENTRY_NONE ? find(l, "verifier", ENTRY_FOLDER) : find(l, "tests", ENTRY_FOLDER);
 	f->test_script = find_of(l, f->tests, "test.sh", ENTRY_FILE, t->arena);
 	find_separate(l, &t->verifier, f, t->arena);
+	if (document)
+		check_strategy(l, f->tests, t->arena);
 	f->solution = document && look(l, "oracle") != ENTRY_NONE ? find(l, "oracle", ENTRY_FOLDER) : find(l, "solution", ENTRY_FOLDER);
 	f->solve_script = find_of(l, f->solution, "solve.sh", ENTRY_FILE, t->arena);
 	if (f->compose && look(l, "environment/.env") != ENTRY_NONE)

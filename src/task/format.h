@@ -1,7 +1,7 @@
 /*
  * format: a task's folder, as one of the formats that Cordon knows.
  *
- * Harbor: task.toml, instruction.md (or steps/NAME/instruction.md), environment/, tests/test.sh, solution/solve.sh. BenchFlow: task.md, environment/, verifier/ (or tests/), oracle/ (or solution/). Terminal-Bench 1:
+ * Harbor: task.toml, instruction.md (or steps/NAME/instruction.md), environment/, tests/test.sh, solution/solve.sh. BenchFlow: task.md, environment/, verifier/ (or tests/) with a verifier.md that chooses test.sh or none (format_strategy.h), oracle/ (or solution/). Terminal-Bench 1:
  * task.yaml, Dockerfile, docker-compose.yaml, run-tests.sh, tests/, solution.sh. A folder with task.toml and task.md is Harbor's where it has an instruction.md, and the other file is not read (a warning).
  *
  * Files are opened below the folder without following links; nothing of them is executed. The configuration is parsed in a confined child (format_parse.h), and what that says is looked at again. The instruction is text

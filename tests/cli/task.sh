@@ -56,6 +56,21 @@ mv "$d/solution" "$d/oracle"
 printf -- '---\nschema_version: "1.3"\nsandbox:\n  cpus: 1\n---\n\n## prompt\n\nDo it.\n' >"$d/task.md"
 check "$d"
 is "BenchFlow's task.md is accepted" "$status: $out" "0: $d: ok (benchflow)"
+strategy()
+{
+	printf -- '---\ndocument_version: "0.3"\nverifier:\n  default_strategy: %s\n  strategies:\n    plain: {type: script, command: ./test.sh}\n    other: {type: script, command: python judge.py}\n    judge: {type: llm-judge, rubric: r.md}\n  outputs:\n    reward_text: %s\n---\n' "$1" "$2" >"$d/verifier/verifier.md"
+	check "$d"
+}
+strategy plain /logs/verifier/reward.txt
+is "... with a verifier.md that chooses test.sh" "$status: $out" "0: $d: ok (benchflow)"
+strategy judge /logs/verifier/reward.txt
+like "... not with one that chooses a model" "$status: $out" '^1: verifier/verifier\.md:8:.*verifier\.judge\.type'
+strategy other /logs/verifier/reward.txt
+like "... or another command" "$status: $out" '^1: verifier/verifier\.md:7:.*python judge\.py'
+strategy missing /logs/verifier/reward.txt
+like "... or nothing" "$status: $out" '^1: verifier/verifier\.md:4:.*no strategy'
+strategy plain /app/reward.txt
+like "... or another place for the reward" "$status: $out" '^1: verifier/verifier\.md:10:.*outputs\.reward_text'
 
 d=$tmp/terminal
 mkdir -p "$d/tests"
