@@ -94,16 +94,31 @@ int native_owner(const struct native_build *b, const struct build_layers *below,
 void native_note_unowned(struct native_build *b)
 {
 	if (!b->unowned && b->req->note)
-		b->req->note(b->req->arg, "there is one user id for the image here: files that should belong to others belong to its root, and changes of owners only look successful");
+		b->req->note(b->req->arg, "there is one user id for the image here: what should belong to others, or run as others, belongs to its root and runs as it; changes of owners only look successful");
 	b->unowned = true;
 }
 
 /* ---- layers ---- */
 
+/* The same layer further down says nothing that this one does not say above all others; and an overlay takes each once. */
+static void layers_drop(struct build_layers *l, const char *digest)
+{
+	size_t k;
+
+	for (k = 0; k < l->n; k++)
+		if (strcmp(l->digests[k], digest) == 0) {
+			l->n--;
+			memmove(l->paths + k, l->paths + k + 1, (l->n - k) * sizeof(*l->paths));
+			memmove(l->digests + k, l->digests + k + 1, (l->n - k) * sizeof(*l->digests));
+			return;
+		}
+}
+
 static int layers_add(struct native_build *b, struct build_layers *l, const char *path, const char *digest, struct error *err)
 {
 	const char **paths, **digests;
 
+	layers_drop(l, digest);
 	if (l->n == IMAGE_MAX_LAYERS)
 		return error_set(err, ERROR_INPUT, "the image would have more than %d layers", IMAGE_MAX_LAYERS);
 	if (l->n == l->cap) {

@@ -234,6 +234,10 @@ int native_run(struct native_build *b, const struct build_layers *below, const s
 		return error_set(err, ERROR_INPUT, "there is nothing in the image that could be run");
 	if (native_owner(b, below, s->user, &root.uid, &root.gid, home, err) < 0)
 		return -1;
+	if (b->ids.count == 1 && (root.uid || root.gid)) {
+		root.uid = root.gid = 0;
+		native_note_unowned(b);
+	}
 	for (k = 0; k < s->n_mounts; k++)
 		if (one_mount(b, &s->mounts[k], from->mounts[k], k, w, &mounts[k], err) < 0)
 			return -1;

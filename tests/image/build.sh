@@ -141,6 +141,17 @@ COPY alias /c
 D
 )" 'Dockerfile:2: COPY: there is no alias in the build context'
 
+fresh
+touch -d 2001-01-01 "$context/same"
+like "two steps that make the same layer" "$(build <<'D'
+FROM base
+COPY same /x
+RUN rm /x
+COPY same /x
+D
+)" 'sha256:'
+like "are one, above what came between" "$(show /x)" '^100644'
+
 # ---- hostile ones ----
 
 secret=$tmp/outside-secret
@@ -249,4 +260,50 @@ FROM not-here
 COPY there not-there /x/
 D
 drive check "$context")" "Dockerfile:2: COPY: there is no not-there in the build context, or .dockerignore names it"
+
+# ---- RUN in a sandbox ----
+
+if [ -x "$CORDON_BUILD/tests/image-run" ]; then
+	cp "$CORDON_BUILD/tests/image-run" "$bin/"
+	[ -e "$CORDON_BUILD/cordon-init" ] && cp "$CORDON_BUILD/cordon-init" "$bin/"
+	export BUILD_DRIVE_RUN=$bin/image-run XDG_STATE_HOME=$tmp/state XDG_CONFIG_HOME=$tmp/config XDG_CACHE_HOME=$tmp/cache
+	fresh
+	mkdir "$context/m"
+	echo mounted >"$context/m/f"
+	out=$(build <<'D'
+FROM base AS b
+RUN echo from-b >/b-file
+FROM base
+WORKDIR /w
+ENV V="x y"
+RUN echo "$V" >v && id -u >>v && pwd >>v
+USER app
+RUN id -u >/tmp/who
+USER root
+RUN --mount=type=bind,source=m,target=/m cat /m/f >got && ! touch /m/f
+RUN --mount=from=b,source=/b-file,target=/mb cat /mb >>got
+RUN --mount=type=cache,target=/cache echo kept >/cache/k
+RUN --mount=type=cache,target=/cache --mount=type=tmpfs,target=/t cat /cache/k >>got && touch /t/x
+RUN test ! -e /cache/k && test ! -e /t/x && rm -f /root/nothing
+D
+)
+	like "a build with every RUN in a sandbox" "$out" 'sha256:[0-9a-f]{64}'
+	is "its variables, user and folder" "$(show /w/v | cut -d' ' -f3-)" "x y
+0
+/w"
+	[ "$ids" = 1 ] || is "another user" "$(show /tmp/who)" "100644 1000:1001 1000"
+	is "binds of the context and of a stage, which cannot be written to, and caches" "$(show /w/got | cut -d' ' -f3-)" "mounted
+from-b
+kept"
+	like "what was mounted is not in the image" "$(show /cache/k; show /t/x)" 'No such file.*
+.*No such file'
+	like "and cached as any other" "$(drive build "$context")" 'steps 9 cached 9'
+	like "a RUN cannot reach the host" "$(build <<'D'
+FROM base
+RUN cat /proc/1/root/etc/hostname /host 2>&1; ls /proc/sys/kernel/hostname >/dev/null; test ! -e /work && test ! -e /home/tester
+D
+)" 'sha256:'
+else
+	skip "RUN in a sandbox" "image-run is not built"
+fi
 finish

@@ -8,7 +8,7 @@
  *	build-drive ids			how many there are
  *	build-drive forget		removes all images and layers
  *
- * BUILD_DRIVE_ENGINE is the path of Docker Engine's socket. A RUN is not sandboxed here: it is a chroot in the image's ids, which is all that the tests of builders need.
+ * BUILD_DRIVE_ENGINE is the path of Docker Engine's socket. BUILD_DRIVE_RUN is the path of image-run (image_run.c): each RUN is then a run of it, sandboxed; else a RUN is only a chroot in the image's ids.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,8 +56,64 @@ static int run_in_child(void *arg, int root, int kept, struct error *err)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : error_set(err, ERROR_INPUT, "the command ended with exit status %d", WEXITSTATUS(status));
 }
 
+enum { ARGUMENTS = 4096 };
+
+struct arguments {
+	char *v[ARGUMENTS];
+	size_t n;
+};
+
+static void add(struct arguments *a, const char *option, const char *value)
+{
+	if (a->n + 3 > ARGUMENTS)
+		abort();
+	a->v[a->n++] = strdup(option);
+	if (value)
+		a->v[a->n++] = strdup(value);
+}
+
+/* As the task runner asks for it: an image's root with all that the builder put into it. */
+static int run_sandboxed(const char *program, const struct build_run *r, const char *folder)
+{
+	const struct image_root *root = r->root;
+	static struct arguments a;
+	char text[8192];
+	int status = 0;
+	size_t k;
+	pid_t pid;
+
+	a.n = 0;
+	add(&a, program, "run");
+	for (k = 0; root->layers[k]; k++)
+		add(&a, "--layer", root->layers[k]);
+	add(&a, "--folder", folder);
+	(void)snprintf(text, sizeof(text), "%u:%u:%u", root->ids.count, root->ids.zero_uid, root->ids.first_uid);
+	add(&a, "--ids", text);
+	(void)snprintf(text, sizeof(text), "%u:%u", root->uid, root->gid);
+	add(&a, "--user", text);
+	add(&a, "--cwd", root->cwd);
+	for (k = 0; root->env[k]; k++)
+		add(&a, "--var", root->env[k]);
+	for (k = 0; k < root->n_mounts; k++) {
+		(void)snprintf(text, sizeof(text), "%s:%s%s", root->mounts[k].source, root->mounts[k].target, root->mounts[k].writable ? ":rw" : "");
+		add(&a, "--mount", text);
+	}
+	add(&a, "--", NULL);
+	for (k = 0; r->argv[k]; k++)
+		add(&a, r->argv[k], NULL);
+	a.v[a.n] = NULL;
+	pid = fork();
+	if (pid == 0) {
+		(void)execv(program, a.v);
+		_exit(125);
+	}
+	(void)waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 125;
+}
+
 static int run(void *arg, const struct build_run *r, struct error *err)
 {
+	const char *program = getenv("BUILD_DRIVE_RUN");
 	struct runner it = {r};
 	struct merged_tree tree = {r->root->layers, NULL};
 	struct merged m;
@@ -66,6 +122,8 @@ static int run(void *arg, const struct build_run *r, struct error *err)
 	(void)arg;
 	(void)snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(r->root->upper, '/') - r->root->upper), r->root->upper);
 	tree.folder = folder;
+	if (program)
+		return run_sandboxed(program, r, folder);
 	if (merged_start(&r->root->ids, &tree, -1, run_in_child, &it, &m, err) < 0)
 		return -1;
 	return merged_end(&m, NULL, err);
