@@ -32,8 +32,8 @@ struct image_config {
 };
 
 /*
- * A folder or file of the host in an image's sandbox. What is shown read-only looks as if inside 0 owned it. What is writable is a folder made for this run alone, which belongs to an id of the sandbox; nothing
- * guards names in it.
+ * A folder or file of the host in an image's sandbox. What is shown read-only looks as if inside 0 owned it. What is writable is a folder made for this run alone, which belongs to an id of the sandbox
+ * and lies in a folder that is closed to others (0700); nothing guards names in it.
  */
 struct image_mount {
 	const char *source; /* absolute and canonical, on the host */

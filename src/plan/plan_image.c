@@ -1,7 +1,10 @@
 #include "plan/plan_image.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -81,6 +84,22 @@ static int check_folders(struct draft *d, const struct image_root *r)
 	return 0;
 }
 
+/* Some folder above it keeps everybody out but its owner: ourselves, root, or the image's root. */
+static bool is_closed(const struct draft *d, const char *path)
+{
+	const char *end;
+	char above[PATH_MAX];
+	struct stat st;
+
+	for (end = strrchr(path, '/'); end && end > path; end = memrchr(path, '/', (size_t)(end - path))) {
+		if ((size_t)snprintf(above, sizeof(above), "%.*s", (int)(end - path), path) >= sizeof(above) || lstat(above, &st) < 0)
+			return false;
+		if (!(st.st_mode & 0011) && (st.st_uid == 0 || st.st_uid == geteuid() || st.st_uid == d->plan->image->ids.zero_uid))
+			return true;
+	}
+	return false;
+}
+
 static int add_mount(struct draft *d, const struct image_mount *m)
 {
 	static const char *const own[] = {"/proc", "/dev", "/sys"};
@@ -96,6 +115,9 @@ static int add_mount(struct draft *d, const struct image_mount *m)
 		return error_set(d->err, ERROR_INPUT, "image: %s is no place for a mount", text_show(&t, sv_of(m->target)));
 	if (lstat(m->source, &st) < 0 || (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
 		return error_set(d->err, ERROR_INPUT, "image: %s is no folder or file that could be mounted", text_show(&t, sv_of(m->source)));
+	/* root of an image may make setuid programs there, and they would be ours */
+	if (m->writable && !is_closed(d, m->source))
+		return error_set(d->err, ERROR_DENIED, "image: %s is to be writable inside, and others of this machine could reach what is put there; it must lie in a folder that is closed to them (0700)", text_show(&t, sv_of(m->source)));
 	op.folder = S_ISDIR(st.st_mode);
 	op.target = arena_str(d->plan->arena, sv_of(m->target));
 	op.source = arena_str(d->plan->arena, sv_of(m->source));

@@ -209,23 +209,26 @@ made_files_are_shown()
 mounts_are_what_was_asked_for()
 {
 	fresh
-	mkdir -p "$tmp/ro" "$tmp/rw" && echo shown >"$tmp/ro/file" && chmod -R a+rX "$tmp/ro" && own "$tmp/rw"
+	mkdir -p "$tmp/ro" "$tmp/closed/rw" && chmod 700 "$tmp/closed" && own "$tmp/closed" && echo shown >"$tmp/ro/file" && chmod -R a+rX "$tmp/ro" && own "$tmp/closed/rw"
 	[ "$mode" = root ] || own "$tmp/ro" "$tmp/ro/file"
-	options=(--mount "$tmp/ro:/tests" --mount "$tmp/rw:/logs/out:rw" --mount "$tmp/ro/file:/etc/one")
+	options=(--mount "$tmp/ro:/tests" --mount "$tmp/closed/rw:/logs/out:rw" --mount "$tmp/ro/file:/etc/one")
 	in_image sh -c 'cat /tests/file /etc/one; stat -c %u /tests/file; echo x >/tests/new; rm -f /tests/file; chmod 777 /tests; echo mine >/logs/out/log; rm -rf /tests' 2>/dev/null
 	is "what is shown read-only stays, and seems to be root's ($mode)" "$said $(ls "$tmp/ro") $(cat "$tmp/ro/file")" "$(printf 'shown\nshown\n0') file shown"
-	is "what is writable is written to ($mode)" "$(cat "$tmp/rw/log")" mine
-	rm -rf "$tmp/rw"
+	is "what is writable is written to ($mode)" "$(cat "$tmp/closed/rw/log")" mine
+	mkdir -p "$tmp/open" && own "$tmp/open"
+	options=(--mount "$tmp/open:/logs:rw")
+	fails "a folder that others could reach is not made writable" 'others of this machine'
+	rm -rf "$tmp/closed/rw" "$tmp/open"
 	local target
 	for target in /proc/x /dev/x /sys/fs /../etc /a/../b relative /; do
 		options=(--mount "$tmp/ro:$target")
 		fails "nothing is mounted at $target" 'image:'
 	done
 	if [ "$mode" = root ]; then
-		mkdir "$tmp/rw"
-		options=(--mount "$tmp/rw:/logs:rw")
+		mkdir "$tmp/closed/rw"
+		options=(--mount "$tmp/closed/rw:/logs:rw")
 		fails "a folder of the host's root is not made writable" 'belongs to none of the image'
-		rmdir "$tmp/rw"
+		rmdir "$tmp/closed/rw"
 	fi
 }
 
