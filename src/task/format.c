@@ -257,25 +257,28 @@ static void find_files(struct load *l, struct task *t, const char *config)
 	check_complete(l, t);
 }
 
-/* The first refusal as an error. */
-static int refuse(const struct load *l)
+int format_refused(const struct task_problems *problems, struct error *err)
 {
-	const struct task_problems *p = l->problems;
+	const struct task_problem *p;
 	struct text_shown file, key, what;
 	uint32_t i;
 
-	if (l->err->kind == ERROR_SYSTEM)
-		return -1;
-	for (i = 0; i < p->n && p->v[i].warning; i++)
+	for (i = 0; i < problems->n && problems->v[i].warning; i++)
 		;
-	if (i == p->n)
-		return error_set(l->err, ERROR_INPUT, "the task is refused");
-	(void)text_show(&file, sv_of(p->v[i].file));
-	(void)text_show(&key, sv_of(p->v[i].key));
-	(void)text_show(&what, sv_of(p->v[i].what));
-	if (p->v[i].line)
-		return error_set(l->err, ERROR_INPUT, "%.150s:%u:%u: %.100s%s%.250s", file.s, p->v[i].line, p->v[i].column, key.s, *key.s ? ": " : "", what.s);
-	return error_set(l->err, ERROR_INPUT, "%.150s: %.100s%s%.250s", file.s, key.s, *key.s ? ": " : "", what.s);
+	if (i == problems->n)
+		return error_set(err, ERROR_INPUT, "the task is refused");
+	p = &problems->v[i];
+	(void)text_show(&file, sv_of(p->file));
+	(void)text_show(&key, sv_of(p->key));
+	(void)text_show(&what, sv_of(p->what));
+	if (p->line)
+		return error_set(err, ERROR_INPUT, "%.150s:%u:%u: %.100s%s%.250s", file.s, p->line, p->column, key.s, *key.s ? ": " : "", what.s);
+	return error_set(err, ERROR_INPUT, "%.150s%s%.100s%s%.250s", file.s, *file.s ? ": " : "", key.s, *key.s ? ": " : "", what.s);
+}
+
+static int refuse(const struct load *l)
+{
+	return l->err->kind == ERROR_SYSTEM ? -1 : format_refused(l->problems, l->err);
 }
 
 static int parse(struct load *l, const struct format_input *in, struct task **ret)

@@ -23,4 +23,7 @@ enum { FORMAT_INSTRUCTION_MAX = 1 << 20 };
  */
 int format_load(int folder, bool lenient, struct task **ret, struct task_problems *problems, struct error *err);
 
+/* The first refusal among them as an error, escaped: a confined parser may have written it. Returns -1. */
+int format_refused(const struct task_problems *problems, struct error *err);
+
 #endif

@@ -184,17 +184,6 @@ static int check_services(struct reviewing *r, bool lenient, struct error *err)
 	return 0;
 }
 
-static int refuse(const struct task_problems *p, struct error *err)
-{
-	uint32_t i;
-
-	for (i = 0; i < p->n && p->v[i].warning; i++)
-		;
-	if (i == p->n)
-		return error_set(err, ERROR_INPUT, "the task is refused");
-	return error_set(err, ERROR_INPUT, "%.100s:%u:%u: %.60s: %.300s", p->v[i].file, p->v[i].line, p->v[i].column, p->v[i].key, p->v[i].what);
-}
-
 int review_task(int folder, const struct review *with, struct task **ret, struct task_problems *problems, struct error *err)
 {
 	struct task *t;
@@ -211,7 +200,7 @@ int review_task(int folder, const struct review *with, struct task **ret, struct
 		return 0;
 	}
 	if (problems->refused)
-		(void)refuse(problems, err);
+		(void)format_refused(problems, err);
 	task_free(t);
 	return -1;
 }
