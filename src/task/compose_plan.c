@@ -74,10 +74,23 @@ static int refuse(struct planner *p, const struct compose_service *s, const char
 			 text_show(&name, sv_of(s->name)), key, what);
 }
 
+/* Who names no network is on `default`, which nobody means as a wall. */
+static bool is_on_default(const struct compose_service *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->networks.n; i++)
+		if (strcmp(s->networks.v[i].network, "default") == 0)
+			return true;
+	return false;
+}
+
 static bool share_a_network(const struct compose_service *a, const struct compose_service *b)
 {
 	uint32_t i, j;
 
+	if (is_on_default(a) || is_on_default(b))
+		return true;
 	for (i = 0; i < a->networks.n; i++)
 		for (j = 0; j < b->networks.n; j++)
 			if (strcmp(a->networks.v[i].network, b->networks.v[j].network) == 0)

@@ -7,7 +7,7 @@
  *
  * The order is that of `depends_on`; services without a need for each other keep the file's order. A circle is refused. The agent's service may need others, and others it.
  *
- * Refused, because a group cannot do it: services on networks that keep them apart; a platform that is not this machine's. A service with `network_mode: none` has an empty network of its own.
+ * Refused, because a group cannot do it: services on named networks that keep them apart (one that names none is with all); a platform that is not this machine's. A service with `network_mode: none` has an empty network of its own.
  */
 #ifndef CORDON_TASK_COMPOSE_PLAN_H
 #define CORDON_TASK_COMPOSE_PLAN_H

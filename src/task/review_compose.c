@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 
 #include "base/cleanup.h"
 #include "conf/yaml.h"
+#include "image/recipe.h"
 #include "sys/beneath.h"
 #include "task/compose.h"
 #include "task/compose_paths.h"
+#include "task/compose_plan.h"
 #include "task/env.h"
 
 /* The keys of [environment.env] are what a Compose file may name. Those that do not resolve are told elsewhere. */
@@ -63,6 +66,27 @@ static int load(int folder, const char *context, struct compose_input *in, struc
 	return code < 0 ? error_sys(err, code, "%s", in->file) : 0;
 }
 
+/* What a group of sandboxes cannot do is told now, not when it is to start. */
+static int check_plan(const struct compose *c, const char *file, struct arena *a, struct task_problems *problems, struct error *err)
+{
+	struct task_problem p = {.file = file, .key = "", .what = err->text};
+	struct compose_plan plan;
+	unsigned line = 0;
+	int used = 0;
+
+	if (compose_plan(c, file, recipe_platform() + strlen("linux/"), a, &plan, err) == 0)
+		return 0;
+	if (err->kind != ERROR_INPUT)
+		return -1;
+	if (strncmp(err->text, file, strlen(file)) == 0 && sscanf(err->text + strlen(file), ":%9u: %n", &line, &used) == 1 && used) {
+		p.line = line;
+		p.column = 1;
+		p.what = err->text + strlen(file) + used;
+	}
+	task_problem_add(problems, &p);
+	return 0;
+}
+
 int review_compose(int folder, const struct task *t, bool lenient, struct arena *a, struct task_problems *problems, struct error *err)
 {
 	const struct task_environment *e = &t->environment;
@@ -77,7 +101,9 @@ int review_compose(int folder, const struct task *t, bool lenient, struct arena 
 
 	if (!in.file)
 		return 0;
-	return declared(t, a, &in, err) < 0 ? -1 : load(folder, t->files.context, &in, a, problems, &compose, err);
+	if (declared(t, a, &in, err) < 0 || load(folder, t->files.context, &in, a, problems, &compose, err) < 0)
+		return -1;
+	return compose ? check_plan(compose, in.file, a, problems, err) : 0;
 }
 
 /* Is it the file of its own folder, where the whole folder is? */

@@ -306,6 +306,7 @@ static bool plan_refuses(const char *text, const char *words)
 static void what_a_group_cannot_do_is_refused(void)
 {
 	CHECK(plan_refuses("services:\n  client: {image: a, networks: [x]}\n  b: {image: b, networks: [y]}\nnetworks: {x: , y: }\n", "keep services apart"));
+	CHECK(!plan_refuses("services:\n  client: {image: a}\n  b: {image: b, networks: [y]}\nnetworks: {y: }\n", ""));
 	CHECK(plan_refuses("services:\n  client: {image: a, expose: [80]}\n  b: {image: b, ports: ['8080:80']}\n", "same port"));
 	CHECK(plan_refuses("services:\n  client: {image: a, platform: linux/arm64}\n", "not this machine"));
 	CHECK(plan_refuses("services:\n  client: {image: a, platform: linux/amd645}\n", "not this machine"));
