@@ -276,9 +276,15 @@ int format_refused(const struct task_problems *problems, struct error *err)
 	return error_set(err, ERROR_INPUT, "%.150s%s%.100s%s%.250s", file.s, *file.s ? ": " : "", key.s, *key.s ? ": " : "", what.s);
 }
 
+/* Could the task not be looked at, whatever it says? */
+static bool has_failed(const struct load *l)
+{
+	return l->err->kind != ERROR_NONE && l->err->kind != ERROR_INPUT;
+}
+
 static int refuse(const struct load *l)
 {
-	return l->err->kind == ERROR_SYSTEM ? -1 : format_refused(l->problems, l->err);
+	return has_failed(l) ? -1 : format_refused(l->problems, l->err);
 }
 
 static int parse(struct load *l, const struct format_input *in, struct task **ret)
@@ -311,7 +317,7 @@ int format_load(int folder, bool lenient, struct task **ret, struct task_problem
 		return refuse(&l);
 	if (problems->refused == 0 || t->n_steps == 0)
 		find_files(&l, t, in.name);
-	if (problems->refused == 0 && err->kind != ERROR_SYSTEM) {
+	if (problems->refused == 0 && !has_failed(&l)) {
 		*ret = t;
 		return 0;
 	}
