@@ -1,109 +1,12 @@
 #include "audit/report_page.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
+#include "audit/page.h"
 #include "base/cleanup.h"
-#include "base/coding.h"
-#include "base/sha256.h"
-#include "base/text.h"
-
-enum { SHOWN_MAX = 16384 };
-
-static const char style[] =
-	":root{color-scheme:light "
-	"dark;--bg:#f6f7f9;--card:#fff;--ink:#1b1f24;--dim:#5c6570;--line:#dde1e6;--good:#18794e;"
-	"--good-bg:#e3f5ea;--warn:#8a5300;--warn-bg:#fdf0d5;--bad:#b3261e;--bad-bg:#fce8e6;--code:#eef1f4}"
-	"@media(prefers-color-scheme:dark){:root{--bg:#14171a;--card:#1c2024;--ink:#e6e9ec;--dim:#9aa4ae;--line:#"
-	"31373d;"
-	"--good:#6fd19c;--good-bg:#16311f;--warn:#f0bf6a;--warn-bg:#35280f;--bad:#ff9d94;--bad-bg:#3b1a18;--code:#"
-	"23282d}}"
-	"*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.55 "
-	"system-ui,-apple-system,"
-	"'Segoe UI',Roboto,'Noto Sans',sans-serif}main{max-width:60rem;margin:0 auto;padding:2rem 1.25rem 4rem}"
-	"header{display:flex;flex-wrap:wrap;align-items:center;gap:.4rem 1rem;margin-bottom:1.25rem}"
-	"h1{font-size:1.5rem;margin:0;letter-spacing:-.01em}h2{font-size:1.05rem;margin:0 0 .75rem}"
-	"h3{font-size:.8rem;margin:1.1rem 0 .3rem;color:var(--dim);text-transform:uppercase;letter-spacing:.06em}"
-	"h3:first-of-type{margin-top:0}section{background:var(--card);border:1px solid var(--line);border-radius:10px;"
-	"padding:1.1rem 1.25rem;margin:1rem 0}.pill{padding:.15rem "
-	".7rem;border-radius:99px;font-weight:600;font-size:.9rem}"
-	".good{color:var(--good);background:var(--good-bg)}.warn{color:var(--warn);background:var(--warn-bg)}"
-	".bad{color:var(--bad);background:var(--bad-bg)}.tiles{display:grid;gap:.75rem;"
-	"grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr))}.tile{background:var(--card);border:1px solid "
-	"var(--line);"
-	"border-radius:10px;padding:.75rem 1rem}.tile b{display:block;font-size:1.3rem;font-weight:650;"
-	"font-variant-numeric:tabular-nums}.tile span,.dim{color:var(--dim);font-size:.88rem}"
-	"pre,code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.86rem}"
-	"pre{background:var(--code);padding:.7rem .9rem;border-radius:8px;margin:0 0 .9rem;white-space:pre-wrap;"
-	"overflow-wrap:anywhere;max-height:24rem;overflow-y:auto}code{overflow-wrap:anywhere}"
-	"dl{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.25rem;margin:0}dt{color:var(--dim)}"
-	"dd{margin:0;overflow-wrap:anywhere}table{border-collapse:collapse;width:100%}"
-	"th{text-align:left;color:var(--dim);font-weight:500;font-size:.85rem}th,td{padding:.4rem .9rem .4rem 0;"
-	"vertical-align:top;border-bottom:1px solid var(--line)}tr:last-child td{border-bottom:0}"
-	".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}td code{display:block}"
-	"ul{margin:0;padding-left:1.1rem}li{margin:.2rem 0}p{margin:.2rem 0 .6rem}p:last-child{margin-bottom:0}"
-	"@media(max-width:34rem){dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}}"
-	"@media print{body{background:#fff}section,.tile{break-inside:avoid}pre{max-height:none}}";
-
-/* ---- text ---- */
-
-static void put_html(struct buf *out, struct sv s)
-{
-	static const struct {
-		char c;
-		const char *entity;
-	} entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
-	size_t i, k;
-
-	for (i = 0; i < s.n; i++) {
-		for (k = 0; k < ARRAY_LEN(entities) && entities[k].c != s.p[i]; k++)
-			;
-		if (k < ARRAY_LEN(entities))
-			(void)buf_str(out, entities[k].entity);
-		else
-			(void)buf_char(out, s.p[i]);
-	}
-}
-
-/* Anything that a run, a policy or a person wrote. */
-static void put_line(struct buf *out, struct sv s)
-{
-	AUTO_BUF shown = {0};
-
-	buf_init(&shown, 4 * SHOWN_MAX + 16);
-	text_escape(&shown, s, SHOWN_MAX);
-	put_html(out, buf_view(&shown));
-}
-
-static void put(struct buf *out, const char *s)
-{
-	put_line(out, sv_of(s));
-}
-
-/* The same with its line ends, for <pre>. */
-static void put_lines(struct buf *out, struct sv s)
-{
-	const char *end;
-
-	while ((end = s.n ? memchr(s.p, '\n', s.n) : NULL)) {
-		put_line(out, sv_n(s.p, (size_t)(end - s.p)));
-		(void)buf_char(out, '\n');
-		s = sv_n(end + 1, s.n - (size_t)(end + 1 - s.p));
-	}
-	put_line(out, s);
-}
-
-static void put_duration(struct buf *out, uint64_t ms)
-{
-	if (ms < 1000)
-		(void)buf_printf(out, "%" PRIu64 " ms", ms);
-	else if (ms < 60000)
-		(void)buf_printf(out, "%" PRIu64 ".%" PRIu64 " s", ms / 1000, ms % 1000 / 100);
-	else if (ms < 3600000)
-		(void)buf_printf(out, "%" PRIu64 " min %" PRIu64 " s", ms / 60000, ms / 1000 % 60);
-	else
-		(void)buf_printf(out, "%" PRIu64 " h %" PRIu64 " min", ms / 3600000, ms / 60000 % 60);
-}
 
 static void put_size(struct buf *out, uint64_t kib)
 {
@@ -123,7 +26,7 @@ static void put_time(struct buf *out, uint64_t ms)
 
 	if (ms && localtime_r(&seconds, &tm))
 		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &tm);
-	put(out, text[0] ? text : "not known");
+	page_text(out, text[0] ? text : "not known");
 }
 
 /* A word as a shell would need it. */
@@ -136,7 +39,7 @@ static void put_word(struct buf *out, struct sv s)
 	for (i = 0; i < s.n && s.p[i] && strchr(plain, s.p[i]); i++)
 		;
 	if (s.n && i == s.n) {
-		put_line(out, s);
+		page_line(out, s);
 		return;
 	}
 	buf_init(&quoted, 4 * s.n + 8);
@@ -144,17 +47,10 @@ static void put_word(struct buf *out, struct sv s)
 	for (i = 0; i < s.n; i++)
 		(void)(s.p[i] == '\'' ? buf_str(&quoted, "'\\''") : buf_char(&quoted, s.p[i]));
 	(void)buf_char(&quoted, '\'');
-	put_lines(out, buf_view(&quoted));
+	page_lines(out, buf_view(&quoted));
 }
 
 /* ---- parts of the page ---- */
-
-static void put_row(struct buf *out, const char *name, const char *value)
-{
-	(void)buf_printf(out, "<dt>%s</dt><dd>", name);
-	put(out, value[0] ? value : "none");
-	(void)buf_str(out, "</dd>\n");
-}
 
 static void put_command(struct buf *out, const json_t *command)
 {
@@ -169,27 +65,6 @@ static void put_command(struct buf *out, const json_t *command)
 		put_word(out, sv_n(json_string_value(word), json_string_length(word)));
 	}
 	(void)buf_str(out, "</pre>\n");
-}
-
-static void put_head(struct buf *out, const char *run)
-{
-	unsigned char digest[SHA256_SIZE];
-	char coded[BASE64_SIZE(SHA256_SIZE)];
-	struct sha256 s;
-
-	sha256_init(&s);
-	sha256_add(&s, style, strlen(style));
-	sha256_done(&s, digest);
-	(void)buf_str(out,
-		      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-");
-	base64_put(sv_n((const char *)digest, sizeof(digest)), base64_standard, coded);
-	(void)buf_add(out, coded, sizeof(coded));
-	(void)buf_str(out,
-		      "'; base-uri 'none'; form-action 'none'\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
-		      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>Cordon run ");
-	put(out, run);
-	(void)buf_printf(out, "</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n", style);
 }
 
 static void put_status(struct buf *out, const struct report_log *l)
@@ -207,7 +82,7 @@ static void put_status(struct buf *out, const struct report_log *l)
 	(void)buf_str(out, "</span>\n");
 	if (limit[0]) {
 		(void)buf_str(out, "<span class=\"pill warn\">ended by ");
-		put(out, limit);
+		page_text(out, limit);
 		(void)buf_str(out, "</span>\n");
 	}
 	if (l->chain.state == AUDIT_BROKEN)
@@ -228,9 +103,9 @@ static void put_tiles(struct buf *out, const struct report_log *l)
 	uint64_t peak = report_number(usage, "memory_peak") / 1024, largest = report_number(usage, "max_rss_kib");
 
 	(void)buf_str(out, "<div class=\"tiles\">\n<div class=\"tile\"><b>");
-	put_duration(out, to > from ? to - from : 0);
+	page_duration(out, to > from ? to - from : 0);
 	(void)buf_str(out, "</b><span>duration</span></div>\n<div class=\"tile\"><b>");
-	put_duration(out, (report_number(usage, "user_us") + report_number(usage, "system_us")) / 1000);
+	page_duration(out, (report_number(usage, "user_us") + report_number(usage, "system_us")) / 1000);
 	(void)buf_str(out, "</b><span>processor time</span></div>\n<div class=\"tile\"><b>");
 	put_size(out, peak ? peak : largest);
 	(void)buf_printf(out, "</b><span>%s</span></div>\n", peak ? "most memory in use" : "largest process");
@@ -244,9 +119,9 @@ static void put_what_ran(struct buf *out, const struct report_log *l)
 	(void)buf_str(out, "<section>\n<h2>What ran</h2>\n");
 	put_command(out, json_object_get(l->start, "command"));
 	(void)buf_str(out, "<dl>\n");
-	put_row(out, "Work folder", report_text(l->start, "workdir"));
-	put_row(out, "used as", report_text(l->start, "workdir_mode"));
-	put_row(out, "Policy", report_text(l->start, "policy"));
+	page_row(out, "Work folder", report_text(l->start, "workdir"));
+	page_row(out, "used as", report_text(l->start, "workdir_mode"));
+	page_row(out, "Policy", report_text(l->start, "policy"));
 	(void)buf_str(out, "<dt>Started</dt><dd>");
 	put_time(out, report_number(l->start, "time"));
 	(void)buf_str(out, "</dd>\n<dt>Ended</dt><dd>");
@@ -259,13 +134,13 @@ static void put_group(struct buf *out, const struct report_group *g)
 	unsigned i;
 
 	(void)buf_printf(out, "<tr><td class=\"n\">%" PRIu64 "</td><td>", g->count);
-	put(out, report_text(g->first, "domain"));
+	page_text(out, report_text(g->first, "domain"));
 	(void)buf_str(out, "</td><td>");
-	put(out, report_text(g->first, "rule"));
+	page_text(out, report_text(g->first, "rule"));
 	(void)buf_str(out, "</td><td>");
 	for (i = 0; i < g->n_examples; i++) {
 		(void)buf_str(out, "<code>");
-		put_line(out, sv_n(json_string_value(g->examples[i]), json_string_length(g->examples[i])));
+		page_line(out, sv_n(json_string_value(g->examples[i]), json_string_length(g->examples[i])));
 		(void)buf_str(out, "</code>");
 	}
 	(void)buf_printf(out, "%s</td></tr>\n", g->more ? "<span class=\"dim\">and more</span>" : "");
@@ -319,9 +194,9 @@ static void put_gateway(struct buf *out, const struct report_log *l)
 		(void)buf_str(out, "<table>\n<tr><th>provider</th><th>model</th><th class=\"n\">requests</th><th class=\"n\">tokens in</th><th class=\"n\">tokens out</th></tr>\n");
 	json_array_foreach ((json_t *)(uintptr_t)models, i, m) {
 		(void)buf_str(out, "<tr><td>");
-		put(out, report_text(m, "provider"));
+		page_text(out, report_text(m, "provider"));
 		(void)buf_str(out, "</td><td>");
-		put(out, report_text(m, "model"));
+		page_text(out, report_text(m, "model"));
 		(void)buf_str(out, "</td>");
 		put_number(out, m, "requests");
 		put_number(out, m, "input_tokens");
@@ -345,9 +220,9 @@ static void put_events(struct buf *out, const char *title, const json_t *lines, 
 		(void)buf_str(out, "<tr><td class=\"dim\">");
 		put_time(out, report_number(line, "time"));
 		(void)buf_str(out, "</td><td>");
-		put(out, report_text(line, what));
+		page_text(out, report_text(line, what));
 		(void)buf_str(out, "</td><td>");
-		put(out, report_text(line, "message"));
+		page_text(out, report_text(line, "message"));
 		(void)buf_str(out, "</td></tr>\n");
 	}
 	(void)buf_str(out, "</table>\n");
@@ -364,19 +239,19 @@ static void put_isolation(struct buf *out, const struct report_log *l)
 	size_t i;
 
 	(void)buf_str(out, "<section>\n<h2>Isolation reached</h2>\n<dl>\n");
-	put_row(out, "Runtime", report_text(isolation, "runtime"));
-	put_row(out, "Namespaces", report_text(isolation, "namespaces"));
+	page_row(out, "Runtime", report_text(isolation, "runtime"));
+	page_row(out, "Namespaces", report_text(isolation, "namespaces"));
 	if (abi)
 		(void)buf_printf(out, "<dt>Landlock</dt><dd>version %" PRIu64 "</dd>\n", abi);
 	else
-		put_row(out, "Landlock", "");
-	put_row(out, "System calls", report_text(isolation, "seccomp"));
+		page_row(out, "Landlock", "");
+	page_row(out, "System calls", report_text(isolation, "seccomp"));
 	(void)buf_printf(out, "<dt>User on the host</dt><dd>%" PRIu64 "</dd>\n<dt>Limits by cgroup</dt><dd>",
 			 report_number(isolation, "host_uid"));
 	json_array_foreach(limits, i, name)
 	{
 		(void)buf_str(out, i ? ", " : "");
-		put(out, json_string_value(name) ? json_string_value(name) : "?");
+		page_text(out, json_string_value(name) ? json_string_value(name) : "?");
 	}
 	(void)buf_printf(out, "%s</dd>\n</dl>\n</section>\n",
 			 json_array_size(limits) ? "" : "none: Cordon watches over them itself");
@@ -407,21 +282,21 @@ static void put_policy(struct buf *out, const struct report_log *l, struct sv po
 	json_object_foreach(domains, key, sentences)
 	{
 		(void)buf_str(out, "<h3>");
-		put(out, domain_title(key));
+		page_text(out, domain_title(key));
 		(void)buf_str(out, "</h3>\n<ul>\n");
 		json_array_foreach(sentences, i, sentence)
 		{
 			(void)buf_str(out, "<li>");
-			put(out, json_string_value(sentence) ? json_string_value(sentence) : "?");
+			page_text(out, json_string_value(sentence) ? json_string_value(sentence) : "?");
 			(void)buf_str(out, "</li>\n");
 		}
 		(void)buf_str(out, "</ul>\n");
 	}
 	json_decref(domains);
 	(void)buf_str(out, "<h3>Digests</h3>\n<dl>\n<dt>Policy</dt><dd><code>");
-	put(out, report_text(l->start, "policy_digest"));
+	page_text(out, report_text(l->start, "policy_digest"));
 	(void)buf_str(out, "</code></dd>\n<dt>Plan</dt><dd><code>");
-	put(out, report_text(l->start, "plan_digest"));
+	page_text(out, report_text(l->start, "plan_digest"));
 	(void)buf_str(out, "</code></dd>\n</dl>\n</section>\n");
 }
 
@@ -439,12 +314,12 @@ static void put_chain(struct buf *out, const struct report_log *l, const struct 
 			 states[c->state].class, states[c->state].word);
 	if (c->state == AUDIT_BROKEN)
 		(void)buf_printf(out, "line %" PRIu64 ": ", c->bad_line);
-	put(out, c->what);
+	page_text(out, c->what);
 	(void)buf_printf(out,
 			 "</dd>\n<dt>Lines</dt><dd>%" PRIu64
 			 "</dd>\n<dt>Last hash</dt><dd><code>%s</code></dd>\n<dt>File</dt><dd><code>",
 			 c->lines, c->last_hash);
-	put(out, req->log);
+	page_text(out, req->log);
 	(void)buf_str(out, "</code></dd>\n<dt>Check again</dt><dd><code>cordon audit verify --last ");
 	(void)buf_printf(out, "%s ", c->last_hash);
 	put_word(out, sv_of(req->log));
@@ -455,9 +330,12 @@ void report_page(const struct report_log *l, const struct report_request *req, s
 {
 	const char *run = report_text(l->start, "run");
 
-	put_head(out, run);
+	char title[96];
+
+	(void)snprintf(title, sizeof(title), "run %s", run);
+	page_head(out, title);
 	(void)buf_str(out, "<header>\n<h1>Cordon run ");
-	put(out, run);
+	page_text(out, run);
 	(void)buf_str(out, "</h1>\n");
 	put_status(out, l);
 	(void)buf_str(out, "</header>\n");
@@ -470,5 +348,5 @@ void report_page(const struct report_log *l, const struct report_request *req, s
 	put_isolation(out, l);
 	put_policy(out, l, req->policy);
 	put_chain(out, l, req);
-	(void)buf_str(out, "<p class=\"dim\">Written by Cordon " CORDON_VERSION ".</p>\n</main>\n</body>\n</html>\n");
+	page_end(out);
 }

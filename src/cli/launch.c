@@ -767,6 +767,8 @@ int launch(const struct launch_request *req, struct error *err)
 		return -1;
 	}
 	r.learn = req->learn_path ? learn_new() : NULL;
+	if (req->outcome && req->outcome->ready)
+		req->outcome->ready(req->outcome->arg, r.state.id);
 	result = run_all(&r);
 	tell_outcome(&r);
 	if (r.learn && learn_write(r.learn, req->call, req->policy->policy, req->learn_path, err) < 0)

@@ -21,6 +21,9 @@ struct launch_outcome {
 	uint64_t denials;
 	char isolation[96];  /* in a few words */
 	struct buf gateway; /* what went through it, as a JSON object; empty: nothing. The caller's */
+	/* Called when the sandbox stands and can be joined, before its command runs; NULL: nobody asks. */
+	void (*ready)(void *arg, const char *id);
+	void *arg;
 };
 
 struct launch_request {

@@ -15,6 +15,7 @@
 #include "cli/verb_run.h"
 #include "cli/verb_runs.h"
 #include "cli/verb_task.h"
+#include "cli/verb_task_run.h"
 #include "cli/verb_why.h"
 
 const struct verb verbs[] = {
@@ -135,6 +136,25 @@ const struct verb verbs[] = {
 		.min_args = 1,
 		.max_args = 1,
 		.run = verb_task_check,
+	},
+	{
+		.name = "task run",
+		.args = "DIR [-- CMD [ARG...]]",
+		.complete = "dir",
+		.summary = "Run a benchmark task, and judge what came of it.",
+		.details = "The folder is copied and checked as `task check` does it. Its image is found or built, the agent works in a sandbox made of it, and when the agent and all that it started are gone, the task's tests run in a fresh "
+			   "sandbox: the pristine image, and of the agent's changes what is data. Tests and solution are absent while the agent works.\n\n"
+			   "The agent has the network that the task asks for, as far as the operator's policy gives it, and models as the operator's policy names them: one does not depend on the other. The verifier has no network unless the "
+			   "task says so. Where no --policy or --profile is given, the profile task holds; the operator's policy.yaml bounds all.\n\n"
+			   "CMD behind -- is the agent: it finds the instruction on its standard input and in the file that CORDON_INSTRUCTION names.\n\n"
+			   "Exits 0 when the task was scored, whatever the reward; 1 when it is refused; 125 otherwise.\n\n"
+			   "    cordon task run tasks/hello --agent oracle\n"
+			   "    cordon task run tasks/hello --policy models.yaml --out results -- my-agent --model small",
+		.options = verb_task_run_options,
+		.min_args = 1,
+		.max_args = 1,
+		.dashdash = true,
+		.run = verb_task_run,
 	},
 	{
 		.name = "why",

@@ -82,7 +82,7 @@ void image_layer_done(struct image_layer *l);
 int image_layer_find(struct image_store *s, const char *digest, struct image_layer *ret, struct error *err);
 
 /*
- * A place to make a layer in, on the store's file system: `upper` is an empty folder of inside 0 with mode 0755, `work` an empty one beside it. Whoever ends without image_work_done() leaves it to be swept.
+ * A place to make a layer in, on the store's file system: `upper` is an empty folder of inside 0 with mode 0755, `work` an empty one beside it, `path`, which holds both and nothing else, belongs to inside 0, too, and is closed to others. Whoever ends without image_work_done() leaves it to be swept.
  */
 struct image_work {
 	char *path, *upper, *work;

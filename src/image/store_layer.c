@@ -92,7 +92,12 @@ static int make_place(struct image_store *s, struct image_work *w, struct error 
 	if (mkdirat(s->tmp, w->name, 0700) < 0)
 		return error_sys(err, errno, "image store %s/tmp", s->path);
 	w->lock = lock_folder(s->tmp, w->name, LOCK_EX);
-	return w->lock < 0 ? error_sys(err, w->lock, "image store %s/tmp", s->path) : 0;
+	if (w->lock < 0)
+		return error_sys(err, w->lock, "image store %s/tmp", s->path);
+	/* whoever is root inside must be able to pass through it */
+	if (s->ids.zero_uid != geteuid() && fchown(w->lock, s->ids.zero_uid, s->ids.zero_gid) < 0)
+		return error_sys(err, errno, "image store %s/tmp", s->path);
+	return 0;
 }
 
 static int make_inner(const struct image_store *s, const struct image_work *w, const char *name, mode_t mode, struct error *err)

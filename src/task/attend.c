@@ -110,8 +110,8 @@ int attend(const struct attend *a, struct task_sandbox *s, int log, struct task_
 	struct output o = {.from = -1, .log = log};
 	AUTO_FD from = -1;
 	AUTO_FD to = -1;
-	int p[2], ended = -1, r;
-	pid_t pid;
+	struct task_running run = {.fd = -1};
+	int p[2], r;
 
 	*ret_interrupted = false;
 	if (pipe2(p, O_CLOEXEC) < 0)
@@ -121,13 +121,12 @@ int attend(const struct attend *a, struct task_sandbox *s, int log, struct task_
 	(void)fcntl(from, F_SETFL, O_NONBLOCK);
 	o.from = from;
 	s->out = to;
-	r = a->launcher->start(a->launcher->arg, s, &pid, &ended, err);
-	if (r < 0)
+	if (a->launcher->start(a->launcher->arg, s, &run, err) < 0)
 		return -1;
 	(void)close(fd_take(&to)); /* the end of all writers is the end of the stream */
 	s->out = -1;
-	watch(a, &o, pid, ended, ret_interrupted);
-	r = a->launcher->end(a->launcher->arg, pid, ended, ret, err);
+	watch(a, &o, run.pid, run.fd, ret_interrupted);
+	r = a->launcher->end(a->launcher->arg, &run, ret, err);
 	while (read_some(&o, a->progress))
 		;
 	return r;

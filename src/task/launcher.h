@@ -29,9 +29,14 @@ struct task_sandbox {
 	int in, out; /* standard input; standard output and error. Borrowed */
 	const struct task_grant *grants;
 	size_t n_grants;
+	const char *const *profiles; /* of the operator's agent, on top of the command line's; NULL-terminated, or NULL */
+	const char *policy;	     /* likewise a file; NULL: none */
+	const char *const *pass;     /* variables whose value is the operator's; NULL-terminated, or NULL */
 	const char *events; /* a file to which the run's events are appended */
-	pid_t leader;	    /* of the group whose network it shares; 0: it has its own */
+	const char *join;   /* the run of the group whose network it shares; NULL: it has its own */
 };
+
+enum { TASK_RUN_ID = 16 };
 
 /* How a sandbox ended. */
 struct task_ended {
@@ -39,17 +44,23 @@ struct task_ended {
 	uint64_t denials;
 	char runtime[16];   /* "" where none was reached */
 	char isolation[96]; /* what holds it, in a few words */
-	char run[64];	    /* its id in `cordon ps` */
 	struct error error; /* with 125 to 127 */
 	size_t n_usage;
 	char usage[16384]; /* what went through the gateway, as a JSON object; n_usage 0: nothing */
 };
 
+/* One that was started. */
+struct task_running {
+	pid_t pid; /* of its supervisor */
+	int fd;	   /* readable when it has ended */
+	char run[TASK_RUN_ID]; /* its id in `cordon ps`; "" where it could not be made: end() says why */
+};
+
 struct task_launcher {
-	/* Forks the sandbox's supervisor. *ret_fd becomes readable when it has ended. */
-	int (*start)(void *arg, const struct task_sandbox *s, pid_t *ret_pid, int *ret_fd, struct error *err);
+	/* Forks the sandbox's supervisor, and waits until the sandbox stands. */
+	int (*start)(void *arg, const struct task_sandbox *s, struct task_running *ret, struct error *err);
 	/* Waits for it. Its fd is closed. */
-	int (*end)(void *arg, pid_t pid, int fd, struct task_ended *ret, struct error *err);
+	int (*end)(void *arg, struct task_running *r, struct task_ended *ret, struct error *err);
 	void *arg;
 };
 

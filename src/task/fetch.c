@@ -1,0 +1,122 @@
+#include "task/fetch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/sv.h"
+#include "base/text.h"
+#include "sys/beneath.h"
+
+static bool is_plain_name(const char *name)
+{
+	struct sv s = sv_of(name);
+	size_t n;
+
+	while (s.n) {
+		unsigned char c = (unsigned char)s.p[0];
+
+		n = text_utf8(s);
+		if (n == 0 || c < 0x20 || c == 0x7f)
+			return false;
+		s = sv_n(s.p + n, s.n - n);
+	}
+	return true;
+}
+
+static int copy_bytes(int from, int to, struct fetch_limits *l)
+{
+	char bytes[65536];
+	ssize_t n;
+	int r;
+
+	while ((n = read(from, bytes, sizeof(bytes))) > 0) {
+		if ((uint64_t)n > l->bytes) {
+			l->left_out++;
+			l->bytes = 0;
+			return 0;
+		}
+		l->bytes -= (uint64_t)n;
+		r = write_all(to, bytes, (size_t)n);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int fetch_file(int from, const char *name, int to, const char *as, struct fetch_limits *l, struct error *err)
+{
+	AUTO_FD in = sys_open_beneath(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	AUTO_FD out = -1;
+	struct text_shown shown;
+	struct stat st;
+	int r;
+
+	if (in == -ENOENT)
+		return 1;
+	if (in < 0 || fstat(in, &st) < 0 || !S_ISREG(st.st_mode) || l->entries == 0) {
+		l->left_out++;
+		return 1;
+	}
+	l->entries--;
+	out = openat(to, as, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	r = out < 0 ? -errno : copy_bytes(in, out, l);
+	return r < 0 ? error_sys(err, r, "results: %s", text_show(&shown, sv_of(as))) : 0;
+}
+
+static int fetch_below(int from, const char *name, int to, struct fetch_limits *l, struct error *err)
+{
+	AUTO_FD in = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD out = -1;
+	struct text_shown shown;
+	int r;
+
+	if (in < 0 || l->depth == 0 || l->entries == 0) {
+		l->left_out++;
+		return 0;
+	}
+	l->entries--;
+	if (mkdirat(to, name, 0755) < 0 && errno != EEXIST)
+		return error_sys(err, errno, "results: %s", text_show(&shown, sv_of(name)));
+	out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (out < 0)
+		return error_sys(err, errno, "results: %s", text_show(&shown, sv_of(name)));
+	l->depth--;
+	r = fetch_folder(in, out, l, err);
+	l->depth++;
+	return r;
+}
+
+int fetch_folder(int from, int to, struct fetch_limits *l, struct error *err)
+{
+	int again = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	DIR *d = again < 0 ? NULL : fdopendir(again);
+	struct dirent *e;
+	struct stat st;
+
+	if (!d) {
+		if (again >= 0)
+			(void)close(again);
+		l->left_out++;
+		return 0;
+	}
+	while (r == 0 && (e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (!is_plain_name(e->d_name) || fstatat(from, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			l->left_out++;
+		else if (S_ISDIR(st.st_mode))
+			r = fetch_below(from, e->d_name, to, l, err);
+		else if (S_ISREG(st.st_mode))
+			r = fetch_file(from, e->d_name, to, e->d_name, l, err) < 0 ? -1 : 0;
+		else
+			l->left_out++;
+	}
+	(void)closedir(d);
+	return r;
+}

@@ -1,0 +1,212 @@
+/* How a command of a task becomes a sandbox. */
+#include "task/flow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "image/users.h"
+#include "task/services.h"
+
+int flow_fail(struct flow *f, enum task_status status)
+{
+	f->result->status = status;
+	flow_end(f, f->phase, f->result->phases[f->phase].exit);
+	return -1;
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+void flow_begin(struct flow *f, enum task_phase p)
+{
+	const struct task_progress *to = f->req->progress;
+
+	f->since = now_us();
+	f->phase = p;
+	f->result->phases[p].ran = true;
+	/* until it ended well */
+	f->result->phases[p].exit = 125;
+	if (to && to->phase)
+		to->phase(to->arg, task_phase_names[p]);
+}
+
+void flow_end(struct flow *f, enum task_phase p, int exit)
+{
+	/* a phase of several steps is all of them */
+	f->result->phases[p].seconds += (double)(now_us() - f->since) / 1000000;
+	f->since = now_us();
+	f->result->phases[p].exit = exit;
+}
+
+static int no_memory(struct flow *f)
+{
+	(void)error_set(f->err, ERROR_SYSTEM, "out of memory");
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+}
+
+static int open_below(int dir, const char *folder, const char *name, int flags)
+{
+	AUTO_FD at = -1;
+
+	if (mkdirat(dir, folder, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	at = openat(dir, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (at < 0)
+		return -errno;
+	dir = openat(at, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0644);
+	return dir < 0 ? -errno : dir;
+}
+
+/* What the task asks for in this phase, as a file beside the results: what was asked can be seen afterwards. */
+static const char *write_bounds(struct flow *f, const char *name, const struct bounds *b)
+{
+	const char *file = arena_printf(f->arena, "%s.yaml", name);
+	AUTO_BUF text = {0};
+	AUTO_FD fd = -1;
+	int r;
+
+	buf_init(&text, 1 << 20);
+	if (bounds_write(b, &text, f->err) < 0) {
+		(void)flow_fail(f, TASK_REFUSED);
+		return NULL;
+	}
+	fd = file ? open_below(f->out, "policy", file, O_TRUNC) : -ENOMEM;
+	r = fd < 0 ? fd : write_all(fd, text.p, text.n);
+	if (r < 0) {
+		(void)error_sys(f->err, r, "%s/policy/%s", f->out_path, name);
+		(void)flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+		return NULL;
+	}
+	return arena_printf(f->arena, "%s/policy/%s", f->out_path, file);
+}
+
+static const char **stack_layers(struct flow *f, const struct flow_command *c)
+{
+	const char **v = arena_array(f->arena, FLOW_LAYERS + f->image.n_layers + 1, sizeof(*v));
+	size_t n = 0, i;
+
+	if (!v)
+		return NULL;
+	for (i = 0; c->layers[i]; i++)
+		v[n++] = c->layers[i];
+	for (i = 0; f->image.layers[i]; i++)
+		v[n++] = f->image.layers[i];
+	return v;
+}
+
+static int fill_root(struct flow *f, const struct flow_command *c, struct image_root *ret)
+{
+	const struct image_config *config = &f->image.config;
+	const struct task_environment *e = &f->task->environment;
+	struct image_user user;
+
+	ret->layers = stack_layers(f, c);
+	if (!ret->layers)
+		return no_memory(f);
+	if (image_user_find(ret->layers, c->user ? c->user : config->user, &user, f->err) < 0)
+		return flow_fail(f, TASK_REFUSED);
+	if (services_main(f, c->env, ret) < 0)
+		return -1;
+	ret->upper = c->work->upper;
+	ret->work = c->work->work;
+	ret->ids = f->image.ids;
+	ret->env = c->env->v;
+	ret->cwd = c->cwd ? c->cwd : e->workdir.s ? e->workdir.s : config->workdir;
+	ret->uid = user.uid;
+	ret->gid = user.gid;
+	ret->storage = e->storage.set ? e->storage.v : (uint64_t)TASK_DEFAULT_STORAGE_MB << 20;
+	return 0;
+}
+
+static int keep_facts(struct flow *f, const struct task_ended *e)
+{
+	struct task_result *r = f->result;
+
+	r->denials += e->denials;
+	if (e->runtime[0] && !r->runtime)
+		r->runtime = arena_str(f->arena, sv_of(e->runtime));
+	if (e->isolation[0] && !r->isolation)
+		r->isolation = arena_str(f->arena, sv_of(e->isolation));
+	if (e->n_usage)
+		r->usage = arena_str(f->arena, sv_n(e->usage, e->n_usage));
+	return arena_failed(f->arena) ? no_memory(f) : 0;
+}
+
+/* Cordon's own failures are nobody's score. */
+static int judge_end(struct flow *f, const char *name, const struct task_ended *e)
+{
+	if (e->error.kind == ERROR_NONE || e->error.kind == ERROR_NOT_FOUND || e->error.kind == ERROR_NOT_EXEC)
+		return 0;
+	*f->err = e->error;
+	(void)error_prefix(f->err, "%s", name);
+	return flow_fail(f, e->error.kind == ERROR_DENIED || e->error.kind == ERROR_INPUT ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
+}
+
+int flow_output(struct flow *f, const char *name)
+{
+	return open_below(f->out, "output", name, O_APPEND);
+}
+
+int flow_write(struct flow *f, struct task_sandbox *s, const struct bounds *b)
+{
+	const char *events_name = arena_printf(f->arena, "%s.jsonl", s->name);
+	AUTO_FD events = -1;
+
+	s->bounds = write_bounds(f, s->name, b);
+	if (!s->bounds)
+		return -1;
+	/* only so that its folder is there */
+	events = events_name ? open_below(f->out, "audit", events_name, O_APPEND) : -ENOMEM;
+	if (events >= 0)
+		s->events = arena_printf(f->arena, "%s/audit/%s", f->out_path, events_name);
+	if (s->events)
+		return 0;
+	(void)error_sys(f->err, events, "%s: events of %s", f->out_path, s->name);
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+}
+
+int flow_sandbox(struct flow *f, struct task_sandbox *s, const struct bounds *b, struct task_ended *ret)
+{
+	const char *log_name = arena_printf(f->arena, "%s.txt", s->name);
+	AUTO_FD nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	AUTO_FD log = log_name ? flow_output(f, log_name) : -ENOMEM;
+	bool interrupted;
+
+	if (log < 0) {
+		(void)error_sys(f->err, log, "%s: output of %s", f->out_path, s->name);
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	}
+	if (s->in < 0)
+		s->in = nothing;
+	if (flow_write(f, s, b) < 0)
+		return -1;
+	if (attend(&f->attend, s, log, ret, &interrupted, f->err) < 0)
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	if (keep_facts(f, ret) < 0)
+		return -1;
+	if (interrupted) {
+		(void)error_set(f->err, ERROR_SYSTEM, "interrupted");
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	}
+	return judge_end(f, s->name, ret);
+}
+
+int flow_run(struct flow *f, const struct flow_command *c, struct task_ended *ret)
+{
+	struct task_sandbox s = {.name = c->name, .phase = c->phase, .argv = c->argv, .grants = c->grants, .n_grants = c->n_grants, .in = c->in, .out = -1, .join = services_leader(f),
+				 .profiles = c->profiles, .policy = c->policy, .pass = c->pass, .root = {.mounts = c->mounts, .n_mounts = c->n_mounts}};
+	struct bounds b = {.network = c->network, .offline = c->offline, .timeout_ms = c->timeout_ms, .environment = &f->task->environment};
+
+	return fill_root(f, c, &s.root) < 0 ? -1 : flow_sandbox(f, &s, &b, ret);
+}

@@ -1,0 +1,222 @@
+/* Setup and agent: what happens in the sandbox that is judged later. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "sys/beneath.h"
+#include "task/flow.h"
+#include "task/services.h"
+#include "task/layer.h"
+
+static int timed_out(struct flow *f, const char *who, uint64_t ms)
+{
+	(void)error_set(f->err, ERROR_DENIED, "%s did not end within %llu s", who, (unsigned long long)ms / 1000);
+	return flow_fail(f, TASK_TIMEOUT);
+}
+
+/* Shell commands that the task wants run before the agent. */
+static int run_setup(struct flow *f, const struct task_command *t, struct flow_command *c)
+{
+	const char *argv[] = {"/bin/sh", "-c", t->command.s, NULL};
+	struct task_ended e = {0};
+	struct flow_env env = *c->env;
+	struct text_shown shown;
+
+	if (flow_env_table(f, &env, &t->env) < 0)
+		return -1;
+	c->argv = (char *const *)(uintptr_t)argv;
+	c->env = &env;
+	c->cwd = t->cwd.s;
+	c->user = t->user.s;
+	c->timeout_ms = t->timeout.set ? t->timeout.v : TASK_DEFAULT_SETUP_MS;
+	if (flow_run(f, c, &e) < 0)
+		return -1;
+	if (e.status == 124)
+		return timed_out(f, "a setup command", c->timeout_ms);
+	if (e.status == 0)
+		return 0;
+	(void)error_set(f->err, ERROR_INPUT, "the setup command %s failed with status %d; output/setup.txt has what it said", text_show(&shown, sv_of(t->command.s)), e.status);
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+}
+
+static int check_health(struct flow *f, const struct task_healthcheck *h, struct flow_command *c)
+{
+	const char *argv[] = {"/bin/sh", "-c", h->command.s, NULL};
+	uint64_t retries = h->retries.set ? h->retries.v : 3, i;
+	uint64_t interval = h->interval.set ? h->interval.v : 5000;
+	struct task_ended e = {0};
+
+	c->argv = (char *const *)(uintptr_t)argv;
+	c->timeout_ms = h->timeout.set ? h->timeout.v : 30000;
+	for (i = 0; i < retries; i++) {
+		if (i && usleep((useconds_t)(interval < 60000 ? interval : 60000) * 1000) < 0)
+			break;
+		if (flow_run(f, c, &e) < 0)
+			return -1;
+		if (e.status == 0)
+			return 0;
+	}
+	(void)error_set(f->err, ERROR_INPUT, "the task's environment is not healthy: its health check failed %llu times; output/setup.txt has what it said", (unsigned long long)retries);
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+}
+
+int flow_setup(struct flow *f)
+{
+	const struct task_environment *t = &f->task->environment;
+	struct flow_env env = {0};
+	struct flow_command c = {.name = "setup", .phase = "setup", .env = &env, .work = &f->agent, .network = &t->network, .in = -1};
+	uint32_t i;
+
+	if (t->setup.n == 0 && !t->healthcheck.command.s && !f->services)
+		return 0;
+	flow_begin(f, PHASE_SETUP);
+	if (services_start(f) < 0 || flow_environment(f, &env) < 0)
+		return -1;
+	for (i = 0; i < t->setup.n; i++) {
+		struct flow_command one = c;
+
+		if (run_setup(f, &t->setup.v[i], &one) < 0)
+			return -1;
+	}
+	if (t->healthcheck.command.s && check_health(f, &t->healthcheck, &c) < 0)
+		return -1;
+	flow_end(f, PHASE_SETUP, 0);
+	return 0;
+}
+
+static int show_solution(struct flow *f, struct image_work *to, const char ***ret_argv)
+{
+	const struct task_files *files = flow_files(f);
+	struct flow_shown what = {.folder = files->solution, .script = files->solve_script};
+
+	if (!what.script) {
+		(void)error_set(f->err, ERROR_INPUT, "the task has no solution for the oracle to run; choose another --agent");
+		return flow_fail(f, TASK_AGENT_ERROR);
+	}
+	what.targets[0] = f->task->format == TASK_TERMINAL ? "/oracle" : "/solution";
+	if (f->task->format == TASK_DOCUMENT)
+		what.targets[1] = "/oracle";
+	return flow_show(f, to, &what, ret_argv);
+}
+
+static int open_instruction(struct flow *f, int *ret)
+{
+	const char *text = flow_instruction(f);
+	AUTO_FD fd = openat(f->scratch, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0 || write_all(fd, text, strlen(text)) < 0 || lseek(fd, 0, SEEK_SET) < 0) {
+		(void)error_sys(f->err, errno, "the instruction");
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	}
+	*ret = fd_take(&fd);
+	return 0;
+}
+
+/* The task's own solution. */
+static int prepare_oracle(struct flow *f, struct image_work *extra, struct flow_command *c)
+{
+	const struct task_solution *s = &f->task->solution;
+	const char **argv = NULL;
+
+	if (show_solution(f, extra, &argv) < 0 || flow_env_table(f, c->env, &s->env) < 0)
+		return -1;
+	c->argv = (char *const *)(uintptr_t)argv;
+	if (s->timeout.set)
+		c->timeout_ms = s->timeout.v;
+	return 0;
+}
+
+static const char *const *strings(struct flow *f, const struct pol_list *from)
+{
+	const char **v = arena_array(f->arena, from->n + 1, sizeof(*v));
+	uint32_t i;
+
+	for (i = 0; v && i < from->n; i++)
+		v[i] = from->v[i].s;
+	return v;
+}
+
+/* An agent that the operator described: its programs, its variables, its policy. */
+static int prepare_described(struct flow *f, struct flow_command *c)
+{
+	const struct agent *a = f->req->agent;
+	struct agent_use use = {.model = f->req->model, .instruction = AGENT_INSTRUCTION};
+	struct image_mount *mounts = NULL;
+	const char **env = NULL;
+	char **argv = NULL;
+
+	if (agent_argv(a, &use, f->arena, &argv, f->err) < 0 || agent_env(a, &use, f->arena, &env, f->err) < 0 ||
+	    agent_mounts(a, f->req->home, f->arena, &mounts, &c->n_mounts, f->err) < 0)
+		return flow_fail(f, TASK_AGENT_ERROR);
+	c->argv = argv;
+	c->mounts = mounts;
+	c->profiles = strings(f, &a->profiles);
+	c->pass = strings(f, &a->env_pass);
+	c->policy = a->policy;
+	if (a->timeout_ms && a->timeout_ms < c->timeout_ms)
+		c->timeout_ms = a->timeout_ms;
+	return flow_env_pairs(f, c->env, env);
+}
+
+static int prepare_agent(struct flow *f, struct image_work *extra, struct flow_command *c)
+{
+	const struct agent *a = f->req->agent;
+
+	if (a && a->kind == AGENT_ORACLE)
+		return prepare_oracle(f, extra, c);
+	if (flow_add_text(f, extra, AGENT_INSTRUCTION, flow_instruction(f)) < 0 || flow_env_add(f, c->env, "CORDON_INSTRUCTION", AGENT_INSTRUCTION) < 0)
+		return -1;
+	if (a && prepare_described(f, c) < 0)
+		return -1;
+	if (!a)
+		c->argv = f->req->command;
+	return a && !a->stdin_instruction ? 0 : open_instruction(f, &c->in);
+}
+
+static int run_agent(struct flow *f, struct image_work *extra)
+{
+	const struct task_agent *a = flow_agent_of(f);
+	struct flow_env env = {0};
+	struct flow_command c = {.name = "agent", .phase = "agent", .env = &env, .work = &f->agent, .user = a->user.s, .layers = {extra->upper}, .in = -1};
+	struct task_ended e = {0};
+	int r;
+
+	c.network = a->network.mode.set ? &a->network : &f->task->environment.network;
+	c.timeout_ms = a->timeout.set ? a->timeout.v : TASK_DEFAULT_AGENT_MS;
+	if (flow_environment(f, &env) < 0 || prepare_agent(f, extra, &c) < 0)
+		return -1;
+	r = flow_run(f, &c, &e);
+	if (c.in >= 0)
+		(void)close(c.in);
+	if (r < 0)
+		return -1;
+	flow_end(f, PHASE_AGENT, e.status);
+	if (e.status == 124)
+		return timed_out(f, "the agent", c.timeout_ms);
+	if (e.error.kind != ERROR_NONE) {
+		*f->err = e.error;
+		return flow_fail(f, TASK_AGENT_ERROR);
+	}
+	return 0;
+}
+
+int flow_agent(struct flow *f)
+{
+	struct image_work extra = {.lock = -1};
+	int r;
+
+	flow_begin(f, PHASE_AGENT);
+	if (f->req->agent && f->req->agent->kind == AGENT_NONE) {
+		flow_end(f, PHASE_AGENT, 0);
+		return 0;
+	}
+	if (image_work_new(f->store, &extra, f->err) < 0)
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	r = run_agent(f, &extra);
+	image_work_done(f->store, &extra);
+	return r;
+}

@@ -1,0 +1,81 @@
+/* Build: RUN instructions in sandboxes of their own, under the operator's words for this phase. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "sandbox/docker/where.h"
+#include "sys/beneath.h"
+#include "task/build.h"
+#include "task/flow.h"
+
+extern char **environ;
+
+struct builder {
+	struct flow *flow;
+	uint64_t left_ms;
+};
+
+/* A build may go where the operator's policy lets it: the task's own words about networks speak of its agent and its verifier. Never to private addresses, which no policy opens by `public`. */
+static int run_step(void *arg, const struct build_run *r, struct error *err)
+{
+	struct builder *b = arg;
+	struct flow *f = b->flow;
+	struct task_sandbox s = {.name = "build", .phase = "build", .argv = r->argv, .root = *r->root, .in = -1, .out = -1};
+	struct bounds bounds = {.offline = r->no_network, .timeout_ms = b->left_ms, .environment = &f->task->environment};
+	struct task_ended e = {0};
+
+	if (flow_sandbox(f, &s, &bounds, &e) < 0) {
+		if (err != f->err)
+			*err = *f->err;
+		return -1;
+	}
+	if (e.status == 124) {
+		(void)flow_fail(f, TASK_TIMEOUT);
+		return error_set(err, ERROR_DENIED, "the build did not end within %llu s", (unsigned long long)b->left_ms / 1000);
+	}
+	return e.status;
+}
+
+static void show_step(void *arg, size_t at, size_t all, const char *text, bool cached)
+{
+	struct builder *b = arg;
+	const struct task_progress *to = b->flow->req->progress;
+	char line[ATTEND_LINE];
+
+	(void)snprintf(line, sizeof(line), "%zu/%zu %s%s", at, all, cached ? "(made before) " : "", text);
+	if (to && to->line)
+		to->line(to->arg, line);
+}
+
+static void keep_note(void *arg, const char *text)
+{
+	struct builder *b = arg;
+
+	(void)task_result_find(b->flow->result, "build-note", "", text);
+}
+
+int flow_build(struct flow *f, const char *context, const char *dockerfile, struct image *ret)
+{
+	const struct pol_num *limit = &f->task->environment.build_timeout;
+	struct builder b = {.flow = f, .left_ms = limit->set ? limit->v : TASK_DEFAULT_BUILD_MS};
+	AUTO_FD dir = sys_open_beneath(f->stage, context, O_RDONLY | O_DIRECTORY, 0);
+	size_t n = strlen(context);
+	struct build_request req = {.store = f->store, .context = dir, .shown = dockerfile, .run = run_step, .step = show_step, .note = keep_note, .arg = &b};
+	AUTO_FREE char *engine = NULL;
+	struct build_result made;
+	struct error ignored;
+
+	if (dir < 0)
+		return error_sys(f->err, dir, "the staged %s", context);
+	/* the operator's, where there is one: it may have an image that the store lacks */
+	if (where_is_docker(environ, &engine, &ignored) == 0 && access(engine, R_OK | W_OK) == 0)
+		req.engine = engine;
+	/* "environment/Dockerfile" in "environment" */
+	req.dockerfile = strncmp(dockerfile, context, n) == 0 && dockerfile[n] == '/' ? dockerfile + n + 1 : dockerfile;
+	if (build_native(&req, &made, f->err) < 0)
+		return -1;
+	return image_find(f->store, made.digest, ret, f->err);
+}

@@ -1,0 +1,104 @@
+/* Collect: what is kept of a run, whatever came of it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "sys/beneath.h"
+#include "task/fetch.h"
+#include "task/flow.h"
+#include "task/report.h"
+#include "task/workspace.h"
+
+/* A folder of a sandbox as a folder of the results; nothing where it is not there. */
+static int fetch(struct flow *f, const struct image_work *from, const char *path, const char *as)
+{
+	struct fetch_limits limits = FETCH_LIMITS;
+	AUTO_FD upper = from->upper ? open(from->upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	AUTO_FD in = upper < 0 ? -1 : sys_open_beneath(upper, path, O_RDONLY | O_DIRECTORY, 0);
+	AUTO_FD out = -1;
+
+	if (in < 0)
+		return 0;
+	if (mkdirat(f->out, as, 0755) < 0 && errno != EEXIST)
+		return error_sys(f->err, errno, "%s/%s", f->out_path, as);
+	out = openat(f->out, as, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (out < 0)
+		return error_sys(f->err, errno, "%s/%s", f->out_path, as);
+	if (fetch_folder(in, out, &limits, f->err) < 0)
+		return -1;
+	if (limits.left_out)
+		(void)task_result_find(f->result, "not-collected", path, "links, special files, odd names or too much of it were left out");
+	return 0;
+}
+
+static int write_file(struct flow *f, const char *name, const struct buf *b)
+{
+	AUTO_FD fd = openat(f->out, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int r = fd < 0 ? -errno : buf_failed(b) ? buf_failed(b) : write_all(fd, b->p, b->n);
+
+	return r < 0 ? error_sys(f->err, r, "%s/%s", f->out_path, name) : 0;
+}
+
+/* What the agent did, in its own words: a file, or a folder of them. */
+static int fetch_trajectory(struct flow *f)
+{
+	const char *path = f->req->agent ? agent_trajectory(f->req->agent) : NULL;
+	struct fetch_limits limits = FETCH_LIMITS;
+	AUTO_FD upper = path && f->agent.upper ? open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (upper < 0)
+		return 0;
+	if (fetch_file(upper, path + 1, f->out, "trajectory.jsonl", &limits, f->err) < 0)
+		return -1;
+	return limits.left_out ? fetch(f, &f->agent, path + 1, "trajectory") : 0;
+}
+
+static int write_diff(struct flow *f)
+{
+	const char *workdir = f->task->environment.workdir.s ? f->task->environment.workdir.s : f->image.config.workdir;
+	AUTO_FD upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(f->out, "workspace.diff", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644), r;
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (upper < 0 || !out) {
+		(void)error_sys(f->err, errno, "%s/workspace.diff", f->out_path);
+		if (fd >= 0 && !out)
+			(void)close(fd);
+		return -1;
+	}
+	r = workspace_diff(upper, (const char *const *)f->image.layers, workdir, out, f->err);
+	if (fclose(out) != 0 && r == 0)
+		r = error_sys(f->err, errno, "%s/workspace.diff", f->out_path);
+	return r;
+}
+
+/* What cannot be collected takes the score with it: a result that cannot be looked at later is none. */
+static int fetch_all(struct flow *f)
+{
+	if ((f->agent.upper && write_diff(f) < 0) || fetch_trajectory(f) < 0 || fetch(f, &f->agent, "logs/agent", "agent") < 0 || fetch(f, &f->agent, "logs/artifacts", "artifacts") < 0 || fetch(f, &f->verifier, "logs/verifier", "verifier") < 0) {
+		f->result->reason = arena_str(f->arena, sv_of(f->err->text));
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	}
+	return 0;
+}
+
+int flow_collect(struct flow *f)
+{
+	AUTO_BUF json = {0};
+	AUTO_BUF page = {0};
+
+	flow_begin(f, PHASE_COLLECT);
+	flow_end(f, PHASE_COLLECT, fetch_all(f) < 0 ? 125 : 0);
+	buf_init(&json, 64 << 20);
+	task_result_json(f->result, &json);
+	buf_init(&page, 64 << 20);
+	task_report_page(f->result, &page);
+	if (write_file(f, "report.html", &page) < 0)
+		return -1;
+	return write_file(f, "result.json", &json);
+}

@@ -1,0 +1,84 @@
+/* Which part of the task is going on: one of its steps, or the task as a whole. */
+#include "task/flow.h"
+
+static void take_num(struct pol_num *to, const struct pol_num *from)
+{
+	if (!to->set)
+		*to = *from;
+}
+
+static void take_str(struct pol_str *to, const struct pol_str *from)
+{
+	if (!to->s)
+		*to = *from;
+}
+
+static void take_network(struct task_network *to, const struct task_network *from)
+{
+	if (!to->mode.set)
+		*to = *from;
+}
+
+static void take_verifier(struct task_verifier *to, const struct task_verifier *from)
+{
+	take_num(&to->timeout, &from->timeout);
+	take_str(&to->user, &from->user);
+	take_network(&to->network, &from->network);
+	take_str(&to->service, &from->service);
+	take_num(&to->keep_conftests, &from->keep_conftests);
+	if (!to->env.n)
+		to->env = from->env;
+	if (!to->range.set)
+		to->range = from->range;
+}
+
+static void take_files(struct task_files *to, const struct task_files *from)
+{
+	if (!to->test_script) {
+		to->tests = from->tests;
+		to->test_script = from->test_script;
+	}
+	if (!to->solve_script) {
+		to->solution = from->solution;
+		to->solve_script = from->solve_script;
+	}
+}
+
+int flow_enter_step(struct flow *f, const struct task_step *step)
+{
+	struct task_step *s = arena_alloc(f->arena, sizeof(*s));
+
+	if (!s) {
+		(void)error_set(f->err, ERROR_SYSTEM, "out of memory");
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	}
+	*s = *step;
+	take_num(&s->agent.timeout, &f->task->agent.timeout);
+	take_str(&s->agent.user, &f->task->agent.user);
+	take_network(&s->agent.network, &f->task->agent.network);
+	take_str(&s->agent.prompt_prefix, &f->task->agent.prompt_prefix);
+	take_verifier(&s->verifier, &f->task->verifier);
+	take_files(&s->files, &f->task->files);
+	f->step = s;
+	return 0;
+}
+
+const struct task_files *flow_files(const struct flow *f)
+{
+	return f->step ? &f->step->files : &f->task->files;
+}
+
+const struct task_agent *flow_agent_of(const struct flow *f)
+{
+	return f->step ? &f->step->agent : &f->task->agent;
+}
+
+const struct task_verifier *flow_verifier_of(const struct flow *f)
+{
+	return f->step ? &f->step->verifier : &f->task->verifier;
+}
+
+const char *flow_instruction(const struct flow *f)
+{
+	return f->step ? f->step->instruction : f->task->instruction;
+}

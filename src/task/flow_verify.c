@@ -1,0 +1,180 @@
+/* Freeze and verify: the agent is gone, its work is judged by those who never met it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "sys/beneath.h"
+#include "task/carry.h"
+#include "task/flow.h"
+#include "task/layer.h"
+#include "task/reward.h"
+
+/* Where a verifier leaves what it found. */
+static const char *const log_folders[] = {"/logs/verifier", "/logs/agent", "/logs/artifacts", NULL};
+
+static const char *workdir(const struct flow *f)
+{
+	return f->task->environment.workdir.s ? f->task->environment.workdir.s : f->image.config.workdir;
+}
+
+static void note_dropped(void *arg, const char *rule, const char *path, const char *message)
+{
+	struct flow *f = arg;
+
+	(void)task_result_find(f->result, rule, path, message);
+}
+
+int flow_freeze(struct flow *f)
+{
+	struct carry_request c = {.layers = (const char *const *)f->image.layers, .workdir = workdir(f), .report = note_dropped, .arg = f};
+	struct flow_grants grants = {.n = 0};
+	struct flow_env env = {0};
+	AUTO_FD from = -1;
+	AUTO_FD to = -1;
+
+	flow_begin(f, PHASE_FREEZE);
+	/* what the verifier loads from where depends on its variables */
+	if (flow_environment(f, &env) < 0 || flow_env_verifier(f, &env, &flow_verifier_of(f)->env, &grants) < 0)
+		return -1;
+	c.env = env.v;
+	if (image_work_new(f->store, &f->carried, f->err) < 0)
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	from = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	to = open(f->carried.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (from < 0 || to < 0) {
+		(void)error_sys(f->err, errno, "the agent's changes");
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	}
+	c.upper = from;
+	c.keep_conftests = flow_verifier_of(f)->keep_conftests.set && flow_verifier_of(f)->keep_conftests.v;
+	if (carry_changes(&c, to, f->err) < 0)
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	flow_end(f, PHASE_FREEZE, 0);
+	return 0;
+}
+
+static int show_tests(struct flow *f, struct image_work *to, const char ***ret_argv)
+{
+	const struct task_files *files = flow_files(f);
+	struct flow_shown what = {.folder = files->tests, .targets = {"/tests"}, .script = files->test_script};
+	AUTO_FD layer = open(to->upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t i;
+
+	if (!what.script) {
+		(void)error_set(f->err, ERROR_INPUT, "the task has no test script");
+		return flow_fail(f, TASK_REFUSED);
+	}
+	if (f->task->format == TASK_DOCUMENT)
+		what.targets[1] = "/verifier";
+	for (i = 0; log_folders[i]; i++)
+		if (layer < 0 || layer_add_empty(layer, &f->image.ids, log_folders[i], f->err) < 0)
+			return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	return flow_show(f, to, &what, ret_argv);
+}
+
+static int verifier_error(struct flow *f)
+{
+	return flow_fail(f, f->err->kind == ERROR_INPUT ? TASK_VERIFIER_ERROR : TASK_INFRASTRUCTURE_ERROR);
+}
+
+static int read_reward(struct flow *f, struct reward *ret)
+{
+	const struct task_range *range = &flow_verifier_of(f)->range;
+	AUTO_FD upper = open(f->verifier.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD folder = -1;
+
+	if (f->task->format == TASK_TERMINAL) {
+		folder = sys_open_beneath(f->out, "output/verify.txt", O_RDONLY | O_NOFOLLOW, 0);
+		return folder < 0 ? error_sys(f->err, folder, "the verifier's output") : reward_read_pytest(folder, f->arena, ret, f->err);
+	}
+	/* written by the verifier's processes alone: this folder was made for them, and nobody else ever saw it */
+	folder = upper < 0 ? -errno : sys_open_beneath(upper, &log_folders[0][1], O_RDONLY | O_DIRECTORY, 0);
+	if (folder < 0)
+		return error_set(f->err, ERROR_INPUT, "the verifier left no reward: %s is empty", log_folders[0]);
+	return reward_read(folder, range->set ? range->low : 0, range->set ? range->high : 1, f->arena, ret, f->err);
+}
+
+static int run_verifier(struct flow *f, struct image_work *tests)
+{
+	const struct task_verifier *v = flow_verifier_of(f);
+	struct flow_env env = {0};
+	struct flow_command c = {.name = "verify", .phase = "verify", .env = &env, .work = &f->verifier, .user = v->user.s, .layers = {tests->upper, f->carried.upper}, .in = -1};
+	struct flow_grants grants = {.n = 0};
+	struct task_ended e = {0};
+	const char **argv = NULL;
+
+	/* none unless it is declared */
+	c.network = v->network.mode.set ? &v->network : &f->task->environment.network;
+	c.offline = !c.network->mode.set;
+	c.timeout_ms = v->timeout.set ? v->timeout.v : TASK_DEFAULT_VERIFIER_MS;
+	if (show_tests(f, tests, &argv) < 0 || flow_environment(f, &env) < 0 || flow_env_verifier(f, &env, &v->env, &grants) < 0)
+		return -1;
+	c.grants = grants.v;
+	c.n_grants = grants.n;
+	c.argv = (char *const *)(uintptr_t)argv;
+	if (flow_run(f, &c, &e) < 0)
+		return -1;
+	flow_end(f, PHASE_VERIFY, e.status);
+	if (e.error.kind != ERROR_NONE) {
+		*f->err = e.error;
+		return flow_fail(f, TASK_VERIFIER_ERROR);
+	}
+	if (e.status == 124) {
+		(void)error_set(f->err, ERROR_INPUT, "the verifier did not end within %llu s", (unsigned long long)c.timeout_ms / 1000);
+		return flow_fail(f, TASK_VERIFIER_ERROR);
+	}
+	return 0;
+}
+
+/* Of the task, or of one of its steps: then their mean, or the last one's, is the task's. */
+static int keep_reward(struct flow *f, const struct reward *r)
+{
+	struct task_result *to = f->result;
+	bool final = f->task->steps_reward.set && f->task->steps_reward.v == TASK_STEPS_FINAL;
+	struct task_reward *keys;
+
+	to->status = TASK_SCORED;
+	to->reward = r->value;
+	if (!f->step) {
+		to->rewards = r->v;
+		to->n_rewards = r->n;
+		return 0;
+	}
+	f->steps.sum += r->value;
+	f->steps.n++;
+	keys = arena_array(f->arena, f->steps.n, sizeof(*keys));
+	if (!keys || arena_failed(f->arena)) {
+		(void)error_set(f->err, ERROR_SYSTEM, "out of memory");
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	}
+	if (to->n_rewards)
+		memcpy(keys, to->rewards, to->n_rewards * sizeof(*keys));
+	keys[to->n_rewards++] = (struct task_reward){arena_str(f->arena, sv_of(f->step->name.s)), r->value};
+	to->rewards = keys;
+	if (!final)
+		to->reward = f->steps.sum / f->steps.n;
+	return 0;
+}
+
+int flow_verify(struct flow *f)
+{
+	struct image_work tests = {.lock = -1};
+	struct reward reward = {0};
+	int r;
+
+	flow_begin(f, PHASE_VERIFY);
+	if (image_work_new(f->store, &f->verifier, f->err) < 0 || image_work_new(f->store, &tests, f->err) < 0)
+		r = flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	else
+		r = run_verifier(f, &tests);
+	image_work_done(f->store, &tests);
+	if (r < 0)
+		return -1;
+	if (read_reward(f, &reward) < 0)
+		return verifier_error(f);
+	return keep_reward(f, &reward);
+}

@@ -1,0 +1,25 @@
+/*
+ * layer: files of the stage as a layer of a sandbox's root: tests, a solution, an instruction.
+ *
+ * A folder of a layer that lies on top hides whatever the image or the agent has under that name: it is marked opaque, so that nothing of theirs shows through, and belongs to the sandbox's root. The layer is an overlay's lower
+ * folder: what a sandbox changes in it goes elsewhere.
+ *
+ * `layer` is an empty folder that only we can write to (image/store.h: image_work).
+ */
+#ifndef CORDON_TASK_LAYER_H
+#define CORDON_TASK_LAYER_H
+
+#include "base/error.h"
+#include "model/image.h"
+
+/* The files of the folder `from` at `target`, absolute and canonical, whose parents are made. */
+int layer_add_folder(int layer, const struct image_ids *ids, const char *target, int from, struct error *err);
+
+/* An empty one, which every user of the sandbox may write to. */
+int layer_add_empty(int layer, const struct image_ids *ids, const char *target, struct error *err);
+
+/* One file; target names it. */
+int layer_add_file(int layer, const struct image_ids *ids, const char *target, int from, unsigned mode, struct error *err);
+int layer_add_text(int layer, const struct image_ids *ids, const char *target, const void *bytes, size_t n, struct error *err);
+
+#endif

@@ -1,0 +1,160 @@
+#include "task/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "sys/tree.h"
+#include "task/flow.h"
+#include "task/services.h"
+
+/* The folder of results: ours, and nothing of an earlier run in it. */
+static int open_out(struct flow *f)
+{
+	const char *path = f->req->out;
+	struct text_shown shown;
+
+	if (mkdir(path, 0755) < 0 && errno != EEXIST)
+		return error_sys(f->err, errno, "--out %s", text_show(&shown, sv_of(path)));
+	f->out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (f->out < 0)
+		return error_sys(f->err, errno, "--out %s", text_show(&shown, sv_of(path)));
+	if (faccessat(f->out, "result.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return error_set(f->err, ERROR_USAGE, "--out %s holds the results of another run; name a new folder", text_show(&shown, sv_of(path)));
+	f->out_path = path;
+	return 0;
+}
+
+/* A folder of our own, locked as long as we live, so that the next run can tell what a killed one left. */
+static int open_scratch(struct flow *f)
+{
+	char *path = arena_printf(f->arena, "%s/XXXXXX", f->req->scratch);
+
+	if (!path || !mkdtemp(path))
+		return error_sys(f->err, errno, "%s", f->req->scratch);
+	f->scratch_path = path;
+	f->scratch = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (f->scratch < 0 || flock(f->scratch, LOCK_EX | LOCK_NB) < 0)
+		return error_sys(f->err, errno, "%s", path);
+	return 0;
+}
+
+/* Readable while a sandbox runs; else they wait. */
+static int block_signals(struct flow *f, sigset_t *old)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGHUP);
+	(void)sigprocmask(SIG_BLOCK, &set, old);
+	f->attend.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return f->attend.signals < 0 ? error_sys(f->err, errno, "signals") : 0;
+}
+
+static int judge(struct flow *f)
+{
+	if (flow_agent(f) < 0 || flow_freeze(f) < 0)
+		return -1;
+	return flow_verify(f);
+}
+
+/* Is the step's reward enough to go on? */
+static bool goes_on(const struct flow *f, double reward)
+{
+	const struct pol_pairs *least = &f->step->min_reward;
+	uint32_t i;
+
+	for (i = 0; i < least->n; i++)
+		if (strcmp(least->v[i].key, "reward") == 0 && reward < strtod(least->v[i].value, NULL))
+			return false;
+	return true;
+}
+
+/* Steps share the agent's files; each is judged as the task itself would be. */
+static int run_steps(struct flow *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->task->n_steps; i++) {
+		/* of the step before */
+		image_work_done(f->store, &f->carried);
+		image_work_done(f->store, &f->verifier);
+		if (flow_enter_step(f, &f->task->steps[i]) < 0 || judge(f) < 0)
+			return -1;
+		if (!goes_on(f, f->result->rewards[f->result->n_rewards - 1].value))
+			break;
+	}
+	/* those that were not reached are worth nothing */
+	if (!(f->task->steps_reward.set && f->task->steps_reward.v == TASK_STEPS_FINAL))
+		f->result->reward = f->steps.sum / f->task->n_steps;
+	else if (f->steps.n < f->task->n_steps)
+		f->result->reward = 0;
+	return 0;
+}
+
+static int run_phases(struct flow *f)
+{
+	if (flow_prepare(f) < 0 || flow_setup(f) < 0)
+		return -1;
+	return f->task->n_steps ? run_steps(f) : judge(f);
+}
+
+static void let_go(struct flow *f)
+{
+	if (f->store) {
+		image_work_done(f->store, &f->agent);
+		image_work_done(f->store, &f->carried);
+		image_work_done(f->store, &f->verifier);
+	}
+	if (f->has_image)
+		image_done(&f->image);
+	image_store_close(f->store);
+	task_free(f->task);
+	if (f->stage >= 0)
+		(void)close(f->stage);
+	if (f->scratch >= 0) {
+		sys_empty_tree(f->scratch);
+		(void)rmdir(f->scratch_path);
+		(void)close(f->scratch);
+	}
+	if (f->attend.signals >= 0)
+		(void)close(f->attend.signals);
+	if (f->out >= 0)
+		(void)close(f->out);
+}
+
+int task_run(const struct task_run_request *req, struct task_result *ret, struct error *err)
+{
+	struct flow f = {.req = req, .result = ret, .arena = ret->arena, .err = err, .attend = {.launcher = req->launcher, .progress = req->progress, .signals = -1}, .out = -1, .scratch = -1,
+			 .stage = -1, .agent = {.lock = -1}, .carried = {.lock = -1}, .verifier = {.lock = -1}};
+	sigset_t old;
+	int r;
+
+	ret->status = TASK_INFRASTRUCTURE_ERROR;
+	ret->task = req->dir;
+	if (open_out(&f) < 0) {
+		let_go(&f);
+		return -1;
+	}
+	if (open_scratch(&f) < 0 || block_signals(&f, &old) < 0)
+		r = -1;
+	else
+		r = run_phases(&f);
+	if (r < 0)
+		ret->reason = arena_str(ret->arena, sv_of(err->text));
+	services_stop(&f);
+	r = flow_collect(&f);
+	let_go(&f);
+	return r;
+}

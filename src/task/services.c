@@ -1,0 +1,242 @@
+#include "task/services.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "image/users.h"
+#include "supervise/client.h"
+#include "supervise/control.h"
+#include "sys/beneath.h"
+#include "task/services_parts.h"
+
+enum { LOG_MAX = 16 << 20, STOP_MS = 3000, POLL_MS = 100 };
+
+static int infrastructure(struct flow *f)
+{
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* A child that keeps what a service prints, up to a bound, and reads on so that the service never waits. Ends with its last writer. */
+static int start_log(struct flow *f, const char *name, int *ret)
+{
+	const char *file = arena_printf(f->arena, "service-%s.txt", name);
+	AUTO_FD log = file ? flow_output(f, file) : -ENOMEM;
+	char bytes[16384];
+	size_t kept = 0;
+	ssize_t n;
+	int p[2];
+	pid_t pid;
+
+	if (log < 0 || pipe2(p, O_CLOEXEC) < 0)
+		return error_sys(f->err, log < 0 ? log : errno, "output of the service %s", name);
+	pid = fork();
+	if (pid == 0) {
+		(void)close(p[1]);
+		while ((n = read(p[0], bytes, sizeof(bytes))) > 0 || (n < 0 && errno == EINTR))
+			if (n > 0 && kept + (size_t)n <= LOG_MAX && write_all(log, bytes, (size_t)n) == 0)
+				kept += (size_t)n;
+		_exit(0);
+	}
+	(void)close(p[0]);
+	if (pid < 0) {
+		(void)close(p[1]);
+		return error_sys(f->err, errno, "fork");
+	}
+	*ret = p[1];
+	return 0;
+}
+
+static bool has_ended(struct flow *f, struct service *s)
+{
+	struct pollfd p = {.fd = s->run.fd, .events = POLLIN};
+	struct task_ended e = {0};
+	struct error ignored;
+
+	if (!s->running || poll(&p, 1, 0) <= 0)
+		return !s->running;
+	s->running = false;
+	s->status = f->req->launcher->end(f->req->launcher->arg, &s->run, &e, &ignored) < 0 ? 125 : e.status;
+	return true;
+}
+
+/* One try of a health check, as `cordon exec` would run it. Its exit status; 124: it took too long. */
+static int try_check(const struct service *s, const struct compose_check *c)
+{
+	uint64_t end = now_ms() + c->timeout;
+	struct client_limit limit;
+	struct error ignored;
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC), sock;
+
+		if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
+			_exit(125);
+		sock = control_connect(s->run.run);
+		status = sock < 0 ? 125 : client_exec(sock, c->argv, false, &limit, &ignored);
+		_exit(status < 0 ? 125 : status);
+	}
+	while (pid > 0 && waitpid(pid, &status, WNOHANG) == 0) {
+		if (now_ms() >= end) {
+			(void)kill(pid, SIGKILL);
+			(void)waitpid(pid, &status, 0);
+			return 124;
+		}
+		(void)poll(NULL, 0, POLL_MS / 5);
+	}
+	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 125;
+}
+
+static int not_ready(struct flow *f, const struct service *s, const char *why)
+{
+	(void)error_set(f->err, ERROR_INPUT, "the service %s %s; output/service-%s.txt has what it said", s->step->service->name, why, s->step->service->name);
+	return infrastructure(f);
+}
+
+static int wait_healthy(struct flow *f, struct service *s)
+{
+	const struct compose_check *c = &s->step->check;
+	uint64_t began = now_ms();
+	uint32_t failed = 0;
+
+	while (c->argv) {
+		if (has_ended(f, s))
+			return not_ready(f, s, "ended before it was healthy");
+		if (try_check(s, c) == 0)
+			return 0;
+		if (now_ms() - began > c->start_period)
+			failed++;
+		if (failed >= (c->retries ? c->retries : 1))
+			return not_ready(f, s, "is not healthy");
+		(void)poll(NULL, 0, (int)(c->interval < 60000 ? c->interval : 60000));
+	}
+	return has_ended(f, s) ? not_ready(f, s, "ended at once") : 0;
+}
+
+static int wait_completed(struct flow *f, struct service *s)
+{
+	uint64_t end = now_ms() + TASK_DEFAULT_SETUP_MS;
+
+	while (!has_ended(f, s)) {
+		if (now_ms() > end)
+			return not_ready(f, s, "did not end in time");
+		(void)poll(NULL, 0, POLL_MS);
+	}
+	return s->status == 0 ? 0 : not_ready(f, s, "failed");
+}
+
+static int wait_for(struct flow *f, const struct compose_step *step)
+{
+	uint32_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < step->n_waits; i++) {
+		struct service *s = &f->services->v[step->waits[i].step];
+
+		if (step->waits[i].condition == COMPOSE_HEALTHY)
+			r = wait_healthy(f, s);
+		else if (step->waits[i].condition == COMPOSE_COMPLETED)
+			r = wait_completed(f, s);
+	}
+	return r;
+}
+
+const char *services_leader(const struct flow *f)
+{
+	uint32_t i;
+
+	for (i = 0; f->services && i < f->services->plan.n; i++)
+		if (f->services->v[i].running)
+			return f->services->v[i].run.run;
+	return NULL;
+}
+
+static int start_one(struct flow *f, struct service *s)
+{
+	const struct compose_service *c = s->step->service;
+	struct task_sandbox t = {.name = arena_printf(f->arena, "service-%s", c->name), .phase = "agent", .in = -1, .out = -1, .join = services_leader(f)};
+	AUTO_FD nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	AUTO_FD out = -1;
+
+	if (!t.name || nothing < 0)
+		return infrastructure(f);
+	if (services_root(f, s, &t) < 0 || flow_write(f, &t, &(struct bounds){.network = &f->task->environment.network, .environment = NULL}) < 0)
+		return -1;
+	if (start_log(f, c->name, &out) < 0)
+		return infrastructure(f);
+	t.in = nothing;
+	t.out = out;
+	if (f->req->launcher->start(f->req->launcher->arg, &t, &s->run, f->err) < 0)
+		return infrastructure(f);
+	s->running = true;
+	if (s->run.run[0])
+		return 0;
+	/* it says why */
+	(void)poll(NULL, 0, 1);
+	(void)has_ended(f, s);
+	return not_ready(f, s, "could not be started");
+}
+
+int services_start(struct flow *f)
+{
+	struct services *s = f->services;
+	uint32_t i;
+
+	for (i = 0; s && i < s->plan.n; i++) {
+		if (wait_for(f, &s->plan.steps[i]) < 0)
+			return -1;
+		if (i != s->plan.main && start_one(f, &s->v[i]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void stop_one(struct flow *f, struct service *s)
+{
+	uint64_t end = now_ms() + STOP_MS;
+
+	if (s->running)
+		(void)kill(s->run.pid, SIGTERM);
+	while (!has_ended(f, s)) {
+		if (now_ms() > end)
+			(void)kill(s->run.pid, SIGKILL);
+		(void)poll(NULL, 0, POLL_MS / 10);
+	}
+	image_work_done(f->store, &s->work);
+	if (s->has_image)
+		image_done(&s->image);
+	s->has_image = false;
+}
+
+void services_stop(struct flow *f)
+{
+	uint32_t i;
+
+	if (!f->services)
+		return;
+	for (i = f->services->plan.n; i-- > 0;)
+		stop_one(f, &f->services->v[i]);
+	f->services = NULL;
+	/* those that kept their output */
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}

@@ -1,0 +1,43 @@
+/*
+ * services: what a task's compose file has beside the agent's own sandbox: sandboxes of one group, with one network that has no way out but the door.
+ *
+ * They start in the order that they need each other in, each in a sandbox of its own with its own image and limits; the first leads the group, the others and the sandboxes of agent and verifier join its network. The network that the task
+ * asks for its agent is everybody's. They live until the verifier is done, and what they print is kept.
+ */
+#ifndef CORDON_TASK_SERVICES_H
+#define CORDON_TASK_SERVICES_H
+
+#include "task/compose_plan.h"
+#include "task/flow.h"
+
+struct service {
+	const struct compose_step *step;
+	struct image image;
+	bool has_image;
+	struct image_work work;
+	struct task_running run;
+	bool running;
+	int status; /* where it has ended */
+};
+
+struct services {
+	const struct compose *compose;
+	struct compose_plan plan;
+	struct service *v; /* as the plan's steps; the agent's own is never started */
+	const char **hosts; /* lines of /etc/hosts of every member */
+};
+
+/* Reads and checks the compose file, where the task has one, into f->services; nothing is started. */
+int services_read(struct flow *f);
+/* Makes their images, starts them all, and waits until they are as the agent's own needs them. */
+int services_start(struct flow *f);
+/* Ends them all. */
+void services_stop(struct flow *f);
+
+/* The run whose network the others join; NULL: each has its own. */
+const char *services_leader(const struct flow *f);
+
+/* What the agent's own service says: variables, mounts, names of the others. */
+int services_main(struct flow *f, struct flow_env *env, struct image_root *root);
+
+#endif

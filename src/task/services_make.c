@@ -1,0 +1,301 @@
+#include "task/services_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "image/recipe.h"
+#include "image/users.h"
+#include "sys/beneath.h"
+#include "task/compose.h"
+#include "task/compose_paths.h"
+
+enum { FILE_MAX = 1 << 20 };
+
+static int refused(struct flow *f)
+{
+	return flow_fail(f, f->err->kind == ERROR_SYSTEM ? TASK_INFRASTRUCTURE_ERROR : TASK_REFUSED);
+}
+
+static int no_memory(struct flow *f)
+{
+	(void)error_set(f->err, ERROR_SYSTEM, "out of memory");
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+}
+
+/* The staged folder that holds the compose file: its paths are relative to it. */
+static const char *folder_of(struct flow *f)
+{
+	const char *slash = strrchr(f->task->files.compose, '/');
+
+	return slash ? arena_str(f->arena, sv_n(f->task->files.compose, (size_t)(slash - f->task->files.compose))) : ".";
+}
+
+static const char *below(struct flow *f, const char *folder, const char *path)
+{
+	if (strcmp(folder, ".") == 0)
+		return path;
+	return strcmp(path, ".") == 0 ? folder : arena_printf(f->arena, "%s/%s", folder, path);
+}
+
+/* What the task declares: the values that its own tables give. */
+static int declared(struct flow *f, struct compose_input *in)
+{
+	struct compose_pair *v;
+	struct flow_env env = {0};
+	size_t i;
+
+	if (flow_env_table(f, &env, &f->task->environment.env) < 0)
+		return -1;
+	v = arena_array(f->arena, env.n + 1, sizeof(*v));
+	for (i = 0; v && i < env.n; i++) {
+		const char *equals = strchr(env.v[i], '=');
+
+		v[i] = (struct compose_pair){arena_str(f->arena, sv_n(env.v[i], (size_t)(equals - env.v[i]))), equals + 1};
+	}
+	in->variables = v;
+	in->n_variables = (uint32_t)env.n;
+	return arena_failed(f->arena) ? no_memory(f) : 0;
+}
+
+static int parse(struct flow *f, const struct compose **ret)
+{
+	const struct task_environment *e = &f->task->environment;
+	struct compose_input in = {.file = f->task->files.compose, .harbor = f->task->format != TASK_TERMINAL, .lenient = f->req->lenient};
+	AUTO_FD fd = sys_open_beneath(f->stage, f->task->files.compose, O_RDONLY | O_NOFOLLOW, 0);
+	AUTO_FD folder = sys_open_beneath(f->stage, folder_of(f), O_RDONLY | O_DIRECTORY, 0);
+	struct task_problems problems = {.arena = f->arena};
+	AUTO_BUF text = {0};
+	int r;
+
+	buf_init(&text, FILE_MAX);
+	r = fd < 0 ? fd : folder < 0 ? folder : buf_read_fd(&text, fd);
+	if (r < 0) {
+		(void)error_sys(f->err, r, "%s", f->task->files.compose);
+		return refused(f);
+	}
+	in.text = buf_view(&text);
+	in.runner = (struct compose_runner){.project = "cordon", .image = "cordon-task", .prebuilt = e->docker_image.s ? e->docker_image.s : "",
+					    .cpus = e->cpus.set ? e->cpus.v : TASK_DEFAULT_CPUS, .memory = e->memory.set ? e->memory.v : (uint64_t)TASK_DEFAULT_MEMORY_MB << 20};
+	if (declared(f, &in) < 0)
+		return -1;
+	if (compose_load(&in, f->arena, &problems, ret, f->err) < 0)
+		return refused(f);
+	r = compose_paths_check(*ret, folder, in.file, &problems);
+	if (r < 0)
+		(void)error_sys(f->err, r, "%s", in.file);
+	else if (r > 0)
+		(void)error_set(f->err, ERROR_INPUT, "%s:%u: %s: %s", problems.v[problems.n - 1].file, problems.v[problems.n - 1].line, problems.v[problems.n - 1].key, problems.v[problems.n - 1].what);
+	return r == 0 ? 0 : refused(f);
+}
+
+/* Lines of a text. */
+static const char **lines(struct flow *f, const char *text)
+{
+	size_t n = 1, i = 0;
+	const char *p;
+	const char **v;
+
+	for (p = text; *p; p++)
+		n += *p == '\n';
+	v = arena_array(f->arena, n + 1, sizeof(*v));
+	for (p = text; v && *p; p += strcspn(p, "\n"), p += *p == '\n')
+		if (*p != '\n')
+			v[i++] = arena_str(f->arena, sv_n(p, strcspn(p, "\n")));
+	return v;
+}
+
+int services_read(struct flow *f)
+{
+	struct services *s;
+	uint32_t i;
+
+	if (!f->task->files.compose)
+		return 0;
+	s = arena_alloc(f->arena, sizeof(*s));
+	if (!s)
+		return no_memory(f);
+	if (parse(f, &s->compose) < 0)
+		return -1;
+	if (compose_plan(s->compose, f->task->files.compose, strchr(recipe_platform(), '/') + 1, f->arena, &s->plan, f->err) < 0)
+		return refused(f);
+	s->v = arena_array(f->arena, s->plan.n, sizeof(*s->v));
+	s->hosts = lines(f, s->plan.hosts);
+	if (arena_failed(f->arena))
+		return no_memory(f);
+	for (i = 0; i < s->plan.n; i++)
+		s->v[i] = (struct service){.step = &s->plan.steps[i], .work = {.lock = -1}, .run = {.fd = -1}};
+	f->services = s;
+	return 0;
+}
+
+static int find_image(struct flow *f, struct service *s)
+{
+	const struct compose_service *c = s->step->service;
+	const char *context, *dockerfile;
+	int r;
+
+	if (c->build.set) {
+		context = below(f, folder_of(f), c->build.context);
+		dockerfile = context ? below(f, context, c->build.dockerfile) : NULL;
+		r = dockerfile ? flow_build(f, context, dockerfile, &s->image) : no_memory(f);
+	} else {
+		r = image_find(f->store, c->image, &s->image, f->err);
+	}
+	if (r < 0)
+		return f->result->status == TASK_TIMEOUT ? -1 : refused(f);
+	s->has_image = true;
+	return 0;
+}
+
+/* As Docker does it: an entry point of the file's own takes the image's command with it. */
+static char **command_of(struct flow *f, const struct service *s)
+{
+	const struct compose_service *c = s->step->service;
+	const char *const *head = c->entrypoint.set ? c->entrypoint.v : s->image.config.entrypoint;
+	const char *const *tail = c->command.set ? c->command.v : c->entrypoint.set ? NULL : s->image.config.command;
+	size_t n = 0, i;
+	char **argv;
+
+	for (i = 0; head && head[i]; i++)
+		n++;
+	for (i = 0; tail && tail[i]; i++)
+		n++;
+	argv = arena_array(f->arena, n + 1, sizeof(*argv));
+	n = 0;
+	for (i = 0; argv && head && head[i]; i++)
+		argv[n++] = arena_str(f->arena, sv_of(head[i]));
+	for (i = 0; argv && tail && tail[i]; i++)
+		argv[n++] = arena_str(f->arena, sv_of(tail[i]));
+	return argv;
+}
+
+/* A folder for the services alone, which lives as long as the task's run. */
+static const char *volume(struct flow *f, const char *name)
+{
+	AUTO_FD volumes = -1;
+	AUTO_FD fd = -1;
+
+	if (mkdirat(f->scratch, "volumes", 0711) < 0 && errno != EEXIST)
+		return NULL;
+	volumes = openat(f->scratch, "volumes", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (volumes < 0 || (mkdirat(volumes, name, 0755) < 0 && errno != EEXIST))
+		return NULL;
+	fd = openat(volumes, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fchmod(fd, 01777) < 0 || (geteuid() == 0 && fchown(fd, f->image.ids.zero_uid, f->image.ids.zero_gid) < 0))
+		return NULL;
+	return arena_printf(f->arena, "%s/volumes/%s", f->scratch_path, name);
+}
+
+static const char *source_of(struct flow *f, const struct compose_service *c, const struct compose_mount *m)
+{
+	AUTO_FD there = -1;
+	const char *path;
+
+	switch (m->kind) {
+	case COMPOSE_MOUNT_TASK:
+		path = below(f, folder_of(f), m->source);
+		there = path ? sys_open_beneath(f->stage, path, O_PATH | O_NOFOLLOW, 0) : -1;
+		if (there >= 0)
+			return arena_printf(f->arena, "%s/stage/%s", f->scratch_path, path);
+		return volume(f, arena_printf(f->arena, ".empty-%s-%llu", c->name, (unsigned long long)m->line));
+	case COMPOSE_MOUNT_RUNNER:
+		return volume(f, arena_printf(f->arena, ".runner-%s", compose_folder_names[m->folder]));
+	default:
+		return volume(f, m->source[0] ? arena_printf(f->arena, "volume-%s", m->source) : arena_printf(f->arena, ".own-%s-%llu", c->name, (unsigned long long)m->line));
+	}
+}
+
+/* own: of the agent or the verifier, whose folders for logs are their own and nobody else's. */
+static int add_mounts(struct flow *f, const struct compose_service *c, bool own, struct image_root *root)
+{
+	struct image_mount *v = arena_array(f->arena, root->n_mounts + c->mounts.n + 1, sizeof(*v));
+	size_t n = root->n_mounts;
+	uint32_t i;
+
+	if (!v)
+		return no_memory(f);
+	if (n)
+		memcpy(v, root->mounts, n * sizeof(*v));
+	for (i = 0; i < c->mounts.n; i++) {
+		const struct compose_mount *m = &c->mounts.v[i];
+
+		/* of the sandbox's own files: its upper folder is as private */
+		if (m->kind == COMPOSE_MOUNT_TMPFS || (own && m->kind == COMPOSE_MOUNT_RUNNER))
+			continue;
+		v[n] = (struct image_mount){.source = source_of(f, c, m), .target = m->target, .writable = m->kind != COMPOSE_MOUNT_TASK && !m->read_only};
+		if (!v[n++].source) {
+			(void)error_sys(f->err, errno, "a folder for the service %s", c->name);
+			return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+		}
+	}
+	root->mounts = v;
+	root->n_mounts = n;
+	return 0;
+}
+
+static int fill_env(struct flow *f, const struct service *s, struct image_root *root)
+{
+	const struct compose_pairs *own = &s->step->service->environment;
+	struct flow_env *env = arena_alloc(f->arena, sizeof(*env));
+	uint32_t i;
+
+	if (!env)
+		return no_memory(f);
+	if (flow_env_pairs(f, env, (const char *const *)s->image.config.env) < 0)
+		return -1;
+	for (i = 0; i < own->n; i++)
+		if (flow_env_add(f, env, own->v[i].name, own->v[i].value) < 0)
+			return -1;
+	root->env = env->v;
+	return 0;
+}
+
+int services_root(struct flow *f, struct service *s, struct task_sandbox *ret)
+{
+	const struct compose_service *c = s->step->service;
+	struct image_root *root = &ret->root;
+	struct image_user user;
+
+	if (find_image(f, s) < 0)
+		return -1;
+	if (image_work_new(f->store, &s->work, f->err) < 0)
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	root->layers = (const char *const *)s->image.layers;
+	if (image_user_find(root->layers, c->user[0] ? c->user : s->image.config.user, &user, f->err) < 0)
+		return refused(f);
+	root->upper = s->work.upper;
+	root->work = s->work.work;
+	root->ids = s->image.ids;
+	root->cwd = c->working_dir[0] ? c->working_dir : s->image.config.workdir;
+	root->uid = user.uid;
+	root->gid = user.gid;
+	root->hosts = f->services->hosts;
+	root->storage = (uint64_t)TASK_DEFAULT_STORAGE_MB << 20;
+	ret->argv = command_of(f, s);
+	if (!ret->argv || !ret->argv[0]) {
+		(void)error_set(f->err, ERROR_INPUT, "%s: the service %s has no command, and its image has none", f->task->files.compose, c->name);
+		return refused(f);
+	}
+	return fill_env(f, s, root) < 0 ? -1 : add_mounts(f, c, false, root);
+}
+
+int services_main(struct flow *f, struct flow_env *env, struct image_root *root)
+{
+	const struct compose_service *c;
+	uint32_t i;
+
+	if (!f->services)
+		return 0;
+	c = f->services->plan.steps[f->services->plan.main].service;
+	for (i = 0; i < c->environment.n; i++)
+		if (flow_env_add(f, env, c->environment.v[i].name, c->environment.v[i].value) < 0)
+			return -1;
+	root->hosts = f->services->hosts;
+	return add_mounts(f, c, true, root);
+}

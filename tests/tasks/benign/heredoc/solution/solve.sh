@@ -1,0 +1,2 @@
+#!/bin/sh
+./print.sh | sed -n 2p >line

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+sort names.txt >sorted.txt

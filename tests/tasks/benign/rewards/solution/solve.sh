@@ -1,0 +1,2 @@
+#!/bin/sh
+touch /app/a /app/b

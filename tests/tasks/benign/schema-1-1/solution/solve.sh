@@ -1,0 +1,2 @@
+#!/bin/sh
+wc -w <"$TEXT" | tr -d " " >/work/count

@@ -1,0 +1,2 @@
+#!/bin/sh
+cp /srv/data/state /app/state

@@ -1,0 +1,154 @@
+/* task/fetch and task/layer: files of strangers come out as plain files, and files of the task go in on top of everything. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "task/fetch.h"
+#include "task/layer.h"
+
+static char base[] = "/tmp/cordon-fetch-XXXXXX";
+
+static int folder(const char *name)
+{
+	char path[256];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", base, name);
+	(void)mkdir(path, 0755);
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void put(int dir, const char *name, const char *text)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	(void)close(fd);
+}
+
+static bool is_there(int dir, const char *name)
+{
+	return faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void only_plain_files_come_out(void)
+{
+	int from = folder("from"), to = folder("to");
+	struct fetch_limits l = FETCH_LIMITS;
+	struct error err;
+	struct stat st;
+
+	put(from, "plain", "text");
+	CHECK(fchmodat(from, "plain", 04755, 0) == 0);
+	CHECK(symlinkat("/etc/passwd", from, "link") == 0);
+	CHECK(mkfifoat(from, "pipe", 0644) == 0);
+	put(from, "new\nline", "x");
+	put(from, "esc\x1b[31m", "x");
+	put(from, "bad\xff", "x");
+	CHECK(mkdirat(from, "sub", 0755) == 0);
+	CHECK(symlinkat("..", from, "sub/up") == 0);
+	put(from, "sub/deep", "deep");
+	CHECK(fetch_folder(from, to, &l, &err) == 0);
+	CHECK(is_there(to, "plain") && is_there(to, "sub/deep"));
+	CHECK(!is_there(to, "link") && !is_there(to, "pipe") && !is_there(to, "sub/up"));
+	CHECK(!is_there(to, "new\nline") && !is_there(to, "esc\x1b[31m") && !is_there(to, "bad\xff"));
+	CHECK(l.left_out == 6);
+	CHECK(fstatat(to, "plain", &st, 0) == 0 && (st.st_mode & 07777) == 0644);
+	(void)close(from);
+	(void)close(to);
+}
+
+static void one_file_is_not_fetched_through_a_link(void)
+{
+	int from = folder("from2"), to = folder("to2");
+	struct fetch_limits l = FETCH_LIMITS;
+	struct error err;
+
+	CHECK(symlinkat("/etc", from, "etc") == 0 && symlinkat("/etc/passwd", from, "p") == 0);
+	CHECK(fetch_file(from, "etc/passwd", to, "a", &l, &err) == 1);
+	CHECK(fetch_file(from, "p", to, "b", &l, &err) == 1);
+	CHECK(fetch_file(from, "../from/plain", to, "c", &l, &err) == 1);
+	CHECK(fetch_file(from, "none", to, "d", &l, &err) == 1);
+	CHECK(!is_there(to, "a") && !is_there(to, "b") && !is_there(to, "c"));
+	(void)close(from);
+	(void)close(to);
+}
+
+static void what_comes_out_is_bounded(void)
+{
+	int from = folder("from3"), to = folder("to3");
+	struct fetch_limits l = {.bytes = 6, .entries = 2, .depth = 1};
+	struct error err;
+
+	put(from, "a", "1234");
+	put(from, "b", "1234");
+	put(from, "c", "1234");
+	CHECK(fetch_folder(from, to, &l, &err) == 0);
+	CHECK(l.left_out == 2 && l.entries == 0);
+	(void)close(from);
+	(void)close(to);
+}
+
+static void a_layer_hides_what_is_below_it(void)
+{
+	int from = folder("from4"), layer = folder("layer");
+	struct image_ids ids = {.count = 1, .zero_uid = geteuid(), .zero_gid = getegid()};
+	struct error err;
+	char v[2] = "";
+	struct stat st;
+
+	put(from, "test.sh", "#!/bin/sh\n");
+	CHECK(layer_add_folder(layer, &ids, "/a/tests", from, &err) == 0);
+	CHECK(is_there(layer, "a/tests/test.sh"));
+	{
+		char path[256];
+
+		(void)snprintf(path, sizeof(path), "%s/layer/a/tests", base);
+		CHECK(getxattr(path, "user.overlay.opaque", v, 2) == 1 && v[0] == 'y');
+		(void)snprintf(path, sizeof(path), "%s/layer/a", base);
+		CHECK(getxattr(path, "user.overlay.opaque", v, 2) < 0);
+	}
+	CHECK(layer_add_empty(layer, &ids, "/logs/verifier", &err) == 0 && is_there(layer, "logs/verifier"));
+	CHECK(layer_add_text(layer, &ids, "/cordon/instruction.md", "do", 2, &err) == 0);
+	CHECK(fstatat(layer, "cordon/instruction.md", &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & 07777) == 0644 && st.st_size == 2);
+	(void)close(from);
+	(void)close(layer);
+}
+
+static void a_target_stays_in_the_layer(void)
+{
+	int from = folder("from5"), layer = folder("layer5"), outside = folder("outside");
+	struct image_ids ids = {.count = 1, .zero_uid = geteuid(), .zero_gid = getegid()};
+	struct error err;
+
+	CHECK(symlinkat("../outside", layer, "link") == 0);
+	CHECK(layer_add_empty(layer, &ids, "/../outside/x", &err) < 0);
+	CHECK(layer_add_empty(layer, &ids, "/link/x", &err) < 0);
+	CHECK(layer_add_folder(layer, &ids, "/link/x", from, &err) < 0);
+	CHECK(layer_add_text(layer, &ids, "/link/x", "a", 1, &err) < 0);
+	CHECK(layer_add_empty(layer, &ids, "/", &err) < 0 && layer_add_empty(layer, &ids, "/a//b", &err) < 0);
+	CHECK(!is_there(outside, "x"));
+	(void)close(from);
+	(void)close(layer);
+	(void)close(outside);
+}
+
+int main(void)
+{
+	static const struct check_case cases[] = {
+		CASE(only_plain_files_come_out), CASE(one_file_is_not_fetched_through_a_link), CASE(what_comes_out_is_bounded),
+		CASE(a_layer_hides_what_is_below_it), CASE(a_target_stays_in_the_layer),
+	};
+	char command[64];
+	int r;
+
+	if (!mkdtemp(base))
+		return 1;
+	r = check_main(cases, sizeof(cases) / sizeof(cases[0]));
+	(void)snprintf(command, sizeof(command), "rm -rf %s", base);
+	return system(command) == 0 ? r : 1;
+}
