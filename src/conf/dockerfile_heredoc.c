@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "conf/expand.h"
 
+enum { HEREDOCS_MAX = 256 };
+
 static size_t quotes(const char *s)
 {
 	size_t n = 0;
@@ -83,6 +85,8 @@ int heredoc_find(struct arena *a, const char *text, struct dockerfile_heredoc **
 		r = announces(a, words[i], &(*ret)[*ret_n], err);
 		if (r < 0)
 			return -1;
+		if (*ret_n == HEREDOCS_MAX && r)
+			return error_set(err, ERROR_INPUT, "more than %d heredocs", HEREDOCS_MAX);
 		*ret_n += (size_t)r;
 	}
 	return 0;

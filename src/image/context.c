@@ -22,16 +22,30 @@ struct walker {
 	const struct context_sink *sink;
 	int (*each)(void *arg, const char *name, int fd, struct error *err); /* in place of a sink */
 	void *each_arg;
-	size_t tops, entries;
+	size_t tops, entries, expanded;
+	uint64_t work; /* in patterns */
 	unsigned depth;
 	struct error *err;
 };
+
+enum { COMPONENTS_MAX = 128, EXPANDED_MAX = 1 << 20 };
+#define WORK_MAX ((uint64_t)4 << 30)
 
 static int fail(struct walker *w, int code, const char *path)
 {
 	struct text_shown t;
 
 	return error_sys(w->err, code, "%s", text_show(&t, sv_of(path)));
+}
+
+static bool ignored(struct walker *w, const char *path)
+{
+	return w->c->ignore && pattern_ignored(w->c->ignore, sv_of(path), &w->work);
+}
+
+static bool excluded(struct walker *w, const char *path)
+{
+	return pattern_ignored((const char *const *)w->s->excludes, sv_of(path), &w->work);
 }
 
 /* ---- what lies in folders ---- */
@@ -128,26 +142,27 @@ static int walk_folder(struct walker *w, int dir, const char *from_root, const c
 /* from_root: the path from the root, for .dockerignore; below: from the source, which is what the destination gets. */
 static int one_entry(struct walker *w, int dir, const char *name, const char *from_root, const char *below)
 {
-	bool ignored = pattern_ignored(w->c->ignore, sv_of(from_root)), left_out = pattern_ignored((const char *const *)w->s->excludes, sv_of(below)) ||
-		pattern_ignored((const char *const *)w->s->excludes, sv_of(from_root));
+	bool hidden = ignored(w, from_root);
 	AUTO_FD fd = -1;
 	struct stat st;
 
-	if (left_out)
+	if (w->work > WORK_MAX)
+		return error_set(w->err, ERROR_INPUT, "the patterns of .dockerignore or --exclude take too long for so many files");
+	if (excluded(w, below) || excluded(w, from_root))
 		return 0;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return fail(w, errno, from_root);
 	if (S_ISDIR(st.st_mode)) {
-		if (ignored && !pattern_may_return(w->c->ignore, sv_of(from_root)))
+		if (hidden && !pattern_may_return(w->c->ignore, sv_of(from_root)))
 			return 0;
 		fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			return fail(w, errno, from_root);
-		if (!ignored && put(w, false, below, &st, -1, NULL) < 0)
+		if (!hidden && put(w, false, below, &st, -1, NULL) < 0)
 			return -1;
 		return walk_folder(w, fd, from_root, below);
 	}
-	if (ignored)
+	if (hidden)
 		return 0;
 	if (S_ISLNK(st.st_mode))
 		return put_link(w, dir, name, below, &st);
@@ -218,7 +233,7 @@ static int real_path(struct walker *w, int fd, char *out, size_t size)
 /* A source that was found. 1: it is ignored, and so not there. */
 static int take_source(struct walker *w, const char *path)
 {
-	bool ignored;
+	bool hidden;
 	AUTO_FD fd = sys_open_in_root(w->c->root, path, O_PATH);
 	AUTO_FD open_fd = -1;
 	char real[PATH_MAX] = "";
@@ -233,8 +248,8 @@ static int take_source(struct walker *w, const char *path)
 	r = w->c->ignore ? real_path(w, fd, real, sizeof(real)) : 0;
 	if (r < 0)
 		return fail(w, r, path);
-	ignored = w->c->ignore && (pattern_ignored(w->c->ignore, sv_of(path)) || pattern_ignored(w->c->ignore, sv_of(real)));
-	if (ignored && !(S_ISDIR(st.st_mode) && pattern_may_return(w->c->ignore, sv_of(real))))
+	hidden = ignored(w, path) || ignored(w, real);
+	if (hidden && !(S_ISDIR(st.st_mode) && pattern_may_return(w->c->ignore, sv_of(real))))
 		return 1;
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
 		return error_set(w->err, ERROR_INPUT, "what is to be copied is neither a file nor a folder");
@@ -247,11 +262,20 @@ static int take_source(struct walker *w, const char *path)
 		return w->each ? 0 : walk_folder(w, open_fd, *real ? real : path, "");
 	if (w->each)
 		return w->each(w->each_arg, name, open_fd, w->err);
-	return pattern_ignored((const char *const *)w->s->excludes, sv_of(path)) ? 0 : put(w, true, name, &st, open_fd, NULL);
+	return excluded(w, path) ? 0 : put(w, true, name, &st, open_fd, NULL);
+}
+
+/* Docker searches for what a pattern matches without following links, which might lead in circles. */
+static bool is_link(struct walker *w, const char *path)
+{
+	AUTO_FD fd = sys_open_in_root(w->c->root, path, O_PATH | O_NOFOLLOW);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
 /* The pattern's components one by one; done: those that stand already. How many were found, or -1. */
-static int expand(struct walker *w, const char *done, struct sv rest)
+static int expand(struct walker *w, const char *done, struct sv rest, unsigned depth)
 {
 	const char *slash = memchr(rest.p, '/', rest.n);
 	struct sv c = sv_n(rest.p, slash ? (size_t)(slash - rest.p) : rest.n);
@@ -259,6 +283,8 @@ static int expand(struct walker *w, const char *done, struct sv rest)
 	int found = 0, fd, r;
 	size_t k;
 
+	if (depth > COMPONENTS_MAX || ++w->expanded > EXPANDED_MAX)
+		return error_set(w->err, ERROR_INPUT, "a pattern is too long, or matches too much");
 	if (!c.n) {
 		r = take_source(w, *done ? done : ".");
 		return r < 0 ? -1 : r == 0;
@@ -268,7 +294,7 @@ static int expand(struct walker *w, const char *done, struct sv rest)
 		(void)snprintf(name, sizeof(name), "%.*s", (int)c.n, c.p);
 		if (c.n > NAME_MAX || !join(path, sizeof(path), done, name))
 			return fail(w, ENAMETOOLONG, done);
-		return expand(w, path, rest);
+		return expand(w, path, rest, depth + 1);
 	}
 	fd = sys_open_in_root(w->c->root, *done ? done : ".", O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
@@ -279,7 +305,11 @@ static int expand(struct walker *w, const char *done, struct sv rest)
 	for (k = 0, r = 0; names[k] && r >= 0; k++) {
 		if (!pattern_match(c, sv_of(names[k])))
 			continue;
-		r = join(path, sizeof(path), done, names[k]) ? expand(w, path, rest) : fail(w, ENAMETOOLONG, done);
+		r = 0;
+		if (!join(path, sizeof(path), done, names[k]))
+			r = fail(w, ENAMETOOLONG, done);
+		else if (!rest.n || !is_link(w, path))
+			r = expand(w, path, rest, depth + 1);
 		found += r > 0 ? r : 0;
 	}
 	free_names(names);
@@ -289,7 +319,7 @@ static int expand(struct walker *w, const char *done, struct sv rest)
 static int source(struct walker *w, const char *pattern)
 {
 	struct text_shown t;
-	int r = expand(w, "", strcmp(pattern, ".") == 0 ? sv_n("", 0) : sv_of(pattern));
+	int r = expand(w, "", strcmp(pattern, ".") == 0 ? sv_n("", 0) : sv_of(pattern), 0);
 
 	if (r == 0 && w->c->ignore)
 		return error_set(w->err, ERROR_INPUT, "there is no %s in the build context, or .dockerignore names it", text_show(&t, sv_of(pattern)));

@@ -113,12 +113,13 @@ bool pattern_is_magic(struct sv p)
 	return false;
 }
 
-bool pattern_match(struct sv p, struct sv s)
+static bool match(struct sv p, struct sv s, uint64_t *work)
 {
 	struct sv star_p = {0}, star_s = {0}, rest;
 	bool starred = false;
 
 	for (;;) {
+		++*work;
 		if (p.n && p.p[0] == '*') {
 			starred = true;
 			star_p = p = behind(p, 1);
@@ -139,6 +140,13 @@ bool pattern_match(struct sv p, struct sv s)
 		s = star_s = behind(star_s, character(star_s).n);
 		p = star_p;
 	}
+}
+
+bool pattern_match(struct sv p, struct sv s)
+{
+	uint64_t work = 0;
+
+	return match(p, s, &work);
 }
 
 static struct sv component(struct sv *path)
@@ -182,12 +190,13 @@ const char *pattern_clean(struct arena *a, struct sv path, bool *ret_left)
 }
 
 /* Components of an ignore pattern against those of a path; below: what lies below a match is a match, too. Stars of components go back as those of characters do. */
-static bool ignore_hits(struct sv p, struct sv path, bool below)
+static bool ignore_hits(struct sv p, struct sv path, bool below, uint64_t *work)
 {
 	struct sv star_p = {0}, star_path = {0}, rest_p, rest;
 	bool starred = false;
 
 	for (;;) {
+		++*work;
 		rest_p = p;
 		if (p.n && sv_is(component(&rest_p), "**")) {
 			starred = true;
@@ -201,7 +210,7 @@ static bool ignore_hits(struct sv p, struct sv path, bool below)
 			return true;
 		rest = path;
 		rest_p = p;
-		if (p.n && path.n && pattern_match(component(&rest_p), component(&rest))) {
+		if (p.n && path.n && match(component(&rest_p), component(&rest), work)) {
 			p = rest_p;
 			path = rest;
 			continue;
@@ -214,7 +223,7 @@ static bool ignore_hits(struct sv p, struct sv path, bool below)
 	}
 }
 
-bool pattern_ignored(const char *const *patterns, struct sv path)
+bool pattern_ignored(const char *const *patterns, struct sv path, uint64_t *work)
 {
 	bool ignored = false;
 
@@ -222,7 +231,7 @@ bool pattern_ignored(const char *const *patterns, struct sv path)
 		const char *p = *patterns;
 		bool back = *p == '!';
 
-		if (back == ignored && ignore_hits(sv_of(p + back), path, true))
+		if (back == ignored && ignore_hits(sv_of(p + back), path, true, work))
 			ignored = !back;
 	}
 	return ignored;

@@ -10,6 +10,7 @@
 #define CORDON_IMAGE_PATTERN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/sv.h"
@@ -27,9 +28,9 @@ bool pattern_is_magic(struct sv pattern);
 const char *pattern_clean(struct arena *a, struct sv path, bool *ret_left);
 
 /*
- * Is the path, or a folder that it is in, ignored? patterns: as pattern_ignore_line() gives them; NULL-terminated.
+ * Is the path, or a folder that it is in, ignored? patterns: as pattern_ignore_line() gives them; NULL-terminated. *work is counted up by what it took: whoever asks often has a bound.
  */
-bool pattern_ignored(const char *const *patterns, struct sv path);
+bool pattern_ignored(const char *const *patterns, struct sv path, uint64_t *work);
 
 /* Is there an exception below this folder, perhaps? Then it must be searched although it is ignored. */
 bool pattern_may_return(const char *const *patterns, struct sv folder);

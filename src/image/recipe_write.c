@@ -152,18 +152,22 @@ static int run(struct writing *w, const struct recipe_step *s)
 	return json ? 0 : error_sys(w->err, ENOMEM, "a Dockerfile");
 }
 
-static void end_of_stage(struct writing *w, const struct recipe_stage *st)
+static int end_of_stage(struct writing *w, const struct recipe_stage *st)
 {
 	static const char *const none[] = {NULL};
-	const char *const *entry = (const char *const *)st->config.entrypoint, *const *command = (const char *const *)st->config.command;
+	const char *entry = recipe_json(w->arena, st->config.entrypoint ? (const char *const *)st->config.entrypoint : none);
+	const char *command = recipe_json(w->arena, st->config.command ? (const char *const *)st->config.command : none);
 	size_t k;
 
+	if (!entry || !command)
+		return error_sys(w->err, ENOMEM, "a Dockerfile");
 	for (k = 0; st->config.env && st->config.env[k]; k++)
 		(void)variable(w, "ENV", &w->env, st->config.env[k]);
 	user(w, st->config.user);
-	buf_printf(w->out, "ENTRYPOINT %s\nCMD %s\n", recipe_json(w->arena, entry ? entry : none), recipe_json(w->arena, command ? command : none));
+	buf_printf(w->out, "ENTRYPOINT %s\nCMD %s\n", entry, command);
 	for (k = 0; st->further[k]; k++)
 		buf_printf(w->out, "%s\n", st->further[k]);
+	return 0;
 }
 
 static int stage(struct writing *w, const struct recipe *r, size_t index)
@@ -190,9 +194,7 @@ static int stage(struct writing *w, const struct recipe *r, size_t index)
 		else
 			buf_printf(w->out, "WORKDIR %s\n", recipe_quoted(w->arena, s->workdir));
 	}
-	if (code == 0)
-		end_of_stage(w, st);
-	return code;
+	return code < 0 ? -1 : end_of_stage(w, st);
 }
 
 int recipe_write(struct arena *a, const struct recipe *r, const struct recipe_writer *how, struct buf *out, struct error *err)

@@ -20,7 +20,7 @@ int build_fail(const struct build_plan *p, const struct recipe_step *s, struct e
 {
 	static const char *const names[] = {[RECIPE_RUN] = "RUN", [RECIPE_COPY] = "COPY", [RECIPE_WORKDIR] = "WORKDIR"};
 
-	return error_prefix(err, "%.200s:%u: %s", p->shown, s->line, names[s->kind]);
+	return error_prefix(err, "%.200s:%u: %s", p->shown, s->line, s->unpack ? "ADD" : names[s->kind]);
 }
 
 /* A file of the context, by its name in it; links stay inside. 1: there is none. */

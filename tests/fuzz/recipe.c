@@ -34,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct recipe_request req = {.name = "Dockerfile", .ignore_name = ".dockerignore", .platform = "linux/amd64", .args = args, .images = &image, .n_images = 1};
 	const struct recipe *r;
 	struct error err = {0};
+	uint64_t work = 0;
 
 	if (cut) {
 		ignore = sv_n(cut + strlen(mark), text.n - (size_t)(cut - text.p) - strlen(mark));
@@ -43,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	req.ignore = ignore;
 	if (recipe_make(a, &req, &r, &err) == 0) {
 		encode_and_back(a, r);
-		(void)pattern_ignored((const char *const *)r->ignore, sv_of("a/b.c/d"));
+		(void)pattern_ignored((const char *const *)r->ignore, sv_of("a/b.c/d"), &work);
 		(void)pattern_may_return((const char *const *)r->ignore, sv_of("a/b.c"));
 	}
 	if (recipe_decode(a, sv_n((const char *)bytes, n), &r) == 0)

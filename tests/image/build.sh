@@ -242,7 +242,15 @@ like "an archive that would escape is refused" "$(build <<'D'
 FROM base
 ADD evil.tar /
 D
-)" 'Dockerfile:2: COPY: .*'
+)" 'Dockerfile:2: ADD: .*'
+ln -s . "$context/a"
+ln -s . "$context/b"
+ln -s . "$context/c"
+like "a pattern over links in circles ends" "$(build <<'D'
+FROM base
+COPY */*/*/*/*/*/*/*/*/*/*/*/*/*/*/* /x/
+D
+)" 'Dockerfile:2: COPY: there is no '
 ok "and did not" test ! -e "$tmp/escaped"
 
 fresh

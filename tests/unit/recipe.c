@@ -310,6 +310,7 @@ static void ignore_patterns_hit_what_docker_ignores(void)
 		{{".git"}, ".gitignore", false},
 	};
 	struct arena *a = arena_new();
+	uint64_t work = 0;
 	size_t i, k, n;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -321,7 +322,7 @@ static void ignore_patterns_hit_what_docker_ignores(void)
 			CHECK(valid);
 			n += list[n] != NULL;
 		}
-		if (pattern_ignored(list, sv_of(t[i].path)) != t[i].ignored)
+		if (pattern_ignored(list, sv_of(t[i].path), &work) != t[i].ignored)
 			CHECK_STR(t[i].patterns[0], t[i].path);
 	}
 	CHECK(pattern_match(sv_of("a*b*c"), sv_of("axxbyyc")));

@@ -233,6 +233,8 @@ static int receive_pieces(int fd, const struct engine_transfer *t, struct answer
 			handed = t->take(t->arg, buf_view(&a->body));
 			buf_clear(&a->body);
 		}
+		if (a->body.n > ENGINE_ANSWER_MAX)
+			return -EFBIG;
 	}
 	return r < 0 ? r : handed;
 }
