@@ -136,7 +136,7 @@ struct unnaming {
 	const struct image_store *s;
 	const char *file; /* of the image */
 	const char *only; /* the one name to take away; NULL: all */
-	size_t left;
+	size_t left; /* names that stay; those by digest, which an import adds, keep nothing */
 };
 
 static int drop_name(void *arg, const char *name)
@@ -147,7 +147,7 @@ static int drop_name(void *arg, const char *name)
 	if (store_link_get(u->s->names, name, target, sizeof(target)) < 0 || strcmp(target, u->file) != 0)
 		return 0;
 	if (u->only && strcmp(u->only, name) != 0)
-		u->left++;
+		u->left += !strchr(name, '@');
 	else
 		(void)unlinkat(u->s->names, name, 0);
 	return 0;
@@ -179,6 +179,10 @@ static int remove_locked(struct image_store *s, const char *name, struct arena *
 	}
 	if (store_each_name(s->names, drop_name, &u) < 0)
 		return error_sys(err, errno, "image store %s/names", s->path);
+	if (!u.left) {
+		u.only = NULL;
+		(void)store_each_name(s->names, drop_name, &u);
+	}
 	/* one that is damaged can be removed, too */
 	if (!u.left && store_record_read(s, digest, a, &rec, &ignored) == 0)
 		r.gone = rec.layers;

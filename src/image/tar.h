@@ -61,6 +61,8 @@ void tar_free(struct tar *t);
 int tar_next(struct tar *t, const struct tar_entry **ret);
 /* 1: bytes of the entry's file, and where in it they belong; 0: there are no more; -1. */
 int tar_data(struct tar *t, struct sv *ret, uint64_t *ret_at);
+/* Behind the last entry: did the archive say that it is the last? One that was cut between two entries did not. */
+bool tar_is_whole(const struct tar *t);
 /* Reads on to the end of the source, whatever is there. 0 or -1. */
 int tar_drain(struct tar *t);
 

@@ -24,6 +24,7 @@ struct tar {
 	const struct tar_part *parts;
 	size_t n_parts, part;
 	uint64_t in_part;
+	bool has_end; /* a block of zeros followed the last entry */
 	const char *wrong;
 };
 
@@ -419,12 +420,14 @@ int tar_next(struct tar *t, const struct tar_entry **ret)
 		if (is_zero(b)) {
 			if (fronts)
 				return fail(t, "is cut short");
+			t->has_end = true;
 			if (++zeros == 2)
 				return 0;
 			continue;
 		}
 		/* one block of zeros between entries is what some programs write */
 		zeros = 0;
+		t->has_end = false;
 		if (!tar_checksum_ok(b))
 			return fail(t, "is damaged, or is no tar archive");
 		r = read_front(t, b);
@@ -458,6 +461,11 @@ int tar_data(struct tar *t, struct sv *ret, uint64_t *ret_at)
 	t->in_part += ret->n;
 	t->stored -= ret->n;
 	return 1;
+}
+
+bool tar_is_whole(const struct tar *t)
+{
+	return t->has_end;
 }
 
 int tar_drain(struct tar *t)

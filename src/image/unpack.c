@@ -295,6 +295,9 @@ static int end_pump(struct pump *p, struct unpack_result *ret, struct error *err
 		return -1;
 	if (p->stopped)
 		return error_set(err, ERROR_SYSTEM, "%s: cordon-unpack ended early", p->job->what);
+	/* where a digest is known it speaks for itself */
+	if (!report.whole && !p->job->tar)
+		return error_set(err, ERROR_INPUT, "%s is cut short: it has no end", p->job->what);
 	ret->counts = report.counts;
 	if (check_digest(&p->first, p->job->blob, p->job->what, blob, err) < 0)
 		return -1;

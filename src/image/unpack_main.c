@@ -4,7 +4,7 @@
  *	cordon-unpack decompress HOW	from descriptor 3 to 4; says on 5 how it went
  *	cordon-unpack tar IDS BYTES ENTRIES	the archive on 3 below the folder 4, as id 0 of a user namespace with IDS ids; says on 5 how it went
  *
- * It has these three descriptors and nothing else, and confines itself before it reads the first byte: no other file, no network, no new process. What a decompressor or the reader of archives could be made to do by a hostile
+ * It has these three descriptors and /dev/null, and confines itself before it reads the first byte: no other file, no network, no new process. What a decompressor or the reader of archives could be made to do by a hostile
  * archive is to make other files in a folder that is the archive's anyhow. Digests are not its business: whoever started it takes them of the bytes that pass.
  */
 #include <errno.h>
@@ -17,6 +17,7 @@
 #include "image/decompress.h"
 #include "image/unpack_report.h"
 #include "image/unpack_tree.h"
+#include "sys/role.h"
 #include "sys/role_confine.h"
 
 enum { IN = 3, OUT = 4, FOLDER = 4, REPORT = 5, FIRST_CLOSED = 6, DESCRIPTORS = 16, MEMORY = 512 << 20 };
@@ -86,7 +87,7 @@ static int unpack(struct tar *t, struct unpack_tree *u)
 	if (r < 0 || tar_drain(t) < 0)
 		return say_entry(t, u);
 	(void)unpack_tree_finish(u);
-	return say(&(struct unpack_report){.ok = true, .counts = *unpack_tree_counts(u)});
+	return say(&(struct unpack_report){.ok = true, .whole = tar_is_whole(t), .counts = *unpack_tree_counts(u)});
 }
 
 static int run_tar(char **args)
@@ -112,10 +113,14 @@ static int run_tar(char **args)
 
 int main(int argc, char **argv)
 {
-	if (argc == 3 && strcmp(argv[1], "decompress") == 0)
-		return run_decompress(argv[2]);
-	if (argc == 5 && strcmp(argv[1], "tar") == 0)
-		return run_tar(argv + 2);
-	(void)fprintf(stderr, "cordon-unpack: for Cordon's own use\n");
-	return 125;
+	bool decompresses = argc == 3 && strcmp(argv[1], "decompress") == 0, unpacks = argc == 5 && strcmp(argv[1], "tar") == 0;
+
+	if (!decompresses && !unpacks) {
+		(void)fprintf(stderr, "cordon-unpack: for Cordon's own use\n");
+		return 125;
+	}
+	/* standard error may be a terminal, which takes orders from whoever writes to it; sanitizers report there */
+	if (role_is_filtered() && dup2(STDIN_FILENO, STDERR_FILENO) < 0)
+		return 125;
+	return decompresses ? run_decompress(argv[2]) : run_tar(argv + 2);
 }

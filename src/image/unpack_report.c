@@ -15,6 +15,7 @@ void unpack_report_put(struct buf *out, const struct unpack_report *r)
 	size_t i;
 
 	wire_put_u32(out, r->ok);
+	wire_put_u32(out, r->whole);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		wire_put_u64(out, numbers[i]);
 	wire_put_sv(out, sv_of(r->name));
@@ -44,6 +45,7 @@ int unpack_report_get(struct sv body, struct unpack_report *ret)
 
 	wire_in_init(&in, body);
 	r.ok = wire_get_u32(&in) == 1;
+	r.whole = wire_get_u32(&in) == 1;
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		*numbers[i] = wire_get_u64(&in);
 	get_text(&in, r.name, sizeof(r.name));

@@ -12,6 +12,7 @@ enum { UNPACK_REPORT_MAX = 4096 };
 
 struct unpack_report {
 	bool ok;
+	bool whole; /* the archive has an end */
 	struct unpack_counts counts;
 	char name[512]; /* of the entry that is wrong; "" where there is none */
 	char wrong[256];

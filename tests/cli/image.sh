@@ -123,6 +123,14 @@ ln -sfn /etc/passwd "$tmp/bad2/blobs/sha256/${manifest#sha256:}"
 like "links that leave a layout are not followed" "$(XDG_DATA_HOME=$tmp/fresh images import y:one "$tmp/bad2" 2>&1)" '^cordon: import: '
 XDG_DATA_HOME=$tmp/fresh images rm x:one 2>/dev/null
 
+gone_with_its_name()
+{
+	env XDG_DATA_HOME="$tmp/fresh" "$CORDON" image import z "$tmp/oci" >/dev/null 2>&1
+	env XDG_DATA_HOME="$tmp/fresh" "$CORDON" image rm z 2>/dev/null
+	[ -z "$(find "$tmp/fresh/cordon/images"/{layers,images,names} -mindepth 1)" ]
+}
+ok "an image goes with its last name, the one by digest too" gone_with_its_name
+
 # ---- hostile archives ----
 
 mkdir -p "$tmp/e/outside"
@@ -237,6 +245,38 @@ if nm "$unpack" 2>/dev/null | grep -q ' T main$'; then
 	is "the supervisor has no decompressor and no reader of archives" "$(nm "$CORDON" 2>/dev/null | grep -E ' T (inflate|lzma_code|BZ2_bzDecompress|ZSTD_decompressStream|tar_next)$')" ""
 fi
 
+# What the two processes have while they wait for bytes, as text.
+confinement()
+{
+	local pid p
+	mkfifo "$tmp/waiting"
+	"$CORDON" image import waiting - <"$tmp/waiting" >/dev/null 2>&1 &
+	pid=$!
+	exec 9>"$tmp/waiting"
+	gzip -c "$tmp/root.tar" | head -c 200 >&9
+	for _ in $(seq 100); do
+		[ "$(pgrep -c -P $pid)" = 2 ] && break
+		sleep 0.05
+	done
+	sleep 0.2
+	for p in $(pgrep -P $pid); do
+		[ "$(tr '\0' ' ' <"/proc/$p/cmdline" | cut -d' ' -f2)" = "$1" ] || continue
+		grep -E '^(Seccomp|NoNewPrivs|CapEff|CapPrm):' "/proc/$p/status" | tr -s '\t\n' ' '
+		[ "$(id -u)" = 0 ] && find "/proc/$p/fd" -mindepth 1 | wc -l
+		tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -c .
+	done
+	kill -9 $pid
+	wait $pid 2>/dev/null
+	exec 9>&-
+	rm "$tmp/waiting"
+}
+if [ "$(id -u)" = 0 ] && nm "$unpack" 2>/dev/null | grep -q ' T main$' && ! nm "$unpack" | grep -q asan; then
+	like "the decompressor has no capability, six descriptors, a filter and no variables" "$(confinement decompress)" '^CapPrm: 0+ CapEff: 0+ NoNewPrivs: 1 Seccomp: 2 6
+0$'
+	like "the unpacker has what making files of others needs, in its namespace" "$(confinement tar)" '^CapPrm: 0+1b CapEff: 0+1b NoNewPrivs: 1 Seccomp: 2 [678]
+0$'
+fi
+
 # ---- several at once, and removal ----
 
 parallel_imports()
@@ -258,7 +298,7 @@ killed_import()
 {
 	local pid
 	mkfifo "$tmp/fifo"
-	images import killed - <"$tmp/fifo" >/dev/null 2>&1 &
+	"$CORDON" image import killed - <"$tmp/fifo" >/dev/null 2>&1 &
 	pid=$!
 	exec 9>"$tmp/fifo"
 	head -c 4096 "$tmp/root.tar" >&9

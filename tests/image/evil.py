@@ -157,6 +157,7 @@ evil = {
     "number-is-text": (seal(bytearray(header(b"x")[:100] + b"rwxrwxrw" + header(b"x")[108:])), None),
     "cut-in-header": (file(b"x") + file(b"y")[:300], None),
     "cut-in-data": (file(b"x", b"z" * 5000)[:2000], None),
+    "cut-between-entries": (file(b"x") + file(b"y"), None),
     "not-a-tar": (b"#!/bin/sh\nid\n" * 200, None),
 }
 # Those that are cut end where they end.

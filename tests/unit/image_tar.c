@@ -81,7 +81,7 @@ static void what_is_written_is_read(void)
 				CHECK(at == got && part.p[0] == 'd');
 			CHECK(i % 2 == 0 || got == w->size);
 		}
-		CHECK(tar_next(t, &e) == 0);
+		CHECK(tar_next(t, &e) == 0 && tar_is_whole(t));
 		CHECK(tar_drain(t) == 0);
 		tar_free(t);
 	}
