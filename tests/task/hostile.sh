@@ -13,7 +13,7 @@ tasks=$tests_dir/tasks/hostile
 secrets=$tmp/secrets
 export HOME=$tmp/home TMPDIR=$tmp/scratch XDG_DATA_HOME=$tmp/data XDG_STATE_HOME=$tmp/state XDG_CACHE_HOME=$tmp/cache XDG_CONFIG_HOME=$tmp/config
 unset XDG_RUNTIME_DIR
-mkdir -p "$HOME/.ssh" "$TMPDIR" "$secrets" "$XDG_CONFIG_HOME/cordon"
+mkdir -p "$HOME/.ssh" "$TMPDIR" "$secrets" "$XDG_CONFIG_HOME/cordon" "$tmp/out"
 
 # Fake secrets where thieves look: variables, the home folder, beside the task.
 secret=cordon-hostile-0f8fad5bd9cb469fa165
@@ -39,7 +39,7 @@ leaks()
 
 no_leaks()
 {
-	! leaks "$1"
+	[ -d "$1" ] && ! leaks "$1"
 }
 
 # prepare NAME: a copy of the task as a stranger would have it; sets dir
@@ -73,7 +73,7 @@ check()
 # run NAME WHO WANT [OPTION...] -- or --agent
 run()
 {
-	local name=$1 who=$2 want=$3 out=$tmp/out/$1-$2 got
+	local name=$1 who=$2 want=$3 out=$tmp/out/$1-${2##* } got
 	shift 3
 	rm -rf "$out"
 	timeout 300 "$CORDON" task run "$dir" "${runtime[@]}" --out "$out" --json "$@" >"$tmp/result.json" 2>"$tmp/result.err" </dev/null
