@@ -244,9 +244,9 @@ static int end_helper(struct helper *h, const char *what, struct unpack_report *
 	h->pid = 0;
 	if (WIFSIGNALED(status))
 		return error_set(err, ERROR_INPUT, "%s could not be unpacked safely: cordon-unpack ended by signal %d", what, WTERMSIG(status));
-	if (r < 0 || unpack_report_get(buf_view(&b), ret) < 0)
+	if (r < 0 || unpack_report_get(buf_view(&b), ret) < 0 || (ret->ok && WEXITSTATUS(status) != 0))
 		return error_set(err, ERROR_SYSTEM, "%s: cordon-unpack failed with %d", what, WEXITSTATUS(status));
-	if (ret->ok && WEXITSTATUS(status) == 0)
+	if (ret->ok)
 		return 0;
 	(void)error_set(err, ERROR_INPUT, "%s%s%s%s %s%s%s", what, ret->name[0] ? ": \"" : "", ret->name[0] ? text_show(&name, sv_of(ret->name)) : ":", ret->name[0] ? "\"" : "", text_show(&wrong, sv_of(ret->wrong)), ret->code ? ": " : "",
 			ret->code ? strerror(ret->code) : "");
