@@ -91,27 +91,28 @@ static const char *write_bounds(struct flow *f, const char *name, const struct b
 	return arena_printf(f->arena, "%s/policy/%s", f->out_path, file);
 }
 
-static const char **stack_layers(struct flow *f, const struct flow_command *c)
+static const char **stack_layers(struct flow *f, const struct flow_command *c, const struct image *image)
 {
-	const char **v = arena_array(f->arena, FLOW_LAYERS + f->image.n_layers + 1, sizeof(*v));
+	const char **v = arena_array(f->arena, FLOW_LAYERS + image->n_layers + 1, sizeof(*v));
 	size_t n = 0, i;
 
 	if (!v)
 		return NULL;
 	for (i = 0; c->layers[i]; i++)
 		v[n++] = c->layers[i];
-	for (i = 0; f->image.layers[i]; i++)
-		v[n++] = f->image.layers[i];
+	for (i = 0; image->layers[i]; i++)
+		v[n++] = image->layers[i];
 	return v;
 }
 
 static int fill_root(struct flow *f, const struct flow_command *c, struct image_root *ret)
 {
-	const struct image_config *config = &f->image.config;
+	const struct image *image = c->image ? c->image : &f->image;
+	const struct image_config *config = &image->config;
 	const struct task_environment *e = &f->task->environment;
 	struct image_user user;
 
-	ret->layers = stack_layers(f, c);
+	ret->layers = stack_layers(f, c, image);
 	if (!ret->layers)
 		return no_memory(f);
 	if (image_user_find(ret->layers, c->user ? c->user : config->user, &user, f->err) < 0)
@@ -120,9 +121,9 @@ static int fill_root(struct flow *f, const struct flow_command *c, struct image_
 		return -1;
 	ret->upper = c->work->upper;
 	ret->work = c->work->work;
-	ret->ids = f->image.ids;
+	ret->ids = image->ids;
 	ret->env = c->env->v;
-	ret->cwd = c->cwd ? c->cwd : e->workdir.s ? e->workdir.s : config->workdir;
+	ret->cwd = c->cwd ? c->cwd : !c->image && e->workdir.s ? e->workdir.s : config->workdir;
 	ret->uid = user.uid;
 	ret->gid = user.gid;
 	ret->storage = e->storage.set ? e->storage.v : (uint64_t)TASK_DEFAULT_STORAGE_MB << 20;

@@ -9,6 +9,7 @@
 #include "image/store.h"
 #include "task/bounds.h"
 #include "task/run.h"
+#include "task/scratch.h"
 
 enum { FLOW_LAYERS = IMAGE_MAX_LAYERS + 8, FLOW_ENV = 4096, FLOW_GRANTS = 64 };
 
@@ -20,14 +21,15 @@ struct flow {
 	struct attend attend;
 	int out;	    /* the folder of results */
 	const char *out_path;
-	int scratch;	    /* ours, private: holds the stage */
-	const char *scratch_path;
+	struct scratch scratch; /* ours, private: holds the stage */
 	int stage;
 	struct task *task;
 	const struct task_step *step; /* that goes on; NULL: the task has none */
 	struct image_store *store;
 	struct image image;
 	bool has_image;
+	struct image judge; /* of a verifier that is a machine of its own */
+	bool has_judge;
 	struct image_work agent; /* its upper folder: what setup and agent changed */
 	struct image_work carried, verifier;
 	struct services *services; /* services.h; NULL: the task has no compose file */
@@ -70,6 +72,7 @@ struct flow_command {
 	char *const *argv;
 	const char *user, *cwd; /* NULL: the image's, or the task's */
 	struct flow_env *env;
+	const struct image *image; /* NULL: the task's */
 	struct image_work *work;
 	const char *layers[FLOW_LAYERS]; /* on top of the image's, topmost first; NULL-terminated */
 	const struct task_network *network; /* as struct bounds has it */
@@ -99,7 +102,7 @@ int flow_enter_step(struct flow *f, const struct task_step *step);
 const struct task_files *flow_files(const struct flow *f);
 const struct task_agent *flow_agent_of(const struct flow *f);
 const struct task_verifier *flow_verifier_of(const struct flow *f);
-const char *flow_instruction(const struct flow *f);
+const char *flow_instruction(struct flow *f);
 
 /* A folder of the stage as a layer, under several names, and a script, be it in that folder or not. */
 struct flow_shown {
@@ -112,6 +115,17 @@ int flow_add_text(struct flow *f, struct image_work *to, const char *target, con
 
 /* An image from a Dockerfile of the stage; status is set only where the time is over. */
 int flow_build(struct flow *f, const char *context, const char *dockerfile, struct image *ret);
+
+/* What the task has for its agent besides the instruction: servers of the Model Context Protocol, as a file; skills. */
+int flow_mcp(struct flow *f, struct image_work *to, struct flow_env *env);
+
+/* Files of a step that are put into the work folder before it. */
+int flow_step_files(struct flow *f);
+/* What the task wants kept of the agent's files, into the folder of results; and, for a verifier that sees nothing else of them, into a layer at the same paths. */
+int flow_keep_artifacts(struct flow *f);
+int flow_show_artifacts(struct flow *f, struct image_work *to);
+/* Commands that the task wants run when the agent has ended. */
+int flow_collect_commands(struct flow *f);
 
 /* Parts, each a phase or several. */
 int flow_prepare(struct flow *f); /* stage, build */

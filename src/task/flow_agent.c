@@ -18,8 +18,8 @@ static int timed_out(struct flow *f, const char *who, uint64_t ms)
 	return flow_fail(f, TASK_TIMEOUT);
 }
 
-/* Shell commands that the task wants run before the agent. */
-static int run_setup(struct flow *f, const struct task_command *t, struct flow_command *c)
+/* A shell command of the task's, in the agent's files. c has all but what the task says. */
+static int run_command(struct flow *f, const struct task_command *t, struct flow_command *c)
 {
 	const char *argv[] = {"/bin/sh", "-c", t->command.s, NULL};
 	struct task_ended e = {0};
@@ -36,10 +36,10 @@ static int run_setup(struct flow *f, const struct task_command *t, struct flow_c
 	if (flow_run(f, c, &e) < 0)
 		return -1;
 	if (e.status == 124)
-		return timed_out(f, "a setup command", c->timeout_ms);
+		return timed_out(f, "a command of the task", c->timeout_ms);
 	if (e.status == 0)
 		return 0;
-	(void)error_set(f->err, ERROR_INPUT, "the setup command %s failed with status %d; output/setup.txt has what it said", text_show(&shown, sv_of(t->command.s)), e.status);
+	(void)error_set(f->err, ERROR_INPUT, "the task's command %s failed with status %d; output/%s.txt has what it said", text_show(&shown, sv_of(t->command.s)), e.status, c->name);
 	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
@@ -79,12 +79,40 @@ int flow_setup(struct flow *f)
 	for (i = 0; i < t->setup.n; i++) {
 		struct flow_command one = c;
 
-		if (run_setup(f, &t->setup.v[i], &one) < 0)
+		if (run_command(f, &t->setup.v[i], &one) < 0)
 			return -1;
 	}
 	if (t->healthcheck.command.s && check_health(f, &t->healthcheck, &c) < 0)
 		return -1;
 	flow_end(f, PHASE_SETUP, 0);
+	return 0;
+}
+
+/* A step may have a health check besides the environment's. */
+static int check_step(struct flow *f)
+{
+	struct flow_env env = {0};
+	struct flow_command c = {.name = "setup", .phase = "setup", .env = &env, .work = &f->agent, .network = &f->task->environment.network, .in = -1};
+
+	if (!f->step || !f->step->healthcheck.command.s)
+		return 0;
+	return flow_environment(f, &env) < 0 ? -1 : check_health(f, &f->step->healthcheck, &c);
+}
+
+int flow_collect_commands(struct flow *f)
+{
+	const struct task_commands *all = &flow_verifier_of(f)->collect;
+	struct flow_env env = {0};
+	uint32_t i;
+
+	if (all->n && flow_environment(f, &env) < 0)
+		return -1;
+	for (i = 0; i < all->n; i++) {
+		struct flow_command c = {.name = "collect", .phase = "agent", .env = &env, .work = &f->agent, .network = &f->task->environment.network, .in = -1};
+
+		if (run_command(f, &all->v[i], &c) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -106,7 +134,7 @@ static int show_solution(struct flow *f, struct image_work *to, const char ***re
 static int open_instruction(struct flow *f, int *ret)
 {
 	const char *text = flow_instruction(f);
-	AUTO_FD fd = openat(f->scratch, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	AUTO_FD fd = openat(f->scratch.fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd < 0 || write_all(fd, text, strlen(text)) < 0 || lseek(fd, 0, SEEK_SET) < 0) {
 		(void)error_sys(f->err, errno, "the instruction");
@@ -170,7 +198,7 @@ static int prepare_agent(struct flow *f, struct image_work *extra, struct flow_c
 		return prepare_oracle(f, extra, c);
 	if (flow_add_text(f, extra, AGENT_INSTRUCTION, flow_instruction(f)) < 0 || flow_env_add(f, c->env, "CORDON_INSTRUCTION", AGENT_INSTRUCTION) < 0)
 		return -1;
-	if (a && prepare_described(f, c) < 0)
+	if (flow_mcp(f, extra, c->env) < 0 || (a && prepare_described(f, c) < 0))
 		return -1;
 	if (!a)
 		c->argv = f->req->command;
@@ -210,6 +238,8 @@ int flow_agent(struct flow *f)
 	int r;
 
 	flow_begin(f, PHASE_AGENT);
+	if (check_step(f) < 0)
+		return -1;
 	if (f->req->agent && f->req->agent->kind == AGENT_NONE) {
 		flow_end(f, PHASE_AGENT, 0);
 		return 0;

@@ -80,7 +80,7 @@ static int write_diff(struct flow *f)
 /* What cannot be collected takes the score with it: a result that cannot be looked at later is none. */
 static int fetch_all(struct flow *f)
 {
-	if ((f->agent.upper && write_diff(f) < 0) || fetch_trajectory(f) < 0 || fetch(f, &f->agent, "logs/agent", "agent") < 0 || fetch(f, &f->agent, "logs/artifacts", "artifacts") < 0 || fetch(f, &f->verifier, "logs/verifier", "verifier") < 0) {
+	if ((f->agent.upper && (write_diff(f) < 0 || flow_keep_artifacts(f) < 0)) || fetch_trajectory(f) < 0 || fetch(f, &f->agent, "logs/agent", "agent") < 0 || fetch(f, &f->agent, "logs/artifacts", "artifacts") < 0 || fetch(f, &f->verifier, "logs/verifier", "verifier") < 0) {
 		f->result->reason = arena_str(f->arena, sv_of(f->err->text));
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}

@@ -25,8 +25,8 @@ static int copy_task(struct flow *f)
 		(void)error_sys(f->err, errno, "%s", text_show(&shown, sv_of(f->req->dir)));
 		return flow_fail(f, TASK_REFUSED);
 	}
-	if (mkdirat(f->scratch, "stage", 0700) < 0 || (f->stage = openat(f->scratch, "stage", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
-		(void)error_sys(f->err, errno, "%s/stage", f->scratch_path);
+	if (mkdirat(f->scratch.fd, "stage", 0700) < 0 || (f->stage = openat(f->scratch.fd, "stage", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+		(void)error_sys(f->err, errno, "%s/stage", f->scratch.path);
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
 	if (stage_copy(from, f->stage, &stage_default_limits, &stats, &problems, f->err) < 0)
@@ -60,8 +60,8 @@ static int load_task(struct flow *f)
 		return flow_fail(f, f->err->kind == ERROR_INPUT || f->err->kind == ERROR_DENIED ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
 	if (f->task->name.s)
 		f->result->task = arena_str(f->arena, sv_of(f->task->name.s));
-	if (f->task->verifier.separate.set && f->task->verifier.separate.v) {
-		(void)error_set(f->err, ERROR_INPUT, "%s: verifier.environment_mode: a verifier with an environment of its own is not supported", f->task->files.config);
+	if (f->task->verifier.service.s && strcmp(f->task->verifier.service.s, "main") != 0) {
+		(void)error_set(f->err, ERROR_INPUT, "%s: verifier.service: only the agent's own service can be judged", f->task->files.config);
 		return flow_fail(f, TASK_REFUSED);
 	}
 	return 0;

@@ -26,6 +26,11 @@ static void take_verifier(struct task_verifier *to, const struct task_verifier *
 	take_network(&to->network, &from->network);
 	take_str(&to->service, &from->service);
 	take_num(&to->keep_conftests, &from->keep_conftests);
+	take_num(&to->separate, &from->separate);
+	if (!to->environment)
+		to->environment = from->environment;
+	if (!to->collect.n)
+		to->collect = from->collect;
 	if (!to->env.n)
 		to->env = from->env;
 	if (!to->range.set)
@@ -37,6 +42,7 @@ static void take_files(struct task_files *to, const struct task_files *from)
 	if (!to->test_script) {
 		to->tests = from->tests;
 		to->test_script = from->test_script;
+		to->test_dockerfile = from->test_dockerfile;
 	}
 	if (!to->solve_script) {
 		to->solution = from->solution;
@@ -78,7 +84,11 @@ const struct task_verifier *flow_verifier_of(const struct flow *f)
 	return f->step ? &f->step->verifier : &f->task->verifier;
 }
 
-const char *flow_instruction(const struct flow *f)
+const char *flow_instruction(struct flow *f)
 {
-	return f->step ? f->step->instruction : f->task->instruction;
+	const char *text = f->step ? f->step->instruction : f->task->instruction, *prefix = flow_agent_of(f)->prompt_prefix.s;
+
+	const char *whole = prefix ? arena_printf(f->arena, "%s\n\n%s", prefix, text) : NULL;
+
+	return whole ? whole : text;
 }

@@ -21,6 +21,33 @@ static const char *workdir(const struct flow *f)
 	return f->task->environment.workdir.s ? f->task->environment.workdir.s : f->image.config.workdir;
 }
 
+/* A verifier that is a machine of its own: of the agent's files it gets the artifacts. */
+static bool is_separate(const struct flow *f)
+{
+	return flow_verifier_of(f)->separate.set && flow_verifier_of(f)->separate.v;
+}
+
+static int find_judge(struct flow *f)
+{
+	const struct task_environment *e = flow_verifier_of(f)->environment;
+	const struct task_files *files = flow_files(f);
+	int r;
+
+	if (f->has_judge)
+		image_done(&f->judge);
+	f->has_judge = false;
+	if (e && e->docker_image.s)
+		r = image_find(f->store, e->docker_image.s, &f->judge, f->err);
+	else if (files->test_dockerfile)
+		r = flow_build(f, files->tests, files->test_dockerfile, &f->judge);
+	else
+		r = image_find(f->store, f->image.digest, &f->judge, f->err);
+	if (r < 0)
+		return f->result->status == TASK_TIMEOUT ? -1 : flow_fail(f, f->err->kind == ERROR_INPUT || f->err->kind == ERROR_DENIED ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
+	f->has_judge = true;
+	return 0;
+}
+
 static void note_dropped(void *arg, const char *rule, const char *path, const char *message)
 {
 	struct flow *f = arg;
@@ -37,12 +64,20 @@ int flow_freeze(struct flow *f)
 	AUTO_FD to = -1;
 
 	flow_begin(f, PHASE_FREEZE);
+	if (flow_collect_commands(f) < 0)
+		return -1;
 	/* what the verifier loads from where depends on its variables */
 	if (flow_environment(f, &env) < 0 || flow_env_verifier(f, &env, &flow_verifier_of(f)->env, &grants) < 0)
 		return -1;
 	c.env = env.v;
 	if (image_work_new(f->store, &f->carried, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	if (is_separate(f)) {
+		if (flow_show_artifacts(f, &f->carried) < 0)
+			return -1;
+		flow_end(f, PHASE_FREEZE, 0);
+		return 0;
+	}
 	from = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	to = open(f->carried.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (from < 0 || to < 0) {
@@ -89,7 +124,11 @@ static int read_reward(struct flow *f, struct reward *ret)
 
 	if (f->task->format == TASK_TERMINAL) {
 		folder = sys_open_beneath(f->out, "output/verify.txt", O_RDONLY | O_NOFOLLOW, 0);
-		return folder < 0 ? error_sys(f->err, folder, "the verifier's output") : reward_read_pytest(folder, f->arena, ret, f->err);
+		if (folder < 0)
+			return error_sys(f->err, folder, "the verifier's output");
+		if (f->task->parser.s && strcmp(f->task->parser.s, "swebench") == 0)
+			return reward_read_swebench(folder, f->arena, ret, f->err);
+		return reward_read_pytest(folder, f->arena, ret, f->err);
 	}
 	/* written by the verifier's processes alone: this folder was made for them, and nobody else ever saw it */
 	folder = upper < 0 ? -errno : sys_open_beneath(upper, &log_folders[0][1], O_RDONLY | O_DIRECTORY, 0);
@@ -111,6 +150,11 @@ static int run_verifier(struct flow *f, struct image_work *tests)
 	c.network = v->network.mode.set ? &v->network : &f->task->environment.network;
 	c.offline = !c.network->mode.set;
 	c.timeout_ms = v->timeout.set ? v->timeout.v : TASK_DEFAULT_VERIFIER_MS;
+	if (is_separate(f)) {
+		if (find_judge(f) < 0)
+			return -1;
+		c.image = &f->judge;
+	}
 	if (show_tests(f, tests, &argv) < 0 || flow_environment(f, &env) < 0 || flow_env_verifier(f, &env, &v->env, &grants) < 0)
 		return -1;
 	c.grants = grants.v;

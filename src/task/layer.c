@@ -100,7 +100,7 @@ static int seal(int dir)
 	return fsetxattr(dir, "user.overlay.opaque", "y", 1, 0) < 0 ? -errno : 0;
 }
 
-int layer_add_empty(int layer, const struct image_ids *ids, const char *target, struct error *err)
+static int add_made(int layer, const struct image_ids *ids, const char *target, unsigned mode, bool sealed, struct error *err)
 {
 	char name[NAME_MAX + 1];
 	AUTO_FD parent = make_parents(layer, ids, target, name);
@@ -116,8 +116,20 @@ int layer_add_empty(int layer, const struct image_ids *ids, const char *target, 
 		return fail(errno, "a folder", target, err);
 	r = own(dir, "", ids);
 	if (r == 0)
-		r = fchmod(dir, 0777) < 0 ? -errno : seal(dir);
+		r = fchmod(dir, mode) < 0 ? -errno : 0;
+	if (r == 0 && sealed)
+		r = seal(dir);
 	return r < 0 ? fail(r, "a folder", target, err) : 0;
+}
+
+int layer_add_empty(int layer, const struct image_ids *ids, const char *target, struct error *err)
+{
+	return add_made(layer, ids, target, 0777, true, err);
+}
+
+int layer_add_open(int layer, const struct image_ids *ids, const char *target, struct error *err)
+{
+	return add_made(layer, ids, target, 0755, false, err);
 }
 
 int layer_add_folder(int layer, const struct image_ids *ids, const char *target, int from, struct error *err)
@@ -177,4 +189,11 @@ int layer_add_file(int layer, const struct image_ids *ids, const char *target, i
 		if (write_all(fd, bytes, (size_t)n) < 0)
 			return fail(errno, "a file", target, err);
 	return n < 0 ? fail(errno, "a file", target, err) : 0;
+}
+
+int layer_own(int layer, const struct image_ids *ids, struct error *err)
+{
+	int r = own_all(layer, ids, DEPTH_MAX);
+
+	return r < 0 ? error_sys(err, r, "owners of a layer") : 0;
 }

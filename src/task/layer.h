@@ -18,8 +18,14 @@ int layer_add_folder(int layer, const struct image_ids *ids, const char *target,
 /* An empty one, which every user of the sandbox may write to. */
 int layer_add_empty(int layer, const struct image_ids *ids, const char *target, struct error *err);
 
+/* A folder through which what lies below it shows. */
+int layer_add_open(int layer, const struct image_ids *ids, const char *target, struct error *err);
+
 /* One file; target names it. */
 int layer_add_file(int layer, const struct image_ids *ids, const char *target, int from, unsigned mode, struct error *err);
 int layer_add_text(int layer, const struct image_ids *ids, const char *target, const void *bytes, size_t n, struct error *err);
+
+/* All of it belongs to the sandbox's root. */
+int layer_own(int layer, const struct image_ids *ids, struct error *err);
 
 #endif

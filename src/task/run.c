@@ -6,14 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "sys/tree.h"
+#include "image/ids.h"
 #include "task/flow.h"
 #include "task/services.h"
 
@@ -34,20 +33,6 @@ static int open_out(struct flow *f)
 	return 0;
 }
 
-/* A folder of our own, locked as long as we live, so that the next run can tell what a killed one left. */
-static int open_scratch(struct flow *f)
-{
-	char *path = arena_printf(f->arena, "%s/XXXXXX", f->req->scratch);
-
-	if (!path || !mkdtemp(path))
-		return error_sys(f->err, errno, "%s", f->req->scratch);
-	f->scratch_path = path;
-	f->scratch = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (f->scratch < 0 || flock(f->scratch, LOCK_EX | LOCK_NB) < 0)
-		return error_sys(f->err, errno, "%s", path);
-	return 0;
-}
-
 /* Readable while a sandbox runs; else they wait. */
 static int block_signals(struct flow *f, sigset_t *old)
 {
@@ -64,7 +49,7 @@ static int block_signals(struct flow *f, sigset_t *old)
 
 static int judge(struct flow *f)
 {
-	if (flow_agent(f) < 0 || flow_freeze(f) < 0)
+	if (flow_step_files(f) < 0 || flow_agent(f) < 0 || flow_freeze(f) < 0)
 		return -1;
 	return flow_verify(f);
 }
@@ -112,22 +97,25 @@ static int run_phases(struct flow *f)
 
 static void let_go(struct flow *f)
 {
+	struct error ignored = {0};
+
 	if (f->store) {
 		image_work_done(f->store, &f->agent);
 		image_work_done(f->store, &f->carried);
 		image_work_done(f->store, &f->verifier);
 	}
-	if (f->has_image)
+	if (f->has_image) {
+		/* of services, whose files belong to the image's ids */
+		(void)image_ids_remove(&f->image.ids, f->scratch.fd, "volumes", &ignored);
 		image_done(&f->image);
+	}
+	if (f->has_judge)
+		image_done(&f->judge);
 	image_store_close(f->store);
 	task_free(f->task);
 	if (f->stage >= 0)
 		(void)close(f->stage);
-	if (f->scratch >= 0) {
-		sys_empty_tree(f->scratch);
-		(void)rmdir(f->scratch_path);
-		(void)close(f->scratch);
-	}
+	scratch_done(&f->scratch);
 	if (f->attend.signals >= 0)
 		(void)close(f->attend.signals);
 	if (f->out >= 0)
@@ -136,7 +124,7 @@ static void let_go(struct flow *f)
 
 int task_run(const struct task_run_request *req, struct task_result *ret, struct error *err)
 {
-	struct flow f = {.req = req, .result = ret, .arena = ret->arena, .err = err, .attend = {.launcher = req->launcher, .progress = req->progress, .signals = -1}, .out = -1, .scratch = -1,
+	struct flow f = {.req = req, .result = ret, .arena = ret->arena, .err = err, .attend = {.launcher = req->launcher, .progress = req->progress, .signals = -1}, .out = -1, .scratch = SCRATCH_NONE,
 			 .stage = -1, .agent = {.lock = -1}, .carried = {.lock = -1}, .verifier = {.lock = -1}};
 	sigset_t old;
 	int r;
@@ -147,7 +135,7 @@ int task_run(const struct task_run_request *req, struct task_result *ret, struct
 		let_go(&f);
 		return -1;
 	}
-	if (open_scratch(&f) < 0 || block_signals(&f, &old) < 0)
+	if (scratch_make(req->scratch, &f.scratch, err) < 0 || block_signals(&f, &old) < 0)
 		r = -1;
 	else
 		r = run_phases(&f);

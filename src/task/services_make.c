@@ -181,15 +181,15 @@ static const char *volume(struct flow *f, const char *name)
 	AUTO_FD volumes = -1;
 	AUTO_FD fd = -1;
 
-	if (mkdirat(f->scratch, "volumes", 0711) < 0 && errno != EEXIST)
+	if (mkdirat(f->scratch.fd, "volumes", 0711) < 0 && errno != EEXIST)
 		return NULL;
-	volumes = openat(f->scratch, "volumes", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	volumes = openat(f->scratch.fd, "volumes", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (volumes < 0 || (mkdirat(volumes, name, 0755) < 0 && errno != EEXIST))
 		return NULL;
 	fd = openat(volumes, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fchmod(fd, 01777) < 0 || (geteuid() == 0 && fchown(fd, f->image.ids.zero_uid, f->image.ids.zero_gid) < 0))
 		return NULL;
-	return arena_printf(f->arena, "%s/volumes/%s", f->scratch_path, name);
+	return arena_printf(f->arena, "%s/volumes/%s", f->scratch.path, name);
 }
 
 static const char *source_of(struct flow *f, const struct compose_service *c, const struct compose_mount *m)
@@ -202,7 +202,7 @@ static const char *source_of(struct flow *f, const struct compose_service *c, co
 		path = below(f, folder_of(f), m->source);
 		there = path ? sys_open_beneath(f->stage, path, O_PATH | O_NOFOLLOW, 0) : -1;
 		if (there >= 0)
-			return arena_printf(f->arena, "%s/stage/%s", f->scratch_path, path);
+			return arena_printf(f->arena, "%s/stage/%s", f->scratch.path, path);
 		return volume(f, arena_printf(f->arena, ".empty-%s-%llu", c->name, (unsigned long long)m->line));
 	case COMPOSE_MOUNT_RUNNER:
 		return volume(f, arena_printf(f->arena, ".runner-%s", compose_folder_names[m->folder]));

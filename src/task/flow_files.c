@@ -1,0 +1,262 @@
+/* Files that go in and come out beside the agent's own: its servers and skills, a step's files, artifacts. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "supervise/copy.h"
+#include "sys/beneath.h"
+#include "sys/tree.h"
+#include "task/fetch.h"
+#include "task/flow.h"
+#include "task/layer.h"
+
+#define MCP_FILE AGENT_PLACE "/mcp.json"
+
+static int infrastructure(struct flow *f)
+{
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+}
+
+static void put_pairs(struct json *j, const char *key, const struct pol_pairs *p)
+{
+	uint32_t i;
+
+	if (!p->n)
+		return;
+	json_key(j, key);
+	json_open(j);
+	for (i = 0; i < p->n; i++)
+		json_kstr(j, p->v[i].key, p->v[i].value);
+	json_close(j);
+}
+
+/* In the form that most agents read: {"mcpServers": {NAME: {...}}}. */
+static void put_server(struct json *j, const struct task_mcp *m)
+{
+	static const char *const types[] = {[TASK_MCP_STDIO] = "stdio", [TASK_MCP_SSE] = "sse", [TASK_MCP_HTTP] = "http"};
+	uint32_t i;
+
+	json_key(j, m->name.s);
+	json_open(j);
+	json_kstr(j, "type", types[m->transport.v]);
+	if (m->url.s)
+		json_kstr(j, "url", m->url.s);
+	if (m->command.s)
+		json_kstr(j, "command", m->command.s);
+	if (m->args.n) {
+		json_key(j, "args");
+		json_list(j);
+		for (i = 0; i < m->args.n; i++)
+			json_str(j, m->args.v[i].s);
+		json_end(j);
+	}
+	if (m->cwd.s)
+		json_kstr(j, "cwd", m->cwd.s);
+	put_pairs(j, "env", &m->env);
+	put_pairs(j, "headers", &m->headers);
+	json_close(j);
+}
+
+int flow_mcp(struct flow *f, struct image_work *to, struct flow_env *env)
+{
+	const struct task_environment *e = &f->task->environment;
+	AUTO_BUF text = {0};
+	struct json j;
+	uint32_t i;
+
+	if (e->skills_dir.s && flow_env_add(f, env, "CORDON_SKILLS", e->skills_dir.s) < 0)
+		return -1;
+	if (!e->n_mcp)
+		return 0;
+	buf_init(&text, 4 << 20);
+	json_init(&j, &text);
+	json_open(&j);
+	json_key(&j, "mcpServers");
+	json_open(&j);
+	for (i = 0; i < e->n_mcp; i++)
+		put_server(&j, &e->mcp[i]);
+	json_close(&j);
+	json_close(&j);
+	if (buf_failed(&text)) {
+		(void)error_sys(f->err, buf_failed(&text), "the task's MCP servers");
+		return infrastructure(f);
+	}
+	return flow_add_text(f, to, MCP_FILE, text.p) < 0 ? -1 : flow_env_add(f, env, "CORDON_MCP", MCP_FILE);
+}
+
+/* Into the agent's own files: it may change them, and they are judged with the rest. */
+static int put_into(struct flow *f, int from, int to)
+{
+	int again = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	DIR *d = again < 0 ? NULL : fdopendir(again);
+	struct dirent *e;
+
+	while (d && r == 0 && (e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		/* of the step before, or of its agent */
+		sys_remove_tree(to, e->d_name);
+		r = copy_name(from, to, e->d_name, f->err);
+	}
+	if (d)
+		(void)closedir(d);
+	return r;
+}
+
+int flow_step_files(struct flow *f)
+{
+	const char *workdir = f->task->environment.workdir.s ? f->task->environment.workdir.s : f->image.config.workdir;
+	AUTO_FD upper = -1;
+	AUTO_FD from = -1;
+	AUTO_FD to = -1;
+
+	if (!f->step || !f->step->files.workdir)
+		return 0;
+	upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	from = sys_open_beneath(f->stage, f->step->files.workdir, O_RDONLY | O_DIRECTORY, 0);
+	to = upper < 0 ? -errno : sys_open_beneath(upper, workdir[1] ? workdir + 1 : ".", O_RDONLY | O_DIRECTORY, 0);
+	if (to == -ENOENT && layer_add_open(upper, &f->image.ids, workdir, f->err) == 0)
+		to = sys_open_beneath(upper, workdir + 1, O_RDONLY | O_DIRECTORY, 0);
+	if (from < 0 || to < 0) {
+		(void)error_sys(f->err, from < 0 ? from : to, "the files of the step %s", f->step->name.s);
+		return infrastructure(f);
+	}
+	return put_into(f, from, to) < 0 || layer_own(to, &f->image.ids, f->err) < 0 ? infrastructure(f) : 0;
+}
+
+/* A path of the agent's as one below its upper folder. */
+static const char *inside(struct flow *f, const struct task_artifact *a)
+{
+	const char *workdir = f->task->environment.workdir.s ? f->task->environment.workdir.s : f->image.config.workdir;
+
+	if (a->source.s[0] == '/')
+		return a->source.s + 1;
+	return arena_printf(f->arena, "%s%s%s", workdir + 1, workdir[1] ? "/" : "", a->source.s);
+}
+
+/* Makes the folders of a relative path below dir, but for its last part. The folder's fd, or -errno. */
+static int make_parents(int dir, const char *path, const char **ret_name)
+{
+	AUTO_FD at = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char name[256];
+	size_t n;
+	int next;
+
+	for (;; path += n + 1) {
+		path += strspn(path, "/");
+		n = strcspn(path, "/");
+		if (at < 0)
+			return -errno;
+		if (n == 0 || n >= sizeof(name))
+			return -EINVAL;
+		memcpy(name, path, n);
+		name[n] = '\0';
+		if (strcmp(name, "..") == 0 || strcmp(name, ".") == 0)
+			return -EINVAL;
+		if (!path[n]) {
+			*ret_name = path;
+			return fd_take(&at);
+		}
+		if (mkdirat(at, name, 0755) < 0 && errno != EEXIST)
+			return -errno;
+		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0)
+			return -errno;
+		(void)close(at);
+		at = next;
+	}
+}
+
+/* A file or folder of the agent's below `to`, under a relative path. What it did not make or change is the image's, and is not kept. */
+static int keep_one(struct flow *f, int upper, const char *path, int to, const char *as)
+{
+	struct fetch_limits limits = FETCH_LIMITS;
+	AUTO_FD folder = sys_open_beneath(upper, path, O_RDONLY | O_DIRECTORY, 0);
+	AUTO_FD parent = -1;
+	AUTO_FD into = -1;
+	const char *name = NULL;
+	int r;
+
+	if (folder == -ENOENT)
+		return 0;
+	parent = make_parents(to, as, &name);
+	if (parent < 0)
+		return error_sys(f->err, parent, "artifacts");
+	if (folder < 0) {
+		r = fetch_file(upper, path, parent, name, &limits, f->err);
+		return r < 0 ? -1 : 0;
+	}
+	if (mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
+		return error_sys(f->err, errno, "artifacts");
+	into = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (into < 0)
+		return error_sys(f->err, errno, "artifacts");
+	r = fetch_folder(folder, into, &limits, f->err);
+	if (limits.left_out)
+		(void)task_result_find(f->result, "not-collected", path, "links, special files, odd names or too much of it were left out");
+	return r;
+}
+
+typedef int each_fn(struct flow *f, const struct task_artifact *a, int upper, int to);
+
+static int each_artifact(struct flow *f, int to, each_fn *fn)
+{
+	const struct task_artifacts *lists[] = {&f->task->artifacts, f->step ? &f->step->artifacts : NULL};
+	AUTO_FD upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint32_t i, k;
+
+	if (upper < 0)
+		return error_sys(f->err, errno, "%s", f->agent.upper);
+	for (k = 0; k < ARRAY_LEN(lists); k++)
+		for (i = 0; lists[k] && i < lists[k]->n; i++)
+			if (fn(f, &lists[k]->v[i], upper, to) < 0)
+				return -1;
+	return 0;
+}
+
+static int keep_in_results(struct flow *f, const struct task_artifact *a, int upper, int to)
+{
+	const char *path = inside(f, a);
+
+	return path ? keep_one(f, upper, path, to, a->destination.s ? a->destination.s : path) : error_set(f->err, ERROR_SYSTEM, "out of memory");
+}
+
+int flow_keep_artifacts(struct flow *f)
+{
+	AUTO_FD to = -1;
+
+	if (!f->task->artifacts.n && !(f->step && f->step->artifacts.n))
+		return 0;
+	if (mkdirat(f->out, "artifacts", 0755) < 0 && errno != EEXIST)
+		return error_sys(f->err, errno, "%s/artifacts", f->out_path);
+	to = openat(f->out, "artifacts", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return to < 0 ? error_sys(f->err, errno, "%s/artifacts", f->out_path) : each_artifact(f, to, keep_in_results);
+}
+
+static int keep_in_layer(struct flow *f, const struct task_artifact *a, int upper, int to)
+{
+	const char *path = inside(f, a);
+
+	return path ? keep_one(f, upper, path, to, path) : error_set(f->err, ERROR_SYSTEM, "out of memory");
+}
+
+int flow_show_artifacts(struct flow *f, struct image_work *to)
+{
+	AUTO_FD layer = open(to->upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (layer < 0 || upper < 0) {
+		(void)error_sys(f->err, errno, "artifacts");
+		return infrastructure(f);
+	}
+	if (keep_one(f, upper, "logs/artifacts", layer, "logs/artifacts") < 0 || each_artifact(f, layer, keep_in_layer) < 0 || layer_own(layer, &f->image.ids, f->err) < 0)
+		return infrastructure(f);
+	return 0;
+}

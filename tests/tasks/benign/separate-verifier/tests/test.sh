@@ -1,0 +1,6 @@
+#!/bin/sh
+if cmp -s /judge/expected /app/answer.txt && [ ! -e /app/other ]; then
+	echo 1 >/logs/verifier/reward.txt
+else
+	echo 0 >/logs/verifier/reward.txt
+fi
