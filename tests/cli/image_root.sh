@@ -439,8 +439,39 @@ members_share_the_network_and_nothing_else()
 	like "one that has ended has no members ($mode)" "$status:$told" '^125:.*whose network'
 }
 
+# With an image of the store; the user's own ids, whatever they are here.
+run_takes_an_image_of_the_store()
+{
+	local run i
+	export XDG_DATA_HOME=$tmp/data-${mode// /-}
+	mkdir -p "$XDG_DATA_HOME" && [ "$me" != 0 ] || [ "$mode" = root ] || chown "$owner" "$XDG_DATA_HOME"
+	fresh
+	[ "$mode" != root ] || chown -hR 0:0 "$layer"
+	run=("${as[@]}" env -C / "$CORDON" run --image tiny --)
+	outside "${as[@]}" env -C / "$CORDON" image import tiny "$layer" </dev/null
+	ok "an image is imported ($mode)" eval '[ $status = 0 ]'
+	outside "${run[@]}" sh -c 'id -u; pwd; echo $HOME; rm -rf /etc/mark; touch /made; mkdir -m 700 /d; chown 0 /d; ls /' </dev/null
+	like "run --image runs in it ($mode)" "$status:$said:$told" $'^0:0\n/\n/root\n.*made.*:$'
+	outside "${run[@]}" sh -c 'cat /etc/mark; ls /made' </dev/null
+	is "each run begins with the image as it is ($mode)" "$said" layer
+	is "what it changed is gone with it ($mode)" "$(ls "$XDG_STATE_HOME/cordon/uppers")" ""
+	"${run[@]}" sh -c 'touch /made; exec sleep 7655' </dev/null >/dev/null 2>&1 &
+	for i in $(seq 1 100); do pgrep -f '^sleep 7655' >/dev/null && break; sleep 0.05; done
+	kill -9 $!
+	wait $! 2>/dev/null
+	outside "${run[@]}" true </dev/null
+	is "... also that of one that was killed, with the next ($mode)" "$status:$(ls "$XDG_STATE_HOME/cordon/uppers")" 0:
+	outside "${as[@]}" env -C / "$CORDON" run --image none-such -- true </dev/null
+	like "an image that is not there is named ($mode)" "$status:$told" '^12[57]:.*none-such'
+	outside "${as[@]}" env -C / "$CORDON" run --image tiny --workdir /tmp -- true </dev/null
+	like "a work folder does not go with an image ($mode)" "$status:$told" '^125:.*--image does not go with --workdir'
+	outside "${as[@]}" env -C / "$CORDON" run --image tiny --dry-run -- true </dev/null
+	like "a dry run shows the layers ($mode)" "$status:$said" '^0:.*The root is an image.*layers/sha256'
+}
+
 for m in "${modes[@]}"; do
 	who "$m"
+	[ "$m" = ranges ] || run_takes_an_image_of_the_store
 	members_share_the_network_and_nothing_else
 	workload_is_root_of_its_own_ids
 	pid_1_is_out_of_reach
