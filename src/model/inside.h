@@ -45,7 +45,7 @@ enum inside_message {
 	INSIDE_PLACES,	  /* PID 1 -> supervisor: sv; mount points that were made in the upper folder, each with its NUL, in their order */
 	INSIDE_SPACES,	  /* PID 1 -> supervisor; fds: its user and its network namespace. Supervisor -> a client that asked: u32 1 where they are known, u32 1 where there is a gateway; then its placeholders: u32 how many, sv variable, sv value each; fds: the same two, certificates in PEM, and as Java reads them */
 	INSIDE_JOIN,	  /* a client -> supervisor: it wants these, and will end when the connection ends */
-	INSIDE_PRETENDED, /* PID 1 -> supervisor: sv name; the first of the calls that were made to look successful */
+	INSIDE_PRETENDED, /* PID 1 -> supervisor: sv name, u32 1: the first of the calls that were made to look successful; 0: the first that asked for an id that there is not */
 };
 
 /* What INSIDE_SPAWN says. The decoder trusts nothing: PID 1 is all that a sandbox's commands are started by. */

@@ -114,15 +114,24 @@ static int ask(struct group *g)
 	return r;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
 int group_join(const char *id, struct group *ret, struct error *err)
 {
 	const struct timespec pause = {0, ASK_AGAIN_MS * 1000000L};
-	int waited, r = 0;
+	uint64_t until = now_ms() + GROUP_WAIT_MS;
+	int r = 0;
 
 	*ret = (struct group){.leader = -1, .spaces = {-1, -1}, .arena = arena_new()};
 	if (!ret->arena)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
-	for (waited = 0; r == 0 && waited < GROUP_WAIT_MS; waited += ASK_AGAIN_MS) {
+	while (r == 0 && now_ms() < until) {
 		if (ret->leader < 0)
 			ret->leader = control_connect(id);
 		if (ret->leader >= 0)

@@ -250,10 +250,13 @@ static void on_spaces(struct supervisor *s, struct wire_message *m)
 
 static void on_pretended(struct supervisor *s, struct wire_in *w)
 {
+	static const char *const messages[] = {
+		"the sandbox has one id, and a program asked to be another: give the user a range in /etc/subuid and /etc/subgid, with newuidmap installed, or run it as root",
+		"the sandbox has one id: files that were given to others stayed with it, and the workload was told that they were given",
+	};
 	struct sv call = wire_get_sv(w);
 	struct event_field field = {.key = "target", .value = call};
-	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_PROCESS, .rule = "image.ids", .fields = &field, .n_fields = 1,
-			  .message = "the sandbox has one id: files that were given to others stayed with it, and the workload was told that they were given"};
+	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_PROCESS, .rule = "image.ids", .message = messages[wire_get_u32(w) == 1], .fields = &field, .n_fields = 1};
 
 	if (wire_ok(w))
 		log_event(s, &e);

@@ -327,6 +327,10 @@ one_id_pretends_and_says_so()
 	says "what belongs to the one id is really given to it" "0:0" sh -c 'touch /a; chown 0:0 /a && stat -c %u:%g /a'
 	is "which is not ($mode)" "$(grep -c '"image.ids"' "$tmp/t/events")" 0
 	rm -f "$tmp/t/events"
+	options=(--json-events "$tmp/t/events")
+	in_image sh -c 'su u -c id; su u -c id'
+	is "becoming somebody else fails, and the log says why, once ($mode)" "$([ "$status" = 0 ] || echo failed) $(grep -c '/etc/subuid' "$tmp/t/events")" "failed 1"
+	rm -f "$tmp/t/events"
 	says "apt does not ask for a user that there is not" 'APT::Sandbox::User "root";' sh -c 'cat $APT_CONFIG'
 }
 
@@ -342,7 +346,7 @@ limits_hold()
 	ok "... also when nothing has a name any more ($mode)" tap_matches "$status:$said:$told" '^137::.*storage was reached'
 	fresh
 	options=(--storage 4000000)
-	in_image sh -c 'd=/; for i in $(seq 1 1100); do mkdir x 2>/dev/null && cd x || break; done; sleep 3; echo all'
+	in_image sh -c 'd=/; for i in $(seq 1 1100); do mkdir x 2>/dev/null && cd x || break; done; sleep 20; echo all'
 	ok "... or is too deep to be measured ($mode)" tap_matches "$status:$said:$told" '^137::.*storage was reached'
 	fresh
 	options=(--storage 8000000)

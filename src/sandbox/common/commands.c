@@ -282,17 +282,19 @@ int commands_wait(const struct commands *c)
 	return -1;
 }
 
-/* Said once: it is how all of the sandbox is. */
-static void pretend(struct commands *c, int listener, const struct seccomp_call *call)
+/* Ids that a sandbox with one has not. Each of the two is said once: it is how all of the sandbox is. */
+static void answer_for_ids(struct commands *c, int listener, const struct seccomp_call *call)
 {
+	bool pretended = filter_is_pretended(call->nr), *told = pretended ? &c->pretended : &c->id_missed;
 	AUTO_BUF b = {0};
 
-	(void)seccomp_answer(listener, call->id, 0, 0);
-	if (c->pretended)
+	(void)seccomp_answer(listener, call->id, 0, pretended ? 0 : -EINVAL);
+	if (*told)
 		return;
-	c->pretended = true;
+	*told = true;
 	buf_init(&b, 64);
 	wire_put_sv(&b, sv_of(filter_name(call->nr)));
+	wire_put_u32(&b, pretended);
 	tell_send(c->tell, INSIDE_PRETENDED, &b, NULL, 0);
 }
 
@@ -304,8 +306,8 @@ static void on_notification(struct commands *c, int listener, const struct comma
 
 	if (seccomp_receive(listener, &call) < 0 || (guard && guard->answer(guard->arg, listener, &call)))
 		return;
-	if (filter_is_pretended(call.nr)) {
-		pretend(c, listener, &call);
+	if (filter_is_pretended(call.nr) || filter_is_id(call.nr)) {
+		answer_for_ids(c, listener, &call);
 		return;
 	}
 	(void)seccomp_answer(listener, call.id, 0, -EPERM);

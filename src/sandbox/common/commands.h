@@ -35,6 +35,7 @@ struct commands {
 	mode_t umask;		       /* theirs */
 	uid_t owner;		       /* of their terminals */
 	bool pretended;		       /* a call was made to look successful, and told */
+	bool id_missed;		       /* one asked for an id that there is not, and was told */
 	int oom;		       /* our own oom_score_adj */
 	struct confine_first *first;   /* the process of the next one, if it is there already */
 	struct command v[COMMANDS_MAX];

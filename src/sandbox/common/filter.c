@@ -38,6 +38,9 @@ enum what {
 	CHOWN,
 	CHOWNAT,
 	GROUPS,
+	ID,
+	IDS,
+	IDS3,
 	N_WHAT
 };
 
@@ -385,12 +388,17 @@ static void ret_pretended(struct program *p)
 		ret_errno(p, 0);
 }
 
-/* if (A is neither 0 nor -1) pretend */
-static void pretend_others(struct program *p, unsigned arg)
+/* Over the next instruction where an argument is 0 or -1. */
+static void unless_own(struct program *p, unsigned arg)
 {
 	load_arg(p, arg);
 	emit(p, BPF_OP_JEQ, 2, 0, 0);
 	emit(p, BPF_OP_JEQ, 1, 0, UINT32_MAX);
+}
+
+static void pretend_others(struct program *p, unsigned arg)
+{
+	unless_own(p, arg);
 	ret_pretended(p);
 }
 
@@ -422,6 +430,33 @@ static void block_groups(struct program *p)
 		ret_allow(p);
 }
 
+/* The kernel refuses the others by itself; where somebody hears of it, the reason can be told. */
+static void id_block(struct program *p, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; p->o->one_id && p->o->notify_denials && i < n; i++) {
+		unless_own(p, i);
+		emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_NOTIFY);
+	}
+	ret_allow(p);
+}
+
+static void block_id(struct program *p)
+{
+	id_block(p, 1);
+}
+
+static void block_ids(struct program *p)
+{
+	id_block(p, 2);
+}
+
+static void block_ids3(struct program *p)
+{
+	id_block(p, 3);
+}
+
 static void block_enosys(struct program *p)
 {
 	ret_errno(p, ENOSYS);
@@ -441,7 +476,7 @@ static void (*const blocks[N_WHAT])(struct program *p) = {
 	[SECCOMP] = block_seccomp,    [CHMOD] = block_chmod,	[CHMODAT] = block_chmodat,
 	[PRCTL] = block_prctl,	      [FCNTL] = block_fcntl,	[OWN] = block_own,
 	[AS_ROOT] = block_as_root,    [CAPSET] = block_capset,	[CHOWN] = block_chown,	 [CHOWNAT] = block_chownat,
-	[GROUPS] = block_groups,
+	[GROUPS] = block_groups,      [ID] = block_id,		[IDS] = block_ids,	 [IDS3] = block_ids3,
 };
 
 static int by_number(const void *a, const void *b)
@@ -597,4 +632,11 @@ bool filter_is_pretended(int nr)
 	const struct row *r = find_row(nr);
 
 	return r && (r->what == CHOWN || r->what == CHOWNAT || r->what == GROUPS);
+}
+
+bool filter_is_id(int nr)
+{
+	const struct row *r = find_row(nr);
+
+	return r && (r->what == ID || r->what == IDS || r->what == IDS3);
 }

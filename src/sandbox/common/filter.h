@@ -25,7 +25,7 @@ struct filter_options {
 	bool no_memfd;	     /* memory that no limit would count is refused: memfd, SysV shared memory */
 	bool exec_limited;   /* only sealed (never executable) memfds */
 	bool root;	     /* the workload may be root of an image: setuid modes, chroot and capset are its own affair there */
-	bool one_id;	     /* ... which has only one id: changes of owners and groups go to PID 1, who says that they were made; without notifications they are said to be */
+	bool one_id;	     /* ... which has only one id: changes of owners and groups go to PID 1, who says that they were made; without notifications they are said to be. Becoming another goes there to be told of */
 	bool pin_cpus;	     /* the CPU limit is an affinity: it must stay */
 };
 
@@ -40,5 +40,7 @@ bool filter_is_guarded(int nr);
 
 /* Is the call one that is only said to have been made? */
 bool filter_is_pretended(int nr);
+/* Is it one that asks for an id? */
+bool filter_is_id(int nr);
 
 #endif
