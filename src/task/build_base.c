@@ -39,9 +39,11 @@ int build_engine_has(const struct engine *e, const char *name, struct error *err
 
 int build_temp_file(struct image_work *w, struct error *err)
 {
-	int fd = open(w->path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = openat(w->lock, "file", O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	return fd < 0 ? error_sys(err, errno, "a temporary file in %s", w->path) : fd;
+	if (fd < 0 || unlinkat(w->lock, "file", 0) < 0)
+		return error_sys(err, errno, "a temporary file in %s", w->path);
+	return fd;
 }
 
 int build_engine_take(const struct build_request *req, const struct engine *e, const char *from, const char *name, char ret_digest[IMAGE_DIGEST], struct error *err)
