@@ -91,8 +91,9 @@ static const char *wrong_mount(const struct compose *c, const struct compose_mou
 {
 	switch (m->kind) {
 	case COMPOSE_MOUNT_TASK:
-	case COMPOSE_MOUNT_RUNNER:
 		return m->source[0] ? NULL : "a bind without a source";
+	case COMPOSE_MOUNT_RUNNER:
+		return strcmp(m->source, ".") == 0 ? NULL : "a part of the runner's folder";
 	case COMPOSE_MOUNT_VOLUME:
 		return !m->source[0] || has(&c->volumes, m->source) ? NULL : "a volume that is not the project's";
 	default:

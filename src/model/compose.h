@@ -71,7 +71,7 @@ extern const char *const compose_folder_names[COMPOSE_FOLDERS];
 struct compose_mount {
 	uint64_t kind;	    /* enum compose_mount_kind */
 	uint64_t folder;    /* of RUNNER: enum compose_folder */
-	const char *source; /* of TASK and RUNNER: relative and canonical, "." is the folder itself; of VOLUME: its name */
+	const char *source; /* of TASK: relative and canonical, "." is the folder itself; of RUNNER: "." (services write there, and could make a link of any part of it); of VOLUME: its name */
 	const char *target; /* absolute, canonical, not "/" */
 	bool read_only;
 	uint64_t size; /* of TMPFS, bytes; 0: not said */

@@ -36,7 +36,8 @@ static bool is_clean(const char *s, bool lines)
 		n = text_utf8(rest);
 		if (n == 0 || p[0] == 0x7f || (p[0] < 0x20 && !(lines && (p[0] == '\t' || p[0] == '\n'))))
 			return false;
-		if (n == 2 && p[0] == 0xc2 && p[1] < 0xa0)
+		/* What some parsers of YAML take for the end of a line, and others not. */
+		if ((n == 2 && p[0] == 0xc2 && p[1] < 0xa0) || (n == 3 && p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9)))
 			return false;
 	}
 	return true;

@@ -10,7 +10,7 @@
 
 typedef bool compose_text_fn(const char *s);
 
-compose_text_fn compose_is_text;     /* UTF-8, no controls but tab and newline, COMPOSE_TEXT_MAX */
+compose_text_fn compose_is_text;     /* UTF-8, no controls (line and paragraph separators are some) but tab and newline, COMPOSE_TEXT_MAX */
 compose_text_fn compose_is_line;     /* the same without tab and newline */
 compose_text_fn compose_is_name;     /* [A-Za-z0-9][A-Za-z0-9._-]*, at most 63: services, networks, volumes, stages */
 compose_text_fn compose_is_host;     /* a host name: labels of letters, digits, - and _ */

@@ -28,10 +28,11 @@ static const char *read_target(struct compose_reader *r, const struct ynode *n, 
 	return NULL;
 }
 
-/* A folder of the runner's: true, and the mount has it. */
+/*
+ * A folder of the runner's: true, and the mount has it, or NULL for its source. Only as a whole: services write there, and what they write could be a link by the time the engine follows the path of a part of it.
+ */
 static bool is_runner(struct compose_reader *r, const struct ynode *n, const char *source, struct compose_mount *m)
 {
-	const char *why = NULL;
 	size_t i;
 
 	if (strncmp(source, COMPOSE_STAND_IN, strlen(COMPOSE_STAND_IN)) != 0)
@@ -45,9 +46,9 @@ static bool is_runner(struct compose_reader *r, const struct ynode *n, const cha
 		m->kind = COMPOSE_MOUNT_RUNNER;
 		m->folder = i;
 		source += len + strspn(source + len, "/");
-		m->source = compose_inside(r->arena, *source ? source : ".", &why);
+		m->source = *source ? NULL : ".";
 		if (!m->source)
-			compose_refuse(r, n, "%s", why);
+			compose_refuse(r, n, "a part of a folder that services write to; mount the whole of it");
 		return true;
 	}
 	return false;

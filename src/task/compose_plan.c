@@ -199,6 +199,8 @@ static void add_name(struct names *names, const char *name, const char *address)
 {
 	uint32_t i;
 
+	if (strcmp(name, "localhost") == 0)
+		return;
 	for (i = 0; i < names->n; i++)
 		if (strcmp(names->v[i].name, name) == 0)
 			return;

@@ -65,11 +65,15 @@ static void keep_end(struct buf *tail, const char *p, size_t n)
 {
 	size_t keep = tail->max / 2;
 
+	if (n > keep) {
+		p += n - keep;
+		n = keep;
+	}
 	if (tail->n + n > tail->max) {
-		size_t drop = tail->n > keep ? tail->n - keep : 0;
+		size_t drop = tail->n - keep;
 
-		memmove(tail->p, tail->p + drop, tail->n - drop);
-		tail->n -= drop;
+		memmove(tail->p, tail->p + drop, keep);
+		tail->n = keep;
 	}
 	(void)buf_add(tail, p, n);
 }

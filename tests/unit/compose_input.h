@@ -14,7 +14,7 @@ struct parsed {
 	struct error err;
 };
 
-static const struct compose_pair declared[] = {{"GREETING", "hello"}, {"EMPTY", ""}, {"DOLLAR", "a$b${HOME}"}, {"CPUS", "99"}, {"UP", "../up"}, {"ETC", "/etc"}};
+static const struct compose_pair declared[] = {{"GREETING", "hello"}, {"EMPTY", ""}, {"DOLLAR", "a$b${HOME}"}, {"CPUS", "99"}, {"UP", "../up"}, {"LINES", "a\xe2\x80\xa8\x62"}, {"ETC", "/etc"}};
 
 static inline struct compose_input input_of(const char *text, bool harbor)
 {

@@ -33,7 +33,7 @@ static const char everything[] =
 	"    entrypoint: []\n"
 	"    environment: ['A=1', 'PRICE=$$5 \"quoted\" \\ back', \"TAB=a\\tb\\nc\", 'U=\xc3\xa4\xe2\x82\xac', 'E=']\n"
 	"    volumes:\n"
-	"      - ${T_BENCH_TASK_LOGS_PATH}/deep:/deep\n"
+	"      - ${T_BENCH_TASK_LOGS_PATH}:/deep\n"
 	"      - {type: tmpfs, target: /scratch, tmpfs: {size: 64m, mode: 0755}}\n"
 	"      - ./:/app/\n"
 	"      - ./tests:/app/tests:ro\n"
@@ -214,7 +214,7 @@ static void binds_are_copies_where_something_writes_or_is_hidden(void)
 	CHECK(json_is_true(json_object_get(mount_at(client, "/d"), "read_only")));
 	CHECK_STR(text_at(mount_at(client, "/run/cordon"), "source"), door.source);
 	CHECK(json_is_true(json_object_get(mount_at(client, "/run/cordon"), "read_only")));
-	CHECK_STR(text_at(mount_at(client, "/deep"), "source"), "/.cordon/task-logs/deep");
+	CHECK_STR(text_at(mount_at(client, "/deep"), "source"), "/.cordon/task-logs");
 	written_done(&w);
 }
 
@@ -394,6 +394,9 @@ static void models_that_reach_further_are_wrong(void)
 	}
 	CHECK(!compose_wrong(c));
 	s->mounts.v[0].kind = COMPOSE_MOUNT_VOLUME; /* "x" is no volume of the file */
+	CHECK(compose_wrong(c));
+	s->mounts.v[0].kind = COMPOSE_MOUNT_TASK;
+	s->mounts.v[0].kind = COMPOSE_MOUNT_RUNNER; /* a part of it */
 	CHECK(compose_wrong(c));
 	s->mounts.v[0].kind = COMPOSE_MOUNT_TASK;
 	s->mounts.v[0].target = "/proc";
