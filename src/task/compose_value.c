@@ -95,7 +95,7 @@ const char *compose_value_time(const char *s, uint64_t *ret)
 		for (i = 0; n && i < ARRAY_LEN(units); i++)
 			if (strncmp(s + n, units[i].name, strlen(units[i].name)) == 0 && !isalpha((unsigned char)s[n + strlen(units[i].name)]))
 				break;
-		if (n == 0 || i == ARRAY_LEN(units) || v > UINT64_C(1000000000))
+		if (n == 0 || i == ARRAY_LEN(units) || v > (UINT64_C(1) << 60) / units[i].factor)
 			return "not a time; write 30s or 1m30s";
 		total += v * units[i].factor / 1000;
 		if (total > UINT64_C(1) << 50)
