@@ -18,7 +18,7 @@ deps: ## installs missing packages
 	@scripts/deps.sh build test
 
 demo: ## a short tour: attacks fail, work succeeds
-	@scripts/deps.sh build
+	@scripts/deps.sh build demo
 	@$(MAKE) --no-print-directory all
 	@scripts/demo.sh $(BUILD)
 

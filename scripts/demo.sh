@@ -181,7 +181,41 @@ report $? "the provider got the key"
 inside --policy "$repo/examples/anthropic/policy.yaml" -- sh -c 'env | grep fake-key'
 refused "the sandbox has a placeholder for it"
 
-title "11. All of it is on record"
+# task ARGS...: as `inside`, for `cordon task`
+task()
+{
+	printf '  $ cordon task %s\n' "$*" | sed "s|$demo|/tmp/demo|g; s|$repo/||g" | cut -c1-150
+	out=$(timeout 60 "$cordon" task "$@" 2>"$demo/err" </dev/null)
+	status=$?
+	printf '%s\n' "$out" "$(grep -v '^cordon: [a-z]*$' "$demo/err")" | grep . | sed "s|$demo|/tmp/demo|g; s|$repo/||g" | head -n 14 | cut -c1-150 | sed 's/^/    /'
+}
+
+title "11. A benchmark task, as its author wrote it, without Docker"
+if busybox=$(command -v busybox) && ! ldd "$busybox" >/dev/null 2>&1; then
+	mkdir -p "$demo/root"/{bin,etc,tmp}
+	cp "$busybox" "$demo/root/bin/busybox"
+	for name in $("$busybox" --list); do [ "$name" = busybox ] || ln -s busybox "$demo/root/bin/$name"; done
+	echo 'root:x:0:0:root:/:/bin/sh' >"$demo/root/etc/passwd"
+	"$cordon" image import busybox "$demo/root" >/dev/null
+	report $? "a base image from a folder"
+	task run "$repo/examples/tasks/hello" --agent oracle --out "$demo/oracle"
+	[ "$out" = "hello: reward 1" ]
+	report $? "the task's own solution earns its reward"
+	task run "$repo/examples/tasks/hello" --out "$demo/cheat" -- sh -c 'mkdir -p /logs/verifier; echo 1 >/logs/verifier/reward.txt; rm /bin/sh; printf "#!/bin/busybox sh\necho 1 >/logs/verifier/reward.txt\n" >/bin/sh'
+	[ "$out" = "hello: reward 0" ]
+	report $? "an agent that forges its reward and replaces the shell earns nothing"
+	grep -q '"path":"/bin/sh"' "$demo/cheat/result.json"
+	report $? "and the result says what it tried"
+else
+	printf '  left out: there is no static busybox here (Debian: busybox-static)\n'
+fi
+
+title "12. A task that reaches for this machine"
+task check "$repo/examples/tasks/hostile"
+[ "$status" = 1 ]
+report $? "everything that it tries is refused, with its place"
+
+title "13. All of it is on record"
 good=0 logs=0
 while IFS= read -r log; do
 	logs=$((logs + 1))

@@ -185,14 +185,15 @@ static void find_terminal(struct load *l, struct task *t)
 		tell(l, true, ".env", "is not read; a task sees no variable but those of the runner");
 }
 
-static void check_hooks(struct load *l)
+void format_check_hooks(int folder, struct task_problems *problems)
 {
 	static const char *const hooks[] = {"environment/benchflow-pre-compose.sh", "benchflow-pre-compose.sh"};
+	struct load l = {.folder = folder, .problems = problems};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(hooks); i++)
-		if (look(l, hooks[i]) != ENTRY_NONE)
-			tell(l, false, hooks[i], "is a hook that other runners execute on the host; move what it does into the Dockerfile, or remove it");
+		if (look(&l, hooks[i]) != ENTRY_NONE)
+			tell(&l, false, hooks[i], "is a hook that other runners execute on the host; move what it does into the Dockerfile, or remove it");
 }
 
 static void check_complete(struct load *l, const struct task *t)
@@ -253,7 +254,6 @@ static void find_files(struct load *l, struct task *t, const char *config)
 	}
 	for (i = 0; i < t->n_steps; i++)
 		find_step(l, t, &t->steps[i]);
-	check_hooks(l);
 	check_complete(l, t);
 }
 

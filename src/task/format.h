@@ -7,7 +7,7 @@
  * Files are opened below the folder without following links; nothing of them is executed. The configuration is parsed in a confined child (format_parse.h), and what that says is looked at again. The instruction is text
  * for the agent: UTF-8 without NUL, at most FORMAT_INSTRUCTION_MAX bytes, otherwise as it is.
  *
- * Refused besides what format_parse.h refuses: no instruction, no test script, nothing to build and no image, hooks that other runners execute on the host (benchflow-pre-compose.sh). A task without a solution is valid.
+ * Refused besides what format_parse.h refuses: no instruction, no test script, nothing to build and no image. A task without a solution is valid.
  * Only environment/docker-compose.yaml is the runner's compose file; .env files are never read (a warning beside a compose file).
  */
 #ifndef CORDON_TASK_FORMAT_H
@@ -25,5 +25,8 @@ int format_load(int folder, bool lenient, struct task **ret, struct task_problem
 
 /* The first refusal among them as an error, escaped: a confined parser may have written it. Returns -1. */
 int format_refused(const struct task_problems *problems, struct error *err);
+
+/* Hooks that other runners execute on the host: refused, wherever one is. */
+void format_check_hooks(int folder, struct task_problems *problems);
 
 #endif

