@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "sys/copy_bytes.h"
-#include "task/carry_judge.h"
+#include "task/carry_child.h"
 #include "task/carry_text.h"
 
 enum { DEPTH_MAX = 256, FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
@@ -25,9 +25,7 @@ static int fail(struct carry *c, int code)
 
 static void report(const struct carry *c, enum carry_rule rule)
 {
-	struct text_shown t;
-
-	c->req->report(c->req->arg, carry_texts[rule].rule, text_show(&t, sv_n(c->at, c->len)), carry_texts[rule].message);
+	c->report(c->report_arg, rule, sv_n(c->at, c->len));
 }
 
 /* Owner, mode without setuid and setgid, times. An ordinary user's copies are that user's. */
@@ -290,18 +288,32 @@ static int carry_root(struct carry *c, int to)
 	return carry_folder(c, &top, to, 0) < 0 ? -1 : set_facts(c, to, &st);
 }
 
+static void tell(void *arg, enum carry_rule rule, struct sv path)
+{
+	const struct carry_request *req = arg;
+	struct text_shown t;
+
+	req->report(req->arg, carry_texts[rule].rule, text_show(&t, path), carry_texts[rule].message);
+}
+
 int carry_changes(const struct carry_request *req, int to, struct error *err)
 {
+	struct carry_request own = *req;
 	AUTO_FREE struct carry *c = calloc(1, sizeof(*c));
 	int r;
 
 	if (!c || !(c->arena = arena_new()))
 		return error_sys(err, ENOMEM, "carrying changes to the verifier");
-	c->req = req;
+	c->req = &own;
 	c->err = err;
+	c->report = tell;
+	c->report_arg = &own;
 	c->caller = geteuid();
 	r = layered_open(&c->root, req->layers);
-	r = r < 0 ? error_sys(err, r, "the image's layers") : carry_root(c, to);
+	if (r < 0)
+		(void)error_sys(err, r, "the image's layers");
+	else
+		r = req->ids ? carry_in_child(c, to, carry_root) : carry_root(c, to);
 	layered_done(&c->root);
 	arena_free(c->arena);
 	return r;

@@ -23,7 +23,7 @@
  * Devices, sockets and FIFOs are dropped, setuid and setgid bits taken off, extended attributes not copied. Folders of the image stay, with their owners and modes, where they are the system's.
  *
  * All that is not carried is reported, with a rule and a reason, but for what is as the image has it. Nothing is followed, all is opened by descriptor. The agent's processes have ended; nobody writes to any of the folders meanwhile.
- * Runs with the privileges of the caller, who must be able to read the upper folder, and as root keeps its owners.
+ * It is done by a child that is the image's id 0 and nothing more (carry_child.h), where the request says which ids these are.
  */
 #ifndef CORDON_TASK_CARRY_H
 #define CORDON_TASK_CARRY_H
@@ -31,6 +31,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "model/image.h"
 
 struct carry_request {
 	int upper;		   /* the agent's; overlayfs's format */
@@ -38,6 +39,7 @@ struct carry_request {
 	const char *workdir;	   /* inside, absolute and canonical */
 	const char *const *env;	   /* of the verifier: "NAME=VALUE", NULL-terminated, or NULL. PATH, PYTHONPATH, LD_LIBRARY_PATH, BASH_ENV and ENV say what is loaded from where */
 	const char *const *places; /* where the verifier's sandbox mounts something of its own, besides /tests and its like; NULL-terminated, or NULL */
+	const struct image_ids *ids; /* who the files belong to; NULL: all to the caller */
 	bool keep_conftests;	   /* the task wants those of the agent */
 	/* path and message are escaped. Called for each thing that was dropped or changed. */
 	void (*report)(void *arg, const char *rule, const char *path, const char *message);

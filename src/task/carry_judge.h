@@ -27,6 +27,8 @@ struct carry {
 	struct layered root;
 	struct arena *arena;
 	struct error *err;
+	void (*report)(void *arg, enum carry_rule rule, struct sv path);
+	void *report_arg;
 	const char *work; /* NULL: there is none that would be data */
 	const char **path, **modules, **libraries; /* folders of the variables, NULL-terminated */
 	const char *shell_files[2];		   /* BASH_ENV, ENV; or NULL */

@@ -1,6 +1,7 @@
 /* task/carry: what the agent made is data; what runs because of its name or its place is the image's, or is not there. Each attack is in the agent's upper folder, from where a plain copy would carry it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "check.h"
+#include "image/ids.h"
 #include "sys/tree.h"
 #include "task/carry.h"
 #include "task/carry_text.h"
@@ -175,6 +177,27 @@ static void check_text(int dir, const char *name, const char *want)
 
 	CHECK(fd >= 0 && read(fd, got, sizeof(got) - 1) >= 0);
 	CHECK_STR(got, want);
+}
+
+static int succeed(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static int give_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)type;
+	(void)at;
+	if (st->st_uid == 0)
+		CHECK(lchown(path, 1700000000, 1700000000) == 0);
+	return 0;
+}
+
+/* What is root's becomes the image's root's. */
+static void give(const char *path)
+{
+	CHECK(nftw(path, give_one, 16, FTW_PHYS) == 0);
 }
 
 static void work_is_carried_as_it_is(void)
@@ -799,6 +822,39 @@ static void attributes_do_not_come_and_owners_do(void)
 	world_close(&w);
 }
 
+static void another_user_than_root_is_enough_for_files_of_all_ids(void)
+{
+	struct image_ids ids;
+	struct world w;
+	struct stat st;
+
+	world_open(&w);
+	if (image_ids_of_user(&ids, &w.err) < 0 || image_in_ids(&ids, succeed, NULL, &w.err) < 0) {
+		printf("# no user namespaces here: %s\n", w.err.text);
+		world_close(&w);
+		return;
+	}
+	w.req.ids = &ids;
+	put(w.upper, "app/private/x", "x", 0600);
+	put(w.upper, "usr/bin/sh", "evil", 0755);
+	put(w.upper, "app/odd\nname.pth", "evil", 0644);
+	delete(w.upper, "app/main.py");
+	opaque(w.upper, "app/private");
+	if (geteuid() == 0) {
+		CHECK(chmod(w.base, 0711) == 0 && fchownat(w.upper, "app/private/x", 1700000999, 1700000999, 0) == 0 && fchownat(w.upper, "app/private", 1700000999, 1700000999, 0) == 0);
+		CHECK(fchmodat(w.upper, "app/private", 0700, 0) == 0 && ids.zero_uid == 1700000000);
+		give(w.base);
+	}
+	carry(&w);
+	carried(&w, "app/private/x");
+	carried(&w, "app/main.py");
+	dropped(&w, "replaces", "usr/bin/sh");
+	CHECK(strstr(w.said, "carry.autorun /app/odd\\x0aname.pth\n") != NULL);
+	if (geteuid() == 0)
+		CHECK(fstatat(w.to, "app/private/x", &st, 0) == 0 && st.st_uid == 1700000999 && (st.st_mode & 07777) == 0600);
+	world_close(&w);
+}
+
 static void a_work_folder_among_the_systems_is_none(void)
 {
 	struct world w;
@@ -891,6 +947,7 @@ int main(void)
 		CASE(links_to_the_runners_folders_are_dropped_by_whatever_detour),
 		CASE(special_files_and_setuid_bits_do_not_come),
 		CASE(attributes_do_not_come_and_owners_do),
+		CASE(another_user_than_root_is_enough_for_files_of_all_ids),
 		CASE(a_work_folder_among_the_systems_is_none),
 		CASE(what_a_layer_took_away_counts_as_not_there),
 		CASE(files_that_nobody_may_read_are_carried_too),
