@@ -595,6 +595,8 @@ static int start_gate(struct run *r)
 
 	struct gate_inside inside;
 
+	if (r->req->join && r->box.backend)
+		return error_set(r->err, ERROR_DENIED, "sandboxes that share a network run native only, not on %s", r->box.backend->name);
 	if (r->req->join) /* its gateway is the leader's */
 		return group_join(r->req->join, &r->group, r->err);
 	if (!gate_needed(g.policy))

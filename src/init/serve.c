@@ -130,7 +130,7 @@ static void drop_caps(struct init *in)
 		[BOX_USER_NESTED] = UINT64_C(1) << SYS_CAP_SETFCAP, /* without it nobody may map a root */
 	};
 	struct error err = {0};
-	uint64_t image = in->orders.plan->image && !in->orders.image_nested ? confine_image_caps() : 0;
+	uint64_t image = in->orders.plan->image && !in->orders.image_nested ? confine_image_caps() : 0; /* else the namespace is made already */
 	int r = sys_keep_caps(UINT64_C(1) << SYS_CAP_KILL | UINT64_C(1) << SYS_CAP_SETPCAP | for_user[in->orders.user] | image);
 
 	if (r < 0) {

@@ -96,9 +96,28 @@ d 2750 0 ./tmp/d"
 		says "other ids" "1000 5 7" -- sh -c 'touch /o && chown 5:7 /o && echo $(stat -c %u /home/u) $(stat -c "%u %g" /o)'
 		is "$runtime: ... are those of the range on the host" "$(stat -c '%u %g' "$tmp/box/upper/o")" "1700000005 1700000007"
 		says "another user has no capability" "1000 0000000000000000" --user 1000:1000 -- sh -c 'echo $(id -u) $(grep CapEff /proc/self/status | tr -cd "0-9a-f" | busybox tail -c 16)'
+		[ $runtime = native ] || ranges
 	else
 		says "chown is said to have been made, where there is one id" done -- sh -c 'touch /o && chown 5:7 /o && echo done'
 	fi
+}
+
+# The same for an ordinary user with ranges of ids, which only a mount namespace of ours knows of.
+ranges()
+{
+	local as=(unshare -m --propagation private bash -c 'mount --bind "$0" /etc/subuid && mount --bind "$0" /etc/subgid && exec setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"' "$tmp/subid")
+	if ! [ -f /etc/subuid ] || ! [ -f /etc/subgid ] || ! command -v newuidmap >/dev/null; then
+		skip "$runtime: an ordinary user's ranges" "newuidmap (package uidmap), /etc/subuid or /etc/subgid is missing"
+		return
+	fi
+	make_image
+	rm -rf "$tmp/user"
+	echo nobody:200000:65536 >"$tmp/subid"
+	mkdir -p "$tmp/user"/{run,state,cache} && chmod 700 "$tmp/user"/* && mv "$tmp/low" "$tmp/high" "$tmp/box" "$tmp/user/"
+	chown -hR 65534:65534 "$tmp/user" && chown 200999:200999 "$tmp/user/low/home/u"
+	outside env HOME="$tmp/user" XDG_RUNTIME_DIR="$tmp/user/run" XDG_STATE_HOME="$tmp/user/state" XDG_CACHE_HOME="$tmp/user/cache" XDG_CONFIG_HOME="$tmp/user/config" TMPDIR="$tmp/user" timeout 60 "${as[@]}" "$tmp/bin/image-run" run --profile strict \
+		--runtime "$runtime" --layer "$tmp/user/high" --layer "$tmp/user/low" --folder "$tmp/user/box" --ids 65536:65534:200000 -- sh -c 'touch /o && chown 5:7 /o && echo $(id -u) $(stat -c %u /home/u) $(stat -c "%u %g" /o)' </dev/null
+	is "$runtime: an ordinary user's ranges" "$status:$said:$(stat -c '%u %g' "$tmp/user/box/upper/o")" "0:0 1000 5 7:200004 200006"
 }
 
 mounts()

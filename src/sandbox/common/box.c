@@ -268,6 +268,11 @@ int box_hold(struct box *b, struct error *err)
 	return r < 0 ? error_sys(err, r, "cordon-init") : 0;
 }
 
+bool box_has_ranges(const struct box *b)
+{
+	return b->plan->image && b->plan->image->ids.count > 1 && geteuid() != 0;
+}
+
 void box_places(const struct box *b, struct buf *out)
 {
 	AUTO_FD fd = openat(b->dir_fd, BOX_PLACES, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

@@ -154,6 +154,9 @@ void box_free(struct box *b);
 /* Fills b->mounts. For box.c. */
 int box_add_mounts(struct box *b, const char *init, struct error *err);
 
+/* The ids of the plan's image are ranges of an ordinary user's: the runtime runs in a user namespace that has them, as its root. */
+bool box_has_ranges(const struct box *b);
+
 /* Mount points that were made in the upper folder of the plan's image, as INSIDE_PLACES of model/inside.h has them; none where the backend did not get so far. */
 #define BOX_IMAGE "image"
 #define BOX_PLACES "places"

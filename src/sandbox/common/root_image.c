@@ -545,6 +545,6 @@ int root_image_lay(const struct plan *p, const struct root_image_trees *t, enum 
 	const struct image_ids *i = &p->image->ids;
 	struct builder b = {.plan = p, .trees = t, .places = {.root = -1, .made = made, .uid = i->zero_uid, .gid = i->zero_gid}, .at = at, .wanted = places, .err = err};
 
-	b.places.give = ids == ROOT_IMAGE_HOST && i->zero_uid != geteuid();
+	b.places.give = ids == ROOT_IMAGE_HOST;
 	return build(&b, stages, ARRAY_LEN(stages));
 }

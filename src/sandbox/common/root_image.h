@@ -26,6 +26,7 @@ const char *root_image_tree(const struct plan *p, size_t i, char folder[], size_
 enum root_image_ids {
 	ROOT_IMAGE_HOST,   /* as on the host: a user namespace gives them their numbers */
 	ROOT_IMAGE_INSIDE, /* as inside: there is none. For root only */
+	ROOT_IMAGE_OURS,   /* as in our user namespace, in which we are the image's root */
 };
 
 /* What the workload leaves in the upper folder may be anything, setuid programs of its ids among it: nobody else must reach it. */

@@ -77,8 +77,6 @@ static int start(struct box *b, struct error *err)
 	const char *program = oci_runtime_program(r);
 	int log;
 
-	if (b->plan->image && geteuid() != 0 && b->plan->image->ids.count > 1)
-		return error_set(err, ERROR_MISSING, "%s cannot give an ordinary user's sandbox the %u ids of this image; run it native, or as root", r->name, b->plan->image->ids.count);
 	if (!program)
 		return error_set(err, ERROR_MISSING, "%s is not installed: there is no %s, nor in the system's other folders of programs", r->name, r->paths[3]);
 	b->own = b; /* from here on there is something to stop */

@@ -66,11 +66,11 @@ static void add_capabilities(struct json *j, const struct box *b)
 	/* Ambient last: they are what survives the exec of a program that is not root's; gVisor passes over them. */
 	static const char *const sets[] = {"bounding", "effective", "permitted", "inheritable", "ambient"};
 	const char *names[ARRAY_LEN(capabilities) + ARRAY_LEN(image_capabilities)];
-	bool in_place = b->plan->image && !b->ids.mapped;
+	bool in_place = b->plan->image && !b->ids.mapped, ranges = box_has_ranges(b);
 	size_t n = 0, i, k;
 
 	for (i = 0; i < ARRAY_LEN(capabilities); i++)
-		if (capabilities[i].users & 1U << b->ids.user && (b->ids.mapped || strcmp(capabilities[i].name, LIMITS_CAPABILITY) != 0))
+		if ((capabilities[i].users & 1U << b->ids.user || (ranges && capabilities[i].users & 1U << BOX_USER_BECOME)) && (b->ids.mapped || strcmp(capabilities[i].name, LIMITS_CAPABILITY) != 0))
 			names[n++] = capabilities[i].name;
 	for (i = 0; in_place && i < ARRAY_LEN(image_capabilities); i++) {
 		for (k = 0; k < n && strcmp(names[k], image_capabilities[i]) != 0; k++)
@@ -408,13 +408,14 @@ static int add_read_only(struct json *j, struct error *err)
 static int add_linux(struct json *j, const struct box *b, const struct oci_runtime *r, struct error *err)
 {
 	const struct image_ids none = {0}, *ids = b->plan->image ? &b->plan->image->ids : &none;
+	bool same = box_has_ranges(b); /* the runtime is root itself then, in a user namespace with the same numbers */
 	int ret = 0;
 
 	json_key(j, "linux");
 	json_open(j);
 	if (b->ids.mapped) {
-		add_mappings(j, "uidMappings", b, ids->zero_uid, ids->first_uid);
-		add_mappings(j, "gidMappings", b, ids->zero_gid, ids->first_gid);
+		add_mappings(j, "uidMappings", b, same ? 0 : ids->zero_uid, same ? 1 : ids->first_uid);
+		add_mappings(j, "gidMappings", b, same ? 0 : ids->zero_gid, same ? 1 : ids->first_gid);
 	}
 	if (b->ids.mapped && b->plan->image)
 		add_sysctl(j);

@@ -18,6 +18,7 @@
 #include "sandbox/oci/oci_kill.h"
 #include "sys/beside.h"
 #include "sys/cgroup.h"
+#include "sys/idmap.h"
 #include "sys/mounts.h"
 #include "sys/process.h"
 
@@ -33,7 +34,9 @@ struct start {
 	const char *argv[ARGS_MAX];
 	size_t n;
 	bool in_v2_cgroup;
+	bool ranges; /* box_has_ranges(): as who we are before */
 	bool own; /* we have a mount namespace of our own */
+	int ready[2], mapped[2]; /* pipes, where ids of ranges are ours: the child's user namespace is there; it has its ids */
 	uid_t uid;
 	gid_t gid;
 };
@@ -72,6 +75,22 @@ static int write_text(const char *path, const char *text)
 	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
 }
 
+/* Who maps ranges is outside, and we wait for it; then we are root there. */
+static int own_ranges(struct start *s)
+{
+	int r = sys_unshare(CLONE_NEWNS | CLONE_NEWUSER);
+	char c = 0;
+
+	/* the other ends are the supervisor's alone, whose end must show */
+	(void)close(s->ready[0]);
+	(void)close(s->mapped[1]);
+	if (r == 0 && (write(s->ready[1], &c, 1) != 1 || read(s->mapped[0], &c, 1) != 1))
+		r = -EPERM;
+	if (r == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+		r = -errno;
+	return r;
+}
+
 /* A mount namespace of its own; for ordinary users in a user namespace in which nothing has another number. */
 static int own_mounts(struct start *s)
 {
@@ -81,6 +100,8 @@ static int own_mounts(struct start *s)
 	if (s->own)
 		return 0;
 	s->own = true;
+	if (s->ranges)
+		return own_ranges(s);
 	r = sys_unshare(CLONE_NEWNS | (s->uid ? CLONE_NEWUSER : 0));
 
 	if (r == 0 && s->uid) {
@@ -145,7 +166,7 @@ static int lay_image(struct start *s, struct error *err)
 	/* a kernel of its own brings its /sys, and would bring a /tmp (oci_config.c) */
 	const char *const places[] = {BOX_DIR, s->r->own_kernel ? "/sys" : NULL, "/tmp", NULL};
 	const struct plan *p = s->b->plan;
-	enum root_image_ids ids = !s->b->ids.mapped && s->uid == 0 ? ROOT_IMAGE_INSIDE : ROOT_IMAGE_HOST;
+	enum root_image_ids ids = s->uid ? ROOT_IMAGE_OURS : s->b->ids.mapped ? ROOT_IMAGE_HOST : ROOT_IMAGE_INSIDE;
 	struct root_image_trees t = {0};
 	size_t n = p->image ? root_image_trees(p) : 0;
 	AUTO_FREE char *at = NULL;
@@ -242,7 +263,7 @@ static _Noreturn void become(struct start *s)
 	if (r == 0)
 		r = shut_off_cgroups(s);
 	/* An ordinary user who has capabilities has them in a user namespace, where runsc would take them for root's. */
-	if (r == 0 && s->uid)
+	if (r == 0 && s->uid && !s->ranges)
 		r = sys_drop_caps(0, false);
 	if (r == 0)
 		r = sys_close_from(3);
@@ -255,12 +276,32 @@ static _Noreturn void become(struct start *s)
 	_exit(EXIT_NOT_STARTED);
 }
 
+/* The child waits for its ids, or ends by itself before it asks for them. */
+static int give_ranges(struct start *s, pid_t pid, struct error *err)
+{
+	const struct image_ids *i = &s->b->plan->image->ids;
+	const struct sys_idmap uids = {.count = i->count, .zero = i->zero_uid, .first = i->first_uid}, gids = {.count = i->count, .zero = i->zero_gid, .first = i->first_gid};
+	char c;
+	int r;
+
+	(void)close(s->ready[1]);
+	(void)close(s->mapped[0]);
+	r = read(s->ready[0], &c, 1) == 1 ? sys_idmap_write(pid, &uids, &gids) : 0;
+	if (r == 0)
+		(void)!write(s->mapped[1], &c, 1);
+	(void)close(s->ready[0]);
+	(void)close(s->mapped[1]);
+	return r < 0 ? error_set(err, ERROR_MISSING, "newuidmap and newgidmap do not give %s the ids that /etc/subuid and /etc/subgid name; are both installed (package uidmap), and the ranges yours?", s->r->name) : 0;
+}
+
 int oci_start_process(struct box *b, const struct oci_runtime *r, const char *program, struct error *err)
 {
-	struct start s = {.b = b, .r = r, .program = program, .uid = geteuid(), .gid = getegid()};
+	struct start s = {.b = b, .r = r, .program = program, .uid = geteuid(), .gid = getegid(), .ranges = box_has_ranges(b)};
 	int pidfd = -1;
 	pid_t pid = make_arguments(&s);
 
+	if (pid == 0 && s.ranges && (pipe2(s.ready, O_CLOEXEC) < 0 || pipe2(s.mapped, O_CLOEXEC) < 0))
+		pid = -errno;
 	if (pid == 0)
 		pid = sys_fork_into(0, b->cgroup ? cgroup_fd_v2(b->cgroup) : -1, &s.in_v2_cgroup, &pidfd);
 	else
@@ -271,7 +312,7 @@ int oci_start_process(struct box *b, const struct oci_runtime *r, const char *pr
 		return error_sys(err, pid, "%s: fork", r->name);
 	b->runtime = pid;
 	b->runtime_pidfd = pidfd;
-	return 0;
+	return s.ranges ? give_ranges(&s, pid, err) : 0;
 }
 
 bool oci_start_read(const char *dir, pid_t *ret_pid, uint64_t *ret_started)
