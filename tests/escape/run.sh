@@ -453,7 +453,7 @@ known_reason()
 	[ "$user" != root ] || who=root
 	when="$who|$runtime|$runtime-$who"
 	case ${CORDON_MISSING:-} in *landlock*) when="$when|no-landlock" ;; esac
-	case $runtime:${CORDON_IMAGE_RUNTIME:-} in native: | image: | image:native) ;; image:*) when="$when|box|$CORDON_IMAGE_RUNTIME|$CORDON_IMAGE_RUNTIME-$who|image-$CORDON_IMAGE_RUNTIME" ;; *) when="$when|box" ;; esac
+	case $runtime:${CORDON_IMAGE_RUNTIME:-} in native: | image: | image:native) ;; image:*) when="$when|box|$CORDON_IMAGE_RUNTIME|image-$CORDON_IMAGE_RUNTIME" ;; *) when="$when|box" ;; esac
 	awk -v name="$name" -v when="^($when)[?]?$" '$1 == name && $2 ~ when {
 		mark = $2 ~ /[?]$/ ? "?" : ""; sub(/^[^ ]+ [^ ]+ /, ""); print mark $0; found = 1; exit } END { exit !found }' "$here/known.txt"
 }
