@@ -39,7 +39,7 @@ struct build_request {
 	bool network;		    /* RUN may have one: for the docker builder, where the function below is not asked */
 
 	int (*run)(void *arg, const struct build_run *r, struct error *err);
-	/* A step begins, or was found; NULL: nobody looks. */
+	/* A step begins, or was found; at: from 1. NULL: nobody looks. */
 	void (*step)(void *arg, size_t at, size_t all, const char *text, bool cached);
 	/* Something that a person should know: an owner that could not be given. */
 	void (*note)(void *arg, const char *text);
@@ -60,5 +60,8 @@ int build_docker(const struct build_request *req, struct build_result *ret, stru
  * -1: something failed; what is wrong is in problems and returns 0.
  */
 int build_check(const struct build_request *req, struct problems *problems, struct error *err);
+
+/* The part of it that is about files: what a recipe without problems copies from the context, and is not there. tell gets one line for each. */
+void build_check_files(const struct recipe *r, int context, const char *shown, void (*tell)(void *arg, const char *text), void *arg);
 
 #endif

@@ -260,7 +260,7 @@ static int step(struct native_build *b, struct build_layers *stage, const struct
 	if (r < 0)
 		return -1;
 	if (b->req->step)
-		b->req->step(b->req->arg, ret->steps, all, s->text, r == 0);
+		b->req->step(b->req->arg, ret->steps + 1, all, s->text, r == 0);
 	ret->steps++;
 	ret->cached += r == 0;
 	if (r > 0 && make_layer(b, stage, s, &from, key, &layer, err) < 0)

@@ -8,6 +8,7 @@
 #include "conf/dockerfile.h"
 #include "image/recipe.h"
 #include "sys/beneath.h"
+#include "task/build.h"
 #include "task/env.h"
 #include "task/format.h"
 #include "task/review_compose.h"
@@ -127,6 +128,31 @@ static int read_part(struct reviewing *r, const char *path, struct buf *out)
 	return 1;
 }
 
+struct of_dockerfile {
+	struct reviewing *r;
+	const char *name;
+};
+
+static void tell_copied(void *arg, const char *text)
+{
+	const struct of_dockerfile *of = arg;
+	const char *kept = arena_str(of->r->arena, sv_of(text));
+
+	tell_line(of->r, of->name, kept ? kept : "out of memory");
+}
+
+/* The files that it copies must be there. */
+static int check_copied(struct reviewing *r, const struct recipe *recipe, const char *name, const char *context, struct error *err)
+{
+	AUTO_FD folder = sys_open_beneath(r->folder, context, O_RDONLY | O_DIRECTORY, 0);
+	struct of_dockerfile of = {r, name};
+
+	if (folder < 0)
+		return error_sys(err, folder, "the build context");
+	build_check_files(recipe, folder, name, tell_copied, &of);
+	return 0;
+}
+
 /* One file and the .dockerignore of its context; NULL: there is none to check. */
 static int check_dockerfile(struct reviewing *r, const char *name, const char *context, struct error *err)
 {
@@ -153,7 +179,7 @@ static int check_dockerfile(struct reviewing *r, const char *name, const char *c
 	}
 	for (problem = recipe->problems; *problem; problem++)
 		tell_line(r, name, *problem);
-	return 0;
+	return check_copied(r, recipe, name, context, err);
 }
 
 static int check_builds(struct reviewing *r, struct error *err)

@@ -132,7 +132,7 @@ static int run(void *arg, const struct build_run *r, struct error *err)
 static void step(void *arg, size_t at, size_t all, const char *text, bool cached)
 {
 	(void)arg;
-	printf("%zu/%zu %s%s\n", at + 1, all, text, cached ? " (cached)" : "");
+	printf("%zu/%zu %s%s\n", at, all, text, cached ? " (cached)" : "");
 }
 
 static void note(void *arg, const char *text)
