@@ -15,7 +15,7 @@ stop_all()
 	for id in $("$CORDON" ps -q 2>/dev/null); do
 		timeout 20 "$CORDON" stop -t 0 "$id"
 	done
-	[ -z "${dockerd:-}" ] || { kill "$dockerd" && wait "$dockerd"; }
+	stop_docker
 } 2>/dev/null
 trap stop_all EXIT
 
@@ -63,27 +63,11 @@ pair()
 	fi
 }
 
-# An engine of our own, with an image to compare with.
-start_docker()
-{
-	[ "$(id -u)" = 0 ] && command -v dockerd >/dev/null && command -v docker >/dev/null || return
-	printf '{"iptables":false,"ip6tables":false,"bridge":"none","ip-forward":false,"ip-masq":false}' >"$BENCH_TMP/docker.json"
-	export DOCKER_HOST=unix://$BENCH_TMP/docker.sock
-	dockerd --config-file "$BENCH_TMP/docker.json" --data-root "$BENCH_TMP/docker" --exec-root "$BENCH_TMP/docker-exec" -H "$DOCKER_HOST" --pidfile "$BENCH_TMP/docker.pid" >"$BENCH_TMP/why" 2>&1 &
-	dockerd=$!
-	local i
-	for ((i = 0; i < 100; i++)); do
-		docker version >/dev/null 2>&1 && break
-		sleep 0.1
-	done
-	[ $i -lt 100 ] && (mkdir -p "$BENCH_TMP/image/"{usr,tmp,proc,dev} && cd "$BENCH_TMP/image" && for l in bin lib lib64; do ln -sf "usr/$l" $l; done && tar c .) | docker import - bench >/dev/null
-}
-
 pair_docker()
 {
 	local same=(docker run --rm --network none --cap-drop ALL --security-opt no-new-privileges --read-only --user 1900000000 --pids-limit 256 --memory 2g --memory-swap 2g --cpus 2
 		--tmpfs /tmp:rw,nosuid,nodev -v /usr:/usr:ro -v "$BENCH_TMP/work:/work" --log-driver none bench /usr/bin/true)
-	if start_docker && timeout 60 "${same[@]}" >"$BENCH_TMP/why" 2>&1 && timeout 60 "$CORDON" run --runtime docker --profile strict -- /bin/true >"$BENCH_TMP/why" 2>&1; then
+	if start_docker && (mkdir -p "$BENCH_TMP/image/"{usr,tmp,proc,dev} && cd "$BENCH_TMP/image" && for l in bin lib lib64; do ln -sf "usr/$l" $l; done && tar c .) | docker import - bench >/dev/null && timeout 60 "${same[@]}" >"$BENCH_TMP/why" 2>&1 && timeout 60 "$CORDON" run --runtime docker --profile strict -- /bin/true >"$BENCH_TMP/why" 2>&1; then
 		rows+=(',' "docker@10" "${same[@]}" ',' "cordon-docker@10" "$CORDON" run --runtime docker --profile strict -- /bin/true)
 	else
 		skipped+=("docker: $(tail -n 1 "$BENCH_TMP/why" 2>/dev/null | tr -d '|`' | cut -c1-160)")

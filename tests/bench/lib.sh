@@ -60,3 +60,24 @@ ratio()
 {
 	[ -z "$1" ] || [ -z "$2" ] || awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'
 }
+
+# An engine of our own; DOCKER_HOST leads to it.
+start_docker()
+{
+	[ "$(id -u)" = 0 ] && command -v dockerd >/dev/null && command -v docker >/dev/null || return
+	printf '{"iptables":false,"ip6tables":false,"bridge":"none","ip-forward":false,"ip-masq":false}' >"$BENCH_TMP/docker.json"
+	export DOCKER_HOST=unix://$BENCH_TMP/docker.sock
+	dockerd --config-file "$BENCH_TMP/docker.json" --data-root "$BENCH_TMP/docker" --exec-root "$BENCH_TMP/docker-exec" -H "$DOCKER_HOST" --pidfile "$BENCH_TMP/docker.pid" >"$BENCH_TMP/why" 2>&1 &
+	dockerd=$!
+	local i
+	for ((i = 0; i < 100; i++)); do
+		docker version >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+	return 1
+}
+
+stop_docker()
+{
+	[ -z "${dockerd:-}" ] || { kill "$dockerd" && wait "$dockerd"; } 2>/dev/null
+}

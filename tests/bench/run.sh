@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh [--json] [--only TABLE]... [BUILD_DIR]: measures Cordon beside other sandboxes and prints Markdown, or one JSON document.
 #
-# Tables: start, many, policy, rules, stage, work, gate, backends. As root and with BENCH_USER=NAME, everything is measured as that user too. BENCH_ROUNDS (200) and
+# Tables: start, many, policy, rules, stage, work, gate, backends, task. As root and with BENCH_USER=NAME, everything is measured as that user too. BENCH_ROUNDS (200) and
 # BENCH_MANY (1000) make it shorter or longer. Exit 1 when a bar was missed. Nothing is left behind.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,17 +17,17 @@ while [ $# -gt 0 ]; do
 	shift
 done
 build=${1:-${CORDON_BUILD:-$here/../../build}}
-only=${only:-start many policy rules stage work gate backends}
+only=${only:-start many policy rules stage work gate backends task}
 
 # All is copied to where another user can read it.
 stage=$(mktemp -d "${TMPDIR:-/tmp}/cordon-bench.XXXXXX") || exit 2
 trap 'rm -rf -- "$stage"' EXIT
 chmod 755 "$stage"
 mkdir "$stage/bin" "$stage/source" || exit 2
-for f in cordon cordon-init cordon-{vault,relay,egress} tests/bench/bench-{spawn,rules,stage,load,events}; do
+for f in cordon cordon-init cordon-{vault,relay,egress,unpack} tests/build-drive tests/bench/bench-{spawn,rules,stage,load,events}; do
 	cp "$build/$f" "$stage/bin/" || { echo "run.sh: build first: make" >&2 && exit 2; }
 done
-cp -r "$here" "$stage/bench" && cp -r "$here/../../src/base" "$stage/source/base" || exit 2
+cp -r "$here" "$stage/bench" && cp -r "$here/../../examples/tasks/hello" "$stage/hello" && cp -r "$here/../../src/base" "$stage/source/base" || exit 2
 chmod -R a+rX "$stage"
 export BENCH_BIN=$stage/bin BENCH_SOURCE=$stage/source BENCH_ROUNDS=${BENCH_ROUNDS:-200}
 [ -z "$json" ] || export BENCH_JSON=$stage/rows.json
