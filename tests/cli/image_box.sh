@@ -123,10 +123,10 @@ ranges()
 mounts()
 {
 	make_image
-	rm -rf "$tmp/in" "$tmp/out.d" && mkdir -p "$tmp/in/sub" "$tmp/out.d" && echo mine >"$tmp/in/sub/file" && echo one >"$tmp/one"
-	! is_root || chown "$zero:$zero" "$tmp/out.d"
-	says "folders and files of the host, where they were asked for" "mine one 0" --mount "$tmp/in:/tests" --mount "$tmp/one:/etc/one" --mount "$tmp/out.d:/logs:rw" -- sh -c 'cat /tests/sub/file /etc/one | tr "\n" " "; stat -c %u /tests; echo result >/logs/r'
-	is "$runtime: ... to be written where they may" "$(cat "$tmp/out.d/r")" result
+	rm -rf "$tmp/in" "$tmp/closed" && mkdir -p "$tmp/in/sub" "$tmp/closed/out.d" && chmod 700 "$tmp/closed" && echo mine >"$tmp/in/sub/file" && echo one >"$tmp/one"
+	! is_root || chown "$zero:$zero" "$tmp/closed/out.d"
+	says "folders and files of the host, where they were asked for" "mine one 0" --mount "$tmp/in:/tests" --mount "$tmp/one:/etc/one" --mount "$tmp/closed/out.d:/logs:rw" -- sh -c 'cat /tests/sub/file /etc/one | tr "\n" " "; stat -c %u /tests; echo result >/logs/r'
+	is "$runtime: ... to be written where they may" "$(cat "$tmp/closed/out.d/r")" result
 	image --mount "$tmp/in:/tests" -- sh -c 'echo x >/tests/x; echo x >/tests/sub/file; chmod 777 /tests; rm /tests/sub/file'
 	is "$runtime: ... and nowhere else" "$(find "$tmp/in" -type f | wc -l):$(cat "$tmp/in/sub/file"):$(stat -c %a "$tmp/in")" "1:mine:$(stat -c %a "$tmp/in/sub")"
 	is "$runtime: mount points are taken away again" "$(ls "$tmp/box/upper" | tr '\n' ' ')" "etc "
