@@ -1,6 +1,7 @@
 #include "plan/environ_gate.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "model/gate.h"
@@ -54,6 +55,22 @@ static bool is_taken(const struct environ_placeholder *v, int n, const char *nam
 	return false;
 }
 
+/* Sandboxes of a group find each other by names and addresses that are in /etc/hosts, without a proxy. */
+static const char *here(struct arena *arena, const struct image_root *image)
+{
+	const char *all = HERE, *p;
+	size_t i, n;
+
+	for (i = 0; image && image->hosts && image->hosts[i] && all; i++)
+		for (p = image->hosts[i]; *p && all; p += n) {
+			p += strspn(p, " \t");
+			n = strcspn(p, " \t");
+			if (n)
+				all = arena_printf(arena, "%s,%.*s", all, (int)n, p);
+		}
+	return all;
+}
+
 int environ_gate(struct arena *arena, const struct environ_request *req, struct environ_placeholder *out)
 {
 	const struct policy *p = req->policy;
@@ -62,8 +79,13 @@ int environ_gate(struct arena *arena, const struct environ_request *req, struct 
 	int n = 0;
 	uint32_t i;
 
-	for (i = 0; p->net.mode.v != NET_NONE && i < ARRAY_LEN(network); i++)
-		out[n++] = network[i];
+	for (i = 0; p->net.mode.v != NET_NONE && i < ARRAY_LEN(network); i++) {
+		out[n] = network[i];
+		if (strcasecmp(network[i].name, "NO_PROXY") == 0)
+			out[n].value = here(arena, req->image);
+		if (!out[n++].value)
+			return -1;
+	}
 	if (p->net.mode.v != NET_NONE && req->java_option)
 		out[n++] = (struct environ_placeholder){"JAVA_TOOL_OPTIONS", "-Djavax.net.ssl.trustStore=" GATE_JAVA " -Djavax.net.ssl.trustStorePassword=changeit"};
 	for (i = 0; i < p->inference.n_providers && n < ENVIRON_GATE_MAX; i++) {

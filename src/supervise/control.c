@@ -114,7 +114,7 @@ size_t control_poll(const struct control *c, struct pollfd *p)
 {
 	size_t i;
 
-	p[0] = (struct pollfd){.fd = c->listener, .events = POLLIN};
+	p[0] = (struct pollfd){.fd = c->open ? c->listener : -1, .events = POLLIN};
 	for (i = 0; i < CONTROL_CLIENTS; i++)
 		p[i + 1] = (struct pollfd){.fd = c->clients[i].fd, .events = POLLIN};
 	return CONTROL_CLIENTS + 1;

@@ -26,6 +26,7 @@ struct control_client {
 
 struct control {
 	int listener;
+	bool open; /* clients are served: PID 1 has started its first command, and takes others */
 	const struct plan *plan;
 	int init; /* socket to PID 1 */
 	uint64_t next_id;

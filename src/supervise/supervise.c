@@ -533,6 +533,7 @@ static int loop(struct supervisor *s)
 		p[4] = ask_poll(&s->gate.ask);
 		p[5] = (struct pollfd){.fd = s->req->leader, .events = POLLIN};
 		s->terminal.quiet = ask_stands(&s->gate.ask);
+		s->control.open = s->ret->started;
 		n_control = control_poll(&s->control, p + OWN_POLL);
 		n_terminal = terminal_poll(&s->terminal, p + OWN_POLL + n_control);
 		n_gate = gate_poll(s->req->gate, p + OWN_POLL + n_control + n_terminal);

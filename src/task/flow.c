@@ -130,7 +130,8 @@ static int fill_root(struct flow *f, const struct flow_command *c, struct image_
 	return 0;
 }
 
-static int keep_facts(struct flow *f, const struct task_ended *e)
+/* name: of the sandbox. What went through the gateway is the agent's, where it used one. */
+static int keep_facts(struct flow *f, const char *name, const struct task_ended *e)
 {
 	struct task_result *r = f->result;
 
@@ -139,7 +140,7 @@ static int keep_facts(struct flow *f, const struct task_ended *e)
 		r->runtime = arena_str(f->arena, sv_of(e->runtime));
 	if (e->isolation[0] && !r->isolation)
 		r->isolation = arena_str(f->arena, sv_of(e->isolation));
-	if (e->n_usage)
+	if (e->n_usage && (!r->usage || strcmp(name, "agent") == 0))
 		r->usage = arena_str(f->arena, sv_n(e->usage, e->n_usage));
 	return arena_failed(f->arena) ? no_memory(f) : 0;
 }
@@ -194,7 +195,7 @@ int flow_sandbox(struct flow *f, struct task_sandbox *s, const struct bounds *b,
 		return -1;
 	if (attend(&f->attend, s, log, ret, &interrupted, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	if (keep_facts(f, ret) < 0)
+	if (keep_facts(f, s->name, ret) < 0)
 		return -1;
 	if (interrupted) {
 		(void)error_set(f->err, ERROR_SYSTEM, "interrupted");

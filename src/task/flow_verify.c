@@ -12,6 +12,7 @@
 #include "task/flow.h"
 #include "task/layer.h"
 #include "task/reward.h"
+#include "task/services.h"
 
 /* Where a verifier leaves what it found. */
 static const char *const log_folders[] = {"/logs/verifier", "/logs/agent", "/logs/artifacts", NULL};
@@ -156,6 +157,8 @@ static int run_verifier(struct flow *f, struct image_work *tests)
 		c.image = &f->judge;
 	}
 	if (show_tests(f, tests, &argv) < 0 || flow_environment(f, &env) < 0 || flow_env_verifier(f, &env, &v->env, &grants) < 0)
+		return -1;
+	if (c.offline && services_close(f) < 0)
 		return -1;
 	c.grants = grants.v;
 	c.n_grants = grants.n;

@@ -68,12 +68,13 @@ static bool has_ended(struct flow *f, struct service *s)
 {
 	struct pollfd p = {.fd = s->run.fd, .events = POLLIN};
 	struct task_ended e = {0};
-	struct error ignored;
 
 	if (!s->running || poll(&p, 1, 0) <= 0)
 		return !s->running;
 	s->running = false;
-	s->status = f->req->launcher->end(f->req->launcher->arg, &s->run, &e, &ignored) < 0 ? 125 : e.status;
+	s->status = f->req->launcher->end(f->req->launcher->arg, &s->run, &e, &s->error) < 0 ? 125 : e.status;
+	if (e.error.kind)
+		s->error = e.error;
 	return true;
 }
 
@@ -108,7 +109,10 @@ static int try_check(const struct service *s, const struct compose_check *c)
 
 static int not_ready(struct flow *f, const struct service *s, const char *why)
 {
-	(void)error_set(f->err, ERROR_INPUT, "the service %s %s; output/service-%s.txt has what it said", s->step->service->name, why, s->step->service->name);
+	if (s->error.kind)
+		(void)error_set(f->err, ERROR_SYSTEM, "the service %s %s: %.300s", s->step->service->name, why, s->error.text);
+	else
+		(void)error_set(f->err, ERROR_INPUT, "the service %s %s; output/service-%s.txt has what it said", s->step->service->name, why, s->step->service->name);
 	return infrastructure(f);
 }
 
@@ -206,6 +210,33 @@ int services_start(struct flow *f)
 			return -1;
 		if (i != s->plan.main && start_one(f, &s->v[i]) < 0)
 			return -1;
+	}
+	return 0;
+}
+
+int services_close(struct flow *f)
+{
+	static const char closed[] = "{\"version\":1,\"network\":{\"mode\":\"none\",\"dns\":\"none\"}}\n";
+	const struct task_network *n = &f->task->environment.network;
+	const char *leader = services_leader(f), *path = arena_printf(f->arena, "%s/policy/closed.yaml", f->out_path);
+	AUTO_FD fd = -1;
+	AUTO_FD sock = -1;
+
+	if (!leader || (n->mode.set && n->mode.v == NET_NONE))
+		return 0;
+	fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644) : -1;
+	if (fd < 0 || write_all(fd, closed, sizeof(closed) - 1) < 0) {
+		(void)error_sys(f->err, errno, "%s/policy/closed.yaml", f->out_path);
+		return infrastructure(f);
+	}
+	sock = control_connect(leader);
+	if (sock < 0) {
+		(void)error_sys(f->err, sock, "the services' network");
+		return infrastructure(f);
+	}
+	if (client_push(sock, path, f->err) < 0) {
+		(void)error_prefix(f->err, "the services' network cannot be closed for the verifier");
+		return infrastructure(f);
 	}
 	return 0;
 }

@@ -17,7 +17,8 @@ struct service {
 	struct image_work work;
 	struct task_running run;
 	bool running;
-	int status; /* where it has ended */
+	int status;	    /* where it has ended */
+	struct error error; /* ... because of Cordon */
 };
 
 struct services {
@@ -36,6 +37,11 @@ void services_stop(struct flow *f);
 
 /* The run whose network the others join; NULL: each has its own. */
 const char *services_leader(const struct flow *f);
+
+/*
+ * From now on nobody of the group gets out: the verifier joins it, and has no network where none is declared. A group that never had one stays as it is. -1: it may still be open.
+ */
+int services_close(struct flow *f);
 
 /* What the agent's own service says: variables, mounts, names of the others. */
 int services_main(struct flow *f, struct flow_env *env, struct image_root *root);
