@@ -29,7 +29,8 @@ static const struct box_ids plain = {.user = BOX_USER_IS, .inside = 0, .host = 5
 
 static json_t *document(const char *runtime, const struct box_ids *ids)
 {
-	struct box b = {.ids = *ids, .mounts = mounts, .n_mounts = MOUNTS, .id = "01234567", .dir = "/nonexistent"};
+	struct plan plan = {0};
+	struct box b = {.plan = &plan, .ids = *ids, .mounts = mounts, .n_mounts = MOUNTS, .id = "01234567", .dir = "/nonexistent"};
 	struct error err = {0};
 	AUTO_BUF text = {0};
 	json_t *doc;
@@ -173,7 +174,8 @@ static void a_path_that_json_cannot_hold_is_refused(void)
 {
 	static const char *const bad[] = {"/a\xff", "/a\xc3", "/\xed\xa0\x80", "/\xc0\xaf"};
 	struct box_mount m[] = {{.kind = BOX_BIND, .folder = true}};
-	struct box b = {.ids = mapped, .mounts = m, .n_mounts = 1};
+	struct plan plan = {0};
+	struct box b = {.plan = &plan, .ids = mapped, .mounts = m, .n_mounts = 1};
 	size_t i;
 
 	for (i = 0; i < 2 * ARRAY_LEN(bad); i++) {
