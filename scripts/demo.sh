@@ -26,7 +26,7 @@ trap cleanup EXIT
 
 [ -x "$cordon" ] || { echo "demo.sh: $cordon is not there; run make first" >&2; exit 2; }
 export HOME=$demo/home
-unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME
+unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_CACHE_HOME
 work=$HOME/project
 mkdir -p "$HOME/.ssh" "$work" "$demo/elsewhere"
 echo "-----BEGIN FAKE KEY----- this is no real key" >"$HOME/.ssh/id_ed25519"
