@@ -12,8 +12,11 @@
 #include "cli/cli_policy.h"
 #include "cli/launch_task.h"
 #include "cli/task_progress.h"
+#include "model/policy.h"
 #include "task/run.h"
 #include "vault/credentials_read.h"
+
+enum { REASON_SHOWN = 2000, PROBLEMS_SHOWN = 20 };
 
 const struct option verb_task_run_options[] = {
 	{"agent", 'a', "AGENT", "oracle|none|cordon", "Who works on it: oracle (the task's own solution), none, cordon (the built-in agent), or one of your own (cordon-agents(5)).", 0},
@@ -21,27 +24,38 @@ const struct option verb_task_run_options[] = {
 	CLI_OPTION_RUNTIME,
 	CLI_OPTION_POLICY,
 	CLI_OPTION_PROFILE,
-	{"out", 'o', "DIR", "dir", "Put the results there: result.json, output, rewards, changes, logs; else below the state folder.", 0},
+	{"out", 'o', "DIR", "dir", "Put the results there, into a new folder: result.json, output, rewards, changes, logs; else into one below $XDG_STATE_HOME/cordon/tasks.", 0},
 	{"lenient", 0, NULL, NULL, "Warn of keys that Cordon does not know, in place of refusing the task.", 0},
 	{"json", 0, NULL, NULL, "Print the result as one JSON document.", 0},
 	{0},
 };
 
-static int make_folder(const char *path, struct error *err)
+/* The folders that a path names, up to its last part; what is there stays as it is. */
+static int make_parents(const char *path, mode_t mode, struct error *err)
 {
 	struct text_shown shown;
 	char part[PATH_MAX];
-	size_t i, n = strlen(path);
+	size_t i;
 
-	for (i = 1; i <= n; i++) {
-		if (path[i] != '/' && path[i] != '\0')
+	for (i = 1; path[i]; i++) {
+		if (path[i] != '/')
 			continue;
 		memcpy(part, path, i);
 		part[i] = '\0';
-		if (mkdir(part, i == n ? 0700 : 0755) < 0 && errno != EEXIST)
+		if (mkdir(part, mode) < 0 && errno != EEXIST)
 			return error_sys(err, errno, "%s", text_show(&shown, sv_of(part)));
 	}
 	return 0;
+}
+
+/* As all state it is its owner's alone: it holds what tasks and agents printed. */
+static int make_private(const char *path, struct error *err)
+{
+	struct text_shown shown;
+
+	if (make_parents(path, 0700, err) < 0)
+		return -1;
+	return mkdir(path, 0700) < 0 && errno != EEXIST ? error_sys(err, errno, "%s", text_show(&shown, sv_of(path))) : 0;
 }
 
 struct places {
@@ -59,7 +73,7 @@ static int find_places(const struct call *call, struct places *p, struct error *
 	if (cli_folders(&p->folders, err) < 0)
 		return -1;
 	n = snprintf(p->scratch, sizeof(p->scratch), "%s/tasks/tmp", p->folders.state);
-	if (n >= PATH_MAX || make_folder(p->scratch, err) < 0)
+	if (n >= PATH_MAX || make_private(p->scratch, err) < 0)
 		return n >= PATH_MAX ? error_set(err, ERROR_INPUT, "XDG_STATE_HOME: the path is too long") : -1;
 	if (!out) {
 		(void)clock_gettime(CLOCK_REALTIME, &t);
@@ -83,25 +97,78 @@ static int choose_agent(const struct call *call, const char *config, struct task
 	if (name && agent_find(config, name, ret, err) < 0)
 		return -1;
 	req->agent = *ret;
+	req->model = call_value(call, "model");
+	if (req->model && (!req->agent || req->agent->kind == AGENT_ORACLE || req->agent->kind == AGENT_NONE))
+		return error_set(err, ERROR_USAGE, "task run: --model is for --agent cordon and agents of your own; a command behind -- is told its model by its own options");
 	return 0;
 }
 
-/* For a person: what came of it, and where to look. */
-static void say_result(const struct call *call, const struct task_result *r, const char *out)
+/* What can be told before a folder of results is made. */
+static int check_options(const struct call *call, struct error *err)
 {
-	struct text_shown task, reason;
+	const char *runtime = call_value(call, "runtime");
+
+	return runtime && call_choice("--runtime", runtime, runtime_names, err) < 0 ? -1 : 0;
+}
+
+/* Words of the task's, whole where a person is to act on them. */
+static void say_line(const struct call *call, const char *before, const char *text, const char *after)
+{
+	AUTO_BUF shown = {0};
+
+	buf_init(&shown, 1 << 16);
+	text_escape(&shown, sv_of(text), REASON_SHOWN);
+	(void)fprintf(call->out, "%s%.*s%s", before, (int)shown.n, shown.n ? shown.p : "", after);
+}
+
+static void say_rewards(const struct call *call, const struct task_result *r)
+{
+	char value[40];
 	size_t i;
 
-	(void)text_show(&task, sv_of(r->task));
-	if (r->status == TASK_SCORED)
-		(void)fprintf(call->out, "%s: reward %g\n", task.s, r->reward);
-	else
-		(void)fprintf(call->out, "%s: %s: %s\n", task.s, task_status_names[r->status], text_show(&reason, sv_of(r->reason ? r->reason : "no reason")));
-	for (i = 0; r->status == TASK_SCORED && i < r->n_rewards && r->n_rewards > 1; i++)
-		(void)fprintf(call->out, "  %s %g\n", r->rewards[i].key, r->rewards[i].value);
+	(void)fprintf(call->out, "reward %g\n", r->reward);
+	for (i = 0; i < r->n_rewards && r->n_rewards > 1; i++) {
+		(void)snprintf(value, sizeof(value), " %g\n", r->rewards[i].value);
+		say_line(call, "  ", r->rewards[i].key, value);
+	}
+}
+
+/* The reason is the first problem of the task; here are the others. */
+static void say_problems(const struct call *call, const struct task_result *r)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < r->n_findings; i++) {
+		const struct task_finding *f = &r->findings[i];
+
+		if (strcmp(f->rule, "task-refused") != 0 || n++ == 0)
+			continue;
+		if (n > PROBLEMS_SHOWN)
+			break;
+		say_line(call, "  ", f->path, ": ");
+		say_line(call, "", f->message, "\n");
+	}
+	if (n > PROBLEMS_SHOWN)
+		(void)fprintf(call->out, "  and more; `cordon task check` lists all of them\n");
+}
+
+/* For a person: what came of it. */
+static void say_result(const struct call *call, const struct task_result *r)
+{
+	int agent = r->phases[PHASE_AGENT].exit;
+
+	say_line(call, "", r->task, ": ");
+	if (r->status == TASK_SCORED) {
+		say_rewards(call, r);
+	} else {
+		(void)fprintf(call->out, "%s: ", task_status_names[r->status]);
+		say_line(call, "", r->reason ? r->reason : "no reason", "\n");
+		say_problems(call, r);
+	}
+	if (r->status == TASK_SCORED && agent != 0)
+		call_note(call, "the agent ended with exit status %d; output/agent.txt has what it said", agent);
 	if (r->denials)
-		call_note(call, "%llu things were denied; audit/ there says which", (unsigned long long)r->denials);
-	call_note(call, "results: %s", out);
+		call_note(call, "denied: %llu; audit/ says what", (unsigned long long)r->denials);
 }
 
 static int run(struct call *call, struct task_run_request *req, struct error *err)
@@ -126,10 +193,12 @@ static int run(struct call *call, struct task_run_request *req, struct error *er
 		task_result_json(&result, &json);
 		r = cli_print(call, &json, err);
 	} else if (r == 0) {
-		say_result(call, &result, req->out);
+		say_result(call, &result);
 	}
-	if (r == 0)
+	if (r == 0) {
+		call_note(call, "results: %s", req->out);
 		r = task_exit_status(result.status);
+	}
 	arena_free(result.arena);
 	return r;
 }
@@ -143,18 +212,21 @@ int verb_task_run(struct call *call, struct error *err)
 	struct places p;
 	int r;
 
-	if (find_places(call, &p, err) < 0 || choose_agent(call, p.folders.config, &req, &agent, err) < 0)
+	if (check_options(call, err) < 0 || find_places(call, &p, err) < 0)
 		return -1;
-	if (snprintf(path, sizeof(path), "%s/credentials.yaml", p.folders.config) >= (int)sizeof(path))
-		return error_set(err, ERROR_INPUT, "XDG_CONFIG_HOME: the path is too long");
-	if (credentials_read(path, &credentials, err) < 0)
-		return -1;
+	r = choose_agent(call, p.folders.config, &req, &agent, err);
+	if (r == 0 && snprintf(path, sizeof(path), "%s/credentials.yaml", p.folders.config) >= (int)sizeof(path))
+		r = error_set(err, ERROR_INPUT, "XDG_CONFIG_HOME: the path is too long");
+	if (r == 0)
+		r = credentials_read(path, &credentials, err);
+	if (r == 0)
+		r = make_parents(p.out, 0755, err);
 	req.credentials = credentials;
-	req.model = call_value(call, "model");
 	req.home = p.folders.home;
 	req.out = p.out;
 	req.scratch = p.scratch;
-	r = run(call, &req, err);
+	if (r == 0)
+		r = run(call, &req, err);
 	credentials_free(credentials);
 	agent_free(agent);
 	return r;

@@ -31,6 +31,9 @@
 
 enum { AGENT_TOOLS_MAX = 16, AGENT_WORDS_MAX = 256 };
 
+/* cordon-agent's exit status where its model cannot be reached, or refuses, or the policy does. */
+enum { AGENT_EXIT_NO_MODEL = 3 };
+
 enum agent_kind {
 	AGENT_ORACLE,  /* the task's own solution */
 	AGENT_NONE,    /* nobody: the task is judged as it is */

@@ -205,6 +205,27 @@ static int prepare_agent(struct flow *f, struct image_work *extra, struct flow_c
 	return a && !a->stdin_instruction ? 0 : open_instruction(f, &c->in);
 }
 
+/* Did a model say anything, by the gateway's own account? */
+static bool model_answered(const struct task_ended *e)
+{
+	static const char key[] = "\"output_tokens\":";
+	const char *at = e->usage, *end = e->usage + e->n_usage;
+
+	/* names in it are escaped: the key stands nowhere else */
+	while ((at = memmem(at, (size_t)(end - at), key, sizeof(key) - 1))) {
+		at += sizeof(key) - 1;
+		if (at < end && *at >= '1' && *at <= '9')
+			return true;
+	}
+	return false;
+}
+
+/* The built-in agent gave up before there was anything to be judged. */
+static bool without_model(const struct flow *f, const struct task_ended *e)
+{
+	return f->req->agent && f->req->agent->kind == AGENT_CORDON && e->status == AGENT_EXIT_NO_MODEL && !model_answered(e);
+}
+
 static int run_agent(struct flow *f, struct image_work *extra)
 {
 	const struct task_agent *a = flow_agent_of(f);
@@ -227,6 +248,10 @@ static int run_agent(struct flow *f, struct image_work *extra)
 		return timed_out(f, "the agent", c.timeout_ms);
 	if (e.error.kind != ERROR_NONE) {
 		*f->err = e.error;
+		return flow_fail(f, TASK_AGENT_ERROR);
+	}
+	if (without_model(f, &e)) {
+		(void)error_set(f->err, ERROR_INPUT, "no model answered the agent; output/agent.txt says why (inference.providers of --policy opens models)");
 		return flow_fail(f, TASK_AGENT_ERROR);
 	}
 	return 0;

@@ -36,6 +36,9 @@ static int run_step(void *arg, const struct build_run *r, struct error *err)
 		(void)flow_fail(f, TASK_TIMEOUT);
 		return error_set(err, ERROR_DENIED, "the build did not end within %llu s", (unsigned long long)b->left_ms / 1000);
 	}
+	/* that it failed is not the task's crime: a mirror may be down */
+	if (e.status > 0)
+		return error_set(err, ERROR_SYSTEM, "the command ended with exit status %d; output/build.txt has what it said", e.status);
 	return e.status;
 }
 

@@ -41,6 +41,9 @@ static int write_file(struct flow *f, const char *name, const struct buf *b)
 	AUTO_FD fd = openat(f->out, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	int r = fd < 0 ? -errno : buf_failed(b) ? buf_failed(b) : write_all(fd, b->p, b->n);
 
+	/* half a result would be taken for one */
+	if (fd >= 0 && r < 0)
+		(void)unlinkat(f->out, name, 0);
 	return r < 0 ? error_sys(f->err, r, "%s/%s", f->out_path, name) : 0;
 }
 
@@ -98,7 +101,8 @@ int flow_collect(struct flow *f)
 	task_result_json(f->result, &json);
 	buf_init(&page, 64 << 20);
 	task_report_page(f->result, &page);
-	if (write_file(f, "report.html", &page) < 0)
+	/* what programs read goes first: the page can be done without */
+	if (write_file(f, "result.json", &json) < 0)
 		return -1;
-	return write_file(f, "result.json", &json);
+	return write_file(f, "report.html", &page);
 }

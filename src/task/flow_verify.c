@@ -112,8 +112,12 @@ static int show_tests(struct flow *f, struct image_work *to, const char ***ret_a
 	return flow_show(f, to, &what, ret_argv);
 }
 
+/* What the tests printed says more than that there is no reward. */
 static int verifier_error(struct flow *f)
 {
+	struct error why = *f->err;
+
+	(void)error_set(f->err, why.kind, "%s; the tests ended with exit status %d, and output/verify.txt has what they said", why.text, f->result->phases[PHASE_VERIFY].exit);
 	return flow_fail(f, f->err->kind == ERROR_INPUT ? TASK_VERIFIER_ERROR : TASK_INFRASTRUCTURE_ERROR);
 }
 
@@ -171,7 +175,7 @@ static int run_verifier(struct flow *f, struct image_work *tests)
 		return flow_fail(f, TASK_VERIFIER_ERROR);
 	}
 	if (e.status == 124) {
-		(void)error_set(f->err, ERROR_INPUT, "the verifier did not end within %llu s", (unsigned long long)c.timeout_ms / 1000);
+		(void)error_set(f->err, ERROR_INPUT, "the verifier did not end within %llu s; output/verify.txt has what it said", (unsigned long long)c.timeout_ms / 1000);
 		return flow_fail(f, TASK_VERIFIER_ERROR);
 	}
 	return 0;

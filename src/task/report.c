@@ -91,6 +91,9 @@ static void put_findings(const struct task_result *r, struct buf *out)
 static void put_facts(const struct task_result *r, struct buf *out)
 {
 	(void)buf_str(out, "<section>\n<h2>How it ran</h2>\n<dl>\n");
+	page_row(out, "agent", r->agent ? r->agent : "");
+	if (r->model)
+		page_row(out, "model", r->model);
 	page_row(out, "runtime", r->runtime ? r->runtime : "");
 	page_row(out, "isolation", r->isolation ? r->isolation : "");
 	page_row(out, "task", r->digest_task ? r->digest_task : "");

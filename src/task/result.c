@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/json.h"
 
@@ -103,6 +104,21 @@ static void put_digest(struct json *j, const char *key, const char *digest)
 	json_kstr(j, key, text);
 }
 
+/* Who did this, with what, and when: a result is compared with others long after. */
+static void put_origin(struct json *j, const struct task_result *r)
+{
+	time_t t = (time_t)r->started;
+	char text[32];
+	struct tm tm;
+
+	json_kstr(j, "agent", r->agent);
+	json_kstr(j, "model", r->model);
+	if (!gmtime_r(&t, &tm) || strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+		text[0] = '\0';
+	json_kstr(j, "started", text);
+	json_kstr(j, "cordon", CORDON_VERSION);
+}
+
 void task_result_json(const struct task_result *r, struct buf *out)
 {
 	struct json j;
@@ -115,6 +131,7 @@ void task_result_json(const struct task_result *r, struct buf *out)
 	if (r->reason)
 		json_kstr(&j, "reason", r->reason);
 	put_rewards(&j, r);
+	put_origin(&j, r);
 	json_kstr(&j, "runtime", r->runtime);
 	json_kstr(&j, "isolation", r->isolation);
 	put_phases(&j, r);

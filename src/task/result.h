@@ -1,5 +1,5 @@
 /*
- * result: what `cordon task run` says at its end (DESIGN 5.7). Plain data, and its JSON form.
+ * result: what `cordon task run` says at its end. Plain data, and its JSON form.
  *
  * A reward is there only where the status is `scored`: whatever went wrong, nothing else may look like a score.
  */
@@ -43,6 +43,9 @@ enum { TASK_FINDINGS_MAX = 10000 };
 struct task_result {
 	struct arena *arena; /* of what it points to */
 	const char *task;
+	const char *agent; /* its name, or the command as it was given; NULL: it was not started for anybody */
+	const char *model; /* that was named for it; NULL: none */
+	int64_t started;   /* seconds since 1970 */
 	enum task_status status;
 	const char *reason; /* why it is not scored; NULL: it is */
 	double reward;	    /* TASK_SCORED only */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -122,6 +123,20 @@ static void let_go(struct flow *f)
 		(void)close(f->out);
 }
 
+/* By its name, or by the command's words. */
+static const char *name_agent(const struct task_run_request *req, struct arena *to)
+{
+	AUTO_BUF words = {0};
+	size_t i;
+
+	if (req->agent)
+		return req->agent->name;
+	buf_init(&words, 1 << 20);
+	for (i = 0; req->command[i]; i++)
+		(void)buf_printf(&words, "%s%s", i ? " " : "", req->command[i]);
+	return buf_failed(&words) ? req->command[0] : arena_str(to, sv_n(words.p, words.n));
+}
+
 int task_run(const struct task_run_request *req, struct task_result *ret, struct error *err)
 {
 	struct flow f = {.req = req, .result = ret, .arena = ret->arena, .err = err, .attend = {.launcher = req->launcher, .progress = req->progress, .signals = -1}, .out = -1, .scratch = SCRATCH_NONE,
@@ -131,6 +146,9 @@ int task_run(const struct task_run_request *req, struct task_result *ret, struct
 
 	ret->status = TASK_INFRASTRUCTURE_ERROR;
 	ret->task = req->dir;
+	ret->agent = name_agent(req, ret->arena);
+	ret->model = req->model ? req->model : req->agent ? req->agent->model : NULL;
+	ret->started = (int64_t)time(NULL);
 	if (open_out(&f) < 0) {
 		let_go(&f);
 		return -1;

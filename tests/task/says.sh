@@ -1,0 +1,122 @@
+#!/bin/bash
+# What `cordon task run` says and keeps when things go well, and when they do not: whose fault it is, where to look, and nothing that looks like a score but a score.
+# shellcheck disable=SC2154 # lib.sh's and run_lib.sh's
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
+. "$(dirname "$0")/../task_lib.sh"
+
+export XDG_DATA_HOME=$tmp/data
+task_images base || { echo "Bail out! the image cannot be made"; exit 99; }
+
+# task NAME: a small task that passes when /app/done is there
+task()
+{
+	task=$tmp/$1
+	mkdir -p "$task/environment" "$task/tests" "$task/solution"
+	printf 'version = "1.0"\n[environment]\nallow_internet = false\n' >"$task/task.toml"
+	echo "Make /app/done." >"$task/instruction.md"
+	printf 'FROM cordon-test/base\nWORKDIR /app\n' >"$task/environment/Dockerfile"
+	printf '#!/bin/sh\nif [ -f /app/done ]; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
+	printf '#!/bin/sh\ntouch /app/done\n' >"$task/solution/solve.sh"
+}
+
+# run ARG...: status, said (standard output), noted (standard error) and out (the folder of results)
+run()
+{
+	out=$tmp/results/$((++runs))
+	said=$(timeout 120 "$CORDON" task run "$task" --out "$out" "$@" 2>"$tmp/noted")
+	status=$?
+	noted=$(cat "$tmp/noted")
+}
+
+# of KEY: what result.json has there
+of()
+{
+	python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$out/result.json" "$1"
+}
+
+task plain
+run --agent oracle
+is "a score is one line, in a folder whose parents were made" "$status $said" "0 plain: reward 1"
+is "the result says who worked, without a model" "$(of agent) $(of model)" "oracle None"
+like "... when, and with which Cordon" "$(of started) $(of cordon)" '^20[0-9-]+T[0-9:]+Z [0-9]+\.'
+run --json -- sh -c 'touch done; exit 7'
+is "a command is named by its words" "$(of agent)" "sh -c touch done; exit 7"
+like "with --json the folder of results is told, too" "$noted" "results: $out\$"
+run -- sh -c 'touch done; exit 7'
+is "an agent that fails is judged by its work" "$status $said" "0 plain: reward 1"
+like "... and its exit status is told" "$noted" 'the agent ended with exit status 7; output/agent\.txt has'
+
+said=$(umask 022; timeout 60 "$CORDON" task run "$task" --agent none 2>"$tmp/noted")
+is "results below the state folder are their owner's alone" "$said $(stat -c %a "$XDG_STATE_HOME/cordon/tasks")" "plain: reward 0 700"
+
+run --agent cordon --model m-1
+like "an agent that has no model is no score of 0" "$status $said" '^125 plain: agent_error: no model answered the agent; output/agent\.txt'
+ok "... and why is there" grep -q 'inference.providers' "$out/output/agent.txt"
+is "... and which model it was to be" "$(of model)" "m-1"
+
+# a key that is not taken: the model is there, and says nothing
+python3 "$tests_dir/agent/model.py" 18092 "$tmp/script.json" "$tmp/model.log" &
+model=$!
+trap 'kill "$model" 2>/dev/null; tap_cleanup' EXIT
+echo '[{"status": 401, "body": {"error": {"message": "no such key"}}}]' >"$tmp/script.json"
+mkdir -p "$XDG_CONFIG_HOME/cordon"
+cat >"$XDG_CONFIG_HOME/cordon/credentials.yaml" <<'END'
+version: 1
+credentials:
+  model: {from: {env: FAKE_KEY}, hosts: [127.0.0.1], inject: {header: authorization, format: "Bearer {}"}}
+END
+cat >"$tmp/models.yaml" <<'END'
+version: 1
+extends: [task]
+phases:
+  agent:
+    inference: {providers: {openai: {kind: openai, url: "http://127.0.0.1:18092", credential: model, models: ["m-*"]}}}
+END
+export FAKE_KEY=fake-key-0000000000000001
+for _ in $(seq 50); do (exec 3<>/dev/tcp/127.0.0.1/18092) 2>/dev/null && break; sleep 0.1; done
+run --agent cordon --model m-1 --policy "$tmp/models.yaml"
+like "nor is one whose model takes no key" "$status $said" '^125 plain: agent_error: no model answered the agent'
+echo '[{"run": ["touch /app/done"]}, {"status": 401, "body": {"error": {"message": "no such key"}}}]' >"$tmp/script.json"
+rm -f "$tmp/model.log"
+run --agent cordon --model m-1 --policy "$tmp/models.yaml"
+is "one whose model fell silent later is judged by its work" "$status $said" "0 plain: reward 1"
+like "... and its exit status is told" "$noted" 'the agent ended with exit status 3'
+
+run --model m-1 -- true
+like "a model for a command is refused, not forgotten" "$status $noted" '^125 cordon: task run: --model is for --agent'
+ok "... before there are results" test ! -e "$out"
+run --agent oracle --runtime bogus
+like "so is a runtime that nobody knows" "$status $noted" '^125 cordon: --runtime: "bogus" is none of'
+ok "... before there are results" test ! -e "$out"
+
+task failing-build
+echo 'RUN echo no mirror answers; exit 9' >>"$task/environment/Dockerfile"
+run --agent oracle
+like "a build that fails is not a task that is refused" "$status $said" '^125 failing-build: infrastructure_error: environment/Dockerfile:3: RUN: the command ended with exit status 9; output/build\.txt'
+ok "... and what it said is there" grep -qx 'no mirror answers' "$out/output/build.txt"
+
+task failing-tests
+echo 'echo oops; exit 4' >"$task/tests/test.sh"
+run --agent oracle
+like "tests that leave no reward: how they ended, and where to look" "$status $said" '^125 failing-tests: verifier_error: .*exit status 4, and output/verify\.txt'
+
+task wrong
+printf 'gpus = 1\nflavour = "\\u001b[31m"\n' >>"$task/task.toml"
+run --agent oracle
+like "of a task that is refused all problems are told" "$status $said" '^1 wrong: refused: task\.toml:4:[0-9]+: environment\.gpus.*
+  task\.toml:5: environment\.flavour: unknown key'
+
+# as root a small file system can be had; it goes with the namespace that has it
+mkdir "$tmp/small"
+if [ "$(id -u)" = 0 ] && unshare -m mount -t tmpfs -o size=128k none "$tmp/small" 2>/dev/null; then
+	task plain
+	# shellcheck disable=SC2016 # for the inner shell
+	said=$(unshare -m sh -c 'mount -t tmpfs -o size=128k none "$1" && timeout 60 "$2" task run "$3" --out "$1/out" -- sh -c "touch done; head -c 1000000 /dev/zero"
+		echo "status $?"; find "$1" -name result.json -o -name report.html' _ "$tmp/small" "$CORDON" "$task" 2>&1)
+	like "where results do not fit, that is told, and no half of one is left" "$said" 'No space left on device
+status 125$'
+else
+	skip "where results do not fit, that is told, and no half of one is left" "no file system can be mounted here"
+fi
+finish
