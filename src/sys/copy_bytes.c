@@ -4,6 +4,7 @@
 #include <linux/fs.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -51,14 +52,53 @@ static int copy_by_hand(int from, int to, uint64_t size)
 	return 0;
 }
 
+static int copy_range(int from, int to, uint64_t size)
+{
+	/* for a small file one read and one write are quicker */
+	int r = size > SMALL ? copy_in_kernel(from, to, &size) : 0;
+
+	return r < 0 ? r : copy_by_hand(from, to, size);
+}
+
+/* Holes stay holes: a file may be larger than the disk. 1: where they are cannot be told. */
+static int copy_with_holes(int from, int to, uint64_t size)
+{
+	uint64_t at = 0, end;
+	off_t data, hole;
+	int r;
+
+	while (at < size) {
+		data = lseek(from, (off_t)at, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			break;
+		hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
+		if (hole < 0)
+			return at == 0 ? 1 : -errno;
+		end = (uint64_t)hole < size ? (uint64_t)hole : size;
+		if ((uint64_t)data >= end)
+			break;
+		if (lseek(from, data, SEEK_SET) < 0 || lseek(to, data, SEEK_SET) < 0)
+			return -errno;
+		r = copy_range(from, to, end - (uint64_t)data);
+		if (r < 0)
+			return r;
+		at = end;
+	}
+	return ftruncate(to, (off_t)size) < 0 ? -errno : 0;
+}
+
 int sys_copy_bytes(int from, int to, uint64_t size, bool *ret_cloned)
 {
+	struct stat st;
 	int r;
 
 	*ret_cloned = size && ioctl(to, FICLONE, from) == 0;
 	if (*ret_cloned)
 		return 0;
-	/* for a small file one read and one write are quicker */
-	r = size > SMALL ? copy_in_kernel(from, to, &size) : 0;
-	return r < 0 ? r : copy_by_hand(from, to, size);
+	if (size <= SMALL || fstat(from, &st) < 0 || (uint64_t)st.st_blocks * 512 >= size)
+		return copy_range(from, to, size);
+	r = copy_with_holes(from, to, (uint64_t)st.st_size < size ? (uint64_t)st.st_size : size);
+	if (r == 1)
+		r = lseek(from, 0, SEEK_SET) < 0 ? -errno : copy_range(from, to, size);
+	return r;
 }

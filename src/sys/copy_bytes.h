@@ -1,5 +1,5 @@
 /*
- * copy_bytes: the content of one open file becomes that of another, the quickest way there is: shared blocks, within the kernel, or by hand.
+ * copy_bytes: the content of one open file becomes that of another, the quickest way there is: shared blocks, within the kernel, or by hand. Holes stay holes.
  */
 #ifndef CORDON_SYS_COPY_BYTES_H
 #define CORDON_SYS_COPY_BYTES_H

@@ -94,6 +94,36 @@ static int copy_file(struct carry *c, int from, int to, const char *name, const 
 	return r < 0 ? -1 : set_facts(c, out, st);
 }
 
+struct linked {
+	struct linked *next;
+	ino_t inode;
+	const char *path; /* below the layer */
+};
+
+/* A file of several names is copied once: it would take more room than the agent had. Those of one upper folder are of one file system. */
+static int copy_once(struct carry *c, int from, int to, const struct entry *e)
+{
+	struct linked **at = &c->linked[e->st.st_ino % CARRY_LINKED], *l = *at;
+
+	while (l && l->inode != e->st.st_ino)
+		l = l->next;
+	if (l && linkat(c->to, l->path, to, e->name, 0) == 0)
+		return 0;
+	if (copy_file(c, from, to, e->name, &e->st, false) < 0)
+		return -1;
+	if (!l) {
+		l = arena_alloc(c->arena, sizeof(*l));
+		if (!l)
+			return fail(c, ENOMEM);
+		l->inode = e->st.st_ino;
+		l->next = *at;
+		*at = l;
+	}
+	/* where it had as many names as the file system gives, those that follow are of this copy */
+	l->path = arena_str(c->arena, sv_n(c->at + 1, c->len - 1));
+	return l->path ? 0 : fail(c, ENOMEM);
+}
+
 static int copy_link(struct carry *c, int from, int to, const struct entry *e)
 {
 	struct timespec times[2] = {e->st.st_mtim, e->st.st_mtim};
@@ -123,6 +153,12 @@ static bool has_name(const struct spot *s, const char *name)
 	return st.st_mode != 0;
 }
 
+/* A bare one needs no name. */
+static bool is_repository(const struct spot *s)
+{
+	return has_name(s, "objects") && has_name(s, "refs");
+}
+
 /* Enters a folder that is carried. */
 static int copy_folder(struct carry *c, const struct spot *s, int to, const struct entry *e, unsigned depth)
 {
@@ -136,7 +172,7 @@ static int copy_folder(struct carry *c, const struct spot *s, int to, const stru
 	r = layered_enter(&s->image, e->name, &child.image);
 	if (r < 0)
 		return fail(c, r);
-	child.git = child.hooks || strcmp(e->name, ".git") == 0 || (has_name(&child, "objects") && has_name(&child, "refs"));
+	child.git = child.hooks || strcmp(e->name, ".git") == 0 || is_repository(&child);
 	r = carry_folder(c, &child, out, depth + 1);
 	layered_done(&child.image);
 	if (r < 0)
@@ -166,6 +202,8 @@ static int carry_entry(struct carry *c, const struct spot *s, int to, const char
 	rule = depth >= DEPTH_MAX ? CARRY_DEEP : carry_judge(c, s, &e);
 	if (rule != CARRY_KEEP && rule != CARRY_GIT_CUT)
 		return drop(c, s, to, &e, rule);
+	if (S_ISREG(e.st.st_mode) && e.st.st_nlink > 1 && rule == CARRY_KEEP)
+		return copy_once(c, s->in, to, &e);
 	if (S_ISREG(e.st.st_mode))
 		return copy_file(c, s->in, to, name, &e.st, rule == CARRY_GIT_CUT);
 	if (S_ISLNK(e.st.st_mode))
@@ -285,6 +323,8 @@ static int carry_root(struct carry *c, int to)
 		return error_set(c->err, ERROR_SYSTEM, "an image without layers");
 	if (fstat(c->root.fds[0], &st) < 0)
 		return fail(c, errno);
+	top.git = is_repository(&top);
+	c->to = to;
 	return carry_folder(c, &top, to, 0) < 0 ? -1 : set_facts(c, to, &st);
 }
 

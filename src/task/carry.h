@@ -9,18 +9,18 @@
  *   - what Python, pytest, shells and tools run or obey unasked: conftest.py, sitecustomize.py, *.pth, __pycache__, *.pyc, pytest.ini, sections for pytest in pyproject.toml, setup.cfg and tox.ini, plugins of pytest by entry
  *     point, .bashrc and their like. Where the image has such a file, its version stays; where it has none, there is none
  *   - hooks of git repositories; of their configuration only what cannot run anything is carried
- *   - new modules in the folder where `python -m` starts and in those of PYTHONPATH, with the names of the standard library or of test tools
+ *   - new modules in the folder where `python -m` starts and in those of PYTHONPATH, with the names of the standard library, of test tools, or of packages of the image; and what makes a package of a folder with such a name
  *   - changes to packages of the image (site-packages, node_modules) and to folders on the PATH
- *   - links that lead to the runner's own folders (/tests, /logs, /solution ...), by whatever detour
+ *   - links that lead to the runner's own folders (/tests, /logs, /solution ...), by whatever detour; links in the place of folders of PATH, PYTHONPATH and LD_LIBRARY_PATH or on the way to one, of a home's .local, of site-packages, node_modules
  *
  * Outside the work folder also
  *   - what replaces or deletes files of the image in /bin, /sbin, /lib*, /usr, and programs of the image anywhere. Where the image's work folder is / or a system folder, there is none, and programs outside of system folders are data
  *   - in these folders only what the image knows nothing of is carried: new commands whose name no folder on the PATH has, new libraries whose name no library folder has, new packages whose name no Python of the image has, new folders
- *     that no program of the image loads from, data below share/ and include/. So what apt, pip or npm installed is there for the verifier, without what would take over its own programs: shells, installers and test tools (and what pytest
+ *     that no program of the image loads from, data below share/, and include/ where no header of the image has the name. So what apt, pip or npm installed is there for the verifier, without what would take over its own programs: shells, installers and test tools (and what pytest
  *     imports) are never carried, nor are the databases and caches of installers, so that a verifier that installs them itself gets its own
  *   - start-up and loader files: /etc/profile*, ld.so.*, pam, cron, ssl, apt, hosts ...; users and groups only where the image's stay as they are
  *   - links in the place of folders; anything below /proc, /sys, /dev, /run and the runner's own folders
- * Devices, sockets and FIFOs are dropped, setuid and setgid bits taken off, extended attributes not copied. Folders of the image stay, with their owners and modes, where they are the system's.
+ * Devices, sockets and FIFOs are dropped, hard links and holes of files kept, setuid and setgid bits taken off, extended attributes not copied. Folders of the image stay, with their owners and modes, where they are the system's.
  *
  * All that is not carried is reported, with a rule and a reason, but for what is as the image has it. Nothing is followed, all is opened by descriptor. The agent's processes have ended; nobody writes to any of the folders meanwhile.
  * It is done by a child that is the image's id 0 and nothing more (carry_child.h), where the request says which ids these are.

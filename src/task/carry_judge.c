@@ -1,5 +1,6 @@
 #include "task/carry_judge.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -56,10 +57,10 @@ static const char *variable(const struct carry *c, const char *name, const char 
 	return otherwise;
 }
 
-/* "/a:/b/" -> {"/a", "/b"} */
+/* "/a:/b/" -> {"/a", "/b"}, and where links of the image lead from there */
 static const char **folders(struct carry *c, const char *s)
 {
-	const char **v = arena_array(c->arena, strlen(s) + 2, sizeof(v[0])), *end;
+	const char **v = arena_array(c->arena, strlen(s) + 2, sizeof(v[0])), *end, *real;
 	size_t n = 0, len;
 
 	for (; v && *s; s = *end ? end + 1 : end) {
@@ -67,8 +68,12 @@ static const char **folders(struct carry *c, const char *s)
 		len = (size_t)(end - s);
 		while (len > 1 && s[len - 1] == '/')
 			len--;
-		if (*s == '/')
-			v[n++] = arena_str(c->arena, sv_n(s, len));
+		if (*s != '/')
+			continue;
+		real = carry_link_resolve(c, sv_n(s, len));
+		v[n++] = arena_str(c->arena, sv_n(s, len));
+		if (real && !sv_is(sv_n(s, len), real))
+			v[n++] = real;
 	}
 	return v;
 }
@@ -218,9 +223,61 @@ static enum carry_rule judge_link(const struct carry *c, const struct spot *s, c
 
 	if (n <= 0 || n == sizeof(target))
 		return CARRY_SPECIAL;
-	if ((c->work && strcmp(c->at, c->work) == 0) || (S_ISDIR(e->image.st_mode) && s->zone != ZONE_WORK))
+	if ((c->work && strcmp(c->at, c->work) == 0) || (S_ISDIR(e->image.st_mode) && s->zone != ZONE_WORK) || (s->zone != ZONE_FREE && !system_root(c->at) && carry_way_to_programs(c)))
 		return CARRY_LINK;
 	return carry_link_to_runner(c, sv_n(target, (size_t)n)) ? CARRY_LINK_RUNNER : CARRY_KEEP;
+}
+
+/* What makes a folder a package: a text, or a library of whatever tag. */
+static bool starts_package(const char *name)
+{
+	return strncmp(name, "__init__.", 9) == 0 || strncmp(name, "__main__.", 9) == 0;
+}
+
+static bool is_package(int dir, const char *name)
+{
+	int in = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = in < 0 ? NULL : fdopendir(in);
+	struct dirent *e;
+	bool found = in < 0; /* who cannot look must not trust it */
+
+	while (d && !found && (e = readdir(d)))
+		found = starts_package(e->d_name);
+	if (d)
+		(void)closedir(d);
+	else if (in >= 0)
+		(void)close(in);
+	return found;
+}
+
+/* Is the folder one where Python looks for modules first? */
+static bool module_folder(const struct carry *c, struct sv folder)
+{
+	return folder.n == 0 || (c->work && sv_is(folder, c->work)) || among(c->modules, folder);
+}
+
+/* The image's own packages count, but for names that are as likely a project's. */
+static bool module_taken(struct carry *c, struct sv name)
+{
+	static const char *const common[] = {"app", "bench", "benchmarks", "bin", "build", "config", "data", "dist", "doc", "docs", "example", "examples", "lib", "main", "models", "script", "scripts", "setup", "src", "test", "tests", "tools", "utils"};
+	char text[64];
+	size_t i;
+
+	if (carry_module_taken(name))
+		return true;
+	for (i = 0; i < ARRAY_LEN(common); i++)
+		if (sv_is(name, common[i]))
+			return false;
+	(void)snprintf(text, sizeof(text), "%.*s", (int)(name.n < 63 ? name.n : 63), name.p);
+	return carry_image_module(c, text);
+}
+
+/* Makes a package of a folder that the image has, and that Python would take for one of its own. */
+static bool makes_package(struct carry *c, const struct entry *e)
+{
+	struct sv folder = carry_parent(c), base = carry_base(folder);
+
+	return e->image.st_mode == 0 && folder.n && starts_package(e->name) && module_folder(c, sv_n(folder.p, folder.n - base.n - 1)) && module_taken(c, base);
 }
 
 /* NAME of NAME.py, NAME.cpython-311-x86_64-linux-gnu.so, and of a package's folder. */
@@ -228,13 +285,10 @@ static bool is_module(const struct spot *s, const struct entry *e, struct sv *re
 {
 	struct sv name = sv_of(e->name);
 	const char *dot = strchr(e->name, '.');
-	struct stat st;
 
 	if (S_ISDIR(e->st.st_mode)) {
-		AUTO_FD in = openat(s->in, e->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
 		*ret = name;
-		return in >= 0 && (fstatat(in, "__init__.py", &st, AT_SYMLINK_NOFOLLOW) == 0 || fstatat(in, "__main__.py", &st, AT_SYMLINK_NOFOLLOW) == 0 || carry_tool_package(name));
+		return carry_tool_package(name) || is_package(s->in, e->name);
 	}
 	*ret = dot ? sv_n(name.p, (size_t)(dot - name.p)) : name;
 	return S_ISLNK(e->st.st_mode) ? !dot || sv_ends(name, ".py") || sv_ends(name, ".so") : dot && (sv_ends(name, ".py") || sv_ends(name, ".so"));
@@ -258,10 +312,10 @@ static enum carry_rule replaces(const struct spot *s, const struct entry *e)
 	return unless_same(s, e, is_whiteout(&e->st) ? CARRY_DELETES : CARRY_REPLACES);
 }
 
-static enum carry_rule judge_data(const struct carry *c, const struct spot *s, const struct entry *e)
+static enum carry_rule judge_data(struct carry *c, const struct spot *s, const struct entry *e)
 {
 	struct sv folder = carry_parent(c), module;
-	bool top = folder.n == 0, gone = is_whiteout(&e->st), has = e->image.st_mode != 0;
+	bool top = folder.n == 0, gone = is_whiteout(&e->st), has = e->image.st_mode != 0, other = (e->image.st_mode & S_IFMT) != (e->st.st_mode & S_IFMT);
 
 	if (top && S_ISDIR(e->image.st_mode) && !S_ISDIR(e->st.st_mode))
 		return replaces(s, e);
@@ -269,7 +323,9 @@ static enum carry_rule judge_data(const struct carry *c, const struct spot *s, c
 		return replaces(s, e);
 	if (top && !has && strcmp(e->name, "node_modules") == 0)
 		return CARRY_SYSTEM; /* seen from /tests, too */
-	if (!has && !gone && (top || (c->work && sv_is(folder, c->work)) || among(c->modules, folder)) && is_module(s, e, &module) && carry_module_taken(module))
+	if (other && !gone && module_folder(c, folder) && is_module(s, e, &module) && module_taken(c, module))
+		return CARRY_MODULE;
+	if (!gone && makes_package(c, e))
 		return CARRY_MODULE;
 	if (!has && !gone && among(c->libraries, folder))
 		return carry_new_library(c, e);
@@ -337,7 +393,8 @@ enum zone carry_zone(const struct carry *c, const struct spot *s, const struct e
 		view_stat(&c->root, path, &lib);
 		return bin.st_mode || lib.st_mode ? ZONE_SYSTEM : s->zone;
 	}
-	if (carry_python_folder(name) && (known || s->zone == ZONE_DATA))
+	/* a user's own packages come before the image's, wherever that home is */
+	if (carry_python_folder(name) && (known || s->zone == ZONE_DATA || memmem(folder.p, folder.n, "/.local/lib/", 12)))
 		return ZONE_SYSTEM;
 	if (sv_is(name, "node_modules") && s->zone != ZONE_FREE)
 		return ZONE_SYSTEM;

@@ -19,7 +19,7 @@ enum zone {
 	ZONE_FREE,   /* new, and the image knows nothing of it */
 };
 
-enum { CARRY_TEXT_MAX = 1 << 20 };
+enum { CARRY_TEXT_MAX = 1 << 20, CARRY_LINKED = 1024 };
 
 /* A run of it all. */
 struct carry {
@@ -35,6 +35,8 @@ struct carry {
 	const char **stems; /* of packages that the image's Pythons have */
 	size_t n_stems;
 	bool stems_known;
+	struct linked *linked[CARRY_LINKED]; /* files of several names that were copied, by their first one */
+	int to;				     /* the layer that is made */
 	uid_t caller;
 	char at[PATH_MAX]; /* the path at hand, absolute; "" is the root */
 	size_t len;

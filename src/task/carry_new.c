@@ -56,6 +56,29 @@ static bool home_commands(struct sv folder)
 	return sv_ends(folder, "/bin") && (sv_ends(home, "/.local") || sv_ends(home, "/.cargo") || sv_ends(home, "/go") || sv_is(home, "/root") || sv_is(sv_n(home.p, home.n - carry_base(home).n), "/home/"));
 }
 
+/* Is path at or above the folder? */
+static bool leads_to(struct sv path, const char *folder)
+{
+	return sv_starts(sv_of(folder), path.p) && (folder[path.n] == '\0' || folder[path.n] == '/');
+}
+
+bool carry_way_to_programs(const struct carry *c)
+{
+	static const char *const names[] = {"site-packages", "dist-packages", "node_modules", ".bin", ".local", ".cargo"};
+	const char *const *const lists[] = {c->path, c->modules, c->libraries};
+	struct sv at = sv_n(c->at, c->len), base = carry_base(at), folder = carry_parent(c);
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (sv_is(base, names[i]))
+			return true;
+	for (i = 0; i < ARRAY_LEN(lists); i++)
+		for (k = 0; lists[i][k]; k++)
+			if (leads_to(at, lists[i][k]))
+				return true;
+	return home_commands(at) || sv_ends(folder, "/.local") || sv_ends(folder, "/.local/lib");
+}
+
 bool carry_command_folder(const struct carry *c, const struct spot *s)
 {
 	struct sv folder = carry_parent(c), base = carry_base(folder);
@@ -149,47 +172,76 @@ static bool add_python(void *arg, const char *name)
 	return true;
 }
 
+/* The modules of all Pythons below a folder of libraries: relative, canonical. */
+static void add_pythons(struct carry *c, struct sv lib)
+{
+	AUTO_LAYERED at = {0};
+	struct pythons p = {c, &at};
+	char name[NAME_MAX + 1];
+	size_t n;
+	int r = layered_enter(&c->root, ".", &at);
+
+	while (r == 0 && lib.n) {
+		const char *slash = memchr(lib.p, '/', lib.n);
+		struct layered next = {0};
+
+		n = slash ? (size_t)(slash - lib.p) : lib.n;
+		if (n >= sizeof(name))
+			return;
+		memcpy(name, lib.p, n);
+		name[n] = '\0';
+		lib = sv_n(lib.p + n + (slash != NULL), lib.n - n - (slash != NULL));
+		r = layered_enter(&at, name, &next);
+		layered_done(&at);
+		at = next;
+	}
+	if (r == 0)
+		(void)layered_names(&at, add_python, &p);
+}
+
 /* All that some Python of the image can import: one list, made when it is needed. */
 static void know_stems(struct carry *c)
 {
-	static const char *const libs[][3] = {{"usr", "lib", NULL}, {"usr", "lib64", NULL}, {"usr", "local", "lib"}, {"opt", "venv", "lib"}, {"opt", "conda", "lib"}};
-	size_t i, k;
+	static const char *const libs[] = {"usr/lib", "usr/lib64", "usr/local/lib", "opt/venv/lib", "opt/conda/lib"};
+	char path[PATH_MAX];
+	struct sv folder;
+	size_t i;
 
 	c->stems_known = true;
 	c->stems = arena_array(c->arena, STEMS_MAX + 1, sizeof(c->stems[0]));
-	for (i = 0; c->stems && i < ARRAY_LEN(libs); i++) {
-		AUTO_LAYERED at = {0};
-		struct pythons p = {c, &at};
-		int r = layered_enter(&c->root, libs[i][0], &at);
-
-		for (k = 1; r == 0 && k < 3 && libs[i][k]; k++) {
-			struct layered next = {0};
-
-			r = layered_enter(&at, libs[i][k], &next);
-			layered_done(&at);
-			at = next;
-		}
-		if (r == 0)
-			(void)layered_names(&at, add_python, &p);
+	for (i = 0; c->stems && i < ARRAY_LEN(libs); i++)
+		add_pythons(c, sv_of(libs[i]));
+	/* beside folders of commands, as in /app/.venv/bin */
+	for (i = 0; c->stems && c->path[i]; i++) {
+		folder = sv_of(c->path[i]);
+		if (sv_ends(folder, "/bin") && folder.n > 5 && snprintf(path, sizeof(path), "%.*slib", (int)folder.n - 4, folder.p + 1) < (int)sizeof(path))
+			add_pythons(c, sv_of(path));
 	}
+}
+
+bool carry_image_module(struct carry *c, const char *name)
+{
+	char stem[64];
+	size_t i;
+
+	(void)stem_of(name, stem);
+	if (!c->stems_known)
+		know_stems(c);
+	if (!c->stems || c->n_stems >= STEMS_MAX)
+		return true;
+	for (i = 0; i < c->n_stems; i++)
+		if (strcmp(c->stems[i], stem) == 0)
+			return true;
+	return false;
 }
 
 static enum carry_rule new_python(struct carry *c, const struct entry *e)
 {
-	char buf[64];
-	struct sv stem = stem_of(e->name, buf);
-	size_t i;
+	char stem[64];
 
-	if (carry_tool_package(stem))
+	if (carry_tool_package(stem_of(e->name, stem)))
 		return CARRY_TOOL;
-	if (!c->stems_known)
-		know_stems(c);
-	if (!c->stems || c->n_stems >= STEMS_MAX)
-		return CARRY_SHADOWS;
-	for (i = 0; i < c->n_stems; i++)
-		if (strcmp(c->stems[i], buf) == 0)
-			return CARRY_SHADOWS;
-	return CARRY_KEEP;
+	return carry_image_module(c, e->name) ? CARRY_SHADOWS : CARRY_KEEP;
 }
 
 static enum carry_rule new_node(const struct entry *e)
@@ -229,6 +281,30 @@ static enum carry_rule new_lib(const struct carry *c, const struct entry *e)
 	return carry_new_library(c, e);
 }
 
+/* A header, or a folder of them, that a compiler would find before the image's. */
+static bool shadows_headers(const struct carry *c)
+{
+	static const char *const folders[] = {"/usr/include/", "/usr/local/include/"};
+	static const char *const all[] = {"usr/include", "usr/local/include", "usr/include/x86_64-linux-gnu", "usr/include/aarch64-linux-gnu", NULL};
+	const char *rest, *end;
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(folders); i++) {
+		if (strncmp(c->at, folders[i], strlen(folders[i])) != 0)
+			continue;
+		rest = c->at + strlen(folders[i]);
+		view_stat(&c->root, "usr/include/c++", &st);
+		if (strncmp(rest, "c++/", 4) == 0 && st.st_mode)
+			return true;
+		end = strchr(rest, '/');
+		if (end && glob_component(sv_of("*-linux-*"), sv_n(rest, (size_t)(end - rest))))
+			rest = end + 1;
+		return image_has(c, all, rest);
+	}
+	return false;
+}
+
 /* Below share/, include/ and their like; or -1. */
 static int new_data(const struct carry *c)
 {
@@ -240,6 +316,8 @@ static int new_data(const struct carry *c)
 		if (strncmp(c->at, folders[i], strlen(folders[i])) == 0) {
 			below = c->at + strlen(folders[i]);
 			end = strchr(below, '/');
+			if (shadows_headers(c))
+				return CARRY_SHADOWS;
 			return carry_loaded_folder(sv_n(below, end ? (size_t)(end - below) : strlen(below))) ? CARRY_SYSTEM : CARRY_KEEP;
 		}
 	return -1;

@@ -146,6 +146,10 @@ bool carry_module_taken(struct sv name)
 		"locale", "logging", "lzma", "marshal", "math", "mimetypes", "mmap", "multiprocessing", "ntpath", "numbers", "opcode", "operator", "optparse", "os", "pathlib", "pdb", "pickle", "pkgutil", "platform", "posix", "posixpath",
 		"pprint", "pwd", "pydoc", "queue", "quopri", "random", "re", "readline", "reprlib", "resource", "runpy", "select", "selectors", "shlex", "shutil", "signal", "site", "socket", "socketserver", "sqlite3", "ssl", "sre_*", "stat",
 		"string", "stringprep", "struct", "subprocess", "sys", "sysconfig", "tempfile", "textwrap", "threading", "time", "timeit", "token", "tokenize", "tomllib", "traceback", "tracemalloc", "types", "typing", "unicodedata", "unittest",
+		"_aix_support", "_blake2", "_bootsubprocess", "_codecs_*", "_compression", "_dbm", "_frozen_importlib*", "_gdbm", "_md5", "_multibytecodec", "_overlapped", "_scproxy", "_sha*", "_tkinter", "_typing", "_winapi", "aifc", "asynchat",
+		"asyncore", "attr", "attrs", "audioop", "cProfile", "calendar", "certifi", "cgi", "cgitb", "cmath", "compileall", "crypt", "curses", "dbm", "ensurepip", "fileinput", "graphlib", "imaplib", "importlib_metadata", "lib2to3", "mailbox",
+		"mailcap", "modulefinder", "msvcrt", "netrc", "nntplib", "nt", "nturl2path", "pickletools", "pipes", "plistlib", "poplib", "profile", "pstats", "pty", "py_compile", "pyclbr", "pydoc_data", "pyexpat", "rlcompleter", "sched", "secrets",
+		"shelve", "smtplib", "statistics", "symtable", "syslog", "tabnanny", "tarfile", "telnetlib", "termios", "trace", "tty", "typing_extensions", "venv", "webbrowser", "winreg", "wsgiref", "xmlrpc", "zipapp", "zipp",
 		"urllib", "uuid", "warnings", "weakref", "xml", "zipfile", "zipimport", "zlib", "zoneinfo",
 	};
 

@@ -923,6 +923,165 @@ static void files_that_nobody_may_read_are_carried_too(void)
 	world_close(&w);
 }
 
+static void every_name_that_python_knows_is_taken_where_it_starts(void)
+{
+	static const char *const env[] = {"PATH=/app/.venv/bin:/usr/bin:/bin", NULL};
+	struct world w;
+
+	world_open(&w);
+	w.req.env = env;
+	put(w.image, "app/html/index.txt", "a folder of the project's", 0644);
+	put(w.image, "app/email", "a file of the project's", 0644);
+	put(w.image, "usr/lib/python3/dist-packages/attr/__init__.py", "", 0644);
+	put(w.image, "app/.venv/lib/python3.12/site-packages/numpy/__init__.py", "", 0644);
+	put(w.image, "usr/lib/python3/dist-packages/tests/__init__.py", "", 0644);
+	put(w.upper, "app/calendar.py", "evil", 0644);
+	put(w.upper, "app/_compression.py", "evil", 0644);
+	put(w.upper, "app/yaml.py", "evil", 0644);
+	put(w.upper, "app/attr/__init__.py", "evil", 0644);
+	put(w.upper, "app/numpy/__init__.py", "evil", 0644);
+	put(w.upper, "app/json/__init__.so", "evil", 0644);
+	put(w.upper, "app/logging/__init__.abi3.so", "evil", 0644);
+	put(w.upper, "app/html/__init__.py", "evil", 0644);
+	put(w.upper, "app/html/page.txt", "x", 0644);
+	put(w.upper, "app/email/__init__.py", "evil", 0644);
+	put(w.upper, "app/tests/__init__.py", "", 0644);
+	put(w.upper, "app/pkg/json/__init__.py", "", 0644);
+	carry(&w);
+	dropped(&w, "module", "app/calendar.py");
+	dropped(&w, "module", "app/_compression.py");
+	dropped(&w, "module", "app/yaml.py");
+	dropped(&w, "module", "app/attr");
+	dropped(&w, "module", "app/numpy");
+	dropped(&w, "module", "app/json");
+	dropped(&w, "module", "app/logging");
+	dropped(&w, "module", "app/html/__init__.py");
+	dropped(&w, "module", "app/email");
+	carried(&w, "app/html/page.txt");
+	carried(&w, "app/tests/__init__.py");
+	carried(&w, "app/pkg/json/__init__.py");
+	world_close(&w);
+}
+
+static void no_link_leads_programs_elsewhere(void)
+{
+	static const char *const env[] = {"PATH=/app/.venv/bin:/app/now/bin:/root/.local/bin:/usr/bin:/bin", "PYTHONPATH=/app/src", NULL};
+	struct world w;
+
+	world_open(&w);
+	w.req.env = env;
+	put(w.image, "app/.venv/bin/check", "\177ELF", 0755);
+	put(w.image, "app/v1/bin/tool", "\177ELF", 0755);
+	link_to(w.image, "app/now", "v1");
+	link_to(w.upper, "app/.venv", "v2");
+	put(w.upper, "app/v2/bin/check", "evil", 0755);
+	put(w.upper, "app/v1/bin/tool", "evil", 0755);
+	put(w.upper, "app/v1/bin/grep", "evil", 0755);
+	link_to(w.upper, "app/now", "v2");
+	link_to(w.upper, "root/.local", "x");
+	put(w.upper, "root/x/bin/python3", "evil", 0755);
+	link_to(w.upper, "home/u/.local/lib/python3.11", "/home/u/y");
+	link_to(w.upper, "home/v/.local/lib/python3.11/site-packages", "/home/v/y");
+	link_to(w.upper, "app/src", "/srv/modules");
+	link_to(w.upper, "app/node_modules/.bin", "../evil");
+	link_to(w.upper, "app/current", "v2");
+	carry(&w);
+	dropped(&w, "link", "app/.venv");
+	dropped(&w, "link", "app/now");
+	dropped(&w, "replaces", "app/v1/bin/tool");
+	dropped(&w, "tool", "app/v1/bin/grep");
+	dropped(&w, "link", "root/.local");
+	dropped(&w, "link", "home/u/.local/lib/python3.11");
+	dropped(&w, "link", "home/v/.local/lib/python3.11/site-packages");
+	dropped(&w, "link", "app/src");
+	dropped(&w, "link", "app/node_modules/.bin");
+	carried(&w, "app/current");
+	world_close(&w);
+}
+
+static void packages_of_a_home_that_is_the_work_folder_shadow_nothing(void)
+{
+	struct world w;
+
+	world_open(&w);
+	w.req.workdir = "/root";
+	put(w.upper, "root/.local/lib/python3.11/site-packages/pytest.py", "evil", 0644);
+	put(w.upper, "root/.local/lib/python3.11/site-packages/yaml/__init__.py", "evil", 0644);
+	put(w.upper, "root/.local/lib/python3.11/site-packages/flask/__init__.py", "x", 0644);
+	put(w.upper, "root/own/lib/python3.11/site-packages/yaml/__init__.py", "x", 0644);
+	carry(&w);
+	dropped(&w, "tool", "root/.local/lib/python3.11/site-packages/pytest.py");
+	dropped(&w, "shadows", "root/.local/lib/python3.11/site-packages/yaml");
+	carried(&w, "root/.local/lib/python3.11/site-packages/flask/__init__.py");
+	carried(&w, "root/own/lib/python3.11/site-packages/yaml/__init__.py");
+	world_close(&w);
+}
+
+static void headers_of_the_image_are_found_first(void)
+{
+	struct world w;
+
+	world_open(&w);
+	put(w.image, "usr/include/assert.h", "", 0644);
+	put(w.image, "usr/include/sys/stat.h", "", 0644);
+	put(w.image, "usr/include/c++/12/vector", "", 0644);
+	put(w.image, "usr/include/x86_64-linux-gnu/bits/types.h", "", 0644);
+	put(w.upper, "usr/local/include/assert.h", "evil", 0644);
+	put(w.upper, "usr/local/include/sys/stat.h", "evil", 0644);
+	put(w.upper, "usr/include/x86_64-linux-gnu/assert.h", "evil", 0644);
+	put(w.upper, "usr/include/c++/12/assert.h", "evil", 0644);
+	put(w.upper, "usr/local/include/zlib.h", "new", 0644);
+	put(w.upper, "usr/local/include/openssl/ssl.h", "new", 0644);
+	carry(&w);
+	dropped(&w, "shadows", "usr/local/include/assert.h");
+	dropped(&w, "shadows", "usr/local/include/sys");
+	dropped(&w, "shadows", "usr/include/x86_64-linux-gnu/assert.h");
+	dropped(&w, "shadows", "usr/include/c++/12/assert.h");
+	carried(&w, "usr/local/include/zlib.h");
+	world_close(&w);
+}
+
+static void the_root_is_no_repository_that_runs_anything(void)
+{
+	struct world w;
+
+	world_open(&w);
+	put(w.upper, "HEAD", "ref: refs/heads/x\n", 0644);
+	put(w.upper, "config", "[core]\n\tbare = false\n\tfsmonitor = /app/evil\n", 0644);
+	put(w.upper, "objects/x", "", 0644);
+	put(w.upper, "refs/x", "", 0644);
+	put(w.upper, "hooks/post-checkout", "evil", 0755);
+	carry(&w);
+	check_text(w.to, "config", "[core]\n\tbare = false\n");
+	dropped(&w, "git-hook", "hooks/post-checkout");
+	world_close(&w);
+}
+
+static void what_is_carried_takes_no_more_room_than_it_took(void)
+{
+	struct world w;
+	struct stat a, b, hole;
+	AUTO_FD fd = -1;
+
+	world_open(&w);
+	put(w.upper, "app/a", "one file", 0644);
+	CHECK(linkat(w.upper, "app/a", w.upper, "app/b", 0) == 0 && linkat(w.upper, "app/a", w.upper, "root-b", 0) == 0);
+	fd = openat(w.upper, "app/sparse", O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	CHECK(fd >= 0 && pwrite(fd, "x", 1, 1 << 20) == 1 && ftruncate(fd, (off_t)1 << 34) == 0 && fstat(fd, &a) == 0);
+	carry(&w);
+	CHECK(fstatat(w.to, "app/sparse", &hole, 0) == 0);
+	CHECK(hole.st_size == (off_t)1 << 34);
+	CHECK(hole.st_blocks <= 2048);
+	close(fd);
+	fd = openat(w.to, "app/sparse", O_RDONLY | O_CLOEXEC);
+	CHECK(pread(fd, &a, 1, 1 << 20) == 1 && *(char *)&a == 'x');
+	CHECK(fstatat(w.to, "app/a", &a, 0) == 0 && fstatat(w.to, "root-b", &b, 0) == 0);
+	CHECK(a.st_ino == b.st_ino);
+	CHECK(a.st_nlink == 3);
+	check_text(w.to, "app/b", "one file");
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -951,6 +1110,12 @@ int main(void)
 		CASE(a_work_folder_among_the_systems_is_none),
 		CASE(what_a_layer_took_away_counts_as_not_there),
 		CASE(files_that_nobody_may_read_are_carried_too),
+		CASE(every_name_that_python_knows_is_taken_where_it_starts),
+		CASE(no_link_leads_programs_elsewhere),
+		CASE(packages_of_a_home_that_is_the_work_folder_shadow_nothing),
+		CASE(headers_of_the_image_are_found_first),
+		CASE(the_root_is_no_repository_that_runs_anything),
+		CASE(what_is_carried_takes_no_more_room_than_it_took),
 	};
 
 	return check_main(cases, ARRAY_LEN(cases));
