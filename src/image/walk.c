@@ -31,6 +31,7 @@ struct linked {
 };
 
 enum { BUCKETS = 4096 };
+static const uint64_t HOLES_MAX = (uint64_t)16 << 30;
 
 struct walk {
 	bool overlay, foreign_is_root;
@@ -42,6 +43,7 @@ struct walk {
 	struct arena *values; /* of the entry's attributes */
 	char *chunk;
 	struct linked *linked[BUCKETS];
+	uint64_t holes; /* bytes that take no room on the disk, and time and room wherever the layer is read */
 	struct walk_result result;
 	struct error *err;
 };
@@ -208,6 +210,9 @@ static int put_file(struct walk *w, int dir, const char *name, const struct stat
 		return emit_entry(w, &e);
 	}
 	e.size = (uint64_t)st.st_size;
+	w->holes += e.size > (uint64_t)st.st_blocks * 512 ? e.size - (uint64_t)st.st_blocks * 512 : 0;
+	if (w->holes > HOLES_MAX)
+		return fail(w, 0, "is too large: files with holes of more than 16 GiB in all are no layer");
 	return emit_entry(w, &e) < 0 ? -1 : emit_data(w, fd, e.size);
 }
 

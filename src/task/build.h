@@ -37,6 +37,7 @@ struct build_request {
 	const char *name;	    /* of the image; NULL: none */
 	const char *engine;	    /* the path of Docker Engine's socket, where the operator has one; NULL */
 	bool network;		    /* RUN may have one: for the docker builder, where the function below is not asked */
+	const char *bounds;	    /* what the function below holds a RUN to that the Dockerfile does not say: a layer is found again only where they are the same; NULL: nothing */
 
 	int (*run)(void *arg, const struct build_run *r, struct error *err);
 	/* A step begins, or was found; at: from 1. NULL: nobody looks. */

@@ -27,10 +27,13 @@ static void put_layers(struct buf *b, const struct build_layers *l)
 		wire_put_sv(b, sv_of(l->digests[k]));
 }
 
-static void put_run(struct buf *b, const struct recipe_step *s, const struct build_sources *from)
+/* Memory that was short, or a cache that was filled by others, can make a RUN leave something else behind: another task must not get that. */
+static void put_run(struct buf *b, const struct recipe_step *s, const struct build_sources *from, const char *bounds)
 {
 	size_t k;
 
+	wire_put_sv(b, sv_of(bounds ? bounds : ""));
+	wire_put_sv(b, sv_of(from->caches));
 	put_list(b, (const char *const *)s->argv);
 	put_list(b, (const char *const *)s->env);
 	wire_put_sv(b, sv_of(s->workdir));
@@ -85,14 +88,14 @@ int build_key(const struct build_plan *p, const struct build_layers *below, cons
 	AUTO_BUF b = {0};
 
 	buf_init(&b, FIELDS_MAX);
-	wire_put_sv(&b, sv_of("cordon build 1"));
+	wire_put_sv(&b, sv_of("cordon build 2"));
 	wire_put_u32(&b, ids);
 	put_layers(&b, below);
 	wire_put_u32(&b, s->kind);
 	wire_put_u32(&b, uid);
 	wire_put_u32(&b, gid);
 	if (s->kind == RECIPE_RUN)
-		put_run(&b, s, from);
+		put_run(&b, s, from, p->bounds);
 	else if (s->kind == RECIPE_COPY)
 		put_copy(&b, s, from);
 	else

@@ -16,6 +16,7 @@ struct build_layers {
 
 /* What a step takes from elsewhere: NULL where it is the context. */
 struct build_sources {
+	const char *caches;			 /* a digest of the steps that wrote to caches before this one, which uses some; "" */
 	const struct build_layers *from;	 /* of COPY */
 	const struct build_layers *const *mounts; /* of RUN, one each */
 };

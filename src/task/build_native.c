@@ -245,6 +245,16 @@ static int sources_of(struct native_build *b, const struct recipe_step *s, struc
 	return layers_from(b, &s->from, &ret->from, err);
 }
 
+static bool uses_caches(const struct recipe_step *s)
+{
+	size_t k;
+
+	for (k = 0; s->kind == RECIPE_RUN && k < s->n_mounts; k++)
+		if (s->mounts[k].kind == RECIPE_MOUNT_CACHE)
+			return true;
+	return false;
+}
+
 static int step(struct native_build *b, struct build_layers *stage, const struct recipe_step *s, struct build_result *ret, size_t all, struct error *err)
 {
 	const char *user = s->kind == RECIPE_COPY ? s->chown : s->user;
@@ -254,7 +264,10 @@ static int step(struct native_build *b, struct build_layers *stage, const struct
 	uint32_t uid, gid;
 	int r;
 
-	if (sources_of(b, s, &from, err) < 0 || native_owner(b, stage, user, &uid, &gid, NULL, err) < 0 || build_key(&b->plan, stage, s, &from, uid, gid, b->ids.count, key, err) < 0)
+	if (sources_of(b, s, &from, err) < 0 || native_owner(b, stage, user, &uid, &gid, NULL, err) < 0)
+		return -1;
+	from.caches = uses_caches(s) ? b->cached : "";
+	if (build_key(&b->plan, stage, s, &from, uid, gid, b->ids.count, key, err) < 0)
 		return -1;
 	r = image_cache_get(b->req->store, key, &layer, err);
 	if (r < 0)
@@ -263,6 +276,8 @@ static int step(struct native_build *b, struct build_layers *stage, const struct
 		b->req->step(b->req->arg, ret->steps + 1, all, s->text, r == 0);
 	ret->steps++;
 	ret->cached += r == 0;
+	if (uses_caches(s)) /* its key has all those before it */
+		memcpy(b->cached, key, sizeof(key));
 	if (r > 0 && make_layer(b, stage, s, &from, key, &layer, err) < 0)
 		return -1;
 	return keep_layer(b, stage, &layer, err);

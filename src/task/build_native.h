@@ -16,6 +16,7 @@ struct native_build {
 	struct image_layer *held; /* layers that were made or found, so that nobody removes them */
 	size_t n_held, cap_held;
 	struct image_work caches; /* folders of --mount=type=cache; lock -1: none yet */
+	char cached[SHA256_HEX];  /* the steps that used them, as a digest; "": none yet */
 	bool unowned;		  /* somebody was told */
 };
 

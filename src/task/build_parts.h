@@ -19,6 +19,7 @@ struct build_plan {
 	struct build_base *bases;
 	size_t n_bases;
 	const char *shown; /* the Dockerfile, for messages */
+	const char *bounds; /* the request's */
 	struct context context;
 };
 

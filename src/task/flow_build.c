@@ -1,4 +1,5 @@
 /* Build: RUN instructions in sandboxes of their own, under the operator's words for this phase. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,21 @@ struct builder {
 	uint64_t left_ms;
 };
 
+static uint64_t storage_of(const struct flow *f)
+{
+	const struct pol_num *n = &f->task->environment.storage;
+
+	return n->set ? n->v : (uint64_t)TASK_DEFAULT_STORAGE_MB << 20;
+}
+
+/* What a RUN is held to by the task: too little of it can change what the RUN leaves behind. */
+static const char *limits_of(struct flow *f)
+{
+	const struct task_environment *e = &f->task->environment;
+
+	return arena_printf(f->arena, "cpus %llu memory %llu storage %llu", (unsigned long long)(e->cpus.set ? e->cpus.v : 0), (unsigned long long)(e->memory.set ? e->memory.v : 0), (unsigned long long)storage_of(f));
+}
+
 /* A build may go where the operator's policy lets it: the task's own words about networks speak of its agent and its verifier. Never to private addresses, which no policy opens by `public`. */
 static int run_step(void *arg, const struct build_run *r, struct error *err)
 {
@@ -27,6 +43,7 @@ static int run_step(void *arg, const struct build_run *r, struct error *err)
 	struct bounds bounds = {.offline = r->no_network, .timeout_ms = b->left_ms, .environment = &f->task->environment};
 	struct task_ended e = {0};
 
+	s.root.storage = storage_of(f);
 	if (flow_sandbox(f, &s, &bounds, &e) < 0) {
 		if (err != f->err)
 			*err = *f->err;
@@ -66,13 +83,13 @@ int flow_build(struct flow *f, const char *context, const char *dockerfile, stru
 	struct builder b = {.flow = f, .left_ms = limit->set ? limit->v : TASK_DEFAULT_BUILD_MS};
 	AUTO_FD dir = sys_open_beneath(f->stage, context, O_RDONLY | O_DIRECTORY, 0);
 	size_t n = strlen(context);
-	struct build_request req = {.store = f->store, .context = dir, .shown = dockerfile, .run = run_step, .step = show_step, .note = keep_note, .arg = &b};
+	struct build_request req = {.store = f->store, .context = dir, .shown = dockerfile, .run = run_step, .step = show_step, .note = keep_note, .arg = &b, .bounds = limits_of(f)};
 	AUTO_FREE char *engine = NULL;
 	struct build_result made;
 	struct error ignored;
 
-	if (dir < 0)
-		return error_sys(f->err, dir, "the staged %s", context);
+	if (dir < 0 || !req.bounds)
+		return error_sys(f->err, dir < 0 ? dir : ENOMEM, "the staged %s", context);
 	/* the operator's, where there is one: it may have an image that the store lacks */
 	if (where_is_docker(environ, &engine, &ignored) == 0 && access(engine, R_OK | W_OK) == 0)
 		req.engine = engine;

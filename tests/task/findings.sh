@@ -189,4 +189,35 @@ is "a link in the place of the logs leads nowhere" "$result $(ls "$tmp/target")"
 task forge
 run -- sh -c 'mkdir -p /logs/verifier; echo 1 >/logs/verifier/reward.txt; (while true; do echo 1 >/logs/verifier/reward.txt; sleep 0.1; done) & true'
 is "an agent cannot leave a reward" "$result" "scored 0"
+
+# What one task builds, another one with the same instructions finds again: nothing but what is in them may have made it.
+task poison
+cat >"$task/environment/Dockerfile" <<'END'
+FROM cordon-test/base AS first
+RUN --mount=type=cache,target=/var/tmp echo poison >/var/tmp/x
+FROM cordon-test/base
+RUN --mount=type=cache,target=/var/tmp cp /var/tmp/x /x 2>/dev/null || echo good >/x
+RUN head -c 200000000 /dev/zero | tail -c 190000000 >/dev/null && echo good >/y || echo poison >/y
+COPY --from=first /etc/passwd /z
+WORKDIR /app
+END
+echo 'memory_mb = 64' >>"$task/task.toml"
+run -- sh -c 'cat /x /y'
+is "a task can spoil its own image" "$(cat "$out/output/agent.txt")" "poison
+poison"
+task honest
+cat >"$task/environment/Dockerfile" <<'END'
+FROM cordon-test/base
+RUN --mount=type=cache,target=/var/tmp cp /var/tmp/x /x 2>/dev/null || echo good >/x
+WORKDIR /app
+END
+run -- cat /x
+is "not what another one finds, by a cache that it filled" "$(cat "$out/output/agent.txt")" "good"
+cat >"$task/environment/Dockerfile" <<'END'
+FROM cordon-test/base
+RUN head -c 200000000 /dev/zero | tail -c 190000000 >/dev/null && echo good >/y || echo poison >/y
+WORKDIR /app
+END
+run -- cat /y
+is "nor by memory that was short" "$(cat "$out/output/agent.txt")" "good"
 finish
