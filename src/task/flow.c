@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -153,6 +154,16 @@ static int judge_end(struct flow *f, const char *name, const struct task_ended *
 	*f->err = e->error;
 	(void)error_prefix(f->err, "%s", name);
 	return flow_fail(f, e->error.kind == ERROR_DENIED || e->error.kind == ERROR_INPUT ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
+}
+
+int flow_pause(struct flow *f, uint64_t ms)
+{
+	struct pollfd signals = {.fd = f->attend.signals, .events = POLLIN};
+
+	if (poll(&signals, 1, (int)ms) <= 0)
+		return 0;
+	(void)error_set(f->err, ERROR_SYSTEM, "interrupted");
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
 int flow_output(struct flow *f, const char *name)

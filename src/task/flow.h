@@ -86,6 +86,9 @@ struct flow_command {
 	int in; /* -1: nothing */
 };
 
+/* Waits, at most a minute or so. -1: somebody wants the run to end. */
+int flow_pause(struct flow *f, uint64_t ms);
+
 /* 0, and how it ended; -1: it could not be run, or we were interrupted (status is set). Adds to the result's denials and use. */
 int flow_run(struct flow *f, const struct flow_command *c, struct task_ended *ret);
 /* Parts of it: what is written before a sandbox starts (its bounds and the place of its events), and the file for its output: an fd, or -errno. */

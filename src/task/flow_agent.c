@@ -53,8 +53,8 @@ static int check_health(struct flow *f, const struct task_healthcheck *h, struct
 	c->argv = (char *const *)(uintptr_t)argv;
 	c->timeout_ms = h->timeout.set ? h->timeout.v : 30000;
 	for (i = 0; i < retries; i++) {
-		if (i && usleep((useconds_t)(interval < 60000 ? interval : 60000) * 1000) < 0)
-			break;
+		if (i && flow_pause(f, interval < 60000 ? interval : 60000) < 0)
+			return -1;
 		if (flow_run(f, c, &e) < 0)
 			return -1;
 		if (e.status == 0)

@@ -79,8 +79,9 @@ static bool has_ended(struct flow *f, struct service *s)
 }
 
 /* One try of a health check, as `cordon exec` would run it. Its exit status; 124: it took too long. */
-static int try_check(const struct service *s, const struct compose_check *c)
+static int try_check(const struct flow *f, const struct service *s, const struct compose_check *c)
 {
+	struct pollfd signals = {.fd = f->attend.signals, .events = POLLIN};
 	uint64_t end = now_ms() + c->timeout;
 	struct client_limit limit;
 	struct error ignored;
@@ -97,12 +98,11 @@ static int try_check(const struct service *s, const struct compose_check *c)
 		_exit(status < 0 ? 125 : status);
 	}
 	while (pid > 0 && waitpid(pid, &status, WNOHANG) == 0) {
-		if (now_ms() >= end) {
+		if (now_ms() >= end || poll(&signals, 1, POLL_MS / 5) > 0) {
 			(void)kill(pid, SIGKILL);
 			(void)waitpid(pid, &status, 0);
 			return 124;
 		}
-		(void)poll(NULL, 0, POLL_MS / 5);
 	}
 	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 125;
 }
@@ -125,13 +125,14 @@ static int wait_healthy(struct flow *f, struct service *s)
 	while (c->argv) {
 		if (has_ended(f, s))
 			return not_ready(f, s, "ended before it was healthy");
-		if (try_check(s, c) == 0)
+		if (try_check(f, s, c) == 0)
 			return 0;
 		if (now_ms() - began > c->start_period)
 			failed++;
 		if (failed >= (c->retries ? c->retries : 1))
 			return not_ready(f, s, "is not healthy");
-		(void)poll(NULL, 0, (int)(c->interval < 60000 ? c->interval : 60000));
+		if (flow_pause(f, c->interval < 60000 ? c->interval : 60000) < 0)
+			return -1;
 	}
 	return has_ended(f, s) ? not_ready(f, s, "ended at once") : 0;
 }
@@ -143,7 +144,8 @@ static int wait_completed(struct flow *f, struct service *s)
 	while (!has_ended(f, s)) {
 		if (now_ms() > end)
 			return not_ready(f, s, "did not end in time");
-		(void)poll(NULL, 0, POLL_MS);
+		if (flow_pause(f, POLL_MS) < 0)
+			return -1;
 	}
 	return s->status == 0 ? 0 : not_ready(f, s, "failed");
 }
