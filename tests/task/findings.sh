@@ -89,16 +89,20 @@ phases:
       providers:
         openai: {kind: openai, url: "http://127.0.0.1:18091", credential: model, models: ["m-*"]}
 END
-for _ in $(seq 50); do (exec 3<>/dev/tcp/127.0.0.1/18091) 2>/dev/null && break; sleep 0.1; done
 task llm
-run --agent cordon --model m-1 --policy "$tmp/models.yaml"
-is "a model works on a task that allows no internet" "$result" "scored 1"
-ok "its requests arrived with the real key" grep -qF "Bearer $REAL_KEY" "$tmp/model.log"
-ok "and nothing that left the run has that key" no_leak "$REAL_KEY"
-like "the shell got no further: no address, no name" "$(cat "$out/workspace.diff")" '(refused|bad address|unreachable|can.t connect)'
-ok "what it reached is nothing" bash -c '! grep -q "^+.*HTTP/" "$1"' _ "$out/workspace.diff"
-ok "the trajectory is kept" grep -q '"role"' "$out/trajectory.jsonl"
-is "the model's use is in the result" "$(python3 -c 'import json,sys; print("m-1" in json.dumps(json.load(open(sys.argv[1]))["usage"]))' "$tmp/result.json")" True
+if ldd "$CORDON" 2>/dev/null | grep -q asan; then
+	skip "a model works on a task that allows no internet" "with sanitizers the agent needs libraries that the image lacks"
+else
+	for _ in $(seq 50); do (exec 3<>/dev/tcp/127.0.0.1/18091) 2>/dev/null && break; sleep 0.1; done
+	run --agent cordon --model m-1 --policy "$tmp/models.yaml"
+	is "a model works on a task that allows no internet" "$result" "scored 1"
+	ok "its requests arrived with the real key" grep -qF "Bearer $REAL_KEY" "$tmp/model.log"
+	ok "and nothing that left the run has that key" no_leak "$REAL_KEY"
+	like "the shell got no further: no address, no name" "$(cat "$out/workspace.diff")" '(refused|bad address|unreachable|can.t connect)'
+	ok "what it reached is nothing" bash -c '! grep -q "^+.*HTTP/" "$1"' _ "$out/workspace.diff"
+	ok "the trajectory is kept" grep -q '"role"' "$out/trajectory.jsonl"
+	is "the model's use is in the result" "$(python3 -c 'import json,sys; print("m-1" in json.dumps(json.load(open(sys.argv[1]))["usage"]))' "$tmp/result.json")" True
+fi
 run -- sh -c 'touch /app/done; wget -T 3 -q -O - "$OPENAI_BASE_URL/models"'
 is "without the operator's word there is no model either" "$result" "scored 1"
 ok "and no variable that names one" bash -c '! grep -q OPENAI "$1"' _ "$out/output/agent.txt"
