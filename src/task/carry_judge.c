@@ -57,10 +57,10 @@ static const char *variable(const struct carry *c, const char *name, const char 
 	return otherwise;
 }
 
-/* "/a:/b/" -> {"/a", "/b"}, and where links of the image lead from there */
+/* "/a:/b/:c" -> {"/a", "/b", WORKDIR/c}, and where links of the image lead from there. The work folder itself, as "" or ".", has rules of its own. */
 static const char **folders(struct carry *c, const char *s)
 {
-	const char **v = arena_array(c->arena, strlen(s) + 2, sizeof(v[0])), *end, *real;
+	const char **v = arena_array(c->arena, strlen(s) + 2, sizeof(v[0])), *end, *folder, *real;
 	size_t n = 0, len;
 
 	for (; v && *s; s = *end ? end + 1 : end) {
@@ -68,11 +68,12 @@ static const char **folders(struct carry *c, const char *s)
 		len = (size_t)(end - s);
 		while (len > 1 && s[len - 1] == '/')
 			len--;
-		if (*s != '/')
+		if (len == 0 || sv_is(sv_n(s, len), "."))
 			continue;
-		real = carry_link_resolve(c, sv_n(s, len));
-		v[n++] = arena_str(c->arena, sv_n(s, len));
-		if (real && !sv_is(sv_n(s, len), real))
+		folder = *s == '/' ? arena_str(c->arena, sv_n(s, len)) : arena_printf(c->arena, "%s/%.*s", c->req->workdir, (int)len, s);
+		real = folder ? carry_link_resolve(c, sv_of(folder)) : NULL;
+		v[n++] = folder;
+		if (real && strcmp(real, folder) != 0)
 			v[n++] = real;
 	}
 	return v;

@@ -14,17 +14,31 @@ static struct sv trim(struct sv s)
 	return s;
 }
 
-/* The first line of *s, which moves behind it. Carriage returns end lines too, as some readers have it. */
+/* How many bytes at the beginning of s end a line for some reader: Python's splitlines() knows many. */
+static size_t line_end(struct sv s)
+{
+	static const char *const wide[] = {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+	size_t i;
+
+	if (memchr("\n\r\v\f\x1c\x1d\x1e", s.p[0], 7))
+		return 1;
+	for (i = 0; i < ARRAY_LEN(wide); i++)
+		if (sv_starts(s, wide[i]))
+			return strlen(wide[i]);
+	return 0;
+}
+
+/* The first line of *s, which moves behind it. */
 static bool next_line(struct sv *s, struct sv *ret)
 {
-	size_t n = 0;
+	size_t n = 0, end = 0;
 
 	if (s->n == 0)
 		return false;
-	while (n < s->n && s->p[n] != '\n' && s->p[n] != '\r')
+	while (n < s->n && (end = line_end(sv_n(s->p + n, s->n - n))) == 0)
 		n++;
 	*ret = sv_n(s->p, n);
-	n += n < s->n;
+	n += end;
 	*s = sv_n(s->p + n, s->n - n);
 	return true;
 }

@@ -999,6 +999,40 @@ static void no_link_leads_programs_elsewhere(void)
 	world_close(&w);
 }
 
+static void folders_of_variables_may_be_relative(void)
+{
+	static const char *const env[] = {"PATH=tools:./more/:/usr//bin/:/bin::.", "PYTHONPATH=src", NULL};
+	struct world w;
+
+	world_open(&w);
+	w.req.env = env;
+	put(w.upper, "app/tools/grep", "evil", 0755);
+	put(w.upper, "app/tools/mine", "x", 0755);
+	put(w.upper, "app/more/sqlite3", "evil", 0755);
+	put(w.upper, "app/main.py", "changed", 0644);
+	put(w.upper, "app/src/json.py", "evil", 0644);
+	carry(&w);
+	dropped(&w, "tool", "app/tools/grep");
+	dropped(&w, "shadows", "app/more/sqlite3");
+	carried(&w, "app/main.py");
+	dropped(&w, "module", "app/src/json.py");
+	carried(&w, "app/tools/mine");
+	world_close(&w);
+}
+
+static void no_end_of_a_line_hides_a_section(void)
+{
+	static const char *const ends[] = {"\n", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+	char text[128];
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(ends); i++) {
+		snprintf(text, sizeof(text), "# x%s[tool:pytest]%saddopts = -p evil\n", ends[i], ends[i]);
+		CHECK(!carry_same_for_pytest(sv_of(text), sv_of(""), false));
+	}
+	CHECK(carry_same_for_pytest(sv_of("[metadata]\nname = caf\xc3\xa9\n"), sv_of(""), false));
+}
+
 static void packages_of_a_home_that_is_the_work_folder_shadow_nothing(void)
 {
 	struct world w;
@@ -1112,6 +1146,8 @@ int main(void)
 		CASE(files_that_nobody_may_read_are_carried_too),
 		CASE(every_name_that_python_knows_is_taken_where_it_starts),
 		CASE(no_link_leads_programs_elsewhere),
+		CASE(folders_of_variables_may_be_relative),
+		CASE(no_end_of_a_line_hides_a_section),
 		CASE(packages_of_a_home_that_is_the_work_folder_shadow_nothing),
 		CASE(headers_of_the_image_are_found_first),
 		CASE(the_root_is_no_repository_that_runs_anything),
