@@ -12,7 +12,6 @@
 #include "cli/cli_policy.h"
 #include "cli/launch_task.h"
 #include "cli/task_progress.h"
-#include "model/policy.h"
 #include "task/run.h"
 #include "vault/credentials_read.h"
 
@@ -103,12 +102,20 @@ static int choose_agent(const struct call *call, const char *config, struct task
 	return 0;
 }
 
-/* What can be told before a folder of results is made. */
+/* What is wrong with the command line and the operator's own files is told before anything is built, and is no result of the task's. */
 static int check_options(const struct call *call, struct error *err)
 {
-	const char *runtime = call_value(call, "runtime");
+	struct cli_policy policy = {0};
+	struct text_shown shown;
+	struct stat st;
+	int r;
 
-	return runtime && call_choice("--runtime", runtime, runtime_names, err) < 0 ? -1 : 0;
+	r = stat(call->args[0], &st) < 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+	if (r)
+		return error_sys(err, r, "%s", text_show(&shown, sv_of(call->args[0])));
+	r = cli_policy_load(call, NULL, 0, &policy, err);
+	cli_policy_done(&policy);
+	return r;
 }
 
 /* Words of the task's, whole where a person is to act on them. */

@@ -146,10 +146,10 @@ const struct verb verbs[] = {
 			   "sandbox: the pristine image, and of the agent's changes what is data. Tests and solution are absent while the agent works.\n\n"
 			   "The agent has the network that the task asks for, as far as the operator's policy gives it, and models as the operator's policy names them: one does not depend on the other. The verifier has no network unless the "
 			   "task says so. Where no --policy or --profile is given, the profile task holds; the operator's policy.yaml bounds all.\n\n"
-			   "CMD behind -- is the agent: it finds the instruction on its standard input and in the file that CORDON_INSTRUCTION names.\n\n"
+			   "CMD behind -- is the agent: it finds the instruction on its standard input and in the file that CORDON_INSTRUCTION names. However it ends, its work is judged, unless its time was up.\n\n"
 			   "Exits 0 when the task was scored, whatever the reward; 1 when it is refused; 125 otherwise.\n\n"
 			   "    cordon task run tasks/hello --agent oracle\n"
-			   "    cordon task run tasks/hello --policy models.yaml --out results -- my-agent --model small",
+			   "    cordon task run tasks/hello --policy models.yaml --out results/hello -- my-agent --model small",
 		.options = verb_task_run_options,
 		.min_args = 1,
 		.max_args = 1,
@@ -196,7 +196,7 @@ const struct verb verbs[] = {
 	{
 		.name = "image ls",
 		.summary = "List the images in Cordon's store.",
-		.details = "One line a name: the image's digest, its layers, when it was added, and the bytes in its files.",
+		.details = "One line a name: the image's digest, its layers, when it was added, and the bytes in its files. Images without a name, shown as -, were built for tasks: `image rm` takes their digests, and the next run of the task builds what is missing.",
 		.options = verb_image_ls_options,
 		.run = verb_image_ls,
 	},
@@ -213,6 +213,7 @@ const struct verb verbs[] = {
 		.name = "image inspect",
 		.args = "NAME",
 		.summary = "Show what an image consists of, and what it says of commands in it.",
+		.details = "A name, or the image's digest or its first 12 digits or more.",
 		.options = verb_image_inspect_options,
 		.min_args = 1,
 		.max_args = 1,

@@ -110,7 +110,7 @@ static int block(struct tar *t, const unsigned char **ret)
 	if (r < 0)
 		return -1;
 	if (r == 0)
-		return t->to == t->from ? 0 : fail(t, "is cut short");
+		return t->to == t->from ? 0 : fail(t, "is cut short, or is no tar archive");
 	*ret = (const unsigned char *)t->room + t->from;
 	t->from += TAR_BLOCK;
 	return 1;

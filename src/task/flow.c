@@ -146,14 +146,14 @@ static int keep_facts(struct flow *f, const char *name, const struct task_ended 
 	return arena_failed(f->arena) ? no_memory(f) : 0;
 }
 
-/* Cordon's own failures are nobody's score. */
+/* Cordon's own failures are nobody's score; nor is what the operator's files lack a fault of the task, which was checked before. */
 static int judge_end(struct flow *f, const char *name, const struct task_ended *e)
 {
 	if (e->error.kind == ERROR_NONE || e->error.kind == ERROR_NOT_FOUND || e->error.kind == ERROR_NOT_EXEC)
 		return 0;
 	*f->err = e->error;
 	(void)error_prefix(f->err, "%s", name);
-	return flow_fail(f, e->error.kind == ERROR_DENIED || e->error.kind == ERROR_INPUT ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
+	return flow_fail(f, e->error.kind == ERROR_DENIED ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
 }
 
 int flow_pause(struct flow *f, uint64_t ms)

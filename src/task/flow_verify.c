@@ -1,4 +1,5 @@
 /* Freeze and verify: the agent is gone, its work is judged by those who never met it. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -49,10 +50,45 @@ static int find_judge(struct flow *f)
 	return 0;
 }
 
+/* Does a folder of the agent's upper one hold these names and no others? */
+static bool holds_only(const struct flow *f, const char *path, const char *const *names)
+{
+	AUTO_FD upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = upper < 0 ? -1 : sys_open_beneath(upper, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const char *const *n;
+	struct dirent *e;
+	bool only = d != NULL;
+
+	while (only && (e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		for (n = names; *n && strcmp(*n, e->d_name) != 0; n++)
+			;
+		only = *n != NULL;
+	}
+	if (d)
+		(void)closedir(d);
+	else if (fd >= 0)
+		(void)close(fd);
+	return only;
+}
+
+/* Nobody need look at what the runner put there itself, nor at where it told the agent to write. */
+static bool is_ours(const struct flow *f, const char *path)
+{
+	static const char *const shown[] = {&AGENT_PLACE[sizeof("/run")], NULL};
+	static const char *const logs[] = {"agent", "artifacts", NULL};
+
+	return (strcmp(path, "/run") == 0 && holds_only(f, "run", shown)) || (strcmp(path, "/logs") == 0 && holds_only(f, "logs", logs));
+}
+
 static void note_dropped(void *arg, const char *rule, const char *path, const char *message)
 {
 	struct flow *f = arg;
 
+	if (is_ours(f, path))
+		return;
 	(void)task_result_find(f->result, rule, path, message);
 }
 

@@ -83,12 +83,26 @@ run --agent cordon --model m-1 --policy "$tmp/models.yaml"
 is "one whose model fell silent later is judged by its work" "$status $said" "0 plain: reward 1"
 like "... and its exit status is told" "$noted" 'the agent ended with exit status 3'
 
+is "what the runner itself put there is no finding" "$(of findings)" "[]"
+
 run --model m-1 -- true
 like "a model for a command is refused, not forgotten" "$status $noted" '^125 cordon: task run: --model is for --agent'
 ok "... before there are results" test ! -e "$out"
 run --agent oracle --runtime bogus
 like "so is a runtime that nobody knows" "$status $noted" '^125 cordon: --runtime: "bogus" is none of'
 ok "... before there are results" test ! -e "$out"
+printf 'version: 1\nnetwrk: {}\n' >"$tmp/bad.yaml"
+run --agent oracle --policy "$tmp/bad.yaml"
+like "so is a policy that is wrong: the task is not to blame" "$status $noted" '^125 cordon: .*bad\.yaml:2:1: netwrk: unknown key'
+ok "... before there are results" test ! -e "$out"
+unset FAKE_KEY
+run --agent cordon --model m-1 --policy "$tmp/models.yaml"
+like "nor is it for a key that the operator did not set" "$status $said" '^125 plain: infrastructure_error: agent: credential model: the variable FAKE_KEY is not set'
+run -- sh -c 'touch done; mkdir -p /logs/verifier; echo 1 >/logs/verifier/reward.txt'
+like "but a reward that an agent wrote is a finding" "$(of findings)" "'/logs'"
+task=$tmp/nowhere
+run --agent oracle
+like "a folder that is not there is no task that is refused" "$status $noted" '^125 cordon: .*/nowhere: No such file'
 
 task failing-build
 echo 'RUN echo no mirror answers; exit 9' >>"$task/environment/Dockerfile"
