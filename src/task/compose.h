@@ -50,7 +50,7 @@ struct compose_input {
 int compose_parse(const struct compose_input *in, struct arena *a, struct task_problems *problems, const struct compose **ret,
 		  struct error *err);
 
-/* The same in a confined child (task/parse_role.h), whose answer is looked at again. */
+/* The same in a confined child (conf/parse_role.h), whose answer is looked at again. */
 int compose_load(const struct compose_input *in, struct arena *a, struct task_problems *problems, const struct compose **ret,
 		 struct error *err);
 

@@ -253,12 +253,8 @@ void compose_read_variables(struct compose_reader *r, const struct ynode *n, voi
 	uint32_t index = 0;
 
 	(void)arg;
-	if (compose_is_null(n))
+	if (!compose_has_items(r, n, YNODE_MAP))
 		return;
-	if (n->kind == YNODE_SCALAR) {
-		(void)compose_want(r, n, YNODE_MAP);
-		return;
-	}
 	for (i = n->first; i; i = i->next) {
 		if (n->kind == YNODE_LIST)
 			compose_enter_item(r, index++);

@@ -352,22 +352,7 @@ static const struct compose_row top_rows[] = {
 
 void compose_read_top_volumes(struct compose_reader *r, const struct ynode *n, void *to, const void *arg)
 {
-	const struct ynode *k;
-	const char *name;
-
+	(void)to;
 	(void)arg;
-	if (compose_is_null(n) || !compose_want(r, n, YNODE_MAP))
-		return;
-	for (k = n->first; k; k = k->next) {
-		if (sv_starts(k->text, "x-"))
-			continue;
-		compose_enter(r, k->text);
-		name = arena_str(r->arena, k->text);
-		if (!name || !compose_is_name(name))
-			compose_refuse(r, k, "not a name for a volume; use letters, digits, . _ and -");
-		else
-			compose_add_text(r, k, &r->compose->volumes, name);
-		compose_read_keys(r, k->value, to, top_rows);
-		compose_leave(r);
-	}
+	compose_named(r, n, "volume", &r->compose->volumes, top_rows);
 }

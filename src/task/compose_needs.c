@@ -46,12 +46,8 @@ void compose_read_needs(struct compose_reader *r, const struct ynode *n, void *t
 	const struct ynode *i;
 
 	(void)arg;
-	if (compose_is_null(n))
+	if (!compose_has_items(r, n, YNODE_LIST))
 		return;
-	if (n->kind == YNODE_SCALAR) {
-		(void)compose_want(r, n, YNODE_LIST);
-		return;
-	}
 	for (i = n->first; i; i = i->next) {
 		const char *name = n->kind == YNODE_MAP ? arena_str(r->arena, i->text) : compose_scalar(r, i);
 		struct compose_need *need;

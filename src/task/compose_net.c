@@ -46,12 +46,8 @@ void compose_read_networks(struct compose_reader *r, const struct ynode *n, void
 	uint32_t index = 0;
 
 	(void)arg;
-	if (compose_is_null(n))
+	if (!compose_has_items(r, n, YNODE_LIST))
 		return;
-	if (n->kind == YNODE_SCALAR) {
-		(void)compose_want(r, n, YNODE_LIST);
-		return;
-	}
 	for (i = n->first; i; i = i->next) {
 		struct compose_network_use *u;
 		const char *name;
@@ -136,12 +132,8 @@ void compose_read_hosts(struct compose_reader *r, const struct ynode *n, void *t
 	const char *name, *address;
 
 	(void)arg;
-	if (compose_is_null(n))
+	if (!compose_has_items(r, n, YNODE_LIST))
 		return;
-	if (n->kind == YNODE_SCALAR) {
-		(void)compose_want(r, n, YNODE_LIST);
-		return;
-	}
 	for (i = n->first; i; i = i->next) {
 		if (n->kind == YNODE_LIST) {
 			host_of_item(r, i, to);
@@ -332,20 +324,7 @@ static const struct compose_row top_rows[] = {
 
 void compose_read_top_networks(struct compose_reader *r, const struct ynode *n, void *to, const void *arg)
 {
-	const struct ynode *k;
-	const char *name;
-
+	(void)to;
 	(void)arg;
-	if (compose_is_null(n) || !compose_want(r, n, YNODE_MAP))
-		return;
-	for (k = n->first; k; k = k->next) {
-		if (sv_starts(k->text, "x-"))
-			continue;
-		compose_enter(r, k->text);
-		name = arena_str(r->arena, k->text);
-		if (!name || !compose_is_name(name))
-			compose_refuse(r, k, "not a name for a network; use letters, digits, . _ and -");
-		compose_read_keys(r, k->value, to, top_rows);
-		compose_leave(r);
-	}
+	compose_named(r, n, "network", NULL, top_rows);
 }

@@ -94,6 +94,15 @@ bool compose_want(struct compose_reader *r, const struct ynode *n, enum ynode_ki
 	return false;
 }
 
+bool compose_has_items(struct compose_reader *r, const struct ynode *n, enum ynode_kind kind)
+{
+	if (n->kind != YNODE_SCALAR)
+		return true;
+	if (!compose_is_null(n))
+		(void)compose_want(r, n, kind);
+	return false;
+}
+
 const char *compose_scalar(struct compose_reader *r, const struct ynode *n)
 {
 	const char *text = NULL, *wrong;
@@ -172,6 +181,28 @@ void compose_keys(struct compose_reader *r, const struct ynode *n, void *to, con
 			continue;
 		compose_enter(r, k->text);
 		read_key(r, k, to, rows);
+		compose_leave(r);
+	}
+}
+
+void compose_named(struct compose_reader *r, const struct ynode *n, const char *what, struct compose_strings *names, const struct compose_row *rows)
+{
+	const struct ynode *k;
+	const char *name;
+	char nothing = 0; /* where rows that keep nothing go */
+
+	if (compose_is_null(n) || !compose_want(r, n, YNODE_MAP))
+		return;
+	for (k = n->first; k; k = k->next) {
+		if (sv_starts(k->text, "x-"))
+			continue;
+		compose_enter(r, k->text);
+		name = arena_str(r->arena, k->text);
+		if (!name || !compose_is_name(name))
+			compose_refuse(r, k, "not a name for a %s; use letters, digits, . _ and -", what);
+		else if (names)
+			compose_add_text(r, k, names, name);
+		compose_read_keys(r, k->value, &nothing, rows);
 		compose_leave(r);
 	}
 }

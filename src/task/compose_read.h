@@ -44,12 +44,16 @@ void compose_leave(struct compose_reader *r);
 bool compose_is_null(const struct ynode *n);
 /* Is it of this kind? Else a refusal was noted. */
 bool compose_want(struct compose_reader *r, const struct ynode *n, enum ynode_kind kind);
+/* Is it a mapping or a list? null is neither; of another scalar a refusal was noted, which asks for this kind. */
+bool compose_has_items(struct compose_reader *r, const struct ynode *n, enum ynode_kind kind);
 
 /* The scalar's text with its variables filled in; NULL: a refusal was noted. It is clean (compose_is_text), or "". */
 const char *compose_scalar(struct compose_reader *r, const struct ynode *n);
 
 /* Every key of a mapping by its row. */
 void compose_keys(struct compose_reader *r, const struct ynode *n, void *to, const struct compose_row *rows);
+/* The file's own networks or volumes (what: "network"): their names, which go to names where that is not NULL, and the keys of each, of which nothing is kept. */
+void compose_named(struct compose_reader *r, const struct ynode *n, const char *what, struct compose_strings *names, const struct compose_row *rows);
 const struct ynode *compose_key(const struct ynode *map, const char *name);
 
 /* The service of this name, or NULL, noted. */
