@@ -50,7 +50,7 @@ void flow_end(struct flow *f, enum task_phase p, int exit)
 	f->result->phases[p].exit = exit;
 }
 
-static int no_memory(struct flow *f)
+int flow_no_memory(struct flow *f)
 {
 	(void)error_set(f->err, ERROR_SYSTEM, "out of memory");
 	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
@@ -115,7 +115,7 @@ static int fill_root(struct flow *f, const struct flow_command *c, struct image_
 
 	ret->layers = stack_layers(f, c, image);
 	if (!ret->layers)
-		return no_memory(f);
+		return flow_no_memory(f);
 	if (image_user_find(ret->layers, c->user ? c->user : config->user, &user, f->err) < 0)
 		return flow_fail(f, TASK_REFUSED);
 	if (services_main(f, c->env, ret) < 0)
@@ -143,7 +143,7 @@ static int keep_facts(struct flow *f, const char *name, const struct task_ended 
 		r->isolation = arena_str(f->arena, sv_of(e->isolation));
 	if (e->n_usage && (!r->usage || strcmp(name, "agent") == 0))
 		r->usage = arena_str(f->arena, sv_n(e->usage, e->n_usage));
-	return arena_failed(f->arena) ? no_memory(f) : 0;
+	return arena_failed(f->arena) ? flow_no_memory(f) : 0;
 }
 
 /* Cordon's own failures are nobody's score; nor is what the operator's files lack a fault of the task, which was checked before. */

@@ -43,6 +43,8 @@ struct flow {
 
 /* Ends with this status; err is set already. Returns -1. */
 int flow_fail(struct flow *f, enum task_status status);
+/* The same, and says why: out of memory. */
+int flow_no_memory(struct flow *f);
 
 void flow_begin(struct flow *f, enum task_phase p);
 void flow_end(struct flow *f, enum task_phase p, int exit);

@@ -5,12 +5,6 @@
 #include "task/flow.h"
 #include "task/review.h"
 
-static int no_memory(struct flow *f)
-{
-	(void)error_set(f->err, ERROR_SYSTEM, "out of memory");
-	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-}
-
 static int add_pair(struct flow *f, struct flow_env *e, const char *pair)
 {
 	size_t n = strcspn(pair, "=") + 1, i;
@@ -32,7 +26,7 @@ int flow_env_add(struct flow *f, struct flow_env *e, const char *name, const cha
 {
 	const char *pair = arena_printf(f->arena, "%s=%s", name, value);
 
-	return pair ? add_pair(f, e, pair) : no_memory(f);
+	return pair ? add_pair(f, e, pair) : flow_no_memory(f);
 }
 
 static int add_table(struct flow *f, struct flow_env *e, const struct pol_pairs *table, const struct task_env_scope *scope, struct flow_grants *grants)

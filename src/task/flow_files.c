@@ -19,11 +19,6 @@
 
 #define MCP_FILE AGENT_PLACE "/mcp.json"
 
-static int infrastructure(struct flow *f)
-{
-	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-}
-
 static void put_pairs(struct json *j, const char *key, const struct pol_pairs *p)
 {
 	uint32_t i;
@@ -86,7 +81,7 @@ int flow_mcp(struct flow *f, struct image_work *to, struct flow_env *env)
 	json_close(&j);
 	if (buf_failed(&text)) {
 		(void)error_sys(f->err, buf_failed(&text), "the task's MCP servers");
-		return infrastructure(f);
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
 	return flow_add_text(f, to, MCP_FILE, text.p) < 0 ? -1 : flow_env_add(f, env, "CORDON_MCP", MCP_FILE);
 }
@@ -126,9 +121,9 @@ int flow_step_files(struct flow *f)
 		to = sys_open_beneath(upper, workdir + 1, O_RDONLY | O_DIRECTORY, 0);
 	if (from < 0 || to < 0) {
 		(void)error_sys(f->err, from < 0 ? from : to, "the files of the step %s", f->step->name.s);
-		return infrastructure(f);
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
-	return put_into(f, from, to) < 0 || layer_own(to, &f->image.ids, f->err) < 0 ? infrastructure(f) : 0;
+	return put_into(f, from, to) < 0 || layer_own(to, &f->image.ids, f->err) < 0 ? flow_fail(f, TASK_INFRASTRUCTURE_ERROR) : 0;
 }
 
 /* A path of the agent's as one below its upper folder. */
@@ -254,9 +249,9 @@ int flow_show_artifacts(struct flow *f, struct image_work *to)
 
 	if (layer < 0 || upper < 0) {
 		(void)error_sys(f->err, errno, "artifacts");
-		return infrastructure(f);
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
 	if (keep_one(f, upper, "logs/artifacts", layer, "logs/artifacts") < 0 || each_artifact(f, layer, keep_in_layer) < 0 || layer_own(layer, &f->image.ids, f->err) < 0)
-		return infrastructure(f);
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	return 0;
 }

@@ -98,10 +98,8 @@ int flow_show(struct flow *f, struct image_work *to, const struct flow_shown *wh
 	inside = script_inside(f, what->folder ? what->folder : "", what->script, what->targets[0]);
 	outside = !what->folder || strncmp(what->script, what->folder, strlen(what->folder)) != 0 || what->script[strlen(what->folder)] != '/';
 	*ret_argv = inside ? start_script(f, what->script, inside) : NULL;
-	if (!*ret_argv) {
-		(void)error_set(f->err, ERROR_SYSTEM, "out of memory");
-		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	}
+	if (!*ret_argv)
+		return flow_no_memory(f);
 	/* a script in the folder has the mode that the stage gave it, which may lack the right to execute */
 	if (!outside)
 		return make_executable(f, to, inside);

@@ -54,10 +54,8 @@ int flow_enter_step(struct flow *f, const struct task_step *step)
 {
 	struct task_step *s = arena_alloc(f->arena, sizeof(*s));
 
-	if (!s) {
-		(void)error_set(f->err, ERROR_SYSTEM, "out of memory");
-		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	}
+	if (!s)
+		return flow_no_memory(f);
 	*s = *step;
 	take_num(&s->agent.timeout, &f->task->agent.timeout);
 	take_str(&s->agent.user, &f->task->agent.user);

@@ -246,10 +246,8 @@ static int keep_reward(struct flow *f, const struct reward *r)
 	f->steps.sum += r->value;
 	f->steps.n++;
 	keys = arena_array(f->arena, f->steps.n, sizeof(*keys));
-	if (!keys || arena_failed(f->arena)) {
-		(void)error_set(f->err, ERROR_SYSTEM, "out of memory");
-		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	}
+	if (!keys || arena_failed(f->arena))
+		return flow_no_memory(f);
 	if (to->n_rewards)
 		memcpy(keys, to->rewards, to->n_rewards * sizeof(*keys));
 	keys[to->n_rewards++] = (struct task_reward){arena_str(f->arena, sv_of(f->step->name.s)), r->value};

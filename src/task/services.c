@@ -21,11 +21,6 @@
 
 enum { LOG_MAX = 16 << 20, STOP_MS = 3000, POLL_MS = 100 };
 
-static int infrastructure(struct flow *f)
-{
-	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-}
-
 static uint64_t now_ms(void)
 {
 	struct timespec t;
@@ -113,7 +108,7 @@ static int not_ready(struct flow *f, const struct service *s, const char *why)
 		(void)error_set(f->err, ERROR_SYSTEM, "the service %s %s: %.300s", s->step->service->name, why, s->error.text);
 	else
 		(void)error_set(f->err, ERROR_INPUT, "the service %s %s; output/service-%s.txt has what it said", s->step->service->name, why, s->step->service->name);
-	return infrastructure(f);
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
 static int wait_healthy(struct flow *f, struct service *s)
@@ -184,15 +179,15 @@ static int start_one(struct flow *f, struct service *s)
 	AUTO_FD out = -1;
 
 	if (!t.name || nothing < 0)
-		return infrastructure(f);
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	if (services_root(f, s, &t) < 0 || flow_write(f, &t, &(struct bounds){.network = &f->task->environment.network, .environment = NULL}) < 0)
 		return -1;
 	if (start_log(f, c->name, &out) < 0)
-		return infrastructure(f);
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	t.in = nothing;
 	t.out = out;
 	if (f->req->launcher->start(f->req->launcher->arg, &t, &s->run, f->err) < 0)
-		return infrastructure(f);
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	s->running = true;
 	if (s->run.run[0])
 		return 0;
@@ -229,16 +224,16 @@ int services_close(struct flow *f)
 	fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644) : -1;
 	if (fd < 0 || write_all(fd, closed, sizeof(closed) - 1) < 0) {
 		(void)error_sys(f->err, errno, "%s/policy/closed.yaml", f->out_path);
-		return infrastructure(f);
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
 	sock = control_connect(leader);
 	if (sock < 0) {
 		(void)error_sys(f->err, sock, "the services' network");
-		return infrastructure(f);
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
 	if (client_push(sock, path, f->err) < 0) {
 		(void)error_prefix(f->err, "the services' network cannot be closed for the verifier");
-		return infrastructure(f);
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
 	return 0;
 }

@@ -22,12 +22,6 @@ static int refused(struct flow *f)
 	return flow_fail(f, f->err->kind == ERROR_SYSTEM ? TASK_INFRASTRUCTURE_ERROR : TASK_REFUSED);
 }
 
-static int no_memory(struct flow *f)
-{
-	(void)error_set(f->err, ERROR_SYSTEM, "out of memory");
-	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-}
-
 /* The staged folder that holds the compose file: its paths are relative to it. */
 static const char *folder_of(struct flow *f)
 {
@@ -60,7 +54,7 @@ static int declared(struct flow *f, struct compose_input *in)
 	}
 	in->variables = v;
 	in->n_variables = (uint32_t)env.n;
-	return arena_failed(f->arena) ? no_memory(f) : 0;
+	return arena_failed(f->arena) ? flow_no_memory(f) : 0;
 }
 
 static int parse(struct flow *f, const struct compose **ret)
@@ -119,7 +113,7 @@ int services_read(struct flow *f)
 		return 0;
 	s = arena_alloc(f->arena, sizeof(*s));
 	if (!s)
-		return no_memory(f);
+		return flow_no_memory(f);
 	if (parse(f, &s->compose) < 0)
 		return -1;
 	if (compose_plan(s->compose, f->task->files.compose, strchr(recipe_platform(), '/') + 1, f->arena, &s->plan, f->err) < 0)
@@ -127,7 +121,7 @@ int services_read(struct flow *f)
 	s->v = arena_array(f->arena, s->plan.n, sizeof(*s->v));
 	s->hosts = lines(f, s->plan.hosts);
 	if (arena_failed(f->arena))
-		return no_memory(f);
+		return flow_no_memory(f);
 	for (i = 0; i < s->plan.n; i++)
 		s->v[i] = (struct service){.step = &s->plan.steps[i], .work = {.lock = -1}, .run = {.fd = -1}};
 	f->services = s;
@@ -143,7 +137,7 @@ static int find_image(struct flow *f, struct service *s)
 	if (c->build.set) {
 		context = below(f, folder_of(f), c->build.context);
 		dockerfile = context ? below(f, context, c->build.dockerfile) : NULL;
-		r = dockerfile ? flow_build(f, context, dockerfile, &s->image) : no_memory(f);
+		r = dockerfile ? flow_build(f, context, dockerfile, &s->image) : flow_no_memory(f);
 	} else {
 		r = image_find(f->store, c->image, &s->image, f->err);
 	}
@@ -219,7 +213,7 @@ static int add_mounts(struct flow *f, const struct compose_service *c, bool own,
 	uint32_t i;
 
 	if (!v)
-		return no_memory(f);
+		return flow_no_memory(f);
 	if (n)
 		memcpy(v, root->mounts, n * sizeof(*v));
 	for (i = 0; i < c->mounts.n; i++) {
@@ -246,7 +240,7 @@ static int fill_env(struct flow *f, const struct service *s, struct image_root *
 	uint32_t i;
 
 	if (!env)
-		return no_memory(f);
+		return flow_no_memory(f);
 	if (flow_env_pairs(f, env, (const char *const *)s->image.config.env) < 0)
 		return -1;
 	for (i = 0; i < own->n; i++)
