@@ -21,7 +21,9 @@ only=${only:-start many policy rules stage work gate backends task}
 
 # All is copied to where another user can read it.
 stage=$(mktemp -d "${TMPDIR:-/tmp}/cordon-bench.XXXXXX") || exit 2
-trap 'rm -rf -- "$stage"' EXIT
+# runsc, called directly, gives its standard input, output and error to another user, /dev/null too
+null_was=$(stat -c %u:%g /dev/null)
+trap 'rm -rf -- "$stage"; [ "$(id -u)" != 0 ] || chown "$null_was" /dev/null' EXIT
 chmod 755 "$stage"
 mkdir "$stage/bin" "$stage/source" || exit 2
 for f in cordon cordon-init cordon-{vault,relay,egress,unpack} tests/build-drive tests/bench/bench-{spawn,rules,stage,load,events}; do

@@ -381,6 +381,7 @@ host_ids()
 	ended "$pid"
 }
 
+null_was=$(stat -c '%u:%g %a' /dev/null)
 for runtime in ${OCI_RUNTIMES:-gvisor runc crun}; do
 	if [ -z "$(program)" ]; then
 		skip "$runtime" "not installed"
@@ -392,5 +393,6 @@ for runtime in ${OCI_RUNTIMES:-gvisor runc crun}; do
 		"$part"
 	done
 	ok "$runtime: nothing is left of all these runs" nothing_left
+	is "$runtime: the host's /dev/null has the owner that it had" "$(stat -c '%u:%g %a' /dev/null)" "$null_was"
 done
 finish

@@ -218,11 +218,14 @@ static void reset_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Nothing to read is an empty pipe, never /dev/null: runsc gives what it has as standard input, output and error to another user, on the host (chown). */
 static int set_stdio(int dir)
 {
-	int null = open("/dev/null", O_RDONLY), output = openat(dir, OCI_OUTPUT, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	int output = openat(dir, OCI_OUTPUT, O_WRONLY | O_CREAT | O_APPEND, 0600), nothing[2];
 
-	return null < 0 || output < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ? -errno : 0;
+	if (output < 0 || pipe2(nothing, O_CLOEXEC) < 0)
+		return -errno;
+	return dup2(nothing[0], 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ? -errno : 0;
 }
 
 /* Without a cpu cgroup: a kernel of its own spreads the workload over what it has itself, whatever the workload is told there. */
