@@ -75,6 +75,10 @@ static int take_orders(struct init *in, struct error *err)
 		r = -ECONNRESET;
 	if (r > 0) {
 		r = m.type == INSIDE_ORDERS ? box_get_orders(buf_view(&m.body), arena, &in->orders) : -EPROTO;
+		if (r == 0 && in->orders.image_nested && m.n_fds == 1) {
+			in->userns = m.fds[0];
+			m.n_fds = 0;
+		}
 		wire_message_done(&m);
 	}
 	if (r == 0)
@@ -159,13 +163,12 @@ static void confine(struct init *in)
 		in->commands.owner = p->uid;
 }
 
-/* The workload's own, where it is root of an image. */
+/* The workload's own, where it is root of an image, and nobody has made it for us. */
 static void make_userns(struct init *in)
 {
 	struct error err = {0};
 
-	in->userns = -1;
-	if (!in->orders.image_nested)
+	if (!in->orders.image_nested || in->userns >= 0)
 		return;
 	/* needed to look at the namespace; nobody else is here yet, and it is undone */
 	(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
@@ -292,7 +295,7 @@ static int prepare(struct init *in, const char *control, struct error *err)
 
 int serve(const char *control, struct error *err)
 {
-	struct init in = {0};
+	struct init in = {.userns = -1};
 
 	if (prepare(&in, control, err) < 0)
 		return -1;

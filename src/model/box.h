@@ -40,8 +40,8 @@ struct box_orders {
 	bool memory_cgroup, cpu_cgroup; /* the kernel counts: see struct confine_features */
 	bool transparent;		/* redirect all that is dialled, where the namespace allows it */
 	/* Of the plan's image, where there is one, cordon-init gets the number of ids only. */
-	bool image_nested;    /* its workload has a user namespace of its own, in which the ids are the image's; else they are those that cordon-init sees */
-	uint32_t image_shift; /* then: the image's 0 is this one to cordon-init */
+	bool image_nested;    /* its workload has a user namespace of its own, in which the ids are the image's: that which came with the orders, or cordon-init makes it; else they are those that cordon-init sees */
+	uint32_t image_shift; /* where cordon-init makes it: the image's 0 is this one to cordon-init */
 };
 
 void box_put_orders(struct buf *b, const struct box_orders *o);

@@ -30,7 +30,7 @@ enum inside_message {
 	INSIDE_PUSH,	 /* sv path: the policy is to be this file's from now on */
 	INSIDE_PUSHED,	 /* the answer: u32 1 and "", or 0 and why not */
 	/* supervisor -> PID 1 of a container */
-	INSIDE_ORDERS,	 /* the bytes of struct box_orders (model/box.h): first of all, and once */
+	INSIDE_ORDERS,	 /* the bytes of struct box_orders (model/box.h): first of all, and once; fd, where the host made it: the user namespace of the workload of an image */
 	/*
 	 * Where descriptors cannot be sent out of a sandbox, INSIDE_SPAWN with a terminal brings a fourth one, a UNIX stream: PID 1 carries the terminal through it, INSIDE_STARTED has no descriptor, and a
 	 * change of size is told, also by a client (its id is passed over).

@@ -100,6 +100,11 @@ int sys_enter_user(int fd)
 	return (int)raw_call(SYS_setns, fd, CLONE_NEWUSER, 0, 0, 0);
 }
 
+int sys_enter_mounts(int pidfd)
+{
+	return syscall(SYS_setns, pidfd, CLONE_NEWNS) < 0 ? -errno : 0;
+}
+
 int sys_pidfd_open(pid_t pid)
 {
 	long fd = syscall(SYS_pidfd_open, pid, 0);

@@ -29,6 +29,9 @@ int sys_enter_net(int fd);
 /* Leaves for the user namespace that fd is of, and has all its capabilities. Not for one of several that share a current folder. Leaves errno alone. */
 int sys_enter_user(int fd);
 
+/* Leaves for the mount namespace that a process is in: its root is ours then. */
+int sys_enter_mounts(int pidfd);
+
 int sys_pidfd_open(pid_t pid);
 int sys_pidfd_signal(int pidfd, int sig);
 int sys_pidfd_getfd(int pidfd, int fd);

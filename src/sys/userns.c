@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,20 +27,19 @@ static int write_map(pid_t pid, const char *name, const char *text)
 	return write_all(fd, text, strlen(text));
 }
 
-int sys_userns_make(const char *uid_map, const char *gid_map)
+static _Noreturn void stay(void)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	for (;;)
+		(void)pause();
+}
+
+/* Maps the ids of the namespace that the child is in, and ends the child. */
+static int take_namespace(pid_t pid, const char *uid_map, const char *gid_map)
 {
 	char path[64];
-	int r, fd;
-	pid_t pid = sys_fork_into(CLONE_NEWUSER, -1, NULL, NULL);
+	int r = write_map(pid, "uid_map", uid_map), fd;
 
-	if (pid < 0)
-		return pid;
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-		for (;;)
-			(void)pause();
-	}
-	r = write_map(pid, "uid_map", uid_map);
 	if (r == 0)
 		r = write_map(pid, "gid_map", gid_map);
 	if (r == 0) {
@@ -51,4 +51,44 @@ int sys_userns_make(const char *uid_map, const char *gid_map)
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return r;
+}
+
+int sys_userns_make(const char *uid_map, const char *gid_map)
+{
+	pid_t pid = sys_fork_into(CLONE_NEWUSER, -1, NULL, NULL);
+
+	if (pid == 0)
+		stay();
+	return pid < 0 ? pid : take_namespace(pid, uid_map, gid_map);
+}
+
+/* Says 0 when it is there, or its errno. */
+static _Noreturn void make_as(uid_t uid, gid_t gid, int said)
+{
+	int r = setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0 ? -errno : sys_unshare(CLONE_NEWUSER);
+
+	(void)!write(said, &r, sizeof(r));
+	stay();
+}
+
+int sys_userns_make_for(uid_t uid, gid_t gid, const char *uid_map, const char *gid_map)
+{
+	int said[2], r = 0, fd;
+	pid_t pid;
+
+	if (pipe2(said, O_CLOEXEC) < 0)
+		return -errno;
+	pid = sys_fork_into(0, -1, NULL, NULL);
+	if (pid == 0)
+		make_as(uid, gid, said[1]);
+	(void)close(said[1]);
+	if (pid > 0 && read(said[0], &r, sizeof(r)) != sizeof(r))
+		r = -ECHILD;
+	(void)close(said[0]);
+	if (pid < 0)
+		return pid;
+	fd = take_namespace(pid, uid_map, gid_map);
+	if (r < 0 && fd >= 0)
+		(void)close(fd);
+	return r < 0 ? r : fd;
 }

@@ -4,10 +4,15 @@
 #ifndef CORDON_SYS_USERNS_H
 #define CORDON_SYS_USERNS_H
 
+#include <sys/types.h>
+
 /*
  * A child of ours, with these maps ("INSIDE OUTSIDE COUNT\n" each line), which we must have the right to write; an fd of it (O_CLOEXEC). Our own /proc must be that of our PID namespace. What our soft limit of processes is now bounds all that will ever run
  * in it.
  */
 int sys_userns_make(const char *uid_map, const char *gid_map);
+
+/* The same, for root: it belongs to this user, who so has all capabilities in it, and needs none to enter it. Bounded as if that user had made it. */
+int sys_userns_make_for(uid_t uid, gid_t gid, const char *uid_map, const char *gid_map);
 
 #endif

@@ -1,6 +1,8 @@
 #!/bin/bash
-# An image as the root of a sandbox, on every runtime that can have one: the same command sees the same, and the upper folder has the same in it afterwards. On native, runc, crun and gVisor.
+# An image as the root of a sandbox, on every runtime that can have one: the same command sees the same, and the upper folder has the same in it afterwards. On native, runc, crun, gVisor, and, for root, on a Docker Engine of the suite's own.
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/docker_lib.sh
+. "$(dirname "$0")/../docker_lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
 need_static_init
 busybox=$(command -v busybox) || { skip "images on every runtime" "no busybox (package busybox-static)"; finish; }
@@ -96,7 +98,7 @@ d 2750 0 ./tmp/d"
 		says "other ids" "1000 5 7" -- sh -c 'touch /o && chown 5:7 /o && echo $(stat -c %u /home/u) $(stat -c "%u %g" /o)'
 		is "$runtime: ... are those of the range on the host" "$(stat -c '%u %g' "$tmp/box/upper/o")" "1700000005 1700000007"
 		says "another user has no capability" "1000 0000000000000000" --user 1000:1000 -- sh -c 'echo $(id -u) $(grep CapEff /proc/self/status | tr -cd "0-9a-f" | busybox tail -c 16)'
-		[ $runtime = native ] || ranges
+		[ $runtime = native ] || [ $runtime = docker ] || ranges
 	else
 		says "chown is said to have been made, where there is one id" done -- sh -c 'touch /o && chown 5:7 /o && echo done'
 	fi
@@ -170,21 +172,54 @@ ends()
 {
 	make_image
 	outside timeout 60 "$tmp/bin/image-run" run --profile default --runtime "$runtime" --layer "$tmp/high" --layer "$tmp/low" --folder "$tmp/box" "${ids[@]}" -- sh -c 'echo up; sleep 60' &
+	run=$!
 	until_true grep -q up "$tmp/out"
 	id=$("$CORDON" ps -q | head -1)
 	is "$runtime: exec is root of the image, too" "$("$CORDON" exec "$id" -- sh -c 'echo $(id -u) $(cat /etc/which)' 2>/dev/null)" "0 high"
 	"$CORDON" stop -t 0 "$id"
-	wait
+	wait "$run"
 	is "$runtime: nothing is mounted or left when it was stopped" "$("$CORDON" ps -q; ls -A "$tmp/box/work"; grep -F "$tmp/box" /proc/self/mountinfo)" ""
 }
 
-for runtime in native runc crun gvisor; do
-	program=$runtime
-	[ $runtime != gvisor ] || program=runsc
+# The engine's containers have no user namespace of their own.
+nobody_is_root()
+{
+	make_image
+	rm -f "$tmp/out"
+	outside timeout 60 "$tmp/bin/image-run" run --profile default --runtime docker --layer "$tmp/high" --layer "$tmp/low" --folder "$tmp/box" "${ids[@]}" -- sh -c 'echo up; sleep 60' &
+	run=$!
+	until_true grep -q up "$tmp/out"
+	id=$("$CORDON" ps -q | head -1)
+	is "docker: nobody in the container is root of the host, or has a capability there" "$(ask GET "/containers/cordon-$id/top?ps_args=-eo%20pid,uid" | python3 -c '
+import json, os, re, sys
+all = json.load(sys.stdin)["Processes"]
+for pid, uid in all:
+    status = open(f"/proc/{pid}/status").read()
+    capable = int(re.search("^CapPrm:(.*)$", status, re.M).group(1), 16) and os.readlink(f"/proc/{pid}/ns/user") == os.readlink("/proc/self/ns/user")
+    if int(uid) < 1700000000 or capable: print(pid, uid)
+print(len(all) > 1)' 2>&1)" True
+	"$CORDON" stop -t 0 "$id"
+	wait "$run"
+	is "docker: no container is left" "$(containers)" ""
+}
+
+for runtime in ${CORDON_RUNTIME:-native runc crun gvisor docker}; do
+	case $runtime in
+	gvisor) program=runsc ;;
+	docker) program=dockerd ;;
+	*) program=$runtime ;;
+	esac
+	if [ $runtime = docker ] && ! is_root; then
+		make_image
+		image -- true
+		like "docker: refused to who is not root, with the reason" "$status:$told" '^125:.*for root only'
+		continue
+	fi
 	if [ $runtime != native ] && ! PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null; then
 		skip "$runtime" "$program is not installed"
 		continue
 	fi
+	[ $runtime != docker ] || start_engine "images on docker"
 	policy <<<'filesystem: {workdir: none}'
 	basics
 	changes
@@ -192,9 +227,6 @@ for runtime in native runc crun gvisor; do
 	hostile
 	door
 	ends
+	[ $runtime != docker ] || nobody_is_root
 done
-runtime=docker
-make_image
-image -- true
-is "docker, which cannot, refuses" "$status" 125
 finish

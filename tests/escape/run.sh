@@ -50,7 +50,10 @@ enter()
 		"AWS_SECRET_ACCESS_KEY=$marker-env" "GITHUB_TOKEN=$marker-token")
 	local spaces=()
 	[ $root = 0 ] || spaces=(unshare --mount --uts --ipc --net --pid --fork --kill-child --mount-proc --)
-	"${fake[@]}" "${spaces[@]}" bash "$here/run.sh" "$@"
+	# what mounts an image in an engine's container must see its processes
+	local with=()
+	[ "$runtime:${CORDON_IMAGE_RUNTIME:-}" != image:docker ] || with=("$here/../tools/with_engine.sh" "the attacks")
+	"${fake[@]}" "${spaces[@]}" "${with[@]}" bash "$here/run.sh" "$@"
 	status=$?
 	exit $status
 }

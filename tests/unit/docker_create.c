@@ -157,6 +157,23 @@ static void what_the_engine_would_put_in_etc_is_ours(void)
 	json_decref(root);
 }
 
+/* Its files are shown in the image's own root, which the engine never sees; what the engine would put there is covered in the root before it. */
+static void of_an_image_the_engine_gets_nothing(void)
+{
+	struct image_root image = {0};
+	struct error err = {0};
+	json_t *root;
+
+	plan.image = &image;
+	root = document(NULL, 0, 41, &err);
+	plan.image = NULL;
+	CHECK(!mount_at(root, "/etc/passwd"));
+	CHECK_STR(text_at(mount_at(root, "/etc/hosts"), "Source"), "/run/cordon/0123abcd/root/.masks/file");
+	CHECK_STR(text_at(root, "User"), "1900000007:1900000007");
+	CHECK(!json_object_get(host_config(root), "CapAdd"));
+	json_decref(root);
+}
+
 static void nothing_below_a_read_only_folder_stays_writable(void)
 {
 	struct box_mount mounts[] = {{.kind = BOX_BIND, .source = "/opt", .target = "/opt", .folder = true}};
@@ -409,6 +426,7 @@ int main(void)
 		CASE(the_profile_is_one_that_an_engine_can_read),
 		CASE(each_target_is_mounted_once_and_the_last_wins),
 		CASE(what_the_engine_would_put_in_etc_is_ours),
+		CASE(of_an_image_the_engine_gets_nothing),
 		CASE(nothing_below_a_read_only_folder_stays_writable),
 		CASE(file_systems_below_a_folder_are_shown_by_themselves),
 		CASE(names_that_json_would_change_are_refused),

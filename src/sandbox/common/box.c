@@ -133,7 +133,7 @@ int box_new(const struct box_request *req, struct box **ret, struct error *err)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
 	*b = (struct box){.backend = req->backend, .plan = req->plan, .id = arena_str(arena, sv_of(req->id)), .ids = *req->ids, .cgroup = req->cgroup, .memory_cgroup = req->memory_cgroup, .cpu_cgroup = req->cpu_cgroup,
-			  .dir_fd = -1, .lock = -1, .root_fd = -1, .control = -1, .door = -1, .socket = -1, .runtime = -1, .runtime_pidfd = -1, .arena = arena};
+			  .dir_fd = -1, .lock = -1, .root_fd = -1, .userns = -1, .control = -1, .door = -1, .socket = -1, .runtime = -1, .runtime_pidfd = -1, .arena = arena};
 	if (!b->id)
 		(void)error_set(err, ERROR_SYSTEM, "out of memory");
 	if (!b->id || make_folder(b, req->root, err) < 0 || box_make_root(b, req->root, err) < 0 || make_sockets(b, err) < 0 || box_add_mounts(b, req->init, err) < 0) {
@@ -225,7 +225,7 @@ static int give_orders(struct box *b, struct error *err)
 	box_put_orders(&body, &o);
 	if (buf_failed(&body))
 		return error_set(err, ERROR_INPUT, "the policy shows too many paths for %s", b->backend->name);
-	r = wire_send(b->socket, INSIDE_ORDERS, buf_view(&body), NULL, 0);
+	r = wire_send(b->socket, INSIDE_ORDERS, buf_view(&body), &b->userns, b->userns >= 0);
 	return r < 0 ? error_sys(err, r, "orders to cordon-init") : 0;
 }
 
@@ -297,6 +297,7 @@ void box_free(struct box *b)
 	if (b->own)
 		b->backend->done(b);
 	close_fd(&b->runtime_pidfd);
+	close_fd(&b->userns);
 	close_fd(&b->control);
 	close_fd(&b->door);
 	if (b->dir_fd >= 0)

@@ -6,7 +6,7 @@
  *
  *	run/	at BOX_DIR (model/box.h): the sockets `control` and `door`, and `init`, an empty file on which cordon-init is mounted
  *	root/	its root: the folders, links and small files of the plan (places.h), on which everything else is mounted. Read-only. Boxes with the same places share one, in ROOT/.roots: making and removing fifty names
- *		would cost more than all the rest; plans with files of one run alone have their own here. Where the plan has an image, that is the root: the backend mounts it at image/, in a mount namespace of its own.
+ *		would cost more than all the rest; plans with files of one run alone have their own here. Where the plan has an image, that is the root: the backend mounts it at image/, in a mount namespace of its own, or in the container's (sandbox/docker/lay.h).
  *
  * and beside them `lock`, locked as long as the supervisor lives, and what the backend keeps. Nobody but the supervisor's user and the box's own ids can enter it: whoever could reach the door could speak to the gateway
  * in this run's name.
@@ -106,6 +106,7 @@ struct box {
 	struct box_ids ids;
 	struct box_mount *mounts;
 	size_t n_mounts;
+	int userns;	    /* of the workload of the plan's image, made by the backend, for cordon-init to enter; -1: cordon-init makes it, or there is none */
 	int control, door;  /* listening; door -1: the plan has no listeners */
 	int socket;	    /* the connection of cordon-init; -1: not yet */
 	pid_t init_pid;	    /* cordon-init's on the host, where it has one there; 0: it has none, or is not known yet */

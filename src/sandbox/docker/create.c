@@ -121,10 +121,13 @@ static bool is_mounted(const struct box *b, const char *target)
 	return false;
 }
 
+/* An image's root has its own (lay.h). */
 static const struct plan_op *made_file(const struct plan *p, const char *target)
 {
 	size_t i;
 
+	if (p->image)
+		return NULL;
 	for (i = p->n_ops; i > 0; i--)
 		if (p->ops[i - 1].kind == PLAN_FILE && places_has(p, &p->ops[i - 1]) && strcmp(p->ops[i - 1].target, target) == 0)
 			return &p->ops[i - 1];

@@ -19,6 +19,7 @@
 #include "sandbox/docker/create.h"
 #include "sandbox/docker/engine.h"
 #include "sandbox/docker/image.h"
+#include "sandbox/docker/lay.h"
 #include "sandbox/docker/submounts.h"
 #include "sandbox/docker/where.h"
 #include "sys/beneath.h"
@@ -56,8 +57,10 @@ static void docker_ids(const struct plan *plan, struct box_ids *ret)
 {
 	uint32_t uid = geteuid() == 0 ? ROOT_UID_BASE + (uint32_t)getpid() : geteuid();
 
-	(void)plan;
-	*ret = (struct box_ids){.user = BOX_USER_IS, .inside = uid, .host = uid, .host_init = uid};
+	if (plan->image)
+		*ret = (struct box_ids){.user = BOX_USER_IS, .inside = plan->uid, .host = plan->uid ? plan->image->ids.first_uid + plan->uid - 1 : plan->image->ids.zero_uid, .host_init = uid, .mapped = true};
+	else
+		*ret = (struct box_ids){.user = BOX_USER_IS, .inside = uid, .host = uid, .host_init = uid};
 }
 
 /* A call about the container of a run: method, "/containers/cordon-ID" and what follows it. */
@@ -256,14 +259,18 @@ static int docker_start(struct box *b, struct error *err)
 	AUTO_FREE char *path = NULL;
 	struct docker *d = calloc(1, sizeof(*d));
 
-	if (b->plan->image)
-		return error_set(err, ERROR_DENIED, "docker cannot run an image of Cordon's own store: the engine makes root file systems of its own images only; use native, runc, crun or gvisor");
+	if (b->plan->image && (lay_check(b, err) < 0 || lay_places(b, err) < 0)) {
+		free(d);
+		return -1;
+	}
 	if (!d)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	b->own = d;
 	if (where_is_docker(environ, &path, err) < 0 || engine_init(&d->engine, path, PING_MS, err) < 0 || remember_where(b, path, err) < 0)
 		return -1;
-	return create(b, d, err) < 0 ? -1 : start(b, d, err);
+	if (create(b, d, err) < 0 || start(b, d, err) < 0)
+		return -1;
+	return b->plan->image ? lay_image(b, err) : 0;
 }
 
 static void docker_stop(struct box *b)
