@@ -25,9 +25,9 @@ static int give_entry(int dir, const char *name, uint32_t owner, unsigned depth)
 /* Gives all of a copy to the sandbox's user. Nobody else can reach it meanwhile. */
 static int give_tree(int dir, uint32_t owner, unsigned depth)
 {
-	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	DIR *d = sys_list(dir);
 	struct dirent *e;
+	int r = 0;
 
 	if (!d)
 		return -errno;

@@ -17,6 +17,7 @@
 #include "image/store_parts.h"
 #include "image/unpack.h"
 #include "image/walk.h"
+#include "sys/tree.h"
 
 enum { DEPTH_MAX = 16 };
 
@@ -124,8 +125,7 @@ static int import_folder(struct importing *i, int folder, char ret_digest[IMAGE_
 /* As id 0 of the namespace: all of it is ours, and we can read it. */
 static int take_over(int dir, unsigned depth)
 {
-	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	DIR *d = sys_list(dir);
 	struct dirent *e;
 	struct stat st;
 	int r = d ? 0 : -1;

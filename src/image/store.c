@@ -14,39 +14,16 @@
 #include "base/cleanup.h"
 #include "image/ids.h"
 #include "image/store_parts.h"
-
-/* mkdir -p, each new folder for us alone. */
-static int make_folders(char *path)
-{
-	char *at;
-
-	for (at = path + 1; (at = strchr(at, '/')); at++) {
-		*at = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST) {
-			*at = '/';
-			return -errno;
-		}
-		*at = '/';
-	}
-	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
-}
+#include "sys/tree.h"
+#include "sys/xdg.h"
 
 static int root_path(char **ret, struct error *err)
 {
-	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-	int n;
+	int r = sys_xdg_path("XDG_DATA_HOME", ".local/share", "cordon/images", ret);
 
-	if (data && data[0] == '/')
-		n = asprintf(ret, "%s/cordon/images", data);
-	else if (home && home[0] == '/')
-		n = asprintf(ret, "%s/.local/share/cordon/images", home);
-	else
+	if (r == -ENOENT)
 		return error_set(err, ERROR_USAGE, "neither XDG_DATA_HOME nor HOME names a folder for Cordon's images; set one of them");
-	if (n < 0) {
-		*ret = NULL;
-		return error_sys(err, ENOMEM, "the image store");
-	}
-	return 0;
+	return r < 0 ? error_sys(err, r, "the image store") : 0;
 }
 
 /* The folder, made where it is missing; ours alone. */
@@ -58,7 +35,7 @@ static int open_root(struct image_store *s, struct error *err)
 
 	if (root_path(&path, err) < 0)
 		return -1;
-	r = make_folders(path);
+	r = sys_make_folders(path);
 	if (r < 0)
 		return error_sys(err, r, "image store %s", path);
 	s->path = realpath(path, NULL);
@@ -231,9 +208,9 @@ int store_link_put(int dir, const char *name, const char *text)
 
 int store_each_name(int dir, int (*fn)(void *arg, const char *name), void *arg)
 {
-	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	DIR *d = sys_list(dir);
 	struct dirent *e;
+	int r = 0;
 
 	if (!d)
 		return -errno;

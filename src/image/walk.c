@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "image/ids.h"
 #include "image/tar.h"
+#include "sys/tree.h"
 
 enum { DEPTH_MAX = 256, CHUNK = 256 * 1024, PIPE_SIZE = 1 << 20, NOBODY = 65534 };
 
@@ -311,8 +312,7 @@ static void free_names(char **names, size_t n)
 /* All names in the folder, sorted; the caller frees them. */
 static int list_names(int dir, char ***ret, size_t *ret_n)
 {
-	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	DIR *d = sys_list(dir);
 	char **names = NULL, **more;
 	size_t n = 0, cap = 0;
 	struct dirent *e;

@@ -15,35 +15,15 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "sys/tree.h"
-
-/* mkdir -p, each new folder for us alone. */
-static int make_folders(char *path)
-{
-	char *at;
-
-	for (at = path + 1; (at = strchr(at, '/')); at++) {
-		*at = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST) {
-			*at = '/';
-			return -errno;
-		}
-		*at = '/';
-	}
-	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
-}
+#include "sys/xdg.h"
 
 static int root_path(char **ret, struct error *err)
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	int n;
+	int r = sys_xdg_path("XDG_STATE_HOME", ".local/state", "cordon/runs", ret);
 
-	if (state && state[0] == '/')
-		n = asprintf(ret, "%s/cordon/runs", state);
-	else if (home && home[0] == '/')
-		n = asprintf(ret, "%s/.local/state/cordon/runs", home);
-	else
+	if (r == -ENOENT)
 		return error_set(err, ERROR_USAGE, "neither XDG_STATE_HOME nor HOME names a folder for Cordon's state; set one of them");
-	return n < 0 ? error_set(err, ERROR_SYSTEM, "out of memory") : 0;
+	return r < 0 ? error_set(err, ERROR_SYSTEM, "out of memory") : 0;
 }
 
 int state_root(char **ret, struct error *err)
@@ -55,7 +35,7 @@ int state_root(char **ret, struct error *err)
 	if (root_path(&path, err) < 0)
 		return -1;
 	if (stat(path, &st) < 0) {
-		r = make_folders(path);
+		r = sys_make_folders(path);
 		if (r < 0 || stat(path, &st) < 0)
 			return error_sys(err, r < 0 ? r : errno, "state folder %s", path);
 	}
@@ -219,8 +199,7 @@ int state_each(const char *root, int (*fn)(void *arg, const char *id), void *arg
 
 static bool holds_staged(const struct state *s)
 {
-	int copy = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	DIR *d = sys_list(s->dir);
 	struct dirent *e;
 	bool found = false;
 

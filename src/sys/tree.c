@@ -1,6 +1,5 @@
 #include "sys/tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,10 +10,34 @@
 
 enum { DEPTH_MAX = 4096 };
 
+int sys_make_folders(char *path)
+{
+	char *at;
+
+	for (at = path + 1; (at = strchr(at, '/')); at++) {
+		*at = '\0';
+		if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+			*at = '/';
+			return -errno;
+		}
+		*at = '/';
+	}
+	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+DIR *sys_list(int dir)
+{
+	AUTO_FD again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = again < 0 ? NULL : fdopendir(again);
+
+	if (d)
+		(void)fd_take(&again);
+	return d;
+}
+
 static void empty_tree(int dir, unsigned depth)
 {
-	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	DIR *d = sys_list(dir);
 	struct dirent *e;
 	int next;
 

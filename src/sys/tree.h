@@ -1,8 +1,18 @@
 /*
- * tree: removing folders with all that is in them, by descriptor, never following links; folders of mode 0 included. What belongs to somebody else stays.
+ * tree: making folders, listing them, and removing them with all that is in them.
+ *
+ * Removing goes by descriptor and never follows links; folders of mode 0 are included. What belongs to somebody else stays.
  */
 #ifndef CORDON_SYS_TREE_H
 #define CORDON_SYS_TREE_H
+
+#include <dirent.h>
+
+/* mkdir -p, each new folder for us alone. path is written to meanwhile. 0 or -errno. */
+int sys_make_folders(char *path);
+
+/* The names in dir from the first on, wherever dir itself stands: for closedir(). NULL: errno says why. */
+DIR *sys_list(int dir);
 
 /* What is in dir. */
 void sys_empty_tree(int dir);

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "sys/copy_bytes.h"
+#include "sys/tree.h"
 #include "task/carry_child.h"
 #include "task/carry_text.h"
 
@@ -277,16 +278,12 @@ static int make_opaque(struct carry *c, struct spot *s, int out)
 
 static int carry_entries(struct carry *c, const struct spot *s, int out, unsigned depth)
 {
-	int again = openat(s->in, ".", FOLDER), r = 0;
-	DIR *d = again < 0 ? NULL : fdopendir(again);
+	DIR *d = sys_list(s->in);
 	struct dirent *e;
+	int r = 0;
 
-	if (!d) {
-		r = fail(c, errno);
-		if (again >= 0)
-			(void)close(again);
-		return r;
-	}
+	if (!d)
+		return fail(c, errno);
 	while (r == 0 && (errno = 0, e = readdir(d)))
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			r = at_path(carry_entry, c, s, out, e->d_name, depth);

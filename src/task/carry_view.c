@@ -7,6 +7,7 @@
 #include <sys/xattr.h>
 
 #include "base/cleanup.h"
+#include "sys/tree.h"
 
 enum { FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
@@ -137,16 +138,10 @@ int layered_names(const struct layered *m, bool (*fn)(void *arg, const char *nam
 	size_t i;
 
 	for (i = 0; go && i < m->n; i++) {
-		int again = openat(m->fds[i], ".", FOLDER);
-		DIR *d = again < 0 ? NULL : fdopendir(again);
+		DIR *d = sys_list(m->fds[i]);
 
-		if (!d) {
-			int code = errno;
-
-			if (again >= 0)
-				(void)close(again);
-			return -code;
-		}
+		if (!d)
+			return -errno;
 		while (go && (e = readdir(d)))
 			if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && !seen(m, i, e->d_name))
 				go = fn(arg, e->d_name);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sys/tree.h"
 
 enum { DEPTH_MAX = 300 };
 
@@ -101,9 +102,9 @@ static int add_to(struct names *l, const char *name)
 
 static int list(int dir, struct names *ret)
 {
-	int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	DIR *d = again < 0 ? NULL : fdopendir(again);
+	DIR *d = sys_list(dir);
 	struct dirent *e;
+	int r = 0;
 
 	if (!d)
 		return -errno;

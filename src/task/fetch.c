@@ -12,6 +12,7 @@
 #include "base/sv.h"
 #include "base/text.h"
 #include "sys/beneath.h"
+#include "sys/tree.h"
 
 static bool is_plain_name(const char *name)
 {
@@ -94,14 +95,12 @@ static int fetch_below(int from, const char *name, int to, struct fetch_limits *
 
 int fetch_folder(int from, int to, struct fetch_limits *l, struct error *err)
 {
-	int again = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	DIR *d = again < 0 ? NULL : fdopendir(again);
+	DIR *d = sys_list(from);
 	struct dirent *e;
 	struct stat st;
+	int r = 0;
 
 	if (!d) {
-		if (again >= 0)
-			(void)close(again);
 		l->left_out++;
 		return 0;
 	}

@@ -89,9 +89,9 @@ int flow_mcp(struct flow *f, struct image_work *to, struct flow_env *env)
 /* Into the agent's own files: it may change them, and they are judged with the rest. */
 static int put_into(struct flow *f, int from, int to)
 {
-	int again = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	DIR *d = again < 0 ? NULL : fdopendir(again);
+	DIR *d = sys_list(from);
 	struct dirent *e;
+	int r = 0;
 
 	while (d && r == 0 && (e = readdir(d))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)

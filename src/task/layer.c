@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "supervise/copy.h"
+#include "sys/tree.h"
 
 enum { DEPTH_MAX = 300 };
 
@@ -40,8 +41,7 @@ static int own_all(int dir, const struct image_ids *ids, unsigned depth)
 		return r;
 	if (depth == 0)
 		return -ELOOP;
-	child = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = child < 0 ? NULL : fdopendir(child);
+	d = sys_list(dir);
 	if (!d)
 		return -errno;
 	while (r == 0 && (e = readdir(d))) {
@@ -100,6 +100,14 @@ static int seal(int dir)
 	return fsetxattr(dir, "user.overlay.opaque", "y", 1, 0) < 0 ? -errno : 0;
 }
 
+/* A folder that we just put there; -1: the error is set. */
+static int open_made(int parent, const char *name, const char *target, struct error *err)
+{
+	int dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return dir < 0 ? fail(errno, "a folder", target, err) : dir;
+}
+
 static int add_made(int layer, const struct image_ids *ids, const char *target, unsigned mode, bool sealed, struct error *err)
 {
 	char name[NAME_MAX + 1];
@@ -111,9 +119,9 @@ static int add_made(int layer, const struct image_ids *ids, const char *target, 
 		return fail(parent, "a folder", target, err);
 	if (mkdirat(parent, name, 0755) < 0)
 		return fail(errno, "a folder", target, err);
-	dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = open_made(parent, name, target, err);
 	if (dir < 0)
-		return fail(errno, "a folder", target, err);
+		return -1;
 	r = own(dir, "", ids);
 	if (r == 0)
 		r = fchmod(dir, mode) < 0 ? -errno : 0;
@@ -143,9 +151,9 @@ int layer_add_folder(int layer, const struct image_ids *ids, const char *target,
 		return fail(parent, "a folder", target, err);
 	if (copy_tree(from, parent, name, NULL, err) < 0)
 		return -1;
-	dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = open_made(parent, name, target, err);
 	if (dir < 0)
-		return fail(errno, "a folder", target, err);
+		return -1;
 	r = own_all(dir, ids, DEPTH_MAX);
 	if (r == 0)
 		r = fchmod(dir, 0755) < 0 ? -errno : seal(dir);

@@ -20,19 +20,6 @@ enum { YOUNG_SECONDS = 60 };
 
 static const char prefix[] = "task.";
 
-static int make_folders(char *path)
-{
-	char *p;
-
-	for (p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
-		*p = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return -errno;
-		*p = '/';
-	}
-	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
-}
-
 /* An fd of the folder, which nobody but us may write to. */
 static int open_place(const char *where)
 {
@@ -80,7 +67,7 @@ int scratch_make(const char *where, struct scratch *ret, struct error *err)
 	(void)text_show(&shown, sv_of(where));
 	if (snprintf(s.path, sizeof(s.path), "%s", where) + (int)sizeof(prefix) + 8 >= (int)sizeof(s.path))
 		return error_set(err, ERROR_SYSTEM, "%.200s is too long a path", shown.s);
-	r = make_folders(s.path);
+	r = sys_make_folders(s.path);
 	if (r == 0) {
 		AUTO_FD place = open_place(where);
 

@@ -296,16 +296,12 @@ static int copy_at_path(struct walk *w, int from, int to, const char *name, unsi
 
 static int copy_entries(struct walk *w, int in, int out, unsigned depth)
 {
-	int again = openat(in, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	DIR *d = again < 0 ? NULL : fdopendir(again);
+	DIR *d = sys_list(in);
 	struct dirent *e;
+	int r = 0;
 
-	if (!d) {
-		r = not_opened(w, errno);
-		if (again >= 0)
-			(void)close(again);
-		return r;
-	}
+	if (!d)
+		return not_opened(w, errno);
 	while (r == 0 && !w->full && (errno = 0, e = readdir(d))) {
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			r = copy_at_path(w, in, out, e->d_name, depth);

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "supervise/textdiff.h"
 #include "sys/beneath.h"
+#include "sys/tree.h"
 #include "task/carry_view.h"
 
 enum { DEPTH_MAX = 200 };
@@ -156,8 +157,7 @@ static void walk_entry(struct walk *w, int dir, const char *name, const struct l
 
 static void walk_folder(struct walk *w, int dir, const struct layered *image)
 {
-	int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = again < 0 ? NULL : fdopendir(again);
+	DIR *d = sys_list(dir);
 	struct dirent *e;
 
 	while (d && w->code == 0 && w->entries < WORKSPACE_ENTRIES && (e = readdir(d)))
