@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sys/process.h"
 
 /* One line of /etc/subuid: who:first:count. */
 static bool read_line(char *line, const char *name, uid_t uid, struct sys_subids *ret)
@@ -92,18 +93,6 @@ bool sys_idmap_tools(void)
 	return find_tool(0) && find_tool(1);
 }
 
-static int write_file(pid_t pid, const char *name, const char *text)
-{
-	char path[64];
-	AUTO_FD fd = -1;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
-}
-
 static int write_map(pid_t pid, const char *name, const struct sys_idmap *m)
 {
 	char text[128];
@@ -112,7 +101,7 @@ static int write_map(pid_t pid, const char *name, const struct sys_idmap *m)
 		(void)snprintf(text, sizeof(text), "%u %u %u\n", m->shift, m->zero, m->count);
 	else
 		(void)snprintf(text, sizeof(text), "%u %u 1\n%u %u %u\n", m->shift, m->zero, m->shift + 1, m->first, m->count - 1);
-	return write_file(pid, name, text);
+	return sys_proc_write(pid, name, text);
 }
 
 static int run_tool(int which, pid_t target, const struct sys_idmap *m)
@@ -158,7 +147,7 @@ int sys_idmap_write(pid_t pid, const struct sys_idmap *uids, const struct sys_id
 	}
 	if (uids->count == 1) {
 		/* without a privilege that we may have or not, the kernel wants it so */
-		r = write_file(pid, "setgroups", "deny");
+		r = sys_proc_write(pid, "setgroups", "deny");
 		if (r < 0 && r != -ENOENT)
 			return r;
 	}

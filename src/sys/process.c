@@ -10,6 +10,7 @@
 #include <linux/sched.h>
 #include <linux/securebits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -22,6 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "sys/raw.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -122,6 +125,18 @@ int sys_pidfd_getfd(int pidfd, int fd)
 	long got = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
 
 	return got < 0 ? -errno : (int)got;
+}
+
+int sys_proc_write(pid_t pid, const char *name, const char *text)
+{
+	char path[64];
+	AUTO_FD fd = -1;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return write_all(fd, text, strlen(text));
 }
 
 int sys_close_from(unsigned first)

@@ -36,6 +36,9 @@ int sys_pidfd_open(pid_t pid);
 int sys_pidfd_signal(int pidfd, int sig);
 int sys_pidfd_getfd(int pidfd, int fd);
 
+/* Writes the file of that name in /proc/PID, in one go as its maps of ids want it. */
+int sys_proc_write(pid_t pid, const char *name, const char *text);
+
 /* Closes every fd from first on. */
 int sys_close_from(unsigned first);
 

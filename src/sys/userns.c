@@ -11,21 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/cleanup.h"
 #include "sys/process.h"
-
-static int write_map(pid_t pid, const char *name, const char *text)
-{
-	char path[64];
-	AUTO_FD fd = -1;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	return write_all(fd, text, strlen(text));
-}
 
 static _Noreturn void stay(void)
 {
@@ -38,10 +24,10 @@ static _Noreturn void stay(void)
 static int take_namespace(pid_t pid, const char *uid_map, const char *gid_map)
 {
 	char path[64];
-	int r = write_map(pid, "uid_map", uid_map), fd;
+	int r = sys_proc_write(pid, "uid_map", uid_map), fd;
 
 	if (r == 0)
-		r = write_map(pid, "gid_map", gid_map);
+		r = sys_proc_write(pid, "gid_map", gid_map);
 	if (r == 0) {
 		(void)snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
