@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "sys/role.h"
 #include "wire/wire.h"
 
@@ -43,9 +42,7 @@ static int child_main(void *arg, int sock)
 		said = SAID_ERROR;
 		buf_done(&out);
 		buf_init(&out, ERROR_MAX);
-		wire_put_u32(&out, (uint32_t)err.kind);
-		wire_put_u32(&out, (uint32_t)err.code);
-		wire_put_sv(&out, sv_of(err.text));
+		wire_put_error(&out, &err);
 	}
 	if (write_all(sock, &said, 1) < 0 || write_all(sock, buf_view(&out).p, out.n) < 0)
 		return 1;
@@ -134,25 +131,11 @@ static int fail_nonsense(const char *what, struct error *err)
 	return error_set(err, ERROR_INPUT, "%s could not be parsed safely: its parser said nothing that makes sense", what);
 }
 
-/* An honest child has escaped what it quotes; of another one nothing may reach the terminal either. */
 static int take_error(const char *what, struct sv body, struct error *err)
 {
-	struct wire_in in;
-	uint32_t kind, code;
-	AUTO_BUF shown = {0};
-	struct sv text;
+	struct wire_error said;
 
-	wire_in_init(&in, body);
-	kind = wire_get_u32(&in);
-	code = wire_get_u32(&in);
-	text = wire_get_sv(&in);
-	if (!wire_ok(&in) || kind < ERROR_USAGE || kind > ERROR_SYSTEM || text.n == 0 || text.n >= sizeof(err->text))
-		return fail_nonsense(what, err);
-	buf_init(&shown, 4 * sizeof(err->text));
-	text_escape(&shown, text, sizeof(err->text));
-	(void)error_set(err, (enum error_kind)kind, "%s", shown.p);
-	err->code = (int)code;
-	return -1;
+	return wire_get_error(body, &said) < 0 ? fail_nonsense(what, err) : wire_error_set(&said, err);
 }
 
 static int fail_role(const char *what, int code, int status, struct error *err)

@@ -152,9 +152,7 @@ static int child_main(void *arg, int sock)
 		(void)error_sys(&err, r, "the policy cannot be encoded");
 		buf_clear(&b);
 	}
-	wire_put_u32(&b, (uint32_t)err.kind);
-	wire_put_u32(&b, (uint32_t)err.code);
-	wire_put_sv(&b, sv_of(err.text));
+	wire_put_error(&b, &err);
 	child_send(c, ROLE_FAILED, buf_view(&b));
 	return 0;
 }
@@ -380,32 +378,20 @@ static int answer(struct parent *p, struct sv question)
 /* The child's error, as far as it is one; with the reason where it could only say that there is one. */
 static int take_error(const struct parent *p, struct sv body, struct error *err)
 {
-	struct wire_in in;
-	uint32_t kind, code;
-	struct text_shown whole;
+	struct wire_error said;
 	AUTO_BUF shown = {0};
-	struct sv text;
 
-	wire_in_init(&in, body);
-	kind = wire_get_u32(&in);
-	code = wire_get_u32(&in);
-	text = wire_get_sv(&in);
-	if (!wire_ok(&in) || kind < ERROR_USAGE || kind > ERROR_SYSTEM || text.n == 0 || text.n >= sizeof(err->text))
+	if (wire_get_error(body, &said) < 0)
 		return error_set(err, ERROR_INPUT, "%s: its parser said nothing that makes sense", unsafe);
-	if (p->refused.kind && sv_ends(text, reason_mark)) {
+	if (p->refused.kind && sv_ends(said.text, reason_mark)) {
 		buf_init(&shown, 4 * sizeof(err->text));
-		text_escape(&shown, sv_n(text.p, text.n - strlen(reason_mark)), sizeof(err->text));
+		text_escape(&shown, sv_n(said.text.p, said.text.n - strlen(reason_mark)), sizeof(err->text));
 		*err = p->refused;
 		if (shown.n > 2) /* "where: " */
 			(void)error_prefix(err, "%.*s", (int)shown.n - 2, shown.p);
 		return -1;
 	}
-	/* An honest child has escaped what it quotes; of another one nothing may reach the terminal either. */
-	buf_init(&shown, 4 * sizeof(err->text));
-	text_escape(&shown, text, sizeof(err->text));
-	(void)error_set(err, (enum error_kind)kind, "%s", buf_failed(&shown) ? text_show(&whole, text) : shown.p);
-	err->code = (int)code;
-	return -1;
+	return wire_error_set(&said, err);
 }
 
 /* ROLE_POLICY or ROLE_FAILED, with the body in out; or -errno. */

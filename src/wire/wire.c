@@ -7,6 +7,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/text.h"
+
 static void put(struct buf *b, uint64_t v, unsigned bytes)
 {
 	unsigned char le[8];
@@ -124,6 +127,41 @@ char **wire_get_strings(struct wire_in *in, size_t max)
 bool wire_ok(const struct wire_in *in)
 {
 	return !in->failed && in->rest.n == 0;
+}
+
+void wire_put_error(struct buf *b, const struct error *err)
+{
+	wire_put_u32(b, (uint32_t)err->kind);
+	wire_put_u32(b, (uint32_t)err->code);
+	wire_put_sv(b, sv_of(err->text));
+}
+
+int wire_get_error(struct sv body, struct wire_error *ret)
+{
+	struct wire_in in;
+	uint32_t kind, code;
+	struct sv text;
+
+	wire_in_init(&in, body);
+	kind = wire_get_u32(&in);
+	code = wire_get_u32(&in);
+	text = wire_get_sv(&in);
+	if (!wire_ok(&in) || kind < ERROR_USAGE || kind > ERROR_SYSTEM || text.n == 0 || text.n >= sizeof(((struct error *)NULL)->text))
+		return -EBADMSG;
+	*ret = (struct wire_error){(enum error_kind)kind, (int)code, text};
+	return 0;
+}
+
+int wire_error_set(const struct wire_error *said, struct error *err)
+{
+	struct text_shown whole;
+	AUTO_BUF shown = {0};
+
+	buf_init(&shown, 4 * sizeof(err->text));
+	text_escape(&shown, said->text, sizeof(err->text));
+	(void)error_set(err, said->kind, "%s", buf_failed(&shown) ? text_show(&whole, said->text) : shown.p);
+	err->code = said->code;
+	return -1;
 }
 
 int wire_send(int sock, uint16_t type, struct sv body, const int *fds, size_t n_fds)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 
 enum { WIRE_MAX_BODY = 160 * 1024, WIRE_MAX_FDS = 128 };
 
@@ -33,6 +34,17 @@ struct sv wire_get_sv(struct wire_in *in);
 /* A NULL-terminated array (one allocation: free()), no more than max strings, none with a NUL inside. NULL on failure. */
 char **wire_get_strings(struct wire_in *in, size_t max);
 bool wire_ok(const struct wire_in *in);
+
+/* A body that is an error (of a kind up to ERROR_SYSTEM) and nothing else. Reading: 0, or -EBADMSG where it is none. */
+struct wire_error {
+	enum error_kind kind;
+	int code;
+	struct sv text; /* of the body; any bytes */
+};
+void wire_put_error(struct buf *b, const struct error *err);
+int wire_get_error(struct sv body, struct wire_error *ret);
+/* Makes it ours, with its text escaped: an honest sender has escaped what it quotes; of another one nothing may reach the terminal either. Returns -1. */
+int wire_error_set(const struct wire_error *said, struct error *err);
 
 struct wire_message {
 	uint16_t type;
