@@ -100,6 +100,18 @@ int reader_want(struct reader *r, const struct ynode *n, enum ynode_kind kind)
 	return reader_fail(r, n, "is %s; write %s", ynode_what(n), ynode_what(&want));
 }
 
+void *reader_room(struct reader *r, const struct ynode *n, enum ynode_kind kind, size_t size)
+{
+	void *room;
+
+	if (reader_want(r, n, kind) < 0)
+		return NULL;
+	room = arena_array(r->arena, n->n, size);
+	if (!room)
+		(void)reader_no_memory(r);
+	return room;
+}
+
 const struct ynode *reader_find(const struct ynode *map, const char *key)
 {
 	const struct ynode *k;
@@ -250,11 +262,9 @@ int reader_str(struct reader *r, const struct ynode *n, void *to, const void *ar
 /* Room for a list's items; the list counts as given from here on. */
 static int list_open(struct reader *r, const struct ynode *n, struct pol_list *list)
 {
-	if (reader_want(r, n, YNODE_LIST) < 0)
-		return -1;
-	list->v = arena_array(r->arena, n->n, sizeof(*list->v));
+	list->v = reader_room(r, n, YNODE_LIST, sizeof(*list->v));
 	if (!list->v)
-		return reader_no_memory(r);
+		return -1;
 	list->set = true;
 	return 0;
 }

@@ -67,6 +67,8 @@ void reader_enter(struct reader *r, struct sv key);
 void reader_enter_item(struct reader *r, uint32_t index);
 void reader_leave(struct reader *r);
 int reader_want(struct reader *r, const struct ynode *n, enum ynode_kind kind);
+/* For a list or map of this kind: room for as many structs of that size as it has items, zeroed. NULL: failed. */
+void *reader_room(struct reader *r, const struct ynode *n, enum ynode_kind kind, size_t size);
 struct origin reader_origin(const struct reader *r, const struct ynode *n);
 
 /* The value of a key, or NULL. */

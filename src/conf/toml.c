@@ -84,12 +84,7 @@ static int read_array(struct toml *t, unsigned depth, struct ynode **ret)
 			break;
 		if (read_value(t, depth + 1, &item) < 0)
 			return -1;
-		if (list->value)
-			list->value->next = item;
-		else
-			list->first = item;
-		list->value = item;
-		list->n++;
+		toml_append(list, item);
 		if (toml_skip_lines(t) < 0)
 			return -1;
 		if (toml_at(t, ","))

@@ -67,6 +67,9 @@ int toml_skip_lines(struct toml *t); /* blanks, comments and newlines */
 /* A new node at a place. NULL: failed. */
 struct ynode *toml_node(struct toml *t, enum ynode_kind kind, const struct toml_place *at);
 
+/* The last one of a list or map is kept in its value, which only keys use: adding must not walk the list. */
+void toml_append(struct ynode *to, struct ynode *item);
+
 /* The string that begins at p, in the arena. */
 int toml_string(struct toml *t, bool many_lines, struct sv *ret);
 

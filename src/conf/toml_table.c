@@ -69,7 +69,6 @@ static int fail_depth(struct toml *t, const struct toml_key *key)
 	return toml_fail_at(t, &key->at, "nested deeper than %d levels; flatten it", YAML_TREE_NESTING);
 }
 
-/* The last key of a map is kept in map->value, which only keys use: adding must not walk the list. */
 static int add(struct toml *t, struct ynode *map, const struct toml_key *key, struct ynode *value)
 {
 	struct ynode *k;
@@ -86,12 +85,7 @@ static int add(struct toml *t, struct ynode *map, const struct toml_key *key, st
 	k->text = key->text;
 	k->value = value;
 	value->depth = (uint8_t)(map->depth + 1);
-	if (map->value)
-		map->value->next = k;
-	else
-		map->first = k;
-	map->value = k;
-	map->n++;
+	toml_append(map, k);
 	*find_slot(t, map, key->text) = (struct toml_slot){map, k};
 	return 0;
 }
@@ -182,12 +176,7 @@ int toml_open_item(struct toml *t, const struct toml_key *keys, unsigned n)
 		return fail_depth(t, key);
 	item->depth = (uint8_t)(list->depth + 1);
 	item->state = TOML_EXPLICIT;
-	if (list->value)
-		list->value->next = item;
-	else
-		list->first = item;
-	list->value = item;
-	list->n++;
+	toml_append(list, item);
 	t->table = item;
 	return 0;
 }

@@ -133,6 +133,16 @@ struct ynode *toml_node(struct toml *t, enum ynode_kind kind, const struct toml_
 	return n;
 }
 
+void toml_append(struct ynode *to, struct ynode *item)
+{
+	if (to->value)
+		to->value->next = item;
+	else
+		to->first = item;
+	to->value = item;
+	to->n++;
+}
+
 static void put_utf8(struct buf *b, uint32_t c)
 {
 	if (c < 0x80) {

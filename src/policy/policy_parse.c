@@ -41,11 +41,9 @@ static int read_pairs(struct reader *r, const struct ynode *n, void *to, const v
 	struct pol_pairs *pairs = to;
 	const struct ynode *k;
 
-	if (reader_want(r, n, YNODE_MAP) < 0)
-		return -1;
-	pairs->v = arena_array(r->arena, n->n, sizeof(*pairs->v));
+	pairs->v = reader_room(r, n, YNODE_MAP, sizeof(*pairs->v));
 	if (!pairs->v)
-		return reader_no_memory(r);
+		return -1;
 	pairs->set = true;
 	for (k = n->first; k; k = k->next) {
 		struct pol_pair *pair = &pairs->v[pairs->n++];
@@ -189,11 +187,9 @@ static int read_rules(struct reader *r, const struct ynode *n, void *to, const v
 	struct net_rules *rules = to;
 	const struct ynode *item;
 
-	if (reader_want(r, n, YNODE_LIST) < 0)
-		return -1;
-	rules->v = arena_array(r->arena, n->n, sizeof(*rules->v));
+	rules->v = reader_room(r, n, YNODE_LIST, sizeof(*rules->v));
 	if (!rules->v)
-		return reader_no_memory(r);
+		return -1;
 	rules->set = true;
 	for (item = n->first; item; item = item->next) {
 		reader_enter_item(r, rules->n);
@@ -225,11 +221,9 @@ static int read_providers(struct reader *r, const struct ynode *n, void *to, con
 	const struct ynode *k;
 
 	(void)arg;
-	if (reader_want(r, n, YNODE_MAP) < 0)
-		return -1;
-	inference->providers = arena_array(r->arena, n->n, sizeof(*inference->providers));
+	inference->providers = reader_room(r, n, YNODE_MAP, sizeof(*inference->providers));
 	if (!inference->providers)
-		return reader_no_memory(r);
+		return -1;
 	for (k = n->first; k; k = k->next) {
 		struct provider *p = &inference->providers[inference->n_providers++];
 
@@ -256,11 +250,9 @@ static int read_routes(struct reader *r, const struct ynode *n, void *to, const 
 	const struct ynode *item;
 
 	(void)arg;
-	if (reader_want(r, n, YNODE_LIST) < 0)
-		return -1;
-	inference->routes = arena_array(r->arena, n->n, sizeof(*inference->routes));
+	inference->routes = reader_room(r, n, YNODE_LIST, sizeof(*inference->routes));
 	if (!inference->routes)
-		return reader_no_memory(r);
+		return -1;
 	for (item = n->first; item; item = item->next) {
 		struct route *route = &inference->routes[inference->n_routes];
 
@@ -353,11 +345,9 @@ static int read_tests(struct reader *r, const struct ynode *n, void *to, const v
 	uint64_t allow;
 
 	(void)arg;
-	if (reader_want(r, n, YNODE_LIST) < 0)
-		return -1;
-	p->tests = arena_array(r->arena, n->n, sizeof(*p->tests));
+	p->tests = reader_room(r, n, YNODE_LIST, sizeof(*p->tests));
 	if (!p->tests)
-		return reader_no_memory(r);
+		return -1;
 	for (item = n->first; item; item = item->next) {
 		struct pol_test *test = &p->tests[p->n_tests];
 
@@ -447,11 +437,9 @@ static int read_phases(struct reader *r, const struct ynode *n, void *to, const 
 	uint64_t word;
 
 	(void)arg;
-	if (reader_want(r, n, YNODE_MAP) < 0)
-		return -1;
-	p->phases = arena_array(r->arena, n->n, sizeof(*p->phases));
+	p->phases = reader_room(r, n, YNODE_MAP, sizeof(*p->phases));
 	if (!p->phases)
-		return reader_no_memory(r);
+		return -1;
 	for (k = n->first; k; k = k->next) {
 		struct phase *phase = &p->phases[p->n_phases++];
 

@@ -14,19 +14,6 @@
 #include "task/format_value.h"
 #include "wire/wire.h"
 
-struct telling {
-	struct task_problems *problems;
-	const char *file;
-};
-
-static void tell(struct reader *r, const struct reader_problem *p)
-{
-	const struct telling *t = r->problem_arg;
-
-	task_problem_add(t->problems, &(struct task_problem){
-					      .warning = p->warning, .file = t->file, .line = p->line, .column = p->column, .key = p->path, .what = p->what});
-}
-
 /* What is no TOML or YAML has "file:line:column: what" in one text. */
 static void tell_syntax(struct task_problems *problems, const char *file, const struct error *err)
 {
@@ -102,8 +89,8 @@ static int read_body(struct reader *r, const struct format_document *d, struct t
 
 int format_parse(const struct format_input *in, struct task *t, struct task_problems *problems, struct error *err)
 {
-	struct telling telling = {problems, in->name};
-	struct reader r = {.arena = t->arena, .name = in->name, .file = 1, .err = err, .problem = tell, .problem_arg = &telling, .lenient = in->lenient, .null_is_absent = true};
+	struct format_telling telling = {problems, in->name};
+	struct reader r = {.arena = t->arena, .name = in->name, .file = 1, .err = err, .problem = format_tell, .problem_arg = &telling, .lenient = in->lenient, .null_is_absent = true};
 	struct format_document d = {.front = in->text};
 	struct arena *scratch = arena_new();
 	const struct ynode *root;

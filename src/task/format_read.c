@@ -61,6 +61,14 @@ int format_num(struct reader *r, const struct ynode *n, void *to, const void *ar
 	return reader_num(r, n, to, arg);
 }
 
+void format_tell(struct reader *r, const struct reader_problem *p)
+{
+	const struct format_telling *t = r->problem_arg;
+
+	task_problem_add(t->problems, &(struct task_problem){
+					      .warning = p->warning, .file = t->file, .line = p->line, .column = p->column, .key = p->path, .what = p->what});
+}
+
 /* Does a failure end the reading? Else it was told, and what is behind it is read. */
 static bool ends(const struct reader *r)
 {
@@ -85,11 +93,9 @@ int format_pairs(struct reader *r, const struct ynode *n, void *to, const void *
 	const struct ynode *k;
 
 	(void)arg;
-	if (reader_want(r, n, YNODE_MAP) < 0)
-		return -1;
-	pairs->v = arena_array(r->arena, n->n, sizeof(*pairs->v));
+	pairs->v = reader_room(r, n, YNODE_MAP, sizeof(*pairs->v));
 	if (!pairs->v)
-		return reader_no_memory(r);
+		return -1;
 	pairs->set = true;
 	for (k = n->first; k; k = k->next) {
 		reader_enter(r, k->text);

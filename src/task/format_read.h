@@ -39,6 +39,13 @@ struct format_items {
 };
 reader_fn format_items;
 
+/* For a reader's problem and problem_arg: every problem goes to the list, with the file's name. */
+struct format_telling {
+	struct task_problems *problems;
+	const char *file;
+};
+void format_tell(struct reader *r, const struct reader_problem *p);
+
 /* As reader_fail() at a value's origin, below the key that is being read. */
 int format_fail_at(struct reader *r, struct origin at, const char *key, const char *what);
 

@@ -97,23 +97,10 @@ static int read_verifier(struct reader *r, const struct ynode *n, void *to, cons
 
 static const struct reader_key root_rows[] = {{"document_version", format_keep, 0, NULL}, {"verifier", read_verifier, 0, NULL}, {.name = NULL}};
 
-struct telling {
-	struct task_problems *problems;
-	const char *file;
-};
-
-static void tell(struct reader *r, const struct reader_problem *p)
-{
-	const struct telling *t = r->problem_arg;
-
-	task_problem_add(t->problems, &(struct task_problem){
-					      .warning = p->warning, .file = t->file, .line = p->line, .column = p->column, .key = p->path, .what = p->what});
-}
-
 int format_strategy(const char *name, struct sv text, struct arena *a, struct task_problems *problems, struct error *err)
 {
-	struct telling telling = {problems, name};
-	struct reader r = {.arena = a, .name = name, .file = 1, .err = err, .problem = tell, .problem_arg = &telling, .null_is_absent = true};
+	struct format_telling telling = {problems, name};
+	struct reader r = {.arena = a, .name = name, .file = 1, .err = err, .problem = format_tell, .problem_arg = &telling, .null_is_absent = true};
 	const struct ynode *root;
 	struct format_document d;
 	const char *wrong = format_document_split(text, &d);

@@ -104,11 +104,9 @@ static int read_headers(struct reader *r, const struct ynode *mcp, struct pol_pa
 
 	if (!n)
 		return 0;
-	if (reader_want(r, n, YNODE_MAP) < 0)
-		return -1;
-	to->v = arena_array(r->arena, n->n, sizeof(*to->v));
+	to->v = reader_room(r, n, YNODE_MAP, sizeof(*to->v));
 	if (!to->v)
-		return reader_no_memory(r);
+		return -1;
 	for (k = n->first; k; k = k->next, to->n++)
 		if (reader_string(r, k, value_name, &to->v[to->n].key) < 0 || reader_string(r, k->value, task_value_text, &to->v[to->n].value) < 0)
 			return -1;
@@ -406,11 +404,9 @@ static int read_min_reward(struct reader *r, const struct ynode *n, void *to, co
 		key.value = &value;
 		n = &map;
 	}
-	if (reader_want(r, n, YNODE_MAP) < 0)
-		return -1;
-	pairs->v = arena_array(r->arena, n->n, sizeof(*pairs->v));
+	pairs->v = reader_room(r, n, YNODE_MAP, sizeof(*pairs->v));
 	if (!pairs->v)
-		return reader_no_memory(r);
+		return -1;
 	pairs->set = true;
 	for (k = n->first; k; k = k->next, pairs->n++) {
 		struct pol_pair *p = &pairs->v[pairs->n];
