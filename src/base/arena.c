@@ -97,6 +97,19 @@ char *arena_str(struct arena *a, struct sv s)
 	return p;
 }
 
+char **arena_strings(struct arena *a, const char *const *v)
+{
+	size_t n = 0, i;
+	char **to;
+
+	while (v && v[n])
+		n++;
+	to = arena_array(a, n + 1, sizeof(*to));
+	for (i = 0; to && i < n; i++)
+		to[i] = arena_str(a, sv_of(v[i]));
+	return to;
+}
+
 char *arena_printf(struct arena *a, const char *format, ...)
 {
 	va_list ap;

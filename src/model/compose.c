@@ -46,15 +46,13 @@ static const char *wrong_field(const struct compose_field *f, const char *from)
 {
 	const void *at = from + f->offset;
 	const char *text;
-	uint64_t num;
 
 	switch (f->kind) {
 	case FIELD_TEXT:
-		memcpy(&text, at, sizeof(text));
+		text = compose_text_at(at);
 		return text[0] ? (f->is(text) ? NULL : f->name) : (f->needed ? f->name : NULL);
 	case FIELD_NUM:
-		memcpy(&num, at, sizeof(num));
-		return num <= f->max ? NULL : f->name;
+		return compose_num_at(at) <= f->max ? NULL : f->name;
 	case FIELD_FLAG:
 		return NULL;
 	case FIELD_TEXTS:
@@ -246,13 +244,9 @@ static bool same_list(const struct compose_shape *shape, const void *a, const vo
 
 static bool same_field(const struct compose_field *f, const void *a, const void *b)
 {
-	const char *x, *y;
-
 	switch (f->kind) {
 	case FIELD_TEXT:
-		memcpy(&x, a, sizeof(x));
-		memcpy(&y, b, sizeof(y));
-		return strcmp(x, y) == 0;
+		return strcmp(compose_text_at(a), compose_text_at(b)) == 0;
 	case FIELD_NUM:
 		return memcmp(a, b, sizeof(uint64_t)) == 0;
 	case FIELD_FLAG:

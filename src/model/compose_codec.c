@@ -29,17 +29,13 @@ static void put_list(struct buf *out, const struct compose_shape *shape, const v
 static void put_field(struct buf *out, const struct compose_field *f, const char *from)
 {
 	const void *at = from + f->offset;
-	const char *text;
-	uint64_t num;
 
 	switch (f->kind) {
 	case FIELD_TEXT:
-		memcpy(&text, at, sizeof(text));
-		wire_put_sv(out, sv_of(text));
+		wire_put_sv(out, sv_of(compose_text_at(at)));
 		break;
 	case FIELD_NUM:
-		memcpy(&num, at, sizeof(num));
-		wire_put_u64(out, num);
+		wire_put_u64(out, compose_num_at(at));
 		break;
 	case FIELD_FLAG:
 		wire_put_u32(out, *(const bool *)at);

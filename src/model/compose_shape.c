@@ -133,7 +133,7 @@ static void fill_field(const struct compose_field *f, char *at)
 
 	switch (f->kind) {
 	case FIELD_TEXT:
-		memcpy(&text, at, sizeof(text));
+		text = compose_text_at(at);
 		text = text ? text : "";
 		memcpy(at, &text, sizeof(text));
 		break;

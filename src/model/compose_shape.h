@@ -44,6 +44,22 @@ extern const struct compose_shape compose_shape;
 void compose_fill(const struct compose_shape *shape, void *to);
 extern const struct compose_shape compose_service_shape;
 
+static inline const char *compose_text_at(const void *at)
+{
+	const char *text;
+
+	memcpy(&text, at, sizeof(text));
+	return text;
+}
+
+static inline uint64_t compose_num_at(const void *at)
+{
+	uint64_t num;
+
+	memcpy(&num, at, sizeof(num));
+	return num;
+}
+
 /* All lists are laid out alike. */
 struct compose_items {
 	char *v;

@@ -192,19 +192,6 @@ static int fill_user(struct draft *d)
 	return 0;
 }
 
-static char **copy_strings(struct arena *a, char *const *v)
-{
-	size_t n = 0, i;
-	char **to;
-
-	while (v && v[n])
-		n++;
-	to = arena_array(a, n + 1, sizeof(*to));
-	for (i = 0; to && i < n; i++)
-		to[i] = arena_str(a, sv_of(v[i]));
-	return to;
-}
-
 static int draft_all(struct draft *d, const struct plan_request *req)
 {
 	const struct pol_fs *fs = &req->policy->fs;
@@ -242,8 +229,8 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 	}
 	err->kind = ERROR_NONE;
 	p->arena = a;
-	p->argv = copy_strings(a, req->argv);
-	p->env = copy_strings(a, req->env);
+	p->argv = arena_strings(a, (const char *const *)req->argv);
+	p->env = arena_strings(a, (const char *const *)req->env);
 	p->home = arena_str(a, sv_of(req->home));
 	p->state_dir = arena_str(a, sv_of(req->state_dir));
 	p->workdir_mode = req->image ? WORKDIR_NONE : (int)req->policy->fs.workdir.v;

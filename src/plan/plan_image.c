@@ -19,17 +19,9 @@
 
 enum { MAX_LAYERS = 256, MAX_HOSTS = 64 * 1024 };
 
-static const char **copy_list(struct arena *a, const char *const *v)
+static const char *const *copy_list(struct arena *a, const char *const *v)
 {
-	size_t n = 0, i;
-	const char **to;
-
-	while (v && v[n])
-		n++;
-	to = arena_array(a, n + 1, sizeof(*to));
-	for (i = 0; to && i < n; i++)
-		to[i] = arena_str(a, sv_of(v[i]));
-	return to;
+	return (const char *const *)arena_strings(a, v);
 }
 
 /* Absolute, and every step a plain name: where it leads is for the lookup to say, not for "..". */
@@ -188,9 +180,11 @@ int plan_image_add(struct draft *d, const struct image_root *image)
 	if (!plan_exec_allows_all(&pp->allow_exec) || pp->deny_exec.n)
 		return error_set(d->err, ERROR_DENIED, "process.allow_exec, process.deny_exec: the programs of an image cannot be listed; leave them out");
 	p->image = copy_image(d, image);
-	p->own_places = copy_list(p->arena, (const char *const[]){"/dev", "/proc", NULL});
+	p->own_places = arena_array(p->arena, 3, sizeof(*p->own_places));
 	if (!p->image || !p->own_places)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
+	p->own_places[0] = "/dev";
+	p->own_places[1] = "/proc";
 	p->uid = image->uid;
 	p->gid = image->gid;
 	p->cwd = p->image->cwd;
