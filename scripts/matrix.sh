@@ -12,19 +12,20 @@ src=$PWD
 user=cordon-test
 
 # name | build folder | CC | meson options | as: self or user | missing system calls | suites: all, unit (programs of the build folder), gateway (those and the gateway's), sandbox
-# (what a kernel's lack could change), or runtimes (what a sandbox promises, on each of the other runtimes) | minutes it may take on a slow machine
+# (what a kernel's lack could change), tasks (benchmark tasks on the other runtimes), or runtimes (what a sandbox promises, on each of them) | minutes it may take on a slow machine
 jobs_table()
 {
 	local sanitize='-Dstatic=false -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized -Dc_args=-fno-sanitize-recover=all'
 	cat <<EOF
-gcc-release|build|gcc||self||all|25
-gcc-release-user|build|gcc||user||all|20
+gcc-release|build|gcc||self||all|28
+gcc-release-user|build|gcc||user||all|25
+tasks|build|gcc||self||tasks|16
 clang-release|build-clang|clang||self||gateway|10
 clang-sanitized|build-clang-asan|clang|$sanitize|user||unit|8
 no-landlock|build|gcc||user|landlock_create_ruleset,landlock_add_rule,landlock_restrict_self|sandbox|8
 no-openat2|build|gcc||self|openat2|sandbox|8
 no-clone3|build|gcc||self|clone3|sandbox|8
-gcc-sanitized|build-asan|gcc|$sanitize|self||all|25
+gcc-sanitized|build-asan|gcc|$sanitize|self||all|30
 runtimes|build|gcc||self||runtimes|24
 runtimes-user|build|gcc||user||runtimes|15
 EOF
@@ -85,7 +86,7 @@ run_runtimes()
 		cat "$log"
 	done
 	if [ "$as" = self ]; then
-		CORDON_TEST_TIMEOUT=1500 scripts/test.sh --label "$name" "$build" "$PWD"/tests/runtimes/*.sh </dev/null || status=1
+		CORDON_TEST_TIMEOUT=1500 scripts/test.sh --label "$name" "$build" "$PWD"/tests/runtimes/{compose,faults,gate,kill_steps}.sh </dev/null || status=1
 	fi
 	for i in "${limits[@]}"; do
 		run_on "$name" "$i" limits "$@" || status=1
@@ -106,6 +107,7 @@ run_suites()
 	case $5 in
 	unit) suites=("$where/$2"/tests/test-* "$where/$2"/tests/replay-*) ;;
 	gateway) suites=("$where/$2"/tests/test-* "$where/$2"/tests/replay-* "$where"/tests/gate/*.sh) ;;
+	tasks) suites=("$where/tests/runtimes/tasks.sh") ;;
 	sandbox) suites=("$where"/tests/cli/{run,deny,work,exec_rules,attacks,badinput,changes,doctor}.sh "$where/tests/escape/run.sh") ;;
 	esac
 	cd "$where" || return 1
@@ -115,6 +117,7 @@ run_suites()
 		cd "$src" || return 1
 		return $status
 	fi
+	[ "$5" != tasks ] || cmd+=(env CORDON_TEST_TIMEOUT=3000)
 	"${cmd[@]}" env CORDON_MISSING="$4" UBSAN_OPTIONS=print_stacktrace=1 "$where/scripts/test.sh" --label "$1" "$where/$2" "${suites[@]}" </dev/null
 	status=$?
 	cd "$src" || return 1
