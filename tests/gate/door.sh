@@ -155,12 +155,13 @@ like "a port that is taken is told" "$("$init" --door "$door" --listen proxy:80 
 # A kernel of gVisor's own, which has neither our sockets nor our redirect: only the door.
 in_gvisor()
 {
-	timeout 60 runsc --platform=ptrace --network=none --host-uds=open --ignore-cgroups "do" -force-overlay=false -- "$init" --door "$door" "${ports[@]}" -- \
+	# not /dev/null as its standard input: runsc would change the owner of that
+	: | timeout 60 runsc --platform=ptrace --network=none --host-uds=open --ignore-cgroups "do" -force-overlay=false -- "$init" --door "$door" "${ports[@]}" -- \
 		curl -sS -m 10 --cacert "$up/ca.pem" -o /dev/null -w '%{http_code}' -x http://127.0.0.1:3128 "$1" 2>&1
 }
 if ! command -v runsc >/dev/null; then
 	skip "it works in gVisor" "runsc is missing"
-elif ! timeout 20 runsc --platform=ptrace --network=none --ignore-cgroups "do" -- true >/dev/null 2>&1; then
+elif ! : | timeout 20 runsc --platform=ptrace --network=none --ignore-cgroups "do" -- true >"$tmp/runsc" 2>&1; then
 	skip "it works in gVisor" "runsc does not start here"
 else
 	forget
