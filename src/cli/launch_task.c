@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,6 +82,15 @@ static void tell_ready(void *arg, const char *id)
 	(void)write_all(s->to, run, sizeof(run)); /* a runner that is gone takes us with it */
 }
 
+/* One byte: then neither a file nor a program that the kernel pipes to gets a core, and with it the values. Where the limit is 0 already it cannot be that, and no file is written. */
+static void forbid_cores(void)
+{
+	struct rlimit now, none = {1, 1};
+
+	if (getrlimit(RLIMIT_CORE, &now) == 0 && now.rlim_max > 0)
+		(void)setrlimit(RLIMIT_CORE, &none);
+}
+
 static int run_one(const struct call *call, const struct task_sandbox *s, struct started *started, struct task_ended *ended, struct error *err)
 {
 	struct cli_policy p = {0};
@@ -98,6 +108,8 @@ static int run_one(const struct call *call, const struct task_sandbox *s, struct
 		r = runtime_pick(call, &p, false, &pick, err);
 	if (r == 0 && s->n_grants)
 		r = cli_credentials(&p, &c, err);
+	if (r == 0 && s->n_grants)
+		forbid_cores();
 	if (r == 0)
 		r = grants_fetch(&grants, s, c, &root.env, err);
 	if (r == 0) {

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "model/inside.h"
+#include "supervise/control.h"
 #include "supervise/stdio.h"
 #include "supervise/supervise.h"
 #include "supervise/terminal.h"
@@ -225,7 +226,7 @@ int client_push(int sock, const char *path, struct error *err)
 	if (m.type != INSIDE_PUSHED || !wire_ok(&in))
 		r = error_set(err, ERROR_SYSTEM, "the run's supervisor gave a malformed answer");
 	else
-		r = done ? 0 : error_set(err, ERROR_INPUT, "%.*s", (int)text.n, text.p);
+		r = done == CONTROL_PUSHED ? 0 : error_set(err, done == CONTROL_NO_GATEWAY ? ERROR_DENIED : ERROR_INPUT, "%.*s", (int)text.n, text.p);
 	wire_message_done(&m);
 	return r;
 }

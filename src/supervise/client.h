@@ -29,7 +29,7 @@ enum { CLIENT_LOOK_MS = 500 };
 /* `cordon ps`: 0, or -errno: it does not answer within CLIENT_LOOK_MS. */
 int client_look(int sock, struct client_seen *ret);
 
-/* `cordon policy push`: the file at path (absolute) is the run's policy from now on. 0, or -1: why not. */
+/* `cordon policy push`: the file at path (absolute) is the run's policy from now on. 0, or -1: why not; ERROR_DENIED: it has no gateway, so nothing is open. */
 int client_push(int sock, const char *path, struct error *err);
 
 #endif

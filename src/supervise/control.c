@@ -226,7 +226,7 @@ static int take_push(struct control *c, size_t i, struct wire_in *w)
 		return -ENOMEM;
 	r = c->push ? c->push(c->arg, copy, &err) : error_set(&err, ERROR_DENIED, "this run has no gateway: its policy opens neither network nor inference, and nothing else can change while it runs");
 	buf_init(&b, 1024);
-	wire_put_u32(&b, r == 0);
+	wire_put_u32(&b, r == 0 ? CONTROL_PUSHED : c->push ? CONTROL_NOT_PUSHED : CONTROL_NO_GATEWAY);
 	wire_put_sv(&b, sv_of(r == 0 ? "" : err.text));
 	return wire_send(c->clients[i].fd, INSIDE_PUSHED, buf_view(&b), NULL, 0);
 }

@@ -12,6 +12,9 @@
 #include "model/plan.h"
 #include "wire/wire.h"
 
+/* What INSIDE_PUSHED says first. */
+enum { CONTROL_NOT_PUSHED, CONTROL_PUSHED, CONTROL_NO_GATEWAY };
+
 enum { CONTROL_CLIENTS = 32, CONTROL_TIMED_OUT = 124 /* exit status of a command that policy ended */ };
 
 struct control_client {

@@ -118,7 +118,7 @@ static int fill_root(struct flow *f, const struct flow_command *c, struct image_
 		return flow_no_memory(f);
 	if (image_user_find(ret->layers, c->user ? c->user : config->user, &user, f->err) < 0)
 		return flow_fail(f, TASK_REFUSED);
-	if (services_main(f, c->env, ret) < 0)
+	if (services_main(f, ret) < 0)
 		return -1;
 	ret->upper = c->work->upper;
 	ret->work = c->work->work;

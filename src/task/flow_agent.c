@@ -236,7 +236,7 @@ static int run_agent(struct flow *f, struct image_work *extra)
 
 	c.network = a->network.mode.set ? &a->network : &f->task->environment.network;
 	c.timeout_ms = a->timeout.set ? a->timeout.v : TASK_DEFAULT_AGENT_MS;
-	if (flow_environment(f, &env) < 0 || prepare_agent(f, extra, &c) < 0)
+	if (services_allow(f, c.network, false) < 0 || flow_environment(f, &env) < 0 || prepare_agent(f, extra, &c) < 0)
 		return -1;
 	r = flow_run(f, &c, &e);
 	if (c.in >= 0)

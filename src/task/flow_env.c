@@ -4,6 +4,7 @@
 #include "task/env.h"
 #include "task/flow.h"
 #include "task/review.h"
+#include "task/services.h"
 
 static int add_pair(struct flow *f, struct flow_env *e, const char *pair)
 {
@@ -77,5 +78,6 @@ int flow_environment(struct flow *f, struct flow_env *ret)
 {
 	if (flow_env_pairs(f, ret, (const char *const *)f->image.config.env) < 0)
 		return -1;
-	return flow_env_table(f, ret, &f->task->environment.env);
+	/* before the task's own tables, and for whoever asks what the verifier loads from where (carry.h) */
+	return services_env(f, ret) < 0 ? -1 : flow_env_table(f, ret, &f->task->environment.env);
 }

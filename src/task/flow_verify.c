@@ -210,7 +210,7 @@ static int run_verifier(struct flow *f, struct image_work *tests)
 	}
 	if (show_tests(f, tests, &argv) < 0 || flow_environment(f, &env) < 0 || flow_env_verifier(f, &env, &v->env, &grants) < 0)
 		return -1;
-	if (c.offline && services_close(f) < 0)
+	if (services_allow(f, c.network, c.offline) < 0)
 		return -1;
 	c.grants = grants.v;
 	c.n_grants = grants.n;

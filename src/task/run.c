@@ -1,5 +1,6 @@
 #include "task/run.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,8 +15,22 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "image/ids.h"
+#include "sys/tree.h"
 #include "task/flow.h"
 #include "task/services.h"
+
+static bool is_empty(int folder)
+{
+	const struct dirent *e = NULL;
+	DIR *d = sys_list(folder);
+
+	if (!d)
+		return false;
+	while ((e = readdir(d)) && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0))
+		;
+	(void)closedir(d);
+	return !e;
+}
 
 /* The folder of results: ours, and nothing of an earlier run in it. */
 static int open_out(struct flow *f)
@@ -28,8 +43,9 @@ static int open_out(struct flow *f)
 	f->out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (f->out < 0)
 		return error_sys(f->err, errno, "--out %s", text_show(&shown, sv_of(path)));
-	if (faccessat(f->out, "result.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return error_set(f->err, ERROR_USAGE, "--out %s holds the results of another run; name a new folder", text_show(&shown, sv_of(path)));
+	/* what an earlier run printed must not be taken for this one's, nor a link of somebody's be followed */
+	if (!is_empty(f->out))
+		return error_set(f->err, ERROR_USAGE, "--out %s is not empty: it may hold the results of another run; name a new folder", text_show(&shown, sv_of(path)));
 	f->out_path = path;
 	return 0;
 }

@@ -171,6 +171,13 @@ const char *services_leader(const struct flow *f)
 	return NULL;
 }
 
+static const struct task_network *network_of(const struct flow *f)
+{
+	const struct task_network *agents = &f->task->agent.network;
+
+	return agents->mode.set ? agents : &f->task->environment.network;
+}
+
 static int start_one(struct flow *f, struct service *s)
 {
 	const struct compose_service *c = s->step->service;
@@ -180,7 +187,7 @@ static int start_one(struct flow *f, struct service *s)
 
 	if (!t.name || nothing < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	if (services_root(f, s, &t) < 0 || flow_write(f, &t, &(struct bounds){.network = &f->task->environment.network, .environment = NULL}) < 0)
+	if (services_root(f, s, &t) < 0 || flow_write(f, &t, &(struct bounds){.network = network_of(f), .environment = NULL}) < 0)
 		return -1;
 	if (start_log(f, c->name, &out) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
@@ -211,17 +218,25 @@ int services_start(struct flow *f)
 	return 0;
 }
 
-int services_close(struct flow *f)
+static bool is_same(const struct task_network *a, const struct task_network *b)
+{
+	uint32_t i;
+
+	if (a->mode.set != b->mode.set || (a->mode.set && a->mode.v != b->mode.v) || a->hosts.n != b->hosts.n)
+		return false;
+	for (i = 0; i < a->hosts.n && strcmp(a->hosts.v[i].s, b->hosts.v[i].s) == 0; i++)
+		;
+	return i == a->hosts.n;
+}
+
+/* Nobody of the group gets out from now on. */
+static int close_group(struct flow *f, const char *leader)
 {
 	static const char closed[] = "{\"version\":1,\"network\":{\"mode\":\"none\",\"dns\":\"none\"}}\n";
-	const struct task_network *n = &f->task->environment.network;
-	const char *leader = services_leader(f), *path = arena_printf(f->arena, "%s/policy/closed.yaml", f->out_path);
-	AUTO_FD fd = -1;
+	const char *path = arena_printf(f->arena, "%s/policy/closed.yaml", f->out_path);
+	AUTO_FD fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644) : -1;
 	AUTO_FD sock = -1;
 
-	if (!leader || (n->mode.set && n->mode.v == NET_NONE))
-		return 0;
-	fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644) : -1;
 	if (fd < 0 || write_all(fd, closed, sizeof(closed) - 1) < 0) {
 		(void)error_sys(f->err, errno, "%s/policy/closed.yaml", f->out_path);
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
@@ -231,11 +246,29 @@ int services_close(struct flow *f)
 		(void)error_sys(f->err, sock, "the services' network");
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
-	if (client_push(sock, path, f->err) < 0) {
+	/* without a gateway nothing was ever open */
+	if (client_push(sock, path, f->err) < 0 && f->err->kind != ERROR_DENIED) {
 		(void)error_prefix(f->err, "the services' network cannot be closed for the verifier");
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
 	return 0;
+}
+
+int services_allow(struct flow *f, const struct task_network *wanted, bool offline)
+{
+	const char *leader = services_leader(f);
+	bool none = offline || (wanted->mode.set && wanted->mode.v == NET_NONE);
+
+	if (!leader)
+		return 0;
+	/* of several steps a later one would find it closed */
+	if (none && f->phase == PHASE_VERIFY && (f->task->n_steps < 2 || is_same(network_of(f), wanted)))
+		return close_group(f, leader);
+	if (!offline && is_same(network_of(f), wanted))
+		return 0;
+	(void)error_set(f->err, ERROR_INPUT, "%s: the network of the %s is another than that of the services, whose network it shares; declare the same, or no services", f->task->files.config,
+			f->phase == PHASE_VERIFY ? "verifier" : "agent");
+	return flow_fail(f, TASK_REFUSED);
 }
 
 static void stop_one(struct flow *f, struct service *s)

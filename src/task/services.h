@@ -39,11 +39,13 @@ void services_stop(struct flow *f);
 const char *services_leader(const struct flow *f);
 
 /*
- * From now on nobody of the group gets out: the verifier joins it, and has no network where none is declared. A group that never had one stays as it is. -1: it may still be open.
+ * A group has one network, its agent's, and those who join it have no other. So a role that wants another is refused, but for a verifier without one: the group is closed for good before it runs, models included. -1: refused, or it may still be
+ * open.
  */
-int services_close(struct flow *f);
+int services_allow(struct flow *f, const struct task_network *wanted, bool offline);
 
-/* What the agent's own service says: variables, mounts, names of the others. */
-int services_main(struct flow *f, struct flow_env *env, struct image_root *root);
+/* What the agent's own service says: its variables; mounts and names of the others. */
+int services_env(struct flow *f, struct flow_env *env);
+int services_main(struct flow *f, struct image_root *root);
 
 #endif

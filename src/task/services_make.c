@@ -279,17 +279,29 @@ int services_root(struct flow *f, struct service *s, struct task_sandbox *ret)
 	return fill_env(f, s, root) < 0 ? -1 : add_mounts(f, c, false, root);
 }
 
-int services_main(struct flow *f, struct flow_env *env, struct image_root *root)
+static const struct compose_service *main_of(const struct flow *f)
 {
-	const struct compose_service *c;
+	return f->services->plan.steps[f->services->plan.main].service;
+}
+
+int services_env(struct flow *f, struct flow_env *env)
+{
+	const struct compose_pairs *own;
 	uint32_t i;
 
 	if (!f->services)
 		return 0;
-	c = f->services->plan.steps[f->services->plan.main].service;
-	for (i = 0; i < c->environment.n; i++)
-		if (flow_env_add(f, env, c->environment.v[i].name, c->environment.v[i].value) < 0)
+	own = &main_of(f)->environment;
+	for (i = 0; i < own->n; i++)
+		if (flow_env_add(f, env, own->v[i].name, own->v[i].value) < 0)
 			return -1;
+	return 0;
+}
+
+int services_main(struct flow *f, struct image_root *root)
+{
+	if (!f->services)
+		return 0;
 	root->hosts = f->services->hosts;
-	return add_mounts(f, c, true, root);
+	return add_mounts(f, main_of(f), true, root);
 }

@@ -224,4 +224,40 @@ WORKDIR /app
 END
 run -- cat /y
 is "nor by memory that was short" "$(cat "$out/output/agent.txt")" "good"
+
+# --- services share one network, and what they are told is known ---
+
+# services LINE...: a task with one service beside its own; the lines go into task.toml
+services()
+{
+	task "$1"
+	shift
+	printf 'version = "1.0"\n' >"$task/task.toml"
+	printf '%s\n' "$@" >>"$task/task.toml"
+	cat >"$task/environment/docker-compose.yaml" <<'END'
+services:
+  main:
+    environment: {PATH: "/app/bin:/bin"}
+  other:
+    image: cordon-test/base
+    command: ["sleep", "600"]
+END
+}
+services shim '[environment]' 'allow_internet = false'
+printf '#!/bin/sh\ncat /app/word >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
+run -- sh -c 'mkdir -p bin; printf "#!/bin/busybox sh\necho 1\n" >bin/cat; chmod 755 bin/cat; echo 0 >word'
+is "a PATH of the compose file's carries no command of the agent's" "$result" "scored 0"
+services closed '[verifier]' 'network_mode = "no-network"'
+run --agent oracle
+is "a verifier that declares no network has none beside services either" "$result $(grep -o '"mode":"none"' "$out/policy/closed.yaml")" 'scored 1 "mode":"none"'
+services wider '[agent]' 'network_mode = "no-network"' '[environment]' 'network_mode = "public"'
+run --agent oracle
+is "the group has the agent's network, not a wider one" "$(grep -o '"mode":"[a-z]*"' "$out/policy/service-other.yaml")" '"mode":"none"'
+like "and a verifier that wants another than its services is refused" "$status $(cat "$tmp/result.json")" '^1 .*the network of the verifier is another'
+
+task again
+run --agent oracle
+rm "$out/result.json"
+"$CORDON" task run "$task" --agent oracle --out "$out" >"$tmp/result.json" 2>"$tmp/result.err"
+is "results of another run are never mixed with new ones" "$? $(grep -c 'is not empty' "$tmp/result.err")" "125 1"
 finish
