@@ -244,8 +244,9 @@ services:
 END
 }
 services shim '[environment]' 'allow_internet = false'
-printf '#!/bin/sh\ncat /app/word >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
-run -- sh -c 'mkdir -p bin; printf "#!/bin/busybox sh\necho 1\n" >bin/cat; chmod 755 bin/cat; echo 0 >word'
+printf 'FROM cordon-test/base\nRUN printf "#!/bin/sh\\necho 0\\n" >/bin/judge && chmod 755 /bin/judge\nWORKDIR /app\n' >"$task/environment/Dockerfile"
+printf '#!/bin/sh\njudge >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
+run -- sh -c 'mkdir -p bin; printf "#!/bin/sh\necho 1\n" >bin/judge; chmod 755 bin/judge'
 is "a PATH of the compose file's carries no command of the agent's" "$result" "scored 0"
 services closed '[verifier]' 'network_mode = "no-network"'
 run --agent oracle
