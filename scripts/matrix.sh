@@ -59,7 +59,7 @@ copy_for_user()
 	[ -d "$to" ] && rm -rf "$to"
 	mkdir -p "$to/$1" && chmod 755 "$work" "$to"
 	tar -C "$src" --exclude=./.git --exclude='./build*' -cf - . | tar -C "$to" -xf - &&
-		tar -C "$src/$1" --exclude='*.p' --exclude='*.a' --exclude=meson-private --exclude=meson-logs -cf - . | tar -C "$to/$1" -xf - &&
+		tar -C "$src/$1" --exclude='*.p' --exclude='*.a' --exclude=./agents --exclude=meson-private --exclude=meson-logs -cf - . | tar -C "$to/$1" -xf - &&
 		chown -R "$user" "$to"
 }
 
