@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,6 +36,23 @@ DIR *sys_list(int dir)
 	return d;
 }
 
+/* A folder, made ours to empty: by descriptor, since a link of that name must not lead a change of mode elsewhere. */
+static int open_own(int dir, const char *name)
+{
+	AUTO_FD fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD shut = fd < 0 && errno == EACCES ? openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	char link[64];
+
+	if (shut >= 0) {
+		(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", shut);
+		if (chmod(link, 0700) == 0)
+			fd = openat(shut, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (fd < 0 || fchmod(fd, 0700) < 0)
+		return -1; /* no folder, or not ours */
+	return fd_take(&fd);
+}
+
 static void empty_tree(int dir, unsigned depth)
 {
 	DIR *d = sys_list(dir);
@@ -48,13 +66,11 @@ static void empty_tree(int dir, unsigned depth)
 			continue;
 		if (unlinkat(dir, e->d_name, 0) == 0 || depth > DEPTH_MAX)
 			continue;
-		if (fchmodat(dir, e->d_name, 0700, 0) < 0)
-			continue; /* not ours */
-		next = openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (next >= 0) {
-			empty_tree(next, depth + 1);
-			(void)close(next);
-		}
+		next = open_own(dir, e->d_name);
+		if (next < 0)
+			continue;
+		empty_tree(next, depth + 1);
+		(void)close(next);
 		(void)unlinkat(dir, e->d_name, AT_REMOVEDIR);
 	}
 	(void)closedir(d);
@@ -71,7 +87,7 @@ void sys_remove_tree(int dir, const char *name)
 
 	if (unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return;
-	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open_own(dir, name);
 	if (fd >= 0)
 		empty_tree(fd, 0);
 	(void)unlinkat(dir, name, fd >= 0 ? AT_REMOVEDIR : 0);
