@@ -29,7 +29,7 @@ struct option {
 	const char *name;  /* without the dashes */
 	char letter;	   /* short form, or 0 */
 	const char *value; /* what the value is called in help ("FILE"), or NULL for a flag */
-	const char *complete; /* how a shell completes it: "file", "dir", "profile", "runtime", "category", "run", "running", "a|b|c" (these words), or NULL */
+	const char *complete; /* how a shell completes it: "file", "dir", "profile", "runtime", "category", "run", "running", "result", "a|b|c" (these words), or NULL */
 	const char *help;  /* one line */
 	unsigned flags;
 };

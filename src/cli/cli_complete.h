@@ -1,8 +1,8 @@
 /*
  * cli_complete: shell completion scripts, written from the table.
  *
- * What an option or an argument completes to is its `complete`: a kind ("file", "dir", "command", "run" (any run), "running" (those that are on), "verb"; "profile", "runtime" and "category" have fixed
- * words), or the words themselves with "|" between them. The scripts know everything but run ids and the operator's own profiles, which they
+ * What an option or an argument completes to is its `complete`: a kind ("file", "dir", "command", "run" (any run), "running" (those that are on), "result" (of a task), "verb"; "profile", "runtime" and "category" have fixed
+ * words), or the words themselves with "|" between them. The scripts know everything but ids and the operator's own profiles, which they
  * look up when a key is pressed. Words and help texts come from our own tables, never from input.
  */
 #ifndef CORDON_CLI_COMPLETE_H

@@ -18,8 +18,8 @@ static const char engine[] =
 	"\ttest (count $words) -ge (count $argv); and test \"$words[1..\"(count $argv)\"]\" = \"$argv\"\n"
 	"end\n"
 	"\n"
-	"function __cordon_runs\n"
-	"\tcordon ps --quiet $argv 2>/dev/null\n"
+	"function __cordon_ids\n"
+	"\tcordon $argv --quiet 2>/dev/null\n"
 	"end\n"
 	"\n"
 	"function __cordon_own_profiles\n"
@@ -52,9 +52,11 @@ static void write_kind(const char *complete, FILE *out)
 	else if (strcmp(complete, "dir") == 0)
 		(void)fputs(" -a '(__fish_complete_directories)'", out);
 	else if (strcmp(complete, "running") == 0)
-		(void)fputs(" -a '(__cordon_runs)'", out);
+		(void)fputs(" -a '(__cordon_ids ps)'", out);
 	else if (strcmp(complete, "run") == 0)
-		(void)fputs(" -a '(__cordon_runs --all)'", out);
+		(void)fputs(" -a '(__cordon_ids ps --all)'", out);
+	else if (strcmp(complete, "result") == 0)
+		(void)fputs(" -a '(__cordon_ids task ls)'", out);
 	else if (strcmp(complete, "profile") == 0)
 		(void)fprintf(out, " -a '%s (__cordon_own_profiles)'", complete_words(complete, words));
 	else if (*complete_words(complete, words))

@@ -11,8 +11,9 @@ static const struct {
 	{"file", "_files"},
 	{"dir", "_files -/"},
 	{"command", "_command_names -e"},
-	{"running", "_cordon_runs"},
-	{"run", "_cordon_runs --all"},
+	{"running", "_cordon_ids ps"},
+	{"run", "_cordon_ids ps --all"},
+	{"result", "_cordon_ids task ls"},
 	{"profile", "_cordon_profiles"},
 	{"verb", "_cordon_verbs"},
 };
@@ -96,7 +97,7 @@ static void write_helpers(const struct verb *table, FILE *out)
 {
 	char words[COMPLETE_WORDS_MAX];
 
-	(void)fputs("_cordon_runs()\n{\n\tlocal -a ids\n\tids=(${(f)\"$(cordon ps --quiet $1 2>/dev/null)\"})\n\tcompadd -a ids\n}\n\n",
+	(void)fputs("_cordon_ids()\n{\n\tlocal -a ids\n\tids=(${(f)\"$(cordon $@ --quiet 2>/dev/null)\"})\n\tcompadd -a ids\n}\n\n",
 		    out);
 	(void)fprintf(out,
 		      "_cordon_profiles()\n{\n\tlocal -a own\n\town=(${XDG_CONFIG_HOME:-$HOME/.config}/cordon/profiles/*.yaml(N:t:r))\n"

@@ -121,3 +121,18 @@ const char *run_info_status(const struct run_info *info, char room[32])
 	(void)snprintf(room, 32, "exited %d", info->exit);
 	return room;
 }
+
+const char *run_age(char room[32], int64_t ms)
+{
+	static const struct {
+		int64_t below, unit;
+		char letter;
+	} units[] = {{120, 1, 's'}, {7200, 60, 'm'}, {172800, 3600, 'h'}, {INT64_MAX, 86400, 'd'}};
+	int64_t s = ms / 1000;
+	size_t i = 0;
+
+	while (s >= units[i].below)
+		i++;
+	(void)snprintf(room, 32, "%lld%c", (long long)(s / units[i].unit), units[i].letter);
+	return room;
+}

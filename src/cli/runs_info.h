@@ -34,4 +34,7 @@ void run_info_done(struct run_info *info);
 /* "running", "exited 0", "killed". */
 const char *run_info_status(const struct run_info *info, char room[32]);
 
+/* "59s", "3m", "2h", "10d". */
+const char *run_age(char room[32], int64_t ms);
+
 #endif

@@ -74,21 +74,6 @@ static void put_json(struct listing *l, const struct listed *r)
 	json_close(j);
 }
 
-static const char *age(char text[32], int64_t ms)
-{
-	static const struct {
-		int64_t below, unit;
-		char letter;
-	} units[] = {{120, 1, 's'}, {7200, 60, 'm'}, {172800, 3600, 'h'}, {INT64_MAX, 86400, 'd'}};
-	int64_t s = ms / 1000;
-	size_t i = 0;
-
-	while (s >= units[i].below)
-		i++;
-	(void)snprintf(text, 32, "%lld%c", (long long)(s / units[i].unit), units[i].letter);
-	return text;
-}
-
 static const char *status(const struct listed *r, char room[32])
 {
 	char idle[32];
@@ -97,7 +82,7 @@ static const char *status(const struct listed *r, char room[32])
 		return run_info_status(&r->info, room);
 	if (strcmp(r->info.kind, "warm") == 0)
 		return "ready";
-	(void)snprintf(room, 32, "idle %.20s", age(idle, (int64_t)r->seen.idle_ms));
+	(void)snprintf(room, 32, "idle %.20s", run_age(idle, (int64_t)r->seen.idle_ms));
 	return room;
 }
 
@@ -120,7 +105,7 @@ static void put_line(struct listing *l, const struct listed *r)
 	const struct run_info *info = &r->info;
 	char room[32], started[32];
 
-	(void)buf_printf(&l->out, "%-9s %-11s %-6s %-7s %-12.12s ", r->id, status(r, room), age(started, l->now - info->started_ms), info->runtime[0] ? info->runtime : "native", info->policy);
+	(void)buf_printf(&l->out, "%-9s %-11s %-6s %-7s %-12.12s ", r->id, status(r, room), run_age(started, l->now - info->started_ms), info->runtime[0] ? info->runtime : "native", info->policy);
 	put_kind(&l->out, info);
 	if (r->asked && r->seen.last[0])
 		(void)buf_str(&l->out, r->seen.last);

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/cli_policy.h"
 #include "cli/launch_task.h"
 #include "cli/task_progress.h"
+#include "task/past.h"
 #include "task/run.h"
 #include "vault/credentials_read.h"
 
@@ -65,20 +65,17 @@ struct places {
 static int find_places(const struct call *call, struct places *p, struct error *err)
 {
 	const char *out = call_value(call, "out");
-	char here[PATH_MAX];
-	struct timespec t;
-	int n;
+	char here[PATH_MAX], root[PATH_MAX], name[PAST_ID_MAX];
 
-	if (cli_folders(&p->folders, err) < 0)
+	if (cli_folders(&p->folders, err) < 0 || past_root(p->folders.state, root, err) < 0)
 		return -1;
-	n = snprintf(p->scratch, sizeof(p->scratch), "%s/tasks/tmp", p->folders.state);
-	if (n >= PATH_MAX || make_private(p->scratch, err) < 0)
-		return n >= PATH_MAX ? error_set(err, ERROR_INPUT, "XDG_STATE_HOME: the path is too long") : -1;
-	if (!out) {
-		(void)clock_gettime(CLOCK_REALTIME, &t);
-		n = snprintf(p->out, sizeof(p->out), "%s/tasks/%lld-%03ld", p->folders.state, (long long)t.tv_sec, t.tv_nsec / 1000000);
-		return n >= PATH_MAX ? error_set(err, ERROR_INPUT, "XDG_STATE_HOME: the path is too long") : 0;
-	}
+	past_name(name);
+	if (snprintf(p->scratch, sizeof(p->scratch), "%s/tmp", root) >= PATH_MAX || snprintf(p->out, sizeof(p->out), "%s/%s", root, name) >= PATH_MAX)
+		return error_set(err, ERROR_INPUT, "XDG_STATE_HOME: the path is too long");
+	if (make_private(p->scratch, err) < 0)
+		return -1;
+	if (!out)
+		return 0;
 	if (!realpath(".", here))
 		return error_sys(err, errno, "the current folder");
 	return cli_path_clean(here, out, p->out) < 0 ? error_set(err, ERROR_INPUT, "--out: the path is too long") : 0;

@@ -15,6 +15,7 @@
 #include "cli/verb_run.h"
 #include "cli/verb_runs.h"
 #include "cli/verb_task.h"
+#include "cli/verb_task_past.h"
 #include "cli/verb_task_run.h"
 #include "cli/verb_why.h"
 
@@ -155,6 +156,36 @@ const struct verb verbs[] = {
 		.max_args = 1,
 		.dashdash = true,
 		.run = verb_task_run,
+	},
+	{
+		.name = "task ls",
+		.summary = "List the results of tasks that are kept.",
+		.details = "One line each, the newest first: its id, when it was started, what came of it, the reward where it was scored, the agent, the task, and the folder with all that was kept of it. Results are kept where `task run` got no --out, "
+			   "below $XDG_STATE_HOME/cordon/tasks. One that was killed has no result.",
+		.options = verb_task_ls_options,
+		.run = verb_task_ls,
+	},
+	{
+		.name = "task show",
+		.args = "ID",
+		.complete = "result",
+		.summary = "Show the result of a task that was run: what came of it, why, and how long each phase took.",
+		.details = "ID is what `cordon task ls` lists. The folder that it names has the rest: report.html, output/, the agent's trajectory, workspace.diff, audit/.",
+		.options = verb_task_show_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_task_show,
+	},
+	{
+		.name = "task rm",
+		.args = "(ID... | --finished | --older-than TIME)",
+		.complete = "result",
+		.summary = "Remove results of tasks, with all that was kept of them.",
+		.details = "One that is running is never removed. Links in what tasks left are removed, and never followed. Cordon itself removes none.\n\n"
+			   "    cordon task rm --older-than 30d",
+		.options = verb_task_rm_options,
+		.max_args = -1,
+		.run = verb_task_rm,
 	},
 	{
 		.name = "why",

@@ -16,8 +16,7 @@ int task_exit_status(enum task_status s)
 	return s == TASK_SCORED ? 0 : s == TASK_REFUSED ? 1 : 125;
 }
 
-/* As short as it can be written and read back as the same number. */
-static void put_number(struct json *j, double v)
+void task_result_number(struct json *j, double v)
 {
 	char text[40];
 	int digits;
@@ -42,14 +41,14 @@ static void put_rewards(struct json *j, const struct task_result *r)
 
 	json_key(j, "reward");
 	if (r->status == TASK_SCORED)
-		put_number(j, r->reward);
+		task_result_number(j, r->reward);
 	else
 		json_none(j);
 	json_key(j, "rewards");
 	json_open(j);
 	for (i = 0; r->status == TASK_SCORED && i < r->n_rewards; i++) {
 		json_key(j, r->rewards[i].key);
-		put_number(j, r->rewards[i].value);
+		task_result_number(j, r->rewards[i].value);
 	}
 	json_close(j);
 }

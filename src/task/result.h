@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/json.h"
 
 enum task_status { TASK_SCORED, TASK_VERIFIER_ERROR, TASK_AGENT_ERROR, TASK_TIMEOUT, TASK_REFUSED, TASK_INFRASTRUCTURE_ERROR };
 
@@ -64,7 +65,13 @@ struct task_result {
 /* 0 for scored, 1 for refused, 125 otherwise. */
 int task_exit_status(enum task_status s);
 
+/* As short as it can be written and read back as the same number. */
+void task_result_number(struct json *j, double v);
+
 void task_result_json(const struct task_result *r, struct buf *out);
+
+/* The other way: what task_result_json() wrote, by this version or another. text is made canonical (json_scan.h). 0, -EINVAL, -EFBIG or -ENOMEM. */
+int task_result_parse(struct buf *text, struct task_result *ret);
 
 /* -1: no memory. What is beyond TASK_FINDINGS_MAX is counted only. Strings are copied. */
 int task_result_find(struct task_result *r, const char *rule, const char *path, const char *message);

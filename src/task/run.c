@@ -17,6 +17,7 @@
 #include "image/ids.h"
 #include "sys/tree.h"
 #include "task/flow.h"
+#include "task/past.h"
 #include "task/services.h"
 
 static bool is_empty(int folder)
@@ -43,6 +44,8 @@ static int open_out(struct flow *f)
 	f->out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (f->out < 0)
 		return error_sys(f->err, errno, "--out %s", text_show(&shown, sv_of(path)));
+	if (past_hold(f->out, path, f->err) < 0)
+		return -1;
 	/* what an earlier run printed must not be taken for this one's, nor a link of somebody's be followed */
 	if (!is_empty(f->out))
 		return error_set(f->err, ERROR_USAGE, "--out %s is not empty: it may hold the results of another run; name a new folder", text_show(&shown, sv_of(path)));

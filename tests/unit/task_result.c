@@ -1,4 +1,5 @@
 /* task/result: nothing but a score looks like one. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,11 +91,75 @@ static void exit_statuses_are_the_contracts(void)
 	CHECK(task_exit_status(TASK_TIMEOUT) == 125);
 }
 
+static int parse(const char *text, struct task_result *ret)
+{
+	struct buf b;
+	int r;
+
+	buf_init(&b, 1 << 20);
+	CHECK(buf_str(&b, text) == 0);
+	r = task_result_parse(&b, ret);
+	buf_done(&b);
+	return r;
+}
+
+static void what_was_written_is_read_back(void)
+{
+	struct task_reward keys[] = {{"a\"\n", 1}, {"b", 1.0 / 3}};
+	struct task_result r = {.arena = arena_new(), .task = "t\x1b[2J", .agent = "sh -c x", .model = "m", .started = 1794773635, .status = TASK_SCORED, .reward = 0.1, .rewards = keys, .n_rewards = 2,
+				.runtime = "native", .isolation = "i", .usage = "{\"requests\":3}", .denials = 7, .digest_task = "aa", .digest_image = "bb"},
+			   again = {.arena = arena_new()};
+	struct buf first, second;
+
+	r.phases[PHASE_AGENT] = (struct task_phase_result){true, 1.25, 124};
+	CHECK(task_result_find(&r, "rule", "/p\n", "m\xc3\xa4") == 0);
+	buf_init(&first, 1 << 20);
+	buf_init(&second, 1 << 20);
+	task_result_json(&r, &first);
+	CHECK(buf_failed(&first) == 0 && buf_str(&second, first.p) == 0);
+	CHECK(task_result_parse(&second, &again) == 0);
+	buf_clear(&second);
+	task_result_json(&again, &second);
+	CHECK_STR(second.p, first.p);
+	buf_done(&first);
+	buf_done(&second);
+	arena_free(r.arena);
+	arena_free(again.arena);
+}
+
+static void what_is_no_result_is_not_taken_for_one(void)
+{
+	static const char *const wrong[] = {
+		"", "{", "[]", "null", "{}",
+		"{\"version\":1,\"task\":\"t\",\"status\":\"scored\",\"reward\":null}",
+		"{\"version\":1,\"task\":\"t\",\"status\":\"timeout\",\"reward\":1}",
+		"{\"version\":1,\"task\":\"t\",\"status\":\"splendid\",\"reward\":null}",
+		"{\"version\":2,\"task\":\"t\",\"status\":\"timeout\",\"reward\":null}",
+		"{\"version\":1,\"task\":7,\"status\":\"timeout\",\"reward\":null}",
+		"{\"version\":1,\"task\":\"t\",\"status\":\"scored\",\"reward\":1,\"reward\":0}",
+		"{\"version\":1,\"task\":\"t\",\"status\":\"scored\",\"reward\":NaN}",
+		"{\"version\":1,\"task\":\"t\",\"status\":\"scored\",\"reward\":true}",
+	};
+	static const char odd[] = "{\"version\":1,\"task\":\"t\",\"status\":\"refused\",\"reward\":null,\"rewards\":[1],\"phases\":{\"a\":1},\"findings\":[7,{\"rule\":1}],\"digests\":3,\"usage\":[],"
+				  "\"started\":\"yesterday\",\"denials\":\"x\"}";
+	struct task_result r = {.arena = arena_new(), .denials = 77};
+	size_t i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CHECK(parse(wrong[i], &r) == -EINVAL);
+	CHECK(r.denials == 77);
+	CHECK(parse(odd, &r) == 0 && r.status == TASK_REFUSED && r.n_rewards == 0 && r.n_findings == 2 && !r.usage && !r.started && !r.denials);
+	arena_free(r.arena);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(a_reward_is_there_only_where_it_is_scored), CASE(every_key_of_the_contract_is_there), CASE(numbers_come_back_as_they_were),
-		CASE(findings_are_bounded_and_counted),		 CASE(exit_statuses_are_the_contracts),
+		CASE(findings_are_bounded_and_counted),
+		CASE(what_was_written_is_read_back),
+		CASE(what_is_no_result_is_not_taken_for_one),
+		CASE(exit_statuses_are_the_contracts),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
