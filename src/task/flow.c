@@ -106,11 +106,17 @@ static const char **stack_layers(struct flow *f, const struct flow_command *c, c
 	return v;
 }
 
+uint64_t flow_storage(const struct flow *f)
+{
+	const struct pol_num *n = &f->task->environment.storage;
+
+	return n->set ? n->v : (uint64_t)TASK_DEFAULT_STORAGE_MB << 20;
+}
+
 static int fill_root(struct flow *f, const struct flow_command *c, struct image_root *ret)
 {
 	const struct image *image = c->image ? c->image : &f->image;
 	const struct image_config *config = &image->config;
-	const struct task_environment *e = &f->task->environment;
 	struct image_user user;
 
 	ret->layers = stack_layers(f, c, image);
@@ -124,10 +130,10 @@ static int fill_root(struct flow *f, const struct flow_command *c, struct image_
 	ret->work = c->work->work;
 	ret->ids = image->ids;
 	ret->env = c->env->v;
-	ret->cwd = c->cwd ? c->cwd : !c->image && e->workdir.s ? e->workdir.s : config->workdir;
+	ret->cwd = c->cwd ? c->cwd : !c->image && f->task->environment.workdir.s ? f->task->environment.workdir.s : config->workdir;
 	ret->uid = user.uid;
 	ret->gid = user.gid;
-	ret->storage = e->storage.set ? e->storage.v : (uint64_t)TASK_DEFAULT_STORAGE_MB << 20;
+	ret->storage = flow_storage(f);
 	return 0;
 }
 

@@ -93,6 +93,8 @@ int flow_pause(struct flow *f, uint64_t ms);
 
 /* 0, and how it ended; -1: it could not be run, or we were interrupted (status is set). Adds to the result's denials and use. */
 int flow_run(struct flow *f, const struct flow_command *c, struct task_ended *ret);
+/* What a sandbox of the task may store. */
+uint64_t flow_storage(const struct flow *f);
 /* Parts of it: what is written before a sandbox starts (its bounds and the place of its events), and the file for its output: an fd, or -errno. */
 int flow_write(struct flow *f, struct task_sandbox *s, const struct bounds *b);
 int flow_output(struct flow *f, const char *name);

@@ -11,6 +11,7 @@
 #include "task/flow.h"
 #include "task/services.h"
 #include "task/layer.h"
+#include "task/volumes.h"
 
 static int timed_out(struct flow *f, const char *who, uint64_t ms)
 {
@@ -263,7 +264,7 @@ int flow_agent(struct flow *f)
 	int r;
 
 	flow_begin(f, PHASE_AGENT);
-	if (check_step(f) < 0)
+	if (volumes_unsettle(f) < 0 || check_step(f) < 0)
 		return -1;
 	if (f->req->agent && f->req->agent->kind == AGENT_NONE) {
 		flow_end(f, PHASE_AGENT, 0);

@@ -19,19 +19,12 @@ struct builder {
 	uint64_t left_ms;
 };
 
-static uint64_t storage_of(const struct flow *f)
-{
-	const struct pol_num *n = &f->task->environment.storage;
-
-	return n->set ? n->v : (uint64_t)TASK_DEFAULT_STORAGE_MB << 20;
-}
-
 /* What a RUN is held to by the task: too little of it can change what the RUN leaves behind. */
 static const char *limits_of(struct flow *f)
 {
 	const struct task_environment *e = &f->task->environment;
 
-	return arena_printf(f->arena, "cpus %llu memory %llu storage %llu", (unsigned long long)(e->cpus.set ? e->cpus.v : 0), (unsigned long long)(e->memory.set ? e->memory.v : 0), (unsigned long long)storage_of(f));
+	return arena_printf(f->arena, "cpus %llu memory %llu storage %llu", (unsigned long long)(e->cpus.set ? e->cpus.v : 0), (unsigned long long)(e->memory.set ? e->memory.v : 0), (unsigned long long)flow_storage(f));
 }
 
 /* A build may go where the operator's policy lets it: the task's own words about networks speak of its agent and its verifier. Never to private addresses, which no policy opens by `public`. */
@@ -43,7 +36,7 @@ static int run_step(void *arg, const struct build_run *r, struct error *err)
 	struct bounds bounds = {.offline = r->no_network, .timeout_ms = b->left_ms, .environment = &f->task->environment};
 	struct task_ended e = {0};
 
-	s.root.storage = storage_of(f);
+	s.root.storage = flow_storage(f);
 	if (flow_sandbox(f, &s, &bounds, &e) < 0) {
 		if (err != f->err)
 			*err = *f->err;

@@ -14,6 +14,7 @@
 #include "task/layer.h"
 #include "task/reward.h"
 #include "task/services.h"
+#include "task/volumes.h"
 
 /* Where a verifier leaves what it found. */
 static const char *const log_folders[] = {"/logs/verifier", "/logs/agent", "/logs/artifacts", NULL};
@@ -92,17 +93,6 @@ static void note_dropped(void *arg, const char *rule, const char *path, const ch
 	(void)task_result_find(f->result, rule, path, message);
 }
 
-/* They are the services' too, and are not looked through. */
-static void note_volumes(struct flow *f)
-{
-	const struct compose_service *c = f->services ? f->services->plan.steps[f->services->plan.main].service : NULL;
-	uint32_t i;
-
-	for (i = 0; c && i < c->mounts.n; i++)
-		if (c->mounts.v[i].kind == COMPOSE_MOUNT_VOLUME && !c->mounts.v[i].read_only)
-			(void)task_result_find(f->result, "carry.volume", c->mounts.v[i].target, "a volume of the task's services: the verifier gets it as agent and services left it");
-}
-
 int flow_freeze(struct flow *f)
 {
 	struct carry_request c = {.ids = &f->image.ids, .layers = (const char *const *)f->image.layers, .workdir = workdir(f), .report = note_dropped, .arg = f};
@@ -118,6 +108,8 @@ int flow_freeze(struct flow *f)
 	if (flow_environment(f, &env) < 0 || flow_env_verifier(f, &env, &flow_verifier_of(f)->env, &grants) < 0)
 		return -1;
 	c.env = env.v;
+	if (volumes_settle(f, env.v) < 0)
+		return -1;
 	if (image_work_new(f->store, &f->carried, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	if (is_separate(f)) {
@@ -136,7 +128,6 @@ int flow_freeze(struct flow *f)
 	c.keep_conftests = flow_verifier_of(f)->keep_conftests.set && flow_verifier_of(f)->keep_conftests.v;
 	if (carry_changes(&c, to, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	note_volumes(f);
 	flow_end(f, PHASE_FREEZE, 0);
 	return 0;
 }

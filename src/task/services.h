@@ -26,6 +26,7 @@ struct services {
 	struct compose_plan plan;
 	struct service *v; /* as the plan's steps; the agent's own is never started */
 	const char **hosts; /* lines of /etc/hosts of every member */
+	bool *live; /* by the mounts of the agent's own service: volumes that the verifier sees as they are; NULL as long as the agent goes on (volumes.h) */
 };
 
 /* Reads and checks the compose file, where the task has one, into f->services; nothing is started. */

@@ -14,6 +14,7 @@
 #include "sys/beneath.h"
 #include "task/compose.h"
 #include "task/compose_paths.h"
+#include "task/volumes.h"
 
 enum { FILE_MAX = 1 << 20 };
 
@@ -205,7 +206,12 @@ static const char *source_of(struct flow *f, const struct compose_service *c, co
 	}
 }
 
-/* own: of the agent or the verifier, whose folders for logs are their own and nobody else's. */
+/* Of the agent or the verifier, whose folders for logs are their own and nobody else's; and a verifier has only those volumes that no agent had (volumes.h). */
+static bool is_left_out(const struct flow *f, const struct compose_mount *m)
+{
+	return m->kind == COMPOSE_MOUNT_RUNNER || (m->kind == COMPOSE_MOUNT_VOLUME && f->phase == PHASE_VERIFY && !volumes_live(f, m));
+}
+
 static int add_mounts(struct flow *f, const struct compose_service *c, bool own, struct image_root *root)
 {
 	struct image_mount *v = arena_array(f->arena, root->n_mounts + c->mounts.n + 1, sizeof(*v));
@@ -220,7 +226,7 @@ static int add_mounts(struct flow *f, const struct compose_service *c, bool own,
 		const struct compose_mount *m = &c->mounts.v[i];
 
 		/* of the sandbox's own files: its upper folder is as private */
-		if (m->kind == COMPOSE_MOUNT_TMPFS || (own && m->kind == COMPOSE_MOUNT_RUNNER))
+		if (m->kind == COMPOSE_MOUNT_TMPFS || (own && is_left_out(f, m)))
 			continue;
 		v[n] = (struct image_mount){.source = source_of(f, c, m), .target = m->target, .writable = m->kind != COMPOSE_MOUNT_TASK && !m->read_only};
 		if (!v[n++].source) {
@@ -270,7 +276,7 @@ int services_root(struct flow *f, struct service *s, struct task_sandbox *ret)
 	root->uid = user.uid;
 	root->gid = user.gid;
 	root->hosts = f->services->hosts;
-	root->storage = (uint64_t)TASK_DEFAULT_STORAGE_MB << 20;
+	root->storage = flow_storage(f);
 	ret->argv = command_of(f, s);
 	if (!ret->argv || !ret->argv[0]) {
 		(void)error_set(f->err, ERROR_INPUT, "%s: the service %s has no command, and its image has none", f->task->files.compose, c->name);
@@ -282,6 +288,11 @@ int services_root(struct flow *f, struct service *s, struct task_sandbox *ret)
 static const struct compose_service *main_of(const struct flow *f)
 {
 	return f->services->plan.steps[f->services->plan.main].service;
+}
+
+const char *services_volume(struct flow *f, const struct compose_mount *m)
+{
+	return source_of(f, main_of(f), m);
 }
 
 int services_env(struct flow *f, struct flow_env *env)

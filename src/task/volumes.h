@@ -1,0 +1,23 @@
+/*
+ * volumes: what becomes of a task's volumes when the agent has ended. Parts of a flow (flow.h).
+ *
+ * Nothing that an agent could write to reaches the verifier but through the filter of carry.h. So volumes that the agent had become part of its changes, as they were when it ended (volume_copy.h), and the verifier does not have them mounted. A volume
+ * that only services can write to, in a place that no program is loaded from, is theirs alone: the verifier sees it as it is, read-only, and what running services write meanwhile.
+ */
+#ifndef CORDON_TASK_VOLUMES_H
+#define CORDON_TASK_VOLUMES_H
+
+#include "task/flow.h"
+
+struct compose_mount;
+
+/* The agent has ended. env: the verifier's. */
+int volumes_settle(struct flow *f, const char *const *env);
+
+/* The agent goes on, in a further step: it has them mounted again. */
+int volumes_unsettle(struct flow *f);
+
+/* Is it one that the verifier has mounted? Of a volume of the agent's own service. */
+bool volumes_live(const struct flow *f, const struct compose_mount *m);
+
+#endif

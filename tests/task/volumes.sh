@@ -1,0 +1,175 @@
+#!/bin/bash
+# Volumes of a task's compose file: what an agent leaves in one meets the verifier as its other files do, and what services keep there is there for the verifier.
+# shellcheck disable=SC2154 # lib.sh's and run_lib.sh's
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
+. "$(dirname "$0")/../task_lib.sh"
+
+export XDG_DATA_HOME=$tmp/data
+task_images base python || { echo "Bail out! the images cannot be made"; exit 99; }
+
+# task NAME: a task whose compose file is the standard input; its verifier runs the tests of /app with pytest
+task()
+{
+	task=$tmp/$1
+	mkdir -p "$task/environment" "$task/tests" "$task/solution"
+	printf 'version = "1.0"\n[environment]\nallow_internet = false\n' >"$task/task.toml"
+	echo "Make /app/answer." >"$task/instruction.md"
+	printf 'FROM cordon-test/python\nWORKDIR /app\n' >"$task/environment/Dockerfile"
+	printf 'def test_answer():\n    assert open("/app/answer").read().strip() == "42"\n' >"$task/tests/test_answer.py"
+	cat >"$task/tests/test.sh" <<'END'
+#!/bin/bash
+cd /app || exit 1
+ls -aR /app /data 2>/dev/null
+mkdir -p work && cp /tests/test_answer.py work/
+if python3 -m pytest -p no:cacheprovider work/test_answer.py >&2; then echo 1; else echo 0; fi >/logs/verifier/reward.txt
+END
+	printf '#!/bin/sh\necho 42 >/app/answer\n' >"$task/solution/solve.sh"
+	cat >"$task/environment/docker-compose.yaml"
+}
+
+# run ARG...: result (status and reward) and out (the folder of results)
+run()
+{
+	out=$tmp/results/$((++runs))
+	timeout 300 "$CORDON" task run "$task" --out "$out" --json "$@" >"$tmp/result.json" 2>"$tmp/result.err" </dev/null
+	result=$(python3 -c 'import json,sys; r=json.load(open(sys.argv[1])); print(r["status"], r["reward"])' "$tmp/result.json" 2>&1)
+}
+
+# dropped: rules and paths of what did not reach the verifier
+dropped()
+{
+	python3 -c 'import json,sys
+for f in json.load(open(sys.argv[1]))["findings"]: print(f["rule"], f["path"])' "$tmp/result.json"
+}
+
+# --- the work folder, or a part of it, is a volume ---
+
+cheat='printf "import os\nos._exit(0)\n"'
+for target in /app /app/work; do
+	task "at${target//\//-}" <<END
+services:
+  main:
+    volumes: ["work:$target"]
+  other:
+    image: cordon-test/base
+    command: ["sleep", "600"]
+    volumes: ["work:/shared"]
+volumes: {work: }
+END
+	run --agent oracle
+	is "a volume at $target: the oracle's work is judged" "$result" "scored 1"
+	run -- sh -c "$cheat >$target/conftest.py"
+	is "... a conftest.py of the agent's earns nothing" "$result" "scored 0"
+	like "... and is listed" "$(dropped)" "carry.autorun $target/conftest.py"
+	run -- sh -c "$cheat >$target/sitecustomize.py; cp $target/sitecustomize.py $target/usercustomize.py; cp $target/sitecustomize.py $target/pytest.py; echo 'import os; os._exit(0)' >$target/a.pth; mkdir -p $target/__pycache__; touch $target/__pycache__/x.pyc; mkfifo $target/pipe; printf '[pytest]\naddopts = --version\n' >$target/pytest.ini; ln -s /tests $target/link; mkdir $target/.git $target/.git/hooks; echo x >$target/.git/hooks/post-checkout"
+	is "... nor does anything else that runs by its name" "$result" "scored 0"
+	for name in sitecustomize.py a.pth __pycache__ pytest.ini pipe link .git/hooks/post-checkout; do
+		like "... and $name is listed" "$(dropped)" "carry[^ ]* $target/$name"
+		ok "... and not there for the verifier" bash -c '! grep -qx "${2##*/}" "$1"' _ "$out/output/verify.txt" "$name"
+	done
+done
+
+# --- a PATH shim, a volume over the tests, one in the place of another ---
+
+task shim <<'END'
+services:
+  main:
+    environment: {PATH: "/app/bin:/bin:/usr/bin"}
+    volumes: ["tools:/app/bin", "tests:/tests"]
+volumes: {tools: , tests: }
+END
+run --agent oracle
+is "a volume on the PATH, and one over the tests: the oracle's work is judged" "$result" "scored 1"
+run -- sh -c 'printf "#!/bin/sh\nexit 0\n" >/app/bin/python3; chmod 755 /app/bin/python3; printf "#!/bin/sh\necho 1 >/logs/verifier/reward.txt\n" >/tests/test.sh; cp /app/bin/python3 /tests/'
+is "... a program that takes the place of another, and tests of the agent's, earn nothing" "$result" "scored 0"
+like "... and are listed" "$(dropped)" 'carry[^ ]* /app/bin/python3'
+
+task moved <<'END'
+services:
+  main:
+    volumes: ["data:/app/a/work"]
+volumes: {data: }
+END
+run -- sh -c "$cheat >/app/a/work/conftest.py; mv /app/a /app/b; mkdir -p /app/work; ln -s /app/b/work /app/a; ls -l /app; true"
+is "a volume whose place was moved away earns nothing" "$result" "scored 0"
+like "... and is listed" "$(dropped)" 'carry.volume /app/a/work'
+
+# --- a service that works for the agent ---
+
+task puppet <<'END'
+services:
+  main:
+    volumes: ["work:/app/work", "log:/app/log:ro"]
+  other:
+    image: cordon-test/base
+    command: ["sh", "-c", "while true; do sh /shared/orders 2>/dev/null; sleep 0.05; done"]
+    volumes: ["work:/shared", "log:/log"]
+volumes: {work: , log: }
+END
+run -- sh -c "$cheat >/app/work/c; echo 'cp /shared/c /shared/conftest.py; cp /shared/c /log/conftest.py; echo a >/shared/x; rm -rf /shared/x /shared/y; mkdir /shared/y; ln -s /tests /shared/x' >/app/work/orders; sleep 1"
+is "a service that does an agent's bidding while the verifier runs earns it nothing" "$result" "scored 0"
+
+# --- what services keep ---
+
+task store <<'END'
+services:
+  main:
+    volumes: ["data:/data:ro", "both:/both"]
+    depends_on: {store: {condition: service_healthy}}
+  store:
+    image: cordon-test/base
+    command: ["sh", "-c", "mkdir -p /www/cgi-bin && printf '#!/bin/sh\\necho; echo late >/data/late; echo ok\\n' >/www/cgi-bin/write && chmod 755 /www/cgi-bin/write && echo plum >/data/word && chmod 600 /data/word && echo pear >/both/word && exec httpd -f -p 8080 -h /www"]
+    healthcheck: {test: ["CMD", "test", "-f", "/both/word"], interval: 1s, timeout: 5s, retries: 10}
+    volumes: ["data:/data", "both:/both"]
+volumes: {data: , both: }
+END
+printf '#!/bin/sh\necho fig >>/both/word\necho ours >/both/own\nmkdir -p /app\necho 42 >/app/answer\n' >"$task/solution/solve.sh"
+cat >"$task/tests/test.sh" <<'END'
+#!/bin/sh
+busybox wget -q -O /dev/null http://store:8080/cgi-bin/write
+[ "$(cat /data/word) $(cat /data/late) $(cat /both/own) $(tr '\n' ' ' </both/word)" = "plum late ours pear fig " ] && ! touch /data/x && touch /both/x && echo 1 >/logs/verifier/reward.txt || echo 0 >/logs/verifier/reward.txt
+END
+printf 'artifacts = ["/both/own"]\n' | cat - "$task/task.toml" >"$task/t" && mv "$task/t" "$task/task.toml"
+run --agent oracle
+is "the verifier sees what services keep, as it changes; and what the agent shared with them" "$result" "scored 1"
+is "... which artifacts are taken from, too" "$(cat "$out/artifacts/both/own" 2>&1)" ours
+
+task hard <<'END'
+services:
+  main:
+    volumes: ["data:/data"]
+volumes: {data: }
+END
+run -- sh -c 'echo 42 >answer; cd /data; head -c 30000000 /dev/urandom >a; for i in $(seq 400); do ln a b$i; done; truncate -s 1000G hole; chmod 000 a; mkdir -p d; chmod 000 d; python3 -c "
+import os
+for i in range(400):
+    os.mkdir(\"deep\"); os.chdir(\"deep\")"'
+is "names of one file, holes, folders closed and deep take no more room than they took" "$result" "scored 1"
+like "... and what is too deep is listed" "$(dropped)" 'carry[^ ]* /data/deep/deep'
+
+task steps <<'END'
+services:
+  main:
+    volumes: ["data:/app/work"]
+volumes: {data: }
+END
+rm -rf "$task/solution" "$task/tests" "$task/instruction.md"
+cat >"$task/task.toml" <<'END'
+version = "1.0"
+[environment]
+allow_internet = false
+[[steps]]
+name = "one"
+[[steps]]
+name = "two"
+END
+for step in one two; do
+	mkdir -p "$task/steps/$step/tests" "$task/steps/$step/solution"
+	echo "Go on." >"$task/steps/$step/instruction.md"
+	printf '#!/bin/sh\necho %s >>/app/work/done; echo bad >/app/work/conftest.py\n' $step >"$task/steps/$step/solution/solve.sh"
+	printf '#!/bin/sh\n[ ! -e /app/work/conftest.py ] && grep -qx %s /app/work/done && echo 1 >/logs/verifier/reward.txt || echo 0 >/logs/verifier/reward.txt\n' $step >"$task/steps/$step/tests/test.sh"
+done
+run --agent oracle
+is "a volume goes on from step to step, and is filtered in each" "$result" "scored 1"
+finish
