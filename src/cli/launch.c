@@ -324,8 +324,9 @@ static void set_watch(const struct run *r, struct watch_limits *w)
 	if (r->on_disk || r->box.stage.n)
 		w->disk = r->state.path;
 	if (r->plan->image) {
-		w->disk = w->storage_folder = r->plan->image->upper;
+		w->disk = r->plan->image->upper;
 		w->storage = l->storage;
+		w->storage_folders = r->plan->storage_folders;
 	}
 }
 

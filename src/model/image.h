@@ -57,7 +57,7 @@ struct image_root {
 	const char *cwd;	/* inside; made where it is missing */
 	uint32_t uid, gid;	/* inside */
 	const char *const *hosts; /* further lines of /etc/hosts, NULL-terminated; NULL: none */
-	uint64_t storage;	  /* bytes that the upper folder may hold; 0: no limit */
+	uint64_t storage;	  /* bytes that the upper folder and the writable mounts may hold; 0: no limit */
 };
 
 #endif

@@ -99,6 +99,7 @@ struct plan {
 	const char *runtime, *runtime_why; /* who carries it out, and what named it; NULL: not known yet */
 
 	const struct image_root *image; /* the root is made of these layers, in place of the host's base system; NULL: no */
+	const char **storage_folders;	/* what limits.storage counts: the image's upper folder, and what else it may write to; NULL-terminated. NULL: there is no image */
 
 	const char *skeleton; /* a root with all places made, on the host; NULL: none */
 	const char *state_dir; /* the run's own folder on the host: upper and work folders are below it */

@@ -168,6 +168,28 @@ static struct image_root *copy_image(struct draft *d, const struct image_root *f
 	return to;
 }
 
+static bool is_listed(const char *const *list, const char *path)
+{
+	while (*list && strcmp(*list, path) != 0)
+		list++;
+	return *list != NULL;
+}
+
+/* Folders that are mounted twice are there once. */
+static const char **list_storage(struct arena *a, const struct image_root *image)
+{
+	const char **v = arena_array(a, image->n_mounts + 2, sizeof(*v));
+	size_t n = 0, i;
+
+	if (!v)
+		return NULL;
+	v[n++] = arena_str(a, sv_of(image->upper));
+	for (i = 0; !arena_failed(a) && i < image->n_mounts; i++)
+		if (image->mounts[i].writable && !is_listed((const char *const *)v, image->mounts[i].source))
+			v[n++] = arena_str(a, sv_of(image->mounts[i].source));
+	return arena_failed(a) ? NULL : v;
+}
+
 int plan_image_add(struct draft *d, const struct image_root *image)
 {
 	const struct pol_process *pp = &d->policy->process;
@@ -181,7 +203,8 @@ int plan_image_add(struct draft *d, const struct image_root *image)
 		return error_set(d->err, ERROR_DENIED, "process.allow_exec, process.deny_exec: the programs of an image cannot be listed; leave them out");
 	p->image = copy_image(d, image);
 	p->own_places = arena_array(p->arena, 3, sizeof(*p->own_places));
-	if (!p->image || !p->own_places)
+	p->storage_folders = list_storage(p->arena, image);
+	if (!p->image || !p->own_places || !p->storage_folders)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
 	p->own_places[0] = "/dev";
 	p->own_places[1] = "/proc";

@@ -391,7 +391,7 @@ static void on_watch(struct supervisor *s)
 	} limits[] = {
 		{WATCH_MEMORY, "process.memory", "the sandbox used more memory than process.memory allows"},
 		{WATCH_PROCESSES, "process.max_processes", "the sandbox had more processes than process.max_processes allows"},
-		{WATCH_STORAGE, "storage", "what the sandbox changed in its image is more than it may hold"},
+		{WATCH_STORAGE, "storage", "what the sandbox changed in its image, and the folders that it may write to, hold more than they may"},
 		{WATCH_DISK, "disk", "the disk that holds the sandbox's changes is nearly full"},
 	};
 	enum watch_verdict v = watch_poll(&s->watch);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -26,16 +27,22 @@ static uint64_t now_us(void)
 	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
 }
 
-static uint64_t free_bytes(const char *path)
-{
-	struct statvfs fs;
-
-	return statvfs(path, &fs) < 0 ? 0 : (uint64_t)fs.f_bfree * fs.f_frsize;
-}
-
 static uint64_t add(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Where several are on one file system it counts as often: it is about how much it shrinks, and to look too early does no harm. */
+static uint64_t free_bytes(const struct usage *u)
+{
+	const char *const *f;
+	struct statvfs fs;
+	uint64_t sum = 0;
+
+	for (f = u->folders; *f; f++)
+		if (statvfs(*f, &fs) == 0)
+			sum = add(sum, (uint64_t)fs.f_bfree * fs.f_frsize);
+	return sum;
 }
 
 static uint64_t walk(int folder, unsigned depth);
@@ -81,9 +88,9 @@ uint64_t usage_walk(int folder)
 	return again < 0 ? UINT64_MAX : walk(again, 0);
 }
 
-void usage_init(struct usage *u, const char *folder, uint64_t limit)
+void usage_init(struct usage *u, const char *const *folders, uint64_t limit)
 {
-	*u = (struct usage){.folder = folder, .limit = limit, .userns = -1, .answer = -1};
+	*u = (struct usage){.folders = folders, .limit = limit, .userns = -1, .answer = -1};
 }
 
 void usage_done(struct usage *u)
@@ -98,28 +105,49 @@ void usage_done(struct usage *u)
 	u->answer = -1;
 }
 
+/* All of them are opened before we become another: who may go to them is who we are now. */
+static uint64_t measure_all(const struct usage *u)
+{
+	uint64_t bytes = 0;
+	size_t n = 0, i;
+	int *fds;
+
+	while (u->folders[n])
+		n++;
+	fds = calloc(n + 1, sizeof(*fds));
+	if (!fds)
+		return UINT64_MAX;
+	for (i = 0; i < n; i++)
+		fds[i] = open(u->folders[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (u->userns < 0 || sys_enter_user(u->userns) == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* entering took it away */
+		for (i = 0; i < n; i++)
+			bytes = fds[i] < 0 ? UINT64_MAX : add(bytes, walk(fds[i], 0));
+	} else {
+		bytes = UINT64_MAX;
+	}
+	free(fds);
+	return bytes;
+}
+
 static _Noreturn void measure(const struct usage *u, int answer)
 {
 	struct rlimit files;
-	AUTO_FD folder = open(u->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	uint64_t bytes = UINT64_MAX;
+	uint64_t bytes;
 
 	(void)!nice(5);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
-	if (folder >= 0 && (u->userns < 0 || sys_enter_user(u->userns) == 0)) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* entering took it away */
-		bytes = usage_walk(folder);
-	}
+	bytes = measure_all(u);
 	(void)!write(answer, &bytes, sizeof(bytes));
 	_exit(0);
 }
 
 static bool is_time(const struct usage *u, uint64_t now)
 {
-	uint64_t rest = u->cost_us * REST_SHARE > REST_US ? u->cost_us * REST_SHARE : REST_US, left = free_bytes(u->folder);
+	uint64_t rest = u->cost_us * REST_SHARE > REST_US ? u->cost_us * REST_SHARE : REST_US, left = free_bytes(u);
 
 	if (now - u->ended_us >= rest)
 		return true;
@@ -132,7 +160,7 @@ static void start(struct usage *u, uint64_t now)
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return;
-	u->free_seen = free_bytes(u->folder);
+	u->free_seen = free_bytes(u);
 	u->began_us = now;
 	u->child = fork();
 	if (u->child == 0)

@@ -1,5 +1,5 @@
 /*
- * usage: how much a folder holds, measured again and again by a child of ours, so that nobody waits for it.
+ * usage: how much some folders hold, measured again and again by a child of ours, so that nobody waits for it.
  *
  * A walk takes at most a fiftieth of the time, a fifth where the file system's free space shrank by a good part of the limit since the last one; a workload is over its limit for about as long as two walks take. What a hostile owner
  * hides from a walk counts as over the limit: a tree deeper than USAGE_MAX_DEPTH, or than we may have files open. A file with several names counts once, in parts.
@@ -16,18 +16,18 @@
 enum { USAGE_MAX_DEPTH = 1000 };
 
 struct usage {
-	const char *folder; /* borrowed */
-	uint64_t limit;	    /* bytes */
+	const char *const *folders; /* NULL-terminated, none in another; borrowed. NULL: none */
+	uint64_t limit;	    /* bytes, of all of them */
 	int userns;	    /* whose root may read all that is in it (borrowed); -1: we may */
 	uint64_t bytes;	    /* at the last walk */
 	/* Of the walks. */
 	pid_t child; /* 0: none */
 	int answer;
 	uint64_t began_us, cost_us, ended_us;
-	uint64_t free_seen; /* of the file system, when the last one began */
+	uint64_t free_seen; /* of their file systems, when the last one began */
 };
 
-void usage_init(struct usage *u, const char *folder, uint64_t limit);
+void usage_init(struct usage *u, const char *const *folders, uint64_t limit);
 void usage_done(struct usage *u);
 
 /* Starts a walk where it is time, takes the answer of one that has ended. True: an answer came, and u->bytes is new. */

@@ -48,7 +48,7 @@ void watch_init(struct watch *w, pid_t init, const struct watch_limits *limits)
 {
 	*w = (struct watch){.limits = *limits, .init = init, .proc_fd = -1, .next_ms = WATCH_POLL_MS};
 	w->shared_seen = host_shared();
-	usage_init(&w->usage, limits->storage_folder, limits->storage);
+	usage_init(&w->usage, limits->storage_folders, limits->storage);
 }
 
 void watch_done(struct watch *w)
@@ -422,13 +422,25 @@ static bool over_storage(struct watch *w)
 	return w->usage.bytes > w->limits.storage || file_bytes(w, visit_deleted) > w->limits.storage - w->usage.bytes;
 }
 
+/* Any of the disks that it can fill. */
+static bool is_disk_low(const struct watch *w)
+{
+	const char *const *f = w->limits.storage_folders;
+
+	if (watch_disk_low(w->limits.disk))
+		return true;
+	while (f && *f && !watch_disk_low(*f))
+		f++;
+	return f && *f;
+}
+
 enum watch_verdict watch_poll(struct watch *w)
 {
 	bool over = false;
 
 	if (w->limits.storage && over_storage(w))
 		return WATCH_STORAGE;
-	if (w->limits.disk && watch_disk_low(w->limits.disk))
+	if (w->limits.disk && is_disk_low(w))
 		return WATCH_DISK;
 	if (!w->limits.memory && !w->limits.processes)
 		return WATCH_FINE;

@@ -17,7 +17,7 @@
  * those below; as long as it is not there yet, by the tree of children in the host's /proc. Processes that vanish while
  * they are looked at are passed over. At most WATCH_MAX_PROCESSES are looked at; the count goes on.
  *
- * Storage is what the folder's files take on the disk (usage.h); files that have no name any more count as long as a process has them open, not when they are only mapped.
+ * Storage is what the folders' files take on the disk (usage.h); files that have no name any more count as long as a process has them open, not when they are only mapped.
  *
  * Owns one fd; watch_done() closes it. The pid must stay unreaped by the caller until then, or it could be another's.
  */
@@ -36,7 +36,7 @@ enum watch_verdict {
 	WATCH_FINE,
 	WATCH_MEMORY,    /* over the memory limit */
 	WATCH_PROCESSES, /* over the process limit */
-	WATCH_STORAGE,   /* its folder holds more than it may */
+	WATCH_STORAGE,   /* its folders hold more than they may */
 	WATCH_DISK,      /* the disk that holds the sandbox's data is nearly full */
 	WATCH_GONE,      /* PID 1 has ended */
 };
@@ -44,9 +44,9 @@ enum watch_verdict {
 struct watch_limits {
 	uint64_t memory;    /* bytes; 0: not watched */
 	uint64_t processes; /* 0: not watched */
-	const char *disk;   /* a path on the disk to watch; NULL: not watched. Borrowed. */
-	uint64_t storage;   /* bytes that storage_folder may hold, and files that were deleted there and are still open; 0: not watched */
-	const char *storage_folder; /* borrowed */
+	const char *disk;   /* a path on the disk to watch, and those of the storage folders with it; NULL: not watched. Borrowed. */
+	uint64_t storage;   /* bytes that storage_folders may hold, and files that were deleted there and are still open; 0: not watched */
+	const char *const *storage_folders; /* NULL-terminated, the sandbox's own and those it shares; borrowed. NULL: none */
 	bool tree;	    /* init is no PID 1: the members are it and its descendants */
 };
 
@@ -64,7 +64,7 @@ struct watch {
 	uint64_t file_bytes;     /* what that look found */
 	uint64_t exact_after_us; /* no Pss before this time */
 	unsigned tick;
-	struct usage usage; /* of the storage folder; its userns may be set */
+	struct usage usage; /* of the storage folders; its userns may be set */
 };
 
 void watch_init(struct watch *w, pid_t init, const struct watch_limits *limits);

@@ -349,6 +349,12 @@ limits_hold()
 	in_image sh -c 'd=/; for i in $(seq 1 1100); do mkdir x 2>/dev/null && cd x || break; done; sleep 20; echo all'
 	ok "... or is too deep to be measured ($mode)" tap_matches "$status:$said:$told" '^137::.*storage was reached'
 	fresh
+	mkdir -p "$tmp/closed/rw" && chmod 700 "$tmp/closed" && own "$tmp/closed" && own "$tmp/closed/rw"
+	options=(--storage 4000000 --mount "$tmp/closed/rw:/v:rw")
+	in_image sh -c 'for i in $(seq 1 20); do dd if=/dev/zero of=/v/$i bs=1M count=1 2>/dev/null; sleep 0.2; done; echo all'
+	ok "... or is in a folder that was mounted ($mode)" tap_matches "$status:$said:$told" '^137::.*storage was reached'
+	rm -rf "$tmp/closed"
+	fresh
 	options=(--storage 8000000)
 	says "less is fine" all sh -c 'dd if=/dev/zero of=/f bs=1M count=2 2>/dev/null; for i in 1 2 3 4 5 6; do ln /f /f$i; done; sleep 1.5; echo all'
 	printf 'version: 1\nprocess: {max_processes: 12, timeout: 5s}\n' >"$tmp/limits.yaml"

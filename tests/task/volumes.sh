@@ -1,5 +1,5 @@
 #!/bin/bash
-# Volumes of a task's compose file: what an agent leaves in one meets the verifier as its other files do, and what services keep there is there for the verifier.
+# Volumes of a task's compose file: what an agent leaves in one meets the verifier as its other files do; what services keep there is there for the verifier; and nobody fills the disk through one.
 # shellcheck disable=SC2154 # lib.sh's and run_lib.sh's
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
@@ -172,4 +172,61 @@ for step in one two; do
 done
 run --agent oracle
 is "a volume goes on from step to step, and is filtered in each" "$result" "scored 1"
+
+# --- storage ---
+
+# fill FOLDER: writes a hundred times as much as the task may store, and slowly enough to be seen
+fill() { echo "dd if=/dev/zero of=$1/fill bs=1M count=20 2>/dev/null; for i in \$(seq 100); do dd if=/dev/zero of=$1/\$i bs=1M count=64 2>/dev/null; sleep 0.1; done; touch $1/filled"; }
+
+# phase NAME: how it ended
+phase()
+{
+	python3 -c 'import json,sys
+print(*[p["exit"] for p in json.load(open(sys.argv[1]))["phases"] if p["name"] == sys.argv[2]])' "$tmp/result.json" "$1"
+}
+
+task full <<'END'
+services:
+  main:
+    volumes: ["data:/data"]
+volumes: {data: }
+END
+echo 'storage_mb = 64' >>"$task/task.toml"
+run -- sh -c "$(fill /data); sleep 10"
+is "an agent that fills a volume is ended" "$result $(phase agent)" "scored 0 137"
+like "... and it is told why" "$(cat "$out/audit/agent.jsonl")" '"rule":"storage"'
+run -- sh -c 'dd if=/dev/zero of=/data/a bs=1M count=40; dd if=/dev/zero of=/app/a bs=1M count=40; sleep 10'
+is "... also where half of it is elsewhere" "$result $(phase agent)" "scored 0 137"
+run -- sh -c 'exec 5>/data/f; rm /data/f; dd if=/dev/zero bs=1M count=100 >&5; sleep 10'
+is "... or has no name any more" "$result $(phase agent)" "scored 0 137"
+run -- sh -c 'echo 42 >/app/answer; dd if=/dev/zero of=/data/a bs=1M count=20; sleep 1'
+is "... less is fine" "$result $(phase agent)" "scored 1 0"
+
+task service <<END
+services:
+  main:
+    depends_on: {other: {condition: service_completed_successfully}}
+  other:
+    image: cordon-test/base
+    command: ["sh", "-c", "$(fill /data | sed 's/\$/$$/g')"]
+    volumes: ["data:/data"]
+volumes: {data: }
+END
+echo 'storage_mb = 64' >>"$task/task.toml"
+run --agent oracle
+is "a service that fills a volume is ended" "$result" "infrastructure_error None"
+like "... and it is told why" "$(cat "$out/audit/service-other.jsonl")" '"rule":"storage"'
+
+task cache <<'END'
+services:
+  main:
+    environment: {A: b}
+END
+echo 'storage_mb = 64' >>"$task/task.toml"
+for kind in cache tmpfs; do
+	printf 'FROM cordon-test/base\nRUN --mount=type=%s,target=/c %s\nWORKDIR /app\n' $kind "$(fill /c)" >"$task/environment/Dockerfile"
+	run --agent oracle
+	is "a build that fills a mount of type $kind is ended" "$result" "infrastructure_error None"
+	like "... and it is told why" "$(cat "$out/audit/build.jsonl")" '"rule":"storage"'
+done
 finish
