@@ -675,6 +675,7 @@ static void tell_outcome(struct run *r)
 		return;
 	memcpy(o->id, r->state.id, sizeof(o->id));
 	o->denials = r->result.denials;
+	o->timed_out = r->result.timed_out;
 	launch_isolation(&r->facts, o->isolation, sizeof(o->isolation));
 	o->gateway = r->result.gateway;
 	r->result.gateway = (struct buf){0};

@@ -118,6 +118,7 @@ static int run_one(const struct call *call, const struct task_sandbox *s, struct
 		r = launch(&req, err);
 		memcpy(ended->isolation, outcome.isolation, sizeof(ended->isolation));
 		ended->denials = outcome.denials;
+		ended->timed_out = outcome.timed_out;
 		if (outcome.gateway.n && outcome.gateway.n < sizeof(ended->usage)) {
 			memcpy(ended->usage, outcome.gateway.p, outcome.gateway.n);
 			ended->n_usage = outcome.gateway.n;

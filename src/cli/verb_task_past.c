@@ -250,6 +250,8 @@ static void show(struct buf *out, const struct looked *l)
 		put_rewards(out, r);
 		put_field(out, "reason", r->reason);
 		put_field(out, "agent", r->agent);
+		if (r->agent_timed_out)
+			put_field(out, "agent's end", "its time was over");
 		put_field(out, "model", r->model);
 	}
 	put_started(out, l->past.started_ms);

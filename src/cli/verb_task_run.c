@@ -169,7 +169,9 @@ static void say_result(const struct call *call, const struct task_result *r)
 		say_line(call, "", r->reason ? r->reason : "no reason", "\n");
 		say_problems(call, r);
 	}
-	if (r->status == TASK_SCORED && agent != 0)
+	if (r->agent_timed_out)
+		call_note(call, "the agent was ended when its time was over; output/agent.txt has what it said");
+	else if (r->status == TASK_SCORED && agent != 0)
 		call_note(call, "the agent ended with exit status %d; output/agent.txt has what it said", agent);
 	if (r->denials)
 		call_note(call, "denied: %llu; audit/ says what", (unsigned long long)r->denials);

@@ -42,7 +42,7 @@ static int run_step(void *arg, const struct build_run *r, struct error *err)
 			*err = *f->err;
 		return -1;
 	}
-	if (e.status == 124) {
+	if (e.timed_out) {
 		(void)flow_fail(f, TASK_TIMEOUT);
 		return error_set(err, ERROR_DENIED, "the build did not end within %llu s", (unsigned long long)b->left_ms / 1000);
 	}

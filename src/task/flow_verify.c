@@ -213,7 +213,7 @@ static int run_verifier(struct flow *f, struct image_work *tests)
 		*f->err = e.error;
 		return flow_fail(f, TASK_VERIFIER_ERROR);
 	}
-	if (e.status == 124) {
+	if (e.timed_out) {
 		(void)error_set(f->err, ERROR_INPUT, "the verifier did not end within %llu s; output/verify.txt has what it said", (unsigned long long)c.timeout_ms / 1000);
 		return flow_fail(f, TASK_VERIFIER_ERROR);
 	}

@@ -41,6 +41,7 @@ enum { TASK_RUN_ID = 16 };
 /* How a sandbox ended. */
 struct task_ended {
 	int status;	    /* as `cordon run` exits: 124 time, 125 Cordon's failure, 126, 127 */
+	bool timed_out;	    /* it was ended because its time was over: a command may say 124, too */
 	uint64_t denials;
 	char runtime[16];   /* "" where none was reached */
 	char isolation[96]; /* what holds it, in a few words */

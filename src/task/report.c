@@ -92,6 +92,8 @@ static void put_facts(const struct task_result *r, struct buf *out)
 {
 	(void)buf_str(out, "<section>\n<h2>How it ran</h2>\n<dl>\n");
 	page_row(out, "agent", r->agent ? r->agent : "");
+	if (r->agent_timed_out)
+		page_row(out, "agent's end", "its time was over");
 	if (r->model)
 		page_row(out, "model", r->model);
 	page_row(out, "runtime", r->runtime ? r->runtime : "");

@@ -130,6 +130,7 @@ void task_result_json(const struct task_result *r, struct buf *out)
 	if (r->reason)
 		json_kstr(&j, "reason", r->reason);
 	put_rewards(&j, r);
+	json_kbool(&j, "agent_timed_out", r->agent_timed_out);
 	put_origin(&j, r);
 	json_kstr(&j, "runtime", r->runtime);
 	json_kstr(&j, "isolation", r->isolation);

@@ -52,6 +52,7 @@ struct task_result {
 	double reward;	    /* TASK_SCORED only */
 	struct task_reward *rewards;
 	size_t n_rewards;
+	bool agent_timed_out; /* the agent, in any of its steps, was ended because its time was over; what it left is judged all the same */
 	const char *runtime, *isolation; /* NULL: no sandbox was started */
 	struct task_phase_result phases[TASK_PHASES];
 	const char *usage; /* JSON object; NULL: none */

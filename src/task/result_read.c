@@ -50,6 +50,13 @@ static double number_at(const struct source *s, uint32_t object, const char *key
 	return v;
 }
 
+static bool is_true(const struct source *s, const char *key)
+{
+	uint32_t i = json_scan_get(s->scan, 0, key);
+
+	return i && json_scan_kind(s->scan, i) == SCAN_BOOL && sv_is(json_scan_text(s->scan, i), "true");
+}
+
 /* Its place in the list, which ends with NULL; -1. */
 static int place_of(const char *const *names, const char *text)
 {
@@ -138,6 +145,7 @@ static void read_all(struct source *s)
 	uint32_t usage = json_scan_get(s->scan, 0, "usage");
 
 	r->reason = text_of(s, 0, "reason");
+	r->agent_timed_out = is_true(s, "agent_timed_out");
 	r->agent = text_of(s, 0, "agent");
 	r->model = text_of(s, 0, "model");
 	r->runtime = text_of(s, 0, "runtime");

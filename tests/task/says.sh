@@ -143,4 +143,27 @@ status 125$'
 else
 	skip "where results do not fit, that is told, and no half of one is left" "no file system can be mounted here"
 fi
+
+# --- an agent whose time is over ---
+
+task slow
+printf '[agent]\ntimeout_sec = 2\n' >>"$task/task.toml"
+run -- sh -c 'touch done; trap "" TERM; (trap "" TERM; while true; do touch /app/again; sleep 0.1; done) & sleep 60'
+is "an agent whose time is over is ended, and judged by what it left" "$status $said" "0 slow: reward 1"
+is "... and the result says so" "$(of agent_timed_out) $(of status) $(python3 -c 'import json,sys; print([p["exit"] for p in json.load(open(sys.argv[1]))["phases"] if p["name"] == "agent"])' "$out/result.json")" "True scored [124]"
+like "... and so is the person told" "$noted" 'the agent was ended when its time was over'
+run -- sleep 60
+is "... where it left nothing, that is what it gets" "$status $said" "0 slow: reward 0"
+run -- sh -c 'touch done; exit 124'
+is "an agent that ends with the same status was not timed out" "$status $said $(of agent_timed_out)" "0 slow: reward 1 False"
+printf '#!/bin/sh\nexit 3\n' >"$task/tests/test.sh"
+run -- sleep 60
+is "tests that leave no reward stay an error, whatever the agent did" "$status $(of status) $(of reward) $(of agent_timed_out)" "125 verifier_error None True"
+printf '#!/bin/sh\necho 1 >/logs/verifier/reward.txt\nexit 124\n' >"$task/tests/test.sh"
+run --agent none
+is "tests that end with that status were not timed out" "$status $said" "0 slow: reward 1"
+task ready
+printf '[[environment.setup_commands]]\ncommand = "sleep 60"\ntimeout_sec = 1\n' >>"$task/task.toml"
+run --agent none
+is "time that is over before the agent began leaves nothing to be judged" "$status $(of status) $(of agent_timed_out)" "125 timeout False"
 finish

@@ -44,7 +44,7 @@ static void a_reward_is_there_only_where_it_is_scored(void)
 
 static void every_key_of_the_contract_is_there(void)
 {
-	static const char *const keys[] = {"version", "task", "status", "reward", "rewards", "agent", "model", "started", "cordon", "runtime", "isolation", "phases", "usage", "denials", "findings", "digests"};
+	static const char *const keys[] = {"version", "task", "status", "reward", "rewards", "agent_timed_out", "agent", "model", "started", "cordon", "runtime", "isolation", "phases", "usage", "denials", "findings", "digests"};
 	struct task_result r = {.task = "t", .status = TASK_REFUSED, .reason = "because"};
 	json_t *v = printed(&r);
 	size_t i;
