@@ -638,6 +638,12 @@ static int start_native(struct run *r)
 }
 
 /* The sandbox is made while we write down what will run in it; it runs when the log says so. */
+/* Files must not be passed into it to be written: it could not send them out again, or root of an image could change what of the host's it has. */
+static bool collects(const struct run *r)
+{
+	return (r->box.backend && !r->box.backend->sends_fds) || r->req->image;
+}
+
 static int prepare(struct run *r)
 {
 	native_probe(&r->facts.features);
@@ -654,7 +660,7 @@ static int prepare(struct run *r)
 	supervise_block_signals();
 	if (!r->box.backend && start_native(r) < 0)
 		return -1;
-	if (state_new(r->root, &r->state, r->err) < 0)
+	if (state_new(r->root, &r->state, r->err) < 0 || (collects(r) && state_set_collect(&r->state, r->err) < 0))
 		return -1;
 	if (r->box.backend && start_box(r) < 0)
 		return -1;

@@ -13,33 +13,54 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
-/* The first line, or the last, as a string; NULL where there is none. free() it. */
-static char *read_line(int fd, bool last)
+/* Up to a line's length of the log, from its beginning or before its end; *ret_n bytes and a zero. */
+static char *read_part(int fd, size_t want, bool last, size_t *ret_n)
 {
-	size_t room = AUDIT_LINE_MAX + 1, n, from = 0;
-	AUTO_FREE char *text = malloc(room + 1);
+	char *text = malloc(want + 1);
 	struct stat st;
-	ssize_t got;
-	char *end;
+	ssize_t got = -1;
 
-	if (!text || fstat(fd, &st) < 0)
+	if (text && fstat(fd, &st) == 0)
+		got = pread(fd, text, want, last && (size_t)st.st_size > want ? st.st_size - (off_t)want : 0);
+	if (got <= 0) {
+		free(text);
 		return NULL;
-	if (last && (size_t)st.st_size > room)
-		from = (size_t)st.st_size - room;
-	got = pread(fd, text, room, (off_t)from);
-	if (got <= 0)
-		return NULL;
-	n = (size_t)got;
-	text[n] = '\0';
-	if (!last) {
-		end = strchr(text, '\n');
-		return end ? strndup(text, (size_t)(end - text)) : NULL;
 	}
-	if (text[n - 1] != '\n')
+	text[got] = '\0';
+	*ret_n = (size_t)got;
+	return text;
+}
+
+/* As a string; NULL where there is none. free() it. Most are short, and a large buffer takes longer than all else that `cordon exec` does. */
+static char *first_line(int fd)
+{
+	static const size_t sizes[] = {4000, AUDIT_LINE_MAX + 1};
+	char *text, *end;
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_LEN(sizes); i++) {
+		text = read_part(fd, sizes[i], false, &n);
+		end = text ? strchr(text, '\n') : NULL;
+		if (end) {
+			*end = '\0';
+			return text;
+		}
+		free(text);
+	}
+	return NULL;
+}
+
+static char *last_line(int fd)
+{
+	size_t n = 0;
+	AUTO_FREE char *text = read_part(fd, AUDIT_LINE_MAX + 1, true, &n);
+	char *start;
+
+	if (!text || text[n - 1] != '\n')
 		return NULL;
 	text[n - 1] = '\0';
-	end = strrchr(text, '\n');
-	return strdup(end ? end + 1 : text);
+	start = strrchr(text, '\n');
+	return strdup(start ? start + 1 : text);
 }
 
 static void copy_string(const json_t *o, const char *key, char *to, size_t room)
@@ -90,8 +111,8 @@ static void read_exit(struct run_info *info, const json_t *o)
 
 int run_info_read(const struct state *s, bool running, struct run_info *ret, struct error *err)
 {
-	AUTO_FREE char *first = read_line(s->lock, false);
-	AUTO_FREE char *last = read_line(s->lock, true);
+	AUTO_FREE char *first = first_line(s->lock);
+	AUTO_FREE char *last = running ? NULL : last_line(s->lock);
 	json_t *start = first ? json_loads(first, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	json_t *end = last ? json_loads(last, JSON_REJECT_DUPLICATES, NULL) : NULL;
 

@@ -1,5 +1,5 @@
 /*
- * runs_info: what a run's log says about it. Reads the first and the last line.
+ * runs_info: what a run's log says about it. Reads the first line and, where it does not run any more, the last.
  */
 #ifndef CORDON_CLI_RUNS_INFO_H
 #define CORDON_CLI_RUNS_INFO_H

@@ -11,9 +11,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "cli/backends.h"
 #include "cli/cli_policy.h"
-#include "cli/runs_info.h"
 #include "model/inside.h"
 #include "supervise/client.h"
 #include "supervise/control.h"
@@ -42,22 +40,6 @@ static int open_run(const char *id, struct state *ret, bool *running, struct err
 	return state_open(root, id, ret, running, err);
 }
 
-/* Files must not be passed into it to be written. */
-static bool collects(const struct state *s)
-{
-	struct error ignored = {0};
-	const struct box_backend *b;
-	struct run_info info;
-	int runtime;
-
-	if (run_info_read(s, true, &info, &ignored) < 0)
-		return false;
-	runtime = name_index(runtime_names, sv_of(info.runtime));
-	b = runtime < 0 ? NULL : backend_of((enum runtime)runtime);
-	run_info_done(&info);
-	return (b && !b->sends_fds) || info.image[0]; /* what root of an image has of the host's must be nothing it could change */
-}
-
 static int connect_run(const char *id, bool *ret_collects, struct error *err)
 {
 	struct state s;
@@ -67,7 +49,7 @@ static int connect_run(const char *id, bool *ret_collects, struct error *err)
 	if (open_run(id, &s, &running, err) < 0)
 		return -1;
 	if (ret_collects)
-		*ret_collects = collects(&s);
+		*ret_collects = state_is_collect(&s);
 	state_done(&s);
 	if (!running)
 		return error_set(err, ERROR_USAGE, "%s: the run has ended", id);

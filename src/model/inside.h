@@ -17,7 +17,7 @@ enum inside_message {
 	INSIDE_SIGNAL, /* u64 id (INSIDE_ALL: every process), u32 signal */
 	/* PID 1 -> supervisor */
 	INSIDE_FAILED,	 /* u64 id, u32 error kind, u32 errno, sv text: it was not started; id 0: the sandbox was not made */
-	INSIDE_STARTED,	 /* u64 id, u32 pid inside, u32 has terminal; fd: the terminal's master where it has one */
+	INSIDE_STARTED,	 /* of command 0, and of others with a terminal: u64 id, u32 pid inside, u32 has terminal; fd: the terminal's master where it has one */
 	INSIDE_STOPPED,	 /* u64 id, u32 signal */
 	INSIDE_EXITED,	 /* u64 id, u32 wait status, u64 user us, u64 system us, u64 max rss KiB */
 	INSIDE_DENIED,	 /* u32 domain, sv rule, sv text */

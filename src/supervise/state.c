@@ -17,6 +17,8 @@
 #include "sys/tree.h"
 #include "sys/xdg.h"
 
+#define COLLECT "collect"
+
 static int root_path(char **ret, struct error *err)
 {
 	int r = sys_xdg_path("XDG_STATE_HOME", ".local/state", "cordon/runs", ret);
@@ -116,6 +118,18 @@ void state_remove(struct state *s)
 static bool is_id(const char *id)
 {
 	return strlen(id) == STATE_ID - 1 && strspn(id, "0123456789abcdef") == STATE_ID - 1;
+}
+
+int state_set_collect(const struct state *s, struct error *err)
+{
+	return state_write_file(s, COLLECT, sv_n("", 0), err);
+}
+
+bool state_is_collect(const struct state *s)
+{
+	struct stat st;
+
+	return fstatat(s->dir, COLLECT, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
 int state_open(const char *root, const char *id, struct state *ret, bool *ret_running, struct error *err)

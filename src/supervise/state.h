@@ -3,6 +3,7 @@
  *
  *   audit.jsonl  the log; locked (flock) while the supervisor lives. Its first line says what the run is, its last how it ended
  *   policy       the effective policy's encoding, where there are changes to diff and apply
+ *   collect      is there where files must not be passed into the sandbox to be written, but what is printed is collected
  *   layers/      upper and work, the copy-on-write layer; copy/: a plain copy in its place
  *
  * An id is 8 hex digits. Everything is opened below the runs folder by fd; ids from the command line are checked first.
@@ -38,6 +39,9 @@ int state_write_file(const struct state *s, const char *name, struct sv bytes, s
 void state_done(struct state *s); /* unlocks, closes; the folder stays */
 /* Removes the folder and everything in it. */
 void state_remove(struct state *s);
+
+int state_set_collect(const struct state *s, struct error *err);
+bool state_is_collect(const struct state *s);
 
 /* What a run wrote to its copies of folders, and did not bring back: the user's work, which is never swept away. */
 #define STATE_STAGED "staged-"

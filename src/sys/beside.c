@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sys/raw.h"
@@ -52,11 +53,28 @@ int sys_beside_start(struct sys_beside *b, int (*fn)(void *), void *arg)
 	return -code;
 }
 
+bool sys_beside_is_there(const struct sys_beside *b)
+{
+	return __atomic_load_n(&b->alive, __ATOMIC_SEQ_CST);
+}
+
+/* Waits at *word for as long as it has this value, and a moment at most: nobody would wake us where the child was killed or stopped. */
+static void wait_a_moment(const struct sys_beside *b, const int *word, int value)
+{
+	static const int64_t moment[2] = {0, 100000000}; /* seconds, nanoseconds */
+	siginfo_t info = {0};
+
+	/* not FUTEX_PRIVATE: the kernel wakes without it */
+	if (raw_call(SYS_futex, at(word), FUTEX_WAIT, value, at(moment), 0) != -ETIMEDOUT)
+		return;
+	if (raw_call(SYS_waitid, P_PID, b->pid, at(&info), WSTOPPED | WNOHANG | WNOWAIT, 0) == 0 && info.si_pid == b->pid)
+		(void)raw_call(SYS_kill, b->pid, SIGKILL, 0, 0, 0);
+}
+
 void sys_beside_wait(struct sys_beside *b)
 {
-	/* not FUTEX_PRIVATE: the kernel wakes without it */
-	while (__atomic_load_n(&b->alive, __ATOMIC_SEQ_CST))
-		(void)raw_call(SYS_futex, at(&b->alive), FUTEX_WAIT, 1, 0, 0);
+	while (sys_beside_is_there(b))
+		wait_a_moment(b, &b->alive, 1);
 	(void)munmap(b->stack, STACK);
 }
 
@@ -76,13 +94,12 @@ void sys_turn_wait(int *turn, int value)
 
 bool sys_beside_reaches(struct sys_beside *b, int *turn, int value)
 {
-	static const int64_t pause[2] = {0, 100000000}; /* seconds, nanoseconds: nobody would wake us when the child was killed */
 	int now;
 
 	while ((now = __atomic_load_n(turn, __ATOMIC_SEQ_CST)) < value) {
-		if (!__atomic_load_n(&b->alive, __ATOMIC_SEQ_CST))
+		if (!sys_beside_is_there(b))
 			return __atomic_load_n(turn, __ATOMIC_SEQ_CST) >= value;
-		(void)raw_call(SYS_futex, at(turn), FUTEX_WAIT, now, at(pause), 0);
+		wait_a_moment(b, turn, now);
 	}
 	return true;
 }

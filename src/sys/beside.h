@@ -19,7 +19,7 @@ struct sys_beside {
 
 /* Runs fn(arg) in such a child, which execs or returns its exit status. b must stay where it is until sys_beside_wait(). */
 int sys_beside_start(struct sys_beside *b, int (*fn)(void *), void *arg);
-/* Until the child has left our memory, by exec or by its end, of which SIGCHLD tells. */
+/* Until the child has left our memory, by exec or by its end, of which SIGCHLD tells. Others of its user may stop it meanwhile: it is killed then, for we must not wait for them. */
 void sys_beside_wait(struct sys_beside *b);
 
 /* All that follows leaves errno alone. */
@@ -27,8 +27,9 @@ void sys_beside_wait(struct sys_beside *b);
 /* A number that only grows, to wait for each other. */
 void sys_turn_reach(int *turn, int value);
 void sys_turn_wait(int *turn, int value); /* until it is at least value */
-/* For the parent: false where the child has left, and will never reach it. */
+/* For the parent: false where the child has left, and will never reach it; or was stopped, and is killed. */
 bool sys_beside_reaches(struct sys_beside *b, int *turn, int value);
+bool sys_beside_is_there(const struct sys_beside *b);
 
 /* Leaves for a new network namespace, with its "lo" up or not. An fd of it (O_CLOEXEC). */
 int sys_net_make(bool loopback);

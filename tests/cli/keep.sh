@@ -33,6 +33,17 @@ is "and its stdin" "$(echo in | "$CORDON" exec "$id" -- cat)" in
 is "ps shows it as kept, and the last command" "$(seen command kind owner commands_running last_command)" '(kept for further commands) kept None 0 cat'
 like "... and that it is idle" "$("$CORDON" ps)" "$id *idle [0-9]+s .* kept +cat"
 like "... since when" "$(seen idle_since)" '^[0-9]{13}$'
+# What stands ready for the next command is one more process inside, which others there may signal.
+for sig in STOP KILL; do
+	"$CORDON" exec "$id" -- sh -c "sleep 0.6; python3 -c 'import os, signal; [os.kill(int(p), signal.SIG$sig) for p in os.listdir(\"/proc\") if p.isdigit() and int(p) not in (1, os.getpid(), os.getppid())]'; sleep 1" &
+	sleep 0.2
+	"$CORDON" exec "$id" -- true
+	sleep 0.8
+	is "one that was sent SIG$sig keeps no command from running" "$(timeout 20 "$CORDON" exec "$id" -- echo runs; echo $?)" "runs
+0"
+	wait $!
+done
+is "the workload goes first when memory runs out" "$("$CORDON" exec "$id" -- cat /proc/self/oom_score_adj) $("$CORDON" run -- cat /proc/self/oom_score_adj)" "500 500"
 "$CORDON" stop "$id"
 is "stop ends it" "$?:$(kept)" 0:0
 is "at once, for nothing runs in it" "$("$CORDON" run --keep -- true 2>/dev/null; s=$(date +%s); "$CORDON" stop -t 60 "$("$CORDON" ps -q)"; [ $(($(date +%s) - s)) -lt 20 ] && echo quick)" quick

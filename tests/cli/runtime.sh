@@ -104,6 +104,10 @@ each()
 	is "$r: a file that is written to keeps what was in it" "$(sort "$tmp/file" | tr '\n' ' ')" "before err out "
 	ok "$r: the check is kept for the next run" test -s "$XDG_CACHE_HOME/cordon/health-$r"
 	[ "$r" != crun ] || return 0
+	if is_sanitized; then
+		skip "$r: one that was healthy and now starts nothing" "with sanitizers Cordon itself does not start with so few addresses"
+		return
+	fi
 	# Go programs do not start with so few addresses
 	policy <<<'process: {fallback: [native]}'
 	outside bash -c 'ulimit -v 300000; exec "$@"' - "$CORDON" run --policy "$tmp/policy.yaml" --runtime "$r" -- echo ran

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -17,11 +18,25 @@
 #include "base/cleanup.h"
 #include "sandbox/common/filter.h"
 
+/* The kernel gives it to root where others may not look into us; nobody is here yet who could. */
+static int open_oom(void)
+{
+	bool hidden = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
+	int fd;
+
+	if (hidden)
+		(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (hidden)
+		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	return fd;
+}
+
 void commands_init(struct commands *c, struct tell *tell)
 {
 	size_t i;
 
-	*c = (struct commands){.tell = tell, .umask = umask(022), .owner = geteuid(), .oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)};
+	*c = (struct commands){.tell = tell, .umask = umask(022), .owner = geteuid(), .oom = open_oom()};
 	for (i = 0; i < COMMANDS_MAX; i++)
 		c->v[i].listener = -1;
 }
@@ -116,17 +131,12 @@ static int own_device(int fd)
 	return -1;
 }
 
-/*
- * When memory runs out, the workload goes before us and before the host's processes. It inherits what we have now, and as long as it shares our memory the kernel keeps it the
- * same for both.
- */
-int commands_make_first(struct commands *c, struct error *err)
+int commands_make_ahead(struct commands *c, bool net, struct error *err)
 {
 	int r;
 
 	(void)umask(c->umask);
-	(void)!write(c->oom, "500", 3);
-	r = confine_first_start(c->confine, &c->first, err);
+	r = confine_ahead_start(c->confine, net, &c->ahead, err);
 	(void)umask(022);
 	return r;
 }
@@ -142,6 +152,41 @@ static void forget_stdio(void)
 		(void)close(null);
 }
 
+/* One that others have ended is of no use; its end is told like that of an orphan. */
+static bool have_ahead(struct commands *c)
+{
+	if (c->ahead && !confine_ahead_is_there(c->ahead)) {
+		confine_ahead_forget(c->ahead);
+		c->ahead = NULL;
+	}
+	return c->ahead;
+}
+
+/* Others may end the process before it begins: that of the next is made then, and a second time it is told. */
+static int go_ahead(struct commands *c, const struct confine_start *start, struct command *slot, struct error *err)
+{
+	int tries, r = 1;
+
+	for (tries = 0; r == 1 && tries < 2; tries++) {
+		if (!have_ahead(c) && commands_make_ahead(c, false, err) < 0)
+			return -1;
+		r = confine_ahead_go(c->ahead, start, &slot->pid, &slot->listener, err);
+		c->ahead = NULL;
+		forget_stdio();
+	}
+	return r == 1 ? error_set(err, ERROR_SYSTEM, "start of the workload: its process was killed or stopped from within the sandbox") : r;
+}
+
+static int start_anew(struct commands *c, const struct confine_start *start, struct command *slot, struct error *err)
+{
+	int r;
+
+	(void)umask(c->umask);
+	r = confine_start(c->confine, start, &slot->pid, &slot->listener, err);
+	(void)umask(022);
+	return r;
+}
+
 static int start_confined(struct commands *c, struct confine_start *start, struct command *slot, struct error *err)
 {
 	int own[3], i, r;
@@ -151,15 +196,11 @@ static int start_confined(struct commands *c, struct confine_start *start, struc
 		if (own[i] >= 0)
 			start->stdio[i] = own[i];
 	}
-	if (c->first) {
-		r = confine_first_go(c->first, start, &slot->pid, &slot->listener, err);
-		c->first = NULL;
-		forget_stdio();
-	} else {
-		(void)umask(c->umask);
-		(void)!write(c->oom, "500", 3);
-		r = confine_start(c->confine, start, &slot->pid, &slot->listener, err);
-	}
+	/*
+	 * When memory runs out, the workload goes before us and before the host's processes. It inherits what we have now, and as long as it shares our memory the kernel keeps it the same for both.
+	 */
+	(void)!write(c->oom, "500", 3);
+	r = (c->beside ? go_ahead : start_anew)(c, start, slot, err);
 	(void)!write(c->oom, "0", 1);
 	for (i = 0; i < 3; i++)
 		if (own[i] >= 0)
@@ -204,7 +245,8 @@ int commands_start(struct commands *c, const struct inside_spawn *s, const int s
 	slot->id = s->id;
 	if (out >= 0 && master >= 0)
 		return tell_carried(c, slot, fd_take(&master), fd_take(&out), err);
-	tell_started(c->tell, s->id, slot->pid, master >= 0, master);
+	if (!s->id || master >= 0) /* of others nobody asks, and who waits for their end would be woken twice */
+		tell_started(c->tell, s->id, slot->pid, master >= 0, master);
 	return 0;
 }
 
@@ -355,6 +397,11 @@ bool commands_reap(struct commands *c, struct commands_reaped *ret)
 
 	ret->pid = wait4(-1, &ret->status, WNOHANG | WUNTRACED, &ret->usage);
 	ret->command = NULL;
+	if (c->ahead && ret->pid == confine_ahead_pid(c->ahead)) {
+		(void)kill(ret->pid, SIGKILL); /* it may have been stopped only: we would wait for it */
+		confine_ahead_forget(c->ahead);
+		c->ahead = NULL;
+	}
 	for (i = 0; ret->pid > 0 && i < COMMANDS_MAX; i++)
 		if (c->v[i].pid == ret->pid)
 			ret->command = &c->v[i];

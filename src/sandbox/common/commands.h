@@ -37,15 +37,16 @@ struct commands {
 	bool pretended;		       /* a call was made to look successful, and told */
 	bool id_missed;		       /* one asked for an id that there is not, and was told */
 	int oom;		       /* our own oom_score_adj */
-	struct confine_first *first;   /* the process of the next one, if it is there already */
+	bool beside;		       /* their processes may work beside us; set before the first start */
+	struct confine_ahead *ahead;   /* the process of the next one, if it is there already */
 	struct command v[COMMANDS_MAX];
 };
 
 /* Before /proc is another one. */
 void commands_init(struct commands *c, struct tell *tell);
 
-/* The process of the first command, ahead of its start; confine must be set. */
-int commands_make_first(struct commands *c, struct error *err);
+/* The process of the next command, ahead of its start; confine must be set. net: it makes our network namespace. */
+int commands_make_ahead(struct commands *c, bool net, struct error *err);
 
 /*
  * stdio: in the places of which tty_bits says so it gets its terminal, and these may be -1. stream: through which that terminal is carried, taken; -1: it can be sent out. INSIDE_STARTED is

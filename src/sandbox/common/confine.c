@@ -483,79 +483,98 @@ int confine_start(const struct confine *c, const struct confine_start *start, pi
 
 enum { TURN_NET = 1, TURN_READY, TURN_GO };
 
-struct confine_first {
+struct confine_ahead {
 	struct sys_beside beside;
 	struct starting t;
+	bool makes_net;
 	int turn;
 	int net; /* an fd, or -errno */
 };
 
-static int first_child(void *arg)
+static int ahead_child(void *arg)
 {
-	struct confine_first *f = arg;
+	struct confine_ahead *a = arg;
 
-	f->net = sys_net_make(f->t.c->plan->loopback);
-	sys_turn_reach(&f->turn, TURN_NET);
-	f->t.code = f->net < 0 ? f->net : early_steps(&f->t);
-	sys_turn_reach(&f->turn, TURN_READY);
-	if (f->t.code < 0)
+	if (a->makes_net)
+		a->net = sys_net_make(a->t.c->plan->loopback);
+	sys_turn_reach(&a->turn, TURN_NET);
+	a->t.code = a->makes_net && a->net < 0 ? a->net : early_steps(&a->t);
+	sys_turn_reach(&a->turn, TURN_READY);
+	if (a->t.code < 0)
 		return 127;
-	sys_turn_wait(&f->turn, TURN_GO);
+	sys_turn_wait(&a->turn, TURN_GO);
 	/* now the parent only waits for us, and errno is ours */
-	f->t.code = late_steps(&f->t);
+	a->t.code = late_steps(&a->t);
 	return 127;
 }
 
-int confine_first_start(const struct confine *c, struct confine_first **ret, struct error *err)
+int confine_ahead_start(const struct confine *c, bool net, struct confine_ahead **ret, struct error *err)
 {
-	struct confine_first *f = calloc(1, sizeof(*f));
+	struct confine_ahead *a = calloc(1, sizeof(*a));
 	int r;
 
-	if (!f)
+	if (!a)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
-	f->t = (struct starting){.c = c, .channel = -1, .listener = -1};
-	f->net = -ECHILD;
-	r = sys_beside_start(&f->beside, first_child, f);
+	a->t = (struct starting){.c = c, .channel = -1, .listener = -1, .step = "clone"};
+	a->makes_net = net;
+	a->net = -ECHILD;
+	r = sys_beside_start(&a->beside, ahead_child, a);
 	if (r < 0) {
-		free(f);
+		free(a);
 		return error_sys(err, r, "start of the workload: clone");
 	}
-	*ret = f;
+	*ret = a;
 	return 0;
 }
 
-int confine_first_net(struct confine_first *f, struct error *err)
+int confine_ahead_net(struct confine_ahead *a, struct error *err)
 {
 	int r;
 
-	(void)sys_beside_reaches(&f->beside, &f->turn, TURN_NET);
-	r = f->net < 0 ? f->net : sys_enter_net(f->net);
-	if (f->net >= 0)
-		(void)close(f->net);
+	(void)sys_beside_reaches(&a->beside, &a->turn, TURN_NET);
+	r = a->net < 0 ? a->net : sys_enter_net(a->net);
+	if (a->net >= 0)
+		(void)close(a->net);
 	return r < 0 ? error_sys(err, r, "sandbox: network namespace") : 0;
 }
 
-int confine_first_go(struct confine_first *f, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err)
+pid_t confine_ahead_pid(const struct confine_ahead *a)
+{
+	return a->beside.pid;
+}
+
+bool confine_ahead_is_there(const struct confine_ahead *a)
+{
+	return sys_beside_is_there(&a->beside);
+}
+
+void confine_ahead_forget(struct confine_ahead *a)
+{
+	sys_beside_wait(&a->beside);
+	if (a->t.listener >= 0)
+		(void)close(a->t.listener);
+	free(a);
+}
+
+int confine_ahead_go(struct confine_ahead *a, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err)
 {
 	int r = 0;
 
-	if (!sys_beside_reaches(&f->beside, &f->turn, TURN_READY))
-		return error_set(err, ERROR_SYSTEM, "start of the workload: its process was killed");
-	if (f->t.code == 0) {
-		f->t.s = start;
-		sys_turn_reach(&f->turn, TURN_GO);
+	if (sys_beside_reaches(&a->beside, &a->turn, TURN_READY) && a->t.code == 0) {
+		a->t.s = start;
+		sys_turn_reach(&a->turn, TURN_GO);
 	}
-	sys_beside_wait(&f->beside);
-	if (f->t.code < 0) {
-		if (f->t.listener >= 0)
-			(void)close(f->t.listener);
-		r = explain(&f->t, start, err);
-	} else {
-		if (f->t.listener >= 0)
-			seccomp_prefer_same_cpu(f->t.listener);
-		*ret_pid = f->beside.pid;
-		*ret_listener = f->t.listener;
-	}
-	free(f);
+	sys_beside_wait(&a->beside);
+	if (a->t.code < 0)
+		r = explain(&a->t, start, err);
+	else if (a->t.step) /* the last is execve(), which has no name */
+		r = 1;
+	if (r == 0 && a->t.listener >= 0)
+		seccomp_prefer_same_cpu(a->t.listener);
+	else if (a->t.listener >= 0)
+		(void)close(a->t.listener);
+	*ret_pid = r == 0 ? a->beside.pid : 0;
+	*ret_listener = r == 0 ? a->t.listener : -1;
+	free(a);
 	return r;
 }

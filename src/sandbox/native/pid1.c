@@ -184,7 +184,8 @@ static struct confine *start_first(struct init *in, struct root_trees *trees)
 	if (confine_new(in->plan, BOX_USER_IS, &s->req->features, &confine, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	in->commands.confine = confine;
-	if (commands_make_first(&in->commands, &err) < 0)
+	in->commands.beside = true;
+	if (commands_make_ahead(&in->commands, true, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	if (!s->mapped_by_parent && map_ids(s, in->plan, &err) < 0)
 		tell_give_up(&in->tell, &err);
@@ -228,7 +229,7 @@ static struct confine *make_host_world(struct init *in)
 		(void)error_sys(&err, r, "sandbox: /proc");
 		tell_give_up(&in->tell, &err);
 	}
-	if (confine_first_net(in->commands.first, &err) < 0)
+	if (confine_ahead_net(in->commands.ahead, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	return confine;
 }
@@ -306,6 +307,7 @@ static void spawn_first(struct init *in)
 static void reaped(struct init *in, const struct commands_reaped *r)
 {
 	bool over = r->command && r->command->id == 0 && !WIFSTOPPED(r->status);
+	struct error ignored = {0};
 
 	rescan_reaped(&in->rescan, r->pid);
 	if (over) {
@@ -317,6 +319,9 @@ static void reaped(struct init *in, const struct commands_reaped *r)
 	}
 	if (r->command)
 		commands_tell_reaped(&in->commands, r);
+	/* when the caller has its answer: the next one finds its process confined already */
+	if (r->command && in->hold && in->commands.beside && !in->commands.ahead && !WIFSTOPPED(r->status))
+		(void)commands_make_ahead(&in->commands, false, &ignored);
 	if (over)
 		_exit(0); /* the first command is the run: all the rest ends with us */
 }
