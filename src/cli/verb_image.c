@@ -19,6 +19,11 @@ const struct option verb_image_import_options[] = {
 };
 const struct option verb_image_ls_options[] = {CLI_OPTION_JSON, {0}};
 const struct option verb_image_inspect_options[] = {CLI_OPTION_JSON, {0}};
+const struct option verb_image_prune_options[] = {
+	{"dry-run", 'n', NULL, NULL, "Only say what would be removed.", 0},
+	CLI_OPTION_JSON,
+	{0},
+};
 
 static void put_size(struct buf *out, uint64_t bytes)
 {
@@ -112,11 +117,47 @@ int verb_image_import(struct call *call, struct error *err)
 
 /* ---- ls ---- */
 
+/* A line or, with --json, an object, and what it is sorted by. */
+struct row {
+	char *key, *text;
+};
+
 struct listing {
-	struct buf out;
-	struct json json;
+	struct row *rows;
+	size_t n, cap;
 	bool as_json;
 };
+
+/* By name; those without one last. */
+static int by_name(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (!*x->key != !*y->key)
+		return *x->key ? -1 : 1;
+	return *x->key ? strcmp(x->key, y->key) : strcmp(x->text, y->text);
+}
+
+static int add_row(struct listing *l, const char *key, const struct buf *text)
+{
+	struct row *more;
+
+	if (l->n == l->cap) {
+		more = reallocarray(l->rows, l->cap ? 2 * l->cap : 64, sizeof(*more));
+		if (!more)
+			return -1;
+		l->rows = more;
+		l->cap = l->cap ? 2 * l->cap : 64;
+	}
+	l->rows[l->n] = (struct row){strdup(key), buf_failed(text) ? NULL : strndup(text->p, text->n)};
+	if (!l->rows[l->n].key || !l->rows[l->n].text) {
+		free(l->rows[l->n].key);
+		free(l->rows[l->n].text);
+		return -1;
+	}
+	l->n++;
+	return 0;
+}
 
 static void put_date(struct buf *out, int64_t seconds)
 {
@@ -129,23 +170,29 @@ static void put_date(struct buf *out, int64_t seconds)
 	(void)buf_str(out, text);
 }
 
-static void list_text(struct listing *l, const struct image *i)
+static int list_text(struct listing *l, const struct image *i)
 {
-	char shorter[IMAGE_NAME_MAX + 1] = "-";
+	char shorter[IMAGE_NAME_MAX + 1] = "";
 	char *const *name = i->names;
+	AUTO_BUF line = {0};
 
+	buf_init(&line, 4096);
 	do {
 		if (*name)
 			image_name_short(*name, shorter);
 		/* the name by digest that an import adds is for FROM, not for the eye */
 		if (*name && strchr(shorter, '@') && (name > i->names || name[1]))
 			continue;
-		(void)buf_printf(&l->out, "%-40s %.*s %6zu ", shorter, SHORT_ID, i->digest + 7, i->n_layers);
-		put_date(&l->out, i->created);
-		(void)buf_str(&l->out, "  ");
-		put_size(&l->out, i->bytes);
-		(void)buf_char(&l->out, '\n');
+		buf_clear(&line);
+		(void)buf_printf(&line, "%-40s %.*s %6zu ", *shorter ? shorter : "-", SHORT_ID, i->digest + 7, i->n_layers);
+		put_date(&line, i->created);
+		(void)buf_str(&line, "  ");
+		put_size(&line, i->bytes);
+		(void)buf_char(&line, '\n');
+		if (add_row(l, shorter, &line) < 0)
+			return -1;
 	} while (*name && *++name);
+	return 0;
 }
 
 static void put_image(struct json *j, const struct image *i)
@@ -159,43 +206,70 @@ static void put_image(struct json *j, const struct image *i)
 	json_kint(j, "created", i->created);
 }
 
+static int list_json(struct listing *l, const struct image *i)
+{
+	AUTO_BUF text = {0};
+	struct json j;
+
+	buf_init(&text, OUTPUT_MAX);
+	json_init(&j, &text);
+	put_image(&j, i);
+	json_close(&j);
+	return add_row(l, i->names[0] ? i->names[0] : "", &text);
+}
+
 static int list_one(void *arg, struct image *i)
 {
 	struct listing *l = arg;
 
+	return l->as_json ? list_json(l, i) : list_text(l, i);
+}
+
+static void put_rows(const struct listing *l, struct buf *out)
+{
+	struct json j;
+	size_t i;
+
+	json_init(&j, out);
+	if (l->as_json)
+		json_list(&j);
+	else
+		(void)buf_printf(out, "%-40s %-*s LAYERS %-16s  SIZE\n", "NAME", SHORT_ID, "IMAGE", "ADDED");
+	for (i = 0; i < l->n; i++)
+		if (l->as_json)
+			json_raw(&j, sv_of(l->rows[i].text));
+		else
+			(void)buf_str(out, l->rows[i].text);
 	if (l->as_json) {
-		put_image(&l->json, i);
-		json_close(&l->json);
-	} else {
-		list_text(l, i);
+		json_end(&j);
+		(void)buf_char(out, '\n');
 	}
-	return 0;
 }
 
 int verb_image_ls(struct call *call, struct error *err)
 {
 	struct listing l = {.as_json = call_has(call, "json")};
 	struct image_store *s;
+	AUTO_BUF out = {0};
+	size_t i;
 	int r;
 
 	if (image_store_open(&s, err) < 0)
 		return -1;
-	buf_init(&l.out, OUTPUT_MAX);
-	json_init(&l.json, &l.out);
-	if (l.as_json)
-		json_list(&l.json);
-	else
-		(void)buf_printf(&l.out, "%-40s %-*s LAYERS %-16s  SIZE\n", "NAME", SHORT_ID, "IMAGE", "ADDED");
 	r = image_each(s, list_one, &l, err);
+	if (r < 0 && !err->kind)
+		(void)error_set(err, ERROR_SYSTEM, "out of memory");
 	image_store_close(s);
-	if (l.as_json) {
-		json_end(&l.json);
-		(void)buf_char(&l.out, '\n');
+	if (l.n)
+		qsort(l.rows, l.n, sizeof(*l.rows), by_name);
+	buf_init(&out, OUTPUT_MAX);
+	put_rows(&l, &out);
+	for (i = 0; i < l.n; i++) {
+		free(l.rows[i].key);
+		free(l.rows[i].text);
 	}
-	if (r == 0)
-		r = cli_print(call, &l.out, err);
-	buf_done(&l.out);
-	return r;
+	free(l.rows);
+	return r < 0 ? -1 : cli_print(call, &out, err);
 }
 
 /* ---- rm ---- */
@@ -227,6 +301,72 @@ int verb_image_rm(struct call *call, struct error *err)
 	if (all)
 		call_note(call, "%s freed", size.p);
 	*err = first;
+	return r;
+}
+
+/* ---- prune ---- */
+
+struct pruning {
+	bool as_json;
+	struct buf out;
+	struct json json;
+	uint64_t bytes;
+	size_t n;
+};
+
+static void tell_layer(void *arg, const char *digest, uint64_t bytes)
+{
+	struct pruning *p = arg;
+
+	p->bytes += bytes;
+	p->n++;
+	if (p->as_json) {
+		json_open(&p->json);
+		json_kstr(&p->json, "digest", digest);
+		json_key(&p->json, "bytes");
+		json_uint(&p->json, bytes);
+		json_close(&p->json);
+		return;
+	}
+	(void)buf_printf(&p->out, "%.*s  ", SHORT_ID, digest + 7);
+	put_size(&p->out, bytes);
+	(void)buf_char(&p->out, '\n');
+}
+
+int verb_image_prune(struct call *call, struct error *err)
+{
+	struct pruning p = {.as_json = call_has(call, "json")};
+	struct image_prune how = {.look = call_has(call, "dry-run"), .tell = tell_layer, .arg = &p};
+	struct image_store *s;
+	AUTO_BUF size = {0};
+	int r;
+
+	if (image_store_open(&s, err) < 0)
+		return -1;
+	buf_init(&p.out, OUTPUT_MAX);
+	json_init(&p.json, &p.out);
+	if (p.as_json) {
+		json_open(&p.json);
+		json_kbool(&p.json, "dry_run", how.look);
+		json_key(&p.json, "layers");
+		json_list(&p.json);
+	}
+	r = image_prune(s, &how, err);
+	image_store_close(s);
+	if (p.as_json) {
+		json_end(&p.json);
+		json_key(&p.json, "bytes");
+		json_uint(&p.json, p.bytes);
+		json_close(&p.json);
+		(void)buf_char(&p.out, '\n');
+	}
+	if (r == 0)
+		r = cli_print(call, &p.out, err);
+	buf_done(&p.out);
+	buf_init(&size, 64);
+	put_size(&size, p.bytes);
+	if (r == 0)
+		call_note(call, "%zu layer%s, %s %s", p.n, p.n == 1 ? "" : "s", size.p, how.look ? "would be freed" : "freed");
 	return r;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/verb_doctor.h"
 #include "cli/verb_env.h"
 #include "cli/verb_image.h"
+#include "cli/verb_image_build.h"
 #include "cli/verb_policy.h"
 #include "cli/verb_changes.h"
 #include "cli/verb_rm.h"
@@ -225,9 +226,24 @@ const struct verb verbs[] = {
 		.run = verb_image_import,
 	},
 	{
+		.name = "image build",
+		.args = "NAME DIR",
+		.complete = "dir",
+		.summary = "Build an image from a folder with a Dockerfile, without Docker.",
+		.details = "DIR is copied and checked as a task's folder is, its Dockerfile read as BuildKit reads it; what would reach outside (frontends, remote ADD, sources above DIR, secrets, privileges) is refused with its line. Each RUN is a sandbox of "
+			   "its own: with what --policy or --profile give, or the profile task, and with what the operator's policy.yaml says under phases.build; never with private addresses, and with nothing of this machine. Layers are found again where nothing "
+			   "that goes into them has changed, by builds of tasks, too.\n\n"
+			   "FROM is an image of the store, or of the Docker Engine that you have; no registry is asked. NAME is what FROM lines of others will say. Prints the image's digest; where a RUN fails, the last lines that it printed.\n\n"
+			   "    cordon image build tools/python:3.12 images/python",
+		.options = verb_image_build_options,
+		.min_args = 2,
+		.max_args = 2,
+		.run = verb_image_build,
+	},
+	{
 		.name = "image ls",
 		.summary = "List the images in Cordon's store.",
-		.details = "One line a name: the image's digest, its layers, when it was added, and the bytes in its files. Images without a name, shown as -, were built for tasks: `image rm` takes their digests, and the next run of the task builds what is missing.",
+		.details = "One line a name, in their order: the image's digest, its layers, when it was added, and the bytes in its files. Images without a name, shown as -, were built for tasks: `image rm` takes their digests, and the next run of the task builds what is missing.",
 		.options = verb_image_ls_options,
 		.run = verb_image_ls,
 	},
@@ -239,6 +255,13 @@ const struct verb verbs[] = {
 		.min_args = 1,
 		.max_args = -1,
 		.run = verb_image_rm,
+	},
+	{
+		.name = "image prune",
+		.summary = "Remove layers that no image has: what builds left for the next one to find.",
+		.details = "Prints each layer and its size. Images stay, with and without a name. Layers that a sandbox or a build uses right now stay, too, so it can be run at any time; what it removes is made again where a build needs it.",
+		.options = verb_image_prune_options,
+		.run = verb_image_prune,
 	},
 	{
 		.name = "image inspect",

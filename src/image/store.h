@@ -67,6 +67,16 @@ int image_each(struct image_store *s, int (*fn)(void *arg, struct image *i), voi
  */
 int image_remove(struct image_store *s, const char *name, uint64_t *ret_freed, struct error *err);
 
+/*
+ * Removes the layers that no image has, and what builders would find them by. What somebody holds stays: a build that goes on loses nothing that it has made or found.
+ */
+struct image_prune {
+	bool look; /* only say what would go */
+	void (*tell)(void *arg, const char *digest, uint64_t bytes); /* of each layer */
+	void *arg;
+};
+int image_prune(struct image_store *s, const struct image_prune *how, struct error *err);
+
 /* For builders. */
 
 /* One layer, held. */

@@ -1,7 +1,7 @@
 /*
  * Removing images, and the layers that nothing needs any more.
  *
- * A layer stays while an image consists of it, while somebody holds it, or while a builder may come back to it: what it made within the last days, and not for an image that was just removed.
+ * A layer stays while an image consists of it, while somebody holds it, or while a builder may come back to it: what it made within the last days, and not for an image that was just removed. Pruning keeps nothing for that last reason.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +25,7 @@ struct removal {
 	char (*kept)[STORE_NAME];
 	size_t n_kept, cap_kept;
 	uint64_t freed;
+	const struct image_prune *prune; /* nothing is kept for builders to come; NULL: see above */
 };
 
 static int keep(struct removal *r, const char *file)
@@ -79,6 +80,22 @@ static bool was_of_image(const struct removal *r, const char *file)
 	return false;
 }
 
+/* Nobody else has it: an fd with its lock, or -1. */
+static int hold_alone(const struct image_store *s, const char *file)
+{
+	AUTO_FD fd = openat(s->layers, file, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 ? -1 : fd_take(&fd);
+}
+
+/* What a build that goes on has made stays, with the way to it. */
+static bool is_in_use(const struct image_store *s, const char *file)
+{
+	AUTO_FD fd = hold_alone(s, file);
+
+	return fd < 0 && faccessat(s->layers, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /* A cache entry keeps its layer, or goes with it. */
 static int keep_cached(void *arg, const char *key)
 {
@@ -90,9 +107,10 @@ static int keep_cached(void *arg, const char *key)
 		return 0;
 	if (is_kept(r, file))
 		return 0;
-	if (st.st_mtime >= time(NULL) - (time_t)CACHE_DAYS * 86400 && !was_of_image(r, file))
+	if (r->prune ? is_in_use(r->s, file) : st.st_mtime >= time(NULL) - (time_t)CACHE_DAYS * 86400 && !was_of_image(r, file))
 		return keep(r, file);
-	(void)unlinkat(r->s->cache, key, 0);
+	if (!r->prune || !r->prune->look)
+		(void)unlinkat(r->s->cache, key, 0);
 	return 0;
 }
 
@@ -101,21 +119,26 @@ static int move_layer(void *arg, const char *file)
 {
 	struct removal *r = arg;
 	char digest[IMAGE_DIGEST], name[32], size[24] = "";
-	uint64_t number = 0;
+	uint64_t number = 0, bytes;
 	AUTO_FD fd = -1;
 
 	if (!store_digest_of(file, digest) || is_kept(r, file))
 		return 0;
-	fd = openat(r->s->layers, file, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+	fd = hold_alone(r->s, file);
+	if (fd < 0)
 		return 0; /* in use: the next removal finds it */
+	(void)store_link_get(r->s->sizes, file, size, sizeof(size));
+	bytes = strtoull(size, NULL, 10);
 	(void)!getrandom(&number, sizeof(number), 0);
 	(void)snprintf(name, sizeof(name), "r%016llx", (unsigned long long)number);
-	if (renameat(r->s->layers, file, r->s->tmp, name) < 0)
-		return 0;
-	(void)store_link_get(r->s->sizes, file, size, sizeof(size));
-	r->freed += strtoull(size, NULL, 10);
-	(void)unlinkat(r->s->sizes, file, 0);
+	if (!(r->prune && r->prune->look)) {
+		if (renameat(r->s->layers, file, r->s->tmp, name) < 0)
+			return 0;
+		(void)unlinkat(r->s->sizes, file, 0);
+	}
+	r->freed += bytes;
+	if (r->prune)
+		r->prune->tell(r->prune->arg, digest, bytes);
 	return 0;
 }
 
@@ -210,4 +233,18 @@ int image_remove(struct image_store *s, const char *name, uint64_t *ret_freed, s
 	if (r == 0 && ret_freed)
 		*ret_freed = freed;
 	return r;
+}
+
+int image_prune(struct image_store *s, const struct image_prune *how, struct error *err)
+{
+	struct removal r = {.s = s, .prune = how};
+	int code = -1, lock = store_lock(s, LOCK_EX, err);
+
+	if (lock >= 0) {
+		code = drop_layers(&r, err);
+		(void)close(lock);
+	}
+	if (!how->look)
+		store_sweep(s);
+	return code;
 }

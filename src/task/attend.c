@@ -67,6 +67,19 @@ static bool read_some(struct output *o, const struct task_progress *to)
 	return true;
 }
 
+int attend_signals(struct attend *a, struct error *err)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGHUP);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	a->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return a->signals < 0 ? error_sys(err, errno, "signals") : 0;
+}
+
 static bool take_signal(int signals, pid_t pid)
 {
 	struct signalfd_siginfo info;

@@ -23,6 +23,9 @@ struct attend {
 	int signals; /* signalfd, non-blocking */
 };
 
+/* Blocks these signals, for good, and makes a->signals, which the caller closes. */
+int attend_signals(struct attend *a, struct error *err);
+
 /*
  * log: where its output goes; -1: nowhere. It is written by us alone. s->out is filled in here. *ret_interrupted: a signal came.
  */

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "image/users.h"
+#include "task/build_host.h"
 #include "task/services.h"
 
 int flow_fail(struct flow *f, enum task_status status)
@@ -108,9 +109,7 @@ static const char **stack_layers(struct flow *f, const struct flow_command *c, c
 
 uint64_t flow_storage(const struct flow *f)
 {
-	const struct pol_num *n = &f->task->environment.storage;
-
-	return n->set ? n->v : (uint64_t)TASK_DEFAULT_STORAGE_MB << 20;
+	return build_storage(&f->task->environment);
 }
 
 static int fill_root(struct flow *f, const struct flow_command *c, struct image_root *ret)

@@ -7,33 +7,23 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "sandbox/docker/where.h"
 #include "sys/beneath.h"
-#include "task/build.h"
+#include "task/build_host.h"
 #include "task/flow.h"
-
-extern char **environ;
 
 struct builder {
 	struct flow *flow;
-	uint64_t left_ms;
+	uint64_t limit_ms, until_ms; /* for all of it, not for each RUN */
 };
-
-/* What a RUN is held to by the task: too little of it can change what the RUN leaves behind. */
-static const char *limits_of(struct flow *f)
-{
-	const struct task_environment *e = &f->task->environment;
-
-	return arena_printf(f->arena, "cpus %llu memory %llu storage %llu", (unsigned long long)(e->cpus.set ? e->cpus.v : 0), (unsigned long long)(e->memory.set ? e->memory.v : 0), (unsigned long long)flow_storage(f));
-}
 
 /* A build may go where the operator's policy lets it: the task's own words about networks speak of its agent and its verifier. Never to private addresses, which no policy opens by `public`. */
 static int run_step(void *arg, const struct build_run *r, struct error *err)
 {
 	struct builder *b = arg;
 	struct flow *f = b->flow;
+	uint64_t now = build_now_ms();
 	struct task_sandbox s = {.name = "build", .phase = "build", .argv = r->argv, .root = *r->root, .in = -1, .out = -1};
-	struct bounds bounds = {.offline = r->no_network, .timeout_ms = b->left_ms, .environment = &f->task->environment};
+	struct bounds bounds = {.offline = r->no_network, .timeout_ms = now < b->until_ms ? b->until_ms - now : 1, .environment = &f->task->environment};
 	struct task_ended e = {0};
 
 	s.root.storage = flow_storage(f);
@@ -44,7 +34,7 @@ static int run_step(void *arg, const struct build_run *r, struct error *err)
 	}
 	if (e.timed_out) {
 		(void)flow_fail(f, TASK_TIMEOUT);
-		return error_set(err, ERROR_DENIED, "the build did not end within %llu s", (unsigned long long)b->left_ms / 1000);
+		return error_set(err, ERROR_DENIED, "the build did not end within %llu s", (unsigned long long)b->limit_ms / 1000);
 	}
 	/* that it failed is not the task's crime: a mirror may be down */
 	if (e.status > 0)
@@ -73,19 +63,17 @@ static void keep_note(void *arg, const char *text)
 int flow_build(struct flow *f, const char *context, const char *dockerfile, struct image *ret)
 {
 	const struct pol_num *limit = &f->task->environment.build_timeout;
-	struct builder b = {.flow = f, .left_ms = limit->set ? limit->v : TASK_DEFAULT_BUILD_MS};
+	struct builder b = {.flow = f, .limit_ms = limit->set ? limit->v : TASK_DEFAULT_BUILD_MS};
 	AUTO_FD dir = sys_open_beneath(f->stage, context, O_RDONLY | O_DIRECTORY, 0);
 	size_t n = strlen(context);
-	struct build_request req = {.store = f->store, .context = dir, .shown = dockerfile, .run = run_step, .step = show_step, .note = keep_note, .arg = &b, .bounds = limits_of(f)};
-	AUTO_FREE char *engine = NULL;
+	struct build_request req = {.store = f->store, .context = dir, .shown = dockerfile, .run = run_step, .step = show_step, .note = keep_note, .arg = &b, .bounds = build_limits(&f->task->environment, f->arena)};
+	AUTO_FREE char *engine = build_engine_path();
 	struct build_result made;
-	struct error ignored;
 
+	b.until_ms = build_now_ms() + b.limit_ms;
 	if (dir < 0 || !req.bounds)
 		return error_sys(f->err, dir < 0 ? dir : ENOMEM, "the staged %s", context);
-	/* the operator's, where there is one: it may have an image that the store lacks */
-	if (where_is_docker(environ, &engine, &ignored) == 0 && access(engine, R_OK | W_OK) == 0)
-		req.engine = engine;
+	req.engine = engine;
 	/* "environment/Dockerfile" in "environment" */
 	req.dockerfile = strncmp(dockerfile, context, n) == 0 && dockerfile[n] == '/' ? dockerfile + n + 1 : dockerfile;
 	if (build_native(&req, &made, f->err) < 0)

@@ -3,11 +3,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,20 +49,6 @@ static int open_out(struct flow *f)
 		return error_set(f->err, ERROR_USAGE, "--out %s is not empty: it may hold the results of another run; name a new folder", text_show(&shown, sv_of(path)));
 	f->out_path = path;
 	return 0;
-}
-
-/* Readable while a sandbox runs; else they wait. */
-static int block_signals(struct flow *f, sigset_t *old)
-{
-	sigset_t set;
-
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGHUP);
-	(void)sigprocmask(SIG_BLOCK, &set, old);
-	f->attend.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return f->attend.signals < 0 ? error_sys(f->err, errno, "signals") : 0;
 }
 
 static int judge(struct flow *f)
@@ -160,7 +144,6 @@ int task_run(const struct task_run_request *req, struct task_result *ret, struct
 {
 	struct flow f = {.req = req, .result = ret, .arena = ret->arena, .err = err, .attend = {.launcher = req->launcher, .progress = req->progress, .signals = -1}, .out = -1, .scratch = SCRATCH_NONE,
 			 .stage = -1, .agent = {.lock = -1}, .carried = {.lock = -1}, .verifier = {.lock = -1}};
-	sigset_t old;
 	int r;
 
 	ret->status = TASK_INFRASTRUCTURE_ERROR;
@@ -172,7 +155,7 @@ int task_run(const struct task_run_request *req, struct task_result *ret, struct
 		let_go(&f);
 		return -1;
 	}
-	if (scratch_make(req->scratch, &f.scratch, err) < 0 || block_signals(&f, &old) < 0)
+	if (scratch_make(req->scratch, &f.scratch, err) < 0 || attend_signals(&f.attend, err) < 0)
 		r = -1;
 	else
 		r = run_phases(&f);

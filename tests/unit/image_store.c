@@ -250,6 +250,70 @@ static void layers_that_nobody_named_go_with_the_next_removal(void)
 	image_store_close(s);
 }
 
+struct told {
+	size_t n;
+	uint64_t bytes;
+};
+
+static void tell(void *arg, const char *digest, uint64_t bytes)
+{
+	struct told *t = arg;
+
+	CHECK(strncmp(digest, "sha256:", 7) == 0);
+	t->n++;
+	t->bytes += bytes;
+}
+
+static struct told prune(struct image_store *s, bool look)
+{
+	struct told t = {0};
+	struct error err = {0};
+
+	need(image_prune(s, &(struct image_prune){look, tell, &t}, &err), &err);
+	return t;
+}
+
+static void pruning_takes_what_no_image_has_and_nobody_holds(void)
+{
+	struct image_store *s = open_store(), *builder = open_store();
+	struct image_layer used, old, now, again;
+	struct error err = {0};
+	char digest[IMAGE_DIGEST], gone[PATH_MAX];
+	const char *layers[1];
+	struct told t;
+
+	(void)prune(s, false); /* what the tests before left */
+	make_layer(s, "of an image", &used);
+	make_layer(s, "made yesterday", &old);
+	make_layer(builder, "being made", &now);
+	layers[0] = used.digest;
+	need(image_add(s, "pruned:1", &config, layers, 1, digest, &err), &err);
+	need(image_cache_put(s, KEY("a1"), used.digest, &err), &err);
+	need(image_cache_put(s, KEY("a2"), old.digest, &err), &err);
+	need(image_cache_put(s, KEY("a3"), now.digest, &err), &err);
+	(void)snprintf(gone, sizeof(gone), "%s", old.path);
+	image_layer_done(&used);
+	image_layer_done(&old);
+	t = prune(s, true);
+	CHECK(t.n == 1 && t.bytes == 14);
+	CHECK(exists(gone) && image_cache_get(s, KEY("a2"), &again, &err) == 0);
+	image_layer_done(&again);
+	t = prune(s, false);
+	CHECK(t.n == 1 && t.bytes == 14);
+	CHECK(!exists(gone) && image_cache_get(s, KEY("a2"), &again, &err) == 1);
+	/* the builder's, and what it is found by, are as they were */
+	CHECK(exists(now.path) && image_cache_get(s, KEY("a3"), &again, &err) == 0);
+	image_layer_done(&again);
+	CHECK(image_cache_get(s, KEY("a1"), &again, &err) == 0);
+	image_layer_done(&again);
+	image_layer_done(&now);
+	CHECK(prune(s, false).n == 1 && image_cache_get(s, KEY("a3"), &again, &err) == 1);
+	CHECK(prune(s, false).n == 0);
+	need(image_remove(s, "pruned:1", NULL, &err), &err);
+	image_store_close(builder);
+	image_store_close(s);
+}
+
 static void a_store_that_others_can_read_is_refused(void)
 {
 	struct image_store *s = open_store();
@@ -283,6 +347,7 @@ int main(void)
 		CASE(what_is_held_stays_and_the_rest_goes),
 		CASE(the_cache_remembers_until_the_image_goes),
 		CASE(layers_that_nobody_named_go_with_the_next_removal),
+		CASE(pruning_takes_what_no_image_has_and_nobody_holds),
 		CASE(a_store_that_others_can_read_is_refused),
 	};
 	struct error err = {0};

@@ -1,0 +1,166 @@
+#!/bin/bash
+# cordon image build: an image from a folder's Dockerfile, each RUN in a sandbox; and cordon image prune, which removes what no image has.
+# shellcheck disable=SC2154 # lib.sh's and run_lib.sh's
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
+. "$(dirname "$0")/../task_lib.sh"
+export XDG_DATA_HOME=$tmp/data
+unset DOCKER_HOST
+store=$XDG_DATA_HOME/cordon/images
+
+# What belongs to other ids is Cordon's to remove.
+cleanup()
+{
+	"$CORDON" image ls --json 2>/dev/null | python3 -c 'import json,sys
+for i in json.load(sys.stdin): print(i["digest"])' | xargs -r "$CORDON" image rm 2>/dev/null
+	"$CORDON" image prune >/dev/null 2>&1
+	tap_cleanup
+}
+trap cleanup EXIT
+if ldd "$CORDON" 2>/dev/null | grep -q asan; then
+	skip "builds" "the sanitizers need more than a sandbox leaves"
+	finish
+fi
+if ! task_images base 2>"$tmp/err"; then
+	skip "builds" "$(tail -n 1 "$tmp/err")"
+	finish
+fi
+
+context=$tmp/context
+mkdir "$context"
+# build [OPTION...] <<END: with that Dockerfile; sets status, said and told
+build()
+{
+	cat >"$context/Dockerfile"
+	outside timeout 120 "$CORDON" image build "$@" my/image "$context"
+}
+# in_image COMMAND...
+in_image() { timeout 60 "$CORDON" run --image my/image -- "$@" 2>&1; }
+
+echo "from the context" >"$context/file"
+build <<'END'
+FROM cordon-test/base
+ARG WHO=nobody
+ENV KIND=plain
+WORKDIR /srv
+COPY file .
+RUN echo "$WHO $KIND $(id -u)" >made; cat file
+END
+like "a folder with a Dockerfile becomes an image: its digest is printed" "$status $said" '^0 sha256:[0-9a-f]{64}$'
+like "each step is told" "$told" 'cordon: 3/3 RUN echo'
+is "what COPY and RUN made is there, and the config" "$(in_image sh -c 'cat made file; echo $KIND; pwd')" "nobody plain 0
+from the context
+plain
+/srv"
+is "it is listed" "$("$CORDON" image ls | grep -c '^my/image:latest ')" 1
+first=$said
+outside timeout 120 "$CORDON" image build my/image "$context"
+is "a second build makes nothing, and is the same image" "$said $(grep -c 'made before' <<<"$told")" "$first 3"
+outside timeout 120 "$CORDON" image build --quiet my/image "$context"
+is "with --quiet only the digest is said" "$said$told" "$first"
+outside timeout 120 "$CORDON" image build --build-arg WHO=me my/image "$context"
+is "an argument of the command line is taken" "$status $(in_image cat made)" "0 me plain 0"
+export SECRET_OF_MINE=fake-secret-9931
+outside "$CORDON" image build --build-arg SECRET_OF_MINE my/image "$context"
+like "but no variable of the host's" "$status $told" '^125 .*write NAME=VALUE'
+
+# What RUN can do
+build <<'END'
+FROM cordon-test/base
+RUN env; ls /home /root; cat /proc/1/cmdline; ls -a /; (echo x >/dev/tcp/127.0.0.1/22) 2>/dev/null && echo reached; exit 7
+END
+like "a RUN that fails fails the build, with its line and its last words" "$status $told" '^125 .*cordon: \| .*Dockerfile:2: .*exit status 7'
+ok "... which have nothing of the host's in them" bash -c '! grep -q "fake-secret-9931\|$2" <<<"$1"' _ "$told" "$tmp"
+is "nothing is left of it" "$(ls -A "$XDG_CACHE_HOME/cordon/tasks") $(ls "$store/tmp")" " "
+build <<'END'
+FROM cordon-test/base
+RUN printf '\033[2Jevil\n'; exit 1
+END
+is "no control character of a RUN reaches the terminal" "${told//[^$'\033']/}" ""
+build <<'END'
+FROM cordon-test/base
+RUN --network=none for i in $(seq 100); do echo "line $i"; done; exit 1
+END
+is "the last twenty lines are told" "$(grep -c '^cordon: | line' <<<"$told") $(grep '| line' <<<"$told" | head -n 1)" "20 cordon: | line 81"
+mkdir -p "$XDG_CONFIG_HOME/cordon"
+printf 'version: 1\nnetwork: {mode: public}\nprocess: {memory: 64G}\nphases: {build: {network: {mode: none}, process: {timeout: 1s}}}\n' >"$XDG_CONFIG_HOME/cordon/policy.yaml"
+build <<'END'
+FROM cordon-test/base
+RUN sleep 30
+END
+like "the operator's words for the build phase hold" "$status $told" '^125 .*exit status 124'
+rm "$XDG_CONFIG_HOME/cordon/policy.yaml"
+
+# What is refused, before anything runs
+build <<'END'
+# syntax=docker/dockerfile:1
+FROM cordon-test/base
+COPY ../secret /
+ADD https://example.com/x /
+RUN --mount=type=secret,id=x true
+END
+like "what reaches outside is refused with its lines" "$status $told" '^125 .*Dockerfile:[0-9]+:'
+ok "... all of it" bash -c 'for n in 3 4 5; do grep -q "Dockerfile:$n" <<<"$1" || { echo "line $n is missing"; exit 1; }; done' _ "$told"
+ok "... and nothing was begun" bash -c '! grep -q "1/" <<<"$1"' _ "$told"
+echo "fake-secret" >"$tmp/secret"
+ln -s ../secret "$context/link"
+build <<'END'
+FROM cordon-test/base
+COPY link /
+END
+like "a link that leaves the folder is refused" "$status $told" '^125 .*link: .*'
+rm "$context/link"
+build <<'END'
+FROM nowhere/at-all:1
+END
+like "a base image that is not here says what to do" "$status $told" '^125 .*nowhere/at-all'
+outside "$CORDON" image build 'Not A Name' "$context"
+is "a name that FROM could not say is refused" "$status" 125
+outside "$CORDON" image build my/image "$tmp/no-such-folder"
+is "as is a folder that is not there" "$status" 125
+rm "$context/Dockerfile"
+outside "$CORDON" image build my/image "$context"
+like "or one without a Dockerfile" "$status $told" '^125 .*Dockerfile'
+
+# An image for the next ones
+build <<'END'
+FROM cordon-test/base
+RUN echo base >/base
+END
+printf 'FROM my/image\nRUN cat /base >/above\n' >"$context/Dockerfile"
+outside timeout 120 "$CORDON" image build my/above "$context"
+is "what was built is a base for others" "$status $(timeout 60 "$CORDON" run --image my/above -- cat /above 2>&1)" "0 base"
+
+# Pruning
+layers() { find "$store/layers" -mindepth 1 -maxdepth 1 | wc -l; }
+"$CORDON" image prune >/dev/null 2>&1
+before=$(layers)
+build <<'END'
+FROM cordon-test/base
+RUN head -c 100000 /dev/zero >/big
+RUN exit 1
+END
+is "a build that failed leaves what it made, for the next one" "$(($(layers) - before))" 1
+outside "$CORDON" image prune --dry-run
+like "prune --dry-run says what would go" "$said / $told" '^[0-9a-f]{12}  100 kB / .*1 layer, 100 kB would be freed'
+is "... and removes nothing" "$(($(layers) - before))" 1
+outside "$CORDON" image prune --dry-run --json
+is "... as JSON, too" "$(python3 -c 'import json,sys; v = json.load(open(sys.argv[1])); print(v["dry_run"], len(v["layers"]), v["bytes"], v["layers"][0]["bytes"])' "$tmp/out")" "True 1 100000 100000"
+# a build goes on, and holds what it made
+build <<'END' &
+FROM cordon-test/base
+RUN head -c 100000 /dev/zero >/big
+RUN sleep 4; test -s /big
+RUN test -s /big && echo done >/done
+END
+builder=$!
+for _ in $(seq 100); do "$CORDON" ps --quiet | grep -q . && break; sleep 0.05; done
+outside "$CORDON" image prune
+like "what a build that goes on has found or made stays" "$told" ' 0 layers, 0 B freed'
+wait "$builder"
+is "and it ends well" "$(in_image cat /done)" done
+"$CORDON" image rm my/image 2>/dev/null
+outside "$CORDON" image prune
+is "at the end, nothing is there that no image has" "$status $(layers) $(ls "$store/tmp")" "0 $before "
+ok "images that are left are whole" timeout 60 "$CORDON" run --image my/above -- cat /above
+finish
