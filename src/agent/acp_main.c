@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "agent/acp.h"
-#include "agent/clock.h"
 #include "agent/spawn.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 enum { INSTRUCTION_MAX = 1 << 20, START_MS = 5 * 60 * 1000, GRACE_MS = 5000, DRAIN_MS = 500 };

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/clock.h"
 #include "agent/reply.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "http/h1.h"
 #include "http/target.h"

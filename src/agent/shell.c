@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/clock.h"
 #include "agent/spawn.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 enum { GRACE_MS = 2000, READ_SIZE = 64 * 1024 };
 

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "agent/clock.h"
 #include "agent/files.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
 

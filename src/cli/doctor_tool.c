@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/doctor_check.h"
 #include "sys/process.h"
@@ -59,14 +59,6 @@ static _Noreturn void become_tool(const char *file, int out)
 		_exit(126);
 	(void)execve(argv[0], argv, env);
 	_exit(126);
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* Reads until the other side closes, the buffer is full or the time is up (-ETIMEDOUT). */

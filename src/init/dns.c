@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/door.h"
 #include "init/listen.h"
 #include "init/watch.h"
@@ -34,14 +34,6 @@ struct dns {
 	struct watch watch;
 	struct query v[DNS_WAITING];
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t = {0};
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static void end(struct query *q)
 {

@@ -34,7 +34,7 @@ static bool is_ours(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && who.uid == geteuid();
 }
 
-void control_init(struct control *c, const char *run_id, const struct plan *plan, int init, uint64_t (*now)(void))
+void control_init(struct control *c, const char *run_id, const struct plan *plan, int init, int64_t (*now)(void))
 {
 	struct sockaddr_un a;
 	socklen_t n = address(run_id, &a);

@@ -38,7 +38,7 @@ struct control {
 	bool prepared; /* it runs nothing before it is taken */
 	bool taken; /* by a client, for itself alone: nobody else gets in */
 	bool left;  /* the one who took it is gone */
-	uint64_t (*now)(void);
+	int64_t (*now)(void);
 	uint64_t last_used; /* ms: when a command was started or ended last */
 	char last[256];	    /* that command, escaped */
 	/* A client asks for the end; grace in milliseconds. */
@@ -51,7 +51,7 @@ struct control {
 };
 
 /* -1 as listener where the socket cannot be had: exec and stop are then not possible, the run is. */
-void control_init(struct control *c, const char *run_id, const struct plan *plan, int init, uint64_t (*now)(void));
+void control_init(struct control *c, const char *run_id, const struct plan *plan, int init, int64_t (*now)(void));
 void control_done(struct control *c);
 
 size_t control_poll(const struct control *c, struct pollfd *p); /* room for CONTROL_CLIENTS + 1 */

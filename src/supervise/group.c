@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "model/gate.h"
 #include "model/inside.h"
 #include "supervise/control.h"
@@ -114,18 +115,10 @@ static int ask(struct group *g)
 	return r;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 int group_join(const char *id, struct group *ret, struct error *err)
 {
 	const struct timespec pause = {0, ASK_AGAIN_MS * 1000000L};
-	uint64_t until = now_ms() + GROUP_WAIT_MS;
+	int64_t until = now_ms() + GROUP_WAIT_MS;
 	int r = 0;
 
 	*ret = (struct group){.leader = -1, .spaces = {-1, -1}, .arena = arena_new()};

@@ -9,11 +9,11 @@
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "model/inside.h"
 #include "supervise/control.h"
@@ -45,14 +45,6 @@ struct supervisor {
 	bool stop_asked; /* we were sent SIGTSTP */
 	bool failed; /* ours: the audit log */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static void supervised_signals(sigset_t *set)
 {

@@ -17,7 +17,7 @@ struct supervise_gate {
 	void *arg;
 	bool lost;
 	struct ask ask;
-	uint64_t (*now)(void);
+	int64_t (*now)(void);
 };
 
 /* From now on the gate's events come here. Nothing where there is no gate. */

@@ -15,17 +15,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "sys/process.h"
 
 enum { REST_US = 500000, REST_SHARE = 50, HURRY_SHARE = 5, HURRY_PART = 16 };
-
-static uint64_t now_us(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
 
 static uint64_t add(uint64_t a, uint64_t b)
 {

@@ -12,10 +12,10 @@
 #include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 enum {
 	PROC_MAGIC = 0x9fa0,
@@ -27,14 +27,6 @@ enum {
 	FLOOR_BYTES = 256 << 20,
 	FLOOR_PERCENT = 2,
 };
-
-static uint64_t now_us(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
 
 /* Shared memory of the whole host: one cheap call that tells when a look at files is worth its price. */
 static uint64_t host_shared(void)

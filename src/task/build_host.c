@@ -1,7 +1,6 @@
 #include "task/build_host.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sandbox/docker/where.h"
@@ -28,12 +27,4 @@ const char *build_limits(const struct task_environment *e, struct arena *to)
 {
 	return arena_printf(to, "cpus %llu memory %llu storage %llu", (unsigned long long)(e->cpus.set ? e->cpus.v : 0), (unsigned long long)(e->memory.set ? e->memory.v : 0),
 			    (unsigned long long)build_storage(e));
-}
-
-uint64_t build_now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }

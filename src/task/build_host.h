@@ -16,6 +16,4 @@ uint64_t build_storage(const struct task_environment *e);
 /* What a RUN is held to by the task, as text for the keys of layers: too little of it can change what the RUN leaves behind. NULL: no memory. */
 const char *build_limits(const struct task_environment *e, struct arena *to);
 
-uint64_t build_now_ms(void);
-
 #endif

@@ -5,10 +5,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "sandbox/docker/where.h"
 #include "task/compose_sweep.h"
@@ -233,14 +233,6 @@ static int failed(const char *what, int status, const struct buf *tail, struct e
 	if (status == COMPOSE_TOOL_TIME)
 		return error_set(err, ERROR_SYSTEM, "%s took too long", what);
 	return error_set(err, ERROR_SYSTEM, "%s failed (%d): %.300s", what, status, text_show(&shown, sv_n(tail->p ? tail->p + from : "", to - from)));
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static int wait_until_healthy(struct compose_docker *d, int64_t until, struct error *err)

@@ -6,10 +6,10 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "image/users.h"
 #include "task/build_host.h"
@@ -20,14 +20,6 @@ int flow_fail(struct flow *f, enum task_status status)
 	f->result->status = status;
 	flow_end(f, f->phase, f->result->phases[f->phase].exit);
 	return -1;
-}
-
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
 void flow_begin(struct flow *f, enum task_phase p)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "sys/beneath.h"
 #include "task/build_host.h"
@@ -21,7 +22,7 @@ static int run_step(void *arg, const struct build_run *r, struct error *err)
 {
 	struct builder *b = arg;
 	struct flow *f = b->flow;
-	uint64_t now = build_now_ms();
+	uint64_t now = (uint64_t)now_ms();
 	struct task_sandbox s = {.name = "build", .phase = "build", .argv = r->argv, .root = *r->root, .in = -1, .out = -1};
 	struct bounds bounds = {.offline = r->no_network, .timeout_ms = now < b->until_ms ? b->until_ms - now : 1, .environment = &f->task->environment};
 	struct task_ended e = {0};
@@ -70,7 +71,7 @@ int flow_build(struct flow *f, const char *context, const char *dockerfile, stru
 	AUTO_FREE char *engine = build_engine_path();
 	struct build_result made;
 
-	b.until_ms = build_now_ms() + b.limit_ms;
+	b.until_ms = (uint64_t)now_ms() + b.limit_ms;
 	if (dir < 0 || !req.bounds)
 		return error_sys(f->err, dir < 0 ? dir : ENOMEM, "the staged %s", context);
 	req.engine = engine;

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "image/users.h"
 #include "supervise/client.h"
@@ -20,14 +20,6 @@
 #include "task/services_parts.h"
 
 enum { LOG_MAX = 16 << 20, STOP_MS = 3000, POLL_MS = 100 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* A child that keeps what a service prints, up to a bound, and reads on so that the service never waits. Ends with its last writer. */
 static int start_log(struct flow *f, const char *name, int *ret)
@@ -77,7 +69,7 @@ static bool has_ended(struct flow *f, struct service *s)
 static int try_check(const struct flow *f, const struct service *s, const struct compose_check *c)
 {
 	struct pollfd signals = {.fd = f->attend.signals, .events = POLLIN};
-	uint64_t end = now_ms() + c->timeout;
+	int64_t end = now_ms() + (int64_t)c->timeout;
 	struct client_limit limit;
 	struct error ignored;
 	int status = -1;
@@ -114,7 +106,7 @@ static int not_ready(struct flow *f, const struct service *s, const char *why)
 static int wait_healthy(struct flow *f, struct service *s)
 {
 	const struct compose_check *c = &s->step->check;
-	uint64_t began = now_ms();
+	int64_t began = now_ms();
 	uint32_t failed = 0;
 
 	while (c->argv) {
@@ -122,7 +114,7 @@ static int wait_healthy(struct flow *f, struct service *s)
 			return not_ready(f, s, "ended before it was healthy");
 		if (try_check(f, s, c) == 0)
 			return 0;
-		if (now_ms() - began > c->start_period)
+		if ((uint64_t)(now_ms() - began) > c->start_period)
 			failed++;
 		if (failed >= (c->retries ? c->retries : 1))
 			return not_ready(f, s, "is not healthy");
@@ -134,7 +126,7 @@ static int wait_healthy(struct flow *f, struct service *s)
 
 static int wait_completed(struct flow *f, struct service *s)
 {
-	uint64_t end = now_ms() + TASK_DEFAULT_SETUP_MS;
+	int64_t end = now_ms() + TASK_DEFAULT_SETUP_MS;
 
 	while (!has_ended(f, s)) {
 		if (now_ms() > end)
@@ -273,7 +265,7 @@ int services_allow(struct flow *f, const struct task_network *wanted, bool offli
 
 static void stop_one(struct flow *f, struct service *s)
 {
-	uint64_t end = now_ms() + STOP_MS;
+	int64_t end = now_ms() + STOP_MS;
 
 	if (s->running)
 		(void)kill(s->run.pid, SIGTERM);

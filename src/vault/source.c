@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/secret.h"
 #include "base/text.h"
 #include "vault/credentials_read.h"
@@ -115,14 +116,6 @@ static int fetch_file(const struct credential_source *from, struct buf *out, str
 	if (r == -EFBIG)
 		return error_set(err, ERROR_INPUT, "%s: is larger than %d bytes", shown.s, SOURCE_MAX);
 	return r < 0 ? error_sys(err, r, "%s", shown.s) : 0;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static _Noreturn void run(const struct credential_source *from, int out)

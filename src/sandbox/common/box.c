@@ -12,10 +12,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "model/inside.h"
 #include "sandbox/common/box_root.h"
@@ -144,14 +144,6 @@ int box_new(const struct box_request *req, struct box **ret, struct error *err)
 	return 0;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* Blocked signals that mean the end: nobody should have to wait for a runtime that hangs. */
 static int pending_end(void)
 {
@@ -185,7 +177,7 @@ static bool is_expected(const struct box *b, int fd, struct ucred *peer)
 
 static int wait_for_init(struct box *b, int timeout_ms, struct error *err)
 {
-	uint64_t until = now_ms() + (uint64_t)timeout_ms;
+	int64_t until = now_ms() + timeout_ms;
 	struct pollfd p[2] = {{.fd = b->control, .events = POLLIN}, {.fd = b->runtime_pidfd, .events = POLLIN}};
 	struct ucred peer;
 	int fd;

@@ -8,21 +8,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 enum { REQUEST_MAX = 64 << 20, READ_SIZE = 64 * 1024 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* 0, or -ETIMEDOUT, or -errno. */
 static int wait_for(int fd, short events, int64_t deadline)

@@ -3,21 +3,13 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "plan/scan.h"
 #include "sandbox/native/root.h"
 
 enum { FIRST_MS = 250, EVERY_MS = 2000, SHARE = 50, MAX_ENTRIES = 5000000 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 void rescan_init(struct rescan *r, const struct guard *g)
 {
