@@ -23,6 +23,14 @@
 #include "base/clock.h"
 #include "base/text.h"
 
+static const char usage[] =
+	"Usage: cordon-acp [--trajectory FILE] --instruction FILE -- COMMAND [ARGUMENT...]\n"
+	"Starts an agent that speaks the Agent Client Protocol on its standard input and output, gives it the instruction and all permissions, and keeps what it tells.\n\n"
+	"  --instruction FILE  what is to be done\n"
+	"  --trajectory FILE   what the agent told, as lines of JSON\n"
+	"  --help, --version\n\n"
+	"Exits 0 when the agent ended by itself, 2 when it says that a limit did, 3 when it broke the protocol or ended early, 126 and 127 where COMMAND cannot be executed or is not there, 125 otherwise. See cordon-agents(5).\n";
+
 enum { INSTRUCTION_MAX = 1 << 20, START_MS = 5 * 60 * 1000, GRACE_MS = 5000, DRAIN_MS = 500 };
 
 struct client {
@@ -189,6 +197,8 @@ int main(int argc, char **argv)
 	AUTO_BUF instruction = {0};
 	AUTO_FREE char *cwd = getcwd(NULL, 0);
 
+	if (agent_options_asks(argv, "cordon-acp", usage))
+		return AGENT_ENDED;
 	buf_init(&instruction, INSTRUCTION_MAX);
 	if (argc < 1 || prepare(&options, argv, &trail, &instruction, &err) < 0 || start_agent(&c, options.command, &err) < 0)
 		return fail(&err);

@@ -1,6 +1,7 @@
 /*
  * cordon-agent: the built-in agent. It runs inside of a sandbox, asks a model through the gateway's port on loopback, and runs the commands that the model asks for.
  *
+ *	cordon-agent [--help | --version]
  *	cordon-agent --model NAME [--max-turns N] [--max-output BYTES] [--command-timeout SECONDS] [--trajectory FILE] --instruction FILE
  *
  * CORDON_MODEL is the model where --model is missing; model.h says which variables name the port. Commands run in the folder where it was started, with its environment. It holds no secret and has no power that its commands
@@ -21,6 +22,19 @@
 #include "agent/trail.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+
+static const char usage[] =
+	"Usage: cordon-agent [OPTION...] --instruction FILE\n"
+	"The built-in agent: asks a model through the gateway of the sandbox that it is in, and runs the shell commands that the model asks for.\n\n"
+	"  --instruction FILE         what is to be done\n"
+	"  --model NAME               the model; else the variable CORDON_MODEL\n"
+	"  --max-turns N              answers of the model, at most (100)\n"
+	"  --max-output BYTES         of one command's output, at most (16384)\n"
+	"  --command-timeout SECONDS  the most that a command may ask for (1800)\n"
+	"  --trajectory FILE          what happened, as lines of JSON\n"
+	"  --help, --version\n\n"
+	"OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which a policy's inference.providers set, say how the model is asked.\n"
+	"Exits 0 when the model ended by itself, 2 when a limit ended it, 3 when the model cannot be reached or refuses, 125 otherwise. See cordon-agents(5).\n";
 
 enum { INSTRUCTION_MAX = 256 * 1024, TIMEOUT_UNSAID_S = 120 };
 
@@ -78,7 +92,7 @@ static int run_call(struct agent *g, const struct reply_call *c)
 		r.status = AGENT_NOT_FOUND;
 	say_lines("| ", buf_view(&told));
 	trail_result(&g->trail, &(struct trail_result){.id = c->id, .status = r.status, .timed_out = r.timed_out, .ms = r.ms, .output = buf_view(&told)});
-	added = talk_add_result(g->talk, c->id, buf_view(&told), r.status != 0 || r.timed_out);
+	added = talk_add_result(g->talk, c, buf_view(&told), r.status != 0 || r.timed_out);
 	clip_done(&r.output);
 	return added;
 }
@@ -171,6 +185,8 @@ int main(int argc, char **argv)
 	struct error err = {0};
 	AUTO_BUF instruction = {0};
 
+	if (agent_options_asks(argv, "cordon-agent", usage))
+		return AGENT_ENDED;
 	buf_init(&instruction, INSTRUCTION_MAX);
 	if (argc < 1 || agent_options_parse(argv, &options, &err) < 0 || prepare(&g, &instruction, &err) < 0) {
 		(void)fprintf(stderr, "cordon-agent: %s\n", err.text);

@@ -20,10 +20,13 @@ enum {
 };
 
 static const struct {
-	const char *base, *key, *path;
+	const char *base, *key;
+	const char *path, *behind; /* behind: with the model's name between them */
+	const char *of; /* in names of models that are its own */
 } apis[] = {
-	[API_OPENAI] = {"OPENAI_BASE_URL", "OPENAI_API_KEY", "/chat/completions"},
-	[API_ANTHROPIC] = {"ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "/v1/messages"},
+	[API_OPENAI] = {"OPENAI_BASE_URL", "OPENAI_API_KEY", "/chat/completions", NULL, "gpt"},
+	[API_ANTHROPIC] = {"ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "/v1/messages", NULL, "claude"},
+	[API_GEMINI] = {"GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY", "/v1beta/models/", ":generateContent", "gemini"},
 };
 
 static const char *variable(const char *name)
@@ -33,16 +36,42 @@ static const char *variable(const char *name)
 	return v && v[0] ? v : NULL;
 }
 
+/* Its own, where that is there; else the first that is. APIS: there is none. */
+static enum api choose(const char *name)
+{
+	size_t i, first = APIS;
+
+	for (i = APIS; i-- > 0;) {
+		if (!variable(apis[i].base))
+			continue;
+		if (strcasestr(name, apis[i].of))
+			return (enum api)i;
+		first = i;
+	}
+	return (enum api)first;
+}
+
+/* A name that stands in a path is no path itself. */
+static int make_path(struct model *m, struct error *err)
+{
+	static const char fine[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
+	const char *name = strncmp(m->name, "models/", 7) == 0 ? m->name + 7 : m->name;
+	const char *behind = apis[m->api].behind;
+	struct text_shown shown;
+
+	if (snprintf(m->path, sizeof(m->path), "%s%s%s", apis[m->api].path, behind ? name : "", behind ? behind : "") < (int)sizeof(m->path) && (!behind || (*name && !name[strspn(name, fine)])))
+		return 0;
+	return error_set(err, ERROR_USAGE, "%s is no name of a model at Gemini", text_show(&shown, sv_of(m->name)));
+}
+
 int model_find(const char *name, struct model *ret, struct error *err)
 {
-	const char *openai = variable(apis[API_OPENAI].base), *anthropic = variable(apis[API_ANTHROPIC].base);
-	struct model m = {.name = name};
+	struct model m = {.name = name, .api = choose(name)};
 
-	if (!openai && !anthropic)
-		return error_set(err, ERROR_MISSING, "neither OPENAI_BASE_URL nor ANTHROPIC_BASE_URL is set: the policy of this sandbox opens no model (inference.providers)");
-	m.api = anthropic && (!openai || strcasestr(name, "claude")) ? API_ANTHROPIC : API_OPENAI;
+	if (m.api == APIS)
+		return error_set(err, ERROR_MISSING, "neither OPENAI_BASE_URL nor ANTHROPIC_BASE_URL nor GOOGLE_GEMINI_BASE_URL is set: the policy of this sandbox opens no model (inference.providers)");
 	m.key = variable(apis[m.api].key);
-	if (post_base_parse(apis[m.api].base, m.api == API_OPENAI ? openai : anthropic, &m.base, err) < 0)
+	if (post_base_parse(apis[m.api].base, variable(apis[m.api].base), &m.base, err) < 0 || make_path(&m, err) < 0)
 		return -1;
 	*ret = m;
 	return 0;
@@ -52,16 +81,16 @@ static int post(const struct model *m, struct sv body, struct post_answer *ret, 
 {
 	AUTO_FREE char *bearer = NULL;
 	struct post_field openai[] = {{"Authorization", NULL}};
-	struct post_field anthropic[] = {{"x-api-key", m->key}, {"anthropic-version", "2023-06-01"}};
-	struct post_request req = {.path = apis[m->api].path, .fields = anthropic, .n_fields = ARRAY_LEN(anthropic), .body = body, .timeout_ms = TIMEOUT_MS};
+	const struct post_field anthropic[] = {{"x-api-key", m->key}, {"anthropic-version", "2023-06-01"}}, gemini[] = {{"x-goog-api-key", m->key}};
+	const struct {
+		const struct post_field *v;
+		size_t n;
+	} fields[] = {[API_OPENAI] = {openai, ARRAY_LEN(openai)}, [API_ANTHROPIC] = {anthropic, ARRAY_LEN(anthropic)}, [API_GEMINI] = {gemini, ARRAY_LEN(gemini)}};
+	struct post_request req = {.path = m->path, .fields = fields[m->api].v, .n_fields = fields[m->api].n, .body = body, .timeout_ms = TIMEOUT_MS};
 
-	if (m->api == API_OPENAI) {
-		if (m->key && asprintf(&bearer, "Bearer %s", m->key) < 0)
-			return error_sys(err, ENOMEM, "a request");
-		openai[0].value = bearer;
-		req.fields = openai;
-		req.n_fields = ARRAY_LEN(openai);
-	}
+	if (m->api == API_OPENAI && m->key && asprintf(&bearer, "Bearer %s", m->key) < 0)
+		return error_sys(err, ENOMEM, "a request");
+	openai[0].value = bearer;
 	return post_send(&m->base, &req, ret, err);
 }
 

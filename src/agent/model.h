@@ -15,6 +15,7 @@ struct model {
 	const char *name;
 	const char *key; /* the placeholder; NULL: none */
 	struct post_base base;
+	char path[320]; /* behind the base's */
 };
 
 enum model_end {
@@ -24,7 +25,8 @@ enum model_end {
 };
 
 /*
- * From the variables of the sandbox: OPENAI_BASE_URL and ANTHROPIC_BASE_URL say which APIs there are. Where both are set, models with "claude" in their names are asked the Anthropic way. Borrows everything.
+ * From the variables of the sandbox: OPENAI_BASE_URL, ANTHROPIC_BASE_URL and GOOGLE_GEMINI_BASE_URL say which APIs there are. Where several are set, models with "claude" in their names are asked the Anthropic way, with "gemini" Gemini's, others the first
+ * of these that there is. Borrows everything.
  */
 int model_find(const char *name, struct model *ret, struct error *err);
 

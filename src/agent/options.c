@@ -1,6 +1,7 @@
 #include "agent/options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,18 @@ static int set(struct agent_options *to, const struct option *o, const char *val
 		return error_set(err, ERROR_USAGE, "%s %s: write a number from %llu to %llu", o->name, text_show(&shown, sv_of(value)), (unsigned long long)o->least, (unsigned long long)o->most);
 	memcpy(at, &n, sizeof(n));
 	return 0;
+}
+
+bool agent_options_asks(char **argv, const char *name, const char *usage)
+{
+	const char *word = argv[0] && argv[1] ? argv[1] : "";
+	bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0, version = strcmp(word, "--version") == 0;
+
+	if (help)
+		(void)fputs(usage, stdout);
+	if (version)
+		(void)printf("%s %s\n", name, CORDON_VERSION);
+	return help || version;
 }
 
 int agent_options_parse(char **argv, struct agent_options *ret, struct error *err)

@@ -4,6 +4,7 @@
 #ifndef CORDON_AGENT_OPTIONS_H
 #define CORDON_AGENT_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -25,6 +26,9 @@ struct agent_options {
 	uint64_t max_turns, max_output, command_timeout;
 	char **command; /* behind "--"; NULL: none */
 };
+
+/* --help or --version, as the first word: prints it to standard output. */
+bool agent_options_asks(char **argv, const char *name, const char *usage);
 
 /* Numbers that are not given are their defaults. Strings are argv's. */
 int agent_options_parse(char **argv, struct agent_options *ret, struct error *err);

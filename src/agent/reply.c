@@ -6,8 +6,11 @@
 
 #include "agent/params.h"
 #include "agent/shell.h"
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/json_scan.h"
+
+enum { NO_ID = UINT32_MAX };
 
 struct reading {
 	const struct json_scan *s;
@@ -75,6 +78,7 @@ static void read_arguments(const struct json_scan *s, uint32_t command, uint32_t
 		c->fault = "the command has a NUL byte in it";
 }
 
+/* id: NO_ID where calls are told apart by their order. */
 static int read_call(struct reading *r, uint32_t id, uint32_t name, struct reply_call **ret)
 {
 	struct reply *to = r->to;
@@ -84,9 +88,12 @@ static int read_call(struct reading *r, uint32_t id, uint32_t name, struct reply
 	if (to->n_calls == REPLY_CALLS_MAX)
 		return fail(r, "calls more than 64 tools at once");
 	c = &to->calls[to->n_calls++];
-	c->id = string_at(r->s, id, r->a, &n);
-	if (!c->id || !n || n > 512 || strlen(c->id) != n)
+	c->id = id == NO_ID ? arena_printf(r->a, "#%zu", to->n_calls) : string_at(r->s, id, r->a, &n);
+	if (!c->id || (id != NO_ID && (!n || n > 512 || strlen(c->id) != n)))
 		return fail(r, "calls a tool without a usable id");
+	c->name = string_at(r->s, name, r->a, &n);
+	if (!c->name || !n || n > 512 || strlen(c->name) != n)
+		c->name = "none";
 	if (!name || !json_scan_is_string(r->s, name, "shell"))
 		c->fault = "there is no such tool; the only one is shell";
 	*ret = c;
@@ -100,13 +107,13 @@ static void read_stop(struct reading *r, uint32_t reason, const char *cut, const
 	r->to->refused = r->to->stop && strcmp(r->to->stop, refused) == 0;
 }
 
-static void echo_open(struct json *j, struct buf *out)
+static void echo_open(struct json *j, struct buf *out, const char *role, const char *key)
 {
 	buf_init(out, REPLY_MAX + 4096);
 	json_init(j, out);
 	json_open(j);
-	json_kstr(j, "role", "assistant");
-	json_key(j, "content");
+	json_kstr(j, "role", role);
+	json_key(j, key);
 }
 
 static int echo_close(struct reading *r, struct json *j)
@@ -151,7 +158,7 @@ static int read_anthropic(struct reading *r)
 	r->to->output = params_count(r->s, params_get(r->s, usage, "output_tokens"), 0);
 	if (read_text(r, content) < 0 || anthropic_calls(r, content) < 0)
 		return -1;
-	echo_open(&j, &echo);
+	echo_open(&j, &echo, "assistant", "content");
 	json_raw(&j, json_scan_text(r->s, content));
 	return echo_close(r, &j);
 }
@@ -225,7 +232,7 @@ static int read_openai(struct reading *r)
 	r->to->output = params_count(r->s, params_get(r->s, usage, "completion_tokens"), 0);
 	if (content && read_text(r, content) < 0)
 		return -1;
-	echo_open(&j, &echo);
+	echo_open(&j, &echo, "assistant", "content");
 	if (r->to->text.n)
 		json_sv(&j, r->to->text);
 	else
@@ -235,9 +242,78 @@ static int read_openai(struct reading *r)
 	return echo_close(r, &j);
 }
 
+/* Thoughts are parts with a text, too. */
+static bool is_thought(const struct reading *r, uint32_t part)
+{
+	uint32_t i = params_get(r->s, part, "thought");
+
+	return i && json_scan_kind(r->s, i) == SCAN_BOOL && sv_is(json_scan_text(r->s, i), "true");
+}
+
+static int gemini_part(struct reading *r, uint32_t part, struct buf *text)
+{
+	uint32_t said = params_get(r->s, part, "text"), call = params_get(r->s, part, "functionCall"), id = params_get(r->s, call, "id"), args = params_get(r->s, call, "args");
+	struct reply_call *c;
+
+	if (said && json_scan_kind(r->s, said) == SCAN_STRING && !is_thought(r, part))
+		json_scan_decode(r->s, said, text);
+	if (!call)
+		return 0;
+	if (json_scan_kind(r->s, call) != SCAN_OBJECT)
+		return fail(r, "calls a tool that is no function");
+	if (read_call(r, id ? id : NO_ID, params_get(r->s, call, "name"), &c) < 0)
+		return -1;
+	if (!c->fault)
+		read_arguments(r->s, params_get(r->s, args, "command"), params_get(r->s, args, "timeout"), r->a, c);
+	return 0;
+}
+
+/* Why it ended: most of the reasons mean that it will not say it. */
+static void gemini_stop(struct reading *r, uint32_t reason)
+{
+	static const char *const fine[] = {"STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED", "OTHER"};
+	size_t i = 0;
+
+	read_stop(r, reason, "MAX_TOKENS", "SAFETY");
+	while (r->to->stop && i < ARRAY_LEN(fine) && strcmp(r->to->stop, fine[i]) != 0)
+		i++;
+	r->to->refused = r->to->stop && i == ARRAY_LEN(fine);
+}
+
+/* Parts go back as they came: thoughts are signed. */
+static int read_gemini(struct reading *r)
+{
+	uint32_t candidates = json_scan_get(r->s, 0, "candidates"), usage = json_scan_get(r->s, 0, "usageMetadata"), i;
+	uint32_t candidate = candidates && json_scan_kind(r->s, candidates) == SCAN_ARRAY ? json_scan_first(r->s, candidates) : 0;
+	uint32_t parts = params_get(r->s, params_get(r->s, candidate, "content"), "parts"), blocked = params_get(r->s, json_scan_get(r->s, 0, "promptFeedback"), "blockReason");
+	AUTO_BUF text = {0};
+	AUTO_BUF echo = {0};
+	struct json j;
+
+	if (!candidate && !blocked)
+		return fail(r, "has no candidate");
+	gemini_stop(r, candidate ? params_get(r->s, candidate, "finishReason") : blocked);
+	if (r->to->stop && strcmp(r->to->stop, "MALFORMED_FUNCTION_CALL") == 0)
+		return fail(r, "has a call that the server could not read");
+	r->to->input = params_count(r->s, params_get(r->s, usage, "promptTokenCount"), 0) + params_count(r->s, params_get(r->s, usage, "toolUsePromptTokenCount"), 0);
+	r->to->output = params_count(r->s, params_get(r->s, usage, "candidatesTokenCount"), 0) + params_count(r->s, params_get(r->s, usage, "thoughtsTokenCount"), 0);
+	buf_init(&text, REPLY_MAX);
+	if (parts && json_scan_kind(r->s, parts) != SCAN_ARRAY)
+		return fail(r, "has parts that are no list");
+	for (i = parts ? json_scan_first(r->s, parts) : 0; i; i = json_scan_after(r->s, parts, i))
+		if (gemini_part(r, i, &text) < 0)
+			return -1;
+	r->to->text = sv_n(arena_str(r->a, buf_view(&text)), text.n);
+	if (buf_failed(&text) || !r->to->text.p)
+		return fail(r, "does not fit into memory");
+	echo_open(&j, &echo, "model", "parts");
+	json_raw(&j, parts ? json_scan_text(r->s, parts) : sv_of("[]"));
+	return echo_close(r, &j);
+}
+
 int reply_read(enum api api, struct buf *body, struct arena *a, struct reply *ret, const char **ret_why)
 {
-	static int (*const forms[])(struct reading *) = {[API_OPENAI] = read_openai, [API_ANTHROPIC] = read_anthropic};
+	static int (*const forms[])(struct reading *) = {[API_OPENAI] = read_openai, [API_ANTHROPIC] = read_anthropic, [API_GEMINI] = read_gemini};
 	struct reply to = {.text = {"", 0}};
 	AUTO_SCAN s = {0};
 	struct reading r = {.s = &s, .a = a, .to = &to};

@@ -17,10 +17,11 @@
 
 enum { REPLY_MAX = 16 << 20, REPLY_CALLS_MAX = 64 };
 
-enum api { API_OPENAI, API_ANTHROPIC };
+enum api { API_OPENAI, API_ANTHROPIC, API_GEMINI, APIS };
 
 struct reply_call {
-	const char *id;
+	const char *id; /* where the API has none, one of ours that begins with '#' */
+	const char *name; /* of the tool, as it was called */
 	const char *command;
 	uint64_t timeout;  /* seconds; 0: it says nothing */
 	const char *fault; /* NULL: it can be run */

@@ -16,7 +16,7 @@ enum item_kind { ITEM_REPLY, ITEM_RESULT, ITEM_WORDS };
 
 struct item {
 	enum item_kind kind;
-	char *id; /* of a result */
+	char *id, *name; /* of a result: of the call and its tool */
 	char *text; /* JSON of a reply; else the words or the output */
 	size_t n;
 	bool failed;
@@ -37,9 +37,9 @@ const char talk_system[] =
 	"Send the output of background processes to files. Long outputs are cut in the middle. There may be no network; a refusal that names a policy is final. "
 	"When the task is done and you have checked it, answer with a short summary and without calling a tool: that ends your work.";
 
-static int add(struct talk *t, enum item_kind kind, const char *id, struct sv text, bool failed)
+static int add(struct talk *t, enum item_kind kind, const struct reply_call *call, struct sv text, bool failed)
 {
-	AUTO_FREE char *id_copy = id ? strdup(id) : NULL, *copy = malloc(text.n + 1);
+	AUTO_FREE char *id = call ? strdup(call->id) : NULL, *name = call ? strdup(call->name) : NULL, *copy = malloc(text.n + 1);
 	struct item *v = t->v;
 	size_t cap = t->cap ? t->cap * 2 : 64;
 
@@ -50,13 +50,13 @@ static int add(struct talk *t, enum item_kind kind, const char *id, struct sv te
 		t->v = v;
 		t->cap = cap;
 	}
-	if ((id && !id_copy) || !copy)
+	if ((call && (!id || !name)) || !copy)
 		return -ENOMEM;
 	memcpy(copy, text.p, text.n);
 	copy[text.n] = '\0';
-	t->v[t->n++] = (struct item){kind, id_copy, copy, text.n, failed};
+	t->v[t->n++] = (struct item){kind, id, name, copy, text.n, failed};
 	t->bytes += text.n;
-	id_copy = copy = NULL;
+	id = name = copy = NULL;
 	return 0;
 }
 
@@ -81,6 +81,7 @@ void talk_free(struct talk *t)
 		return;
 	for (i = 0; i < t->n; i++) {
 		free(t->v[i].id);
+		free(t->v[i].name);
 		free(t->v[i].text);
 	}
 	free(t->v);
@@ -93,7 +94,7 @@ int talk_add_reply(struct talk *t, const struct reply *r)
 	return add(t, ITEM_REPLY, NULL, r->echo, false);
 }
 
-int talk_add_result(struct talk *t, const char *id, struct sv output, bool failed)
+int talk_add_result(struct talk *t, const struct reply_call *call, struct sv output, bool failed)
 {
 	AUTO_FREE char *clean = malloc(output.n + 1);
 	size_t i, n = 0;
@@ -103,7 +104,7 @@ int talk_add_result(struct talk *t, const char *id, struct sv output, bool faile
 	for (i = 0; i < output.n; i++)
 		if (output.p[i])
 			clean[n++] = output.p[i];
-	return add(t, ITEM_RESULT, id, sv_n(clean, n), failed);
+	return add(t, ITEM_RESULT, call, sv_n(clean, n), failed);
 }
 
 int talk_add_words(struct talk *t, const char *words)
@@ -179,6 +180,7 @@ static void write_openai(const struct talk *t, struct json *j)
 {
 	size_t i;
 
+	json_kstr(j, "model", t->model);
 	json_key(j, "messages");
 	json_list(j);
 	json_open(j);
@@ -222,8 +224,31 @@ static void anthropic_block(struct json *j, const struct item *i, bool last)
 	json_close(j);
 }
 
-/* Everything between two replies is one message of the user's. */
-static void anthropic_messages(const struct talk *t, struct json *j)
+static void gemini_part(struct json *j, const struct item *i, bool last)
+{
+	(void)last;
+	json_open(j);
+	if (i->kind == ITEM_RESULT) {
+		json_key(j, "functionResponse");
+		json_open(j);
+		if (i->id[0] != '#')
+			json_kstr(j, "id", i->id);
+		json_kstr(j, "name", i->name);
+		json_key(j, "response");
+		json_open(j);
+		json_key(j, i->failed ? "error" : "output");
+		json_sv(j, sv_n(i->text, i->n));
+		json_close(j);
+		json_close(j);
+	} else {
+		json_key(j, "text");
+		json_sv(j, sv_n(i->text, i->n));
+	}
+	json_close(j);
+}
+
+/* Everything between two replies is one message of the user's, with a list under that key. */
+static void write_turns(const struct talk *t, struct json *j, const char *key, void (*part)(struct json *j, const struct item *i, bool last))
 {
 	bool open = false;
 	size_t i;
@@ -236,10 +261,10 @@ static void anthropic_messages(const struct talk *t, struct json *j)
 		if (!open) {
 			json_open(j);
 			json_kstr(j, "role", "user");
-			json_key(j, "content");
+			json_key(j, key);
 			json_list(j);
 		}
-		anthropic_block(j, &t->v[i], i + 1 == t->n);
+		part(j, &t->v[i], i + 1 == t->n);
 		open = i + 1 < t->n && t->v[i + 1].kind != ITEM_REPLY;
 		if (!open) {
 			json_end(j);
@@ -250,6 +275,7 @@ static void anthropic_messages(const struct talk *t, struct json *j)
 
 static void write_anthropic(const struct talk *t, struct json *j)
 {
+	json_kstr(j, "model", t->model);
 	json_kint(j, "max_tokens", TALK_OUTPUT_TOKENS);
 	json_kstr(j, "system", talk_system);
 	json_key(j, "tools");
@@ -263,13 +289,45 @@ static void write_anthropic(const struct talk *t, struct json *j)
 	json_end(j);
 	json_key(j, "messages");
 	json_list(j);
-	anthropic_messages(t, j);
+	write_turns(t, j, "content", anthropic_block);
+	json_end(j);
+}
+
+/* The model is in the request's path. */
+static void write_gemini(const struct talk *t, struct json *j)
+{
+	json_key(j, "systemInstruction");
+	json_open(j);
+	json_key(j, "parts");
+	json_list(j);
+	json_open(j);
+	json_kstr(j, "text", talk_system);
+	json_close(j);
+	json_end(j);
+	json_close(j);
+	json_key(j, "tools");
+	json_list(j);
+	json_open(j);
+	json_key(j, "functionDeclarations");
+	json_list(j);
+	json_open(j);
+	json_kstr(j, "name", "shell");
+	json_kstr(j, "description", description);
+	json_key(j, "parameters");
+	json_raw(j, sv_of(parameters));
+	json_close(j);
+	json_end(j);
+	json_close(j);
+	json_end(j);
+	json_key(j, "contents");
+	json_list(j);
+	write_turns(t, j, "parts", gemini_part);
 	json_end(j);
 }
 
 int talk_request(struct talk *t, struct buf *out)
 {
-	static void (*const forms[])(const struct talk *, struct json *) = {[API_OPENAI] = write_openai, [API_ANTHROPIC] = write_anthropic};
+	static void (*const forms[])(const struct talk *, struct json *) = {[API_OPENAI] = write_openai, [API_ANTHROPIC] = write_anthropic, [API_GEMINI] = write_gemini};
 	struct json j;
 	int r = fit(t);
 
@@ -278,7 +336,6 @@ int talk_request(struct talk *t, struct buf *out)
 	buf_init(out, REQUEST_MAX);
 	json_init(&j, out);
 	json_open(&j);
-	json_kstr(&j, "model", t->model);
 	forms[t->api](t, &j);
 	json_close(&j);
 	return buf_failed(out);

@@ -25,7 +25,7 @@ extern const char talk_system[]; /* what a model is told before the instruction 
 
 /* Each 0, or -ENOMEM. */
 int talk_add_reply(struct talk *t, const struct reply *r);
-int talk_add_result(struct talk *t, const char *id, struct sv output, bool failed);
+int talk_add_result(struct talk *t, const struct reply_call *call, struct sv output, bool failed);
 int talk_add_words(struct talk *t, const char *words); /* of the user */
 
 /* The model says that it is too long: from now on half as much is kept. -E2BIG: there is nothing left to cut. */

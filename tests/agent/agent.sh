@@ -8,7 +8,7 @@ echo '[]' >"$tmp/script"
 helper "$log.ready" python3 "$tests_dir/agent/model.py" 18090 "$tmp/script" "$log" || finish
 echo "Create hello.txt with the word hello in it." >"$work/instruction.md"
 export OPENAI_BASE_URL=http://127.0.0.1:18090/v1
-unset ANTHROPIC_BASE_URL OPENAI_API_KEY ANTHROPIC_API_KEY CORDON_MODEL
+unset ANTHROPIC_BASE_URL GOOGLE_GEMINI_BASE_URL OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY CORDON_MODEL
 
 # script STEP...: what the model answers, from now on.
 script()
@@ -26,13 +26,13 @@ agent()
 }
 
 # asked N EXPRESSION: of the Nth request, in Python: r is {"path", "headers", "body"}, m its messages.
-asked() { python3 -c 'import json, sys; r = json.loads(open(sys.argv[1]).read().splitlines()[int(sys.argv[2]) - 1]); m = r["body"]["messages"]; print(eval(sys.argv[3]))' "$log" "$1" "$2"; }
+asked() { python3 -c 'import json, sys; r = json.loads(open(sys.argv[1]).read().splitlines()[int(sys.argv[2]) - 1]); m = r["body"].get("messages") or r["body"].get("contents"); print(eval(sys.argv[3]))' "$log" "$1" "$2"; }
 requests() { wc -l <"$log"; }
 # trail EXPRESSION: of the trajectory, a list t of its lines.
 trail() { python3 -c 'import json, sys; t = [json.loads(l) for l in open(sys.argv[1])]; print(eval(sys.argv[2]))' "$tmp/trail" "$1"; }
 
-# A whole toy task, in both forms
-for form in openai anthropic; do
+# A whole toy task, in every form
+for form in openai anthropic gemini; do
 	rm -f "$work/hello.txt"
 	script '{"say":"I write it.","run":["printf hello >hello.txt"]}' '{"run":["cat hello.txt","exit 3"]}' '{"say":"Done."}'
 	if [ "$form" = anthropic ]; then
@@ -40,6 +40,12 @@ for form in openai anthropic; do
 		export ANTHROPIC_BASE_URL=http://127.0.0.1:18090
 		result='[(b["type"], b["content"], b["is_error"]) for b in m[4]["content"]]'
 		want="[('tool_result', '[exit status 0]\\nhello', False), ('tool_result', '[exit status 3]\\n', True)]"
+		usage="(11, 7)"
+	elif [ "$form" = gemini ]; then
+		unset ANTHROPIC_BASE_URL
+		export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:18090
+		result='[(p["functionResponse"]["name"], p["functionResponse"]["response"]) for p in m[4]["parts"]]'
+		want="[('shell', {'output': '[exit status 0]\\nhello'}), ('shell', {'error': '[exit status 3]\\n'})]"
 		usage="(11, 7)"
 	else
 		result='[(x["role"], x["tool_call_id"], x["content"]) for x in m[-2:]]'
@@ -54,17 +60,38 @@ for form in openai anthropic; do
 	is "$form: the trajectory names all roles and the end" "$(trail '[x["role"] for x in t]')" "['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'tool', 'assistant', 'end']"
 	is "$form: the trajectory has the usage" "$(trail '(t[2]["usage"]["input_tokens"], t[2]["usage"]["output_tokens"])')" "$usage"
 	is "$form: the trajectory ends with the reason" "$(trail '(t[-1]["reason"], t[-1]["exit"])')" "('done', 0)"
+	case $form in
+	anthropic)
+		like "Anthropic: thoughts go back as they came, signed" "$(asked 2 'm[1]["content"][0]')" "'signature': 'c2lnbmVk'"
+		is "Anthropic: what the next request repeats is marked for the cache" "$(asked 2 'm[-1]["content"][-1]["cache_control"]["type"]')" ephemeral
+		;;
+	gemini)
+		like "Gemini: thoughts go back as they came, signed" "$(asked 2 'm[1]["parts"]')" "'thought': True.*'thoughtSignature': 'c2lnbmVk'"
+		is "Gemini: the model is in the path, and nowhere else" "$(asked 1 'r["path"]') $(asked 1 '"model" in r["body"]')" "/v1beta/models/m:generateContent False"
+		;;
+	esac
 done
-like "Anthropic: thoughts go back as they came, signed" "$(asked 2 'm[1]["content"][0]')" "'signature': 'c2lnbmVk'"
-is "Anthropic: what the next request repeats is marked for the cache" "$(asked 2 'm[-1]["content"][-1]["cache_control"]["type"]')" ephemeral
-export OPENAI_BASE_URL=http://127.0.0.1:18090/v1
+export OPENAI_BASE_URL=http://127.0.0.1:18090/v1 ANTHROPIC_BASE_URL=http://127.0.0.1:18090
 script '{"say":"ok"}'
 agent --model some-claude-9
-is "with both ways open, Claude is asked the Anthropic way" "$(asked 1 'r["path"]')" /v1/messages
+is "with all ways open, Claude is asked the Anthropic way" "$(asked 1 'r["path"]')" /v1/messages
 script '{"say":"ok"}'
 agent --model gpt-9
 is "and others the OpenAI way" "$(asked 1 'r["path"]')" /v1/chat/completions
-unset ANTHROPIC_BASE_URL
+script '{"say":"ok"}'
+GEMINI_API_KEY=AIzaPlaceholder agent --model models/gemini-9
+is "and Gemini its own, with the placeholder as its key" "$(asked 1 '(r["path"], r["headers"]["x-goog-api-key"])')" "('/v1beta/models/gemini-9:generateContent', 'AIzaPlaceholder')"
+for name in gemini/../x 'gemini x' 'gemini?key=x' gemini:y 'gemini%2fx' models/; do
+	GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:18090 OPENAI_BASE_URL='' ANTHROPIC_BASE_URL='' agent --model "$name"
+	is "the name '$name' makes no path at Gemini" "$status" 125
+done
+script '{"stop":"SAFETY"}'
+agent --model gemini-9
+is "Gemini: a model that declines ends the work with 3" "$status $(trail 't[-1]["reason"]')" "3 refusal"
+script '{"say":"I begin","stop":"MAX_TOKENS"}' '{"say":"ok"}'
+agent --model gemini-9
+is "Gemini: an answer that was cut is not taken for the end" "$status $(requests)" "0 2"
+unset ANTHROPIC_BASE_URL GOOGLE_GEMINI_BASE_URL
 script '{"say":"ok"}'
 said=$(CORDON_MODEL=from-variable "$agent" --instruction "$work/instruction.md")
 is "CORDON_MODEL names the model" "$(asked 1 'r["body"]["model"]')" from-variable
@@ -166,6 +193,11 @@ for options in "--max-turns 0" "--max-turns x" "--max-turns" "--nonsense" "-- x"
 	is "the options $options are refused" "$status" 125
 done
 
+for program in agent acp; do
+	is "cordon-$program --version" "$("${agent%-agent}-$program" --version)" "cordon-$program $("$cordon_program" --version | awk '{ print $2 }')"
+	like "cordon-$program --help" "$("${agent%-agent}-$program" --help)" "^Usage: cordon-$program .*--instruction"
+done
+
 # Inside: no network, one provider, a placeholder
 if is_sanitized; then
 	skip "inside of a sandbox" "the sanitizers need more than a sandbox leaves"
@@ -185,11 +217,20 @@ credentials:
     hosts: [127.0.0.1]
     inject: {header: x-api-key, format: "{}"}
     env: ANTHROPIC_API_KEY
+  google:
+    from: {env: REAL_KEY}
+    hosts: [127.0.0.1]
+    inject: {header: x-goog-api-key, format: "{}"}
+    env: GEMINI_API_KEY
 Y
 mkdir "$tmp/tools"
 cp "$agent" "$tmp/tools/"
-for form in openai anthropic; do
-	[ "$form" = openai ] && credential=model header=Authorization value="Bearer $REAL_KEY" || credential=claude header=x-api-key value=$REAL_KEY
+for form in openai anthropic gemini; do
+	case $form in
+	openai) credential=model header=Authorization value="Bearer $REAL_KEY" ;;
+	anthropic) credential=claude header=x-api-key value=$REAL_KEY ;;
+	gemini) credential=google header=x-goog-api-key value=$REAL_KEY ;;
+	esac
 	cat >"$tmp/$form.yaml" <<Y
 version: 1
 extends: [default]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stands in for a model: model.py PORT SCRIPT LOG. Answers on loopback as OpenAI's chat completions or Anthropic's messages do, by the path asked.
+"""Stands in for a model: model.py PORT SCRIPT LOG. Answers on loopback as OpenAI's chat completions, Anthropic's messages or Gemini's generateContent do, by the path asked.
 
 SCRIPT is a JSON list of steps, read anew for each request; the file LOG has one line per request so far, so its length says which step is next (the last is repeated). A step is
 {"say": TEXT, "run": [COMMAND or {"command", "timeout"}...], "stop": WORD}, or {"status": N, "headers": {}, "body": JSON}, or {"raw": TEXT} for a body of any bytes (latin-1),
@@ -35,6 +35,16 @@ def anthropic(step, model):
             "usage": {"input_tokens": 5, "cache_read_input_tokens": 6, "output_tokens": 7}}
 
 
+def gemini(step, model):
+    parts = [{"text": "hm", "thought": True}]
+    if step.get("say"):
+        parts.append({"text": step["say"]})
+    for run in step.get("run", []):
+        parts.append({"functionCall": {"name": step.get("tool", "shell"), "args": run if isinstance(run, dict) else {"command": run}}, "thoughtSignature": "c2lnbmVk"})
+    return {"candidates": [{"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": step.get("stop", "STOP")}], "modelVersion": model,
+            "usageMetadata": {"promptTokenCount": 11, "candidatesTokenCount": 5, "thoughtsTokenCount": 2, "totalTokenCount": 18}}
+
+
 class Model(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -58,7 +68,8 @@ class Model(http.server.BaseHTTPRequestHandler):
         elif "status" in step:
             answer = json.dumps(step.get("body", {})).encode()
         else:
-            answer = json.dumps((anthropic if "/messages" in self.path else openai)(step, json.loads(body)["model"])).encode()
+            form = anthropic if "/messages" in self.path else gemini if ":generateContent" in self.path else openai
+            answer = json.dumps(form(step, json.loads(body).get("model", ""))).encode()
         self.send_response(step.get("status", 200))
         for name, value in step.get("headers", {}).items():
             self.send_header(name, value)

@@ -17,7 +17,7 @@ static void check_calls(const struct reply *r)
 	if (r->n_calls > REPLY_CALLS_MAX)
 		abort();
 	for (i = 0; i < r->n_calls; i++)
-		if (!r->calls[i].id || !r->calls[i].id[0] || (!r->calls[i].fault && !r->calls[i].command))
+		if (!r->calls[i].id || !r->calls[i].id[0] || !r->calls[i].name || (!r->calls[i].fault && !r->calls[i].command))
 			abort();
 }
 
@@ -32,7 +32,7 @@ static void check_request(enum api api, const struct reply *r)
 	if (!t || talk_add_reply(t, r) < 0)
 		abort();
 	for (i = 0; i < r->n_calls; i++)
-		if (talk_add_result(t, r->calls[i].id, r->text, false) < 0)
+		if (talk_add_result(t, &r->calls[i], r->text, false) < 0)
 			abort();
 	if (talk_request(t, &body) == 0 && json_scan_read(&s, &body, &e) < 0 && strcmp(e.why, "is nested too deeply") != 0)
 		abort();
@@ -42,7 +42,7 @@ static void check_request(enum api api, const struct reply *r)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct arena *a = arena_new();
-	enum api api = n && bytes[0] & 1 ? API_ANTHROPIC : API_OPENAI;
+	enum api api = n ? (enum api)(bytes[0] % APIS) : API_OPENAI;
 	AUTO_BUF body = {0}, same = {0};
 	struct reply r;
 	const char *why;

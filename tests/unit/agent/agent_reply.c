@@ -15,17 +15,19 @@ static int read_text(enum api api, const char *text, size_t n, struct arena *a, 
 	return reply_read(api, &body, a, ret, why);
 }
 
-static void a_call_is_read_in_both_forms(void)
+static void a_call_is_read_in_every_form(void)
 {
 	static const char *const forms[] = {
 		[API_OPENAI] = "{\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":4},\"choices\":[{\"message\":{\"content\":\"Look.\",\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"shell\","
 			       "\"arguments\":\"{\\\"command\\\":\\\"ls \\\\\\\"a b\\\\\\\"\\\",\\\"timeout\\\":9}\"}}]},\"finish_reason\":\"tool_calls\"}]}",
 		[API_ANTHROPIC] = "{\"usage\":{\"input_tokens\":1,\"cache_read_input_tokens\":2,\"output_tokens\":4},\"stop_reason\":\"tool_use\",\"content\":[{\"type\":\"text\",\"text\":\"Look.\"},"
 				  "{\"type\":\"tool_use\",\"id\":\"c1\",\"name\":\"shell\",\"input\":{\"command\":\"ls \\\"a b\\\"\",\"timeout\":9}}]}",
+		[API_GEMINI] = "{\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":1,\"thoughtsTokenCount\":3},\"candidates\":[{\"finishReason\":\"STOP\",\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"hm\",\"thought\":true},"
+			       "{\"text\":\"Look.\"},{\"functionCall\":{\"id\":\"c1\",\"name\":\"shell\",\"args\":{\"command\":\"ls \\\"a b\\\"\",\"timeout\":9}},\"thoughtSignature\":\"eA==\"}]}}]}",
 	};
 	int api;
 
-	for (api = API_OPENAI; api <= API_ANTHROPIC; api++) {
+	for (api = API_OPENAI; api < APIS; api++) {
 		struct arena *a = arena_new();
 		struct reply r = {0};
 		const char *why = "";
@@ -127,7 +129,7 @@ static void a_request_repeats_the_reply_and_its_results_in_order(void)
 	struct scan_error e;
 
 	CHECK(read_text(API_OPENAI, text, strlen(text), a, &r, &why) == 0);
-	CHECK(talk_add_reply(t, &r) == 0 && talk_add_result(t, "c1", sv_n("a\0b\xff", 4), true) == 0 && talk_request(t, &body) == 0);
+	CHECK(talk_add_reply(t, &r) == 0 && talk_add_result(t, &(struct reply_call){.id = "c1", .name = "shell"}, sv_n("a\0b\xff", 4), true) == 0 && talk_request(t, &body) == 0);
 	CHECK(strstr(body.p, "{\"role\":\"user\",\"content\":\"do it\"},{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"shell\","
 			     "\"arguments\":\"{\\\"command\\\":\\\"ls\\\"}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"ab\\ufffd\"}]"));
 	CHECK(json_scan_read(&s, &body, &e) == 0);
@@ -161,10 +163,69 @@ static void what_a_model_is_told_of_an_error_is_found(void)
 	}
 }
 
+static void geminis_parts_go_back_as_they_came_and_results_by_name(void)
+{
+	static const char text[] = "{\"candidates\":[{\"finishReason\":\"STOP\",\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"shell\",\"args\":{\"command\":\"ls\"}},\"thoughtSignature\":\"eA==\"},"
+				   "{\"functionCall\":{\"name\":\"rm\",\"args\":{}}},{\"functionCall\":{\"id\":\"x7\",\"name\":\"shell\",\"args\":[]}}]}}]}";
+	static const char want[] = "{\"role\":\"model\",\"parts\":[{\"functionCall\":{\"name\":\"shell\",\"args\":{\"command\":\"ls\"}},\"thoughtSignature\":\"eA==\"},{\"functionCall\":{\"name\":\"rm\",\"args\":{}}},"
+				   "{\"functionCall\":{\"id\":\"x7\",\"name\":\"shell\",\"args\":[]}}]},{\"role\":\"user\",\"parts\":[{\"functionResponse\":{\"name\":\"shell\",\"response\":{\"output\":\"a\"}}},"
+				   "{\"functionResponse\":{\"name\":\"rm\",\"response\":{\"error\":\"b\"}}},{\"functionResponse\":{\"id\":\"x7\",\"name\":\"shell\",\"response\":{\"error\":\"c\"}}}]}]}";
+	struct arena *a = arena_new();
+	struct talk *t = talk_new(API_GEMINI, "gemini-x", sv_of("do it"));
+	struct reply r = {0};
+	const char *why = "";
+	AUTO_BUF body = {0};
+
+	CHECK(read_text(API_GEMINI, text, sizeof(text) - 1, a, &r, &why) == 0);
+	CHECK(r.n_calls == 3 && !r.calls[0].fault && r.calls[1].fault && r.calls[2].fault && r.calls[0].id[0] == '#' && strcmp(r.calls[0].id, r.calls[1].id) != 0);
+	CHECK(talk_add_reply(t, &r) == 0);
+	CHECK(talk_add_result(t, &r.calls[0], sv_of("a"), false) == 0 && talk_add_result(t, &r.calls[1], sv_of("b"), true) == 0 && talk_add_result(t, &r.calls[2], sv_of("c"), true) == 0);
+	CHECK(talk_request(t, &body) == 0);
+	CHECK(body.n > sizeof(want) - 1 && memcmp(body.p + body.n - (sizeof(want) - 1), want, sizeof(want) - 1) == 0);
+	/* the model is in the path: a second name of it would be refused */
+	CHECK(!strstr(body.p, "gemini-x"));
+	talk_free(t);
+	arena_free(a);
+}
+
+static void geminis_endings_are_told_apart(void)
+{
+	static const struct {
+		const char *text;
+		int result;
+		bool cut, refused;
+	} cases[] = {
+		{"{\"candidates\":[{\"finishReason\":\"MAX_TOKENS\",\"content\":{\"role\":\"model\"}}]}", 0, true, false},
+		{"{\"candidates\":[{\"finishReason\":\"SAFETY\"}]}", 0, false, true},
+		{"{\"candidates\":[{\"finishReason\":\"PROHIBITED_CONTENT\"}]}", 0, false, true},
+		{"{\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}", 0, false, true},
+		{"{\"candidates\":[{\"finishReason\":\"MALFORMED_FUNCTION_CALL\"}]}", -1, false, false},
+		{"{\"candidates\":[]}", -1, false, false},
+		{"{\"candidates\":{}}", -1, false, false},
+		{"{}", -1, false, false},
+		{"{\"candidates\":[{\"content\":{\"parts\":{}}}]}", -1, false, false},
+		{"{\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":7}]}}]}", -1, false, false},
+		{"{\"candidates\":[{\"content\":{\"parts\":[7,null,{\"text\":7}]}}]}", 0, false, false},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct arena *a = arena_new();
+		struct reply r = {0};
+		const char *why = "";
+
+		CHECK(read_text(API_GEMINI, cases[i].text, strlen(cases[i].text), a, &r, &why) == cases[i].result);
+		CHECK(r.cut == cases[i].cut && r.refused == cases[i].refused);
+		arena_free(a);
+	}
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(a_call_is_read_in_both_forms),
+		CASE(geminis_parts_go_back_as_they_came_and_results_by_name),
+		CASE(geminis_endings_are_told_apart),
+		CASE(a_call_is_read_in_every_form),
 		CASE(what_cannot_be_run_has_a_fault_and_a_place_for_its_result),
 		CASE(arguments_are_those_of_the_call_and_of_nothing_else),
 		CASE(answers_that_are_none_are_refused),
