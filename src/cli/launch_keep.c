@@ -221,12 +221,9 @@ static int run_in(int fd, const char *id, const struct launch_request *req, stru
 /* Nothing ever ran in it: nobody has a use for it. */
 static void end_unused(int fd)
 {
-	AUTO_BUF b = {0};
 	char c;
 
-	buf_init(&b, 16);
-	wire_put_u32(&b, 0);
-	if (wire_send(fd, INSIDE_STOP, buf_view(&b), NULL, 0) < 0)
+	if (client_stop(fd, 0) < 0)
 		return;
 	while (read(fd, &c, 1) > 0)
 		;

@@ -93,14 +93,11 @@ static void wait_for_log(const char *id)
 static int ask_to_stop(const char *id, long seconds, struct error *err)
 {
 	AUTO_FD fd = connect_run(id, NULL, err);
-	AUTO_BUF b = {0};
 	int r;
 
 	if (fd < 0)
 		return -1;
-	buf_init(&b, 64);
-	wire_put_u32(&b, (uint32_t)seconds * 1000);
-	r = wire_send(fd, INSIDE_STOP, buf_view(&b), NULL, 0);
+	r = client_stop(fd, (uint32_t)seconds * 1000);
 	return r < 0 ? error_sys(err, r, "%s", id) : fd_take(&fd);
 }
 

@@ -203,7 +203,7 @@ static int run(struct call *call, struct task_run_request *req, struct error *er
 	}
 	if (r == 0) {
 		call_note(call, "results: %s", req->out);
-		r = task_exit_status(result.status);
+		r = task_exit_status(&result);
 	}
 	arena_free(result.arena);
 	return r;

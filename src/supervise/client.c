@@ -256,3 +256,12 @@ int client_look(int sock, struct client_seen *ret)
 	wire_message_done(&m);
 	return r;
 }
+
+int client_stop(int sock, uint32_t grace_ms)
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 16);
+	wire_put_u32(&b, grace_ms);
+	return wire_send(sock, INSIDE_STOP, buf_view(&b), NULL, 0);
+}

@@ -32,4 +32,7 @@ int client_look(int sock, struct client_seen *ret);
 /* `cordon policy push`: the file at path (absolute) is the run's policy from now on. 0, or -1: why not; ERROR_DENIED: it has no gateway, so nothing is open. */
 int client_push(int sock, const char *path, struct error *err);
 
+/* `cordon stop`: asks the run to end, with SIGKILL after a while. Without waiting: the connection ends with the run. 0 or -errno. */
+int client_stop(int sock, uint32_t grace_ms);
+
 #endif

@@ -11,9 +11,12 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
+#include "supervise/client.h"
+#include "supervise/control.h"
 
-enum { TICK_MS = 250 };
+enum { TICK_MS = 250, LOST_MS = 15000 };
 
 struct output {
 	int from, log;
@@ -74,32 +77,59 @@ int attend_signals(struct attend *a, struct error *err)
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGINT);
 	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGHUP);
+	/* nohup: nobody is to be ended by it */
+	if (signal(SIGHUP, SIG_DFL) == SIG_IGN)
+		(void)signal(SIGHUP, SIG_IGN);
+	else
+		(void)sigaddset(&set, SIGHUP);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	a->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return a->signals < 0 ? error_sys(err, errno, "signals") : 0;
 }
 
-static bool take_signal(int signals, pid_t pid)
+int attend_signal(const struct attend *a)
 {
 	struct signalfd_siginfo info;
 
-	if (read(signals, &info, sizeof(info)) != sizeof(info))
-		return false;
-	(void)kill(pid, SIGTERM);
-	return true;
+	return read(a->signals, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : 0;
 }
 
-static void watch(const struct attend *a, struct output *o, pid_t pid, int ended, bool *interrupted)
+void attend_stop(const struct task_running *run, uint32_t grace_ms)
 {
-	struct pollfd p[] = {{.fd = ended, .events = POLLIN}, {.fd = o->from, .events = POLLIN}, {.fd = a->signals, .events = POLLIN}};
-	bool first = true;
+	AUTO_FD sock = run->run[0] ? control_connect(run->run) : -1;
+
+	/* one that does not stand yet has nobody to ask but its supervisor */
+	if (sock < 0 || client_stop(sock, grace_ms) < 0)
+		(void)kill(run->pid, SIGTERM);
+}
+
+/* The first is passed on; a second, or a supervisor that does not answer, and nothing is waited for. */
+static void end_run(const struct attend *a, const struct task_running *run, int *first, int64_t *kill_at)
+{
+	int sig = attend_signal(a);
+
+	if (sig && *first) {
+		*kill_at = 0;
+	} else if (sig) {
+		attend_stop(run, ATTEND_GRACE_MS);
+		*first = sig;
+		*kill_at = now_ms() + LOST_MS;
+	}
+	if (*first && now_ms() >= *kill_at)
+		(void)kill(run->pid, SIGKILL);
+}
+
+static void watch(const struct attend *a, struct output *o, const struct task_running *run, int *ret_signal)
+{
+	struct pollfd p[] = {{.fd = run->fd, .events = POLLIN}, {.fd = o->from, .events = POLLIN}, {.fd = a->signals, .events = POLLIN}};
+	int64_t kill_at = 0;
 
 	while (!(p[0].revents & (POLLIN | POLLHUP))) {
 		int n = poll(p, 3, TICK_MS);
 
 		if (n < 0 && errno != EINTR)
 			return;
+		end_run(a, run, ret_signal, &kill_at);
 		if (n <= 0) {
 			p[0].revents = 0;
 			if (a->progress && a->progress->line)
@@ -108,17 +138,10 @@ static void watch(const struct attend *a, struct output *o, pid_t pid, int ended
 		}
 		if (p[1].revents && !read_some(o, a->progress) && (p[1].revents & POLLHUP))
 			p[1].fd = -1;
-		if ((p[2].revents & POLLIN) && take_signal(a->signals, pid)) {
-			*interrupted = true;
-			/* once more, and nothing is waited for */
-			if (!first)
-				(void)kill(pid, SIGKILL);
-			first = false;
-		}
 	}
 }
 
-int attend(const struct attend *a, struct task_sandbox *s, int log, struct task_ended *ret, bool *ret_interrupted, struct error *err)
+int attend(const struct attend *a, struct task_sandbox *s, int log, struct task_ended *ret, int *ret_signal, struct error *err)
 {
 	struct output o = {.from = -1, .log = log};
 	AUTO_FD from = -1;
@@ -126,7 +149,7 @@ int attend(const struct attend *a, struct task_sandbox *s, int log, struct task_
 	struct task_running run = {.fd = -1};
 	int p[2], r;
 
-	*ret_interrupted = false;
+	*ret_signal = 0;
 	if (pipe2(p, O_CLOEXEC) < 0)
 		return error_sys(err, errno, "pipe");
 	from = p[0];
@@ -138,7 +161,7 @@ int attend(const struct attend *a, struct task_sandbox *s, int log, struct task_
 		return -1;
 	(void)close(fd_take(&to)); /* the end of all writers is the end of the stream */
 	s->out = -1;
-	watch(a, &o, run.pid, run.fd, ret_interrupted);
+	watch(a, &o, &run, ret_signal);
 	r = a->launcher->end(a->launcher->arg, &run, ret, err);
 	while (read_some(&o, a->progress))
 		;

@@ -40,6 +40,7 @@ struct carry_request {
 	const char *const *env;	   /* of the verifier: "NAME=VALUE", NULL-terminated, or NULL. PATH, PYTHONPATH, LD_LIBRARY_PATH, BASH_ENV and ENV say what is loaded from where */
 	const char *const *places; /* where the verifier's sandbox mounts something of its own, besides /tests and its like; NULL-terminated, or NULL */
 	const struct image_ids *ids; /* who the files belong to; NULL: all to the caller */
+	const int *stop;	   /* readable where somebody wants it to end; NULL: nobody does. Looked at where there are ids */
 	bool keep_conftests;	   /* the task wants those of the agent */
 	/* path and message are escaped. Called for each thing that was dropped or changed. */
 	void (*report)(void *arg, const char *rule, const char *path, const char *message);

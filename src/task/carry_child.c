@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +77,17 @@ static int in_child(void *arg)
 	return send_message(k->pipe, CARRY_RULES, &err, sizeof(err)) < 0;
 }
 
+/* Waits until there is something to read. -EINTR: somebody wants us to end. */
+static int wait_for(const struct carry *c, int fd)
+{
+	struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = c->req->stop ? *c->req->stop : -1, .events = POLLIN}};
+
+	while (poll(p, 2, -1) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return p[1].revents ? -EINTR : 0;
+}
+
 /* n bytes. 0, or -errno (-EPIPE: the other side ended). */
 static int read_all(int fd, void *to, size_t n)
 {
@@ -112,7 +125,7 @@ static int listen_to(struct carry *c, int fd)
 	struct error said;
 	struct head h;
 
-	while (read_all(fd, &h, sizeof(h)) == 0) {
+	while (wait_for(c, fd) == 0 && read_all(fd, &h, sizeof(h)) == 0) {
 		if (h.kind == CARRY_RULES && h.n == sizeof(said) && read_all(fd, &said, sizeof(said)) == 0)
 			return take_error(c, &said);
 		if (h.kind >= CARRY_RULES || h.n > sizeof(path) || read_all(fd, path, h.n) < 0)
@@ -135,6 +148,8 @@ int carry_in_child(struct carry *c, int to, int (*work)(struct carry *c, int to)
 	(void)close(fds[1]);
 	r = pid < 0 ? -1 : listen_to(c, fds[0]);
 	(void)close(fds[0]);
+	if (pid > 0 && r < 0)
+		(void)kill(pid, SIGKILL);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return r;

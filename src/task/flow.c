@@ -17,7 +17,10 @@
 
 int flow_fail(struct flow *f, enum task_status status)
 {
-	f->result->status = status;
+	/* whatever failed because of it, or when it came */
+	if (!f->result->signal)
+		f->result->signal = attend_signal(&f->attend);
+	f->result->status = f->result->signal ? TASK_INTERRUPTED : status;
 	flow_end(f, f->phase, f->result->phases[f->phase].exit);
 	return -1;
 }
@@ -153,14 +156,22 @@ static int judge_end(struct flow *f, const char *name, const struct task_ended *
 	return flow_fail(f, e->error.kind == ERROR_DENIED ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
 }
 
+int flow_go_on(struct flow *f)
+{
+	if (!f->result->signal)
+		f->result->signal = attend_signal(&f->attend);
+	if (!f->result->signal)
+		return 0;
+	(void)error_set(f->err, ERROR_SYSTEM, "interrupted");
+	return flow_fail(f, TASK_INTERRUPTED);
+}
+
 int flow_pause(struct flow *f, uint64_t ms)
 {
 	struct pollfd signals = {.fd = f->attend.signals, .events = POLLIN};
 
-	if (poll(&signals, 1, (int)ms) <= 0)
-		return 0;
-	(void)error_set(f->err, ERROR_SYSTEM, "interrupted");
-	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	(void)poll(&signals, 1, (int)ms);
+	return flow_go_on(f);
 }
 
 int flow_output(struct flow *f, const char *name)
@@ -191,7 +202,6 @@ int flow_sandbox(struct flow *f, struct task_sandbox *s, const struct bounds *b,
 	const char *log_name = arena_printf(f->arena, "%s.txt", s->name);
 	AUTO_FD nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	AUTO_FD log = log_name ? flow_output(f, log_name) : -ENOMEM;
-	bool interrupted;
 
 	if (log < 0) {
 		(void)error_sys(f->err, log, "%s: output of %s", f->out_path, s->name);
@@ -199,16 +209,12 @@ int flow_sandbox(struct flow *f, struct task_sandbox *s, const struct bounds *b,
 	}
 	if (s->in < 0)
 		s->in = nothing;
-	if (flow_write(f, s, b) < 0)
+	if (flow_go_on(f) < 0 || flow_write(f, s, b) < 0)
 		return -1;
-	if (attend(&f->attend, s, log, ret, &interrupted, f->err) < 0)
+	if (attend(&f->attend, s, log, ret, &f->result->signal, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	if (keep_facts(f, s->name, ret) < 0)
+	if (keep_facts(f, s->name, ret) < 0 || flow_go_on(f) < 0)
 		return -1;
-	if (interrupted) {
-		(void)error_set(f->err, ERROR_SYSTEM, "interrupted");
-		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	}
 	return judge_end(f, s->name, ret);
 }
 

@@ -88,7 +88,9 @@ struct flow_command {
 	int in; /* -1: nothing */
 };
 
-/* Waits, at most a minute or so. -1: somebody wants the run to end. */
+/* Did nobody want the run to end? -1: somebody does, by a signal; status and error are set. */
+int flow_go_on(struct flow *f);
+/* Waits, at most a minute or so; then the same. */
 int flow_pause(struct flow *f, uint64_t ms);
 
 /* 0, and how it ended; -1: it could not be run, or we were interrupted (status is set). Adds to the result's denials and use. */

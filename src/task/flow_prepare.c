@@ -117,13 +117,13 @@ int flow_prepare(struct flow *f)
 {
 	f->result->task = name_of_folder(f);
 	flow_begin(f, PHASE_STAGE);
-	if (copy_task(f) < 0 || load_task(f) < 0)
+	if (copy_task(f) < 0 || flow_go_on(f) < 0 || load_task(f) < 0 || flow_go_on(f) < 0)
 		return -1;
 	if (note_digests(f) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	flow_end(f, PHASE_STAGE, 0);
 	flow_begin(f, PHASE_BUILD);
-	if (make_image(f) < 0)
+	if (flow_go_on(f) < 0 || make_image(f) < 0)
 		return -1;
 	flow_end(f, PHASE_BUILD, 0);
 	if (image_work_new(f->store, &f->agent, f->err) < 0)

@@ -95,7 +95,7 @@ static void note_dropped(void *arg, const char *rule, const char *path, const ch
 
 int flow_freeze(struct flow *f)
 {
-	struct carry_request c = {.ids = &f->image.ids, .layers = (const char *const *)f->image.layers, .workdir = workdir(f), .report = note_dropped, .arg = f};
+	struct carry_request c = {.ids = &f->image.ids, .layers = (const char *const *)f->image.layers, .workdir = workdir(f), .report = note_dropped, .arg = f, .stop = &f->attend.signals};
 	struct flow_grants grants = {.n = 0};
 	struct flow_env env = {0};
 	AUTO_FD from = -1;

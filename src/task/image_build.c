@@ -102,13 +102,13 @@ static int run_step(void *arg, const struct build_run *r, struct error *err)
 	struct task_sandbox s = {.name = "build", .phase = "build", .argv = r->argv, .root = *r->root, .in = nothing, .out = -1};
 	const struct bounds bounds = {.offline = r->no_network, .environment = &b->limits};
 	struct task_ended e = {0};
-	bool interrupted;
+	int signal = 0;
 
 	s.root.storage = build_storage(&b->limits);
 	b->begun = lseek(b->log, 0, SEEK_END);
-	if (write_bounds(b, &bounds, &s.bounds, err) < 0 || attend(&b->attend, &s, b->log, &e, &interrupted, err) < 0)
+	if (write_bounds(b, &bounds, &s.bounds, err) < 0 || attend(&b->attend, &s, b->log, &e, &signal, err) < 0)
 		return -1;
-	if (interrupted)
+	if (signal)
 		return error_set(err, ERROR_SYSTEM, "interrupted");
 	if (e.error.kind != ERROR_NONE) {
 		*err = e.error;

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-enum task_status { TASK_SCORED, TASK_VERIFIER_ERROR, TASK_AGENT_ERROR, TASK_TIMEOUT, TASK_REFUSED, TASK_INFRASTRUCTURE_ERROR };
+enum task_status { TASK_SCORED, TASK_VERIFIER_ERROR, TASK_AGENT_ERROR, TASK_TIMEOUT, TASK_REFUSED, TASK_INFRASTRUCTURE_ERROR, TASK_INTERRUPTED };
 
 extern const char *const task_status_names[];
 
@@ -49,6 +49,7 @@ struct task_result {
 	int64_t started;   /* seconds since 1970 */
 	enum task_status status;
 	const char *reason; /* why it is not scored; NULL: it is */
+	int signal;	    /* that asked us to end, or 0; not written */
 	double reward;	    /* TASK_SCORED only */
 	struct task_reward *rewards;
 	size_t n_rewards;
@@ -63,8 +64,8 @@ struct task_result {
 	const char *digest_task, *digest_image, *digest_tests; /* SHA-256 in hex, or NULL */
 };
 
-/* 0 for scored, 1 for refused, 125 otherwise. */
-int task_exit_status(enum task_status s);
+/* 0 for scored, 1 for refused, 125 otherwise; as shells say it where a signal asked us to end. */
+int task_exit_status(const struct task_result *r);
 
 /* As short as it can be written and read back as the same number. */
 void task_result_number(struct json *j, double v);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static int open_out(struct flow *f)
 
 static int judge(struct flow *f)
 {
-	if (flow_step_files(f) < 0 || flow_agent(f) < 0 || flow_freeze(f) < 0)
+	if (flow_go_on(f) < 0 || flow_step_files(f) < 0 || flow_agent(f) < 0 || flow_go_on(f) < 0 || flow_freeze(f) < 0 || flow_go_on(f) < 0)
 		return -1;
 	return flow_verify(f);
 }
@@ -140,6 +141,11 @@ static const char *name_agent(const struct task_run_request *req, struct arena *
 	return buf_failed(&words) ? req->command[0] : arena_str(to, sv_n(words.p, words.n));
 }
 
+static const char *say_signal(int sig)
+{
+	return sig == SIGINT ? "stopped by SIGINT" : sig == SIGTERM ? "stopped by SIGTERM" : "stopped by SIGHUP";
+}
+
 int task_run(const struct task_run_request *req, struct task_result *ret, struct error *err)
 {
 	struct flow f = {.req = req, .result = ret, .arena = ret->arena, .err = err, .attend = {.launcher = req->launcher, .progress = req->progress, .signals = -1}, .out = -1, .scratch = SCRATCH_NONE,
@@ -151,18 +157,18 @@ int task_run(const struct task_run_request *req, struct task_result *ret, struct
 	ret->agent = name_agent(req, ret->arena);
 	ret->model = req->model ? req->model : req->agent ? req->agent->model : NULL;
 	ret->started = (int64_t)time(NULL);
-	if (open_out(&f) < 0) {
+	if (attend_signals(&f.attend, err) < 0 || open_out(&f) < 0) {
 		let_go(&f);
 		return -1;
 	}
-	if (scratch_make(req->scratch, &f.scratch, err) < 0 || attend_signals(&f.attend, err) < 0)
-		r = -1;
-	else
-		r = run_phases(&f);
+	r = scratch_make(req->scratch, &f.scratch, err) < 0 ? -1 : run_phases(&f);
 	if (r < 0)
-		ret->reason = arena_str(ret->arena, sv_of(err->text));
+		ret->reason = ret->status == TASK_INTERRUPTED ? say_signal(ret->signal) : arena_str(ret->arena, sv_of(err->text));
 	services_stop(&f);
 	r = flow_collect(&f);
+	/* a score that was made stays one; whoever started us hears that we were to end */
+	if (!ret->signal)
+		ret->signal = attend_signal(&f.attend);
 	let_go(&f);
 	return r;
 }

@@ -19,7 +19,7 @@
 #include "sys/beneath.h"
 #include "task/services_parts.h"
 
-enum { LOG_MAX = 16 << 20, STOP_MS = 3000, POLL_MS = 100 };
+enum { LOG_MAX = 16 << 20, STOP_MS = 3000, LOST_MS = 15000, POLL_MS = 100 };
 
 /* A child that keeps what a service prints, up to a bound, and reads on so that the service never waits. Ends with its last writer. */
 static int start_log(struct flow *f, const char *name, int *ret)
@@ -202,7 +202,7 @@ int services_start(struct flow *f)
 	uint32_t i;
 
 	for (i = 0; s && i < s->plan.n; i++) {
-		if (wait_for(f, &s->plan.steps[i]) < 0)
+		if (flow_go_on(f) < 0 || wait_for(f, &s->plan.steps[i]) < 0)
 			return -1;
 		if (i != s->plan.main && start_one(f, &s->v[i]) < 0)
 			return -1;
@@ -263,12 +263,8 @@ int services_allow(struct flow *f, const struct task_network *wanted, bool offli
 	return flow_fail(f, TASK_REFUSED);
 }
 
-static void stop_one(struct flow *f, struct service *s)
+static void stop_one(struct flow *f, struct service *s, int64_t end)
 {
-	int64_t end = now_ms() + STOP_MS;
-
-	if (s->running)
-		(void)kill(s->run.pid, SIGTERM);
 	while (!has_ended(f, s)) {
 		if (now_ms() > end)
 			(void)kill(s->run.pid, SIGKILL);
@@ -280,14 +276,19 @@ static void stop_one(struct flow *f, struct service *s)
 	s->has_image = false;
 }
 
+/* All are asked before anybody is waited for. */
 void services_stop(struct flow *f)
 {
+	int64_t end = now_ms() + LOST_MS;
 	uint32_t i;
 
 	if (!f->services)
 		return;
 	for (i = f->services->plan.n; i-- > 0;)
-		stop_one(f, &f->services->v[i]);
+		if (f->services->v[i].running)
+			attend_stop(&f->services->v[i].run, f->result->signal ? ATTEND_GRACE_MS : STOP_MS);
+	for (i = f->services->plan.n; i-- > 0;)
+		stop_one(f, &f->services->v[i], end);
 	f->services = NULL;
 	/* those that kept their output */
 	while (waitpid(-1, NULL, WNOHANG) > 0)

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -287,22 +289,42 @@ static int in_child(void *arg)
 	return r == -ENOTDIR ? IN_THE_WAY : r < 0 ? (-r < IN_THE_WAY ? -r : EIO) : 0;
 }
 
+/* Its exit status; EINTR where it has none, because somebody wants us to end or it was killed. */
+static int await(pid_t pid, int over, int stop)
+{
+	struct pollfd p[] = {{.fd = over, .events = POLLIN}, {.fd = stop, .events = POLLIN}};
+	int status = 0;
+
+	while (poll(p, 2, -1) < 0 && errno == EINTR)
+		;
+	if (p[1].revents)
+		(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+}
+
 int volume_copy(const struct volume_copy *v, struct error *err)
 {
 	struct work w = {.v = v};
-	int r = layered_open(&w.root, v->layers), status = 0;
+	int r = layered_open(&w.root, v->layers), over[2];
 	pid_t pid;
 
 	if (r < 0)
 		return error_sys(err, r, "the image's layers");
+	if (pipe2(over, O_CLOEXEC) < 0) {
+		layered_done(&w.root);
+		return error_sys(err, errno, "pipe");
+	}
 	pid = image_ids_fork(v->ids, 0, in_child, &w, err);
 	layered_done(&w.root);
-	if (pid < 0)
+	/* the child's end closes with it */
+	(void)close(over[1]);
+	r = pid < 0 ? -1 : await(pid, over[0], *v->stop);
+	(void)close(over[0]);
+	switch (r) {
+	case -1:
 		return -1;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	status = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
-	switch (status) {
 	case 0:
 		return VOLUME_COPIED;
 	case IN_THE_WAY:
@@ -310,7 +332,7 @@ int volume_copy(const struct volume_copy *v, struct error *err)
 	case EFBIG:
 		return VOLUME_TOO_LARGE;
 	default:
-		return error_sys(err, status, "what the volume at %s holds", v->target);
+		return error_sys(err, r, "what the volume at %s holds", v->target);
 	}
 }
 

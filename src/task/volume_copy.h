@@ -22,6 +22,7 @@ struct volume_copy {
 	const char *const *layers; /* of the image, topmost first: whose the folders above the target are */
 	const struct image_ids *ids;
 	uint64_t limit; /* bytes on the disk */
+	const int *stop; /* readable where somebody wants it to end */
 };
 
 /* Puts it there, in the place of whatever the upper folder has there, opaque. */

@@ -100,7 +100,7 @@ static int settle_one(struct flow *f, int upper, const struct compose_mount *m)
 		[VOLUME_IN_THE_WAY] = "a volume in whose place the agent or the image has something else: the verifier does not get it",
 		[VOLUME_TOO_LARGE] = "a volume that holds more than the task may store: the verifier does not get it",
 	};
-	struct volume_copy v = {.upper = upper, .target = m->target, .layers = (const char *const *)f->image.layers, .ids = &f->image.ids, .limit = 2 * flow_storage(f)};
+	struct volume_copy v = {.upper = upper, .target = m->target, .layers = (const char *const *)f->image.layers, .ids = &f->image.ids, .limit = 2 * flow_storage(f), .stop = &f->attend.signals};
 	const char *source = services_volume(f, m);
 	AUTO_FD volume = source ? open(source, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	int r;
