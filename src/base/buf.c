@@ -59,34 +59,6 @@ int buf_reserve(struct buf *b, size_t n)
 	return 0;
 }
 
-int buf_add(struct buf *b, const void *p, size_t n)
-{
-	int r = buf_reserve(b, n);
-
-	if (r < 0)
-		return r;
-	if (n)
-		memcpy(b->p + b->n, p, n);
-	b->n += n;
-	b->p[b->n] = '\0';
-	return 0;
-}
-
-int buf_sv(struct buf *b, struct sv s)
-{
-	return buf_add(b, s.p, s.n);
-}
-
-int buf_str(struct buf *b, const char *s)
-{
-	return buf_add(b, s, strlen(s));
-}
-
-int buf_char(struct buf *b, char c)
-{
-	return buf_add(b, &c, 1);
-}
-
 int buf_printf(struct buf *b, const char *format, ...)
 {
 	va_list ap;

@@ -29,10 +29,6 @@ void buf_clear(struct buf *b); /* keeps the storage, forgets bytes and failure *
 
 /* Each returns 0 or -errno (-ENOMEM, -EFBIG). */
 int buf_reserve(struct buf *b, size_t n); /* storage for n bytes more: they can be added without its being moved */
-int buf_add(struct buf *b, const void *p, size_t n);
-int buf_sv(struct buf *b, struct sv s);
-int buf_str(struct buf *b, const char *s);
-int buf_char(struct buf *b, char c);
 int buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Reads fd to its end. -EFBIG when there is more than the maximum. */
@@ -43,6 +39,37 @@ int buf_read_file(struct buf *b, const char *path);
 
 /* The bytes become the caller's (free()); the buffer is empty after it. */
 char *buf_take(struct buf *b);
+
+/* Inline: heads and frames are made of a hundred short pieces, and there is nearly always storage for the next one. */
+static inline int buf_add(struct buf *b, const void *p, size_t n)
+{
+	int r = 0;
+
+	if (b->failed || n >= b->cap - b->n || n > b->max - b->n)
+		r = buf_reserve(b, n);
+	if (r < 0)
+		return r;
+	if (n)
+		memcpy(b->p + b->n, p, n);
+	b->n += n;
+	b->p[b->n] = '\0';
+	return 0;
+}
+
+static inline int buf_sv(struct buf *b, struct sv s)
+{
+	return buf_add(b, s.p, s.n);
+}
+
+static inline int buf_str(struct buf *b, const char *s)
+{
+	return buf_add(b, s, strlen(s));
+}
+
+static inline int buf_char(struct buf *b, char c)
+{
+	return buf_add(b, &c, 1);
+}
 
 static inline int buf_failed(const struct buf *b)
 {
