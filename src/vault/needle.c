@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/secret_memory.h"
 #include "vault/needle_decode.h"
@@ -19,6 +20,8 @@ struct node {
 	bool whole;
 };
 
+enum { PAIRS = 4096, STRIDE = NEEDLE_MIN - 1, SHORT = 24 /* bytes: looking for escapes first would take longer */ };
+
 struct needle_set {
 	unsigned references;
 	uint32_t n, room; /* nodes */
@@ -26,6 +29,11 @@ struct needle_set {
 	struct node *nodes;
 	uint32_t root[256];
 	bool skip[256]; /* at the root this byte leads nowhere and starts no escape */
+	/*
+	 * By two bytes (hash_pair): where they are the last of NEEDLE_MIN bytes that no form starts with, how many bytes on the next start can be. After Wu and Manber:
+	 * most of a text is never looked at.
+	 */
+	uint8_t stride[PAIRS];
 };
 
 static size_t form_bytes(size_t needle)
@@ -90,6 +98,20 @@ static int add_form(void *arg, struct sv form)
 	return 0;
 }
 
+static unsigned hash_pair(unsigned char a, unsigned char b)
+{
+	return ((unsigned)a << 4 ^ b) % PAIRS;
+}
+
+/* n has a parent that is not the root. */
+static void note_pair(struct needle_set *set, const struct node *parent, const struct node *n)
+{
+	uint8_t *stride = &set->stride[hash_pair(parent->byte, n->byte)];
+
+	if (n->depth <= NEEDLE_MIN && NEEDLE_MIN - n->depth < *stride)
+		*stride = (uint8_t)(NEEDLE_MIN - n->depth);
+}
+
 /* Breadth first: a node's suffixes are shallower than itself. */
 static int link_nodes(struct needle_set *set)
 {
@@ -105,6 +127,8 @@ static int link_nodes(struct needle_set *set)
 			n->fail = at == 0 ? 0 : step(set, set->nodes[at].fail, n->byte);
 			n->hit = n->whole ? k : set->nodes[n->fail].hit;
 			n->live = n->child ? k : set->nodes[n->fail].live;
+			if (at)
+				note_pair(set, &set->nodes[at], n);
 			queue[tail++] = k;
 		}
 	}
@@ -126,6 +150,7 @@ static int fill(struct needle_set *set, const struct sv *needles, size_t n)
 	}
 	for (i = 0; i < 256; i++)
 		set->skip[i] = set->root[i] == 0 && !needle_starts_escape((unsigned char)i);
+	memset(set->stride, STRIDE, sizeof(set->stride));
 	return link_nodes(set);
 }
 
@@ -300,15 +325,57 @@ static int feed_byte(struct needle_scan *s, unsigned char c)
 	return 0;
 }
 
+/* Where the next escape is, at or behind `from`; n: there is none. */
+struct escapes {
+	size_t percent, backslash;
+};
+
+static size_t find_byte(const char *p, size_t from, size_t n, char c)
+{
+	const char *at = memchr(p + from, c, n - from);
+
+	return at ? (size_t)(at - p) : n;
+}
+
+static size_t next_escape(struct escapes *e, const char *p, size_t from, size_t n)
+{
+	if (e->percent < from)
+		e->percent = find_byte(p, from, n, '%');
+	if (e->backslash < from)
+		e->backslash = find_byte(p, from, n, '\\');
+	return e->percent < e->backslash ? e->percent : e->backslash;
+}
+
+/*
+ * From the root: up to where a form may start, or an escape is, or the bytes end. There are no escapes before `plain`. Close to it, what is shorter than NEEDLE_MIN counts as a start
+ * too, so that the state at an escape or at the end is the same as if every byte had been looked at.
+ */
+static size_t pass_over(const struct needle_set *set, const char *text, size_t i, size_t plain, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	unsigned stride = STRIDE;
+
+	while (plain - i >= NEEDLE_MIN && (stride = set->stride[hash_pair(p[i + STRIDE - 1], p[i + STRIDE])]) > 0)
+		i += stride;
+	if (stride > 0)
+		while (i < n && set->skip[p[i]])
+			i++;
+	return i;
+}
+
 int needle_scan_feed(struct needle_scan *s, const char *p, size_t n)
 {
-	const bool *skip = s->set->skip;
+	struct escapes escapes = {0};
 	size_t i = 0, from;
 
+	if (n >= SHORT) {
+		escapes.percent = find_byte(p, 0, n, '%');
+		escapes.backslash = find_byte(p, 0, n, '\\');
+	}
 	while (i < n) {
 		if (s->at == 0 && !s->decoding) {
-			for (from = i; i < n && skip[(unsigned char)p[i]]; i++)
-				;
+			from = i;
+			i = pass_over(s->set, p, i, n >= SHORT ? next_escape(&escapes, p, i, n) : i, n);
 			s->offset += i - from;
 			if (i == n)
 				break;

@@ -14,16 +14,27 @@ static void fail(struct exchange *x, enum gate_failure why, const char *text)
 	exchange_fail(x, why, sv_n("", 0), text);
 }
 
+/* An array of our own, which may be changed. Its texts are the answer's own still: they live as long as the head is looked at. */
+static int own_fields(struct exchange *x, struct http_fields *f)
+{
+	struct http_field *v = arena_array(x->arena, f->n + 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	if (f->n)
+		memcpy(v, f->v, f->n * sizeof(*v));
+	f->v = v;
+	return 0;
+}
+
 /* Reason and fields; what changes is copied first. Negative: no memory. */
 static int scrub_head(struct exchange *x, struct http_response *r)
 {
 	char *reason = arena_str(x->arena, r->reason);
-	struct http_fields f;
 
-	if (!reason || exchange_copy_fields(x->arena, &r->fields, &f) < 0)
+	if (!reason)
 		return -ENOMEM;
 	r->reason = sv_n(reason, r->reason.n);
-	r->fields = f;
 	if (scrub_text(x->scrub, reason, r->reason.n) < 0)
 		return -ENOMEM;
 	return scrub_fields(x->scrub, &r->fields, x->arena);
@@ -106,8 +117,7 @@ static void on_response(struct call *c, const struct http_response *r)
 		return;
 	}
 	if (x->scrubbing || x->counting) {
-		/* an array of our own, which may be changed */
-		if ((x->scrubbing ? scrub_head(x, &changed) : exchange_copy_fields(x->arena, &r->fields, &changed.fields)) < 0) {
+		if (own_fields(x, &changed.fields) < 0 || (x->scrubbing && scrub_head(x, &changed) < 0)) {
 			fail(x, GATE_FAILURE_INTERNAL, NULL);
 			return;
 		}

@@ -14,6 +14,7 @@ struct scrub {
 	char **placeholders; /* by needle */
 	size_t hold_max;
 	bool alphabet[256];
+	struct scrub_stream *texts; /* for one text after the other; made when it is first needed */
 };
 
 struct scrub_stream {
@@ -31,6 +32,9 @@ static void scrub_free(struct scrub *s)
 {
 	size_t i;
 
+	if (s->texts)
+		needle_scan_free(s->texts->scan);
+	free(s->texts);
 	for (i = 0; s->placeholders && i < s->n; i++)
 		free(s->placeholders[i]);
 	free(s->placeholders);
@@ -258,20 +262,24 @@ uint64_t scrub_stream_hits(const struct scrub_stream *t)
 	return t->hits;
 }
 
-int scrub_text(struct scrub *s, char *p, size_t n)
+/* Not a user of its own: it goes with the scrub. NULL: no memory. */
+static struct scrub_stream *texts_of(struct scrub *s)
 {
-	struct scrub_stream t = {.scrub = s, .piece = p};
-	int r;
+	struct scrub_stream *t = s->texts;
 
-	if (n < NEEDLE_MIN)
-		return 0; /* no form is as short */
-	t.scan = needle_scan_new(s->set, replace, &t);
-	if (!t.scan)
-		return -ENOMEM;
-	r = needle_scan_feed(t.scan, p, n);
-	needle_scan_end(t.scan);
-	needle_scan_free(t.scan);
-	return r < 0 ? r : (int)t.hits;
+	if (t)
+		return t;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->scrub = s;
+	t->scan = needle_scan_new(s->set, replace, t);
+	if (!t->scan) {
+		free(t);
+		return NULL;
+	}
+	s->texts = t;
+	return t;
 }
 
 static int scan_text(struct scrub_stream *t, char *p, size_t n)
@@ -283,8 +291,21 @@ static int scan_text(struct scrub_stream *t, char *p, size_t n)
 	r = needle_scan_feed(t->scan, p, n);
 	needle_scan_end(t->scan);
 	needle_scan_restart(t->scan);
+	t->piece = NULL;
 	return r < 0 ? r : (int)t->hits;
 }
+
+int scrub_text(struct scrub *s, char *p, size_t n)
+{
+	struct scrub_stream *t;
+
+	if (n < NEEDLE_MIN)
+		return 0; /* no form is as short */
+	t = texts_of(s);
+	return t ? scan_text(t, p, n) : -ENOMEM;
+}
+
+enum { FEW = 2048 }; /* bytes that are looked at in one piece, without an allocation */
 
 static size_t longest_of(const struct http_fields *f)
 {
@@ -296,6 +317,26 @@ static size_t longest_of(const struct http_fields *f)
 		n = f->v[i].value.n > n ? f->v[i].value.n : n;
 	}
 	return n;
+}
+
+/* All names and values, side by side in room; line feeds, which none of them has, keep what one begins from being completed by the next. False: they do not fit. */
+static bool join(const struct http_fields *f, char room[FEW], size_t *ret)
+{
+	size_t n = 0, k;
+	uint32_t i;
+
+	for (i = 0; i < 2 * f->n; i++) {
+		const struct sv *text = i % 2 ? &f->v[i / 2].value : &f->v[i / 2].name;
+
+		if (text->n > FEW - 3 || n > FEW - 3 - text->n)
+			return false;
+		memcpy(room + n, text->p, text->n);
+		n += text->n;
+		for (k = 0; k < 3; k++)
+			room[n++] = '\n';
+	}
+	*ret = n;
+	return true;
 }
 
 /* The text, or a clean copy of it. room is for the longest. */
@@ -318,26 +359,28 @@ int scrub_fields(struct scrub *s, struct http_fields *f, struct arena *a)
 {
 	uint32_t i, kept = 0;
 	int hits = 0, in_name, in_value;
-	struct scrub_stream t = {.scrub = s};
-	AUTO_FREE char *room = malloc(longest_of(f) + 1);
+	struct scrub_stream *t = texts_of(s);
+	char few[FEW] __attribute__((uninitialized)), *room;
+	size_t longest = longest_of(f), n;
+	AUTO_FREE char *many = longest > FEW ? malloc(longest) : NULL;
 
-	t.scan = room ? needle_scan_new(s->set, replace, &t) : NULL;
-	if (!t.scan)
+	room = longest > FEW ? many : few;
+	if (!t || !room)
 		return -ENOMEM;
+	/* an answer gives no credential back but once in a blue moon */
+	if (join(f, few, &n) && scan_text(t, few, n) == 0)
+		return 0;
 	for (i = 0; i < f->n; i++) {
 		struct http_field field = f->v[i];
 
-		in_name = scrub_sv(&t, &field.name, room, a);
-		in_value = in_name ? 0 : scrub_sv(&t, &field.value, room, a);
+		in_name = scrub_sv(t, &field.name, room, a);
+		in_value = in_name ? 0 : scrub_sv(t, &field.value, room, a);
 		if (in_name < 0 || in_value < 0)
-			break;
+			return -ENOMEM;
 		hits += in_name + in_value;
 		if (!in_name)
 			f->v[kept++] = field;
 	}
-	needle_scan_free(t.scan);
-	if (i < f->n)
-		return -ENOMEM;
 	f->n = kept;
 	return hits;
 }

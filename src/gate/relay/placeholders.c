@@ -8,27 +8,55 @@
 
 /*
  * One scan runs over all heads, text after text, so that a request costs no allocation. Between two of them stand line feeds, which no text has: what was
- * begun in one is not found to be completed by the next.
+ * begun in one is not found to be completed by the next. Texts are laid side by side first, since the scan passes over long ones in large steps.
  */
-static int look(struct http_exchange *x, struct sv text)
-{
-	struct placeholder_scan *scan = x->relay->http->heads;
-	int found = placeholder_scan_feed(scan, text);
+static const char between[] = {'\n', '\n', '\n'};
 
-	return found == PLACEHOLDER_NONE ? placeholder_scan_feed(scan, sv_n("\n\n\n", 3)) : found;
+struct look {
+	struct placeholder_scan *scan;
+	int found;
+	size_t n;
+	char room[1024];
+};
+
+static void look_on(struct look *l)
+{
+	if (l->n && l->found == PLACEHOLDER_NONE)
+		l->found = placeholder_scan_feed(l->scan, sv_n(l->room, l->n));
+	l->n = 0;
 }
 
-static int look_at_fields(struct http_exchange *x, const struct http_fields *f)
+static void look_at(struct look *l, struct sv text)
 {
-	int found = PLACEHOLDER_NONE;
+	if (text.n > sizeof(l->room) - sizeof(between) - l->n)
+		look_on(l);
+	if (text.n > sizeof(l->room) - sizeof(between)) {
+		if (l->found == PLACEHOLDER_NONE)
+			l->found = placeholder_scan_feed(l->scan, text);
+	} else {
+		memcpy(l->room + l->n, text.p, text.n);
+		l->n += text.n;
+	}
+	memcpy(l->room + l->n, between, sizeof(between));
+	l->n += sizeof(between);
+}
+
+/* target may be empty. */
+static int look_at_head(struct http_exchange *x, struct sv target, const struct http_fields *f)
+{
+	struct look l __attribute__((uninitialized)); /* clearing it would cost more than filling it */
 	uint32_t i;
 
-	for (i = 0; i < f->n && found == PLACEHOLDER_NONE; i++) {
-		found = look(x, f->v[i].value);
-		if (found == PLACEHOLDER_NONE)
-			found = look(x, f->v[i].name);
+	l.scan = x->relay->http->heads;
+	l.found = PLACEHOLDER_NONE;
+	l.n = 0;
+	look_at(&l, target);
+	for (i = 0; i < f->n; i++) {
+		look_at(&l, f->v[i].value);
+		look_at(&l, f->v[i].name);
 	}
-	return found;
+	look_on(&l);
+	return l.found;
 }
 
 /* A scan that has found one says so for ever. False: there is no memory for another, and nothing more can be judged. */
@@ -46,7 +74,7 @@ static bool look_anew(struct http_exchange *x)
 
 bool placeholders_in_fields(struct http_exchange *x, const struct http_fields *fields)
 {
-	if (!x->relay->placeholders || look_at_fields(x, fields) == PLACEHOLDER_NONE)
+	if (!x->relay->placeholders || look_at_head(x, sv_n("", 0), fields) == PLACEHOLDER_NONE)
 		return false;
 	(void)look_anew(x);
 	return true;
@@ -128,15 +156,15 @@ int placeholders_check_head(struct http_exchange *x, struct http_request *head, 
 
 	if (!x->relay->placeholders)
 		return 0;
-	in_target = look(x, head->target) != PLACEHOLDER_NONE;
-	if (!in_target && look_at_fields(x, &head->fields) == PLACEHOLDER_NONE)
+	if (look_at_head(x, head->target, &head->fields) == PLACEHOLDER_NONE)
 		return 0;
+	in_target = has(x, head->target);
 	if (!look_anew(x) || !may_drop)
 		return placeholders_refuse(x, in_target ? "target" : "fields");
 	drop_fields(x, &head->fields);
 	head->target = drop_parameters(x, head->target);
 	/* what is left is in the path, in a name, or goes over a parameter's end */
-	if (look(x, head->target) == PLACEHOLDER_NONE && look_at_fields(x, &head->fields) == PLACEHOLDER_NONE)
+	if (look_at_head(x, head->target, &head->fields) == PLACEHOLDER_NONE)
 		return 0;
 	(void)look_anew(x);
 	return placeholders_refuse(x, "target or in the name of a field");
