@@ -16,19 +16,19 @@ static const uint8_t kinds[256] = {
 /* clang-format on */
 
 static const struct {
-	const char *name;
+	struct sv name;
 	enum http_field_class class;
 } special[] = {
-	{"host", FIELD_HOST},
-	{"content-length", FIELD_LENGTH},
-	{"transfer-encoding", FIELD_CODING},
-	{"connection", FIELD_CONNECTION},
-	{"upgrade", FIELD_UPGRADE},
-	{"http2-settings", FIELD_SETTINGS},
-	{"expect", FIELD_EXPECT},
-	{"te", FIELD_TE},
-	{"keep-alive", FIELD_HOP},
-	{"trailer", FIELD_HOP},
+	{{"host", 4}, FIELD_HOST},
+	{{"content-length", 14}, FIELD_LENGTH},
+	{{"transfer-encoding", 17}, FIELD_CODING},
+	{{"connection", 10}, FIELD_CONNECTION},
+	{{"upgrade", 7}, FIELD_UPGRADE},
+	{{"http2-settings", 14}, FIELD_SETTINGS},
+	{{"expect", 6}, FIELD_EXPECT},
+	{{"te", 2}, FIELD_TE},
+	{{"keep-alive", 10}, FIELD_HOP},
+	{{"trailer", 7}, FIELD_HOP},
 };
 
 static const char *const never_late[] = {
@@ -51,16 +51,17 @@ static bool same(struct sv s, const char *name, size_t n)
 
 bool http_name_is(struct sv name, const char *other)
 {
-	return name.n == strlen(other) && same(name, other, name.n);
+	/* the first letter settles most of it */
+	return name.n && name.p[0] == other[0] && name.n == strlen(other) && same(name, other, name.n);
 }
 
 enum http_field_class http_field_class(struct sv name)
 {
 	size_t i;
 
-	/* The first letter settles most of it. */
-	for (i = 0; name.n && i < ARRAY_LEN(special); i++)
-		if (name.p[0] == special[i].name[0] && http_name_is(name, special[i].name))
+	/* the length settles most of it */
+	for (i = 0; i < ARRAY_LEN(special); i++)
+		if (name.n == special[i].name.n && same(name, special[i].name.p, name.n))
 			return special[i].class;
 	return same(name, "proxy-", 6) ? FIELD_HOP : FIELD_PLAIN;
 }
@@ -97,14 +98,57 @@ bool http_is_lower_token(struct sv s)
 	return s.n && all(s, TOKEN, UPPER);
 }
 
+bool http_make_name(char *p, size_t n)
+{
+	uint8_t kind;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		kind = kinds[(unsigned char)p[i]];
+		if (!(kind & TOKEN))
+			return false;
+		if (kind & UPPER)
+			p[i] = (char)(p[i] - 'A' + 'a');
+	}
+	return n != 0;
+}
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
+/* Has one of the eight bytes a value below 0x20, or 0x7f? Exact: see "Bit Twiddling Hacks". A tab is below 0x20, too, and is for the table to tell. */
+static bool odd_byte(uint64_t eight)
+{
+	static const uint64_t each = UINT64_C(0x0101010101010101);
+	uint64_t del = eight ^ 0x7f * each;
+
+	return (((eight - 0x20 * each) & ~eight) | ((del - each) & ~del)) & 0x80 * each;
+}
+
+/* As all(s, VALUE, 0), eight at a time: values are most of a head. */
+static bool all_values(struct sv s)
+{
+	uint64_t eight;
+
+	size_t i;
+
+	if (s.n < sizeof(eight))
+		return all(s, VALUE, 0);
+	for (i = 0; i < s.n; i += sizeof(eight)) {
+		/* the last eight overlap those before */
+		i = i < s.n - sizeof(eight) ? i : s.n - sizeof(eight);
+		memcpy(&eight, s.p + i, sizeof(eight));
+		if (odd_byte(eight) && !all(sv_n(s.p + i, sizeof(eight)), VALUE, 0))
+			return false;
+	}
+	return true;
+}
+
 bool http_is_value(struct sv s)
 {
-	return all(s, VALUE, 0) && (s.n == 0 || (!is_blank(s.p[0]) && !is_blank(s.p[s.n - 1])));
+	return s.n == 0 || (!is_blank(s.p[0]) && !is_blank(s.p[s.n - 1]) && all_values(s));
 }
 
 struct sv http_trim(struct sv s)

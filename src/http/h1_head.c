@@ -91,7 +91,7 @@ enum h1_lines_event h1_lines_take(struct h1_lines *l, struct sv *in, const struc
 static int cut_field(char *line, size_t n, struct http_field *ret, struct h1_fault *fault)
 {
 	const char *colon = memchr(line, ':', n);
-	size_t i, name = colon ? (size_t)(colon - line) : 0;
+	size_t name = colon ? (size_t)(colon - line) : 0;
 
 	if (line[0] == ' ' || line[0] == '\t')
 		return h1_refuse(fault, 400, "folded header line");
@@ -99,11 +99,8 @@ static int cut_field(char *line, size_t n, struct http_field *ret, struct h1_fau
 		return h1_refuse(fault, 400, "header line without a colon");
 	if (name && (line[name - 1] == ' ' || line[name - 1] == '\t'))
 		return h1_refuse(fault, 400, "blank before the colon of a header field");
-	if (!http_is_token(sv_n(line, name)))
+	if (!http_make_name(line, name))
 		return h1_refuse(fault, 400, "malformed name of a header field");
-	for (i = 0; i < name; i++)
-		if (line[i] >= 'A' && line[i] <= 'Z')
-			line[i] = (char)(line[i] - 'A' + 'a');
 	ret->name = sv_n(line, name);
 	ret->value = http_trim(sv_n(colon + 1, n - name - 1));
 	return http_is_value(ret->value) ? 0 : h1_refuse(fault, 400, "control character in a header field");

@@ -19,6 +19,7 @@ struct net_index {
 	struct arena *arena;
 	struct entry *slots;
 	uint64_t mask; /* slots - 1 */
+	uint32_t n;    /* slots in use */
 	uint32_t *chains;
 	uint8_t widths[2][129]; /* prefix lengths that occur, of IPv6 and of IPv4 */
 	unsigned n_widths[2];
@@ -104,8 +105,10 @@ static struct entry *add_key(struct net_index *x, const struct net_rule *r)
 	if (kind == KEY_NONE)
 		return NULL;
 	e = slot_for(x, kind, key, hash);
-	if (e->kind == KEY_NONE)
+	if (e->kind == KEY_NONE) {
 		*e = (struct entry){hash, arena_str(x->arena, key), (uint32_t)key.n, 0, 0, (uint8_t)kind};
+		x->n++;
+	}
 	e->n++;
 	return e;
 }
@@ -167,7 +170,8 @@ void net_index_free(struct net_index *x)
 
 void net_index_find(const struct net_index *x, const struct net_host *host, struct net_cursor *ret)
 {
-	*ret = (struct net_cursor){.index = x, .host = host, .at = host->n, .hash = hash_start};
+	/* without keys there is nothing to find: most policies deny nothing by name */
+	*ret = (struct net_cursor){.index = x, .host = host, .at = x->n ? host->n : 0, .hash = hash_start};
 }
 
 static bool chain_of(const struct net_index *x, enum key_kind kind, struct sv key, uint64_t hash, struct net_chain *ret)

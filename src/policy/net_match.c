@@ -270,10 +270,13 @@ bool net_path_is_odd(struct sv path)
 	return false;
 }
 
+/* All of them start with "x". */
 static bool name_is_one_of(struct sv name, const char *const *names)
 {
 	size_t i;
 
+	if (name.n == 0 || name.p[0] != 'x')
+		return false;
 	for (; *names; names++) {
 		for (i = 0; i < name.n && (*names)[i] == (name.p[i] == '_' ? '-' : name.p[i]); i++)
 			;
