@@ -120,7 +120,7 @@ static bool judge_network(struct exchange *x, bool whole, bool count)
 	struct ruling no = {0};
 
 	for (;; q.from = v.next) {
-		net_rules_request(g->rules, &q, &v);
+		net_recent_request(g->recent, &q, &v);
 		if (!v.allow && q.from)
 			return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), no.detail);
 		if (!v.allow)
@@ -305,7 +305,7 @@ static bool address_allowed(const struct exchange *x, const struct address *a, b
 
 	if (x->inference)
 		return fixed || net_rules_provider_address(a);
-	net_rules_address(x->egress->now->rules, a, &q, fixed, &v);
+	net_recent_address(x->egress->now->recent, a, &q, fixed, &v);
 	return v.allow;
 }
 

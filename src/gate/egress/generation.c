@@ -19,6 +19,8 @@ int generation_read(int fd, uint64_t number, struct generation **ret, struct err
 	if (r == 0)
 		g->rules = net_rules_new(g->policy);
 	if (g->rules)
+		g->recent = net_recent_new(g->rules);
+	if (g->recent)
 		g->budgets = calloc(net_rules_budgets(g->rules) + 1, sizeof(*g->budgets));
 	if (!g->budgets) {
 		generation_unref(g);
@@ -39,6 +41,7 @@ void generation_unref(struct generation *g)
 	if (!g || --g->refs > 0)
 		return;
 	free(g->budgets);
+	net_recent_free(g->recent);
 	net_rules_free(g->rules);
 	if (g->policy)
 		policy_free(g->policy);

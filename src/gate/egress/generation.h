@@ -10,13 +10,14 @@
 
 #include "base/error.h"
 #include "policy/net_rate.h"
-#include "policy/net_rules.h"
+#include "policy/net_recent.h"
 
 struct generation {
 	unsigned refs;
 	uint64_t number;
 	struct policy *policy;
 	struct ruleset *rules;
+	struct net_recent *recent;
 	struct net_budget *budgets;
 };
 

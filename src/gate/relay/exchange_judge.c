@@ -9,7 +9,7 @@
 #include "gate/relay/placeholders.h"
 #include "gate/relay/session.h"
 #include "gate/relay/tell.h"
-#include "policy/net_rules.h"
+#include "policy/net_recent.h"
 
 static void look_at(const struct http_fields *f, struct net_asks *asks)
 {
@@ -169,7 +169,7 @@ int http_exchange_judge_network(struct http_exchange *x)
 		return refuse_form(x, 405, "open a connection for it", "CONNECT must be the first request of a connection to the proxy");
 	if (x->origin->proxy && head.tls)
 		return refuse_form(x, 400, "use CONNECT", "the proxy does not make https:// out of a plain request");
-	net_rules_request(x->relay->now->rules, &q, &v);
+	net_recent_request(x->relay->now->recent, &q, &v);
 	if (!v.allow)
 		return deny(x, &q, &v);
 	if (v.body && head.body && !x->collected)

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "policy/net_rules.h"
+#include "policy/net_recent.h"
 #include "policy/policy_codec.h"
 
 int relay_generation_read(int fd, uint64_t number, struct generation **ret, struct error *err)
@@ -19,7 +19,9 @@ int relay_generation_read(int fd, uint64_t number, struct generation **ret, stru
 	r = policy_decode_fd(fd, &g->policy);
 	if (r == 0)
 		g->rules = net_rules_new(g->policy);
-	if (!g->rules) {
+	if (g->rules)
+		g->recent = net_recent_new(g->rules);
+	if (!g->recent) {
 		relay_generation_unref(g);
 		return error_sys(err, r < 0 ? r : ENOMEM, "policy");
 	}
@@ -37,6 +39,7 @@ void relay_generation_unref(struct generation *g)
 {
 	if (!g || --g->users > 0)
 		return;
+	net_recent_free(g->recent);
 	net_rules_free(g->rules);
 	if (g->policy)
 		policy_free(g->policy);

@@ -52,6 +52,7 @@ struct generation {
 	uint64_t number;
 	struct policy *policy;
 	struct ruleset *rules;
+	struct net_recent *recent;
 };
 
 struct relay {

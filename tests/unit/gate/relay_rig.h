@@ -15,7 +15,7 @@
 #include "gate/relay/events.h"
 #include "gate/relay/http.h"
 #include "gate/relay/relay.h"
-#include "policy/net_rules.h"
+#include "policy/net_recent.h"
 #include "policy_memory.h"
 #include "vault/placeholder_set.h"
 #include "wire/wire.h"
@@ -165,6 +165,8 @@ static inline void rig_policy(struct rig *g, const char *text)
 	}
 	g->now.policy = p;
 	g->now.rules = net_rules_new(p);
+	net_recent_free(g->now.recent);
+	g->now.recent = net_recent_new(g->now.rules);
 	g->now.number++;
 }
 
@@ -303,6 +305,7 @@ static inline void rig_close(struct rig *g)
 	placeholder_set_free(g->relay.placeholders);
 	loop_free(g->loop);
 	(void)close(g->supervisor);
+	net_recent_free(g->now.recent);
 	net_rules_free(g->now.rules);
 	policy_free(g->now.policy);
 	while (g->n_old) {
