@@ -41,7 +41,7 @@ static const char style[] =
 	"th{text-align:left;color:var(--dim);font-weight:500;font-size:.85rem}th,td{padding:.4rem .9rem .4rem 0;"
 	"vertical-align:top;border-bottom:1px solid var(--line)}tr:last-child td{border-bottom:0}"
 	".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}td code{display:block}"
-	"ul{margin:0;padding-left:1.1rem}li{margin:.2rem 0}p{margin:.2rem 0 .6rem}p:last-child{margin-bottom:0}"
+	"a{color:inherit}ul{margin:0;padding-left:1.1rem}li{margin:.2rem 0}p{margin:.2rem 0 .6rem}p:last-child{margin-bottom:0}"
 	"@media(max-width:34rem){dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}}"
 	"@media print{body{background:#fff}section,.tile{break-inside:avoid}pre{max-height:none}}";
 
@@ -103,6 +103,20 @@ void page_duration(struct buf *out, uint64_t ms)
 		(void)buf_printf(out, "%" PRIu64 " min %" PRIu64 " s", ms / 60000, ms / 1000 % 60);
 	else
 		(void)buf_printf(out, "%" PRIu64 " h %" PRIu64 " min", ms / 3600000, ms / 60000 % 60);
+}
+
+void page_link(struct buf *out, const char *path)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._/";
+	const char *p;
+
+	/* "./": what is before a colon is no scheme then, and a second slash no host */
+	(void)buf_str(out, "<a href=\"./");
+	for (p = path; *p; p++)
+		(void)(strchr(plain, *p) ? buf_char(out, *p) : buf_printf(out, "%%%02X", (unsigned)(unsigned char)*p));
+	(void)buf_str(out, "\">");
+	page_text(out, path);
+	(void)buf_str(out, "</a>");
 }
 
 void page_row(struct buf *out, const char *name, const char *value)

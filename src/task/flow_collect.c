@@ -1,7 +1,9 @@
 /* Collect: what is kept of a run, whatever came of it. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +15,8 @@
 #include "task/flow.h"
 #include "task/report.h"
 #include "task/workspace.h"
+
+enum { LINKED_MAX = 500 };
 
 /* A folder of a sandbox as a folder of the results; nothing where it is not there. */
 static int fetch(struct flow *f, const struct image_work *from, const char *path, const char *as)
@@ -90,6 +94,52 @@ static int fetch_all(struct flow *f)
 	return 0;
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+/* Files of a folder of the results that only we write to. */
+static size_t list_folder(struct flow *f, const char *folder, const char **v, size_t n)
+{
+	int fd = openat(f->out, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	size_t first = n;
+	struct dirent *e;
+
+	if (fd >= 0 && !d)
+		(void)close(fd);
+	while (d && n < LINKED_MAX && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			v[n++] = arena_printf(f->arena, "%s/%s", folder, e->d_name);
+	if (d)
+		(void)closedir(d);
+	if (arena_failed(f->arena))
+		return first;
+	qsort(v + first, n - first, sizeof(*v), by_name);
+	return n;
+}
+
+/* What the page links: our own files, all of them text. What agents and verifiers left may be pages with scripts, and is not. */
+static const char *const *list_files(struct flow *f)
+{
+	static const char *const single[] = {"result.json", "trajectory.jsonl", "workspace.diff"};
+	const char **v = arena_array(f->arena, LINKED_MAX + ARRAY_LEN(single) + 1, sizeof(*v));
+	size_t n = 0, i;
+
+	if (!v)
+		return NULL;
+	n = list_folder(f, "output", v, n);
+	n = list_folder(f, "audit", v, n);
+	for (i = 0; i < ARRAY_LEN(single); i++)
+		if (faccessat(f->out, single[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			v[n++] = single[i];
+	v[n] = NULL;
+	return (const char *const *)v;
+}
+
 int flow_collect(struct flow *f)
 {
 	AUTO_BUF json = {0};
@@ -99,10 +149,10 @@ int flow_collect(struct flow *f)
 	flow_end(f, PHASE_COLLECT, fetch_all(f) < 0 ? 125 : 0);
 	buf_init(&json, 64 << 20);
 	task_result_json(f->result, &json);
-	buf_init(&page, 64 << 20);
-	task_report_page(f->result, &page);
 	/* what programs read goes first: the page can be done without */
 	if (write_file(f, "result.json", &json) < 0)
 		return -1;
+	buf_init(&page, 64 << 20);
+	task_report_page(f->result, list_files(f), &page);
 	return write_file(f, "report.html", &page);
 }

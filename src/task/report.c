@@ -110,7 +110,20 @@ static void put_facts(const struct task_result *r, struct buf *out)
 	(void)buf_str(out, "</section>\n");
 }
 
-void task_report_page(const struct task_result *r, struct buf *out)
+static void put_files(const char *const *files, struct buf *out)
+{
+	if (!files || !*files)
+		return;
+	(void)buf_str(out, "<section>\n<h2>What was printed, and what was seen</h2>\n<ul>\n");
+	for (; *files; files++) {
+		(void)buf_str(out, "<li>");
+		page_link(out, *files);
+		(void)buf_str(out, "</li>\n");
+	}
+	(void)buf_str(out, "</ul>\n</section>\n");
+}
+
+void task_report_page(const struct task_result *r, const char *const *files, struct buf *out)
 {
 	page_head(out, r->task);
 	put_status(r, out);
@@ -123,6 +136,7 @@ void task_report_page(const struct task_result *r, struct buf *out)
 	put_rewards(r, out);
 	put_phases(r, out);
 	put_findings(r, out);
+	put_files(files, out);
 	put_facts(r, out);
 	page_end(out);
 }

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "task/result.h"
 
-void task_report_page(const struct task_result *r, struct buf *out);
+/* files: what is linked, as paths relative to the page's folder; NULL-terminated, or NULL. Their names end in what browsers show as text, or not at all. */
+void task_report_page(const struct task_result *r, const char *const *files, struct buf *out);
 
 #endif

@@ -39,6 +39,8 @@ task plain
 run --agent oracle
 is "a score is one line, in a folder whose parents were made" "$status $said" "0 plain: reward 1"
 is "the result says who worked, without a model" "$(of agent) $(of model)" "oracle None"
+links=$(grep -o 'href="[^"]*"' "$out/report.html" | cut -d'"' -f2)
+is "the page links what was printed, and what was seen, where it is" "$(for link in $links; do [ -f "$out/$link" ] || echo "no $link"; done; grep -cx './output/agent.txt\|./output/verify.txt\|./audit/agent.jsonl\|./workspace.diff\|./result.json' <<<"$links")" 5
 like "... when, and with which Cordon" "$(of started) $(of cordon)" '^20[0-9-]+T[0-9:]+Z [0-9]+\.'
 run --json -- sh -c 'touch done; exit 7'
 is "a command is named by its words" "$(of agent)" "sh -c touch done; exit 7"
