@@ -91,6 +91,11 @@ like "... the last" "$out" 'task\.toml:6:8: environment\.gpus: asks for hardware
 like "... and how many there are" "$out" ': refused \(3 problems\)'
 like "as JSON, with file, line, column and key" "$("$CORDON" task check --json "$d")" '"accepted":false.*"severity":"refused","file":"task\.toml","line":6,"column":8,"key":"environment\.gpus"'
 
+d=$(task hardening)
+printf '[verifier.hardening]\ncleanup_conftests = false\nprune_git = true\n' >"$d/task.toml"
+refused "hardening that Cordon does not do" "$d" 'task\.toml:3:1: verifier\.hardening\.prune_git: unknown key'
+printf '[environment.hardening]\ngit = true\n' >"$d/task.toml"
+refused "... or elsewhere" "$d" 'task\.toml:1:14: environment\.hardening: unknown key'
 d=$(task lenient)
 printf '[agent]\nfoo = 5\n' >"$d/task.toml"
 refused "an unknown key" "$d" 'task\.toml:2:1: agent\.foo: unknown key'
