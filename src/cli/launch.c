@@ -327,6 +327,7 @@ static void set_watch(const struct run *r, struct watch_limits *w)
 		w->disk = r->plan->image->upper;
 		w->storage = l->storage;
 		w->storage_folders = r->plan->storage_folders;
+		w->storage_inside = !r->box.backend;
 	}
 }
 
@@ -390,7 +391,7 @@ static int start_sandbox(struct run *r)
 static int start_box(struct run *r)
 {
 	struct launch_box_request q = {.plan = r->plan, .policy = r->req->policy->policy, .state = &r->state, .runs = r->root, .cgroup = r->native.cgroup,
-				       .memory_cgroup = r->facts.features.memory_cgroup, .cpu_cgroup = r->facts.features.cpu_cgroup, .gate = r->gate};
+				       .memory_cgroup = r->facts.features.memory_cgroup, .cpu_cgroup = r->facts.features.cpu_cgroup, .gate = r->gate, .join = r->req->join, .group = &r->group};
 
 	memcpy(r->box.stdio.fds, r->native.stdio, sizeof(r->box.stdio.fds));
 	memcpy(r->box.stdio.tty, r->native.tty, sizeof(r->box.stdio.tty));
@@ -596,10 +597,8 @@ static int start_gate(struct run *r)
 
 	struct gate_inside inside;
 
-	if (r->req->join && r->box.backend)
-		return error_set(r->err, ERROR_DENIED, "sandboxes that share a network run native only, not on %s", r->box.backend->name);
 	if (r->req->join) /* its gateway is the leader's */
-		return group_join(r->req->join, &r->group, r->err);
+		return group_join(r->req->join, runtime_names[r->req->pick->runtime], &r->group, r->err);
 	if (!gate_needed(g.policy))
 		return 0;
 	if (gate_start(&g, &r->gate, r->err) < 0)

@@ -9,6 +9,7 @@
 #include "cli/launch_stage.h"
 #include "sandbox/common/box.h"
 #include "supervise/gate.h"
+#include "supervise/group.h"
 #include "supervise/state.h"
 #include "supervise/stdio.h"
 #include "supervise/supervise.h"
@@ -35,6 +36,8 @@ struct launch_box_request {
 	const struct cgroup *cgroup;
 	bool memory_cgroup, cpu_cgroup;
 	struct gate *gate; /* gets the door; NULL: none */
+	const char *join;  /* the run whose network it has; NULL: its own */
+	const struct group *group; /* ... which is that one's */
 };
 
 /* cordon-init's path on the host. */

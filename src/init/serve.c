@@ -126,6 +126,15 @@ static void open_gateway(struct init *in)
 	}
 }
 
+/* After the ports are open: whoever joins our network finds them taken. */
+static void tell_network(struct init *in)
+{
+	struct error err = {0};
+
+	if (in->orders.plan->image && tell_spaces(&in->tell, in->orders.sends_fds, &err) < 0)
+		tell_give_up(&in->tell, &err);
+}
+
 /* After the ports are open and the namespace's limits set: of what the runtime gave us the workload's start needs these. */
 static void drop_caps(struct init *in)
 {
@@ -146,7 +155,7 @@ static void drop_caps(struct init *in)
 static void confine(struct init *in)
 {
 	const struct confine_features features = {.landlock_abi = landlock_abi(), .notify = seccomp_notify_works(),
-						  .memory_cgroup = in->orders.memory_cgroup, .cpu_cgroup = in->orders.cpu_cgroup};
+						  .memory_cgroup = in->orders.memory_cgroup, .cpu_cgroup = in->orders.cpu_cgroup, .shared_ipc = in->orders.shared_ipc};
 	const struct plan *p = in->orders.plan;
 	struct error err = {0};
 
@@ -301,6 +310,7 @@ int serve(const char *control, struct error *err)
 		return -1;
 	commands_init(&in.commands, &in.tell);
 	open_gateway(&in);
+	tell_network(&in);
 	make_userns(&in);
 	confine_limit_objects(in.orders.plan->image ? BOX_USER_IS : in.orders.user);
 	drop_caps(&in);

@@ -39,6 +39,8 @@ struct box_orders {
 	enum box_user user;
 	bool memory_cgroup, cpu_cgroup; /* the kernel counts: see struct confine_features */
 	bool transparent;		/* redirect all that is dialled, where the namespace allows it */
+	bool shared_ipc;		/* see struct confine_features */
+	bool sends_fds;			/* descriptors can be sent out: INSIDE_SPACES has the namespaces */
 	/* Of the plan's image, where there is one, cordon-init gets the number of ids only. */
 	bool image_nested;    /* its workload has a user namespace of its own, in which the ids are the image's: that which came with the orders, or cordon-init makes it; else they are those that cordon-init sees */
 	uint32_t image_shift; /* where cordon-init makes it: the image's 0 is this one to cordon-init */

@@ -43,7 +43,7 @@ enum inside_message {
 	/* sandboxes with an image for their root */
 	INSIDE_TREES,	  /* supervisor -> PID 1, before the first INSIDE_GO; fds: what the root is made of, or a part of it */
 	INSIDE_PLACES,	  /* PID 1 -> supervisor: sv; mount points that were made in the upper folder, each with its NUL, in their order */
-	INSIDE_SPACES,	  /* PID 1 -> supervisor; fds: its user and its network namespace. Supervisor -> a client that asked: u32 1 where they are known, u32 1 where there is a gateway; then its placeholders: u32 how many, sv variable, sv value each; fds: the same two, certificates in PEM, and as Java reads them */
+	INSIDE_SPACES,	  /* PID 1 -> supervisor: its network stands; fds: its user and its network namespace, or none where it cannot send them. Supervisor -> a client that asked: u32 1 where that was said, u32 1 where there is a gateway, sv the runtime; then the gateway's placeholders: u32 how many, sv variable, sv value each; fds: certificates in PEM, and as Java reads them, and the two namespaces where they are known */
 	INSIDE_JOIN,	  /* a client -> supervisor: it wants these, and will end when the connection ends */
 	INSIDE_PRETENDED, /* PID 1 -> supervisor: sv name, u32 1: the first of the calls that were made to look successful; 0: the first that asked for an id that there is not */
 };

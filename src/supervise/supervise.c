@@ -234,10 +234,12 @@ static void on_spaces(struct supervisor *s, struct wire_message *m)
 {
 	int i;
 
-	for (i = 0; i < 2; i++)
+	for (i = 0; m->n_fds == 2 && i < 2; i++)
 		if (s->ret->spaces[i] < 0)
 			s->ret->spaces[i] = fd_take(&m->fds[i]);
-	s->watch.usage.userns = s->ret->spaces[0];
+	s->ret->network = true;
+	if (s->req->watch.storage_inside)
+		s->watch.usage.userns = s->ret->spaces[0];
 }
 
 static void on_pretended(struct supervisor *s, struct wire_in *w)
@@ -276,7 +278,7 @@ static void on_message(struct supervisor *s)
 		s->ret->upper = fd_take(&m.fds[0]);
 	else if (m.type == INSIDE_PLACES)
 		on_places(s, &w);
-	else if (m.type == INSIDE_SPACES && m.n_fds == 2)
+	else if (m.type == INSIDE_SPACES)
 		on_spaces(s, &m);
 	else if (m.type == INSIDE_PRETENDED)
 		on_pretended(s, &w);
@@ -497,7 +499,9 @@ static int joined(void *arg, int client)
 {
 	struct supervisor *s = arg;
 
-	return s->req->plan->image ? group_answer(client, s->ret->spaces, s->req->gate) : -ENOTSUP;
+	const struct group_leader l = {.network = s->ret->network, .spaces = s->ret->spaces, .runtime = s->req->plan->runtime, .gate = s->req->gate};
+
+	return s->req->plan->image ? group_answer(client, &l) : -ENOTSUP;
 }
 
 static void leader_ended(struct supervisor *s)

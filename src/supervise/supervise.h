@@ -67,7 +67,8 @@ struct supervise_result {
 	uint64_t user_us, system_us, max_rss_kib, denials;
 	struct buf gateway; /* what went through it, with the use of each model, as a JSON object; empty: nothing. The caller's. */
 	int upper; /* what the run changed in its copy of the work folder, where the sandbox kept it; else -1. The caller's. */
-	int spaces[2]; /* of a sandbox with an image: the user and the network namespace that it was made in; else -1. The caller's. */
+	bool network;  /* of a sandbox with an image: its network stands, and others may join it */
+	int spaces[2]; /* ... the user and the network namespace that it was made in; -1: they are not the host's. The caller's. */
 	struct buf places; /* mount points that were made in the upper folder of an image, each with its NUL, in their order. The caller's. */
 	struct error failed; /* kind not NONE: PID 1 could not make the sandbox or start the command */
 };

@@ -47,6 +47,7 @@ struct watch_limits {
 	const char *disk;   /* a path on the disk to watch, and those of the storage folders with it; NULL: not watched. Borrowed. */
 	uint64_t storage;   /* bytes that storage_folders may hold, and files that were deleted there and are still open; 0: not watched */
 	const char *const *storage_folders; /* NULL-terminated, the sandbox's own and those it shares; borrowed. NULL: none */
+	bool storage_inside; /* to be read by root of the sandbox's user namespace, since we may not */
 	bool tree;	    /* init is no PID 1: the members are it and its descendants */
 };
 

@@ -254,6 +254,21 @@ int sys_keep_caps(uint64_t keep)
 	return sys_drop_caps(keep & ((uint64_t)data[1].permitted << 32 | data[0].permitted), false);
 }
 
+int sys_pass_caps(uint64_t keep)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	uint32_t low = (uint32_t)keep, high = (uint32_t)(keep >> 32);
+	struct __user_cap_data_struct data[2] = {{low, low, low}, {high, high, high}};
+	unsigned long cap;
+
+	if (syscall(SYS_capset, &header, data) < 0)
+		return -errno;
+	for (cap = 0; cap < 64; cap++)
+		if (keep >> cap & 1 && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
+			return -errno;
+	return 0;
+}
+
 int sys_bound_caps(uint64_t keep)
 {
 	long cap, r = 0;

@@ -69,6 +69,9 @@ int sys_drop_caps(uint64_t keep, bool lock);
 /* The same for what we have of keep. */
 int sys_keep_caps(uint64_t keep);
 
+/* Keeps those, which we have, and no others, also in a program that is executed (ambient). */
+int sys_pass_caps(uint64_t keep);
+
 /* Takes all others out of the bounding set. Leaves errno alone. */
 int sys_bound_caps(uint64_t keep);
 

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/nsfs.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,4 +79,11 @@ int sys_userns_make_for(uid_t uid, gid_t gid, const char *uid_map, const char *g
 	if (r < 0 && fd >= 0)
 		(void)close(fd);
 	return r < 0 ? r : fd;
+}
+
+int sys_userns_parent(int fd)
+{
+	int parent = ioctl(fd, NS_GET_PARENT);
+
+	return parent < 0 ? -errno : parent;
 }

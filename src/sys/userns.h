@@ -15,4 +15,7 @@ int sys_userns_make(const char *uid_map, const char *gid_map);
 /* The same, for root: it belongs to this user, who so has all capabilities in it, and needs none to enter it. Bounded as if that user had made it. */
 int sys_userns_make_for(uid_t uid, gid_t gid, const char *uid_map, const char *gid_map);
 
+/* The one that the namespace behind fd is a child of: an fd of it (O_CLOEXEC). -EPERM where we are not above it. */
+int sys_userns_parent(int fd);
+
 #endif

@@ -31,14 +31,6 @@ for name in $(ls "$tasks"); do
 		is "$name: it can be judged all the same" "$(result "$name" none)" "scored 1"
 		continue
 		;;
-	service)
-		# services share one network, which only native sandboxes can: a clear word, not something weaker
-		if [ "${CORDON_RUNTIME:-native}" != native ]; then
-			like "$name: refused, with the reason" "$(result "$name" oracle)" '^refused - .*share a network run native only'
-			continue
-		fi
-		is "$name: the oracle gets its reward" "$(result "$name" oracle)" "scored 1"
-		;;
 	rewards) is "$name: the oracle gets the mean of its rewards" "$(result "$name" oracle)" "scored 0.75" ;;
 	*) is "$name: the oracle gets its reward" "$(result "$name" oracle)" "scored 1" ;;
 	esac

@@ -63,7 +63,7 @@ python3 "$tests_dir/agent/model.py" 18091 "$tmp/script.json" "$tmp/model.log" &
 model=$!
 trap 'kill "$model" 2>/dev/null; tap_cleanup' EXIT
 cat >"$tmp/script.json" <<'END'
-[{"run": ["touch /app/done; (wget -T 3 -q -O - http://127.0.0.1:18091/ || wget -T 3 -q -O - http://192.0.2.1/) >/app/reached 2>&1; nslookup example.com >/app/names 2>&1; env >/app/env; ip route >/app/route 2>&1; true"]}, {"say": "Done."}]
+[{"run": ["touch /app/done; (timeout 3 wget -q -O - http://127.0.0.1:18091/ || timeout 3 wget -q -O - http://192.0.2.1/) >/app/reached 2>&1; nslookup example.com >/app/names 2>&1; env >/app/env; ip route >/app/route 2>&1; true"]}, {"say": "Done."}]
 END
 cat >"$XDG_CONFIG_HOME/cordon/credentials.yaml" <<'END'
 version: 1
@@ -103,7 +103,7 @@ else
 	ok "the trajectory is kept" grep -q '"role"' "$out/trajectory.jsonl"
 	is "the model's use is in the result" "$(python3 -c 'import json,sys; print("m-1" in json.dumps(json.load(open(sys.argv[1]))["usage"]))' "$tmp/result.json")" True
 fi
-run -- sh -c 'touch /app/done; wget -T 3 -q -O - "$OPENAI_BASE_URL/models"'
+run -- sh -c 'touch /app/done; timeout 3 wget -q -O - "$OPENAI_BASE_URL/models"'
 is "without the operator's word there is no model either" "$result" "scored 1"
 ok "and no variable that names one" bash -c '! grep -q OPENAI "$1"' _ "$out/output/agent.txt"
 

@@ -31,10 +31,10 @@ static struct plan plan = {.ops = ops,
 			   .env = (char *[]){(char[]){"TOKEN=hunter2"}, NULL},
 			   .limits = {.memory = 64 << 20, .processes = 12, .cpu_thousandths = 1500}};
 
-static json_t *document(struct box_mount *mounts, size_t n, unsigned api, struct error *err)
+static json_t *document_of(struct box_mount *mounts, size_t n, unsigned api, const char *join, struct error *err)
 {
 	static const struct box_backend backend = {.name = "docker"};
-	struct box b = {.backend = &backend, .plan = &plan, .id = "0123abcd", .dir = "/run/cordon/0123abcd", .root = "/run/cordon/0123abcd/root", .ids = {.host_init = 1900000007}, .mounts = mounts, .n_mounts = n};
+	struct box b = {.backend = &backend, .plan = &plan, .id = "0123abcd", .dir = "/run/cordon/0123abcd", .root = "/run/cordon/0123abcd/root", .ids = {.host_init = 1900000007}, .mounts = mounts, .n_mounts = n, .join = {.id = join}};
 	struct create c = {.box = &b, .image = "cordon-root:abc", .api = api};
 	AUTO_BUF out = {0};
 
@@ -43,6 +43,11 @@ static json_t *document(struct box_mount *mounts, size_t n, unsigned api, struct
 		return NULL;
 	CHECK(!strstr(out.p, "hunter2"));
 	return json_loadb(out.p, out.n, JSON_REJECT_DUPLICATES, NULL);
+}
+
+static json_t *document(struct box_mount *mounts, size_t n, unsigned api, struct error *err)
+{
+	return document_of(mounts, n, api, NULL, err);
 }
 
 static json_t *host_config(const json_t *root)
@@ -87,6 +92,17 @@ static void it_asks_for_nothing_and_shows_nothing_of_the_command(void)
 	CHECK(json_array_size(json_object_get(root, "Env")) == 0 && json_array_size(json_object_get(root, "Cmd")) == 0);
 	CHECK_STR(json_string_value(json_array_get(json_object_get(root, "Entrypoint"), 0)), BOX_INIT);
 	CHECK(json_object_size(json_object_get(root, "Labels")) == 1);
+	json_decref(root);
+}
+
+static void a_member_has_its_leaders_network_as_it_is(void)
+{
+	struct error err = {0};
+	json_t *root = document_of(NULL, 0, 41, "89abcdef", &err), *h = host_config(root);
+
+	CHECK_STR(text_at(h, "NetworkMode"), "container:cordon-89abcdef");
+	CHECK(!json_object_get(h, "Sysctls") && !json_object_get(root, "Hostname")); /* the engine takes them from there */
+	CHECK_STR(text_at(h, "IpcMode"), "private");
 	json_decref(root);
 }
 
@@ -422,6 +438,7 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(it_asks_for_nothing_and_shows_nothing_of_the_command),
+		CASE(a_member_has_its_leaders_network_as_it_is),
 		CASE(limits_are_the_policy_s),
 		CASE(the_profile_is_one_that_an_engine_can_read),
 		CASE(each_target_is_mounted_once_and_the_last_wins),

@@ -27,10 +27,10 @@ static const struct box_ids mapped = {.user = BOX_USER_BECOME, .inside = 1000, .
 static const struct box_ids nested = {.user = BOX_USER_NESTED, .inside = 1000, .host = 501, .host_init = 501, .mapped = true};
 static const struct box_ids plain = {.user = BOX_USER_IS, .inside = 0, .host = 501, .host_init = 501};
 
-static json_t *document(const char *runtime, const struct box_ids *ids)
+static json_t *document_of(const char *runtime, const struct box_ids *ids, const struct box_join *join)
 {
 	struct plan plan = {0};
-	struct box b = {.plan = &plan, .ids = *ids, .mounts = mounts, .n_mounts = MOUNTS, .id = "01234567", .dir = "/nonexistent"};
+	struct box b = {.plan = &plan, .ids = *ids, .mounts = mounts, .n_mounts = MOUNTS, .id = "01234567", .dir = "/nonexistent", .join = *join};
 	struct error err = {0};
 	AUTO_BUF text = {0};
 	json_t *doc;
@@ -40,6 +40,11 @@ static json_t *document(const char *runtime, const struct box_ids *ids)
 	doc = json_loadb(text.p ? text.p : "", text.n, JSON_REJECT_DUPLICATES, NULL);
 	CHECK(doc != NULL);
 	return doc;
+}
+
+static json_t *document(const char *runtime, const struct box_ids *ids)
+{
+	return document_of(runtime, ids, &(struct box_join){0});
 }
 
 static json_t *at(json_t *doc, const char *a, const char *b)
@@ -215,6 +220,23 @@ static void every_namespace_is_new(void)
 	json_decref(without);
 }
 
+static void a_member_has_its_leaders_network_and_no_power_over_it(void)
+{
+	json_t *own = document_of("runc", &mapped, &(struct box_join){.id = "89abcdef", .net = 7}), *guest = document_of("gvisor", &plain, &(struct box_join){.id = "89abcdef", .net = -1});
+	json_t *network = json_array_get(at(own, "linux", "namespaces"), 0);
+
+	CHECK_STR(text(json_object_get(network, "type")), "network");
+	CHECK_STR(text(json_object_get(network, "path")), "/nonexistent/network");
+	CHECK(has_namespace(own, "user") && has_namespace(own, "pid") && has_namespace(own, "ipc") && !json_object_get(own, "annotations"));
+	CHECK(has_namespace(guest, "network"));
+	CHECK_STR(text(at(guest, "annotations", "io.kubernetes.cri.container-type")), "container");
+	CHECK_STR(text(at(guest, "annotations", "io.kubernetes.cri.sandbox-id")), "cordon-89abcdef");
+	CHECK(!has(json_object_get(at(own, "process", "capabilities"), "bounding"), "CAP_NET_ADMIN") && !has(json_object_get(at(guest, "process", "capabilities"), "bounding"), "CAP_NET_ADMIN"));
+	CHECK(!at(own, "linux", "sysctl"));
+	json_decref(own);
+	json_decref(guest);
+}
+
 static json_int_t mapping(json_t *doc, const char *kind, size_t i, const char *key)
 {
 	return json_integer_value(json_object_get(json_array_get(at(doc, "linux", kind), i), key));
@@ -313,6 +335,7 @@ int main(void)
 		CASE(odd_bytes_of_a_path_arrive_as_they_are),
 		CASE(a_path_that_json_cannot_hold_is_refused),
 		CASE(every_namespace_is_new),
+		CASE(a_member_has_its_leaders_network_and_no_power_over_it),
 		CASE(ids_are_mapped_one_by_one),
 		CASE(the_kernels_surface_is_covered_where_it_is_the_hosts),
 		CASE(a_runtime_is_told_nothing_of_cgroups_and_hooks),

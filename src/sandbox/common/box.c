@@ -112,7 +112,8 @@ static int make_locked(struct box *b, const char *root, struct error *err)
 static int make_folder(struct box *b, const char *root, struct error *err)
 {
 	b->dir = arena_printf(b->arena, "%s/%s", root, b->id);
-	if (!b->dir)
+	b->leader_dir = b->join.id ? arena_printf(b->arena, "%s/%s", root, b->join.id) : NULL;
+	if (arena_failed(b->arena))
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	if (make_locked(b, root, err) < 0)
 		return -1;
@@ -132,8 +133,10 @@ int box_new(const struct box_request *req, struct box **ret, struct error *err)
 		arena_free(arena);
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
-	*b = (struct box){.backend = req->backend, .plan = req->plan, .id = arena_str(arena, sv_of(req->id)), .ids = *req->ids, .cgroup = req->cgroup, .memory_cgroup = req->memory_cgroup, .cpu_cgroup = req->cpu_cgroup,
+	*b = (struct box){.backend = req->backend, .plan = req->plan, .id = arena_str(arena, sv_of(req->id)), .ids = *req->ids, .cgroup = req->cgroup, .memory_cgroup = req->memory_cgroup, .cpu_cgroup = req->cpu_cgroup, .join = req->join,
 			  .dir_fd = -1, .lock = -1, .root_fd = -1, .userns = -1, .control = -1, .door = -1, .socket = -1, .runtime = -1, .runtime_pidfd = -1, .arena = arena};
+	if (!b->join.id)
+		b->join = (struct box_join){NULL, -1, -1, -1};
 	if (!b->id)
 		(void)error_set(err, ERROR_SYSTEM, "out of memory");
 	if (!b->id || make_folder(b, req->root, err) < 0 || box_make_root(b, req->root, err) < 0 || make_sockets(b, err) < 0 || box_add_mounts(b, req->init, err) < 0) {
@@ -203,11 +206,16 @@ static int wait_for_init(struct box *b, int timeout_ms, struct error *err)
 
 static int give_orders(struct box *b, struct error *err)
 {
-	struct box_orders o = {.user = b->ids.user, .memory_cgroup = b->memory_cgroup, .cpu_cgroup = b->cpu_cgroup, .transparent = b->backend->transparent};
+	struct box_orders o = {.user = b->ids.user, .memory_cgroup = b->memory_cgroup, .cpu_cgroup = b->cpu_cgroup, .transparent = b->backend->transparent, .sends_fds = b->backend->sends_fds};
 	struct plan copy = *b->plan;
 	AUTO_BUF body = {0};
 	int r;
 
+	/* in the leader's kernel: the IPC namespace is one, and memory is not counted by our cgroup */
+	if (b->join.id && b->backend->own_kernel) {
+		o.shared_ipc = true;
+		o.memory_cgroup = false;
+	}
 	if (!copy.image)
 		copy.uid = copy.gid = b->ids.inside;
 	o.image_nested = copy.image && b->ids.mapped;

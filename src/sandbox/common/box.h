@@ -94,6 +94,13 @@ struct box_backend {
 	bool own_cgroup;   /* it makes cgroups of its own (b->cgroup is not joined) */
 };
 
+/* A member of a group has the network of a running box of the same backend, which leads. */
+struct box_join {
+	const char *id;	 /* of its run; NULL: this one has a network of its own */
+	int user, net;	 /* the namespaces that it is in; -1: they are not the host's */
+	int leader;	 /* the connection to its supervisor, whose end is the member's */
+};
+
 struct box {
 	const struct box_backend *backend;
 	const struct plan *plan;
@@ -103,6 +110,8 @@ struct box {
 	const char *root;   /* of the container, on the host */
 	int root_fd;	    /* locked, so that it stays as long as we use it */
 	bool memory_cgroup, cpu_cgroup; /* the kernel counts */
+	struct box_join join;
+	const char *leader_dir; /* where it joins one: that box's folder */
 	struct box_ids ids;
 	struct box_mount *mounts;
 	size_t n_mounts;
@@ -126,6 +135,7 @@ struct box_request {
 	const char *init;  /* path of cordon-init on the host */
 	const struct cgroup *cgroup;
 	bool memory_cgroup, cpu_cgroup;
+	struct box_join join; /* borrowed, as long as the box lives */
 };
 
 /*

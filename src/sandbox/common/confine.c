@@ -155,6 +155,7 @@ static int make_filter(struct confine *c, struct error *err)
 		.guard = guard_needed(c->plan),
 		.notify_denials = c->features.notify,
 		.no_memfd = !c->features.memory_cgroup && c->plan->limits.memory,
+		.no_ipc = c->features.shared_ipc,
 		.exec_limited = c->plan->restrict_exec,
 		.root = c->plan->image,
 		.one_id = c->plan->image && c->plan->image->ids.count == 1,

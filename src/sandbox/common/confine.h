@@ -20,6 +20,7 @@ struct confine_features {
 	bool notify;	  /* seccomp notifications */
 	bool memory_cgroup; /* memory is counted by the kernel: nothing must be refused for want of counting */
 	bool cpu_cgroup;
+	bool shared_ipc;  /* the IPC namespace is other sandboxes', too: its calls are refused */
 };
 
 struct confine;

@@ -22,6 +22,7 @@ enum what {
 	PERSONALITY,
 	MEMFD,
 	SHARED,
+	IPC,
 	AFFINITY,
 	OPEN,
 	OPENAT,
@@ -249,7 +250,15 @@ static void block_memfd(struct program *p)
 
 static void block_shared(struct program *p)
 {
-	if (p->o->no_memfd)
+	if (p->o->no_memfd || p->o->no_ipc)
+		ret_errno(p, ENOSYS);
+	else
+		ret_allow(p);
+}
+
+static void block_ipc(struct program *p)
+{
+	if (p->o->no_ipc)
 		ret_errno(p, ENOSYS);
 	else
 		ret_allow(p);
@@ -471,7 +480,7 @@ static void (*const blocks[N_WHAT])(struct program *p) = {
 	[ENOSYS_] = block_enosys,     [ALLOW] = ret_allow,	[DENY] = ret_denied,	 [QUIET] = block_quiet,
 	[GUARD] = ret_guard,	      [CLONE] = block_clone,	[SOCKET] = block_socket, [SOCKETPAIR] = block_socketpair,
 	[SOCKOPT] = block_sockopt,    [IOCTL] = block_ioctl,	[PERSONALITY] = block_personality, [MEMFD] = block_memfd,
-	[SHARED] = block_shared,      [AFFINITY] = block_affinity, [OPEN] = block_open,	 [OPENAT] = block_openat,
+	[SHARED] = block_shared,      [IPC] = block_ipc,	[AFFINITY] = block_affinity, [OPEN] = block_open,	 [OPENAT] = block_openat,
 	[MAKE] = block_make,	      [MAKEAT] = block_makeat,
 	[SECCOMP] = block_seccomp,    [CHMOD] = block_chmod,	[CHMODAT] = block_chmodat,
 	[PRCTL] = block_prctl,	      [FCNTL] = block_fcntl,	[OWN] = block_own,

@@ -1,7 +1,10 @@
 #include "sandbox/common/tell.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "wire/wire.h"
 
 enum { MAX_EVENTS_PER_SECOND = 50 };
@@ -39,6 +42,19 @@ void tell_started(struct tell *t, uint64_t id, pid_t pid, bool terminal, int mas
 	wire_put_u32(&b, (uint32_t)pid);
 	wire_put_u32(&b, terminal);
 	tell_send(t, INSIDE_STARTED, &b, &master, master >= 0);
+}
+
+int tell_spaces(struct tell *t, bool sends_fds, struct error *err)
+{
+	AUTO_FD user = sends_fds ? open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC) : -1;
+	AUTO_FD net = sends_fds ? open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC) : -1;
+	const int fds[2] = {user, net};
+	struct buf none = {0};
+
+	if (sends_fds && (user < 0 || net < 0))
+		return error_sys(err, errno, "sandbox: its namespaces");
+	tell_send(t, INSIDE_SPACES, &none, fds, sends_fds ? 2 : 0);
+	return 0;
 }
 
 void tell_stopped(struct tell *t, uint64_t id, int sig)

@@ -6,6 +6,7 @@
 #ifndef CORDON_SANDBOX_TELL_H
 #define CORDON_SANDBOX_TELL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -29,6 +30,8 @@ void tell_failed(struct tell *t, uint64_t id, const struct error *err);
 void tell_give_up(struct tell *t, const struct error *err) __attribute__((noreturn));
 /* master: of its terminal, -1: it has none that could be sent. */
 void tell_started(struct tell *t, uint64_t id, pid_t pid, bool terminal, int master);
+/* The network stands, and others may join it: our namespaces, or that it is so, where descriptors cannot be sent. */
+int tell_spaces(struct tell *t, bool sends_fds, struct error *err);
 void tell_stopped(struct tell *t, uint64_t id, int sig);
 void tell_exited(struct tell *t, uint64_t id, int status, const struct rusage *usage);
 

@@ -267,15 +267,17 @@ static void put_limits(struct json *j, const struct plan_limits *l)
 	json_end(j);
 }
 
-static void put_namespaces(struct json *j)
+/* A member's network is its leader's, with what was set there; so is its host name, which an engine takes from there and lets nobody set. */
+static void put_network(struct json *j, const struct box *b)
 {
+	char leader[80];
+
+	if (b->join.id) {
+		(void)snprintf(leader, sizeof(leader), "container:cordon-%s", b->join.id);
+		json_kstr(j, "NetworkMode", leader);
+		return;
+	}
 	json_kstr(j, "NetworkMode", "none");
-	json_kstr(j, "IpcMode", "private");
-	json_kstr(j, "PidMode", "");
-	json_kstr(j, "UTSMode", "");
-	json_kstr(j, "CgroupnsMode", "private");
-	/* the box's ids are the host's, also where the engine would map those of others */
-	json_kstr(j, "UsernsMode", "host");
 	/* cordon-init has no capability, and must listen on port 53 */
 	json_key(j, "Sysctls");
 	json_open(j);
@@ -283,11 +285,22 @@ static void put_namespaces(struct json *j)
 	json_close(j);
 }
 
+static void put_namespaces(struct json *j, const struct box *b)
+{
+	put_network(j, b);
+	json_kstr(j, "IpcMode", "private");
+	json_kstr(j, "PidMode", "");
+	json_kstr(j, "UTSMode", "");
+	json_kstr(j, "CgroupnsMode", "private");
+	/* the box's ids are the host's, also where the engine would map those of others */
+	json_kstr(j, "UsernsMode", "host");
+}
+
 static int put_host_config(struct json *j, const struct create *c, struct error *err)
 {
 	json_key(j, "HostConfig");
 	json_open(j);
-	put_namespaces(j);
+	put_namespaces(j, c->box);
 	put_limits(j, &c->box->plan->limits);
 	put_tmpfs(j, c->box);
 	put_masks(j, c->box);
@@ -322,7 +335,8 @@ static void put_process(struct json *j, const struct create *c)
 	put_strings(j, "Env", NULL, 0);
 	json_kstr(j, "User", user);
 	json_kstr(j, "WorkingDir", "/");
-	json_kstr(j, "Hostname", "cordon");
+	if (!c->box->join.id)
+		json_kstr(j, "Hostname", "cordon");
 	json_kbool(j, "Tty", false);
 	json_kbool(j, "OpenStdin", false);
 	json_kbool(j, "AttachStdin", false);

@@ -50,6 +50,7 @@ struct docker {
 	bool asked;    /* a container of that name may be there, and is ours */
 	bool started;
 	char container[ID_HEX + 1];
+	pid_t pid; /* of cordon-init, where b->runtime_pidfd is */
 	struct cgroup *cgroup; /* the engine's, to ask it; NULL: not found */
 };
 
@@ -238,6 +239,7 @@ static void find_process(struct box *b, struct docker *d)
 		return;
 	open_cgroup(d, (pid_t)pid);
 	b->runtime_pidfd = fd_take(&fd);
+	d->pid = (pid_t)pid;
 }
 
 static int start(struct box *b, struct docker *d, struct error *err)
@@ -251,6 +253,22 @@ static int start(struct box *b, struct docker *d, struct error *err)
 	d->started = true;
 	(void)close(openat(b->dir_fd, STARTED_FILE, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	find_process(b, d);
+	return 0;
+}
+
+/* The engine was given a name; what it made of it is looked at before anything runs there. */
+static int check_network(const struct box *b, const struct docker *d, struct error *err)
+{
+	struct stat wanted, found;
+	char path[64];
+
+	if (!b->join.id)
+		return 0;
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)d->pid);
+	if (b->runtime_pidfd < 0 || b->join.net < 0 || fstat(b->join.net, &wanted) < 0 || stat(path, &found) < 0 || sys_pidfd_signal(b->runtime_pidfd, 0) < 0)
+		return error_set(err, ERROR_MISSING, "docker: the container does not run on this machine, or ended at once; the network that it is to share cannot be looked at");
+	if (wanted.st_dev != found.st_dev || wanted.st_ino != found.st_ino)
+		return error_set(err, ERROR_DENIED, "docker: the engine gave the container another network than that of the sandbox %s", b->join.id);
 	return 0;
 }
 
@@ -268,7 +286,7 @@ static int docker_start(struct box *b, struct error *err)
 	b->own = d;
 	if (where_is_docker(environ, &path, err) < 0 || engine_init(&d->engine, path, PING_MS, err) < 0 || remember_where(b, path, err) < 0)
 		return -1;
-	if (create(b, d, err) < 0 || start(b, d, err) < 0)
+	if (create(b, d, err) < 0 || start(b, d, err) < 0 || check_network(b, d, err) < 0)
 		return -1;
 	return b->plan->image ? lay_image(b, err) : 0;
 }

@@ -243,7 +243,7 @@ static struct confine *make_image_world(struct init *in)
 	int userns;
 
 	in->input = (struct shield){-1, -1}; /* no file of the host comes in */
-	if (pid1_image_root(in->plan, &in->tell, &err) < 0 || (!joined && pid1_image_net(in->plan, &err) < 0) || pid1_image_spaces(&in->tell, &err) < 0)
+	if (pid1_image_root(in->plan, &in->tell, &err) < 0 || (!joined && pid1_image_net(in->plan, &err) < 0))
 		tell_give_up(&in->tell, &err);
 	commands_init(&in->commands, &in->tell);
 	in->commands.owner = in->plan->uid + NATIVE_IMAGE_SHIFT;
@@ -270,6 +270,9 @@ static void make_world(struct init *in)
 	}
 	if (in->plan->n_listeners)
 		open_door(in);
+	/* whoever joins finds the gateway's ports taken */
+	if (in->plan->image && tell_spaces(&in->tell, true, &err) < 0)
+		tell_give_up(&in->tell, &err);
 	if (wait_go(in, &none, &err) < 0 || confine_rules(confine, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	confine_allow_again(confine, (const int[]){4, 5, 6});

@@ -115,19 +115,6 @@ int pid1_image_net(const struct plan *p, struct error *err)
 	return 0;
 }
 
-int pid1_image_spaces(struct tell *t, struct error *err)
-{
-	AUTO_FD user = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
-	AUTO_FD net = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	const int fds[2] = {user, net};
-	struct buf none = {0};
-
-	if (user < 0 || net < 0)
-		return error_sys(err, errno, "sandbox: its namespaces");
-	tell_send(t, INSIDE_SPACES, &none, fds, 2);
-	return 0;
-}
-
 /* Several may come at the same time, and each closes the door behind itself (confine_limit_objects()). */
 int pid1_image_user_joined(const struct plan *p, struct error *err)
 {

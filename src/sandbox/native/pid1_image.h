@@ -20,7 +20,4 @@ int pid1_image_net(const struct plan *p, struct error *err);
 /* image_user_make() in a user namespace that is another's, too, and in which that one lets nobody make any. */
 int pid1_image_user_joined(const struct plan *p, struct error *err);
 
-/* Tells the supervisor which namespaces they are. */
-int pid1_image_spaces(struct tell *t, struct error *err);
-
 #endif

@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "model/inside.h"
 #include "sandbox/oci/oci_config.h"
 #include "sandbox/oci/oci_kill.h"
 #include "sandbox/oci/oci_runtime.h"
@@ -15,9 +18,10 @@
 #include "sandbox/oci/oci_start.h"
 #include "sys/cgroup.h"
 #include "sys/process.h"
+#include "wire/wire.h"
 
-/* For a runtime to notice that its container is dead. */
-enum { NOTICE_MS = 1000, STEP_MS = 1 };
+/* For a runtime to notice that its container is dead; for a container in another's kernel to end with its connection, and for that kernel to end. */
+enum { NOTICE_MS = 1000, STEP_MS = 1, GUEST_MS = 5000, LEADER_MS = 10000 };
 
 /* Ids of the host that belong to nobody: one for each process that can be a supervisor, and as many again. */
 enum { INIT_IDS = 1900000000, WORKLOAD_IDS = 1904194304 };
@@ -94,6 +98,12 @@ static int start(struct box *b, struct error *err)
 /* While the runtime lives all that it started can be found; without it the cgroup holds what is left, and otherwise the end of cordon-init's connection is its own end. */
 static void stop(struct box *b)
 {
+	/* its processes are the leader's kernel's: they end when cordon-init does, which ends with its connection */
+	if (oci_is_guest(b, oci_runtime_find(b->backend->name))) {
+		if (b->socket >= 0)
+			(void)shutdown(b->socket, SHUT_RDWR);
+		return;
+	}
 	if (b->runtime > 0 && !oci_wait(b->runtime_pidfd, 0))
 		oci_kill_descendants(b->runtime);
 	else if (b->runtime > 0)
@@ -115,10 +125,43 @@ static void end_runtime(pid_t pid, int pidfd)
 	(void)sys_pidfd_signal(pidfd, SIGKILL);
 }
 
+/* Ends the leader, and with it the kernel that they all live in. Its supervisor's end is the connection's. */
+static void end_leader(const struct box *b)
+{
+	struct pollfd p = {.fd = b->join.leader, .events = POLLIN};
+	AUTO_BUF body = {0};
+
+	buf_init(&body, 16);
+	wire_put_u32(&body, 0);
+	if (wire_send(b->join.leader, INSIDE_STOP, buf_view(&body), NULL, 0) == 0)
+		(void)poll(&p, 1, LEADER_MS);
+}
+
+/* The runtime ends when it was told that all of the container has ended. One that does not, or that somebody killed, leaves in doubt whether something still runs there: then nothing may. */
+static void done_guest(struct box *b)
+{
+	int status = 0;
+	bool ended = oci_wait(b->runtime_pidfd, GUEST_MS);
+
+	if (!ended)
+		end_leader(b);
+	oci_kill_descendants(b->runtime);
+	(void)sys_pidfd_signal(b->runtime_pidfd, SIGKILL);
+	while (waitpid(b->runtime, &status, 0) < 0 && errno == EINTR)
+		;
+	if (ended && WIFSIGNALED(status))
+		end_leader(b);
+}
+
 static void done(struct box *b)
 {
 	if (b->runtime <= 0)
 		return;
+	if (oci_is_guest(b, oci_runtime_find(b->backend->name))) {
+		done_guest(b);
+		b->runtime = -1;
+		return;
+	}
 	end_runtime(b->runtime, b->runtime_pidfd);
 	while (waitpid(b->runtime, NULL, 0) < 0 && errno == EINTR)
 		;

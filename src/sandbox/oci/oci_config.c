@@ -61,6 +61,12 @@ static void strings(struct json *j, const char *key, const char *const *list, si
 	json_end(j);
 }
 
+/* A limit is set where there is a user namespace of its own, the network where it is not the leader's. */
+static bool is_useful(const struct box *b, const char *capability)
+{
+	return (b->ids.mapped || strcmp(capability, LIMITS_CAPABILITY) != 0) && (!b->join.id || strncmp(capability, "CAP_NET_", 8) != 0);
+}
+
 static void add_capabilities(struct json *j, const struct box *b)
 {
 	/* Ambient last: they are what survives the exec of a program that is not root's; gVisor passes over them. */
@@ -70,7 +76,7 @@ static void add_capabilities(struct json *j, const struct box *b)
 	size_t n = 0, i, k;
 
 	for (i = 0; i < ARRAY_LEN(capabilities); i++)
-		if ((capabilities[i].users & 1U << b->ids.user || (ranges && capabilities[i].users & 1U << BOX_USER_BECOME)) && (b->ids.mapped || strcmp(capabilities[i].name, LIMITS_CAPABILITY) != 0))
+		if ((capabilities[i].users & 1U << b->ids.user || (ranges && capabilities[i].users & 1U << BOX_USER_BECOME)) && is_useful(b, capabilities[i].name))
 			names[n++] = capabilities[i].name;
 	for (i = 0; in_place && i < ARRAY_LEN(image_capabilities); i++) {
 		for (k = 0; k < n && strcmp(names[k], image_capabilities[i]) != 0; k++)
@@ -323,16 +329,22 @@ static void add_sysctl(struct json *j)
 	json_close(j);
 }
 
+/* A member's own user namespace has no power over the network, which belongs to its leader's. */
 static void add_namespaces(struct json *j, const struct box *b)
 {
-	static const char *const types[] = {"pid", "mount", "ipc", "uts", "network", "cgroup", "user"};
+	static const char *const types[] = {"network", "pid", "mount", "ipc", "uts", "cgroup", "user"};
 	size_t n = ARRAY_LEN(types) - !b->ids.mapped, i;
+	char path[PATH_MAX];
 
 	json_key(j, "namespaces");
 	json_list(j);
 	for (i = 0; i < n; i++) {
 		json_open(j);
 		json_kstr(j, "type", types[i]);
+		if (i == 0 && b->join.id && b->join.net >= 0) {
+			(void)snprintf(path, sizeof(path), "%s/" OCI_NETWORK, b->dir);
+			json_kstr(j, "path", path);
+		}
 		json_close(j);
 	}
 	json_end(j);
@@ -417,7 +429,7 @@ static int add_linux(struct json *j, const struct box *b, const struct oci_runti
 		add_mappings(j, "uidMappings", b, same ? 0 : ids->zero_uid, same ? 1 : ids->first_uid);
 		add_mappings(j, "gidMappings", b, same ? 0 : ids->zero_gid, same ? 1 : ids->first_gid);
 	}
-	if (b->ids.mapped && b->plan->image)
+	if (b->ids.mapped && b->plan->image && !b->join.id)
 		add_sysctl(j);
 	add_namespaces(j, b);
 	if (!r->own_kernel) {
@@ -427,6 +439,19 @@ static int add_linux(struct json *j, const struct box *b, const struct oci_runti
 	}
 	json_close(j);
 	return ret;
+}
+
+/* A network stack of gVisor's is its sandbox's: a member is a further container in that of its leader, which is told so in the words that containerd has for it. */
+static void add_annotations(struct json *j, const struct box *b)
+{
+	char leader[64];
+
+	(void)snprintf(leader, sizeof(leader), "cordon-%s", b->join.id);
+	json_key(j, "annotations");
+	json_open(j);
+	json_kstr(j, "io.kubernetes.cri.container-type", "container");
+	json_kstr(j, "io.kubernetes.cri.sandbox-id", leader);
+	json_close(j);
 }
 
 int oci_config_write(const struct box *b, const struct oci_runtime *r, struct buf *out, struct error *err)
@@ -443,6 +468,8 @@ int oci_config_write(const struct box *b, const struct oci_runtime *r, struct bu
 	json_kbool(&j, "readonly", !b->plan->image);
 	json_close(&j);
 	json_kstr(&j, "hostname", "cordon");
+	if (r->own_kernel && b->join.id)
+		add_annotations(&j, b);
 	if (add_mounts(&j, b, r, err) < 0 || add_linux(&j, b, r, err) < 0)
 		return -1;
 	json_close(&j);

@@ -21,6 +21,7 @@
 #include "sys/idmap.h"
 #include "sys/mounts.h"
 #include "sys/process.h"
+#include "sys/userns.h"
 
 #define CGROUPS "/sys/fs/cgroup"
 #define CGROUPS_V2 CGROUPS "/unified"
@@ -49,12 +50,18 @@ static void add_flags(struct start *s, const char *const *flags)
 		s->argv[s->n++] = flags[i];
 }
 
+bool oci_is_guest(const struct box *b, const struct oci_runtime *r)
+{
+	return r->own_kernel && b->join.id;
+}
+
 static int make_arguments(struct start *s)
 {
 	struct arena *a = s->b->arena;
+	const char *dir = oci_is_guest(s->b, s->r) ? s->b->leader_dir : s->b->dir;
 
 	s->argv[s->n++] = s->program;
-	s->argv[s->n++] = arena_printf(a, "--root=%s/" OCI_STATE, s->b->dir);
+	s->argv[s->n++] = arena_printf(a, "--root=%s/" OCI_STATE, dir);
 	s->argv[s->n++] = arena_printf(a, "--log=%s/" OCI_LOG, s->b->dir);
 	s->argv[s->n++] = "--log-format=json";
 	add_flags(s, s->r->flags);
@@ -91,6 +98,19 @@ static int own_ranges(struct start *s)
 	return r;
 }
 
+/* An ordinary user may enter a leader's network from the user namespace that its runtime runs in, and nowhere else; that one has the same ids. */
+static int leaders_mounts(struct start *s)
+{
+	AUTO_FD user = sys_userns_parent(s->b->join.user);
+	int r = user < 0 ? user : sys_enter_user(user);
+
+	if (r == 0)
+		r = sys_unshare(CLONE_NEWNS);
+	if (r == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+		r = -errno;
+	return r;
+}
+
 /* A mount namespace of its own; for ordinary users in a user namespace in which nothing has another number. */
 static int own_mounts(struct start *s)
 {
@@ -100,6 +120,8 @@ static int own_mounts(struct start *s)
 	if (s->own)
 		return 0;
 	s->own = true;
+	if (s->uid && s->b->join.user >= 0)
+		return leaders_mounts(s);
 	if (s->ranges)
 		return own_ranges(s);
 	r = sys_unshare(CLONE_NEWNS | (s->uid ? CLONE_NEWUSER : 0));
@@ -196,6 +218,24 @@ static int lay_image(struct start *s, struct error *err)
 	return r;
 }
 
+/* By a name that only the runtime sees, and that no other namespace can ever have. */
+static int show_network(struct start *s)
+{
+	AUTO_FD place = openat(s->b->dir_fd, OCI_NETWORK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	AUTO_FREE char *target = NULL;
+	char source[64];
+	int r = place < 0 ? -errno : own_mounts(s);
+
+	if (r < 0)
+		return r;
+	if (asprintf(&target, "%s/" OCI_NETWORK, s->b->dir) < 0) {
+		target = NULL;
+		return -ENOMEM;
+	}
+	(void)snprintf(source, sizeof(source), "/proc/self/fd/%d", s->b->join.net);
+	return sys_bind(source, target, false);
+}
+
 static int write_process(int dir)
 {
 	AUTO_FD fd = openat(dir, OCI_PROCESS, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -263,11 +303,13 @@ static _Noreturn void become(struct start *s)
 		(void)dprintf(STDERR_FILENO, "%s\n", err.text);
 		_exit(EXIT_NOT_STARTED);
 	}
+	if (r == 0 && s->b->join.net >= 0 && (r = show_network(s)) < 0)
+		step = "cannot be shown the network of the sandbox that leads";
 	if (r == 0)
 		r = shut_off_cgroups(s);
 	/* An ordinary user who has capabilities has them in a user namespace, where runsc would take them for root's. */
 	if (r == 0 && s->uid && !s->ranges)
-		r = sys_drop_caps(0, false);
+		r = s->b->join.net >= 0 ? sys_pass_caps(UINT64_C(1) << SYS_CAP_SYS_ADMIN) : sys_drop_caps(0, false);
 	if (r == 0)
 		r = sys_close_from(3);
 	if (r == 0) {
@@ -300,10 +342,11 @@ static int give_ranges(struct start *s, pid_t pid, struct error *err)
 int oci_start_process(struct box *b, const struct oci_runtime *r, const char *program, struct error *err)
 {
 	struct start s = {.b = b, .r = r, .program = program, .uid = geteuid(), .gid = getegid(), .ranges = box_has_ranges(b)};
+	bool maps = s.ranges && b->join.user < 0; /* else the leader's are there */
 	int pidfd = -1;
 	pid_t pid = make_arguments(&s);
 
-	if (pid == 0 && s.ranges && (pipe2(s.ready, O_CLOEXEC) < 0 || pipe2(s.mapped, O_CLOEXEC) < 0))
+	if (pid == 0 && maps && (pipe2(s.ready, O_CLOEXEC) < 0 || pipe2(s.mapped, O_CLOEXEC) < 0))
 		pid = -errno;
 	if (pid == 0)
 		pid = sys_fork_into(0, b->cgroup ? cgroup_fd_v2(b->cgroup) : -1, &s.in_v2_cgroup, &pidfd);
@@ -315,7 +358,7 @@ int oci_start_process(struct box *b, const struct oci_runtime *r, const char *pr
 		return error_sys(err, pid, "%s: fork", r->name);
 	b->runtime = pid;
 	b->runtime_pidfd = pidfd;
-	return s.ranges ? give_ranges(&s, pid, err) : 0;
+	return maps ? give_ranges(&s, pid, err) : 0;
 }
 
 bool oci_start_read(const char *dir, pid_t *ret_pid, uint64_t *ret_started)

@@ -7,6 +7,7 @@
 #ifndef CORDON_OCI_START_H
 #define CORDON_OCI_START_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sandbox/common/box.h"
@@ -17,6 +18,9 @@
 #define OCI_LOG "log"
 #define OCI_OUTPUT "output"
 #define OCI_PROCESS "process"
+
+/* Does the container live in another's kernel, that of the group's leader? Then it does not end with its runtime's processes. */
+bool oci_is_guest(const struct box *b, const struct oci_runtime *r);
 
 /* Sets b->runtime and b->runtime_pidfd. A program that cannot be executed ends at once, and says why in the log. */
 int oci_start_process(struct box *b, const struct oci_runtime *r, const char *program, struct error *err);

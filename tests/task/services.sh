@@ -1,0 +1,226 @@
+#!/bin/bash
+# Services of a task, by attack, on every runtime (CORDON_RUNTIME): one network, with names, that only the door leads out of; of one group and nobody else's; and nothing of an agent in it when the verifier runs.
+# shellcheck disable=SC2154 # lib.sh's and run_lib.sh's
+. "$(dirname "$0")/../runtime_lib.sh"
+need_runtime "services" "$0" "$@"
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
+. "$(dirname "$0")/../task_lib.sh"
+
+export XDG_DATA_HOME=$tmp/data
+runtime=(${CORDON_RUNTIME:+--runtime "$CORDON_RUNTIME"})
+task_images base python || { echo "Bail out! the image cannot be made"; exit 99; }
+
+# A page of the host's, on its loopback: whoever reads it leaves a line with the path.
+cat >"$tmp/host.py" <<'END'
+import http.server, sys
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"fake-page-of-the-host\n")
+    def log_message(self, form, *args):
+        open(sys.argv[1], "a").write(args[0] + "\n")
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+print(server.server_port, flush=True)
+server.serve_forever()
+END
+: >"$tmp/host.log"
+exec 3< <(exec python3 "$tmp/host.py" "$tmp/host.log")
+host=$!
+trap 'kill "$host" 2>/dev/null; tap_cleanup' EXIT
+read -r port <&3
+
+# task NAME LINE...: one that passes when /app/done is there; the lines go into task.toml
+task()
+{
+	task=$tmp/$1
+	shift
+	rm -rf "$task"
+	mkdir -p "$task/environment" "$task/tests" "$task/solution"
+	printf '%s\n' 'version = "1.0"' "$@" >"$task/task.toml"
+	echo "Make /app/done." >"$task/instruction.md"
+	printf 'FROM cordon-test/base\nWORKDIR /app\n' >"$task/environment/Dockerfile"
+	printf '#!/bin/sh\nif [ -f /app/done ]; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
+	printf '#!/bin/sh\ntouch /app/done\n' >"$task/solution/solve.sh"
+}
+
+# services LEADER [MEMBER]: commands of the shell; both are healthy as soon as /ready is there
+services()
+{
+	cat >"$task/environment/docker-compose.yaml" <<END
+services:
+  main:
+    depends_on:
+      leader: {condition: service_healthy}
+${2:+      member: {condition: service_healthy\}}
+  leader:
+    image: cordon-test/base
+    command: ["sh", "-c", "$1"]
+    healthcheck: &ready {test: ["CMD", "test", "-e", "/ready"], interval: 1s, timeout: 5s, retries: 30}
+END
+	[ -z "${2:-}" ] || cat >>"$task/environment/docker-compose.yaml" <<END
+  member:
+    image: cordon-test/base
+    depends_on: {leader: {condition: service_healthy}}
+    command: ["sh", "-c", "$2"]
+    healthcheck: {test: ["CMD", "test", "-e", "/ready"], interval: 1s, timeout: 5s, retries: 30}
+END
+	sed -i 's/ &ready//' "$task/environment/docker-compose.yaml"
+}
+
+# run ARG...: result (status and reward, or why not) and out (the folder of results)
+run()
+{
+	out=$tmp/out-${task##*/}
+	rm -rf "$out"
+	timeout 180 "$CORDON" task run "$task" "${runtime[@]}" --out "$out" --json "$@" >"$task.json" 2>"$task.err"
+	result=$(told)
+}
+told()
+{
+	python3 - "$task.json" <<'END' 2>/dev/null || tail -n 3 "$task.err"
+import json, sys
+r = json.load(open(sys.argv[1]))
+print(r["status"], "-" if r["reward"] is None else f'{r["reward"]:g}', *([r["reason"]] if "reason" in r else []))
+END
+}
+says() { cat "$out/output/$1.txt" 2>&1; }
+
+# --- a task without a network ---
+
+probe="grep -v -e '|' -e ' lo:' /proc/net/dev | sed 's/^/interface /'; for a in 127.0.0.1:$port 192.0.2.1:$port up.test:$port; do timeout 3 wget -q -O - http://\$\$a/probe && echo reached \$\$a; done; env | grep -i proxy; nslookup up.test 127.0.0.1 2>&1 | grep -A1 Name"
+task offline '[environment]' 'allow_internet = false'
+services "$probe; mkdir /www; echo plum >/www/word; httpd -p 8080 -h /www; touch /ready; sleep 600" "$probe; echo word: \$\$(timeout 3 wget -q -O - http://leader:8080/word); httpd -p 127.0.0.1:8081 -h /bin; touch /ready; sleep 600"
+run -- sh -c "${probe//\$\$/\$}; echo word: \$(timeout 3 wget -q -O - http://leader:8080/word); timeout 3 wget -q -O /dev/null http://member:8081/busybox && echo member; touch /app/done"
+is "it is scored" "$result" "scored 1"
+is "names lead from a service to another" "$(says service-member | grep -v -e '^cordon' -e "can't" -e 'bad address')" "word: plum"
+is "and from the agent to all, and to nothing else" "$(says agent | grep -v -e '^cordon' -e "can't" -e 'bad address')" $'word: plum'
+is "the first service reaches nothing" "$(says service-leader | grep -e '^interface' -e '^reached' -e fake-page)" ""
+is "nobody came to the host's loopback" "$(cat "$tmp/host.log")" ""
+
+# --- one door for all, and nobody takes its place ---
+
+mkdir -p "$XDG_CONFIG_HOME/cordon"
+printf 'version: 1\nresolve: {"up.test": ["127.0.0.1"]}\n' >"$XDG_CONFIG_HOME/cordon/gateway.yaml"
+printf 'version: 1\nextends: [task]\nnetwork: {mode: allowlist, allow: [{host: up.test, ports: [%s]}]}\n' "$port" >"$tmp/net.yaml"
+ask="timeout 5 wget -q -O - http://up.test:$port/"
+task online '[environment]' 'network_mode = "public"' '[verifier]' 'network_mode = "no-network"'
+services "${ask}leader; touch /ready; while :; do ${ask}poll >/dev/null 2>&1 && echo polled \$\$(date +%s); sleep 0.2; done" "${ask}member; python3 /take.py; timeout 5 wget -q -O - http://other.test:$port/ || echo other: no; touch /ready; sleep 600"
+sed -i '/member:$/,$ { s,cordon-test/base,cordon-test/python,; s,^    command,    volumes: ["./take.py:/take.py:ro"]\n&, }' "$task/environment/docker-compose.yaml"
+cat >"$task/environment/take.py" <<'END'
+import errno, socket
+taken = 0
+for port, kind in (3128, socket.SOCK_STREAM), (53, socket.SOCK_STREAM), (53, socket.SOCK_DGRAM):
+    for family, address in (socket.AF_INET, "127.0.0.1"), (socket.AF_INET, "0.0.0.0"):
+        for option in 0, socket.SO_REUSEADDR, socket.SO_REUSEPORT:
+            s = socket.socket(family, kind)
+            if option:
+                s.setsockopt(socket.SOL_SOCKET, option, 1)
+            try:
+                s.bind((address, port))
+                if kind == socket.SOCK_STREAM:
+                    s.listen()
+                print("took", address, port, kind, option)
+            except OSError as e:
+                taken += e.errno == errno.EADDRINUSE
+            s.close()
+print("taken:", taken)
+END
+printf '#!/bin/sh\ndate +%%s >/logs/verifier/began\nsleep 3\n%sverifier && exit 1\necho 1 >/logs/verifier/reward.txt\n' "$ask" >"$task/tests/test.sh"
+run --policy "$tmp/net.yaml" -- sh -c "${ask}agent"
+is "it is scored" "$result" "scored 1"
+like "what the policy opens is open to the first service" "$(says service-leader)" '^fake-page-of-the-host'
+like "and to the others" "$(says service-member)" 'fake-page-of-the-host'
+like "and to the agent" "$(says agent)" 'fake-page-of-the-host'
+like "what it does not open is closed to them" "$(says service-member)" 'other: no'
+is "nobody else can listen at the door's ports" "$(says service-member | grep -e ^took -e ^taken)" "taken: 18"
+like "the services went on to ask" "$(says service-leader)" 'polled [0-9]+'
+began=$(cat "$out/verifier/began")
+is "but for the verifier the group is closed, to all of it" "$(says service-leader | awk -v began="${began:-0}" '$1 == "polled" && $2 > began + 1' | head -3)" ""
+is "whoever came was let in" "$(grep -v -e leader -e member -e agent -e poll "$tmp/host.log")" ""
+
+# --- what an agent leaves is gone before the verifier comes ---
+
+task left '[environment]' 'allow_internet = false'
+services "touch /ready; sleep 600"
+printf '#!/bin/sh\nif timeout 2 wget -q -O - http://127.0.0.1:9999/done; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
+run -- sh -c 'echo here >/app/done; httpd -p 9999 -h /app; (trap "" TERM HUP INT; while :; do httpd -f -p 9998 -h /app; done) >/dev/null 2>&1 & timeout 3 wget -q -O - http://127.0.0.1:9999/done'
+is "a daemon of the agent's does not answer the verifier" "$result $(says agent)" "scored 0 here"
+task slow '[environment]' 'allow_internet = false' '[agent]' 'timeout_sec = 4'
+services "touch /ready; sleep 600"
+printf '#!/bin/sh\nif timeout 2 wget -q -O - http://127.0.0.1:9999/done; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
+run -- sh -c 'echo here >/app/done; trap "" TERM; httpd -p 9999 -h /app; while :; do sleep 1; done'
+like "nor one of an agent that was ended" "$result" '^(scored 0|timeout)'
+
+# --- groups ---
+
+for word in pear fig; do
+	task "$word" '[environment]' 'allow_internet = false'
+	services "mkdir /www; echo $word >/www/word; httpd -p 8080 -h /www; touch /ready; sleep 600"
+	run -- sh -c 'sleep 2; timeout 3 wget -q -O - http://leader:8080/word; timeout 3 wget -q -O - http://127.0.0.1:8080/word' &
+	pids[${#pids[@]}]=$!
+done
+wait "${pids[@]}"
+is "two groups at a time have two networks" "$(cat "$tmp"/out-{pear,fig}/output/agent.txt | grep -v ^cordon | tr '\n' ' ')" "pear pear fig fig "
+
+task alone '[environment]' 'allow_internet = false'
+services "touch /ready; sleep 3"
+SECONDS=0
+run -- sh -c 'echo began; sleep 60'
+like "a member ends when the first ends" "$result $((SECONDS < 40))" '^[a-z_]+ - .* 1$'
+ok "... and began before" grep -qx began "$out/output/agent.txt"
+
+# --- Cordon is killed ---
+
+forever=$((86000000 + $$))
+boxes=$([ "$(id -u)" = 0 ] && echo /run/cordon || echo "$XDG_RUNTIME_DIR/cordon")
+# what is left of runs of ours: boxes, processes that know their names, containers
+left()
+{
+	local id ids
+	"$CORDON" ps -q
+	ids=$(ls "$state")
+	for id in $ids; do
+		[ ! -e "$boxes/$id" ] || echo "box $id"
+		[ -z "${DOCKER_HOST:-}" ] || ! curl -s --max-time 20 --unix-socket "${DOCKER_HOST#unix://}" "http://docker/v1.41/containers/cordon-$id/json" | grep -q '"Id"' || echo "container $id"
+	done
+	# shellcheck disable=SC2086
+	grep -las -F -f <(printf 'cordon-%s\n' $ids) /proc/[0-9]*/cmdline | sed 's/^/process /'
+	pgrep -f "^sleep $forever" | sed 's/^/process /'
+}
+nothing_left()
+{
+	local i
+	for ((i = 0; i < 100; i++)); do
+		left >"$tmp/left.txt" 2>&1
+		[ -s "$tmp/left.txt" ] || return 0
+		sleep 0.2
+	done
+	cat "$tmp/left.txt"
+	return 1
+}
+# reached WHEN: has the run come that far?
+reached()
+{
+	case $1 in
+	start) test -d "$tmp/out-killed" ;;
+	agent) grep -qs began "$tmp/out-killed/output/agent.txt" ;;
+	*) test -e "$tmp/out-killed/output/service-$1.txt" ;;
+	esac
+}
+task killed '[environment]' 'allow_internet = false'
+services "touch /ready; sleep $forever" "touch /ready; sleep $forever"
+for when in start leader member agent; do
+	rm -rf "$tmp/out-killed"
+	"$CORDON" task run "$task" "${runtime[@]}" --out "$tmp/out-killed" -- sh -c "echo began; sleep $forever" >/dev/null 2>&1 &
+	killed=$!
+	for ((i = 0; i < 600; i++)); do
+		! reached "$when" || break
+		sleep 0.05
+	done
+	kill -9 "$killed"
+	wait "$killed" 2>/dev/null
+	ok "killed at the $when, it came so far, and leaves nothing" eval 'reached "$when" && nothing_left'
+done
+finish
