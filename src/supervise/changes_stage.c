@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "sys/beneath.h"
+#include "sys/copy_bytes.h"
 
 static bool same_time(struct timespec a, struct timespec b)
 {
@@ -21,44 +22,15 @@ static bool is_judged(int fd, const struct change_side *judged)
 	       same_time(st.st_mtim, judged->mtime) && same_time(st.st_ctim, judged->ctime);
 }
 
-static int copy_range(int from, int to, off_t at, off_t end)
-{
-	char chunk[65536];
-	ssize_t n, w, done;
-
-	for (; at < end; at += n) {
-		n = pread(from, chunk, end - at < (off_t)sizeof(chunk) ? (size_t)(end - at) : sizeof(chunk), at);
-		if (n <= 0)
-			return n < 0 ? -errno : -ESTALE;
-		for (done = 0; done < n; done += w) {
-			w = pwrite(to, chunk + done, (size_t)(n - done), at + done);
-			if (w < 0)
-				return -errno;
-		}
-	}
-	return 0;
-}
-
 static int copy_bytes(int from, int to, off_t size)
 {
-	off_t at = 0, data, hole;
-	int r;
+	struct stat st;
+	bool cloned;
+	int r = sys_copy_bytes(from, to, (uint64_t)size, &cloned);
 
-	while (at < size) {
-		data = lseek(from, at, SEEK_DATA);
-		if (data < 0 && errno == ENXIO)
-			break; /* only a hole is left */
-		hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
-		if (data < 0 || hole < 0) {
-			data = at; /* a file system that knows no holes */
-			hole = size;
-		}
-		r = copy_range(from, to, data, hole < size ? hole : size);
-		if (r < 0)
-			return r;
-		at = hole;
-	}
-	return ftruncate(to, size) < 0 ? -errno : 0;
+	if (r < 0)
+		return r;
+	return fstat(to, &st) < 0 ? -errno : st.st_size == size ? 0 : -ESTALE; /* it changes while it is copied */
 }
 
 /* Owner and group of what is about to land in st->parent; -1: as they are. */

@@ -69,8 +69,12 @@ int seccomp_answer(int listener, uint64_t id, int64_t value, int error)
 int seccomp_give_fd(int listener, uint64_t id, int fd, bool cloexec)
 {
 	struct seccomp_notif_addfd a = {.id = id, .srcfd = (uint32_t)fd, .newfd_flags = cloexec ? O_CLOEXEC : 0};
-	int got = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &a);
+	int got;
 
+	/* the kernel waits here for the caller to take it: interrupted, that has not happened */
+	do
+		got = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &a);
+	while (got < 0 && errno == EINTR);
 	return got < 0 ? -errno : got;
 }
 

@@ -403,7 +403,7 @@ static void wake(int sig)
 static void open_waiting(const struct job *j, int fifo, int flags)
 {
 	struct sigaction on_alarm = {.sa_handler = wake};
-	struct itimerval beat = {{0, 50000}, {0, 50000}};
+	const struct itimerval beat = {{0, 50000}, {0, 50000}}, still = {{0, 0}, {0, 0}};
 	pid_t child = fork();
 	sigset_t set;
 	char path[32];
@@ -422,7 +422,9 @@ static void open_waiting(const struct job *j, int fifo, int flags)
 	do
 		fd = openat(j->g->eyes.proc, path, (flags & ~(O_CREAT | O_NOFOLLOW)) | O_NOCTTY | O_CLOEXEC);
 	while (fd < 0 && errno == EINTR && seccomp_alive(j->listener, j->call->id));
-	answer_opened(j, fd < 0 ? -errno : fd, flags);
+	fd = fd < 0 ? -errno : fd;
+	(void)setitimer(ITIMER_REAL, &still, NULL);
+	answer_opened(j, fd, flags);
 	_exit(0);
 }
 
