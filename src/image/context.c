@@ -25,6 +25,7 @@ struct walker {
 	size_t tops, entries, expanded;
 	uint64_t work; /* in patterns */
 	unsigned depth;
+	size_t strip; /* of --parents: how many names at the source's beginning do not go to the destination */
 	struct error *err;
 };
 
@@ -230,6 +231,45 @@ static int real_path(struct walker *w, int fd, char *out, size_t size)
 	return 0;
 }
 
+/* What of a source's path goes to the destination with --parents; "" where nothing is left. */
+static const char *behind_pivot(const struct walker *w, const char *path)
+{
+	size_t n;
+
+	if (strcmp(path, ".") == 0)
+		return "";
+	for (n = w->strip; n > 0 && *path; n--) {
+		path += strcspn(path, "/");
+		path += *path == '/';
+	}
+	return path;
+}
+
+/* The folders that it is in, with the modes that they have, and then it. */
+static int put_with_parents(struct walker *w, const char *path, const char *from_root, const struct stat *st, int fd)
+{
+	const char *below = behind_pivot(w, path), *slash;
+	char folder[PATH_MAX];
+	struct stat above;
+
+	for (slash = strchr(below, '/'); slash; slash = strchr(slash + 1, '/')) {
+		AUTO_FD at = -1;
+
+		(void)snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+		at = sys_open_in_root(w->c->root, folder, O_PATH | O_DIRECTORY);
+		if (at < 0 || fstat(at, &above) < 0)
+			return fail(w, at < 0 ? at : -errno, folder);
+		(void)snprintf(folder, sizeof(folder), "%.*s", (int)(slash - below), below);
+		if (put(w, false, folder, &above, -1, NULL) < 0)
+			return -1;
+	}
+	if (S_ISREG(st->st_mode))
+		return *below ? put(w, false, below, st, fd, NULL) : error_set(w->err, ERROR_INPUT, "a file stands before /./, where a folder is needed");
+	if (*below && put(w, false, below, st, -1, NULL) < 0)
+		return -1;
+	return walk_folder(w, fd, from_root, below);
+}
+
 /* A source that was found. 1: it is ignored, and so not there. */
 static int take_source(struct walker *w, const char *path)
 {
@@ -258,6 +298,8 @@ static int take_source(struct walker *w, const char *path)
 		return fail(w, open_fd < 0 ? open_fd : -errno, path);
 	w->tops++;
 	name = name ? name + 1 : path;
+	if (w->s->parents && !w->each)
+		return S_ISREG(st.st_mode) && excluded(w, path) ? 0 : put_with_parents(w, path, *real ? real : path, &st, open_fd);
 	if (S_ISDIR(st.st_mode))
 		return w->each ? 0 : walk_folder(w, open_fd, *real ? real : path, "");
 	if (w->each)
@@ -316,10 +358,34 @@ static int expand(struct walker *w, const char *done, struct sv rest, unsigned d
 	return r < 0 ? -1 : found;
 }
 
+/* Without the pivot, which is remembered as the number of names before it. */
+static int take_pivot(struct walker *w, const char *pattern, char out[PATH_MAX])
+{
+	const char *pivot = w->s->parents ? strstr(pattern, RECIPE_PIVOT) : NULL, *behind = pivot ? pivot + strlen(RECIPE_PIVOT) : pattern;
+	size_t n = pivot && !(pivot - pattern == 1 && *pattern == '.') ? (size_t)(pivot - pattern) : 0, i;
+
+	w->strip = n > 0;
+	if (strlen(pattern) >= PATH_MAX)
+		return fail(w, ENAMETOOLONG, "a source");
+	for (i = 0; i < n; i++)
+		w->strip += pattern[i] == '/';
+	if (strcmp(behind, ".") == 0)
+		behind = "";
+	memcpy(out, pattern, n);
+	if (n && *behind)
+		out[n++] = '/';
+	memcpy(out + n, behind, strlen(behind) + 1);
+	return 0;
+}
+
 static int source(struct walker *w, const char *pattern)
 {
+	char whole[PATH_MAX];
 	struct text_shown t;
-	int r = expand(w, "", strcmp(pattern, ".") == 0 ? sv_n("", 0) : sv_of(pattern), 0);
+	int r = take_pivot(w, pattern, whole);
+
+	if (r == 0)
+		r = expand(w, "", sv_of(whole), 0);
 
 	if (r == 0 && w->c->ignore)
 		return error_set(w->err, ERROR_INPUT, "there is no %s in the build context, or .dockerignore names it", text_show(&t, sv_of(pattern)));

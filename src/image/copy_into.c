@@ -4,13 +4,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "image/mode.h"
 #include "sys/beneath.h"
 #include "sys/lookup.h"
 
@@ -30,7 +30,7 @@ static int fail(int code, const char *path, struct error *err)
 }
 
 /* Gives it its owner and mode. name "": fd itself. */
-static int give(struct copy_into *c, int fd, const char *name, uint32_t uid, uint32_t gid, bool link, mode_t mode)
+static int give(struct copy_into *c, int fd, const char *name, uint32_t uid, uint32_t gid, enum copy_kind kind, mode_t mode)
 {
 	int flags = *name ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH;
 
@@ -44,10 +44,10 @@ static int give(struct copy_into *c, int fd, const char *name, uint32_t uid, uin
 	} else if (fchownat(fd, name, uid, gid, flags) < 0) {
 		return -errno;
 	}
-	if (link)
+	if (kind == COPY_LINK)
 		return 0;
 	if (*c->chmod)
-		mode = (mode_t)strtoul(c->chmod, NULL, 8) & (c->one_id ? 01777 : 07777);
+		mode = mode_change(c->chmod, mode, kind == COPY_FOLDER) & (c->one_id ? 01777 : 07777);
 	return (*name ? fchmodat(fd, name, mode, 0) : fchmod(fd, mode)) < 0 ? -errno : 0;
 }
 
@@ -56,7 +56,7 @@ static int make_folder(struct copy_into *c, int parent, const char *name)
 {
 	const struct copy_into plain = {.owner = c->owner, .chmod = "", .one_id = c->one_id};
 	struct copy_into as = plain;
-	int r = mkdirat(parent, name, 0755) < 0 ? -errno : give(&as, parent, name, 0, 0, false, 0755);
+	int r = mkdirat(parent, name, 0755) < 0 ? -errno : give(&as, parent, name, 0, 0, COPY_FOLDER, 0755);
 
 	c->unowned = c->unowned || as.unowned;
 	return r;
@@ -149,7 +149,7 @@ static int put_file(struct copy_into *c, struct copy_in *in, const struct copy_e
 		return fail(r < 0 ? r : errno, e->path, err);
 	if (copy_get_data(in, e, fd, err) < 0)
 		return -1;
-	r = give(c, fd, "", e->uid, e->gid, false, e->mode);
+	r = give(c, fd, "", e->uid, e->gid, COPY_FILE, e->mode);
 	if (r == 0)
 		r = set_time(dir, name, e->time);
 	return r < 0 ? fail(r, e->path, err) : 0;
@@ -162,7 +162,7 @@ static int put_link(struct copy_into *c, const struct copy_entry *e, int dir, co
 	if (r == 0 && symlinkat(e->link, dir, name) < 0)
 		r = -errno;
 	if (r == 0)
-		r = give(c, dir, name, e->uid, e->gid, true, 0);
+		r = give(c, dir, name, e->uid, e->gid, COPY_LINK, 0);
 	if (r == 0)
 		r = set_time(dir, name, e->time);
 	return r < 0 ? fail(r, e->path, err) : 0;
@@ -175,7 +175,7 @@ static int put_folder(struct copy_into *c, const struct copy_entry *e, int dir, 
 	int r = 0;
 
 	if (mkdirat(dir, name, 0700) == 0)
-		r = give(c, dir, name, e->uid, e->gid, false, e->mode);
+		r = give(c, dir, name, e->uid, e->gid, COPY_FOLDER, e->mode);
 	else if (errno != EEXIST || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		r = -errno;
 	else if (!S_ISDIR(st.st_mode))

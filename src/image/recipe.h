@@ -67,6 +67,9 @@ struct recipe_mount {
 	const char *id;		 /* of a cache */
 };
 
+/* In a source of COPY --parents: the folders before it are not made at the destination. */
+#define RECIPE_PIVOT "/./"
+
 enum recipe_kind { RECIPE_RUN, RECIPE_COPY, RECIPE_WORKDIR };
 
 struct recipe_step {
@@ -84,13 +87,14 @@ struct recipe_step {
 	size_t n_mounts;
 	/* COPY and ADD */
 	struct recipe_from from;
-	const char **sources; /* patterns as Go's filepath.Match() has them, relative to the root of `from`, clean; "." is the whole */
+	const char **sources; /* patterns as Go's filepath.Match() has them, relative to the root of `from`, clean; "." is the whole. With parents RECIPE_PIVOT may stand in each, once */
 	struct recipe_file *files;
 	size_t n_files;
 	const char *dest; /* absolute and clean, but for a "/" at its end: then it is a folder */
-	const char *chown, *chmod; /* as written; "" where there is none */
+	const char *chown; /* as written; "" where there is none */
+	const char *chmod; /* mode.h; "" where there is none */
 	const char **excludes;
-	bool parents; /* the sources' folders too */
+	bool parents; /* the sources' folders too, those behind the pivot */
 	bool unpack;  /* ADD: archives become what is in them */
 };
 

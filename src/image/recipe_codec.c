@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "conf/parse_role.h"
+#include "image/mode.h"
 #include "image/name.h"
 #include "image/pattern.h"
 #include "image/recipe.h"
@@ -222,6 +223,20 @@ static const char *get_relative(struct reader *r)
 	return s;
 }
 
+/* The same, and "/./" once: what is before it is left out of the destination. */
+static const char *get_source(struct reader *r)
+{
+	const char *s = get_plain(r), *pivot = strstr(s, RECIPE_PIVOT);
+
+	want(r, is_clean(r->arena, pivot ? pivot + strlen(RECIPE_PIVOT) : s));
+	if (pivot) {
+		const char *before = arena_str(r->arena, sv_n(s, (size_t)(pivot - s)));
+
+		want(r, before && is_clean(r->arena, before));
+	}
+	return s;
+}
+
 static const char *get_absolute(struct reader *r, bool slash)
 {
 	const char *s = get_plain(r), *body;
@@ -330,6 +345,8 @@ static void get_files(struct reader *r, struct recipe_step *s)
 
 static void get_step(struct reader *r, uint32_t stage, struct recipe_step *s)
 {
+	size_t k;
+
 	s->kind = (enum recipe_kind)get_below(r, RECIPE_WORKDIR + 1);
 	s->line = wire_get_u32(&r->in);
 	s->text = get_plain(r);
@@ -341,15 +358,17 @@ static void get_step(struct reader *r, uint32_t stage, struct recipe_step *s)
 	s->no_network = get_bool(r);
 	get_mounts(r, stage, s);
 	s->from = get_from(r, stage);
-	s->sources = get_full(r, get_relative);
+	s->sources = get_full(r, get_source);
 	get_files(r, s);
 	s->dest = get_absolute(r, true);
 	s->chown = get_plain(r);
 	s->chmod = get_plain(r);
-	want(r, strlen(s->chmod) <= 5 && !s->chmod[strspn(s->chmod, "01234567")]);
+	want(r, !*s->chmod || mode_is_valid(s->chmod));
 	s->excludes = get_full(r, get_plain);
 	s->parents = get_bool(r);
 	s->unpack = get_bool(r);
+	for (k = 0; !s->parents && !r->in.failed && s->sources[k]; k++)
+		want(r, !strstr(s->sources[k], RECIPE_PIVOT));
 	want(r, s->kind != RECIPE_RUN || (s->argv && s->argv[0]));
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "image/mode.h"
 #include "image/pattern.h"
 #include "image/recipe_maker.h"
 
@@ -21,8 +22,8 @@ static bool has_control(const char *s)
 
 static void source(struct recipe_maker *m, const struct dockerfile_instruction *i, const char *word, const struct recipe_step *s, struct words *w)
 {
-	const char *path = recipe_expand(m, i, word), *clean;
-	bool left;
+	const char *path = recipe_expand(m, i, word), *pivot, *clean;
+	bool left, above = false;
 
 	if (!path)
 		return;
@@ -30,10 +31,20 @@ static void source(struct recipe_maker *m, const struct dockerfile_instruction *
 		recipe_problem(m, i, "nothing is fetched from elsewhere while an image is built; put the file beside the Dockerfile, or fetch it in a RUN: ", path);
 		return;
 	}
-	clean = pattern_clean(m->arena, sv_of(path), &left);
+	pivot = s->parents ? strstr(path, RECIPE_PIVOT) : NULL;
+	clean = pattern_clean(m->arena, sv_of(pivot ? pivot + strlen(RECIPE_PIVOT) : path), &left);
+	if (clean && pivot) {
+		const char *before = pattern_clean(m->arena, sv_n(path, (size_t)(pivot - path)), &above);
+
+		/* what is behind it stays behind it */
+		above = above || left;
+		clean = before ? arena_printf(m->arena, "%s" RECIPE_PIVOT "%s", before, clean) : NULL;
+	}
 	if (!clean)
 		return;
-	if (left && s->from.origin == RECIPE_CONTEXT)
+	if (above)
+		recipe_problem(m, i, "the source leaves the build context, or the folder before /./: ", path);
+	else if (left && s->from.origin == RECIPE_CONTEXT)
 		recipe_problem(m, i, "the source leaves the build context: ", path);
 	else if (has_control(clean) || !pattern_is_valid(sv_of(clean)))
 		recipe_problem(m, i, "the source is not a path or a pattern: ", path);
@@ -114,13 +125,11 @@ static void flags(struct recipe_maker *m, const struct dockerfile_instruction *i
 		(void)recipe_from_word(m, i, from, &s->from);
 	s->chown = flag(m, i, "chown");
 	s->chmod = flag(m, i, "chmod");
-	if (*s->chmod && (strlen(s->chmod) > 5 || s->chmod[strspn(s->chmod, "01234567")]))
-		recipe_problem(m, i, "only octal modes such as 0755 are understood: --chmod=", s->chmod);
+	if (*s->chmod && !mode_is_valid(s->chmod))
+		recipe_problem(m, i, "write a mode such as 0755 or u=rwX,go=rX: --chmod=", s->chmod);
 	excludes(m, i, s);
 	s->parents = is_true(i, "parents");
 	s->unpack = i->kind == DOCKERFILE_ADD && (!dockerfile_flag(i, "unpack", NULL) || is_true(i, "unpack"));
-	if (s->parents)
-		recipe_problem(m, i, "--parents is not supported; write a COPY for each folder", "");
 	if (dockerfile_flag(i, "checksum", NULL) || dockerfile_flag(i, "keep-git-dir", NULL))
 		recipe_problem(m, i, "--checksum and --keep-git-dir are for what is fetched from elsewhere, and nothing is", "");
 }

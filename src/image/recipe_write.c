@@ -125,8 +125,8 @@ static int copy(struct writing *w, const struct recipe_step *s)
 
 	if (s->from.origin == RECIPE_CONTEXT && w->w->copy)
 		return w->w->copy(w->w->arg, w->at, s, w->out, w->err);
-	if (s->from.origin == RECIPE_SCRATCH || s->excludes[0] || s->n_files || *s->chmod)
-		return refuse(w, s->line, "--exclude, --chmod, or heredocs or scratch with --from");
+	if (s->from.origin == RECIPE_SCRATCH || s->excludes[0] || s->n_files || *s->chmod || s->parents)
+		return refuse(w, s->line, "--exclude, --chmod, --parents, or heredocs or scratch with --from");
 	sources = escaped(w->arena, (const char *const *)s->sources);
 	dest = escaped(w->arena, one);
 	if (!from || !sources || !dest)

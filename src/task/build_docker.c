@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "image/mode.h"
 #include "image/copy.h"
 #include "image/recipe_write.h"
 #include "image/tar.h"
@@ -107,7 +108,7 @@ static int put_entry(void *arg, const struct context_entry *e, struct error *err
 	struct tar_entry t = {.type = S_ISREG(e->st.st_mode) ? TAR_FILE : S_ISDIR(e->st.st_mode) ? TAR_FOLDER : TAR_LINK, .mode = e->st.st_mode & 07777, .mtime = e->st.st_mtim.tv_sec};
 
 	if (*b->step->chmod && t.type != TAR_LINK)
-		t.mode = (uint32_t)strtoul(b->step->chmod, NULL, 8) & 07777;
+		t.mode = mode_change(b->step->chmod, t.mode, t.type == TAR_FOLDER);
 	(void)snprintf(path, sizeof(path), "c%zu/%s/%s", b->at, place, e->path);
 	t.path = sv_of(path);
 	t.link = sv_of(e->link ? e->link : "");

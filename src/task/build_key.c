@@ -56,6 +56,7 @@ static void put_copy(struct buf *b, const struct recipe_step *s, const struct bu
 	wire_put_sv(b, sv_of(s->dest));
 	wire_put_u32(b, *s->chown != '\0');
 	wire_put_sv(b, sv_of(s->chmod));
+	wire_put_u32(b, s->parents);
 	wire_put_u32(b, s->unpack);
 }
 

@@ -105,5 +105,6 @@ if [ -z "$REAL_GEMINI" ]; then
 	[ -n "$node" ] && [ "$("$node" -p 'parseInt(process.versions.node)')" -ge 20 ] || REAL_GEMINI="it needs Node.js 20"
 	cp "$node" "$HOME/.local/share/cordon-agents/node/bin/node"
 fi
+! ldd "${cordon_program%/*}/cordon-acp" 2>/dev/null | grep -q '=>' || REAL_GEMINI=${REAL_GEMINI:-"cordon-acp is not static, and the image has none of its libraries"}
 works "Gemini CLI, by ACP" acp "$REAL_GEMINI" x-goog-api-key "" "gemini node"
 finish

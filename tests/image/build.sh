@@ -112,6 +112,42 @@ D
 is "what was copied from a stage" "$(show /p/f) $(show /q)" "100600 0:0 made 100600 0:0 made"
 
 fresh
+mkdir -p "$context/p/q/r" "$context/p/s"
+echo one >"$context/p/q/r/one.c"
+echo two >"$context/p/s/two.c"
+echo no >"$context/p/s/no.h"
+chmod 750 "$context/p/q"
+ln -s ../../../../etc "$context/p/out"
+like "COPY --parents brings the folders along, patterns and pivots too" "$(build <<'D'
+FROM base
+COPY --parents p/q/r/one.c p/s/*.c /all/
+COPY --parents p/./q/r/one.c p/./s /behind
+COPY --parents --exclude=**/*.c p/s /but
+COPY --parents p/s/./ /content/
+FROM base
+COPY --from=0 --parents /all/./p/*/*.c /from/
+COPY --from=0 /all /all
+COPY --from=0 /behind /behind
+COPY --from=0 /but /but
+COPY --from=0 /content /content
+D
+)" 'steps 9 cached 0'
+is "files are where they were" "$(for f in /all/p/q/r/one.c /all/p/s/two.c /behind/q/r/one.c /behind/s/two.c /but/p/s/no.h /content/two.c /from/p/s/two.c; do show $f | cut -d' ' -f3; done | tr '\n' ' ')" "one two one two no two two "
+like "their folders have the modes that they had" "$(show /all/p/q)" '^40750 '
+like "nothing else came with them" "$(for f in /all/p/s/no.h /behind/p /but/p/s/two.c /but/s /content/p /from/all; do show $f 2>&1; done | grep -c 'No such file')" '^6$'
+like "a link does not lead --parents out of the context" "$(build <<'D' 2>&1
+FROM base
+COPY --parents p/out/passwd /x/
+D
+)" 'there is no p/out/passwd in the build context'
+like "--chmod takes words, too" "$(build <<'D'
+FROM base
+COPY --chmod=u=rwX,go=rX p /words
+D
+)" 'steps 1'
+is "which tell files from folders" "$(show /words/q | cut -d' ' -f1) $(show /words/s/no.h | cut -d' ' -f1)" "40755 100644"
+
+fresh
 mkdir "$context/a"
 echo in >"$context/a/f"
 tar -C "$context" -czf "$context/x.tgz" a

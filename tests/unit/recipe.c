@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "check.h"
 #include "conf/dockerfile.h"
+#include "image/mode.h"
 #include "image/pattern.h"
 #include "image/recipe.h"
 #include "image/recipe_write.h"
@@ -134,6 +135,54 @@ static void only_needed_stages_are_there(void)
 	m = make_with(text, no_args, "one", NULL, 0);
 	CHECK(last(&m)->n_steps == 1);
 	arena_free(m.arena);
+}
+
+static void parents_keep_their_pivot_and_modes_their_words(void)
+{
+	struct made m = make("FROM scratch\nCOPY --parents ./a/../b/./c//d /x/./*.c e/. ./f/./ /d/\nCOPY --chmod=u=rwX,go+rX a b\nCOPY a/./b c\n");
+	static const char *const wrong[] = {"--chmod=u+q a b", "--chmod=u a b", "--chmod=, a b", "--chmod=u+x, a b", "--chmod=777777 a b", "--chmod=+rw-z a b", "--parents a/./../b c", "--parents ../a/./b c", "--parents a/./b/../../c d"};
+	const struct recipe_stage *st = last(&m);
+	size_t k;
+
+	CHECK(!m.r->problems[0] && st->n_steps == 3);
+	if (st->n_steps == 3) {
+		CHECK(st->steps[0].parents && !st->steps[2].parents);
+		CHECK_STR(joined(m.arena, st->steps[0].sources), "b/./c/d|x/./*.c|e|f/./.");
+		CHECK_STR(st->steps[1].chmod, "u=rwX,go+rX");
+		CHECK_STR(joined(m.arena, st->steps[2].sources), "a/b");
+	}
+	arena_free(m.arena);
+	for (k = 0; k < sizeof(wrong) / sizeof(wrong[0]); k++) {
+		char text[256];
+
+		(void)snprintf(text, sizeof(text), "FROM scratch\nCOPY %s\n", wrong[k]);
+		m = make(text);
+		CHECK(m.r->problems[0] && !m.r->problems[1]);
+		arena_free(m.arena);
+	}
+}
+
+static void modes_are_those_of_chmod(void)
+{
+	static const struct {
+		const char *text;
+		mode_t old;
+		bool folder;
+		mode_t want;
+	} cases[] = {
+		{"0755", 0600, false, 0755}, {"04755", 0, false, 04755}, {"u=rwX,go=rX", 0600, false, 0644}, {"u=rwX,go=rX", 0700, false, 0755}, {"u=rwX,go=rX", 0600, true, 0755}, {"a+x", 0640, false, 0751},
+		{"+x", 0644, false, 0755}, {"+w", 0444, false, 0644}, {"=r", 0777, false, 0444}, {"=rw", 0, false, 0644}, {"a=rw", 0, false, 0666}, {"g=u", 0640, false, 0660}, {"go-rwx", 0777, false, 0700}, {"u+s", 0755, false, 04755},
+		{"g+s", 0755, true, 02755}, {"+t", 0777, true, 01777}, {"o+t", 0777, true, 01777}, {"u-x+r", 0300, false, 0600}, {"u=", 0777, false, 0077}, {"o=g", 0750, false, 0755}, {"ug+w,o-r", 0444, false, 0660},
+	};
+	size_t k;
+
+	for (k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		CHECK(mode_is_valid(cases[k].text));
+		CHECK(mode_change(cases[k].text, cases[k].old, cases[k].folder) == cases[k].want);
+		if (mode_change(cases[k].text, cases[k].old, cases[k].folder) != cases[k].want)
+			printf("# %s of %o: %o\n", cases[k].text, cases[k].old, mode_change(cases[k].text, cases[k].old, cases[k].folder));
+	}
+	CHECK(!mode_is_valid("") && !mode_is_valid("u+x,,g+x") && !mode_is_valid("u+ugx") && !mode_is_valid("888") && !mode_is_valid("b+x"));
 }
 
 static void copies_are_clean(void)
@@ -338,7 +387,7 @@ static void an_answer_that_was_tampered_with_is_refused(void)
 	struct recipe_stage *st = &m.r->stages[1];
 	const struct recipe *again;
 	AUTO_BUF b = {0};
-	const char *bad[] = {"../x", NULL};
+	const char *bad[] = {"../x", NULL}, *pivot[] = {"x/./y", NULL};
 	size_t n;
 
 	buf_init(&b, RECIPE_BYTES);
@@ -358,7 +407,9 @@ static void an_answer_that_was_tampered_with_is_refused(void)
 	TAMPER(st->steps[0].sources, bad);
 	TAMPER(st->steps[0].dest, "g");
 	TAMPER(st->steps[0].dest, "/a/../../g");
-	TAMPER(st->steps[0].chmod, "u+s");
+	TAMPER(st->steps[0].chmod, "u+q");
+	TAMPER(st->steps[0].chmod, "7777777");
+	TAMPER(st->steps[0].sources, pivot);
 	TAMPER(st->steps[1].mounts[0].target, "/");
 	TAMPER(st->steps[1].mounts[0].target, "/../x");
 	TAMPER(st->steps[1].workdir, "x");
@@ -475,6 +526,8 @@ int main(void)
 		CASE(a_base_image_gives_what_its_configuration_says),
 		CASE(only_needed_stages_are_there),
 		CASE(copies_are_clean),
+		CASE(parents_keep_their_pivot_and_modes_their_words),
+		CASE(modes_are_those_of_chmod),
 		CASE(heredocs_become_commands),
 		CASE(what_reaches_outside_is_refused_with_its_line),
 		CASE(all_problems_are_listed),
