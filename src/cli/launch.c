@@ -652,6 +652,7 @@ static int prepare(struct run *r)
 	r->facts.keep = r->req->keep;
 	if (state_root(&r->root, r->err) < 0 || start_gate(r) < 0 || make_plan(r, r->root) < 0)
 		return -1;
+	launch_box_bound(&r->box, r->req->group_memory, r->req->group_cpus, &r->plan->limits);
 	r->facts.plan = r->plan;
 	state_id(r->state.id);
 	if (make_cgroup(r) < 0)

@@ -46,6 +46,8 @@ struct launch_request {
 	const struct image_root *image;
 	/* The id of a running sandbox with an image and the same ids: this one has its network, and ends when it ends. NULL: a network of its own. */
 	const char *join;
+	/* Where others will join it, and the runtime has one kernel for all of them (gVisor): what they may use together, within the policy's; 0: not said. */
+	uint64_t group_memory, group_cpus; /* bytes, thousandths */
 	struct launch_outcome *outcome; /* filled in at the end; NULL: nobody asks */
 	bool dry_run;
 	bool *ret_not_started; /* set where the runtime could not start a container: nothing of the command ran. NULL: nobody asks */

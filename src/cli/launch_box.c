@@ -43,6 +43,19 @@ int launch_box_folder(const char *runs, bool make, char **ret, struct error *err
 	return box_root(fallback, make, ret, err);
 }
 
+static uint64_t smaller(uint64_t limit, uint64_t other)
+{
+	return other && (!limit || other < limit) ? other : limit;
+}
+
+void launch_box_bound(const struct launch_box *l, uint64_t memory, uint64_t cpus, struct plan_limits *limits)
+{
+	if (!l->backend || !l->backend->own_kernel)
+		return;
+	limits->memory = smaller(limits->memory, memory);
+	limits->cpu_thousandths = smaller(limits->cpu_thousandths, cpus);
+}
+
 /* A file that is given to be read could be changed through its descriptor by whoever has its owner's id: only its bytes go in. */
 static int feed_input(struct box_stdio *s, struct error *err)
 {

@@ -45,6 +45,9 @@ int launch_box_init(char path[PATH_MAX], struct error *err);
 /* The folder of all boxes; runs: that of all runs. free() it. */
 int launch_box_folder(const char *runs, bool make, char **ret, struct error *err);
 
+/* What a group may use together bounds its leader where the members live in the leader's kernel. 0: not said. */
+void launch_box_bound(const struct launch_box *l, uint64_t memory, uint64_t cpus, struct plan_limits *limits);
+
 /* The container is being started when it returns. */
 int launch_box_start(struct launch_box *l, const struct launch_box_request *req, struct error *err);
 

@@ -96,7 +96,7 @@ static int run_one(const struct call *call, const struct task_sandbox *s, struct
 	struct cli_policy p = {0};
 	struct launch_outcome outcome = {.ready = tell_ready, .arg = started};
 	struct image_root root = s->root;
-	struct launch_request req = {.call = call, .policy = &p, .argv = s->argv, .events_path = s->events, .outcome = &outcome, .image = &root, .join = s->join, .env_arguments = s->pass};
+	struct launch_request req = {.call = call, .policy = &p, .argv = s->argv, .events_path = s->events, .outcome = &outcome, .image = &root, .join = s->join, .group_memory = s->group_memory, .group_cpus = s->group_cpus, .env_arguments = s->pass};
 	struct credentials *c = NULL;
 	struct runtime_pick pick;
 	struct grants grants = {0};

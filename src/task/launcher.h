@@ -34,6 +34,8 @@ struct task_sandbox {
 	const char *const *pass;     /* variables whose value is the operator's; NULL-terminated, or NULL */
 	const char *events; /* a file to which the run's events are appended */
 	const char *join;   /* the run of the group whose network it shares; NULL: it has its own */
+	/* Of one that others will join: what all of them may use, where they live in one kernel; 0: not said. */
+	uint64_t group_memory, group_cpus; /* bytes, thousandths */
 };
 
 enum { TASK_RUN_ID = 16 };

@@ -170,16 +170,39 @@ static const struct task_network *network_of(const struct flow *f)
 	return agents->mode.set ? agents : &f->task->environment.network;
 }
 
+/* What the group may use where it lives in one kernel: what the task has for its own sandbox, and what services have by their own word. */
+static void bound_group(const struct flow *f, struct task_sandbox *t)
+{
+	const struct task_environment *e = &f->task->environment;
+	uint32_t i;
+
+	t->group_memory = e->memory.set ? e->memory.v : 0;
+	t->group_cpus = e->cpus.set ? e->cpus.v : 0;
+	for (i = 0; i < f->services->plan.n; i++) {
+		const struct compose_service *c = f->services->plan.steps[i].service;
+
+		if (i == f->services->plan.main)
+			continue;
+		t->group_memory += t->group_memory ? c->memory : 0;
+		t->group_cpus += t->group_cpus ? c->cpus : 0;
+	}
+}
+
 static int start_one(struct flow *f, struct service *s)
 {
 	const struct compose_service *c = s->step->service;
 	struct task_sandbox t = {.name = arena_printf(f->arena, "service-%s", c->name), .phase = "agent", .in = -1, .out = -1, .join = services_leader(f)};
+	struct task_environment limits = {0};
 	AUTO_FD nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	AUTO_FD out = -1;
 
 	if (!t.name || nothing < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	if (services_root(f, s, &t) < 0 || flow_write(f, &t, &(struct bounds){.network = network_of(f), .environment = NULL}) < 0)
+	if (!t.join)
+		bound_group(f, &t);
+	limits.memory = (struct pol_num){.set = c->memory, .v = c->memory};
+	limits.cpus = (struct pol_num){.set = c->cpus, .v = c->cpus};
+	if (services_root(f, s, &t) < 0 || flow_write(f, &t, &(struct bounds){.network = network_of(f), .environment = &limits}) < 0)
 		return -1;
 	if (start_log(f, c->name, &out) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);

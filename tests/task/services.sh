@@ -28,7 +28,8 @@ END
 : >"$tmp/host.log"
 exec 3< <(exec python3 "$tmp/host.py" "$tmp/host.log")
 host=$!
-trap 'kill "$host" 2>/dev/null; tap_cleanup' EXIT
+# folders of overlays' own, of runs that were killed, are closed to their owner
+trap 'kill "$host" 2>/dev/null; chmod -R u+rwX "$XDG_DATA_HOME"; tap_cleanup' EXIT
 read -r port <&3
 
 # task NAME LINE...: one that passes when /app/done is there; the lines go into task.toml
@@ -152,6 +153,32 @@ services "touch /ready; sleep 600"
 printf '#!/bin/sh\nif timeout 2 wget -q -O - http://127.0.0.1:9999/done; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
 run -- sh -c 'echo here >/app/done; trap "" TERM; httpd -p 9999 -h /app; while :; do sleep 1; done'
 like "nor one of an agent that was ended" "$result" '^(scored 0|timeout)'
+
+# --- no more than the network is shared, and limits hold ---
+
+task own '[environment]' 'allow_internet = false' 'memory_mb = 512'
+services "python3 /own.py; sleep 600"
+sed -i 's,cordon-test/base,cordon-test/python,; s,^    command,    mem_limit: 96m\n    volumes: ["./own.py:/own.py:ro"]\n&,' "$task/environment/docker-compose.yaml"
+cat >"$task/environment/own.py" <<'END'
+import ctypes
+c = ctypes.CDLL(None)
+print("made", c.shmget(4242, 4096, 0o1666) >= 0 or c.msgget(77, 0o1666) >= 0, flush=True)
+open("/ready", "w")
+END
+cat >"$task/environment/find.py" <<'END'
+import ctypes, time
+c = ctypes.CDLL(None)
+c.shmat.restype = ctypes.c_long
+print("found:", [c.shmget(4242, 4096, 0), c.msgget(77, 0)], [i for i in range(64) if c.shmat(i, None, 0) != -1 or c.msgsnd(i, b"\1" * 16, 1, 0o4000) != -1], flush=True)
+b = bytearray(900 << 20)
+time.sleep(2)
+print("took 900 MB")
+END
+printf 'FROM cordon-test/python\nCOPY find.py /find.py\nWORKDIR /app\n' >"$task/environment/Dockerfile"
+run -- python3 /find.py
+is "queues and memory of a service's are its own" "$(says agent | grep -e found)" "found: [-1, -1] []"
+ok "an agent has no more memory than its task" bash -c '! grep "took" "$1"' _ "$out/output/agent.txt"
+like "a service has what its compose file says" "$(cat "$out/policy/service-leader.yaml")" '"memory":100663296'
 
 # --- groups ---
 
