@@ -59,9 +59,9 @@ enum http_field_class http_field_class(struct sv name)
 {
 	size_t i;
 
-	/* the length settles most of it */
+	/* the length settles most of it, the first letter the rest */
 	for (i = 0; i < ARRAY_LEN(special); i++)
-		if (name.n == special[i].name.n && same(name, special[i].name.p, name.n))
+		if (name.n == special[i].name.n && name.p[0] == special[i].name.p[0] && same(name, special[i].name.p, name.n))
 			return special[i].class;
 	return same(name, "proxy-", 6) ? FIELD_HOP : FIELD_PLAIN;
 }

@@ -10,92 +10,20 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
-static void put(struct buf *b, uint64_t v, unsigned bytes)
-{
-	unsigned char le[8];
-	unsigned i;
-
-	for (i = 0; i < bytes; i++)
-		le[i] = (unsigned char)(v >> (8 * i));
-	(void)buf_add(b, le, bytes);
-}
-
-void wire_put_u32(struct buf *b, uint32_t v)
-{
-	put(b, v, 4);
-}
-
-void wire_put_u64(struct buf *b, uint64_t v)
-{
-	put(b, v, 8);
-}
-
-void wire_put_sv(struct buf *b, struct sv s)
-{
-	put(b, s.n, 4);
-	(void)buf_sv(b, s);
-}
-
 void wire_put_strings(struct buf *b, char *const *v)
 {
 	uint32_t n = 0, i;
 
 	while (v && v[n])
 		n++;
-	put(b, n, 4);
+	wire_put_u32(b, n);
 	for (i = 0; i < n; i++)
 		wire_put_sv(b, sv_of(v[i]));
 }
 
-void wire_in_init(struct wire_in *in, struct sv body)
-{
-	*in = (struct wire_in){.rest = body};
-}
-
-static uint64_t get(struct wire_in *in, unsigned bytes)
-{
-	uint64_t v = 0;
-	unsigned i;
-
-	if (in->failed || in->rest.n < bytes) {
-		in->failed = true;
-		return 0;
-	}
-	for (i = 0; i < bytes; i++)
-		v |= (uint64_t)(unsigned char)in->rest.p[i] << (8 * i);
-	in->rest.p += bytes;
-	in->rest.n -= bytes;
-	return v;
-}
-
-uint32_t wire_get_u32(struct wire_in *in)
-{
-	return (uint32_t)get(in, 4);
-}
-
-uint64_t wire_get_u64(struct wire_in *in)
-{
-	return get(in, 8);
-}
-
-struct sv wire_get_sv(struct wire_in *in)
-{
-	size_t n = (size_t)get(in, 4);
-	struct sv s;
-
-	if (in->failed || in->rest.n < n) {
-		in->failed = true;
-		return sv_n("", 0);
-	}
-	s = sv_n(in->rest.p, n);
-	in->rest.p += n;
-	in->rest.n -= n;
-	return s;
-}
-
 char **wire_get_strings(struct wire_in *in, size_t max)
 {
-	size_t n = (size_t)get(in, 4), i;
+	size_t n = wire_get_u32(in), i;
 	char **v, *to;
 	struct sv s;
 

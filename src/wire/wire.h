@@ -16,9 +16,33 @@
 
 enum { WIRE_MAX_BODY = 160 * 1024, WIRE_MAX_FDS = 128 };
 
-void wire_put_u32(struct buf *b, uint32_t v);
-void wire_put_u64(struct buf *b, uint64_t v);
-void wire_put_sv(struct buf *b, struct sv s);
+/* Inline: a request is some thirty fields, each way. The loops are one store or load each where the machine is little-endian. */
+static inline void wire_put_u32(struct buf *b, uint32_t v)
+{
+	unsigned char le[4];
+	unsigned i;
+
+	for (i = 0; i < sizeof(le); i++)
+		le[i] = (unsigned char)(v >> 8 * i);
+	(void)buf_add(b, le, sizeof(le));
+}
+
+static inline void wire_put_u64(struct buf *b, uint64_t v)
+{
+	unsigned char le[8];
+	unsigned i;
+
+	for (i = 0; i < sizeof(le); i++)
+		le[i] = (unsigned char)(v >> 8 * i);
+	(void)buf_add(b, le, sizeof(le));
+}
+
+static inline void wire_put_sv(struct buf *b, struct sv s)
+{
+	wire_put_u32(b, (uint32_t)s.n);
+	(void)buf_sv(b, s);
+}
+
 /* A NULL-terminated array of strings: its count, then each. */
 void wire_put_strings(struct buf *b, char *const *v);
 
@@ -27,10 +51,46 @@ struct wire_in {
 	bool failed;
 };
 
-void wire_in_init(struct wire_in *in, struct sv body);
-uint32_t wire_get_u32(struct wire_in *in);
-uint64_t wire_get_u64(struct wire_in *in);
-struct sv wire_get_sv(struct wire_in *in);
+static inline void wire_in_init(struct wire_in *in, struct sv body)
+{
+	*in = (struct wire_in){.rest = body};
+}
+
+/* The next n bytes; NULL: there are not as many. */
+static inline const unsigned char *wire_take(struct wire_in *in, size_t n)
+{
+	const char *p = in->rest.p;
+
+	if (in->failed || in->rest.n < n) {
+		in->failed = true;
+		return NULL;
+	}
+	in->rest = sv_n(p + n, in->rest.n - n);
+	return (const unsigned char *)p;
+}
+
+static inline uint32_t wire_get_u32(struct wire_in *in)
+{
+	const unsigned char *p = wire_take(in, 4);
+
+	return p ? p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24 : 0;
+}
+
+static inline uint64_t wire_get_u64(struct wire_in *in)
+{
+	uint64_t low = wire_get_u32(in), high = wire_get_u32(in);
+
+	return in->failed ? 0 : high << 32 | low;
+}
+
+static inline struct sv wire_get_sv(struct wire_in *in)
+{
+	size_t n = wire_get_u32(in);
+	const unsigned char *p = wire_take(in, n);
+
+	return p ? sv_n((const char *)p, n) : sv_n("", 0);
+}
+
 /* A NULL-terminated array (one allocation: free()), no more than max strings, none with a NUL inside. NULL on failure. */
 char **wire_get_strings(struct wire_in *in, size_t max);
 bool wire_ok(const struct wire_in *in);

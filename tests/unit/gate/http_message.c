@@ -63,6 +63,7 @@ static void names_that_frame_are_known_with_underscores_too(void)
 		{"host", FIELD_HOST},	   {"content-length", FIELD_LENGTH}, {"content_length", FIELD_LENGTH}, {"transfer_encoding", FIELD_CODING}, {"te", FIELD_TE},
 		{"expect", FIELD_EXPECT},  {"proxy-anything", FIELD_HOP},    {"proxy_anything", FIELD_HOP},    {"trailer", FIELD_HOP},		    {"upgrade", FIELD_UPGRADE},
 		{"trailers", FIELD_PLAIN}, {"content-lengtg", FIELD_PLAIN},  {"proxy", FIELD_PLAIN},	       {"x-content-length", FIELD_PLAIN},   {"http2_settings", FIELD_SETTINGS},
+		{"connection", FIELD_CONNECTION}, {"keep-alive", FIELD_HOP}, {"keep_alive", FIELD_HOP},
 	};
 	size_t i;
 
