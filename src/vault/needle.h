@@ -14,7 +14,8 @@
  * Not found: base64 broken into lines, base64 of base64, other ciphers and compressions. Decompressing comes before this.
  *
  * How: one Aho-Corasick automaton over the plain, base64 and hexadecimal forms runs over three readings of the stream: as it is, decoded once, decoded
- * twice. The two decoded readings cost nothing until a % or \ comes, and end when they agree with the first again.
+ * twice. The two decoded readings cost nothing until a % or \ comes, and end when they agree with the first again. Text that no form can start in is passed
+ * over without a look at most of its bytes.
  *
  * Limits: NEEDLE_MIN to NEEDLE_MAX bytes each, NEEDLE_COUNT of them. The set and a scan's memory of offsets are all that is
  * allocated; the set's memory is guarded (base/secret_memory.h).
