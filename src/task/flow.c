@@ -20,7 +20,7 @@ int flow_fail(struct flow *f, enum task_status status)
 	/* whatever failed because of it, or when it came */
 	if (!f->result->signal)
 		f->result->signal = attend_signal(&f->attend);
-	f->result->status = f->result->signal ? TASK_INTERRUPTED : status;
+	f->result->status = f->result->signal ? TASK_INFRASTRUCTURE_ERROR : status;
 	flow_end(f, f->phase, f->result->phases[f->phase].exit);
 	return -1;
 }
@@ -163,7 +163,7 @@ int flow_go_on(struct flow *f)
 	if (!f->result->signal)
 		return 0;
 	(void)error_set(f->err, ERROR_SYSTEM, "interrupted");
-	return flow_fail(f, TASK_INTERRUPTED);
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
 int flow_pause(struct flow *f, uint64_t ms)

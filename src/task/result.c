@@ -8,13 +8,11 @@
 
 #include "base/json.h"
 
-const char *const task_status_names[] = {"scored", "verifier_error", "agent_error", "timeout", "refused", "infrastructure_error", "interrupted", NULL};
+const char *const task_status_names[] = {"scored", "verifier_error", "agent_error", "timeout", "refused", "infrastructure_error", NULL};
 const char *const task_phase_names[] = {"stage", "build", "setup", "agent", "freeze", "verify", "collect", NULL};
 
 int task_exit_status(const struct task_result *r)
 {
-	if (r->signal)
-		return 128 + r->signal;
 	return r->status == TASK_SCORED ? 0 : r->status == TASK_REFUSED ? 1 : 125;
 }
 

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-enum task_status { TASK_SCORED, TASK_VERIFIER_ERROR, TASK_AGENT_ERROR, TASK_TIMEOUT, TASK_REFUSED, TASK_INFRASTRUCTURE_ERROR, TASK_INTERRUPTED };
+enum task_status { TASK_SCORED, TASK_VERIFIER_ERROR, TASK_AGENT_ERROR, TASK_TIMEOUT, TASK_REFUSED, TASK_INFRASTRUCTURE_ERROR };
 
 extern const char *const task_status_names[];
 
@@ -64,7 +64,7 @@ struct task_result {
 	const char *digest_task, *digest_image, *digest_tests; /* SHA-256 in hex, or NULL */
 };
 
-/* 0 for scored, 1 for refused, 125 otherwise; as shells say it where a signal asked us to end. */
+/* 0 for scored, 1 for refused, 125 otherwise. */
 int task_exit_status(const struct task_result *r);
 
 /* As short as it can be written and read back as the same number. */

@@ -163,7 +163,7 @@ int task_run(const struct task_run_request *req, struct task_result *ret, struct
 	}
 	r = scratch_make(req->scratch, &f.scratch, err) < 0 ? -1 : run_phases(&f);
 	if (r < 0)
-		ret->reason = ret->status == TASK_INTERRUPTED ? say_signal(ret->signal) : arena_str(ret->arena, sv_of(err->text));
+		ret->reason = ret->signal ? say_signal(ret->signal) : arena_str(ret->arena, sv_of(err->text));
 	services_stop(&f);
 	r = flow_collect(&f);
 	/* a score that was made stays one; whoever started us hears that we were to end */

@@ -51,7 +51,7 @@ stopped()
 	status=$?
 	took=$((($(date +%s%N) - began) / 1000000))
 	is "$name, SIG$sig: the exit status" "$status" "$want"
-	is "... the result" "$(python3 -c 'import json,sys; r=json.load(open(sys.argv[1])); print(r["status"], r["reward"], r["reason"])' "$out/result.json" 2>&1)" "interrupted None stopped by SIG$sig"
+	is "... the result" "$(python3 -c 'import json,sys; r=json.load(open(sys.argv[1])); print(r["status"], r["reward"], r["reason"])' "$out/result.json" 2>&1)" "infrastructure_error None stopped by SIG$sig"
 	ok "... no process is left" until_true gone
 	ok "... nor anything else" nothing_left
 	ok "... and it took no long time ($took ms)" test "$took" -lt 8000
@@ -113,7 +113,7 @@ kill -TERM "$pid"
 { wait "$pid"; } 2>/dev/null
 is "while what the agent left is looked through: the exit status" "$?" 143
 took=$((($(date +%s%N) - began) / 1000000))
-like "... the result" "$(python3 -c 'import json,sys; r=json.load(open(sys.argv[1])); print(r["status"], r["phases"][-2]["name"])' "$out/result.json" 2>&1)" '^interrupted (agent|freeze|verify)$'
+like "... the result" "$(python3 -c 'import json,sys; r=json.load(open(sys.argv[1])); print(r["status"], r["phases"][-2]["name"])' "$out/result.json" 2>&1)" '^infrastructure_error (agent|freeze|verify)$'
 ok "... nothing is left" nothing_left
 ok "... and it took no long time ($took ms)" test "$took" -lt 8000
 
