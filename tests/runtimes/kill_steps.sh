@@ -13,6 +13,7 @@ fi
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../docker_lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
+. "$(dirname "$0")/../task_lib.sh"
 if [ "$(id -u)" != 0 ]; then
 	skip "Cordon is killed at any step" "needs root, for namespaces in which everything can be seen"
 	finish
@@ -170,6 +171,12 @@ step_supervisor() # of a sandbox in which something is executed, and which is st
 	beside "$1" sh -c "'$CORDON' exec $id -- true; '$CORDON' stop -t 0 $id"
 }
 
+step_task() # with a service: a group of sandboxes, three supervisors
+{
+	follow=(-f)
+	at "$1" "$CORDON" task run "$tests_dir/tasks/benign/service" --agent oracle --runtime "$runtime" --out "$(mktemp -u "$tmp/out.XXXXXX")"
+}
+
 # try LIFECYCLE N: killed there, nothing is left.
 try()
 {
@@ -180,7 +187,7 @@ try()
 lifecycle()
 {
 	local name=$1 many=$2 total i n tried=0 bad=
-	wanted "$name" || [ -z "${STEPS_ONLY:-}" ] || [[ ! " $STEPS_ONLY " =~ \ (run|keep|warm|exec|stop|supervisor)\  ]] || return
+	wanted "$name" || [ -z "${STEPS_ONLY:-}" ] || [[ ! " $STEPS_ONLY " =~ \ (run|keep|warm|exec|stop|supervisor|task)\  ]] || return
 	kept=
 	if ! try "$name" 0 >"$tmp/tried" 2>&1; then
 		ok "$runtime, $name: it works when nobody is killed" cat_fail "$tmp/tried"
@@ -211,6 +218,8 @@ cat_fail() { [ -z "$1" ] || { cat "$1"; return 1; }; }
 mkdir -p "$tmp/config/cordon"
 printf 'version: 1\nextends: [default]\nnetwork: {mode: allowlist, allow: [{host: up.test}]}\n' >"$tmp/net.yaml"
 printf 'version: 1\nresolve: {"up.test": ["127.0.0.1"]}\n' >"$tmp/config/cordon/gateway.yaml"
+export XDG_DATA_HOME=$tmp/data
+task_images base || { echo "Bail out! the image cannot be made"; exit 99; }
 enter_cgroups
 
 runtime()
@@ -229,6 +238,7 @@ runtime()
 	lifecycle exec "$2"
 	lifecycle stop "$3"
 	lifecycle supervisor "$3"
+	lifecycle task "$3"
 }
 runtime native 30 12
 runtime crun 16 5
