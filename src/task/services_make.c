@@ -14,6 +14,7 @@
 #include "sys/beneath.h"
 #include "task/compose.h"
 #include "task/compose_paths.h"
+#include "task/volume_copy.h"
 #include "task/volumes.h"
 
 enum { FILE_MAX = 1 << 20 };
@@ -175,14 +176,16 @@ static const char *volume(struct flow *f, const char *name)
 {
 	AUTO_FD volumes = -1;
 	AUTO_FD fd = -1;
+	bool made;
 
 	if (mkdirat(f->scratch.fd, "volumes", 0711) < 0 && errno != EEXIST)
 		return NULL;
 	volumes = openat(f->scratch.fd, "volumes", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (volumes < 0 || (mkdirat(volumes, name, 0755) < 0 && errno != EEXIST))
+	made = volumes >= 0 && mkdirat(volumes, name, 0755) == 0;
+	if (volumes < 0 || (!made && errno != EEXIST))
 		return NULL;
 	fd = openat(volumes, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fchmod(fd, 01777) < 0 || (geteuid() == 0 && fchown(fd, f->image.ids.zero_uid, f->image.ids.zero_gid) < 0))
+	if (fd < 0 || (made && (fchmod(fd, 01777) < 0 || (geteuid() == 0 && fchown(fd, f->image.ids.zero_uid, f->image.ids.zero_gid) < 0))))
 		return NULL;
 	return arena_printf(f->arena, "%s/volumes/%s", f->scratch.path, name);
 }
@@ -198,12 +201,26 @@ static const char *source_of(struct flow *f, const struct compose_service *c, co
 		there = path ? sys_open_beneath(f->stage, path, O_PATH | O_NOFOLLOW, 0) : -1;
 		if (there >= 0)
 			return arena_printf(f->arena, "%s/stage/%s", f->scratch.path, path);
-		return volume(f, arena_printf(f->arena, ".empty-%s-%llu", c->name, (unsigned long long)m->line));
+		return volume(f, arena_printf(f->arena, ".empty-%s-%zu", c->name, (size_t)(m - c->mounts.v)));
 	case COMPOSE_MOUNT_RUNNER:
 		return volume(f, arena_printf(f->arena, ".runner-%s", compose_folder_names[m->folder]));
 	default:
-		return volume(f, m->source[0] ? arena_printf(f->arena, "volume-%s", m->source) : arena_printf(f->arena, ".own-%s-%llu", c->name, (unsigned long long)m->line));
+		return volume(f, m->source[0] ? arena_printf(f->arena, "volume-%s", m->source) : arena_printf(f->arena, ".own-%s-%zu", c->name, (size_t)(m - c->mounts.v)));
 	}
+}
+
+/* For the first sandbox of each service: what its image has in the place of a volume is in the volume, unless others have put something there. */
+static int fill_volume(struct flow *f, const struct compose_service *c, const struct compose_mount *m, const struct image_root *root)
+{
+	const char *mark = arena_printf(f->arena, "volumes/.had-%s-%zu", c->name, (size_t)(m - c->mounts.v)), *path = source_of(f, c, m);
+	AUTO_FD fd = -1;
+	int r;
+
+	if (m->kind != COMPOSE_MOUNT_VOLUME || !path || !mark || mkdirat(f->scratch.fd, mark, 0700) < 0)
+		return 0;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	r = fd < 0 ? error_sys(f->err, errno, "the volume at %s", m->target) : volume_fill(fd, m->target, root->layers, &f->image.ids, flow_storage(f), f->err);
+	return r < 0 ? flow_fail(f, TASK_INFRASTRUCTURE_ERROR) : 0;
 }
 
 /* Of the agent or the verifier, whose folders for logs are their own and nobody else's; and a verifier has only those volumes that no agent had (volumes.h). */
@@ -229,10 +246,13 @@ static int add_mounts(struct flow *f, const struct compose_service *c, bool own,
 		if (m->kind == COMPOSE_MOUNT_TMPFS || (own && is_left_out(f, m)))
 			continue;
 		v[n] = (struct image_mount){.source = source_of(f, c, m), .target = m->target, .writable = m->kind != COMPOSE_MOUNT_TASK && !m->read_only};
-		if (!v[n++].source) {
+		if (!v[n].source) {
 			(void)error_sys(f->err, errno, "a folder for the service %s", c->name);
 			return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 		}
+		if (fill_volume(f, c, m, root) < 0)
+			return -1;
+		n++;
 	}
 	root->mounts = v;
 	root->n_mounts = n;

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "image/ids.h"
+#include "image/merged.h"
 #include "sys/beneath.h"
 #include "sys/copy_bytes.h"
 #include "sys/tree.h"
@@ -334,6 +335,52 @@ int volume_copy(const struct volume_copy *v, struct error *err)
 	default:
 		return error_sys(err, r, "what the volume at %s holds", v->target);
 	}
+}
+
+struct fill {
+	const char *target;
+	uint64_t limit;
+};
+
+static bool is_empty(int folder)
+{
+	DIR *d = sys_list(folder);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			break;
+	if (d)
+		(void)closedir(d);
+	return d && !e;
+}
+
+static int fill(void *arg, int root, int to, struct error *err)
+{
+	const struct fill *f = arg;
+	const struct volume_copy v = {.limit = f->limit};
+	struct work w = {.v = &v, .to = to};
+	AUTO_FD from = sys_open_beneath(root, f->target + 1, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	struct stat st;
+	int r;
+
+	if (from < 0 || !is_empty(to))
+		return 0;
+	r = copy_entries(&w, from, to, 0);
+	if (r == 0)
+		r = fstat(from, &st) < 0 ? -errno : set_facts(to, &st);
+	if (r == -EFBIG)
+		return error_set(err, ERROR_INPUT, "the volume at %s: what the image has there is more than the task may store", f->target);
+	return r < 0 ? error_sys(err, r, "the volume at %s: what the image has there", f->target) : 0;
+}
+
+int volume_fill(int volume, const char *target, const char *const *layers, const struct image_ids *ids, uint64_t limit, struct error *err)
+{
+	const struct merged_tree tree = {.layers = layers};
+	struct fill f = {target, limit};
+	struct merged m;
+
+	return merged_start(ids, &tree, volume, fill, &f, &m, err) < 0 ? -1 : merged_end(&m, NULL, err);
 }
 
 int volume_uncopy(int upper, const char *target, const struct image_ids *ids, struct error *err)

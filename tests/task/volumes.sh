@@ -43,6 +43,29 @@ dropped()
 for f in json.load(open(sys.argv[1]))["findings"]: print(f["rule"], f["path"])' "$tmp/result.json"
 }
 
+# --- what is in a volume at first ---
+
+task first <<'END'
+services:
+  main:
+    volumes: ["modules:/app/node_modules", "both:/opt/both", "ro:/opt/kept:ro", /one, /two]
+  other:
+    image: cordon-test/base
+    command: ["sh", "-c", "echo theirs >/other/of-the-service; sleep 600"]
+    volumes: ["both:/other"]
+    healthcheck: {test: ["CMD", "test", "-f", "/other/of-the-service"], interval: 1s}
+volumes: {modules: , both: , ro: }
+END
+cat >"$task/environment/Dockerfile" <<'END'
+FROM cordon-test/python
+RUN mkdir -p /app/node_modules/a /opt/both /opt/kept && echo dep >/app/node_modules/a/index.js && ln /app/node_modules/a/index.js /app/node_modules/a/same && ln -s a /app/node_modules/link && chmod 750 /app/node_modules && echo image >/opt/both/of-the-image && echo k >/opt/kept/k
+WORKDIR /app
+END
+sed -i 's/other:/&/; s/^  main:/&\n    depends_on: {other: {condition: service_healthy}}/' "$task/environment/docker-compose.yaml"
+run -- sh -c 'echo 42 >/app/answer; cat node_modules/a/index.js node_modules/link/same /opt/kept/k; stat -c "%a %h" node_modules node_modules/a/index.js; ls /opt/both; rm -r node_modules/a; echo x 2>/dev/null >/opt/kept/y || echo read-only; touch /one/1; ls /two'
+is "a volume has what the image has in its place, with modes, links and names" "$result $(head -c 60 "$out/output/agent.txt" | tr '\n' ' ')" "scored 1 dep dep k 750 3 644 2 of-the-service read-only "
+ok "... unless a service has put something there" grep -qx of-the-service "$out/output/agent.txt"
+
 # --- the work folder, or a part of it, is a volume ---
 
 cheat='printf "import os\nos._exit(0)\n"'
