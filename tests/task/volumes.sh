@@ -1,11 +1,13 @@
 #!/bin/bash
-# Volumes of a task's compose file: what an agent leaves in one meets the verifier as its other files do; what services keep there is there for the verifier; and nobody fills the disk through one.
+# Volumes of a task's compose file, on every runtime (CORDON_RUNTIME): what an agent leaves in one meets the verifier as its other files do; what services keep there is there for the verifier; and nobody fills the disk through one.
 # shellcheck disable=SC2154 # lib.sh's and run_lib.sh's
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
 . "$(dirname "$0")/../task_lib.sh"
 
 export XDG_DATA_HOME=$tmp/data
+# shellcheck disable=SC2206 # words, or none
+runtime=(${CORDON_RUNTIME:+--runtime "$CORDON_RUNTIME"})
 task_images base python || { echo "Bail out! the images cannot be made"; exit 99; }
 
 # task NAME: a task whose compose file is the standard input; its verifier runs the tests of /app with pytest
@@ -32,7 +34,7 @@ END
 run()
 {
 	out=$tmp/results/$((++runs))
-	timeout 300 "$CORDON" task run "$task" --out "$out" --json "$@" >"$tmp/result.json" 2>"$tmp/result.err" </dev/null
+	timeout 300 "$CORDON" task run "${runtime[@]}" "$task" --out "$out" --json "$@" >"$tmp/result.json" 2>"$tmp/result.err" </dev/null
 	result=$(python3 -c 'import json,sys; r=json.load(open(sys.argv[1])); print(r["status"], r["reward"])' "$tmp/result.json" 2>&1)
 }
 
@@ -88,6 +90,10 @@ END
 	run -- sh -c "$cheat >$target/sitecustomize.py; cp $target/sitecustomize.py $target/usercustomize.py; cp $target/sitecustomize.py $target/pytest.py; echo 'import os; os._exit(0)' >$target/a.pth; mkdir -p $target/__pycache__; touch $target/__pycache__/x.pyc; mkfifo $target/pipe; printf '[pytest]\naddopts = --version\n' >$target/pytest.ini; ln -s /tests $target/link; mkdir $target/.git $target/.git/hooks; echo x >$target/.git/hooks/post-checkout"
 	is "... nor does anything else that runs by its name" "$result" "scored 0"
 	for name in sitecustomize.py a.pth __pycache__ pytest.ini pipe link .git/hooks/post-checkout; do
+		if [ "$name:${CORDON_RUNTIME:-}" = pipe:gvisor ]; then
+			skip "... and $name is listed" "gVisor keeps FIFOs to itself: there is none to carry"
+			continue
+		fi
 		like "... and $name is listed" "$(dropped)" "carry[^ ]* $target/$name"
 		ok "... and not there for the verifier" bash -c '! grep -qx "${2##*/}" "$1"' _ "$out/output/verify.txt" "$name"
 	done
