@@ -141,6 +141,9 @@ static bool add_stem(void *arg, const char *name)
 	struct carry *c = arg;
 	char stem[64];
 
+	/* each further folder asks again */
+	if (c->n_stems >= STEMS_MAX)
+		return false;
 	c->stems[c->n_stems] = arena_str(c->arena, stem_of(name, stem));
 	c->n_stems += c->stems[c->n_stems] != NULL;
 	return c->n_stems < STEMS_MAX;
@@ -208,7 +211,7 @@ static void know_stems(struct carry *c)
 	size_t i;
 
 	c->stems_known = true;
-	c->stems = arena_array(c->arena, STEMS_MAX + 1, sizeof(c->stems[0]));
+	c->stems = arena_array(c->arena, STEMS_MAX, sizeof(c->stems[0]));
 	for (i = 0; c->stems && i < ARRAY_LEN(libs); i++)
 		add_pythons(c, sv_of(libs[i]));
 	/* beside folders of commands, as in /app/.venv/bin */

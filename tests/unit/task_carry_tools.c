@@ -410,6 +410,32 @@ static void the_root_is_no_repository_that_runs_anything(void)
 	world_close(&w);
 }
 
+/* More names than are kept in mind, and Pythons that have yet more: then nothing new is trusted, and what is full takes no more. */
+static void an_image_with_more_modules_than_are_known(void)
+{
+	enum { MODULES = 100100, PYTHONS = 3000 };
+	char path[96];
+	struct world w;
+	unsigned i;
+
+	world_open(&w);
+	put(w.image, "usr/lib/python3.12/first.py", "", 0644);
+	for (i = 0; i < MODULES; i++) {
+		snprintf(path, sizeof(path), "usr/lib/python3.12/m%u.py", i);
+		CHECK(symlinkat("first.py", w.image, path) == 0);
+	}
+	put(w.image, "usr/local/lib/python3.0/x", "", 0644);
+	for (i = 1; i < PYTHONS; i++) {
+		snprintf(path, sizeof(path), "usr/local/lib/python3.%u", i);
+		CHECK(mkdirat(w.image, path, 0755) == 0 && strlen(path) + 3 < sizeof(path));
+		CHECK(symlinkat("x", w.image, strcat(path, "/x")) == 0);
+	}
+	put(w.upper, "usr/lib/python3/dist-packages/quite_new/__init__.py", "", 0644);
+	carry(&w);
+	dropped(&w, "shadows", "usr/lib/python3/dist-packages/quite_new");
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -428,6 +454,7 @@ int main(void)
 		CASE(packages_of_a_home_that_is_the_work_folder_shadow_nothing),
 		CASE(headers_of_the_image_are_found_first),
 		CASE(the_root_is_no_repository_that_runs_anything),
+		CASE(an_image_with_more_modules_than_are_known),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
