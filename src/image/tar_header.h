@@ -48,7 +48,7 @@ struct tar_extra {
 	uint64_t real;
 	struct tar_part *parts;
 	size_t n_parts, cap_parts;
-	bool half_part; /* an offset without its length */
+	bool half_part; /* the last part is an offset without its length: so there is one */
 };
 
 void tar_extra_init(struct tar_extra *x);

@@ -124,6 +124,7 @@ static const char *pax_map(struct tar_extra *x, struct sv v)
 	unsigned i = 0;
 
 	x->n_parts = 0;
+	x->half_part = false;
 	while (v.n) {
 		comma = memchr(v.p, ',', v.n);
 		if (!tar_decimal(sv_n(v.p, comma ? (size_t)(comma - v.p) : v.n), &numbers[i]))
@@ -136,8 +137,7 @@ static const char *pax_map(struct tar_extra *x, struct sv v)
 		if (wrong)
 			return wrong;
 	}
-	x->half_part = i == 1;
-	return NULL;
+	return i ? "has a map of holes that is none" : NULL;
 }
 
 enum pax_key {
@@ -291,6 +291,7 @@ const char *tar_pax(struct tar_extra *x, bool global)
 	/* one header's numbers and names replace another's; its attributes and parts do not add up */
 	x->n_xattrs = 0;
 	x->n_parts = 0;
+	x->half_part = false;
 	while (!wrong && rest.n) {
 		if (!next_record(&rest, &key, &value))
 			return "has a pax header that is none";

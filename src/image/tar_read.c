@@ -170,14 +170,17 @@ static int read_extra(struct tar *t, const unsigned char *header, struct buf *to
 	return skip(t, tar_pad(n));
 }
 
-/* GNU's long names end with a NUL; what stands behind it is nobody's. */
+/* GNU's long names end with a NUL; what stands behind it is nobody's. Not read where a pax header's text is, which its attributes borrow. */
 static int read_long(struct tar *t, const unsigned char *header, struct buf *to, bool *has)
 {
-	if (read_extra(t, header, &t->extra.text) < 0)
+	AUTO_BUF text = {0};
+
+	buf_init(&text, TAR_MAX_EXTRA);
+	if (read_extra(t, header, &text) < 0)
 		return -1;
 	buf_clear(to);
 	*has = true;
-	if (buf_sv(to, sv_n(t->extra.text.p ? t->extra.text.p : "", strnlen(t->extra.text.p ? t->extra.text.p : "", t->extra.text.n))) < 0)
+	if (buf_sv(to, sv_n(text.p ? text.p : "", strnlen(text.p ? text.p : "", text.n))) < 0)
 		return fail(t, "has a name that is too long");
 	return 0;
 }

@@ -233,9 +233,92 @@ static void sparse_files_of_all_forms(void)
 	}
 }
 
+/* A header in front of an entry. */
+static void put_front(struct buf *b, char type, struct sv data)
+{
+	unsigned char block[TAR_BLOCK] = {0};
+	char text[8];
+
+	memcpy(block, "front", 5);
+	(void)snprintf((char *)block + 124, 12, "%011o", (unsigned)data.n);
+	block[TAR_TYPE_AT] = (unsigned char)type;
+	memcpy(block + TAR_MAGIC_AT, "ustar\00000", 8);
+	(void)snprintf(text, sizeof(text), "%06o", tar_checksum(block) & 0777777);
+	memcpy(block + 148, text, 7);
+	(void)buf_add(b, block, TAR_BLOCK);
+	put_data(b, data);
+}
+
+/* A length belongs to the offset before it, in the same header. */
+static void a_map_of_holes_is_not_put_together_from_pieces(void)
+{
+	static const char *const fronts[][2] = {
+		{"23 GNU.sparse.offset=0\n", "26 GNU.sparse.numbytes=99\n"},
+		{"22 GNU.sparse.map=1,2\n", "20 GNU.sparse.map=1\n26 GNU.sparse.numbytes=99\n"},
+		{"20 GNU.sparse.map=1\n26 GNU.sparse.numbytes=99\n", ""},
+		{"26 GNU.sparse.numbytes=99\n", ""},
+		{"23 GNU.sparse.offset=0\n23 GNU.sparse.offset=0\n", ""},
+	};
+	const struct tar_entry file = {.type = TAR_FILE, .path = sv_of("s"), .mode = 0644, .size = 99};
+	const struct tar_entry *e = NULL;
+	size_t i, k;
+
+	for (i = 0; i < sizeof(fronts) / sizeof(fronts[0]); i++) {
+		AUTO_BUF b = {0};
+		struct source s;
+		struct tar *t;
+		char data[99];
+
+		memset(data, 'd', sizeof(data));
+		buf_init(&b, 1 << 16);
+		for (k = 0; k < 2; k++)
+			put_front(&b, 'x', sv_of(fronts[i][k]));
+		tar_put(&b, &file);
+		put_data(&b, sv_n(data, sizeof(data)));
+		put_end(&b);
+		s = (struct source){buf_view(&b), 1 << 16};
+		t = tar_new(give, &s);
+		CHECK(tar_next(t, &e) < 0 && strstr(tar_wrong(t), "a map of holes"));
+		tar_free(t);
+	}
+}
+
+/* A long name in GNU's form behind a pax header leaves that one's attributes as they are, be it shorter or longer than that. */
+static void attributes_outlast_a_long_name(void)
+{
+	static const size_t lengths[] = {301, 200000};
+	const struct tar_entry file = {.type = TAR_FILE, .path = sv_of("short"), .mode = 0644};
+	const struct tar_entry *e = NULL;
+	char pax[32 + 600], *name = calloc(1, lengths[1]);
+	size_t i;
+
+	CHECK(name != NULL);
+	memset(name, 'n', 300);
+	memset(name + 301, 'x', lengths[1] - 301);
+	(void)snprintf(pax, sizeof(pax), "30 SCHILY.xattr.user.a=value1\n600 comment=%0587d\n", 0);
+	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		AUTO_BUF b = {0};
+		struct source s;
+		struct tar *t;
+
+		buf_init(&b, 1 << 20);
+		put_front(&b, 'x', sv_of(pax));
+		put_front(&b, 'L', sv_n(name, lengths[i]));
+		tar_put(&b, &file);
+		put_end(&b);
+		s = (struct source){buf_view(&b), 1 << 16};
+		t = tar_new(give, &s);
+		CHECK(tar_next(t, &e) == 1 && e->path.n == 300 && e->n_xattrs == 1);
+		CHECK(e && sv_is(e->xattrs[0].name, "user.a") && sv_is(e->xattrs[0].value, "value1"));
+		tar_free(t);
+	}
+	free(name);
+}
+
 int main(void)
 {
-	static const struct check_case cases[] = {CASE(what_is_written_is_read), CASE(numbers_are_octal_or_base_256_and_fit), CASE(names_that_lead_nowhere_else), CASE(sparse_files_of_all_forms)};
+	static const struct check_case cases[] = {CASE(what_is_written_is_read), CASE(numbers_are_octal_or_base_256_and_fit), CASE(names_that_lead_nowhere_else), CASE(sparse_files_of_all_forms),
+		CASE(a_map_of_holes_is_not_put_together_from_pieces), CASE(attributes_outlast_a_long_name)};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
 }
