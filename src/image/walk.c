@@ -424,6 +424,7 @@ struct report {
 
 struct job {
 	int folder, out, report;
+	int reader; /* of out, our parent's: as long as we have it, too, nobody tells us that there is none any more. -1: there is none */
 	bool overlay, foreign_is_root;
 };
 
@@ -433,6 +434,8 @@ static int child(void *arg)
 	struct report report = {0};
 	struct walk *w = calloc(1, sizeof(*w));
 
+	if (j->reader >= 0)
+		(void)close(j->reader);
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (w) {
 		w->overlay = j->overlay;
@@ -507,7 +510,7 @@ int image_walk_end(struct image_walk *w, bool kill_it, struct walk_result *ret, 
 int image_walk_digest(const struct image_ids *ids, const char *path, struct walk_result *ret, struct error *err)
 {
 	AUTO_FD folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct job j = {.folder = folder, .out = -1, .overlay = true};
+	struct job j = {.folder = folder, .out = -1, .reader = -1, .overlay = true};
 	struct image_walk w = {.out = -1};
 
 	if (folder < 0)
@@ -527,6 +530,7 @@ int image_walk_start(const struct image_ids *ids, int folder, struct image_walk 
 		return error_sys(err, errno, "pipe");
 	(void)fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE);
 	j.out = ends[1];
+	j.reader = ends[0];
 	if (start(ids, geteuid() != 0, &j, &w, err) < 0) {
 		(void)close(ends[0]);
 		(void)close(ends[1]);

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "check.h"
 #include "image/ids.h"
+#include "image/walk.h"
 
 static char folder[] = "/tmp/cordon-unit.XXXXXX";
 
@@ -121,6 +122,26 @@ static void a_layer_that_means_other_layers_is_refused(void)
 
 static const char *env[] = {"A=b", NULL}, *command[] = {"sh", "-c", "one\ttwo\nthree", NULL};
 static const struct image_config config = {.env = env, .command = command, .workdir = "/w", .user = "1000"};
+
+/* Whoever unpacks may fail first, and then nobody reads: the one who reads the folder must notice. */
+static void a_walk_that_nobody_reads_ends(void)
+{
+	struct image_store *s = open_store();
+	char path[] = "/tmp/cordon-walk.XXXXXX";
+	AUTO_FD dir = mkdtemp(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	AUTO_FD file = dir < 0 ? -1 : openat(dir, "large", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	struct walk_result walked = {0};
+	struct error err = {0};
+	struct image_walk w;
+
+	CHECK(file >= 0 && ftruncate(file, 32 << 20) == 0);
+	need(image_walk_start(image_store_ids(s), dir, &w, &err), &err);
+	(void)alarm(30);
+	CHECK(image_walk_end(&w, false, &walked, &err) < 0 && err.code == EPIPE);
+	(void)alarm(0);
+	CHECK(unlinkat(dir, "large", 0) == 0 && rmdir(path) == 0);
+	image_store_close(s);
+}
 
 static void an_image_is_found_with_its_layers_topmost_first(void)
 {
@@ -342,6 +363,7 @@ int main(void)
 		CASE(ids_of_the_host_and_inside),
 		CASE(a_folder_becomes_a_layer_once),
 		CASE(a_layer_that_means_other_layers_is_refused),
+		CASE(a_walk_that_nobody_reads_ends),
 		CASE(an_image_is_found_with_its_layers_topmost_first),
 		CASE(an_image_needs_layers_that_are_there),
 		CASE(what_is_held_stays_and_the_rest_goes),
