@@ -129,13 +129,13 @@ static int read_xattr(struct walk *w, int fd, const char *name, struct tar_entry
 	char *value;
 
 	if (n < 0)
-		return 0;
+		return errno == ENODATA ? 0 : fail(w, errno, "its attributes cannot be read");
 	value = arena_alloc(w->values, (size_t)n + 1);
 	if (!value || e->n_xattrs == TAR_MAX_XATTRS)
 		return fail(w, 0, "has more attributes than an archive can hold");
 	n = fgetxattr(fd, name, value, (size_t)n + 1);
 	if (n < 0)
-		return 0;
+		return fail(w, errno, "its attributes cannot be read");
 	e->xattrs[e->n_xattrs].name = sv_of(arena_str(w->values, sv_of(name)));
 	e->xattrs[e->n_xattrs++].value = sv_n(value, (size_t)n);
 	return 0;
@@ -143,12 +143,15 @@ static int read_xattr(struct walk *w, int fd, const char *name, struct tar_entry
 
 static int read_xattrs(struct walk *w, int fd, struct tar_entry *e, bool *ret_opaque)
 {
-	char list[8192], value[4];
-	ssize_t n = flistxattr(fd, list, sizeof(list));
+	char *list = w->chunk, value[4]; /* as much as the kernel ever lists fits */
+	ssize_t n = flistxattr(fd, list, CHUNK);
 	const char *p;
 
 	*ret_opaque = false;
 	arena_reset(w->values);
+	/* unseen, one could make the layer mean other files than its digest stands for */
+	if (n < 0 && errno != ENOTSUP && errno != ENOSYS)
+		return fail(w, errno, "its attributes cannot be read");
 	for (p = list; n > 0 && p < list + n; p += strlen(p) + 1) {
 		if (w->overlay && leads_elsewhere(p))
 			return fail(w, 0, "is no file of its own: overlayfs would take it from elsewhere");
@@ -317,8 +320,9 @@ static int list_names(int dir, char ***ret, size_t *ret_n)
 	size_t n = 0, cap = 0;
 	struct dirent *e;
 	bool ok = d != NULL;
+	int code;
 
-	while (ok && (e = readdir(d))) {
+	while (ok && (errno = 0, e = readdir(d))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		if (n == cap) {
@@ -331,11 +335,12 @@ static int list_names(int dir, char ***ret, size_t *ret_n)
 			ok = (names[n] = strdup(e->d_name)) != NULL;
 		n += ok;
 	}
+	code = ok && !errno ? 0 : errno ? -errno : -ENOMEM;
 	if (d)
 		(void)closedir(d);
-	if (!ok) {
+	if (code < 0) {
 		free_names(names, n);
-		return errno ? -errno : -ENOMEM;
+		return code;
 	}
 	if (n)
 		qsort(names, n, sizeof(*names), by_bytes);
