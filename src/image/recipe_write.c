@@ -41,14 +41,24 @@ static bool is_plain(const char *name)
 	return !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")];
 }
 
-/* Writes the variable where it is not what it was. */
-static int variable(struct writing *w, const char *kind, struct recipe_vars *v, const char *text)
+static bool has_control(const char *s)
+{
+	for (; *s; s++)
+		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
+			return true;
+	return false;
+}
+
+/* Writes the variable where it is not what it was. A Dockerfile's own have no line breaks; those of the image below may have: what stands behind one would be an instruction. */
+static int variable(struct writing *w, uint32_t line, const char *kind, struct recipe_vars *v, const char *text)
 {
 	const char *name = arena_str(w->arena, name_of(text)), *value = strchr(text, '=') + 1, *was = name ? recipe_vars_get(v, sv_of(name)) : NULL;
 	const char *quoted;
 
 	if (was && strcmp(was, value) == 0)
 		return 0;
+	if (has_control(text))
+		return refuse(w, line, "a variable of the base image has a line break or another control character in it");
 	quoted = recipe_quoted(w->arena, value);
 	if (!name || !quoted)
 		return error_sys(w->err, ENOMEM, "a Dockerfile");
@@ -65,9 +75,9 @@ static int variables(struct writing *w, const struct recipe_step *s)
 		if (has_name((const char *const *)s->args, name_of(s->env[k]))) {
 			if (recipe_vars_get(&w->env, name_of(s->env[k])))
 				return refuse(w, s->line, "ARG gives a variable of ENV another value");
-			if (variable(w, "ARG", &w->args, s->env[k]) < 0)
+			if (variable(w, s->line, "ARG", &w->args, s->env[k]) < 0)
 				return -1;
-		} else if (variable(w, "ENV", &w->env, s->env[k]) < 0) {
+		} else if (variable(w, s->line, "ENV", &w->env, s->env[k]) < 0) {
 			return -1;
 		}
 	}
@@ -162,7 +172,8 @@ static int end_of_stage(struct writing *w, const struct recipe_stage *st)
 	if (!entry || !command)
 		return error_sys(w->err, ENOMEM, "a Dockerfile");
 	for (k = 0; st->config.env && st->config.env[k]; k++)
-		(void)variable(w, "ENV", &w->env, st->config.env[k]);
+		if (variable(w, st->line, "ENV", &w->env, st->config.env[k]) < 0)
+			return -1;
 	user(w, st->config.user);
 	buf_printf(w->out, "ENTRYPOINT %s\nCMD %s\n", entry, command);
 	for (k = 0; st->further[k]; k++)

@@ -518,6 +518,27 @@ static void what_dockers_builder_cannot_do_is_refused(void)
 	}
 }
 
+/* An image's variables may have line breaks, of which a Dockerfile would make instructions. */
+static void no_variable_of_a_base_becomes_an_instruction(void)
+{
+	static const char *const texts[] = {"FROM base\nRUN y\n", "FROM base\nCMD [\"y\"]\n"};
+	static const char *env[] = {"PATH=/b", "X=a\nADD http://elsewhere/x /\nRUN \\", NULL}, *cmd[] = {"c", NULL};
+	const struct recipe_image image = {"docker.io/library/base:latest", {env, NULL, cmd, "/w", "me", NULL, NULL}};
+	struct recipe_writer w = {.name = "Dockerfile"};
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct made m = make_with(texts[i], no_args, NULL, &image, 1);
+		struct error err = {0};
+		AUTO_BUF out = {0};
+
+		buf_init(&out, RECIPE_BYTES);
+		CHECK(recipe_write(m.arena, m.r, &w, &out, &err) < 0 && strstr(err.text, "Dockerfile:") && strstr(err.text, "line break"));
+		CHECK(!strstr(buf_view(&out).n ? out.p : "", "\nADD"));
+		arena_free(m.arena);
+	}
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -537,6 +558,7 @@ int main(void)
 		CASE(an_answer_that_was_tampered_with_is_refused),
 		CASE(a_canonical_file_means_the_same),
 		CASE(what_dockers_builder_cannot_do_is_refused),
+		CASE(no_variable_of_a_base_becomes_an_instruction),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
