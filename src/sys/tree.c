@@ -2,14 +2,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 
-enum { DEPTH_MAX = 4096 };
+/* A folder takes two descriptors while it is emptied, and whoever made the tree may have gone deeper than there are any. */
+enum { DEPTH_MAX = 64 };
 
 int sys_make_folders(char *path)
 {
@@ -53,7 +57,19 @@ static int open_own(int dir, const char *name)
 	return fd_take(&fd);
 }
 
-static void empty_tree(int dir, unsigned depth)
+/* What lies too deep goes up to the top, and is emptied from there. Whatever had the new name there is to go, too. */
+static bool move_up(int dir, const char *name, int top)
+{
+	AUTO_FD own = open_own(dir, name); /* one that is shut cannot be moved */
+	uint64_t number = 0;
+	char up[32];
+
+	(void)!getrandom(&number, sizeof(number), 0);
+	(void)snprintf(up, sizeof(up), ".up-%016llx", (unsigned long long)number);
+	return own >= 0 && renameat(dir, name, top, up) == 0;
+}
+
+static void empty_tree(int dir, int top, unsigned depth, bool *moved)
 {
 	DIR *d = sys_list(dir);
 	struct dirent *e;
@@ -64,21 +80,31 @@ static void empty_tree(int dir, unsigned depth)
 	while ((e = readdir(d))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		if (unlinkat(dir, e->d_name, 0) == 0 || depth > DEPTH_MAX)
+		if (unlinkat(dir, e->d_name, 0) == 0)
 			continue;
+		if (depth == DEPTH_MAX) {
+			*moved |= move_up(dir, e->d_name, top);
+			continue;
+		}
 		next = open_own(dir, e->d_name);
 		if (next < 0)
 			continue;
-		empty_tree(next, depth + 1);
+		empty_tree(next, top, depth + 1, moved);
 		(void)close(next);
 		(void)unlinkat(dir, e->d_name, AT_REMOVEDIR);
 	}
 	(void)closedir(d);
 }
 
+/* Every move brings something nearer to the top, so there is a last one. */
 void sys_empty_tree(int dir)
 {
-	empty_tree(dir, 0);
+	bool moved;
+
+	do {
+		moved = false;
+		empty_tree(dir, dir, 0, &moved);
+	} while (moved);
 }
 
 void sys_remove_tree(int dir, const char *name)
@@ -89,6 +115,6 @@ void sys_remove_tree(int dir, const char *name)
 		return;
 	fd = open_own(dir, name);
 	if (fd >= 0)
-		empty_tree(fd, 0);
+		sys_empty_tree(fd);
 	(void)unlinkat(dir, name, fd >= 0 ? AT_REMOVEDIR : 0);
 }

@@ -1,7 +1,7 @@
 /*
  * tree: making folders, listing them, and removing them with all that is in them.
  *
- * Removing goes by descriptor and never follows links; folders of mode 0 are included. What belongs to somebody else stays.
+ * Removing goes by descriptor and never follows links; folders of mode 0 are included, and so is what lies deeper than there are descriptors. What belongs to somebody else stays.
  */
 #ifndef CORDON_SYS_TREE_H
 #define CORDON_SYS_TREE_H

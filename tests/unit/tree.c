@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,12 +93,37 @@ static void a_file_is_removed_by_its_name(void)
 	end(&p);
 }
 
+/* Two branches that a path could not name, one of them shut at the bottom, with fewer descriptors than there are folders. */
+static void a_tree_goes_however_deep_it_is(void)
+{
+	enum { DEEP = 3000 };
+	const struct rlimit few = {200, 200};
+	struct place p;
+	unsigned i, k;
+
+	begin(&p);
+	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+	CHECK(mkdirat(p.fd, "t", 0700) == 0 && fchdir(p.fd) == 0);
+	for (k = 0; k < 2; k++) {
+		CHECK(fchdir(p.fd) == 0 && chdir("t") == 0);
+		for (i = 0; i < DEEP; i++)
+			CHECK(mkdir(k || i ? "d" : "c", 0700) == 0 && chdir(k || i ? "d" : "c") == 0);
+		make_file(AT_FDCWD, "f", 0600);
+		CHECK(chmod(".", k ? 0700 : 0) == 0);
+	}
+	CHECK(chdir("/") == 0);
+	sys_remove_tree(p.fd, "t");
+	CHECK(!there(p.fd, "t"));
+	end(&p);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(a_tree_goes_with_folders_that_are_shut),
 		CASE(links_are_removed_and_never_followed),
 		CASE(a_file_is_removed_by_its_name),
+		CASE(a_tree_goes_however_deep_it_is),
 	};
 
 	return check_main(cases, ARRAY_LEN(cases));
