@@ -20,7 +20,7 @@
 #include "sys/tree.h"
 #include "task/carry_view.h"
 
-enum { FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, LINKED = 1024, IN_THE_WAY = 124 };
+enum { FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, LINKED = 1024, IN_THE_WAY = 124, NAME_BYTES = 1024 };
 
 /* A file of several names, by the first that was copied. */
 struct linked {
@@ -172,6 +172,10 @@ static int copy_name(struct work *w, int from, int to, const char *name, unsigne
 
 	if (len + n + 2 > sizeof(w->at))
 		return 0; /* as deep as what is too deep */
+	/* a name takes room, too; and whoever makes new ones as fast as they are copied comes to an end */
+	w->bytes += NAME_BYTES;
+	if (w->bytes > w->v->limit)
+		return -EFBIG;
 	if (len)
 		w->at[w->len++] = '/';
 	memcpy(w->at + w->len, name, n + 1);

@@ -21,7 +21,7 @@ struct volume_copy {
 	const char *target;	   /* inside, absolute and canonical */
 	const char *const *layers; /* of the image, topmost first: whose the folders above the target are */
 	const struct image_ids *ids;
-	uint64_t limit; /* bytes on the disk */
+	uint64_t limit; /* bytes on the disk, and 1024 for each name */
 	const int *stop; /* readable where somebody wants it to end */
 };
 
