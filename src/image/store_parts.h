@@ -43,7 +43,7 @@ int store_each_name(int dir, int (*fn)(void *arg, const char *name), void *arg);
 int store_record_read(const struct image_store *s, const char *digest, struct arena *a, struct image_record *ret, struct error *err);
 int store_record_write(const struct image_store *s, const struct image_record *rec, struct error *err);
 
-/* For each image that can be read, until fn returns other than 0, which comes back. */
+/* For each image but those that are damaged, until fn returns other than 0, which comes back. -1 also where one cannot be read just now. */
 int store_each_record(const struct image_store *s, int (*fn)(void *arg, const struct image_record *rec), void *arg, struct error *err);
 
 /* The digest that a name, a digest or the beginning of one stands for. 0 or -1, ERROR_MISSING where it does for none. */

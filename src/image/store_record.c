@@ -46,7 +46,8 @@ static int decode(struct sv body, struct arena *a, struct image_record *ret)
 	return arena_failed(a) ? -ENOMEM : 0;
 }
 
-int store_record_read(const struct image_store *s, const char *digest, struct arena *a, struct image_record *ret, struct error *err)
+/* 0 or -errno. */
+static int load(const struct image_store *s, const char *digest, struct arena *a, struct image_record *ret)
 {
 	char path[4096], name[STORE_NAME];
 	AUTO_BUF b = {0};
@@ -56,14 +57,28 @@ int store_record_read(const struct image_store *s, const char *digest, struct ar
 	images_path(s, path, sizeof(path));
 	store_name_of(digest, name);
 	r = cachefile_read(path, name, &b);
-	if (r == -ENOENT)
-		return error_set(err, ERROR_MISSING, "there is no image %s", digest);
 	if (r == 0)
 		r = decode(buf_view(&b), a, ret);
-	if (r < 0)
-		return error_set(err, ERROR_INPUT, "image %s is damaged; `cordon image rm %s`, then import it again", digest, digest);
-	(void)snprintf(ret->digest, sizeof(ret->digest), "%s", digest);
-	return 0;
+	if (r == 0)
+		(void)snprintf(ret->digest, sizeof(ret->digest), "%s", digest);
+	return r;
+}
+
+/* What says nothing of the record: it may be whole. */
+static bool is_passing(int code)
+{
+	return code == -ENOMEM || code == -EMFILE || code == -ENFILE || code == -EIO || code == -EACCES;
+}
+
+int store_record_read(const struct image_store *s, const char *digest, struct arena *a, struct image_record *ret, struct error *err)
+{
+	int r = load(s, digest, a, ret);
+
+	if (r == -ENOENT)
+		return error_set(err, ERROR_MISSING, "there is no image %s", digest);
+	if (is_passing(r))
+		return error_sys(err, r, "image %s", digest);
+	return r < 0 ? error_set(err, ERROR_INPUT, "image %s is damaged; `cordon image rm %s`, then import it again", digest, digest) : 0;
 }
 
 int store_record_write(const struct image_store *s, const struct image_record *rec, struct error *err)
@@ -93,17 +108,19 @@ struct each {
 	void *arg;
 };
 
+/* One that is damaged is passed over; but what cannot be read just now is not taken for that, since its layers would go. */
 static int one_record(void *arg, const char *name)
 {
 	struct each *e = arg;
 	struct arena *a = arena_new();
-	struct error ignored = {0};
 	struct image_record rec = {0};
 	char digest[IMAGE_DIGEST];
-	int r = 0;
+	int r = a ? 0 : -ENOMEM;
 
-	if (a && store_digest_of(name, digest) && store_record_read(e->s, digest, a, &rec, &ignored) == 0)
-		r = e->fn(e->arg, &rec);
+	if (a && store_digest_of(name, digest)) {
+		r = load(e->s, digest, a, &rec);
+		r = r == 0 ? e->fn(e->arg, &rec) : is_passing(r) ? r : 0;
+	}
 	arena_free(a);
 	return r;
 }
@@ -117,7 +134,7 @@ int store_each_record(const struct image_store *s, int (*fn)(void *arg, const st
 	if (dir < 0)
 		return errno == ENOENT ? 0 : error_sys(err, errno, "image store %s/images", s->path);
 	r = store_each_name(dir, one_record, &e);
-	return r < 0 && r != -1 ? error_sys(err, r, "image store %s/images", s->path) : r;
+	return r < 0 ? error_sys(err, r, "image store %s/images", s->path) : r;
 }
 
 struct search {

@@ -144,14 +144,16 @@ static int move_layer(void *arg, const char *file)
 
 static int drop_layers(struct removal *r, struct error *err)
 {
-	int code = store_each_record(r->s, keep_layers, r, err);
+	int said = store_each_record(r->s, keep_layers, r, err), code = 0;
 
-	if (code == 0)
+	if (said == 0)
 		code = store_each_name(r->s->cache, keep_cached, r);
 	/* what could not be looked through keeps everything */
-	if (code == 0)
+	if (said == 0 && code == 0)
 		code = store_each_name(r->s->layers, move_layer, r);
 	free(r->kept);
+	if (said < 0)
+		return -1;
 	return code < 0 ? error_sys(err, code, "image store %s", r->s->path) : 0;
 }
 

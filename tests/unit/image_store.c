@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
@@ -263,6 +264,38 @@ static void what_is_held_stays_and_the_rest_goes(void)
 	image_store_close(other);
 }
 
+/* What cannot be read for want of a descriptor is no image less. */
+static void layers_stay_while_images_cannot_be_read(void)
+{
+	struct image_store *s = open_store();
+	char digest[IMAGE_DIGEST], path[PATH_MAX];
+	struct rlimit before, few;
+	struct error err = {0};
+	struct image_layer l;
+	const char *layers[1];
+	int next[3], i;
+
+	make_layer(s, "stays", &l);
+	layers[0] = l.digest;
+	(void)snprintf(path, sizeof(path), "%s", l.path);
+	need(image_add(s, "stays", &config, layers, 1, digest, &err), &err);
+	image_layer_done(&l);
+	need(image_tag(s, "stays", "brief", &err), &err);
+	/* enough for the lock, the folder of images and its listing */
+	for (i = 0; i < 3; i++)
+		next[i] = dup(STDOUT_FILENO);
+	CHECK(next[2] >= 0 && getrlimit(RLIMIT_NOFILE, &before) == 0);
+	few = (struct rlimit){(rlim_t)next[2] + 1, before.rlim_max};
+	for (i = 0; i < 3; i++)
+		CHECK(close(next[i]) == 0);
+	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+	CHECK(image_remove(s, "brief", NULL, &err) < 0 && err.code == EMFILE);
+	CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+	CHECK(exists(path));
+	need(image_remove(s, "stays", NULL, &err), &err);
+	image_store_close(s);
+}
+
 #define KEY(c) c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c
 
 static void the_cache_remembers_until_the_image_goes(void)
@@ -408,6 +441,7 @@ int main(void)
 		CASE(an_image_is_found_with_its_layers_topmost_first),
 		CASE(an_image_needs_layers_that_are_there),
 		CASE(what_is_held_stays_and_the_rest_goes),
+		CASE(layers_stay_while_images_cannot_be_read),
 		CASE(the_cache_remembers_until_the_image_goes),
 		CASE(layers_that_nobody_named_go_with_the_next_removal),
 		CASE(pruning_takes_what_no_image_has_and_nobody_holds),
