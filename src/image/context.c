@@ -39,6 +39,11 @@ static int fail(struct walker *w, int code, const char *path)
 	return error_sys(w->err, code, "%s", text_show(&t, sv_of(path)));
 }
 
+static int too_long(struct walker *w)
+{
+	return error_set(w->err, ERROR_INPUT, "the patterns of .dockerignore, --exclude or the source take too long for so many files");
+}
+
 static bool ignored(struct walker *w, const char *path)
 {
 	return w->c->ignore && pattern_ignored(w->c->ignore, sv_of(path), &w->work);
@@ -148,13 +153,13 @@ static int one_entry(struct walker *w, int dir, const char *name, const char *fr
 	struct stat st;
 
 	if (w->work > WORK_MAX)
-		return error_set(w->err, ERROR_INPUT, "the patterns of .dockerignore or --exclude take too long for so many files");
+		return too_long(w);
 	if (excluded(w, below) || excluded(w, from_root))
 		return 0;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return fail(w, errno, from_root);
 	if (S_ISDIR(st.st_mode)) {
-		if (hidden && !pattern_may_return(w->c->ignore, sv_of(from_root)))
+		if (hidden && !pattern_may_return(w->c->ignore, sv_of(from_root), &w->work))
 			return 0;
 		fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
@@ -289,7 +294,7 @@ static int take_source(struct walker *w, const char *path)
 	if (r < 0)
 		return fail(w, r, path);
 	hidden = ignored(w, path) || ignored(w, real);
-	if (hidden && !(S_ISDIR(st.st_mode) && pattern_may_return(w->c->ignore, sv_of(real))))
+	if (hidden && !(S_ISDIR(st.st_mode) && pattern_may_return(w->c->ignore, sv_of(real), &w->work)))
 		return 1;
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
 		return error_set(w->err, ERROR_INPUT, "what is to be copied is neither a file nor a folder");
@@ -345,10 +350,12 @@ static int expand(struct walker *w, const char *done, struct sv rest, unsigned d
 	if (!names)
 		return fail(w, errno, done);
 	for (k = 0, r = 0; names[k] && r >= 0; k++) {
-		if (!pattern_match(c, sv_of(names[k])))
+		if (!pattern_match(c, sv_of(names[k]), &w->work) && w->work <= WORK_MAX)
 			continue;
 		r = 0;
-		if (!join(path, sizeof(path), done, names[k]))
+		if (w->work > WORK_MAX)
+			r = too_long(w);
+		else if (!join(path, sizeof(path), done, names[k]))
 			r = fail(w, ENAMETOOLONG, done);
 		else if (!rest.n || !is_link(w, path))
 			r = expand(w, path, rest, depth + 1);

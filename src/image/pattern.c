@@ -116,7 +116,7 @@ bool pattern_is_magic(struct sv p)
 static bool match(struct sv p, struct sv s, uint64_t *work)
 {
 	struct sv star_p = {0}, star_s = {0}, rest;
-	bool starred = false;
+	bool starred = false, hit;
 
 	for (;;) {
 		++*work;
@@ -129,7 +129,9 @@ static bool match(struct sv p, struct sv s, uint64_t *work)
 		if (!p.n && !s.n)
 			return true;
 		rest = p;
-		if (p.n && one(&rest, s) > 0) {
+		hit = p.n && one(&rest, s) > 0;
+		*work += p.n - rest.n; /* a class may be long */
+		if (hit) {
 			p = rest;
 			s = behind(s, character(s).n);
 			continue;
@@ -142,11 +144,9 @@ static bool match(struct sv p, struct sv s, uint64_t *work)
 	}
 }
 
-bool pattern_match(struct sv p, struct sv s)
+bool pattern_match(struct sv p, struct sv s, uint64_t *work)
 {
-	uint64_t work = 0;
-
-	return match(p, s, &work);
+	return match(p, s, work);
 }
 
 static struct sv component(struct sv *path)
@@ -237,18 +237,19 @@ bool pattern_ignored(const char *const *patterns, struct sv path, uint64_t *work
 	return ignored;
 }
 
-bool pattern_may_return(const char *const *patterns, struct sv folder)
+bool pattern_may_return(const char *const *patterns, struct sv folder, uint64_t *work)
 {
 	struct sv p, f, c;
 
 	for (; patterns && *patterns; patterns++) {
+		++*work;
 		if (**patterns != '!')
 			continue;
 		p = sv_of(*patterns + 1);
 		f = folder;
 		while (p.n && f.n) {
 			c = component(&p);
-			if (sv_is(c, "**") || !pattern_match(c, component(&f))) {
+			if (sv_is(c, "**") || !match(c, component(&f), work)) {
 				p.n = sv_is(c, "**") ? 1 : 0;
 				break;
 			}

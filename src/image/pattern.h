@@ -15,8 +15,8 @@
 #include "base/arena.h"
 #include "base/sv.h"
 
-/* Whole against whole; neither has a "/" that the other's wildcard could pass. */
-bool pattern_match(struct sv pattern, struct sv name);
+/* Whole against whole; neither has a "/" that the other's wildcard could pass. *work is counted up by what it took: whoever asks often has a bound. */
+bool pattern_match(struct sv pattern, struct sv name, uint64_t *work);
 
 /* False: a class without an end, an escape at the end. */
 bool pattern_is_valid(struct sv pattern);
@@ -28,12 +28,12 @@ bool pattern_is_magic(struct sv pattern);
 const char *pattern_clean(struct arena *a, struct sv path, bool *ret_left);
 
 /*
- * Is the path, or a folder that it is in, ignored? patterns: as pattern_ignore_line() gives them; NULL-terminated. *work is counted up by what it took: whoever asks often has a bound.
+ * Is the path, or a folder that it is in, ignored? patterns: as pattern_ignore_line() gives them; NULL-terminated.
  */
 bool pattern_ignored(const char *const *patterns, struct sv path, uint64_t *work);
 
 /* Is there an exception below this folder, perhaps? Then it must be searched although it is ignored. */
-bool pattern_may_return(const char *const *patterns, struct sv folder);
+bool pattern_may_return(const char *const *patterns, struct sv folder, uint64_t *work);
 
 /* One line of .dockerignore. NULL: an empty one, or a comment. *ret_valid: it is a pattern, without control characters. */
 const char *pattern_ignore_line(struct arena *a, struct sv line, bool *ret_valid);

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (recipe_make(a, &req, &r, &err) == 0) {
 		encode_and_back(a, r);
 		(void)pattern_ignored((const char *const *)r->ignore, sv_of("a/b.c/d"), &work);
-		(void)pattern_may_return((const char *const *)r->ignore, sv_of("a/b.c"));
+		(void)pattern_may_return((const char *const *)r->ignore, sv_of("a/b.c"), &work);
 	}
 	if (recipe_decode(a, sv_n((const char *)bytes, n), &r) == 0)
 		encode_and_back(a, r);

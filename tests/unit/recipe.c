@@ -374,11 +374,27 @@ static void ignore_patterns_hit_what_docker_ignores(void)
 		if (pattern_ignored(list, sv_of(t[i].path), &work) != t[i].ignored)
 			CHECK_STR(t[i].patterns[0], t[i].path);
 	}
-	CHECK(pattern_match(sv_of("a*b*c"), sv_of("axxbyyc")));
-	CHECK(!pattern_match(sv_of("a*c"), sv_of("a/c")) && !pattern_match(sv_of("a?c"), sv_of("a/c")) && !pattern_match(sv_of("a[/]c"), sv_of("a/c")));
-	CHECK(pattern_match(sv_of("\\*"), sv_of("*")) && !pattern_match(sv_of("\\*"), sv_of("x")));
+	CHECK(pattern_match(sv_of("a*b*c"), sv_of("axxbyyc"), &work));
+	CHECK(!pattern_match(sv_of("a*c"), sv_of("a/c"), &work) && !pattern_match(sv_of("a?c"), sv_of("a/c"), &work) && !pattern_match(sv_of("a[/]c"), sv_of("a/c"), &work));
+	CHECK(pattern_match(sv_of("\\*"), sv_of("*"), &work) && !pattern_match(sv_of("\\*"), sv_of("x"), &work));
 	CHECK(!pattern_is_valid(sv_of("[a")) && !pattern_is_valid(sv_of("[]a]")) && !pattern_is_valid(sv_of("a\\")) && pattern_is_valid(sv_of("[\\]a]")));
 	arena_free(a);
+}
+
+/* Whoever bounds the work must hear of all of it. */
+static void what_a_pattern_takes_is_counted(void)
+{
+	enum { CLASS = 2000, NAME = 200 };
+	char pattern[CLASS + 8] = "!*[", name[NAME];
+	const char *const list[] = {"*", pattern, NULL};
+	uint64_t work = 0;
+
+	memset(pattern + 3, 'z', CLASS);
+	memcpy(pattern + 3 + CLASS, "]b", 3);
+	memset(name, 'a', sizeof(name));
+	CHECK(!pattern_match(sv_of(pattern + 1), sv_n(name, sizeof(name)), &work) && work >= (uint64_t)CLASS * NAME);
+	work = 0;
+	CHECK(!pattern_may_return(list, sv_n(name, sizeof(name)), &work) && work >= (uint64_t)CLASS * NAME);
 }
 
 static void an_answer_that_was_tampered_with_is_refused(void)
@@ -555,6 +571,7 @@ int main(void)
 		CASE(dockers_own_frontend_is_this_one),
 		CASE(growth_is_refused),
 		CASE(ignore_patterns_hit_what_docker_ignores),
+		CASE(what_a_pattern_takes_is_counted),
 		CASE(an_answer_that_was_tampered_with_is_refused),
 		CASE(a_canonical_file_means_the_same),
 		CASE(what_dockers_builder_cannot_do_is_refused),
