@@ -36,7 +36,14 @@ static int copy_bytes(int from, int to, struct fetch_limits *l)
 	ssize_t n;
 	int r;
 
-	while ((n = read(from, bytes, sizeof(bytes))) > 0) {
+	while ((n = read(from, bytes, sizeof(bytes))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		/* what cannot be read to its end must not pass for all of it */
+		if (n < 0) {
+			l->left_out++;
+			return 0;
+		}
 		if ((uint64_t)n > l->bytes) {
 			l->left_out++;
 			l->bytes = 0;

@@ -93,6 +93,18 @@ static void what_comes_out_is_bounded(void)
 	(void)close(to);
 }
 
+static void what_cannot_be_read_is_counted(void)
+{
+	int from = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC), to = folder("unread");
+	struct fetch_limits l = FETCH_LIMITS;
+	struct error err = {0};
+
+	/* nothing is mapped at its beginning */
+	CHECK(fetch_file(from, "mem", to, "mem", &l, &err) == 0 && l.left_out == 1);
+	(void)close(from);
+	(void)close(to);
+}
+
 static void a_layer_hides_what_is_below_it(void)
 {
 	int from = folder("from4"), layer = folder("layer");
@@ -140,7 +152,7 @@ static void a_target_stays_in_the_layer(void)
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(only_plain_files_come_out), CASE(one_file_is_not_fetched_through_a_link), CASE(what_comes_out_is_bounded),
+		CASE(only_plain_files_come_out), CASE(one_file_is_not_fetched_through_a_link), CASE(what_comes_out_is_bounded), CASE(what_cannot_be_read_is_counted),
 		CASE(a_layer_hides_what_is_below_it), CASE(a_target_stays_in_the_layer),
 	};
 	char command[64];
