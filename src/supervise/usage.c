@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "sys/process.h"
 
-enum { REST_US = 500000, REST_SHARE = 50, HURRY_SHARE = 5, HURRY_PART = 16 };
+enum { REST_US = 500000, REST_SHARE = 50, HURRY_SHARE = 5, HURRY_PART = 16, INODE_BYTES = 1024 };
 
 static uint64_t add(uint64_t a, uint64_t b)
 {
@@ -48,7 +48,8 @@ static uint64_t walk_entry(int dir, const char *name, unsigned depth)
 
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
-	own = (uint64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) || !st.st_nlink ? 1 : st.st_nlink);
+	/* an empty file takes one of the file system's inodes, of which there are no more than room for small files */
+	own = ((uint64_t)st.st_blocks * 512 + INODE_BYTES) / (S_ISDIR(st.st_mode) || !st.st_nlink ? 1 : st.st_nlink);
 	if (!S_ISDIR(st.st_mode))
 		return own;
 	next = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

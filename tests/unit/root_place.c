@@ -175,6 +175,25 @@ static void usage_counts_a_file_with_two_names_once(void)
 	world_end(&w);
 }
 
+/* They have no bytes, and end a file system all the same. */
+static void usage_counts_empty_files(void)
+{
+	uint64_t before;
+	struct world w;
+	char name[32];
+	int i, fd;
+
+	world_make(&w);
+	before = usage_walk(w.dir);
+	for (i = 0; i < 200; i++) {
+		(void)snprintf(name, sizeof(name), "root/e%d", i);
+		fd = openat(w.dir, name, O_CREAT | O_WRONLY | O_EXCL | O_CLOEXEC, 0600);
+		CHECK(fd >= 0 && close(fd) == 0);
+	}
+	CHECK(usage_walk(w.dir) >= before + 200 * 1024 && usage_walk(w.dir) < UINT64_MAX);
+	world_end(&w);
+}
+
 static void usage_takes_a_tree_that_is_too_deep_for_too_large(void)
 {
 	struct world w;
@@ -200,6 +219,7 @@ static const struct check_case cases[] = {
 	{"odd files are no place for files", odd_files_are_no_place_for_files},
 	{"/dev and /proc are folders or absent", top_folders_are_folders},
 	{"a file with two names is counted once", usage_counts_a_file_with_two_names_once},
+	{"empty files count", usage_counts_empty_files},
 	{"a tree that is too deep counts as too large", usage_takes_a_tree_that_is_too_deep_for_too_large},
 };
 
