@@ -212,6 +212,7 @@ moves()
 	mv "$tmp/outside/folder" moved
 	"$CORDON" exec "$id" -- touch /tmp/go
 	wait "$pid"
+	[ -e made ] || sed 's/^/# /' "$tmp/bg.out" "$tmp/bg.err"
 	is "$runtime: a folder that the host moves in meanwhile stays" "$(cat moved/f made | tr '\n' ' ')" "mine x "
 	mkdir -p "$tmp/target/d" && echo theirs >"$tmp/target/d/f"
 	cd way/d && in_container sh -c 'echo up; until [ -e /tmp/go ]; do sleep 0.1; done; echo x >made'
