@@ -86,7 +86,7 @@ run_runtimes()
 		cat "$log"
 	done
 	if [ "$as" = self ]; then
-		CORDON_TEST_TIMEOUT=1500 scripts/test.sh --label "$name" "$build" "$PWD"/tests/runtimes/{compose,faults,gate,kill_steps}.sh </dev/null || status=1
+		CORDON_TEST_TIMEOUT=1500 scripts/test.sh --label "$name" "$build" "$PWD"/tests/runtimes/{compose,compose_up,faults,gate,kill_steps}.sh </dev/null || status=1
 	fi
 	for i in "${limits[@]}"; do
 		run_on "$name" "$i" limits "$@" || status=1

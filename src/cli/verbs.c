@@ -16,6 +16,7 @@
 #include "cli/verb_run.h"
 #include "cli/verb_runs.h"
 #include "cli/verb_task.h"
+#include "cli/verb_task_compose.h"
 #include "cli/verb_task_past.h"
 #include "cli/verb_task_run.h"
 #include "cli/verb_why.h"
@@ -187,6 +188,47 @@ const struct verb verbs[] = {
 		.options = verb_task_rm_options,
 		.max_args = -1,
 		.run = verb_task_rm,
+	},
+	{
+		.name = "task compose",
+		.args = "DIR",
+		.complete = "dir",
+		.summary = "Print the Compose file that a benchmark task would be run with.",
+		.details = "The folder is copied and checked as `task check` does it; one that is refused has its problems printed, and the exit status is 1. What is printed is a new file, in JSON, made of what Cordon understood and of nothing else: it is "
+			   "what `task up` gives to Docker's tools, byte for byte, with the same --name. Variables are filled in, and none of them is this machine's. Every service has its images by name, few capabilities, limits and no network; "
+			   "tests and solution are in no bind. A task without a Compose file has one service, main.\n\n"
+			   "No Docker is needed, and nothing is run.\n\n"
+			   "    cordon task compose tasks/hello | python3 -m json.tool",
+		.options = verb_task_compose_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_task_compose,
+	},
+	{
+		.name = "task up",
+		.args = "DIR",
+		.complete = "dir",
+		.summary = "Start a benchmark task's services at your own Docker Engine, to look at them.",
+		.details = "The task is copied and checked as `task check` does it. Its images are built by the engine, of a Dockerfile that Cordon wrote anew and of the files that it copies, or are those that the engine has; nothing is pulled, and RUN has no "
+			   "network without --build-network. `docker compose` or `docker-compose` gets the file that `task compose` prints, with PATH, HOME and DOCKER_HOST for its environment and nothing else. No service has a network, nor sees tests or "
+			   "solution.\n\n"
+			   "The containers are Docker's: the policies of `cordon run` do not hold in them, but for memory, cpus and max_processes. It is refused where the operator's policy.yaml names another runtime than docker. `cordon task run` is for strangers' agents; this is for you. Prints how to get a shell, and how to end it: "
+			   "`cordon task down NAME`.\n\n"
+			   "All that belongs to it lies in $XDG_STATE_HOME/cordon/compose/NAME, and has the project's name cordon-UID-NAME at the engine.\n\n"
+			   "    cordon task up examples/tasks/hello",
+		.options = verb_task_up_options,
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_task_up,
+	},
+	{
+		.name = "task down",
+		.args = "[NAME...]",
+		.summary = "End what `task up` started, and remove all of it.",
+		.details = "Containers, networks, volumes and built images go, at the engine where they were started, and the folder, in which links are never followed. Docker's Compose need not be there any more. Where the engine does not answer, it is said what "
+			   "is left, the folder stays, and the same command finishes it later. Also for what a `task up` that was killed left. Without NAME, lists what there is.",
+		.max_args = -1,
+		.run = verb_task_down,
 	},
 	{
 		.name = "why",

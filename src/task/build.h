@@ -56,6 +56,9 @@ struct build_result {
 int build_native(const struct build_request *req, struct build_result *ret, struct error *err);
 int build_docker(const struct build_request *req, struct build_result *ret, struct error *err);
 
+/* By Docker Engine, where it stays, as tag: "NAME:TAG" of characters that need no encoding in an address. The store gets the base images, which are looked at first, and nothing of what is built. */
+int build_docker_leave(const struct build_request *req, const char *tag, struct error *err);
+
 /*
  * All that is wrong with a Dockerfile and the files that it names, without building anything: for `task check`. images: what is known of base images is asked of the store, where there is one (NULL: nothing is known).
  * -1: something failed; what is wrong is in problems and returns 0.

@@ -303,27 +303,25 @@ static int take_image(struct docker_build *b, const char *tag, struct build_resu
 	return code;
 }
 
-static int build(struct docker_build *b, struct build_result *ret, struct error *err)
+/* leave: the image stays at the engine, under its tag, in place of coming into the store. */
+static int build(struct docker_build *b, const char *tag, bool leave, struct build_result *ret, struct error *err)
 {
-	uint64_t number = 0;
-	char tag[64];
 	size_t k;
 	int r;
 
-	(void)!getrandom(&number, sizeof(number), 0);
-	(void)snprintf(tag, sizeof(tag), "cordon-build:%016llx", (unsigned long long)number);
 	if (build_engine_open(b->req, &b->engine, err) < 0 || check_bases(b, err) < 0 || write_archive(b, err) < 0)
 		return -1;
 	r = post(b, tag, err);
-	if (r == 0)
+	if (r == 0 && !leave)
 		r = take_image(b, tag, ret, err);
-	forget(b, tag);
+	if (r < 0 || !leave)
+		forget(b, tag);
 	for (k = 0; k < b->plan.recipe->n_stages; k++)
 		ret->steps += b->plan.recipe->stages[k].n_steps;
 	return r;
 }
 
-int build_docker(const struct build_request *req, struct build_result *ret, struct error *err)
+static int prepare(const struct build_request *req, const char *tag, bool leave, struct build_result *ret, struct error *err)
 {
 	struct docker_build b = {.req = req, .tar = -1};
 	struct image_work w = {.lock = -1};
@@ -338,7 +336,7 @@ int build_docker(const struct build_request *req, struct build_result *ret, stru
 		r = image_work_new(req->store, &w, err);
 	b.tar = r == 0 ? build_temp_file(&w, err) : -1;
 	if (b.tar >= 0)
-		r = build(&b, ret, err);
+		r = build(&b, tag, leave, ret, err);
 	else
 		r = -1;
 	if (b.tar >= 0)
@@ -349,4 +347,21 @@ int build_docker(const struct build_request *req, struct build_result *ret, stru
 	engine_done(&b.engine);
 	build_plan_done(&b.plan);
 	return r;
+}
+
+int build_docker(const struct build_request *req, struct build_result *ret, struct error *err)
+{
+	uint64_t number = 0;
+	char tag[64];
+
+	(void)!getrandom(&number, sizeof(number), 0);
+	(void)snprintf(tag, sizeof(tag), "cordon-build:%016llx", (unsigned long long)number);
+	return prepare(req, tag, false, ret, err);
+}
+
+int build_docker_leave(const struct build_request *req, const char *tag, struct error *err)
+{
+	struct build_result ignored;
+
+	return prepare(req, tag, true, &ignored, err);
 }

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "image/name.h"
 #include "sandbox/docker/where.h"
 #include "task/compose_sweep.h"
 #include "task/compose_tool.h"
@@ -131,32 +132,20 @@ static int find_tool(struct compose_docker *d, struct error *err)
 	return error_set(err, ERROR_MISSING, "there is neither `docker compose` nor `docker-compose` here; install one, or use another runtime");
 }
 
-static int set_up(struct compose_docker *d, const char *folder, const char *project, struct sv file, char *const *operator_env, struct error *err)
+/* All but the tool and the files. */
+static int set_up(struct compose_docker *d, const char *folder, const char *project, const char *socket, const char *path, struct error *err)
 {
-	char *socket = NULL;
-
-	if (where_is_docker(operator_env, &socket, err) < 0)
-		return -1;
-	d->env = compose_docker_environment(d->arena, variable(operator_env, "PATH"), folder, socket);
+	d->env = compose_docker_environment(d->arena, path, folder, socket);
 	d->folder = arena_str(d->arena, sv_of(folder));
 	d->project = arena_str(d->arena, sv_of(project));
 	d->file = arena_printf(d->arena, "%s/" FILE_NAME, folder);
 	d->no_variables = arena_printf(d->arena, "%s/" NO_VARIABLES, folder);
-	if (engine_init(&d->engine, socket, ENGINE_MS, err) < 0) {
-		free(socket);
-		return -1;
-	}
-	free(socket);
 	if (!d->env || !d->folder || !d->project || !d->file || !d->no_variables)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
-	if (find_tool(d, err) < 0)
-		return -1;
-	if (write_file(d->no_variables, sv_of(""), err) < 0)
-		return -1;
-	return write_file(d->file, file, err);
+	return engine_init(&d->engine, socket, ENGINE_MS, err);
 }
 
-int compose_docker_new(const char *folder, const char *project, struct sv file, char *const *operator_env, struct compose_docker **ret, struct error *err)
+static int make(const char *folder, const char *project, const char *socket, const char *path, struct compose_docker **ret, struct error *err)
 {
 	struct compose_docker *d;
 
@@ -171,11 +160,37 @@ int compose_docker_new(const char *folder, const char *project, struct sv file, 
 		free(d);
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
-	if (set_up(d, folder, project, file, operator_env, err) < 0) {
+	if (set_up(d, folder, project, socket, path, err) < 0) {
 		compose_docker_free(d);
 		return -1;
 	}
 	*ret = d;
+	return 0;
+}
+
+int compose_docker_new(const char *folder, const char *project, struct sv file, char *const *operator_env, struct compose_docker **ret, struct error *err)
+{
+	AUTO_FREE char *socket = NULL;
+	struct compose_docker *d = NULL;
+
+	if (where_is_docker(operator_env, &socket, err) < 0 || make(folder, project, socket, variable(operator_env, "PATH"), &d, err) < 0)
+		return -1;
+	if (find_tool(d, err) < 0 || write_file(d->no_variables, sv_of(""), err) < 0 || write_file(d->file, file, err) < 0) {
+		compose_docker_free(d);
+		return -1;
+	}
+	*ret = d;
+	return 0;
+}
+
+int compose_docker_again(const char *folder, const char *project, const char *socket, char *const *operator_env, struct compose_docker **ret, struct error *err)
+{
+	struct error ignored = {0};
+
+	if (make(folder, project, socket, variable(operator_env, "PATH"), ret, err) < 0)
+		return -1;
+	if (find_tool(*ret, &ignored) < 0)
+		(*ret)->program[0] = '\0';
 	return 0;
 }
 
@@ -294,6 +309,48 @@ int compose_docker_down(struct compose_docker *d, unsigned ms, struct error *err
 	AUTO_BUF tail = {0};
 
 	buf_init(&tail, 2 * COMPOSE_OUTPUT_MAX);
-	(void)compose(d, rest, -1, -1, ms, &tail, &ignored); /* whatever it left is seen to by the engine itself */
+	if (d->program[0])
+		(void)compose(d, rest, -1, -1, ms, &tail, &ignored); /* whatever it left is seen to by the engine itself */
 	return compose_sweep(&d->engine, d->project, REMOVE_MS, err);
+}
+
+const char *compose_docker_socket(const struct compose_docker *d)
+{
+	return d->engine.path;
+}
+
+int compose_docker_unused(const struct compose_docker *d, struct error *err)
+{
+	int n = compose_sweep_count(&d->engine, d->project, err);
+
+	if (n > 0)
+		return error_set(err, ERROR_INPUT, "Docker Engine has containers, networks or volumes of a project %s already", d->project);
+	return n;
+}
+
+int compose_docker_has_image(const struct compose_docker *d, const char *image, struct error *err)
+{
+	char path[IMAGE_NAME_MAX + 32];
+	struct engine_request ask = {.method = "GET", .path = path, .timeout_ms = ENGINE_MS};
+	char name[IMAGE_NAME_MAX + 1];
+	AUTO_ANSWER a = {0};
+
+	if (image_name_canonical(sv_of(image), name, err) < 0)
+		return -1;
+	(void)snprintf(path, sizeof(path), "/images/%s/json", name);
+	if (engine_call(&d->engine, &ask, &a, err) < 0)
+		return -1;
+	if (a.status == 404)
+		return 0;
+	return a.status == 200 ? 1 : engine_refused(&a, "Docker Engine does not say what it knows of an image", err);
+}
+
+int compose_docker_container(const struct compose_docker *d, const char *service, char *ret, size_t size, struct error *err)
+{
+	return compose_sweep_container(&d->engine, d->project, service, ret, size, err);
+}
+
+int compose_docker_forget_images(struct compose_docker *d, struct error *err)
+{
+	return compose_sweep_images(&d->engine, d->project, REMOVE_MS, err);
 }

@@ -31,6 +31,18 @@ char **compose_docker_environment(struct arena *a, const char *path, const char 
 int compose_docker_new(const char *folder, const char *project, struct sv file, char *const *operator_env, struct compose_docker **ret, struct error *err);
 void compose_docker_free(struct compose_docker *d); /* takes nothing down; NULL is fine */
 
+/* One that an earlier call made in that folder, at the engine that it was made at. It can be taken down, with the tool or, where that is gone, without. */
+int compose_docker_again(const char *folder, const char *project, const char *socket, char *const *operator_env, struct compose_docker **ret, struct error *err);
+
+/* The engine's socket: for whoever wants to come again. */
+const char *compose_docker_socket(const struct compose_docker *d);
+
+/* Before the first start: ERROR_INPUT where the engine has something of that project, which the tool would take for this one's. */
+int compose_docker_unused(const struct compose_docker *d, struct error *err);
+
+/* 1: the engine has it, 0: it has not. */
+int compose_docker_has_image(const struct compose_docker *d, const char *image, struct error *err);
+
 /* Starts all services in their order and waits until those with a health check are healthy. */
 int compose_docker_up(struct compose_docker *d, unsigned ms, struct error *err);
 
@@ -39,6 +51,12 @@ int compose_docker_up(struct compose_docker *d, unsigned ms, struct error *err);
  * compose_docker_down().
  */
 int compose_docker_exec(struct compose_docker *d, const char *service, const char *const *argv, int in, int out, unsigned ms, int *ret_status, struct error *err);
+
+/* The name of a service's container: letters, digits and "_.-". */
+int compose_docker_container(const struct compose_docker *d, const char *service, char *ret, size_t size, struct error *err);
+
+/* Removes the images that were built as "PROJECT:...". After down: no container may have them. */
+int compose_docker_forget_images(struct compose_docker *d, struct error *err);
 
 /* Everything of the project is gone after it, or the error says what is left. Also after a failed up. */
 int compose_docker_down(struct compose_docker *d, unsigned ms, struct error *err);

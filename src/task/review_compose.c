@@ -87,23 +87,32 @@ static int check_plan(const struct compose *c, const char *file, struct arena *a
 	return 0;
 }
 
-int review_compose(int folder, const struct task *t, bool lenient, struct arena *a, struct task_problems *problems, struct error *err)
+int review_compose_read(int folder, const struct task *t, const struct review_compose *with, struct arena *a, struct task_problems *problems, const struct compose **ret, struct error *err)
 {
 	const struct task_environment *e = &t->environment;
 	struct compose_input in = {
 		.file = t->files.compose,
-		.runner = {.project = "task", .image = "task", .prebuilt = e->docker_image.s ? e->docker_image.s : "",
+		.runner = {.project = with->project, .image = with->image, .prebuilt = e->docker_image.s ? e->docker_image.s : "",
 			   .cpus = e->cpus.set ? e->cpus.v : TASK_DEFAULT_CPUS, .memory = e->memory.set ? e->memory.v : (uint64_t)TASK_DEFAULT_MEMORY_MB << 20},
 		.harbor = t->format != TASK_TERMINAL,
-		.lenient = lenient,
+		.lenient = with->lenient,
 	};
 	const struct compose *compose = NULL;
 
-	if (!in.file)
-		return 0;
 	if (declared(t, a, &in, err) < 0 || load(folder, t->files.context, &in, a, problems, &compose, err) < 0)
 		return -1;
-	return compose ? check_plan(compose, in.file, a, problems, err) : 0;
+	if (!compose)
+		return 0;
+	*ret = compose;
+	return check_plan(compose, in.file, a, problems, err);
+}
+
+int review_compose(int folder, const struct task *t, bool lenient, struct arena *a, struct task_problems *problems, struct error *err)
+{
+	const struct review_compose with = {.project = "task", .image = "task", .lenient = lenient};
+	const struct compose *ignored = NULL;
+
+	return t->files.compose ? review_compose_read(folder, t, &with, a, problems, &ignored, err) : 0;
 }
 
 /* Is it the file of its own folder, where the whole folder is? */

@@ -1,13 +1,23 @@
 /*
- * review_compose: a task's Compose file, looked at before anything is run: compose.h with stand-ins for what the runner would put in, and compose_paths.h.
+ * review_compose: a task's Compose file, looked at before anything is run: compose.h, compose_paths.h and compose_plan.h.
  */
 #ifndef CORDON_TASK_REVIEW_COMPOSE_H
 #define CORDON_TASK_REVIEW_COMPOSE_H
 
 #include "base/error.h"
+#include "model/compose.h"
 #include "model/task.h"
 
-/* Problems are added. -1: it could not be looked at. Nothing happens where the task has no such file. */
+/* What the runner's variables stand for. */
+struct review_compose {
+	const char *project, *image; /* of the project, and of the agent's own service */
+	bool lenient;
+};
+
+/* Where the task has such a file: *ret is what it says, in the arena a, and stays as it was where the file itself is refused. Problems are added. -1: it could not be looked at. */
+int review_compose_read(int folder, const struct task *t, const struct review_compose *with, struct arena *a, struct task_problems *problems, const struct compose **ret, struct error *err);
+
+/* The same for its problems alone, with stand-ins. Nothing happens where the task has no such file. */
 int review_compose(int folder, const struct task *t, bool lenient, struct arena *a, struct task_problems *problems, struct error *err);
 
 /*
