@@ -212,7 +212,7 @@ for runtime in ${CORDON_RUNTIME:-native runc crun gvisor docker}; do
 	if [ $runtime = docker ] && ! is_root; then
 		make_image
 		image -- true
-		like "docker: refused to who is not root, with the reason" "$status:$told" '^125:.*for root only'
+		like "docker: refused to who is not root, with the reason" "$status:$told" '^125:.*(for root only|there is no Docker Engine)'
 		continue
 	fi
 	if [ $runtime != native ] && ! PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null; then
