@@ -25,6 +25,7 @@ struct services {
 	const struct compose *compose;
 	struct compose_plan plan;
 	struct service *v; /* as the plan's steps; the agent's own is never started */
+	const char *const *hidden; /* of the folder that binds are relative to (compose_bind.h) */
 	const char **hosts; /* lines of /etc/hosts of every member */
 	bool *live; /* by the mounts of the agent's own service: volumes that the verifier sees as they are; NULL as long as the agent goes on (volumes.h) */
 };

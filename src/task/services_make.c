@@ -13,6 +13,7 @@
 #include "image/users.h"
 #include "sys/beneath.h"
 #include "task/compose.h"
+#include "task/compose_bind.h"
 #include "task/compose_paths.h"
 #include "task/volume_copy.h"
 #include "task/volumes.h"
@@ -122,11 +123,13 @@ int services_read(struct flow *f)
 		return refused(f);
 	s->v = arena_array(f->arena, s->plan.n, sizeof(*s->v));
 	s->hosts = lines(f, s->plan.hosts);
+	s->hidden = compose_hidden(f->task, f->arena);
 	if (arena_failed(f->arena))
 		return flow_no_memory(f);
 	for (i = 0; i < s->plan.n; i++)
 		s->v[i] = (struct service){.step = &s->plan.steps[i], .work = {.lock = -1}, .run = {.fd = -1}};
 	f->services = s;
+	services_tell_binds(f);
 	return 0;
 }
 
@@ -197,6 +200,8 @@ static const char *source_of(struct flow *f, const struct compose_service *c, co
 
 	switch (m->kind) {
 	case COMPOSE_MOUNT_TASK:
+		if (services_bind(f, m) == COMPOSE_BIND_COPY)
+			return services_copy(f, folder_of(f), c, m);
 		path = below(f, folder_of(f), m->source);
 		there = path ? sys_open_beneath(f->stage, path, O_PATH | O_NOFOLLOW, 0) : -1;
 		if (there >= 0)
@@ -243,7 +248,7 @@ static int add_mounts(struct flow *f, const struct compose_service *c, bool own,
 		const struct compose_mount *m = &c->mounts.v[i];
 
 		/* of the sandbox's own files: its upper folder is as private */
-		if (m->kind == COMPOSE_MOUNT_TMPFS || (own && is_left_out(f, m)))
+		if (m->kind == COMPOSE_MOUNT_TMPFS || (own && is_left_out(f, m)) || services_bind(f, m) == COMPOSE_BIND_LEAVE)
 			continue;
 		v[n] = (struct image_mount){.source = source_of(f, c, m), .target = m->target, .writable = m->kind != COMPOSE_MOUNT_TASK && !m->read_only};
 		if (!v[n].source) {

@@ -4,6 +4,7 @@
 #ifndef CORDON_TASK_SERVICES_PARTS_H
 #define CORDON_TASK_SERVICES_PARTS_H
 
+#include "task/compose_write.h"
 #include "task/services.h"
 
 /* The image of a service, and its sandbox: root and argv of ret. */
@@ -11,5 +12,14 @@ int services_root(struct flow *f, struct service *s, struct task_sandbox *ret);
 
 /* The folder of a volume of the agent's own service. NULL: errno says why. */
 const char *services_volume(struct flow *f, const struct compose_mount *m);
+
+/* What becomes of a mount of the task's folder. Nothing is written to it here, so that only what must not be seen makes a difference; others are shown. */
+enum compose_bind services_bind(const struct flow *f, const struct compose_mount *m);
+
+/* The copy for COMPOSE_BIND_COPY, which all sandboxes of the service share. folder: of the stage, which the mount is relative to. NULL: it could not be made. */
+const char *services_copy(struct flow *f, const char *folder, const struct compose_service *c, const struct compose_mount *m);
+
+/* What services do not get is never passed over in silence: findings. */
+void services_tell_binds(struct flow *f);
 
 #endif

@@ -250,4 +250,42 @@ for when in start leader member agent; do
 	wait "$killed" 2>/dev/null
 	ok "killed at the $when, it came so far, and leaves nothing" eval 'reached "$when" && nothing_left'
 done
+
+# --- binds: Terminal-Bench's compose file stands beside tests and solution ---
+
+task=$tmp/binds
+mkdir -p "$task/tests" "$task/data/below"
+printf 'instruction: look\nparser_name: pytest\n' >"$task/task.yaml"
+printf 'FROM cordon-test/python\nWORKDIR /app\n' >"$task/Dockerfile"
+printf 'import os\n\n\ndef test_it():  # the-tests\n    assert os.path.exists("/app/done")\n' >"$task/tests/test_outputs.py"
+printf '#!/bin/bash\npython3 -m pytest "$TEST_DIR/test_outputs.py" -rA # the-tests\n' >"$task/run-tests.sh"
+printf '#!/bin/bash\ntouch /app/done # the-solution\n' >"$task/solution.sh"
+echo 'the-solution' >"$task/solution.yaml"
+echo shown >"$task/data/below/file"
+ln -s ../tests "$task/data/link"
+look='ls /all /data/below; cat /data/below/file; cat /all/*.sh /all/tests/* /a/* /b /c /d /e /data/link/* /all/data/link/*; grep -rs the-[t]ests /all /data && echo found'
+binds='[".:/all:ro", "./data:/data:ro", "./tests:/a:ro", "./tests/test_outputs.py:/b:ro", "./solution.sh:/c", "./run-tests.sh:/d:ro", "./solution.yaml:/e:ro"]'
+cat >"$task/docker-compose.yaml" <<END
+services:
+  client:
+    build: .
+    command: ["sh", "-c", "sleep infinity"]
+    environment: ["TEST_DIR=/tests"]
+    volumes: $binds
+    depends_on: {side: {condition: service_healthy}}
+  side:
+    image: cordon-test/base
+    command: ["sh", "-c", "($look) >/said 2>&1; cat /said; touch /ready; sleep 600"]
+    healthcheck: {test: ["CMD", "test", "-e", "/ready"], interval: 1s, timeout: 5s, retries: 30}
+    volumes: $binds
+END
+run -- sh -c "$look; touch /app/done"
+is "with binds of its folder a task is scored" "$result" "scored 1"
+is "its agent sees the rest of the folder" "$(says agent | grep -cxE 'Dockerfile|task.yaml|file|shown')" 4
+is "its services, too" "$(says service-side | grep -cxE 'Dockerfile|task.yaml|file|shown')" 4
+is "neither sees tests or solution, by whatever name" "$(says agent | grep -cE 'the-tests|the-solution|found'; says service-side | grep -cE 'the-tests|the-solution|found')" $'0\n0'
+is "what they do not get is listed" "$(python3 -c 'import json, sys
+print(sorted({f["path"] for f in json.load(open(sys.argv[1]))["findings"] if f["rule"] == "services.bind"}))' "$task.json")" "['/a', '/all', '/b', '/c', '/d', '/e']"
+run --agent oracle
+is "its own solution still passes" "$result" "scored 1"
 finish
