@@ -9,7 +9,8 @@
  *   - what Python, pytest, shells and tools run or obey unasked: conftest.py, sitecustomize.py, *.pth, __pycache__, *.pyc, pytest.ini, sections for pytest in pyproject.toml, setup.cfg and tox.ini, plugins of pytest by entry
  *     point, .bashrc and their like. Where the image has such a file, its version stays; where it has none, there is none
  *   - hooks of git repositories; of their configuration only what cannot run anything is carried
- *   - new modules in the folder where `python -m` starts and in those of PYTHONPATH, with the names of the standard library, of test tools, or of packages of the image; and what makes a package of a folder with such a name
+ *   - new modules in the folder where `python -m` starts and in those of PYTHONPATH, with the names of the standard library, of test tools, or of packages of the image; and what makes a package of a folder with such a name,
+ *     or is part of one that Python asks for though images have none
  *   - changes to packages of the image (site-packages, node_modules) and to folders on the PATH
  *   - links that lead to the runner's own folders (/tests, /logs, /solution ...), by whatever detour; links in the place of folders of PATH, PYTHONPATH and LD_LIBRARY_PATH or on the way to one, of a home's .local, of site-packages, node_modules
  *
@@ -18,8 +19,12 @@
  *   - in these folders only what the image knows nothing of is carried: new commands whose name no folder on the PATH has, new libraries whose name no library folder has, new packages whose name no Python of the image has, new folders
  *     that no program of the image loads from, data below share/, and include/ where no header of the image has the name. So what apt, pip or npm installed is there for the verifier, without what would take over its own programs: shells, installers and test tools (and what pytest
  *     imports) are never carried, nor are the databases and caches of installers, so that a verifier that installs them itself gets its own
+ *   - the same for interpreters that an image has elsewhere: folders of bin and lib that are on the PATH or hold one, versions in ~/.pyenv, ~/.nvm and their like
+ *   - in homes every name with a dot that is not known to be data, and all of ~/.config but git's: a tool's start-up file needs no list. Where a home is the work folder, only what looks like such a file
  *   - start-up and loader files: /etc/profile*, ld.so.*, pam, cron, ssl, apt, hosts ...; users and groups only where the image's stay as they are
  *   - links in the place of folders; anything below /proc, /sys, /dev, /run and the runner's own folders
+ *
+ * Anywhere, what the tests bring themselves (carry_tests.h): commands and packages that their files install, and, where they make virtual environments, those of the agent's that the image does not have.
  * Devices, sockets and FIFOs are dropped, hard links and holes of files kept, setuid and setgid bits taken off, extended attributes not copied. Folders of the image stay, with their owners and modes, where they are the system's.
  *
  * All that is not carried is reported, with a rule and a reason, but for what is as the image has it. Nothing is followed, all is opened by descriptor. The agent's processes have ended; nobody writes to any of the folders meanwhile.
@@ -32,13 +37,15 @@
 
 #include "base/error.h"
 #include "model/image.h"
+#include "task/carry_tests.h"
 
 struct carry_request {
 	int upper;		   /* the agent's; overlayfs's format */
 	const char *const *layers; /* the image's, topmost first, NULL-terminated: paths of folders */
 	const char *workdir;	   /* inside, absolute and canonical */
-	const char *const *env;	   /* of the verifier: "NAME=VALUE", NULL-terminated, or NULL. PATH, PYTHONPATH, LD_LIBRARY_PATH, BASH_ENV and ENV say what is loaded from where */
+	const char *const *env;	   /* of the verifier: "NAME=VALUE", NULL-terminated, or NULL. HOME, XDG_CONFIG_HOME, PATH, PYTHONHOME, PYTHONPATH, LD_LIBRARY_PATH, BASH_ENV and ENV say what is loaded from where */
 	const char *const *places; /* where the verifier's sandbox mounts something of its own, besides /tests and its like; NULL-terminated, or NULL */
+	const struct carry_test_files *tests; /* whose tests bring things themselves; NULL: that is not known */
 	const struct image_ids *ids; /* who the files belong to; NULL: all to the caller */
 	const int *stop;	   /* readable where somebody wants it to end; NULL: nobody does. Looked at where there are ids */
 	bool keep_conftests;	   /* the task wants those of the agent */

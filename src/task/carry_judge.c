@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "task/carry_home.h"
 #include "task/carry_link.h"
 #include "task/carry_new.h"
 #include "task/carry_text.h"
@@ -85,12 +86,16 @@ int carry_judge_init(struct carry *c)
 	c->path = folders(c, variable(c, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"));
 	c->modules = folders(c, variable(c, "PYTHONPATH", ""));
 	c->libraries = folders(c, variable(c, "LD_LIBRARY_PATH", ""));
+	c->python_home = folders(c, variable(c, "PYTHONHOME", ""));
+	c->config = folders(c, variable(c, "XDG_CONFIG_HOME", ""));
+	c->home = folders(c, variable(c, "HOME", "/root"));
+	carry_homes_init(c);
 	c->shell_files[0] = variable(c, "BASH_ENV", NULL);
 	c->shell_files[1] = variable(c, "ENV", NULL);
-	return arena_failed(c->arena) ? -ENOMEM : 0;
+	return carry_tests_learn(&c->tests, c->arena, c->req->tests) < 0 || arena_failed(c->arena) ? -ENOMEM : 0;
 }
 
-static bool among(const char *const *folders_of, struct sv folder)
+bool carry_among(const char *const *folders_of, struct sv folder)
 {
 	for (; *folders_of; folders_of++)
 		if (sv_is(folder, *folders_of))
@@ -156,6 +161,8 @@ static enum carry_rule judge_text(const struct spot *s, const struct entry *e, e
 	bool read = read_both(s, e, &ours, &theirs) == 0;
 
 	switch (is) {
+	case NAME_VERSION:
+		return is_whiteout(&e->st) || (read && carry_is_version(buf_view(&ours))) ? CARRY_KEEP : unless_same(s, e, CARRY_STARTUP);
 	case NAME_SECTIONS:
 	case NAME_PYPROJECT:
 		return read && carry_same_for_pytest(buf_view(&ours), buf_view(&theirs), is == NAME_PYPROJECT) ? CARRY_KEEP : unless_same(s, e, CARRY_PYTEST);
@@ -184,7 +191,7 @@ static enum carry_rule judge_name(const struct carry *c, const struct spot *s, c
 
 	switch (is) {
 	case NAME_PLAIN:
-		return CARRY_KEEP;
+		return carry_home_startup(c, s, e) ? unless_same(s, e, CARRY_STARTUP) : CARRY_KEEP;
 	case NAME_CONFTEST:
 		return c->req->keep_conftests ? CARRY_KEEP : unless_same(s, e, CARRY_AUTORUN);
 	case NAME_AUTORUN:
@@ -226,6 +233,8 @@ static enum carry_rule judge_link(const struct carry *c, const struct spot *s, c
 		return CARRY_SPECIAL;
 	if ((c->work && strcmp(c->at, c->work) == 0) || (S_ISDIR(e->image.st_mode) && s->zone != ZONE_WORK) || (s->zone != ZONE_FREE && !system_root(c->at) && carry_way_to_programs(c)))
 		return CARRY_LINK;
+	if (carry_home_link(c, s, e))
+		return CARRY_LINK;
 	return carry_link_to_runner(c, sv_n(target, (size_t)n)) ? CARRY_LINK_RUNNER : CARRY_KEEP;
 }
 
@@ -254,7 +263,21 @@ static bool is_package(int dir, const char *name)
 /* Is the folder one where Python looks for modules first? */
 static bool module_folder(const struct carry *c, struct sv folder)
 {
-	return folder.n == 0 || (c->work && sv_is(folder, c->work)) || among(c->modules, folder);
+	return folder.n == 0 || (c->work && sv_is(folder, c->work)) || carry_among(c->modules, folder);
+}
+
+/* org/python/core.py: a part of a package that the image does not have, and Python asks for; any folder is one. */
+static bool absent_part(const struct carry *c, const struct entry *e)
+{
+	struct sv name = sv_of(e->name), folder = carry_parent(c), base = carry_base(folder);
+	bool code = S_ISLNK(e->st.st_mode) || sv_ends(name, ".py") || sv_ends(name, ".so");
+
+	for (; code && e->image.st_mode == 0 && base.n; base = carry_base(folder)) {
+		folder.n -= base.n + 1;
+		if (module_folder(c, folder) && carry_absent_module(base))
+			return true;
+	}
+	return false;
 }
 
 /* The image's own packages count, but for names that are as likely a project's. */
@@ -326,9 +349,11 @@ static enum carry_rule judge_data(struct carry *c, const struct spot *s, const s
 		return CARRY_SYSTEM; /* seen from /tests, too */
 	if (other && !gone && module_folder(c, folder) && is_module(s, e, &module) && module_taken(c, module))
 		return CARRY_MODULE;
-	if (!gone && makes_package(c, e))
+	if (!gone && (makes_package(c, e) || absent_part(c, e)))
 		return CARRY_MODULE;
-	if (!has && !gone && among(c->libraries, folder))
+	if (!gone && !S_ISDIR(e->st.st_mode) && carry_among(c->modules, sv_n(c->at, c->len)))
+		return replaces(s, e); /* an archive of modules */
+	if (!has && !gone && carry_among(c->libraries, folder))
 		return carry_new_library(c, e);
 	if (s->zone != ZONE_WORK && s->zone != ZONE_FREE && (c->work || top) && is_program(e))
 		return replaces(s, e);
@@ -367,6 +392,8 @@ enum carry_rule carry_judge(struct carry *c, const struct spot *s, const struct 
 		r = judge_git(s, e);
 	if (r == CARRY_KEEP)
 		r = judge_name(c, s, e);
+	if (r == CARRY_KEEP && carry_new_tests(c, s, e))
+		r = CARRY_TESTS;
 	if (r == CARRY_KEEP && S_ISLNK(e->st.st_mode))
 		r = judge_link(c, s, e);
 	if (r != CARRY_KEEP && r != CARRY_GIT_CUT)
@@ -379,21 +406,13 @@ enum zone carry_zone(const struct carry *c, const struct spot *s, const struct e
 {
 	struct sv name = sv_of(e->name), folder = carry_parent(c);
 	bool known = S_ISDIR(e->image.st_mode);
-	struct stat bin, lib;
 
 	if (c->work && strcmp(c->at, c->work) == 0)
 		return ZONE_WORK;
 	if (folder.n == 0)
 		return system_root(c->at) ? ZONE_SYSTEM : s->zone;
-	if (sv_is(folder, "/opt") && known) {
-		char path[PATH_MAX + 8];
-
-		(void)snprintf(path, sizeof(path), "%s/bin", c->at + 1);
-		view_stat(&c->root, path, &bin);
-		(void)snprintf(path, sizeof(path), "%s/lib", c->at + 1);
-		view_stat(&c->root, path, &lib);
-		return bin.st_mode || lib.st_mode ? ZONE_SYSTEM : s->zone;
-	}
+	if (known && (carry_prefix(c, s) || (carry_home(c, folder) && carry_home_name(name) == HOME_TOOL)))
+		return ZONE_SYSTEM;
 	/* a user's own packages come before the image's, wherever that home is */
 	if (carry_python_folder(name) && (known || s->zone == ZONE_DATA || memmem(folder.p, folder.n, "/.local/lib/", 12)))
 		return ZONE_SYSTEM;

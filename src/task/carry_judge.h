@@ -31,10 +31,13 @@ struct carry {
 	void *report_arg;
 	const char *work; /* NULL: there is none that would be data */
 	const char **path, **modules, **libraries; /* folders of the variables, NULL-terminated */
+	const char **home, **config, **python_home; /* the same, of HOME, XDG_CONFIG_HOME and PYTHONHOME */
+	const char **homes;			   /* of the image's users, NULL-terminated */
 	const char *shell_files[2];		   /* BASH_ENV, ENV; or NULL */
 	const char **stems; /* of packages that the image's Pythons have */
 	size_t n_stems;
 	bool stems_known;
+	struct carry_tests tests;
 	struct linked *linked[CARRY_LINKED]; /* files of several names that were copied, by their first one */
 	int to;				     /* the layer that is made */
 	uid_t caller;
@@ -68,6 +71,9 @@ enum zone carry_zone(const struct carry *c, const struct spot *s, const struct e
 
 /* Is it at or below a place of the runner's or the kernel's? */
 bool carry_place(const struct carry *c, const char *path);
+
+/* Is the folder one of these? */
+bool carry_among(const char *const *folders, struct sv folder);
 
 /* Sets work and what the variables say. */
 int carry_judge_init(struct carry *c);

@@ -1,9 +1,15 @@
 #include "task/carry_new.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/glob.h"
+#include "sys/tree.h"
+#include "task/carry_tests.h"
 
 struct sv carry_parent(const struct carry *c)
 {
@@ -118,6 +124,8 @@ enum carry_rule carry_new_command(const struct carry *c, const struct entry *e)
 		return CARRY_SYSTEM;
 	if (carry_tool_command(sv_of(e->name)))
 		return CARRY_TOOL;
+	if (carry_tests_install(&c->tests, sv_of(e->name)))
+		return CARRY_TESTS;
 	return image_has(c, usual, e->name) || image_has(c, c->path, e->name) ? CARRY_SHADOWS : CARRY_KEEP;
 }
 
@@ -180,25 +188,8 @@ static void add_pythons(struct carry *c, struct sv lib)
 {
 	AUTO_LAYERED at = {0};
 	struct pythons p = {c, &at};
-	char name[NAME_MAX + 1];
-	size_t n;
-	int r = layered_enter(&c->root, ".", &at);
 
-	while (r == 0 && lib.n) {
-		const char *slash = memchr(lib.p, '/', lib.n);
-		struct layered next = {0};
-
-		n = slash ? (size_t)(slash - lib.p) : lib.n;
-		if (n >= sizeof(name))
-			return;
-		memcpy(name, lib.p, n);
-		name[n] = '\0';
-		lib = sv_n(lib.p + n + (slash != NULL), lib.n - n - (slash != NULL));
-		r = layered_enter(&at, name, &next);
-		layered_done(&at);
-		at = next;
-	}
-	if (r == 0)
+	if (view_enter(&c->root, lib, &at) == 0)
 		(void)layered_names(&at, add_python, &p);
 }
 
@@ -244,12 +235,18 @@ static enum carry_rule new_python(struct carry *c, const struct entry *e)
 
 	if (carry_tool_package(stem_of(e->name, stem)))
 		return CARRY_TOOL;
-	return carry_image_module(c, e->name) ? CARRY_SHADOWS : CARRY_KEEP;
+	if (carry_image_module(c, e->name))
+		return CARRY_SHADOWS;
+	if (carry_tests_install(&c->tests, sv_n(e->name, strlen(stem))))
+		return CARRY_TESTS;
+	return carry_standard_module(sv_n(e->name, strlen(stem))) ? CARRY_MODULE : CARRY_KEEP;
 }
 
-static enum carry_rule new_node(const struct entry *e)
+static enum carry_rule new_node(const struct carry *c, const struct entry *e)
 {
-	return carry_tool_package(sv_of(e->name)) ? CARRY_TOOL : CARRY_KEEP;
+	if (carry_tool_package(sv_of(e->name)))
+		return CARRY_TOOL;
+	return carry_tests_install(&c->tests, sv_of(e->name)) ? CARRY_TESTS : CARRY_KEEP;
 }
 
 static bool is_lib_folder(struct sv folder)
@@ -334,7 +331,7 @@ enum carry_rule carry_new_system(struct carry *c, const struct spot *s, const st
 	if (carry_python_folder(base))
 		return new_python(c, e);
 	if (carry_node_folder(folder))
-		return new_node(e);
+		return new_node(c, e);
 	if (carry_command_folder(c, s))
 		return carry_new_command(c, e);
 	if (sv_starts(base, "python"))
@@ -347,4 +344,53 @@ enum carry_rule carry_new_system(struct carry *c, const struct spot *s, const st
 	if (!S_ISDIR(e->st.st_mode))
 		return CARRY_SYSTEM;
 	return sv_is(folder, "/usr/local") || sv_is(base, "envs") || (sv_is(folder, "/usr") && carry_frame_folder(sv_of(e->name))) ? CARRY_KEEP : CARRY_SYSTEM;
+}
+
+/* Does a folder of the agent's have a name like that? Who cannot look must not trust it. */
+static bool holds(int dir, const char *folder, const char *pattern)
+{
+	AUTO_FD in = openat(dir, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = in < 0 ? NULL : sys_list(in);
+	bool found = in < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP;
+	struct dirent *e;
+
+	while (d && !found && (e = readdir(d)))
+		found = glob_component(sv_of(pattern), sv_of(e->d_name));
+	if (d)
+		(void)closedir(d);
+	return found;
+}
+
+static bool is_venv(const struct spot *s, const struct entry *e)
+{
+	AUTO_FD in = openat(s->in, e->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return in < 0 || holds(in, ".", "pyvenv.cfg") || holds(in, "bin", "activate*") || holds(in, "bin", "python*") || holds(in, "lib", "python*");
+}
+
+/* Parts of one in a folder that the image has, empty or not. */
+static bool of_venv(const struct carry *c, const struct entry *e)
+{
+	static const char *const programs[] = {"activate*", "python*", "pip*", "pytest*", "py.test", "uv*"};
+	struct sv base = carry_base(carry_parent(c)), name = sv_of(e->name);
+	size_t i;
+
+	for (i = 0; sv_is(base, "bin") && i < ARRAY_LEN(programs); i++)
+		if (glob_component(sv_of(programs[i]), name))
+			return true;
+	return sv_is(name, "pyvenv.cfg") || (S_ISDIR(e->st.st_mode) && carry_python_folder(name)) || (sv_is(base, "lib") && sv_starts(name, "python"));
+}
+
+bool carry_new_tests(const struct carry *c, const struct spot *s, const struct entry *e)
+{
+	const struct carry_tests *t = &c->tests;
+	struct sv folder = carry_parent(c);
+
+	if (e->image.st_mode || is_whiteout(&e->st) || s->zone == ZONE_SYSTEM)
+		return false;
+	if (t->makes_project && sv_is(folder, c->req->workdir) && (strcmp(e->name, "pyproject.toml") == 0 || strcmp(e->name, "uv.lock") == 0 || strcmp(e->name, ".python-version") == 0))
+		return true;
+	if (!t->makes_venv || memmem(c->at, c->len, "/.local/", 8))
+		return false;
+	return of_venv(c, e) || (S_ISDIR(e->st.st_mode) && is_venv(s, e)) || (S_ISLNK(e->st.st_mode) && (strcmp(e->name, ".venv") == 0 || carry_tests_install(t, sv_of(e->name))));
 }

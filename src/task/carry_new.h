@@ -17,6 +17,9 @@ enum carry_rule carry_new_command(const struct carry *c, const struct entry *e);
 enum carry_rule carry_new_library(const struct carry *c, const struct entry *e);
 enum carry_rule carry_new_system(struct carry *c, const struct spot *s, const struct entry *e);
 
+/* Do the tests make it themselves: a virtual environment, or a project? */
+bool carry_new_tests(const struct carry *c, const struct spot *s, const struct entry *e);
+
 /* Does some Python of the image have a module or package of that name? */
 bool carry_image_module(struct carry *c, const char *name);
 

@@ -20,6 +20,7 @@ const struct carry_text carry_texts[CARRY_RULES] = {
 	[CARRY_DELETES] = {"carry.deletes", "deletes a program or library of the image; it is there"},
 	[CARRY_SHADOWS] = {"carry.shadows", "takes the place of a command, library or package of the image; not carried"},
 	[CARRY_TOOL] = {"carry.tool", "a shell, installer or test tool that the image does not have; not carried to the verifier"},
+	[CARRY_TESTS] = {"carry.tests", "the tests install or make it themselves; not carried, so that they use their own"},
 	[CARRY_SYSTEM] = {"carry.system", "new where programs of the image load from; not carried"},
 	[CARRY_LINK] = {"carry.link", "a link in the place of a folder; the image's version, or none, is there"},
 	[CARRY_LINK_RUNNER] = {"carry.link-runner", "a link to a place of the runner's or the kernel's; not carried"},
@@ -38,7 +39,7 @@ static const struct name_rule anywhere[] = {
 	{NULL, "conftest.py", NAME_CONFTEST}, {NULL, "sitecustomize*", NAME_AUTORUN}, {NULL, "usercustomize*", NAME_AUTORUN}, {NULL, "*.pth", NAME_AUTORUN}, {NULL, "*.egg-link", NAME_AUTORUN}, {NULL, "__pycache__", NAME_AUTORUN},
 	{NULL, "*.py[co]", NAME_AUTORUN}, {NULL, "pytest.ini", NAME_AUTORUN}, {NULL, ".pytest.ini", NAME_AUTORUN}, {NULL, "pytest.toml", NAME_AUTORUN}, {NULL, ".pytest.toml", NAME_AUTORUN}, {NULL, ".coveragerc", NAME_AUTORUN},
 	{NULL, ".pdbrc", NAME_AUTORUN}, {NULL, "setup.cfg", NAME_SECTIONS}, {NULL, "tox.ini", NAME_SECTIONS}, {NULL, "pyproject.toml", NAME_PYPROJECT}, {NULL, "entry_points.txt", NAME_PLUGINS}, {NULL, "pyvenv.cfg", NAME_VENV}, {NULL, ".rspec", NAME_AUTORUN}, {NULL, ".node_modules", NAME_AUTORUN}, {NULL, ".node_libraries", NAME_AUTORUN}, {NULL, "jest.config.*", NAME_KEPT}, {NULL, "vitest.config.*", NAME_KEPT},
-	{NULL, ".mocharc*", NAME_KEPT}, {NULL, "playwright.config.*", NAME_KEPT}, {NULL, "karma.conf.*", NAME_KEPT}, {NULL, ".taprc", NAME_KEPT}, {NULL, "phpunit.xml*", NAME_KEPT},
+	{NULL, ".mocharc*", NAME_KEPT}, {NULL, "playwright.config.*", NAME_KEPT}, {NULL, "karma.conf.*", NAME_KEPT}, {NULL, ".taprc", NAME_KEPT}, {NULL, "phpunit.xml*", NAME_KEPT}, {NULL, "mypy.ini", NAME_KEPT}, {NULL, ".mypy.ini", NAME_KEPT}, {NULL, ".pylintrc", NAME_KEPT}, {NULL, ".flake8", NAME_KEPT}, {NULL, ".python-version*", NAME_VERSION}, {NULL, ".tool-versions", NAME_KEPT},
 	{NULL, "*._pth", NAME_AUTORUN},
 	/* shells and their like */
 	{NULL, ".bash_profile", NAME_STARTUP}, {NULL, ".bash_login", NAME_STARTUP}, {NULL, ".bash_logout", NAME_STARTUP}, {NULL, ".bash_aliases", NAME_STARTUP}, {NULL, ".bashrc", NAME_STARTUP}, {NULL, ".profile", NAME_STARTUP},
@@ -53,9 +54,9 @@ static const struct name_rule anywhere[] = {
 	{NULL, ".octaverc", NAME_STARTUP}, {NULL, ".mailrc", NAME_STARTUP}, {NULL, ".hgrc", NAME_STARTUP}, {NULL, ".rpmmacros", NAME_STARTUP}, {NULL, ".gitconfig", NAME_GIT_CONFIG}, {".config/git", "config", NAME_GIT_CONFIG},
 	{".config/git", "*", NAME_STARTUP}, {".config", "pip", NAME_STARTUP}, {".config", "uv", NAME_STARTUP}, {".config", "pypoetry", NAME_STARTUP}, {".config", "fish", NAME_STARTUP}, {".config", "systemd", NAME_STARTUP},
 	{".config", "autostart", NAME_STARTUP}, {".config", "environment.d", NAME_STARTUP}, {".config", "npm", NAME_STARTUP}, {".config", "pnpm", NAME_STARTUP}, {".config", "yarn", NAME_STARTUP}, {".config", "conda", NAME_STARTUP},
-	{".config", "direnv", NAME_STARTUP}, {".config", "gdb", NAME_STARTUP}, {".config", "zsh", NAME_STARTUP}, {".config", "nvim", NAME_STARTUP}, {".ssh", "config", NAME_STARTUP}, {".ssh", "rc", NAME_STARTUP},
+	{".config", "direnv", NAME_STARTUP}, {".config", "gdb", NAME_STARTUP}, {".config", "zsh", NAME_STARTUP}, {".config", "nvim", NAME_STARTUP}, {".gnupg", "*.conf", NAME_STARTUP}, {".ssh", "config", NAME_STARTUP}, {".ssh", "rc", NAME_STARTUP},
 	{".ssh", "environment", NAME_STARTUP}, {".cargo", "config*", NAME_STARTUP}, {".cargo", "env*", NAME_STARTUP}, {".m2", "settings*.xml", NAME_STARTUP}, {".bundle", "config", NAME_STARTUP}, {".gradle", "init*", NAME_STARTUP}, {".gradle", "gradle.properties", NAME_STARTUP},
-	{NULL, ".ipython", NAME_STARTUP}, {NULL, ".jupyter", NAME_STARTUP}, {".local/bin", "env*", NAME_STARTUP}, {".local/share", "bash-completion", NAME_STARTUP},
+	{NULL, ".ipython", NAME_STARTUP}, {NULL, ".jupyter", NAME_STARTUP}, {".local/bin", "env*", NAME_STARTUP}, {".local/share", "bash-completion", NAME_STARTUP}, {".local/share", "jupyter", NAME_STARTUP}, {".local/share", "gem", NAME_INSTALLER}, {"/var/lib", "gems", NAME_INSTALLER},
 	/* installers */
 	{".cache", "pip", NAME_INSTALLER}, {".cache", "uv", NAME_INSTALLER}, {".cache", "pypoetry", NAME_INSTALLER}, {".cache", "pre-commit", NAME_INSTALLER}, {".cache", "yarn", NAME_INSTALLER}, {".cache", "pipx", NAME_INSTALLER},
 	{".local/share", "uv", NAME_INSTALLER}, {".local/share", "pipx", NAME_INSTALLER}, {".local/share", "virtualenv", NAME_INSTALLER}, {".npm", "_cacache", NAME_INSTALLER}, {".npm", "_npx", NAME_INSTALLER},
@@ -135,25 +136,49 @@ static bool listed(const char *const *v, size_t n, struct sv name)
 	return false;
 }
 
+/* What Python, pip or pytest try to import though hardly an image has it: of other systems, of older Pythons, of a distribution's hooks. */
+static const char *const absent_modules[] = {
+	"org", "nt", "msvcrt", "winreg", "winsound", "_winapi", "_winreg", "_wmi", "_overlapped", "_msi", "msilib", "_scproxy", "vms_lib", "win32*", "apport_python_hook", "_manylinux", "urllib3_secure_extra", "brotli", "brotlicffi",
+	"_brotli*", "truststore", "ctags", "jnius", "apipkg", "railroad", "cPickle", "StringIO", "cStringIO", "Queue", "ConfigParser", "HTMLParser", "__builtin__", "__pypy__", "_abcoll", "dummy_thread*", "httplib",
+	"urllib2", "urlparse", "xmlrpclib", "htmlentitydefs",
+};
+
+/* Of the standard library. Not among them: what newer Pythons have no more, and which is installed from elsewhere. */
+static const char *const standard_modules[] = {
+	"__future__", "_abc", "_aix_support", "_android_support", "_apple_support", "_asyncio", "_bisect", "_blake2", "_bootsubprocess", "_bz2", "_codecs_*", "_collections_abc", "_colorize", "_compat*", "_compression",
+	"_contextvars", "_crypt", "_csv", "_ctypes", "_curses*", "_datetime", "_dbm", "_decimal", "_elementtree", "_frozen_importlib*", "_gdbm", "_hashlib", "_heapq", "_hmac", "_interp*", "_ios_support", "_json", "_lsprof", "_lzma",
+	"_markupbase", "_md5", "_multibytecodec", "_multiprocessing", "_opcode", "_opcode_metadata", "_osx_support", "_pickle", "_posix*", "_posixshmem", "_py_abc", "_pydatetime", "_pydecimal", "_pyio", "_pylong", "_pyrepl",
+	"_queue", "_random", "_remote_debugging", "_sha*", "_sitebuiltins", "_socket", "_sqlite3", "_ssl", "_statistics", "_strptime", "_struct", "_suggestions", "_sysconfig", "_sysconfigdata*", "_testcapi", "_testinternalcapi",
+	"_threading_local", "_tkinter", "_typing", "_uuid", "_weakrefset", "_zoneinfo", "_zstd", "abc", "annotationlib", "argparse", "array", "ast", "asyncio", "atexit", "base64", "bdb", "binascii", "bisect",
+	"builtins", "bz2", "cProfile", "calendar", "cmath", "cmd", "code", "codecs", "codeop", "collections", "compileall", "concurrent", "configparser", "contextlib", "contextvars", "copy", "copyreg",
+	"csv", "ctypes", "curses", "dataclasses", "datetime", "dbm", "decimal", "difflib", "dis", "doctest", "email", "encodings", "ensurepip", "enum", "errno", "faulthandler", "fcntl", "filecmp", "fileinput", "fnmatch", "fractions",
+	"ftplib", "functools", "gc", "genericpath", "getopt", "getpass", "gettext", "glob", "graphlib", "grp", "gzip", "hashlib", "heapq", "hmac", "html", "http", "idlelib", "imaplib", "importlib", "inspect", "io", "ipaddress",
+	"itertools", "json", "keyword", "lib2to3", "linecache", "locale", "logging", "lzma", "mailbox", "marshal", "math", "mimetypes", "mmap", "modulefinder", "multiprocessing", "netrc", "ntpath", "nturl2path", "numbers", "opcode",
+	"operator", "optparse", "os", "ossaudiodev", "pathlib", "pdb", "pickle", "pickletools", "pkgutil", "platform", "plistlib", "poplib", "posix", "posixpath", "pprint", "profile", "pstats", "pty", "pwd", "py_compile", "pyclbr",
+	"pydoc", "pydoc_data", "pyexpat", "queue", "quopri", "random", "re", "readline", "reprlib", "resource", "rlcompleter", "runpy", "sched", "secrets", "select", "selectors", "shelve", "shlex", "shutil", "signal", "site",
+	"smtplib", "socket", "socketserver", "sqlite3", "sre_*", "ssl", "stat", "statistics", "string", "stringprep", "struct", "subprocess", "symtable", "sys", "sysconfig", "syslog", "tabnanny", "tarfile", "tempfile",
+	"termios", "textwrap", "threading", "time", "timeit", "tkinter", "token", "tokenize", "tomllib", "trace", "traceback", "tracemalloc", "tty", "types", "typing", "unicodedata", "unittest", "urllib", "uuid",
+	"venv", "warnings", "weakref", "webbrowser", "wsgiref", "xml", "xmlrpc", "xxlimited*", "zipapp", "zipfile", "zipimport", "zlib", "zoneinfo",
+};
+
+static const char *const other_modules[] = {
+	"aifc", "asynchat", "asyncore", "attr", "attrs", "audioop", "certifi", "cgi", "cgitb", "crypt", "imghdr", "imp", "importlib_metadata", "mailcap", "nis", "nntplib", "pipes", "sndhdr", "spwd", "telnetlib",
+	"typing_extensions", "uu", "xdrlib", "zipp",
+};
+
+bool carry_absent_module(struct sv name)
+{
+	return listed(absent_modules, ARRAY_LEN(absent_modules), name);
+}
+
+bool carry_standard_module(struct sv name)
+{
+	return carry_absent_module(name) || listed(standard_modules, ARRAY_LEN(standard_modules), name);
+}
+
 bool carry_module_taken(struct sv name)
 {
-	static const char *const modules[] = {
-		"__future__", "_asyncio", "_bisect", "_bz2", "_collections_abc", "_compat*", "_contextvars", "_crypt", "_csv", "_ctypes", "_curses*", "_datetime", "_decimal", "_elementtree", "_hashlib", "_heapq", "_json", "_lsprof",
-		"_lzma", "_markupbase", "_multiprocessing", "_opcode", "_osx_support", "_pickle", "_posix*", "_py_abc", "_pydecimal", "_pyio", "_queue", "_random", "_sitebuiltins", "_socket", "_sqlite3", "_ssl", "_statistics", "_strptime",
-		"_struct", "_sysconfigdata*", "_threading_local", "_uuid", "_weakrefset", "_zoneinfo", "abc", "argparse", "array", "ast", "asyncio", "atexit", "base64", "bdb", "binascii", "bisect", "builtins", "bz2", "cmd", "code", "codecs", "codeop", "collections", "concurrent", "configparser", "contextlib",
-		"contextvars", "copy", "copyreg", "csv", "ctypes", "dataclasses", "datetime", "decimal", "difflib", "dis", "doctest", "email", "encodings", "enum", "errno", "faulthandler", "fcntl", "filecmp", "fnmatch", "fractions", "ftplib",
-		"functools", "gc", "genericpath", "getopt", "getpass", "gettext", "glob", "grp", "gzip", "hashlib", "heapq", "hmac", "html", "http", "imp", "importlib", "inspect", "io", "ipaddress", "itertools", "json", "keyword", "linecache",
-		"locale", "logging", "lzma", "marshal", "math", "mimetypes", "mmap", "multiprocessing", "ntpath", "numbers", "opcode", "operator", "optparse", "os", "pathlib", "pdb", "pickle", "pkgutil", "platform", "posix", "posixpath",
-		"pprint", "pwd", "pydoc", "queue", "quopri", "random", "re", "readline", "reprlib", "resource", "runpy", "select", "selectors", "shlex", "shutil", "signal", "site", "socket", "socketserver", "sqlite3", "ssl", "sre_*", "stat",
-		"string", "stringprep", "struct", "subprocess", "sys", "sysconfig", "tempfile", "textwrap", "threading", "time", "timeit", "token", "tokenize", "tomllib", "traceback", "tracemalloc", "types", "typing", "unicodedata", "unittest",
-		"_aix_support", "_blake2", "_bootsubprocess", "_codecs_*", "_compression", "_dbm", "_frozen_importlib*", "_gdbm", "_md5", "_multibytecodec", "_overlapped", "_scproxy", "_sha*", "_tkinter", "_typing", "_winapi", "aifc", "asynchat",
-		"asyncore", "attr", "attrs", "audioop", "cProfile", "calendar", "certifi", "cgi", "cgitb", "cmath", "compileall", "crypt", "curses", "dbm", "ensurepip", "fileinput", "graphlib", "imaplib", "importlib_metadata", "lib2to3", "mailbox",
-		"mailcap", "modulefinder", "msvcrt", "netrc", "nntplib", "nt", "nturl2path", "pickletools", "pipes", "plistlib", "poplib", "profile", "pstats", "pty", "py_compile", "pyclbr", "pydoc_data", "pyexpat", "rlcompleter", "sched", "secrets",
-		"shelve", "smtplib", "statistics", "symtable", "syslog", "tabnanny", "tarfile", "telnetlib", "termios", "trace", "tty", "typing_extensions", "venv", "webbrowser", "winreg", "wsgiref", "xmlrpc", "zipapp", "zipp",
-		"urllib", "uuid", "warnings", "weakref", "xml", "zipfile", "zipimport", "zlib", "zoneinfo",
-	};
-
-	return listed(modules, ARRAY_LEN(modules), name) || carry_tool_package(name);
+	return carry_standard_module(name) || listed(other_modules, ARRAY_LEN(other_modules), name) || carry_tool_package(name);
 }
 
 bool carry_tool_command(struct sv name)
@@ -177,6 +202,27 @@ bool carry_tool_package(struct sv stem)
 	};
 
 	return listed(packages, ARRAY_LEN(packages), stem);
+}
+
+enum carry_home carry_home_name(struct sv name)
+{
+	static const char *const data[] = {
+		".ssh", ".gnupg", ".cache", ".config", ".local", ".npm", ".git", ".gitignore*", ".gitattributes", ".env", ".env.*", ".cargo", ".m2", ".gradle", ".ivy2", ".opam", ".cabal", ".stack", ".julia", ".nuget", ".virtualenvs", ".venv", ".venvs", ".keras", ".torch",
+		".ollama", ".EasyOCR", ".insightface", ".u2net", ".paddleocr", ".kaggle", ".wine", ".*_history", ".lesshst", ".viminfo", ".wget-hsts", ".pgpass", ".netrc", ".hushlogin", ".Xauthority", ".sudo_as_admin_successful",
+	};
+	static const char *const tools[] = {".rustup", ".nvm", ".pyenv", ".rbenv", ".nodenv", ".jenv", ".sdkman", ".volta", ".asdf", ".bun", ".deno", ".elan", ".ghcup", ".juliaup", ".dotnet"};
+
+	if (listed(tools, ARRAY_LEN(tools), name))
+		return HOME_TOOL;
+	return name.n == 0 || name.p[0] != '.' || listed(data, ARRAY_LEN(data), name) ? HOME_DATA : HOME_STARTUP;
+}
+
+bool carry_startup_looks(struct sv name)
+{
+	static const char *const looks[] = {".*rc", ".*rc.*", ".*.cnf", ".*.conf", ".*init", ".*profile*", ".jq", ".psqlrc*"};
+	static const char *const projects[] = {".eslintrc*", ".prettierrc*", ".babelrc*", ".stylelintrc*", ".swcrc", ".nvmrc", ".browserslistrc"};
+
+	return listed(looks, ARRAY_LEN(looks), name) && !listed(projects, ARRAY_LEN(projects), name);
 }
 
 bool carry_loaded_folder(struct sv name)

@@ -26,6 +26,7 @@ enum carry_rule {
 	CARRY_DELETES,
 	CARRY_SHADOWS,
 	CARRY_TOOL,
+	CARRY_TESTS,
 	CARRY_SYSTEM,
 	CARRY_LINK,
 	CARRY_LINK_RUNNER,
@@ -50,6 +51,7 @@ enum carry_name {
 	NAME_INSTALLER, /* databases and caches of installers */
 	NAME_KEPT,	/* where the image has one, it stays; else data */
 	NAME_VENV,	/* pyvenv.cfg: the same, and none beside a program of the image */
+	NAME_VERSION,	/* .python-version: of a Python; a path could be there as well */
 	NAME_SECTIONS,	/* setup.cfg, tox.ini: may have sections for pytest */
 	NAME_PYPROJECT,
 	NAME_PLUGINS,	/* entry_points.txt */
@@ -61,6 +63,21 @@ enum carry_name carry_name_of(const char *path);
 
 /* A module beside which `python -m pytest` would start: NAME.py, NAME.so, a package NAME. Is it named as one of the standard library's or of the test tools'? */
 bool carry_module_taken(struct sv name);
+
+/* The standard library's alone, and what it tries to import though images have none; only the latter. A new package of such a name would be found. */
+bool carry_standard_module(struct sv name);
+bool carry_absent_module(struct sv name);
+
+/* What a name is in somebody's home folder. */
+enum carry_home {
+	HOME_DATA,
+	HOME_TOOL,    /* versions of interpreters: where the image has the folder, it is the system's */
+	HOME_STARTUP, /* any other name with a dot */
+};
+enum carry_home carry_home_name(struct sv name);
+
+/* A home that is the work folder has files of projects, too: does it look like a start-up file? */
+bool carry_startup_looks(struct sv name);
 
 /* Commands, and packages of Python or node, that are never carried. The stem of a package: "pytest" of "pytest-8.0.dist-info". */
 bool carry_tool_command(struct sv name);

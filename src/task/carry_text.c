@@ -3,7 +3,9 @@
 #include <stdint.h>
 #include <strings.h>
 
+#include "base/arena.h"
 #include "base/cleanup.h"
+#include "conf/toml.h"
 
 static struct sv trim(struct sv s)
 {
@@ -48,73 +50,138 @@ static bool has(struct sv s, const char *text)
 	return memmem(s.p, s.n, text, strlen(text)) != NULL;
 }
 
-/* A key `pytest`, quoted or not, that gets a value or a further part. "pytest==8" is none. */
-static bool sets_pytest(struct sv s)
+/* `[name]` from the beginning of a line to its end, as all readers see lines: only this ends a section for certain. What is indented belongs to the value above it. */
+static bool ends_section(struct sv text, struct sv line)
 {
-	const char *at = s.p, *end = s.p + s.n;
+	const char *end = line.p + line.n;
 
-	while ((at = memmem(at, (size_t)(end - at), "pytest", 6))) {
-		at += 6;
-		while (at < end && (*at == '"' || *at == '\'' || *at == ' ' || *at == '\t'))
-			at++;
-		if (at < end && (*at == '.' || (*at == '=' && (at + 1 == end || at[1] != '='))))
-			return true;
-	}
-	return false;
-}
-
-/* `pytest = "^8.0"`: a dependency; what configures pytest is never a string. */
-static bool is_dependency(struct sv line)
-{
-	struct sv value;
-
-	if (!sv_starts(line, "pytest"))
+	if (line.n < 3 || line.p[0] != '[' || line.p[line.n - 1] != ']' || memchr(line.p + 1, '[', line.n - 1) || memchr(line.p, ']', line.n - 1) || memchr(line.p, '#', line.n) || memchr(line.p, ';', line.n))
 		return false;
-	value = trim(sv_n(line.p + 6, line.n - 6));
-	if (!sv_starts(value, "="))
+	if (line.p != text.p && line.p[-1] != '\n')
 		return false;
-	value = trim(sv_n(value.p + 1, value.n - 1));
-	return value.n >= 2 && value.p[0] == '"' && value.p[1] != '"' && memchr(value.p + 1, '"', value.n - 1) == value.p + value.n - 1;
+	return end == text.p + text.n || *end == '\n' || (*end == '\r' && end + 1 < text.p + text.n && end[1] == '\n');
 }
 
-/* *ours: the line is in a section for pytest. */
-static bool line_counts(struct sv line, bool toml, bool *ours)
+/* What pytest reads of setup.cfg or tox.ini. */
+static void pytest_lines(struct sv text, struct buf *out)
 {
-	if (line.n && line.p[0] == '[') {
-		*ours = has(line, "pytest");
-		return *ours;
-	}
-	if (*ours)
-		return line.n && line.p[0] != '#';
-	return toml && (has(line, "ini_options") || (sets_pytest(line) && !is_dependency(line)));
-}
+	struct sv rest = text, line, inner;
+	bool ours = false;
 
-/* What pytest reads of a file; false: that cannot be told, since names may be spelled with escapes. */
-static bool pytest_part(struct sv text, bool toml, struct buf *out)
-{
-	bool told = !toml || (!has(text, "\\u") && !has(text, "\\U") && !has(text, "\\x")), ours = false;
-	struct sv line;
-
-	while (next_line(&text, &line)) {
-		line = trim(line);
-		if (line_counts(line, toml, &ours)) {
+	while (next_line(&rest, &line)) {
+		inner = trim(line);
+		if (inner.n && inner.p[0] == '[' && has(inner, "pytest"))
+			ours = true;
+		else if (ends_section(text, line))
+			ours = false;
+		if (ours && inner.n && inner.p[0] != '#') {
 			(void)buf_sv(out, line);
 			(void)buf_char(out, '\n');
 		}
 	}
-	return told && !buf_failed(out);
 }
 
-bool carry_same_for_pytest(struct sv ours, struct sv theirs, bool toml)
+static bool same_lines(struct sv ours, struct sv theirs)
 {
 	AUTO_BUF a = {0};
 	AUTO_BUF b = {0};
 
-	if (sv_eq(ours, theirs))
-		return true;
 	buf_init(&a, ours.n + ours.n + 16);
 	buf_init(&b, theirs.n + theirs.n + 16);
-	return pytest_part(ours, toml, &a) && pytest_part(theirs, toml, &b) && sv_eq(buf_view(&a), buf_view(&b));
+	pytest_lines(ours, &a);
+	pytest_lines(theirs, &b);
+	return !buf_failed(&a) && !buf_failed(&b) && sv_eq(buf_view(&a), buf_view(&b));
+}
+
+static const struct ynode *member(const struct ynode *n, struct sv name)
+{
+	const struct ynode *k;
+
+	if (!n || n->kind != YNODE_MAP)
+		return NULL;
+	for (k = n->first; k; k = k->next)
+		if (sv_eq(k->text, name))
+			return k->value;
+	return NULL;
+}
+
+/* Neither has it, or both the same. No deeper than the parser lets them be. */
+static bool same_node(const struct ynode *a, const struct ynode *b) /* NOLINT(misc-no-recursion) */
+{
+	const struct ynode *x, *y;
+
+	if (!a || !b)
+		return a == b;
+	if (a->kind != b->kind || a->type != b->type || a->n != b->n || !sv_eq(a->text, b->text))
+		return false;
+	for (x = a->first, y = b->first; x && y; x = x->next, y = y->next)
+		if (!same_node(x, y) || !same_node(x->value, y->value))
+			return false;
+	return !x && !y;
+}
+
+/* Of what uv is told in a pyproject.toml these keys name no other place to install from. */
+static bool same_for_uv(const struct ynode *ours, const struct ynode *theirs)
+{
+	static const char *const harmless_keys[] = {"dev-dependencies", "default-groups", "managed", "package", "required-version", "sources", "workspace"};
+	const struct ynode *k;
+	size_t i;
+
+	if (!ours)
+		return true;
+	if (ours->kind != YNODE_MAP)
+		return same_node(ours, theirs);
+	for (k = ours->first; k; k = k->next) {
+		for (i = 0; i < ARRAY_LEN(harmless_keys) && !sv_is(k->text, harmless_keys[i]); i++)
+			;
+		if (i == ARRAY_LEN(harmless_keys) && !same_node(k->value, member(theirs, k->text)))
+			return false;
+	}
+	return true;
+}
+
+/* What is no TOML is nothing that pytest would start with; it is not trusted to be nothing for another. */
+static bool same_toml(struct arena *a, struct sv ours, struct sv theirs)
+{
+	const struct ynode *x, *y, *coverage, *image_coverage;
+	struct error err;
+
+	if (toml_tree(a, "pyproject.toml", ours, &x, &err) < 0 || toml_tree(a, "pyproject.toml", theirs, &y, &err) < 0)
+		return false;
+	x = member(x, sv_of("tool"));
+	y = member(y, sv_of("tool"));
+	if (!same_node(member(x, sv_of("pytest")), member(y, sv_of("pytest"))) || !same_for_uv(member(x, sv_of("uv")), member(y, sv_of("uv"))))
+		return false;
+	coverage = member(member(x, sv_of("coverage")), sv_of("run"));
+	image_coverage = member(member(y, sv_of("coverage")), sv_of("run"));
+	return same_node(member(coverage, sv_of("plugins")), member(image_coverage, sv_of("plugins")));
+}
+
+bool carry_same_for_pytest(struct sv ours, struct sv theirs, bool toml)
+{
+	struct arena *a;
+	bool same;
+
+	if (sv_eq(ours, theirs))
+		return true;
+	if (!toml)
+		return same_lines(ours, theirs);
+	a = arena_new();
+	same = a && same_toml(a, ours, theirs);
+	arena_free(a);
+	return same;
+}
+
+bool carry_is_version(struct sv text)
+{
+	size_t i;
+
+	while (text.n && text.p[text.n - 1] == '\n')
+		text.n--;
+	for (i = 0; i < text.n; i++)
+		if ((text.p[i] < '0' || text.p[i] > '9') && text.p[i] != '.')
+			return false;
+	return text.n > 0 && text.p[0] != '.';
 }
 
 /* "section.key", with the section's name in quotes left out. */

@@ -9,8 +9,11 @@
 #include "base/buf.h"
 #include "base/sv.h"
 
-/* Do both say the same to pytest? Of pyproject.toml (toml), setup.cfg and tox.ini. */
+/* Do both say the same to pytest, of pyproject.toml (toml), setup.cfg and tox.ini? Of pyproject.toml also to uv, about where to install from, and to coverage about plugins. */
 bool carry_same_for_pytest(struct sv ours, struct sv theirs, bool toml);
+
+/* Digits and dots, as in "3.12.1", and no path. */
+bool carry_is_version(struct sv text);
 
 /* Keys of a git configuration that cannot make git run anything. *ret_cut: there were others. */
 void carry_git_config(struct sv text, struct buf *out, bool *ret_cut);

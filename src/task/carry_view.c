@@ -93,6 +93,34 @@ int layered_enter(const struct layered *m, const char *name, struct layered *ret
 	return 0;
 }
 
+int view_enter(const struct layered *root, struct sv path, struct layered *ret)
+{
+	AUTO_LAYERED at = {0};
+	char name[NAME_MAX + 1];
+	size_t n;
+	int r = layered_enter(root, ".", &at);
+
+	while (r == 0 && path.n) {
+		const char *slash = memchr(path.p, '/', path.n);
+		struct layered next = {0};
+
+		n = slash ? (size_t)(slash - path.p) : path.n;
+		if (n >= sizeof(name))
+			return -ENAMETOOLONG;
+		memcpy(name, path.p, n);
+		name[n] = '\0';
+		path = sv_n(path.p + n + (slash != NULL), path.n - n - (slash != NULL));
+		r = layered_enter(&at, name, &next);
+		layered_done(&at);
+		at = next;
+	}
+	if (r < 0)
+		return r;
+	*ret = at;
+	at = (struct layered){0};
+	return 0;
+}
+
 void view_stat(const struct layered *root, const char *path, struct stat *ret)
 {
 	AUTO_LAYERED at = {0};

@@ -32,6 +32,7 @@ void layered_stat(const struct layered *m, const char *name, struct stat *ret, i
 int layered_enter(const struct layered *m, const char *name, struct layered *ret);
 
 /* The same for a path from the root: relative, canonical. Links on the way lead nowhere. */
+int view_enter(const struct layered *root, struct sv path, struct layered *ret);
 void view_stat(const struct layered *root, const char *path, struct stat *ret);
 
 /* Names in a layered folder, hidden ones too, each once: fn() returning false ends it. 0 or -errno. */

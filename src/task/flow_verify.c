@@ -93,11 +93,27 @@ static void note_dropped(void *arg, const char *rule, const char *path, const ch
 	(void)task_result_find(f->result, rule, path, message);
 }
 
+/* What the tests' files say that they install; a script need not be in their folder. */
+static int read_tests(struct flow *f, struct carry_test_files *ret)
+{
+	const struct task_files *files = flow_files(f);
+	AUTO_FD folder = files->tests ? sys_open_beneath(f->stage, files->tests, O_RDONLY | O_DIRECTORY, 0) : -1;
+	int r = folder >= 0 ? carry_tests_read(ret, f->arena, folder) : 0;
+
+	if (r == 0 && files->test_script && !strchr(files->test_script, '/'))
+		r = carry_tests_read_file(ret, f->arena, f->stage, files->test_script);
+	if (r == 0)
+		return 0;
+	(void)error_sys(f->err, r, "the task's tests");
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+}
+
 int flow_freeze(struct flow *f)
 {
 	struct carry_request c = {.ids = &f->image.ids, .layers = (const char *const *)f->image.layers, .workdir = workdir(f), .report = note_dropped, .arg = f, .stop = &f->attend.signals};
 	struct flow_grants grants = {.n = 0};
 	struct flow_env env = {0};
+	struct carry_test_files tests = {0};
 	AUTO_FD from = -1;
 	AUTO_FD to = -1;
 
@@ -124,6 +140,9 @@ int flow_freeze(struct flow *f)
 		(void)error_sys(f->err, errno, "the agent's changes");
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
+	if (read_tests(f, &tests) < 0)
+		return -1;
+	c.tests = &tests;
 	c.upper = from;
 	c.keep_conftests = flow_verifier_of(f)->keep_conftests.set && flow_verifier_of(f)->keep_conftests.v;
 	if (carry_changes(&c, to, f->err) < 0)

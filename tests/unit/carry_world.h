@@ -1,5 +1,5 @@
 /*
- * carry_world: an image of two layers, the upper folder of an agent, and what task/carry makes of them. For its two tests.
+ * carry_world: an image of two layers, the upper folder of an agent, and what task/carry makes of them. For its tests.
  */
 #ifndef CORDON_TESTS_CARRY_WORLD_H
 #define CORDON_TESTS_CARRY_WORLD_H

@@ -1,0 +1,282 @@
+#include "task/carry_tests.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/glob.h"
+#include "sys/tree.h"
+#include "task/carry_view.h"
+
+enum { DEPTH_MAX = 8, WORD_MAX = 63 };
+
+static bool in_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '+';
+}
+
+static bool listed(const char *const *v, size_t n, struct sv name)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (sv_is(name, v[i]))
+			return true;
+	return false;
+}
+
+/* The next word of *s, which moves behind it. */
+static bool next_word(struct sv *s, struct sv *ret)
+{
+	size_t n = 0;
+
+	while (s->n && !in_word(s->p[0]))
+		*s = sv_n(s->p + 1, s->n - 1);
+	while (n < s->n && in_word(s->p[n]))
+		n++;
+	*ret = sv_n(s->p, n);
+	*s = sv_n(s->p + n, s->n - n);
+	return n > 0;
+}
+
+static void normal(struct sv name, char to[WORD_MAX + 1])
+{
+	size_t i;
+
+	for (i = 0; i < name.n && i < WORD_MAX; i++)
+		to[i] = name.p[i] == '-' || name.p[i] == '.' ? '_' : name.p[i] >= 'A' && name.p[i] <= 'Z' ? (char)(name.p[i] | 0x20) : name.p[i];
+	to[i] = '\0';
+}
+
+static int add(struct carry_tests *t, struct arena *a, struct sv name)
+{
+	char word[WORD_MAX + 1];
+
+	if (!t->words && !(t->words = arena_array(a, CARRY_TESTS_WORDS + 1, sizeof(t->words[0]))))
+		return -ENOMEM;
+	if (name.n == 0 || name.n > WORD_MAX || name.p[0] == '-' || t->n == CARRY_TESTS_WORDS)
+		return 0;
+	normal(name, word);
+	t->words[t->n] = arena_str(a, sv_of(word));
+	return t->words[t->n++] ? 0 : -ENOMEM;
+}
+
+/* "python3-numpy" is also numpy, "iputils-ping" ping. */
+static int add_package(struct carry_tests *t, struct arena *a, struct sv name)
+{
+	size_t i;
+	int r = add(t, a, name);
+
+	for (i = 0; r == 0 && i + 1 < name.n; i++)
+		if (name.p[i] == '-' && i > 0)
+			r = add(t, a, sv_n(name.p + i + 1, name.n - i - 1));
+	return r;
+}
+
+/* What a command is, by its words. */
+struct line {
+	bool installer, verb, venv, named, project;
+};
+
+static void look(struct sv words, struct line *l)
+{
+	static const char *const installers[] = {"apt", "apt-get", "aptitude", "apk", "yum", "dnf", "microdnf", "zypper", "pacman", "brew", "pip", "pip3", "pipx", "uv", "uvx", "poetry", "conda", "mamba", "micromamba", "npm", "pnpm", "yarn", "bun",
+		"cargo", "go", "gem", "cpan", "cpanm", "luarocks"};
+	static const char *const verbs[] = {"install", "add", "i", "get", "-S", "-Sy", "-Syu", "--with", "-w", "uvx"};
+	static const char *const makers[] = {"init", "sync", "run"};
+	bool uv = false, module = false;
+	struct sv w;
+
+	*l = (struct line){0};
+	while (next_word(&words, &w)) {
+		l->installer |= listed(installers, ARRAY_LEN(installers), w);
+		l->verb |= listed(verbs, ARRAY_LEN(verbs), w);
+		l->named |= sv_is(w, "virtualenv") || ((uv || module) && sv_is(w, "venv"));
+		l->venv |= l->named || (uv && listed(makers, ARRAY_LEN(makers), w));
+		l->project |= uv && sv_is(w, "init");
+		uv |= sv_is(w, "uv");
+		module = sv_is(w, "-m");
+	}
+}
+
+static int take_command(struct carry_tests *t, struct arena *a, struct sv words, bool list)
+{
+	struct line l;
+	struct sv w;
+	int r = 0;
+
+	look(words, &l);
+	t->makes_venv |= l.venv;
+	t->makes_project |= l.project;
+	if (!list && !l.named && (!l.installer || !l.verb))
+		return 0;
+	while (r == 0 && next_word(&words, &w))
+		r = add_package(t, a, w);
+	return r;
+}
+
+/* "a && b | c; d" */
+static int take_line(struct carry_tests *t, struct arena *a, struct sv line, bool list)
+{
+	size_t n;
+	int r = 0;
+
+	while (r == 0 && line.n) {
+		for (n = 0; n < line.n && !memchr("&|;", line.p[n], 3); n++)
+			;
+		r = take_command(t, a, sv_n(line.p, n), list);
+		n += n < line.n;
+		line = sv_n(line.p + n, line.n - n);
+	}
+	return r;
+}
+
+/* A comment is not what tests do. */
+static struct sv without_comment(struct sv line)
+{
+	size_t i;
+
+	for (i = 0; i < line.n; i++)
+		if (line.p[i] == '#' && (i == 0 || line.p[i - 1] == ' ' || line.p[i - 1] == '\t'))
+			return sv_n(line.p, i);
+	return line;
+}
+
+/* A line with those that a backslash at its end adds to it: spaces take the place of both. */
+static bool whole_line(struct sv *text, struct buf *out)
+{
+	bool more = text->n > 0;
+
+	buf_clear(out);
+	while (more && text->n) {
+		const char *end = memchr(text->p, '\n', text->n);
+		size_t n = end ? (size_t)(end - text->p) : text->n;
+		struct sv line = without_comment(sv_n(text->p, n));
+
+		more = line.n && line.p[line.n - 1] == '\\';
+		(void)buf_sv(out, sv_n(line.p, line.n - more));
+		(void)buf_char(out, ' ');
+		*text = sv_n(text->p + n + (end != NULL), text->n - n - (end != NULL));
+	}
+	return out->n > 0;
+}
+
+static int take_text(struct carry_tests *t, struct arena *a, const struct carry_test_file *f)
+{
+	struct sv text = f->text;
+	AUTO_BUF line = {0};
+	int r = 0;
+
+	buf_init(&line, 2 * CARRY_TESTS_FILE);
+	while (r == 0 && text.n)
+		if (whole_line(&text, &line))
+			r = take_line(t, a, buf_view(&line), f->list);
+	return r < 0 ? r : buf_failed(&line) ? -ENOMEM : 0;
+}
+
+int carry_tests_learn(struct carry_tests *t, struct arena *a, const struct carry_test_files *files)
+{
+	const struct carry_test_file *f;
+	int r = 0;
+
+	for (f = files ? files->first : NULL; f && r == 0; f = f->next)
+		r = take_text(t, a, f);
+	return r;
+}
+
+int carry_tests_read_file(struct carry_test_files *files, struct arena *a, int folder, const char *name)
+{
+	struct carry_test_file *f;
+	AUTO_BUF text = {0};
+	int r;
+
+	buf_init(&text, CARRY_TESTS_FILE);
+	r = carry_read(folder, name, &text);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0; /* too large for a script, or none */
+	f = arena_alloc(a, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	*f = (struct carry_test_file){.next = files->first, .list = glob_component(sv_of("*requirements*.txt"), sv_of(name))};
+	f->text = sv_n(arena_str(a, buf_view(&text)), text.n);
+	if (!f->text.p)
+		return -ENOMEM;
+	files->first = f;
+	files->bytes += text.n;
+	return 0;
+}
+
+static int read_folder(struct carry_test_files *files, struct arena *a, int folder, unsigned depth) /* NOLINT(misc-no-recursion) */
+{
+	DIR *d = sys_list(folder);
+	struct dirent *e;
+	struct stat st;
+	int r = 0;
+
+	if (!d)
+		return -errno;
+	while (r == 0 && files->bytes < CARRY_TESTS_BYTES && (e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (S_ISREG(st.st_mode)) {
+			r = carry_tests_read_file(files, a, folder, e->d_name);
+		} else if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX) {
+			AUTO_FD in = openat(folder, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+			r = in < 0 ? 0 : read_folder(files, a, in, depth + 1);
+		}
+	}
+	(void)closedir(d);
+	return r;
+}
+
+int carry_tests_read(struct carry_test_files *files, struct arena *a, int folder)
+{
+	return read_folder(files, a, folder, 0);
+}
+
+/* Commands that are not called as the package that has them. */
+static const struct {
+	const char *package, *commands;
+} called[] = {
+	{"apache2_utils", "ab htpasswd"}, {"bind9_dnsutils", "dig nslookup host"}, {"bind9_host", "host"}, {"binutils", "ar as ld nm objdump readelf strings strip"}, {"build_essential", "as c++ cc g++ gcc ld make"}, {"cargo", "rustc"},
+	{"default_jdk", "java javac"}, {"default_mysql_client", "mysql mysqladmin mysqldump"}, {"dnsutils", "dig nslookup host"}, {"fd_find", "fd fdfind"}, {"ffmpeg", "ffprobe"}, {"gcc", "cc"}, {"golang", "go gofmt"}, {"golang_go", "go gofmt"},
+	{"httpie", "http"}, {"imagemagick", "convert identify magick"}, {"iproute2", "ip ss"}, {"mariadb_client", "mariadb mysql mysqldump"}, {"mysql_client", "mysql mysqladmin mysqldump"}, {"net_tools", "ifconfig netstat"}, {"netcat_openbsd", "nc netcat"},
+	{"netcat_traditional", "nc netcat"}, {"nmap", "ncat"}, {"openssh_client", "scp ssh ssh-keygen"}, {"p7zip_full", "7z"}, {"poppler_utils", "pdfinfo pdftotext pdftoppm"}, {"postgresql", "psql pg_dump pg_isready"}, {"postgresql_client", "psql pg_dump pg_isready"},
+	{"procps", "free pgrep pkill ps top"}, {"redis", "redis-cli"}, {"redis_server", "redis-cli"}, {"redis_tools", "redis-cli"}, {"ripgrep", "rg"}, {"sqlite", "sqlite3"}, {"tesseract_ocr", "tesseract"}, {"vim_common", "xxd"}, {"xz_utils", "xz"},
+	{"beautifulsoup4", "bs4"}, {"opencv_python", "cv2"}, {"opencv_python_headless", "cv2"}, {"pillow", "PIL"}, {"pyyaml", "yaml"}, {"scikit_image", "skimage"}, {"scikit_learn", "sklearn"}, {"python_dateutil", "dateutil"}, {"python_dotenv", "dotenv"},
+	{"psycopg2_binary", "psycopg2"}, {"pyjwt", "jwt"}, {"pycryptodome", "Crypto"}, {"biopython", "Bio"}, {"pymupdf", "fitz"}, {"protobuf", "google"}, {"python_docx", "docx"}, {"gitpython", "git"}, {"pyzmq", "zmq"}, {"faiss_cpu", "faiss"},
+};
+
+static bool is_called(const char *package, struct sv name)
+{
+	struct sv words, w;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(called); i++) {
+		if (strcmp(called[i].package, package) != 0)
+			continue;
+		words = sv_of(called[i].commands);
+		while (next_word(&words, &w))
+			if (sv_eq(w, name))
+				return true;
+	}
+	return false;
+}
+
+bool carry_tests_install(const struct carry_tests *t, struct sv name)
+{
+	char word[WORD_MAX + 1];
+	size_t i;
+
+	if (name.n == 0 || name.n > WORD_MAX)
+		return false;
+	normal(name, word);
+	for (i = 0; i < t->n; i++)
+		if (strcmp(t->words[i], word) == 0 || is_called(t->words[i], name))
+			return true;
+	return false;
+}

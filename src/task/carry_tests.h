@@ -1,0 +1,49 @@
+/*
+ * carry_tests: what a task's tests bring themselves.
+ *
+ * Tests that install something before they use it mean their own: a command of the agent's, earlier on the PATH, or a package that an installer finds "already there", would be used in its place; so would a virtual environment that they make
+ * only where there is none. This reads the lines of the tests' files that call an installer. It is a list of words, not a shell: what a variable names, or a script from the network, is not seen.
+ */
+#ifndef CORDON_TASK_CARRY_TESTS_H
+#define CORDON_TASK_CARRY_TESTS_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/sv.h"
+
+enum { CARRY_TESTS_BYTES = 4 << 20, CARRY_TESTS_FILE = 256 << 10, CARRY_TESTS_WORDS = 20000 };
+
+/* The tests' files, as they are: whoever has their folder need not look into them. */
+struct carry_test_file {
+	struct carry_test_file *next;
+	struct sv text;
+	bool list; /* every line of it names packages, as in requirements.txt */
+};
+
+struct carry_test_files {
+	struct carry_test_file *first;
+	size_t bytes; /* files behind CARRY_TESTS_BYTES, and those above CARRY_TESTS_FILE, are not read */
+};
+
+/* Adds all regular files in a folder and those below it; links are not followed. 0 or -errno. */
+int carry_tests_read(struct carry_test_files *f, struct arena *a, int folder);
+
+/* One file of a folder. 0 or -errno. */
+int carry_tests_read_file(struct carry_test_files *f, struct arena *a, int folder, const char *name);
+
+/* What they say. */
+struct carry_tests {
+	const char **words; /* of packages, and of folders of virtual environments: lower case, '_' for '-'; NULL-terminated */
+	size_t n;
+	bool makes_venv;    /* python -m venv, uv venv, virtualenv, uv init, uv sync, uv run */
+	bool makes_project; /* uv init */
+};
+
+/* f may be NULL: nothing is known. 0 or -ENOMEM. */
+int carry_tests_learn(struct carry_tests *t, struct arena *a, const struct carry_test_files *f);
+
+/* Do the tests install a package that has this command or module? */
+bool carry_tests_install(const struct carry_tests *t, struct sv name);
+
+#endif
