@@ -73,6 +73,10 @@ int fetch_file(int from, const char *name, int to, const char *as, struct fetch_
 	}
 	l->entries--;
 	out = openat(to, as, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (out < 0 && errno == EEXIST) {
+		l->left_out++;
+		return 1;
+	}
 	r = out < 0 ? -errno : copy_bytes(in, out, l);
 	return r < 0 ? error_sys(err, r, "results: %s", text_show(&shown, sv_of(as))) : 0;
 }
@@ -92,6 +96,10 @@ static int fetch_below(int from, const char *name, int to, struct fetch_limits *
 	if (mkdirat(to, name, 0755) < 0 && errno != EEXIST)
 		return error_sys(err, errno, "results: %s", text_show(&shown, sv_of(name)));
 	out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (out < 0 && (errno == ENOTDIR || errno == ELOOP)) {
+		l->left_out++;
+		return 0;
+	}
 	if (out < 0)
 		return error_sys(err, errno, "results: %s", text_show(&shown, sv_of(name)));
 	l->depth--;

@@ -2,7 +2,7 @@
  * fetch: files that a sandbox left, out of its folders into the results.
  *
  * Whoever made them may have meant harm to whoever looks at them later: only folders and regular files come out, under names that are plain text, as new files without owners, modes and attributes; never a link, a device or a
- * pipe, so nothing in the results leads elsewhere. What is left out is counted.
+ * pipe, so nothing in the results leads elsewhere. What is there already stays: nobody who left a file may say what becomes of another. What is left out is counted.
  */
 #ifndef CORDON_TASK_FETCH_H
 #define CORDON_TASK_FETCH_H

@@ -36,7 +36,7 @@ static int fetch(struct flow *f, const struct image_work *from, const char *path
 	if (fetch_folder(in, out, &limits, f->err) < 0)
 		return -1;
 	if (limits.left_out)
-		(void)task_result_find(f->result, "not-collected", path, "links, special files, odd names or too much of it were left out");
+		(void)task_result_find(f->result, "not-collected", path, "links, special files, odd names, too much of it, or what was in the place of something else were left out");
 	return 0;
 }
 

@@ -136,6 +136,17 @@ static const char *inside(struct flow *f, const struct task_artifact *a)
 	return arena_printf(f->arena, "%s%s%s", workdir + 1, workdir[1] ? "/" : "", a->source.s);
 }
 
+/* The folder of that name, which is made where there is none. An fd, or -errno. */
+static int make_folder(int parent, const char *name)
+{
+	int fd;
+
+	if (mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 /* Makes the folders of a relative path below dir, but for its last part. The folder's fd, or -errno. */
 static int make_parents(int dir, const char *path, const char **ret_name)
 {
@@ -159,14 +170,27 @@ static int make_parents(int dir, const char *path, const char **ret_name)
 			*ret_name = path;
 			return fd_take(&at);
 		}
-		if (mkdirat(at, name, 0755) < 0 && errno != EEXIST)
-			return -errno;
-		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		next = make_folder(at, name);
 		if (next < 0)
-			return -errno;
+			return next;
 		(void)close(at);
 		at = next;
 	}
+}
+
+/* Something that is a folder, or lies in one, where there is a file. */
+static bool in_the_way(int code)
+{
+	return code == -ENOTDIR || code == -ELOOP || code == -EEXIST;
+}
+
+/* What an agent put where an artifact is to be does not end a run that it would have failed: it is left out. */
+static int left_out(struct flow *f, const char *path)
+{
+	struct text_shown shown;
+
+	(void)task_result_find(f->result, "not-collected", text_show(&shown, sv_of(path)), "links, special files, odd names, too much of it, or what was in the place of something else were left out");
+	return 0;
 }
 
 /* A file or folder of the agent's below `to`, under a relative path. What it did not make or change is the image's, and is not kept. */
@@ -182,21 +206,16 @@ static int keep_one(struct flow *f, int upper, const char *path, int to, const c
 	if (folder == -ENOENT)
 		return 0;
 	parent = make_parents(to, as, &name);
-	if (parent < 0)
-		return error_sys(f->err, parent, "artifacts");
-	if (folder < 0) {
-		r = fetch_file(upper, path, parent, name, &limits, f->err);
-		return r < 0 ? -1 : 0;
+	if (parent >= 0 && folder >= 0)
+		into = make_folder(parent, name);
+	if (parent < 0 || (folder >= 0 && into < 0)) {
+		r = parent < 0 ? parent : into;
+		return in_the_way(r) ? left_out(f, path) : error_sys(f->err, r, "artifacts");
 	}
-	if (mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
-		return error_sys(f->err, errno, "artifacts");
-	into = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (into < 0)
-		return error_sys(f->err, errno, "artifacts");
-	r = fetch_folder(folder, into, &limits, f->err);
-	if (limits.left_out)
-		(void)task_result_find(f->result, "not-collected", path, "links, special files, odd names or too much of it were left out");
-	return r;
+	r = folder < 0 ? fetch_file(upper, path, parent, name, &limits, f->err) : fetch_folder(folder, into, &limits, f->err);
+	if (r < 0)
+		return -1;
+	return limits.left_out ? left_out(f, path) : 0;
 }
 
 typedef int each_fn(struct flow *f, const struct task_artifact *a, int upper, int to);

@@ -105,6 +105,31 @@ static void what_cannot_be_read_is_counted(void)
 	(void)close(to);
 }
 
+static void what_is_there_already_stays(void)
+{
+	int from = folder("late"), to = folder("early");
+	struct fetch_limits l = FETCH_LIMITS;
+	struct error err;
+	char text[8] = "";
+	int fd;
+
+	put(from, "file", "late");
+	put(from, "folder", "late");
+	CHECK(mkdirat(from, "other", 0755) == 0);
+	put(from, "other/x", "late");
+	put(from, "new", "late");
+	put(to, "file", "early");
+	CHECK(mkdirat(to, "folder", 0755) == 0);
+	put(to, "other", "early");
+	CHECK(fetch_folder(from, to, &l, &err) == 0 && l.left_out == 3 && is_there(to, "new"));
+	CHECK(fetch_file(from, "file", to, "file", &l, &err) == 1 && l.left_out == 4);
+	fd = openat(to, "file", O_RDONLY | O_CLOEXEC);
+	CHECK(read(fd, text, sizeof(text)) == 5 && strcmp(text, "early") == 0);
+	(void)close(fd);
+	(void)close(from);
+	(void)close(to);
+}
+
 static void a_layer_hides_what_is_below_it(void)
 {
 	int from = folder("from4"), layer = folder("layer");
@@ -152,7 +177,7 @@ static void a_target_stays_in_the_layer(void)
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(only_plain_files_come_out), CASE(one_file_is_not_fetched_through_a_link), CASE(what_comes_out_is_bounded), CASE(what_cannot_be_read_is_counted),
+		CASE(only_plain_files_come_out), CASE(one_file_is_not_fetched_through_a_link), CASE(what_comes_out_is_bounded), CASE(what_cannot_be_read_is_counted), CASE(what_is_there_already_stays),
 		CASE(a_layer_hides_what_is_below_it), CASE(a_target_stays_in_the_layer),
 	};
 	char command[64];
