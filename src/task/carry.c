@@ -13,6 +13,7 @@
 #include "sys/copy_bytes.h"
 #include "sys/tree.h"
 #include "task/carry_child.h"
+#include "task/carry_link.h"
 #include "task/carry_text.h"
 
 enum { DEPTH_MAX = 256, FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
@@ -138,7 +139,7 @@ static int copy_link(struct carry *c, int from, int to, const struct entry *e)
 		return fail(c, errno);
 	if (fchownat(to, e->name, e->st.st_uid, e->st.st_gid, AT_SYMLINK_NOFOLLOW) < 0 && (errno != EPERM || c->caller == 0))
 		return fail(c, errno);
-	return 0;
+	return carry_link_keep(c) < 0 ? fail(c, ENOMEM) : 0;
 }
 
 static int carry_folder(struct carry *c, struct spot *s, int out, unsigned depth);
@@ -178,8 +179,8 @@ static int copy_folder(struct carry *c, const struct spot *s, int to, const stru
 	layered_done(&child.image);
 	if (r < 0)
 		return -1;
-	/* the system's folders are as the image has them */
-	return set_facts(c, out, child.zone == ZONE_SYSTEM && S_ISDIR(e->image.st_mode) ? &e->image : &e->st);
+	/* the system's folders are as the image has them, and all those of a verifier that has its own */
+	return set_facts(c, out, (child.zone == ZONE_SYSTEM || c->had.n) && S_ISDIR(e->image.st_mode) ? &e->image : &e->st);
 }
 
 /* Not carried. Where nothing of the image is seen, its version is put there. */
@@ -322,7 +323,10 @@ static int carry_root(struct carry *c, int to)
 		return fail(c, errno);
 	top.git = is_repository(&top);
 	c->to = to;
-	return carry_folder(c, &top, to, 0) < 0 ? -1 : set_facts(c, to, &st);
+	if (carry_folder(c, &top, to, 0) < 0)
+		return -1;
+	r = carry_links_again(c);
+	return r < 0 ? fail(c, r) : set_facts(c, to, &st);
 }
 
 static void tell(void *arg, enum carry_rule rule, struct sv path)
@@ -347,10 +351,13 @@ int carry_changes(const struct carry_request *req, int to, struct error *err)
 	c->report_arg = &own;
 	c->caller = geteuid();
 	r = layered_open(&c->root, req->layers);
+	if (r == 0 && req->had)
+		r = layered_open(&c->had, req->had);
 	if (r < 0)
 		(void)error_sys(err, r, "the image's layers");
 	else
 		r = req->ids ? carry_in_child(c, to, carry_root) : carry_root(c, to);
+	layered_done(&c->had);
 	layered_done(&c->root);
 	arena_free(c->arena);
 	return r;

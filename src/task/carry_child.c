@@ -41,11 +41,13 @@ static void send_report(void *arg, enum carry_rule rule, struct sv path)
 /* Upper folder, destination, pipe and layers get the first numbers; nothing else stays. */
 static int keep_ours(struct child *k, struct carry_request *req)
 {
-	int *all[VIEW_LAYERS_MAX + 3] = {&req->upper, &k->to, &k->pipe};
+	int *all[2 * VIEW_LAYERS_MAX + 3] = {&req->upper, &k->to, &k->pipe};
 	size_t n = 3, i;
 
 	for (i = 0; i < k->c->root.n; i++)
 		all[n++] = &k->c->root.fds[i];
+	for (i = 0; i < k->c->had.n; i++)
+		all[n++] = &k->c->had.fds[i];
 	for (i = 0; i < n; i++) {
 		*all[i] = fcntl(*all[i], F_DUPFD_CLOEXEC, (int)n + 3);
 		if (*all[i] < 0)

@@ -71,7 +71,7 @@ static const char **folders(struct carry *c, const char *s)
 			len--;
 		if (len == 0 || sv_is(sv_n(s, len), "."))
 			continue;
-		folder = *s == '/' ? arena_str(c->arena, sv_n(s, len)) : arena_printf(c->arena, "%s/%.*s", c->req->workdir, (int)len, s);
+		folder = *s == '/' ? arena_str(c->arena, sv_n(s, len)) : arena_printf(c->arena, "%s/%.*s", c->req->start ? c->req->start : c->req->workdir, (int)len, s);
 		real = folder ? carry_link_resolve(c, sv_of(folder)) : NULL;
 		v[n++] = folder;
 		if (real && strcmp(real, folder) != 0)
@@ -82,9 +82,12 @@ static const char **folders(struct carry *c, const char *s)
 
 int carry_judge_init(struct carry *c)
 {
+	const char *modules;
+
 	c->work = work_ok(c->req->workdir) ? c->req->workdir : NULL;
 	c->path = folders(c, variable(c, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"));
-	c->modules = folders(c, variable(c, "PYTHONPATH", ""));
+	modules = arena_printf(c->arena, "%s:%s", c->req->start ? c->req->start : "", variable(c, "PYTHONPATH", ""));
+	c->modules = modules ? folders(c, modules) : NULL;
 	c->libraries = folders(c, variable(c, "LD_LIBRARY_PATH", ""));
 	c->python_home = folders(c, variable(c, "PYTHONHOME", ""));
 	c->config = folders(c, variable(c, "XDG_CONFIG_HOME", ""));
@@ -103,37 +106,40 @@ bool carry_among(const char *const *folders_of, struct sv folder)
 	return false;
 }
 
+/* Is the path at or below one of them? Or, for `above`, on the way to one? */
+static bool touches(const char *const *places, const char *path, bool above)
+{
+	for (; places && *places; places++)
+		if (above ? below(*places, path) : below(path, *places))
+			return true;
+	return false;
+}
+
+bool carry_mounted(const struct carry *c, const char *path)
+{
+	return touches(c->req->mounts, path, false);
+}
+
+/* What the agent has where the verifier has something mounted is not seen, and nothing but a folder is on the way there. */
+static bool in_the_way(const struct carry *c, const struct entry *e)
+{
+	return carry_mounted(c, c->at) || (!S_ISDIR(e->st.st_mode) && (touches(c->req->places, c->at, true) || touches(c->req->mounts, c->at, true)));
+}
+
 bool carry_place(const struct carry *c, const char *path)
 {
-	const char *const *p = c->req->places;
-
-	for (; p && *p; p++)
-		if (below(path, *p))
-			return true;
+	if (touches(c->req->places, path, false))
+		return true;
+	/* it, and the way to it */
+	if (c->req->wanted && (below(path, c->req->wanted) || below(c->req->wanted, path)))
+		return false;
 	return carry_runner_place(path);
 }
 
 /* The same bytes in both? */
 static bool same_as_image(const struct spot *s, const struct entry *e)
 {
-	AUTO_FD a = -1, b = -1;
-	char x[16384], y[16384];
-	ssize_t n;
-
-	if (!S_ISREG(e->st.st_mode) || !S_ISREG(e->image.st_mode) || e->st.st_size != e->image.st_size)
-		return false;
-	a = openat(s->in, e->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	b = openat(e->image_fd, e->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	while (a >= 0 && b >= 0) {
-		n = read(a, x, sizeof(x));
-		if (n < 0 || read(b, y, sizeof(y)) != n)
-			return false;
-		if (n == 0)
-			return true;
-		if (memcmp(x, y, (size_t)n) != 0)
-			return false;
-	}
-	return false;
+	return S_ISREG(e->st.st_mode) && S_ISREG(e->image.st_mode) && e->st.st_size == e->image.st_size && same_bytes(s->in, e->name, e->image_fd, e->name);
 }
 
 /* Not carried, unless it is what the image has anyway. */
@@ -378,16 +384,26 @@ static enum carry_rule judge_place(struct carry *c, const struct spot *s, const 
 	return is_whiteout(&e->st) ? CARRY_SAME : carry_new_command(c, e);
 }
 
+/* Has the verifier's image something there that the agent's has not, or not alike? Folders are shared. */
+static bool is_the_judges(const struct carry *c, const struct entry *e)
+{
+	if (c->had.n == 0 || e->image.st_mode == 0 || (S_ISDIR(e->image.st_mode) && S_ISDIR(e->st.st_mode)))
+		return false;
+	return !view_same(&c->had, c->at + 1, e->image_fd, e->name);
+}
+
 enum carry_rule carry_judge(struct carry *c, const struct spot *s, const struct entry *e)
 {
 	enum carry_rule r = CARRY_KEEP, place;
 
-	if (carry_place(c, c->at))
+	if (carry_place(c, c->at) || in_the_way(c, e))
 		return CARRY_RUNNER;
 	if ((c->shell_files[0] && strcmp(c->at, c->shell_files[0]) == 0) || (c->shell_files[1] && strcmp(c->at, c->shell_files[1]) == 0))
 		return unless_same(s, e, CARRY_STARTUP);
 	if (!is_whiteout(&e->st) && !S_ISREG(e->st.st_mode) && !S_ISDIR(e->st.st_mode) && !S_ISLNK(e->st.st_mode))
 		return CARRY_SPECIAL;
+	if (is_the_judges(c, e))
+		return replaces(s, e);
 	if (s->git)
 		r = judge_git(s, e);
 	if (r == CARRY_KEEP)

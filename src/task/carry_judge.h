@@ -25,6 +25,7 @@ enum { CARRY_TEXT_MAX = 1 << 20, CARRY_LINKED = 1024 };
 struct carry {
 	const struct carry_request *req;
 	struct layered root;
+	struct layered had; /* empty: the agent had the same */
 	struct arena *arena;
 	struct error *err;
 	void (*report)(void *arg, enum carry_rule rule, struct sv path);
@@ -39,6 +40,7 @@ struct carry {
 	bool stems_known;
 	struct carry_tests tests;
 	struct linked *linked[CARRY_LINKED]; /* files of several names that were copied, by their first one */
+	struct carried_link *links;	     /* symbolic ones, for carry_link.h */
 	int to;				     /* the layer that is made */
 	uid_t caller;
 	char at[PATH_MAX]; /* the path at hand, absolute; "" is the root */
@@ -74,6 +76,9 @@ bool carry_place(const struct carry *c, const char *path);
 
 /* Is the folder one of these? */
 bool carry_among(const char *const *folders, struct sv folder);
+
+/* Is it where files of the task are mounted? */
+bool carry_mounted(const struct carry *c, const char *path);
 
 /* Sets work and what the variables say. */
 int carry_judge_init(struct carry *c);

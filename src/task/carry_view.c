@@ -121,30 +121,69 @@ int view_enter(const struct layered *root, struct sv path, struct layered *ret)
 	return 0;
 }
 
-void view_stat(const struct layered *root, const char *path, struct stat *ret)
+/* What is at the path, and the folder of a layer that has it, to be closed; -1: nothing. */
+static void find(const struct layered *root, const char *path, struct stat *ret, int *ret_fd)
 {
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	AUTO_LAYERED at = {0};
-	const struct layered *in = root;
-	const char *slash;
-	char name[NAME_MAX + 1];
-	int fd;
+	int fd = -1;
 
 	*ret = (struct stat){0};
-	while ((slash = strchr(path, '/'))) {
-		struct layered next = {0};
+	*ret_fd = -1;
+	if (view_enter(root, sv_n(path, slash ? (size_t)(slash - path) : 0), &at) < 0)
+		return;
+	layered_stat(&at, name, ret, &fd);
+	if (ret->st_mode)
+		*ret_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
 
-		if ((size_t)(slash - path) >= sizeof(name))
-			return;
-		memcpy(name, path, (size_t)(slash - path));
-		name[slash - path] = '\0';
-		if (layered_enter(in, name, &next) < 0)
-			return;
-		layered_done(&at);
-		at = next;
-		in = &at;
-		path = slash + 1;
+void view_stat(const struct layered *root, const char *path, struct stat *ret)
+{
+	AUTO_FD fd = -1;
+
+	find(root, path, ret, &fd);
+}
+
+bool same_bytes(int dir, const char *name, int other_dir, const char *other_name)
+{
+	AUTO_FD a = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FD b = openat(other_dir, other_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char x[16384], y[16384];
+	ssize_t n;
+
+	while (a >= 0 && b >= 0) {
+		n = read(a, x, sizeof(x));
+		if (n < 0 || read(b, y, sizeof(y)) != n)
+			return false;
+		if (n == 0)
+			return true;
+		if (memcmp(x, y, (size_t)n) != 0)
+			return false;
 	}
-	layered_stat(in, path, ret, &fd);
+	return false;
+}
+
+static bool same_links(int dir, const char *name, int other_dir, const char *other_name)
+{
+	char a[PATH_MAX], b[PATH_MAX];
+	ssize_t n = readlinkat(dir, name, a, sizeof(a));
+
+	return n > 0 && readlinkat(other_dir, other_name, b, sizeof(b)) == n && memcmp(a, b, (size_t)n) == 0;
+}
+
+bool view_same(const struct layered *root, const char *path, int dir, const char *name)
+{
+	const char *slash = strrchr(path, '/'), *found = slash ? slash + 1 : path;
+	AUTO_FD fd = -1;
+	struct stat st, other;
+
+	find(root, path, &st, &fd);
+	if (fd < 0 || fstatat(dir, name, &other, AT_SYMLINK_NOFOLLOW) < 0 || (st.st_mode & S_IFMT) != (other.st_mode & S_IFMT))
+		return false;
+	/* a layer that both images have */
+	if (S_ISDIR(st.st_mode) || (st.st_dev == other.st_dev && st.st_ino == other.st_ino))
+		return true;
+	return S_ISLNK(st.st_mode) ? same_links(fd, found, dir, name) : S_ISREG(st.st_mode) && st.st_size == other.st_size && same_bytes(fd, found, dir, name);
 }
 
 /* Is the name in a layer above this one? Then it was seen. */

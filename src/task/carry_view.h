@@ -35,6 +35,12 @@ int layered_enter(const struct layered *m, const char *name, struct layered *ret
 int view_enter(const struct layered *root, struct sv path, struct layered *ret);
 void view_stat(const struct layered *root, const char *path, struct stat *ret);
 
+/* Has it the same at that path as the folder dir has under that name: a folder, a link with that text, a file with those bytes? */
+bool view_same(const struct layered *root, const char *path, int dir, const char *name);
+
+/* The same bytes in both files? */
+bool same_bytes(int dir, const char *name, int other_dir, const char *other_name);
+
 /* Names in a layered folder, hidden ones too, each once: fn() returning false ends it. 0 or -errno. */
 int layered_names(const struct layered *m, bool (*fn)(void *arg, const char *name), void *arg);
 

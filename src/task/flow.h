@@ -57,7 +57,7 @@ struct flow_env {
 int flow_env_add(struct flow *f, struct flow_env *e, const char *name, const char *value);
 int flow_env_pairs(struct flow *f, struct flow_env *e, const char *const *pairs); /* NULL-terminated "NAME=VALUE"; NULL: none */
 /* The variables of image and task, which every sandbox has. */
-int flow_environment(struct flow *f, struct flow_env *ret);
+int flow_environment(struct flow *f, const struct image *image, struct flow_env *ret);
 /* A table of the task on top of it (env.h). */
 int flow_env_table(struct flow *f, struct flow_env *e, const struct pol_pairs *table);
 /* The verifier's: what the operator granted goes to grants. */
@@ -130,7 +130,7 @@ int flow_mcp(struct flow *f, struct image_work *to, struct flow_env *env);
 
 /* Files of a step that are put into the work folder before it. */
 int flow_step_files(struct flow *f);
-/* What the task wants kept of the agent's files, into the folder of results; and, for a verifier that sees nothing else of them, into a layer at the same paths. */
+/* What the task wants kept of the agent's files, into the folder of results; and, for a verifier that sees nothing else of them, into a folder at the same paths, from where they are carried (carry.h). */
 int flow_keep_artifacts(struct flow *f);
 int flow_show_artifacts(struct flow *f, struct image_work *to);
 /* Commands that the task wants run when the agent has ended. */

@@ -75,7 +75,7 @@ int flow_setup(struct flow *f)
 	if (t->setup.n == 0 && !t->healthcheck.command.s && !f->services)
 		return 0;
 	flow_begin(f, PHASE_SETUP);
-	if (services_start(f) < 0 || flow_environment(f, &env) < 0)
+	if (services_start(f) < 0 || flow_environment(f, &f->image, &env) < 0)
 		return -1;
 	for (i = 0; i < t->setup.n; i++) {
 		struct flow_command one = c;
@@ -97,7 +97,7 @@ static int check_step(struct flow *f)
 
 	if (!f->step || !f->step->healthcheck.command.s)
 		return 0;
-	return flow_environment(f, &env) < 0 ? -1 : check_health(f, &f->step->healthcheck, &c);
+	return flow_environment(f, &f->image, &env) < 0 ? -1 : check_health(f, &f->step->healthcheck, &c);
 }
 
 int flow_collect_commands(struct flow *f)
@@ -106,7 +106,7 @@ int flow_collect_commands(struct flow *f)
 	struct flow_env env = {0};
 	uint32_t i;
 
-	if (all->n && flow_environment(f, &env) < 0)
+	if (all->n && flow_environment(f, &f->image, &env) < 0)
 		return -1;
 	for (i = 0; i < all->n; i++) {
 		struct flow_command c = {.name = "collect", .phase = "agent", .env = &env, .work = &f->agent, .network = &f->task->environment.network, .in = -1};
@@ -237,7 +237,7 @@ static int run_agent(struct flow *f, struct image_work *extra)
 
 	c.network = a->network.mode.set ? &a->network : &f->task->environment.network;
 	c.timeout_ms = a->timeout.set ? a->timeout.v : TASK_DEFAULT_AGENT_MS;
-	if (services_allow(f, c.network, false) < 0 || flow_environment(f, &env) < 0 || prepare_agent(f, extra, &c) < 0)
+	if (services_allow(f, c.network, false) < 0 || flow_environment(f, &f->image, &env) < 0 || prepare_agent(f, extra, &c) < 0)
 		return -1;
 	r = flow_run(f, &c, &e);
 	if (c.in >= 0)

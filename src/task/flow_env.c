@@ -74,9 +74,9 @@ int flow_env_pairs(struct flow *f, struct flow_env *e, const char *const *pairs)
 	return 0;
 }
 
-int flow_environment(struct flow *f, struct flow_env *ret)
+int flow_environment(struct flow *f, const struct image *image, struct flow_env *ret)
 {
-	if (flow_env_pairs(f, ret, (const char *const *)f->image.config.env) < 0)
+	if (flow_env_pairs(f, ret, (const char *const *)image->config.env) < 0)
 		return -1;
 	/* before the task's own tables, and for whoever asks what the verifier loads from where (carry.h) */
 	return services_env(f, ret) < 0 ? -1 : flow_env_table(f, ret, &f->task->environment.env);

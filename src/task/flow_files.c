@@ -270,7 +270,7 @@ int flow_show_artifacts(struct flow *f, struct image_work *to)
 		(void)error_sys(f->err, errno, "artifacts");
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
-	if (keep_one(f, upper, "logs/artifacts", layer, "logs/artifacts") < 0 || each_artifact(f, layer, keep_in_layer) < 0 || layer_own(layer, &f->image.ids, f->err) < 0)
+	if (keep_one(f, upper, "logs/artifacts", layer, "logs/artifacts") < 0 || each_artifact(f, layer, keep_in_layer) < 0 || layer_own(layer, &f->judge.ids, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	return 0;
 }

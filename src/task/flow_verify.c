@@ -17,7 +17,8 @@
 #include "task/volumes.h"
 
 /* Where a verifier leaves what it found. */
-static const char *const log_folders[] = {"/logs/verifier", "/logs/agent", "/logs/artifacts", NULL};
+#define ARTIFACTS "/logs/artifacts"
+static const char *const log_folders[] = {"/logs/verifier", "/logs/agent", ARTIFACTS, NULL};
 
 static const char *workdir(const struct flow *f)
 {
@@ -88,7 +89,7 @@ static void note_dropped(void *arg, const char *rule, const char *path, const ch
 {
 	struct flow *f = arg;
 
-	if (is_ours(f, path))
+	if (is_ours(f, path) || volumes_target(f, path))
 		return;
 	(void)task_result_find(f->result, rule, path, message);
 }
@@ -108,34 +109,30 @@ static int read_tests(struct flow *f, struct carry_test_files *ret)
 	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
-int flow_freeze(struct flow *f)
+/* Who judges: a machine of its own, or the agent's image anew. */
+static const struct image *judge_of(const struct flow *f)
 {
-	struct carry_request c = {.ids = &f->image.ids, .layers = (const char *const *)f->image.layers, .workdir = workdir(f), .report = note_dropped, .arg = f, .stop = &f->attend.signals};
-	struct flow_grants grants = {.n = 0};
-	struct flow_env env = {0};
-	struct carry_test_files tests = {0};
-	AUTO_FD from = -1;
-	AUTO_FD to = -1;
+	return is_separate(f) ? &f->judge : &f->image;
+}
 
-	flow_begin(f, PHASE_FREEZE);
-	if (flow_collect_commands(f) < 0)
-		return -1;
-	/* what the verifier loads from where depends on its variables */
-	if (flow_environment(f, &env) < 0 || flow_env_verifier(f, &env, &flow_verifier_of(f)->env, &grants) < 0)
-		return -1;
-	c.env = env.v;
-	if (volumes_settle(f, env.v) < 0)
-		return -1;
-	if (image_work_new(f->store, &f->carried, f->err) < 0)
-		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	if (is_separate(f)) {
-		if (flow_show_artifacts(f, &f->carried) < 0)
-			return -1;
-		flow_end(f, PHASE_FREEZE, 0);
-		return 0;
-	}
-	from = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	to = open(f->carried.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+static int verifier_env(struct flow *f, struct flow_env *env, struct flow_grants *grants)
+{
+	return flow_environment(f, judge_of(f), env) < 0 ? -1 : flow_env_verifier(f, env, &flow_verifier_of(f)->env, grants);
+}
+
+static int carry_from(struct flow *f, const struct image_work *changes, const char *const *env)
+{
+	const struct pol_num *conftests = &flow_verifier_of(f)->keep_conftests;
+	const struct image *judge = judge_of(f);
+	struct carry_request c = {.ids = &judge->ids, .layers = (const char *const *)judge->layers, .workdir = workdir(f), .env = env, .report = note_dropped, .arg = f, .stop = &f->attend.signals};
+	AUTO_FD from = open(changes->upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD to = open(f->carried.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct carry_test_files tests = {0};
+
+	c.places = volumes_targets(f, true);
+	c.mounts = volumes_targets(f, false);
+	if (!c.places || !c.mounts)
+		return flow_no_memory(f);
 	if (from < 0 || to < 0) {
 		(void)error_sys(f->err, errno, "the agent's changes");
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
@@ -144,9 +141,45 @@ int flow_freeze(struct flow *f)
 		return -1;
 	c.tests = &tests;
 	c.upper = from;
-	c.keep_conftests = flow_verifier_of(f)->keep_conftests.set && flow_verifier_of(f)->keep_conftests.v;
-	if (carry_changes(&c, to, f->err) < 0)
+	c.keep_conftests = conftests->set && conftests->v;
+	if (is_separate(f)) {
+		c.start = judge->config.workdir;
+		c.had = (const char *const *)f->image.layers;
+		c.wanted = ARTIFACTS;
+	}
+	return carry_changes(&c, to, f->err) < 0 ? flow_fail(f, TASK_INFRASTRUCTURE_ERROR) : 0;
+}
+
+/* Of the agent's files, those that a verifier of its own gets, as if they were all that was changed. */
+static int carry_artifacts(struct flow *f, const char *const *env)
+{
+	struct image_work artifacts = {.lock = -1};
+	int r;
+
+	if (image_work_new(f->store, &artifacts, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	r = flow_show_artifacts(f, &artifacts);
+	if (r == 0)
+		r = carry_from(f, &artifacts, env);
+	image_work_done(f->store, &artifacts);
+	return r;
+}
+
+int flow_freeze(struct flow *f)
+{
+	struct flow_grants grants = {.n = 0};
+	struct flow_env env = {0};
+
+	flow_begin(f, PHASE_FREEZE);
+	if (flow_collect_commands(f) < 0 || (is_separate(f) && find_judge(f) < 0))
+		return -1;
+	/* what the verifier loads from where depends on its variables */
+	if (verifier_env(f, &env, &grants) < 0 || volumes_settle(f, judge_of(f), env.v) < 0)
+		return -1;
+	if (image_work_new(f->store, &f->carried, f->err) < 0)
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	if ((is_separate(f) ? carry_artifacts(f, env.v) : carry_from(f, &f->agent, env.v)) < 0)
+		return -1;
 	flow_end(f, PHASE_FREEZE, 0);
 	return 0;
 }
@@ -165,7 +198,7 @@ static int show_tests(struct flow *f, struct image_work *to, const char ***ret_a
 	if (f->task->format == TASK_DOCUMENT)
 		what.targets[1] = "/verifier";
 	for (i = 0; log_folders[i]; i++)
-		if (layer < 0 || layer_add_empty(layer, &f->image.ids, log_folders[i], f->err) < 0)
+		if (layer < 0 || (is_separate(f) && strcmp(log_folders[i], ARTIFACTS) == 0 ? layer_add_open : layer_add_empty)(layer, &f->image.ids, log_folders[i], f->err) < 0)
 			return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	return flow_show(f, to, &what, ret_argv);
 }
@@ -213,12 +246,9 @@ static int run_verifier(struct flow *f, struct image_work *tests)
 	c.network = v->network.mode.set ? &v->network : &f->task->environment.network;
 	c.offline = !c.network->mode.set;
 	c.timeout_ms = v->timeout.set ? v->timeout.v : TASK_DEFAULT_VERIFIER_MS;
-	if (is_separate(f)) {
-		if (find_judge(f) < 0)
-			return -1;
+	if (is_separate(f))
 		c.image = &f->judge;
-	}
-	if (show_tests(f, tests, &argv) < 0 || flow_environment(f, &env) < 0 || flow_env_verifier(f, &env, &v->env, &grants) < 0)
+	if (show_tests(f, tests, &argv) < 0 || verifier_env(f, &env, &grants) < 0)
 		return -1;
 	if (services_allow(f, c.network, c.offline) < 0)
 		return -1;

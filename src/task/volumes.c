@@ -2,11 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "image/users.h"
+#include "task/carry_link.h"
 #include "task/carry_rules.h"
 #include "task/services_parts.h"
 #include "task/volume_copy.h"
@@ -37,31 +41,104 @@ static bool agent_writes(const struct compose_mounts *all, const struct compose_
 	return false;
 }
 
-/* Does a variable by which programs find what they load name it, or something in it? */
-static bool is_named(const char *const *env, const char *path)
+/* At, above or below. */
+static bool touches(const char *path, const char *folder)
 {
-	static const char *const names[] = {"PATH=", "PYTHONPATH=", "LD_LIBRARY_PATH=", "LD_PRELOAD=", "BASH_ENV=", "ENV=", "HOME="};
-	size_t i;
-
-	for (; *env; env++)
-		for (i = 0; i < ARRAY_LEN(names); i++)
-			if (strncmp(*env, names[i], strlen(names[i])) == 0 && strstr(*env, path))
-				return true;
-	return false;
+	return is_below(path, folder) || is_below(folder, path);
 }
 
-/* A place from which nothing is loaded unasked. */
-static bool is_plain(const struct flow *f, const char *const *env, const char *path)
+/* Words, in which a path begins at the first slash. */
+#define OPTIONS " \t=:;,"
+
+/* By which programs find what they load: paths between separators. What is none does no harm: it is one below the folder where they start. */
+static const struct loader {
+	const char *name, *separators;
+} loaders[] = {
+	{"PATH", ":"}, {"HOME", ""}, {"ENV", ""}, {"BASH_ENV", ""}, {"ZDOTDIR", ""}, {"LD_LIBRARY_PATH", ":;"}, {"LD_PRELOAD", ": "}, {"LD_AUDIT", ":"}, {"GCONV_PATH", ":"}, {"PYTHONPATH", ":"}, {"PYTHONHOME", ":"}, {"PYTHONSTARTUP", ""},
+	{"PYTHONUSERBASE", ""}, {"PYTHONPYCACHEPREFIX", ""}, {"PYTEST_ADDOPTS", OPTIONS}, {"VIRTUAL_ENV", ""}, {"CONDA_PREFIX", ""}, {"NODE_PATH", ":"}, {"NODE_OPTIONS", OPTIONS}, {"PERL5LIB", ":"}, {"PERLLIB", ":"}, {"PERL5OPT", OPTIONS}, {"RUBYLIB", ":"},
+	{"RUBYOPT", OPTIONS}, {"GEM_HOME", ""}, {"GEM_PATH", ":"}, {"BUNDLE_PATH", ""}, {"CLASSPATH", ":"}, {"JAVA_HOME", ""}, {"JAVA_TOOL_OPTIONS", OPTIONS}, {"LUA_PATH", ";?"}, {"LUA_CPATH", ";?"}, {"GOROOT", ""}, {"GOPATH", ":"}, {"GOBIN", ""},
+	{"CARGO_HOME", ""}, {"RUSTUP_HOME", ""}, {"XDG_CONFIG_HOME", ""}, {"XDG_CONFIG_DIRS", ":"}, {"XDG_DATA_HOME", ""}, {"XDG_DATA_DIRS", ":"}, {"GIT_CONFIG_GLOBAL", ""}, {"GIT_CONFIG_SYSTEM", ""}, {"GIT_EXEC_PATH", ""},
+	{"GIT_TEMPLATE_DIR", ""}, {"PIP_CONFIG_FILE", ""}, {"PIP_TARGET", ""}, {"PIP_PREFIX", ""}, {"npm_config_prefix", ""}, {"NPM_CONFIG_PREFIX", ""}, {"R_LIBS", ":"}, {"R_LIBS_USER", ":"}, {"R_HOME", ""}, {"PHP_INI_SCAN_DIR", ":"}, {"PHPRC", ""},
+	{"CURL_HOME", ""}, {"WGETRC", ""}, {"OPENSSL_CONF", ""}, {"OPENSSL_MODULES", ""},
+};
+
+/* As the entry is written, and where it leads in the image. One that cannot be told touches all. */
+static bool entry_touches(const struct layered *image, const char *cwd, struct sv entry, const char *path)
 {
-	static const char *const loaded[] = {"/bin", "/boot", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/root", "/sbin", "/usr"};
+	char whole[PATH_MAX], real[PATH_MAX];
+	int n;
+
+	n = snprintf(whole, sizeof(whole), "%s/%.*s", entry.n && entry.p[0] == '/' ? "" : cwd, (int)entry.n, entry.p);
+	if (entry.n > PATH_MAX || n >= (int)sizeof(whole) || !carry_link_in(image, sv_n(whole, (size_t)n), real))
+		return true;
+	return touches(path, real[0] ? real : "/");
+}
+
+/* What a home that is the root loads from has a name that says so. */
+static bool in_root_home(const char *path)
+{
+	return path[1] == '.' || is_below(path, "/bin");
+}
+
+static bool is_named(const struct layered *image, const struct loader *l, const char *value, const char *cwd, const char *path)
+{
+	size_t n, skip;
+
+	if (strcmp(l->name, "HOME") == 0 && strspn(value, "/.") == strlen(value))
+		return false; /* in_root_home() */
+	for (;; value += n + 1) {
+		n = strcspn(value, l->separators);
+		skip = l->separators[0] == ' ' ? strcspn(value, "/") : 0;
+		if (skip < n && entry_touches(image, cwd, sv_n(value + skip, n - skip), path))
+			return true;
+		if (!value[n])
+			return false;
+	}
+}
+
+bool volumes_loaded(const struct layered *image, const char *const *env, const char *cwd, const char *path)
+{
+	size_t i, n;
+
+	for (; *env; env++)
+		for (i = 0; i < ARRAY_LEN(loaders); i++) {
+			n = strlen(loaders[i].name);
+			if (strncmp(*env, loaders[i].name, n) == 0 && (*env)[n] == '=' && is_named(image, &loaders[i], *env + n + 1, cwd, path))
+				return true;
+		}
+	return touches(path, cwd) || in_root_home(path);
+}
+
+/* Who judges. */
+struct judge {
+	struct layered image;
+	const char *const *env, *cwd, *home;
+};
+
+/* A place from which nothing is loaded unasked. */
+static bool is_plain(const struct flow *f, const struct judge *j, const char *path)
+{
+	static const char *const loaded[] = {"/bin", "/boot", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/node_modules", "/opt", "/root", "/sbin", "/usr", "/var/cache", "/var/lib/apt", "/var/lib/dpkg", "/var/spool"};
 	const char *workdir = f->task->environment.workdir.s ? f->task->environment.workdir.s : f->image.config.workdir;
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(loaded); i++)
-		if (is_below(path, loaded[i]))
+		if (touches(path, loaded[i]))
 			return false;
+	if (strcmp(j->home, "/") != 0 && touches(path, j->home))
+		return false;
 	/* tests of a work folder that is the root look everywhere */
-	return !is_below(path, workdir) && !is_below(workdir, path) && !carry_runner_place(path) && !is_named(env, path);
+	return !touches(path, workdir) && !carry_runner_place(path) && carry_name_of(path) == NAME_PLAIN && !volumes_loaded(&j->image, j->env, j->cwd, path);
+}
+
+/* Wherever links of the image lead from there. */
+static bool is_live(const struct flow *f, const struct judge *j, const struct compose_mount *m)
+{
+	char real[PATH_MAX];
+
+	if (m->kind != COMPOSE_MOUNT_VOLUME || agent_writes(mounts_of(f), m) || !is_plain(f, j, m->target))
+		return false;
+	return carry_link_in(&j->image, sv_of(m->target), real) && real[0] && is_plain(f, j, real);
 }
 
 bool volumes_live(const struct flow *f, const struct compose_mount *m)
@@ -115,20 +192,42 @@ static int settle_one(struct flow *f, int upper, const struct compose_mount *m)
 	return 0;
 }
 
-int volumes_settle(struct flow *f, const char *const *env)
+static int find_live(struct flow *f, const struct image *image, const char *const *env)
 {
 	const struct compose_mounts *all = mounts_of(f);
+	const char *user = flow_verifier_of(f)->user.s;
+	struct judge j = {.env = env, .cwd = image == &f->image && f->task->environment.workdir.s ? f->task->environment.workdir.s : image->config.workdir};
+	struct image_user who;
+	uint32_t i;
+	int r;
+
+	if (image_user_find((const char *const *)image->layers, user ? user : image->config.user, &who, f->err) < 0)
+		return flow_fail(f, TASK_REFUSED);
+	j.home = who.home;
+	r = layered_open(&j.image, (const char *const *)image->layers);
+	if (r < 0) {
+		(void)error_sys(f->err, r, "the image's layers");
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	}
+	f->services->live = arena_array(f->arena, all->n + 1, sizeof(*f->services->live));
+	for (i = 0; f->services->live && i < all->n; i++)
+		f->services->live[i] = is_live(f, &j, &all->v[i]);
+	layered_done(&j.image);
+	return f->services->live ? 0 : flow_no_memory(f);
+}
+
+int volumes_settle(struct flow *f, const struct image *image, const char *const *env)
+{
 	const struct compose_mount **v;
 	AUTO_FD upper = -1;
 	size_t n = 0, i;
 
-	if (!all)
+	if (!mounts_of(f))
 		return 0;
-	f->services->live = arena_array(f->arena, all->n + 1, sizeof(*f->services->live));
-	for (i = 0; f->services->live && i < all->n; i++)
-		f->services->live[i] = all->v[i].kind == COMPOSE_MOUNT_VOLUME && !agent_writes(all, &all->v[i]) && is_plain(f, env, all->v[i].target);
+	if (find_live(f, image, env) < 0)
+		return -1;
 	v = unsettled(f, &n);
-	if (!f->services->live || !v)
+	if (!v)
 		return flow_no_memory(f);
 	upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (upper < 0) {
@@ -158,4 +257,33 @@ int volumes_unsettle(struct flow *f)
 			return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	f->services->live = NULL;
 	return 0;
+}
+
+static bool has_mounted(const struct flow *f, const struct compose_mount *m, bool live)
+{
+	return live ? volumes_live(f, m) : m->kind == COMPOSE_MOUNT_TASK;
+}
+
+const char *const *volumes_targets(struct flow *f, bool live)
+{
+	const struct compose_mounts *all = mounts_of(f);
+	const char **v = arena_array(f->arena, (all ? all->n : 0) + 1, sizeof(*v));
+	uint32_t i;
+	size_t n = 0;
+
+	for (i = 0; v && all && i < all->n; i++)
+		if (has_mounted(f, &all->v[i], live))
+			v[n++] = all->v[i].target;
+	return (const char *const *)v;
+}
+
+bool volumes_target(const struct flow *f, const char *path)
+{
+	const struct compose_mounts *all = mounts_of(f);
+	uint32_t i;
+
+	for (i = 0; all && i < all->n; i++)
+		if (strcmp(all->v[i].target, path) == 0 && (has_mounted(f, &all->v[i], true) || has_mounted(f, &all->v[i], false)))
+			return true;
+	return false;
 }

@@ -10,12 +10,21 @@
 #include "task/flow.h"
 
 struct compose_mount;
+struct layered;
 
-/* The agent has ended. env: the verifier's. */
-int volumes_settle(struct flow *f, const char *const *env);
+/* The agent has ended. image, env: the verifier's. */
+int volumes_settle(struct flow *f, const struct image *image, const char *const *env);
+
+/* Where the verifier has them mounted; or, if not live, files of the task. NULL-terminated; NULL: no memory. */
+const char *const *volumes_targets(struct flow *f, bool live);
+/* Is that one of either? */
+bool volumes_target(const struct flow *f, const char *path);
 
 /* The agent goes on, in a further step: it has them mounted again. */
 int volumes_unsettle(struct flow *f);
+
+/* May something be loaded unasked from a folder there, by these variables of a process that starts in cwd? image: whose links lead from what they name to elsewhere. For tests. */
+bool volumes_loaded(const struct layered *image, const char *const *env, const char *cwd, const char *path);
 
 /* Is it one that the verifier has mounted? Of a volume of the agent's own service. */
 bool volumes_live(const struct flow *f, const struct compose_mount *m);

@@ -164,6 +164,49 @@ run --agent oracle
 is "the verifier sees what services keep, as it changes; and what the agent shared with them" "$result" "scored 1"
 is "... which artifacts are taken from, too" "$(cat "$out/artifacts/both/own" 2>&1)" ours
 
+# --- what only services write to, where programs of the verifier would load it, or would be led to it ---
+
+# keeper SETTING TARGET: the agent has the volume read-only at the target; a service keeps there whatever it is sent
+keeper()
+{
+	task "keeper$((++keepers))" <<END
+services:
+  main:
+    depends_on: {up: {condition: service_healthy}}
+    environment: {$1}
+    volumes: ["v:$2:ro"]
+  up:
+    image: cordon-test/base
+    volumes: ["v:/up"]
+    command: ["sh", "-c", "touch /ready; while :; do nc -l -p 9000 >/tmp/in; sh /tmp/in; done"]
+    healthcheck: {test: ["CMD", "test", "-e", "/ready"], interval: 1s, timeout: 5s, retries: 30}
+volumes: {v: }
+END
+}
+# send TEXT: as a command of the agent; the service runs it in its own sandbox
+send()
+{
+	printf '%s\n' "cat >/tmp/order <<'ORDER'" "$1" ORDER "busybox nc 127.0.0.1 9000 </tmp/order; sleep 1"
+}
+evil=$(send 'printf "import os\nos._exit(0)\n" >/up/__init__.py; mkdir -p /up/lib/python3.11/site-packages; cp /up/__init__.py /up/lib/python3.11/site-packages/usercustomize.py; cp /up/__init__.py /up/lib/python3.11/site-packages/sitecustomize.py')
+for row in 'PYTHONPATH: /data|/data/json' 'PYTHONPATH: "/a:/b/../data/."|/data/json' 'PYTHONPATH: /data/json/lib/python3.11/site-packages|/data/json' 'HOME: /srv|/srv/.local' 'PYTHONUSERBASE: /srv/base|/srv/base'; do
+	keeper "${row%|*}" "${row#*|}"
+	run -- sh -c "$evil"
+	is "${row%|*}, and a volume of a service's at ${row#*|}: what an agent had stored there earns nothing" "$result" "scored 0"
+	like "... it passes the filter, and no other way" "$(dropped)" "carry.volume ${row#*|}"
+done
+run --agent oracle
+is "... and the oracle's work is judged" "$result" "scored 1"
+
+keeper 'A: b' /new/json
+run --agent oracle
+is "a volume of a service's elsewhere is mounted for the verifier" "$result $(dropped | grep -c 'carry.volume')" "scored 1 0"
+is "... and that place is nothing that was dropped" "$(dropped)" ""
+run -- sh -c "$evil; mv /new /old; ln -s /usr/lib/python3.11 /new; true"
+is "... where a link of the agent's cannot lead it to a package's place" "$result" "scored 0"
+run -- sh -c "$(send 'ln -s /tests/answer /up/answer'); ln -s /new/json/answer /app/answer"
+like "... nor through it to the tests" "$result $(dropped)" '^scored 0.*carry.link-runner /app/answer'
+
 task hard <<'END'
 services:
   main:
