@@ -9,7 +9,7 @@
  *   - what Python, pytest, shells and tools run or obey unasked: conftest.py, sitecustomize.py, *.pth, __pycache__, *.pyc, pytest.ini, sections for pytest in pyproject.toml, setup.cfg and tox.ini, plugins of pytest by entry
  *     point, .bashrc and their like. Where the image has such a file, its version stays; where it has none, there is none
  *   - hooks of git repositories; of their configuration only what cannot run anything is carried
- *   - new modules in the folder where `python -m` starts and in those of PYTHONPATH, with the names of the standard library, of test tools, or of packages of the image; and what makes a package of a folder with such a name,
+ *   - new modules in the folder where `python -m` starts, in those of PYTHONPATH and those that the tests name so or go to, with the names of the standard library, of test tools, or of packages of the image; and what makes a package of a folder with such a name,
  *     or is part of one that Python asks for though images have none
  *   - changes to packages of the image (site-packages, node_modules) and to folders on the PATH
  *   - links that lead to the runner's own folders (/tests, /logs, /solution ...) or to the root that has them, by whatever detour, as the agent saw it or as the verifier will; links in the place of folders of PATH, PYTHONPATH and LD_LIBRARY_PATH or on the way to one, of a home's .local, of site-packages, node_modules
@@ -22,6 +22,7 @@
  *   - the same for interpreters that an image has elsewhere: folders of bin and lib that are on the PATH or hold one, versions in ~/.pyenv, ~/.nvm and their like
  *   - in homes every name with a dot that is not known to be data, and all of ~/.config but git's: a tool's start-up file needs no list. Where a home is the work folder, only what looks like such a file
  *   - start-up and loader files: /etc/profile*, ld.so.*, pam, cron, ssl, apt, hosts ...; users and groups only where the image's stay as they are
+ *   - what tools started in /tests would find above them, directly below the root: node_modules, package.json, go.work ...
  *   - links in the place of folders; anything below /proc, /sys, /dev, /run and the runner's own folders
  *
  * Anywhere, what the tests bring themselves (carry_tests.h): commands and packages that their files install, and, where they make virtual environments, those of the agent's that the image does not have.

@@ -95,7 +95,10 @@ int carry_judge_init(struct carry *c)
 	carry_homes_init(c);
 	c->shell_files[0] = variable(c, "BASH_ENV", NULL);
 	c->shell_files[1] = variable(c, "ENV", NULL);
-	return carry_tests_learn(&c->tests, c->arena, c->req->tests) < 0 || arena_failed(c->arena) ? -ENOMEM : 0;
+	if (carry_tests_learn(&c->tests, c->arena, c->req->tests) < 0)
+		return -ENOMEM;
+	c->starts = folders(c, c->tests.folders ? c->tests.folders : "");
+	return arena_failed(c->arena) ? -ENOMEM : 0;
 }
 
 bool carry_among(const char *const *folders_of, struct sv folder)
@@ -237,7 +240,7 @@ static enum carry_rule judge_link(const struct carry *c, const struct spot *s, c
 
 	if (n <= 0 || n == sizeof(target))
 		return CARRY_SPECIAL;
-	if ((c->work && strcmp(c->at, c->work) == 0) || (S_ISDIR(e->image.st_mode) && s->zone != ZONE_WORK) || (s->zone != ZONE_FREE && !system_root(c->at) && carry_way_to_programs(c)))
+	if ((c->work && strcmp(c->at, c->work) == 0) || (S_ISDIR(e->image.st_mode) && (s->zone != ZONE_WORK || carry_prefix(c, s))) || (s->zone != ZONE_FREE && !system_root(c->at) && carry_way_to_programs(c)))
 		return CARRY_LINK;
 	if (carry_home_link(c, s, e))
 		return CARRY_LINK;
@@ -269,7 +272,7 @@ static bool is_package(int dir, const char *name)
 /* Is the folder one where Python looks for modules first? */
 static bool module_folder(const struct carry *c, struct sv folder)
 {
-	return folder.n == 0 || (c->work && sv_is(folder, c->work)) || carry_among(c->modules, folder);
+	return folder.n == 0 || (c->work && sv_is(folder, c->work)) || carry_among(c->modules, folder) || carry_among(c->starts, folder);
 }
 
 /* org/python/core.py: a part of a package that the image does not have, and Python asks for; any folder is one. */
@@ -351,8 +354,8 @@ static enum carry_rule judge_data(struct carry *c, const struct spot *s, const s
 		return replaces(s, e);
 	if (top && S_ISLNK(e->image.st_mode) && system_root(c->at))
 		return replaces(s, e);
-	if (top && !has && strcmp(e->name, "node_modules") == 0)
-		return CARRY_SYSTEM; /* seen from /tests, too */
+	if (top && !has && !gone && (strcmp(e->name, "node_modules") == 0 || (strcmp(c->req->workdir, "/") != 0 && carry_seen_from_tests(sv_of(e->name)))))
+		return CARRY_SYSTEM;
 	if (other && !gone && module_folder(c, folder) && is_module(s, e, &module) && module_taken(c, module))
 		return CARRY_MODULE;
 	if (!gone && (makes_package(c, e) || absent_part(c, e)))

@@ -39,6 +39,7 @@ struct carry {
 	size_t n_stems;
 	bool stems_known;
 	struct carry_tests tests;
+	const char **starts; /* where they start something, or let Python look */
 	struct linked *linked[CARRY_LINKED]; /* files of several names that were copied, by their first one */
 	struct carried_link *links;	     /* symbolic ones, for carry_link.h */
 	int to;				     /* the layer that is made */

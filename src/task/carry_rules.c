@@ -40,7 +40,7 @@ static const struct name_rule anywhere[] = {
 	{NULL, "*.py[co]", NAME_AUTORUN}, {NULL, "pytest.ini", NAME_AUTORUN}, {NULL, ".pytest.ini", NAME_AUTORUN}, {NULL, "pytest.toml", NAME_AUTORUN}, {NULL, ".pytest.toml", NAME_AUTORUN}, {NULL, ".coveragerc", NAME_AUTORUN},
 	{NULL, ".pdbrc", NAME_AUTORUN}, {NULL, "setup.cfg", NAME_SECTIONS}, {NULL, "tox.ini", NAME_SECTIONS}, {NULL, "pyproject.toml", NAME_PYPROJECT}, {NULL, "entry_points.txt", NAME_PLUGINS}, {NULL, "pyvenv.cfg", NAME_VENV}, {NULL, ".rspec", NAME_AUTORUN}, {NULL, ".node_modules", NAME_AUTORUN}, {NULL, ".node_libraries", NAME_AUTORUN}, {NULL, "jest.config.*", NAME_KEPT}, {NULL, "vitest.config.*", NAME_KEPT},
 	{NULL, ".mocharc*", NAME_KEPT}, {NULL, "playwright.config.*", NAME_KEPT}, {NULL, "karma.conf.*", NAME_KEPT}, {NULL, ".taprc", NAME_KEPT}, {NULL, "phpunit.xml*", NAME_KEPT}, {NULL, "mypy.ini", NAME_KEPT}, {NULL, ".mypy.ini", NAME_KEPT}, {NULL, ".pylintrc", NAME_KEPT}, {NULL, ".flake8", NAME_KEPT}, {NULL, ".python-version*", NAME_VERSION}, {NULL, ".tool-versions", NAME_KEPT},
-	{NULL, "*._pth", NAME_AUTORUN},
+	{NULL, "*._pth", NAME_AUTORUN}, {NULL, "pybuilddir.txt", NAME_AUTORUN},
 	/* shells and their like */
 	{NULL, ".bash_profile", NAME_STARTUP}, {NULL, ".bash_login", NAME_STARTUP}, {NULL, ".bash_logout", NAME_STARTUP}, {NULL, ".bash_aliases", NAME_STARTUP}, {NULL, ".bashrc", NAME_STARTUP}, {NULL, ".profile", NAME_STARTUP},
 	{NULL, ".z[sp]h*", NAME_STARTUP}, {NULL, ".zprofile", NAME_STARTUP}, {NULL, ".zlog*", NAME_STARTUP}, {NULL, ".cshrc", NAME_STARTUP}, {NULL, ".tcshrc", NAME_STARTUP}, {NULL, ".login", NAME_STARTUP}, {NULL, ".logout", NAME_STARTUP},
@@ -82,6 +82,8 @@ static const struct name_rule below_etc[] = {
 	{NULL, "securetty", NAME_STARTUP}, {NULL, "locale*", NAME_STARTUP}, {NULL, "vim", NAME_STARTUP}, {NULL, "emacs", NAME_STARTUP}, {NULL, "screenrc", NAME_STARTUP}, {NULL, "tmux.conf", NAME_STARTUP}, {NULL, "wgetrc", NAME_STARTUP},
 	{NULL, "curlrc", NAME_STARTUP}, {NULL, "X11", NAME_STARTUP}, {NULL, "dbus-1", NAME_STARTUP}, {NULL, "polkit-1", NAME_STARTUP}, {NULL, "update-motd.d", NAME_STARTUP}, {NULL, "mtab", NAME_STARTUP}, {NULL, "fstab", NAME_STARTUP},
 	{NULL, "mercurial", NAME_STARTUP}, {NULL, "subversion", NAME_STARTUP}, {NULL, "containers", NAME_STARTUP}, {NULL, "docker", NAME_STARTUP}, {NULL, "OpenCL", NAME_STARTUP}, {NULL, "vulkan", NAME_STARTUP}, {NULL, "gtk*", NAME_STARTUP},
+	{NULL, "*rc", NAME_STARTUP}, {NULL, "*init", NAME_STARTUP}, {NULL, "my.cnf*", NAME_STARTUP}, {NULL, "ImageMagick*", NAME_STARTUP}, {NULL, "odbc*", NAME_STARTUP}, {NULL, "gnupg", NAME_STARTUP}, {NULL, "mailcap*", NAME_STARTUP}, {NULL, "postgresql-common", NAME_STARTUP},
+	{NULL, "julia", NAME_STARTUP}, {NULL, "lua*", NAME_STARTUP}, {NULL, "tcl*", NAME_STARTUP}, {NULL, "texmf*", NAME_STARTUP}, {NULL, "busybox.conf", NAME_STARTUP},
 };
 
 /* Does the path of a folder end with that, at a slash? */
@@ -234,6 +236,16 @@ bool carry_loaded_folder(struct sv name)
 	};
 
 	return listed(folders, ARRAY_LEN(folders), name);
+}
+
+bool carry_seen_from_tests(struct sv name)
+{
+	static const char *const names[] = {
+		"node_modules", "package.json", "*.config.*", "*.conf.js", ".*rc*", "tsconfig*.json", "jsconfig.json", "deno.json*", "bunfig.toml", "lerna.json", "nx.json", "pnpm-*.yaml", "go.work*", "go.mod", "Cargo.*", "pom.xml", "*.gradle*", "gradle.properties",
+		"Gemfile*", "Rakefile*", "rakefile*", "phpunit.xml*", "composer.json", "Pipfile*", "poetry.toml", "mise.toml", "mypy.ini", "ruff.toml", "noxfile.py", "CMakePresets.json", "WORKSPACE*", "MODULE.bazel*", "Directory.*.props", "Directory.*.targets", "nuget.config", "global.json", "build.sbt", "mix.exs", "dune-*", "stack.yaml", "cabal.project*",
+	};
+
+	return listed(names, ARRAY_LEN(names), name);
 }
 
 bool carry_runner_place(const char *path)

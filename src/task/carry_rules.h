@@ -86,6 +86,9 @@ bool carry_tool_package(struct sv stem);
 /* Folders that programs of an image load from, where they are new, too: names below lib/ and share/. */
 bool carry_loaded_folder(struct sv name);
 
+/* Names directly below the root that a tool which is started in /tests finds on its way up, and obeys. */
+bool carry_seen_from_tests(struct sv name);
+
 /* Where the runner mounts its own, and the kernel's file systems. */
 bool carry_runner_place(const char *path);
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -102,11 +103,36 @@ static void look(struct sv words, struct line *l)
 	}
 }
 
+/* What is behind `cd` or PYTHONPATH=, without quotes, if it is a path and no variable. */
+static int add_folders(struct carry_tests *t, struct arena *a, struct sv command)
+{
+	static const char *const before[] = {"cd ", "pushd ", "PYTHONPATH="};
+	const char *at, *end = command.p + command.n;
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_LEN(before); i++) {
+		at = memmem(command.p, command.n, before[i], strlen(before[i]));
+		if (!at || (at > command.p && in_word(at[-1])))
+			continue;
+		at += strlen(before[i]);
+		while (at < end && memchr(" \t\"'", *at, 4))
+			at++;
+		for (n = 0; at + n < end && !memchr(" \t\"')", at[n], 5); n++)
+			;
+		if (n == 0 || n >= PATH_MAX)
+			continue;
+		t->folders = t->folders ? arena_printf(a, "%s:%.*s", t->folders, (int)n, at) : arena_str(a, sv_n(at, n));
+		if (!t->folders)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int take_command(struct carry_tests *t, struct arena *a, struct sv words, bool list)
 {
 	struct line l;
 	struct sv w;
-	int r = 0;
+	int r = add_folders(t, a, words);
 
 	look(words, &l);
 	t->makes_venv |= l.venv;

@@ -36,6 +36,7 @@ int carry_tests_read_file(struct carry_test_files *f, struct arena *a, int folde
 struct carry_tests {
 	const char **words; /* of packages, and of folders of virtual environments: lower case, '_' for '-'; NULL-terminated */
 	size_t n;
+	const char *folders; /* of cd and PYTHONPATH=, "A:B:C"; or NULL */
 	bool makes_venv;    /* python -m venv, uv venv, virtualenv, uv init, uv sync, uv run */
 	bool makes_project; /* uv init */
 };

@@ -130,6 +130,42 @@ static void interpreters_of_the_image_stay_wherever_they_are(void)
 	world_close(&w);
 }
 
+static void tools_started_in_tests_find_nothing_above_them(void)
+{
+	static const char *const bad[] = {"package.json", "jest.config.js", "go.work", "bunfig.toml", "tsconfig.json", "node_modules/x.js"};
+	struct world w;
+	size_t i;
+
+	world_open(&w);
+	put(w.image, "app/env/pyvenv.cfg", "home = /usr/bin\n", 0644);
+	put(w.image, "app/env/bin/python3", "\177ELF", 0755);
+	put(w.image, "app/env/lib/python3.12/os.py", "", 0644);
+	for (i = 0; i < ARRAY_LEN(bad); i++)
+		put(w.upper, bad[i], "evil", 0644);
+	put(w.upper, "result.json", "x", 0644);
+	put(w.upper, "app/package.json", "x", 0644);
+	put(w.upper, "usr/bin/pybuilddir.txt", "/app/evil\n", 0755);
+	put(w.upper, "etc/screenrc", "evil", 0644);
+	put(w.upper, "etc/nanorc", "evil", 0644);
+	link_to(w.upper, "app/env", "elsewhere");
+	carry(&w);
+	for (i = 0; i + 1 < ARRAY_LEN(bad); i++)
+		dropped(&w, "system", bad[i]);
+	dropped(&w, "system", "node_modules");
+	dropped(&w, "autorun", "usr/bin/pybuilddir.txt");
+	dropped(&w, "startup", "etc/nanorc");
+	dropped(&w, "link", "app/env");
+	carried(&w, "result.json");
+	carried(&w, "app/package.json");
+	world_close(&w);
+	world_open(&w);
+	w.req.workdir = "/";
+	put(w.upper, "package.json", "the agent's work", 0644);
+	carry(&w);
+	carried(&w, "package.json");
+	world_close(&w);
+}
+
 static void modules_that_no_image_has_are_not_carried(void)
 {
 	struct world w;
@@ -249,6 +285,11 @@ static void tests_use_what_they_bring_themselves(void)
 
 	world_open(&w);
 	put(w.second, "tests/test.sh", "apt-get install -y jq5\n", 0644);
+	put(w.second, "tests/run.sh", "cd '/app/project' && PYTHONPATH=\"$X:src2:/app/src/\" python3 -m pytest\n", 0644);
+	put(w.upper, "app/project/argparse.py", "evil", 0644);
+	put(w.upper, "app/src/json/__init__.py", "evil", 0644);
+	put(w.upper, "app/src2/nt.py", "evil", 0644);
+	put(w.upper, "app/project/mine.py", "x", 0644);
 	put(w.second, "tests/deep/er/x.py", "run('uv init && uv venv .judge')\n", 0644);
 	put(w.second, "tests/requirements-dev.txt", "judge>=1\n", 0644);
 	put(w.second, "other", "pip install other\n", 0644);
@@ -256,7 +297,7 @@ static void tests_use_what_they_bring_themselves(void)
 	{
 		AUTO_FD folder = openat(w.second, "tests", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-		CHECK(carry_tests_read(&files, a, folder) == 0 && files.bytes == strlen("apt-get install -y jq5\nrun('uv init && uv venv .judge')\njudge>=1\n"));
+		CHECK(carry_tests_read(&files, a, folder) == 0 && files.bytes == strlen("apt-get install -y jq5\nrun('uv init && uv venv .judge')\njudge>=1\ncd '/app/project' && PYTHONPATH=\"$X:src2:/app/src/\" python3 -m pytest\n"));
 	}
 	w.req.tests = &files;
 	put(w.image, "app/empty/README", "", 0644);
@@ -287,6 +328,10 @@ static void tests_use_what_they_bring_themselves(void)
 	dropped(&w, "tests", "app/empty/bin/activate");
 	dropped(&w, "tests", "app/empty/lib/python3.11");
 	dropped(&w, "tests", "app/.judge");
+	dropped(&w, "module", "app/project/argparse.py");
+	dropped(&w, "module", "app/src/json");
+	dropped(&w, "module", "app/src2/nt.py");
+	carried(&w, "app/project/mine.py");
 	carried(&w, "usr/local/bin/other");
 	carried(&w, "app/sub/pyproject.toml");
 	carried(&w, "app/elsewhere/README");
@@ -301,6 +346,7 @@ int main(void)
 		CASE(start_up_files_of_homes_need_no_list),
 		CASE(a_work_folder_that_is_a_home_has_files_of_projects),
 		CASE(interpreters_of_the_image_stay_wherever_they_are),
+		CASE(tools_started_in_tests_find_nothing_above_them),
 		CASE(modules_that_no_image_has_are_not_carried),
 		CASE(what_is_part_of_a_value_is_no_comment_and_no_section),
 		CASE(what_tests_install_is_read_from_their_lines),
