@@ -15,6 +15,7 @@ struct trail {
 	const struct layered *view;
 	const struct carry *places; /* whose places end it; NULL: none does */
 	struct layered in;	    /* the folder `at`, unless that is the root; empty: there is none */
+	bool moved;		    /* `in` is of another `at`, and is opened anew where it is needed */
 	char at[PATH_MAX];	    /* absolute, without links; "" is the root */
 	size_t n;
 	char rest[2 * PATH_MAX];
@@ -22,17 +23,13 @@ struct trail {
 	unsigned links;
 };
 
-static const struct layered *trail_folder(const struct trail *t)
-{
-	return t->n ? &t->in : t->view;
-}
-
 static bool trail_take(struct trail *t, int r, struct layered next)
 {
 	if (r < 0)
 		return false;
 	layered_done(&t->in);
 	t->in = next;
+	t->moved = false;
 	return true;
 }
 
@@ -48,9 +45,17 @@ static bool trail_enter(struct trail *t, const struct layered *folder, const cha
 static bool trail_open(struct trail *t)
 {
 	struct layered next = {0};
-	int r = t->n ? view_enter(t->view, sv_n(t->at + 1, t->n - 1), &next) : 0;
+	int r = view_enter(t->view, sv_n(t->at + 1, t->n - 1), &next);
 
 	return trail_take(t, r, next);
+}
+
+/* NULL: it cannot be opened. */
+static const struct layered *trail_folder(struct trail *t)
+{
+	if (t->n == 0)
+		return t->view;
+	return t->moved && !trail_open(t) ? NULL : &t->in;
 }
 
 static void trail_cut(struct trail *t)
@@ -110,7 +115,7 @@ static bool trail_step(struct trail *t, struct sv name)
 	ssize_t n;
 	int fd;
 
-	if (t->n + name.n + 2 > sizeof(t->at))
+	if (!folder || t->n + name.n + 2 > sizeof(t->at))
 		return false;
 	t->at[t->n++] = '/';
 	memcpy(t->at + t->n, name.p, name.n + 1);
@@ -134,7 +139,7 @@ static bool trail_follow(struct trail *t)
 	while (ok && (part = trail_next(t, name)).n) {
 		if (sv_is(part, "..")) {
 			trail_cut(t);
-			ok = trail_open(t);
+			t->moved = true;
 		} else if (!sv_is(part, ".")) {
 			ok = part.n <= NAME_MAX && trail_step(t, part);
 		}
@@ -148,17 +153,13 @@ static bool leads_to_runner(const struct carry *c, int top, struct sv target)
 {
 	int fds[VIEW_LAYERS_MAX + 1] = {top};
 	struct layered view = {fds, c->root.n + 1};
-	struct trail t = {.view = &view, .places = c};
+	struct trail t = {.view = &view, .places = c, .moved = true};
 	struct sv folder = carry_parent(c);
 
 	memcpy(fds + 1, c->root.fds, c->root.n * sizeof(*fds));
 	memcpy(t.at, folder.p, folder.n);
 	t.n = folder.n;
-	if (!trail_open(&t) || !trail_push(&t, target)) {
-		layered_done(&t.in);
-		return true;
-	}
-	return !trail_follow(&t) || t.n == 0 || strcmp(t.at, "/dev") == 0;
+	return !trail_push(&t, target) || !trail_follow(&t) || t.n == 0 || strcmp(t.at, "/dev") == 0;
 }
 
 bool carry_link_to_runner(const struct carry *c, struct sv target)
