@@ -45,7 +45,8 @@ int cli_folders(struct cli_folders *ret, struct error *err)
 	if (!realpath(home, ret->home) && cli_path_clean("/", home, ret->home) < 0)
 		return too_long("HOME", err);
 	if (xdg("XDG_CONFIG_HOME", ret->home, ".config", ret->config, err) < 0 ||
-	    xdg("XDG_CACHE_HOME", ret->home, ".cache", ret->cache, err) < 0)
+	    xdg("XDG_CACHE_HOME", ret->home, ".cache", ret->cache, err) < 0 ||
+	    xdg("XDG_DATA_HOME", ret->home, ".local/share", ret->data, err) < 0)
 		return -1;
 	return xdg("XDG_STATE_HOME", ret->home, ".local/state", ret->state, err);
 }
@@ -138,6 +139,7 @@ static int load(const struct call *call, const struct policy_source *sources, si
 	req.config_dir = ret->folders.config;
 	req.cache_dir = flags & CLI_POLICY_NO_CACHE ? NULL : ret->folders.cache;
 	req.state_dir = ret->folders.state;
+	req.data_dir = ret->folders.data;
 	req.workdir = ret->workdir;
 	req.no_ceiling = flags & CLI_POLICY_ALONE;
 	req.runtime = call_value(call, "runtime");

@@ -59,6 +59,7 @@ struct cli_folders {
 	char config[PATH_MAX]; /* each ends in /cordon */
 	char cache[PATH_MAX];
 	char state[PATH_MAX];
+	char data[PATH_MAX];
 };
 
 struct cli_policy {

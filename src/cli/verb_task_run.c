@@ -218,8 +218,10 @@ static int run(struct call *call, struct task_run_request *req, struct error *er
 	}
 	if (r == 0) {
 		call_note(call, "results: %s", req->out);
-		if (result.signal)
+		if (result.signal) {
+			(void)fflush(call->out);
 			die_of(result.signal);
+		}
 		r = task_exit_status(&result);
 	}
 	arena_free(result.arena);

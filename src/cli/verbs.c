@@ -149,7 +149,7 @@ const struct verb verbs[] = {
 			   "sandbox: the pristine image, and of the agent's changes what is data. Tests and solution are absent while the agent works.\n\n"
 			   "The agent has the network that the task asks for, as far as the operator's policy gives it, and models as the operator's policy names them: one does not depend on the other. The verifier has no network unless the "
 			   "task says so. Where no --policy or --profile is given, the profile task holds; the operator's policy.yaml bounds all.\n\n"
-			   "CMD behind -- is the agent: it finds the instruction on its standard input and in the file that CORDON_INSTRUCTION names. However it ends, its work is judged, unless its time was up.\n\n"
+			   "CMD behind -- is the agent: it finds the instruction on its standard input and in the file that CORDON_INSTRUCTION names. However it ends, its work is judged, also when its time is up.\n\n"
 			   "Exits 0 when the task was scored, whatever the reward; 1 when it is refused; 125 otherwise.\n\n"
 			   "    cordon task run tasks/hello --agent oracle\n"
 			   "    cordon task run tasks/hello --policy models.yaml --out results/hello -- my-agent --model small",

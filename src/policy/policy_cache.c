@@ -37,6 +37,7 @@ int policy_cache_key(const struct policy_request *req, const char *cwd, struct c
 	add_str(&s, req->config_dir);
 	add_str(&s, req->cache_dir);
 	add_str(&s, req->state_dir);
+	add_str(&s, req->data_dir);
 	add_str(&s, req->workdir);
 	add_str(&s, req->phase);
 	add_str(&s, req->runtime);

@@ -218,14 +218,15 @@ static int apply_bounds(struct compile *c, struct policy *request)
 }
 
 /*
- * Cordon's own folders: who could write there would choose the policy of the next run, and the credentials are there.
+ * Cordon's own folders: who could write there would choose the policy of the next run, or the content of its image, and the credentials are there.
  * Named by where they are and by where they would be with another environment.
  */
 static int deny_own(struct compile *c, struct policy *p)
 {
 	const struct policy_request *req = c->req;
 	const char *own[] = {req->config_dir,   "~/.config/cordon", req->cache_dir,
-			     "~/.cache/cordon", req->state_dir,     "~/.local/state/cordon"};
+			     "~/.cache/cordon", req->state_dir,     "~/.local/state/cordon",
+			     req->data_dir,     "~/.local/share/cordon"};
 	struct resolve r = {req->home, req->workdir};
 	struct pol_list list = {.set = true};
 	size_t i;

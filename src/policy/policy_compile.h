@@ -28,6 +28,7 @@ struct policy_request {
 	const char *home;       /* absolute and canonical; ~ means this */
 	const char *config_dir; /* $XDG_CONFIG_HOME/cordon; may not exist; NULL: none */
 	const char *cache_dir;  /* $XDG_CACHE_HOME/cordon; NULL: no cache */
+	const char *data_dir;   /* $XDG_DATA_HOME/cordon, likewise */
 	const char *state_dir;  /* $XDG_STATE_HOME/cordon; only named here to be denied inside; NULL: the usual place */
 	const char *workdir;    /* absolute and canonical; relative patterns are below it */
 	const char *phase;      /* of a task run, laid over the rest; NULL: none */

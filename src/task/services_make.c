@@ -18,7 +18,7 @@
 #include "task/volume_copy.h"
 #include "task/volumes.h"
 
-enum { FILE_MAX = 1 << 20 };
+enum { FILE_MAX = 1 << 20, SERVICE_ROOM = 4 };
 
 static int refused(struct flow *f)
 {
@@ -301,7 +301,8 @@ int services_root(struct flow *f, struct service *s, struct task_sandbox *ret)
 	root->uid = user.uid;
 	root->gid = user.gid;
 	root->hosts = f->services->hosts;
-	root->storage = flow_storage(f);
+	/* more than the agent's: who fills a volume that it shares is to be ended before the services, and judged */
+	root->storage = SERVICE_ROOM * flow_storage(f);
 	ret->argv = command_of(f, s);
 	if (!ret->argv || !ret->argv[0]) {
 		(void)error_set(f->err, ERROR_INPUT, "%s: the service %s has no command, and its image has none", f->task->files.compose, c->name);

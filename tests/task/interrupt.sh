@@ -52,6 +52,7 @@ stopped()
 	took=$((($(date +%s%N) - began) / 1000000))
 	is "$name, SIG$sig: the exit status" "$status" "$want"
 	is "... the result" "$(python3 -c 'import json,sys; r=json.load(open(sys.argv[1])); print(r["status"], r["reward"], r["reason"])' "$out/result.json" 2>&1)" "infrastructure_error None stopped by SIG$sig"
+	ok "... which is told, also where that is no terminal" grep -q "stopped by SIG$sig" "$tmp/said"
 	ok "... no process is left" until_true gone
 	ok "... nor anything else" nothing_left
 	ok "... and it took no long time ($took ms)" test "$took" -lt 8000

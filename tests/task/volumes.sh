@@ -289,6 +289,20 @@ run --agent oracle
 is "a service that fills a volume is ended" "$result" "infrastructure_error None"
 like "... and it is told why" "$(cat "$out/audit/service-other.jsonl")" '"rule":"storage"'
 
+task shared <<'END'
+services:
+  main:
+    volumes: ["data:/data"]
+  other:
+    image: cordon-test/base
+    command: ["sleep", "600"]
+    volumes: ["data:/data"]
+volumes: {data: }
+END
+echo 'storage_mb = 64' >>"$task/task.toml"
+run -- sh -c 'for i in $(seq 10); do dd if=/dev/zero of=/data/$i bs=1M count=10 2>/dev/null; sleep 0.2; done; echo 42 >/app/answer; sleep 600'
+is "an agent that fills a volume which it shares is ended, not its services, and judged" "$result" "scored 0"
+
 task cache <<'END'
 services:
   main:

@@ -97,6 +97,7 @@ static void mandatory_protections_cannot_be_left_out(void)
 	CHECK(p && has(&p->fs.protect, "**/.claude/settings.json") && has(&p->fs.protect, "**/.vscode/**"));
 	CHECK(p && has(&p->fs.deny, "/home/u/.config/cordon") && has(&p->fs.deny, "/home/u/.cache/cordon"));
 	CHECK(p && has(&p->fs.deny, "/home/u/.local/state/cordon"));
+	CHECK(p && has(&p->fs.deny, "/home/u/.local/share/cordon"));
 	policy_free(p);
 	CHECK(mandatory_reason("**/.env") && mandatory_reason("**/.envrc") && !mandatory_reason("**/x"));
 }

@@ -47,9 +47,9 @@ int box_root(const char *fallback, bool make, char **ret, struct error *err)
 		return error_sys(err, errno, "%s", path);
 	if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & (root ? 0022 : 0077)))
 		return error_set(err, ERROR_DENIED, "%s: must be a folder of yours that nobody else can write to%s", path, root ? "" : " or enter");
-	*ret = path;
-	path = NULL;
-	return 0;
+	/* the kernel tells where things are by names without links and dots */
+	*ret = realpath(path, NULL);
+	return *ret ? 0 : error_sys(err, errno, "%s", path);
 }
 
 /* A name that is too long for a socket's address is reached through the folder's descriptor. */
