@@ -107,6 +107,28 @@ run -- sh -c 'touch /app/done; timeout 3 wget -q -O - "$OPENAI_BASE_URL/models"'
 is "without the operator's word there is no model either" "$result" "scored 1"
 ok "and no variable that names one" bash -c '! grep -q OPENAI "$1"' _ "$out/output/agent.txt"
 
+# A judge that asks a model: by the door of the verifier's phase, with a key that is none.
+cat >"$tmp/judge.yaml" <<'END'
+version: 1
+extends: [task]
+phases:
+  verify:
+    inference:
+      providers:
+        openai: {kind: openai, url: "http://127.0.0.1:18091", credential: model, models: ["m-*"]}
+END
+task judged
+cat >"$task/tests/test.sh" <<'END'
+#!/bin/sh
+wget -q -O - --header "Content-Type: application/json" --header "Authorization: Bearer $OPENAI_API_KEY" --post-data '{"model":"m-1","messages":[{"role":"user","content":"good?"}]}' "$OPENAI_BASE_URL/chat/completions" >/tmp/answer
+grep -q completion /tmp/answer && ! timeout 3 wget -q -O - http://127.0.0.1:18091/ && echo 1 >/logs/verifier/reward.txt || echo 0 >/logs/verifier/reward.txt
+END
+: >"$tmp/model.log"
+run --agent none --policy "$tmp/judge.yaml"
+is "a judge gets the door, and no network" "$result" "scored 1"
+ok "its request arrived with the real key" grep -qF "Bearer $REAL_KEY" "$tmp/model.log"
+ok "which is in nothing that left the run" no_leak "$REAL_KEY"
+
 # --- 2. the compose file and the host's environment ---
 
 task compose
