@@ -17,16 +17,16 @@ jobs_table()
 {
 	local sanitize='-Dstatic=false -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized -Dc_args=-fno-sanitize-recover=all'
 	cat <<EOF
-gcc-release|build|gcc||self||all|28
+gcc-release|build|gcc||self||all|30
 gcc-release-user|build|gcc||user||all|25
-tasks|build|gcc||self||tasks|16
+tasks|build|gcc||self||tasks|22
 clang-release|build-clang|clang||self||gateway|10
 clang-sanitized|build-clang-asan|clang|$sanitize|user||unit|8
 no-landlock|build|gcc||user|landlock_create_ruleset,landlock_add_rule,landlock_restrict_self|sandbox|8
 no-openat2|build|gcc||self|openat2|sandbox|8
 no-clone3|build|gcc||self|clone3|sandbox|8
-gcc-sanitized|build-asan|gcc|$sanitize|self||all|30
-runtimes|build|gcc||self||runtimes|24
+gcc-sanitized|build-asan|gcc|$sanitize|self||all|32
+runtimes|build|gcc||self||runtimes|26
 runtimes-user|build|gcc||user||runtimes|15
 EOF
 }
