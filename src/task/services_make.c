@@ -22,7 +22,8 @@ enum { FILE_MAX = 1 << 20, SERVICE_ROOM = 4 };
 
 static int refused(struct flow *f)
 {
-	return flow_fail(f, f->err->kind == ERROR_SYSTEM ? TASK_INFRASTRUCTURE_ERROR : TASK_REFUSED);
+	/* an image that is not here is no fault of the task's */
+	return flow_fail(f, f->err->kind == ERROR_SYSTEM || f->err->kind == ERROR_MISSING ? TASK_INFRASTRUCTURE_ERROR : TASK_REFUSED);
 }
 
 /* The staged folder that holds the compose file: its paths are relative to it. */
