@@ -187,7 +187,8 @@ host more x "
 	touch "$tmp/enough"
 	wait "$maker"
 	is "$runtime: a denied name that appears while the copy is made is not in it" "$saw" ""
-	rm -rf late "$tmp/enough"
+	# what a run took for its own of that and could not bring back whole says so, and stays
+	rm -rf late "$tmp/enough" .cordon-apply-*
 	odd="$tmp/o \"d'd	\\ é,:%"
 	mkdir -p "$odd" && echo odd >"$odd/file"
 	inside_folder="$odd" && outside env -C "$odd" "$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- sh -c 'cat file; pwd; echo x >made' </dev/null
