@@ -398,7 +398,8 @@ bool commands_reap(struct commands *c, struct commands_reaped *ret)
 	ret->pid = wait4(-1, &ret->status, WNOHANG | WUNTRACED, &ret->usage);
 	ret->command = NULL;
 	if (c->ahead && ret->pid == confine_ahead_pid(c->ahead)) {
-		(void)kill(ret->pid, SIGKILL); /* it may have been stopped only: we would wait for it */
+		if (WIFSTOPPED(ret->status))
+			(void)kill(ret->pid, SIGKILL); /* we would wait for it */
 		confine_ahead_forget(c->ahead);
 		c->ahead = NULL;
 	}
