@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -12,7 +14,7 @@
 #include "sys/tree.h"
 #include "task/carry_view.h"
 
-enum { DEPTH_MAX = 8, WORD_MAX = 63 };
+enum { DEPTH_MAX = 8, WORD_MAX = 63, FOLDER_MAX = 500 };
 
 static bool in_word(char c)
 {
@@ -52,7 +54,20 @@ static void normal(struct sv name, char to[WORD_MAX + 1])
 	to[i] = '\0';
 }
 
-static int add(struct carry_tests *t, struct arena *a, struct sv name)
+/* Commands that are not called as the package that has them. */
+static const struct {
+	const char *package, *commands;
+} called[] = {
+	{"apache2_utils", "ab htpasswd"}, {"bind9_dnsutils", "dig nslookup host"}, {"bind9_host", "host"}, {"binutils", "ar as ld nm objdump readelf strings strip"}, {"build_essential", "as c++ cc g++ gcc ld make"}, {"cargo", "rustc"},
+	{"default_jdk", "java javac"}, {"default_mysql_client", "mysql mysqladmin mysqldump"}, {"dnsutils", "dig nslookup host"}, {"fd_find", "fd fdfind"}, {"ffmpeg", "ffprobe"}, {"gcc", "cc"}, {"golang", "go gofmt"}, {"golang_go", "go gofmt"},
+	{"httpie", "http"}, {"imagemagick", "convert identify magick"}, {"iproute2", "ip ss"}, {"mariadb_client", "mariadb mysql mysqldump"}, {"mysql_client", "mysql mysqladmin mysqldump"}, {"net_tools", "ifconfig netstat"}, {"netcat_openbsd", "nc netcat"},
+	{"netcat_traditional", "nc netcat"}, {"nmap", "ncat"}, {"openssh_client", "scp ssh ssh-keygen"}, {"p7zip_full", "7z"}, {"poppler_utils", "pdfinfo pdftotext pdftoppm"}, {"postgresql", "psql pg_dump pg_isready"}, {"postgresql_client", "psql pg_dump pg_isready"},
+	{"procps", "free pgrep pkill ps top"}, {"redis", "redis-cli"}, {"redis_server", "redis-cli"}, {"redis_tools", "redis-cli"}, {"ripgrep", "rg"}, {"sqlite", "sqlite3"}, {"tesseract_ocr", "tesseract"}, {"vim_common", "xxd"}, {"xz_utils", "xz"},
+	{"beautifulsoup4", "bs4"}, {"opencv_python", "cv2"}, {"opencv_python_headless", "cv2"}, {"pillow", "PIL"}, {"pyyaml", "yaml"}, {"scikit_image", "skimage"}, {"scikit_learn", "sklearn"}, {"python_dateutil", "dateutil"}, {"python_dotenv", "dotenv"},
+	{"psycopg2_binary", "psycopg2"}, {"pyjwt", "jwt"}, {"pycryptodome", "Crypto"}, {"biopython", "Bio"}, {"pymupdf", "fitz"}, {"protobuf", "google"}, {"python_docx", "docx"}, {"gitpython", "git"}, {"pyzmq", "zmq"}, {"faiss_cpu", "faiss"},
+};
+
+static int add_word(struct carry_tests *t, struct arena *a, struct sv name)
 {
 	char word[WORD_MAX + 1];
 
@@ -63,6 +78,20 @@ static int add(struct carry_tests *t, struct arena *a, struct sv name)
 	normal(name, word);
 	t->words[t->n] = arena_str(a, sv_of(word));
 	return t->words[t->n++] ? 0 : -ENOMEM;
+}
+
+static int add(struct carry_tests *t, struct arena *a, struct sv name)
+{
+	char word[WORD_MAX + 1];
+	struct sv words, w;
+	int r = add_word(t, a, name);
+	size_t i;
+
+	normal(name, word);
+	for (i = 0; r == 0 && i < ARRAY_LEN(called); i++)
+		for (words = sv_of(strcmp(called[i].package, word) == 0 ? called[i].commands : ""); r == 0 && next_word(&words, &w);)
+			r = add_word(t, a, w);
+	return r;
 }
 
 /* "python3-numpy" is also numpy, "iputils-ping" ping. */
@@ -103,6 +132,18 @@ static void look(struct sv words, struct line *l)
 	}
 }
 
+static bool has_folder(const char *folders, struct sv one)
+{
+	const char *at, *end;
+
+	for (at = folders; at; at = *end ? end + 1 : NULL) {
+		end = strchrnul(at, ':');
+		if (sv_eq(sv_n(at, (size_t)(end - at)), one))
+			return true;
+	}
+	return false;
+}
+
 /* What is behind `cd` or PYTHONPATH=, without quotes, if it is a path and no variable. */
 static int add_folders(struct carry_tests *t, struct arena *a, struct sv command)
 {
@@ -119,8 +160,9 @@ static int add_folders(struct carry_tests *t, struct arena *a, struct sv command
 			at++;
 		for (n = 0; at + n < end && !memchr(" \t\"')", at[n], 5); n++)
 			;
-		if (n == 0 || n >= PATH_MAX)
+		if (n == 0 || n > FOLDER_MAX || t->n_folders == CARRY_TESTS_FOLDERS || has_folder(t->folders, sv_n(at, n)))
 			continue;
+		t->n_folders++;
 		t->folders = t->folders ? arena_printf(a, "%s:%.*s", t->folders, (int)n, at) : arena_str(a, sv_n(at, n));
 		if (!t->folders)
 			return -ENOMEM;
@@ -203,6 +245,11 @@ static int take_text(struct carry_tests *t, struct arena *a, const struct carry_
 	return r < 0 ? r : buf_failed(&line) ? -ENOMEM : 0;
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 int carry_tests_learn(struct carry_tests *t, struct arena *a, const struct carry_test_files *files)
 {
 	const struct carry_test_file *f;
@@ -210,6 +257,8 @@ int carry_tests_learn(struct carry_tests *t, struct arena *a, const struct carry
 
 	for (f = files ? files->first : NULL; f && r == 0; f = f->next)
 		r = take_text(t, a, f);
+	if (r == 0 && t->n)
+		qsort(t->words, t->n, sizeof(t->words[0]), by_text);
 	return r;
 }
 
@@ -264,45 +313,13 @@ int carry_tests_read(struct carry_test_files *files, struct arena *a, int folder
 	return read_folder(files, a, folder, 0);
 }
 
-/* Commands that are not called as the package that has them. */
-static const struct {
-	const char *package, *commands;
-} called[] = {
-	{"apache2_utils", "ab htpasswd"}, {"bind9_dnsutils", "dig nslookup host"}, {"bind9_host", "host"}, {"binutils", "ar as ld nm objdump readelf strings strip"}, {"build_essential", "as c++ cc g++ gcc ld make"}, {"cargo", "rustc"},
-	{"default_jdk", "java javac"}, {"default_mysql_client", "mysql mysqladmin mysqldump"}, {"dnsutils", "dig nslookup host"}, {"fd_find", "fd fdfind"}, {"ffmpeg", "ffprobe"}, {"gcc", "cc"}, {"golang", "go gofmt"}, {"golang_go", "go gofmt"},
-	{"httpie", "http"}, {"imagemagick", "convert identify magick"}, {"iproute2", "ip ss"}, {"mariadb_client", "mariadb mysql mysqldump"}, {"mysql_client", "mysql mysqladmin mysqldump"}, {"net_tools", "ifconfig netstat"}, {"netcat_openbsd", "nc netcat"},
-	{"netcat_traditional", "nc netcat"}, {"nmap", "ncat"}, {"openssh_client", "scp ssh ssh-keygen"}, {"p7zip_full", "7z"}, {"poppler_utils", "pdfinfo pdftotext pdftoppm"}, {"postgresql", "psql pg_dump pg_isready"}, {"postgresql_client", "psql pg_dump pg_isready"},
-	{"procps", "free pgrep pkill ps top"}, {"redis", "redis-cli"}, {"redis_server", "redis-cli"}, {"redis_tools", "redis-cli"}, {"ripgrep", "rg"}, {"sqlite", "sqlite3"}, {"tesseract_ocr", "tesseract"}, {"vim_common", "xxd"}, {"xz_utils", "xz"},
-	{"beautifulsoup4", "bs4"}, {"opencv_python", "cv2"}, {"opencv_python_headless", "cv2"}, {"pillow", "PIL"}, {"pyyaml", "yaml"}, {"scikit_image", "skimage"}, {"scikit_learn", "sklearn"}, {"python_dateutil", "dateutil"}, {"python_dotenv", "dotenv"},
-	{"psycopg2_binary", "psycopg2"}, {"pyjwt", "jwt"}, {"pycryptodome", "Crypto"}, {"biopython", "Bio"}, {"pymupdf", "fitz"}, {"protobuf", "google"}, {"python_docx", "docx"}, {"gitpython", "git"}, {"pyzmq", "zmq"}, {"faiss_cpu", "faiss"},
-};
-
-static bool is_called(const char *package, struct sv name)
-{
-	struct sv words, w;
-	size_t i;
-
-	for (i = 0; i < ARRAY_LEN(called); i++) {
-		if (strcmp(called[i].package, package) != 0)
-			continue;
-		words = sv_of(called[i].commands);
-		while (next_word(&words, &w))
-			if (sv_eq(w, name))
-				return true;
-	}
-	return false;
-}
-
 bool carry_tests_install(const struct carry_tests *t, struct sv name)
 {
 	char word[WORD_MAX + 1];
-	size_t i;
+	const char *key = word;
 
-	if (name.n == 0 || name.n > WORD_MAX)
+	if (name.n == 0 || name.n > WORD_MAX || !t->n)
 		return false;
 	normal(name, word);
-	for (i = 0; i < t->n; i++)
-		if (strcmp(t->words[i], word) == 0 || is_called(t->words[i], name))
-			return true;
-	return false;
+	return bsearch(&key, t->words, t->n, sizeof(t->words[0]), by_text);
 }

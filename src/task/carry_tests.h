@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/sv.h"
 
-enum { CARRY_TESTS_BYTES = 4 << 20, CARRY_TESTS_FILE = 256 << 10, CARRY_TESTS_WORDS = 20000 };
+enum { CARRY_TESTS_BYTES = 4 << 20, CARRY_TESTS_FILE = 256 << 10, CARRY_TESTS_WORDS = 20000, CARRY_TESTS_FOLDERS = 256 };
 
 /* The tests' files, as they are: whoever has their folder need not look into them. */
 struct carry_test_file {
@@ -34,9 +34,10 @@ int carry_tests_read_file(struct carry_test_files *f, struct arena *a, int folde
 
 /* What they say. */
 struct carry_tests {
-	const char **words; /* of packages, and of folders of virtual environments: lower case, '_' for '-'; NULL-terminated */
+	const char **words; /* of packages and their commands, and of folders of virtual environments: lower case, '_' for '-'; sorted, NULL-terminated */
 	size_t n;
-	const char *folders; /* of cd and PYTHONPATH=, "A:B:C"; or NULL */
+	const char *folders; /* of cd and PYTHONPATH=, "A:B:C", each once; or NULL */
+	size_t n_folders;    /* at most CARRY_TESTS_FOLDERS */
 	bool makes_venv;    /* python -m venv, uv venv, virtualenv, uv init, uv sync, uv run */
 	bool makes_project; /* uv init */
 };

@@ -256,6 +256,27 @@ static void installs(const char *text, bool list, const char *yes, const char *n
 	arena_free(a);
 }
 
+/* Each folder was once added to a copy of all those before it. */
+static void folders_without_number_take_no_room_without_bound(void)
+{
+	struct arena *a = arena_new();
+	struct carry_test_file file = {0};
+	struct carry_test_files files = {.first = &file};
+	struct carry_tests t = {0};
+	struct buf text;
+	unsigned i;
+
+	buf_init(&text, 8 << 20);
+	for (i = 0; i < 100000; i++)
+		CHECK(buf_printf(&text, "cd /app\ncd /folder-%06u\n", i) == 0);
+	file.text = buf_view(&text);
+	CHECK(a && carry_tests_learn(&t, a, &files) == 0);
+	CHECK(t.n_folders == CARRY_TESTS_FOLDERS && strlen(t.folders) < (size_t)CARRY_TESTS_FOLDERS * 20);
+	CHECK(strncmp(t.folders, "/app:/folder-000000:/folder-000001:", 35) == 0);
+	buf_done(&text);
+	arena_free(a);
+}
+
 static void what_tests_install_is_read_from_their_lines(void)
 {
 	installs("apt-get update && apt-get install -y sqlite3 curl && nginx -t\n", false, "sqlite3", "nginx", false);
@@ -350,6 +371,7 @@ int main(void)
 		CASE(modules_that_no_image_has_are_not_carried),
 		CASE(what_is_part_of_a_value_is_no_comment_and_no_section),
 		CASE(what_tests_install_is_read_from_their_lines),
+		CASE(folders_without_number_take_no_room_without_bound),
 		CASE(tests_use_what_they_bring_themselves),
 	};
 
