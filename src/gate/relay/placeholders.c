@@ -28,7 +28,8 @@ static void look_on(struct look *l)
 
 static void look_at(struct look *l, struct sv text)
 {
-	if (text.n > sizeof(l->room) - sizeof(between) - l->n)
+	/* the room may be full to the last byte */
+	if (text.n + sizeof(between) > sizeof(l->room) - l->n)
 		look_on(l);
 	if (text.n > sizeof(l->room) - sizeof(between)) {
 		if (l->found == PLACEHOLDER_NONE)

@@ -202,6 +202,28 @@ static void a_placeholder_leaves_nowhere(void)
 	rig_close(&g);
 }
 
+/* Heads are looked through in pieces that are joined from their texts: every way in which the end of a text can meet the end of a piece. */
+static void a_placeholder_is_found_behind_texts_of_any_length(void)
+{
+	static const char rest[] = "HTTP/1.1\r\nHost: open.example\r\nA: 0123456789012345678901234567890123456789\r\nB: ";
+	char fill[1100], request[2048];
+	struct rig g;
+	int n;
+
+	memset(fill, 'x', sizeof(fill));
+	rig_open(&g, policy);
+	for (n = 900; n < (int)sizeof(fill); n++) {
+		(void)snprintf(request, sizeof(request), "GET http://open.example/%.*s %s" RIG_PLACEHOLDER "\r\n\r\n", n, fill, rest);
+		rig_connect(&g, &proxy);
+		CHECK(starts(rig_ask(&g, request), "HTTP/1.1 403 "));
+		CHECK_STR(rig_seen(&g), "");
+		(void)snprintf(request, sizeof(request), "GET http://open.example/%.*s %snone\r\n\r\n", n, fill, rest);
+		rig_connect(&g, &proxy);
+		CHECK(starts(rig_ask(&g, request), "HTTP/1.1 200 "));
+	}
+	rig_close(&g);
+}
+
 /* The body in pieces of n bytes, to a host with a credential too. */
 static void send_body_in_pieces(struct rig *g, const char *host, size_t n)
 {
@@ -474,6 +496,7 @@ static const struct check_case cases[] = {
 	CASE(nothing_is_served_when_nothing_can_be_logged),
 	CASE(failures_of_egress_are_told_apart),
 	CASE(a_placeholder_leaves_nowhere),
+	CASE(a_placeholder_is_found_behind_texts_of_any_length),
 	CASE(no_byte_of_a_placeholder_in_a_body_leaves),
 	CASE(what_only_looks_like_a_placeholder_passes_whole),
 	CASE(bodies_are_held_to_graphql_and_mcp),
