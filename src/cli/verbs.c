@@ -150,7 +150,7 @@ const struct verb verbs[] = {
 			   "The agent has the network that the task asks for, as far as the operator's policy gives it, and models as the operator's policy names them: one does not depend on the other. The verifier has no network unless the "
 			   "task says so. Where no --policy or --profile is given, the profile task holds; the operator's policy.yaml bounds all.\n\n"
 			   "CMD behind -- is the agent: it finds the instruction on its standard input and in the file that CORDON_INSTRUCTION names. However it ends, its work is judged, also when its time is up.\n\n"
-			   "Exits 0 when the task was scored, whatever the reward; 1 when it is refused; 125 otherwise.\n\n"
+			   "Exits 0 when the task was scored, whatever the reward; 1 when it is refused; 125 otherwise. On SIGINT, SIGTERM or SIGHUP it cleans up, writes a result, and dies of that signal (130, 143 or 129 in a shell).\n\n"
 			   "    cordon task run tasks/hello --agent oracle\n"
 			   "    cordon task run tasks/hello --policy models.yaml --out results/hello -- my-agent --model small",
 		.options = verb_task_run_options,
@@ -195,7 +195,7 @@ const struct verb verbs[] = {
 		.complete = "dir",
 		.summary = "Print the Compose file that a benchmark task would be run with.",
 		.details = "The folder is copied and checked as `task check` does it; one that is refused has its problems printed, and the exit status is 1. What is printed is a new file, in JSON, made of what Cordon understood and of nothing else: it is "
-			   "what `task up` gives to Docker's tools, byte for byte, with the same --name. Variables are filled in, and none of them is this machine's. Every service has its images by name, few capabilities, limits and no network; "
+			   "what `task up` gives to Docker's tools, byte for byte, with the same --name. Variables are filled in, and none of them is this machine's. Every service has its image by name, few capabilities, limits and no network; "
 			   "tests and solution are in no bind. A task without a Compose file has one service, main.\n\n"
 			   "No Docker is needed, and nothing is run.\n\n"
 			   "    cordon task compose tasks/hello | python3 -m json.tool",

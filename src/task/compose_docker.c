@@ -324,7 +324,7 @@ int compose_docker_unused(const struct compose_docker *d, struct error *err)
 	int n = compose_sweep_count(&d->engine, d->project, err);
 
 	if (n > 0)
-		return error_set(err, ERROR_INPUT, "Docker Engine has containers, networks or volumes of a project %s already", d->project);
+		return error_set(err, ERROR_INPUT, "Docker Engine has containers, networks or volumes of a project %s already; --name gives another name", d->project);
 	return n;
 }
 

@@ -321,6 +321,9 @@ static int end_project(const struct compose_project *p, int root, int folder, ch
 	r = read_engine(p, folder, &socket, err);
 	if (r < 0 || (r == 0 && end_at_engine(p, socket.p, environment, err) < 0))
 		return -1;
+	/* killed from here on, or with files left that are not ours, the next `down` has nothing to ask the engine */
+	if (r == 0 && unlinkat(folder, ENGINE_FILE, 0) < 0)
+		return fail(p, ENGINE_FILE, err);
 	sys_remove_tree(root, p->name);
 	if (faccessat(root, p->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return error_set(err, ERROR_SYSTEM, "%s has ended; in %.300s are files that its containers made, as another user, and which only root can remove", p->name, text_show(&shown, sv_of(p->folder)));

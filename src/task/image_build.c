@@ -170,6 +170,9 @@ int image_build(const struct image_build *req, struct build_result *ret, struct 
 	struct image_store *store = NULL;
 	int r = image_name_canonical(sv_of(req->name), canonical, err);
 
+	/* as at an import: it is a promise of what is in it */
+	if (r == 0 && strchr(canonical, '@'))
+		r = error_set(err, ERROR_INPUT, "%s: nobody knows the digest before it is built; give it a name with a tag", canonical);
 	if (r == 0)
 		r = prepare(&b, err);
 	if (r == 0)

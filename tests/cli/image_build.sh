@@ -116,6 +116,8 @@ END
 like "a base image that is not here says what to do" "$status $told" '^125 .*nowhere/at-all'
 outside "$CORDON" image build 'Not A Name' "$context"
 is "a name that FROM could not say is refused" "$status" 125
+outside timeout 120 "$CORDON" image build "my/image@sha256:$(printf '%064d' 0)" "$context"
+like "so is one that promises a digest" "$status $told" '^125 .*give it a name with a tag'
 outside "$CORDON" image build my/image "$tmp/no-such-folder"
 is "as is a folder that is not there" "$status" 125
 rm "$context/Dockerfile"
