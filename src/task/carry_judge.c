@@ -233,7 +233,7 @@ static enum carry_rule judge_git(const struct spot *s, const struct entry *e)
 	return CARRY_KEEP;
 }
 
-static enum carry_rule judge_link(const struct carry *c, const struct spot *s, const struct entry *e)
+static enum carry_rule judge_link(struct carry *c, const struct spot *s, const struct entry *e)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(s->in, e->name, target, sizeof(target));

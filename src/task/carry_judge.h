@@ -42,6 +42,7 @@ struct carry {
 	const char **starts; /* where they start something, or let Python look */
 	struct linked *linked[CARRY_LINKED]; /* files of several names that were copied, by their first one */
 	struct carried_link *links;	     /* symbolic ones, for carry_link.h */
+	uint64_t link_steps;		     /* what they took so far */
 	int to;				     /* the layer that is made */
 	uid_t caller;
 	char at[PATH_MAX]; /* the path at hand, absolute; "" is the root */

@@ -8,7 +8,8 @@
 #include "sys/beneath.h"
 #include "task/carry_new.h"
 
-enum { LINKS_MAX = 40, ROUNDS_MAX = 8 }; /* as many links as the kernel follows */
+/* As many links as the kernel follows; and folders that are opened for all links together, which takes a minute or two. */
+enum { LINKS_MAX = 40, ROUNDS_MAX = 8, STEPS_MAX = 1 << 24 };
 
 /* A way through a view. */
 struct trail {
@@ -21,6 +22,7 @@ struct trail {
 	char rest[2 * PATH_MAX];
 	size_t n_rest;
 	unsigned links;
+	uint64_t steps; /* folders that were opened */
 };
 
 static bool trail_take(struct trail *t, int r, struct layered next)
@@ -38,6 +40,7 @@ static bool trail_enter(struct trail *t, const struct layered *folder, const cha
 	struct layered next = {0};
 	int r = layered_enter(folder, name, &next);
 
+	t->steps++;
 	return trail_take(t, r, next);
 }
 
@@ -46,7 +49,10 @@ static bool trail_open(struct trail *t)
 {
 	struct layered next = {0};
 	int r = view_enter(t->view, sv_n(t->at + 1, t->n - 1), &next);
+	size_t i;
 
+	for (i = 0; i < t->n; i++)
+		t->steps += t->at[i] == '/';
 	return trail_take(t, r, next);
 }
 
@@ -115,7 +121,7 @@ static bool trail_step(struct trail *t, struct sv name)
 	ssize_t n;
 	int fd;
 
-	if (!folder || t->n + name.n + 2 > sizeof(t->at))
+	if (!folder || t->n + name.n + 2 > sizeof(t->at) || t->steps > STEPS_MAX)
 		return false;
 	t->at[t->n++] = '/';
 	memcpy(t->at + t->n, name.p, name.n + 1);
@@ -149,20 +155,23 @@ static bool trail_follow(struct trail *t)
 }
 
 /* The root is no place to lead to: what is named below such a link would be a name of the runner's. */
-static bool leads_to_runner(const struct carry *c, int top, struct sv target)
+static bool leads_to_runner(struct carry *c, int top, struct sv target)
 {
 	int fds[VIEW_LAYERS_MAX + 1] = {top};
 	struct layered view = {fds, c->root.n + 1};
-	struct trail t = {.view = &view, .places = c, .moved = true};
+	struct trail t = {.view = &view, .places = c, .moved = true, .steps = c->link_steps};
 	struct sv folder = carry_parent(c);
+	bool leads;
 
 	memcpy(fds + 1, c->root.fds, c->root.n * sizeof(*fds));
 	memcpy(t.at, folder.p, folder.n);
 	t.n = folder.n;
-	return !trail_push(&t, target) || !trail_follow(&t) || t.n == 0 || strcmp(t.at, "/dev") == 0;
+	leads = !trail_push(&t, target) || !trail_follow(&t) || t.n == 0 || strcmp(t.at, "/dev") == 0;
+	c->link_steps = t.steps;
+	return leads;
 }
 
-bool carry_link_to_runner(const struct carry *c, struct sv target)
+bool carry_link_to_runner(struct carry *c, struct sv target)
 {
 	return leads_to_runner(c, c->req->upper, target);
 }

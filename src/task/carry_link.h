@@ -8,8 +8,8 @@
 
 #include "task/carry_judge.h"
 
-/* Does a link with this text, at c->at, lead to a place of the runner's or the kernel's, by whatever detour, or to the root that they are in? What cannot be told counts as yes. The agent's view. */
-bool carry_link_to_runner(const struct carry *c, struct sv target);
+/* Does a link with this text, at c->at, lead to a place of the runner's or the kernel's, by whatever detour, or to the root that they are in? What cannot be told counts as yes, as does all behind the steps that any work's links would take. The agent's view. */
+bool carry_link_to_runner(struct carry *c, struct sv target);
 
 /* Where the path leads in the image. NULL: that cannot be told. The arena's. */
 const char *carry_link_resolve(const struct carry *c, struct sv path);
