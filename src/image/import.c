@@ -61,8 +61,13 @@ static int add_single(struct importing *i, struct image_layer *l, char ret_diges
 	static const char *none[] = {NULL};
 	const struct image_config config = {.env = none, .workdir = "/", .user = ""};
 	const char *const layers[] = {l->digest};
-	int r = image_add(i->s, i->name, &config, layers, 1, ret_digest, err);
+	int r;
 
+	/* a promise that nobody could keep: there is no manifest that the digest could be of */
+	if (strchr(i->name, '@'))
+		r = error_set(err, ERROR_INPUT, "a name with a digest is for images with a manifest, and this is a plain tree of files; give it a name with a tag");
+	else
+		r = image_add(i->s, i->name, &config, layers, 1, ret_digest, err);
 	image_layer_done(l);
 	return r;
 }

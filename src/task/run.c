@@ -166,7 +166,7 @@ int task_run(const struct task_run_request *req, struct task_result *ret, struct
 		ret->reason = ret->signal ? say_signal(ret->signal) : arena_str(ret->arena, sv_of(err->text));
 	services_stop(&f);
 	r = flow_collect(&f);
-	/* a score that was made stays one; whoever started us hears that we were to end */
+	/* a score that was made stays one */
 	if (!ret->signal)
 		ret->signal = attend_signal(&f.attend);
 	let_go(&f);

@@ -119,6 +119,9 @@ done
 python3 "$tests_dir/image/layout.py" "$tmp/bad2" two >/dev/null
 ok "and the one of that name is taken" env XDG_DATA_HOME="$tmp/fresh" "$CORDON" image import x:one "$tmp/bad2"
 like "a name with a digest is a promise" "$(images import "oci@sha256:$(printf '0%.0s' {1..64})" "$tmp/oci" 2>&1)" 'the name says'
+mkdir -p "$tmp/plain/bin" && echo x >"$tmp/plain/bin/x"
+like "... which a plain folder cannot keep" "$(images import "plain@sha256:$(printf '0%.0s' {1..64})" "$tmp/plain" 2>&1; echo $?)" 'a plain tree of files.*125$'
+
 ln -sfn /etc/passwd "$tmp/bad2/blobs/sha256/${manifest#sha256:}"
 like "links that leave a layout are not followed" "$(XDG_DATA_HOME=$tmp/fresh images import y:one "$tmp/bad2" 2>&1)" '^cordon: import: '
 XDG_DATA_HOME=$tmp/fresh images rm x:one 2>/dev/null
