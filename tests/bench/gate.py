@@ -162,6 +162,22 @@ REVERSE = """
 	}
 """
 
+# The same in two processes: one speaks with the client, the other has the credential and speaks with the upstream. It is what keeping a credential apart costs nginx.
+APART_FRONT = """
+	access_log off;
+	proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host;
+	upstream back { server unix:%(up)s/apart.sock; keepalive 128; keepalive_requests 100000000; keepalive_timeout 1h; }
+	server { listen 127.0.0.1:8444 ssl backlog=4096; server_name api.bench.test; location / { proxy_pass http://back; } }
+"""
+
+APART_BACK = """
+	access_log off;
+	proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header x-api-key "%(secret)s"; proxy_set_header Host $host;
+	proxy_ssl_verify on; proxy_ssl_trusted_certificate %(up)s/ca.pem; proxy_ssl_server_name on; proxy_ssl_protocols TLSv1.3;
+	upstream api { server 127.0.0.1:443; keepalive 128; keepalive_requests 100000000; keepalive_timeout 1h; }
+	server { listen unix:%(up)s/apart.sock; server_name api.bench.test; location / { proxy_pass https://api; proxy_ssl_name api.bench.test; } }
+"""
+
 HAPROXY = """
 global
 	nbthread 1
@@ -231,7 +247,8 @@ class Way:
         if not self.proxy:
             return []
         loads = {p for p, name in descendants(self.load.child.pid).items() if name == "bench-load"}
-        return [p for p in descendants(self.proxy.pid) if p not in loads]
+        roots = self.proxy if isinstance(self.proxy, list) else [self.proxy]
+        return [p for root in roots for p in descendants(root.pid) if p not in loads]
 
     def load_pids(self):
         return [p for p, name in descendants(self.load.child.pid).items() if name == "bench-load"]
@@ -276,6 +293,13 @@ def reverse():
     wait_for_port("127.0.0.1", 8443, "nginx")
     routes = {"api": ("127.0.0.1:8443", "-", "api.bench.test", "tls"), "events": ("127.0.0.1:8443", "-", "events.bench.test", "tls")}
     return Way("nginx", routes, proxy, outside(False))
+
+
+def apart():
+    back = nginx("apart-back", APART_BACK)
+    front = nginx("apart-front", APART_FRONT)
+    wait_for_port("127.0.0.1", 8444, "nginx")
+    return Way("nginx-apart", {"api": ("127.0.0.1:8444", "-", "api.bench.test", "tls")}, [front, back], outside(False))
 
 
 def mitmproxy():
@@ -468,7 +492,7 @@ def unpin(ways):
 def main():
     start_servers()
     ways = []
-    for make in (direct, cordon, haproxy_default, haproxy_splice, reverse, mitmproxy):
+    for make in (direct, cordon, haproxy_default, haproxy_splice, reverse, apart, mitmproxy):
         try:
             ways.append(make())
         except (Failed, OSError) as why:

@@ -58,6 +58,7 @@ declare -A title=(
 	[haproxy]='haproxy, TCP mode, as it comes'
 	[haproxy-splice]='haproxy, TCP mode, told to splice'
 	[nginx]='nginx, reverse proxy, TLS on both sides'
+	[nginx-apart]='two of it, one with the credential'
 	[mitmproxy]='mitmproxy'
 )
 
@@ -99,15 +100,16 @@ fi
 if wanted requests; then
 	echo '| small HTTPS requests, looked into, credential added, 32 connections | requests a second and core | requests a second | p50, µs | p99, µs | CPUs in use |'
 	echo '|---|--:|--:|--:|--:|--:|'
-	table requests "rps_core rps p50 p99 cpu" cordon nginx mitmproxy
+	table requests "rps_core rps p50 p99 cpu" cordon nginx nginx-apart mitmproxy
 	floor gate "requests a second and core, ratio to nginx" "$(proportion requests nginx rps_core)" 1
+	floor gate "requests a second and core, ratio to two nginx, one with the credential" "$(proportion requests nginx-apart rps_core)" 1
 	floor gate "requests a second and core, ratio to mitmproxy" "$(proportion requests mitmproxy rps_core)" 20
 	echo
 fi
 if wanted latency; then
 	echo '| one small HTTPS request every 2 ms, looked into, credential added | p50, µs | p99, µs |'
 	echo '|---|--:|--:|'
-	table latency "p50 p99" direct cordon nginx
+	table latency "p50 p99" direct cordon nginx nginx-apart
 	bar gate "added latency, p50" "$(added latency p50)" 150 µs
 	bar gate "added latency, p99" "$(added latency p99)" 1000 µs
 	echo
