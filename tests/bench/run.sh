@@ -26,7 +26,7 @@ null_was=$(stat -c %u:%g /dev/null)
 trap 'rm -rf -- "$stage"; [ "$(id -u)" != 0 ] || chown "$null_was" /dev/null' EXIT
 chmod 755 "$stage"
 mkdir "$stage/bin" "$stage/source" || exit 2
-for f in cordon cordon-init cordon-{vault,relay,egress,unpack} tests/build-drive tests/bench/bench-{spawn,rules,stage,load,events}; do
+for f in cordon cordon-init cordon-{vault,relay,egress,unpack} tests/build-drive tests/bench/bench-{spawn,bare,rules,stage,load,events}; do
 	cp "$build/$f" "$stage/bin/" || { echo "run.sh: build first: make" >&2 && exit 2; }
 done
 cp -r "$here" "$stage/bench" && cp -r "$here/../../examples/tasks/hello" "$stage/hello" && cp -r "$here/../../src/base" "$stage/source/base" || exit 2

@@ -36,6 +36,7 @@ try()
 rootless=()
 [ "$(id -u)" = 0 ] || rootless=(--rootless)
 try unshare unshare -Urmpinuf /bin/true
+try bare "$BENCH_BIN/bench-bare" /bin/true
 try bwrap bwrap --ro-bind / / --unshare-all /bin/true
 if command -v busybox >/dev/null; then
 	if bundle crun 2>/dev/null; then
@@ -59,6 +60,7 @@ describe()
 	case $1 in
 	plain) echo '`/bin/true`, plain' ;;
 	unshare) echo '`unshare -Urmpinuf`' ;;
+	bare) echo 'a static program that makes the namespaces, and nothing else' ;;
 	bwrap) echo '`bwrap --ro-bind / / --unshare-all`' ;;
 	crun) echo 'crun, busybox bundle, no cgroup' ;;
 	runc) echo 'runc, busybox bundle' ;;
