@@ -143,6 +143,7 @@ int launch_box_connect(struct launch_box *l, struct supervise_request *s, struct
 	l->not_started = box_connect(l->box, LAUNCH_BOX_MS, err) < 0;
 	if (l->not_started)
 		return -1;
+	stage_settle(&l->stage);
 	if (open_stream(l, s, err) < 0)
 		return -1;
 	s->init = l->box->init_pid ? l->box->init_pid : l->box->runtime > 0 ? l->box->runtime : 0;

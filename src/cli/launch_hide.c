@@ -163,6 +163,43 @@ int hide_late(struct hidden *h, struct plan *plan, const struct plan_op *op, int
 	return scan_tree(&scan, op->source, op->target, &entries, err);
 }
 
+static bool covers(const struct plan_op *m)
+{
+	return m->kind == PLAN_MASK || m->kind == PLAN_PROTECT;
+}
+
+/* Below another thing that is shown there, or that is hidden as a whole, it is not the copy that counts. */
+static bool is_elsewhere(const struct plan *plan, const struct plan_op *m, const char *target)
+{
+	const struct plan_op *op;
+
+	for (op = plan->ops; op < plan->ops + plan->n_ops; op++)
+		if (op->kind != PLAN_DIR && op->kind != PLAN_PROTECT && is_below(op->target, target) && is_below(m->target, op->target))
+			return true;
+	return false;
+}
+
+static bool is_missing(int copy, const char *path)
+{
+	AUTO_FD fd = sys_open_beneath(copy, path, O_PATH | O_NOFOLLOW, 0);
+
+	return fd == -ENOENT || fd == -ENOTDIR;
+}
+
+void hide_drop(struct plan *plan, const char *target, int copy)
+{
+	struct plan_op *m = plan->ops;
+
+	while (m < plan->ops + plan->n_ops) {
+		if (!covers(m) || !is_below(m->target, target) || !is_missing(copy, m->target + strlen(target) + 1) || is_elsewhere(plan, m, target)) {
+			m++;
+			continue;
+		}
+		plan->n_ops--;
+		memmove(m, m + 1, (size_t)(plan->ops + plan->n_ops - m) * sizeof(*m));
+	}
+}
+
 void hide_end(const struct hidden *h, int copy)
 {
 	struct stat st;

@@ -26,6 +26,9 @@ int hide_masked(struct hidden *h, struct plan *plan, const struct plan_op *op, i
 /* The same for names that the plan's patterns hide and that appeared while the copy was made. path: of the copy. */
 int hide_late(struct hidden *h, struct plan *plan, const struct plan_op *op, int host, int copy, const char *path, struct error *err);
 
+/* Masks and protections of names that are not in the copy, for what they stood over went away since: a runtime would make the names, and the run would seem to have made them. Moves the plan's steps. */
+void hide_drop(struct plan *plan, const char *target, int copy);
+
 void hide_end(const struct hidden *h, int copy);
 /* For a copy that stays one: as the host has it, so that `cordon diff` shows no change. After hide_end(). */
 void hide_fill(const struct hidden *h, int host, int copy);

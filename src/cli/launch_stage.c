@@ -70,6 +70,18 @@ static int fill_copy(struct staged *v, struct plan *plan, const struct plan_op *
 	return hide_late(&v->hidden, plan, op, host, copy, path, err);
 }
 
+static void drop_missing(const struct stage *s, struct plan *plan, int state)
+{
+	const struct staged *v;
+
+	for (v = s->v; v < s->v + s->n; v++) {
+		AUTO_FD copy = openat(state, v->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (copy >= 0)
+			hide_drop(plan, v->target, copy);
+	}
+}
+
 static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int state, const char *state_path, uint32_t owner, struct error *err)
 {
 	AUTO_FD host = open(op->source, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -82,7 +94,7 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 
 	if (host < 0 || fstat(host, &st) < 0)
 		return error_sys(err, errno, "%s", text_show(&t, sv_of(op->source)));
-	*v = (struct staged){.host = op->source, .kept = kept, .dev = st.st_dev, .ino = st.st_ino};
+	*v = (struct staged){.host = op->source, .target = op->target, .kept = kept, .dev = st.st_dev, .ino = st.st_ino};
 	(void)snprintf(v->name, sizeof(v->name), kept ? STATE_COPY : STATE_STAGED "%zu", s->n);
 	s->n++;
 	path = arena_printf(plan->arena, "%s/%s", state_path, v->name);
@@ -92,6 +104,9 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 		return -1;
 	if (owner != geteuid() && (r = give_entry(state, v->name, owner, 0)) < 0)
 		return error_sys(err, r, "%s/%s", state_path, v->name);
+	copied_stands(&v->copied);
+	if (kept && (r = copied_store(&v->copied, state)) < 0)
+		return error_sys(err, r, "%s", state_path);
 	op->kind = PLAN_BIND;
 	op->folder = true;
 	op->source = path;
@@ -116,7 +131,14 @@ int stage_make(struct stage *s, struct plan *plan, const char *runtime, int stat
 		if (make_copy(s, plan, op, state, state_path, owner, err) < 0)
 			return -1;
 	}
+	drop_missing(s, plan, state);
 	return 0;
+}
+
+void stage_settle(const struct stage *s)
+{
+	if (s->n)
+		copied_settle(&s->v[s->n - 1].copied);
 }
 
 /* The folder that was copied. Whoever may change a folder on the way to it could have put another one there. */
@@ -205,6 +227,8 @@ static int bring_back(struct staged *v, const struct timespec *started, const st
 		r = changes_apply(lower, upper, end->state, list, &options, &applied, err);
 	*ret_left = r == 0 ? list->n - applied : 1;
 	if (r == 0 && *ret_left)
+		(void)copied_follow(&v->copied, lower, list);
+	if (r == 0 && *ret_left)
 		tell_all_left(end, v, list);
 	changes_free(list);
 	return r;
@@ -219,6 +243,8 @@ static void keep_for_diff(struct staged *v, const struct stage_end *end)
 	if (!end->plan->workdir || strcmp(v->host, end->plan->workdir) != 0 || renameat(end->state, v->name, end->state, STATE_COPY) < 0)
 		return;
 	(void)snprintf(v->name, sizeof(v->name), STATE_COPY);
+	/* without it more is taken for the run's than need be */
+	(void)copied_store(&v->copied, end->state);
 	host = open(v->host, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	copy = openat(end->state, v->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (host >= 0 && copy >= 0)
@@ -250,12 +276,12 @@ int stage_return(struct stage *s, struct stage_end *end, struct error *err)
 		left = !v->kept; /* behind a failure nothing is tried, and that is said of each */
 		if (r == 0)
 			r = bring_back(v, &s->started, &patterns, end, &left, err);
-		copied_done(&v->copied);
 		what = r < 0 ? "nothing was brought back" : "not all was brought back";
 		if (left)
 			tell_kept(v, end, what);
 		else if (r == 0 && !v->kept)
 			sys_remove_tree(end->state, v->name);
+		copied_done(&v->copied);
 	}
 	changes_patterns_done(&patterns);
 	if (r == 0 && end->conflicts)

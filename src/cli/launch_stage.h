@@ -25,6 +25,7 @@ enum { STAGE_MAX = 64, STAGE_SAID = 10, STAGE_LOGGED = 1000 };
 
 struct staged {
 	const char *host; /* the folder */
+	const char *target; /* where it is shown */
 	char name[24];	  /* of its copy in the state folder */
 	bool kept;	  /* not brought back */
 	dev_t dev;	  /* which folder it was */
@@ -41,6 +42,9 @@ struct stage {
 
 /* owner: who may write to the copies. state: the run's folder, by descriptor and path. Changes the plan. */
 int stage_make(struct stage *s, struct plan *plan, const char *runtime, int state, const char *state_path, uint32_t owner, struct error *err);
+
+/* Before anything inside may change the copies: see copied.h. */
+void stage_settle(const struct stage *s);
 
 struct stage_end {
 	struct audit *audit;

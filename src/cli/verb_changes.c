@@ -40,6 +40,7 @@ struct looked_at {
 	struct policy *policy;
 	struct changes_patterns patterns;
 	int lower, upper;
+	struct copied copied; /* of a copy */
 	struct changes *list;
 	bool open;
 };
@@ -63,7 +64,12 @@ static int scan(struct looked_at *l, enum changes_kind kind, bool force, struct 
 {
 	struct changes_rules rules = {.root = l->info.workdir, .force = force};
 	struct text_shown t;
+	int r = kind == CHANGES_COPY ? copied_load(&l->copied, l->state.dir) : -ENOENT;
 
+	if (r < 0 && r != -ENOENT)
+		return error_sys(err, r, "%s/copied", l->state.path);
+	if (r == 0)
+		rules.copied = &l->copied;
 	changes_rules_take(&rules, &l->patterns);
 	rules.started.tv_sec = l->info.started_ms / 1000;
 	rules.started.tv_nsec = l->info.started_ms % 1000 * 1000000;
@@ -99,7 +105,7 @@ static int look(struct looked_at *l, const struct call *call, bool force, struct
 		return error_set(err, ERROR_USAGE, "%s: the run is still going on; wait for its end or stop it", l->state.id);
 	l->upper = openat(l->state.dir, "layers/upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (l->upper < 0) {
-		l->upper = openat(l->state.dir, "copy", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		l->upper = openat(l->state.dir, STATE_COPY, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		kind = CHANGES_COPY;
 	}
 	if (l->upper < 0)
@@ -117,6 +123,7 @@ static int look(struct looked_at *l, const struct call *call, bool force, struct
 static void look_done(struct looked_at *l)
 {
 	changes_free(l->list);
+	copied_done(&l->copied);
 	changes_patterns_done(&l->patterns);
 	policy_free(l->policy);
 	if (l->lower >= 0)
@@ -202,7 +209,10 @@ int verb_apply(struct call *call, struct error *err)
 	if (r == 0 && left == 0 && l.upper >= 0) {
 		/* what came back is no longer worth keeping twice */
 		sys_remove_tree(l.state.dir, "layers");
-		sys_remove_tree(l.state.dir, "copy");
+		sys_remove_tree(l.state.dir, STATE_COPY);
+		(void)unlinkat(l.state.dir, "copied", 0);
+	} else if (r == 0 && l.copied.n && copied_follow(&l.copied, l.lower, l.list) == 0) {
+		(void)copied_store(&l.copied, l.state.dir);
 	}
 	if (r == 0 && call_has(call, "json"))
 		r = print_json(call, &l, (int64_t)applied, err);

@@ -248,6 +248,14 @@ static int enter(struct walk *w, struct here *h, const char *name, bool close_by
 	return r;
 }
 
+/* Somebody renames while we look: what we missed could stand open. The caller looks again. */
+static int changed_meanwhile(const struct walk *w)
+{
+	(void)error_set(w->err, ERROR_SYSTEM, "%s changes while it is searched for denied names; try again when it is quiet", w->root);
+	w->err->code = EAGAIN;
+	return -1;
+}
+
 static int scan_entries(struct walk *w, struct here *h, bool close_by)
 {
 	AUTO_FREE char *room = malloc(32768);
@@ -270,6 +278,8 @@ static int scan_entries(struct walk *w, struct here *h, bool close_by)
 				return -1;
 		}
 	}
+	if (got < 0 && errno == ENOENT)
+		return changed_meanwhile(w); /* it was removed */
 	return got < 0 ? error_sys(w->err, errno, "%s", h->path->p) : 0;
 }
 
@@ -301,14 +311,6 @@ static int scan_opened(struct walk *w, struct here *h)
 
 	scan_memory_leave(&w->memory, &h->seen, h->clean, known, h->entries);
 	return r;
-}
-
-/* Somebody renames while we look: what we missed could stand open. The caller looks again. */
-static int changed_meanwhile(const struct walk *w)
-{
-	(void)error_set(w->err, ERROR_SYSTEM, "%s changes while it is searched for denied names; try again when it is quiet", w->root);
-	w->err->code = EAGAIN;
-	return -1;
 }
 
 /* Root reads what the sandbox's user, who is not root, could only read after a chmod. */

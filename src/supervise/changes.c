@@ -41,8 +41,13 @@ struct level {
 	bool through;    /* names that upper lacks show through from lower */
 	bool xwhiteouts; /* empty files with an attribute may be whiteouts */
 	bool foreign;    /* lower is another file system than the work folder */
+	bool made;       /* upper is the folder of the copy that was made at this path */
+	bool names_kept; /* ... and no name came or went there since */
+	bool strange;    /* lower is not the folder that was copied */
 	unsigned depth;
 };
+
+enum { LOOK_TRIES = 16 };
 
 static const char UNREADABLE[] = "cannot be read";
 static const char MOVING[] = "changed while it was looked at";
@@ -119,8 +124,7 @@ static void describe(struct change_side *side, const struct stat *st)
 	};
 }
 
-/* What is at name, without following it. type CHANGE_NONE: nothing. 0 or -errno. */
-static int look(struct scan *s, int fd, const char *name, struct change_side *ret, struct stat *st)
+static int look_once(struct scan *s, int fd, const char *name, struct change_side *ret, struct stat *st)
 {
 	ssize_t n;
 
@@ -135,9 +139,20 @@ static int look(struct scan *s, int fd, const char *name, struct change_side *re
 		return 0;
 	n = readlinkat(fd, name, s->target, sizeof(s->target));
 	if (n < 0)
-		return -errno;
+		return errno == EINVAL || errno == ENOENT ? -ESTALE : -errno;
 	ret->target = arena_str(s->list->arena, sv_n(s->target, (size_t)n));
 	return ret->target ? 0 : -ENOMEM;
+}
+
+/* What is at name, without following it. type CHANGE_NONE: nothing. 0 or -errno. */
+static int look(struct scan *s, int fd, const char *name, struct change_side *ret, struct stat *st)
+{
+	int r, tries = LOOK_TRIES;
+
+	do
+		r = look_once(s, fd, name, ret, st);
+	while (r == -ESTALE && --tries);
+	return r;
 }
 
 /* Opens the file or folder that was looked at. -ESTALE: another one is there by now. */
@@ -226,7 +241,7 @@ static bool never_copied(struct scan *s, const struct level *l, const char *name
 
 	if (s->kind != CHANGES_COPY || l->upper < 0)
 		return false;
-	if (before->type == CHANGE_SPECIAL || born_since(s, l->lower, name))
+	if (before->type == CHANGE_SPECIAL || l->names_kept || born_since(s, l->lower, name))
 		return true;
 	if (before->type == CHANGE_FILE && faccessat(l->lower, name, R_OK, AT_EACCESS) < 0)
 		return true;
@@ -344,6 +359,34 @@ static const char *read_folder(const struct scan *s, const struct level *l, int 
 	return NULL;
 }
 
+/* Is the thing of the copy the very one that was put there, and has not changed since? Of a folder: but for what is in it. */
+static bool is_as_copied(const struct scan *s, const struct level *l, const struct change_side *after)
+{
+	struct copied *copied = s->rules->copied;
+
+	if (s->kind != CHANGES_COPY || !copied || !copied->stands.tv_sec || !l->made)
+		return false;
+	if (after->type == CHANGE_FOLDER)
+		return copied_made(copied, s->path, after->dev, after->ino);
+	return after->type != CHANGE_NONE && copied_before(copied, after->ctime);
+}
+
+/*
+ * A folder that was not there, or was another one, when the copy was made. Where nobody says which there were, one that is missing in the copy and has changed since may have been moved here: that changes
+ * nothing but its own ctime.
+ */
+static bool is_strange(const struct scan *s, const struct level *l, const char *name, const struct change *c)
+{
+	const struct changes_rules *r = s->rules;
+	struct sys_facts is;
+
+	if (s->kind != CHANGES_COPY || c->before.type != CHANGE_FOLDER)
+		return false;
+	if (r->copied)
+		return copied_look(l->lower, name, &is) < 0 || is.inode != c->before.ino || !copied_has(r->copied, s->path, &is);
+	return c->after.type == CHANGE_NONE && r->started.tv_sec && changes_later(c->before.ctime, r->started);
+}
+
 /* A folder that could not be read is empty in a copy. */
 static bool is_unread_copy(const struct scan *s, const struct change *c, int upper)
 {
@@ -385,34 +428,87 @@ static int visit_folder(struct scan *s, const struct level *l, const char *name,
 		return 0;
 	below.lower = lower;
 	below.foreign = l->foreign || on_other_device(s, &c->before);
+	below.made = is_as_copied(s, l, &c->after);
+	below.names_kept = below.made && copied_before(s->rules->copied, c->after.ctime);
+	below.strange = l->strange || is_strange(s, l, name, c);
 	return walk(s, &below);
 }
 
-/*
- * A folder that was not there, or was another one, when the copy was made. Where nobody says which there were, one that is missing in the copy and has changed since may have been moved here: that changes
- * nothing but its own ctime.
- */
-static bool is_strange(const struct scan *s, const struct change *c)
-{
-	const struct changes_rules *r = s->rules;
+static int is_touched_below(struct scan *s, int fd, unsigned depth);
 
-	if (s->kind != CHANGES_COPY || r->force || c->before.type != CHANGE_FOLDER)
-		return false;
-	if (r->copied)
-		return !copied_has(r->copied, s->path, c->before.dev, c->before.ino);
-	return c->after.type == CHANGE_NONE && r->started.tv_sec && changes_later(c->before.ctime, r->started);
+static int is_touched_name(struct scan *s, int fd, const char *name, unsigned depth)
+{
+	struct level here = {.made = true};
+	struct change_side side;
+	struct stat st;
+	AUTO_FD below = -1;
+	int r = look(s, fd, name, &side, &st);
+
+	if (r < 0)
+		return r;
+	if (side.type == CHANGE_NONE || !is_as_copied(s, &here, &side))
+		return side.type != CHANGE_NONE;
+	if (side.type != CHANGE_FOLDER)
+		return 0;
+	below = open_seen(fd, name, &side);
+	return below < 0 || depth >= CHANGES_DEPTH ? 1 : is_touched_below(s, below, depth + 1);
 }
 
-/* Not the run's: left alone, and not entered. */
+/* Did the run make or change anything below the folder at s->path? 1, 0 or -errno. What it removed there is not looked for. */
+static int is_touched_below(struct scan *s, int fd, unsigned depth)
+{
+	size_t len = s->len, i;
+	AUTO_NAMES names = {0};
+	int r = names_read(&names, fd, &s->budget);
+
+	for (i = 0; r == 0 && i < names.n; i++) {
+		s->len = len + (size_t)snprintf(s->path + len, sizeof(s->path) - len, "/%s", names.v[i]);
+		r = s->len >= PATH_MAX ? 1 : is_touched_name(s, fd, names.v[i], depth);
+		s->len = len;
+		s->path[len] = '\0';
+	}
+	return r;
+}
+
+/* Host and copy differ because the host changed something, and the run did nothing to it: that is no change of the run's. */
+static bool is_hosts_own(struct scan *s, const struct level *l, const char *name, const struct change *c, bool strange)
+{
+	AUTO_FD upper = -1;
+
+	if (!is_as_copied(s, l, &c->after))
+		return false;
+	if (c->after.type != CHANGE_FOLDER)
+		return l->strange || c->before.type != c->after.type || changes_later(c->before.ctime, s->rules->started);
+	if (c->before.type == CHANGE_FOLDER && !strange)
+		return false;
+	upper = open_seen(l->upper, name, &c->after);
+	/* what is said of those that cannot be read is said later */
+	return upper >= 0 && l->depth < CHANGES_DEPTH && is_touched_below(s, upper, l->depth) == 0;
+}
+
+static enum change_kind kind_of(const struct change *c)
+{
+	if (c->after.type == CHANGE_NONE)
+		return CHANGE_DELETED;
+	if (c->before.type == CHANGE_NONE)
+		return CHANGE_ADDED;
+	return c->before.type != c->after.type ? CHANGE_TYPE : CHANGE_MODIFIED;
+}
+
+/* Not the run's to change any more: left alone, and not entered. */
 static int visit_strange(struct scan *s, const struct level *l, struct change *c)
 {
 	if (c->after.type == CHANGE_NONE && l->upper >= 0)
 		return 0;
-	c->kind = c->after.type == CHANGE_NONE ? CHANGE_DELETED
-		  : c->after.type == CHANGE_FOLDER ? CHANGE_MODIFIED
-						   : CHANGE_TYPE;
+	c->kind = kind_of(c);
 	c->refused = changes_meanwhile;
 	return add(s, l, c);
+}
+
+/* The host's side is not what was copied: strangers stand there, or the folder is gone in which the run worked. */
+static bool is_lost(const struct scan *s, const struct level *l, const struct change *c, bool strange)
+{
+	return !s->rules->force && (strange || (c->before.type != CHANGE_FOLDER && c->after.type == CHANGE_FOLDER && is_as_copied(s, l, &c->after)));
 }
 
 static int visit(struct scan *s, const struct level *l, const char *name)
@@ -420,7 +516,7 @@ static int visit(struct scan *s, const struct level *l, const char *name)
 	struct change c = {0};
 	struct stat st;
 	bool reserved = l->depth == 0 && strncmp(name, CHANGES_STAGING, strlen(CHANGES_STAGING)) == 0;
-	bool hidden;
+	bool hidden, strange;
 	int r;
 
 	r = look(s, l->lower, name, &c.before, &st);
@@ -431,7 +527,10 @@ static int visit(struct scan *s, const struct level *l, const char *name)
 	hidden = is_whiteout(s, l, name, &c.after, &st) == 1;
 	if (hidden)
 		c.after = (struct change_side){0};
-	if (!reserved && is_strange(s, &c))
+	strange = is_strange(s, l, name, &c);
+	if (!reserved && is_hosts_own(s, l, name, &c, strange))
+		return 0;
+	if (!reserved && is_lost(s, l, &c, strange))
 		return visit_strange(s, l, &c);
 	if (c.after.type == CHANGE_NONE) {
 		/* Listed a moment ago, but gone by now. */
@@ -478,8 +577,11 @@ static int walk(struct scan *s, const struct level *l)
 static int scan_root(struct scan *s, int lower_fd, int upper_fd)
 {
 	struct level top = {.upper = upper_fd, .lower = lower_fd, .through = s->kind == CHANGES_OVERLAY};
+	const struct copied *copied = s->kind == CHANGES_COPY ? s->rules->copied : NULL;
 	struct stat st;
 
+	top.made = copied && copied->stands.tv_sec;
+	top.names_kept = top.made && fstat(upper_fd, &st) == 0 && copied_before(copied, st.st_ctim);
 	if (fstat(lower_fd, &st) < 0)
 		return error_sys(s->err, errno, "look at the work folder");
 	s->dev = st.st_dev;

@@ -1,10 +1,37 @@
 #include "supervise/copied.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-int copied_add(struct copied *c, const char *path, const struct stat *st)
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "supervise/changes.h"
+#include "sys/beneath.h"
+#include "wire/wire.h"
+
+#define COPIED_NAME "copied"
+
+enum { COPIED_VERSION = 1, COPIED_MAX = 1 << 30, TICK_MS = 1, TICKS = 100 };
+
+int copied_look(int dir, const char *name, struct sys_facts *ret)
+{
+	int r = sys_facts_at(dir, name, ret);
+	struct stat st;
+
+	if (r != -ENOSYS && r != -EPERM)
+		return r;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH)) < 0)
+		return -errno;
+	*ret = (struct sys_facts){.dev = st.st_dev, .inode = st.st_ino};
+	return 0;
+}
+
+int copied_add(struct copied *c, const char *path, const struct sys_facts *host, const struct stat *copy)
 {
 	size_t cap = c->cap ? c->cap * 2 : 64;
 	struct copied_folder *v;
@@ -20,9 +47,42 @@ int copied_add(struct copied *c, const char *path, const struct stat *st)
 	own = strdup(path);
 	if (!own)
 		return -ENOMEM;
-	c->v[c->n++] = (struct copied_folder){.path = own, .dev = st->st_dev, .ino = st->st_ino};
+	c->v[c->n] = (struct copied_folder){.path = own, .dev = host->dev, .ino = host->inode, .born = host->born};
+	if (copy) {
+		c->v[c->n].copy_dev = copy->st_dev;
+		c->v[c->n].copy_ino = copy->st_ino;
+	}
+	c->n++;
 	c->sorted = false;
 	return 0;
+}
+
+/* The fine clock: no stamp of what is made by now is later. */
+void copied_stands(struct copied *c)
+{
+	(void)clock_gettime(CLOCK_REALTIME, &c->stands);
+}
+
+bool copied_before(const struct copied *c, struct timespec changed)
+{
+	if (c->stands.tv_sec != changed.tv_sec)
+		return changed.tv_sec < c->stands.tv_sec;
+	return changed.tv_nsec <= c->stands.tv_nsec;
+}
+
+void copied_settle(const struct copied *c)
+{
+	static const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
+	struct timespec stamp = {0};
+	unsigned i;
+
+	/* file systems stamp with the coarse clock, or with one between the two */
+	for (i = 0; i < TICKS; i++) {
+		(void)clock_gettime(CLOCK_REALTIME_COARSE, &stamp);
+		if (!copied_before(c, stamp))
+			return;
+		(void)nanosleep(&tick, NULL);
+	}
 }
 
 static int by_path(const void *a, const void *b)
@@ -39,17 +99,149 @@ static int compare(const void *key, const void *member)
 	return strcmp(key, f->path);
 }
 
-bool copied_has(struct copied *c, const char *path, dev_t dev, ino_t ino)
+static struct copied_folder *find(struct copied *c, const char *path)
 {
-	const struct copied_folder *f;
-
 	if (!c->n)
-		return false;
+		return NULL;
 	if (!c->sorted)
 		qsort(c->v, c->n, sizeof(*c->v), by_path);
 	c->sorted = true;
-	f = bsearch(path, c->v, c->n, sizeof(*c->v), compare);
-	return f && f->dev == dev && f->ino == ino;
+	return bsearch(path, c->v, c->n, sizeof(*c->v), compare);
+}
+
+bool copied_has(struct copied *c, const char *path, const struct sys_facts *host)
+{
+	const struct copied_folder *f = find(c, path);
+
+	return f && f->dev == host->dev && f->ino == host->inode && f->born.tv_sec == host->born.tv_sec && f->born.tv_nsec == host->born.tv_nsec;
+}
+
+bool copied_made(struct copied *c, const char *path, dev_t dev, ino_t ino)
+{
+	const struct copied_folder *f = find(c, path);
+
+	return f && f->copy_ino && f->copy_dev == dev && f->copy_ino == ino;
+}
+
+int copied_follow(struct copied *c, int lower, const struct changes *list)
+{
+	size_t i, known = c->n;
+	int r = 0;
+
+	(void)find(c, ""); /* sorts; new ones come behind */
+	for (i = 0; r == 0 && i < list->n; i++) {
+		const struct change *change = &list->v[i];
+		struct copied_folder *f;
+		struct sys_facts is;
+		AUTO_FD fd = -1;
+
+		if (change->refused || change->after.type != CHANGE_FOLDER || change->before.type == CHANGE_FOLDER)
+			continue;
+		fd = sys_open_beneath(lower, change->path, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+		if (fd < 0 || copied_look(fd, "", &is) < 0)
+			continue; /* gone again, or another thing: a stranger */
+		f = known ? bsearch(change->path, c->v, known, sizeof(*c->v), compare) : NULL;
+		if (f) {
+			f->dev = is.dev;
+			f->ino = is.inode;
+			f->born = is.born;
+		} else {
+			r = copied_add(c, change->path, &is, NULL);
+		}
+	}
+	return r;
+}
+
+static void encode(struct buf *b, const struct copied *c)
+{
+	size_t i;
+
+	wire_put_u32(b, COPIED_VERSION);
+	wire_put_u64(b, (uint64_t)c->stands.tv_sec);
+	wire_put_u64(b, (uint64_t)c->stands.tv_nsec);
+	wire_put_u64(b, c->n);
+	for (i = 0; i < c->n; i++) {
+		wire_put_sv(b, sv_of(c->v[i].path));
+		wire_put_u64(b, c->v[i].dev);
+		wire_put_u64(b, c->v[i].ino);
+		wire_put_u64(b, (uint64_t)c->v[i].born.tv_sec);
+		wire_put_u64(b, (uint64_t)c->v[i].born.tv_nsec);
+		wire_put_u64(b, c->v[i].copy_dev);
+		wire_put_u64(b, c->v[i].copy_ino);
+	}
+}
+
+int copied_store(const struct copied *c, int state_fd)
+{
+	AUTO_FD fd = -1;
+	AUTO_BUF b = {0};
+	int r;
+
+	buf_init(&b, COPIED_MAX);
+	encode(&b, c);
+	r = buf_failed(&b);
+	if (r == 0) {
+		fd = openat(state_fd, COPIED_NAME ".new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+		r = fd < 0 ? -errno : write_all(fd, b.p, b.n);
+	}
+	if (r == 0 && renameat(state_fd, COPIED_NAME ".new", state_fd, COPIED_NAME) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlinkat(state_fd, COPIED_NAME ".new", 0);
+	return r;
+}
+
+static int decode_folder(struct copied *c, struct wire_in *in)
+{
+	struct sv path = wire_get_sv(in);
+	struct sys_facts host = {0};
+	struct stat copy = {0};
+	char name[PATH_MAX];
+
+	host.dev = wire_get_u64(in);
+	host.inode = wire_get_u64(in);
+	host.born.tv_sec = (time_t)wire_get_u64(in);
+	host.born.tv_nsec = (long)wire_get_u64(in);
+	copy.st_dev = wire_get_u64(in);
+	copy.st_ino = wire_get_u64(in);
+	if (in->failed || path.n >= sizeof(name) || memchr(path.p, '\0', path.n))
+		return -EBADMSG;
+	memcpy(name, path.p, path.n);
+	name[path.n] = '\0';
+	return copied_add(c, name, &host, &copy);
+}
+
+static int decode(struct copied *c, struct sv bytes)
+{
+	struct wire_in in;
+	uint64_t n;
+	int r = 0;
+
+	wire_in_init(&in, bytes);
+	if (wire_get_u32(&in) != COPIED_VERSION)
+		return -EBADMSG;
+	c->stands.tv_sec = (time_t)wire_get_u64(&in);
+	c->stands.tv_nsec = (long)wire_get_u64(&in);
+	for (n = wire_get_u64(&in); r == 0 && n && !in.failed; n--)
+		r = decode_folder(c, &in);
+	return r < 0 ? r : wire_ok(&in) ? 0 : -EBADMSG;
+}
+
+int copied_load(struct copied *c, int state_fd)
+{
+	AUTO_FD fd = openat(state_fd, COPIED_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_BUF b = {0};
+	int r;
+
+	buf_init(&b, COPIED_MAX);
+	if (fd < 0)
+		return -errno;
+	r = buf_read_fd(&b, fd);
+	if (r == 0)
+		r = decode(c, buf_view(&b));
+	if (r < 0)
+		copied_done(c);
+	return r;
 }
 
 void copied_done(struct copied *c)

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "supervise/changes.h"
 #include "sys/copy_bytes.h"
 
 enum { COPY_DEPTH = 512 };
@@ -33,15 +34,11 @@ static int fail(struct copy *c, const char *name)
 }
 
 /* As long as it is now: one that grows as fast as it is copied would never end. */
-static int copy_bytes(int from, int to)
+static int copy_bytes(int from, int to, const struct stat *st)
 {
-	struct stat st;
 	bool cloned;
-	int r;
+	int r = sys_copy_bytes(from, to, (uint64_t)st->st_size, &cloned);
 
-	if (fstat(from, &st) < 0)
-		return -1;
-	r = S_ISREG(st.st_mode) ? sys_copy_bytes(from, to, (uint64_t)st.st_size, &cloned) : -ESTALE;
 	errno = -r;
 	return r < 0 ? -1 : 0;
 }
@@ -56,16 +53,29 @@ static int open_readable(const struct copy *c, int from, const char *name, const
 	return fd;
 }
 
+/* What stood there a moment ago went away, or is another thing by now. */
+static bool is_gone(int code)
+{
+	return code == ENOENT || code == ENOTDIR || code == ELOOP || code == ENXIO;
+}
+
 static int copy_file(struct copy *c, int from, int to, const char *name, const struct stat *st)
 {
-	AUTO_FD in = open_readable(c, from, name, st, O_NONBLOCK);
+	AUTO_FD in = open_readable(c, from, name, st, O_NONBLOCK | O_NOCTTY);
 	AUTO_FD out = -1;
-	struct timespec times[2] = {st->st_atim, st->st_mtim};
+	struct timespec times[2];
+	struct stat now;
 
-	if (in < 0 && errno == EACCES)
-		return 0; /* the sandbox could not have read it either */
-	out = in < 0 ? -1 : openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st->st_mode & 0777);
-	if (out < 0 || copy_bytes(in, out) < 0 || fchmod(out, st->st_mode & 0777) < 0 || futimens(out, times) < 0)
+	if (in < 0 && (errno == EACCES || is_gone(errno)))
+		return 0; /* what is there the sandbox could not have read either */
+	if (in < 0 || fstat(in, &now) < 0)
+		return fail(c, name);
+	if (!S_ISREG(now.st_mode))
+		return 0;
+	times[0] = now.st_atim;
+	times[1] = now.st_mtim;
+	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, now.st_mode & 0777);
+	if (out < 0 || copy_bytes(in, out, &now) < 0 || fchmod(out, now.st_mode & 0777) < 0 || futimens(out, times) < 0)
 		return fail(c, name);
 	return 0;
 }
@@ -76,7 +86,7 @@ static int copy_link(struct copy *c, int from, int to, const char *name)
 	ssize_t n = readlinkat(from, name, text, sizeof(text) - 1);
 
 	if (n < 0)
-		return fail(c, name);
+		return errno == EINVAL || is_gone(errno) ? 0 : fail(c, name);
 	text[n] = '\0';
 	return symlinkat(text, to, name) < 0 ? fail(c, name) : 0;
 }
@@ -97,12 +107,11 @@ static int copy_opaque(struct copy *c, int from, int to, const char *name)
 	return n > 0 && fsetxattr(to, "user.overlay.opaque", value, (size_t)n, 0) < 0 ? fail(c, name) : 0;
 }
 
-static int copy_folder(struct copy *c, int from, int to, const char *name, const struct stat *st, unsigned depth);
-
 /* Notes a folder and enters it. Where its path is too long, it counts as one that was never copied. */
-static int enter(struct copy *c, const char *name, const struct stat *st)
+static int enter(struct copy *c, const char *name, const struct sys_facts *host, int out)
 {
 	size_t n = strlen(name);
+	struct stat copy;
 	int r;
 
 	if (!c->copied || c->len + n + 2 > sizeof(c->path))
@@ -111,16 +120,18 @@ static int enter(struct copy *c, const char *name, const struct stat *st)
 		c->path[c->len++] = '/';
 	memcpy(c->path + c->len, name, n + 1);
 	c->len += n;
-	r = copied_add(c->copied, c->path, st);
+	if (fstat(out, &copy) < 0)
+		return fail(c, name);
+	r = copied_add(c->copied, c->path, host, &copy);
 	errno = -r;
 	return r < 0 ? fail(c, name) : 0;
 }
 
+static int copy_folder(struct copy *c, int from, int to, const char *name, const struct stat *st, unsigned depth);
+
 static int copy_entry(struct copy *c, int from, int to, const char *name, unsigned depth)
 {
-	size_t len = c->len;
 	struct stat st;
-	int r;
 
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : fail(c, name);
@@ -128,81 +139,85 @@ static int copy_entry(struct copy *c, int from, int to, const char *name, unsign
 		return copy_file(c, from, to, name, &st);
 	if (S_ISLNK(st.st_mode))
 		return copy_link(c, from, to, name);
-	if (!S_ISDIR(st.st_mode))
-		return copy_special(c, to, name, &st);
-	if (mkdirat(to, name, 0700) < 0)
+	if (S_ISDIR(st.st_mode))
+		return copy_folder(c, from, to, name, &st, depth + 1);
+	return copy_special(c, to, name, &st);
+}
+
+static bool is_left_over(const struct copy *c, const char *name, unsigned depth)
+{
+	return c->copied && depth == 0 && strncmp(name, CHANGES_STAGING, strlen(CHANGES_STAGING)) == 0;
+}
+
+/* Takes `from` over. */
+static int copy_entries(struct copy *c, int from, int to, const char *name, unsigned depth)
+{
+	DIR *d = fdopendir(from);
+	struct dirent *e;
+	int r = 0;
+
+	if (!d) {
+		r = fail(c, name);
+		(void)close(from);
+		return r;
+	}
+	while (r == 0 && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && !is_left_over(c, e->d_name, depth))
+			r = copy_entry(c, dirfd(d), to, e->d_name, depth);
+	(void)closedir(d);
+	return r;
+}
+
+/* What it is, is said by the one that was opened: at its name another may stand by then. */
+static int copy_folder(struct copy *c, int from, int to, const char *name, const struct stat *st, unsigned depth)
+{
+	AUTO_FD in = open_readable(c, from, name, st, O_DIRECTORY);
+	AUTO_FD out = -1;
+	bool closed = in < 0 && errno == EACCES;
+	struct sys_facts is = {0};
+	struct stat now = *st;
+	size_t len = c->len;
+	int r;
+
+	if (in < 0 && is_gone(errno))
+		return 0;
+	if (depth > COPY_DEPTH)
+		errno = ELOOP;
+	if (depth > COPY_DEPTH || (in < 0 && !closed) || (in >= 0 && fstat(in, &now) < 0) || mkdirat(to, name, 0700) < 0)
 		return fail(c, name);
-	r = enter(c, name, &st) < 0 ? -1 : copy_folder(c, from, to, name, &st, depth + 1);
+	out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	r = out < 0 || copied_look(closed ? from : in, closed ? name : "", &is) < 0 ? fail(c, name) : enter(c, name, &is, out);
+	if (r == 0 && !closed)
+		r = copy_opaque(c, in, out, name);
+	if (r == 0 && !closed)
+		r = copy_entries(c, fd_take(&in), out, name, depth);
 	c->len = len;
 	c->path[len] = '\0';
 	if (r < 0)
 		return -1;
-	return fchmodat(to, name, st.st_mode & 0777, 0) < 0 ? fail(c, name) : 0;
+	return fchmod(out, now.st_mode & 0777) < 0 ? fail(c, name) : 0;
 }
 
-static int copy_entries(struct copy *c, DIR *d, int to, unsigned depth)
+static int copy_top(struct copy *c, int from, int dir, const char *name)
 {
-	struct dirent *e;
-
-	while ((e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (copy_entry(c, dirfd(d), to, e->d_name, depth) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int copy_folder(struct copy *c, int from, int to, const char *name, const struct stat *st, unsigned depth)
-{
-	int in = open_readable(c, from, name, st, O_DIRECTORY), r;
+	AUTO_FD in = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FD out = -1;
-	DIR *d;
 
-	if (in < 0 && errno == EACCES)
-		return 0;
-	d = in < 0 || depth > COPY_DEPTH ? NULL : fdopendir(in);
-	out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (!d || out < 0) {
-		if (in >= 0 && !d)
-			(void)close(in);
-		r = fail(c, name);
-	} else {
-		r = copy_opaque(c, dirfd(d), out, name);
-		if (r == 0)
-			r = copy_entries(c, d, out, depth);
-	}
-	if (d)
-		(void)closedir(d);
-	return r;
-}
-
-/* Takes `in` over. */
-static int copy_top(struct copy *c, int in, int dir, const char *name)
-{
-	AUTO_FD out = -1;
-	DIR *d = in < 0 ? NULL : fdopendir(in);
-	int r;
-
-	if (!d) {
-		r = fail(c, name);
-		if (in >= 0)
-			(void)close(in);
-		return r;
-	}
-	if (mkdirat(dir, name, 0700) < 0 || (out = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-		r = fail(c, name);
-	else
-		r = copy_entries(c, d, out, 0);
-	(void)closedir(d);
-	return r;
+	if (in < 0 || mkdirat(dir, name, 0700) < 0)
+		return fail(c, name);
+	out = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return out < 0 ? fail(c, name) : copy_entries(c, fd_take(&in), out, name, 0);
 }
 
 int copy_tree(int from, int dir, const char *name, struct copied *copied, struct error *err)
 {
 	struct copy c = {.err = err, .copied = copied};
 
-	return copy_top(&c, openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), dir, name);
+	if (copy_top(&c, from, dir, name) < 0)
+		return -1;
+	if (copied)
+		copied_stands(copied);
+	return 0;
 }
 
 int copy_name(int from, int dir, const char *name, struct error *err)
@@ -216,5 +231,5 @@ int copy_layer(int from, int dir, const char *name, struct error *err)
 {
 	struct copy c = {.err = err, .layer = true};
 
-	return copy_top(&c, openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), dir, name);
+	return copy_top(&c, from, dir, name);
 }

@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "supervise/copied.h"
 
-/* Copies files, folders and links from the folder `from` to a new folder name in dir. copied: gets the folders below it; NULL: nobody asks. */
+/*
+ * Copies files, folders and links from the folder `from` to a new folder name in dir. What goes away meanwhile, or becomes something else, is left out. copied: for a copy that is to be brought back: gets the folders
+ * below it and copied_stands(), and what an apply left at the top is not copied (CHANGES_STAGING); NULL: nobody asks.
+ */
 int copy_tree(int from, int dir, const char *name, struct copied *copied, struct error *err);
 
 /* One name of a folder, with all below it, to another folder. */

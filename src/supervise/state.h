@@ -4,7 +4,7 @@
  *   audit.jsonl  the log; locked (flock) while the supervisor lives. Its first line says what the run is, its last how it ended
  *   policy       the effective policy's encoding, where there are changes to diff and apply
  *   collect      is there where files must not be passed into the sandbox to be written, but what is printed is collected
- *   layers/      upper and work, the copy-on-write layer; copy/: a plain copy in its place
+ *   layers/      upper and work, the copy-on-write layer; copy/: a plain copy in its place; copied: what that was made of (copied.h)
  *
  * An id is 8 hex digits. Everything is opened below the runs folder by fd; ids from the command line are checked first.
  */

@@ -31,6 +31,7 @@
 #include "supervise/changes_apply.h"
 #include "supervise/changes_names.h"
 #include "supervise/changes_show.h"
+#include "supervise/copy.h"
 
 #define MAYBE __attribute__((unused)) static
 
