@@ -10,8 +10,10 @@
 
 #include "audit/audit.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/changes_rules.h"
+#include "cli/changes_tell.h"
 #include "supervise/changes.h"
 #include "supervise/changes_apply.h"
 #include "supervise/changes_judge.h"
@@ -82,6 +84,21 @@ static void drop_missing(const struct stage *s, struct plan *plan, int state)
 	}
 }
 
+/* What applies that were killed left in the folder is put right before it is copied, and again before anything comes back. */
+static void end_others(struct staged *v, int host)
+{
+	AUTO_FREE char *root = NULL;
+	struct error ignored = {0};
+	struct changes_others o;
+
+	if (state_root(&root, &ignored) < 0 || changes_recover_others(host, root, &o, &ignored) < 0)
+		return;
+	o.back += v->others.back;
+	o.kept += v->others.kept;
+	o.forward += v->others.forward;
+	v->others = o;
+}
+
 static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int state, const char *state_path, uint32_t owner, struct error *err)
 {
 	AUTO_FD host = open(op->source, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -100,6 +117,7 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 	path = arena_printf(plan->arena, "%s/%s", state_path, v->name);
 	if (!path)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
+	end_others(v, host);
 	if (fill_copy(v, plan, op, host, state, path, err) < 0)
 		return -1;
 	if (owner != geteuid() && (r = give_entry(state, v->name, owner, 0)) < 0)
@@ -200,14 +218,49 @@ static void tell_all_left(struct stage_end *end, const struct staged *v, const s
 		call_note(end->call, "... and %zu more; the log has %s", n - STAGE_SAID, n > STAGE_LOGGED ? "the first of them" : "them");
 }
 
-static int bring_back(struct staged *v, const struct timespec *started, const struct changes_patterns *patterns, struct stage_end *end, size_t *ret_left, struct error *err)
+struct returning {
+	struct staged *v;
+	struct stage_end *end;
+	struct changes_rules rules;
+	int lower, upper;
+	struct changes *list;
+	size_t applied;
+};
+
+static int scan_and_apply(struct returning *r, struct error *err)
 {
 	struct changes_apply_options options = {.skip_refused = true};
-	struct changes_rules rules = {.root = v->host, .started = *started, .copied = &v->copied, .hidden = v->hidden.paths, .n_hidden = v->hidden.n};
+
+	changes_free(r->list);
+	r->list = NULL;
+	if (changes_scan(r->lower, r->upper, CHANGES_COPY, &r->rules, &r->list, err) < 0)
+		return -1;
+	return r->list->n ? changes_apply(r->lower, r->upper, r->end->state, r->list, &options, &r->applied, err) : 0;
+}
+
+/* Where the host changed something between the look and the rename: looks again, and sees it. Where another run is just coming back: waits for its end. */
+static int try_apply(struct returning *r, struct error *err)
+{
+	static const struct timespec pause = {.tv_nsec = 20000000};
+	int64_t until = now_ms() + STAGE_BUSY_MS;
+	int tries = STAGE_TRIES;
+
+	for (;;) {
+		if (scan_and_apply(r, err) == 0)
+			return 0;
+		if (err->kind != ERROR_DENIED || (err->code != ESTALE && err->code != EAGAIN))
+			return -1;
+		if (err->code == ESTALE ? --tries == 0 : now_ms() >= until)
+			return -1;
+		(void)nanosleep(&pause, NULL);
+	}
+}
+
+static int bring_back(struct staged *v, const struct timespec *started, const struct changes_patterns *patterns, struct stage_end *end, size_t *ret_left, struct error *err)
+{
+	struct returning b = {.v = v, .end = end, .rules = {.root = v->host, .started = *started, .copied = &v->copied, .hidden = v->hidden.paths, .n_hidden = v->hidden.n}};
 	AUTO_FD lower = open_host(v, err);
 	AUTO_FD upper = openat(end->state, v->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct changes *list = NULL;
-	size_t applied = 0;
 	int r;
 
 	*ret_left = 1;
@@ -221,16 +274,18 @@ static int bring_back(struct staged *v, const struct timespec *started, const st
 		*ret_left = 0;
 		return 0;
 	}
-	changes_rules_take(&rules, patterns);
-	r = changes_scan(lower, upper, CHANGES_COPY, &rules, &list, err);
-	if (r == 0 && list->n)
-		r = changes_apply(lower, upper, end->state, list, &options, &applied, err);
-	*ret_left = r == 0 ? list->n - applied : 1;
-	if (r == 0 && *ret_left)
-		(void)copied_follow(&v->copied, lower, list);
-	if (r == 0 && *ret_left)
-		tell_all_left(end, v, list);
-	changes_free(list);
+	end_others(v, lower);
+	changes_others_tell(end->call, v->host, &v->others);
+	changes_rules_take(&b.rules, patterns);
+	b.lower = lower;
+	b.upper = upper;
+	r = try_apply(&b, err);
+	*ret_left = r == 0 ? b.list->n - b.applied : 1;
+	if (r == 0 && *ret_left) {
+		(void)copied_follow(&v->copied, lower, b.list);
+		tell_all_left(end, v, b.list);
+	}
+	changes_free(b.list);
 	return r;
 }
 

@@ -19,9 +19,10 @@
 #include "cli/launch_hide.h"
 #include "model/plan.h"
 #include "model/policy.h"
+#include "supervise/changes_apply.h"
 #include "supervise/copied.h"
 
-enum { STAGE_MAX = 64, STAGE_SAID = 10, STAGE_LOGGED = 1000 };
+enum { STAGE_MAX = 64, STAGE_SAID = 10, STAGE_LOGGED = 1000, STAGE_TRIES = 8, STAGE_BUSY_MS = 10000 };
 
 struct staged {
 	const char *host; /* the folder */
@@ -32,6 +33,7 @@ struct staged {
 	ino_t ino;
 	struct copied copied;
 	struct hidden hidden;
+	struct changes_others others; /* applies of other runs that were ended there */
 };
 
 struct stage {

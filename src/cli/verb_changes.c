@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/changes_rules.h"
+#include "cli/changes_tell.h"
 #include "cli/cli_policy.h"
 #include "cli/runs_info.h"
 #include "policy/policy_codec.h"
@@ -63,7 +64,6 @@ static int read_policy(struct looked_at *l, struct error *err)
 static int scan(struct looked_at *l, enum changes_kind kind, bool force, struct error *err)
 {
 	struct changes_rules rules = {.root = l->info.workdir, .force = force};
-	struct text_shown t;
 	int r = kind == CHANGES_COPY ? copied_load(&l->copied, l->state.dir) : -ENOENT;
 
 	if (r < 0 && r != -ENOENT)
@@ -73,9 +73,6 @@ static int scan(struct looked_at *l, enum changes_kind kind, bool force, struct 
 	changes_rules_take(&rules, &l->patterns);
 	rules.started.tv_sec = l->info.started_ms / 1000;
 	rules.started.tv_nsec = l->info.started_ms % 1000 * 1000000;
-	l->lower = open(l->info.workdir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (l->lower < 0)
-		return error_sys(err, errno, "work folder %s", text_show(&t, sv_of(l->info.workdir)));
 	return changes_scan(l->lower, l->upper, kind, &rules, &l->list, err);
 }
 
@@ -90,6 +87,8 @@ static int look(struct looked_at *l, const struct call *call, bool force, struct
 	AUTO_FREE char *root = NULL;
 	enum changes_kind kind = CHANGES_OVERLAY;
 	enum changes_recovered recovered;
+	struct changes_others others;
+	struct text_shown t;
 	bool running;
 
 	*l = (struct looked_at){.lower = -1, .upper = -1};
@@ -110,13 +109,15 @@ static int look(struct looked_at *l, const struct call *call, bool force, struct
 	}
 	if (l->upper < 0)
 		return 0; /* nothing changed */
-	if (read_policy(l, err) < 0)
+	if (read_policy(l, err) < 0 || changes_recover_any(l->state.dir, &recovered, err) < 0)
 		return -1;
+	changes_recovered_tell(call, recovered);
 	l->lower = open(l->info.workdir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (l->lower >= 0 && changes_recover(l->lower, l->state.dir, &recovered, err) < 0)
+	if (l->lower < 0)
+		return error_sys(err, errno, "work folder %s", text_show(&t, sv_of(l->info.workdir)));
+	if (changes_recover_others(l->lower, root, &others, err) < 0)
 		return -1;
-	if (l->lower >= 0)
-		(void)close(l->lower);
+	changes_others_tell(call, l->info.workdir, &others);
 	return scan(l, kind, force, err);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "supervise/changes_apply.h"
 #include "supervise/state.h"
 
 enum { BUSY_TRIES = 50, BUSY_WAIT_MS = 20 };
@@ -47,12 +48,17 @@ static int lock_alone(const struct state *s)
 	return -EBUSY;
 }
 
+/* What an apply that was interrupted has aside is the host's: it goes back first. */
 static int remove_locked(struct state *s, struct error *err)
 {
+	enum changes_recovered way;
+
 	if (!has_started(s))
 		return error_set(err, ERROR_USAGE, "%s: the run is just being started", s->id);
 	if (lock_alone(s) < 0)
 		return error_set(err, ERROR_USAGE, "%s: another command works with this run; try again when it has ended", s->id);
+	if (changes_recover_any(s->dir, &way, err) < 0)
+		return error_prefix(err, "%s", s->id);
 	state_remove(s);
 	if (faccessat(AT_FDCWD, s->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return error_set(err, ERROR_SYSTEM, "%s: not all of %s could be removed", s->id, s->path);

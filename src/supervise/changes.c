@@ -15,6 +15,7 @@
 #include "supervise/changes_judge.h"
 #include "supervise/changes_names.h"
 #include "sys/names.h"
+#include "sys/stamp.h"
 
 const char *const change_kind_names[] = {"added", "modified", "deleted", "type changed", "mode changed", NULL};
 const char *const change_type_names[] = {"nothing", "file", "folder", "link", "special file", NULL};
@@ -230,7 +231,7 @@ static bool born_since(const struct scan *s, int fd, const char *name)
 
 	if (s->rules->started.tv_sec == 0 || sys_facts_at(fd, name, &is) < 0 || is.born.tv_sec == 0)
 		return false;
-	return changes_later(is.born, s->rules->started);
+	return sys_stamp_later(is.born, s->rules->started);
 }
 
 /* Missing from a copy that never had it. */
@@ -384,7 +385,7 @@ static bool is_strange(const struct scan *s, const struct level *l, const char *
 		return false;
 	if (r->copied)
 		return copied_look(l->lower, name, &is) < 0 || is.inode != c->before.ino || !copied_has(r->copied, s->path, &is);
-	return c->after.type == CHANGE_NONE && r->started.tv_sec && changes_later(c->before.ctime, r->started);
+	return c->after.type == CHANGE_NONE && r->started.tv_sec && sys_stamp_later(c->before.ctime, r->started);
 }
 
 /* A folder that could not be read is empty in a copy. */
@@ -478,7 +479,7 @@ static bool is_hosts_own(struct scan *s, const struct level *l, const char *name
 	if (!is_as_copied(s, l, &c->after))
 		return false;
 	if (c->after.type != CHANGE_FOLDER)
-		return l->strange || c->before.type != c->after.type || changes_later(c->before.ctime, s->rules->started);
+		return l->strange || c->before.type != c->after.type || sys_stamp_later(c->before.ctime, s->rules->started);
 	if (c->before.type == CHANGE_FOLDER && !strange)
 		return false;
 	upper = open_seen(l->upper, name, &c->after);

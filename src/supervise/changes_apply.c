@@ -16,6 +16,7 @@
 #include "supervise/changes_names.h"
 #include "supervise/changes_steps.h"
 #include "sys/names.h"
+#include "sys/stamp.h"
 
 struct apply {
 	struct site site;
@@ -25,6 +26,8 @@ struct apply {
 	const struct changes_apply_options *options;
 	struct journal journal;
 	char staging[sizeof(CHANGES_STAGING) + 16];
+	char root[PATH_MAX];
+	char note[256]; /* what was kept beside; "": nothing */
 	struct error *err;
 };
 
@@ -48,8 +51,10 @@ static int lock(int lower_fd, struct error *err)
 	/* File systems without locks for folders are no reason to give up. */
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
 		(void)close(fd);
-		return error_set(err, ERROR_DENIED,
-				 "another apply is at work in this folder; try again when it has ended");
+		(void)error_set(err, ERROR_DENIED,
+				"another apply is at work in this folder; try again when it has ended");
+		err->code = EAGAIN;
+		return -1;
 	}
 	return fd;
 }
@@ -79,11 +84,15 @@ static int tidy(struct apply *a)
 static int undo_steps(struct apply *a)
 {
 	struct text_shown shown;
+	char kept[KEPT_LEN];
 	int r, failed = 0;
 	size_t i;
 
 	for (i = a->journal.n; i-- > 0;) {
-		r = step_undo(&a->site, &a->journal.steps[i]);
+		r = step_undo(&a->site, &a->journal.steps[i], kept);
+		if (r > 0)
+			(void)snprintf(a->note, sizeof(a->note), "%.150s changed on the host since; its other version is kept as %s",
+				       text_show(&shown, sv_of(a->journal.steps[i].path)), kept);
 		if (r < 0 && !failed++)
 			(void)error_sys(a->err, r, "put back %s (it is kept in %s)",
 					text_show(&shown, sv_of(a->journal.steps[i].path)), a->journal.staging);
@@ -115,7 +124,6 @@ static bool is_same(const struct stat *st, const struct change_side *seen)
 static int check_all(struct apply *a)
 {
 	const struct change *c;
-	struct text_shown shown;
 	struct stat st;
 	size_t i;
 
@@ -130,8 +138,7 @@ static int check_all(struct apply *a)
 		if (dir < 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !is_same(&st, &c->before) ||
 		    (c->before.type != CHANGE_FOLDER &&
 		     (st.st_ctim.tv_sec != c->before.ctime.tv_sec || st.st_ctim.tv_nsec != c->before.ctime.tv_nsec)))
-			return error_set(a->err, ERROR_DENIED, "%s changed on the host meanwhile; nothing was applied",
-					 text_show(&shown, sv_of(c->path)));
+			return changes_stale(a->err, c->path);
 	}
 	return 0;
 }
@@ -223,9 +230,8 @@ static int take_step(struct apply *a, const struct step *s)
 		r = tick(a);
 	if (r == 0)
 		return 0;
-	if (r == -ESTALE || r == -EEXIST || r == -ENOENT || r == -ELOOP)
-		return error_set(a->err, ERROR_DENIED, "%s changed on the host meanwhile; nothing was applied",
-				 text_show(&shown, sv_of(s->path)));
+	if (r == -ESTALE || r == -EEXIST || r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
+		return changes_stale(a->err, s->path);
 	return error_sys(a->err, r, "%s; nothing was applied", text_show(&shown, sv_of(s->path)));
 }
 
@@ -248,6 +254,19 @@ static int probe_swap(struct apply *a, bool *ret)
 	return 0;
 }
 
+/* Where the folder is, for those who have only the journal; who opens it looks whether it is that folder. */
+static void name_root(struct apply *a)
+{
+	char link[32];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", a->site.lower);
+	n = readlink(link, a->root, sizeof(a->root) - 1);
+	if (n <= 0)
+		n = snprintf(a->root, sizeof(a->root), "?");
+	a->root[n] = '\0';
+}
+
 /* The folder is named in the journal before it is made, so that it is found whatever happens. */
 static int make_staging(struct apply *a)
 {
@@ -263,7 +282,8 @@ static int make_staging(struct apply *a)
 		(void)snprintf(a->staging + at + 2 * i, 3, "%02x", random[i]);
 	if (fstat(a->site.lower, &st) < 0)
 		return error_sys(a->err, errno, "look at the work folder");
-	a->journal = (struct journal){.dev = st.st_dev, .ino = st.st_ino, .staging = a->staging};
+	name_root(a);
+	a->journal = (struct journal){.dev = st.st_dev, .ino = st.st_ino, .root = a->root, .staging = a->staging};
 	if (store(a, JOURNAL_STAGING) < 0)
 		return -1;
 	r = tick(a);
@@ -292,10 +312,12 @@ static int prepare(struct apply *a)
 	job.staging = a->site.staging;
 	if (steps_build(&job, &a->journal, a->err) < 0)
 		return -1;
+	sys_stamp(&a->journal.staged);
 	if (syncfs(a->site.staging) < 0)
 		return error_sys(a->err, errno, "sync %s", a->staging);
 	if (check_all(a) < 0)
 		return -1;
+	sys_stamp_pass(&a->journal.staged);
 	return store(a, JOURNAL_APPLYING);
 }
 
@@ -342,27 +364,11 @@ static int apply_all(struct apply *a)
 	}
 	if (roll_back(a) < 0)
 		return error_prefix(outer, "%s; before that", undo.text);
+	if (a->note[0]) {
+		(void)error_prefix(outer, "%s; before that", a->note);
+		outer->code = 0; /* to be read, and not to be tried again at once */
+	}
 	return -1;
-}
-
-/* Somebody else's interrupted apply: its owner has to end it first, or the two would be mixed up. */
-static int check_no_other(int lower_fd, struct error *err)
-{
-	AUTO_NAMES names = {0};
-	size_t budget = CHANGES_ENTRIES, i;
-	struct text_shown shown;
-	int r = names_read(&names, lower_fd, &budget);
-
-	if (r < 0)
-		return error_sys(err, r, "list the work folder");
-	for (i = 0; i < names.n; i++)
-		if (strncmp(names.v[i], CHANGES_STAGING, strlen(CHANGES_STAGING)) == 0)
-			return error_set(err, ERROR_DENIED,
-					 "%s is left from the interrupted apply of another run; apply that run again, "
-					 "or remove the "
-					 "folder if its run is gone",
-					 text_show(&shown, sv_of(names.v[i])));
-	return 0;
 }
 
 static int check_refused(const struct changes *l, struct error *err)
@@ -394,7 +400,7 @@ static int check_no_journal(int state_fd, struct error *err)
 int changes_apply(int lower_fd, int upper_fd, int state_fd, const struct changes *list,
 		  const struct changes_apply_options *options, size_t *ret_applied, struct error *err)
 {
-	struct apply a = {.site = {lower_fd, -1},
+	struct apply a = {.site = {lower_fd, -1, NULL},
 			  .upper = upper_fd,
 			  .state = state_fd,
 			  .list = list,
@@ -406,8 +412,9 @@ int changes_apply(int lower_fd, int upper_fd, int state_fd, const struct changes
 	if (!(options && options->skip_refused) && check_refused(list, err) < 0)
 		return -1;
 	locked = lock(lower_fd, err);
-	if (locked < 0 || check_no_journal(state_fd, err) < 0 || check_no_other(lower_fd, err) < 0)
+	if (locked < 0 || check_no_journal(state_fd, err) < 0)
 		return -1;
+	a.site.journal = &a.journal;
 	if (list->n > list->n_refused) {
 		r = apply_all(&a);
 		free(a.journal.steps);
@@ -449,14 +456,14 @@ static int recover(struct apply *a, enum changes_recovered *ret)
 		(void)close(a->site.staging);
 	if (r < 0)
 		return error_prefix(a->err, "undo an interrupted apply");
-	*ret = way;
+	*ret = a->note[0] ? RECOVERED_KEPT : way;
 	return 0;
 }
 
 int changes_recover(int lower_fd, int state_fd, enum changes_recovered *ret, struct error *err)
 {
 	__attribute__((cleanup(cleanup_arena))) struct arena *arena = arena_new();
-	struct apply a = {.site = {lower_fd, -1}, .upper = -1, .state = state_fd, .err = err};
+	struct apply a = {.site = {lower_fd, -1, NULL}, .upper = -1, .state = state_fd, .err = err};
 	AUTO_FD locked = -1;
 	int r;
 
@@ -468,6 +475,7 @@ int changes_recover(int lower_fd, int state_fd, enum changes_recovered *ret, str
 	r = journal_load(state_fd, arena, &a.journal);
 	if (r < 0)
 		return error_sys(err, r, "read the journal of an interrupted apply");
+	a.site.journal = &a.journal;
 	if (r > 0)
 		return recover(&a, ret);
 	(void)journal_remove(state_fd); /* half a journal that never counted */

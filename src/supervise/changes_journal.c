@@ -12,14 +12,17 @@
 #include "base/cleanup.h"
 #include "base/sha256.h"
 #include "supervise/changes.h"
+#include "supervise/changes_names.h"
+#include "supervise/state.h"
 #include "sys/beneath.h"
 #include "sys/names.h"
+#include "sys/stamp.h"
 #include "wire/wire.h"
 
-#define JOURNAL_NAME "apply.journal"
-#define JOURNAL_NEW  "apply.journal.new"
+#define JOURNAL_NAME STATE_JOURNAL
+#define JOURNAL_NEW  STATE_JOURNAL ".new"
 
-enum { JOURNAL_VERSION = 1, JOURNAL_MAX = 1 << 30 };
+enum { JOURNAL_VERSION = 2, JOURNAL_MAX = 1 << 30 };
 
 static void encode(struct buf *b, const struct journal *j)
 {
@@ -31,7 +34,10 @@ static void encode(struct buf *b, const struct journal *j)
 	wire_put_u32(b, j->state);
 	wire_put_u64(b, j->dev);
 	wire_put_u64(b, j->ino);
+	wire_put_sv(b, sv_of(j->root));
 	wire_put_sv(b, sv_of(j->staging));
+	wire_put_u64(b, (uint64_t)j->staged.tv_sec);
+	wire_put_u64(b, (uint64_t)j->staged.tv_nsec);
 	wire_put_u64(b, j->n);
 	for (i = 0; i < j->n; i++) {
 		wire_put_u32(b, j->steps[i].kind);
@@ -149,12 +155,15 @@ static int decode(struct sv bytes, struct arena *a, struct journal *j)
 	j->state = wire_get_u32(&in);
 	j->dev = wire_get_u64(&in);
 	j->ino = wire_get_u64(&in);
+	j->root = get_string(&in, a);
 	j->staging = get_string(&in, a);
+	j->staged.tv_sec = (time_t)wire_get_u64(&in);
+	j->staged.tv_nsec = (long)wire_get_u64(&in);
 	j->n = wire_get_u64(&in);
 	r = decode_steps(&in, a, j);
 	if (r < 0)
 		return r;
-	return wire_ok(&in) && j->state < JOURNAL_STATES && name_ok(j->staging) ? 0 : -EBADMSG;
+	return wire_ok(&in) && j->state < JOURNAL_STATES && j->root && name_ok(j->staging) ? 0 : -EBADMSG;
 }
 
 int journal_load(int state_fd, struct arena *a, struct journal *ret)
@@ -263,10 +272,90 @@ static int undo_mode(int dir, const char *name, const struct step *s)
 {
 	int r = dir < 0 ? dir : set_mode(dir, name, s->ino, s->mode[0]);
 
-	return r == -ESTALE || r == -ENOENT ? 0 : r;
+	return r == -ESTALE || r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? 0 : r;
 }
 
-int step_undo(const struct site *site, const struct step *s)
+/* Something below the folder came or changed since it was staged. What cannot be told counts. */
+static bool is_touched_below(const struct site *site, int fd, unsigned depth)
+{
+	AUTO_NAMES names = {0};
+	size_t budget = CHANGES_ENTRIES, i;
+	struct stat st;
+
+	if (fd < 0 || depth > CHANGES_DEPTH || names_read(&names, fd, &budget) < 0)
+		return true;
+	for (i = 0; i < names.n; i++) {
+		AUTO_FD below = -1;
+
+		if (fstatat(fd, names.v[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (sys_stamp_later(st.st_ctim, site->journal->staged))
+			return true;
+		if (!S_ISDIR(st.st_mode))
+			continue;
+		below = openat(fd, names.v[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (is_touched_below(site, below, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+/* What came back to the slot is not as the step had brought it: the host worked on it, or put another thing there. Moving changes its own ctime, but not its mtime. */
+static bool is_touched(const struct site *site, const struct step *s, const char *slot)
+{
+	AUTO_FD fd = -1;
+	struct stat st;
+
+	if (fstatat(site->staging, slot, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (st.st_ino != s->ino)
+		return true;
+	if (!S_ISDIR(st.st_mode))
+		return sys_stamp_later(st.st_mtim, site->journal->staged);
+	fd = openat(site->staging, slot, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return is_touched_below(site, fd, 0);
+}
+
+/* What cannot go to its place stays at hand. */
+static int keep(const struct site *site, const char *slot, char kept[KEPT_LEN])
+{
+	int r;
+
+	(void)snprintf(kept, KEPT_LEN, KEPT_NAME "%.16s-%s", site->journal->staging + strlen(CHANGES_STAGING), slot);
+	r = move_to_free(site->staging, slot, site->lower, kept);
+	return r < 0 ? r : 1;
+}
+
+/* From its slot to where it was; beside, where that is taken or gone. */
+static int put_back(const struct site *site, const char *slot, int dir, const char *name, char kept[KEPT_LEN])
+{
+	int r = dir < 0 ? dir : move_to_free(site->staging, slot, dir, name);
+
+	return r == 0 ? 0 : keep(site, slot, kept);
+}
+
+/* What the host took away or moved since is the host's. */
+static int undo_put(const struct site *site, const struct step *s, const char *slot, int dir, const char *name, char kept[KEPT_LEN])
+{
+	int r = move_to_free(dir, name, site->staging, slot);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return is_touched(site, s, slot) ? put_back(site, slot, dir, name, kept) : 0;
+}
+
+static int undo_swap(const struct site *site, const struct step *s, const char *slot, int dir, const char *name, char kept[KEPT_LEN])
+{
+	int r = swap(dir, name, site->staging, slot);
+
+	if (r == -ENOENT)
+		return put_back(site, slot, dir, name, kept);
+	if (r < 0)
+		return r;
+	return is_touched(site, s, slot) ? keep(site, slot, kept) : 0;
+}
+
+int step_undo(const struct site *site, const struct step *s, char kept[KEPT_LEN])
 {
 	char slot[SLOT_NAME];
 	const char *name = NULL;
@@ -275,19 +364,19 @@ int step_undo(const struct site *site, const struct step *s)
 
 	if (s->kind == STEP_MODE)
 		return undo_mode(dir, name, s);
-	if (dir < 0)
-		return dir;
-	in_slot = holds(site->staging, slot_name(slot, s->slot), s->kind == STEP_TAKE ? 0 : s->ino);
-	in_place = holds(dir, name, s->ino);
-	if (in_slot < 0 || in_place < 0)
-		return in_slot < 0 ? in_slot : in_place;
+	in_slot = holds(site->staging, slot_name(slot, s->slot), 0);
+	if (in_slot < 0)
+		return in_slot;
 	if (s->kind == STEP_TAKE)
-		return in_slot ? move_to_free(site->staging, slot, dir, name) : 0;
-	if (in_slot)
+		return in_slot ? put_back(site, slot, dir, name, kept) : 0;
+	if (in_slot && holds(site->staging, slot, s->ino) == 1)
 		return 0; /* never left */
-	if (!in_place)
-		return -ESTALE;
+	in_place = dir < 0 ? 0 : holds(dir, name, s->ino);
+	if (in_place < 0)
+		return in_place;
 	if (s->kind == STEP_PUT)
-		return move_to_free(dir, name, site->staging, slot);
-	return swap(dir, name, site->staging, slot);
+		return in_place ? undo_put(site, s, slot, dir, name, kept) : 0;
+	if (in_place && in_slot)
+		return undo_swap(site, s, slot, dir, name, kept);
+	return in_slot ? put_back(site, slot, dir, name, kept) : 0;
 }

@@ -11,6 +11,9 @@
  *   APPLYING  any number of steps from the first on may have been taken: undo them, last one first
  *   DONE      all were taken and are on disk: remove the staging folder, which now holds what was replaced
  *
+ * The host works on while steps are taken and undone. What it changed meanwhile is never put away with the staging folder: where its version stands in the way of an older one, or it changed what a step had brought, the one
+ * that cannot have the name is kept beside, as KEPT_NAME in the work folder.
+ *
  * Steps name things below the work folder by path, opened without following links, and in the staging folder by a slot
  * number. Undoing what was not done is no error, so it can be interrupted and begun again.
  */
@@ -20,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/arena.h"
 
@@ -47,7 +51,9 @@ enum journal_state { JOURNAL_STAGING, JOURNAL_APPLYING, JOURNAL_DONE, JOURNAL_ST
 struct journal {
 	uint32_t state;
 	uint64_t dev, ino;   /* of the work folder */
+	const char *root;    /* its path, by which it is found again; may be wrong by then */
 	const char *staging; /* name of the staging folder in it */
+	struct timespec staged; /* nothing in the staging folder changed later */
 	struct step *steps;
 	size_t n;
 };
@@ -62,12 +68,17 @@ int journal_load(int state_fd, struct arena *a, struct journal *ret);
 struct site {
 	int lower;
 	int staging;
+	const struct journal *journal;
 };
+
+#define KEPT_NAME "cordon-kept-"
+
+enum { KEPT_LEN = sizeof(KEPT_NAME) + 32 };
 
 /* 0 or -errno: -EEXIST where something is in the way of a PUT. */
 int step_do(const struct site *site, const struct step *s);
-/* -ESTALE: what should be there is not any more. */
-int step_undo(const struct site *site, const struct step *s);
+/* 0, or 1: something was kept, under this name. -errno: it must be tried again. */
+int step_undo(const struct site *site, const struct step *s, char kept[KEPT_LEN]);
 
 /* Opens the folder that holds path (O_PATH) and points *ret_name at the last component. An fd or -errno. */
 int open_parent(int root, const char *path, const char **ret_name);

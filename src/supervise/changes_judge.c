@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "sys/beneath.h"
+#include "sys/stamp.h"
 
 /* The kernel gives up after 40 links; the steps bound what a net of links that fork can cost. */
 enum { MAX_HOPS = 40, STEPS_PER_LINK = 4000, STEPS_IN_ALL = 4000000 };
@@ -95,11 +96,6 @@ bool changes_is_hidden(const struct changes_rules *rules, const char *full)
 	return path.n != 0;
 }
 
-bool changes_later(struct timespec a, struct timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
-}
-
 static const char *check_globs(struct judge *j, const struct change *c)
 {
 	const char *why = hit_by(j, c, j->rules->deny, j->rules->n_deny, "denied");
@@ -132,7 +128,7 @@ static const char *check_conflict(struct judge *j, const struct change *c)
 		return NULL;
 	if (b->type == CHANGE_FOLDER && c->kind != CHANGE_MODE)
 		return NULL;
-	return changes_later(b->ctime, j->rules->started) ? changes_meanwhile : NULL;
+	return sys_stamp_later(b->ctime, j->rules->started) ? changes_meanwhile : NULL;
 }
 
 /* A place during the resolution of a link: a folder below the root ("" is the root), and what is still to be resolved

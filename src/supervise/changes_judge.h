@@ -22,6 +22,4 @@ bool changes_is_hidden(const struct changes_rules *rules, const char *full);
 /* Why a change of what the host changed as well is refused. */
 extern const char changes_meanwhile[];
 
-bool changes_later(struct timespec a, struct timespec b);
-
 #endif

@@ -10,6 +10,8 @@
 
 #include "base/cleanup.h"
 
+enum { REMOVE_TRIES = 16 };
+
 static void cleanup_dir(DIR **d)
 {
 	if (*d)
@@ -112,12 +114,22 @@ static int open_to_empty(int dirfd, const char *name)
 	return fd;
 }
 
-int names_remove_tree(int dirfd, const char *name)
+static int empty(int fd)
 {
 	AUTO_NAMES names = {0};
 	size_t budget = SIZE_MAX, i;
+	int r = names_read(&names, fd, &budget);
+
+	for (i = 0; r == 0 && i < names.n; i++)
+		r = names_remove_tree(fd, names.v[i]);
+	return r;
+}
+
+/* Others may work in it: what they remove is gone, and what they make is removed too, if they do not go on for ever. */
+int names_remove_tree(int dirfd, const char *name)
+{
 	AUTO_FD fd = -1;
-	int r;
+	int r, tries = REMOVE_TRIES;
 
 	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
 		return 0;
@@ -125,14 +137,11 @@ int names_remove_tree(int dirfd, const char *name)
 		return -errno;
 	fd = open_to_empty(dirfd, name);
 	if (fd < 0)
-		return fd;
-	r = names_read(&names, fd, &budget);
-	if (r < 0)
-		return r;
-	for (i = 0; i < names.n; i++) {
-		r = names_remove_tree(fd, names.v[i]);
-		if (r < 0)
-			return r;
-	}
-	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+		return fd == -ENOENT ? 0 : fd;
+	do {
+		r = empty(fd);
+		if (r == 0 && unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+			r = -errno;
+	} while ((r == -ENOTEMPTY || r == -EEXIST) && --tries);
+	return r;
 }

@@ -21,6 +21,16 @@ struct build {
 	struct error *err;
 };
 
+int changes_stale(struct error *err, const char *path)
+{
+	struct text_shown shown;
+
+	(void)error_set(err, ERROR_DENIED, "%s changed on the host meanwhile; nothing was applied",
+			text_show(&shown, sv_of(path)));
+	err->code = ESTALE;
+	return -1;
+}
+
 static int fail(struct build *b, int code, const struct change *c)
 {
 	struct text_shown shown;
@@ -131,6 +141,8 @@ static int look_at_parent(struct build *b, const struct change *c, struct stat *
 	const char *name;
 	AUTO_FD dir = open_parent(b->job->lower, c->path, &name);
 
+	if (dir == -ENOENT || dir == -ENOTDIR || dir == -ELOOP)
+		return changes_stale(b->err, c->path);
 	if (dir < 0 || fstat(dir, ret) < 0)
 		return fail(b, dir < 0 ? dir : -errno, c);
 	return 0;

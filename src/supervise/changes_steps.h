@@ -25,4 +25,7 @@ struct steps_job {
 /* Appends to j->steps (heap; free()) and j->n, also where it fails. Refused changes are left out. */
 int steps_build(const struct steps_job *job, struct journal *j, struct error *err);
 
+/* As an apply fails where the host changed something since the scan. Returns -1. */
+int changes_stale(struct error *err, const char *path);
+
 #endif

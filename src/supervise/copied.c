@@ -12,11 +12,12 @@
 #include "base/cleanup.h"
 #include "supervise/changes.h"
 #include "sys/beneath.h"
+#include "sys/stamp.h"
 #include "wire/wire.h"
 
 #define COPIED_NAME "copied"
 
-enum { COPIED_VERSION = 1, COPIED_MAX = 1 << 30, TICK_MS = 1, TICKS = 100 };
+enum { COPIED_VERSION = 1, COPIED_MAX = 1 << 30 };
 
 int copied_look(int dir, const char *name, struct sys_facts *ret)
 {
@@ -57,32 +58,19 @@ int copied_add(struct copied *c, const char *path, const struct sys_facts *host,
 	return 0;
 }
 
-/* The fine clock: no stamp of what is made by now is later. */
 void copied_stands(struct copied *c)
 {
-	(void)clock_gettime(CLOCK_REALTIME, &c->stands);
-}
-
-bool copied_before(const struct copied *c, struct timespec changed)
-{
-	if (c->stands.tv_sec != changed.tv_sec)
-		return changed.tv_sec < c->stands.tv_sec;
-	return changed.tv_nsec <= c->stands.tv_nsec;
+	sys_stamp(&c->stands);
 }
 
 void copied_settle(const struct copied *c)
 {
-	static const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
-	struct timespec stamp = {0};
-	unsigned i;
+	sys_stamp_pass(&c->stands);
+}
 
-	/* file systems stamp with the coarse clock, or with one between the two */
-	for (i = 0; i < TICKS; i++) {
-		(void)clock_gettime(CLOCK_REALTIME_COARSE, &stamp);
-		if (!copied_before(c, stamp))
-			return;
-		(void)nanosleep(&tick, NULL);
-	}
+bool copied_before(const struct copied *c, struct timespec changed)
+{
+	return !sys_stamp_later(changed, c->stands);
 }
 
 static int by_path(const void *a, const void *b)

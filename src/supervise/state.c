@@ -228,7 +228,7 @@ bool state_holds_work(const struct state *s)
 {
 	struct stat st;
 
-	if (fstatat(s->dir, "copy", &st, AT_SYMLINK_NOFOLLOW) == 0 || holds_staged(s))
+	if (fstatat(s->dir, STATE_COPY, &st, AT_SYMLINK_NOFOLLOW) == 0 || fstatat(s->dir, STATE_JOURNAL, &st, AT_SYMLINK_NOFOLLOW) == 0 || holds_staged(s))
 		return true;
 	return unlinkat(s->dir, "layers/upper", AT_REMOVEDIR) < 0 && errno == ENOTEMPTY;
 }

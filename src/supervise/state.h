@@ -46,6 +46,7 @@ bool state_is_collect(const struct state *s);
 /* What a run wrote to its copies of folders, and did not bring back: the user's work, which is never swept away. */
 #define STATE_STAGED "staged-"
 #define STATE_COPY "copy"
+#define STATE_JOURNAL "apply.journal" /* of an apply that was interrupted: changes_journal.h */
 bool state_holds_work(const struct state *s);
 
 /* An existing run. running: its supervisor lives. */

@@ -180,15 +180,39 @@ host more x "
 	is "$runtime: ... and neither can be opened" "$(grep -c 'ermission denied' <<<"$told")" 3
 	rm -rf "$tmp/extra/sockets" p
 	policy <<<'filesystem: {workdir: read-write}'
-	(until [ -e "$tmp/enough" ]; do mkdir -p late/d && echo SECRET >late/d/.env && rm -rf late; done) &
+	(until [ -e "$tmp/enough" ]; do mkdir -p late/d late/e && echo SECRET >late/d/.env && echo x >late/e/f && rm -rf late; done 2>"$tmp/maker.err") &
 	maker=$!
-	saw=
-	for _ in 1 2 3 4 5; do inside sh -c 'cat late/d/.env' </dev/null; saw+=$said; done
+	saw='' came=''
+	for i in 1 2 3 4 5; do
+		inside sh -c "cat late/d/.env; echo $i >made" </dev/null
+		saw+=$said came+="$status:$(cat made) "
+	done
 	touch "$tmp/enough"
 	wait "$maker"
 	is "$runtime: a denied name that appears while the copy is made is not in it" "$saw" ""
-	# what a run took for its own of that and could not bring back whole says so, and stays
-	rm -rf late "$tmp/enough" .cordon-apply-*
+	is "$runtime: a folder that the host makes and removes meanwhile is not taken for the run's, and what the run made comes back" "$came" "0:1 0:2 0:3 0:4 0:5 "
+	is "$runtime: ... and nothing of the way back is left" "$(find . -name '.cordon-apply-*' -o -name 'cordon-kept-*')" ""
+	rm -rf late "$tmp/enough"
+	mkdir gone && echo old >gone/f && echo old >edited
+	in_container sh -c 'echo up; until [ -e /tmp/go ]; do sleep 0.1; done; echo x >made'
+	rm -rf gone && echo mine >edited
+	"$CORDON" exec "$id" -- touch /tmp/go
+	wait "$pid"
+	is "$runtime: what the host changed and the run did not is no conflict, and stays as the host has it" "$?:$(cat made edited | tr '\n' ' ')$(ls -d gone 2>&1 | grep -c 'No such')" "0:x mine 1"
+	mkdir gone && echo old >gone/f
+	in_container sh -c 'echo up; until [ -e /tmp/go ]; do sleep 0.1; done; echo y >made; echo new >gone/f'
+	rm -rf gone
+	"$CORDON" exec "$id" -- touch /tmp/go
+	wait "$pid"
+	is "$runtime: a folder that the host removed while the run worked in it stays away, and that is said" "$?:$(cat made):$(ls -d gone 2>/dev/null):$(grep -c 'gone: not brought back: it changed on the host' "$tmp/bg.err")" "125:y::1"
+	ok "$runtime: ... cordon apply --force brings it back" "$CORDON" apply --force "$id"
+	is "$runtime: ... with what the run made of it" "$(cat gone/f)" new
+	mkdir .cordon-apply-0123 && echo theirs >.cordon-apply-0123/0
+	inside sh -c 'mkdir .cordon-apply-4567; echo z >made; ls -d .cordon-apply-0123' </dev/null
+	is "$runtime: a name as a killed apply leaves it is in nobody's way, is not shown, and is left alone" "$(cat made .cordon-apply-0123/0 | tr '\n' ' '):$said" "z theirs :"
+	like "$runtime: ... and that is said" "$told" '.cordon-apply-0123 is of no run that is known here'
+	is "$runtime: ... nor can a run make such a name" "$(ls -d .cordon-apply-4567 2>/dev/null):$(grep -c 'only Cordon may use' <<<"$told")" ":1"
+	rm -rf .cordon-apply-0123 gone edited made
 	odd="$tmp/o \"d'd	\\ é,:%"
 	mkdir -p "$odd" && echo odd >"$odd/file"
 	inside_folder="$odd" && outside env -C "$odd" "$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- sh -c 'cat file; pwd; echo x >made' </dev/null

@@ -385,18 +385,81 @@ static void an_interrupted_apply_must_be_ended_first(void)
 	fill(&w);
 	CHECK(in_child(attempt, &(struct attempt){&w, &s}) == 128 + SIGKILL);
 	CHECK(apply_with(&w, scan(&w, CHANGES_OVERLAY), NULL, &err) == -1 && strstr(err.text, "interrupted"));
-	/* Another run's apply cannot undo it, and must not be mixed up with it. */
+	/* Another run's journal says nothing of it. */
 	other = open_folder(w.fd, "state2");
 	CHECK(changes_recover(w.lower, other, &way, &err) == 0 && way == RECOVERED_NOTHING);
-	{
-		struct world w2 = w;
-
-		w2.state = other;
-		CHECK(apply_with(&w2, scan(&w, CHANGES_OVERLAY), NULL, &err) == -1 && strstr(err.text, "another run"));
-	}
 	/* Nor is a journal good for another folder. */
 	CHECK(changes_recover(w.upper, w.state, &way, &err) == -1 && strstr(err.text, "another folder"));
 	CHECK(changes_recover(w.lower, w.state, &way, &err) == 0 && way == RECOVERED_BACK && is_tidy(&w));
+}
+
+/* The world's state becomes that of a run of its own, as `cordon` keeps them. */
+static void make_run(struct world *w, const char *id)
+{
+	char log[64];
+
+	(void)close(w->state);
+	(void)snprintf(log, sizeof(log), "runs/%s/audit.jsonl", id);
+	put(w->fd, log, "{}");
+	log[strlen("runs/") + strlen(id)] = '\0';
+	w->state = openat(w->fd, log, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(w->state >= 0);
+}
+
+static void what_a_killed_apply_left_is_ended_by_whoever_comes_next(void)
+{
+	struct at_step s = {.at = 25, .kill_at = -1};
+	struct changes_others others;
+	enum changes_recovered way;
+	AUTO_FREE char *before = NULL;
+	struct error err = {0};
+	char root[PATH_MAX];
+	WORLD(w);
+
+	fill(&w);
+	make_run(&w, "0000000b");
+	make_run(&w, "0000000a");
+	(void)snprintf(root, sizeof(root), "%s/runs", w.dir);
+	before = snap(w.lower, 0);
+	CHECK(in_child(attempt, &(struct attempt){&w, &s}) == 128 + SIGKILL);
+	CHECK(has(w.state, "apply.journal"));
+	CHECK(changes_recover_others(w.lower, root, &others, &err) == 0);
+	CHECK(others.back == 1 && others.failed == 0 && others.unknown == 0);
+	CHECK_SNAP(w.lower, before);
+	CHECK(!has(w.state, "apply.journal"));
+	/* and by its own journal alone, wherever the caller stands */
+	CHECK(in_child(attempt, &(struct attempt){&w, &s}) == 128 + SIGKILL);
+	CHECK(changes_recover_any(w.state, &way, &err) == 0 && way == RECOVERED_BACK);
+	CHECK_SNAP(w.lower, before);
+	/* not in another folder that has come to stand there */
+	CHECK(in_child(attempt, &(struct attempt){&w, &s}) == 128 + SIGKILL);
+	CHECK(renameat(w.fd, "lower", w.fd, "moved") == 0 && mkdirat(w.fd, "lower", 0755) == 0);
+	CHECK(changes_recover_any(w.state, &way, &err) == 0 && way == RECOVERED_LOST);
+	CHECK(has(w.state, "apply.journal"));
+	CHECK(unlinkat(w.fd, "lower", AT_REMOVEDIR) == 0 && renameat(w.fd, "moved", w.fd, "lower") == 0);
+	CHECK(changes_recover_any(w.state, &way, &err) == 0 && way == RECOVERED_BACK);
+	CHECK_SNAP(w.lower, before);
+}
+
+static void names_that_only_look_like_left_overs_are_left_alone_and_in_nobodys_way(void)
+{
+	struct changes_others others;
+	struct error err = {0};
+	char root[PATH_MAX];
+	WORLD(w);
+
+	make_run(&w, "0000000a");
+	(void)snprintf(root, sizeof(root), "%s/runs", w.dir);
+	put(w.fd, "elsewhere/f", "outside");
+	put(w.lower, CHANGES_STAGING "0123/0", "forged");
+	put(w.lower, CHANGES_STAGING "0123/apply.journal", "forged");
+	put(w.lower, CHANGES_STAGING "file", "forged");
+	put_link(w.lower, CHANGES_STAGING "link", "../elsewhere");
+	put(w.upper, "new", "x");
+	CHECK(changes_recover_others(w.lower, root, &others, &err) == 0);
+	CHECK(others.back + others.kept + others.forward + others.failed == 0 && others.unknown == 3);
+	CHECK(apply(&w, scan(&w, CHANGES_OVERLAY)) == 0 && has(w.lower, "new"));
+	CHECK(has(w.lower, CHANGES_STAGING "0123/0") && has(w.lower, CHANGES_STAGING "file") && has(w.fd, "elsewhere/f"));
 }
 
 static void a_damaged_journal_is_not_believed(void)
@@ -492,6 +555,7 @@ static void what_the_host_changes_meanwhile_is_kept(void)
 			if (apply_with(&w, scan(&w, CHANGES_OVERLAY), &o, &err) == 0)
 				continue; /* it came too late to matter */
 			refused++;
+			CHECK(is_tidy(&w));
 			CHECK(err.kind == ERROR_DENIED || err.kind == ERROR_SYSTEM);
 			CHECK(has(w.lower, "z/modified") || meddlers[i] == host_swaps_folder_for_link);
 			if (meddlers[i] == host_swaps_folder_for_link) {
@@ -505,6 +569,126 @@ static void what_the_host_changes_meanwhile_is_kept(void)
 		}
 		CHECK(refused > 0);
 	}
+}
+
+/* The host works on what an apply has just brought, or is about to put back; then the apply fails. */
+static void host_removes_new(const struct world *w)
+{
+	(void)unlinkat(w->lower, "a", 0);
+}
+
+static void host_saves_file(const struct world *w)
+{
+	put(w->lower, "z/.save", "by the host");
+	CHECK(renameat(w->lower, "z/.save", w->lower, "z/modified") == 0);
+}
+
+static void host_removes_all(const struct world *w)
+{
+	CHECK(names_remove_tree(w->lower, "z") == 0);
+}
+
+static void host_works_in_new_folder(const struct world *w)
+{
+	put(w->lower, "y/more/f", "by the host");
+}
+
+static void host_makes_what_went(const struct world *w)
+{
+	put(w->lower, "z/gone/f", "by the host");
+}
+
+/* A file with this content is in the snapshot. */
+static bool holds_text(const char *snap, const char *text)
+{
+	char hex[2 * SHA256_SIZE + 1];
+
+	sha256_hex_of(sv_of(text), hex);
+	return strstr(snap, hex);
+}
+
+struct failing {
+	struct meddler m;
+	int fail_at;
+};
+
+static int meddle_and_fail(void *ctx)
+{
+	struct failing *f = ctx;
+	int now = f->m.seen;
+
+	(void)meddle_at(&f->m);
+	return now == f->fail_at ? -EIO : 0;
+}
+
+static void an_apply_that_fails_while_the_host_works_there_leaves_nothing_behind_and_loses_nothing(void)
+{
+	static const struct {
+		void (*meddle)(const struct world *);
+		const char *keeps;
+	} hosts[] = {{host_removes_new, NULL}, {host_saves_file, "by the host"}, {host_writes_file, "by the host"}, {host_removes_all, NULL}, {host_works_in_new_folder, "by the host"}, {host_makes_what_went, "by the host"}};
+	size_t i;
+	int at, later, failed = 0;
+
+	for (i = 0; i < ARRAY_LEN(hosts); i++) {
+		for (at = 0; at < 16; at++) {
+			for (later = 1; later < 6 && !check_failures; later++) {
+				struct error err = {0};
+				AUTO_FREE char *after = NULL;
+				WORLD(w);
+				struct failing f = {.m = {.w = &w, .at = at, .meddle = hosts[i].meddle}, .fail_at = at + later};
+				struct changes_apply_options o = {.step = meddle_and_fail, .ctx = &f};
+
+				put(w.lower, "z/modified", "precious");
+				put(w.lower, "z/gone/f", "old");
+				put(w.upper, "z/modified", "new");
+				put(w.upper, "y/more/g", "new");
+				put_whiteout(w.upper, "z/gone");
+				put(w.upper, "a", "new");
+				if (apply_with(&w, scan(&w, CHANGES_OVERLAY), &o, &err) == 0)
+					continue;
+				failed++;
+				CHECK(is_tidy(&w));
+				if (f.m.seen <= at)
+					continue;
+				after = snap(w.lower, 0);
+				CHECK(!hosts[i].keeps || holds_text(after, hosts[i].keeps));
+				if (check_failures)
+					printf("# host %zu at %d, failed %d later: %s\n%s\n", i, at, later, err.text, after);
+			}
+		}
+	}
+	CHECK(failed > 100);
+}
+
+/* The same, where the apply was killed in between. */
+static void what_the_host_did_after_a_killed_apply_is_not_undone_with_it(void)
+{
+	struct at_step s = {.kill_at = -1};
+	enum changes_recovered way;
+	struct error err = {0};
+	int kept = 0;
+
+	for (s.at = 0; s.at < 14 && !check_failures; s.at++) {
+		AUTO_FREE char *after = NULL;
+		WORLD(w);
+
+		s.seen = 0;
+		put(w.lower, "z/modified", "precious");
+		put(w.upper, "z/modified", "new");
+		put(w.upper, "y/more/g", "new");
+		if (in_child(attempt, &(struct attempt){&w, &s}) != 128 + SIGKILL)
+			break;
+		(void)usleep(30000);
+		put(w.lower, "z/modified", "mine");
+		put(w.lower, "y/more/f", "too");
+		CHECK(changes_recover(w.lower, w.state, &way, &err) == 0);
+		CHECK(is_tidy(&w));
+		after = snap(w.lower, 0);
+		CHECK(holds_text(after, "mine") && holds_text(after, "too"));
+		kept += way == RECOVERED_KEPT;
+	}
+	CHECK(kept > 0);
 }
 
 static void upper_grows(const struct world *w)
@@ -637,9 +821,13 @@ int main(void)
 		CASE(a_kill_while_undoing_is_recovered_from),
 		CASE(file_systems_that_cannot_exchange_files_are_good_enough),
 		CASE(an_interrupted_apply_must_be_ended_first),
+		CASE(what_a_killed_apply_left_is_ended_by_whoever_comes_next),
+		CASE(names_that_only_look_like_left_overs_are_left_alone_and_in_nobodys_way),
 		CASE(a_damaged_journal_is_not_believed),
 		CASE(a_journal_in_the_work_folder_means_nothing),
 		CASE(what_the_host_changes_meanwhile_is_kept),
+		CASE(an_apply_that_fails_while_the_host_works_there_leaves_nothing_behind_and_loses_nothing),
+		CASE(what_the_host_did_after_a_killed_apply_is_not_undone_with_it),
 		CASE(upper_that_changes_after_the_verdict_is_not_applied),
 		CASE(a_folder_without_write_permission_undoes_all),
 		CASE(a_full_disk_undoes_all),
