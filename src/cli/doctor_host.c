@@ -81,9 +81,10 @@ static void delegation_fix(struct doctor_result *ret)
 	int version = probe_cgroups();
 
 	if (version == PROBE_CGROUP_V2 && access("/run/systemd/system", F_OK) == 0)
-		doctor_fix(ret, "`systemctl edit user@.service` with the lines [Service] and Delegate=cpu memory pids, "
-				"then log in anew; or for one run: "
-				"systemd-run --user --scope -p Delegate=yes cordon run ...");
+		/* A session's own scope is root's, whatever the user's manager was given. */
+		doctor_fix(ret, "systemd-run --user --scope -p Delegate=yes cordon run ... (or a shell in its place); where "
+				"cpu is missing then, `systemctl edit "
+				"user@.service` with the lines [Service] and Delegate=cpu memory pids, and log in anew");
 	else if (version == PROBE_CGROUP_V2)
 		doctor_fix(ret, "as root: make a cgroup for this user, enable memory, pids and cpu in "
 				"cgroup.subtree_control above it, chown it to the "
@@ -96,7 +97,8 @@ static void delegation_fix(struct doctor_result *ret)
 
 static void check_delegation(const struct doctor_check *check, struct doctor_result *ret)
 {
-	struct cgroup_limits limits = {.memory = 1 << 30, .processes = 100, .cpu = 1000};
+	/* half a CPU: as many as the machine has would be no limit, and count as kept */
+	struct cgroup_limits limits = {.memory = 1 << 30, .processes = 100, .cpu = 500};
 	struct cgroup *cg = NULL;
 	char id[32];
 	size_t i;

@@ -313,10 +313,11 @@ const struct doctor_check doctor_kernel_checks[] = {
 		.id = "nfnetlink",
 		.name = "nftables in a namespace",
 		.otherwise = DOCTOR_MISSING,
-		.probe = probe_nfnetlink,
+		.probe = probe_redirect,
 		.with = "the network gateway can catch connections of programs that know no proxy",
 		.without = "the network gateway reaches only programs that use the proxy variables",
-		.fix = "a kernel with CONFIG_NF_TABLES (modprobe nf_tables)",
+		.fix = "a kernel with CONFIG_NF_TABLES, CONFIG_NFT_NAT and CONFIG_NFT_REDIR; where modules are not loaded "
+		       "by themselves: modprobe -a nft_chain_nat nft_redir",
 	},
 	{0},
 };

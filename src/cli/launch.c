@@ -635,7 +635,7 @@ static int start_native(struct run *r)
 	r->skeleton = skeleton_find(r->req->policy->folders.cache, r->plan);
 	if (start_sandbox(r) == 0)
 		return 0;
-	if (r->err->kind != ERROR_MISSING || !find_overlay(r))
+	if (r->err->kind != ERROR_MISSING || r->err->code == ENOSYS || !find_overlay(r))
 		return -1;
 	r->result.failed = *r->err;
 	r->result.failed.code = ENODEV;
@@ -665,8 +665,10 @@ static int prepare(struct run *r)
 	if (make_cgroup(r) < 0)
 		return -1;
 	supervise_block_signals();
-	if (!r->box.backend && start_native(r) < 0)
+	if (!r->box.backend && start_native(r) < 0) {
+		launch_lack(r->err);
 		return -1;
+	}
 	if (state_new(r->root, &r->state, r->err) < 0 || (collects(r) && state_set_collect(&r->state, r->err) < 0))
 		return -1;
 	if (r->box.backend && start_box(r) < 0)

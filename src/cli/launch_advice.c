@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/cli_policy.h"
+#include "cli/doctor_check.h"
 #include "policy/policy_query.h"
 #include "policy/policy_where.h"
 
@@ -146,5 +147,26 @@ void launch_advice(const struct advice_about *about, const struct policy *policy
 		advise_path(&a, name);
 	else if (err->kind == ERROR_NOT_FOUND)
 		advise_word(&a, name);
+	else
+		launch_lack(err);
 	err->code = code;
+}
+
+void launch_lack(struct error *err)
+{
+	const struct doctor_check *c;
+	struct doctor_result result;
+
+	if (err->code != ENOSYS)
+		return;
+	for (c = doctor_kernel_checks; c->id; c++) {
+		if (!c->needed)
+			continue;
+		doctor_run(c, &result);
+		if (result.status != DOCTOR_MISSING)
+			continue;
+		(void)error_set(err, ERROR_MISSING, "no sandbox can be made without %s, which this kernel lacks; `cordon doctor` says how to get it", c->name);
+		err->code = ENOSYS;
+		return;
+	}
 }

@@ -32,6 +32,7 @@
 #include "base/cleanup.h"
 #include "sys/landlock.h"
 #include "sys/mounts.h"
+#include "sys/netlink.h"
 #include "sys/probe_child.h"
 #include "sys/process.h"
 #include "sys/seccomp.h"
@@ -139,20 +140,16 @@ int probe_fresh_proc(void)
 	return probe_run(CLONE_NEWNS | CLONE_NEWPID, try_proc, NULL);
 }
 
-static int try_nfnetlink(const void *arg)
+/* A table, its chains and their rules: each is a module of its own, which the kernel may lack although it has the one before. */
+static int try_redirect(const void *arg)
 {
-	struct sockaddr_nl address = {.nl_family = AF_NETLINK};
-	AUTO_FD fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
-
 	(void)arg;
-	if (fd < 0)
-		return -errno;
-	return result(bind(fd, (struct sockaddr *)&address, sizeof(address)));
+	return sys_redirect_tcp(1);
 }
 
-int probe_nfnetlink(void)
+int probe_redirect(void)
 {
-	return probe_run(CLONE_NEWNET, try_nfnetlink, NULL);
+	return probe_run(CLONE_NEWNET, try_redirect, NULL);
 }
 
 static int try_clone3(const void *arg)

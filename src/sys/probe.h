@@ -20,7 +20,7 @@ int probe_uts_ns(void); /* with its host name changed */
 int probe_cgroup_ns(void);
 int probe_fresh_proc(
 	void); /* mounting /proc of a new pid namespace; refused where parts of the present /proc are covered */
-int probe_nfnetlink(void); /* a netfilter netlink socket in a new network namespace */
+int probe_redirect(void); /* TCP redirected by nftables in a new network namespace */
 
 /* System calls. */
 int probe_clone3(void);

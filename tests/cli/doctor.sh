@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 enosys=$CORDON_BUILD/tests/enosys
 export XDG_STATE_HOME=$tmp/state
-mkdir -p "$tmp/state"
+mkdir -p "$tmp/state" "$tmp/project"
 
 status_of()
 {
@@ -72,9 +72,31 @@ if [ "$rc" = 0 ]; then
 	lacks seccomp seccomp missing 1
 	lacks seccomp seccomp.notify missing 1
 	lacks mount ns.mount missing 1
+	for call in mount_setattr open_tree move_mount; do
+		for profile in default strict; do
+			rc=$(cd "$tmp/project" && status_of "$enosys" $call -- "$CORDON" run --profile $profile -- true)
+			is "without $call: a run ($profile) is refused, and says what is missing, once" "$rc $(grep -v ' no Landlock' "$tmp/err")" \
+				"125 cordon: no sandbox can be made without $call, which this kernel lacks; \`cordon doctor\` says how to get it"
+		done
+	done
 	like "what is missing is named" "$("$enosys" mount_setattr -- "$CORDON" doctor | tail -n 1)" '^cordon run cannot work here; it needs: mount_setattr'
 else
 	skip "missing system calls are found" "this machine lacks something already"
+fi
+
+# What is told of cgroups is what a run has: part of a CPU can be had from the cpu controller only.
+half_a_cpu()
+{
+	local told=no had=no
+	case $("$CORDON" doctor --json | field cgroup.delegated value) in *cpu*) told=yes ;; esac
+	printf 'version: 1\nprocess: {cpus: 0.5}\n' >"$tmp/half.yaml"
+	! (cd "$tmp/project" && "$CORDON" run --policy "$tmp/half.yaml" -- true) || had=yes
+	echo "told: $told, had: $had"
+	[ $told = $had ]
+}
+
+if [ "$rc" = 0 ]; then
+	ok "the cpu controller is told where a run can have half a CPU, and only there" half_a_cpu
 fi
 
 if unshare -Ur true 2>/dev/null; then

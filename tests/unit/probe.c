@@ -66,7 +66,7 @@ static const struct {
 	{"uts_ns", probe_uts_ns},
 	{"cgroup_ns", probe_cgroup_ns},
 	{"fresh_proc", probe_fresh_proc},
-	{"nfnetlink", probe_nfnetlink},
+	{"redirect", probe_redirect},
 	{"clone3", probe_clone3},
 	{"openat2", probe_openat2},
 	{"open_tree", probe_open_tree},

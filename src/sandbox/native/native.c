@@ -85,10 +85,13 @@ static int add_tree(struct trees *t, int fd, const char *path, struct error *err
 {
 	struct text_shown shown;
 
-	if (fd < 0)
-		return error_set(err, ERROR_MISSING,
-				 "%s: its file system cannot show files to another user id (%s), which a sandbox of root needs; run as an ordinary user, or use filesystem.workdir: copy",
-				 text_show(&shown, sv_of(path)), strerror(-fd));
+	if (fd < 0) {
+		(void)error_set(err, ERROR_MISSING,
+				"%s: its file system cannot show files to another user id (%s), which a sandbox of root needs; run as an ordinary user, or use filesystem.workdir: copy",
+				text_show(&shown, sv_of(path)), strerror(-fd));
+		err->code = -fd;
+		return -1;
+	}
 	if (t->n == WIRE_MAX_FDS) {
 		(void)close(fd);
 		return error_set(err, ERROR_INPUT, "as root a policy can show at most %d paths besides the base system", WIRE_MAX_FDS);
