@@ -235,7 +235,7 @@ const struct doctor_check doctor_host_checks[] = {
 		.run = check_overlay,
 		.with = "`workdir: copy` starts at once, whatever the folder's size",
 		.without = "`workdir: copy` copies the folder first",
-		.fix = "a kernel with overlayfs in user namespaces, and the state folder on ext4, xfs, btrfs or tmpfs",
+		.fix = "a kernel with overlayfs in user namespaces, and the state folder on ext4, xfs, btrfs or, from Linux 6.6 on, tmpfs",
 	},
 	{
 		.id = "reflink",

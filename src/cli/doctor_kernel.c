@@ -244,7 +244,7 @@ const struct doctor_check doctor_kernel_checks[] = {
 		.run = check_idmap,
 		.with = "root's files keep their owner although nobody inside is root",
 		.without = "run as root, a sandbox cannot write to root's files here",
-		.fix = "a file system that has them (ext4, xfs, btrfs, tmpfs), or run as an ordinary user",
+		.fix = "a file system that has them (ext4, xfs, btrfs; tmpfs from Linux 6.3 on), or run as an ordinary user",
 	},
 	{
 		.id = "pidfd_open",

@@ -112,6 +112,8 @@ static int mount_overlay(struct child *c, struct error *err)
 	if (c->tree->folder) {
 		if (attach(c->fds[layers], "u", err) < 0)
 			return -1;
+		if (sys_takes_attributes("u/work") == -EOPNOTSUPP)
+			return error_set(err, ERROR_MISSING, "layers must be made where files have user attributes (ext4, xfs, btrfs; tmpfs from Linux 6.6 on)");
 		(void)buf_str(&data, ",upperdir=u/upper,workdir=u/work");
 	}
 	(void)buf_str(&data, ",userxattr,redirect_dir=nofollow,metacopy=off,index=off");

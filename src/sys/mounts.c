@@ -10,6 +10,7 @@
 #endif
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -101,6 +102,11 @@ int sys_mount_flags(const char *path, unsigned flags, bool recursive)
 	if (fd < 0)
 		return -errno;
 	return set_attributes(fd, flags, MS_PRIVATE, -1, recursive ? AT_RECURSIVE : 0);
+}
+
+int sys_takes_attributes(const char *folder)
+{
+	return setxattr(folder, "user.cordon", "", 0, 0) < 0 ? -errno : 0;
 }
 
 int sys_linger_open(struct sys_linger *ret)

@@ -39,6 +39,12 @@ int sys_tree_attach(int tree, int dirfd, const char *path);
 int sys_mount_flags(const char *path, unsigned flags, bool recursive);
 
 /*
+ * Can this folder have user attributes? Tries it, and leaves one. In them overlayfs notes that a folder of its upper layer replaces one of a lower layer. Without them (tmpfs before 6.6) it is
+ * mounted all the same, but such a folder cannot be made or moved any more.
+ */
+int sys_takes_attributes(const char *folder);
+
+/*
  * Whoever leaves a mount namespace last takes it down, and waits for all CPUs to do so, several times. With this the kernel does it by itself, some
  * milliseconds later, and our end takes a third of the time. sys_linger_open() once, when there is time; sys_linger() shortly before
  * the end. Best effort: where either fails, or the kernel is older than 6.8, we take it down ourselves.

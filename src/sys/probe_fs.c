@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sys/mounts.h"
 #include "sys/probe_child.h"
 
 /* Folders of the attempt, below one of our own. The overlay makes work/work. */
@@ -21,9 +22,13 @@ static const char *const parts[] = {"lower", "upper", "work", "merged"};
 static int try_overlay(const void *folder)
 {
 	AUTO_FD fd = -1;
+	int r;
 
 	if (chdir(folder) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return -errno;
+	r = sys_takes_attributes("work");
+	if (r < 0)
+		return r;
 	if (mount("overlay", "merged", "overlay", MS_NOSUID | MS_NODEV,
 		  "lowerdir=lower,upperdir=upper,workdir=work,userxattr") < 0)
 		return -errno;

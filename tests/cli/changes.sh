@@ -55,6 +55,18 @@ changed 'echo x >x; rm x'
 is "a run that changed nothing has an empty diff" "$("$CORDON" diff "$id" 2>&1)" ""
 ok "and applies" "$CORDON" apply "$id"
 
+# A folder that replaces another has an attribute of overlayfs in the layer above. Where there are none (in memory before Linux 6.6, on some disks), the copy is kept elsewhere.
+mkdir -p old/sub other
+echo x >old/sub/f
+for lacking in '' setxattr; do
+	launcher=()
+	[ -z "$lacking" ] || launcher=("$CORDON_BUILD/tests/enosys" "$lacking" --)
+	outside "${launcher[@]}" "$CORDON" run --policy "$tmp/policy.yaml" -- sh -ec 'rm -r old; mkdir old; ls old; mkdir made; mv made other/made; mv old other/old; ls other/old; ls other'
+	is "folders are replaced and moved${lacking:+ (without $lacking)}" "$status:$said" $'0:made\nold'
+	is "and the diff knows it" "$("$CORDON" diff --list "$(runs | head -n 1)" | awk '{ print $2 }' | sort | tr '\n' ' ')" "old/ old/sub/ old/sub/f other/made/ other/old/ "
+done
+rm -r old other
+
 # --- refused ---
 
 # not_applied NAME SCRIPT REGEX: apply says no and changes nothing.

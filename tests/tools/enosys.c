@@ -46,6 +46,7 @@ static const struct {
 	{"pidfd_open", SYS_pidfd_open},
 	{"pidfd_send_signal", SYS_pidfd_send_signal},
 	{"seccomp", SYS_seccomp},
+	{"setxattr", SYS_setxattr},
 	{"unshare", SYS_unshare},
 };
 

@@ -224,13 +224,17 @@ static const char *last_name(const char *path)
 /* What the file system itself makes in the upper folder belongs to who mounts it: to the image's root, whose ids we are not; and with all that we may. */
 static int mount_overlay(struct builder *b, const char *data)
 {
+	char work[PATH_MAX];
 	int r = 0;
 
+	(void)snprintf(work, sizeof(work), "u/%s", last_name(b->plan->image->work));
 	if (b->places.give) {
 		(void)setfsgid(b->places.gid);
 		(void)setfsuid(b->places.uid);
 		r = sys_keep_caps(UINT64_MAX);
 	}
+	if (r == 0)
+		r = sys_takes_attributes(work);
 	if (r == 0 && mount("overlay", "root", "overlay", MS_NOSUID | MS_NODEV, data) < 0)
 		r = -errno;
 	if (b->places.give) {
@@ -272,6 +276,8 @@ static int make_root(struct builder *b)
 		data.p[all] = '\0';
 		code = mount_overlay(b, data.p);
 	}
+	if (code == -EOPNOTSUPP)
+		return error_set(b->err, ERROR_MISSING, "image: what changes in it must be kept where files have user attributes (ext4, xfs, btrfs; tmpfs from Linux 6.6 on)");
 	if (code < 0) {
 		(void)error_sys(b->err, code, "sandbox root: overlayfs of the image's layers");
 		b->err->kind = ERROR_MISSING;

@@ -229,9 +229,12 @@ static int op_overlay(struct builder *b, const struct plan_op *op)
 	if (place < 0)
 		return fail(b->err, place, op, "find");
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+	r = sys_takes_attributes(WORK);
 	/* names from the new root, which need no quoting */
-	if (mount("overlay", path, "overlay", flags, "lowerdir=" LOWER ",upperdir=" UPPER ",workdir=" WORK ",userxattr") < 0) {
-		(void)fail(b->err, errno, op, "copy-on-write view of");
+	if (r == 0 && mount("overlay", path, "overlay", flags, "lowerdir=" LOWER ",upperdir=" UPPER ",workdir=" WORK ",userxattr") < 0)
+		r = -errno;
+	if (r < 0) {
+		(void)fail(b->err, r, op, "copy-on-write view of");
 		b->err->kind = ERROR_MISSING;
 		b->err->code = ENODEV;
 		return -1;
