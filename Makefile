@@ -6,7 +6,7 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 60
 SOURCES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all deps demo test check bench fuzz install clean format tidy lint
+.PHONY: all deps demo test test-kernel check bench fuzz install clean format tidy lint
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -24,6 +24,11 @@ demo: ## a short tour: attacks fail, work succeeds
 
 test: deps ## everything: gcc and clang, release and sanitized, root and user; JOBS= for some of it
 	@scripts/matrix.sh $(JOBS)
+
+test-kernel: ## what a kernel could change, on Debian's in a virtual machine; KERNEL= for another package or folder
+	@scripts/deps.sh build test kernel
+	@$(MAKE) --no-print-directory all
+	@tests/kernel/vm.sh $(if $(KERNEL),--kernel $(KERNEL)) $(BUILD)
 
 check: all ## the quick part, for daily work
 	@scripts/test.sh $(BUILD) $(BUILD)/tests/test-* $(BUILD)/tests/replay-* tests/layers.sh tests/cli/*.sh tests/gate/*.sh

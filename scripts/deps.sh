@@ -10,9 +10,10 @@ packages()
 	test) echo busybox-static clang crun curl docker-compose docker.io golang-github-burntsushi-toml-dev libclang-rt-14-dev git iproute2 nghttp2-client nghttp2-server nginx openssh-client openssh-server openssl procps python3 python3-pytest runc runsc uidmap util-linux xz-utils zstd ;;
 	demo) echo busybox-static python3 ;;
 	bench) echo hyperfine bubblewrap crun runc runsc busybox-static git haproxy iproute2 mitmproxy nginx openssl python3 util-linux ;;
+	kernel) echo busybox-static e2fsprogs kmod qemu-system-x86 xz-utils zstd ;;
 	lint) echo clang-format clang-tidy shellcheck mandoc ;;
 	*)
-		echo "deps.sh: unknown group $1; there are build, demo, test, bench and lint" >&2
+		echo "deps.sh: unknown group $1; there are build, demo, test, bench, kernel and lint" >&2
 		return 1
 		;;
 	esac

@@ -2,7 +2,7 @@
 # test.sh [--label TEXT] BUILD_DIR [SUITE...]: runs the suites and counts their TAP.
 #
 # Without SUITE: all of them, that is the unit tests of the build folder (BUILD_DIR/tests/test-*), the fuzzers' corpora (BUILD_DIR/tests/replay-*) and
-# every executable tests/*/*.sh but the benchmark and those in tests/runtimes, which take long and have a job of their own (scripts/matrix.sh).
+# every executable tests/*/*.sh but the benchmark, those in tests/runtimes, which take long and have a job of their own (scripts/matrix.sh), and the other kernels (tests/kernel/vm.sh).
 # What a suite says beside its passed tests is shown only where something in it failed; skipped tests are listed with their reasons. The last line is
 # "N passed, N failed, N skipped". A suite whose promises are about time gets a second try. A suite that dies, hangs (CORDON_TEST_TIMEOUT seconds, 900 unless told) or breaks its plan counts as one failure.
 
@@ -22,7 +22,7 @@ if [ $# -eq 0 ]; then
 	shopt -s nullglob
 	for f in "$build"/tests/test-* "$build"/tests/replay-* "$src"/tests/*.sh "$src"/tests/*/*.sh; do
 		case $f in
-		*/tests/lib.sh | */tests/bench/* | */tests/tools/* | */tests/runtimes/*) ;;
+		*/tests/lib.sh | */tests/bench/* | */tests/tools/* | */tests/runtimes/* | */tests/kernel/*) ;;
 		*) [ -f "$f" ] && [ -x "$f" ] && set -- "$@" "$f" ;;
 		esac
 	done
