@@ -35,9 +35,9 @@ END
 
 limits()
 {
-	policy <<<"process: {max_processes: 20, memory: 200M, timeout: 20s, max_file_size: 1M, env: {set: {A: b}}}"
-	on "$1" 'echo $A'
-	is "$1: process.env.set" "$said" b
+	policy <<<"process: {max_processes: 20, memory: 200M, timeout: 20s, max_file_size: 1M, env: {set: {A: b}, pass: [PARITY_PASSED]}}"
+	PARITY_PASSED=passed PARITY_KEPT=kept on "$1" 'echo $A $PARITY_PASSED $PARITY_KEPT'
+	is "$1: process.env.set and process.env.pass, and nothing else" "$said" "b passed"
 	on "$1" 'head -c 3000000 /dev/zero >/tmp/x; wc -c </tmp/x'
 	is "$1: process.max_file_size" "$said" 1048576
 	on "$1" 'i=0; while [ $i -lt 60 ]; do sleep 15 & i=$((i+1)); done'
