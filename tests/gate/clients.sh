@@ -129,7 +129,7 @@ J
 else
 	skip "Java's HttpClient and URL trust the gateway" "no java inside"
 fi
-if has 'command -v go'; then
+if command -v go >/dev/null; then
 	cat >"$work/fetch.go" <<'G'
 package main
 
@@ -142,9 +142,11 @@ func main() {
 	fmt.Print(string(b))
 }
 G
-	is "Go" "$(net sh -c 'GOCACHE=/tmp/go HOME=/tmp go run fetch.go' 2>&1)" "served /g"
+	# compiled outside: gVisor takes minutes for it
+	(cd "$work" && GOCACHE=$tmp/go-cache GOFLAGS=-mod=mod CGO_ENABLED=0 go build -o fetch-go fetch.go) || echo "# go build failed"
+	is "Go" "$(net ./fetch-go 2>&1)" "served /g"
 else
-	skip "Go" "no go inside"
+	skip "Go" "there is no go here"
 fi
 
 # HTTP/2 alone, and what gRPC needs
