@@ -21,9 +21,12 @@ const struct option verb_rm_options[] = {
 };
 
 struct removal {
+	const struct call *call;
 	const char *root;
 	size_t removed;
 	size_t kept; /* for their changes */
+	size_t failed;
+	struct error first; /* of those that failed */
 };
 
 /* The supervisor locks the log before it writes the first line: an empty one may belong to a run that starts right now. */
@@ -84,30 +87,38 @@ static int remove_named(const char *root, const char *id, struct error *err)
 static int remove_finished(void *arg, const char *id)
 {
 	struct removal *all = arg;
-	struct error ignored = {0};
+	struct error why = {0};
 	struct state s;
 	bool running;
 
-	if (state_open(all->root, id, &s, &running, &ignored) < 0)
+	if (state_open(all->root, id, &s, &running, &why) < 0)
 		return 0;
+	/* one that is just being started has not finished */
 	if (!running && state_holds_work(&s))
 		all->kept++;
-	else if (!running && remove_locked(&s, &ignored) == 0)
+	else if (!running && has_started(&s) && remove_locked(&s, &why) == 0)
 		all->removed++;
+	else if (!running && has_started(&s) && all->failed++)
+		call_note(all->call, "%s", why.text);
+	else if (!running && has_started(&s))
+		all->first = why;
 	state_done(&s);
 	return 0;
 }
 
 static int remove_all_finished(struct call *call, const char *root, struct error *err)
 {
-	struct removal all = {.root = root};
+	struct removal all = {.call = call, .root = root};
 
 	if (state_each(root, remove_finished, &all, err) < 0)
 		return -1;
 	call_note(call, "%zu run%s removed", all.removed, all.removed == 1 ? "" : "s");
 	if (all.kept)
 		call_note(call, "%zu kept, with changes that were not applied: `cordon ps --all` lists them, `cordon rm ID` removes one for good", all.kept);
-	return 0;
+	if (!all.failed)
+		return 0;
+	*err = all.first;
+	return -1;
 }
 
 int verb_rm(struct call *call, struct error *err)

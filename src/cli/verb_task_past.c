@@ -306,7 +306,8 @@ struct removal {
 	const struct call *call;
 	const char *root;
 	int64_t before; /* started earlier than that */
-	size_t removed;
+	size_t removed, failed;
+	struct error first; /* of those that failed */
 };
 
 static int remove_old(void *arg, const char *id)
@@ -320,8 +321,10 @@ static int remove_old(void *arg, const char *id)
 	if (!p.running && p.started_ms < all->before) {
 		if (past_remove(&p, &why) == 0)
 			all->removed++;
-		else
+		else if (all->failed++)
 			call_note(all->call, "%s", why.text);
+		else
+			all->first = why;
 	}
 	past_done(&p);
 	return 0;
@@ -343,7 +346,10 @@ static int remove_all(struct call *call, const char *root, struct error *err)
 	if (past_each(root, remove_old, &all, err) < 0)
 		return -1;
 	call_note(call, "%zu result%s removed", all.removed, all.removed == 1 ? "" : "s");
-	return 0;
+	if (!all.failed)
+		return 0;
+	*err = all.first;
+	return -1;
 }
 
 int verb_task_rm(struct call *call, struct error *err)

@@ -114,6 +114,12 @@ outside timeout 10 "$CORDON" task ls
 like "a FIFO in the place of a result stops nobody" "$status $said" '^0 .*1700000000-123 +[0-9]+d +unreadable'
 outside "$CORDON" task rm --older-than 1d
 is "--older-than spares what is younger" "$told $(ls "$kept" | grep -c -)" "cordon: 1 result removed 1"
+if is_root; then
+	mkdir -p "$kept/1700000000-124/held" "$kept/1700000000-125"
+	outside unshare -m -- sh -c 'mount -t tmpfs x "$1" && shift && exec "$@"' sh "$kept/1700000000-124/held" "$CORDON" task rm --older-than 1d
+	is "what cannot be removed is named, the rest goes, and that is no success" "$status $(grep -c '1700000000-124: not all of' <<<"$told") $(ls "$kept" | grep -c ^1700000000)" "125 1 1"
+	rm -rf "$kept/1700000000-124"
+fi
 outside "$CORDON" task rm --finished
 is "and then nothing is left" "$told $(ls "$kept")" "cordon: 1 result removed tmp"
 finish
