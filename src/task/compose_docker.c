@@ -258,11 +258,11 @@ static int wait_until_healthy(struct compose_docker *d, int64_t until, struct er
 		if (compose_sweep_health(&d->engine, d->project, &count, err) < 0)
 			return -1;
 		if (count.unhealthy)
-			return error_set(err, ERROR_SYSTEM, "a service is not healthy");
+			return error_set(err, ERROR_SYSTEM, "service %s is not healthy: its health check fails", count.name);
 		if (!count.starting)
 			return 0;
 		if (now_ms() >= until)
-			return error_set(err, ERROR_SYSTEM, "starting the services took too long");
+			return error_set(err, ERROR_SYSTEM, "starting the services took too long: %s is not healthy yet", count.name);
 		(void)usleep(POLL_MS * 1000);
 	}
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 enum { ASK_MS = 10000, ROUNDS = 3 };
 
@@ -122,6 +123,14 @@ int compose_sweep(const struct engine *e, const char *project, int timeout_ms, s
 	return r;
 }
 
+static void name_service(const json_t *item, char ret[64])
+{
+	const char *name = json_string_value(json_object_get(json_object_get(item, "Labels"), "com.docker.compose.service"));
+	struct text_shown t;
+
+	(void)snprintf(ret, 64, "%.63s", text_show(&t, sv_of(name ? name : "a service")));
+}
+
 int compose_sweep_health(const struct engine *e, const char *project, struct compose_health_count *ret, struct error *err)
 {
 	json_t *items = list(e, &kinds[0], project, err), *item;
@@ -138,6 +147,10 @@ int compose_sweep_health(const struct engine *e, const char *project, struct com
 			count.starting++;
 		else if (status && strstr(status, "(unhealthy)"))
 			count.unhealthy++;
+		else
+			continue;
+		if (!count.unhealthy || strstr(status, "(unhealthy)"))
+			name_service(item, count.name);
 	}
 	json_decref(items);
 	*ret = count;

@@ -12,6 +12,7 @@
 
 struct compose_health_count {
 	unsigned starting, unhealthy, containers;
+	char name[64]; /* of a service that is not healthy, or else of one that is starting; escaped */
 };
 
 /* How the project's containers are. */

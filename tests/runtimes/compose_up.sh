@@ -153,7 +153,7 @@ harbor pull <<<'services: {side: {image: nowhere.invalid/not-here}}'
 like "an image that the engine has not is not pulled" "$(up "$tmp/tasks/pull" 2>&1; echo $?)" $'Docker Engine has no image nowhere.invalid/not-here, which the service side wants; .*\n125$'
 ok "nothing is left after that" nothing_left
 harbor sick <<<'services: {side: {image: side, command: [sleep, "1000"], healthcheck: {test: [CMD, "false"], interval: 1s, retries: 1}}}'
-like "a service that does not get healthy is a failure" "$(up "$tmp/tasks/sick" 2>&1; echo $?)" $'a service is not healthy\n125$'
+like "a service that does not get healthy is a failure that names it" "$(up "$tmp/tasks/sick" 2>&1; echo $?)" $'service side is not healthy: its health check fails\n125$'
 ok "nothing is left after a failure" nothing_left
 harbor broken <<<'services: {main: {}}'
 echo 'RUN false' >>"$tmp/tasks/broken/environment/Dockerfile"
