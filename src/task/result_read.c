@@ -1,5 +1,7 @@
 /* Reading a result that was written before; result.c writes it. */
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +10,8 @@
 #include "base/cleanup.h"
 #include "base/json_scan.h"
 #include "task/result.h"
+
+enum { COUNT_MAX = 1000000000, SECONDS_MAX = 1000000000 };
 
 struct source {
 	const struct json_scan *scan;
@@ -39,7 +43,7 @@ static bool number_of(const struct source *s, uint32_t i, double *ret)
 		return false;
 	(void)snprintf(text, sizeof(text), "%.*s", (int)s->scan->v[i].len, json_scan_text(s->scan, i).p);
 	*ret = strtod(text, NULL);
-	return true;
+	return isfinite(*ret); /* more than a double holds is no number */
 }
 
 static double number_at(const struct source *s, uint32_t object, const char *key)
@@ -48,6 +52,17 @@ static double number_at(const struct source *s, uint32_t object, const char *key
 
 	(void)number_of(s, json_scan_get(s->scan, object, key), &v);
 	return v;
+}
+
+/* Somebody may have edited it: what cannot be is what comes closest to it. */
+static double within(double v, double least, double most)
+{
+	return v < least ? least : v > most ? most : v;
+}
+
+static uint64_t count_at(const struct source *s, uint32_t object, const char *key)
+{
+	return (uint64_t)within(number_at(s, object, key), 0, COUNT_MAX);
 }
 
 static bool is_true(const struct source *s, const char *key)
@@ -105,7 +120,7 @@ static void read_phases(struct source *s)
 		int phase = place_of(task_phase_names, text_of(s, i, "name"));
 
 		if (phase >= 0)
-			s->to->phases[phase] = (struct task_phase_result){.ran = true, .seconds = number_at(s, i, "seconds"), .exit = (int)number_at(s, i, "exit")};
+			s->to->phases[phase] = (struct task_phase_result){.ran = true, .seconds = within(number_at(s, i, "seconds"), 0, SECONDS_MAX), .exit = (int)within(number_at(s, i, "exit"), INT_MIN, INT_MAX)};
 	}
 }
 
@@ -120,7 +135,7 @@ static void read_findings(struct source *s)
 
 		s->failed |= task_result_find(s->to, rule ? rule : "", path ? path : "", message ? message : "") < 0;
 	}
-	s->to->more_findings += (size_t)number_at(s, 0, "findings_left_out");
+	s->to->more_findings += count_at(s, 0, "findings_left_out");
 }
 
 static const char *digest_of(struct source *s, const char *key)
@@ -151,7 +166,7 @@ static void read_all(struct source *s)
 	r->runtime = text_of(s, 0, "runtime");
 	r->isolation = text_of(s, 0, "isolation");
 	r->started = read_time(text_of(s, 0, "started"));
-	r->denials = (uint64_t)number_at(s, 0, "denials");
+	r->denials = count_at(s, 0, "denials");
 	r->digest_task = digest_of(s, "task");
 	r->digest_image = digest_of(s, "image");
 	r->digest_tests = digest_of(s, "tests");

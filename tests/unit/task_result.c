@@ -1,5 +1,6 @@
 /* task/result: nothing but a score looks like one. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,6 +136,20 @@ static void what_was_written_is_read_back(void)
 	arena_free(again.arena);
 }
 
+static void numbers_that_somebody_edited_are_bounded(void)
+{
+	static const char edited[] = "{\"version\":1,\"task\":\"t\",\"status\":\"refused\",\"reward\":null,\"rewards\":{\"a\":2},\"denials\":-1,\"findings\":[],\"findings_left_out\":1e300,"
+				     "\"phases\":[{\"name\":\"agent\",\"seconds\":-1e308,\"exit\":1e300},{\"name\":\"verify\",\"seconds\":1e300,\"exit\":-1e300}]}";
+	struct task_result r = {.arena = arena_new()};
+
+	CHECK(parse(edited, &r) == 0);
+	CHECK(r.denials == 0 && r.more_findings == 1000000000 && r.n_rewards == 1 && r.rewards[0].value > 1.5);
+	CHECK(r.phases[PHASE_AGENT].seconds >= 0 && r.phases[PHASE_AGENT].exit == INT_MAX);
+	CHECK(r.phases[PHASE_VERIFY].seconds < 1.0e10 && r.phases[PHASE_VERIFY].exit == INT_MIN);
+	CHECK(parse("{\"version\":1,\"task\":\"t\",\"status\":\"scored\",\"reward\":1e999}", &r) == -EINVAL);
+	arena_free(r.arena);
+}
+
 static void what_is_no_result_is_not_taken_for_one(void)
 {
 	static const char *const wrong[] = {
@@ -166,6 +181,7 @@ int main(void)
 		CASE(a_reward_is_there_only_where_it_is_scored), CASE(every_key_of_the_contract_is_there), CASE(numbers_come_back_as_they_were),
 		CASE(findings_are_bounded_and_counted),
 		CASE(what_was_written_is_read_back),
+		CASE(numbers_that_somebody_edited_are_bounded),
 		CASE(what_is_no_result_is_not_taken_for_one),
 		CASE(exit_statuses_are_the_contracts),
 	};
