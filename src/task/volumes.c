@@ -252,7 +252,11 @@ int volumes_unsettle(struct flow *f)
 	if (!v)
 		return flow_no_memory(f);
 	upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	while (upper >= 0 && n > 0)
+	if (upper < 0) {
+		(void)error_sys(f->err, errno, "the agent's changes");
+		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	}
+	while (n > 0)
 		if (volume_uncopy(upper, v[--n]->target, &f->image.ids, f->err) < 0)
 			return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	f->services->live = NULL;
