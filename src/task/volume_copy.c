@@ -64,32 +64,26 @@ static int count(struct work *w, int fd)
 	return w->bytes > w->v->limit ? -EFBIG : 0;
 }
 
-static int copy_file(struct work *w, int from, int to, const char *name)
+static int copy_bytes(struct work *w, int in, int to, const char *name, const struct stat *st)
 {
-	AUTO_FD in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	AUTO_FD out = -1;
-	struct stat st;
 	bool cloned;
 	int r;
 
-	if (in < 0 || fstat(in, &st) < 0)
-		return is_changed(errno) ? 0 : -errno;
-	if (!S_ISREG(st.st_mode))
-		return 0;
 	/* before it is copied: there may be no room for more than the limit. Holes take none */
-	if ((uint64_t)st.st_blocks * 512 > w->v->limit - w->bytes)
+	if ((uint64_t)st->st_blocks * 512 > w->v->limit - w->bytes)
 		return -EFBIG;
 	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
 		return -errno;
-	r = sys_copy_bytes(in, out, (uint64_t)st.st_size, &cloned);
+	r = sys_copy_bytes(in, out, (uint64_t)st->st_size, &cloned);
 	if (r == 0)
 		r = count(w, out);
-	return r < 0 ? r : set_facts(out, &st);
+	return r < 0 ? r : set_facts(out, st);
 }
 
 /* A second name takes no room. */
-static int copy_once(struct work *w, int from, int to, const char *name, const struct stat *st)
+static int copy_once(struct work *w, int in, int to, const char *name, const struct stat *st)
 {
 	struct linked **at = &w->linked[st->st_ino % LINKED], *l = *at;
 	int r;
@@ -98,7 +92,7 @@ static int copy_once(struct work *w, int from, int to, const char *name, const s
 		l = l->next;
 	if (l && linkat(w->to, l->path, to, name, 0) == 0)
 		return 0;
-	r = copy_file(w, from, to, name);
+	r = copy_bytes(w, in, to, name, st);
 	if (r < 0 || l)
 		return r;
 	l = malloc(sizeof(*l) + w->len + 1);
@@ -108,6 +102,19 @@ static int copy_once(struct work *w, int from, int to, const char *name, const s
 	memcpy(l->path, w->at, w->len + 1);
 	*at = l;
 	return 0;
+}
+
+/* Which file it is, is said by the one that was opened: services may go on, and put another there. */
+static int copy_file(struct work *w, int from, int to, const char *name)
+{
+	AUTO_FD in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (in < 0 || fstat(in, &st) < 0)
+		return is_changed(errno) ? 0 : -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	return st.st_nlink > 1 ? copy_once(w, in, to, name, &st) : copy_bytes(w, in, to, name, &st);
 }
 
 static int copy_link(int from, int to, const char *name, const struct stat *st)
@@ -151,7 +158,7 @@ static int copy_entry(struct work *w, int from, int to, const char *name, unsign
 		return is_changed(errno) ? 0 : -errno;
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG:
-		return st.st_nlink > 1 ? copy_once(w, from, to, name, &st) : copy_file(w, from, to, name);
+		return copy_file(w, from, to, name);
 	case S_IFDIR:
 		return depth < VOLUME_DEPTH ? copy_folder(w, from, to, name, depth) : 0;
 	case S_IFLNK:
