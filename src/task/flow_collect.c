@@ -57,12 +57,19 @@ static int fetch_trajectory(struct flow *f)
 	const char *path = f->req->agent ? agent_trajectory(f->req->agent) : NULL;
 	struct fetch_limits limits = FETCH_LIMITS;
 	AUTO_FD upper = path && f->agent.upper ? open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	AUTO_FD folder = -1;
+	int r;
 
 	if (upper < 0)
 		return 0;
-	if (fetch_file(upper, path + 1, f->out, "trajectory.jsonl", &limits, f->err) < 0)
-		return -1;
-	return limits.left_out ? fetch(f, &f->agent, path + 1, "trajectory") : 0;
+	r = fetch_file(upper, path + 1, f->out, "trajectory.jsonl", &limits, f->err);
+	if (r < 0 || !limits.left_out)
+		return r < 0 ? -1 : 0;
+	folder = r ? sys_open_beneath(upper, path + 1, O_PATH | O_DIRECTORY, 0) : -1;
+	if (folder >= 0)
+		return fetch(f, &f->agent, path + 1, "trajectory");
+	(void)task_result_find(f->result, "not-collected", path, r ? "the agent's trajectory is no file, or one that must not be read" : "the agent's trajectory was too long, or could not be read to its end: it is cut");
+	return 0;
 }
 
 static int write_diff(struct flow *f)

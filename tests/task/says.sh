@@ -112,6 +112,10 @@ run --agent cordon --model m-1 --policy "$tmp/models.yaml"
 like "nor is it for a key that the operator did not set" "$status $said" '^125 plain: infrastructure_error: agent: credential model: the variable FAKE_KEY is not set'
 run -- sh -c 'touch done; mkdir -p /logs/verifier; echo 1 >/logs/verifier/reward.txt'
 like "but a reward that an agent wrote is a finding" "$(of findings)" "'/logs'"
+mkdir -p "$XDG_CONFIG_HOME/cordon/agents"
+printf '%s\n' 'version: 1' 'command: [sh, -c, "touch done; mkdir -p /logs/agent; ln -s /etc/passwd /logs/agent/words", sh, "{instruction}"]' 'trajectory: /logs/agent/words' >"$XDG_CONFIG_HOME/cordon/agents/linking.yaml"
+run --agent linking
+like "a trajectory that is not collected is a finding" "$status $(of findings)" "^0 .*'not-collected'.*trajectory is no file"
 task=$tmp/nowhere
 run --agent oracle
 like "a folder that is not there is no task that is refused" "$status $noted" '^125 cordon: .*/nowhere: No such file'
