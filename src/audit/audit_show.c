@@ -128,6 +128,11 @@ static void put_denial(struct buf *b, json_t *line)
 		(void)buf_char(b, ' ');
 	}
 	text_escape(b, member(line, member(line, "target").n ? "target" : "message"), SHOWN_MAX);
+	if (member(line, "access").n) {
+		(void)buf_str(b, " (");
+		text_escape(b, member(line, "access"), SHOWN_MAX);
+		(void)buf_char(b, ')');
+	}
 	/* a rule says why by itself */
 	if (member(line, "target").n && member(line, "message").n && !member(line, "rule").n) {
 		(void)buf_str(b, ": ");

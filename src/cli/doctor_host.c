@@ -10,6 +10,8 @@
 #include "base/cleanup.h"
 #include "cli/doctor_check.h"
 #include "sys/cgroup.h"
+#include "sys/kaudit.h"
+#include "sys/landlock.h"
 #include "sys/probe.h"
 #include "sys/probe_fs.h"
 
@@ -217,14 +219,29 @@ static void check_vsock(const struct doctor_check *check, struct doctor_result *
 	doctor_value(ret, "%s", probe_vsock() >= 0 ? "present; sandboxes are refused it" : "not present");
 }
 
-/* Cordon does not read them: the kernel writes none unless its audit is switched on for the whole machine, which slows down every process there until the next boot. */
+/* Who reads them is who can: nothing is switched on for it. */
 static void check_audit(const struct doctor_check *check, struct doctor_result *ret)
 {
-	int r = probe_audit();
+	static const struct {
+		const char *value, *fix;
+	} answers[KAUDIT_ANSWERS] = {
+		[KAUDIT_READS] = {"read by cordon", NULL},
+		[KAUDIT_NO_RECORDS] = {"this kernel's Landlock makes none", "a kernel from 6.15 on, with CONFIG_AUDIT"},
+		[KAUDIT_NOT_ALLOWED] = {"not for this user", "run cordon as root of the host, not of a container, or with the capabilities CAP_AUDIT_READ, CAP_AUDIT_WRITE and CAP_AUDIT_CONTROL; `cordon why --path P` says what holds for a path, and by which rule"},
+		[KAUDIT_OFF] = {"the kernel's audit is off", "auditctl -a never,task && auditctl -e 1, or audit=1 on the kernel's command line; without the first, every system call on this machine is slower until the next boot"},
+		[KAUDIT_ELSEWHERE] = {"not in this network namespace", "run cordon in the host's own network namespace"},
+		[KAUDIT_PANICS] = {"not asked for: this host ends when one is lost", "auditctl -f 1; as it is, a workload that is denied much could end the machine"},
+		[KAUDIT_UNBOUNDED] = {"not asked for: the audit daemon would write down any number", "auditctl -r 1000, so that a workload that is denied much cannot fill the daemon's log"},
+	};
+	AUTO_FD fd = -1;
+	uint32_t lost;
+	enum kaudit_answer a = kaudit_open(landlock_abi(), &fd, &lost);
 
-	if (r >= 0)
-		doctor_value(ret, r ? "written by the kernel, not read by cordon" : "the kernel's audit is off");
-	doctor_fail(check, r, ret);
+	doctor_value(ret, "%s", answers[a].value);
+	if (a == KAUDIT_READS)
+		return;
+	doctor_fail(check, -EPERM, ret);
+	doctor_fix(ret, "%s", answers[a].fix);
 }
 
 const struct doctor_check doctor_host_checks[] = {
@@ -333,8 +350,8 @@ const struct doctor_check doctor_host_checks[] = {
 		.name = "Landlock's audit records",
 		.otherwise = DOCTOR_MISSING,
 		.run = check_audit,
-		.without = "denials that only Landlock sees are not named in the audit log; they hold all the same",
-		.fix = "`cordon why --path P` says what holds for a path, and by which rule",
+		.with = "what Landlock denies is in the audit log of each run",
+		.without = "denials that only Landlock sees are not in the audit log; they hold all the same",
 	},
 	{0},
 };

@@ -360,7 +360,7 @@ static int find_sandbox(struct run *r, struct supervise_request *s)
 
 static int run_sandbox(struct run *r)
 {
-	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .keep = r->req->keep, .leader = r->group.leader, .tty_in = -1, .tty_out = -1};
+	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .keep = r->req->keep, .landlock = r->facts.landlock, .leader = r->group.leader, .tty_in = -1, .tty_out = -1};
 
 	s.tty_in = r->native.tty[0] ? 0 : -1;
 	s.tty_out = r->native.tty[1] ? 1 : r->native.tty[2] ? 2 : -1;
@@ -673,6 +673,7 @@ static int prepare(struct run *r)
 		return -1;
 	if (r->box.backend && start_box(r) < 0)
 		return -1;
+	launch_landlock(&r->facts); /* by now the sandbox is being made, and nobody waits for this */
 	if (open_audit(r) < 0)
 		return -1;
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)
@@ -719,6 +720,7 @@ static void clean_up(struct run *r, bool failed_early)
 	cleanup_fd(&r->result.spaces[1]);
 	buf_done(&r->box.places);
 	learn_free(r->learn);
+	landlock_log_free(r->facts.landlock);
 	if (r->skeleton >= 0)
 		skeleton_release(r->skeleton, r->plan, r->result.failed.kind == ERROR_SYSTEM);
 	else if (!failed_early && !r->box.backend && !r->req->image)

@@ -29,6 +29,15 @@ static bool has_landlock(const struct launch_facts *f)
 	return f->features.landlock_abi > 0 && (!f->pick->backend || f->pick->backend->landlock);
 }
 
+/* Who a command is on the host, where a runtime starts it, is the runtime's to say. */
+void launch_landlock(struct launch_facts *f)
+{
+	const struct landlock_log_ids ids = f->pick->backend ? (struct landlock_log_ids){0, UINT32_MAX} : (struct landlock_log_ids){f->host_uid, 1};
+
+	if (has_landlock(f))
+		f->landlock = landlock_log_new(f->features.landlock_abi, ids);
+}
+
 void launch_isolation(const struct launch_facts *f, char *out, size_t size)
 {
 	char landlock[24] = "";
@@ -54,6 +63,7 @@ static void put_isolation(struct json *j, const struct launch_facts *f)
 		json_int(j, f->features.landlock_abi);
 	else
 		json_none(j);
+	json_kbool(j, "landlock_logged", f->landlock);
 	json_kstr(j, "seccomp", f->features.notify && !f->pick->backend ? "allowlist, notifications" : "allowlist");
 	json_kint(j, "host_uid", f->host_uid);
 	json_key(j, "cgroup");

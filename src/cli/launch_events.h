@@ -8,6 +8,7 @@
 #include "cli/runtime_pick.h"
 #include "model/plan.h"
 #include "sandbox/native/native.h"
+#include "supervise/landlock_log.h"
 #include "supervise/state.h"
 #include "supervise/supervise.h"
 #include "sys/cgroup.h"
@@ -16,6 +17,7 @@ struct launch_facts {
 	const struct plan *plan;
 	const char *policy_digest;
 	struct confine_features features;
+	struct landlock_log *landlock; /* what it denies will be in the log; NULL: that cannot be read here */
 	unsigned cgroup_mask;
 	uint32_t host_uid;
 	const struct runtime_pick *pick;
@@ -25,6 +27,9 @@ struct launch_facts {
 
 /* What holds the run, in a few words: "user mount pid net ipc uts cgroup, landlock 7, seccomp". */
 void launch_isolation(const struct launch_facts *facts, char *out, size_t size);
+
+/* Finds out whether what Landlock denies can be read, of what the facts say will run. landlock_log_free() is the caller's. */
+void launch_landlock(struct launch_facts *facts);
 
 int launch_log_start(struct audit *audit, const struct launch_facts *facts, struct error *err);
 /* Limits that the kernel enforced and only counted. */

@@ -427,7 +427,9 @@ const struct verb verbs[] = {
 		.complete = "file",
 		.summary = "Print a run's audit log, one event a line.",
 		.details = "FILE may also be the id of a run. One line an event: time, domain, verdict, what happened, and the rule that decided. Shows the lines that are good, and exits 1 where a "
-			   "bad one follows.",
+			   "bad one follows.\n\n"
+			   "What only Landlock denies is there, with its own word for it (scope.signal, fs.read_file), where the kernel's audit is on and cordon may read it: `cordon doctor` tells. "
+			   "The first line of a log (--json) has isolation.landlock_logged.",
 		.options = verb_audit_show_options,
 		.min_args = 1,
 		.max_args = 1,

@@ -206,6 +206,14 @@ static void on_spawn(struct init *in, struct wire_message *m)
 	in->started = true;
 }
 
+static void on_record(struct init *in, struct wire_message *m)
+{
+	struct wire_in w;
+
+	wire_in_init(&w, buf_view(&m->body));
+	confine_record(in->confine, wire_get_sv(&w));
+}
+
 static void on_message(struct init *in)
 {
 	struct wire_message m;
@@ -216,6 +224,8 @@ static void on_message(struct init *in)
 		on_spawn(in, &m);
 	else if (m.type == INSIDE_GO)
 		tell_started(&in->tell, 0, 0, false, -1); /* commands will come */
+	else if (m.type == INSIDE_RECORD)
+		on_record(in, &m);
 	else if (m.type == INSIDE_SIGNAL)
 		commands_on_signal(&in->commands, &m);
 	else if (m.type == INSIDE_RESIZE)

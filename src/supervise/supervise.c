@@ -18,6 +18,7 @@
 #include "model/inside.h"
 #include "supervise/control.h"
 #include "supervise/group.h"
+#include "supervise/landlock_log.h"
 #include "supervise/reload.h"
 #include "supervise/supervise_gate.h"
 #include "supervise/terminal.h"
@@ -206,9 +207,8 @@ static void on_denied(struct supervisor *s, struct wire_in *w)
 		log_event(s, &e);
 }
 
-static void on_untold(struct supervisor *s, struct wire_in *w)
+static void log_untold(struct supervisor *s, uint64_t n)
 {
-	uint64_t n = wire_get_u64(w);
 	char count[24];
 	struct event_field field = {.key = "count", .is_json = 1};
 	struct event e = {.kind = EVENT_DENIAL, .verdict = "deny", .rule = "several", .message = "denials that came too fast to be listed one by one",
@@ -217,8 +217,58 @@ static void on_untold(struct supervisor *s, struct wire_in *w)
 	(void)snprintf(count, sizeof(count), "%llu", (unsigned long long)n);
 	field.value = sv_of(count);
 	s->ret->denials += n;
+	log_event(s, &e);
+}
+
+static void on_untold(struct supervisor *s, struct wire_in *w)
+{
+	uint64_t n = wire_get_u64(w);
+
 	if (wire_ok(w))
+		log_untold(s, n);
+}
+
+static void landlock_denied(void *arg, const struct landlock_access *a)
+{
+	struct supervisor *s = arg;
+	struct event_field fields[] = {
+		{.key = "target", .value = sv_n(a->target, a->n_target)}, {.key = "access", .value = a->blockers}, {.key = "by", .value = sv_of("landlock")}};
+	struct event e = {.kind = EVENT_DENIAL, .domain = a->of, .verdict = "deny", .rule = a->rule, .fields = fields, .n_fields = ARRAY_LEN(fields)};
+
+	if (++s->ret->denials <= MAX_DENIALS_LOGGED)
 		log_event(s, &e);
+}
+
+static void landlock_untold(void *arg, uint64_t n)
+{
+	log_untold(arg, n);
+}
+
+static void landlock_lost(void *arg)
+{
+	struct event e = {.kind = EVENT_NOTE, .rule = "landlock", .message = "records of the kernel's audit were lost: denials by Landlock may be missing from here on"};
+
+	log_event(arg, &e);
+}
+
+static struct landlock_log_sink landlock_sink(struct supervisor *s)
+{
+	return (struct landlock_log_sink){.denied = landlock_denied, .untold = landlock_untold, .lost = landlock_lost, .arg = s};
+}
+
+/* Before the word to start anything, with which it comes. */
+static int ask_for_records(const struct supervise_request *req, struct error *err)
+{
+	AUTO_BUF b = {0};
+	int r;
+
+	if (!req->landlock)
+		return 0;
+	buf_init(&b, 64);
+	wire_put_sv(&b, sv_of(landlock_log_name(req->landlock)));
+	r = wire_send(req->socket, INSIDE_RECORD, buf_view(&b), NULL, 0);
+	/* PID 1 may have failed already: what it said is in the socket, and worth more than this */
+	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "sandbox: what to record") : 0;
 }
 
 static void on_places(struct supervisor *s, struct wire_in *w)
@@ -447,6 +497,8 @@ static int next_wait(const struct supervisor *s)
 		at = s->kill_at;
 	if (keep_until(&s->keep) < at)
 		at = keep_until(&s->keep);
+	if (landlock_log_until(s->req->landlock) < at)
+		at = landlock_log_until(s->req->landlock);
 	if (ask_until(&s->gate.ask) && ask_until(&s->gate.ask) < at)
 		at = ask_until(&s->gate.ask);
 	if (terminal >= 0 && now + (uint64_t)terminal < at)
@@ -514,10 +566,11 @@ static void leader_ended(struct supervisor *s)
 	s->ended = true;
 }
 
-enum { OWN_POLL = 6 };
+enum { OWN_POLL = 7 };
 
 static int loop(struct supervisor *s)
 {
+	const struct landlock_log_sink sink = landlock_sink(s);
 	struct pollfd p[OWN_POLL + CONTROL_CLIENTS + 1 + 3 + GATE_POLL];
 	size_t n_control, n_terminal, n_gate;
 
@@ -528,6 +581,7 @@ static int loop(struct supervisor *s)
 		p[3] = (struct pollfd){.fd = s->reload.fd, .events = POLLIN};
 		p[4] = ask_poll(&s->gate.ask);
 		p[5] = (struct pollfd){.fd = s->req->leader, .events = POLLIN};
+		p[6] = landlock_log_poll(s->req->landlock, now_ms());
 		s->terminal.quiet = ask_stands(&s->gate.ask);
 		s->control.open = s->ret->started;
 		n_control = control_poll(&s->control, p + OWN_POLL);
@@ -546,6 +600,7 @@ static int loop(struct supervisor *s)
 		if (p[3].revents && reload_changed(&s->reload))
 			reload_files(s);
 		ask_serve(&s->gate.ask, &p[4], now_ms());
+		landlock_log_serve(s->req->landlock, now_ms(), &sink);
 		control_serve(&s->control, p + OWN_POLL, n_control);
 		terminal_carry(&s->terminal, p + OWN_POLL + n_control, n_terminal);
 		gate_serve(s->req->gate, p + OWN_POLL + n_control + n_terminal, n_gate);
@@ -555,6 +610,15 @@ static int loop(struct supervisor *s)
 		check_clock(s);
 	}
 	return 0;
+}
+
+/* The kernel's records may be on their way still. */
+static void finish_landlock(struct supervisor *s)
+{
+	const struct landlock_log_sink sink = landlock_sink(s);
+
+	if (s->req->landlock)
+		landlock_log_finish(s->req->landlock, now_ms, &sink);
 }
 
 int supervise(const struct supervise_request *req, struct supervise_result *ret, struct error *err)
@@ -590,9 +654,12 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	if (req->plan->limits.timeout_ms && !req->keep)
 		s.deadline = now_ms() + req->plan->limits.timeout_ms;
 	/* with a gateway the word comes when that is ready */
-	r = req->gate ? 0 : req->go(req->sandbox, err);
+	r = ask_for_records(req, err);
+	if (r == 0 && !req->gate)
+		r = req->go(req->sandbox, err);
 	if (r == 0)
 		r = loop(&s);
+	finish_landlock(&s);
 	/* Its owner asked for its end, and it took SIGKILL: no failure of the sandbox. One that is kept has no other end. */
 	if (ret->status < 0 && s.kill_at && !ret->failed.kind && (s.control.stop || req->keep))
 		ret->status = req->keep ? 0 : SIGKILL;

@@ -23,6 +23,7 @@
 #include "supervise/watch.h"
 
 struct gate;
+struct landlock_log;
 
 /* How the policy can change while the run goes on. */
 struct supervise_policies {
@@ -53,6 +54,7 @@ struct supervise_request {
 	void *denied_arg;
 	const struct supervise_policies *policies; /* NULL: it cannot change */
 	const struct keep_request *keep; /* it stays when commands end; NULL: it ends with its first */
+	struct landlock_log *landlock; /* reads what the kernel records of Landlock's denials; NULL: nothing does */
 	int leader;		   /* when this connection ends, so does the sandbox; -1: it has no leader */
 	int tty_in, tty_out;	   /* ours, where the sandbox gets its own in their place; else -1 */
 	bool carries;		   /* terminals are carried by PID 1, through streams: it cannot send descriptors (INSIDE_RESIZE of model/inside.h) */

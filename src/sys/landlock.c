@@ -26,7 +26,9 @@ enum {
 	SCOPE_ABSTRACT = 1 << 0,
 	SCOPE_SIGNAL = 1 << 1,
 	RULE_PATH_BENEATH = 1,
-	GET_VERSION = 1
+	GET_VERSION = 1,
+	LOG_NEW_EXEC_ON = 1 << 1,
+	LOG_SUBDOMAINS_OFF = 1 << 2
 };
 
 struct ruleset_attr {
@@ -87,7 +89,7 @@ int landlock_allow(int ruleset, int abi, int at, unsigned rights, int is_folder)
 	return syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) < 0 ? -errno : 0;
 }
 
-int landlock_enforce(int ruleset)
+int landlock_enforce(int ruleset, bool record)
 {
-	return syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? -errno : 0;
+	return syscall(SYS_landlock_restrict_self, ruleset, record ? LOG_NEW_EXEC_ON | LOG_SUBDOMAINS_OFF : 0) < 0 ? -errno : 0;
 }

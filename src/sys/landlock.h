@@ -8,6 +8,7 @@
 #ifndef CORDON_SYS_LANDLOCK_H
 #define CORDON_SYS_LANDLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum landlock_right {
@@ -18,6 +19,8 @@ enum landlock_right {
 	LL_WHITEOUTS = 16 /* make character devices: without CAP_MKNOD only overlayfs's 0:0 */
 };
 
+enum { LANDLOCK_ABI_RECORDS = 7 }; /* from here on denials can be recorded */
+
 /* The ABI (>= 1), or -ENOSYS, -EOPNOTSUPP (built in, not enabled at boot). */
 int landlock_abi(void);
 
@@ -25,7 +28,9 @@ int landlock_abi(void);
 int landlock_new(int abi);
 /* at: an fd of the folder or file (O_PATH is enough). */
 int landlock_allow(int ruleset, int abi, int at, unsigned rights, int is_folder);
-/* Confines the calling thread. no_new_privs must be set. */
-int landlock_enforce(int ruleset);
+/*
+ * Confines the calling thread. no_new_privs must be set. record: denials are to be in the kernel's audit also after the next execve() (ABI 7, sys/kaudit.h), but not those of domains that are made within this one.
+ */
+int landlock_enforce(int ruleset, bool record);
 
 #endif

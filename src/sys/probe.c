@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/kvm.h>
 #include <linux/magic.h>
@@ -267,7 +266,7 @@ static int try_landlock(const void *arg)
 		return fd;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
-	r = landlock_enforce(fd);
+	r = landlock_enforce(fd, false);
 	if (r < 0)
 		return r;
 	/* Nothing was allowed. */
@@ -387,43 +386,6 @@ int probe_kvm(void)
 int probe_vsock(void)
 {
 	return fd_result(socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0));
-}
-
-/* The answer comes from a thread of the kernel, behind the acknowledgement. 1: on; 0: off. */
-static int read_audit_status(int fd)
-{
-	union {
-		struct nlmsghdr head;
-		char room[512];
-	} m;
-	struct audit_status status;
-	ssize_t n;
-	int code;
-
-	while ((n = recv(fd, &m, sizeof(m), 0)) >= (ssize_t)sizeof(m.head)) {
-		if (m.head.nlmsg_type == NLMSG_ERROR && n >= (ssize_t)NLMSG_LENGTH(sizeof(code))) {
-			memcpy(&code, NLMSG_DATA(&m.head), sizeof(code));
-			if (code < 0)
-				return code;
-		} else if (m.head.nlmsg_type == AUDIT_GET && n >= (ssize_t)NLMSG_LENGTH(sizeof(status.mask) + sizeof(status.enabled))) {
-			memcpy(&status, NLMSG_DATA(&m.head), sizeof(status.mask) + sizeof(status.enabled));
-			return status.enabled != 0;
-		}
-	}
-	return n < 0 && errno != EAGAIN ? -errno : -ETIMEDOUT;
-}
-
-int probe_audit(void)
-{
-	struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = 1U << (AUDIT_NLGRP_READLOG - 1)};
-	struct nlmsghdr ask = {.nlmsg_len = NLMSG_LENGTH(0), .nlmsg_type = AUDIT_GET, .nlmsg_flags = NLM_F_REQUEST};
-	AUTO_FD fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_AUDIT);
-	struct timeval second = {.tv_sec = 1};
-
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second)) < 0 || send(fd, &ask, ask.nlmsg_len, 0) < 0)
-		return -errno;
-	return read_audit_status(fd);
 }
 
 static bool is_cgroup2(const char *path)

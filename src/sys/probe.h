@@ -44,7 +44,6 @@ int probe_seccomp_notify(void); /* a call answered by another process, with a fi
 /* Devices and sockets */
 int probe_kvm(void);   /* the API version */
 int probe_vsock(void); /* a socket of that family can be made */
-int probe_audit(void); /* the kernel's audit records can be read: 1 it writes them, 0 its audit is off */
 
 /* cgroups: which are mounted at /sys/fs/cgroup. */
 enum probe_cgroups { PROBE_CGROUP_NONE, PROBE_CGROUP_V1, PROBE_CGROUP_HYBRID, PROBE_CGROUP_V2 };

@@ -199,7 +199,7 @@ static int enter_folder(int folder)
 	if (rules < 0)
 		return rules;
 	r = landlock_allow(rules, abi, folder, LL_READ | LL_WRITE | LL_WHITEOUTS, 1);
-	return r < 0 ? r : landlock_enforce(rules);
+	return r < 0 ? r : landlock_enforce(rules, false);
 }
 
 /* Making files for others, in folders of whatever mode. */

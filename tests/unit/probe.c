@@ -82,7 +82,6 @@ static const struct {
 	{"notify", probe_seccomp_notify},
 	{"kvm", probe_kvm},
 	{"vsock", probe_vsock},
-	{"audit", probe_audit},
 	{"cgroups", probe_cgroups},
 };
 

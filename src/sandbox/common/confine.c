@@ -35,6 +35,7 @@ struct confine {
 	struct confine_features features;
 	int ruleset; /* or -1 */
 	int userns;  /* of the commands; -1: PID 1's */
+	char record[16]; /* the name under which denials are recorded; empty: they are not */
 	bool listener;
 	bool pin_cpus;
 	size_t n_filter;
@@ -209,6 +210,12 @@ int confine_new(const struct plan *plan, enum box_user user, const struct confin
 	}
 	*ret = c;
 	return 0;
+}
+
+void confine_record(struct confine *c, struct sv name)
+{
+	if (c->ruleset >= 0 && c->features.landlock_abi >= LANDLOCK_ABI_RECORDS && name.n < sizeof(c->record))
+		memcpy(c->record, name.p, name.n);
 }
 
 /* Shared with the child. */
@@ -397,7 +404,9 @@ static int late_steps(struct starting *t)
 	if (chdir(t->s->cwd) < 0)
 		return -errno;
 	t->step = "Landlock";
-	if (t->c->ruleset >= 0 && (r = landlock_enforce(t->c->ruleset)) < 0)
+	if (t->c->record[0])
+		(void)prctl(PR_SET_NAME, t->c->record, 0, 0, 0);
+	if (t->c->ruleset >= 0 && (r = landlock_enforce(t->c->ruleset, t->c->record[0])) < 0)
 		return r;
 	t->step = NULL;
 	return exec_search(t->s);

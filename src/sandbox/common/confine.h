@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/sv.h"
 #include "model/box.h"
 #include "model/plan.h"
 
@@ -43,6 +44,9 @@ int confine_rules(struct confine *c, struct error *err);
 
 /* Files among what the run was given as standard input, output and error may be opened again (/dev/stdin), for what they were opened for. */
 void confine_allow_again(struct confine *c, const int stdio[3]);
+
+/* Denials of commands that are started from now on are to be recorded by the kernel (sys/kaudit.h), where it can; they have this name when they make their domain, and no longer than that. */
+void confine_record(struct confine *c, struct sv name);
 
 struct confine_start {
 	char *const *argv;

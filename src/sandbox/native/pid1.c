@@ -47,6 +47,7 @@ struct init {
 	int signals;
 	bool reap_on; /* more children wait to be reaped */
 	bool hold;    /* no command is started by ourselves */
+	struct buf record; /* the name under which denials are recorded; empty: they are not */
 	struct shield input;
 	struct remask remask;
 	struct rescan rescan;
@@ -130,12 +131,28 @@ static void forget_arguments(char **argv)
 	environ = NULL;
 }
 
+/* The word to go on, and maybe one before it. */
+static int receive_go(struct init *in, struct wire_message *ret)
+{
+	struct wire_in w;
+	int r = wire_receive(in->tell.socket, ret);
+
+	if (r > 0 && ret->type == INSIDE_RECORD) {
+		wire_in_init(&w, buf_view(&ret->body));
+		buf_init(&in->record, 64);
+		(void)buf_sv(&in->record, wire_get_sv(&w));
+		wire_message_done(ret);
+		r = wire_receive(in->tell.socket, ret);
+	}
+	return r;
+}
+
 static int wait_go(struct init *in, struct root_trees *trees, struct error *err)
 {
 	struct wire_message m;
 	struct wire_in w;
 	size_t i;
-	int r = wire_receive(in->tell.socket, &m);
+	int r = receive_go(in, &m);
 
 	if (r == 0)
 		_exit(1);
@@ -275,6 +292,7 @@ static void make_world(struct init *in)
 		tell_give_up(&in->tell, &err);
 	if (wait_go(in, &none, &err) < 0 || confine_rules(confine, &err) < 0)
 		tell_give_up(&in->tell, &err);
+	confine_record(confine, buf_view(&in->record));
 	confine_allow_again(confine, (const int[]){4, 5, 6});
 }
 
