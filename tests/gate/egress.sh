@@ -165,6 +165,20 @@ like "a bomb goes by in small pieces" "$out" "body 50000000 "
 is "the credential goes nowhere else" "$(grep '/echo' tls.log | grep -c "$key")" 0
 like "many at once" "$out" "= 60 of 60 ok"
 
+: >tls.log
+run key.yaml "${pins[@]}" grant "$grant" <<'END'
+req POST https://up.test:8443/grpc d:x
+req POST https://up.test:8443/grpc d:x h:grpc-encoding=identity
+req POST https://up.test:8443/grpc d:x h:grpc-encoding=gzip
+req POST https://up.test:8443/grpc d:x h:grpc_encoding=snappy
+req POST https://up.test:8443/grpc d:x h:connect-content-encoding=gzip
+req POST https://up.test:8443/grpc-told d:x
+req POST https://up.test:8443/connect-told d:x
+req POST https://up.test:8443/grpc-flag d:x
+END
+is "messages of gRPC arrive, scrubbed" "$(count "body 29 .*$place")" 2
+is "a request that would have the answer's messages compressed is refused" "$(count 'failed policy_denied: its messages are compressed')/$(grep -c '/grpc ' tls.log)" 3/2
+is "messages that are compressed do not pass, whether the head says so or not" "$(count "failed bad_answer: the answer's messages are compressed")/$(count 'body [1-9]')" 3/2
 run key.yaml "${pins[@]}" grant "$grant" <<'END'
 req GET https://up.test:8443/cut
 req GET https://up.test:8443/cut-head

@@ -114,6 +114,12 @@ def serve_one(c, number):
         answer(c, gzip.compress(b"key " + secret.encode() * 3), extra=["Content-Encoding: gzip"])
     elif path == "/reflect-deflate":
         answer(c, zlib.compress(b"key " + secret.encode() * 3), extra=["Content-Encoding: deflate"])
+    elif path in ("/grpc", "/grpc-told", "/grpc-flag", "/connect-told"):
+        squeezed = path != "/grpc" or headers.get("grpc-encoding", "identity") != "identity"
+        message = gzip.compress(secret.encode()) if squeezed else secret.encode()
+        told = {"/grpc-told": ["grpc-encoding: gzip"], "/connect-told": ["connect-content-encoding: gzip"]}.get(path, [])
+        kind = "connect+json" if path.startswith("/connect") else "grpc"
+        answer(c, bytes([squeezed]) + len(message).to_bytes(4, "big") + message, extra=["Content-Type: application/" + kind] + told)
     elif path == "/reflect-br":
         answer(c, b"\x0b\x02\x80hello\x03", extra=["Content-Encoding: br"])
     elif path == "/gzip-cut":

@@ -4,6 +4,8 @@
 #include "gate/egress/exchange_parts.h"
 #include "http/fields.h"
 
+static const char compressed[] = "the answer's messages are compressed and cannot be looked into";
+
 static struct exchange *exchange_of(struct call *c)
 {
 	return (struct exchange *)((char *)c - offsetof(struct exchange, call));
@@ -84,6 +86,11 @@ static bool prepare_body(struct exchange *x, struct http_response *r)
 	}
 	if (x->inflater)
 		drop_coding(r);
+	if (x->scrubbing && !legible_codings(&r->fields)) {
+		fail(x, GATE_FAILURE_PROTOCOL, compressed);
+		return false;
+	}
+	x->flagged = x->scrubbing && !r->websocket && legible_has_messages(&r->fields);
 	x->messages = r->websocket || is_made_of_messages(r);
 	if (x->scrubbing && r->websocket)
 		x->frames = scrub_frames_new(x->scrub);
@@ -168,6 +175,10 @@ static void scrub_and_pass(struct exchange *x, char *p, size_t n)
 	struct sv out = sv_n(p, n);
 	int result = 0;
 
+	if (x->flagged && !legible_messages_feed(&x->flags, out)) {
+		fail(x, GATE_FAILURE_PROTOCOL, compressed);
+		return;
+	}
 	if (x->frames)
 		result = scrub_frames_feed(x->frames, p, n, &out);
 	else if (x->scrubber)

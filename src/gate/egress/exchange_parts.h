@@ -9,6 +9,7 @@
 #include "gate/egress/exchange.h"
 #include "gate/egress/inflate.h"
 #include "gate/egress/inject.h"
+#include "gate/egress/legible.h"
 #include "gate/egress/pool.h"
 #include "gate/egress/scrub_frames.h"
 #include "gate/inference/judge.h"
@@ -58,6 +59,8 @@ struct exchange {
 	bool websocket;
 	bool scrubbing, counting;
 	bool messages; /* whoever gets one may have to answer it before the next comes */
+	bool flagged;  /* each with a flag that says whether it is compressed */
+	struct legible_messages flags;
 	struct scrub *scrub;
 	struct scrub_stream *scrubber;
 	struct scrub_frames *frames; /* instead, of a websocket */

@@ -108,6 +108,10 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 	scrub_unref(x->scrub);
 	result = grants_scrub_for(&x->egress->grants, r.host, &x->scrub);
 	x->scrubbing = x->scrub != NULL;
+	if (x->scrubbing && !legible_codings(&r.fields)) {
+		exchange_fail(x, GATE_FAILURE_POLICY, sv_n("", 0), "its messages are compressed: a host that a credential is bound to would answer in kind, and its answers must be looked into");
+		return;
+	}
 	if (result == 0 && (x->scrubbing || x->counting))
 		result = make_fields(x, &r);
 	if (result == 0 && x->credential && put_credential(x, u, &r, &injection) < 0)

@@ -9,6 +9,7 @@
 #include "gate/egress/events.h"
 #include "gate/egress/grants.h"
 #include "gate/egress/inflate.h"
+#include "gate/egress/legible.h"
 #include "gate/egress/quota.h"
 #include "vault/vault.h"
 
@@ -420,6 +421,32 @@ static void answers_are_held_against_the_credentials_of_their_host_alone(void)
 	grants_done(&g);
 }
 
+static bool legible(const char *name, const char *value)
+{
+	const struct http_field field = {sv_of(name), sv_of(value)};
+
+	return legible_codings(&(struct http_fields){.v = (struct http_field *)(uintptr_t)&field, .n = 1});
+}
+
+static void messages_that_are_compressed_are_not_legible(void)
+{
+	static const char row[] = "\0\0\0\0\0\0\0\0\0\003\001\001\001\200\0\0\0\001\001\001\0\0\0\001x";
+	struct legible_messages m;
+	size_t piece, i, n;
+
+	CHECK(legible("grpc-encoding", "identity") && legible("grpc-accept-encoding", "gzip") && legible("connect-content-encoding", "Identity"));
+	CHECK(!legible("grpc-encoding", "gzip") && !legible("connect-content-encoding", "br") && !legible("grpc_encoding", "gzip"));
+	CHECK(!legible("grpc-encoding", "") && !legible("grpc-encoding", "identity, gzip"));
+	for (piece = 1; piece < sizeof(row); piece++) {
+		m = (struct legible_messages){0};
+		for (i = 0; i < 19; i += n) {
+			n = 19 - i < piece ? 19 - i : piece;
+			CHECK(legible_messages_feed(&m, sv_n(row + i, n)));
+		}
+		CHECK(!legible_messages_feed(&m, sv_n(row + 19, 1)));
+	}
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -427,6 +454,7 @@ int main(void)
 		CASE(members_of_gzip_follow_each_other_and_nothing_else_does),
 		CASE(what_is_missing_at_the_end_is_noticed),
 		CASE(other_codings_are_not_guessed),
+		CASE(messages_that_are_compressed_are_not_legible),
 		CASE(the_first_event_of_a_kind_is_told_and_the_rest_is_counted),
 		CASE(many_kinds_do_not_flood_the_log_and_none_is_lost),
 		CASE(a_supervisor_that_does_not_read_is_waited_for),

@@ -1,0 +1,29 @@
+/*
+ * legible: is a body written so that the scrubber (scrub.h) can read it?
+ *
+ * A host answers in the way that it is asked to, and it is the workload that asks: messages of gRPC and Connect that are compressed one by one, which goes by the messages of the request. What cannot be
+ * looked into is not asked for, and fails where it comes all the same. (Content-Encoding is undone before: inflate.h.)
+ *
+ * Pure, no heap.
+ */
+#ifndef CORDON_GATE_EGRESS_LEGIBLE_H
+#define CORDON_GATE_EGRESS_LEGIBLE_H
+
+#include "http/message.h"
+
+/* Does no field of this head, of a request or an answer, say that messages are compressed? */
+bool legible_codings(const struct http_fields *f);
+
+/* Is a body with this head a row of messages, each with a flag that says whether it is compressed? */
+bool legible_has_messages(const struct http_fields *f);
+
+/* Where in such a body a stream is. Zeroed: at its beginning. */
+struct legible_messages {
+	unsigned n;    /* of the next message's head */
+	uint32_t left; /* of the message */
+};
+
+/* The next bytes. False: a message is compressed, whatever the head said. */
+bool legible_messages_feed(struct legible_messages *m, struct sv bytes);
+
+#endif
