@@ -584,19 +584,6 @@ static int finish(struct run *r, int result)
 	return result < 0 ? -1 : status;
 }
 
-/* Said once to each user, and in every log. */
-static void note_no_landlock(const struct run *r)
-{
-	AUTO_FREE char *mark = NULL;
-	AUTO_FD fd = -1;
-
-	if (asprintf(&mark, "%s/.no-landlock", r->root) < 0)
-		mark = NULL;
-	fd = mark ? open(mark, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
-	if (fd >= 0)
-		call_note(r->req->call, "note: this kernel has no Landlock: namespaces, mounts and seccomp enforce the policy alone (said once; every log has it)");
-}
-
 /* Its roles start while the sandbox is made; what is to be known inside (placeholders, certificates) must be there before. */
 static int start_gate(struct run *r)
 {
@@ -643,13 +630,13 @@ static int start_native(struct run *r)
 	return 0;
 }
 
-/* The sandbox is made while we write down what will run in it; it runs when the log says so. */
 /* Files must not be passed into it to be written: it could not send them out again, or root of an image could change what of the host's it has. */
 static bool collects(const struct run *r)
 {
 	return (r->box.backend && !r->box.backend->sends_fds) || r->req->image;
 }
 
+/* The sandbox is made while we write down what will run in it; it runs when the log says so. */
 static int prepare(struct run *r)
 {
 	native_probe(&r->facts.features);
@@ -677,7 +664,7 @@ static int prepare(struct run *r)
 	if (open_audit(r) < 0)
 		return -1;
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)
-		note_no_landlock(r);
+		launch_note_no_landlock(r->req->call, r->root);
 	runtime_pick_note(r->req->call, r->req->policy, r->req->pick);
 	return 0;
 }

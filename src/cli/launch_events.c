@@ -1,10 +1,12 @@
 #include "cli/launch_events.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "model/policy.h"
@@ -36,6 +38,18 @@ void launch_landlock(struct launch_facts *f)
 
 	if (has_landlock(f))
 		f->landlock = landlock_log_new(f->features.landlock_abi, ids);
+}
+
+void launch_note_no_landlock(const struct call *call, const char *root)
+{
+	AUTO_FREE char *mark = NULL;
+	AUTO_FD fd = -1;
+
+	if (asprintf(&mark, "%s/.no-landlock", root) < 0)
+		mark = NULL;
+	fd = mark ? open(mark, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+	if (fd >= 0)
+		call_note(call, "note: this kernel has no Landlock: namespaces, mounts and seccomp enforce the policy alone (said once; every log has it)");
 }
 
 void launch_isolation(const struct launch_facts *f, char *out, size_t size)

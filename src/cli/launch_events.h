@@ -5,6 +5,7 @@
 #define CORDON_CLI_LAUNCH_EVENTS_H
 
 #include "audit/audit.h"
+#include "cli/cli.h"
 #include "cli/runtime_pick.h"
 #include "model/plan.h"
 #include "sandbox/native/native.h"
@@ -30,6 +31,9 @@ void launch_isolation(const struct launch_facts *facts, char *out, size_t size);
 
 /* Finds out whether what Landlock denies can be read, of what the facts say will run. landlock_log_free() is the caller's. */
 void launch_landlock(struct launch_facts *facts);
+
+/* That there is none, said once to each user (root: the folder of all runs), and in every log. */
+void launch_note_no_landlock(const struct call *call, const char *root);
 
 int launch_log_start(struct audit *audit, const struct launch_facts *facts, struct error *err);
 /* Limits that the kernel enforced and only counted. */
