@@ -66,7 +66,7 @@ run()
 	done
 	(
 		echo $BASHPID >"$cgroup/cgroup.procs" && cd /src &&
-			exec "$@" env CORDON_MISSING= CORDON_TEST_TIMEOUT=1800 "CORDON_TEST_SLOW=$slow" /src/scripts/test.sh --label "$(uname -r) $name" /src/build "${list[@]}"
+			exec "$@" env CORDON_MISSING= CORDON_TEST_TIMEOUT=7200 "CORDON_TEST_SLOW=$slow" /src/scripts/test.sh --label "$(uname -r) $name" /src/build "${list[@]}"
 	)
 }
 

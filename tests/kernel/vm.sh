@@ -4,7 +4,7 @@
 #   --kernel NAME   a package of Debian, or a folder with boot/vmlinuz-* and lib/modules (default: linux-image-amd64)
 #   --as WHO        may be repeated: root and user in sessions as systemd makes them on cgroup v2, delegated (user, with a cgroup of its own), bare
 #                   (root in the root cgroup) (default: root, delegated, user)
-#   --cpus N, --memory MIB, --minutes N    of the machine (1, 2048, 60)
+#   --cpus N, --memory MIB, --minutes N    of the machine (1, 2048, 360)
 #   --accel A       kvm or tcg (default: kvm where /dev/kvm can be used)
 #
 # SUITE is a path below the tree, or unit (the programs of BUILD). Without any: what a kernel could change. The machine has this one's /usr, read-only, a copy of its /etc without secrets,
@@ -13,7 +13,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 src=$(cd "$here/../.." && pwd)
-kernel=linux-image-amd64 who=() cpus=1 memory=2048 minutes=60 accel=
+kernel=linux-image-amd64 who=() cpus=1 memory=2048 minutes=360 accel=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=$2 ;;
