@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -213,20 +214,27 @@ static void know_stems(struct carry *c)
 	}
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
 bool carry_image_module(struct carry *c, const char *name)
 {
 	char stem[64];
-	size_t i;
+	const char *key = stem;
 
 	(void)stem_of(name, stem);
-	if (!c->stems_known)
+	if (!c->stems_known) {
 		know_stems(c);
+		if (c->n_stems)
+			qsort(c->stems, c->n_stems, sizeof(c->stems[0]), by_bytes);
+	}
 	if (!c->stems || c->n_stems >= STEMS_MAX)
 		return true;
-	for (i = 0; i < c->n_stems; i++)
-		if (strcmp(c->stems[i], stem) == 0)
-			return true;
-	return false;
+	return c->n_stems && bsearch(&key, c->stems, c->n_stems, sizeof(c->stems[0]), by_bytes);
 }
 
 static enum carry_rule new_python(struct carry *c, const struct entry *e)
