@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -417,4 +418,16 @@ int cli_main(const struct verb *table, int argc, char **argv, struct error *err)
 int cli_exit_status(const struct error *err)
 {
 	return err->kind == ERROR_NOT_EXEC ? EXIT_NOT_EXEC : err->kind == ERROR_NOT_FOUND ? EXIT_NOT_FOUND : EXIT_OWN;
+}
+
+void cli_die_of(int sig)
+{
+	sigset_t set;
+
+	(void)signal(sig, SIG_DFL);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, sig);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	(void)raise(sig);
+	_exit(128 + sig); /* PID 1 of a container does not die of it */
 }

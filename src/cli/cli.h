@@ -102,4 +102,7 @@ bool verb_is_group(const struct verb *table, const char *word);
 
 extern const struct verb verbs[]; /* ended by a row without a name */
 
+/* All is cleaned up; who started us, a shell's loop for one, should see what ended us. */
+_Noreturn void cli_die_of(int sig);
+
 #endif

@@ -75,7 +75,7 @@ int verb_image_build(struct call *call, struct error *err)
 	struct image_build req = {.name = call->args[0], .dir = call->args[1], .scratch = scratch, .launcher = &launcher, .note = note, .arg = &d};
 	AUTO_FREE const char **args = NULL;
 	struct build_result made;
-	int r;
+	int r, signal = 0;
 
 	if (take_args(call, &args, err) < 0 || check_policy(call, scratch, err) < 0)
 		return -1;
@@ -84,8 +84,12 @@ int verb_image_build(struct call *call, struct error *err)
 	task_progress_init(&d.shown, call, &progress);
 	if (!call_has(call, "quiet"))
 		req.progress = &progress;
-	r = image_build(&req, &made, err);
+	r = image_build(&req, &made, &signal, err);
 	task_progress_done(&d.shown);
+	if (signal) {
+		call_note(call, "%s", err->text);
+		cli_die_of(signal);
+	}
 	if (r < 0)
 		return -1;
 	(void)fprintf(call->out, "%s\n", made.digest);

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -179,19 +178,6 @@ static void say_result(const struct call *call, const struct task_result *r)
 		call_note(call, "denied: %llu; audit/ says what", (unsigned long long)r->denials);
 }
 
-/* All is cleaned up; who started us, a shell's loop for one, should see what ended us. */
-static _Noreturn void die_of(int sig)
-{
-	sigset_t set;
-
-	(void)signal(sig, SIG_DFL);
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, sig);
-	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
-	(void)raise(sig);
-	_exit(128 + sig); /* PID 1 of a container does not die of it */
-}
-
 static int run(struct call *call, struct task_run_request *req, struct error *err)
 {
 	struct task_result result = {.arena = arena_new()};
@@ -220,7 +206,7 @@ static int run(struct call *call, struct task_run_request *req, struct error *er
 		call_note(call, "results: %s", req->out);
 		if (result.signal && result.status != TASK_SCORED) { /* a score is a score: scripts know it by 0 */
 			(void)fflush(call->out);
-			die_of(result.signal);
+			cli_die_of(result.signal);
 		}
 		r = task_exit_status(&result);
 	}

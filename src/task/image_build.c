@@ -23,9 +23,17 @@ struct building {
 	struct scratch scratch;
 	struct arena *arena;
 	int stage, log;
+	int signal; /* that came */
 	off_t begun; /* where the output of the RUN that goes on begins */
 	struct task_environment limits; /* nothing is said, so what holds where a task says nothing */
 };
+
+static bool is_interrupted(struct building *b, struct error *err)
+{
+	if (!b->signal && b->attend.signals >= 0)
+		b->signal = attend_signal(&b->attend);
+	return b->signal && error_set(err, ERROR_SYSTEM, "interrupted") < 0;
+}
 
 /* All that is wrong; the first is the error. */
 static int tell_problems(const struct building *b, const struct problems *p, struct error *err)
@@ -102,14 +110,13 @@ static int run_step(void *arg, const struct build_run *r, struct error *err)
 	struct task_sandbox s = {.name = "build", .phase = "build", .argv = r->argv, .root = *r->root, .in = nothing, .out = -1};
 	const struct bounds bounds = {.offline = r->no_network, .environment = &b->limits};
 	struct task_ended e = {0};
-	int signal = 0;
 
 	s.root.storage = build_storage(&b->limits);
 	b->begun = lseek(b->log, 0, SEEK_END);
-	if (write_bounds(b, &bounds, &s.bounds, err) < 0 || attend(&b->attend, &s, b->log, &e, &signal, err) < 0)
+	if (write_bounds(b, &bounds, &s.bounds, err) < 0 || attend(&b->attend, &s, b->log, &e, &b->signal, err) < 0)
 		return -1;
-	if (signal)
-		return error_set(err, ERROR_SYSTEM, "interrupted");
+	if (is_interrupted(b, err))
+		return -1;
 	if (e.error.kind != ERROR_NONE) {
 		*err = e.error;
 		return -1;
@@ -148,7 +155,7 @@ static int build(struct building *b, struct image_store *store, struct build_res
 
 	if (!req.bounds)
 		return error_sys(err, ENOMEM, "a build");
-	if (build_check(&req, &problems, err) < 0 || tell_problems(b, &problems, err) < 0)
+	if (is_interrupted(b, err) || build_check(&req, &problems, err) < 0 || tell_problems(b, &problems, err) < 0)
 		return -1;
 	return build_native(&req, ret, err);
 }
@@ -163,7 +170,7 @@ static int prepare(struct building *b, struct error *err)
 	return b->log < 0 ? error_sys(err, errno, "%s/output.txt", b->scratch.path) : copy_folder(b, err);
 }
 
-int image_build(const struct image_build *req, struct build_result *ret, struct error *err)
+int image_build(const struct image_build *req, struct build_result *ret, int *ret_signal, struct error *err)
 {
 	struct building b = {.req = req, .attend = {.launcher = req->launcher, .progress = req->progress, .signals = -1}, .scratch = SCRATCH_NONE, .arena = arena_new(), .stage = -1, .log = -1};
 	char canonical[IMAGE_NAME_MAX + 1];
@@ -179,6 +186,10 @@ int image_build(const struct image_build *req, struct build_result *ret, struct 
 		r = image_store_open(&store, err);
 	if (r == 0)
 		r = build(&b, store, ret, err);
+	/* one that comes when all is made comes too late */
+	if (r < 0)
+		(void)is_interrupted(&b, err);
+	*ret_signal = r < 0 ? b.signal : 0;
 	image_store_close(store);
 	if (b.stage >= 0)
 		(void)close(b.stage);

@@ -21,7 +21,7 @@ struct image_build {
 	void *arg;
 };
 
-/* ERROR_INPUT: the folder or its Dockerfile is refused; what else is wrong with them was noted. */
-int image_build(const struct image_build *req, struct build_result *ret, struct error *err);
+/* *ret_signal: what it was interrupted by, or 0. ERROR_INPUT: the folder or its Dockerfile is refused; what else is wrong with them was noted. */
+int image_build(const struct image_build *req, struct build_result *ret, int *ret_signal, struct error *err);
 
 #endif

@@ -131,4 +131,17 @@ until_true test -e "$out/output/agent.txt"
 kill -HUP "$pid"
 wait "$pid"
 is "a run that nohup started goes on" "$? $(cat "$tmp/said")" "0 steady: reward 1"
+# An image's build ends as a task does.
+mkdir -p "$tmp/image" && printf 'FROM cordon-test/base\nRUN sleep %s\n' "$mark" >"$tmp/image/Dockerfile"
+for sig in INT:130 TERM:143; do
+	"$CORDON" image build built "$tmp/image" >"$tmp/said" 2>"$tmp/noted" </dev/null &
+	pid=$!
+	until_true runs "sleep $mark" || echo "# it never came to that"
+	kill "-${sig%:*}" "$pid"
+	{ wait "$pid"; } 2>/dev/null
+	is "image build, SIG${sig%:*}: the exit status" "$?" "${sig#*:}"
+	like "... which is told" "$(cat "$tmp/noted")" interrupted
+	ok "... no process is left" until_true gone
+	ok "... nor anything else" nothing_left
+done
 finish
