@@ -21,6 +21,7 @@ static const char engine[] =
 	"\trunning) _cordon_reply compgen -W \"$(cordon ps --quiet 2>/dev/null)\" ;;\n"
 	"\trun) _cordon_reply compgen -W \"$(cordon ps --quiet --all 2>/dev/null)\" ;;\n"
 	"\tresult) _cordon_reply compgen -W \"$(cordon task ls --quiet 2>/dev/null)\" ;;\n"
+	"\tup) _cordon_reply compgen -W \"$(cordon task down 2>/dev/null)\" ;;\n"
 	"\tprofile) _cordon_reply compgen -W \"$words $(cd \"$own\" 2>/dev/null && printf '%s\\n' *.yaml | sed 's/\\.yaml$//;/^\\*$/d')\" ;;\n"
 	"\t?*) _cordon_reply compgen -W \"$words\" ;;\n"
 	"\tesac\n"

@@ -57,6 +57,8 @@ static void write_kind(const char *complete, FILE *out)
 		(void)fputs(" -a '(__cordon_ids ps --all)'", out);
 	else if (strcmp(complete, "result") == 0)
 		(void)fputs(" -a '(__cordon_ids task ls)'", out);
+	else if (strcmp(complete, "up") == 0)
+		(void)fputs(" -a '(cordon task down 2>/dev/null)'", out);
 	else if (strcmp(complete, "profile") == 0)
 		(void)fprintf(out, " -a '%s (__cordon_own_profiles)'", complete_words(complete, words));
 	else if (*complete_words(complete, words))

@@ -14,6 +14,7 @@ static const struct {
 	{"running", "_cordon_ids ps"},
 	{"run", "_cordon_ids ps --all"},
 	{"result", "_cordon_ids task ls"},
+	{"up", "_cordon_up"},
 	{"profile", "_cordon_profiles"},
 	{"verb", "_cordon_verbs"},
 };
@@ -99,6 +100,8 @@ static void write_helpers(const struct verb *table, FILE *out)
 
 	(void)fputs("_cordon_ids()\n{\n\tlocal -a ids\n\tids=(${(f)\"$(cordon $@ --quiet 2>/dev/null)\"})\n\tcompadd -a ids\n}\n\n",
 		    out);
+	/* without a name, `task down` lists */
+	(void)fputs("_cordon_up()\n{\n\tlocal -a names\n\tnames=(${(f)\"$(cordon task down 2>/dev/null)\"})\n\tcompadd -a names\n}\n\n", out);
 	(void)fprintf(out,
 		      "_cordon_profiles()\n{\n\tlocal -a own\n\town=(${XDG_CONFIG_HOME:-$HOME/.config}/cordon/profiles/*.yaml(N:t:r))\n"
 		      "\tcompadd %s $own\n}\n\n",

@@ -224,6 +224,7 @@ const struct verb verbs[] = {
 	{
 		.name = "task down",
 		.args = "[NAME...]",
+		.complete = "up",
 		.summary = "End what `task up` started, and remove all of it.",
 		.details = "Containers, networks, volumes and built images go, at the engine where they were started, and the folder, in which links are never followed. Docker's Compose need not be there any more. Where the engine does not answer, it is said what "
 			   "is left, the folder stays, and the same command finishes it later. Also for what a `task up` that was killed left. Without NAME, lists what there is.",
