@@ -441,20 +441,13 @@ static int run_on_copy(struct run *r)
 {
 	AUTO_FD from = open(r->plan->workdir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct plan_op *op = find_overlay(r);
-	struct copied copied = {0};
-	int result;
 
 	call_note(r->req->call, "note: no overlayfs here for the copy-on-write work folder: copying it instead");
 	native_done(&r->sandbox);
 	sys_remove_tree(r->state.dir, "layers");
 	if (from < 0)
 		return error_sys(r->err, errno, "the work folder");
-	result = copy_tree(from, r->state.dir, STATE_COPY, &copied, r->err);
-	copied_settle(&copied);
-	if (result == 0 && (result = copied_store(&copied, r->state.dir)) < 0)
-		result = error_sys(r->err, result, "%s", r->state.path);
-	copied_done(&copied);
-	if (result < 0)
+	if (copy_kept(from, r->state.dir, STATE_COPY, r->err) < 0)
 		return -1;
 	op->kind = PLAN_BIND;
 	op->source = arena_printf(r->plan->arena, "%s/" STATE_COPY, r->state.path);

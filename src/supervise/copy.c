@@ -220,6 +220,19 @@ int copy_tree(int from, int dir, const char *name, struct copied *copied, struct
 	return 0;
 }
 
+int copy_kept(int from, int dir, const char *name, struct error *err)
+{
+	struct copied copied = {0};
+	int stored, r = copy_tree(from, dir, name, &copied, err);
+
+	stored = r < 0 ? 0 : copied_store(&copied, dir);
+	if (stored < 0)
+		r = error_sys(err, stored, "what %s was made of", name);
+	copied_settle(&copied);
+	copied_done(&copied);
+	return r;
+}
+
 int copy_name(int from, int dir, const char *name, struct error *err)
 {
 	struct copy c = {.err = err};

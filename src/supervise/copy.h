@@ -14,6 +14,9 @@
  */
 int copy_tree(int from, int dir, const char *name, struct copied *copied, struct error *err);
 
+/* One that outlives its run: what it was made of is kept beside it, and it is settled (copied.h). */
+int copy_kept(int from, int dir, const char *name, struct error *err);
+
 /* One name of a folder, with all below it, to another folder. */
 int copy_name(int from, int dir, const char *name, struct error *err);
 
