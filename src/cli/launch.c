@@ -22,6 +22,7 @@
 #include "cli/launch_advice.h"
 #include "cli/launch_box.h"
 #include "cli/launch_events.h"
+#include "cli/launch_files.h"
 #include "cli/launch_image.h"
 #include "cli/launch_learn.h"
 #include "cli/launch_reload.h"
@@ -61,7 +62,7 @@ struct run {
 	struct native sandbox;
 	struct launch_box box; /* in its place, where a container runtime makes the sandbox */
 	int skeleton; /* keeps it from being removed; negative: there was none */
-	struct report_place report;
+	struct place report, learned;
 	struct stdio_collect collect;
 	struct group group; /* whose network it shares, where it does */
 	bool on_disk; /* the copy of the work folder is kept below the state folder */
@@ -300,12 +301,8 @@ static int open_audit(struct run *r)
 {
 	AUTO_FREE char *path = NULL;
 
-	if (r->req->events_path) {
-		/* no link: an earlier run may have left one in its place */
-		r->events = open(r->req->events_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (r->events < 0)
-			return error_sys(r->err, errno, "--json-events %s", r->req->events_path);
-	}
+	if (r->req->events_path && (r->events = launch_events_file(r->req->events_path, r->err)) < 0)
+		return -1;
 	if (asprintf(&path, "%s/audit.jsonl", r->state.path) < 0) {
 		path = NULL;
 		return error_set(r->err, ERROR_SYSTEM, "out of memory");
@@ -709,7 +706,8 @@ static void clean_up(struct run *r, bool failed_early)
 		(void)cgroup_remove(r->cgroup);
 	cgroup_free(r->cgroup);
 	audit_free(r->audit);
-	report_place_done(&r->report);
+	place_done(&r->report);
+	place_done(&r->learned);
 	if (r->events >= 0)
 		(void)close(r->events);
 	if (failed_early && r->state.dir >= 0)
@@ -747,7 +745,7 @@ static void tell_not_started(const struct run *r)
 int launch(const struct launch_request *req, struct error *err)
 {
 	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
-			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1, .spaces = {-1, -1}}, .skeleton = -1, .report = {.dir = -1}, .collect = {.pipes = {-1, -1}}, .group = {.leader = -1, .spaces = {-1, -1}}, .box = {.backend = req->pick->backend, .collect = {.pipes = {-1, -1}}}, .err = err};
+			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1, .spaces = {-1, -1}}, .skeleton = -1, .report = {.dir = -1}, .learned = {.dir = -1}, .collect = {.pipes = {-1, -1}}, .group = {.leader = -1, .spaces = {-1, -1}}, .box = {.backend = req->pick->backend, .collect = {.pipes = {-1, -1}}}, .err = err};
 	int result;
 
 	if (!r.arena)
@@ -762,7 +760,7 @@ int launch(const struct launch_request *req, struct error *err)
 		clean_up(&r, true);
 		return result;
 	}
-	if ((req->report_path && report_place_open(req->report_path, &r.report, err) < 0) || prepare(&r) < 0) {
+	if (launch_place("report", req->report_path, &r.report, err) < 0 || launch_place("learn", req->learn_path, &r.learned, err) < 0 || prepare(&r) < 0) {
 		tell_not_started(&r);
 		clean_up(&r, true);
 		return -1;
@@ -772,7 +770,7 @@ int launch(const struct launch_request *req, struct error *err)
 		req->outcome->ready(req->outcome->arg, r.state.id);
 	result = run_all(&r);
 	tell_outcome(&r);
-	if (r.learn && learn_write(r.learn, req->call, req->policy->policy, req->learn_path, err) < 0)
+	if (r.learn && learn_write(r.learn, req->call, req->policy->policy, &r.learned, err) < 0)
 		result = -1;
 	result = launch_report(req->call, &r.report, r.state.path, r.audit, req->policy, req->workdir, result, err);
 	tell_not_started(&r);

@@ -1,10 +1,7 @@
 #include "cli/launch_learn.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -267,16 +264,14 @@ static void put_policy(struct buf *out, const struct learn *l, const struct call
 		(void)buf_str(out, "# Nothing was refused.\n");
 }
 
-int learn_write(const struct learn *l, const struct call *call, const struct policy *policy, const char *path, struct error *err)
+int learn_write(const struct learn *l, const struct call *call, const struct policy *policy, const struct place *place, struct error *err)
 {
-	AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct text_shown shown;
 	AUTO_BUF b = {0};
 	int r;
 
-	if (fd < 0)
-		return error_sys(err, errno, "--learn %s", path);
 	buf_init(&b, 4 << 20);
 	put_policy(&b, l, call, policy);
-	r = buf_failed(&b) ? buf_failed(&b) : write_all(fd, b.p, b.n);
-	return r < 0 ? error_sys(err, r, "--learn %s", path) : 0;
+	r = buf_failed(&b) ? buf_failed(&b) : place_write(place, buf_view(&b));
+	return r < 0 ? error_sys(err, r, "--learn: write %s", text_show(&shown, sv_of(place->name))) : 0;
 }

@@ -9,6 +9,7 @@
 #define CORDON_CLI_LAUNCH_LEARN_H
 
 #include "base/error.h"
+#include "base/place.h"
 #include "cli/cli.h"
 #include "model/event.h"
 #include "model/policy.h"
@@ -24,6 +25,6 @@ void learn_free(struct learn *l); /* NULL is fine */
 void learn_denied(void *learn, const struct event *e);
 
 /* Writes the policy; extends: what the run was started with, as given on the command line. policy: the same, effective: its rules say which credential goes to a host. */
-int learn_write(const struct learn *l, const struct call *call, const struct policy *policy, const char *path, struct error *err);
+int learn_write(const struct learn *l, const struct call *call, const struct policy *policy, const struct place *place, struct error *err);
 
 #endif

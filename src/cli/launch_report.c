@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "policy/policy_explain.h"
 
-static int write_page(const struct report_place *place, const char *state, const struct audit *audit,
+static int write_page(const struct place *place, const char *state, const struct audit *audit,
 		      const struct cli_policy *policy, const char *workdir, struct error *err)
 {
 	struct report_request req = {.last_hash = audit_last_hash(audit)};
@@ -24,7 +24,7 @@ static int write_page(const struct report_place *place, const char *state, const
 	return report_write(place, &req, err);
 }
 
-int launch_report(const struct call *call, const struct report_place *place, const char *state,
+int launch_report(const struct call *call, const struct place *place, const char *state,
 		  const struct audit *audit, const struct cli_policy *policy, const char *workdir, int result,
 		  struct error *err)
 {

@@ -12,7 +12,7 @@
  * Writes the page when the log has ended; result is that of the run, which is returned. A page that cannot be written
  * fails a run that went well, and is only noted after one that failed itself.
  */
-int launch_report(const struct call *call, const struct report_place *place, const char *state,
+int launch_report(const struct call *call, const struct place *place, const char *state,
 		  const struct audit *audit, const struct cli_policy *policy, const char *workdir, int result,
 		  struct error *err);
 

@@ -169,6 +169,48 @@ events_do_not_follow_a_planted_link()
 	[ $? = 125 ] && [ "$(cat "$tmp/victim")" = kept ]
 }
 
+events_do_not_wait_for_a_planted_fifo()
+{
+	project
+	run mkfifo events.json
+	timeout 10 "$CORDON" run --json-events events.json -- true
+	[ $? = 125 ]
+}
+
+# What the run makes of the path while it runs: the folder's name leads to the operator's own policies.
+learned_policy_stays_in_its_folder()
+{
+	local option
+	for option in learn report; do
+		project
+		mkdir -p policies "$tmp/elsewhere"
+		echo ceiling >"$tmp/elsewhere/policy.yaml"
+		timeout 20 "$CORDON" run "--$option" policies/policy.yaml -- sh -c "mv policies moved; ln -s '$tmp/elsewhere' policies" || return 1
+		[ "$(cat "$tmp/elsewhere/policy.yaml")" = ceiling ] && [ -s moved/policy.yaml ] && [ "$(ls -A moved)" = policy.yaml ] || return 1
+		project
+		mkdir -p policies
+		timeout 20 "$CORDON" run "--$option" policies/policy.yaml -- sh -c "rmdir policies; ln -s '$tmp/elsewhere' policies"
+		[ "$(cat "$tmp/elsewhere/policy.yaml")" = ceiling ] && [ "$(ls -A "$tmp/elsewhere")" = policy.yaml ] || return 1
+	done
+}
+
+# Each is replaced by a new file: nothing that the run made under that name is opened.
+learned_policy_replaces_what_was_planted()
+{
+	local option plant
+	for option in learn report; do
+		for plant in "mkfifo out" "ln -s $tmp/victim out" "ln -s /dev/tty out" "cp /etc/hostname out; chmod 444 out"; do
+			project
+			echo kept >"$tmp/victim"
+			timeout 20 "$CORDON" run "--$option" out -- sh -c "$plant" || return 1
+			[ "$(cat "$tmp/victim")" = kept ] && [ -f out ] && [ ! -L out ] && [ "$(stat -c %a out)" = 600 ] || return 1
+		done
+		project
+		timeout 20 "$CORDON" run "--$option" out -- mkdir out
+		[ $? = 125 ] && [ -d out ] || return 1
+	done
+}
+
 every_denial_is_counted()
 {
 	project
@@ -203,6 +245,9 @@ ok "sockets that could be connected elsewhere are refused as standard input" soc
 ok "cordon exec is as careful with its stdio" exec_is_as_careful_with_its_stdio
 ok "sockets and FIFOs of the host in the work folder are hidden" sockets_of_the_host_are_hidden
 ok "--json-events does not follow a link that a run has planted" events_do_not_follow_a_planted_link
+ok "--json-events does not wait for a FIFO that a run has planted" events_do_not_wait_for_a_planted_fifo
+ok "--learn and --report write to the folder that was named, whatever its name leads to in the end" learned_policy_stays_in_its_folder
+ok "--learn and --report open nothing that a run has planted" learned_policy_replaces_what_was_planted
 ok "every denial is counted, however fast they come" every_denial_is_counted
 ok "folders nested too deep do not stop the next run" deep_folders_do_not_stop_the_next_run
 finish

@@ -1,0 +1,25 @@
+/*
+ * place: a file that a person asked for, and that is written when a run has ended.
+ *
+ * What runs meanwhile may rename, replace and link what lies on its path. So the folder is held by fd from before the run, which also tells then whether a file can be made in it, and
+ * nothing that has the file's name in the end is opened: a new file takes its place, whole or not at all, with mode 0600.
+ */
+#ifndef CORDON_BASE_PLACE_H
+#define CORDON_BASE_PLACE_H
+
+#include <limits.h>
+
+#include "base/sv.h"
+
+struct place {
+	int dir; /* -1: none */
+	char name[NAME_MAX + 1];
+};
+
+/* Proves that a file can be made there. A file of that name is replaced in the end; a folder is refused: -EISDIR. 0 or -errno. */
+int place_open(const char *path, struct place *ret);
+void place_done(struct place *p);
+
+int place_write(const struct place *p, struct sv bytes); /* 0 or -errno */
+
+#endif

@@ -1,0 +1,33 @@
+#include "cli/launch_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+
+int launch_place(const char *option, const char *path, struct place *ret, struct error *err)
+{
+	int r = path ? place_open(path, ret) : 0;
+	struct text_shown shown;
+
+	if (r == -EISDIR)
+		return error_set(err, ERROR_USAGE, "--%s %s: is a folder; name a file", option, text_show(&shown, sv_of(path)));
+	return r < 0 ? error_sys(err, r, "--%s %s: cannot be written there", option, text_show(&shown, sv_of(path))) : 0;
+}
+
+int launch_events_file(const char *path, struct error *err)
+{
+	/* O_NONBLOCK: an earlier run may have left a FIFO there that nobody reads */
+	AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+	struct text_shown shown;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd_take(&fd);
+	if (fd >= 0 || errno == ENXIO)
+		return error_set(err, ERROR_USAGE, "--json-events %s: is no regular file", text_show(&shown, sv_of(path)));
+	return error_sys(err, errno, "--json-events %s", text_show(&shown, sv_of(path)));
+}
