@@ -212,11 +212,13 @@ run key.yaml "${pins[@]}" grant "$grant" <<END
 req GET https://up.test:8443/reflect
 regrant k|up.test|x-api-key|-|sk-another-secret-9876543|$place
 req GET https://up.test:8443/reflect
+req POST https://up.test:8443/echo d:$key
 novault
 req GET https://up.test:8443/reflect
 req GET https://up.test:8443/big slow policy:none.yaml
 END
-is "a value that is refreshed is the one that is sent, and scrubbed" "$(count "= 200 $place")/$(grep -c sk-another-secret tls.log)/$(count sk-another)" 3/3/0
+is "a value that is refreshed is the one that is sent, and scrubbed" "$(count "= 200 $place")/$(grep -c sk-another-secret tls.log)/$(count sk-another)" 3/4/0
+is "and the one before is still scrubbed" "$(count "$key")" 0
 like "a reload ends an answer under way" "$out" "= held 131072"$'\n'".*There is no network.*= failed policy_denied"
 run key.yaml "${pins[@]}" grant "$grant" <<'END'
 par 80 GET https://up.test:8443/big drop

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "gate/egress/scrub_grants.h"
+#include "vault/needle.h"
 #include "vault/vault.h"
 
 static void drop(struct grant **v, unsigned *n)
@@ -34,6 +35,84 @@ static void drop_scrubs(struct grants *g)
 	}
 }
 
+static int is_equal(struct sv plain, void *arg)
+{
+	return secret_equal(arg, plain);
+}
+
+/* Are the same values bound to the same hosts? */
+static bool is_same(const struct grant *a, const struct grant *b)
+{
+	unsigned i;
+
+	if (a->n_hosts != b->n_hosts)
+		return false;
+	for (i = 0; i < a->n_hosts; i++)
+		if (strcmp(a->hosts[i], b->hosts[i]) != 0)
+			return false;
+	for (i = 0; i < GRANT_PARTS; i++)
+		if (!a->parts[i] != !b->parts[i] || (a->parts[i] && secret_use(a->parts[i], is_equal, b->parts[i]) != 1))
+			return false;
+	return true;
+}
+
+static bool is_among(const struct grant *one, struct grant *const *v, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (is_same(one, v[i]))
+			return true;
+	return false;
+}
+
+static size_t size_of(const struct grant *one)
+{
+	size_t n = 0;
+	unsigned i;
+
+	for (i = 0; i < GRANT_PARTS; i++)
+		n += one->parts[i] ? secret_size(one->parts[i]) : 0;
+	return n;
+}
+
+static void forget_old(struct grants *g, unsigned i)
+{
+	grant_free(g->old[i]);
+	memmove(g->old + i, g->old + i + 1, (--g->n_old - i) * sizeof(*g->old));
+}
+
+/* Keeps what goes out of force; the oldest make room. */
+static void retire(struct grants *g, struct grant *one)
+{
+	size_t bytes = size_of(one);
+	unsigned i;
+
+	for (i = 0; i < g->n_old; i++)
+		bytes += size_of(g->old[i]);
+	while (g->n_old && (g->n_old == GRANTS_OLD || bytes > GRANTS_OLD_BYTES)) {
+		bytes -= size_of(g->old[0]);
+		forget_old(g, 0);
+	}
+	g->old[g->n_old++] = one;
+}
+
+/* All that was in force, but for what comes again. */
+static void retire_all(struct grants *g)
+{
+	unsigned i;
+
+	for (i = g->n_old; i-- > 0;)
+		if (is_among(g->old[i], g->coming, g->n_coming))
+			forget_old(g, i);
+	for (i = 0; i < g->n; i++)
+		if (is_among(g->v[i], g->coming, g->n_coming) || is_among(g->v[i], g->old, g->n_old))
+			grant_free(g->v[i]);
+		else
+			retire(g, g->v[i]);
+	g->n = 0;
+}
+
 static int swap(struct grants *g, struct sv body)
 {
 	struct scrub *scrub = NULL;
@@ -50,7 +129,7 @@ static int swap(struct grants *g, struct sv body)
 	if (r < 0)
 		return r;
 	scrub_unref(scrub);
-	drop(g->v, &g->n);
+	retire_all(g);
 	drop_scrubs(g);
 	memcpy(g->v, g->coming, n * sizeof(*g->v));
 	g->n = n;
@@ -76,6 +155,7 @@ void grants_done(struct grants *g)
 {
 	drop(g->v, &g->n);
 	drop(g->coming, &g->n_coming);
+	drop(g->old, &g->n_old);
 	drop_scrubs(g);
 }
 
@@ -89,31 +169,34 @@ const struct grant *grants_find(const struct grants *g, const char *name)
 	return NULL;
 }
 
-bool grants_cover(const struct grants *g, struct sv host)
+/* Those in force, then the newest of the others, as many as can be looked for at once. How many; has: which. */
+static unsigned gather_bound(const struct grants *g, struct sv host, struct grant **bound, bool *has)
 {
-	unsigned i;
-
-	for (i = 0; i < g->n; i++)
-		if (grant_covers(g->v[i], host))
-			return true;
-	return false;
-}
-
-int grants_scrub_for(struct grants *g, struct sv host, struct scrub **ret)
-{
-	struct grant *bound[GRANTS_MAX];
-	struct grants_scrub *s = &g->scrubs[g->next_scrub];
-	bool has[GRANTS_MAX] = {false};
-	struct scrub *scrub;
 	unsigned i, n = 0;
-	int r;
 
-	*ret = NULL;
 	for (i = 0; i < g->n; i++) {
 		has[i] = grant_covers(g->v[i], host);
 		if (has[i])
 			bound[n++] = g->v[i];
 	}
+	for (i = g->n_old; i-- > 0 && (n + 1) * GRANT_PARTS <= NEEDLE_COUNT;) {
+		has[GRANTS_MAX + i] = grant_covers(g->old[i], host);
+		if (has[GRANTS_MAX + i])
+			bound[n++] = g->old[i];
+	}
+	return n;
+}
+
+int grants_scrub_for(struct grants *g, struct sv host, struct scrub **ret)
+{
+	struct grant *bound[GRANTS_MAX + GRANTS_OLD];
+	struct grants_scrub *s = &g->scrubs[g->next_scrub];
+	bool has[GRANTS_MAX + GRANTS_OLD] = {false};
+	struct scrub *scrub;
+	unsigned i, n = gather_bound(g, host, bound, has);
+	int r;
+
+	*ret = NULL;
 	if (n == 0)
 		return 0;
 	for (i = 0; i < GRANTS_SCRUBS; i++)
