@@ -180,6 +180,15 @@ is "messages of gRPC arrive, scrubbed" "$(count "body 29 .*$place")" 2
 is "a request that would have the answer's messages compressed is refused" "$(count 'failed policy_denied: its messages are compressed')/$(grep -c '/grpc ' tls.log)" 3/2
 is "messages that are compressed do not pass, whether the head says so or not" "$(count "failed bad_answer: the answer's messages are compressed")/$(count 'body [1-9]')" 3/2
 run key.yaml "${pins[@]}" grant "$grant" <<'END'
+req GET https://up.test:8443/charset h:accept=text/plain;q=0.5,application/json;charset=utf-16
+req GET https://up.test:8443/charset h:accept=application/json;Charset="UTF-16";q=1
+req GET https://up.test:8443/charset h:accept-charset=utf-16
+req GET https://up.test:8443/charset-forced
+END
+is "the workload does not choose a character set that hides a credential" "$(count "body 24 $place")" 3
+like "the rest of what it accepts stays" "$(cat tls.log)" 'accept: text/plain;q=0.5,application/json ~.*accept: application/json;q=1 ~'
+like "an answer in one that cannot be looked into fails" "$out" "failed bad_answer: the answer is in a character set"
+run key.yaml "${pins[@]}" grant "$grant" <<'END'
 req GET https://up.test:8443/cut
 req GET https://up.test:8443/cut-head
 req GET https://up.test:8443/smuggle

@@ -120,6 +120,12 @@ def serve_one(c, number):
         told = {"/grpc-told": ["grpc-encoding: gzip"], "/connect-told": ["connect-content-encoding: gzip"]}.get(path, [])
         kind = "connect+json" if path.startswith("/connect") else "grpc"
         answer(c, bytes([squeezed]) + len(message).to_bytes(4, "big") + message, extra=["Content-Type: application/" + kind] + told)
+    elif path == "/charset":
+        text = headers.get("accept", "") + headers.get("accept-charset", "")
+        name = "utf-16" if "utf-16" in text.lower() else "UTF-8"
+        answer(c, secret.encode(name), extra=['Content-Type: application/json; Charset="%s"' % name])
+    elif path == "/charset-forced":
+        answer(c, secret.encode("utf-16"), extra=["Content-Type: text/plain; charset=UTF-16LE"])
     elif path == "/reflect-br":
         answer(c, b"\x0b\x02\x80hello\x03", extra=["Content-Encoding: br"])
     elif path == "/gzip-cut":

@@ -90,6 +90,10 @@ static bool prepare_body(struct exchange *x, struct http_response *r)
 		fail(x, GATE_FAILURE_PROTOCOL, compressed);
 		return false;
 	}
+	if (x->scrubbing && !legible_charset(&r->fields)) {
+		fail(x, GATE_FAILURE_PROTOCOL, "the answer is in a character set that cannot be looked into");
+		return false;
+	}
 	x->flagged = x->scrubbing && !r->websocket && legible_has_messages(&r->fields);
 	x->messages = r->websocket || is_made_of_messages(r);
 	if (x->scrubbing && r->websocket)

@@ -44,7 +44,7 @@ void exchange_claim(struct exchange *x)
  */
 static bool is_dropped(const struct exchange *x, struct sv name)
 {
-	static const char *const scrubbed[] = {"range", "if-range", "sec-websocket-extensions", "grpc-accept-encoding", "connect-accept-encoding", "a-im"};
+	static const char *const scrubbed[] = {"range", "if-range", "sec-websocket-extensions", "grpc-accept-encoding", "connect-accept-encoding", "accept-charset", "a-im"};
 	size_t i;
 
 	for (i = 0; x->scrubbing && i < ARRAY_LEN(scrubbed); i++)
@@ -56,13 +56,23 @@ static bool is_dropped(const struct exchange *x, struct sv name)
 static int make_fields(const struct exchange *x, struct http_request *r)
 {
 	struct http_fields f = {.v = arena_array(x->arena, x->request.fields.n + 1, sizeof(*f.v))};
+	struct http_field *one;
+	char *room;
 	uint32_t i;
 
 	if (!f.v)
 		return -ENOMEM;
 	for (i = 0; i < x->request.fields.n; i++) {
-		if (!is_dropped(x, x->request.fields.v[i].name))
-			f.v[f.n++] = x->request.fields.v[i];
+		if (is_dropped(x, x->request.fields.v[i].name))
+			continue;
+		one = &f.v[f.n++];
+		*one = x->request.fields.v[i];
+		if (!x->scrubbing || !sv_is(one->name, "accept"))
+			continue;
+		room = arena_alloc(x->arena, one->value.n + 1);
+		if (!room)
+			return -ENOMEM;
+		one->value = legible_accept(one->value, room);
 	}
 	f.v[f.n++] = (struct http_field){sv_of("accept-encoding"), sv_of("identity")};
 	r->fields = f;

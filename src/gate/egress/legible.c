@@ -25,6 +25,82 @@ static bool starts_nocase(struct sv s, const char *lower_case)
 	return s.n >= n && http_eq_nocase(sv_n(s.p, n), lower_case);
 }
 
+/* Cuts the next piece off *list, with the comma or semicolon that it begins with. Quotes do not count: not all servers heed them. */
+static struct sv next_piece(struct sv *list)
+{
+	struct sv piece = *list;
+	size_t i;
+
+	for (i = 1; i < list->n && list->p[i] != ',' && list->p[i] != ';';)
+		i++;
+	piece.n = i;
+	*list = sv_n(list->p + i, list->n - i);
+	return piece;
+}
+
+/* utf-8 and its like: the bytes of ASCII mean there what they mean in ASCII, wherever a text begins with them. */
+static bool is_like_ascii(struct sv name)
+{
+	static const char *const names[] = {"utf-8", "utf8", "us-ascii", "ascii", "latin1", "latin-1", "binary", "gb2312", "gbk", "gb18030", "big5", "big5-hkscs", "shift_jis",
+					    "shift-jis", "sjis", "windows-31j", "windows-874", "tis-620", "macintosh"};
+	static const char *const families[] = {"iso-8859-", "iso8859-", "windows-125", "cp125", "koi8-", "euc-"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (http_eq_nocase(name, names[i]))
+			return true;
+	for (i = 0; i < ARRAY_LEN(families); i++)
+		if (starts_nocase(name, families[i]))
+			return true;
+	return name.n == 0;
+}
+
+/* Is it a character set? Its name, without quotes. */
+static bool names_charset(struct sv piece, struct sv *ret)
+{
+	struct sv v = piece.p[0] == ',' || piece.p[0] == ';' ? sv_n(piece.p + 1, piece.n - 1) : piece;
+
+	v = http_trim(v);
+	if (!starts_nocase(v, "charset"))
+		return false;
+	v = http_trim(sv_n(v.p + 7, v.n - 7));
+	if (v.n && v.p[0] == '=')
+		v = http_trim(sv_n(v.p + 1, v.n - 1));
+	if (v.n >= 2 && (v.p[0] == '"' || v.p[0] == '\'') && v.p[v.n - 1] == v.p[0])
+		v = http_trim(sv_n(v.p + 1, v.n - 2));
+	*ret = v;
+	return true;
+}
+
+bool legible_charset(const struct http_fields *f)
+{
+	struct sv rest, name;
+	uint32_t i;
+
+	for (i = 0; i < f->n; i++) {
+		rest = sv_is(f->v[i].name, "content-type") ? f->v[i].value : sv_n("", 0);
+		while (rest.n)
+			if (names_charset(next_piece(&rest), &name) && !is_like_ascii(name))
+				return false;
+	}
+	return true;
+}
+
+struct sv legible_accept(struct sv value, char *to)
+{
+	struct sv piece, name;
+	size_t n = 0;
+
+	while (value.n) {
+		piece = next_piece(&value);
+		if (names_charset(piece, &name))
+			continue;
+		memcpy(to + n, piece.p, piece.n);
+		n += piece.n;
+	}
+	return http_trim(sv_n(to, n));
+}
+
 bool legible_has_messages(const struct http_fields *f)
 {
 	const struct sv *type = http_field(f, "content-type");

@@ -1,7 +1,8 @@
 /*
  * legible: is a body written so that the scrubber (scrub.h) can read it?
  *
- * A host answers in the way that it is asked to, and it is the workload that asks: messages of gRPC and Connect that are compressed one by one, which goes by the messages of the request. What cannot be
+ * A host answers in the way that it is asked to, and it is the workload that asks: messages of gRPC and Connect that are compressed one by one, which goes by the messages of the request; character sets in which letters
+ * are other bytes than in ASCII, which goes by Accept and Accept-Charset. What cannot be
  * looked into is not asked for, and fails where it comes all the same. (Content-Encoding is undone before: inflate.h.)
  *
  * Pure, no heap.
@@ -13,6 +14,12 @@
 
 /* Does no field of this head, of a request or an answer, say that messages are compressed? */
 bool legible_codings(const struct http_fields *f);
+
+/* Is each Content-Type without a character set, or with one that has ASCII's letters as ASCII does? */
+bool legible_charset(const struct http_fields *f);
+
+/* A value of Accept, without the parameters that ask for a character set. It is written to `to`, which has room for value.n bytes. */
+struct sv legible_accept(struct sv value, char *to);
 
 /* Is a body with this head a row of messages, each with a flag that says whether it is compressed? */
 bool legible_has_messages(const struct http_fields *f);

@@ -483,6 +483,31 @@ static void messages_that_are_compressed_are_not_legible(void)
 	}
 }
 
+static bool readable(const char *type)
+{
+	const struct http_field fields[] = {{sv_of("content-type"), sv_of("text/html")}, {sv_of("content-type"), sv_of(type)}};
+
+	return legible_charset(&(struct http_fields){.v = (struct http_field *)(uintptr_t)fields, .n = 2});
+}
+
+static void character_sets_that_hide_letters_are_not_legible(void)
+{
+	static const char *const good[] = {"", "text/html", "text/html; charset=utf-8", "a/b;CHARSET=\"ISO-8859-15\"; x=y", "a/b; charset = 'windows-1252'", "a/b;charset=", "a/b;charset=utf-8,a/b"};
+	static const char *const bad[] = {"a/b;charset=utf-16", "a/b;charset=utf-8;charset=utf-16le", "a/b; x=\"; charset=utf-32", "a/b,c/d ; Charset=\"UTF-7\"", "a/b;charset=cp037",
+					  "a/b;charset=ibm1047", "a/b;charset=iso-2022-kr", "a/b;charset=hz-gb-2312", "a/b;charset*=utf-8''utf-16", "a/b;charset=\"utf\\-16\"", "charset=ebcdic-us"};
+	static const char *const accepts[][2] = {{"*/*", "*/*"}, {"a/b;charset=utf-16", "a/b"}, {"a/b ;q=1; charset=x , c/d;q=0.2", "a/b ;q=1, c/d;q=0.2"}, {"charset=x", ""}, {"", ""},
+						 {"a/b;x=\";CharSet=utf-16", "a/b;x=\""}, {"charset=x ; q=1", "; q=1"}};
+	char room[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(good); i++)
+		CHECK(readable(good[i]));
+	for (i = 0; i < ARRAY_LEN(bad); i++)
+		CHECK(!readable(bad[i]));
+	for (i = 0; i < ARRAY_LEN(accepts); i++)
+		CHECK(sv_is(legible_accept(sv_of(accepts[i][0]), room), accepts[i][1]));
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -491,6 +516,7 @@ int main(void)
 		CASE(what_is_missing_at_the_end_is_noticed),
 		CASE(other_codings_are_not_guessed),
 		CASE(messages_that_are_compressed_are_not_legible),
+		CASE(character_sets_that_hide_letters_are_not_legible),
 		CASE(the_first_event_of_a_kind_is_told_and_the_rest_is_counted),
 		CASE(many_kinds_do_not_flood_the_log_and_none_is_lost),
 		CASE(a_supervisor_that_does_not_read_is_waited_for),
