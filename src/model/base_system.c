@@ -70,9 +70,11 @@ const struct base_path base_paths[] = {
 	{"/proc/kallsyms", BASE_HIDDEN, PROC},
 	{"/proc/key-users", BASE_HIDDEN, PROC},
 	{"/proc/keys", BASE_HIDDEN, PROC},
+	{"/proc/locks", BASE_HIDDEN, PROC}, /* those of all sandboxes, whose offsets would carry words between them */
 	{"/proc/modules", BASE_HIDDEN, PROC},
 	{"/proc/mtrr", BASE_HIDDEN, PROC},
 	{"/proc/partitions", BASE_HIDDEN, PROC},
+	{"/proc/pressure", BASE_HIDDEN, PROC}, /* triggers can be written there */
 	{"/proc/sched_debug", BASE_HIDDEN, PROC},
 	{"/proc/schedstat", BASE_HIDDEN, PROC},
 	{"/proc/scsi", BASE_HIDDEN, PROC},

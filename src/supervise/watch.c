@@ -22,6 +22,8 @@ enum {
 	TMPFS_MAGIC_NUMBER = 0x01021994,
 	FILES_MAX = 65536,
 	FILES_EVERY = 20, /* polls between looks at files, as long as there are some */
+	MAPS_MAX = 65536, /* lines of a process's maps that are looked at */
+	TABLES_SHARE = 64, /* page tables are asked for where they could be one part in so many of the limit */
 	EXACT_SHARE = 5,  /* Pss takes at most one part in so many of the time */
 	POLL_SHARE = 20,  /* and a whole poll */
 	FLOOR_BYTES = 256 << 20,
@@ -39,7 +41,7 @@ static uint64_t host_shared(void)
 void watch_init(struct watch *w, pid_t init, const struct watch_limits *limits)
 {
 	*w = (struct watch){.limits = *limits, .init = init, .proc_fd = -1, .next_ms = WATCH_POLL_MS};
-	w->shared_seen = host_shared();
+	w->shared_seen = w->shared_before = host_shared();
 	usage_init(&w->usage, limits->storage_folders, limits->storage);
 }
 
@@ -207,19 +209,10 @@ static void visit_nothing(int proc, const char *pid, void *arg)
 	(void)arg;
 }
 
-/* Step 1: arg is the sum of resident pages. */
-static void visit_resident(int proc, const char *pid, void *arg)
-{
-	uint64_t *pages = arg, resident;
-	char text[128];
-
-	if (read_text(proc, pid, "statm", text, sizeof(text)) > 0 && sscanf(text, "%*s %" SCNu64, &resident) == 1)
-		*pages += resident;
-}
-
-struct exact {
-	uint64_t anon_kb;
-	uint64_t shared_kb;
+struct resident {
+	uint64_t pages;
+	uint64_t tables;       /* bytes of page tables, which are in no count of pages */
+	uint64_t tables_least; /* fewer are not asked for */
 };
 
 static uint64_t kb_of(const char *text, const char *key)
@@ -229,6 +222,26 @@ static uint64_t kb_of(const char *text, const char *key)
 
 	return at && sscanf(at + strlen(key), "%" SCNu64, &v) == 1 ? v : 0;
 }
+
+/* Step 1. */
+static void visit_resident(int proc, const char *pid, void *arg)
+{
+	struct resident *sum = arg;
+	uint64_t mapped, resident;
+	char text[4096];
+
+	if (read_text(proc, pid, "statm", text, sizeof(text)) <= 0 || sscanf(text, "%" SCNu64 " %" SCNu64, &mapped, &resident) != 2)
+		return;
+	sum->pages += resident;
+	/* a page that is mapped takes an entry of 8 bytes at most */
+	if (mapped * 8 >= sum->tables_least && read_text(proc, pid, "status", text, sizeof(text)) > 0)
+		sum->tables += kb_of(text, "\nVmPTE:") * 1024;
+}
+
+struct exact {
+	uint64_t anon_kb;
+	uint64_t shared_kb;
+};
 
 /* Step 2. */
 static void visit_exact(int proc, const char *pid, void *arg)
@@ -253,7 +266,7 @@ struct files {
 	size_t n, cap;
 };
 
-static void file_add(struct files *f, const struct stat *st)
+static void file_add(struct files *f, struct file file)
 {
 	size_t cap = f->cap ? 2 * f->cap : 64;
 	struct file *v;
@@ -265,7 +278,12 @@ static void file_add(struct files *f, const struct stat *st)
 		f->v = v;
 		f->cap = cap;
 	}
-	f->v[f->n++] = (struct file){st->st_dev, st->st_ino, (uint64_t)st->st_blocks * 512};
+	f->v[f->n++] = file;
+}
+
+static struct file file_of(const struct stat *st)
+{
+	return (struct file){st->st_dev, st->st_ino, (uint64_t)st->st_blocks * 512};
 }
 
 /* Step 3: memfds that the process holds open. */
@@ -283,7 +301,7 @@ static void visit_files(int proc, const char *pid, void *arg)
 		if (readlinkat(dirfd(d), e->d_name, link, sizeof(link)) < (ssize_t)sizeof(link))
 			continue;
 		if (memcmp(link, memfd, sizeof(memfd) - 1) == 0 && fstatat(dirfd(d), e->d_name, &st, 0) == 0)
-			file_add(arg, &st);
+			file_add(arg, file_of(&st));
 	}
 	if (d)
 		(void)closedir(d);
@@ -312,7 +330,7 @@ static void visit_deleted(int proc, const char *pid, void *arg)
 		if (n <= 0 || !ends_with(link, (size_t)n, " (deleted)") || strncmp(link, "/memfd:", 7) == 0 || strncmp(link, "/dev/", 5) == 0)
 			continue;
 		if (fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0)
-			file_add(arg, &st);
+			file_add(arg, file_of(&st));
 	}
 	if (d)
 		(void)closedir(d);
@@ -324,7 +342,9 @@ static int file_order(const void *a, const void *b)
 
 	if (x->dev != y->dev)
 		return x->dev < y->dev ? -1 : 1;
-	return x->ino < y->ino ? -1 : x->ino > y->ino;
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	return x->bytes > y->bytes ? -1 : x->bytes < y->bytes;
 }
 
 static uint64_t file_bytes(const struct watch *w, visit_fn *visit)
@@ -337,10 +357,47 @@ static uint64_t file_bytes(const struct watch *w, visit_fn *visit)
 	if (f.n)
 		qsort(f.v, f.n, sizeof(f.v[0]), file_order);
 	for (i = 0; i < f.n; i++)
-		if (i == 0 || file_order(&f.v[i - 1], &f.v[i]) != 0)
+		if (i == 0 || f.v[i - 1].dev != f.v[i].dev || f.v[i - 1].ino != f.v[i].ino)
 			sum += f.v[i].bytes;
 	free(f.v);
 	return sum;
+}
+
+/* Shared anonymous memory: a file without a name, of which a mapping's end tells the size. */
+static void visit_shared_maps(int proc, const char *pid, void *arg)
+{
+	uint64_t from, to, offset;
+	unsigned major, minor, i;
+	unsigned long ino;
+	char path[32], line[512];
+	FILE *f;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%.11s/maps", pid);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	f = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!f) {
+		cleanup_fd(&fd);
+		return;
+	}
+	for (i = 0; i < MAPS_MAX && fgets(line, sizeof(line), f); i++)
+		if (strstr(line, "/dev/zero (deleted)") &&
+		    sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %lu", &from, &to, &offset, &major, &minor, &ino) == 6)
+			file_add(arg, (struct file){.ino = ino, .bytes = offset + (to - from)});
+	(void)fclose(f);
+}
+
+/*
+ * Pages of it can be held without being resident anywhere (MADV_DONTNEED), and what is mapped need not be there: it is no more than what is mapped, and no more than what the host's shared memory grew by.
+ */
+static uint64_t shared_maps_bytes(const struct watch *w, uint64_t shared)
+{
+	uint64_t grown = shared > w->shared_before ? shared - w->shared_before : 0, mapped;
+
+	if (!grown)
+		return 0;
+	mapped = file_bytes(w, visit_shared_maps);
+	return mapped < grown ? mapped : grown;
 }
 
 /* What a tmpfs of the sandbox's own holds; 0 where it is the host's or no tmpfs. *seen: one that was counted already.
@@ -370,11 +427,11 @@ static void look_at_files(struct watch *w)
 	if (!moved && !(w->file_bytes > 0 && w->tick % FILES_EVERY == 0))
 		return;
 	w->shared_seen = shared;
-	w->file_bytes = file_bytes(w, visit_files) + tmpfs_bytes(w, "tmp", &seen) + tmpfs_bytes(w, "dev/shm", &seen);
+	w->file_bytes = shared_maps_bytes(w, shared) + file_bytes(w, visit_files) + tmpfs_bytes(w, "tmp", &seen) + tmpfs_bytes(w, "dev/shm", &seen);
 }
 
 /* w->memory is an upper bound that is over the limit: is it really? */
-static bool really_over(struct watch *w)
+static bool really_over(struct watch *w, uint64_t tables)
 {
 	struct exact sum = {0, 0};
 	uint64_t start = now_us(), shared;
@@ -384,21 +441,22 @@ static bool really_over(struct watch *w)
 	(void)each_member(w, visit_exact, &sum);
 	w->exact_after_us = now_us() + (now_us() - start) * (EXACT_SHARE - 1);
 	shared = sum.shared_kb * 1024;
-	w->memory = sum.anon_kb * 1024 + (shared > w->file_bytes ? shared : w->file_bytes);
+	w->memory = tables + sum.anon_kb * 1024 + (shared > w->file_bytes ? shared : w->file_bytes);
 	return w->memory > w->limits.memory;
 }
 
 static bool over_memory(struct watch *w)
 {
-	uint64_t start = now_us(), pages = 0, pause_ms;
+	struct resident sum = {.tables_least = w->limits.memory / TABLES_SHARE};
+	uint64_t start = now_us(), pause_ms;
 	bool over;
 
-	w->processes = each_member(w, visit_resident, &pages);
+	w->processes = each_member(w, visit_resident, &sum);
 	look_at_files(w);
-	w->memory = pages * (uint64_t)sysconf(_SC_PAGESIZE) + w->file_bytes;
+	w->memory = sum.pages * (uint64_t)sysconf(_SC_PAGESIZE) + sum.tables + w->file_bytes;
 	/* However many processes there are, watching them must not become the load. */
 	pause_ms = (now_us() - start) * POLL_SHARE / 1000;
-	over = w->memory > w->limits.memory && really_over(w);
+	over = w->memory > w->limits.memory && really_over(w, sum.tables);
 	w->next_ms = w->memory > w->limits.memory / 2 ? WATCH_POLL_FAST_MS : WATCH_POLL_MS;
 	if (pause_ms > w->next_ms)
 		w->next_ms = pause_ms < WATCH_POLL_MAX_MS ? (unsigned)pause_ms : WATCH_POLL_MAX_MS;

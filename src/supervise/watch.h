@@ -61,6 +61,7 @@ struct watch {
 	uint64_t memory; /* bytes: exact where step 2 was taken, else an upper bound */
 	uint64_t memory_peak;
 	/* State of the steps. */
+	uint64_t shared_before;  /* the host's shared memory when the watch began */
 	uint64_t shared_seen;    /* the host's shared memory at the last look at files */
 	uint64_t file_bytes;     /* what that look found */
 	uint64_t exact_after_us; /* no Pss before this time */

@@ -75,6 +75,7 @@ static const struct knob {
 	/* memsw (memory and swap together) cannot be below the limit of memory alone, so it comes after it. */
 	{CGROUP_MEMORY, false, true, KNOB_LIMIT, "memory.limit_in_bytes"},
 	{CGROUP_MEMORY, false, false, KNOB_LIMIT, "memory.memsw.limit_in_bytes"},
+	{CGROUP_MEMORY, false, false, KNOB_LIMIT, "memory.kmem.tcp.limit_in_bytes"}, /* v2 counts them with the rest */
 	{CGROUP_PIDS, false, true, KNOB_LIMIT, "pids.max"},
 	{CGROUP_CPU, false, true, KNOB_QUOTA, "cpu.cfs_quota_us"},
 };

@@ -5,6 +5,8 @@
  *	burden anon MB           touches anonymous memory           "held MB"
  *	burden shared MB         a shared anonymous mapping         "held MB"
  *	burden memfd MB          a memfd that it never maps         "held MB"
+ *	burden unseen MB         shared memory that is mapped, and resident nowhere   "held MB"
+ *	burden tables MB         page tables, of memory that is only read   "held MB"
  *	burden sysv MB           System V segments, left detached   "held MB"
  *	burden many N MB         N processes with MB each           "held N*MB"
  *	burden burn N MS         N threads that spin                "cpu PERCENT of one CPU"
@@ -22,6 +24,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +113,36 @@ static int do_memfd(char **arg)
 
 	if (fd < 0 || write_mb(fd, mb) != mb)
 		return fail("memfd");
+	return held(mb);
+}
+
+static int do_unseen(char **arg)
+{
+	int mb = atoi(arg[0]), i;
+	char *p = mmap(NULL, mb * (size_t)MB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return fail("mmap");
+	for (i = 0; i < mb; i++) {
+		memset(p + i * (size_t)MB, 1, MB);
+		(void)madvise(p + i * (size_t)MB, MB, MADV_DONTNEED);
+	}
+	return held(mb);
+}
+
+/* One page read in 2 MiB needs a table of a page. */
+static int do_tables(char **arg)
+{
+	enum { PAGE = 4096 };
+	int mb = atoi(arg[0]);
+	size_t n = mb * (size_t)MB / PAGE, i;
+	volatile char *p = mmap(NULL, n * 2 * MB, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return fail("mmap");
+	(void)madvise((char *)(uintptr_t)p, n * 2 * MB, MADV_NOHUGEPAGE);
+	for (i = 0; i < n; i++)
+		(void)p[i * 2 * MB];
 	return held(mb);
 }
 
@@ -304,6 +337,7 @@ static const struct {
 	int (*run)(char **arg);
 } modes[] = {
 	{"anon", 1, do_anon},   {"shared", 1, do_shared}, {"memfd", 1, do_memfd}, {"sysv", 1, do_sysv},
+	{"unseen", 1, do_unseen}, {"tables", 1, do_tables},
 	{"many", 2, do_many},   {"burn", 2, do_burn},     {"forks", 1, do_forks}, {"bomb", 1, do_bomb},
 	{"write", 2, do_write}, {"fill", 2, do_fill},     {"stay", 1, do_stay},   {"daemon", 2, do_daemon},
 };

@@ -117,6 +117,7 @@ policy 'memory: 64M'
 inside 20 ./burden anon 24
 is "memory: what is below the limit works" "$said" "held 24"
 for what in "anonymous memory|anon 512" "a shared mapping|shared 512" "a memfd that is not mapped|memfd 512" "detached System V segments|sysv 512" \
+	"shared memory that is resident nowhere|unseen 512" "page tables|tables 512" \
 	"many processes together|many 16 32"; do
 	read -ra args <<<"${what#*|}"
 	ok "memory: without Cordon, ${what%|*} of 512 MiB is had" control_holds "${args[@]}"

@@ -59,6 +59,8 @@ void confine_limit_objects(enum box_user user)
 	if (user != BOX_USER_NESTED)
 		(void)write_text("/proc/sys/user/max_user_namespaces", "0");
 	(void)write_text("/proc/sys/user/max_inotify_instances", "64");
+	/* those of an ordinary user are the host user's, who has a few hundred thousand */
+	(void)write_text("/proc/sys/user/max_inotify_watches", "32768");
 }
 
 static int allow_path(struct confine *c, const char *path, unsigned rights, struct error *err)

@@ -79,6 +79,7 @@ struct trees {
 	size_t n;
 	int userns; /* of the last owner, or -1 */
 	uid_t owner;
+	gid_t group;
 };
 
 static int add_tree(struct trees *t, int fd, const char *path, struct error *err)
@@ -110,11 +111,12 @@ static int map_tree(struct trees *t, const struct plan_op *op, uint32_t uid, str
 
 	if (stat(op->source, &st) < 0)
 		return error_sys(err, errno, "%s", text_show(&shown, sv_of(op->source)));
-	if (t->userns < 0 || t->owner != st.st_uid) {
+	if (t->userns < 0 || t->owner != st.st_uid || t->group != st.st_gid) {
 		if (t->userns >= 0)
 			(void)close(t->userns);
 		t->userns = sys_idmap_userns(st.st_uid, uid, st.st_gid, uid);
 		t->owner = st.st_uid;
+		t->group = st.st_gid;
 		if (t->userns < 0)
 			return error_sys(err, t->userns, "map ids of %s", text_show(&shown, sv_of(op->source)));
 	}
