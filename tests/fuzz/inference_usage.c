@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	usage_init(&u, (enum provider_kind)(bytes[0] % 3), bytes[0] & 0x80);
 	v = u;
 	usage_feed(&u, sv_n((const char *)bytes + 2, n - 2));
-	usage_end(&u, &whole);
+	usage_end(&u, 100, n % 2, &whole);
 	for (at = 2; at < n; at += step) {
 		step = bytes[1] ? bytes[1] : 1 + bytes[at] % 7u;
 		step = step < n - at ? step : n - at;
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		check_grown(&before, &now);
 		before = now;
 	}
-	usage_end(&v, &now);
+	usage_end(&v, 100, n % 2, &now);
 	check_grown(&before, &now);
 	if (memcmp(&now, &whole, sizeof(now)) != 0)
 		abort();

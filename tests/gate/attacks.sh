@@ -188,5 +188,12 @@ forget
 run "$tmp/model.yaml" bash many.sh together >"$tmp/out" 2>&1
 like "thirty at once: those that may be over the budget are refused" "$(arrived) $(tr ' ' '\n' <"$tmp/out" | sort | uniq -c | xargs)" '^[12] [12] 200 (28|29) 429$'
 forget
+cat >"$work/cut.sh" <<'S'
+ask() { curl -sS -m "$2" -o /dev/null -w '%{http_code} ' "$ANTHROPIC_BASE_URL/v1/messages" -H 'content-type: application/json' -d "{\"model\":\"$1\",\"max_tokens\":4000,\"messages\":[]}"; }
+ask claude-slow 1
+ask claude-x 10
+S
+is "hanging up before the usage comes saves nothing" "$(run "$tmp/model.yaml" bash cut.sh 2>/dev/null)" "200 429 "
+forget
 is "one alone may ask for more than is left, until nothing is" "$(run "$tmp/model.yaml" bash many.sh alone 2>/dev/null)" "200 200 429 "
 finish

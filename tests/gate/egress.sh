@@ -261,6 +261,26 @@ is "other models, endpoints, hosts, providers and the network are not" "$(count 
 is "nothing of the refused arrived" "$(grep -c '^conn' plain.log)" 2
 like "tokens are counted, and the next request over the budget refused" "$out" "failed budget_used_up.* m-1 2/22/44"
 
+# one provider for each way in which usage does not come
+{
+	printf 'network: {mode: none}\ninference:\n  providers:\n'
+	for how in cut dumb error gone; do echo "    $how: {kind: openai, url: \"http://127.0.0.1:8080/$how/v1\", models: [\"*\"], max_output_tokens: 40}"; done
+	echo '    shut: {kind: openai, url: "http://127.0.0.1:8099/v1", models: ["*"], max_output_tokens: 40}'
+} >cut.yaml
+for i in 0 1 2 3; do
+	how=(cut dumb error gone)
+	for _ in 1 2; do echo "req POST http://127.0.0.1:8080/${how[i]}/v1/chat/completions i:$i h:content-type=application/json d:{\"model\":\"m-${how[i]}\",\"max_tokens\":50,\"messages\":[]}"; done
+done >cut.txt
+for _ in 1 2; do echo 'req POST http://127.0.0.1:8099/v1/chat/completions i:4 h:content-type=application/json d:{"model":"m-shut","max_tokens":50,"messages":[]}'; done >>cut.txt
+run cut.yaml <cut.txt
+used=$(tail -n 3 <<<"$out" | grep '^~')
+like "an answer that is cut before its usage counts as all that it might have had" "$used" " m-cut 1/0/50 "
+like "a request without an answer does too" "$used" " m-gone 1/0/50 "
+like "a complete answer without usage counts by its size" "$used" " m-dumb 1/0/103 "
+like "errors are free" "$used" " m-error 2/0/0 "
+like "and so are requests that nobody got" "$used" " m-shut 2/0/0"
+is "what is used up so is refused" "$(count 'failed budget_used_up')" 3
+
 run plain.yaml "${pins[@]}" <<'END'
 tunnel echo.test 8022 abc
 tunnel echo.test 9998 abc

@@ -130,6 +130,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """Answers as a model's server would, with usage."""
         asked = json.loads(body or b"{}")
         model = asked.get("model", "?")
+        if model == "claude-slow":
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            self.wfile.write(b'{"content":[{"type":"text","text":"all of it"}],')
+            self.wfile.flush()
+            time.sleep(3)
+            self.close_connection = True
+            return
         if path.startswith("/v1/messages"):
             if asked.get("stream"):
                 self.start_chunks("text/event-stream")

@@ -169,6 +169,15 @@ def serve_one(c, number):
         answer(c, b"slow")
     elif path == "/v1/chat/completions":
         answer(c, b'{"id":"x","usage":{"prompt_tokens":11,"completion_tokens":22,"total_tokens":33}}', extra=["Content-Type: application/json"])
+    elif path == "/cut/v1/chat/completions":
+        c.send(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"choices":[{"message":{"content":"all of it"}}],')
+        return False
+    elif path == "/gone/v1/chat/completions":
+        return False
+    elif path == "/error/v1/chat/completions":
+        answer(c, b'{"error":{}}', "500 Oh", ["Content-Type: application/json"])
+    elif path == "/dumb/v1/chat/completions":
+        answer(c, b'{"choices":"%s"}' % (b"x" * 400), extra=["Content-Type: application/json"])
     else:
         answer(c, b"hello " + path.encode(), extra=["X-Conn: %d" % number])
     return True

@@ -137,6 +137,7 @@ static void on_response(struct call *c, const struct http_response *r)
 	}
 	if (!interim) {
 		x->answered = true;
+		x->erred = r->status >= 300;
 		x->body = r->body || r->websocket;
 		x->websocket = r->websocket;
 	}
@@ -311,7 +312,10 @@ static void on_data(struct call *c, struct sv bytes)
 		upstream_consume(c, given - bytes.n);
 }
 
-/* What the answer has used. */
+/*
+ * What the answer has used. Without one it counts from the first byte of the request on that the server may have read: what it does then costs, whoever hangs up. Only an error is free, as
+ * no server writes for one; the fields by which a client could ask for an error instead of an answer are not sent (endpoint.h).
+ */
 static void settle(struct exchange *x)
 {
 	struct usage_tokens tokens;
@@ -319,8 +323,8 @@ static void settle(struct exchange *x)
 	if (!x->admitted)
 		return;
 	x->admitted = false;
-	if (x->answered) {
-		usage_end(&x->usage, &tokens);
+	if (x->answered || x->sent) {
+		usage_end(&x->usage, x->erred ? 0 : x->ticket.reserved, x->told, &tokens);
 		budget_count(x->egress->budget, &x->ticket, &tokens);
 		egress_changed(x->egress);
 	}

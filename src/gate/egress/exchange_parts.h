@@ -55,6 +55,7 @@ struct exchange {
 	/* The answer. */
 	unsigned interims;
 	bool answered; /* its head was passed on */
+	bool erred;    /* ... and says that the request was not served */
 	bool body;     /* one follows */
 	bool websocket;
 	bool scrubbing, counting;

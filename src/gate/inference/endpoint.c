@@ -289,7 +289,8 @@ void endpoint_target(const char *url, struct sv target, struct buf *out)
 bool endpoint_drops_header(struct sv name)
 {
 	static const char *const names[] = {"x-goog-fieldmask", "x-http-method-override", "x-http-method",
-					    "x-method-override", "x-goog-user-project"};
+					    "x-method-override", "x-goog-user-project", "prefer", "range", "if-range",
+					    "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)

@@ -59,7 +59,8 @@ int endpoint_find(enum provider_kind kind, struct sv method, struct sv target, s
  */
 void endpoint_target(const char *url, struct sv target, struct buf *out);
 
-/* Headers (lower case) that would change what the reply reports or which method is meant: not sent on. */
+/* Headers (lower case) that would change what the reply reports, be it to a part of it or to an error in its place, or
+ * which method is meant: not sent on. */
 bool endpoint_drops_header(struct sv name);
 
 /* A name that can be judged: 1 to ENDPOINT_MAX_MODEL printable ASCII characters, no blank, quote, backslash or percent

@@ -10,6 +10,9 @@ enum in { IN_NOTHING, IN_STRING, IN_ESCAPE, IN_HEX, IN_NUMBER };
 /* line_at: 0 to 4 bytes of "data:" have matched, then: */
 enum line { LINE_START = 0, LINE_BLANK = 5, LINE_DATA = 6, LINE_SKIP = 7 };
 
+/* A token has about as many bytes, and an event as many that are no text of the model. */
+enum { TOKEN_BYTES = 4, EVENT_BYTES = 512 };
+
 enum field { FIELD_INPUT, FIELD_OUTPUT, FIELD_THOUGHTS, FIELD_TOOL_INPUT, FIELD_CACHE_READ, FIELD_CACHE_WRITE };
 
 static const struct {
@@ -121,6 +124,7 @@ static void keep_number(struct usage *u)
 		return;
 	wrapped = u->depth >= 2 &&
 		  u->level[u->depth - 2] == LEVEL_WRAP; /* a field is only found at a depth that has its level */
+	u->told = true;
 	if (u->exponent)
 		u->number = USAGE_MAX;
 	if (u->number > u->value[u->field])
@@ -259,13 +263,21 @@ static void feed_json(struct usage *u, struct sv s)
 	}
 }
 
+/* At least one for an event, and more for a large one. */
+static uint64_t event_tokens(const struct usage *u)
+{
+	if (!u->event_has_data)
+		return 0;
+	return 1 + (u->bytes > EVENT_BYTES ? (u->bytes - EVENT_BYTES) / TOKEN_BYTES : 0);
+}
+
 /* A blank line: the event is over, and with it its document. */
 static void end_event(struct usage *u)
 {
 	if (u->in == IN_NUMBER)
 		keep_number(u);
-	if (u->event_has_data)
-		u->events++;
+	u->seen += event_tokens(u);
+	u->bytes = 0;
 	u->event_has_data = false;
 	start_document(u);
 }
@@ -312,11 +324,13 @@ static void feed_lines(struct usage *u, struct sv s)
 			continue;
 		}
 		if (u->line_at < LINE_DATA) {
+			u->bytes++;
 			line_byte(u, s.p[i++]);
 			continue;
 		}
 		for (end = i; end < s.n && s.p[end] != '\n' && s.p[end] != '\r'; end++)
 			;
+		u->bytes += end - i;
 		if (u->line_at == LINE_DATA)
 			feed_json(u, sv_n(s.p + i, end - i));
 		i = end;
@@ -325,10 +339,12 @@ static void feed_lines(struct usage *u, struct sv s)
 
 void usage_feed(struct usage *u, struct sv bytes)
 {
-	if (u->sse)
+	if (u->sse) {
 		feed_lines(u, bytes);
-	else
+	} else {
+		u->bytes += bytes.n;
 		feed_json(u, bytes);
+	}
 }
 
 static uint64_t sum(uint64_t a, uint64_t b)
@@ -346,11 +362,16 @@ void usage_now(const struct usage *u, struct usage_tokens *ret)
 	};
 }
 
-void usage_end(const struct usage *u, struct usage_tokens *ret)
+void usage_end(const struct usage *u, uint64_t may, bool whole, struct usage_tokens *ret)
 {
-	uint64_t events = u->events + u->event_has_data;
+	uint64_t least = u->sse ? u->seen + event_tokens(u) : u->bytes / TOKEN_BYTES;
 
 	usage_now(u, ret);
-	if (u->sse && !u->final && events > ret->output)
-		ret->output = events < USAGE_MAX ? events : USAGE_MAX;
+	/* a reply without output may well leave its number out */
+	if (may == 0 || u->final || (whole && !u->sse && u->told))
+		return;
+	if (!whole && least < may)
+		least = may;
+	if (least > ret->output)
+		ret->output = least < USAGE_MAX ? least : USAGE_MAX;
 }

@@ -10,9 +10,9 @@
  * also of an array), at exactly these places: text that a model writes cannot be taken for it.
  *
  * Numbers of a malicious upstream: negative ones are nothing, large ones stop at USAGE_MAX, a smaller one never takes
- * back a larger one (all of them are cumulative within a reply). An upstream that says too little is believed, with one
- * exception: where a stream ends before its last word on usage (the client hung up to have it uncounted), each event
- * counts as one token of output at least.
+ * back a larger one (all of them are cumulative within a reply). An upstream that says too little is believed, but one
+ * that says nothing is not: then the reply counts by its size. Where it is cut before its last word on usage (which is
+ * its last word as a whole: a client could hang up to have it uncounted), it counts as all that it might have had.
  */
 #ifndef CORDON_GATE_INFERENCE_USAGE_H
 #define CORDON_GATE_INFERENCE_USAGE_H
@@ -50,8 +50,10 @@ struct usage {
 	/* lines of a stream */
 	uint8_t line_at; /* how much of "data:" has matched; see usage.c */
 	bool after_cr, event_has_data;
-	uint64_t events;
-	bool final;
+	uint64_t bytes;	     /* of the reply, of a stream those of the event that is open */
+	uint64_t seen;	     /* tokens by the size of the events that are over */
+	bool told;	     /* some number of usage came */
+	bool final;	     /* the one for output did */
 	uint64_t value[USAGE_FIELDS];
 };
 
@@ -62,7 +64,11 @@ void usage_feed(struct usage *u, struct sv bytes);
 /* What is known so far; never less than before. */
 void usage_now(const struct usage *u, struct usage_tokens *ret);
 
-/* The same when the reply is over, be it cut off. */
-void usage_end(const struct usage *u, struct usage_tokens *ret);
+/*
+ * The same when the reply is over. may: tokens of output that the request might have had (output.h); 0: it is of those
+ * that have none, and only what was reported counts. whole: all of the reply came; else it was cut, maybe before its
+ * first byte, and a struct of zeros is fine for u.
+ */
+void usage_end(const struct usage *u, uint64_t may, bool whole, struct usage_tokens *ret);
 
 #endif

@@ -40,8 +40,10 @@ static void over(struct http_exchange *x)
 
 void http_exchange_abort(struct http_exchange *x)
 {
-	if (http_exchange_active(x))
-		over(x);
+	if (!http_exchange_active(x))
+		return;
+	inference_cancelled(x);
+	over(x);
 }
 
 int http_exchange_refuse(struct http_exchange *x, const struct denial *d)
@@ -394,6 +396,7 @@ static void on_end(void *user, struct link_exchange *link, const struct http_fie
 	(void)user;
 	if (!x)
 		return;
+	x->ended = true;
 	/* complete on both sides: over before the client is told, who may begin the next one */
 	if (x->all_sent || !x->request->body) {
 		link_set_user(link, NULL);
@@ -401,8 +404,6 @@ static void on_end(void *user, struct link_exchange *link, const struct http_fie
 			link_reset(link);
 		x->link = NULL;
 		over(x);
-	} else {
-		x->ended = true;
 	}
 	x->client->end(x, trailers);
 }

@@ -72,7 +72,7 @@ struct http_exchange {
 	bool raw;	/* a websocket is open */
 	bool all_given; /* the client's request is complete */
 	bool all_sent;
-	bool ended; /* the answer, before the request */
+	bool ended; /* all of the answer came */
 	bool collected;
 	size_t head;	/* its bytes, in relay_http.heads_open */
 	size_t counted; /* of the body, in relay_http.collected */

@@ -19,7 +19,9 @@ struct inference_use {
 	struct budget_ticket ticket;
 	struct usage usage;
 	enum provider_kind kind;
-	bool counts; /* an answer with usage has begun */
+	bool answered;
+	bool counts;	/* an answer with usage has begun */
+	bool cancelled; /* there is no answer because nobody waits for it */
 	char *provider;
 	char model[ENDPOINT_MAX_MODEL + 1];
 };
@@ -229,7 +231,10 @@ static bool is_event_stream(const struct http_fields *f)
 
 void inference_answer(struct http_exchange *x, const struct http_response *r)
 {
-	if (!x->use || r->status >= 300)
+	if (!x->use)
+		return;
+	x->use->answered = true;
+	if (r->status >= 300)
 		return;
 	x->use->counts = true;
 	usage_init(&x->use->usage, x->use->kind, is_event_stream(&r->fields));
@@ -241,6 +246,12 @@ void inference_data(struct http_exchange *x, struct sv bytes)
 		usage_feed(&x->use->usage, bytes);
 }
 
+void inference_cancelled(struct http_exchange *x)
+{
+	if (x->use && !x->use->answered)
+		x->use->cancelled = x->all_sent;
+}
+
 void inference_over(struct http_exchange *x)
 {
 	struct inference_use *use = x->use;
@@ -248,8 +259,8 @@ void inference_over(struct http_exchange *x)
 
 	if (!use)
 		return;
-	if (use->counts) {
-		usage_end(&use->usage, &tokens);
+	if (use->counts || use->cancelled) {
+		usage_end(&use->usage, use->ticket.reserved, x->ended, &tokens);
 		budget_count(x->relay->http->budget, &use->ticket, &tokens);
 		relay_events_model(x->relay->events, sv_of(use->provider), sv_of(use->model), 0, tokens.input + tokens.cache_read + tokens.cache_write, tokens.output);
 	}

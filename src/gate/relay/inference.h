@@ -20,6 +20,7 @@ bool inference_allowed_still(const struct http_exchange *x);
 /* Nothing happens where the exchange is none of ours. */
 void inference_answer(struct http_exchange *x, const struct http_response *r);
 void inference_data(struct http_exchange *x, struct sv bytes);
+void inference_cancelled(struct http_exchange *x); /* the client is gone: an answer that it did not wait for counts as all that was reserved */
 void inference_over(struct http_exchange *x);
 
 /* In the error form of the provider. */

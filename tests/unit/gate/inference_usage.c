@@ -11,9 +11,19 @@ struct reply {
 	struct usage_tokens want;
 };
 
+/* One that does not say what it used, or is cut before. */
+struct ending {
+	struct reply reply;
+	uint64_t may;
+	bool cut;
+};
+
 #define START "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":25,\"cache_read_input_tokens\":7,\"cache_creation_input_tokens\":3,\"output_tokens\":1}}}\n\n"
 #define DELTA "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n"
 #define CHUNK "data: {\"object\":\"chat.completion.chunk\",\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":null}\n\n"
+#define TEN "0123456789"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+#define LONG HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED
 
 static const struct reply replies[] = {
 	{PROVIDER_ANTHROPIC, false, "{\"id\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"x\"}],\"usage\":{\"input_tokens\":12,\"output_tokens\":34,\"cache_read_input_tokens\":5,\"cache_creation_input_tokens\":6,\"server_tool_use\":{\"output_tokens\":99}}}", {12, 34, 5, 6}},
@@ -44,11 +54,30 @@ static const struct reply replies[] = {
 	{PROVIDER_OPENAI, false, "]]]}}}{\"usage\":{\"completion_tokens\":4}}", {0, 4, 0, 0}},
 	/* an event that breaks off does not spoil the next */
 	{PROVIDER_OPENAI, true, "data: {\"a\":{\"b\":\"\n\ndata: {\"usage\":{\"completion_tokens\":4}}\n\n", {0, 4, 0, 0}},
-	/* cut off before the last word: each event is a token */
-	{PROVIDER_OPENAI, true, CHUNK CHUNK CHUNK, {0, 3, 0, 0}},
-	{PROVIDER_ANTHROPIC, true, START DELTA DELTA DELTA, {25, 4, 7, 3}},
 	{PROVIDER_OPENAI, false, "{\"error\":{\"message\":\"no\"}}", {0, 0, 0, 0}},
 	{PROVIDER_OPENAI, false, "", {0, 0, 0, 0}},
+};
+
+static const struct ending endings[] = {
+	/* without a word on usage: each event is a token, or several; a body counts by its size */
+	{{PROVIDER_OPENAI, true, CHUNK CHUNK CHUNK, {0, 3, 0, 0}}, 9, false},
+	{{PROVIDER_OPENAI, true, CHUNK "data: " LONG "\n\n" CHUNK "data: " LONG, {0, 2 + 2 * (1 + (6 + 800 - 512) / 4), 0, 0}}, 9, false},
+	{{PROVIDER_OPENAI, true, "data: {}\ndata: " LONG "\n\n", {0, 1 + (8 + 6 + 800 - 512) / 4, 0, 0}}, 9, false},
+	{{PROVIDER_OPENAI, true, "x: " LONG "\n\n" CHUNK, {0, 1, 0, 0}}, 9, false},
+	{{PROVIDER_OPENAI, false, "{\"a\":\"" LONG "\"}", {0, 202, 0, 0}}, 9, false},
+	{{PROVIDER_GEMINI, false, "{\"promptFeedback\":{},\"usageMetadata\":{\"promptTokenCount\":8}}", {8, 0, 0, 0}}, 9, false},
+	/* replies that have no tokens, whole and cut */
+	{{PROVIDER_GEMINI, false, "{\"embedding\":{\"values\":[1,2]}}", {0, 0, 0, 0}}, 0, false},
+	{{PROVIDER_GEMINI, false, "{\"embedding\":{\"val", {0, 0, 0, 0}}, 0, true},
+	/* cut before the last word: all that might have come */
+	{{PROVIDER_ANTHROPIC, true, START DELTA DELTA DELTA, {25, 50, 7, 3}}, 50, true},
+	{{PROVIDER_ANTHROPIC, true, START DELTA DELTA DELTA, {25, 4, 7, 3}}, 2, true},
+	{{PROVIDER_OPENAI, false, "{\"choices\":[{\"message\":{\"content\":\"all the answer\"}}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":12", {9, 4096, 0, 0}}, 4096, true},
+	{{PROVIDER_OPENAI, false, "{\"a\":\"" LONG, {0, 201, 0, 0}}, 9, true},
+	{{PROVIDER_OPENAI, false, "", {0, 4096, 0, 0}}, 4096, true},
+	/* ... and after it */
+	{{PROVIDER_OPENAI, true, CHUNK "data: {\"usage\":{\"completion_tokens\":12}}\n\nda", {0, 12, 0, 0}}, 4096, true},
+	{{PROVIDER_OPENAI, false, "{\"usage\":{\"completion_tokens\":12}", {0, 12, 0, 0}}, 4096, true},
 };
 
 static bool same(const struct usage_tokens *a, const struct usage_tokens *b)
@@ -56,33 +85,46 @@ static bool same(const struct usage_tokens *a, const struct usage_tokens *b)
 	return a->input == b->input && a->output == b->output && a->cache_read == b->cache_read && a->cache_write == b->cache_write;
 }
 
-static void usage_is_read_however_the_reply_is_split(void)
+/* In pieces of each size. */
+static void check_reply(const struct reply *r, uint64_t may, bool whole)
 {
-	size_t i, step, at;
+	struct sv text = sv_of(r->text);
+	size_t step, at;
 
-	for (i = 0; i < sizeof(replies) / sizeof(replies[0]); i++) {
-		const struct reply *r = &replies[i];
-		struct sv text = sv_of(r->text);
+	for (step = 1; step <= text.n + 1; step++) {
+		struct usage u;
+		struct usage_tokens got, before = {0};
 
-		for (step = 1; step <= text.n + 1; step++) {
-			struct usage u;
-			struct usage_tokens got, before = {0};
-
-			usage_init(&u, r->kind, r->sse);
-			for (at = 0; at < text.n; at += step) {
-				usage_feed(&u, sv_n(text.p + at, text.n - at < step ? text.n - at : step));
-				usage_now(&u, &got);
-				CHECK(got.input >= before.input && got.output >= before.output);
-				before = got;
-			}
-			usage_end(&u, &got);
-			if (!same(&got, &r->want)) {
-				printf("# case %zu, pieces of %zu: %" PRIu64 " in, %" PRIu64 " out\n", i, step, got.input, got.output);
-				CHECK(false);
-				break;
-			}
+		usage_init(&u, r->kind, r->sse);
+		for (at = 0; at < text.n; at += step) {
+			usage_feed(&u, sv_n(text.p + at, text.n - at < step ? text.n - at : step));
+			usage_now(&u, &got);
+			CHECK(got.input >= before.input && got.output >= before.output);
+			before = got;
+		}
+		usage_end(&u, may, whole, &got);
+		if (!same(&got, &r->want)) {
+			printf("# %s, pieces of %zu: %" PRIu64 " in, %" PRIu64 " out\n", r->text, step, got.input, got.output);
+			CHECK(false);
+			return;
 		}
 	}
+}
+
+static void usage_is_read_however_the_reply_is_split(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(replies) / sizeof(replies[0]); i++)
+		check_reply(&replies[i], 0, true);
+}
+
+static void a_reply_that_does_not_say_what_it_used_counts_all_the_same(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		check_reply(&endings[i].reply, endings[i].may, !endings[i].cut);
 }
 
 static void nesting_without_end_is_harmless(void)
@@ -96,7 +138,7 @@ static void nesting_without_end_is_harmless(void)
 	for (i = 0; i < 100000; i++)
 		usage_feed(&u, sv_of("{\"response\":["));
 	usage_feed(&u, sv_of(tail));
-	usage_end(&u, &got);
+	usage_end(&u, 0, true, &got);
 	CHECK(got.output == 0);
 }
 
@@ -104,6 +146,7 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(usage_is_read_however_the_reply_is_split),
+		CASE(a_reply_that_does_not_say_what_it_used_counts_all_the_same),
 		CASE(nesting_without_end_is_harmless),
 	};
 

@@ -208,6 +208,54 @@ static void the_request_that_crosses_a_budget_finishes_and_the_next_is_refused(v
 	rig_close(&g);
 }
 
+/* One that is silent so far. */
+static void ask_openai(struct rig *g, const struct http_origin *o)
+{
+	g->silent = true;
+	rig_connect(g, o);
+	(void)rig_ask(g, "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 34\r\n\r\n"
+			 "{\"model\":\"gpt-4\",\"max_tokens\":50}");
+	CHECK(g->x && g->got.n == 0);
+}
+
+static bool openai_is_used_up(struct rig *g)
+{
+	const char *got;
+
+	g->silent = false;
+	g->answer = (struct http_response){.status = 500};
+	got = post(g, "openai", "/v1/chat/completions", "", "{\"model\":\"gpt-4\"}");
+	return starts(got, "HTTP/1.1 429 ");
+}
+
+static void an_answer_that_its_client_cuts_counts_as_all_that_was_reserved(void)
+{
+	enum { NOT_AT_ALL, BEFORE, AMID, AMID_BY_EGRESS, FAILED, ERROR, CASES };
+	struct http_origin o;
+	struct rig g;
+	int i;
+
+	for (i = 0; i < CASES; i++) {
+		rig_open(&g, policy);
+		o = to(&g, "openai");
+		ask_openai(&g, &o);
+		g.answer = (struct http_response){.status = i == ERROR ? 500 : 200, .body = true, .length = HTTP_LENGTH_UNKNOWN};
+		if (i == AMID || i == AMID_BY_EGRESS || i == ERROR) {
+			CHECK(link_respond(g.x, &g.answer) == 0 && link_data(g.x, sv_of("{\"choices\":[{\"message\":{")) > 0);
+			rig_run(&g);
+		}
+		if (i == AMID_BY_EGRESS || i == FAILED)
+			(void)link_fail(g.x, i == FAILED ? GATE_FAILURE_REFUSED : GATE_FAILURE_CUT, sv_n("", 0));
+		if (i != NOT_AT_ALL)
+			rig_hang_up(&g);
+		else
+			CHECK(link_respond(g.x, &(struct http_response){.status = 200}) == 0);
+		rig_run(&g);
+		CHECK(openai_is_used_up(&g) == (i == BEFORE || i == AMID || i == AMID_BY_EGRESS));
+		rig_close(&g);
+	}
+}
+
 static void events_of_a_stream_pass_one_by_one(void)
 {
 	static const char request[] = "POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 51\r\n\r\n"
@@ -318,6 +366,7 @@ static const struct check_case cases[] = {
 	CASE(credentials_of_the_client_are_left_out),
 	CASE(a_denial_has_the_domain_and_other_refusals_the_form_of_the_provider),
 	CASE(the_request_that_crosses_a_budget_finishes_and_the_next_is_refused),
+	CASE(an_answer_that_its_client_cuts_counts_as_all_that_was_reserved),
 	CASE(events_of_a_stream_pass_one_by_one),
 	CASE(lists_of_models_pass_and_are_not_counted),
 	CASE(a_body_too_large_to_be_judged_is_refused_at_once),
