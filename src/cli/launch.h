@@ -37,6 +37,7 @@ struct launch_request {
 	size_t n_env_arguments;
 	const char *events_path; /* --json-events, or NULL */
 	const char *report_path; /* --report, or NULL */
+	pid_t front;		 /* see supervise/front.h; 0: none */
 	const char *learn_path;	 /* --learn, or NULL */
 	const struct keep_request *keep; /* --keep and its kin: argv is only what is shown; NULL: no */
 	/*

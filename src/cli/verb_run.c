@@ -14,6 +14,7 @@
 #include "cli/run_check.h"
 #include "cli/run_image.h"
 #include "cli/runtime_pick.h"
+#include "supervise/front.h"
 
 const struct option verb_run_options[] = {
 	CLI_OPTION_POLICY,
@@ -168,6 +169,8 @@ int verb_run(struct call *call, struct error *err)
 	if (call_has(call, "json") && !req.dry_run)
 		return error_set(err, ERROR_USAGE, "run: --json goes with --dry-run; for the events of a run use --json-events FILE");
 	r = launch_keep_options(call, &keep, &kept, err);
+	if (r == 0 && !kept && !req.dry_run)
+		r = front_stand(&req.front, err);
 	if (r == 0)
 		r = cli_policy_load(call, NULL, 0, &p, err);
 	if (r == 0)

@@ -24,7 +24,7 @@ void ask_done(struct ask *a)
 static int where_to(struct ask *a)
 {
 	if (a->carried >= 0)
-		return a->carried;
+		return tcgetpgrp(a->carried) == getpgrp() ? a->carried : -1;
 	if (a->tty < 0 && !a->nobody)
 		a->tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	a->nobody = a->tty < 0;

@@ -43,7 +43,7 @@ struct supervisor {
 	uint64_t kill_at;  /* 0: nobody asked */
 	uint64_t watch_at;
 	bool ended;
-	bool stop_asked; /* we were sent SIGTSTP */
+	bool stopped; /* all inside was, and the front; we go on */
 	bool failed; /* ours: the audit log */
 };
 
@@ -152,23 +152,33 @@ static void on_started(struct supervisor *s, struct wire_message *m)
 	keep_is_ready(&s->keep, s->req->id, now_ms());
 	if (master >= 0)
 		terminal_start(&s->terminal, s->req->tty_in, s->req->tty_out, master);
+	if (s->stopped)
+		signal_to(s, INSIDE_ALL, SIGSTOP);
 }
 
-/*
- * The command stopped (^Z): so do we, and the user's shell takes over until it sends us SIGCONT. Nobody would where there is no terminal and the command
- * stopped itself: we go on, and the wall clock ends it. While we stand still no limit is watched, so all inside stands still with us.
- */
-static void on_stopped(struct supervisor *s)
+/* All inside stands still, and the shell takes over. We do not stand still: what runs on in there, whoever continued it, is watched and logged, and the wall clock holds. */
+static void stop_all(struct supervisor *s)
 {
-	if (s->terminal.in < 0 && !s->stop_asked)
-		return;
-	s->stop_asked = false;
+	s->stopped = true;
 	signal_to(s, INSIDE_ALL, SIGSTOP);
 	terminal_restore(&s->terminal);
-	(void)kill(getpid(), SIGSTOP);
+	if (s->req->front)
+		(void)kill(s->req->front, SIGSTOP);
+}
+
+static void continue_all(struct supervisor *s)
+{
 	terminal_raw(&s->terminal);
 	terminal_resize(&s->terminal);
-	signal_to(s, INSIDE_ALL, SIGCONT);
+	signal_to(s, s->stopped ? INSIDE_ALL : 0, SIGCONT);
+	s->stopped = false;
+}
+
+/* The command stopped (^Z). Where there is no terminal nobody would continue it: it is left to the wall clock. */
+static void on_stopped(struct supervisor *s)
+{
+	if (s->terminal.in >= 0 && s->req->front && !s->stopped)
+		stop_all(s);
 }
 
 static void on_failed(struct supervisor *s, struct wire_in *w)
@@ -406,13 +416,11 @@ static void on_signal(struct supervisor *s)
 			terminal_resize(&s->terminal);
 			break;
 		case SIGCONT:
-			terminal_raw(&s->terminal);
-			send_signal(s, SIGCONT);
+			continue_all(s);
 			break;
 		case SIGTSTP:
-			/* A command that leads its own session cannot be stopped by SIGTSTP: nobody could continue it. */
-			s->stop_asked = true;
-			send_signal(s, SIGSTOP);
+			/* by SIGSTOP: a command that leads its own session cannot be stopped by SIGTSTP */
+			stop_all(s);
 			break;
 		case SIGHUP:
 			if (s->req->policies && info.ssi_code == SI_USER) {
@@ -582,7 +590,7 @@ static int loop(struct supervisor *s)
 		p[4] = ask_poll(&s->gate.ask);
 		p[5] = (struct pollfd){.fd = s->req->leader, .events = POLLIN};
 		p[6] = landlock_log_poll(s->req->landlock, now_ms());
-		s->terminal.quiet = ask_stands(&s->gate.ask);
+		s->terminal.quiet = s->stopped || ask_stands(&s->gate.ask);
 		s->control.open = s->ret->started;
 		n_control = control_poll(&s->control, p + OWN_POLL);
 		n_terminal = terminal_poll(&s->terminal, p + OWN_POLL + n_control);
@@ -663,6 +671,8 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	/* Its owner asked for its end, and it took SIGKILL: no failure of the sandbox. One that is kept has no other end. */
 	if (ret->status < 0 && s.kill_at && !ret->failed.kind && (s.control.stop || req->keep))
 		ret->status = req->keep ? 0 : SIGKILL;
+	if (s.stopped && req->front)
+		(void)kill(req->front, SIGCONT);
 	terminal_drain(&s.terminal);
 	terminal_done(&s.terminal);
 	control_done(&s.control);

@@ -100,6 +100,52 @@ inner_shell()
 }
 ok "a shell inside has job control of its own" inner_shell
 
+# Whoever is stopped can have asked for a SIGCONT before. The supervisor must not be what stood still.
+cat >"$work/goes-on.py" <<'END'
+import ctypes, os, signal, time
+class event(ctypes.Structure):
+    _fields_ = [("value", ctypes.c_longlong), ("signo", ctypes.c_int), ("notify", ctypes.c_int), ("pad", ctypes.c_char * 48)]
+libc = ctypes.CDLL("libc.so.6", use_errno=True)
+timer = ctypes.c_void_p()
+assert libc.timer_create(time.CLOCK_MONOTONIC, ctypes.byref(event(0, signal.SIGCONT, 0)), ctypes.byref(timer)) == 0
+assert libc.timer_settime(timer, 0, (ctypes.c_long * 4)(0, 200000000, 0, 200000000), None) == 0
+os.kill(os.getpid(), signal.SIGSTOP)
+while True:
+    print("noise", flush=True)
+    open("beat", "a").write("x")
+    try:
+        os.mkdir(".vscode")
+    except OSError:
+        pass
+    time.sleep(0.1)
+END
+printf 'version: 1\nextends: [default]\nprocess: {timeout: 3s}\n' >"$tmp/three.yaml"
+stopped_is_watched()
+{
+	local run
+	rm -f "$work/beat"
+	at_tty 'wait:prompt> ' "send:$CORDON run -p $tmp/three.yaml -- python3 goes-on.py\n" wait:Stopped 'wait:prompt> ' 'send:echo back-in-$((40 + 2))\n' wait:back-in-42 \
+		sleep:4500 'send:echo\n' 'wait:Exit 124' 'send:exit\n' -- "${shell[@]}"
+	printf 'status %s\n%s\n%s\n' "$status" "$said" "$told"
+	run=$("$CORDON" ps -a -q | head -n 1)
+	"$CORDON" logs --json "$run" | grep -q '"rule":"process.timeout"' && "$CORDON" logs --json "$run" | grep '"event":"exit"' && [ "$status" = 0 ] && [ -s "$work/beat" ] || return 1
+	# denied while the shell had the terminal, and logged
+	"$CORDON" logs --json "$run" | grep -q '"event":"denial".*vscode' && [ -z "$("$CORDON" ps -q)" ]
+}
+ok "a command that continues itself while the job is stopped is watched, logged, and ended by its timeout" stopped_is_watched
+stopped_is_quiet()
+{
+	at_tty 'wait:prompt> ' "send:$CORDON run -p $tmp/three.yaml -- python3 goes-on.py\n" wait:Stopped 'wait:prompt> ' sleep:1500 'send:echo end-of-$((40 + 2))\n' wait:end-of-42 'send:kill -9 %1\n' 'send:exit\n' -- "${shell[@]}"
+	printf '%s\n' "$said"
+	! sed '/end-of-42/q' <<<"$said" | grep noise
+}
+ok "and its output waits for fg" stopped_is_quiet
+nothing_runs()
+{
+	[ -z "$("$CORDON" ps -q)" ]
+}
+ok "a job that is killed while it is stopped leaves nothing behind" until_true nothing_runs
+
 # --- only some of the three ---
 
 at_tty --redirect i -- "${run[@]}" sh -c '[ -t 0 ] || echo "0 no"; [ -t 1 ] && echo "1 yes"; cat'
