@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "model/repository.h"
 #include "plan/scan_links.h"
 #include "plan/scan_memory.h"
 
@@ -19,6 +20,7 @@ enum { SCAN_NAMES = 1024, SCAN_DEPTH = 512 };
 
 /* Behind a socket or a FIFO of the host stands a process of the host: a way out of the sandbox. */
 static const struct plan_guard not_ours = {.rule = "a socket or FIFO of the host", .hidden = true};
+const struct plan_guard scan_repository = {.rule = repository_order_rule, .host_only = true};
 static const struct plan_guard not_searched = {.rule = "a folder that could not be searched for denied names", .hidden = true};
 
 struct entry {
@@ -172,34 +174,6 @@ static void cut(struct buf *b, size_t n)
 	b->p[n] = '\0';
 }
 
-/* Looks at one entry. */
-static int look(struct walk *w, int dir, const struct entry *e, struct buf *path, struct buf *inside, bool close_by, bool covered)
-{
-	unsigned char type = entry_type(dir, e);
-	const struct plan_guard *g;
-	size_t n = path->n, m = inside->n;
-	bool on_way;
-	int r = type == DT_DIR ? LOOK_ENTER : LOOK_ON;
-
-	if (++w->entries > w->scan->max_entries)
-		return too_many(w);
-	if (type != DT_SOCK && type != DT_FIFO && !close_by && !may_matter(w, e->name))
-		return r;
-	if (add_step(w, path, inside, e->name) < 0)
-		return -1;
-	g = judge(w, buf_view(path), buf_view(inside), type == DT_DIR, covered, &on_way);
-	if (!g && (type == DT_SOCK || type == DT_FIFO))
-		g = &not_ours;
-	if (g) {
-		r = type == DT_DIR && !g->hidden ? LOOK_BOTH : LOOK_FOUND;
-		if ((!on_way && note_links(w, dir, e->name, path->p, g) < 0) || w->scan->found(w->scan->arg, inside->p, g, on_way) < 0)
-			r = -1;
-	}
-	cut(path, n);
-	cut(inside, m);
-	return r;
-}
-
 /* Is the folder itself on the way of some pattern, so that any name below it may matter? */
 static bool is_close(const struct walk *w, struct sv host, struct sv inside)
 {
@@ -229,7 +203,39 @@ struct here {
 	struct scan_seen seen;
 	uint32_t entries;
 	bool clean; /* nothing in it was found */
+	bool repository;
 };
+
+/* Looks at one entry. */
+static int look(struct walk *w, const struct here *h, const struct entry *e, bool close_by)
+{
+	unsigned char type = entry_type(h->dir, e);
+	bool on_way, covered = h->place.covered, order = h->repository && !covered && repository_is_order(sv_of(e->name));
+	struct buf *path = h->path, *inside = h->inside;
+	const struct plan_guard *g;
+	size_t n = path->n, m = inside->n;
+	int r = type == DT_DIR ? LOOK_ENTER : LOOK_ON;
+
+	if (++w->entries > w->scan->max_entries)
+		return too_many(w);
+	if (type != DT_SOCK && type != DT_FIFO && !close_by && !order && !may_matter(w, e->name))
+		return r;
+	if (add_step(w, path, inside, e->name) < 0)
+		return -1;
+	g = judge(w, buf_view(path), buf_view(inside), type == DT_DIR, covered, &on_way);
+	if (!g && order)
+		g = &scan_repository;
+	if (!g && (type == DT_SOCK || type == DT_FIFO))
+		g = &not_ours;
+	if (g) {
+		r = type == DT_DIR && !g->hidden ? LOOK_BOTH : LOOK_FOUND;
+		if ((!on_way && note_links(w, h->dir, e->name, path->p, g) < 0) || w->scan->found(w->scan->arg, inside->p, g, on_way) < 0)
+			r = -1;
+	}
+	cut(path, n);
+	cut(inside, m);
+	return r;
+}
 
 static int scan_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
 		       struct place at);
@@ -271,7 +277,7 @@ static int scan_entries(struct walk *w, struct here *h, bool close_by)
 			if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
 				continue;
 			h->entries++;
-			r = look(w, h->dir, e, h->path, h->inside, close_by, h->place.covered);
+			r = look(w, h, e, close_by);
 			if (r == LOOK_FOUND || r == LOOK_BOTH)
 				h->clean = false;
 			if (r < 0 || ((r == LOOK_ENTER || r == LOOK_BOTH) && enter(w, h, e->name, close_by, h->place.covered || r == LOOK_BOTH) < 0))
@@ -303,12 +309,25 @@ static bool is_known(struct walk *w, struct here *h, int fd, const char *name)
 	return true;
 }
 
+/* One look is enough for nearly every folder. */
+static bool is_repository(const struct here *h)
+{
+	unsigned i, parts = 0;
+	struct stat st;
+
+	for (i = 0; i < REPOSITORY_PARTS && (i == 0 || parts); i++)
+		parts |= (unsigned)(fstatat(h->dir, repository_parts[i], &st, AT_SYMLINK_NOFOLLOW) == 0) << i;
+	return repository_is(parts) && !repository_has_patterns(buf_view(h->path));
+}
+
 static int scan_opened(struct walk *w, struct here *h)
 {
 	bool close_by = h->place.close_by && is_close(w, buf_view(h->path), buf_view(h->inside));
 	bool known = is_known(w, h, h->dir, "");
-	int r = known ? scan_known(w, h, close_by) : scan_entries(w, h, close_by);
+	int r;
 
+	h->repository = !known && is_repository(h);
+	r = known ? scan_known(w, h, close_by) : scan_entries(w, h, close_by);
 	scan_memory_leave(&w->memory, &h->seen, h->clean, known, h->entries);
 	return r;
 }

@@ -15,6 +15,9 @@
 #include "model/plan.h"
 #include "plan/scan_links.h"
 
+/* What git takes orders from in a repository that is not called .git, by model/repository.h. */
+extern const struct plan_guard scan_repository;
+
 /* on_way: not denied itself, but it stands where a denied path needs a folder, and is none. Return 0, or -1 to stop. */
 typedef int scan_found(void *arg, const char *path, const struct plan_guard *guard, bool on_way);
 

@@ -8,7 +8,8 @@
 #define READLINE    "line editing in every shell and debugger takes key bindings from it"
 #define PAM         "every login takes its environment from it"
 #define SESSION     "the desktop session runs it"
-#define HG          "Mercurial runs hooks and extensions that it names"
+#define HG          "Mercurial or Sapling runs hooks and extensions that it names"
+#define VCS         "its version control system runs programs, hooks or tests that it names"
 #define SSH         "ssh runs commands from it, and it decides who may log in"
 #define DEBUGGER    "a debugger runs commands from it"
 #define SYSTEMD     "the user's service manager runs what it names"
@@ -33,11 +34,26 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.git/modules/**/hooks/**", GIT},
 	{"**/.git/modules/**/config", GIT},
 	{"**/.git/modules/**/commondir", GIT},
+	{"**/.git/modules/**/config.worktree", GIT},
+	{"**/.git/sl/config", HG},
 	{"**/.gitconfig", GIT},
 	{"**/.config/git/**", GIT},
 	{"**/.gitmodules", GIT_MODULES},
 	{"**/.husky/**", GIT},
 	{"**/.hg/hgrc", HG},
+	{"**/.hg/hgrc-not-shared", HG},
+	{"**/.hg/sharedpath", HG},
+	{"**/.sl/config", HG},
+	{"**/.sl/sharedpath", HG},
+	{"**/.jj/repo/config.toml", VCS},
+	{"**/.jj/repo/store/git_target", VCS},
+	{"**/.jj/workspace-config.toml", VCS},
+	{"**/.bzr/branch/branch.conf", VCS},
+	{"**/.bzr/branch/location", VCS},
+	{"**/_darcs/prefs/defaults", VCS},
+	{"**/_darcs/prefs/prefs", VCS},
+	{"**/.pijul/config", VCS},
+	{"**/_MTN/monotonerc", VCS},
 	{"**/.ssh/**", SSH},
 	{"**/.gdbinit", DEBUGGER},
 	{"**/.lldbinit", DEBUGGER},

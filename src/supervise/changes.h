@@ -18,7 +18,7 @@
  * ever brought back.
  *
  * Every change has a verdict, from the first of these that applies: a name that would not be shown as it is; denied or
- * protected; a special file; setuid, setgid or sticky on a file; a link that is absolute or can lead out of the work
+ * protected; what makes a repository of a folder, or what git takes orders from in one (model/repository.h); a special file; setuid, setgid or sticky on a file; a link that is absolute or can lead out of the work
  * folder, by its text or through other links, be they old or new; another file system; changed on the host since the
  * run started. What is below a new folder shares its fate; a folder goes only where everything in it may go; a change
  * of type and what it removes stand or fall together.

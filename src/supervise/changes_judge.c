@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "model/repository.h"
 #include "sys/beneath.h"
 #include "sys/stamp.h"
 
@@ -103,6 +104,42 @@ static const char *check_globs(struct judge *j, const struct change *c)
 	if (!why && changes_is_hidden(j->rules, j->full))
 		return "was hidden from the sandbox";
 	return why ? why : hit_by(j, c, j->rules->protect, j->rules->n_protect, "protected");
+}
+
+static bool is_in_lower(const struct judge *j, const char *path)
+{
+	AUTO_FD fd = sys_open_beneath(j->lower_fd, path, O_PATH | O_NOFOLLOW, 0);
+
+	return fd >= 0;
+}
+
+/* What goes is counted as if it stayed: whether it goes is not decided yet. */
+static struct repository_view look_at(void *arg, struct sv folder)
+{
+	struct judge *j = arg;
+	struct repository_view view = {0};
+	size_t top = strcmp(j->rules->root, "/") == 0 ? 0 : strlen(j->rules->root);
+	const struct change *c;
+	char path[PATH_MAX];
+	unsigned i;
+
+	if (folder.n < top)
+		return view;
+	folder = folder.n > top ? sv_n(folder.p + top + 1, folder.n - top - 1) : sv_n("", 0);
+	for (i = 0; i < REPOSITORY_PARTS; i++) {
+		if ((size_t)snprintf(path, sizeof(path), "%.*s%s%s", (int)folder.n, folder.p, folder.n ? "/" : "", repository_parts[i]) >= sizeof(path))
+			return view;
+		c = changes_find(j->list, path);
+		view.before |= (unsigned)is_in_lower(j, path) << i;
+		view.after |= (unsigned)(c && c->after.type != CHANGE_NONE) << i;
+	}
+	return view;
+}
+
+static const char *check_repository(struct judge *j, const struct change *c)
+{
+	(void)c;
+	return repository_judge(sv_of(j->full), look_at, j) ? "is part of a repository that git would obey" : NULL;
 }
 
 static const char *check_type(struct judge *j, const struct change *c)
@@ -246,7 +283,7 @@ static const char *check_link(struct judge *j, const struct change *c)
 }
 
 /* Cheapest and clearest reasons first. */
-static const check_fn checks[] = {check_name, check_globs, check_type, check_mode, check_link, check_conflict};
+static const check_fn checks[] = {check_name, check_globs, check_repository, check_type, check_mode, check_link, check_conflict};
 
 static int judge_one(struct judge *j, struct change *c)
 {

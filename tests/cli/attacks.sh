@@ -77,6 +77,47 @@ no_bare_repository_is_planted()
 	run sh -c 'echo kept >config; mkdir refs objects; cd /tmp && git init -q --bare here && echo own place' | grep -q 'own place'
 }
 
+# The config is read where commondir points; a .git that is a file points anywhere.
+no_repository_is_planted_that_lies_elsewhere()
+{
+	project
+	run sh -c 'mkdir -p lib/objects lib/refs a b c d sub2
+		printf "[core]\n\trepositoryformatversion = 1\n\tfsmonitor = \"touch planted; false\"\n[extensions]\n\tworktreeConfig = true\n" >lib/config
+		echo "ref: refs/heads/m" >a/HEAD; echo ../lib >a/commondir; printf "[core]\n\tbare = false\n\tworktree = ..\n" >a/config.worktree
+		echo ../lib >b/commondir; echo "ref: refs/heads/m" >b/HEAD
+		echo ../lib >c/x; echo "ref: refs/heads/m" >c/HEAD; mv c/x c/commondir; ln c/x c/commondir; ln -s ../lib/x c/commondir
+		mkdir .git/inner; echo ../../lib >.git/inner/commondir; echo "ref: refs/heads/m" >.git/inner/HEAD
+		echo "gitdir: ../lib" >d/.git; ln -s ../lib d/.git; echo "gitdir: ../lib" >d/y; mv d/y d/.git'
+	local d
+	for d in a b c .git/inner; do
+		! { [ -e "$d/HEAD" ] && { [ -e "$d/commondir" ] || [ -L "$d/commondir" ]; }; } || { echo "$d is a repository"; return 1; }
+		git -C "$d" status >/dev/null 2>&1
+	done
+	! [ -e d/.git ] && ! [ -L d/.git ] && [ -z "$(find . -name planted)" ]
+}
+
+a_bare_repository_of_the_host_is_protected()
+{
+	project
+	git init -q --bare m.git && git init -q --bare n.git && rm -rf n.git/hooks && mkdir m.git/worktrees m.git/worktrees/w && echo ../.. >m.git/worktrees/w/commondir && echo ref: x >m.git/worktrees/w/HEAD
+	run sh -c 'for r in m.git n.git m.git/worktrees/w; do
+			echo "[x]" >>$r/config; echo "[x]" >$r/config.worktree; echo ../evil >$r/commondir; mkdir $r/hooks; echo x >$r/hooks/post-update; mv $r/config $r/c2; rm -rf $r/hooks; echo y >$r/y; mv y $r/config
+		done
+		mv m.git o.git; rm n.git/HEAD; mkdir n.git/hooks; echo x >n.git/hooks/post-update; echo "ref: refs/heads/m" >n.git/HEAD
+		echo written >m.git/description'
+	[ "$(cat m.git/description)" = written ] && [ -d m.git/hooks ] && ! [ -e m.git/hooks/post-update ] && [ -e n.git/config ] && ! { [ -e n.git/hooks ] && [ -e n.git/HEAD ]; } &&
+		! grep -rqF '[x]' m.git n.git && ! [ -e n.git/commondir ] && ! [ -e m.git/commondir ] && [ "$(cat m.git/worktrees/w/commondir)" = ../.. ] && ! [ -e m.git/worktrees/w/config ]
+}
+
+other_version_control_takes_no_orders()
+{
+	project
+	mkdir -p .hg .jj/repo/store .bzr/branch _darcs/prefs .sl
+	run sh -c 'for f in .hg/hgrc-not-shared .hg/sharedpath .jj/repo/config.toml .jj/workspace-config.toml .jj/repo/store/git_target .bzr/branch/branch.conf _darcs/prefs/defaults .sl/config .git/modules/a/config.worktree; do
+		mkdir -p "${f%/*}"; echo x >$f; done'
+	[ -z "$(find .hg .jj .bzr _darcs .sl .git/modules -type f)" ]
+}
+
 a_submodules_configuration_is_protected()
 {
 	project
@@ -237,6 +278,9 @@ ok "a denied file is not freed by moving its folder" a_denied_file_is_not_freed_
 ok "a folder that cannot be read is not moved to where names are denied" a_folder_that_cannot_be_read_is_not_moved_to_a_denied_place
 ok "git finds no configuration by another door" git_finds_no_other_door
 ok "no bare repository is planted, whatever part of it comes last" no_bare_repository_is_planted
+ok "no repository is planted whose config lies elsewhere, and no .git that is a file" no_repository_is_planted_that_lies_elsewhere
+ok "a bare repository of the host keeps its config and hooks" a_bare_repository_of_the_host_is_protected
+ok "other version control systems take no orders from the workload" other_version_control_takes_no_orders
 ok "a submodule's configuration is protected" a_submodules_configuration_is_protected
 ok "the guard opens nothing that the caller could not" the_guard_opens_nothing_that_the_caller_could_not
 ok "the guard does not wait where one caller would" the_guard_does_not_wait

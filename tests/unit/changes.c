@@ -270,6 +270,49 @@ static bool is_refused(const struct changes *c, const char *path)
 	return x && x->refused;
 }
 
+static void no_repository_comes_back(void)
+{
+	WORLD(w);
+
+	put(w.upper, "bare/HEAD", "ref: refs/heads/m\n");
+	put(w.upper, "bare/config", "[core]\n");
+	put(w.upper, "bare/objects/x", "x");
+	put(w.upper, "bare/readme", "x");
+	put(w.upper, "bare/refs/x", "x");
+	put(w.lower, "host.git/HEAD", "ref: refs/heads/m\n");
+	put(w.lower, "host.git/config", "[core]\n");
+	put_folder(w.lower, "host.git/objects", 0755);
+	put_folder(w.lower, "host.git/refs", 0755);
+	put(w.upper, "host.git/HEAD", "ref: refs/heads/n\n");
+	put(w.upper, "host.git/config", "[core] x\n");
+	put(w.upper, "host.git/hooks/update", "x");
+	put(w.upper, "host.git/objects/x", "x");
+	put(w.lower, "part/HEAD", "ref: refs/heads/m\n");
+	put(w.upper, "part/commondir", "../lib\n");
+	put(w.upper, "plain/config", "x");
+	put(w.upper, "plain/hooks/x", "x");
+	put(w.upper, "plain/refs", "x");
+	CHECK_LIST(scan(&w, CHANGES_OVERLAY), "added        bare/\n"
+					      "added        bare/HEAD  REFUSED: is part of a repository that git would obey\n"
+					      "added        bare/config  REFUSED: is part of a repository that git would obey\n"
+					      "added        bare/objects/  REFUSED: is part of a repository that git would obey\n"
+					      "added        bare/objects/x  REFUSED: is part of a change that is refused\n"
+					      "added        bare/readme\n"
+					      "added        bare/refs/  REFUSED: is part of a repository that git would obey\n"
+					      "added        bare/refs/x  REFUSED: is part of a change that is refused\n"
+					      "modified     host.git/HEAD\n"
+					      "modified     host.git/config  REFUSED: is part of a repository that git would obey\n"
+					      "added        host.git/hooks/  REFUSED: is part of a repository that git would obey\n"
+					      "added        host.git/hooks/update  REFUSED: is part of a repository that git would obey\n"
+					      "added        host.git/objects/x\n"
+					      "added        part/commondir  REFUSED: is part of a repository that git would obey\n"
+					      "added        plain/\n"
+					      "added        plain/config\n"
+					      "added        plain/hooks/\n"
+					      "added        plain/hooks/x\n"
+					      "added        plain/refs\n");
+}
+
 static void links_must_stay_inside_by_text_and_through_others(void)
 {
 	static const char *const good[] = {"in", "d/up", "d/self", "dangling", "loop", "chain", "d/e/far"};
@@ -718,6 +761,7 @@ int main(void)
 		CASE(device_nodes_are_refused),
 		CASE(names_that_cannot_be_shown_are_refused),
 		CASE(denied_and_protected_paths_are_refused),
+		CASE(no_repository_comes_back),
 		CASE(links_must_stay_inside_by_text_and_through_others),
 		CASE(a_chain_of_new_links_cannot_climb_out),
 		CASE(a_net_of_links_costs_bounded_time),

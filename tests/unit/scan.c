@@ -353,6 +353,22 @@ static void clean_up(void)
 	CHECK(system(command) == 0);
 }
 
+static void what_git_obeys_in_a_bare_repository_is_found(void)
+{
+	make_folder("bare");
+	make_file("bare/HEAD");
+	make_file("bare/config");
+	make_folder("bare/refs");
+	CHECK(!finds("bare/config? "));
+	make_folder("bare/objects");
+	make_folder("bare/hooks");
+	CHECK(finds("bare/config? ") && finds("bare/hooks? ") && !finds("bare/HEAD"));
+	make_folder("part");
+	make_file("part/HEAD");
+	make_file("part/commondir");
+	CHECK(finds("part/commondir? "));
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -371,6 +387,7 @@ int main(void)
 		CASE(other_names_of_files_below_what_is_found_are_found),
 		CASE(a_search_for_other_names_that_would_be_too_long_is_an_error),
 		CASE(a_memory_that_others_could_have_written_is_passed_over),
+		CASE(what_git_obeys_in_a_bare_repository_is_found),
 	};
 	int r;
 

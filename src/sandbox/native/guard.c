@@ -297,8 +297,11 @@ static int open_found(const struct job *j, const struct place *p, const struct s
 {
 	int fd, number;
 	char path[32];
-	const char *rule = guard_judge(j->g, p->path, guard_what(st->st_mode), (flags & O_ACCMODE) != O_RDONLY);
+	bool write = (flags & O_ACCMODE) != O_RDONLY;
+	const char *rule = guard_judge(j->g, p->path, guard_what(st->st_mode), write);
 
+	if (!rule && write)
+		rule = guard_judge_repository(j->g, p->path);
 	if (rule) {
 		j->g->denied(j->g->arg, rule, sv_of(p->path));
 		return -EACCES;

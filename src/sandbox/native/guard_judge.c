@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "model/repository.h"
 
 enum { MOVE_MAX_ENTRIES = 200000, MOVE_MAX_DEPTH = 128 };
 
@@ -65,26 +67,24 @@ const char *guard_judge(const struct guard *g, const char *path, enum guard_what
 	return NULL;
 }
 
+static struct repository_view look_at(void *arg, struct sv folder)
+{
+	char path[PATH_MAX + 16];
+	struct repository_view view = {0};
+	struct stat st;
+	unsigned i;
+
+	(void)arg;
+	for (i = 0; folder.n <= PATH_MAX && i < REPOSITORY_PARTS; i++) {
+		(void)snprintf(path, sizeof(path), "%.*s/%s", (int)folder.n, folder.p, repository_parts[i]);
+		view.before |= (unsigned)(lstat(path, &st) == 0) << i;
+	}
+	return view;
+}
+
 const char *guard_judge_repository(const struct guard *g, const char *path)
 {
-	static const char *const parts[] = {"HEAD", "config", "objects", "refs"};
-	const char *name = strrchr(path, '/') + 1;
-	char other[PATH_MAX + 16];
-	size_t i, n = (size_t)(name - path), missing = 0;
-	struct stat st;
-	bool part = false;
-
-	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		part = part || strcmp(name, parts[i]) == 0;
-	if (!part || n > PATH_MAX || strstr(path, "/.git/") || in_own_place(g->plan, path))
-		return NULL;
-	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		memcpy(other, path, n);
-		(void)strcpy(other + n, parts[i]);
-		missing += lstat(other, &st) < 0;
-	}
-	/* one is missing, and it is this one; where none is, it is a repository already */
-	return missing == 1 && lstat(path, &st) < 0 ? "a bare repository: its config could run programs of its choice (built in)" : NULL;
+	return in_own_place(g->plan, path) ? NULL : repository_judge(sv_of(path), look_at, NULL);
 }
 
 struct search {

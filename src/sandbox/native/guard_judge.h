@@ -20,8 +20,7 @@ static inline enum guard_what guard_what(mode_t mode)
 const char *guard_judge(const struct guard *g, const char *path, enum guard_what what, bool write);
 
 /*
- * The rule against making, at path, the last part of a bare repository, or NULL. To git a folder with HEAD, config, objects and refs is one, whatever it is called, and
- * its config can name programs that run when somebody merely enters the folder. What is named .git is protected by its own patterns.
+ * The rule against making or writing path where that makes a repository, or tells git something in one that is there (see model/repository.h), or NULL.
  */
 const char *guard_judge_repository(const struct guard *g, const char *path);
 

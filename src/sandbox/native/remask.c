@@ -94,7 +94,7 @@ static int cover(const struct guard *g, const char *path)
 	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
 		return 0;
 	hidden = guard_judge(g, path, guard_what(st.st_mode), false) != NULL;
-	if (!hidden && !guard_judge(g, path, guard_what(st.st_mode), true))
+	if (!hidden && !guard_judge(g, path, guard_what(st.st_mode), true) && !guard_judge_repository(g, path))
 		return 0;
 	return root_is_covered(path, hidden) ? 0 : root_mask_again(path, hidden);
 }

@@ -43,7 +43,7 @@ static int found(void *arg, const char *path, const struct plan_guard *guard, bo
 	bool hidden = guard->hidden && !on_way;
 
 	/* Only what the policy's patterns name: the workload's own sockets and locked folders are its own affair. */
-	if (guard < p->guards || guard >= p->guards + p->n_guards)
+	if (guard != &scan_repository && (guard < p->guards || guard >= p->guards + p->n_guards))
 		return 0;
 	if ((!hidden && !l->writable) || root_is_covered(path, hidden))
 		return 0;
