@@ -173,7 +173,8 @@ static enum address_floor floor_inside(const uint8_t b[16])
 	return floor;
 }
 
-enum address_floor address_floor(const struct address *a)
+/* By what it looks like. */
+static enum address_floor floor_of(const struct address *a)
 {
 	static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b};
 	enum address_floor floor;
@@ -189,6 +190,13 @@ enum address_floor address_floor(const struct address *a)
 	return (a->b[0] & 0xe0) == 0x20 ? floor_inside(a->b) : FLOOR_RESERVED;
 }
 
+enum address_floor address_floor(const struct address *a)
+{
+	enum address_floor floor = floor_of(a);
+
+	return floor == FLOOR_NONE && a->own ? FLOOR_OWN : floor;
+}
+
 bool address_is_loopback(const struct address *a)
 {
 	static const uint8_t loopback6[16] = {[15] = 1};
@@ -202,6 +210,7 @@ const char *address_floor_text(enum address_floor floor)
 		[FLOOR_NONE] = NULL,
 		[FLOOR_THIS_NETWORK] = "an address of this host or network",
 		[FLOOR_LOOPBACK] = "a loopback address",
+		[FLOOR_OWN] = "an address of this machine",
 		[FLOOR_PRIVATE] = "a private address",
 		[FLOOR_SHARED] = "a shared (carrier-grade NAT) address",
 		[FLOOR_LINK_LOCAL] = "a link-local address",

@@ -10,6 +10,9 @@
  * address that carries an IPv4 address (NAT64, 6to4, ISATAP) is under the floor where that one is. What lies outside of
  * 2000::/3 is under it in any case, and so is Teredo (2001::/32, part of 2001::/23): nothing of the public internet is
  * reached by either.
+ *
+ * A machine's own addresses are under it as its loopback is, whatever they look like: what listens for its neighbours is not for a sandbox. Only whoever dials can
+ * know them, and marks them (`own`).
  */
 #ifndef CORDON_MODEL_ADDRESS_H
 #define CORDON_MODEL_ADDRESS_H
@@ -22,12 +25,14 @@
 struct address {
 	uint8_t b[16];
 	bool is4; /* the last four bytes, behind ::ffff: */
+	bool own; /* of this machine, as whoever asked the kernel knows; no part of what makes two addresses the same */
 };
 
 enum address_floor {
 	FLOOR_NONE, /* the public internet */
 	FLOOR_THIS_NETWORK,
 	FLOOR_LOOPBACK,
+	FLOOR_OWN,
 	FLOOR_PRIVATE,
 	FLOOR_SHARED, /* carrier-grade NAT */
 	FLOOR_LINK_LOCAL,

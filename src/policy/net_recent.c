@@ -84,7 +84,7 @@ void net_recent_address(struct net_recent *recent, const struct address *a, cons
 	struct entry *e = place_of(recent, q);
 	bool known = e && is_about(e, q); /* by net_recent_request(), which comes first */
 
-	if (known && e->has_address && e->fixed == fixed && address_same(&e->address, a)) {
+	if (known && e->has_address && e->fixed == fixed && e->address.own == a->own && address_same(&e->address, a)) {
 		*ret = e->to_address;
 		return;
 	}

@@ -321,7 +321,7 @@ bool net_rules_provider_address(const struct address *a)
 {
 	enum address_floor floor = address_floor(a);
 
-	return floor == FLOOR_NONE || floor == FLOOR_LOOPBACK || floor == FLOOR_PRIVATE || floor == FLOOR_SHARED;
+	return floor == FLOOR_NONE || floor == FLOOR_LOOPBACK || floor == FLOOR_OWN || floor == FLOOR_PRIVATE || floor == FLOOR_SHARED;
 }
 
 void net_rules_reason(const struct ruleset *rules, const struct net_request *request, const struct address *a,
@@ -330,11 +330,14 @@ void net_rules_reason(const struct ruleset *rules, const struct net_request *req
 	char address[ADDRESS_TEXT], both[320];
 	struct net_question q;
 
-	net_question_host(&q, a ? sv_of(address_text(a, address)) : request->host, request->port);
+	if (a)
+		net_question_address(&q, a, request->port);
+	else
+		net_question_host(&q, request->host, request->port);
 	net_question_request(&q, request->method, request->target, request->asks);
 	if (a && !sv_eq(request->host, q.shown)) {
 		(void)snprintf(both, sizeof(both), "%.*s (%s)", (int)(request->host.n < 256 ? request->host.n : 256),
-			       request->host.p, address);
+			       request->host.p, address_text(a, address));
 		q.shown = sv_of(both);
 	}
 	net_judge_reason(rules->p, &q, v->why, &v->found, ret);

@@ -50,6 +50,7 @@ static const struct {
 	{SYS_accept4, ROLE_ACCEPT, ANY},
 	{SYS_socket, ROLE_DIAL, INTERNET},
 	{SYS_connect, ROLE_DIAL, ANY},
+	{SYS_bind, ROLE_DIAL, ANY}, /* to learn which addresses are this machine's: own_address.h. Without listen() nothing is accepted. */
 	{SYS_getsockopt, SOCKETS, ANY},
 	{SYS_setsockopt, SOCKETS, ANY},
 	{SYS_getsockname, SOCKETS, ANY},

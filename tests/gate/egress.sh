@@ -46,7 +46,7 @@ leaf expired ca DNS:up.test 0
 python3 "$here/upstream.py" 8443 tls.log server.pem server.key >ready.tls & pids+=($!)
 python3 "$here/upstream.py" 8444 expired.log expired.pem expired.key >ready.expired & pids+=($!)
 python3 "$here/upstream.py" 8080 plain.log >ready.plain & pids+=($!)
-python3 "$here/dns.py" dns.log good.dns.test=127.0.0.7 tcp.dns.test=127.0.0.7 priv.dns.test=127.0.0.1,10.0.0.1 mixed.dns.test=127.0.0.1,127.0.0.7,fd00::1 \
+python3 "$here/dns.py" dns.log good.dns.test=127.0.0.7 own.dns.test=93.184.216.34 tcp.dns.test=127.0.0.7 priv.dns.test=127.0.0.1,10.0.0.1 mixed.dns.test=127.0.0.1,127.0.0.7,fd00::1 \
 	meta.dns.test=169.254.169.254 map.dns.test=::ffff:127.0.0.1 nat64.dns.test=64:ff9b::7f00:1 >ready.dns & pids+=($!)
 python3 "$here/echo.py" 8022 echo.log >ready.echo & pids+=($!)
 python3 "$here/proxy.py" 3128 proxy.log >ready.proxy & pids+=($!)
@@ -309,6 +309,51 @@ is "nor do addresses" "$(count 'only a cidr rule opens one\.$')" 4
 is "a name that does not exist is told as such" "$(count 'failed name_not_resolved')" 1
 is "no name is looked up that was not allowed" "$(grep -c 'denied.test\|evil.example' dns.log)" 0
 like "a reload cuts what it forbids" "$out" "= open"$'\n'".*cut: the policy no longer allows it"$'\n'"= cut"
+
+# the machine's own addresses, the second of a network and one of IPv6 among them
+ip link add own0 type veth peer name own1 && ip link set own0 up && ip link set own1 up
+ip addr add 93.184.216.34/24 dev own0 && ip addr add 93.184.216.35/24 dev own0
+ip -6 addr add 2a00:1450:4001::5/64 dev own0 nodad
+cat >public.yaml <<'END'
+network: {mode: public}
+END
+cat >own.yaml <<'END'
+network:
+  mode: allowlist
+  allow:
+    - {host: 93.184.216.34, ports: [8022]}
+    - {host: up.test, ports: [8080]}
+    - {cidr: 93.184.216.35/32, ports: [8022, 8080]}
+END
+cat >own.txt <<'END'
+tunnel 93.184.216.34 8022 abc
+tunnel 93.184.216.35 8022 abc
+tunnel 2a00:1450:4001::5 8022 abc
+tunnel own.dns.test 8022 abc
+req GET http://93.184.216.34:8080/one
+req GET http://93.184.216.35:8080/one
+req GET http://[2a00:1450:4001::5]:8080/one
+req GET http://own.dns.test:8080/one
+END
+: >plain.log
+: >echo.log
+run public.yaml <own.txt
+is "a machine's own addresses are as closed as its loopback, whatever they look like" "$(count 'failed policy_denied') $(cat plain.log echo.log | wc -l)" "8 0"
+run own.yaml pin up.test=93.184.216.34 <<'END'
+tunnel 93.184.216.34 8022 abc
+tunnel 93.184.216.35 8022 abc
+req GET http://93.184.216.35:8080/one
+req GET http://up.test:8080/one
+END
+is "a cidr rule opens one, and so does the operator's own answer for a name" "$(count 'failed policy_denied') $(count 'got hi ABC') $(count 'hello /one')" "1 1 2"
+cat >own_model.yaml <<'END'
+network: {mode: none}
+inference: {providers: {local: {kind: openai, url: "http://93.184.216.34:8080/v1", models: ["*"]}}}
+END
+run own_model.yaml <<'END'
+req POST http://93.184.216.34:8080/v1/chat/completions i:0 h:content-type=application/json d:{"model":"m-1","messages":[]}
+END
+is "and so does a provider's url" "$(count '= 200 OK')" 1
 
 run key.yaml "${pins[@]}" grant "$grant" <<'END'
 req GET https://up.test:8443/ws-split ws

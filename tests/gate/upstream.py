@@ -204,7 +204,7 @@ def serve(sock, number):
 
 listener = socket.socket()
 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-listener.bind(("127.0.0.1", port))
+listener.bind(("0.0.0.0", port))
 listener.listen(512)
 print("ready", flush=True)
 while True:

@@ -132,6 +132,19 @@ static bool has(const char *cidr, const char *address)
 	return cidr_has(&c, &a);
 }
 
+static void an_address_of_this_machine_is_under_the_floor(void)
+{
+	struct address a = of("93.184.216.34"), b = a;
+
+	b.own = true;
+	CHECK(address_floor(&a) == FLOOR_NONE && address_floor(&b) == FLOOR_OWN && address_same(&a, &b));
+	CHECK_STR(address_floor_text(FLOOR_OWN), "an address of this machine");
+	/* what it is otherwise counts first: nobody serves models from there */
+	b = of("169.254.169.254");
+	b.own = true;
+	CHECK(address_floor(&b) == FLOOR_METADATA);
+}
+
 static void ranges_hold_their_addresses_and_no_others(void)
 {
 	CHECK(has("10.1.2.0/24", "10.1.2.255") && !has("10.1.2.0/24", "10.1.3.0"));
@@ -219,6 +232,7 @@ int main(void)
 		CASE(mapped_addresses_are_the_addresses_they_map),
 		CASE(each_part_of_the_floor_has_its_reason),
 		CASE(the_floor_ends_where_it_should),
+		CASE(an_address_of_this_machine_is_under_the_floor),
 		CASE(ranges_hold_their_addresses_and_no_others),
 		CASE(only_this_machine_is_loopback),
 		CASE(malformed_ranges_are_refused),

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "gate/egress/dial_proxy.h"
 #include "http/target.h"
+#include "sys/own_address.h"
 
 struct attempt {
 	struct dial *dial;
@@ -198,20 +199,48 @@ static void on_attempt(void *arg, unsigned events)
 	go_on(d);
 }
 
+union any {
+	struct sockaddr a;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+static union any sockaddr_of(const struct address *a, uint16_t port)
+{
+	union any r = {.in6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)}};
+
+	if (a->is4) {
+		r = (union any){.in = {.sin_family = AF_INET, .sin_port = htons(port)}};
+		memcpy(&r.in.sin_addr, a->b + 12, 4);
+	} else {
+		memcpy(&r.in6.sin6_addr, a->b, 16);
+	}
+	return r;
+}
+
+/* With the mark of this machine's own, also where that cannot be found out: such a one is not for everybody. */
+static struct address marked(const struct address *a)
+{
+	union any to = sockaddr_of(a, 0);
+	struct address r = *a;
+	int own;
+
+	if (address_floor(a) != FLOOR_NONE)
+		return r;
+	own = own_address(&to.a);
+	r.own = own != 0 && own != -EAFNOSUPPORT;
+	return r;
+}
+
 static int dial_address(struct attempt *a, const struct address *to, uint16_t port)
 {
-	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(port)};
-	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
-	const struct sockaddr *sa = to->is4 ? (const struct sockaddr *)&in : (const struct sockaddr *)&in6;
-	socklen_t n = to->is4 ? sizeof(in) : sizeof(in6);
+	union any at = sockaddr_of(to, port);
 	int r;
 
-	memcpy(&in.sin_addr, to->b + 12, 4);
-	memcpy(&in6.sin6_addr, to->b, 16);
 	a->fd = socket(to->is4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (a->fd < 0)
 		return -errno;
-	if (connect(a->fd, sa, n) < 0 && errno != EINPROGRESS)
+	if (connect(a->fd, &at.a, to->is4 ? sizeof(at.in) : sizeof(at.in6)) < 0 && errno != EINPROGRESS)
 		r = -errno;
 	else
 		r = loop_watch_add(a->dial->dialer->loop, &a->watch, a->fd, LOOP_WRITE, on_attempt, a);
@@ -254,10 +283,11 @@ static void on_resolved(void *arg, enum gate_failure why, const struct resolve_a
 	}
 	d->to.fixed = answer->fixed;
 	for (i = 0; i < answer->n; i++) {
-		enum gate_failure no = d->by_proxy ? GATE_FAILURE_NONE : d->request.check(d->request.arg, &answer->v[i], answer->fixed);
+		struct address a = d->by_proxy ? answer->v[i] : marked(&answer->v[i]);
+		enum gate_failure no = d->by_proxy ? GATE_FAILURE_NONE : d->request.check(d->request.arg, &a, answer->fixed);
 
 		if (no == GATE_FAILURE_NONE)
-			d->to.v[d->to.n++] = answer->v[i];
+			d->to.v[d->to.n++] = a;
 		else
 			d->why = no;
 	}
@@ -295,7 +325,11 @@ struct dial *dial_start(const struct dialer *dialer, const struct dial_request *
 	d->by_proxy = d->result.by_proxy = dialer_uses_proxy(dialer, r->host);
 	loop_timer_set(dialer->loop, &d->limit, DIAL_TIMEOUT, on_limit, d);
 	/* an address needs no resolver to be under the floor */
-	no = d->by_proxy && address_parse(r->host, &a) ? r->check(r->arg, &a, false) : GATE_FAILURE_NONE;
+	no = GATE_FAILURE_NONE;
+	if (d->by_proxy && address_parse(r->host, &a)) {
+		a = marked(&a);
+		no = r->check(r->arg, &a, false);
+	}
 	if (no != GATE_FAILURE_NONE)
 		finish(d, -1, no);
 	else

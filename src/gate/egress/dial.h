@@ -1,7 +1,7 @@
 /*
  * dial: a connected TCP socket to a host that policy allowed, or why not.
  *
- * Resolves, lets the caller check every address, and dials those that passed: what is connected to is an address that was checked, never a name that is looked up again. The
+ * Resolves, marks the addresses that are this machine's own, lets the caller check every address, and dials those that passed: what is connected to is an address that was checked, never a name that is looked up again. The
  * next address gets its turn when one fails, or after DIAL_STAGGER; the first that answers wins, the others are closed.
  *
  * With an upstream proxy the name is the proxy's to resolve: a tunnel is asked for with CONNECT, and nothing but the proxy's answer is taken off the socket. Addresses of this machine
