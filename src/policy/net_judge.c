@@ -43,12 +43,12 @@ bool net_rule_is_for(const struct net_rule *r, const struct net_host *h)
 	return h->is_address && cidr_parse(sv_of(r->cidr), &c) && cidr_has(&c, &h->address);
 }
 
-static bool path_in(const struct pol_list *paths, struct sv path)
+static bool path_in(const struct pol_list *paths, struct sv path, bool matches(const char *pattern, struct sv path))
 {
 	uint32_t i;
 
 	for (i = 0; i < paths->n; i++)
-		if (net_path_matches(paths->v[i].s, path))
+		if (matches(paths->v[i].s, path))
 			return true;
 	return false;
 }
@@ -66,7 +66,7 @@ enum net_fit net_rule_fits(const struct net_rule *r, const struct net_question *
 		return FIT_HOST;
 	if (restricts(&r->methods) && (q->overrides || (q->method.p && !net_method_in(&r->methods, q->method))))
 		return FIT_PORT;
-	if (restricts(&r->paths) && q->path.p && (q->odd_path || !path_in(&r->paths, q->path)))
+	if (restricts(&r->paths) && q->path.p && (q->odd_path || !path_in(&r->paths, q->path, net_path_matches)))
 		return FIT_METHOD;
 	return FIT_ALL;
 }
@@ -78,7 +78,7 @@ bool net_rule_denies(const struct net_rule *r, const struct net_question *q)
 		return false;
 	if (r->methods.n && (!q->method.p || (!q->overrides && !net_method_denied(&r->methods, q->method))))
 		return false;
-	return r->paths.n == 0 || (q->path.p && (q->odd_path || path_in(&r->paths, q->path)));
+	return r->paths.n == 0 || (q->path.p && (q->odd_path || path_in(&r->paths, q->path, net_path_denied)));
 }
 
 bool net_rule_has_body(const struct net_rule *r)

@@ -203,6 +203,50 @@ bool net_path_matches(const char *pattern, struct sv path)
 	return segments_match(skip_slash(sv_of(pattern)), skip_slash(path));
 }
 
+/* In lower case, and without dots and blanks behind the name of a segment. to has n bytes. */
+static size_t fold_path(struct sv path, char *to)
+{
+	size_t i, n = 0, segment = 0;
+
+	for (i = 0; i <= path.n; i++) {
+		if (i == path.n || path.p[i] == '/') {
+			for (;;) {
+				if (n > segment && to[n - 1] == '.')
+					n--;
+				else if (n >= segment + 3 && memcmp(to + n - 3, "%20", 3) == 0)
+					n -= 3;
+				else
+					break;
+			}
+			segment = n + 1;
+		}
+		if (i < path.n)
+			to[n++] = (char)(path.p[i] >= 'A' && path.p[i] <= 'Z' ? path.p[i] | 0x20 : path.p[i]);
+	}
+	return n;
+}
+
+bool net_path_denied(const char *pattern, struct sv path)
+{
+	char folded[NET_PATH_FOLDED], folded_pattern[NET_PATH_FOLDED];
+	const char *query = memchr(path.p, '?', path.n);
+	size_t i, n = strlen(pattern);
+	struct sv p, s;
+
+	if (net_path_matches(pattern, path))
+		return true;
+	path.n = query ? (size_t)(query - path.p) : path.n;
+	if (path.n > sizeof(folded) || n > sizeof(folded_pattern))
+		return path.n > sizeof(folded);
+	for (i = 0; i < n; i++)
+		folded_pattern[i] = (char)(pattern[i] >= 'A' && pattern[i] <= 'Z' ? pattern[i] | 0x20 : pattern[i]);
+	p = skip_slash(sv_n(folded_pattern, n));
+	s = skip_slash(sv_n(folded, fold_path(path, folded)));
+	if (segments_match(p, s))
+		return true;
+	return s.n > 1 && s.p[s.n - 1] == '/' && segments_match(p, sv_n(s.p, s.n - 1));
+}
+
 static int hex_digit(char c)
 {
 	return c >= '0' && c <= '9'   ? c - '0'
@@ -222,7 +266,7 @@ static int percent(struct sv s)
 /* Encoded, it is either something else than it looks like or needed no encoding. */
 static bool is_odd_byte(int c)
 {
-	return c <= 0 || c == '/' || c == '\\' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	return c <= 0 || c == '/' || c == '\\' || c == ';' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       (c >= '0' && c <= '9') || strchr("-._~", c);
 }
 
@@ -241,14 +285,9 @@ static bool is_odd_escape(struct sv s)
 	return twice >= 0 && is_odd_byte(twice);
 }
 
-/* "." and "..", with or without parameters behind them. */
 static bool is_dots(struct sv segment)
 {
-	size_t n = 0;
-
-	while (n < segment.n && segment.p[n] == '.')
-		n++;
-	return n > 0 && n <= 2 && (n == segment.n || segment.p[n] == ';');
+	return sv_is(segment, ".") || sv_is(segment, "..");
 }
 
 bool net_path_is_odd(struct sv path)
@@ -259,7 +298,7 @@ bool net_path_is_odd(struct sv path)
 	if (path.n == 0 || path.p[0] != '/')
 		return true;
 	for (i = 0; i < path.n; i++)
-		if (path.p[i] <= ' ' || path.p[i] >= 0x7f || path.p[i] == '\\' || path.p[i] == '#' ||
+		if (path.p[i] <= ' ' || path.p[i] >= 0x7f || path.p[i] == '\\' || path.p[i] == '#' || path.p[i] == ';' ||
 		    (path.p[i] == '%' && is_odd_escape(sv_n(path.p + i, path.n - i))))
 			return true;
 	for (rest = sv_n(path.p + 1, path.n - 1); rest.p;) {

@@ -52,13 +52,21 @@ bool net_cidr_covers(const char *outer, const char *inner);
  */
 bool net_path_matches(const char *pattern, struct sv path);
 
+enum { NET_PATH_FOLDED = 16 * 1024 };
+
+/*
+ * The same for a denial, which also holds for what servers may take for the same path: in other case, with a slash at
+ * its end, with dots and blanks behind a segment. One of more than NET_PATH_FOLDED bytes is denied.
+ */
+bool net_path_denied(const char *pattern, struct sv path);
+
 /* Everything that inner matches is matched by outer, as far as that can be told from the patterns: false where in
  * doubt. */
 bool net_path_covers(const char *outer, const char *inner);
 
 /*
- * A path that a server may read as another one: dot or empty segments, an encoded slash, backslash or NUL,
- * percent-encoding of what needs none or of a percent sign before such a one. Where paths are restricted it matches no
+ * A path that a server may read as another one: dot or empty segments, parameters (";", which some cut off before they
+ * look), an encoded slash, backslash or NUL, percent-encoding of what needs none or of a percent sign before such a one. Where paths are restricted it matches no
  * list that allows and every one that denies.
  */
 bool net_path_is_odd(struct sv path);

@@ -99,7 +99,7 @@ static void say_path(const struct net_rule *r, const struct net_question *q, con
 		reason_text(ret, "%s is allowed for the paths %s only, and %s can be read in more than one way.", host,
 			    list, asked.s);
 		reason_hint(ret,
-			    "send the path without dot or empty parts, encoded slashes or needless percent-encoding");
+			    "send the path without dot or empty parts, semicolons, encoded slashes or needless percent-encoding");
 		return;
 	}
 	reason_text(ret, "%s is allowed for the paths %s only, not for %s.", host, list, asked.s);

@@ -86,9 +86,10 @@ static void odd_paths_fit_no_list_of_paths(void)
 					  "/a/..;/b",  "/a/..;x=1/b", "/a/\\b",      "/a/%5Cb",   "/a/%00", "/a/%252e",
 					  "/a/%252F",  "/a/%255c",    "/a/%61",      "/a/%c3%a9", "/a/%",   "/a/%4",
 					  "/a/%zz",    "a/b",         "*",           "",          "/a/b#c", "/a/\x01",
-					  "/a/\xff",   "/a/.",        "/a/.."};
+					  "/a/\xff",   "/a/.",        "/a/..",       "/a/b;c=d", "/a;/b",  "/a/b;",
+					  "/a/b%3B.c", "/a/b%3b.c",   "/a/%253B"};
 	static const char *const plain[] = {"/a/",    "/a/b",     "/a/b?x=/../%2f", "/a/%C3%A9", "/a/%20", "/a/.b",
-					    "/a/...", "/a/b;c=d", "/a/%25",         "/a/%2520",  "/a/b/"};
+					    "/a/...", "/a/b,c=d", "/a/%25",         "/a/%2520",  "/a/b/"};
 	struct world w = make("network: {mode: allowlist, allow: [{host: p.test, paths: [\"/a/**\"]}, {host: d.test}, "
 			      "{host: o.test}],\n"
 			      "  deny: [{host: d.test, paths: [\"/secret/**\"]}]}");
@@ -107,6 +108,37 @@ static void odd_paths_fit_no_list_of_paths(void)
 		}
 	CHECK(!ask(&w, "p.test", 443, "GET", "/a") && !ask(&w, "p.test", 443, "GET", "/ab/c") &&
 	      !ask(&w, "d.test", 443, "GET", "/secret/x"));
+	unmake(&w);
+}
+
+static void a_denial_holds_for_what_a_server_may_take_for_its_path(void)
+{
+	static const char *const denied[] = {"/secret",     "/SECRET",     "/Secret/",     "/secret.",       "/secret%20",    "/secret.%20.",
+					     "/secret/?x",  "/admin/x",    "/ADMIN/x/",    "/admin./x",      "/admin%20/x",   "/Admin/",
+					     "/Mixed/case", "/mixed/Case", "/mixed/case/", "/mixed%20/case", "/x/deep/y.KEY", "/x/deep/y.key/",
+					     "/x/deep/y.key./", "/a;/b"};
+	static const char *const fine[] = {"/", "/secrets", "/secret/x", "/.secret", "/%20secret", "/admin", "/administrator/x", "/mixed/case/x", "/x/deep/y.keys"};
+	struct world w = make("network: {mode: allowlist, allow: [{host: d.test}],\n"
+			      "  deny: [{host: d.test, paths: [\"/secret\", \"/admin/**\", \"/Mixed/Case\", \"/**/*.key\"]}]}");
+	AUTO_BUF path = {0};
+	size_t i;
+
+	for (i = 0; i < sizeof(denied) / sizeof(denied[0]); i++)
+		if (ask(&w, "d.test", 443, "GET", denied[i])) {
+			printf("# %s\n", denied[i]);
+			CHECK(false);
+		}
+	for (i = 0; i < sizeof(fine) / sizeof(fine[0]); i++)
+		if (!ask(&w, "d.test", 443, "GET", fine[i])) {
+			printf("# %s\n", fine[i]);
+			CHECK(false);
+		}
+	buf_init(&path, 1 << 20);
+	for (i = 0; i < NET_PATH_FOLDED / 2; i++)
+		(void)buf_str(&path, "/x");
+	CHECK(ask(&w, "d.test", 443, "GET", path.p));
+	(void)buf_str(&path, "/");
+	CHECK(!ask(&w, "d.test", 443, "GET", path.p));
 	unmake(&w);
 }
 
@@ -669,6 +701,7 @@ int main(void)
 		CASE(a_connection_is_carried_as_its_rules_need),
 		CASE(names_match_whole_labels_in_any_case),
 		CASE(odd_paths_fit_no_list_of_paths),
+		CASE(a_denial_holds_for_what_a_server_may_take_for_its_path),
 		CASE(another_method_is_not_asked_for_where_methods_are_restricted),
 		CASE(a_field_that_names_another_path_counts_where_paths_do),
 		CASE(the_address_that_is_dialled_is_held_to_the_floor),
