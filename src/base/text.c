@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "base/cleanup.h"
+
 size_t text_utf8(struct sv s)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
@@ -34,18 +36,35 @@ size_t text_utf8(struct sv s)
 	return n;
 }
 
-/* C1 controls, zero-width and bidirectional characters, line and paragraph separators, BOM. */
+/* What shows nothing, or moves what stands around it: C1 controls, soft hyphen, zero-width, joining and bidirectional characters, fillers, line and paragraph separators, variation selectors, BOM, tags. */
+static const struct {
+	uint32_t first, last;
+} deceptive[] = {
+	{0x80, 0x9f},	    {0xad, 0xad},	{0x34f, 0x34f},	    {0x61c, 0x61c},	{0x115f, 0x1160},   {0x17b4, 0x17b5},
+	{0x180b, 0x180f},   {0x200b, 0x200f},	{0x2028, 0x202e},   {0x2060, 0x206f},	{0x3164, 0x3164},   {0xfe00, 0xfe0f},
+	{0xfeff, 0xfeff},   {0xffa0, 0xffa0},	{0xfff0, 0xfffb},   {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+/* Of a valid sequence of n bytes. */
+static uint32_t code_point(const unsigned char *p, size_t n)
+{
+	uint32_t c = n == 1 ? p[0] : p[0] & (0xffU >> (n + 1));
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		c = c << 6 | (p[i] & 0x3fU);
+	return c;
+}
+
 static bool is_deceptive(const unsigned char *p, size_t n)
 {
-	if (n == 2)
-		return p[0] == 0xc2 && p[1] < 0xa0;
-	if (n != 3)
-		return false;
-	if (p[0] == 0xe2 && p[1] == 0x80)
-		return (p[2] >= 0x8b && p[2] <= 0x8f) || (p[2] >= 0xa8 && p[2] <= 0xae);
-	if (p[0] == 0xe2 && p[1] == 0x81)
-		return p[2] >= 0xa0 && p[2] <= 0xaf;
-	return p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf;
+	uint32_t c = code_point(p, n);
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(deceptive); i++)
+		if (c >= deceptive[i].first && c <= deceptive[i].last)
+			return true;
+	return false;
 }
 
 void text_escape(struct buf *out, struct sv s, size_t max)

@@ -153,6 +153,24 @@ static void untrusted_text_cannot_move_the_cursor(void)
 	CHECK_STR(text_show(&t, sv_of("gr\xc3\xbc\xc3\x9f")), "gr\xc3\xbc\xc3\x9f");
 }
 
+static void invisible_characters_are_shown(void)
+{
+	static const char *const invisible[] = {
+		"\xc2\x9b", "\xc2\xad", "\xd8\x9c", "\xe1\x85\x9f", "\xe1\x85\xa0", "\xe1\xa0\x8e", "\xe2\x80\x8b", "\xe2\x80\xa8", "\xe2\x81\xa0", "\xe2\x81\xa4", "\xe2\x81\xaf",
+		"\xe3\x85\xa4", "\xef\xb8\x80", "\xef\xb8\x8f", "\xef\xbb\xbf", "\xef\xbe\xa0", "\xf3\xa0\x80\x80", "\xf3\xa0\x81\xbf", "\xf3\xa0\x84\x80",
+	};
+	static const char *const visible[] = {"\xc2\xa1", "\xc2\xae", "\xe3\x85\xa3", "\xe2\x80\xa7", "\xe2\x81\xb0", "\xef\xb8\x90", "\xef\xbe\xa1", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbd"};
+	struct text_shown t;
+	size_t i;
+
+	for (i = 0; i < sizeof(invisible) / sizeof(invisible[0]); i++) {
+		(void)text_show(&t, sv_of(invisible[i]));
+		CHECK(strlen(t.s) == 4 * strlen(invisible[i]) && t.s[0] == '\\');
+	}
+	for (i = 0; i < sizeof(visible) / sizeof(visible[0]); i++)
+		CHECK_STR(text_show(&t, sv_of(visible[i])), visible[i]);
+}
+
 static void a_slip_is_guessed_and_nonsense_is_not(void)
 {
 	static const char *const keys[] = {"filesystem", "network", "process", "inference", NULL};
@@ -274,6 +292,7 @@ int main(void)
 		CASE(sha256_gives_the_published_digests),
 		CASE(sha256_is_the_same_however_the_bytes_arrive),
 		CASE(untrusted_text_cannot_move_the_cursor),
+		CASE(invisible_characters_are_shown),
 		CASE(a_slip_is_guessed_and_nonsense_is_not),
 		CASE(json_is_escaped_and_has_its_commas),
 		CASE(a_buffer_never_passes_its_maximum),
