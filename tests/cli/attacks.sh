@@ -138,6 +138,33 @@ for p in "/proc/1/maps", "/proc/1/mem", "/proc/1/environ", "/proc/1/timerslack_n
         except OSError: pass' | { ! grep opened; }
 }
 
+the_guard_opens_nothing_of_others_in_proc() # by whatever way it is named
+{
+	project
+	run "$py" -c '
+import os
+os.chdir("/")
+own = os.open("/proc/self/root", os.O_PATH)
+names = ["maps", "mem", "environ", "oom_score_adj", "comm", "uid_map", "fd/0", "root", "task/1/comm"]
+for way in "/proc/", "/proc/self/root/proc/", "/proc/self/cwd/proc/", "/proc/thread-self/root/proc/", "/proc/self/fd/%d/proc/" % own, "proc/":
+    for whose in "1", "self", "thread-self":
+        if way == "/proc/" and whose != "1": continue
+        for name in names:
+            for f in os.O_RDONLY, os.O_RDWR, os.O_WRONLY | os.O_TRUNC:
+                try: os.open(way + whose + "/" + name, os.O_CREAT | f); print("opened", way + whose + "/" + name)
+                except OSError: pass
+for name in "uid_map", "mem", "setgroups":
+    try: os.open("/proc/self/" + name, os.O_CREAT | os.O_RDWR); print("opened own", name)
+    except OSError: pass' | { ! grep opened; }
+}
+
+a_shell_can_write_to_its_own_proc()
+{
+	project
+	run bash -c 'echo 601 >/proc/self/oom_score_adj && cat /proc/$$/oom_score_adj && sleep 5 & sleep 0.2; echo 602 >/proc/$!/oom_score_adj && cat /proc/$!/oom_score_adj; echo renamed >/proc/$$/comm && cat /proc/$$/comm; kill $!' >"$tmp/proc"
+	grep -qx 602 "$tmp/proc" && grep -qx renamed "$tmp/proc" || { cat "$tmp/proc"; return 1; }
+}
+
 the_guard_does_not_wait() # for a FIFO behind an fd; others go on meanwhile
 {
 	project
@@ -283,6 +310,8 @@ ok "a bare repository of the host keeps its config and hooks" a_bare_repository_
 ok "other version control systems take no orders from the workload" other_version_control_takes_no_orders
 ok "a submodule's configuration is protected" a_submodules_configuration_is_protected
 ok "the guard opens nothing that the caller could not" the_guard_opens_nothing_that_the_caller_could_not
+ok "the guard opens nothing of others in /proc, by no way" the_guard_opens_nothing_of_others_in_proc
+ok "a shell can write to what is its own in /proc" a_shell_can_write_to_its_own_proc
 ok "the guard does not wait where one caller would" the_guard_does_not_wait
 ok "a program that was just written can be executed at once" a_new_program_can_be_executed_at_once
 ok "sockets that could be connected elsewhere are refused as standard input" sockets_that_could_be_connected_elsewhere_are_refused

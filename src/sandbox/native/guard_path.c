@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -229,23 +230,58 @@ static int canonical(const struct eyes *e, int fd, char *to, size_t room)
 	return 0;
 }
 
-static int open_folder(const struct eyes *e, pid_t pid, int base, const char *folder, struct place *ret)
+static bool is_proc(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) < 0 || fs.f_type == 0x9fa0;
+}
+
+/*
+ * Files of a process that are there whatever is opened with O_CREAT, as shells open what they write to. For these the kernel asks when they are written, and of the writer, so it does not matter that we open them. Of no other
+ * file in /proc is that known.
+ */
+static int open_task(const struct eyes *e, pid_t pid, const char *folder, struct sv name)
+{
+	static const char *const files[] = {"comm", "coredump_filter", "oom_score_adj"};
+	char text[512];
+	const char *end;
+	size_t i;
+	long n = 0;
+
+	for (i = 0; i < ARRAY_LEN(files) && !sv_is(name, files[i]); i++)
+		;
+	if (i == ARRAY_LEN(files))
+		return -EACCES;
+	if (strcmp(folder, "/proc/self") == 0)
+		n = read_of(e, pid, "status", text, sizeof(text)) < 0 ? 0 : number_behind(text, "\nTgid:\t");
+	else if (!e->outer && strncmp(folder, "/proc/", 6) == 0 && (end = digits(folder + 6, &n)) && *end)
+		n = 0;
+	if (n <= 1 || n > INT_MAX)
+		return -EACCES; /* PID 1 is ours */
+	return open_of(e, e->outer ? pid : (pid_t)n, ".", O_PATH | O_DIRECTORY);
+}
+
+/* Where name is to be found or made. Below /proc only in the caller's own fd, or where open_task() knows it: we could open more there than the caller can. */
+static int open_folder(const struct eyes *e, pid_t pid, int base, const char *folder, struct sv name, struct place *ret)
 {
 	int fd = sys_open_no_magic(base, folder, O_PATH | O_DIRECTORY), r;
+	bool proc = fd >= 0 && is_proc(fd);
 
-	if (fd == -ELOOP || fd == -EXDEV)
+	if (proc || fd == -ELOOP || fd == -EXDEV) {
+		/* /proc/self was resolved with our eyes: once more, with the caller's */
+		if (fd >= 0)
+			(void)close(fd);
 		fd = open_own_magic(e, pid, folder, &ret->own_proc);
+		if (fd >= 0 ? is_proc(fd) && !ret->own_proc : proc) {
+			if (fd >= 0)
+				(void)close(fd);
+			fd = open_task(e, pid, folder, name);
+		}
+	}
 	if (fd < 0)
 		return fd;
 	r = canonical(e, fd, ret->path, PATH_MAX);
-	/* /proc/self was resolved with our eyes: once more, with the caller's */
-	if (r == 0 && strncmp(ret->path, "/proc", 5) == 0 && (ret->path[5] == '/' || !ret->path[5]) && !ret->own_proc) {
-		(void)close(fd);
-		fd = open_own_magic(e, pid, folder, &ret->own_proc);
-		if (fd < 0)
-			return fd;
-		r = canonical(e, fd, ret->path, PATH_MAX);
-	}
 	if (r < 0) {
 		(void)close(fd);
 		return r;
@@ -276,7 +312,7 @@ int guard_place(const struct eyes *e, pid_t pid, int base, const char *path, str
 		;
 	memcpy(folder, path, n);
 	folder[n] = '\0';
-	ret->dir = open_folder(e, pid, base, n ? folder : ".", ret);
+	ret->dir = open_folder(e, pid, base, n ? folder : ".", name, ret);
 	if (ret->dir < 0)
 		return ret->dir;
 	n = strlen(ret->path);
