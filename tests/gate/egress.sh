@@ -462,6 +462,43 @@ run rules.yaml "${pins[@]}" grant 'aws|up.test|sigv4:execute-api|-|AKIDEXAMPLE/w
 req POST https://up.test:8443/aws h:content-type=application/json d:{"query":"mutation{a}"} unended policy:stricter.yaml
 END
 is "a body that waits to be signed is held to the rule that came meanwhile" "$(grep -c /aws tls.log)/$(count 'failed policy_denied')" 0/1
+# a server that lets its clients wait for their connection: meanwhile another policy comes
+cat >late.py <<'END'
+import socket, threading, time
+def pump(a, b):
+    try:
+        while piece := a.recv(65536):
+            b.sendall(piece)
+        b.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+def serve(s):
+    time.sleep(1)
+    u = socket.create_connection(("127.0.0.1", 8443))
+    threading.Thread(target=pump, args=(u, s), daemon=True).start()
+    pump(s, u)
+l = socket.socket()
+l.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+l.bind(("127.0.0.1", 8447))
+l.listen(64)
+print("ready", flush=True)
+while True:
+    threading.Thread(target=serve, args=(l.accept()[0],), daemon=True).start()
+END
+python3 late.py >ready.late & pids+=($!)
+until grep -q ready ready.late; do sleep 0.05; done
+for form in 'd:abc' 'h:content-type=application/json d:{"query":"{a}"}'; do
+	rule='{host: up.test, ports: [8447], methods: [POST]'
+	[[ $form == *query* ]] && rule+=', graphql: {types: [query]}'
+	printf 'network: {mode: allowlist, allow: [%s, credential: k}]}\n' "$rule" >late.yaml
+	printf 'network: {mode: allowlist, allow: [%s}]}\n' "$rule" >later.yaml
+	for way in 'late later 0 unended' 'later late 1 unended' 'late later 0 slow' 'later late 1 slow'; do
+		read -r first second keys when <<<"$way"
+		: >tls.log
+		run "$first.yaml" "${pins[@]}" grant "$grant" <<<"req POST https://up.test:8447/late $form policy:$second.yaml $when"
+		is "what is not sent yet goes with the credential of the new policy, or without ($first, $when, ${form:0:6})" "$(count '= 200')/$(grep -c "POST /late.*$key" tls.log)" "1/$keys"
+	done
+done
 printf 'network: {mode: allowlist, allow: [{host: echo.test, ports: [8030], credential: aws}]}\n' >sink.yaml
 : >sink.log
 run sink.yaml "${pins[@]}" grant 'aws|echo.test|sigv4:execute-api|-|AKIDEXAMPLE/wJalrXUtnFEMI_K7MDENG|aws-placeholder-000000' <<'END'

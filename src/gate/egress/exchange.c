@@ -287,7 +287,7 @@ static void on_end(void *user, struct link_exchange *link, const struct http_fie
 	/* first the body, where it is judged: only then is it known which credential is put in, and which trailer would stand for it */
 	if (x->collect && !exchange_judge(x, true))
 		return;
-	if (x->call.trailers.n && !exchange_judge_trailers(x))
+	if (x->call.trailers.n && !exchange_still_allowed(x))
 		return;
 	x->call.body_ended = true;
 	if (x->collect)

@@ -112,6 +112,21 @@ static void set_length(struct exchange *x)
 	x->request.length = (int64_t)x->call.body.n;
 }
 
+/* Has nothing of it gone out? Then it goes as the policy of now has it, whatever it was judged by. */
+static bool is_unsent(const struct exchange *x)
+{
+	return !x->call.up && x->sent == 0 && !x->answered;
+}
+
+/* name NULL: none. */
+static bool set_credential(struct exchange *x, const char *name)
+{
+	if (!is_unsent(x))
+		return true;
+	x->credential = name ? arena_str(x->arena, sv_of(name)) : NULL;
+	return name && !x->credential ? deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL) : true;
+}
+
 static bool judge_network(struct exchange *x, bool whole, bool count)
 {
 	struct generation *g = x->egress->now;
@@ -134,14 +149,11 @@ static bool judge_network(struct exchange *x, bool whole, bool count)
 		}
 	}
 	/* where the body has a say the rule is known only after it */
-	if (!count || (x->collect && !whole))
+	if (x->collect && !whole)
 		return true;
-	if (v.rate && !net_rate_take(&g->budgets[v.budget], v.rate, (uint64_t)loop_now(x->egress->loop) * 1000000))
+	if (count && v.rate && !net_rate_take(&g->budgets[v.budget], v.rate, (uint64_t)loop_now(x->egress->loop) * 1000000))
 		return deny(x, GATE_FAILURE_QUOTA, sv_of("network.allow rate"), "more requests than the rule's rate allows; try again later");
-	x->credential = v.credential ? arena_str(x->arena, sv_of(v.credential)) : NULL;
-	if (v.credential && !x->credential)
-		return deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
-	return true;
+	return set_credential(x, v.credential);
 }
 
 static const struct provider *find_provider(const struct exchange *x)
@@ -223,12 +235,12 @@ static bool judge_model(struct exchange *x, bool whole, bool count)
 		r = budget_admit(e->budget, p, judged.model, judged.output_max, &x->ticket, &no);
 	if (r < 0)
 		return deny(x, failure_of(&no), sv_of("inference.providers"), no.detail);
-	if (!count || (x->collect && !whole))
+	if (x->collect && !whole)
 		return true;
 	set_length(x);
-	x->admitted = x->counting = x->collect;
-	x->credential = p->credential.s ? arena_str(x->arena, sv_of(p->credential.s)) : NULL;
-	return arena_failed(x->arena) ? deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL) : true;
+	if (count)
+		x->admitted = x->counting = x->collect;
+	return set_credential(x, p->credential.s);
 }
 
 /* A signature may cover the body: then it is to be collected too. */
@@ -242,13 +254,14 @@ static bool wants_hash(const struct exchange *x)
 /* It was judged when its head came, and waited only to be signed; but a policy that came since then may have a say in its body. */
 static bool judge_signed(struct exchange *x)
 {
+	const char *signer = x->credential; /* NULL: a policy took it away */
 	struct net_request q = question(x);
 	struct net_verdict v;
 
 	if (!judge_network(x, true, false))
 		return false;
 	net_rules_request(x->egress->now->rules, &q, &v);
-	if (!v.body && (!v.credential || strcmp(v.credential, x->credential) != 0))
+	if (!v.body && (!v.credential || !signer || strcmp(v.credential, signer) != 0))
 		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy no longer names the credential that this request was to be signed with");
 	x->whole = true;
 	set_length(x);
@@ -267,27 +280,8 @@ bool exchange_judge(struct exchange *x, bool whole)
 	return exchange_reserve(x); /* what was judged may have been rewritten */
 }
 
-bool exchange_still_allowed(struct exchange *x)
-{
-	const struct upstream *u = x->call.up;
-	bool collect = x->collect;
-	struct net_request q;
-	struct net_verdict v;
-
-	x->collect = false;
-	if (!(x->inference ? judge_model(x, false, false) : judge_network(x, false, false)))
-		return false;
-	if (x->collect && !collect && !x->whole)
-		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy now wants to see the body of this request, which has gone out in part");
-	x->collect = collect;
-	q = question(x);
-	if (x->inference || !u || !u->has_address)
-		return true;
-	net_rules_address(x->egress->now->rules, &u->address, &q, u->fixed, &v);
-	return v.allow ? true : deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &u->address, &v);
-}
-
-bool exchange_judge_trailers(struct exchange *x)
+/* Does no trailer stand for the credential? */
+static bool judge_trailers(struct exchange *x)
 {
 	const struct grant *g = x->credential ? grants_find(&x->egress->grants, x->credential) : NULL;
 	uint32_t i;
@@ -295,7 +289,29 @@ bool exchange_judge_trailers(struct exchange *x)
 	for (i = 0; g && i < x->call.trailers.n; i++)
 		if (inject_replaces(g, x->call.trailers.v[i].name))
 			return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "a trailer has the name of the field that the credential is sent in");
-	return exchange_still_allowed(x);
+	return true;
+}
+
+bool exchange_still_allowed(struct exchange *x)
+{
+	const struct upstream *u = x->call.up;
+	bool collect = x->collect, whole = x->whole && is_unsent(x);
+	struct net_request q;
+	struct net_verdict v;
+
+	x->collect = false;
+	if (!(x->inference ? judge_model(x, whole, false) : judge_network(x, whole, false)) || !judge_trailers(x))
+		return false;
+	if (x->collect && !collect && !x->whole)
+		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy now wants to see the body of this request, which has gone out in part");
+	x->collect = collect;
+	if (whole && !exchange_reserve(x))
+		return false;
+	q = question(x);
+	if (x->inference || !u || !u->has_address)
+		return true;
+	net_rules_address(x->egress->now->rules, &u->address, &q, u->fixed, &v);
+	return v.allow ? true : deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &u->address, &v);
 }
 
 static bool address_allowed(const struct exchange *x, const struct address *a, bool fixed)

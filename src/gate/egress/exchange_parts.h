@@ -89,9 +89,8 @@ void exchange_drop_body(struct exchange *x); /* frees what waits in call.body: n
 /* exchange_judge.c: false: it was ended. */
 bool exchange_check(struct exchange *x, const struct link_request *r);	/* is it a request at all, and is there room for it? */
 bool exchange_judge(struct exchange *x, bool whole);			/* whole: by its body too */
-bool exchange_judge_trailers(struct exchange *x);
 enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed);
-bool exchange_still_allowed(struct exchange *x);
+bool exchange_still_allowed(struct exchange *x); /* by the policy of now, with the trailers that came; where nothing was sent, with the credential that this policy names */
 
 /* exchange_send.c */
 extern const char exchange_in_clear[]; /* why a credential is not sent */
