@@ -24,6 +24,7 @@ enum { PAIRS = 4096, STRIDE = NEEDLE_MIN - 1, SHORT = 24 /* bytes: looking for e
 
 struct needle_set {
 	unsigned references;
+	bool lower; /* all forms are in lower case */
 	uint32_t n, room; /* nodes */
 	uint32_t longest; /* depth of the deepest */
 	struct node *nodes;
@@ -40,6 +41,11 @@ static size_t form_bytes(size_t needle)
 {
 	/* itself, decoded once and twice, with plus; two alphabets at three alignments; two cases of hexadecimal */
 	return 4 * needle + 6 * (needle * 4 / 3 + 2) + 4 * needle;
+}
+
+static unsigned char fold(const struct needle_set *set, unsigned char c)
+{
+	return set->lower && c >= 'A' && c <= 'Z' ? (unsigned char)(c - 'A' + 'a') : c;
 }
 
 static uint32_t child_of(const struct needle_set *set, uint32_t at, unsigned char c)
@@ -84,13 +90,15 @@ static int add_form(void *arg, struct sv form)
 {
 	struct adding *a = arg;
 	uint32_t at = 0, k;
+	unsigned char c;
 	size_t i;
 
 	if (form.n < NEEDLE_MIN || a->set->room - a->set->n < form.n)
 		return form.n < NEEDLE_MIN ? 0 : -ENOMEM;
 	for (i = 0; i < form.n; i++) {
-		k = child_of(a->set, at, (unsigned char)form.p[i]);
-		at = k ? k : add_child(a->set, at, (unsigned char)form.p[i]);
+		c = fold(a->set, (unsigned char)form.p[i]);
+		k = child_of(a->set, at, c);
+		at = k ? k : add_child(a->set, at, c);
 	}
 	if (!a->set->nodes[at].whole)
 		a->set->nodes[at].needle = a->needle;
@@ -154,7 +162,7 @@ static int fill(struct needle_set *set, const struct sv *needles, size_t n)
 	return link_nodes(set);
 }
 
-int needle_set_new(const struct sv *needles, size_t n, struct needle_set **ret)
+static int new_set(const struct sv *needles, size_t n, bool lower, struct needle_set **ret)
 {
 	struct needle_set *set;
 	size_t room = 1, i;
@@ -170,7 +178,7 @@ int needle_set_new(const struct sv *needles, size_t n, struct needle_set **ret)
 	set = secret_memory_new(sizeof(*set));
 	if (!set)
 		return -ENOMEM;
-	*set = (struct needle_set){.references = 1, .n = 1, .room = (uint32_t)room};
+	*set = (struct needle_set){.references = 1, .lower = lower, .n = 1, .room = (uint32_t)room};
 	set->nodes = secret_memory_new(room * sizeof(*set->nodes));
 	r = set->nodes ? fill(set, needles, n) : -ENOMEM;
 	if (r < 0) {
@@ -179,6 +187,16 @@ int needle_set_new(const struct sv *needles, size_t n, struct needle_set **ret)
 	}
 	*ret = set;
 	return 0;
+}
+
+int needle_set_new(const struct sv *needles, size_t n, struct needle_set **ret)
+{
+	return new_set(needles, n, false, ret);
+}
+
+int needle_set_new_lower(const struct sv *needles, size_t n, struct needle_set **ret)
+{
+	return new_set(needles, n, true, ret);
 }
 
 struct needle_set *needle_set_ref(struct needle_set *set)
@@ -261,7 +279,7 @@ static void read_unit(void *arg, const struct needle_unit *u)
 {
 	struct reading *r = arg;
 	const struct needle_set *set = r->scan->set;
-	uint32_t at = step(set, r->at, u->c), hit = set->nodes[at].hit;
+	uint32_t at = step(set, r->at, fold(set, u->c)), hit = set->nodes[at].hit;
 
 	r->starts[r->count++ & r->scan->mask] = u->start;
 	if (hit)

@@ -35,6 +35,8 @@ struct needle_scan;
 
 /* 0; -EINVAL: a length or the count is out of bounds; -ENOMEM. The strings are copied. */
 int needle_set_new(const struct sv *needles, size_t n, struct needle_set **ret);
+/* The same for texts that were put into lower case on the way, as names of header fields are: every form is looked for in lower case. Other texts must not be searched with it. */
+int needle_set_new_lower(const struct sv *needles, size_t n, struct needle_set **ret);
 struct needle_set *needle_set_ref(struct needle_set *set);
 void needle_set_unref(struct needle_set *set); /* NULL is fine */
 

@@ -179,6 +179,8 @@ END
 is "messages of gRPC arrive, scrubbed" "$(count "body 29 .*$place")" 2
 is "a request that would have the answer's messages compressed is refused" "$(count 'failed policy_denied: its messages are compressed')/$(grep -c '/grpc ' tls.log)" 3/2
 is "messages that are compressed do not pass, whether the head says so or not" "$(count "failed bad_answer: the answer's messages are compressed")/$(count 'body [1-9]')" 3/2
+run key.yaml "${pins[@]}" grant "k|up.test|x-api-key|-|Sk-RealSecret-0123456789|$place" <<<'req GET https://up.test:8443/name'
+is "no name of a field holds it, in lower case either" "$(count 'body 5 named')/$(grep -ci realsecret <<<"$out")" 1/0
 run key.yaml "${pins[@]}" grant "$grant" <<'END'
 req GET https://up.test:8443/charset h:accept=text/plain;q=0.5,application/json;charset=utf-16
 req GET https://up.test:8443/charset h:accept=application/json;Charset="UTF-16";q=1

@@ -120,6 +120,8 @@ def serve_one(c, number):
         told = {"/grpc-told": ["grpc-encoding: gzip"], "/connect-told": ["connect-content-encoding: gzip"]}.get(path, [])
         kind = "connect+json" if path.startswith("/connect") else "grpc"
         answer(c, bytes([squeezed]) + len(message).to_bytes(4, "big") + message, extra=["Content-Type: application/" + kind] + told)
+    elif path == "/name":
+        answer(c, b"named", extra=["X-%s: 1" % secret])
     elif path == "/charset":
         text = headers.get("accept", "") + headers.get("accept-charset", "")
         name = "utf-16" if "utf-16" in text.lower() else "UTF-8"

@@ -10,11 +10,12 @@
 struct scrub {
 	unsigned references;
 	struct needle_set *set;
+	struct needle_set *lower; /* of the same needles, for names of fields: their readers put them into lower case */
 	size_t n;
 	char **placeholders; /* by needle */
 	size_t hold_max;
 	bool alphabet[256];
-	struct scrub_stream *texts; /* for one text after the other; made when it is first needed */
+	struct scrub_stream *texts, *names; /* for one text after the other; made when they are first needed */
 };
 
 struct scrub_stream {
@@ -28,17 +29,24 @@ struct scrub_stream {
 	uint64_t hits;
 };
 
+static void free_texts(struct scrub_stream *t)
+{
+	if (t)
+		needle_scan_free(t->scan);
+	free(t);
+}
+
 static void scrub_free(struct scrub *s)
 {
 	size_t i;
 
-	if (s->texts)
-		needle_scan_free(s->texts->scan);
-	free(s->texts);
+	free_texts(s->texts);
+	free_texts(s->names);
 	for (i = 0; s->placeholders && i < s->n; i++)
 		free(s->placeholders[i]);
 	free(s->placeholders);
 	needle_set_unref(s->set);
+	needle_set_unref(s->lower);
 	free(s);
 }
 
@@ -80,6 +88,8 @@ int scrub_new(const struct scrub_pair *pairs, size_t n, struct scrub **ret)
 		}
 	}
 	r = needle_set_new(needles, n, &s->set);
+	if (r == 0)
+		r = needle_set_new_lower(needles, n, &s->lower);
 	if (r == 0) {
 		set_limits(s, pairs);
 		*ret = s;
@@ -263,9 +273,9 @@ uint64_t scrub_stream_hits(const struct scrub_stream *t)
 }
 
 /* Not a user of its own: it goes with the scrub. NULL: no memory. */
-static struct scrub_stream *texts_of(struct scrub *s)
+static struct scrub_stream *texts_of(struct scrub *s, struct needle_set *set, struct scrub_stream **kept)
 {
-	struct scrub_stream *t = s->texts;
+	struct scrub_stream *t = *kept;
 
 	if (t)
 		return t;
@@ -273,12 +283,12 @@ static struct scrub_stream *texts_of(struct scrub *s)
 	if (!t)
 		return NULL;
 	t->scrub = s;
-	t->scan = needle_scan_new(s->set, replace, t);
+	t->scan = needle_scan_new(set, replace, t);
 	if (!t->scan) {
 		free(t);
 		return NULL;
 	}
-	s->texts = t;
+	*kept = t;
 	return t;
 }
 
@@ -301,7 +311,7 @@ int scrub_text(struct scrub *s, char *p, size_t n)
 
 	if (n < NEEDLE_MIN)
 		return 0; /* no form is as short */
-	t = texts_of(s);
+	t = texts_of(s, s->set, &s->texts);
 	return t ? scan_text(t, p, n) : -ENOMEM;
 }
 
@@ -319,14 +329,14 @@ static size_t longest_of(const struct http_fields *f)
 	return n;
 }
 
-/* All names and values, side by side in room; line feeds, which none of them has, keep what one begins from being completed by the next. False: they do not fit. */
-static bool join(const struct http_fields *f, char room[FEW], size_t *ret)
+/* All names, or all values, side by side in room; line feeds, which none of them has, keep what one begins from being completed by the next. False: they do not fit. */
+static bool join(const struct http_fields *f, bool names, char room[FEW], size_t *ret)
 {
 	size_t n = 0, k;
 	uint32_t i;
 
-	for (i = 0; i < 2 * f->n; i++) {
-		const struct sv *text = i % 2 ? &f->v[i / 2].value : &f->v[i / 2].name;
+	for (i = 0; i < f->n; i++) {
+		const struct sv *text = names ? &f->v[i].name : &f->v[i].value;
 
 		if (text->n > FEW - 3 || n > FEW - 3 - text->n)
 			return false;
@@ -359,22 +369,22 @@ int scrub_fields(struct scrub *s, struct http_fields *f, struct arena *a)
 {
 	uint32_t i, kept = 0;
 	int hits = 0, in_name, in_value;
-	struct scrub_stream *t = texts_of(s);
+	struct scrub_stream *values = texts_of(s, s->set, &s->texts), *names = texts_of(s, s->lower, &s->names);
 	char few[FEW] __attribute__((uninitialized)), *room;
 	size_t longest = longest_of(f), n;
 	AUTO_FREE char *many = longest > FEW ? malloc(longest) : NULL;
 
 	room = longest > FEW ? many : few;
-	if (!t || !room)
+	if (!values || !names || !room)
 		return -ENOMEM;
 	/* an answer gives no credential back but once in a blue moon */
-	if (join(f, few, &n) && scan_text(t, few, n) == 0)
+	if (join(f, true, few, &n) && scan_text(names, few, n) == 0 && join(f, false, few, &n) && scan_text(values, few, n) == 0)
 		return 0;
 	for (i = 0; i < f->n; i++) {
 		struct http_field field = f->v[i];
 
-		in_name = scrub_sv(t, &field.name, room, a);
-		in_value = in_name ? 0 : scrub_sv(t, &field.value, room, a);
+		in_name = scrub_sv(names, &field.name, room, a);
+		in_value = in_name ? 0 : scrub_sv(values, &field.value, room, a);
 		if (in_name < 0 || in_value < 0)
 			return -ENOMEM;
 		hits += in_name + in_value;

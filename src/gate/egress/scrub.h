@@ -72,8 +72,8 @@ uint64_t scrub_stream_hits(const struct scrub_stream *t);
 int scrub_text(struct scrub *s, char *p, size_t n);
 
 /*
- * All values of a head or of trailers. A value that changes is copied to the arena first; a field whose name holds a credential is
- * dropped. The number of replacements, or -ENOMEM.
+ * All values of a head or of trailers. A value that changes is copied to the arena first; a field whose name holds a credential, be it in lower
+ * case (as names are by now), is dropped. The number of replacements, or -ENOMEM.
  */
 int scrub_fields(struct scrub *s, struct http_fields *f, struct arena *a);
 

@@ -475,6 +475,24 @@ static void headers_are_scrubbed_by_value_and_dropped_by_name(void)
 	scrub_unref(s);
 }
 
+static void a_name_that_was_put_into_lower_case_hides_nothing(void)
+{
+	static const char *const names[] = {"x-sk-secret+abcd.0123", "sk-secret+abcd.0123", "x-u2stu2vjcmv0k0fiy0qumdeymw", "%53k-secret+a%62%43d.0123", "x-536b2d5365637265742b416263442e30313233"};
+	struct scrub *s = make("Sk-Secret+AbcD.0123");
+	struct arena *a = arena_new();
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		struct http_field v[] = {{sv_of(names[i]), sv_of("1")}, {sv_of("server"), sv_of("sk-secret+abcd.0123 is another text")}};
+		struct http_fields f = {v, 2};
+
+		CHECK(scrub_fields(s, &f, a) >= 1);
+		CHECK(f.n == 1 && sv_is(f.v[0].name, "server") && sv_is(f.v[0].value, "sk-secret+abcd.0123 is another text"));
+	}
+	arena_free(a);
+	scrub_unref(s);
+}
+
 static void an_escape_cut_off_by_the_end_of_the_body_still_counts(void)
 {
 	struct scrub *s = make("secret%4");
@@ -680,6 +698,7 @@ int main(void)
 		CASE(what_is_held_back_says_nothing_of_the_secret),
 		CASE(a_secret_inside_another_and_repeated_ones_are_all_replaced),
 		CASE(headers_are_scrubbed_by_value_and_dropped_by_name),
+		CASE(a_name_that_was_put_into_lower_case_hides_nothing),
 		CASE(an_escape_cut_off_by_the_end_of_the_body_still_counts),
 		CASE(a_stream_outlives_its_set),
 		CASE(too_short_and_too_long_secrets_are_refused),
