@@ -345,7 +345,7 @@ static int feed_byte(struct needle_scan *s, unsigned char c)
 
 /* Where the next escape is, at or behind `from`; n: there is none. */
 struct escapes {
-	size_t percent, backslash;
+	size_t percent, backslash, ampersand;
 };
 
 static size_t find_byte(const char *p, size_t from, size_t n, char c)
@@ -361,7 +361,10 @@ static size_t next_escape(struct escapes *e, const char *p, size_t from, size_t 
 		e->percent = find_byte(p, from, n, '%');
 	if (e->backslash < from)
 		e->backslash = find_byte(p, from, n, '\\');
-	return e->percent < e->backslash ? e->percent : e->backslash;
+	if (e->ampersand < from)
+		e->ampersand = find_byte(p, from, n, '&');
+	from = e->percent < e->backslash ? e->percent : e->backslash;
+	return from < e->ampersand ? from : e->ampersand;
 }
 
 /*
@@ -389,6 +392,7 @@ int needle_scan_feed(struct needle_scan *s, const char *p, size_t n)
 	if (n >= SHORT) {
 		escapes.percent = find_byte(p, 0, n, '%');
 		escapes.backslash = find_byte(p, 0, n, '\\');
+		escapes.ampersand = find_byte(p, 0, n, '&');
 	}
 	while (i < n) {
 		if (s->at == 0 && !s->decoding) {

@@ -9,12 +9,12 @@
  *  - base64, standard and URL-safe, at all three alignments (so inside a longer text that was encoded as a whole), padded or not. Found are the characters that
  *    the string alone decides: up to four bits of its first and last byte stay in the neighbouring characters;
  *  - hexadecimal, in lower or upper case;
- *  - percent-encoding (any case, any subset of the bytes; "+" for a space) and JSON escapes (\u00XX, \xXX, \/, \", \', \\), mixed at will, once or twice over
+ *  - percent-encoding (any case, any subset of the bytes; "+" for a space) and JSON escapes (\u00XX, \xXX, \/, \", \', \\) and references of HTML and XML (&#NN;, &#xXX;, &amp; and the like), mixed at will, once or twice over
  *    (a URL in a URL, JSON in JSON), also on top of base64 and hexadecimal.
  * Not found: base64 broken into lines, base64 of base64, other ciphers and compressions. Decompressing comes before this.
  *
  * How: one Aho-Corasick automaton over the plain, base64 and hexadecimal forms runs over three readings of the stream: as it is, decoded once, decoded
- * twice. The two decoded readings cost nothing until a % or \ comes, and end when they agree with the first again. Text that no form can start in is passed
+ * twice. The two decoded readings cost nothing until a %, \ or & comes, and end when they agree with the first again. Text that no form can start in is passed
  * over without a look at most of its bytes.
  *
  * Limits: NEEDLE_MIN to NEEDLE_MAX bytes each, NEEDLE_COUNT of them. The set and a scan's memory of offsets are all that is

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/coding.h"
 
 enum verdict { MORE, DONE, NO_ESCAPE };
@@ -23,6 +24,51 @@ static enum verdict digits(const struct needle_decoder *d, unsigned from, unsign
 	return DONE;
 }
 
+/* The value once the semicolon is there. base 10 or 16: from `from` on there are digits so far. */
+static enum verdict number(const struct needle_decoder *d, unsigned from, unsigned base, unsigned char *ret)
+{
+	unsigned v = 0, i;
+	int digit;
+
+	for (i = from; i < d->n && d->pending[i].c != ';'; i++) {
+		digit = hex_value((char)d->pending[i].c);
+		if (digit < 0 || (unsigned)digit >= base)
+			return NO_ESCAPE;
+		v = v * base + (unsigned)digit;
+	}
+	if (i == d->n)
+		return d->n < NEEDLE_ESCAPE_MAX ? MORE : NO_ESCAPE;
+	*ret = v > 0xff ? 0 : (unsigned char)v;
+	return i > from ? DONE : NO_ESCAPE;
+}
+
+/* "&" and what follows it, in HTML and XML. */
+static enum verdict reference(const struct needle_decoder *d, unsigned char *ret)
+{
+	static const struct {
+		const char *text;
+		unsigned char c;
+	} names[] = {{"amp;", '&'}, {"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}, {"plus;", '+'}, {"sol;", '/'}};
+	unsigned i, k;
+
+	if (d->n < 2)
+		return MORE;
+	if (d->pending[1].c == '#') {
+		if (d->n < 3)
+			return MORE;
+		return (d->pending[2].c | 0x20) == 'x' ? number(d, 3, 16, ret) : number(d, 2, 10, ret);
+	}
+	for (k = 0; k < ARRAY_LEN(names); k++) {
+		for (i = 1; i < d->n && d->pending[i].c == (unsigned char)names[k].text[i - 1];)
+			i++;
+		if (i < d->n)
+			continue;
+		*ret = names[k].c;
+		return names[k].text[i - 1] ? MORE : DONE;
+	}
+	return NO_ESCAPE;
+}
+
 static enum verdict judge(const struct needle_decoder *d, unsigned char *ret)
 {
 	static const char themselves[] = {'/', '"', '\'', '\\'}, controls[] = {'b', 'f', 'n', 'r', 't'};
@@ -30,6 +76,8 @@ static enum verdict judge(const struct needle_decoder *d, unsigned char *ret)
 
 	if (d->pending[0].c == '%')
 		return digits(d, 1, 3, ret);
+	if (d->pending[0].c == '&')
+		return reference(d, ret);
 	if (d->n < 2)
 		return MORE;
 	c = d->pending[1].c;
@@ -68,7 +116,7 @@ void needle_decode(struct needle_decoder *d, const struct needle_unit *u, needle
 		out(arg, &whole);
 		break;
 	case NO_ESCAPE:
-		/* Only the last unit can start an escape of its own: all before it are digits, or the first. */
+		/* Only the last unit can start an escape of its own: all before it are digits and letters, or the first. */
 		d->n--;
 		needle_decode_end(d, out, arg);
 		needle_decode(d, u, out, arg);

@@ -1,5 +1,5 @@
 /*
- * needle_decode: undoing percent-encoding and JSON escapes, byte by byte, without losing where each byte came from.
+ * needle_decode: undoing percent-encoding, JSON escapes and references of HTML and XML, byte by byte, without losing where each byte came from.
  *
  * A decoder takes units (a byte and the part of the stream it stands for) and gives out units. What turns out to be no escape comes out as it
  * went in. Plain data, no allocation, never fails.
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { NEEDLE_ESCAPE_MAX = 6 }; /* \u00XX */
+enum { NEEDLE_ESCAPE_MAX = 6 }; /* \u00XX, &#xXX;, &#NNN;, &quot; */
 
 struct needle_unit {
 	unsigned char c;
@@ -30,7 +30,7 @@ void needle_decode_end(struct needle_decoder *d, needle_unit_fn *out, void *arg)
 
 static inline bool needle_starts_escape(unsigned char c)
 {
-	return c == '%' || c == '\\';
+	return c == '%' || c == '\\' || c == '&';
 }
 
 #endif

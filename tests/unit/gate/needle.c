@@ -59,7 +59,7 @@ static uint64_t scan(struct needle_set *set, struct sv text, unsigned most, stru
 /* Pieces of the needles and of their escapes, and bytes of a small alphabet, so that much nearly fits. */
 static void make_text(struct buf *out, const struct sv *needles, size_t n)
 {
-	static const char *const escapes[] = {"%", "\\", "%6", "%61", "\\u006", "\\u0061", "%2561", "\\\\", "%25"};
+	static const char *const escapes[] = {"%", "\\", "%6", "%61", "\\u006", "\\u0061", "%2561", "\\\\", "%25", "&", "&#9", "&#97;", "&amp", "&amp;", "&amp;#x61;"};
 	size_t room = draw(TEXT), from, k;
 
 	buf_clear(out);
@@ -101,7 +101,7 @@ static void compare(struct needle_set *set, struct sv text)
 static void what_is_passed_over_has_nothing_in_it(void)
 {
 	/* repetitions, shared starts and ends, one within another, escapes inside, the least length */
-	static const char *const texts[] = {"aaaaaab", "abcabcabd", "bcabca", "a%b\\cd", "cadacada", "dddddd"};
+	static const char *const texts[] = {"aaaaaab", "abcabcabd", "bcabca", "a%b\\cd", "cadacada", "dddddd", "a&b&#99;d"};
 	struct sv needles[ARRAY_LEN(texts)];
 	struct needle_set *set = NULL;
 	AUTO_BUF text = {0};

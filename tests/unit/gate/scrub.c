@@ -73,6 +73,23 @@ static void json(struct buf *out, struct sv in)
 			(void)buf_char(out, in.p[i]);
 }
 
+static void html(struct buf *out, struct sv in)
+{
+	static const char *const named[] = {"&amp;", "<lt;", ">gt;", "\"quot;", "'apos;", "+plus;", "/sol;"};
+	size_t i, k;
+
+	for (i = 0; i < in.n; i++) {
+		for (k = 0; k < ARRAY_LEN(named) && named[k][0] != in.p[i];)
+			k++;
+		if (k < ARRAY_LEN(named) && draw(2))
+			(void)buf_printf(out, "&%s", named[k] + 1);
+		else if (strchr("&%\\", in.p[i]) || draw(3) == 0)
+			(void)buf_printf(out, draw(2) ? (draw(2) ? "&#%u;" : "&#%03u;") : draw(2) ? "&#x%x;" : "&#X%02X;", (unsigned char)in.p[i]);
+		else
+			(void)buf_char(out, in.p[i]);
+	}
+}
+
 enum form {
 	RAW,
 	BASE64,
@@ -84,6 +101,9 @@ enum form {
 	JSON_TWICE,
 	JSON_OF_URL,
 	URL_OF_BASE64,
+	HTML,
+	HTML_TWICE,
+	HTML_OF_JSON,
 	HEX,
 	FORMS
 };
@@ -135,6 +155,17 @@ static void encode(struct buf *out, enum form form, struct sv secret)
 		percent(&inner, secret, 3);
 		json(out, buf_view(&inner));
 		break;
+	case HTML:
+		html(out, secret);
+		break;
+	case HTML_TWICE:
+		html(&inner, secret);
+		html(out, buf_view(&inner));
+		break;
+	case HTML_OF_JSON:
+		json(&inner, secret);
+		html(out, buf_view(&inner));
+		break;
 	case HEX:
 	case FORMS:
 		for (i = 0; i < secret.n; i++)
@@ -145,7 +176,7 @@ static void encode(struct buf *out, enum form form, struct sv secret)
 
 static void noise(struct buf *out, size_t n)
 {
-	static const char text[] = "abc %\\u0041/+=\"{}sk-test-\n%4\\";
+	static const char text[] = "abc %\\u0041/+=\"{}sk-test-\n%4\\&#x4;&amp;&lt";
 
 	while (n-- > 0)
 		(void)buf_char(out, draw(3) ? text[draw(sizeof(text) - 1)] : (char)draw(256));
