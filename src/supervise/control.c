@@ -122,7 +122,7 @@ size_t control_poll(const struct control *c, struct pollfd *p)
 
 static void take_client(struct control *c)
 {
-	AUTO_FD fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC);
+	AUTO_FD fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	size_t i;
 
 	if (fd < 0 || !is_ours(fd))
@@ -181,7 +181,7 @@ static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 	buf_init(&b, WIRE_MAX_BODY);
 	c->clients[i].id = c->next_id++;
 	c->clients[i].started = c->last_used = c->now();
-	c->clients[i].timed_out = c->clients[i].looks = false;
+	c->clients[i].timed_out = c->clients[i].looks = c->clients[i].stopped = false;
 	ours = told;
 	ours.id = c->clients[i].id;
 	ours.env = c->plan->env;
@@ -254,6 +254,8 @@ static void serve_client(struct control *c, size_t i)
 	uint32_t sig;
 	int r = wire_receive(c->clients[i].fd, &m);
 
+	if (r == -EAGAIN)
+		return;
 	if (r <= 0) {
 		drop(c, i);
 		return;
@@ -264,6 +266,7 @@ static void serve_client(struct control *c, size_t i)
 	} else if (m.type == INSIDE_SIGNAL && c->clients[i].id) {
 		(void)wire_get_u64(&w);
 		sig = wire_get_u32(&w);
+		c->clients[i].stopped = false;
 		r = wire_ok(&w) ? send_signal(c, c->clients[i].id, sig) : -EPROTO;
 	} else if (m.type == INSIDE_RESIZE && c->clients[i].id && c->carries) {
 		r = pass_size(c, i, &w);
@@ -300,7 +303,7 @@ void control_serve(struct control *c, const struct pollfd *p, size_t n)
 }
 
 /* To the one who waits for a command that was ended by process.timeout, it ended so, whatever it made of the signal. */
-static void pass_exit(const struct control_client *to, const struct wire_message *m)
+static int pass_exit(const struct control_client *to, const struct wire_message *m)
 {
 	struct wire_in in;
 	AUTO_BUF b = {0};
@@ -313,7 +316,20 @@ static void pass_exit(const struct control_client *to, const struct wire_message
 	wire_put_u32(&b, CONTROL_TIMED_OUT << 8);
 	for (i = 0; i < 3; i++)
 		wire_put_u64(&b, wire_get_u64(&in));
-	(void)wire_send(to->fd, INSIDE_EXITED, buf_view(&b), NULL, 0);
+	return wire_send(to->fd, INSIDE_EXITED, buf_view(&b), NULL, 0);
+}
+
+static int pass_message(struct control_client *to, const struct wire_message *m)
+{
+	if (m->type == INSIDE_STARTED && to->terminal >= 0)
+		return wire_send(to->fd, m->type, buf_view(&m->body), &to->terminal, 1);
+	if (m->type == INSIDE_EXITED && to->timed_out)
+		return pass_exit(to, m);
+	/* once: a command can stop and continue itself faster than anybody reads */
+	if (m->type == INSIDE_STOPPED && to->stopped)
+		return 0;
+	to->stopped = m->type == INSIDE_STOPPED;
+	return wire_send(to->fd, m->type, buf_view(&m->body), m->fds, m->n_fds);
 }
 
 void control_pass(struct control *c, uint64_t id, const struct wire_message *m)
@@ -327,12 +343,8 @@ void control_pass(struct control *c, uint64_t id, const struct wire_message *m)
 			c->clients[i].id = 0; /* nothing to hang up on any more */
 			c->last_used = c->now();
 		}
-		if (m->type == INSIDE_STARTED && c->clients[i].terminal >= 0)
-			(void)wire_send(c->clients[i].fd, m->type, buf_view(&m->body), &c->clients[i].terminal, 1);
-		else if (m->type == INSIDE_EXITED && c->clients[i].timed_out)
-			pass_exit(&c->clients[i], m);
-		else
-			(void)wire_send(c->clients[i].fd, m->type, buf_view(&m->body), m->fds, m->n_fds);
+		if (pass_message(&c->clients[i], m) < 0)
+			drop(c, i);
 		forget_terminal(c, i);
 	}
 }

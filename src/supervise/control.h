@@ -1,5 +1,7 @@
 /*
  * control: clients of a running sandbox. One listening socket, up to CONTROL_CLIENTS connections, each of the same user (SO_PEERCRED).
+ *
+ * Nobody is waited for: a client that reads nothing, as one that was stopped, is dropped when its socket is full, and its command hung up on.
  */
 #ifndef CORDON_SUPERVISE_CONTROL_H
 #define CORDON_SUPERVISE_CONTROL_H
@@ -25,6 +27,7 @@ struct control_client {
 	bool looks;  /* it only asks what runs here */
 	uint64_t started, kill_at; /* ms */
 	bool timed_out;
+	bool stopped; /* it was told that its command stopped, and has sent it no signal since */
 };
 
 struct control {

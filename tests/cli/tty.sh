@@ -184,6 +184,22 @@ at_tty wait:ready 'send:\x03' --end mode -- "$CORDON" exec "$id" -- sh -c 'echo 
 is "exec with a terminal: ^C, and the terminal afterwards" "$status:$told" "130:cooked"
 at_tty --size 24x80 wait:ready resize:40x100 wait:changed -- "$CORDON" exec "$id" -- sh -c 'trap "echo changed; stty size; exit 0" WINCH; echo ready; while :; do sleep 0.05; done'
 like "exec with a terminal: a new size" "$said" '40 100$'
-"$CORDON" stop --time 0 "$id"
-ended "$pid"
+cat >"$work/stops.py" <<'END'
+import os, signal, sys
+sys.path.insert(0, ".")
+exec(open("goes-on.py").read().split("os.kill")[0].replace("200000000", "2000000"))
+for s in signal.SIGCONT, signal.SIGTERM, signal.SIGHUP:
+    signal.signal(s, lambda *a: None)
+while True:
+    os.kill(os.getpid(), signal.SIGSTOP)
+END
+exec_stops()
+{
+	at_tty 'wait:prompt> ' "send:$CORDON exec $id -- python3 stops.py\n" wait:Stopped 'wait:prompt> ' sleep:1000 "send:timeout 10 $CORDON exec $id -- true; echo rc=\$?\n" wait:rc=0 \
+		'send:fg\n' sleep:300 wait:Stopped 'wait:prompt> ' sleep:1000 "send:timeout 10 $CORDON stop --time 0 $id; echo rc=\$?\n" wait:rc=0 'send:kill -9 %1\n' sleep:300 'send:echo\n' wait:Killed 'send:exit\n' -- "${shell[@]}"
+	printf 'status %s\n%s\n%s\n' "$status" "$said" "$told"
+	[ "$status" = 0 ]
+}
+ok "exec with a terminal: a command that stops and continues itself all the time holds nobody up" exec_stops
+ok "and ends with the sandbox" ended "$pid"
 finish
