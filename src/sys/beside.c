@@ -7,6 +7,7 @@
 #include <linux/sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -102,6 +103,30 @@ bool sys_beside_reaches(struct sys_beside *b, int *turn, int value)
 		wait_a_moment(b, turn, now);
 	}
 	return true;
+}
+
+struct scheduling {
+	long policy, nice;
+	uint64_t parameter; /* an int in its first bytes */
+	unsigned char cpus[MAX_CPUS / 8];
+};
+
+static bool get_scheduling(pid_t pid, struct scheduling *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->policy = raw_call(SYS_sched_getscheduler, pid, 0, 0, 0, 0);
+	ret->nice = raw_call(SYS_getpriority, PRIO_PROCESS, pid, 0, 0, 0);
+	return ret->policy >= 0 && ret->nice >= 0 && raw_call(SYS_sched_getparam, pid, at(&ret->parameter), 0, 0, 0) == 0 &&
+	       raw_call(SYS_sched_getaffinity, pid, sizeof(ret->cpus), at(ret->cpus), 0, 0) >= 0;
+}
+
+bool sys_beside_is_scheduled_alike(const struct sys_beside *b, bool pinned)
+{
+	struct scheduling ours, its;
+
+	if (!get_scheduling(0, &ours) || !get_scheduling(b->pid, &its))
+		return false;
+	return ours.policy == its.policy && ours.nice == its.nice && ours.parameter == its.parameter && (pinned || memcmp(ours.cpus, its.cpus, sizeof(ours.cpus)) == 0);
 }
 
 static long loopback_up(void)

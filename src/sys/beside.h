@@ -30,6 +30,8 @@ void sys_turn_wait(int *turn, int value); /* until it is at least value */
 /* For the parent: false where the child has left, and will never reach it; or was stopped, and is killed. */
 bool sys_beside_reaches(struct sys_beside *b, int *turn, int value);
 bool sys_beside_is_there(const struct sys_beside *b);
+/* For the parent, while the child waits: whether it is scheduled as we are. Others of its user may have changed that. pinned: it has CPUs of its own, which nobody can change. */
+bool sys_beside_is_scheduled_alike(const struct sys_beside *b, bool pinned);
 
 /* Leaves for a new network namespace, with its "lo" up or not. An fd of it (O_CLOEXEC). */
 int sys_net_make(bool loopback);

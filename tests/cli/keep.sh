@@ -55,6 +55,27 @@ for sig in SIGSTOP SIGKILL; do
 	wait $!
 	is "... and it was sent" "$(cat signalled)" 1
 done
+# what it was made to be is not what the next command is
+cat >slow_all.py <<'EOF'
+import os, sys, time
+time.sleep(0.6)
+others = [int(p) for p in os.listdir("/proc") if p.isdigit() and int(p) not in (1, os.getpid())]
+for p in others:
+    {"nice": lambda: os.setpriority(os.PRIO_PROCESS, p, 19), "idle": lambda: os.sched_setscheduler(p, os.SCHED_IDLE, os.sched_param(0)),
+     "cpus": lambda: os.sched_setaffinity(p, {max(os.sched_getaffinity(0))})}[sys.argv[1]]()
+print(len(others), flush=True)
+time.sleep(1)
+EOF
+scheduled='import os; print(os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), sorted(os.sched_getaffinity(0)))'
+as_ever=$("$CORDON" exec "$open" -- python3 -c "$scheduled")
+for what in nice idle cpus; do
+	"$CORDON" exec "$open" -- python3 slow_all.py $what >slowed &
+	sleep 0.2
+	"$CORDON" exec "$open" -- true
+	sleep 0.8
+	is "when its scheduling was changed ($what), the next command has the usual" "$(cat slowed) $(timeout 20 "$CORDON" exec "$open" -- python3 -c "$scheduled")" "1 $as_ever"
+	wait $!
+done
 "$CORDON" stop "$open"
 is "the workload goes first when memory runs out" "$("$CORDON" exec "$id" -- cat /proc/self/oom_score_adj) $("$CORDON" run -- cat /proc/self/oom_score_adj)" "500 500"
 "$CORDON" stop "$id"

@@ -574,7 +574,10 @@ int confine_ahead_go(struct confine_ahead *a, const struct confine_start *start,
 
 	if (sys_beside_reaches(&a->beside, &a->turn, TURN_READY) && a->t.code == 0) {
 		a->t.s = start;
-		sys_turn_reach(&a->turn, TURN_GO);
+		if (sys_beside_is_scheduled_alike(&a->beside, a->t.c->pin_cpus))
+			sys_turn_reach(&a->turn, TURN_GO);
+		else
+			(void)kill(a->beside.pid, SIGKILL);
 	}
 	sys_beside_wait(&a->beside);
 	if (a->t.code < 0)
