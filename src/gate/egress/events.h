@@ -2,7 +2,7 @@
  * events: what egress tells the supervisor for the log, without letting the workload write that log's pages.
  *
  * The first event of a kind (same domain, verdict, subject, rule, detail) goes out at once, as long as there are not too many kinds a second; its repetitions are counted and told
- * once a second as one. What does not find a place is counted as "(others)". A supervisor that does not read is waited for: nothing is lost but detail.
+ * once a second as one. What does not find a place is counted as "(others)", what was allowed and what was denied apart. A supervisor that does not read is waited for: nothing is lost but detail.
  *
  * Texts are escaped and cut here. Subjects never have a query.
  */

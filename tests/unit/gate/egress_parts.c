@@ -201,6 +201,31 @@ static void many_kinds_do_not_flood_the_log_and_none_is_lost(void)
 	unmake(&w);
 }
 
+static void what_was_allowed_is_not_counted_among_denials(void)
+{
+	unsigned i, sum[2] = {0};
+	struct wire_message m;
+	struct gate_event g;
+	char subject[32];
+	struct world w;
+
+	make(&w);
+	for (i = 0; i < 1000; i++) {
+		(void)snprintf(subject, sizeof(subject), "host%u:443", i);
+		events_tell(w.events, DOMAIN_NETWORK, i % 4 == 0, sv_of(subject), sv_of(""), sv_of(""));
+	}
+	for (i = 0; i < 10; i++) {
+		events_flush(w.events);
+		while (wire_receive(w.theirs, &m) == 1) {
+			if (gate_get_event(buf_view(&m.body), &g) == 0)
+				sum[g.verdict == 1] += g.count;
+			wire_message_done(&m);
+		}
+	}
+	CHECK(sum[0] == 750 && sum[1] == 250);
+	unmake(&w);
+}
+
 static void a_supervisor_that_does_not_read_is_waited_for(void)
 {
 	char subject[32];
@@ -519,6 +544,7 @@ int main(void)
 		CASE(character_sets_that_hide_letters_are_not_legible),
 		CASE(the_first_event_of_a_kind_is_told_and_the_rest_is_counted),
 		CASE(many_kinds_do_not_flood_the_log_and_none_is_lost),
+		CASE(what_was_allowed_is_not_counted_among_denials),
 		CASE(a_supervisor_that_does_not_read_is_waited_for),
 		CASE(texts_of_others_cannot_fake_a_line),
 		CASE(a_subject_has_no_query),
