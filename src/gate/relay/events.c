@@ -28,9 +28,8 @@ struct relay_events {
 	struct loop *loop;
 	struct channel *control;
 	struct loop_timer tick;
-	unsigned denials;    /* told in this second */
-	uint32_t not_told; /* denials above that */
-	uint32_t lost;	   /* events whose texts there was no memory for */
+	unsigned denials, allowed; /* told in this second */
+	uint32_t not_told[2];	   /* one by one, nor will be: denied, allowed */
 	struct kind *buckets[BUCKETS];
 	struct kind ends; /* ring: ends.older is the newest, ends.newer the oldest */
 	unsigned n_kinds;
@@ -102,6 +101,15 @@ static void tell_kind(struct relay_events *e, struct kind *k)
 	}
 }
 
+/* The same where this second has room for it; else it waits. */
+static void tell_in_turn(struct relay_events *e, struct kind *k)
+{
+	if (!k->waiting || e->allowed == RELAY_EVENTS_ALLOWED)
+		return;
+	e->allowed++;
+	tell_kind(e, k);
+}
+
 static void add_up(uint32_t *to, uint32_t n)
 {
 	*to = *to > UINT32_MAX - n ? UINT32_MAX : *to + n;
@@ -111,8 +119,7 @@ static void forget(struct relay_events *e, struct kind *k)
 {
 	struct kind **p = &e->buckets[k->hash % BUCKETS];
 
-	add_up(&e->lost, k->waiting);
-
+	add_up(&e->not_told[true], k->waiting);
 	while (*p != k)
 		p = &(*p)->next;
 	*p = k->next;
@@ -194,7 +201,7 @@ static struct kind *remember(struct relay_events *e, const struct relay_event *e
 	struct kind *k;
 
 	if (e->n_kinds == RELAY_EVENTS_KINDS) {
-		tell_kind(e, e->ends.newer);
+		tell_in_turn(e, e->ends.newer);
 		forget(e, e->ends.newer);
 	}
 	k = malloc(sizeof(*k) + kind.n + texts.n);
@@ -231,7 +238,7 @@ static void tell_denial(struct relay_events *e, const struct relay_event *event,
 	if (e->denials < RELAY_EVENTS_DENIALS && send_event(e, &g))
 		e->denials++;
 	else
-		add_up(&e->not_told, 1);
+		add_up(&e->not_told[false], 1);
 }
 
 void relay_events_tell(struct relay_events *e, const struct relay_event *event)
@@ -245,7 +252,7 @@ void relay_events_tell(struct relay_events *e, const struct relay_event *event)
 		return;
 	buf_init(&texts, 16 * RELAY_EVENTS_TEXT);
 	if (put_texts(&texts, event, n) < 0) {
-		add_up(&e->lost, 1);
+		add_up(&e->not_told[event->allow], 1);
 		return;
 	}
 	if (!event->allow) {
@@ -254,24 +261,24 @@ void relay_events_tell(struct relay_events *e, const struct relay_event *event)
 	}
 	k = remember(e, event, buf_view(&texts), n);
 	if (k)
-		tell_kind(e, k);
+		tell_in_turn(e, k);
 	else
-		add_up(&e->lost, 1);
+		add_up(&e->not_told[true], 1);
 }
 
 /* As one event: how many there were. */
-static void tell_number(struct relay_events *e, uint32_t *n, const char *what)
+static void tell_number(struct relay_events *e, bool allowed)
 {
-	const struct gate_event g = {.domain = DOMAIN_NETWORK, .count = *n, .subject = sv_of("(others)"), .rule = sv_n("", 0), .detail = sv_of(what)};
+	const struct gate_event g = {.domain = DOMAIN_NETWORK,
+				     .verdict = allowed,
+				     .count = e->not_told[allowed],
+				     .subject = sv_of("(others)"),
+				     .rule = sv_n("", 0),
+				     .detail = sv_of(allowed ? "more kinds of what is allowed at once than are told one by one"
+							     : "more denials in one second than are told one by one")};
 
-	if (*n && send_event(e, &g))
-		*n = 0;
-}
-
-static void tell_rest(struct relay_events *e)
-{
-	tell_number(e, &e->not_told, "more denials in one second than are told one by one");
-	tell_number(e, &e->lost, "what was allowed or denied here is not known: there was no memory or room to tell it");
+	if (g.count && send_event(e, &g))
+		e->not_told[allowed] = 0;
 }
 
 static void tell_usage(struct relay_events *e)
@@ -294,24 +301,36 @@ static void tell_usage(struct relay_events *e)
 		e->used = false;
 }
 
+static void tell_numbers(struct relay_events *e)
+{
+	tell_number(e, false);
+	tell_number(e, true);
+	tell_usage(e);
+}
+
 void relay_events_flush(struct relay_events *e)
 {
 	struct kind *k;
 
 	for (k = e->ends.newer; k != &e->ends; k = k->newer)
 		tell_kind(e, k);
-	tell_rest(e);
-	tell_usage(e);
+	tell_numbers(e);
 }
 
+/* Those that were used least lately come first, so that whatever is used often keeps nobody from being told. */
 static void on_tick(void *arg)
 {
 	struct relay_events *e = arg;
 	bool more = e->denials > 0;
+	struct kind *k;
 
-	e->denials = 0;
-	relay_events_flush(e);
-	if (more || e->not_told || e->lost || e->used)
+	e->denials = e->allowed = 0;
+	for (k = e->ends.newer; k != &e->ends; k = k->newer) {
+		tell_in_turn(e, k);
+		more = more || k->waiting;
+	}
+	tell_numbers(e);
+	if (more || e->not_told[false] || e->not_told[true] || e->used)
 		wake(e);
 }
 

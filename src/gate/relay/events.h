@@ -2,7 +2,8 @@
  * events: what the relay tells the supervisor, for the audit log and the report.
  *
  * Denials are told one by one, up to RELAY_EVENTS_DENIALS a second; those above are counted and told as one at the second's end. What is allowed is told once for its kind (who decides
- * what is one kind says so: "GET pypi.org:443" and the rule), then counted and told every second where the count grew, and at the end. Texts are escaped and cut here.
+ * what is one kind says so: "GET pypi.org:443" and the rule), then counted and told every second where the count grew, and at the end. That too is done for RELAY_EVENTS_ALLOWED kinds a second: the
+ * others wait for their turn, and those of them that have to make room for newer ones are told as a number. Texts are escaped and cut here.
  *
  * Nothing is dropped but detail: what there is no memory for is counted, and told as "(others)". When the supervisor does not read, relay_takes_new() turns false, and what is counted waits. So there is never more to tell than
  * what was already allowed.
@@ -17,7 +18,7 @@
 #include "gate/relay/channel.h"
 #include "model/event.h"
 
-enum { RELAY_EVENTS_DENIALS = 50, RELAY_EVENTS_KINDS = 1024, RELAY_EVENTS_TEXT = 400, RELAY_EVENTS_MODELS = 64 };
+enum { RELAY_EVENTS_DENIALS = 50, RELAY_EVENTS_ALLOWED = 50, RELAY_EVENTS_KINDS = 1024, RELAY_EVENTS_TEXT = 400, RELAY_EVENTS_MODELS = 64 };
 
 struct relay_events;
 

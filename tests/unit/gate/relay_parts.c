@@ -212,6 +212,43 @@ static void no_event_is_lost_however_many_kinds_there_are(void)
 	finish(&e);
 }
 
+/* The clock does not move: it is one second for all of them. */
+static void kinds_without_end_do_not_fill_the_log(void)
+{
+	struct relay_events *told;
+	unsigned lines = 0, named = 0, sum = 0, i;
+	struct gate_event g;
+	struct wire_message m;
+	char kind[32];
+	struct ends e;
+
+	begin(&e);
+	(void)fcntl(e.peer, F_SETFL, O_NONBLOCK);
+	told = relay_events_new(e.loop, e.channel);
+	for (i = 0; i < 20000; i++) {
+		(void)snprintf(kind, sizeof(kind), "host%u", i);
+		relay_events_tell(told, &(struct relay_event){.allow = true, .kind = sv_of(kind), .subject = sv_of(kind)});
+		if (i == 19999)
+			relay_events_flush(told); /* the end, when those that are known still are told */
+		while (wire_receive(e.peer, &m) == 1) {
+			if (m.type == GATE_EVENT && gate_get_event(buf_view(&m.body), &g) == 0) {
+				CHECK(g.verdict == 1);
+				lines++;
+				sum += g.count;
+				named += !sv_is(g.subject, "(others)");
+			}
+			wire_message_done(&m);
+		}
+		if (i == 19998)
+			CHECK(lines == RELAY_EVENTS_ALLOWED);
+	}
+	steps(&e, 8);
+	sum += count_of(&e, GATE_EVENT, NULL);
+	CHECK(sum == 20000 && named <= RELAY_EVENTS_ALLOWED + RELAY_EVENTS_KINDS);
+	relay_events_free(told);
+	finish(&e);
+}
+
 static void texts_of_events_cannot_fake_anything(void)
 {
 	struct relay_events *told;
@@ -411,6 +448,7 @@ static const struct check_case cases[] = {
 	CASE(a_channel_ends_once_and_may_be_freed_at_any_time),
 	CASE(no_event_is_lost_however_many_kinds_there_are),
 	CASE(what_could_not_be_told_is_counted),
+	CASE(kinds_without_end_do_not_fill_the_log),
 	CASE(texts_of_events_cannot_fake_anything),
 	CASE(usage_adds_up_and_is_bounded),
 	CASE(a_name_must_be_the_hosts_own),
