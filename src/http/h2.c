@@ -18,6 +18,7 @@ enum {
 	HEAD_GIVES = 8,
 	DATA_GIVES = 2,
 	QUEUE_MAX = 2000, /* frames that wait to be sent */
+	BLOCK_MAX = 2 * HTTP_MAX_HEAD,
 };
 
 static void bucket_fill(struct h2_bucket *b, int64_t now)
@@ -147,6 +148,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
 	struct h2 *h = user;
 	struct h2_stream *s;
 
+	h->block = 0;
 	if (h->cut)
 		return 0;
 	if (frame->hd.type != NGHTTP2_HEADERS) {
@@ -180,6 +182,19 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
 	return 0;
 }
 
+/*
+ * A block that was refused is decoded to its end all the same, or the next could not be. One byte of it may stand for a field of thousands, so that has an end, too: not 0 where the
+ * connection does not go on.
+ */
+static int count_field(struct h2 *h, nghttp2_rcbuf *name, nghttp2_rcbuf *value)
+{
+	h->block += nghttp2_rcbuf_get_buf(name).len + nghttp2_rcbuf_get_buf(value).len;
+	if (h->block <= BLOCK_MAX)
+		return 0;
+	h2_cut(h, H2_ENHANCE_YOUR_CALM);
+	return NGHTTP2_ERR_CALLBACK_FAILURE;
+}
+
 static int on_header(nghttp2_session *session, const nghttp2_frame *frame, nghttp2_rcbuf *name, nghttp2_rcbuf *value, uint8_t flags, void *user)
 {
 	struct h2 *h = user;
@@ -189,7 +204,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, nghtt
 	(void)flags;
 	if (s && !s->deaf && !h->cut)
 		h2_head_field(head_of(s), name, value);
-	return 0;
+	return count_field(h, name, value);
 }
 
 /* A field that nghttp2 would only pass over. */
@@ -199,12 +214,10 @@ static int on_invalid_header(nghttp2_session *session, const nghttp2_frame *fram
 	struct h2_stream *s = stream_of(h, frame->hd.stream_id);
 
 	(void)session;
-	(void)name;
-	(void)value;
 	(void)flags;
 	if (s && !s->deaf && !h->cut)
 		h2_head_refuse(head_of(s), 400, "malformed field");
-	return 0;
+	return count_field(h, name, value);
 }
 
 static void told_end(struct h2_stream *s)

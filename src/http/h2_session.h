@@ -22,6 +22,7 @@ struct h2 {
 	uint32_t n_streams;
 	struct h2_bucket frames; /* of those that carry nothing */
 	struct h2_bucket resets; /* of streams that ended before they were answered */
+	size_t block;		 /* bytes of the fields that came of the one that is being decoded */
 	bool started;		 /* the buckets know the time */
 	bool cut;		 /* the peer went too far, or memory ran out: no more events */
 	bool goaway;		 /* the peer said it */

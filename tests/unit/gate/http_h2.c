@@ -301,28 +301,40 @@ static void heads_have_limits(void)
 	}
 }
 
-static void one_byte_for_a_large_field_gains_nothing(void)
+/* A literal that is added to the table, and n times pointed at. */
+static void raw_repeated(struct end *e, size_t n)
 {
 	AUTO_BUF block = {0};
 	char large[4000];
-	struct end e;
 	size_t i;
 
 	memset(large, 'x', sizeof(large));
-	server_init(&e, &server_config);
+	server_init(e, &server_config);
 	buf_init(&block, 1 << 20);
 	for (i = 0; get[i]; i += 2)
 		hpack(&block, sv_of(get[i]), sv_of(get[i + 1]));
-	buf_char(&block, 0x40); /* a literal that is added to the table, then pointed at */
+	buf_char(&block, 0x40);
 	hpack_int(&block, 1);
 	buf_str(&block, "a");
 	hpack_int(&block, sizeof(large));
 	buf_add(&block, large, sizeof(large));
-	for (i = 0; i < 10000; i++)
+	for (i = 0; i < n; i++)
 		buf_char(&block, (char)(0x80 | 62));
-	frame(&e.raw, HEADERS, END_HEADERS | END_STREAM, 1, block.p, block.n);
+	frame(&e->raw, HEADERS, END_HEADERS | END_STREAM, 1, block.p, block.n);
+}
+
+static void one_byte_for_a_large_field_gains_nothing(void)
+{
+	struct end e;
+
+	raw_repeated(&e, 20);
 	CHECK(feed(&e) == 0);
 	CHECK(!saw(&e, "request") && e.refused_status == 431);
+	end_done(&e);
+	/* nor does it keep us busy */
+	raw_repeated(&e, 10000);
+	CHECK(feed(&e) < 0 && !saw(&e, "request"));
+	CHECK(sends(&e, "GOAWAY 0 code 11\n") && h2_over(e.h));
 	end_done(&e);
 }
 
