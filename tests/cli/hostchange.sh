@@ -53,6 +53,33 @@ a_file_is_made_in_a_new_folder()
 	holds
 }
 
+# Without Landlock's scopes a workload can signal whoever searches.
+the_search_is_hindered() # SIGNAL
+{
+	local lacking=landlock_create_ruleset,landlock_add_rule,landlock_restrict_self
+	# so that there is something to search
+	mkdir -p many && (cd many && seq 20000 | xargs touch)
+	cat >hinder.py <<'END'
+import os, signal, sys, time
+sig, me, end, sent = signal.Signals[sys.argv[1]], os.getpid(), time.time() + 8, 0
+while time.time() < end:
+    for p in range(2, 300):
+        try:
+            if p != me:
+                os.kill(p, sig)
+                sent += 1
+        except OSError:
+            pass
+print("hindered" if sent else "nobody was there", flush=True)
+os.execvp("sh", ["sh", "-c", "cat new/deep/.env; echo $0 >>new/deep/.vimrc", sys.argv[2]])
+END
+	"$CORDON_BUILD/tests/enosys" "$lacking" -- "$CORDON" run -- python3 hinder.py "$1" planted >"$tmp/got" 2>/dev/null &
+	run=$!
+	sleep 0.5
+	mkdir -p new/deep && echo "$marker" >new/deep/.env && echo '" mine' >new/deep/.vimrc
+	holds && cat "$tmp/got" && grep -q hindered "$tmp/got" && [ "$(cat new/deep/.vimrc)" = '" mine' ]
+}
+
 # early CHANGE: in the first moments of a run, before its folders are searched again or watched.
 early()
 {
@@ -81,4 +108,8 @@ ok "a denied file that the host replaces stays unreadable" a_file_is_replaced_by
 ok "a denied file that the host deletes and makes again stays unreadable" a_file_is_deleted_and_made_again
 ok "a protected file that the host replaces stays read-only" a_protected_file_is_replaced
 ok "a denied or protected file that the host makes in a new folder is covered within seconds" a_file_is_made_in_a_new_folder
+rm -rf new
+ok "... although the workload stops whoever searches" the_search_is_hindered SIGSTOP
+rm -rf new
+ok "... or kills it" the_search_is_hindered SIGKILL
 finish

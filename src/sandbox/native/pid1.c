@@ -330,7 +330,7 @@ static void reaped(struct init *in, const struct commands_reaped *r)
 	bool over = r->command && r->command->id == 0 && !WIFSTOPPED(r->status);
 	struct error ignored = {0};
 
-	rescan_reaped(&in->rescan, r->pid);
+	rescan_reaped(&in->rescan, r->pid, r->status);
 	if (over) {
 		shield_return(&in->input);
 		tell_untold(&in->tell);

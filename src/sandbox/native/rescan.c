@@ -1,15 +1,17 @@
 #include "sandbox/native/rescan.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "plan/scan.h"
 #include "sandbox/native/root.h"
 
-enum { FIRST_MS = 250, EVERY_MS = 2000, SHARE = 50, MAX_ENTRIES = 5000000 };
+enum { FIRST_MS = 250, EVERY_MS = 2000, SHARE = 50, MAX_ENTRIES = 5000000, HINDERED_MAX = 3 };
 
 void rescan_init(struct rescan *r, const struct guard *g)
 {
@@ -76,6 +78,14 @@ static void look_everywhere(const struct guard *g)
 	scan_links_done(&links);
 }
 
+static void looked(struct rescan *r)
+{
+	uint64_t took = now_ms() - r->began_ms;
+
+	r->hindered = 0;
+	r->at_ms = now_ms() + (took * SHARE > EVERY_MS ? took * SHARE : EVERY_MS);
+}
+
 void rescan_start(struct rescan *r, const struct guard *g)
 {
 	if (rescan_wait(r) != 0)
@@ -83,6 +93,11 @@ void rescan_start(struct rescan *r, const struct guard *g)
 	if (!root_has_masks())
 		_exit(1); /* somebody deleted the skeleton that the root is: nothing can be covered any more */
 	r->began_ms = now_ms();
+	if (r->hindered >= HINDERED_MAX) {
+		look_everywhere(g);
+		looked(r);
+		return;
+	}
 	r->child = fork();
 	if (r->child == 0) {
 		(void)setpriority(PRIO_PROCESS, 0, 10);
@@ -95,13 +110,19 @@ void rescan_start(struct rescan *r, const struct guard *g)
 	}
 }
 
-void rescan_reaped(struct rescan *r, pid_t pid)
+void rescan_reaped(struct rescan *r, pid_t pid, int status)
 {
-	uint64_t took;
-
 	if (!r->child || pid != r->child)
 		return;
+	if (WIFSTOPPED(status)) {
+		(void)kill(pid, ++r->hindered < HINDERED_MAX ? SIGCONT : SIGKILL);
+		return;
+	}
 	r->child = 0;
-	took = now_ms() - r->began_ms;
-	r->at_ms = now_ms() + (took * SHARE > EVERY_MS ? took * SHARE : EVERY_MS);
+	if (!WIFSIGNALED(status)) {
+		looked(r);
+		return;
+	}
+	r->hindered++;
+	r->at_ms = now_ms();
 }

@@ -4,6 +4,9 @@
  * Masks are laid over what the plan found. Another process of the host, or another sandbox in the same folder, may have moved something meanwhile, or makes a file with a denied name
  * later, in a folder that nobody watches. A child of PID 1 searches all that is shown of the host again, a moment after the start and then every few seconds (less often in large trees: it
  * takes at most a fiftieth of the time), and covers what it finds. So such a name stands open for seconds at most.
+ *
+ * Where Landlock does not keep signals apart (before its sixth version) the workload can stop that child, or kill it, as it may all of its own. It is continued, or started again; where that goes on, PID 1 searches by itself,
+ * and the workload waits for it.
  */
 #ifndef CORDON_NATIVE_RESCAN_H
 #define CORDON_NATIVE_RESCAN_H
@@ -17,6 +20,7 @@ struct rescan {
 	uint64_t at_ms; /* when to look next, CLOCK_MONOTONIC; 0: never */
 	uint64_t began_ms;
 	pid_t child; /* looking now; 0: nobody */
+	unsigned hindered; /* how often others stopped or killed it since all was searched last */
 };
 
 void rescan_init(struct rescan *r, const struct guard *g);
@@ -24,7 +28,7 @@ void rescan_init(struct rescan *r, const struct guard *g);
 int rescan_wait(const struct rescan *r);
 /* Looks, where it is time. Ends the process where the masks were taken away. */
 void rescan_start(struct rescan *r, const struct guard *g);
-/* A child of PID 1 has ended. */
-void rescan_reaped(struct rescan *r, pid_t pid);
+/* A child of PID 1 has ended, or stopped, with this wait status. */
+void rescan_reaped(struct rescan *r, pid_t pid, int status);
 
 #endif
