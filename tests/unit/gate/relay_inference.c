@@ -1,3 +1,4 @@
+#include "gate/relay/session.h"
 #include "relay_rig.h"
 
 #include "base/cleanup.h"
@@ -213,7 +214,7 @@ static void ask_openai(struct rig *g, const struct http_origin *o)
 {
 	g->silent = true;
 	rig_connect(g, o);
-	(void)rig_ask(g, "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 34\r\n\r\n"
+	(void)rig_ask(g, "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 33\r\n\r\n"
 			 "{\"model\":\"gpt-4\",\"max_tokens\":50}");
 	CHECK(g->x && g->got.n == 0);
 }
@@ -237,6 +238,7 @@ static void an_answer_that_its_client_cuts_counts_as_all_that_was_reserved(void)
 
 	for (i = 0; i < CASES; i++) {
 		rig_open(&g, policy);
+		g.relay.http->limits.hangup = 0;
 		o = to(&g, "openai");
 		ask_openai(&g, &o);
 		g.answer = (struct http_response){.status = i == ERROR ? 500 : 200, .body = true, .length = HTTP_LENGTH_UNKNOWN};
@@ -246,11 +248,16 @@ static void an_answer_that_its_client_cuts_counts_as_all_that_was_reserved(void)
 		}
 		if (i == AMID_BY_EGRESS || i == FAILED)
 			(void)link_fail(g.x, i == FAILED ? GATE_FAILURE_REFUSED : GATE_FAILURE_CUT, sv_n("", 0));
+		rig_run(&g);
 		if (i != NOT_AT_ALL)
 			rig_hang_up(&g);
 		else
 			CHECK(link_respond(g.x, &(struct http_response){.status = 200}) == 0);
 		rig_run(&g);
+		if (g.x && (i == AMID || i == ERROR))
+			(void)link_data(g.x, sv_of("more"));
+		rig_run(&g);
+		CHECK(!g.x); /* nothing is only reserved */
 		CHECK(openai_is_used_up(&g) == (i == BEFORE || i == AMID || i == AMID_BY_EGRESS));
 		rig_close(&g);
 	}
