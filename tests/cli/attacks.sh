@@ -118,6 +118,54 @@ other_version_control_takes_no_orders()
 	[ -z "$(find .hg .jj .bzr _darcs .sl .git/modules -type f)" ]
 }
 
+# One makes a name in a folder while the other calls that folder .git; or each makes one part of a repository.
+two_sandboxes_in_one_folder_make_no_protected_name()
+{
+	project
+	rm -rf .git
+	"$CORDON" run -- "$py" -c '
+import os, time
+end = time.time() + 6
+while time.time() < end:
+    try: os.mkdir("d")
+    except OSError: pass
+    try:
+        with open("d/config", "w") as f: f.write("[core]")
+    except OSError: pass
+    try: os.unlink("d/config")
+    except OSError: pass
+    try:
+        os.mkdir("r/objects")
+        for i in range(50):
+            if os.path.exists("r/HEAD"): time.sleep(0.02)
+        os.rmdir("r/objects")
+    except OSError: pass' &
+	local pid=$!
+	"$CORDON" run -- "$py" -c '
+import os, time
+end = time.time() + 6
+os.makedirs("r/refs", exist_ok=True)
+def stays(*paths):
+    for i in range(30):
+        if not all(map(os.path.exists, paths)): return False
+        time.sleep(0.01)
+    return True
+while time.time() < end:
+    try:
+        os.rename("d", ".git")
+        if os.path.exists(".git/config") and stays(".git/config"): print("won: .git/config")
+        for f in os.listdir(".git"): os.unlink(".git/" + f)
+        os.rmdir(".git")
+    except OSError: pass
+    try:
+        os.close(os.open("r/HEAD", os.O_CREAT | os.O_WRONLY))
+        if os.path.exists("r/objects") and os.path.exists("r/HEAD") and stays("r/objects", "r/HEAD"): print("won: repository")
+        os.unlink("r/HEAD")
+    except OSError: pass' >"$tmp/race"
+	wait "$pid"
+	! [ -e .git/config ] && ! grep won "$tmp/race"
+}
+
 a_submodules_configuration_is_protected()
 {
 	project
@@ -308,6 +356,7 @@ ok "no bare repository is planted, whatever part of it comes last" no_bare_repos
 ok "no repository is planted whose config lies elsewhere, and no .git that is a file" no_repository_is_planted_that_lies_elsewhere
 ok "a bare repository of the host keeps its config and hooks" a_bare_repository_of_the_host_is_protected
 ok "other version control systems take no orders from the workload" other_version_control_takes_no_orders
+ok "two sandboxes in one folder make no protected name together" two_sandboxes_in_one_folder_make_no_protected_name
 ok "a submodule's configuration is protected" a_submodules_configuration_is_protected
 ok "the guard opens nothing that the caller could not" the_guard_opens_nothing_that_the_caller_could_not
 ok "the guard opens nothing of others in /proc, by no way" the_guard_opens_nothing_of_others_in_proc

@@ -60,17 +60,52 @@ static int arg_place(const struct job *j, int d, unsigned i, struct place *ret)
 	return base < 0 ? base : guard_place(&j->g->eyes, j->call->pid, base, path, ret);
 }
 
-/* May this name be made? Tells the audit when not. */
-static int may_make(const struct job *j, const char *path, enum guard_what what)
+/* Tells the audit where there is a rule. */
+static int verdict(const struct job *j, const char *rule, const char *path)
 {
-	const char *rule = guard_judge(j->g, path, what, true);
-
-	if (!rule)
-		rule = guard_judge_repository(j->g, path);
 	if (!rule)
 		return 0;
 	j->g->denied(j->g->arg, rule, sv_of(path));
 	return -EACCES;
+}
+
+/* May this name be made? */
+static int may_make(const struct job *j, struct place *p, enum guard_what what)
+{
+	const char *rule = guard_judge(j->g, p->path, what, true);
+
+	if (!rule)
+		rule = guard_judge_repository(j->g, p->path);
+	p->in_repository = guard_in_repository(p->path);
+	return verdict(j, rule, p->path);
+}
+
+/*
+ * Something stands there now. Another sandbox that works in the same folder has a guard of its own, which may have moved our folder, or made another part of a repository, between our judging and doing; that one looks again as well.
+ * So whoever comes last sees both.
+ */
+static int judge_again(const struct job *j, struct place *p, enum guard_what what)
+{
+	int moved = guard_place_again(&j->g->eyes, p);
+	const char *rule = NULL;
+
+	if (moved < 0)
+		return -EACCES;
+	if (moved)
+		rule = guard_judge(j->g, p->path, what, true);
+	if (!rule && !p->in_repository)
+		rule = guard_judge_made(j->g, p->path);
+	return verdict(j, rule, p->path);
+}
+
+/* The name was made: is it to stay? */
+static int keep_made(const struct job *j, struct place *p, enum guard_what what)
+{
+	int r = judge_again(j, p, what);
+
+	if (r < 0)
+		(void)unlinkat(p->dir, p->name, what == GUARD_FOLDER ? AT_REMOVEDIR : 0);
+	return r;
 }
 
 static mode_t safe_mode(uint64_t mode)
@@ -90,10 +125,10 @@ static int do_mkdir(const struct job *j, int d, unsigned path, unsigned mode)
 	int r = arg_place(j, d, path, &p);
 
 	if (r == 0)
-		r = may_make(j, p.path, GUARD_FOLDER);
+		r = may_make(j, &p, GUARD_FOLDER);
 	if (r == 0) {
 		wear_umask(j);
-		r = mkdirat(p.dir, p.name, safe_mode(j->call->args[mode])) < 0 ? -errno : 0;
+		r = mkdirat(p.dir, p.name, safe_mode(j->call->args[mode])) < 0 ? -errno : keep_made(j, &p, GUARD_FOLDER);
 	}
 	guard_place_done(&p);
 	return r;
@@ -109,10 +144,10 @@ static int do_mknod(const struct job *j, int d, unsigned path, unsigned mode)
 		return -EPERM;
 	r = arg_place(j, d, path, &p);
 	if (r == 0)
-		r = p.slash ? -ENOENT : may_make(j, p.path, GUARD_FILE);
+		r = p.slash ? -ENOENT : may_make(j, &p, GUARD_FILE);
 	if (r == 0) {
 		wear_umask(j);
-		r = mknodat(p.dir, p.name, type | safe_mode(j->call->args[mode]), 0) < 0 ? -errno : 0;
+		r = mknodat(p.dir, p.name, type | safe_mode(j->call->args[mode]), 0) < 0 ? -errno : keep_made(j, &p, GUARD_FILE);
 	}
 	guard_place_done(&p);
 	return r;
@@ -128,9 +163,9 @@ static int do_symlink(const struct job *j, unsigned text, int d, unsigned path)
 		return r;
 	r = arg_place(j, d, path, &p);
 	if (r == 0)
-		r = p.slash ? -ENOENT : may_make(j, p.path, GUARD_LINK);
+		r = p.slash ? -ENOENT : may_make(j, &p, GUARD_LINK);
 	if (r == 0)
-		r = symlinkat(target, p.dir, p.name) < 0 ? -errno : 0;
+		r = symlinkat(target, p.dir, p.name) < 0 ? -errno : keep_made(j, &p, GUARD_LINK);
 	guard_place_done(&p);
 	return r;
 }
@@ -175,34 +210,76 @@ static int do_link(const struct job *j, int old_d, unsigned old, int new_d, unsi
 		return r;
 	r = arg_place(j, new_d, new, &to);
 	if (r == 0)
-		r = to.slash ? -ENOENT : may_make(j, to.path, GUARD_FILE);
+		r = to.slash ? -ENOENT : may_make(j, &to, GUARD_FILE);
 	if (r == 0) {
 		fd = how & AT_SYMLINK_FOLLOW ? guard_own_fd(j->call->pid, path) : -1;
 		if (!path[0] && (how & AT_EMPTY_PATH))
 			fd = arg_fd(j, (unsigned)old_d);
 		r = fd >= 0 ? link_fd(j, fd, &to) : link_path(j, old_d, old, (unsigned)how, &to);
+		if (r == 0)
+			r = keep_made(j, &to, GUARD_FILE);
 	}
 	guard_place_done(&to);
 	return r;
 }
 
 /* One half of a rename: may what stands at from be called to? */
-static int may_move(const struct job *j, const struct place *from, const struct place *to)
+static int may_move(const struct job *j, const struct place *from, struct place *to)
 {
 	struct stat st;
-	const char *rule;
 	int r;
 
 	if (fstatat(from->dir, from->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	r = may_make(j, to->path, guard_what(st.st_mode));
+	r = may_make(j, to, guard_what(st.st_mode));
 	if (r < 0 || !S_ISDIR(st.st_mode))
 		return r;
-	rule = guard_judge_move(j->g, from->dir, from->name, from->path, to->path);
-	if (!rule)
-		return 0;
-	j->g->denied(j->g->arg, rule, sv_of(to->path));
-	return -EACCES;
+	return verdict(j, guard_judge_move(j->g, from->dir, from->name, from->path, to->path), to->path);
+}
+
+/* It was moved: is it to stay, with what is in it now? */
+static int may_stay(const struct job *j, const char *from, struct place *to)
+{
+	struct stat st;
+	int r;
+
+	if (fstatat(to->dir, to->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0; /* somebody moved it on, and answers for that */
+	r = judge_again(j, to, guard_what(st.st_mode));
+	if (r < 0 || !S_ISDIR(st.st_mode))
+		return r;
+	return verdict(j, guard_judge_move(j->g, to->dir, to->name, from, to->path), to->path);
+}
+
+/* Its old name may be taken again by now: then it gets another. */
+static void move_back(const struct place *from, const struct place *to)
+{
+	char name[32];
+	unsigned i;
+	int r = sys_rename(to->dir, to->name, from->dir, from->name, SYS_RENAME_NOREPLACE);
+
+	for (i = 0; r == -EEXIST && i < 10000; i++) {
+		(void)snprintf(name, sizeof(name), "refused.%u", i);
+		r = sys_rename(to->dir, to->name, from->dir, name, SYS_RENAME_NOREPLACE);
+	}
+	if (r == -EINVAL) /* a file system that cannot promise not to replace */
+		(void)sys_rename(to->dir, to->name, from->dir, from->name, 0);
+}
+
+static int move(const struct job *j, struct place *from, struct place *to, unsigned how)
+{
+	int r = sys_rename(from->dir, from->name, to->dir, to->name, how);
+
+	if (r < 0)
+		return r;
+	r = may_stay(j, from->path, to);
+	if (r == 0 && how == SYS_RENAME_EXCHANGE)
+		r = may_stay(j, to->path, from);
+	if (r < 0 && how == SYS_RENAME_EXCHANGE)
+		(void)sys_rename(from->dir, from->name, to->dir, to->name, how);
+	else if (r < 0)
+		move_back(from, to);
+	return r;
 }
 
 static int do_rename(const struct job *j, int old_d, unsigned old, int new_d, unsigned new, int flags)
@@ -222,7 +299,7 @@ static int do_rename(const struct job *j, int old_d, unsigned old, int new_d, un
 	if (r == 0 && how != 0 && how != SYS_RENAME_EXCHANGE && how != SYS_RENAME_NOREPLACE)
 		r = -EINVAL;
 	if (r == 0)
-		r = sys_rename(from.dir, from.name, to.dir, to.name, how);
+		r = move(j, &from, &to, how);
 	guard_place_done(&from);
 	guard_place_done(&to);
 	return r;
@@ -261,13 +338,13 @@ static int do_bind(const struct job *j)
 		r = guard_place(&j->g->eyes, j->call->pid, path[0] == '/' ? AT_FDCWD : base, path, &p);
 	}
 	if (r == 0)
-		r = may_make(j, p.path, GUARD_FILE);
+		r = may_make(j, &p, GUARD_FILE);
 	if (r == 0 && (size_t)snprintf(a.un.sun_path, sizeof(a.un.sun_path), "%s", p.name) >= sizeof(a.un.sun_path))
 		r = -ENAMETOOLONG;
 	/* bind() takes no folder: we go there for a moment */
 	if (r == 0 && fchdir(p.dir) == 0) {
 		wear_umask(j);
-		r = bind(sock, &a.any, sizeof(a.un)) < 0 ? -errno : 0;
+		r = bind(sock, &a.any, sizeof(a.un)) < 0 ? -errno : keep_made(j, &p, GUARD_FILE);
 		if (chdir("/") < 0)
 			_exit(1);
 	}
@@ -302,10 +379,8 @@ static int open_found(const struct job *j, const struct place *p, const struct s
 
 	if (!rule && write)
 		rule = guard_judge_repository(j->g, p->path);
-	if (rule) {
-		j->g->denied(j->g->arg, rule, sv_of(p->path));
+	if (verdict(j, rule, p->path) < 0)
 		return -EACCES;
-	}
 	flags = (flags & ~(O_CREAT | O_EXCL)) | O_NOCTTY | O_CLOEXEC;
 	if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 0)) {
 		number = guard_terminal(&j->g->eyes, j->call->pid); /* /dev/tty is whose terminal? the caller's */
@@ -324,15 +399,20 @@ static int open_found(const struct job *j, const struct place *p, const struct s
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_new(const struct job *j, const struct place *p, int flags, uint64_t mode)
+static int open_new(const struct job *j, struct place *p, int flags, uint64_t mode)
 {
-	int r = may_make(j, p->path, GUARD_FILE), fd;
+	int r = may_make(j, p, GUARD_FILE), fd;
 
 	if (r < 0)
 		return r;
 	wear_umask(j);
 	fd = openat(p->dir, p->name, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, safe_mode(mode));
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	r = keep_made(j, p, GUARD_FILE);
+	if (r < 0)
+		(void)close(fd);
+	return r < 0 ? r : fd;
 }
 
 enum { FOLLOW = INT_MIN, WAIT = INT_MIN + 1, NO_NAME = O_TMPFILE & ~O_DIRECTORY };

@@ -3,7 +3,8 @@
  *
  * The filter hands every call that makes a name (open with O_CREAT, mkdir, rename, link, symlink, mknod, bind) to PID 1. The guard copies the arguments
  * once, resolves the folder to an fd, judges the canonical path, and does the call itself on that fd: what is judged is what is done, whatever the workload
- * writes to its memory meanwhile. It works in PID 1's single thread, so no rename can come between the judging and the doing.
+ * writes to its memory meanwhile. It works in PID 1's single thread, so no rename of the sandbox's own can come between the judging and the doing;
+ * for one by another sandbox in the same folder it judges again when it is done, and takes back what it did.
  *
  * It has the workload's user id and none of the capabilities that change what files allow. It never follows a magic link but those of the caller's own /proc/self, and
  * holds no fd that leads outside the sandbox.

@@ -71,13 +71,13 @@ static struct repository_view look_at(void *arg, struct sv folder)
 {
 	char path[PATH_MAX + 16];
 	struct repository_view view = {0};
+	const char *made = arg;
 	struct stat st;
 	unsigned i;
 
-	(void)arg;
 	for (i = 0; folder.n <= PATH_MAX && i < REPOSITORY_PARTS; i++) {
 		(void)snprintf(path, sizeof(path), "%.*s/%s", (int)folder.n, folder.p, repository_parts[i]);
-		view.before |= (unsigned)(lstat(path, &st) == 0) << i;
+		view.before |= (unsigned)((!made || strcmp(path, made) != 0) && lstat(path, &st) == 0) << i;
 	}
 	return view;
 }
@@ -85,6 +85,22 @@ static struct repository_view look_at(void *arg, struct sv folder)
 const char *guard_judge_repository(const struct guard *g, const char *path)
 {
 	return in_own_place(g->plan, path) ? NULL : repository_judge(sv_of(path), look_at, NULL);
+}
+
+const char *guard_judge_made(const struct guard *g, char *path)
+{
+	return in_own_place(g->plan, path) ? NULL : repository_judge(sv_of(path), look_at, path);
+}
+
+bool guard_in_repository(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	unsigned i;
+
+	for (i = 0; i < REPOSITORY_PARTS; i++)
+		if (strcmp(name + 1, repository_parts[i]) == 0)
+			return repository_is(look_at(NULL, sv_n(path, (size_t)(name - path))).before);
+	return false;
 }
 
 struct search {

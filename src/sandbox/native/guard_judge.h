@@ -23,6 +23,10 @@ const char *guard_judge(const struct guard *g, const char *path, enum guard_what
  * The rule against making or writing path where that makes a repository, or tells git something in one that is there (see model/repository.h), or NULL.
  */
 const char *guard_judge_repository(const struct guard *g, const char *path);
+/* The same for what was just made at path, as if it were not there yet. */
+const char *guard_judge_made(const struct guard *g, char *path);
+/* path is a part of a repository that is there. */
+bool guard_in_repository(const char *path);
 
 /*
  * A folder is to be called `to` instead of `from`. The rule that something in it would then meet, or meets now (it holds a denied or protected name, which stays where it is), or NULL. Looks into the folder only where a pattern could

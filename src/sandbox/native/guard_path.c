@@ -324,6 +324,22 @@ int guard_place(const struct eyes *e, pid_t pid, int base, const char *path, str
 	return 0;
 }
 
+int guard_place_again(const struct eyes *e, struct place *p)
+{
+	char name[NAME_MAX + 1], folder[PATH_MAX];
+	size_t n = (size_t)(p->name - p->path);
+	int r = canonical(e, p->dir, folder, sizeof(folder));
+
+	if (r < 0)
+		return r;
+	(void)snprintf(name, sizeof(name), "%s", p->name);
+	r = strlen(folder) != (n > 1 ? n - 1 : n) || memcmp(folder, p->path, strlen(folder)) != 0;
+	n = (size_t)snprintf(p->path, sizeof(p->path), "%s/", strcmp(folder, "/") == 0 ? "" : folder);
+	p->name = p->path + n;
+	(void)snprintf(p->path + n, sizeof(p->path) - n, "%s", name);
+	return r;
+}
+
 void guard_place_done(struct place *p)
 {
 	if (p->dir >= 0)

@@ -33,6 +33,7 @@ struct place {
 	int dir;
 	bool slash;    /* the path ended in "/" */
 	bool own_proc; /* the folder is the caller's own /proc/self/fd */
+	bool in_repository; /* the folder was a repository before anything was made; for guard.c */
 	const char *name;
 	char path[PATH_MAX + NAME_MAX + 2];
 };
@@ -40,6 +41,9 @@ struct place {
 /* Resolves all but the last component. -EEXIST for "/", "." and "..": there is no name to make. */
 int guard_place(const struct eyes *e, pid_t pid, int base, const char *path, struct place *ret);
 void guard_place_done(struct place *p);
+
+/* Somebody else may have moved the folder: brings the path up to date. 1: it is another one now; 0: the same; -errno: it is nowhere that we know. */
+int guard_place_again(const struct eyes *e, struct place *p);
 
 /* Opens the sandbox's /proc or, with outer, a /proc that was opened before the root was entered (taken over). */
 int eyes_init(struct eyes *e, int outer_proc);
