@@ -150,7 +150,7 @@ for bad in --door "--door $door" "--listen proxy:1 true" "--door $door --listen 
 	# shellcheck disable=SC2086
 	ok "it does not start with ${bad//$door/DOOR}" refuses $bad
 done
-like "a port that is taken is told" "$("$init" --door "$door" --listen proxy:80 -- true 2>&1)" '^cordon-init: cannot listen on port 80: Address already in use$'
+like "a port that is taken is told" "$("$init" --door "$door" --listen proxy:80 -- true 2>&1)" '^cordon-init: cannot listen on port 80: Address (already )?in use$'
 
 # A kernel of gVisor's own, which has neither our sockets nor our redirect: only the door.
 in_gvisor()
