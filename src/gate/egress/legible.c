@@ -25,7 +25,8 @@ static bool starts_nocase(struct sv s, const char *lower_case)
 	return s.n >= n && http_eq_nocase(sv_n(s.p, n), lower_case);
 }
 
-/* Cuts the next piece off *list, with the comma or semicolon that it begins with. Quotes do not count: not all servers heed them. */
+/* Cuts the next piece off *list, with the comma or semicolon that it begins with. Quotes do not count: not all servers
+ * heed them. */
 static struct sv next_piece(struct sv *list)
 {
 	struct sv piece = *list;
@@ -41,9 +42,15 @@ static struct sv next_piece(struct sv *list)
 /* utf-8 and its like: the bytes of ASCII mean there what they mean in ASCII, wherever a text begins with them. */
 static bool is_like_ascii(struct sv name)
 {
-	static const char *const names[] = {"utf-8", "utf8", "us-ascii", "ascii", "latin1", "latin-1", "binary", "gb2312", "gbk", "gb18030", "big5", "big5-hkscs", "shift_jis",
-					    "shift-jis", "sjis", "windows-31j", "windows-874", "tis-620", "macintosh"};
-	static const char *const families[] = {"iso-8859-", "iso8859-", "windows-125", "cp125", "koi8-", "euc-"};
+	static const char *const names[] = {
+		"utf-8",          "utf8",    "utf_8",      "us-ascii",    "us_ascii",       "ascii",
+		"ansi_x3.4-1968", "latin1",  "latin-1",    "binary",      "gb2312",         "gbk",
+		"gb18030",        "big5",    "big5-hkscs", "shift_jis",   "shift-jis",      "sjis",
+		"x-sjis",         "cp932",   "ms932",      "windows-31j", "ks_c_5601-1987", "windows-949",
+		"windows-874",    "tis-620", "macintosh",  "cp437",       "cp850",          "cp852",
+		"cp866",          "ibm437",  "ibm850",     "ibm852",      "ibm866"};
+	static const char *const families[] = {"iso-8859-", "iso_8859-", "iso8859-", "windows-125",
+					       "cp125",     "koi8-",     "euc-",     "x-mac-"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)

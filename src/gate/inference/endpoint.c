@@ -6,7 +6,7 @@
 
 static const struct endpoint endpoints[] = {
 	{PROVIDER_ANTHROPIC, OP_MESSAGES, "POST", "/v1/messages", true, false},
-	{PROVIDER_ANTHROPIC, OP_MESSAGES, "POST", "/v1/messages/count_tokens", true, false},
+	{PROVIDER_ANTHROPIC, OP_COUNT, "POST", "/v1/messages/count_tokens", true, false},
 	{PROVIDER_ANTHROPIC, OP_MODELS, "GET", "/v1/models", false, false},
 	{PROVIDER_ANTHROPIC, OP_MODELS, "GET", "/v1/models/{model}", false, false},
 
@@ -15,7 +15,7 @@ static const struct endpoint endpoints[] = {
 	{PROVIDER_OPENAI, OP_EMBEDDINGS, "POST", "/v1/embeddings", true, false},
 	{PROVIDER_OPENAI, OP_RESPONSES, "POST", "/v1/responses", true, false},
 	{PROVIDER_OPENAI, OP_RESPONSES, "POST", "/v1/responses/compact", true, false},
-	{PROVIDER_OPENAI, OP_RESPONSES, "POST", "/v1/responses/input_tokens", true, false},
+	{PROVIDER_OPENAI, OP_COUNT, "POST", "/v1/responses/input_tokens", true, false},
 	{PROVIDER_OPENAI, OP_MODELS, "GET", "/v1/models", false, false},
 	{PROVIDER_OPENAI, OP_MODELS, "GET", "/v1/models/{model}", false, false},
 

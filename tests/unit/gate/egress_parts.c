@@ -517,7 +517,7 @@ static bool readable(const char *type)
 
 static void character_sets_that_hide_letters_are_not_legible(void)
 {
-	static const char *const good[] = {"", "text/html", "text/html; charset=utf-8", "a/b;CHARSET=\"ISO-8859-15\"; x=y", "a/b; charset = 'windows-1252'", "a/b;charset=", "a/b;charset=utf-8,a/b"};
+	static const char *const good[] = {"", "text/html", "text/html; charset=utf-8", "a/b;CHARSET=\"ISO-8859-15\"; x=y", "a/b; charset = 'windows-1252'", "a/b;charset=iso_8859-1", "a/b;charset=cp850", "a/b;charset=", "a/b;charset=utf-8,a/b"};
 	static const char *const bad[] = {"a/b;charset=utf-16", "a/b;charset=utf-8;charset=utf-16le", "a/b; x=\"; charset=utf-32", "a/b,c/d ; Charset=\"UTF-7\"", "a/b;charset=cp037",
 					  "a/b;charset=ibm1047", "a/b;charset=iso-2022-kr", "a/b;charset=hz-gb-2312", "a/b;charset*=utf-8''utf-16", "a/b;charset=\"utf\\-16\"", "charset=ebcdic-us"};
 	static const char *const accepts[][2] = {{"*/*", "*/*"}, {"a/b;charset=utf-16", "a/b"}, {"a/b ;q=1; charset=x , c/d;q=0.2", "a/b ;q=1, c/d;q=0.2"}, {"charset=x", ""}, {"", ""},

@@ -317,6 +317,7 @@ static void what_a_reply_may_have_is_read_from_the_body(void)
 		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"n\":2,\"max_output_tokens\":1}"}, 8192},
 		{{OPENAI, R, "{\"model\":\"gpt-4o\",\"max_output_tokens\":99,\"max_tokens\":1}"}, 99},
 		{{OPENAI, "/v1/embeddings", "{\"model\":\"text-embedding-3-large\",\"input\":\"x\"}"}, 0},
+		{{ANTHROPIC, M "/count_tokens", "{\"model\":\"claude-x\",\"messages\":[]}"}, 0},
 		{{GEMINI, G, "{\"contents\":[],\"generationConfig\":{\"maxOutputTokens\":20,\"candidateCount\":3}}"}, 60},
 		{{GEMINI, G, "{\"contents\":[],\"maxOutputTokens\":20}"}, 4096},
 	};
