@@ -35,6 +35,9 @@ static int try_place(const struct place *p)
 
 	if (fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
 		return -EISDIR;
+	/* what replaces /dev/null or /dev/stdout would be a file */
+	if (fstatat(p->dir, p->name, &st, 0) == 0 && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) || S_ISFIFO(st.st_mode)))
+		return -EINVAL;
 	fd = make_temp(p->dir, name);
 	if (fd < 0)
 		return fd;

@@ -15,19 +15,21 @@ int launch_place(const char *option, const char *path, struct place *ret, struct
 
 	if (r == -EISDIR)
 		return error_set(err, ERROR_USAGE, "--%s %s: is a folder; name a file", option, text_show(&shown, sv_of(path)));
+	if (r == -EINVAL)
+		return error_set(err, ERROR_USAGE, "--%s %s: is no regular file; name another", option, text_show(&shown, sv_of(path)));
 	return r < 0 ? error_sys(err, r, "--%s %s: cannot be written there", option, text_show(&shown, sv_of(path))) : 0;
 }
 
 int launch_events_file(const char *path, struct error *err)
 {
-	/* O_NONBLOCK: an earlier run may have left a FIFO there that nobody reads */
+	/* O_NONBLOCK: an earlier run may have left a FIFO there that nobody reads. One that somebody reads is a way to look on. */
 	AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
 	struct text_shown shown;
 	struct stat st;
 
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+	if (fd >= 0 && fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) && fcntl(fd, F_SETFL, O_APPEND) == 0)
 		return fd_take(&fd);
 	if (fd >= 0 || errno == ENXIO)
-		return error_set(err, ERROR_USAGE, "--json-events %s: is no regular file", text_show(&shown, sv_of(path)));
+		return error_set(err, ERROR_USAGE, "--json-events %s: is no file, and no FIFO that somebody reads", text_show(&shown, sv_of(path)));
 	return error_sys(err, errno, "--json-events %s", text_show(&shown, sv_of(path)));
 }

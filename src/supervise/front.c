@@ -41,16 +41,30 @@ static void look_at(pid_t child)
 		_exit(LOST);
 }
 
-/* The terminal's go to all of the job, the child too; but a terminal that is hung up tells the session's leader only. */
+/* What is typed goes to all of the job, the child too; but a terminal that is hung up tells the session's leader only, and a timer of ours is ours alone. */
 static void pass_on(pid_t child, const siginfo_t *info)
 {
-	bool from_terminal = info->si_code == SI_KERNEL;
+	bool kernels = info->si_code == SI_KERNEL;
 
-	if (info->si_signo == SIGWINCH || info->si_signo == SIGTTIN || info->si_signo == SIGTTOU)
+	switch (info->si_signo) {
+	case SIGWINCH:
+	case SIGTTIN:
+	case SIGTTOU:
 		return;
-	if (from_terminal && info->si_signo == SIGHUP)
-		(void)sigqueue(child, SIGHUP, (union sigval){0}); /* not as from a person, who asks for the policy to be loaded again */
-	else if (!from_terminal && info->si_pid != child)
+	case SIGINT:
+	case SIGQUIT:
+	case SIGTSTP:
+		if (kernels)
+			return;
+		break;
+	case SIGHUP:
+		if (kernels) {
+			(void)sigqueue(child, SIGHUP, (union sigval){0}); /* not as from a person, who asks for the policy to be loaded again */
+			return;
+		}
+		break;
+	}
+	if (kernels || info->si_pid != child)
 		(void)kill(child, info->si_signo);
 }
 
@@ -61,7 +75,6 @@ static void stand(pid_t child)
 	sigset_t all;
 
 	(void)sigfillset(&all);
-	(void)signal(SIGCHLD, SIG_DFL);
 	for (;;) {
 		look_at(child);
 		if (sigwaitinfo(&all, &info) > 0 && info.si_signo != SIGCHLD)
@@ -88,6 +101,7 @@ int front_stand(pid_t *ret, struct error *err)
 		return 0;
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &before);
+	(void)signal(SIGCHLD, SIG_DFL); /* who inherited that it is ignored would not be told */
 	child = fork();
 	if (child > 0)
 		stand(child);

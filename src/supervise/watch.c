@@ -387,17 +387,36 @@ static void visit_shared_maps(int proc, const char *pid, void *arg)
 	(void)fclose(f);
 }
 
+/* arg: how many pages were ever asked for, also by children that were waited for. */
+static void visit_faults(int proc, const char *pid, void *arg)
+{
+	uint64_t *pages = arg, own, children;
+	char text[1024];
+	const char *at;
+
+	if (read_text(proc, pid, "stat", text, sizeof(text)) <= 0 || !(at = strrchr(text, ')')))
+		return;
+	if (sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %" SCNu64 " %" SCNu64, &own, &children) == 2)
+		*pages += own + children;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /*
- * Pages of it can be held without being resident anywhere (MADV_DONTNEED), and what is mapped need not be there: it is no more than what is mapped, and no more than what the host's shared memory grew by.
+ * Pages of it can be held without being resident anywhere (MADV_DONTNEED), and what is mapped need not be there: it is no more than what is mapped, than what the host's shared memory grew by, and than what was ever touched.
  */
 static uint64_t shared_maps_bytes(const struct watch *w, uint64_t shared)
 {
-	uint64_t grown = shared > w->shared_before ? shared - w->shared_before : 0, mapped;
+	uint64_t grown = shared > w->shared_before ? shared - w->shared_before : 0, most, pages = 0;
 
-	if (!grown)
+	most = grown ? least(grown, file_bytes(w, visit_shared_maps)) : 0;
+	if (!most)
 		return 0;
-	mapped = file_bytes(w, visit_shared_maps);
-	return mapped < grown ? mapped : grown;
+	(void)each_member(w, visit_faults, &pages);
+	return least(most, pages * (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
 /* What a tmpfs of the sandbox's own holds; 0 where it is the host's or no tmpfs. *seen: one that was counted already.

@@ -101,6 +101,9 @@ fi
 ln -s /etc/passwd "$tmp/link.html"
 is "a link in the page's place" "$(run --report "$tmp/link.html" -- true)" 0
 ok "is replaced, not followed" test -f "$tmp/link.html" -a ! -L "$tmp/link.html"
+mkfifo "$tmp/fifo.html"
+is "a FIFO or device in the page's place is left alone" "$(run --report "$tmp/fifo.html" -- echo ran; [ -p "$tmp/fifo.html" ] && echo fifo)" $'125\nfifo'
+like "and is named" "$(cat "$tmp/err")" "fifo.html: is no regular file; name another"
 is "a page below the work folder" "$(run --report page.html -- true)" 0
 ok "is written as well" test -s page.html
 is "a dry run writes none" "$(run --dry-run --report "$tmp/dry.html" -- true; test -e "$tmp/dry.html" && echo there)" 0

@@ -323,6 +323,13 @@ filesystem: {workdir: read-write}
 END
 outside "$CORDON" run --json-events "$tmp/events.jsonl" -- true
 is "--json-events has the same lines" "$(cmp "$tmp/events.jsonl" "$state/$(runs | head -n 1)/audit.jsonl" && echo same)" same
+mkfifo "$tmp/events.fifo"
+(timeout 20 cat "$tmp/events.fifo" >"$tmp/events.seen") &
+reader=$!
+sleep 0.2
+outside "$CORDON" run --json-events "$tmp/events.fifo" -- true
+wait "$reader"
+is "--json-events can be looked on through a FIFO" "$(cmp "$tmp/events.seen" "$state/$(runs | head -n 1)/audit.jsonl" && echo same)" same
 outside "$CORDON" run --json-events "$tmp/no/such/folder" -- touch started
 ok "--json-events that cannot be written refuses the run" refused 125 'json-events'
 is "and nothing was started" "$(ls started 2>/dev/null)" ""

@@ -53,14 +53,28 @@ static int write_text(const char *path, const char *text)
 	return r;
 }
 
+/* An ordinary user's are the host user's, who keeps half of them. */
+static void limit_watches(void)
+{
+	AUTO_FD fd = open("/proc/sys/fs/inotify/max_user_watches", O_RDONLY | O_CLOEXEC);
+	char text[32] = "";
+	long all;
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		return;
+	all = strtol(text, NULL, 10);
+	if (all < 2 || snprintf(text, sizeof(text), "%ld", all / 2) >= (int)sizeof(text))
+		return;
+	(void)write_text("/proc/sys/user/max_inotify_watches", text);
+}
+
 void confine_limit_objects(enum box_user user)
 {
 	/* else each command needs one */
 	if (user != BOX_USER_NESTED)
 		(void)write_text("/proc/sys/user/max_user_namespaces", "0");
 	(void)write_text("/proc/sys/user/max_inotify_instances", "64");
-	/* those of an ordinary user are the host user's, who has a few hundred thousand */
-	(void)write_text("/proc/sys/user/max_inotify_watches", "32768");
+	limit_watches();
 }
 
 static int allow_path(struct confine *c, const char *path, unsigned rights, struct error *err)
