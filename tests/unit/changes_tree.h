@@ -368,4 +368,36 @@ MAYBE bool mount_overlay(const struct world *w)
 	return true;
 }
 
+/* An apply that is killed, or fails, at a step. */
+struct at_step {
+	int at;      /* step to act at; -1: only count */
+	int code;    /* what to answer there; 0: be killed */
+	int kill_at; /* be killed there instead */
+	int seen;
+};
+
+MAYBE int act(void *ctx)
+{
+	struct at_step *s = ctx;
+	int now = s->seen++;
+
+	if (now == s->kill_at || (now == s->at && s->code == 0))
+		(void)kill(getpid(), SIGKILL);
+	return now == s->at ? s->code : 0;
+}
+
+struct attempt {
+	struct world *w;
+	struct at_step *step;
+};
+
+MAYBE int attempt(void *ctx)
+{
+	struct attempt *t = ctx;
+	struct changes_apply_options o = {.step = act, .ctx = t->step};
+	struct error err = {0};
+
+	return apply_with(t->w, scan(t->w, CHANGES_OVERLAY), &o, &err) < 0 ? 10 : 0;
+}
+
 #endif
