@@ -114,7 +114,7 @@ static struct domain *find_domain(struct landlock_log *l, uint64_t id)
 	size_t i;
 
 	for (i = 0; i < MAX_DOMAINS; i++)
-		if (l->domains[i].id == id)
+		if (id && l->domains[i].id == id) /* 0: a free place */
 			return &l->domains[i];
 	return NULL;
 }
