@@ -1,7 +1,7 @@
 #!/bin/bash
 # matrix.sh [JOB...]: builds and tests everything that `make test` promises, or only the named jobs. The last line is "N passed, N failed, N skipped".
 #
-# CORDON_TEST_MINUTES (85 where CI is set): no job is begun that could take longer than what is left of these; what was left out counts as skipped, a line each.
+# CORDON_TEST_MINUTES (80 where CI is set): no job is begun that could take longer than what is left of these; what was left out counts as skipped, a line each.
 #
 # A job is a build, a user and, for some, a kernel that seems to lack system calls. Each job's results are printed as they come; a failed
 # build counts as one failure.
@@ -125,7 +125,7 @@ run_suites()
 }
 
 # Continuous integration may have a limit of its own, and must end with a result before it.
-minutes=${CORDON_TEST_MINUTES:-${CI:+85}}
+minutes=${CORDON_TEST_MINUTES:-${CI:+80}}
 work=$(mktemp -d /var/tmp/cordon-matrix.XXXXXX) || exit 2
 trap 'rm -rf "$work"' EXIT
 results=$work/results

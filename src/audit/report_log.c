@@ -49,15 +49,18 @@ static void add_example(struct report_group *g, json_t *target)
 
 static void add_denial(struct report_log *l, json_t *line)
 {
-	json_t *target = json_object_get(line, "target");
+	bool model = strcmp(report_text(line, "domain"), "inference") == 0;
+	json_t *target = json_object_get(line, model ? "message" : "target");
 	struct report_group *g = find_group(l, line);
+	uint64_t count = report_number(line, "count");
 
-	l->denials++;
+	count = count ? count : 1;
+	l->denials += count;
 	if (!g) {
-		l->ungrouped++;
+		l->ungrouped += count;
 		return;
 	}
-	g->count++;
+	g->count += count;
 	if (json_is_string(target))
 		add_example(g, target);
 }

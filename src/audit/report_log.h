@@ -12,13 +12,13 @@
 
 #include "audit/audit.h"
 
-enum { REPORT_GROUPS = 64, REPORT_EXAMPLES = 5, REPORT_ROWS = 100 };
+enum { REPORT_GROUPS = 64, REPORT_EXAMPLES = 40, REPORT_ROWS = 100 };
 
 /* Denials by one rule. */
 struct report_group {
 	json_t *first; /* the line of the first one: domain, rule */
 	uint64_t count;
-	json_t *examples[REPORT_EXAMPLES]; /* targets, no two alike */
+	json_t *examples[REPORT_EXAMPLES]; /* targets, of requests to models what was wrong with them; no two alike */
 	unsigned n_examples;
 	bool more; /* targets than those */
 };

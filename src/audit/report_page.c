@@ -191,7 +191,9 @@ static void put_gateway(struct buf *out, const struct report_log *l)
 	put_size(out, report_number(gateway, "bytes_in") / 1024);
 	(void)buf_str(out, " came in.</p>\n");
 	if (json_array_size(models))
-		(void)buf_str(out, "<table>\n<tr><th>provider</th><th>model</th><th class=\"n\">requests</th><th class=\"n\">tokens in</th><th class=\"n\">tokens out</th></tr>\n");
+		(void)buf_str(out, "<table>\n<tr><th>provider</th><th>model</th><th class=\"n\">requests</th><th "
+				   "class=\"n\">tokens in</th><th class=\"n\">tokens out</th><th class=\"n\">charged "
+				   "for cut answers</th></tr>\n");
 	json_array_foreach ((json_t *)(uintptr_t)models, i, m) {
 		(void)buf_str(out, "<tr><td>");
 		page_text(out, report_text(m, "provider"));
@@ -201,6 +203,7 @@ static void put_gateway(struct buf *out, const struct report_log *l)
 		put_number(out, m, "requests");
 		put_number(out, m, "input_tokens");
 		put_number(out, m, "output_tokens");
+		put_number(out, m, "cut_tokens");
 		(void)buf_str(out, "</tr>\n");
 	}
 	(void)buf_str(out, json_array_size(models) ? "</table>\n</section>\n" : "</section>\n");

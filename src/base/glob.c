@@ -226,16 +226,35 @@ bool glob_hit(const struct glob *g, struct sv path)
 	return walk(g, path, true) >> g->n & 1;
 }
 
-bool glob_on_way(const struct glob *g, struct sv path)
+/* Where the pattern stands behind the path, as far as a name got it there. */
+static uint64_t ways(const struct glob *g, struct sv path)
 {
 	uint64_t states = walk(g, path, true), below = (UINT64_C(1) << g->n) - 1;
 
 	if (path.n <= 1 || (states >> g->n & 1))
-		return false;
+		return 0;
 	/* A state behind a "**" that floats says nothing about where we are. */
 	states &= below & ~g->stars;
 	states &= ~(g->stars << 1);
-	return (states & ~UINT64_C(1)) != 0;
+	return states & ~UINT64_C(1);
+}
+
+bool glob_on_way(const struct glob *g, struct sv path)
+{
+	return ways(g, path) != 0;
+}
+
+unsigned glob_rests(const struct glob *g, struct sv path, struct sv ret[GLOB_MAX])
+{
+	uint64_t states = ways(g, path);
+	unsigned n = 0, i;
+
+	/* behind a name that a "**" follows: the "**" is left */
+	for (; states; states &= states - 1) {
+		i = (unsigned)__builtin_ctzll(states);
+		ret[n++] = sv_n(g->text + g->start[i], (size_t)g->start[g->n - 1] + g->len[g->n - 1] - g->start[i]);
+	}
+	return n;
 }
 
 bool glob_below_star(const struct glob *g, struct sv path)
@@ -254,6 +273,11 @@ struct sv glob_base(const struct glob *g)
 	if (i == 0)
 		return sv_n(g->text, 1);
 	return sv_n(g->text, (size_t)g->start[i - 1] + g->len[i - 1]);
+}
+
+struct sv glob_first_name(const struct glob *g)
+{
+	return (g->stars & 1) && g->n > 1 && (g->literal >> 1 & 1) ? component(g, 1) : sv_n("", 0);
 }
 
 bool glob_is_plain(const struct glob *g)

@@ -48,11 +48,17 @@ bool glob_hit(const struct glob *g, struct sv path);
  */
 bool glob_on_way(const struct glob *g, struct sv path);
 
+/* Of such a path: what is left of the pattern behind it, one view for each way to get here; they borrow the pattern's text. Returns how many. */
+unsigned glob_rests(const struct glob *g, struct sv path, struct sv ret[GLOB_MAX]);
+
 /* The path lies at or below the place where a "**" in the middle of the pattern begins: anything deeper may match. */
 bool glob_below_star(const struct glob *g, struct sv path);
 
 /* The folder that every match is below, as long as it has no wildcard ("/" for floating patterns). A prefix of the pattern's text. */
 struct sv glob_base(const struct glob *g);
+
+/* The name without which nothing is met by a pattern that floats, "a" of "**" + "/a/b": it neither matches a path that has no such component, nor is such a path on its way. Empty: there is none, or the pattern is anchored. */
+struct sv glob_first_name(const struct glob *g);
 
 /* True where the pattern has no wildcard, apart from a last "**". */
 bool glob_is_plain(const struct glob *g);

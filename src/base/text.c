@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "base/emoji.h"
 
 size_t text_utf8(struct sv s)
 {
@@ -56,9 +57,16 @@ static uint32_t code_point(const unsigned char *p, size_t n)
 	return c;
 }
 
-static bool is_deceptive(const unsigned char *p, size_t n)
+/* 0: none there. */
+static uint32_t code_point_at(struct sv s, size_t at)
 {
-	uint32_t c = code_point(p, n);
+	size_t n = text_utf8(sv_n(s.p + at, s.n - at));
+
+	return n ? code_point((const unsigned char *)s.p + at, n) : 0;
+}
+
+static bool is_deceptive(uint32_t c)
+{
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(deceptive); i++)
@@ -69,7 +77,9 @@ static bool is_deceptive(const unsigned char *p, size_t n)
 
 void text_escape(struct buf *out, struct sv s, size_t max)
 {
+	struct emoji before = {0};
 	size_t i = 0, n, k;
+	uint32_t c;
 
 	while (i < s.n) {
 		const unsigned char *p = (const unsigned char *)s.p + i;
@@ -79,15 +89,17 @@ void text_escape(struct buf *out, struct sv s, size_t max)
 			return;
 		}
 		n = text_utf8(sv_n(s.p + i, s.n - i));
+		c = n ? code_point(p, n) : 0;
 		if (n == 1 && p[0] >= 0x20 && p[0] != 0x7f) {
 			(void)buf_char(out, s.p[i]);
-		} else if (n > 1 && !is_deceptive(p, n)) {
+		} else if (n > 1 && (!is_deceptive(c) || emoji_belongs(&before, c, code_point_at(s, i + n)))) {
 			(void)buf_add(out, p, n);
 		} else {
 			n = n ? n : 1;
 			for (k = 0; k < n; k++)
 				(void)buf_printf(out, "\\x%02x", p[k]);
 		}
+		emoji_add(&before, c);
 		i += n;
 	}
 }

@@ -8,8 +8,9 @@
 #include "base/sv.h"
 
 /*
- * Appends s with control bytes, escapes, bidirectional marks, invisible characters and bytes that are not UTF-8 as \xNN, so
- * that nothing in it can move a cursor, fake a line or go unseen. At most max bytes of s are shown, then "...".
+ * Appends s with control bytes, escapes, bidirectional marks, invisible characters and bytes that are not UTF-8 as
+ * \xNN, so that nothing in it can move a cursor, fake a line or go unseen; invisible characters that an emoji is made
+ * with (emoji.h) are left. At most max bytes of s are shown, then "...".
  */
 void text_escape(struct buf *out, struct sv s, size_t max);
 

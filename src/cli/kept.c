@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "cli/launch_shown.h"
 #include "supervise/control.h"
 
 extern char **environ;
@@ -83,6 +84,8 @@ int kept_init(struct kept *k, const struct launch_request *req, const char *owne
 	digest_word(runtime_names[req->pick->runtime], k->parts[KEPT_RUNTIME]);
 	digest_word(req->workdir, k->parts[KEPT_WORKDIR]);
 	digest_variables(req, k->parts[KEPT_VARIABLES]);
+	if (launch_shown(req, k->parts[KEPT_SHOWN], err) < 0)
+		return -1;
 	sha256_init(&h);
 	for (i = 0; i < KEPT_PARTS; i++)
 		add(&h, k->parts[i]);
@@ -166,7 +169,7 @@ int kept_save(const struct kept *k, int lock, const char *id, struct error *err)
 /* What is different about the sandbox of a record, if it is the same owner's and is there; else NULL. */
 static const char *compare(const struct kept *k, int dir, const char *name, char ret_id[STATE_ID])
 {
-	static const char *const what[KEPT_PARTS] = {[KEPT_POLICY] = "policy", [KEPT_RUNTIME] = "runtime", [KEPT_WORKDIR] = "work folder", [KEPT_VARIABLES] = "set of variables"};
+	static const char *const what[KEPT_PARTS] = {[KEPT_POLICY] = "policy", [KEPT_RUNTIME] = "runtime", [KEPT_WORKDIR] = "work folder", [KEPT_VARIABLES] = "set of variables", [KEPT_SHOWN] = "set of folders or denied names"};
 	AUTO_FD file = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_FD there = -1;
 	const char *differs = NULL;
@@ -225,16 +228,22 @@ int kept_take(const struct kept *k, char ret_id[STATE_ID])
 	return fd < 0 ? -1 : fd;
 }
 
-size_t kept_count(const struct kept *k, int *ret_lock)
+int kept_fill(const struct kept *k)
 {
 	AUTO_FD dir = open_warm(k, true);
 	AUTO_FD lock = dir < 0 ? -1 : openat(dir, "lock", O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 ? fd_take(&lock) : -1;
+}
+
+size_t kept_count(const struct kept *k)
+{
+	AUTO_FD dir = open_warm(k, true);
 	int copy = dir < 0 ? -1 : fcntl(dir, F_DUPFD_CLOEXEC, 3), fd;
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	struct dirent *e;
 	size_t n = 0;
 
-	*ret_lock = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 ? fd_take(&lock) : -1;
 	while (d && (e = readdir(d))) {
 		if (!is_id(e->d_name))
 			continue;
@@ -249,4 +258,36 @@ size_t kept_count(const struct kept *k, int *ret_lock)
 	if (d)
 		(void)closedir(d);
 	return n;
+}
+
+bool kept_is_wanted(int lock)
+{
+	struct stat st;
+
+	return fstat(lock, &st) == 0 && st.st_nlink;
+}
+
+void kept_halt(const char *runs)
+{
+	struct kept k = {0};
+	AUTO_FREE char *folder = NULL;
+	struct dirent *e;
+	char path[300];
+	int dir;
+	DIR *d;
+
+	if (asprintf(&folder, "%s/..", runs) < 0) {
+		folder = NULL;
+		return;
+	}
+	k.folder = folder;
+	dir = open_folder(&k, "warm", false);
+	d = dir < 0 ? NULL : fdopendir(dir);
+	while (d && (e = readdir(d))) {
+		(void)snprintf(path, sizeof(path), "%s/lock", e->d_name);
+		if (e->d_name[0] != '.')
+			(void)unlinkat(dir, path, 0);
+	}
+	if (d)
+		(void)closedir(d);
 }

@@ -2,7 +2,7 @@
  * kept: sandboxes that outlive the command line that started them: which belongs to whom, and which stand ready for anybody's next run.
  *
  * Below the state folder, beside the runs: `owned/KEY` holds the id of an owner's sandbox, and of which parts KEY is made; `warm/KEY/ID` says that ID is prepared and nobody's. KEY is a digest of all that such a sandbox was made from: the effective
- * policy, runtime, work folder, variables, and for `owned` the owner: another policy or owner never gets in. Taking a prepared one is removing its name: one of those who try succeeds. It is never put back.
+ * policy, runtime, work folder, variables, what is shown and covered of the machine by now (launch_shown.h), and for `owned` the owner: another policy or owner never gets in, nor does a run whose folders were replaced, or hold other denied names. Taking a prepared one is removing its name: one of those who try succeeds. It is never put back.
  */
 #ifndef CORDON_CLI_KEPT_H
 #define CORDON_CLI_KEPT_H
@@ -12,7 +12,7 @@
 #include "cli/launch.h"
 #include "supervise/state.h"
 
-enum kept_part { KEPT_OWNER, KEPT_POLICY, KEPT_RUNTIME, KEPT_WORKDIR, KEPT_VARIABLES, KEPT_PARTS };
+enum kept_part { KEPT_OWNER, KEPT_POLICY, KEPT_RUNTIME, KEPT_WORKDIR, KEPT_VARIABLES, KEPT_SHOWN, KEPT_PARTS };
 
 struct kept {
 	char *folder; /* the state folder: runs/, owned/, warm/ are in it */
@@ -35,7 +35,13 @@ const char *kept_other(const struct kept *k, char ret_id[STATE_ID]);
 int kept_offer(const struct kept *k, const char *id, struct error *err);
 /* A connection to one that is now the caller's, or -1: there is none. */
 int kept_take(const struct kept *k, char ret_id[STATE_ID]);
-/* How many stand ready. An fd that keeps others from filling up at the same time goes to *ret_lock; -1: somebody does already. */
-size_t kept_count(const struct kept *k, int *ret_lock);
+/* How many stand ready. */
+size_t kept_count(const struct kept *k);
+/* An fd that keeps others from filling up at the same time; -1: somebody does already. */
+int kept_fill(const struct kept *k);
+/* Is whoever holds that still to fill up? */
+bool kept_is_wanted(int lock);
+/* Nobody is, of those who do so now. */
+void kept_halt(const char *runs);
 
 #endif

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +22,17 @@
 #include "cli/launch_box.h"
 #include "cli/launch_events.h"
 #include "cli/launch_files.h"
+#include "cli/launch_git.h"
 #include "cli/launch_image.h"
 #include "cli/launch_learn.h"
+#include "cli/launch_live.h"
 #include "cli/launch_reload.h"
 #include "cli/launch_report.h"
 #include "plan/environ.h"
 #include "plan/plan_build.h"
+#include "plan/plan_source.h"
 #include "policy/policy_codec.h"
+#include "policy/policy_load.h"
 #include "sandbox/native/native.h"
 #include "sandbox/native/skeleton.h"
 #include "supervise/copy.h"
@@ -65,6 +68,8 @@ struct run {
 	struct place report, learned;
 	struct stdio_collect collect;
 	struct group group; /* whose network it shares, where it does */
+	struct live live;
+	const char *own[LIVE_FILES + 1]; /* policy files, of this run and of others, that are not its to write */
 	bool on_disk; /* the copy of the work folder is kept below the state folder */
 	bool must_copy; /* ... because the folder itself cannot be shown at all */
 	struct error *err;
@@ -153,47 +158,17 @@ static int build_environment(struct run *r, char ***ret)
 	return *ret ? 0 : error_set(r->err, ERROR_SYSTEM, "out of memory");
 }
 
-enum { RUN_FILES = 512 }; /* two names for each of POLICY_MAX_FILES, or of CREDENTIALS_MAX */
-
-/* By the name that it is read again by, which may be a link, and by its real one. */
-static void add_names(struct run *r, const char *file, char real[PATH_MAX], const char *ret[RUN_FILES + 1], size_t *n)
-{
-	char folder[PATH_MAX], *slash;
-
-	if (realpath(file, real) && *n < RUN_FILES && (ret[*n] = arena_str(r->arena, sv_of(real))))
-		++*n;
-	(void)snprintf(folder, sizeof(folder), "%s%s", file[0] == '/' ? "" : "./", file);
-	slash = strrchr(folder, '/');
-	*slash = '\0';
-	if (realpath(folder[0] ? folder : "/", real) && *n < RUN_FILES && (ret[*n] = arena_printf(r->arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1)))
-		++*n;
-}
-
-/* The files that this run's policy came from. */
-static void own_policies(struct run *r, const char *ret[RUN_FILES + 1])
-{
-	const struct policy *p = r->req->policy->policy;
-	char real[PATH_MAX];
-	size_t n = 0;
-	uint32_t i;
-
-	for (i = 1; i < p->n_files && n < RUN_FILES; i++)
-		add_names(r, p->files[i], real, ret, &n);
-	ret[n] = NULL;
-}
-
 /* The files that hold values of credentials: no run has a use for them, with a gateway or without. */
-static int credential_files(struct run *r, const char *ret[RUN_FILES + 1])
+static int credential_files(struct run *r, const char *ret[LIVE_FILES + 1])
 {
 	struct credentials *c = NULL;
 	const char *const *file;
-	char path[PATH_MAX];
 	size_t n = 0;
 
 	if (cli_credentials(r->req->policy, &c, r->err) < 0)
 		return -1;
-	for (file = credentials_files(c); file && *file && n < RUN_FILES; file++)
-		add_names(r, *file, path, ret, &n);
+	for (file = credentials_files(c); file && *file && n < LIVE_FILES; file++)
+		live_names(r->arena, *file, ret, &n);
 	ret[n] = NULL;
 	credentials_free(c);
 	return file ? 0 : error_set(r->err, ERROR_SYSTEM, "out of memory");
@@ -202,10 +177,10 @@ static int credential_files(struct run *r, const char *ret[RUN_FILES + 1])
 static int make_plan(struct run *r, const char *state_dir)
 {
 	const struct launch_request *q = r->req;
-	struct plan_request p = {.policy = q->policy->policy, .argv = q->argv, .workdir = q->workdir, .home = q->policy->folders.home,
+	struct plan_request p = {.policy = q->policy->policy, .argv = q->argv, .workdir = q->workdir, .here = q->policy->workdir, .home = q->policy->folders.home,
 				 .state_dir = state_dir, .cache_dir = q->policy->folders.cache, .runtime = runtime_names[q->pick->runtime],
 				 .runtime_why = q->pick->reason, .image = q->image};
-	const char *own[RUN_FILES + 1], *secret[RUN_FILES + 1];
+	const char *secret[LIVE_FILES + 1];
 	struct gate_inside inside;
 	struct plan_gate gate;
 	char **env = NULL;
@@ -213,9 +188,8 @@ static int make_plan(struct run *r, const char *state_dir)
 	if (build_environment(r, &env) < 0)
 		return -1;
 	p.env = env;
-	own_policies(r, own);
-	p.protect = own;
-	if (credential_files(r, secret) < 0)
+	p.protect = r->own;
+	if (live_protected(r->arena, q->policy->policy, r->root, r->own, r->err) < 0 || credential_files(r, secret) < 0)
 		return -1;
 	p.hide = secret;
 	if (find_gateway(r, &inside)) {
@@ -357,7 +331,7 @@ static int find_sandbox(struct run *r, struct supervise_request *s)
 
 static int run_sandbox(struct run *r)
 {
-	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .keep = r->req->keep, .landlock = r->facts.landlock, .leader = r->group.leader, .tty_in = -1, .tty_out = -1};
+	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .keep = r->req->keep, .landlock = r->facts.landlock, .leader = r->group.leader, .covers = -1, .tty_in = -1, .tty_out = -1};
 
 	s.front = r->req->front;
 	s.tty_in = r->native.tty[0] ? 0 : -1;
@@ -370,7 +344,7 @@ static int run_sandbox(struct run *r)
 		s.denied_arg = r->learn;
 	}
 	if (r->gate) {
-		launch_reload_init(&r->reload, r->req->call, r->req->policy->policy, r->gate);
+		launch_reload_init(&r->reload, r->req->call, r->req->policy->policy, r->gate, &r->live);
 		s.policies = r->reload.policies.load ? &r->reload.policies : NULL;
 	}
 	return supervise(&s, &r->result, r->err);
@@ -388,7 +362,7 @@ static int start_sandbox(struct run *r)
 /* The runtime must have something to start from: the state folder holds what it shows. */
 static int start_box(struct run *r)
 {
-	struct launch_box_request q = {.plan = r->plan, .policy = r->req->policy->policy, .state = &r->state, .runs = r->root, .cgroup = r->native.cgroup,
+	struct launch_box_request q = {.plan = r->plan, .policy = r->req->policy->policy, .state = &r->state, .runs = r->root, .cache = r->req->policy->folders.cache, .cgroup = r->native.cgroup,
 				       .memory_cgroup = r->facts.features.memory_cgroup, .cpu_cgroup = r->facts.features.cpu_cgroup, .gate = r->gate, .join = r->req->join, .group = &r->group};
 
 	memcpy(r->box.stdio.fds, r->native.stdio, sizeof(r->box.stdio.fds));
@@ -437,17 +411,18 @@ static int run_on_disk(struct run *r)
 /* No overlayfs at all: a plain copy of the work folder takes its place. */
 static int run_on_copy(struct run *r)
 {
-	AUTO_FD from = open(r->plan->workdir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct plan_op *op = find_overlay(r);
+	AUTO_FD from = plan_source_open(op, O_RDONLY);
 
 	call_note(r->req->call, "note: no overlayfs here for the copy-on-write work folder: copying it instead");
 	native_done(&r->sandbox);
 	sys_remove_tree(r->state.dir, "layers");
 	if (from < 0)
-		return error_sys(r->err, errno, "the work folder");
+		return plan_source_error(op, from, r->err);
 	if (copy_kept(from, r->state.dir, STATE_COPY, r->err) < 0)
 		return -1;
 	op->kind = PLAN_BIND;
+	op->judged = false;
 	op->source = arena_printf(r->plan->arena, "%s/" STATE_COPY, r->state.path);
 	if (!op->source)
 		return error_set(r->err, ERROR_SYSTEM, "out of memory");
@@ -534,6 +509,7 @@ static void say_how_it_ended(const struct run *r, const struct cgroup_stats *sta
 		limit = "process.memory";
 	if (limit)
 		call_note(r->req->call, "%s was reached%s; `cordon logs %s` has the details", limit, r->result.limit ? " and ended the run" : "", r->state.id);
+	launch_git_tell(r->req->call, r->plan, r->state.dir);
 	if (isatty(STDERR_FILENO) && fstatat(r->state.dir, "policy", &st, AT_SYMLINK_NOFOLLOW) == 0)
 		call_note(r->req->call, "changes were kept: `cordon diff %s` shows them, `cordon apply %s` brings them back", r->state.id, r->state.id);
 }
@@ -652,7 +628,7 @@ static int prepare(struct run *r)
 	if (r->box.backend && start_box(r) < 0)
 		return -1;
 	launch_landlock(&r->facts); /* by now the sandbox is being made, and nobody waits for this */
-	if (open_audit(r) < 0)
+	if (open_audit(r) < 0 || live_begin(&r->live, &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy, r->own, r->gate != NULL}, r->err) < 0)
 		return -1;
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)
 		launch_note_no_landlock(r->req->call, r->root);
@@ -691,6 +667,7 @@ static void clean_up(struct run *r, bool failed_early)
 	end_sandbox(r);
 	gate_free(r->gate);
 	group_done(&r->group);
+	live_end(&r->live);
 	launch_reload_done(&r->reload);
 	buf_done(&r->result.gateway);
 	buf_done(&r->result.places);
@@ -746,7 +723,7 @@ static void tell_not_started(const struct run *r)
 int launch(const struct launch_request *req, struct error *err)
 {
 	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
-			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1, .spaces = {-1, -1}}, .skeleton = -1, .report = {.dir = -1}, .learned = {.dir = -1}, .collect = {.pipes = {-1, -1}}, .group = {.leader = -1, .spaces = {-1, -1}}, .box = {.backend = req->pick->backend, .collect = {.pipes = {-1, -1}}}, .err = err};
+			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1, .spaces = {-1, -1}}, .skeleton = -1, .report = {.dir = -1}, .learned = {.dir = -1}, .collect = {.pipes = {-1, -1}}, .group = {.leader = -1, .spaces = {-1, -1}}, .live = {.folder = -1, .fd = -1}, .box = {.backend = req->pick->backend, .collect = {.pipes = {-1, -1}}}, .err = err};
 	int result;
 
 	if (!r.arena)

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/cli_policy.h"
 #include "cli/doctor_check.h"
+#include "plan/plan_exec.h"
 #include "policy/policy_query.h"
 #include "policy/policy_where.h"
 
@@ -114,9 +115,18 @@ static void advise_word(struct advice *a, const char *name)
 		(void)error_set(a->err, a->err->kind, "%.200s: not found, neither in the PATH of the sandbox nor in yours; is it installed?", a->name.s);
 }
 
+/* A name of the policy leads to it. */
+static const struct pol_str *denied_by_link(const struct advice *a)
+{
+	char real[PATH_MAX];
+
+	return realpath(a->path, real) ? plan_exec_leads(a->policy, real) : NULL;
+}
+
 /* Why the kernel did not want to execute it: policy, or the file itself. */
 static void advise_refused(struct advice *a, const char *name)
 {
+	const struct pol_str *hit;
 	struct reason why;
 	struct stat st;
 
@@ -126,6 +136,9 @@ static void advise_refused(struct advice *a, const char *name)
 	if (why.answer == ANSWER_DENY && why.rule[0])
 		(void)error_set(a->err, a->err->kind, "%.100s: cannot be executed in the sandbox: denied by %.150s (%.100s)", a->name.s, why.rule,
 				policy_where(a->policy, why.at));
+	else if ((hit = denied_by_link(a)))
+		(void)error_set(a->err, a->err->kind, "%.100s: cannot be executed in the sandbox: denied by process.deny_exec %.150s (%.100s), which leads to it", a->name.s, hit->s,
+				policy_where(a->policy, hit->at));
 	else if (stat(a->path, &st) == 0 && S_ISDIR(st.st_mode))
 		(void)error_set(a->err, a->err->kind, "%.200s: cannot be executed: it is a folder; name a program", a->name.s);
 	else if (stat(a->path, &st) == 0 && !(st.st_mode & 0111))

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "cli/backends.h"
 #include "cli/launch_image.h"
+#include "sandbox/common/places.h"
 #include "supervise/gate_roles.h"
 #include "supervise/stdio.h"
 
@@ -92,6 +93,8 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 	/* the relay's alone: when it is gone, nobody waits there for an answer */
 	if (l->box->door >= 0)
 		(void)close(fd_take(&l->box->door));
+	if (cover_watch_new(req->plan, req->cache, &l->covers, err) < 0)
+		return -1;
 	l->not_started = l->backend->start(l->box, err) < 0;
 	if (l->not_started || feed_input(&l->stdio, err) < 0)
 		return -1;
@@ -138,13 +141,34 @@ static int open_stream(struct launch_box *l, struct supervise_request *s, struct
 	return 0;
 }
 
+/* Where it cannot be entered, the watch says so when it would have to be, and the sandbox ends. */
+static int watch_covers(struct launch_box *l, struct supervise_request *s, struct error *err)
+{
+	const struct box *b = l->box;
+	struct cover_place place;
+	AUTO_FREE char *masks = NULL;
+	int r;
+
+	if (!l->covers)
+		return 0;
+	if (asprintf(&masks, "%s/" PLACES_MASKS, b->root) < 0) {
+		masks = NULL;
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	(void)cover_place_open(l->backend->shows ? l->backend->shows(b) : b->peer, masks, &place);
+	r = cover_watch_start(l->covers, &place, err);
+	cover_place_close(&place);
+	s->covers = cover_watch_socket(l->covers);
+	return r;
+}
+
 int launch_box_connect(struct launch_box *l, struct supervise_request *s, struct error *err)
 {
 	l->not_started = box_connect(l->box, LAUNCH_BOX_MS, err) < 0;
 	if (l->not_started)
 		return -1;
 	stage_settle(&l->stage);
-	if (open_stream(l, s, err) < 0)
+	if (open_stream(l, s, err) < 0 || watch_covers(l, s, err) < 0)
 		return -1;
 	s->init = l->box->init_pid ? l->box->init_pid : l->box->runtime > 0 ? l->box->runtime : 0;
 	s->watch.tree = !l->box->init_pid;
@@ -165,8 +189,11 @@ void launch_box_end(struct launch_box *l)
 		buf_init(&l->places, 128 * 1024);
 		box_places(l->box, &l->places);
 	}
+	cover_watch_end(l->covers);
 	box_free(l->box);
 	l->box = NULL;
+	cover_watch_free(l->covers);
+	l->covers = NULL;
 	stdio_collect_end(&l->collect);
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/launch_stage.h"
 #include "sandbox/common/box.h"
+#include "sandbox/common/cover_watch.h"
 #include "supervise/gate.h"
 #include "supervise/group.h"
 #include "supervise/state.h"
@@ -25,6 +26,7 @@ struct launch_box {
 	bool not_started; /* the runtime failed to start it */
 	bool hold; /* no command is started by itself */
 	struct stage stage;
+	struct cover_watch *covers; /* keeps what is denied covered; NULL: nothing of the host could uncover it */
 	struct buf places; /* when it has ended: box_places() */
 };
 
@@ -33,6 +35,7 @@ struct launch_box_request {
 	const struct policy *policy;
 	const struct state *state; /* of the run: made already */
 	const char *runs;	   /* the folder of all runs */
+	const char *cache;	   /* Cordon's, for what searches remember; NULL: none */
 	const struct cgroup *cgroup;
 	bool memory_cgroup, cpu_cgroup;
 	struct gate *gate; /* gets the door; NULL: none */

@@ -8,6 +8,16 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
+static int refuse_link(const char *option, const char *path, struct error *err)
+{
+	struct text_shown shown;
+
+	return error_set(err, ERROR_USAGE,
+			 "--%s %s: a folder on the way is a link, which an earlier run could have left there; name the "
+			 "folder that it leads to",
+			 option, text_show(&shown, sv_of(path)));
+}
+
 int launch_place(const char *option, const char *path, struct place *ret, struct error *err)
 {
 	int r = path ? place_open(path, ret) : 0;
@@ -17,16 +27,26 @@ int launch_place(const char *option, const char *path, struct place *ret, struct
 		return error_set(err, ERROR_USAGE, "--%s %s: is a folder; name a file", option, text_show(&shown, sv_of(path)));
 	if (r == -EINVAL)
 		return error_set(err, ERROR_USAGE, "--%s %s: is no regular file; name another", option, text_show(&shown, sv_of(path)));
+	if (r == -ELOOP)
+		return refuse_link(option, path, err);
 	return r < 0 ? error_sys(err, r, "--%s %s: cannot be written there", option, text_show(&shown, sv_of(path))) : 0;
 }
 
 int launch_events_file(const char *path, struct error *err)
 {
 	/* O_NONBLOCK: an earlier run may have left a FIFO there that nobody reads. One that somebody reads is a way to look on. */
-	AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+	const char *name = NULL;
+	AUTO_FD dir = place_folder(path, &name);
+	AUTO_FD fd =
+		dir < 0 ? -1
+			: openat(dir, name,
+				 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
 	struct text_shown shown;
 	struct stat st;
 
+	if (dir < 0)
+		return dir == -ELOOP ? refuse_link("json-events", path, err)
+				     : error_sys(err, dir, "--json-events %s", text_show(&shown, sv_of(path)));
 	if (fd >= 0 && fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) && fcntl(fd, F_SETFL, O_APPEND) == 0)
 		return fd_take(&fd);
 	if (fd >= 0 || errno == ENXIO)

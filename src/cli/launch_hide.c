@@ -154,13 +154,13 @@ static int found_late(void *arg, const char *inside, const struct plan_guard *gu
 	return 0;
 }
 
-int hide_late(struct hidden *h, struct plan *plan, const struct plan_op *op, int host, int copy, const char *path, struct error *err)
+int hide_late(struct hidden *h, struct plan *plan, const struct plan_op *op, int host, int copy, struct error *err)
 {
 	struct late l = {.h = h, .plan = plan, .op = op, .host = host, .copy = copy, .err = err};
-	struct scan scan = {.guards = plan->guards, .n_guards = plan->n_guards, .max_entries = PLAN_MAX_ENTRIES, .found = found_late, .arg = &l, .copy = path};
+	struct scan scan = {.guards = plan->guards, .n_guards = plan->n_guards, .max_entries = PLAN_MAX_ENTRIES, .found = found_late, .arg = &l};
 	uint64_t entries = 0;
 
-	return scan_tree(&scan, op->source, op->target, &entries, err);
+	return scan_tree_at(&scan, copy, op->source, op->target, &entries, err);
 }
 
 static bool covers(const struct plan_op *m)

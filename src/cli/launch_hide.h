@@ -23,8 +23,8 @@ struct hidden {
 /* op: the folder as the plan shows it; host, copy: the folder and its copy. */
 int hide_masked(struct hidden *h, struct plan *plan, const struct plan_op *op, int host, int copy, struct error *err);
 
-/* The same for names that the plan's patterns hide and that appeared while the copy was made. path: of the copy. */
-int hide_late(struct hidden *h, struct plan *plan, const struct plan_op *op, int host, int copy, const char *path, struct error *err);
+/* The same for names that the plan's patterns hide and that appeared while the copy was made. copy: open for reading, and not read yet. */
+int hide_late(struct hidden *h, struct plan *plan, const struct plan_op *op, int host, int copy, struct error *err);
 
 /* Masks and protections of names that are not in the copy, for what they stood over went away since: a runtime would make the names, and the run would seem to have made them. Moves the plan's steps. */
 void hide_drop(struct plan *plan, const char *target, int copy);

@@ -151,23 +151,40 @@ static int start(const struct launch_request *req, const struct launch_keep *k, 
 	return error_set(err, ERROR_SYSTEM, "the sandbox could not be started");
 }
 
+/* Nothing ever ran in it: nobody has a use for it. */
+static void end_unused(int fd)
+{
+	char c;
+
+	if (client_stop(fd, 0) < 0)
+		return;
+	while (read(fd, &c, 1) > 0)
+		;
+}
+
 /* Prepares what is missing, while nobody waits. */
 static void fill(const struct launch_request *req, const struct launch_keep *k, const struct kept *warm)
 {
 	struct launch_keep prepared = *k;
 	struct error ignored = {0};
+	AUTO_FD lock = kept_fill(warm); /* before we are gone: who ends all of them then finds it */
 	char id[STATE_ID];
-	int lock;
 	size_t n;
 
 	prepared.prepared = true;
-	if (fork() != 0)
+	if (lock < 0 || fork() != 0)
 		return;
 	leave_terminal();
 	(void)!nice(10);
-	for (n = kept_count(warm, &lock); lock >= 0 && n < k->warm; n++)
-		if (start(req, &prepared, id, &ignored) < 0 || kept_offer(warm, id, &ignored) < 0)
+	for (n = kept_count(warm); n < k->warm && kept_is_wanted(lock); n++) {
+		if (start(req, &prepared, id, &ignored) < 0)
 			break;
+		/* somebody ended all of them meanwhile, and could not see this one */
+		if (!kept_is_wanted(lock) || kept_offer(warm, id, &ignored) < 0) {
+			end_unused(control_connect(id));
+			break;
+		}
+	}
 	_exit(0);
 }
 
@@ -216,17 +233,6 @@ static int run_in(int fd, const char *id, const struct launch_request *req, stru
 	if (r < 0)
 		launch_advice(&(struct advice_about){req->argv[0], req->workdir, req->workdir ? req->workdir : req->policy->folders.home}, p, err);
 	return r;
-}
-
-/* Nothing ever ran in it: nobody has a use for it. */
-static void end_unused(int fd)
-{
-	char c;
-
-	if (client_stop(fd, 0) < 0)
-		return;
-	while (read(fd, &c, 1) > 0)
-		;
 }
 
 /* A container's copies of what it may write to are made when it is prepared: they would be old by the time it is used. */

@@ -10,7 +10,7 @@
 #include "conf/value.h"
 #include "conf/value_net.h"
 #include "model/address.h"
-#include "policy/net_match.h"
+#include "policy/net_judge.h"
 
 struct learned {
 	const char *host; /* NULL: no rule can allow it */
@@ -67,6 +67,20 @@ static void remember(struct learn *l, const struct learned *e)
 	l->v[l->n++] = *e;
 }
 
+/* Digits up to the end; what is no port is 0. */
+static unsigned port_of(struct sv s)
+{
+	unsigned port = 0;
+	size_t i;
+
+	for (i = 0; i < s.n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9' || port > UINT16_MAX)
+			return 0;
+		port = port * 10 + (unsigned)(s.p[i] - '0');
+	}
+	return port <= UINT16_MAX ? port : 0;
+}
+
 /* "host", "host:port", "[v6]:port". */
 static void split_port(struct arena *a, struct sv s, unsigned otherwise, struct learned *e)
 {
@@ -77,7 +91,7 @@ static void split_port(struct arena *a, struct sv s, unsigned otherwise, struct 
 	e->port = otherwise;
 	if (colon && (!bracket || colon > bracket)) {
 		host.n = (size_t)(colon - s.p);
-		e->port = (unsigned)strtoul(colon + 1, NULL, 10);
+		e->port = port_of(sv_n(colon + 1, s.n - host.n - 1));
 	}
 	if (bracket && host.n > 2)
 		host = sv_n(host.p + 1, (size_t)(bracket - host.p - 1));
@@ -188,6 +202,22 @@ static void put_extends(struct buf *out, const struct call *call)
 	(void)buf_str(out, n ? "]\n" : "default]\n");
 }
 
+static bool is_for(const struct net_rule *r, const char *host)
+{
+	return r->host ? net_host_matches(r->host, sv_of(host)) : net_cidr_has(r->cidr, sv_of(host));
+}
+
+/* Does a rule look into bodies that go to this host? A further one, by method and path, would pass by what it says about them. */
+static bool is_looked_into(const struct policy *p, const struct learned *e)
+{
+	uint32_t i;
+
+	for (i = 0; e->host && i < p->net.allow.n; i++)
+		if (net_rule_has_body(&p->net.allow.v[i]) && is_for(&p->net.allow.v[i], e->host))
+			return true;
+	return false;
+}
+
 /* What the policy's own rules send to the host: without it, what was refused would now arrive, and be refused there. NULL: nothing. */
 static const char *credential_for(const struct policy *p, const char *host)
 {
@@ -196,7 +226,7 @@ static const char *credential_for(const struct policy *p, const char *host)
 
 	for (i = 0; i < p->net.allow.n; i++) {
 		r = &p->net.allow.v[i];
-		if (r->credential.s && (r->host ? net_host_matches(r->host, sv_of(host)) : net_cidr_has(r->cidr, sv_of(host))))
+		if (r->credential.s && is_for(r, host))
 			return r->credential.s;
 	}
 	return NULL;
@@ -235,6 +265,22 @@ static void put_rule(struct buf *out, const struct learned *e, const char *crede
 	(void)buf_str(out, "]\n");
 }
 
+/* What no rule was written for. */
+static void put_remark(struct buf *out, const struct learned *e)
+{
+	AUTO_BUF text = {0};
+
+	buf_init(&text, 4096);
+	if (e->host)
+		(void)buf_printf(&text, "network: %s%s%s, port %u%s%s: a rule for this host looks into bodies (graphql, mcp): list there what was refused", e->method ? e->method : "",
+				 e->method ? " " : "", e->host, e->port, e->path ? ", " : "", e->path ? e->path : "");
+	else
+		(void)buf_str(&text, e->remark);
+	(void)buf_str(out, "#   ");
+	text_escape(out, buf_view(&text), 512);
+	(void)buf_printf(out, " (%u)\n", e->refused);
+}
+
 static void put_policy(struct buf *out, const struct learn *l, const struct call *call, const struct policy *policy)
 {
 	bool any = false;
@@ -244,7 +290,7 @@ static void put_policy(struct buf *out, const struct learn *l, const struct call
 			   "# what it should have.\nversion: 1\n");
 	put_extends(out, call);
 	for (i = 0; i < l->n; i++) {
-		if (!l->v[i].host)
+		if (!l->v[i].host || is_looked_into(policy, &l->v[i]))
 			continue;
 		(void)buf_str(out, any ? "" : "network:\n  mode: allowlist\n  allow:\n");
 		any = true;
@@ -252,13 +298,11 @@ static void put_policy(struct buf *out, const struct learn *l, const struct call
 	}
 	any = false;
 	for (i = 0; i < l->n; i++) {
-		if (l->v[i].host || !l->v[i].remark)
+		if (!is_looked_into(policy, &l->v[i]) && (l->v[i].host || !l->v[i].remark))
 			continue;
 		(void)buf_str(out, any ? "" : "\n# Also refused, and not opened by a rule that could be written here:\n");
 		any = true;
-		(void)buf_str(out, "#   ");
-		text_escape(out, sv_of(l->v[i].remark), 512);
-		(void)buf_printf(out, " (%u)\n", l->v[i].refused);
+		put_remark(out, &l->v[i]);
 	}
 	if (l->n == 0)
 		(void)buf_str(out, "# Nothing was refused.\n");

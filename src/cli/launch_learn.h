@@ -3,7 +3,7 @@
  *
  * Hosts become rules with the one port that was tried; requests that a rule refused become rules with the method and path that were asked for,
  * and with the credential that the policy's own rules send to that host. What a person allowed at the terminal (network.ask) is there too, and marked as such. What no rule can allow (a name under deny, a protected
- * file) is listed in comments. Bounded: the first LEARN_MAX different things are kept.
+ * file), and what is for a person to add to a rule that looks into bodies, is listed in comments. Bounded: the first LEARN_MAX different things are kept.
  */
 #ifndef CORDON_CLI_LAUNCH_LEARN_H
 #define CORDON_CLI_LAUNCH_LEARN_H

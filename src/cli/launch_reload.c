@@ -81,7 +81,21 @@ static int load(void *arg, const char *path, char digest[65], struct error *err)
 	return 0;
 }
 
-void launch_reload_init(struct launch_reload *l, const struct call *call, const struct policy *first, struct gate *gate)
+/* Another sandbox could open this one by it. */
+static bool is_followed(const struct launch_reload *l, const char *file, const struct live *live)
+{
+	struct text_shown shown;
+	size_t i;
+
+	for (i = 0; i < live->n_avoid && live->avoid[i] != file; i++)
+		;
+	if (i == live->n_avoid)
+		return true;
+	call_note(l->call, "note: another sandbox may write %s: changes of it take effect by `cordon policy push` only", text_show(&shown, sv_of(file)));
+	return false;
+}
+
+void launch_reload_init(struct launch_reload *l, const struct call *call, const struct policy *first, struct gate *gate, const struct live *live)
 {
 	uint32_t i;
 
@@ -90,7 +104,7 @@ void launch_reload_init(struct launch_reload *l, const struct call *call, const 
 		return; /* then nothing can change, which is safe */
 	l->policies = (struct supervise_policies){.files = l->files, .load = load, .allow = allow, .arg = l};
 	for (i = 1; i < first->n_files && l->policies.n_files < ARRAY_LEN(l->files); i++)
-		if (access(first->files[i], F_OK) == 0)
+		if (access(first->files[i], F_OK) == 0 && is_followed(l, first->files[i], live))
 			l->files[l->policies.n_files++] = first->files[i];
 }
 

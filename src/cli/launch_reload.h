@@ -6,6 +6,7 @@
 #define CORDON_CLI_LAUNCH_RELOAD_H
 
 #include "cli/cli_policy.h"
+#include "cli/launch_live.h"
 #include "supervise/gate.h"
 #include "supervise/supervise.h"
 
@@ -21,8 +22,8 @@ struct launch_reload {
 	struct supervise_policies policies; /* for supervise() */
 };
 
-/* gate NULL: nothing can change. */
-void launch_reload_init(struct launch_reload *l, const struct call *call, const struct policy *first, struct gate *gate);
+/* gate NULL: nothing can change. live: whose files are not followed, as other runs may write them. */
+void launch_reload_init(struct launch_reload *l, const struct call *call, const struct policy *first, struct gate *gate, const struct live *live);
 void launch_reload_done(struct launch_reload *l);
 
 #endif

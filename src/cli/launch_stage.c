@@ -14,11 +14,13 @@
 #include "base/text.h"
 #include "cli/changes_rules.h"
 #include "cli/changes_tell.h"
+#include "plan/plan_source.h"
 #include "supervise/changes.h"
 #include "supervise/changes_apply.h"
 #include "supervise/changes_judge.h"
 #include "supervise/copy.h"
 #include "supervise/state.h"
+#include "sys/lookup.h"
 #include "sys/mounts.h"
 #include "sys/tree.h"
 
@@ -58,7 +60,7 @@ static int give_entry(int dir, const char *name, uint32_t owner, unsigned depth)
 }
 
 /* The copy of `host`, as the sandbox's user may see it. */
-static int fill_copy(struct staged *v, struct plan *plan, const struct plan_op *op, int host, int state, const char *path, struct error *err)
+static int fill_copy(struct staged *v, struct plan *plan, const struct plan_op *op, int host, int state, struct error *err)
 {
 	AUTO_FD copy = -1;
 
@@ -69,7 +71,7 @@ static int fill_copy(struct staged *v, struct plan *plan, const struct plan_op *
 		return error_sys(err, errno, "%s", v->name);
 	if (hide_masked(&v->hidden, plan, op, host, copy, err) < 0)
 		return -1;
-	return hide_late(&v->hidden, plan, op, host, copy, path, err);
+	return hide_late(&v->hidden, plan, op, host, copy, err);
 }
 
 static void drop_missing(const struct stage *s, struct plan *plan, int state)
@@ -101,16 +103,15 @@ static void end_others(struct staged *v, int host)
 
 static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int state, const char *state_path, uint32_t owner, struct error *err)
 {
-	AUTO_FD host = open(op->source, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD host = plan_source_open(op, O_RDONLY);
 	bool kept = op->kind == PLAN_OVERLAY;
 	struct staged *v = &s->v[s->n];
-	struct text_shown t;
 	const char *path;
 	struct stat st;
 	int r;
 
 	if (host < 0 || fstat(host, &st) < 0)
-		return error_sys(err, errno, "%s", text_show(&t, sv_of(op->source)));
+		return plan_source_error(op, host < 0 ? host : -errno, err);
 	*v = (struct staged){.host = op->source, .target = op->target, .kept = kept, .dev = st.st_dev, .ino = st.st_ino};
 	(void)snprintf(v->name, sizeof(v->name), kept ? STATE_COPY : STATE_STAGED "%zu", s->n);
 	s->n++;
@@ -118,7 +119,7 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 	if (!path)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	end_others(v, host);
-	if (fill_copy(v, plan, op, host, state, path, err) < 0)
+	if (fill_copy(v, plan, op, host, state, err) < 0)
 		return -1;
 	if (owner != geteuid() && (r = give_entry(state, v->name, owner, 0)) < 0)
 		return error_sys(err, r, "%s/%s", state_path, v->name);
@@ -127,6 +128,7 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 		return error_sys(err, r, "%s", state_path);
 	op->kind = PLAN_BIND;
 	op->folder = true;
+	op->judged = false;
 	op->source = path;
 	return 0;
 }
@@ -162,12 +164,14 @@ void stage_settle(const struct stage *s)
 /* The folder that was copied. Whoever may change a folder on the way to it could have put another one there. */
 static int open_host(const struct staged *v, struct error *err)
 {
-	AUTO_FD fd = open(v->host, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD fd = sys_open_no_links(v->host, O_RDONLY | O_DIRECTORY);
 	struct text_shown t;
 	struct stat st;
 
+	if (fd == -ELOOP || fd == -ENOTDIR)
+		return error_set(err, ERROR_DENIED, "%s: a link was put in its way; its copy cannot be brought back", text_show(&t, sv_of(v->host)));
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_sys(err, errno, "%s: its copy cannot be brought back", text_show(&t, sv_of(v->host)));
+		return error_sys(err, fd < 0 ? fd : errno, "%s: its copy cannot be brought back", text_show(&t, sv_of(v->host)));
 	if (st.st_dev != v->dev || st.st_ino != v->ino)
 		return error_set(err, ERROR_DENIED, "%s: another folder stands there now; its copy cannot be brought back", text_show(&t, sv_of(v->host)));
 	return fd_take(&fd);
@@ -292,6 +296,7 @@ static int bring_back(struct staged *v, const struct timespec *started, const st
 /* The copy of a work folder becomes what that of mode `copy` is, for `cordon diff` and `cordon apply`. */
 static void keep_for_diff(struct staged *v, const struct stage_end *end)
 {
+	struct error ignored = {0};
 	AUTO_FD host = -1;
 	AUTO_FD copy = -1;
 
@@ -300,7 +305,7 @@ static void keep_for_diff(struct staged *v, const struct stage_end *end)
 	(void)snprintf(v->name, sizeof(v->name), STATE_COPY);
 	/* without it more is taken for the run's than need be */
 	(void)copied_store(&v->copied, end->state);
-	host = open(v->host, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	host = open_host(v, &ignored);
 	copy = openat(end->state, v->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (host >= 0 && copy >= 0)
 		hide_fill(&v->hidden, host, copy);

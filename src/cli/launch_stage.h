@@ -3,7 +3,7 @@
  *
  * A container runtime can show a folder or not; it cannot refuse names that do not exist yet. So what a plan shows writable is copied to the run's state folder, and the plan shows the copy. When the run has ended, what
  * it changed there is judged as `cordon apply` judges (supervise/changes.h), and what may comes back, each folder as a whole or not at all; what may not is said and left in the copy.
- * The folder must be the one that was copied: at its path another may stand by then, or a link on the way. What the plan masks is not in the copies at all (launch_hide.h).
+ * The folder that is copied must be the one that the plan judged (plan/plan_source.h), and the one that changes come back to must be that: at its path another may stand by then, or a link on the way. What the plan masks is not in the copies at all (launch_hide.h).
  * A work folder in mode `copy` stays a copy, for `cordon diff` and `cordon apply`; so does one that could not be brought back as a whole.
  *
  * Only folders: a single file that may be written is refused.

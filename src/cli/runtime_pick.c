@@ -24,14 +24,14 @@ static int try_one(const struct cli_policy *policy, const struct runtime_candida
 {
 	struct health h;
 
-	if (c->runtime == RUNTIME_NATIVE)
-		return 1;
 	if (parity_refused(policy->policy, c->runtime, geteuid() == 0, err) < 0) {
 		if (first)
 			return -1;
 		miss(missed, c->runtime, err->text);
 		return 0;
 	}
+	if (c->runtime == RUNTIME_NATIVE)
+		return 1;
 	health_check(c->runtime, &policy->folders, dry ? HEALTH_LOOK : HEALTH_KEPT, &h);
 	if (health_is_good(&h))
 		return 1;

@@ -19,6 +19,7 @@
 #include "supervise/changes_apply.h"
 #include "supervise/changes_show.h"
 #include "supervise/state.h"
+#include "sys/lookup.h"
 #include "sys/tree.h"
 
 const struct option verb_diff_options[] = {
@@ -112,9 +113,10 @@ static int look(struct looked_at *l, const struct call *call, bool force, struct
 	if (read_policy(l, err) < 0 || changes_recover_any(l->state.dir, &recovered, err) < 0)
 		return -1;
 	changes_recovered_tell(call, recovered);
-	l->lower = open(l->info.workdir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* the rules were about this name, without a link in it */
+	l->lower = sys_open_no_links(l->info.workdir, O_RDONLY | O_DIRECTORY);
 	if (l->lower < 0)
-		return error_sys(err, errno, "work folder %s", text_show(&t, sv_of(l->info.workdir)));
+		return error_sys(err, l->lower, "work folder %s", text_show(&t, sv_of(l->info.workdir)));
 	if (changes_recover_others(l->lower, root, &others, err) < 0)
 		return -1;
 	changes_others_tell(call, l->info.workdir, &others);

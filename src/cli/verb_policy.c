@@ -19,8 +19,6 @@
 enum { OUTPUT_MAX = 256 << 20, LABEL_MAX = 64 << 10, EXIT_FAILURE_OWN = 125 };
 
 #define AUTO_POLICY __attribute__((cleanup(cli_policy_done))) struct cli_policy
-#define SHIPPED     "profile:"
-
 const struct option verb_policy_own_options[] = {
 	CLI_OPTION_POLICY,
 	CLI_OPTION_PROFILE,
@@ -67,9 +65,9 @@ static void keep_own_tests(struct policy *p, const char *named)
 	uint32_t i, n = 0;
 
 	for (i = 0; i < p->n_tests; i++) {
-		const char *file = p->tests[i].at.file < p->n_files ? p->files[p->tests[i].at.file] : "";
+		const char *profile = p->tests[i].at.file < p->n_files ? policy_shipped(p->files[p->tests[i].at.file]) : NULL;
 
-		if (strncmp(file, SHIPPED, strlen(SHIPPED)) == 0 && strcmp(file + strlen(SHIPPED), named) != 0)
+		if (profile && strcmp(profile, named) != 0)
 			continue;
 		p->tests[n++] = p->tests[i];
 	}

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/kept.h"
 #include "cli/cli_policy.h"
 #include "model/inside.h"
 #include "supervise/client.h"
@@ -169,6 +170,7 @@ static int stop_all(struct stopping *s, struct error *err)
 	if (state_root(&root, err) < 0)
 		return -1;
 	all.root = root;
+	kept_halt(root);
 	return state_each(root, stop_running, &all, err);
 }
 

@@ -50,6 +50,7 @@ struct looked {
 	bool has_result;
 	struct buf text; /* of result.json */
 	struct error why;
+	const char *task, *agent; /* also of one that goes on */
 };
 
 static int look(const char *root, const char *id, struct looked *ret, struct error *err)
@@ -63,6 +64,12 @@ static int look(const char *root, const char *id, struct looked *ret, struct err
 	}
 	buf_init(&ret->text, TEXT_MAX);
 	ret->has_result = past_read(&ret->past, &ret->result, &ret->text, &ret->why) == 0;
+	if (!ret->has_result)
+		past_said(&ret->past, ret->result.arena, &ret->task, &ret->agent);
+	if (ret->has_result) {
+		ret->task = ret->result.task;
+		ret->agent = ret->result.agent;
+	}
 	return 0;
 }
 
@@ -94,8 +101,8 @@ static void put_json(struct json *j, const struct looked *l)
 	json_kstr(j, "id", l->past.id);
 	json_kstr(j, "status", status_of(l));
 	json_kint(j, "started", l->past.started_ms);
-	json_kstr(j, "task", l->has_result ? l->result.task : NULL);
-	json_kstr(j, "agent", l->has_result ? l->result.agent : NULL);
+	json_kstr(j, "task", l->task);
+	json_kstr(j, "agent", l->agent);
 	json_kstr(j, "model", l->has_result ? l->result.model : NULL);
 	json_kstr(j, "runtime", l->has_result ? l->result.runtime : NULL);
 	json_key(j, "reward");
@@ -124,8 +131,8 @@ static void put_line(struct buf *out, const struct looked *l, int64_t now)
 	if (l->has_result && l->result.status == TASK_SCORED)
 		(void)snprintf(reward, sizeof(reward), "%.4g", l->result.reward);
 	(void)buf_printf(out, "%-14s %-6s %-20s %-7s ", l->past.id, run_age(age, now - l->past.started_ms), status_of(l), reward);
-	put_column(out, l->has_result ? l->result.agent : NULL, 14);
-	put_column(out, l->has_result ? l->result.task : NULL, 24);
+	put_column(out, l->agent, 14);
+	put_column(out, l->task, 24);
 	text_escape(out, sv_of(l->past.path), PATH_MAX);
 	(void)buf_char(out, '\n');
 }

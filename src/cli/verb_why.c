@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/cli_policy.h"
+#include "plan/plan_exec.h"
 #include "policy/policy_query.h"
 #include "policy/policy_test.h"
 
@@ -118,6 +119,19 @@ static void ask_path(const struct call *call, const struct cli_policy *p, const 
 		policy_query_path(p->policy, p->workdir, path, call_has(call, "write") ? FS_WRITE : FS_READ, ret);
 }
 
+/* A program that is denied under the name of a link to it is denied. */
+static void ask_links(const struct cli_policy *p, const char *real, struct reason *ret)
+{
+	const struct pol_str *hit = plan_exec_leads(p->policy, real);
+	struct text_shown a, b;
+
+	if (!hit)
+		return;
+	reason_set(ret, ANSWER_DENY, "process.deny_exec", hit->s, hit->at);
+	reason_text(ret, "%.120s may not be executed: %.120s leads to it.", text_show(&a, sv_of(real)), text_show(&b, sv_of(hit->s)));
+	reason_hint(ret, "take it out of process.deny_exec");
+}
+
 /* A link is as good as what it leads to: both names must be allowed. */
 static int answer_path(const struct call *call, const struct cli_policy *p, struct question *q, struct reason *ret,
 		       struct error *err)
@@ -140,6 +154,8 @@ static int answer_path(const struct call *call, const struct cli_policy *p, stru
 			(void)snprintf(q->path, sizeof(q->path), "%s", real);
 		}
 	}
+	if (ret->answer == ANSWER_ALLOW && strcmp(q->kind, "exec") == 0 && realpath(q->path, real))
+		ask_links(p, real, ret);
 	return 0;
 }
 

@@ -94,7 +94,7 @@ const struct verb verbs[] = {
 		.args = "(ID... | --finished)",
 		.complete = "run",
 		.summary = "Remove runs that have ended, with their logs and changes.",
-		.details = "A run that is going on is never removed. --finished leaves runs with changes that were not applied, and says so; named by its id, such a run is removed with its changes. "
+		.details = "A run that is going on is never removed. --finished leaves runs with changes that were not applied, and says so; named by its id, such a run is removed with its changes. An apply of the run that was interrupted is undone first; where that cannot be done, say because its journal is damaged, --force removes the run all the same. "
 			   "Cordon itself keeps the newest 200 finished runs, and all that hold changes.",
 		.options = verb_rm_options,
 		.max_args = -1,

@@ -305,8 +305,8 @@ int h1_check_request(const struct h1_context *context, const struct h1_start *st
 	ret->fields = *fields;
 	ret->body = ret_framing->chunked || ret_framing->length > 0;
 	ret->length = ret_framing->chunked ? HTTP_LENGTH_UNKNOWN : ret_framing->length;
-	if (connect && ret->body)
-		return h1_refuse(fault, 400, "CONNECT with a body");
+	if (ret->body && !http_method_has_body(start->method))
+		return h1_refuse(fault, 400, http_needless_body);
 	if (read_upgrade(start, &n, ret_framing, ret, fault) < 0)
 		return -1;
 	ret_framing->tunnel = connect || ret->websocket;

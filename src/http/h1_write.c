@@ -120,7 +120,7 @@ static bool target_ok(const struct http_request *r)
 
 static bool request_ok(const struct http_request *r)
 {
-	bool bodiless = sv_is(r->method, "CONNECT") || r->websocket;
+	bool bodiless = !http_method_has_body(r->method) || r->websocket;
 
 	if (!http_is_token(r->method) || sv_is(r->method, "TRACE") || !host_ok(r->host) || r->port == 0 ||
 	    !target_ok(r))
@@ -207,7 +207,7 @@ int h1_write_request(struct buf *out, const struct http_request *r, bool proxy, 
 	if (!request_ok(r))
 		return -EINVAL;
 	write_request_line(out, r, proxy);
-	write_connection(out, r->websocket, http_field(&r->fields, "te") != NULL, false);
+	write_connection(out, r->websocket, http_field(&r->fields, "te") != NULL, r->last);
 	write_fields(out, &r->fields);
 	if (body == H1_BODY_CHUNKED)
 		put(out, "Transfer-Encoding: chunked\r\n");

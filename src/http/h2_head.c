@@ -316,6 +316,10 @@ int h2_head_request(struct h2_head *head, const struct h2_config *config, bool b
 	r.fields = (struct http_fields){head->v, head->n};
 	r.body = body && !r.websocket;
 	r.length = r.body ? head->length : 0;
+	if (r.body && !http_method_has_body(r.method)) {
+		h2_head_refuse(head, 400, http_needless_body);
+		return -1;
+	}
 	r.expect_continue = head->expect_continue;
 	*ret = r;
 	return 0;

@@ -472,6 +472,17 @@ static int got_credit(struct link_exchange *x, struct sv payload)
 	return 0;
 }
 
+static void close_over(struct link *l)
+{
+	struct link_exchange *x;
+
+	while ((x = l->over)) {
+		l->over = x->next_over;
+		l->events->closed(l->user, x, x->reset);
+		free(x);
+	}
+}
+
 static int got_frame(struct link *l, const struct link_header *h, struct sv payload)
 {
 	static int (*const handlers[LINK_TYPES])(struct link_exchange *, struct sv) = {
@@ -480,8 +491,10 @@ static int got_frame(struct link *l, const struct link_header *h, struct sv payl
 	};
 	struct link_exchange *x;
 
-	if (h->type == LINK_REQUEST)
+	if (h->type == LINK_REQUEST) {
+		close_over(l); /* what was given up before it holds nothing any more when it is judged */
 		return got_request(l, h->exchange, payload);
+	}
 	x = find(l, h->exchange);
 	/* not open: it ended here while the frame was under way */
 	return x ? handlers[h->type](x, payload) : 0;
@@ -593,17 +606,6 @@ static void send_out(struct link *l)
 	wait_for_room(l);
 	if (was_full && l->out.n - l->sent < OUT_FULL)
 		feed_starved(l);
-}
-
-static void close_over(struct link *l)
-{
-	struct link_exchange *x;
-
-	while ((x = l->over)) {
-		l->over = x->next_over;
-		l->events->closed(l->user, x, x->reset);
-		free(x);
-	}
 }
 
 static void on_flush(void *arg)

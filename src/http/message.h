@@ -51,6 +51,7 @@ struct http_request {
 	int64_t length; /* of the body; HTTP_LENGTH_UNKNOWN; 0 where none follows */
 	bool websocket; /* asks for an upgrade to it (or extended CONNECT in HTTP/2) */
 	bool expect_continue;
+	bool last;	   /* HTTP/1.1: say that the connection ends with it. Egress only. */
 	struct sv guarded; /* the name of the field that holds a credential, ":path" for the target: in no table of HTTP/2. Egress only. */
 };
 
@@ -62,6 +63,13 @@ struct http_response {
 	int64_t length; /* as declared, to HEAD and with 304 too, where no body follows */
 	bool websocket; /* 101 */
 };
+
+/*
+ * Has a body a meaning with this method? With GET, HEAD, OPTIONS, TRACE and CONNECT, in any case, it has none: servers
+ * that therefore leave it unread take it for their next request, which nobody judged.
+ */
+bool http_method_has_body(struct sv method);
+extern const char http_needless_body[]; /* what to say of one */
 
 /* The value of the first field of that name (lower case), or NULL. */
 const struct sv *http_field(const struct http_fields *f, const char *name);

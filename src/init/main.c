@@ -31,6 +31,8 @@
 #include "init/probe.h"
 #include "init/serve.h"
 #include "init/watch.h"
+#include "sys/exec_search.h"
+#include "sys/signals.h"
 
 enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_EXEC = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
 
@@ -70,8 +72,7 @@ static _Noreturn void become(char **command, const struct inherited *before)
 		(void)tcsetpgrp(STDIN_FILENO, getpgrp());
 	(void)setrlimit(RLIMIT_NOFILE, &before->descriptors);
 	(void)sigprocmask(SIG_SETMASK, &before->mask, NULL);
-	(void)execvp(command[0], command);
-	code = errno;
+	code = -sys_exec_search(command, environ);
 	complain("cannot execute the command: %s", strerror(code));
 	_exit(code == ENOENT || code == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXEC);
 }
@@ -125,8 +126,9 @@ static int prepare(struct command *c, struct gateway *g, struct inherited *befor
 {
 	sigset_t all;
 
-	(void)sigfillset(&all);
-	if (sigprocmask(SIG_SETMASK, &all, &before->mask) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || getrlimit(RLIMIT_NOFILE, &before->descriptors) < 0 ||
+	sys_signals_all(&all);
+	if (sys_signals_block(&before->mask) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+	    getrlimit(RLIMIT_NOFILE, &before->descriptors) < 0 ||
 	    (getpid() != 1 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0))
 		return -errno;
 	*c = (struct command){.signals = {.fd = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC), .fn = on_signal, .arg = c}};

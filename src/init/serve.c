@@ -228,6 +228,8 @@ static void on_message(struct init *in)
 		on_record(in, &m);
 	else if (m.type == INSIDE_SIGNAL)
 		commands_on_signal(&in->commands, &m);
+	else if (m.type == INSIDE_EXPIRED)
+		commands_on_expired(&in->commands, &m);
 	else if (m.type == INSIDE_RESIZE)
 		commands_on_resize(&in->commands, &m);
 	wire_message_done(&m);
@@ -296,8 +298,6 @@ static int prepare(struct init *in, const char *control, struct error *err)
 
 	if (getpid() != 1)
 		return error_set(err, ERROR_USAGE, "--control is for PID 1 of a container");
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		return error_sys(err, errno, "prctl");
 	fd = connect_to(control, err);
 	if (fd < 0 || keep_only(fd, err) < 0)
 		return -1;
@@ -306,8 +306,11 @@ static int prepare(struct init *in, const char *control, struct error *err)
 	in->gateway.epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (in->signals < 0 || in->gateway.epoll < 0)
 		return error_sys(err, in->signals < 0 ? in->signals : errno, "file descriptors");
+	/* until it gives orders, the supervisor may look at our files: those of an ordinary user in an engine's container only so */
 	if (take_orders(in, err) < 0)
 		return -1;
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return error_sys(err, errno, "prctl");
 	(void)fd_take(&fd);
 	return 0;
 }

@@ -157,6 +157,7 @@ void gate_put_usage(struct buf *b, const struct gate_usage *u)
 		wire_put_u64(b, u->models[i].requests);
 		wire_put_u64(b, u->models[i].input_tokens);
 		wire_put_u64(b, u->models[i].output_tokens);
+		wire_put_u64(b, u->models[i].cut_tokens);
 	}
 }
 
@@ -178,6 +179,7 @@ int gate_get_usage(struct sv body, struct gate_usage *ret)
 		u.models[i].requests = wire_get_u64(&in);
 		u.models[i].input_tokens = wire_get_u64(&in);
 		u.models[i].output_tokens = wire_get_u64(&in);
+		u.models[i].cut_tokens = wire_get_u64(&in);
 	}
 	if (finish(&in) < 0)
 		return -EBADMSG;

@@ -27,20 +27,25 @@ enum { GATE_CONTROL_FD = 3, GATE_LINK_FD = 4, GATE_CALLS_FD = 5, GATE_VAULT_FD =
 
 enum gate_message {
 	GATE_RELAY_SETUP = 1, /* supervisor -> relay: struct gate_relay_setup; fds: policy, then one per listener */
-	GATE_EGRESS_SETUP,    /* supervisor -> egress: struct gate_egress_setup; fds: policy, PEM of the roots to trust (a memfd) */
-	GATE_POLICY,	      /* supervisor -> relay, egress: u64 generation; fd: policy. Swapped at once; what it forbids is closed. */
-	GATE_QUIET,	      /* supervisor -> relay: u32 1: nothing can be logged, refuse everything new; 0: go on */
-	GATE_ANSWER,	      /* supervisor -> relay: u64 question, u32 allow; question 0: no, to all that will ever be asked */
-	GATE_READY,	      /* role -> supervisor: set up and confined; nothing was served before */
-	GATE_EVENT,	      /* role -> supervisor: struct gate_event */
-	GATE_USAGE,	      /* relay -> supervisor: struct gate_usage; totals so far, sent as they change, at most once a second, and at the end */
-	GATE_ASK,	      /* relay -> supervisor: u64 question, host, u32 port: may this be allowed? (network.ask) */
-	GATE_TUNNEL,	      /* relay -> egress: struct gate_tunnel */
-	GATE_TUNNEL_UP,	      /* egress -> relay: u64 id; fd: connected, non-blocking; egress keeps a copy to cut it */
-	GATE_TUNNEL_FAILED,   /* egress -> relay: u64 id, u32 enum gate_failure, text */
-	GATE_TUNNEL_OVER,     /* relay -> egress: u64 id: closed, or given up before it was up */
-	GATE_TUNNEL_WANT,     /* relay -> egress: u64 id, u32 bytes that it has for the server; under network.max_bytes_out nothing goes up unasked. One question at a time. */
-	GATE_TUNNEL_GRANT,    /* egress -> relay: u64 id, u32 bytes, at most those that were asked for: they count as sent. None: the tunnel is cut. */
+	GATE_EGRESS_SETUP, /* supervisor -> egress: struct gate_egress_setup; fds: policy, PEM of the roots to trust (a
+			      memfd) */
+	GATE_POLICY, /* supervisor -> relay, egress: u64 generation; fd: policy. Swapped at once; what it forbids is
+			closed. */
+	GATE_QUIET,  /* supervisor -> relay: u32 1: nothing can be logged, refuse everything new; 0: go on */
+	GATE_ANSWER, /* supervisor -> relay: u64 question, u32 allow; question 0: no, to all that will ever be asked */
+	GATE_READY,  /* role -> supervisor: set up and confined; nothing was served before */
+	GATE_EVENT,  /* role -> supervisor: struct gate_event */
+	GATE_USAGE, /* relay and egress -> supervisor: struct gate_usage; totals so far, models by egress alone; sent as
+		       they change, at most once a second, and at the end */
+	GATE_ASK,   /* relay -> supervisor: u64 question, host, u32 port: may this be allowed? (network.ask) */
+	GATE_TUNNEL,        /* relay -> egress: struct gate_tunnel */
+	GATE_TUNNEL_UP,     /* egress -> relay: u64 id; fd: connected, non-blocking; egress keeps a copy to cut it */
+	GATE_TUNNEL_FAILED, /* egress -> relay: u64 id, u32 enum gate_failure, text */
+	GATE_TUNNEL_OVER,   /* relay -> egress: u64 id: closed, or given up before it was up */
+	GATE_TUNNEL_WANT,  /* relay -> egress: u64 id, u32 bytes that it has for the server; under network.max_bytes_out
+			      nothing goes up unasked. One question at a time. */
+	GATE_TUNNEL_GRANT, /* egress -> relay: u64 id, u32 bytes, at most those that were asked for: they count as sent.
+			      None: the tunnel is cut. */
 };
 
 /* Why there is no answer from upstream. */
@@ -125,6 +130,7 @@ struct gate_usage {
 	struct {
 		struct sv provider, model;
 		uint64_t requests, input_tokens, output_tokens;
+		uint64_t cut_tokens; /* charged for answers that were cut before they said what they used */
 	} models[64];
 	uint32_t n_models;
 };

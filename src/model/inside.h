@@ -46,6 +46,7 @@ enum inside_message {
 	INSIDE_SPACES,	  /* PID 1 -> supervisor: its network stands; fds: its user and its network namespace, or none where it cannot send them. Supervisor -> a client that asked: u32 1 where that was said, u32 1 where there is a gateway, sv the runtime; then the gateway's placeholders: u32 how many, sv variable, sv value each; fds: certificates in PEM, and as Java reads them, and the two namespaces where they are known */
 	INSIDE_JOIN,	  /* a client -> supervisor: it wants these, and will end when the connection ends */
 	INSIDE_RECORD,	  /* supervisor -> PID 1, before the word to start commands: sv; the kernel is to record what Landlock denies, of processes with this name (confine_record()) */
+	INSIDE_EXPIRED,	  /* supervisor -> PID 1: u64 id; the command's time is over: all that comes of it ends with it, before its end is told */
 	INSIDE_PRETENDED, /* PID 1 -> supervisor: sv name, u32 1: the first of the calls that were made to look successful; 0: the first that asked for an id that there is not */
 };
 

@@ -14,6 +14,9 @@
 #include "base/glob.h"
 #include "model/image.h"
 
+/* How folders begin in which an apply has what it replaces, at the top of a work folder; nobody inside sees them. */
+#define PLAN_STAGING ".cordon-apply-"
+
 enum plan_op_kind {
 	PLAN_DIR,     /* make a folder (mode) */
 	PLAN_LINK,    /* make a symbolic link with `source` as its text */
@@ -42,6 +45,8 @@ struct plan_op {
 	bool folder;	 /* BIND: the source is one */
 	bool writable;	 /* Landlock grants writing below target */
 	bool host;	 /* its files are the host's: mandatory protections hold there; root's ids are mapped */
+	bool judged;	 /* host: by the name that source is, which others may change what stands at: see plan/plan_source.h. Else it is Cordon's own */
+	uint64_t dev, ino; /* judged: of the folder that was searched; ino 0: none was */
 };
 
 struct plan_limits {
@@ -68,7 +73,7 @@ struct plan_guard {
 	bool hidden;	   /* no access at all; else only writing is refused */
 	bool host_only;	   /* does not hold in the sandbox's own places (/tmp) */
 	bool yields;	   /* to a writable folder that the policy names below it */
-	bool of_run;	   /* a file of the run itself, which no policy lists: one that its policy came from, one that holds a credential */
+	bool of_run;	   /* what no policy lists: a file that its policy came from, or that holds a credential; what a denied name leads to that is a link */
 };
 
 struct plan {

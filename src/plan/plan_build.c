@@ -14,6 +14,7 @@
 #include "plan/plan_exec.h"
 #include "plan/plan_gate.h"
 #include "plan/plan_image.h"
+#include "plan/plan_links.h"
 #include "plan/plan_masks.h"
 #include "sys/mounts.h"
 
@@ -33,20 +34,23 @@ static bool is_reserved(const char *path)
 static int show_path(struct draft *d, const char *path, const char *why, bool writable)
 {
 	struct text_shown t;
-	AUTO_FREE char *real = realpath(path, NULL);
+	struct plan_way way;
 	struct stat st;
 	struct plan_op op = {.kind = PLAN_BIND, .why = why, .writable = writable, .host = true};
+	int r = plan_links_find(d->plan->arena, path, &way);
 
-	if (!real || stat(real, &st) < 0)
+	if (r == -ENOMEM)
+		return error_set(d->err, ERROR_SYSTEM, "out of memory");
+	if (r < 0 || lstat(way.real, &st) < 0)
 		return 0; /* absent: nothing to show */
 	op.folder = S_ISDIR(st.st_mode);
-	if (is_reserved(path) || is_reserved(real))
+	if (is_reserved(path) || is_reserved(way.real))
 		return error_set(d->err, ERROR_DENIED, "%s: %s cannot be shown to a sandbox; name the folders that it needs", why,
 				 text_show(&t, sv_of(path)));
 	op.target = arena_str(d->plan->arena, sv_of(path));
-	op.source = arena_str(d->plan->arena, sv_of(real));
+	op.source = way.real;
 	op.flags = MOUNT_NO_DEV | (writable ? 0 : MOUNT_READ_ONLY);
-	return draft_add(d, &op);
+	return plan_links_note(d, &op, &way) < 0 ? -1 : draft_add(d, &op);
 }
 
 struct expansion {
@@ -124,17 +128,6 @@ static int add_guards(struct draft *d, const char *key, const struct pol_list *l
 	return 0;
 }
 
-/* A pattern for this path alone. */
-static int literal(struct buf *out, const char *path)
-{
-	for (; *path; path++) {
-		if (strchr("*?[\\", *path))
-			(void)buf_char(out, '\\');
-		(void)buf_char(out, *path);
-	}
-	return buf_failed(out);
-}
-
 /* A policy file that is saved is loaded anew while the run goes on (and by the next run): whoever may write it writes the rules. */
 static int add_paths(struct draft *d, const char *const *paths, const char *what, bool hidden)
 {
@@ -145,7 +138,7 @@ static int add_paths(struct draft *d, const char *const *paths, const char *what
 	for (; paths && *paths; paths++) {
 		buf_clear(&b);
 		g = draft_guard(d);
-		if (!g || literal(&b, *paths) < 0)
+		if (!g || draft_literal(&b, *paths) < 0)
 			return error_set(d->err, ERROR_SYSTEM, "out of memory");
 		g->rule = arena_printf(d->plan->arena, "%s (%s)", *paths, what);
 		g->hidden = hidden;
@@ -155,6 +148,25 @@ static int add_paths(struct draft *d, const char *const *paths, const char *what
 			return error_set(d->err, ERROR_INPUT, "%s (%s) cannot be protected under this name; move it out of the folders that the run is shown", *paths, what);
 		d->plan->n_guards++;
 	}
+	return 0;
+}
+
+/* What an apply that was interrupted left at the top of the work folder: the only copies of files that it had replaced. */
+static int add_staging(struct draft *d)
+{
+	struct plan_guard *g;
+	AUTO_BUF b = {0};
+
+	if (!d->plan->workdir)
+		return 0;
+	buf_init(&b, 2 * 4096);
+	g = draft_guard(d);
+	if (!g || draft_literal(&b, strcmp(d->plan->workdir, "/") == 0 ? "" : d->plan->workdir) < 0 || buf_str(&b, "/" PLAN_STAGING "*") < 0)
+		return error_set(d->err, ERROR_SYSTEM, "out of memory");
+	*g = (struct plan_guard){.rule = "what an interrupted apply left (built in)", .hidden = true, .host_only = true};
+	if (glob_init(&g->glob, buf_view(&b)) < 0)
+		return 0; /* a name that no pattern can have, as no policy could deny it: what an apply left there is not out of reach */
+	d->plan->n_guards++;
 	return 0;
 }
 
@@ -209,9 +221,9 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 	if (add_guards(d, "filesystem.deny", &fs->deny, true, false) < 0 ||
 	    add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0 ||
 	    add_paths(d, req->protect, "the run's own policy", false) < 0 ||
-	    add_paths(d, req->hide, "holds a credential", true) < 0 || add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
+	    add_paths(d, req->hide, "holds a credential", true) < 0 || add_staging(d) < 0 || add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
 		return -1;
-	if (plan_masks_add(d) < 0 || plan_exec_add(d) < 0)
+	if (plan_links_judge(d) < 0 || plan_masks_add(d) < 0 || plan_exec_add(d) < 0)
 		return -1;
 	draft_covers_last(d);
 	return 0;
@@ -221,7 +233,7 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 {
 	struct arena *a = arena_new();
 	struct plan *p = a ? arena_alloc(a, sizeof(*p)) : NULL;
-	struct draft d = {.plan = p, .policy = req->policy, .gate = req->gate, .cache_dir = req->cache_dir, .err = err};
+	struct draft d = {.plan = p, .policy = req->policy, .gate = req->gate, .cache_dir = req->cache_dir, .workdir = req->workdir, .here = req->here, .err = err};
 
 	if (!p) {
 		arena_free(a);

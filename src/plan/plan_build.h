@@ -29,6 +29,7 @@ struct plan_request {
 	char *const *argv;
 	char *const *env;	 /* complete: "K=V", NULL-terminated */
 	const char *workdir;	 /* absolute, canonical; NULL: none */
+	const char *here;	 /* absolute, canonical: the folder that relative patterns are below, with a work folder or without; NULL: not known */
 	const char *home;	 /* the user's home on the host, hidden; inside an empty folder of the same name */
 	const char *state_dir;	 /* of this run */
 	const char *const *protect; /* absolute and canonical: the run's own policy files, which it must not change where it may write; NULL-terminated, or NULL */

@@ -49,6 +49,16 @@ struct plan_guard *draft_guard(struct draft *d)
 	return &p->guards[p->n_guards];
 }
 
+int draft_literal(struct buf *out, const char *path)
+{
+	for (; *path; path++) {
+		if (strchr("*?[\\", *path))
+			(void)buf_char(out, '\\');
+		(void)buf_char(out, *path);
+	}
+	return buf_failed(out);
+}
+
 bool draft_is_below(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);

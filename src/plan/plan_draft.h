@@ -9,13 +9,18 @@
 #include "model/policy.h"
 #include "plan/plan_build.h"
 
+struct plan_entry;
+
 struct draft {
 	struct plan *plan;
 	const struct policy *policy;
 	const struct plan_gate *gate;
 	const char *cache_dir;
+	const char *workdir, *here; /* as struct plan_request has them */
+	struct plan_entry *entries; /* those that are reached through links: plan_links.h */
 	struct error *err;
 	size_t ops_room, guards_room;
+	size_t exec_guards; /* where those of process.deny_exec begin */
 };
 
 /* Appends a copy of op. Strings must live in the plan's arena or be static. */
@@ -23,6 +28,9 @@ int draft_add(struct draft *d, const struct plan_op *op);
 
 /* Room for one guard more, zeroed; the caller counts it in when it is filled. NULL: no memory. */
 struct plan_guard *draft_guard(struct draft *d);
+
+/* Appends a pattern for this path alone. 0 or -errno. */
+int draft_literal(struct buf *out, const char *path);
 
 /* The path is the folder, or lies in it. */
 bool draft_is_below(const char *path, const char *folder);

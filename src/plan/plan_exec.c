@@ -1,13 +1,18 @@
 #include "plan/plan_exec.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "model/base_system.h"
 #include "plan/plan_build.h"
+#include "plan/plan_links.h"
 #include "plan/plan_masks.h"
 #include "plan/scan.h"
 #include "sys/mounts.h"
@@ -28,6 +33,7 @@ int plan_exec_guards(struct draft *d)
 	struct plan_guard *g;
 	uint32_t i;
 
+	d->exec_guards = d->plan->n_guards;
 	for (i = 0; i < deny->n; i++) {
 		g = draft_guard(d);
 		if (!g)
@@ -41,40 +47,164 @@ int plan_exec_guards(struct draft *d)
 	return 0;
 }
 
-static int mask_found(void *arg, const char *path, const struct plan_guard *guard, bool on_way)
-{
-	struct draft *d = arg;
-	struct plan_op op = {.kind = PLAN_MASK, .why = guard->rule, .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC | MOUNT_NO_DEV};
+/* What one pattern denies, on its way to be masked. */
+struct denial {
+	struct draft *d;
+	const struct plan_guard *guard;
+	struct scan_links *links;
+};
 
-	if (on_way)
+static bool is_masked(const struct plan *p, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].kind == PLAN_MASK && draft_is_below(path, p->ops[i].target))
+			return true;
+	return false;
+}
+
+static int add_mask(struct draft *d, const char *path, const char *why)
+{
+	struct plan_op op = {.kind = PLAN_MASK, .why = why, .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC | MOUNT_NO_DEV};
+
+	if (is_masked(d->plan, path))
 		return 0;
 	op.target = arena_str(d->plan->arena, sv_of(path));
 	return draft_add(d, &op);
+}
+
+/* Masks what a name leads to, wherever it is shown. Where it leads nowhere else, the search finds it. */
+static int mask_behind(void *arg, const char *path)
+{
+	struct denial *m = arg;
+	struct draft *d = m->d;
+	AUTO_FREE char *real = realpath(path, NULL);
+	size_t i, n = d->plan->n_ops;
+	struct plan_op op;
+
+	if (!real || strcmp(real, path) == 0)
+		return 0;
+	if (m->links && scan_links_note(m->links, AT_FDCWD, real, real, m->guard, d->err) < 0)
+		return -1;
+	for (i = 0; i < n; i++) {
+		op = d->plan->ops[i]; /* a copy: the array grows below */
+		if ((op.kind != PLAN_BIND && op.kind != PLAN_OVERLAY) || !draft_is_below(real, op.source))
+			continue;
+		if (add_mask(d, arena_printf(d->plan->arena, "%s%s", op.target, real + strlen(op.source)), m->guard->rule) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int mask_found(void *arg, const char *path, const struct plan_guard *guard, bool on_way)
+{
+	struct denial m = *(const struct denial *)arg;
+	struct stat st;
+
+	if (on_way)
+		return 0;
+	m.guard = guard;
+	/* a link cannot be mounted over */
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+		return mask_behind(&m, path);
+	return add_mask(m.d, path, guard->rule);
 }
 
 /*
  * Masks in the base system. The search for denied names passes it over for patterns that float in filesystem.deny (they are about the user's folders), but a
  * program is denied wherever it is.
  */
-static int mask_in_base(struct draft *d, struct scan_links *links)
+static int search_base(struct denial *m, const struct scan *scan, size_t n)
 {
-	size_t i, n = d->plan->n_ops, from = d->plan->n_guards - d->policy->process.deny_exec.n;
-	struct scan scan = {.guards = d->plan->guards + from, .n_guards = d->policy->process.deny_exec.n,
-			    .max_entries = PLAN_MAX_ENTRIES, .found = mask_found, .arg = d, .links = links, .memory_dir = d->cache_dir};
+	struct draft *d = m->d;
 	struct plan_op op;
 	uint64_t entries = 0;
 	struct stat st;
+	size_t i;
 
-	if (scan.n_guards == 0)
-		return 0;
 	for (i = 0; i < n; i++) {
 		op = d->plan->ops[i];
 		if (op.kind != PLAN_BIND || op.host || stat(op.source, &st) < 0 || !S_ISDIR(st.st_mode))
 			continue;
-		if (scan_tree(&scan, op.source, op.target, &entries, d->err) < 0)
+		if (scan_tree(scan, op.source, op.target, &entries, d->err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int mask_denied(struct draft *d, struct scan_links *links)
+{
+	size_t i, n = d->plan->n_ops, n_deny = d->policy->process.deny_exec.n;
+	const struct plan_guard *deny = d->plan->guards + d->exec_guards;
+	struct denial m = {.d = d, .links = links};
+	struct scan scan = {.guards = deny, .n_guards = n_deny, .max_entries = PLAN_MAX_ENTRIES, .found = mask_found, .arg = &m, .links = links, .memory_dir = d->cache_dir};
+
+	if (n_deny == 0)
+		return 0;
+	if (search_base(&m, &scan, n) < 0)
+		return -1;
+	for (i = 0; i < n_deny; i++) {
+		m.guard = &deny[i];
+		if (deny[i].glob.text[0] == '/' && draft_expand(&deny[i].glob, mask_behind, &m) < 0)
 			return -1;
 	}
 	return plan_masks_other_names(d, links, n, false) < 0 ? -1 : plan_masks_other_names(d, links, n, true);
+}
+
+/* A program, and whether a name of some pattern leads to it. */
+struct lead {
+	const char *program;
+	bool found;
+};
+
+static int compare_lead(void *arg, const char *path)
+{
+	struct lead *l = arg;
+	AUTO_FREE char *real = realpath(path, NULL);
+
+	l->found = l->found || (real && draft_is_below(l->program, real));
+	return l->found ? -1 : 0;
+}
+
+static void follow_pattern(const char *pattern, struct lead *l)
+{
+	struct glob g;
+
+	if (glob_init(&g, sv_of(pattern)) < 0)
+		return;
+	(void)draft_expand(&g, compare_lead, l);
+	glob_done(&g);
+}
+
+/* One that floats: below each folder of the base system. */
+static void follow_floating(const char *pattern, struct lead *l)
+{
+	const struct base_path *row;
+	char text[4096];
+	struct stat st;
+
+	for (row = base_paths; row->pattern && !l->found; row++)
+		if (row->kind == BASE_READ && lstat(row->pattern, &st) == 0 && S_ISDIR(st.st_mode) &&
+		    snprintf(text, sizeof(text), "%s/%s", row->pattern, pattern) < (int)sizeof(text))
+			follow_pattern(text, l);
+}
+
+const struct pol_str *plan_exec_leads(const struct policy *p, const char *program)
+{
+	const struct pol_list *deny = &p->process.deny_exec;
+	struct lead l = {.program = program};
+	uint32_t i;
+
+	for (i = 0; i < deny->n; i++) {
+		if (deny->v[i].s[0] == '/')
+			follow_pattern(deny->v[i].s, &l);
+		else
+			follow_floating(deny->v[i].s, &l);
+		if (l.found)
+			return &deny->v[i];
+	}
+	return NULL;
 }
 
 struct program_list {
@@ -86,10 +216,14 @@ struct program_list {
 static int add_program(void *arg, const char *path)
 {
 	struct program_list *l = arg;
-	AUTO_FREE char *real = realpath(path, NULL);
+	struct plan_way way;
 	const char **more;
+	int r = plan_links_find(l->d->plan->arena, path, &way);
 
-	if (!real)
+	if (r == -ENOMEM)
+		return error_set(l->d->err, ERROR_SYSTEM, "out of memory");
+	/* What a link leads to that others made is a program when it is listed itself. */
+	if (r < 0 || !plan_links_trusts(l->d, &way))
 		return 0;
 	if (l->n + 1 >= l->room) {
 		l->room = l->room ? 2 * l->room : 32;
@@ -98,7 +232,7 @@ static int add_program(void *arg, const char *path)
 			return error_set(l->d->err, ERROR_SYSTEM, "out of memory");
 		l->v = more;
 	}
-	l->v[l->n++] = arena_str(l->d->plan->arena, sv_of(real));
+	l->v[l->n++] = way.real;
 	return 0;
 }
 
@@ -225,7 +359,7 @@ int plan_exec_add(struct draft *d)
 	int r;
 
 	scan_links_init(&links, PLAN_MAX_ENTRIES);
-	r = mask_in_base(d, &links);
+	r = mask_denied(d, &links);
 	scan_links_done(&links);
 	if (r < 0 || plan_exec_allows_all(&d->policy->process.allow_exec))
 		return r;

@@ -1,7 +1,9 @@
 #include "plan/plan_image.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -96,6 +98,7 @@ static int add_mount(struct draft *d, const struct image_mount *m)
 {
 	static const char *const own[] = {"/proc", "/dev", "/sys"};
 	struct plan_op op = {.kind = PLAN_BIND, .why = "a mount of the task", .host = true, .writable = m->writable, .flags = MOUNT_NO_DEV | (m->writable ? 0 : MOUNT_READ_ONLY)};
+	AUTO_FREE char *real = NULL;
 	struct text_shown t;
 	struct stat st;
 	size_t i;
@@ -107,12 +110,16 @@ static int add_mount(struct draft *d, const struct image_mount *m)
 		return error_set(d->err, ERROR_INPUT, "image: %s is no place for a mount", text_show(&t, sv_of(m->target)));
 	if (lstat(m->source, &st) < 0 || (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
 		return error_set(d->err, ERROR_INPUT, "image: %s is no folder or file that could be mounted", text_show(&t, sv_of(m->source)));
+	/* opened later, without following links */
+	real = realpath(m->source, NULL);
+	if (!real)
+		return error_sys(d->err, errno, "image: %s", text_show(&t, sv_of(m->source)));
 	/* root of an image may make setuid programs there, and they would be ours */
-	if (m->writable && !is_closed(d, m->source))
+	if (m->writable && !is_closed(d, real))
 		return error_set(d->err, ERROR_DENIED, "image: %s is to be writable inside, and others of this machine could reach what is put there; it must lie in a folder that is closed to them (0700)", text_show(&t, sv_of(m->source)));
 	op.folder = S_ISDIR(st.st_mode);
 	op.target = arena_str(d->plan->arena, sv_of(m->target));
-	op.source = arena_str(d->plan->arena, sv_of(m->source));
+	op.source = arena_str(d->plan->arena, sv_of(real));
 	return draft_add(d, &op);
 }
 

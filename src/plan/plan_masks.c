@@ -4,21 +4,55 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "plan/plan_follow.h"
+#include "plan/plan_git.h"
+#include "plan/plan_source.h"
 #include "plan/scan.h"
 #include "sys/mounts.h"
+
+enum { TRIES_MAX = 10 };
 
 struct finding {
 	struct draft *d;
 	bool writable; /* the tree that is looked through */
+	const struct plan_op *tree; /* the same, where it is the host's; NULL: what is found there is not followed */
+	struct follow_link *links;  /* which were found in it */
+	size_t n_links, links_room;
 };
+
+/* A name of the host that is a link: where it leads is seen to when all has been searched. */
+static int note_link(struct finding *f, const char *path, const struct plan_guard *guard, bool on_way)
+{
+	const char *host = arena_printf(f->d->plan->arena, "%s%s", f->tree->source, path + strlen(f->tree->target));
+	struct follow_link *more;
+	struct stat st;
+
+	if (!host)
+		return error_set(f->d->err, ERROR_SYSTEM, "out of memory");
+	/* what a search reports by itself (sockets, repositories) is no guard of the plan's, and no link */
+	if (guard < f->d->plan->guards || guard >= f->d->plan->guards + f->d->plan->n_guards || lstat(host, &st) < 0 || !S_ISLNK(st.st_mode))
+		return 0;
+	if (f->n_links == f->links_room) {
+		more = realloc(f->links, (2 * f->links_room + 16) * sizeof(*more));
+		if (!more)
+			return error_set(f->d->err, ERROR_SYSTEM, "out of memory");
+		f->links = more;
+		f->links_room = 2 * f->links_room + 16;
+	}
+	f->links[f->n_links++] = (struct follow_link){host, arena_str(f->d->plan->arena, sv_of(path)), (size_t)(guard - f->d->plan->guards), on_way};
+	return 0;
+}
 
 static int found_denied(void *arg, const char *path, const struct plan_guard *guard, bool on_way)
 {
 	struct finding *f = arg;
 	struct plan_op op = {.why = guard->rule, .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC | MOUNT_NO_DEV};
 
+	if (f->tree && note_link(f, path, guard, on_way) < 0)
+		return -1;
 	if ((on_way || !guard->hidden) && !f->writable)
 		return 0; /* it cannot be written there anyway */
 	op.kind = guard->hidden && !on_way ? PLAN_MASK : PLAN_PROTECT;
@@ -46,6 +80,19 @@ static int found_again(void *arg, const char *path, const struct plan_guard *gua
 	return is_covered(f->d->plan, path, guard->hidden) ? 0 : found_denied(arg, path, guard, on_way);
 }
 
+/* What could not be read is hidden as a whole. */
+static int compare_shown(const struct scan *scan, const struct plan_op *op, struct error *err)
+{
+	AUTO_FD fd = -1;
+
+	if (!op->judged)
+		return scan_other_names(scan, op->source, op->target, err);
+	fd = plan_source_open(op, op->folder ? O_RDONLY | O_NONBLOCK : O_PATH);
+	if (fd < 0)
+		return fd == -EACCES ? 0 : plan_source_error(op, fd, err);
+	return scan_other_names_at(scan, fd, op->source, op->target, err);
+}
+
 int plan_masks_other_names(struct draft *d, struct scan_links *links, size_t n, bool host)
 {
 	struct finding f = {.d = d};
@@ -58,7 +105,7 @@ int plan_masks_other_names(struct draft *d, struct scan_links *links, size_t n, 
 		f.writable = op.writable;
 		if (op.host != host || (!host && op.kind != PLAN_BIND) || is_covered(d->plan, op.target, true))
 			continue;
-		if (scan_other_names(&scan, op.source, op.target, d->err) < 0)
+		if (compare_shown(&scan, &op, d->err) < 0)
 			return -1;
 	}
 	return 0;
@@ -111,31 +158,59 @@ static int note_all_unshown(struct draft *d, struct scan_links *links)
 }
 
 /* One thing of the host that is shown: as a whole, then below it. */
-static int mask_shown(const struct scan *scan, struct draft *d, const struct plan_op *op, uint64_t *entries)
+static int mask_shown(const struct scan *scan, struct draft *d, struct plan_op *shown, uint64_t *entries)
 {
-	const struct plan_guard *g = draft_judge(d, op->target, op->source);
+	struct plan_op op; /* a copy: the array grows below */
+	const struct plan_guard *g = draft_judge(d, shown->target, shown->source);
+	AUTO_FD dir = -1;
 
+	shown->judged = true;
+	if (!g && shown->folder && (dir = plan_source_judge(shown)) < 0)
+		return plan_source_error(shown, dir, d->err);
+	op = *shown;
 	if (g)
-		return scan_links_note(scan->links, AT_FDCWD, op->source, op->source, g, d->err) < 0 ? -1 : found_denied(scan->arg, op->target, g, false);
-	return op->folder ? scan_tree(scan, op->source, op->target, entries, d->err) : 0;
+		return scan_links_note(scan->links, AT_FDCWD, op.source, op.source, g, d->err) < 0 ? -1 : found_denied(scan->arg, op.target, g, false);
+	return op.folder ? scan_tree_at(scan, dir, op.source, op.target, entries, d->err) : 0;
 }
 
-/* Looks for denied and protected names in everything of the host that is shown. */
+/* Folders of the host are called the same inside. */
+static bool is_git_config(const struct plan_op *op)
+{
+	static const char name[] = "/.git/config";
+	size_t n = strlen(op->target);
+
+	return op->kind == PLAN_PROTECT && n > strlen(name) && strcmp(op->target + n - strlen(name), name) == 0;
+}
+
+/* Looks for denied and protected names in everything of the host that is shown. 1: more names are denied now, to be looked for. */
 static int add_masks(struct draft *d, struct scan_links *links)
 {
 	size_t i, n = d->plan->n_ops;
+	int r = 0, followed;
 	uint64_t entries = 0;
 	struct finding f = {.d = d};
 	struct scan scan = {.guards = d->plan->guards, .n_guards = d->plan->n_guards, .max_entries = PLAN_MAX_ENTRIES,
 			    .found = found_denied, .arg = &f, .links = links, .memory_dir = d->cache_dir};
-	struct plan_op op;
+	struct plan_op tree; /* a copy: the array grows */
 
-	for (i = 0; i < n; i++) {
-		op = d->plan->ops[i]; /* a copy: the array grows below */
-		f.writable = op.writable;
-		if (op.host && mask_shown(&scan, d, &op, &entries) < 0)
-			return -1;
+	for (i = 0; r == 0 && i < n; i++) {
+		tree = d->plan->ops[i];
+		f.writable = tree.writable;
+		f.tree = tree.host && tree.folder ? &tree : NULL;
+		if (tree.host)
+			r = mask_shown(&scan, d, &d->plan->ops[i], &entries);
 	}
+	for (i = 0; r >= 0 && i < f.n_links; i++) {
+		followed = plan_follow_link(d, &f.links[i]);
+		r = followed < 0 ? -1 : r | followed;
+	}
+	free(f.links);
+	for (i = n; r >= 0 && i < d->plan->n_ops; i++) {
+		followed = is_git_config(&d->plan->ops[i]) ? plan_git_follow(d, d->plan->ops[i].target) : 0;
+		r = followed < 0 ? -1 : r | followed;
+	}
+	if (r != 0)
+		return r;
 	return note_all_unshown(d, links) < 0 ? -1 : plan_masks_other_names(d, links, n, true);
 }
 
@@ -214,7 +289,9 @@ static int add_masks_stably(struct draft *d)
 	struct scan_links links;
 	int tries, r = -1;
 
-	for (tries = 0; r < 0 && tries < 5; tries++) {
+	if (plan_follow_anchored(d) < 0)
+		return -1;
+	for (tries = 0; r != 0 && tries < TRIES_MAX; tries++) {
 		d->plan->n_ops = before;
 		d->err->kind = ERROR_NONE;
 		scan_links_init(&links, PLAN_MAX_ENTRIES);
@@ -223,7 +300,7 @@ static int add_masks_stably(struct draft *d)
 		if (r < 0 && d->err->code != EAGAIN)
 			break;
 	}
-	return r;
+	return r > 0 ? error_set(d->err, ERROR_INPUT, "denied names are links to links to links that are denied, more than %d times over", TRIES_MAX) : r;
 }
 
 int plan_masks_add(struct draft *d)

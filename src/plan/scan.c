@@ -11,12 +11,13 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/name_set.h"
 #include "base/text.h"
 #include "model/repository.h"
 #include "plan/scan_links.h"
 #include "plan/scan_memory.h"
 
-enum { SCAN_NAMES = 1024, SCAN_DEPTH = 512 };
+enum { SCAN_DEPTH = 512 };
 
 /* Behind a socket or a FIFO of the host stands a process of the host: a way out of the sandbox. */
 static const struct plan_guard not_ours = {.rule = "a socket or FIFO of the host", .hidden = true};
@@ -37,96 +38,63 @@ struct walk {
 	const char *shown_as;
 	const struct plan_guard **guards; /* of the scan's, those that may decide here */
 	size_t n_guards;
+	const struct plan_guard **always; /* of these, those to be tried on every entry: they begin with a wildcard, or name root or a folder above it */
+	size_t n_always;
+	struct name_set first_names; /* of patterns that float: most entries of a tree have none of these */
+	bool same; /* inside is called what it is called on the host */
 	uint64_t entries;
-	/* A floating pattern begins to matter at its first name: most entries of a tree have none of these. */
-	struct sv first_names[SCAN_NAMES]; /* a hash table, open addressing */
-	size_t n_names;
-	bool any_wild;	   /* some pattern begins with a wildcard: try every entry */
-	bool any_anchored; /* some pattern names a place at, above or below root */
 	struct scan_memory memory;
 	struct error *err;
 };
 
-static unsigned name_hash(struct sv s)
+/* Does this anchored pattern match everything below root? One that begins there is found on its way (is_close()), for which "/" is too short. */
+static bool covers(const struct glob *g, const char *root)
 {
-	unsigned h = 2166136261U;
-	size_t i;
-
-	for (i = 0; i < s.n; i++)
-		h = (h ^ (unsigned char)s.p[i]) * 16777619U;
-	return h % SCAN_NAMES;
+	return strcmp(root, "/") == 0 || glob_hit(g, sv_of(root));
 }
 
-/* Could this anchored pattern match anything at, above or below root? */
-static bool touches(const struct glob *g, const char *root)
-{
-	struct sv base = glob_base(g), r = sv_of(root);
-
-	return memcmp(base.p, r.p, base.n < r.n ? base.n : r.n) == 0;
-}
-
-/* Its place in the table, or the free one where it would go. */
-static const struct sv *find_name(const struct sv *table, struct sv name)
-{
-	unsigned h = name_hash(name);
-
-	while (table[h].n && !sv_eq(table[h], name))
-		h = (h + 1) % SCAN_NAMES;
-	return &table[h];
-}
-
-static void add_name(struct walk *w, struct sv name)
-{
-	size_t at = (size_t)(find_name(w->first_names, name) - w->first_names);
-
-	if (w->first_names[at].n)
-		return;
-	/* a policy with more names than that is searched the slow way */
-	if (++w->n_names > SCAN_NAMES / 2)
-		w->any_wild = true;
-	else
-		w->first_names[at] = name;
-}
-
-static void note_first_names(struct walk *w)
+/* Whether a guard is tried on every entry, or where its first name stands, or a folder on its way. */
+static void sort_guards(struct walk *w)
 {
 	const struct glob *g;
 	size_t i;
 
 	for (i = 0; i < w->n_guards; i++) {
 		g = &w->guards[i]->glob;
-		if (!(g->stars & 1)) {
-			w->any_anchored = w->any_anchored || touches(g, w->root) || touches(g, w->shown_as);
-		} else if (g->n > 1 && (g->literal >> 1 & 1)) {
-			add_name(w, sv_n(g->text + g->start[1], g->len[1]));
-		} else {
-			w->any_wild = true;
-		}
+		if (glob_first_name(g).n)
+			name_set_add(&w->first_names, glob_first_name(g));
+		else if (g->stars & 1 || covers(g, w->root) || covers(g, w->shown_as))
+			w->always[w->n_always++] = w->guards[i];
 	}
 }
 
-static bool may_matter(const struct walk *w, const char *name)
+static bool hits(const struct walk *w, const struct glob *g, struct sv host, struct sv inside)
 {
-	return w->any_wild || w->any_anchored || find_name(w->first_names, sv_of(name))->n;
+	return glob_hit(g, inside) || (!w->same && glob_hit(g, host));
 }
 
-/* The guard that decides: one that hides before one that protects. covered: protected already, so that only what hides is of interest. */
-static const struct plan_guard *judge(const struct walk *w, struct sv host, struct sv inside, bool folder, bool covered, bool *on_way)
+static bool is_on_way(const struct walk *w, const struct glob *g, struct sv host, struct sv inside)
+{
+	return glob_on_way(g, inside) || (!w->same && glob_on_way(g, host));
+}
+
+/* The guard that decides: one that hides before one that protects. all: not only those that are tried always. covered: protected already, so that only what hides is of interest. */
+static const struct plan_guard *judge(const struct walk *w, bool all, struct sv host, struct sv inside, bool folder, bool covered, bool *on_way)
 {
 	const struct plan_guard *g, *way = NULL, *hit = NULL;
 	size_t i;
 
-	for (i = 0; i < w->n_guards; i++) {
-		g = w->guards[i];
+	for (i = 0; i < (all ? w->n_guards : w->n_always); i++) {
+		g = (all ? w->guards : w->always)[i];
 		if ((covered || hit) && !g->hidden)
 			continue;
-		if (glob_hit(&g->glob, inside) || glob_hit(&g->glob, host)) {
+		if (hits(w, &g->glob, host, inside)) {
 			hit = g;
 			if (g->hidden)
 				break;
 			continue;
 		}
-		if (!folder && !way && (glob_on_way(&g->glob, inside) || glob_on_way(&g->glob, host)))
+		if (!folder && !way && is_on_way(w, &g->glob, host, inside))
 			way = g;
 	}
 	*on_way = !hit && way;
@@ -182,7 +150,7 @@ static bool is_close(const struct walk *w, struct sv host, struct sv inside)
 
 	for (i = 0; i < w->n_guards; i++) {
 		g = w->guards[i];
-		if (glob_on_way(&g->glob, inside) || glob_on_way(&g->glob, host) || glob_below_star(&g->glob, inside) || glob_below_star(&g->glob, host))
+		if (is_on_way(w, &g->glob, host, inside) || glob_below_star(&g->glob, inside) || (!w->same && glob_below_star(&g->glob, host)))
 			return true;
 	}
 	return false;
@@ -191,7 +159,7 @@ static bool is_close(const struct walk *w, struct sv host, struct sv inside)
 struct place {
 	unsigned depth;
 	bool close_by; /* the folder above was close, or its name matters */
-	bool covered;  /* it, or a folder above, is protected */
+	const struct plan_guard *cover; /* by which it, or a folder above, is protected; NULL: it is not */
 	struct scan_seen *above;
 };
 
@@ -206,25 +174,30 @@ struct here {
 	bool repository;
 };
 
-/* Looks at one entry. */
-static int look(struct walk *w, const struct here *h, const struct entry *e, bool close_by)
+/* Looks at one entry. *ret: what decides about it, or NULL. */
+static int look(struct walk *w, const struct here *h, const struct entry *e, bool close_by, const struct plan_guard **ret)
 {
 	unsigned char type = entry_type(h->dir, e);
-	bool on_way, covered = h->place.covered, order = h->repository && !covered && repository_is_order(sv_of(e->name));
+	bool on_way, covered = h->place.cover, order = h->repository && !covered && repository_is_order(sv_of(e->name));
+	bool all = close_by || name_set_has(&w->first_names, sv_of(e->name));
 	struct buf *path = h->path, *inside = h->inside;
 	const struct plan_guard *g;
 	size_t n = path->n, m = inside->n;
 	int r = type == DT_DIR ? LOOK_ENTER : LOOK_ON;
 
+	*ret = NULL;
 	if (++w->entries > w->scan->max_entries)
 		return too_many(w);
-	if (type != DT_SOCK && type != DT_FIFO && !close_by && !order && !may_matter(w, e->name))
+	if (type != DT_SOCK && type != DT_FIFO && !(covered && type == DT_LNK) && !all && !order && !w->n_always)
 		return r;
 	if (add_step(w, path, inside, e->name) < 0)
 		return -1;
-	g = judge(w, buf_view(path), buf_view(inside), type == DT_DIR, covered, &on_way);
+	g = judge(w, all, buf_view(path), buf_view(inside), type == DT_DIR, covered, &on_way);
 	if (!g && order)
 		g = &scan_repository;
+	/* it leads out of what protects it */
+	if (!g && covered && type == DT_LNK)
+		g = h->place.cover;
 	if (!g && (type == DT_SOCK || type == DT_FIFO))
 		g = &not_ours;
 	if (g) {
@@ -234,13 +207,14 @@ static int look(struct walk *w, const struct here *h, const struct entry *e, boo
 	}
 	cut(path, n);
 	cut(inside, m);
+	*ret = g;
 	return r;
 }
 
 static int scan_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
 		       struct place at);
 
-static int enter(struct walk *w, struct here *h, const char *name, bool close_by, bool covered)
+static int enter(struct walk *w, struct here *h, const char *name, bool close_by, const struct plan_guard *cover)
 {
 	size_t n = h->path->n, m = h->inside->n;
 	int r;
@@ -248,7 +222,7 @@ static int enter(struct walk *w, struct here *h, const char *name, bool close_by
 	if (add_step(w, h->path, h->inside, name) < 0)
 		return -1;
 	r = scan_folder(w, h->dir, name, h->path, h->inside,
-			(struct place){h->place.depth + 1, close_by || may_matter(w, name), covered, &h->seen});
+			(struct place){h->place.depth + 1, close_by || w->n_always || name_set_has(&w->first_names, sv_of(name)), cover, &h->seen});
 	cut(h->path, n);
 	cut(h->inside, m);
 	return r;
@@ -265,6 +239,7 @@ static int changed_meanwhile(const struct walk *w)
 static int scan_entries(struct walk *w, struct here *h, bool close_by)
 {
 	AUTO_FREE char *room = malloc(32768);
+	const struct plan_guard *by;
 	const struct entry *e;
 	long got, at;
 	int r;
@@ -277,10 +252,10 @@ static int scan_entries(struct walk *w, struct here *h, bool close_by)
 			if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
 				continue;
 			h->entries++;
-			r = look(w, h, e, close_by);
+			r = look(w, h, e, close_by, &by);
 			if (r == LOOK_FOUND || r == LOOK_BOTH)
 				h->clean = false;
-			if (r < 0 || ((r == LOOK_ENTER || r == LOOK_BOTH) && enter(w, h, e->name, close_by, h->place.covered || r == LOOK_BOTH) < 0))
+			if (r < 0 || ((r == LOOK_ENTER || r == LOOK_BOTH) && enter(w, h, e->name, close_by, r == LOOK_BOTH ? by : h->place.cover) < 0))
 				return -1;
 		}
 	}
@@ -295,7 +270,7 @@ static int scan_known(struct walk *w, struct here *h, bool close_by)
 	const char *name;
 
 	while ((name = scan_memory_next(&w->memory, &h->seen)))
-		if (enter(w, h, name, close_by, h->place.covered) < 0)
+		if (enter(w, h, name, close_by, h->place.cover) < 0)
 			return -1;
 	return 0;
 }
@@ -340,9 +315,10 @@ static bool owner_may_read(int dir)
 	return geteuid() != 0 || (fstat(dir, &st) == 0 && (st.st_mode & 0500) == 0500);
 }
 
+/* "": the parent itself. */
 static int open_folder(int parent, const char *name)
 {
-	return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	return !*name ? fcntl(parent, F_DUPFD_CLOEXEC, 3) : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 }
 
 static int scan_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
@@ -399,18 +375,20 @@ static int choose_guards(struct walk *w)
 	const struct scan *s = w->scan;
 	size_t i;
 
-	w->guards = calloc(s->n_guards + 1, sizeof(*w->guards));
+	w->guards = calloc(2 * s->n_guards + 1, sizeof(*w->guards));
 	if (!w->guards)
 		return error_set(w->err, ERROR_SYSTEM, "out of memory");
 	for (i = 0; i < s->n_guards; i++)
 		if (!s->guards[i].yields || !glob_hit(&s->guards[i].glob, sv_of(w->shown_as)))
 			w->guards[w->n_guards++] = &s->guards[i];
+	w->always = w->guards + w->n_guards;
+	sort_guards(w);
 	return 0;
 }
 
-int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
+static int scan_from(const struct scan *s, int dir, const char *name, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
 {
-	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .err = err};
+	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .same = strcmp(root, shown_as) == 0, .err = err};
 	AUTO_BUF path = {0};
 	AUTO_BUF inside = {0};
 	struct sha256 key;
@@ -423,12 +401,21 @@ int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint
 	scan_memory_init(&w.memory, s->memory_dir, &key, root);
 	begin_at(&path, root);
 	begin_at(&inside, shown_as);
-	note_first_names(&w);
-	r = scan_folder(&w, AT_FDCWD, s->copy ? s->copy : root, &path, &inside, (struct place){.close_by = true});
+	r = scan_folder(&w, dir, name, &path, &inside, (struct place){.close_by = true});
 	scan_memory_done(&w.memory, r == 0);
 	free(w.guards);
 	*ret_entries += w.entries;
 	return r;
+}
+
+int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
+{
+	return scan_from(s, AT_FDCWD, root, root, shown_as, ret_entries, err);
+}
+
+int scan_tree_at(const struct scan *s, int dir, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
+{
+	return scan_from(s, dir, "", root, shown_as, ret_entries, err);
 }
 
 static int compare_file(const struct walk *w, const struct stat *st, const struct buf *inside)
@@ -485,18 +472,33 @@ static int compare_folder(struct walk *w, int parent, const char *name, struct b
 	return r;
 }
 
-int scan_other_names(const struct scan *s, const char *root, const char *shown_as, struct error *err)
+static int compare_from(const struct scan *s, int dir, const char *name, const struct stat *st, const char *root, const char *shown_as, struct error *err)
 {
 	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .err = err};
 	AUTO_BUF path = {0};
 	AUTO_BUF inside = {0};
+
+	begin_at(&path, root);
+	begin_at(&inside, shown_as);
+	return S_ISDIR(st->st_mode) ? compare_folder(&w, dir, name, &path, &inside, 0) : compare_file(&w, st, &inside);
+}
+
+int scan_other_names(const struct scan *s, const char *root, const char *shown_as, struct error *err)
+{
 	struct stat st;
 
 	if (!s->links->n)
 		return 0;
 	if (stat(root, &st) < 0)
 		return error_sys(err, errno, "%s", root);
-	begin_at(&path, root);
-	begin_at(&inside, shown_as);
-	return S_ISDIR(st.st_mode) ? compare_folder(&w, AT_FDCWD, root, &path, &inside, 0) : compare_file(&w, &st, &inside);
+	return compare_from(s, AT_FDCWD, root, &st, root, shown_as, err);
+}
+
+int scan_other_names_at(const struct scan *s, int fd, const char *root, const char *shown_as, struct error *err)
+{
+	struct stat st;
+
+	if (!s->links->n)
+		return 0;
+	return fstat(fd, &st) < 0 ? error_sys(err, errno, "%s", root) : compare_from(s, fd, "", &st, root, shown_as, err);
 }

@@ -29,16 +29,19 @@ struct scan {
 	void *arg;
 	struct scan_links *links; /* where files with several names are noted; NULL: nowhere */
 	const char *memory_dir; /* for plan/scan_memory.h; NULL: each folder is read */
-	const char *copy; /* of the tree, which is searched in its place, as if it were there; without memory_dir. NULL: the tree itself */
 };
 
 /* root: absolute, canonical, on the host. shown_as: the same folder's name inside, where patterns are tried as well. */
 int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err);
+
+/* The same for a folder by its descriptor, open for reading and not read yet, as if it were at root: the one that was opened there, or, without memory_dir, a copy of it. */
+int scan_tree_at(const struct scan *s, int dir, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err);
 
 /*
  * Reports what is below root (or root, a file) and one of the files in s->links, under the names that scan_tree() reported too. Costs nothing where there are none, else a look at every entry. A folder
  * was searched by scan_tree() before: what could not be searched there is passed over here.
  */
 int scan_other_names(const struct scan *s, const char *root, const char *shown_as, struct error *err);
+int scan_other_names_at(const struct scan *s, int fd, const char *root, const char *shown_as, struct error *err);
 
 #endif

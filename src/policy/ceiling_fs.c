@@ -245,6 +245,8 @@ int ceiling_fs(struct policy *request, const struct policy *ceiling, const char 
 	q.workdir = resolve_path(request->arena, &here, ".", false);
 	if (!q.workdir)
 		return policy_no_memory(err);
+	request->fs.read_bounded = ceiling->fs.read.set;
+	request->fs.write_bounded = ceiling->fs.read.set || ceiling->fs.write.set;
 	if (check_list(&q, &request->fs.read, false) < 0 || check_list(&q, &write, true) < 0)
 		return -1;
 	return mode == WORKDIR_READ_WRITE || mode == WORKDIR_COPY ? narrow_workdir(&q) : 0;

@@ -244,7 +244,10 @@ bool net_path_denied(const char *pattern, struct sv path)
 	s = skip_slash(sv_n(folded, fold_path(path, folded)));
 	if (segments_match(p, s))
 		return true;
-	return s.n > 1 && s.p[s.n - 1] == '/' && segments_match(p, sv_n(s.p, s.n - 1));
+	if (s.n > 1 && s.p[s.n - 1] == '/')
+		s.n--;
+	/* who denies all below a path means the path, too */
+	return segments_match(p, s) || (sv_ends(p, "/**") && segments_match(sv_n(p.p, p.n - 3), s));
 }
 
 static int hex_digit(char c)
@@ -285,9 +288,21 @@ static bool is_odd_escape(struct sv s)
 	return twice >= 0 && is_odd_byte(twice);
 }
 
+/* One dot or two; or dots with blanks behind them, which some servers cut off. */
 static bool is_dots(struct sv segment)
 {
-	return sv_is(segment, ".") || sv_is(segment, "..");
+	bool blanks = false;
+	size_t i = 0;
+
+	if (segment.n == 0 || segment.p[0] != '.')
+		return false;
+	while (i < segment.n) {
+		if (segment.p[i] != '.' && !sv_starts(sv_n(segment.p + i, segment.n - i), "%20"))
+			return false;
+		blanks = blanks || segment.p[i] == '%';
+		i += segment.p[i] == '.' ? 1 : 3;
+	}
+	return blanks || segment.n <= 2;
 }
 
 bool net_path_is_odd(struct sv path)
@@ -309,12 +324,12 @@ bool net_path_is_odd(struct sv path)
 	return false;
 }
 
-/* All of them start with "x". */
+/* All of them start with "x" or "h". */
 static bool name_is_one_of(struct sv name, const char *const *names)
 {
 	size_t i;
 
-	if (name.n == 0 || name.p[0] != 'x')
+	if (name.n == 0 || (name.p[0] != 'x' && name.p[0] != 'h'))
 		return false;
 	for (; *names; names++) {
 		for (i = 0; i < name.n && (*names)[i] == (name.p[i] == '_' ? '-' : name.p[i]); i++)
@@ -327,7 +342,8 @@ static bool name_is_one_of(struct sv name, const char *const *names)
 
 bool net_field_overrides(struct sv name)
 {
-	static const char *const names[] = {"x-http-method-override", "x-http-method", "x-method-override", NULL};
+	static const char *const names[] = {"x-http-method-override", "x-http-method", "x-method-override", "http-method-override",
+					    "x-original-method", "x-forwarded-method", "x-tunneled-method", NULL};
 
 	return name_is_one_of(name, names);
 }
@@ -346,7 +362,7 @@ bool net_field_rewrites(struct sv name)
  * The name of a parameter as servers understand it: decoded, and for those of PHP without leading blanks and with "_"
  * for what cannot be in a variable's name.
  */
-static bool parameter_overrides(struct sv s)
+bool net_parameter_overrides(struct sv s)
 {
 	char name[32];
 	size_t n = 0;
@@ -381,7 +397,7 @@ bool net_query_overrides(struct sv target)
 			;
 		for (name = 0; name < n && rest.p[name] != '='; name++)
 			;
-		if (parameter_overrides(sv_n(rest.p, name)))
+		if (net_parameter_overrides(sv_n(rest.p, name)))
 			return true;
 		n += n < rest.n;
 	}

@@ -56,7 +56,7 @@ enum { NET_PATH_FOLDED = 16 * 1024 };
 
 /*
  * The same for a denial, which also holds for what servers may take for the same path: in other case, with a slash at
- * its end, with dots and blanks behind a segment. One of more than NET_PATH_FOLDED bytes is denied.
+ * its end, with dots and blanks behind a segment; "/x/" + "**" holds for "/x", too. One of more than NET_PATH_FOLDED bytes is denied.
  */
 bool net_path_denied(const char *pattern, struct sv path);
 
@@ -65,7 +65,7 @@ bool net_path_denied(const char *pattern, struct sv path);
 bool net_path_covers(const char *outer, const char *inner);
 
 /*
- * A path that a server may read as another one: dot or empty segments, parameters (";", which some cut off before they
+ * A path that a server may read as another one: dot segments (blanks behind the dots or not) or empty ones, parameters (";", which some cut off before they
  * look), an encoded slash, backslash or NUL, percent-encoding of what needs none or of a percent sign before such a one. Where paths are restricted it matches no
  * list that allows and every one that denies.
  */
@@ -79,6 +79,7 @@ bool net_path_is_odd(struct sv path);
 bool net_field_overrides(struct sv name);
 bool net_field_rewrites(struct sv name);
 bool net_query_overrides(struct sv target);
+bool net_parameter_overrides(struct sv name); /* as it stands in a query or a form, percent-encoding and all */
 
 /* Port 0: 443 or 80. In a deny rule no ports means every port. */
 bool net_port_allowed(const struct net_rule *r, uint16_t port);

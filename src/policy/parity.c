@@ -15,6 +15,10 @@
 	{                                                                                                                                                                          \
 		[RUNTIME_NATIVE ... RUNTIME_DOCKER] = {PARITY_LOAD, NULL}                                                                                                          \
 	}
+#define NOWHERE(how)                                                                                                                                                               \
+	{                                                                                                                                                                          \
+		[RUNTIME_NATIVE ... RUNTIME_DOCKER] = {PARITY_REFUSED, how}                                                                                                        \
+	}
 #define CONTAINERS(state, how)                                                                                                                                                     \
 	{                                                                                                                                                                          \
 		[RUNTIME_GVISOR ... RUNTIME_DOCKER] = {state, how}                                                                                                                 \
@@ -28,7 +32,7 @@ const struct parity_row parity_keys[] = {
 	{"filesystem.workdir", CONTAINERS(PARITY_OTHERWISE, "read-write and copy show a copy; read-write is brought back when the run ends")},
 	{"filesystem.read", SAME},
 	{"filesystem.write", CONTAINERS(PARITY_OTHERWISE, "a copy of the folder, brought back when the run ends; a single file is refused")},
-	{"filesystem.deny", CONTAINERS(PARITY_OTHERWISE, "what exists is hidden; a name made during the run exists inside, and is never brought back")},
+	{"filesystem.deny", CONTAINERS(PARITY_OTHERWISE, "what the host has or makes is hidden; what the workload makes in its copy of a folder exists inside, and is never brought back")},
 	{"filesystem.tmp_size", CONTAINERS(PARITY_OTHERWISE, "divided between /tmp, the home folder and shared memory, not shared by them; the copy of a work folder is on disk, and not bounded by it")},
 	{"network.mode", SAME},
 	{"network.allow", SAME},
@@ -56,7 +60,7 @@ const struct parity_row parity_keys[] = {
 	{"inference.routes", SAME},
 	{"tests", SETTLED},
 	{"phases", SETTLED},
-	{"check", SETTLED},
+	{"check", NOWHERE("what an agent did is judged by `cordon check`, which this version does not have")},
 	{NULL, SAME},
 };
 
@@ -118,6 +122,18 @@ static bool asks_user(const struct policy *p, struct origin *at)
 	return p->process.user.set && p->process.user.at.file != 0;
 }
 
+/* Of a phase too. */
+static bool asks_check(const struct policy *p, struct origin *at)
+{
+	const struct pol_pairs *c = &p->check;
+	size_t i;
+
+	for (i = 0; !c->n && i < p->n_phases; i++)
+		c = &p->phases[i].policy->check;
+	*at = c->n ? c->v[0].at : (struct origin){0};
+	return c->n > 0;
+}
+
 static const struct {
 	const char *key;
 	bool (*asks)(const struct policy *p, struct origin *at);
@@ -128,6 +144,7 @@ static const struct {
 	{"process.deny_exec", asks_deny_exec, false, "leave it out, or run native"},
 	{"network.loopback", asks_no_loopback, false, "leave it out, or run native"},
 	{"process.user", asks_user, true, "leave it out, or run native, runc or crun"},
+	{"check", asks_check, false, "leave it out"},
 };
 
 int parity_refused(const struct policy *p, enum runtime runtime, bool root, struct error *err)

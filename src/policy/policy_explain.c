@@ -446,8 +446,7 @@ static void say_runtime(struct explain *e, const struct policy *policy, const ch
 	}
 	(void)buf_char(&e->line, '.');
 	say(e);
-	if (!open && choice.v[0].runtime != RUNTIME_NATIVE)
-		say_differences(e, policy, choice.v[0].runtime);
+	say_differences(e, policy, open ? RUNTIME_NATIVE : choice.v[0].runtime);
 }
 
 static bool anything_goes(const struct pol_list *l)

@@ -19,6 +19,11 @@ enum { NAMES_MAX = 64 };
 /* What shipped profiles are called where a path would stand. */
 static const char shipped_prefix[] = "profile:";
 
+const char *policy_shipped(const char *file)
+{
+	return strncmp(file, shipped_prefix, strlen(shipped_prefix)) == 0 ? file + strlen(shipped_prefix) : NULL;
+}
+
 struct load {
 	const struct policy_request *req;
 	const char *cwd; /* NULL: no source is a relative path */
@@ -168,12 +173,13 @@ static int get_file(struct load *l, const struct policy_want *want, struct arena
 	const char *path;
 	int r;
 
-	if (want->from && strncmp(want->from, shipped_prefix, strlen(shipped_prefix)) == 0)
+	if (want->from && policy_shipped(want->from))
 		return error_set(err, ERROR_INPUT, "a shipped profile extends profiles only");
 	path = file_path(l, want, a);
 	if (want->from && is_special(path))
 		return fail_read(path, -EINVAL, err);
-	r = read_text(l, path, want->from ? path : want->name, a, ret, err);
+	/* a file whose name looks like a shipped profile's is called by all of its path */
+	r = read_text(l, path, want->from || policy_shipped(want->name) ? path : want->name, a, ret, err);
 	return r == 1 ? fail_read(want->name, -ENOENT, err) : r;
 }
 

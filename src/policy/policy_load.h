@@ -28,4 +28,7 @@
  */
 int policy_load(const struct policy_request *req, struct policy **ret, char digest[65], struct error *err);
 
+/* The name of the shipped profile that one of policy.files stands for; NULL: it is the path of a file. */
+const char *policy_shipped(const char *file);
+
 #endif

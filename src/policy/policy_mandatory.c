@@ -13,9 +13,11 @@
 #define SSH         "ssh runs commands from it, and it decides who may log in"
 #define DEBUGGER    "a debugger runs commands from it"
 #define SYSTEMD     "the user's service manager runs what it names"
+#define SYSTEMD_ENV "the user's service manager, and all that it starts, takes its environment from it"
 #define DIRENV      "direnv runs it when a shell enters the folder"
 #define EDITOR      "an editor runs commands from it"
 #define RIPGREP     "ripgrep takes options from it, and one of them runs a program"
+#define R_START     "R runs it at its start in this folder"
 #define AGENT       "an agent outside the sandbox would run commands, hooks or servers from it"
 
 const struct mandatory mandatory_deny[] = {
@@ -56,11 +58,15 @@ const struct mandatory mandatory_protect[] = {
 	{"**/_MTN/monotonerc", VCS},
 	{"**/.ssh/**", SSH},
 	{"**/.gdbinit", DEBUGGER},
+	{"**/.gdbearlyinit", DEBUGGER},
 	{"**/.lldbinit", DEBUGGER},
 	{"**/.tmux.conf", SESSION},
+	{"**/.config/tmux/**", SESSION},
 	{"**/.screenrc", SESSION},
 	{"**/.devcontainer/**", EDITOR},
 	{"**/.bashrc", SHELL},
+	{"**/.bashrc.d/**", SHELL},
+	{"**/.bash_aliases", SHELL},
 	{"**/.bash_profile", SHELL},
 	{"**/.bash_login", SHELL},
 	{"**/.bash_logout", SHELL},
@@ -80,13 +86,17 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.xprofile", SESSION},
 	{"**/.xinitrc", SESSION},
 	{"**/.xsession", SESSION},
+	{"**/.xsessionrc", SESSION},
 	{"**/.config/autostart/**", SESSION},
 	{"**/.config/systemd/**", SYSTEMD},
+	{"**/.config/environment.d/**", SYSTEMD_ENV},
 	{"**/.envrc", DIRENV},
 	{"**/.vimrc", EDITOR},
+	{"**/.vim/**", EDITOR},
 	{"**/.gvimrc", EDITOR},
 	{"**/.exrc", EDITOR},
 	{"**/.nvimrc", EDITOR},
+	{"**/.nvim.lua", EDITOR},
 	{"**/.ideavimrc", EDITOR},
 	{"**/.emacs", EDITOR},
 	{"**/.emacs.d/**", EDITOR},
@@ -96,6 +106,7 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.idea/**", EDITOR},
 	{"**/.zed/**", EDITOR},
 	{"**/.ripgreprc", RIPGREP},
+	{"**/.Rprofile", R_START},
 	{"**/.mcp.json", AGENT},
 	{"**/.claude/settings.json", AGENT},
 	{"**/.claude/settings.local.json", AGENT},
@@ -103,6 +114,8 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.claude/agents/**", AGENT},
 	{"**/.claude/hooks/**", AGENT},
 	{"**/.claude/skills/**", AGENT},
+	{"**/.claude/plugins/**", AGENT},
+	{"**/.claude.json", AGENT},
 	{"**/.codex/config.toml", AGENT},
 	{"**/.codex/hooks/**", AGENT},
 	{"**/.gemini/settings.json", AGENT},

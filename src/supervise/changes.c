@@ -10,8 +10,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "model/git_state.h"
 #include "supervise/changes_judge.h"
 #include "supervise/changes_names.h"
 #include "sys/names.h"
@@ -27,6 +29,7 @@ struct scan {
 	size_t cap;
 	size_t budget; /* names that may still be read */
 	dev_t dev;     /* of lower */
+	dev_t copy;    /* of upper */
 	char path[PATH_MAX + NAME_MAX + 2];
 	size_t len;
 	/* Not on the stack of functions that the compiler may inline into the recursion. */
@@ -307,6 +310,18 @@ static bool same_mode(const struct scan *s, const struct change *c)
 	return c->before.mode == c->after.mode || (s->kind == CHANGES_COPY && (c->before.mode & 0777) == c->after.mode);
 }
 
+/* What git would run a program for at its next --continue: a rebase that the run left, or made up. */
+static bool is_order_to_git(struct scan *s, const struct change *c, int upper)
+{
+	struct sv path = sv_n(s->path, s->len);
+	AUTO_BUF b = {0};
+
+	if (c->after.type != CHANGE_FILE || !git_state_is(path))
+		return c->after.type == CHANGE_LINK && git_state_is_place(path);
+	buf_init(&b, GIT_STATE_MAX);
+	return buf_read_fd(&b, upper) < 0 || git_state_runs(path, buf_view(&b));
+}
+
 /* A file or link or special file in the view; what was there before may be anything. */
 static int visit_leaf(struct scan *s, const struct level *l, const char *name, struct change *c)
 {
@@ -333,6 +348,8 @@ static int visit_leaf(struct scan *s, const struct level *l, const char *name, s
 		c->kind = CHANGE_MODIFIED;
 	if (!differs && (c->after.type == CHANGE_LINK || same_mode(s, c)))
 		return 0;
+	if (differs && !c->refused && is_order_to_git(s, c, upper))
+		c->refused = "would have git run a program at its next --continue";
 	if (c->before.type == CHANGE_FOLDER)
 		lower = open_lower(l, name, c);
 	if (add(s, l, c) < 0)
@@ -368,7 +385,7 @@ static bool is_as_copied(const struct scan *s, const struct level *l, const stru
 	if (s->kind != CHANGES_COPY || !copied || !copied->stands.tv_sec || !l->made)
 		return false;
 	if (after->type == CHANGE_FOLDER)
-		return copied_made(copied, s->path, after->dev, after->ino);
+		return after->dev == s->copy && copied_made(copied, s->path, after->ino);
 	return after->type != CHANGE_NONE && copied_before(copied, after->ctime);
 }
 
@@ -384,7 +401,7 @@ static bool is_strange(const struct scan *s, const struct level *l, const char *
 	if (s->kind != CHANGES_COPY || c->before.type != CHANGE_FOLDER)
 		return false;
 	if (r->copied)
-		return copied_look(l->lower, name, &is) < 0 || is.inode != c->before.ino || !copied_has(r->copied, s->path, &is);
+		return copied_look(l->lower, name, &is) < 0 || is.inode != c->before.ino || !copied_has(r->copied, s->path, &is, s->dev);
 	return c->after.type == CHANGE_NONE && r->started.tv_sec && sys_stamp_later(c->before.ctime, r->started);
 }
 
@@ -582,7 +599,10 @@ static int scan_root(struct scan *s, int lower_fd, int upper_fd)
 	struct stat st;
 
 	top.made = copied && copied->stands.tv_sec;
-	top.names_kept = top.made && fstat(upper_fd, &st) == 0 && copied_before(copied, st.st_ctim);
+	if (fstat(upper_fd, &st) < 0)
+		return error_sys(s->err, errno, "look at what the run left");
+	s->copy = st.st_dev;
+	top.names_kept = top.made && copied_before(copied, st.st_ctim);
 	if (fstat(lower_fd, &st) < 0)
 		return error_sys(s->err, errno, "look at the work folder");
 	s->dev = st.st_dev;

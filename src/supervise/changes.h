@@ -18,16 +18,18 @@
  * ever brought back.
  *
  * Every change has a verdict, from the first of these that applies: a name that would not be shown as it is; denied or
- * protected; what makes a repository of a folder, or what git takes orders from in one (model/repository.h); a special file; setuid, setgid or sticky on a file; a link that is absolute or can lead out of the work
+ * protected; what makes a repository of a folder, or what git takes orders from in one (model/repository.h,
+ * git_state.h); a special file; setuid, setgid or sticky on a file; a link that is absolute or can lead out of the work
  * folder, by its text or through other links, be they old or new; another file system; changed on the host since the
  * run started. What is below a new folder shares its fate; a folder goes only where everything in it may go; a change
  * of type and what it removes stand or fall together.
  *
  * "Changed on the host since" is told by ctime (a file that was born since and is missing in a copy is just not part of
- * it), and for folders, of which a copy says which ones it was made of, by identity: a folder that the host moved to this
- * place since is not part of the copy, and is neither removed nor entered. What a copy holds just as it was copied is no
- * change of the run's, whatever the host has there by now. A file that the host deleted while the run changed it comes
- * back as an added one: nothing is lost by that; a folder that the host removed while the run worked in it is refused.
+ * it), and for folders, of which a copy says which ones it was made of, by identity: a folder that the host moved to
+ * this place since is not part of the copy, and is neither removed nor entered. What a copy holds just as it was copied
+ * is no change of the run's, whatever the host has there by now. A file that the host deleted while the run changed it
+ * comes back as an added one: nothing is lost by that; a folder that the host removed while the run worked in it is
+ * refused.
  *
  * Limits: CHANGES_DEPTH folders deep and PATH_MAX long (what is beyond is refused, not entered), max_entries names in
  * all. An entry that cannot be read is refused; a folder of lower or upper that cannot be listed at all fails the scan.
@@ -43,6 +45,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "model/plan.h"
 #include "supervise/copied.h"
 
 enum { CHANGES_DEPTH = 256, CHANGES_ENTRIES = 1000000 };
@@ -113,6 +116,6 @@ extern const char *const change_kind_names[];
 extern const char *const change_type_names[];
 
 /* Work folders hold the staging folders of changes_apply() for a moment; nobody else may make such names. */
-#define CHANGES_STAGING ".cordon-apply-"
+#define CHANGES_STAGING PLAN_STAGING
 
 #endif

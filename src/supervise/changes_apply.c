@@ -31,6 +31,12 @@ struct apply {
 	struct error *err;
 };
 
+/* A lock, and where it lies. */
+struct held {
+	int dir, fd;
+	char name[64];
+};
+
 static void cleanup_arena(struct arena **a)
 {
 	arena_free(*a);
@@ -41,22 +47,52 @@ static int tick(const struct apply *a)
 	return a->options && a->options->step ? a->options->step(a->options->ctx) : 0;
 }
 
-/* One apply at a time in a work folder. The lock goes with the fd that is returned. */
-static int lock(int lower_fd, struct error *err)
+/* Held while we have it open; a file that was removed meanwhile holds nobody. */
+static int lock_file(int dir, const char *name)
 {
-	int fd = openat(lower_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(dir, name, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600), code;
+	struct stat st;
 
 	if (fd < 0)
-		return error_sys(err, errno, "open the work folder");
-	/* File systems without locks for folders are no reason to give up. */
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-		(void)close(fd);
-		(void)error_set(err, ERROR_DENIED,
-				"another apply is at work in this folder; try again when it has ended");
-		err->code = EAGAIN;
-		return -1;
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_nlink)
+		return fd;
+	code = errno == EWOULDBLOCK ? EWOULDBLOCK : ESTALE;
+	(void)close(fd);
+	return -code;
+}
+
+/*
+ * One apply of this user's at a time in a work folder. The lock lies beside the run's state, not in the folder: a workload could hold it there as long as it liked.
+ */
+static int lock(int lower_fd, int state_fd, struct held *ret, struct error *err)
+{
+	struct stat st;
+	int tries;
+
+	ret->dir = openat(state_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (ret->dir < 0 || fstat(lower_fd, &st) < 0)
+		return error_sys(err, errno, "lock the work folder");
+	(void)snprintf(ret->name, sizeof(ret->name), ".applying-%llx-%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	for (tries = 0, ret->fd = -ESTALE; ret->fd == -ESTALE && tries < 100; tries++)
+		ret->fd = lock_file(ret->dir, ret->name);
+	if (ret->fd >= 0)
+		return 0;
+	if (ret->fd != -EWOULDBLOCK)
+		return error_sys(err, ret->fd, "lock the work folder");
+	(void)error_set(err, ERROR_DENIED, "another apply is at work in this folder; try again when it has ended");
+	err->code = EAGAIN;
+	return -1;
+}
+
+static void cleanup_held(struct held *h)
+{
+	if (h->fd >= 0) {
+		(void)unlinkat(h->dir, h->name, 0);
+		(void)close(h->fd);
 	}
-	return fd;
+	if (h->dir >= 0)
+		(void)close(h->dir);
 }
 
 static int store(struct apply *a, enum journal_state state)
@@ -406,13 +442,12 @@ int changes_apply(int lower_fd, int upper_fd, int state_fd, const struct changes
 			  .list = list,
 			  .options = options,
 			  .err = err};
-	AUTO_FD locked = -1;
+	__attribute__((cleanup(cleanup_held))) struct held held = {.dir = -1, .fd = -1};
 	int r;
 
 	if (!(options && options->skip_refused) && check_refused(list, err) < 0)
 		return -1;
-	locked = lock(lower_fd, err);
-	if (locked < 0 || check_no_journal(state_fd, err) < 0)
+	if (lock(lower_fd, state_fd, &held, err) < 0 || check_no_journal(state_fd, err) < 0)
 		return -1;
 	a.site.journal = &a.journal;
 	if (list->n > list->n_refused) {
@@ -427,26 +462,13 @@ int changes_apply(int lower_fd, int upper_fd, int state_fd, const struct changes
 	return 0;
 }
 
-/* The folder that the journal speaks of is this one. */
-static int check_root(const struct journal *j, int lower_fd, struct error *err)
-{
-	struct stat st;
-
-	if (fstat(lower_fd, &st) < 0)
-		return error_sys(err, errno, "look at the work folder");
-	if (st.st_dev != j->dev || st.st_ino != j->ino)
-		return error_set(err, ERROR_DENIED,
-				 "the interrupted apply was in another folder, which is not at this path any more");
-	return 0;
-}
-
 static int recover(struct apply *a, enum changes_recovered *ret)
 {
 	enum changes_recovered way = a->journal.state == JOURNAL_DONE ? RECOVERED_FORWARD : RECOVERED_BACK;
 	int r;
 
-	if (check_root(&a->journal, a->site.lower, a->err) < 0)
-		return -1;
+	if (!journal_is_of(&a->journal, a->site.lower))
+		return error_set(a->err, ERROR_DENIED, "the interrupted apply was in another folder, which is not at this path any more");
 	a->site.staging = openat(a->site.lower, a->journal.staging, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (a->site.staging < 0 && (errno != ENOENT || a->journal.state == JOURNAL_APPLYING))
 		return error_sys(a->err, errno, "open %s, which holds what an interrupted apply has to put back",
@@ -464,13 +486,12 @@ int changes_recover(int lower_fd, int state_fd, enum changes_recovered *ret, str
 {
 	__attribute__((cleanup(cleanup_arena))) struct arena *arena = arena_new();
 	struct apply a = {.site = {lower_fd, -1, NULL}, .upper = -1, .state = state_fd, .err = err};
-	AUTO_FD locked = -1;
+	__attribute__((cleanup(cleanup_held))) struct held held = {.dir = -1, .fd = -1};
 	int r;
 
 	if (!arena)
 		return error_sys(err, ENOMEM, "read the journal");
-	locked = lock(lower_fd, err);
-	if (locked < 0)
+	if (lock(lower_fd, state_fd, &held, err) < 0)
 		return -1;
 	r = journal_load(state_fd, arena, &a.journal);
 	if (r < 0)

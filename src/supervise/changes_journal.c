@@ -185,6 +185,15 @@ int journal_load(int state_fd, struct arena *a, struct journal *ret)
 	return 1;
 }
 
+bool journal_is_of(const struct journal *j, int fd)
+{
+	struct stat st, staging;
+
+	if (fstat(fd, &st) < 0 || st.st_ino != j->ino)
+		return false;
+	return st.st_dev == j->dev || (fstatat(fd, j->staging, &staging, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(staging.st_mode) && staging.st_dev == st.st_dev);
+}
+
 const char *slot_name(char out[SLOT_NAME], uint32_t slot)
 {
 	(void)snprintf(out, SLOT_NAME, "%u", slot);

@@ -50,7 +50,7 @@ enum journal_state { JOURNAL_STAGING, JOURNAL_APPLYING, JOURNAL_DONE, JOURNAL_ST
 
 struct journal {
 	uint32_t state;
-	uint64_t dev, ino;   /* of the work folder */
+	uint64_t dev, ino; /* of the work folder */
 	const char *root;    /* its path, by which it is found again; may be wrong by then */
 	const char *staging; /* name of the staging folder in it */
 	struct timespec staged; /* nothing in the staging folder changed later */
@@ -63,6 +63,9 @@ int journal_store(int state_fd, const struct journal *j);
 int journal_remove(int state_fd);
 /* 1: read into *ret, all of it in the arena; 0: there is none; -EBADMSG: it is damaged. */
 int journal_load(int state_fd, struct arena *a, struct journal *ret);
+
+/* The folder is the one that the journal speaks of. Numbers of devices are given anew with every mount: where that differs, the staging folder, whose name nobody can guess, must stand in it. */
+bool journal_is_of(const struct journal *j, int fd);
 
 /* Both ends of a step. */
 struct site {

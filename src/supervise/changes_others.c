@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -11,17 +10,11 @@
 #include "supervise/changes_journal.h"
 #include "supervise/changes_names.h"
 #include "supervise/state.h"
+#include "sys/lookup.h"
 
 static void cleanup_arena(struct arena **a)
 {
 	arena_free(*a);
-}
-
-static bool is_folder(int fd, const struct journal *j)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && st.st_dev == j->dev && st.st_ino == j->ino;
 }
 
 int changes_recover_any(int state_fd, enum changes_recovered *ret, struct error *err)
@@ -38,8 +31,8 @@ int changes_recover_any(int state_fd, enum changes_recovered *ret, struct error 
 		(void)journal_remove(state_fd); /* half a journal that never counted */
 		return 0;
 	}
-	lower = open(j.root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (lower >= 0 && is_folder(lower, &j))
+	lower = sys_open_no_links(j.root, O_RDONLY | O_DIRECTORY);
+	if (lower >= 0 && journal_is_of(&j, lower))
 		return changes_recover(lower, state_fd, ret, err);
 	*ret = RECOVERED_LOST;
 	return 0;
@@ -86,7 +79,7 @@ static int recover_one(void *arg, const char *id)
 	if (!arena || state_open(o->root, id, &s, &running, &err) < 0)
 		return 0;
 	/* one that is at work holds the folder's lock, and is left alone */
-	if (journal_load(s.dir, arena, &j) > 0 && is_folder(o->lower, &j) && changes_recover(o->lower, s.dir, &way, &err) < 0)
+	if (journal_load(s.dir, arena, &j) > 0 && journal_is_of(&j, o->lower) && changes_recover(o->lower, s.dir, &way, &err) < 0)
 		o->ret->failed++;
 	state_done(&s);
 	o->ret->back += way == RECOVERED_BACK;

@@ -77,7 +77,7 @@ static void pass_signal(const struct client *c, int sig)
 	buf_init(&b, 64);
 	wire_put_u64(&b, 0);
 	wire_put_u32(&b, (uint32_t)sig);
-	(void)wire_send(c->sock, INSIDE_SIGNAL, buf_view(&b), NULL, 0);
+	(void)wire_send_now(c->sock, INSIDE_SIGNAL, buf_view(&b), NULL, 0);
 }
 
 static void pass_size(void *arg, unsigned rows, unsigned columns)
@@ -89,7 +89,7 @@ static void pass_size(void *arg, unsigned rows, unsigned columns)
 	wire_put_u64(&b, 0);
 	wire_put_u32(&b, rows);
 	wire_put_u32(&b, columns);
-	(void)wire_send(c->sock, INSIDE_RESIZE, buf_view(&b), NULL, 0);
+	(void)wire_send_now(c->sock, INSIDE_RESIZE, buf_view(&b), NULL, 0);
 }
 
 static void on_failed(struct client *c, struct wire_in *w)
@@ -117,8 +117,11 @@ static void on_message(struct client *c)
 	int r = wire_receive(c->sock, &m);
 
 	if (r <= 0) {
-		(void)error_set(c->err, ERROR_SYSTEM, "the sandbox has ended");
-		c->failed = c->ended = true;
+		c->ended = true;
+		c->status = CONTROL_TIMED_OUT << 8; /* with its command, whose time was over */
+		c->failed = strcmp(c->limit.key, "process.timeout") != 0;
+		if (c->failed)
+			(void)error_set(c->err, ERROR_SYSTEM, "the sandbox has ended");
 		return;
 	}
 	wire_in_init(&w, buf_view(&m.body));

@@ -34,13 +34,13 @@ static bool is_ours(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && who.uid == geteuid();
 }
 
-void control_init(struct control *c, const char *run_id, const struct plan *plan, int init, int64_t (*now)(void))
+void control_init(struct control *c, const char *run_id, const struct plan *plan, struct outbox *out, int64_t (*now)(void))
 {
 	struct sockaddr_un a;
 	socklen_t n = address(run_id, &a);
 	size_t i;
 
-	*c = (struct control){.plan = plan, .init = init, .next_id = 1, .now = now, .last_used = now()};
+	*c = (struct control){.plan = plan, .out = out, .next_id = 1, .now = now, .last_used = now()};
 	for (i = 0; i < CONTROL_CLIENTS; i++)
 		c->clients[i].fd = c->clients[i].terminal = -1;
 	c->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -50,14 +50,17 @@ void control_init(struct control *c, const char *run_id, const struct plan *plan
 	}
 }
 
+/* Where too many wait, PID 1 is nearly given up, and this one is lost. */
 static int send_signal(const struct control *c, uint64_t id, uint32_t sig)
 {
 	AUTO_BUF b = {0};
+	int r;
 
 	buf_init(&b, 64);
 	wire_put_u64(&b, id);
 	wire_put_u32(&b, sig);
-	return wire_send(c->init, INSIDE_SIGNAL, buf_view(&b), NULL, 0);
+	r = outbox_send(c->out, INSIDE_SIGNAL, &b, NULL, 0);
+	return r == -ENOBUFS ? 0 : r;
 }
 
 static void forget_terminal(struct control *c, size_t i)
@@ -72,6 +75,15 @@ void control_signal(const struct control *c, uint64_t id, int sig)
 	(void)send_signal(c, id, (uint32_t)sig);
 }
 
+void control_expire(const struct control *c, uint64_t id)
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 64);
+	wire_put_u64(&b, id);
+	(void)outbox_send(c->out, INSIDE_EXPIRED, &b, NULL, 0);
+}
+
 void control_tell_limit(const struct control *c, uint64_t id, const char *key)
 {
 	AUTO_BUF b = {0};
@@ -80,21 +92,25 @@ void control_tell_limit(const struct control *c, uint64_t id, const char *key)
 	buf_init(&b, 256);
 	wire_put_sv(&b, sv_of(key));
 	for (i = 0; i < CONTROL_CLIENTS; i++)
-		if (c->clients[i].id && (id == INSIDE_ALL || c->clients[i].id == id))
+		if (c->clients[i].fd >= 0 && c->clients[i].id && (id == INSIDE_ALL || c->clients[i].id == id))
 			(void)wire_send(c->clients[i].fd, INSIDE_LIMIT, buf_view(&b), NULL, 0);
 }
 
 static void drop(struct control *c, size_t i)
 {
-	/* The command it started loses whoever waited for it: as with a terminal that hangs up. */
-	if (c->clients[i].id) {
-		(void)send_signal(c, c->clients[i].id, SIGHUP);
+	struct control_client *gone = &c->clients[i];
+
+	/* The command it started loses whoever waited for it: as with a terminal that hangs up. Its clock goes on. */
+	if (gone->id) {
+		(void)send_signal(c, gone->id, SIGHUP);
 		c->last_used = c->now();
 	}
 	forget_terminal(c, i);
-	(void)close(c->clients[i].fd);
-	c->left = c->left || c->clients[i].took;
-	c->clients[i] = (struct control_client){.fd = -1, .terminal = -1};
+	(void)close(fd_take(&gone->fd));
+	c->left = c->left || gone->took;
+	gone->took = gone->looks = gone->stopped = false;
+	if (!c->timed)
+		gone->id = 0;
 }
 
 void control_done(struct control *c)
@@ -128,7 +144,7 @@ static void take_client(struct control *c)
 	if (fd < 0 || !is_ours(fd))
 		return;
 	for (i = 0; i < CONTROL_CLIENTS; i++) {
-		if (c->clients[i].fd < 0) {
+		if (c->clients[i].fd < 0 && !c->clients[i].id) {
 			c->clients[i] = (struct control_client){.fd = fd_take(&fd), .terminal = -1};
 			return;
 		}
@@ -142,13 +158,13 @@ static int send_spawn(struct control *c, size_t i, const struct buf *b, bool ter
 	AUTO_FD far = -1;
 
 	if (!c->carries || !terminal)
-		return wire_send(c->init, INSIDE_SPAWN, buf_view(b), fds, 3);
+		return outbox_send(c->out, INSIDE_SPAWN, b, fds, 3);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	forget_terminal(c, i);
 	c->clients[i].terminal = pair[0];
 	far = fds[3] = pair[1];
-	return wire_send(c->init, INSIDE_SPAWN, buf_view(b), fds, 4);
+	return outbox_send(c->out, INSIDE_SPAWN, b, fds, 4);
 }
 
 static void remember(struct control *c, char *const *argv)
@@ -161,6 +177,21 @@ static void remember(struct control *c, char *const *argv)
 		text_escape(&b, sv_of(*argv), sizeof(c->last));
 	}
 	(void)snprintf(c->last, sizeof(c->last), "%s", b.p ? b.p : "");
+}
+
+/* PID 1 has enough to read as it is. */
+static int refuse(struct control *c, size_t i)
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 256);
+	wire_put_u64(&b, c->clients[i].id);
+	wire_put_u32(&b, ERROR_SYSTEM);
+	wire_put_u32(&b, EAGAIN);
+	wire_put_sv(&b, sv_of("the sandbox takes no command just now: its first process does not answer"));
+	c->clients[i].id = 0;
+	forget_terminal(c, i);
+	return wire_send(c->clients[i].fd, INSIDE_FAILED, buf_view(&b), NULL, 0);
 }
 
 /* The client's request with our id and our environment: what the policy gave the run is what a further command gets. */
@@ -181,7 +212,7 @@ static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 	buf_init(&b, WIRE_MAX_BODY);
 	c->clients[i].id = c->next_id++;
 	c->clients[i].started = c->last_used = c->now();
-	c->clients[i].timed_out = c->clients[i].looks = c->clients[i].stopped = false;
+	c->clients[i].timed_out = c->clients[i].killed = c->clients[i].looks = c->clients[i].stopped = false;
 	ours = told;
 	ours.id = c->clients[i].id;
 	ours.env = c->plan->env;
@@ -191,13 +222,15 @@ static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 	if (c->started)
 		c->started(c->arg, told.argv);
 	inside_spawn_done(&told);
-	return buf_failed(&b) ? -EMSGSIZE : send_spawn(c, i, &b, terminal, m->fds);
+	r = buf_failed(&b) ? -EMSGSIZE : send_spawn(c, i, &b, terminal, m->fds);
+	return r == -EAGAIN ? refuse(c, i) : r;
 }
 
 static int pass_size(const struct control *c, size_t i, struct wire_in *w)
 {
 	AUTO_BUF b = {0};
 	uint32_t rows, columns;
+	int r;
 
 	(void)wire_get_u64(w);
 	rows = wire_get_u32(w);
@@ -208,7 +241,8 @@ static int pass_size(const struct control *c, size_t i, struct wire_in *w)
 	wire_put_u64(&b, c->clients[i].id);
 	wire_put_u32(&b, rows);
 	wire_put_u32(&b, columns);
-	return wire_send(c->init, INSIDE_RESIZE, buf_view(&b), NULL, 0);
+	r = outbox_send(c->out, INSIDE_RESIZE, &b, NULL, 0);
+	return r == -ENOBUFS ? 0 : r;
 }
 
 static int take_push(struct control *c, size_t i, struct wire_in *w)
@@ -337,13 +371,13 @@ void control_pass(struct control *c, uint64_t id, const struct wire_message *m)
 	size_t i;
 
 	for (i = 0; id && i < CONTROL_CLIENTS; i++) {
-		if (c->clients[i].fd < 0 || c->clients[i].id != id)
+		if (c->clients[i].id != id)
 			continue;
 		if (m->type == INSIDE_EXITED || m->type == INSIDE_FAILED) {
 			c->clients[i].id = 0; /* nothing to hang up on any more */
 			c->last_used = c->now();
 		}
-		if (pass_message(&c->clients[i], m) < 0)
+		if (c->clients[i].fd >= 0 && pass_message(&c->clients[i], m) < 0)
 			drop(c, i);
 		forget_terminal(c, i);
 	}

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "model/plan.h"
+#include "supervise/outbox.h"
 #include "wire/wire.h"
 
 /* What INSIDE_PUSHED says first. */
@@ -20,13 +21,14 @@ enum { CONTROL_NOT_PUSHED, CONTROL_PUSHED, CONTROL_NO_GATEWAY };
 enum { CONTROL_CLIENTS = 32, CONTROL_TIMED_OUT = 124 /* exit status of a command that policy ended */ };
 
 struct control_client {
-	int fd;	     /* -1: free */
+	int fd;	     /* -1: free, or, with an id, gone */
 	uint64_t id; /* of the command it started; 0: none */
 	int terminal; /* the client's end of that command's, until it has started; -1: none */
 	bool took;   /* the whole sandbox is for it alone */
 	bool looks;  /* it only asks what runs here */
 	uint64_t started, kill_at; /* ms */
 	bool timed_out;
+	bool killed;  /* it should have ended by kill_at */
 	bool stopped; /* it was told that its command stopped, and has sent it no signal since */
 };
 
@@ -34,10 +36,11 @@ struct control {
 	int listener;
 	bool open; /* clients are served: PID 1 has started its first command, and takes others */
 	const struct plan *plan;
-	int init; /* socket to PID 1 */
+	struct outbox *out; /* to PID 1 */
 	uint64_t next_id;
 	bool carries; /* PID 1 carries terminals, see struct supervise_request */
 	struct control_client clients[CONTROL_CLIENTS];
+	bool timed;    /* commands have a time limit each, also when nobody waits for them any more */
 	bool prepared; /* it runs nothing before it is taken */
 	bool taken; /* by a client, for itself alone: nobody else gets in */
 	bool left;  /* the one who took it is gone */
@@ -54,7 +57,7 @@ struct control {
 };
 
 /* -1 as listener where the socket cannot be had: exec and stop are then not possible, the run is. */
-void control_init(struct control *c, const char *run_id, const struct plan *plan, int init, int64_t (*now)(void));
+void control_init(struct control *c, const char *run_id, const struct plan *plan, struct outbox *out, int64_t (*now)(void));
 void control_done(struct control *c);
 
 size_t control_poll(const struct control *c, struct pollfd *p); /* room for CONTROL_CLIENTS + 1 */
@@ -62,6 +65,9 @@ void control_serve(struct control *c, const struct pollfd *p, size_t n);
 
 /* To one command, or to all (INSIDE_ALL). */
 void control_signal(const struct control *c, uint64_t id, int sig);
+
+/* Its time is over: all that comes of it ends with it. */
+void control_expire(const struct control *c, uint64_t id);
 
 /* Tells whoever waits for a command which limit ends it; id INSIDE_ALL: everybody. */
 void control_tell_limit(const struct control *c, uint64_t id, const char *key);

@@ -17,7 +17,7 @@
 
 #define COPIED_NAME "copied"
 
-enum { COPIED_VERSION = 1, COPIED_MAX = 1 << 30 };
+enum { COPIED_VERSION = 2, COPIED_MAX = 1 << 30 };
 
 int copied_look(int dir, const char *name, struct sys_facts *ret)
 {
@@ -32,7 +32,7 @@ int copied_look(int dir, const char *name, struct sys_facts *ret)
 	return 0;
 }
 
-int copied_add(struct copied *c, const char *path, const struct sys_facts *host, const struct stat *copy)
+static int append(struct copied *c, const char *path, const struct copied_folder *folder)
 {
 	size_t cap = c->cap ? c->cap * 2 : 64;
 	struct copied_folder *v;
@@ -48,14 +48,17 @@ int copied_add(struct copied *c, const char *path, const struct sys_facts *host,
 	own = strdup(path);
 	if (!own)
 		return -ENOMEM;
-	c->v[c->n] = (struct copied_folder){.path = own, .dev = host->dev, .ino = host->inode, .born = host->born};
-	if (copy) {
-		c->v[c->n].copy_dev = copy->st_dev;
-		c->v[c->n].copy_ino = copy->st_ino;
-	}
-	c->n++;
+	c->v[c->n] = *folder;
+	c->v[c->n++].path = own;
 	c->sorted = false;
 	return 0;
+}
+
+int copied_add(struct copied *c, const char *path, const struct sys_facts *host, dev_t top, ino_t copy)
+{
+	struct copied_folder f = {.dev = host->dev, .with_top = host->dev == top, .ino = host->inode, .born = host->born, .copy_ino = copy};
+
+	return append(c, path, &f);
 }
 
 void copied_stands(struct copied *c)
@@ -97,24 +100,30 @@ static struct copied_folder *find(struct copied *c, const char *path)
 	return bsearch(path, c->v, c->n, sizeof(*c->v), compare);
 }
 
-bool copied_has(struct copied *c, const char *path, const struct sys_facts *host)
+static bool is_on_device(const struct copied_folder *f, dev_t dev, dev_t top)
 {
-	const struct copied_folder *f = find(c, path);
-
-	return f && f->dev == host->dev && f->ino == host->inode && f->born.tv_sec == host->born.tv_sec && f->born.tv_nsec == host->born.tv_nsec;
+	return f->dev == dev || (f->with_top && f->born.tv_sec && dev == top);
 }
 
-bool copied_made(struct copied *c, const char *path, dev_t dev, ino_t ino)
+bool copied_has(struct copied *c, const char *path, const struct sys_facts *host, dev_t top)
 {
 	const struct copied_folder *f = find(c, path);
 
-	return f && f->copy_ino && f->copy_dev == dev && f->copy_ino == ino;
+	return f && is_on_device(f, host->dev, top) && f->ino == host->inode && f->born.tv_sec == host->born.tv_sec && f->born.tv_nsec == host->born.tv_nsec;
+}
+
+bool copied_made(struct copied *c, const char *path, ino_t ino)
+{
+	const struct copied_folder *f = find(c, path);
+
+	return f && f->copy_ino && f->copy_ino == ino;
 }
 
 int copied_follow(struct copied *c, int lower, const struct changes *list)
 {
 	size_t i, known = c->n;
-	int r = 0;
+	struct stat top;
+	int r = fstat(lower, &top) < 0 ? -errno : 0;
 
 	(void)find(c, ""); /* sorts; new ones come behind */
 	for (i = 0; r == 0 && i < list->n; i++) {
@@ -131,10 +140,11 @@ int copied_follow(struct copied *c, int lower, const struct changes *list)
 		f = known ? bsearch(change->path, c->v, known, sizeof(*c->v), compare) : NULL;
 		if (f) {
 			f->dev = is.dev;
+			f->with_top = is.dev == top.st_dev;
 			f->ino = is.inode;
 			f->born = is.born;
 		} else {
-			r = copied_add(c, change->path, &is, NULL);
+			r = copied_add(c, change->path, &is, top.st_dev, 0);
 		}
 	}
 	return r;
@@ -151,10 +161,10 @@ static void encode(struct buf *b, const struct copied *c)
 	for (i = 0; i < c->n; i++) {
 		wire_put_sv(b, sv_of(c->v[i].path));
 		wire_put_u64(b, c->v[i].dev);
+		wire_put_u32(b, c->v[i].with_top);
 		wire_put_u64(b, c->v[i].ino);
 		wire_put_u64(b, (uint64_t)c->v[i].born.tv_sec);
 		wire_put_u64(b, (uint64_t)c->v[i].born.tv_nsec);
-		wire_put_u64(b, c->v[i].copy_dev);
 		wire_put_u64(b, c->v[i].copy_ino);
 	}
 }
@@ -182,21 +192,20 @@ int copied_store(const struct copied *c, int state_fd)
 static int decode_folder(struct copied *c, struct wire_in *in)
 {
 	struct sv path = wire_get_sv(in);
-	struct sys_facts host = {0};
-	struct stat copy = {0};
+	struct copied_folder f = {0};
 	char name[PATH_MAX];
 
-	host.dev = wire_get_u64(in);
-	host.inode = wire_get_u64(in);
-	host.born.tv_sec = (time_t)wire_get_u64(in);
-	host.born.tv_nsec = (long)wire_get_u64(in);
-	copy.st_dev = wire_get_u64(in);
-	copy.st_ino = wire_get_u64(in);
+	f.dev = wire_get_u64(in);
+	f.with_top = wire_get_u32(in) == 1;
+	f.ino = wire_get_u64(in);
+	f.born.tv_sec = (time_t)wire_get_u64(in);
+	f.born.tv_nsec = (long)wire_get_u64(in);
+	f.copy_ino = wire_get_u64(in);
 	if (in->failed || path.n >= sizeof(name) || memchr(path.p, '\0', path.n))
 		return -EBADMSG;
 	memcpy(name, path.p, path.n);
 	name[path.n] = '\0';
-	return copied_add(c, name, &host, &copy);
+	return append(c, name, &f);
 }
 
 static int decode(struct copied *c, struct sv bytes)

@@ -4,6 +4,9 @@
  * When a folder is moved, what is in it keeps all its times: nothing but the folder's own identity says that it was not there, or that another one was, when the copy was made. The same holds for the
  * folders of the copy itself: in one that still stands where it was made, whatever has not changed since copied_stands() is as it was copied. Nobody sets a ctime.
  *
+ * Numbers of devices are given anew with every mount. So what counts is that a folder is on the device of the top, then and now, whatever the number of that: its own number and the time of its birth say the rest.
+ * Where there are no such times, the device must be the very one. The copy is all on one device, where only we mount anything.
+ *
  * Kept in a file beside a copy that outlives its run.
  */
 #ifndef CORDON_SUPERVISE_COPIED_H
@@ -21,10 +24,10 @@ struct changes;
 struct copied_folder {
 	char *path; /* below the top */
 	dev_t dev;  /* the host's */
+	bool with_top; /* on the device of the top */
 	ino_t ino;
 	struct timespec born; /* numbers are used again */
-	dev_t copy_dev;	      /* the copy's; 0, 0: not one that was made with it */
-	ino_t copy_ino;
+	ino_t copy_ino;	      /* the copy's; 0: not one that was made with it */
 };
 
 /* Zero it. */
@@ -38,17 +41,17 @@ struct copied {
 /* Which folder is at name; "": that of the descriptor. 0 or -errno. */
 int copied_look(int dir, const char *name, struct sys_facts *ret);
 
-/* 0 or -ENOMEM. copy: NULL where there is none. */
-int copied_add(struct copied *c, const char *path, const struct sys_facts *host, const struct stat *copy);
+/* 0 or -ENOMEM. top: the device of the top; copy: the number of the folder that was made, 0 where there is none. */
+int copied_add(struct copied *c, const char *path, const struct sys_facts *host, dev_t top, ino_t copy);
 
 /* The copy is made. What changes in it from the next tick of the clock on is the run's; copied_settle() waits for that. */
 void copied_stands(struct copied *c);
 void copied_settle(const struct copied *c);
 
 /* The host's folder at path is the one that was copied. */
-bool copied_has(struct copied *c, const char *path, const struct sys_facts *host);
+bool copied_has(struct copied *c, const char *path, const struct sys_facts *host, dev_t top);
 /* The copy's folder at path is the one that was made there. */
-bool copied_made(struct copied *c, const char *path, dev_t dev, ino_t ino);
+bool copied_made(struct copied *c, const char *path, ino_t ino);
 /* At this time nothing of the run's had changed. */
 bool copied_before(const struct copied *c, struct timespec changed);
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -22,6 +23,7 @@ struct copy {
 	struct error *err;
 	bool layer;
 	struct copied *copied; /* NULL: nobody asks */
+	dev_t top;	       /* the device of what is copied */
 	char path[PATH_MAX];   /* of the folder at hand, below the top */
 	size_t len;
 };
@@ -47,9 +49,17 @@ static int copy_bytes(int from, int to, const struct stat *st)
 static int open_readable(const struct copy *c, int from, const char *name, const struct stat *st, int flags)
 {
 	int fd = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
+	AUTO_FD shut = fd < 0 && errno == EACCES && c->layer ? openat(from, name, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+	struct stat now;
+	char path[64];
 
-	if (fd < 0 && errno == EACCES && c->layer && fchmodat(from, name, (st->st_mode & 0777) | 0700, 0) == 0)
-		fd = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
+	if (shut < 0)
+		return fd;
+	/* by descriptor: a link of that name must not lead a change of mode elsewhere */
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", shut);
+	errno = EACCES;
+	if (fstat(shut, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino && !S_ISLNK(now.st_mode) && chmod(path, (st->st_mode & 0777) | 0700) == 0)
+		fd = open(path, O_RDONLY | O_CLOEXEC | flags);
 	return fd;
 }
 
@@ -122,7 +132,7 @@ static int enter(struct copy *c, const char *name, const struct sys_facts *host,
 	c->len += n;
 	if (fstat(out, &copy) < 0)
 		return fail(c, name);
-	r = copied_add(c->copied, c->path, host, &copy);
+	r = copied_add(c->copied, c->path, host, c->top, copy.st_ino);
 	errno = -r;
 	return r < 0 ? fail(c, name) : 0;
 }
@@ -202,9 +212,11 @@ static int copy_top(struct copy *c, int from, int dir, const char *name)
 {
 	AUTO_FD in = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FD out = -1;
+	struct stat st;
 
-	if (in < 0 || mkdirat(dir, name, 0700) < 0)
+	if (in < 0 || fstat(in, &st) < 0 || mkdirat(dir, name, 0700) < 0)
 		return fail(c, name);
+	c->top = st.st_dev;
 	out = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return out < 0 ? fail(c, name) : copy_entries(c, fd_take(&in), out, name, 0);
 }

@@ -2,13 +2,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdbool.h>
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOST = 125 };
+/* TOGETHER: what was sent to both at once has come on both ways by then. */
+enum { LOST = 125, TOGETHER_MS = 1000 };
+
+static void only(sigset_t *set, int sig)
+{
+	(void)sigemptyset(set);
+	(void)sigaddset(set, sig);
+}
 
 static void end_as(int status) __attribute__((noreturn));
 static void end_as(int status)
@@ -17,69 +24,147 @@ static void end_as(int status)
 
 	if (WIFSIGNALED(status)) {
 		(void)signal(WTERMSIG(status), SIG_DFL);
-		(void)sigemptyset(&set);
-		(void)sigaddset(&set, WTERMSIG(status));
+		only(&set, WTERMSIG(status));
 		(void)raise(WTERMSIG(status));
 		(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 	}
 	_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
+struct front {
+	pid_t child;
+	int signals;   /* but SIGTSTP */
+	int stop;      /* that is pending; it is never read */
+	bool stopping; /* the child was told to */
+};
+
+/* Stops here, where the SIGTSTP is still pending. In a job that nobody could continue the kernel stops nobody: all goes
+ * on. */
+static void let_stop(struct front *f)
+{
+	sigset_t set;
+
+	only(&set, SIGTSTP);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	f->stopping = false;
+	if (sigpending(&set) == 0 && !sigismember(&set, SIGCONT))
+		(void)kill(f->child, SIGCONT);
+}
+
 /* Before it watches a sandbox the child stops by itself, as any program does: so do we. */
-static void look_at(pid_t child)
+static void look_at(struct front *f)
 {
 	int status = 0;
 	pid_t r;
 
-	while ((r = waitpid(child, &status, WNOHANG | WUNTRACED)) > 0) {
+	while ((r = waitpid(f->child, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (!WIFSTOPPED(status))
 			end_as(status);
-		(void)kill(getpid(), SIGSTOP);
-		(void)kill(child, SIGCONT);
+		if (!f->stopping)
+			(void)kill(getpid(), SIGSTOP);
+		else
+			let_stop(f);
+		(void)kill(f->child, SIGCONT);
 	}
 	if (r < 0 && errno != EINTR)
 		_exit(LOST);
 }
 
-/* What is typed goes to all of the job, the child too; but a terminal that is hung up tells the session's leader only, and a timer of ours is ours alone. */
-static void pass_on(pid_t child, const siginfo_t *info)
+/* The kernel's: -1. */
+static void pass_on(pid_t child, const struct signalfd_siginfo *info)
 {
-	bool kernels = info->si_code == SI_KERNEL;
+	bool kernels = info->ssi_code == SI_KERNEL;
+	union sigval sender = {.sival_int = kernels ? -1 : (int)info->ssi_pid};
 
-	switch (info->si_signo) {
+	switch (info->ssi_signo) {
 	case SIGWINCH:
 	case SIGTTIN:
 	case SIGTTOU:
 		return;
 	case SIGINT:
 	case SIGQUIT:
-	case SIGTSTP:
+		/* what is typed goes to all of the job; but a terminal that is hung up tells the session's leader only,
+		 * and a timer of ours is ours alone */
 		if (kernels)
 			return;
 		break;
-	case SIGHUP:
-		if (kernels) {
-			(void)sigqueue(child, SIGHUP, (union sigval){0}); /* not as from a person, who asks for the policy to be loaded again */
-			return;
-		}
-		break;
 	}
-	if (kernels || info->si_pid != child)
-		(void)kill(child, info->si_signo);
+	if (kernels || (pid_t)info->ssi_pid != child)
+		(void)sigqueue(child, (int)info->ssi_signo, sender);
+}
+
+static void on_signal(struct front *f, const struct signalfd_siginfo *info)
+{
+	if (info->ssi_signo == SIGCHLD)
+		return;
+	if (info->ssi_signo == FRONT_MAY_STOP && (pid_t)info->ssi_pid == f->child) {
+		if (f->stopping)
+			let_stop(f);
+		return;
+	}
+	if (info->ssi_signo == SIGCONT)
+		f->stopping = false;
+	pass_on(f->child, info);
 }
 
 static void stand(pid_t child) __attribute__((noreturn));
 static void stand(pid_t child)
 {
-	siginfo_t info;
-	sigset_t all;
+	struct front f = {.child = child};
+	struct signalfd_siginfo info;
+	sigset_t set;
 
-	(void)sigfillset(&all);
+	(void)sigfillset(&set);
+	(void)sigdelset(&set, SIGTSTP);
+	f.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	only(&set, SIGTSTP);
+	f.stop = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (f.signals < 0 || f.stop < 0)
+		_exit(LOST);
 	for (;;) {
-		look_at(child);
-		if (sigwaitinfo(&all, &info) > 0 && info.si_signo != SIGCHLD)
-			pass_on(child, &info);
+		struct pollfd p[] = {{.fd = f.signals, .events = POLLIN},
+				     {.fd = f.stopping ? -1 : f.stop, .events = POLLIN}};
+
+		look_at(&f);
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if (p[1].revents) {
+			f.stopping = true;
+			(void)kill(child, SIGTSTP);
+		}
+		while (read(f.signals, &info, sizeof(info)) == sizeof(info))
+			on_signal(&f, &info);
 	}
+}
+
+static int64_t sender_of(pid_t front, const struct signalfd_siginfo *info, bool *ret_passed_on)
+{
+	*ret_passed_on = front && info->ssi_code == SI_QUEUE && (pid_t)info->ssi_pid == front;
+	return *ret_passed_on ? info->ssi_int : info->ssi_code == SI_KERNEL ? -1 : (int64_t)info->ssi_pid;
+}
+
+bool front_heard(struct front_ear *e, pid_t front, const struct signalfd_siginfo *info, uint64_t now)
+{
+	bool passed_on, again;
+	int64_t sender = sender_of(front, info, &passed_on);
+
+	if (!front || info->ssi_signo >= NSIG)
+		return false;
+	again = now < e->last[info->ssi_signo].until && e->last[info->ssi_signo].sender == sender &&
+		e->last[info->ssi_signo].passed_on != passed_on;
+	e->last[info->ssi_signo].sender = sender;
+	e->last[info->ssi_signo].passed_on = passed_on;
+	e->last[info->ssi_signo].until = again ? 0 : now + TOGETHER_MS;
+	return again;
+}
+
+bool front_is_sent(pid_t front, const struct signalfd_siginfo *info)
+{
+	bool passed_on;
+	int64_t sender = sender_of(front, info, &passed_on);
+
+	return passed_on ? sender >= 0 : info->ssi_code == SI_USER;
 }
 
 static bool has_terminal(void)

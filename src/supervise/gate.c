@@ -21,7 +21,7 @@
 #include "wire/wire.h"
 
 enum { VAULT, EGRESS, RELAY, ROLES };
-enum { LOAD_TIMEOUT_MS = 90000, RELOAD_MS = 2000, CONF_MAX = 1 << 20, TRUST_MAX = 16 << 20 };
+enum { LOAD_TIMEOUT_MS = 90000, RELOAD_MS = 30, CONF_MAX = 1 << 20, TRUST_MAX = 16 << 20 };
 
 struct gate {
 	struct arena *arena;
@@ -33,6 +33,7 @@ struct gate {
 	struct gate_placeholder *placeholders;
 	uint32_t n_placeholders;
 	struct buf bundle, java;
+	struct buf usage[ROLES]; /* the last totals of each */
 	const char *missing;
 	int roots; /* memfd, for egress */
 	const struct gate_events *events;
@@ -302,6 +303,8 @@ int gate_start(const struct gate_request *req, struct gate **ret, struct error *
 		g->roles[i] = (struct gate_role){.name = names[i], .control = -1};
 	gate_roles_adopt();
 	g->roots = -1;
+	buf_init(&g->usage[EGRESS], WIRE_MAX_BODY);
+	buf_init(&g->usage[RELAY], WIRE_MAX_BODY);
 	g->generation = 1;
 	g->arena = arena_new();
 	g->ready[VAULT] = true;
@@ -330,6 +333,8 @@ void gate_free(struct gate *g)
 	gateway_conf_free(g->conf);
 	buf_done(&g->bundle);
 	buf_done(&g->java);
+	buf_done(&g->usage[EGRESS]);
+	buf_done(&g->usage[RELAY]);
 	if (g->roots >= 0)
 		(void)close(g->roots);
 	arena_free(g->arena);
@@ -409,8 +414,10 @@ static int hear_answer(struct gate *g, struct error *err)
 }
 
 /*
- * Asks for the credentials that the policy names. The vault knows at once what is not in credentials.yaml, and has at once what it had before; a command that takes longer than RELOAD_MS is not
- * waited for: then the policy comes first, and what needs the credential is refused until it is there.
+ * Asks for the credentials that the policy names. The vault knows at once what is not in credentials.yaml, and has at
+ * once what it had before; a command that takes longer than RELOAD_MS is not waited for: then the policy comes first,
+ * so that what it denies is denied, and what needs the credential waits for it in egress, and is refused where it does
+ * not come.
  */
 static int load_again(struct gate *g, const struct policy *p, struct error *err)
 {
@@ -426,6 +433,10 @@ static int load_again(struct gate *g, const struct policy *p, struct error *err)
 		return -1;
 	while (r > 0 && poll(&poll_vault, 1, RELOAD_MS) > 0)
 		r = hear_answer(g, err);
+	if (r > 0)
+		r = wire_send(g->roles[VAULT].control, VAULT_COMMIT, sv_n("", 0), NULL, 0) < 0
+			    ? error_set(err, ERROR_SYSTEM, "cordon-vault does not listen")
+			    : 0;
 	return r < 0 ? -1 : 0;
 }
 
@@ -510,18 +521,32 @@ static bool on_ask(struct gate *g, struct sv body)
 	return true;
 }
 
-/* Both sides count; what the workload did is the relay's to say. */
-static void note_usage(struct gate *g, int role, const struct gate_usage *u)
+/* Both sides count: what the workload did is the relay's to say; what models were asked and wrote, and what it denied
+ * of what the relay let pass, is egress's. */
+static bool on_usage(struct gate *g, int role, struct sv body)
 {
-	if (role == RELAY)
-		g->events->usage(g->arg, u);
+	struct gate_usage u, models = {0};
+
+	if (gate_get_usage(body, &u) < 0)
+		return false;
+	buf_clear(&g->usage[role]);
+	if (buf_sv(&g->usage[role], body) < 0)
+		return true; /* totals: the next ones will do */
+	if (g->usage[EGRESS].n)
+		(void)gate_get_usage(buf_view(&g->usage[EGRESS]), &models);
+	if (g->usage[RELAY].n == 0 || gate_get_usage(buf_view(&g->usage[RELAY]), &u) < 0)
+		return true;
+	u.denied = u.denied > UINT64_MAX - models.denied ? UINT64_MAX : u.denied + models.denied;
+	memcpy(u.models, models.models, sizeof(u.models));
+	u.n_models = models.n_models;
+	g->events->usage(g->arg, &u);
+	return true;
 }
 
 /* false: it makes no sense. */
 static bool on_role_message(struct gate *g, int role, const struct wire_message *m)
 {
 	struct gate_event e;
-	struct gate_usage u;
 
 	if (m->type == GATE_READY)
 		on_ready(g, role);
@@ -529,10 +554,8 @@ static bool on_role_message(struct gate *g, int role, const struct wire_message 
 		return on_ask(g, buf_view(&m->body));
 	else if (m->type == GATE_EVENT && gate_get_event(buf_view(&m->body), &e) == 0)
 		g->events->event(g->arg, &e);
-	else if (m->type == GATE_USAGE && gate_get_usage(buf_view(&m->body), &u) == 0)
-		note_usage(g, role, &u);
 	else
-		return false;
+		return m->type == GATE_USAGE && on_usage(g, role, buf_view(&m->body));
 	return true;
 }
 
@@ -599,7 +622,7 @@ void gate_finish(struct gate *g)
 {
 	struct pollfd p[GATE_POLL];
 	struct timespec start, now;
-	int64_t left = GATE_FINISH_MS;
+	int64_t left = GATE_FINISH_MAX_MS;
 
 	if (!g || !g->told_ready)
 		return;
@@ -609,10 +632,11 @@ void gate_finish(struct gate *g)
 	(void)clock_gettime(CLOCK_MONOTONIC, &start);
 	while (left > 0 && (g->roles[RELAY].control >= 0 || g->roles[EGRESS].control >= 0)) {
 		(void)gate_poll(g, p);
-		if (poll(p, GATE_POLL, (int)left) <= 0)
+		if (poll(p, GATE_POLL, (int)(left < GATE_FINISH_MS ? left : GATE_FINISH_MS)) <= 0)
 			return;
 		gate_serve(g, p, GATE_POLL);
 		(void)clock_gettime(CLOCK_MONOTONIC, &now);
-		left = GATE_FINISH_MS - ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000);
+		left = GATE_FINISH_MAX_MS -
+		       ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000);
 	}
 }

@@ -75,8 +75,9 @@ enum { GATE_POLL = 3 };
 size_t gate_poll(const struct gate *g, struct pollfd *p);
 void gate_serve(struct gate *g, const struct pollfd *p, size_t n);
 
-/* The run is over: the roles say what they have only counted so far, for GATE_FINISH_MS at most. NULL is fine. */
-enum { GATE_FINISH_MS = 500 };
+/* The run is over: the roles say what they have only counted so far, until they are silent for GATE_FINISH_MS, or
+ * GATE_FINISH_MAX_MS passed. NULL is fine. */
+enum { GATE_FINISH_MS = 500, GATE_FINISH_MAX_MS = 5000 };
 void gate_finish(struct gate *g);
 
 #endif

@@ -10,6 +10,7 @@ void keep_init(struct keep *k, const struct keep_request *req, struct control *c
 	*k = (struct keep){.req = req, .control = control, .command_ms = command_ms};
 	control->last_used = now;
 	control->prepared = req && req->prepared;
+	control->timed = req && command_ms;
 }
 
 void keep_is_ready(struct keep *k, const char *id, uint64_t now)
@@ -44,14 +45,20 @@ static bool check_command(struct keep *k, struct control_client *c, uint64_t now
 		c->timed_out = true;
 		control_tell_limit(k->control, c->id, "process.timeout");
 		c->kill_at = now + k->req->grace_ms;
+		control_expire(k->control, c->id);
 		control_signal(k->control, c->id, SIGTERM);
 		control_signal(k->control, c->id, SIGCONT);
 		return true;
 	}
-	if (now >= c->kill_at) {
-		c->kill_at = UINT64_MAX;
-		control_signal(k->control, c->id, SIGKILL);
+	if (now < c->kill_at)
+		return false;
+	if (c->killed) {
+		k->lost = true;
+		return false;
 	}
+	c->killed = true;
+	c->kill_at = now + KEEP_LOST_MS;
+	control_signal(k->control, c->id, SIGKILL);
 	return false;
 }
 

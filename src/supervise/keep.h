@@ -2,7 +2,7 @@
  * keep: a sandbox that stays when its commands have ended (`cordon run --keep`, --owner, --warm). It has no first command; all come by the control socket, as those of `cordon exec` do.
  *
  * It ends when nothing has run in it for idle_ms, when its owner stops it, or, once somebody took it for one use (INSIDE_TAKE), with the connection of whoever did. process.timeout holds for each command by itself: SIGTERM, then
- * SIGKILL after a grace; to the one who waits its exit status is 124.
+ * SIGKILL after a grace, when all that comes of it ends with it, whether anybody waits for it or not; to the one who does its exit status is 124. A command whose end is not told then takes the sandbox with it.
  */
 #ifndef CORDON_SUPERVISE_KEEP_H
 #define CORDON_SUPERVISE_KEEP_H
@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "supervise/control.h"
+
+enum { KEEP_LOST_MS = 10000 };
 
 struct keep_request {
 	const char *owner; /* whose it is; NULL: nobody's in particular */
@@ -24,6 +26,7 @@ struct keep {
 	const struct keep_request *req; /* NULL: the sandbox ends with its first command, and nothing here does anything */
 	struct control *control;
 	uint64_t command_ms; /* process.timeout; 0: none */
+	bool lost; /* PID 1 has not told the end of a command for KEEP_LOST_MS after it was to kill it: the sandbox cannot keep its limits */
 };
 
 void keep_init(struct keep *k, const struct keep_request *req, struct control *control, uint64_t command_ms, uint64_t now);

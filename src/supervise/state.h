@@ -6,6 +6,8 @@
  *   collect      is there where files must not be passed into the sandbox to be written, but what is printed is collected
  *   layers/      upper and work, the copy-on-write layer; copy/: a plain copy in its place; copied: what that was made of (copied.h)
  *
+ * Beside them, .live/ID: what the run may write and follows, while it lives (cli/launch_live.h).
+ *
  * An id is 8 hex digits. Everything is opened below the runs folder by fd; ids from the command line are checked first.
  */
 #ifndef CORDON_SUPERVISE_STATE_H

@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "model/inside.h"
 #include "supervise/control.h"
+#include "supervise/front.h"
 #include "supervise/group.h"
 #include "supervise/landlock_log.h"
 #include "supervise/reload.h"
@@ -31,6 +32,7 @@ struct supervisor {
 	struct supervise_result *ret;
 	struct error *err;
 	struct terminal terminal;
+	struct outbox out;
 	struct control control;
 	struct keep keep;
 	struct supervise_gate gate;
@@ -39,6 +41,7 @@ struct supervisor {
 	struct watch watch;
 	bool watching;
 	int signals;
+	struct front_ear ear;
 	uint64_t deadline; /* of the run, ms; 0: none */
 	uint64_t kill_at;  /* 0: nobody asked */
 	uint64_t watch_at;
@@ -92,7 +95,7 @@ static void signal_to(struct supervisor *s, uint64_t id, int sig)
 	buf_init(&b, 64);
 	wire_put_u64(&b, id);
 	wire_put_u32(&b, (uint32_t)sig);
-	(void)wire_send(s->req->socket, INSIDE_SIGNAL, buf_view(&b), NULL, 0);
+	(void)outbox_send(&s->out, INSIDE_SIGNAL, &b, NULL, 0);
 }
 
 static void send_signal(struct supervisor *s, int sig)
@@ -141,7 +144,7 @@ static void pass_size(void *arg, unsigned rows, unsigned columns)
 	wire_put_u64(&b, 0);
 	wire_put_u32(&b, rows);
 	wire_put_u32(&b, columns);
-	(void)wire_send(s->req->socket, INSIDE_RESIZE, buf_view(&b), NULL, 0);
+	(void)outbox_send(&s->out, INSIDE_RESIZE, &b, NULL, 0);
 }
 
 static void on_started(struct supervisor *s, struct wire_message *m)
@@ -162,8 +165,6 @@ static void stop_all(struct supervisor *s)
 	s->stopped = true;
 	signal_to(s, INSIDE_ALL, SIGSTOP);
 	terminal_restore(&s->terminal);
-	if (s->req->front)
-		(void)kill(s->req->front, SIGSTOP);
 }
 
 static void continue_all(struct supervisor *s)
@@ -177,8 +178,10 @@ static void continue_all(struct supervisor *s)
 /* The command stopped (^Z). Where there is no terminal nobody would continue it: it is left to the wall clock. */
 static void on_stopped(struct supervisor *s)
 {
-	if (s->terminal.in >= 0 && s->req->front && !s->stopped)
-		stop_all(s);
+	if (s->terminal.in < 0 || !s->req->front || s->stopped)
+		return;
+	stop_all(s);
+	(void)kill(s->req->front, SIGSTOP);
 }
 
 static void on_failed(struct supervisor *s, struct wire_in *w)
@@ -409,8 +412,13 @@ static void pass_on(struct supervisor *s, int sig)
 static void on_signal(struct supervisor *s)
 {
 	struct signalfd_siginfo info;
+	bool again;
 
 	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
+		again = front_heard(&s->ear, s->req->front, &info, now_ms());
+		/* whoever is stopped is continued, in doubt once more */
+		if (again && !(s->stopped && info.ssi_signo == SIGCONT))
+			continue;
 		switch (info.ssi_signo) {
 		case SIGWINCH:
 			terminal_resize(&s->terminal);
@@ -421,9 +429,11 @@ static void on_signal(struct supervisor *s)
 		case SIGTSTP:
 			/* by SIGSTOP: a command that leads its own session cannot be stopped by SIGTSTP */
 			stop_all(s);
+			if (s->req->front)
+				(void)kill(s->req->front, FRONT_MAY_STOP);
 			break;
 		case SIGHUP:
-			if (s->req->policies && info.ssi_code == SI_USER) {
+			if (s->req->policies && front_is_sent(s->req->front, &info)) {
 				reload_files(s);
 				break;
 			}
@@ -458,6 +468,17 @@ static void on_watch(struct supervisor *s)
 	}
 }
 
+/* PID 1 is not stopped from inside, but could be held up there, or be stopped from outside: it is not waited for. */
+static void give_up(struct supervisor *s)
+{
+	struct event e = {.kind = EVENT_SIGNAL, .message = "the first process of the sandbox did not answer: all in it was killed"};
+
+	log_event(s, &e);
+	(void)error_set(&s->ret->failed, ERROR_SYSTEM, "%s", e.message);
+	kill_all(s);
+	s->ended = true;
+}
+
 static void check_clock(struct supervisor *s)
 {
 	uint64_t now = now_ms();
@@ -475,6 +496,8 @@ static void check_clock(struct supervisor *s)
 		end_gently(s, s->control.left ? 0 : s->req->keep->grace_ms);
 	if (timed_out)
 		log_command_timeout(s);
+	if (s->keep.lost || outbox_is_stuck(&s->out, now))
+		give_up(s);
 	if (s->control.stop && !s->kill_at) {
 		struct event e = {.kind = EVENT_SIGNAL, .message = "stopped by its owner"};
 
@@ -509,6 +532,8 @@ static int next_wait(const struct supervisor *s)
 		at = landlock_log_until(s->req->landlock);
 	if (ask_until(&s->gate.ask) && ask_until(&s->gate.ask) < at)
 		at = ask_until(&s->gate.ask);
+	if (outbox_until(&s->out) < at)
+		at = outbox_until(&s->out);
 	if (terminal >= 0 && now + (uint64_t)terminal < at)
 		at = now + (uint64_t)terminal;
 	if (at == UINT64_MAX)
@@ -574,7 +599,41 @@ static void leader_ended(struct supervisor *s)
 	s->ended = true;
 }
 
-enum { OWN_POLL = 7 };
+/* What must not be seen can be, or nobody would notice any more. */
+static void uncovered(struct supervisor *s)
+{
+	struct event e = {.kind = EVENT_SIGNAL, .domain = DOMAIN_FILESYSTEM, .verdict = "deny", .rule = "filesystem.deny", .message = s->ret->failed.text};
+
+	if (!s->ret->failed.kind)
+		(void)error_set(&s->ret->failed, ERROR_SYSTEM, "what watches over denied names ended; the sandbox was ended");
+	control_tell_limit(&s->control, INSIDE_ALL, e.rule);
+	log_event(s, &e);
+	kill_all(s);
+	s->ended = true;
+}
+
+static void on_cover(struct supervisor *s)
+{
+	struct wire_message m;
+	struct wire_in w;
+	int r = wire_receive(s->req->covers, &m);
+
+	if (r <= 0) {
+		uncovered(s);
+		return;
+	}
+	wire_in_init(&w, buf_view(&m.body));
+	if (m.type == INSIDE_DENIED) {
+		on_denied(s, &w);
+	} else {
+		(void)wire_get_u64(&w);
+		on_failed(s, &w);
+		uncovered(s);
+	}
+	wire_message_done(&m);
+}
+
+enum { OWN_POLL = 8 };
 
 static int loop(struct supervisor *s)
 {
@@ -583,13 +642,14 @@ static int loop(struct supervisor *s)
 	size_t n_control, n_terminal, n_gate;
 
 	while (!s->ended) {
-		p[0] = (struct pollfd){.fd = s->req->socket, .events = POLLIN};
+		p[0] = (struct pollfd){.fd = s->req->socket, .events = outbox_waits(&s->out) ? POLLIN | POLLOUT : POLLIN};
 		p[1] = (struct pollfd){.fd = s->signals, .events = POLLIN};
 		p[2] = (struct pollfd){.fd = s->req->pidfd, .events = POLLIN};
 		p[3] = (struct pollfd){.fd = s->reload.fd, .events = POLLIN};
 		p[4] = ask_poll(&s->gate.ask);
 		p[5] = (struct pollfd){.fd = s->req->leader, .events = POLLIN};
 		p[6] = landlock_log_poll(s->req->landlock, now_ms());
+		p[7] = (struct pollfd){.fd = s->req->covers, .events = POLLIN};
 		s->terminal.quiet = s->stopped || ask_stands(&s->gate.ask);
 		s->control.open = s->ret->started;
 		n_control = control_poll(&s->control, p + OWN_POLL);
@@ -597,12 +657,16 @@ static int loop(struct supervisor *s)
 		n_gate = gate_poll(s->req->gate, p + OWN_POLL + n_control + n_terminal);
 		if (poll(p, OWN_POLL + n_control + n_terminal + n_gate, next_wait(s)) < 0 && errno != EINTR)
 			return error_sys(s->err, errno, "poll");
-		if (p[0].revents)
+		if (p[0].revents & POLLOUT)
+			outbox_flush(&s->out);
+		if (p[0].revents & ~POLLOUT)
 			on_message(s);
 		else if (p[2].revents) /* PID 1 has ended, and said all it had to say */
 			s->ended = true;
 		if (p[5].revents)
 			leader_ended(s);
+		if (p[7].revents && !s->ended)
+			on_cover(s);
 		if (p[1].revents)
 			on_signal(s);
 		if (p[3].revents && reload_changed(&s->reload))
@@ -640,7 +704,8 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 		return error_sys(err, s.signals, "signalfd");
 	terminal_init(&s.terminal);
 	s.terminal.init = req->init;
-	control_init(&s.control, req->id, req->plan, req->socket, now_ms);
+	outbox_init(&s.out, req->socket);
+	control_init(&s.control, req->id, req->plan, &s.out, now_ms);
 	s.control.carries = req->carries;
 	keep_init(&s.keep, req->keep, &s.control, req->plan->limits.timeout_ms, now_ms());
 	s.control.started = exec_logged;

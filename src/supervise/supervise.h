@@ -56,6 +56,7 @@ struct supervise_request {
 	const struct keep_request *keep; /* it stays when commands end; NULL: it ends with its first */
 	struct landlock_log *landlock; /* reads what the kernel records of Landlock's denials; NULL: nothing does */
 	int leader;		   /* when this connection ends, so does the sandbox; -1: it has no leader */
+	int covers;		   /* tells of names that were covered again, or could not be (sandbox/common/cover_watch.h); -1: nothing does */
 	pid_t front;		   /* stopped and continued in our place, see supervise/front.h; 0: none */
 	int tty_in, tty_out;	   /* ours, where the sandbox gets its own in their place; else -1 */
 	bool carries;		   /* terminals are carried by PID 1, through streams: it cannot send descriptors (INSIDE_RESIZE of model/inside.h) */

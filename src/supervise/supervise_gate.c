@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "model/inside.h"
 
-enum { MAX_DENIALS_LOGGED = 100000, USAGE_MAX = 32 * 1024 };
+enum { MAX_DENIALS_LOGGED = 500000, USAGE_MAX = 32 * 1024 };
 
 static void on_ready(void *arg)
 {
@@ -38,8 +38,8 @@ static void on_event(void *arg, const struct gate_event *g)
 		e.domain = DOMAIN_NONE;
 	if (!g->verdict)
 		s->ret->denials += g->count;
-	/* what was allowed is always told: nobody can hide it behind denials */
-	if (g->verdict || s->ret->denials <= MAX_DENIALS_LOGGED)
+	/* what was allowed is always told: nobody can hide it behind denials; nor those of one domain behind those of another */
+	if (g->verdict || s->logged[g->domain == DOMAIN_INFERENCE]++ < MAX_DENIALS_LOGGED)
 		s->log(s->arg, &e);
 }
 
@@ -68,6 +68,7 @@ static void on_usage(void *arg, const struct gate_usage *u)
 		json_kint(&j, "requests", (int64_t)u->models[i].requests);
 		json_kint(&j, "input_tokens", (int64_t)u->models[i].input_tokens);
 		json_kint(&j, "output_tokens", (int64_t)u->models[i].output_tokens);
+		json_kint(&j, "cut_tokens", (int64_t)u->models[i].cut_tokens);
 		json_close(&j);
 	}
 	json_end(&j);

@@ -16,6 +16,7 @@ struct supervise_gate {
 	void (*log)(void *arg, const struct event *e);
 	void *arg;
 	bool lost;
+	uint32_t logged[2]; /* lines about denials: of others than models, of models */
 	struct ask ask;
 	int64_t (*now)(void);
 };

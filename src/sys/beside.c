@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <linux/if.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -26,25 +27,34 @@
 /* glibc's sched.h and linux/sched.h do not go together. */
 int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 
-enum { STACK = 64 * 1024, MAX_CPUS = 1024 };
+enum { STACK = 64 * 1024, MAX_CPUS = 1024, MOMENT_NS = 100000000 };
 
 static long at(const void *p)
 {
 	return (long)(uintptr_t)p;
 }
 
-int sys_beside_start(struct sys_beside *b, int (*fn)(void *), void *arg)
+static int make_stack(char **ret)
 {
-	int flags = CLONE_VM | CLONE_FILES | CLONE_CHILD_CLEARTID | SIGCHLD;
-	int code;
+	char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 
-	b->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-	if (b->stack == MAP_FAILED)
+	if (stack == MAP_FAILED)
 		return -errno;
 #ifdef __SANITIZE_ADDRESS__
 	/* What an earlier child left on a stack at the same address, without ever returning from it, is not ours. */
-	__asan_unpoison_memory_region(b->stack, STACK);
+	__asan_unpoison_memory_region(stack, STACK);
 #endif
+	*ret = stack;
+	return 0;
+}
+
+int sys_beside_start(struct sys_beside *b, int (*fn)(void *), void *arg)
+{
+	int flags = CLONE_VM | CLONE_FILES | CLONE_CHILD_CLEARTID | SIGCHLD;
+	int code, r = make_stack(&b->stack);
+
+	if (r < 0)
+		return r;
 	b->alive = 1;
 	b->pid = clone(fn, b->stack + STACK, flags, arg, NULL, NULL, &b->alive);
 	if (b->pid >= 0)
@@ -59,17 +69,23 @@ bool sys_beside_is_there(const struct sys_beside *b)
 	return __atomic_load_n(&b->alive, __ATOMIC_SEQ_CST);
 }
 
+/* We must not wait for those who stopped it. */
+static void kill_if_stopped(pid_t pid)
+{
+	siginfo_t info = {0};
+
+	if (raw_call(SYS_waitid, P_PID, pid, at(&info), WSTOPPED | WNOHANG | WNOWAIT, 0) == 0 && info.si_pid == pid)
+		(void)raw_call(SYS_kill, pid, SIGKILL, 0, 0, 0);
+}
+
 /* Waits at *word for as long as it has this value, and a moment at most: nobody would wake us where the child was killed or stopped. */
 static void wait_a_moment(const struct sys_beside *b, const int *word, int value)
 {
-	static const int64_t moment[2] = {0, 100000000}; /* seconds, nanoseconds */
-	siginfo_t info = {0};
+	static const int64_t moment[2] = {0, MOMENT_NS}; /* seconds, nanoseconds */
 
 	/* not FUTEX_PRIVATE: the kernel wakes without it */
-	if (raw_call(SYS_futex, at(word), FUTEX_WAIT, value, at(moment), 0) != -ETIMEDOUT)
-		return;
-	if (raw_call(SYS_waitid, P_PID, b->pid, at(&info), WSTOPPED | WNOHANG | WNOWAIT, 0) == 0 && info.si_pid == b->pid)
-		(void)raw_call(SYS_kill, b->pid, SIGKILL, 0, 0, 0);
+	if (raw_call(SYS_futex, at(word), FUTEX_WAIT, value, at(moment), 0) == -ETIMEDOUT)
+		kill_if_stopped(b->pid);
 }
 
 void sys_beside_wait(struct sys_beside *b)
@@ -77,6 +93,44 @@ void sys_beside_wait(struct sys_beside *b)
 	while (sys_beside_is_there(b))
 		wait_a_moment(b, &b->alive, 1);
 	(void)munmap(b->stack, STACK);
+}
+
+/* Until nobody has the other end of a pipe: the kernel closes the child's when it has left our memory. gVisor would not clear a word of it then. */
+static void wait_for_end(int fd, pid_t pid)
+{
+	struct pollfd p = {.fd = fd};
+	int64_t moment[2];
+
+	do {
+		moment[0] = 0;
+		moment[1] = MOMENT_NS; /* ppoll() writes what is left */
+		if (raw_call(SYS_ppoll, at(&p), 1, at(moment), 0, 0) == 0)
+			kill_if_stopped(pid);
+	} while (!p.revents);
+}
+
+pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int namespaces)
+{
+	int ends[2], code, r;
+	char *stack;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	r = make_stack(&stack);
+	if (r == 0) {
+		pid = clone(fn, stack + STACK, CLONE_VM | SIGCHLD | namespaces, arg);
+		code = errno;
+		(void)raw_call(SYS_close, ends[1], 0, 0, 0, 0);
+		if (pid >= 0)
+			wait_for_end(ends[0], pid);
+		r = pid < 0 ? -code : pid;
+		(void)munmap(stack, STACK);
+	} else {
+		(void)close(ends[1]);
+	}
+	(void)close(ends[0]);
+	return r;
 }
 
 void sys_turn_reach(int *turn, int value)

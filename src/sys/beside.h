@@ -22,6 +22,12 @@ int sys_beside_start(struct sys_beside *b, int (*fn)(void *), void *arg);
 /* Until the child has left our memory, by exec or by its end, of which SIGCHLD tells. Others of its user may stop it meanwhile: it is killed then, for we must not wait for them. */
 void sys_beside_wait(struct sys_beside *b);
 
+/*
+ * The same with fds of its own, and we do nothing but wait until it has left our memory, so errno is its: a posix_spawn whose steps are ours. fn must not touch stdio or the heap. It is born into new namespaces (CLONE_NEW*, 0:
+ * none). Not CLONE_VFORK: nothing could end that wait where others stop the child.
+ */
+pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int namespaces);
+
 /* All that follows leaves errno alone. */
 
 /* A number that only grows, to wait for each other. */

@@ -37,18 +37,7 @@ static int set_attributes(int tree, unsigned flags, uint64_t propagation, int us
 
 int sys_tree_clone(int dirfd, const char *path, unsigned flags)
 {
-	unsigned empty = path[0] ? 0 : AT_EMPTY_PATH;
-	long tree = syscall(SYS_open_tree, dirfd, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | empty);
-	int r;
-
-	if (tree < 0)
-		return -errno;
-	r = set_attributes((int)tree, flags, MS_PRIVATE, -1, AT_RECURSIVE);
-	if (r < 0) {
-		(void)close((int)tree);
-		return r;
-	}
-	return (int)tree;
+	return sys_tree_clone_idmapped(dirfd, path, flags, -1);
 }
 
 int sys_tree_clone_plain(int dirfd, const char *path)
@@ -63,9 +52,10 @@ int sys_bind(const char *source, const char *target, bool recursive)
 	return mount(source, target, NULL, MS_BIND | (recursive ? MS_REC : 0), NULL) < 0 ? -errno : 0;
 }
 
-int sys_tree_clone_idmapped(const char *path, unsigned flags, int userns_fd)
+int sys_tree_clone_idmapped(int dirfd, const char *path, unsigned flags, int userns_fd)
 {
-	long tree = syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	unsigned empty = path[0] ? 0 : AT_EMPTY_PATH;
+	long tree = syscall(SYS_open_tree, dirfd, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | empty);
 	int r;
 
 	if (tree < 0)
@@ -125,19 +115,20 @@ int sys_linger_open(struct sys_linger *ret)
 	return 0;
 }
 
-/* A socket that waits in its own queue is garbage when we are gone: the kernel's collector finds it, and the namespace beside it. */
-void sys_linger(const struct sys_linger *l)
+/* A socket that waits in its own queue is garbage when we are gone: the kernel's collector finds it, and what lies beside it. */
+void sys_linger(const struct sys_linger *l, int also)
 {
-	const int fds[] = {l->mounts, l->keeper};
+	const int fds[] = {l->mounts, l->keeper, also};
+	size_t size = also < 0 ? sizeof(fds) - sizeof(fds[0]) : sizeof(fds);
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(fds))];
 	} control = {.room = {0}};
 	char byte = 0;
 	struct iovec v = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(size)};
 
-	control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fds))};
-	memcpy(CMSG_DATA(&control.head), fds, sizeof(fds));
+	control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(size)};
+	memcpy(CMSG_DATA(&control.head), fds, size);
 	(void)sendmsg(l->sender, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 }

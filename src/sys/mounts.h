@@ -26,8 +26,8 @@ int sys_tree_clone_plain(int dirfd, const char *path);
  */
 int sys_bind(const char *source, const char *target, bool recursive);
 
-/* The same, with the owner disk_id shown as, and stored for, shown_id (both host ids). Needs privilege over the file system. */
-int sys_tree_clone_idmapped(const char *path, unsigned flags, int userns_fd);
+/* As sys_tree_clone(), with the owner disk_id shown as, and stored for, shown_id (both host ids). Needs privilege over the file system. */
+int sys_tree_clone_idmapped(int dirfd, const char *path, unsigned flags, int userns_fd);
 
 /* A user namespace fd that maps host ids [0] to [1] for an id-mapped mount: `disk` on disk is `shown` through the mount. */
 int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid);
@@ -46,8 +46,8 @@ int sys_takes_attributes(const char *folder);
 
 /*
  * Whoever leaves a mount namespace last takes it down, and waits for all CPUs to do so, several times. With this the kernel does it by itself, some
- * milliseconds later, and our end takes a third of the time. sys_linger_open() once, when there is time; sys_linger() shortly before
- * the end. Best effort: where either fails, or the kernel is older than 6.8, we take it down ourselves.
+ * milliseconds later, and our end takes a third of the time. The same goes for the end of an inotify descriptor, which waits for ten milliseconds and more: also, or -1. sys_linger_open() once, when there is time;
+ * sys_linger() shortly before the end. Best effort: where either fails, or the kernel is older than 6.8, we take it down ourselves.
  */
 struct sys_linger {
 	int keeper; /* a socket, which holds the namespace and itself */
@@ -56,6 +56,6 @@ struct sys_linger {
 };
 
 int sys_linger_open(struct sys_linger *ret); /* O_CLOEXEC */
-void sys_linger(const struct sys_linger *l);
+void sys_linger(const struct sys_linger *l, int also);
 
 #endif

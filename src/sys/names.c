@@ -25,6 +25,7 @@ int sys_facts_at(int dir, const char *name, struct sys_facts *ret)
 		.changed = {st.stx_ctime.tv_sec, st.stx_ctime.tv_nsec},
 		.folder = (st.stx_mode & S_IFMT) == S_IFDIR,
 		.encrypted = st.stx_attributes & STATX_ATTR_ENCRYPTED,
+		.mount_root = st.stx_attributes & STATX_ATTR_MOUNT_ROOT,
 	};
 	if (st.stx_mask & STATX_BTIME)
 		ret->born = (struct timespec){st.stx_btime.tv_sec, st.stx_btime.tv_nsec};

@@ -21,6 +21,7 @@ struct sys_facts {
 	struct timespec born; /* tv_sec 0: not known */
 	bool folder;
 	bool encrypted; /* its names may change with a key */
+	bool mount_root; /* of a file system, or of what is bound there; as far as the kernel tells (5.8) */
 };
 
 /* Of name in dir, without following a link; "": of dir itself. */

@@ -229,7 +229,7 @@ static int try_idmap(const void *arg)
 	(void)arg;
 	if (userns < 0)
 		return userns;
-	return fd_result(sys_tree_clone_idmapped(".", MOUNT_READ_ONLY, userns));
+	return fd_result(sys_tree_clone_idmapped(AT_FDCWD, ".", MOUNT_READ_ONLY, userns));
 }
 
 int probe_idmapped_mount(void)

@@ -27,13 +27,6 @@
 #include "base/cleanup.h"
 #include "sys/raw.h"
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#endif
-
-/* glibc's sched.h and linux/sched.h do not go together. */
-int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
-
 pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int *ret_pidfd)
 {
 	int pidfd = -1;
@@ -66,31 +59,6 @@ pid_t sys_fork_sibling(uint64_t namespaces)
 	if (pid < 0 && errno == ENOSYS)
 		pid = syscall(SYS_clone, namespaces | CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, 0UL);
 	return pid < 0 ? -errno : (pid_t)pid;
-}
-
-enum { SPAWN_STACK = 256 * 1024 };
-
-pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int namespaces, int *ret_pidfd)
-{
-	int pidfd = -1, flags = CLONE_VM | CLONE_VFORK | SIGCHLD | namespaces | (ret_pidfd ? CLONE_PIDFD : 0);
-	char *stack = mmap(NULL, SPAWN_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-	pid_t pid;
-	int code;
-
-	if (stack == MAP_FAILED)
-		return -errno;
-#ifdef __SANITIZE_ADDRESS__
-	/* What an earlier child left on a stack at the same address, without ever returning from it, is not ours. */
-	__asan_unpoison_memory_region(stack, SPAWN_STACK);
-#endif
-	pid = clone(fn, stack + SPAWN_STACK, flags, arg, &pidfd);
-	code = errno;
-	(void)munmap(stack, SPAWN_STACK);
-	if (pid < 0)
-		return -code;
-	if (ret_pidfd)
-		*ret_pidfd = pidfd;
-	return pid;
 }
 
 int sys_enter_net(int fd)

@@ -18,12 +18,6 @@ pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int
 /* The same, and the new process is our parent's child, which hears of its end as of ours. */
 pid_t sys_fork_sibling(uint64_t namespaces);
 
-/*
- * Runs fn(arg) in a child that shares our memory while we wait for it to exec or exit: a posix_spawn whose steps are ours. fn
- * execs, or returns its exit status; it must not touch stdio or the heap. It is born into new namespaces (CLONE_NEW*, 0: none). *ret_pidfd as above.
- */
-pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int namespaces, int *ret_pidfd);
-
 /* Leaves for the network namespace that fd is of. */
 int sys_enter_net(int fd);
 /* Leaves for the user namespace that fd is of, and has all its capabilities. Not for one of several that share a current folder. Leaves errno alone. */

@@ -24,7 +24,7 @@
 enum { SOCKETS = ROLE_DIAL | ROLE_ACCEPT };
 
 /* An argument that decides. */
-enum check { ANY, NOT_CODE, INTERNET, QUEUE_SIZE };
+enum check { ANY, NOT_CODE, INTERNET, QUEUE_SIZE, QUEUE_OR_ADDRESSES };
 
 static const struct {
 	int nr;
@@ -50,14 +50,14 @@ static const struct {
 	{SYS_accept4, ROLE_ACCEPT, ANY},
 	{SYS_socket, ROLE_DIAL, INTERNET},
 	{SYS_connect, ROLE_DIAL, ANY},
-	{SYS_bind, ROLE_DIAL, ANY}, /* to learn which addresses are this machine's: own_address.h. Without listen() nothing is accepted. */
 	{SYS_getsockopt, SOCKETS, ANY},
 	{SYS_setsockopt, SOCKETS, ANY},
 	{SYS_getsockname, SOCKETS, ANY},
 	{SYS_getpeername, SOCKETS, ANY},
 	{SYS_shutdown, 0, ANY},
 	{SYS_fcntl, 0, ANY},
-	{SYS_ioctl, SOCKETS, QUEUE_SIZE},
+	{SYS_ioctl, ROLE_DIAL, QUEUE_OR_ADDRESSES},
+	{SYS_ioctl, ROLE_ACCEPT, QUEUE_SIZE},
 	{SYS_dup, 0, ANY},
 	{SYS_pipe2, ROLE_SPLICE, ANY},
 	{SYS_sched_yield, ROLE_SPLICE, ANY},
@@ -110,9 +110,11 @@ enum { FILTER_ROOM = 8 + 6 * sizeof(allowed) / sizeof(allowed[0]) };
 /* One call: falls through to the next where the number is another; else the answer. */
 static size_t put_call(struct sock_filter *to, int nr, enum check check)
 {
+	static const uint8_t length[] = {
+		[ANY] = 1, [NOT_CODE] = 4, [INTERNET] = 5, [QUEUE_SIZE] = 4, [QUEUE_OR_ADDRESSES] = 5};
 	size_t n = 0;
 
-	bpf_put(&to[n++], BPF_OP_JEQ, 0, check == ANY ? 1 : check == INTERNET ? 5 : 4, (uint32_t)nr);
+	bpf_put(&to[n++], BPF_OP_JEQ, 0, length[check], (uint32_t)nr);
 	switch (check) {
 	case ANY:
 		break;
@@ -130,6 +132,12 @@ static size_t put_call(struct sock_filter *to, int nr, enum check check)
 	case QUEUE_SIZE:
 		bpf_put(&to[n++], BPF_OP_LOAD, 0, 0, SECCOMP_ARG_LOW(1));
 		bpf_put(&to[n++], BPF_OP_JEQ, 1, 0, SIOCOUTQ);
+		bpf_put(&to[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
+		break;
+	case QUEUE_OR_ADDRESSES: /* which addresses are this machine's: own_address.h */
+		bpf_put(&to[n++], BPF_OP_LOAD, 0, 0, SECCOMP_ARG_LOW(1));
+		bpf_put(&to[n++], BPF_OP_JEQ, 2, 0, SIOCOUTQ);
+		bpf_put(&to[n++], BPF_OP_JEQ, 1, 0, SIOCGIFCONF);
 		bpf_put(&to[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
 		break;
 	}

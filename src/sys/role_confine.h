@@ -14,11 +14,12 @@
 #include <stdint.h>
 
 enum {
-	ROLE_DIAL = 1,	 /* sockets of IPv4 and IPv6, and their options */
+	ROLE_DIAL = 1,   /* sockets of IPv4 and IPv6, and their options: connecting them, and no binding */
 	ROLE_ACCEPT = 2, /* connections on listening sockets that it was given, and their options */
 	ROLE_SPLICE = 4, /* pipes, and moving bytes through them */
-	ROLE_POLL = 8,	 /* poll() in place of an event loop */
-	ROLE_TREE = 16,	 /* files, folders and links of whatever owner in one folder, which is its root from now on; it must be id 0 of a user namespace */
+	ROLE_POLL = 8,   /* poll() in place of an event loop */
+	ROLE_TREE = 16,  /* files, folders and links of whatever owner in one folder, which is its root from now on; it
+			    must be id 0 of a user namespace */
 };
 
 struct role_needs {

@@ -16,6 +16,7 @@
 
 #include "sys/process.h"
 #include "sys/raw.h"
+#include "sys/signals.h"
 
 static _Noreturn void stay(void)
 {
@@ -58,12 +59,11 @@ static int take_namespace(pid_t pid, const char *uid_map, const char *gid_map)
 int sys_userns_make(const char *uid_map, const char *gid_map)
 {
 	_Alignas(16) char stack[4096]; /* the child is no more when we return */
-	sigset_t all, before;
+	sigset_t before;
 	int code;
 	pid_t pid;
 
-	(void)sigfillset(&all);
-	(void)sigprocmask(SIG_SETMASK, &all, &before);
+	(void)sys_signals_block(&before);
 	pid = clone(stay_beside, stack + sizeof(stack), CLONE_VM | CLONE_NEWUSER | SIGCHLD, NULL);
 	code = errno;
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);

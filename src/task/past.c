@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "sys/tree.h"
 
-enum { HOLD_TRIES = 50, HOLD_WAIT_MS = 20, NAMES_MAX = 1000000 };
+enum { HOLD_TRIES = 50, HOLD_WAIT_MS = 20, NAMES_MAX = 1000000, SAID_MAX = 1 << 20 };
 
 int past_root(const char *state, char ret[PATH_MAX], struct error *err)
 {
@@ -55,6 +55,42 @@ int past_hold(int dir, const char *path, struct error *err)
 	if (fstat(dir, &st) < 0 || st.st_nlink == 0)
 		return error_set(err, ERROR_USAGE, "%s was removed meanwhile; try again", text_show(&shown, sv_of(path)));
 	return 0;
+}
+
+#define STARTED ".started"
+
+void past_say(int dir, const char *task, const char *agent)
+{
+	AUTO_FD fd = openat(dir, STARTED, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	AUTO_FREE char *whole = realpath(task, NULL);
+	const char *name = whole ? strrchr(whole, '/') + 1 : task;
+	AUTO_BUF b = {0};
+
+	buf_init(&b, SAID_MAX);
+	(void)buf_add(&b, name, strlen(name) + 1);
+	(void)buf_add(&b, agent, strlen(agent) + 1);
+	if (fd >= 0 && buf_failed(&b) == 0)
+		(void)write_all(fd, b.p, b.n);
+}
+
+void past_unsay(int dir)
+{
+	(void)unlinkat(dir, STARTED, 0);
+}
+
+void past_said(const struct past *p, struct arena *arena, const char **ret_task, const char **ret_agent)
+{
+	AUTO_FD fd = openat(p->dir, STARTED, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	AUTO_BUF b = {0};
+	size_t n;
+
+	*ret_task = *ret_agent = NULL;
+	buf_init(&b, SAID_MAX);
+	if (fd < 0 || buf_read_fd(&b, fd) < 0 || !b.n || b.p[b.n - 1] != '\0')
+		return;
+	n = strlen(b.p) + 1;
+	*ret_task = arena_str(arena, sv_of(b.p));
+	*ret_agent = n < b.n ? arena_str(arena, sv_of(b.p + n)) : NULL;
 }
 
 /* Seconds, a dash, three digits: nothing else in the folder is a result, and no other name is looked up. */

@@ -161,11 +161,13 @@ int task_run(const struct task_run_request *req, struct task_result *ret, struct
 		let_go(&f);
 		return -1;
 	}
+	past_say(f.out, req->dir, ret->agent ? ret->agent : "-");
 	r = scratch_make(req->scratch, &f.scratch, err) < 0 ? -1 : run_phases(&f);
 	if (r < 0)
 		ret->reason = ret->signal ? say_signal(ret->signal) : arena_str(ret->arena, sv_of(err->text));
 	services_stop(&f);
 	r = flow_collect(&f);
+	past_unsay(f.out);
 	/* a score that was made stays one */
 	if (!ret->signal)
 		ret->signal = attend_signal(&f.attend);

@@ -6,224 +6,10 @@
 
 #include "base/secret_memory.h"
 #include "vault/needle_decode.h"
-#include "vault/needle_forms.h"
+#include "vault/needle_runs.h"
+#include "vault/needle_set.h"
 
-/* Nodes of the automaton: 0 is the root. Most have one child, so children are a list; the root's are a table. */
-struct node {
-	uint32_t child, sibling;
-	uint32_t fail; /* the longest proper suffix that is a node */
-	uint32_t live; /* this node, or the nearest suffix, from which a form can still go on */
-	uint32_t hit;  /* the longest suffix (this node included) that is a whole form; 0: none */
-	uint32_t depth;
-	uint32_t needle;
-	unsigned char byte;
-	bool whole;
-};
-
-enum { PAIRS = 4096, STRIDE = NEEDLE_MIN - 1, SHORT = 24 /* bytes: looking for escapes first would take longer */ };
-
-struct needle_set {
-	unsigned references;
-	bool lower; /* all forms are in lower case */
-	uint32_t n, room; /* nodes */
-	uint32_t longest; /* depth of the deepest */
-	struct node *nodes;
-	uint32_t root[256];
-	bool skip[256]; /* at the root this byte leads nowhere and starts no escape */
-	/*
-	 * By two bytes (hash_pair): where they are the last of NEEDLE_MIN bytes that no form starts with, how many bytes on the next start can be. After Wu and Manber:
-	 * most of a text is never looked at.
-	 */
-	uint8_t stride[PAIRS];
-};
-
-static size_t form_bytes(size_t needle)
-{
-	/* itself, decoded once and twice, with plus; two alphabets at three alignments; two cases of hexadecimal */
-	return 4 * needle + 6 * (needle * 4 / 3 + 2) + 4 * needle;
-}
-
-static unsigned char fold(const struct needle_set *set, unsigned char c)
-{
-	return set->lower && c >= 'A' && c <= 'Z' ? (unsigned char)(c - 'A' + 'a') : c;
-}
-
-static uint32_t child_of(const struct needle_set *set, uint32_t at, unsigned char c)
-{
-	uint32_t k;
-
-	if (at == 0)
-		return set->root[c];
-	for (k = set->nodes[at].child; k && set->nodes[k].byte != c; k = set->nodes[k].sibling)
-		;
-	return k;
-}
-
-static uint32_t step(const struct needle_set *set, uint32_t at, unsigned char c)
-{
-	uint32_t k;
-
-	while ((k = child_of(set, at, c)) == 0 && at != 0)
-		at = set->nodes[at].fail;
-	return k;
-}
-
-static uint32_t add_child(struct needle_set *set, uint32_t at, unsigned char c)
-{
-	uint32_t k = set->n++;
-
-	set->nodes[k] = (struct node){.byte = c, .depth = set->nodes[at].depth + 1, .sibling = set->nodes[at].child};
-	set->nodes[at].child = k;
-	if (at == 0)
-		set->root[c] = k;
-	if (set->nodes[k].depth > set->longest)
-		set->longest = set->nodes[k].depth;
-	return k;
-}
-
-struct adding {
-	struct needle_set *set;
-	uint32_t needle;
-};
-
-static int add_form(void *arg, struct sv form)
-{
-	struct adding *a = arg;
-	uint32_t at = 0, k;
-	unsigned char c;
-	size_t i;
-
-	if (form.n < NEEDLE_MIN || a->set->room - a->set->n < form.n)
-		return form.n < NEEDLE_MIN ? 0 : -ENOMEM;
-	for (i = 0; i < form.n; i++) {
-		c = fold(a->set, (unsigned char)form.p[i]);
-		k = child_of(a->set, at, c);
-		at = k ? k : add_child(a->set, at, c);
-	}
-	if (!a->set->nodes[at].whole)
-		a->set->nodes[at].needle = a->needle;
-	a->set->nodes[at].whole = true;
-	return 0;
-}
-
-static unsigned hash_pair(unsigned char a, unsigned char b)
-{
-	return ((unsigned)a << 4 ^ b) % PAIRS;
-}
-
-/* n has a parent that is not the root. */
-static void note_pair(struct needle_set *set, const struct node *parent, const struct node *n)
-{
-	uint8_t *stride = &set->stride[hash_pair(parent->byte, n->byte)];
-
-	if (n->depth <= NEEDLE_MIN && NEEDLE_MIN - n->depth < *stride)
-		*stride = (uint8_t)(NEEDLE_MIN - n->depth);
-}
-
-/* Breadth first: a node's suffixes are shallower than itself. */
-static int link_nodes(struct needle_set *set)
-{
-	uint32_t *queue = malloc((size_t)set->n * sizeof(*queue)), head = 0, tail = 0, at, k;
-	struct node *n;
-
-	if (!queue)
-		return -ENOMEM;
-	for (queue[tail++] = 0; head < tail; head++) {
-		at = queue[head];
-		for (k = set->nodes[at].child; k; k = set->nodes[k].sibling) {
-			n = &set->nodes[k];
-			n->fail = at == 0 ? 0 : step(set, set->nodes[at].fail, n->byte);
-			n->hit = n->whole ? k : set->nodes[n->fail].hit;
-			n->live = n->child ? k : set->nodes[n->fail].live;
-			if (at)
-				note_pair(set, &set->nodes[at], n);
-			queue[tail++] = k;
-		}
-	}
-	free(queue);
-	return 0;
-}
-
-static int fill(struct needle_set *set, const struct sv *needles, size_t n)
-{
-	struct adding a = {.set = set};
-	size_t i;
-	int r;
-
-	for (i = 0; i < n; i++) {
-		a.needle = (uint32_t)i;
-		r = needle_forms(needles[i], add_form, &a);
-		if (r < 0)
-			return r;
-	}
-	for (i = 0; i < 256; i++)
-		set->skip[i] = set->root[i] == 0 && !needle_starts_escape((unsigned char)i);
-	memset(set->stride, STRIDE, sizeof(set->stride));
-	return link_nodes(set);
-}
-
-static int new_set(const struct sv *needles, size_t n, bool lower, struct needle_set **ret)
-{
-	struct needle_set *set;
-	size_t room = 1, i;
-	int r;
-
-	if (n > NEEDLE_COUNT)
-		return -EINVAL;
-	for (i = 0; i < n; i++) {
-		if (needles[i].n < NEEDLE_MIN || needles[i].n > NEEDLE_MAX)
-			return -EINVAL;
-		room += form_bytes(needles[i].n);
-	}
-	set = secret_memory_new(sizeof(*set));
-	if (!set)
-		return -ENOMEM;
-	*set = (struct needle_set){.references = 1, .lower = lower, .n = 1, .room = (uint32_t)room};
-	set->nodes = secret_memory_new(room * sizeof(*set->nodes));
-	r = set->nodes ? fill(set, needles, n) : -ENOMEM;
-	if (r < 0) {
-		needle_set_unref(set);
-		return r;
-	}
-	*ret = set;
-	return 0;
-}
-
-int needle_set_new(const struct sv *needles, size_t n, struct needle_set **ret)
-{
-	return new_set(needles, n, false, ret);
-}
-
-int needle_set_new_lower(const struct sv *needles, size_t n, struct needle_set **ret)
-{
-	return new_set(needles, n, true, ret);
-}
-
-struct needle_set *needle_set_ref(struct needle_set *set)
-{
-	set->references++;
-	return set;
-}
-
-void needle_set_unref(struct needle_set *set)
-{
-	if (!set || --set->references > 0)
-		return;
-	secret_memory_free(set->nodes, set->room * sizeof(*set->nodes));
-	secret_memory_free(set, sizeof(*set));
-}
-
-enum { READINGS = 2 }; /* decoded once, decoded twice */
-
-size_t needle_set_reach(const struct needle_set *set)
-{
-	size_t reach = set->longest;
-	unsigned i;
-
-	for (i = 0; i < READINGS; i++)
-		reach *= NEEDLE_ESCAPE_MAX;
-	return reach;
-}
+enum { READINGS = 2 /* decoded once, decoded twice */, SHORT = 24 /* bytes: looking for escapes first would take longer */ };
 
 struct reading {
 	struct needle_scan *scan;
@@ -243,6 +29,7 @@ struct needle_scan {
 	bool decoding; /* the readings below are in use */
 	uint64_t mask;
 	struct reading readings[READINGS];
+	struct needle_runs *runs; /* of a deep set; NULL: none was there yet */
 };
 
 struct needle_scan *needle_scan_new(struct needle_set *set, needle_hit_fn *hit, void *arg)
@@ -264,6 +51,7 @@ void needle_scan_free(struct needle_scan *s)
 {
 	if (!s)
 		return;
+	needle_runs_free(s->runs);
 	free(s->readings[0].starts);
 	secret_wipe(s->readings, sizeof(s->readings));
 	needle_set_unref(s->set);
@@ -275,15 +63,30 @@ static uint64_t reading_start(const struct reading *r, uint32_t depth)
 	return r->starts[(r->count - depth) & r->scan->mask];
 }
 
+/* What was found in runs with the bytes before this one, or with this one, comes first. */
+static void tell_runs(struct needle_scan *s, uint64_t at)
+{
+	struct needle_found f;
+
+	while (s->runs && needle_runs_next(s->runs, at, &f))
+		s->hit(s->arg, f.needle, f.start, f.end);
+}
+
+static void tell(struct needle_scan *s, uint32_t hit, uint64_t start, uint64_t end)
+{
+	tell_runs(s, s->offset);
+	s->hit(s->arg, s->set->nodes[hit].needle, start, end);
+}
+
 static void read_unit(void *arg, const struct needle_unit *u)
 {
 	struct reading *r = arg;
 	const struct needle_set *set = r->scan->set;
-	uint32_t at = step(set, r->at, fold(set, u->c)), hit = set->nodes[at].hit;
+	uint32_t at = needle_step(set, r->at, needle_fold(set, u->c)), hit = set->nodes[at].hit;
 
 	r->starts[r->count++ & r->scan->mask] = u->start;
 	if (hit)
-		r->scan->hit(r->scan->arg, set->nodes[hit].needle, reading_start(r, set->nodes[hit].depth), u->end);
+		tell(r->scan, hit, reading_start(r, set->nodes[hit].depth), u->end);
 	r->at = set->nodes[at].live;
 	if (r->next)
 		needle_decode(&r->next->decoder, u, read_unit, r->next);
@@ -330,12 +133,12 @@ static int feed_byte(struct needle_scan *s, unsigned char c)
 
 	if (!s->decoding && needle_starts_escape(c) && start_decoding(s) < 0)
 		return -ENOMEM;
-	at = step(s->set, s->at, c);
+	at = needle_step(s->set, s->at, c);
 	hit = s->set->nodes[at].hit;
 	s->at = s->set->nodes[at].live;
 	s->offset++;
 	if (hit)
-		s->hit(s->arg, s->set->nodes[hit].needle, s->offset - s->set->nodes[hit].depth, s->offset);
+		tell(s, hit, s->offset - s->set->nodes[hit].depth, s->offset);
 	if (s->decoding) {
 		needle_decode(&s->readings[0].decoder, &u, read_unit, &s->readings[0]);
 		s->decoding = !readings_agree(s);
@@ -374,9 +177,9 @@ static size_t next_escape(struct escapes *e, const char *p, size_t from, size_t 
 static size_t pass_over(const struct needle_set *set, const char *text, size_t i, size_t plain, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)text;
-	unsigned stride = STRIDE;
+	unsigned stride = NEEDLE_STRIDE;
 
-	while (plain - i >= NEEDLE_MIN && (stride = set->stride[hash_pair(p[i + STRIDE - 1], p[i + STRIDE])]) > 0)
+	while (plain - i >= NEEDLE_MIN && (stride = set->stride[needle_hash(p[i + NEEDLE_STRIDE - 1], p[i + NEEDLE_STRIDE])]) > 0)
 		i += stride;
 	if (stride > 0)
 		while (i < n && set->skip[p[i]])
@@ -384,11 +187,26 @@ static size_t pass_over(const struct needle_set *set, const char *text, size_t i
 	return i;
 }
 
+static int feed_runs(struct needle_scan *s, const char *p, size_t n)
+{
+	if (!s->runs) {
+		if (needle_runs_begin(s->set, p, 0, n) == n)
+			return 0;
+		s->runs = needle_runs_new(s->set);
+		if (!s->runs)
+			return -ENOMEM;
+	}
+	return needle_runs_feed(s->runs, s->offset, p, n);
+}
+
 int needle_scan_feed(struct needle_scan *s, const char *p, size_t n)
 {
 	struct escapes escapes = {0};
 	size_t i = 0, from;
 
+	/* first, and told later: who is told changes bytes */
+	if (s->set->deep && feed_runs(s, p, n) < 0)
+		return -ENOMEM;
 	if (n >= SHORT) {
 		escapes.percent = find_byte(p, 0, n, '%');
 		escapes.backslash = find_byte(p, 0, n, '\\');
@@ -405,17 +223,23 @@ int needle_scan_feed(struct needle_scan *s, const char *p, size_t n)
 		if (feed_byte(s, (unsigned char)p[i++]) < 0)
 			return -ENOMEM;
 	}
+	tell_runs(s, UINT64_MAX);
 	return 0;
 }
 
-void needle_scan_end(struct needle_scan *s)
+int needle_scan_end(struct needle_scan *s)
 {
+	int r = 0;
 	unsigned k;
 
+	if (s->runs && needle_runs_end(s->runs) < 0)
+		r = -ENOMEM;
+	tell_runs(s, UINT64_MAX);
 	for (k = 0; s->decoding && k < READINGS; k++)
 		needle_decode_end(&s->readings[k].decoder, read_unit, &s->readings[k]);
 	s->decoding = false;
 	s->at = 0;
+	return r;
 }
 
 void needle_scan_restart(struct needle_scan *s)

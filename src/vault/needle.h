@@ -1,24 +1,29 @@
 /*
  * needle: finding known byte strings in a stream, however they were encoded on the way.
  *
- * A needle_set is built once from a few strings (credentials, or placeholders) and never changes. A needle_scan runs over one stream, in pieces cut anywhere. Both
- * directions of the gateway use it: egress replaces reflected credentials (gate/egress/scrub.h), the relay refuses placeholders
- * where they do not belong (vault/placeholder_set.h).
+ * A needle_set is built once from a few strings (credentials, or placeholders) and never changes. A needle_scan runs
+ * over one stream, in pieces cut anywhere. Both directions of the gateway use it: egress replaces reflected credentials
+ * (gate/egress/scrub.h), the relay refuses placeholders where they do not belong (vault/placeholder_set.h).
  *
  * What is found, besides the string itself:
- *  - base64, standard and URL-safe, at all three alignments (so inside a longer text that was encoded as a whole), padded or not. Found are the characters that
- *    the string alone decides: up to four bits of its first and last byte stay in the neighbouring characters;
+ *  - base64, standard and URL-safe, at all three alignments (so inside a longer text that was encoded as a whole),
+ * padded or not. Found are the characters that the string alone decides: up to four bits of its first and last byte
+ * stay in the neighbouring characters;
  *  - hexadecimal, in lower or upper case;
- *  - percent-encoding (any case, any subset of the bytes; "+" for a space) and JSON escapes (\u00XX, \xXX, \/, \", \', \\) and references of HTML and XML (&#NN;, &#xXX;, &amp; and the like), mixed at will, once or twice over
- *    (a URL in a URL, JSON in JSON), also on top of base64 and hexadecimal.
- * Not found: base64 broken into lines, base64 of base64, other ciphers and compressions. Decompressing comes before this.
+ *  - percent-encoding (any case, any subset of the bytes; "+" for a space) and JSON escapes (\u00XX, \xXX, \/, \", \',
+ * \\) and references of HTML and XML (&#NN;, &#xXX;, with zeros before it and without the semicolon too, &amp; and the like), mixed at will, once
+ * or twice over (a URL in a URL, JSON in JSON), also on top of base64 and hexadecimal;
+ *  - with a deep set, any two of base64, hexadecimal and escapes within each other, base64 in lines, and hexadecimal in
+ * mixed case (needle_runs.h).
  *
- * How: one Aho-Corasick automaton over the plain, base64 and hexadecimal forms runs over three readings of the stream: as it is, decoded once, decoded
- * twice. The two decoded readings cost nothing until a %, \ or & comes, and end when they agree with the first again. Text that no form can start in is passed
- * over without a look at most of its bytes.
+ * Not found: what is encoded three times over, other ciphers and compressions. Decompressing comes before this.
  *
- * Limits: NEEDLE_MIN to NEEDLE_MAX bytes each, NEEDLE_COUNT of them. The set and a scan's memory of offsets are all that is
- * allocated; the set's memory is guarded (base/secret_memory.h).
+ * How: one Aho-Corasick automaton over the plain, base64 and hexadecimal forms runs over three readings of the stream:
+ * as it is, decoded once, decoded twice. The two decoded readings cost nothing until a %, \ or & comes, and end when
+ * they agree with the first again. Text that no form can start in is passed over without a look at most of its bytes.
+ *
+ * Limits: NEEDLE_MIN to NEEDLE_MAX bytes each, NEEDLE_COUNT of them. The set and a scan's memory of offsets are all
+ * that is allocated; the set's memory is guarded (base/secret_memory.h).
  */
 #ifndef CORDON_VAULT_NEEDLE_H
 #define CORDON_VAULT_NEEDLE_H
@@ -37,10 +42,13 @@ struct needle_scan;
 int needle_set_new(const struct sv *needles, size_t n, struct needle_set **ret);
 /* The same for texts that were put into lower case on the way, as names of header fields are: every form is looked for in lower case. Other texts must not be searched with it. */
 int needle_set_new_lower(const struct sv *needles, size_t n, struct needle_set **ret);
+/* The same as needle_set_new(), and deep. */
+int needle_set_new_deep(const struct sv *needles, size_t n, struct needle_set **ret);
 struct needle_set *needle_set_ref(struct needle_set *set);
 void needle_set_unref(struct needle_set *set); /* NULL is fine */
 
-/* How many bytes of a stream one hit can cover at most: the longest form, each of its bytes escaped twice over. */
+/* How many bytes of a stream one hit can cover at most: the longest form, each of its bytes escaped twice over, as far
+ * as that is undone (needle_decode.h). */
 size_t needle_set_reach(const struct needle_set *set);
 
 /* needle: its position in the array; the bytes from start up to end (offsets in the stream) are one of its forms. Hits may overlap. */
@@ -55,13 +63,13 @@ void needle_scan_free(struct needle_scan *s);
  */
 int needle_scan_feed(struct needle_scan *s, const char *p, size_t n);
 
-/* No more bytes: an escape that was cut short counts as it stands. */
-void needle_scan_end(struct needle_scan *s);
+/* No more bytes: an escape that was cut short counts as it stands. As needle_scan_feed(). */
+int needle_scan_end(struct needle_scan *s);
 
 /* After the end: the next bytes are another stream's. */
 void needle_scan_restart(struct needle_scan *s);
 
-/* No later hit starts before this offset. The rest of the stream so far is a prefix of some form, or an unfinished escape. */
+/* No later hit starts before this offset; not for deep sets. The rest of the stream so far is a prefix of some form, or an unfinished escape. */
 uint64_t needle_scan_safe(const struct needle_scan *s);
 
 #endif

@@ -5,7 +5,8 @@
 #include "base/cleanup.h"
 #include "base/coding.h"
 
-enum verdict { MORE, DONE, NO_ESCAPE };
+/* ENDED: it was complete before the last unit, which is not part of it. */
+enum verdict { MORE, DONE, ENDED, NO_ESCAPE };
 
 /* Units from..to-1 are hexadecimal digits so far; their value once all are there. Characters above U+00FF are no byte
  * of any needle: 0. */
@@ -24,22 +25,27 @@ static enum verdict digits(const struct needle_decoder *d, unsigned from, unsign
 	return DONE;
 }
 
-/* The value once the semicolon is there. base 10 or 16: from `from` on there are digits so far. */
+/* The value once a semicolon is there, or anything else that is no digit: readers of HTML make do without. base 10 or 16. */
 static enum verdict number(const struct needle_decoder *d, unsigned from, unsigned base, unsigned char *ret)
 {
 	unsigned v = 0, i;
 	int digit;
 
-	for (i = from; i < d->n && d->pending[i].c != ';'; i++) {
+	for (i = from; i < d->n; i++) {
 		digit = hex_value((char)d->pending[i].c);
 		if (digit < 0 || (unsigned)digit >= base)
-			return NO_ESCAPE;
+			break;
 		v = v * base + (unsigned)digit;
 	}
-	if (i == d->n)
-		return d->n < NEEDLE_ESCAPE_MAX ? MORE : NO_ESCAPE;
+	if (i - from > NEEDLE_DIGITS || (i == from && i < d->n))
+		return NO_ESCAPE;
 	*ret = v > 0xff ? 0 : (unsigned char)v;
-	return i > from ? DONE : NO_ESCAPE;
+	if (i == d->n)
+		return MORE;
+	if (d->pending[i].c == ';')
+		return DONE;
+	/* no needle has other bytes, and "&#0" is as likely something else */
+	return v >= ' ' && v <= '~' ? ENDED : NO_ESCAPE;
 }
 
 /* "&" and what follows it, in HTML and XML. */
@@ -71,7 +77,7 @@ static enum verdict reference(const struct needle_decoder *d, unsigned char *ret
 
 static enum verdict judge(const struct needle_decoder *d, unsigned char *ret)
 {
-	static const char themselves[] = {'/', '"', '\'', '\\'}, controls[] = {'b', 'f', 'n', 'r', 't'};
+	static const char themselves[] = {'/', '"', '\'', '\\'}, controls[] = {'b', 'f', 't'};
 	unsigned char c;
 
 	if (d->pending[0].c == '%')
@@ -85,11 +91,11 @@ static enum verdict judge(const struct needle_decoder *d, unsigned char *ret)
 		return digits(d, 2, 6, ret);
 	if (c == 'x')
 		return digits(d, 2, 4, ret);
-	*ret = memchr(themselves, c, sizeof(themselves)) ? c : 0;
+	*ret = memchr(themselves, c, sizeof(themselves)) ? c : c == 'n' ? '\n' : c == 'r' ? '\r' : 0;
 	return *ret || memchr(controls, c, sizeof(controls)) ? DONE : NO_ESCAPE;
 }
 
-void needle_decode_end(struct needle_decoder *d, needle_unit_fn *out, void *arg)
+static void give_pending(struct needle_decoder *d, needle_unit_fn *out, void *arg)
 {
 	unsigned i;
 
@@ -98,27 +104,54 @@ void needle_decode_end(struct needle_decoder *d, needle_unit_fn *out, void *arg)
 	d->n = 0;
 }
 
+void needle_decode_end(struct needle_decoder *d, needle_unit_fn *out, void *arg)
+{
+	struct needle_decoder blank = *d;
+	struct needle_unit whole = {0};
+
+	if (d->n && d->n < NEEDLE_ESCAPE_MAX) {
+		blank.pending[blank.n++] = (struct needle_unit){.c = ' '};
+		if (judge(&blank, &whole.c) == ENDED) {
+			whole.start = d->pending[0].start;
+			whole.end = d->pending[d->n - 1].end;
+			d->n = 0;
+			out(arg, &whole);
+		}
+	}
+	give_pending(d, out, arg);
+}
+
 void needle_decode(struct needle_decoder *d, const struct needle_unit *u, needle_unit_fn *out, void *arg)
 {
 	struct needle_unit whole = {.end = u->end};
+	enum verdict verdict;
 
 	if (d->n == 0 && !needle_starts_escape(u->c)) {
 		out(arg, u);
 		return;
 	}
 	d->pending[d->n++] = *u;
-	switch (judge(d, &whole.c)) {
+	whole.start = d->pending[0].start;
+	verdict = judge(d, &whole.c);
+	if (d->n > 1 && whole.end - whole.start > NEEDLE_SPAN)
+		verdict = NO_ESCAPE;
+	switch (verdict) {
 	case MORE:
 		break;
 	case DONE:
-		whole.start = d->pending[0].start;
 		d->n = 0;
 		out(arg, &whole);
+		break;
+	case ENDED:
+		whole.end = d->pending[d->n - 2].end;
+		d->n = 0;
+		out(arg, &whole);
+		needle_decode(d, u, out, arg);
 		break;
 	case NO_ESCAPE:
 		/* Only the last unit can start an escape of its own: all before it are digits and letters, or the first. */
 		d->n--;
-		needle_decode_end(d, out, arg);
+		give_pending(d, out, arg);
 		needle_decode(d, u, out, arg);
 		break;
 	}

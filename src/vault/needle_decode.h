@@ -1,8 +1,13 @@
 /*
- * needle_decode: undoing percent-encoding, JSON escapes and references of HTML and XML, byte by byte, without losing where each byte came from.
+ * needle_decode: undoing percent-encoding, JSON escapes and references of HTML and XML, byte by byte, without losing
+ * where each byte came from.
  *
- * A decoder takes units (a byte and the part of the stream it stands for) and gives out units. What turns out to be no escape comes out as it
- * went in. Plain data, no allocation, never fails.
+ * A decoder takes units (a byte and the part of the stream it stands for) and gives out units. What turns out to be no
+ * escape comes out as it went in. Plain data, no allocation, never fails.
+ *
+ * A number of HTML may begin with zeros; of those and its digits NEEDLE_DIGITS count. So that what is found has an end,
+ * an escape of escapes covers NEEDLE_SPAN bytes of the stream at most: zeros may stand before the numbers of one of the
+ * two.
  */
 #ifndef CORDON_VAULT_NEEDLE_DECODE_H
 #define CORDON_VAULT_NEEDLE_DECODE_H
@@ -10,7 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { NEEDLE_ESCAPE_MAX = 6 }; /* \u00XX, &#xXX;, &#NNN;, &quot; */
+enum {
+	NEEDLE_DIGITS = 8,
+	NEEDLE_ESCAPE_MAX = 4 + NEEDLE_DIGITS, /* &#x000000XX; */
+	NEEDLE_SPAN = 6 * NEEDLE_ESCAPE_MAX,   /* 6: \u00XX, &#xXX;, &#NNN;, &quot; */
+};
 
 struct needle_unit {
 	unsigned char c;
@@ -25,7 +34,7 @@ struct needle_decoder {
 typedef void needle_unit_fn(void *arg, const struct needle_unit *u);
 
 void needle_decode(struct needle_decoder *d, const struct needle_unit *u, needle_unit_fn *out, void *arg);
-/* What is pending comes out as it is. */
+/* What is pending comes out as it is, or as the number of HTML that it is without a semicolon. */
 void needle_decode_end(struct needle_decoder *d, needle_unit_fn *out, void *arg);
 
 static inline bool needle_starts_escape(unsigned char c)

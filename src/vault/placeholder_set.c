@@ -80,7 +80,7 @@ size_t placeholder_scan_held(const struct placeholder_scan *s)
 
 int placeholder_scan_end(struct placeholder_scan *s)
 {
-	needle_scan_end(s->scan);
+	(void)needle_scan_end(s->scan);
 	return s->found;
 }
 
@@ -143,7 +143,7 @@ int placeholder_mask_json(struct placeholder_set *set, char *text, size_t n)
 		return -ENOMEM;
 	r = needle_scan_feed(s, text, n);
 	if (r == 0)
-		needle_scan_end(s);
+		(void)needle_scan_end(s);
 	needle_scan_free(s);
 	return r < 0 ? r : m.n;
 }

@@ -34,6 +34,7 @@ struct vault {
 	int peers[VAULT_PEERS];
 	struct held *held; /* as many as credentials */
 	bool loading;      /* the supervisor waits for LOADED or FAILED */
+	bool sound;        /* the names of the last LOAD were */
 };
 
 static int64_t clock_ms(clockid_t id)
@@ -309,11 +310,31 @@ static int on_load(struct vault *v, struct wire_in *in)
 	for (i = 0; ok && names[i]; i++)
 		ok = want(v, sv_of(names[i]));
 	free(names);
+	v->sound = ok;
 	for (i = 0; ok && i < v->credentials->n; i++)
 		if (v->held[i].asked && !v->held[i].value.parts[PART_VALUE])
 			fetch(v, i);
 	if (ok)
 		finish_load(v);
+	return 0;
+}
+
+static int on_commit(struct vault *v, const struct wire_in *in)
+{
+	uint32_t i;
+
+	if (!wire_ok(in))
+		return -EPROTO;
+	if (v->loading)
+		send_loaded(v);
+	/* it may have failed just before */
+	for (i = 0; v->sound && i < v->credentials->n; i++) {
+		struct held *h = &v->held[i];
+
+		h->wanted = h->asked;
+		if (h->wanted && !h->value.parts[PART_VALUE] && !h->fetching && !v->credentials->v[i].optional)
+			h->due = clock_ms(CLOCK_MONOTONIC) + RETRY_FIRST_MS;
+	}
 	return 0;
 }
 
@@ -329,18 +350,24 @@ static int on_peer(struct vault *v, struct wire_in *in, struct wire_message *m)
 	return 0;
 }
 
+/* Does a LOAD wait for it, which is not answered yet? */
+static bool is_awaited(const struct vault *v, const struct held *h)
+{
+	return v->loading && h->asked && !h->value.parts[PART_VALUE];
+}
+
 static void fetched(struct vault *v, uint32_t index, struct sv bytes)
 {
 	const struct credential *c = &v->credentials->v[index];
 	struct held *h = &v->held[index];
 	struct source_value value = {0};
 	struct error err = {0};
-	bool first = !h->value.parts[PART_VALUE];
+	bool first = is_awaited(v, h);
 
 	if (source_value_parse(c, bytes, clock_ms(CLOCK_REALTIME) / 1000, &value, &err) < 0) {
 		if (first)
 			fail_load(v, c->name, err.text);
-		else
+		else if (h->wanted)
 			tell_stale(v, c->name, sv_of(err.text));
 		h->due = first ? 0 : clock_ms(CLOCK_MONOTONIC) + RETRY_LAST_MS;
 		return;
@@ -367,11 +394,14 @@ static void not_fetched(struct vault *v, uint32_t index, struct sv text)
 		finish_load(v);
 		return;
 	}
-	if (!h->value.parts[PART_VALUE]) {
+	if (is_awaited(v, h)) {
 		fail_load(v, c->name, text_show(&shown, text));
 		return;
 	}
+	if (!h->wanted)
+		return; /* by a LOAD that was refused */
 	tell_stale(v, c->name, text);
+	h->pause = h->pause ? h->pause : RETRY_FIRST_MS;
 	h->due = clock_ms(CLOCK_MONOTONIC) + h->pause;
 	h->pause = 2 * h->pause < RETRY_LAST_MS ? 2 * h->pause : RETRY_LAST_MS;
 }
@@ -426,6 +456,8 @@ static int on_message(struct vault *v, enum vault_peer from, struct wire_message
 	wire_in_init(&in, buf_view(&m->body));
 	if (from == VAULT_SUPERVISOR && m->type == VAULT_LOAD)
 		return on_load(v, &in);
+	if (from == VAULT_SUPERVISOR && m->type == VAULT_COMMIT)
+		return on_commit(v, &in);
 	if (from == VAULT_SUPERVISOR && m->type == VAULT_PEER)
 		return on_peer(v, &in, m);
 	if (from == VAULT_RUNNER && m->type == VAULT_FETCHED)

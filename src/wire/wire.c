@@ -92,7 +92,7 @@ int wire_error_set(const struct wire_error *said, struct error *err)
 	return -1;
 }
 
-int wire_send(int sock, uint16_t type, struct sv body, const int *fds, size_t n_fds)
+static int send_message(int sock, uint16_t type, struct sv body, const int *fds, size_t n_fds, int flags)
 {
 	unsigned char head[2] = {(unsigned char)type, (unsigned char)(type >> 8)};
 	struct iovec iov[2] = {{head, sizeof(head)}, {(void *)(uintptr_t)body.p, body.n}};
@@ -115,10 +115,20 @@ int wire_send(int sock, uint16_t type, struct sv body, const int *fds, size_t n_
 		c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
 		memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
 	}
-	while (sendmsg(sock, &msg, MSG_NOSIGNAL) < 0)
+	while (sendmsg(sock, &msg, MSG_NOSIGNAL | flags) < 0)
 		if (errno != EINTR)
 			return -errno;
 	return 0;
+}
+
+int wire_send(int sock, uint16_t type, struct sv body, const int *fds, size_t n_fds)
+{
+	return send_message(sock, type, body, fds, n_fds, 0);
+}
+
+int wire_send_now(int sock, uint16_t type, struct sv body, const int *fds, size_t n_fds)
+{
+	return send_message(sock, type, body, fds, n_fds, MSG_DONTWAIT);
 }
 
 static void take_fds(struct wire_message *m, struct msghdr *msg)
@@ -173,14 +183,13 @@ int wire_receive(int sock, struct wire_message *m)
 	m->body.cap = (size_t)size + 1;
 	iov[0] = (struct iovec){head, sizeof(head)};
 	iov[1] = (struct iovec){m->body.p, (size_t)size};
-	while ((n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC)) < 0) {
-		if (errno == ECONNRESET && !reset)
-			reset = true;
-		else if (errno != EINTR)
-			return -errno;
+	while ((n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC)) < 0 && (errno == EINTR || (errno == ECONNRESET && !reset)))
+		reset = reset || errno == ECONNRESET;
+	if (n <= 0) { /* whoever else reads there took it */
+		n = n < 0 ? -errno : 0;
+		buf_done(&m->body);
+		return (int)n;
 	}
-	if (n == 0)
-		return 0;
 	take_fds(m, &msg);
 	if (n < 2 || (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
 		wire_message_done(m);

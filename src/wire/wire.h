@@ -115,6 +115,8 @@ struct wire_message {
 
 /* Sends one message. fds stay the caller's. 0 or -errno. */
 int wire_send(int sock, uint16_t type, struct sv body, const int *fds, size_t n_fds);
+/* The same, never waiting: -EAGAIN where the other side has not read enough. */
+int wire_send_now(int sock, uint16_t type, struct sv body, const int *fds, size_t n_fds);
 
 /* Receives one message into m, whose fds (O_CLOEXEC) are then the caller's. 1; 0: the other side is gone; -errno (-EPROTO: malformed). */
 int wire_receive(int sock, struct wire_message *m);

@@ -310,6 +310,42 @@ learned_policy_stays_in_its_folder()
 	done
 }
 
+pid1_is_not_slowed_down()
+{
+	project
+	[ "$(run /usr/bin/python3 -c '
+import os
+def tried(f, *a):
+    try: f(*a); return "works"
+    except OSError: return "refused"
+print(tried(os.setpriority, os.PRIO_PROCESS, 1, 19), tried(os.setpriority, os.PRIO_USER, 0, 19), tried(os.sched_setscheduler, 1, os.SCHED_IDLE, os.sched_param(0)), tried(os.sched_setparam, 1, os.sched_param(0)), tried(os.sched_setaffinity, 1, {0}),
+      tried(os.setpriority, os.PRIO_PROCESS, 0, 19), tried(os.sched_setscheduler, 0, os.sched_getscheduler(0), os.sched_param(0)))')" = "refused refused refused refused refused works works" ]
+}
+
+# An earlier run's links, on the way to what the next one is told to write.
+nothing_is_written_through_planted_folders()
+{
+	local option path
+	mkdir -p "$tmp/elsewhere/deep"
+	echo ceiling >"$tmp/elsewhere/policy.yaml"
+	for option in learn report json-events; do
+		for path in out/policy.yaml "$PWD/out/policy.yaml" real/out/policy.yaml out/deep/new.yaml ./out/../elsewhere/policy.yaml; do
+			project
+			run sh -c "mkdir real; ln -s '$tmp/elsewhere' out; ln -s '$tmp/elsewhere' real/out"
+			timeout 20 "$CORDON" run "--$option" "$path" -- true 2>"$tmp/err"
+			[ $? = 125 ] && grep -q 'on the way is a link' "$tmp/err" || { echo "--$option $path"; cat "$tmp/err"; return 1; }
+			[ "$(cat "$tmp/elsewhere/policy.yaml")" = ceiling ] && [ -z "$(ls -A "$tmp/elsewhere/deep")" ] || return 1
+		done
+		project
+		mkdir -p real/deep
+		timeout 20 "$CORDON" run "--$option" ./real//deep/../deep/file -- true && [ -s real/deep/file ] || return 1
+	done
+	# the system's own
+	[ -L /var/run ] || return 0
+	timeout 20 "$CORDON" run --json-events /var/run/cordon-test-nonesuch/events -- true 2>"$tmp/err"
+	grep -q 'No such file' "$tmp/err"
+}
+
 # Each is replaced by a new file: nothing that the run made under that name is opened.
 learned_policy_replaces_what_was_planted()
 {
@@ -369,6 +405,8 @@ ok "sockets and FIFOs of the host in the work folder are hidden" sockets_of_the_
 ok "--json-events does not follow a link that a run has planted" events_do_not_follow_a_planted_link
 ok "--json-events does not wait for a FIFO that a run has planted" events_do_not_wait_for_a_planted_fifo
 ok "--learn and --report write to the folder that was named, whatever its name leads to in the end" learned_policy_stays_in_its_folder
+ok "PID 1 cannot be slowed down: priority, scheduler, processors" pid1_is_not_slowed_down
+ok "--learn, --report and --json-events write through no folder that an earlier run made a link" nothing_is_written_through_planted_folders
 ok "--learn and --report open nothing that a run has planted" learned_policy_replaces_what_was_planted
 ok "every denial is counted, however fast they come" every_denial_is_counted
 ok "folders nested too deep do not stop the next run" deep_folders_do_not_stop_the_next_run

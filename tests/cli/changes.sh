@@ -51,6 +51,14 @@ is "apply: what was made is the caller's" "$(stat -c %u new new/sub/f bin src/de
 is "apply: no stray file is left" "$(find . -name '*cordon*')" ""
 outside "$CORDON" apply "$id"
 is "apply: a second time there is nothing to do" "$status" 0
+heart=$'\xe2\x9d\xa4\xef\xb8\x8f.md' coder=$'\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb.txt'
+outside "$CORDON" run --profile strict -- sh -c 'for n in "$@"; do echo x >"$n"; done' - "$heart" "$coder"
+outside "$CORDON" apply "$(runs | head -n 1)"
+is "apply: names with emoji of several characters come back" "$status:$(cat "$heart" "$coder" | tr '\n' ' ')" "0:x x "
+rm -f "$heart" "$coder"
+outside "$CORDON" run --profile strict -- sh -c 'echo x >"$1"' - $'a\xef\xb8\x8f.md'
+outside "$CORDON" apply "$(runs | head -n 1)"
+like "apply: the same characters where nobody sees them do not" "$status:$told" '^125:.*invisible'
 changed 'echo x >x; rm x'
 is "a run that changed nothing has an empty diff" "$("$CORDON" diff "$id" 2>&1)" ""
 ok "and applies" "$CORDON" apply "$id"
@@ -173,4 +181,12 @@ if is_root; then
 else
 	skip "no overlay: a plain copy takes its place" "needs root, to stack overlays"
 fi
+
+# --- what an interrupted apply left ---
+
+mkdir .cordon-apply-0123
+echo precious >.cordon-apply-0123/7
+outside "$CORDON" run -- sh -c 'cat .cordon-apply-*/7; rm -rf .cordon-apply-*; mv .cordon-apply-0123 x; mkdir .cordon-apply-4567'
+is "no run sees or removes what an apply may still need" "$(grep -c precious <<<"$said"):$(cat .cordon-apply-0123/7):$(ls -d .cordon-apply-*)" 0:precious:.cordon-apply-0123
+rm -rf .cordon-apply-0123
 finish

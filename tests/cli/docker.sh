@@ -49,6 +49,9 @@ inside no-such-command
 ok "a command that is not there: 127, and one line" refused 127 'no-such-command'
 inside /etc/passwd
 ok "one that cannot be executed: 126" refused 126 'passwd'
+printf 'echo "$0:$*:$#"; exit 4\n' >plain-text && chmod +x plain-text
+inside ./plain-text a 'b c'
+is "a text without an interpreter line is a script of /bin/sh" "$status:$said" "4:./plain-text:a b c:2"
 
 # --- what the command sees ---
 

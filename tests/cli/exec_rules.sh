@@ -75,6 +75,55 @@ cannot "deny_exec: a pattern with a set" id
 cannot "deny_exec: through a link on the host" ./hidden-behind
 rm -f hidden-behind
 
+# Names that lead elsewhere: a link, one behind another, a folder that is a link.
+why_not()
+{
+	outside "$CORDON" why --policy "$tmp/policy.yaml" --exec "$1"
+	[ "$status" = 1 ] && [[ $said =~ process.deny_exec ]]
+}
+awk=$(command -v awk)
+for name in "$py" /bin/id /bin/sh "$awk" /usr/bin/pager '/bin/i[d]' '**/python3' '/bin/**'; do
+	[[ $name == *'*'* || $name == *'['* || -e $name ]] || continue
+	policy <<-END
+	filesystem: {workdir: read-write}
+	process: {deny_exec: ["$name"]}
+	END
+	case $name in
+	'**/python3') leads=$real ;;
+	'/bin/**' | '/bin/i[d]') leads=$target ;;
+	*) leads=$(readlink -f "$name") ;;
+	esac
+	inside "${leads}" --version </dev/null
+	is "deny_exec $name: what the name leads to does not run" "$status:$said" "126:"
+	like "deny_exec $name: the line names the rule" "$told" "denied by process.deny_exec .* \(.*policy.yaml:3\)"
+	ok "deny_exec $name: and why says so" why_not "$leads"
+	outside "$CORDON" run --dry-run --policy "$tmp/policy.yaml" -- true
+	like "deny_exec $name: and the plan" "$(tr -s "\n " "  " <"$tmp/out")" "hidden: process.deny_exec [^:]*($leads|/usr/bin[ ,])"
+	if [[ $leads != */dash && $name != '/bin/**' ]]; then
+		cannot "deny_exec $name: nor from a shell, by any of its names" sh -c "PATH=/bin:/usr/bin:/sbin; $leads --version; ${leads##*/} --version; ${leads#/usr} --version; cp $leads x && ./x --version"
+		rm -f x
+	fi
+done
+policy <<END
+filesystem: {workdir: read-write}
+process: {deny_exec: [$py], allow_exec: [/bin/sh, $py]}
+END
+if has_landlock; then
+	cannot "deny_exec: a link to a program that allow_exec lists" $py -c 'print("uid=ran")'
+	cannot "deny_exec: ... by its own name" "$real" -c 'print("uid=ran")'
+fi
+mkdir "$tmp/tools"
+cp /usr/bin/id "$tmp/tools/id-1.2"
+ln -s id-1.2 "$tmp/tools/id"
+policy <<END
+filesystem: {workdir: read-write, read: ["$tmp/tools"]}
+process: {deny_exec: ["$tmp/tools/id"]}
+END
+cannot "deny_exec: a link in a folder that is shown" "$tmp/tools/id"
+cannot "deny_exec: what it leads to" "$tmp/tools/id-1.2"
+inside_works "deny_exec: its neighbours run" /usr/bin/id
+rm -r "$tmp/tools"
+
 # --- allow_exec ---
 
 if ! has_landlock; then
@@ -153,6 +202,22 @@ END
 inside_works "allow_exec with a pattern" sh -c 'ls / >/dev/null'
 inside id
 ok "deny_exec wins over allow_exec" did_not_run
+mkdir bin
+ln -s /usr/bin/id bin/tool
+cp /usr/bin/id bin/own
+policy <<END
+filesystem: {workdir: read-write}
+process: {allow_exec: [/bin/sh, "$work/bin/*"]}
+END
+inside sh -c 'bin/tool || /usr/bin/id'
+is "allow_exec: a link of the repository makes no program of the system a listed one" "$status:$said" "126:"
+inside_works "allow_exec: its own program is one" bin/own
+policy <<END
+filesystem: {workdir: read-write}
+process: {allow_exec: [/bin/sh, "$work/bin/*", /usr/bin/id]}
+END
+inside_works "allow_exec: what the link leads to is one where it is listed itself" bin/tool
+rm -r bin
 policy <<END
 filesystem: {workdir: read-write}
 process: {allow_exec: ["**/tool"]}

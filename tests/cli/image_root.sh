@@ -130,6 +130,8 @@ pid_1_is_out_of_reach()
 {
 	fresh
 	says "PID 1 survives every signal of root" "" sh -c 'for s in $(seq 1 31); do kill -$s 1; done 2>/dev/null; kill -0 1 2>/dev/null || true; sleep 0.1; ls -d /proc/1 >/dev/null'
+	says "nobody slows PID 1 down, and a process may slow down itself" "same 19" sh -c 'exec 2>/dev/null; of() { set -- $(busybox cut -d")" -f2 <"/proc/$1/stat"); shift 16; echo "$1"; }
+		was=$(of 1); busybox renice 19 -p 1; busybox renice 19 -g 1; busybox renice 19 -u 0; busybox taskset -p 1 1 >/dev/null; [ "$(of 1)" = "$was" ] && printf "same "; busybox renice 19 -p $$; of $$'
 	says "nothing of PID 1 can be read" "" sh -c 'for f in environ mem maps auxv stack syscall io smaps pagemap personality; do head -c 1 /proc/1/$f; done 2>/dev/null; for l in root cwd exe ns/mnt ns/user ns/net; do readlink /proc/1/$l; done; echo /proc/1/fd/* /proc/1/map_files/* | grep -v "[*].*[*]"; true'
 	host_python
 	says "PID 1 can be neither traced nor read, nor can its descriptors be taken" "refused refused refused refused" python3 -c '

@@ -35,6 +35,24 @@ passes_term_on()
 }
 ok "a signal reaches the command" passes_term_on
 
+# 32 to 34 are some libc's own; the last is SIGRTMIN to most programs. As PID 1 it would never hear of them, otherwise it would end of them.
+passes_real_time_on()
+{
+	local pid i signal
+	for signal in 32 33 34 40 64; do
+		"$init" -- sleep 30 &
+		pid=$!
+		for ((i = 0; i < 100; i++)); do [ -n "$(pgrep -P "$pid" -x sleep)" ] && break; sleep 0.05; done
+		[ "$(sed -n 's/^SigBlk:\s*//p' "/proc/$pid/status")" = fffffffffffbfeff ] || { grep SigBlk "/proc/$pid/status"; kill "$pid"; return 1; }
+		/usr/bin/env kill -"$signal" "$pid"
+		wait "$pid"
+		[ $? = $((128 + signal)) ] || { echo "$signal"; return 1; }
+	done
+}
+ok "the signals that a libc keeps to itself reach it too" passes_real_time_on
+printf 'echo "$0:$*"; exit 4\n' >"$tmp/plain-text" && chmod +x "$tmp/plain-text"
+is "a text without an interpreter line is a script of /bin/sh" "$(status_of "$init" -- "$tmp/plain-text" a b):$(cat "$tmp/out")" "4:$tmp/plain-text:a b"
+
 reaches_the_group()
 {
 	"$init" -- bash -c "trap : USR1; bash -c 'trap \"echo child got; exit\" USR1; echo ready; while :; do sleep 0.05; done' & wait; wait" >"$tmp/grp" &

@@ -64,6 +64,9 @@ exit_codes()
 	ok "$runtime: a command that is not there: 127" refused 127 'nonexistent'
 	inside /etc/passwd </dev/null
 	ok "$runtime: one that cannot be executed: 126" refused 126 'passwd'
+	printf 'echo "$0:$*:$#"; exit 4\n' >plain-text && chmod +x plain-text
+	inside ./plain-text a 'b c'
+	is "$runtime: a text without an interpreter line is a script of /bin/sh" "$status:$said" "4:./plain-text:a b c:2"
 	for code in TERM:143 KILL:137 SEGV:139; do
 		inside sh -c "kill -${code%:*} \$\$" </dev/null
 		is "$runtime: ended by SIG${code%:*}: ${code#*:}" "$status" "${code#*:}"
@@ -208,7 +211,7 @@ host more x "
 	ok "$runtime: ... cordon apply --force brings it back" "$CORDON" apply --force "$id"
 	is "$runtime: ... with what the run made of it" "$(cat gone/f)" new
 	mkdir .cordon-apply-0123 && echo theirs >.cordon-apply-0123/0
-	inside sh -c 'mkdir .cordon-apply-4567; echo z >made; ls -d .cordon-apply-0123' </dev/null
+	inside sh -c 'mkdir .cordon-apply-4567; echo z >made; cat .cordon-apply-0123/0 2>/dev/null' </dev/null
 	is "$runtime: a name as a killed apply leaves it is in nobody's way, is not shown, and is left alone" "$(cat made .cordon-apply-0123/0 | tr '\n' ' '):$said" "z theirs :"
 	like "$runtime: ... and that is said" "$told" '.cordon-apply-0123 is of no run that is known here'
 	is "$runtime: ... nor can a run make such a name" "$(ls -d .cordon-apply-4567 2>/dev/null):$(grep -c 'only Cordon may use' <<<"$told")" ":1"
@@ -244,7 +247,7 @@ moves()
 	cd "$work" && mv way was && ln -s "$tmp/target" way
 	"$CORDON" exec "$id" -- touch /tmp/go
 	wait "$pid"
-	is "$runtime: another folder in the place of the one that was copied: refused, and left alone" "$?:$(ls "$tmp/target/d"):$(grep -c 'another folder stands there' "$tmp/bg.err")" "125:f:1"
+	is "$runtime: another folder in the place of the one that was copied: refused, and left alone" "$?:$(ls "$tmp/target/d"):$(grep -c 'a link was put in its way' "$tmp/bg.err")" "125:f:1"
 	rm -rf "$tmp/target" ./*
 }
 

@@ -68,6 +68,7 @@ refusals()
 		process.deny_exec|process: {deny_exec: [/usr/bin/env]}
 		network.loopback|network: {loopback: false}
 		process.user|process: {user: 4321}
+		check|check: {scope-reduction: deny}
 	END
 }
 

@@ -107,6 +107,29 @@ head -c 100 /dev/zero >garbage
 chmod +x garbage
 inside ./garbage
 ok "exit status: a file of no known format is 126" refused 126 './garbage: cannot be executed'
+printf 'echo "$0:$*:$#"; exit 4\n' >plain-text && chmod +x plain-text
+inside ./plain-text a 'b c'
+is "a text without an interpreter line is a script of /bin/sh, as for any other program that starts one" "$status:$said" "4:./plain-text:a b c:2"
+inside env PATH="$work:$PATH" plain-text
+is "also by its name" "$status:${said##*/}" "4:plain-text::0"
+inside ./plain-text $(seq 2000)
+ok "with too many words it is none" refused 126 './plain-text: cannot be executed'
+: >empty && chmod +x empty
+inside ./empty
+is "an empty one does nothing, and does it well" "$status:$said$told" "0:"
+chmod 111 plain-text
+inside ./plain-text
+[ "$(id -u)" = 0 ] || ok "one that cannot be read is none" refused 126 './plain-text: cannot be executed'
+chmod 755 plain-text
+policy <<END
+filesystem: {workdir: read-write}
+process: {deny_exec: ["$work/plain-text"]}
+END
+inside ./plain-text
+ok "one that must not be executed is not read by a shell in its place" refused 126 'deny_exec'
+policy <<'END'
+filesystem: {workdir: read-write}
+END
 outside "$CORDON" run --policy "$tmp/none.yaml" -- true
 ok "exit status: Cordon's own failures are 125" refused 125 'none.yaml'
 policy <<'END'

@@ -437,6 +437,18 @@ exec 9<&-
 outside "$CORDON" rm "$kept"
 is "rm: named, a run goes with its changes" "$status:$(ls -d "$state/$kept" 2>/dev/null)" "0:"
 is "rm: the work folder is as it was" "$(ls kept 2>/dev/null)" ""
+outside "$CORDON" run --profile strict -- sh -c 'echo x >kept'
+kept=$(runs | head -n 1)
+echo damaged >"$state/$kept/apply.journal"
+mkdir .cordon-apply-0123 && echo aside >.cordon-apply-0123/0
+outside "$CORDON" rm "$kept"
+ok "rm: an apply that cannot be undone keeps its run, and the way out is named" refused 125 "rm --force $kept"
+outside "$CORDON" rm --finished --force
+ok "rm: --force is for runs that are named" refused 125 'give --finished alone'
+outside "$CORDON" rm --force "$kept"
+is "rm --force: a run whose journal is damaged goes, and what was put aside stays" "$status:$(ls -d "$state/$kept" 2>/dev/null):$(cat .cordon-apply-0123/0)" "0::aside"
+like "rm --force: says where that is" "$told" 'stays in the work folder, as \.cordon-apply-'
+rm -r .cordon-apply-0123
 "$CORDON" stop --time 0 "$id"
 ended "$pid"
 rm "$state/deadbeef"

@@ -146,6 +146,77 @@ nothing_runs()
 }
 ok "a job that is killed while it is stopped leaves nothing behind" until_true nothing_runs
 
+# --- signals to a job: cordon and who stands before it ---
+
+cat >"$work/counts.py" <<'END'
+import signal
+kinds = {signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM}
+signal.pthread_sigmask(signal.SIG_BLOCK, kinds)
+open("ready", "w")
+while True:
+    got = signal.sigwait(kinds)
+    if got == signal.SIGTERM:
+        break
+    open("got", "a").write(got.name + " ")
+END
+# as_job: the lines of standard input in a shell with job control, beside a job that counts signals; $! is its number.
+as_job()
+{
+	rm -f "$work/got" "$work/ready"
+	{
+		printf 'set -m\n%q run -- python3 counts.py </dev/null & job=$!\nwhile ! [ -e ready ]; do sleep 0.05; done\n' "$CORDON"
+		cat
+	} >"$work/job.sh"
+	at_tty -- bash --norc job.sh
+}
+as_job <<'END'
+for i in 1 2 3 4 5; do kill -USR1 -$job; sleep 0.2; kill -USR2 $job; sleep 0.2; done
+kill $job; wait $job
+END
+is "a signal to all of the job arrives once, as one to its process does" "$status:$(cat "$work/got")" "0:$(printf 'SIGUSR1 SIGUSR2 %.0s' 1 2 3 4 5)"
+as_job <<'END'
+for i in 1 2 3 4 5 6; do kill -USR1 $job; sleep 0.1; done
+kill -TERM -$job; wait $job
+END
+is "as often as it was sent" "$status:$(cat "$work/got")" "0:$(printf 'SIGUSR1 %.0s' 1 2 3 4 5 6)"
+cat >"$work/races.py" <<'END'
+# races.py PID [all]: stopped and continued at once, with 0 to 1 ms in between; says how often it stands still.
+import os, signal, sys, time
+job, still = int(sys.argv[1]), 0
+for i in range(50):
+    for sig in signal.SIGTSTP, signal.SIGCONT:
+        os.kill(-job if len(sys.argv) > 2 else job, sig)
+        until = time.monotonic_ns() + i * 20000
+        while sig == signal.SIGTSTP and time.monotonic_ns() < until:
+            pass
+    time.sleep(0.03)
+    if open("/proc/%d/stat" % job).read().split(") ")[1][0] == "T":
+        still += 1
+        os.kill(-job, signal.SIGCONT)
+print("still", still)
+END
+# goes_on [all]
+goes_on()
+{
+	as_job <<-END
+	python3 races.py \$job $1
+	kill -USR1 \$job
+	for ((i = 0; i < 40; i++)); do [ -e got ] && break; sleep 0.05; done
+	kill \$job; kill -CONT -\$job; wait \$job
+	END
+	printf 'status %s\n%s\n%s\n' "$status" "$said" "$(cat "$work/got")"
+	[ "$status" = 0 ] && [[ $said == *"still 0"* ]] && [ "$(cat "$work/got")" = "SIGUSR1 " ]
+}
+ok "SIGTSTP and SIGCONT right behind it: the job goes on" goes_on
+ok "to all of the job too" goes_on all
+as_job <<'END'
+kill -TSTP -$job; for ((i = 0; i < 60; i++)); do sleep 0.05; [ -n "$(jobs -s)" ] && break; done; jobs
+kill -USR1 $job; sleep 0.3; cat got 2>/dev/null
+kill -CONT -$job; for ((i = 0; i < 60; i++)); do sleep 0.05; [ -e got ] && break; done; jobs
+kill $job; wait $job
+END
+like "SIGTSTP stops it, and what is sent meanwhile waits for SIGCONT" "$status:$(tr '\n' ' ' <<<"$said"):$(cat "$work/got")" '^0:.*Stopped.*Running.*:SIGUSR1 $'
+
 # --- only some of the three ---
 
 at_tty --redirect i -- "${run[@]}" sh -c '[ -t 0 ] || echo "0 no"; [ -t 1 ] && echo "1 yes"; cat'
@@ -175,8 +246,21 @@ is "and the terminal can be opened again by its name" "$status:$said" "3:again"
 
 # --- hang-up and exec ---
 
-at_tty wait:ready hangup -- "${run[@]}" sh -c 'trap "echo hup >hup; exit 1" HUP; echo ready; while :; do sleep 0.05; done'
-ok "a terminal that hangs up ends the run" until_true test -z "$("$CORDON" ps -q)"
+hears='trap "echo hup >hup; exit 1" HUP; echo ready; while :; do sleep 0.05; done'
+hung_up()
+{
+	until_true nothing_runs && until_true test -e hup && rm hup
+}
+at_tty wait:ready hangup -- "${run[@]}" sh -c "$hears"
+ok "a terminal that hangs up ends the run, which is told" hung_up
+printf 'version: 1\nextends: [default]\nnetwork: {mode: allowlist, allow: [{host: a.test}]}\n' >"$tmp/net.yaml"
+at_tty wait:ready hangup -- "$CORDON" run -p "$tmp/net.yaml" -- sh -c "$hears"
+ok "so is one whose policy a SIGHUP would load again" hung_up
+is "and it is not" "$("$CORDON" logs --json "$("$CORDON" ps -a -q | head -n 1)" | grep -c 'new policy')" 0
+at_tty 'wait:prompt> ' "send:$CORDON run -p $tmp/net.yaml -- sh -c '${hears/echo ready/echo rea\"\"dy}'\n" wait:ready hangup -- "${shell[@]}"
+ok "a terminal that hangs up on a shell ends its job, which is told" hung_up
+at_tty wait:ready kill:HUP sleep:500 'send:\n' wait:end -- "$CORDON" run -p "$tmp/net.yaml" -- sh -c 'trap "echo hup >hup" HUP; echo ready; read x; echo end'
+is "SIGHUP that somebody sends loads the policy again, once, and is not passed on" "$status:$(ls hup 2>/dev/null):$("$CORDON" logs --json "$("$CORDON" ps -a -q | head -n 1)" | grep -c 'new policy is in force')" "0::1"
 in_background sleep 30
 at_tty --size 30x90 -- "$CORDON" exec "$id" -- sh -c 'tty; stty size'
 like "exec with a terminal: its own, of the user's size" "$(tr '\n' ' ' <<<"$said")" '^/dev/pts/[0-9]+ 30 90 $'

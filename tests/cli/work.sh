@@ -88,6 +88,14 @@ os.unlink("x")'
 inside_says "inotify sees what the guard made" "seen" $py -c 'import ctypes,os,select
 c=ctypes.CDLL(None); fd=c.inotify_init(); c.inotify_add_watch(fd,b".",0x100)
 open("seen","w").close(); r,_,_=select.select([fd],[],[],2); print(os.read(fd,100)[16:20].decode() if r else "nothing"); os.unlink("seen")'
+# of what the host gives a user, who has other programs and other sandboxes
+most=$(($(cat /proc/sys/fs/inotify/max_user_instances) / 8))
+[ "$most" -le 64 ] || most=64
+inside $py -c 'import ctypes
+c=ctypes.CDLL(None); n=0
+while c.inotify_init()>=0: n+=1
+print(n)'
+ok "a sandbox has an eighth of its user's inotify instances at most" [ "${said:-999}" -le "$most" ]
 
 # --- sockets and FIFOs ---
 

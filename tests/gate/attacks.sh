@@ -38,6 +38,12 @@ ln -s policy.yaml "$work/link.yaml"
 like "a link that the policy was named by cannot be made to lead elsewhere" "$(readlink "$work/link.yaml" || ls -l "$work/link.yaml" 2>&1)" '^policy.yaml$|No such file'
 rm -f "$work/link.yaml"
 
+# A file that is called as a shipped profile is shown
+cp "$work/policy.yaml" "$work/profile:strict"
+(cd "$work" && "$CORDON" run -p profile:strict --workdir "$work" -- sh -c 'echo "version: 1" >profile:strict; rm -f profile:strict') >/dev/null 2>&1
+is "nor can a policy that is called as a shipped profile is shown" "$(cat "$work/profile:strict")" "$(cat "$work/policy.yaml")"
+rm -f "$work/profile:strict"
+
 # Denied names below what is only protected
 mkdir -p "$work/.vscode" "$work/.git/hooks"
 echo deep-secret-5d >"$work/.vscode/.env"
@@ -94,7 +100,7 @@ network:
   mode: allowlist
   allow:
     - {host: tunnel.test, ports: [80, 443]}
-    - {host: api.test, methods: [GET, HEAD], paths: ["/ok/**"], credential: key}
+    - {host: api.test, methods: [GET, HEAD, POST], paths: ["/ok/**"], credential: key}
     - {host: far.test, credential: key}
 Y
 net() { run "$tmp/net.yaml" "$@"; }
@@ -130,16 +136,37 @@ like "and not where the server compresses nevertheless" "$(say api.test "GET /ok
 
 # What a rule restricts cannot be asked for in a disguise
 forget
-for field in X-HTTP-Method-Override X_HTTP_METHOD_OVERRIDE X-Http_Method-Override X_Method_Override X-Original-URL X_Original_URL X-Rewrite-URL X-Forwarded-Prefix X-Forwarded-Uri; do
+for field in X-HTTP-Method-Override X_HTTP_METHOD_OVERRIDE X-Http_Method-Override X_Method_Override HTTP-Method-Override X-Original-Method X-Forwarded-Method X-Tunneled-Method X-Original-URL X_Original_URL X-Rewrite-URL X-Forwarded-Prefix X-Forwarded-Uri; do
 	is "$field is refused under methods and paths" "$(net curl -sS -m 10 -o /dev/null -w '%{http_code}' -H "$field: /admin" https://api.test/ok/a 2>&1)" "403"
-	like "... in a trailer too" "$(say api.test "GET /ok/t HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n$field: DELETE\r\n\r\n")" '403'
+	like "... in a trailer too" "$(say api.test "POST /ok/t HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n$field: DELETE\r\n\r\n")" '403'
 done
-is "and none of it was answered by the upstream" "$(arrived)" "0"
+form() { net curl -sS -m 10 -o /dev/null -w '%{http_code}' "$@" https://api.test/ok/f 2>&1; }
+is "a _method in a form is refused under methods" "$(form -d 'a=b&_method=DELETE')" "403"
+is "however it is written" "$(form -d 'a=b&%5Fm%65thod=DELETE')" "403"
+is "in a body without a type" "$(form -H 'Content-Type:' -d '_method=DELETE')" "403"
+is "in parts" "$(form -F a=b -F _method=DELETE)" "403"
+is "in JSON" "$(form -H 'Content-Type: application/json' -d '{"a":{"_method":1},"_m\u0065thod" :"DELETE"}')" "403"
+is "and no upstream gets it: at most a head whose body ends before it begins" "$(grep -c '"body": "[^"]*[Mm][Ee][Tt][Hh]' "$up/log")" "0"
+is "behind so much that the upstream has begun to read: it never gets the end" "$(form -d "$(printf 'x%.0s' {1..70000})=1&+.METHOD=PUT")$(form --http2 -F "big=@/usr/bin/env" -F _method=DELETE)" "403403"
+is "what is no such name passes" "$(form -d 'method=DELETE&payment_method=1')$(form -F payment_method=1 -F 'file=@/usr/bin/env')$(form -H 'Content-Type: application/json' -d '{"a":{"_method":1},"b":"_method"}')" "200200200"
+forget
 net curl -sS -m 10 -o /dev/null -H "X_Api_Key: mine" -H "X-Api_Key: mine" https://api.test/ok/a
 is "the credential's header cannot be sent in a disguise" "$(arrived)/$(grep -c mine "$up/log")" "1/0"
 forget
-say api.test 'GET /ok/t HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Api-Key: mine\r\n\r\n' >/dev/null
+say api.test 'POST /ok/t HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Api-Key: mine\r\n\r\n' >/dev/null
 is "nor in a trailer" "$(arrived)" "0"
+
+# A body that its server leaves unread would be its next request
+forget
+hidden='DELETE /admin HTTP/1.1\r\nHost: api.test\r\n\r\n'
+like "a body with GET is refused, and what to do instead is said" "$(net curl -sS -m 10 --http1.1 -i -X GET -d "$hidden" https://api.test/ok/h 2>&1)" '400.*send it by POST'
+like "in chunks too" "$(say api.test 'GET /ok/h HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n')" ' 400 '
+for method in GET OPTIONS; do
+	is "$method with one by HTTP/2" "$(net curl -sS -m 10 --http2 -o /dev/null -w '%{http_version} %{http_code}' -X $method -d "$hidden" https://api.test/ok/h 2>&1)" "2 400"
+done
+is "and nothing of it arrived" "$(arrived)" "0"
+net curl -sS -m 10 --http1.1 -o /dev/null -d "$hidden" https://api.test/ok/h
+is "other bodies are the last of their connection" "$(arrived)/$(grep -ci 'connection": *"close' "$up/log")" "1/1"
 
 # What an attack looks like is in the log
 cat >"$work/malformed.sh" <<'S'
@@ -155,7 +182,7 @@ say - 'TRACE http://evil9.test/a HTTP/1.1\r\nHost: evil9.test\r\n\r\n'
 printf '' | timeout 5 openssl s_client -proxy 127.0.0.1:3128 -connect tunnel.test:443 -servername evil8.test >/dev/null 2>&1
 curl -sS -m 5 --http2 -o /dev/null -H 'Host: evil10.test' https://api.test/ok/c
 say - 'GET http://x\x1b[2J\",\"verdict\":\"allow\"}\n{\"forged\":1}.test/ HTTP/1.1\r\nHost: a\r\n\r\n'
-say api.test 'GET /ok/d HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
+say api.test 'POST /ok/d HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
 S
 forget
 net bash malformed.sh
@@ -163,11 +190,35 @@ log=$(audit)
 is "nothing malformed arrived" "$(arrived)" "0"
 for what in 'differ; Host: evil1.*"GET http://tunnel\.test/a"' 'evil2\.test".*"GET https://api\.test/ok/b"' '"GET https://api\.test/ok/\.\./evil3"' 'CONNECT 0x7f\.1:443' \
 	'Content-Length and Transfer.*http://evil6' 'no SOCKS request' 'SOCKS 4.*10\.9\.9\.9:80' 'TRACE http://evil9' 'another host: evil8.*tunnel\.test:443' 'authority is not.*"https://api\.test"' \
-	'GET http://x..x1b\[2J' 'malformed chunk.*GET https://api\.test/ok/d'; do
+	'GET http://x..x1b\[2J' 'malformed chunk.*POST https://api\.test/ok/d'; do
 	is "the log has $what" "$(grep '"denial"' "$log" | grep -c "$what")" "1"
 done
 ok "the log's chain holds" "$CORDON" audit verify "$log"
 is "each line is one" "$(grep -c '^{"forged\|^{.*[[:cntrl:]]' "$log")" "0"
+
+# One request among thousands to other hosts, at once: each that passes is named
+cat >"$tmp/noise.yaml" <<'Y'
+version: 1
+extends: [default]
+network: {mode: allowlist, allow: [{cidr: 127.9.0.0/16, ports: [80]}]}
+Y
+cat >"$work/noise.py" <<'S'
+import os, socket, urllib.parse
+proxy = urllib.parse.urlsplit(os.environ["http_proxy"])
+passed = []
+for i in range(4000):
+    host = "127.9.%d.%d" % (i // 200, i % 200 + 1)
+    with socket.create_connection((proxy.hostname, proxy.port)) as s, s.makefile("rb") as f:
+        s.sendall(b"GET http://%s/ HTTP/1.1\r\nHost: %s\r\n\r\n" % (host.encode(), host.encode()))
+        status = f.readline().split()[1]
+    if status != b"503": # how many of these there are is a matter of speed
+        passed.append(host)
+open("passed", "w").write("\n".join(sorted(passed)) + "\n")
+print(len(passed) > 1000)
+S
+is "a thousand new hosts at once pass, and more as the log catches up" "$(run "$tmp/noise.yaml" python3 noise.py 2>&1)" "True"
+grep -o '"target":"GET http://127\.9\.[0-9.]*' "$(audit)" | sed 's,.*//,,' | sort -u >"$tmp/named"
+is "each that passed is named in the log" "$(comm -23 <(sort -u "$work/passed") "$tmp/named" | wc -l)" 0
 
 # Requests to a model at once do not use more of a budget together than one after the other
 cat >"$tmp/model.yaml" <<'Y'
@@ -188,12 +239,15 @@ forget
 run "$tmp/model.yaml" bash many.sh together >"$tmp/out" 2>&1
 like "thirty at once: those that may be over the budget are refused" "$(arrived) $(tr ' ' '\n' <"$tmp/out" | sort | uniq -c | xargs)" '^[12] [12] 200 (28|29) 429$'
 forget
-cat >"$work/cut.sh" <<'S'
+cat >"$work/ask.sh" <<'S'
 ask() { curl -sS -m "$2" -o /dev/null -w '%{http_code} ' "$ANTHROPIC_BASE_URL/v1/messages" -H 'content-type: application/json' -d "{\"model\":\"$1\",\"max_tokens\":4000,\"messages\":[]}"; }
-ask claude-slow 1
-ask claude-x 10
 S
-is "hanging up before the usage comes saves nothing" "$(run "$tmp/model.yaml" bash cut.sh 2>/dev/null)" "200 429 "
+is "hanging up before the usage comes saves nothing" "$(run "$tmp/model.yaml" bash -c '. ./ask.sh; ask claude-slow 1; ask claude-x 10' 2>/dev/null)" "200 429 "
+like "and is reported as what it is, apart from what was used" "$(tail -1 "$(audit)")" '"model":"claude-slow","requests":1,"input_tokens":[0-9]+,"output_tokens":[0-9]{1,2},"cut_tokens":39[0-9][0-9]'
+helper 127.0.0.1:444 python3 -c 'import socket, time; s = socket.create_server(("127.0.0.1", 444)); time.sleep(600)'
+sed 's,model.test,&:444,' "$tmp/model.yaml" >"$tmp/silent.yaml"
+is "hanging up while the server is dialled costs nothing" "$(run "$tmp/silent.yaml" bash -c '. ./ask.sh; ask claude-x 1' 2>/dev/null) $(tail -1 "$(audit)" | grep -o '"requests":1,"input_tokens":0,"output_tokens":0,"cut_tokens":0')" \
+	'000  "requests":1,"input_tokens":0,"output_tokens":0,"cut_tokens":0'
 forget
 is "one alone may ask for more than is left, until nothing is" "$(run "$tmp/model.yaml" bash many.sh alone 2>/dev/null)" "200 200 429 "
 finish

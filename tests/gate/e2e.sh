@@ -155,6 +155,9 @@ like "an agent that prints its environment can go on" "$(model sh -c 'printf "{\
 like "... and the model does not get the placeholder" "$(cat "$up/log")" 'KEY=x{20,}\.'
 log=$(find "$tmp/state" -name audit.jsonl -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2)
 like "the log has what each model used" "$(tail -1 "$log")" '"provider":"anthropic","model":"claude-x","requests":1,"input_tokens":11,"output_tokens":7'
+forget
+is "whether anybody is there may be asked, and is no denial" "$(model sh -c 'for v in 1.1 2-prior-knowledge; do curl -sS -m 10 -I -o /dev/null -w "%{http_code} " --http$v "$ANTHROPIC_BASE_URL/"; done' 2>&1)$(arrived) $(grep -c '"denial"' "$(audit)") $(grep -o '"requests":2,"denied":0' "$(audit)")" \
+	'200 200 0 0 "requests":2,"denied":0'
 nothing_arrives "another model" model sh -c 'curl -sS -m 10 "$ANTHROPIC_BASE_URL/v1/messages" -H "content-type: application/json" -d "{\"model\":\"gpt-5\",\"max_tokens\":5,\"messages\":[]}"'
 nothing_arrives "a tool that the provider would run" model sh -c 'curl -sS -m 10 "$ANTHROPIC_BASE_URL/v1/messages" -H "content-type: application/json" -d "{\"model\":\"claude-x\",\"max_tokens\":5,\"messages\":[],\"tools\":[{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}]}"'
 is "the fifth request is over the budget" "$(model sh -c 'for i in 1 2 3 4 5; do curl -sS -m 10 -o /dev/null -w "%{http_code} " "$ANTHROPIC_BASE_URL/v1/messages" -H "content-type: application/json" -d "{\"model\":\"claude-x\",\"max_tokens\":5,\"messages\":[]}"; done' 2>&1)" "200 200 200 200 429 "

@@ -46,12 +46,14 @@ leaf expired ca DNS:up.test 0
 python3 "$here/upstream.py" 8443 tls.log server.pem server.key >ready.tls & pids+=($!)
 python3 "$here/upstream.py" 8444 expired.log expired.pem expired.key >ready.expired & pids+=($!)
 python3 "$here/upstream.py" 8080 plain.log >ready.plain & pids+=($!)
+python3 "$here/upstream.py" 8455 refused.log server.pem server.key h2 >ready.h2 & pids+=($!)
+python3 "$here/upstream.py" 8456 silent.log server.pem server.key silent >ready.silent & pids+=($!)
 python3 "$here/dns.py" dns.log good.dns.test=127.0.0.7 own.dns.test=93.184.216.34 tcp.dns.test=127.0.0.7 priv.dns.test=127.0.0.1,10.0.0.1 mixed.dns.test=127.0.0.1,127.0.0.7,fd00::1 \
 	meta.dns.test=169.254.169.254 map.dns.test=::ffff:127.0.0.1 nat64.dns.test=64:ff9b::7f00:1 >ready.dns & pids+=($!)
 python3 "$here/echo.py" 8022 echo.log >ready.echo & pids+=($!)
 python3 "$here/proxy.py" 3128 proxy.log >ready.proxy & pids+=($!)
 for _ in $(seq 100); do
-	[ "$(cat ready.* | grep -c ready)" = 6 ] && break
+	[ "$(cat ready.* | grep -c ready)" = 8 ] && break
 	sleep 0.05
 done
 
@@ -175,10 +177,13 @@ req POST https://up.test:8443/grpc d:x h:connect-content-encoding=gzip
 req POST https://up.test:8443/grpc-told d:x
 req POST https://up.test:8443/connect-told d:x
 req POST https://up.test:8443/grpc-flag d:x
+req POST https://up.test:8443/grpc-text-flag d:x
+req POST https://up.test:8443/grpc-text d:x
 END
 is "messages of gRPC arrive, scrubbed" "$(count "body 29 .*$place")" 2
+is "and those in base64" "$(count 'body 40 AAAAABh')/$(count "$(printf %s "$key" | base64 | cut -c1-20)")" 1/0
 is "a request that would have the answer's messages compressed is refused" "$(count 'failed policy_denied: its messages are compressed')/$(grep -c '/grpc ' tls.log)" 3/2
-is "messages that are compressed do not pass, whether the head says so or not" "$(count "failed bad_answer: the answer's messages are compressed")/$(count 'body [1-9]')" 3/2
+is "messages that are compressed do not pass, whether the head says so or not" "$(count "failed bad_answer: the answer's messages are compressed")/$(count 'body [1-9]')" 4/3
 run key.yaml "${pins[@]}" grant "k|up.test|x-api-key|-|Sk-RealSecret-0123456789|$place" <<<'req GET https://up.test:8443/name'
 is "no name of a field holds it, in lower case either" "$(count 'body 5 named')/$(grep -ci realsecret <<<"$out")" 1/0
 run key.yaml "${pins[@]}" grant "$grant" <<'END'
@@ -208,6 +213,35 @@ like "an answer that two readers could read differently is refused" "$out" "fail
 is "bytes behind an answer poison nobody" "$(count 'body 10 hello /one')/$(count poisoned)" 1/0
 like "a stale connection costs an idempotent request nothing" "$out" "body 10 hello /two"
 is "and a request that may have done something is not sent twice" "$(grep -c 'POST /three' tls.log)" 0
+
+: >tls.log
+run key.yaml "${pins[@]}" grant "$grant" <<'END'
+req GET https://up.test:8443/unread d:abc
+req HEAD https://up.test:8443/unread d:abc len:3
+req OPTIONS https://up.test:8443/unread d:abc len:3
+req get https://up.test:8443/unread d:abc len:3
+req POST https://up.test:8443/unread d:abc len:3
+req DELETE https://up.test:8443/unread d:abc len:3
+req REPORT https://up.test:8443/unread d:abc
+END
+is "a body is not sent where it has no meaning" "$(count 'failed policy_denied: the request is not in its canonical form')/$(grep -ci '\(GET\|HEAD\|OPTIONS\) /unread' tls.log)" 4/0
+is "a body that its server leaves unread is no next request" "$(count 'body 6 unread')/$(grep -c 'Connection: close' tls.log)/$(grep -c smuggled tls.log)" 3/3/0
+cat >two.yaml <<'END'
+network:
+  mode: allowlist
+  allow:
+    - {host: up.test, ports: [8443], credential: k, paths: ["/with/**"]}
+    - {host: up.test, ports: [8443], paths: ["/without/**"]}
+END
+run two.yaml "${pins[@]}" grant "$grant" <<'END'
+req GET https://up.test:8443/with/1
+req GET https://up.test:8443/without/1
+req GET https://up.test:8443/with/2
+req GET https://up.test:8443/without/2
+END
+conns=$(grep -o 'x-conn: [0-9]*' <<<"$out" | cut -d' ' -f2 | xargs)
+read -r a b c d <<<"$conns"
+is "requests with a credential and without share no connection" "$([ "$a" != "$b" ] && echo "$((c - a)) $((d - b))")" "0 0"
 
 run plain.yaml "${pins[@]}" <<END
 $(for _ in 1 2 3 4 5 6 7 8; do
@@ -261,27 +295,43 @@ END
 is "a model is reached without a network" "$(count '= 200 OK')" 2
 is "other models, endpoints, hosts, providers and the network are not" "$(count 'failed policy_denied')" 5
 is "nothing of the refused arrived" "$(grep -c '^conn' plain.log)" 2
-like "tokens are counted, and the next request over the budget refused" "$out" "failed budget_used_up.* m-1 2/22/44"
+is "a body that was judged leaves its connection to the next" "$(grep -o '^conn [0-9]*' plain.log | sort -u | wc -l)/$(grep -c 'Connection: close' plain.log)" 1/0
+like "tokens are counted, and the next request over the budget refused" "$out" "failed budget_used_up.* m-1 2/22/44\\+0"
 
 # one provider for each way in which usage does not come
 {
 	printf 'network: {mode: none}\ninference:\n  providers:\n'
-	for how in cut dumb error gone; do echo "    $how: {kind: openai, url: \"http://127.0.0.1:8080/$how/v1\", models: [\"*\"], max_output_tokens: 40}"; done
+	for how in cut dumb error gone late done open; do echo "    $how: {kind: openai, url: \"http://127.0.0.1:8080/$how/v1\", models: [\"*\"], max_output_tokens: 40}"; done
 	echo '    shut: {kind: openai, url: "http://127.0.0.1:8099/v1", models: ["*"], max_output_tokens: 40}'
+	echo '    refused: {kind: openai, url: "https://up.test:8455/v1", models: ["*"], max_output_tokens: 40}'
+	echo '    silent: {kind: openai, url: "https://up.test:8456/v1", models: ["*"], max_output_tokens: 40}'
 } >cut.yaml
-for i in 0 1 2 3; do
-	how=(cut dumb error gone)
-	for _ in 1 2; do echo "req POST http://127.0.0.1:8080/${how[i]}/v1/chat/completions i:$i h:content-type=application/json d:{\"model\":\"m-${how[i]}\",\"max_tokens\":50,\"messages\":[]}"; done
-done >cut.txt
-for _ in 1 2; do echo 'req POST http://127.0.0.1:8099/v1/chat/completions i:4 h:content-type=application/json d:{"model":"m-shut","max_tokens":50,"messages":[]}'; done >>cut.txt
-run cut.yaml <cut.txt
+# twice HOW NUMBER URL WORD...: two requests to one of them
+twice()
+{
+	for _ in 1 2; do echo "req POST $3/v1/chat/completions i:$2 ${*:4} h:content-type=application/json d:{\"model\":\"m-$1\",\"max_tokens\":50,\"messages\":[]}"; done
+}
+{
+	for how in cut:0 dumb:1 error:2 gone:3; do twice "${how%:*}" "${how#*:}" "http://127.0.0.1:8080/${how%:*}"; done
+	for how in late:4 done:5 open:6; do twice "${how%:*}" "${how#*:}" "http://127.0.0.1:8080/${how%:*}" quit:300; done
+	twice shut 7 http://127.0.0.1:8099
+	twice refused 8 https://up.test:8455
+	twice silent 9 https://up.test:8456 quit:300
+} >cut.txt
+run cut.yaml "${pins[@]}" <cut.txt
 used=$(tail -n 3 <<<"$out" | grep '^~')
-like "an answer that is cut before its usage counts as all that it might have had" "$used" " m-cut 1/0/50 "
-like "a request without an answer does too" "$used" " m-gone 1/0/50 "
-like "a complete answer without usage counts by its size" "$used" " m-dumb 1/0/103 "
-like "errors are free" "$used" " m-error 2/0/0 "
-like "and so are requests that nobody got" "$used" " m-shut 2/0/0"
-is "what is used up so is refused" "$(count 'failed budget_used_up')" 3
+like "an answer that is cut before its usage is charged all that it might have had, apart from what it is known to have used" "$used" " m-cut 1/0/12\\+38 "
+like "and so is one that its client did not wait for" "$used" " m-late 1/0/0\\+50 "
+like "and a stream that its client leaves before its last event" "$used" " m-open 1/0/3\\+47 "
+like "a stream that has said that it is over counts as what is known, though it was left early" "$used" " m-done 2/0/8\\+0 "
+like "a complete answer without usage counts by its size" "$used" " m-dumb 1/0/103\\+0 "
+like "errors are free" "$used" " m-error 2/0/0\\+0 "
+is "one that was answered by an error does not" "$(grep 'POST /error/' plain.log | grep -o '^conn [0-9]*' | sort -u | wc -l)" 2
+like "and so are requests whose server hangs up without a word" "$used" " m-gone 2/0/0\\+0 "
+like "and those that it refuses by HTTP/2" "$used $(sort refused.log | uniq -c | xargs)" " m-refused 2/0/0\\+0 .* 2 refused"
+like "and those that nobody got" "$used" " m-shut 2/0/0\\+0 "
+like "and those that are given up while their server is dialled" "$used" " m-silent 2/0/0\\+0"
+is "what is used up so is refused" "$(count 'failed budget_used_up')" 4
 
 run plain.yaml "${pins[@]}" <<'END'
 tunnel echo.test 8022 abc
@@ -312,10 +362,13 @@ is "a name that does not exist is told as such" "$(count 'failed name_not_resolv
 is "no name is looked up that was not allowed" "$(grep -c 'denied.test\|evil.example' dns.log)" 0
 like "a reload cuts what it forbids" "$out" "= open"$'\n'".*cut: the policy no longer allows it"$'\n'"= cut"
 
-# the machine's own addresses, the second of a network and one of IPv6 among them
+# the machine's own addresses, the second of a network, whole networks and those of IPv6 among them; where anybody may bind to anything
 ip link add own0 type veth peer name own1 && ip link set own0 up && ip link set own1 up
 ip addr add 93.184.216.34/24 dev own0 && ip addr add 93.184.216.35/24 dev own0
-ip -6 addr add 2a00:1450:4001::5/64 dev own0 nodad
+ip addr add 93.184.217.1/32 dev lo
+ip route add local 93.184.218.0/24 dev lo
+ip -6 addr add 2a00:1450:4001::5/64 dev own0 nodad && ip -6 addr add 2a00:1450:4001::6/64 dev own0 nodad
+echo 1 >/proc/sys/net/ipv4/ip_nonlocal_bind
 cat >public.yaml <<'END'
 network: {mode: public}
 END
@@ -331,6 +384,9 @@ cat >own.txt <<'END'
 tunnel 93.184.216.34 8022 abc
 tunnel 93.184.216.35 8022 abc
 tunnel 2a00:1450:4001::5 8022 abc
+tunnel 2a00:1450:4001::6 8022 abc
+tunnel 93.184.217.1 8022 abc
+tunnel 93.184.218.77 8022 abc
 tunnel own.dns.test 8022 abc
 req GET http://93.184.216.34:8080/one
 req GET http://93.184.216.35:8080/one
@@ -340,7 +396,7 @@ END
 : >plain.log
 : >echo.log
 run public.yaml <own.txt
-is "a machine's own addresses are as closed as its loopback, whatever they look like" "$(count 'failed policy_denied') $(cat plain.log echo.log | wc -l)" "8 0"
+is "a machine's own addresses are as closed as its loopback, whatever they look like" "$(count 'failed policy_denied') $(cat plain.log echo.log | wc -l)" "11 0"
 run own.yaml pin up.test=93.184.216.34 <<'END'
 tunnel 93.184.216.34 8022 abc
 tunnel 93.184.216.35 8022 abc

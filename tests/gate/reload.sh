@@ -7,6 +7,8 @@ cat >"$config/credentials.yaml" <<'Y'
 version: 1
 credentials:
   key: {from: {env: TEST_API_KEY}, hosts: [late.test], inject: {header: x-api-key, format: "{}"}}
+  slow: {from: {command: [sh, -c, "sleep 1; echo slow-test-secret-77aa01"]}, hosts: [second.test], inject: {header: x-api-key, format: "{}"}}
+  failing: {from: {command: [sh, -c, "sleep 0.2; echo no >&2; exit 3"]}, hosts: [bad.test], inject: {header: x-api-key, format: "{}"}}
 Y
 start_upstream first.test second.test third.test late.test bad.test "a.many.test" || finish
 cp "$tests_dir/gate/inside.py" "$work/"
@@ -152,6 +154,19 @@ forget
 is "a rule with a credential that the first policy did not name" "$(get late.test)" "200 200"
 is "... gets it" "$(grep -c "$TEST_API_KEY" "$up/log")" "1"
 changes save "{host: first.test}"
+
+# One that a command takes its time to give
+start=$(date +%s%N)
+changes save "{host: second.test, credential: slow}"
+ok "a policy is in force at once, though a command that gives a credential takes a second" test $((($(date +%s%N) - start) / 1000000)) -lt 700
+forget
+is "... what needs the credential waits for it" "$(get second.test)" "200 200"
+is "... and gets it" "$(grep -c slow-test-secret-77aa01 "$up/log")" "1"
+is "... and what is no longer allowed is not" "$(get first.test)" "000 403"
+changes save "{host: first.test}" "{host: bad.test, credential: failing}"
+forget
+is "where it fails, what needs it is refused, and nothing else" "$(get bad.test) $(get first.test) $(arrived)" "502 200 200 200 1"
+like "... and the log says so" "$(grep failing "$(audit)")" '"target":"failing"'
 
 # In effect soon
 start=$(date +%s%N)

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """An upstream that does what its path says, over TLS or not, and logs what reached it.
 
-upstream.py PORT LOG [CERT KEY]
+upstream.py PORT LOG [CERT KEY [h2 | silent]]
+
+h2: speaks HTTP/2, and refuses each request when it is complete. silent: takes connections, and never says a word.
 """
 import base64, gzip, socket, ssl, sys, threading, time, zlib
 
 port, log_path = int(sys.argv[1]), sys.argv[2]
 context = None
+mode = sys.argv[5] if len(sys.argv) > 5 else ""
 if len(sys.argv) > 4:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(sys.argv[3], sys.argv[4])
-    context.set_alpn_protocols(["http/1.1"])
+    context.set_alpn_protocols(sys.argv[5:6] or ["http/1.1"])
 lock = threading.Lock()
 connections = 0
 
@@ -81,6 +84,13 @@ def serve_one(c, number):
     if path == "/early":
         answer(c, b"no need", "413 Too Large", ["Connection: close"])
         return False
+    if path == "/unread":
+        # reads no body, as many do not where none is due: it is the next request, unless there is none
+        answer(c, b"unread", extra=["X-Conn: %d" % number])
+        if headers.get("connection") == "close":
+            return False
+        log("smuggled %r" % c.take(1))
+        return False
     if path == "/ws":
         c.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
         c.send(c.take(5).upper() + b"!")
@@ -114,12 +124,15 @@ def serve_one(c, number):
         answer(c, gzip.compress(b"key " + secret.encode() * 3), extra=["Content-Encoding: gzip"])
     elif path == "/reflect-deflate":
         answer(c, zlib.compress(b"key " + secret.encode() * 3), extra=["Content-Encoding: deflate"])
-    elif path in ("/grpc", "/grpc-told", "/grpc-flag", "/connect-told"):
-        squeezed = path != "/grpc" or headers.get("grpc-encoding", "identity") != "identity"
+    elif path in ("/grpc", "/grpc-told", "/grpc-flag", "/connect-told", "/grpc-text", "/grpc-text-flag"):
+        squeezed = path not in ("/grpc", "/grpc-text") or headers.get("grpc-encoding", "identity") != "identity"
         message = gzip.compress(secret.encode()) if squeezed else secret.encode()
         told = {"/grpc-told": ["grpc-encoding: gzip"], "/connect-told": ["connect-content-encoding: gzip"]}.get(path, [])
         kind = "connect+json" if path.startswith("/connect") else "grpc"
-        answer(c, bytes([squeezed]) + len(message).to_bytes(4, "big") + message, extra=["Content-Type: application/" + kind] + told)
+        body = bytes([squeezed]) + len(message).to_bytes(4, "big") + message
+        if "text" in path:
+            body, kind = base64.b64encode(body), "grpc-web-text+proto"
+        answer(c, body, extra=["Content-Type: application/" + kind] + told)
     elif path == "/name":
         answer(c, b"named", extra=["X-%s: 1" % secret])
     elif path == "/charset":
@@ -176,6 +189,16 @@ def serve_one(c, number):
         return False
     elif path == "/gone/v1/chat/completions":
         return False
+    elif path == "/late/v1/chat/completions":
+        time.sleep(1)
+        return False
+    elif path in ("/done/v1/chat/completions", "/open/v1/chat/completions"):
+        # a stream that does not say what it used; one of them says that it is over, and neither ends
+        c.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + b'data: {"choices":[]}\n\n' * 3)
+        if path[1:5] == "done":
+            c.send(b"data: [DONE]\n\n")
+        time.sleep(1)
+        return False
     elif path == "/error/v1/chat/completions":
         answer(c, b'{"error":{}}', "500 Oh", ["Content-Type: application/json"])
     elif path == "/dumb/v1/chat/completions":
@@ -185,11 +208,29 @@ def serve_one(c, number):
     return True
 
 
+def refuse_all(c):
+    """HTTP/2: RST_STREAM with REFUSED_STREAM, when a stream's last frame is here."""
+    c.take(24)
+    c.send(bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+    while True:
+        head = c.take(9)
+        c.take(int.from_bytes(head[:3], "big"))
+        if head[3] == 4 and not head[4]:
+            c.send(bytes([0, 0, 0, 4, 1, 0, 0, 0, 0]))
+        if head[3] in (0, 1) and head[4] & 1:
+            log("refused")
+            c.send(bytes([0, 0, 4, 3, 0]) + head[5:] + bytes([0, 0, 0, 7]))
+
+
 def serve(sock, number):
     try:
+        if mode == "silent":
+            time.sleep(600)
         if context:
             sock = context.wrap_socket(sock, server_side=True)
         c = Conn(sock)
+        if mode == "h2":
+            refuse_all(c)
         while serve_one(c, number):
             pass
     except (EOFError, OSError, ssl.SSLError, ValueError) as e:

@@ -69,6 +69,7 @@ runner=$!
 until_listed() { for _ in $(seq 200); do "$CORDON" task ls | grep -q ' running ' && return; sleep 0.05; done; return 1; }
 ok "one that goes on is listed as running" until_listed
 third=$("$CORDON" task ls --quiet | head -n 1)
+like "... with the names of its task and agent" "$("$CORDON" task ls | grep "$third" | tr -s ' ')" " running - sh -c sleep 60 ${task##*/} "
 outside "$CORDON" task rm "$third"
 like "... and is not removed" "$status $told" "^125 .*$third: the task is running"
 outside "$CORDON" task show "$third"

@@ -44,7 +44,7 @@ class Session:
             for fd, letter in enumerate("ioe"):
                 os.dup2(null if letter in redirect else slave, fd)
             os.closerange(3, 64)
-            for s in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGPIPE):
+            for s in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGPIPE):
                 signal.signal(s, signal.SIG_DFL)
             os.execvp(command[0], command)
 

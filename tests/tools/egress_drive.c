@@ -1,10 +1,12 @@
 /*
- * egress-drive: starts a real cordon-egress and plays everybody around it: supervisor, relay and vault. Commands on stdin, one a line:
+ * egress-drive: starts a real cordon-egress and plays everybody around it: supervisor, relay and vault. Commands on
+ *stdin, one a line:
  *
- *	req METHOD URL [h:NAME=VALUE] [d:TEXT] [n:BYTES] [t:NAME=VALUE] [i:PROVIDER] [ws] [len:N] [slow] [policy:FILE] [unended]
- *					one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a while; policy: a new one comes meanwhile; unended: before the body's end
- *	par N METHOD URL [...]		N of them at once; prints how many had which status; with `drop` every other one is given up at some point
- *	tunnel HOST PORT TEXT		says TEXT through a tunnel and prints what comes back
+ *	req METHOD URL [h:NAME=VALUE] [d:TEXT] [n:BYTES] [t:NAME=VALUE] [i:PROVIDER] [ws] [len:N] [slow] [policy:FILE]
+ *[unended] [quit:MS] one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a while; policy: a new
+ *one comes meanwhile; unended: before the body's end; quit: gives up then
+ *	par N METHOD URL [...]		N of them at once; prints how many had which status; with `drop` every other one
+ *is given up at some point tunnel HOST PORT TEXT		says TEXT through a tunnel and prints what comes back
  *	flood HOST PORT BYTES		how many bytes a tunnel takes before it is cut
  *	fleet N HOST PORT		N tunnels at once, which ask before they send, as much as they are granted
  *	hold HOST PORT | held		opens a tunnel and keeps it | is it still open?
@@ -52,6 +54,7 @@ struct asked {
 	struct buf body; /* what came back */
 	size_t to_send;
 	struct sv text;
+	int quit; /* ms; 0: never */
 	struct http_field trailer;
 	const char *policy;
 	bool has_trailer, body_due, sent_end, done, quiet, slow, looked_away, drop, unended;
@@ -109,8 +112,9 @@ static void on_control(void *arg, unsigned events)
 		} else if (m.type == GATE_USAGE && gate_get_usage(buf_view(&m.body), &u) == 0) {
 			printf("~ out %lu requests %lu denied %lu", (unsigned long)u.bytes_out, (unsigned long)u.requests, (unsigned long)u.denied);
 			for (i = 0; i < u.n_models; i++)
-				printf(" %.*s %lu/%lu/%lu", (int)u.models[i].model.n, u.models[i].model.p, (unsigned long)u.models[i].requests,
-				       (unsigned long)u.models[i].input_tokens, (unsigned long)u.models[i].output_tokens);
+				printf(" %.*s %lu/%lu/%lu+%lu", (int)u.models[i].model.n, u.models[i].model.p,
+				       (unsigned long)u.models[i].requests, (unsigned long)u.models[i].input_tokens,
+				       (unsigned long)u.models[i].output_tokens, (unsigned long)u.models[i].cut_tokens);
 			printf("\n");
 		} else {
 			printf("# unexpected message %u\n", m.type);
@@ -284,6 +288,8 @@ static void ask(struct drive *d, struct asked *a, char *words)
 			a->slow = true;
 		} else if (strcmp(w, "unended") == 0) {
 			a->unended = true;
+		} else if (strncmp(w, "quit:", 5) == 0) {
+			a->quit = atoi(w + 5);
 		} else if (strcmp(w, "drop") == 0) {
 			a->drop = true;
 		} else if (strncmp(w, "policy:", 7) == 0) {
@@ -338,6 +344,11 @@ static void req(struct drive *d, char *words)
 		a.unended = false;
 		if (!a.done)
 			push(&a);
+	}
+	if (a.quit) {
+		pump(d, a.quit);
+		if (!a.done)
+			link_reset(a.x);
 	}
 	for (i = 0; i < 3000 && !a.done && !d->gone; i++) {
 		loop_step(d->loop, 10);

@@ -171,6 +171,61 @@ static void invisible_characters_are_shown(void)
 		CHECK_STR(text_show(&t, sv_of(visible[i])), visible[i]);
 }
 
+static void emoji_are_shown_as_they_are(void)
+{
+	static const char *const whole[] =
+		{
+			"\xe2\x9d\xa4\xef\xb8\x8f",                                     /* 2764 FE0F */
+			"\xe2\x9a\xa0\xef\xb8\x8f\x2e\x6d\x64",                         /* 26A0 FE0F 002E 006D 0064 */
+			"\x31\xef\xb8\x8f\xe2\x83\xa3",                                 /* 0031 FE0F 20E3 */
+			"\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb",                 /* 1F469 200D 1F4BB */
+			"\xf0\x9f\x91\xa8\xf0\x9f\x8f\xbd\xe2\x80\x8d\xf0\x9f\x9a\x80", /* 1F468 1F3FD 200D 1F680 */
+			"\xf0\x9f\xa7\x91\xe2\x80\x8d\xe2\x9a\x95\xef\xb8\x8f",         /* 1F9D1 200D 2695 FE0F */
+			"\xf0\x9f\x8f\xb3\xef\xb8\x8f\xe2\x80\x8d\xf0\x9f\x8c\x88",     /* 1F3F3 FE0F 200D 1F308 */
+			"\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7\xe2\x80\x8d\xf0\x9f"
+			"\x91\xa6", /* 1F468 200D 1F469 200D 1F467 200D 1F466 */
+			"\xf0\x9f\xa4\xb7\xf0\x9f\x8f\xbf\xe2\x80\x8d\xe2\x99\x80\xef\xb8\x8f", /* 1F937 1F3FF 200D 2640
+												   FE0F */
+			"\xf0\x9f\x90\xbb\xe2\x80\x8d\xe2\x9d\x84\xef\xb8\x8f", /* 1F43B 200D 2744 FE0F */
+			"\xf0\x9f\x91\xa9\xe2\x80\x8d\xe2\x9d\xa4\xef\xb8\x8f\xe2\x80\x8d\xf0\x9f\x92\x8b\xe2\x80\x8d"
+			"\xf0\x9f\x91\xa8",             /* 1F469 200D 2764 FE0F 200D 1F48B 200D 1F468 */
+			"\xf0\x9f\x97\x91\xef\xb8\x8f", /* 1F5D1 FE0F */
+		};
+	struct text_shown t;
+	size_t i;
+
+	for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+		CHECK_STR(text_show(&t, sv_of(whole[i])), whole[i]);
+}
+
+static void what_changes_no_emoji_is_shown(void)
+{
+	static const char *const hidden[][2] = {
+		/* what is put in, and what of it is seen before the first that is escaped */
+		{"\x61\xef\xb8\x8f", "\x61"},                                         /* 0061 FE0F */
+		{"\xf0\x9f\x98\x80\xef\xb8\x8f", "\xf0\x9f\x98\x80"},                 /* 1F600 FE0F */
+		{"\xe2\x9d\xa4\xef\xb8\x8f\xef\xb8\x8f", "\xe2\x9d\xa4\xef\xb8\x8f"}, /* 2764 FE0F FE0F */
+		{"\xef\xb8\x8f", ""},                                                 /* FE0F */
+		{"\x31\xef\xb8\x8f", "\x31"},                                         /* 0031 FE0F */
+		{"\x61\xe2\x80\x8d\x62", "\x61"},                                     /* 0061 200D 0062 */
+		{"\xf0\x9f\x98\x80\xe2\x80\x8d\xf0\x9f\x92\xbb", "\xf0\x9f\x98\x80"}, /* 1F600 200D 1F4BB */
+		{"\xf0\x9f\x91\xa9\xe2\x80\x8d", "\xf0\x9f\x91\xa9"},                 /* 1F469 200D */
+		{"\xf0\x9f\x91\xa9\xe2\x80\x8d\x61", "\xf0\x9f\x91\xa9"},             /* 1F469 200D 0061 */
+		{"\xf0\x9f\x91\xa9\xe2\x80\x8d\xe2\x80\x8d\xf0\x9f\x92\xbb",
+		 "\xf0\x9f\x91\xa9"},                         /* 1F469 200D 200D 1F4BB */
+		{"\xe2\x80\x8d\xf0\x9f\x92\xbb", ""},         /* 200D 1F4BB */
+		{"\xe2\x9d\xa4\xef\xb8\x8e", "\xe2\x9d\xa4"}, /* 2764 FE0E */
+	};
+	struct text_shown t;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+		n = strlen(hidden[i][1]);
+		(void)text_show(&t, sv_of(hidden[i][0]));
+		CHECK(strncmp(t.s, hidden[i][1], n) == 0 && strncmp(t.s + n, "\\xe", 3) == 0);
+	}
+}
+
 static void a_slip_is_guessed_and_nonsense_is_not(void)
 {
 	static const char *const keys[] = {"filesystem", "network", "process", "inference", NULL};
@@ -293,6 +348,8 @@ int main(void)
 		CASE(sha256_is_the_same_however_the_bytes_arrive),
 		CASE(untrusted_text_cannot_move_the_cursor),
 		CASE(invisible_characters_are_shown),
+		CASE(emoji_are_shown_as_they_are),
+		CASE(what_changes_no_emoji_is_shown),
 		CASE(a_slip_is_guessed_and_nonsense_is_not),
 		CASE(json_is_escaped_and_has_its_commas),
 		CASE(a_buffer_never_passes_its_maximum),

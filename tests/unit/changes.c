@@ -506,7 +506,7 @@ static void note(struct copied *c, int at, const char *path)
 {
 	struct sys_facts is;
 
-	CHECK(copied_look(at, path, &is) == 0 && copied_add(c, path, &is, NULL) == 0);
+	CHECK(copied_look(at, path, &is) == 0 && copied_add(c, path, &is, is.dev, 0) == 0);
 }
 
 /* What is in a folder keeps its times when that is moved. */
@@ -526,7 +526,7 @@ static void a_folder_that_the_host_moved_here_since_is_left_alone(void)
 	note(&copied, w.lower, "same");
 	note(&copied, w.lower, "gone");
 	note(&copied, w.lower, "holds");
-	CHECK(copied_add(&copied, "replaced", &(struct sys_facts){.inode = 1}, NULL) == 0);
+	CHECK(copied_add(&copied, "replaced", &(struct sys_facts){.inode = 1}, 0, 0) == 0);
 	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules),
 		   "deleted      gone/\ndeleted      gone/f\n"
 		   "deleted      holds/  REFUSED: holds something that must stay\n"

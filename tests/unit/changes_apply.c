@@ -1,5 +1,6 @@
 /* Bringing changes back: completely, or not at all, whenever it is interrupted. */
 #include "changes_tree.h"
+#include "supervise/changes_journal.h"
 
 /* One of every kind of change. */
 static void fill(const struct world *w)
@@ -410,6 +411,51 @@ static void what_a_killed_apply_left_is_ended_by_whoever_comes_next(void)
 	CHECK_SNAP(w.lower, before);
 }
 
+static int move_staging(int from, int to)
+{
+	AUTO_NAMES names = {0};
+	size_t budget = CHANGES_ENTRIES, i;
+
+	CHECK(names_read(&names, from, &budget) == 0);
+	for (i = 0; i < names.n; i++)
+		if (strncmp(names.v[i], CHANGES_STAGING, strlen(CHANGES_STAGING)) == 0)
+			return renameat(from, names.v[i], to, "staging");
+	return -1;
+}
+
+/* As a mount after a power failure does. */
+static void device_has_another_number(int state)
+{
+	struct arena *arena = arena_new();
+	struct journal j;
+
+	CHECK(journal_load(state, arena, &j) == 1);
+	j.dev ^= 0x100;
+	CHECK(journal_store(state, &j) == 0);
+	arena_free(arena);
+}
+
+static void an_interrupted_apply_is_undone_when_the_device_has_another_number(void)
+{
+	struct at_step s = {.at = 25, .kill_at = -1};
+	enum changes_recovered way;
+	AUTO_FREE char *before = NULL;
+	struct error err = {0};
+	WORLD(w);
+
+	fill(&w);
+	before = snap(w.lower, 0);
+	CHECK(in_child(attempt, &(struct attempt){&w, &s}) == 128 + SIGKILL);
+	device_has_another_number(w.state);
+	CHECK(changes_recover_any(w.state, &way, &err) == 0 && way == RECOVERED_BACK);
+	CHECK_SNAP(w.lower, before);
+	/* but never in a folder that does not hold what was put aside, whatever its number is */
+	CHECK(in_child(attempt, &(struct attempt){&w, &s}) == 128 + SIGKILL);
+	device_has_another_number(w.state);
+	CHECK(move_staging(w.lower, w.fd) == 0);
+	CHECK(changes_recover_any(w.state, &way, &err) == 0 && way == RECOVERED_LOST);
+}
+
 static void names_that_only_look_like_left_overs_are_left_alone_and_in_nobodys_way(void)
 {
 	struct changes_others others;
@@ -536,6 +582,7 @@ int main(void)
 		CASE(what_a_killed_apply_left_is_ended_by_whoever_comes_next),
 		CASE(names_that_only_look_like_left_overs_are_left_alone_and_in_nobodys_way),
 		CASE(a_damaged_journal_is_not_believed),
+		CASE(an_interrupted_apply_is_undone_when_the_device_has_another_number),
 		CASE(a_journal_in_the_work_folder_means_nothing),
 		CASE(a_folder_without_write_permission_undoes_all),
 		CASE(a_full_disk_undoes_all),

@@ -1,4 +1,6 @@
 /* Bringing changes back while somebody else works in the same folder: the host, the run itself, another apply. */
+#include <sys/file.h>
+
 #include "changes_tree.h"
 
 /* Does something to the work folder or to upper when a certain step is reached. */
@@ -258,6 +260,17 @@ static void two_applies_exclude_each_other(void)
 	CHECK(m.seen > 2);
 }
 
+static void nobody_in_the_folder_can_hold_the_lock(void)
+{
+	WORLD(w);
+	AUTO_FD theirs = openat(w.lower, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct error err = {0};
+
+	CHECK(theirs >= 0 && flock(theirs, LOCK_EX) == 0);
+	put(w.upper, "a", "x");
+	CHECK(apply_with(&w, scan(&w, CHANGES_OVERLAY), NULL, &err) == 0 && is_tidy(&w));
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -266,6 +279,7 @@ int main(void)
 		CASE(what_the_host_did_after_a_killed_apply_is_not_undone_with_it),
 		CASE(upper_that_changes_after_the_verdict_is_not_applied),
 		CASE(two_applies_exclude_each_other),
+		CASE(nobody_in_the_folder_can_hold_the_lock),
 	};
 
 	/* Hundreds of applies that sync: memory is fast enough for that everywhere. */

@@ -67,12 +67,14 @@ static void a_cell_that_is_not_plain_says_how(void)
 			}
 }
 
-static void native_refuses_nothing(void)
+static void native_refuses_only_what_nobody_can_do(void)
 {
 	const struct parity_row *r;
+	unsigned k;
 
 	for (r = parity_keys; r->key; r++)
-		CHECK(r->on[RUNTIME_NATIVE].state == PARITY_ENFORCED || r->on[RUNTIME_NATIVE].state == PARITY_LOAD);
+		for (k = RUNTIME_NATIVE; k < RUNTIMES; k++)
+			CHECK(r->on[RUNTIME_NATIVE].state == PARITY_REFUSED ? r->on[k].state == PARITY_REFUSED : r->on[RUNTIME_NATIVE].state != PARITY_OTHERWISE);
 }
 
 static void no_key_below_another_is_mistaken_for_it(void)
@@ -89,6 +91,7 @@ static const struct {
 	{"process.deny_exec", "process: {deny_exec: [/usr/bin/git]}"},
 	{"network.loopback", "network: {loopback: false}"},
 	{"process.user", "process: {user: 77}"},
+	{"check", "check: {scope-reduction: deny}"},
 };
 
 static const char *asks_for(const char *key)
@@ -189,7 +192,7 @@ int main(void)
 		CASE(every_key_of_the_schema_has_a_row),
 		CASE(every_row_is_a_key_of_the_schema),
 		CASE(a_cell_that_is_not_plain_says_how),
-		CASE(native_refuses_nothing),
+		CASE(native_refuses_only_what_nobody_can_do),
 		CASE(no_key_below_another_is_mistaken_for_it),
 		CASE(what_a_cell_refuses_is_refused_with_its_place),
 		CASE(an_ordinary_users_gvisor_has_one_id_only),

@@ -98,6 +98,26 @@ static void folders_must_lie_below_the_ceilings(void)
 	CHECK_HAS(memory_error("filesystem: {read: [\"**\"]}", "filesystem: {read: [/opt]}"), "is outside");
 }
 
+/* writing implies reading */
+static void a_list_of_the_ceilings_is_known_to_whoever_follows_links(void)
+{
+	static const struct {
+		const char *ceiling;
+		bool read, write;
+	} cases[] = {{"filesystem: {read: [/opt]}", true, true}, {"filesystem: {write: [/opt]}", false, true}, {"filesystem: {workdir: copy}", false, false}, {"filesystem: {read: []}", true, true}};
+	struct policy *p;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		p = below("process: {max_processes: 8}", cases[i].ceiling);
+		CHECK(p->fs.read_bounded == cases[i].read && p->fs.write_bounded == cases[i].write);
+		policy_free(p);
+	}
+	p = below("filesystem: {read: [/opt]}", NULL);
+	CHECK(!p->fs.read_bounded && !p->fs.write_bounded);
+	policy_free(p);
+}
+
 static void denials_are_united(void)
 {
 	struct policy *p =
@@ -618,6 +638,7 @@ int main(void)
 		CASE(what_the_request_leaves_open_stays_at_its_default),
 		CASE(the_tighter_work_folder_holds),
 		CASE(folders_must_lie_below_the_ceilings),
+		CASE(a_list_of_the_ceilings_is_known_to_whoever_follows_links),
 		CASE(denials_are_united),
 		CASE(rates_calls_and_asking_are_only_tightened),
 		CASE(lists_of_names_are_intersected),

@@ -43,6 +43,7 @@ static void what_is_encoded_decodes_to_the_same(void)
 	CHECK_STR(err.text, "");
 	if (!p)
 		return;
+	p->fs.write_bounded = true;
 	CHECK(policy_encode(p, &a) == 0 && policy_decode(buf_view(&a), &q) == 0);
 	if (!q) {
 		policy_free(p);
@@ -52,6 +53,7 @@ static void what_is_encoded_decodes_to_the_same(void)
 	CHECK(policy_digest(p, x) == 0 && policy_digest(q, y) == 0);
 	CHECK_STR(x, y);
 	CHECK(q->net.allow.n == 3 && q->net.ask.v == 1 && q->net.allow.v[1].rate.v == 36000 && q->net.allow.v[0].ports[1] == 8443 && q->net.allow.v[0].at.line == 6);
+	CHECK(q->fs.write_bounded && !q->fs.read_bounded);
 	CHECK_STR(q->net.allow.v[0].credential.s, "pypi");
 	CHECK_STR(q->net.allow.v[1].mcp.tools.v[0].s, "read_*");
 	CHECK_STR(q->net.allow.v[2].graphql.types.v[0].s, "query");

@@ -238,6 +238,11 @@ static void a_trailing_double_star_needs_the_slash(void)
 	      net_path_matches("/simple/**", sv_of("/simple/a/b")));
 	CHECK(!net_path_matches("/simple/**", sv_of("/simple")) &&
 	      !net_path_matches("/simple/**", sv_of("/simplex/a")));
+	CHECK(net_path_denied("/admin/**", sv_of("/admin")) && net_path_denied("/admin/**", sv_of("/ADMIN/")) &&
+	      net_path_denied("/a/*/**", sv_of("/a/b?x")) && !net_path_denied("/admin/**", sv_of("/administer")) &&
+	      !net_path_denied("/admin/*", sv_of("/admin")));
+	CHECK(net_path_is_odd(sv_of("/a/..%20/b")) && net_path_is_odd(sv_of("/a/.%20%20")) && !net_path_is_odd(sv_of("/a/.../b")) &&
+	      net_path_is_odd(sv_of("/a/..%20./b")) && !net_path_is_odd(sv_of("/a/..x%20/b")) && !net_path_is_odd(sv_of("/a/b%20/")));
 	CHECK(net_path_matches("/a/*/c", sv_of("/a/b/c")) && !net_path_matches("/a/*/c", sv_of("/a/b/b/c")));
 	CHECK(net_path_matches("/a/**/c", sv_of("/a/c")) && net_path_matches("/a/**/c", sv_of("/a/x/y/c")));
 	CHECK(net_path_matches("/**", sv_of("/")) && net_path_matches("**", sv_of("/x?y=/z")));

@@ -1,15 +1,18 @@
 #include "gate/egress/egress.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/secret_memory.h"
 #include "gate/egress/exchange.h"
 #include "gate/egress/pool.h"
 #include "gate/egress/tunnel.h"
+#include "vault/vault.h"
 
-enum { USAGE_EVERY = 1000 };
+enum { USAGE_EVERY = 1000, PATIENCE = 2000 };
 
 void egress_stop(struct egress *e, int status)
 {
@@ -17,17 +20,29 @@ void egress_stop(struct egress *e, int status)
 	loop_stop(e->loop);
 }
 
+static void add(uint64_t *to, uint64_t n)
+{
+	*to = *to > UINT64_MAX - n ? UINT64_MAX : *to + n;
+}
+
+/* Names are printable (endpoint.h), so they need no escapes. Those that there is no row for share the last. */
 static void put_row(void *ctx, const struct budget_row *r)
 {
 	struct gate_usage *u = ctx;
+	const uint32_t last = ARRAY_LEN(u->models) - 1;
+	uint32_t i = u->n_models < last ? u->n_models : last;
 
-	if (!r->model || u->n_models == sizeof(u->models) / sizeof(u->models[0]))
+	if (!r->model)
 		return;
-	u->models[u->n_models].provider = sv_of(r->provider);
-	u->models[u->n_models].model = sv_of(r->model);
-	u->models[u->n_models].requests = r->requests;
-	u->models[u->n_models].input_tokens = r->tokens.input;
-	u->models[u->n_models++].output_tokens = r->tokens.output;
+	u->models[i].provider = i < last ? sv_of(r->provider) : sv_n("", 0);
+	u->models[i].model = sv_of(i < last ? r->model : "(other)");
+	add(&u->models[i].requests, r->requests);
+	add(&u->models[i].input_tokens, r->tokens.input);
+	add(&u->models[i].input_tokens, r->tokens.cache_read);
+	add(&u->models[i].input_tokens, r->tokens.cache_write);
+	add(&u->models[i].output_tokens, r->tokens.output);
+	add(&u->models[i].cut_tokens, r->tokens.cut);
+	u->n_models = i + 1;
 }
 
 static void tell_usage(struct egress *e)
@@ -89,11 +104,18 @@ void egress_spend(struct egress *e, uint64_t bytes)
 	counted(e);
 }
 
+static void on_patience(void *arg)
+{
+	exchanges_granted(arg);
+}
+
 void egress_follow(struct egress *e, struct generation *g)
 {
 	struct generation *old = e->now;
 
 	e->now = g;
+	if (e->vault >= 0 && generation_needs_grants(g))
+		loop_timer_set(e->loop, &e->patience, PATIENCE, on_patience, e);
 	quota_follow(&e->quota, g->policy);
 	tunnels_review(e->tunnels);
 	exchanges_review(e);
@@ -165,6 +187,8 @@ static void vault_is_gone(struct egress *e)
 	loop_watch_remove(&e->on_vault);
 	(void)close(e->vault);
 	e->vault = -1;
+	loop_timer_cancel(&e->patience);
+	exchanges_granted(e);
 }
 
 static void on_vault(void *arg, unsigned events)
@@ -184,7 +208,18 @@ static void on_vault(void *arg, unsigned events)
 		wire_message_done(&m);
 		if (r <= 0)
 			vault_is_gone(e);
+		else if (m.type == VAULT_GRANTS)
+			exchanges_granted(e);
 	}
+}
+
+/* The last words are not to be lost: a supervisor that is there reads them. */
+static void wait_for_reader(const struct egress *e)
+{
+	int flags = fcntl(e->control, F_GETFL);
+
+	if (flags >= 0)
+		(void)fcntl(e->control, F_SETFL, flags & ~O_NONBLOCK);
 }
 
 int egress_run(struct egress *e)
@@ -197,6 +232,8 @@ int egress_run(struct egress *e)
 	if (loop_run(e->loop) < 0)
 		return 1;
 	tunnels_count(e->tunnels);
+	exchanges_free(e); /* what is under way counts too */
+	wait_for_reader(e);
 	events_flush(e->events);
 	tell_usage(e);
 	return e->exit_status;

@@ -32,6 +32,7 @@ struct egress {
 	int control, calls, vault; /* vault: -1 when it is gone */
 	struct loop_watch on_control, on_calls, on_vault;
 	struct loop_timer tell_usage;
+	struct loop_timer patience; /* armed: credentials of a new policy may still come */
 	struct loop_task over_quota;
 	struct generation *now;
 	struct grants grants;

@@ -23,7 +23,7 @@ struct events {
 	int fd;
 	struct loop_timer tick;
 	unsigned burst; /* how many more may be told before the next tick */
-	uint32_t others[2]; /* denied, allowed */
+	uint32_t others[2][2]; /* of others than models, of models: denied, allowed */
 	struct kind kinds[EVENTS_KINDS];
 };
 
@@ -75,17 +75,17 @@ static void tell_kind(struct events *e, struct kind *k)
 		k->waiting = 0;
 }
 
-static void tell_others(struct events *e, bool allowed)
+static void tell_others(struct events *e, bool model, bool allowed)
 {
-	const struct gate_event g = {.domain = DOMAIN_NETWORK,
+	const struct gate_event g = {.domain = model ? DOMAIN_INFERENCE : DOMAIN_NETWORK,
 				     .verdict = allowed,
-				     .count = e->others[allowed],
+				     .count = e->others[model][allowed],
 				     .subject = sv_of("(others)"),
 				     .rule = sv_n("", 0),
 				     .detail = sv_of("too many different events at once")};
 
-	if (e->others[allowed] && send_event(e, &g))
-		e->others[allowed] = 0;
+	if (g.count && send_event(e, &g))
+		e->others[model][allowed] = 0;
 }
 
 /* Whether anything is left to remember. */
@@ -107,9 +107,11 @@ static bool tell_all(struct events *e)
 		tell_kind(e, k);
 		left = true;
 	}
-	tell_others(e, false);
-	tell_others(e, true);
-	return left || e->others[false] || e->others[true];
+	for (i = 0; i < 4; i++) {
+		tell_others(e, i / 2, i % 2);
+		left = left || e->others[i / 2][i % 2];
+	}
+	return left;
 }
 
 static void on_tick(void *arg)
@@ -159,7 +161,7 @@ void events_tell(struct events *e, enum event_domain domain, bool allowed, struc
 		loop_timer_set(e->loop, &e->tick, TICK, on_tick, e);
 	k = buf_failed(&text) ? NULL : find(e, domain, allowed, buf_view(&text), n_subject, n_rule);
 	if (!k) {
-		e->others[allowed]++;
+		e->others[domain == DOMAIN_INFERENCE][allowed]++;
 		return;
 	}
 	k->waiting++;

@@ -241,7 +241,7 @@ static void on_data(void *user, struct link_exchange *link, struct sv bytes)
 		exchange_fail(x, GATE_FAILURE_PROTOCOL, sv_n("", 0), "the request's body is longer than it said");
 		return;
 	}
-	if (!may_collect(x, bytes.n))
+	if ((x->form && !exchange_judge_form(x, bytes)) || !may_collect(x, bytes.n))
 		return;
 	compact(c);
 	if (buf_sv(&c->body, bytes) < 0) {
@@ -342,6 +342,17 @@ void exchanges_review(struct egress *e)
 			(void)quota_is_used_up(x);
 		else
 			(void)exchange_still_allowed(x);
+	}
+}
+
+void exchanges_granted(struct egress *e)
+{
+	struct exchange *x, *next;
+
+	for (x = e->exchanges; x; x = next) {
+		next = x->next;
+		if (x->waits && !x->over)
+			exchange_claim(x);
 	}
 }
 

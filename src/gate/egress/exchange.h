@@ -20,6 +20,8 @@ extern const struct link_events exchange_events;
 
 /* The policy or the quota changed: ends what may no longer be. */
 void exchanges_review(struct egress *e);
+/* Credentials have come, or no more will: what waits for one goes on. */
+void exchanges_granted(struct egress *e);
 
 /* All of them, when the program ends. */
 void exchanges_free(struct egress *e);

@@ -4,7 +4,8 @@
 #include "gate/egress/exchange_parts.h"
 #include "http/fields.h"
 
-static const char compressed[] = "the answer's messages are compressed and cannot be looked into";
+static const char compressed[] =
+	"the answer's messages are compressed, or encoded in pieces, and cannot be looked into";
 
 static struct exchange *exchange_of(struct call *c)
 {
@@ -94,7 +95,7 @@ static bool prepare_body(struct exchange *x, struct http_response *r)
 		fail(x, GATE_FAILURE_PROTOCOL, "the answer is in a character set that cannot be looked into");
 		return false;
 	}
-	x->flagged = x->scrubbing && !r->websocket && legible_has_messages(&r->fields);
+	x->flagged = x->scrubbing && !r->websocket && legible_has_messages(&r->fields, &x->flags);
 	x->messages = r->websocket || is_made_of_messages(r);
 	if (x->scrubbing && r->websocket)
 		x->frames = scrub_frames_new(x->scrub);
@@ -313,8 +314,10 @@ static void on_data(struct call *c, struct sv bytes)
 }
 
 /*
- * What the answer has used. Without one it counts from the first byte of the request on that the server may have read: what it does then costs, whoever hangs up. Only an error is free, as
- * no server writes for one; the fields by which a client could ask for an error instead of an answer are not sent (endpoint.h).
+ * What the answer has used. Without one it counts from the moment on in which the server can have all of the request:
+ * what it does then costs, whoever gives up. What is free is what the server did not serve, by its own doing and before
+ * a byte of an answer: it refused the request or hung up, or the answer is an error, as no server writes for one; the
+ * fields by which a client could ask for an error instead of an answer are not sent (endpoint.h).
  */
 static void settle(struct exchange *x)
 {
@@ -323,7 +326,7 @@ static void settle(struct exchange *x)
 	if (!x->admitted)
 		return;
 	x->admitted = false;
-	if (x->answered || x->sent) {
+	if (!x->unserved && (x->answered || x->sent >= (uint64_t)x->request.length)) {
 		usage_end(&x->usage, x->erred ? 0 : x->ticket.reserved, x->told, &tokens);
 		budget_count(x->egress->budget, &x->ticket, &tokens);
 		egress_changed(x->egress);
@@ -469,6 +472,7 @@ static void on_failed(struct call *c, enum gate_failure why, bool untouched)
 		exchange_claim(x);
 		return;
 	}
+	x->unserved = !x->answered && !c->began && (untouched || why == GATE_FAILURE_CUT);
 	fail(x, why, NULL);
 }
 

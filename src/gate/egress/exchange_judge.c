@@ -19,6 +19,8 @@ static bool is_canonical(const struct http_request *r, char *room)
 
 	if (!http_is_token(r->method) || sv_is(r->method, "CONNECT") || sv_is(r->method, "TRACE") || r->port == 0)
 		return false;
+	if (r->body && !http_method_has_body(r->method))
+		return false;
 	/* an IPv6 address stands without brackets: it is read by the rules, not by this */
 	if (!memchr(r->host.p, ':', r->host.n) && (http_authority(r->host, &a) || !sv_eq(http_authority_host(&a), r->host)))
 		return false;
@@ -97,7 +99,7 @@ static int judge_rpc(struct exchange *x, const struct net_rule *rule, struct rul
 	if (buf_sv(&copy, buf_view(body)) < 0)
 		return ruling_set(no, RULING_MEMORY, "", "no memory");
 	if ((graphql && rpc_judge_graphql(&rule->graphql, &x->request, &copy, no) < 0) ||
-	    (mcp && rpc_judge_mcp(&rule->mcp, &x->request, &copy, no) < 0))
+	    (mcp && rpc_judge_mcp(rule, &x->request, &copy, no) < 0))
 		return -1;
 	old = *body;
 	*body = copy;
@@ -127,6 +129,36 @@ static bool set_credential(struct exchange *x, const char *name)
 	return name && !x->credential ? deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL) : true;
 }
 
+/* A body that must not ask for another method is looked into as it comes. */
+static bool watch_form(struct exchange *x, const struct net_request *q, const struct net_verdict *v)
+{
+	const struct sv *type = http_field(&x->request.fields, "content-type");
+	enum net_form_kind kind = x->request.body ? net_form_kind(type ? *type : sv_n(NULL, 0)) : NET_FORM_NONE;
+
+	/* where the body has a say, which rule it is will be known after it */
+	if (kind == NET_FORM_NONE || (!v->body && !net_form_matters(x->egress->now->rules, q, v)))
+		return true;
+	x->form = arena_alloc(x->arena, sizeof(*x->form));
+	if (!x->form)
+		return deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
+	net_form_init(x->form, kind);
+	return true;
+}
+
+bool exchange_judge_form(struct exchange *x, struct sv bytes)
+{
+	struct net_request q = question(x);
+	struct net_verdict v;
+
+	if (!net_form_feed(x->form, bytes))
+		return true;
+	q.asks.override = true;
+	net_rules_request(x->egress->now->rules, &q, &v);
+	if (!v.allow)
+		return deny_by_rule(x, GATE_FAILURE_POLICY, &q, NULL, &v);
+	return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the body asks for another method than the rule allows");
+}
+
 static bool judge_network(struct exchange *x, bool whole, bool count)
 {
 	struct generation *g = x->egress->now;
@@ -140,6 +172,8 @@ static bool judge_network(struct exchange *x, bool whole, bool count)
 			return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), no.detail);
 		if (!v.allow)
 			return deny_by_rule(x, GATE_FAILURE_POLICY, &q, NULL, &v);
+		if (count && !whole && !q.from && !watch_form(x, &q, &v))
+			return false;
 		x->collect = x->collect || (v.body && x->request.body);
 		if (!v.body || (x->request.body && !whole))
 			break;
@@ -216,6 +250,7 @@ static bool judge_model(struct exchange *x, bool whole, bool count)
 	struct http_request relative;
 	struct ruling no = {0};
 	struct judged judged;
+	bool admit;
 	int r;
 
 	if (!p)
@@ -231,15 +266,17 @@ static bool judge_model(struct exchange *x, bool whole, bool count)
 		if (r == 0 && judged.provider != p)
 			r = ruling_set(&no, RULING_DENIED, "", "the model is routed to another provider");
 	}
-	if (r == 0 && x->collect && whole && count)
-		r = budget_admit(e->budget, p, judged.model, judged.output_max, &x->ticket, &no);
+	admit = count && (whole || !x->collect) && !x->admitted;
+	if (r == 0 && admit)
+		r = budget_admit(e->budget, p, judged.model[0] ? judged.model : "(list of models)", judged.output_max, &x->ticket, &no);
 	if (r < 0)
 		return deny(x, failure_of(&no), sv_of("inference.providers"), no.detail);
 	if (x->collect && !whole)
 		return true;
 	set_length(x);
 	if (count)
-		x->admitted = x->counting = x->collect;
+		x->counting = x->collect;
+	x->admitted = x->admitted || admit;
 	return set_credential(x, p->credential.s);
 }
 

@@ -13,6 +13,7 @@
 #include "gate/egress/pool.h"
 #include "gate/egress/scrub_frames.h"
 #include "gate/inference/judge.h"
+#include "policy/net_form.h"
 
 enum {
 	EXCHANGE_FIRST_BYTE = 300 * 1000,
@@ -51,11 +52,14 @@ struct exchange {
 	bool ended;	 /* all of it came */
 	bool discard;	 /* nobody wants the rest of it */
 	bool retried;
+	struct net_form *form; /* of a body that must not ask for another method; in the arena; NULL: it may, or there is none */
+	bool waits; /* for its credential, which a new policy has brought: the vault may be fetching it */
 
 	/* The answer. */
 	unsigned interims;
 	bool answered; /* its head was passed on */
 	bool erred;    /* ... and says that the request was not served */
+	bool unserved; /* the server said so by refusing it, or by hanging up before it answered */
 	bool body;     /* one follows */
 	bool websocket;
 	bool scrubbing, counting;
@@ -89,6 +93,7 @@ void exchange_drop_body(struct exchange *x); /* frees what waits in call.body: n
 /* exchange_judge.c: false: it was ended. */
 bool exchange_check(struct exchange *x, const struct link_request *r);	/* is it a request at all, and is there room for it? */
 bool exchange_judge(struct exchange *x, bool whole);			/* whole: by its body too */
+bool exchange_judge_form(struct exchange *x, struct sv bytes); /* the next ones of its body */
 enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed);
 bool exchange_still_allowed(struct exchange *x); /* by the policy of now, with the trailers that came; where nothing was sent, with the credential that this policy names */
 

@@ -28,12 +28,22 @@ int exchange_copy_fields(struct arena *a, const struct http_fields *from, struct
 	return 0;
 }
 
+static struct sv credential_of(const struct exchange *x)
+{
+	return x->credential ? sv_of(x->credential) : sv_n("", 0);
+}
+
 void exchange_claim(struct exchange *x)
 {
 	const struct http_request *r = &x->request;
-	const struct site_key key = {.tls = r->tls, .inference = x->inference, .only_h1 = r->websocket, .port = r->port, .host = r->host};
+	const struct site_key key = {.tls = r->tls, .inference = x->inference, .only_h1 = r->websocket, .port = r->port, .host = r->host,
+				     .credential = credential_of(x)};
 
 	x->collect = false;
+	x->waits = x->credential && loop_timer_armed(&x->egress->patience) &&
+		   !grants_find(&x->egress->grants, x->credential);
+	if (x->waits)
+		return;
 	if (pool_claim(x->egress->pool, &key, &x->claim) < 0)
 		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
 }
@@ -107,6 +117,23 @@ static int put_credential(struct exchange *x, const struct upstream *u, struct h
 	return -1;
 }
 
+/*
+ * A server that leaves a body unread reads it as its next request, which nobody judged: it must hear that none follows. Only JSON that was looked at
+ * whole is the beginning of no request, for any reader.
+ */
+static bool is_last(const struct exchange *x)
+{
+	const struct buf *body = &x->call.body;
+
+	return x->request.body && !(x->whole && !x->hash && body->n && (body->p[0] == '{' || body->p[0] == '['));
+}
+
+static void claim_another(struct exchange *x)
+{
+	x->claim.patient = true;
+	exchange_claim(x);
+}
+
 void exchange_ready(struct claim *claim, struct upstream *u)
 {
 	struct exchange *x = exchange_of(claim);
@@ -114,6 +141,12 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 	struct injection *injection = NULL;
 	int result;
 
+	/* a policy that came while it waited may name another one */
+	if (!sv_eq(site_key(u->site)->credential, credential_of(x))) {
+		claim_another(x);
+		return;
+	}
+	r.last = is_last(x);
 	/* the values of now: they may have been replaced by others when the answer comes */
 	scrub_unref(x->scrub);
 	result = grants_scrub_for(&x->egress->grants, r.host, &x->scrub);
@@ -130,8 +163,7 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 		result = upstream_open(u, &x->call, &r);
 	injection_free(injection);
 	if (result == -EAGAIN) {
-		x->claim.patient = true;
-		exchange_claim(x);
+		claim_another(x);
 		return;
 	}
 	if (result == -EDQUOT) {

@@ -1,6 +1,7 @@
 #include "gate/egress/legible.h"
 
 #include "base/cleanup.h"
+#include "base/coding.h"
 #include "http/fields.h"
 
 enum { MESSAGE_HEAD = 5, MESSAGE_COMPRESSED = 1 }; /* one byte of flags, four of length */
@@ -108,16 +109,15 @@ struct sv legible_accept(struct sv value, char *to)
 	return http_trim(sv_n(to, n));
 }
 
-bool legible_has_messages(const struct http_fields *f)
+bool legible_has_messages(const struct http_fields *f, struct legible_messages *ret)
 {
 	const struct sv *type = http_field(f, "content-type");
 
-	if (!type || starts_nocase(*type, "application/grpc-web-text")) /* base64, which the scrubber reads */
-		return false;
-	return starts_nocase(*type, "application/grpc") || starts_nocase(*type, "application/connect+");
+	*ret = (struct legible_messages){.text = type && starts_nocase(*type, "application/grpc-web-text")};
+	return type && (starts_nocase(*type, "application/grpc") || starts_nocase(*type, "application/connect+"));
 }
 
-bool legible_messages_feed(struct legible_messages *m, struct sv bytes)
+static bool feed_binary(struct legible_messages *m, struct sv bytes)
 {
 	size_t i = 0, n;
 
@@ -136,4 +136,49 @@ bool legible_messages_feed(struct legible_messages *m, struct sv bytes)
 		i++;
 	}
 	return true;
+}
+
+static int base64_value(char c)
+{
+	const char *at = c ? strchr(base64_standard, c) : NULL;
+
+	if (!at && c)
+		at = strchr(base64_url, c);
+	if (!at)
+		return -1;
+	return (int)(at - (strchr(base64_standard, c) ? base64_standard : base64_url));
+}
+
+/* A group is whole: three bytes, or fewer and padding. */
+static bool feed_group(struct legible_messages *m)
+{
+	const char bytes[3] = {(char)(m->group >> 16), (char)(m->group >> 8), (char)m->group};
+	unsigned padding = m->n_padding;
+
+	m->n_group = m->n_padding = 0;
+	m->group = 0;
+	return feed_binary(m, sv_n(bytes, 3 - padding)) &&
+	       (padding == 0 || m->n == 0 || (m->n == MESSAGE_HEAD && m->left == 0));
+}
+
+static bool feed_text(struct legible_messages *m, struct sv bytes)
+{
+	size_t i;
+	int v;
+
+	for (i = 0; i < bytes.n; i++) {
+		v = bytes.p[i] == '=' && m->n_group >= 2 ? 0 : base64_value(bytes.p[i]);
+		if (v < 0 || (m->n_padding && bytes.p[i] != '='))
+			return false;
+		m->n_padding += bytes.p[i] == '=';
+		m->group = m->group << 6 | (uint32_t)v;
+		if (++m->n_group == 4 && !feed_group(m))
+			return false;
+	}
+	return true;
+}
+
+bool legible_messages_feed(struct legible_messages *m, struct sv bytes)
+{
+	return m->text ? feed_text(m, bytes) : feed_binary(m, bytes);
 }

@@ -21,16 +21,23 @@ bool legible_charset(const struct http_fields *f);
 /* A value of Accept, without the parameters that ask for a character set. It is written to `to`, which has room for value.n bytes. */
 struct sv legible_accept(struct sv value, char *to);
 
-/* Is a body with this head a row of messages, each with a flag that says whether it is compressed? */
-bool legible_has_messages(const struct http_fields *f);
-
-/* Where in such a body a stream is. Zeroed: at its beginning. */
+/* Where in a row of messages a stream is, each of which has a flag that says whether it is compressed. */
 struct legible_messages {
 	unsigned n;    /* of the next message's head */
 	uint32_t left; /* of the message */
+	/* Of grpc-web-text, which is base64: */
+	bool text;
+	unsigned n_group, n_padding; /* characters of the group that is open, of them padding */
+	uint32_t group;
 };
 
-/* The next bytes. False: a message is compressed, whatever the head said. */
+/* Is a body with this head such a row? Then *ret is at its beginning. */
+bool legible_has_messages(const struct http_fields *f, struct legible_messages *ret);
+
+/*
+ * The next bytes. False: a message is compressed, whatever the head said; or what should be base64 is not, or is padded
+ * amid a message: it would be encoded in pieces, and what lies over their border would not be found.
+ */
 bool legible_messages_feed(struct legible_messages *m, struct sv bytes);
 
 #endif

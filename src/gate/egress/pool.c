@@ -78,15 +78,18 @@ static struct site *find_site(struct pool *p, const struct site_key *key)
 
 	for (s = p->buckets[bucket]; s; s = s->same)
 		if (s->key.tls == key->tls && s->key.inference == key->inference && s->key.only_h1 == key->only_h1 && s->key.port == key->port &&
-		    sv_eq(s->key.host, key->host))
+		    sv_eq(s->key.host, key->host) && sv_eq(s->key.credential, key->credential))
 			return s;
-	s = calloc(1, sizeof(*s) + key->host.n + 1);
+	s = calloc(1, sizeof(*s) + key->host.n + key->credential.n + 1);
 	if (!s)
 		return NULL;
 	s->pool = p;
 	s->key = *key;
 	memcpy(s->host, key->host.p, key->host.n);
 	s->key.host.p = s->host;
+	if (key->credential.n)
+		memcpy(s->host + key->host.n, key->credential.p, key->credential.n);
+	s->key.credential.p = s->host + key->host.n;
 	s->same = p->buckets[bucket];
 	p->buckets[bucket] = s;
 	return s;

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/secret_memory.h"
-#include "vault/needle.h"
+#include "vault/needle_runs.h"
 
 struct scrub {
 	unsigned references;
@@ -87,7 +87,7 @@ int scrub_new(const struct scrub_pair *pairs, size_t n, struct scrub **ret)
 			goto out;
 		}
 	}
-	r = needle_set_new(needles, n, &s->set);
+	r = needle_set_new_deep(needles, n, &s->set);
 	if (r == 0)
 		r = needle_set_new_lower(needles, n, &s->lower);
 	if (r == 0) {
@@ -216,23 +216,53 @@ static int keep(struct scrub_stream *t, const char *p, size_t n)
 	return 0;
 }
 
-/* How many of the last bytes are of the alphabet. */
-static size_t tail_of(const struct scrub *s, const char *p, size_t n)
+/* The byte `back` bytes before the last one of what is held and the n bytes behind it; NUL: there is none. */
+static unsigned char byte_back(const struct scrub_stream *t, const char *p, size_t n, size_t back)
 {
-	size_t tail = 0;
+	if (back < n)
+		return (unsigned char)p[n - 1 - back];
+	back -= n;
+	return back < t->end - t->from ? (unsigned char)t->hold[t->end - 1 - back] : 0;
+}
 
-	while (tail < n && s->alphabet[(unsigned char)p[n - tail - 1]])
-		tail++;
-	return tail;
+/* Does a line break of base64 end there? How many bytes it has, or 0. */
+static size_t line_break(const struct scrub_stream *t, const char *p, size_t n, size_t back)
+{
+	unsigned char c = byte_back(t, p, n, back);
+	size_t size = c == '\n' && byte_back(t, p, n, back + 1) == '\r' ? 2 : 1, i;
+
+	if (c != '\n' && (c != '\r' || back > 0))
+		return 0;
+	for (i = 0; i < NEEDLE_LINE; i++) {
+		c = byte_back(t, p, n, back + size + i);
+		if (!needle_runs_may_have(c) || c == '\n' || c == '\r')
+			return 0;
+	}
+	return size;
+}
+
+/* How many of the last bytes, of those held too, are of the alphabet, or break lines of base64. */
+static size_t tail_of(const struct scrub_stream *t, const char *p, size_t n)
+{
+	const bool *alphabet = t->scrub->alphabet;
+	size_t tail = 0, step;
+
+	while (tail < n) {
+		step = alphabet[(unsigned char)p[n - tail - 1]] ? 1 : line_break(t, p, n, tail);
+		if (step == 0)
+			return tail;
+		tail += step;
+	}
+	return n + (t->end - t->from);
 }
 
 int scrub_stream_feed(struct scrub_stream *t, char *p, size_t n, struct sv *ret)
 {
-	size_t held, tail = tail_of(t->scrub, p, n), out;
+	size_t held, tail, out;
 
 	drop_given(t);
 	held = t->end - t->from;
-	tail += tail == n ? held : 0;
+	tail = tail_of(t, p, n);
 	tail = tail < t->scrub->hold_max ? tail : t->scrub->hold_max;
 	out = held + n - tail;
 	t->piece = p;
@@ -263,7 +293,9 @@ void scrub_stream_release(struct scrub_stream *t, struct sv *ret)
 void scrub_stream_end(struct scrub_stream *t, struct sv *ret)
 {
 	drop_given(t);
-	needle_scan_end(t->scan);
+	/* not looked at to its end: it must not be seen */
+	if (needle_scan_end(t->scan) < 0 && t->hold)
+		memset(t->hold + t->from, '*', t->end - t->from);
 	scrub_stream_release(t, ret);
 }
 
@@ -299,7 +331,8 @@ static int scan_text(struct scrub_stream *t, char *p, size_t n)
 	t->piece = p;
 	t->hits = 0;
 	r = needle_scan_feed(t->scan, p, n);
-	needle_scan_end(t->scan);
+	if (needle_scan_end(t->scan) < 0)
+		r = -ENOMEM;
 	needle_scan_restart(t->scan);
 	t->piece = NULL;
 	return r < 0 ? r : (int)t->hits;

@@ -1,25 +1,33 @@
 /*
  * scrub: credentials that an upstream sends back are replaced by their placeholders before the workload sees them.
  *
- * A struct scrub is built from the credentials that are bound to a host (all forms of vault/needle.h) and is shared by its answers; a refresh builds a new one, and streams that
- * run keep the old one alive. What is replaced keeps its length: the placeholder is cut, or repeated, to the length of what was found. So
- * Content-Length, chunk sizes and offsets stay true and nobody has to be told; only digests that an upstream computed over its body no longer
- * fit. (That the credential's length shows is the price; the upstream that echoed it gave as much away.)
+ * A struct scrub is built from the credentials that are bound to a host (all forms of vault/needle.h) and is shared by
+ * its answers; a refresh builds a new one, and streams that run keep the old one alive. What is replaced keeps its
+ * length: the placeholder is cut, or repeated, to the length of what was found. So Content-Length, chunk sizes and
+ * offsets stay true and nobody has to be told; only digests that an upstream computed over its body no longer fit.
+ * (That the credential's length shows is the price; the upstream that echoed it gave as much away.)
  *
- * What a stream holds back, and for how long, must not depend on the secrets: who can make an upstream say bytes of their choice would see by it which of them begin a credential, and
- * read it out letter by letter. So held back is the longest tail of bytes of a fixed alphabet, 0x21 to 0x7e, in which every form of every credential is written; at most scrub_hold() bytes of it.
- * All before that goes out within the same call: what ends in a newline or a blank (an event of a stream of events, a line) is never kept waiting.
- *  - scrub_hold() is what the longest form can cover when it is escaped twice over, so nothing that can still become a hit is let go for want of room; rounded up to a power of two
- *    from SCRUB_HOLD_MIN on, so that it tells of the longest credential's length no more than its order of magnitude. It is 4 or 8 KiB with most keys.
+ * What a stream holds back, and for how long, must not depend on the secrets: who can make an upstream say bytes of
+ * their choice would see by it which of them begin a credential, and read it out letter by letter. So held back is the
+ * longest tail of bytes of a fixed alphabet, 0x21 to 0x7e, in which every form of every credential is written, and of breaks between lines
+ * of base64 (behind NEEDLE_LINE bytes that may be of it, needle_runs.h); at most scrub_hold() bytes of it. All before that goes out within the same call: what ends in a newline or a blank (an event
+ * of a stream of events, a line) is never kept waiting.
+ *  - scrub_hold() is what the longest form can cover when it is escaped twice over, so nothing that can still become a
+ * hit is let go for want of room; rounded up to a power of two from SCRUB_HOLD_MIN on, so that it tells of the longest
+ * credential's length no more than its order of magnitude. It is 8 or 16 KiB with most keys.
  *  - A credential may have blanks inside. The alphabet of such a run has the blank too, and the run shows as much.
  *
- * When SCRUB_STILL_MS passed without new bytes (SCRUB_MESSAGE_MS where the stream is made of messages: websockets, gRPC), the user calls scrub_stream_release(): a message that ends in text must arrive, though its stream goes on. Looking goes on where it was. So
- * an upstream that stops for so long inside of a credential gives away what it sent of it before; the rest is still replaced once it is complete. The user must count only time in which it waits for
- * the upstream: one that stops reading would make the pause itself.
+ * When SCRUB_STILL_MS passed without new bytes (SCRUB_MESSAGE_MS where the stream is made of messages: websockets,
+ * gRPC), the user calls scrub_stream_release(): a message that ends in text must arrive, though its stream goes on.
+ * Looking goes on where it was. So an upstream that stops for so long inside of a credential gives away what it sent of
+ * it before; the rest is still replaced once it is complete. The user must count only time in which it waits for the
+ * upstream: one that stops reading would make the pause itself.
  *
- * A whole form that is found shows, by being replaced. To try whole credentials is guessing, which nobody gets through. How long the search takes is not constant: it differs by nanoseconds per byte.
+ * A whole form that is found shows, by being replaced. To try whole credentials is guessing, which nobody gets through.
+ * How long the search takes is not constant: it differs by nanoseconds per byte.
  *
- * Bodies must be decoded (Content-Encoding) before they come here, or not be compressed at all. Failure is -ENOMEM only; the answer must then be cut off.
+ * Bodies must be decoded (Content-Encoding) before they come here, or not be compressed at all. Failure is -ENOMEM
+ * only; the answer must then be cut off.
  */
 #ifndef CORDON_GATE_EGRESS_SCRUB_H
 #define CORDON_GATE_EGRESS_SCRUB_H
@@ -35,7 +43,7 @@ enum {
 	SCRUB_MESSAGE_MS = 50,
 	SCRUB_STILL_MS = 2000,
 	SCRUB_HOLD_MIN = 1024,
-	SCRUB_HOLD_MAX = 1024 * 1024, /* with a credential of NEEDLE_MAX bytes */
+	SCRUB_HOLD_MAX = 2 * 1024 * 1024, /* with a credential of NEEDLE_MAX bytes */
 };
 
 struct scrub;

@@ -77,6 +77,7 @@ struct upstream {
 	enum h1_body body;
 	bool raw;	   /* after a 101 */
 	bool request_done;
+	bool last; /* no call after this one */
 	/* HTTP/2 */
 	struct h2 *h2;
 	unsigned n_calls;

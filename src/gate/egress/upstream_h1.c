@@ -39,6 +39,7 @@ int upstream_h1_open(struct upstream *u, struct call *c, const struct http_reque
 	u->call = c;
 	c->up = u;
 	u->request_done = u->body == H1_BODY_NONE;
+	u->last = r->last;
 	(void)upstream_flush(u);
 	return 0;
 }
@@ -154,7 +155,7 @@ static void give(struct upstream *u, struct sv bytes)
 /* The answer is complete. */
 static void done(struct upstream *u, bool more_input)
 {
-	bool again = h1_keeps(u->h1) && u->request_done && !more_input && !u->no_writes;
+	bool again = h1_keeps(u->h1) && u->request_done && !u->last && !more_input && !u->no_writes;
 	struct call *c = u->call;
 
 	u->call = NULL;
@@ -166,6 +167,15 @@ static void done(struct upstream *u, bool more_input)
 	}
 	h1_next(u->h1);
 	upstream_rest(u);
+}
+
+/* Who says no, or speaks before all was said, may leave the rest of the body unread, and take it for the next request. */
+static void note_unread(struct upstream *u)
+{
+	uint16_t status = h1_response(u->h1)->status;
+
+	if (u->body != H1_BODY_NONE && status >= 200 && (status >= 300 || !u->request_done))
+		u->last = true;
 }
 
 /* False: there is nothing more to do with these bytes, or with the connection. */
@@ -185,6 +195,7 @@ static bool step(struct upstream *u, struct sv *in)
 	case H1_MORE:
 		return false;
 	case H1_HEAD:
+		note_unread(u);
 		c->events->response(c, h1_response(u->h1));
 		break;
 	case H1_DATA:

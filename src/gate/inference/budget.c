@@ -85,7 +85,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
 
 static int check_tokens(const struct provider *p, const struct account *a, const char *shown, struct ruling *no)
 {
-	uint64_t max = p->max_output_tokens.v, used = a->all.tokens.output;
+	uint64_t max = p->max_output_tokens.v, used = sum(a->all.tokens.output, a->all.tokens.cut);
 
 	if (!p->max_output_tokens.set || sum(used, a->reserved) < max || (a->reserved == 0 && used < max))
 		return 0;
@@ -126,29 +126,31 @@ int budget_admit(struct budget *b, const struct provider *p, const char *model, 
 	return 0;
 }
 
-/* Adds to both sums what `now` is above `before`. */
-static void grow(uint64_t *before, uint64_t now, uint64_t *all, uint64_t *model)
+/* Adds to both sums what `now` is above `before`. By how much. */
+static uint64_t grow(uint64_t *before, uint64_t now, uint64_t *all, uint64_t *model)
 {
 	uint64_t by = now > *before ? now - *before : 0;
 
 	*before += by;
 	*all = sum(*all, by);
 	*model = sum(*model, by);
+	return by;
 }
 
 void budget_count(struct budget *b, struct budget_ticket *t, const struct usage_tokens *now)
 {
 	struct account *a = b->v[t->provider];
 	struct usage_tokens *all = &a->all.tokens, *model = &a->models[t->model].tokens;
-	uint64_t more = now->output > t->counted.output ? now->output - t->counted.output : 0;
+	uint64_t more;
 
+	(void)grow(&t->counted.input, now->input, &all->input, &model->input);
+	(void)grow(&t->counted.cache_read, now->cache_read, &all->cache_read, &model->cache_read);
+	(void)grow(&t->counted.cache_write, now->cache_write, &all->cache_write, &model->cache_write);
+	more = grow(&t->counted.output, now->output, &all->output, &model->output);
+	more = sum(more, grow(&t->counted.cut, now->cut, &all->cut, &model->cut));
 	more = more < t->reserved ? more : t->reserved;
 	t->reserved -= more;
 	a->reserved -= more;
-	grow(&t->counted.input, now->input, &all->input, &model->input);
-	grow(&t->counted.output, now->output, &all->output, &model->output);
-	grow(&t->counted.cache_read, now->cache_read, &all->cache_read, &model->cache_read);
-	grow(&t->counted.cache_write, now->cache_write, &all->cache_write, &model->cache_write);
 }
 
 void budget_over(struct budget *b, struct budget_ticket *t)

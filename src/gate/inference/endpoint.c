@@ -64,12 +64,17 @@ static const struct {
 	{PROVIDER_GEMINI, "/v1beta/batches", no_batch},
 };
 
+enum { PARAMETER_MAX = 128 };
+
 static const struct {
 	const char *name;
 	const char *values[3]; /* none: any plain value */
+	bool list;             /* only of a list of models */
+	bool number;
 } parameters[] = {
-	{"beta", {"true", "false"}}, {"alt", {"sse", "json"}}, {"limit", {0}},     {"after_id", {0}},
-	{"before_id", {0}},          {"pageSize", {0}},        {"pageToken", {0}}, {"api-version", {0}},
+	{"beta", {"true", "false"}, false, false}, {"alt", {"sse", "json"}, false, false}, {"api-version", {0}, false, false},
+	{"limit", {0}, true, true},                {"after_id", {0}, true, false},         {"before_id", {0}, true, false},
+	{"pageSize", {0}, true, true},             {"pageToken", {0}, true, false},
 };
 
 /* One parameter of a query, cut at "&" and "=". */
@@ -108,25 +113,28 @@ static struct sv query_of(struct sv target)
 	return path.n < target.n ? sv_n(target.p + path.n + 1, target.n - path.n - 1) : sv_n("", 0);
 }
 
-static bool is_plain(struct sv s)
+static bool is_plain(struct sv s, bool number)
 {
+	static const char plain[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._~=";
 	size_t i;
 
 	for (i = 0; i < s.n; i++)
-		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~=", s.p[i]) || !s.p[i])
+		if (!memchr(plain, s.p[i], number ? 10 : sizeof(plain) - 1))
 			return false;
-	return true;
+	return s.n <= PARAMETER_MAX;
 }
 
-static bool parameter_ok(const struct parameter *p)
+static bool parameter_ok(const struct endpoint *e, const struct parameter *p)
 {
 	size_t i, k;
 
 	for (i = 0; i < ARRAY_LEN(parameters); i++) {
 		if (!sv_is(p->name, parameters[i].name))
 			continue;
+		if (parameters[i].list && (e->op != OP_MODELS || strstr(e->path, "{model}")))
+			return false;
 		if (!parameters[i].values[0])
-			return p->value.n <= 256 && is_plain(p->value);
+			return is_plain(p->value, parameters[i].number);
 		for (k = 0; parameters[i].values[k]; k++)
 			if (sv_is(p->value, parameters[i].values[k]))
 				return true;
@@ -135,7 +143,7 @@ static bool parameter_ok(const struct parameter *p)
 }
 
 /* Each parameter is listed and there once: which of two a server takes is its secret. */
-static int check_query(struct sv target, struct ruling *no)
+static int check_query(const struct endpoint *e, struct sv target, struct ruling *no)
 {
 	struct sv rest = query_of(target), before;
 	struct parameter p, q;
@@ -144,7 +152,7 @@ static int check_query(struct sv target, struct ruling *no)
 	while (next_parameter(&rest, &p)) {
 		if (sv_is(p.name, "key"))
 			continue;
-		if (!parameter_ok(&p))
+		if (!parameter_ok(e, &p))
 			return ruling_set(no, RULING_DENIED, "leave it out", "the query parameter %s does not pass",
 					  text_show(&shown, p.whole));
 		for (before = query_of(target); next_parameter(&before, &q) && q.whole.p < p.whole.p;)
@@ -246,7 +254,7 @@ int endpoint_find(enum provider_kind kind, struct sv method, struct sv target, s
 
 		if (e->kind != kind || !sv_is(method, e->method) || !path_matches(e->path, judged, &model))
 			continue;
-		if (check_query(target, no) < 0)
+		if (check_query(e, target, no) < 0)
 			return -1;
 		/* The path's end is the same in either version: borrow from the caller's target. */
 		if (model.n && judged.p != path.p)
@@ -291,10 +299,14 @@ bool endpoint_drops_header(struct sv name)
 	static const char *const names[] = {"x-goog-fieldmask", "x-http-method-override", "x-http-method",
 					    "x-method-override", "x-goog-user-project", "prefer", "range", "if-range",
 					    "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"};
+	static const char *const routers[] = {"x-portkey-", "helicone-", "cf-aig-", "x-litellm-", "x-openrouter-"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
 		if (http_name_is(name, names[i]))
+			return true;
+	for (i = 0; i < ARRAY_LEN(routers); i++)
+		if (sv_starts(name, routers[i]))
 			return true;
 	return false;
 }

@@ -8,7 +8,7 @@
  * Targets are relative to the provider's base URL inside the sandbox, so that they read as at the provider itself
  * ("/v1/messages", "/v1beta/models/M:generateContent"). Only listed query parameters pass: others could change the
  * reply's form and so hide its usage ("fields", "alt=proto"); a client's "key" is dropped, as every credential it
- * sends. Paths are compared byte by byte: percent-encoding in them is refused.
+ * sends. Those of a list of models pass there only. Paths are compared byte by byte: percent-encoding in them is refused.
  *
  * Pure, no allocation.
  */
@@ -59,8 +59,8 @@ int endpoint_find(enum provider_kind kind, struct sv method, struct sv target, s
  */
 void endpoint_target(const char *url, struct sv target, struct buf *out);
 
-/* Headers (lower case) that would change what the reply reports, be it to a part of it or to an error in its place, or
- * which method is meant: not sent on. */
+/* Headers (lower case) that would change what the reply reports, be it to a part of it or to an error in its place,
+ * which method is meant, or which server or model a router chooses: not sent on. */
 bool endpoint_drops_header(struct sv name);
 
 /* A name that can be judged: 1 to ENDPOINT_MAX_MODEL printable ASCII characters, no blank, quote, backslash or percent

@@ -2,10 +2,10 @@
 
 #include <stdio.h>
 
-#include "base/glob.h"
 #include "base/text.h"
 #include "gate/inference/body.h"
 #include "gate/inference/judge_rules.h"
+#include "gate/inference/models.h"
 #include "gate/inference/output.h"
 #include "gate/inference/spelling.h"
 
@@ -30,58 +30,15 @@ static int check_fields(const struct http_request *req, const struct endpoint *e
 	return e->body ? body_type(&req->fields, types, no) : 0;
 }
 
-static bool takes_model(const struct provider *p, struct sv model)
-{
-	uint32_t i;
-
-	if (!p->models.set && p->models.n == 0)
-		return true;
-	for (i = 0; i < p->models.n; i++)
-		if (glob_component(sv_of(p->models.v[i].s), model))
-			return true;
-	return false;
-}
-
-/* The provider that serves the model: that of the first route, else the one that was asked. */
-static int choose_provider(const struct pol_inference *inf, struct sv model, const struct provider **io,
-			   struct ruling *no)
-{
-	struct text_shown a, b;
-	uint32_t i, k;
-
-	for (i = 0; i < inf->n_routes; i++) {
-		if (!glob_component(sv_of(inf->routes[i].model), model))
-			continue;
-		for (k = 0; k < inf->n_providers; k++)
-			if (strcmp(inf->providers[k].name, inf->routes[i].provider) == 0)
-				break;
-		if (k == inf->n_providers)
-			return ruling_set(no, RULING_DENIED, "use a model that is not routed there",
-					  "model %s is routed to provider %s, which is not there", text_show(&a, model),
-					  text_show(&b, sv_of(inf->routes[i].provider)));
-		if (inf->providers[k].kind.v != (*io)->kind.v)
-			return ruling_set(no, RULING_DENIED, "use that provider's base URL and its API",
-					  "model %s is routed to provider %s, which speaks another API",
-					  text_show(&a, model), text_show(&b, sv_of(inf->providers[k].name)));
-		*io = &inf->providers[k];
-		return 0;
-	}
-	return 0;
-}
-
 static int set_model(const struct pol_inference *inf, struct sv model, struct judged *io, struct ruling *no)
 {
-	struct text_shown a, b;
+	struct text_shown shown;
 
 	if (!endpoint_model_ok(model))
 		return ruling_set(no, RULING_MALFORMED, "name a model", "%s is not a model's name",
-				  text_show(&a, model));
-	if (choose_provider(inf, model, &io->provider, no) < 0)
+				  text_show(&shown, model));
+	if (models_choose(inf, model, &io->provider, no) < 0)
 		return -1;
-	if (!takes_model(io->provider, model))
-		return ruling_set(no, RULING_DENIED, "use a model that the policy allows",
-				  "provider %s does not take model %s", text_show(&a, sv_of(io->provider->name)),
-				  text_show(&b, model));
 	(void)snprintf(io->model, sizeof(io->model), "%.*s", (int)model.n, model.p);
 	return 0;
 }
@@ -198,8 +155,11 @@ static int judge_scan(const struct pol_inference *policy, const struct json_scan
 		    read_bool(s, 0, "stream", &io->stream, no) < 0)
 			return -1;
 	}
-	io->output_max = output_max(s, io->endpoint->op);
+	if (output_max(s, io->endpoint->op, &io->output_max, no) < 0)
+		return -1;
 	j.model = io->model;
+	j.policy = policy;
+	j.provider = io->provider;
 	j.deny_tools = io->provider->server_tools.v != SERVER_TOOLS_ALLOW;
 	if (judge_rules(&j) < 0)
 		return -1;

@@ -11,7 +11,8 @@
  *   whole against the `models` of the provider that `routes` choose (the first that matches; else the one whose base
  *   URL was used). A route to a provider that is not there, or of another kind, is a no: a name that was to stay on a
  *   local server must not leave by mistake;
- * - a second model: OpenRouter's `models`, another `model` or `modelName` in a Gemini body;
+ * - a second model, or another server (judge_elsewhere.h): `models`, `fallbacks`, `preset`, `api_base` and their like;
+ *   another `model` or `modelName` in a Gemini body;
  * - `background` of OpenAI: its reply comes without usage, so nothing could be counted. (`store`,
  *   `previous_response_id` and `conversation` pass: they keep text at the provider that had it anyway, run nothing and
  *   fetch nothing, and what they name was judged when it was sent. Endpoints that read or change stored things are
@@ -19,7 +20,8 @@
  *
  * With `server_tools: deny` further:
  *
- * - models that search by themselves (OpenAI's *-search-preview and *-search-api, OpenRouter's *:online);
+ * - models that search by themselves (OpenAI's *-search-preview and *-search-api, OpenRouter's *:online, Venice's
+ *   *:enable_web_search=on);
  * - tools that the provider runs. Only what is known to run at the client passes, so a tool that is new tomorrow is
  *   refused tomorrow. MCP connectors, containers, search options, stored prompts (which carry tools of their own) and
  *   cached contents are refused alike;

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/glob.h"
 #include "base/text.h"
+#include "gate/inference/judge_elsewhere.h"
 #include "gate/inference/spelling.h"
 
 static const char hint_tools[] = "leave it out; use tools that run inside the sandbox",
@@ -15,6 +16,8 @@ enum check {
 	CHECK_TOOLS,
 	CHECK_SOURCE,    /* Anthropic: {"type": ...} */
 	CHECK_DATA_URL,  /* a data: URL, or an object whose url is one */
+	CHECK_BASE64,    /* OpenAI: a data: URL, or base64 */
+	CHECK_MEDIA,     /* a text, or a list of them, that is no URL but data: */
 	CHECK_TEXT,      /* OpenAI: a string or a list is a prompt, an object a stored one */
 	CHECK_SAME_MODEL /* Gemini: the model of the path again */
 };
@@ -34,8 +37,9 @@ static const struct name_rule anthropic_names[] = {
 	{"stream", NULL, TOP, CHECK_SEEN, true, NULL},
 	{"messages", NULL, TOP, CHECK_SEEN, true, NULL},
 	{"system", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"max_tokens", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"n", NULL, TOP, CHECK_SEEN, true, NULL},
 	{"tools", NULL, TOP, CHECK_TOOLS, false, NULL},
-	{"mcp_servers", NULL, TOP, CHECK_REFUSED, false, hint_tools},
 	{"container", NULL, TOP, CHECK_REFUSED, false, hint_tools},
 	{"type", NULL, CONTENT, CHECK_SEEN, false, NULL},
 	{"content", NULL, CONTENT, CHECK_SEEN, false, NULL},
@@ -50,19 +54,30 @@ static const struct name_rule openai_names[] = {
 	{"stream_options", NULL, TOP, CHECK_SEEN, true, NULL},
 	{"messages", NULL, TOP, CHECK_SEEN, true, NULL},
 	{"input", NULL, TOP, CHECK_SEEN, true, NULL},
-	{"models", NULL, TOP, CHECK_REFUSED, true, "name one model"},
+	{"max_tokens", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"max_completion_tokens", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"max_output_tokens", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"max_new_tokens", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"n_predict", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"n", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"best_of", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"num_return_sequences", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"n_cmpl", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"prompt_embeds", NULL, TOP, CHECK_SEEN, true, NULL},
 	{"background", NULL, TOP, CHECK_REFUSED, true, "leave it out; wait for the reply"},
 	{"prompt", NULL, TOP, CHECK_TEXT, false, "send the prompt itself"},
-	{"web_search_options", NULL, TOP, CHECK_REFUSED, false, hint_tools},
-	{"search_parameters", NULL, TOP, CHECK_REFUSED, false, hint_tools},
-	{"plugins", NULL, TOP, CHECK_REFUSED, false, hint_tools},
-	{"data_sources", NULL, TOP, CHECK_REFUSED, false, hint_tools},
-	{"mcp_servers", NULL, TOP, CHECK_REFUSED, false, hint_tools},
 	{"tools", NULL, ANY, CHECK_TOOLS, false, NULL},
 	{"type", NULL, CONTENT, CHECK_SEEN, false, NULL},
 	{"content", NULL, CONTENT, CHECK_SEEN, false, NULL},
 	{"output", NULL, CONTENT, CHECK_SEEN, false, NULL},
 	{"url", NULL, CONTENT, CHECK_SEEN, false, NULL},
+	{"file_data", NULL, CONTENT, CHECK_BASE64, false, NULL},
+	{"data", NULL, CONTENT, CHECK_MEDIA, false, NULL},
+	{"image", NULL, CONTENT, CHECK_MEDIA, false, NULL},
+	{"images", NULL, CONTENT, CHECK_MEDIA, false, NULL},
+	{"video", NULL, CONTENT, CHECK_MEDIA, false, NULL},
+	{"audio", NULL, CONTENT, CHECK_MEDIA, false, NULL},
+	{"document_url", NULL, CONTENT, CHECK_DATA_URL, false, NULL},
 	{"image_url", NULL, CONTENT, CHECK_DATA_URL, false, NULL},
 	{"video_url", NULL, CONTENT, CHECK_DATA_URL, false, NULL},
 	{"audio_url", NULL, CONTENT, CHECK_DATA_URL, false, NULL},
@@ -79,6 +94,9 @@ static const struct name_rule gemini_names[] = {
 	{"cachedContent", "cached_content", ANY, CHECK_REFUSED, false, "send the content itself"},
 	{"fileData", "file_data", ANY, CHECK_REFUSED, false, hint_inline},
 	{"fileUri", "file_uri", ANY, CHECK_REFUSED, false, hint_inline},
+	{"generationConfig", "generation_config", ANY, CHECK_SEEN, true, NULL},
+	{"maxOutputTokens", "max_output_tokens", ANY, CHECK_SEEN, true, NULL},
+	{"candidateCount", "candidate_count", ANY, CHECK_SEEN, true, NULL},
 	{"functionCall", "function_call", ANY, CHECK_SEEN, false, NULL},
 	{"functionResponse", "function_response", ANY, CHECK_SEEN, false, NULL},
 	{"generateContentRequest", "generate_content_request", ANY, CHECK_SEEN, false, NULL},
@@ -259,11 +277,55 @@ static int check_tool(const struct judge *j, uint32_t tool, unsigned depth)
 	return 0;
 }
 
+/* Longer than the scheme of any URL, shorter than any picture. */
+enum { MEDIA_SCHEME = 32 };
+
+static bool is_base64(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+	       (c && strchr("+/=_-\\", c));
+}
+
+static int refuse_fetch(const struct judge *j, const char *name)
+{
+	return ruling_set(j->no, RULING_DENIED, hint_inline, "the provider would fetch the %s itself", name);
+}
+
+/* In canonical text an escape begins with a backslash: line ends within base64 are fine. */
+static int check_base64(const struct judge *j, uint32_t value, const char *name)
+{
+	struct sv text = json_scan_text(j->s, value);
+	size_t i;
+
+	if (json_scan_kind(j->s, value) == SCAN_NULL || sv_starts(text, "data:"))
+		return 0;
+	for (i = 0; i < text.n; i++)
+		if (!is_base64(text.p[i]))
+			return refuse_fetch(j, name);
+	return json_scan_kind(j->s, value) == SCAN_STRING ? 0 : refuse_fetch(j, name);
+}
+
+static int check_media(const struct judge *j, uint32_t value, const char *name)
+{
+	struct sv text = json_scan_text(j->s, value);
+	uint32_t i;
+
+	if (json_scan_kind(j->s, value) == SCAN_ARRAY)
+		for (i = json_scan_first(j->s, value); i; i = json_scan_after(j->s, value, i))
+			if (check_media(j, i, name) < 0)
+				return -1;
+	if (json_scan_kind(j->s, value) != SCAN_STRING || sv_starts(text, "data:") ||
+	    !memchr(text.p, ':', text.n < MEDIA_SCHEME ? text.n : MEDIA_SCHEME))
+		return 0;
+	return refuse_fetch(j, name);
+}
+
 static int check_source(const struct judge *j, uint32_t source)
 {
-	static const char *const names[] = {"type", "content", NULL}, *const carried[] = {"base64", "text", "content"};
+	static const char *const names[] = {"type", "content", "data", NULL}, *const carried[] = {"base64", "text",
+												  "content"};
 	struct text_shown shown;
-	uint32_t type;
+	uint32_t type, data;
 	size_t i;
 
 	/* Of a search result: the name of a place, which no one visits. */
@@ -272,6 +334,11 @@ static int check_source(const struct judge *j, uint32_t source)
 	if (check_spelling(j, source, names) < 0)
 		return -1;
 	type = json_scan_get(j->s, source, "type");
+	data = json_scan_get(j->s, source, "data");
+	if (json_scan_get(j->s, source, "url"))
+		return refuse_fetch(j, "source");
+	if (type && data && json_scan_is_string(j->s, type, "base64") && check_base64(j, data, "source") < 0)
+		return -1;
 	for (i = 0; type && i < ARRAY_LEN(carried); i++)
 		if (json_scan_is_string(j->s, type, carried[i]))
 			return 0;
@@ -292,7 +359,7 @@ static int check_data_url(const struct judge *j, uint32_t value, const char *nam
 	}
 	if (value && json_scan_kind(j->s, value) == SCAN_STRING && sv_starts(json_scan_text(j->s, value), "data:"))
 		return 0;
-	return ruling_set(j->no, RULING_DENIED, hint_inline, "the provider would fetch the %s itself", name);
+	return refuse_fetch(j, name);
 }
 
 static int check_same_model(const struct judge *j, uint32_t value)
@@ -321,6 +388,10 @@ static int apply(const struct judge *j, const struct name_rule *r, uint32_t valu
 		return check_source(j, value);
 	case CHECK_DATA_URL:
 		return check_data_url(j, value, r->name);
+	case CHECK_BASE64:
+		return check_base64(j, value, r->name);
+	case CHECK_MEDIA:
+		return check_media(j, value, r->name);
 	case CHECK_SAME_MODEL:
 		return check_same_model(j, value);
 	case CHECK_TEXT:
@@ -379,28 +450,14 @@ int judge_top_names(const struct judge *j)
 	return 0;
 }
 
-/* Models that search the web by themselves, whatever the body says. Names go on with a date, and OpenRouter's with more of its suffixes. */
-static bool searches(const char *model)
-{
-	static const char *const parts[] = {"-search-preview", "-search-api", ":online"};
-	size_t i;
-
-	for (i = 0; i < ARRAY_LEN(parts); i++)
-		if (strcasestr(model, parts[i]))
-			return true;
-	return false;
-}
-
 int judge_rules(const struct judge *j)
 {
 	const char *const *name = kinds[j->kind].content;
 	const struct name_rule *rule;
-	struct text_shown shown;
 	uint32_t i, content;
 
-	if (j->deny_tools && searches(j->model))
-		return ruling_set(j->no, RULING_DENIED, "use a model that does not search by itself, or server_tools: allow",
-				  "model %s runs tools at its provider: it searches the web", text_show(&shown, sv_of(j->model)));
+	if (judge_model_name(j) < 0 || judge_elsewhere(j) < 0)
+		return -1;
 	if (!*name)
 		return walk(j, 0, sv_n("", 0));
 	for (i = json_scan_first(j->s, 0); i; i = json_scan_after(j->s, 0, i))

@@ -11,6 +11,8 @@
 struct judge {
 	const struct json_scan *s;
 	enum provider_kind kind;
+	const struct pol_inference *policy;
+	const struct provider *provider; /* that serves the judged model */
 	bool deny_tools;   /* server_tools: deny */
 	const char *model; /* the judged name; for Gemini known before the body */
 	struct ruling *no;

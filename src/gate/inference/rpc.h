@@ -13,7 +13,8 @@
  * mcp: {methods, tools}. JSON-RPC messages, one or a list. tools/call is held to `tools` where that is given (else to
  * `methods`). All other methods are held to `methods`; where only `tools` is given, to what a session needs to call a
  * tool: initialize, ping, tools/list, notifications. Answers of the client pass. Requests without a body (GET opens the
- * stream back, DELETE ends a session) have nothing to judge.
+ * stream back, DELETE ends a session) have nothing to judge, and would be open on every path: they pass where the rule
+ * names paths, which are then the server's endpoint.
  */
 #ifndef CORDON_GATE_INFERENCE_RPC_H
 #define CORDON_GATE_INFERENCE_RPC_H
@@ -26,6 +27,6 @@
 /* body: the collected one; empty where there is none. 0, or -1 and the ruling; then the body is of no use. */
 int rpc_judge_graphql(const struct net_graphql *rule, const struct http_request *req, struct buf *body,
 		      struct ruling *no);
-int rpc_judge_mcp(const struct net_mcp *rule, const struct http_request *req, struct buf *body, struct ruling *no);
+int rpc_judge_mcp(const struct net_rule *rule, const struct http_request *req, struct buf *body, struct ruling *no);
 
 #endif

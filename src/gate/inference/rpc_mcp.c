@@ -93,16 +93,25 @@ static int judge_text(const struct net_mcp *rule, struct buf *body, struct rulin
 	return 0;
 }
 
-int rpc_judge_mcp(const struct net_mcp *rule, const struct http_request *req, struct buf *body, struct ruling *no)
+/* Has it nothing to judge? */
+static bool is_of_session(const struct http_request *req, const struct buf *body)
+{
+	return body->n == 0 && !req->body && !req->websocket && (sv_is(req->method, "GET") || sv_is(req->method, "DELETE"));
+}
+
+int rpc_judge_mcp(const struct net_rule *rule, const struct http_request *req, struct buf *body, struct ruling *no)
 {
 	static const char *const types[] = {"application/json", NULL};
 
-	if (body->n == 0 && (sv_is(req->method, "GET") || sv_is(req->method, "DELETE")) && !req->websocket)
+	if (is_of_session(req, body) && rule->paths.n)
 		return 0;
+	if (is_of_session(req, body))
+		return ruling_set(no, RULING_DENIED, "name the server's endpoint under paths of the rule",
+				  "the rule for MCP names no paths: GET and DELETE would be open on all of them");
 	if (!sv_is(req->method, "POST"))
 		return ruling_set(no, RULING_DENIED, "send messages by POST",
 				  "messages cannot be judged in this request");
 	if (body_type(&req->fields, types, no) < 0)
 		return -1;
-	return judge_text(rule, body, no);
+	return judge_text(&rule->mcp, body, no);
 }

@@ -25,17 +25,41 @@ static int next_folded(struct sv *s)
 	return c;
 }
 
-bool spelling_alike(struct sv a, const char *b)
+/* rest: more of a may follow. */
+static bool alike(struct sv a, const char *b, bool rest)
 {
-	struct sv rest = sv_of(b);
+	struct sv want = sv_of(b);
 	int c;
 
 	do {
-		c = next_folded(&a);
-		if (c != next_folded(&rest))
+		c = next_folded(&want);
+		if (c < 0 && rest)
+			return true;
+		if (c != next_folded(&a))
 			return false;
 	} while (c >= 0);
 	return true;
+}
+
+bool spelling_alike(struct sv a, const char *b)
+{
+	return alike(a, b, false);
+}
+
+bool spelling_ends(struct sv a, const char *b)
+{
+	for (; a.n; a = sv_n(a.p + 1, a.n - 1))
+		if (alike(a, b, false))
+			return true;
+	return false;
+}
+
+bool spelling_has(struct sv a, const char *b)
+{
+	for (; a.n; a = sv_n(a.p + 1, a.n - 1))
+		if (alike(a, b, true))
+			return true;
+	return false;
 }
 
 uint32_t spelling_odd(const struct json_scan *s, uint32_t object, const char *const *names)

@@ -11,6 +11,10 @@
 
 bool spelling_alike(struct sv a, const char *b);
 
+/* a ends in, or contains, something that is alike to b. */
+bool spelling_ends(struct sv a, const char *b);
+bool spelling_has(struct sv a, const char *b);
+
 /* The first member of the object that is alike to one of `names` (NULL-terminated), but not spelled so, as a key's
  * index; or 0. */
 uint32_t spelling_odd(const struct json_scan *s, uint32_t object, const char *const *names);

@@ -10,6 +10,9 @@ enum in { IN_NOTHING, IN_STRING, IN_ESCAPE, IN_HEX, IN_NUMBER };
 /* line_at: 0 to 4 bytes of "data:" have matched, then: */
 enum line { LINE_START = 0, LINE_BLANK = 5, LINE_DATA = 6, LINE_SKIP = 7 };
 
+/* mark_at: 0 to 6 bytes of "[DONE]" are all of an event's data so far, then: */
+enum mark { MARK_ALL = 6, MARK_OTHER = 7 };
+
 /* A token has about as many bytes, and an event as many that are no text of the model. */
 enum { TOKEN_BYTES = 4, EVENT_BYTES = 512 };
 
@@ -42,12 +45,24 @@ static const struct {
 	[PROVIDER_GEMINI] = {"usageMetadata", NULL},
 };
 
+/* Events that end a stream, by their type. */
+static const struct {
+	enum provider_kind kind;
+	const char *type;
+} ends[] = {
+	{PROVIDER_ANTHROPIC, "message_stop"},
+	{PROVIDER_OPENAI, "response.completed"},
+	{PROVIDER_OPENAI, "response.incomplete"},
+	{PROVIDER_OPENAI, "response.failed"},
+};
+
 static void start_document(struct usage *u)
 {
 	u->depth = 0;
 	u->in = IN_NOTHING;
 	u->name_len = 0;
 	u->named = false;
+	u->type = false;
 	u->field = -1;
 }
 
@@ -71,9 +86,10 @@ static void open_container(struct usage *u, char c)
 {
 	enum level now = level_at(u), next = LEVEL_OTHER;
 
-	if (u->depth == 0)
+	if (u->depth == 0) {
 		next = LEVEL_TOP; /* an array of chunks is as good as one chunk */
-	else if (now == LEVEL_TOP && !u->named && c == '{')
+		u->list = u->list || c == '[';
+	} else if (now == LEVEL_TOP && !u->named && c == '{')
 		next = LEVEL_TOP;
 	else if ((now == LEVEL_TOP || now == LEVEL_WRAP) && is_name(u, places[u->kind].usage) && c == '{')
 		next = LEVEL_USAGE;
@@ -164,6 +180,7 @@ static void outside_byte(struct usage *u, char c)
 		break;
 	case '"':
 		u->in = IN_STRING;
+		u->type = u->sse && u->depth == 1 && is_name(u, "type");
 		u->name_len = 0;
 		break;
 	case ':':
@@ -221,12 +238,23 @@ static void hex_byte(struct usage *u, char c)
 	name_byte(u, u->hex < 0x80 ? (char)u->hex : '\n');
 }
 
+static void end_string(struct usage *u)
+{
+	size_t i;
+
+	u->in = IN_NOTHING;
+	for (i = 0; u->type && i < ARRAY_LEN(ends); i++)
+		if (ends[i].kind == u->kind && is_name(u, ends[i].type))
+			u->last = true;
+	u->type = false;
+}
+
 static void json_byte(struct usage *u, char c)
 {
 	switch (u->in) {
 	case IN_STRING:
 		if (c == '"')
-			u->in = IN_NOTHING;
+			end_string(u);
 		else if (c == '\\')
 			u->in = IN_ESCAPE;
 		else
@@ -271,14 +299,28 @@ static uint64_t event_tokens(const struct usage *u)
 	return 1 + (u->bytes > EVENT_BYTES ? (u->bytes - EVENT_BYTES) / TOKEN_BYTES : 0);
 }
 
+/* Does an event say nothing but "[DONE]"? */
+static void match_mark(struct usage *u, struct sv data)
+{
+	size_t i;
+
+	for (i = 0; i < data.n && u->mark_at != MARK_OTHER; i++)
+		if (data.p[i] != ' ')
+			u->mark_at = u->mark_at < MARK_ALL && data.p[i] == "[DONE]"[u->mark_at]
+					     ? (uint8_t)(u->mark_at + 1)
+					     : MARK_OTHER;
+}
+
 /* A blank line: the event is over, and with it its document. */
 static void end_event(struct usage *u)
 {
 	if (u->in == IN_NUMBER)
 		keep_number(u);
 	u->seen += event_tokens(u);
+	u->done = u->done || u->last || (u->kind == PROVIDER_OPENAI && u->mark_at == MARK_ALL);
 	u->bytes = 0;
-	u->event_has_data = false;
+	u->mark_at = 0;
+	u->event_has_data = u->last = false;
 	start_document(u);
 }
 
@@ -298,8 +340,10 @@ static void line_byte(struct usage *u, char c)
 
 	if (u->line_at == LINE_BLANK) {
 		u->line_at = LINE_DATA;
-		if (c != ' ')
+		if (c != ' ') {
+			match_mark(u, sv_n(&c, 1));
 			json_byte(u, c);
+		}
 	} else if (u->line_at < LINE_BLANK) {
 		u->line_at = c == prefix[u->line_at] ? (uint8_t)(u->line_at + 1) : LINE_SKIP;
 		if (u->line_at == LINE_BLANK)
@@ -331,8 +375,10 @@ static void feed_lines(struct usage *u, struct sv s)
 		for (end = i; end < s.n && s.p[end] != '\n' && s.p[end] != '\r'; end++)
 			;
 		u->bytes += end - i;
-		if (u->line_at == LINE_DATA)
+		if (u->line_at == LINE_DATA) {
+			match_mark(u, sv_n(s.p + i, end - i));
 			feed_json(u, sv_n(s.p + i, end - i));
+		}
 		i = end;
 	}
 }
@@ -365,13 +411,14 @@ void usage_now(const struct usage *u, struct usage_tokens *ret)
 void usage_end(const struct usage *u, uint64_t may, bool whole, struct usage_tokens *ret)
 {
 	uint64_t least = u->sse ? u->seen + event_tokens(u) : u->bytes / TOKEN_BYTES;
+	bool complete = whole || (u->sse ? u->done : u->final && !u->list);
 
 	usage_now(u, ret);
 	/* a reply without output may well leave its number out */
-	if (may == 0 || u->final || (whole && !u->sse && u->told))
+	if (may == 0 || (complete && (u->final || (!u->sse && u->told))))
 		return;
-	if (!whole && least < may)
-		least = may;
 	if (least > ret->output)
 		ret->output = least < USAGE_MAX ? least : USAGE_MAX;
+	if (!complete && ret->output < may)
+		ret->cut = may - ret->output;
 }

@@ -11,8 +11,11 @@
  *
  * Numbers of a malicious upstream: negative ones are nothing, large ones stop at USAGE_MAX, a smaller one never takes
  * back a larger one (all of them are cumulative within a reply). An upstream that says too little is believed, but one
- * that says nothing is not: then the reply counts by its size. Where it is cut before its last word on usage (which is
- * its last word as a whole: a client could hang up to have it uncounted), it counts as all that it might have had.
+ * that says nothing is not: then the reply counts by its size. Where it is cut before its last word (a client could
+ * hang up to have it uncounted), it counts as all that it might have had. The last word of a JSON object is its number
+ * for output; of a stream it is the event that ends it ([DONE], message_stop, response.completed and its like),
+ * whatever numbers came before: there are servers that tell with each event what was written so far. A stream that has
+ * said it is complete, also where it is closed early then.
  */
 #ifndef CORDON_GATE_INFERENCE_USAGE_H
 #define CORDON_GATE_INFERENCE_USAGE_H
@@ -28,6 +31,7 @@
 struct usage_tokens {
 	uint64_t input, output;
 	uint64_t cache_read, cache_write; /* of Anthropic, not in input */
+	uint64_t cut; /* of output, beyond what is known of: what a reply that was cut might have had */
 };
 
 enum { USAGE_LEVELS = 4, USAGE_NAME = 32, USAGE_FIELDS = 8 };
@@ -44,16 +48,21 @@ struct usage {
 	char name[USAGE_NAME]; /* the last string, if it is short enough to be a name that counts */
 	uint8_t name_len;
 	bool named;   /* a colon has followed it: it is the key of what comes */
+	bool type;    /* the string that is being read says what an event is */
 	int8_t field; /* the number that is being read, or -1 */
 	bool negative, fraction, exponent;
 	uint64_t number;
 	/* lines of a stream */
 	uint8_t line_at; /* how much of "data:" has matched; see usage.c */
+	uint8_t mark_at; /* how much of "[DONE]" has matched */
 	bool after_cr, event_has_data;
+	bool last;           /* the event that is open says that it is */
 	uint64_t bytes;	     /* of the reply, of a stream those of the event that is open */
 	uint64_t seen;	     /* tokens by the size of the events that are over */
+	bool list;           /* a body is an array of chunks */
 	bool told;	     /* some number of usage came */
 	bool final;	     /* the one for output did */
+	bool done;           /* the event that ends a stream has passed */
 	uint64_t value[USAGE_FIELDS];
 };
 

@@ -1,6 +1,7 @@
 #include "gate/relay/channel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -154,6 +155,18 @@ static int flush(struct channel *c)
 		free(w);
 	}
 	return 0;
+}
+
+void channel_drain(struct channel *c)
+{
+	int flags = fcntl(c->fd, F_GETFL), r = 0;
+	struct waiting *w;
+
+	if (c->gone || flags < 0 || fcntl(c->fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
+		return;
+	for (w = c->first; w && r == 0; w = w->next)
+		r = wire_send(c->fd, w->type, sv_n(w->body, w->n), NULL, 0);
+	drop_waiting(c);
 }
 
 bool channel_busy(const struct channel *c)

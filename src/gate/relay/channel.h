@@ -39,6 +39,9 @@ int channel_send(struct channel *c, uint16_t type, struct sv body);
 /* More waits than a peer that reads would let wait; or it is gone. */
 bool channel_busy(const struct channel *c);
 
+/* The last act: sends what waits, however long the other side takes to read it. */
+void channel_drain(struct channel *c);
+
 /* Nothing waits to be sent. */
 bool channel_idle(const struct channel *c);
 

@@ -52,7 +52,7 @@ void relay_dns_free(struct relay_dns *d)
 static void tell_denied(struct relay *r, struct sv name)
 {
 	const struct relay_event e = {
-		.domain = DOMAIN_NETWORK, .subject = name, .rule = sv_of("network.dns policy"), .detail = sv_of("a name that no rule allows was looked up")};
+		.domain = DOMAIN_NETWORK, .lookup = true, .subject = name, .rule = sv_of("network.dns policy"), .detail = sv_of("a name that no rule allows was looked up")};
 
 	relay_events_tell(r->events, &e);
 }

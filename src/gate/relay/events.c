@@ -3,14 +3,15 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "gate/relay/denials.h"
 #include "model/gate.h"
 
-enum { TICK = 1000, BUCKETS = 256, NAME_MAX_BYTES = 256 };
+enum { TICK = 1000, BUCKETS = 256 };
 
 /* What is allowed and was told. text: kind, subject, rule and detail, one behind the other, in the same allocation. */
 struct kind {
 	struct kind *next;	   /* in its bucket */
-	struct kind *newer, *older; /* by last use */
+	struct kind *newer, *older; /* of those that were told, by last use; of the others, as they came */
 	enum event_domain domain;
 	uint32_t hash;
 	uint32_t waiting; /* how many were not told yet */
@@ -19,26 +20,22 @@ struct kind {
 	bool told; /* once, in full */
 };
 
-struct model {
-	char provider[NAME_MAX_BYTES], name[NAME_MAX_BYTES];
-	uint64_t requests, input, output;
-};
-
 struct relay_events {
 	struct loop *loop;
 	struct channel *control;
 	struct loop_timer tick;
-	unsigned denials, allowed; /* told in this second */
-	uint32_t not_told[2];	   /* one by one, nor will be: denied, allowed */
+	struct relay_denials *denials;
+	unsigned allowed;	/* told in this second */
+	uint32_t not_told;	/* one by one, nor will be */
 	struct kind *buckets[BUCKETS];
-	struct kind ends; /* ring: ends.older is the newest, ends.newer the oldest */
-	unsigned n_kinds;
+	struct kind told, untold; /* rings: .older is the newest, .newer the oldest */
+	unsigned n_told, n_untold;
 	bool used; /* the totals changed */
 	struct gate_usage usage;
-	struct model models[RELAY_EVENTS_MODELS];
 };
 
 static void on_tick(void *arg);
+static bool send_denial(void *arg, const struct gate_event *g);
 
 struct relay_events *relay_events_new(struct loop *loop, struct channel *control)
 {
@@ -46,9 +43,15 @@ struct relay_events *relay_events_new(struct loop *loop, struct channel *control
 
 	if (!e)
 		return NULL;
+	e->denials = relay_denials_new(send_denial, e);
+	if (!e->denials) {
+		free(e);
+		return NULL;
+	}
 	e->loop = loop;
 	e->control = control;
-	e->ends.newer = e->ends.older = &e->ends;
+	e->told.newer = e->told.older = &e->told;
+	e->untold.newer = e->untold.older = &e->untold;
 	return e;
 }
 
@@ -67,6 +70,11 @@ static bool send_event(struct relay_events *e, const struct gate_event *g)
 	return !buf_failed(&body) && channel_send(e->control, GATE_EVENT, buf_view(&body)) == 0;
 }
 
+static bool send_denial(void *arg, const struct gate_event *g)
+{
+	return send_event(arg, g);
+}
+
 /* Kinds. */
 
 static void unlink_use(struct kind *k)
@@ -75,13 +83,15 @@ static void unlink_use(struct kind *k)
 	k->older->newer = k->newer;
 }
 
-static void link_newest(struct relay_events *e, struct kind *k)
+static void link_newest(struct kind *ring, struct kind *k)
 {
-	k->older = e->ends.older;
-	k->newer = &e->ends;
+	k->older = ring->older;
+	k->newer = ring;
 	k->older->newer = k;
-	e->ends.older = k;
+	ring->older = k;
 }
+
+static void was_told(struct relay_events *e, struct kind *k);
 
 static void tell_kind(struct relay_events *e, struct kind *k)
 {
@@ -95,10 +105,8 @@ static void tell_kind(struct relay_events *e, struct kind *k)
 	g.detail = sv_n(at + k->n_subject + k->n_rule, k->n_detail);
 	if (k->told && k->n_detail == 0)
 		g.detail = sv_of("and so many more of its kind, whatever their path");
-	if (send_event(e, &g)) {
-		k->waiting = 0;
-		k->told = true;
-	}
+	if (send_event(e, &g))
+		was_told(e, k);
 }
 
 /* The same where this second has room for it; else it waits. */
@@ -119,13 +127,30 @@ static void forget(struct relay_events *e, struct kind *k)
 {
 	struct kind **p = &e->buckets[k->hash % BUCKETS];
 
-	add_up(&e->not_told[true], k->waiting);
+	add_up(&e->not_told, k->waiting);
 	while (*p != k)
 		p = &(*p)->next;
 	*p = k->next;
 	unlink_use(k);
-	e->n_kinds--;
+	*(k->told ? &e->n_told : &e->n_untold) -= 1;
 	free(k);
+}
+
+/* The first time it becomes one of those that are known; the one that was used least lately makes room for it. */
+static void was_told(struct relay_events *e, struct kind *k)
+{
+	k->waiting = 0;
+	if (k->told)
+		return;
+	if (e->n_told == RELAY_EVENTS_KINDS) {
+		tell_in_turn(e, e->told.newer);
+		forget(e, e->told.newer);
+	}
+	k->told = true;
+	e->n_untold--;
+	e->n_told++;
+	unlink_use(k);
+	link_newest(&e->told, k);
 }
 
 void relay_events_free(struct relay_events *e)
@@ -133,8 +158,11 @@ void relay_events_free(struct relay_events *e)
 	if (!e)
 		return;
 	loop_timer_cancel(&e->tick);
-	while (e->ends.newer != &e->ends)
-		forget(e, e->ends.newer);
+	while (e->told.newer != &e->told)
+		forget(e, e->told.newer);
+	while (e->untold.newer != &e->untold)
+		forget(e, e->untold.newer);
+	relay_denials_free(e->denials);
 	free(e);
 }
 
@@ -153,7 +181,7 @@ static uint32_t hash_of(enum event_domain domain, struct sv s)
 	return h;
 }
 
-static struct kind *find(struct relay_events *e, enum event_domain domain, struct sv kind, uint32_t hash)
+static struct kind *find(const struct relay_events *e, enum event_domain domain, struct sv kind, uint32_t hash)
 {
 	struct kind *k;
 
@@ -161,6 +189,17 @@ static struct kind *find(struct relay_events *e, enum event_domain domain, struc
 		if (k->hash == hash && k->domain == domain && sv_eq(sv_n(k->text, k->n_kind), kind))
 			return k;
 	return NULL;
+}
+
+bool relay_events_full(const struct relay_events *e)
+{
+	return e->n_untold == RELAY_EVENTS_NEW;
+}
+
+bool relay_events_has_room(const struct relay_events *e, enum event_domain domain, struct sv kind)
+{
+	kind = cut(kind);
+	return !relay_events_full(e) || find(e, domain, kind, hash_of(domain, kind));
 }
 
 bool relay_events_count(struct relay_events *e, enum event_domain domain, struct sv kind)
@@ -173,8 +212,10 @@ bool relay_events_count(struct relay_events *e, enum event_domain domain, struct
 		return false;
 	if (k->waiting < UINT32_MAX)
 		k->waiting++;
-	unlink_use(k);
-	link_newest(e, k);
+	if (k->told) {
+		unlink_use(k);
+		link_newest(&e->told, k);
+	}
 	wake(e);
 	return true;
 }
@@ -193,17 +234,15 @@ static int put_texts(struct buf *out, const struct relay_event *event, size_t n[
 	return buf_failed(out);
 }
 
-/* NULL: no memory. */
+/* NULL: no memory, or nobody has a place to give. */
 static struct kind *remember(struct relay_events *e, const struct relay_event *event, struct sv texts, const size_t n[3])
 {
 	struct sv kind = cut(event->kind.p ? event->kind : sv_n("", 0));
 	uint32_t hash = hash_of(event->domain, kind);
 	struct kind *k;
 
-	if (e->n_kinds == RELAY_EVENTS_KINDS) {
-		tell_in_turn(e, e->ends.newer);
-		forget(e, e->ends.newer);
-	}
+	if (relay_events_full(e))
+		return NULL;
 	k = malloc(sizeof(*k) + kind.n + texts.n);
 	if (!k)
 		return NULL;
@@ -220,26 +259,12 @@ static struct kind *remember(struct relay_events *e, const struct relay_event *e
 		memcpy(k->text, kind.p, kind.n);
 	memcpy(k->text + kind.n, texts.p, texts.n);
 	e->buckets[hash % BUCKETS] = k;
-	link_newest(e, k);
-	e->n_kinds++;
+	link_newest(&e->untold, k);
+	e->n_untold++;
 	return k;
 }
 
 /* Telling. */
-
-static void tell_denial(struct relay_events *e, const struct relay_event *event, struct sv texts, const size_t n[3])
-{
-	const struct gate_event g = {.domain = event->domain,
-				     .count = 1,
-				     .subject = sv_n(texts.p, n[0]),
-				     .rule = sv_n(texts.p + n[0], n[1]),
-				     .detail = sv_n(texts.p + n[0] + n[1], n[2])};
-
-	if (e->denials < RELAY_EVENTS_DENIALS && send_event(e, &g))
-		e->denials++;
-	else
-		add_up(&e->not_told[false], 1);
-}
 
 void relay_events_tell(struct relay_events *e, const struct relay_event *event)
 {
@@ -252,85 +277,92 @@ void relay_events_tell(struct relay_events *e, const struct relay_event *event)
 		return;
 	buf_init(&texts, 16 * RELAY_EVENTS_TEXT);
 	if (put_texts(&texts, event, n) < 0) {
-		add_up(&e->not_told[event->allow], 1);
+		if (event->allow)
+			add_up(&e->not_told, 1);
+		else
+			relay_denials_count(e->denials, event);
 		return;
 	}
 	if (!event->allow) {
-		tell_denial(e, event, buf_view(&texts), n);
+		relay_denials_tell(e->denials, event, buf_view(&texts), n);
 		return;
 	}
 	k = remember(e, event, buf_view(&texts), n);
 	if (k)
 		tell_in_turn(e, k);
 	else
-		add_up(&e->not_told[true], 1);
+		add_up(&e->not_told, 1);
 }
 
 /* As one event: how many there were. */
-static void tell_number(struct relay_events *e, bool allowed)
+static void tell_number(struct relay_events *e)
 {
 	const struct gate_event g = {.domain = DOMAIN_NETWORK,
-				     .verdict = allowed,
-				     .count = e->not_told[allowed],
+				     .verdict = 1,
+				     .count = e->not_told,
 				     .subject = sv_of("(others)"),
 				     .rule = sv_n("", 0),
-				     .detail = sv_of(allowed ? "more kinds of what is allowed at once than are told one by one"
-							     : "more denials in one second than are told one by one")};
+				     .detail = sv_of("more kinds of what is allowed at once than are told one by one")};
 
 	if (g.count && send_event(e, &g))
-		e->not_told[allowed] = 0;
+		e->not_told = 0;
 }
 
 static void tell_usage(struct relay_events *e)
 {
 	AUTO_BUF body = {0};
-	uint32_t i;
 
 	if (!e->used)
 		return;
-	for (i = 0; i < e->usage.n_models; i++) {
-		e->usage.models[i].provider = sv_of(e->models[i].provider);
-		e->usage.models[i].model = sv_of(e->models[i].name);
-		e->usage.models[i].requests = e->models[i].requests;
-		e->usage.models[i].input_tokens = e->models[i].input;
-		e->usage.models[i].output_tokens = e->models[i].output;
-	}
 	buf_init(&body, WIRE_MAX_BODY);
 	gate_put_usage(&body, &e->usage);
 	if (!buf_failed(&body) && channel_send(e->control, GATE_USAGE, buf_view(&body)) == 0)
 		e->used = false;
 }
 
-static void tell_numbers(struct relay_events *e)
+/* Those of a ring, the oldest first. One that was told for the first time goes to the other ring. */
+static void tell_ring(struct relay_events *e, const struct kind *ring,
+		      void (*tell)(struct relay_events *, struct kind *))
 {
-	tell_number(e, false);
-	tell_number(e, true);
-	tell_usage(e);
+	struct kind *k, *next;
+
+	for (k = ring->newer; k != ring; k = next) {
+		next = k->newer;
+		tell(e, k);
+	}
 }
 
 void relay_events_flush(struct relay_events *e)
 {
-	struct kind *k;
+	tell_ring(e, &e->untold, tell_kind);
+	tell_ring(e, &e->told, tell_kind);
+	tell_number(e);
+	relay_denials_flush(e->denials);
+	tell_usage(e);
+}
 
-	for (k = e->ends.newer; k != &e->ends; k = k->newer)
-		tell_kind(e, k);
-	tell_numbers(e);
+static bool any_waits(const struct relay_events *e)
+{
+	const struct kind *k;
+
+	for (k = e->told.newer; k != &e->told; k = k->newer)
+		if (k->waiting)
+			return true;
+	return e->n_untold > 0;
 }
 
 /* Those that were used least lately come first, so that whatever is used often keeps nobody from being told. */
 static void on_tick(void *arg)
 {
 	struct relay_events *e = arg;
-	bool more = e->denials > 0;
-	struct kind *k;
+	bool more = relay_denials_tick(e->denials);
 
-	e->denials = e->allowed = 0;
-	for (k = e->ends.newer; k != &e->ends; k = k->newer) {
-		tell_in_turn(e, k);
-		more = more || k->waiting;
-	}
-	tell_numbers(e);
-	if (more || e->not_told[false] || e->not_told[true] || e->used)
+	e->allowed = 0;
+	tell_ring(e, &e->untold, tell_in_turn);
+	tell_ring(e, &e->told, tell_in_turn);
+	tell_number(e);
+	tell_usage(e);
+	if (more || any_waits(e) || e->not_told || e->used)
 		wake(e);
 }
 
@@ -358,48 +390,5 @@ void relay_events_request(struct relay_events *e, bool denied)
 {
 	e->usage.requests++;
 	e->usage.denied += denied;
-	changed(e);
-}
-
-static void copy_name(char to[NAME_MAX_BYTES], struct sv from)
-{
-	AUTO_BUF shown = {0};
-	size_t n;
-
-	buf_init(&shown, 16 * NAME_MAX_BYTES);
-	text_escape(&shown, from, NAME_MAX_BYTES);
-	n = shown.n < NAME_MAX_BYTES - 1 ? shown.n : NAME_MAX_BYTES - 1;
-	if (n)
-		memcpy(to, shown.p, n);
-	to[n] = '\0';
-}
-
-static struct model *model_of(struct relay_events *e, struct sv provider, struct sv name)
-{
-	struct model key = {0};
-	uint32_t i;
-
-	copy_name(key.provider, provider);
-	copy_name(key.name, name);
-	for (i = 0; i < e->usage.n_models; i++)
-		if (strcmp(e->models[i].provider, key.provider) == 0 && strcmp(e->models[i].name, key.name) == 0)
-			return &e->models[i];
-	if (e->usage.n_models == RELAY_EVENTS_MODELS)
-		return &e->models[RELAY_EVENTS_MODELS - 1];
-	if (e->usage.n_models == RELAY_EVENTS_MODELS - 1) {
-		key = (struct model){0};
-		copy_name(key.name, sv_of("(other)"));
-	}
-	e->models[e->usage.n_models] = key;
-	return &e->models[e->usage.n_models++];
-}
-
-void relay_events_model(struct relay_events *e, struct sv provider, struct sv model, uint64_t requests, uint64_t input_tokens, uint64_t output_tokens)
-{
-	struct model *m = model_of(e, provider, model);
-
-	add(&m->requests, requests);
-	add(&m->input, input_tokens);
-	add(&m->output, output_tokens);
 	changed(e);
 }

@@ -1,6 +1,7 @@
 #include "gate/relay/exchange.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "gate/relay/events.h"
 #include "gate/relay/http.h"
@@ -33,8 +34,9 @@ static void over(struct http_exchange *x)
 	drop_body(x);
 	x->relay->http->heads_open -= x->head;
 	relay_events_bytes(x->relay->events, x->bytes_out, x->bytes_in);
-	inference_over(x);
+	free(x->model);
 	placeholder_scan_free(x->scan);
+	free(x->form);
 	http_exchange_init(x, x->relay, x->origin, x->client);
 }
 
@@ -42,7 +44,6 @@ void http_exchange_abort(struct http_exchange *x)
 {
 	if (!http_exchange_active(x))
 		return;
-	inference_cancelled(x);
 	over(x);
 }
 
@@ -58,7 +59,16 @@ int http_exchange_refuse(struct http_exchange *x, const struct denial *d)
 	return -1;
 }
 
-static int refuse_full(struct http_exchange *x, const char *what)
+int http_exchange_answer(struct http_exchange *x, const struct http_response *r)
+{
+	if (x->client->head(x, r) < 0 || !http_exchange_active(x))
+		return -1;
+	over(x);
+	x->client->end(x, NULL);
+	return -1;
+}
+
+int http_exchange_refuse_full(struct http_exchange *x, const char *what)
 {
 	struct denial d;
 
@@ -78,7 +88,7 @@ static int refuse_large(struct http_exchange *x, size_t max)
 static int refuse_placeholder(struct http_exchange *x, int found)
 {
 	if (found == -ENOMEM)
-		return refuse_full(x, "out of memory");
+		return http_exchange_refuse_full(x, "out of memory");
 	return placeholders_refuse(x, "body");
 }
 
@@ -101,9 +111,9 @@ void http_exchange_begin(struct http_exchange *x, const struct http_request *req
 	x->head = head_size(req);
 	http->heads_open += x->head;
 	if (http->heads_open > EXCHANGE_HEADS_MAX)
-		(void)refuse_full(x, "too many requests with large heads at once");
+		(void)http_exchange_refuse_full(x, "too many requests with large heads at once");
 	else if (!relay_takes_new(x->relay))
-		(void)refuse_full(x, "nothing can be logged now, so nothing is served");
+		(void)http_exchange_refuse_full(x, "nothing can be logged now, so nothing is served");
 	else if (x->origin->inference)
 		(void)inference_judge(x);
 	else
@@ -138,11 +148,29 @@ static void move_on(struct http_exchange *x, size_t n)
 		x->client->moved(x, n);
 }
 
+/* As HTTP/1.1 writes them: what can leave in names and values. */
+static uint64_t size_of_fields(const struct http_fields *f)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->n; i++)
+		n += f->v[i].name.n + f->v[i].value.n + strlen(": \r\n");
+	return n;
+}
+
+static uint64_t size_of_head(const struct http_request *r)
+{
+	return r->method.n + r->target.n + strlen("  HTTP/1.1\r\n") + r->host.n + strlen("host: \r\n") + size_of_fields(&r->fields) + strlen("\r\n");
+}
+
 static void end_if_sent(struct http_exchange *x)
 {
 	if (!x->all_given || x->all_sent || x->body_at < x->body.n)
 		return;
 	x->all_sent = true;
+	if (x->trailers)
+		x->bytes_out += size_of_fields(x->trailers);
 	if (x->request->body || x->request->websocket)
 		(void)link_end(x->link, x->trailers);
 }
@@ -176,9 +204,12 @@ static int keep_waiting(struct http_exchange *x, struct sv bytes)
 
 static void pass(struct http_exchange *x, struct sv bytes)
 {
-	int found = x->scan ? placeholder_scan_feed(x->scan, bytes) : PLACEHOLDER_NONE;
+	int found;
 	ssize_t took = 0;
 
+	if (x->form && http_exchange_judge_form(x, bytes) < 0)
+		return;
+	found = x->scan ? placeholder_scan_feed(x->scan, bytes) : PLACEHOLDER_NONE;
 	if (found != PLACEHOLDER_NONE) {
 		(void)refuse_placeholder(x, found);
 		return;
@@ -191,7 +222,7 @@ static void pass(struct http_exchange *x, struct sv bytes)
 		x->bytes_out += (size_t)took;
 	}
 	if ((size_t)took < bytes.n && keep_waiting(x, sv_n(bytes.p + took, bytes.n - (size_t)took)) < 0) {
-		(void)refuse_full(x, "out of memory");
+		(void)http_exchange_refuse_full(x, "out of memory");
 		return;
 	}
 	if (took > 0)
@@ -209,7 +240,7 @@ static void collect(struct http_exchange *x, struct sv bytes)
 		return;
 	}
 	if (http->collected + bytes.n > EXCHANGE_COLLECTED_MAX || buf_sv(&x->body, bytes) < 0) {
-		(void)refuse_full(x, "too many requests with large bodies at once");
+		(void)http_exchange_refuse_full(x, "too many requests with large bodies at once");
 		return;
 	}
 	http->collected += bytes.n;
@@ -290,6 +321,8 @@ int http_exchange_send(struct http_exchange *x, const struct http_request *head,
 	if (e < 0)
 		return refuse_link(x, e);
 	relay_events_request(x->relay->events, false);
+	x->head_out = size_of_head(&r.head);
+	x->bytes_out += x->head_out;
 	x->state = EXCHANGE_PASS;
 	if (x->collected) {
 		send_waiting(x);
@@ -299,7 +332,7 @@ int http_exchange_send(struct http_exchange *x, const struct http_request *head,
 	if (x->request->body && x->relay->placeholders) {
 		x->scan = placeholder_scan_new(x->relay->placeholders);
 		if (!x->scan)
-			return refuse_full(x, "out of memory");
+			return http_exchange_refuse_full(x, "out of memory");
 	}
 	say_continue(x);
 	/* what was said to the client may have ended it */
@@ -331,6 +364,9 @@ static void fail(struct http_exchange *x, enum gate_failure why, struct sv text)
 	struct denial d;
 
 	denial_from_failure(&d, why, text);
+	/* egress denied it by its head: nothing went out */
+	if ((d.status == 403 || d.status == 429) && x->bytes_out == x->head_out)
+		x->bytes_out = 0;
 	d.domain = d.status == 403 || d.status == 429 ? (x->origin->inference ? "inference" : "network") : NULL;
 	if (x->origin->inference && d.status == 429)
 		inference_as_provider(x, &d);
@@ -349,10 +385,8 @@ static void on_response(void *user, struct link_exchange *link, const struct htt
 		fail(x, GATE_FAILURE_PROTOCOL, sv_n("", 0));
 		return;
 	}
-	if (r->status >= 200 || r->websocket) {
+	if (r->status >= 200 || r->websocket)
 		x->raw = r->websocket;
-		inference_answer(x, r);
-	}
 	sent = x->client->head(x, r);
 	if (link_user(link) != x)
 		return; /* the client is gone */
@@ -385,7 +419,6 @@ static void on_data(void *user, struct link_exchange *link, struct sv bytes)
 	if (!x)
 		return;
 	x->bytes_in += bytes.n;
-	inference_data(x, bytes);
 	x->client->data(x, bytes);
 }
 

@@ -27,8 +27,8 @@
 #include "http/message.h"
 
 struct http_exchange;
-struct inference_use;	 /* gate/relay/inference.h */
 struct placeholder_scan; /* vault/placeholder_set.h */
+struct net_form;	 /* policy/net_form.h */
 
 enum {
 	EXCHANGE_RPC_MAX = 1 << 20,	    /* bytes of a body that is held to graphql or mcp */
@@ -82,8 +82,10 @@ struct http_exchange {
 	size_t held;	 /* at its end: may be the start of a placeholder */
 	const struct http_fields *trailers;
 	struct placeholder_scan *scan;
-	struct inference_use *use;
+	struct net_form *form; /* of a body that must not ask for another method; NULL: it may, or there is none */
+	char *model; /* the one that is asked; NULL: none, or not judged yet */
 	uint64_t bytes_out, bytes_in;
+	uint64_t head_out; /* of bytes_out: the head */
 };
 
 void http_exchange_init(struct http_exchange *x, struct relay *r, const struct http_origin *o, const struct exchange_client *client);
@@ -113,6 +115,11 @@ static inline bool http_exchange_active(const struct http_exchange *x)
 
 /* Ends the exchange with an answer of ours. Always returns -1. */
 int http_exchange_refuse(struct http_exchange *x, const struct denial *d);
+/* The same with 503, for what may be tried again. */
+int http_exchange_refuse_full(struct http_exchange *x, const char *what);
+/* The same for one that is no refusal and has no body; of a request that is complete, so that its connection goes on.
+ */
+int http_exchange_answer(struct http_exchange *x, const struct http_response *r);
 
 /* Waits for the whole body, at most max bytes; then judges again. */
 int http_exchange_collect(struct http_exchange *x, size_t max);
@@ -124,6 +131,8 @@ int http_exchange_send(struct http_exchange *x, const struct http_request *head,
 int http_exchange_judge_network(struct http_exchange *x);
 /* The same for trailers that come behind a body that is on its way. */
 int http_exchange_judge_trailers(struct http_exchange *x);
+/* The next bytes of its body. 0, or -1: refused, since they ask for another method. */
+int http_exchange_judge_form(struct http_exchange *x, struct sv bytes);
 /* Does the policy in force still allow what is on its way? */
 bool http_exchange_allowed_still(const struct http_exchange *x);
 

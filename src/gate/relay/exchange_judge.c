@@ -1,14 +1,17 @@
 #include "gate/relay/exchange.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "gate/inference/rpc.h"
 #include "gate/relay/ask.h"
+#include "gate/relay/events.h"
 #include "gate/relay/inference.h"
 #include "gate/relay/placeholders.h"
 #include "gate/relay/session.h"
 #include "gate/relay/tell.h"
+#include "policy/net_form.h"
 #include "policy/net_recent.h"
 
 static void look_at(const struct http_fields *f, struct net_asks *asks)
@@ -85,14 +88,11 @@ static int deny_body(struct http_exchange *x, const struct net_request *q, const
 	return http_exchange_refuse(x, &d);
 }
 
-static void allowed(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v)
+/* A kind: method, host, port, rule, policy; numbers as they are, since nobody reads them. */
+static struct sv kind_of(const struct http_exchange *x, const struct net_request *q, const struct net_verdict *v)
 {
-	const struct ruleset *rules = x->relay->now->rules;
 	struct buf *kind = &x->relay->http->text;
-	struct reason why;
-	char rule[512];
 
-	/* a kind: method, host, port, rule, policy; numbers as they are, since nobody reads them */
 	buf_clear(kind);
 	(void)buf_sv(kind, q->method);
 	(void)buf_char(kind, ' ');
@@ -100,11 +100,21 @@ static void allowed(struct http_exchange *x, const struct net_request *q, const 
 	(void)buf_add(kind, &q->port, sizeof(q->port));
 	(void)buf_add(kind, &v->next, sizeof(v->next));
 	(void)buf_add(kind, &x->relay->now->number, sizeof(x->relay->now->number));
-	if (tell_again(x, buf_view(kind)))
+	return buf_view(kind);
+}
+
+static void allowed(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v)
+{
+	const struct ruleset *rules = x->relay->now->rules;
+	struct sv kind = kind_of(x, q, v);
+	struct reason why;
+	char rule[512];
+
+	if (tell_again(x, kind))
 		return;
 	net_rules_reason(rules, q, NULL, v, &why);
 	name_rule(rules, v, &why, rule);
-	tell_allowed(x, buf_view(kind), rule);
+	tell_allowed(x, kind, rule);
 }
 
 static bool is_set(const struct pol_list *a, const struct pol_list *b)
@@ -119,7 +129,7 @@ static int judge_body(const struct http_exchange *x, const struct net_rule *rule
 		return ruling_set(no, RULING_DENIED, "send ordinary requests", "what goes through a websocket cannot be held to graphql or mcp");
 	if (is_set(&rule->graphql.types, &rule->graphql.operations) && rpc_judge_graphql(&rule->graphql, x->request, body, no) < 0)
 		return -1;
-	if (is_set(&rule->mcp.tools, &rule->mcp.methods) && rpc_judge_mcp(&rule->mcp, x->request, body, no) < 0)
+	if (is_set(&rule->mcp.tools, &rule->mcp.methods) && rpc_judge_mcp(rule, x->request, body, no) < 0)
 		return -1;
 	return 0;
 }
@@ -158,6 +168,36 @@ static int judge_whole(struct http_exchange *x, struct net_request *q, struct ne
 	return find_body_rule(x, q, v) < 0 ? -1 : placeholders_check_body(x);
 }
 
+int http_exchange_judge_form(struct http_exchange *x, struct sv bytes)
+{
+	struct net_request q = question(x);
+	struct net_verdict v;
+
+	if (!net_form_feed(x->form, bytes))
+		return 0;
+	q.asks.override = true;
+	net_rules_request(x->relay->now->rules, &q, &v);
+	if (!v.allow)
+		return deny(x, &q, &v);
+	/* another rule might let it pass, but what is on its way goes by this one */
+	return refuse_form(x, 403, "send the method itself", "the body asks for another method than the rule allows");
+}
+
+/* A body that must not ask for another method is looked into on its way, one that was collected at once. */
+static int watch_form(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v)
+{
+	const struct sv *type = http_field(&x->request->fields, "content-type");
+	enum net_form_kind kind = x->request->body ? net_form_kind(type ? *type : sv_n(NULL, 0)) : NET_FORM_NONE;
+
+	if (kind == NET_FORM_NONE || !net_form_matters(x->relay->now->rules, q, v))
+		return 0;
+	x->form = malloc(sizeof(*x->form));
+	if (!x->form)
+		return http_exchange_refuse_full(x, "out of memory");
+	net_form_init(x->form, kind);
+	return x->collected ? http_exchange_judge_form(x, buf_view(&x->body)) : 0;
+}
+
 int http_exchange_judge_network(struct http_exchange *x)
 {
 	struct http_field fields[HTTP_MAX_FIELDS] __attribute__((uninitialized)); /* few of them are used: clearing all would cost more than judging */
@@ -176,6 +216,10 @@ int http_exchange_judge_network(struct http_exchange *x)
 		return http_exchange_collect(x, EXCHANGE_RPC_MAX);
 	if ((v.body || x->collected) && judge_whole(x, &q, &v) < 0)
 		return -1;
+	if (head.body && watch_form(x, &q, &v) < 0)
+		return -1;
+	if (relay_events_full(x->relay->events) && !tell_has_room(x, kind_of(x, &q, &v)))
+		return http_exchange_refuse_full(x, tell_no_room);
 	if (x->relay->placeholders) {
 		if (head.fields.n)
 			memcpy(fields, head.fields.v, head.fields.n * sizeof(fields[0]));

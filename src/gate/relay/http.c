@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "gate/inference/budget.h"
 #include "gate/relay/session.h"
 #include "gate/relay/session_h1.h"
 #include "gate/relay/session_h2.h"
@@ -26,7 +25,6 @@ static void free_shared(struct relay_http *h)
 	for (i = 0; i < h->n_providers; i++)
 		free(h->providers[i]);
 	free(h->providers);
-	budget_free(h->budget);
 	placeholder_scan_free(h->heads);
 	buf_done(&h->text);
 	free(h);
@@ -54,9 +52,8 @@ int http_open(struct relay *r)
 		return -1;
 	h->limits = session_limits;
 	buf_init(&h->text, HTTP_MAX_HEAD);
-	h->budget = budget_new();
 	h->heads = r->placeholders ? placeholder_scan_new(r->placeholders) : NULL;
-	if (!h->budget || (r->placeholders && !h->heads) || keep_names(h, &r->now->policy->inference) < 0) {
+	if ((r->placeholders && !h->heads) || keep_names(h, &r->now->policy->inference) < 0) {
 		free_shared(h);
 		return -1;
 	}

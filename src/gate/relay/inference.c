@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "gate/inference/budget.h"
 #include "gate/inference/judge.h"
 #include "gate/relay/events.h"
 #include "gate/relay/placeholders.h"
@@ -13,18 +12,6 @@
 #include "http/fields.h"
 #include "http/target.h"
 #include "policy/policy_query.h"
-
-/* What a request that was admitted uses. */
-struct inference_use {
-	struct budget_ticket ticket;
-	struct usage usage;
-	enum provider_kind kind;
-	bool answered;
-	bool counts;	/* an answer with usage has begun */
-	bool cancelled; /* there is no answer because nobody waits for it */
-	char *provider;
-	char model[ENDPOINT_MAX_MODEL + 1];
-};
 
 /* NULL: the policy in force has it no more. */
 static const struct provider *asked_provider(const struct http_exchange *x)
@@ -89,32 +76,21 @@ static int no_memory(struct http_exchange *x)
 	return refuse(x, &no);
 }
 
-/* Lists of models cost nothing and are not counted. */
-static int admit(struct http_exchange *x, const struct judged *j)
+static void put_kind(const struct http_exchange *x, const struct judged *j, struct buf *out)
 {
-	struct inference_use *use;
-	struct ruling no;
+	buf_init(out, 1024);
+	(void)buf_printf(out, "%llu %s %s %s", (unsigned long long)x->relay->now->number, j->provider->name,
+			 j->endpoint->path, j->model);
+}
 
-	if (!j->endpoint->body)
-		return 0;
-	use = calloc(1, sizeof(*use));
-	if (!use)
-		return no_memory(x);
-	use->kind = (enum provider_kind)j->provider->kind.v;
-	memcpy(use->model, j->model, sizeof(use->model));
-	use->provider = strdup(j->provider->name);
-	if (!use->provider) {
-		free(use);
-		return no_memory(x);
-	}
-	if (budget_admit(x->relay->http->budget, j->provider, j->model, j->output_max, &use->ticket, &no) < 0) {
-		free(use->provider);
-		free(use);
-		return refuse(x, &no);
-	}
-	x->use = use;
-	relay_events_model(x->relay->events, sv_of(use->provider), sv_of(use->model), 1, 0, 0);
-	return 0;
+static bool log_is_full(const struct http_exchange *x, const struct judged *j)
+{
+	AUTO_BUF kind = {0};
+
+	if (!relay_events_full(x->relay->events))
+		return false;
+	put_kind(x, j, &kind);
+	return !tell_has_room(x, buf_view(&kind));
 }
 
 static void allowed(struct http_exchange *x, const struct judged *j)
@@ -122,8 +98,7 @@ static void allowed(struct http_exchange *x, const struct judged *j)
 	char rule[256];
 	AUTO_BUF kind = {0};
 
-	buf_init(&kind, 1024);
-	(void)buf_printf(&kind, "%llu %s %s %s", (unsigned long long)x->relay->now->number, j->provider->name, j->endpoint->path, j->model);
+	put_kind(x, j, &kind);
 	if (tell_again(x, buf_view(&kind)))
 		return;
 	(void)snprintf(rule, sizeof(rule), "inference.providers %.100s%s%.100s", j->provider->name, j->model[0] ? " model " : "", j->model);
@@ -142,8 +117,12 @@ static int send_to(struct http_exchange *x, const struct judged *j, struct http_
 		(void)ruling_set(&no, RULING_DENIED, "ask the operator", "the provider's url cannot be used");
 		return refuse(x, &no);
 	}
-	if (admit(x, j) < 0)
-		return -1;
+	if (log_is_full(x, j))
+		return http_exchange_refuse_full(x, tell_no_room);
+	free(x->model);
+	x->model = strdup(j->model);
+	if (!x->model)
+		return no_memory(x);
 	head->tls = t.tls;
 	head->host = http_authority_host(&t.authority);
 	head->port = t.authority.port;
@@ -175,6 +154,22 @@ static int judge_collected(struct http_exchange *x, struct judged *j)
 	return placeholders_check_body(x);
 }
 
+static bool is_greeting(const struct http_request *r)
+{
+	return sv_is(r->method, "HEAD") && sv_is(r->target, "/") && !r->body && !r->websocket;
+}
+
+/* Nothing of it goes anywhere, so there is nothing to judge; but it is to be complete first. */
+static int greet(struct http_exchange *x)
+{
+	static const struct http_response here = {.status = 200, .reason = {"OK", 2}};
+
+	if (!x->collected)
+		return http_exchange_collect(x, 0);
+	relay_events_request(x->relay->events, false);
+	return http_exchange_answer(x, &here);
+}
+
 int inference_judge(struct http_exchange *x)
 {
 	const struct pol_inference *inf = &x->relay->now->policy->inference;
@@ -188,6 +183,8 @@ int inference_judge(struct http_exchange *x)
 		(void)ruling_set(&no, RULING_DENIED, "ask the operator", "the policy has no such provider any more");
 		return refuse(x, &no);
 	}
+	if (is_greeting(x->request))
+		return greet(x);
 	if (judge_head(inf, provider, x->request, &j, &no) < 0)
 		return refuse(x, &no);
 	if (j.endpoint->body && !x->collected)
@@ -210,62 +207,8 @@ bool inference_allowed_still(const struct http_exchange *x)
 
 	if (!provider || judge_head(&x->relay->now->policy->inference, provider, x->request, &j, &no) < 0)
 		return false;
-	if (!x->use || !x->use->model[0])
+	if (!x->model || !x->model[0])
 		return true;
-	policy_query_model(x->relay->now->policy, x->use->model, &why);
+	policy_query_model(x->relay->now->policy, x->model, &why);
 	return why.answer == ANSWER_ALLOW;
-}
-
-static bool is_event_stream(const struct http_fields *f)
-{
-	const struct sv *type = http_field(f, "content-type");
-	struct sv name;
-	const char *semicolon;
-
-	if (!type)
-		return false;
-	semicolon = type->n ? memchr(type->p, ';', type->n) : NULL;
-	name = http_trim(sv_n(type->p, semicolon ? (size_t)(semicolon - type->p) : type->n));
-	return http_eq_nocase(name, "text/event-stream");
-}
-
-void inference_answer(struct http_exchange *x, const struct http_response *r)
-{
-	if (!x->use)
-		return;
-	x->use->answered = true;
-	if (r->status >= 300)
-		return;
-	x->use->counts = true;
-	usage_init(&x->use->usage, x->use->kind, is_event_stream(&r->fields));
-}
-
-void inference_data(struct http_exchange *x, struct sv bytes)
-{
-	if (x->use && x->use->counts)
-		usage_feed(&x->use->usage, bytes);
-}
-
-void inference_cancelled(struct http_exchange *x)
-{
-	if (x->use && !x->use->answered)
-		x->use->cancelled = x->all_sent;
-}
-
-void inference_over(struct http_exchange *x)
-{
-	struct inference_use *use = x->use;
-	struct usage_tokens tokens;
-
-	if (!use)
-		return;
-	if (use->counts || use->cancelled) {
-		usage_end(&use->usage, use->ticket.reserved, x->ended, &tokens);
-		budget_count(x->relay->http->budget, &use->ticket, &tokens);
-		relay_events_model(x->relay->events, sv_of(use->provider), sv_of(use->model), 0, tokens.input + tokens.cache_read + tokens.cache_write, tokens.output);
-	}
-	budget_over(x->relay->http->budget, &use->ticket);
-	free(use->provider);
-	free(use);
-	x->use = NULL;
 }

@@ -56,6 +56,25 @@ static void tell_verdict(struct guest *g, const struct net_verdict *v, struct re
 	tell_denied(g, rule, reason->text);
 }
 
+/* What is one kind; place: "host:port". */
+static struct sv kind_of(const struct guest *g, const struct place *place, char room[340])
+{
+	(void)snprintf(room, 340, "%llu %s", (unsigned long long)g->relay->now->number, place->s);
+	return sv_of(room);
+}
+
+/* So many new places are waiting to be told that this one could not be, and would be reached unsaid. */
+static bool log_is_full(const struct guest *g)
+{
+	struct place place;
+	char room[340];
+
+	if (!relay_events_full(g->relay->events))
+		return false;
+	(void)place_of(g, &place);
+	return !relay_events_has_room(g->relay->events, DOMAIN_NETWORK, kind_of(g, &place, room));
+}
+
 static void tell_allowed(struct guest *g, const struct net_verdict *v)
 {
 	const struct ruleset *rules = g->relay->now->rules;
@@ -66,8 +85,7 @@ static void tell_allowed(struct guest *g, const struct net_verdict *v)
 	struct reason reason;
 
 	e.subject = place_of(g, &place);
-	(void)snprintf(kind, sizeof(kind), "%llu %s", (unsigned long long)g->relay->now->number, place.s);
-	e.kind = sv_of(kind);
+	e.kind = kind_of(g, &place, kind);
 	relay_events_request(g->relay->events, false);
 	if (relay_events_count(g->relay->events, e.domain, e.kind))
 		return;
@@ -208,6 +226,10 @@ static void to_tunnel(struct guest *g, bool look)
 		refuse(g, "the policy has changed: this must be looked into now");
 		return;
 	}
+	if (log_is_full(g)) {
+		guest_reset(g);
+		return;
+	}
 	(void)snprintf(host, sizeof(host), "%s", g->host);
 	ends.host = host;
 	buf_init(&ends.first, 2 * GUEST_BYTES);
@@ -253,6 +275,12 @@ static void on_dialling(void *arg, unsigned events)
 
 static void dial(struct guest *g)
 {
+	if (log_is_full(g)) {
+		fail(g, GATE_FAILURE_INTERNAL,
+		     sv_of("so many places are new that the log has not named them all yet; try again in a few "
+			   "seconds"));
+		return;
+	}
 	guest_wait(g, on_dialling);
 	relay_call(g->relay->calls, &g->call, sv_of(g->host), g->port, on_call, g);
 }

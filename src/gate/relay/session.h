@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "gate/relay/relay.h"
 
-struct budget;		 /* gate/inference/budget.h */
 struct placeholder_scan; /* vault/placeholder_set.h */
 struct session;
 
@@ -32,7 +31,6 @@ struct relay_http {
 	struct session *sessions;
 	char **providers; /* names, by the numbers of listeners */
 	uint32_t n_providers;
-	struct budget *budget;
 	struct placeholder_scan *heads; /* runs over all heads, one after the other; NULL: there are no placeholders */
 	size_t collected;		/* bytes of bodies that are being collected */
 	size_t heads_open;		/* bytes of the heads of requests that are not over */

@@ -104,6 +104,7 @@ static void on_control_gone(void *user)
 
 	relay_tunnels_count(r);
 	relay_events_flush(r->events);
+	channel_drain(r->control);
 	loop_stop(r->loop);
 }
 

@@ -30,6 +30,11 @@ static void put_subject(struct buf *out, const struct http_exchange *x)
 	(void)buf_sv(out, mark ? sv_n(r->target.p, (size_t)(mark - r->target.p)) : r->target);
 }
 
+static enum event_domain domain_of(const struct http_exchange *x)
+{
+	return x->origin->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK;
+}
+
 static void tell(struct http_exchange *x, bool allow, struct sv kind, const char *rule, const char *detail)
 {
 	AUTO_BUF subject = {0};
@@ -37,7 +42,7 @@ static void tell(struct http_exchange *x, bool allow, struct sv kind, const char
 	buf_init(&subject, HTTP_MAX_HEAD);
 	put_subject(&subject, x);
 	relay_events_tell(x->relay->events, &(struct relay_event){
-						    .domain = x->origin->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK,
+						    .domain = domain_of(x),
 						    .allow = allow,
 						    .kind = kind,
 						    .subject = buf_view(&subject),
@@ -48,8 +53,9 @@ static void tell(struct http_exchange *x, bool allow, struct sv kind, const char
 
 void tell_denied(struct http_exchange *x, const char *rule, const char *detail)
 {
+	/* of a model it is the detail that names it */
 	relay_events_request(x->relay->events, true);
-	tell(x, false, sv_n("", 0), rule, detail);
+	tell(x, false, x->origin->inference ? sv_of(detail) : x->request->host, rule, detail);
 }
 
 void tell_refused(struct relay *r, enum event_domain domain, struct sv subject, const char *why)
@@ -97,9 +103,16 @@ void tell_malformed(struct relay *r, const struct http_origin *o, struct sv star
 		     buf_failed(&detail) ? why : detail.p);
 }
 
+const char tell_no_room[] = "so many hosts or models are new that the log has not named them all yet";
+
+bool tell_has_room(const struct http_exchange *x, struct sv kind)
+{
+	return relay_events_has_room(x->relay->events, domain_of(x), kind);
+}
+
 bool tell_again(struct http_exchange *x, struct sv kind)
 {
-	return relay_events_count(x->relay->events, x->origin->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, kind);
+	return relay_events_count(x->relay->events, domain_of(x), kind);
 }
 
 void tell_allowed(struct http_exchange *x, struct sv kind, const char *rule)

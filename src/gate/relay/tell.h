@@ -19,6 +19,11 @@ void tell_malformed(struct relay *r, const struct http_origin *o, struct sv star
 /* The same where there is no HTTP yet; subject: what is known of where it was to go. */
 void tell_refused(struct relay *r, enum event_domain domain, struct sv subject, const char *why);
 
+/* Ask before what is allowed goes anywhere. False: so many new kinds are waiting to be told that this one could not be,
+ * and must not pass. */
+bool tell_has_room(const struct http_exchange *x, struct sv kind);
+extern const char tell_no_room[]; /* ... in words */
+
 /* What is allowed is told once for its kind. True: this one was told before, and is counted now; else tell_allowed() follows with the same kind. */
 bool tell_again(struct http_exchange *x, struct sv kind);
 void tell_allowed(struct http_exchange *x, struct sv kind, const char *rule);

@@ -193,6 +193,7 @@ static int wait_for_init(struct box *b, int timeout_ms, struct error *err)
 		fd = accept4(b->control, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0 && is_expected(b, fd, &peer)) {
 			b->socket = fd;
+			b->peer = peer.pid;
 			b->init_pid = b->backend->landlock ? peer.pid : 0;
 			return 0;
 		}
@@ -236,6 +237,8 @@ int box_connect(struct box *b, int timeout_ms, struct error *err)
 	/* from here on nobody answers there */
 	(void)close(fd_take(&b->control));
 	(void)unlinkat(b->dir_fd, "run/control", 0);
+	if (!b->backend->own_kernel && box_check_mounts(b, err) < 0)
+		return -1;
 	return give_orders(b, err);
 }
 

@@ -56,6 +56,8 @@ struct box_mount {
 	bool folder;
 	bool cover; /* something unreadable, below which nothing is */
 	const char *over; /* BOX_BIND on a socket or FIFO of the host's: its path there. NULL: on something else */
+	bool judged; /* BOX_BIND: by source's name, which others may change what stands at (plan/plan_source.h); else it is ours, or the system's */
+	uint64_t dev, ino; /* judged: of the folder that it must be; ino 0: what stands there */
 	uint64_t size;
 	uint32_t mode;
 };
@@ -85,6 +87,8 @@ struct box_backend {
 	bool (*said)(struct box *b, char *out, size_t size);
 	/* own_cgroup: what it counted, as far as that is known: to be asked soon after the command has ended, for the cgroup goes with cordon-init. failed: the command did, perhaps for want of memory. NULL: it cannot be asked. */
 	void (*stats)(struct box *b, bool failed, struct cgroup_stats *ret);
+	/* A process of the host's whose root folder is what the workload sees, or what it is served from; 0: there is none. NULL: cordon-init is. After box_connect(). */
+	pid_t (*shows)(const struct box *b);
 	/* Removes what runs left whose supervisor was killed: `id` is such a run. False: that is not certain yet, and the box stays for the next sweep. NULL: nothing can be left. */
 	bool (*sweep)(const char *dir, const char *id);
 	bool landlock;	   /* the host's kernel runs the workload: Landlock holds */
@@ -119,6 +123,7 @@ struct box {
 	int control, door;  /* listening; door -1: the plan has no listeners */
 	int socket;	    /* the connection of cordon-init; -1: not yet */
 	pid_t init_pid;	    /* cordon-init's on the host, where it has one there; 0: it has none, or is not known yet */
+	pid_t peer;	    /* who connected for cordon-init, as our kernel sees it; 0: nobody yet, or it is out of our sight */
 	pid_t runtime;	    /* a process of ours, waited for by done(); -1: none */
 	int runtime_pidfd;  /* -1: none */
 	const struct cgroup *cgroup; /* what start() puts into it, unless own_cgroup; NULL: none */
@@ -164,6 +169,18 @@ void box_free(struct box *b);
 
 /* Fills b->mounts. For box.c. */
 int box_add_mounts(struct box *b, const char *init, struct error *err);
+
+/* Something that is mounted later stands at the target of the i-th mount, or above it. */
+bool box_is_covered(const struct box *b, size_t i);
+
+/* The step of which what will stand at target is a part: the last bind that covers it is what is seen. NULL: nothing of the host's is there. */
+const struct plan_op *box_shown_by(const struct plan *p, const char *target);
+
+/*
+ * A runtime is given names, and looks them up itself, following links. So before cordon-init has its orders, what stands in its root is compared with what was judged, and all that is to be hidden there must be: another sandbox is not begun. For box.c, where the
+ * container's files are the host kernel's; other kernels show their own numbers, and their backends see to it in another way.
+ */
+int box_check_mounts(const struct box *b, struct error *err);
 
 /* The ids of the plan's image are ranges of an ordinary user's: the runtime runs in a user namespace that has them, as its root. */
 bool box_has_ranges(const struct box *b);

@@ -1,16 +1,22 @@
 #include "sandbox/common/box.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
+#include "plan/plan_source.h"
 #include "sandbox/common/places.h"
+#include "sys/beneath.h"
 #include "sys/mounts.h"
 
 struct maker {
 	struct box *b;
 	size_t n_scratch;
+	const struct plan_op *opened; /* what folder is, the last of those that were looked into */
+	int folder;
 	struct error *err;
 };
 
@@ -42,22 +48,38 @@ static void add(struct maker *m, const struct box_mount *mount)
 	m->b->mounts[m->b->n_mounts++] = *mount;
 }
 
-/* The host's path of what will stand at target, or NULL: nothing of the host's is there. The last bind that covers it is what is seen. */
-static const char *host_path(struct maker *m, const char *target)
+const struct plan_op *box_shown_by(const struct plan *p, const char *target)
 {
-	const struct plan *p = m->b->plan;
-	const char *found = NULL;
 	size_t i;
 
-	for (i = 0; i < p->n_ops; i++)
-		if (p->ops[i].kind == PLAN_BIND && is_at_or_below(target, p->ops[i].target))
-			found = arena_printf(m->b->arena, "%s%s", p->ops[i].source, target + strlen(p->ops[i].target));
-	return found;
+	for (i = p->n_ops; i > 0; i--)
+		if (p->ops[i - 1].kind == PLAN_BIND && is_at_or_below(target, p->ops[i - 1].target))
+			return &p->ops[i - 1];
+	return NULL;
+}
+
+/* 0 or -errno. In what was judged, not in what a link on the way to it shows just now: a cover that is left out would be missing there. */
+static int look(struct maker *m, const struct plan_op *bind, const char *below, const char *path, struct stat *ret)
+{
+	AUTO_FD fd = -1;
+
+	if (!bind->judged)
+		return lstat(path, ret) < 0 ? -errno : 0;
+	if (m->opened != bind) {
+		cleanup_fd(&m->folder);
+		m->opened = bind;
+		m->folder = plan_source_open(bind, O_PATH);
+	}
+	if (m->folder < 0 || !*below)
+		return m->folder < 0 ? m->folder : fstat(m->folder, ret) < 0 ? -errno : 0;
+	fd = sys_open_beneath(m->folder, below + 1, O_PATH | O_NOFOLLOW, 0);
+	return fd < 0 ? fd : fstat(fd, ret) < 0 ? -errno : 0;
 }
 
 static int add_bind(struct maker *m, const struct plan_op *op, const char *source)
 {
-	struct box_mount mount = {.kind = BOX_BIND, .source = source, .target = op->target, .writable = op->writable, .no_exec = op->flags & MOUNT_NO_EXEC, .folder = op->folder};
+	struct box_mount mount = {.kind = BOX_BIND, .source = source, .target = op->target, .writable = op->writable, .no_exec = op->flags & MOUNT_NO_EXEC, .folder = op->folder,
+				  .judged = op->judged, .dev = op->dev, .ino = op->ino};
 
 	if (!source)
 		return oom(m);
@@ -83,23 +105,44 @@ static int add_scratch(struct maker *m, const struct plan_op *op)
 	return 0;
 }
 
+/* A file that is to be covered is not even shown, and the mask lies on the root's own place: on the host's file it would go with that file when the host removes or replaces it, and what was shown would be seen. */
+static bool is_hidden(const struct plan *p, const struct plan_op *shown)
+{
+	const struct plan_op *op;
+	struct stat st;
+
+	if (!shown->host || shown->folder)
+		return false;
+	for (op = p->ops; op < p->ops + p->n_ops; op++)
+		if (op->kind == PLAN_MASK && strcmp(op->target, shown->target) == 0)
+			return lstat(shown->source, &st) == 0 && S_ISREG(st.st_mode);
+	return false;
+}
+
 /* What stands at the target now is covered, by something unreadable or by itself read-only. Gone since the plan was made, it may stand elsewhere, uncovered. */
 static int add_cover(struct maker *m, const struct plan_op *op)
 {
 	struct box_mount mount = {.kind = BOX_BIND, .target = op->target};
-	const char *source = host_path(m, op->target);
+	const struct plan_op *bind = box_shown_by(m->b->plan, op->target);
+	const char *source, *below;
 	struct text_shown t;
 	struct stat st;
+	int r;
 
 	if (is_kernel_surface(op->target)) {
 		mount.kind = BOX_MASK;
 		add(m, &mount);
 		return 0;
 	}
-	if (!source)
+	if (!bind)
 		return 0; /* the sandbox's own, and empty */
-	if (lstat(source, &st) < 0)
-		return errno == ENOENT && !op->host ? 0 : error_sys(m->err, errno, "%s, which must be covered, changed while the sandbox was made; try again", text_show(&t, sv_of(op->target)));
+	below = op->target + strlen(bind->target);
+	source = arena_printf(m->b->arena, "%s%s", bind->source, below);
+	if (!source)
+		return oom(m);
+	r = look(m, bind, below, source, &st);
+	if (r < 0)
+		return r == -ENOENT && !bind->judged ? 0 : error_sys(m->err, r, "%s, which must be covered, changed while the sandbox was made; try again", text_show(&t, sv_of(op->target)));
 	if (S_ISLNK(st.st_mode))
 		return 0; /* judged by the name it leads to */
 	mount.folder = S_ISDIR(st.st_mode);
@@ -119,7 +162,7 @@ static int add_op(struct maker *m, const struct plan_op *op)
 	switch (op->kind) {
 	case PLAN_BIND:
 	case PLAN_DEVICE:
-		return is_device(op->target) ? 0 : add_bind(m, op, op->source);
+		return is_device(op->target) || is_hidden(m->b->plan, op) ? 0 : add_bind(m, op, op->source);
 	case PLAN_SHOW:
 		return add_bind(m, op, arena_printf(m->b->arena, "%s%s", m->b->root, op->source));
 	case PLAN_TMPFS:
@@ -163,18 +206,30 @@ static bool is_of_image(const struct plan *p, const struct plan_op *op)
 	return p->image && (op->kind == PLAN_BIND || op->kind == PLAN_FILE || op->kind == PLAN_SHOW);
 }
 
+bool box_is_covered(const struct box *b, size_t i)
+{
+	size_t j;
+
+	for (j = i + 1; j < b->n_mounts; j++)
+		if (b->mounts[j].kind != BOX_MASK && is_at_or_below(b->mounts[i].target, b->mounts[j].target))
+			return true;
+	return false;
+}
+
 int box_add_mounts(struct box *b, const char *init, struct error *err)
 {
-	struct maker m = {.b = b, .err = err};
+	struct maker m = {.b = b, .folder = -1, .err = err};
 	size_t i;
+	int r = 0;
 
 	b->mounts = arena_array(b->arena, b->plan->n_ops + 2, sizeof(*b->mounts));
 	if (!b->mounts)
 		return oom(&m);
 	for (i = 0; i < b->plan->n_ops; i++)
 		m.n_scratch += b->plan->ops[i].kind == PLAN_TMPFS && strcmp(b->plan->ops[i].target, "/dev/shm") != 0;
-	for (i = 0; i < b->plan->n_ops; i++)
-		if (!is_of_image(b->plan, &b->plan->ops[i]) && add_op(&m, &b->plan->ops[i]) < 0)
-			return -1;
-	return add_own(&m, init);
+	for (i = 0; r == 0 && i < b->plan->n_ops; i++)
+		if (!is_of_image(b->plan, &b->plan->ops[i]))
+			r = add_op(&m, &b->plan->ops[i]);
+	cleanup_fd(&m.folder);
+	return r < 0 ? -1 : add_own(&m, init);
 }

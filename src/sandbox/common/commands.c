@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sandbox/common/descent.h"
 #include "sandbox/common/filter.h"
+#include "sys/signals.h"
 
 /* The kernel gives it to root where others may not look into us; nobody is here yet who could. */
 static int open_oom(void)
@@ -46,8 +48,7 @@ int commands_signals(void)
 	sigset_t set;
 	int fd;
 
-	(void)sigfillset(&set);
-	(void)sigprocmask(SIG_SETMASK, &set, NULL);
+	(void)sys_signals_block(NULL);
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGCHLD);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -162,19 +163,17 @@ static bool have_ahead(struct commands *c)
 	return c->ahead;
 }
 
-/* Others may end the process before it begins: that of the next is made then, and a second time it is told. */
 static int go_ahead(struct commands *c, const struct confine_start *start, struct command *slot, struct error *err)
 {
-	int tries, r = 1;
+	int r;
 
-	for (tries = 0; r == 1 && tries < 2; tries++) {
-		if (!have_ahead(c) && commands_make_ahead(c, false, err) < 0)
-			return -1;
-		r = confine_ahead_go(c->ahead, start, &slot->pid, &slot->listener, err);
-		c->ahead = NULL;
-		forget_stdio();
-	}
-	return r == 1 ? error_set(err, ERROR_SYSTEM, "start of the workload: its process was killed or stopped from within the sandbox") : r;
+	if (!have_ahead(c) && commands_make_ahead(c, false, err) < 0)
+		return -1;
+	slot->since = descent_now();
+	r = confine_ahead_go(c->ahead, start, &slot->pid, &slot->listener, err);
+	c->ahead = NULL;
+	forget_stdio();
+	return r;
 }
 
 static int start_anew(struct commands *c, const struct confine_start *start, struct command *slot, struct error *err)
@@ -189,7 +188,7 @@ static int start_anew(struct commands *c, const struct confine_start *start, str
 
 static int start_confined(struct commands *c, struct confine_start *start, struct command *slot, struct error *err)
 {
-	int own[3], i, r;
+	int own[3], tries, i, r = 1;
 
 	for (i = 0; i < 3; i++) {
 		own[i] = own_device(start->stdio[i]);
@@ -200,12 +199,14 @@ static int start_confined(struct commands *c, struct confine_start *start, struc
 	 * When memory runs out, the workload goes before us and before the host's processes. It inherits what we have now, and as long as it shares our memory the kernel keeps it the same for both.
 	 */
 	(void)!write(c->oom, "500", 3);
-	r = (c->beside ? go_ahead : start_anew)(c, start, slot, err);
+	/* Others may end the process before it begins: there is a next one then, and a second time it is told. */
+	for (tries = 0; r == 1 && tries < 2; tries++)
+		r = (c->beside ? go_ahead : start_anew)(c, start, slot, err);
 	(void)!write(c->oom, "0", 1);
 	for (i = 0; i < 3; i++)
 		if (own[i] >= 0)
 			(void)close(own[i]);
-	return r;
+	return r == 1 ? error_set(err, ERROR_SYSTEM, "start of the workload: its process was killed or stopped from within the sandbox") : r;
 }
 
 /* Takes both. */
@@ -243,6 +244,8 @@ int commands_start(struct commands *c, const struct inside_spawn *s, const int s
 	if (start_confined(c, &start, slot, err) < 0)
 		return -1;
 	slot->id = s->id;
+	slot->expired = false;
+	slot->listened = slot->listener >= 0;
 	if (out >= 0 && master >= 0)
 		return tell_carried(c, slot, fd_take(&master), fd_take(&out), err);
 	if (!s->id || master >= 0) /* of others nobody asks, and who waits for their end would be woken twice */
@@ -268,6 +271,43 @@ bool commands_on_spawn(struct commands *c, struct wire_message *m)
 
 /* While they run. */
 
+/* All that comes of a command whose process was this. */
+static void end_descent(struct commands *c, const struct command *of, pid_t pid)
+{
+	struct descent d = {.root = pid, .since = of->since, .listener = of->listener};
+	struct error err = {0};
+	size_t i;
+
+	if (of->listened && of->listener < 0)
+		return; /* nobody uses its filter any more */
+	for (i = 0; i < COMMANDS_MAX; i++)
+		if (c->v[i].pid && &c->v[i] != of)
+			d.others[d.n_others++] = c->v[i].pid;
+	if (c->ahead)
+		d.others[d.n_others++] = confine_ahead_pid(c->ahead);
+	if (descent_end(&d))
+		return;
+	(void)error_set(&err, ERROR_SYSTEM, "process.timeout: what the command left running could not be found, and so all in the sandbox was ended");
+	tell_give_up(c->tell, &err);
+}
+
+void commands_on_expired(struct commands *c, const struct wire_message *m)
+{
+	struct wire_in w;
+	uint64_t id;
+	size_t i;
+
+	wire_in_init(&w, buf_view(&m->body));
+	id = wire_get_u64(&w);
+	for (i = 0; wire_ok(&w) && i < COMMANDS_MAX; i++) {
+		if (!c->v[i].pid || c->v[i].id != id)
+			continue;
+		if (!c->beside)
+			c->v[i].since = descent_start(c->v[i].pid);
+		c->v[i].expired = true;
+	}
+}
+
 void commands_on_signal(struct commands *c, const struct wire_message *m)
 {
 	struct wire_in w;
@@ -280,9 +320,14 @@ void commands_on_signal(struct commands *c, const struct wire_message *m)
 	sig = (int)wire_get_u32(&w);
 	if (wire_ok(&w) && id == INSIDE_ALL)
 		(void)kill(-1, sig);
-	for (i = 0; wire_ok(&w) && i < COMMANDS_MAX; i++)
-		if (c->v[i].pid && c->v[i].id == id && kill(-c->v[i].pid, sig) < 0)
+	for (i = 0; wire_ok(&w) && i < COMMANDS_MAX; i++) {
+		if (!c->v[i].pid || c->v[i].id != id)
+			continue;
+		if (kill(-c->v[i].pid, sig) < 0)
 			(void)kill(c->v[i].pid, sig);
+		if (sig == SIGKILL && c->v[i].expired)
+			end_descent(c, &c->v[i], c->v[i].pid);
+	}
 }
 
 void commands_on_resize(struct commands *c, const struct wire_message *m)
@@ -417,6 +462,8 @@ void commands_tell_reaped(struct commands *c, const struct commands_reaped *r)
 	}
 	if (r->command->carry)
 		carry_drain(r->command->carry);
+	if (r->command->expired)
+		end_descent(c, r->command, r->pid);
 	tell_exited(c->tell, r->command->id, r->status, &r->usage);
 	r->command->pid = 0; /* its children may live on and make names: the listener stays until it has no users */
 }

@@ -26,6 +26,9 @@ struct command {
 	uint64_t id;
 	pid_t pid;    /* 0: it has ended */
 	int listener; /* of its filter, for as long as anybody uses that; or -1 */
+	bool listened; /* it had one */
+	bool expired; /* its time is over: nothing that comes of it outlives it */
+	uint64_t since; /* when it began, as descent.h has it; set late where its process began with it */
 	struct carry *carry; /* its terminal, where it cannot be sent out, for as long as anybody is at the other end; or NULL */
 };
 
@@ -57,6 +60,7 @@ int commands_start(struct commands *c, const struct inside_spawn *s, const int s
 /* Messages of the supervisor. False: the command with id 0 was to be started and was not, of which the supervisor knows. */
 bool commands_on_spawn(struct commands *c, struct wire_message *m);
 void commands_on_signal(struct commands *c, const struct wire_message *m);
+void commands_on_expired(struct commands *c, const struct wire_message *m);
 void commands_on_resize(struct commands *c, const struct wire_message *m);
 
 struct commands_reaped {
@@ -68,7 +72,7 @@ struct commands_reaped {
 
 /* The next child that ended or stopped; false: none just now. */
 bool commands_reap(struct commands *c, struct commands_reaped *ret);
-/* Tells of a command. Its children may live on. */
+/* Tells of a command. Its children may live on, unless its time was over: where that cannot be made so, all in the sandbox ends. */
 void commands_tell_reaped(struct commands *c, const struct commands_reaped *r);
 
 /* What may answer a system call itself; true: it has. Others are refused, and told. */

@@ -22,6 +22,7 @@
 #include "sandbox/common/filter.h"
 #include "sys/beside.h"
 #include "sys/bpf.h"
+#include "sys/exec_search.h"
 #include "sys/landlock.h"
 #include "sys/process.h"
 #include "sys/seccomp.h"
@@ -53,19 +54,18 @@ static int write_text(const char *path, const char *text)
 	return r;
 }
 
-/* An ordinary user's are the host user's, who keeps half of them. */
-static void limit_watches(void)
+/* A part of what the host gives a user, and at most a number: an ordinary user's are the host user's, who needs the rest, for other sandboxes too. */
+static void limit_part(const char *all_of, const char *limit, long part, long most)
 {
-	AUTO_FD fd = open("/proc/sys/fs/inotify/max_user_watches", O_RDONLY | O_CLOEXEC);
+	AUTO_FD fd = open(all_of, O_RDONLY | O_CLOEXEC);
 	char text[32] = "";
-	long all;
+	long v = most;
 
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+	if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && strtol(text, NULL, 10) / part < most)
+		v = strtol(text, NULL, 10) / part;
+	if (v < 1 || snprintf(text, sizeof(text), "%ld", v) >= (int)sizeof(text))
 		return;
-	all = strtol(text, NULL, 10);
-	if (all < 2 || snprintf(text, sizeof(text), "%ld", all / 2) >= (int)sizeof(text))
-		return;
-	(void)write_text("/proc/sys/user/max_inotify_watches", text);
+	(void)write_text(limit, text);
 }
 
 void confine_limit_objects(enum box_user user)
@@ -73,8 +73,8 @@ void confine_limit_objects(enum box_user user)
 	/* else each command needs one */
 	if (user != BOX_USER_NESTED)
 		(void)write_text("/proc/sys/user/max_user_namespaces", "0");
-	(void)write_text("/proc/sys/user/max_inotify_instances", "64");
-	limit_watches();
+	limit_part("/proc/sys/fs/inotify/max_user_instances", "/proc/sys/user/max_inotify_instances", 8, 64);
+	limit_part("/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches", 2, LONG_MAX);
 }
 
 static int allow_path(struct confine *c, const char *path, unsigned rights, struct error *err)
@@ -291,35 +291,6 @@ static int send_listener(int channel, int fd)
 	return wire_send(channel, 1, sv_n("", 0), &fd, 1);
 }
 
-/* Tries each folder of PATH, as execvpe() does, but never a shell for a file without an interpreter line. */
-static int exec_search(const struct confine_start *s)
-{
-	const char *path = "/usr/local/bin:/usr/bin:/bin", *at, *end, *name = s->argv[0];
-	char full[PATH_MAX];
-	int i, code = ENOENT;
-
-	if (!*name)
-		return -ENOENT;
-	if (strchr(name, '/')) {
-		(void)execve(name, s->argv, s->env);
-		return -errno;
-	}
-	for (i = 0; s->env[i]; i++)
-		if (strncmp(s->env[i], "PATH=", 5) == 0)
-			path = s->env[i] + 5;
-	for (at = path;; at = end + 1) {
-		end = strchrnul(at, ':');
-		if ((size_t)snprintf(full, sizeof(full), "%.*s/%s", end == at ? 1 : (int)(end - at), end == at ? "." : at, name) <
-		    sizeof(full)) {
-			(void)execve(full, s->argv, s->env);
-			if (errno != ENOENT && errno != ENOTDIR)
-				code = errno;
-		}
-		if (!*end)
-			return -code;
-	}
-}
-
 /* We are in a new user namespace: the one id that there is gets the plan's number there. */
 static int map_own_ids(const struct confine *c)
 {
@@ -425,7 +396,7 @@ static int late_steps(struct starting *t)
 	if (t->c->ruleset >= 0 && (r = landlock_enforce(t->c->ruleset, t->c->record[0])) < 0)
 		return r;
 	t->step = NULL;
-	return exec_search(t->s);
+	return sys_exec_search(t->s->argv, t->s->env);
 }
 
 static int child_steps(struct starting *t)
@@ -445,12 +416,12 @@ static int child(void *arg)
 	return 127; /* clone()'s child exits with it */
 }
 
-static int explain(const struct starting *t, const struct confine_start *s, struct error *err)
+static int explain(const struct starting *t, struct error *err)
 {
 	struct text_shown name;
 	int code = -t->code;
 
-	(void)text_show(&name, sv_of(s->argv[0]));
+	(void)text_show(&name, sv_of(t->s->argv[0]));
 	if (t->step)
 		return error_sys(err, code, "start of the workload: %s", t->step);
 	if (code == ENOENT || code == ENOTDIR)
@@ -474,36 +445,45 @@ static int take_listener(int channel)
 	return fd;
 }
 
+/* What it came to, once its process has left our memory: 0; 1: others had ended it before its execve(), the last step, which has no name; -1. */
+static int outcome(const struct starting *t, struct error *err)
+{
+	if (t->code < 0)
+		return explain(t, err);
+	return t->step ? 1 : 0;
+}
+
 int confine_start(const struct confine *c, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err)
 {
-	struct starting t = {.c = c, .s = start, .listener = -1};
+	struct starting t = {.c = c, .s = start, .channel = -1, .listener = -1, .step = "clone"};
 	AUTO_FD near = -1;
 	AUTO_FD far = -1;
-	int pair[2], listener = -1;
+	AUTO_FD listener = -1;
+	int pair[2], r;
 	pid_t pid;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	if (c->listener && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_sys(err, errno, "socketpair");
-	near = pair[0];
-	far = pair[1];
-	t.channel = far;
-	pid = sys_spawn_shared(child, &t, c->user == BOX_USER_NESTED ? CLONE_NEWUSER : 0, NULL);
+	if (c->listener) {
+		near = pair[0];
+		t.channel = far = pair[1];
+	}
+	pid = sys_spawn_shared(child, &t, c->user == BOX_USER_NESTED ? CLONE_NEWUSER : 0);
 	if (pid < 0)
 		return error_sys(err, pid, "start of the workload: clone");
-	(void)close(fd_take(&far));
-	if (c->listener)
+	if (c->listener) {
+		(void)close(fd_take(&far));
 		listener = take_listener(near);
-	if (t.code) {
-		if (listener >= 0)
-			(void)close(listener);
-		return explain(&t, start, err);
 	}
+	r = outcome(&t, err);
+	if (r != 0)
+		return r;
 	if (c->listener && listener < 0)
 		return error_set(err, ERROR_SYSTEM, "start of the workload: the filter's listener did not arrive");
 	if (listener >= 0)
 		seccomp_prefer_same_cpu(listener);
 	*ret_pid = pid;
-	*ret_listener = listener;
+	*ret_listener = fd_take(&listener);
 	return 0;
 }
 
@@ -584,20 +564,17 @@ void confine_ahead_forget(struct confine_ahead *a)
 
 int confine_ahead_go(struct confine_ahead *a, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err)
 {
-	int r = 0;
+	int r;
 
+	a->t.s = start;
 	if (sys_beside_reaches(&a->beside, &a->turn, TURN_READY) && a->t.code == 0) {
-		a->t.s = start;
 		if (sys_beside_is_scheduled_alike(&a->beside, a->t.c->pin_cpus))
 			sys_turn_reach(&a->turn, TURN_GO);
 		else
 			(void)kill(a->beside.pid, SIGKILL);
 	}
 	sys_beside_wait(&a->beside);
-	if (a->t.code < 0)
-		r = explain(&a->t, start, err);
-	else if (a->t.step) /* the last is execve(), which has no name */
-		r = 1;
+	r = outcome(&a->t, err);
 	if (r == 0 && a->t.listener >= 0)
 		seccomp_prefer_same_cpu(a->t.listener);
 	else if (a->t.listener >= 0)

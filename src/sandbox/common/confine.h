@@ -56,7 +56,10 @@ struct confine_start {
 	int terminal; /* the slave to make the controlling terminal, or -1 */
 };
 
-/* Starts one. *ret_listener: its notification fd, or -1. ERROR_NOT_FOUND, ERROR_NOT_EXEC for the command itself. */
+/*
+ * Starts one. *ret_listener: its notification fd, or -1. ERROR_NOT_FOUND, ERROR_NOT_EXEC for the command itself. 1: others had ended its process before it began, or stopped it, and so it was ended; from the moment in which
+ * it has their user they may, and they are not waited for.
+ */
 int confine_start(const struct confine *c, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err);
 
 /*

@@ -24,6 +24,8 @@ enum what {
 	SHARED,
 	IPC,
 	AFFINITY,
+	PRIORITY,
+	SCHEDULE,
 	OPEN,
 	OPENAT,
 	MAKE,
@@ -264,12 +266,30 @@ static void block_ipc(struct program *p)
 		ret_allow(p);
 }
 
+/* PID 1 may have the workload's id, and no capability that it lacks: then the kernel lets it be slowed down. */
+static void block_schedule(struct program *p)
+{
+	load_arg(p, 0);
+	deny_if(p, 1);
+	ret_allow(p);
+}
+
 static void block_affinity(struct program *p)
 {
 	if (p->o->pin_cpus)
 		ret_errno(p, EPERM);
 	else
-		ret_allow(p);
+		block_schedule(p);
+}
+
+/* Of all of a user (2), PID 1 is one. */
+static void block_priority(struct program *p)
+{
+	load_arg(p, 0);
+	deny_if(p, 2);
+	load_arg(p, 1);
+	deny_if(p, 1);
+	ret_allow(p);
 }
 
 /* Never with setuid or setgid. */
@@ -480,7 +500,7 @@ static void (*const blocks[N_WHAT])(struct program *p) = {
 	[ENOSYS_] = block_enosys,     [ALLOW] = ret_allow,	[DENY] = ret_denied,	 [QUIET] = block_quiet,
 	[GUARD] = ret_guard,	      [CLONE] = block_clone,	[SOCKET] = block_socket, [SOCKETPAIR] = block_socketpair,
 	[SOCKOPT] = block_sockopt,    [IOCTL] = block_ioctl,	[PERSONALITY] = block_personality, [MEMFD] = block_memfd,
-	[SHARED] = block_shared,      [IPC] = block_ipc,	[AFFINITY] = block_affinity, [OPEN] = block_open,	 [OPENAT] = block_openat,
+	[SHARED] = block_shared,      [IPC] = block_ipc,	[AFFINITY] = block_affinity, [PRIORITY] = block_priority, [SCHEDULE] = block_schedule, [OPEN] = block_open,	 [OPENAT] = block_openat,
 	[MAKE] = block_make,	      [MAKEAT] = block_makeat,
 	[SECCOMP] = block_seccomp,    [CHMOD] = block_chmod,	[CHMODAT] = block_chmodat,
 	[PRCTL] = block_prctl,	      [FCNTL] = block_fcntl,	[OWN] = block_own,

@@ -99,7 +99,7 @@ static bool is_of(uint32_t id, uint32_t count, uint32_t zero, uint32_t first)
 }
 
 /* Shows all ids of the image as they are inside. */
-static int clone_inside(const struct image_ids *i, const char *path, unsigned flags)
+static int clone_inside(const struct image_ids *i, int dirfd, const char *path, unsigned flags)
 {
 	char uids[96], gids[96];
 	AUTO_FD userns = -1;
@@ -110,32 +110,33 @@ static int clone_inside(const struct image_ids *i, const char *path, unsigned fl
 		(void)snprintf(gids + m, sizeof(gids) - (size_t)m, "%u 1 %u\n", i->first_gid, i->count - 1);
 	}
 	userns = sys_userns_make(uids, gids);
-	return userns < 0 ? userns : sys_tree_clone_idmapped(path, flags, userns);
+	return userns < 0 ? userns : sys_tree_clone_idmapped(dirfd, path, flags, userns);
 }
 
-static int clone_own(const struct plan *p, const char *path, unsigned flags, enum root_image_ids ids)
+static int clone_own(const struct plan *p, int dirfd, const char *path, unsigned flags, enum root_image_ids ids)
 {
-	return ids == ROOT_IMAGE_INSIDE ? clone_inside(&p->image->ids, path, flags) : sys_tree_clone(AT_FDCWD, path, flags);
+	return ids == ROOT_IMAGE_INSIDE ? clone_inside(&p->image->ids, dirfd, path, flags) : sys_tree_clone(dirfd, path, flags);
 }
 
 static int clone_mount(const struct plan *p, const char *path, unsigned flags, enum root_image_ids ids, struct error *err)
 {
 	const struct image_ids *i = &p->image->ids;
 	uint32_t uid = ids == ROOT_IMAGE_INSIDE ? 0 : i->zero_uid, gid = ids == ROOT_IMAGE_INSIDE ? 0 : i->zero_gid;
+	AUTO_FD source = sys_open_no_links(path, O_PATH);
 	struct text_shown t;
 	AUTO_FD userns = -1;
 	struct stat st;
 
-	if (lstat(path, &st) < 0)
-		return error_sys(err, errno, "image: %s", text_show(&t, sv_of(path)));
+	if (source < 0 || fstat(source, &st) < 0)
+		return error_sys(err, source < 0 ? source : errno, "image: %s", text_show(&t, sv_of(path)));
 	if (is_of(st.st_uid, i->count, i->zero_uid, i->first_uid) && is_of(st.st_gid, i->count, i->zero_gid, i->first_gid))
-		return clone_own(p, path, flags, ids);
+		return clone_own(p, source, "", flags, ids);
 	if (!(flags & MOUNT_READ_ONLY))
 		return error_set(err, ERROR_DENIED, "image: %s is to be writable inside, and belongs to none of the image's ids", text_show(&t, sv_of(path)));
 	if (st.st_uid == uid && st.st_gid == gid)
-		return sys_tree_clone(AT_FDCWD, path, flags);
+		return sys_tree_clone(source, "", flags);
 	userns = sys_idmap_userns(st.st_uid, uid, st.st_gid, gid);
-	return userns < 0 ? userns : sys_tree_clone_idmapped(path, flags, userns);
+	return userns < 0 ? userns : sys_tree_clone_idmapped(source, "", flags, userns);
 }
 
 int root_image_clone(const struct plan *p, size_t i, enum root_image_ids ids, struct error *err)
@@ -149,7 +150,7 @@ int root_image_clone(const struct plan *p, size_t i, enum root_image_ids ids, st
 
 	for (k = 0; k < p->n_ops; k++)
 		plain -= p->ops[k].host;
-	fd = i < plain ? clone_own(p, path, flags, ids) : clone_mount(p, path, flags, ids, err);
+	fd = i < plain ? clone_own(p, AT_FDCWD, path, flags, ids) : clone_mount(p, path, flags, ids, err);
 	if (fd < 0 && !err->kind)
 		return error_sys(err, fd, "image: %s cannot be shown to another user id", text_show(&t, sv_of(path)));
 	return fd;

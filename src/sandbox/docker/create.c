@@ -32,16 +32,6 @@ static bool is_at_or_below(const char *path, const char *folder)
 	return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
-static bool is_covered(const struct box *b, size_t i)
-{
-	size_t j;
-
-	for (j = i + 1; j < b->n_mounts; j++)
-		if (b->mounts[j].kind != BOX_MASK && is_at_or_below(b->mounts[i].target, b->mounts[j].target))
-			return true;
-	return false;
-}
-
 /* A name of other bytes would be changed on its way through JSON, and mean something else. */
 static int check_name(const char *path, struct error *err)
 {
@@ -161,7 +151,7 @@ static int put_mounts(struct json *j, const struct create *c, struct error *err)
 	json_key(j, "Mounts");
 	json_list(j);
 	for (i = 0; i < b->n_mounts; i++)
-		if (b->mounts[i].kind == BOX_BIND && !is_covered(b, i))
+		if (b->mounts[i].kind == BOX_BIND && !box_is_covered(b, i))
 			put_bind(j, c, b->mounts[i].source, b->mounts[i].target, b->mounts[i].writable);
 	r = put_made_files(j, c, err);
 	json_end(j);
@@ -178,7 +168,7 @@ static void put_tmpfs(struct json *j, const struct box *b)
 	for (i = 0; i < b->n_mounts; i++) {
 		const struct box_mount *m = &b->mounts[i];
 
-		if ((m->kind != BOX_TMPFS && m->kind != BOX_SHM) || is_covered(b, i))
+		if ((m->kind != BOX_TMPFS && m->kind != BOX_SHM) || box_is_covered(b, i))
 			continue;
 		/* a size of 0 would be none at all */
 		(void)snprintf(options, sizeof(options), "%s,%s,nosuid,nodev,size=%" PRIu64 ",mode=%o", m->writable ? "rw" : "ro", m->no_exec ? "noexec" : "exec",

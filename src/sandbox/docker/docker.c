@@ -190,6 +190,8 @@ static int create(struct box *b, struct docker *d, struct error *err)
 		return error_sys(err, errno, "%s", b->root);
 	if (d->engine.api < ENGINE_API_RECURSIVE_READ_ONLY && show_submounts(b, &view, err) < 0)
 		return -1;
+	b->mounts = view.mounts;
+	b->n_mounts = view.n_mounts;
 	buf_init(&document, DOCUMENT_MAX);
 	r = docker_image_init(&image, root, err);
 	c.image = image.name;

@@ -54,7 +54,7 @@ static bool mount_point(struct sv line, struct sv *ret)
 static int add_below(struct maker *m, const struct box_mount *folder, const char *point, struct error *err)
 {
 	size_t n = strlen(folder->source);
-	struct box_mount mount = {.kind = BOX_BIND, .source = point, .no_exec = folder->no_exec};
+	struct box_mount mount = {.kind = BOX_BIND, .source = point, .no_exec = folder->no_exec, .judged = folder->judged};
 	struct stat st;
 
 	if (strcmp(folder->source, "/") == 0)

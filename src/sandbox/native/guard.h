@@ -18,8 +18,11 @@
 #include "model/plan.h"
 #include "sandbox/native/guard_path.h"
 
+struct guard_index;
+
 struct guard {
 	const struct plan *plan;
+	struct guard_index *index; /* by guard_judge.h */
 	struct eyes eyes;
 	void (*denied)(void *arg, const char *rule, struct sv path); /* for the audit */
 	void *arg;

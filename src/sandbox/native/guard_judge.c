@@ -5,11 +5,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/name_set.h"
 #include "model/repository.h"
 
 enum { MOVE_MAX_ENTRIES = 200000, MOVE_MAX_DEPTH = 128 };
@@ -46,14 +48,54 @@ static bool yields_here(const struct plan *p, const struct plan_guard *rule, con
 	return false;
 }
 
+struct guard_index {
+	const struct plan *plan;
+	bool ready;
+	struct name_set first_names; /* of patterns that float */
+	size_t n_always;
+	const struct plan_guard *always[]; /* the others, which any path could meet */
+};
+
+struct guard_index *guard_index_new(const struct plan *p)
+{
+	struct guard_index *x = calloc(1, sizeof(*x) + p->n_guards * sizeof(x->always[0]));
+
+	if (x)
+		x->plan = p;
+	return x;
+}
+
+static void fill(struct guard_index *x)
+{
+	struct sv name;
+	size_t i;
+
+	for (i = 0; i < x->plan->n_guards; i++) {
+		name = glob_first_name(&x->plan->guards[i].glob);
+		if (name.n)
+			name_set_add(&x->first_names, name);
+		else
+			x->always[x->n_always++] = &x->plan->guards[i];
+	}
+	x->ready = true;
+}
+
+/* Nearly all paths have none of the names that patterns begin with. */
+static bool has_first_name(const struct guard *g, const char *path)
+{
+	if (!g->index->ready)
+		fill(g->index);
+	return name_set_has_part(&g->index->first_names, sv_of(path));
+}
+
 const char *guard_judge(const struct guard *g, const char *path, enum guard_what what, bool write)
 {
-	bool own = in_own_place(g->plan, path);
+	bool own = in_own_place(g->plan, path), all = has_first_name(g, path);
 	const struct plan_guard *rule;
 	size_t i;
 
-	for (i = 0; i < g->plan->n_guards; i++) {
-		rule = &g->plan->guards[i];
+	for (i = 0; i < (all ? g->plan->n_guards : g->index->n_always); i++) {
+		rule = all ? &g->plan->guards[i] : g->index->always[i];
 		if ((own && rule->host_only) || (!write && !rule->hidden) || (rule->yields && yields_here(g->plan, rule, path)))
 			continue;
 		if (glob_hit(&rule->glob, sv_of(path)))

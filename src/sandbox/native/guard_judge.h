@@ -8,6 +8,9 @@
 
 #include "sandbox/native/guard.h"
 
+/* For struct guard: which of the plan's patterns a path could meet at all, by its names. Made when it is first asked. NULL: no memory. */
+struct guard_index *guard_index_new(const struct plan *p);
+
 /* What stands or would stand at a path. */
 enum guard_what { GUARD_FILE, GUARD_FOLDER, GUARD_LINK };
 

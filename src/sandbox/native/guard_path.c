@@ -48,14 +48,16 @@ int eyes_init(struct eyes *e, int outer_proc)
 {
 	e->outer = outer_proc >= 0;
 	e->proc = e->outer ? outer_proc : open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return e->proc < 0 ? -errno : 0;
+	if (e->proc < 0)
+		return -errno;
+	e->fds = openat(e->proc, "self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return e->fds < 0 ? -errno : 0;
 }
 
 /* The start of a small file, as a string. */
-static int read_start(int dir, const char *path, char *to, size_t room)
+static int read_text(int fd, char *to, size_t room)
 {
-	AUTO_FD fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, to, room - 1);
+	ssize_t n = read(fd, to, room - 1);
 
 	if (n < 0)
 		return -errno;
@@ -75,13 +77,15 @@ static long number_behind(const char *text, const char *label)
 static long number_of(const struct eyes *e, pid_t pid)
 {
 	AUTO_FD pidfd = -1;
+	AUTO_FD info = -1;
 	char path[64], text[512];
 
 	if (!e->outer)
 		return pid;
 	pidfd = sys_pidfd_open(pid);
 	(void)snprintf(path, sizeof(path), "self/fdinfo/%d", pidfd);
-	if (pidfd < 0 || read_start(e->proc, path, text, sizeof(text)) < 0)
+	info = pidfd < 0 ? -1 : openat(e->proc, path, O_RDONLY | O_CLOEXEC);
+	if (info < 0 || read_text(info, text, sizeof(text)) < 0)
 		return -1;
 	return number_behind(text, "\nPid:\t");
 }
@@ -102,9 +106,9 @@ static int open_of(const struct eyes *e, pid_t pid, const char *name, int flags)
 
 static int read_of(const struct eyes *e, pid_t pid, const char *name, char *to, size_t room)
 {
-	AUTO_FD dir = open_of(e, pid, ".", O_PATH | O_DIRECTORY);
+	AUTO_FD fd = open_of(e, pid, name, O_RDONLY);
 
-	return dir < 0 ? dir : read_start(dir, name, to, room);
+	return fd < 0 ? fd : read_text(fd, to, room);
 }
 
 int guard_base(const struct eyes *e, pid_t pid, int dirfd)
@@ -213,19 +217,20 @@ static int open_own_magic(const struct eyes *e, pid_t pid, const char *folder, b
 	return *end ? sys_open_no_magic(top, end, O_PATH | O_DIRECTORY) : fd_take(&top);
 }
 
-/* The canonical path of an O_PATH folder fd; -ENOENT where it was removed or lies outside. */
+/* The canonical path of an O_PATH folder fd; -ENOENT where it was removed or lies outside. The kernel says so behind the path of what was removed; a folder may be called like that, too. */
 static int canonical(const struct eyes *e, int fd, char *to, size_t room)
 {
-	char link[64];
+	static const char removed[] = " (deleted)";
+	char link[16];
 	struct stat st;
 	ssize_t n;
 
-	(void)snprintf(link, sizeof(link), "self/fd/%d", fd);
-	n = readlinkat(e->proc, link, to, room - 1);
+	(void)snprintf(link, sizeof(link), "%d", fd);
+	n = readlinkat(e->fds, link, to, room - 1);
 	if (n <= 0 || (size_t)n >= room - 1)
 		return n < 0 ? -errno : -ENAMETOOLONG;
 	to[n] = '\0';
-	if (to[0] != '/' || fstat(fd, &st) < 0 || st.st_nlink == 0)
+	if (to[0] != '/' || (sv_ends(sv_n(to, (size_t)n), removed) && (fstat(fd, &st) < 0 || st.st_nlink == 0)))
 		return -ENOENT;
 	return 0;
 }
@@ -265,7 +270,8 @@ static int open_task(const struct eyes *e, pid_t pid, const char *folder, struct
 /* Where name is to be found or made. Below /proc only in the caller's own fd, or where open_task() knows it: we could open more there than the caller can. */
 static int open_folder(const struct eyes *e, pid_t pid, int base, const char *folder, struct sv name, struct place *ret)
 {
-	int fd = sys_open_no_magic(base, folder, O_PATH | O_DIRECTORY), r;
+	bool here = base >= 0 && strcmp(folder, ".") == 0; /* it was opened just now */
+	int fd = here ? fcntl(base, F_DUPFD_CLOEXEC, 3) : sys_open_no_magic(base, folder, O_PATH | O_DIRECTORY), r;
 	bool proc = fd >= 0 && is_proc(fd);
 
 	if (proc || fd == -ELOOP || fd == -EXDEV) {

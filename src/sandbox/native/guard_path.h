@@ -14,6 +14,7 @@
  */
 struct eyes {
 	int proc; /* O_PATH */
+	int fds;  /* self/fd in it: PID 1's, and of no use in a child. O_PATH */
 	bool outer;
 };
 

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "model/inside.h"
+#include "plan/plan_source.h"
 #include "sandbox/native/native_image.h"
 #include "sandbox/native/pid1.h"
 #include "sys/cgroup.h"
@@ -106,11 +107,12 @@ static int add_tree(struct trees *t, int fd, const char *path, struct error *err
  */
 static int map_tree(struct trees *t, const struct plan_op *op, uint32_t uid, struct error *err)
 {
+	AUTO_FD source = plan_source_open(op, O_PATH);
 	struct text_shown shown;
 	struct stat st;
 
-	if (stat(op->source, &st) < 0)
-		return error_sys(err, errno, "%s", text_show(&shown, sv_of(op->source)));
+	if (source < 0 || fstat(source, &st) < 0)
+		return plan_source_error(op, source < 0 ? source : -errno, err);
 	if (t->userns < 0 || t->owner != st.st_uid || t->group != st.st_gid) {
 		if (t->userns >= 0)
 			(void)close(t->userns);
@@ -120,7 +122,7 @@ static int map_tree(struct trees *t, const struct plan_op *op, uint32_t uid, str
 		if (t->userns < 0)
 			return error_sys(err, t->userns, "map ids of %s", text_show(&shown, sv_of(op->source)));
 	}
-	if (add_tree(t, sys_tree_clone_idmapped(op->source, op->flags, t->userns), op->source, err) < 0)
+	if (add_tree(t, sys_tree_clone_idmapped(source, "", op->flags, t->userns), op->source, err) < 0)
 		return -1;
 	if (op->kind != PLAN_OVERLAY || !op->upper)
 		return 0;

@@ -23,6 +23,7 @@
 #include "sandbox/common/image_user.h"
 #include "sandbox/common/tell.h"
 #include "sandbox/native/guard.h"
+#include "sandbox/native/guard_judge.h"
 #include "model/inside.h"
 #include "sandbox/native/native_image.h"
 #include "sandbox/native/net.h"
@@ -336,7 +337,7 @@ static void reaped(struct init *in, const struct commands_reaped *r)
 		tell_untold(&in->tell);
 		/* before the supervisor hears of it, who ends us then */
 		if (in->lingers)
-			sys_linger(&in->linger);
+			sys_linger(&in->linger, in->remask.fd);
 	}
 	if (r->command)
 		commands_tell_reaped(&in->commands, r);
@@ -372,6 +373,8 @@ static void on_message(struct init *in)
 		(void)commands_on_spawn(&in->commands, &m);
 	else if (m.type == INSIDE_SIGNAL)
 		commands_on_signal(&in->commands, &m);
+	else if (m.type == INSIDE_EXPIRED)
+		commands_on_expired(&in->commands, &m);
 	wire_message_done(&m);
 }
 
@@ -448,7 +451,11 @@ void pid1_main(const struct pid1_start *start)
 		(void)error_sys(&err, r, "sandbox: cgroup");
 		tell_give_up(&in.tell, &err);
 	}
-	in.guard = (struct guard){.plan = in.plan, .denied = path_denied, .arg = &in};
+	in.guard = (struct guard){.plan = in.plan, .index = guard_index_new(in.plan), .denied = path_denied, .arg = &in};
+	if (!in.guard.index) {
+		(void)error_set(&err, ERROR_SYSTEM, "out of memory");
+		tell_give_up(&in.tell, &err);
+	}
 	make_world(&in);
 	forget_arguments(start->req->argv);
 	in.signals = commands_signals();

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "plan/plan_source.h"
 #include "sandbox/common/places.h"
 #include "sys/lookup.h"
 #include "sys/mounts.h"
@@ -113,15 +114,25 @@ static int mount_scratch(struct builder *b)
 	return 0;
 }
 
-/* A copy of a source on the host: prepared by the supervisor, or made here, without following any link. */
-static int clone_host(struct builder *b, const char *path, unsigned flags)
+/* A copy of a source on the host: prepared by the supervisor, or made here, of what the plan judged. */
+static int clone_host(struct builder *b, const struct plan_op *op)
 {
 	AUTO_FD source = -1;
 
 	if (b->tree < b->trees->n)
 		return b->trees->fds[b->tree++];
-	source = sys_open_no_links(path, O_PATH);
-	return source < 0 ? source : sys_tree_clone(source, "", flags);
+	source = plan_source_open(op, O_PATH);
+	return source < 0 ? source : sys_tree_clone(source, "", op->flags);
+}
+
+static int clone_upper(struct builder *b, const struct plan_op *op)
+{
+	AUTO_FD upper = -1;
+
+	if (b->tree < b->trees->n)
+		return b->trees->fds[b->tree++];
+	upper = sys_open_no_links(op->upper, O_PATH);
+	return upper < 0 ? upper : sys_tree_clone(upper, "", MOUNT_NO_DEV);
 }
 
 /* Makes the folders down to the last name, then that, without following a link. An O_PATH fd of it. */
@@ -181,7 +192,11 @@ static int op_none(struct builder *b, const struct plan_op *op)
 
 static int op_bind(struct builder *b, const struct plan_op *op)
 {
-	return op->host ? attach_safely(b, clone_host(b, op->source, op->flags), op) : 0;
+	int tree = op->host ? clone_host(b, op) : 0;
+
+	if (tree < 0)
+		return plan_source_error(op, tree, b->err);
+	return op->host ? attach_safely(b, tree, op) : 0;
 }
 
 static int op_device(struct builder *b, const struct plan_op *op)
@@ -215,12 +230,14 @@ static int op_overlay(struct builder *b, const struct plan_op *op)
 	unsigned long flags = MS_NOSUID | MS_NODEV | (op->flags & MOUNT_NO_EXEC ? MS_NOEXEC : 0);
 	AUTO_FD place = -1;
 	char path[64];
-	int r = mkdir(LOWER, 0700) < 0 || mkdir(LAYERS, 0700) < 0 ? -errno : 0;
+	int r = mkdir(LOWER, 0700) < 0 || mkdir(LAYERS, 0700) < 0 ? -errno : 0, lower = r < 0 ? r : clone_host(b, op);
 
+	if (r == 0 && lower < 0)
+		return plan_source_error(op, lower, b->err);
 	if (r == 0)
-		r = attach_plainly(clone_host(b, op->source, op->flags), LOWER);
+		r = attach_plainly(lower, LOWER);
 	if (r == 0 && op->upper)
-		r = attach_plainly(clone_host(b, op->upper, MOUNT_NO_DEV), LAYERS);
+		r = attach_plainly(clone_upper(b, op), LAYERS);
 	else if (r == 0)
 		r = mkdir(UPPER, 0755) < 0 || mkdir(WORK, 0700) < 0 ? -errno : 0;
 	if (r < 0)

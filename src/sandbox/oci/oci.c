@@ -174,6 +174,12 @@ static bool said(struct box *b, char *out, size_t size)
 	return oci_said(b->dir_fd, out, size);
 }
 
+/* Files are served by a process of their own, whose root is the sandbox's; gVisor's kernel looks names up from folders that it was given there. */
+static pid_t gvisor_shows(const struct box *b)
+{
+	return b->runtime > 0 ? oci_find_descendant(b->runtime, "runsc-gofer") : 0;
+}
+
 /* cordon-init ended with its supervisor, and the runtime with it, unless that hangs. */
 static bool sweep(const char *dir, const char *id)
 {
@@ -194,7 +200,7 @@ static bool sweep(const char *dir, const char *id)
 }
 
 const struct box_backend oci_gvisor = {
-	.name = "gvisor", .ids = ids_gvisor, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep, .own_kernel = true,
+	.name = "gvisor", .ids = ids_gvisor, .start = start, .stop = stop, .done = done, .said = said, .shows = gvisor_shows, .sweep = sweep, .own_kernel = true,
 };
 
 const struct box_backend oci_runc = {

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "sandbox/oci/oci_show.h"
 
 /* To set the limits of its own user namespace; of no use where it has none. */
 #define LIMITS_CAPABILITY "CAP_SYS_RESOURCE"
@@ -160,13 +161,13 @@ static void option(struct json *j, bool recursive, const char *name)
 }
 
 /* Flags that the source's own mount has are asked for too: in a user namespace the kernel lets nobody take them away. */
-static void add_bind(struct json *j, const struct oci_runtime *r, const struct box_mount *m)
+static void add_bind(struct json *j, const struct oci_runtime *r, const struct box_mount *m, const char *source)
 {
 	bool recursive = m->folder && r->recursive && !m->cover; /* crun would want to read it */
 	struct statvfs fs = {0};
 
 	(void)statvfs(m->source, &fs);
-	open_mount(j, m->target, "bind", m->source);
+	open_mount(j, m->target, "bind", source);
 	json_str(j, m->folder && !m->cover ? "rbind" : "bind");
 	json_str(j, "rprivate");
 	option(j, recursive, "nosuid");
@@ -244,11 +245,6 @@ static bool is_text(const char *path)
 	return true;
 }
 
-bool oci_covers_itself(const struct oci_runtime *r, const struct box_mount *m)
-{
-	return r->own_kernel && m->over;
-}
-
 /* gVisor lays a tmpfs over a /tmp that is empty, unless something is mounted there: what a command leaves in it must be in the upper folder. */
 static void add_image_tmp(struct json *j, const struct box *b)
 {
@@ -274,14 +270,16 @@ static int add_mounts(struct json *j, const struct box *b, const struct oci_runt
 	else if (b->plan->image)
 		add_image_tmp(j, b);
 	for (m = b->mounts; m < b->mounts + b->n_mounts; m++) {
-		const char *path = !is_text(m->target) ? m->target : m->source && !is_text(m->source) ? m->source : NULL;
+		const char *source = oci_show_source(b, r, (size_t)(m - b->mounts)), *path = !is_text(m->target) ? m->target : source && !is_text(source) ? source : NULL;
 
 		if (path)
 			return error_set(err, ERROR_INPUT, "%s: %s can only be given paths that are UTF-8", text_show(&shown, sv_of(path)), r->name);
-		if (m->kind == BOX_BIND && oci_covers_itself(r, m))
+		if (m->kind == BOX_BIND && !source)
+			return error_set(err, ERROR_SYSTEM, "out of memory");
+		if (oci_covers_itself(r, m))
 			continue;
 		if (m->kind == BOX_BIND)
-			add_bind(j, r, m);
+			add_bind(j, r, m, source);
 		else if (m->kind == BOX_TMPFS || m->kind == BOX_SHM)
 			add_tmpfs(j, m);
 		else if (m->kind == BOX_PROC)

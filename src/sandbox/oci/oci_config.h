@@ -17,9 +17,6 @@ enum { OCI_CONFIG_MAX = 16 * 1024 * 1024 };
 /* In the box's folder, as the runtime sees it: the network namespace of a member's leader (oci_start.h). */
 #define OCI_NETWORK "network"
 
-/* The runtime cannot mount on that: it is done before it is started (oci_start.h). */
-bool oci_covers_itself(const struct oci_runtime *r, const struct box_mount *m);
-
 int oci_config_write(const struct box *b, const struct oci_runtime *r, struct buf *out, struct error *err);
 
 #endif

@@ -117,6 +117,31 @@ void oci_kill_descendants(pid_t root)
 		(void)nanosleep(&pause, NULL);
 }
 
+static bool is_called(pid_t pid, const char *name)
+{
+	char path[64], text[64] = "";
+	AUTO_FD fd = -1;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && strcmp(text, name) == 0;
+}
+
+static pid_t find_below(pid_t root, const char *name, unsigned depth)
+{
+	pid_t pids[CHILDREN_MAX], found = 0;
+	size_t n = children_of(root, pids, CHILDREN_MAX), i;
+
+	for (i = 0; !found && i < n; i++)
+		found = is_called(pids[i], name) ? pids[i] : depth < DEPTH_MAX ? find_below(pids[i], name, depth + 1) : 0;
+	return found;
+}
+
+pid_t oci_find_descendant(pid_t root, const char *name)
+{
+	return find_below(root, name, 0);
+}
+
 bool oci_has_children(pid_t pid)
 {
 	pid_t one;

@@ -1,5 +1,5 @@
 /*
- * oci_kill: the end of a runtime's processes, by descent: whatever a process has started and what that has started, as long as its parents live.
+ * oci_kill: a runtime's processes and their end, by descent: whatever a process has started and what that has started, as long as its parents live.
  *
  * Numbers of processes are used again, so each is held by a descriptor and looked at once more before it is killed. Bounded in time; nothing here fails.
  */
@@ -12,6 +12,9 @@
 
 /* Kills the descendants of root, a process that cannot go away meanwhile (a child of ours that was not waited for, or one that is held and was found to be the right one), not root itself. */
 void oci_kill_descendants(pid_t root);
+
+/* The descendant of root whose first word is this name; 0: there is none. */
+pid_t oci_find_descendant(pid_t root, const char *name);
 
 /* Has it children, dead ones that it has not waited for included? */
 bool oci_has_children(pid_t pid);

@@ -16,6 +16,7 @@
 #include "sandbox/common/root_image.h"
 #include "sandbox/oci/oci_config.h"
 #include "sandbox/oci/oci_kill.h"
+#include "sandbox/oci/oci_show.h"
 #include "sys/beside.h"
 #include "sys/cgroup.h"
 #include "sys/idmap.h"
@@ -157,22 +158,13 @@ static int shut_off_cgroups(struct start *s)
 	return r;
 }
 
-/*
- * gVisor opens what it mounts on, which a socket or a FIFO does not stand: those are covered here, where they are on the host, before it takes the folder that they are in with all that is mounted there.
- */
-static int cover_special(struct start *s)
+static int show_judged(struct start *s, struct error *err)
 {
-	const struct box_mount *m;
-	int r = 0;
+	int r = oci_show_needed(s->b, s->r) ? own_mounts(s) : 0;
 
-	for (m = s->b->mounts; r == 0 && m < s->b->mounts + s->b->n_mounts; m++) {
-		if (!oci_covers_itself(s->r, m))
-			continue;
-		r = own_mounts(s);
-		if (r == 0)
-			r = sys_bind(m->source, m->over, false);
-	}
-	return r;
+	if (r < 0)
+		return error_sys(err, r, "a mount namespace");
+	return s->own ? oci_show(s->b, s->r, err) : 0;
 }
 
 static int write_places(int dir, const struct buf *made)
@@ -297,9 +289,7 @@ static _Noreturn void become(struct start *s)
 		r = write_process(s->b->dir_fd);
 	if (r == 0)
 		r = set_stdio(s->b->dir_fd);
-	if (r == 0)
-		r = cover_special(s);
-	if (r == 0 && lay_image(s, &err) < 0) {
+	if (r == 0 && (show_judged(s, &err) < 0 || lay_image(s, &err) < 0)) {
 		(void)dprintf(STDERR_FILENO, "%s\n", err.text);
 		_exit(EXIT_NOT_STARTED);
 	}
@@ -339,9 +329,21 @@ static int give_ranges(struct start *s, pid_t pid, struct error *err)
 	return r < 0 ? error_set(err, ERROR_MISSING, "newuidmap and newgidmap do not give %s the ids that /etc/subuid and /etc/subgid name; are both installed (package uidmap), and the ranges yours?", s->r->name) : 0;
 }
 
+static void close_pipes(const struct start *s)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (s->ready[i] >= 0)
+			(void)close(s->ready[i]);
+		if (s->mapped[i] >= 0)
+			(void)close(s->mapped[i]);
+	}
+}
+
 int oci_start_process(struct box *b, const struct oci_runtime *r, const char *program, struct error *err)
 {
-	struct start s = {.b = b, .r = r, .program = program, .uid = geteuid(), .gid = getegid(), .ranges = box_has_ranges(b)};
+	struct start s = {.b = b, .r = r, .program = program, .uid = geteuid(), .gid = getegid(), .ranges = box_has_ranges(b), .ready = {-1, -1}, .mapped = {-1, -1}};
 	bool maps = s.ranges && b->join.user < 0; /* else the leader's are there */
 	int pidfd = -1;
 	pid_t pid = make_arguments(&s);
@@ -350,12 +352,12 @@ int oci_start_process(struct box *b, const struct oci_runtime *r, const char *pr
 		pid = -errno;
 	if (pid == 0)
 		pid = sys_fork_into(0, b->cgroup ? cgroup_fd_v2(b->cgroup) : -1, &s.in_v2_cgroup, &pidfd);
-	else
-		return error_sys(err, pid, "%s", r->name);
 	if (pid == 0)
 		become(&s);
-	if (pid < 0)
-		return error_sys(err, pid, "%s: fork", r->name);
+	if (pid < 0) {
+		close_pipes(&s);
+		return error_sys(err, pid, "%s: start", r->name);
+	}
 	b->runtime = pid;
 	b->runtime_pidfd = pidfd;
 	return maps ? give_ranges(&s, pid, err) : 0;

@@ -489,6 +489,44 @@ static bool legible(const char *name, const char *value)
 	return legible_codings(&(struct http_fields){.v = (struct http_field *)(uintptr_t)&field, .n = 1});
 }
 
+static bool has_messages(const char *type, struct legible_messages *ret)
+{
+	const struct http_field field = {sv_of("content-type"), sv_of(type)};
+
+	return legible_has_messages(&(struct http_fields){.v = (struct http_field *)(uintptr_t)&field, .n = 1}, ret);
+}
+
+/* How much of a text passes, in pieces of a size. */
+static size_t passes_as_text(const char *text, size_t piece)
+{
+	struct legible_messages m;
+	size_t i, n, all = strlen(text);
+
+	CHECK(has_messages("application/grpc-web-text+proto; x=y", &m));
+	for (i = 0; i < all; i += n) {
+		n = all - i < piece ? all - i : piece;
+		if (!legible_messages_feed(&m, sv_n(text + i, n)))
+			return i;
+	}
+	return all;
+}
+
+static void compressed_messages_hide_in_no_base64(void)
+{
+	/* a message of two bytes, one of three, a trailer: each by itself, then as one, then in the other alphabet */
+	static const char *const fine[] = {"AAAAAAJhYg==AAAAAANhYmM=gAAAAAFh", "AAAAAAJhYgAAAAADYWJjgAAAAAFh", "AAAAAAP__3-AAAAAAA==", "AAAAAAA=", "AAAAAAJhYgAAAAADYWJjgAAAA"};
+	/* the flag: of the first, of a later one, of a trailer, amid others; what is no base64; padding amid a head and amid a message, too much, too early, with more behind it */
+	static const char *const bad[] = {"AQAAAAJhYg==", "AAAAAAJhYg==AQAAAAJhYg==", "AAAAAAJhYgEAAAAEYWJjZA==", "AAAAAAJhYg==gQAAAAFh", "AAAAAAJh\nYgAAAAADYWJjgAAAAAFh", "AAAA AAJhYgAAAAADYWJjgAAAAAFh", "AAA=AAACYWI=", "AAAAAAJhYg==AAAAAA==", "AAAAAANhYg==Yw==", "A===", "=AAA", "AAAAAAA==", "AA=AAAAA", "AAAAAAJhYg======", "AA\x80=", "AAAAAAJhYg==+wAAAAFh", "AA=="};
+	size_t i, piece;
+
+	for (piece = 1; piece < 40; piece++) {
+		for (i = 0; i < ARRAY_LEN(fine); i++)
+			CHECK(passes_as_text(fine[i], piece) == strlen(fine[i]));
+		for (i = 0; i < ARRAY_LEN(bad); i++)
+			CHECK(passes_as_text(bad[i], piece) < strlen(bad[i]));
+	}
+}
+
 static void messages_that_are_compressed_are_not_legible(void)
 {
 	static const char row[] = "\0\0\0\0\0\0\0\0\0\003\001\001\001\200\0\0\0\001\001\001\0\0\0\001x";
@@ -498,8 +536,9 @@ static void messages_that_are_compressed_are_not_legible(void)
 	CHECK(legible("grpc-encoding", "identity") && legible("grpc-accept-encoding", "gzip") && legible("connect-content-encoding", "Identity"));
 	CHECK(!legible("grpc-encoding", "gzip") && !legible("connect-content-encoding", "br") && !legible("grpc_encoding", "gzip"));
 	CHECK(!legible("grpc-encoding", "") && !legible("grpc-encoding", "identity, gzip"));
+	CHECK(!has_messages("text/html", &m) && !has_messages("application/json", &m));
 	for (piece = 1; piece < sizeof(row); piece++) {
-		m = (struct legible_messages){0};
+		CHECK(has_messages("application/grpc+proto", &m) && has_messages("Application/connect+json", &m));
 		for (i = 0; i < 19; i += n) {
 			n = 19 - i < piece ? 19 - i : piece;
 			CHECK(legible_messages_feed(&m, sv_n(row + i, n)));
@@ -541,6 +580,7 @@ int main(void)
 		CASE(what_is_missing_at_the_end_is_noticed),
 		CASE(other_codings_are_not_guessed),
 		CASE(messages_that_are_compressed_are_not_legible),
+		CASE(compressed_messages_hide_in_no_base64),
 		CASE(character_sets_that_hide_letters_are_not_legible),
 		CASE(the_first_event_of_a_kind_is_told_and_the_rest_is_counted),
 		CASE(many_kinds_do_not_flood_the_log_and_none_is_lost),

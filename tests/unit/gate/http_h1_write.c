@@ -44,6 +44,9 @@ static void a_request_is_written_for_origin_and_proxy(void)
 	r.target = sv_of("");
 	CHECK_STR(written_request(&out, &r, true, &body), "CONNECT [::1]:80 HTTP/1.1\r\nHost: [::1]:80\r\n\r\n");
 	r = request();
+	r.last = true;
+	CHECK_STR(written_request(&out, &r, false, &body), "GET /x?y HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n");
+	r = request();
 	r.websocket = true;
 	CHECK_STR(written_request(&out, &r, false, &body),
 		  "GET /x?y HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
@@ -128,7 +131,7 @@ static void nothing_that_frames_or_splits_is_written(void)
 
 static void a_malformed_request_is_not_written(void)
 {
-	struct http_request r[12];
+	struct http_request r[16];
 	enum h1_body body;
 	AUTO_BUF out = {0};
 	size_t i;
@@ -148,6 +151,11 @@ static void a_malformed_request_is_not_written(void)
 	r[9].length = 5;
 	r[10].websocket = r[10].body = true;
 	r[11].method = sv_of("CONNECT");
+	for (i = 12; i < ARRAY_LEN(r); i++)
+		r[i].body = true;
+	r[13].method = sv_of("HEAD");
+	r[14].method = sv_of("OPTIONS");
+	r[15].method = sv_of("get");
 	for (i = 0; i < ARRAY_LEN(r); i++)
 		CHECK(h1_write_request(&out, &r[i], false, &body) == -EINVAL);
 	CHECK(out.n == 0);

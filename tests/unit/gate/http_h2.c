@@ -103,6 +103,10 @@ static const struct bad_head bad_heads[] = {
 	{"content-length too large for a number", 0, {GET, "content-length", "18446744073709551621"}},
 	{"content-length large", 400, {GET, "content-length", "1000000000000000000"}},
 	{"content-length twice", 0, {GET, "content-length", "5", "content-length", "5"}},
+	{"a body with GET", 400, {GET}},
+	{"a body with HEAD", 400, {":method", "HEAD", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
+	{"a body with OPTIONS", 400, {":method", "OPTIONS", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
+	{"a body with get", 400, {":method", "get", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
 	{"expect something else", 417, {GET, "expect", "200-ok"}},
 };
 

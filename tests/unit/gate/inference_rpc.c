@@ -7,6 +7,8 @@ static struct pol_str only_query[] = {{.s = "query"}}, fields[] = {{.s = "viewer
 static const struct net_graphql queries = {.types = {only_query, 1, true}}, listed = {.operations = {fields, 2, true}}, both = {{only_query, 1, true}, {fields, 2, true}};
 static const struct net_mcp some_tools = {.tools = {tools, 2, true}}, some_methods = {.methods = {methods, 2, true}}, both_mcp = {{tools, 2, true}, {methods, 2, true}};
 
+static struct pol_str endpoint[] = {{.s = "/mcp"}};
+
 static int status(const struct net_graphql *g, const struct net_mcp *m, const char *method, const char *target, const char *type, struct sv text)
 {
 	struct http_field f = {sv_of("content-type"), sv_of(type ? type : "")};
@@ -14,10 +16,13 @@ static int status(const struct net_graphql *g, const struct net_mcp *m, const ch
 	struct ruling no = {0};
 	AUTO_BUF body = {0};
 	int r;
+	struct net_rule rule = {.paths = {endpoint, strcmp(target, "/mcp") == 0, false}};
 
+	if (m)
+		rule.mcp = *m;
 	buf_init(&body, 1 << 22);
 	(void)buf_sv(&body, text);
-	r = g ? rpc_judge_graphql(g, &req, &body, &no) : rpc_judge_mcp(m, &req, &body, &no);
+	r = g ? rpc_judge_graphql(g, &req, &body, &no) : rpc_judge_mcp(&rule, &req, &body, &no);
 	CHECK((r == 0) == (no.status == 0));
 	return no.status;
 }
@@ -175,6 +180,14 @@ static void documents_that_unfold_without_end_are_no_trouble(void)
 #define CALL(tool) "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"" tool "\",\"arguments\":{\"name\":\"x\",\"Name\":1}}}"
 #define METHOD(m) "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" m "\"}"
 
+static void a_session_is_opened_and_ended_only_where_the_rule_names_its_endpoint(void)
+{
+	CHECK(status(NULL, &some_tools, "GET", "/mcp", NULL, sv_of("")) == 0);
+	CHECK(status(NULL, &some_tools, "DELETE", "/mcp", NULL, sv_of("")) == 0);
+	CHECK(status(NULL, &some_tools, "GET", "/admin", NULL, sv_of("")) == 403);
+	CHECK(status(NULL, &some_tools, "DELETE", "/admin", NULL, sv_of("")) == 403);
+}
+
 static void messages_are_held_to_methods_and_tools(void)
 {
 	static const struct {
@@ -201,8 +214,7 @@ static void messages_are_held_to_methods_and_tools(void)
 			printf("# %s: %d\n", cases[i].body, got);
 		CHECK(got == cases[i].status);
 	}
-	CHECK(status(NULL, &some_tools, "GET", "/mcp", NULL, sv_of("")) == 0);
-	CHECK(status(NULL, &some_tools, "DELETE", "/mcp", NULL, sv_of("")) == 0);
+	CHECK(status(NULL, &some_tools, "DELETE", "/mcp", "application/json", sv_of(CALL("search"))) == 403);
 	CHECK(status(NULL, &some_tools, "GET", "/mcp", NULL, sv_of(CALL("delete"))) == 403);
 	CHECK(status(NULL, &some_tools, "PUT", "/mcp", NULL, sv_of(CALL("search"))) == 403);
 	CHECK(status(NULL, &some_tools, "POST", "/mcp", "text/plain", sv_of(CALL("search"))) == 415);
@@ -214,6 +226,7 @@ int main(void)
 		CASE(documents_are_held_to_types_and_operations),
 		CASE(a_document_in_the_url_is_judged_too),
 		CASE(documents_that_unfold_without_end_are_no_trouble),
+		CASE(a_session_is_opened_and_ended_only_where_the_rule_names_its_endpoint),
 		CASE(messages_are_held_to_methods_and_tools),
 	};
 

@@ -116,6 +116,42 @@ static void the_first_of_each_kind_that_is_allowed_is_told(void)
 	rig_close(&g);
 }
 
+static uint64_t gone_out(struct rig *g)
+{
+	struct gate_usage u = {0};
+	struct wire_message m;
+
+	relay_events_flush(g->relay.events);
+	rig_run(g);
+	while (wire_receive(g->supervisor, &m) > 0) {
+		if (m.type == GATE_USAGE)
+			CHECK(gate_get_usage(buf_view(&m.body), &u) == 0);
+		wire_message_done(&m);
+	}
+	return u.bytes_out;
+}
+
+static void what_leaves_in_urls_and_headers_has_gone_out(void)
+{
+	static char request[8000], filler[3001];
+	struct rig g;
+	uint64_t out;
+
+	memset(filler, 'A', sizeof(filler) - 1);
+	(void)snprintf(request, sizeof(request), "GET http://open.example/%s?%.1000s HTTP/1.1\r\nHost: open.example\r\nX-D: %s\r\n\r\n", filler, filler, filler);
+	rig_open(&g, policy);
+	rig_connect(&g, &proxy);
+	(void)rig_ask(&g, request);
+	out = gone_out(&g);
+	CHECK(g.requests == 1 && out > 7000 && out < 7300);
+	/* egress denies this one */
+	g.failure = GATE_FAILURE_QUOTA;
+	rig_connect(&g, &proxy);
+	(void)rig_ask(&g, request);
+	CHECK(gone_out(&g) == out);
+	rig_close(&g);
+}
+
 static void nothing_is_served_when_nothing_can_be_logged(void)
 {
 	struct rig g;
@@ -493,6 +529,7 @@ static const struct check_case cases[] = {
 	CASE(requests_pass_or_are_refused_before_egress_sees_them),
 	CASE(a_denial_is_what_the_contract_says),
 	CASE(the_first_of_each_kind_that_is_allowed_is_told),
+		CASE(what_leaves_in_urls_and_headers_has_gone_out),
 	CASE(nothing_is_served_when_nothing_can_be_logged),
 	CASE(failures_of_egress_are_told_apart),
 	CASE(a_placeholder_leaves_nowhere),

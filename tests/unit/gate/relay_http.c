@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "gate/relay/events.h"
 #include "gate/relay/exchange.h"
 #include "gate/relay/session.h"
 #include "gate/relay/session_h2.h"
@@ -528,7 +529,38 @@ static void egress_that_is_gone_ends_all(void)
 	rig_close(&g);
 }
 
+/* Each is named in the log, or does not pass: else one could be buried under many. */
+static void what_the_log_could_not_name_does_not_pass(void)
+{
+	char kind[32];
+	struct rig g;
+	unsigned i, k;
+	bool refused = false;
+
+	rig_open(&g, open_policy);
+	rig_connect(&g, &proxy);
+	CHECK(starts(rig_ask(&g, "GET http://known.example/ HTTP/1.1\r\nHost: known.example\r\n\r\n"), "HTTP/1.1 200 "));
+	/* a second may pass amid this, and make room */
+	for (k = 0; k < 20 && !refused; k++) {
+		for (i = 0; !relay_events_full(g.relay.events); i++) {
+			(void)snprintf(kind, sizeof(kind), "noise%u-%u", k, i);
+			relay_events_tell(g.relay.events, &(struct relay_event){.domain = DOMAIN_NETWORK, .allow = true, .kind = sv_of(kind), .subject = sv_of(kind)});
+		}
+		g.requests = 0;
+		rig_connect(&g, &proxy);
+		refused = starts(rig_ask(&g, "GET http://hidden.example/ HTTP/1.1\r\nHost: hidden.example\r\n\r\n"), "HTTP/1.1 503 ");
+		CHECK(g.requests == !refused);
+		if (!refused)
+			rig_policy(&g, open_policy); /* all kinds are new again */
+	}
+	CHECK(refused && strstr(g.got.p, "the log has not named them all yet"));
+	rig_connect(&g, &proxy);
+	CHECK(k > 1 || starts(rig_ask(&g, "GET http://known.example/ HTTP/1.1\r\nHost: known.example\r\n\r\n"), "HTTP/1.1 200 "));
+	rig_close(&g);
+}
+
 static const struct check_case cases[] = {
+	CASE(what_the_log_could_not_name_does_not_pass),
 	CASE(smuggled_requests_do_not_reach_egress),
 	CASE(connections_are_kept_and_pipelined_requests_answered_in_order),
 	CASE(a_client_that_hangs_up_ends_its_request),

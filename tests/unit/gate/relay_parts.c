@@ -244,7 +244,115 @@ static void kinds_without_end_do_not_fill_the_log(void)
 	}
 	steps(&e, 8);
 	sum += count_of(&e, GATE_EVENT, NULL);
-	CHECK(sum == 20000 && named <= RELAY_EVENTS_ALLOWED + RELAY_EVENTS_KINDS);
+	CHECK(sum == 20000 && named <= RELAY_EVENTS_ALLOWED + RELAY_EVENTS_NEW);
+	relay_events_free(told);
+	finish(&e);
+}
+
+/* What came is a named event: its number. */
+static void note_names(struct ends *e, bool named[], unsigned n)
+{
+	struct gate_event g;
+	struct wire_message m;
+	unsigned i;
+
+	for (steps(e, 1); wire_receive(e->peer, &m) == 1; steps(e, 1)) {
+		if (m.type == GATE_EVENT && gate_get_event(buf_view(&m.body), &g) == 0 && sv_starts(g.subject, "host")) {
+			i = (unsigned)strtoul(g.subject.p + 4, NULL, 10);
+			CHECK(i < n);
+			named[i % n] = true;
+		}
+		wire_message_done(&m);
+	}
+}
+
+/* How many of them came as one, and how many in all, by domain. */
+static void note_denials(struct ends *e, bool named[], unsigned n, uint64_t count[2])
+{
+	struct gate_event g;
+	struct wire_message m;
+
+	for (steps(e, 1); wire_receive(e->peer, &m) == 1; steps(e, 1)) {
+		if (m.type == GATE_EVENT && gate_get_event(buf_view(&m.body), &g) == 0 && !g.verdict) {
+			count[g.domain == DOMAIN_INFERENCE] += g.count;
+			if (sv_starts(g.subject, "evil"))
+				named[(unsigned)strtoul(g.subject.p + 4, NULL, 10) % n] = true;
+		}
+		wire_message_done(&m);
+	}
+}
+
+/* The clock does not move: it is one second for all of them. */
+static void a_flood_of_denials_hides_no_host_and_no_model(void)
+{
+	enum { NAMES = 5000, EVIL = 200 };
+	static bool named[2 * EVIL];
+	uint64_t count[2] = {0};
+	struct relay_events *told;
+	char name[32];
+	struct ends e;
+	unsigned i;
+
+	begin(&e);
+	(void)fcntl(e.peer, F_SETFL, O_NONBLOCK);
+	told = relay_events_new(e.loop, e.channel);
+	for (i = 0; i < NAMES; i++) {
+		/* names, and one host by ever other paths */
+		(void)snprintf(name, sizeof(name), "n%u.test", i);
+		relay_events_tell(told, &(struct relay_event){.domain = DOMAIN_NETWORK, .lookup = true, .subject = sv_of(name)});
+		relay_events_tell(told, &(struct relay_event){.domain = DOMAIN_NETWORK, .kind = sv_of("noise.test"), .subject = sv_of(name)});
+		if (i % 100 == 0)
+			note_denials(&e, named, 2 * EVIL, count);
+	}
+	for (i = 0; i < 2 * EVIL; i++) {
+		(void)snprintf(name, sizeof(name), "evil%u", i);
+		relay_events_tell(told, &(struct relay_event){.domain = i < EVIL ? DOMAIN_NETWORK : DOMAIN_INFERENCE, .kind = sv_of(name), .subject = sv_of(name)});
+		note_denials(&e, named, 2 * EVIL, count);
+	}
+	relay_events_flush(told);
+	for (i = 0; i < 20; i++)
+		note_denials(&e, named, 2 * EVIL, count);
+	for (i = 0; i < 2 * EVIL; i++)
+		CHECK(named[i]);
+	CHECK(count[false] == 2 * NAMES + EVIL && count[true] == EVIL);
+	relay_events_free(told);
+	finish(&e);
+}
+
+static void a_kind_that_has_room_is_named_however_much_noise_there_is(void)
+{
+	enum { HOSTS = 6000 };
+	static bool let[HOSTS], named[HOSTS];
+	struct relay_events *told;
+	unsigned i, full = 0;
+	char kind[32];
+	struct ends e;
+
+	begin(&e);
+	(void)fcntl(e.peer, F_SETFL, O_NONBLOCK);
+	told = relay_events_new(e.loop, e.channel);
+	for (i = 0; i < HOSTS; i++) {
+		(void)snprintf(kind, sizeof(kind), "host%u", i);
+		let[i] = relay_events_has_room(told, DOMAIN_NETWORK, sv_of(kind));
+		full += !let[i];
+		CHECK(relay_events_full(told) == !let[i]);
+		if (let[i])
+			relay_events_tell(told, &(struct relay_event){.domain = DOMAIN_NETWORK, .allow = true, .kind = sv_of(kind), .subject = sv_of(kind)});
+		/* those that wait may go on, and make nobody forget them */
+		(void)snprintf(kind, sizeof(kind), "host%u", i % 1000);
+		CHECK(i >= 2000 || relay_events_has_room(told, DOMAIN_NETWORK, sv_of(kind)));
+		if (i < 2000)
+			relay_events_tell(told, &(struct relay_event){.domain = DOMAIN_NETWORK, .allow = true, .kind = sv_of(kind), .subject = sv_of(kind)});
+		if (i % 2000 == 1999)
+			relay_events_flush(told); /* as time would */
+		note_names(&e, named, HOSTS);
+	}
+	relay_events_flush(told);
+	for (i = 0; i < 20; i++)
+		note_names(&e, named, HOSTS);
+	CHECK(full > 0 && full < HOSTS - 2 * RELAY_EVENTS_NEW);
+	for (i = 0; i < HOSTS; i++)
+		CHECK(let[i] == named[i]);
 	relay_events_free(told);
 	finish(&e);
 }
@@ -273,18 +381,12 @@ static void usage_adds_up_and_is_bounded(void)
 	struct relay_events *told;
 	struct gate_usage u = {0};
 	struct ends e;
-	char name[32];
-	uint64_t sum = 0;
 	unsigned i;
 
 	begin(&e);
 	told = relay_events_new(e.loop, e.channel);
-	for (i = 0; i < 100; i++) {
-		(void)snprintf(name, sizeof(name), "m%u", i);
-		relay_events_model(told, sv_of("p"), sv_of(name), 1, 2, 3);
+	for (i = 0; i < 100; i++)
 		relay_events_request(told, i % 2);
-	}
-	relay_events_model(told, sv_of("p"), sv_of("m0"), 1, UINT64_MAX, 3);
 	relay_events_bytes(told, 5, 7);
 	relay_events_bytes(told, 5, UINT64_MAX);
 	relay_events_flush(told);
@@ -293,14 +395,11 @@ static void usage_adds_up_and_is_bounded(void)
 	{
 		struct wire_message m;
 
-		CHECK(wire_receive(e.peer, &m) == 1 && m.type == GATE_USAGE && gate_get_usage(buf_view(&m.body), &u) == 0);
-		CHECK(u.n_models == RELAY_EVENTS_MODELS && sv_is(u.models[RELAY_EVENTS_MODELS - 1].model, "(other)"));
+		CHECK(wire_receive(e.peer, &m) == 1 && m.type == GATE_USAGE &&
+		      gate_get_usage(buf_view(&m.body), &u) == 0);
 		wire_message_done(&m);
 	}
-	for (i = 0; i < u.n_models; i++)
-		sum += u.models[i].requests;
-	CHECK(sum == 101 && u.requests == 100 && u.denied == 50 && u.bytes_out == 10 && u.bytes_in == UINT64_MAX);
-	CHECK(u.models[0].input_tokens == UINT64_MAX);
+	CHECK(u.n_models == 0 && u.requests == 100 && u.denied == 50 && u.bytes_out == 10 && u.bytes_in == UINT64_MAX);
 	relay_events_free(told);
 	finish(&e);
 }
@@ -449,6 +548,7 @@ static const struct check_case cases[] = {
 	CASE(no_event_is_lost_however_many_kinds_there_are),
 	CASE(what_could_not_be_told_is_counted),
 	CASE(kinds_without_end_do_not_fill_the_log),
+	CASE(a_flood_of_denials_hides_no_host_and_no_model), CASE(a_kind_that_has_room_is_named_however_much_noise_there_is),
 	CASE(texts_of_events_cannot_fake_anything),
 	CASE(usage_adds_up_and_is_bounded),
 	CASE(a_name_must_be_the_hosts_own),

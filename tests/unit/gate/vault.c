@@ -22,6 +22,8 @@ static const char file[] =
 	"credentials:\n"
 	"  one: {from: {env: VAULT_TEST_KEY}, hosts: [h.test], inject: {bearer: true}}\n"
 	"  two: {from: {command: [echo, two-from-command]}, hosts: [\"*.two.test\"], inject: {query: key}}\n"
+	"  slow: {from: {command: [sh, -c, \"sleep 0.3; echo slow-from-command\"]}, hosts: [\"slow.test\"], inject: {query: key}}\n"
+	"  failing: {from: {command: [sh, -c, \"sleep 0.3; exit 3\"]}, hosts: [\"slow.test\"], inject: {query: key}}\n"
 	"  unset: {from: {env: VAULT_TEST_NONE}, hosts: [h.test], inject: {bearer: true}}\n"
 	"  twin: {from: {command: [echo, other-value]}, hosts: [h.test], inject: {bearer: true}, env: VAULT_TEST_KEY}\n"
 	"  bad: {from: {command: [printf, 'bad-value\\nX: y']}, hosts: [h.test], inject: {bearer: true}}\n"
@@ -320,6 +322,66 @@ static void a_refused_load_changes_nothing(void)
 	stop(&b);
 }
 
+/* A reload does not wait for a slow command: what it denies is denied at once. */
+static void what_is_committed_is_in_force_and_its_values_follow(void)
+{
+	struct bench b = start();
+	struct wire_message m;
+	struct grant *g;
+
+	load(&b, "one", NULL);
+	m = next(b.supervisor);
+	CHECK(m.type == VAULT_LOADED);
+	wire_message_done(&m);
+	g = next_grant(&b);
+	grant_free(g);
+	m = next(b.egress);
+	CHECK(m.type == VAULT_GRANTS);
+	wire_message_done(&m);
+	load(&b, "slow", NULL);
+	CHECK(wire_send(b.supervisor, VAULT_COMMIT, sv_n("", 0), NULL, 0) == 0);
+	m = next(b.supervisor);
+	CHECK(m.type == VAULT_LOADED);
+	wire_message_done(&m);
+	/* none of the new ones, and the old one no more */
+	m = next(b.egress);
+	CHECK(m.type == VAULT_GRANTS && m.body.n == 4 && m.body.p[0] == 0);
+	wire_message_done(&m);
+	g = next_grant(&b);
+	CHECK(g && strcmp(g->name, "slow") == 0 && secret_equal(g->parts[PART_VALUE], sv_of("slow-from-command")));
+	grant_free(g);
+	stop(&b);
+}
+
+static void one_that_fails_after_it_was_committed_is_told_and_one_that_is_unknown_is_not_committed(void)
+{
+	struct bench b = start();
+	struct wire_message m;
+
+	load(&b, "one", NULL);
+	m = next(b.supervisor);
+	wire_message_done(&m);
+	load(&b, "failing", NULL);
+	CHECK(wire_send(b.supervisor, VAULT_COMMIT, sv_n("", 0), NULL, 0) == 0);
+	m = next(b.supervisor);
+	CHECK(m.type == VAULT_LOADED);
+	wire_message_done(&m);
+	m = next(b.supervisor);
+	CHECK(m.type == VAULT_STALE && memmem(m.body.p, m.body.n, "failing", 7));
+	wire_message_done(&m);
+	load(&b, "one", "none-such");
+	CHECK(wire_send(b.supervisor, VAULT_COMMIT, sv_n("", 0), NULL, 0) == 0);
+	m = next(b.supervisor);
+	CHECK(m.type == VAULT_FAILED);
+	wire_message_done(&m);
+	(void)close(b.egress);
+	give_peer(&b, VAULT_EGRESS, &b.egress);
+	m = next(b.egress);
+	CHECK(m.type == VAULT_GRANTS && m.body.n == 4 && m.body.p[0] == 0); /* still only what has no value */
+	wire_message_done(&m);
+	stop(&b);
+}
+
 static void it_runs_behind_a_filter_with_no_variables(void)
 {
 	struct bench b = start();
@@ -359,6 +421,8 @@ int main(void)
 		CASE(the_relay_gets_leaves_and_nothing_else),
 		CASE(a_new_egress_gets_the_grants_again),
 		CASE(a_refused_load_changes_nothing),
+		CASE(what_is_committed_is_in_force_and_its_values_follow),
+		CASE(one_that_fails_after_it_was_committed_is_told_and_one_that_is_unknown_is_not_committed),
 		CASE(it_runs_behind_a_filter_with_no_variables),
 	};
 	return check_main(cases, ARRAY_LEN(cases));

@@ -1,0 +1,156 @@
+#include "cli/launch_git.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "model/git_state.h"
+#include "sys/beneath.h"
+#include "sys/names.h"
+#include "sys/stamp.h"
+
+enum { MAX_WORKTREES = 1000 };
+
+struct looking {
+	const struct call *call;
+	struct timespec since; /* 0: not known */
+};
+
+static bool is_new(const struct looking *l, struct timespec changed)
+{
+	return !l->since.tv_sec || sys_stamp_later(changed, l->since);
+}
+
+/* A link on the way, where git makes none, stands for anything: in the folder's place, or in that of the file. */
+static bool is_new_link(const struct looking *l, int git, const char *name)
+{
+	char folder[32];
+	struct stat st;
+
+	(void)snprintf(folder, sizeof(folder), "%.*s", (int)strcspn(name, "/"), name);
+	if (fstatat(git, folder, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+	    fstatat(git, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	return is_new(l, st.st_ctim);
+}
+
+static bool runs(const struct looking *l, int git, const char *name)
+{
+	AUTO_FD fd = sys_open_beneath(git, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	AUTO_BUF b = {0};
+	struct stat st;
+
+	if (fd < 0)
+		return fd == -ELOOP && is_new_link(l, git, name);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return true;
+	if (!is_new(l, st.st_ctim))
+		return false;
+	buf_init(&b, GIT_STATE_MAX);
+	return buf_read_fd(&b, fd) < 0 || git_state_runs(sv_of(name), buf_view(&b));
+}
+
+static void look_at(const struct looking *l, int git, const char *path)
+{
+	struct text_shown t;
+	size_t i;
+
+	for (i = 0; i < GIT_STATE_FILES; i++)
+		if (runs(l, git, git_state_files[i]))
+			call_note(l->call, "note: %s/%s: with what the run left there, git runs a program when somebody continues or skips; look at it first, or abort", text_show(&t, sv_of(path)), git_state_files[i]);
+}
+
+static void look_at_worktrees(const struct looking *l, int git, const char *path)
+{
+	int fd = sys_open_beneath(git, "worktrees", O_RDONLY | O_DIRECTORY, 0);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	char name[PATH_MAX];
+	int left = MAX_WORKTREES;
+
+	if (fd >= 0 && !d)
+		(void)close(fd);
+	while (d && left-- > 0 && (e = readdir(d))) {
+		AUTO_FD at = e->d_name[0] == '.' ? -1 : openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (at >= 0 && (size_t)snprintf(name, sizeof(name), "%s/worktrees/%s", path, e->d_name) < sizeof(name))
+			look_at(l, at, name);
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+/* A folder .git, by its path on the host. */
+static void look_at_repository(const struct looking *l, const char *path)
+{
+	AUTO_FD git = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (git < 0)
+		return;
+	look_at(l, git, path);
+	look_at_worktrees(l, git, path);
+}
+
+static bool is_shown_writable(const struct plan_op *op)
+{
+	return op->kind == PLAN_BIND && op->folder && op->writable && op->host;
+}
+
+/* The folder that is shown at or above a path inside. */
+static const struct plan_op *shown_at(const struct plan *plan, const char *path)
+{
+	const struct plan_op *op, *in = NULL;
+	size_t i, n, best = 0;
+
+	for (i = 0; i < plan->n_ops; i++) {
+		op = &plan->ops[i];
+		n = strlen(op->target);
+		if (is_shown_writable(op) && n >= best && strncmp(path, op->target, n) == 0 && path[n] == '/') {
+			in = op;
+			best = n;
+		}
+	}
+	return in;
+}
+
+static void look_below(const struct looking *l, const char *folder, struct sv rest)
+{
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s%.*s", folder, (int)rest.n, rest.p) < sizeof(path))
+		look_at_repository(l, path);
+}
+
+/* Repositories that were there have a config, which is protected; one at the top of a folder may be new. */
+void launch_git_tell(const struct call *call, const struct plan *plan, int state)
+{
+	static const char git[] = "/.git", config[] = "/config";
+	struct looking l = {.call = call};
+	const struct plan_op *op, *in;
+	struct sys_facts is;
+	struct sv rest;
+	size_t i;
+
+	if (sys_facts_at(state, "", &is) == 0)
+		l.since = is.born;
+	for (i = 0; i < plan->n_ops; i++) {
+		op = &plan->ops[i];
+		if (is_shown_writable(op))
+			look_below(&l, op->source, sv_of(git));
+		in = op->kind == PLAN_PROTECT && sv_ends(sv_of(op->target), "/.git/config") ? shown_at(plan, op->target) : NULL;
+		if (!in)
+			continue;
+		rest = sv_of(op->target + strlen(in->target));
+		rest.n -= sizeof(config) - 1;
+		if (!sv_is(rest, git))
+			look_below(&l, in->source, rest);
+	}
+}

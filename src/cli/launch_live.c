@@ -1,0 +1,278 @@
+#include "cli/launch_live.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "policy/policy_load.h"
+#include "sys/tree.h"
+
+#define FOLDER ".live"
+
+/* In a record each name follows its letter and ends with a NUL. */
+enum { WRITES = 'w', PROTECTS = 'p', FOLLOWS = 'f', RECORD_MAX = 8 << 20 };
+
+/* One that is alive; its bytes, and where we are in them. */
+struct record {
+	struct buf bytes;
+	size_t at;
+};
+
+void live_names(struct arena *arena, const char *file, const char **ret, size_t *n)
+{
+	char folder[PATH_MAX + 2], real[PATH_MAX], *slash;
+
+	if (realpath(file, real) && *n < LIVE_FILES && (ret[*n] = arena_str(arena, sv_of(real))))
+		++*n;
+	(void)snprintf(folder, sizeof(folder), "%s%s", file[0] == '/' ? "" : "./", file);
+	slash = strrchr(folder, '/');
+	*slash = '\0';
+	if (realpath(folder[0] ? folder : "/", real) && *n < LIVE_FILES && (ret[*n] = arena_printf(arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1)))
+		++*n;
+}
+
+/* Records. */
+
+/* The next name of that sort; NULL: there are no more. */
+static const char *next(struct record *r, char sort)
+{
+	const char *name;
+
+	while (r->at < r->bytes.n) {
+		name = r->bytes.p + r->at;
+		r->at += strlen(name) + 1;
+		if (*name == sort)
+			return name + 1;
+	}
+	return NULL;
+}
+
+static bool lies_in(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0' || (n && folder[n - 1] == '/'));
+}
+
+static bool may_write(struct record *r, const char *path)
+{
+	const char *name;
+
+	for (r->at = 0; (name = next(r, PROTECTS));)
+		if (strcmp(name, path) == 0)
+			return false;
+	for (r->at = 0; (name = next(r, WRITES));)
+		if (lies_in(path, name))
+			return true;
+	return false;
+}
+
+/* 1: it is alive; 0: it is not, or has said nothing yet, and will look at us when it has. */
+static int read_record(int folder, const char *id, struct record *ret, struct error *err)
+{
+	AUTO_FD fd = openat(folder, id, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int r;
+
+	*ret = (struct record){0};
+	if (fd < 0)
+		return errno == ENOENT ? 0 : error_sys(err, errno, "%s/%s", FOLDER, id);
+	buf_init(&ret->bytes, RECORD_MAX);
+	r = buf_read_fd(&ret->bytes, fd);
+	if (r < 0)
+		return error_sys(err, r, "%s/%s", FOLDER, id);
+	if (ret->bytes.n == 0 || ret->bytes.p[ret->bytes.n - 1] != '\0')
+		return 0;
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+		return 1;
+	(void)unlinkat(folder, id, 0); /* it was killed */
+	return 0;
+}
+
+/* Calls back for each that is alive, but `except`. */
+static int each(int folder, const char *except, int (*fn)(void *arg, struct record *r, struct error *err), void *arg, struct error *err)
+{
+	DIR *d = sys_list(folder);
+	struct dirent *e;
+	int r = 0;
+
+	if (!d)
+		return error_sys(err, errno, "%s", FOLDER);
+	while (r >= 0 && (e = readdir(d))) {
+		struct record record;
+
+		if (e->d_name[0] == '.' || (except && strcmp(e->d_name, except) == 0))
+			continue;
+		r = read_record(folder, e->d_name, &record, err);
+		if (r > 0)
+			r = fn(arg, &record, err);
+		buf_done(&record.bytes);
+	}
+	(void)closedir(d);
+	return r < 0 ? -1 : 0;
+}
+
+/* What others follow. */
+
+struct gather {
+	struct arena *arena;
+	const char **ret;
+	size_t n;
+};
+
+static int gather_followed(void *arg, struct record *r, struct error *err)
+{
+	struct gather *g = arg;
+	const char *name;
+	size_t i;
+
+	while ((name = next(r, FOLLOWS))) {
+		for (i = 0; i < g->n && strcmp(g->ret[i], name) != 0; i++)
+			;
+		if (i < g->n)
+			continue;
+		if (g->n == LIVE_FILES)
+			return error_set(err, ERROR_SYSTEM, "the runs that are alive follow more policy files than can be protected");
+		g->ret[g->n] = arena_str(g->arena, sv_of(name));
+		if (!g->ret[g->n++])
+			return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	return 0;
+}
+
+int live_protected(struct arena *arena, const struct policy *p, const char *root, const char *ret[LIVE_FILES + 1], struct error *err)
+{
+	struct gather g = {arena, ret, 0};
+	AUTO_FD all = root ? open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	AUTO_FD folder = all < 0 ? -1 : openat(all, FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	uint32_t i;
+
+	for (i = 1; i < p->n_files; i++)
+		if (!policy_shipped(p->files[i]))
+			live_names(arena, p->files[i], ret, &g.n);
+	if (folder >= 0 && each(folder, NULL, gather_followed, &g, err) < 0)
+		return -1;
+	ret[g.n] = NULL;
+	return 0;
+}
+
+/* What we are. */
+
+static void put(struct buf *out, char sort, const char *name)
+{
+	(void)buf_char(out, sort);
+	(void)buf_str(out, name);
+	(void)buf_char(out, '\0');
+}
+
+static void put_record(struct buf *out, const struct live_request *q)
+{
+	const char *names[LIVE_FILES + 1];
+	const struct plan_op *op;
+	size_t i, n = 0;
+
+	for (op = q->plan->ops; op < q->plan->ops + q->plan->n_ops; op++)
+		if (op->kind == PLAN_BIND && op->writable && op->host)
+			put(out, WRITES, op->source);
+	for (i = 0; q->protected[i]; i++)
+		put(out, PROTECTS, q->protected[i]);
+	for (i = 1; q->follows && i < q->policy->n_files; i++)
+		if (!policy_shipped(q->policy->files[i]))
+			live_names(q->arena, q->policy->files[i], names, &n);
+	for (i = 0; i < n; i++)
+		put(out, FOLLOWS, names[i]);
+	put(out, '-', "");
+}
+
+/* Held before there is anything to read in it: what can be read and is not held is of a dead one. */
+static int say(struct live *l, const struct live_request *q, struct error *err)
+{
+	AUTO_FD all = open(q->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_BUF out = {0};
+	int r;
+
+	if (all < 0 || (mkdirat(all, FOLDER, 0700) < 0 && errno != EEXIST))
+		return error_sys(err, errno, "%s/%s", q->root, FOLDER);
+	buf_init(&out, RECORD_MAX);
+	put_record(&out, q);
+	l->folder = openat(all, FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	l->fd = l->folder < 0 ? -1 : openat(l->folder, q->id, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	l->id = q->id;
+	if (l->fd < 0 || flock(l->fd, LOCK_EX | LOCK_NB) < 0)
+		return error_sys(err, errno, "%s/%s/%s", q->root, FOLDER, q->id);
+	r = buf_failed(&out);
+	if (r == 0)
+		r = write_all(l->fd, out.p, out.n);
+	return r < 0 ? error_sys(err, r, "%s/%s/%s", q->root, FOLDER, q->id) : 0;
+}
+
+struct compare {
+	struct live *l;
+	const struct live_request *q;
+	struct record ours;
+};
+
+static void avoid_written(const struct compare *c, struct record *theirs)
+{
+	const struct policy *p = c->q->policy;
+	const char *names[LIVE_FILES + 1];
+	size_t n, k;
+	uint32_t i;
+
+	for (i = 1; c->q->follows && i < p->n_files; i++) {
+		n = 0;
+		if (!policy_shipped(p->files[i]))
+			live_names(c->q->arena, p->files[i], names, &n);
+		for (k = 0; k < n && !may_write(theirs, names[k]); k++)
+			;
+		if (k < n && c->l->n_avoid < LIVE_FILES)
+			c->l->avoid[c->l->n_avoid++] = p->files[i];
+	}
+}
+
+static int compare_with(void *arg, struct record *theirs, struct error *err)
+{
+	struct compare *c = arg;
+	struct text_shown shown;
+	const char *name;
+
+	while ((name = next(theirs, FOLLOWS)))
+		if (may_write(&c->ours, name))
+			return error_set(err, ERROR_DENIED, "a run that started a moment ago follows %s, which this one could change: try again", text_show(&shown, sv_of(name)));
+	avoid_written(c, theirs);
+	return 0;
+}
+
+int live_begin(struct live *l, const struct live_request *q, struct error *err)
+{
+	struct compare c = {.l = l, .q = q};
+	int r;
+
+	if (say(l, q, err) < 0)
+		return -1;
+	buf_init(&c.ours.bytes, RECORD_MAX);
+	put_record(&c.ours.bytes, q);
+	r = buf_failed(&c.ours.bytes) ? error_set(err, ERROR_SYSTEM, "out of memory") : each(l->folder, q->id, compare_with, &c, err);
+	buf_done(&c.ours.bytes);
+	return r;
+}
+
+void live_end(struct live *l)
+{
+	if (l->fd >= 0)
+		(void)unlinkat(l->folder, l->id, 0);
+	if (l->fd >= 0)
+		(void)close(l->fd);
+	if (l->folder >= 0)
+		(void)close(l->folder);
+	l->folder = l->fd = -1;
+}

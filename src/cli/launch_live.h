@@ -1,0 +1,48 @@
+/*
+ * launch_live: what the runs of this user that are alive must know of each other.
+ *
+ * A run with a gateway follows the files of its policy while it goes on. They are protected in its own sandbox; but another, which has no network at all, may be given the
+ * same folder, and would open its neighbour's by writing there. So each run says below runs/.live/ID what it may write, what it protects and what it follows, in a file
+ * that it holds locked. Whoever starts protects what those that live follow, and follows nothing that one of them may write (`cordon policy push` still works).
+ *
+ * Two that start at once: both say it before they look, so that one at least sees the other. Where it is too late to protect a file, the run does not start.
+ */
+#ifndef CORDON_CLI_LAUNCH_LIVE_H
+#define CORDON_CLI_LAUNCH_LIVE_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "model/plan.h"
+#include "model/policy.h"
+
+enum { LIVE_FILES = 512 }; /* two names for each of POLICY_MAX_FILES, or of CREDENTIALS_MAX, and those of others */
+
+/* Appends the names that a file can be reached by: what it is, and where its name leads to. *n is at most LIVE_FILES; ret has room for one more. */
+void live_names(struct arena *arena, const char *file, const char **ret, size_t *n);
+
+/* The files of the policy, and those that other runs follow: none of them is this run's to write. root NULL: only its own. */
+int live_protected(struct arena *arena, const struct policy *p, const char *root, const char *ret[LIVE_FILES + 1], struct error *err);
+
+struct live {
+	int folder, fd; /* -1: not said yet */
+	const char *id;
+	const char *avoid[LIVE_FILES]; /* of the policy's files, those that others may write */
+	size_t n_avoid;
+};
+
+struct live_request {
+	struct arena *arena;
+	const char *root, *id; /* borrowed until live_end() */
+	const struct plan *plan;
+	const struct policy *policy;
+	const char *const *protected; /* as the plan was made with */
+	bool follows;
+};
+
+/* Before anything runs inside. */
+int live_begin(struct live *l, const struct live_request *q, struct error *err);
+void live_end(struct live *l);
+
+#endif

@@ -1,0 +1,166 @@
+#include "gate/inference/judge_elsewhere.h"
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "gate/inference/models.h"
+#include "gate/inference/spelling.h"
+
+static const char hint_one[] = "name one model, and leave it to the policy where it is served",
+		  hint_tools[] = "leave it out; use tools that run inside the sandbox";
+
+/* At the top. */
+static const char *const places[] = {"route",      "preset",        "provider",   "providers", "engine",
+				     "deployment", "deployment_id", "extra_body", "router",    NULL};
+
+/* At any depth: a list of what to try next holds whole requests. */
+static const char *const servers[] = {"api_base",
+				      "base_url",
+				      "custom_llm_provider",
+				      "litellm_params",
+				      "litellm_credential_name",
+				      "user_config",
+				      "model_list",
+				      "azure_endpoint",
+				      NULL};
+
+/* Names that end so name models. */
+static const char *const models[] = {"model", "models", "model_name", "model_id", NULL};
+
+/* Tools of the provider, by the name at the top and by what it contains. */
+static const char *const tools[] = {
+	"data_sources", "mcp_servers", "venice_parameters", "compound_custom", "tool_resources", "knowledge", NULL};
+static const char *const tool_parts[] = {"search", "plugin", "connector", NULL};
+
+/* The conversation, which is judged elsewhere or only text, schemas, and what the client says about itself. */
+static const char *const own[] = {"messages",
+				  "input",
+				  "system",
+				  "instructions",
+				  "prompt",
+				  "metadata",
+				  "schema",
+				  "json_schema",
+				  "parameters",
+				  "input_schema",
+				  "properties",
+				  "guided_json",
+				  "structured_outputs",
+				  "input_examples",
+				  "chat_template_kwargs",
+				  NULL};
+
+/* The first of the list that has this relation to the name, or NULL. */
+static const char *first(struct sv name, const char *const *list, bool (*is)(struct sv, const char *))
+{
+	while (*list && !is(name, *list))
+		list++;
+	return *list;
+}
+
+/* null, false and nothing at all say that it is not wanted. */
+static bool is_wanted(const struct judge *j, uint32_t value)
+{
+	struct sv text = json_scan_text(j->s, value);
+
+	return json_scan_kind(j->s, value) != SCAN_NULL && !sv_is(text, "false") && !sv_is(text, "[]");
+}
+
+static int refuse(const struct judge *j, uint32_t key, const char *hint)
+{
+	struct text_shown shown;
+
+	return ruling_set(j->no, RULING_DENIED, hint, "%s is not for this sandbox",
+			  text_show(&shown, json_scan_text(j->s, key)));
+}
+
+static int judge_named(const struct judge *j, uint32_t value)
+{
+	const struct provider *p = j->provider;
+	struct text_shown shown;
+
+	if (models_choose(j->policy, json_scan_text(j->s, value), &p, j->no) < 0)
+		return -1;
+	if (p != j->provider)
+		return ruling_set(j->no, RULING_DENIED, hint_one, "model %s is served by another provider",
+				  text_show(&shown, json_scan_text(j->s, value)));
+	return 0;
+}
+
+/* named: a text here is a model's name. As deep as a scan is. */
+static int walk(const struct judge *j, uint32_t value, bool named)
+{
+	bool object = json_scan_kind(j->s, value) == SCAN_OBJECT;
+	struct sv key;
+	uint32_t i;
+
+	if (json_scan_kind(j->s, value) == SCAN_STRING)
+		return named ? judge_named(j, value) : 0;
+	for (i = json_scan_first(j->s, value); i; i = json_scan_after(j->s, value, i)) {
+		if (!object) {
+			if (walk(j, i, named) < 0)
+				return -1;
+			continue;
+		}
+		key = json_scan_text(j->s, i);
+		if (first(key, own, spelling_alike))
+			continue;
+		if (first(key, servers, spelling_alike) && is_wanted(j, i + 1))
+			return refuse(j, i, hint_one);
+		if (walk(j, i + 1, first(key, models, spelling_ends) != NULL) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int judge_top(const struct judge *j, uint32_t key)
+{
+	struct sv name = json_scan_text(j->s, key);
+
+	if (!is_wanted(j, key + 1))
+		return 0;
+	if (first(name, places, spelling_alike) || spelling_alike(name, "models") || spelling_has(name, "fallback"))
+		return refuse(j, key, hint_one);
+	if (j->deny_tools && (first(name, tools, spelling_alike) || first(name, tool_parts, spelling_has)))
+		return refuse(j, key, hint_tools);
+	return 0;
+}
+
+int judge_elsewhere(const struct judge *j)
+{
+	uint32_t i;
+
+	if (j->kind == PROVIDER_GEMINI)
+		return 0;
+	for (i = json_scan_first(j->s, 0); i; i = json_scan_after(j->s, 0, i))
+		if (judge_top(j, i) < 0)
+			return -1;
+	return walk(j, 0, false);
+}
+
+/* What comes behind a colon may switch things on ("m:enable_web_search=on&..."): no version of a model has a "=". */
+static bool runs_tools(const char *model)
+{
+	static const char *const parts[] = {
+		"-search-preview", "-search-api", "-deep-research", ":online", ":enable_", "=", "&"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(parts); i++)
+		if (strcasestr(model, parts[i]))
+			return true;
+	return false;
+}
+
+int judge_model_name(const struct judge *j)
+{
+	struct text_shown shown;
+
+	if (strcasestr(j->model, "@preset"))
+		return ruling_set(j->no, RULING_DENIED, hint_one,
+				  "model %s brings a preset that is stored at the provider",
+				  text_show(&shown, sv_of(j->model)));
+	if (j->deny_tools && runs_tools(j->model))
+		return ruling_set(
+			j->no, RULING_DENIED, "use a model that does not search by itself, or server_tools: allow",
+			"model %s runs tools at its provider: it searches the web", text_show(&shown, sv_of(j->model)));
+	return 0;
+}

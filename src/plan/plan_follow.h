@@ -1,0 +1,31 @@
+/*
+ * plan_follow: denied and protected names that are symbolic links.
+ *
+ * A link cannot be covered, and what it leads to has another name, which no pattern means. So that name is meant as well: each step of the way that lies in what is shown gets a guard of its own, with the link's rule,
+ * whether it is there or not. A link where a pattern needs a folder (.git, for "**" + "/.git/config") makes the rest of the pattern hold where it leads. What is shown of the base system is left alone: everybody may read it, and nobody
+ * write.
+ *
+ * The link itself may be removed by a workload, as other names; it cannot be made again.
+ */
+#ifndef CORDON_PLAN_FOLLOW_H
+#define CORDON_PLAN_FOLLOW_H
+
+#include "plan/plan_draft.h"
+
+/* A link that a search found, by its name on the host and inside. The guard is one of the plan's, by its place: the array moves when it grows. */
+struct follow_link {
+	const char *host, *inside; /* in the plan's arena */
+	size_t guard;
+	bool on_way;
+};
+
+/* Adds guards for where it leads. 1: some are new; 0: all were there; -1. */
+int plan_follow_link(struct draft *d, const struct follow_link *link);
+
+/* A guard like the one with this pattern for a path of the host, and for where it leads. Returns as above. */
+int plan_follow_named(struct draft *d, const char *host, const char *like, const char *why);
+
+/* The same for patterns whose own folders are links: "/home/me/link/secret". */
+int plan_follow_anchored(struct draft *d);
+
+#endif

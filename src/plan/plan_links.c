@@ -1,0 +1,296 @@
+#include "plan/plan_links.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "model/base_system.h"
+
+enum { MOST_LINKS = 40 }; /* as the kernel has it */
+
+/* An entry of the policy that is reached through links. */
+struct plan_entry {
+	const char *name, *why;
+	bool writable;
+	struct plan_way way;
+	struct plan_entry *next;
+};
+
+struct walk {
+	struct arena *arena;
+	struct buf real; /* as far as it is known; "" is the root folder */
+	struct buf rest; /* what is still to be walked */
+	struct plan_way *way;
+	unsigned links;
+};
+
+static void cut(struct buf *b, size_t n)
+{
+	b->n = n;
+	b->p[n] = '\0';
+}
+
+static void leave_folder(struct buf *real)
+{
+	const char *slash = strrchr(real->p, '/');
+
+	cut(real, slash ? (size_t)(slash - real->p) : 0);
+}
+
+static int add_link(struct walk *w, size_t folder)
+{
+	struct plan_link *link = arena_alloc(w->arena, sizeof(*link));
+
+	if (!link)
+		return -ENOMEM;
+	link->folder = folder ? arena_str(w->arena, sv_n(w->real.p, folder)) : "/";
+	link->path = arena_str(w->arena, buf_view(&w->real));
+	if (!link->folder || !link->path)
+		return -ENOMEM;
+	link->next = w->way->links;
+	w->way->links = link;
+	return lstat(link->folder, &link->st) < 0 ? -errno : 0;
+}
+
+/* The name that real ends with is a link: what it says is walked before the rest. */
+static int follow(struct walk *w, size_t folder, struct sv text)
+{
+	AUTO_BUF rest = {0};
+	int r = ++w->links > MOST_LINKS ? -ELOOP : add_link(w, folder);
+
+	if (r < 0)
+		return r;
+	buf_init(&rest, PATH_MAX);
+	(void)buf_sv(&rest, text);
+	(void)buf_char(&rest, '/');
+	r = buf_sv(&rest, buf_view(&w->rest));
+	if (r < 0)
+		return r;
+	cut(&w->real, text.n && text.p[0] == '/' ? 0 : folder);
+	buf_clear(&w->rest);
+	return buf_sv(&w->rest, buf_view(&rest));
+}
+
+static int walk_name(struct walk *w, struct sv name)
+{
+	char text[PATH_MAX];
+	size_t folder = w->real.n;
+	ssize_t n;
+
+	if (sv_is(name, "."))
+		return 0;
+	if (sv_is(name, "..")) {
+		leave_folder(&w->real);
+		return 0;
+	}
+	(void)buf_char(&w->real, '/');
+	if (buf_sv(&w->real, name) < 0)
+		return -ENAMETOOLONG;
+	n = readlink(w->real.p, text, sizeof(text));
+	if (n < 0)
+		return errno == EINVAL ? 0 : -errno;
+	return (size_t)n < sizeof(text) ? follow(w, folder, sv_n(text, (size_t)n)) : -ENAMETOOLONG;
+}
+
+static int walk_all(struct walk *w)
+{
+	char name[NAME_MAX + 1];
+	size_t skip, n;
+	int r = 0;
+
+	while (r == 0 && w->rest.n) {
+		skip = strspn(w->rest.p, "/");
+		n = strcspn(w->rest.p + skip, "/");
+		if (n > NAME_MAX)
+			return -ENAMETOOLONG;
+		memcpy(name, w->rest.p + skip, n);
+		memmove(w->rest.p, w->rest.p + skip + n, w->rest.n - skip - n);
+		cut(&w->rest, w->rest.n - skip - n);
+		if (n)
+			r = walk_name(w, sv_n(name, n));
+	}
+	return r;
+}
+
+int plan_links_find(struct arena *a, const char *path, struct plan_way *ret)
+{
+	struct walk w = {.arena = a, .way = ret};
+	int r;
+
+	*ret = (struct plan_way){0};
+	buf_init(&w.real, PATH_MAX);
+	buf_init(&w.rest, PATH_MAX);
+	(void)buf_str(&w.real, "");
+	r = buf_str(&w.rest, path);
+	if (r == 0)
+		r = walk_all(&w);
+	if (r == 0) {
+		ret->real = w.real.n ? arena_str(a, buf_view(&w.real)) : "/";
+		r = ret->real ? 0 : -ENOMEM;
+	}
+	buf_done(&w.real);
+	buf_done(&w.rest);
+	return r;
+}
+
+int plan_links_note(struct draft *d, const struct plan_op *op, const struct plan_way *way)
+{
+	struct plan_entry *e;
+
+	if (!way->links)
+		return 0;
+	e = arena_alloc(d->plan->arena, sizeof(*e));
+	if (!e)
+		return error_set(d->err, ERROR_SYSTEM, "out of memory");
+	*e = (struct plan_entry){
+		.name = op->target, .why = op->why, .writable = op->writable, .way = *way, .next = d->entries};
+	d->entries = e;
+	return 0;
+}
+
+/* Nobody can make this name in the folder that the sandbox may write to. */
+static bool is_kept(const struct draft *d, const struct plan_op *op, const struct plan_link *link)
+{
+	const char *inside = arena_printf(d->plan->arena, "%s%s", op->target, link->path + strlen(op->source));
+	const struct plan_guard *g;
+	size_t i;
+
+	for (i = 0; inside && i < d->plan->n_guards; i++) {
+		g = &d->plan->guards[i];
+		if (g->yields && glob_hit(&g->glob, sv_of(op->target)))
+			continue;
+		if (glob_hit(&g->glob, sv_of(inside)) || glob_hit(&g->glob, sv_of(link->path)))
+			return true;
+	}
+	return false;
+}
+
+/* The folder that was given to the run, or would be if the policy wanted one; nobody gives their home. NULL: none. */
+static const char *given_folder(const struct draft *d)
+{
+	if (d->workdir || d->plan->workdir_mode != WORKDIR_NONE || !d->here)
+		return d->workdir;
+	return draft_is_below(d->plan->home, d->here) ? NULL : d->here;
+}
+
+/* The folder is in a repository, which is its maker's: all of it as a path in out. Not the whole home, and not /etc,
+ * where keepers of settings put one. */
+static bool in_repository(const struct draft *d, const char *folder, char out[PATH_MAX])
+{
+	char git[PATH_MAX + 8];
+	struct stat st;
+
+	if ((size_t)snprintf(out, PATH_MAX, "%s", folder) >= PATH_MAX)
+		return true;
+	for (; *out && strcmp(out, "/etc") != 0 && !draft_is_below(d->plan->home, out); *strrchr(out, '/') = '\0') {
+		(void)snprintf(git, sizeof(git), "%s/.git", out);
+		if (lstat(git, &st) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What is wrong with a link, so that "it lies in ..." goes on with it; NULL: nothing. */
+static const char *distrust(const struct draft *d, const struct plan_link *link, const char *real, bool writable)
+{
+	const char *given = given_folder(d);
+	const struct plan_op *op;
+	char repository[PATH_MAX];
+	size_t i;
+
+	if (given && draft_is_below(link->folder, given))
+		return !writable && d->plan->workdir && draft_is_below(real, given) ? NULL : "the work folder";
+	for (i = 0; i < d->plan->n_ops; i++) {
+		op = &d->plan->ops[i];
+		if (!op->host || !op->writable || !op->folder || !draft_is_below(link->folder, op->source))
+			continue;
+		if ((writable || !draft_is_below(real, op->source)) && !is_kept(d, op, link))
+			return "a folder that the sandbox may write to";
+	}
+	if (in_repository(d, link->folder, repository) && (writable || !draft_is_below(real, repository)))
+		return "a repository";
+	if ((link->st.st_uid != 0 && link->st.st_uid != geteuid()) || (link->st.st_mode & S_IWOTH))
+		return "a folder that others may write to";
+	return NULL;
+}
+
+/* How deep the deepest pattern is that names the path; -1: none does. One that floats shows nothing. */
+static int deepest(const struct pol_list *list, const char *path)
+{
+	int depth, most = -1;
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++) {
+		depth = list->v[i].s[0] == '/' ? base_pattern_depth(list->v[i].s, sv_of(path)) : -1;
+		most = depth > most ? depth : most;
+	}
+	return most;
+}
+
+/* The policy, which is below the ceiling, gives the path under this name too. */
+static bool names(const struct draft *d, const char *real, bool writable)
+{
+	const struct pol_fs *fs = &d->policy->fs;
+	bool at_work = d->plan->workdir && draft_is_below(real, d->plan->workdir);
+	int read = deepest(&fs->read, real), write = deepest(&fs->write, real), depth;
+	const struct base_path *base = base_system_find(sv_of(real), &depth);
+
+	if (writable && at_work && d->plan->workdir_mode == WORKDIR_READ_WRITE && read < 0)
+		return true;
+	if (writable)
+		return write >= 0 && write >= read && (!base || depth < write);
+	if (at_work)
+		return true;
+	if (base && depth > read && depth > write)
+		return base->kind == BASE_READ;
+	return read >= 0 || write >= 0;
+}
+
+static int judge_entry(const struct draft *d, const struct plan_entry *e)
+{
+	const struct pol_fs *fs = &d->policy->fs;
+	const struct plan_link *link;
+	struct text_shown a, b;
+	const char *where;
+
+	for (link = e->way.links; link; link = link->next) {
+		where = distrust(d, link, e->way.real, e->writable);
+		if (where)
+			return error_set(d->err, ERROR_DENIED,
+					 "%.140s: %.120s is a symbolic link in %s, which is not trusted to say what is "
+					 "meant, and leads to %.100s; name that itself, or remove the link",
+					 e->why, text_show(&a, sv_of(link->path)), where,
+					 text_show(&b, sv_of(e->way.real)));
+	}
+	if ((e->writable ? fs->write_bounded : fs->read_bounded) && !names(d, e->way.real, e->writable))
+		return error_set(d->err, ERROR_DENIED,
+				 "%.140s: %.100s leads to %.120s, which the policy below the ceiling does not name; "
+				 "name it itself, or ask the operator",
+				 e->why, text_show(&a, sv_of(e->name)), text_show(&b, sv_of(e->way.real)));
+	return 0;
+}
+
+int plan_links_judge(struct draft *d)
+{
+	const struct plan_entry *e;
+
+	for (e = d->entries; e; e = e->next)
+		if (judge_entry(d, e) < 0)
+			return -1;
+	return 0;
+}
+
+bool plan_links_trusts(const struct draft *d, const struct plan_way *way)
+{
+	const struct plan_link *link;
+
+	for (link = way->links; link; link = link->next)
+		if (distrust(d, link, way->real, false))
+			return false;
+	return true;
+}

@@ -1,0 +1,51 @@
+/*
+ * plan_links: the symbolic links that a path of the policy is reached through.
+ *
+ * Who makes a link decides what the policy means by its name: a repository carries links, and a run leaves them behind.
+ * So each link on the way is judged, those that links lead through as well. One is not trusted where it lies
+ *  - in the work folder, whatever its mode;
+ *  - in a folder that the sandbox may write to, but for names that this policy keeps from it there;
+ *  - in a repository (a folder with .git above it), wherever that is;
+ *  - in a folder that others may write to: not our own or root's, or open to everybody.
+ * Reading through such a link is harmless where it stays in the work folder, writable folder or repository in which it
+ * lies: whose maker could have put it there.
+ *
+ * And where the operator's ceiling lists folders, a link must not lead to what the list does not name: entries are held
+ * against the ceiling by name.
+ *
+ * A way is found once, and what was found is what is shown: whoever opens it later follows no link.
+ */
+#ifndef CORDON_PLAN_LINKS_H
+#define CORDON_PLAN_LINKS_H
+
+#include <sys/stat.h>
+
+#include "plan/plan_draft.h"
+
+/* A link on the way. */
+struct plan_link {
+	const char *folder; /* that it lies in, by its real name */
+	const char *path;   /* folder and name */
+	struct stat st;     /* of the folder */
+	struct plan_link *next;
+};
+
+struct plan_way {
+	const char *real; /* without links */
+	struct plan_link *links;
+};
+
+/* 0, or -errno: nothing stands there. Everything is in the arena. */
+int plan_links_find(struct arena *a, const char *path, struct plan_way *ret);
+
+/* Remembers the way of an entry that is shown, for plan_links_judge(). */
+int plan_links_note(struct draft *d, const struct plan_op *op, const struct plan_way *way);
+
+/* When all that is shown is known, and all guards: refuses the first entry that is reached through a link which is not
+ * trusted. */
+int plan_links_judge(struct draft *d);
+
+/* The same for reading one path that no entry names. */
+bool plan_links_trusts(const struct draft *d, const struct plan_way *way);
+
+#endif

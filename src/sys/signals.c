@@ -1,0 +1,23 @@
+#include "sys/signals.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { KERNEL_SET = 8 };
+
+void sys_signals_all(sigset_t *set)
+{
+	memset(set, 0xff, sizeof(*set));
+}
+
+int sys_signals_block(sigset_t *ret_before)
+{
+	sigset_t all;
+
+	sys_signals_all(&all);
+	if (ret_before)
+		(void)sigemptyset(ret_before);
+	return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, ret_before, KERNEL_SET) < 0 ? -errno : 0;
+}

@@ -1,0 +1,355 @@
+#include "vault/needle_runs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/coding.h"
+#include "base/secret_memory.h"
+#include "vault/needle_decode.h"
+#include "vault/needle_set.h"
+
+enum {
+	GROUPS = 4,
+	LANES = GROUPS + 2, /* base64 by where a group begins, hexadecimal by where a byte does */
+	EARLY = 64,
+};
+
+/* One search. */
+struct track {
+	uint32_t at;
+	uint64_t count;
+	uint64_t *starts; /* where the last bytes started, by count & mask */
+};
+
+struct lane {
+	struct needle_runs *runs;
+	struct track plain, undone;
+	struct needle_decoder decoder; /* before undone */
+	bool undoing;                  /* the two differ */
+	bool busy;		       /* one of them has begun something */
+};
+
+struct needle_runs {
+	const struct needle_set *set;
+	struct needle_decoder decoder;
+	uint64_t told; /* offset behind the byte that is looked at */
+	struct needle_unit early[EARLY]; /* of a run that is not long enough yet */
+	unsigned n;
+	bool active, cr; /* cr: a line break has begun */
+	unsigned line;   /* characters of it, as far as they count */
+	uint64_t chars, digits; /* of the run, and of the row of hexadecimal digits at its end */
+	uint32_t bits, nibbles; /* the last of them */
+	uint64_t last; /* where the last character started */
+	uint64_t mask;
+	struct lane lanes[LANES];
+	struct needle_found *found;
+	size_t n_found, next, room;
+	bool failed;
+};
+
+bool needle_runs_may_have(unsigned char c)
+{
+	static const bool may[256] = {
+		['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['0' ... '9'] = true, ['+'] = true, ['/'] = true, ['-'] = true,
+		['_'] = true, ['\r'] = true, ['\n'] = true, ['%'] = true, ['\\'] = true, ['&'] = true, ['#'] = true, [';'] = true,
+	};
+
+	return may[c];
+}
+
+/* The value of a character of base64 and one more; 0: it is none. */
+static const uint8_t values[256] = {
+	['A'] = 1,  ['B'] = 2,	['C'] = 3,  ['D'] = 4,	['E'] = 5,  ['F'] = 6,	['G'] = 7,  ['H'] = 8,	['I'] = 9,  ['J'] = 10, ['K'] = 11,
+	['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16, ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21, ['V'] = 22,
+	['W'] = 23, ['X'] = 24, ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28, ['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32, ['g'] = 33,
+	['h'] = 34, ['i'] = 35, ['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40, ['o'] = 41, ['p'] = 42, ['q'] = 43, ['r'] = 44,
+	['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48, ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55,
+	['3'] = 56, ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['+'] = 63, ['-'] = 63, ['/'] = 64, ['_'] = 64,
+};
+
+/* Characters of base64 that hold a whole needle. */
+static unsigned least_of(const struct needle_set *set)
+{
+	return set->shortest < EARLY * 3 / 4 ? set->shortest * 4 / 3 : EARLY;
+}
+
+size_t needle_runs_begin(const struct needle_set *set, const char *p, size_t i, size_t n)
+{
+	size_t least = least_of(set), k;
+
+	while (n - i >= least) {
+		for (k = least; k && needle_runs_may_have((unsigned char)p[i + k - 1]); k--)
+			;
+		if (k == 0)
+			return i;
+		i += k;
+	}
+	for (k = n; k > i && needle_runs_may_have((unsigned char)p[k - 1]); k--)
+		;
+	while (k < n && (p[k] == '\n' || p[k] == '\r'))
+		k++;
+	return k;
+}
+
+struct needle_runs *needle_runs_new(const struct needle_set *set)
+{
+	struct needle_runs *r = calloc(1, sizeof(*r));
+	unsigned i;
+
+	if (!r)
+		return NULL;
+	r->set = set;
+	for (r->mask = 1; r->mask <= set->longest;)
+		r->mask = r->mask << 1 | 1;
+	for (i = 0; i < LANES; i++)
+		r->lanes[i].runs = r;
+	return r;
+}
+
+void needle_runs_free(struct needle_runs *r)
+{
+	if (!r)
+		return;
+	free(r->lanes[0].plain.starts);
+	free(r->found);
+	secret_wipe(r, sizeof(*r));
+	free(r);
+}
+
+static void note(struct needle_runs *r, uint32_t needle, uint64_t start, uint64_t end)
+{
+	size_t room = r->room ? 2 * r->room : 16;
+	struct needle_found *more;
+
+	if (end - start > needle_set_reach(r->set))
+		return;
+	if (r->n_found == r->room) {
+		more = realloc(r->found, room * sizeof(*more));
+		if (!more) {
+			r->failed = true;
+			return;
+		}
+		r->found = more;
+		r->room = room;
+	}
+	r->found[r->n_found++] = (struct needle_found){needle, start, end, r->told};
+}
+
+static uint64_t track_start(const struct needle_runs *r, const struct track *t, uint32_t depth)
+{
+	return t->starts[(t->count - depth) & r->mask];
+}
+
+static void track_unit(struct needle_runs *r, struct track *t, const struct needle_unit *u)
+{
+	const struct needle_node *nodes = r->set->nodes;
+	uint32_t at = needle_step(r->set, t->at, u->c), hit = nodes[at].hit;
+
+	t->starts[t->count++ & r->mask] = u->start;
+	if (hit)
+		note(r, nodes[hit].needle, track_start(r, t, nodes[hit].depth), u->end);
+	t->at = nodes[at].live;
+}
+
+static void undone_unit(void *arg, const struct needle_unit *u)
+{
+	struct lane *l = arg;
+
+	track_unit(l->runs, &l->undone, u);
+}
+
+static void start_undoing(struct lane *l)
+{
+	const struct needle_runs *r = l->runs;
+	uint32_t depth = r->set->nodes[l->plain.at].depth, i;
+
+	l->undone.at = l->plain.at;
+	l->undone.count = depth;
+	for (i = 0; i < depth; i++)
+		l->undone.starts[i] = track_start(r, &l->plain, depth - i);
+	l->undoing = true;
+}
+
+static bool agree(const struct lane *l)
+{
+	const struct needle_runs *r = l->runs;
+	uint32_t depth = r->set->nodes[l->plain.at].depth;
+
+	return l->decoder.n == 0 && l->undone.at == l->plain.at &&
+	       (depth == 0 || track_start(r, &l->plain, depth) == track_start(r, &l->undone, depth));
+}
+
+static bool make_starts(struct needle_runs *r)
+{
+	uint64_t *starts = r->lanes[0].plain.starts;
+	unsigned i;
+
+	if (starts)
+		return true;
+	starts = calloc(2 * LANES * (r->mask + 1), sizeof(*starts));
+	r->failed = !starts;
+	for (i = 0; starts && i < LANES; i++) {
+		r->lanes[i].plain.starts = starts + 2 * i * (r->mask + 1);
+		r->lanes[i].undone.starts = starts + (2 * i + 1) * (r->mask + 1);
+	}
+	return starts != NULL;
+}
+
+static void give(struct needle_runs *r, struct lane *l, const struct needle_unit *u)
+{
+	if (!make_starts(r))
+		return;
+	if (!l->undoing && needle_starts_escape(u->c))
+		start_undoing(l);
+	track_unit(r, &l->plain, u);
+	if (l->undoing) {
+		needle_decode(&l->decoder, u, undone_unit, l);
+		l->undoing = !agree(l);
+	}
+	l->busy = l->plain.at || l->undoing;
+}
+
+static void end_lanes(struct needle_runs *r, unsigned from)
+{
+	for (; from < LANES; from++) {
+		struct lane *l = &r->lanes[from];
+
+		if (l->undoing)
+			needle_decode_end(&l->decoder, undone_unit, l);
+		l->plain.at = 0;
+		l->undoing = l->busy = false;
+	}
+}
+
+/*
+ * One more character of the run. It is the second, third or fourth of a group, by where that began, and a byte is complete with each. A character that two
+ * bytes share belongs to neither's unit: where a hit begins or ends with it, it has bits of what is beside the needle.
+ */
+static inline void undo_char(struct needle_runs *r, const struct needle_unit *u)
+{
+	const bool *dull = r->set->skip;
+	unsigned char byte;
+	struct lane *l;
+	unsigned back;
+
+	r->bits = r->bits << 6 | (values[u->c] - 1U);
+	r->chars++;
+	for (back = 2; back <= GROUPS && back <= r->chars; back++) {
+		l = &r->lanes[(r->chars - back) % GROUPS];
+		byte = (unsigned char)(r->bits >> (8 - 2 * back));
+		if (l->busy || !dull[byte])
+			give(r, l, &(struct needle_unit){byte, back == 2 ? r->last : u->start, back == GROUPS ? u->end : u->start});
+	}
+	if (hex_value((char)u->c) < 0) {
+		if (r->digits)
+			end_lanes(r, GROUPS);
+		r->digits = 0;
+	} else {
+		r->nibbles = r->nibbles << 4 | (unsigned)hex_value((char)u->c);
+		r->digits++;
+		l = &r->lanes[GROUPS + r->digits % 2];
+		byte = (unsigned char)r->nibbles;
+		if (r->digits >= 2 && (l->busy || !dull[byte]))
+			give(r, l, &(struct needle_unit){byte, r->last, u->end});
+	}
+	r->last = u->start;
+}
+
+static void end_run(struct needle_runs *r)
+{
+	if (r->active)
+		end_lanes(r, 0);
+	r->active = r->cr = false;
+	r->n = r->line = 0;
+	r->chars = r->digits = 0;
+}
+
+static bool breaks_line(struct needle_runs *r, unsigned char c)
+{
+	if (r->line < NEEDLE_LINE || (c != '\n' && (c != '\r' || r->cr)))
+		return false;
+	r->cr = c == '\r';
+	if (!r->cr)
+		r->line = 0;
+	return true;
+}
+
+static void take(void *arg, const struct needle_unit *u)
+{
+	struct needle_runs *r = arg;
+	unsigned i;
+
+	if (!values[u->c]) {
+		if (!breaks_line(r, u->c))
+			end_run(r);
+		return;
+	}
+	if (r->cr)
+		end_run(r);
+	r->line += r->line < NEEDLE_LINE;
+	if (r->active) {
+		undo_char(r, u);
+		return;
+	}
+	r->early[r->n++] = *u;
+	if (r->n < least_of(r->set))
+		return;
+	r->active = true;
+	for (i = 0; i < r->n; i++)
+		undo_char(r, &r->early[i]);
+}
+
+static bool is_idle(const struct needle_runs *r)
+{
+	return r->n == 0 && r->decoder.n == 0;
+}
+
+/* The usual case, without escapes and breaks: how many of the characters are of the run. */
+static size_t feed_plain(struct needle_runs *r, uint64_t offset, const char *p, size_t n)
+{
+	unsigned char c;
+	size_t i;
+
+	if (!r->active || r->cr || r->decoder.n)
+		return 0;
+	for (i = 0; i < n && values[c = (unsigned char)p[i]]; i++) {
+		r->told = offset + i + 1;
+		undo_char(r, &(struct needle_unit){c, offset + i, offset + i + 1});
+	}
+	r->line = i < NEEDLE_LINE - r->line ? r->line + (unsigned)i : NEEDLE_LINE;
+	return i;
+}
+
+int needle_runs_feed(struct needle_runs *r, uint64_t offset, const char *p, size_t n)
+{
+	struct needle_unit u;
+	size_t i = 0;
+
+	while (i < n && !r->failed) {
+		i = is_idle(r) ? needle_runs_begin(r->set, p, i, n) : i + feed_plain(r, offset + i, p + i, n - i);
+		if (i == n)
+			break;
+		u = (struct needle_unit){(unsigned char)p[i], offset + i, offset + i + 1};
+		r->told = u.end;
+		needle_decode(&r->decoder, &u, take, r);
+		i++;
+	}
+	return r->failed ? -ENOMEM : 0;
+}
+
+int needle_runs_end(struct needle_runs *r)
+{
+	needle_decode_end(&r->decoder, take, r);
+	end_run(r);
+	return r->failed ? -ENOMEM : 0;
+}
+
+bool needle_runs_next(struct needle_runs *r, uint64_t at, struct needle_found *ret)
+{
+	if (r->next == r->n_found || r->found[r->next].at > at)
+		return false;
+	*ret = r->found[r->next++];
+	if (r->next == r->n_found)
+		r->next = r->n_found = 0;
+	return true;
+}

@@ -1,0 +1,105 @@
+#!/bin/bash
+# Denied and protected names that are symbolic links: a link cannot be covered, so what it leads to is denied or protected by every name, there or not.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../run_lib.sh"
+
+denied='Permission denied|cross-device|Read-only|busy|not permitted|cannot (open|create|stat|move|remove)|Directory nonexistent'
+git init -q . 2>/dev/null
+mkdir -p cfg scripts dot/vscode dot/h2 real-git/hooks sub data real/deep
+echo KEY=fake-5521 >cfg/prod.env
+ln -s cfg/prod.env .env
+ln cfg/prod.env third-name
+echo key=fake-5522 >real/deep/secret
+ln -s ../real data/way
+printf '#!/bin/sh\n' >scripts/pc
+ln -s ../../scripts/pc .git/hooks/pre-commit
+echo was >dot/bashrc
+ln -s dot/bashrc .bashrc
+ln -s dot/vscode .vscode
+ln -s nowhere/modules .gitmodules
+echo was >real-git/config
+ln -s ../real-git sub/.git
+ln -s step1 .zshrc
+ln -s step2 step1
+echo was >step2
+policy <<'END'
+filesystem: {workdir: read-write, deny: ["data/way/deep/secret"]}
+END
+before=$(find . -path ./.git -prune -o -printf '%P %y %s %l\n' | sort)
+
+# --- reading ---
+
+for f in .env cfg/prod.env third-name; do
+	inside_fails "read: a denied name that is a link, as $f" "$denied" cat "$f"
+done
+for f in data/way/deep/secret real/deep/secret; do
+	inside_fails "read: a denied path with a link in it, as $f" "$denied" cat "$f"
+done
+inside_fails "read: the folder of what a link leads to, under another name" "$denied" sh -c 'mv cfg c2 && cat c2/prod.env'
+inside_works "read: what stands beside it" cat dot/bashrc
+
+# --- writing ---
+
+for f in .git/hooks/pre-commit scripts/pc .bashrc dot/bashrc .vscode/tasks.json dot/vscode/tasks.json sub/.git/config real-git/config sub/.git/hooks/x real-git/hooks/x .zshrc step2; do
+	inside_fails "write: $f" "$denied" sh -c 'echo x >>"$0"' "$f"
+done
+inside_fails "write: what a link leads to that is not there" "$denied" sh -c 'mkdir -p nowhere; echo x >nowhere/modules'
+rmdir nowhere 2>/dev/null
+inside_fails "write: a step in between is replaced" "$denied" sh -c 'echo mine >mine; mv -f mine step1'
+inside_fails "write: the folder of what a link leads to is replaced" "$denied" sh -c 'mv scripts s2; mkdir scripts 2>/dev/null; echo x >scripts/pc'
+inside_works "write: what no pattern means, where a link leads" sh -c 'echo x >real-git/fine && rm real-git/fine'
+rm -f mine
+is "all of it is as it was" "$(find . -path ./.git -prune -o -printf '%P %y %s %l\n' | sort)" "$before"
+
+# --- copies ---
+
+"$CORDON" run --profile strict -- sh -c 'cp scripts/pc p2; echo x >>p2; mv -f p2 scripts/pc; rm -f scripts/pc; echo x >scripts/pc; cat .env cfg/prod.env; echo fine >fine' >"$tmp/out" 2>&1
+is "copy: what a link leads to is not shown" "$(grep -c fake-55 "$tmp/out")" "0"
+id=$("$CORDON" ps --all --json | grep -o '"id": *"[0-9a-f]*"' | head -n 1 | grep -o '[0-9a-f]\{6,\}')
+"$CORDON" apply "$id" >"$tmp/out" 2>&1
+is "copy: apply brings nothing back to where a protected link leads" "$(cat scripts/pc)" '#!/bin/sh'
+
+# --- patterns that go through links of the host's ---
+
+ln -s "$work" "$tmp/shortcut"
+policy <<END
+filesystem: {workdir: read-write, deny: ["$tmp/shortcut/real/deep"]}
+END
+inside_fails "deny: a pattern whose folder is a link" "$denied" cat real/deep/secret
+
+# --- places that git is told to look at ---
+
+policy <<'END'
+filesystem: {workdir: read-write}
+END
+mkdir .githooks more
+printf '#!/bin/sh\n' >.githooks/pre-commit
+echo '[user]' >more/settings
+git config core.hooksPath .githooks
+git config include.path ../more/settings
+printf '[Core]\n\thooksPath = "own hooks" ; a comment\n' >"$HOME/.gitconfig"
+for f in .githooks/pre-commit .githooks/post-commit more/settings "own hooks/x"; do
+	inside_fails "write: $f, where git's configuration leads" "$denied" sh -c 'mkdir -p "own hooks"; echo x >>"$0"' "$f"
+done
+inside_works "write: what stands beside it" sh -c 'echo x >more/other'
+rm -rf "$HOME/.gitconfig" more "own hooks"
+
+# --- what is no folder yet, and what is all of it ---
+
+echo was >plain
+ln -s plain/rc .exrc
+inside_fails "write: a link through what is a file by now" "$denied" sh -c 'rm plain && mkdir plain && echo x >plain/rc'
+rm -rf .exrc plain
+ln -s . .idea
+inside true
+ok "a protected link to the whole work folder is refused, with what to do" failed_with '\.idea is a link to all of .*; remove the link'
+rm .idea
+
+# --- no end ---
+
+ln -s loop-b loop-a && ln -s loop-a loop-b
+policy <<'END'
+filesystem: {workdir: read-write, deny: [loop-a]}
+END
+inside_works "a link that leads to itself hinders nobody" true
+finish
