@@ -159,14 +159,6 @@ bool front_heard(struct front_ear *e, pid_t front, const struct signalfd_siginfo
 	return again;
 }
 
-bool front_is_sent(pid_t front, const struct signalfd_siginfo *info)
-{
-	bool passed_on;
-	int64_t sender = sender_of(front, info, &passed_on);
-
-	return passed_on ? sender >= 0 : info->ssi_code == SI_USER;
-}
-
 static bool has_terminal(void)
 {
 	int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -174,6 +166,21 @@ static bool has_terminal(void)
 	if (fd >= 0)
 		(void)close(fd);
 	return fd >= 0;
+}
+
+/* A shell whose terminal is gone passes its SIGHUP on to its jobs. The kernel tells them too when the shell has ended,
+ * but of two at once only the first is seen. 0: somebody outside our PID namespace. */
+static bool is_hang_up(pid_t front, int64_t sender)
+{
+	return front && (sender == 0 || sender == getsid(0)) && !has_terminal();
+}
+
+bool front_is_sent(pid_t front, const struct signalfd_siginfo *info)
+{
+	bool passed_on;
+	int64_t sender = sender_of(front, info, &passed_on);
+
+	return (passed_on ? sender >= 0 : info->ssi_code == SI_USER) && !is_hang_up(front, sender);
 }
 
 int front_stand(pid_t *ret, struct error *err)

@@ -45,7 +45,7 @@ struct signalfd_siginfo;
 /* A signal that has come on the other way a moment ago. front: 0 where there is none. */
 bool front_heard(struct front_ear *e, pid_t front, const struct signalfd_siginfo *info, uint64_t now);
 
-/* It is a person's, or a program's; not the kernel's. */
+/* It is a person's, or a program's; not the kernel's, nor that of a shell whose terminal is gone. */
 bool front_is_sent(pid_t front, const struct signalfd_siginfo *info);
 
 #endif

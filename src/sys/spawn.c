@@ -111,6 +111,7 @@ static void become(int program, int report, char *const *argv, char *const *env,
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)
 		_exit(1);
+	(void)setsid(); /* what is sent to a shell's job is for the command and its supervisor */
 	reset_signals();
 	code = -take_place(program, &report, argv, env, fds, n);
 	(void)!write(report, &code, sizeof(code));

@@ -443,6 +443,7 @@ void pid1_main(const struct pid1_start *start)
 	int r;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	(void)setsid(); /* what is sent to a shell's job comes by the supervisor; and in a job that has processes of two PID namespaces the kernel forgets who sent it */
 	r = start->req->cgroup ? cgroup_join_self(start->req->cgroup, start->in_v2_cgroup) : 0;
 	close_others(start);
 	if (r == 0)
