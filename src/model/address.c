@@ -160,34 +160,93 @@ static enum address_floor floor_of6(const uint8_t b[16])
 	return FLOOR_NONE;
 }
 
-/* What an IPv6 address of 2000::/3 carries in itself: 6to4, and ISATAP below any prefix, maybe both. */
-static enum address_floor floor_inside(const uint8_t b[16])
+/* Where below a prefix RFC 6052 puts an IPv4 address: byte 8 is always left out. */
+static struct address translated(const uint8_t b[16], unsigned at)
 {
-	enum address_floor floor = FLOOR_NONE;
+	uint8_t four[4];
+	unsigned i;
 
+	for (i = 0; i < 4; i++, at++) {
+		at += at == 8;
+		four[i] = b[at];
+	}
+	return address_of4(four);
+}
+
+static unsigned carried_by_nat64(const uint8_t b[16], struct address *ret)
+{
+	static const uint8_t known[12] = {0, 0x64, 0xff, 0x9b}, local[6] = {0, 0x64, 0xff, 0x9b, 0, 1};
+	static const uint8_t places[] = {6, 7, 9, 12}; /* behind 48, 56, 64 and 96 bits */
+	unsigned i;
+
+	if (memcmp(b, known, sizeof(known)) == 0) {
+		ret[0] = address_of4(b + 12);
+		return 1;
+	}
+	if (memcmp(b, local, sizeof(local)) != 0)
+		return 0;
+	for (i = 0; i < ARRAY_LEN(places); i++)
+		ret[i] = translated(b, places[i]);
+	return i;
+}
+
+/* ::a.b.c.d, but for :: and ::1, which are none; and ::ffff:0:a.b.c.d. */
+static bool is_old_form(const uint8_t b[16])
+{
+	static const uint8_t none[12] = {0}, siit[12] = {[8] = 0xff, [9] = 0xff};
+
+	if (memcmp(b, siit, sizeof(siit)) == 0)
+		return true;
+	return memcmp(b, none, sizeof(none)) == 0 && (b[12] || b[13] || b[14] || b[15] > 1);
+}
+
+unsigned address_carried(const struct address *a, struct address ret[ADDRESS_CARRIED])
+{
+	const uint8_t *b = a->b;
+	unsigned n, i;
+
+	if (a->is4)
+		return 0;
+	n = carried_by_nat64(b, ret);
 	if (b[0] == 0x20 && b[1] == 0x02)
-		floor = floor_of4(b + 2);
-	/* Two bits of an interface's name say whether it is a global and a group one. */
-	if (floor == FLOOR_NONE && (b[8] & 0xfc) == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe)
-		floor = floor_of4(b + 12);
-	return floor;
+		ret[n++] = address_of4(b + 2);
+	/* Teredo has its server, and its client with all bits turned. */
+	if (b[0] == 0x20 && b[1] == 0x01 && b[2] == 0 && b[3] == 0) {
+		uint8_t client[4];
+
+		for (i = 0; i < 4; i++)
+			client[i] = (uint8_t)~b[12 + i];
+		ret[n++] = address_of4(b + 4);
+		ret[n++] = address_of4(client);
+	}
+	/* ISATAP, below any prefix. Two bits of an interface's name say whether it is a global and a group one. */
+	if ((b[8] & 0xfc) == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe)
+		ret[n++] = address_of4(b + 12);
+	if (is_old_form(b))
+		ret[n++] = address_of4(b + 12);
+	return n;
 }
 
 /* By what it looks like. */
 static enum address_floor floor_of(const struct address *a)
 {
 	static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b};
+	struct address carried[ADDRESS_CARRIED];
 	enum address_floor floor;
+	unsigned i, n;
 
 	if (a->is4)
 		return floor_of4(a->b + 12);
 	floor = floor_of6(a->b);
 	if (floor != FLOOR_NONE)
 		return floor;
-	if (memcmp(a->b, nat64, sizeof(nat64)) == 0)
-		return floor_of4(a->b + 12);
 	/* The rest of the internet. IPv4-compatible addresses and private forms of NAT64 lie outside. */
-	return (a->b[0] & 0xe0) == 0x20 ? floor_inside(a->b) : FLOOR_RESERVED;
+	if (memcmp(a->b, nat64, sizeof(nat64)) != 0 && (a->b[0] & 0xe0) != 0x20)
+		return FLOOR_RESERVED;
+	n = address_carried(a, carried);
+	for (i = 0; i < n && floor == FLOOR_NONE; i++)
+		floor = floor_of4(carried[i].b + 12);
+	return floor;
 }
 
 enum address_floor address_floor(const struct address *a)

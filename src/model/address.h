@@ -60,6 +60,14 @@ bool address_looks_numeric(struct sv host);
 
 enum address_floor address_floor(const struct address *a);
 
+enum { ADDRESS_CARRIED = 8 };
+
+/*
+ * The IPv4 addresses that an IPv6 address stands for or leads to: by NAT64 (64:ff9b::/96, and below 64:ff9b:1::/48 wherever RFC 6052 may put it), 6to4, Teredo (server and client), ISATAP, and as
+ * IPv4-compatible or -translated. Who denies one of them means these, too. Translators with prefixes of their own cannot be known. Returns how many; IPv4 carries none.
+ */
+unsigned address_carried(const struct address *a, struct address ret[ADDRESS_CARRIED]);
+
 /* 127.0.0.0/8 or ::1 itself: what is sent there stays on this machine. Forms that carry such an address (NAT64, 6to4)
  * lead elsewhere and are none. */
 bool address_is_loopback(const struct address *a);

@@ -57,6 +57,16 @@ void net_host_of_address(const struct address *a, struct net_host *ret)
 	ret->n = strlen(address_text(a, ret->text));
 }
 
+bool net_host_carried(const struct net_host *h, unsigned i, struct net_host *ret)
+{
+	struct address carried[ADDRESS_CARRIED];
+
+	if (!h->is_address || i >= address_carried(&h->address, carried))
+		return false;
+	net_host_of_address(&carried[i], ret);
+	return true;
+}
+
 void net_host_read(struct sv host, struct net_host *ret)
 {
 	struct address a;

@@ -33,6 +33,8 @@ struct net_host {
 
 void net_host_read(struct sv host, struct net_host *ret);
 void net_host_of_address(const struct address *a, struct net_host *ret); /* as if its text was read */
+/* The i-th of the IPv4 addresses that the host carries in itself, for denials (address.h). False: there is none. */
+bool net_host_carried(const struct net_host *h, unsigned i, struct net_host *ret);
 enum host_class net_host_class(struct sv host);
 
 /* pattern: an exact name, or "*.name": one or more labels below it, never the name itself. */

@@ -111,10 +111,24 @@ uint32_t net_rules_budgets(const struct ruleset *rules)
 	return rules->n_budgets;
 }
 
+uint32_t net_rules_budget(const struct ruleset *rules, uint32_t rule)
+{
+	return rules->budget[rule];
+}
+
+const struct policy *net_rules_policy(const struct ruleset *rules)
+{
+	return rules->p;
+}
+
 static bool is_provider(const struct ruleset *rules, const struct net_host *h)
 {
+	struct net_host carried;
 	uint32_t i;
 
+	for (i = 0; rules->n_providers && net_host_carried(h, i, &carried); i++)
+		if (is_provider(rules, &carried))
+			return true;
 	for (i = 0; i < rules->n_providers; i++)
 		if (sv_eq(rules->providers[i], sv_n(h->text, h->n)))
 			return true;
@@ -123,21 +137,35 @@ static bool is_provider(const struct ruleset *rules, const struct net_host *h)
 
 typedef bool denies_fn(const struct net_rule *r, const struct net_question *q);
 
-/* The first rule of network.deny that denies. */
-static const struct net_rule *find_denial(const struct ruleset *rules, const struct net_question *q, denies_fn *denies)
+/* The first rule of network.deny that is for this host, which is the question's or carried by it, and denies. */
+static const struct net_rule *denial_for(const struct ruleset *rules, const struct net_host *host, const struct net_question *q, denies_fn *denies)
 {
 	const struct net_rule *v = rules->p->net.deny.v, *first = NULL;
 	struct net_cursor cursor;
 	struct net_chain chain;
 	uint32_t i;
 
-	net_index_find(rules->deny, &q->host, &cursor);
+	net_index_find(rules->deny, host, &cursor);
 	while (net_index_next(&cursor, &chain))
 		for (i = 0; i < chain.n && (!first || v + chain.v[i] < first); i++)
 			if (denies(v + chain.v[i], q)) {
 				first = v + chain.v[i];
 				break;
 			}
+	return first;
+}
+
+static const struct net_rule *find_denial(const struct ruleset *rules, const struct net_question *q, denies_fn *denies)
+{
+	const struct net_rule *first = denial_for(rules, &q->host, q, denies), *r;
+	struct net_host carried;
+	unsigned i;
+
+	for (i = 0; rules->p->net.deny.n && net_host_carried(&q->host, i, &carried); i++) {
+		r = denial_for(rules, &carried, q, denies);
+		if (r && (!first || r < first))
+			first = r;
+	}
 	return first;
 }
 
@@ -214,6 +242,11 @@ static void judge(const struct ruleset *rules, const struct net_question *q, str
 	ret->ask = !ret->allow && may_ask(rules->p, q, ret);
 }
 
+static bool denies_some(const struct net_rule *r, const struct net_question *q)
+{
+	return net_rule_looks_inside(r) && net_port_denied(r, q->port);
+}
+
 /* A rule for the host and port, be it one that denies, that only requests can be held to. */
 static bool looks_inside(const struct ruleset *rules, const struct net_question *q)
 {
@@ -229,14 +262,7 @@ static bool looks_inside(const struct ruleset *rules, const struct net_question 
 			if (net_rule_looks_inside(r) && net_rule_fits(r, q) == FIT_ALL)
 				return true;
 		}
-	net_index_find(rules->deny, &q->host, &cursor);
-	while (net_index_next(&cursor, &chain))
-		for (i = 0; i < chain.n; i++) {
-			r = &rules->p->net.deny.v[chain.v[i]];
-			if (net_rule_looks_inside(r) && net_port_denied(r, q->port))
-				return true;
-		}
-	return false;
+	return find_denial(rules, q, denies_some) != NULL;
 }
 
 bool net_rules_dns(const struct ruleset *rules, struct sv name)

@@ -76,6 +76,9 @@ bool net_rules_provider_address(const struct address *a);
 
 /* How many budgets the rates of this generation need. */
 uint32_t net_rules_budgets(const struct ruleset *rules);
+/* Which of them is that of a rule of network.allow that has a rate. */
+uint32_t net_rules_budget(const struct ruleset *rules, uint32_t rule);
+const struct policy *net_rules_policy(const struct ruleset *rules);
 
 /* A verdict in words. a: of net_rules_address(), else NULL. */
 void net_rules_reason(const struct ruleset *rules, const struct net_request *request, const struct address *a,

@@ -2,15 +2,29 @@
 
 static bool is_provider(const struct policy *p, const struct net_host *h)
 {
-	struct net_host provider;
+	struct net_host provider, carried;
 	uint32_t i;
 
+	for (i = 0; net_host_carried(h, i, &carried); i++)
+		if (is_provider(p, &carried))
+			return true;
 	for (i = 0; i < p->inference.n_providers; i++) {
 		net_provider_host(&p->inference.providers[i], &provider);
 		if (provider.n && sv_eq(sv_n(provider.text, provider.n), sv_n(h->text, h->n)))
 			return true;
 	}
 	return false;
+}
+
+static bool denies(const struct net_rule *r, const struct net_question *q)
+{
+	bool is_for = net_rule_is_for(r, &q->host);
+	struct net_host carried;
+	unsigned i;
+
+	for (i = 0; !is_for && net_host_carried(&q->host, i, &carried); i++)
+		is_for = net_rule_is_for(r, &carried);
+	return is_for && net_rule_denies(r, q);
 }
 
 /* Looks at every rule; the gateway's index (net_rules.h) finds the same ones. */
@@ -23,7 +37,7 @@ static struct net_found find(const struct policy *p, const struct net_question *
 
 	for (i = 0; i < p->net.deny.n && !found.denies; i++) {
 		r = &p->net.deny.v[i];
-		if (net_rule_is_for(r, &q->host) && net_rule_denies(r, q))
+		if (denies(r, q))
 			found.denies = r;
 	}
 	for (i = 0; i < p->net.allow.n && found.fit != FIT_ALL; i++) {

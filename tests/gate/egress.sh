@@ -388,6 +388,9 @@ tunnel 2a00:1450:4001::6 8022 abc
 tunnel 93.184.217.1 8022 abc
 tunnel 93.184.218.77 8022 abc
 tunnel own.dns.test 8022 abc
+tunnel 64:ff9b::93.184.216.34 8022 abc
+tunnel 2002:5db8:d823::1 8022 abc
+tunnel 2a00:1450:4002::5efe:93.184.217.1 8022 abc
 req GET http://93.184.216.34:8080/one
 req GET http://93.184.216.35:8080/one
 req GET http://[2a00:1450:4001::5]:8080/one
@@ -396,7 +399,7 @@ END
 : >plain.log
 : >echo.log
 run public.yaml <own.txt
-is "a machine's own addresses are as closed as its loopback, whatever they look like" "$(count 'failed policy_denied') $(cat plain.log echo.log | wc -l)" "11 0"
+is "a machine's own addresses are as closed as its loopback, whatever they look like" "$(count 'failed policy_denied') $(cat plain.log echo.log | wc -l)" "14 0"
 run own.yaml pin up.test=93.184.216.34 <<'END'
 tunnel 93.184.216.34 8022 abc
 tunnel 93.184.216.35 8022 abc

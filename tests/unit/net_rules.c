@@ -1,7 +1,7 @@
 #include "base/buf.h"
 #include "check.h"
 #include "net_world.h"
-#include "policy/net_rate.h"
+#include "policy/net_carry.h"
 
 static bool ask(const struct world *w, const char *host, uint16_t port, const char *method, const char *target)
 {
@@ -243,6 +243,36 @@ static void the_address_that_is_dialled_is_held_to_the_floor(void)
 	unmake(&w);
 }
 
+static void a_denied_address_is_denied_in_forms_that_carry_it(void)
+{
+	static const char *const forms[] = {"64:ff9b::8.8.8.8", "2002:808:808::1", "2606:4700::5efe:8.8.8.8", "2606:4700::200:5efe:808:808", "64:ff9b::9.9.9.9", "2002:909:909::",
+					    "64:ff9b:1::8.8.8.8", "64:ff9b:1:808:8:800::", "64:ff9b:1:8:8:808::", "64:ff9b:1:0:8:808:800::", "2001:0:808:808::1", "2001::f7f7:f7f7",
+					    "::8.8.8.8", "::ffff:0:808:808"};
+	static const char *const others[] = {"64:ff9b::8.9.8.8", "2002:809:808::1", "2606:4700::5efe:8.9.8.8", "2606:4700:808:808::808:808", "2001::808:f7f7", "64:ff9b:1::8.9.8.8", "::8.9.8.8", "::1"};
+	struct world w = make("network: {mode: allowlist, allow: [{host: n.test}, {cidr: \"::/0\"}],\n"
+			      "  deny: [{cidr: 8.8.0.0/16}, {host: 9.9.9.9}]}");
+	struct reason why;
+	size_t i;
+
+	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		policy_query_host(w.p, forms[i], 443, NULL, NULL, &why);
+		if (dials(&w, forms[i], "n.test", 443, NULL, false) || way(&w, forms[i], 443) >= 0 || why.answer != ANSWER_DENY) {
+			printf("# %s\n", forms[i]);
+			CHECK(false);
+		}
+	}
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!dials(&w, others[i], "n.test", 443, NULL, false) || way(&w, others[i], 443) < 0) {
+			printf("# %s\n", others[i]);
+			CHECK(false);
+		}
+	unmake(&w);
+	w = make("network: {mode: public, deny: [{cidr: 8.8.0.0/16, methods: [POST]}]}\ninference: {providers: {local: {kind: openai, url: \"https://1.1.1.1/v1\"}}}");
+	CHECK(way(&w, "64:ff9b::8.8.8.8", 443) == NET_INSPECT && way(&w, "64:ff9b::8.9.8.8", 443) == NET_TUNNEL && way(&w, "64:ff9b::1.1.1.1", 443) < 0);
+	CHECK(!dials(&w, "64:ff9b::8.8.8.8", "n.test", 443, NULL, false) && dials(&w, "64:ff9b::8.8.8.8", "n.test", 443, "GET", false));
+	unmake(&w);
+}
+
 static void providers_may_be_local_but_not_metadata(void)
 {
 	static const char *const good[] = {"8.8.8.8",     "127.0.0.1", "::1",       "10.1.2.3",
@@ -446,6 +476,28 @@ static void rates_written_in_one_place_share_a_budget(void)
 	CHECK(one.budget == two.budget && two.budget == three.budget && b.budget != one.budget);
 	CHECK(net_rules_budgets(w.rules) == 2);
 	unmake(&w);
+}
+
+static void what_is_used_of_a_rate_stays_used_over_a_reload(void)
+{
+	const uint64_t second = UINT64_C(1000000000), now = 100 * second, hour = 3600 * second;
+	struct world old = make("network:\n  mode: allowlist\n  allow:\n    - {host: a.test, rate: 1/h}\n    - {host: b.test, paths: [/x], rate: 1/h}\n    - {host: b.test, paths: [/y], rate: 1/h}\n"
+				"    - {host: c.test, rate: 1/h}\n"),
+		     new = make("network:\n  mode: allowlist\n  allow:\n    - {host: new.test, rate: 1/h}\n    - {host: b.test, paths: [/y], rate: 1/h}\n    - {host: b.test, paths: [/x], rate: 1/h}\n"
+				"    - {host: c.test, rate: 10/s}\n    - {host: a.test, rate: 1/h}\n");
+	struct net_budget was[8] = {0}, is[8] = {0};
+
+	CHECK(net_rules_budgets(old.rules) == 4 && net_rules_budgets(new.rules) == 5);
+	CHECK(net_rate_take(&was[net_rules_budget(old.rules, 0)], 1, now) && net_rate_take(&was[net_rules_budget(old.rules, 1)], 1, now));
+	CHECK(net_rate_take(&was[net_rules_budget(old.rules, 3)], 1, now));
+	CHECK(net_carry(old.rules, was, new.rules, is, now));
+	CHECK(!net_rate_take(&is[net_rules_budget(new.rules, 4)], 1, now + 1) && net_rate_take(&is[net_rules_budget(new.rules, 4)], 1, now + hour));
+	CHECK(net_rate_take(&is[net_rules_budget(new.rules, 0)], 1, now) && net_rate_take(&is[net_rules_budget(new.rules, 1)], 1, now));
+	CHECK(!net_rate_take(&is[net_rules_budget(new.rules, 2)], 1, now));
+	/* who raises a rate need not wait for the old one */
+	CHECK(net_rate_take(&is[net_rules_budget(new.rules, 3)], 10 * UINT64_C(3600), now + second + 1));
+	unmake(&old);
+	unmake(&new);
 }
 
 static void a_budget_lets_its_rate_pass_and_no_more(void)
@@ -705,6 +757,7 @@ int main(void)
 		CASE(another_method_is_not_asked_for_where_methods_are_restricted),
 		CASE(a_field_that_names_another_path_counts_where_paths_do),
 		CASE(the_address_that_is_dialled_is_held_to_the_floor),
+		CASE(a_denied_address_is_denied_in_forms_that_carry_it),
 		CASE(providers_may_be_local_but_not_metadata),
 		CASE(providers_have_a_door_of_their_own),
 		CASE(only_names_that_can_be_reached_resolve),
@@ -714,6 +767,7 @@ int main(void)
 		CASE(a_refusal_names_rule_and_remedy),
 		CASE(rates_written_in_one_place_share_a_budget),
 		CASE(a_budget_lets_its_rate_pass_and_no_more),
+		CASE(what_is_used_of_a_rate_stays_used_over_a_reload),
 		CASE(no_spelling_of_an_address_gets_by),
 		CASE(why_and_the_gateway_give_the_same_answers),
 		CASE(a_tunnel_hides_nothing_that_a_rule_refuses),

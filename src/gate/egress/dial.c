@@ -218,17 +218,27 @@ static union any sockaddr_of(const struct address *a, uint16_t port)
 	return r;
 }
 
-/* With the mark of this machine's own, also where that cannot be found out: such a one is not for everybody. */
-static struct address marked(const struct address *a)
+/* Also where that cannot be found out: such a one is not for everybody. */
+static bool is_own(const struct address *a)
 {
 	union any to = sockaddr_of(a, 0);
-	struct address r = *a;
-	int own;
+	int own = own_address(&to.a);
+
+	return own != 0 && own != -EAFNOSUPPORT;
+}
+
+/* With the mark of this machine's own, which a translator may bring it back to, too. */
+static struct address marked(const struct address *a)
+{
+	struct address r = *a, carried[ADDRESS_CARRIED];
+	unsigned i, n;
 
 	if (address_floor(a) != FLOOR_NONE)
 		return r;
-	own = own_address(&to.a);
-	r.own = own != 0 && own != -EAFNOSUPPORT;
+	r.own = is_own(a);
+	n = address_carried(a, carried);
+	for (i = 0; i < n && !r.own; i++)
+		r.own = is_own(&carried[i]);
 	return r;
 }
 

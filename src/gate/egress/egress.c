@@ -10,6 +10,7 @@
 #include "gate/egress/exchange.h"
 #include "gate/egress/pool.h"
 #include "gate/egress/tunnel.h"
+#include "policy/net_carry.h"
 #include "vault/vault.h"
 
 enum { USAGE_EVERY = 1000, PATIENCE = 2000 };
@@ -138,6 +139,10 @@ static int take_policy(struct egress *e, const struct wire_message *m)
 		return 0; /* it was overtaken */
 	if (generation_read(m->fds[0], number, &g, &err) < 0)
 		return -1;
+	if (!net_carry(e->now->rules, e->now->budgets, g->rules, g->budgets, (uint64_t)loop_now(e->loop) * 1000000)) {
+		generation_unref(g);
+		return -1;
+	}
 	egress_follow(e, g);
 	return 0;
 }
