@@ -33,7 +33,7 @@ static const struct {
 
 static const char *const never_late[] = {
 	"authorization", "cache-control", "content-encoding", "content-range",    "content-type", "cookie",
-	"max-forwards",  "range",         "set-cookie",       "www-authenticate",
+	"max-forwards",  "set-cookie",    "www-authenticate",
 };
 
 /* s starts with the n bytes of name, an underscore being a hyphen. */
@@ -66,9 +66,24 @@ enum http_field_class http_field_class(struct sv name)
 	return same(name, "proxy-", 6) ? FIELD_HOP : FIELD_PLAIN;
 }
 
+bool http_field_asks_part(struct sv name)
+{
+	static const char *const names[] = {"range", "if-range", "request-range", "x-range", "x-request-range", "x-http-range", "x-byte-range", "x-bytes-range", "x-original-range", "x-forwarded-range",
+					    "x-ms-range", "x-ms-range-get-content-md5", "x-ms-range-get-content-crc64"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (http_name_is(name, names[i]))
+			return true;
+	return false;
+}
+
 bool http_field_may_trail(struct sv name)
 {
 	size_t i;
+
+	if (http_field_asks_part(name))
+		return false;
 
 	for (i = 0; i < ARRAY_LEN(never_late); i++)
 		if (http_name_is(name, never_late[i]))

@@ -34,6 +34,9 @@ enum http_field_class http_field_class(struct sv name);
 /* Is it this name (lower case), an underscore being a hyphen? */
 bool http_name_is(struct sv name, const char *other);
 
+/* Does it ask for a part of an answer, in whatever name? Content-Range and those of copies are about what is sent. */
+bool http_field_asks_part(struct sv name);
+
 /* May it come after a body? Not unless it is plain, and not where it says how the body is to be read or who sent it. */
 bool http_field_may_trail(struct sv name);
 

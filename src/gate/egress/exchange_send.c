@@ -54,12 +54,15 @@ void exchange_claim(struct exchange *x)
  */
 static bool is_dropped(const struct exchange *x, struct sv name)
 {
-	static const char *const scrubbed[] = {"range", "if-range", "sec-websocket-extensions", "grpc-accept-encoding", "connect-accept-encoding", "accept-charset", "a-im"};
+	static const char *const scrubbed[] = {"sec-websocket-extensions", "grpc-accept-encoding", "connect-accept-encoding", "accept-charset", "a-im"};
 	size_t i;
 
 	for (i = 0; x->scrubbing && i < ARRAY_LEN(scrubbed); i++)
 		if (http_name_is(name, scrubbed[i]))
 			return true;
+	/* what is written in parts (Azure's pages) is not read */
+	if (x->scrubbing && http_field_asks_part(name) && !(sv_is(x->request.method, "PUT") && http_name_is(name, "x-ms-range")))
+		return true;
 	return sv_is(name, "accept-encoding") || (x->inference && endpoint_drops_header(name));
 }
 

@@ -297,11 +297,12 @@ void endpoint_target(const char *url, struct sv target, struct buf *out)
 bool endpoint_drops_header(struct sv name)
 {
 	static const char *const names[] = {"x-goog-fieldmask", "x-http-method-override", "x-http-method",
-					    "x-method-override", "x-goog-user-project", "prefer", "range", "if-range",
-					    "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"};
+					    "x-method-override", "x-goog-user-project", "prefer", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"};
 	static const char *const routers[] = {"x-portkey-", "helicone-", "cf-aig-", "x-litellm-", "x-openrouter-"};
 	size_t i;
 
+	if (http_field_asks_part(name))
+		return true;
 	for (i = 0; i < ARRAY_LEN(names); i++)
 		if (http_name_is(name, names[i]))
 			return true;

@@ -42,12 +42,39 @@ static int choose_provider(const struct pol_inference *inf, struct sv model, con
 	return 0;
 }
 
+/* Letters, digits and what stands between them: some servers split other names into several models ("a,b"). */
+static bool is_plain(struct sv model)
+{
+	size_t i;
+
+	for (i = 0; i < model.n; i++) {
+		char c = model.p[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("._-/:@+=&~", c))))
+			return false;
+	}
+	return true;
+}
+
+static bool is_listed(const struct provider *p, struct sv model)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->models.n; i++)
+		if (sv_is(model, p->models.v[i].s))
+			return true;
+	return false;
+}
+
 int models_choose(const struct pol_inference *inf, struct sv model, const struct provider **io, struct ruling *no)
 {
 	struct text_shown a, b;
 
 	if (choose_provider(inf, model, io, no) < 0)
 		return -1;
+	if (!is_plain(model) && !is_listed(*io, model))
+		return ruling_set(no, RULING_DENIED, "name one model; a name with other characters must stand in the provider's models as it is, without a pattern",
+				  "%s has characters that may make several models of it", text_show(&b, model));
 	if (!takes_model(*io, model))
 		return ruling_set(no, RULING_DENIED, "use a model that the policy allows",
 				  "provider %s does not take model %s", text_show(&a, sv_of((*io)->name)),

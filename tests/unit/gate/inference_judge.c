@@ -435,6 +435,37 @@ static void no_field_leads_to_another_model_or_server(void)
 	CHECK(judge(OPENAI, R, "{\"model\":\"gpt-5\",\"input\":[{\"role\":\"user\",\"content\":\"x\",\"model\":\"T\"}],\"text\":{\"format\":{\"type\":\"json_schema\",\"schema\":{\"enum\":[{\"model\":\"T\"}]}}},\"instructions\":\"x\"}", &body, &j, &no) == 0);
 }
 
+static void one_name_is_one_model(void)
+{
+	static struct pol_str listed[] = {{.s = "gpt-ok*"}, {.s = "a,b"}};
+	static const char *const odd[] = {"gpt-ok,gpt-bad", "gpt-ok|gpt-bad", "gpt-ok;gpt-bad", "gpt-ok,", "gpt-ok(x)", "gpt-ok[x]", "gpt-ok#x", "gpt-ok?x", "gpt-ok!", "gpt-ok{x}"};
+	static const char *const real[] = {"gpt-ok", "gpt-ok/claude-3.5-sonnet:beta", "gpt-ok@20250101+x_1", "gpt-ok~", "a,b", "gpt-ok:us-east-1:123"};
+	struct provider *p = &providers[FREE_OPENAI];
+	struct provider before = *p;
+	char text[200];
+	AUTO_BUF body = {0};
+	struct judged j;
+	struct ruling no;
+	size_t i, k;
+
+	buf_init(&body, 1 << 20);
+	/* without a list, too: one request would be paid as one and asked of many */
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+			(void)snprintf(text, sizeof(text), "{\"model\":\"%s\",\"messages\":[]}", odd[i]);
+			if (judge(FREE_OPENAI, C, text, &body, &j, &no) == 0)
+				printf("# %s\n", text);
+			CHECK(no.status == RULING_DENIED && strstr(no.hint, "name one model"));
+		}
+		p->models = (struct pol_list){listed, 2, true};
+	}
+	for (i = 0; i < sizeof(real) / sizeof(real[0]); i++) {
+		(void)snprintf(text, sizeof(text), "{\"model\":\"%s\",\"messages\":[]}", real[i]);
+		CHECK(judge(FREE_OPENAI, C, text, &body, &j, &no) == 0);
+	}
+	*p = before;
+}
+
 static void the_provider_is_not_told_to_fetch_or_search(void)
 {
 	static const struct request v[] = {
@@ -477,6 +508,7 @@ int main(void)
 		CASE(what_cannot_be_judged_is_refused),
 		CASE(a_number_in_text_asks_for_no_more_than_is_reserved),
 		CASE(no_field_leads_to_another_model_or_server),
+		CASE(one_name_is_one_model),
 		CASE(the_provider_is_not_told_to_fetch_or_search),
 		CASE(what_a_list_of_models_takes_passes_nowhere_else),
 		CASE(openai_streams_are_asked_for_usage),
