@@ -91,9 +91,63 @@ static int put_base64(struct sv needle, char *room, int (*put)(void *, struct sv
 	return 0;
 }
 
-int needle_forms(struct sv needle, int (*put)(void *arg, struct sv form), void *arg)
+/* As openssl, od and .NET write bytes. */
+static const char spacings[] = {':', ' ', '-'};
+
+enum { SPACED = 3 }; /* bytes of text for one of the needle */
+
+static struct sv row_of_numbers(struct sv needle, char between, const char *digits, char *to)
 {
-	size_t size = 2 * needle.n + 4;
+	size_t i;
+
+	for (i = 0; i < needle.n; i++) {
+		hex_put(sv_n(needle.p + i, 1), digits, to + SPACED * i);
+		to[SPACED * i + 2] = between;
+	}
+	return sv_n(to, SPACED * needle.n - 1);
+}
+
+/* From the first letter to the last: the same in either order of bytes. */
+static struct sv utf16(struct sv needle, char *to)
+{
+	size_t i;
+
+	memset(to, 0, 2 * needle.n);
+	for (i = 0; i < needle.n; i++)
+		to[2 * i] = needle.p[i];
+	return sv_n(to, 2 * needle.n - 1);
+}
+
+static int put_spaced(struct sv needle, char *room, int (*put)(void *, struct sv), void *arg)
+{
+	int r = put(arg, utf16(needle, room));
+	size_t i;
+
+	for (i = 0; r >= 0 && i < sizeof(spacings); i++) {
+		r = put(arg, row_of_numbers(needle, spacings[i], hex_lower, room));
+		if (r >= 0)
+			r = put(arg, row_of_numbers(needle, spacings[i], hex_upper, room));
+	}
+	return r;
+}
+
+size_t needle_forms_bytes(size_t n, bool spaced)
+{
+	/* itself, decoded once and twice, with plus; two alphabets at three alignments; two cases of hexadecimal */
+	size_t bytes = 4 * n + 6 * (n * 4 / 3 + 2) + 4 * n;
+
+	/* UTF-16, and rows of either case */
+	return bytes + (spaced ? (2 + 2 * sizeof(spacings) * SPACED) * n : 0);
+}
+
+size_t needle_forms_word(size_t n)
+{
+	return 2 * n; /* hexadecimal */
+}
+
+int needle_forms(struct sv needle, bool spaced, int (*put)(void *arg, struct sv form), void *arg)
+{
+	size_t size = (spaced ? SPACED : 2) * needle.n + 4;
 	char *room = secret_memory_new(size), *twice = secret_memory_new(size);
 	int r = room && twice ? put(arg, needle) : -ENOMEM;
 
@@ -109,6 +163,8 @@ int needle_forms(struct sv needle, int (*put)(void *arg, struct sv form), void *
 		r = put(arg, hexadecimal(needle, hex_lower, room));
 	if (r >= 0)
 		r = put(arg, hexadecimal(needle, hex_upper, room));
+	if (r >= 0 && spaced)
+		r = put_spaced(needle, room, put, arg);
 	secret_memory_free(room, size);
 	secret_memory_free(twice, size);
 	return r < 0 ? r : 0;

@@ -8,12 +8,6 @@
 #include "vault/needle_decode.h"
 #include "vault/needle_forms.h"
 
-static size_t form_bytes(size_t needle)
-{
-	/* itself, decoded once and twice, with plus; two alphabets at three alignments; two cases of hexadecimal */
-	return 4 * needle + 6 * (needle * 4 / 3 + 2) + 4 * needle;
-}
-
 static uint32_t add_child(struct needle_set *set, uint32_t at, unsigned char c)
 {
 	uint32_t k = set->n++;
@@ -93,7 +87,7 @@ static int fill(struct needle_set *set, const struct sv *needles, size_t n)
 
 	for (i = 0; i < n; i++) {
 		a.needle = (uint32_t)i;
-		r = needle_forms(needles[i], add_form, &a);
+		r = needle_forms(needles[i], set->deep, add_form, &a);
 		if (r < 0)
 			return r;
 	}
@@ -106,7 +100,7 @@ static int fill(struct needle_set *set, const struct sv *needles, size_t n)
 static int new_set(const struct sv *needles, size_t n, bool lower, bool deep, struct needle_set **ret)
 {
 	struct needle_set *set;
-	size_t room = 1, shortest = NEEDLE_MAX, i;
+	size_t room = 1, shortest = NEEDLE_MAX, word = 0, i;
 	int r;
 
 	if (n > NEEDLE_COUNT)
@@ -114,13 +108,14 @@ static int new_set(const struct sv *needles, size_t n, bool lower, bool deep, st
 	for (i = 0; i < n; i++) {
 		if (needles[i].n < NEEDLE_MIN || needles[i].n > NEEDLE_MAX)
 			return -EINVAL;
-		room += form_bytes(needles[i].n);
+		room += needle_forms_bytes(needles[i].n, deep);
+		word = needle_forms_word(needles[i].n) > word ? needle_forms_word(needles[i].n) : word;
 		shortest = needles[i].n < shortest ? needles[i].n : shortest;
 	}
 	set = secret_memory_new(sizeof(*set));
 	if (!set)
 		return -ENOMEM;
-	*set = (struct needle_set){.references = 1, .lower = lower, .deep = deep && n, .n = 1, .room = (uint32_t)room, .shortest = (uint32_t)shortest};
+	*set = (struct needle_set){.references = 1, .lower = lower, .deep = deep && n, .n = 1, .room = (uint32_t)room, .shortest = (uint32_t)shortest, .word = (uint32_t)word};
 	set->nodes = secret_memory_new(room * sizeof(*set->nodes));
 	r = set->nodes ? fill(set, needles, n) : -ENOMEM;
 	if (r < 0) {
@@ -162,5 +157,6 @@ void needle_set_unref(struct needle_set *set)
 
 size_t needle_set_reach(const struct needle_set *set)
 {
-	return (size_t)set->longest * NEEDLE_SPAN;
+	/* more than any row of numbers */
+	return (size_t)set->word * NEEDLE_SPAN;
 }

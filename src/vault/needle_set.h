@@ -27,6 +27,7 @@ struct needle_set {
 	uint32_t n, room; /* nodes */
 	uint32_t longest; /* depth of the deepest */
 	uint32_t shortest; /* of the needles */
+	uint32_t word;     /* the longest form that is one word */
 	bool deep; /* what is in base64 and hexadecimal is to be undone */
 	struct needle_node *nodes;
 	uint32_t root[256];

@@ -196,6 +196,12 @@ is "the workload does not choose a character set that hides a credential" "$(cou
 like "the rest of what it accepts stays" "$(cat tls.log)" 'accept: text/plain;q=0.5,application/json ~.*accept: application/json;q=1 ~'
 like "an answer in one that cannot be looked into fails" "$out" "failed bad_answer: the answer is in a character set"
 run key.yaml "${pins[@]}" grant "$grant" <<'END'
+req GET https://up.test:8443/charset-hidden
+req GET https://up.test:8443/numbers
+END
+plain=$(tr -d '\0' <<<"$out" | sed 's/\\x00//g')
+is "in UTF-16 that no head tells of, and in rows of numbers, it is found" "$(count 'body [1-9]')/$(grep -c "${key:3:6}" <<<"$plain")/$(grep -c "$(printf %s "${key:3:6}" | od -An -tx1 | cut -c2-)" <<<"$out")" "2/0/0"
+run key.yaml "${pins[@]}" grant "$grant" <<'END'
 req GET https://up.test:8443/cut
 req GET https://up.test:8443/cut-head
 req GET https://up.test:8443/smuggle

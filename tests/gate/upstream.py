@@ -141,6 +141,10 @@ def serve_one(c, number):
         answer(c, secret.encode(name), extra=['Content-Type: application/json; Charset="%s"' % name])
     elif path == "/charset-forced":
         answer(c, secret.encode("utf-16"), extra=["Content-Type: text/plain; charset=UTF-16LE"])
+    elif path == "/charset-hidden":
+        answer(c, secret.encode("utf-16"), extra=["Content-Type: text/plain"])
+    elif path == "/numbers":
+        answer(c, ("%s\n%s" % (secret.encode().hex(":"), secret.encode().hex(" "))).encode())
     elif path == "/reflect-br":
         answer(c, b"\x0b\x02\x80hello\x03", extra=["Content-Encoding: br"])
     elif path == "/gzip-cut":

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/coding.h"
 #include "base/secret_memory.h"
 #include "vault/needle_runs.h"
 
@@ -18,6 +19,8 @@ struct scrub {
 	struct scrub_stream *texts, *names; /* for one text after the other; made when they are first needed */
 };
 
+enum { ROW = 9 }; /* " 73 6b 2d", which rows of numbers are known by */
+
 struct scrub_stream {
 	struct scrub *scrub;
 	struct needle_scan *scan;
@@ -26,6 +29,7 @@ struct scrub_stream {
 	size_t given; /* of these, told to the caller by the last call */
 	char *piece;  /* the caller's, during a call */
 	uint64_t at;  /* offset of piece[0] */
+	unsigned char row[ROW]; /* the last bytes of the stream, let go or not, the last one last */
 	uint64_t hits;
 };
 
@@ -241,14 +245,47 @@ static size_t line_break(const struct scrub_stream *t, const char *p, size_t n, 
 	return size;
 }
 
-/* How many of the last bytes, of those held too, are of the alphabet, or break lines of base64. */
+/* A zero between letters of UTF-16. */
+static bool widens(const struct scrub_stream *t, const char *p, size_t n, size_t back)
+{
+	return byte_back(t, p, n, back) == 0 && t->scrub->alphabet[byte_back(t, p, n, back + 1)];
+}
+
+/* A blank behind three numbers of two digits, as rows of hexadecimal have: what is shorter is in ordinary text ("may be "). */
+static bool divides(const struct scrub_stream *t, const char *p, size_t n, size_t back)
+{
+	size_t i;
+
+	for (i = 0; i < ROW; i++) {
+		unsigned char c = back + i < n ? (unsigned char)p[n - 1 - back - i] : t->row[ROW - 1 - (back + i - n)];
+
+		if (i % 3 ? hex_value((char)c) < 0 : c != ' ')
+			return false;
+	}
+	return true;
+}
+
+static void note_row(struct scrub_stream *t, const char *p, size_t n)
+{
+	size_t kept = n < ROW ? ROW - n : 0;
+
+	memmove(t->row, t->row + ROW - kept, kept);
+	memcpy(t->row + kept, p + n - (ROW - kept), ROW - kept);
+}
+
+static size_t joint(const struct scrub_stream *t, const char *p, size_t n, size_t back)
+{
+	return widens(t, p, n, back) || divides(t, p, n, back) ? 1 : line_break(t, p, n, back);
+}
+
+/* How many of the last bytes, of those held too, are of the alphabet, or stand between those of one form. */
 static size_t tail_of(const struct scrub_stream *t, const char *p, size_t n)
 {
 	const bool *alphabet = t->scrub->alphabet;
 	size_t tail = 0, step;
 
 	while (tail < n) {
-		step = alphabet[(unsigned char)p[n - tail - 1]] ? 1 : line_break(t, p, n, tail);
+		step = alphabet[(unsigned char)p[n - tail - 1]] ? 1 : joint(t, p, n, tail);
 		if (step == 0)
 			return tail;
 		tail += step;
@@ -265,6 +302,7 @@ int scrub_stream_feed(struct scrub_stream *t, char *p, size_t n, struct sv *ret)
 	tail = tail_of(t, p, n);
 	tail = tail < t->scrub->hold_max ? tail : t->scrub->hold_max;
 	out = held + n - tail;
+	note_row(t, p, n);
 	t->piece = p;
 	if (needle_scan_feed(t->scan, p, n) < 0)
 		return -ENOMEM;
