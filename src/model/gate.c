@@ -53,8 +53,10 @@ void gate_put_relay_setup(struct buf *b, const struct gate_relay_setup *s)
 		wire_put_u32(b, s->listeners[i].provider);
 	}
 	wire_put_u32(b, s->n_placeholders);
-	for (i = 0; i < s->n_placeholders; i++)
+	for (i = 0; i < s->n_placeholders; i++) {
 		wire_put_sv(b, s->placeholders[i]);
+		wire_put_sv(b, s->owners[i]);
+	}
 }
 
 int gate_get_relay_setup(struct sv body, struct gate_relay_setup *ret)
@@ -73,8 +75,10 @@ int gate_get_relay_setup(struct sv body, struct gate_relay_setup *ret)
 			in.failed = true;
 	}
 	s.n_placeholders = get_count(&in, GATE_MAX_PLACEHOLDERS);
-	for (i = 0; i < s.n_placeholders; i++)
+	for (i = 0; i < s.n_placeholders; i++) {
 		s.placeholders[i] = wire_get_sv(&in);
+		s.owners[i] = wire_get_sv(&in);
+	}
 	if (finish(&in) < 0)
 		return -EBADMSG;
 	*ret = s;

@@ -98,6 +98,7 @@ struct gate_relay_setup {
 	struct gate_listener listeners[GATE_MAX_LISTENERS];
 	uint32_t n_listeners;
 	struct sv placeholders[GATE_MAX_PLACEHOLDERS]; /* must not leave but where egress replaces them */
+	struct sv owners[GATE_MAX_PLACEHOLDERS];       /* the names of their credentials */
 	uint32_t n_placeholders;
 };
 

@@ -318,6 +318,25 @@ void net_rules_request(const struct ruleset *rules, const struct net_request *re
 	ret->budget = rules->budget[ret->next - 1];
 }
 
+bool net_rules_adds(const struct ruleset *rules, struct sv host, struct sv credential)
+{
+	struct net_cursor cursor;
+	struct net_chain chain;
+	struct net_host h;
+	uint32_t i;
+
+	net_host_read(host, &h);
+	net_index_find(rules->allow, &h, &cursor);
+	while (net_index_next(&cursor, &chain))
+		for (i = 0; i < chain.n; i++) {
+			const struct net_rule *r = &rules->p->net.allow.v[chain.v[i]];
+
+			if (r->credential.s && sv_is(credential, r->credential.s))
+				return true;
+		}
+	return false;
+}
+
 /* In a tunnel nobody sees whether the methods and paths of a denial are used. */
 static bool denies_address(const struct net_rule *r, const struct net_question *q)
 {

@@ -74,6 +74,9 @@ void net_rules_address(const struct ruleset *rules, const struct address *a, con
  */
 bool net_rules_provider_address(const struct address *a);
 
+/* Does any rule for the host, whatever else it says, add this credential? */
+bool net_rules_adds(const struct ruleset *rules, struct sv host, struct sv credential);
+
 /* How many budgets the rates of this generation need. */
 uint32_t net_rules_budgets(const struct ruleset *rules);
 /* Which of them is that of a rule of network.allow that has a rate. */

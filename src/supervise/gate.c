@@ -90,7 +90,7 @@ static int take_placeholders(struct gate *g, struct wire_in *in)
 	if (!g->placeholders)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
-		(void)wire_get_sv(in); /* the credential's name */
+		g->placeholders[i].owner = arena_str(g->arena, wire_get_sv(in));
 		g->placeholders[i].variable = arena_str(g->arena, wire_get_sv(in));
 		g->placeholders[i].value = arena_str(g->arena, wire_get_sv(in));
 	}
@@ -367,8 +367,10 @@ int gate_listen(struct gate *g, const struct policy *p, const struct gate_listen
 		return error_set(err, ERROR_SYSTEM, "too many listeners");
 	memcpy(s.listeners, listeners, n * sizeof(*listeners));
 	memcpy(all + 1, fds, n * sizeof(*fds));
-	for (; s.n_placeholders < g->n_placeholders; s.n_placeholders++)
+	for (; s.n_placeholders < g->n_placeholders; s.n_placeholders++) {
 		s.placeholders[s.n_placeholders] = sv_of(g->placeholders[s.n_placeholders].value);
+		s.owners[s.n_placeholders] = sv_of(g->placeholders[s.n_placeholders].owner);
+	}
 	all[0] = policy_file(p, err);
 	if (all[0] < 0)
 		return -1;

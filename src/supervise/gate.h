@@ -28,6 +28,7 @@ struct gate_request {
 struct gate_placeholder {
 	const char *variable; /* "": none */
 	const char *value;
+	const char *owner; /* the credential's name; the gate's alone */
 };
 
 /* What programs inside must have. All of it is the gate's. */

@@ -4,10 +4,13 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "vault/needle.h"
 
 struct placeholder_set {
 	struct needle_set *needles;
+	struct arena *arena;
+	struct sv *owners; /* by needle */
 };
 
 struct placeholder_scan {
@@ -19,13 +22,26 @@ struct placeholder_scan {
 /* -ENOMEM must not look like "none". */
 _Static_assert(PLACEHOLDER_NONE != -ENOMEM, "two meanings of one number");
 
-int placeholder_set_new(const struct sv *placeholders, size_t n, struct placeholder_set **ret)
+static int keep_owners(struct placeholder_set *set, const struct sv *owners, size_t n)
+{
+	size_t i;
+
+	set->arena = arena_new();
+	set->owners = set->arena ? arena_array(set->arena, n + 1, sizeof(*set->owners)) : NULL;
+	for (i = 0; set->owners && i < n; i++)
+		set->owners[i] = sv_n(arena_str(set->arena, owners[i]), owners[i].n);
+	return set->owners && !arena_failed(set->arena) ? 0 : -ENOMEM;
+}
+
+int placeholder_set_new(const struct sv *placeholders, const struct sv *owners, size_t n, struct placeholder_set **ret)
 {
 	struct placeholder_set *set = calloc(1, sizeof(*set));
-	int r = set ? needle_set_new(placeholders, n, &set->needles) : -ENOMEM;
+	int r = set ? keep_owners(set, owners, n) : -ENOMEM;
 
+	if (r == 0)
+		r = needle_set_new(placeholders, n, &set->needles);
 	if (r < 0) {
-		free(set);
+		placeholder_set_free(set);
 		return r;
 	}
 	*ret = set;
@@ -37,6 +53,7 @@ void placeholder_set_free(struct placeholder_set *set)
 	if (!set)
 		return;
 	needle_set_unref(set->needles);
+	arena_free(set->arena);
 	free(set);
 }
 
@@ -104,6 +121,34 @@ int placeholder_find(struct placeholder_set *set, struct sv bytes)
 		r = placeholder_scan_end(s);
 	placeholder_scan_free(s);
 	return r;
+}
+
+struct others {
+	const struct placeholder_set *set;
+	placeholder_owner_fn *may;
+	void *arg;
+	bool found;
+};
+
+static void found_other(void *arg, uint32_t needle, uint64_t start, uint64_t end)
+{
+	struct others *o = arg;
+
+	(void)start;
+	(void)end;
+	o->found = o->found || !o->may(o->arg, o->set->owners[needle]);
+}
+
+bool placeholder_find_other(struct placeholder_set *set, struct sv bytes, placeholder_owner_fn *may, void *arg)
+{
+	struct others o = {.set = set, .may = may, .arg = arg};
+	struct needle_scan *s = needle_scan_new(set->needles, found_other, &o);
+
+	if (!s || needle_scan_feed(s, bytes.p, bytes.n) < 0 || needle_scan_end(s) < 0)
+		o.found = true;
+	if (s)
+		needle_scan_free(s);
+	return o.found;
 }
 
 struct mask {

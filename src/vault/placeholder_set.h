@@ -7,6 +7,7 @@
 #ifndef CORDON_VAULT_PLACEHOLDER_SET_H
 #define CORDON_VAULT_PLACEHOLDER_SET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/sv.h"
@@ -16,12 +17,16 @@ struct placeholder_scan;
 
 enum { PLACEHOLDER_NONE = -1 };
 
-/* 0; -EINVAL: one is shorter than NEEDLE_MIN, or there are too many; -ENOMEM. Copies. */
-int placeholder_set_new(const struct sv *placeholders, size_t n, struct placeholder_set **ret);
+/* owners: whose they are, by name. 0; -EINVAL: one is shorter than NEEDLE_MIN, or there are too many; -ENOMEM. Copies. */
+int placeholder_set_new(const struct sv *placeholders, const struct sv *owners, size_t n, struct placeholder_set **ret);
 void placeholder_set_free(struct placeholder_set *set); /* NULL is fine; scans in progress go on */
 
 /* A whole text: the position of the first placeholder that ends in it, PLACEHOLDER_NONE, or -ENOMEM. */
 int placeholder_find(struct placeholder_set *set, struct sv bytes);
+
+/* Does it have one whose owner is none of those that may be there? True also for want of memory. */
+typedef bool placeholder_owner_fn(void *arg, struct sv owner);
+bool placeholder_find_other(struct placeholder_set *set, struct sv bytes, placeholder_owner_fn *may, void *arg);
 
 /*
  * Overwrites with `x` what of a JSON text is a placeholder in any form, where that leaves it JSON: not with a quote or a backslash in it, nor behind a backslash that begins

@@ -49,7 +49,7 @@ begin()
 {
 	rm -f "$up/asked" "$up/go"
 	"$CORDON" run -p "$1" --workdir "$work" -- sh -c 'for f in raw base64 header split; do curl -s -m 5 "https://api.test/reflect?form=$f"; curl -s -m 5 --http1.1 "https://api.test/reflect?form=$f"; done >reflected
-		curl -sS -m 60 -H "x-api-key: $API_KEY" https://slow.test/ >answer' >"$tmp/out" 2>"$tmp/err" &
+		curl -sS -m 60 -H "x-api-key: ${TEST_VARIABLE_KEY:-$API_KEY}" https://slow.test/ >answer' >"$tmp/out" 2>"$tmp/err" &
 	run=$!
 	until_true test -e "$up/asked"
 	relay=$(role cordon-relay) egress=$(role cordon-egress) vault=$(role cordon-vault)

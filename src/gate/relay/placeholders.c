@@ -4,6 +4,7 @@
 
 #include "gate/relay/session.h"
 #include "gate/relay/tell.h"
+#include "policy/net_rules.h"
 #include "vault/placeholder_set.h"
 
 /*
@@ -151,6 +152,27 @@ static struct sv drop_parameters(struct http_exchange *x, struct sv target)
 	return buf_failed(out) ? target : buf_view(out);
 }
 
+/* Some rule for this host adds it, if to another path: clients have one variable for all. */
+static bool is_added_there(void *arg, struct sv owner)
+{
+	struct http_exchange *x = arg;
+
+	return net_rules_adds(x->relay->now->rules, x->request->host, owner);
+}
+
+static bool has_other(struct http_exchange *x, const struct http_request *head)
+{
+	struct placeholder_set *set = x->relay->placeholders;
+	uint32_t i;
+
+	if (placeholder_find_other(set, head->target, is_added_there, x))
+		return true;
+	for (i = 0; i < head->fields.n; i++)
+		if (placeholder_find_other(set, head->fields.v[i].value, is_added_there, x))
+			return true;
+	return false;
+}
+
 int placeholders_check_head(struct http_exchange *x, struct http_request *head, bool may_drop)
 {
 	bool in_target;
@@ -160,7 +182,7 @@ int placeholders_check_head(struct http_exchange *x, struct http_request *head, 
 	if (look_at_head(x, head->target, &head->fields) == PLACEHOLDER_NONE)
 		return 0;
 	in_target = has(x, head->target);
-	if (!look_anew(x) || !may_drop)
+	if (!look_anew(x) || !may_drop || has_other(x, head))
 		return placeholders_refuse(x, in_target ? "target" : "fields");
 	drop_fields(x, &head->fields);
 	head->target = drop_parameters(x, head->target);

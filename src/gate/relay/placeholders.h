@@ -7,8 +7,8 @@
 #include "gate/relay/exchange.h"
 
 /*
- * Looks through target and fields of *head. Where may_drop, egress puts a credential into this request: fields and parameters of the query that have a placeholder are left
- * out of *head, whose fields are the caller's own array; a target that becomes shorter lives in relay_http.text. 0, or -1: refused.
+ * Looks through target and fields of *head. Where may_drop, egress puts a credential into this request: fields and parameters of the query that have a placeholder of one that rules add for this host
+ * are left out of *head, whose fields are the caller's own array; a target that becomes shorter lives in relay_http.text. 0, or -1: refused.
  */
 int placeholders_check_head(struct http_exchange *x, struct http_request *head, bool may_drop);
 

@@ -173,7 +173,7 @@ static int make_parts(struct relay *r, const struct gate_relay_setup *setup, str
 	if (tls_server_new(&r->tls, err) < 0 || open_sockets(r, err) < 0)
 		return -1;
 	if (setup->n_placeholders)
-		e = placeholder_set_new(setup->placeholders, setup->n_placeholders, &r->placeholders);
+		e = placeholder_set_new(setup->placeholders, setup->owners, setup->n_placeholders, &r->placeholders);
 	if (e < 0)
 		return error_sys(err, e, "placeholders");
 	r->events = relay_events_new(r->loop, r->control);

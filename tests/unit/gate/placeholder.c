@@ -85,7 +85,7 @@ static void they_are_found_in_any_form_at_any_cut(void)
 	struct placeholder_set *set = NULL;
 	size_t i, cut;
 
-	CHECK(placeholder_set_new(both, 2, &set) == 0);
+	CHECK(placeholder_set_new(both, both, 2, &set) == 0);
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
 		struct sv text = sv_of(cases[i].text);
 
@@ -109,7 +109,7 @@ static void a_beginning_is_held_until_it_is_decided(void)
 	struct placeholder_set *set = NULL;
 	struct placeholder_scan *s;
 
-	CHECK(placeholder_set_new(both, 2, &set) == 0);
+	CHECK(placeholder_set_new(both, both, 2, &set) == 0);
 	s = placeholder_scan_new(set);
 	CHECK(placeholder_scan_feed(s, sv_of("text sk-pro")) == PLACEHOLDER_NONE && placeholder_scan_held(s) == 6);
 	CHECK(placeholder_scan_feed(s, sv_of("x")) == PLACEHOLDER_NONE && placeholder_scan_held(s) == 0);

@@ -8,6 +8,8 @@ static const char policy[] = "network:\n"
 			     "    - host: open.example\n"
 			     "    - {host: read.example, methods: [GET, HEAD], paths: [\"/simple/**\"]}\n"
 			     "    - {host: key.example, credential: key}\n"
+			     "    - {host: both.example, paths: [/a], credential: key}\n"
+			     "    - {host: both.example, paths: [/b], credential: other}\n"
 			     "    - {host: graph.example, graphql: {types: [query]}}\n"
 			     "    - {host: tools.example, mcp: {tools: [search]}}\n"
 			     "    - {host: ports.example, ports: [8080]}\n"
@@ -211,6 +213,13 @@ static void a_placeholder_leaves_nowhere(void)
 		{"GET http://key.example/x?k=" RIG_PLACEHOLDER " HTTP/1.1\r\nHost: key.example\r\n\r\n", "GET http://key.example:80/x\n"},
 		{"GET http://key.example/" RIG_PLACEHOLDER " HTTP/1.1\r\nHost: key.example\r\n\r\n", NULL},
 		{"GET http://key.example/ HTTP/1.1\r\nHost: key.example\r\n" RIG_PLACEHOLDER ": 1\r\n\r\n", NULL},
+		/* another's is no part of what the rule adds */
+		{"GET http://key.example/ HTTP/1.1\r\nHost: key.example\r\nAuthorization: Bearer " RIG_OTHER "\r\n\r\n", NULL},
+		{"GET http://key.example/x?k=" RIG_OTHER "&b=c HTTP/1.1\r\nHost: key.example\r\n\r\n", NULL},
+		{"GET http://key.example/ HTTP/1.1\r\nHost: key.example\r\nA: " RIG_PLACEHOLDER " " RIG_OTHER "\r\n\r\n", NULL},
+		{"GET http://key.example/ HTTP/1.1\r\nHost: key.example\r\nA: " RIG_PLACEHOLDER "\r\nB: " RIG_OTHER "\r\n\r\n", NULL},
+		/* but where rules add either, one stands for the other */
+		{"GET http://both.example/a HTTP/1.1\r\nHost: both.example\r\nA: " RIG_OTHER "\r\nB: c\r\n\r\n", "GET http://both.example:80/a b=c\n"},
 		/* half of one in one request, half in the next field */
 		{"GET http://open.example/ HTTP/1.1\r\nHost: open.example\r\nA: sk-ant-placeholder-\r\nB: 0123456789abcdef\r\n\r\n",
 		 "GET http://open.example:80/ a=sk-ant-placeholder- b=0123456789abcdef\n"},

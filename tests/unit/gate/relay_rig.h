@@ -21,6 +21,7 @@
 #include "wire/wire.h"
 
 #define RIG_PLACEHOLDER "sk-ant-placeholder-0123456789abcdef"
+#define RIG_OTHER "ghp_anotherplaceholder9876543210"
 
 struct rig {
 	struct loop *loop;
@@ -175,7 +176,7 @@ static inline void rig_open(struct rig *g, const char *policy)
 	static const struct link_events egress = {
 		.request = rig_on_request, .data = rig_on_data, .end = rig_on_end, .room = rig_on_room, .closed = rig_on_closed, .gone = rig_on_gone};
 	static const struct channel_events control = {.message = rig_on_message, .gone = rig_on_control_gone};
-	const struct sv placeholder = sv_of(RIG_PLACEHOLDER);
+	const struct sv placeholders[] = {sv_of(RIG_PLACEHOLDER), sv_of(RIG_OTHER)}, owners[] = {sv_of("key"), sv_of("other")};
 	int link[2], channel[2];
 
 	*g = (struct rig){.client = -1, .answer = {.status = 200, .body = true, .length = 2}, .answer_body = sv_of("ok")};
@@ -191,7 +192,7 @@ static inline void rig_open(struct rig *g, const char *policy)
 	CHECK(link_new(g->loop, link[0], true, &http_link_events, &g->relay, &g->relay.link) == 0);
 	CHECK(link_new(g->loop, link[1], false, &egress, g, &g->egress) == 0);
 	CHECK(channel_new(g->loop, channel[0], &control, NULL, &g->relay.control) == 0);
-	CHECK(placeholder_set_new(&placeholder, 1, &g->relay.placeholders) == 0);
+	CHECK(placeholder_set_new(placeholders, owners, 2, &g->relay.placeholders) == 0);
 	g->relay.events = relay_events_new(g->loop, g->relay.control);
 	CHECK(http_open(&g->relay) == 0);
 }
