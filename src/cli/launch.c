@@ -181,6 +181,7 @@ static int make_plan(struct run *r, const char *state_dir)
 				 .state_dir = state_dir, .cache_dir = q->policy->folders.cache, .runtime = runtime_names[q->pick->runtime],
 				 .runtime_why = q->pick->reason, .image = q->image};
 	const char *secret[LIVE_FILES + 1];
+	struct launch_git_configs configs;
 	struct gate_inside inside;
 	struct plan_gate gate;
 	char **env = NULL;
@@ -192,6 +193,7 @@ static int make_plan(struct run *r, const char *state_dir)
 	if (live_protected(r->arena, q->policy->policy, r->root, r->own, r->err) < 0 || credential_files(r, secret) < 0)
 		return -1;
 	p.hide = secret;
+	p.git_configs = launch_git_configs(&configs, &q->policy->folders);
 	if (find_gateway(r, &inside)) {
 		gate = (struct plan_gate){.bundle = inside.bundle, .java = inside.java, .shared = !r->gate};
 		p.gate = &gate;

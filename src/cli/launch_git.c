@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,12 +34,11 @@ static bool is_new(const struct looking *l, struct timespec changed)
 static bool is_new_link(const struct looking *l, int git, const char *name)
 {
 	char folder[32];
-	struct stat st;
+	struct stat st = {0};
 
 	(void)snprintf(folder, sizeof(folder), "%.*s", (int)strcspn(name, "/"), name);
-	if (fstatat(git, folder, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
-	    fstatat(git, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return false;
+	if (fstatat(git, folder, &st, AT_SYMLINK_NOFOLLOW) < 0 || (S_ISDIR(st.st_mode) && fstatat(git, name, &st, AT_SYMLINK_NOFOLLOW) < 0))
+		return errno != ENOENT; /* gone by now; what cannot be looked at may be anything */
 	return is_new(l, st.st_ctim);
 }
 
@@ -68,22 +68,33 @@ static void look_at(const struct looking *l, int git, const char *path)
 			call_note(l->call, "note: %s/%s: with what the run left there, git runs a program when somebody continues or skips; look at it first, or abort", text_show(&t, sv_of(path)), git_state_files[i]);
 }
 
+/* One that git made: nobody inside can make these files. */
+static bool is_worktree(int at)
+{
+	return faccessat(at, "commondir", F_OK, AT_SYMLINK_NOFOLLOW) == 0 || faccessat(at, "gitdir", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static void look_at_worktrees(const struct looking *l, int git, const char *path)
 {
 	int fd = sys_open_beneath(git, "worktrees", O_RDONLY | O_DIRECTORY, 0);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
-	char name[PATH_MAX];
-	int left = MAX_WORKTREES;
+	char name[PATH_MAX + 300];
+	struct text_shown t;
+	int n = 0;
 
 	if (fd >= 0 && !d)
 		(void)close(fd);
-	while (d && left-- > 0 && (e = readdir(d))) {
-		AUTO_FD at = e->d_name[0] == '.' ? -1 : openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	while (d && n <= MAX_WORKTREES && (e = readdir(d))) {
+		AUTO_FD at = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ? -1 : openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-		if (at >= 0 && (size_t)snprintf(name, sizeof(name), "%s/worktrees/%s", path, e->d_name) < sizeof(name))
-			look_at(l, at, name);
+		if (at < 0 || !is_worktree(at) || n++ == MAX_WORKTREES)
+			continue;
+		(void)snprintf(name, sizeof(name), "%s/worktrees/%s", path, e->d_name);
+		look_at(l, at, name);
 	}
+	if (n > MAX_WORKTREES)
+		call_note(l->call, "note: %s/worktrees: there are more than %d; whether the run left something in the others that git runs was not looked at", text_show(&t, sv_of(path)), MAX_WORKTREES);
 	if (d)
 		(void)closedir(d);
 }
@@ -129,7 +140,7 @@ static void look_below(const struct looking *l, const char *folder, struct sv re
 		look_at_repository(l, path);
 }
 
-/* Repositories that were there have a config, which is protected; one at the top of a folder may be new. */
+/* Repositories that were there have a config, which is protected, submodules too; one at the top of a folder may be new. */
 void launch_git_tell(const struct call *call, const struct plan *plan, int state)
 {
 	static const char git[] = "/.git", config[] = "/config";
@@ -145,7 +156,7 @@ void launch_git_tell(const struct call *call, const struct plan *plan, int state
 		op = &plan->ops[i];
 		if (is_shown_writable(op))
 			look_below(&l, op->source, sv_of(git));
-		in = op->kind == PLAN_PROTECT && sv_ends(sv_of(op->target), "/.git/config") ? shown_at(plan, op->target) : NULL;
+		in = op->kind == PLAN_PROTECT && sv_ends(sv_of(op->target), config) ? shown_at(plan, op->target) : NULL;
 		if (!in)
 			continue;
 		rest = sv_of(op->target + strlen(in->target));
@@ -153,4 +164,22 @@ void launch_git_tell(const struct call *call, const struct plan *plan, int state
 		if (!sv_is(rest, git))
 			look_below(&l, in->source, rest);
 	}
+}
+
+const char *const *launch_git_configs(struct launch_git_configs *c, const struct cli_folders *folders)
+{
+	static const char *const variables[] = {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"};
+	const char *slash = strrchr(folders->config, '/'), *v;
+	size_t i, n = 0;
+
+	*c = (struct launch_git_configs){0};
+	/* $XDG_CONFIG_HOME is where our own folder is */
+	if (slash && (size_t)snprintf(c->xdg, sizeof(c->xdg), "%.*s/git/config", (int)(slash - folders->config), folders->config) < sizeof(c->xdg))
+		c->v[n++] = c->xdg;
+	for (i = 0; i < ARRAY_LEN(variables); i++) {
+		v = getenv(variables[i]);
+		if (v && v[0] == '/')
+			c->v[n++] = v;
+	}
+	return c->v;
 }

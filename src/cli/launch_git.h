@@ -7,7 +7,15 @@
 #define CORDON_CLI_LAUNCH_GIT_H
 
 #include "cli/cli.h"
+#include "cli/cli_policy.h"
 #include "model/plan.h"
+
+/* Configuration files of git's that the environment names, for struct plan_request: NULL-terminated, in the caller's storage. */
+struct launch_git_configs {
+	char xdg[PATH_MAX];
+	const char *v[4];
+};
+const char *const *launch_git_configs(struct launch_git_configs *c, const struct cli_folders *folders);
 
 /* When nothing runs any more. state: of the run, which is as old as it. */
 void launch_git_tell(const struct call *call, const struct plan *plan, int state);

@@ -16,6 +16,7 @@ struct draft {
 	const struct policy *policy;
 	const struct plan_gate *gate;
 	const char *cache_dir;
+	const char *const *git_configs;
 	const char *workdir, *here; /* as struct plan_request has them */
 	struct plan_entry *entries; /* those that are reached through links: plan_links.h */
 	struct error *err;

@@ -1,16 +1,18 @@
 /*
- * plan_git: what the host's git was told to take hooks and further settings from, in a repository that a run may write to: core.hooksPath, include.path and includeIf.*.path of its own configuration, and a relative
- * core.hooksPath of the user's.
+ * plan_git: what the host's git takes hooks and further settings from, in the repositories that a run could write to: core.hooksPath, include.path and includeIf.*.path.
  *
- * Each such place that lies in what is shown is protected as .git/hooks and .git/config are, there or not. Files are read as git reads them, up to a bound; what cannot be read says nothing. Quoting and comments are understood, continued
- * lines are not.
+ * Repositories are those in what is shown, submodules and linked worktrees among them, and those that what is shown lies in. Their configuration is read wherever it is, with config.worktree, with all that it includes, whatever the condition;
+ * so is the user's own and the system's. Each place that is named and lies in what is shown is protected as .git/hooks and .git/config are, there or not. A relative one is meant below the work tree, and below the repository's folder, where
+ * git is when somebody pushes to it.
+ *
+ * Only files that are there cost anything. One that git could not read either says nothing; one that is too large is refused.
  */
 #ifndef CORDON_PLAN_GIT_H
 #define CORDON_PLAN_GIT_H
 
 #include "plan/plan_draft.h"
 
-/* config: the path of a repository's .git/config on the host. 1: more is protected now; 0: nothing new; -1. */
-int plan_git_follow(struct draft *d, const char *config);
+/* from: the first of the plan's ops that a search has added. 1: more is protected now; 0: nothing new; -1. */
+int plan_git_follow(struct draft *d, size_t from);
 
 #endif

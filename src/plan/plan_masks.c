@@ -173,15 +173,6 @@ static int mask_shown(const struct scan *scan, struct draft *d, struct plan_op *
 	return op.folder ? scan_tree_at(scan, dir, op.source, op.target, entries, d->err) : 0;
 }
 
-/* Folders of the host are called the same inside. */
-static bool is_git_config(const struct plan_op *op)
-{
-	static const char name[] = "/.git/config";
-	size_t n = strlen(op->target);
-
-	return op->kind == PLAN_PROTECT && n > strlen(name) && strcmp(op->target + n - strlen(name), name) == 0;
-}
-
 /* Looks for denied and protected names in everything of the host that is shown. 1: more names are denied now, to be looked for. */
 static int add_masks(struct draft *d, struct scan_links *links)
 {
@@ -205,8 +196,8 @@ static int add_masks(struct draft *d, struct scan_links *links)
 		r = followed < 0 ? -1 : r | followed;
 	}
 	free(f.links);
-	for (i = n; r >= 0 && i < d->plan->n_ops; i++) {
-		followed = is_git_config(&d->plan->ops[i]) ? plan_git_follow(d, d->plan->ops[i].target) : 0;
+	if (r >= 0) {
+		followed = plan_git_follow(d, n);
 		r = followed < 0 ? -1 : r | followed;
 	}
 	if (r != 0)

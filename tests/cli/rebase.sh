@@ -70,6 +70,22 @@ for i in "${!plants[@]}"; do
 	ok "${whats[i]}: nor does it with the rest" test ! -e "$tmp/ran"
 done
 
+# Repositories within one: submodules, theirs, and linked worktrees of both.
+history
+git init -q "$tmp/other" && git -C "$tmp/other" commit -q --allow-empty -m o
+add=(-c protocol.file.allow=always submodule --quiet add "$tmp/other")
+git "${add[@]}" libs/sub && git -C libs/sub "${add[@]}" deep && git worktree add -q "$tmp/tree" main && git -C libs/sub worktree add -q "$tmp/subtree"
+for at in .git/modules/libs/sub .git/modules/libs/sub/modules/deep .git/worktrees/tree .git/modules/libs/sub/worktrees/subtree; do
+	run default "mkdir $at/rebase-merge && echo 'exec touch $tmp/ran' >$at/rebase-merge/git-rebase-todo"
+	like "$at: what is left there is told" "$told" "note: [^ ]*/$at/rebase-merge/git-rebase-todo: .*git runs a program"
+	rm -rf "$at/rebase-merge"
+done
+run default "cd .git/worktrees && mkdir \$(seq 1 1500) && mkdir tree/rebase-merge && echo 'exec touch $tmp/ran' >tree/rebase-merge/git-rebase-todo"
+like "a worktree among many folders that are none: what is left there is told" "$told" 'note: .*/worktrees/tree/rebase-merge/'
+(cd .git/worktrees && for i in {1..1001}; do echo ../.. >"$i/commondir"; done)
+run default true
+like "more worktrees than are looked at: that is told" "$told" 'note: .*/\.git/worktrees: there are more than 1000'
+
 history
 git rebase -x true -x 'exit 3' main >/dev/null 2>&1
 run default 'echo work >more'
