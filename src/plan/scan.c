@@ -214,6 +214,11 @@ static int look(struct walk *w, const struct here *h, const struct entry *e, boo
 static int scan_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside,
 		       struct place at);
 
+static bool may_go_on(const struct walk *w)
+{
+	return w->scan->lenient && w->entries <= w->scan->max_entries;
+}
+
 static int enter(struct walk *w, struct here *h, const char *name, bool close_by, const struct plan_guard *cover)
 {
 	size_t n = h->path->n, m = h->inside->n;
@@ -225,7 +230,7 @@ static int enter(struct walk *w, struct here *h, const char *name, bool close_by
 			(struct place){h->place.depth + 1, close_by || w->n_always || name_set_has(&w->first_names, sv_of(name)), cover, &h->seen});
 	cut(h->path, n);
 	cut(h->inside, m);
-	return r;
+	return may_go_on(w) ? 0 : r;
 }
 
 /* Somebody renames while we look: what we missed could stand open. The caller looks again. */
@@ -443,7 +448,7 @@ static int compare_entry(struct walk *w, int dir, const char *name, struct buf *
 		r = compare_file(w, &st, inside);
 	cut(path, n);
 	cut(inside, m);
-	return r;
+	return may_go_on(w) ? 0 : r;
 }
 
 static int compare_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside, unsigned depth)

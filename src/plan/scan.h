@@ -29,6 +29,7 @@ struct scan {
 	void *arg;
 	struct scan_links *links; /* where files with several names are noted; NULL: nowhere */
 	const char *memory_dir; /* for plan/scan_memory.h; NULL: each folder is read */
+	bool lenient; /* a folder below the root that is gone, moved or cannot be searched is passed over, and the rest searched: somebody else looks again soon */
 };
 
 /* root: absolute, canonical, on the host. shown_as: the same folder's name inside, where patterns are tried as well. */

@@ -3,6 +3,8 @@
 #include "base/cleanup.h"
 
 #define GIT         "git would run it, or be told to run something, at the next command in this repository"
+#define GIT_LOCK    "git makes it its configuration by renaming it"
+#define HOOKS       "the hooks of this repository run what it names at the next commit"
 #define GIT_MODULES "git takes remote addresses and update commands from it"
 #define SHELL       "a shell runs it at its start or end"
 #define READLINE    "line editing in every shell and debugger takes key bindings from it"
@@ -17,7 +19,7 @@
 #define DIRENV      "direnv runs it when a shell enters the folder"
 #define EDITOR      "an editor runs commands from it"
 #define RIPGREP     "ripgrep takes options from it, and one of them runs a program"
-#define R_START     "R runs it at its start in this folder"
+#define R_START     "R runs it, or takes its environment from it, at its start in this folder"
 #define AGENT       "an agent outside the sandbox would run commands, hooks or servers from it"
 
 const struct mandatory mandatory_deny[] = {
@@ -28,20 +30,33 @@ const struct mandatory mandatory_deny[] = {
 const struct mandatory mandatory_protect[] = {
 	{"**/.git/hooks/**", GIT},
 	{"**/.git/config", GIT},
+	{"**/.git/config.lock", GIT_LOCK},
 	{"**/.git/config.worktree", GIT},
+	{"**/.git/config.worktree.lock", GIT_LOCK},
 	{"**/.git/commondir", GIT},
 	{"**/.git/worktrees/*/commondir", GIT},
 	{"**/.git/worktrees/*/config.worktree", GIT},
+	{"**/.git/worktrees/*/config.worktree.lock", GIT_LOCK},
 	{"**/.git/worktrees/*/gitdir", GIT},
 	{"**/.git/modules/**/hooks/**", GIT},
 	{"**/.git/modules/**/config", GIT},
+	{"**/.git/modules/**/config.lock", GIT_LOCK},
 	{"**/.git/modules/**/commondir", GIT},
 	{"**/.git/modules/**/config.worktree", GIT},
+	{"**/.git/modules/**/config.worktree.lock", GIT_LOCK},
 	{"**/.git/sl/config", HG},
+	{"**/.git/sl/sharedpath", HG},
 	{"**/.gitconfig", GIT},
+	{"**/.gitconfig.lock", GIT_LOCK},
 	{"**/.config/git/**", GIT},
 	{"**/.gitmodules", GIT_MODULES},
 	{"**/.husky/**", GIT},
+	{"**/.pre-commit-config.yaml", HOOKS},
+	{"**/lefthook.yml", HOOKS},
+	{"**/.lefthook.yml", HOOKS},
+	{"**/lefthook.yaml", HOOKS},
+	{"**/.lefthook.yaml", HOOKS},
+	{"**/.repo/repo/**", VCS},
 	{"**/.hg/hgrc", HG},
 	{"**/.hg/hgrc-not-shared", HG},
 	{"**/.hg/sharedpath", HG},
@@ -60,10 +75,12 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.gdbinit", DEBUGGER},
 	{"**/.gdbearlyinit", DEBUGGER},
 	{"**/.lldbinit", DEBUGGER},
+	{"**/.pdbrc", DEBUGGER},
 	{"**/.tmux.conf", SESSION},
 	{"**/.config/tmux/**", SESSION},
 	{"**/.screenrc", SESSION},
 	{"**/.devcontainer/**", EDITOR},
+	{"**/.devcontainer.json", EDITOR},
 	{"**/.bashrc", SHELL},
 	{"**/.bashrc.d/**", SHELL},
 	{"**/.bash_aliases", SHELL},
@@ -76,6 +93,10 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.zprofile", SHELL},
 	{"**/.zlogin", SHELL},
 	{"**/.zlogout", SHELL},
+	{"**/.zshrc.zwc", SHELL},
+	{"**/.zshenv.zwc", SHELL},
+	{"**/.zprofile.zwc", SHELL},
+	{"**/.zlogin.zwc", SHELL},
 	{"**/.kshrc", SHELL},
 	{"**/.cshrc", SHELL},
 	{"**/.tcshrc", SHELL},
@@ -87,6 +108,7 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.xinitrc", SESSION},
 	{"**/.xsession", SESSION},
 	{"**/.xsessionrc", SESSION},
+	{"**/.xserverrc", SESSION},
 	{"**/.config/autostart/**", SESSION},
 	{"**/.config/systemd/**", SYSTEMD},
 	{"**/.config/environment.d/**", SYSTEMD_ENV},
@@ -99,14 +121,20 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.nvim.lua", EDITOR},
 	{"**/.ideavimrc", EDITOR},
 	{"**/.emacs", EDITOR},
+	{"**/.emacs.el", EDITOR},
+	{"**/.emacs.elc", EDITOR},
 	{"**/.emacs.d/**", EDITOR},
 	{"**/.dir-locals.el", EDITOR},
+	{"**/.dir-locals-2.el", EDITOR},
 	{"**/.config/nvim/**", EDITOR},
 	{"**/.vscode/**", EDITOR},
 	{"**/.idea/**", EDITOR},
 	{"**/.zed/**", EDITOR},
+	{"**/.helix/**", EDITOR},
 	{"**/.ripgreprc", RIPGREP},
 	{"**/.Rprofile", R_START},
+	{"**/.Renviron", R_START},
+	{"**/.RData", R_START},
 	{"**/.mcp.json", AGENT},
 	{"**/.claude/settings.json", AGENT},
 	{"**/.claude/settings.local.json", AGENT},
@@ -118,8 +146,15 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.claude.json", AGENT},
 	{"**/.codex/config.toml", AGENT},
 	{"**/.codex/hooks/**", AGENT},
+	{"**/.codex/hooks.json", AGENT},
 	{"**/.gemini/settings.json", AGENT},
 	{"**/.gemini/commands/**", AGENT},
+	{"**/.gemini/extensions/**", AGENT},
+	{"**/.qwen/settings.json", AGENT},
+	{"**/.roo/mcp.json", AGENT},
+	{"**/.kiro/settings/mcp.json", AGENT},
+	{"**/crush.json", AGENT},
+	{"**/.crush.json", AGENT},
 	{"**/.cursor/**", AGENT},
 	{"**/.opencode/**", AGENT},
 	{"**/opencode.json", AGENT},

@@ -53,6 +53,22 @@ a_file_is_made_in_a_new_folder()
 	holds
 }
 
+the_search_meets_moving_folders()
+{
+	"$CORDON" run -- python3 -c '
+import os, time
+for i in range(300): os.makedirs("j/%d/k" % i)
+os.makedirs("a" + "/" + "/".join(["n" * 200] * 15))
+end = time.monotonic() + 6
+while time.monotonic() < end:
+    for i in range(300): os.rename("j/%d" % i, "j/x"); os.rename("j/x", "j/%d" % i)
+print(open("new/deep/.env").read())' >"$tmp/got" 2>/dev/null &
+	run=$!
+	sleep 2
+	mkdir -p new/deep && echo "$marker" >new/deep/.env
+	holds
+}
+
 # Without Landlock's scopes a workload can signal whoever searches.
 the_search_is_hindered() # SIGNAL
 {
@@ -100,6 +116,54 @@ make_again()
 	rm .env && sleep 0.02 && echo "$marker" >.env
 }
 
+# Tries without a pause to get hold of what the host makes, in each way that could write to it, and writes later: what it was renamed to by then has other contents.
+cat >"$work/snatch.py" <<'END'
+import os, sys, time
+ways = os.O_RDWR, os.O_WRONLY | os.O_APPEND, os.O_RDWR | os.O_NOFOLLOW
+held, seen, end = [], set(), time.monotonic() + 3
+while time.monotonic() < end and not os.path.exists("done"):
+    for name in sys.argv[1:]:
+        for way in ways:
+            try:
+                held.append(os.open(name, way))
+                seen.add(name)
+            except OSError:
+                pass
+    if len(held) > 200:
+        for fd in held[:100]:
+            os.close(fd)
+        del held[:100]
+print(*sorted(seen))
+for fd in held:
+    os.pwrite(fd, b"snatched", 0)
+END
+
+# What the host's user does meanwhile; each of these git writes to a lock file, and renames it.
+work_on()
+{
+	local i
+	sleep 0.5
+	for i in {1..20}; do git config "user.name" "n$i"; done
+	git init -q sub
+	mkdir .vscode && echo "{}" >.vscode/settings.json && echo "# mine" >.envrc
+	sleep 0.2
+	touch done
+}
+
+snatch() # WORD...: before the command
+{
+	rm -rf .git sub .vscode .envrc done
+	git init -q .
+	"$@" python3 snatch.py .git/config.lock .git/config sub/.git/config.lock sub/.git/config .vscode/settings.json .envrc >"$tmp/got" 2>/dev/null &
+	run=$!
+	work_on
+	wait "$run"
+	! grep -q . "$tmp/got" && ! grep -rq snatched .git sub .vscode .envrc
+}
+ok "protected files that the host makes or rewrites are never open for writing, nor what they are renamed from" snatch "$CORDON" run --
+ok "without a sandbox they are (control)" eval "! snatch"
+rm -rf .git sub .vscode .envrc done snatch.py
+
 ok "a denied file that the host replaces as the run starts stays unreadable" early replace
 ok "a denied file that the host deletes and makes again as the run starts stays unreadable" early make_again
 ok "a denied file that the host replaces stays unreadable" a_file_is_replaced_by_rename
@@ -107,6 +171,8 @@ ok "a denied file that the host deletes and makes again stays unreadable" a_file
 ok "a protected file that the host replaces stays read-only" a_protected_file_is_replaced
 ok "a denied or protected file that the host makes in a new folder is covered within seconds" a_file_is_made_in_a_new_folder
 rm -rf new
+ok "... although the workload moves folders all the time" the_search_meets_moving_folders
+rm -rf new j a
 ok "... although the workload stops whoever searches" the_search_is_hindered SIGSTOP
 rm -rf new
 ok "... or kills it" the_search_is_hindered SIGKILL

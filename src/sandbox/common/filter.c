@@ -305,14 +305,19 @@ static void mode_block(struct program *p, unsigned mode)
 	ret_allow(p);
 }
 
-/* open and openat: to the guard where they make a file (O_CREAT; O_TMPFILE makes no name), never one with setuid or setgid. */
+/* What is done to a file that is opened: it is made (O_CREAT), without a name (__O_TMPFILE), or written to (O_WRONLY, O_RDWR, O_TRUNC). */
+enum { MAKES = 0100, MAKES_NO_NAME = 020000000, WRITES = 03 | 01000 };
+
+/* open and openat: to the guard where they make a name or write, never for a file with setuid or setgid. */
 static void open_block(struct program *p, unsigned flags)
 {
 	load_arg(p, flags);
-	emit(p, BPF_OP_JSET, 1, 0, 0100 | 020000000); /* O_CREAT, __O_TMPFILE */
+	emit(p, BPF_OP_JSET, 1, 0, MAKES | MAKES_NO_NAME | (p->o->guard ? WRITES : 0));
 	ret_allow(p);
 	if (p->o->guard) {
-		emit(p, BPF_OP_JSET, 0, 1, 0100);
+		emit(p, BPF_OP_JSET, 0, 1, MAKES);
+		ret_guard(p);
+		emit(p, BPF_OP_JSET, 1, 0, MAKES_NO_NAME);
 		ret_guard(p);
 	}
 	mode_block(p, flags + 1);

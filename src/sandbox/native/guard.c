@@ -374,7 +374,7 @@ static int open_found(const struct job *j, const struct place *p, const struct s
 {
 	int fd, number;
 	char path[32];
-	bool write = (flags & O_ACCMODE) != O_RDONLY;
+	bool write = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
 	const char *rule = guard_judge(j->g, p->path, guard_what(st->st_mode), write);
 
 	if (!rule && write)
@@ -430,8 +430,8 @@ static int open_round(const struct job *j, int *base, char path[PATH_MAX], int f
 	if (p.slash)
 		r = -EISDIR;
 	else if (fstatat(p.dir, p.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		r = errno == ENOENT ? open_new(j, &p, flags, mode) : -errno;
-	else if (flags & O_EXCL)
+		r = errno == ENOENT && (flags & O_CREAT) ? open_new(j, &p, flags, mode) : -errno;
+	else if ((flags & O_CREAT) && (flags & O_EXCL))
 		r = -EEXIST;
 	else if (S_ISLNK(st.st_mode) && !p.own_proc && (flags & O_NOFOLLOW))
 		r = -ELOOP;
@@ -526,7 +526,7 @@ static void do_open(const struct job *j, int d, unsigned at, int flags, uint64_t
 	if (r == 0)
 		do
 			r = open_round(j, &base, path, flags, mode);
-		while ((r == FOLLOW || (r == -EEXIST && !(flags & O_EXCL))) && ++rounds < 40);
+		while ((r == FOLLOW || (r == -EEXIST && !(flags & O_EXCL))) && ++rounds < 40); /* -EEXIST: somebody made it since we looked */
 	if (r == WAIT)
 		open_waiting(j, base, flags);
 	else

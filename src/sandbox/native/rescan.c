@@ -11,7 +11,7 @@
 #include "plan/scan.h"
 #include "sandbox/native/root.h"
 
-enum { FIRST_MS = 250, EVERY_MS = 2000, SHARE = 50, MAX_ENTRIES = 5000000, HINDERED_MAX = 3 };
+enum { FIRST_MS = 250, EVERY_MS = 2000, SHARE = 10, MAX_ENTRIES = 5000000, HINDERED_MAX = 3 };
 
 void rescan_init(struct rescan *r, const struct guard *g)
 {
@@ -59,7 +59,7 @@ static void look_everywhere(const struct guard *g)
 	const struct plan_op *op, *end = g->plan->ops + g->plan->n_ops;
 	struct scan_links links;
 	struct look l = {.g = g};
-	struct scan scan = {.guards = g->plan->guards, .n_guards = g->plan->n_guards, .max_entries = MAX_ENTRIES, .found = found, .arg = &l, .links = &links};
+	struct scan scan = {.guards = g->plan->guards, .n_guards = g->plan->n_guards, .max_entries = MAX_ENTRIES, .found = found, .arg = &l, .links = &links, .lenient = true};
 	struct error ignored = {0};
 	uint64_t entries = 0;
 

@@ -3,7 +3,7 @@
  *
  * Masks are laid over what the plan found. Another process of the host, or another sandbox in the same folder, may have moved something meanwhile, or makes a file with a denied name
  * later, in a folder that nobody watches. A child of PID 1 searches all that is shown of the host again, a moment after the start and then every few seconds (less often in large trees: it
- * takes at most a fiftieth of the time), and covers what it finds. So such a name stands open for seconds at most.
+ * takes at most a tenth of the time), and covers what it finds. So such a name stands open for seconds at most. Folders that the workload moves or removes meanwhile are passed over until the next search; the others are searched.
  *
  * Where Landlock does not keep signals apart (before its sixth version) the workload can stop that child, or kill it, as it may all of its own. It is continued, or started again; where that goes on, PID 1 searches by itself,
  * and the workload waits for it.
