@@ -78,7 +78,7 @@ bool net_rule_denies(const struct net_rule *r, const struct net_question *q)
 		return false;
 	if (r->methods.n && (!q->method.p || (!q->overrides && !net_method_denied(&r->methods, q->method))))
 		return false;
-	return r->paths.n == 0 || (q->path.p && (q->odd_path || path_in(&r->paths, q->path, net_path_denied)));
+	return r->paths.n == 0 || (q->path.p && (q->odd_path || net_path_is_folded(q->path) || path_in(&r->paths, q->path, net_path_denied)));
 }
 
 bool net_rule_has_body(const struct net_rule *r)

@@ -334,6 +334,62 @@ bool net_path_is_odd(struct sv path)
 	return false;
 }
 
+/* The next byte of a path, decoded. */
+static int next_byte(struct sv *s)
+{
+	int c = percent(*s);
+	size_t used = c < 0 ? 1 : 3;
+
+	c = c < 0 ? (unsigned char)s->p[0] : c;
+	*s = sv_n(s->p + used, s->n - used);
+	return c;
+}
+
+enum { SHORT_STEM = 6, SHORT_NAME = 12 }; /* "SECRET~1.TXT" */
+
+/* What Windows makes of a long name: at most six letters, "~" and a number, and at most three more behind a dot. */
+static bool is_short_name(const char *name, size_t n)
+{
+	size_t tilde = 0, i;
+
+	while (tilde < n && name[tilde] != '~')
+		tilde++;
+	if (tilde == 0 || tilde > SHORT_STEM || n > SHORT_NAME)
+		return false;
+	for (i = tilde + 1; i < n && name[i] >= '0' && name[i] <= '9'; i++)
+		;
+	return i > tilde + 1 && (i == n || name[i] == '.');
+}
+
+static bool is_folded_segment(struct sv segment)
+{
+	char name[SHORT_NAME + 1] = {0};
+	int c, before = 0;
+	size_t n = 0;
+
+	while (segment.n) {
+		c = next_byte(&segment);
+		if (before == ':' && c == '$')
+			return true;
+		before = c;
+		if (n < sizeof(name))
+			name[n++] = (char)c;
+	}
+	if (n >= 3 && name[0] == '(' && (name[1] | 0x20) >= 'a' && (name[1] | 0x20) <= 'z' && name[2] == '(')
+		return true;
+	return is_short_name(name, n);
+}
+
+bool net_path_is_folded(struct sv path)
+{
+	struct sv rest;
+
+	for (rest = skip_slash(path); rest.p;)
+		if (is_folded_segment(next_segment(&rest)))
+			return true;
+	return false;
+}
+
 /* All of them start with "x" or "h". */
 static bool name_is_one_of(struct sv name, const char *const *names)
 {
@@ -353,7 +409,9 @@ static bool name_is_one_of(struct sv name, const char *const *names)
 bool net_field_overrides(struct sv name)
 {
 	static const char *const names[] = {"x-http-method-override", "x-http-method", "x-method-override", "http-method-override",
-					    "x-original-method", "x-forwarded-method", "x-tunneled-method", NULL};
+					    "x-original-method", "x-forwarded-method", "x-tunneled-method", "x-http-verb-override", "x-http-verb",
+					    "x-verb-override", "x-rest-method", "x-requested-http-method", "x-http-override", "x-override-method",
+					    "x-http-requested-method", NULL};
 
 	return name_is_one_of(name, names);
 }
@@ -374,8 +432,10 @@ bool net_field_rewrites(struct sv name)
  */
 bool net_parameter_overrides(struct sv s)
 {
+	/* of frameworks, of Salesforce and of OData */
+	static const char *const names[] = {"_method", "_httpmethod", "_http_method", "$httpmethod", "$method"};
 	char name[32];
-	size_t n = 0;
+	size_t n = 0, i;
 	int c;
 
 	while (s.n && n < sizeof(name)) {
@@ -390,7 +450,10 @@ bool net_parameter_overrides(struct sv s)
 		c = strchr(" +.[", c) ? '_' : c;
 		name[n++] = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
 	}
-	return sv_is(sv_n(name, n), "_method") || net_field_overrides(sv_n(name, n));
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (sv_is(sv_n(name, n), names[i]))
+			return true;
+	return net_field_overrides(sv_n(name, n));
 }
 
 bool net_query_overrides(struct sv target)

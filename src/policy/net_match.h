@@ -72,6 +72,11 @@ bool net_path_covers(const char *outer, const char *inner);
  * list that allows and every one that denies.
  */
 bool net_path_is_odd(struct sv path);
+/*
+ * Has it parts that servers on Windows take for others or leave out: short names (ADMINI~1), streams (x:$DATA), and what ASP.NET keeps of sessions ("(S(x))")? Ordinary elsewhere ("a~1.deb"), so that it
+ * matters only to denials.
+ */
+bool net_path_is_folded(struct sv path);
 
 /*
  * A field (lower case), or a parameter of the query behind "?", that makes some servers take the request for one with

@@ -116,8 +116,10 @@ static void a_denial_holds_for_what_a_server_may_take_for_its_path(void)
 	static const char *const denied[] = {"/secret",     "/SECRET",     "/Secret/",     "/secret.",       "/secret%20",    "/secret.%20.",
 					     "/secret/?x",  "/admin/x",    "/ADMIN/x/",    "/admin./x",      "/admin%20/x",   "/Admin/",
 					     "/Mixed/case", "/mixed/Case", "/mixed/case/", "/mixed%20/case", "/x/deep/y.KEY", "/x/deep/y.key/",
-					     "/x/deep/y.key./", "/a;/b", "/admin", "/ADMIN.", "/admin%20"};
-	static const char *const fine[] = {"/", "/secrets", "/secret/x", "/.secret", "/%20secret", "/administrator", "/administrator/x", "/mixed/case/x", "/x/deep/y.keys"};
+					     "/x/deep/y.key./", "/a;/b", "/admin", "/ADMIN.", "/admin%20",
+					     "/(S(abc))/admin/x", "/x/(f(abc))/y", "/%28A(x))/admin", "/admin::$INDEX_ALLOCATION/x", "/x:$I30:$INDEX_ALLOCATION/y", "/x%3A%24data", "/ADMINI~1/x",
+					     "/secre~12.txt", "/a/b~1"};
+	static const char *const fine[] = {"/", "/secrets", "/secret/x", "/.secret", "/%20secret", "/administrator", "/administrator/x", "/mixed/case/x", "/x/deep/y.keys", "/v1/x:get", "/a::b", "/(x)", "/x(S(y))", "/pool/libfoo_1.0~1-2_amd64.deb", "/~user/x", "/~1", "/a~b", "/a~"};
 	struct world w = make("network: {mode: allowlist, allow: [{host: d.test}],\n"
 			      "  deny: [{host: d.test, paths: [\"/secret\", \"/admin/**\", \"/Mixed/Case\", \"/**/*.key\"]}]}");
 	AUTO_BUF path = {0};
@@ -148,7 +150,8 @@ static void another_method_is_not_asked_for_where_methods_are_restricted(void)
 						 "/?%5Fmethod=x", "/?%5fmeth%6fd=x",   "/?_METHOD=x",
 						 "/?+_method=x",  "/?.method=x",       "/?%20_method",
 						 "/?_method[]=x", "/?_method%00=x",    "/?X-HTTP-Method-Override=PUT",
-						 "/?%2Emethod=x", "/?[method=x"};
+						 "/?%2Emethod=x", "/?[method=x",       "/?_HttpMethod=DELETE",
+						 "/?%24httpMethod=DELETE", "/?$httpMethod=DELETE", "/?a=b&.HTTPmethod=x", "/?X-REST-Method=x"};
 	static const char *const fine[] = {"/_method", "/?a=_method", "/?method=x", "/?x_method=y",
 					   "/?",       "/?&&",        "/?=_method"};
 	struct world w = make("network: {mode: allowlist, allow: [{host: m.test, methods: [GET, POST]}, {host: "
@@ -182,6 +185,8 @@ static void another_method_is_not_asked_for_where_methods_are_restricted(void)
 	CHECK(net_field_rewrites(sv_of("x-original-url")) && net_field_rewrites(sv_of("x_rewrite_url")) &&
 	      net_field_rewrites(sv_of("x-forwarded-uri")) && net_field_rewrites(sv_of("x-forwarded-prefix")) &&
 	      !net_field_rewrites(sv_of("x-forwarded-for")) && !net_field_rewrites(sv_of("")));
+	CHECK(net_field_overrides(sv_of("x-http-verb-override")) && net_field_overrides(sv_of("x_rest_method")) && net_field_overrides(sv_of("x-requested-http-method")) &&
+	      net_field_overrides(sv_of("x-http-override")) && net_field_overrides(sv_of("x-override-method")));
 	/* What allows is exact, what denies is not. */
 	CHECK(!ask(&w, "m.test", 443, "get", "/") && !ask(&w, "d.test", 443, "delete", "/") &&
 	      !ask(&w, "o.test", 443, "TRACE", "/"));

@@ -16,7 +16,7 @@ enum mark { MARK_ALL = 6, MARK_OTHER = 7 };
 /* A token has about as many bytes, and an event as many that are no text of the model. */
 enum { TOKEN_BYTES = 4, EVENT_BYTES = 512 };
 
-enum field { FIELD_INPUT, FIELD_OUTPUT, FIELD_THOUGHTS, FIELD_TOOL_INPUT, FIELD_CACHE_READ, FIELD_CACHE_WRITE };
+enum field { FIELD_INPUT, FIELD_OUTPUT, FIELD_THOUGHTS, FIELD_TOOL_INPUT, FIELD_CACHE_READ, FIELD_CACHE_WRITE, FIELD_TOTAL };
 
 static const struct {
 	enum provider_kind kind;
@@ -31,10 +31,12 @@ static const struct {
 	{PROVIDER_OPENAI, "completion_tokens", FIELD_OUTPUT},
 	{PROVIDER_OPENAI, "input_tokens", FIELD_INPUT},
 	{PROVIDER_OPENAI, "output_tokens", FIELD_OUTPUT},
+	{PROVIDER_OPENAI, "total_tokens", FIELD_TOTAL},
 	{PROVIDER_GEMINI, "promptTokenCount", FIELD_INPUT},
 	{PROVIDER_GEMINI, "toolUsePromptTokenCount", FIELD_TOOL_INPUT},
 	{PROVIDER_GEMINI, "candidatesTokenCount", FIELD_OUTPUT},
 	{PROVIDER_GEMINI, "thoughtsTokenCount", FIELD_THOUGHTS},
+	{PROVIDER_GEMINI, "totalTokenCount", FIELD_TOTAL},
 };
 
 static const struct {
@@ -408,12 +410,22 @@ void usage_now(const struct usage *u, struct usage_tokens *ret)
 	};
 }
 
+/* What is in the total and is neither input nor told of: a number that was left out, at the end, when all have come. */
+static void count_rest(const struct usage *u, struct usage_tokens *io)
+{
+	uint64_t total = u->value[FIELD_TOTAL];
+
+	if (total > io->input && total - io->input > io->output)
+		io->output = total - io->input;
+}
+
 void usage_end(const struct usage *u, uint64_t may, bool whole, struct usage_tokens *ret)
 {
 	uint64_t least = u->sse ? u->seen + event_tokens(u) : u->bytes / TOKEN_BYTES;
 	bool complete = whole || (u->sse ? u->done : u->final && !u->list);
 
 	usage_now(u, ret);
+	count_rest(u, ret);
 	/* a reply without output may well leave its number out */
 	if (may == 0 || (complete && (u->final || (!u->sse && u->told))))
 		return;

@@ -497,6 +497,9 @@ static void what_a_list_of_models_takes_passes_nowhere_else(void)
 	};
 
 	EACH_DENIED(v, RULING_DENIED);
+	CHECK(endpoint_drops_header(sv_of("azureml-model-deployment")) && endpoint_drops_header(sv_of("x-ms-model-mesh-model-name")) && endpoint_drops_header(sv_of("x-bt-endpoint-name")));
+	CHECK(endpoint_drops_header(sv_of("x-target-url")) && endpoint_drops_header(sv_of("x_model")) && endpoint_drops_header(sv_of("extra-parameters")) && endpoint_drops_header(sv_of("x_portkey_config")));
+	CHECK(endpoint_drops_header(sv_of("x-http-method-override")) && !endpoint_drops_header(sv_of("x-stainless-lang")) && !endpoint_drops_header(sv_of("openai-organization")) && !endpoint_drops_header(sv_of("x-ms-client-request-id")));
 	CHECK(endpoint_drops_header(sv_of("x-portkey-config")) && endpoint_drops_header(sv_of("helicone-target-url")));
 }
 

@@ -36,6 +36,11 @@ static const struct reply replies[] = {
 	{PROVIDER_OPENAI, true, CHUNK CHUNK "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":12}}\n\ndata: [DONE]\n\n", {9, 12, 0, 0, 0}},
 	{PROVIDER_OPENAI, true, "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"output\":[{\"usage\":{\"output_tokens\":1000}}],\"usage\":{\"input_tokens\":4,\"output_tokens\":6}}}\n\n", {4, 6, 0, 0, 0}},
 	{PROVIDER_GEMINI, false, "{\"candidates\":[],\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":5,\"thoughtsTokenCount\":100,\"totalTokenCount\":108}}", {3, 105, 0, 0, 0}},
+	{PROVIDER_GEMINI, false, "{\"usageMetadata\":{\"promptTokenCount\":3,\"totalTokenCount\":108}}", {3, 105, 0, 0, 0}},
+	{PROVIDER_GEMINI, false, "{\"usageMetadata\":{\"totalTokenCount\":108,\"promptTokenCount\":3,\"toolUsePromptTokenCount\":5,\"candidatesTokenCount\":7}}", {8, 100, 0, 0, 0}},
+	{PROVIDER_GEMINI, true, "data: {\"usageMetadata\":{\"promptTokenCount\":3,\"totalTokenCount\":3}}\n\ndata: {\"usageMetadata\":{\"promptTokenCount\":3,\"totalTokenCount\":18}}\n\n", {3, 15, 0, 0, 0}},
+	{PROVIDER_OPENAI, false, "{\"usage\":{\"prompt_tokens\":8,\"total_tokens\":8}}", {8, 0, 0, 0, 0}},
+	{PROVIDER_OPENAI, false, "{\"usage\":{\"prompt_tokens\":8,\"total_tokens\":20}}", {8, 12, 0, 0, 0}},
 	{PROVIDER_GEMINI, false, "[{\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":5}},\n{\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":9}}]", {3, 9, 0, 0, 0}},
 	{PROVIDER_GEMINI, true, "data: {\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":5}}\n\ndata: {\"usageMetadata\":{\"promptTokenCount\":3,\"candidatesTokenCount\":15}}\n\n", {3, 15, 0, 0, 0}},
 	/* spelled with escapes, with blanks */
