@@ -1,5 +1,7 @@
 #include "gate/inference/judge_elsewhere.h"
 
+#include <strings.h>
+
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "gate/inference/models.h"
@@ -73,6 +75,49 @@ static int refuse(const struct judge *j, uint32_t key, const char *hint)
 			  text_show(&shown, json_scan_text(j->s, key)));
 }
 
+static bool contains(struct sv s, const char *part)
+{
+	size_t n = strlen(part), i;
+
+	for (i = 0; i + n <= s.n; i++)
+		if (strncasecmp(s.p + i, part, n) == 0)
+			return true;
+	return false;
+}
+
+/* What comes behind a colon may switch things on ("m:enable_web_search=on&..."): no version of a model has a "=". */
+static bool runs_tools(struct sv model)
+{
+	static const char *const parts[] = {
+		"-search-preview", "-search-api", "-deep-research", ":online", ":enable_", "=", "&"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(parts); i++)
+		if (contains(model, parts[i]))
+			return true;
+	return false;
+}
+
+static int judge_name(const struct judge *j, struct sv model)
+{
+	struct text_shown shown;
+
+	if (contains(model, "@preset"))
+		return ruling_set(j->no, RULING_DENIED, hint_one,
+				  "model %s brings a preset that is stored at the provider",
+				  text_show(&shown, model));
+	if (j->deny_tools && runs_tools(model))
+		return ruling_set(
+			j->no, RULING_DENIED, "use a model that does not search by itself, or server_tools: allow",
+			"model %s runs tools at its provider: it searches the web", text_show(&shown, model));
+	return 0;
+}
+
+int judge_model_name(const struct judge *j)
+{
+	return judge_name(j, sv_of(j->model));
+}
+
 static int judge_named(const struct judge *j, uint32_t value)
 {
 	const struct provider *p = j->provider;
@@ -83,7 +128,7 @@ static int judge_named(const struct judge *j, uint32_t value)
 	if (p != j->provider)
 		return ruling_set(j->no, RULING_DENIED, hint_one, "model %s is served by another provider",
 				  text_show(&shown, json_scan_text(j->s, value)));
-	return 0;
+	return judge_name(j, json_scan_text(j->s, value));
 }
 
 /* named: a text here is a model's name. As deep as a scan is. */
@@ -135,32 +180,4 @@ int judge_elsewhere(const struct judge *j)
 		if (judge_top(j, i) < 0)
 			return -1;
 	return walk(j, 0, false);
-}
-
-/* What comes behind a colon may switch things on ("m:enable_web_search=on&..."): no version of a model has a "=". */
-static bool runs_tools(const char *model)
-{
-	static const char *const parts[] = {
-		"-search-preview", "-search-api", "-deep-research", ":online", ":enable_", "=", "&"};
-	size_t i;
-
-	for (i = 0; i < ARRAY_LEN(parts); i++)
-		if (strcasestr(model, parts[i]))
-			return true;
-	return false;
-}
-
-int judge_model_name(const struct judge *j)
-{
-	struct text_shown shown;
-
-	if (strcasestr(j->model, "@preset"))
-		return ruling_set(j->no, RULING_DENIED, hint_one,
-				  "model %s brings a preset that is stored at the provider",
-				  text_show(&shown, sv_of(j->model)));
-	if (j->deny_tools && runs_tools(j->model))
-		return ruling_set(
-			j->no, RULING_DENIED, "use a model that does not search by itself, or server_tools: allow",
-			"model %s runs tools at its provider: it searches the web", text_show(&shown, sv_of(j->model)));
-	return 0;
 }

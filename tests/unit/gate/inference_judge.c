@@ -357,6 +357,14 @@ static void models_that_search_by_themselves_are_server_tools(void)
 		CHECK(judge(FREE_OPENAI, C, text, &body, &j, &no) == 0);
 	}
 	CHECK(judge(VLLM, C, "{\"model\":\"my-search-model\",\"messages\":[]}", &body, &j, &no) == 0);
+	/* wherever else a model is named */
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		(void)snprintf(text, sizeof(text), "{\"model\":\"m\",\"x\":[{\"draft_model\":[\"%s\"]}],\"messages\":[]}", names[i]);
+		CHECK(judge(VLLM, C, text, &body, &j, &no) < 0 && no.status == RULING_DENIED && strstr(no.detail, "searches"));
+		CHECK(judge(FREE_OPENAI, C, text, &body, &j, &no) == 0);
+	}
+	CHECK(judge(FREE_OPENAI, C, "{\"model\":\"m\",\"x\":{\"model_id\":\"m@preset/y\"},\"messages\":[]}", &body, &j, &no) < 0);
+	CHECK(judge(VLLM, C, "{\"model\":\"m\",\"x\":{\"model_id\":\"my-search-model\"},\"messages\":[]}", &body, &j, &no) == 0);
 }
 
 static void each_denied(const struct request *v, size_t n, uint16_t status)
