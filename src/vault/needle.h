@@ -11,7 +11,7 @@
  * stay in the neighbouring characters;
  *  - hexadecimal, in lower or upper case;
  *  - percent-encoding (any case, any subset of the bytes; "+" for a space) and JSON escapes (\u00XX, \xXX, \/, \", \',
- * \\) and references of HTML and XML (&#NN;, &#xXX;, with zeros before it and without the semicolon too, &amp; and the like), mixed at will, once
+ * \\) and references of HTML and XML (&#NN;, &#xXX;, with zeros before it and without the semicolon too, and the names that HTML has for the punctuation of ASCII; &amp, &lt, &gt and &quot without it at the end of a word), mixed at will, once
  * or twice over (a URL in a URL, JSON in JSON), also on top of base64 and hexadecimal;
  *  - with a deep set, any two of base64, hexadecimal and escapes within each other, base64 in lines, and hexadecimal in
  * mixed case (needle_runs.h); the string in UTF-16, and in rows of hexadecimal numbers of one case, with a colon, blank

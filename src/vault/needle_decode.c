@@ -48,13 +48,34 @@ static enum verdict number(const struct needle_decoder *d, unsigned from, unsign
 	return v >= ' ' && v <= '~' ? ENDED : NO_ESCAPE;
 }
 
+/* What HTML calls the characters of ASCII that are neither letters nor digits, and the two that look like "-". */
+static const struct {
+	const char *text;
+	unsigned char c;
+} names[] = {
+	{"amp;", '&'},    {"AMP;", '&'},      {"lt;", '<'},      {"LT;", '<'},      {"gt;", '>'},
+	{"GT;", '>'},     {"quot;", '"'},     {"QUOT;", '"'},    {"apos;", '\''},   {"plus;", '+'},
+	{"sol;", '/'},    {"lowbar;", '_'},   {"UnderBar;", '_'}, {"period;", '.'},  {"hyphen;", '-'},
+	{"dash;", '-'},   {"equals;", '='},   {"colon;", ':'},   {"semi;", ';'},    {"comma;", ','},
+	{"commat;", '@'}, {"num;", '#'},      {"dollar;", '$'},  {"percnt;", '%'},  {"excl;", '!'},
+	{"quest;", '?'},  {"ast;", '*'},      {"midast;", '*'},  {"lpar;", '('},    {"rpar;", ')'},
+	{"lsqb;", '['},   {"lbrack;", '['},   {"rsqb;", ']'},    {"rbrack;", ']'},  {"lcub;", '{'},
+	{"lbrace;", '{'}, {"rcub;", '}'},     {"rbrace;", '}'},  {"bsol;", '\\'},   {"Hat;", '^'},
+	{"grave;", '`'},  {"DiacriticalGrave;", '`'}, {"verbar;", '|'}, {"vert;", '|'}, {"VerticalLine;", '|'},
+	{"Tab;", '\t'},   {"NewLine;", '\n'},
+};
+enum { N_BARE = 8 }; /* the first of them, which readers know without a semicolon too */
+
+/* As in an attribute, not before what could be the rest of a word, nor before an escape: "&LT%41x" is as likely base64
+ * behind an ampersand. */
+static bool ends_bare(unsigned char c)
+{
+	return c <= ' ' || strchr("\"'<>,;:!?()[]{}|", c);
+}
+
 /* "&" and what follows it, in HTML and XML. */
 static enum verdict reference(const struct needle_decoder *d, unsigned char *ret)
 {
-	static const struct {
-		const char *text;
-		unsigned char c;
-	} names[] = {{"amp;", '&'}, {"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}, {"plus;", '+'}, {"sol;", '/'}};
 	unsigned i, k;
 
 	if (d->n < 2)
@@ -67,9 +88,11 @@ static enum verdict reference(const struct needle_decoder *d, unsigned char *ret
 	for (k = 0; k < ARRAY_LEN(names); k++) {
 		for (i = 1; i < d->n && d->pending[i].c == (unsigned char)names[k].text[i - 1];)
 			i++;
-		if (i < d->n)
+		if (i + 1 < d->n || (i < d->n && (k >= N_BARE || names[k].text[i - 1] != ';')))
 			continue;
 		*ret = names[k].c;
+		if (i < d->n)
+			return ends_bare(d->pending[i].c) ? ENDED : NO_ESCAPE;
 		return names[k].text[i - 1] ? MORE : DONE;
 	}
 	return NO_ESCAPE;

@@ -7,7 +7,7 @@
  *
  * A number of HTML may begin with zeros; of those and its digits NEEDLE_DIGITS count. So that what is found has an end,
  * an escape of escapes covers NEEDLE_SPAN bytes of the stream at most: zeros may stand before the numbers of one of the
- * two.
+ * two, and names of more than five letters be escaped again only without.
  */
 #ifndef CORDON_VAULT_NEEDLE_DECODE_H
 #define CORDON_VAULT_NEEDLE_DECODE_H
@@ -17,8 +17,8 @@
 
 enum {
 	NEEDLE_DIGITS = 8,
-	NEEDLE_ESCAPE_MAX = 4 + NEEDLE_DIGITS, /* &#x000000XX; */
-	NEEDLE_SPAN = 6 * NEEDLE_ESCAPE_MAX,   /* 6: \u00XX, &#xXX;, &#NNN;, &quot; */
+	NEEDLE_ESCAPE_MAX = 18, /* &DiacriticalGrave; */
+	NEEDLE_SPAN = 6 * (4 + NEEDLE_DIGITS), /* 6: \u00XX, &#xXX;, &#NNN;, &quot;, for each of &#x000000XX; */
 };
 
 struct needle_unit {
@@ -34,7 +34,7 @@ struct needle_decoder {
 typedef void needle_unit_fn(void *arg, const struct needle_unit *u);
 
 void needle_decode(struct needle_decoder *d, const struct needle_unit *u, needle_unit_fn *out, void *arg);
-/* What is pending comes out as it is, or as the number of HTML that it is without a semicolon. */
+/* What is pending comes out as it is, or as the reference of HTML that it is without a semicolon. */
 void needle_decode_end(struct needle_decoder *d, needle_unit_fn *out, void *arg);
 
 static inline bool needle_starts_escape(unsigned char c)

@@ -59,7 +59,7 @@ static uint64_t scan(struct needle_set *set, struct sv text, unsigned most, stru
 /* Pieces of the needles and of their escapes, and bytes of a small alphabet, so that much nearly fits. */
 static void make_text(struct buf *out, const struct sv *needles, size_t n)
 {
-	static const char *const escapes[] = {"%", "\\", "%6", "%61", "\\u006", "\\u0061", "%2561", "\\\\", "%25", "&", "&#9", "&#97;", "&#00", "&#0097;", "&#x00061;", "&amp", "&amp;", "&amp;#x61;"};
+	static const char *const escapes[] = {"%", "\\", "%6", "%61", "\\u006", "\\u0061", "%2561", "\\\\", "%25", "&", "&#9", "&#97;", "&#00", "&#0097;", "&#x00061;", "&amp", "&amp;", "&amp;#x61;", "&AMP", "&lowbar;", "&UnderBar", "&DiacriticalGrave;"};
 	size_t room = draw(TEXT), from, k;
 
 	buf_clear(out);

@@ -75,15 +75,19 @@ static void json(struct buf *out, struct sv in)
 }
 
 /* zeros: numbers have fewer than so many digits, if they need no more. */
-static void html(struct buf *out, struct sv in, unsigned zeros)
+/* SHORT_NAMES: those that may be escaped once more, zeros and all (needle_decode.h). */
+enum names { SHORT_NAMES = 7, ALL_NAMES = 37 };
+static void html(struct buf *out, struct sv in, unsigned zeros, enum names n_named)
 {
-	static const char *const named[] = {"&amp;", "<lt;", ">gt;", "\"quot;", "'apos;", "+plus;", "/sol;"};
+	static const char *const named[ALL_NAMES] = {"&amp;", "<lt;", ">gt;", "\"quot;", "'apos;", "+plus;", "/sol;", "_lowbar;", ".period;", "=equals;", ":colon;",
+					    "&AMP;", "<LT;", ">GT;", "\"QUOT;", "_UnderBar;", "-hyphen;", "-dash;", "@commat;", "!excl;", "#num;", "$dollar;", "%percnt;",
+					    "(lpar;", ")rpar;", "*ast;", ",comma;", ";semi;", "?quest;", "[lsqb;", "\\bsol;", "]rsqb;", "^Hat;", "`grave;", "{lcub;", "|vert;", "}rcub;"};
 	size_t i, k;
 
 	for (i = 0; i < in.n; i++) {
-		for (k = 0; k < ARRAY_LEN(named) && named[k][0] != in.p[i];)
+		for (k = draw(2) ? 0 : draw(n_named); k < n_named && named[k][0] != in.p[i];)
 			k++;
-		if (k < ARRAY_LEN(named) && draw(2))
+		if (k < n_named && draw(2))
 			(void)buf_printf(out, "&%s", named[k] + 1);
 		else if (strchr("&%\\", in.p[i]) || draw(3) == 0)
 			(void)buf_printf(out, draw(2) ? "&#%0*u;" : draw(2) ? "&#x%0*x;" : "&#X%0*X;", (int)draw(zeros), (unsigned char)in.p[i]);
@@ -158,16 +162,16 @@ static void encode(struct buf *out, enum form form, struct sv secret)
 		json(out, buf_view(&inner));
 		break;
 	case HTML:
-		html(out, secret, NEEDLE_DIGITS + 1);
+		html(out, secret, NEEDLE_DIGITS + 1, ALL_NAMES);
 		break;
 	case HTML_TWICE:
 		i = draw(2);
-		html(&inner, secret, i ? 3 : NEEDLE_DIGITS + 1);
-		html(out, buf_view(&inner), i ? NEEDLE_DIGITS + 1 : 3);
+		html(&inner, secret, i ? 3 : NEEDLE_DIGITS + 1, SHORT_NAMES);
+		html(out, buf_view(&inner), i ? NEEDLE_DIGITS + 1 : 3, SHORT_NAMES);
 		break;
 	case HTML_OF_JSON:
 		json(&inner, secret);
-		html(out, buf_view(&inner), NEEDLE_DIGITS + 1);
+		html(out, buf_view(&inner), NEEDLE_DIGITS + 1, SHORT_NAMES);
 		break;
 	case HEX:
 	case FORMS:
@@ -401,6 +405,30 @@ static void numbers_of_html_are_undone_with_zeros_before_them(void)
 }
 
 /* The worst that can be found: hexadecimal, each digit escaped twice, all of both, as long as it can be; in pieces of one byte. */
+static void names_of_html_are_undone(void)
+{
+	static const char secret[] = "sk_a.b-c/d+e=f:g&h";
+	static const char *const texts[] = {"sk&lowbar;a&period;b&hyphen;c&sol;d&plus;e&equals;f&colon;g&AMP;h", "sk&UnderBar;a.b&dash;c/d+e=f:g&amp;h", "sk&#95a&#x2e;b&#45c/d+e&#61f:g&#38h",
+					    "sk&amp;lowbar;a.b-c/d+e=f:g&amp;AMP;h"};
+	static const char *const ends[] = {"sk_a.b-c/d+e=f:g&amp", "sk_a.b-c/d+e=f:g&AMP", "sk_a.b-c/d+e=f:g&amp ", "sk_a.b-c/d+e=f:g&AMP\"x"};
+	struct scrub *s = make(secret), *bare = make("sk_a.b-c/d+e=f:g&");
+	AUTO_BUF out = {0};
+	uint64_t hits;
+	size_t i;
+
+	buf_init(&out, 1 << 20);
+	for (i = 0; i < ARRAY_LEN(texts); i++) {
+		pass(s, sv_of(texts[i]), &out, &hits);
+		CHECK(hits > 0 && out.n == strlen(texts[i]));
+	}
+	for (i = 0; i < ARRAY_LEN(ends); i++) {
+		pass(bare, sv_of(ends[i]), &out, &hits);
+		CHECK(hits > 0 && out.n == strlen(ends[i]));
+	}
+	scrub_unref(s);
+	scrub_unref(bare);
+}
+
 static void the_longest_form_is_replaced_to_its_first_byte(void)
 {
 	char secret[81];
@@ -772,6 +800,7 @@ int main(void)
 		CASE(what_time_released_is_gone_and_the_rest_is_still_replaced),
 		CASE(what_is_held_has_a_limit_that_covers_every_form),
 		CASE(numbers_of_html_are_undone_with_zeros_before_them),
+		CASE(names_of_html_are_undone),
 	CASE(the_longest_form_is_replaced_to_its_first_byte),
 		CASE(what_is_held_back_says_nothing_of_the_secret),
 		CASE(a_secret_inside_another_and_repeated_ones_are_all_replaced),
