@@ -5,46 +5,12 @@
 #include "base/coding.h"
 #include "policy/net_match.h"
 
-static const char disposition[] = "content-disposition";
+const char net_form_illegible[] =
+	"a form under a rule with methods must be in UTF-8 or alike, and packed with gzip, deflate or not at all";
 
 static bool is_blank(char c)
 {
-	return c == ' ' || c == '\t';
-}
-
-static struct sv trim(struct sv s)
-{
-	while (s.n && is_blank(s.p[0]))
-		s = sv_n(s.p + 1, s.n - 1);
-	while (s.n && is_blank(s.p[s.n - 1]))
-		s.n--;
-	return s;
-}
-
-static bool is_type(struct sv type, const char *name)
-{
-	return type.n == strlen(name) && strncasecmp(type.p, name, type.n) == 0;
-}
-
-static bool ends_in(struct sv type, const char *name)
-{
-	size_t n = strlen(name);
-
-	return type.n >= n && strncasecmp(type.p + type.n - n, name, n) == 0;
-}
-
-enum net_form_kind net_form_kind(struct sv type)
-{
-	const char *end = type.p ? memchr(type.p, ';', type.n) : NULL;
-
-	if (end)
-		type.n = (size_t)(end - type.p);
-	type = type.p ? trim(type) : type;
-	if (type.n == 0 || is_type(type, "application/x-www-form-urlencoded"))
-		return NET_FORM_URL;
-	if (type.n >= 10 && strncasecmp(type.p, "multipart/", 10) == 0)
-		return NET_FORM_PARTS;
-	return is_type(type, "application/json") || ends_in(type, "+json") ? NET_FORM_JSON : NET_FORM_NONE;
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
 bool net_form_matters(const struct ruleset *rules, const struct net_request *q, const struct net_verdict *v)
@@ -59,159 +25,225 @@ bool net_form_matters(const struct ruleset *rules, const struct net_request *q, 
 	return !other.allow || other.next != v->next;
 }
 
-void net_form_init(struct net_form *f, enum net_form_kind kind)
+/* Where to go on in the boundary when the byte behind `n` of its bytes does not fit. */
+static void prepare_boundary(struct net_form_parts *p, struct sv boundary)
 {
-	f->kind = kind;
-	f->found = f->passing = f->fresh = f->too_long = f->quoted = f->escaped = f->named = false;
-	f->depth = f->n = 0;
+	uint8_t i, k = 0;
+
+	p->n_boundary = (uint8_t)(boundary.n + 2);
+	memcpy(p->boundary, "--", 2);
+	memcpy(p->boundary + 2, boundary.p, boundary.n);
+	p->back[0] = 0;
+	for (i = 1; i < p->n_boundary; i++) {
+		while (k && p->boundary[i] != p->boundary[k])
+			k = p->back[k - 1];
+		k = (uint8_t)(k + (p->boundary[i] == p->boundary[k]));
+		p->back[i] = k;
+	}
 }
 
-static void keep(struct net_form *f, char c)
+void net_form_init(struct net_form *f, const struct net_form_head *h)
 {
-	if (f->n < sizeof(f->text))
-		f->text[f->n++] = c;
+	memset(f, 0, sizeof(*f));
+	f->kinds = net_form_head_kinds(h);
+	f->illegible = f->found = net_form_head_is_illegible(h);
+	f->json.begun = h->mentioned & NET_FORM_JSON;
+	/* without a boundary that all agree on any line may be one of a part's head */
+	if (h->boundary.n)
+		prepare_boundary(&f->parts, h->boundary);
 	else
-		f->too_long = true;
+		f->parts.head = true;
+}
+
+static bool keep(struct net_form_word *w, char c)
+{
+	if (w->n == sizeof(w->text))
+		return false;
+	w->text[w->n++] = c;
+	return true;
+}
+
+static struct sv view(const struct net_form_word *w)
+{
+	return sv_n(w->text, w->n);
 }
 
 static void feed_url(struct net_form *f, char c)
 {
+	struct net_form_word *name = &f->url.name;
+
 	if (c == '&' || c == ';') {
-		f->passing = false;
-		f->n = 0;
-	} else if (f->passing) {
+		f->url.passing = false;
+		name->n = 0;
+	} else if (f->url.passing) {
 		return;
 	} else if (c == '=') {
-		f->found = net_parameter_overrides(sv_n(f->text, f->n));
-		f->passing = true;
-	} else if (!(f->n == 0 && (c == '+' || c == ' '))) {
-		keep(f, c);
+		f->found = net_parameter_overrides(view(name));
+		f->url.passing = true;
+	} else if (!(name->n == 0 && (c == '+' || c == ' '))) {
+		(void)keep(name, c);
 		/* blanks before a name are none of it */
-		if (f->n == 3 && memcmp(f->text, "%20", 3) == 0)
-			f->n = 0;
+		if (name->n == 3 && memcmp(name->text, "%20", 3) == 0)
+			name->n = 0;
 	}
 }
 
-static bool is_token(char c)
+static bool is_word(struct sv s, const char *word)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-_.*!#$%&'+^`|~", c);
+	return s.n == strlen(word) && strncasecmp(s.p, word, s.n) == 0;
 }
 
-/* The value behind "=", which may be quoted. */
-static bool value_overrides(struct sv s)
+/*
+ * A word of a part's head: whichever field it stands in, and whatever stands around it. Some servers take a name out of
+ * Content-ID, or search for their field anywhere in a line. Only the name of a file is one that no server means.
+ */
+static bool word_overrides(const struct net_form_parts *p, struct sv word)
 {
-	bool quoted = s.n && s.p[0] == '"';
-	char value[NET_FORM_LINE];
-	size_t n = 0, i;
+	if (word.n == 0 || p->last == NET_FORM_FILENAME)
+		return false;
+	/* in an encoding of its own: name*=, name="=?utf-8?q?..." */
+	if ((word.n > 4 && strncasecmp(word.p, "name*", 5) == 0) || (p->last == NET_FORM_NAME && word.p[0] == '?'))
+		return true;
+	return net_parameter_overrides(word);
+}
 
-	for (i = quoted; i < s.n && s.p[i] != (quoted ? '"' : ';'); i++) {
-		if (quoted && s.p[i] == '\\' && i + 1 < s.n)
-			i++;
-		value[n++] = s.p[i];
+static void end_words(struct net_form *f)
+{
+	struct net_form_parts *p = &f->parts;
+	struct sv word = view(&p->word);
+
+	f->found = word_overrides(p, word) || word_overrides(p, view(&p->joined));
+	if (word.n)
+		p->last = is_word(word, "name") ? NET_FORM_NAME : is_word(word, "filename") ? NET_FORM_FILENAME : NET_FORM_OTHER;
+	p->word.n = 0;
+}
+
+static void feed_head(struct net_form *f, char c)
+{
+	struct net_form_parts *p = &f->parts;
+
+	if (c == '\r' || c == '\n') {
+		/* PHP goes on with what the line before ended in, where a line has no colon */
+		end_words(f);
+	} else if (strchr("\"';=:, \t<>", c)) {
+		end_words(f);
+		p->joined.n = 0;
+	} else if (c != '\\') {
+		(void)keep(&p->word, c);
+		(void)keep(&p->joined, c);
 	}
-	return net_parameter_overrides(trim(sv_n(value, n)));
 }
 
-/* A whole line that starts with the field's name. */
-static bool disposition_overrides(struct sv line)
+/* Has a part's head ended? Not with an empty line right behind the boundary, which one server passes over. */
+static bool ends_head(struct net_form_parts *p, char c)
 {
-	size_t i;
-	struct sv rest;
-
-	for (i = sizeof(disposition) - 1; i + 4 <= line.n; i++) {
-		if (strncasecmp(line.p + i, "name", 4) != 0 || is_token(line.p[i - 1]))
-			continue;
-		rest = trim(sv_n(line.p + i + 4, line.n - i - 4));
-		if (rest.n && rest.p[0] == '*')
-			return true; /* in an encoding of its own */
-		if (rest.n && rest.p[0] == '=' && value_overrides(trim(sv_n(rest.p + 1, rest.n - 1))))
-			return true;
+	if (c != '\r' && c != '\n') {
+		p->filled = p->filled || p->breaks;
+		p->breaks = 0;
+		return false;
 	}
-	return false;
-}
-
-static void end_line(struct net_form *f)
-{
-	if (!f->passing && f->n > sizeof(disposition) - 1)
-		f->found = f->too_long || disposition_overrides(sv_n(f->text, f->n));
-	f->n = 0;
-	f->passing = f->too_long = false;
+	p->cr = p->cr || c == '\r';
+	/* CR LF CR LF; LF LF only where nothing has ended in CR LF, since others read on there */
+	p->breaks = c == (p->cr && p->breaks % 2 == 0 ? '\r' : '\n') ? p->breaks + 1 : 0;
+	return p->filled && p->breaks == (p->cr ? 4 : 2);
 }
 
 static void feed_parts(struct net_form *f, char c)
 {
-	size_t at = f->n;
+	struct net_form_parts *p = &f->parts;
 
-	if (f->fresh && !is_blank(c))
-		end_line(f);
-	at = f->n;
-	f->fresh = c == '\n';
-	if (f->fresh || c == '\r' || f->passing)
+	if (p->head) {
+		feed_head(f, c);
+		if (p->n_boundary && ends_head(p, c))
+			p->head = false;
+	}
+	if (p->n_boundary == 0)
 		return;
-	keep(f, c);
-	/* of other lines nothing need be kept */
-	if (at < sizeof(disposition) - 1 && (c >= 'A' && c <= 'Z' ? c | 0x20 : c) != disposition[at])
-		f->passing = true;
+	while (p->matched && c != p->boundary[p->matched])
+		p->matched = p->back[p->matched - 1];
+	p->matched = (uint8_t)(p->matched + (c == p->boundary[p->matched]));
+	if (p->matched < p->n_boundary)
+		return;
+	p->matched = p->back[p->matched - 1];
+	p->head = true;
+	p->filled = p->cr = false;
+	p->breaks = 0;
+	p->word.n = p->joined.n = 0;
+	p->last = NET_FORM_OTHER;
 }
 
 /* A string has ended: is it a name that asks, should a colon follow? */
-static bool is_name(const struct net_form *f)
+static bool is_name(const struct net_form_json *j)
 {
+	struct sv text = view(&j->text);
 	char name[32];
 	size_t n = 0, i;
 
-	for (i = 0; i < f->n && n < sizeof(name); i++) {
-		name[n] = f->text[i];
-		if (f->text[i] == '\\' && i + 5 < f->n && f->text[i + 1] == 'u') {
+	for (i = 0; i < text.n && n < sizeof(name); i++) {
+		name[n] = text.p[i];
+		if (text.p[i] == '\\' && i + 5 < text.n && text.p[i + 1] == 'u') {
 			/* characters above U+00FF are in no name that asks */
-			name[n] = (char)(hex_byte(f->text[i + 2], f->text[i + 3]) == 0 ? hex_byte(f->text[i + 4], f->text[i + 5]) : '?');
+			name[n] = (char)(hex_byte(text.p[i + 2], text.p[i + 3]) == 0 ? hex_byte(text.p[i + 4], text.p[i + 5]) : '?');
 			i += 5;
 		}
 		n++;
 	}
-	return i == f->n && f->depth == 1 && net_parameter_overrides(sv_n(name, n));
+	return i == text.n && j->depth == 1 && net_parameter_overrides(sv_n(name, n));
 }
 
-static void feed_string(struct net_form *f, char c)
+static void feed_string(struct net_form_json *j, char c)
 {
-	if (c == '"' && !f->escaped) {
-		f->quoted = false;
-		f->named = !f->too_long && is_name(f);
+	if (c == '"' && !j->escaped) {
+		j->quoted = false;
+		j->named = !j->too_long && is_name(j);
 		return;
 	}
-	f->escaped = c == '\\' && !f->escaped;
-	keep(f, c);
+	j->escaped = c == '\\' && !j->escaped;
+	j->too_long = !keep(&j->text, c) || j->too_long;
 }
 
 static void feed_json(struct net_form *f, char c)
 {
-	if (f->quoted) {
-		feed_string(f, c);
+	struct net_form_json *j = &f->json;
+
+	/* UTF-16 and UTF-32 are ASCII with zeros between; their marks and UTF-8's may come first */
+	if (c == '\0' || (!j->begun && (is_blank(c) || strchr("\xef\xbb\xbf\xfe\xff", c))))
+		return;
+	if (!j->begun && c != '{') {
+		f->kinds &= ~(unsigned)NET_FORM_JSON;
+		return;
+	}
+	j->begun = true;
+	if (j->quoted) {
+		feed_string(j, c);
 		return;
 	}
 	if (c == '"') {
-		f->quoted = true;
-		f->n = 0;
-		f->too_long = f->escaped = false;
+		j->quoted = true;
+		j->text.n = 0;
+		j->too_long = j->escaped = false;
 	} else if (c == ':') {
-		f->found = f->named;
+		f->found = j->named;
 	} else if (c == '{' || c == '[') {
-		f->depth += f->depth < UINT32_MAX;
-	} else if ((c == '}' || c == ']') && f->depth) {
-		f->depth--;
+		j->depth += j->depth < UINT32_MAX;
+	} else if ((c == '}' || c == ']') && j->depth) {
+		j->depth--;
 	}
-	if (!is_blank(c) && c != '\r' && c != '\n')
-		f->named = false;
+	if (!is_blank(c))
+		j->named = false;
 }
 
 bool net_form_feed(struct net_form *f, struct sv bytes)
 {
-	static void (*const feeds[])(struct net_form *, char) = {[NET_FORM_URL] = feed_url, [NET_FORM_PARTS] = feed_parts, [NET_FORM_JSON] = feed_json};
 	size_t i;
 
-	if (f->kind == NET_FORM_NONE)
-		return false;
-	for (i = 0; i < bytes.n && !f->found; i++)
-		feeds[f->kind](f, bytes.p[i]);
+	for (i = 0; i < bytes.n && f->kinds && !f->found; i++) {
+		if (f->kinds & NET_FORM_URL)
+			feed_url(f, bytes.p[i]);
+		if (!f->found && (f->kinds & NET_FORM_PARTS))
+			feed_parts(f, bytes.p[i]);
+		if (!f->found && (f->kinds & NET_FORM_JSON))
+			feed_json(f, bytes.p[i]);
+	}
 	return f->found;
 }

@@ -148,6 +148,27 @@ is "in parts" "$(form -F a=b -F _method=DELETE)" "403"
 is "in JSON" "$(form -H 'Content-Type: application/json' -d '{"a":{"_method":1},"_m\u0065thod" :"DELETE"}')" "403"
 is "and no upstream gets it: at most a head whose body ends before it begins" "$(grep -c '"body": "[^"]*[Mm][Ee][Tt][Hh]' "$up/log")" "0"
 is "behind so much that the upstream has begun to read: it never gets the end" "$(form -d "$(printf 'x%.0s' {1..70000})=1&+.METHOD=PUT")$(form --http2 -F "big=@/usr/bin/env" -F _method=DELETE)" "403403"
+form_type() { form -H "Content-Type: $1" --data-binary "${@:2}"; } # type, body, options of curl
+for type in 'application/x-www-form-urlencoded, x' 'application/x-www-form-urlencoded x' 'x, application/x-www-form-urlencoded' nonsense; do
+	is "in a form of the type $type" "$(form_type "$type" _method=DELETE)" "403"
+done
+for type in 'application/json, x' text/json 'text/plain; x=/json' text/plain; do
+	is "in JSON of the type $type" "$(form_type "$type" '{"_method":"DELETE"}')" "403"
+done
+is "under two types, or in HTTP/2" "$(form -H 'Content-Type: text/plain' -H 'content-type: application/x-www-form-urlencoded' -d _method=DELETE)$(form --http2 -H 'Content-Type: application/x-www-form-urlencoded,x' -d _method=DELETE)" "403403"
+is "in a character set unlike ASCII" "$(form_type 'application/x-www-form-urlencoded; charset=utf-16' '%00_%00m%00e%00t%00h%00o%00d=%00P%00U%00T')" "403"
+for head in 'Content-ID: _method' 'X-Content-Disposition: form-data; name="_method"' ' Content-Disposition: form-data; name="_method"' 'Content-Disposition: form-data\r\n; name="_me\r\nthod"'; do
+	printf -- "--X\r\n$head\r\n\r\nDELETE\r\n--X--\r\n" >"$work/part"
+	is "in a part with $head" "$(form_type 'multipart/form-data; boundary=X' @part)" "403"
+done
+printf 'a=b&_method=DELETE' | gzip >"$work/packed"
+printf '{"_method":"DELETE"}' | gzip >"$work/packed.json"
+printf '{"b":"_method"}' | gzip >"$work/harmless.json"
+is "in what is packed" "$(form -H 'Content-Encoding: gzip' --data-binary @packed)$(form_type text/plain @packed.json -H 'Content-Encoding: gzip')" "403403"
+is "in what only says that it is packed, or nobody can unpack" "$(form -H 'Content-Encoding: gzip' -d _method=DELETE)$(form -H 'Content-Encoding: br' -d a=b)$(form -H 'Content-Encoding: gzip, gzip' --data-binary @packed)" "403403403"
+is "what is packed and asks for nothing passes" "$(form -H 'Content-Encoding: gzip' -H 'Content-Type: application/json' --data-binary @harmless.json)$(form -H 'Content-Encoding: br' -H 'Content-Type: application/octet-stream' --data-binary @packed)" "200200"
+is "and text that speaks of it" "$(form_type text/plain 'send _method=PUT&_method=PUT or {"_method":1}')$(form --form-string 'a=<input name="_method">')" "200200"
+is "still no upstream got a whole body that asks" "$(grep -c '"body": "[^"]*_method[^"]*DELETE' "$up/log")" "0"
 is "what is no such name passes" "$(form -d 'method=DELETE&payment_method=1')$(form -F payment_method=1 -F 'file=@/usr/bin/env')$(form -H 'Content-Type: application/json' -d '{"a":{"_method":1},"b":"_method"}')" "200200200"
 forget
 net curl -sS -m 10 -o /dev/null -H "X_Api_Key: mine" -H "X-Api_Key: mine" https://api.test/ok/a

@@ -7,19 +7,28 @@
 #define PART(line) "--x\r\n" line "\r\n\r\nDELETE\r\n--x--\r\n"
 
 /* At once and byte by byte: the same. */
-static bool asks(const char *type, const char *body)
+static bool asks_in(const char *type, const char *body, size_t n)
 {
+	struct net_form_head head = {0};
 	struct net_form whole, bytes;
-	size_t i, n = strlen(body);
+	size_t i;
 	bool found = false;
 
-	net_form_init(&whole, net_form_kind(type ? sv_of(type) : sv_n(NULL, 0)));
-	net_form_init(&bytes, whole.kind);
+	net_form_head_field(&head, sv_of("accept"), sv_of("application/json"));
+	if (type)
+		net_form_head_field(&head, sv_of("content-type"), sv_of(type));
+	net_form_init(&whole, &head);
+	net_form_init(&bytes, &head);
 	(void)net_form_feed(&whole, sv_n(body, n));
 	for (i = 0; i < n; i++)
 		found = net_form_feed(&bytes, sv_n(body + i, 1));
 	CHECK(found == whole.found);
 	return whole.found;
+}
+
+static bool asks(const char *type, const char *body)
+{
+	return asks_in(type, body, strlen(body));
 }
 
 static const struct {
@@ -40,6 +49,24 @@ static const struct {
 	{URL, "http_method_override=DELETE", true},
 	{URL, "payment_method=card&method=x&a=_method&_methods=1", false},
 	{URL, "a=_method=DELETE", false},
+	/* read by a server that cuts the type at a comma or a blank, or has no idea of it */
+	{URL ", x", "_method=DELETE", true},
+	{URL ",x/y", "_method=DELETE", true},
+	{URL " x", "_method=DELETE", true},
+	{"x/y, " URL, "_method=DELETE", true},
+	{"x", "_method=DELETE", true},
+	{"", "_method=DELETE", true},
+	{",", "_method=DELETE", true},
+	{"text/plain x", "_method=DELETE", true},
+	{"application/x-url-encoded", "_method=DELETE", true},
+	/* names in another character set are not what they look like */
+	{URL "; charset=utf-16", "%00_%00m%00e%00t%00h%00o%00d=x", true},
+	{URL "; charset=\"IBM037\"", "%6d%94=x", true},
+	{URL "; Charset = utf-7", "+AF8-method=x", true},
+	{URL "; charset=ISO-8859-1; charset=utf-16", "a=b", true},
+	{URL "; charset=ISO-8859-1", "a=b", false},
+	{URL "; charset=", "a=b", false},
+	{"text/csv; charset=utf-16", "a=b", false},
 	{"text/plain", "_method=DELETE", false},
 	{"application/octet-stream", "_method=DELETE", false},
 	{PARTS, PART("Content-Disposition: form-data; name=\"_method\""), true},
@@ -49,6 +76,37 @@ static const struct {
 	{PARTS, PART("Content-Disposition: form-data; name=\"\\_method\""), true},
 	{PARTS, PART("Content-Disposition: form-data; name*=utf-8''%5fmethod"), true},
 	{PARTS, "--x\nContent-Disposition: form-data; name=_method\n\nDELETE\n--x--\n", true},
+	{PARTS, PART("Content-ID: _method"), true},
+	{PARTS, PART("content-id:\t_method\r\nContent-Type: text/plain"), true},
+	{PARTS, PART("X-Content-Disposition: form-data; name=\"_method\""), true},
+	{PARTS, PART(" Content-Disposition: form-data; name=\"_method\""), true},
+	{PARTS, PART("Content-Disposition: name=_method"), true},
+	{PARTS, PART("Content-Type: a/b; name=\"\r\nContent-Disposition: form-data; name=\"_method\""), true},
+	{PARTS, PART("Content-Disposition: form-data\r\n; name=\"_method\""), true}, /* goes on without a blank, for PHP */
+	{PARTS, PART("Content-Disposition: form-data; name=\"_me\r\nthod\""), true},
+	{PARTS, PART("Content-Disposition: form-data; name=\"=?utf-8?q?=5Fmethod?=\""), true},
+	{PARTS, PART("Content-Disposition: form-data; name*0=_me; name*1=thod"), true},
+	{PARTS, PART("Content-Disposition: form-data; name='_method'"), true},
+	{PARTS, PART("Content-Disposition: form-data; filename=\"; name=_method; x=\""), true},
+	{PARTS, PART("Content-Disposition: form-data; name=_method[]"), true},
+	{PARTS, PART("\r\nContent-Disposition: form-data; name=\"_method\""), true}, /* an empty line first */
+	{PARTS, PART("Content-Type: a/b\n\nContent-Disposition: form-data; name=\"_method\""), true},
+	{PARTS, PART("A: b\r\n\r\nx\r\n--x\r\nContent-Disposition: form-data; name=\"_method\""), true},
+	{PARTS, PART("A: b\r\n\r\nx--x\r\nContent-Disposition: form-data; name=\"_method\""), true},
+	{PARTS, "--x\rContent-Disposition: form-data; name=_method\r\rDELETE\r--x--\r", true},
+	{"multipart/form-data; boundary=\"=a=\"", "--=a=\r\nContent-ID: _method\r\n\r\nDELETE\r\n--=a=--\r\n", true},
+	{"multipart/form-data; boundary=a-a-b", "x\r\n--a-a-a-b\r\n--a-a-b\r\nContent-ID: _method\r\n\r\nDELETE\r\n", true},
+	{"multipart/form-data; boundary=y; boundary=x", PART("Content-ID: _method"), true},
+	{"multipart/form-data; boundary=y, boundary=x", PART("Content-ID: _method"), true},
+	{"multipart/form-data; boundary*=utf-8''%78", PART("Content-ID: _method"), true},
+	{"multipart/form-data; boundary=x y", PART("Content-ID: _method"), true},
+	{"multipart/form-data", PART("Content-ID: _method"), true},
+	{"multipart/related; boundary=x", PART("Content-ID: _method"), true},
+	{"x, multipart/form-data; boundary=x", PART("Content-ID: _method"), true},
+	{PARTS, PART("Content-Disposition: form-data; name=\"a\"\r\n\r\nname=\"_method\"\r\n\r\nContent-ID: _method"), false},
+	{PARTS, "--x\nContent-Disposition: form-data; name=a\n\nname=_method\n--x--\n", false},
+	{PARTS, PART("Content-Disposition: form-data; name=\"a\"\r\n\r\na=1&_method=DELETE"), false},
+	{PARTS, PART("Content-ID: <a@b>\r\nContent-Description: some method"), false},
 	{PARTS, PART("Content-Disposition: form-data; name=\"payment_method\""), false},
 	{PARTS, PART("Content-Disposition: form-data; name=\"a\"; filename=\"_method\""), false},
 	{PARTS, PART("Content-Disposition: form-data; name=\"a\"\r\n\r\n<input name=\"_method\">"), false},
@@ -56,6 +114,18 @@ static const struct {
 	{"application/json", " {\"a\": [1, {\"b\": \"}\"}], \"_method\" \n: \"DELETE\"}", true},
 	{"application/vnd.api+json; charset=utf-8", "{\"\\u005fm\\u0065thod\":1}", true},
 	{"application/json", "{\"a\":\"\\\\\",\"_method\":1}", true},
+	{"application/json, x", "{\"_method\":\"DELETE\"}", true},
+	{"text/json", "{\"_method\":\"DELETE\"}", true},
+	{"text/plain; x=/json", "{\"_method\":\"DELETE\"}", true},
+	{"application/jsonrequest", "{\"_method\":\"DELETE\"}", true},
+	{"text/plain", "{\"_method\":\"DELETE\"}", true}, /* some servers never look at the type */
+	{NULL, "\r\n{\"_method\":\"DELETE\"}", true},
+	{URL, "{\"_method\":\"DELETE\"}", true},
+	{"text/plain", "\xef\xbb\xbf{\"_method\":\"DELETE\"}", true},
+	{"text/plain", "a {\"_method\":\"DELETE\"}", false},
+	{"text/plain", "{\"a\":{\"_method\":1},\"b\":\"_method\",\"c\":\"_method: x\"}", false},
+	{"text/plain", "Send {\"_method\":\"PUT\"} or _method=PUT&_method=PUT", false},
+	{"application/octet-stream", "\x1f\x8b&_method=PUT", false},
 	{"application/json", "{\"a\":\"\\\"_method\\\":1\"}", false},
 	{"application/json", "{\"a\":{\"_method\":1},\"b\":\"_method\",\"c\":[\"_method\"]}", false},
 };
@@ -71,9 +141,9 @@ static void a_body_that_asks_for_another_method_is_found_however_it_is_written_a
 		}
 }
 
-static void a_disposition_that_is_too_long_to_be_read_asks(void)
+static void a_name_is_found_behind_any_length(void)
 {
-	char text[NET_FORM_LINE + 200];
+	char text[2000];
 
 	memset(text, 'a', sizeof(text));
 	memcpy(text, "--x\r\nContent-Disposition: form-data; x=\"", 40);
@@ -82,11 +152,51 @@ static void a_disposition_that_is_too_long_to_be_read_asks(void)
 	CHECK(asks(PARTS, text));
 }
 
+static void json_in_wider_characters_is_read(void)
+{
+	static const char text[] = "{\"_method\" : 1}";
+	char wide[4 * sizeof(text) + 4];
+	size_t step, i;
+
+	for (step = 2; step <= 4; step += 2) {
+		memset(wide, 0, sizeof(wide));
+		memcpy(wide, "\xff\xfe", 2);
+		for (i = 0; i < sizeof(text) - 1; i++)
+			wide[step + i * step] = text[i];
+		CHECK(asks_in("application/json", wide, step * sizeof(text)));
+		CHECK(asks_in("application/json", wide + step, step * (sizeof(text) - 1)));
+		CHECK(asks_in("text/plain", wide, step * sizeof(text)));
+	}
+}
+
+static bool asks_under(const char *name, const char *first, const char *second, const char *body)
+{
+	struct net_form_head head = {0};
+	struct net_form form;
+
+	net_form_head_field(&head, sv_of("content-type"), sv_of(first));
+	net_form_head_field(&head, sv_of(name), sv_of(second));
+	net_form_init(&form, &head);
+	return net_form_feed(&form, sv_of(body));
+}
+
+static void several_types_are_any(void)
+{
+	CHECK(asks_under("content-type", "text/plain", URL, "_method=x"));
+	CHECK(asks_under("content_type", URL, "text/plain", "_method=x"));
+	CHECK(asks_under("content-type", "a/b", "c/d", "_method=x"));
+	CHECK(asks_under("content-type", "a/b", PARTS, PART("Content-ID: _method")));
+	CHECK(asks_under("content-type", "multipart/form-data; boundary=y", PARTS, PART("Content-ID: _method")));
+	CHECK(!asks_under("content-type", "a/b", "c/d", "a=_method"));
+}
+
 int main(void)
 {
 	static const struct check_case all[] = {
 		CASE(a_body_that_asks_for_another_method_is_found_however_it_is_written_and_cut),
-		CASE(a_disposition_that_is_too_long_to_be_read_asks),
+		CASE(a_name_is_found_behind_any_length),
+		CASE(json_in_wider_characters_is_read),
+		CASE(several_types_are_any),
 	};
 
 	return check_main(all, sizeof(all) / sizeof(all[0]));

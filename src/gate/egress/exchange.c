@@ -5,6 +5,7 @@
 
 #include "base/secret_memory.h"
 #include "gate/egress/exchange_parts.h"
+#include "gate/egress/form_watch.h"
 #include "http/fields.h"
 
 static void on_limit(void *arg)
@@ -62,6 +63,8 @@ static void stop(struct exchange *x)
 	upstream_leave(&x->call);
 	exchange_drop_body(x);
 	exchange_answer_done(x);
+	form_watch_free(x->form);
+	x->form = NULL;
 }
 
 static bool is_denial(enum gate_failure why)

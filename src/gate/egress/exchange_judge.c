@@ -1,6 +1,7 @@
 #include <errno.h>
 
 #include "gate/egress/exchange_parts.h"
+#include "gate/egress/form_watch.h"
 #include "gate/inference/rpc.h"
 #include "http/fields.h"
 #include "http/target.h"
@@ -132,26 +133,24 @@ static bool set_credential(struct exchange *x, const char *name)
 /* A body that must not ask for another method is looked into as it comes. */
 static bool watch_form(struct exchange *x, const struct net_request *q, const struct net_verdict *v)
 {
-	const struct sv *type = http_field(&x->request.fields, "content-type");
-	enum net_form_kind kind = x->request.body ? net_form_kind(type ? *type : sv_n(NULL, 0)) : NET_FORM_NONE;
-
 	/* where the body has a say, which rule it is will be known after it */
-	if (kind == NET_FORM_NONE || (!v->body && !net_form_matters(x->egress->now->rules, q, v)))
+	if (!x->request.body || (!v->body && !net_form_matters(x->egress->now->rules, q, v)))
 		return true;
-	x->form = arena_alloc(x->arena, sizeof(*x->form));
-	if (!x->form)
-		return deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
-	net_form_init(x->form, kind);
-	return true;
+	form_watch_free(x->form);
+	x->form = form_watch_new(&x->request.fields);
+	return x->form ? true : deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
 }
 
 bool exchange_judge_form(struct exchange *x, struct sv bytes)
 {
+	enum form_watch_result result = form_watch_feed(x->form, bytes, x->egress->scratch, EGRESS_SCRATCH);
 	struct net_request q = question(x);
 	struct net_verdict v;
 
-	if (!net_form_feed(x->form, bytes))
+	if (result == FORM_FINE)
 		return true;
+	if (result == FORM_ILLEGIBLE)
+		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), net_form_illegible);
 	q.asks.override = true;
 	net_rules_request(x->egress->now->rules, &q, &v);
 	if (!v.allow)

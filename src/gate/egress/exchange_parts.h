@@ -52,7 +52,7 @@ struct exchange {
 	bool ended;	 /* all of it came */
 	bool discard;	 /* nobody wants the rest of it */
 	bool retried;
-	struct net_form *form; /* of a body that must not ask for another method; in the arena; NULL: it may, or there is none */
+	struct form_watch *form; /* of a body that must not ask for another method; NULL: it may, or there is none */
 	bool waits; /* for its credential, which a new policy has brought: the vault may be fetching it */
 
 	/* The answer. */

@@ -175,6 +175,8 @@ int http_exchange_judge_form(struct http_exchange *x, struct sv bytes)
 
 	if (!net_form_feed(x->form, bytes))
 		return 0;
+	if (x->form->illegible)
+		return refuse_form(x, 403, "send it in UTF-8", net_form_illegible);
 	q.asks.override = true;
 	net_rules_request(x->relay->now->rules, &q, &v);
 	if (!v.allow)
@@ -183,18 +185,21 @@ int http_exchange_judge_form(struct http_exchange *x, struct sv bytes)
 	return refuse_form(x, 403, "send the method itself", "the body asks for another method than the rule allows");
 }
 
-/* A body that must not ask for another method is looked into on its way, one that was collected at once. */
+/* A body that must not ask for another method is looked into on its way, one that was collected at once. Egress unpacks it, too. */
 static int watch_form(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v)
 {
-	const struct sv *type = http_field(&x->request->fields, "content-type");
-	enum net_form_kind kind = x->request->body ? net_form_kind(type ? *type : sv_n(NULL, 0)) : NET_FORM_NONE;
+	const struct http_fields *fields = &x->request->fields;
+	struct net_form_head head = {0};
+	uint32_t i;
 
-	if (kind == NET_FORM_NONE || !net_form_matters(x->relay->now->rules, q, v))
+	if (!net_form_matters(x->relay->now->rules, q, v))
 		return 0;
 	x->form = malloc(sizeof(*x->form));
 	if (!x->form)
 		return http_exchange_refuse_full(x, "out of memory");
-	net_form_init(x->form, kind);
+	for (i = 0; i < fields->n; i++)
+		net_form_head_field(&head, fields->v[i].name, fields->v[i].value);
+	net_form_init(x->form, &head);
 	return x->collected ? http_exchange_judge_form(x, buf_view(&x->body)) : 0;
 }
 
