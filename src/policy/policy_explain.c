@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "policy/net_judge.h"
 #include "policy/policy_mandatory.h"
 #include "policy/parity.h"
 #include "policy/policy_show.h"
@@ -275,6 +276,8 @@ static void add_rule(struct explain *e, const struct net_rule *r, bool allow)
 	if (r->methods.n) {
 		add(e, ", with ");
 		add_list(e, &r->methods, " or ");
+		if (allow && net_method_in(&r->methods, sv_of("GET")) && !net_rule_has_body(r))
+			add(e, " (by GET also websockets, which carry anything)");
 	}
 	if (r->paths.n) {
 		add(e, ", for paths ");

@@ -238,7 +238,7 @@ unset XDG_CONFIG_HOME
 exits "explain" 0 policy explain p.yaml
 prints "explain: files" 'It can read and write the work folder'
 prints "explain: home is ~" '[~]/\.cache/pip'
-prints "explain: a rule" 'A request may go to pypi\.org on port 443 or 80, with GET or HEAD, for paths /simple/'
+prints "explain: a rule" 'A request may go to pypi\.org on port 443 or 80, with GET or HEAD \(by GET[[:space:]]+also[[:space:]]+websockets,[[:space:]]+which[[:space:]]+carry[[:space:]]+anything\),[[:space:]]+for[[:space:]]+paths[[:space:]]+/simple/'
 prints "explain: a wildcard in words" 'any name below example\.com on port 8443'
 prints "explain: denials" 'It cannot reach bad\.example\.com'
 prints "explain: models" 'It can use claude-\* of anthropic'
