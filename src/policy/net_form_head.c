@@ -104,7 +104,8 @@ static void read_boundary(struct net_form_head *h, struct sv s)
 			continue;
 		quoted = s.n > 1 && s.p[1] == '"';
 		s = sv_n(s.p + 1 + quoted, s.n - 1 - quoted);
-		for (n = 0; n < s.n && s.p[n] && (is_letter(s.p[n]) || strchr("'()+_-./:=?", s.p[n]));)
+		/* some cut what is not quoted at the first character that a token cannot have */
+		for (n = 0; n < s.n && s.p[n] && (is_letter(s.p[n]) || strchr(quoted ? "()+_-./:=?" : "+_-.", s.p[n]));)
 			n++;
 		if (n > NET_FORM_BOUNDARY - 2 || (quoted ? n == s.n || s.p[n] != '"' : n < s.n && s.p[n] != ';'))
 			continue;

@@ -100,6 +100,8 @@ static const struct {
 	{"multipart/form-data; boundary=y, boundary=x", PART("Content-ID: _method"), true},
 	{"multipart/form-data; boundary*=utf-8''%78", PART("Content-ID: _method"), true},
 	{"multipart/form-data; boundary=x y", PART("Content-ID: _method"), true},
+	{"multipart/form-data; boundary=x=y", PART("Content-ID: _method"), true},
+	{"multipart/form-data; boundary=x(y", PART("Content-ID: _method"), true},
 	{"multipart/form-data", PART("Content-ID: _method"), true},
 	{"multipart/related; boundary=x", PART("Content-ID: _method"), true},
 	{"x, multipart/form-data; boundary=x", PART("Content-ID: _method"), true},
