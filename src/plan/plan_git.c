@@ -178,6 +178,59 @@ static int follow_found(struct following *f, const char *target)
 	return i < 3 ? follow_tree(f, folder) : follow_if_repository(f, folder);
 }
 
+/* The pattern for a relative path below any folder, without the parts that mean none. -1: there is nothing left of it, or no memory. */
+static int pattern_anywhere(struct buf *out, const char *path)
+{
+	AUTO_BUF b = {0};
+	const char *slash;
+	size_t n;
+
+	buf_init(&b, PATH_MAX);
+	for (; *path; path += n + (path[n] == '/')) {
+		n = strcspn(path, "/");
+		if (n == 2 && memcmp(path, "..", 2) == 0) {
+			slash = b.n ? memrchr(b.p, '/', b.n) : NULL;
+			b.n = slash ? (size_t)(slash - b.p) : 0;
+		} else if (n && !(n == 1 && *path == '.')) {
+			(void)buf_char(&b, '/');
+			(void)buf_sv(&b, sv_n(path, n));
+		}
+	}
+	return !b.n || buf_char(&b, '\0') < 0 || buf_str(out, "**") < 0 || draft_literal(out, b.p) < 0 ? -1 : 0;
+}
+
+static bool have(const struct draft *d, const char *pattern)
+{
+	size_t i;
+
+	for (i = 0; i < d->plan->n_guards; i++)
+		if (strcmp(d->plan->guards[i].glob.text, pattern) == 0)
+			return true;
+	return false;
+}
+
+/* What the user's git has for every repository it has for those, too, that a run makes: one needs no configuration of its own. */
+static int protect_anywhere(struct following *f, const char *hooks)
+{
+	struct plan_guard *g;
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 4 * PATH_MAX);
+	if (pattern_anywhere(&b, hooks) < 0)
+		return buf_failed(&b) ? no_memory(f->d) : 0;
+	if (have(f->d, b.p))
+		return 0;
+	g = draft_guard(f->d);
+	if (!g)
+		return no_memory(f->d);
+	*g = (struct plan_guard){.rule = "core.hooksPath of the user's git", .host_only = true, .of_run = true};
+	if (glob_init(&g->glob, buf_view(&b)) < 0)
+		return error_set(f->d->err, ERROR_INPUT, "core.hooksPath of the user's git, %.200s, cannot be protected: use another name, or an absolute path", hooks);
+	f->d->plan->n_guards++;
+	f->added = true;
+	return 0;
+}
+
 /* Where the user's git looks, there or not: who may write it says what git runs. */
 static int follow_usual(struct following *f)
 {
@@ -207,6 +260,9 @@ static int follow_all(struct following *f, size_t from)
 
 	if (follow_usual(f) < 0)
 		return -1;
+	for (i = 0; i < f->usual.hooks.n; i++)
+		if (protect_anywhere(f, f->usual.hooks.v[i]) < 0)
+			return -1;
 	for (i = 0; i < from; i++)
 		if (p->ops[i].host && p->ops[i].folder && p->ops[i].source && follow_above(f, p->ops[i].source) < 0)
 			return -1;

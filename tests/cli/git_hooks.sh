@@ -119,6 +119,20 @@ git config core.worktree ../sub
 git config core.hooksPath .githooks
 no_hook "core.worktree" sub/.githooks
 
+# A repository that the run makes has no configuration, and obeys the user's.
+made='mkdir -p new/.git/objects new/.git/refs && echo ref: refs/heads/x >new/.git/HEAD'
+for path in .githooks ./x/..//.githooks/ ../.githooks; do
+	fresh
+	git config --global core.hooksPath "$path"
+	inside_works "a new repository, by the user's $path: it is made" sh -c "$made"
+	no_hook "a new repository, by the user's $path" new/.githooks new
+	inside_fails "a new repository, by the user's $path: a folder of another name" 'denied|cross-device|not permitted' sh -c 'mkdir -p new/o && mv new/o new/.githooks'
+done
+fresh
+git config --global core.hooksPath 'tools/my hooks'
+inside_fails "a new repository, by the user's: a link on the way" 'denied|not permitted|Read-only' sh -c "$made && mkdir -p new/o/my\ hooks && ln -s o new/tools && echo made"
+inside_works "a new repository, by the user's: what stands beside it" sh -c 'mkdir -p tools/mine "my hooks" && echo x >"my hooks/x"'
+
 # --- how it is written ---
 
 # written NAME TEXT [VALUE [PLACE]]: the repository's configuration ends in TEXT, for printf, which sets VALUE.
