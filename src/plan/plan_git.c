@@ -28,7 +28,7 @@ static int protect_below(struct git_said *s, const struct git_texts *hooks, cons
 	size_t i;
 
 	for (i = 0; i < hooks->n; i++)
-		if (plan_git_config_protect(s, folder, hooks->v[i]) < 0)
+		if (plan_git_config_hooks(s, folder, hooks->v[i]) < 0)
 			return -1;
 	return 0;
 }
@@ -63,15 +63,19 @@ static const char *read_path(struct draft *d, const char *file, const char *pref
 static int read_configs(struct git_said *s, const char *git)
 {
 	struct arena *a = s->d->plan->arena;
-	const char *common, *own = arena_printf(a, "%s/config.worktree", git), *config;
+	const char *common, *own = arena_printf(a, "%s/config.worktree", git), *config, *hooks;
 	int r;
 
 	common = read_path(s->d, arena_printf(a, "%s/commondir", git), "", git, &r);
 	if (r < 0)
 		return -1;
 	config = arena_printf(a, "%s/config", common ? common : git);
-	if (!own || !config)
+	hooks = arena_printf(a, "%s/hooks", common ? common : git);
+	if (!own || !config || !hooks)
 		return no_memory(s->d);
+	/* the folder itself is protected by a pattern */
+	if (plan_git_config_links(s, hooks) < 0)
+		return -1;
 	return plan_git_config_read(s, config) < 0 ? -1 : plan_git_config_read(s, own);
 }
 

@@ -1,5 +1,6 @@
 #include "plan/plan_git_config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -133,7 +134,7 @@ static bool is_all(const struct draft *d, const char *path)
 
 int plan_git_config_protect(struct git_said *s, const char *folder, const char *text)
 {
-	const char *path = plan_git_config_place(s->d, folder, text);
+	const char *path = text ? plan_git_config_place(s->d, folder, text) : NULL;
 	struct text_shown t;
 	int r;
 
@@ -144,6 +145,34 @@ int plan_git_config_protect(struct git_said *s, const char *folder, const char *
 	r = plan_follow_named(s->d, path, "**/.git/config", "git's configuration names it");
 	s->added |= r > 0;
 	return r < 0 ? -1 : 0;
+}
+
+static bool may_be_link(const struct dirent *e)
+{
+	return e->d_type == DT_LNK || (e->d_type == DT_UNKNOWN && strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0);
+}
+
+int plan_git_config_links(struct git_said *s, const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *e;
+	int r = 0;
+
+	while (dir && r == 0 && (e = readdir(dir)))
+		if (may_be_link(e))
+			r = plan_git_config_protect(s, "", arena_printf(s->d->plan->arena, "%s/%s", folder, e->d_name));
+	if (dir)
+		(void)closedir(dir);
+	return r;
+}
+
+int plan_git_config_hooks(struct git_said *s, const char *folder, const char *text)
+{
+	const char *path = plan_git_config_place(s->d, folder, text);
+
+	if (!path)
+		return no_memory(s->d);
+	return plan_git_config_protect(s, "", path) < 0 ? -1 : plan_git_config_links(s, path);
 }
 
 static int read_file(struct git_said *s, const char *path, int depth);
@@ -162,7 +191,7 @@ static int found_include(const struct file *f, const char *value)
 static int found_hooks(const struct file *f, const char *value)
 {
 	if (value[0] == '/' || value[0] == '~')
-		return plan_git_config_protect(f->said, f->folder, value);
+		return plan_git_config_hooks(f->said, f->folder, value);
 	return git_texts_add(f->said->d, &f->said->hooks, value) < 0 ? -1 : 0;
 }
 

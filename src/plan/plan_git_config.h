@@ -28,8 +28,14 @@ void git_said_done(struct git_said *s);
 /* Reads a file, if it is there and was not read before. What it includes, and absolute places of hooks, are protected. */
 int plan_git_config_read(struct git_said *s, const char *path);
 
-/* Protects a place below folder, as the text has it: relative, absolute, or below a home. */
+/* Protects a place below folder, as the text has it: relative, absolute, or below a home. text is NULL: there was no memory for it. */
 int plan_git_config_protect(struct git_said *s, const char *folder, const char *text);
+
+/* Protects what links in a folder of hooks lead to: the folder need not be shown. */
+int plan_git_config_links(struct git_said *s, const char *folder);
+
+/* Both, for a folder of hooks. */
+int plan_git_config_hooks(struct git_said *s, const char *folder, const char *text);
 
 /* The place that the text means, in the plan's arena; NULL: no memory. */
 const char *plan_git_config_place(struct draft *d, const char *folder, const char *text);

@@ -133,6 +133,21 @@ git config --global core.hooksPath 'tools/my hooks'
 inside_fails "a new repository, by the user's: a link on the way" 'denied|not permitted|Read-only' sh -c "$made && mkdir -p new/o/my\ hooks && ln -s o new/tools && echo made"
 inside_works "a new repository, by the user's: what stands beside it" sh -c 'mkdir -p tools/mine "my hooks" && echo x >"my hooks/x"'
 
+# --- links in a folder of hooks that is not shown ---
+
+fresh
+git init -q "$tmp/up" 2>/dev/null && mkdir -p "$tmp/up/.git/hooks" "$tmp/up/app/scripts" && cp "$tmp/hook" "$tmp/up/app/scripts/there" && chmod +x "$tmp/up/app/scripts/there" && cd "$tmp/up/app" || exit 99
+ln -s ../../app/scripts/there "$tmp/up/.git/hooks/pre-commit"
+ln -s ../../app/scripts/missing "$tmp/up/.git/hooks/pre-push"
+mkdir "$HOME/hooks" && ln -s "$PWD/scripts/mine" "$HOME/hooks/post-commit"
+git config --global core.hooksPath '~/hooks'
+for f in there missing mine; do
+	inside_fails "scripts/$f: what a hook leads to" 'denied|Read-only' sh -c 'echo x >>"scripts/$0"' "$f"
+done
+inside_works "scripts/other: what stands beside it" sh -c 'echo x >>scripts/other'
+mv "$HOME/hooks" "$HOME/real" && ln -s "$PWD/scripts/all" "$HOME/hooks"
+inside_fails "scripts/all: what a folder of hooks leads to" 'denied|Read-only|nonexistent' sh -c 'mkdir -p scripts/all; echo x >scripts/all/pre-commit'
+
 # --- how it is written ---
 
 # written NAME TEXT [VALUE [PLACE]]: the repository's configuration ends in TEXT, for printf, which sets VALUE.
