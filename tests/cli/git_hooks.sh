@@ -165,7 +165,13 @@ written "quotes in the middle" '[core]\n\thooksPath = .git"hooks" # "\n'
 written "an escaped quote" '[core]\n\thooksPath = a\\"b\n' 'a"b'
 written "an escaped tab" '[core]\n\thooksPath = "a\\tb"\n' $'a\tb'
 written "behind an old section" '[x.y]\na=b\n[x "]"]\n[core]hooksPath=.githooks\r\n'
-written "with the name of a user" "[core]\nhooksPath = ~root/..$PWD/.githooks\n" "$(eval echo ~root)/..$PWD/.githooks" .githooks
+me=$(id -un)
+there=$(getent passwd "$me" | cut -d: -f6)
+if [ -d "$there" ]; then
+	written "with the name of a user" "[core]\nhooksPath = ~$me/../../../../../..$tmp/work/.githooks\n" "$there/../../../../../..$tmp/work/.githooks" .githooks
+else
+	skip "with the name of a user" "$me has no home"
+fi
 
 fresh
 printf '\357\273\277[core]\n\trepositoryformatversion = 0\n\thooksPath = .githooks\n' >.git/config
