@@ -126,6 +126,7 @@ struct pol_process {
 	struct pol_num max_file_size;
 	struct pol_pairs env_set;
 	struct pol_list env_pass;
+	struct pol_list env_bound; /* set: a ceiling lists what of the host's may be passed, by a command line too */
 };
 
 struct provider {

@@ -277,6 +277,15 @@ static int put_policy(struct builder *b)
 	return 0;
 }
 
+static bool may_pass(const struct pol_list *bound, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < bound->n && strcmp(bound->v[i].s, name) != 0; i++)
+		;
+	return !bound->set || i < bound->n;
+}
+
 static int put_argument(struct builder *b, const char *arg)
 {
 	const char *eq = strchr(arg, '=');
@@ -296,6 +305,8 @@ static int put_argument(struct builder *b, const char *arg)
 	if (environ_is_forbidden(copy))
 		return error_set(b->err, ERROR_USAGE, "--env %s: %s; give --env %s=VALUE if the sandbox needs one",
 				 copy, environ_why_text(ENVIRON_FORBIDDEN), copy);
+	if (!may_pass(&b->req->policy->process.env_bound, copy))
+		return error_set(b->err, ERROR_DENIED, "--env %s: the ceiling's process.env.pass does not list it; leave it out, or ask the operator", copy);
 	return pass(b, copy, ENVIRON_ARGUMENT, (struct origin){0});
 }
 

@@ -331,5 +331,7 @@ int policy_ceiling(struct policy *request, const struct policy *ceiling, const s
 	for (f = policy_fields; f->name; f++)
 		if (f->ceiling != CEILING_ELSEWHERE && tighten_field(&t, f) < 0)
 			return -1;
+	/* copied as it is: the lists that the request names itself were cut above */
+	request->process.env_bound = ceiling->process.env_pass;
 	return ceiling_fs(request, ceiling, req->workdir, err);
 }

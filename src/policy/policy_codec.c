@@ -327,6 +327,7 @@ static void visit_body(struct codec *c, struct policy *p)
 	visit_protect(c, p);
 	visit_bool(c, &p->fs.read_bounded);
 	visit_bool(c, &p->fs.write_bounded);
+	visit_list(c, &p->process.env_bound);
 	visit_inference(c, &p->inference);
 }
 

@@ -211,6 +211,13 @@ process: {memory: 1G}
 Y
 exits "show applies the operator's ceiling" 0 policy show p.yaml
 prints "limits take the minimum" "memory: 1G  # $XDG_CONFIG_HOME/cordon/policy.yaml:3"
+printf 'version: 1\nprocess: {env: {pass: [TERM]}}\n' >"$XDG_CONFIG_HOME/cordon/policy.yaml.env"
+mv "$XDG_CONFIG_HOME/cordon/policy.yaml" kept-ceiling && mv "$XDG_CONFIG_HOME/cordon/policy.yaml.env" "$XDG_CONFIG_HOME/cordon/policy.yaml"
+FOO=of-the-host exits "env: a variable of the host that the ceiling does not list cannot be passed on a command line either" 125 env -e FOO -p p.yaml
+says "and is named" "--env FOO: the ceiling's process.env.pass does not list it"
+TERM=dumb exits "env: one that it lists can" 0 env -e TERM -p p.yaml
+exits "env: so can a value of one's own" 0 env -e FOO=mine -p p.yaml
+mv kept-ceiling "$XDG_CONFIG_HOME/cordon/policy.yaml"
 exits "why asks under the ceiling" 1 why --policy p.yaml --host pypi.org
 prints "and names the ceiling's line, not the policy's" "ceiling does not.*rule: network.mode none \\($XDG_CONFIG_HOME/cordon/policy.yaml:2\\)"
 cat >"$XDG_CONFIG_HOME/cordon/policy.yaml" <<'Y'

@@ -170,6 +170,7 @@ static void lists_of_names_are_intersected(void)
 
 	CHECK(list_is(&p->process.fallback, "native") && list_is(&p->process.env_pass, "HOME"));
 	CHECK(p->process.env_set.n == 1 && strcmp(p->process.env_set.v[0].key, "X") == 0);
+	CHECK(p->process.env_bound.set && list_is(&p->process.env_bound, "HOME"));
 	policy_free(p);
 }
 
