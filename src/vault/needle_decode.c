@@ -85,6 +85,9 @@ static enum verdict reference(const struct needle_decoder *d, unsigned char *ret
 			return MORE;
 		return (d->pending[2].c | 0x20) == 'x' ? number(d, 3, 16, ret) : number(d, 2, 10, ret);
 	}
+	/* in most of what has a "&" no letter follows it */
+	if ((d->pending[1].c | 0x20) < 'a' || (d->pending[1].c | 0x20) > 'z')
+		return NO_ESCAPE;
 	for (k = 0; k < ARRAY_LEN(names); k++) {
 		for (i = 1; i < d->n && d->pending[i].c == (unsigned char)names[k].text[i - 1];)
 			i++;

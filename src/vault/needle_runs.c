@@ -41,6 +41,7 @@ struct needle_runs {
 	uint32_t bits, nibbles; /* the last of them */
 	uint64_t last; /* where the last character started */
 	uint64_t mask;
+	unsigned busy; /* lanes */
 	struct lane lanes[LANES];
 	struct needle_found *found;
 	size_t n_found, next, room;
@@ -65,6 +66,13 @@ static const uint8_t values[256] = {
 	['h'] = 34, ['i'] = 35, ['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40, ['o'] = 41, ['p'] = 42, ['q'] = 43, ['r'] = 44,
 	['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48, ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55,
 	['3'] = 56, ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['+'] = 63, ['-'] = 63, ['/'] = 64, ['_'] = 64,
+};
+
+/* The same of a hexadecimal digit. */
+static const uint8_t digits_of[256] = {
+	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+	['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
 };
 
 /* Characters of base64 that hold a whole needle. */
@@ -199,6 +207,7 @@ static void give(struct needle_runs *r, struct lane *l, const struct needle_unit
 {
 	if (!make_starts(r))
 		return;
+	r->busy -= l->busy;
 	if (!l->undoing && needle_starts_escape(u->c))
 		start_undoing(l);
 	track_unit(r, &l->plain, u);
@@ -207,6 +216,7 @@ static void give(struct needle_runs *r, struct lane *l, const struct needle_unit
 		l->undoing = !agree(l);
 	}
 	l->busy = l->plain.at || l->undoing;
+	r->busy += l->busy;
 }
 
 static void end_lanes(struct needle_runs *r, unsigned from)
@@ -217,6 +227,7 @@ static void end_lanes(struct needle_runs *r, unsigned from)
 		if (l->undoing)
 			needle_decode_end(&l->decoder, undone_unit, l);
 		l->plain.at = 0;
+		r->busy -= l->busy;
 		l->undoing = l->busy = false;
 	}
 }
@@ -304,6 +315,39 @@ static bool is_idle(const struct needle_runs *r)
 	return r->n == 0 && r->decoder.n == 0;
 }
 
+/* While no lane has begun anything: how many characters make bytes that no form starts with. */
+static size_t pass_dull(struct needle_runs *r, uint64_t offset, const char *p, size_t n)
+{
+	const bool *dull = r->set->skip;
+	uint32_t bits = r->bits, nibbles = r->nibbles, more, digit;
+	uint64_t digits = r->digits;
+	unsigned value;
+	size_t i;
+
+	if (r->busy || r->chars < GROUPS)
+		return 0;
+	for (i = 0; i < n && (value = values[(unsigned char)p[i]]); i++) {
+		more = bits << 6 | (value - 1);
+		digit = digits_of[(unsigned char)p[i]];
+		/* one branch for all of it: each of its own would be guessed wrong too often */
+		if (!(dull[more >> 4 & 0xff] & dull[more >> 2 & 0xff] & dull[more & 0xff] &
+		      ((digit == 0) | (digits == 0) | dull[(nibbles << 4 | (digit - 1)) & 0xff])))
+			break;
+		bits = more;
+		nibbles = nibbles << 4 | (digit - 1); /* nothing of use where it is no digit, and then none is counted */
+		digits = digit ? digits + 1 : 0;
+	}
+	if (i == 0)
+		return 0;
+	r->bits = bits;
+	r->nibbles = nibbles;
+	r->digits = digits;
+	r->chars += i;
+	r->last = offset + i - 1;
+	r->told = offset + i;
+	return i;
+}
+
 /* The usual case, without escapes and breaks: how many of the characters are of the run. */
 static size_t feed_plain(struct needle_runs *r, uint64_t offset, const char *p, size_t n)
 {
@@ -312,7 +356,7 @@ static size_t feed_plain(struct needle_runs *r, uint64_t offset, const char *p, 
 
 	if (!r->active || r->cr || r->decoder.n)
 		return 0;
-	for (i = 0; i < n && values[c = (unsigned char)p[i]]; i++) {
+	for (i = pass_dull(r, offset, p, n); i < n && values[c = (unsigned char)p[i]]; i += 1 + pass_dull(r, offset + i + 1, p + i + 1, n - i - 1)) {
 		r->told = offset + i + 1;
 		undo_char(r, &(struct needle_unit){c, offset + i, offset + i + 1});
 	}
