@@ -12,7 +12,8 @@ static const char hint_one[] = "name one model, and leave it to the policy where
 
 /* At the top. */
 static const char *const places[] = {"route",      "preset",        "provider",   "providers", "engine",
-				     "deployment", "deployment_id", "extra_body", "router",    NULL};
+				     "deployment", "deployment_id", "extra_body", "router",    "proxy",
+				     "prompt_id",  "fastest_response", "specific_deployment", NULL};
 
 /* At any depth: a list of what to try next holds whole requests. */
 static const char *const servers[] = {"api_base",
@@ -23,6 +24,19 @@ static const char *const servers[] = {"api_base",
 				      "user_config",
 				      "model_list",
 				      "azure_endpoint",
+				      "azure_ad_token",
+				      "aws_bedrock_runtime_endpoint",
+				      "aws_sts_endpoint",
+				      "aws_region_name",
+				      "aws_role_name",
+				      "aws_profile_name",
+				      "aws_web_identity_token",
+				      "vertex_location",
+				      "vertex_project",
+				      "vertex_credentials",
+				      "vertex_ai_location",
+				      "vertex_ai_project",
+				      "vertex_ai_credentials",
 				      NULL};
 
 /* Names that end so name models. */

@@ -417,6 +417,8 @@ static void no_field_leads_to_another_model_or_server(void)
 		"\"preset\":\"p\"", "\"route\":\"fallback\"", "\"provider\":{\"order\":[\"x\"]}", "\"user_config\":{}", "\"api_base\":\"https://evil.test\"", "\"base_url\":\"https://evil.test\"", "\"baseUrl\":\"https://evil.test\"",
 		"\"custom_llm_provider\":\"x\"", "\"deployment_id\":\"x\"", "\"extra_body\":{\"x\":1}", "\"whatever\":{\"model\":\"other\"}", "\"whatever\":[{\"a\":{\"Model\":\"other\"}}]", "\"whatever\":{\"draft_model\":\"other\"}",
 		"\"draft_model\":\"other\"", "\"context_management\":{\"edits\":[{\"type\":\"compact\",\"model\":\"other\"}]}", "\"x\":{\"models\":[\"other\"]}", "\"x\":{\"y\":[{\"api_base\":\"https://evil.test\"}]}",
+		"\"fastest_response\":true", "\"prompt_id\":\"p\"", "\"proxy\":\"http://evil.test\"", "\"aws_bedrock_runtime_endpoint\":\"https://evil.test\"", "\"vertex_location\":\"x\"",
+		"\"vertexProject\":\"x\"", "\"vertex_credentials\":\"x\"", "\"x\":{\"vertex_ai_location\":\"x\"}", "\"specific_deployment\":true",
 	};
 	static const struct request names[] = {
 		{OPENAI, C, "{\"model\":\"gpt-4o@preset/x\"}"}, {FREE_OPENAI, C, "{\"model\":\"m@preset/x\"}"}, {FREE_OPENAI, C, "{\"model\":\"@preset/x\"}"}, {FREE, M, "{\"model\":\"m@PRESET/x\"}"},
