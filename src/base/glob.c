@@ -244,17 +244,31 @@ bool glob_on_way(const struct glob *g, struct sv path)
 	return ways(g, path) != 0;
 }
 
-unsigned glob_rests(const struct glob *g, struct sv path, struct sv ret[GLOB_MAX])
+static unsigned rests_of(const struct glob *g, uint64_t states, struct sv ret[GLOB_MAX])
 {
-	uint64_t states = ways(g, path);
 	unsigned n = 0, i;
 
-	/* behind a name that a "**" follows: the "**" is left */
 	for (; states; states &= states - 1) {
 		i = (unsigned)__builtin_ctzll(states);
 		ret[n++] = sv_n(g->text + g->start[i], (size_t)g->start[g->n - 1] + g->len[g->n - 1] - g->start[i]);
 	}
 	return n;
+}
+
+unsigned glob_rests(const struct glob *g, struct sv path, struct sv ret[GLOB_MAX])
+{
+	/* behind a name that a "**" follows: the "**" is left */
+	return rests_of(g, ways(g, path), ret);
+}
+
+unsigned glob_leaves(const struct glob *g, struct sv path, struct sv ret[GLOB_MAX])
+{
+	uint64_t states = walk(g, path, true), below = (UINT64_C(1) << g->n) - 1;
+
+	if (states >> g->n & 1)
+		return 0;
+	/* a pattern that floats says so anywhere, as long as none of its names was met */
+	return rests_of(g, states & below & ~UINT64_C(1) & ~((g->stars & 1) << 1), ret);
 }
 
 bool glob_below_star(const struct glob *g, struct sv path)

@@ -51,6 +51,9 @@ bool glob_on_way(const struct glob *g, struct sv path);
 /* Of such a path: what is left of the pattern behind it, one view for each way to get here; they borrow the pattern's text. Returns how many. */
 unsigned glob_rests(const struct glob *g, struct sv path, struct sv ret[GLOB_MAX]);
 
+/* The same for any path, also where only a "**" got here that does not begin the pattern: all that it says below the path, if the path were called otherwise. */
+unsigned glob_leaves(const struct glob *g, struct sv path, struct sv ret[GLOB_MAX]);
+
 /* The path lies at or below the place where a "**" in the middle of the pattern begins: anything deeper may match. */
 bool glob_below_star(const struct glob *g, struct sv path);
 

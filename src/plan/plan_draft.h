@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "model/plan.h"
 #include "model/policy.h"
+#include "plan/guard_names.h"
 #include "plan/plan_build.h"
 
 struct plan_entry;
@@ -21,6 +22,9 @@ struct draft {
 	struct plan_entry *entries; /* those that are reached through links: plan_links.h */
 	struct error *err;
 	size_t ops_room, guards_room;
+	struct guard_names names; /* of the first n_named guards */
+	size_t n_named;
+	size_t n_shown; /* so many steps show; those behind them cover. Set when all that shows is there */
 	size_t exec_guards; /* where those of process.deny_exec begin */
 };
 

@@ -3,64 +3,27 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/text.h"
+#include "plan/plan_links.h"
 
-enum { STEPS_MAX = 40, GUARDS_MAX = 20000 };
+/* A repository with more of them is no ordinary one, and each is looked at again and again while a run goes on; those with wildcards in their names one by one. */
+enum { STEPS_MAX = 40, GUARDS_MAX = 5000, WILD_MAX = 400 };
 
-/* The path without links and dots on the way to its last name, which is left as it is. Folders that are not there, or are none yet, cannot be links; dots behind one lead nowhere. */
-static int canonical(const char *path, char out[PATH_MAX])
-{
-	char head[PATH_MAX], real[PATH_MAX];
-	char *slash;
+/* Below a name where only a folder may stand: nothing is called so. */
+#define ANY_NAME ".cordon-way"
 
-	if ((size_t)snprintf(head, sizeof(head), "%s", path) >= sizeof(head))
-		return -ENAMETOOLONG;
-	slash = strrchr(head, '/');
-	if (strcmp(slash, "/..") == 0 || strcmp(slash, "/.") == 0 || !slash[1])
-		return realpath(path, out) ? 0 : -errno;
-	for (*slash = '\0'; !realpath(head[0] ? head : "/", real); *slash = '\0') {
-		slash = strrchr(head, '/');
-		if ((errno != ENOENT && errno != ENOTDIR) || !slash || strcmp(slash, "/..") == 0)
-			return -ENOENT;
-	}
-	if (strstr(path + strlen(head), "/../"))
-		return -ENOENT;
-	return (size_t)snprintf(out, PATH_MAX, "%s%s", strcmp(real, "/") == 0 ? "" : real, path + strlen(head)) < PATH_MAX ? 0 : -ENAMETOOLONG;
-}
-
-/* Where the link at path leads, one step. -EINVAL: it is none. */
-static int next_step(const char *path, char out[PATH_MAX])
-{
-	char text[PATH_MAX], full[2 * PATH_MAX];
-	ssize_t n = readlink(path, text, sizeof(text) - 1);
-	const char *slash = strrchr(path, '/');
-
-	if (n < 0)
-		return -errno;
-	text[n] = '\0';
-	while (n > 1 && text[n - 1] == '/')
-		text[--n] = '\0';
-	if (text[0] == '/')
-		(void)snprintf(full, sizeof(full), "%s", text);
-	else
-		(void)snprintf(full, sizeof(full), "%.*s/%s", (int)(slash - path), path, text);
-	return canonical(full, out);
-}
-
-/* What the host's path is called inside; NULL: it is not shown, or not from the host's folders. */
-static const char *shown_as(struct draft *d, const char *host)
+/* What the host's path is called inside, one name after the other; *at is 0 at first. NULL: it is not shown, or not from the host's folders, under any more names. */
+static const char *shown_as(struct draft *d, const char *host, size_t *at)
 {
 	const struct plan_op *op;
-	size_t i;
 
-	for (i = 0; i < d->plan->n_ops; i++) {
-		op = &d->plan->ops[i];
+	while (*at < d->n_shown) {
+		op = &d->plan->ops[(*at)++];
 		if (op->host && op->source && draft_is_below(host, op->source))
 			return arena_printf(d->plan->arena, "%s%s", op->target, host + strlen(op->source));
 	}
@@ -72,127 +35,292 @@ static bool is_top(const struct draft *d, const char *inside)
 {
 	size_t i;
 
-	for (i = 0; i < d->plan->n_ops; i++)
+	for (i = 0; i < d->n_shown; i++)
 		if (d->plan->ops[i].host && d->plan->ops[i].folder && strcmp(d->plan->ops[i].target, inside) == 0)
 			return true;
 	return false;
 }
 
-static bool have(const struct draft *d, const char *pattern, bool hidden)
+static int know_guards(struct draft *d)
 {
-	size_t i;
+	for (; d->n_named < d->plan->n_guards; d->n_named++)
+		if (guard_names_add(&d->names, &d->plan->guards[d->n_named], (uint32_t)d->n_named) < 0)
+			return error_set(d->err, ERROR_SYSTEM, "out of memory");
+	return 0;
+}
 
-	for (i = 0; i < d->plan->n_guards; i++)
-		if (d->plan->guards[i].hidden >= hidden && strcmp(d->plan->guards[i].glob.text, pattern) == 0)
-			return true;
-	return false;
+static bool have(const struct draft *d, const struct buf *pattern, bool hidden)
+{
+	const struct guard_name *e = guard_names_find(&d->names, buf_view(pattern));
+
+	return e && (e->hides != GUARD_NONE || (!hidden && e->protects != GUARD_NONE));
+}
+
+static int too_many(struct draft *d, const char *by)
+{
+	struct text_shown t;
+
+	return error_set(d->err, ERROR_INPUT, "more than %d names are denied or protected because links lead there (the last: %.300s); remove such links, or use a work folder with fewer of them", GUARDS_MAX,
+			 text_show(&t, sv_of(by)));
 }
 
 /* The path, and of the pattern what is behind it. 1: it is new. */
-static int add(struct draft *d, const char *path, struct sv rest, size_t from, const char *link)
+static int add(struct draft *d, const char *path, struct sv rest, size_t from, const char *by)
 {
 	struct plan_guard of = d->plan->guards[from], *g;
+	struct text_shown t, u;
 	AUTO_BUF b = {0};
 
 	buf_init(&b, 4 * PATH_MAX);
+	if (know_guards(d) < 0)
+		return -1;
 	if (draft_literal(&b, path) < 0 || (rest.n && (buf_char(&b, '/') < 0 || buf_sv(&b, rest) < 0)))
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
-	if (have(d, b.p, of.hidden))
+	if (have(d, &b, of.hidden))
 		return 0;
-	g = d->plan->n_guards < GUARDS_MAX ? draft_guard(d) : NULL;
+	if (d->plan->n_guards >= GUARDS_MAX || d->names.n_wild >= WILD_MAX)
+		return too_many(d, by);
+	g = draft_guard(d);
 	if (!g)
-		return error_set(d->err, ERROR_INPUT, "too many denied names are symbolic links");
-	*g = (struct plan_guard){.rule = arena_printf(d->plan->arena, "%s, by %s", of.rule, link), .hidden = of.hidden, .host_only = of.host_only, .of_run = true};
+		return error_set(d->err, ERROR_SYSTEM, "out of memory");
+	*g = (struct plan_guard){.rule = arena_printf(d->plan->arena, "%s, by %s", of.rule, by), .hidden = of.hidden, .host_only = of.host_only, .of_run = true};
 	if (!g->rule || glob_init(&g->glob, buf_view(&b)) < 0)
-		return error_set(d->err, ERROR_INPUT, "%s, which a link leads to, cannot be denied or protected (%s): remove the link, or use another work folder", path, of.rule);
+		return error_set(d->err, ERROR_INPUT, "%.300s cannot be denied or protected under this name (%.200s, by %.200s); remove what leads there, or use another work folder",
+				 text_show(&t, sv_of(path)), of.rule, text_show(&u, sv_of(by)));
 	d->plan->n_guards++;
 	return 1;
 }
 
-/* The link stands where patterns need a folder: what they say of that folder they say of where it leads. */
-static int add_rests(struct draft *d, const char *path, const struct follow_link *link)
+/* The same under each name that a path of the host has inside. */
+static int add_shown(struct draft *d, const char *host, struct sv rest, size_t from, const char *by)
 {
-	size_t i, n = d->plan->n_guards;
-	struct sv rests[GLOB_MAX];
+	const char *inside;
 	int r, added = 0;
-	unsigned k, m;
+	size_t at = 0;
 
-	for (i = 0; i < n; i++) {
-		m = glob_rests(&d->plan->guards[i].glob, sv_of(link->inside), rests);
-		for (k = 0; k < m; k++) {
-			r = add(d, path, rests[k], i, link->inside);
-			if (r < 0)
-				return -1;
-			added |= r;
-		}
+	while ((inside = shown_as(d, host, &at))) {
+		r = add(d, inside, rest, from, by);
+		if (r < 0)
+			return -1;
+		added |= r;
 	}
 	return added;
 }
 
+/* What one pattern says below a name it says at a path. */
+static int add_rests_of(struct draft *d, const char *path, size_t guard, const char *name)
+{
+	struct sv rests[GLOB_MAX];
+	unsigned k, m = glob_rests(&d->plan->guards[guard].glob, sv_of(name), rests);
+	int r, added = 0;
+
+	for (k = 0; k < m; k++) {
+		r = add(d, path, rests[k], guard, name);
+		if (r < 0)
+			return -1;
+		added |= r;
+	}
+	return added;
+}
+
+/* The link stands where patterns need a folder: what they say of that folder they say of where it leads. */
+static int add_rests(struct draft *d, const char *path, const char *name)
+{
+	const struct guard_name *e;
+	size_t i, n = d->plan->n_guards;
+	int r, added = 0;
+
+	if (know_guards(d) < 0)
+		return -1;
+	e = guard_names_find(&d->names, sv_of(name));
+	if (!e || e->way == GUARD_NONE)
+		n = d->names.n_wild;
+	for (i = 0; i < n; i++) {
+		r = add_rests_of(d, path, e && e->way != GUARD_NONE ? i : d->names.wild[i], name);
+		if (r < 0)
+			return -1;
+		added |= r;
+	}
+	return added;
+}
+
+/* Where a text leads from a folder, in *ret; NULL: nowhere. Where it goes through a link, or back, only what stands there now may stand, or a folder: else it would lead elsewhere. 1: guards are new; 0; -1. */
+static int trace(struct draft *d, const char *folder, const char *text, const struct follow_link *link, const char **ret)
+{
+	const struct plan_link *l;
+	struct text_shown t;
+	struct plan_way way;
+	int r = plan_links_trace(d->plan->arena, folder, text, &way), n, added = 0;
+
+	*ret = r < 0 ? NULL : way.real;
+	if (r == -ENOMEM)
+		return error_set(d->err, ERROR_SYSTEM, "out of memory");
+	if (r == -ENAMETOOLONG)
+		return error_set(d->err, ERROR_INPUT, "%.300s leads to a path that is too long to be denied or protected (%.200s)", text_show(&t, sv_of(link->inside)), d->plan->guards[link->guard].rule);
+	for (l = way.links; l; l = l->next) {
+		n = add_shown(d, l->path, sv_of(ANY_NAME), link->guard, link->inside);
+		if (n < 0)
+			return -1;
+		added |= n;
+	}
+	return added;
+}
+
+/* Where the link at a path leads, one step. NULL: it is none, or leads nowhere. */
+static int next_step(struct draft *d, const char *at, const struct follow_link *link, const char **ret)
+{
+	char text[PATH_MAX], folder[PATH_MAX];
+	ssize_t n = readlink(at, text, sizeof(text) - 1);
+	const char *slash = strrchr(at, '/');
+
+	*ret = NULL;
+	if (n < 0 || (size_t)(slash - at) >= sizeof(folder))
+		return 0;
+	text[n] = '\0';
+	memcpy(folder, at, (size_t)(slash - at));
+	folder[slash - at] = '\0';
+	return trace(d, folder, text, link, ret);
+}
+
+/* One name of where a link leads. */
+static int add_led_to(struct draft *d, const char *inside, const struct follow_link *link)
+{
+	struct text_shown t, u;
+	int r, n;
+
+	if (!link->on_way && is_top(d, inside))
+		return error_set(d->err, ERROR_DENIED, "%.300s is a link to all of %.300s, and is not to be read or written (%.200s); remove the link",
+				 text_show(&t, sv_of(link->inside)), text_show(&u, sv_of(inside)), d->plan->guards[link->guard].rule);
+	r = add_rests(d, inside, link->inside);
+	if (r < 0 || link->on_way)
+		return r;
+	n = add(d, inside, sv_n("", 0), link->guard, link->inside);
+	return n < 0 ? -1 : r | n;
+}
+
 int plan_follow_link(struct draft *d, const struct follow_link *link)
 {
-	char at[PATH_MAX], to[PATH_MAX];
-	const char *inside;
+	const char *at = link->host, *to, *inside;
 	int steps, r, added = 0;
+	size_t i;
 
-	if ((size_t)snprintf(at, sizeof(at), "%s", link->host) >= sizeof(at))
-		return error_set(d->err, ERROR_INPUT, "%s: too long", link->host);
-	for (steps = 0; steps < STEPS_MAX && next_step(at, to) == 0; steps++) {
-		inside = shown_as(d, to);
-		if (inside && !link->on_way && is_top(d, inside))
-			return error_set(d->err, ERROR_DENIED, "%.300s is a link to all of %.300s, and is not to be read or written (%.200s); remove the link", link->inside, inside, d->plan->guards[link->guard].rule);
-		if (inside) {
-			r = add_rests(d, inside, link);
-			if (r >= 0 && !link->on_way)
-				r |= add(d, inside, sv_n("", 0), link->guard, link->inside);
+	for (steps = 0; steps < STEPS_MAX; steps++, at = to) {
+		r = next_step(d, at, link, &to);
+		if (r < 0)
+			return -1;
+		added |= r;
+		if (!to)
+			break;
+		for (i = 0; (inside = shown_as(d, to, &i));) {
+			r = add_led_to(d, inside, link);
 			if (r < 0)
 				return -1;
 			added |= r;
 		}
-		memcpy(at, to, sizeof(at));
 	}
 	return added;
 }
 
 int plan_follow_named(struct draft *d, const char *host, const char *like, const char *why)
 {
-	struct follow_link link = {0};
-	char at[PATH_MAX];
+	struct follow_link link = {.inside = why};
 	const char *inside;
-	int r = 0;
+	int r, n;
+	size_t i = 0;
 
 	for (link.guard = 0; link.guard < d->plan->n_guards && strcmp(d->plan->guards[link.guard].glob.text, like) != 0; link.guard++)
 		;
-	if (link.guard == d->plan->n_guards || canonical(host, at) < 0)
+	if (link.guard == d->plan->n_guards)
 		return 0;
-	inside = shown_as(d, at);
-	if (inside)
-		r = add(d, inside, sv_n("", 0), link.guard, why);
-	link.host = at;
-	link.inside = inside ? inside : at;
-	return r < 0 ? -1 : r | plan_follow_link(d, &link);
+	r = trace(d, "/", host, &link, &link.host);
+	if (r < 0 || !link.host)
+		return r;
+	n = add_shown(d, link.host, sv_n("", 0), link.guard, why);
+	r = n < 0 ? -1 : r | n;
+	inside = shown_as(d, link.host, &i);
+	link.inside = inside ? inside : link.host;
+	n = r < 0 ? -1 : plan_follow_link(d, &link);
+	return n < 0 ? -1 : r | n;
 }
 
-int plan_follow_anchored(struct draft *d)
+/* What one pattern of the policy's says of a folder that is reached through links. */
+static int follow_base(struct draft *d, size_t guard)
+{
+	const struct glob *g = &d->plan->guards[guard].glob;
+	struct sv s = glob_base(g), rest = sv_n("", 0);
+	struct follow_link link = {.guard = guard};
+	struct plan_way way;
+
+	if (s.n <= 1)
+		return 0;
+	/* behind the base there may be more, which begins with a wildcard */
+	if (g->text[s.n] == '/')
+		rest = sv_n(g->text + s.n + 1, strlen(g->text) - s.n - 1);
+	link.inside = arena_str(d->plan->arena, s);
+	if (!link.inside || plan_links_trace(d->plan->arena, "/", link.inside, &way) < 0)
+		return 0;
+	link.host = way.real;
+	link.on_way = rest.n > 0;
+	if (strcmp(way.real, link.inside) != 0 && add_shown(d, way.real, rest, guard, link.inside) < 0)
+		return -1;
+	return plan_follow_link(d, &link) < 0 ? -1 : 0;
+}
+
+/* The pattern means what is called so, or lies below; the same has another name. */
+static int add_renamed(struct draft *d, size_t guard, const char *name, const char *other)
+{
+	struct sv rests[GLOB_MAX];
+	unsigned k, m;
+
+	if (strcmp(name, other) == 0)
+		return 0;
+	if (glob_hit(&d->plan->guards[guard].glob, sv_of(name)))
+		return add(d, other, sv_n("", 0), guard, name);
+	m = glob_leaves(&d->plan->guards[guard].glob, sv_of(name), rests);
+	for (k = 0; k < m; k++)
+		if (add(d, other, rests[k], guard, name) < 0)
+			return -1;
+	return 0;
+}
+
+/* Something of the host is called otherwise inside; else nothing has two names. */
+static bool has_other_names(const struct draft *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->n_shown; i++)
+		if (d->plan->ops[i].host && d->plan->ops[i].source && strcmp(d->plan->ops[i].source, d->plan->ops[i].target) != 0)
+			return true;
+	return false;
+}
+
+/* All names of one folder that is shown: a pattern that means one of them means all. */
+static int rename_all(struct draft *d, const char *host, size_t n)
+{
+	const char *name, *other;
+	size_t i, j, guard;
+	bool first;
+
+	for (j = 0; (other = shown_as(d, host, &j));) {
+		for (i = 0, first = true; (name = first ? host : shown_as(d, host, &i)); first = false)
+			for (guard = 0; strcmp(name, other) != 0 && guard < n; guard++)
+				if (!d->plan->guards[guard].yields && add_renamed(d, guard, name, other) < 0)
+					return -1;
+	}
+	return 0;
+}
+
+int plan_follow_names(struct draft *d)
 {
 	const struct pol_list *deny = &d->policy->fs.deny;
-	char real[PATH_MAX], *base;
-	struct sv s;
-	size_t i;
-	int r = 0;
+	size_t i, n = d->plan->n_guards;
 
 	/* the first guards are those of filesystem.deny; those that are built in float, or are about Cordon's own folders */
-	for (i = 0; r >= 0 && i < deny->n; i++) {
-		const struct glob *g = &d->plan->guards[i].glob;
-
-		s = glob_base(g);
-		if (deny->v[i].at.file == 0 || g->text[0] != '/' || s.n <= 1)
-			continue;
-		base = arena_str(d->plan->arena, s);
-		if (!base || canonical(base, real) < 0 || strcmp(real, base) == 0 || !shown_as(d, real))
-			continue;
-		/* behind the base there may be more, which begins with a wildcard */
-		r = add(d, shown_as(d, real), sv_n(g->text + s.n + (g->text[s.n] == '/'), strlen(g->text) - s.n - (g->text[s.n] == '/')), i, base);
-	}
-	return r < 0 ? -1 : 0;
+	for (i = 0; i < deny->n; i++)
+		if (deny->v[i].at.file != 0 && d->plan->guards[i].glob.text[0] == '/' && follow_base(d, i) < 0)
+			return -1;
+	for (i = has_other_names(d) ? 0 : d->n_shown; i < d->n_shown; i++)
+		if (d->plan->ops[i].host && d->plan->ops[i].source && rename_all(d, d->plan->ops[i].source, n) < 0)
+			return -1;
+	return 0;
 }

@@ -1,9 +1,13 @@
 /*
- * plan_follow: denied and protected names that are symbolic links.
+ * plan_follow: denied and protected names that are symbolic links, and what has several names inside.
  *
  * A link cannot be covered, and what it leads to has another name, which no pattern means. So that name is meant as well: each step of the way that lies in what is shown gets a guard of its own, with the link's rule,
  * whether it is there or not. A link where a pattern needs a folder (.git, for "**" + "/.git/config") makes the rest of the pattern hold where it leads. What is shown of the base system is left alone: everybody may read it, and nobody
  * write.
+ *
+ * What a way goes through must go on leading there: where it has a link, or a folder that it leaves by "..", there or not, only a folder may be made.
+ *
+ * A folder that the policy shows under two names, itself or as a part of another, has its guards under both: who makes a name inside is judged by the name that he used.
  *
  * The link itself may be removed by a workload, as other names; it cannot be made again.
  */
@@ -22,10 +26,10 @@ struct follow_link {
 /* Adds guards for where it leads. 1: some are new; 0: all were there; -1. */
 int plan_follow_link(struct draft *d, const struct follow_link *link);
 
-/* A guard like the one with this pattern for a path of the host, and for where it leads. Returns as above. */
+/* A guard like the one with this pattern for a path of the host, there or not, and for where it leads. Returns as above. */
 int plan_follow_named(struct draft *d, const char *host, const char *like, const char *why);
 
-/* The same for patterns whose own folders are links: "/home/me/link/secret". */
-int plan_follow_anchored(struct draft *d);
+/* Guards for the other names of what patterns mean: those whose own folders are links ("/home/me/link/secret"), and those of folders that are shown by several names. 0 or -1. */
+int plan_follow_names(struct draft *d);
 
 #endif

@@ -27,6 +27,8 @@ struct walk {
 	struct buf rest; /* what is still to be walked */
 	struct plan_way *way;
 	unsigned links;
+	bool trace;   /* of a path that may not be there */
+	size_t floor; /* so much of real was not walked: it is where the path, or a link, begins */
 };
 
 static void cut(struct buf *b, size_t n)
@@ -54,7 +56,29 @@ static int add_link(struct walk *w, size_t folder)
 		return -ENOMEM;
 	link->next = w->way->links;
 	w->way->links = link;
-	return lstat(link->folder, &link->st) < 0 ? -errno : 0;
+	return lstat(link->folder, &link->st) < 0 && !w->trace ? -errno : 0;
+}
+
+static int leave(struct walk *w)
+{
+	const char *slash = strrchr(w->real.p, '/');
+	size_t folder = slash ? (size_t)(slash - w->real.p) : 0;
+
+	if (w->trace && w->real.n > w->floor && add_link(w, folder) < 0)
+		return -ENOMEM;
+	leave_folder(&w->real);
+	w->floor = w->real.n < w->floor ? w->real.n : w->floor;
+	return 0;
+}
+
+/* Nothing but slashes and dots is left, which do not lead on. */
+static bool is_last(const struct walk *w)
+{
+	const char *p = w->rest.p;
+
+	while (*p == '/' || (*p == '.' && (p[1] == '/' || !p[1])))
+		p++;
+	return !*p;
 }
 
 /* The name that real ends with is a link: what it says is walked before the rest. */
@@ -72,6 +96,7 @@ static int follow(struct walk *w, size_t folder, struct sv text)
 	if (r < 0)
 		return r;
 	cut(&w->real, text.n && text.p[0] == '/' ? 0 : folder);
+	w->floor = w->real.n;
 	buf_clear(&w->rest);
 	return buf_sv(&w->rest, buf_view(&rest));
 }
@@ -84,16 +109,14 @@ static int walk_name(struct walk *w, struct sv name)
 
 	if (sv_is(name, "."))
 		return 0;
-	if (sv_is(name, "..")) {
-		leave_folder(&w->real);
-		return 0;
-	}
+	if (sv_is(name, ".."))
+		return leave(w);
 	(void)buf_char(&w->real, '/');
 	if (buf_sv(&w->real, name) < 0)
 		return -ENAMETOOLONG;
-	n = readlink(w->real.p, text, sizeof(text));
+	n = w->trace && is_last(w) ? -1 : readlink(w->real.p, text, sizeof(text));
 	if (n < 0)
-		return errno == EINVAL ? 0 : -errno;
+		return w->trace || errno == EINVAL ? 0 : -errno;
 	return (size_t)n < sizeof(text) ? follow(w, folder, sv_n(text, (size_t)n)) : -ENAMETOOLONG;
 }
 
@@ -107,7 +130,7 @@ static int walk_all(struct walk *w)
 		skip = strspn(w->rest.p, "/");
 		n = strcspn(w->rest.p + skip, "/");
 		if (n > NAME_MAX)
-			return -ENAMETOOLONG;
+			return w->trace ? -ENOENT : -ENAMETOOLONG; /* nobody can make it */
 		memcpy(name, w->rest.p + skip, n);
 		memmove(w->rest.p, w->rest.p + skip + n, w->rest.n - skip - n);
 		cut(&w->rest, w->rest.n - skip - n);
@@ -117,25 +140,37 @@ static int walk_all(struct walk *w)
 	return r;
 }
 
+static int walk_from(struct walk *w, const char *folder, const char *text)
+{
+	int r;
+
+	*w->way = (struct plan_way){0};
+	buf_init(&w->real, PATH_MAX);
+	buf_init(&w->rest, PATH_MAX);
+	(void)buf_str(&w->real, folder);
+	w->floor = w->real.n;
+	r = buf_str(&w->rest, text) < 0 || buf_failed(&w->real) < 0 ? -ENAMETOOLONG : walk_all(w);
+	if (r == 0) {
+		w->way->real = w->real.n ? arena_str(w->arena, buf_view(&w->real)) : "/";
+		r = w->way->real ? 0 : -ENOMEM;
+	}
+	buf_done(&w->real);
+	buf_done(&w->rest);
+	return r;
+}
+
 int plan_links_find(struct arena *a, const char *path, struct plan_way *ret)
 {
 	struct walk w = {.arena = a, .way = ret};
-	int r;
 
-	*ret = (struct plan_way){0};
-	buf_init(&w.real, PATH_MAX);
-	buf_init(&w.rest, PATH_MAX);
-	(void)buf_str(&w.real, "");
-	r = buf_str(&w.rest, path);
-	if (r == 0)
-		r = walk_all(&w);
-	if (r == 0) {
-		ret->real = w.real.n ? arena_str(a, buf_view(&w.real)) : "/";
-		r = ret->real ? 0 : -ENOMEM;
-	}
-	buf_done(&w.real);
-	buf_done(&w.rest);
-	return r;
+	return walk_from(&w, "", path);
+}
+
+int plan_links_trace(struct arena *a, const char *folder, const char *text, struct plan_way *ret)
+{
+	struct walk w = {.arena = a, .way = ret, .trace = true};
+
+	return walk_from(&w, text[0] == '/' || strcmp(folder, "/") == 0 ? "" : folder, text);
 }
 
 int plan_links_note(struct draft *d, const struct plan_op *op, const struct plan_way *way)

@@ -38,6 +38,12 @@ struct plan_way {
 /* 0, or -errno: nothing stands there. Everything is in the arena. */
 int plan_links_find(struct arena *a, const char *path, struct plan_way *ret);
 
+/*
+ * Where a path leads that may not be there, wholly or in part, from a folder by its real name: names that are missing are taken as they stand, and the last one is not followed. ret->links has, besides the links, every name that a ".." comes
+ * behind: with a link in its place it would lead elsewhere. 0; -ELOOP, -ENOENT: nowhere, but the links are told; -ENAMETOOLONG, -ENOMEM.
+ */
+int plan_links_trace(struct arena *a, const char *folder, const char *text, struct plan_way *ret);
+
 /* Remembers the way of an entry that is shown, for plan_links_judge(). */
 int plan_links_note(struct draft *d, const struct plan_op *op, const struct plan_way *way);
 

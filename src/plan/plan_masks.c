@@ -173,11 +173,27 @@ static int mask_shown(const struct scan *scan, struct draft *d, struct plan_op *
 	return op.folder ? scan_tree_at(scan, dir, op.source, op.target, entries, d->err) : 0;
 }
 
+/* Where the links lead that a search found, and what git is told to look at. shown: so many steps show. 1: more names are denied now, to be looked for; 0; -1. */
+static int follow_found(const struct finding *f, size_t shown)
+{
+	int followed, r = 0;
+	size_t i;
+
+	for (i = 0; i < f->n_links; i++) {
+		followed = plan_follow_link(f->d, &f->links[i]);
+		if (followed < 0)
+			return -1;
+		r |= followed;
+	}
+	followed = plan_git_follow(f->d, shown);
+	return followed < 0 ? -1 : r | followed;
+}
+
 /* Looks for denied and protected names in everything of the host that is shown. 1: more names are denied now, to be looked for. */
 static int add_masks(struct draft *d, struct scan_links *links)
 {
 	size_t i, n = d->plan->n_ops;
-	int r = 0, followed;
+	int r = 0;
 	uint64_t entries = 0;
 	struct finding f = {.d = d};
 	struct scan scan = {.guards = d->plan->guards, .n_guards = d->plan->n_guards, .max_entries = PLAN_MAX_ENTRIES,
@@ -191,15 +207,9 @@ static int add_masks(struct draft *d, struct scan_links *links)
 		if (tree.host)
 			r = mask_shown(&scan, d, &d->plan->ops[i], &entries);
 	}
-	for (i = 0; r >= 0 && i < f.n_links; i++) {
-		followed = plan_follow_link(d, &f.links[i]);
-		r = followed < 0 ? -1 : r | followed;
-	}
+	if (r == 0)
+		r = follow_found(&f, n);
 	free(f.links);
-	if (r >= 0) {
-		followed = plan_git_follow(d, n);
-		r = followed < 0 ? -1 : r | followed;
-	}
 	if (r != 0)
 		return r;
 	return note_all_unshown(d, links) < 0 ? -1 : plan_masks_other_names(d, links, n, true);
@@ -280,7 +290,8 @@ static int add_masks_stably(struct draft *d)
 	struct scan_links links;
 	int tries, r = -1;
 
-	if (plan_follow_anchored(d) < 0)
+	d->n_shown = before;
+	if (plan_follow_names(d) < 0)
 		return -1;
 	for (tries = 0; r != 0 && tries < TRIES_MAX; tries++) {
 		d->plan->n_ops = before;

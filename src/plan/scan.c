@@ -14,6 +14,7 @@
 #include "base/name_set.h"
 #include "base/text.h"
 #include "model/repository.h"
+#include "plan/guard_names.h"
 #include "plan/scan_links.h"
 #include "plan/scan_memory.h"
 
@@ -40,6 +41,7 @@ struct walk {
 	size_t n_guards;
 	const struct plan_guard **always; /* of these, those to be tried on every entry: they begin with a wildcard, or name root or a folder above it */
 	size_t n_always;
+	struct guard_names plain; /* the others of the scan's that have no wildcard, by their numbers in it: they are looked up */
 	struct name_set first_names; /* of patterns that float: most entries of a tree have none of these */
 	bool same; /* inside is called what it is called on the host */
 	uint64_t entries;
@@ -78,27 +80,59 @@ static bool is_on_way(const struct walk *w, const struct glob *g, struct sv host
 	return glob_on_way(g, inside) || (!w->same && glob_on_way(g, host));
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What those without wildcards say of a path, by both its names. Where a folder above it is one of theirs, it was found, and what is asked for below is in place.cover. */
+static struct guard_name look_up(const struct walk *w, struct sv host, struct sv inside)
+{
+	struct guard_name all = {inside, GUARD_NONE, GUARD_NONE, GUARD_NONE};
+	const struct guard_name *e[] = {guard_names_find(&w->plain, inside), w->same ? NULL : guard_names_find(&w->plain, host)};
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		if (!e[i])
+			continue;
+		all.hides = least(all.hides, e[i]->hides);
+		all.protects = least(all.protects, e[i]->protects);
+		all.way = least(all.way, e[i]->way);
+	}
+	return all;
+}
+
+/* The one of two that comes first in the scan's; either may be NULL. number: of the other. */
+static const struct plan_guard *earlier(const struct walk *w, const struct plan_guard *g, uint32_t number)
+{
+	const struct plan_guard *other = number == GUARD_NONE ? NULL : &w->scan->guards[number];
+
+	return !g || (other && other < g) ? other : g;
+}
+
 /* The guard that decides: one that hides before one that protects. all: not only those that are tried always. covered: protected already, so that only what hides is of interest. */
 static const struct plan_guard *judge(const struct walk *w, bool all, struct sv host, struct sv inside, bool folder, bool covered, bool *on_way)
 {
-	const struct plan_guard *g, *way = NULL, *hit = NULL;
+	const struct plan_guard *g, *way = NULL, *hides = NULL, *protects = NULL;
+	struct guard_name plain = look_up(w, host, inside);
 	size_t i;
 
-	for (i = 0; i < (all ? w->n_guards : w->n_always); i++) {
+	for (i = 0; !hides && i < (all ? w->n_guards : w->n_always); i++) {
 		g = (all ? w->guards : w->always)[i];
-		if ((covered || hit) && !g->hidden)
+		if ((covered || protects) && !g->hidden)
 			continue;
-		if (hits(w, &g->glob, host, inside)) {
-			hit = g;
-			if (g->hidden)
-				break;
-			continue;
-		}
-		if (!folder && !way && is_on_way(w, &g->glob, host, inside))
-			way = g;
+		if (!hits(w, &g->glob, host, inside))
+			way = folder || way || !is_on_way(w, &g->glob, host, inside) ? way : g;
+		else if (g->hidden)
+			hides = g;
+		else
+			protects = g;
 	}
-	*on_way = !hit && way;
-	return hit ? hit : way;
+	hides = earlier(w, hides, plain.hides);
+	protects = covered ? protects : earlier(w, protects, plain.protects);
+	way = folder ? NULL : earlier(w, way, plain.way);
+	*on_way = !hides && !protects && way;
+	return hides ? hides : protects ? protects : way;
 }
 
 /* A folder that may only be read is no reason to protect its files under other names: the policy says where those may be written. */
@@ -148,6 +182,8 @@ static bool is_close(const struct walk *w, struct sv host, struct sv inside)
 	const struct plan_guard *g;
 	size_t i;
 
+	if (look_up(w, host, inside).way != GUARD_NONE)
+		return true;
 	for (i = 0; i < w->n_guards; i++) {
 		g = w->guards[i];
 		if (is_on_way(w, &g->glob, host, inside) || glob_below_star(&g->glob, inside) || (!w->same && glob_below_star(&g->glob, host)))
@@ -374,6 +410,12 @@ static void begin_at(struct buf *b, const char *path)
 	(void)buf_str(b, strcmp(path, "/") == 0 ? "" : path);
 }
 
+/* One without wildcards that is about names below the root alone. */
+static bool is_plain(const struct walk *w, const struct glob *g)
+{
+	return glob_is_plain(g) && !covers(g, w->root) && !covers(g, w->shown_as);
+}
+
 /* A guard that yields to this tree, which was named at it or below it, says nothing about it: with it every entry would have to be judged. */
 static int choose_guards(struct walk *w)
 {
@@ -383,12 +425,23 @@ static int choose_guards(struct walk *w)
 	w->guards = calloc(2 * s->n_guards + 1, sizeof(*w->guards));
 	if (!w->guards)
 		return error_set(w->err, ERROR_SYSTEM, "out of memory");
-	for (i = 0; i < s->n_guards; i++)
-		if (!s->guards[i].yields || !glob_hit(&s->guards[i].glob, sv_of(w->shown_as)))
+	for (i = 0; i < s->n_guards; i++) {
+		if (s->guards[i].yields && glob_hit(&s->guards[i].glob, sv_of(w->shown_as)))
+			continue;
+		if (!is_plain(w, &s->guards[i].glob))
 			w->guards[w->n_guards++] = &s->guards[i];
+		else if (guard_names_add(&w->plain, &s->guards[i], (uint32_t)i) < 0)
+			return error_set(w->err, ERROR_SYSTEM, "out of memory");
+	}
 	w->always = w->guards + w->n_guards;
 	sort_guards(w);
 	return 0;
+}
+
+static void free_guards(struct walk *w)
+{
+	free(w->guards);
+	guard_names_done(&w->plain);
 }
 
 static int scan_from(const struct scan *s, int dir, const char *name, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
@@ -399,8 +452,10 @@ static int scan_from(const struct scan *s, int dir, const char *name, const char
 	struct sha256 key;
 	int r;
 
-	if (choose_guards(&w) < 0)
+	if (choose_guards(&w) < 0) {
+		free_guards(&w);
 		return -1;
+	}
 	sha256_init(&key);
 	add_key(&w, &key);
 	scan_memory_init(&w.memory, s->memory_dir, &key, root);
@@ -408,7 +463,7 @@ static int scan_from(const struct scan *s, int dir, const char *name, const char
 	begin_at(&inside, shown_as);
 	r = scan_folder(&w, dir, name, &path, &inside, (struct place){.close_by = true});
 	scan_memory_done(&w.memory, r == 0);
-	free(w.guards);
+	free_guards(&w);
 	*ret_entries += w.entries;
 	return r;
 }

@@ -84,6 +84,69 @@ done
 inside_works "write: what stands beside it" sh -c 'echo x >more/other'
 rm -rf "$HOME/.gitconfig" more "own hooks"
 
+# --- one folder under two names ---
+
+mkdir -p "$tmp/home/lk" twice/deep
+ln -s "$work" "$tmp/home/lk/alias"
+ln -s "$work/twice" "$tmp/home/lk/part"
+echo key=fake-5523 >twice/held
+ln -s held twice/.env
+ln -s deep/rc twice/.bashrc
+ln -s "$work/twice/aimed" "$tmp/home/lk/aim"
+for mode in read-write copy; do
+	policy <<END
+filesystem: {workdir: $mode, write: [~/lk/alias, ~/lk/part], deny: ["$work/twice/plain", "~/lk/part/other", "$work/**/below", "$work/twice/w*", "~/lk/aim"]}
+END
+	for at in twice ~/lk/alias/twice ~/lk/part; do
+		name="$mode, as ${at#"$tmp/"}"
+		inside_fails "two names: what a denied link leads to ($name)" "$denied" cat "$at/held"
+		inside_fails "two names: what a protected link leads to, not there ($name)" "$denied" sh -c 'echo x >"$0/deep/rc"' "$at"
+		for f in plain other deep/below wild aimed; do
+			inside_fails "two names: a denied path that is not there, $f ($name)" "$denied" mkdir "$at/$f"
+		done
+		inside_fails "two names: where git's configuration leads ($name)" "$denied" sh -c 'echo x >>"$0/../.githooks/pre-commit" || { [ ! -e "$0/../.githooks" ] && echo "cannot open it" >&2; false; }' "$at"
+	done
+done
+policy <<END
+filesystem: {workdir: none, write: [~/lk/alias, ~/lk/part]}
+END
+inside_fails "two names: none is the folder's own" "$denied" cat ~/lk/part/held
+inside_fails "two names: hooks, by a name without .git" "$denied" sh -c 'echo x >"$0"' ~/lk/alias/.githooks/x
+ln -s "$work/.git/hooks" "$tmp/home/lk/hooks"
+policy <<END
+filesystem: {workdir: none, write: [~/lk/hooks]}
+END
+inside_fails "another name: the folder of hooks itself, one made" "$denied" sh -c 'echo x >"$0"' ~/lk/hooks/post-merge
+rm -rf twice "$tmp/home/lk" .git/hooks/post-merge
+policy <<'END'
+filesystem: {workdir: read-write}
+END
+
+# --- ways that are written in other words, or not there ---
+
+mkdir real-sub links
+for way in .hooks2/ ./.hooks2 .//.hooks2/. sub2/../.hooks2 sub2/x/../../.hooks2 real-sub/../.hooks2; do
+	git config core.hooksPath "$way"
+	inside_fails "write: hooks at $way" "$denied" sh -c 'mkdir -p sub2/x; mkdir .hooks2 && echo x >.hooks2/pre-commit'
+	rm -rf .hooks2 sub2
+done
+git config core.hooksPath sub2/../.hooks2
+inside_fails "write: a link where a way turns back, not there" "$denied" sh -c 'mkdir -p o/sub o/.hooks2; ln -s o/sub sub2'
+git config core.hooksPath real-sub/../.hooks2
+inside_fails "write: a link where a way turns back" "$denied" sh -c 'mkdir -p o/sub o/.hooks2; rmdir real-sub; ln -s o/sub real-sub'
+rm -rf o
+mkdir -p real-sub
+git config core.hooksPath .githooks
+ln -s links/way/rc .kshrc
+ln -s ../real-sub links/way
+echo was >real-sub/rc
+inside_fails "write: what a link leads to through another one" "$denied" sh -c 'echo x >>real-sub/rc'
+inside_fails "write: a link on the way is replaced" "$denied" sh -c 'mkdir mine; echo x >mine/rc; rm links/way; ln -s ../mine links/way'
+ln -sfn ../real-sub links/way
+inside true
+is "all of it is as it was, again" "$status:$(cat real-sub/rc)$(cat .kshrc)" "0:waswas"
+rm -rf real-sub links .kshrc mine
+
 # --- what is no folder yet, and what is all of it ---
 
 echo was >plain

@@ -88,6 +88,37 @@ static void a_star_in_the_middle_reaches_all_below(void)
 	glob_done(&g);
 }
 
+/* What the pattern says below the path, with blanks between. */
+static const char *left(const char *pattern, const char *path, char out[256])
+{
+	struct sv rests[GLOB_MAX];
+	unsigned i, n;
+	struct glob g;
+	int at = 0;
+
+	out[0] = '\0';
+	CHECK(glob_init(&g, sv_of(pattern)) == 0);
+	n = glob_leaves(&g, sv_of(path), rests);
+	for (i = 0; i < n; i++)
+		at += snprintf(out + at, (size_t)(256 - at), "%s%.*s", i ? " " : "", (int)rests[i].n, rests[i].p);
+	glob_done(&g);
+	return out;
+}
+
+static void a_pattern_leaves_what_holds_below_another_name(void)
+{
+	char out[256];
+
+	CHECK_STR(left("/w/a/b", "/w", out), "a/b");
+	CHECK_STR(left("/w/*/b/**", "/w/x", out), "b");
+	CHECK_STR(left("/w/**/b", "/w/x/y", out), "**/b b");
+	CHECK_STR(left("**/.git/config", "/w/.git", out), "config");
+	CHECK_STR(left("**/.git/**/config", "/w/.git/x", out), "**/config config");
+	CHECK_STR(left("**/.env", "/w/x", out), "");
+	CHECK_STR(left("/w/a", "/v", out), "");
+	CHECK_STR(left("/w/a", "/w/a/b", out), "");
+}
+
 static void bad_patterns_are_refused(void)
 {
 	static const char *const bad[] = {"", "a/b", "/a/../b", "/a//b", "/a/./b", "/a/**b", "/a/[x", "/a/b\\"};
@@ -341,6 +372,7 @@ int main(void)
 		CASE(wildcards_stay_within_a_component),
 		CASE(a_prefix_of_a_denied_path_is_on_its_way),
 		CASE(a_star_in_the_middle_reaches_all_below),
+		CASE(a_pattern_leaves_what_holds_below_another_name),
 		CASE(bad_patterns_are_refused),
 		CASE(base64_gives_the_published_texts),
 		CASE(hexadecimal_digits_are_those_and_no_others),

@@ -1,5 +1,6 @@
 /* Ways through symbolic links: where they lead is where the C library says, and each link on them is told. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,12 +162,65 @@ static void loops_and_long_ways_lead_nowhere(void)
 	arena_free(a);
 }
 
+/* What is told of the way, the last first, without the test's folder. */
+static const char *told(struct arena *a, const struct plan_way *way)
+{
+	const struct plan_link *l;
+	const char *s = "";
+
+	for (l = way->links; l; l = l->next)
+		s = arena_printf(a, "%s %s", s, strncmp(l->path, root, strlen(root)) == 0 ? l->path + strlen(root) + 1 : l->path);
+	return s;
+}
+
+static void a_trace_goes_on_where_nothing_stands(void)
+{
+	static const struct {
+		const char *text, *real, *told;
+	} cases[] = {
+		{".githooks", "t/.githooks", ""},
+		{".githooks/", "t/.githooks", ""},
+		{"./.githooks/./", "t/.githooks", ""},
+		{"no//where/.//x", "t/no/where/x", ""},
+		{"no/../x", "t/x", " t/no"},
+		{"no/where/../../x", "t/x", " t/no t/no/where"},
+		{"no/..", "t", " t/no"},
+		{"../x", "x", ""},
+		{"../t/../x", "x", " t"},
+		{"file/x", "t/file/x", ""},
+		{"way", "t/way", ""},
+		{"way/.", "t/way", ""},
+		{"way/x", "t/real/deep/x", " t/way"},
+		{"way/../x", "t/real/x", " t/real/deep t/way"},
+		{"no/../way/x", "t/real/deep/x", " t/way t/no"},
+		{"real/up/x", "t/x", " t/real/up"},
+		{"real/...", "t/real/...", ""},
+	};
+	struct arena *a = arena_new();
+	struct plan_way way;
+	unsigned i;
+
+	CHECK(mkdir(in(a, "t"), 0700) == 0 && mkdir(in(a, "t/real"), 0700) == 0 && mkdir(in(a, "t/real/deep"), 0700) == 0);
+	CHECK(symlink("real/deep", in(a, "t/way")) == 0 && symlink("..", in(a, "t/real/up")) == 0 && close(creat(in(a, "t/file"), 0600)) == 0);
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		CHECK(plan_links_trace(a, in(a, "t"), cases[i].text, &way) == 0);
+		CHECK_STR(way.real ? way.real : "", in(a, cases[i].real));
+		CHECK_STR(told(a, &way), cases[i].told);
+	}
+	CHECK(plan_links_trace(a, in(a, "t"), "/no//such/../x/", &way) == 0);
+	CHECK_STR(way.real, "/no/x");
+	CHECK(symlink("ring", in(a, "t/ring")) == 0);
+	CHECK(plan_links_trace(a, in(a, "t"), "ring/x", &way) == -ELOOP && count(&way) > 0);
+	arena_free(a);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(a_way_leads_where_the_c_library_says),
 		CASE(each_link_is_told_with_the_folder_that_it_lies_in),
 		CASE(loops_and_long_ways_lead_nowhere),
+		CASE(a_trace_goes_on_where_nothing_stands),
 	};
 	char temporary[] = "/tmp/plan_links.XXXXXX", command[PATH_MAX + 16];
 	int r;
