@@ -107,13 +107,30 @@ static int add_shown(struct draft *d, const char *host, struct sv rest, size_t f
 	return added;
 }
 
+/* Some component of the path is called so. */
+static bool has_part(const char *path, struct sv part)
+{
+	size_t n;
+
+	for (; *path; path += n) {
+		path += *path == '/';
+		n = strcspn(path, "/");
+		if (n == part.n && memcmp(path, part.p, n) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* What one pattern says below a name it says at a path. */
 static int add_rests_of(struct draft *d, const char *path, size_t guard, const char *name)
 {
-	struct sv rests[GLOB_MAX];
-	unsigned k, m = glob_rests(&d->plan->guards[guard].glob, sv_of(name), rests);
+	struct sv rests[GLOB_MAX], first = glob_first_name(&d->plan->guards[guard].glob);
+	unsigned k, m;
 	int r, added = 0;
 
+	if (first.n && !has_part(name, first))
+		return 0;
+	m = glob_rests(&d->plan->guards[guard].glob, sv_of(name), rests);
 	for (k = 0; k < m; k++) {
 		r = add(d, path, rests[k], guard, name);
 		if (r < 0)

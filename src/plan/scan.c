@@ -33,15 +33,23 @@ struct entry {
 	char name[];
 };
 
+struct list {
+	const struct plan_guard **v;
+	size_t n;
+};
+
+/* Which guards may mean a name in a folder: their first name was met, or it is on their way. */
+enum { NEAR_PLAIN = 1, NEAR_ANCHORED = 2, NEAR_FLOATING = 4, NEAR_ALL = 7 };
+
 struct walk {
 	const struct scan *scan;
 	const char *root;
 	const char *shown_as;
-	const struct plan_guard **guards; /* of the scan's, those that may decide here */
-	size_t n_guards;
-	const struct plan_guard **always; /* of these, those to be tried on every entry: they begin with a wildcard, or name root or a folder above it */
-	size_t n_always;
-	struct guard_names plain; /* the others of the scan's that have no wildcard, by their numbers in it: they are looked up */
+	const struct plan_guard **guards; /* room for the lists */
+	struct list always;   /* of the scan's, those to be tried on every entry: they begin with a wildcard, or name root or a folder above it */
+	struct list floating; /* those that begin with a name */
+	struct list anchored; /* those with wildcards further on */
+	struct guard_names plain; /* and those with none, by their numbers in the scan: they are looked up */
 	struct name_set first_names; /* of patterns that float: most entries of a tree have none of these */
 	bool same; /* inside is called what it is called on the host */
 	uint64_t entries;
@@ -55,19 +63,22 @@ static bool covers(const struct glob *g, const char *root)
 	return strcmp(root, "/") == 0 || glob_hit(g, sv_of(root));
 }
 
-/* Whether a guard is tried on every entry, or where its first name stands, or a folder on its way. */
-static void sort_guards(struct walk *w)
+/* A guard that is tried on every entry, or where its first name stands, or a folder on its way. */
+static int sort_guard(struct walk *w, const struct plan_guard *guard)
 {
-	const struct glob *g;
-	size_t i;
+	const struct glob *g = &guard->glob;
+	bool all = covers(g, w->root) || covers(g, w->shown_as);
 
-	for (i = 0; i < w->n_guards; i++) {
-		g = &w->guards[i]->glob;
-		if (glob_first_name(g).n)
-			name_set_add(&w->first_names, glob_first_name(g));
-		else if (g->stars & 1 || covers(g, w->root) || covers(g, w->shown_as))
-			w->always[w->n_always++] = w->guards[i];
-	}
+	if (glob_first_name(g).n) {
+		name_set_add(&w->first_names, glob_first_name(g));
+		w->floating.v[w->floating.n++] = guard;
+	} else if (g->stars & 1 || all)
+		w->always.v[w->always.n++] = guard;
+	else if (!glob_is_plain(g))
+		w->anchored.v[w->anchored.n++] = guard;
+	else if (guard_names_add(&w->plain, guard, (uint32_t)(guard - w->scan->guards)) < 0)
+		return error_set(w->err, ERROR_SYSTEM, "out of memory");
+	return 0;
 }
 
 static bool hits(const struct walk *w, const struct glob *g, struct sv host, struct sv inside)
@@ -102,37 +113,61 @@ static struct guard_name look_up(const struct walk *w, struct sv host, struct sv
 	return all;
 }
 
-/* The one of two that comes first in the scan's; either may be NULL. number: of the other. */
-static const struct plan_guard *earlier(const struct walk *w, const struct plan_guard *g, uint32_t number)
-{
-	const struct plan_guard *other = number == GUARD_NONE ? NULL : &w->scan->guards[number];
+/* What guards say of an entry: of each kind the first, by their order in the scan. */
+struct verdict {
+	const struct plan_guard *hides, *protects, *way;
+};
 
-	return !g || (other && other < g) ? other : g;
+static void keep_first(const struct plan_guard **first, const struct plan_guard *g)
+{
+	if (!*first || g < *first)
+		*first = g;
 }
 
-/* The guard that decides: one that hides before one that protects. all: not only those that are tried always. covered: protected already, so that only what hides is of interest. */
-static const struct plan_guard *judge(const struct walk *w, bool all, struct sv host, struct sv inside, bool folder, bool covered, bool *on_way)
+/* folder: nothing is on the way. covered: protected already, so that only what hides is of interest. */
+static void try_list(const struct walk *w, const struct list *l, struct sv host, struct sv inside, bool folder, bool covered, struct verdict *ret)
 {
-	const struct plan_guard *g, *way = NULL, *hides = NULL, *protects = NULL;
-	struct guard_name plain = look_up(w, host, inside);
+	const struct plan_guard *g;
 	size_t i;
 
-	for (i = 0; !hides && i < (all ? w->n_guards : w->n_always); i++) {
-		g = (all ? w->guards : w->always)[i];
-		if ((covered || protects) && !g->hidden)
+	for (i = 0; i < l->n; i++) {
+		g = l->v[i];
+		if (covered && !g->hidden)
 			continue;
-		if (!hits(w, &g->glob, host, inside))
-			way = folder || way || !is_on_way(w, &g->glob, host, inside) ? way : g;
-		else if (g->hidden)
-			hides = g;
-		else
-			protects = g;
+		if (hits(w, &g->glob, host, inside))
+			keep_first(g->hidden ? &ret->hides : &ret->protects, g);
+		else if (!folder && is_on_way(w, &g->glob, host, inside))
+			keep_first(&ret->way, g);
 	}
-	hides = earlier(w, hides, plain.hides);
-	protects = covered ? protects : earlier(w, protects, plain.protects);
-	way = folder ? NULL : earlier(w, way, plain.way);
-	*on_way = !hides && !protects && way;
-	return hides ? hides : protects ? protects : way;
+}
+
+static void try_plain(const struct walk *w, struct sv host, struct sv inside, bool folder, bool covered, struct verdict *ret)
+{
+	struct guard_name plain = look_up(w, host, inside);
+	const struct plan_guard *guards = w->scan->guards;
+
+	if (plain.hides != GUARD_NONE)
+		keep_first(&ret->hides, &guards[plain.hides]);
+	if (plain.protects != GUARD_NONE && !covered)
+		keep_first(&ret->protects, &guards[plain.protects]);
+	if (plain.way != GUARD_NONE && !folder && (!covered || guards[plain.way].hidden))
+		keep_first(&ret->way, &guards[plain.way]);
+}
+
+/* The guard that decides: one that hides before one that protects. */
+static const struct plan_guard *judge(const struct walk *w, unsigned near, struct sv host, struct sv inside, bool folder, bool covered, bool *on_way)
+{
+	struct verdict v = {0};
+
+	try_list(w, &w->always, host, inside, folder, covered, &v);
+	if (near & NEAR_FLOATING)
+		try_list(w, &w->floating, host, inside, folder, covered, &v);
+	if (near & NEAR_ANCHORED)
+		try_list(w, &w->anchored, host, inside, folder, covered, &v);
+	if (near & NEAR_PLAIN)
+		try_plain(w, host, inside, folder, covered, &v);
+	*on_way = !v.hides && !v.protects && v.way;
+	return v.hides ? v.hides : v.protects ? v.protects : v.way;
 }
 
 /* A folder that may only be read is no reason to protect its files under other names: the policy says where those may be written. */
@@ -176,25 +211,36 @@ static void cut(struct buf *b, size_t n)
 	b->p[n] = '\0';
 }
 
-/* Is the folder itself on the way of some pattern, so that any name below it may matter? */
-static bool is_close(const struct walk *w, struct sv host, struct sv inside)
+static bool is_near_list(const struct walk *w, const struct list *l, struct sv host, struct sv inside)
 {
 	const struct plan_guard *g;
 	size_t i;
 
-	if (look_up(w, host, inside).way != GUARD_NONE)
-		return true;
-	for (i = 0; i < w->n_guards; i++) {
-		g = w->guards[i];
+	for (i = 0; i < l->n; i++) {
+		g = l->v[i];
 		if (is_on_way(w, &g->glob, host, inside) || glob_below_star(&g->glob, inside) || (!w->same && glob_below_star(&g->glob, host)))
 			return true;
 	}
 	return false;
 }
 
+/* On the way of which patterns is the folder itself, so that any name in it may matter? before: of which the one above was, or which its name begins. */
+static unsigned is_near(const struct walk *w, unsigned before, struct sv host, struct sv inside)
+{
+	unsigned near = 0;
+
+	if (before & NEAR_PLAIN && look_up(w, host, inside).way != GUARD_NONE)
+		near |= NEAR_PLAIN;
+	if (before & NEAR_ANCHORED && is_near_list(w, &w->anchored, host, inside))
+		near |= NEAR_ANCHORED;
+	if (before & NEAR_FLOATING && is_near_list(w, &w->floating, host, inside))
+		near |= NEAR_FLOATING;
+	return near;
+}
+
 struct place {
 	unsigned depth;
-	bool close_by; /* the folder above was close, or its name matters */
+	unsigned near; /* to which patterns the folder above was, or its name is */
 	const struct plan_guard *cover; /* by which it, or a folder above, is protected; NULL: it is not */
 	struct scan_seen *above;
 };
@@ -211,24 +257,24 @@ struct here {
 };
 
 /* Looks at one entry. *ret: what decides about it, or NULL. */
-static int look(struct walk *w, const struct here *h, const struct entry *e, bool close_by, const struct plan_guard **ret)
+static int look(struct walk *w, const struct here *h, const struct entry *e, unsigned near, const struct plan_guard **ret)
 {
 	unsigned char type = entry_type(h->dir, e);
 	bool on_way, covered = h->place.cover, order = h->repository && !covered && repository_is_order(sv_of(e->name));
-	bool all = close_by || name_set_has(&w->first_names, sv_of(e->name));
 	struct buf *path = h->path, *inside = h->inside;
 	const struct plan_guard *g;
 	size_t n = path->n, m = inside->n;
 	int r = type == DT_DIR ? LOOK_ENTER : LOOK_ON;
 
 	*ret = NULL;
+	near |= name_set_has(&w->first_names, sv_of(e->name)) ? NEAR_FLOATING : 0;
 	if (++w->entries > w->scan->max_entries)
 		return too_many(w);
-	if (type != DT_SOCK && type != DT_FIFO && !(covered && type == DT_LNK) && !all && !order && !w->n_always)
+	if (type != DT_SOCK && type != DT_FIFO && !(covered && type == DT_LNK) && !near && !order && !w->always.n)
 		return r;
 	if (add_step(w, path, inside, e->name) < 0)
 		return -1;
-	g = judge(w, all, buf_view(path), buf_view(inside), type == DT_DIR, covered, &on_way);
+	g = judge(w, near, buf_view(path), buf_view(inside), type == DT_DIR, covered, &on_way);
 	if (!g && order)
 		g = &scan_repository;
 	/* it leads out of what protects it */
@@ -255,15 +301,15 @@ static bool may_go_on(const struct walk *w)
 	return w->scan->lenient && w->entries <= w->scan->max_entries;
 }
 
-static int enter(struct walk *w, struct here *h, const char *name, bool close_by, const struct plan_guard *cover)
+static int enter(struct walk *w, struct here *h, const char *name, unsigned near, const struct plan_guard *cover)
 {
 	size_t n = h->path->n, m = h->inside->n;
 	int r;
 
 	if (add_step(w, h->path, h->inside, name) < 0)
 		return -1;
-	r = scan_folder(w, h->dir, name, h->path, h->inside,
-			(struct place){h->place.depth + 1, close_by || w->n_always || name_set_has(&w->first_names, sv_of(name)), cover, &h->seen});
+	near |= name_set_has(&w->first_names, sv_of(name)) ? NEAR_FLOATING : 0;
+	r = scan_folder(w, h->dir, name, h->path, h->inside, (struct place){h->place.depth + 1, near, cover, &h->seen});
 	cut(h->path, n);
 	cut(h->inside, m);
 	return may_go_on(w) ? 0 : r;
@@ -277,7 +323,7 @@ static int changed_meanwhile(const struct walk *w)
 	return -1;
 }
 
-static int scan_entries(struct walk *w, struct here *h, bool close_by)
+static int scan_entries(struct walk *w, struct here *h, unsigned near)
 {
 	AUTO_FREE char *room = malloc(32768);
 	const struct plan_guard *by;
@@ -293,10 +339,10 @@ static int scan_entries(struct walk *w, struct here *h, bool close_by)
 			if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
 				continue;
 			h->entries++;
-			r = look(w, h, e, close_by, &by);
+			r = look(w, h, e, near, &by);
 			if (r == LOOK_FOUND || r == LOOK_BOTH)
 				h->clean = false;
-			if (r < 0 || ((r == LOOK_ENTER || r == LOOK_BOTH) && enter(w, h, e->name, close_by, r == LOOK_BOTH ? by : h->place.cover) < 0))
+			if (r < 0 || ((r == LOOK_ENTER || r == LOOK_BOTH) && enter(w, h, e->name, near, r == LOOK_BOTH ? by : h->place.cover) < 0))
 				return -1;
 		}
 	}
@@ -306,12 +352,12 @@ static int scan_entries(struct walk *w, struct here *h, bool close_by)
 }
 
 /* Nothing changed in it since it was read: only its subfolders are of interest. */
-static int scan_known(struct walk *w, struct here *h, bool close_by)
+static int scan_known(struct walk *w, struct here *h, unsigned near)
 {
 	const char *name;
 
 	while ((name = scan_memory_next(&w->memory, &h->seen)))
-		if (enter(w, h, name, close_by, h->place.cover) < 0)
+		if (enter(w, h, name, near, h->place.cover) < 0)
 			return -1;
 	return 0;
 }
@@ -338,12 +384,12 @@ static bool is_repository(const struct here *h)
 
 static int scan_opened(struct walk *w, struct here *h)
 {
-	bool close_by = h->place.close_by && is_close(w, buf_view(h->path), buf_view(h->inside));
+	unsigned near = is_near(w, h->place.near, buf_view(h->path), buf_view(h->inside));
 	bool known = is_known(w, h, h->dir, "");
 	int r;
 
 	h->repository = !known && is_repository(h);
-	r = known ? scan_known(w, h, close_by) : scan_entries(w, h, close_by);
+	r = known ? scan_known(w, h, near) : scan_entries(w, h, near);
 	scan_memory_leave(&w->memory, &h->seen, h->clean, known, h->entries);
 	return r;
 }
@@ -410,31 +456,21 @@ static void begin_at(struct buf *b, const char *path)
 	(void)buf_str(b, strcmp(path, "/") == 0 ? "" : path);
 }
 
-/* One without wildcards that is about names below the root alone. */
-static bool is_plain(const struct walk *w, const struct glob *g)
-{
-	return glob_is_plain(g) && !covers(g, w->root) && !covers(g, w->shown_as);
-}
-
 /* A guard that yields to this tree, which was named at it or below it, says nothing about it: with it every entry would have to be judged. */
 static int choose_guards(struct walk *w)
 {
 	const struct scan *s = w->scan;
 	size_t i;
 
-	w->guards = calloc(2 * s->n_guards + 1, sizeof(*w->guards));
+	w->guards = calloc(3 * s->n_guards + 1, sizeof(*w->guards));
 	if (!w->guards)
 		return error_set(w->err, ERROR_SYSTEM, "out of memory");
-	for (i = 0; i < s->n_guards; i++) {
-		if (s->guards[i].yields && glob_hit(&s->guards[i].glob, sv_of(w->shown_as)))
-			continue;
-		if (!is_plain(w, &s->guards[i].glob))
-			w->guards[w->n_guards++] = &s->guards[i];
-		else if (guard_names_add(&w->plain, &s->guards[i], (uint32_t)i) < 0)
-			return error_set(w->err, ERROR_SYSTEM, "out of memory");
-	}
-	w->always = w->guards + w->n_guards;
-	sort_guards(w);
+	w->always.v = w->guards;
+	w->floating.v = w->guards + s->n_guards;
+	w->anchored.v = w->guards + 2 * s->n_guards;
+	for (i = 0; i < s->n_guards; i++)
+		if (!(s->guards[i].yields && glob_hit(&s->guards[i].glob, sv_of(w->shown_as))) && sort_guard(w, &s->guards[i]) < 0)
+			return -1;
 	return 0;
 }
 
@@ -461,7 +497,7 @@ static int scan_from(const struct scan *s, int dir, const char *name, const char
 	scan_memory_init(&w.memory, s->memory_dir, &key, root);
 	begin_at(&path, root);
 	begin_at(&inside, shown_as);
-	r = scan_folder(&w, dir, name, &path, &inside, (struct place){.close_by = true});
+	r = scan_folder(&w, dir, name, &path, &inside, (struct place){.near = NEAR_ALL});
 	scan_memory_done(&w.memory, r == 0);
 	free_guards(&w);
 	*ret_entries += w.entries;
