@@ -141,7 +141,7 @@ int plan_git_config_protect(struct git_said *s, const char *folder, const char *
 	if (!path)
 		return no_memory(s->d);
 	if (is_all(s->d, path))
-		return error_set(s->d->err, ERROR_DENIED, "git's configuration has all of %s for hooks or settings (core.hooksPath, include.path), and the run could write there; use another work folder, or another path for git", text_show(&t, sv_of(path)));
+		return error_set(s->d->err, ERROR_DENIED, "git's configuration has all of %s for hooks or settings (core.hooksPath, include.path, init.templateDir), and the run could write there; use another work folder, or another path for git", text_show(&t, sv_of(path)));
 	r = plan_follow_named(s->d, path, "**/.git/config", "git's configuration names it");
 	s->added |= r > 0;
 	return r < 0 ? -1 : 0;
@@ -195,6 +195,16 @@ static int found_hooks(const struct file *f, const char *value)
 	return git_texts_add(f->said->d, &f->said->hooks, value) < 0 ? -1 : 0;
 }
 
+/* Git copies hooks from there into every repository that it makes. A relative one is below wherever somebody stands. */
+static int found_template(const struct file *f, const char *value)
+{
+	const char *path = value[0] == '/' || value[0] == '~' ? plan_git_config_place(f->said->d, f->folder, value) : "";
+
+	if (!path)
+		return no_memory(f->said->d);
+	return !path[0] || plan_git_config_protect(f->said, "", path) == 0 ? 0 : -1;
+}
+
 static int told(void *arg, const char *name, const char *value)
 {
 	static const char optional[] = ":(optional)";
@@ -207,6 +217,8 @@ static int told(void *arg, const char *name, const char *value)
 		return -1;
 	if (strcmp(name, "core.hookspath") == 0)
 		return found_hooks(f, value);
+	if (strcmp(name, "init.templatedir") == 0)
+		return found_template(f, value);
 	if (strcmp(name, "core.worktree") == 0)
 		return git_texts_add(f->said->d, &f->said->worktrees, value) < 0 ? -1 : 0;
 	if (strcmp(name, "include.path") == 0 || (strncmp(name, "includeif.", 10) == 0 && sv_ends(sv_of(name), ".path")))

@@ -43,6 +43,7 @@ no_hook "included by what is included, on a condition" .githooks
 inside_fails "included by what is included: the file itself" 'denied|Read-only' sh -c 'echo x >>two'
 
 fresh
+# shellcheck disable=SC2088 # it is git's
 git config --global include.path '~/.gitconfig.local'
 git config -f ~/.gitconfig.local core.hooksPath .githooks
 no_hook "included by the user's" .githooks
@@ -140,6 +141,7 @@ git init -q "$tmp/up" 2>/dev/null && mkdir -p "$tmp/up/.git/hooks" "$tmp/up/app/
 ln -s ../../app/scripts/there "$tmp/up/.git/hooks/pre-commit"
 ln -s ../../app/scripts/missing "$tmp/up/.git/hooks/pre-push"
 mkdir "$HOME/hooks" && ln -s "$PWD/scripts/mine" "$HOME/hooks/post-commit"
+# shellcheck disable=SC2088 # it is git's
 git config --global core.hooksPath '~/hooks'
 for f in there missing mine; do
 	inside_fails "scripts/$f: what a hook leads to" 'denied|Read-only' sh -c 'echo x >>"scripts/$0"' "$f"
@@ -147,6 +149,12 @@ done
 inside_works "scripts/other: what stands beside it" sh -c 'echo x >>scripts/other'
 mv "$HOME/hooks" "$HOME/real" && ln -s "$PWD/scripts/all" "$HOME/hooks"
 inside_fails "scripts/all: what a folder of hooks leads to" 'denied|Read-only|nonexistent' sh -c 'mkdir -p scripts/all; echo x >scripts/all/pre-commit'
+
+# --- hooks that git copies ---
+
+fresh
+git config --global init.templateDir "$PWD/template"
+inside_fails "a template for new repositories" 'denied|Read-only|nonexistent' sh -c 'mkdir -p template/hooks; echo x >template/hooks/pre-commit'
 
 # --- how it is written ---
 
@@ -214,8 +222,16 @@ inside_works "before it is set: the same place can be written" sh -c 'mkdir .git
 git config core.hooksPath .githooks
 no_hook "set between two runs" .githooks
 fresh
+# shellcheck disable=SC2088 # it is git's
 git config --global include.path '~/.more'
 inside_works "before it is set in an included file: the same place can be written" sh -c 'mkdir .githooks; rm -r .githooks'
 git config -f ~/.more core.hooksPath .githooks
 no_hook "set between two runs in an included file" .githooks
+rm ~/.more
+outside "$CORDON" run --policy "$tmp/policy.yaml" --owner one -- sh -c 'mkdir .githooks && rmdir .githooks'
+ok "before it is set, in a sandbox that is kept: the same place can be written" succeeded
+git config -f ~/.more core.hooksPath .githooks
+outside "$CORDON" run --policy "$tmp/policy.yaml" --owner one -- mkdir .githooks
+ok "set between two runs, with a sandbox that is kept" failed_with 'Permission denied'
+"$CORDON" stop --all >/dev/null 2>&1
 finish
