@@ -179,19 +179,37 @@ static void remember(struct control *c, char *const *argv)
 	(void)snprintf(c->last, sizeof(c->last), "%s", b.p ? b.p : "");
 }
 
-/* PID 1 has enough to read as it is. */
-static int refuse(struct control *c, size_t i)
+/* PID 1 has not heard of it, and it is no command. The client is told why; with PID 1 gone it will see so itself. */
+static int refuse(struct control *c, size_t i, int why)
 {
+	struct error err = {0};
 	AUTO_BUF b = {0};
 
-	buf_init(&b, 256);
-	wire_put_u64(&b, c->clients[i].id);
-	wire_put_u32(&b, ERROR_SYSTEM);
-	wire_put_u32(&b, EAGAIN);
-	wire_put_sv(&b, sv_of("the sandbox takes no command just now: its first process does not answer"));
-	c->clients[i].id = 0;
 	forget_terminal(c, i);
+	if (why == -EPIPE || why == -ECONNRESET)
+		return why;
+	if (why == -EAGAIN)
+		(void)error_set(&err, ERROR_SYSTEM, "the sandbox takes no command just now: its first process does not answer");
+	else if (why == -EMSGSIZE)
+		(void)error_set(&err, ERROR_SYSTEM, "the command is too long: its words and the sandbox's environment may have %d bytes together", WIRE_MAX_BODY);
+	else
+		(void)error_sys(&err, why, "the command cannot be passed on to the sandbox");
+	buf_init(&b, 1024);
+	wire_put_u64(&b, 0);
+	wire_put_error(&b, &err);
 	return wire_send(c->clients[i].fd, INSIDE_FAILED, buf_view(&b), NULL, 0);
+}
+
+static void note_started(struct control *c, size_t i, char *const *argv)
+{
+	struct control_client *to = &c->clients[i];
+
+	to->id = c->next_id++;
+	to->started = c->last_used = c->now();
+	to->timed_out = to->killed = to->looks = to->stopped = false;
+	remember(c, argv);
+	if (c->started)
+		c->started(c->arg, argv);
 }
 
 /* The client's request with our id and our environment: what the policy gave the run is what a further command gets. */
@@ -199,31 +217,26 @@ static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 {
 	struct inside_spawn told, ours;
 	AUTO_BUF b = {0};
-	bool terminal;
 	int r = inside_spawn_decode(buf_view(&m->body), &told);
 
 	if (r < 0)
 		return r;
-	terminal = told.tty_bits;
 	if (told.env[0] || m->n_fds != 3 || c->clients[i].id || ((c->prepared || c->taken) && !c->clients[i].took)) {
 		inside_spawn_done(&told);
 		return -EPROTO;
 	}
 	buf_init(&b, WIRE_MAX_BODY);
-	c->clients[i].id = c->next_id++;
-	c->clients[i].started = c->last_used = c->now();
-	c->clients[i].timed_out = c->clients[i].killed = c->clients[i].looks = c->clients[i].stopped = false;
 	ours = told;
-	ours.id = c->clients[i].id;
+	ours.id = c->next_id;
 	ours.env = c->plan->env;
 	ours.cwd = told.cwd[0] ? told.cwd : c->plan->cwd;
 	inside_spawn_encode(&ours, &b);
-	remember(c, told.argv);
-	if (c->started)
-		c->started(c->arg, told.argv);
+	r = buf_failed(&b) ? -EMSGSIZE : send_spawn(c, i, &b, told.tty_bits, m->fds);
+	/* not before: its clock would run for what never starts, and the log would tell of it */
+	if (r == 0)
+		note_started(c, i, told.argv);
 	inside_spawn_done(&told);
-	r = buf_failed(&b) ? -EMSGSIZE : send_spawn(c, i, &b, terminal, m->fds);
-	return r == -EAGAIN ? refuse(c, i) : r;
+	return r < 0 ? refuse(c, i, r) : 0;
 }
 
 static int pass_size(const struct control *c, size_t i, struct wire_in *w)
@@ -309,7 +322,8 @@ static void serve_client(struct control *c, size_t i)
 		c->stop = wire_ok(&w);
 	} else if (m.type == INSIDE_TAKE) {
 		r = c->taken ? -EBUSY : 0;
-		c->taken = c->clients[i].took = r == 0;
+		if (r == 0)
+			c->taken = c->clients[i].took = true;
 	} else if (m.type == INSIDE_LOOK && !c->clients[i].id) {
 		r = answer_look(c, i);
 	} else if (m.type == INSIDE_JOIN && c->join && !c->prepared && !c->taken) {

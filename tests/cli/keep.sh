@@ -100,6 +100,13 @@ printf 'version: 1\nextends: [strict]\nprocess: {timeout: 300ms}\n' >short.yaml
 id=$("$CORDON" ps -q)
 sleep 0.5
 is "process.timeout is each command's, not the sandbox's" "$("$CORDON" exec "$id" -- echo on)" on
+# as much as a client can say, to which the sandbox's environment comes
+word=$(head -c 40900 /dev/zero | tr '\0' x)
+for ((i = 0; i < 33; i++)); do "$CORDON" exec "$id" -- true $word $word $word $word$i 2>err; done
+like "a command that is too long is refused, with the reason" "$?:$(cat err)" '^125:cordon: the command is too long: '
+is "... and nothing counts as running" "$(seen commands_running last_command)" "0 echo on"
+is "... nor as run" "$("$CORDON" logs "$id" | grep -c xxxx)" 0
+is "... and others run as before" "$("$CORDON" exec "$id" -- echo on)" on
 is "and ends it with 124" "$("$CORDON" exec "$id" -- sleep 30 2>err; echo $?)" 124
 like "... saying which limit it was" "$(cat err)" "^cordon: process.timeout was reached and ended the command; \`cordon logs $id"
 like "... as the log does" "$("$CORDON" logs "$id")" 'process.timeout'
