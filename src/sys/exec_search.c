@@ -30,8 +30,10 @@ static int exec_file(const char *path, char *const *argv, char *const *env)
 	int i;
 
 	(void)execve(path, argv, env);
-	if (errno != ENOEXEC || !is_text(path))
+	if (errno != ENOEXEC)
 		return -errno;
+	if (!is_text(path))
+		return -ENOEXEC;
 	for (i = 1; argv[0] && argv[i] && i < EXEC_SEARCH_WORDS; i++)
 		words[i + 1] = argv[i];
 	if (!argv[0] || !argv[i]) {
