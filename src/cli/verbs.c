@@ -29,7 +29,8 @@ const struct verb verbs[] = {
 		.summary = "Run a command in a sandbox.",
 		.details = "CMD sees the base system read-only, an empty home, private /tmp, /proc and /dev, the work folder as the policy says, and nothing else of this machine. It "
 			   "has no network, no variable, file descriptor or capability that the policy did not name, and it ends with this command.\n\n"
-			   "Standard input, output and error, the terminal, signals and the exit status are passed through. Cordon's own failures exit 125; 126 when CMD cannot be "
+			   "Standard input, output and error, the terminal, signals and the exit status are passed through: all signals, real-time ones too, but for those that no process can pass on (SIGKILL, SIGSTOP) or "
+			   "that are about cordon's own process (its children, pipes, terminal, faults and limits: SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU, SIGABRT, SIGSEGV and the like). Cordon's own failures exit 125; 126 when CMD cannot be "
 			   "executed, 127 when it is not found, 124 when process.timeout ended it.\n\n"
 			   "Without --policy and --profile the profile default holds: the current folder can be read and written. Words behind -- are CMD's; without it, CMD starts "
 			   "with the first word that is no option.\n\n"

@@ -155,7 +155,7 @@ static void on_signal(struct client *c)
 		c->stop_asked = c->stop_asked || info.ssi_signo == SIGTSTP;
 		if (info.ssi_signo == SIGWINCH)
 			terminal_resize(&c->terminal);
-		else
+		if (info.ssi_signo != SIGWINCH || info.ssi_code != SI_KERNEL)
 			pass_signal(c, info.ssi_signo == SIGTSTP ? SIGSTOP : (int)info.ssi_signo);
 	}
 }

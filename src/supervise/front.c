@@ -8,8 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* TOGETHER: what was sent to both at once has come on both ways by then. */
-enum { LOST = 125, TOGETHER_MS = 1000 };
+#include "sys/signals.h"
+
+/*
+ * What was sent to both at once has come on both ways by then. RACE: the kernel has sent it to the supervisor when the
+ * front has hardly had the time to pass it on; the other way round the front may be slow (TOGETHER).
+ */
+enum { LOST = 125, TOGETHER_MS = 1000, RACE_MS = 50, FIRST_QUEUED = 32 /* SIGRTMIN of the kernel */ };
 
 static void only(sigset_t *set, int sig)
 {
@@ -78,13 +83,13 @@ static void pass_on(pid_t child, const struct signalfd_siginfo *info)
 	union sigval sender = {.sival_int = kernels ? -1 : (int)info->ssi_pid};
 
 	switch (info->ssi_signo) {
-	case SIGWINCH:
 	case SIGTTIN:
 	case SIGTTOU:
 		return;
+	case SIGWINCH:
 	case SIGINT:
 	case SIGQUIT:
-		/* what is typed goes to all of the job; but a terminal that is hung up tells the session's leader only,
+		/* what is typed goes to all of the job, and so does a new size; but a terminal that is hung up tells the session's leader only,
 		 * and a timer of ours is ours alone */
 		if (kernels)
 			return;
@@ -115,7 +120,7 @@ static void stand(pid_t child)
 	struct signalfd_siginfo info;
 	sigset_t set;
 
-	(void)sigfillset(&set);
+	sys_signals_all(&set);
 	(void)sigdelset(&set, SIGTSTP);
 	f.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	only(&set, SIGTSTP);
@@ -146,17 +151,23 @@ static int64_t sender_of(pid_t front, const struct signalfd_siginfo *info, bool 
 
 bool front_heard(struct front_ear *e, pid_t front, const struct signalfd_siginfo *info, uint64_t now)
 {
-	bool passed_on, again;
+	struct front_last *last = &e->last[info->ssi_signo % NSIG];
+	bool passed_on, waits;
 	int64_t sender = sender_of(front, info, &passed_on);
 
 	if (!front || info->ssi_signo >= NSIG)
 		return false;
-	again = now < e->last[info->ssi_signo].until && e->last[info->ssi_signo].sender == sender &&
-		e->last[info->ssi_signo].passed_on != passed_on;
-	e->last[info->ssi_signo].sender = sender;
-	e->last[info->ssi_signo].passed_on = passed_on;
-	e->last[info->ssi_signo].until = again ? 0 : now + TOGETHER_MS;
-	return again;
+	waits = now < last->until && last->n && last->sender == sender;
+	if (waits && last->passed_on != passed_on) {
+		last->n--;
+		return true;
+	}
+	/* of those that queue, each comes on both ways; of others as many as were not merged */
+	last->n = waits && (int)info->ssi_signo >= FIRST_QUEUED ? last->n + 1 : 1;
+	last->sender = sender;
+	last->passed_on = passed_on;
+	last->until = now + (passed_on ? RACE_MS : TOGETHER_MS);
+	return false;
 }
 
 static bool has_terminal(void)
@@ -186,13 +197,13 @@ bool front_is_sent(pid_t front, const struct signalfd_siginfo *info)
 int front_stand(pid_t *ret, struct error *err)
 {
 	pid_t front = getpid(), child;
-	sigset_t all, before;
+	sigset_t before;
 
 	*ret = 0;
 	if (!has_terminal())
 		return 0;
-	(void)sigfillset(&all);
-	(void)sigprocmask(SIG_SETMASK, &all, &before);
+	if (sys_signals_block(&before) < 0)
+		return error_sys(err, errno, "sigprocmask");
 	(void)signal(SIGCHLD, SIG_DFL); /* who inherited that it is ignored would not be told */
 	child = fork();
 	if (child > 0)

@@ -5,8 +5,8 @@
  * nothing: no limit would hold, no event be logged, and what is inside can continue itself (a timer may send SIGCONT).
  * So where there is a terminal to have job control, the process that was started becomes the front and a child of it
  * goes on as the supervisor. The front holds nothing and does three things: it is stopped and continued, passes on the
- * signals that are sent to it, and ends as the supervisor does. When it is killed, so are the supervisor and the
- * sandbox.
+ * signals that are sent to it (but SIGTTIN and SIGTTOU, which are about a terminal that it does not use), and ends as
+ * the supervisor does. When it is killed, so are the supervisor and the sandbox.
  *
  * Who sends a signal to the whole job sends it to both, and nobody can tell that from one that was sent to the front
  * alone. So what is passed on says who sent it, and the supervisor hears it once (front_heard()).
@@ -33,10 +33,11 @@ enum { FRONT_MAY_STOP = SIGURG };
 
 /* What was heard last of each signal. Zero it. */
 struct front_ear {
-	struct {
+	struct front_last {
 		int64_t sender;
 		bool passed_on;
-		uint64_t until; /* ms; 0: nothing that could come again */
+		uint32_t n;	/* so many can still come on the other way, */
+		uint64_t until; /* ms */
 	} last[NSIG];
 };
 

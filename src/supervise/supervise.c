@@ -23,6 +23,7 @@
 #include "supervise/reload.h"
 #include "supervise/supervise_gate.h"
 #include "supervise/terminal.h"
+#include "sys/signals.h"
 #include "wire/wire.h"
 
 enum { TERM_GRACE_MS = 2000, MAX_DENIALS_LOGGED = 10000 };
@@ -50,14 +51,18 @@ struct supervisor {
 	bool failed; /* ours: the audit log */
 };
 
+/*
+ * All that somebody can send to a command; but what says something of our own process: it has a child that ended, wrote
+ * where nobody reads, or to a terminal that is not its own, did what no program may, or reached a limit of the system's.
+ */
 static void supervised_signals(sigset_t *set)
 {
-	static const int ours[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH, SIGALRM};
+	static const int own[] = {SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGXCPU, SIGXFSZ};
 	size_t i;
 
-	(void)sigemptyset(set);
-	for (i = 0; i < ARRAY_LEN(ours); i++)
-		(void)sigaddset(set, ours[i]);
+	sys_signals_all(set);
+	for (i = 0; i < ARRAY_LEN(own); i++)
+		(void)sigdelset(set, own[i]);
 }
 
 void supervise_block_signals(void)
@@ -65,7 +70,7 @@ void supervise_block_signals(void)
 	sigset_t set;
 
 	supervised_signals(&set);
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	(void)sys_signals_block_more(&set);
 }
 
 int supervise_signals(void)
@@ -422,6 +427,9 @@ static void on_signal(struct supervisor *s)
 		switch (info.ssi_signo) {
 		case SIGWINCH:
 			terminal_resize(&s->terminal);
+			/* to some programs it means more than a window's new size, which the kernel tells the workload */
+			if (info.ssi_code != SI_KERNEL)
+				pass_on(s, SIGWINCH);
 			break;
 		case SIGCONT:
 			continue_all(s);

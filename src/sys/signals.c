@@ -12,6 +12,11 @@ void sys_signals_all(sigset_t *set)
 	memset(set, 0xff, sizeof(*set));
 }
 
+int sys_signals_block_more(const sigset_t *set)
+{
+	return syscall(SYS_rt_sigprocmask, SIG_BLOCK, set, NULL, KERNEL_SET) < 0 ? -errno : 0;
+}
+
 int sys_signals_block(sigset_t *ret_before)
 {
 	sigset_t all;

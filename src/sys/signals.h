@@ -8,6 +8,9 @@
 
 void sys_signals_all(sigset_t *set);
 
+/* Blocks these too, those that a libc keeps among them. 0 or -errno. */
+int sys_signals_block_more(const sigset_t *set);
+
 /* Blocks all. *ret_before, where not NULL: what was blocked. 0 or -errno. */
 int sys_signals_block(sigset_t *ret_before);
 

@@ -90,6 +90,27 @@ for sig in HUP:1 INT:2 QUIT:3 ABRT:6 KILL:9 SEGV:11 PIPE:13 ALRM:14 TERM:15 USR1
 	inside sh -c "kill -${sig%:*} \$\$"
 	is "exit status: a command killed by SIG${sig%:*} gives 128 + ${sig#*:}" "$status" $((128 + ${sig#*:}))
 done
+cat >counts.py <<'END'
+import signal, sys
+kinds = set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}
+signal.pthread_sigmask(signal.SIG_BLOCK, kinds)
+print("ready", flush=True)
+got = []
+while not got or got[-1] != signal.SIGTERM:
+    got.append(signal.sigwait(kinds))
+print(*sorted(map(int, got)))
+END
+signals_pass()
+{
+	local sent="1 2 3 10 12 14 16 26 27 28 29 30 34 35 50 63 64 15" i
+	setsid "$CORDON" run -- python3 counts.py </dev/null >"$tmp/got" 2>"$tmp/err" &
+	until_true grep -q ready "$tmp/got"
+	for i in $sent; do kill "-$i" $! && sleep 0.02; done
+	wait $!
+	cat "$tmp/got" "$tmp/err"
+	[ "$(tail -n 1 "$tmp/got")" = "$(printf '%s\n' $sent | sort -n | xargs)" ]
+}
+ok "signals: what is sent to cordon is the command's, real-time signals too" signals_pass
 inside /nonesuch/prog
 ok "exit status: not found is 127" refused 127 '/nonesuch/prog: not found'
 inside nonesuch-prog
@@ -119,7 +140,7 @@ inside ./empty
 is "an empty one does nothing, and does it well" "$status:$said$told" "0:"
 chmod 111 plain-text
 inside ./plain-text
-[ "$(id -u)" = 0 ] || ok "one that cannot be read is none" refused 126 './plain-text: cannot be executed'
+[ "$(id -u)" = 0 ] || ok "one that cannot be read is none" refused 126 './plain-text: cannot be executed in the sandbox: Exec format error'
 chmod 755 plain-text
 policy <<END
 filesystem: {workdir: read-write}

@@ -150,7 +150,7 @@ ok "a job that is killed while it is stopped leaves nothing behind" until_true n
 
 cat >"$work/counts.py" <<'END'
 import signal
-kinds = {signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM}
+kinds = {signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGWINCH, signal.SIGRTMIN, signal.SIGRTMAX}
 signal.pthread_sigmask(signal.SIG_BLOCK, kinds)
 open("ready", "w")
 while True:
@@ -179,6 +179,17 @@ for i in 1 2 3 4 5 6; do kill -USR1 $job; sleep 0.1; done
 kill -TERM -$job; wait $job
 END
 is "as often as it was sent" "$status:$(cat "$work/got")" "0:$(printf 'SIGUSR1 %.0s' 1 2 3 4 5 6)"
+as_job <<'END'
+for s in USR1 RTMIN WINCH RTMAX; do kill -$s $job; sleep 0.2; done
+for s in USR1 RTMIN WINCH RTMAX; do kill -$s -$job; sleep 0.2; done
+kill -TERM -$job; wait $job
+END
+is "those that programs give a meaning to are passed on too" "$status:$(cat "$work/got")" "0:$(printf 'SIGUSR1 SIGRTMIN SIGWINCH SIGRTMAX %.0s' 1 2)"
+as_job <<'END'
+kill -STOP $job; for i in 1 2 3 4 5; do kill -RTMAX -$job; done; kill -CONT $job; sleep 0.3
+kill -TERM -$job; wait $job
+END
+is "those that queue arrive as often as they were sent" "$status:$(cat "$work/got")" "0:$(printf 'SIGRTMAX %.0s' 1 2 3 4 5)"
 cat >"$work/races.py" <<'END'
 # races.py PID [all]: stopped and continued at once, with 0 to 1 ms in between; says how often it stands still.
 import os, signal, sys, time
