@@ -19,8 +19,8 @@
 
 #define FOLDER ".live"
 
-/* In a record each name follows its letter and ends with a NUL. */
-enum { WRITES = 'w', PROTECTS = 'p', FOLLOWS = 'f', RECORD_MAX = 8 << 20 };
+/* In a record each name follows its letter and ends with a NUL. The last one is END, with no name. */
+enum { WRITES = 'w', PROTECTS = 'p', FOLLOWS = 'f', END = '-', RECORD_MAX = 8 << 20 };
 
 /* One that is alive; its bytes, and where we are in them. */
 struct record {
@@ -77,6 +77,12 @@ static bool may_write(struct record *r, const char *path)
 	return false;
 }
 
+/* One that is being written can end with any of its names. */
+static bool is_complete(const struct buf *b)
+{
+	return b->n >= 2 && b->p[b->n - 1] == '\0' && b->p[b->n - 2] == END && (b->n == 2 || b->p[b->n - 3] == '\0');
+}
+
 /* 1: it is alive; 0: it is not, or has said nothing yet, and will look at us when it has. */
 static int read_record(int folder, const char *id, struct record *ret, struct error *err)
 {
@@ -90,7 +96,7 @@ static int read_record(int folder, const char *id, struct record *ret, struct er
 	r = buf_read_fd(&ret->bytes, fd);
 	if (r < 0)
 		return error_sys(err, r, "%s/%s", FOLDER, id);
-	if (ret->bytes.n == 0 || ret->bytes.p[ret->bytes.n - 1] != '\0')
+	if (!is_complete(&ret->bytes))
 		return 0;
 	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
 		return 1;
@@ -190,7 +196,7 @@ static void put_record(struct buf *out, const struct live_request *q)
 			live_names(q->arena, q->policy->files[i], names, &n);
 	for (i = 0; i < n; i++)
 		put(out, FOLLOWS, names[i]);
-	put(out, '-', "");
+	put(out, END, "");
 }
 
 /* Held before there is anything to read in it: what can be read and is not held is of a dead one. */

@@ -63,6 +63,23 @@ end
 kill "$late"
 wait "$late"
 
+# One that is just writing down what it may write: it looks at others when it has.
+cp "$tmp/before.yaml" "$work/conf/policy.yaml"
+mkdir "$tmp/elsewhere"
+# says_of RECORD: what a run says that begins beside one with this record.
+says_of()
+{
+	python3 -c 'import fcntl,subprocess,sys
+f = open(sys.argv[1], "wb")
+fcntl.flock(f, fcntl.LOCK_EX)
+f.write(sys.argv[2].encode().decode("unicode_escape").encode())
+f.flush()
+subprocess.run(sys.argv[3:])' "$tmp/state/cordon/runs/.live/other" "$1" "$CORDON" run -p "$work/conf/policy.yaml" --workdir "$tmp/elsewhere" -- true 2>&1
+	rm -f "$tmp/state/cordon/runs/.live/other"
+}
+like "one that may write is told of when its record is complete" "$(says_of "w$work\0-\0")" 'another sandbox may write'
+is "... and is not taken to have said all before" "$(says_of "w$work\0")$(says_of "w$work-\0")" ""
+
 # One that was killed holds nothing up.
 begin -p "$work/conf/policy.yaml"
 kill -KILL "$begun"
