@@ -141,6 +141,23 @@ watch_is_killed()
 	[ "$status" = 125 ] && grep -q 'watches over denied names' "$tmp/told"
 }
 
+# What it has open is its own: none of the supervisor's logs, locks and pipes.
+watch_holds_its_own()
+{
+	local p fd
+	starts 'until [ -e go ]; do sleep 0.05; done'
+	for p in $(pgrep -P "$run"); do
+		# shellcheck disable=SC2010
+		ls -l "/proc/$p/fd" | grep -q inotify || continue
+		for fd in "/proc/$p/fd"/*; do readlink "$fd"; done
+	done >"$tmp/open"
+	touch go
+	wait "$run"
+	rm go
+	cat "$tmp/open"
+	grep -q inotify "$tmp/open" && ! grep -Ev "^(/|/dev/null|socket:.*|anon_inode:.*|user:.*|($work|$tmp/shown)(/.*)?)\$" "$tmp/open"
+}
+
 # A workload moves the folder that leads to what is shown: where it stands now nobody can tell, and the sandbox ends.
 out_of_reach()
 {
@@ -204,6 +221,7 @@ host_changes()
 	move_back
 	ok "$runtime: a socket that the host makes later cannot be reached" socket_is_covered
 	ok "$runtime: a kept sandbox" kept
+	ok "$runtime: who watches has nothing open but what it needs" watch_holds_its_own
 	ok "$runtime: the sandbox ends when nobody watches any more" watch_is_killed
 	ok "$runtime: the sandbox ends when a name cannot be covered" out_of_reach
 	rm -rf x y

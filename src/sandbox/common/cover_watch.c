@@ -420,6 +420,8 @@ static void keep_own(struct cover_watch *w)
 	for (i = 0; i < N; i++)
 		if (*own[i] >= 0)
 			*own[i] = dup3(*own[i], FIRST + i, O_CLOEXEC);
+		else
+			(void)close(FIRST + i);
 	(void)sys_close_from(FIRST + N);
 }
 
