@@ -49,6 +49,23 @@ int gate_role_start(struct gate_role *r, char *const *argv, char *const *env, co
 	return 0;
 }
 
+/* As waitpid() has it: -1 is all, -PID the group that PID led. */
+static void bury(pid_t which)
+{
+	const struct timespec pause = {0, 500000};
+	int tries;
+	pid_t pid;
+
+	/* They die with their parent, at once but not before it: a command of credentials.yaml that does not is init's. */
+	for (tries = 0; tries < 200; tries++) {
+		while ((pid = waitpid(which, NULL, WNOHANG)) > 0)
+			;
+		if (pid < 0)
+			return;
+		(void)nanosleep(&pause, NULL);
+	}
+}
+
 void gate_role_kill(struct gate_role *r)
 {
 	if (r->pid <= 0)
@@ -56,6 +73,7 @@ void gate_role_kill(struct gate_role *r)
 	(void)kill(r->pid, SIGKILL);
 	while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
 		;
+	bury(-r->pid); /* its own children: the run may go on for long */
 	r->pid = 0;
 }
 
@@ -74,16 +92,5 @@ void gate_roles_adopt(void)
 
 void gate_roles_bury(void)
 {
-	const struct timespec pause = {0, 500000};
-	int tries;
-	pid_t pid;
-
-	/* They die with their parent, at once but not before it: a command of credentials.yaml that does not is init's. */
-	for (tries = 0; tries < 200; tries++) {
-		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-			;
-		if (pid < 0)
-			return;
-		(void)nanosleep(&pause, NULL);
-	}
+	bury(-1);
 }

@@ -100,6 +100,7 @@ for role in relay egress vault; do
 	is "three roles run beside it: $role" "$(wc -w <<<"$roles")" "3"
 	kill -9 "$(children cordon-$role)"
 	sleep 0.3
+	is "... nothing of it stays as a zombie while the run goes on: $role" "$(ps -o stat=,comm= --ppid "$run" | grep ^Z)" ""
 	forget
 	echo go >&6
 	exec 6>&-
