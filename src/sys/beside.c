@@ -27,7 +27,8 @@
 /* glibc's sched.h and linux/sched.h do not go together. */
 int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 
-enum { STACK = 64 * 1024, MAX_CPUS = 1024, MOMENT_NS = 100000000 };
+/* MAX_CPUS: what a kernel can be built for. It refuses to fill a mask that is shorter than its own. */
+enum { STACK = 64 * 1024, MAX_CPUS = 8192, MOMENT_NS = 100000000 };
 
 static long at(const void *p)
 {
