@@ -40,8 +40,11 @@ static int component_ok(struct sv c)
 			return -EINVAL;
 		if (c.p[i] == '*' && i + 1 < c.n && c.p[i + 1] == '*' && c.n != 2)
 			return -EINVAL;
-		if (c.p[i] == '\\' && ++i == c.n)
-			return -EINVAL;
+		if (c.p[i] == '\\') {
+			if (++i == c.n)
+				return -EINVAL;
+			continue; /* a "[" that is meant as such opens nothing */
+		}
 		if (c.p[i] == '[') {
 			i = bracket_end(c, i);
 			if (i == 0)

@@ -24,6 +24,7 @@ struct draft {
 	size_t ops_room, guards_room;
 	struct guard_names names; /* of the first n_named guards */
 	size_t n_named;
+	size_t n_given, n_given_wild; /* guards that the policy and the run have; what links add comes behind them: plan_follow.h */
 	size_t n_shown; /* so many steps show; those behind them cover. Set when all that shows is there */
 	size_t exec_guards; /* where those of process.deny_exec begin */
 };

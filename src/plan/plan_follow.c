@@ -12,7 +12,7 @@
 #include "plan/plan_links.h"
 
 /* A repository with more of them is no ordinary one, and each is looked at again and again while a run goes on; those with wildcards in their names one by one. */
-enum { STEPS_MAX = 40, GUARDS_MAX = 5000, WILD_MAX = 400 };
+enum { STEPS_MAX = 40, LED_TO_MAX = 5000, LED_TO_WILD_MAX = 400 };
 
 /* Below a name where only a folder may stand: nothing is called so. */
 #define ANY_NAME ".cordon-way"
@@ -56,11 +56,11 @@ static bool have(const struct draft *d, const struct buf *pattern, bool hidden)
 	return e && (e->hides != GUARD_NONE || (!hidden && e->protects != GUARD_NONE));
 }
 
-static int too_many(struct draft *d, const char *by)
+static int too_many(struct draft *d, int most, const char *by)
 {
 	struct text_shown t;
 
-	return error_set(d->err, ERROR_INPUT, "more than %d names are denied or protected because links lead there (the last: %.300s); remove such links, or use a work folder with fewer of them", GUARDS_MAX,
+	return error_set(d->err, ERROR_INPUT, "more than %d names are denied or protected because links lead there (the last: %.300s); remove such links, or use a work folder with fewer of them", most,
 			 text_show(&t, sv_of(by)));
 }
 
@@ -78,8 +78,10 @@ static int add(struct draft *d, const char *path, struct sv rest, size_t from, c
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
 	if (have(d, &b, of.hidden))
 		return 0;
-	if (d->plan->n_guards >= GUARDS_MAX || d->names.n_wild >= WILD_MAX)
-		return too_many(d, by);
+	if (d->plan->n_guards - d->n_given >= LED_TO_MAX)
+		return too_many(d, LED_TO_MAX, by);
+	if (d->names.n_wild - d->n_given_wild >= LED_TO_WILD_MAX)
+		return too_many(d, LED_TO_WILD_MAX, by);
 	g = draft_guard(d);
 	if (!g)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
@@ -332,6 +334,10 @@ int plan_follow_names(struct draft *d)
 	const struct pol_list *deny = &d->policy->fs.deny;
 	size_t i, n = d->plan->n_guards;
 
+	if (know_guards(d) < 0)
+		return -1;
+	d->n_given = n;
+	d->n_given_wild = d->names.n_wild;
 	/* the first guards are those of filesystem.deny; those that are built in float, or are about Cordon's own folders */
 	for (i = 0; i < deny->n; i++)
 		if (deny->v[i].at.file != 0 && d->plan->guards[i].glob.text[0] == '/' && follow_base(d, i) < 0)

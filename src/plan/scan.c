@@ -39,7 +39,7 @@ struct list {
 };
 
 /* Which guards may mean a name in a folder: their first name was met, or it is on their way. */
-enum { NEAR_PLAIN = 1, NEAR_ANCHORED = 2, NEAR_FLOATING = 4, NEAR_ALL = 7 };
+enum { NEAR_PLAIN = 1, NEAR_ANCHORED = 2, NEAR_FLOATING = 4, NEAR_ALL = 7, NEAR_NAMED = 8 /* those that float and begin with its own name, if no others */ };
 
 struct walk {
 	const struct scan *scan;
@@ -113,6 +113,14 @@ static struct guard_name look_up(const struct walk *w, struct sv host, struct sv
 	return all;
 }
 
+/* One that floats cannot mean the path: none but the last name could begin it, and does not. */
+static bool is_beside(const struct glob *g, unsigned near, struct sv path)
+{
+	struct sv first = glob_first_name(g);
+
+	return !(near & NEAR_FLOATING) && (path.n <= first.n || path.p[path.n - first.n - 1] != '/' || memcmp(path.p + path.n - first.n, first.p, first.n) != 0);
+}
+
 /* What guards say of an entry: of each kind the first, by their order in the scan. */
 struct verdict {
 	const struct plan_guard *hides, *protects, *way;
@@ -125,14 +133,14 @@ static void keep_first(const struct plan_guard **first, const struct plan_guard 
 }
 
 /* folder: nothing is on the way. covered: protected already, so that only what hides is of interest. */
-static void try_list(const struct walk *w, const struct list *l, struct sv host, struct sv inside, bool folder, bool covered, struct verdict *ret)
+static void try_list(const struct walk *w, const struct list *l, unsigned near, struct sv host, struct sv inside, bool folder, bool covered, struct verdict *ret)
 {
 	const struct plan_guard *g;
 	size_t i;
 
 	for (i = 0; i < l->n; i++) {
 		g = l->v[i];
-		if (covered && !g->hidden)
+		if ((covered && !g->hidden) || (l == &w->floating && is_beside(&g->glob, near, inside)))
 			continue;
 		if (hits(w, &g->glob, host, inside))
 			keep_first(g->hidden ? &ret->hides : &ret->protects, g);
@@ -159,11 +167,11 @@ static const struct plan_guard *judge(const struct walk *w, unsigned near, struc
 {
 	struct verdict v = {0};
 
-	try_list(w, &w->always, host, inside, folder, covered, &v);
-	if (near & NEAR_FLOATING)
-		try_list(w, &w->floating, host, inside, folder, covered, &v);
+	try_list(w, &w->always, near, host, inside, folder, covered, &v);
+	if (near & (NEAR_FLOATING | NEAR_NAMED))
+		try_list(w, &w->floating, near, host, inside, folder, covered, &v);
 	if (near & NEAR_ANCHORED)
-		try_list(w, &w->anchored, host, inside, folder, covered, &v);
+		try_list(w, &w->anchored, near, host, inside, folder, covered, &v);
 	if (near & NEAR_PLAIN)
 		try_plain(w, host, inside, folder, covered, &v);
 	*on_way = !v.hides && !v.protects && v.way;
@@ -211,13 +219,15 @@ static void cut(struct buf *b, size_t n)
 	b->p[n] = '\0';
 }
 
-static bool is_near_list(const struct walk *w, const struct list *l, struct sv host, struct sv inside)
+static bool is_near_list(const struct walk *w, const struct list *l, unsigned before, struct sv host, struct sv inside)
 {
 	const struct plan_guard *g;
 	size_t i;
 
 	for (i = 0; i < l->n; i++) {
 		g = l->v[i];
+		if (l == &w->floating && is_beside(&g->glob, before, inside))
+			continue;
 		if (is_on_way(w, &g->glob, host, inside) || glob_below_star(&g->glob, inside) || (!w->same && glob_below_star(&g->glob, host)))
 			return true;
 	}
@@ -231,9 +241,9 @@ static unsigned is_near(const struct walk *w, unsigned before, struct sv host, s
 
 	if (before & NEAR_PLAIN && look_up(w, host, inside).way != GUARD_NONE)
 		near |= NEAR_PLAIN;
-	if (before & NEAR_ANCHORED && is_near_list(w, &w->anchored, host, inside))
+	if (before & NEAR_ANCHORED && is_near_list(w, &w->anchored, before, host, inside))
 		near |= NEAR_ANCHORED;
-	if (before & NEAR_FLOATING && is_near_list(w, &w->floating, host, inside))
+	if (before & (NEAR_FLOATING | NEAR_NAMED) && is_near_list(w, &w->floating, before, host, inside))
 		near |= NEAR_FLOATING;
 	return near;
 }
@@ -267,7 +277,7 @@ static int look(struct walk *w, const struct here *h, const struct entry *e, uns
 	int r = type == DT_DIR ? LOOK_ENTER : LOOK_ON;
 
 	*ret = NULL;
-	near |= name_set_has(&w->first_names, sv_of(e->name)) ? NEAR_FLOATING : 0;
+	near |= name_set_has(&w->first_names, sv_of(e->name)) ? NEAR_NAMED : 0;
 	if (++w->entries > w->scan->max_entries)
 		return too_many(w);
 	if (type != DT_SOCK && type != DT_FIFO && !(covered && type == DT_LNK) && !near && !order && !w->always.n)
@@ -308,7 +318,7 @@ static int enter(struct walk *w, struct here *h, const char *name, unsigned near
 
 	if (add_step(w, h->path, h->inside, name) < 0)
 		return -1;
-	near |= name_set_has(&w->first_names, sv_of(name)) ? NEAR_FLOATING : 0;
+	near |= name_set_has(&w->first_names, sv_of(name)) ? NEAR_NAMED : 0;
 	r = scan_folder(w, h->dir, name, h->path, h->inside, (struct place){h->place.depth + 1, near, cover, &h->seen});
 	cut(h->path, n);
 	cut(h->inside, m);

@@ -158,6 +158,32 @@ inside true
 ok "a protected link to the whole work folder is refused, with what to do" failed_with '\.idea is a link to all of .*; remove the link'
 rm .idea
 
+# --- very many ---
+
+mkdir many
+ln -s -t many ../t{1..1500}
+policy <<'END'
+filesystem: {workdir: read-write, deny: ["many/*"]}
+END
+inside_fails "1500 denied links: where the last leads nothing is made" "$denied" mkdir t1500
+inside_works "... and beside it something is" sh -c 'mkdir t1501 && rmdir t1501'
+ln -s -t many ../t{1501..5200}
+inside true
+ok "5200 are refused, with what to do" failed_with 'more than 5000 names are denied or protected because links lead there .*; remove such links'
+rm -r many
+mkdir many
+ln -s -t many ../t'['{1..500}
+inside true
+ok "500 to names that have wildcards too" failed_with 'more than 400 names'
+rm -r many
+policy <<END
+filesystem: {workdir: read-write, deny: [$(printf '"p*%d",' {1..450})"many/*"]}
+END
+mkdir many
+ln -s '../t[1' many/l
+inside_works "... whatever the policy has itself" true
+rm -r many
+
 # --- no end ---
 
 ln -s loop-b loop-a && ln -s loop-a loop-b

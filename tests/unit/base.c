@@ -105,6 +105,15 @@ static const char *left(const char *pattern, const char *path, char out[256])
 	return out;
 }
 
+static void wildcards_behind_a_backslash_are_names(void)
+{
+	struct glob g;
+
+	CHECK(glob_init(&g, sv_of("/w/t\\[1/\\*\\*/\\?")) == 0);
+	CHECK(glob_hit(&g, sv_of("/w/t[1/**/?")) && !glob_hit(&g, sv_of("/w/t1/**/?")) && !glob_hit(&g, sv_of("/w/t[1/a/?")) && !glob_hit(&g, sv_of("/w/t[1/**/x")));
+	glob_done(&g);
+}
+
 static void a_pattern_leaves_what_holds_below_another_name(void)
 {
 	char out[256];
@@ -372,6 +381,7 @@ int main(void)
 		CASE(wildcards_stay_within_a_component),
 		CASE(a_prefix_of_a_denied_path_is_on_its_way),
 		CASE(a_star_in_the_middle_reaches_all_below),
+		CASE(wildcards_behind_a_backslash_are_names),
 		CASE(a_pattern_leaves_what_holds_below_another_name),
 		CASE(bad_patterns_are_refused),
 		CASE(base64_gives_the_published_texts),
