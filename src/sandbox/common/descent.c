@@ -3,16 +3,14 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
+#include "sys/process_stat.h"
 
 /* After UNSURE passes the young orphans go, too; after FROZEN ones all stand still, so that none can become another one before it is seen. */
 enum { PASS_MS = 5, UNSURE = 6, FROZEN = 18, PASSES = 30 };
@@ -37,28 +35,11 @@ struct seen {
 /* false: it is gone. */
 static bool look(pid_t pid, struct process *ret)
 {
-	enum { STATE, PARENT, SESSION = 3, THREADS = 17, START = 19, FIELDS };
-	char path[32], text[1024], *at;
-	unsigned long long v[FIELDS] = {0};
-	AUTO_FD fd = -1;
-	ssize_t n;
-	int i;
+	struct sys_process_stat is;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
+	if (!sys_process_stat(pid, &is))
 		return false;
-	text[n] = '\0';
-	at = strrchr(text, ')'); /* its name, before, is its own choice */
-	if (!at || at[1] != ' ' || !at[2])
-		return false;
-	v[STATE] = (unsigned char)at[2];
-	at += 3;
-	for (i = PARENT; i < FIELDS; i++)
-		v[i] = strtoull(at, &at, 10);
-	/* a leader that ended before its threads looks dead */
-	*ret = (struct process){.pid = pid, .parent = (pid_t)v[PARENT], .session = (pid_t)v[SESSION], .start = v[START], .dead = (v[STATE] == 'Z' || v[STATE] == 'X') && v[THREADS] <= 1};
+	*ret = (struct process){.pid = pid, .parent = is.parent, .session = is.session, .start = is.start, .dead = is.dead};
 	return true;
 }
 

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,37 +12,16 @@
 
 #include "base/cleanup.h"
 #include "sys/process.h"
+#include "sys/process_stat.h"
 
 /* Depth: runtime, its second self in a user namespace, sandbox, tracees. */
 enum { CHILDREN_MAX = 256, DEPTH_MAX = 8, ROUNDS = 20 };
 
-struct origin {
-	pid_t parent;
-	uint64_t started;
-};
-
-/* The 4th and 22nd field of /proc/PID/stat; the 2nd, a name of the process's own choice, ends at the last parenthesis. */
-static bool origin_of(pid_t pid, struct origin *ret)
-{
-	char path[64], text[1024], *at;
-	AUTO_FD fd = -1;
-	ssize_t n;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	at = strrchr(text, ')');
-	return at && sscanf(at, ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64, &ret->parent, &ret->started) == 2;
-}
-
 uint64_t oci_started(pid_t pid)
 {
-	struct origin o;
+	struct sys_process_stat o;
 
-	return origin_of(pid, &o) ? o.started : 0;
+	return sys_process_stat(pid, &o) ? o.start : 0;
 }
 
 /* Children of one thread; more than fit are found in the next round. */
@@ -90,12 +68,12 @@ static size_t kill_below(pid_t root, unsigned depth)
 {
 	pid_t pids[CHILDREN_MAX];
 	size_t n = children_of(root, pids, CHILDREN_MAX), killed = 0, i;
-	struct origin o;
+	struct sys_process_stat o;
 
 	for (i = 0; i < n; i++) {
 		AUTO_FD held = sys_pidfd_open(pids[i]);
 
-		if (held < 0 || !origin_of(pids[i], &o) || o.parent != root)
+		if (held < 0 || !sys_process_stat(pids[i], &o) || o.parent != root)
 			continue;
 		if (depth < DEPTH_MAX)
 			killed += kill_below(pids[i], depth + 1);
