@@ -26,7 +26,8 @@
 #include "sys/signals.h"
 #include "wire/wire.h"
 
-enum { TERM_GRACE_MS = 2000, MAX_DENIALS_LOGGED = 10000 };
+/* HEARD: for PID 1 to answer that it passed a signal on. */
+enum { TERM_GRACE_MS = 2000, HEARD_MS = 5000, MAX_DENIALS_LOGGED = 10000 };
 
 struct supervisor {
 	const struct supervise_request *req;
@@ -46,6 +47,8 @@ struct supervisor {
 	uint64_t deadline; /* of the run, ms; 0: none */
 	uint64_t kill_at;  /* 0: nobody asked */
 	uint64_t watch_at;
+	uint64_t heard_by; /* PID 1 must have answered to all signals; 0: it need not */
+	uint64_t unheard;  /* signals of the first command that it has not answered to */
 	bool ended;
 	bool stopped; /* all inside was, and the front; we go on */
 	bool failed; /* ours: the audit log */
@@ -100,7 +103,8 @@ static void signal_to(struct supervisor *s, uint64_t id, int sig)
 	buf_init(&b, 64);
 	wire_put_u64(&b, id);
 	wire_put_u32(&b, (uint32_t)sig);
-	(void)outbox_send(&s->out, INSIDE_SIGNAL, &b, NULL, 0);
+	if (outbox_send(&s->out, INSIDE_SIGNAL, &b, NULL, 0) == 0 && id == 0)
+		s->unheard++;
 }
 
 static void send_signal(struct supervisor *s, int sig)
@@ -289,6 +293,12 @@ static int ask_for_records(const struct supervise_request *req, struct error *er
 	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "sandbox: what to record") : 0;
 }
 
+static void on_heard(struct supervisor *s)
+{
+	if (s->unheard && --s->unheard == 0)
+		s->heard_by = 0;
+}
+
 static void on_places(struct supervisor *s, struct wire_in *w)
 {
 	struct sv made = wire_get_sv(w);
@@ -350,6 +360,8 @@ static void on_message(struct supervisor *s)
 		on_spaces(s, &m);
 	else if (m.type == INSIDE_PRETENDED)
 		on_pretended(s, &w);
+	else if (m.type == INSIDE_HEARD)
+		on_heard(s);
 	else
 		id = wire_get_u64(&w);
 	if (id)
@@ -401,12 +413,16 @@ static void reload_files(struct supervisor *s)
 		(void)reload(s, NULL, &err);
 }
 
-/* With a gateway it takes a while until there is a command to pass a signal to; one that would end it ends the run then. */
+/* With a gateway it takes a while until there is a command to pass a signal to; one that would end it ends the run then. And where a command was started, somebody inside may hold PID 1 up: then such a signal ends the run, too. */
 static void pass_on(struct supervisor *s, int sig)
 {
+	bool ends = sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
+
 	if (s->ret->started || !s->req->gate) {
 		send_signal(s, sig);
-	} else if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT) {
+		if (ends && s->ret->started && s->unheard && !s->heard_by)
+			s->heard_by = now_ms() + HEARD_MS;
+	} else if (ends) {
 		s->ret->status = sig;
 		s->ended = true;
 		kill_all(s);
@@ -476,7 +492,7 @@ static void on_watch(struct supervisor *s)
 	}
 }
 
-/* PID 1 is not stopped from inside, but could be held up there, or be stopped from outside: it is not waited for. */
+/* PID 1 could be held up inside, stopped there where the kernel is gVisor's and the workload an image's root, or stopped from outside: it is not waited for. */
 static void give_up(struct supervisor *s)
 {
 	struct event e = {.kind = EVENT_SIGNAL, .message = "the first process of the sandbox did not answer: all in it was killed"};
@@ -504,7 +520,7 @@ static void check_clock(struct supervisor *s)
 		end_gently(s, s->control.left ? 0 : s->req->keep->grace_ms);
 	if (timed_out)
 		log_command_timeout(s);
-	if (s->keep.lost || outbox_is_stuck(&s->out, now))
+	if (s->keep.lost || outbox_is_stuck(&s->out, now) || (s->heard_by && now >= s->heard_by))
 		give_up(s);
 	if (s->control.stop && !s->kill_at) {
 		struct event e = {.kind = EVENT_SIGNAL, .message = "stopped by its owner"};
@@ -534,6 +550,8 @@ static int next_wait(const struct supervisor *s)
 		at = s->deadline;
 	if (s->kill_at && s->kill_at < at)
 		at = s->kill_at;
+	if (s->heard_by && s->heard_by < at)
+		at = s->heard_by;
 	if (keep_until(&s->keep) < at)
 		at = keep_until(&s->keep);
 	if (landlock_log_until(s->req->landlock) < at)

@@ -181,6 +181,40 @@ ends()
 	is "$runtime: nothing is mounted or left when it was stopped" "$("$CORDON" ps -q; ls -A "$tmp/box/work"; grep -F "$tmp/box" /proc/self/mountinfo)" ""
 }
 
+# start_held COMMAND: it stops PID 1, where it may, and goes on to the command; sets pid and id.
+start_held()
+{
+	make_image
+	policy <<<'network: {mode: allowlist, allow: [{host: allowed.test}]}'
+	: >"$tmp/out"
+	"$tmp/bin/image-run" run --policy "$tmp/policy.yaml" --runtime "$runtime" --layer "$tmp/high" --layer "$tmp/low" --folder "$tmp/box" "${ids[@]}" -- sh -c "kill -STOP 1; echo up; $1" >"$tmp/out" 2>"$tmp/err" </dev/null &
+	pid=$!
+	until_true grep -q up "$tmp/out"
+	id=$("$CORDON" ps -q | head -1)
+}
+
+has_ended() { ! kill -0 "$1"; }
+is_left() { pgrep -f -- "cordon-$id( |\$)"; }
+none_is_left() { ! is_left; }
+
+# In gVisor root of an image may stop PID 1. Nothing that ends a run may wait for it.
+held_up()
+{
+	start_held 'sleep 60'
+	[ $runtime != gvisor ] || ok "$runtime: what runs for a sandbox is found by its name" is_left
+	kill -TERM "$pid"
+	until_true has_ended "$pid" || until_true has_ended "$pid"
+	ok "$runtime: a signal ends a run whose PID 1 was stopped from inside" has_ended "$pid"
+	kill -9 "$pid" 2>/dev/null
+	wait "$pid"
+	start_held 'while :; do :; done'
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	ok "$runtime: ... and it ends with its supervisor" until_true none_is_left
+	"$CORDON" ps >/dev/null
+	policy <<<'filesystem: {workdir: none}'
+}
+
 # The engine's containers have no user namespace of their own.
 nobody_is_root()
 {
@@ -227,6 +261,7 @@ for runtime in ${CORDON_RUNTIME:-native runc crun gvisor docker}; do
 	hostile
 	door
 	ends
+	held_up
 	[ $runtime != docker ] || nobody_is_root
 done
 finish

@@ -17,7 +17,8 @@
  * Life: box_new() makes all of it, start() of the backend starts the container, whose PID 1 is BOX_INIT and connects back: box_connect() waits for it and gives the orders. Nothing of the workload runs before
  * box_go(). Then the supervisor takes over with box->socket, and stop() is how it kills. done() and box_free() leave nothing behind.
  *
- * A supervisor that is killed takes the container with it: cordon-init ends at the end of its connection, and the runtime's own process cleans up after it. What is left then (this folder) goes with the
+ * A supervisor that is killed takes the container with it: cordon-init ends at the end of its connection, and the runtime's own process cleans up after it; where cordon-init could be stopped from inside, a process on the
+ * host sees to it (oci/oci_heir.h). What is left then (this folder) goes with the
  * next run or `cordon ps` (box_sweep()).
  */
 #ifndef CORDON_SANDBOX_BOX_H
@@ -126,6 +127,7 @@ struct box {
 	pid_t peer;	    /* who connected for cordon-init, as our kernel sees it; 0: nobody yet, or it is out of our sight */
 	pid_t runtime;	    /* a process of ours, waited for by done(); -1: none */
 	int runtime_pidfd;  /* -1: none */
+	pid_t heir;	    /* a child of ours that ends the container when we are killed; 0: none, cordon-init does */
 	const struct cgroup *cgroup; /* what start() puts into it, unless own_cgroup; NULL: none */
 	void *own;	    /* the backend's */
 	struct arena *arena;

@@ -328,6 +328,9 @@ void commands_on_signal(struct commands *c, const struct wire_message *m)
 		if (sig == SIGKILL && c->v[i].expired)
 			end_descent(c, &c->v[i], c->v[i].pid);
 	}
+	/* who sent it waits to hear that we are not held up */
+	if (wire_ok(&w) && id == 0)
+		tell_heard(c->tell);
 }
 
 void commands_on_resize(struct commands *c, const struct wire_message *m)

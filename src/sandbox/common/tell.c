@@ -67,6 +67,13 @@ void tell_stopped(struct tell *t, uint64_t id, int sig)
 	tell_send(t, INSIDE_STOPPED, &b, NULL, 0);
 }
 
+void tell_heard(struct tell *t)
+{
+	const struct buf none = {0};
+
+	tell_send(t, INSIDE_HEARD, &none, NULL, 0);
+}
+
 static uint64_t microseconds(struct timeval v)
 {
 	return (uint64_t)v.tv_sec * 1000000 + (uint64_t)v.tv_usec;

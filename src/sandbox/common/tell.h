@@ -33,6 +33,7 @@ void tell_started(struct tell *t, uint64_t id, pid_t pid, bool terminal, int mas
 /* The network stands, and others may join it: our namespaces, or that it is so, where descriptors cannot be sent. */
 int tell_spaces(struct tell *t, bool sends_fds, struct error *err);
 void tell_stopped(struct tell *t, uint64_t id, int sig);
+void tell_heard(struct tell *t);
 void tell_exited(struct tell *t, uint64_t id, int status, const struct rusage *usage);
 
 /* A workload that is denied things in a loop must not fill the log: some of a second are told, the others counted. */

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "model/inside.h"
 #include "sandbox/oci/oci_config.h"
+#include "sandbox/oci/oci_heir.h"
 #include "sandbox/oci/oci_kill.h"
 #include "sandbox/oci/oci_runtime.h"
 #include "sandbox/oci/oci_said.h"
@@ -75,26 +76,6 @@ static int write_config(struct box *b, const struct oci_runtime *r, struct error
 	return code < 0 ? error_sys(err, code, "%s/" OCI_CONFIG, b->dir) : 0;
 }
 
-static int start(struct box *b, struct error *err)
-{
-	const struct oci_runtime *r = oci_runtime_find(b->backend->name);
-	const char *program = oci_runtime_program(r);
-	int log;
-
-	if (!program)
-		return error_set(err, ERROR_MISSING, "%s is not installed: there is no %s, nor in the system's other folders of programs", r->name, r->paths[3]);
-	b->own = b; /* from here on there is something to stop */
-	if (write_config(b, r, err) < 0)
-		return -1;
-	log = openat(b->dir_fd, OCI_LOG, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (log < 0 || mkdirat(b->dir_fd, OCI_STATE, 0700) < 0) {
-		cleanup_fd(&log);
-		return error_sys(err, errno, "%s", b->dir);
-	}
-	cleanup_fd(&log);
-	return oci_start_process(b, r, program, err);
-}
-
 /* While the runtime lives all that it started can be found; without it the cgroup holds what is left, and otherwise the end of cordon-init's connection is its own end. */
 static void stop(struct box *b)
 {
@@ -153,18 +134,53 @@ static void done_guest(struct box *b)
 		end_leader(b);
 }
 
+/* As done(), where the supervisor was killed: cordon-init ends with its connection then, unless somebody inside keeps it from that. */
+static void inherit(struct box *b)
+{
+	if (oci_is_guest(b, oci_runtime_find(b->backend->name))) {
+		done_guest(b);
+	} else if (!oci_wait(b->runtime_pidfd, NOTICE_MS)) {
+		oci_kill_descendants(b->runtime);
+		end_runtime(b->runtime, b->runtime_pidfd);
+	}
+}
+
+static int start(struct box *b, struct error *err)
+{
+	const struct oci_runtime *r = oci_runtime_find(b->backend->name);
+	const char *program = oci_runtime_program(r);
+	int log;
+
+	if (!program)
+		return error_set(err, ERROR_MISSING, "%s is not installed: there is no %s, nor in the system's other folders of programs", r->name, r->paths[3]);
+	b->own = b; /* from here on there is something to stop */
+	if (write_config(b, r, err) < 0)
+		return -1;
+	log = openat(b->dir_fd, OCI_LOG, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (log < 0 || mkdirat(b->dir_fd, OCI_STATE, 0700) < 0) {
+		cleanup_fd(&log);
+		return error_sys(err, errno, "%s", b->dir);
+	}
+	cleanup_fd(&log);
+	if (oci_start_process(b, r, program, err) < 0)
+		return -1;
+	return r->own_kernel ? oci_heir_start(b, inherit, err) : 0;
+}
+
 static void done(struct box *b)
 {
 	if (b->runtime <= 0)
 		return;
 	if (oci_is_guest(b, oci_runtime_find(b->backend->name))) {
 		done_guest(b);
+		oci_heir_dismiss(b);
 		b->runtime = -1;
 		return;
 	}
 	end_runtime(b->runtime, b->runtime_pidfd);
 	while (waitpid(b->runtime, NULL, 0) < 0 && errno == EINTR)
 		;
+	oci_heir_dismiss(b);
 	b->runtime = -1;
 	(void)cgroup_kill(b->cgroup);
 }

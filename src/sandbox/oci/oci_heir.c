@@ -1,0 +1,69 @@
+#include "sandbox/oci/oci_heir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sys/process.h"
+#include "sys/signals.h"
+
+/* Nothing else of the supervisor's: a lock or a connection that we held would outlive it. */
+static void keep_own(struct box *b, int *supervisor)
+{
+	int *const own[] = {supervisor, &b->runtime_pidfd, &b->join.leader};
+	enum { FIRST = 3, N = ARRAY_LEN(own) };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), i;
+
+	for (i = 0; null >= 0 && i < FIRST; i++)
+		(void)dup2(null, i);
+	for (i = 0; i < N; i++)
+		if (*own[i] >= 0)
+			*own[i] = fcntl(*own[i], F_DUPFD_CLOEXEC, FIRST + N);
+	for (i = 0; i < N; i++)
+		if (*own[i] >= 0)
+			*own[i] = dup3(*own[i], FIRST + i, O_CLOEXEC);
+	for (i = 0; i < N; i++)
+		if (*own[i] < 0)
+			(void)close(FIRST + i);
+	(void)sys_close_from(FIRST + N);
+}
+
+static _Noreturn void wait_for_end(struct box *b, int supervisor, void (*end)(struct box *b))
+{
+	struct pollfd p;
+
+	/* what ends the supervisor's job or session is not meant for us */
+	(void)sys_signals_block(NULL);
+	(void)setsid();
+	(void)!chdir("/");
+	keep_own(b, &supervisor);
+	p = (struct pollfd){.fd = supervisor, .events = POLLIN};
+	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
+	end(b);
+	_exit(0);
+}
+
+int oci_heir_start(struct box *b, void (*end)(struct box *b), struct error *err)
+{
+	AUTO_FD supervisor = sys_pidfd_open(getpid());
+
+	b->heir = supervisor < 0 ? supervisor : sys_fork_into(0, -1, NULL, NULL);
+	if (b->heir == 0)
+		wait_for_end(b, supervisor, end);
+	return b->heir < 0 ? error_sys(err, b->heir, "a process that ends the sandbox when its supervisor is killed") : 0;
+}
+
+void oci_heir_dismiss(struct box *b)
+{
+	if (b->heir <= 0)
+		return;
+	(void)kill(b->heir, SIGKILL); /* not waited for yet, so the number is still its own */
+	while (waitpid(b->heir, NULL, 0) < 0 && errno == EINTR)
+		;
+	b->heir = 0;
+}
