@@ -32,6 +32,7 @@
 #include "plan/plan_build.h"
 #include "plan/plan_source.h"
 #include "policy/policy_codec.h"
+#include "policy/policy_image.h"
 #include "policy/policy_load.h"
 #include "sandbox/native/native.h"
 #include "sandbox/native/skeleton.h"
@@ -183,9 +184,17 @@ static int make_plan(struct run *r, const char *state_dir)
 	const char *secret[LIVE_FILES + 1];
 	struct launch_git_configs configs;
 	struct gate_inside inside;
+	struct image_root image;
 	struct plan_gate gate;
 	char **env = NULL;
 
+	if (q->image) {
+		if (policy_image_refused(q->policy->policy, r->err) < 0)
+			return -1;
+		image = *q->image;
+		image.storage = policy_image_storage(q->policy->policy, image.storage);
+		p.image = &image;
+	}
 	if (build_environment(r, &env) < 0)
 		return -1;
 	p.env = env;

@@ -67,6 +67,7 @@ struct pol_fs {
 	struct pol_list deny;	 /* no access at all; wins */
 	struct pol_list protect; /* mandatory, never in a file: readable, but never written, made or replaced, in folders of the host */
 	struct pol_num tmp_size;
+	struct pol_num tmp_bound; /* a ceiling's tmp_size, lower than tmp_size or not */
 	bool read_bounded, write_bounded; /* a ceiling lists folders: entries were held against it by name */
 };
 

@@ -332,6 +332,7 @@ int policy_ceiling(struct policy *request, const struct policy *ceiling, const s
 		if (f->ceiling != CEILING_ELSEWHERE && tighten_field(&t, f) < 0)
 			return -1;
 	/* copied as it is: the lists that the request names itself were cut above */
+	take_min(&request->fs.tmp_bound, &ceiling->fs.tmp_size);
 	request->process.env_bound = ceiling->process.env_pass;
 	return ceiling_fs(request, ceiling, req->workdir, err);
 }

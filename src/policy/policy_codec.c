@@ -325,6 +325,7 @@ static void visit_body(struct codec *c, struct policy *p)
 {
 	visit_fields(c, p);
 	visit_protect(c, p);
+	visit_num(c, &p->fs.tmp_bound, UINT64_MAX);
 	visit_bool(c, &p->fs.read_bounded);
 	visit_bool(c, &p->fs.write_bounded);
 	visit_list(c, &p->process.env_bound);

@@ -451,6 +451,38 @@ members_share_the_network_and_nothing_else()
 	like "one that has ended has no members ($mode)" "$status:$told" '^125:.*whose network'
 }
 
+# with_policy TEXT [CEILING] -- CMD...: in an image of the store.
+with_policy()
+{
+	mkdir -p "$tmp/image/asked/cordon"
+	printf 'version: 1\n%s\n' "$1" >"$tmp/image/asked.yaml"
+	rm -f "$tmp/image/asked/cordon/policy.yaml"
+	[ "$2" = -- ] || { printf 'version: 1\n%s\n' "$2" >"$tmp/image/asked/cordon/policy.yaml"; shift; }
+	[ "$me" != 0 ] || chown -R "${owner:-0:0}" "$tmp/image/asked"
+	outside "${as[@]}" env -C / XDG_CONFIG_HOME="$tmp/image/asked" timeout 30 "$CORDON" run --policy "$tmp/image/asked.yaml" --image tiny -- "${@:3}" </dev/null
+}
+
+# Every key is enforced or refused by name; what is built in or a shipped profile's asks for nothing.
+keys_about_files_are_enforced_or_refused()
+{
+	local key
+	for key in 'filesystem: {deny: [/etc/passwd]}' 'filesystem: {read: [/opt]}' 'filesystem: {write: [/opt]}' 'process: {user: 1234}'; do
+		with_policy "$key" -- true
+		name=${key%%:*}.${key#*\{} name=${name%%:*}
+		ok "$name with an image is refused by name ($mode)" refused 125 "asked.yaml:2: $name: .*leave it out"
+	done
+	with_policy '' 'filesystem: {deny: [/etc/passwd]}' -- true
+	ok "... and where a ceiling has it ($mode)" refused 125 'policy.yaml:2: filesystem.deny: .*leave it out'
+	with_policy 'extends: [claude]' -- echo in
+	is "... a profile's are for the host ($mode)" "$status:$said" 0:in
+	with_policy 'filesystem: {tmp_size: 8M}' -- sh -c 'busybox dd if=/dev/zero of=/tmp/big bs=1M count=64; sleep 5; echo all'
+	like "tmp_size bounds what an image's sandbox changes ($mode)" "$status:$said:$told" '^[1-9][0-9]*::.*storage'
+	with_policy 'extends: [strict]' 'filesystem: {tmp_size: 8G}' -- true
+	is "... a ceiling's that is not reached is no matter ($mode)" "$status" 0
+	with_policy 'extends: [strict]' 'filesystem: {tmp_size: 8M}' -- sh -c 'busybox dd if=/dev/zero of=/tmp/big bs=1M count=64; sleep 5; echo all'
+	like "... and a ceiling's is ($mode)" "$status:$said:$told" '^[1-9][0-9]*::.*storage'
+}
+
 # With an image of the store; the user's own ids, whatever they are here.
 run_takes_an_image_of_the_store()
 {
@@ -484,6 +516,7 @@ run_takes_an_image_of_the_store()
 for m in "${modes[@]}"; do
 	who "$m"
 	[ "$m" = ranges ] || run_takes_an_image_of_the_store
+	[ "$m" = ranges ] || keys_about_files_are_enforced_or_refused
 	members_share_the_network_and_nothing_else
 	workload_is_root_of_its_own_ids
 	pid_1_is_out_of_reach
