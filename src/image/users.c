@@ -20,7 +20,7 @@ static bool is_opaque(int dir)
 	return fgetxattr(dir, "user.overlay.opaque", v, sizeof(v)) == 1 && v[0] == 'y';
 }
 
-/* The file in this layer: 1 and its fd; 0: look further down; -errno. *ret_last: the layers below are hidden. */
+/* The file in this layer: 1 and its fd; 0: look further down; -errno: -ENOTDIR: its /etc is no folder, -ELOOP: it is no file. *ret_last: the layers below are hidden. */
 static int look_in(const char *layer, const char *name, int *ret_fd, bool *ret_last)
 {
 	AUTO_FD root = open(layer, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -31,12 +31,12 @@ static int look_in(const char *layer, const char *name, int *ret_fd, bool *ret_l
 	if (root < 0)
 		return -errno;
 	if (etc < 0)
-		return etc == -ENOENT ? 0 : etc;
+		return etc == -ENOENT ? 0 : etc == -ELOOP ? -ENOTDIR : etc;
 	if (fstat(etc, &st) < 0)
 		return -errno;
 	*ret_last = !S_ISDIR(st.st_mode);
 	if (!S_ISDIR(st.st_mode))
-		return S_ISCHR(st.st_mode) ? 0 : -ELOOP;
+		return S_ISCHR(st.st_mode) ? 0 : -ENOTDIR;
 	fd = sys_open_beneath(etc, ".", O_RDONLY | O_DIRECTORY, 0);
 	*ret_last = fd >= 0 && is_opaque(fd);
 	if (fd >= 0)
@@ -52,7 +52,7 @@ static int look_in(const char *layer, const char *name, int *ret_fd, bool *ret_l
 		return 0;
 	}
 	if (fd < 0 || !S_ISREG(st.st_mode))
-		return fd < 0 ? fd : -ELOOP;
+		return S_ISREG(st.st_mode) ? fd : -ELOOP;
 	*ret_fd = fd_take(&fd);
 	return 1;
 }
@@ -68,6 +68,10 @@ static int read_table(const char *const *layers, const char *name, struct buf *r
 		r = look_in(*layers, name, &fd, &last);
 	if (r > 0)
 		r = buf_read_fd(ret, fd);
+	if (r == -ENOTDIR)
+		return error_set(err, ERROR_INPUT, "the image's /etc is no folder: its users cannot be looked up there, for no link is followed; make it one");
+	if (r == -ELOOP)
+		return error_set(err, ERROR_INPUT, "the image's /etc/%s is no plain file: its users cannot be looked up there, for no link is followed; make it one, or leave it out", name);
 	if (r < 0)
 		return error_sys(err, r, "/etc/%s of the image", name);
 	return 0;

@@ -86,12 +86,20 @@ static void a_link_never_leads_to_the_hosts_table(void)
 	(void)snprintf(path, sizeof(path), "%s/etc", top);
 	CHECK(symlink("/etc", path) == 0);
 	CHECK(image_user_find(layers, "daemon", &u, &err) < 0);
+	CHECK(strstr(err.text, "/etc is no folder"));
+	CHECK(unlink(path) == 0 && mkfifo(path, 0644) == 0 && image_user_find(layers, "daemon", &u, &err) < 0);
+	CHECK(strstr(err.text, "/etc is no folder"));
 	CHECK(unlink(path) == 0 && mkdir(path, 0755) == 0);
 	(void)snprintf(path, sizeof(path), "%s/etc/passwd", top);
 	CHECK(symlink("/etc/passwd", path) == 0);
 	CHECK(image_user_find(layers, "daemon", &u, &err) < 0);
+	CHECK(strstr(err.text, "/etc/passwd is no plain file"));
+	CHECK(unlink(path) == 0 && mkdir(path, 0755) == 0 && image_user_find(layers, "bob", &u, &err) < 0 && rmdir(path) == 0);
+	CHECK(strstr(err.text, "/etc/passwd is no plain file"));
+	CHECK(symlink("/etc/passwd", path) == 0);
 	CHECK(unlink(path) == 0 && mkfifo(path, 0644) == 0);
 	CHECK(image_user_find(layers, "bob", &u, &err) < 0);
+	CHECK(strstr(err.text, "/etc/passwd is no plain file"));
 	CHECK(unlink(path) == 0);
 	/* taken away */
 	if (mknod(path, S_IFCHR, makedev(0, 0)) == 0)
