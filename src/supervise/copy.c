@@ -45,7 +45,7 @@ static int copy_bytes(int from, int to, const struct stat *st)
 	return r < 0 ? -1 : 0;
 }
 
-/* The workload may have taken away its own right to read what it made; it is ours as well. */
+/* The workload may have taken away its own right to read what it made; it is ours as well. Whoever shows or applies the copy has to read it, too: it keeps that right, and gets no other. */
 static int open_readable(const struct copy *c, int from, const char *name, const struct stat *st, int flags)
 {
 	int fd = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
@@ -58,7 +58,7 @@ static int open_readable(const struct copy *c, int from, const char *name, const
 	/* by descriptor: a link of that name must not lead a change of mode elsewhere */
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", shut);
 	errno = EACCES;
-	if (fstat(shut, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino && !S_ISLNK(now.st_mode) && chmod(path, (st->st_mode & 0777) | 0700) == 0)
+	if (fstat(shut, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino && !S_ISLNK(now.st_mode) && chmod(path, (st->st_mode & 0777) | (S_ISDIR(st->st_mode) ? 0700 : 0400)) == 0)
 		fd = open(path, O_RDONLY | O_CLOEXEC | flags);
 	return fd;
 }

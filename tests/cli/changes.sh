@@ -47,6 +47,10 @@ fi
 outside "$CORDON" apply "$id"
 is "apply: it ends well" "$status" 0
 is "apply: contents, links, modes and removals came back" "$(cat src/a new/sub/f src/deep/c; readlink src/link; stat -c %a src/a; ls src/removed src/deep/b 2>/dev/null; od -An -tx1 bin)" "$(printf 'one\nmore\nfresh\ntwo\ndeep/c\n755\n 00 01')"
+changed 'echo x >shut; chmod 000 shut; echo x >only-written; chmod 200 only-written'
+outside "$CORDON" apply "$id"
+like "apply: a file that its maker shut may be readable, never executable" "$(stat -c %a shut only-written | tr '\n' ' ')" '^(0|400) (200|600) $'
+rm -f shut only-written
 is "apply: what was made is the caller's" "$(stat -c %u new new/sub/f bin src/deep/c | sort -u)" "$(id -u)"
 is "apply: no stray file is left" "$(find . -name '*cordon*')" ""
 outside "$CORDON" apply "$id"
