@@ -390,12 +390,12 @@ bool net_path_is_folded(struct sv path)
 	return false;
 }
 
-/* All of them start with "x" or "h". */
+/* All of them start with one of these, and few others do. */
 static bool name_is_one_of(struct sv name, const char *const *names)
 {
 	size_t i;
 
-	if (name.n == 0 || (name.p[0] != 'x' && name.p[0] != 'h'))
+	if (name.n == 0 || !memchr("xhdr", name.p[0], 4))
 		return false;
 	for (; *names; names++) {
 		for (i = 0; i < name.n && (*names)[i] == (name.p[i] == '_' ? '-' : name.p[i]); i++)
@@ -411,7 +411,7 @@ bool net_field_overrides(struct sv name)
 	static const char *const names[] = {"x-http-method-override", "x-http-method", "x-method-override", "http-method-override",
 					    "x-original-method", "x-forwarded-method", "x-tunneled-method", "x-http-verb-override", "x-http-verb",
 					    "x-verb-override", "x-rest-method", "x-requested-http-method", "x-http-override", "x-override-method",
-					    "x-http-requested-method", NULL};
+					    "x-http-requested-method", "x-requested-method", "x-http-method-name", NULL};
 
 	return name_is_one_of(name, names);
 }
@@ -421,7 +421,11 @@ bool net_field_rewrites(struct sv name)
 	static const char *const names[] = {"x-original-url",     "x-original-uri",   "x-original-path",  "x-rewrite-url",
 					    "x-rewrite-uri",      "x-rewrite-path",   "x-override-url",   "x-forwarded-uri",
 					    "x-forwarded-url",    "x-forwarded-path", "x-forwarded-prefix", "x-script-name",
-					    "x-envoy-original-path", NULL};
+					    "x-envoy-original-path", "x-http-path-override", "x-real-path", "request-uri",
+					    /* of stores and WebDAV: what is copied, moved, and whereto */
+					    "x-amz-copy-source",  "x-amz-rename-source", "x-goog-copy-source", "x-ms-copy-source",
+					    "x-ms-rename-source", "x-oss-copy-source", "x-cos-copy-source", "x-obs-copy-source",
+					    "x-tos-copy-source",  "x-copy-from",      "destination",      NULL};
 
 	return name_is_one_of(name, names);
 }

@@ -92,7 +92,7 @@ static void say_path(const struct net_rule *r, const struct net_question *q, con
 	if (q->rewrites) {
 		reason_text(ret, "%s is allowed for the paths %s only, so a request must not name another path in a field.",
 			    host, list);
-		reason_hint(ret, "leave out fields such as X-Original-URL and X-Forwarded-Prefix");
+		reason_hint(ret, "leave out fields such as X-Original-URL, X-Forwarded-Prefix, x-amz-copy-source and Destination");
 		return;
 	}
 	if (q->odd_path) {

@@ -311,6 +311,9 @@ static void say_rules(struct explain *e, const struct policy *p)
 	for (i = 0; i < p->net.deny.n; i++) {
 		add(e, "It cannot reach ");
 		add_rule(e, &p->net.deny.v[i], false);
+		/* whoever knows the address of a host needs no name, where all addresses are open */
+		if (p->net.mode.v == NET_PUBLIC && !p->net.deny.v[i].cidr)
+			add(e, " by that name (its addresses are open as others are, unless a cidr denies them)");
 		add(e, ".");
 		say(e);
 	}

@@ -267,6 +267,10 @@ ok "explain: every protection is listed" all_protections
 ok "explain stays within its width" awk 'length > 100 {exit 1}' "$tmp/out"
 exits "explain of no network" 0 policy explain strict
 prints "says so" 'It has no network'
+printf 'version: 1\nnetwork: {mode: public, deny: [{host: bad.example.com}, {cidr: 203.0.113.0/24}]}\n' >public.yaml
+exits "explain: where all addresses are open" 0 policy explain public.yaml
+prints "a denial of a name says that it is one" 'It cannot reach bad\.example\.com by that name'
+prints "and one of addresses does not" 'It cannot reach 203\.0\.113\.0/24\.'
 exits "explain --json" 0 policy explain strict --json
 json "explain --json: sentences" network.0 '"It has no network: it cannot reach any other machine."'
 

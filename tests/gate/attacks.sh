@@ -136,7 +136,7 @@ like "and not where the server compresses nevertheless" "$(say api.test "GET /ok
 
 # What a rule restricts cannot be asked for in a disguise
 forget
-for field in X-HTTP-Method-Override X_HTTP_METHOD_OVERRIDE X-Http_Method-Override X_Method_Override HTTP-Method-Override X-Original-Method X-Forwarded-Method X-Tunneled-Method X-Original-URL X_Original_URL X-Rewrite-URL X-Forwarded-Prefix X-Forwarded-Uri; do
+for field in X-HTTP-Method-Override X_HTTP_METHOD_OVERRIDE X-Http_Method-Override X_Method_Override HTTP-Method-Override X-Original-Method X-Forwarded-Method X-Tunneled-Method X-Original-URL X_Original_URL X-Rewrite-URL X-Forwarded-Prefix X-Forwarded-Uri x-amz-copy-source X-Amz_Copy-Source x-ms-copy-source Destination; do
 	is "$field is refused under methods and paths" "$(net curl -sS -m 10 -o /dev/null -w '%{http_code}' -H "$field: /admin" https://api.test/ok/a 2>&1)" "403"
 	like "... in a trailer too" "$(say api.test "POST /ok/t HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n$field: DELETE\r\n\r\n")" '403'
 done

@@ -182,6 +182,7 @@ static void another_method_is_not_asked_for_where_methods_are_restricted(void)
 	      !net_field_overrides(sv_of("x-http-method-override-")));
 	CHECK(net_field_overrides(sv_of("x-http-method")) && net_field_overrides(sv_of("x-method-override")) &&
 	      net_field_overrides(sv_of("x-http-method-override")) && !net_field_overrides(sv_of("x-method")));
+	CHECK(net_field_rewrites(sv_of("destination")) && net_field_rewrites(sv_of("request-uri")) && !net_field_rewrites(sv_of("dest")) && !net_field_rewrites(sv_of("range")));
 	CHECK(net_field_rewrites(sv_of("x-original-url")) && net_field_rewrites(sv_of("x_rewrite_url")) &&
 	      net_field_rewrites(sv_of("x-forwarded-uri")) && net_field_rewrites(sv_of("x-forwarded-prefix")) &&
 	      !net_field_rewrites(sv_of("x-forwarded-for")) && !net_field_rewrites(sv_of("")));
