@@ -71,6 +71,7 @@ struct run {
 	struct group group; /* whose network it shares, where it does */
 	struct live live;
 	const char *own[LIVE_FILES + 1]; /* policy files, of this run and of others, that are not its to write */
+	struct copied there; /* in the work folder, where what the run does to it is kept in an overlay */
 	bool on_disk; /* the copy of the work folder is kept below the state folder */
 	bool must_copy; /* ... because the folder itself cannot be shown at all */
 	struct error *err;
@@ -473,6 +474,28 @@ static int bring_back(struct run *r)
 	return stage_return(&r->box.stage, &end, r->err);
 }
 
+/* What was there when the run started, for what it leaves. */
+static void note_names(struct run *r)
+{
+	const struct plan_op *op = find_overlay(r);
+	AUTO_FD host = op ? plan_source_open(op, O_RDONLY) : -1;
+
+	if (host >= 0 && copied_note(&r->there, host) < 0)
+		call_note(r->req->call, "note: there is too much in the work folder to notice what the host deletes there meanwhile; `cordon apply` may bring it back");
+}
+
+static int keep_names(struct run *r)
+{
+	AUTO_FD upper = r->there.n ? openat(r->state.dir, "layers/upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	int result;
+
+	if (upper < 0)
+		return 0;
+	(void)copied_narrow(&r->there, upper); /* else there are just more of them */
+	result = copied_store(&r->there, r->state.dir);
+	return result < 0 ? error_sys(r->err, result, "%s/copied", r->state.path) : 0;
+}
+
 /* Changes that were kept in memory go to the state folder, for `diff` and `apply`; nobody is left inside by now. */
 static int keep_changes(struct run *r)
 {
@@ -495,7 +518,7 @@ static int keep_changes(struct run *r)
 		if (unlinkat(layers, "upper", AT_REMOVEDIR) == 0)
 			(void)unlinkat(r->state.dir, "layers", AT_REMOVEDIR);
 	}
-	return save_policy(r) < 0 ? -1 : result;
+	return keep_names(r) < 0 || save_policy(r) < 0 ? -1 : result;
 }
 
 static int log_end(struct run *r, const struct cgroup_stats *stats, int status)
@@ -638,7 +661,9 @@ static int prepare(struct run *r)
 		return -1;
 	if (r->box.backend && start_box(r) < 0)
 		return -1;
-	launch_landlock(&r->facts); /* by now the sandbox is being made, and nobody waits for this */
+	/* by now the sandbox is being made, and nobody waits for this */
+	launch_landlock(&r->facts);
+	note_names(r);
 	if (open_audit(r) < 0 || live_begin(&r->live, &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy, r->own, r->gate != NULL}, r->err) < 0)
 		return -1;
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)
@@ -708,6 +733,7 @@ static void clean_up(struct run *r, bool failed_early)
 	if (r->root && r->box.backend)
 		launch_box_sweep(r->root);
 	free(r->root);
+	copied_done(&r->there);
 	plan_free(r->plan);
 	arena_free(r->arena);
 }

@@ -42,7 +42,7 @@ struct looked_at {
 	struct policy *policy;
 	struct changes_patterns patterns;
 	int lower, upper;
-	struct copied copied; /* of a copy */
+	struct copied copied;
 	struct changes *list;
 	bool open;
 };
@@ -65,7 +65,7 @@ static int read_policy(struct looked_at *l, struct error *err)
 static int scan(struct looked_at *l, enum changes_kind kind, bool force, struct error *err)
 {
 	struct changes_rules rules = {.root = l->info.workdir, .force = force};
-	int r = kind == CHANGES_COPY ? copied_load(&l->copied, l->state.dir) : -ENOENT;
+	int r = copied_load(&l->copied, l->state.dir);
 
 	if (r < 0 && r != -ENOENT)
 		return error_sys(err, r, "%s/copied", l->state.path);
@@ -214,7 +214,7 @@ int verb_apply(struct call *call, struct error *err)
 		sys_remove_tree(l.state.dir, "layers");
 		sys_remove_tree(l.state.dir, STATE_COPY);
 		(void)unlinkat(l.state.dir, "copied", 0);
-	} else if (r == 0 && l.copied.n && copied_follow(&l.copied, l.lower, l.list) == 0) {
+	} else if (r == 0 && l.copied.stands.tv_sec && copied_follow(&l.copied, l.lower, l.list) == 0) {
 		(void)copied_store(&l.copied, l.state.dir);
 	}
 	if (r == 0 && call_has(call, "json"))

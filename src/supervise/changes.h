@@ -27,9 +27,8 @@
  * "Changed on the host since" is told by ctime (a file that was born since and is missing in a copy is just not part of
  * it), and for folders, of which a copy says which ones it was made of, by identity: a folder that the host moved to
  * this place since is not part of the copy, and is neither removed nor entered. What a copy holds just as it was copied
- * is no change of the run's, whatever the host has there by now. A file that the host deleted while the run changed it
- * comes back as an added one: nothing is lost by that; a folder that the host removed while the run worked in it is
- * refused.
+ * is no change of the run's, whatever the host has there by now. What the host had when the run started and has no more
+ * does not come back, changed or made anew: the names are known from `copied`.
  *
  * Limits: CHANGES_DEPTH folders deep and PATH_MAX long (what is beyond is refused, not entered), max_entries names in
  * all. An entry that cannot be read is refused; a folder of lower or upper that cannot be listed at all fails the scan.
@@ -95,7 +94,7 @@ struct changes_rules {
 				    is looked for */
 	bool force;              /* let the run's version win over what changed on the host since */
 	size_t max_entries;      /* 0: CHANGES_ENTRIES */
-	struct copied *copied;   /* the folders that the copy was made of; NULL: not known */
+	struct copied *copied;   /* what the copy was made of; of an overlay, what was there; NULL: not known */
 	const char *const *hidden; /* absolute paths, sorted by byte, of which the copy has nothing: as `deny` */
 	size_t n_hidden;
 };

@@ -161,8 +161,10 @@ static const char *check_conflict(struct judge *j, const struct change *c)
 {
 	const struct change_side *b = &c->before;
 
-	if (j->rules->force || j->rules->started.tv_sec == 0 || b->type == CHANGE_NONE)
+	if (j->rules->force || j->rules->started.tv_sec == 0)
 		return NULL;
+	if (b->type == CHANGE_NONE)
+		return j->rules->copied && copied_knows(j->rules->copied, c->path) ? changes_meanwhile : NULL;
 	if (b->type == CHANGE_FOLDER && c->kind != CHANGE_MODE)
 		return NULL;
 	return sys_stamp_later(b->ctime, j->rules->started) ? changes_meanwhile : NULL;

@@ -1,5 +1,6 @@
 #include "supervise/copied.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -61,6 +62,11 @@ int copied_add(struct copied *c, const char *path, const struct sys_facts *host,
 	return append(c, path, &f);
 }
 
+int copied_name(struct copied *c, const char *path)
+{
+	return append(c, path, &(struct copied_folder){0});
+}
+
 void copied_stands(struct copied *c)
 {
 	sys_stamp(&c->stands);
@@ -105,6 +111,11 @@ static bool is_on_device(const struct copied_folder *f, dev_t dev, dev_t top)
 	return f->dev == dev || (f->with_top && f->born.tv_sec && dev == top);
 }
 
+bool copied_knows(struct copied *c, const char *path)
+{
+	return find(c, path) != NULL;
+}
+
 bool copied_has(struct copied *c, const char *path, const struct sys_facts *host, dev_t top)
 {
 	const struct copied_folder *f = find(c, path);
@@ -117,6 +128,104 @@ bool copied_made(struct copied *c, const char *path, ino_t ino)
 	const struct copied_folder *f = find(c, path);
 
 	return f && f->copy_ino && f->copy_ino == ino;
+}
+
+/* A tree that is walked for its names. */
+struct naming {
+	struct copied *c;
+	dev_t dev;
+	size_t budget;
+	char path[PATH_MAX];
+	size_t len;
+};
+
+static int name_below(struct naming *n, int fd, unsigned depth);
+
+static bool may_be_folder(const struct dirent *e)
+{
+	return e->d_type == DT_DIR || e->d_type == DT_UNKNOWN;
+}
+
+static int name_one(struct naming *n, int dir, const struct dirent *e, unsigned depth)
+{
+	size_t len = n->len, more = strlen(e->d_name);
+	int fd, r;
+
+	if (len + more + 2 > sizeof(n->path))
+		return 0;
+	if (n->budget-- == 0)
+		return -E2BIG;
+	if (len)
+		n->path[n->len++] = '/';
+	memcpy(n->path + n->len, e->d_name, more + 1);
+	n->len += more;
+	r = copied_name(n->c, n->path);
+	fd = r == 0 && may_be_folder(e) && depth < CHANGES_DEPTH ? openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	if (fd >= 0)
+		r = name_below(n, fd, depth + 1);
+	n->len = len;
+	n->path[len] = '\0';
+	return r;
+}
+
+/* Takes fd over. */
+static int name_below(struct naming *n, int fd, unsigned depth)
+{
+	DIR *d = fdopendir(fd);
+	struct dirent *e;
+	struct stat st;
+	int r = 0;
+
+	if (!d) {
+		(void)close(fd);
+		return -ENOMEM;
+	}
+	if (fstat(fd, &st) < 0 || st.st_dev != n->dev) {
+		(void)closedir(d);
+		return 0;
+	}
+	while (r == 0 && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			r = name_one(n, fd, e, depth);
+	(void)closedir(d);
+	return r;
+}
+
+int copied_note(struct copied *c, int top)
+{
+	struct naming n = {.c = c, .budget = CHANGES_ENTRIES};
+	int fd = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	int r = fd < 0 || fstat(fd, &st) < 0 ? -errno : 0;
+
+	if (r < 0) {
+		cleanup_fd(&fd);
+		return r;
+	}
+	n.dev = st.st_dev;
+	r = name_below(&n, fd, 0);
+	if (r < 0)
+		copied_done(c);
+	return r;
+}
+
+/* The layer's names are the few that are sorted. */
+int copied_narrow(struct copied *c, int upper)
+{
+	struct copied changed = {0};
+	int r = copied_note(&changed, upper);
+	size_t i, n = 0;
+
+	if (r < 0)
+		return r;
+	for (i = 0; i < c->n; i++)
+		if (copied_knows(&changed, c->v[i].path))
+			c->v[n++] = c->v[i];
+		else
+			free(c->v[i].path);
+	c->n = n;
+	copied_done(&changed);
+	return 0;
 }
 
 int copied_follow(struct copied *c, int lower, const struct changes *list)

@@ -117,19 +117,40 @@ static int copy_opaque(struct copy *c, int from, int to, const char *name)
 	return n > 0 && fsetxattr(to, "user.overlay.opaque", value, (size_t)n, 0) < 0 ? fail(c, name) : 0;
 }
 
-/* Notes a folder and enters it. Where its path is too long, it counts as one that was never copied. */
-static int enter(struct copy *c, const char *name, const struct sys_facts *host, int out)
+/* False: nobody asks, or the path is too long. */
+static bool append_name(struct copy *c, const char *name)
 {
 	size_t n = strlen(name);
-	struct stat copy;
-	int r;
 
 	if (!c->copied || c->len + n + 2 > sizeof(c->path))
-		return 0;
+		return false;
 	if (c->len)
 		c->path[c->len++] = '/';
 	memcpy(c->path + c->len, name, n + 1);
 	c->len += n;
+	return true;
+}
+
+/* Notes what is no folder, be it copied or not. */
+static int note_name(struct copy *c, const char *name)
+{
+	size_t len = c->len;
+	int r = append_name(c, name) ? copied_name(c->copied, c->path) : 0;
+
+	c->len = len;
+	c->path[len] = '\0';
+	errno = -r;
+	return r < 0 ? fail(c, name) : 0;
+}
+
+/* Notes a folder and enters it. Where its path is too long, it counts as one that was never copied. */
+static int enter(struct copy *c, const char *name, const struct sys_facts *host, int out)
+{
+	struct stat copy;
+	int r;
+
+	if (!append_name(c, name))
+		return 0;
 	if (fstat(out, &copy) < 0)
 		return fail(c, name);
 	r = copied_add(c->copied, c->path, host, c->top, copy.st_ino);
@@ -145,6 +166,8 @@ static int copy_entry(struct copy *c, int from, int to, const char *name, unsign
 
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : fail(c, name);
+	if (!S_ISDIR(st.st_mode) && note_name(c, name) < 0)
+		return -1;
 	if (S_ISREG(st.st_mode))
 		return copy_file(c, from, to, name, &st);
 	if (S_ISLNK(st.st_mode))

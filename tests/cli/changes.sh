@@ -131,6 +131,53 @@ echo changed >>keep/k
 outside "$CORDON" apply "$id"
 ok "conflict: removed inside, changed on the host" says_no 'keep/k'
 
+# host_deletes [HOW [LAUNCHER...]]: the host deletes what the run changed, replaced, made anew, moved, or worked in.
+host_deletes()
+{
+	local how=${1:+ ($1)} name
+	shift
+	mkdir del del/gone{,/deep} del/left
+	cd del || exit 99
+	for name in edited replaced anew moved gone/g gone/deep/f left/f 'sp ace'; do echo old >"$name"; done
+	ln -s edited link
+	outside "$@" "$CORDON" run --policy "$tmp/policy.yaml" -- sh -ec 'echo more >>edited; echo other >t; mv t replaced; rm anew; echo new >anew; mv moved renamed; echo x >>gone/deep/f; echo x >gone/made
+		ln -sfn anew link; echo more >>"sp ace"; echo new >new; mkdir fresh; echo new >fresh/f; echo new >left/new; rm left/f; mkdir left/f; echo new >left/f/f'
+	id=$(runs | head -n 1)
+	sleep 0.05
+	rm -r edited replaced anew moved gone link left/f 'sp ace'
+	"$CORDON" diff --list "$id" >"$tmp/list"
+	for name in edited replaced anew 'link -> anew' gone/ left/f/ 'sp ace'; do
+		ok "conflict: diff knows that the host deleted $name$how" grep -q " $name  REFUSED: changed on the host since the run started" "$tmp/list"
+	done
+	is "conflict: what is new is not refused$how" "$(grep -v REFUSED "$tmp/list" | awk '{ print $2 }' | sort | tr '\n' ' ')" "fresh/ fresh/f left/new new renamed "
+	outside "$CORDON" apply "$id"
+	ok "conflict: apply refuses what the host deleted$how" says_no 'changed on the host since'
+	is "conflict: ... and brings nothing back$how" "$(find . -type f -o -type l)" ""
+	outside "$CORDON" apply --skip-refused "$id"
+	is "conflict: --skip-refused brings what is new$how" "$status:$(find . -type f -o -type l | sort | tr '\n' ' ')" "0:./fresh/f ./left/new ./new ./renamed "
+	outside "$CORDON" apply "$id"
+	ok "conflict: what was refused is refused again$how" says_no 'changed on the host since'
+	outside "$CORDON" apply --force "$id"
+	is "conflict: --force brings the rest$how" "$status:$(cat edited replaced anew gone/deep/f gone/made left/f/f 'sp ace' | tr '\n' ' '):$(readlink link)" "0:old more other new old x x new old more :anew"
+	cd ..
+	rm -r del
+}
+host_deletes ''
+host_deletes 'on disk' "$CORDON_BUILD/tests/enosys" setxattr --
+
+# What the host deletes while the run goes on is no different.
+echo old >early
+mkfifo "$tmp/go"
+"$CORDON" run --policy "$tmp/policy.yaml" -- sh -c 'echo new >t; echo ready; read -r x; mv t early' <"$tmp/go" >"$tmp/out" &
+pid=$!
+exec 7>"$tmp/go"
+until_true grep -q ready "$tmp/out"
+rm early
+echo >&7
+exec 7>&-
+wait "$pid"
+like "conflict: a file that the host deleted during the run" "$("$CORDON" diff --list "$(runs | head -n 1)")" 'early  REFUSED: changed on the host since the run started'
+
 # --- wrong runs ---
 
 outside "$CORDON" diff 00000000
@@ -178,6 +225,7 @@ if is_root; then
 		like "no overlay: diff" "$("$CORDON" diff "$id" 2>/dev/null)" '\+changed'
 		outside "$CORDON" apply "$id"
 		is "no overlay: apply" "$status:$(cat file new | tr '\n' ' ')" "0:changed new "
+		host_deletes 'no overlay'
 		cd "$work" || exit 99
 	else
 		skip "no overlay: a plain copy takes its place" "cannot stack overlays here"

@@ -161,6 +161,12 @@ more" cat kept
 	"$CORDON" apply "$(last_run)" >/dev/null 2>&1
 	is "$runtime: copy: apply brings it" "$?:$(cat copied; tr '\n' ' ' <kept)" "0:copied
 host more x "
+	rm copied
+	inside sh -c 'echo copied >copied; echo x >>kept' </dev/null
+	rm kept
+	like "$runtime: copy: diff knows what the host deleted since" "$("$CORDON" diff --list "$(last_run)")" 'kept  REFUSED: changed on the host since the run started'
+	"$CORDON" apply --skip-refused "$(last_run)" >/dev/null 2>&1
+	is "$runtime: copy: ... and apply leaves it deleted" "$?:$(cat copied):$(ls kept 2>/dev/null)" "0:copied:"
 	printf 'host\nmore\n' >kept
 	rm copied
 	policy <<<'filesystem: {workdir: none}'
@@ -210,6 +216,13 @@ host more x "
 	is "$runtime: a folder that the host removed while the run worked in it stays away, and that is said" "$?:$(cat made):$(ls -d gone 2>/dev/null):$(grep -c 'gone: not brought back: it changed on the host' "$tmp/bg.err")" "125:y::1"
 	ok "$runtime: ... cordon apply --force brings it back" "$CORDON" apply --force "$id"
 	is "$runtime: ... with what the run made of it" "$(cat gone/f)" new
+	echo old >edited && echo old >replaced
+	in_container sh -c 'echo up; until [ -e /tmp/go ]; do sleep 0.1; done; echo z >made; echo more >>edited; echo new >t; mv t replaced'
+	rm edited replaced
+	"$CORDON" exec "$id" -- touch /tmp/go
+	wait "$pid"
+	is "$runtime: files that the host deleted while the run changed them stay away" "$?:$(cat made):$(ls edited replaced 2>/dev/null)" "125:z:"
+	is "$runtime: ... and that is said" "$(grep -cE '/(edited|replaced): not brought back: it changed on the host' "$tmp/bg.err")" 2
 	mkdir .cordon-apply-0123 && echo theirs >.cordon-apply-0123/0
 	inside sh -c 'mkdir .cordon-apply-4567; echo z >made; cat .cordon-apply-0123/0 2>/dev/null' </dev/null
 	is "$runtime: a name as a killed apply leaves it is in nobody's way, is not shown, and is left alone" "$(cat made .cordon-apply-0123/0 | tr '\n' ' '):$said" "z theirs :"
