@@ -30,8 +30,8 @@ static bool is_new(const struct looking *l, struct timespec changed)
 	return !l->since.tv_sec || sys_stamp_later(changed, l->since);
 }
 
-/* A link on the way, where git makes none, stands for anything: in the folder's place, or in that of the file. */
-static bool is_new_link(const struct looking *l, int git, const char *name)
+/* A link on the way, where git makes none, stands for anything, in the folder's place or in that of the file; so does what nobody may read, since whoever shut it can open it again. */
+static bool is_new_thing(const struct looking *l, int git, const char *name)
 {
 	char folder[32];
 	struct stat st = {0};
@@ -49,7 +49,7 @@ static bool runs(const struct looking *l, int git, const char *name)
 	struct stat st;
 
 	if (fd < 0)
-		return fd == -ELOOP && is_new_link(l, git, name);
+		return (fd == -ELOOP || fd == -EACCES) && is_new_thing(l, git, name);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return true;
 	if (!is_new(l, st.st_ctim))
@@ -85,6 +85,8 @@ static void look_at_worktrees(const struct looking *l, int git, const char *path
 
 	if (fd >= 0 && !d)
 		(void)close(fd);
+	if (fd == -EACCES)
+		call_note(l->call, "note: %s/worktrees: it cannot be read; whether the run left something there that git runs was not looked at", text_show(&t, sv_of(path)));
 	while (d && n <= MAX_WORKTREES && (e = readdir(d))) {
 		AUTO_FD at = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ? -1 : openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -102,7 +104,8 @@ static void look_at_worktrees(const struct looking *l, int git, const char *path
 /* A folder .git, by its path on the host. */
 static void look_at_repository(const struct looking *l, const char *path)
 {
-	AUTO_FD git = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* O_PATH: git needs no right to list it either */
+	AUTO_FD git = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (git < 0)
 		return;

@@ -5,7 +5,7 @@
 #define GIT         "git would run it, or be told to run something, at the next command in this repository"
 #define GIT_LOCK    "git makes it its configuration by renaming it"
 #define HOOKS       "the hooks of this repository run what it names at the next commit"
-#define GIT_MODULES "git takes remote addresses and update commands from it"
+#define GIT_MODULES "git takes remote addresses or update commands from it"
 #define SHELL       "a shell runs it at its start or end"
 #define READLINE    "line editing in every shell and debugger takes key bindings from it"
 #define PAM         "every login takes its environment from it"
@@ -14,6 +14,7 @@
 #define VCS         "its version control system runs programs, hooks or tests that it names"
 #define SSH         "ssh runs commands from it, and it decides who may log in"
 #define DEBUGGER    "a debugger runs commands from it"
+#define REPL        "an interpreter runs it when it is started in this folder"
 #define SYSTEMD     "the user's service manager runs what it names"
 #define SYSTEMD_ENV "the user's service manager, and all that it starts, takes its environment from it"
 #define DIRENV      "direnv runs it when a shell enters the folder"
@@ -50,12 +51,29 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.gitconfig.lock", GIT_LOCK},
 	{"**/.config/git/**", GIT},
 	{"**/.gitmodules", GIT_MODULES},
+	{"**/.git/remotes/**", GIT_MODULES},
+	{"**/.git/branches/**", GIT_MODULES},
 	{"**/.husky/**", GIT},
 	{"**/.pre-commit-config.yaml", HOOKS},
 	{"**/lefthook.yml", HOOKS},
 	{"**/.lefthook.yml", HOOKS},
 	{"**/lefthook.yaml", HOOKS},
 	{"**/.lefthook.yaml", HOOKS},
+	{"**/lefthook-local.yml", HOOKS},
+	{"**/.lefthook-local.yml", HOOKS},
+	{"**/lefthook.toml", HOOKS},
+	{"**/lefthook.json", HOOKS},
+	{"**/.lefthook/**", HOOKS},
+	{"**/prek.toml", HOOKS},
+	{"**/.pre-commit-config.yml", HOOKS},
+	{"**/.overcommit.yml", HOOKS},
+	{"**/.git-hooks/**", HOOKS},
+	{"**/.huskyrc", HOOKS},
+	{"**/.huskyrc.js", HOOKS},
+	{"**/.huskyrc.json", HOOKS},
+	{"**/.rusty-hook.toml", HOOKS},
+	{"**/captainhook.json", HOOKS},
+	{"**/grumphp.yml", HOOKS},
 	{"**/.repo/repo/**", VCS},
 	{"**/.hg/hgrc", HG},
 	{"**/.hg/hgrc-not-shared", HG},
@@ -76,6 +94,16 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.gdbearlyinit", DEBUGGER},
 	{"**/.lldbinit", DEBUGGER},
 	{"**/.pdbrc", DEBUGGER},
+	{"**/.perldb", DEBUGGER},
+	{"**/.jdbrc", DEBUGGER},
+	{"**/.byebugrc", DEBUGGER},
+	{"**/.rdbgrc", DEBUGGER},
+	{"**/.irbrc", REPL},
+	{"**/.pryrc", REPL},
+	{"**/.ghci", REPL},
+	{"**/.ocamlinit", REPL},
+	{"**/.octaverc", REPL},
+	{"**/.iex.exs", REPL},
 	{"**/.tmux.conf", SESSION},
 	{"**/.config/tmux/**", SESSION},
 	{"**/.screenrc", SESSION},
@@ -113,6 +141,7 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.config/systemd/**", SYSTEMD},
 	{"**/.config/environment.d/**", SYSTEMD_ENV},
 	{"**/.envrc", DIRENV},
+	{"**/.autoenv.zsh", DIRENV},
 	{"**/.vimrc", EDITOR},
 	{"**/.vim/**", EDITOR},
 	{"**/.gvimrc", EDITOR},
@@ -120,6 +149,7 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.nvimrc", EDITOR},
 	{"**/.nvim.lua", EDITOR},
 	{"**/.ideavimrc", EDITOR},
+	{"**/.lvimrc", EDITOR},
 	{"**/.emacs", EDITOR},
 	{"**/.emacs.el", EDITOR},
 	{"**/.emacs.elc", EDITOR},
@@ -153,6 +183,10 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.qwen/settings.json", AGENT},
 	{"**/.roo/mcp.json", AGENT},
 	{"**/.kiro/settings/mcp.json", AGENT},
+	{"**/.kilocode/mcp.json", AGENT},
+	{"**/.amazonq/mcp.json", AGENT},
+	{"**/.windsurf/**", AGENT},
+	{"**/.continue/**", AGENT},
 	{"**/crush.json", AGENT},
 	{"**/.crush.json", AGENT},
 	{"**/.cursor/**", AGENT},

@@ -250,7 +250,7 @@ prints "explain: a wildcard in words" 'any name below example\.com on port 8443'
 prints "explain: denials" 'It cannot reach bad\.example\.com'
 prints "explain: models" 'It can use claude-\* of anthropic'
 prints "explain: mandatory protections" 'never write, make or replace'
-prints "explain: a reason for each group" '- \.gitmodules: git takes remote addresses and update commands from it\.'
+prints "explain: a reason for each group" '- \.gitmodules, \.git/remotes, \.git/branches: git takes remote addresses or'
 all_protections()
 {
 	local p shown

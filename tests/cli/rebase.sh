@@ -86,6 +86,13 @@ like "a worktree among many folders that are none: what is left there is told" "
 run default true
 like "more worktrees than are looked at: that is told" "$told" 'note: .*/\.git/worktrees: there are more than 1000'
 
+for shut in .git .git/rebase-merge .git/rebase-merge/git-rebase-todo; do
+	history
+	run default "mkdir .git/rebase-merge && echo 'exec touch $tmp/ran' >.git/rebase-merge/git-rebase-todo && chmod 0300 $shut"
+	like "what is left is told although $shut is shut" "$told" 'note: .*/\.git/rebase-merge/git-rebase-todo: .*git runs a program'
+	chmod -R u+rwX .git
+done
+
 history
 git rebase -x true -x 'exit 3' main >/dev/null 2>&1
 run default 'echo work >more'

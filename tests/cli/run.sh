@@ -376,4 +376,37 @@ outside "$CORDON" run --dry-run -- touch dry
 is "--dry-run starts nothing" "$status:$(ls dry 2>/dev/null)" "0:"
 is "and leaves no run" "$(runs | wc -l)" "$before"
 like "and prints the plan" "$said" 'touch'
+# Opens for writing are done for the workload: one that has to wait is interrupted as it is elsewhere.
+cat >"$work/waits.py" <<'END'
+import os, signal, sys, threading
+os.mkfifo("/tmp/fifo")
+def heard(*a):
+    raise InterruptedError
+signal.signal(signal.SIGALRM, heard)
+if sys.argv[1] == "threads":
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+try:
+    os.open("/tmp/fifo", os.O_WRONLY)
+except InterruptedError:
+    print("interrupted", flush=True)
+os._exit(0)
+END
+inside timeout -k 1 8 /usr/bin/python3 waits.py alone
+is "a handler of the program's interrupts an open that waits" "$said" "interrupted"
+inside timeout -k 1 8 /usr/bin/python3 waits.py threads
+is "... in a program with threads too" "$said" "interrupted"
+inside timeout -k 1 8 bash -c 'mkfifo /tmp/f; trap "echo heard; exit 3" TERM; (sleep 0.5; kill -TERM $$) & echo x >/tmp/f'
+is "... and a trap of a shell's" "$status:$said" "3:heard"
+inside timeout -k 1 8 /usr/bin/python3 -c '
+import ctypes, os, threading
+open("/proc/thread-self/comm", "w").write("first")
+t = threading.Thread(target=threading.Event().wait, daemon=True)
+t.start()
+open("/proc/self/task/%d/comm" % t.native_id, "w").write("second")
+print(open("/proc/self/comm").read().strip(), open("/proc/self/task/%d/comm" % t.native_id).read().strip(), os.open("/etc/passwd", os.O_PATH | os.O_RDWR) > 2, flush=True)
+os._exit(0)'
+is "threads can be named, by their own and by others; a mere path can be had with any mode" "$said" "first second True"
+rm -f "$work/waits.py"
+
 finish

@@ -306,13 +306,15 @@ static void mode_block(struct program *p, unsigned mode)
 }
 
 /* What is done to a file that is opened: it is made (O_CREAT), without a name (__O_TMPFILE), or written to (O_WRONLY, O_RDWR, O_TRUNC). */
-enum { MAKES = 0100, MAKES_NO_NAME = 020000000, WRITES = 03 | 01000 };
+enum { MAKES = 0100, MAKES_NO_NAME = 020000000, WRITES = 03 | 01000, NOTHING = 010000000 /* O_PATH: whatever else is asked for */ };
 
 /* open and openat: to the guard where they make a name or write, never for a file with setuid or setgid. */
 static void open_block(struct program *p, unsigned flags)
 {
 	load_arg(p, flags);
 	emit(p, BPF_OP_JSET, 1, 0, MAKES | MAKES_NO_NAME | (p->o->guard ? WRITES : 0));
+	ret_allow(p);
+	emit(p, BPF_OP_JSET, 0, 1, NOTHING);
 	ret_allow(p);
 	if (p->o->guard) {
 		emit(p, BPF_OP_JSET, 0, 1, MAKES);

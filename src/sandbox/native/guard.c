@@ -481,7 +481,7 @@ static void wake(int sig)
 
 /*
  * Opens a FIFO in a child, which may wait for the other end as long as it takes; but no longer than the caller does, or a workload could leave any number of them behind by
- * ending processes that wait.
+ * ending processes that wait. Of a signal that does not end it the caller hears only when its call has ended.
  */
 static void open_waiting(const struct job *j, int fifo, int flags)
 {
@@ -490,7 +490,7 @@ static void open_waiting(const struct job *j, int fifo, int flags)
 	pid_t child = fork();
 	sigset_t set;
 	char path[32];
-	int fd;
+	int fd, interrupted = 0;
 
 	if (child < 0)
 		(void)seccomp_answer(j->listener, j->call->id, 0, -EAGAIN);
@@ -504,8 +504,8 @@ static void open_waiting(const struct job *j, int fifo, int flags)
 	(void)snprintf(path, sizeof(path), "self/fd/%d", fifo);
 	do
 		fd = openat(j->g->eyes.proc, path, (flags & ~(O_CREAT | O_NOFOLLOW)) | O_NOCTTY | O_CLOEXEC);
-	while (fd < 0 && errno == EINTR && seccomp_alive(j->listener, j->call->id));
-	fd = fd < 0 ? -errno : fd;
+	while (fd < 0 && errno == EINTR && seccomp_alive(j->listener, j->call->id) && !(interrupted = guard_signalled(&j->g->eyes, j->call->pid)));
+	fd = interrupted ? interrupted : fd < 0 ? -errno : fd;
 	(void)setitimer(ITIMER_REAL, &still, NULL);
 	answer_opened(j, fd, flags);
 	_exit(0);

@@ -242,6 +242,26 @@ static bool is_proc(int fd)
 	return fstatfs(fd, &fs) < 0 || fs.f_type == 0x9fa0;
 }
 
+/* Which process or thread a folder of /proc is about: /proc/self, /proc/thread-self, /proc/N, and task/N in the first and the last. 0: none. */
+static long task_number(const struct eyes *e, pid_t pid, const char *folder)
+{
+	char text[512];
+	const char *rest;
+	long n = 0;
+
+	if (strcmp(folder, "/proc/thread-self") == 0)
+		return pid;
+	if (strncmp(folder, "/proc/self", 10) == 0 && (!folder[10] || folder[10] == '/')) {
+		rest = folder + 10;
+		n = read_of(e, pid, "status", text, sizeof(text)) < 0 ? 0 : number_behind(text, "\nTgid:\t");
+	} else {
+		rest = !e->outer && strncmp(folder, "/proc/", 6) == 0 ? digits(folder + 6, &n) : NULL;
+	}
+	if (rest && strncmp(rest, "/task/", 6) == 0)
+		rest = e->outer ? NULL : digits(rest + 6, &n);
+	return rest && !*rest ? n : 0;
+}
+
 /*
  * Files of a process that are there whatever is opened with O_CREAT, as shells open what they write to. For these the kernel asks when they are written, and of the writer, so it does not matter that we open them. Of no other
  * file in /proc is that known.
@@ -249,19 +269,14 @@ static bool is_proc(int fd)
 static int open_task(const struct eyes *e, pid_t pid, const char *folder, struct sv name)
 {
 	static const char *const files[] = {"comm", "coredump_filter", "oom_score_adj"};
-	char text[512];
-	const char *end;
 	size_t i;
-	long n = 0;
+	long n;
 
 	for (i = 0; i < ARRAY_LEN(files) && !sv_is(name, files[i]); i++)
 		;
 	if (i == ARRAY_LEN(files))
 		return -EACCES;
-	if (strcmp(folder, "/proc/self") == 0)
-		n = read_of(e, pid, "status", text, sizeof(text)) < 0 ? 0 : number_behind(text, "\nTgid:\t");
-	else if (!e->outer && strncmp(folder, "/proc/", 6) == 0 && (end = digits(folder + 6, &n)) && *end)
-		n = 0;
+	n = task_number(e, pid, folder);
 	if (n <= 1 || n > INT_MAX)
 		return -EACCES; /* PID 1 is ours */
 	return open_of(e, e->outer ? pid : (pid_t)n, ".", O_PATH | O_DIRECTORY);
@@ -272,7 +287,8 @@ static int open_folder(const struct eyes *e, pid_t pid, int base, const char *fo
 {
 	bool here = base >= 0 && strcmp(folder, ".") == 0; /* it was opened just now */
 	int fd = here ? fcntl(base, F_DUPFD_CLOEXEC, 3) : sys_open_no_magic(base, folder, O_PATH | O_DIRECTORY), r;
-	bool proc = fd >= 0 && is_proc(fd);
+	/* a thread of the caller's is none of ours */
+	bool proc = fd >= 0 ? is_proc(fd) : fd == -ENOENT && strncmp(folder, "/proc/self/task/", 16) == 0;
 
 	if (proc || fd == -ELOOP || fd == -EXDEV) {
 		/* /proc/self was resolved with our eyes: once more, with the caller's */
@@ -361,6 +377,29 @@ mode_t guard_umask(const struct eyes *e, pid_t pid)
 	if (read_of(e, pid, "status", text, sizeof(text)) < 0 || !(at = strstr(text, label)))
 		return 077;
 	return (mode_t)strtoul(at + sizeof(label) - 1, NULL, 8) & 0777;
+}
+
+/* ERESTARTSYS of the kernel: it never leaves it while a signal waits. */
+enum { RESTART = 512 };
+
+static uint64_t set_behind(const char *text, const char *label)
+{
+	const char *at = strstr(text, label);
+
+	return at ? strtoull(at + strlen(label), NULL, 16) : 0;
+}
+
+int guard_signalled(const struct eyes *e, pid_t pid)
+{
+	char text[4096];
+	uint64_t waiting;
+
+	if (read_of(e, pid, "status", text, sizeof(text)) < 0)
+		return 0;
+	waiting = (set_behind(text, "\nSigPnd:\t") | set_behind(text, "\nShdPnd:\t")) & ~set_behind(text, "\nSigBlk:\t");
+	if (!waiting)
+		return 0;
+	return number_behind(text, "\nThreads:\t") == 1 ? -RESTART : -EINTR;
 }
 
 int guard_terminal(const struct eyes *e, pid_t pid)

@@ -52,6 +52,9 @@ int eyes_init(struct eyes *e, int outer_proc);
 /* N where path is the caller's /proc/self/fd/N (in one of its spellings), else -1. */
 int guard_own_fd(pid_t pid, const char *path);
 
+/* A signal waits for the caller, whose call cannot hear of it: what the call is to end with, so that it does, or 0. With one thread the kernel may start it again, as the signal's handler wants. */
+int guard_signalled(const struct eyes *e, pid_t pid);
+
 mode_t guard_umask(const struct eyes *e, pid_t pid);
 
 /* The caller's controlling terminal as a number of /dev/pts, or -1. */
