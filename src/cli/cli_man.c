@@ -22,7 +22,11 @@ static const struct {
 } places[] = {
 	{"$XDG_CONFIG_HOME/cordon/policy.yaml", "The operator's ceiling: no run is allowed more than this."},
 	{"$XDG_CONFIG_HOME/cordon/profiles/", "The operator's own profiles, one file each."},
-	{"$XDG_STATE_HOME/cordon/", "Runs and their audit logs, readable by their owner only."},
+	{"$XDG_CONFIG_HOME/cordon/credentials.yaml", "Where credentials come from that the gateway adds, and who may use them."},
+	{"$XDG_CONFIG_HOME/cordon/gateway.yaml", "How the gateway of this host reaches the outside."},
+	{"$XDG_CONFIG_HOME/cordon/agents/", "Agents for tasks, one file each."},
+	{"$XDG_STATE_HOME/cordon/", "Runs, their audit logs and results of tasks, readable by their owner only."},
+	{"$XDG_DATA_HOME/cordon/images/", "The store of images."},
 	{"$XDG_CACHE_HOME/cordon/", "Compiled policies; may be removed at any time."},
 };
 
@@ -177,7 +181,7 @@ void man_overview(const struct verb *table, FILE *out)
 		roff_line(out, places[i].meaning);
 	}
 	(void)fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nWhere it is set and not empty, no colours are used.\n"
-		    ".SH SEE ALSO\n.BR cordon\\-policy (5)\n",
+		    ".SH SEE ALSO\n.BR cordon\\-policy (5),\n.BR cordon\\-credentials (5),\n.BR cordon\\-agents (5)\n",
 		    out);
 }
 
