@@ -42,10 +42,14 @@ fuzz: ## each fuzzer for FUZZ_SECONDS
 	@scripts/deps.sh build test
 	@scripts/fuzz.sh $(FUZZ_SECONDS)
 
-install: all
-	@meson configure $(BUILD) -Dprefix=$(PREFIX)
-	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --quiet
-	@scripts/install-docs.sh $(BUILD) $(DESTDIR)$(PREFIX)
+# What root writes to the build folder (sudo make install) is given to the folder's owner, whose next `make` would fail otherwise.
+install: owner := $(firstword $(wildcard $(BUILD)) .)
+install:
+	@[ "$$(id -u)" != 0 ] || trap 'chown -Rh --reference=$(owner) $(BUILD)' EXIT; set -e; \
+	$(MAKE) --no-print-directory all; \
+	meson configure $(BUILD) -Dprefix=$(PREFIX); \
+	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --quiet; \
+	scripts/install-docs.sh $(BUILD) $(DESTDIR)$(PREFIX)
 
 clean:
 	@rm -rf build build-*
