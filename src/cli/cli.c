@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -363,14 +364,25 @@ static bool wants_color(void)
 	return !(no_color && *no_color) && term && strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
 }
 
-/* stdio remembers that a write failed, but not always why. */
-static int finish_output(FILE *out, struct error *err)
+/* Who reads the other end of it went away, and we were not started with SIGPIPE ignored: somebody who does that wants to be told. */
+static bool is_unread(FILE *out)
+{
+	struct pollfd p = {.fd = fileno(out)};
+	struct sigaction sa;
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR) && sigaction(SIGPIPE, NULL, &sa) == 0 && sa.sa_handler != SIG_IGN;
+}
+
+/* stdio remembers that a write failed, but not always why. `quiet`: nothing else went wrong, so nobody needs to be told that `| head` has seen enough. */
+static int finish_output(FILE *out, bool quiet, struct error *err)
 {
 	bool failed = ferror(out) != 0;
 
 	errno = 0;
 	if (fflush(out) == 0 && !failed)
 		return 0;
+	if (quiet && (errno == EPIPE || errno == 0) && is_unread(out))
+		cli_die_of(SIGPIPE);
 	if (errno == EBADF)
 		return error_set(err, ERROR_SYSTEM, "cannot write the output: standard output is closed");
 	if (errno)
@@ -405,11 +417,11 @@ int cli_main(const struct verb *table, int argc, char **argv, struct error *err)
 
 	give_room(call.color);
 	if (argc > 1 && help_wanted(table, argc - 1, argv + 1, call.out))
-		return finish_output(call.out, err);
+		return finish_output(call.out, true, err);
 	if (call_parse(table, argc, argv, &call, err) < 0 || !call.verb)
 		return -1;
 	status = run_call(table, &call, err);
-	if (finish_output(call.out, status < 0 ? &lost : err) < 0)
+	if (finish_output(call.out, status >= 0 || err->code == EPIPE, status < 0 ? &lost : err) < 0)
 		status = -1;
 	call_done(&call);
 	return status;

@@ -34,10 +34,28 @@ is "a closed stdout is reported" "$("$CORDON" --help 2>&1 >&-; echo $?)" $'cordo
 broken_pipe()
 {
 	# The reader is gone before the first byte is written.
-	{ sleep 0.3; "$CORDON" --help 2>"$tmp/err"; echo $? >"$tmp/status"; } | true
-	tap_same "$(cat "$tmp/status" "$tmp/err")" $'125\ncordon: cannot write the output to standard output: Broken pipe'
+	{ sleep 0.3; "$@" 2>"$tmp/err"; echo $? >"$tmp/status"; } | true
+	cat "$tmp/status" "$tmp/err"
 }
-ok "a broken pipe is reported and does not kill" broken_pipe
+is "who reads no further is no failure: it ends as other tools do" "$(broken_pipe "$CORDON" --help)" 141
+is "nor where more is to be said than is kept back" "$(broken_pipe "$CORDON" policy show strict)" 141
+is "who ignores SIGPIPE is told" "$(trap '' PIPE; broken_pipe "$CORDON" --help)" $'125\ncordon: cannot write the output to standard output: Broken pipe'
+is "what went wrong is told whoever reads" "$(broken_pipe "$CORDON" logs no-such-run | tr '\n' ' ' | cut -c1-12)" "125 cordon: "
+is "a shell that is not known is not taken for another" "$(said completion tcsh)" '125||cordon: completion: "tcsh" is none of bash, zsh, fish'
+like "rm -f ID says what -f is" "$(said rm -f 0123)" '^125\|\|cordon: rm: --finished \(-f\) means all'
+
+narrow()
+{
+	local verb
+	"$CORDON" man --list | while IFS= read -r verb; do
+		# shellcheck disable=SC2086 # "policy check" is two words
+		"$CORDON" $verb --help
+	done
+	"$CORDON_BUILD/cordon-agent" --help
+	"$CORDON_BUILD/cordon-acp" --help
+}
+is "no help is wider than 80 columns" "$(narrow | awk 'length > 80')" ""
+is "help names the exit status of apply" "$("$CORDON" apply --help | grep -c 125)" 1
 is "it works with no standard fd at all" "$("$CORDON" --version <&- >&- 2>&-; echo $?)" 125
 
 no_colour_in_a_pipe()
@@ -196,5 +214,6 @@ shipped_profiles_complete()
 	done
 }
 ok "every shipped profile completes" shipped_profiles_complete
+ok "cordon.1 names the operator's files" sh -c '"$1" man >"$2" && grep -q credentials.yaml "$2" && grep -q gateway.yaml "$2" && grep -q cordon/agents/ "$2" && grep -q cordon/images/ "$2"' - "$CORDON" "$tmp/page"
 ok "man/cordon.1 is what the program prints" "$tests_dir/../scripts/man.sh" --check "$CORDON"
 finish
