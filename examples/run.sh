@@ -3,7 +3,8 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cordon=${CORDON:-$here/../build/cordon}
-example=$here/${1:?which example? anthropic, openai, gemini or local-model}
+[ $# -gt 0 ] || { echo "run.sh: which example? anthropic, openai, gemini or local-model" >&2; exit 2; }
+example=$here/$1
 [ -d "$example" ] || { echo "run.sh: there is no example $1: anthropic, openai, gemini or local-model" >&2; exit 2; }
 config=$(mktemp -d)
 mkdir -p "$config/cordon" "$config/work"

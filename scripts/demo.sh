@@ -50,10 +50,22 @@ report()
 	fi
 }
 
+# words ARGS...: each behind a space, in quotes where a shell would need them.
+words()
+{
+	local word
+	for word in "$@"; do
+		case $word in
+		'' | *[!A-Za-z0-9_./:=@%+,-]*) printf " '%s'" "${word//\'/\'\\\'\'}" ;;
+		*) printf ' %s' "$word" ;;
+		esac
+	done
+}
+
 # inside ARGS...: runs cordon with them, shows the command and what it said, keeps its status in $status.
 inside()
 {
-	printf '  $ cordon run %s\n' "$*" | sed "s|$demo|/tmp/demo|g" | cut -c1-150
+	printf '  $ cordon run%s\n' "$(words "$@")" | sed "s|$demo|/tmp/demo|g"
 	out=$(timeout 60 "$cordon" run "$@" 2>&1 </dev/null)
 	status=$?
 	[ -z "$out" ] || printf '%s\n' "$out" | sed "s|$demo|/tmp/demo|g" | tail -n 6 | cut -c1-150 | sed 's/^/    /'
@@ -184,7 +196,7 @@ refused "the sandbox has a placeholder for it"
 # task ARGS...: as `inside`, for `cordon task`
 task()
 {
-	printf '  $ cordon task %s\n' "$*" | sed "s|$demo|/tmp/demo|g; s|$repo/||g" | cut -c1-150
+	printf '  $ cordon task%s\n' "$(words "$@")" | sed "s|$demo|/tmp/demo|g; s|$repo/||g"
 	out=$(timeout 60 "$cordon" task "$@" 2>"$demo/err" </dev/null)
 	status=$?
 	printf '%s\n' "$out" "$(grep -v '^cordon: [a-z]*$' "$demo/err")" | grep . | sed "s|$demo|/tmp/demo|g; s|$repo/||g" | head -n 14 | cut -c1-150 | sed 's/^/    /'

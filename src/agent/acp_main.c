@@ -24,12 +24,15 @@
 #include "base/text.h"
 
 static const char usage[] =
-	"Usage: cordon-acp [--trajectory FILE] --instruction FILE -- COMMAND [ARGUMENT...]\n"
-	"Starts an agent that speaks the Agent Client Protocol on its standard input and output, gives it the instruction and all permissions, and keeps what it tells.\n\n"
+	"Usage: cordon-acp [OPTION...] --instruction FILE -- COMMAND [ARGUMENT...]\n"
+	"Starts an agent that speaks the Agent Client Protocol on its standard input and\n"
+	"output, gives it the instruction and all permissions, and keeps what it tells.\n\n"
 	"  --instruction FILE  what is to be done\n"
 	"  --trajectory FILE   what the agent told, as lines of JSON\n"
 	"  --help, --version\n\n"
-	"Exits 0 when the agent ended by itself, 2 when it says that a limit did, 3 when it broke the protocol or ended early, 126 and 127 where COMMAND cannot be executed or is not there, 125 otherwise. See cordon-agents(5).\n";
+	"Exits 0 when the agent ended by itself, 2 when it says that a limit did, 3 when\n"
+	"it broke the protocol or ended early, 126 and 127 where COMMAND cannot be\n"
+	"executed or is not there, 125 otherwise. See cordon-agents(5).\n";
 
 enum { INSTRUCTION_MAX = 1 << 20, START_MS = 5 * 60 * 1000, GRACE_MS = 5000, DRAIN_MS = 500 };
 

@@ -25,7 +25,8 @@
 
 static const char usage[] =
 	"Usage: cordon-agent [OPTION...] --instruction FILE\n"
-	"The built-in agent: asks a model through the gateway of the sandbox that it is in, and runs the shell commands that the model asks for.\n\n"
+	"The built-in agent: asks a model through the gateway of the sandbox that it\n"
+	"is in, and runs the shell commands that the model asks for.\n\n"
 	"  --instruction FILE         what is to be done\n"
 	"  --model NAME               the model; else the variable CORDON_MODEL\n"
 	"  --max-turns N              answers of the model, at most (100)\n"
@@ -33,8 +34,10 @@ static const char usage[] =
 	"  --command-timeout SECONDS  the most that a command may ask for (1800)\n"
 	"  --trajectory FILE          what happened, as lines of JSON\n"
 	"  --help, --version\n\n"
-	"OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which a policy's inference.providers set, say how the model is asked.\n"
-	"Exits 0 when the model ended by itself, 2 when a limit ended it, 3 when the model cannot be reached or refuses, 125 otherwise. See cordon-agents(5).\n";
+	"OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which a\n"
+	"policy's inference.providers set, say how the model is asked.\n\n"
+	"Exits 0 when the model ended by itself, 2 when a limit ended it, 3 when the\n"
+	"model cannot be reached or refuses, 125 otherwise. See cordon-agents(5).\n";
 
 enum { INSTRUCTION_MAX = 256 * 1024, TIMEOUT_UNSAID_S = 120 };
 

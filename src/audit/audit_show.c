@@ -133,8 +133,8 @@ static void put_denial(struct buf *b, json_t *line)
 		text_escape(b, member(line, "access"), SHOWN_MAX);
 		(void)buf_char(b, ')');
 	}
-	/* a rule says why by itself */
-	if (member(line, "target").n && member(line, "message").n && !member(line, "rule").n) {
+	/* a rule of a domain says why by itself */
+	if (member(line, "target").n && member(line, "message").n && (!member(line, "rule").n || !member(line, "domain").n)) {
 		(void)buf_str(b, ": ");
 		text_escape(b, member(line, "message"), SHOWN_MAX);
 	}

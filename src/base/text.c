@@ -146,6 +146,9 @@ const char *text_nearest(struct sv word, const char *const *candidates)
 
 	for (; *candidates; candidates++) {
 		d = distance(word, sv_of(*candidates), best);
+		/* half of a word, and not its start: another word (tcsh is not meant to be bash) */
+		if (d * 2 >= strlen(*candidates) && (!word.n || word.p[0] != **candidates))
+			continue;
 		if (d <= best && d < strlen(*candidates)) {
 			if (d == best && found)
 				continue;

@@ -132,7 +132,8 @@ int help_verb(const struct verb *table, const struct verb *verb, FILE *out)
 
 	(void)table;
 	help_usage(verb, usage, sizeof(usage));
-	(void)fprintf(out, "%s\n\n", usage);
+	help_wrap(out, usage, 8, 8);
+	(void)fputc('\n', out);
 	help_wrap(out, verb->summary, 0, 0);
 	if (verb->details) {
 		(void)fputc('\n', out);

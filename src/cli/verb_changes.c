@@ -176,6 +176,8 @@ static int show(struct call *call, const struct looked_at *l, struct error *err)
 {
 	struct changes_diff_options options = {.escape = isatty(fileno(call->out)), .refused = call_has(call, "all")};
 
+	if (!call_has(call, "list") && (!l->list || l->list->n == 0))
+		call_note(call, "%s: no changes", l->state.id);
 	if (!l->list)
 		return 0;
 	if (!call_has(call, "list") && changes_print_diff(l->list, l->lower, l->upper, &options, call->out, err) < 0)

@@ -156,7 +156,10 @@ int verb_rm(struct call *call, struct error *err)
 	struct error first = {0};
 	int i, r = 0;
 
-	if (call_has(call, "finished") ? call->n_args > 0 || call_has(call, "force") : call->n_args == 0)
+	if (call_has(call, "finished") && call->n_args > 0)
+		return error_set(err, ERROR_USAGE,
+				 "rm: --finished (-f) means all runs that have ended, and takes no ID; `cordon rm ID` removes one");
+	if (call_has(call, "finished") ? call_has(call, "force") : call->n_args == 0)
 		return error_set(err, ERROR_USAGE,
 				 "rm: name the runs, or give --finished alone; `cordon ps --all` lists them");
 	if (state_root(&root, err) < 0)

@@ -81,7 +81,9 @@ static int choose_workdir(const struct call *call, const struct cli_policy *p, c
 		return error_set(err, ERROR_INPUT, "work folder %s: is not a folder; name one", text_show(&t, sv_of(p->workdir)));
 	if (access(p->workdir, X_OK) < 0 && errno == EACCES)
 		return error_sys(err, EACCES, "work folder %s", text_show(&t, sv_of(p->workdir)));
-	if (is_at_or_above(p->workdir, p->folders.home))
+	if (strcmp(p->workdir, p->folders.home) == 0)
+		what = "is your home folder, and holds your secrets";
+	else if (is_at_or_above(p->workdir, p->folders.home))
 		what = "holds your home folder, and with it your secrets";
 	else if (is_system_folder(p->workdir))
 		what = "belongs to the system";

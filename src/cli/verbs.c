@@ -119,7 +119,7 @@ const struct verb verbs[] = {
 		.complete = "run",
 		.summary = "Bring the changes of a run into the work folder, all or nothing.",
 		.details = "Refused are paths that the policy denies or protects, links that lead out of the work folder, setuid bits, device nodes, and files that changed on the host since. "
-			   "If anything is refused, nothing is applied, unless --skip-refused.",
+			   "If anything is refused, nothing is applied, unless --skip-refused. Exits 0 when it was applied, with --skip-refused also when some of it was left; 125 when it was refused or failed.",
 		.options = verb_apply_options,
 		.min_args = 1,
 		.max_args = 1,
@@ -153,7 +153,7 @@ const struct verb verbs[] = {
 			   "CMD behind -- is the agent: it finds the instruction on its standard input and in the file that CORDON_INSTRUCTION names. However it ends, its work is judged, also when its time is up.\n\n"
 			   "Exits 0 when the task was scored, whatever the reward; 1 when it is refused; 125 otherwise. On SIGINT, SIGTERM or SIGHUP it cleans up, writes a result, and dies of that signal (130, 143 or 129 in a shell).\n\n"
 			   "    cordon task run tasks/hello --agent oracle\n"
-			   "    cordon task run tasks/hello --policy models.yaml --out results/hello -- my-agent --model small",
+			   "    cordon task run tasks/hello --policy models.yaml -- my-agent --model small",
 		.options = verb_task_run_options,
 		.min_args = 1,
 		.max_args = 1,
@@ -262,7 +262,8 @@ const struct verb verbs[] = {
 			   "Archives are decompressed and unpacked by programs that can do nothing else, and every digest is checked. Refused are entries that lead out of the image, go through links, or are more than an image may "
 			   "have; device nodes and attributes other than user's own are left out, and counted. No registry is asked, and no Docker is needed.\n\n"
 			   "    docker save debian:12 | cordon image import debian:12 -\n"
-			   "    debootstrap --variant=minbase bookworm root && cordon image import debian:12 root\n\n"
+			   "    debootstrap --variant=minbase bookworm root\n"
+			   "    cordon image import debian:12 root\n\n"
 			   "Prints the image's digest. As root, files of an image belong to host ids that nobody else has; for an ordinary user, to those of /etc/subuid and /etc/subgid, or all to that user where there are none.",
 		.options = verb_image_import_options,
 		.min_args = 2,

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "image/store_parts.h"
 
 enum { CACHE_DAYS = 7 };
@@ -194,9 +195,12 @@ static int remove_locked(struct image_store *s, const char *name, struct arena *
 	struct unnaming u = {.s = s, .file = file};
 	struct image_record rec = {0};
 	struct error ignored = {0};
+	struct text_shown shown;
 
-	if (store_resolve(s, name, digest, canonical, err) < 0)
-		return -1;
+	if (store_resolve(s, name, digest, canonical, err) < 0) {
+		/* whoever wants it gone is not to be told how to get it */
+		return err->kind == ERROR_MISSING ? error_set(err, ERROR_MISSING, "there is no image %s here; `cordon image ls` lists those that are", text_show(&shown, sv_of(name))) : -1;
+	}
 	store_name_of(digest, file);
 	if (canonical[0]) {
 		store_file_of(canonical, only);

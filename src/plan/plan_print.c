@@ -133,11 +133,12 @@ static void print_ops(const struct plan *p, struct buf *out)
 	}
 }
 
-/* "filesystem.deny **" + "/.env (built in)" without its key and, for what is built in, without its place. */
+/* "filesystem.deny **" + "/.env (built in)" without its key and, for what is built in, without its place. Rules that are no pattern are said in words, and have no key. */
 static struct sv guard_pattern(const char *rule)
 {
 	static const char built_in[] = " (built in)";
-	const char *space = strchr(rule, ' ');
+	bool has_key = sv_starts(sv_of(rule), "filesystem.") || sv_starts(sv_of(rule), "process.");
+	const char *space = has_key ? strchr(rule, ' ') : NULL;
 	struct sv s = sv_of(space ? space + 1 : rule);
 
 	if (sv_ends(s, built_in))

@@ -1,6 +1,7 @@
 #include "policy/policy_compile.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -217,6 +218,16 @@ static int apply_bounds(struct compile *c, struct policy *request)
 	return 0;
 }
 
+static bool has_string(const struct pol_list *list, const char *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (strcmp(list->v[i].s, s) == 0)
+			return true;
+	return false;
+}
+
 /*
  * Cordon's own folders: who could write there would choose the policy of the next run, or the content of its image, and the credentials are there.
  * Named by where they are and by where they would be with another environment.
@@ -242,8 +253,9 @@ static int deny_own(struct compile *c, struct policy *p)
 			r.home = own[i];
 		list.v[list.n].s = resolve_path(p->arena, &r, own[i][0] == '/' ? "~" : own[i], false);
 		r.home = req->home;
-		if (!list.v[list.n++].s)
+		if (!list.v[list.n].s)
 			return policy_no_memory(c->err);
+		list.n += !has_string(&list, list.v[list.n].s);
 	}
 	if (merge_list(p->arena, &p->fs.deny, &list) < 0 || mandatory_add(p) < 0)
 		return policy_no_memory(c->err);

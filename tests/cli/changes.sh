@@ -64,7 +64,9 @@ outside "$CORDON" run --profile strict -- sh -c 'echo x >"$1"' - $'a\xef\xb8\x8f
 outside "$CORDON" apply "$(runs | head -n 1)"
 like "apply: the same characters where nobody sees them do not" "$status:$told" '^125:.*invisible'
 changed 'echo x >x; rm x'
-is "a run that changed nothing has an empty diff" "$("$CORDON" diff "$id" 2>&1)" ""
+is "a run that changed nothing has an empty diff" "$("$CORDON" diff "$id" 2>/dev/null)" ""
+is "and says so" "$("$CORDON" diff "$id" 2>&1)" "cordon: $id: no changes"
+is "but not in a list" "$("$CORDON" diff --list "$id" 2>&1)" ""
 ok "and applies" "$CORDON" apply "$id"
 
 # A folder that replaces another has an attribute of overlayfs in the layer above. Where there are none (in memory before Linux 6.6, on some disks), the copy is kept elsewhere.

@@ -345,7 +345,7 @@ for name in zeta alpha/two beta:2 beta:1; do images import "$name" "$tmp/root.ta
 is "images are listed by their names" "$(images ls | awk '{ print $1 }' | grep -E '^(alpha|beta|zeta)' | tr '\n' ' ')" "alpha/two:latest beta:1 beta:2 zeta:latest "
 sorted() { python3 -c 'import json, sys; n = [i["names"][0] if i["names"] else "~" for i in json.load(sys.stdin)]; sys.exit(n != sorted(n))'; }
 ok "as JSON, too" sorted < <(images ls --json)
-like "a name that is not there cannot be removed" "$(images rm absent 2>&1)" 'is not here'
+like "a name that is not there cannot be removed" "$(images rm absent 2>&1)" '^cordon: there is no image absent here; `cordon image ls` lists those that are$'
 images ls --json | python3 -c 'import json,sys
 for i in json.load(sys.stdin): print(i["digest"][7:20])' | xargs -r "$CORDON" image rm 2>/dev/null
 is "all can be removed by the beginning of their digests" "$(find "$store"/{layers,names,images,sizes,tmp} -mindepth 1)" ""

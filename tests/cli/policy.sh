@@ -187,6 +187,8 @@ cp "$tmp/out" shown.yaml
 exits "what show prints is a policy" 0 policy check --workdir . ./shown.yaml
 exits "which allows the same" 0 policy diff --workdir . p.yaml ./shown.yaml
 exits "in both directions" 0 policy diff --workdir . ./shown.yaml p.yaml
+exits "show of a profile" 0 policy show strict
+is "show names none of Cordon's own folders twice" "$("$CORDON" policy show strict | sed -n '/^  deny:/,/^  #/p' | sort | uniq -d)" ""
 own_id=$(id -u)
 [ "$own_id" = 0 ] && own_id=1000
 exits "show of the user" 0 policy show p.yaml

@@ -354,15 +354,21 @@ like "dry run: what is hidden now, with its rule and line" "$said" "hidden: file
 "
 ok "dry run: no empty brackets, no raw bytes" sh -c '! grep -qE "\(\)|\(,|[0-9]{8,}" "$1"' - <(sed 's/\/[^ ]*//g' "$tmp/out")
 is "dry run: no path or pattern is named twice in a group" "$(awk 'NF && !/^ /{delete seen} /^    /{gsub(/^ +/,""); n=split($0,w,", "); for(i=1;i<=n;i++){sub(/,$/,"",w[i]); if (w[i] != "" && seen[w[i]]++) print w[i]}}' "$tmp/out")" ""
+ok "dry run: what is said in words is whole" grep -q 'what an interrupted apply left' "$tmp/out"
 ok "dry run: within 100 columns where paths allow" awk 'length > 100 && !/\/tmp|cordon-test/ {print; bad = 1} END {exit bad}' "$tmp/out"
 MARK_VALUE=hunter2 outside "$CORDON" run --env MARK_VALUE --dry-run -- true
 like "dry run: variables by name" "$said" 'variables .*MARK_VALUE'
 ok "dry run: never a value" sh -c '! grep -q hunter2 "$1"' - "$tmp/out"
 outside "$CORDON" run --policy "$tmp/policy.yaml" --dry-run --json -- sh -c 'echo hi'
 is "dry run --json is one document" "$(python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["version"], d["command"], d["limits"]["memory_bytes"], d["limits"]["cpu_thousandths"], d["limits"]["timeout_ms"], [s["target"] for s in d["steps"] if s["step"]=="copy"])' "$tmp/out")" "1 ['sh', '-c', 'echo hi'] 4294967296 2500 1800000 ['$work']"
+is "dry run --json: no guard stands twice" "$(python3 -c 'import json,sys
+rules = [json.dumps(g, sort_keys=True) for g in json.load(open(sys.argv[1]))["guards"]]
+print(len(rules) - len(set(rules)))' "$tmp/out")" 0
 outside "$CORDON" run --json -- true
 ok "run --json alone is refused, not ignored" refused 125 'goes with --dry-run'
 rm -f a.dry-key
+outside env -C "$HOME" "$CORDON" run -- true
+like "a run in the home folder itself says that it is one" "$told" 'current folder is your home folder'
 
 # --- a command that cannot be started: what is said must be true ---
 

@@ -639,6 +639,27 @@ static void showing_a_log_never_passes_its_escapes_on(void)
 	free(text);
 }
 
+/* "credential" says not even that something is wrong; a policy's rule says all. */
+static void a_denial_of_no_domain_is_shown_with_its_reason(void)
+{
+	struct event_field f = {"target", sv_of("anthropic"), 0};
+	struct event none = {EVENT_DENIAL, DOMAIN_NONE, "deny", "credential", "the variable is not set", &f, 1};
+	struct event of_domain = {EVENT_DENIAL, DOMAIN_NETWORK, "deny", "network.allow", "not shown", &f, 1};
+	struct audit *a = fresh();
+	struct error err = {0};
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	CHECK(audit_write(a, &none, &err) == 0 && audit_write(a, &of_domain, &err) == 0);
+	audit_free(a);
+	CHECK(audit_show(path, out, false, &err) == 0);
+	fclose(out);
+	CHECK(strstr(text, "anthropic: the variable is not set; rule: credential\n") != NULL);
+	CHECK(strstr(text, "anthropic; rule: network.allow\n") != NULL);
+	free(text);
+}
+
 static void showing_stops_at_the_first_bad_line(void)
 {
 	struct error err = {0};
@@ -696,6 +717,7 @@ int main(void)
 		CASE(what_is_expected_last_finds_a_shortened_or_lengthened_end),
 		CASE(what_cannot_be_read_is_an_error),
 		CASE(showing_a_log_never_passes_its_escapes_on),
+		CASE(a_denial_of_no_domain_is_shown_with_its_reason),
 		CASE(showing_stops_at_the_first_bad_line),
 		CASE(a_start_event_costs_microseconds),
 	};

@@ -269,10 +269,13 @@ static void what_changes_no_emoji_is_shown(void)
 static void a_slip_is_guessed_and_nonsense_is_not(void)
 {
 	static const char *const keys[] = {"filesystem", "network", "process", "inference", NULL};
+	static const char *const shells[] = {"bash", "zsh", NULL};
 
 	CHECK_STR(text_nearest(sv_of("netwrok"), keys), "network");
 	CHECK_STR(text_nearest(sv_of("file_system"), keys), "filesystem");
 	CHECK(text_nearest(sv_of("banana"), keys) == NULL);
+	CHECK(text_nearest(sv_of("tcsh"), shells) == NULL);
+	CHECK_STR(text_nearest(sv_of("bsah"), shells), "bash");
 }
 
 static void json_is_escaped_and_has_its_commas(void)

@@ -104,7 +104,7 @@ static void tell_kind(struct relay_events *e, struct kind *k)
 	/* only the first of a kind is told in full: the subject is that one's */
 	g.detail = sv_n(at + k->n_subject + k->n_rule, k->n_detail);
 	if (k->told && k->n_detail == 0)
-		g.detail = sv_of("and so many more of its kind, whatever their path");
+		g.detail = sv_of(k->waiting > 1 ? "and so many more of its kind, whatever their path" : "and one more of its kind, whatever its path");
 	if (send_event(e, &g))
 		was_told(e, k);
 }
