@@ -38,7 +38,7 @@ void live_names(struct arena *arena, const char *file, const char **ret, size_t 
 	slash = strrchr(folder, '/');
 	*slash = '\0';
 	if (realpath(folder[0] ? folder : "/", real) && *n < LIVE_FILES && (ret[*n] = arena_printf(arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1)))
-		++*n;
+		*n += *n == 0 || strcmp(ret[*n - 1], ret[*n]) != 0; /* no link: it is the same */
 }
 
 /* Records. */

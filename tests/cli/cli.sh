@@ -42,7 +42,7 @@ is "nor where more is to be said than is kept back" "$(broken_pipe "$CORDON" pol
 is "who ignores SIGPIPE is told" "$(trap '' PIPE; broken_pipe "$CORDON" --help)" $'125\ncordon: cannot write the output to standard output: Broken pipe'
 is "what went wrong is told whoever reads" "$(broken_pipe "$CORDON" logs no-such-run | tr '\n' ' ' | cut -c1-12)" "125 cordon: "
 is "a shell that is not known is not taken for another" "$(said completion tcsh)" '125||cordon: completion: "tcsh" is none of bash, zsh, fish'
-like "rm -f ID says what -f is" "$(said rm -f 0123)" '^125\|\|cordon: rm: --finished \(-f\) means all'
+like "rm -f ID says what -f is" "$(said rm -f 0123)" '^125\|\|cordon: rm: -f is --finished, all runs'
 
 narrow()
 {
