@@ -206,25 +206,38 @@ static int prepare_agent(struct flow *f, struct image_work *extra, struct flow_c
 	return a && !a->stdin_instruction ? 0 : open_instruction(f, &c->in);
 }
 
-/* Did a model say anything, by the gateway's own account? */
-static bool model_answered(const struct task_ended *e)
+enum asked { ASKED_NONE, ASKED_IN_VAIN, ASKED_ANSWERED };
+
+/* Was a model asked, and did one say anything, by the gateway's own account? */
+static enum asked model_asked(const struct task_ended *e)
 {
 	static const char key[] = "\"output_tokens\":";
 	const char *at = e->usage, *end = e->usage + e->n_usage;
+	enum asked asked = ASKED_NONE;
 
 	/* names in it are escaped: the key stands nowhere else */
 	while ((at = memmem(at, (size_t)(end - at), key, sizeof(key) - 1))) {
 		at += sizeof(key) - 1;
+		asked = ASKED_IN_VAIN;
 		if (at < end && *at >= '1' && *at <= '9')
-			return true;
+			return ASKED_ANSWERED;
 	}
-	return false;
+	return asked;
 }
 
-/* The built-in agent gave up before there was anything to be judged. */
+/*
+ * The agent gave up, or its time was over while it still tried, before there was anything to be judged. The built-in one says so itself where it never came as far as asking. Of a command that stands on our
+ * command line nobody knows whether it needs a model.
+ */
 static bool without_model(const struct flow *f, const struct task_ended *e)
 {
-	return f->req->agent && f->req->agent->kind == AGENT_CORDON && e->status == AGENT_EXIT_NO_MODEL && !model_answered(e);
+	const struct agent *a = f->req->agent;
+	bool gave_up = a && a->kind == AGENT_CORDON ? e->status == AGENT_EXIT_NO_MODEL : e->status != 0;
+	enum asked asked = model_asked(e);
+
+	if (!a || a->kind == AGENT_ORACLE || asked == ASKED_ANSWERED || !(e->timed_out || gave_up))
+		return false;
+	return asked == ASKED_IN_VAIN || (a->kind == AGENT_CORDON && !e->timed_out);
 }
 
 static int run_agent(struct flow *f, struct image_work *extra)
@@ -245,19 +258,17 @@ static int run_agent(struct flow *f, struct image_work *extra)
 	if (r < 0)
 		return -1;
 	flow_end(f, PHASE_AGENT, e.status);
-	/* what it left is judged: as good as that of an agent that ended by itself a moment before */
-	if (e.timed_out) {
-		f->result->agent_timed_out = true;
-		return 0;
-	}
-	if (e.error.kind != ERROR_NONE) {
+	f->result->agent_timed_out |= e.timed_out;
+	if (!e.timed_out && e.error.kind != ERROR_NONE) {
 		*f->err = e.error;
 		return flow_fail(f, TASK_AGENT_ERROR);
 	}
 	if (without_model(f, &e)) {
-		(void)error_set(f->err, ERROR_INPUT, "no model answered the agent; output/agent.txt says why (inference.providers of --policy opens models)");
+		(void)error_set(f->err, ERROR_INPUT, "no model answered the agent%s; output/agent.txt says why (inference.providers of --policy opens models)",
+				e.timed_out ? " before its time was over" : "");
 		return flow_fail(f, TASK_AGENT_ERROR);
 	}
+	/* what it left is judged, also where its time was over: as good as that of an agent that ended by itself a moment before */
 	return 0;
 }
 

@@ -83,6 +83,21 @@ models()
 	# the model is there, and says nothing
 	run --agent cordon --model m-1 --policy "$tmp/models.yaml"
 	like "nor is one whose model takes no key" "$status $said" '^125 plain: agent_error: no model answered the agent'
+	# its time is over before it has tried often enough to give up
+	task hasty
+	printf 'version = "1.0"\n[agent]\ntimeout_sec = 4.0\n[environment]\nallow_internet = false\n' >"$task/task.toml"
+	sed 's/18092/18093/' "$tmp/models.yaml" >"$tmp/nobody.yaml"
+	run --agent cordon --model m-1 --policy "$tmp/nobody.yaml"
+	like "nor is one whose time was over while nobody answered" "$status $said" '^125 hasty: agent_error: no model answered the agent before its time was over; output/agent\.txt'
+	is "... and the result says both" "$(of status) $(of reward) $(of agent_timed_out)" "agent_error None True"
+	ok "... and why is there" grep -q 'again in' "$out/output/agent.txt"
+	run --policy "$tmp/nobody.yaml" -- sh -c 'touch /app/done; sleep 60'
+	is "a command that asked no model is judged when its time is over" "$status $said" "0 hasty: reward 1"
+	echo '[{"run": ["touch /app/done; sleep 60"]}]' >"$tmp/script.json"
+	rm -f "$tmp/model.log"
+	run --agent cordon --model m-1 --policy "$tmp/models.yaml"
+	is "so is an agent whose model had answered" "$status $said $(of agent_timed_out)" "0 hasty: reward 1 True"
+	task=$tmp/plain
 	echo '[{"run": ["touch /app/done"]}, {"status": 401, "body": {"error": {"message": "no such key"}}}]' >"$tmp/script.json"
 	rm -f "$tmp/model.log"
 	run --agent cordon --model m-1 --policy "$tmp/models.yaml"
@@ -116,6 +131,27 @@ mkdir -p "$XDG_CONFIG_HOME/cordon/agents"
 printf '%s\n' 'version: 1' 'command: [sh, -c, "touch done; mkdir -p /logs/agent; ln -s /etc/passwd /logs/agent/words", sh, "{instruction}"]' 'trajectory: /logs/agent/words' >"$XDG_CONFIG_HOME/cordon/agents/linking.yaml"
 run --agent linking
 like "a trajectory that is not collected is a finding" "$status $(of findings)" "^0 .*'not-collected'.*trajectory is no file"
+
+# asks a model that is not there, and ends with the status that its file says
+cat >"$tmp/ask.sh" <<'END'
+touch /app/done
+url=${OPENAI_BASE_URL#http://}
+host=${url%%/*}
+body='{"model": "m-1", "messages": [{"role": "user", "content": "x"}], "max_tokens": 9}'
+printf 'POST /%s/chat/completions HTTP/1.1\r\nhost: %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s' "${url#*/}" "$host" "${#body}" "$body" | nc -w 5 "${host%:*}" "${host#*:}"
+END
+for end in 1 0; do
+	printf '%s\n' 'version: 1' "command: [sh, -c, '$(sed "s/'/''/g" "$tmp/ask.sh" | tr '\n' ';') exit $end', sh, '{instruction}']" >"$XDG_CONFIG_HOME/cordon/agents/asks-$end.yaml"
+done
+sed 's/18092/18093/' "$tmp/models.yaml" >"$tmp/nobody.yaml"
+export FAKE_KEY=fake-key-0000000000000001
+run --agent asks-1 --policy "$tmp/nobody.yaml"
+like "an agent of the operator's that fails where no model answered is no score" "$status $said" '^125 plain: agent_error: no model answered the agent; '
+run --agent asks-0 --policy "$tmp/nobody.yaml"
+is "one that ends well is judged" "$status $said" "0 plain: reward 1"
+run --policy "$tmp/nobody.yaml" -- sh -c "$(cat "$tmp/ask.sh"); exit 1"
+is "so is a command, which may need no model" "$status $said" "0 plain: reward 1"
+unset FAKE_KEY
 task=$tmp/nowhere
 run --agent oracle
 like "a folder that is not there is no task that is refused" "$status $noted" '^125 cordon: .*/nowhere: No such file'
