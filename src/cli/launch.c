@@ -681,6 +681,7 @@ static void tell_outcome(struct run *r)
 		return;
 	memcpy(o->id, r->state.id, sizeof(o->id));
 	o->denials = r->result.denials;
+	o->signal = r->result.status > 0 && WIFSIGNALED(r->result.status) ? WTERMSIG(r->result.status) : 0;
 	o->timed_out = r->result.timed_out;
 	launch_isolation(&r->facts, o->isolation, sizeof(o->isolation));
 	o->gateway = r->result.gateway;

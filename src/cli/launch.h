@@ -20,6 +20,7 @@ struct launch_outcome {
 	char id[STATE_ID];
 	uint64_t denials;
 	bool timed_out;	     /* its time was over; a command may end with that status, too */
+	int signal;	     /* that ended the command; 0: none did */
 	char isolation[96];  /* in a few words */
 	struct buf gateway; /* what went through it, as a JSON object; empty: nothing. The caller's */
 	/* Called when the sandbox stands and can be joined, before its command runs; NULL: nobody asks. */

@@ -1,6 +1,7 @@
 #include "cli/verb_run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -155,9 +156,10 @@ static int start_in_image(struct launch_request *req, const struct launch_keep *
 int verb_run(struct call *call, struct error *err)
 {
 	struct cli_policy p = {0};
+	struct launch_outcome outcome = {0};
 	struct launch_request req = {.call = call, .policy = &p, .argv = call->command, .events_path = call_value(call, "json-events"),
 				     .report_path = call_value(call, "report"), .learn_path = call_value(call, "learn"),
-				     .dry_run = call_has(call, "dry-run")};
+				     .dry_run = call_has(call, "dry-run"), .outcome = &outcome};
 	const struct run_check_to to = {say, call};
 	struct runtime_pick pick;
 	const struct option_value *v;
@@ -197,5 +199,9 @@ int verb_run(struct call *call, struct error *err)
 	}
 	free(env);
 	cli_policy_done(&p);
+	buf_done(&outcome.gateway);
+	/* a shell ends its loop or list for a job that died of ^C, not for one that says so by its status */
+	if (req.front && r == 128 + SIGINT && outcome.signal == SIGINT)
+		cli_die_of(SIGINT);
 	return r;
 }

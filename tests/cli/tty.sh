@@ -255,6 +255,9 @@ is "a program that closes its files before it ends is not hung up on (10 runs)" 
 at_tty wait:again -- "${run[@]}" sh -c 'exec <&- >&- 2>&-; sleep 0.3; echo again >/dev/tty; sleep 0.1; exit 3'
 is "and the terminal can be opened again by its name" "$status:$said" "3:again"
 
+at_tty 'wait:prompt> ' "send:for i in 1 2 3; do $CORDON run -- sh -c 'echo g\"\"o; sleep 7'; done; echo ended-\"\"loop\n" wait:go 'send:\x03' 'wait:prompt> ' 'send:exit\n' -- "${shell[@]}"
+is "^C ends a loop of the shell's around it, as it does for any command" "$(grep -c 'go$' <<<"$said"):$(grep -c ended-loop <<<"$said")" "1:0"
+
 # --- hang-up and exec ---
 
 hears='trap "echo hup >hup; exit 1" HUP; echo ready; while :; do sleep 0.05; done'
