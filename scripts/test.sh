@@ -48,7 +48,7 @@ count()
 is_timed()
 {
 	case $1 in
-	*/tests/cli/tty.sh | */tests/cli/runs.sh | */tests/cli/oci.sh | */tests/cli/parity.sh | */tests/cli/hostchange.sh | */tests/cli/hostchange_box.sh | */tests/cli/hostchange_docker.sh | */tests/limits/run.sh | */tests/escape/run.sh | */tests/gate/clients.sh | */tests/gate/egress.sh | */tests/gate/faults.sh | */tests/gate/reload.sh) return 0 ;;
+	*/tests/cli/tty.sh | */tests/cli/runs.sh | */tests/cli/keep.sh | */tests/cli/held.sh | */tests/cli/image_box.sh | */tests/gate/neighbours.sh | */tests/cli/oci.sh | */tests/cli/parity.sh | */tests/cli/hostchange.sh | */tests/cli/hostchange_box.sh | */tests/cli/hostchange_docker.sh | */tests/limits/run.sh | */tests/escape/run.sh | */tests/gate/clients.sh | */tests/gate/egress.sh | */tests/gate/faults.sh | */tests/gate/reload.sh) return 0 ;;
 	esac
 	return 1
 }
