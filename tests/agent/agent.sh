@@ -271,7 +271,8 @@ in_image()
 		ids=(--ids 65536:1700000000:1700000001)
 		chown -hR 1700000000:1700000000 "$tmp/image"
 	fi
-	"$tmp/bin/image-run" run --policy "$tmp/openai.yaml" --layer "$layer" --folder "$tmp/image/box" "${ids[@]}" --cwd /app --mount "$tmp/bin/cordon-agent:/run/cordon-agent/cordon-agent" \
+	grep -v '^filesystem:' "$tmp/openai.yaml" >"$tmp/image.yaml" # nothing of the host's is to be read there
+	"$tmp/bin/image-run" run --policy "$tmp/image.yaml" --layer "$layer" --folder "$tmp/image/box" "${ids[@]}" --cwd /app --mount "$tmp/bin/cordon-agent:/run/cordon-agent/cordon-agent" \
 		--mount "$tmp/place/instruction.md:/run/cordon-agent/instruction.md" -- \
 		/run/cordon-agent/cordon-agent --model m-1 --trajectory /logs/agent/trajectory.jsonl --instruction /run/cordon-agent/instruction.md
 }
