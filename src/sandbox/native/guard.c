@@ -170,14 +170,24 @@ static int do_symlink(const struct job *j, unsigned text, int d, unsigned path)
 	return r;
 }
 
+/* A protected file that the host has made just now, and nothing covers yet, could be written by another name. */
+static int may_link(const struct job *j, const char *path)
+{
+	const char *rule = guard_judge(j->g, path, GUARD_FILE, true);
+
+	return verdict(j, rule ? rule : guard_judge_repository(j->g, path), path);
+}
+
 /* A file that has no name yet (O_TMPFILE), or any other that the caller has open. */
 static int link_fd(const struct job *j, int fd, const struct place *to)
 {
 	AUTO_FD mine = guard_fd_of(&j->g->eyes, j->call->pid, fd);
-	char path[64];
+	char path[64], named[PATH_MAX];
 
 	if (mine < 0)
 		return mine;
+	if (guard_path_of(&j->g->eyes, mine, named) == 0 && may_link(j, named) < 0)
+		return -EACCES;
 	(void)snprintf(path, sizeof(path), "self/fd/%d", mine);
 	return linkat(j->g->eyes.proc, path, to->dir, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
@@ -189,6 +199,8 @@ static int link_path(const struct job *j, int d, unsigned old, unsigned flags, c
 
 	if (r == 0 && from.own_proc)
 		r = flags & AT_SYMLINK_FOLLOW ? -ELOOP : -EXDEV;
+	if (r == 0)
+		r = may_link(j, from.path);
 	/* Following the last link would resolve it with our eyes: the caller gets what link(2) gives, the link itself. */
 	if (r == 0)
 		r = linkat(from.dir, from.name, to->dir, to->name, 0) < 0 ? -errno : 0;

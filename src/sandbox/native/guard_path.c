@@ -235,6 +235,11 @@ static int canonical(const struct eyes *e, int fd, char *to, size_t room)
 	return 0;
 }
 
+int guard_path_of(const struct eyes *e, int fd, char to[PATH_MAX])
+{
+	return canonical(e, fd, to, PATH_MAX);
+}
+
 static bool is_proc(int fd)
 {
 	struct statfs fs;

@@ -52,6 +52,9 @@ int eyes_init(struct eyes *e, int outer_proc);
 /* N where path is the caller's /proc/self/fd/N (in one of its spellings), else -1. */
 int guard_own_fd(pid_t pid, const char *path);
 
+/* The canonical path of what one of our own fds is of. -ENOENT: it has none, or none any more. */
+int guard_path_of(const struct eyes *e, int fd, char to[PATH_MAX]);
+
 /* A signal waits for the caller, whose call cannot hear of it: what the call is to end with, so that it does, or 0. With one thread the kernel may start it again, as the signal's handler wants. */
 int guard_signalled(const struct eyes *e, pid_t pid);
 
