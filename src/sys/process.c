@@ -122,6 +122,25 @@ int sys_close_from(unsigned first)
 	return 0;
 }
 
+void sys_keep_only(int *const *own, unsigned n)
+{
+	enum { FIRST = 3 };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), i;
+
+	for (i = 0; null >= 0 && i < FIRST; i++)
+		(void)dup2(null, i);
+	/* first out of the way: one may stand where another is to be */
+	for (i = 0; i < (int)n; i++)
+		if (*own[i] >= 0)
+			*own[i] = fcntl(*own[i], F_DUPFD_CLOEXEC, FIRST + (int)n);
+	for (i = 0; i < (int)n; i++)
+		if (*own[i] >= 0)
+			*own[i] = dup3(*own[i], FIRST + i, O_CLOEXEC);
+		else
+			(void)close(FIRST + i);
+	(void)sys_close_from(FIRST + n);
+}
+
 int sys_unshare(uint64_t namespaces)
 {
 	return syscall(SYS_unshare, namespaces) < 0 ? -errno : 0;

@@ -36,6 +36,11 @@ int sys_proc_write(pid_t pid, const char *name, const char *text);
 /* Closes every fd from first on. */
 int sys_close_from(unsigned first);
 
+/*
+ * Of all that is open, a child that goes on by itself keeps these (-1: none there), which are moved: *own[i] is 3 + i then, or -1. Standard input, output and error are /dev/null.
+ */
+void sys_keep_only(int *const *own, unsigned n);
+
 /* Leaves for new namespaces (CLONE_NEW*). */
 int sys_unshare(uint64_t namespaces);
 

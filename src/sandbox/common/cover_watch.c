@@ -408,21 +408,8 @@ static _Noreturn void watch(struct cover_watch *w)
 static void keep_own(struct cover_watch *w)
 {
 	int *const own[] = {&w->socket, &w->place.pidfd, &w->place.user, &w->place.root};
-	enum { FIRST = 3, N = ARRAY_LEN(own) };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int i;
 
-	for (i = 0; null >= 0 && i < FIRST; i++)
-		(void)dup2(null, i);
-	for (i = 0; i < N; i++)
-		if (*own[i] >= 0)
-			*own[i] = fcntl(*own[i], F_DUPFD_CLOEXEC, FIRST + N);
-	for (i = 0; i < N; i++)
-		if (*own[i] >= 0)
-			*own[i] = dup3(*own[i], FIRST + i, O_CLOEXEC);
-		else
-			(void)close(FIRST + i);
-	(void)sys_close_from(FIRST + N);
+	sys_keep_only(own, ARRAY_LEN(own));
 }
 
 int cover_watch_start(struct cover_watch *w, const struct cover_place *place, struct error *err)

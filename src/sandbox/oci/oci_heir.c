@@ -1,7 +1,6 @@
 #include "sandbox/oci/oci_heir.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,21 +14,8 @@
 static void keep_own(struct box *b, int *supervisor)
 {
 	int *const own[] = {supervisor, &b->runtime_pidfd, &b->join.leader};
-	enum { FIRST = 3, N = ARRAY_LEN(own) };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), i;
 
-	for (i = 0; null >= 0 && i < FIRST; i++)
-		(void)dup2(null, i);
-	for (i = 0; i < N; i++)
-		if (*own[i] >= 0)
-			*own[i] = fcntl(*own[i], F_DUPFD_CLOEXEC, FIRST + N);
-	for (i = 0; i < N; i++)
-		if (*own[i] >= 0)
-			*own[i] = dup3(*own[i], FIRST + i, O_CLOEXEC);
-	for (i = 0; i < N; i++)
-		if (*own[i] < 0)
-			(void)close(FIRST + i);
-	(void)sys_close_from(FIRST + N);
+	sys_keep_only(own, ARRAY_LEN(own));
 }
 
 static _Noreturn void wait_for_end(struct box *b, int supervisor, void (*end)(struct box *b))

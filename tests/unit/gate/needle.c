@@ -3,19 +3,9 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "check.h"
+#include "draw.h"
 
 enum { HITS = 256, TEXTS = 20000, TEXT = 160 };
-
-/* xorshift: the same numbers in every run. */
-static uint64_t seed = 88172645463325252ULL;
-
-static unsigned draw(unsigned below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned)(seed >> 16) % below;
-}
 
 struct hit {
 	uint32_t needle;

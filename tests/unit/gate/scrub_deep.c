@@ -4,20 +4,10 @@
 #include "base/cleanup.h"
 #include "base/coding.h"
 #include "check.h"
+#include "draw.h"
 
 static const char secret[] = "sk-Test_7f/Q+0123456789:pa\"ss&w";
 static const char placeholder[] = "sk-placeholder";
-
-/* xorshift: the same numbers in every run. */
-static uint64_t seed = 88172645463325252ULL;
-
-static unsigned draw(unsigned below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned)(seed >> 16) % below;
-}
 
 /* Encodings: each writes `in` to `out`. What they add before and behind it is of the same coding, as in a page that was encoded as a whole. */
 
