@@ -153,8 +153,8 @@ done < <(jobs_table)
 say "all jobs"
 # Whoever sees only the end of a long log should see what failed: the suite, its tests and, for a suite that died, its last word.
 awk '/ passed +[0-9]+ failed +[0-9]+ skipped +[0-9]+s$/ { suite = ""; if (!/ 0 failed/) { suite = $0; sub(/ +[0-9]+ passed.*/, "", suite) } }
+	/: a second try, because:$/ { suite = $0; sub(/: a second try.*/, ", first try", suite) }
 	/^    \| (not ok|# the suite ended)/ && suite != "" { sub(/^    \| /, ""); print "failed: " suite ": " substr($0, 1, 200) }
-	/: a second try, because:$/ { suite = "" }
 	/it does not build/ { print "failed: " $0 }' "$results" | tail -n 30
 awk -F': ' '/: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped/ { split($2, n, /[^0-9]+/); p += n[1]; f += n[2]; s += n[3]; jobs++ }
 	END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 || jobs == 0 }' "$results"

@@ -22,12 +22,12 @@ enum { MAX_WORKTREES = 1000 };
 
 struct looking {
 	const struct call *call;
-	struct timespec since; /* 0: not known */
+	struct timespec since; /* what is as old may be the run's; 0: not known */
 };
 
 static bool is_new(const struct looking *l, struct timespec changed)
 {
-	return !l->since.tv_sec || sys_stamp_later(changed, l->since);
+	return !l->since.tv_sec || !sys_stamp_later(l->since, changed);
 }
 
 /* A link on the way, where git makes none, stands for anything, in the folder's place or in that of the file; so does what nobody may read, since whoever shut it can open it again. */
@@ -154,7 +154,7 @@ void launch_git_tell(const struct call *call, const struct plan *plan, int state
 	size_t i;
 
 	if (sys_facts_at(state, "", &is) == 0)
-		l.since = is.born;
+		l.since = sys_stamp_tick_before(is.born);
 	for (i = 0; i < plan->n_ops; i++) {
 		op = &plan->ops[i];
 		if (is_shown_writable(op))

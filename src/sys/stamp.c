@@ -20,3 +20,13 @@ void sys_stamp_pass(const struct timespec *stamp)
 		(void)nanosleep(&tick, NULL);
 	}
 }
+
+struct timespec sys_stamp_tick_before(struct timespec stamp)
+{
+	struct timespec tick = {0};
+
+	(void)clock_getres(CLOCK_REALTIME_COARSE, &tick);
+	stamp.tv_sec -= tick.tv_sec + (stamp.tv_nsec < tick.tv_nsec);
+	stamp.tv_nsec += (stamp.tv_nsec < tick.tv_nsec ? 1000000000L : 0) - tick.tv_nsec;
+	return stamp;
+}

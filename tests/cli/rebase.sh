@@ -95,6 +95,7 @@ done
 
 history
 git rebase -x true -x 'exit 3' main >/dev/null 2>&1
+sleep 0.05 # what is no older than a tick of the clock could be the run's
 run default 'echo work >more'
 is "a rebase of the host's own, with its commands, is nobody's business" "$status:$told" "0:"
 run strict 'echo work >more2'
