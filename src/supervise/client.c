@@ -140,7 +140,8 @@ static void on_message(struct client *c)
 	} else if (m.type == INSIDE_STOPPED && (c->terminal.in >= 0 || c->stop_asked)) {
 		c->stop_asked = false;
 		terminal_restore(&c->terminal);
-		(void)kill(getpid(), SIGSTOP);
+		(void)terminal_stop_job(&c->terminal);
+		(void)kill(getpid(), SIGSTOP); /* whoever continues us takes a SIGTSTP back that is pending */
 		terminal_raw(&c->terminal);
 		pass_signal(c, SIGCONT);
 	}

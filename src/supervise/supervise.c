@@ -190,7 +190,8 @@ static void on_stopped(struct supervisor *s)
 	if (s->terminal.in < 0 || !s->req->front || s->stopped)
 		return;
 	stop_all(s);
-	(void)kill(s->req->front, SIGSTOP);
+	if (!terminal_stop_job(&s->terminal))
+		(void)kill(s->req->front, SIGSTOP);
 }
 
 static void on_failed(struct supervisor *s, struct wire_in *w)
@@ -729,7 +730,6 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	if (s.signals < 0)
 		return error_sys(err, s.signals, "signalfd");
 	terminal_init(&s.terminal);
-	s.terminal.init = req->init;
 	outbox_init(&s.out, req->socket);
 	control_init(&s.control, req->id, req->plan, &s.out, now_ms);
 	s.control.carries = req->carries;

@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "sys/process_stat.h"
+
+/* Until we look again whether somebody inside has opened it, and whether we are in the foreground. */
+enum { HUNG_MS = 50, BEHIND_MS = 200, CTRL_Z = 26 };
 
 void terminal_init(struct terminal *t)
 {
@@ -68,9 +71,23 @@ void terminal_done(struct terminal *t)
 	t->master = -1;
 }
 
+/* In the background, from where `fg` takes it without a word where it never stopped. */
+static bool is_behind(const struct terminal *t)
+{
+	return t->in >= 0 && t->master >= 0 && !t->raw && !t->quiet && !t->in_ended;
+}
+
 int terminal_wait(const struct terminal *t)
 {
-	return t->hung ? 50 : -1;
+	return t->hung ? HUNG_MS : is_behind(t) ? BEHIND_MS : -1;
+}
+
+bool terminal_stop_job(struct terminal *t)
+{
+	bool typed = t->suspend_typed;
+
+	t->suspend_typed = false;
+	return typed && kill(0, SIGTSTP) == 0;
 }
 
 size_t terminal_poll(struct terminal *t, struct pollfd *p)
@@ -79,6 +96,11 @@ size_t terminal_poll(struct terminal *t, struct pollfd *p)
 
 	if (t->master < 0)
 		return 0;
+	if (is_behind(t)) {
+		terminal_raw(t);
+		if (t->raw)
+			terminal_resize(t);
+	}
 	if (t->n_down == 0 && !t->quiet)
 		want |= POLLIN;
 	if (t->n_up)
@@ -105,21 +127,12 @@ static void move(int fd, char *from, size_t *at, size_t *n)
 	}
 }
 
-/* The process that started pid, from the host's /proc; 0 where it cannot be told. */
-static pid_t parent_of(pid_t pid)
+/* A shell that waits for a command leads its session too, and ignores the key. */
+static bool stops_by_key(pid_t group)
 {
-	char path[64], text[512], *at;
-	int fd, parent = 0;
-	ssize_t n;
+	struct sys_process_stat is;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		(void)close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	at = strrchr(text, ')');
-	return at && sscanf(at, ") %*c %d", &parent) == 1 ? parent : 0;
+	return sys_process_stat(group, &is) && is.session == group && !(is.ignored & UINT64_C(1) << (SIGTSTP - 1));
 }
 
 static void suspend_if_asked(struct terminal *t, size_t n)
@@ -127,10 +140,12 @@ static void suspend_if_asked(struct terminal *t, size_t n)
 	struct termios theirs;
 	pid_t group;
 
-	if (!t->init || tcgetattr(t->master, &theirs) < 0 || !(theirs.c_lflag & ISIG) ||
+	/* editors take the key themselves, and stop by a signal of their own */
+	t->suspend_typed = memchr(t->up, CTRL_Z, n) != NULL;
+	if (tcgetattr(t->master, &theirs) < 0 || !(theirs.c_lflag & ISIG) ||
 	    !memchr(t->up, theirs.c_cc[VSUSP], n))
 		return;
-	if (ioctl(t->master, TIOCGPGRP, &group) == 0 && group > 1 && parent_of(group) == t->init)
+	if (ioctl(t->master, TIOCGPGRP, &group) == 0 && group > 1 && stops_by_key(group))
 		(void)kill(-group, SIGSTOP);
 }
 

@@ -16,10 +16,10 @@
 struct terminal {
 	int in, out;  /* ours; -1: that side is not a terminal and is not carried */
 	int master;   /* the sandbox's, or a stream through which it is carried; -1: none (yet) */
-	pid_t init;   /* PID 1 of the sandbox on the host, or 0: see terminal_carry() */
 	bool raw;
 	bool hung; /* nobody inside has it open just now */
 	bool in_ended;
+	bool suspend_typed; /* ^Z was the last that came from ours */
 	bool (*key)(void *arg, char c); /* may take a key that came alone before it goes in; NULL: nobody wants it */
 	bool quiet; /* what comes from inside has to wait */
 	void *key_arg;
@@ -39,13 +39,19 @@ void terminal_restore(struct terminal *t);
 void terminal_resize(struct terminal *t);
 void terminal_done(struct terminal *t);
 
+/*
+ * Ours stood still with what is inside, as ^Z does it: who typed that means the whole job, a pipeline's other programs and the script that called us too. What stops by itself inside stops none of them.
+ * False: it was not typed. We are told as they are, by SIGTSTP.
+ */
+bool terminal_stop_job(struct terminal *t);
+
 /* How long a poll() may wait for the terminal's sake, in milliseconds; -1: for ever. */
 int terminal_wait(const struct terminal *t);
-/* Fills up to 3 entries for poll(); returns how many. terminal_carry() is called with the same entries afterwards. */
+/* A job that comes to the foreground without having been stopped is not told: this looks, and takes the terminal. Fills up to 3 entries for poll(); returns how many. terminal_carry() is called with the same entries afterwards. */
 size_t terminal_poll(struct terminal *t, struct pollfd *p);
 /*
  * A command that leads its own session cannot be stopped by the terminal's ^Z: the kernel sees nobody who could continue it. We could: where the
- * suspend character is typed to such a command, it is stopped with SIGSTOP, of which PID 1 tells the supervisor.
+ * suspend character is typed to such a command, and it does not ignore that, it is stopped with SIGSTOP, of which PID 1 tells us.
  */
 void terminal_carry(struct terminal *t, const struct pollfd *p, size_t n);
 /* Carries what is still in the master after everything inside has ended; bounded. */

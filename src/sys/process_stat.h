@@ -10,6 +10,7 @@
 
 struct sys_process_stat {
 	pid_t parent, session;
+	uint64_t ignored; /* signals below 32, the first as bit 0 */
 	uint64_t start; /* in ticks since boot: with the pid it names one process for good */
 	bool dead;	/* all its threads are, and nobody has waited for it */
 };

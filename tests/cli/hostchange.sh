@@ -129,6 +129,11 @@ while time.monotonic() < end and not os.path.exists("done"):
                 seen.add(name)
             except OSError:
                 pass
+        try:
+            os.truncate(name, 1)
+            seen.add(name + " by truncate")
+        except OSError:
+            pass
         # by another name, that of the file or of what is open of it
         try:
             os.link(name, "other")

@@ -92,6 +92,30 @@ job_input()
 	[ "$status" = 0 ]
 }
 ok "a reader goes on reading after ^Z and fg" job_input
+# What a shell does with a job that never stopped tells that job nothing.
+from_behind() # COMMAND...: brings a `cat` to the background
+{
+	at_tty 'wait:prompt> ' "$@" 'wait:prompt> ' sleep:300 'send:fg\n' wait:cat sleep:700 'send:two\n' wait:two wait:two 'send:\x04' 'wait:prompt> ' 'send:echo rc=$?\n' wait:rc=0 'send:exit\n' -- "${shell[@]}"
+	printf 'status %s\n%s\n%s\n' "$status" "$said" "$told"
+	[ "$status" = 0 ]
+}
+ok "a reader that was started in the background reads after fg" from_behind "send:$CORDON run -- cat &\n"
+ok "a reader that went on in the background reads after fg" from_behind "send:$CORDON run -- cat\n" sleep:400 'send:\x1a' wait:Stopped 'wait:prompt> ' 'send:bg\n'
+stops_as_a_whole() # COMMAND: ends with "after" and 0
+{
+	at_tty 'wait:prompt> ' "send:$1\n" sleep:500 'send:one\n' wait:one wait:one 'send:\x1a' wait:Stopped 'wait:prompt> ' 'send:fg\n' sleep:500 'send:two\n' wait:two wait:two 'send:\x04' 'wait:prompt> ' 'send:echo rc=$?\n' wait:rc=0 'send:exit\n' -- "${shell[@]}"
+	printf 'status %s\n%s\n%s\n' "$status" "$said" "$told"
+	[ "$status" = 0 ]
+}
+ok "^Z stops all of a pipeline, and fg continues it" stops_as_a_whole "$CORDON run -- cat | cat"
+ok "^Z stops the script that called it too" stops_as_a_whole "sh -c '$CORDON run -- cat; echo after'"
+stops_alone()
+{
+	at_tty 'wait:prompt> ' "send:$CORDON run -- sh -c 'kill -STOP \$\$' | sh -c 'sleep 1; echo still-\$((40 + 2))'\n" wait:still-42 'wait:prompt> ' 'send:kill -9 %1\n' 'send:exit\n' -- "${shell[@]}"
+	printf 'status %s\n%s\n%s\n' "$status" "$said" "$told"
+	[ "$status" != 255 ]
+}
+ok "what stops by itself inside stops none of the others in the job" stops_alone
 inner_shell()
 {
 	at_tty wait:inner 'send:sleep 30\n' sleep:300 'send:\x1a' wait:Stopped wait:inner 'send:jobs\n' wait:sleep wait:inner 'send:kill %1; exit 5\n' sleep:300 'send:exit 5\n' -- "$CORDON" run --env PS1='inner> ' -- "${shell[@]}"
@@ -99,6 +123,8 @@ inner_shell()
 	[ "$status" = 5 ]
 }
 ok "a shell inside has job control of its own" inner_shell
+at_tty wait:inner 'send:\x1a' sleep:300 'send:echo still-$((40 + 2))\n' wait:still-42 'send:exit 6\n' -- "$CORDON" run --env PS1='inner> ' -- "${shell[@]}"
+is "and ^Z at its prompt is nothing, as at any shell's" "$status" 6
 
 # Whoever is stopped can have asked for a SIGCONT before. The supervisor must not be what stood still.
 cat >"$work/goes-on.py" <<'END'
@@ -285,9 +311,11 @@ at_tty wait:ready kill:HUP sleep:500 'send:\n' wait:end -- "$CORDON" run -p "$tm
 is "SIGHUP that somebody sends loads the policy again, once, and is not passed on" "$status:$(ls hup 2>/dev/null):$("$CORDON" logs --json "$("$CORDON" ps -a -q | head -n 1)" | grep -c 'new policy is in force')" "0::1"
 at_tty 'wait:prompt> ' "send:$CORDON run -p $tmp/net.yaml -- sh -c 'trap \"echo hup >hup\" HUP; echo rea\"\"dy; sleep 2; curl -sS http://b.test/ 2>&1; echo end' &\n" wait:ready 'send:kill -HUP %1\n' wait:end 'send:exit\n' -- "${shell[@]}"
 is "to the whole job as well, and its gateway goes on" "$(ls hup 2>/dev/null):$(grep -c 'b.test is not on the allowlist' <<<"$said"):$("$CORDON" logs --json "$("$CORDON" ps -a -q | head -n 1)" | grep -c 'new policy is in force')" ":1:1"
-in_background sleep 30
+in_background sleep 90
 at_tty --size 30x90 -- "$CORDON" exec "$id" -- sh -c 'tty; stty size'
 like "exec with a terminal: its own, of the user's size" "$(tr '\n' ' ' <<<"$said")" '^/dev/pts/[0-9]+ 30 90 $'
+ok "exec: ^Z stops all of a pipeline, and fg continues it" stops_as_a_whole "$CORDON exec $id -- cat | cat"
+ok "exec: a reader that was started in the background reads after fg" from_behind "send:$CORDON exec $id -- cat &\n"
 at_tty wait:ready 'send:\x03' --end mode -- "$CORDON" exec "$id" -- sh -c 'echo ready; exec sleep 20'
 is "exec with a terminal: ^C, and the terminal afterwards" "$status:$told" "130:cooked"
 at_tty --size 24x80 wait:ready resize:40x100 wait:changed -- "$CORDON" exec "$id" -- sh -c 'trap "echo changed; stty size; exit 0" WINCH; echo ready; while :; do sleep 0.05; done'

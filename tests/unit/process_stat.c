@@ -15,6 +15,15 @@ static void a_process_is_known_by_its_parent_and_start_whatever_its_name(void)
 	CHECK(sys_process_stat(getpid(), &now) && now.parent == before.parent && now.start == before.start && !now.dead);
 }
 
+static void what_it_ignores_is_told(void)
+{
+	struct sys_process_stat before, now;
+
+	CHECK(signal(SIGTSTP, SIG_DFL) != SIG_ERR && sys_process_stat(getpid(), &before) && signal(SIGTSTP, SIG_IGN) != SIG_ERR && sys_process_stat(getpid(), &now));
+	CHECK((before.ignored ^ now.ignored) == UINT64_C(1) << (SIGTSTP - 1) && now.ignored > before.ignored);
+	CHECK(signal(SIGTSTP, SIG_DFL) != SIG_ERR);
+}
+
 static void one_that_nobody_waited_for_is_dead_and_then_gone(void)
 {
 	struct sys_process_stat is = {0};
@@ -32,6 +41,7 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(a_process_is_known_by_its_parent_and_start_whatever_its_name),
+		CASE(what_it_ignores_is_told),
 		CASE(one_that_nobody_waited_for_is_dead_and_then_gone),
 	};
 

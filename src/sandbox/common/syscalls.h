@@ -97,7 +97,7 @@ ROW(fcntl, FCNTL)
 ROW(flock, ALLOW)
 ROW(fsync, ALLOW)
 ROW(fdatasync, ALLOW)
-ROW(truncate, ALLOW)
+ROW(truncate, GUARD)
 ROW(ftruncate, ALLOW)
 #ifdef __x86_64__
 ROW(getdents, ALLOW)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -523,26 +524,51 @@ static void open_waiting(const struct job *j, int fifo, int flags)
 	_exit(0);
 }
 
-static void do_open(const struct job *j, int d, unsigned at, int flags, uint64_t mode)
+/* What the path argument leads to, opened. WAIT: a FIFO, which is now *base. */
+static int open_path(const struct job *j, int d, unsigned at, int flags, uint64_t mode, int *base)
 {
 	char path[PATH_MAX];
-	AUTO_FD base = -1;
 	int r = arg_path(j, at, path), rounds = 0;
 
 	if (flags & NO_NAME)
 		r = -EINVAL; /* both: to make a name, and none */
 	if (r == 0 && path[0] != '/') {
-		base = guard_base(&j->g->eyes, j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
-		r = base < 0 ? base : 0;
+		*base = guard_base(&j->g->eyes, j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
+		r = *base < 0 ? *base : 0;
 	}
 	if (r == 0)
 		do
-			r = open_round(j, &base, path, flags, mode);
+			r = open_round(j, base, path, flags, mode);
 		while ((r == FOLLOW || (r == -EEXIST && !(flags & O_EXCL))) && ++rounds < 40); /* -EEXIST: somebody made it since we looked */
+	return r == FOLLOW ? -ELOOP : r;
+}
+
+static void do_open(const struct job *j, int d, unsigned at, int flags, uint64_t mode)
+{
+	AUTO_FD base = -1;
+	int r = open_path(j, d, at, flags, mode, &base);
+
 	if (r == WAIT)
 		open_waiting(j, base, flags);
 	else
-		answer_opened(j, r == FOLLOW ? -ELOOP : r, flags);
+		answer_opened(j, r, flags);
+}
+
+static int do_truncate(const struct job *j)
+{
+	AUTO_FD base = -1;
+	AUTO_FD fd = open_path(j, -1, 0, O_WRONLY | O_NONBLOCK, 0, &base);
+	uint64_t size = j->call->args[1];
+	struct rlimit most;
+
+	if (fd < 0)
+		return fd == -ENXIO ? -EINVAL : fd; /* a FIFO that nobody reads, or a socket */
+	/* the caller's limit: ours is another */
+	if (prlimit(j->call->pid, RLIMIT_FSIZE, NULL, &most) < 0)
+		return -errno;
+	if (size <= INT64_MAX && size > most.rlim_cur)
+		return -EFBIG;
+	return ftruncate(fd, (off_t)size) < 0 ? -errno : 0;
 }
 
 static int named(const struct job *j)
@@ -562,6 +588,8 @@ static int named(const struct job *j)
 		return do_rename(j, 0, 1, 2, 3, 4);
 	case SYS_bind:
 		return do_bind(j);
+	case SYS_truncate:
+		return do_truncate(j);
 #ifdef __x86_64__
 	case SYS_mkdir:
 		return do_mkdir(j, -1, 0, 1);
