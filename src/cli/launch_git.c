@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "model/git_state.h"
 #include "sys/beneath.h"
@@ -127,7 +128,7 @@ static const struct plan_op *shown_at(const struct plan *plan, const char *path)
 	for (i = 0; i < plan->n_ops; i++) {
 		op = &plan->ops[i];
 		n = strlen(op->target);
-		if (is_shown_writable(op) && n >= best && strncmp(path, op->target, n) == 0 && path[n] == '/') {
+		if (is_shown_writable(op) && n >= best && path_is_below(path, op->target)) {
 			in = op;
 			best = n;
 		}

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "plan/plan_build.h"
 #include "plan/scan.h"
@@ -15,13 +16,6 @@
 #include "supervise/copy.h"
 #include "sys/beneath.h"
 #include "sys/tree.h"
-
-static bool is_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && path[n] == '/';
-}
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -38,7 +32,7 @@ static int find_masks(struct hidden *h, struct plan *plan, const struct plan_op 
 	h->paths = arena_array(plan->arena, h->room, sizeof(*h->paths));
 	h->inodes = arena_array(plan->arena, h->room, sizeof(*h->inodes));
 	for (m = plan->ops; h->paths && m < plan->ops + plan->n_ops; m++)
-		if (m->kind == PLAN_MASK && is_below(m->target, op->target))
+		if (m->kind == PLAN_MASK && path_is_below(m->target, op->target))
 			h->paths[h->n++] = arena_printf(plan->arena, "%s%s", op->source, m->target + strlen(op->target));
 	if (arena_failed(plan->arena))
 		return error_set(err, ERROR_SYSTEM, "out of memory");
@@ -123,7 +117,7 @@ static bool is_hidden(const struct hidden *h, const char *path)
 	size_t i;
 
 	for (i = 0; i < h->n; i++)
-		if (strcmp(h->paths[i], path) == 0 || is_below(path, h->paths[i]))
+		if (strcmp(h->paths[i], path) == 0 || path_is_below(path, h->paths[i]))
 			return true;
 	return false;
 }
@@ -174,7 +168,7 @@ static bool is_elsewhere(const struct plan *plan, const struct plan_op *m, const
 	const struct plan_op *op;
 
 	for (op = plan->ops; op < plan->ops + plan->n_ops; op++)
-		if (op->kind != PLAN_DIR && op->kind != PLAN_PROTECT && is_below(op->target, target) && is_below(m->target, op->target))
+		if (op->kind != PLAN_DIR && op->kind != PLAN_PROTECT && path_is_below(op->target, target) && path_is_below(m->target, op->target))
 			return true;
 	return false;
 }
@@ -191,7 +185,7 @@ void hide_drop(struct plan *plan, const char *target, int copy)
 	struct plan_op *m = plan->ops;
 
 	while (m < plan->ops + plan->n_ops) {
-		if (!covers(m) || !is_below(m->target, target) || !is_missing(copy, m->target + strlen(target) + 1) || is_elsewhere(plan, m, target)) {
+		if (!covers(m) || !path_is_below(m->target, target) || !is_missing(copy, m->target + strlen(target) + 1) || is_elsewhere(plan, m, target)) {
 			m++;
 			continue;
 		}

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "policy/policy_load.h"
 #include "sys/tree.h"
@@ -57,13 +58,6 @@ static const char *next(struct record *r, char sort)
 	return NULL;
 }
 
-static bool lies_in(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0' || (n && folder[n - 1] == '/'));
-}
-
 static bool may_write(struct record *r, const char *path)
 {
 	const char *name;
@@ -72,7 +66,7 @@ static bool may_write(struct record *r, const char *path)
 		if (strcmp(name, path) == 0)
 			return false;
 	for (r->at = 0; (name = next(r, WRITES));)
-		if (lies_in(path, name))
+		if (path_is_in(path, name))
 			return true;
 	return false;
 }

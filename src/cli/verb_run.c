@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/cli_policy.h"
 #include "cli/health.h"
@@ -44,13 +45,6 @@ static void say(void *arg, const char *text)
 	call_note(arg, "%s", text);
 }
 
-static bool is_at_or_above(const char *folder, const char *path)
-{
-	size_t n = strlen(folder);
-
-	return strcmp(folder, "/") == 0 || (strncmp(folder, path, n) == 0 && (path[n] == '/' || path[n] == '\0'));
-}
-
 static bool is_system_folder(const char *path)
 {
 	static const char *const folders[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev", "/boot", "/run", "/var",
@@ -84,11 +78,11 @@ static int choose_workdir(const struct call *call, const struct cli_policy *p, c
 		return error_sys(err, EACCES, "work folder %s", text_show(&t, sv_of(p->workdir)));
 	if (strcmp(p->workdir, p->folders.home) == 0)
 		what = "is your home folder, and holds your secrets";
-	else if (is_at_or_above(p->workdir, p->folders.home))
+	else if (path_is_in(p->folders.home, p->workdir))
 		what = "holds your home folder, and with it your secrets";
 	else if (is_system_folder(p->workdir))
 		what = "belongs to the system";
-	else if (is_at_or_above(p->workdir, p->folders.state) || is_at_or_above(p->folders.state, p->workdir))
+	else if (path_is_in(p->folders.state, p->workdir) || path_is_in(p->workdir, p->folders.state))
 		what = "holds Cordon's own state";
 	if (!what)
 		return 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "model/compose.h"
 
@@ -173,13 +174,6 @@ bool compose_is_folder(const char *s)
 	return compose_is_line(s) && strlen(s) < 4096 && s[0] == '/' && (!s[1] || is_canonical(s + 1));
 }
 
-static bool is_below(const char *s, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(s, folder, n) == 0 && (!s[n] || s[n] == '/');
-}
-
 bool compose_is_target(const char *s)
 {
 	static const char *const ours[] = {"/proc", "/sys", "/dev", "/run/cordon", "/etc/hosts"};
@@ -188,10 +182,10 @@ bool compose_is_target(const char *s)
 	/* A colon would be another field to who reads the short form. */
 	if (!compose_is_folder(s) || !s[1] || strchr(s, ':'))
 		return false;
-	if (is_below(s, "/dev/shm"))
+	if (path_is_in(s, "/dev/shm"))
 		return true;
 	for (i = 0; i < ARRAY_LEN(ours); i++)
-		if (is_below(s, ours[i]))
+		if (path_is_in(s, ours[i]))
 			return false;
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "model/base_system.h"
 #include "sys/mounts.h"
 
@@ -125,7 +126,7 @@ int plan_base_add_masks(struct draft *d, const char *below)
 	int r = 0;
 
 	for (row = base_paths; r == 0 && row->pattern; row++)
-		if (row->kind == BASE_HIDDEN && draft_is_below(row->pattern, below))
+		if (row->kind == BASE_HIDDEN && path_is_in(row->pattern, below))
 			r = add_mask(d, row->pattern);
 	return r;
 }

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "plan/plan_base.h"
 #include "plan/plan_draft.h"
@@ -25,7 +26,7 @@ static bool is_reserved(const char *path)
 	size_t i;
 
 	for (i = 0; own[i]; i++)
-		if (draft_is_below(path, own[i]))
+		if (path_is_in(path, own[i]))
 			return true;
 	return strcmp(path, "/") == 0;
 }

@@ -59,13 +59,6 @@ int draft_literal(struct buf *out, const char *path)
 	return buf_failed(out);
 }
 
-bool draft_is_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strcmp(folder, "/") == 0 || (strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0'));
-}
-
 const char *draft_where(struct draft *d, struct origin at)
 {
 	const struct policy *p = d->policy;

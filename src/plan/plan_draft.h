@@ -38,9 +38,6 @@ struct plan_guard *draft_guard(struct draft *d);
 /* Appends a pattern for this path alone. 0 or -errno. */
 int draft_literal(struct buf *out, const char *path);
 
-/* The path is the folder, or lies in it. */
-bool draft_is_below(const char *path, const char *folder);
-
 /* "file:line", or the file alone, in the plan's arena. */
 const char *draft_where(struct draft *d, struct origin at);
 

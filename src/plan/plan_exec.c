@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "model/base_system.h"
 #include "plan/plan_build.h"
 #include "plan/plan_links.h"
@@ -59,7 +60,7 @@ static bool is_masked(const struct plan *p, const char *path)
 	size_t i;
 
 	for (i = 0; i < p->n_ops; i++)
-		if (p->ops[i].kind == PLAN_MASK && draft_is_below(path, p->ops[i].target))
+		if (p->ops[i].kind == PLAN_MASK && path_is_in(path, p->ops[i].target))
 			return true;
 	return false;
 }
@@ -89,7 +90,7 @@ static int mask_behind(void *arg, const char *path)
 		return -1;
 	for (i = 0; i < n; i++) {
 		op = d->plan->ops[i]; /* a copy: the array grows below */
-		if ((op.kind != PLAN_BIND && op.kind != PLAN_OVERLAY) || !draft_is_below(real, op.source))
+		if ((op.kind != PLAN_BIND && op.kind != PLAN_OVERLAY) || !path_is_in(real, op.source))
 			continue;
 		if (add_mask(d, arena_printf(d->plan->arena, "%s%s", op.target, real + strlen(op.source)), m->guard->rule) < 0)
 			return -1;
@@ -163,7 +164,7 @@ static int compare_lead(void *arg, const char *path)
 	struct lead *l = arg;
 	AUTO_FREE char *real = realpath(path, NULL);
 
-	l->found = l->found || (real && draft_is_below(l->program, real));
+	l->found = l->found || (real && path_is_in(l->program, real));
 	return l->found ? -1 : 0;
 }
 
@@ -252,13 +253,11 @@ static int add_loaders(struct program_list *l)
 
 static bool is_listed(const struct program_list *l, const char *path)
 {
-	size_t i, n;
+	size_t i;
 
-	for (i = 0; i < l->n; i++) {
-		n = strlen(l->v[i]);
-		if (strncmp(path, l->v[i], n) == 0 && (path[n] == '\0' || path[n] == '/'))
+	for (i = 0; i < l->n; i++)
+		if (path_is_in(path, l->v[i]))
 			return true;
-	}
 	return false;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "plan/plan_links.h"
 
@@ -24,7 +25,7 @@ static const char *shown_as(struct draft *d, const char *host, size_t *at)
 
 	while (*at < d->n_shown) {
 		op = &d->plan->ops[(*at)++];
-		if (op->host && op->source && draft_is_below(host, op->source))
+		if (op->host && op->source && path_is_in(host, op->source))
 			return arena_printf(d->plan->arena, "%s%s", op->target, host + strlen(op->source));
 	}
 	return NULL;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "plan/plan_follow.h"
 #include "plan/plan_git_config.h"
 
@@ -158,7 +159,7 @@ static const char *host_name(struct draft *d, const char *target)
 
 	for (i = 0; i < d->plan->n_ops; i++) {
 		op = &d->plan->ops[i];
-		if (op->host && op->folder && op->source && draft_is_below(target, op->target) && (!in || strlen(op->target) >= strlen(in->target)))
+		if (op->host && op->folder && op->source && path_is_in(target, op->target) && (!in || strlen(op->target) >= strlen(in->target)))
 			in = op;
 	}
 	return in ? arena_printf(d->plan->arena, "%s%s", strcmp(in->source, "/") == 0 ? "" : in->source, target + (strcmp(in->target, "/") == 0 ? 0 : strlen(in->target))) : arena_str(d->plan->arena, sv_of(target));

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "plan/environ_gate.h"
 #include "plan/plan_base.h"
@@ -104,7 +105,7 @@ static int add_mount(struct draft *d, const struct image_mount *m)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(own); i++)
-		if (draft_is_below(m->target, own[i]))
+		if (path_is_in(m->target, own[i]))
 			return error_set(d->err, ERROR_DENIED, "image: %s is the sandbox's own: nothing can be mounted there", text_show(&t, sv_of(m->target)));
 	if (!is_plain_path(m->target) || !is_plain_path(m->source))
 		return error_set(d->err, ERROR_INPUT, "image: %s is no place for a mount", text_show(&t, sv_of(m->target)));

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "model/base_system.h"
 
@@ -210,7 +211,7 @@ static const char *given_folder(const struct draft *d)
 {
 	if (d->workdir || d->plan->workdir_mode != WORKDIR_NONE || !d->here)
 		return d->workdir;
-	return draft_is_below(d->plan->home, d->here) ? NULL : d->here;
+	return path_is_in(d->plan->home, d->here) ? NULL : d->here;
 }
 
 /* The folder is in a repository, which is its maker's: all of it as a path in out. Not the whole home, and not /etc,
@@ -222,7 +223,7 @@ static bool in_repository(const struct draft *d, const char *folder, char out[PA
 
 	if ((size_t)snprintf(out, PATH_MAX, "%s", folder) >= PATH_MAX)
 		return true;
-	for (; *out && strcmp(out, "/etc") != 0 && !draft_is_below(d->plan->home, out); *strrchr(out, '/') = '\0') {
+	for (; *out && strcmp(out, "/etc") != 0 && !path_is_in(d->plan->home, out); *strrchr(out, '/') = '\0') {
 		(void)snprintf(git, sizeof(git), "%s/.git", out);
 		if (lstat(git, &st) == 0)
 			return true;
@@ -238,16 +239,16 @@ static const char *distrust(const struct draft *d, const struct plan_link *link,
 	char repository[PATH_MAX];
 	size_t i;
 
-	if (given && draft_is_below(link->folder, given))
-		return !writable && d->plan->workdir && draft_is_below(real, given) ? NULL : "the work folder";
+	if (given && path_is_in(link->folder, given))
+		return !writable && d->plan->workdir && path_is_in(real, given) ? NULL : "the work folder";
 	for (i = 0; i < d->plan->n_ops; i++) {
 		op = &d->plan->ops[i];
-		if (!op->host || !op->writable || !op->folder || !draft_is_below(link->folder, op->source))
+		if (!op->host || !op->writable || !op->folder || !path_is_in(link->folder, op->source))
 			continue;
-		if ((writable || !draft_is_below(real, op->source)) && !is_kept(d, op, link))
+		if ((writable || !path_is_in(real, op->source)) && !is_kept(d, op, link))
 			return "a folder that the sandbox may write to";
 	}
-	if (in_repository(d, link->folder, repository) && (writable || !draft_is_below(real, repository)))
+	if (in_repository(d, link->folder, repository) && (writable || !path_is_in(real, repository)))
 		return "a repository";
 	if ((link->st.st_uid != 0 && link->st.st_uid != geteuid()) || (link->st.st_mode & S_IWOTH))
 		return "a folder that others may write to";
@@ -271,7 +272,7 @@ static int deepest(const struct pol_list *list, const char *path)
 static bool names(const struct draft *d, const char *real, bool writable)
 {
 	const struct pol_fs *fs = &d->policy->fs;
-	bool at_work = d->plan->workdir && draft_is_below(real, d->plan->workdir);
+	bool at_work = d->plan->workdir && path_is_in(real, d->plan->workdir);
 	int read = deepest(&fs->read, real), write = deepest(&fs->write, real), depth;
 	const struct base_path *base = base_system_find(sv_of(real), &depth);
 

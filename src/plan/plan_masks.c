@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "plan/plan_follow.h"
 #include "plan/plan_git.h"
 #include "plan/plan_source.h"
@@ -68,7 +69,7 @@ static bool is_covered(const struct plan *p, const char *path, bool hidden)
 	size_t i;
 
 	for (i = 0; i < p->n_ops; i++)
-		if ((p->ops[i].kind == PLAN_MASK || (p->ops[i].kind == PLAN_PROTECT && !hidden)) && draft_is_below(path, p->ops[i].target))
+		if ((p->ops[i].kind == PLAN_MASK || (p->ops[i].kind == PLAN_PROTECT && !hidden)) && path_is_in(path, p->ops[i].target))
 			return true;
 	return false;
 }
@@ -116,7 +117,7 @@ static bool is_shown(const struct plan *p, const char *real)
 	size_t i;
 
 	for (i = 0; i < p->n_ops; i++)
-		if (p->ops[i].host && draft_is_below(real, p->ops[i].source))
+		if (p->ops[i].host && path_is_in(real, p->ops[i].source))
 			return true;
 	return false;
 }
@@ -133,7 +134,7 @@ static int note_unshown(void *arg, const char *path)
 {
 	struct unshown *u = arg;
 
-	if ((u->last && draft_is_below(path, u->last)) || is_shown(u->d->plan, path))
+	if ((u->last && path_is_in(path, u->last)) || is_shown(u->d->plan, path))
 		return 0;
 	u->last = arena_str(u->d->plan->arena, sv_of(path));
 	return u->last ? scan_links_note(u->links, AT_FDCWD, path, path, u->guard, u->d->err) : 0;
@@ -221,7 +222,7 @@ static bool in_base_system(const struct plan *p, const char *real)
 	size_t i;
 
 	for (i = 0; i < p->n_ops; i++)
-		if (p->ops[i].kind == PLAN_BIND && !p->ops[i].host && draft_is_below(real, p->ops[i].target))
+		if (p->ops[i].kind == PLAN_BIND && !p->ops[i].host && path_is_in(real, p->ops[i].target))
 			return true;
 	return false;
 }

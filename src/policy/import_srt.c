@@ -2,6 +2,7 @@
  * Settings of Anthropic's sandbox-runtime. There everything may be read that is not denied, here nothing that is not
  * shown: a denied folder that holds something shown must therefore give way, and loses nothing by it.
  */
+#include "base/path.h"
 #include "base/text.h"
 #include "policy/import_parts.h"
 #include "policy/policy_cover.h"
@@ -121,7 +122,7 @@ static bool holds_shown(struct import *im, const char *path)
 	const struct pol_list *lists[] = {&im->policy->fs.read, &im->policy->fs.write};
 	static const char *const wide[] = {"/",    "/home", "/Users", "/root", "~",
 					   "/mnt", "/srv",  "/data",  "/var",  "/opt"};
-	size_t i, n = strlen(path);
+	size_t i;
 	uint32_t k;
 
 	for (i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
@@ -129,8 +130,7 @@ static bool holds_shown(struct import *im, const char *path)
 			return true;
 	for (i = 0; i < 2; i++)
 		for (k = 0; k < lists[i]->n; k++)
-			if (cover_path.covers(path, lists[i]->v[k].s) ||
-			    (strncmp(lists[i]->v[k].s, path, n) == 0 && lists[i]->v[k].s[n] == '/'))
+			if (cover_path.covers(path, lists[i]->v[k].s) || path_is_below(lists[i]->v[k].s, path))
 				return true;
 	return false;
 }

@@ -670,10 +670,3 @@ const struct change *changes_find(const struct changes *c, const char *path)
 	}
 	return NULL;
 }
-
-bool changes_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && path[n] == '/';
-}

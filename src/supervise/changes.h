@@ -107,9 +107,6 @@ void changes_free(struct changes *c); /* NULL is fine */
 /* The change at path, or NULL. */
 const struct change *changes_find(const struct changes *c, const char *path);
 
-/* The path lies below the folder (never the folder itself). */
-bool changes_below(const char *path, const char *folder);
-
 /* Names of enum change_kind and enum change_type, for people. */
 extern const char *const change_kind_names[];
 extern const char *const change_type_names[];

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "supervise/changes_journal.h"
 #include "supervise/changes_names.h"
@@ -250,7 +251,7 @@ static int check_after(const struct apply *a, const struct step *s)
 	r = fd < 0 ? -errno : check_tree(a, fd, &next);
 	if (r < 0)
 		return r;
-	return next < a->list->n && changes_below(a->list->v[next].path, s->path) ? -ESTALE : 0;
+	return next < a->list->n && path_is_below(a->list->v[next].path, s->path) ? -ESTALE : 0;
 }
 
 static int take_step(struct apply *a, const struct step *s)

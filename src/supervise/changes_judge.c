@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "model/repository.h"
 #include "sys/beneath.h"
@@ -317,7 +318,7 @@ static void keep_folders_of_kept(struct changes *l)
 		c = &l->v[i];
 		if (c->refused || c->before.type != CHANGE_FOLDER || c->after.type == CHANGE_FOLDER)
 			continue;
-		for (k = i + 1; k < l->n && changes_below(l->v[k].path, c->path) && !c->refused; k++)
+		for (k = i + 1; k < l->n && path_is_below(l->v[k].path, c->path) && !c->refused; k++)
 			if (l->v[k].refused)
 				c->refused = "holds something that must stay";
 	}
@@ -331,7 +332,7 @@ static void refuse_what_is_below(struct changes *l)
 
 	for (i = 0; i < l->n; i++) {
 		c = &l->v[i];
-		if (top && changes_below(c->path, top->path)) {
+		if (top && path_is_below(c->path, top->path)) {
 			if (!c->refused)
 				c->refused = "is part of a change that is refused";
 			continue;

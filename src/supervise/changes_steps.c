@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "supervise/changes_stage.h"
 #include "sys/beneath.h"
@@ -124,7 +125,7 @@ static int stage_tree(struct build *b, const struct stage *st, uint32_t slot, si
 		return -1;
 	if (top->after.type != CHANGE_FOLDER)
 		return 0;
-	for (; end < l->n && changes_below(l->v[end].path, top->path); end++)
+	for (; end < l->n && path_is_below(l->v[end].path, top->path); end++)
 		if (!l->v[end].refused && stage_one(b, st, slot, top, &l->v[end]) < 0)
 			return -1;
 	/* From the inside out: a folder may end up closed for its owner. */
@@ -215,7 +216,7 @@ int steps_build(const struct steps_job *job, struct journal *j, struct error *er
 	}
 	for (i = 0; i < l->n; i++) {
 		c = &l->v[i];
-		if (c->refused || (top && changes_below(c->path, top->path)))
+		if (c->refused || (top && path_is_below(c->path, top->path)))
 			continue;
 		top = c->kind == CHANGE_MODE || c->kind == CHANGE_MODIFIED ? NULL : c;
 		if (build_one(&b, i) < 0)

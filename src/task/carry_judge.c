@@ -7,17 +7,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "task/carry_home.h"
 #include "task/carry_link.h"
 #include "task/carry_new.h"
 #include "task/carry_text.h"
-
-static bool below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/');
-}
 
 static bool system_root(const char *path)
 {
@@ -39,7 +33,7 @@ static bool work_ok(const char *work)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(system); i++)
-		if (below(work, system[i]))
+		if (path_is_in(work, system[i]))
 			return false;
 	for (i = 0; i < ARRAY_LEN(holders); i++)
 		if (strcmp(work, holders[i]) == 0)
@@ -113,7 +107,7 @@ bool carry_among(const char *const *folders_of, struct sv folder)
 static bool touches(const char *const *places, const char *path, bool above)
 {
 	for (; places && *places; places++)
-		if (above ? below(*places, path) : below(path, *places))
+		if (above ? path_is_in(*places, path) : path_is_in(path, *places))
 			return true;
 	return false;
 }
@@ -134,7 +128,7 @@ bool carry_place(const struct carry *c, const char *path)
 	if (touches(c->req->places, path, false))
 		return true;
 	/* it, and the way to it */
-	if (c->req->wanted && (below(path, c->req->wanted) || below(c->req->wanted, path)))
+	if (c->req->wanted && (path_is_in(path, c->req->wanted) || path_is_in(c->req->wanted, path)))
 		return false;
 	return carry_runner_place(path);
 }

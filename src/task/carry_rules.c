@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/glob.h"
+#include "base/path.h"
 
 const struct carry_text carry_texts[CARRY_RULES] = {
 	[CARRY_KEEP] = {"carry.keep", "carried"},
@@ -251,13 +252,11 @@ bool carry_seen_from_tests(struct sv name)
 bool carry_runner_place(const char *path)
 {
 	static const char *const places[] = {"/proc", "/sys", "/dev", "/run", "/var/run", "/tests", "/logs", "/solution", "/oracle", "/verifier", "/agent-logs", "/installed-agent", "/.cordon"};
-	size_t i, n;
+	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(places); i++) {
-		n = strlen(places[i]);
-		if (strncmp(path, places[i], n) == 0 && (path[n] == '\0' || path[n] == '/'))
+	for (i = 0; i < ARRAY_LEN(places); i++)
+		if (path_is_in(path, places[i]))
 			return true;
-	}
 	return false;
 }
 

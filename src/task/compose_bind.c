@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "supervise/copy.h"
 #include "sys/beneath.h"
@@ -21,15 +22,13 @@ enum { NAMES = 4 };
 /* What a path is below a folder, "." for the folder itself; NULL: it is elsewhere. */
 static const char *below(const char *folder, const char *path)
 {
-	size_t n = strlen(folder);
+	const char *rest = path_rest(path, folder);
 
 	if (strcmp(folder, ".") == 0)
 		return path;
-	if (strcmp(path, ".") == 0)
+	if (strcmp(path, ".") == 0 || !rest)
 		return NULL;
-	if (strncmp(path, folder, n) != 0 || (path[n] && path[n] != '/'))
-		return NULL;
-	return path[n] ? path + n + 1 : ".";
+	return *rest ? rest + 1 : ".";
 }
 
 static void add(const char **v, size_t *n, const char *folder, const struct task_files *f)

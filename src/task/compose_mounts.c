@@ -1,5 +1,6 @@
 /* volumes and tmpfs of a service. */
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "task/compose_read.h"
 
@@ -39,14 +40,13 @@ static bool is_runner(struct compose_reader *r, const struct ynode *n, const cha
 		return false;
 	source += strlen(COMPOSE_STAND_IN);
 	for (i = 0; i < COMPOSE_FOLDERS; i++) {
-		size_t len = strlen(compose_folder_names[i]);
+		const char *rest = path_rest(source, compose_folder_names[i]);
 
-		if (strncmp(source, compose_folder_names[i], len) != 0 || (source[len] && source[len] != '/'))
+		if (!rest)
 			continue;
 		m->kind = COMPOSE_MOUNT_RUNNER;
 		m->folder = i;
-		source += len + strspn(source + len, "/");
-		m->source = *source ? NULL : ".";
+		m->source = rest[strspn(rest, "/")] ? NULL : ".";
 		if (!m->source)
 			compose_refuse(r, n, "a part of a folder that services write to; mount the whole of it");
 		return true;

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "task/compose_read.h"
 
 struct unit {
@@ -225,13 +226,11 @@ static const char *why_not_inside(const char *path)
 const char *compose_inside(struct arena *a, const char *path, const char **ret_why)
 {
 	AUTO_BUF out = {0};
-	const char *result, *why;
-	size_t n = strlen(COMPOSE_STAND_IN_TASK);
+	const char *rest = path_rest(path, COMPOSE_STAND_IN_TASK), *result, *why;
 
 	buf_init(&out, 4096);
-	if (strncmp(path, COMPOSE_STAND_IN_TASK, n) == 0 && (!path[n] || path[n] == '/')) {
-		path += n;
-		path += strspn(path, "/");
+	if (rest) {
+		path = rest + strspn(rest, "/");
 		path = *path ? path : ".";
 	}
 	why = why_not_inside(path);

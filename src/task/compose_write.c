@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/path.h"
 
 /*
  * What images need until their service runs as its own user: to own the files of a volume, to become that user, to signal it and to listen on a low port. Of Docker's own set this leaves out what makes device files, raw
@@ -177,9 +178,7 @@ static void put_build(struct writer *w, const struct compose_build *b)
 
 static bool is_at_or_below(const char *path, const char *folder)
 {
-	size_t n = strlen(folder);
-
-	return strcmp(folder, ".") == 0 || (strncmp(path, folder, n) == 0 && (!path[n] || path[n] == '/'));
+	return strcmp(folder, ".") == 0 || path_is_in(path, folder);
 }
 
 enum compose_bind compose_bind(const struct compose_mount *m, const char *const *hidden)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "sys/beneath.h"
 #include "task/flow.h"
 #include "task/layer.h"
@@ -65,11 +66,9 @@ int flow_add_text(struct flow *f, struct image_work *to, const char *target, con
 
 static const char *script_inside(struct flow *f, const char *folder, const char *script, const char *target)
 {
-	size_t n = strlen(folder);
-
 	/* "tests/test.sh" below "tests" */
-	if (strncmp(script, folder, n) == 0 && script[n] == '/')
-		return arena_printf(f->arena, "%s/%s", target, script + n + 1);
+	if (path_is_below(script, folder))
+		return arena_printf(f->arena, "%s%s", target, path_rest(script, folder));
 	return arena_printf(f->arena, "%s/%s", target, strrchr(script, '/') ? strrchr(script, '/') + 1 : script);
 }
 
@@ -96,7 +95,7 @@ int flow_show(struct flow *f, struct image_work *to, const struct flow_shown *wh
 		if (add_folder(f, to, what->folder, what->targets[i]) < 0)
 			return -1;
 	inside = script_inside(f, what->folder ? what->folder : "", what->script, what->targets[0]);
-	outside = !what->folder || strncmp(what->script, what->folder, strlen(what->folder)) != 0 || what->script[strlen(what->folder)] != '/';
+	outside = !what->folder || !path_is_below(what->script, what->folder);
 	*ret_argv = inside ? start_script(f, what->script, inside) : NULL;
 	if (!*ret_argv)
 		return flow_no_memory(f);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "image/users.h"
 #include "task/carry_link.h"
 #include "task/carry_rules.h"
@@ -18,13 +19,6 @@
 static const struct compose_mounts *mounts_of(const struct flow *f)
 {
 	return f->services ? &f->services->plan.steps[f->services->plan.main].service->mounts : NULL;
-}
-
-static bool is_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strcmp(folder, "/") == 0 || (strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/'));
 }
 
 /* Under whatever of its places. One without a name has no other. */
@@ -44,7 +38,7 @@ static bool agent_writes(const struct compose_mounts *all, const struct compose_
 /* At, above or below. */
 static bool touches(const char *path, const char *folder)
 {
-	return is_below(path, folder) || is_below(folder, path);
+	return path_is_in(path, folder) || path_is_in(folder, path);
 }
 
 /* Words, in which a path begins at the first slash. */
@@ -77,7 +71,7 @@ static bool entry_touches(const struct layered *image, const char *cwd, struct s
 /* What a home that is the root loads from has a name that says so. */
 static bool in_root_home(const char *path)
 {
-	return path[1] == '.' || is_below(path, "/bin");
+	return path[1] == '.' || path_is_in(path, "/bin");
 }
 
 static bool is_named(const struct layered *image, const struct loader *l, const char *value, const char *cwd, const char *path)

@@ -1,3 +1,4 @@
+#include "base/path.h"
 #include "sandbox/common/box.h"
 
 #include <errno.h>
@@ -20,22 +21,15 @@ struct maker {
 	struct error *err;
 };
 
-static bool is_at_or_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0');
-}
-
 /* Runtimes bring the devices and their links themselves. */
 static bool is_device(const char *target)
 {
-	return is_at_or_below(target, "/dev") && strcmp(target, "/dev/shm") != 0 && strcmp(target, "/dev/pts") != 0;
+	return path_is_in(target, "/dev") && strcmp(target, "/dev/shm") != 0 && strcmp(target, "/dev/pts") != 0;
 }
 
 static bool is_kernel_surface(const char *target)
 {
-	return is_at_or_below(target, "/proc") || is_at_or_below(target, "/sys");
+	return path_is_in(target, "/proc") || path_is_in(target, "/sys");
 }
 
 static int oom(struct maker *m)
@@ -53,7 +47,7 @@ const struct plan_op *box_shown_by(const struct plan *p, const char *target)
 	size_t i;
 
 	for (i = p->n_ops; i > 0; i--)
-		if (p->ops[i - 1].kind == PLAN_BIND && is_at_or_below(target, p->ops[i - 1].target))
+		if (p->ops[i - 1].kind == PLAN_BIND && path_is_in(target, p->ops[i - 1].target))
 			return &p->ops[i - 1];
 	return NULL;
 }
@@ -211,7 +205,7 @@ bool box_is_covered(const struct box *b, size_t i)
 	size_t j;
 
 	for (j = i + 1; j < b->n_mounts; j++)
-		if (b->mounts[j].kind != BOX_MASK && is_at_or_below(b->mounts[i].target, b->mounts[j].target))
+		if (b->mounts[j].kind != BOX_MASK && path_is_in(b->mounts[i].target, b->mounts[j].target))
 			return true;
 	return false;
 }

@@ -7,12 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_at_or_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0');
-}
+#include "base/path.h"
 
 static bool shows(const struct plan_op *op)
 {
@@ -26,7 +21,7 @@ static const struct plan_op *seen_at(const struct plan *p, const char *target)
 	const struct plan_op *op, *found = NULL;
 
 	for (op = p->ops; op < p->ops + p->n_ops; op++)
-		if (shows(op) && is_at_or_below(target, op->target))
+		if (shows(op) && path_is_in(target, op->target))
 			found = op;
 	return found;
 }

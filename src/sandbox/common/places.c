@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "base/text.h"
 
 /* Goes up when places_make() makes something else of the same plan. */
@@ -72,20 +73,13 @@ static int make_file(const char *path, mode_t mode, const char *content, size_t 
 	return r;
 }
 
-static bool is_inside(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && path[n] == '/';
-}
-
 /* What the host shows below a scratch place gets its place there, when that is mounted. */
 static bool is_in_scratch(const struct plan *p, const struct plan_op *op)
 {
 	const char **place;
 
 	for (place = p->own_places; op->host && *place; place++)
-		if (is_inside(op->target, *place))
+		if (path_is_below(op->target, *place))
 			return true;
 	return false;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "sys/lookup.h"
 
 enum { MAX_LINKS = 8 };
@@ -16,7 +17,7 @@ enum { MAX_LINKS = 8 };
 /* What the kernel calls the place, from the root. */
 static int name_of(const struct root_places *p, int fd, char to[PATH_MAX])
 {
-	size_t n = strlen(p->base);
+	const char *rest;
 	char link[64];
 	ssize_t got;
 
@@ -25,9 +26,10 @@ static int name_of(const struct root_places *p, int fd, char to[PATH_MAX])
 	if (got < 0)
 		return -errno;
 	to[got] = '\0';
-	if (strncmp(to, p->base, n) != 0 || (to[n] != '/' && to[n]))
+	rest = path_rest(to, p->base);
+	if (!rest)
 		return -EXDEV;
-	memmove(to, to + n, (size_t)got - n + 1);
+	memmove(to, rest, strlen(rest) + 1);
 	return 0;
 }
 
@@ -87,13 +89,11 @@ static int open_folder(const struct root_places *p, const char *path, size_t n)
 static bool is_own(const char *name)
 {
 	static const char *const own[] = {"/proc", "/dev", "/sys"};
-	size_t i, n;
+	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(own); i++) {
-		n = strlen(own[i]);
-		if (strncmp(name, own[i], n) == 0 && (name[n] == '/' || !name[n]))
+	for (i = 0; i < ARRAY_LEN(own); i++)
+		if (path_is_in(name, own[i]))
 			return true;
-	}
 	return false;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "sandbox/common/places.h"
 #include "sandbox/common/profile.h"
@@ -23,14 +24,6 @@ static const char *const read_only[] = {"/proc/bus", "/proc/fs", "/proc/irq", "/
 
 /* Files that an engine makes itself and mounts, unless something is mounted there. */
 static const char *const engines_own[] = {"/etc/hostname", "/etc/hosts", "/etc/resolv.conf"};
-
-/* path is folder, or below it. */
-static bool is_at_or_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0');
-}
 
 /* A name of other bytes would be changed on its way through JSON, and mean something else. */
 static int check_name(const char *path, struct error *err)
@@ -183,7 +176,7 @@ static bool is_masked(const struct box *b, const char *path)
 	size_t i;
 
 	for (i = 0; i < b->n_mounts; i++)
-		if (b->mounts[i].kind == BOX_MASK && is_at_or_below(path, b->mounts[i].target))
+		if (b->mounts[i].kind == BOX_MASK && path_is_in(path, b->mounts[i].target))
 			return true;
 	return false;
 }
@@ -207,7 +200,7 @@ static void put_masks(struct json *j, const struct box *b)
 	json_str(j, "/sys");
 	put_unmasked(j, b, masked, ARRAY_LEN(masked));
 	for (i = 0; i < b->n_mounts; i++)
-		if (b->mounts[i].kind == BOX_MASK && !is_at_or_below(b->mounts[i].target, "/sys"))
+		if (b->mounts[i].kind == BOX_MASK && !path_is_in(b->mounts[i].target, "/sys"))
 			json_str(j, b->mounts[i].target);
 	json_end(j);
 	json_key(j, "ReadonlyPaths");

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 
 struct maker {
 	struct sv mountinfo;
@@ -53,18 +54,16 @@ static bool mount_point(struct sv line, struct sv *ret)
 
 static int add_below(struct maker *m, const struct box_mount *folder, const char *point, struct error *err)
 {
-	size_t n = strlen(folder->source);
+	const char *rest = path_rest(point, folder->source);
 	struct box_mount mount = {.kind = BOX_BIND, .source = point, .no_exec = folder->no_exec, .judged = folder->judged};
 	struct stat st;
 
-	if (strcmp(folder->source, "/") == 0)
-		n = 0;
-	if (strncmp(point, folder->source, n) != 0 || point[n] != '/' || !point[n + 1] || lstat(point, &st) < 0)
+	if (!rest || !rest[0] || !rest[1] || lstat(point, &st) < 0)
 		return 0;
 	if (++m->added > SUBMOUNTS_MAX)
 		return error_set(err, ERROR_INPUT, "more than %d file systems are mounted below the folders that the policy shows; this Docker Engine is too old for that", SUBMOUNTS_MAX);
 	mount.folder = S_ISDIR(st.st_mode);
-	mount.target = arena_printf(m->view->arena, "%s%s", strcmp(folder->target, "/") == 0 ? "" : folder->target, point + n);
+	mount.target = arena_printf(m->view->arena, "%s%s", strcmp(folder->target, "/") == 0 ? "" : folder->target, rest);
 	if (!mount.target)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	m->view->mounts[m->view->n_mounts++] = mount;

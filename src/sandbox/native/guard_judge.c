@@ -12,39 +12,33 @@
 
 #include "base/buf.h"
 #include "base/name_set.h"
+#include "base/path.h"
 #include "model/repository.h"
 
 enum { MOVE_MAX_ENTRIES = 200000, MOVE_MAX_DEPTH = 128 };
 
 static bool in_own_place(const struct plan *p, const char *path)
 {
-	size_t i, n;
+	size_t i;
 
 	/* a folder of the host that is shown below one of them is not the sandbox's own */
-	for (i = 0; i < p->n_ops; i++) {
-		n = strlen(p->ops[i].target);
-		if (p->ops[i].host && strncmp(path, p->ops[i].target, n) == 0 && (path[n] == '/' || !path[n]))
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].host && path_is_in(path, p->ops[i].target))
 			return false;
-	}
-	for (i = 0; p->own_places && p->own_places[i]; i++) {
-		n = strlen(p->own_places[i]);
-		if (strncmp(path, p->own_places[i], n) == 0 && (path[n] == '/' || !path[n]))
+	for (i = 0; p->own_places && p->own_places[i]; i++)
+		if (path_is_in(path, p->own_places[i]))
 			return true;
-	}
 	return false;
 }
 
 /* The policy names a writable folder below what it makes read-only, and the path is in it. */
 static bool yields_here(const struct plan *p, const struct plan_guard *rule, const char *path)
 {
-	size_t i, n;
+	size_t i;
 
-	for (i = 0; i < p->n_ops; i++) {
-		n = strlen(p->ops[i].target);
-		if (p->ops[i].writable && p->ops[i].host && strncmp(path, p->ops[i].target, n) == 0 && (path[n] == '/' || !path[n]) &&
-		    glob_hit(&rule->glob, sv_of(p->ops[i].target)))
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].writable && p->ops[i].host && path_is_in(path, p->ops[i].target) && glob_hit(&rule->glob, sv_of(p->ops[i].target)))
 			return true;
-	}
 	return false;
 }
 
@@ -207,11 +201,10 @@ static bool could_match_more(const struct guard *g, const char *from, const char
 /* Covers are laid over names. A folder that moves would take them along, and leave its own name bare. */
 static const char *covered_below(const struct plan *p, const char *folder)
 {
-	size_t n = strlen(folder), i;
+	size_t i;
 
 	for (i = 0; i < p->n_ops; i++)
-		if ((p->ops[i].kind == PLAN_MASK || p->ops[i].kind == PLAN_PROTECT) && strncmp(p->ops[i].target, folder, n) == 0 &&
-		    p->ops[i].target[n] == '/')
+		if ((p->ops[i].kind == PLAN_MASK || p->ops[i].kind == PLAN_PROTECT) && path_is_below(p->ops[i].target, folder))
 			return p->ops[i].why;
 	return NULL;
 }

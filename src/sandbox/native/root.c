@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "plan/plan_source.h"
 #include "sandbox/common/places.h"
@@ -374,12 +375,12 @@ static int mount_proc(struct builder *b)
 
 static bool hides(const struct plan *p, const char *spot)
 {
-	size_t n = strlen(spot), i;
+	size_t i;
 
 	for (i = 0; i < p->n_ops; i++)
-		if (p->ops[i].source && strncmp(p->ops[i].source, spot, n) == 0 && (p->ops[i].source[n] == '/' || !p->ops[i].source[n]))
+		if (p->ops[i].source && path_is_in(p->ops[i].source, spot))
 			return true;
-	return strncmp(p->state_dir, spot, n) == 0 && p->state_dir[n] == '/';
+	return path_is_below(p->state_dir, spot);
 }
 
 /* Puts a file system to build on over a folder. */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "plan/plan_source.h"
 #include "sys/lookup.h"
@@ -68,15 +69,15 @@ static int show_one(const struct box *b, const struct oci_runtime *r, size_t i, 
 /* Where what stands at the target of the i-th mount comes from: the last one before it that shows it. */
 static const char *find_place(const struct box *b, const struct oci_runtime *r, size_t i)
 {
-	const char *target = b->mounts[i].target, *source;
-	size_t j = i, n;
+	const char *source, *rest;
+	size_t j = i;
 
 	while (j-- > 0) {
-		n = strlen(b->mounts[j].target);
-		if (b->mounts[j].kind != BOX_BIND || b->mounts[j].cover || strncmp(target, b->mounts[j].target, n) != 0 || target[n] != '/')
+		rest = path_rest(b->mounts[i].target, b->mounts[j].target);
+		if (b->mounts[j].kind != BOX_BIND || b->mounts[j].cover || !rest || !*rest)
 			continue;
 		source = oci_show_source(b, r, j);
-		return source ? arena_printf(b->arena, "%s%s", source, target + n) : NULL;
+		return source ? arena_printf(b->arena, "%s%s", source, rest) : NULL;
 	}
 	return b->mounts[i].over;
 }
