@@ -61,7 +61,8 @@ int changes_patterns_init(struct changes_patterns *p, const struct policy *polic
 	if (r == 0) {
 		p->deny = compile(&all.fs.deny, &p->n_deny);
 		p->protect = compile(&all.fs.protect, &p->n_protect);
-		if (!p->deny || !p->protect)
+		p->read = compile(&all.fs.read, &p->n_read);
+		if (!p->deny || !p->protect || !p->read)
 			r = error_set(err, ERROR_SYSTEM, "out of memory");
 	}
 	arena_free(arena);
@@ -84,6 +85,7 @@ void changes_patterns_done(struct changes_patterns *p)
 {
 	free_globs(p->deny, p->n_deny);
 	free_globs(p->protect, p->n_protect);
+	free_globs(p->read, p->n_read);
 	*p = (struct changes_patterns){0};
 }
 
@@ -93,4 +95,6 @@ void changes_rules_take(struct changes_rules *rules, const struct changes_patter
 	rules->n_deny = p->n_deny;
 	rules->protect = p->protect;
 	rules->n_protect = p->n_protect;
+	rules->read = p->read;
+	rules->n_read = p->n_read;
 }

@@ -12,8 +12,8 @@
 #include "supervise/changes.h"
 
 struct changes_patterns {
-	struct glob *deny, *protect;
-	size_t n_deny, n_protect;
+	struct glob *deny, *protect, *read;
+	size_t n_deny, n_protect, n_read;
 };
 
 /* plan: of the run that the names come from, whose own files are protected too; NULL where the policy was encoded by changes_policy_encode(). */

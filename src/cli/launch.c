@@ -457,9 +457,9 @@ static bool is_empty(int dir)
 	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	struct dirent *e;
-	bool empty = true;
+	bool empty = d != NULL;
 
-	while (d && empty && (e = readdir(d)))
+	while (empty && (e = readdir(d)))
 		empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
 	if (d)
 		(void)closedir(d);

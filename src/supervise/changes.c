@@ -54,6 +54,7 @@ struct level {
 enum { LOOK_TRIES = 16 };
 
 static const char UNREADABLE[] = "cannot be read";
+static const char TOO_LONG[] = "has too long a path";
 static const char MOVING[] = "changed while it was looked at";
 
 static enum change_type type_of(mode_t mode)
@@ -260,6 +261,12 @@ static bool never_copied(struct scan *s, const struct level *l, const char *name
 
 static int walk(struct scan *s, const struct level *l);
 
+/* Then nothing below is looked at: there is room for one more name, and no call would take the path. */
+static bool is_too_long(const struct scan *s)
+{
+	return s->len >= PATH_MAX - 1;
+}
+
 /* Everything below a folder of lower that is a folder no more. */
 static int walk_gone(struct scan *s, const struct level *l, const struct change *c, int lower)
 {
@@ -275,14 +282,14 @@ static const char *why_unopened(int fd)
 }
 
 /* Opens the lower folder at name, where it is one. -1 with c->refused set where that is not possible. */
-static int open_lower(const struct level *l, const char *name, struct change *c)
+static int open_lower(const struct scan *s, const struct level *l, const char *name, struct change *c)
 {
 	int fd = -1;
 
 	if (c->before.type != CHANGE_FOLDER)
 		return -1;
-	if (l->depth >= CHANGES_DEPTH) {
-		c->refused = "is nested too deep";
+	if (l->depth >= CHANGES_DEPTH || is_too_long(s)) {
+		c->refused = l->depth >= CHANGES_DEPTH ? "is nested too deep" : TOO_LONG;
 		return -1;
 	}
 	fd = open_seen(l->lower, name, &c->before);
@@ -298,7 +305,7 @@ static int visit_gone(struct scan *s, const struct level *l, const char *name, s
 	if (c->before.type == CHANGE_NONE || never_copied(s, l, name, &c->before))
 		return 0;
 	c->kind = CHANGE_DELETED;
-	lower = open_lower(l, name, c);
+	lower = open_lower(s, l, name, c);
 	if (add(s, l, c) < 0)
 		return -1;
 	return lower < 0 ? 0 : walk_gone(s, l, c, lower);
@@ -351,7 +358,7 @@ static int visit_leaf(struct scan *s, const struct level *l, const char *name, s
 	if (differs && !c->refused && is_order_to_git(s, c, upper))
 		c->refused = "would have git run a program at its next --continue";
 	if (c->before.type == CHANGE_FOLDER)
-		lower = open_lower(l, name, c);
+		lower = open_lower(s, l, name, c);
 	if (add(s, l, c) < 0)
 		return -1;
 	return c->before.type == CHANGE_FOLDER && lower >= 0 ? walk_gone(s, l, c, lower) : 0;
@@ -434,7 +441,7 @@ static int visit_folder(struct scan *s, const struct level *l, const char *name,
 	else
 		c->refused = read_folder(s, l, upper, &below);
 	if (!c->refused)
-		lower = open_lower(l, name, c);
+		lower = open_lower(s, l, name, c);
 	if (is_unread_copy(s, c, upper))
 		return 0;
 	if (c->refused && c->kind == CHANGE_MODE)
@@ -559,8 +566,8 @@ static int visit(struct scan *s, const struct level *l, const char *name)
 	c.kind = c.before.type == CHANGE_NONE    ? CHANGE_ADDED
 		 : c.before.type != c.after.type ? CHANGE_TYPE
 						 : CHANGE_MODE;
-	if (reserved || s->len >= PATH_MAX - 1) {
-		c.refused = reserved ? "has a name that only Cordon may use" : "has too long a path";
+	if (reserved || is_too_long(s)) {
+		c.refused = reserved ? "has a name that only Cordon may use" : TOO_LONG;
 		return add(s, l, &c);
 	}
 	if (c.after.type == CHANGE_FOLDER)

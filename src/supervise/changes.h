@@ -17,10 +17,10 @@
  * what we cannot read, and special permission bits: that such a thing is missing is no change. No extended attribute is
  * ever brought back.
  *
- * Every change has a verdict, from the first of these that applies: a name that would not be shown as it is; denied or
- * protected; what makes a repository of a folder, or what git takes orders from in one (model/repository.h,
+ * Every change has a verdict, from the first of these that applies: a name that would not be shown as it is; denied,
+ * protected or to be read only; what makes a repository of a folder, or what git takes orders from in one (model/repository.h,
  * git_state.h); a special file; setuid, setgid or sticky on a file; a link that is absolute or can lead out of the work
- * folder, by its text or through other links, be they old or new; another file system; changed on the host since the
+ * folder, by its text or through other links, be they old, new or yet to come; another file system; changed on the host since the
  * run started. What is below a new folder shares its fate; a folder goes only where everything in it may go; a change
  * of type and what it removes stand or fall together.
  *
@@ -90,6 +90,8 @@ struct changes_rules {
 	size_t n_deny;
 	const struct glob *protect;
 	size_t n_protect;
+	const struct glob *read; /* what stays read-only; one that covers root says nothing here */
+	size_t n_read;
 	struct timespec started; /* CLOCK_REALTIME, taken before the mount or the copy was made; 0: unknown, no conflict
 				    is looked for */
 	bool force;              /* let the run's version win over what changed on the host since */

@@ -98,13 +98,28 @@ bool changes_is_hidden(const struct changes_rules *rules, const char *full)
 	return path.n != 0;
 }
 
+/* A folder that may be written to below one that may not is a root of its own. */
+static const char *hit_by_read(struct judge *j, const struct change *c)
+{
+	const struct changes_rules *r = j->rules;
+	const char *why = NULL;
+	size_t i;
+
+	for (i = 0; !why && i < r->n_read; i++)
+		if (!glob_hit(&r->read[i], sv_of(r->root)))
+			why = hit_by(j, c, &r->read[i], 1, "read-only");
+	return why;
+}
+
 static const char *check_globs(struct judge *j, const struct change *c)
 {
 	const char *why = hit_by(j, c, j->rules->deny, j->rules->n_deny, "denied");
 
 	if (!why && changes_is_hidden(j->rules, j->full))
 		return "was hidden from the sandbox";
-	return why ? why : hit_by(j, c, j->rules->protect, j->rules->n_protect, "protected");
+	if (!why)
+		why = hit_by(j, c, j->rules->protect, j->rules->n_protect, "protected");
+	return why ? why : hit_by_read(j, c);
 }
 
 static bool is_in_lower(const struct judge *j, const char *path)
@@ -269,6 +284,23 @@ static bool leads_out(struct judge *j, const char *at, const char *rest, unsigne
 	return false;
 }
 
+/*
+ * "name/..": what the name is decides where that leads, and it may become a link with the next run that comes back. Without such a step a link that stays inside does so for good, whatever it leads through.
+ */
+static bool goes_up_behind_a_name(const char *target)
+{
+	bool named = false;
+	size_t n;
+
+	for (; *target; target += n + strspn(target + n, "/")) {
+		n = strcspn(target, "/");
+		if (named && n == 2 && target[0] == '.' && target[1] == '.')
+			return true;
+		named = named || !(n == 0 || (n == 1 && target[0] == '.') || (n == 2 && target[0] == '.' && target[1] == '.'));
+	}
+	return false;
+}
+
 static const char *check_link(struct judge *j, const struct change *c)
 {
 	struct place folder = {.rest = ""};
@@ -277,6 +309,8 @@ static const char *check_link(struct judge *j, const struct change *c)
 		return NULL;
 	if (c->after.target[0] == '/')
 		return "is a link to an absolute path";
+	if (goes_up_behind_a_name(c->after.target))
+		return "is a link that goes up (..) behind a name, and could lead out of the work folder later";
 	if (strlen(c->path) >= sizeof(folder.at))
 		return "has too long a path";
 	memcpy(folder.at, c->path, strlen(c->path) + 1);

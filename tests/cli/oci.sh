@@ -140,6 +140,12 @@ folders()
 	like "$runtime: ... and is in the log" "$("$CORDON" logs "$(last_run)" --json)" "x/.env.*not brought back"
 	like "$runtime: ... and in the diff" "$("$CORDON" diff --list "$(last_run)" 2>&1)" 'x/\.env'
 	rm -rf x
+	mkdir -p d/locked && echo lock >d/ro.txt && echo lock >d/locked/x
+	policy <<<"filesystem: {workdir: read-write, read: [$work/d/ro.txt, $work/d/locked]}"
+	inside sh -c 'mv d d2; mkdir -p d/locked; echo evil >d/ro.txt; echo evil >d/locked/x; echo evil >d/locked/y; echo free >d/free' </dev/null
+	is "$runtime: what is read-only in a writable folder stays as it is, whatever folder takes the place of its own" "$(cat d/ro.txt d/locked/x | tr '\n' ' '):$(ls d/locked):$(cat d/free)" "lock lock :x:free"
+	rm -rf d d2
+	policy <<<'filesystem: {workdir: read-write}'
 	in_container sh -c 'echo up; until [ -e /tmp/go ]; do sleep 0.1; done; echo theirs >kept; echo new >other'
 	echo mine >kept
 	"$CORDON" exec "$id" -- touch /tmp/go
