@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "sys/pen.h"
 
 enum {
 	RUN_MAX = 128,      /* bytes of a run's id */
@@ -51,6 +52,7 @@ enum {
 	CLASS_NETWORK = 4001,
 	CLASS_API = 6003,
 };
+enum { COPY_MS = 5000 }; /* for whoever reads the copy to take something: nothing is supervised meanwhile */
 enum { ACTIVITY_UNKNOWN = 0, ACTIVITY_OTHER = 99 };
 enum { PROCESS_LAUNCH = 1, PROCESS_TERMINATE = 2, DETECTION_CREATE = 1, NETWORK_REFUSE = 5 };
 enum { SEVERITY_INFO = 1, SEVERITY_LOW = 2, SEVERITY_MEDIUM = 3 };
@@ -326,6 +328,6 @@ int audit_write(struct audit *a, const struct event *e, struct error *err)
 	memcpy(a->last, hash, sizeof(hash));
 	a->seq++;
 	a->ended = e->kind == EVENT_EXIT;
-	r = a->copy_fd < 0 ? 0 : write_all(a->copy_fd, a->line.p, a->line.n);
+	r = a->copy_fd < 0 ? 0 : sys_pen_write_all(a->copy_fd, a->line.p, a->line.n, COPY_MS);
 	return r < 0 ? fail(a, r, "write the copy", err) : 0;
 }

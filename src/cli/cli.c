@@ -12,8 +12,9 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/cli_help.h"
+#include "sys/pen.h"
 
-enum { GUESS_MAX = 64, EXIT_OWN = 125, EXIT_NOT_EXEC = 126, EXIT_NOT_FOUND = 127 };
+enum { GUESS_MAX = 64, EXIT_OWN = 125, EXIT_NOT_EXEC = 126, EXIT_NOT_FOUND = 127, NOTE_MS = 5000 /* for somebody to take a byte of it: who runs a sandbox must not stand still */ };
 
 /* What parsing walks over. */
 struct walk {
@@ -85,7 +86,7 @@ void call_note(const struct call *call, const char *format, ...)
 	va_end(ap);
 	buf_init(&line, sizeof(text) + 16);
 	(void)buf_printf(&line, "cordon: %s\n", text);
-	(void)write_all(STDERR_FILENO, line.p, line.n); /* nobody is left to tell */
+	(void)sys_pen_write_all(STDERR_FILENO, line.p, line.n, NOTE_MS); /* nobody is left to tell */
 }
 
 /* How many words of the row's name the words begin with, when they are all of them; else 0. */

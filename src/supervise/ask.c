@@ -6,8 +6,10 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/text.h"
+#include "sys/pen.h"
+
+enum { SAY_MS = 1000 }; /* for a terminal that nobody reads: all else waits meanwhile */
 
 void ask_init(struct ask *a, int carried, void (*answer)(void *arg, uint64_t id, const char *what, bool yes), void *arg)
 {
@@ -48,7 +50,7 @@ static void show(struct ask *a, uint64_t now)
 	/* what was typed before the question is no answer to it */
 	if (a->carried < 0)
 		(void)tcflush(a->tty, TCIFLUSH);
-	(void)write_all(where_to(a), line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
+	(void)sys_pen_write_all(where_to(a), line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1, SAY_MS);
 	a->until = now + ASK_SECONDS * 1000;
 }
 
@@ -60,7 +62,7 @@ static void settle(struct ask *a, bool yes, uint64_t now)
 
 	memcpy(what, a->waiting[0].what, sizeof(what));
 	memmove(a->waiting, a->waiting + 1, --a->n * sizeof(a->waiting[0]));
-	(void)write_all(where_to(a), said, strlen(said));
+	(void)sys_pen_write_all(where_to(a), said, strlen(said), SAY_MS);
 	a->until = 0;
 	a->answer(a->arg, id, what, yes);
 	if (a->n)

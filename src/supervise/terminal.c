@@ -7,16 +7,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "sys/process_stat.h"
 
 /* Until we look again whether somebody inside has opened it, and whether we are in the foreground. */
-enum { HUNG_MS = 50, BEHIND_MS = 200, CTRL_Z = 26 };
+enum { HUNG_MS = 50, BEHIND_MS = 200, DRAIN_MS = 10000 /* for somebody to take a byte */, CTRL_Z = 26 };
 
 void terminal_init(struct terminal *t)
 {
 	memset(t, 0, offsetof(struct terminal, up));
-	t->in = t->out = t->master = -1;
+	t->in = t->out = t->master = t->pen.fd = -1;
 }
 
 void terminal_raw(struct terminal *t)
@@ -56,6 +55,8 @@ void terminal_start(struct terminal *t, int in, int out, int master)
 
 	t->in = in;
 	t->out = out;
+	if (out >= 0)
+		sys_pen_open(&t->pen, out);
 	t->master = master;
 	if (flags >= 0)
 		(void)fcntl(master, F_SETFL, flags | O_NONBLOCK);
@@ -66,6 +67,7 @@ void terminal_start(struct terminal *t, int in, int out, int master)
 void terminal_done(struct terminal *t)
 {
 	terminal_restore(t);
+	sys_pen_close(&t->pen);
 	if (t->master >= 0)
 		(void)close(t->master);
 	t->master = -1;
@@ -107,15 +109,14 @@ size_t terminal_poll(struct terminal *t, struct pollfd *p)
 		want |= POLLOUT;
 	p[0] = (struct pollfd){.fd = t->hung ? -1 : t->master, .events = want};
 	p[1] = (struct pollfd){.fd = t->raw && !t->in_ended && t->n_up == 0 ? t->in : -1, .events = POLLIN};
-	p[2] = (struct pollfd){.fd = t->n_down && !t->quiet ? t->out : -1, .events = POLLOUT};
+	p[2] = (struct pollfd){.fd = t->n_down && !t->quiet ? t->pen.fd : -1, .events = POLLOUT};
 	return 3;
 }
 
-static void move(int fd, char *from, size_t *at, size_t *n)
+/* w: what a write made of it. */
+static void moved(ssize_t w, size_t *at, size_t *n)
 {
-	ssize_t w = write(fd, from + *at, *n);
-
-	if (w < 0 && errno != EAGAIN && errno != EINTR) {
+	if (w < 0 && w != -EAGAIN && w != -EINTR) {
 		*n = *at = 0; /* nobody takes it any more */
 		return;
 	}
@@ -181,6 +182,13 @@ static void read_theirs(struct terminal *t)
 		t->hung = true;
 }
 
+static ssize_t written(const struct terminal *t)
+{
+	ssize_t w = write(t->master, t->up + t->at_up, t->n_up);
+
+	return w < 0 ? -errno : w;
+}
+
 void terminal_carry(struct terminal *t, const struct pollfd *p, size_t n)
 {
 	if (n < 3)
@@ -189,9 +197,9 @@ void terminal_carry(struct terminal *t, const struct pollfd *p, size_t n)
 	if (p[1].fd >= 0 && p[1].revents)
 		read_ours(t);
 	if (p[2].fd >= 0 && p[2].revents)
-		move(t->out, t->down, &t->at_down, &t->n_down);
+		moved(sys_pen_write(&t->pen, t->down + t->at_down, t->n_down), &t->at_down, &t->n_down);
 	if (p[0].fd >= 0 && p[0].revents & POLLOUT)
-		move(t->master, t->up, &t->at_up, &t->n_up);
+		moved(written(t), &t->at_up, &t->n_up);
 	if (p[0].fd >= 0 && p[0].revents & (POLLIN | POLLHUP | POLLERR) && t->n_down == 0)
 		read_theirs(t);
 }
@@ -201,10 +209,11 @@ void terminal_drain(struct terminal *t)
 	size_t left = 1 << 20;
 	ssize_t n;
 
-	if (t->out >= 0 && t->n_down)
-		(void)write_all(t->out, t->down + t->at_down, t->n_down);
-	while (t->master >= 0 && t->out >= 0 && left && (n = read(t->master, t->down, sizeof(t->down))) > 0) {
-		(void)write_all(t->out, t->down, (size_t)n);
+	if (t->out < 0 || sys_pen_finish(&t->pen, t->down + t->at_down, t->n_down, DRAIN_MS) < 0)
+		return;
+	while (t->master >= 0 && left && (n = read(t->master, t->down, sizeof(t->down))) > 0) {
+		if (sys_pen_finish(&t->pen, t->down, (size_t)n, DRAIN_MS) < 0)
+			return;
 		left -= (size_t)n < left ? (size_t)n : left;
 	}
 }

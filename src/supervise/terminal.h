@@ -2,7 +2,7 @@
  * terminal: the user's terminal while a sandbox has one of its own.
  *
  * Ours goes to raw mode and bytes are carried both ways; the sandbox's line discipline does the rest. terminal_restore() puts ours back, and must be called before
- * we stop or end; it is safe to call twice.
+ * we stop or end; it is safe to call twice. Whether anybody reads our terminal is up to others: it is never waited for but at the end.
  */
 #ifndef CORDON_SUPERVISE_TERMINAL_H
 #define CORDON_SUPERVISE_TERMINAL_H
@@ -13,8 +13,11 @@
 #include <sys/types.h>
 #include <termios.h>
 
+#include "sys/pen.h"
+
 struct terminal {
 	int in, out;  /* ours; -1: that side is not a terminal and is not carried */
+	struct sys_pen pen; /* for out */
 	int master;   /* the sandbox's, or a stream through which it is carried; -1: none (yet) */
 	bool raw;
 	bool hung; /* nobody inside has it open just now */
@@ -54,7 +57,7 @@ size_t terminal_poll(struct terminal *t, struct pollfd *p);
  * suspend character is typed to such a command, and it does not ignore that, it is stopped with SIGSTOP, of which PID 1 tells us.
  */
 void terminal_carry(struct terminal *t, const struct pollfd *p, size_t n);
-/* Carries what is still in the master after everything inside has ended; bounded. */
+/* Carries what is still in the master after everything inside has ended; bounded, and as long as somebody takes it. */
 void terminal_drain(struct terminal *t);
 
 #endif

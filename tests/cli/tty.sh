@@ -284,6 +284,37 @@ is "and the terminal can be opened again by its name" "$status:$said" "3:again"
 at_tty 'wait:prompt> ' "send:for i in 1 2 3; do $CORDON run -- sh -c 'echo g\"\"o; sleep 7'; done; echo ended-\"\"loop\n" wait:go 'send:\x03' 'wait:prompt> ' 'send:exit\n' -- "${shell[@]}"
 is "^C ends a loop of the shell's around it, as it does for any command" "$(grep -c 'go$' <<<"$said"):$(grep -c ended-loop <<<"$said")" "1:0"
 
+# --- a terminal, or a pipe, that nobody reads ---
+
+cat >"$tmp/unread.py" <<'END'
+# unread.py KIND COMMAND...: runs it at a terminal, or with pipes, from which nothing is read until it has ended or 20 seconds are over; says its status.
+import os, pty, subprocess, sys
+if sys.argv[1] == "terminal":
+    master, slave = pty.openpty()
+    child = subprocess.Popen(sys.argv[2:], stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+else:
+    master, slave = os.pipe()
+    child = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave)
+try:
+    print(child.wait(20))
+except subprocess.TimeoutExpired:
+    print("still there")
+    child.kill()
+END
+printf 'version: 1\nextends: [default]\nprocess: {timeout: 2s}\n' >"$tmp/two.yaml"
+noisy='yes & while :; do echo x >>beat; sleep 0.1; done'
+for kind in terminal pipe; do
+	rm -f beat
+	is "a $kind that nobody reads: the timeout holds" "$(python3 "$tmp/unread.py" "$kind" "$CORDON" run -p "$tmp/two.yaml" -- sh -c "$noisy"):$("$CORDON" ps -q)" "124:"
+	ok "a $kind that nobody reads: and what ran meanwhile ran no longer" test "$(wc -l <beat)" -lt 60
+done
+mkfifo "$tmp/events"
+sleep 60 <>"$tmp/events" &
+holder=$!
+is "events that nobody reads: the run ends" "$(python3 "$tmp/unread.py" pipe "$CORDON" run --json-events "$tmp/events" -- sh -c 'i=0; while [ $i -lt 3000 ]; do mkdir .vscode; mkdir .idea; i=$((i+1)); done 2>/dev/null; sleep 60'):$("$CORDON" ps -q)" "125:"
+kill "$holder"
+wait "$holder" 2>/dev/null
+
 # --- hang-up and exec ---
 
 hears='trap "echo hup >hup; exit 1" HUP; echo ready; while :; do sleep 0.05; done'
