@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "base/field_name.h"
 
 enum { TOKEN = 1, UPPER = 2, VALUE = 4 };
 
@@ -36,34 +37,15 @@ static const char *const never_late[] = {
 	"max-forwards",  "set-cookie",    "www-authenticate",
 };
 
-/* s starts with the n bytes of name, an underscore being a hyphen. */
-static bool same(struct sv s, const char *name, size_t n)
-{
-	size_t i;
-
-	if (s.n < n)
-		return false;
-	for (i = 0; i < n; i++)
-		if (s.p[i] != name[i] && !(s.p[i] == '_' && name[i] == '-'))
-			return false;
-	return true;
-}
-
-bool http_name_is(struct sv name, const char *other)
-{
-	/* the first letter settles most of it */
-	return name.n && name.p[0] == other[0] && name.n == strlen(other) && same(name, other, name.n);
-}
-
 enum http_field_class http_field_class(struct sv name)
 {
 	size_t i;
 
 	/* the length settles most of it, the first letter the rest */
 	for (i = 0; i < ARRAY_LEN(special); i++)
-		if (name.n == special[i].name.n && name.p[0] == special[i].name.p[0] && same(name, special[i].name.p, name.n))
+		if (name.n == special[i].name.n && name.p[0] == special[i].name.p[0] && field_name_has(name, special[i].name.p, name.n))
 			return special[i].class;
-	return same(name, "proxy-", 6) ? FIELD_HOP : FIELD_PLAIN;
+	return field_name_has(name, "proxy-", 6) ? FIELD_HOP : FIELD_PLAIN;
 }
 
 bool http_field_asks_part(struct sv name)
@@ -73,7 +55,7 @@ bool http_field_asks_part(struct sv name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
-		if (http_name_is(name, names[i]))
+		if (field_name_is(name, names[i]))
 			return true;
 	return false;
 }
@@ -86,7 +68,7 @@ bool http_field_may_trail(struct sv name)
 		return false;
 
 	for (i = 0; i < ARRAY_LEN(never_late); i++)
-		if (http_name_is(name, never_late[i]))
+		if (field_name_is(name, never_late[i]))
 			return false;
 	return http_field_class(name) == FIELD_PLAIN;
 }

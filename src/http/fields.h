@@ -25,14 +25,8 @@ enum http_field_class {
 	FIELD_HOP, /* keep-alive, trailer, proxy-*: for one hop only */
 };
 
-/*
- * name: lower case. An underscore counts as a hyphen, as it does for servers behind CGI-like interfaces: a name that
- * has one and is not plain is an attempt to frame a message behind our back.
- */
+/* name: lower case, in any spelling (field_name.h). An odd one that is not plain is an attempt to frame a message behind our back. */
 enum http_field_class http_field_class(struct sv name);
-
-/* Is it this name (lower case), an underscore being a hyphen? */
-bool http_name_is(struct sv name, const char *other);
 
 /* Does it ask for a part of an answer, in whatever name? Content-Range and those of copies are about what is sent. */
 bool http_field_asks_part(struct sv name);

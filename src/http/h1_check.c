@@ -1,5 +1,6 @@
 #include "http/h1_check.h"
 
+#include "base/field_name.h"
 #include "http/fields.h"
 
 /* Enough for honest messages; the fields that they name are looked for among all fields. */
@@ -13,13 +14,13 @@ struct notes {
 	bool close;     /* from connection */
 	bool upgrading; /* the same */
 	bool names;     /* connection names further fields */
-	bool disguised; /* a framing field with an underscore */
+	bool disguised; /* a framing field with another sign for a hyphen */
 };
 
 /* Takes a field that is not plain. True: it stays among the fields. */
 static bool note(struct notes *n, enum http_field_class class, const struct http_field *f)
 {
-	if (class != FIELD_HOP && memchr(f->name.p, '_', f->name.n)) {
+	if (class != FIELD_HOP && field_name_is_odd(f->name)) {
 		n->disguised = true;
 		return false;
 	}
@@ -299,7 +300,7 @@ int h1_check_request(const struct h1_context *context, const struct h1_start *st
 	if (read_all(fields, start->http10, &n, ret_framing, fault) < 0)
 		return -1;
 	if (n.disguised)
-		return h1_refuse(fault, 400, "framing field with an underscore");
+		return h1_refuse(fault, 400, "field name that some servers read as another");
 	if (route(context, start, target, &n, host, ret, fault) < 0)
 		return -1;
 	ret->fields = *fields;

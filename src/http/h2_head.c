@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/field_name.h"
 #include "http/fields.h"
 
 enum { FIELD_OVERHEAD = 32 };
@@ -152,7 +153,7 @@ static void add_regular(struct h2_head *head, nghttp2_rcbuf *name, nghttp2_rcbuf
 		h2_head_refuse(head, 400, "malformed field");
 		return;
 	}
-	if (class != FIELD_PLAIN && memchr(f.name.p, '_', f.name.n)) {
+	if (class != FIELD_PLAIN && field_name_is_odd(f.name)) {
 		h2_head_refuse(head, 400, "field name that some servers read as another");
 		return;
 	}

@@ -4,6 +4,7 @@
 
 #include "base/coding.h"
 #include "policy/net_match.h"
+#include "policy/net_parameter.h"
 
 const char net_form_illegible[] =
 	"a form under a rule with methods must be in UTF-8 or alike, and packed with gzip, deflate or not at all";
@@ -68,6 +69,20 @@ static struct sv view(const struct net_form_word *w)
 	return sv_n(w->text, w->n);
 }
 
+/* As much as servers leave out before a name (Rack's brackets, blanks) takes no room from it. What is too long is known by its start. */
+static void keep_name(struct net_form_word *w, char c)
+{
+	size_t spare;
+
+	if (!keep(w, c))
+		return;
+	spare = net_parameter_spare(view(w));
+	if (spare == 0)
+		return;
+	w->n -= (uint32_t)spare;
+	memmove(w->text, w->text + spare, w->n);
+}
+
 static void feed_url(struct net_form *f, char c)
 {
 	struct net_form_word *name = &f->url.name;
@@ -80,11 +95,8 @@ static void feed_url(struct net_form *f, char c)
 	} else if (c == '=') {
 		f->found = net_parameter_overrides(view(name));
 		f->url.passing = true;
-	} else if (!(name->n == 0 && (c == '+' || c == ' '))) {
-		(void)keep(name, c);
-		/* blanks before a name are none of it */
-		if (name->n == 3 && memcmp(name->text, "%20", 3) == 0)
-			name->n = 0;
+	} else {
+		keep_name(name, c);
 	}
 }
 
@@ -129,8 +141,8 @@ static void feed_head(struct net_form *f, char c)
 		end_words(f);
 		p->joined.n = 0;
 	} else if (c != '\\') {
-		(void)keep(&p->word, c);
-		(void)keep(&p->joined, c);
+		keep_name(&p->word, c);
+		keep_name(&p->joined, c);
 	}
 }
 

@@ -19,7 +19,7 @@
 
 struct net_form_word {
 	uint32_t n;
-	char text[256]; /* longer ones are no name that asks */
+	char text[256];
 };
 
 struct net_form_url {

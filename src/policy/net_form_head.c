@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
+#include "base/field_name.h"
 
 static bool starts(struct sv s, const char *what)
 {
@@ -26,16 +27,11 @@ static bool has(struct sv s, const char *what)
 	return behind(s, what).p != NULL;
 }
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 static size_t token(struct sv s)
 {
 	size_t n = 0;
 
-	while (n < s.n && s.p[n] && (is_letter(s.p[n]) || strchr("!#$%&'*+-.^_`|~", s.p[n])))
+	while (n < s.n && s.p[n] && (is_letter_or_digit(s.p[n]) || strchr("!#$%&'*+-.^_`|~", s.p[n])))
 		n++;
 	return n;
 }
@@ -105,7 +101,7 @@ static void read_boundary(struct net_form_head *h, struct sv s)
 		quoted = s.n > 1 && s.p[1] == '"';
 		s = sv_n(s.p + 1 + quoted, s.n - 1 - quoted);
 		/* some cut what is not quoted at the first character that a token cannot have */
-		for (n = 0; n < s.n && s.p[n] && (is_letter(s.p[n]) || strchr(quoted ? "()+_-./:=?" : "+_-.", s.p[n]));)
+		for (n = 0; n < s.n && s.p[n] && (is_letter_or_digit(s.p[n]) || strchr(quoted ? "()+_-./:=?" : "+_-.", s.p[n]));)
 			n++;
 		if (n > NET_FORM_BOUNDARY - 2 || (quoted ? n == s.n || s.p[n] != '"' : n < s.n && s.p[n] != ';'))
 			continue;
@@ -113,23 +109,13 @@ static void read_boundary(struct net_form_head *h, struct sv s)
 	}
 }
 
-/* Behind a gateway of CGI's kind "_" and "-" are the same. */
-static bool is_named(struct sv name, const char *what)
-{
-	size_t i;
-
-	for (i = 0; i < name.n && what[i] == (name.p[i] == '_' ? '-' : name.p[i]); i++)
-		;
-	return i == name.n && what[i] == '\0';
-}
-
 void net_form_head_field(struct net_form_head *h, struct sv name, struct sv value)
 {
-	if (is_named(name, "content-encoding")) {
+	if (field_name_is(name, "content-encoding")) {
 		h->codings++;
 		h->coding = value;
 	}
-	if (!is_named(name, "content-type"))
+	if (!field_name_is(name, "content-type"))
 		return;
 	h->types++;
 	h->mentioned |= mentioned(value);

@@ -3,7 +3,9 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
+#include "base/field_name.h"
 #include "base/glob.h"
+#include "policy/net_parameter.h"
 
 /* Names that always mean such an address. Any other name is judged by what it resolves to, when it is dialled. */
 static const char *const private_names[] = {"localhost",    "*.localhost", "localhost.localdomain",   "ip6-localhost",
@@ -393,27 +395,22 @@ bool net_path_is_folded(struct sv path)
 /* All of them start with one of these, and few others do. */
 static bool name_is_one_of(struct sv name, const char *const *names)
 {
-	size_t i;
-
 	if (name.n == 0 || !memchr("xhdr", name.p[0], 4))
 		return false;
-	for (; *names; names++) {
-		for (i = 0; i < name.n && (*names)[i] == (name.p[i] == '_' ? '-' : name.p[i]); i++)
-			;
-		if (i == name.n && (*names)[i] == '\0')
+	for (; *names; names++)
+		if (field_name_is(name, *names))
 			return true;
-	}
 	return false;
 }
 
+static const char *const overriding[] = {"x-http-method-override", "x-http-method", "x-method-override", "http-method-override",
+					 "x-original-method", "x-forwarded-method", "x-tunneled-method", "x-http-verb-override", "x-http-verb",
+					 "x-verb-override", "x-rest-method", "x-requested-http-method", "x-http-override", "x-override-method",
+					 "x-http-requested-method", "x-requested-method", "x-http-method-name", NULL};
+
 bool net_field_overrides(struct sv name)
 {
-	static const char *const names[] = {"x-http-method-override", "x-http-method", "x-method-override", "http-method-override",
-					    "x-original-method", "x-forwarded-method", "x-tunneled-method", "x-http-verb-override", "x-http-verb",
-					    "x-verb-override", "x-rest-method", "x-requested-http-method", "x-http-override", "x-override-method",
-					    "x-http-requested-method", "x-requested-method", "x-http-method-name", NULL};
-
-	return name_is_one_of(name, names);
+	return name_is_one_of(name, overriding);
 }
 
 bool net_field_rewrites(struct sv name)
@@ -430,34 +427,23 @@ bool net_field_rewrites(struct sv name)
 	return name_is_one_of(name, names);
 }
 
-/*
- * The name of a parameter as servers understand it: decoded, and for those of PHP without leading blanks and with "_"
- * for what cannot be in a variable's name.
- */
 bool net_parameter_overrides(struct sv s)
 {
-	/* of frameworks, of Salesforce and of OData */
-	static const char *const names[] = {"_method", "_httpmethod", "_http_method", "$httpmethod", "$method"};
-	char name[32];
-	size_t n = 0, i;
-	int c;
+	/* of frameworks, of Salesforce and of OData: "$method" is the same */
+	static const char *const names[] = {"_method", "_httpmethod", "_http_method"};
+	char first = net_parameter_first(s);
+	size_t i;
 
-	while (s.n && n < sizeof(name)) {
-		size_t used = s.p[0] == '%' && percent(s) >= 0 ? 3 : 1;
-
-		c = used == 3 ? percent(s) : (unsigned char)s.p[0];
-		s = sv_n(s.p + used, s.n - used);
-		if ((c == '+' || c == ' ') && n == 0)
-			continue;
-		if (c == '\0' || (c == '[' && n > 0))
-			break;
-		c = strchr(" +.[", c) ? '_' : c;
-		name[n++] = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
-	}
+	/* few names start like one of them */
+	if (is_letter_or_digit(first) && !memchr("xhm", first, 3))
+		return false;
 	for (i = 0; i < ARRAY_LEN(names); i++)
-		if (sv_is(sv_n(name, n), names[i]))
+		if (net_parameter_is(s, names[i]))
 			return true;
-	return net_field_overrides(sv_n(name, n));
+	for (i = 0; overriding[i]; i++)
+		if (net_parameter_is(s, overriding[i]))
+			return true;
+	return false;
 }
 
 bool net_query_overrides(struct sv target)

@@ -80,8 +80,7 @@ bool net_path_is_folded(struct sv path);
 
 /*
  * A field (lower case), or a parameter of the query behind "?", that makes some servers take the request for one with
- * another method, or with another path. An underscore in a field's name counts as a hyphen: behind CGI-like interfaces
- * nobody can tell them apart.
+ * another method, or with another path; in whatever spelling (http/fields.h, net_parameter.h).
  */
 bool net_field_overrides(struct sv name);
 bool net_field_rewrites(struct sv name);

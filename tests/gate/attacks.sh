@@ -143,6 +143,7 @@ done
 form() { net curl -sS -m 10 -o /dev/null -w '%{http_code}' "$@" https://api.test/ok/f 2>&1; }
 is "a _method in a form is refused under methods" "$(form -d 'a=b&_method=DELETE')" "403"
 is "however it is written" "$(form -d 'a=b&%5Fm%65thod=DELETE')" "403"
+is "in the spellings of Rack and PHP" "$(form -d 'a=b&[_method]=DELETE')$(form -d '_method]=DELETE')$(form -d '%5b_method=DELETE')$(form -F a=b -F '[_method]=DELETE')$(form -H 'X.HTTP.Method.Override: DELETE' -d a=b)" "403403403403403"
 is "in a body without a type" "$(form -H 'Content-Type:' -d '_method=DELETE')" "403"
 is "in parts" "$(form -F a=b -F _method=DELETE)" "403"
 is "in JSON" "$(form -H 'Content-Type: application/json' -d '{"a":{"_method":1},"_m\u0065thod" :"DELETE"}')" "403"

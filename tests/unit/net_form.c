@@ -56,6 +56,26 @@ static const struct {
 	{PARTS, PART("Content-Disposition: form-data; name=\"x-requested-http-method\""), true},
 	{"application/json", "{\"_HttpMethod\":\"DELETE\"}", true},
 	{"application/json", "{\"$httpMethod\":\"DELETE\"}", true},
+	/* as Rack, PHP, qs and ASP.NET read names */
+	{URL, "[_method]=DELETE", true},
+	{URL, "_method]=DELETE", true},
+	{URL, "%5b_method=DELETE", true},
+	{URL, "a=b&][%5D[_method]]=DELETE", true},
+	{URL, "%5B%5b_method%5d[x]=DELETE", true},
+	{URL, "%09%0a_method=DELETE", true},
+	{URL, "+%20.method=x", true},
+	{URL, "_http[method=DELETE", true},
+	{URL, "_http.method=DELETE", true},
+	{URL, "_method.x=DELETE", true},
+	{URL, "_method:string=DELETE", true},
+	{URL, "%u005fmethod=DELETE", true},
+	{URL, "%u005B_metho%u0064=DELETE", true},
+	{URL, "[X.HTTP~Method[Override]=DELETE", true},
+	{PARTS, PART("Content-Disposition: form-data; name=\"[_method]\""), true},
+	{PARTS, PART("Content-Disposition: form-data; name=_method]"), true},
+	{PARTS, PART("Content-Disposition: form-data; name=\"[[%5b_method\""), true},
+	{URL, "[_methods]=1&filter[_method]=1&a_method]=1&[method_name]=1&__method=1&_method_id=1&%=1&%5=1&%u00=1", false},
+	{PARTS, PART("Content-Disposition: form-data; name=\"a[_method]\""), false},
 	{URL, "payment_method=card&method=x&a=_method&_methods=1", false},
 	{URL, "a=_method=DELETE", false},
 	/* read by a server that cuts the type at a comma or a blank, or has no idea of it */
@@ -141,6 +161,37 @@ static const struct {
 	{"application/json", "{\"a\":{\"_method\":1},\"b\":\"_method\",\"c\":[\"_method\"]}", false},
 };
 
+/* However much of what a server leaves out stands around a name, before it or behind. */
+static bool asks_behind(const char *type, const char *before, const char *noise, const char *name, const char *after)
+{
+	char body[4096];
+	size_t n = 0;
+	int i;
+
+	n += (size_t)snprintf(body + n, sizeof(body) - n, "%s", before);
+	for (i = 0; i < 300; i++)
+		n += (size_t)snprintf(body + n, sizeof(body) - n, "%s", noise);
+	n += (size_t)snprintf(body + n, sizeof(body) - n, "%s", name);
+	for (i = 0; i < 300; i++)
+		n += (size_t)snprintf(body + n, sizeof(body) - n, "]");
+	n += (size_t)snprintf(body + n, sizeof(body) - n, "%s", after);
+	return asks_in(type, body, n);
+}
+
+static void brackets_and_blanks_without_end_hide_no_name(void)
+{
+	static const char *const noises[] = {"[", "]", "%5B", "%5d", "+", "%20", "%09", "%u005b"};
+	size_t i;
+
+	for (i = 0; i < sizeof(noises) / sizeof(noises[0]); i++) {
+		CHECK(asks_behind(URL, "", noises[i], "_method", "=DELETE"));
+		CHECK(asks_behind(URL, "a=b&", noises[i], "%5fmethod", "=DELETE"));
+		CHECK(asks_behind(URL, "", noises[i], ".method", "=DELETE"));
+		CHECK(!asks_behind(URL, "", noises[i], "_methods", "=DELETE"));
+		CHECK(asks_behind(PARTS, "--x\r\nContent-Disposition: form-data; name=\"", noises[i], "_method", "\"\r\n\r\nDELETE\r\n--x--\r\n"));
+	}
+}
+
 static void a_body_that_asks_for_another_method_is_found_however_it_is_written_and_cut(void)
 {
 	size_t i;
@@ -205,6 +256,7 @@ int main(void)
 {
 	static const struct check_case all[] = {
 		CASE(a_body_that_asks_for_another_method_is_found_however_it_is_written_and_cut),
+		CASE(brackets_and_blanks_without_end_hide_no_name),
 		CASE(a_name_is_found_behind_any_length),
 		CASE(json_in_wider_characters_is_read),
 		CASE(several_types_are_any),

@@ -151,9 +151,11 @@ static void another_method_is_not_asked_for_where_methods_are_restricted(void)
 						 "/?+_method=x",  "/?.method=x",       "/?%20_method",
 						 "/?_method[]=x", "/?_method%00=x",    "/?X-HTTP-Method-Override=PUT",
 						 "/?%2Emethod=x", "/?[method=x",       "/?_HttpMethod=DELETE",
-						 "/?%24httpMethod=DELETE", "/?$httpMethod=DELETE", "/?a=b&.HTTPmethod=x", "/?X-REST-Method=x"};
+						 "/?%24httpMethod=DELETE", "/?$httpMethod=DELETE", "/?a=b&.HTTPmethod=x", "/?X-REST-Method=x",
+						 "/?[_method]=x", "/?_method]=x", "/?a=b&%5b_method=x", "/?%5B%5D_method%5D=x", "/?_http[method=x", "/?%u005fmethod=x",
+						 "/?a=b& _method=x", "/?[_method", "/?X.HTTP.Method.Override=PUT"};
 	static const char *const fine[] = {"/_method", "/?a=_method", "/?method=x", "/?x_method=y",
-					   "/?",       "/?&&",        "/?=_method"};
+					   "/?",       "/?&&",        "/?=_method", "/?a[_method]=x", "/?_methods]=x", "/?__method=x", "/?_method_id=1"};
 	struct world w = make("network: {mode: allowlist, allow: [{host: m.test, methods: [GET, POST]}, {host: "
 			      "d.test}, {host: o.test}],\n"
 			      "  deny: [{host: d.test, methods: [DELETE]}]}");
@@ -188,6 +190,8 @@ static void another_method_is_not_asked_for_where_methods_are_restricted(void)
 	      !net_field_rewrites(sv_of("x-forwarded-for")) && !net_field_rewrites(sv_of("")));
 	CHECK(net_field_overrides(sv_of("x-http-verb-override")) && net_field_overrides(sv_of("x_rest_method")) && net_field_overrides(sv_of("x-requested-http-method")) &&
 	      net_field_overrides(sv_of("x-http-override")) && net_field_overrides(sv_of("x-override-method")));
+	CHECK(net_field_overrides(sv_of("x.http.method.override")) && net_field_overrides(sv_of("x~http'method!override")) && net_field_rewrites(sv_of("x.original.url")) &&
+	      net_field_rewrites(sv_of("x^amz|copy*source")) && !net_field_overrides(sv_of("x.http.method.override.")));
 	/* What allows is exact, what denies is not. */
 	CHECK(!ask(&w, "m.test", 443, "get", "/") && !ask(&w, "d.test", 443, "delete", "/") &&
 	      !ask(&w, "o.test", 443, "TRACE", "/"));

@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/field_name.h"
 #include "base/sha256.h"
 #include "gate/egress/exchange_parts.h"
 #include "http/fields.h"
@@ -58,12 +59,12 @@ static bool is_dropped(const struct exchange *x, struct sv name)
 	size_t i;
 
 	for (i = 0; x->scrubbing && i < ARRAY_LEN(scrubbed); i++)
-		if (http_name_is(name, scrubbed[i]))
+		if (field_name_is(name, scrubbed[i]))
 			return true;
 	/* what is written in parts (Azure's pages) is not read */
-	if (x->scrubbing && http_field_asks_part(name) && !(sv_is(x->request.method, "PUT") && http_name_is(name, "x-ms-range")))
+	if (x->scrubbing && http_field_asks_part(name) && !(sv_is(x->request.method, "PUT") && field_name_is(name, "x-ms-range")))
 		return true;
-	return sv_is(name, "accept-encoding") || (x->inference && endpoint_drops_header(name));
+	return field_name_is(name, "accept-encoding") || (x->inference && endpoint_drops_header(name));
 }
 
 static int make_fields(const struct exchange *x, struct http_request *r)

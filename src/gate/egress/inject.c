@@ -5,8 +5,10 @@
 
 #include "base/cleanup.h"
 #include "base/coding.h"
+#include "base/field_name.h"
 #include "gate/egress/sigv4.h"
 #include "http/fields.h"
+#include "policy/net_parameter.h"
 
 static const char empty_sha256[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -57,7 +59,7 @@ static bool add_field(struct injection *in, const char *name, struct sv value)
 static bool drops(const char *const *names, struct sv name)
 {
 	for (; *names; names++)
-		if (http_name_is(name, *names))
+		if (field_name_is(name, *names))
 			return true;
 	return false;
 }
@@ -111,23 +113,12 @@ static int put_basic(struct sv value, void *arg)
 	return INJECT_DONE;
 }
 
-/* Is this parameter, "name=value" in any encoding, the one of that name? Names of ours have nothing that needs
- * encoding. */
+/* Is this parameter, "name=value", one of that name, in any spelling that a server may read as it? */
 static bool is_parameter(struct sv p, const char *name)
 {
-	size_t i = 0;
-	char c;
+	const char *eq = memchr(p.p, '=', p.n);
 
-	while (i < p.n && p.p[i] != '=') {
-		c = p.p[i++];
-		if (c == '%' && i + 1 < p.n && hex_byte(p.p[i], p.p[i + 1]) >= 0) {
-			c = (char)hex_byte(p.p[i], p.p[i + 1]);
-			i += 2;
-		}
-		if (!*name || *name++ != c)
-			return false;
-	}
-	return *name == '\0';
+	return net_parameter_is(eq ? sv_n(p.p, (size_t)(eq - p.p)) : p, name);
 }
 
 static bool put_parameter(struct injection *in, const char *name, struct sv value)
@@ -371,9 +362,9 @@ bool inject_replaces(const struct grant *g, struct sv name)
 {
 	switch (g->inject.kind) {
 	case INJECT_HEADER:
-		return http_name_is(name, g->inject.name);
+		return field_name_is(name, g->inject.name);
 	case INJECT_BASIC:
-		return http_name_is(name, "authorization");
+		return field_name_is(name, "authorization");
 	case INJECT_SIGV4:
 		return drops(signing, name);
 	case INJECT_QUERY:

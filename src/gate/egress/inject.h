@@ -39,7 +39,7 @@ struct injection;
 enum inject_result inject_apply(const struct grant *g, struct http_request *req, const struct inject_context *ctx, struct injection **ret);
 void injection_free(struct injection *in); /* NULL is fine */
 
-/* Is a field of this name (lower case) one that the credential stands in, and so never the client's to send? An underscore counts as a hyphen. */
+/* Is a field of this name (lower case) one that the credential stands in, and so never the client's to send? Any sign counts as a hyphen. */
 bool inject_replaces(const struct grant *g, struct sv name);
 
 /* For events and errors: "is not bound to this host", ... */

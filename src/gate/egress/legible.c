@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/coding.h"
+#include "base/field_name.h"
 #include "http/fields.h"
 
 enum { MESSAGE_HEAD = 5, MESSAGE_COMPRESSED = 1 }; /* one byte of flags, four of length */
@@ -14,7 +15,7 @@ bool legible_codings(const struct http_fields *f)
 
 	for (i = 0; i < f->n; i++)
 		for (k = 0; k < ARRAY_LEN(names); k++)
-			if (http_name_is(f->v[i].name, names[k]) && !http_eq_nocase(f->v[i].value, "identity"))
+			if (field_name_is(f->v[i].name, names[k]) && !http_eq_nocase(f->v[i].value, "identity"))
 				return false;
 	return true;
 }

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <strings.h>
 
+#include "base/field_name.h"
+
 static bool same_text(struct sv a, const char *b)
 {
 	return a.n == strlen(b) && strncasecmp(a.p, b, a.n) == 0;
@@ -32,10 +34,10 @@ int body_type(const struct http_fields *fields, const char *const *types, struct
 	for (i = 0; i < fields->n; i++) {
 		const struct http_field *f = &fields->v[i];
 
-		if (sv_is(f->name, "content-encoding") && !same_text(f->value, "identity"))
+		if (field_name_is(f->name, "content-encoding") && !same_text(f->value, "identity"))
 			return ruling_set(no, RULING_TYPE, "send it uncompressed",
 					  "the body is compressed and cannot be judged");
-		if (!sv_is(f->name, "content-type"))
+		if (!field_name_is(f->name, "content-type"))
 			continue;
 		for (k = 0; types[k] && !is_type(f->value, types[k]); k++)
 			;

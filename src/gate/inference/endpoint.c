@@ -1,6 +1,7 @@
 #include "gate/inference/endpoint.h"
 
 #include "base/cleanup.h"
+#include "base/field_name.h"
 #include "base/text.h"
 #include "http/fields.h"
 #include "policy/net_match.h"
@@ -295,16 +296,6 @@ void endpoint_target(const char *url, struct sv target, struct buf *out)
 	}
 }
 
-/* An underscore is a hyphen, as it is to many servers. */
-static bool begins_with(struct sv name, const char *start)
-{
-	size_t n = strlen(start), i;
-
-	for (i = 0; i < n && i < name.n && (name.p[i] == '_' ? '-' : name.p[i]) == start[i]; i++)
-		;
-	return i == n;
-}
-
 bool endpoint_drops_header(struct sv name)
 {
 	/* another method, another answer, another model or server */
@@ -317,10 +308,10 @@ bool endpoint_drops_header(struct sv name)
 	if (http_field_asks_part(name) || net_field_overrides(name))
 		return true;
 	for (i = 0; i < ARRAY_LEN(names); i++)
-		if (http_name_is(name, names[i]))
+		if (field_name_is(name, names[i]))
 			return true;
 	for (i = 0; i < ARRAY_LEN(routers); i++)
-		if (begins_with(name, routers[i]))
+		if (field_name_starts(name, routers[i]))
 			return true;
 	return false;
 }

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <strings.h>
 
 #include "base/text.h"
 #include "gate/inference/body.h"
@@ -7,6 +6,7 @@
 #include "gate/inference/rpc.h"
 #include "gate/inference/rpc_parts.h"
 #include "gate/inference/spelling.h"
+#include "policy/net_parameter.h"
 
 static const char hint_request[] = "send one document as the member query of a JSON object";
 
@@ -160,10 +160,11 @@ static bool decode(struct sv s, struct buf *out)
 	return buf_failed(out) == 0;
 }
 
-/* The parameters of a URL that GraphQL servers read. */
-enum parameter { IN_QUERY, IN_NAME, IN_VARIABLES, IN_EXTENSIONS, IN_STORED, IN_OTHER };
+/* The parameters of a URL that GraphQL servers read; IN_ODD: what some of them take for one of the first three. */
+enum parameter { IN_QUERY, IN_NAME, IN_VARIABLES, IN_EXTENSIONS, IN_STORED, IN_ODD, IN_OTHER };
 
-static enum parameter parameter_of(const char *name)
+/* raw: as it stands in the URL; name: decoded. */
+static enum parameter parameter_of(struct sv raw, struct sv name)
 {
 	static const struct {
 		const char *name;
@@ -176,8 +177,8 @@ static enum parameter parameter_of(const char *name)
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcasecmp(name, names[i].name) == 0)
-			return strcmp(name, names[i].name) == 0 ? names[i].p : IN_STORED;
+		if (net_parameter_is(raw, names[i].name))
+			return sv_is(name, names[i].name) || names[i].p > IN_VARIABLES ? names[i].p : IN_ODD;
 	return IN_OTHER;
 }
 
@@ -196,14 +197,14 @@ static int read_parameter(struct sv part, struct url_request *u, struct ruling *
 	bool ok;
 
 	buf_init(&decoded, HTTP_MAX_TARGET);
-	ok = decode(name, &decoded) && decoded.n == strlen(decoded.p ? decoded.p : "");
-	p = parameter_of(decoded.p ? decoded.p : "");
+	ok = decode(name, &decoded);
+	p = parameter_of(name, buf_view(&decoded));
 	if (ok && p == IN_QUERY)
 		ok = decode(value, &u->query);
 	else if (ok && p == IN_NAME)
 		ok = decode(value, &u->name);
-	if (!ok || (p != IN_OTHER && u->has[p]))
-		return ruling_set(no, RULING_MALFORMED, "send each parameter once", "the URL's query cannot be judged");
+	if (!ok || p == IN_ODD || (p != IN_OTHER && u->has[p]))
+		return ruling_set(no, RULING_MALFORMED, "send each parameter once, spelled as in the specification", "the URL's query cannot be judged");
 	u->has[p] = true;
 	return 0;
 }

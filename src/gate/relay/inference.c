@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/field_name.h"
 #include "gate/inference/judge.h"
 #include "gate/relay/events.h"
 #include "gate/relay/placeholders.h"
@@ -52,7 +53,7 @@ static bool is_credential(struct sv name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
-		if (http_name_is(name, names[i]))
+		if (field_name_is(name, names[i]))
 			return true;
 	return false;
 }
@@ -63,7 +64,7 @@ static void keep_fields(const struct http_fields *from, struct http_field *to, s
 	uint32_t i, n = 0;
 
 	for (i = 0; i < from->n; i++)
-		if (!is_credential(from->v[i].name) && !endpoint_drops_header(from->v[i].name) && !sv_is(from->v[i].name, "accept-encoding"))
+		if (!is_credential(from->v[i].name) && !endpoint_drops_header(from->v[i].name) && !field_name_is(from->v[i].name, "accept-encoding"))
 			to[n++] = from->v[i];
 	*ret = (struct http_fields){to, n};
 }

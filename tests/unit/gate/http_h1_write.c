@@ -89,6 +89,7 @@ static void nothing_that_frames_or_splits_is_written(void)
 		"http2-settings",
 		"expect",
 		"content_length",
+		"content.length",
 		"transfer_encoding",
 		"te",
 		"Accept",

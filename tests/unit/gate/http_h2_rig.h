@@ -286,6 +286,7 @@ MAYBE void server_init(struct end *e, const struct h2_config *config)
 }
 
 #define GET ":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/"
+#define POST ":method", "POST", ":scheme", "https", ":authority", "example.com", ":path", "/"
 
 MAYBE const char *const get[] = {GET, NULL};
 MAYBE const char *const post[] = {":method", "POST", ":scheme", "https", ":authority", "example.com", ":path", "/", NULL};

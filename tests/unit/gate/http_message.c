@@ -1,3 +1,4 @@
+#include "base/field_name.h"
 #include "check.h"
 #include "http/fields.h"
 #include "http/message.h"
@@ -54,7 +55,7 @@ static void a_name_becomes_lower_case_or_is_refused(void)
 	}
 }
 
-static void names_that_frame_are_known_with_underscores_too(void)
+static void names_that_frame_are_known_with_any_sign_for_a_hyphen(void)
 {
 	static const struct {
 		const char *name;
@@ -63,13 +64,17 @@ static void names_that_frame_are_known_with_underscores_too(void)
 		{"host", FIELD_HOST},	   {"content-length", FIELD_LENGTH}, {"content_length", FIELD_LENGTH}, {"transfer_encoding", FIELD_CODING}, {"te", FIELD_TE},
 		{"expect", FIELD_EXPECT},  {"proxy-anything", FIELD_HOP},    {"proxy_anything", FIELD_HOP},    {"trailer", FIELD_HOP},		    {"upgrade", FIELD_UPGRADE},
 		{"trailers", FIELD_PLAIN}, {"content-lengtg", FIELD_PLAIN},  {"proxy", FIELD_PLAIN},	       {"x-content-length", FIELD_PLAIN},   {"http2_settings", FIELD_SETTINGS},
-		{"connection", FIELD_CONNECTION}, {"keep-alive", FIELD_HOP}, {"keep_alive", FIELD_HOP},
+		{"connection", FIELD_CONNECTION}, {"keep-alive", FIELD_HOP}, {"keep_alive", FIELD_HOP}, {"content.length", FIELD_LENGTH}, {"transfer~encoding", FIELD_CODING},
+		{"proxy.anything", FIELD_HOP}, {"contentxlength", FIELD_PLAIN}, {"content-length.", FIELD_PLAIN}, {"ho.t", FIELD_PLAIN},
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		CHECK(http_field_class(sv_of(cases[i].name)) == cases[i].class);
 	CHECK(http_field_class(sv_n("", 0)) == FIELD_PLAIN);
+	CHECK(http_field_asks_part(sv_of("x-range")) && http_field_asks_part(sv_of("x_range")) && http_field_asks_part(sv_of("x.range")) && http_field_asks_part(sv_of("if'range")));
+	CHECK(!http_field_may_trail(sv_of("content.type")) && http_field_may_trail(sv_of("x-amz-meta-a.b")));
+	CHECK(field_name_is(sv_of("x-api-key"), "x_api_key") && !field_name_is(sv_of("x-api-key"), "xxapi-key"));
 }
 
 int main(void)
@@ -78,7 +83,7 @@ int main(void)
 		CASE(a_field_is_found_by_its_name),
 		CASE(a_control_character_is_seen_wherever_it_stands),
 		CASE(a_name_becomes_lower_case_or_is_refused),
-		CASE(names_that_frame_are_known_with_underscores_too),
+		CASE(names_that_frame_are_known_with_any_sign_for_a_hyphen),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
