@@ -207,6 +207,8 @@ static int copy_folder(struct copy *c, int from, int to, const char *name, const
 	AUTO_FD in = open_readable(c, from, name, st, O_DIRECTORY);
 	AUTO_FD out = -1;
 	bool closed = in < 0 && errno == EACCES;
+	/* a layer is looked at by changes_scan() only, which refuses such a folder and does not enter it */
+	bool entered = !closed && !(c->layer && depth > CHANGES_DEPTH);
 	struct sys_facts is = {0};
 	struct stat now = *st;
 	size_t len = c->len;
@@ -220,9 +222,9 @@ static int copy_folder(struct copy *c, int from, int to, const char *name, const
 		return fail(c, name);
 	out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	r = out < 0 || copied_look(closed ? from : in, closed ? name : "", &is) < 0 ? fail(c, name) : enter(c, name, &is, out);
-	if (r == 0 && !closed)
+	if (r == 0 && entered)
 		r = copy_opaque(c, in, out, name);
-	if (r == 0 && !closed)
+	if (r == 0 && entered)
 		r = copy_entries(c, fd_take(&in), out, name, depth);
 	c->len = len;
 	c->path[len] = '\0';

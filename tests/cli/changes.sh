@@ -236,6 +236,18 @@ else
 	skip "no overlay: a plain copy takes its place" "needs root, to stack overlays"
 fi
 
+# --- a tree deeper than any that is looked at ---
+
+changed 'echo kept >beside; python3 -c "
+import os
+for i in range(1200):
+    os.mkdir(\"d\"); os.chdir(\"d\")
+"'
+is "a very deep folder costs a run none of its other changes" "$status" 0
+outside "$CORDON" apply --skip-refused "$id"
+like "which come back, and of it what is no deeper than 256 folders" "$(cat beside):$(find d 2>/dev/null | wc -l):$told" '^kept:256:.*some were refused'
+rm -rf beside d
+
 # --- what an interrupted apply left ---
 
 mkdir .cordon-apply-0123
