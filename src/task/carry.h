@@ -7,9 +7,10 @@
  *
  * In the work folder everything is carried but
  *   - what Python, pytest, shells and tools run or obey unasked: conftest.py, sitecustomize.py, *.pth, __pycache__, *.pyc, pytest.ini, sections for pytest in pyproject.toml, setup.cfg and tox.ini, plugins of pytest by entry
- *     point, .bashrc and their like. Where the image has such a file, its version stays; where it has none, there is none
+ *     point, .bashrc and their like; settings of other test runners (.mocharc.js, jest.config.js, phpunit.xml ...), but not of what builds. Where the image has such a file, its version stays; where it has none, there is none
+ *   - an __init__.py with code in it where tests are, which run it on their way (carry_place.h), and what would be imported in the place of a test's own file
  *   - hooks of git repositories; of their configuration only what cannot run anything is carried
- *   - new modules in the folder where `python -m` starts, in those of PYTHONPATH and those that the tests name so or go to, with the names of the standard library, of test tools, or of packages of the image; and what makes a package of a folder with such a name,
+ *   - new modules in the folder where `python -m` starts, in those of PYTHONPATH and those that the tests name so, go to, or copy themselves to, with the names of the standard library, of test tools, or of packages of the image; and what makes a package of a folder with such a name,
  *     or is part of one that Python asks for though images have none
  *   - changes to packages of the image (site-packages, node_modules) and to folders on the PATH
  *   - links that lead to the runner's own folders (/tests, /logs, /solution ...) or to the root that has them, by whatever detour, as the agent saw it or as the verifier will; links in the place of folders of PATH, PYTHONPATH and LD_LIBRARY_PATH or on the way to one, of a home's .local, of site-packages, node_modules

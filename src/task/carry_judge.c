@@ -11,6 +11,7 @@
 #include "task/carry_home.h"
 #include "task/carry_link.h"
 #include "task/carry_new.h"
+#include "task/carry_place.h"
 #include "task/carry_text.h"
 
 static bool system_root(const char *path)
@@ -92,6 +93,7 @@ int carry_judge_init(struct carry *c)
 	if (carry_tests_learn(&c->tests, c->arena, c->req->tests) < 0)
 		return -ENOMEM;
 	c->starts = folders(c, c->tests.folders ? c->tests.folders : "");
+	c->copies = folders(c, c->tests.copies ? c->tests.copies : "");
 	return arena_failed(c->arena) ? -ENOMEM : 0;
 }
 
@@ -194,6 +196,8 @@ static enum carry_rule judge_name(const struct carry *c, const struct spot *s, c
 
 	switch (is) {
 	case NAME_PLAIN:
+		if (carry_place_runs(c, s, e))
+			return unless_same(s, e, CARRY_AUTORUN);
 		return carry_home_startup(c, s, e) ? unless_same(s, e, CARRY_STARTUP) : CARRY_KEEP;
 	case NAME_CONFTEST:
 		return c->req->keep_conftests ? CARRY_KEEP : unless_same(s, e, CARRY_AUTORUN);
@@ -236,7 +240,7 @@ static enum carry_rule judge_link(struct carry *c, const struct spot *s, const s
 		return CARRY_SPECIAL;
 	if ((c->work && strcmp(c->at, c->work) == 0) || (S_ISDIR(e->image.st_mode) && (s->zone != ZONE_WORK || carry_prefix(c, s))) || (s->zone != ZONE_FREE && !system_root(c->at) && carry_way_to_programs(c)))
 		return CARRY_LINK;
-	if (carry_home_link(c, s, e))
+	if (carry_home_link(c, s, e) || carry_place_link(c, e))
 		return CARRY_LINK;
 	return carry_link_to_runner(c, sv_n(target, (size_t)n)) ? CARRY_LINK_RUNNER : CARRY_KEEP;
 }
@@ -266,7 +270,7 @@ static bool is_package(int dir, const char *name)
 /* Is the folder one where Python looks for modules first? */
 static bool module_folder(const struct carry *c, struct sv folder)
 {
-	return folder.n == 0 || (c->work && sv_is(folder, c->work)) || carry_among(c->modules, folder) || carry_among(c->starts, folder);
+	return folder.n == 0 || (c->work && sv_is(folder, c->work)) || carry_among(c->modules, folder) || carry_among(c->starts, folder) || carry_among(c->copies, folder);
 }
 
 /* org/python/core.py: a part of a package that the image does not have, and Python asks for; any folder is one. */
@@ -299,12 +303,14 @@ static bool module_taken(struct carry *c, struct sv name)
 	return carry_image_module(c, text);
 }
 
-/* Makes a package of a folder that the image has, and that Python would take for one of its own. */
+/* Makes a package of a folder that the image has, and that Python would take for one of its own, or for one of the tests' files beside it. */
 static bool makes_package(struct carry *c, const struct entry *e)
 {
 	struct sv folder = carry_parent(c), base = carry_base(folder);
 
-	return e->image.st_mode == 0 && folder.n && starts_package(e->name) && module_folder(c, sv_n(folder.p, folder.n - base.n - 1)) && module_taken(c, base);
+	if (e->image.st_mode || folder.n == 0 || !starts_package(e->name))
+		return false;
+	return carry_tests_have(c->req->tests, base) || (module_folder(c, sv_n(folder.p, folder.n - base.n - 1)) && module_taken(c, base));
 }
 
 /* NAME of NAME.py, NAME.cpython-311-x86_64-linux-gnu.so, and of a package's folder. */
@@ -351,6 +357,9 @@ static enum carry_rule judge_data(struct carry *c, const struct spot *s, const s
 	if (top && !has && !gone && (strcmp(e->name, "node_modules") == 0 || (strcmp(c->req->workdir, "/") != 0 && carry_seen_from_tests(sv_of(e->name)))))
 		return CARRY_SYSTEM;
 	if (other && !gone && module_folder(c, folder) && is_module(s, e, &module) && module_taken(c, module))
+		return CARRY_MODULE;
+	/* a package or a library comes before a text of the same name */
+	if (other && !gone && !sv_ends(sv_of(e->name), ".py") && is_module(s, e, &module) && carry_tests_have(c->req->tests, module))
 		return CARRY_MODULE;
 	if (!gone && (makes_package(c, e) || absent_part(c, e)))
 		return CARRY_MODULE;

@@ -40,6 +40,7 @@ struct carry {
 	bool stems_known;
 	struct carry_tests tests;
 	const char **starts; /* where they start something, or let Python look */
+	const char **copies; /* where they copy test files to */
 	struct linked *linked[CARRY_LINKED]; /* files of several names that were copied, by their first one */
 	struct carried_link *links;	     /* symbolic ones, for carry_link.h */
 	uint64_t link_steps;		     /* what they took so far */

@@ -39,8 +39,8 @@ struct name_rule {
 static const struct name_rule anywhere[] = {
 	{NULL, "conftest.py", NAME_CONFTEST}, {NULL, "sitecustomize*", NAME_AUTORUN}, {NULL, "usercustomize*", NAME_AUTORUN}, {NULL, "*.pth", NAME_AUTORUN}, {NULL, "*.egg-link", NAME_AUTORUN}, {NULL, "__pycache__", NAME_AUTORUN},
 	{NULL, "*.py[co]", NAME_AUTORUN}, {NULL, "pytest.ini", NAME_AUTORUN}, {NULL, ".pytest.ini", NAME_AUTORUN}, {NULL, "pytest.toml", NAME_AUTORUN}, {NULL, ".pytest.toml", NAME_AUTORUN}, {NULL, ".coveragerc", NAME_AUTORUN},
-	{NULL, ".pdbrc", NAME_AUTORUN}, {NULL, "setup.cfg", NAME_SECTIONS}, {NULL, "tox.ini", NAME_SECTIONS}, {NULL, "pyproject.toml", NAME_PYPROJECT}, {NULL, "entry_points.txt", NAME_PLUGINS}, {NULL, "pyvenv.cfg", NAME_VENV}, {NULL, ".rspec", NAME_AUTORUN}, {NULL, ".node_modules", NAME_AUTORUN}, {NULL, ".node_libraries", NAME_AUTORUN}, {NULL, "jest.config.*", NAME_KEPT}, {NULL, "vitest.config.*", NAME_KEPT},
-	{NULL, ".mocharc*", NAME_KEPT}, {NULL, "playwright.config.*", NAME_KEPT}, {NULL, "karma.conf.*", NAME_KEPT}, {NULL, ".taprc", NAME_KEPT}, {NULL, "phpunit.xml*", NAME_KEPT}, {NULL, "mypy.ini", NAME_KEPT}, {NULL, ".mypy.ini", NAME_KEPT}, {NULL, ".pylintrc", NAME_KEPT}, {NULL, ".flake8", NAME_KEPT}, {NULL, ".python-version*", NAME_VERSION}, {NULL, ".tool-versions", NAME_KEPT},
+	{NULL, ".pdbrc", NAME_AUTORUN}, {NULL, "setup.cfg", NAME_SECTIONS}, {NULL, "tox.ini", NAME_SECTIONS}, {NULL, "pyproject.toml", NAME_PYPROJECT}, {NULL, "entry_points.txt", NAME_PLUGINS}, {NULL, "pyvenv.cfg", NAME_VENV}, {NULL, ".node_modules", NAME_AUTORUN}, {NULL, ".node_libraries", NAME_AUTORUN},
+	{NULL, "mypy.ini", NAME_KEPT}, {NULL, ".mypy.ini", NAME_KEPT}, {NULL, ".pylintrc", NAME_KEPT}, {NULL, ".flake8", NAME_KEPT}, {NULL, ".python-version*", NAME_VERSION}, {NULL, ".tool-versions", NAME_KEPT},
 	{NULL, "*._pth", NAME_AUTORUN}, {NULL, "pybuilddir.txt", NAME_AUTORUN},
 	/* shells and their like */
 	{NULL, ".bash_profile", NAME_STARTUP}, {NULL, ".bash_login", NAME_STARTUP}, {NULL, ".bash_logout", NAME_STARTUP}, {NULL, ".bash_aliases", NAME_STARTUP}, {NULL, ".bashrc", NAME_STARTUP}, {NULL, ".profile", NAME_STARTUP},
@@ -64,6 +64,31 @@ static const struct name_rule anywhere[] = {
 	{"/var/lib", "dpkg", NAME_INSTALLER}, {"/var/lib", "apt", NAME_INSTALLER}, {"/var/lib", "rpm", NAME_INSTALLER}, {"/var/lib", "pacman", NAME_INSTALLER}, {"/lib/apk", "db", NAME_INSTALLER}, {"/var/cache", "apt", NAME_INSTALLER},
 	{"/var/cache", "apk", NAME_INSTALLER}, {"/var/cache", "debconf", NAME_INSTALLER}, {"/var/cache", "ldconfig", NAME_INSTALLER}, {"/var/spool", "cron*", NAME_STARTUP}, {"/var/spool", "at*", NAME_STARTUP},
 	{"/var/lib", "systemd", NAME_STARTUP}, {"/var/lib", "pam", NAME_STARTUP}, {"/var/lib", "alternatives", NAME_STARTUP},
+};
+
+/*
+ * What test runners and those who start them load, or run programs for, unasked. What a project is built by is not among them: package.json, Makefile, CMakeLists.txt, vite.config, babel.config, tsconfig.json and their like are the agent's work.
+ * Packages in node_modules bring such files for their own tests, which nobody looks for there.
+ */
+static const struct name_rule runners[] = {
+	/* node */
+	{NULL, ".mocharc*", NAME_AUTORUN}, {"test", "mocha.opts", NAME_AUTORUN}, {NULL, "jest.config.*", NAME_AUTORUN}, {NULL, "jest-preset.*", NAME_AUTORUN}, {NULL, "jest.setup.*", NAME_KEPT}, {"src", "setupTests.*", NAME_AUTORUN},
+	{NULL, "vitest.config.*", NAME_AUTORUN}, {NULL, "vitest.workspace.*", NAME_AUTORUN}, {NULL, "vitest.projects.*", NAME_AUTORUN}, {NULL, "vitest.setup.*", NAME_KEPT}, {NULL, "ava.config.*", NAME_AUTORUN}, {NULL, "karma.conf.*", NAME_AUTORUN},
+	{NULL, "playwright.config.*", NAME_AUTORUN}, {NULL, "playwright-ct.config.*", NAME_AUTORUN}, {NULL, "cypress.config.*", NAME_AUTORUN}, {NULL, "cypress.json", NAME_AUTORUN}, {"cypress/support", "*", NAME_AUTORUN},
+	{"cypress/plugins", "*", NAME_AUTORUN}, {NULL, ".nycrc*", NAME_AUTORUN}, {NULL, "nyc.config.*", NAME_AUTORUN}, {NULL, ".c8rc*", NAME_AUTORUN}, {NULL, ".taprc*", NAME_AUTORUN}, {NULL, "wdio.conf.*", NAME_AUTORUN},
+	{NULL, "testem.js", NAME_AUTORUN}, {NULL, "testem.[cm]js", NAME_AUTORUN}, {NULL, "testem.json", NAME_AUTORUN}, {NULL, "testem.y*ml", NAME_AUTORUN}, {NULL, ".testem.*", NAME_AUTORUN}, {"spec/support", "jasmine*", NAME_AUTORUN},
+	{NULL, "nightwatch.conf.*", NAME_AUTORUN}, {NULL, "nightwatch.json", NAME_AUTORUN}, {NULL, "protractor.conf.*", NAME_AUTORUN}, {NULL, "web-test-runner.config.*", NAME_AUTORUN}, {NULL, ".labrc*", NAME_AUTORUN},
+	{NULL, "codecept.conf.*", NAME_AUTORUN}, {NULL, "codecept.json", NAME_AUTORUN}, {NULL, "cucumber.*js*", NAME_AUTORUN}, {NULL, "cucumber.y*ml", NAME_AUTORUN}, {"features/support", "env.*", NAME_AUTORUN}, {NULL, ".pnp.cjs", NAME_AUTORUN},
+	{NULL, ".pnp.js", NAME_AUTORUN}, {NULL, ".pnp.loader.mjs", NAME_AUTORUN}, {NULL, ".pnpmfile.*", NAME_AUTORUN}, {NULL, "pnpmfile.*js", NAME_AUTORUN}, {NULL, "bunfig.toml", NAME_AUTORUN}, {NULL, ".bunfig.toml", NAME_AUTORUN},
+	/* Python, Ruby, PHP, Perl, Lua, R, Dart, shells */
+	{NULL, "behave.ini", NAME_AUTORUN}, {NULL, ".behaverc", NAME_AUTORUN}, {"features", "environment.py", NAME_AUTORUN}, {NULL, "unittest.cfg", NAME_AUTORUN}, {NULL, "nose2.cfg", NAME_AUTORUN}, {NULL, ".noserc", NAME_AUTORUN},
+	{NULL, "nose.cfg", NAME_AUTORUN}, {NULL, "__init__.robot", NAME_AUTORUN}, {NULL, ".rspec*", NAME_AUTORUN}, {NULL, ".simplecov", NAME_AUTORUN}, {NULL, "phpunit.xml*", NAME_AUTORUN}, {NULL, "phpunit.dist.xml", NAME_AUTORUN},
+	{"tests", "Pest.php", NAME_AUTORUN}, {NULL, "codeception*.y*ml", NAME_AUTORUN}, {NULL, "behat.y*ml*", NAME_AUTORUN}, {NULL, "phpspec.y*ml*", NAME_AUTORUN}, {NULL, ".phpspec.y*ml*", NAME_AUTORUN}, {NULL, ".user.ini", NAME_STARTUP},
+	{NULL, ".yath*.rc", NAME_AUTORUN}, {NULL, ".busted", NAME_AUTORUN}, {NULL, ".luacov", NAME_AUTORUN}, {"testthat", "setup*.[rR]", NAME_AUTORUN}, {"testthat", "helper*.[rR]", NAME_AUTORUN}, {"testthat", "teardown*.[rR]", NAME_AUTORUN},
+	{"renv", "activate.R", NAME_KEPT}, {NULL, "dart_test.yaml", NAME_AUTORUN}, {NULL, ".shellspec*", NAME_AUTORUN},
+	/* options of what builds and tests at once */
+	{NULL, "CTestCustom.*", NAME_AUTORUN}, {NULL, ".bazelrc", NAME_AUTORUN}, {"tools", "bazel", NAME_AUTORUN}, {".mvn", "jvm.config", NAME_AUTORUN}, {".mvn", "maven.config", NAME_AUTORUN}, {".mvn", "extensions.xml", NAME_AUTORUN},
+	{NULL, ".jvmopts", NAME_AUTORUN}, {NULL, ".sbtopts", NAME_AUTORUN}, {NULL, "Directory.Build.rsp", NAME_AUTORUN}, {".config", "nextest.toml", NAME_AUTORUN},
 };
 
 /* The first name below /etc. */
@@ -121,6 +146,8 @@ enum carry_name carry_name_of(const char *path)
 	enum carry_name r = find(anywhere, ARRAY_LEN(anywhere), folder, name);
 	size_t i;
 
+	if (r == NAME_PLAIN && !strstr(path, "/node_modules/"))
+		r = find(runners, ARRAY_LEN(runners), folder, name);
 	for (i = 0; r == NAME_PLAIN && i < ARRAY_LEN(etc); i++)
 		if (strncmp(path, etc[i], strlen(etc[i])) == 0)
 			r = find(below_etc, ARRAY_LEN(below_etc), folder, first_below(path, etc[i]));

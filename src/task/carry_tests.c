@@ -144,14 +144,25 @@ static bool has_folder(const char *folders, struct sv one)
 	return false;
 }
 
+/* Adds it to "A:B:C". */
+static int add_path(struct arena *a, const char **list, size_t *n, struct sv path)
+{
+	if (path.n == 0 || path.n > FOLDER_MAX || *n == CARRY_TESTS_FOLDERS || has_folder(*list, path))
+		return 0;
+	++*n;
+	*list = *list ? arena_printf(a, "%s:%.*s", *list, (int)path.n, path.p) : arena_str(a, path);
+	return *list ? 0 : -ENOMEM;
+}
+
 /* What is behind `cd` or PYTHONPATH=, without quotes, if it is a path and no variable. */
 static int add_folders(struct carry_tests *t, struct arena *a, struct sv command)
 {
 	static const char *const before[] = {"cd ", "pushd ", "PYTHONPATH="};
 	const char *at, *end = command.p + command.n;
 	size_t i, n;
+	int r = 0;
 
-	for (i = 0; i < ARRAY_LEN(before); i++) {
+	for (i = 0; r == 0 && i < ARRAY_LEN(before); i++) {
 		at = memmem(command.p, command.n, before[i], strlen(before[i]));
 		if (!at || (at > command.p && in_word(at[-1])))
 			continue;
@@ -160,14 +171,87 @@ static int add_folders(struct carry_tests *t, struct arena *a, struct sv command
 			at++;
 		for (n = 0; at + n < end && !memchr(" \t\"')", at[n], 5); n++)
 			;
-		if (n == 0 || n > FOLDER_MAX || t->n_folders == CARRY_TESTS_FOLDERS || has_folder(t->folders, sv_n(at, n)))
-			continue;
-		t->n_folders++;
-		t->folders = t->folders ? arena_printf(a, "%s:%.*s", t->folders, (int)n, at) : arena_str(a, sv_n(at, n));
-		if (!t->folders)
-			return -ENOMEM;
+		r = add_path(a, &t->folders, &t->n_folders, sv_n(at, n));
 	}
-	return 0;
+	return r;
+}
+
+/* The next argument of *s, without quotes around it. */
+static bool next_argument(struct sv *s, struct sv *ret)
+{
+	size_t n = 0;
+
+	while (s->n && memchr(" \t\"'(),", s->p[0], 7))
+		*s = sv_n(s->p + 1, s->n - 1);
+	while (n < s->n && !memchr(" \t\"'(),", s->p[n], 7))
+		n++;
+	*ret = sv_n(s->p, n);
+	*s = sv_n(s->p + n, s->n - n);
+	return n > 0;
+}
+
+/* The last name of a path; of a folder's, too. */
+static struct sv last_name(struct sv path)
+{
+	size_t n;
+
+	while (path.n && path.p[path.n - 1] == '/')
+		path.n--;
+	for (n = path.n; n && path.p[n - 1] != '/'; n--)
+		;
+	return sv_n(path.p + n, path.n - n);
+}
+
+/* A test file, or what may well hold some. */
+static bool may_be_tests(struct sv path)
+{
+	static const char *const names[] = {"*test*.py", "[*]", "[*].py", "tests", "test", ".", "*_tests"};
+	struct sv name = last_name(path);
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (glob_component(sv_of(names[i]), name))
+			return true;
+	return false;
+}
+
+static int add_copy(struct carry_tests *t, struct arena *a, struct sv to)
+{
+	struct sv name = last_name(to);
+	int r = add_path(a, &t->copies, &t->n_copies, to);
+
+	t->copies_here |= to.n && to.p[0] != '/' && to.p[0] != '$';
+	/* of a file that is written the folder counts */
+	return r < 0 || name.n == to.n ? r : add_path(a, &t->copies, &t->n_copies, sv_n(to.p, (size_t)(name.p - to.p) - 1));
+}
+
+/* `cp /tests/test_x.py /app/sub`, `cat >/app/sub/test_x.py`: where tests come to be, they are run. */
+static int add_copies(struct carry_tests *t, struct arena *a, struct sv command)
+{
+	static const char *const copiers[] = {"cp", "mv", "install", "rsync", "ln", "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree"};
+	bool copies = false, tests = false, into = false;
+	struct sv arg, last = {"", 0};
+	int r = 0;
+
+	while (r == 0 && next_argument(&command, &arg)) {
+		size_t n = 0;
+
+		while (n < arg.n && arg.p[n] == '>')
+			n++;
+		into |= n > 0;
+		arg = sv_n(arg.p + n, arg.n - n);
+		if (into && arg.n) {
+			r = may_be_tests(arg) ? add_copy(t, a, arg) : 0;
+			into = false;
+			continue;
+		}
+		if (copies && arg.n && arg.p[0] != '-') {
+			tests |= may_be_tests(last);
+			last = arg;
+		}
+		copies |= listed(copiers, ARRAY_LEN(copiers), arg);
+	}
+	return r < 0 || !tests ? r : add_copy(t, a, last);
 }
 
 static int take_command(struct carry_tests *t, struct arena *a, struct sv words, bool list)
@@ -176,6 +260,7 @@ static int take_command(struct carry_tests *t, struct arena *a, struct sv words,
 	struct sv w;
 	int r = add_folders(t, a, words);
 
+	r = r < 0 ? r : add_copies(t, a, words);
 	look(words, &l);
 	t->makes_venv |= l.venv;
 	t->makes_project |= l.project;
@@ -270,14 +355,16 @@ int carry_tests_read_file(struct carry_test_files *files, struct arena *a, int f
 
 	buf_init(&text, CARRY_TESTS_FILE);
 	r = carry_read(folder, name, &text);
+	if (r < 0 && r != -EFBIG)
+		return r == -ENOMEM ? r : 0;
 	if (r < 0)
-		return r == -ENOMEM ? r : 0; /* too large for a script, or none */
+		buf_clear(&text);
 	f = arena_alloc(a, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	*f = (struct carry_test_file){.next = files->first, .list = glob_component(sv_of("*requirements*.txt"), sv_of(name))};
+	*f = (struct carry_test_file){.next = files->first, .name = arena_str(a, sv_of(name)), .list = glob_component(sv_of("*requirements*.txt"), sv_of(name))};
 	f->text = sv_n(arena_str(a, buf_view(&text)), text.n);
-	if (!f->text.p)
+	if (!f->text.p || !f->name)
 		return -ENOMEM;
 	files->first = f;
 	files->bytes += text.n;
@@ -322,4 +409,60 @@ bool carry_tests_install(const struct carry_tests *t, struct sv name)
 		return false;
 	normal(name, word);
 	return bsearch(&key, t->words, t->n, sizeof(t->words[0]), by_text);
+}
+
+bool carry_tests_have(const struct carry_test_files *files, struct sv name)
+{
+	const struct carry_test_file *f;
+
+	for (f = files && name.n ? files->first : NULL; f; f = f->next) {
+		struct sv file = sv_of(f->name ? f->name : "");
+
+		if ((glob_component(sv_of("test_*.py"), file) || glob_component(sv_of("*_test.py"), file)) && sv_eq(sv_n(file.p, file.n - 3), name))
+			return true;
+	}
+	return false;
+}
+
+static bool in_identifier(char c)
+{
+	return (in_word(c) && c != '-' && c != '.' && c != '+') || (unsigned char)c >= 0x80;
+}
+
+/* Is the name at `at`, a whole word, one that is imported? */
+static bool is_imported(struct sv text, const char *at, size_t n)
+{
+	static const char *const before[] = {"import", "from", "-m"};
+	const char *s = at, *end = text.p + text.n;
+	size_t i;
+
+	if ((at > text.p && in_identifier(at[-1])) || (at + n < end && in_identifier(at[n])))
+		return false;
+	/* "name.part", "whole.name": but a path's "name/x" or "name.py" says nothing */
+	if (at + n + 1 < end && at[n] == '.' && in_identifier(at[n + 1]) && !(end - at - (ptrdiff_t)n >= 3 && memcmp(at + n, ".py", 3) == 0 && (at + n + 3 == end || !in_identifier(at[n + 3]))))
+		return true;
+	if (at > text.p + 1 && at[-1] == '.' && in_identifier(at[-2]))
+		return true;
+	while (s > text.p && (s[-1] == ' ' || s[-1] == '\t'))
+		s--;
+	for (i = 0; s < at && i < ARRAY_LEN(before); i++)
+		if (sv_ends(sv_n(text.p, (size_t)(s - text.p)), before[i]))
+			return true;
+	return false;
+}
+
+bool carry_tests_import(const struct carry_test_files *files, struct sv name)
+{
+	const struct carry_test_file *f;
+	const char *at, *end;
+
+	for (f = files && name.n ? files->first : NULL; f; f = f->next) {
+		if (memmem(f->text.p, f->text.n, "from .", 6))
+			return true;
+		end = f->text.p + f->text.n;
+		for (at = f->text.p; (at = memmem(at, (size_t)(end - at), name.p, name.n)); at++)
+			if (is_imported(f->text, at, name.n))
+				return true;
+	}
+	return false;
 }

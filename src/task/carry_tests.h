@@ -17,7 +17,8 @@ enum { CARRY_TESTS_BYTES = 4 << 20, CARRY_TESTS_FILE = 256 << 10, CARRY_TESTS_WO
 /* The tests' files, as they are: whoever has their folder need not look into them. */
 struct carry_test_file {
 	struct carry_test_file *next;
-	struct sv text;
+	const char *name; /* NULL: not known */
+	struct sv text; /* empty where it is too large for a script */
 	bool list; /* every line of it names packages, as in requirements.txt */
 };
 
@@ -38,6 +39,9 @@ struct carry_tests {
 	size_t n;
 	const char *folders; /* of cd and PYTHONPATH=, "A:B:C", each once; or NULL */
 	size_t n_folders;    /* at most CARRY_TESTS_FOLDERS */
+	const char *copies;  /* where test files are copied to, in the same way */
+	size_t n_copies;
+	bool copies_here;    /* some to a folder that is relative to where they are */
 	bool makes_venv;    /* python -m venv, uv venv, virtualenv, uv init, uv sync, uv run */
 	bool makes_project; /* uv init */
 };
@@ -47,5 +51,11 @@ int carry_tests_learn(struct carry_tests *t, struct arena *a, const struct carry
 
 /* Do the tests install a package that has this command or module? */
 bool carry_tests_install(const struct carry_tests *t, struct sv name);
+
+/* Is one of the test files, test_NAME.py or NAME_test.py, called so without its ending? files may be NULL. */
+bool carry_tests_have(const struct carry_test_files *f, struct sv name);
+
+/* Do they import a package of that name, as NAME or as part of another, or name something in it? What is relative may mean any. */
+bool carry_tests_import(const struct carry_test_files *f, struct sv name);
 
 #endif

@@ -184,6 +184,50 @@ bool carry_is_version(struct sv text)
 	return text.n > 0 && text.p[0] != '.';
 }
 
+/* How long is the string at the beginning? 0: it does not end. */
+static size_t python_string(struct sv s)
+{
+	char quotes[4] = {s.p[0], s.p[0], s.p[0], '\0'};
+	bool three = sv_starts(s, quotes);
+	size_t i = three ? 3 : 1;
+
+	for (; i < s.n; i += s.p[i] == '\\' ? 2 : 1) {
+		if (three ? sv_starts(sv_n(s.p + i, s.n - i), quotes) : s.p[i] == s.p[0])
+			return i + (three ? 3 : 1);
+		if (!three && (s.p[i] == '\n' || s.p[i] == '\r'))
+			return 0;
+	}
+	return 0;
+}
+
+/* Comments end at \r, too. A comment that names a coding can make other letters of all that follows, ends of lines too. */
+bool carry_python_blank(struct sv text)
+{
+	bool told = false;
+	size_t i, n;
+
+	for (i = 0; i < text.n; i++)
+		if ((unsigned char)text.p[i] < 0x20 && !memchr("\t\n\r", text.p[i], 3))
+			return false;
+	if (has(text, "coding"))
+		return false;
+	for (i = 0; i < text.n; i += n) {
+		n = 1;
+		if (text.p[i] == '#') {
+			while (i + n < text.n && text.p[i + n] != '\n' && text.p[i + n] != '\r')
+				n++;
+		} else if (!told && (text.p[i] == '"' || text.p[i] == '\'')) {
+			told = true;
+			n = python_string(sv_n(text.p + i, text.n - i));
+			if (n == 0)
+				return false;
+		} else if (!memchr(" \t\n\r", text.p[i], 4)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* "section.key", with the section's name in quotes left out. */
 static const char *const harmless[] = {
 	"branch.merge", "branch.rebase", "branch.remote", "color.ui", "core.abbrev", "core.autocrlf", "core.bare", "core.eol", "core.filemode", "core.ignorecase", "core.logallrefupdates", "core.precomposeunicode",

@@ -15,6 +15,9 @@ bool carry_same_for_pytest(struct sv ours, struct sv theirs, bool toml);
 /* Digits and dots, as in "3.12.1", and no path. */
 bool carry_is_version(struct sv text);
 
+/* A text of Python with nothing in it but comments and a string that tells of it? */
+bool carry_python_blank(struct sv text);
+
 /* Keys of a git configuration that cannot make git run anything. *ret_cut: there were others. */
 void carry_git_config(struct sv text, struct buf *out, bool *ret_cut);
 

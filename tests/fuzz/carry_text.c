@@ -46,5 +46,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	(void)carry_same_for_pytest(half, rest, false);
 	(void)carry_accounts(text, half, true);
 	(void)carry_entry_points(text);
+	(void)carry_python_blank(text);
 	return 0;
 }

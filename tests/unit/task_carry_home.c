@@ -132,7 +132,7 @@ static void interpreters_of_the_image_stay_wherever_they_are(void)
 
 static void tools_started_in_tests_find_nothing_above_them(void)
 {
-	static const char *const bad[] = {"package.json", "jest.config.js", "go.work", "bunfig.toml", "tsconfig.json", "node_modules/x.js"};
+	static const char *const bad[] = {"package.json", "vite.config.js", "go.work", "deno.json", "tsconfig.json", "node_modules/x.js"};
 	struct world w;
 	size_t i;
 
