@@ -12,7 +12,7 @@
  *   - hooks of git repositories; of their configuration only what cannot run anything is carried
  *   - new modules in the folder where `python -m` starts, in those of PYTHONPATH and those that the tests name so, go to, or copy themselves to, with the names of the standard library, of test tools, or of packages of the image; and what makes a package of a folder with such a name,
  *     or is part of one that Python asks for though images have none
- *   - changes to packages of the image (site-packages, node_modules) and to folders on the PATH
+ *   - changes to packages of the image (site-packages, node_modules) and to folders on the PATH; outside of the work folder also in folders of PYTHONPATH, NODE_PATH, PERL5LIB, RUBYLIB and CLASSPATH
  *   - links that lead to the runner's own folders (/tests, /logs, /solution ...) or to the root that has them, by whatever detour, as the agent saw it or as the verifier will; links in the place of folders of PATH, PYTHONPATH and LD_LIBRARY_PATH or on the way to one, of a home's .local, of site-packages, node_modules
  *
  * Outside the work folder also
@@ -48,7 +48,7 @@ struct carry_request {
 	const char *start;	   /* where the verifier starts, if not there: modules are found there, too. NULL: there */
 	const char *const *had;	   /* as layers: of the agent's image, where the verifier's is another. What that one has, and the agent's has not alike, is the verifier's own, and stays, as do owners and modes of its folders. NULL: it is the same */
 	const char *wanted;	   /* a folder of the runner's whose files are carried all the same; or NULL */
-	const char *const *env;	   /* of the verifier: "NAME=VALUE", NULL-terminated, or NULL. HOME, XDG_CONFIG_HOME, PATH, PYTHONHOME, PYTHONPATH, LD_LIBRARY_PATH, BASH_ENV and ENV say what is loaded from where */
+	const char *const *env;	   /* of the verifier: "NAME=VALUE", NULL-terminated, or NULL. HOME, XDG_CONFIG_HOME, PATH, PYTHONHOME, PYTHONPATH and its like, LD_LIBRARY_PATH, BASH_ENV and ENV say what is loaded from where */
 	const char *const *places; /* where the verifier's sandbox mounts something of its own, besides /tests and its like; NULL-terminated, or NULL */
 	const char *const *mounts; /* the same with files that the agent had, too: links may lead there, if the way ends there. NULL: none */
 	const struct carry_test_files *tests; /* whose tests bring things themselves; NULL: that is not known */

@@ -75,6 +75,29 @@ static const char **folders(struct carry *c, const char *s)
 	return v;
 }
 
+/* Folders, and archives, that interpreters load from. One that is in the work folder, or holds it, is the agent's own; without a work folder that cannot be told. */
+static const char **package_folders(struct carry *c)
+{
+	static const char *const names[] = {"PYTHONPATH", "NODE_PATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH"};
+	const char **v, *all = "";
+	size_t i, n = 0;
+
+	for (i = 0; c->work && all && i < ARRAY_LEN(names); i++)
+		all = arena_printf(c->arena, "%s:%s", all, variable(c, names[i], ""));
+	v = folders(c, all ? all : "");
+	for (i = 0; v && v[i]; i++) {
+		struct sv at = sv_of(v[i]);
+
+		if (sv_ends(at, "/*")) /* all archives in it */
+			v[i] = arena_str(c->arena, sv_n(at.p, at.n - 2));
+		if (v[i] && !path_is_in(v[i], c->work) && !path_is_in(c->work, v[i]))
+			v[n++] = v[i];
+	}
+	if (v)
+		v[n] = NULL;
+	return v;
+}
+
 int carry_judge_init(struct carry *c)
 {
 	const char *modules;
@@ -83,6 +106,7 @@ int carry_judge_init(struct carry *c)
 	c->path = folders(c, variable(c, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"));
 	modules = arena_printf(c->arena, "%s:%s", c->req->start ? c->req->start : "", variable(c, "PYTHONPATH", ""));
 	c->modules = modules ? folders(c, modules) : NULL;
+	c->packages = package_folders(c);
 	c->libraries = folders(c, variable(c, "LD_LIBRARY_PATH", ""));
 	c->python_home = folders(c, variable(c, "PYTHONHOME", ""));
 	c->config = folders(c, variable(c, "XDG_CONFIG_HOME", ""));
@@ -105,29 +129,37 @@ bool carry_among(const char *const *folders_of, struct sv folder)
 	return false;
 }
 
-/* Is the path at or below one of them? Or, for `above`, on the way to one? */
-static bool touches(const char *const *places, const char *path, bool above)
+bool carry_leads_to(const char *const *places, const char *path)
 {
 	for (; places && *places; places++)
-		if (above ? path_is_in(*places, path) : path_is_in(path, *places))
+		if (path_is_in(*places, path))
+			return true;
+	return false;
+}
+
+/* Is the path at or below one of them? */
+static bool is_in(const char *const *places, const char *path)
+{
+	for (; places && *places; places++)
+		if (path_is_in(path, *places))
 			return true;
 	return false;
 }
 
 bool carry_mounted(const struct carry *c, const char *path)
 {
-	return touches(c->req->mounts, path, false);
+	return is_in(c->req->mounts, path);
 }
 
 /* What the agent has where the verifier has something mounted is not seen, and nothing but a folder is on the way there. */
 static bool in_the_way(const struct carry *c, const struct entry *e)
 {
-	return carry_mounted(c, c->at) || (!S_ISDIR(e->st.st_mode) && (touches(c->req->places, c->at, true) || touches(c->req->mounts, c->at, true)));
+	return carry_mounted(c, c->at) || (!S_ISDIR(e->st.st_mode) && (carry_leads_to(c->req->places, c->at) || carry_leads_to(c->req->mounts, c->at)));
 }
 
 bool carry_place(const struct carry *c, const char *path)
 {
-	if (touches(c->req->places, path, false))
+	if (is_in(c->req->places, path))
 		return true;
 	/* it, and the way to it */
 	if (c->req->wanted && (path_is_in(path, c->req->wanted) || path_is_in(c->req->wanted, path)))
@@ -352,6 +384,9 @@ static enum carry_rule judge_data(struct carry *c, const struct spot *s, const s
 
 	if (top && S_ISDIR(e->image.st_mode) && !S_ISDIR(e->st.st_mode))
 		return replaces(s, e);
+	/* the image's packages, and the way to them */
+	if (has && !S_ISDIR(e->st.st_mode) && carry_leads_to(c->packages, c->at))
+		return replaces(s, e);
 	if (top && S_ISLNK(e->image.st_mode) && system_root(c->at))
 		return replaces(s, e);
 	if (top && !has && !gone && (strcmp(e->name, "node_modules") == 0 || (strcmp(c->req->workdir, "/") != 0 && carry_seen_from_tests(sv_of(e->name)))))
@@ -431,6 +466,8 @@ enum zone carry_zone(const struct carry *c, const struct spot *s, const struct e
 
 	if (c->work && strcmp(c->at, c->work) == 0)
 		return ZONE_WORK;
+	if (known && carry_among(c->packages, sv_n(c->at, c->len)))
+		return ZONE_SYSTEM;
 	if (folder.n == 0)
 		return system_root(c->at) ? ZONE_SYSTEM : s->zone;
 	if (known && (carry_prefix(c, s) || (carry_home(c, folder) && carry_home_name(name) == HOME_TOOL)))

@@ -32,6 +32,7 @@ struct carry {
 	void *report_arg;
 	const char *work; /* NULL: there is none that would be data */
 	const char **path, **modules, **libraries; /* folders of the variables, NULL-terminated */
+	const char **packages; /* of PYTHONPATH and its like, where they are not of the work folder: the image's own */
 	const char **home, **config, **python_home; /* the same, of HOME, XDG_CONFIG_HOME and PYTHONHOME */
 	const char **homes;			   /* of the image's users, NULL-terminated */
 	const char *shell_files[2];		   /* BASH_ENV, ENV; or NULL */
@@ -79,6 +80,9 @@ bool carry_place(const struct carry *c, const char *path);
 
 /* Is the folder one of these? */
 bool carry_among(const char *const *folders, struct sv folder);
+
+/* Is one of these at the path, or below it? */
+bool carry_leads_to(const char *const *places, const char *path);
 
 /* Is it where files of the task are mounted? */
 bool carry_mounted(const struct carry *c, const char *path);

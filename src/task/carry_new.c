@@ -194,6 +194,19 @@ static void add_pythons(struct carry *c, struct sv lib)
 		(void)layered_names(&at, add_python, &p);
 }
 
+/* Those of PYTHONPATH. */
+static void add_packages(struct carry *c)
+{
+	size_t i;
+
+	for (i = 0; c->packages[i]; i++) {
+		AUTO_LAYERED m = {0};
+
+		if (carry_among(c->modules, sv_of(c->packages[i])) && view_enter(&c->root, sv_of(c->packages[i] + 1), &m) == 0)
+			(void)layered_names(&m, add_stem, c);
+	}
+}
+
 /* All that some Python of the image can import: one list, made when it is needed. */
 static void know_stems(struct carry *c)
 {
@@ -206,6 +219,8 @@ static void know_stems(struct carry *c)
 	c->stems = arena_array(c->arena, STEMS_MAX, sizeof(c->stems[0]));
 	for (i = 0; c->stems && i < ARRAY_LEN(libs); i++)
 		add_pythons(c, sv_of(libs[i]));
+	if (c->stems)
+		add_packages(c);
 	/* beside folders of commands, as in /app/.venv/bin */
 	for (i = 0; c->stems && c->path[i]; i++) {
 		folder = sv_of(c->path[i]);
@@ -336,7 +351,7 @@ enum carry_rule carry_new_system(struct carry *c, const struct spot *s, const st
 	struct sv folder = carry_parent(c), base = carry_base(folder);
 	int r;
 
-	if (carry_python_folder(base))
+	if (carry_python_folder(base) || (carry_among(c->packages, folder) && carry_among(c->modules, folder)))
 		return new_python(c, e);
 	if (carry_node_folder(folder))
 		return new_node(c, e);

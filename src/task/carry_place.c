@@ -116,14 +116,6 @@ static bool called_tests(const struct carry *c, struct sv folder)
 	return false;
 }
 
-static bool leads_to(const char *const *places, const char *folder)
-{
-	for (; *places; places++)
-		if (path_is_in(*places, folder))
-			return true;
-	return false;
-}
-
 static bool by_place(const struct carry *c, const struct spot *s, const struct entry *e)
 {
 	struct sv folder = carry_parent(c);
@@ -132,7 +124,7 @@ static bool by_place(const struct carry *c, const struct spot *s, const struct e
 	(void)snprintf(path, sizeof(path), "%.*s", (int)folder.n, folder.p);
 	if (path_is_in(c->req->workdir, path) || (c->req->start && path_is_in(c->req->start, path)) || called_tests(c, folder))
 		return true;
-	if (!leads_to(c->copies, path) && !(c->tests.copies_here && carry_among(c->starts, folder)) && !holds_tests(&s->image, e->image.st_mode == 0))
+	if (!carry_leads_to(c->copies, path) && !(c->tests.copies_here && carry_among(c->starts, folder)) && !holds_tests(&s->image, e->image.st_mode == 0))
 		return false;
 	return !has_code(e) && !carry_tests_import(c->req->tests, carry_base(folder));
 }

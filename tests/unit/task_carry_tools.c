@@ -250,6 +250,87 @@ static void what_variables_of_the_image_name_is_judged_too(void)
 	world_close(&w);
 }
 
+static void packages_of_the_image_in_folders_of_variables_stay(void)
+{
+	static const char *const env[] = {"PYTHONPATH=/opt/site:/app/src:/srv/a/b", "NODE_PATH=/opt/js", "PERL5LIB=/opt/perl", "RUBYLIB=/opt/ruby", "CLASSPATH=/opt/java/*:/srv/junit.jar:/app/classes", NULL};
+	struct world w;
+
+	world_open(&w);
+	w.req.env = env;
+	put(w.image, "opt/site/bazlib/__init__.py", "", 0644);
+	put(w.image, "opt/site/barlib.py", "", 0644);
+	put(w.image, "srv/a/b/deep.py", "", 0644);
+	put(w.image, "app/src/own/__init__.py", "", 0644);
+	put(w.image, "opt/js/chai/index.js", "", 0644);
+	put(w.image, "opt/perl/Check.pm", "", 0644);
+	put(w.image, "opt/ruby/check.rb", "", 0644);
+	put(w.image, "opt/java/check.jar", "", 0644);
+	put(w.image, "srv/junit.jar", "", 0644);
+	put(w.image, "app/classes/A.class", "", 0644);
+	put(w.upper, "opt/site/bazlib/__init__.py", "evil", 0644);
+	put(w.upper, "opt/site/bazlib/more.py", "evil", 0644);
+	delete(w.upper, "opt/site/barlib.py");
+	put(w.upper, "opt/site/barlib/__init__.py", "evil", 0644);
+	put(w.upper, "opt/site/json.py", "evil", 0644);
+	put(w.upper, "opt/site/fresh/__init__.py", "x", 0644);
+	delete(w.upper, "srv/a");
+	put(w.upper, "bazlib.py", "evil", 0644);
+	put(w.upper, "app/bazlib/__init__.py", "evil", 0644);
+	put(w.upper, "app/deep.py", "evil", 0644);
+	put(w.upper, "app/src/own/__init__.py", "work", 0644);
+	put(w.upper, "app/src/other.py", "work", 0644);
+	put(w.upper, "opt/js/chai/index.js", "evil", 0644);
+	put(w.upper, "opt/perl/Check.pm", "evil", 0644);
+	put(w.upper, "opt/perl/strict.pm", "evil", 0644);
+	put(w.upper, "opt/ruby/check.rb", "evil", 0644);
+	put(w.upper, "opt/java/check.jar", "evil", 0644);
+	put(w.upper, "opt/java/new.jar", "evil", 0644);
+	put(w.upper, "srv/junit.jar", "evil", 0644);
+	put(w.upper, "app/classes/A.class", "work", 0644);
+	put(w.upper, "opt/data/output.csv", "2", 0644);
+	carry(&w);
+	dropped(&w, "replaces", "opt/site/bazlib/__init__.py");
+	dropped(&w, "system", "opt/site/bazlib/more.py");
+	dropped(&w, "deletes", "opt/site/barlib.py");
+	dropped(&w, "shadows", "opt/site/barlib");
+	dropped(&w, "shadows", "opt/site/json.py");
+	dropped(&w, "deletes", "srv/a");
+	dropped(&w, "module", "bazlib.py");
+	dropped(&w, "module", "app/bazlib");
+	dropped(&w, "module", "app/deep.py");
+	dropped(&w, "replaces", "opt/js/chai/index.js");
+	dropped(&w, "replaces", "opt/perl/Check.pm");
+	dropped(&w, "system", "opt/perl/strict.pm");
+	dropped(&w, "replaces", "opt/ruby/check.rb");
+	dropped(&w, "replaces", "opt/java/check.jar");
+	dropped(&w, "system", "opt/java/new.jar");
+	dropped(&w, "replaces", "srv/junit.jar");
+	carried(&w, "opt/site/fresh/__init__.py");
+	carried(&w, "app/src/own/__init__.py");
+	carried(&w, "app/src/other.py");
+	carried(&w, "app/classes/A.class");
+	carried(&w, "opt/data/output.csv");
+	world_close(&w);
+	/* the folder of the work, or above it, or where there is no work folder */
+	world_open(&w);
+	w.req.env = (const char *const[]){"PYTHONPATH=/srv:/srv/work/src", NULL};
+	w.req.workdir = "/srv/work";
+	put(w.image, "srv/other/lib.py", "", 0644);
+	put(w.upper, "srv/other/lib.py", "work", 0644);
+	put(w.upper, "srv/work/src/lib.py", "work", 0644);
+	carry(&w);
+	carried(&w, "srv/other/lib.py");
+	carried(&w, "srv/work/src/lib.py");
+	world_close(&w);
+	world_open(&w);
+	w.req.env = (const char *const[]){"PYTHONPATH=/app", NULL};
+	w.req.workdir = "/";
+	put(w.upper, "app/main.py", "work", 0644);
+	carry(&w);
+	carried(&w, "app/main.py");
+	world_close(&w);
+}
+
 static void pythons_other_ways_in_are_closed(void)
 {
 	struct world w;
@@ -447,6 +528,7 @@ int main(void)
 		CASE(no_spelling_of_a_git_key_gets_through),
 		CASE(modules_that_python_would_take_for_its_own_are_dropped),
 		CASE(what_variables_of_the_image_name_is_judged_too),
+		CASE(packages_of_the_image_in_folders_of_variables_stay),
 		CASE(pythons_other_ways_in_are_closed),
 		CASE(every_name_that_python_knows_is_taken_where_it_starts),
 		CASE(folders_of_variables_may_be_relative),
