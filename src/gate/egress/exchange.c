@@ -283,7 +283,7 @@ static void on_end(void *user, struct link_exchange *link, const struct http_fie
 		exchange_fail(x, GATE_FAILURE_PROTOCOL, sv_n("", 0), "the request's body is shorter than it said, or its trailers are malformed");
 		return;
 	}
-	if (trailers && exchange_copy_fields(x->arena, trailers, &x->call.trailers) < 0) {
+	if (trailers && !x->inference && exchange_copy_fields(x->arena, trailers, &x->call.trailers) < 0) {
 		exchange_fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
 		return;
 	}

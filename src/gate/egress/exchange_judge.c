@@ -189,7 +189,7 @@ static bool judge_network(struct exchange *x, bool whole, bool count)
 	return set_credential(x, v.credential);
 }
 
-static const struct provider *find_provider(const struct exchange *x)
+const struct provider *exchange_provider(const struct exchange *x)
 {
 	const struct pol_inference *p = &x->egress->now->policy->inference;
 	uint32_t i;
@@ -245,7 +245,7 @@ static int judge_endpoint(const struct exchange *x, const struct provider *p, st
 static bool judge_model(struct exchange *x, bool whole, bool count)
 {
 	struct egress *e = x->egress;
-	const struct provider *p = find_provider(x);
+	const struct provider *p = exchange_provider(x);
 	struct http_request relative;
 	struct ruling no = {0};
 	struct judged judged;

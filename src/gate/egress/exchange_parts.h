@@ -92,6 +92,7 @@ void exchange_drop_body(struct exchange *x); /* frees what waits in call.body: n
 
 /* exchange_judge.c: false: it was ended. */
 bool exchange_check(struct exchange *x, const struct link_request *r);	/* is it a request at all, and is there room for it? */
+const struct provider *exchange_provider(const struct exchange *x); /* of now; NULL: the policy has none of that name any more */
 bool exchange_judge(struct exchange *x, bool whole);			/* whole: by its body too */
 bool exchange_judge_form(struct exchange *x, struct sv bytes); /* the next ones of its body */
 enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed);

@@ -5,6 +5,7 @@
 #include "base/field_name.h"
 #include "base/sha256.h"
 #include "gate/egress/exchange_parts.h"
+#include "gate/inference/headers.h"
 #include "http/fields.h"
 
 const char exchange_in_clear[] = "the credential is not sent without TLS";
@@ -53,7 +54,7 @@ void exchange_claim(struct exchange *x)
  * Answers that are looked into are asked for as they are, and whole: what is compressed in frames is not seen, and a part of a page may end amid a credential. What would change
  * what a model's reply reports is not sent on.
  */
-static bool is_dropped(const struct exchange *x, struct sv name)
+static bool is_dropped(const struct exchange *x, const struct provider *p, struct sv name)
 {
 	static const char *const scrubbed[] = {"sec-websocket-extensions", "grpc-accept-encoding", "connect-accept-encoding", "accept-charset", "a-im"};
 	size_t i;
@@ -64,12 +65,13 @@ static bool is_dropped(const struct exchange *x, struct sv name)
 	/* what is written in parts (Azure's pages) is not read */
 	if (x->scrubbing && http_field_asks_part(name) && !(sv_is(x->request.method, "PUT") && field_name_is(name, "x-ms-range")))
 		return true;
-	return field_name_is(name, "accept-encoding") || (x->inference && endpoint_drops_header(name));
+	return field_name_is(name, "accept-encoding") || (x->inference && headers_drop(p, name));
 }
 
 static int make_fields(const struct exchange *x, struct http_request *r)
 {
 	struct http_fields f = {.v = arena_array(x->arena, x->request.fields.n + 1, sizeof(*f.v))};
+	const struct provider *p = x->inference ? exchange_provider(x) : NULL;
 	struct http_field *one;
 	char *room;
 	uint32_t i;
@@ -77,7 +79,7 @@ static int make_fields(const struct exchange *x, struct http_request *r)
 	if (!f.v)
 		return -ENOMEM;
 	for (i = 0; i < x->request.fields.n; i++) {
-		if (is_dropped(x, x->request.fields.v[i].name))
+		if (is_dropped(x, p, x->request.fields.v[i].name))
 			continue;
 		one = &f.v[f.n++];
 		*one = x->request.fields.v[i];
@@ -159,7 +161,7 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 		exchange_fail(x, GATE_FAILURE_POLICY, sv_n("", 0), "its messages are compressed: a host that a credential is bound to would answer in kind, and its answers must be looked into");
 		return;
 	}
-	if (result == 0 && (x->scrubbing || x->counting))
+	if (result == 0 && (x->scrubbing || x->inference))
 		result = make_fields(x, &r);
 	if (result == 0 && x->credential && put_credential(x, u, &r, &injection) < 0)
 		return;

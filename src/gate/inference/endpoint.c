@@ -1,10 +1,7 @@
 #include "gate/inference/endpoint.h"
 
 #include "base/cleanup.h"
-#include "base/field_name.h"
 #include "base/text.h"
-#include "http/fields.h"
-#include "policy/net_match.h"
 
 static const struct endpoint endpoints[] = {
 	{PROVIDER_ANTHROPIC, OP_MESSAGES, "POST", "/v1/messages", true, false},
@@ -294,24 +291,4 @@ void endpoint_target(const char *url, struct sv target, struct buf *out)
 		(void)buf_sv(out, p.whole);
 		sep = '&';
 	}
-}
-
-bool endpoint_drops_header(struct sv name)
-{
-	/* another method, another answer, another model or server */
-	static const char *const names[] = {"x-goog-fieldmask", "x-goog-user-project", "prefer", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
-					    "extra-parameters", "x-model", "x-model-id", "x-model-name", "x-fallback-model", "x-provider", "x-deployment", "x-target-url",
-					    "x-target-host", "x-upstream-url", "x-base-url", "x-api-base"};
-	static const char *const routers[] = {"x-portkey-", "helicone-", "cf-aig-", "x-litellm-", "x-openrouter-", "x-bt-", "x-ms-model-", "azureml-"};
-	size_t i;
-
-	if (http_field_asks_part(name) || net_field_overrides(name))
-		return true;
-	for (i = 0; i < ARRAY_LEN(names); i++)
-		if (field_name_is(name, names[i]))
-			return true;
-	for (i = 0; i < ARRAY_LEN(routers); i++)
-		if (field_name_starts(name, routers[i]))
-			return true;
-	return false;
 }

@@ -59,10 +59,6 @@ int endpoint_find(enum provider_kind kind, struct sv method, struct sv target, s
  */
 void endpoint_target(const char *url, struct sv target, struct buf *out);
 
-/* Headers (lower case) that would change what the reply reports, be it to a part of it or to an error in its place,
- * which method is meant, or which server or model a router chooses: not sent on. */
-bool endpoint_drops_header(struct sv name);
-
 /* A name that can be judged: 1 to ENDPOINT_MAX_MODEL printable ASCII characters, no blank, quote, backslash or percent
  * sign, no "." or ".." segment. */
 bool endpoint_model_ok(struct sv name);

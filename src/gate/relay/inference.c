@@ -5,12 +5,12 @@
 
 #include "base/cleanup.h"
 #include "base/field_name.h"
+#include "gate/inference/headers.h"
 #include "gate/inference/judge.h"
 #include "gate/relay/events.h"
 #include "gate/relay/placeholders.h"
 #include "gate/relay/session.h"
 #include "gate/relay/tell.h"
-#include "http/fields.h"
 #include "http/target.h"
 #include "policy/policy_query.h"
 
@@ -58,13 +58,13 @@ static bool is_credential(struct sv name)
 	return false;
 }
 
-/* Credentials, fields that change what is reported, and codings that would hide usage from us. */
-static void keep_fields(const struct http_fields *from, struct http_field *to, struct http_fields *ret)
+/* But for credentials, and what does not pass to a provider. */
+static void keep_fields(const struct provider *p, const struct http_fields *from, struct http_field *to, struct http_fields *ret)
 {
 	uint32_t i, n = 0;
 
 	for (i = 0; i < from->n; i++)
-		if (!is_credential(from->v[i].name) && !endpoint_drops_header(from->v[i].name) && !field_name_is(from->v[i].name, "accept-encoding"))
+		if (!is_credential(from->v[i].name) && !headers_drop(p, from->v[i].name))
 			to[n++] = from->v[i];
 	*ret = (struct http_fields){to, n};
 }
@@ -192,7 +192,7 @@ int inference_judge(struct http_exchange *x)
 		return http_exchange_collect(x, SCAN_MAX_BYTES);
 	if (x->collected && judge_collected(x, &j) < 0)
 		return -1;
-	keep_fields(&x->request->fields, fields, &head.fields);
+	keep_fields(j.provider, &x->request->fields, fields, &head.fields);
 	head.target = sv_of(j.target);
 	if (placeholders_check_head(x, &head, false) < 0)
 		return -1;

@@ -1,3 +1,4 @@
+#include "gate/inference/headers.h"
 #include "gate/inference/judge.h"
 
 #include "check.h"
@@ -265,7 +266,6 @@ static void targets_are_the_upstreams_and_without_the_clients_key(void)
 	CHECK_STR(j.target, "/v1alpha/models/gemini-x:streamGenerateContent?alt=sse");
 	CHECK_STR(j.model, "gemini-x");
 	CHECK(j.stream);
-	CHECK(endpoint_drops_header(sv_of("x-goog-fieldmask")) && !endpoint_drops_header(sv_of("anthropic-beta")));
 }
 
 static void only_plain_json_bodies_are_taken(void)
@@ -507,10 +507,42 @@ static void what_a_list_of_models_takes_passes_nowhere_else(void)
 	};
 
 	EACH_DENIED(v, RULING_DENIED);
-	CHECK(endpoint_drops_header(sv_of("azureml-model-deployment")) && endpoint_drops_header(sv_of("x-ms-model-mesh-model-name")) && endpoint_drops_header(sv_of("x-bt-endpoint-name")));
-	CHECK(endpoint_drops_header(sv_of("x-target-url")) && endpoint_drops_header(sv_of("x_model")) && endpoint_drops_header(sv_of("extra-parameters")) && endpoint_drops_header(sv_of("x_portkey_config")));
-	CHECK(endpoint_drops_header(sv_of("x-http-method-override")) && !endpoint_drops_header(sv_of("x-stainless-lang")) && !endpoint_drops_header(sv_of("openai-organization")) && !endpoint_drops_header(sv_of("x-ms-client-request-id")));
-	CHECK(endpoint_drops_header(sv_of("x-portkey-config")) && endpoint_drops_header(sv_of("helicone-target-url")));
+}
+
+static const struct provider of_any_model = {.name = "any"}, of_listed_models = {.name = "listed", .models = {NULL, 0, true}};
+
+static void check_headers(const char *const *names, bool passes_any, bool passes_listed)
+{
+	for (; *names; names++)
+		if (headers_drop(&of_any_model, sv_of(*names)) == passes_any || headers_drop(&of_listed_models, sv_of(*names)) == passes_listed) {
+			printf("# %s\n", *names);
+			CHECK(false);
+		}
+}
+
+static void headers_that_choose_another_model_or_server_do_not_pass(void)
+{
+	static const char *const routers[] = {
+		"x-goog-fieldmask", "azureml-model-deployment", "x-ms-model-mesh-model-name", "x-bt-endpoint-name", "x-target-url", "x_model", "x.model", "extra-parameters", "x_portkey_config", "x~portkey~config",
+		"x-http-method-override", "x-portkey-config", "helicone-target-url", "x-arch-llm-provider-hint", "x-prefiller-host-port", "x-prefiller-url", "x-data-parallel-host-port",
+		"x-gateway-destination-endpoint", "x-gateway-model-name", "x-gateway-model-name-rewrite", "x-ai-eg-model", "x-envoy-original-dst-host", "x-smg-target-worker", "x-tfy-metadata",
+		"x-bf-vk", "x-higress-llm-model", "x-vsr-selected-model", "x-aibrix-x", "x-model-override", "x-target-model", "x-llm-model", "x-llm-provider", "x-fallback", "x-fallbacks", "x-route",
+		"model", "range", "if-none-match", "accept-encoding", NULL};
+	/* of whom nobody has heard yet */
+	static const char *const unknown[] = {
+		"x-new-router-choice", "x-selected-worker", "worker", "x-openai-model", "anthropic-model-override", "x-stainless-base-url", "cookie", "forwarded", "x-forwarded-host", "baggage",
+		"x-model-request-id", "xrequest-id", "openai-model", "acceptx", "x-accept", NULL};
+	/* of libraries and agents */
+	static const char *const clients[] = {
+		"accept", "accept-language", "content-type", "user-agent", "idempotency-key", "x-request-id", "x-client-request-id", "x-ms-client-request-id", "request-id", "traceparent", "tracestate",
+		"x-stainless-lang", "x-stainless-retry-count", "x-stainless-helper-method", "x-stainless-read-timeout", "openai-organization", "openai-project", "openai-beta", "anthropic-version", "anthropic-beta",
+		"anthropic-dangerous-direct-browser-access", "x-app", "x-claude-code-session-id", "session_id", "conversation_id", "thread-id", "originator", "version", "chatgpt-account-id", "x-codex-turn-state",
+		"x-goog-api-client", "x-server-timeout", "http-referer", "x-title", "copilot-integration-id", "editor-version", "x-initiator", "sec-fetch-mode", "x-session-id", "x-opencode-session", NULL};
+
+	check_headers(routers, false, false);
+	check_headers(unknown, true, false);
+	check_headers(clients, true, true);
+	CHECK(headers_drop(NULL, sv_of("x-selected-worker")) && !headers_drop(NULL, sv_of("accept")));
 }
 
 int main(void)
@@ -524,6 +556,7 @@ int main(void)
 		CASE(one_name_is_one_model),
 		CASE(the_provider_is_not_told_to_fetch_or_search),
 		CASE(what_a_list_of_models_takes_passes_nowhere_else),
+		CASE(headers_that_choose_another_model_or_server_do_not_pass),
 		CASE(openai_streams_are_asked_for_usage),
 		CASE(a_second_judge_agrees_and_changes_nothing),
 		CASE(the_first_route_chooses_the_provider),

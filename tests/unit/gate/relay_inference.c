@@ -154,7 +154,7 @@ static void credentials_of_the_client_are_left_out(void)
 		   "{\"model\":\"claude-x\",\"max_tokens\":5}");
 	CHECK_STR(rig_seen(&g), "POST https://api.anthropic.com:443/v1/messages content-type=application/json anthropic-version=2023-06-01 body\nend\n");
 	/* in any other field it is refused */
-	CHECK(starts(post(&g, "anthropic", "/v1/messages", "X-Other: " RIG_PLACEHOLDER "\r\n", "{\"model\":\"claude-x\",\"max_tokens\":5}"), "HTTP/1.1 403 "));
+	CHECK(starts(post(&g, "anthropic", "/v1/messages", "X-Title: " RIG_PLACEHOLDER "\r\n", "{\"model\":\"claude-x\",\"max_tokens\":5}"), "HTTP/1.1 403 "));
 	CHECK(g.requests == 0);
 	rig_close(&g);
 }
