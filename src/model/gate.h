@@ -126,7 +126,7 @@ struct gate_event {
 };
 
 struct gate_usage {
-	uint64_t bytes_out, bytes_in;
+	uint64_t bytes_out, bytes_in; /* out: to the relay, what it handed on; to egress, what it sent */
 	uint64_t requests, denied;
 	struct {
 		struct sv provider, model;

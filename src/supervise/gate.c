@@ -523,8 +523,8 @@ static bool on_ask(struct gate *g, struct sv body)
 	return true;
 }
 
-/* Both sides count: what the workload did is the relay's to say; what models were asked and wrote, and what it denied
- * of what the relay let pass, is egress's. */
+/* Both sides count: what the workload did is the relay's to say; what went out, what models were asked and wrote, and
+ * what it denied of what the relay let pass, is egress's. */
 static bool on_usage(struct gate *g, int role, struct sv body)
 {
 	struct gate_usage u, models = {0};
@@ -539,6 +539,7 @@ static bool on_usage(struct gate *g, int role, struct sv body)
 	if (g->usage[RELAY].n == 0 || gate_get_usage(buf_view(&g->usage[RELAY]), &u) < 0)
 		return true;
 	u.denied = u.denied > UINT64_MAX - models.denied ? UINT64_MAX : u.denied + models.denied;
+	u.bytes_out = models.bytes_out;
 	memcpy(u.models, models.models, sizeof(u.models));
 	u.n_models = models.n_models;
 	g->events->usage(g->arg, &u);

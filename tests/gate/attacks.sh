@@ -242,6 +242,21 @@ is "a thousand new hosts at once pass, and more as the log catches up" "$(run "$
 grep -o '"target":"GET http://127\.9\.[0-9.]*' "$(audit)" | sed 's,.*//,,' | sort -u >"$tmp/named"
 is "each that passed is named in the log" "$(comm -23 <(sort -u "$work/passed") "$tmp/named" | wc -l)" 0
 
+# What the log says was sent is what was sent, not what was refused on its way
+cat >"$tmp/bound.yaml" <<'Y'
+version: 1
+extends: [default]
+network: {mode: allowlist, max_bytes_out: 20K, allow: [{host: api.test, methods: [POST]}]}
+Y
+head -c 60000 /dev/zero | tr '\0' x >"$work/large"
+forget
+is "what is over max_bytes_out is refused" "$(run "$tmp/bound.yaml" sh -c 'for i in 1 2 3 4; do curl -sS -m 10 -o /dev/null -w "%{http_code} " --data-binary @large https://api.test/; done' 2>/dev/null)" "429 429 429 429 "
+sent=$(tail -1 "$(audit)" | grep -o '"bytes_out":[0-9]*' | cut -d: -f2)
+ok "and not counted as sent: $sent" test "${sent:-99999}" -le 20480
+run "$tmp/bound.yaml" sh -c 'curl -sS -m 10 -o /dev/null -d "$(head -c 5000 large)" https://api.test/' >/dev/null 2>&1
+sent=$(tail -1 "$(audit)" | grep -o '"bytes_out":[0-9]*' | cut -d: -f2)
+ok "what went out is: $sent" test "${sent:-0}" -ge 5000 -a "${sent:-0}" -lt 6000
+
 # Requests to a model at once do not use more of a budget together than one after the other
 cat >"$tmp/model.yaml" <<'Y'
 version: 1

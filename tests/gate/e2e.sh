@@ -149,6 +149,9 @@ model() { run "$tmp/model.yaml" "$@"; }
 forget
 like "a model answers although the network mode is none" "$(model sh -c 'curl -sS -m 10 "$ANTHROPIC_BASE_URL/v1/messages" -H "x-api-key: $ANTHROPIC_API_KEY" -H "content-type: application/json" -d "{\"model\":\"claude-x\",\"max_tokens\":5,\"messages\":[]}"' 2>&1)" '"text": *"hi"'
 like "the provider got the credential" "$(cat "$up/log")" "\"x-api-key\": \"$secret\""
+forget
+model sh -c 'curl -sS -m 10 "$ANTHROPIC_BASE_URL/v1/messages" -H "x-selected-worker: chosen-one" -H "x.gateway.model.name: chosen-one" -H "X-Stainless-Lang: kept" -H "content-type: application/json" -d "{\"model\":\"claude-x\",\"max_tokens\":5,\"messages\":[]}"' >/dev/null 2>&1
+is "headers that may choose another model do not pass, those of libraries do" "$(arrived)/$(grep -c chosen-one "$up/log")/$(grep -c kept "$up/log")" "1/0/1"
 like "server-sent events pass" "$(model sh -c 'curl -sSN -m 10 "$ANTHROPIC_BASE_URL/v1/messages" -H "content-type: application/json" -d "{\"model\":\"claude-x\",\"stream\":true,\"max_tokens\":5,\"messages\":[]}"' 2>&1)" 'message_delta'
 forget
 like "an agent that prints its environment can go on" "$(model sh -c 'printf "{\"model\":\"claude-x\",\"max_tokens\":5,\"messages\":[{\"role\":\"user\",\"content\":\"KEY=%s.\"}]}" "$ANTHROPIC_API_KEY" | curl -sS -m 10 "$ANTHROPIC_BASE_URL/v1/messages" -H "content-type: application/json" -d @-' 2>&1)" '"text": *"hi"'

@@ -433,14 +433,17 @@ static void on_end(struct call *c, const struct http_fields *trailers)
 	finish(x);
 }
 
-static void on_sent(struct call *c, size_t n)
+static void on_sent(struct call *c, size_t n, bool went)
 {
 	struct exchange *x = exchange_of(c);
 
 	exchange_touch(x);
 	x->sent += n;
 	x->reserved -= n;
-	egress_spend(x->egress, n);
+	if (went)
+		egress_spend(x->egress, n);
+	else
+		quota_release(&x->egress->quota, n);
 	if (c->body_at == c->body.n && x->counted) {
 		exchange_drop_body(x);
 	} else if (c->body_at == c->body.n) {

@@ -32,7 +32,7 @@ struct call_events {
 	void (*response)(struct call *c, const struct http_response *r); /* 1xx: another follows */
 	void (*data)(struct call *c, struct sv bytes);
 	void (*end)(struct call *c, const struct http_fields *trailers); /* the last event */
-	void (*sent)(struct call *c, size_t n); /* of the body: to be counted by who reserved them (quota.h); heads, trailers and framing are counted here */
+	void (*sent)(struct call *c, size_t n, bool went); /* of the body; !went: nobody hears it any more: to be counted by who reserved them (quota.h); heads, trailers and framing are counted here */
 	/* The last event. untouched: nothing of the request can have been looked at, it may be sent again. */
 	void (*failed)(struct call *c, enum gate_failure why, bool untouched);
 };

@@ -107,7 +107,7 @@ static bool send_piece(struct upstream *u, struct call *c)
 		}
 	}
 	c->body_at += (size_t)n;
-	c->events->sent(c, (size_t)n);
+	c->events->sent(c, (size_t)n, !u->no_writes);
 	return true;
 }
 

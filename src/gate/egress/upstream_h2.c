@@ -75,7 +75,7 @@ static void on_taken(void *user, struct h2_stream *s, size_t n)
 		return;
 	}
 	c->body_at += n;
-	c->events->sent(c, n);
+	c->events->sent(c, n, true);
 }
 
 static void on_refused(void *user, struct h2_stream *s, uint16_t status, const char *why)
