@@ -58,13 +58,25 @@ static bool restricts(const struct pol_list *l)
 	return l->set || l->n;
 }
 
+bool net_rule_has_body(const struct net_rule *r)
+{
+	return restricts(&r->graphql.types) || restricts(&r->graphql.operations) || restricts(&r->mcp.tools) ||
+	       restricts(&r->mcp.methods);
+}
+
+/* graphql and mcp judge by the method, too. */
+static bool minds_methods(const struct net_rule *r)
+{
+	return restricts(&r->methods) || net_rule_has_body(r);
+}
+
 enum net_fit net_rule_fits(const struct net_rule *r, const struct net_question *q)
 {
 	if (q->host.class == HOST_PRIVATE && !r->cidr)
 		return FIT_NONE;
 	if (!net_port_allowed(r, q->port))
 		return FIT_HOST;
-	if (restricts(&r->methods) && (q->overrides || (q->method.p && !net_method_in(&r->methods, q->method))))
+	if ((minds_methods(r) && q->overrides) || (q->method.p && !net_method_in(&r->methods, q->method)))
 		return FIT_PORT;
 	if (restricts(&r->paths) && q->path.p && (q->odd_path || !path_in(&r->paths, q->path, net_path_matches)))
 		return FIT_METHOD;
@@ -79,12 +91,6 @@ bool net_rule_denies(const struct net_rule *r, const struct net_question *q)
 	if (r->methods.n && (!q->method.p || (!q->overrides && !net_method_denied(&r->methods, q->method))))
 		return false;
 	return r->paths.n == 0 || (q->path.p && (q->odd_path || net_path_is_folded(q->path) || path_in(&r->paths, q->path, net_path_denied)));
-}
-
-bool net_rule_has_body(const struct net_rule *r)
-{
-	return restricts(&r->graphql.types) || restricts(&r->graphql.operations) || restricts(&r->mcp.tools) ||
-	       restricts(&r->mcp.methods);
 }
 
 bool net_rule_looks_inside(const struct net_rule *r)

@@ -5,7 +5,7 @@
  * index. What a rule means, which one decides, and the words for it are here, once. Pure; the question borrows what it
  * is given.
  *
- * Deny wins. Of the rules that allow, the first that fits decides. Where a rule names methods, a request that asks a
+ * Deny wins. Of the rules that allow, the first that fits decides. Where a rule names methods, or has graphql or mcp, a request that asks a
  * server to take it for another method fits no rule that allows, and every rule that denies; where it names paths, the
  * same holds for paths that a server may read otherwise. In mode public the rest of the internet is open too, but for
  * the hosts of model providers: those have a door of their own.

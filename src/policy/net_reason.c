@@ -74,7 +74,7 @@ static void say_method(const struct net_rule *r, const struct net_question *q, c
 	if (q->overrides && (!q->method.p || net_method_in(&r->methods, q->method))) {
 		reason_text(ret,
 			    "%s is allowed with %s only, so a request must not ask to be taken for another method.",
-			    host, list);
+			    host, list[0] ? list : r->graphql.types.set || r->graphql.operations.set ? "some operations" : "some calls");
 		reason_hint(ret, "send the method itself, without an override field or a _method parameter");
 		return;
 	}

@@ -198,6 +198,28 @@ static void another_method_is_not_asked_for_where_methods_are_restricted(void)
 	unmake(&w);
 }
 
+static void another_method_is_not_asked_for_where_bodies_are_judged_by_theirs(void)
+{
+	struct world w = make("network: {mode: allowlist, allow: [{host: m.test, paths: [/mcp], mcp: {tools: [x]}}, {host: g.test, graphql: {types: [query]}}]}");
+	static const char *const hosts[] = {"m.test", "g.test"};
+	struct net_request request;
+	struct net_verdict v;
+	struct reason why;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		CHECK(ask(&w, hosts[i], 443, "POST", "/mcp") && ask(&w, hosts[i], 443, "GET", "/mcp"));
+		CHECK(!ask(&w, hosts[i], 443, "POST", "/mcp?_method=DELETE") && !ask(&w, hosts[i], 443, "GET", "/mcp?[_method]=DELETE"));
+		request = get(hosts[i], 443, "POST", "/mcp");
+		request.asks.override = true;
+		net_rules_request(w.rules, &request, &v);
+		CHECK(!v.allow && v.why == WHY_NEARLY);
+		net_rules_reason(w.rules, &request, NULL, &v, &why);
+		CHECK(strstr(why.text, i ? "allowed with some operations only" : "allowed with some calls only"));
+	}
+	unmake(&w);
+}
+
 static void a_field_that_names_another_path_counts_where_paths_do(void)
 {
 	struct world w = make("network: {mode: allowlist, allow: [{host: p.test, paths: [\"/ok/**\"]}, {host: m.test, methods: [GET]}, "
@@ -765,6 +787,7 @@ int main(void)
 		CASE(odd_paths_fit_no_list_of_paths),
 		CASE(a_denial_holds_for_what_a_server_may_take_for_its_path),
 		CASE(another_method_is_not_asked_for_where_methods_are_restricted),
+		CASE(another_method_is_not_asked_for_where_bodies_are_judged_by_theirs),
 		CASE(a_field_that_names_another_path_counts_where_paths_do),
 		CASE(the_address_that_is_dialled_is_held_to_the_floor),
 		CASE(a_denied_address_is_denied_in_forms_that_carry_it),
