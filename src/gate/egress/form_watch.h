@@ -1,7 +1,8 @@
 /*
  * form_watch: looks for a request for another method in a body (policy/net_form.h) as it came, and as it is unpacked.
  *
- * Whether a server undoes Content-Encoding is not known, so both are looked into. A form that is packed in a way that
+ * Whether a server undoes Content-Encoding is not known, so both are looked into; nor is what it takes for deflate, so
+ * that is read with zlib's frame and without. A form that is packed in a way that
  * cannot be undone here, or that unfolds to more than FORM_WATCH_MAX, is illegible; what says to be no form passes.
  */
 #ifndef CORDON_GATE_EGRESS_FORM_WATCH_H

@@ -11,7 +11,7 @@ enum { WINDOW = 15, GZIP_ONLY = 16 };
 
 struct inflater {
 	z_stream z;
-	bool gzip;
+	bool gzip, bare;
 	bool started, ended, full;
 };
 
@@ -34,6 +34,19 @@ int inflater_new(struct sv coding, struct inflater **ret)
 	return 0;
 }
 
+int inflater_new_bare(struct sv coding, struct inflater **ret)
+{
+	int e;
+
+	*ret = NULL;
+	if (!http_eq_nocase(coding, "deflate"))
+		return 0;
+	e = inflater_new(coding, ret);
+	if (e == 0)
+		(*ret)->bare = true;
+	return e;
+}
+
 void inflater_free(struct inflater *i)
 {
 	if (!i)
@@ -46,7 +59,7 @@ void inflater_free(struct inflater *i)
 /* "deflate" means the form of zlib (whose first byte names method 8); some servers send it bare. */
 static int start(struct inflater *i, unsigned char first)
 {
-	int bits = i->gzip ? WINDOW + GZIP_ONLY : (first & 15) == 8 ? WINDOW : -WINDOW;
+	int bits = i->gzip ? WINDOW + GZIP_ONLY : !i->bare && (first & 15) == 8 ? WINDOW : -WINDOW;
 
 	if (inflateInit2(&i->z, bits) != Z_OK)
 		return -ENOMEM;

@@ -14,6 +14,8 @@ struct inflater;
 
 /* coding: the value of Content-Encoding. *ret is NULL for "identity". 0; -EOPNOTSUPP: another coding, or several; -ENOMEM. */
 int inflater_new(struct sv coding, struct inflater **ret);
+/* The same for those who read deflate as bare whatever it begins with. *ret is NULL for other codings. */
+int inflater_new_bare(struct sv coding, struct inflater **ret);
 void inflater_free(struct inflater *i); /* NULL is fine */
 
 /* Takes from the front of *in, fills out. Bytes made; 0: more input is needed; -EBADMSG: this is no such coding; -ENOMEM. */

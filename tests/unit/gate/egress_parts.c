@@ -7,10 +7,12 @@
 #include "check.h"
 #include "gate/egress/dial.h"
 #include "gate/egress/events.h"
+#include "gate/egress/form_watch.h"
 #include "gate/egress/grants.h"
 #include "gate/egress/inflate.h"
 #include "gate/egress/legible.h"
 #include "gate/egress/quota.h"
+#include "gate/egress/websocket.h"
 #include "vault/vault.h"
 
 /* text, compressed: bits as deflateInit2() takes them. */
@@ -572,6 +574,69 @@ static void character_sets_that_hide_letters_are_not_legible(void)
 		CHECK(sv_is(legible_accept(sv_of(accepts[i][0]), room), accepts[i][1]));
 }
 
+static enum form_watch_result watch(const char *coding, struct sv body)
+{
+	struct http_field fields[] = {{sv_of("content-type"), sv_of("application/x-www-form-urlencoded")}, {sv_of("content-encoding"), sv_of(coding)}};
+	const struct http_fields head = {fields, 2};
+	struct form_watch *w = form_watch_new(&head);
+	enum form_watch_result whole, bytes = FORM_FINE;
+	char room[64];
+	size_t i;
+
+	CHECK(w);
+	whole = form_watch_feed(w, body, room, sizeof(room));
+	form_watch_free(w);
+	w = form_watch_new(&head);
+	CHECK(w);
+	for (i = 0; i < body.n && bytes == FORM_FINE; i++)
+		bytes = form_watch_feed(w, sv_n(body.p + i, 1), room, sizeof(room));
+	form_watch_free(w);
+	CHECK(whole == bytes);
+	return whole;
+}
+
+static void a_packed_form_is_read_in_each_way_that_a_server_may_read_it(void)
+{
+	static const char asks[] = "&_method=DELETE&x=1", fine[] = "a=b&method=c";
+	/* with zlib's frame a stored block of 0x9c00 bytes, of which little comes; without it one of 0x9c, and another block */
+	char body[512];
+	size_t n;
+
+	CHECK(watch("deflate", sv_n(body, squeeze(asks, sizeof(asks) - 1, 15, body, sizeof(body)))) == FORM_ASKS);
+	CHECK(watch("deflate", sv_n(body, squeeze(asks, sizeof(asks) - 1, -15, body, sizeof(body)))) == FORM_ASKS);
+	CHECK(watch("gzip", sv_n(body, squeeze(asks, sizeof(asks) - 1, 31, body, sizeof(body)))) == FORM_ASKS);
+	CHECK(watch("deflate", sv_n(body, squeeze(fine, sizeof(fine) - 1, 15, body, sizeof(body)))) == FORM_FINE);
+	CHECK(watch("Deflate", sv_n(body, squeeze(fine, sizeof(fine) - 1, -15, body, sizeof(body)))) == FORM_FINE);
+	CHECK(watch("gzip", sv_n(body, squeeze(fine, sizeof(fine) - 1, 15, body, sizeof(body)))) == FORM_ILLEGIBLE);
+	CHECK(watch("br", sv_of("a=b")) == FORM_ILLEGIBLE);
+	memcpy(body, "\x78\x9c\x00\x63\xff\x9c\x00", 7);
+	memset(body + 7, 'a', 0x9c - 2);
+	n = 5 + 0x9c;
+	CHECK(watch("deflate", sv_n(body, n + squeeze(asks, sizeof(asks) - 1, -15, body + n, sizeof(body) - n))) == FORM_ASKS);
+	CHECK(watch("deflate", sv_n(body, n + squeeze(fine, sizeof(fine) - 1, -15, body + n, sizeof(body) - n))) == FORM_FINE);
+}
+
+static void a_switch_of_protocols_is_meant_only_with_the_word_that_fits(void)
+{
+	struct http_field asked[] = {{sv_of("sec-websocket-key"), sv_of("dGhlIHNhbXBsZSBub25jZQ==")}, {sv_of("sec-websocket-key"), sv_of("dGhlIHNhbXBsZSBub25jZQ==")}},
+			  said[] = {{sv_of("sec-websocket-accept"), sv_of("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")}, {sv_of("sec-websocket-accept"), sv_of("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")}};
+	struct http_fields once = {said, 1}, twice = {said, 2}, none = {said, 0};
+	char expected[WEBSOCKET_ACCEPT];
+
+	websocket_expect(&(struct http_fields){asked, 1}, expected);
+	CHECK_STR(expected, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+	CHECK(websocket_is_accepted(&once, expected) && !websocket_is_accepted(&twice, expected) && !websocket_is_accepted(&none, expected));
+	said[0].value = sv_of("S3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+	CHECK(!websocket_is_accepted(&once, expected));
+	websocket_expect(&(struct http_fields){asked, 2}, expected);
+	CHECK_STR(expected, "");
+	said[0].value = sv_of("");
+	CHECK(!websocket_is_accepted(&once, expected) && !websocket_is_accepted(&none, expected));
+	asked[0].value = sv_of("short");
+	websocket_expect(&(struct http_fields){asked, 1}, expected);
+	CHECK_STR(expected, "");
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -594,6 +659,8 @@ int main(void)
 		CASE(grants_count_only_when_they_are_complete),
 		CASE(answers_are_held_against_the_credentials_of_their_host_alone),
 		CASE(values_that_were_replaced_or_withdrawn_are_still_looked_for),
+		CASE(a_packed_form_is_read_in_each_way_that_a_server_may_read_it),
+		CASE(a_switch_of_protocols_is_meant_only_with_the_word_that_fits),
 	};
 
 	return check_main(cases, ARRAY_LEN(cases));

@@ -1,0 +1,44 @@
+#include "gate/egress/websocket.h"
+
+#include <openssl/evp.h>
+
+#include "base/coding.h"
+
+enum { SHA1 = 20, KEY = 24 };
+
+/* The value of the only field of that name; else n == 0. */
+static struct sv only(const struct http_fields *f, const char *name)
+{
+	struct sv value = sv_n("", 0);
+	uint32_t i, n = 0;
+
+	for (i = 0; i < f->n; i++)
+		if (sv_is(f->v[i].name, name)) {
+			value = f->v[i].value;
+			n++;
+		}
+	return n == 1 ? value : sv_n("", 0);
+}
+
+void websocket_expect(const struct http_fields *request, char ret[WEBSOCKET_ACCEPT])
+{
+	static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+	struct sv key = only(request, "sec-websocket-key");
+	unsigned char text[KEY + sizeof(guid)], digest[EVP_MAX_MD_SIZE];
+	unsigned n = 0;
+
+	ret[0] = '\0';
+	if (key.n != KEY)
+		return;
+	memcpy(text, key.p, KEY);
+	memcpy(text + KEY, guid, sizeof(guid));
+	if (EVP_Digest(text, KEY + sizeof(guid) - 1, digest, &n, EVP_sha1(), NULL) != 1 || n != SHA1)
+		return;
+	base64_put(sv_n((const char *)digest, SHA1), base64_standard, ret);
+	ret[WEBSOCKET_ACCEPT - 1] = '\0';
+}
+
+bool websocket_is_accepted(const struct http_fields *response, const char *expected)
+{
+	return expected[0] && sv_is(only(response, "sec-websocket-accept"), expected);
+}
