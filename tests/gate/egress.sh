@@ -106,7 +106,7 @@ req HEAD https://up.test:8443/head
 req GET https://up.test:8443/none
 req GET https://up.test:8443/not-modified
 req GET https://up.test:8443/close-body
-req GET https://up.test:8443/ws ws
+req GET https://up.test:8443/ws ws h:sec-websocket-key=dGhlIHNhbXBsZSBub25jZQ==
 END
 is "a connection is used again" "$(grep -c 'x-conn: 1' <<<"$out")" 3
 like "bodies of declared length arrive" "$out" "body 3000[0-9]+ POST /echo"
@@ -115,6 +115,13 @@ like "HEAD, 204 and 304 have no body" "$out" "= 200 OK length 12345"$'\n'"= 204 
 like "a body may end with its connection" "$out" "body 11 until close"
 like "websockets carry bytes both ways" "$out" "= 101 .*body 6 HELLO!"
 like "egress ends well when its supervisor goes" "$out" "exit 0"
+run plain.yaml "${pins[@]}" <<'END'
+req GET https://up.test:8443/ws-unmeant ws h:sec-websocket-key=dGhlIHNhbXBsZSBub25jZQ==
+req GET https://up.test:8443/ws-unsaid ws h:sec-websocket-key=dGhlIHNhbXBsZSBub25jZQ==
+req GET https://up.test:8443/ws ws
+req GET https://up.test:8443/ws ws h:sec-websocket-key=dGhlIHNhbXBsZSBub25jZQ== h:sec-websocket-key=AAAAAAAAAAAAAAAAAAAAAA==
+END
+is "a switch that the server cannot have meant is not believed" "$(count 'failed bad_answer')/$(count '= 101')/$(grep -c unjudged tls.log)" 4/0/0
 
 run plain.yaml "${pins[@]}" <<'END'
 req GET https://name.test:8443/
@@ -423,13 +430,13 @@ END
 is "and so does a provider's url" "$(count '= 200 OK')" 1
 
 run key.yaml "${pins[@]}" grant "$grant" <<'END'
-req GET https://up.test:8443/ws-split ws
+req GET https://up.test:8443/ws-split ws h:sec-websocket-key=dGhlIHNhbXBsZSBub25jZQ==
 END
 half=${key:0:$((${#key} / 2))} rest=${key:$((${#key} / 2))}
 like "a websocket carries its frames" "$out" "ping.*end"
 is "a credential split over its frames and messages is replaced" "$(grep -c -- "$half\|$rest" <<<"$out")" 0
 run key.yaml "${pins[@]}" grant "$grant" <<'END'
-req GET https://up.test:8443/ws-masked ws
+req GET https://up.test:8443/ws-masked ws h:sec-websocket-key=dGhlIHNhbXBsZSBub25jZQ==
 END
 is "nothing comes of frames that cannot be looked into" "$(grep -c '  body' <<<"$out")" 0
 
@@ -575,7 +582,7 @@ END
 like "bodies that wait to be signed share one budget" "$out" "too many requests whose bodies must be read as a whole at once"
 like "which is free again after them" "$out" "= 0 of 12 ok, 12 done"$'\n'".*= failed answer_cut"
 run rules.yaml "${pins[@]}" <<'END'
-req GET https://up.test:8443/ws ws
+req GET https://up.test:8443/ws ws h:sec-websocket-key=dGhlIHNhbXBsZSBub25jZQ==
 END
 is "a websocket does not pass by a rule about bodies, whatever the relay says" "$(grep -c '/ws' tls.log)/$(count 'failed policy_denied: what goes through a websocket')" 0/1
 out=$all

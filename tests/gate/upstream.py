@@ -5,7 +5,7 @@ upstream.py PORT LOG [CERT KEY [h2 | silent]]
 
 h2: speaks HTTP/2, and refuses each request when it is complete. silent: takes connections, and never says a word.
 """
-import base64, gzip, socket, ssl, sys, threading, time, zlib
+import base64, gzip, hashlib, socket, ssl, sys, threading, time, zlib
 
 port, log_path = int(sys.argv[1]), sys.argv[2]
 context = None
@@ -56,6 +56,11 @@ def answer(c, body, status="200 OK", extra=(), length=True):
     c.send(("\r\n".join(head) + "\r\n\r\n").encode() + body)
 
 
+def switch(c, headers):
+    key = headers.get("sec-websocket-key", "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+    c.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + base64.b64encode(hashlib.sha1(key.encode()).digest()) + b"\r\n\r\n")
+
+
 def read_body(c, headers):
     if headers.get("transfer-encoding") == "chunked":
         body = b""
@@ -91,12 +96,20 @@ def serve_one(c, number):
             return False
         log("smuggled %r" % c.take(1))
         return False
-    if path == "/ws":
+    if path == "/ws-unmeant":
+        switch(c, {"sec-websocket-key": "another"})
+        log("unjudged %r" % c.take(1))
+        return False
+    if path == "/ws-unsaid":
         c.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+        log("unjudged %r" % c.take(1))
+        return False
+    if path == "/ws":
+        switch(c, headers)
         c.send(c.take(5).upper() + b"!")
         return False
     if path == "/ws-split":
-        c.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+        switch(c, headers)
         half = len(secret) // 2
         for first, text in ((0x01, secret[:half]), (0x89, "ping"), (0x80, secret[half:]), (0x81, secret[:half]), (0x81, secret[half:]), (0x81, " end")):
             c.send(bytes([first, len(text)]) + text.encode())
@@ -104,7 +117,7 @@ def serve_one(c, number):
         return False
     if path == "/ws-masked":
         mask = b"\x01\x02\x03\x04"
-        c.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+        switch(c, headers)
         c.send(bytes([0x81, 0x80 | len(secret)]) + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(secret.encode())))
         return False
     body, trailers = read_body(c, headers)

@@ -14,6 +14,7 @@
 #define CORDON_GATE_EGRESS_UPSTREAM_H
 
 #include "gate/egress/egress.h"
+#include "gate/egress/websocket.h"
 #include "http/h1_write.h"
 #include "http/h2.h"
 #include "tls/stream.h"
@@ -75,7 +76,8 @@ struct upstream {
 	struct h1 *h1;
 	struct call *call;
 	enum h1_body body;
-	bool raw;	   /* after a 101 */
+	char accept[WEBSOCKET_ACCEPT]; /* what a 101 must say */
+	bool raw;	   /* after it */
 	bool request_done;
 	bool last; /* no call after this one */
 	/* HTTP/2 */

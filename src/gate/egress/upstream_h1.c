@@ -36,6 +36,7 @@ int upstream_h1_open(struct upstream *u, struct call *c, const struct http_reque
 		return result;
 	}
 	h1_expect(u->h1, (struct h1_asked){.head = sv_is(r->method, "HEAD"), .websocket = r->websocket});
+	websocket_expect(&r->fields, u->accept);
 	u->call = c;
 	c->up = u;
 	u->request_done = u->body == H1_BODY_NONE;
@@ -195,6 +196,10 @@ static bool step(struct upstream *u, struct sv *in)
 	case H1_MORE:
 		return false;
 	case H1_HEAD:
+		if (h1_response(u->h1)->websocket && !websocket_is_accepted(&h1_response(u->h1)->fields, u->accept)) {
+			fail(u, GATE_FAILURE_PROTOCOL);
+			return false;
+		}
 		note_unread(u);
 		c->events->response(c, h1_response(u->h1));
 		break;
