@@ -58,7 +58,8 @@ static int make_call(const struct call *from, const struct task_sandbox *s, stru
 	if (s->policy)
 		v[n++] = (struct option_value){&options[OPTION_AT_POLICY], s->policy};
 	v[n++] = (struct option_value){&options[OPTION_AT_PHASE], s->phase};
-	v[n++] = (struct option_value){&options[OPTION_AT_BOUNDS], s->bounds};
+	if (s->bounds)
+		v[n++] = (struct option_value){&options[OPTION_AT_BOUNDS], s->bounds};
 	*ret = (struct call){.verb = from->verb, .command = (char **)(uintptr_t)s->argv, .argv = from->argv, .out = from->out, .values = v, .n_values = n};
 	*ret_values = v;
 	return 0;
@@ -151,6 +152,23 @@ static int supervise_one(const struct call *from, const struct task_sandbox *s, 
 	return r < 0 ? cli_exit_status(&err) : r;
 }
 
+/* Bounds of a task take away; they allow nothing. */
+static int check(void *arg, const char *phase, struct error *err)
+{
+	const struct task_sandbox s = {.phase = phase};
+	struct option_value *values = NULL;
+	struct cli_policy p = {0};
+	struct call call;
+	int r = make_call(arg, &s, &call, &values, err);
+
+	if (r == 0) {
+		r = cli_policy_load(&call, NULL, 0, &p, err);
+		cli_policy_done(&p);
+	}
+	free(values);
+	return r;
+}
+
 /* False: the other side ended before. */
 static bool read_all(int fd, void *to, size_t size)
 {
@@ -210,5 +228,5 @@ static int end(void *arg, struct task_running *r, struct task_ended *ret, struct
 
 void launch_task_init(const struct call *call, struct task_launcher *ret)
 {
-	*ret = (struct task_launcher){.start = start, .end = end, .arg = (void *)(uintptr_t)call};
+	*ret = (struct task_launcher){.check = check, .start = start, .end = end, .arg = (void *)(uintptr_t)call};
 }

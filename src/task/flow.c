@@ -131,17 +131,21 @@ static int fill_root(struct flow *f, const struct flow_command *c, struct image_
 	return 0;
 }
 
-/* name: of the sandbox. What went through the gateway is the agent's, where it used one. */
-static int keep_facts(struct flow *f, const char *name, const struct task_ended *e)
+/* A result speaks of the agent's sandbox: what held it, and what went through its gateway; of another only where there is nothing else to say. */
+static int keep_facts(struct flow *f, const struct task_sandbox *s, const struct task_ended *e)
 {
+	bool agents = strcmp(s->phase, "agent") == 0;
 	struct task_result *r = f->result;
 
 	r->denials += e->denials;
-	if (e->runtime[0] && !r->runtime)
-		r->runtime = arena_str(f->arena, sv_of(e->runtime));
-	if (e->isolation[0] && !r->isolation)
+	if (e->runtime[0]) {
+		r->phases[f->phase].runtime = arena_str(f->arena, sv_of(e->runtime));
+		if (agents || !r->runtime)
+			r->runtime = r->phases[f->phase].runtime;
+	}
+	if (e->isolation[0] && (agents || !r->isolation))
 		r->isolation = arena_str(f->arena, sv_of(e->isolation));
-	if (e->n_usage && (!r->usage || strcmp(name, "agent") == 0))
+	if (e->n_usage && (!r->usage || strcmp(s->name, "agent") == 0))
 		r->usage = arena_str(f->arena, sv_n(e->usage, e->n_usage));
 	return arena_failed(f->arena) ? flow_no_memory(f) : 0;
 }
@@ -154,6 +158,16 @@ static int judge_end(struct flow *f, const char *name, const struct task_ended *
 	*f->err = e->error;
 	(void)error_prefix(f->err, "%s", name);
 	return flow_fail(f, e->error.kind == ERROR_DENIED ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
+}
+
+int flow_allowed(struct flow *f, const char *phase)
+{
+	const struct task_launcher *l = f->req->launcher;
+
+	if (l->check(l->arg, phase, f->err) == 0)
+		return 0;
+	(void)error_prefix(f->err, "%s", phase);
+	return flow_fail(f, f->err->kind == ERROR_DENIED ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
 }
 
 int flow_go_on(struct flow *f)
@@ -213,7 +227,7 @@ int flow_sandbox(struct flow *f, struct task_sandbox *s, const struct bounds *b,
 		return -1;
 	if (attend(&f->attend, s, log, ret, &f->result->signal, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	if (keep_facts(f, s->name, ret) < 0 || flow_go_on(f) < 0)
+	if (keep_facts(f, s, ret) < 0 || flow_go_on(f) < 0)
 		return -1;
 	return judge_end(f, s->name, ret);
 }

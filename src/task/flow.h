@@ -88,6 +88,9 @@ struct flow_command {
 	int in; /* -1: nothing */
 };
 
+/* Fails where the operator's policy lets no sandbox of that phase be. */
+int flow_allowed(struct flow *f, const char *phase);
+
 /* Did nobody want the run to end? -1: somebody does, by a signal; status and error are set. */
 int flow_go_on(struct flow *f);
 /* Waits, at most a minute or so; then the same. */

@@ -121,6 +121,9 @@ int flow_prepare(struct flow *f)
 		return -1;
 	if (note_digests(f) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	/* before an agent works for nothing */
+	if (flow_allowed(f, "verify") < 0)
+		return -1;
 	flow_end(f, PHASE_STAGE, 0);
 	flow_begin(f, PHASE_BUILD);
 	if (flow_go_on(f) < 0 || make_image(f) < 0)

@@ -60,6 +60,8 @@ struct task_running {
 };
 
 struct task_launcher {
+	/* Does the operator's policy refuse every sandbox of that phase, as for a runtime that is not its ceiling's? Nothing is started. */
+	int (*check)(void *arg, const char *phase, struct error *err);
 	/* Forks the sandbox's supervisor, and waits until the sandbox stands. */
 	int (*start)(void *arg, const struct task_sandbox *s, struct task_running *ret, struct error *err);
 	/* Waits for it. Its fd is closed. */

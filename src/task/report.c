@@ -55,13 +55,15 @@ static void put_phases(const struct task_result *r, struct buf *out)
 {
 	size_t i;
 
-	(void)buf_str(out, "<section>\n<h2>Phases</h2>\n<table>\n<tr><th>phase</th><th>time</th><th>exit</th></tr>\n");
+	(void)buf_str(out, "<section>\n<h2>Phases</h2>\n<table>\n<tr><th>phase</th><th>time</th><th>exit</th><th>runtime</th></tr>\n");
 	for (i = 0; i < TASK_PHASES; i++) {
 		if (!r->phases[i].ran)
 			continue;
 		(void)buf_printf(out, "<tr><td>%s</td><td>", task_phase_names[i]);
 		page_duration(out, (uint64_t)(r->phases[i].seconds * 1000));
-		(void)buf_printf(out, "</td><td class=\"n\">%d</td></tr>\n", r->phases[i].exit);
+		(void)buf_printf(out, "</td><td class=\"n\">%d</td><td>", r->phases[i].exit);
+		page_text(out, r->phases[i].runtime ? r->phases[i].runtime : "");
+		(void)buf_str(out, "</td></tr>\n");
 	}
 	(void)buf_str(out, "</table>\n</section>\n");
 }

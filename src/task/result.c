@@ -70,6 +70,8 @@ static void put_phases(struct json *j, const struct task_result *r)
 		json_key(j, "seconds");
 		json_raw(j, sv_of(seconds));
 		json_kint(j, "exit", r->phases[i].exit);
+		if (r->phases[i].runtime)
+			json_kstr(j, "runtime", r->phases[i].runtime);
 		json_close(j);
 	}
 	json_end(j);

@@ -25,6 +25,7 @@ struct task_phase_result {
 	bool ran;
 	double seconds;
 	int exit;
+	const char *runtime; /* of its sandbox; NULL: it has none */
 };
 
 struct task_reward {
@@ -54,7 +55,7 @@ struct task_result {
 	struct task_reward *rewards;
 	size_t n_rewards;
 	bool agent_timed_out; /* the agent, in any of its steps, was ended because its time was over; what it left is judged all the same */
-	const char *runtime, *isolation; /* NULL: no sandbox was started */
+	const char *runtime, *isolation; /* the agent's; where none got so far, of the first sandbox. NULL: none was started */
 	struct task_phase_result phases[TASK_PHASES];
 	const char *usage; /* JSON object; NULL: none */
 	uint64_t denials;

@@ -120,7 +120,8 @@ static void read_phases(struct source *s)
 		int phase = place_of(task_phase_names, text_of(s, i, "name"));
 
 		if (phase >= 0)
-			s->to->phases[phase] = (struct task_phase_result){.ran = true, .seconds = within(number_at(s, i, "seconds"), 0, SECONDS_MAX), .exit = (int)within(number_at(s, i, "exit"), INT_MIN, INT_MAX)};
+			s->to->phases[phase] = (struct task_phase_result){.ran = true, .seconds = within(number_at(s, i, "seconds"), 0, SECONDS_MAX), .exit = (int)within(number_at(s, i, "exit"), INT_MIN, INT_MAX),
+										.runtime = text_of(s, i, "runtime")};
 	}
 }
 

@@ -208,4 +208,26 @@ task ready
 printf '[[environment.setup_commands]]\ncommand = "sleep 60"\ntimeout_sec = 1\n' >>"$task/task.toml"
 run --agent none
 is "time that is over before the agent began leaves nothing to be judged" "$status $(of status) $(of agent_timed_out)" "125 timeout False"
+
+# --- runtimes ---
+
+printf 'version: 1\nphases: {verify: {process: {runtime: gvisor}}}\n' >"$XDG_CONFIG_HOME/cordon/policy.yaml"
+task plain
+run --runtime native -- sh -c 'touch done'
+like "a ceiling's runtime for the verifier is known before the agent starts" "$status $said" '^1 plain: refused: verify: --runtime: native is not the ceiling.s gvisor'
+ok "... which left nothing" test ! -e "$out/output/agent.txt"
+rm "$XDG_CONFIG_HOME/cordon/policy.yaml"
+runtimes() { python3 -c 'import json,sys; r=json.load(open(sys.argv[1])); print(r["runtime"], *(p["name"] + "=" + p["runtime"] for p in r["phases"] if "runtime" in p))' "$out/result.json"; }
+task several
+echo "RUN echo $$ >/built" >>"$task/environment/Dockerfile"
+printf 'version: 1\nextends: [task]\nphases: {agent: {process: {runtime: runc}}}\n' >"$tmp/several.yaml"
+run --agent oracle
+is "a result has the runtime of each phase" "$(runtimes)" "native build=native agent=native verify=native"
+if "$CORDON" run --runtime runc -- true >/dev/null 2>&1; then
+	echo "RUN echo $$ >/built2" >>"$task/environment/Dockerfile"
+	run --agent oracle --policy "$tmp/several.yaml"
+	is "where they differ, that of the result is the agent's" "$said $(runtimes)" "several: reward 1 runc build=native agent=runc verify=native"
+else
+	skip "where they differ, that of the result is the agent's" "there is no runc that works here"
+fi
 finish

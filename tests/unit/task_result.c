@@ -120,7 +120,7 @@ static void what_was_written_is_read_back(void)
 			   again = {.arena = arena_new()};
 	struct buf first, second;
 
-	r.phases[PHASE_AGENT] = (struct task_phase_result){true, 1.25, 124};
+	r.phases[PHASE_AGENT] = (struct task_phase_result){true, 1.25, 124, "gvisor"};
 	CHECK(task_result_find(&r, "rule", "/p\n", "m\xc3\xa4") == 0);
 	buf_init(&first, 1 << 20);
 	buf_init(&second, 1 << 20);
