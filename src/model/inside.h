@@ -16,7 +16,7 @@ enum inside_message {
 	INSIDE_SPAWN,  /* u64 id, u32 tty bits, u32 rows, u32 columns, strings argv, env, sv cwd; fds: stdin, stdout, stderr, and maybe a stream (see INSIDE_RESIZE) */
 	INSIDE_SIGNAL, /* u64 id (INSIDE_ALL: every process), u32 signal */
 	/* PID 1 -> supervisor */
-	INSIDE_FAILED,	 /* u64 id, u32 error kind, u32 errno, sv text: it was not started; id 0: the sandbox was not made */
+	INSIDE_FAILED,	 /* u64 id, u32 error kind, u32 errno, sv text: it was not started; id 0: the sandbox was not made, or could not go on; ERROR_DENIED: because what is denied could not be covered */
 	INSIDE_STARTED,	 /* of command 0, and of others with a terminal: u64 id, u32 pid inside, u32 has terminal; fd: the terminal's master where it has one */
 	INSIDE_STOPPED,	 /* u64 id, u32 signal */
 	INSIDE_EXITED,	 /* u64 id, u32 wait status, u64 user us, u64 system us, u64 max rss KiB */

@@ -23,7 +23,7 @@ enum { SCAN_DEPTH = 512 };
 /* Behind a socket or a FIFO of the host stands a process of the host: a way out of the sandbox. */
 static const struct plan_guard not_ours = {.rule = "a socket or FIFO of the host", .hidden = true};
 const struct plan_guard scan_repository = {.rule = repository_order_rule, .host_only = true};
-static const struct plan_guard not_searched = {.rule = "a folder that could not be searched for denied names", .hidden = true};
+const struct plan_guard scan_not_searched = {.rule = "a folder that could not be searched for denied names", .hidden = true};
 
 struct entry {
 	uint64_t inode;
@@ -200,8 +200,10 @@ enum { LOOK_ON, LOOK_ENTER, LOOK_FOUND, LOOK_BOTH };
 
 static int too_many(const struct walk *w)
 {
-	return error_set(w->err, ERROR_INPUT, "%s has more than %llu entries, too many to look for denied names in; use a smaller work folder",
-			 w->root, (unsigned long long)w->scan->max_entries);
+	(void)error_set(w->err, ERROR_INPUT, "%s has more than %llu entries, too many to look for denied names in; use a smaller work folder",
+			w->root, (unsigned long long)w->scan->max_entries);
+	w->err->code = EOVERFLOW;
+	return -1;
 }
 
 static int add_step(struct walk *w, struct buf *path, struct buf *inside, const char *name)
@@ -274,7 +276,7 @@ static int look(struct walk *w, const struct here *h, const struct entry *e, uns
 	struct buf *path = h->path, *inside = h->inside;
 	const struct plan_guard *g;
 	size_t n = path->n, m = inside->n;
-	int r = type == DT_DIR ? LOOK_ENTER : LOOK_ON;
+	int r = type == DT_DIR ? LOOK_ENTER : LOOK_ON, noted;
 
 	*ret = NULL;
 	near |= name_set_has(&w->first_names, sv_of(e->name)) ? NEAR_NAMED : 0;
@@ -294,7 +296,9 @@ static int look(struct walk *w, const struct here *h, const struct entry *e, uns
 		g = &not_ours;
 	if (g) {
 		r = type == DT_DIR && !g->hidden ? LOOK_BOTH : LOOK_FOUND;
-		if ((!on_way && note_links(w, h->dir, e->name, path->p, g) < 0) || w->scan->found(w->scan->arg, inside->p, g, on_way) < 0)
+		/* found, too, where its other names cannot be noted: it is to be covered first of all */
+		noted = on_way ? 0 : note_links(w, h->dir, e->name, path->p, g);
+		if (w->scan->found(w->scan->arg, inside->p, g, on_way) < 0 || noted < 0)
 			r = -1;
 	}
 	cut(path, n);
@@ -311,6 +315,12 @@ static bool may_go_on(const struct walk *w)
 	return w->scan->lenient && w->entries <= w->scan->max_entries;
 }
 
+/* A folder that was not searched, or not to its end: why? Where it only changes, the next search has it. */
+static int tell_unsearched(const struct walk *w, const char *inside)
+{
+	return w->err->code == EAGAIN ? 0 : w->scan->found(w->scan->arg, inside, &scan_not_searched, false);
+}
+
 static int enter(struct walk *w, struct here *h, const char *name, unsigned near, const struct plan_guard *cover)
 {
 	size_t n = h->path->n, m = h->inside->n;
@@ -320,9 +330,11 @@ static int enter(struct walk *w, struct here *h, const char *name, unsigned near
 		return -1;
 	near |= name_set_has(&w->first_names, sv_of(name)) ? NEAR_NAMED : 0;
 	r = scan_folder(w, h->dir, name, h->path, h->inside, (struct place){h->place.depth + 1, near, cover, &h->seen});
+	if (r < 0 && may_go_on(w))
+		r = tell_unsearched(w, h->inside->p);
 	cut(h->path, n);
 	cut(h->inside, m);
-	return may_go_on(w) ? 0 : r;
+	return r;
 }
 
 /* Somebody renames while we look: what we missed could stand open. The caller looks again. */
@@ -412,6 +424,12 @@ static bool owner_may_read(int dir)
 	return geteuid() != 0 || (fstat(dir, &st) == 0 && (st.st_mode & 0500) == 0500);
 }
 
+/* By the sandbox's user, with its own rights alone. What he can neither read nor enter, and nobody here may read for him, he has to open up first. */
+static bool is_shut(const struct scan *s, int parent, const char *name)
+{
+	return s->lenient && faccessat(parent, name, X_OK, 0) < 0;
+}
+
 /* "": the parent itself. */
 static int open_folder(int parent, const char *name)
 {
@@ -434,10 +452,12 @@ static int scan_folder(struct walk *w, int parent, const char *name, struct buf 
 		return changed_meanwhile(w);
 	if (dir < 0 && errno != EACCES)
 		return error_sys(w->err, errno, "%s", path->p);
+	if (dir < 0 && is_shut(w->scan, parent, name))
+		return 0;
 	/* What could not be searched is hidden as a whole: the workload may be the folder's owner, and could make it readable. */
 	if (dir < 0 || at.depth > SCAN_DEPTH || !owner_may_read(dir)) {
 		scan_memory_leave(&w->memory, &h.seen, false, false, 0);
-		return at.depth == 0 ? error_sys(w->err, EACCES, "%s", path->p) : w->scan->found(w->scan->arg, inside->p, &not_searched, false);
+		return at.depth == 0 ? error_sys(w->err, EACCES, "%s", path->p) : w->scan->found(w->scan->arg, inside->p, &scan_not_searched, false);
 	}
 	h.dir = dir;
 	return scan_opened(w, &h);

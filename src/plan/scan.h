@@ -17,6 +17,8 @@
 
 /* What git takes orders from in a repository that is not called .git, by model/repository.h. */
 extern const struct plan_guard scan_repository;
+/* A folder that could not be searched: it is hidden as a whole. */
+extern const struct plan_guard scan_not_searched;
 
 /* on_way: not denied itself, but it stands where a denied path needs a folder, and is none. Return 0, or -1 to stop. */
 typedef int scan_found(void *arg, const char *path, const struct plan_guard *guard, bool on_way);
@@ -29,10 +31,14 @@ struct scan {
 	void *arg;
 	struct scan_links *links; /* where files with several names are noted; NULL: nowhere */
 	const char *memory_dir; /* for plan/scan_memory.h; NULL: each folder is read */
-	bool lenient; /* a folder below the root that is gone, moved or cannot be searched is passed over, and the rest searched: somebody else looks again soon */
+	/*
+	 * For a search that is repeated soon: a folder below the root that is gone or was moved is passed over, and so is one that may not be entered, until that changes; one that cannot be searched
+	 * for any other reason is reported, by scan_not_searched. The rest is searched.
+	 */
+	bool lenient;
 };
 
-/* root: absolute, canonical, on the host. shown_as: the same folder's name inside, where patterns are tried as well. */
+/* root: absolute, canonical, on the host. shown_as: the same folder's name inside, where patterns are tried as well. The error's code is EAGAIN where it changes meanwhile, or is gone, and EOVERFLOW where it has more than max_entries. */
 int scan_tree(const struct scan *s, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err);
 
 /* The same for a folder by its descriptor, open for reading and not read yet, as if it were at root: the one that was opened there, or, without memory_dir, a copy of it. */

@@ -35,6 +35,8 @@ static int cannot(const struct noting *n, const char *why)
 {
 	struct text_shown t;
 
+	if (n->links->lenient)
+		return 0;
 	return error_set(n->err, ERROR_INPUT, "%s: %s, so that other names (hard links) of files in it cannot be looked for; %s", text_show(&t, sv_of(n->path)), why, n->guard->rule);
 }
 

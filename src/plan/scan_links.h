@@ -31,7 +31,7 @@ struct scan_links {
 	size_t n, room;
 	uint64_t entries, max_entries; /* looked at below folders that were found */
 	bool sorted;
-	bool lenient; /* a folder of our own that cannot be read is passed over: it may be a mask */
+	bool lenient; /* what cannot be read to its end is passed over: it may be a mask */
 };
 
 void scan_links_init(struct scan_links *l, uint64_t max_entries);

@@ -194,7 +194,20 @@ static void on_stopped(struct supervisor *s)
 		(void)kill(s->req->front, SIGSTOP);
 }
 
-static void on_failed(struct supervisor *s, struct wire_in *w)
+/* What must not be seen can be, or nobody would notice any more. */
+static void uncovered(struct supervisor *s)
+{
+	struct event e = {.kind = EVENT_SIGNAL, .domain = DOMAIN_FILESYSTEM, .verdict = "deny", .rule = "filesystem.deny", .message = s->ret->failed.text};
+
+	if (!s->ret->failed.kind)
+		(void)error_set(&s->ret->failed, ERROR_SYSTEM, "what watches over denied names ended; the sandbox was ended");
+	control_tell_limit(&s->control, INSIDE_ALL, e.rule);
+	log_event(s, &e);
+	kill_all(s);
+	s->ended = true;
+}
+
+static void note_failure(struct supervisor *s, struct wire_in *w)
 {
 	struct error *e = &s->ret->failed;
 	struct sv text;
@@ -205,6 +218,14 @@ static void on_failed(struct supervisor *s, struct wire_in *w)
 	(void)snprintf(e->text, sizeof(e->text), "%.*s", (int)text.n, text.p);
 	if (e->kind == ERROR_NONE)
 		e->kind = ERROR_SYSTEM;
+}
+
+/* Of a sandbox that was not made, or could not go on; with ERROR_DENIED since what is denied cannot be covered. */
+static void on_failed(struct supervisor *s, struct wire_in *w)
+{
+	note_failure(s, w);
+	if (s->ret->started && s->ret->failed.kind == ERROR_DENIED)
+		uncovered(s);
 }
 
 static void on_exited(struct supervisor *s, struct wire_in *w)
@@ -626,19 +647,6 @@ static void leader_ended(struct supervisor *s)
 	s->ended = true;
 }
 
-/* What must not be seen can be, or nobody would notice any more. */
-static void uncovered(struct supervisor *s)
-{
-	struct event e = {.kind = EVENT_SIGNAL, .domain = DOMAIN_FILESYSTEM, .verdict = "deny", .rule = "filesystem.deny", .message = s->ret->failed.text};
-
-	if (!s->ret->failed.kind)
-		(void)error_set(&s->ret->failed, ERROR_SYSTEM, "what watches over denied names ended; the sandbox was ended");
-	control_tell_limit(&s->control, INSIDE_ALL, e.rule);
-	log_event(s, &e);
-	kill_all(s);
-	s->ended = true;
-}
-
 static void on_cover(struct supervisor *s)
 {
 	struct wire_message m;
@@ -654,7 +662,7 @@ static void on_cover(struct supervisor *s)
 		on_denied(s, &w);
 	} else {
 		(void)wire_get_u64(&w);
-		on_failed(s, &w);
+		note_failure(s, &w);
 		uncovered(s);
 	}
 	wire_message_done(&m);

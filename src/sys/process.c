@@ -256,6 +256,18 @@ int sys_pass_caps(uint64_t keep)
 	return 0;
 }
 
+int sys_wear_caps(uint64_t effective)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {0};
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return -errno;
+	data[0].effective = data[0].permitted & (uint32_t)effective;
+	data[1].effective = data[1].permitted & (uint32_t)(effective >> 32);
+	return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
+}
+
 int sys_bound_caps(uint64_t keep)
 {
 	long cap, r = 0;

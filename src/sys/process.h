@@ -71,10 +71,13 @@ int sys_keep_caps(uint64_t keep);
 /* Keeps those, which we have, and no others, also in a program that is executed (ambient). */
 int sys_pass_caps(uint64_t keep);
 
+/* Of those that are permitted to us, only these are in effect from now on; the others can be put in effect again. 0 or -errno. */
+int sys_wear_caps(uint64_t effective);
+
 /* Takes all others out of the bounding set. Leaves errno alone. */
 int sys_bound_caps(uint64_t keep);
 
-enum { SYS_CAP_CHOWN = 0, SYS_CAP_DAC_OVERRIDE = 1, SYS_CAP_FOWNER = 3, SYS_CAP_FSETID = 4, SYS_CAP_SYS_CHROOT = 18 };
+enum { SYS_CAP_CHOWN = 0, SYS_CAP_DAC_OVERRIDE = 1, SYS_CAP_DAC_READ_SEARCH = 2, SYS_CAP_FOWNER = 3, SYS_CAP_FSETID = 4, SYS_CAP_SYS_CHROOT = 18 };
 enum { SYS_CAP_KILL = 5, SYS_CAP_SETGID = 6, SYS_CAP_SETUID = 7, SYS_CAP_SETPCAP = 8, SYS_CAP_SYS_PTRACE = 19, SYS_CAP_SYS_ADMIN = 21, SYS_CAP_SETFCAP = 31 };
 
 /* We are these from now on, with no further group. Of this thread only: safe in a child of sys_spawn_shared(). */

@@ -94,6 +94,52 @@ END
 	holds && [ "$(cat new/deep/.vimrc)" = '" mine' ]
 }
 
+# late FOLDER MODE FILE: a workload that owns a folder sets its mode; the host makes a denied FILE there, and the workload, which knows its name, looks at it until it cannot any more.
+late()
+{
+	rm -f go
+	"$CORDON" run -- sh -c 'mkdir -p sub/deep; chmod "$2" "$1"; echo up; until [ -e go ]; do sleep 0.05; done
+		for i in $(seq 200); do cat "$3" >/dev/null || break; sleep 0.1; done; cat "$3"; echo planted >>"$3"; echo on' sh "$@" >"$tmp/got" 2>"$tmp/told" &
+	run=$!
+	until_true grep -q up "$tmp/got" || return 1
+	echo "$marker" >"$3" && touch go
+	wait "$run"
+	chmod 700 "$1"
+	cat "$tmp/got" "$tmp/told"
+	[ "$(cat "$3")" = "$marker" ] && grep -q '^on$' "$tmp/got" && ! grep -q "$marker" "$tmp/got"
+}
+
+# The name was covered at the start: it is watched, and covered again, in a folder that cannot be read.
+replaced_in_a_blind_folder()
+{
+	mkdir blind && echo old >blind/.env && rm -f go
+	"$CORDON" run -- sh -c 'chmod 300 blind; sleep 1; echo up; until [ -e go ]; do sleep 0.05; done; sleep 0.5; cat blind/.env; echo on' >"$tmp/got" 2>"$tmp/told" &
+	run=$!
+	until_true grep -q up "$tmp/got" || return 1
+	rm -f blind/.env && echo "$marker" >new && mv new blind/.env && touch go
+	wait "$run"
+	chmod 700 blind
+	cat "$tmp/got" "$tmp/told"
+	grep -q '^on$' "$tmp/got" && ! grep -q "$marker" "$tmp/got"
+}
+
+# Folders that are shut are nothing special to whoever makes them: none is covered, nothing is told.
+shut_folders_are_left_alone()
+{
+	inside sh -c 'mkdir -p a/b c && touch a/x && chmod 0 a/b c a && sleep 5 && chmod 700 a && rmdir a/b c && rm a/x && rmdir a'
+	printf '%s\n' "$status" "$said" "$told"
+	[ "$status" = 0 ] && ! events "$(runs | head -n 1)" denial
+}
+
+# What cannot be searched for long could hold anything.
+ends_for() # REASON CMD...
+{
+	timeout 60 "$CORDON" run -- "${@:2}" >"$tmp/got" 2>"$tmp/told" </dev/null
+	status=$?
+	cat "$tmp/got" "$tmp/told"
+	[ "$status" = 125 ] && grep -q "$1" "$tmp/told" && events "$(runs | head -n 1)" signal | grep -q "$1"
+}
+
 # early CHANGE: in the first moments of a run, before its folders are searched again or watched.
 early()
 {
@@ -196,7 +242,46 @@ ok "a denied file that the host deletes and makes again stays unreadable" a_file
 ok "a protected file that the host replaces stays read-only" a_protected_file_is_replaced
 ok "a denied or protected file that the host makes in a new folder is covered within seconds" a_file_is_made_in_a_new_folder
 rm -rf new
-ok "... although the workload moves folders all the time" the_search_meets_moving_folders
+ok "... in a folder that the workload has made unreadable" late sub 300 sub/.env
+rm -rf sub
+ok "... although it made the whole work folder unreadable" late . 300 sub/deep/.env
+chmod 700 . && rm -rf sub
+ok "... or a folder above it" late sub 100 sub/deep/.env
+rm -rf sub
+ok "a denied file in an unreadable folder that the host replaces stays unreadable" replaced_in_a_blind_folder
+rm -rf blind
+ok "folders that a workload shuts are left alone, and not told of" shut_folders_are_left_alone
+inside_works "... and what makes names for the workload goes through none of them" \
+	sh -c 'mkdir x && touch x/f && chmod 0 x && for i in 1 2 3 4 5 6; do ! touch x/g && ! mv x/f y && ! ln x/f y && ! mkdir x/d && ! echo w >x/f || exit 1; sleep 0.5; done; chmod 700 x && ls x && rm -r x'
+ok "a run whose folders are nested too deep to be searched ends, and says so" ends_for 'could not be searched for denied names' \
+	sh -c 'for i in $(seq 600); do mkdir n && cd n || exit; done; sleep 50'
+rm -rf n
+ok "... but not where they are gone again soon" eval 'inside sh -c "mkdir -p $(printf n/%.0s {1..600}) && rm -r n && sleep 4 && ls" && succeeded'
+rm -rf n
+
+# A user may have files of a group that the sandbox does not know: there the kernel lets nobody but the folder's mode decide. Only root can make such a user.
+if is_root && command -v setpriv >/dev/null; then
+	mkdir -p "$tmp/other/home" "$tmp/other/work/closed" && cp "$CORDON" "$tmp/other/" && chown -R 4242:4243 "$tmp/other" && chmod 2770 "$tmp/other/work" && chmod 711 "$tmp"
+	other()
+	{
+		(cd "$tmp/other/work" && setpriv --reuid 4242 --regid 4242 --groups 4242,4243 env HOME="$tmp/other/home" XDG_STATE_HOME="$tmp/other/state" XDG_CACHE_HOME="$tmp/other/cache" XDG_RUNTIME_DIR= TMPDIR=/tmp timeout 60 "$tmp/other/cordon" "$@")
+	}
+	another_group() # COMMAND: what is blind for long ends the run
+	{
+		other run -- sh -c "$1" >"$tmp/got" 2>"$tmp/told" </dev/null
+		status=$?
+		cat "$tmp/got" "$tmp/told"
+		[ "$status" = 125 ] && grep -q 'could not be searched for denied names' "$tmp/told"
+	}
+	ok "an unreadable folder of a group that the sandbox does not know ends the run" another_group 'mkdir sub && chmod 00300 sub; sleep 50'
+	chmod 2770 "$tmp/other/work" && rm -rf "$tmp/other/work/sub"
+	ok "... also where it is the work folder" another_group 'chmod 00300 .; sleep 50'
+	chmod 2770 "$tmp/other/work"
+	ok "... but not one that is shut" other run -- sh -c 'chmod 0 closed && sleep 5 && chmod 700 closed && ls closed'
+else
+	skip "folders of a group that the sandbox does not know" "only root can make such a user"
+fi
+ok "a denied file that the host makes is covered although the workload moves folders all the time" the_search_meets_moving_folders
 rm -rf new j a
 ok "... although the workload stops whoever searches" the_search_is_hindered SIGSTOP
 rm -rf new

@@ -2,6 +2,7 @@
 #include "plan/scan.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -345,6 +346,65 @@ static void a_search_for_other_names_that_would_be_too_long_is_an_error(void)
 	CHECK(search_links(&found, 3, &err) < 0 && strstr(err.text, "too many files") && strstr(err.text, "deny"));
 }
 
+/* As a search that is repeated does it. */
+static int search_again(struct buf *found, uint64_t max_entries, struct error *err)
+{
+	struct plan_guard guard = {.rule = "deny", .hidden = true};
+	struct scan s = {.guards = &guard, .n_guards = 1, .max_entries = max_entries, .found = note, .arg = found, .lenient = true};
+	uint64_t entries = 0;
+	int r;
+
+	buf_clear(found);
+	(void)buf_str(found, "");
+	CHECK(glob_init(&guard.glob, sv_of("**/.env")) == 0);
+	r = scan_tree(&s, tree, tree, &entries, err);
+	glob_done(&guard.glob);
+	return r;
+}
+
+static void a_repeated_search_that_comes_to_its_bound_says_so(void)
+{
+	AUTO_BUF found = {0};
+	struct error err = {0};
+
+	buf_init(&found, 65536);
+	CHECK(search_again(&found, 100000, &err) == 0 && strstr(found.p, "with/.env "));
+	CHECK(search_again(&found, 50, &err) < 0 && err.code == EOVERFLOW && strstr(err.text, "more than 50 entries"));
+}
+
+/* A workload makes such folders with ease. */
+static void a_repeated_search_tells_of_folders_that_are_nested_too_deep(void)
+{
+	AUTO_BUF found = {0};
+	struct error err = {0};
+	char command[300];
+
+	buf_init(&found, 65536);
+	(void)snprintf(command, sizeof(command), "mkdir -p '%s/nest/'$(printf 'n/%%.0s' $(seq 520)) '%s/zz' && touch '%s/zz/.env'", tree, tree, tree);
+	CHECK(system(command) == 0);
+	CHECK(search_again(&found, 100000, &err) == 0 && strstr(found.p, "nest/n/n/") && strstr(found.p, "zz/.env "));
+	(void)snprintf(command, sizeof(command), "rm -r '%s/nest' '%s/zz'", tree, tree);
+	CHECK(system(command) == 0);
+}
+
+/* What lets nobody in is left alone until that changes; what may be entered, by who knows its names, is told. Root is let in anywhere. */
+static void a_repeated_search_tells_of_folders_that_may_be_entered_and_not_read(void)
+{
+	AUTO_BUF found = {0};
+	struct error err = {0};
+	char path[256];
+
+	if (geteuid() == 0)
+		return;
+	buf_init(&found, 65536);
+	make_folder("blind");
+	make_file("blind/.env");
+	in_tree(path, "blind");
+	CHECK(chmod(path, 0300) == 0 && search_again(&found, 100000, &err) == 0 && strstr(found.p, "blind "));
+	CHECK(chmod(path, 0) == 0 && search_again(&found, 100000, &err) == 0 && !strstr(found.p, "blind"));
+	CHECK(chmod(path, 0700) == 0 && search_again(&found, 100000, &err) == 0 && strstr(found.p, "blind/.env "));
+}
+
 static void clean_up(void)
 {
 	char command[128];
@@ -388,6 +448,9 @@ int main(void)
 		CASE(a_search_for_other_names_that_would_be_too_long_is_an_error),
 		CASE(a_memory_that_others_could_have_written_is_passed_over),
 		CASE(what_git_obeys_in_a_bare_repository_is_found),
+		CASE(a_repeated_search_that_comes_to_its_bound_says_so),
+		CASE(a_repeated_search_tells_of_folders_that_are_nested_too_deep),
+		CASE(a_repeated_search_tells_of_folders_that_may_be_entered_and_not_read),
 	};
 	int r;
 

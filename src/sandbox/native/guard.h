@@ -25,6 +25,7 @@ struct guard {
 	struct guard_index *index; /* by guard_judge.h */
 	struct eyes eyes;
 	void (*denied)(void *arg, const char *rule, struct sv path); /* for the audit */
+	void (*give_up)(void *arg, struct sv path, const char *why); /* what is denied stands open there: ends the sandbox, and does not return */
 	void *arg;
 };
 

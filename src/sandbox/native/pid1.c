@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "model/event.h"
 #include "sandbox/common/commands.h"
 #include "sandbox/common/confine.h"
@@ -62,6 +63,17 @@ static void path_denied(void *arg, const char *rule, struct sv path)
 	struct init *in = arg;
 
 	tell_denied(&in->tell, DOMAIN_FILESYSTEM, rule, path);
+}
+
+/* In PID 1, or in the child of it that searches: that one's end ends us too. */
+static void name_stands_open(void *arg, struct sv path, const char *why)
+{
+	struct init *in = arg;
+	struct error err = {0};
+	struct text_shown t;
+
+	(void)error_set(&err, ERROR_DENIED, "%.300s: %s; the sandbox was ended", text_show(&t, path), why);
+	tell_give_up(&in->tell, &err);
 }
 
 static int write_text(const char *path, const char *text)
@@ -388,6 +400,41 @@ static bool guarded(void *arg, int listener, const struct seccomp_call *call)
 	return true;
 }
 
+/* Of a sandbox with an image only what gives a terminal to a user: PID 1 owns the workload's namespace, which says all else. */
+static uint64_t caps_kept(const struct plan *p)
+{
+	if (p->image)
+		return UINT64_C(1) << SYS_CAP_SETUID;
+	return UINT64_C(1) << SYS_CAP_SYS_PTRACE | UINT64_C(1) << SYS_CAP_SYS_ADMIN | UINT64_C(1) << SYS_CAP_SETPCAP /* to empty the bounding set of the workload */;
+}
+
+/*
+ * In effect while we look for names, so that no chmod of the workload's keeps a folder from being searched; and never while we do something for the workload, who must not come through a folder by us that it could not come
+ * through itself.
+ */
+static uint64_t caps_looking(const struct plan *p)
+{
+	return caps_kept(p) | (p->image ? 0 : UINT64_C(1) << SYS_CAP_DAC_READ_SEARCH);
+}
+
+/* First: no call is answered while a name stands open that must not. */
+static void look_after_names(struct init *in, bool told, bool mounts_changed)
+{
+	bool time_to_search = rescan_wait(&in->rescan) == 0;
+
+	if (!told && !mounts_changed && !time_to_search)
+		return;
+	if (sys_wear_caps(caps_looking(in->plan)) < 0)
+		_exit(1);
+	if (told)
+		remask_serve(&in->remask, &in->guard);
+	if ((mounts_changed && remask_mounts_changed(&in->remask, &in->guard) < 0) || (time_to_search && remask_watch(&in->remask, in->plan) < 0))
+		_exit(1);
+	rescan_start(&in->rescan, &in->guard);
+	if (sys_wear_caps(caps_kept(in->plan)) < 0)
+		_exit(1);
+}
+
 static void serve(struct init *in) __attribute__((noreturn));
 static void serve(struct init *in)
 {
@@ -403,13 +450,7 @@ static void serve(struct init *in)
 		n = commands_poll(&in->commands, p + 4);
 		if (poll(p, 4 + n, in->reap_on ? 0 : rescan_wait(&in->rescan)) < 0 && errno != EINTR)
 			_exit(1);
-		/* first: no call is answered while a name stands open that must not */
-		if ((p[2].revents & POLLIN && remask_serve(&in->remask, &in->guard) < 0) ||
-		    (p[3].revents & POLLPRI && remask_mounts_changed(&in->remask, &in->guard) < 0))
-			_exit(1);
-		if (rescan_wait(&in->rescan) == 0 && remask_watch(&in->remask, in->plan) < 0)
-			_exit(1);
-		rescan_start(&in->rescan, &in->guard);
+		look_after_names(in, p[2].revents & POLLIN, p[3].revents & POLLPRI);
 		commands_serve(&in->commands, p + 4, &guard);
 		if (p[1].revents)
 			on_message(in);
@@ -428,14 +469,6 @@ static bool has_disk_layer(const struct plan *p)
 	return p->image;
 }
 
-/* Of a sandbox with an image only what gives a terminal to a user: PID 1 owns the workload's namespace, which says all else. */
-static uint64_t caps_kept(const struct plan *p)
-{
-	if (p->image)
-		return UINT64_C(1) << SYS_CAP_SETUID;
-	return UINT64_C(1) << SYS_CAP_SYS_PTRACE | UINT64_C(1) << SYS_CAP_SYS_ADMIN | UINT64_C(1) << SYS_CAP_SETPCAP /* to empty the bounding set of the workload */;
-}
-
 void pid1_main(const struct pid1_start *start)
 {
 	struct init in = {.start = start, .plan = start->req->plan, .tell = {.socket = 3}};
@@ -452,7 +485,7 @@ void pid1_main(const struct pid1_start *start)
 		(void)error_sys(&err, r, "sandbox: cgroup");
 		tell_give_up(&in.tell, &err);
 	}
-	in.guard = (struct guard){.plan = in.plan, .index = guard_index_new(in.plan), .denied = path_denied, .arg = &in};
+	in.guard = (struct guard){.plan = in.plan, .index = guard_index_new(in.plan), .denied = path_denied, .give_up = name_stands_open, .arg = &in};
 	if (!in.guard.index) {
 		(void)error_set(&err, ERROR_SYSTEM, "out of memory");
 		tell_give_up(&in.tell, &err);
@@ -465,7 +498,9 @@ void pid1_main(const struct pid1_start *start)
 		(void)error_sys(&err, r, "sandbox: watch the folders of denied names");
 		tell_give_up(&in.tell, &err);
 	}
-	r = sys_drop_caps(caps_kept(in.plan), false);
+	r = sys_drop_caps(caps_looking(in.plan), false);
+	if (r == 0)
+		r = sys_wear_caps(caps_kept(in.plan));
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: capabilities");
 		tell_give_up(&in.tell, &err);

@@ -86,32 +86,29 @@ int remask_watch(struct remask *r, const struct plan *plan)
 }
 
 /* A name has appeared, or lost its mask. */
-static int cover(const struct guard *g, const char *path)
+static void cover(const struct guard *g, const char *path)
 {
 	struct stat st;
 	bool hidden;
 
+	/* gone; or behind a folder that is shut to the workload as well, who has to open it first: the search covers what is there then */
 	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
-		return 0;
+		return;
 	hidden = guard_judge(g, path, guard_what(st.st_mode), false) != NULL;
 	if (!hidden && !guard_judge(g, path, guard_what(st.st_mode), true) && !guard_judge_repository(g, path))
-		return 0;
-	return root_is_covered(path, hidden) ? 0 : root_mask_again(path, hidden);
+		return;
+	if (root_cover(path, hidden) < 0)
+		g->give_up(g->arg, sv_of(path), "the host made or replaced it while the sandbox ran, and it could not be covered");
 }
 
 /* Every mask of the plan is looked at. */
-static int cover_all(const struct guard *g)
+static void cover_all(const struct guard *g)
 {
 	size_t i;
-	int r = 0;
 
-	for (i = 0; r >= 0 && i < g->plan->n_ops; i++) {
+	for (i = 0; i < g->plan->n_ops; i++)
 		if (is_mask(&g->plan->ops[i]))
-			r = cover(g, g->plan->ops[i].target);
-		if (r == -ENOENT) /* gone again */
-			r = 0;
-	}
-	return r;
+			cover(g, g->plan->ops[i].target);
 }
 
 static bool any_gone(const struct plan *p)
@@ -128,29 +125,26 @@ int remask_mounts_changed(struct remask *r, const struct guard *g)
 {
 	int code = any_gone(g->plan) ? remask_watch(r, g->plan) : 0;
 
-	return code < 0 ? code : cover_all(g);
+	cover_all(g);
+	return code;
 }
 
-int remask_serve(struct remask *r, const struct guard *g)
+void remask_serve(struct remask *r, const struct guard *g)
 {
 	_Alignas(struct inotify_event) char room[4096];
 	const struct inotify_event *e;
 	char path[PATH_MAX];
 	ssize_t n = read(r->fd, room, sizeof(room)), at;
-	int code = 0;
 
-	for (at = 0; code >= 0 && at < n; at += (ssize_t)(sizeof(*e) + e->len)) {
+	for (at = 0; at < n; at += (ssize_t)(sizeof(*e) + e->len)) {
 		e = (const struct inotify_event *)(const void *)(room + at);
 		if (e->mask & IN_Q_OVERFLOW) {
-			code = cover_all(g);
+			cover_all(g);
 			continue;
 		}
 		if (e->wd < 0 || e->wd >= r->n_folders || !r->folders[e->wd] || !e->len ||
 		    (size_t)snprintf(path, sizeof(path), "%s/%s", r->folders[e->wd], e->name) >= sizeof(path))
 			continue;
-		code = cover(g, path);
-		if (code == -ENOENT) /* gone again */
-			code = 0;
+		cover(g, path);
 	}
-	return code;
 }

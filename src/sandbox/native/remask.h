@@ -22,8 +22,9 @@ struct remask {
 int remask_init(struct remask *r, const struct plan *plan);
 /* From now on watches the folders too. Where that cannot be (no more watches, a folder that cannot be read), rescan.h does it alone. 0 or -errno. */
 int remask_watch(struct remask *r, const struct plan *plan);
-/* When an fd says so. -errno: a name could not be covered again; the sandbox must end. */
-int remask_serve(struct remask *r, const struct guard *g);
+/* When an fd says so. Give the guard up where a name cannot be covered again. */
+void remask_serve(struct remask *r, const struct guard *g);
+/* 0 or -errno, as remask_watch(). */
 int remask_mounts_changed(struct remask *r, const struct guard *g);
 
 #endif

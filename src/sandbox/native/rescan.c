@@ -1,17 +1,25 @@
 #include "sandbox/native/rescan.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "plan/plan_build.h"
 #include "plan/scan.h"
 #include "sandbox/native/root.h"
 
-enum { FIRST_MS = 250, EVERY_MS = 2000, SHARE = 10, MAX_ENTRIES = 5000000, HINDERED_MAX = 3 };
+enum { FIRST_MS = 250, EVERY_MS = 2000, SOON_MS = 500, SHARE = 10, HINDERED_MAX = 3, UNSEARCHED_MAX = 5 };
+
+/* The exit status of the child. */
+enum { SEARCHED, NOT_ALL = 2 };
 
 void rescan_init(struct rescan *r, const struct guard *g)
 {
@@ -36,73 +44,153 @@ int rescan_wait(const struct rescan *r)
 struct look {
 	const struct guard *g;
 	bool writable;
+	bool last; /* what cannot be searched now was not before either, for too long */
+	bool not_all;
 };
 
-static int found(void *arg, const char *path, const struct plan_guard *guard, bool on_way)
+static void give_up(const struct look *l, const char *path, const char *why)
 {
-	const struct look *l = arg;
-	const struct plan *p = l->g->plan;
-	bool hidden = guard->hidden && !on_way;
+	l->g->give_up(l->g->arg, sv_of(path), why);
+}
 
-	/* Only what the policy's patterns name: the workload's own sockets and locked folders are its own affair. */
-	if (guard != &scan_repository && (guard < p->guards || guard >= p->guards + p->n_guards))
-		return 0;
-	if ((!hidden && !l->writable) || root_is_covered(path, hidden))
-		return 0;
-	if (root_mask_again(path, hidden) == 0)
-		l->g->denied(l->g->arg, guard->rule, sv_of(path));
+static int cover(const struct look *l, const char *path, bool hidden, const char *rule)
+{
+	int r = root_cover(path, hidden);
+
+	if (r < 0)
+		give_up(l, path, "the host made it while the sandbox ran, and it could not be covered");
+	if (r > 0)
+		l->g->denied(l->g->arg, rule, sv_of(path));
 	return 0;
 }
 
-static void look_everywhere(const struct guard *g)
+/*
+ * A folder that is not the workload's it finds covered as a whole, as at the start. In its own it may stand, or have it open, and would see past any cover: some such folders come and go in ordinary work (programs that
+ * try how deep folders can be nested), but one that is there all the time ends the run.
+ */
+static int unsearched(struct look *l, const char *path)
+{
+	AUTO_FD place = root_look(path);
+	struct stat st;
+
+	if (place == -ENOENT || place == -ENOTDIR || place == -ELOOP)
+		return 0;
+	if (place >= 0 && fstat(place, &st) == 0 && st.st_uid != geteuid())
+		return cover(l, path, true, scan_not_searched.rule);
+	l->not_all = true;
+	if (l->last)
+		give_up(l, path, "it could not be searched for denied names: it is closed to reading, or nested too deep");
+	return 0;
+}
+
+static int found(void *arg, const char *path, const struct plan_guard *guard, bool on_way)
+{
+	struct look *l = arg;
+	const struct plan *p = l->g->plan;
+	bool hidden = guard->hidden && !on_way;
+
+	if (guard == &scan_not_searched)
+		return unsearched(l, path);
+	/* Only what the policy's patterns name: the workload's own sockets are its own affair. */
+	if (guard != &scan_repository && (guard < p->guards || guard >= p->guards + p->n_guards))
+		return 0;
+	return hidden || l->writable ? cover(l, path, hidden, guard->rule) : 0;
+}
+
+/* One folder that is shown. */
+static void look_in(struct look *l, const struct scan *scan, const struct plan_op *op)
+{
+	struct error err = {0};
+	uint64_t entries = 0;
+
+	l->writable = op->writable;
+	if (scan_tree(scan, op->target, op->target, &entries, &err) == 0 || err.code == EAGAIN)
+		return;
+	if (err.code == EOVERFLOW)
+		give_up(l, op->target, "it has too many entries by now to be searched for denied names");
+	(void)unsearched(l, op->target);
+}
+
+static bool is_shown(const struct plan_op *op)
+{
+	return op->host && op->folder;
+}
+
+/* False: something could not be searched. */
+static bool look_everywhere(const struct rescan *r, const struct guard *g)
 {
 	const struct plan_op *op, *end = g->plan->ops + g->plan->n_ops;
 	struct scan_links links;
-	struct look l = {.g = g};
-	struct scan scan = {.guards = g->plan->guards, .n_guards = g->plan->n_guards, .max_entries = MAX_ENTRIES, .found = found, .arg = &l, .links = &links, .lenient = true};
+	struct look l = {.g = g, .last = r->unsearched + 1 >= UNSEARCHED_MAX};
+	struct scan scan = {.guards = g->plan->guards, .n_guards = g->plan->n_guards, .max_entries = PLAN_MAX_ENTRIES, .found = found, .arg = &l, .links = &links, .lenient = true};
 	struct error ignored = {0};
-	uint64_t entries = 0;
 
-	scan_links_init(&links, MAX_ENTRIES);
+	scan_links_init(&links, PLAN_MAX_ENTRIES);
 	links.lenient = true;
+	for (op = g->plan->ops; op < end; op++)
+		if (is_shown(op))
+			look_in(&l, &scan, op);
 	for (op = g->plan->ops; op < end; op++) {
 		l.writable = op->writable;
-		if (op->host && op->folder)
-			(void)scan_tree(&scan, op->target, op->target, &entries, &ignored);
-	}
-	for (op = g->plan->ops; op < end; op++) {
-		l.writable = op->writable;
-		if (op->host && op->folder)
+		if (is_shown(op))
 			(void)scan_other_names(&scan, op->target, op->target, &ignored);
 	}
 	scan_links_done(&links);
+	return !l.not_all;
 }
 
-static void looked(struct rescan *r)
+static void looked(struct rescan *r, bool all)
 {
-	uint64_t took = now_ms() - r->began_ms;
+	uint64_t took = now_ms() - r->began_ms, wait = all ? EVERY_MS : SOON_MS;
 
 	r->hindered = 0;
-	r->at_ms = now_ms() + (took * SHARE > EVERY_MS ? took * SHARE : EVERY_MS);
+	r->unsearched = all ? 0 : r->unsearched + 1;
+	r->at_ms = now_ms() + (took * SHARE > wait ? took * SHARE : wait);
+}
+
+/* A search has a folder open for each step that it is deep. */
+static void allow_files(struct rlimit *before)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, before) < 0)
+		return;
+	l = *before;
+	l.rlim_cur = l.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &l);
+}
+
+/* In PID 1 itself. */
+static void look_here(struct rescan *r, const struct guard *g)
+{
+	struct rlimit before = {0};
+	bool all;
+
+	allow_files(&before);
+	all = look_everywhere(r, g);
+	if (before.rlim_max)
+		(void)setrlimit(RLIMIT_NOFILE, &before);
+	looked(r, all);
 }
 
 void rescan_start(struct rescan *r, const struct guard *g)
 {
+	struct rlimit ignored;
+
 	if (rescan_wait(r) != 0)
 		return;
 	if (!root_has_masks())
 		_exit(1); /* somebody deleted the skeleton that the root is: nothing can be covered any more */
 	r->began_ms = now_ms();
 	if (r->hindered >= HINDERED_MAX) {
-		look_everywhere(g);
-		looked(r);
+		look_here(r, g);
 		return;
 	}
 	r->child = fork();
 	if (r->child == 0) {
 		(void)setpriority(PRIO_PROCESS, 0, 10);
-		look_everywhere(g);
-		_exit(0);
+		allow_files(&ignored);
+		_exit(look_everywhere(r, g) ? SEARCHED : NOT_ALL);
 	}
 	if (r->child < 0) {
 		r->child = 0;
@@ -119,8 +207,10 @@ void rescan_reaped(struct rescan *r, pid_t pid, int status)
 		return;
 	}
 	r->child = 0;
-	if (!WIFSIGNALED(status)) {
-		looked(r);
+	if (WIFEXITED(status)) {
+		if (WEXITSTATUS(status) != SEARCHED && WEXITSTATUS(status) != NOT_ALL)
+			_exit(1); /* it gave up, and said why */
+		looked(r, WEXITSTATUS(status) == SEARCHED);
 		return;
 	}
 	r->hindered++;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -465,23 +466,52 @@ static bool is_same(const struct stat *st, const char *path)
 }
 
 /* A mask is a copy of one of two; a protection is a read-only mount. */
-bool root_is_covered(const char *path, bool hidden)
+static bool is_covered(int place, const struct stat *st, bool hidden)
 {
 	struct statvfs v;
-	struct stat st;
 
-	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
+	if (S_ISLNK(st->st_mode) || is_same(st, S_ISDIR(st->st_mode) ? "/" PLACES_MASKS "/folder" : "/" PLACES_MASKS "/file"))
 		return true;
-	if (is_same(&st, S_ISDIR(st.st_mode) ? "/" PLACES_MASKS "/folder" : "/" PLACES_MASKS "/file"))
-		return true;
-	return !hidden && statvfs(path, &v) == 0 && (v.f_flag & ST_RDONLY);
+	return !hidden && fstatvfs(place, &v) == 0 && (v.f_flag & ST_RDONLY);
 }
 
-int root_mask_again(const char *path, bool hidden)
+/* A workload can nest folders until their path is longer than the kernel takes at once. */
+int root_look(const char *path)
 {
-	AUTO_FD place = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char part[PATH_MAX];
+	size_t n;
+	int next;
 
-	if (place < 0)
+	for (path += strspn(path, "/"); dir >= 0 && strlen(path) >= sizeof(part); path += n + 1) {
+		for (n = sizeof(part) - 1; n > 0 && path[n] != '/'; n--)
+			;
+		memcpy(part, path, n);
+		part[n] = '\0';
+		next = n ? openat(dir, part, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+		if (next < 0)
+			return n ? -errno : -ENAMETOOLONG;
+		(void)close(dir);
+		dir = next;
+	}
+	if (dir < 0)
 		return -errno;
-	return lay_over(place, hidden, MOUNT_READ_ONLY | MOUNT_NO_DEV);
+	next = openat(dir, *path ? path : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return next < 0 ? -errno : next;
+}
+
+int root_cover(const char *path, bool hidden)
+{
+	AUTO_FD place = root_look(path);
+	struct stat st;
+	int r;
+
+	if (place == -ENOENT || place == -ENOTDIR || place == -ELOOP || place == -EACCES)
+		return 0;
+	if (place < 0 || fstat(place, &st) < 0)
+		return place < 0 ? place : -errno;
+	if (is_covered(place, &st, hidden))
+		return 0;
+	r = lay_over(place, hidden, MOUNT_READ_ONLY | MOUNT_NO_DEV);
+	return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }

@@ -29,9 +29,13 @@ int root_build(const struct plan *p, const struct root_trees *trees, struct root
 /* Are there masks to lay? They may be gone with a skeleton that somebody deleted. */
 bool root_has_masks(void);
 
-/* Lays a mask over, or makes read-only, what stands at path now (the root has been entered). For names that the host made meanwhile. */
-int root_mask_again(const char *path, bool hidden);
-/* It is: by a mask, or where that is enough read-only; or it is gone, or a link, which is judged by the name it leads to. */
-bool root_is_covered(const char *path, bool hidden);
+/* What stands at path (absolute, of any length) inside, when the root has been entered: an O_PATH fd, or -errno. */
+int root_look(const char *path);
+
+/*
+ * Lays a mask over, or makes read-only, what stands at path now (the root has been entered). For names that the host made meanwhile. 1: it did. 0: it is covered already, by a mask, or where that is enough read-only; or it is gone, or a
+ * link, which is judged by the name it leads to; or a folder above it lets nobody through, the workload neither: whoever opens that finds the name covered by the next search. -errno: it stands open.
+ */
+int root_cover(const char *path, bool hidden);
 
 #endif
