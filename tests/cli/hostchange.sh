@@ -235,6 +235,62 @@ ok "protected files that the host makes or rewrites are never open for writing, 
 ok "without a sandbox they are (control)" eval "! snatch"
 rm -rf .git sub .vscode .envrc done snatch.py
 
+# Waits for a name that the host makes, gives what has it another one at once, and tells whether it can be read or written by that.
+cat >"$work/take.py" <<'END'
+import ctypes, os, sys, time
+name, way = sys.argv[1:]
+libc, here, both = ctypes.CDLL(None), -100, 2
+end = time.monotonic() + 20
+while not os.path.lexists(name) and time.monotonic() < end:
+    pass
+folder, last = os.path.split(name)
+other = folder + "/mine"
+try:
+    if way == "rename":
+        os.rename(name, other)
+    elif way == "folder":
+        os.rename(folder, "taken")
+        other = "taken/" + last
+    elif way == "up":
+        os.rename(folder.split("/")[0], "taken")
+        other = "taken/" + name.split("/", 1)[1]
+    else:
+        open(other, "w").close()
+        one, two = (name, other) if way == "exchange" else (other, name)
+        if libc.renameat2(here, one.encode(), here, two.encode(), both):
+            raise OSError
+    open(other, "a").write("planted")
+    print("taken")
+except OSError:
+    print("kept")
+END
+
+# takes NAME WAY WANT [WORD...]: what becomes of a file that the host makes while the command tries to take it.
+takes()
+{
+	rm -rf app taken && mkdir -p app/deep
+	"${@:4}" python3 take.py "$1" "$2" >"$tmp/got" 2>"$tmp/told" &
+	run=$!
+	sleep 0.7
+	echo mine >"$1"
+	wait "$run"
+	cat "$tmp/got" "$tmp/told"
+	[ "$(cat "$tmp/got")" = "$3" ]
+}
+policy <<END
+filesystem: {workdir: read-write, deny: ["$work/app/deep/key"]}
+END
+for way in rename exchange exchange-back; do
+	for name in app/.env app/.envrc app/deep/key; do
+		ok "$name, which the host has made just now, cannot be given another name: $way" takes $name $way kept "$CORDON" run --policy "$tmp/policy.yaml" --
+	done
+	ok "without a sandbox it can (control): $way" takes app/.env $way taken
+done
+ok "... nor be moved out of a pattern's reach with its folder" takes app/deep/key folder kept "$CORDON" run --policy "$tmp/policy.yaml" --
+ok "... or with the one above" takes app/deep/key up kept "$CORDON" run --policy "$tmp/policy.yaml" --
+ok "another file can be moved with its folder" takes app/deep/other folder taken "$CORDON" run --policy "$tmp/policy.yaml" --
+rm -rf app taken take.py
+
 ok "a denied file that the host replaces as the run starts stays unreadable" early replace
 ok "a denied file that the host deletes and makes again as the run starts stays unreadable" early make_again
 ok "a denied file that the host replaces stays unreadable" a_file_is_replaced_by_rename

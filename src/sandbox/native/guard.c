@@ -171,10 +171,10 @@ static int do_symlink(const struct job *j, unsigned text, int d, unsigned path)
 	return r;
 }
 
-/* A protected file that the host has made just now, and nothing covers yet, could be written by another name. */
-static int may_link(const struct job *j, const char *path)
+/* May what stands at path have another name? What is denied or protected, made by the host just now and covered by nothing yet, could be read and written by that. */
+static int may_name_again(const struct job *j, const char *path, bool folder)
 {
-	const char *rule = guard_judge(j->g, path, GUARD_FILE, true);
+	const char *rule = guard_judge(j->g, path, folder ? GUARD_FOLDER : GUARD_FILE, true);
 
 	return verdict(j, rule ? rule : guard_judge_repository(j->g, path), path);
 }
@@ -187,7 +187,7 @@ static int link_fd(const struct job *j, int fd, const struct place *to)
 
 	if (mine < 0)
 		return mine;
-	if (guard_path_of(&j->g->eyes, mine, named) == 0 && may_link(j, named) < 0)
+	if (guard_path_of(&j->g->eyes, mine, named) == 0 && may_name_again(j, named, false) < 0)
 		return -EACCES;
 	(void)snprintf(path, sizeof(path), "self/fd/%d", mine);
 	return linkat(j->g->eyes.proc, path, to->dir, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
@@ -201,7 +201,7 @@ static int link_path(const struct job *j, int d, unsigned old, unsigned flags, c
 	if (r == 0 && from.own_proc)
 		r = flags & AT_SYMLINK_FOLLOW ? -ELOOP : -EXDEV;
 	if (r == 0)
-		r = may_link(j, from.path);
+		r = may_name_again(j, from.path, false);
 	/* Following the last link would resolve it with our eyes: the caller gets what link(2) gives, the link itself. */
 	if (r == 0)
 		r = linkat(from.dir, from.name, to->dir, to->name, 0) < 0 ? -errno : 0;
@@ -244,7 +244,9 @@ static int may_move(const struct job *j, const struct place *from, struct place 
 
 	if (fstatat(from->dir, from->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	r = may_make(j, to, guard_what(st.st_mode));
+	r = may_name_again(j, from->path, S_ISDIR(st.st_mode));
+	if (r == 0)
+		r = may_make(j, to, guard_what(st.st_mode));
 	if (r < 0 || !S_ISDIR(st.st_mode))
 		return r;
 	return verdict(j, guard_judge_move(j->g, from->dir, from->name, from->path, to->path), to->path);

@@ -209,21 +209,30 @@ static const char *covered_below(const struct plan *p, const char *folder)
 	return NULL;
 }
 
-const char *guard_judge_move(const struct guard *g, int dir, const char *name, const char *from, const char *to)
+/* The rule that something in the folder meets where that is called path. */
+static const char *judge_below(const struct guard *g, int dir, const char *name, const char *path)
 {
 	struct search s = {.g = g};
 	const char *rule;
-	int fd;
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	rule = covered_below(g->plan, from);
-	if (rule || !could_match_more(g, from, to))
-		return rule;
-	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return "a folder that cannot be read cannot be moved there";
 	buf_init(&s.path, 16 * PATH_MAX);
-	(void)buf_str(&s.path, to);
+	(void)buf_str(&s.path, path);
 	rule = search_folder(&s, fd, 0);
 	buf_done(&s.path);
+	return rule;
+}
+
+const char *guard_judge_move(const struct guard *g, int dir, const char *name, const char *from, const char *to)
+{
+	const char *rule = covered_below(g->plan, from);
+
+	if (!rule && could_match_more(g, from, to))
+		rule = judge_below(g, dir, name, to);
+	/* what the host has made in it just now, and nothing covers yet */
+	if (!rule && could_match_more(g, to, from))
+		rule = judge_below(g, dir, name, from);
 	return rule;
 }

@@ -33,7 +33,7 @@ bool guard_in_repository(const char *path);
 
 /*
  * A folder is to be called `to` instead of `from`. The rule that something in it would then meet, or meets now (it holds a denied or protected name, which stays where it is), or NULL. Looks into the folder only where a pattern could
- * match below the new name that could not below the old; gives up, with a rule, past a bounded number of entries.
+ * match below one of the names that could not below the other; gives up, with a rule, past a bounded number of entries.
  */
 const char *guard_judge_move(const struct guard *g, int dir, const char *name, const char *from, const char *to);
 
