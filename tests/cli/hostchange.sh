@@ -166,6 +166,7 @@ make_again()
 cat >"$work/snatch.py" <<'END'
 import os, sys, time
 ways = os.O_RDWR, os.O_WRONLY | os.O_APPEND, os.O_RDWR | os.O_NOFOLLOW
+here = os.open(".", os.O_RDONLY)
 held, seen, end = [], set(), time.monotonic() + 3
 while time.monotonic() < end and not os.path.exists("done"):
     for name in sys.argv[1:]:
@@ -189,7 +190,7 @@ while time.monotonic() < end and not os.path.exists("done"):
             pass
         try:
             fd = os.open(name, os.O_RDONLY); held.append(fd)
-            os.link("/proc/self/fd/%d" % fd, "another", follow_symlinks=True)
+            os.link("/proc/self/fd/%d" % fd, "another", dst_dir_fd=here, follow_symlinks=True) # without a folder Python links the link
             held.append(os.open("another", os.O_RDWR))
             seen.add(name + " by the link of what is open")
         except OSError:
@@ -290,6 +291,114 @@ ok "... nor be moved out of a pattern's reach with its folder" takes app/deep/ke
 ok "... or with the one above" takes app/deep/key up kept "$CORDON" run --policy "$tmp/policy.yaml" --
 ok "another file can be moved with its folder" takes app/deep/other folder taken "$CORDON" run --policy "$tmp/policy.yaml" --
 rm -rf app taken take.py
+
+# A FIFO that may be waited for is judged as any other file.
+cat >"$work/fifo.py" <<'END'
+import os, sys, time
+end = time.monotonic() + 20
+while not os.path.lexists("app/go") and time.monotonic() < end:
+    pass
+try:
+    os.write(os.open(sys.argv[1], os.O_WRONLY), b"planted\n")
+    print("written")
+except PermissionError:
+    print("kept")
+END
+fifo_is() # NAME WANT WORD...
+{
+	rm -rf app && mkdir app
+	"${@:3}" python3 fifo.py "$1" >"$tmp/got" 2>&1 &
+	run=$!
+	sleep 0.7
+	mkfifo "$1" && touch app/go
+	timeout 20 cat "$1" >"$tmp/host" &
+	wait "$run"
+	kill $! 2>/dev/null
+	wait $!
+	cat "$tmp/got"
+	[ "$(cat "$tmp/got")" = "$2" ]
+}
+ok "a FIFO with a denied name is not opened for writing" fifo_is app/.env kept "$CORDON" run --
+ok "... nor one with a protected name" fifo_is app/.envrc kept "$CORDON" run --
+ok "... but another" fifo_is app/other written "$CORDON" run --
+rm -rf app fifo.py
+
+# Where the path of an open file is too long to be told, the file gets no other name, unless it has none yet.
+cat >"$work/far.py" <<'END'
+import os, sys, time
+step, flags = "n" * 250, os.O_RDONLY | os.O_DIRECTORY
+work = os.open(".", flags)
+if sys.argv[1] == "make":
+    os.mkdir("far")
+os.chdir("far")
+for i in range(17):
+    if sys.argv[1] == "make":
+        os.mkdir(step)
+    os.chdir(step)
+if sys.argv[1] == "make":
+    sys.exit(0)
+if sys.argv[1] == "host":
+    open(".envrc", "w").close()
+    sys.exit(0)
+print("up", flush=True)
+end = time.monotonic() + 20
+while not os.path.lexists(".envrc") and time.monotonic() < end:
+    pass
+def link(fd, name):
+    try:
+        os.link("/proc/self/fd/%d" % fd, name, dst_dir_fd=work, follow_symlinks=True)
+        return "linked"
+    except OSError:
+        return "kept"
+print(link(os.open(".envrc", os.O_RDONLY), "got"), link(os.open(".", os.O_TMPFILE | os.O_RDWR), "new"))
+END
+far_is() # WANT WORD...
+{
+	rm -f got new && rm -rf far && python3 far.py make
+	"${@:2}" python3 far.py try >"$tmp/got" 2>"$tmp/told" &
+	run=$!
+	until_true grep -q up "$tmp/got" || return 1
+	python3 far.py host
+	wait "$run"
+	cat "$tmp/got" "$tmp/told"
+	[ "$(tail -n 1 "$tmp/got")" = "$1" ]
+}
+ok "an open file whose path is too long to be told gets no other name, unless it has none" far_is "kept linked" "$CORDON" run --
+ok "without a sandbox both do (control)" far_is "linked linked"
+rm -rf far got new far.py
+
+# A file that the host has removed, and has under a name that is not shown, is no other by that.
+cat >"$work/gone.py" <<'END'
+import os, time
+end = time.monotonic() + 20
+while not os.path.lexists("app/.env") and time.monotonic() < end:
+    pass
+fd = os.open("app/.env", os.O_RDONLY)
+print("up", flush=True)
+while os.path.lexists("app/.env") and time.monotonic() < end:
+    pass
+try:
+    os.link("/proc/self/fd/%d" % fd, "got", dst_dir_fd=os.open(".", os.O_RDONLY), follow_symlinks=True)
+    print("linked")
+except OSError as e:
+    print("kept")
+END
+gone_is() # WANT WORD...
+{
+	rm -rf app got "$tmp/kept" && mkdir app
+	"${@:2}" python3 gone.py >"$tmp/got" 2>"$tmp/told" &
+	run=$!
+	sleep 0.7
+	echo mine >"$tmp/kept" && ln "$tmp/kept" app/.env
+	until_true grep -q up "$tmp/got"
+	rm app/.env
+	wait "$run"
+	cat "$tmp/got" "$tmp/told"
+	[ "$(tail -n 1 "$tmp/got")" = "$1" ]
+}
+ok "a denied file that was opened in time, and removed, gets no other name" gone_is kept "$CORDON" run --
+ok "without a sandbox it does (control)" gone_is linked
+rm -rf app got gone.py
 
 ok "a denied file that the host replaces as the run starts stays unreadable" early replace
 ok "a denied file that the host deletes and makes again as the run starts stays unreadable" early make_again

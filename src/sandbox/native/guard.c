@@ -179,16 +179,37 @@ static int may_name_again(const struct job *j, const char *path, bool folder)
 	return verdict(j, rule ? rule : guard_judge_repository(j->g, path), path);
 }
 
-/* A file that has no name yet (O_TMPFILE), or any other that the caller has open. */
+/* What the caller has open: a file that has no name yet (O_TMPFILE) is its own. Of any other the name must be known; one that is gone counts as long as the file has others. */
+static int may_name_opened(const struct job *j, int fd)
+{
+	static const char removed[] = " (deleted)";
+	char path[PATH_MAX];
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_nlink == 0)
+		return 0;
+	r = guard_path_of(&j->g->eyes, fd, path);
+	if (r < 0)
+		return r == -ENOENT ? -EXDEV : r;
+	r = may_name_again(j, path, false);
+	if (r == 0 && sv_ends(sv_of(path), removed)) {
+		path[strlen(path) - strlen(removed)] = '\0';
+		r = may_name_again(j, path, false);
+	}
+	return r;
+}
+
 static int link_fd(const struct job *j, int fd, const struct place *to)
 {
 	AUTO_FD mine = guard_fd_of(&j->g->eyes, j->call->pid, fd);
-	char path[64], named[PATH_MAX];
+	char path[64];
+	int r = mine < 0 ? mine : may_name_opened(j, mine);
 
-	if (mine < 0)
-		return mine;
-	if (guard_path_of(&j->g->eyes, mine, named) == 0 && may_name_again(j, named, false) < 0)
-		return -EACCES;
+	if (r < 0)
+		return r;
 	(void)snprintf(path, sizeof(path), "self/fd/%d", mine);
 	return linkat(j->g->eyes.proc, path, to->dir, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
@@ -384,18 +405,22 @@ static int reopen_own(const struct job *j, const struct place *p, int flags)
 	return fd_take(&fd);
 }
 
-/* open() of something that is there. A FIFO may make the opener wait, so that is left to a process of its own. */
-static int open_found(const struct job *j, const struct place *p, const struct stat *st, int flags)
+static int may_open(const struct job *j, const struct place *p, const struct stat *st, int flags)
 {
-	int fd, number;
-	char path[32];
 	bool write = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
 	const char *rule = guard_judge(j->g, p->path, guard_what(st->st_mode), write);
 
 	if (!rule && write)
 		rule = guard_judge_repository(j->g, p->path);
-	if (verdict(j, rule, p->path) < 0)
-		return -EACCES;
+	return verdict(j, rule, p->path);
+}
+
+/* open() of something that is there, and may be opened. */
+static int open_found(const struct job *j, const struct place *p, const struct stat *st, int flags)
+{
+	int fd, number;
+	char path[32];
+
 	flags = (flags & ~(O_CREAT | O_EXCL)) | O_NOCTTY | O_CLOEXEC;
 	if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 0)) {
 		number = guard_terminal(&j->g->eyes, j->call->pid); /* /dev/tty is whose terminal? the caller's */
@@ -452,8 +477,10 @@ static int open_round(const struct job *j, int *base, char path[PATH_MAX], int f
 		r = -ELOOP;
 	else if (S_ISLNK(st.st_mode) && !p.own_proc)
 		r = FOLLOW;
+	else if (may_open(j, &p, &st, flags) < 0)
+		r = -EACCES;
 	else if (S_ISFIFO(st.st_mode) && !(flags & O_NONBLOCK) && !p.own_proc)
-		r = WAIT;
+		r = WAIT; /* it may make the opener wait: that is left to a process of its own */
 	else
 		r = open_found(j, &p, &st, flags);
 	if (r == WAIT) {
