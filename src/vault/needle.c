@@ -43,7 +43,7 @@ struct needle_scan *needle_scan_new(struct needle_set *set, needle_hit_fn *hit, 
 	for (s->mask = 1; s->mask <= set->longest;)
 		s->mask = s->mask << 1 | 1;
 	for (i = 0; i < READINGS; i++)
-		s->readings[i] = (struct reading){.scan = s, .next = i + 1 < READINGS ? &s->readings[i + 1] : NULL};
+		s->readings[i] = (struct reading){.scan = s, .decoder.keeps_backslash = set->backslash, .next = i + 1 < READINGS ? &s->readings[i + 1] : NULL};
 	return s;
 }
 

@@ -6,7 +6,8 @@
 #include "base/coding.h"
 
 /* ENDED: it was complete before the last unit, which is not part of it. */
-enum verdict { MORE, DONE, ENDED, NO_ESCAPE };
+/* BEHIND: the first unit is none of it. */
+enum verdict { MORE, DONE, ENDED, BEHIND, NO_ESCAPE };
 
 /* Units from..to-1 are hexadecimal digits so far; their value once all are there. Characters above U+00FF are no byte
  * of any needle: 0. */
@@ -101,9 +102,25 @@ static enum verdict reference(const struct needle_decoder *d, unsigned char *ret
 	return NO_ESCAPE;
 }
 
+static bool is_sign(unsigned char c)
+{
+	return c >= ' ' && c <= '~' && !((c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'));
+}
+
+/* A backslash before what JSON escapes does not stay in any case. */
+static enum verdict sign(const struct needle_decoder *d, unsigned char c, unsigned char *ret)
+{
+	static const char of_json[] = {'/', '"', '\'', '\\'};
+
+	if (!is_sign(c) || (d->keeps_backslash && !memchr(of_json, c, sizeof(of_json))))
+		return NO_ESCAPE;
+	*ret = c;
+	return needle_starts_escape(c) && c != '\\' ? BEHIND : DONE;
+}
+
 static enum verdict judge(const struct needle_decoder *d, unsigned char *ret)
 {
-	static const char themselves[] = {'/', '"', '\'', '\\'}, controls[] = {'b', 'f', 't'};
+	static const char controls[] = {'b', 'f', 't'};
 	unsigned char c;
 
 	if (d->pending[0].c == '%')
@@ -117,17 +134,36 @@ static enum verdict judge(const struct needle_decoder *d, unsigned char *ret)
 		return digits(d, 2, 6, ret);
 	if (c == 'x')
 		return digits(d, 2, 4, ret);
-	*ret = memchr(themselves, c, sizeof(themselves)) ? c : c == 'n' ? '\n' : c == 'r' ? '\r' : 0;
-	return *ret || memchr(controls, c, sizeof(controls)) ? DONE : NO_ESCAPE;
+	*ret = c == 'n' ? '\n' : c == 'r' ? '\r' : 0;
+	return *ret || memchr(controls, c, sizeof(controls)) ? DONE : sign(d, c, ret);
 }
 
+/* It is no escape. A backslash before it is left out, and its place goes with the first. */
 static void give_pending(struct needle_decoder *d, needle_unit_fn *out, void *arg)
 {
 	unsigned i;
 
+	d->slashed = 0;
 	for (i = 0; i < d->n; i++)
 		out(arg, &d->pending[i]);
 	d->n = 0;
+}
+
+static uint64_t start_of(const struct needle_decoder *d)
+{
+	return d->slashed ? d->slashed : d->pending[0].start;
+}
+
+static void give_whole(struct needle_decoder *d, const struct needle_unit *whole, needle_unit_fn *out, void *arg)
+{
+	const struct needle_unit backslash = {'\\', d->pending[0].start, d->slashed};
+	bool slashed = d->slashed;
+
+	d->n = 0;
+	d->slashed = 0;
+	if (slashed)
+		out(arg, &backslash);
+	out(arg, whole);
 }
 
 void needle_decode_end(struct needle_decoder *d, needle_unit_fn *out, void *arg)
@@ -138,10 +174,9 @@ void needle_decode_end(struct needle_decoder *d, needle_unit_fn *out, void *arg)
 	if (d->n && d->n < NEEDLE_ESCAPE_MAX) {
 		blank.pending[blank.n++] = (struct needle_unit){.c = ' '};
 		if (judge(&blank, &whole.c) == ENDED) {
-			whole.start = d->pending[0].start;
+			whole.start = start_of(d);
 			whole.end = d->pending[d->n - 1].end;
-			d->n = 0;
-			out(arg, &whole);
+			give_whole(d, &whole, out, arg);
 		}
 	}
 	give_pending(d, out, arg);
@@ -157,7 +192,7 @@ void needle_decode(struct needle_decoder *d, const struct needle_unit *u, needle
 		return;
 	}
 	d->pending[d->n++] = *u;
-	whole.start = d->pending[0].start;
+	whole.start = start_of(d);
 	verdict = judge(d, &whole.c);
 	if (d->n > 1 && whole.end - whole.start > NEEDLE_SPAN)
 		verdict = NO_ESCAPE;
@@ -165,14 +200,18 @@ void needle_decode(struct needle_decoder *d, const struct needle_unit *u, needle
 	case MORE:
 		break;
 	case DONE:
-		d->n = 0;
-		out(arg, &whole);
+		give_whole(d, &whole, out, arg);
 		break;
 	case ENDED:
 		whole.end = d->pending[d->n - 2].end;
-		d->n = 0;
-		out(arg, &whole);
+		give_whole(d, &whole, out, arg);
 		needle_decode(d, u, out, arg);
+		break;
+	case BEHIND:
+		/* "%" and "&" are a sign that was escaped, or begin an escape themselves */
+		d->slashed = d->pending[0].end;
+		d->pending[0] = (struct needle_unit){u->c, whole.start, u->end};
+		d->n = 1;
 		break;
 	case NO_ESCAPE:
 		/* Only the last unit can start an escape of its own: all before it are digits and letters, or the first. */

@@ -5,6 +5,10 @@
  * A decoder takes units (a byte and the part of the stream it stands for) and gives out units. What turns out to be no
  * escape comes out as it went in. Plain data, no allocation, never fails.
  *
+ * A backslash before a sign of ASCII is left out, as Markdown, regular expressions and shells write signs, unless it is
+ * to be kept: where one is looked for itself. Before a "%" or "&" that begins an escape it stays, since what is undone may
+ * be a part of its own escape ("\%750073").
+ *
  * A number of HTML may begin with zeros; of those and its digits NEEDLE_DIGITS count. So that what is found has an end,
  * an escape of escapes covers NEEDLE_SPAN bytes of the stream at most: zeros may stand before the numbers of one of the
  * two, and names of more than five letters be escaped again only without.
@@ -29,6 +33,8 @@ struct needle_unit {
 struct needle_decoder {
 	struct needle_unit pending[NEEDLE_ESCAPE_MAX]; /* the start of what may become an escape */
 	unsigned n;
+	bool keeps_backslash; /* but for JSON's escapes */
+	uint64_t slashed; /* not 0: the first of pending has a backslash before it, which ends here */
 };
 
 typedef void needle_unit_fn(void *arg, const struct needle_unit *u);

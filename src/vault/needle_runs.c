@@ -109,8 +109,10 @@ struct needle_runs *needle_runs_new(const struct needle_set *set)
 	r->set = set;
 	for (r->mask = 1; r->mask <= set->longest;)
 		r->mask = r->mask << 1 | 1;
-	for (i = 0; i < LANES; i++)
+	for (i = 0; i < LANES; i++) {
 		r->lanes[i].runs = r;
+		r->lanes[i].decoder.keeps_backslash = set->backslash;
+	}
 	return r;
 }
 

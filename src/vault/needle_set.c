@@ -100,6 +100,7 @@ static int fill(struct needle_set *set, const struct sv *needles, size_t n)
 static int new_set(const struct sv *needles, size_t n, bool lower, bool deep, struct needle_set **ret)
 {
 	struct needle_set *set;
+	bool backslash = false;
 	size_t room = 1, shortest = NEEDLE_MAX, word = 0, i;
 	int r;
 
@@ -111,11 +112,12 @@ static int new_set(const struct sv *needles, size_t n, bool lower, bool deep, st
 		room += needle_forms_bytes(needles[i].n, deep);
 		word = needle_forms_word(needles[i].n) > word ? needle_forms_word(needles[i].n) : word;
 		shortest = needles[i].n < shortest ? needles[i].n : shortest;
+		backslash = backslash || memchr(needles[i].p, '\\', needles[i].n);
 	}
 	set = secret_memory_new(sizeof(*set));
 	if (!set)
 		return -ENOMEM;
-	*set = (struct needle_set){.references = 1, .lower = lower, .deep = deep && n, .n = 1, .room = (uint32_t)room, .shortest = (uint32_t)shortest, .word = (uint32_t)word};
+	*set = (struct needle_set){.references = 1, .lower = lower, .backslash = backslash, .deep = deep && n, .n = 1, .room = (uint32_t)room, .shortest = (uint32_t)shortest, .word = (uint32_t)word};
 	set->nodes = secret_memory_new(room * sizeof(*set->nodes));
 	r = set->nodes ? fill(set, needles, n) : -ENOMEM;
 	if (r < 0) {

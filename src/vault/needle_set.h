@@ -24,6 +24,7 @@ enum { NEEDLE_PAIRS = 4096, NEEDLE_STRIDE = NEEDLE_MIN - 1 };
 struct needle_set {
 	unsigned references;
 	bool lower; /* all forms are in lower case */
+	bool backslash; /* one of the needles has one */
 	uint32_t n, room; /* nodes */
 	uint32_t longest; /* depth of the deepest */
 	uint32_t shortest; /* of the needles */

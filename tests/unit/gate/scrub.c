@@ -419,6 +419,41 @@ static void names_of_html_are_undone(void)
 	scrub_unref(bare);
 }
 
+static void backslashes_before_signs_are_undone(void)
+{
+	static const char secret[] = "-sk_a.b/d+e=f&g%h~i~sekrit";
+	static const char *const texts[] = {
+		"\\-sk\\_a\\.b\\/d\\+e\\=f\\&g\\%h\\~i\\~sekrit", "-sk\\_a.b/d+e=f\\&amp;g\\%25h~i~sekrit", "\\\\\\-sk\\\\\\_a\\\\\\.b\\\\/d\\\\+e\\\\=f\\\\\\&g\\\\\\%h\\\\\\~i\\\\\\~sekrit",
+		"%5C-sk%5C_a.b/d+e=f&g%25h~i~sekrit", "\\u005c-sk\\u005c_a.b/d+e=f&g%h\\u005c~i~sekrit", "x\\%2573y\\%252Dsk_a.b/d+e=f&g%h~i~sekri%74", "\\%2Dsk_a.b/d+e=f&g%h~i~sekri%74",
+		/* base64 of the secret, and of what escapes it */
+		"LXNrX2EuYi9kK2U9ZiZnJWh\\+aX5zZWtyaXQ\\=", "XC1za1xfYVwuYlwvZFwrZVw9ZlwmZ1wlaFx+aVx+c2Vrcml0",
+	};
+	/* where one is looked for, it stays */
+	static const char *const kept[] = {"ab\\-cd%zz\\Gh", "ab\\-cd&#37;zz\\Gh", "ab%5c-cd%25zz%5cGh", "ab\\\\-cd%zz\\\\Gh"};
+	struct scrub *s = make(secret), *with = make("ab\\-cd%zz\\Gh");
+	AUTO_BUF out = {0};
+	uint64_t hits;
+	size_t i;
+
+	buf_init(&out, 1 << 20);
+	for (i = 0; i < ARRAY_LEN(texts); i++) {
+		pass(s, sv_of(texts[i]), &out, &hits);
+		if (hits == 0)
+			printf("# %s\n", texts[i]);
+		CHECK(hits > 0 && out.n == strlen(texts[i]));
+	}
+	for (i = 0; i < ARRAY_LEN(kept); i++) {
+		pass(with, sv_of(kept[i]), &out, &hits);
+		if (hits == 0)
+			printf("# %s\n", kept[i]);
+		CHECK(hits > 0 && out.n == strlen(kept[i]));
+	}
+	pass(s, sv_of("-sk\\_a.b/d+e=f&g%h~i~s\\ekrit"), &out, &hits);
+	CHECK(hits == 0);
+	scrub_unref(s);
+	scrub_unref(with);
+}
+
 static void the_longest_form_is_replaced_to_its_first_byte(void)
 {
 	char secret[81];
@@ -644,6 +679,7 @@ int main(void)
 		CASE(what_is_held_has_a_limit_that_covers_every_form),
 		CASE(numbers_of_html_are_undone_with_zeros_before_them),
 		CASE(names_of_html_are_undone),
+		CASE(backslashes_before_signs_are_undone),
 		CASE(the_longest_form_is_replaced_to_its_first_byte),
 		CASE(what_is_held_back_says_nothing_of_the_secret),
 		CASE(a_secret_inside_another_and_repeated_ones_are_all_replaced),
