@@ -44,9 +44,10 @@ static int too_long(struct walker *w)
 	return error_set(w->err, ERROR_INPUT, "the patterns of .dockerignore, --exclude or the source take too long for so many files");
 }
 
+/* The context itself is there whatever "*" says; what is in it is asked for by its own name. */
 static bool ignored(struct walker *w, const char *path)
 {
-	return w->c->ignore && pattern_ignored(w->c->ignore, sv_of(path), &w->work);
+	return w->c->ignore && strcmp(path, ".") != 0 && pattern_ignored(w->c->ignore, sv_of(path), &w->work);
 }
 
 static bool excluded(struct walker *w, const char *path)
@@ -385,14 +386,23 @@ static int take_pivot(struct walker *w, const char *pattern, char out[PATH_MAX])
 	return 0;
 }
 
-static int source(struct walker *w, const char *pattern)
+/* How many it means, or -1. */
+static int find(struct walker *w, const char *pattern)
 {
 	char whole[PATH_MAX];
-	struct text_shown t;
-	int r = take_pivot(w, pattern, whole);
+	int r;
 
-	if (r == 0)
-		r = expand(w, "", sv_of(whole), 0);
+	if (w->s->literal) {
+		r = take_source(w, pattern);
+		return r < 0 ? -1 : r == 0;
+	}
+	return take_pivot(w, pattern, whole) < 0 ? -1 : expand(w, "", sv_of(whole), 0);
+}
+
+static int source(struct walker *w, const char *pattern)
+{
+	struct text_shown t;
+	int r = find(w, pattern);
 
 	if (r == 0 && w->c->ignore)
 		return error_set(w->err, ERROR_INPUT, "there is no %s in the build context, or .dockerignore names it", text_show(&t, sv_of(pattern)));
@@ -433,4 +443,11 @@ int context_each_file(const struct context *c, const struct recipe_step *s, int 
 		if (source(&w, s->sources[k]) < 0)
 			return -1;
 	return 0;
+}
+
+struct recipe_step context_of_mount(const char *source[2])
+{
+	static const char *none[] = {NULL};
+
+	return (struct recipe_step){.kind = RECIPE_COPY, .sources = source, .literal = true, .excludes = none, .dest = "/m", .chown = "", .chmod = ""};
 }

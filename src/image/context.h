@@ -43,4 +43,7 @@ int context_walk(const struct context *c, const struct recipe_step *s, const str
 /* One file alone: an archive of ADD, say. fn is called for each source that is a regular file, with its last name; folders are passed over. */
 int context_each_file(const struct context *c, const struct recipe_step *s, int (*fn)(void *arg, const char *name, int fd, struct error *err), void *arg, struct error *err);
 
+/* What a mount shows of its root, as the step that copies it to /m: source is its name and NULL, and a name, not a pattern. What is hashed for it and what is mounted both come of this, and so are the same. */
+struct recipe_step context_of_mount(const char *source[2]);
+
 #endif

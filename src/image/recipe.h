@@ -95,6 +95,7 @@ struct recipe_step {
 	const char *chmod; /* mode.h; "" where there is none */
 	const char **excludes;
 	bool parents; /* the sources' folders too, those behind the pivot */
+	bool literal; /* the sources are names, not patterns: of a mount (context_of_mount()), never in a recipe */
 	bool unpack;  /* ADD: archives become what is in them */
 };
 

@@ -64,7 +64,7 @@ static void put_copy(struct buf *b, const struct recipe_step *s, const struct bu
 static int add_files(const struct build_plan *p, const struct recipe_step *s, const struct build_sources *from, struct sha256 *h, struct error *err)
 {
 	const char *one[2] = {NULL, NULL};
-	struct recipe_step mounted = {.sources = one, .excludes = s->excludes, .dest = "/"};
+	struct recipe_step mounted = context_of_mount(one);
 	size_t k;
 
 	if (s->kind == RECIPE_COPY && !from->from)
@@ -89,7 +89,7 @@ int build_key(const struct build_plan *p, const struct build_layers *below, cons
 	AUTO_BUF b = {0};
 
 	buf_init(&b, FIELDS_MAX);
-	wire_put_sv(&b, sv_of("cordon build 2"));
+	wire_put_sv(&b, sv_of("cordon build 3"));
 	wire_put_u32(&b, ids);
 	put_layers(&b, below);
 	wire_put_u32(&b, s->kind);

@@ -75,7 +75,7 @@ int native_work_take(struct image_work *w, struct error *err)
 	return 0;
 }
 
-int native_owner(const struct native_build *b, const struct build_layers *below, const char *user, uint32_t *uid, uint32_t *gid, char *home, struct error *err)
+static int find_owner(const struct native_build *b, const struct build_layers *below, const char *user, uint32_t *uid, uint32_t *gid, char *home, struct error *err)
 {
 	const char **layers = native_paths(b, below);
 	struct image_user u;
@@ -88,6 +88,16 @@ int native_owner(const struct native_build *b, const struct build_layers *below,
 	*gid = u.gid;
 	if (home)
 		memcpy(home, u.home, sizeof(u.home));
+	return 0;
+}
+
+int native_step_owner(const struct native_build *b, const struct build_layers *below, const struct recipe_step *s, uint32_t *uid, uint32_t *gid, char *home, struct error *err)
+{
+	if (find_owner(b, below, s->kind == RECIPE_COPY ? s->chown : s->user, uid, gid, home, err) < 0)
+		return -1;
+	/* --chown=USER alone gives its group the user's number, not the user's group */
+	if (s->kind == RECIPE_COPY && !strchr(s->chown, ':'))
+		*gid = *uid;
 	return 0;
 }
 
@@ -257,14 +267,13 @@ static bool uses_caches(const struct recipe_step *s)
 
 static int step(struct native_build *b, struct build_layers *stage, const struct recipe_step *s, struct build_result *ret, size_t all, struct error *err)
 {
-	const char *user = s->kind == RECIPE_COPY ? s->chown : s->user;
 	struct build_sources from;
 	struct image_layer layer;
 	char key[SHA256_HEX];
 	uint32_t uid, gid;
 	int r;
 
-	if (sources_of(b, s, &from, err) < 0 || native_owner(b, stage, user, &uid, &gid, NULL, err) < 0)
+	if (sources_of(b, s, &from, err) < 0 || native_step_owner(b, stage, s, &uid, &gid, NULL, err) < 0)
 		return -1;
 	from.caches = uses_caches(s) ? b->cached : "";
 	if (build_key(&b->plan, stage, s, &from, uid, gid, b->ids.count, key, err) < 0)

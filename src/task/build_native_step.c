@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/sha256.h"
 #include "image/unpack.h"
-#include "sys/lookup.h"
 #include "task/build_native.h"
 
 /* ---- COPY ---- */
@@ -86,11 +85,8 @@ int native_copy(struct native_build *b, const struct build_layers *below, const 
 
 	if (!paths || !target.folder)
 		return error_sys(err, ENOMEM, "layers");
-	if (owner.set && native_owner(b, below, s->chown, &owner.uid, &owner.gid, NULL, err) < 0)
+	if (owner.set && native_step_owner(b, below, s, &owner.uid, &owner.gid, NULL, err) < 0)
 		return -1;
-	/* --chown=USER alone gives its group the user's number, not the user's group */
-	if (owner.set && !strchr(s->chown, ':'))
-		owner.gid = owner.uid;
 	return from->from ? copy_from_layers(b, from->from, s, &owner, &target, err) : copy_from_context(b, s, &owner, &target, err);
 }
 
@@ -103,36 +99,19 @@ int native_workdir(struct native_build *b, const struct build_layers *below, con
 
 	if (!paths || !target.folder)
 		return error_sys(err, ENOMEM, "layers");
-	if (native_owner(b, below, s->user, &owner.uid, &owner.gid, NULL, err) < 0 || copy_make_folder(&b->ids, &target, s->workdir, &owner, &made, err) < 0)
+	if (native_step_owner(b, below, s, &owner.uid, &owner.gid, NULL, err) < 0 || copy_make_folder(&b->ids, &target, s->workdir, &owner, &made, err) < 0)
 		return -1;
 	return made ? 0 : 1;
 }
 
 /* ---- RUN ---- */
 
-/* The host's path of a file or folder of the context. */
-static int context_path(struct native_build *b, const char *source, char *out, size_t size, struct error *err)
+/* A copy, in a folder of the step's own: the context's own folder would show what .dockerignore names, too, and other layers are no folder at all. */
+static int mount_copy(struct native_build *b, const struct build_layers *from, const struct recipe_mount *m, size_t at, struct image_work *w, const char **ret, struct error *err)
 {
-	AUTO_FD fd = sys_open_in_root(b->req->context, source, O_PATH);
-	char link[64];
-	ssize_t n;
-
-	if (fd < 0)
-		return error_sys(err, fd, "the source of a mount");
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, out, size - 1);
-	if (n < 0)
-		return error_sys(err, errno, "the source of a mount");
-	out[n] = '\0';
-	return 0;
-}
-
-/* Of other layers: a copy, in a folder of the step's own. */
-static int mount_layers(struct native_build *b, const struct build_layers *source, const struct recipe_mount *m, size_t at, struct image_work *w, const char **ret, struct error *err)
-{
-	const char *sources[] = {m->source, NULL}, *none[] = {NULL}, *no_layers[] = {NULL};
+	const char *source[] = {m->source, NULL}, *no_layers[] = {NULL};
 	char name[32], inner[64];
-	struct recipe_step s = {.kind = RECIPE_COPY, .sources = sources, .excludes = none, .dest = "/m", .chown = "", .chmod = ""};
+	struct recipe_step s = context_of_mount(source);
 	struct copy_owner owner = {.set = false};
 	struct merged_tree target = {no_layers, NULL};
 
@@ -142,7 +121,9 @@ static int mount_layers(struct native_build *b, const struct build_layers *sourc
 	*ret = native_work_path(b, w, inner);
 	if (!target.folder || !*ret)
 		return error_sys(err, ENOMEM, "a mount");
-	return native_make(b, w, name, err) < 0 ? -1 : copy_from_layers(b, source, &s, &owner, &target, err);
+	if (native_make(b, w, name, err) < 0)
+		return -1;
+	return from ? copy_from_layers(b, from, &s, &owner, &target, err) : copy_from_context(b, &s, &owner, &target, err);
 }
 
 /* Caches live as long as the build. */
@@ -159,7 +140,7 @@ static int mount_cache(struct native_build *b, const struct recipe_mount *m, con
 
 static int one_mount(struct native_build *b, const struct recipe_mount *m, const struct build_layers *from, size_t at, struct image_work *w, struct image_mount *to, struct error *err)
 {
-	char path[PATH_MAX], name[32];
+	char name[32];
 
 	to->target = m->target;
 	to->writable = m->kind != RECIPE_MOUNT_BIND;
@@ -170,12 +151,7 @@ static int one_mount(struct native_build *b, const struct recipe_mount *m, const
 		to->source = native_work_path(b, w, name);
 		return to->source ? native_make_plain(b, w, name, err) : error_sys(err, ENOMEM, "a mount");
 	}
-	if (from)
-		return mount_layers(b, from, m, at, w, &to->source, err);
-	if (context_path(b, m->source, path, sizeof(path), err) < 0)
-		return -1;
-	to->source = arena_str(b->arena, sv_of(path));
-	return to->source ? 0 : error_sys(err, ENOMEM, "a mount");
+	return mount_copy(b, from, m, at, w, &to->source, err);
 }
 
 /* HOME, which the image may leave to whoever runs it. */
@@ -232,7 +208,7 @@ int native_run(struct native_build *b, const struct build_layers *below, const s
 		return error_sys(err, ENOMEM, "a command");
 	if (!below->n)
 		return error_set(err, ERROR_INPUT, "there is nothing in the image that could be run");
-	if (native_owner(b, below, s->user, &root.uid, &root.gid, home, err) < 0)
+	if (native_step_owner(b, below, s, &root.uid, &root.gid, home, err) < 0)
 		return -1;
 	if (b->ids.count == 1 && (root.uid || root.gid)) {
 		root.uid = root.gid = 0;

@@ -171,11 +171,34 @@ D
 like "what .dockerignore names is not there" "$(show /c/keep/b.log; show /c/no/c)" 'No such file.*
 .*No such file'
 like "but what it brings back is" "$(show /c/no/back)" '^100644'
+printf '*\n!keep\n' >"$context/.dockerignore"
+like "all may be ignored but what is brought back" "$(build <<'D'
+FROM base
+COPY . /c/
+D
+)" 'sha256:'
+like "and that alone is there" "$(show /c/keep/a; show /c/no/back)" '^100644 .*No such file'
+printf 'no\n' >"$context/.dockerignore"
 like "a source that is ignored is not there either, by whatever name" "$(ln -s no/c "$context/alias"; build <<'D'
 FROM base
 COPY alias /c
 D
 )" 'Dockerfile:2: COPY: there is no alias in the build context'
+
+fresh
+touch "$context/f"
+for chown in app app:1001 app:1000; do
+	made=$(build <<D
+FROM base
+COPY --chown=$chown f /f
+D
+)
+	case $chown in
+	app:1000) like "--chown=USER is the same step as --chown=USER:GROUP with the user's number" "$made" 'steps 1 cached 1' ;;
+	*) like "another group is another step: --chown=$chown" "$made" 'steps 1 cached 0' ;;
+	esac
+	[ "$ids" = 1 ] || is "and gives what it says: $chown" "$(show /f)" "100644 1000:$([ $chown = app:1001 ] && echo 1001 || echo 1000) "
+done
 
 fresh
 touch -d 2001-01-01 "$context/same"
@@ -342,6 +365,52 @@ kept"
 	like "what was mounted is not in the image" "$(show /cache/k; show /t/x)" 'No such file.*
 .*No such file'
 	like "and cached as any other" "$(drive build "$context")" 'steps 9 cached 9'
+	# What a RUN sees of the context is what its layer is found by.
+	fresh
+	mkdir -p "$context/in" "$context/x[1]" "$context/x1"
+	echo tool | tee "$context/tool" >"$context/in/tool"
+	echo hidden | tee "$context/local.cfg" "$context/in/local.cfg" >"$context/x[1]/f"
+	echo other >"$context/x1/f"
+	ln -s local.cfg "$context/alias"
+	printf '**/local.cfg\n' >"$context/.dockerignore"
+	whole='FROM base
+RUN --mount=type=bind,target=/src --mount=type=bind,source=in,target=/in cat /src/tool /src/local.cfg /src/alias /in/local.cfg >/seen 2>/dev/null; cat /in/tool >>/seen'
+	like "a context with an ignored file can be mounted" "$(build <<<"$whole")" 'steps 1 cached 0'
+	is "but not seen in the mount, in no folder and through no link" "$(show /seen | cut -d' ' -f3-)" "tool
+tool"
+	rm "$context/local.cfg" "$context/in/local.cfg"
+	like "it makes no difference to the layer, for it had none" "$(build <<<"$whole")" 'steps 1 cached 1'
+	echo more >>"$context/in/tool"
+	like "what is seen does" "$(build <<<"$whole")" 'steps 1 cached 0'
+	for source in local.cfg alias; do
+		echo hidden >"$context/local.cfg"
+		like "an ignored file is no source of a mount, by whatever name: $source" "$(build <<D
+FROM base
+RUN --mount=type=bind,source=$source,target=/s cat /s
+D
+)" "Dockerfile:2: RUN: there is no $source in the build context"
+	done
+	named='FROM base
+RUN --mount=type=bind,source=x[1],target=/s cat /s/f >/seen'
+	like "a mount's source is a name, not a pattern" "$(build <<<"$named")" 'steps 1 cached 0'
+	is "which is mounted" "$(show /seen | cut -d' ' -f3-)" "hidden"
+	echo changed >"$context/x[1]/f"
+	like "and looked at" "$(build <<<"$named")" 'steps 1 cached 0'
+	echo nothing >"$context/x1/f"
+	like "as nothing else is" "$(build <<<"$named")" 'steps 1 cached 1'
+	like "a stage's, too" "$(build <<'D'
+FROM base AS b
+RUN mkdir /x1 '/x[1]' && echo one >'/x[1]/f' && echo two >/x1/f
+FROM base
+RUN --mount=from=b,source=/x[1],target=/s cat /s/f >/seen
+D
+)" 'sha256:'
+	is "of that name" "$(show /seen | cut -d' ' -f3-)" "one"
+	printf '*\n!tool\n' >"$context/.dockerignore"
+	build >/dev/null <<<'FROM base
+RUN --mount=type=bind,target=/s ls -A /s >/seen'
+	is "a mount shows what .dockerignore brings back, and nothing else" "$(show /seen | cut -d' ' -f3-)" "tool"
+	rm "$context/.dockerignore"
 	like "a RUN cannot reach the host" "$(build <<'D'
 FROM base
 RUN cat /proc/1/root/etc/hostname /host 2>&1; ls /proc/sys/kernel/hostname >/dev/null; test ! -e /work && test ! -e /home/tester
