@@ -17,7 +17,7 @@ static const struct http_origin proxy = {.proxy = true}, plain = {.host = "open.
 
 static bool starts(const char *s, const char *with)
 {
-	return strncmp(s, with, strlen(with)) == 0;
+	return sv_starts(sv_of(s), with);
 }
 
 /* The corpus: what egress sees is what a reader of the whole text finds, message by message, or less. */
