@@ -381,13 +381,25 @@ int gate_listen(struct gate *g, const struct policy *p, const struct gate_listen
 	return r < 0 ? error_sys(err, r, "relay") : 0;
 }
 
+static void lose(struct gate *g, int role);
+
+/* While the run goes on. A role that does not listen, with the room for hundreds of messages full, is not waited for: the clock and the limits would be. */
+static int tell(struct gate *g, int role, uint16_t type, const struct buf *body, const int *fds, size_t n_fds)
+{
+	int r = wire_send_now(g->roles[role].control, type, buf_view(body), fds, n_fds);
+
+	if (r == -EAGAIN)
+		lose(g, role);
+	return r;
+}
+
 static int send_policy(struct gate *g, int role, int fd)
 {
 	AUTO_BUF b = {0};
 
 	buf_init(&b, 16);
 	wire_put_u64(&b, g->generation);
-	return wire_send(g->roles[role].control, GATE_POLICY, buf_view(&b), &fd, 1);
+	return tell(g, role, GATE_POLICY, &b, &fd, 1);
 }
 
 static bool on_vault_message(struct gate *g, const struct wire_message *m);
@@ -464,7 +476,7 @@ void gate_answer(struct gate *g, uint64_t question, bool yes)
 	buf_init(&b, 32);
 	wire_put_u64(&b, question);
 	wire_put_u32(&b, yes);
-	(void)wire_send(g->roles[RELAY].control, GATE_ANSWER, buf_view(&b), NULL, 0);
+	(void)tell(g, RELAY, GATE_ANSWER, &b, NULL, 0);
 }
 
 void gate_nobody(struct gate *g)
@@ -478,7 +490,7 @@ void gate_quiet(struct gate *g)
 
 	buf_init(&b, 16);
 	wire_put_u32(&b, 1);
-	(void)wire_send(g->roles[RELAY].control, GATE_QUIET, buf_view(&b), NULL, 0);
+	(void)tell(g, RELAY, GATE_QUIET, &b, NULL, 0);
 }
 
 size_t gate_poll(const struct gate *g, struct pollfd *p)
@@ -554,7 +566,7 @@ static bool on_role_message(struct gate *g, int role, const struct wire_message 
 	if (m->type == GATE_READY)
 		on_ready(g, role);
 	else if (m->type == GATE_ASK)
-		return on_ask(g, buf_view(&m->body));
+		return role == RELAY && on_ask(g, buf_view(&m->body));
 	else if (m->type == GATE_EVENT && gate_get_event(buf_view(&m->body), &e) == 0)
 		g->events->event(g->arg, &e);
 	else

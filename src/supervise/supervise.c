@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "model/inside.h"
 #include "supervise/control.h"
+#include "supervise/denial_log.h"
 #include "supervise/front.h"
 #include "supervise/group.h"
 #include "supervise/landlock_log.h"
@@ -27,7 +28,7 @@
 #include "wire/wire.h"
 
 /* HEARD: for PID 1 to answer that it passed a signal on. */
-enum { TERM_GRACE_MS = 2000, HEARD_MS = 5000, MAX_DENIALS_LOGGED = 10000 };
+enum { TERM_GRACE_MS = 2000, HEARD_MS = 5000 };
 
 struct supervisor {
 	const struct supervise_request *req;
@@ -38,6 +39,7 @@ struct supervisor {
 	struct control control;
 	struct keep keep;
 	struct supervise_gate gate;
+	struct denial_log denials;
 	struct reload reload;
 	bool reload_later; /* a file changed before the gateway was ready to hear of it */
 	struct watch watch;
@@ -247,21 +249,8 @@ static void on_denied(struct supervisor *s, struct wire_in *w)
 
 	if (domain > DOMAIN_INFERENCE)
 		e.domain = DOMAIN_NONE;
-	if (wire_ok(w) && ++s->ret->denials <= MAX_DENIALS_LOGGED)
-		log_event(s, &e);
-}
-
-static void log_untold(struct supervisor *s, uint64_t n)
-{
-	char count[24];
-	struct event_field field = {.key = "count", .is_json = 1};
-	struct event e = {.kind = EVENT_DENIAL, .verdict = "deny", .rule = "several", .message = "denials that came too fast to be listed one by one",
-			  .fields = &field, .n_fields = 1};
-
-	(void)snprintf(count, sizeof(count), "%llu", (unsigned long long)n);
-	field.value = sv_of(count);
-	s->ret->denials += n;
-	log_event(s, &e);
+	if (wire_ok(w))
+		denial_log_add(&s->denials, &e, now_ms());
 }
 
 static void on_untold(struct supervisor *s, struct wire_in *w)
@@ -269,7 +258,7 @@ static void on_untold(struct supervisor *s, struct wire_in *w)
 	uint64_t n = wire_get_u64(w);
 
 	if (wire_ok(w))
-		log_untold(s, n);
+		denial_log_untold(&s->denials, n);
 }
 
 static void landlock_denied(void *arg, const struct landlock_access *a)
@@ -279,13 +268,14 @@ static void landlock_denied(void *arg, const struct landlock_access *a)
 		{.key = "target", .value = sv_n(a->target, a->n_target)}, {.key = "access", .value = a->blockers}, {.key = "by", .value = sv_of("landlock")}};
 	struct event e = {.kind = EVENT_DENIAL, .domain = a->of, .verdict = "deny", .rule = a->rule, .fields = fields, .n_fields = ARRAY_LEN(fields)};
 
-	if (++s->ret->denials <= MAX_DENIALS_LOGGED)
-		log_event(s, &e);
+	denial_log_add(&s->denials, &e, now_ms());
 }
 
 static void landlock_untold(void *arg, uint64_t n)
 {
-	log_untold(arg, n);
+	struct supervisor *s = arg;
+
+	denial_log_untold(&s->denials, n);
 }
 
 static void landlock_lost(void *arg)
@@ -607,7 +597,7 @@ static void exec_logged(void *arg, char *const *argv)
 	log_event(s, &e);
 }
 
-static void gate_logged(void *arg, const struct event *e)
+static void logged(void *arg, const struct event *e)
 {
 	log_event(arg, e);
 }
@@ -742,9 +732,10 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	control_init(&s.control, req->id, req->plan, &s.out, now_ms);
 	s.control.carries = req->carries;
 	keep_init(&s.keep, req->keep, &s.control, req->plan->limits.timeout_ms, now_ms());
+	s.denials = (struct denial_log){.log = logged, .arg = &s};
 	s.control.started = exec_logged;
 	s.control.arg = &s;
-	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = gate_logged, .arg = &s, .now = now_ms};
+	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = logged, .arg = &s, .now = now_ms};
 	supervise_gate_init(&s.gate);
 	s.terminal.key = key_typed;
 	s.terminal.key_arg = &s;
@@ -767,6 +758,8 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	if (r == 0)
 		r = loop(&s);
 	finish_landlock(&s);
+	denial_log_end(&s.denials);
+	ret->denials += s.denials.total;
 	/* Its owner asked for its end, and it took SIGKILL: no failure of the sandbox. One that is kept has no other end. */
 	if (ret->status < 0 && s.kill_at && !ret->failed.kind && (s.control.stop || req->keep))
 		ret->status = req->keep ? 0 : SIGKILL;

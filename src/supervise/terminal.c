@@ -202,6 +202,8 @@ void terminal_carry(struct terminal *t, const struct pollfd *p, size_t n)
 		moved(written(t), &t->at_up, &t->n_up);
 	if (p[0].fd >= 0 && p[0].revents & (POLLIN | POLLHUP | POLLERR) && t->n_down == 0)
 		read_theirs(t);
+	else if (p[0].fd >= 0 && p[0].revents & (POLLHUP | POLLERR))
+		t->hung = true; /* poll() says so at once each time, and nothing can be read while nobody takes what was */
 }
 
 void terminal_drain(struct terminal *t)

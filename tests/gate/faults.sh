@@ -229,4 +229,14 @@ if [ "$(id -u)" = 0 ] && mkdir -p "$tmp/small" && mount -t tmpfs -o size=256k no
 else
 	skip "a full audit disk" "needs root, for a small tmpfs"
 fi
+
+# --- a relay that was taken over ---
+
+if [ "$runtime" = native ]; then
+	mkdir "$tmp/deaf" && cp "$(dirname "$CORDON")"/cordon "$(dirname "$CORDON")"/cordon-{egress,init,unpack,vault} "$tmp/deaf" && cp "$CORDON_BUILD/tests/deaf-relay" "$tmp/deaf/cordon-relay"
+	printf 'version: 1\nextends: [default]\nprocess: {timeout: 3s}\nnetwork: {mode: allowlist, allow: [{host: fine.test}]}\n' >"$tmp/deaf.yaml"
+	started=$SECONDS
+	timeout -s KILL 25 "$tmp/deaf/cordon" run -p "$tmp/deaf.yaml" -- sleep 60 >/dev/null 2>"$tmp/err" </dev/null
+	like "one that asks without end and hears nothing holds up no clock" "$?:$((SECONDS - started < 15))" '^12[45]:1$' # 125: it was lost before the command was started
+fi
 finish

@@ -250,10 +250,12 @@ void tunnels_writable(struct tunnels *all)
 	struct tunnel *t, *next;
 
 	for (t = all->first; t && all->n_to_tell; t = next) {
+		bool failed = t->state == TELL_FAILED; /* then it is gone when that was told */
+
 		next = t->next;
-		if ((t->state == TELL_UP || t->state == TELL_FAILED) && !tell(t))
+		if ((failed || t->state == TELL_UP) && !tell(t))
 			return;
-		if (t->asked && !tell_granted(t))
+		if (!failed && t->asked && !tell_granted(t))
 			return;
 	}
 }

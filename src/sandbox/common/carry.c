@@ -150,6 +150,8 @@ bool carry_serve(struct carry *c, const struct pollfd p[CARRY_POLL], pid_t leade
 		write_in(c);
 	if (p[0].revents & (POLLIN | POLLHUP | POLLERR) && c->n_down == 0)
 		(void)read_master(c);
+	else if (p[0].revents & (POLLHUP | POLLERR))
+		c->hung = true; /* poll() says so at once each time, and nothing can be read while nobody takes what was */
 	if (!(p[1].revents & (POLLIN | POLLHUP | POLLERR)))
 		return true;
 	/* what was typed and nobody read goes with whoever typed it */

@@ -198,7 +198,7 @@ static int make_filter(struct confine *c, struct error *err)
 
 int confine_new(const struct plan *plan, enum box_user user, const struct confine_features *features, struct confine **ret, struct error *err)
 {
-	struct confine *c = malloc(sizeof(*c));
+	struct confine *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
@@ -230,8 +230,10 @@ int confine_new(const struct plan *plan, enum box_user user, const struct confin
 
 void confine_record(struct confine *c, struct sv name)
 {
-	if (c->ruleset >= 0 && c->features.landlock_abi >= LANDLOCK_ABI_RECORDS && name.n < sizeof(c->record))
+	if (c->ruleset >= 0 && c->features.landlock_abi >= LANDLOCK_ABI_RECORDS && name.n < sizeof(c->record)) {
 		memcpy(c->record, name.p, name.n);
+		c->record[name.n] = '\0';
+	}
 }
 
 /* Shared with the child. */
