@@ -79,12 +79,12 @@ static const char **folders(struct carry *c, const char *s)
 static const char **package_folders(struct carry *c)
 {
 	static const char *const names[] = {"PYTHONPATH", "NODE_PATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH"};
-	const char **v, *all = "";
+	const char **v, *all = c->tests.modules ? c->tests.modules : "";
 	size_t i, n = 0;
 
 	for (i = 0; c->work && all && i < ARRAY_LEN(names); i++)
 		all = arena_printf(c->arena, "%s:%s", all, variable(c, names[i], ""));
-	v = folders(c, all ? all : "");
+	v = folders(c, all && c->work ? all : "");
 	for (i = 0; v && v[i]; i++) {
 		struct sv at = sv_of(v[i]);
 
@@ -106,7 +106,6 @@ int carry_judge_init(struct carry *c)
 	c->path = folders(c, variable(c, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"));
 	modules = arena_printf(c->arena, "%s:%s", c->req->start ? c->req->start : "", variable(c, "PYTHONPATH", ""));
 	c->modules = modules ? folders(c, modules) : NULL;
-	c->packages = package_folders(c);
 	c->libraries = folders(c, variable(c, "LD_LIBRARY_PATH", ""));
 	c->python_home = folders(c, variable(c, "PYTHONHOME", ""));
 	c->config = folders(c, variable(c, "XDG_CONFIG_HOME", ""));
@@ -116,6 +115,7 @@ int carry_judge_init(struct carry *c)
 	c->shell_files[1] = variable(c, "ENV", NULL);
 	if (carry_tests_learn(&c->tests, c->arena, c->req->tests) < 0)
 		return -ENOMEM;
+	c->packages = package_folders(c);
 	c->starts = folders(c, c->tests.folders ? c->tests.folders : "");
 	c->copies = folders(c, c->tests.copies ? c->tests.copies : "");
 	return arena_failed(c->arena) ? -ENOMEM : 0;
@@ -335,14 +335,22 @@ static bool module_taken(struct carry *c, struct sv name)
 	return carry_image_module(c, text);
 }
 
+/* Is there a file of the tests' own of that name, where they come to be? Their test files count everywhere; another may be called as the work is. */
+static bool tests_file(const struct carry *c, struct sv folder, struct sv name)
+{
+	bool here = c->tests.copies_here && (sv_is(folder, c->req->workdir) || carry_among(c->starts, folder));
+
+	return carry_tests_have(c->req->tests, name, here || carry_among(c->copies, folder));
+}
+
 /* Makes a package of a folder that the image has, and that Python would take for one of its own, or for one of the tests' files beside it. */
 static bool makes_package(struct carry *c, const struct entry *e)
 {
-	struct sv folder = carry_parent(c), base = carry_base(folder);
+	struct sv folder = carry_parent(c), base = carry_base(folder), above = sv_n(folder.p, folder.n ? folder.n - base.n - 1 : 0);
 
 	if (e->image.st_mode || folder.n == 0 || !starts_package(e->name))
 		return false;
-	return carry_tests_have(c->req->tests, base) || (module_folder(c, sv_n(folder.p, folder.n - base.n - 1)) && module_taken(c, base));
+	return tests_file(c, above, base) || (module_folder(c, above) && module_taken(c, base));
 }
 
 /* NAME of NAME.py, NAME.cpython-311-x86_64-linux-gnu.so, and of a package's folder. */
@@ -394,7 +402,7 @@ static enum carry_rule judge_data(struct carry *c, const struct spot *s, const s
 	if (other && !gone && module_folder(c, folder) && is_module(s, e, &module) && module_taken(c, module))
 		return CARRY_MODULE;
 	/* a package or a library comes before a text of the same name */
-	if (other && !gone && !sv_ends(sv_of(e->name), ".py") && is_module(s, e, &module) && carry_tests_have(c->req->tests, module))
+	if (other && !gone && !sv_ends(sv_of(e->name), ".py") && is_module(s, e, &module) && tests_file(c, folder, module))
 		return CARRY_MODULE;
 	if (!gone && (makes_package(c, e) || absent_part(c, e)))
 		return CARRY_MODULE;

@@ -194,7 +194,7 @@ static void add_pythons(struct carry *c, struct sv lib)
 		(void)layered_names(&at, add_python, &p);
 }
 
-/* Those of PYTHONPATH. */
+/* Those of PYTHONPATH, as the image or the tests have it. */
 static void add_packages(struct carry *c)
 {
 	size_t i;
@@ -202,7 +202,7 @@ static void add_packages(struct carry *c)
 	for (i = 0; c->packages[i]; i++) {
 		AUTO_LAYERED m = {0};
 
-		if (carry_among(c->modules, sv_of(c->packages[i])) && view_enter(&c->root, sv_of(c->packages[i] + 1), &m) == 0)
+		if ((carry_among(c->modules, sv_of(c->packages[i])) || carry_among(c->starts, sv_of(c->packages[i]))) && view_enter(&c->root, sv_of(c->packages[i] + 1), &m) == 0)
 			(void)layered_names(&m, add_stem, c);
 	}
 }
@@ -351,7 +351,7 @@ enum carry_rule carry_new_system(struct carry *c, const struct spot *s, const st
 	struct sv folder = carry_parent(c), base = carry_base(folder);
 	int r;
 
-	if (carry_python_folder(base) || (carry_among(c->packages, folder) && carry_among(c->modules, folder)))
+	if (carry_python_folder(base) || (carry_among(c->packages, folder) && (carry_among(c->modules, folder) || carry_among(c->starts, folder))))
 		return new_python(c, e);
 	if (carry_node_folder(folder))
 		return new_node(c, e);

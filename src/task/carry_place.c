@@ -138,5 +138,5 @@ bool carry_place_runs(const struct carry *c, const struct spot *s, const struct 
 
 bool carry_place_link(const struct carry *c, const struct entry *e)
 {
-	return c->work && strcmp(e->name, "tests") == 0 && sv_is(carry_parent(c), c->work);
+	return (c->work && strcmp(e->name, "tests") == 0 && sv_is(carry_parent(c), c->work)) || carry_leads_to(c->copies, c->at);
 }

@@ -18,7 +18,7 @@
 /* Is c->at such an __init__.py? */
 bool carry_place_runs(const struct carry *c, const struct spot *s, const struct entry *e);
 
-/* Would a link at c->at lead tests that are copied to the work folder's elsewhere? */
+/* Would a link at c->at lead tests elsewhere that are copied there? */
 bool carry_place_link(const struct carry *c, const struct entry *e);
 
 #endif

@@ -172,6 +172,10 @@ static int add_folders(struct carry_tests *t, struct arena *a, struct sv command
 		for (n = 0; at + n < end && !memchr(" \t\"')", at[n], 5); n++)
 			;
 		r = add_path(a, &t->folders, &t->n_folders, sv_n(at, n));
+		if (r == 0 && sv_ends(sv_of(before[i]), "="))
+			r = add_path(a, &t->modules, &t->n_modules, sv_n(at, n));
+		else if (r == 0)
+			t->here = n && n <= FOLDER_MAX && at[0] == '/' ? arena_str(a, sv_n(at, n)) : NULL;
 	}
 	return r;
 }
@@ -215,18 +219,41 @@ static bool may_be_tests(struct sv path)
 	return false;
 }
 
-static int add_copy(struct carry_tests *t, struct arena *a, struct sv to)
+/* A folder, or a file, of which the folder counts. */
+static int add_place(struct carry_tests *t, struct arena *a, struct sv to)
 {
 	struct sv name = last_name(to);
 	int r = add_path(a, &t->copies, &t->n_copies, to);
 
-	t->copies_here |= to.n && to.p[0] != '/' && to.p[0] != '$';
-	/* of a file that is written the folder counts */
-	return r < 0 || name.n == to.n ? r : add_path(a, &t->copies, &t->n_copies, sv_n(to.p, (size_t)(name.p - to.p) - 1));
+	return r < 0 || name.n == to.n || !sv_ends(name, ".py") ? r : add_path(a, &t->copies, &t->n_copies, sv_n(to.p, (size_t)(name.p - to.p) - 1));
+}
+
+static int add_copy(struct carry_tests *t, struct arena *a, struct sv to)
+{
+	const char *path;
+
+	if (to.n == 0 || to.p[0] == '/' || to.p[0] == '$')
+		return add_place(t, a, to);
+	t->copies_here = true;
+	if (!t->here || to.n > FOLDER_MAX)
+		return add_place(t, a, to);
+	path = arena_printf(a, "%s/%.*s", t->here, (int)to.n, to.p);
+	return !path ? -ENOMEM : add_place(t, a, to) < 0 ? -ENOMEM : add_place(t, a, sv_of(path));
+}
+
+/* `pytest /app/sub/test_x.py::test_y`: one of the tests' own files, elsewhere than they are. */
+static int add_named(struct carry_tests *t, struct arena *a, const struct carry_test_files *files, struct sv arg)
+{
+	const char *more = memmem(arg.p, arg.n, "::", 2);
+	struct sv path = more ? sv_n(arg.p, (size_t)(more - arg.p)) : arg, name = last_name(path);
+
+	if (name.n == path.n || !sv_ends(name, ".py") || sv_starts(path, "/tests/") || !carry_tests_have(files, sv_n(name.p, name.n - 3), false))
+		return 0;
+	return add_copy(t, a, path);
 }
 
 /* `cp /tests/test_x.py /app/sub`, `cat >/app/sub/test_x.py`: where tests come to be, they are run. */
-static int add_copies(struct carry_tests *t, struct arena *a, struct sv command)
+static int add_copies(struct carry_tests *t, struct arena *a, const struct carry_test_files *files, struct sv command)
 {
 	static const char *const copiers[] = {"cp", "mv", "install", "rsync", "ln", "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree"};
 	bool copies = false, tests = false, into = false;
@@ -250,17 +277,18 @@ static int add_copies(struct carry_tests *t, struct arena *a, struct sv command)
 			last = arg;
 		}
 		copies |= listed(copiers, ARRAY_LEN(copiers), arg);
+		r = add_named(t, a, files, arg);
 	}
 	return r < 0 || !tests ? r : add_copy(t, a, last);
 }
 
-static int take_command(struct carry_tests *t, struct arena *a, struct sv words, bool list)
+static int take_command(struct carry_tests *t, struct arena *a, const struct carry_test_files *files, struct sv words, bool list)
 {
 	struct line l;
 	struct sv w;
 	int r = add_folders(t, a, words);
 
-	r = r < 0 ? r : add_copies(t, a, words);
+	r = r < 0 ? r : add_copies(t, a, files, words);
 	look(words, &l);
 	t->makes_venv |= l.venv;
 	t->makes_project |= l.project;
@@ -272,7 +300,7 @@ static int take_command(struct carry_tests *t, struct arena *a, struct sv words,
 }
 
 /* "a && b | c; d" */
-static int take_line(struct carry_tests *t, struct arena *a, struct sv line, bool list)
+static int take_line(struct carry_tests *t, struct arena *a, const struct carry_test_files *files, struct sv line, bool list)
 {
 	size_t n;
 	int r = 0;
@@ -280,7 +308,7 @@ static int take_line(struct carry_tests *t, struct arena *a, struct sv line, boo
 	while (r == 0 && line.n) {
 		for (n = 0; n < line.n && !memchr("&|;", line.p[n], 3); n++)
 			;
-		r = take_command(t, a, sv_n(line.p, n), list);
+		r = take_command(t, a, files, sv_n(line.p, n), list);
 		n += n < line.n;
 		line = sv_n(line.p + n, line.n - n);
 	}
@@ -317,16 +345,17 @@ static bool whole_line(struct sv *text, struct buf *out)
 	return out->n > 0;
 }
 
-static int take_text(struct carry_tests *t, struct arena *a, const struct carry_test_file *f)
+static int take_text(struct carry_tests *t, struct arena *a, const struct carry_test_files *files, const struct carry_test_file *f)
 {
 	struct sv text = f->text;
 	AUTO_BUF line = {0};
 	int r = 0;
 
 	buf_init(&line, 2 * CARRY_TESTS_FILE);
+	t->here = NULL;
 	while (r == 0 && text.n)
 		if (whole_line(&text, &line))
-			r = take_line(t, a, buf_view(&line), f->list);
+			r = take_line(t, a, files, buf_view(&line), f->list);
 	return r < 0 ? r : buf_failed(&line) ? -ENOMEM : 0;
 }
 
@@ -341,7 +370,7 @@ int carry_tests_learn(struct carry_tests *t, struct arena *a, const struct carry
 	int r = 0;
 
 	for (f = files ? files->first : NULL; f && r == 0; f = f->next)
-		r = take_text(t, a, f);
+		r = take_text(t, a, files, f);
 	if (r == 0 && t->n)
 		qsort(t->words, t->n, sizeof(t->words[0]), by_text);
 	return r;
@@ -411,14 +440,14 @@ bool carry_tests_install(const struct carry_tests *t, struct sv name)
 	return bsearch(&key, t->words, t->n, sizeof(t->words[0]), by_text);
 }
 
-bool carry_tests_have(const struct carry_test_files *files, struct sv name)
+bool carry_tests_have(const struct carry_test_files *files, struct sv name, bool any)
 {
 	const struct carry_test_file *f;
 
 	for (f = files && name.n ? files->first : NULL; f; f = f->next) {
 		struct sv file = sv_of(f->name ? f->name : "");
 
-		if ((glob_component(sv_of("test_*.py"), file) || glob_component(sv_of("*_test.py"), file)) && sv_eq(sv_n(file.p, file.n - 3), name))
+		if (file.n == name.n + 3 && sv_ends(file, ".py") && sv_eq(sv_n(file.p, name.n), name) && (any || sv_starts(name, "test_") || sv_ends(name, "_test")))
 			return true;
 	}
 	return false;

@@ -39,9 +39,12 @@ struct carry_tests {
 	size_t n;
 	const char *folders; /* of cd and PYTHONPATH=, "A:B:C", each once; or NULL */
 	size_t n_folders;    /* at most CARRY_TESTS_FOLDERS */
-	const char *copies;  /* where test files are copied to, in the same way */
+	const char *copies;  /* where test files are copied to, or are said to be, in the same way */
 	size_t n_copies;
 	bool copies_here;    /* some to a folder that is relative to where they are */
+	const char *modules; /* of PYTHONPATH= alone */
+	size_t n_modules;
+	const char *here; /* while a file is read: where its last `cd` went; NULL: that is not known */
 	bool makes_venv;    /* python -m venv, uv venv, virtualenv, uv init, uv sync, uv run */
 	bool makes_project; /* uv init */
 };
@@ -52,8 +55,8 @@ int carry_tests_learn(struct carry_tests *t, struct arena *a, const struct carry
 /* Do the tests install a package that has this command or module? */
 bool carry_tests_install(const struct carry_tests *t, struct sv name);
 
-/* Is one of the test files, test_NAME.py or NAME_test.py, called so without its ending? files may be NULL. */
-bool carry_tests_have(const struct carry_test_files *f, struct sv name);
+/* Is one of the test files, test_NAME.py or NAME_test.py, called so without its ending? any: or another file of theirs. f may be NULL. */
+bool carry_tests_have(const struct carry_test_files *f, struct sv name, bool any);
 
 /* Do they import a package of that name, as NAME or as part of another, or name something in it? What is relative may mean any. */
 bool carry_tests_import(const struct carry_test_files *f, struct sv name);

@@ -80,25 +80,37 @@ static void no_text_with_code_looks_blank(void)
 
 static void where_tests_copy_themselves_to_they_are(void)
 {
-	static const char script[] = "mkdir -p /app/one\ncp /tests/test_x.py /app/one/\ncp -r \"/tests/.\" '/app/two'\ncat >/app/three/deep/test_y.py <<END\ncd /app/four && cp /tests/test_x.py .\ncp /tests/data.csv /app/data/x\n";
-	static const char *const bad[] = {"app/one/__init__.py", "app/two/__init__.py", "app/three/deep/__init__.py", "app/three/__init__.py", "app/four/__init__.py"};
+	static const char script[] = "mkdir -p /app/one\ncp /tests/test_x.py /app/one/\ncp -r \"/tests/.\" '/app/two'\ncat >/app/three/deep/test_y.py <<END\ncd /app/four && cp /tests/test_x.py . && cp /tests/test_x.py sub/\ncp /tests/data.csv /app/data/x\n"
+				     "pytest -q /app/seven/test_x.py::test_a /app/eight/test_mine.py /tests/test_x.py\ncp /tests/test_x.py /app/nine\n";
+	static const char *const bad[] = {"app/one/__init__.py", "app/two/__init__.py", "app/three/deep/__init__.py", "app/three/__init__.py", "app/four/__init__.py", "app/four/sub/__init__.py", "app/seven/__init__.py"};
 	struct carry_test_files files = {0};
-	struct carry_test_file a, b;
+	struct carry_test_file a, b, c;
 	struct world w;
 	size_t i;
 
 	world_open(&w);
 	with_tests(&w, &files, &a, "test.sh", script);
+	with_tests(&w, &files, &c, "helper.py", "");
 	with_tests(&w, &files, &b, "test_x.py", "import mypkg.core, json\nfrom five import six\n");
 	for (i = 0; i < ARRAY_LEN(bad); i++)
 		put(w.upper, bad[i], code, 0644);
 	put(w.upper, "app/data/__init__.py", "x = 1\n", 0644);
 	put(w.upper, "app/one/json.py", code, 0644);
+	put(w.upper, "app/eight/__init__.py", code, 0644);
+	put(w.upper, "app/two/helper/__init__.py", code, 0644);
+	put(w.upper, "app/helper/__init__.py", code, 0644);
+	put(w.upper, "app/eight/helper/__init__.py", code, 0644);
+	link_to(w.upper, "app/nine", "mypkg");
 	carry(&w);
 	for (i = 0; i < ARRAY_LEN(bad); i++)
 		dropped(&w, "autorun", bad[i]);
 	carried(&w, "app/data/__init__.py");
+	carried(&w, "app/eight/__init__.py");
+	carried(&w, "app/eight/helper/__init__.py");
 	dropped(&w, "module", "app/one/json.py");
+	dropped(&w, "module", "app/two/helper");
+	dropped(&w, "module", "app/helper");
+	dropped(&w, "link", "app/nine");
 	world_close(&w);
 }
 

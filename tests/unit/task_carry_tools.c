@@ -253,6 +253,8 @@ static void what_variables_of_the_image_name_is_judged_too(void)
 static void packages_of_the_image_in_folders_of_variables_stay(void)
 {
 	static const char *const env[] = {"PYTHONPATH=/opt/site:/app/src:/srv/a/b", "NODE_PATH=/opt/js", "PERL5LIB=/opt/perl", "RUBYLIB=/opt/ruby", "CLASSPATH=/opt/java/*:/srv/junit.jar:/app/classes", NULL};
+	struct carry_test_file file = {.name = "test.sh", .text = sv_of("PYTHONPATH=/opt/site:$PYTHONPATH pytest /tests\n")};
+	struct carry_test_files files = {0};
 	struct world w;
 
 	world_open(&w);
@@ -310,6 +312,17 @@ static void packages_of_the_image_in_folders_of_variables_stay(void)
 	carried(&w, "app/src/other.py");
 	carried(&w, "app/classes/A.class");
 	carried(&w, "opt/data/output.csv");
+	world_close(&w);
+	/* named by the tests alone */
+	world_open(&w);
+	files.first = &file;
+	w.req.tests = &files;
+	put(w.image, "opt/site/bazlib/__init__.py", "", 0644);
+	put(w.upper, "opt/site/bazlib/__init__.py", "evil", 0644);
+	put(w.upper, "app/bazlib.py", "evil", 0644);
+	carry(&w);
+	dropped(&w, "replaces", "opt/site/bazlib/__init__.py");
+	dropped(&w, "module", "app/bazlib.py");
 	world_close(&w);
 	/* the folder of the work, or above it, or where there is no work folder */
 	world_open(&w);
