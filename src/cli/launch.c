@@ -543,6 +543,8 @@ static void say_how_it_ended(const struct run *r, const struct cgroup_stats *sta
 		limit = "process.memory";
 	if (limit)
 		call_note(r->req->call, "%s was reached%s; `cordon logs %s` has the details", limit, r->result.limit ? " and ended the run" : "", r->state.id);
+	if (r->result.unwatched)
+		call_note(r->req->call, "note: no inotify watches were left (sysctl fs.inotify): denied files that were replaced meanwhile could be read for seconds");
 	launch_git_tell(r->req->call, r->plan, r->state.dir);
 	if (isatty(STDERR_FILENO) && fstatat(r->state.dir, "policy", &st, AT_SYMLINK_NOFOLLOW) == 0)
 		call_note(r->req->call, "changes were kept: `cordon diff %s` shows them, `cordon apply %s` brings them back", r->state.id, r->state.id);

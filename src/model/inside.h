@@ -48,6 +48,7 @@ enum inside_message {
 	INSIDE_RECORD,	  /* supervisor -> PID 1, before the word to start commands: sv; the kernel is to record what Landlock denies, of processes with this name (confine_record()) */
 	INSIDE_EXPIRED,	  /* supervisor -> PID 1: u64 id; the command's time is over: all that comes of it ends with it, before its end is told */
 	INSIDE_PRETENDED, /* PID 1 -> supervisor: sv name, u32 1: the first of the calls that were made to look successful; 0: the first that asked for an id that there is not */
+	INSIDE_UNWATCHED, /* PID 1 -> supervisor, once: no watches are left, so that only the search covers what the host replaces */
 	INSIDE_HEARD,	  /* PID 1 -> supervisor: the answer to an INSIDE_SIGNAL of command 0, when it was passed on */
 };
 

@@ -346,6 +346,14 @@ static void on_pretended(struct supervisor *s, struct wire_in *w)
 		log_event(s, &e);
 }
 
+static void on_unwatched(struct supervisor *s)
+{
+	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_FILESYSTEM, .rule = "filesystem.deny", .message = "no inotify watches are left: a denied file that the host replaces is covered by the search alone, seconds later"};
+
+	s->ret->unwatched = true;
+	log_event(s, &e);
+}
+
 static void on_message(struct supervisor *s)
 {
 	struct wire_message m;
@@ -372,6 +380,8 @@ static void on_message(struct supervisor *s)
 		on_spaces(s, &m);
 	else if (m.type == INSIDE_PRETENDED)
 		on_pretended(s, &w);
+	else if (m.type == INSIDE_UNWATCHED)
+		on_unwatched(s);
 	else if (m.type == INSIDE_HEARD)
 		on_heard(s);
 	else

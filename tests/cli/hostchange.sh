@@ -446,6 +446,20 @@ if is_root && command -v setpriv >/dev/null; then
 else
 	skip "folders of a group that the sandbox does not know" "only root can make such a user"
 fi
+# In a user namespace of its own this run may have none.
+unwatched()
+{
+	echo secret >.env
+	unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_inotify_instances && exec "$@"' sh "$CORDON" run -- sleep 3 2>"$tmp/told" </dev/null
+	cat "$tmp/told"
+	rm -f .env
+	grep -q 'note: no inotify watches were left' "$tmp/told" && [ "$("$CORDON" logs --json "$("$CORDON" ps -a -q | head -n 1)" | grep -c 'no inotify watches are left')" = 1 ]
+}
+if unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_inotify_instances' 2>/dev/null; then
+	ok "a run without watches says so, once" unwatched
+else
+	skip "a run without watches says so" "no user namespaces in which none are left"
+fi
 ok "a denied file that the host makes is covered although the workload moves folders all the time" the_search_meets_moving_folders
 rm -rf new j a
 ok "... although the workload stops whoever searches" the_search_is_hindered SIGSTOP

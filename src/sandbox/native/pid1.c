@@ -52,6 +52,7 @@ struct init {
 	struct buf record; /* the name under which denials are recorded; empty: they are not */
 	struct shield input;
 	struct remask remask;
+	bool unwatched; /* that it lacks something was told */
 	struct rescan rescan;
 	struct sys_linger linger;
 	bool lingers;
@@ -420,6 +421,7 @@ static uint64_t caps_looking(const struct plan *p)
 /* First: no call is answered while a name stands open that must not. */
 static void look_after_names(struct init *in, bool told, bool mounts_changed)
 {
+	static const struct buf nothing;
 	bool time_to_search = rescan_wait(&in->rescan) == 0;
 
 	if (!told && !mounts_changed && !time_to_search)
@@ -430,6 +432,9 @@ static void look_after_names(struct init *in, bool told, bool mounts_changed)
 		remask_serve(&in->remask, &in->guard);
 	if ((mounts_changed && remask_mounts_changed(&in->remask, &in->guard) < 0) || (time_to_search && remask_watch(&in->remask, in->plan) < 0))
 		_exit(1);
+	if (in->remask.lacks && !in->unwatched)
+		tell_send(&in->tell, INSIDE_UNWATCHED, &nothing, NULL, 0);
+	in->unwatched |= in->remask.lacks;
 	rescan_start(&in->rescan, &in->guard);
 	if (sys_wear_caps(caps_kept(in->plan)) < 0)
 		_exit(1);

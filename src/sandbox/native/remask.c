@@ -47,6 +47,7 @@ static int watch_folder_of(struct remask *r, const char *target)
 	memcpy(folder, target, n);
 	folder[n] = '\0';
 	watch = inotify_add_watch(r->fd, folder, IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR);
+	r->lacks |= watch < 0 && errno == ENOSPC;
 	/* no such folder any more, no more watches, or one that may be entered but not read */
 	if (watch < 0)
 		return errno == ENOENT || errno == ENOTDIR || errno == ENOSPC || errno == EACCES ? 0 : -errno;
@@ -78,8 +79,9 @@ int remask_watch(struct remask *r, const struct plan *plan)
 			continue;
 		if (r->fd < 0)
 			r->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-		if (r->fd < 0) /* a user may have so many of them; the search every few seconds then does it alone */
-			return errno == EMFILE ? 0 : -errno;
+		r->lacks = r->fd < 0 && errno == EMFILE;
+		if (r->fd < 0)
+			return r->lacks ? 0 : -errno;
 		code = watch_folder_of(r, plan->ops[i].target);
 	}
 	return code;

@@ -16,6 +16,7 @@ struct remask {
 	int fd;	    /* inotify, for poll(): POLLIN; -1: not yet */
 	char **folders; /* by watch number */
 	int n_folders;
+	bool lacks; /* the kernel gives the user no more watches: rescan.h does it alone */
 };
 
 /* After the root was entered. 0 or -errno. */
