@@ -391,23 +391,30 @@ static void a_net_of_links_costs_bounded_time(void)
 	changes_free(c);
 }
 
+/* Folders of one name within each other: deeper than any path can say. */
+static void put_chain(int at, const char *name, unsigned n)
+{
+	int fd = dup(at), next;
+
+	for (; n; n--) {
+		CHECK(mkdirat(fd, name, 0755) == 0);
+		next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		(void)close(fd);
+		fd = next;
+	}
+	(void)close(fd);
+}
+
 static void too_many_entries_and_too_deep_folders_are_bounded(void)
 {
 	struct changes_rules rules = {.root = "/w", .max_entries = 20};
 	struct changes *c = NULL;
 	struct error err = {0};
 	char name[16];
-	int i, fd, next;
+	int i;
 	WORLD(w);
 
-	fd = dup(w.upper);
-	for (i = 0; i < 300; i++) {
-		CHECK(mkdirat(fd, "d", 0755) == 0);
-		next = openat(fd, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		(void)close(fd);
-		fd = next;
-	}
-	(void)close(fd);
+	put_chain(w.upper, "d", 300);
 	c = scan(&w, CHANGES_OVERLAY);
 	CHECK(c && c->n == CHANGES_DEPTH + 1 && c->n_refused == 1);
 	if (c && c->n)
@@ -427,42 +434,25 @@ static void long_paths_are_refused(void)
 {
 	char name[NAME_MAX + 1];
 	struct changes *c;
-	int i, fd, next;
 	WORLD(w);
 
 	memset(name, 'n', NAME_MAX);
 	name[NAME_MAX] = '\0';
-	fd = dup(w.upper);
-	for (i = 0; i < 20; i++) {
-		CHECK(mkdirat(fd, name, 0755) == 0);
-		next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		(void)close(fd);
-		fd = next;
-	}
-	(void)close(fd);
+	put_chain(w.upper, name, 20);
 	c = scan(&w, CHANGES_OVERLAY);
 	CHECK(c && c->n == 16 && c->n_refused == 1 && c->v[15].refused);
 	changes_free(c);
 }
 
-/* Deeper than any path can say: made from both ends, or piece by piece. */
 static void so_are_those_of_what_is_gone(void)
 {
 	char name[NAME_MAX + 1];
 	struct changes *c;
-	int i, fd, next;
 	WORLD(w);
 
 	memset(name, 'n', NAME_MAX);
 	name[NAME_MAX] = '\0';
-	fd = dup(w.lower);
-	for (i = 0; i < 60; i++) {
-		CHECK(mkdirat(fd, name, 0755) == 0);
-		next = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		(void)close(fd);
-		fd = next;
-	}
-	(void)close(fd);
+	put_chain(w.lower, name, 60);
 	put_whiteout(w.upper, name);
 	c = scan(&w, CHANGES_OVERLAY);
 	CHECK(c && c->n == 16 && c->n_refused == 16);
