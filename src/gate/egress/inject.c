@@ -148,24 +148,25 @@ static int put_query(struct sv value, void *arg)
 	struct sv target = w->req->target;
 	const char *mark = memchr(target.p, '?', target.n);
 	size_t start = w->in->used, at = mark ? (size_t)(mark - target.p) : target.n, end;
-	bool placed = false, ok = put(w->in, sv_n(target.p, at));
-	const char *joint = "?";
+	bool placed = false, ours, ok = put(w->in, sv_n(target.p, at));
+	char joint = '?';
 
 	if (mark && at + 1 == target.n)
 		mark = NULL;
 	for (at++; mark && ok && at <= target.n; at = end + 1) {
-		for (end = at; end < target.n && target.p[end] != '&'; end++)
+		/* to some servers ";" is as good as "&" */
+		for (end = at; end < target.n && target.p[end] != '&' && target.p[end] != ';'; end++)
 			;
-		if (!is_parameter(sv_n(target.p + at, end - at), name))
-			ok = put(w->in, sv_of(joint)) && put(w->in, sv_n(target.p + at, end - at));
+		ours = is_parameter(sv_n(target.p + at, end - at), name);
+		if (!ours)
+			ok = put(w->in, sv_n(&joint, 1)) && put(w->in, sv_n(target.p + at, end - at));
 		else if (!placed)
-			ok = put(w->in, sv_of(joint)) && (placed = put_parameter(w->in, name, value));
-		else
-			continue;
-		joint = "&";
+			ok = put(w->in, sv_of(joint == '?' ? "?" : "&")) && (placed = put_parameter(w->in, name, value));
+		/* what follows ours must not become a part of it */
+		joint = !ours && end < target.n ? target.p[end] : '&';
 	}
 	if (ok && !placed)
-		ok = put(w->in, sv_of(joint)) && put_parameter(w->in, name, value);
+		ok = put(w->in, sv_of(joint == '?' ? "?" : "&")) && put_parameter(w->in, name, value);
 	w->in->target = sv_n(w->in->bytes + start, w->in->used - start);
 	return ok && w->in->target.n <= HTTP_MAX_TARGET && keep_fields(w->in, w->req, drop) ? INJECT_DONE
 											    : INJECT_TOO_LARGE;

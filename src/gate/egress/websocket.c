@@ -4,7 +4,7 @@
 
 #include "base/coding.h"
 
-enum { SHA1 = 20, KEY = 24 };
+enum { SHA1 = 20, KEY_MAX = 128 /* 24, but for clients that take it easy */ };
 
 /* The value of the only field of that name; else n == 0. */
 static struct sv only(const struct http_fields *f, const char *name)
@@ -24,15 +24,15 @@ void websocket_expect(const struct http_fields *request, char ret[WEBSOCKET_ACCE
 {
 	static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 	struct sv key = only(request, "sec-websocket-key");
-	unsigned char text[KEY + sizeof(guid)], digest[EVP_MAX_MD_SIZE];
+	unsigned char text[KEY_MAX + sizeof(guid)], digest[EVP_MAX_MD_SIZE];
 	unsigned n = 0;
 
 	ret[0] = '\0';
-	if (key.n != KEY)
+	if (key.n == 0 || key.n > KEY_MAX)
 		return;
-	memcpy(text, key.p, KEY);
-	memcpy(text + KEY, guid, sizeof(guid));
-	if (EVP_Digest(text, KEY + sizeof(guid) - 1, digest, &n, EVP_sha1(), NULL) != 1 || n != SHA1)
+	memcpy(text, key.p, key.n);
+	memcpy(text + key.n, guid, sizeof(guid));
+	if (EVP_Digest(text, key.n + sizeof(guid) - 1, digest, &n, EVP_sha1(), NULL) != 1 || n != SHA1)
 		return;
 	base64_put(sv_n((const char *)digest, SHA1), base64_standard, ret);
 	ret[WEBSOCKET_ACCEPT - 1] = '\0';

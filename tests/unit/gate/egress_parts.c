@@ -632,7 +632,10 @@ static void a_switch_of_protocols_is_meant_only_with_the_word_that_fits(void)
 	CHECK_STR(expected, "");
 	said[0].value = sv_of("");
 	CHECK(!websocket_is_accepted(&once, expected) && !websocket_is_accepted(&none, expected));
-	asked[0].value = sv_of("short");
+	asked[0].value = sv_of("SGVsbG8sIHdvcmxkIQ==");
+	websocket_expect(&(struct http_fields){asked, 1}, expected);
+	CHECK_STR(expected, "qGEgH3En71di5rrssAZTmtRTyFk=");
+	asked[0].value = sv_of("");
 	websocket_expect(&(struct http_fields){asked, 1}, expected);
 	CHECK_STR(expected, "");
 }

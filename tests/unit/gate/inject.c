@@ -155,6 +155,9 @@ static void a_parameter_is_replaced_in_any_spelling_and_the_rest_stays(void)
 		{"/a?key", "/a?" OURS},
 		{"/a?keys=1&monkey=2&=key", "/a?keys=1&monkey=2&=key&" OURS},
 		{"/a?Key=1&x=1&[key]=2&+key=3&key[]=4&%5bkey=5", "/a?" OURS "&x=1"},
+		{"/a?x=1;key=2;y=3", "/a?x=1&" OURS "&y=3"},
+		{"/a?key=1;y=3&z", "/a?" OURS "&y=3&z"},
+		{"/a?x;y=1&z;key", "/a?x;y=1&z&" OURS},
 		{"/key=1?x", "/key=1?x&" OURS},
 	};
 	struct grant g = grant_of(INJECT_QUERY);
