@@ -263,17 +263,38 @@ static int put_hunk(const struct differ *d, const struct hunk *h)
 	return r;
 }
 
+static uint64_t may_work(const struct textdiff_style *s)
+{
+	uint64_t most = s->max_work ? s->max_work : TEXTDIFF_WORK;
+
+	return s->left && *s->left < most ? *s->left : most;
+}
+
+/* Sorting the lines is work, too: many files of a million lines need no step of the other kind. */
+static void count_work(const struct textdiff_style *s, size_t lines, uint64_t steps)
+{
+	unsigned bits = 0;
+
+	while (lines >> bits)
+		bits++;
+	steps += (uint64_t)lines * bits;
+	if (s->left)
+		*s->left -= steps < *s->left ? steps : *s->left;
+}
+
 static int put_body(struct differ *d, const struct textdiff_side *a, const struct textdiff_side *b)
 {
 	struct text *t = d->side;
 	struct hunk h = {0};
+	uint64_t most = may_work(d->style), left = most;
 	int r;
 
 	if (text_split(&t[0], a->text) < 0 || text_split(&t[1], b->text) < 0)
 		return -ENOMEM;
 	r = textdiff_lcs(&(struct lcs_side){t[0].lines, t[0].n, t[0].changed},
 			 &(struct lcs_side){t[1].lines, t[1].n, t[1].changed},
-			 d->style->max_work ? d->style->max_work : TEXTDIFF_WORK);
+			 &left);
+	count_work(d->style, t[0].n + t[1].n, most - left);
 	if (r == -E2BIG) {
 		put_differ(d, "Files", a, b);
 		(void)fprintf(d->out, " are too different: %zu lines before, %zu after\n", t[0].n, t[1].n);

@@ -31,6 +31,7 @@ struct textdiff_side {
 struct textdiff_style {
 	bool escape;
 	uint64_t max_work; /* 0: TEXTDIFF_WORK */
+	uint64_t *left;	   /* the work that several files may take together, counted down; NULL: each its own */
 };
 
 /* 0 or -ENOMEM. Sides that are equal print nothing. */

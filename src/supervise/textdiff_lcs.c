@@ -217,15 +217,15 @@ static void lcs_done(struct lcs *l)
 	}
 }
 
-int textdiff_lcs(struct lcs_side *a, struct lcs_side *b, uint64_t max_work)
+int textdiff_lcs(struct lcs_side *a, struct lcs_side *b, uint64_t *work)
 {
-	__attribute__((cleanup(lcs_done))) struct lcs l = {.work = max_work};
+	__attribute__((cleanup(lcs_done))) struct lcs l = {.work = *work};
 	const struct lcs_side *const in[SIDES] = {a, b};
 	AUTO_FREE long *storage = NULL;
 	size_t width;
 	int r;
 
-	if (a->n > MAX_LINES || b->n > MAX_LINES || a->n + b->n > max_work)
+	if (a->n > MAX_LINES || b->n > MAX_LINES || a->n + b->n > *work)
 		return -E2BIG;
 	r = prepare(&l, in);
 	if (r < 0)
@@ -236,5 +236,7 @@ int textdiff_lcs(struct lcs_side *a, struct lcs_side *b, uint64_t max_work)
 		return -ENOMEM;
 	l.reach[0] = storage + width / 2;
 	l.reach[1] = storage + width + width / 2;
-	return compare(&l, (struct box){{0, 0}, {l.side[0].n, l.side[1].n}});
+	r = compare(&l, (struct box){{0, 0}, {l.side[0].n, l.side[1].n}});
+	*work = l.work;
+	return r;
 }

@@ -21,7 +21,7 @@ struct lcs_side {
 	unsigned char *changed; /* n bytes, all 0 before; 1 after it for a line without a partner */
 };
 
-/* 0; -E2BIG: more than max_work steps (or lines) would be needed; -ENOMEM. */
-int textdiff_lcs(struct lcs_side *a, struct lcs_side *b, uint64_t max_work);
+/* 0; -E2BIG: more than *work steps (or lines) would be needed; -ENOMEM. *work: what is left of it. */
+int textdiff_lcs(struct lcs_side *a, struct lcs_side *b, uint64_t *work);
 
 #endif

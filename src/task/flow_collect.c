@@ -85,7 +85,7 @@ static int write_diff(struct flow *f)
 			(void)close(fd);
 		return -1;
 	}
-	r = workspace_diff(upper, (const char *const *)f->image.layers, workdir, out, f->err);
+	r = workspace_diff(upper, (const char *const *)f->image.layers, workdir, out, f->attend.signals, f->err);
 	if (fclose(out) != 0 && r == 0)
 		r = error_sys(f->err, errno, "%s/workspace.diff", f->out_path);
 	return r;

@@ -149,6 +149,7 @@ static void the_edit_is_always_a_shortest_one(void)
 	unsigned char changed[2][64];
 	size_t n[2], i, k, kept, round, alphabet;
 	struct lcs_side s[2];
+	uint64_t work;
 
 	srand(7);
 	for (round = 0; round < 20000; round++) {
@@ -160,7 +161,8 @@ static void the_edit_is_always_a_shortest_one(void)
 				v[k][i] = sv_of(words[(size_t)rand() % alphabet]);
 			s[k] = (struct lcs_side){v[k], n[k], changed[k]};
 		}
-		CHECK(textdiff_lcs(&s[0], &s[1], TEXTDIFF_WORK) == 0);
+		work = TEXTDIFF_WORK;
+		CHECK(textdiff_lcs(&s[0], &s[1], &work) == 0);
 		x = v[0];
 		y = v[1];
 		for (kept = 0, i = 0, k = 0; i < n[0] || k < n[1];) {
