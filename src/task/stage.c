@@ -317,13 +317,18 @@ static void judge_links(struct walk *w, int to)
 {
 	static const char *const what[] = {[LINK_LEAVES] = "leaves the task folder; put a copy in its place", [LINK_CIRCLE] = "leads in a circle"};
 	struct text_shown path, target;
+	uint64_t work = STAGE_LINK_WORK;
 	struct noted *l;
 	enum stage_link r;
 
 	for (l = w->links; l; l = l->next) {
-		r = stage_link_text(sv_of(l->path), sv_of(l->target));
+		r = stage_link_text(sv_of(l->path), sv_of(l->target), &work);
 		if (r == LINK_STAYS)
-			r = stage_link_follow(to, sv_of(l->path), sv_of(l->target));
+			r = stage_link_follow(to, sv_of(l->path), sv_of(l->target), &work);
+		if (r == LINK_TOO_LONG) {
+			problems_add(w->problems, "the task folder: its symbolic links are too many and too long to be followed, one through the other; put copies in their places");
+			return;
+		}
 		if (r != LINK_STAYS)
 			problems_add(w->problems, "%s: symbolic link to %s %s", text_show(&path, sv_of(l->path)), text_show(&target, sv_of(l->target)), what[r]);
 	}

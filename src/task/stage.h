@@ -9,6 +9,7 @@
  *
  * Refused, each with its path:
  *   - symbolic links that leave the folder or are absolute, followed name by name or read as text, whichever is stricter; links in circles. A link to a name that does not exist stays inside or leaves like any other.
+ *   - symbolic links that take too long to follow, all together (STAGE_LINK_WORK)
  *   - files that have a further name (hard link) outside the folder
  *   - FIFOs, sockets, devices; files with setuid or setgid
  *   - names and links with control characters, invisible or direction-changing characters, or bytes that are not UTF-8

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 
-enum { LINKS_MAX = 40 }; /* as the kernel follows */
+enum { LINKS_MAX = 40, LOOK_WORK = 16 }; /* as many as the kernel follows; looking whether a name is a link, in steps that only pass one */
 
 bool stage_name_plain(struct sv name)
 {
@@ -29,8 +29,17 @@ struct walk {
 	size_t n_at;
 	char rest[2 * PATH_MAX];
 	size_t n_rest, done;
-	unsigned links;
+	unsigned links, depth; /* depth: names in at */
+	uint64_t *work;
 };
+
+static bool spend(struct walk *w, uint64_t steps)
+{
+	if (*w->work < steps)
+		return false;
+	*w->work -= steps;
+	return true;
+}
 
 static void leave_name(struct walk *w)
 {
@@ -38,6 +47,7 @@ static void leave_name(struct walk *w)
 		w->n_at--;
 	if (w->n_at)
 		w->n_at--;
+	w->depth -= w->depth > 0;
 	w->at[w->n_at] = '\0';
 }
 
@@ -49,6 +59,7 @@ static bool enter_name(struct walk *w, struct sv name)
 		w->at[w->n_at++] = '/';
 	memcpy(w->at + w->n_at, name.p, name.n);
 	w->n_at += name.n;
+	w->depth++;
 	w->at[w->n_at] = '\0';
 	return true;
 }
@@ -84,8 +95,12 @@ static struct sv next_name(struct walk *w)
 static enum stage_link follow(struct walk *w, int root)
 {
 	char target[PATH_MAX];
-	ssize_t n = readlinkat(root, w->at, target, sizeof(target));
+	ssize_t n;
 
+	/* the kernel begins at the root each time */
+	if (!spend(w, LOOK_WORK + w->depth))
+		return LINK_TOO_LONG;
+	n = readlinkat(root, w->at, target, sizeof(target));
 	if (n < 0)
 		return LINK_STAYS; /* no link, or nothing */
 	if (++w->links > LINKS_MAX)
@@ -95,18 +110,23 @@ static enum stage_link follow(struct walk *w, int root)
 }
 
 /* root -1: as text. */
-static enum stage_link walk(int root, struct sv path, struct sv target)
+static enum stage_link walk(int root, struct sv path, struct sv target, uint64_t *work)
 {
-	struct walk w = {.links = 1};
+	struct walk w = {.links = 1, .depth = 1, .work = work};
 	enum stage_link r = LINK_STAYS;
 	struct sv name;
+	size_t i;
 
 	if (target.n == 0 || target.p[0] == '/' || path.n >= sizeof(w.at) || target.n >= PATH_MAX || !put_before(&w, target))
 		return LINK_LEAVES;
 	memcpy(w.at, path.p, path.n);
 	w.n_at = path.n;
+	for (i = 0; i < path.n; i++)
+		w.depth += path.p[i] == '/';
 	leave_name(&w);
 	while (r == LINK_STAYS && (name = next_name(&w)).n) {
+		if (!spend(&w, 1))
+			return LINK_TOO_LONG;
 		if (sv_is(name, "."))
 			continue;
 		if (sv_is(name, "..")) {
@@ -123,12 +143,12 @@ static enum stage_link walk(int root, struct sv path, struct sv target)
 	return r;
 }
 
-enum stage_link stage_link_text(struct sv path, struct sv target)
+enum stage_link stage_link_text(struct sv path, struct sv target, uint64_t *work)
 {
-	return walk(-1, path, target);
+	return walk(-1, path, target, work);
 }
 
-enum stage_link stage_link_follow(int root, struct sv path, struct sv target)
+enum stage_link stage_link_follow(int root, struct sv path, struct sv target, uint64_t *work)
 {
-	return walk(root, path, target);
+	return walk(root, path, target, work);
 }
