@@ -177,6 +177,23 @@ END
 	[ "$status" = 125 ] && grep -q 'could not be hidden' "$tmp/told"
 }
 
+# A folder that may be entered and cannot be searched could hold anything; one that is shut cannot.
+unsearchable()
+{
+	starts 'until [ -e go ]; do sleep 0.05; done; echo on; sleep 60'
+	chmod 0 "$tmp/shown"
+	sleep 4
+	touch go
+	until_true grep -q on "$tmp/got" || return 1
+	chmod 300 "$tmp/shown"
+	wait "$run"
+	status=$?
+	chmod 755 "$tmp/shown"
+	rm go
+	cat "$tmp/told"
+	[ "$status" = 125 ] && grep -q 'cannot be searched any more' "$tmp/told"
+}
+
 # A denied file that the policy names is not shown at all: nothing of it appears when the host removes it.
 named_alone()
 {
@@ -224,6 +241,7 @@ host_changes()
 	ok "$runtime: a kept sandbox" kept
 	ok "$runtime: who watches has nothing open but what it needs" watch_holds_its_own
 	ok "$runtime: the sandbox ends when nobody watches any more" watch_is_killed
+	ok "$runtime: the sandbox ends when a shown folder cannot be searched any more" unsearchable
 	ok "$runtime: the sandbox ends when a name cannot be covered" out_of_reach
 	rm -rf x y
 	ok "$runtime: a denied file that is named by itself is never shown" named_alone

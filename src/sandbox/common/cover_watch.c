@@ -60,6 +60,7 @@ struct cover_watch {
 	struct spot *spots;
 	int n_spots;
 	uint64_t search_at;
+	unsigned unsearched; /* how often in a row a folder could not be searched */
 };
 
 int cover_watch_new(const struct plan *plan, const char *cache_dir, struct cover_watch **ret, struct error *err)
@@ -201,15 +202,43 @@ static int found(void *arg, const char *target, const struct plan_guard *guard, 
 }
 
 /* By its descriptor, since the sandbox sees it wherever it has been moved to; what is remembered of its name is of use where it stands there. */
-static int search_tree(const struct scan *scan, const struct cover_tree *t, uint64_t *entries)
+static int search_tree(const struct scan *scan, const struct cover_tree *t, struct error *err)
 {
 	AUTO_FD dir = openat(t->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct error ignored = {0};
 	struct scan here = *scan;
+	uint64_t entries = 0;
 
 	if (!cover_tree_stands(t))
 		here.memory_dir = NULL;
-	return dir < 0 ? -1 : scan_tree_at(&here, dir, t->op->source, t->op->target, entries, &ignored);
+	return dir < 0 ? error_sys(err, errno, "%s", t->op->source) : scan_tree_at(&here, dir, t->op->source, t->op->target, &entries, err);
+}
+
+/* One that nobody may enter is no matter. */
+static bool may_be_entered(const struct cover_tree *t)
+{
+	struct stat st;
+
+	return fstat(t->fd, &st) < 0 || (st.st_mode & 0111);
+}
+
+/* All of them. What changes meanwhile is searched again soon; what cannot be searched for another reason, time and again, could hold anything. Whether all were searched. */
+static bool search_trees(struct cover_watch *w, const struct scan *scan)
+{
+	const struct cover_tree *t, *failed = NULL;
+	struct error err = {0};
+	bool all = true;
+
+	for (t = w->trees.v; t < w->trees.v + w->trees.n; t++) {
+		if (!t->searched || search_tree(scan, t, &err) == 0)
+			continue;
+		all = false;
+		if (err.code != EAGAIN && may_be_entered(t))
+			failed = t;
+	}
+	w->unsearched = failed ? w->unsearched + 1 : 0;
+	if (w->unsearched >= TRIES)
+		give_up(w, failed->op->target, "it cannot be searched any more for names that the host makes");
+	return all;
 }
 
 /* What changes just while it is searched is looked at the next time, which is soon. */
@@ -223,15 +252,13 @@ static void search(struct cover_watch *w)
 			    .arg = w,
 			    .links = &links,
 			    .memory_dir = w->cache_dir};
-	uint64_t began = (uint64_t)now_ms(), took, wait = EVERY_MS, entries = 0;
+	uint64_t began = (uint64_t)now_ms(), took, wait;
 	struct error ignored = {0};
 	const struct cover_tree *t;
 
 	scan_links_init(&links, MAX_ENTRIES);
 	links.lenient = true;
-	for (t = w->trees.v; t < w->trees.v + w->trees.n; t++)
-		if (t->searched && search_tree(&scan, t, &entries) < 0)
-			wait = FIRST_MS;
+	wait = search_trees(w, &scan) ? EVERY_MS : FIRST_MS;
 	for (t = w->trees.v; t < w->trees.v + w->trees.n; t++)
 		if (t->searched && cover_tree_stands(t))
 			(void)scan_other_names(&scan, t->op->source, t->op->target, &ignored);
