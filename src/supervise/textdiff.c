@@ -83,11 +83,37 @@ static bool needs_quotes(struct sv s)
 	return false;
 }
 
+/* As git has it between quotes. In pieces: a name can be long, and there can be many. */
+static void put_quoted(FILE *out, struct sv s)
+{
+	char piece[1024];
+	size_t i, n = 0;
+
+	for (i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		if (n + 4 > sizeof(piece)) {
+			put(out, sv_n(piece, n));
+			n = 0;
+		}
+		if (c < 0x20 || c >= 0x7f) {
+			piece[n++] = '\\';
+			piece[n++] = (char)('0' + (c >> 6));
+			piece[n++] = (char)('0' + (c >> 3 & 7));
+			piece[n++] = (char)('0' + (c & 7));
+			continue;
+		}
+		if (c == '"' || c == '\\')
+			piece[n++] = '\\';
+		piece[n++] = (char)c;
+	}
+	put(out, sv_n(piece, n));
+}
+
 /* "a/" or "b/" and the path, between quotes and with octal escapes where git would have them. */
 static void put_name(const struct differ *d, const char *prefix)
 {
 	struct sv s = sv_of(d->path);
-	size_t i;
 
 	if (d->style->escape) {
 		(void)fputs(prefix, d->out);
@@ -99,16 +125,7 @@ static void put_name(const struct differ *d, const char *prefix)
 		return;
 	}
 	(void)fprintf(d->out, "\"%s", prefix);
-	for (i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
-
-		if (c == '"' || c == '\\')
-			(void)fprintf(d->out, "\\%c", c);
-		else if (c < 0x20 || c >= 0x7f)
-			(void)fprintf(d->out, "\\%03o", c);
-		else
-			(void)fputc(c, d->out);
-	}
+	put_quoted(d->out, s);
 	(void)fputc('"', d->out);
 }
 

@@ -68,12 +68,18 @@ static const char *diff(const struct folders *f, int stop, struct buf *to)
 	return to->p ? to->p : "";
 }
 
+/* Lines that have it. One after the other: some strstr() look at the whole of so long a text each time. */
 static unsigned count(const char *text, const char *what)
 {
+	const char *end;
 	unsigned n = 0;
 
-	for (text = strstr(text, what); text; text = strstr(text + 1, what))
-		n++;
+	for (; *text; text = end + 1) {
+		end = strchr(text, '\n');
+		if (!end)
+			break;
+		n += memmem(text, (size_t)(end - text), what, strlen(what)) != NULL;
+	}
 	return n;
 }
 
@@ -139,9 +145,9 @@ static void a_file_of_many_names_fills_no_disk(void)
 	}
 	text = diff(&f, -1, &all);
 	CHECK(all.n <= WORKSPACE_BYTES && all.n > WORKSPACE_BYTES / 4);
-	CHECK(count(text, "\ndiff --git ") + 1 == NAMES);
+	CHECK(count(text, "diff --git ") == NAMES);
 	CHECK(hidden(text) > 0 && hidden(text) < NAMES && hidden(text) == count(text, " are too large to show"));
-	CHECK(count(text, "\n+++ b/n") == NAMES - hidden(text));
+	CHECK(count(text, "+++ b/n") == NAMES - hidden(text));
 	folders_done(&f);
 }
 
@@ -171,7 +177,7 @@ static void names_alone_fill_none_either(void)
 	}
 	text = diff(&f, -1, &all);
 	CHECK(all.n <= WORKSPACE_BYTES && all.n > WORKSPACE_BYTES / 2);
-	CHECK(hidden(text) > 0 && count(text, "\n+++ ") + hidden(text) == NAMES);
+	CHECK(hidden(text) > 0 && count(text, "+++ ") + hidden(text) == NAMES);
 	folders_done(&f);
 }
 
