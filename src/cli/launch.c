@@ -345,10 +345,13 @@ static int run_sandbox(struct run *r)
 {
 	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .keep = r->req->keep, .landlock = r->facts.landlock, .leader = r->group.leader, .covers = -1, .tty_in = -1, .tty_out = -1};
 
+	AUTO_FD reader = r->box.backend ? launch_image_reader(r->plan->image) : -1;
+
 	s.front = r->req->front;
 	s.tty_in = r->native.tty[0] ? 0 : -1;
 	s.tty_out = r->native.tty[1] ? 1 : r->native.tty[2] ? 2 : -1;
 	set_watch(r, &s.watch);
+	s.watch.storage_user = reader > 0 ? reader : 0;
 	if (find_sandbox(r, &s) < 0)
 		return -1;
 	if (r->learn) {

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "image/ids.h"
 #include "sys/beneath.h"
 #include "sys/lookup.h"
 #include "sys/tree.h"
@@ -33,6 +34,13 @@ int launch_image_stdio(const struct image_root *r, struct stdio_collect *c, int 
 		if (fds[i] > 2)
 			(void)!fchown(fds[i], launch_image_uid(r), (gid_t)-1);
 	return code < 0 ? error_sys(err, code, "standard output") : 0;
+}
+
+int launch_image_reader(const struct image_root *r)
+{
+	struct error none = {0};
+
+	return r && geteuid() != 0 ? image_ids_open(&r->ids, &none) : -1;
 }
 
 static void empty_work(const struct image_root *r)

@@ -18,6 +18,9 @@ int launch_image_stdio(const struct image_root *r, struct stdio_collect *c, int 
 /* What an earlier run left in the work folder goes. */
 int launch_image_prepare(const struct image_root *r, struct error *err);
 
+/* The workload may shut its folders, or give them to others: for an ordinary user, not for root of its ids. A user namespace to read them in, an fd; -1: root, no image (r is NULL), or none can be had. */
+int launch_image_reader(const struct image_root *r);
+
 /* Nobody is inside any more. Takes away the mount points that were made (INSIDE_PLACES of model/inside.h) and are empty still, and empties the work folder. What cannot be removed stays. */
 void launch_image_done(const struct image_root *r, const struct buf *places);
 

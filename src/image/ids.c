@@ -168,6 +168,30 @@ int image_in_ids(const struct image_ids *ids, int (*fn)(void *arg), void *arg, s
 	return 0;
 }
 
+static int stay(void *none)
+{
+	(void)none;
+	for (;;)
+		(void)pause();
+	return 0;
+}
+
+int image_ids_open(const struct image_ids *ids, struct error *err)
+{
+	pid_t pid = image_ids_fork(ids, 0, stay, NULL, err);
+	char path[64];
+	int status, fd, code;
+
+	if (pid < 0)
+		return -1;
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	code = errno;
+	(void)kill(pid, SIGKILL);
+	reap(pid, &status);
+	return fd < 0 ? error_sys(err, code, "%s", path) : fd;
+}
+
 struct removal {
 	int dir;
 	const char *name;

@@ -33,6 +33,9 @@ pid_t image_ids_fork(const struct image_ids *ids, int namespaces, int (*fn)(void
 /* The same, and waits for it. 0 where fn returned 0; -1: err says what ended it. */
 int image_in_ids(const struct image_ids *ids, int (*fn)(void *arg), void *arg, struct error *err);
 
+/* A user namespace with this mapping that nobody is in, for children of ours to enter: an fd (O_CLOEXEC), or -1. */
+int image_ids_open(const struct image_ids *ids, struct error *err);
+
 /* Removes `name` in the folder `dir` with all that is in it, whoever of these ids it belongs to. -1 where something is left. */
 int image_ids_remove(const struct image_ids *ids, int dir, const char *name, struct error *err);
 

@@ -54,7 +54,7 @@ static uint64_t walk_entry(int dir, const char *name, unsigned depth)
 		return own;
 	next = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (next < 0)
-		return errno == EMFILE || errno == ENFILE ? UINT64_MAX : own;
+		return errno == EMFILE || errno == ENFILE || (errno == EACCES && st.st_uid == geteuid()) ? UINT64_MAX : own;
 	return add(own, walk(fd_take(&next), depth + 1));
 }
 

@@ -2,7 +2,7 @@
  * usage: how much some folders hold, measured again and again by a child of ours, so that nobody waits for it.
  *
  * A walk takes at most a fiftieth of the time, a fifth where the file system's free space shrank by a good part of the limit since the last one; a workload is over its limit for about as long as two walks take. What a hostile owner
- * hides from a walk counts as over the limit: a tree deeper than USAGE_MAX_DEPTH, or than we may have files open. A file with several names counts once, in parts; one without bytes as 1 KiB, as do links and the like.
+ * hides from a walk counts as over the limit: a tree deeper than USAGE_MAX_DEPTH, or than we may have files open, or a folder of our own that is shut to us. A file with several names counts once, in parts; one without bytes as 1 KiB, as do links and the like.
  *
  * Owns a child and an fd; usage_done() ends both.
  */

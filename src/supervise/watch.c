@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysinfo.h>
@@ -16,13 +17,11 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "supervise/watch_proc.h"
 
 enum {
 	PROC_MAGIC = 0x9fa0,
-	TMPFS_MAGIC_NUMBER = 0x01021994,
-	FILES_MAX = 65536,
 	FILES_EVERY = 20, /* polls between looks at files, as long as there are some */
-	MAPS_MAX = 65536, /* lines of a process's maps that are looked at */
 	TABLES_SHARE = 64, /* page tables are asked for where they could be one part in so many of the limit */
 	EXACT_SHARE = 5,  /* Pss takes at most one part in so many of the time */
 	POLL_SHARE = 20,  /* and a whole poll */
@@ -38,50 +37,43 @@ static uint64_t host_shared(void)
 	return sysinfo(&info) < 0 ? 0 : (uint64_t)info.sharedram * info.mem_unit;
 }
 
+static bool host_swaps(void)
+{
+	struct sysinfo info;
+
+	return sysinfo(&info) == 0 && info.freeswap < info.totalswap;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* From 1 to most: who knows when the last look was shall not know the next one. */
+static unsigned at_random(unsigned most)
+{
+	unsigned n = 0;
+
+	(void)!getrandom(&n, sizeof(n), GRND_NONBLOCK);
+	return 1 + n % most;
+}
+
 void watch_init(struct watch *w, pid_t init, const struct watch_limits *limits)
 {
 	*w = (struct watch){.limits = *limits, .init = init, .proc_fd = -1, .next_ms = WATCH_POLL_MS};
-	w->shared_seen = w->shared_before = host_shared();
+	w->shared_seen = w->shared_before = w->shared_now = host_shared();
 	usage_init(&w->usage, limits->storage_folders, limits->storage);
+	if (limits->storage_user)
+		w->usage.userns = limits->storage_user;
 }
 
 void watch_done(struct watch *w)
 {
 	cleanup_fd(&w->proc_fd);
 	w->proc_fd = -1;
+	watch_files_done(&w->shared);
+	watch_tmpfs_done(&w->tmpfs);
 	usage_done(&w->usage);
-}
-
-static int read_text(int dir, const char *pid, const char *name, char *out, size_t cap)
-{
-	char path[NAME_MAX + 64];
-	AUTO_FD fd = -1;
-	size_t n = 0;
-	ssize_t r;
-
-	(void)snprintf(path, sizeof(path), "%.11s/%s", pid, name);
-	fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	while (n < cap - 1 && (r = read(fd, out + n, cap - 1 - n)) > 0)
-		n += (size_t)r;
-	out[n] = '\0';
-	return (int)n;
-}
-
-static bool is_number(const char *s)
-{
-	return *s >= '1' && *s <= '9' && s[strspn(s, "0123456789")] == '\0' && strlen(s) < 12;
-}
-
-static DIR *open_folder(int dir, const char *path)
-{
-	int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-
-	if (!d)
-		cleanup_fd(&fd);
-	return d;
 }
 
 /*
@@ -111,14 +103,14 @@ typedef void visit_fn(int proc, const char *pid, void *arg);
 
 static uint64_t each_inside(int proc, visit_fn *visit, void *arg)
 {
-	DIR *d = open_folder(proc, ".");
+	DIR *d = watch_proc_folder(proc, ".");
 	struct dirent *e;
 	uint64_t n = 0;
 
 	if (!d)
 		return 0;
 	while ((e = readdir(d))) {
-		if (!is_number(e->d_name))
+		if (!watch_proc_is_number(e->d_name))
 			continue;
 		if (n++ < WATCH_MAX_PROCESSES)
 			visit(proc, e->d_name, arg);
@@ -155,12 +147,12 @@ static void add_children(int proc, const char *pid, struct pid_list *list)
 	DIR *d;
 
 	(void)snprintf(path, sizeof(path), "%s/task", pid);
-	d = open_folder(proc, path);
+	d = watch_proc_folder(proc, path);
 	while (d && (e = readdir(d))) {
-		if (!is_number(e->d_name))
+		if (!watch_proc_is_number(e->d_name))
 			continue;
 		(void)snprintf(path, sizeof(path), "task/%.11s/children", e->d_name);
-		if (read_text(proc, pid, path, text, sizeof(text)) <= 0)
+		if (watch_proc_read(proc, pid, path, text, sizeof(text)) <= 0)
 			continue;
 		for (at = text;; at = end) {
 			long v = strtol(at, &end, 10);
@@ -211,193 +203,62 @@ static void visit_nothing(int proc, const char *pid, void *arg)
 
 struct resident {
 	uint64_t pages;
-	uint64_t tables;       /* bytes of page tables, which are in no count of pages */
-	uint64_t tables_least; /* fewer are not asked for */
+	uint64_t more;	/* bytes that are in no count of resident pages: page tables, and what was swapped out */
+	uint64_t tables_least; /* page tables of fewer bytes are not asked for */
+	bool swap;	       /* swapped pages are */
 };
-
-static uint64_t kb_of(const char *text, const char *key)
-{
-	const char *at = strstr(text, key);
-	uint64_t v;
-
-	return at && sscanf(at + strlen(key), "%" SCNu64, &v) == 1 ? v : 0;
-}
 
 /* Step 1. */
 static void visit_resident(int proc, const char *pid, void *arg)
 {
 	struct resident *sum = arg;
 	uint64_t mapped, resident;
-	char text[4096];
+	char task[WATCH_TASK_SIZE], text[4096];
 
-	if (read_text(proc, pid, "statm", text, sizeof(text)) <= 0 || sscanf(text, "%" SCNu64 " %" SCNu64, &mapped, &resident) != 2)
+	(void)snprintf(task, sizeof(task), "%.11s", pid);
+	if (!watch_proc_pages(proc, task, &mapped, &resident) && (!watch_proc_alive(proc, pid, task) || !watch_proc_pages(proc, task, &mapped, &resident)))
 		return;
 	sum->pages += resident;
 	/* a page that is mapped takes an entry of 8 bytes at most */
-	if (mapped * 8 >= sum->tables_least && read_text(proc, pid, "status", text, sizeof(text)) > 0)
-		sum->tables += kb_of(text, "\nVmPTE:") * 1024;
+	if ((sum->swap || mapped * 8 >= sum->tables_least) && watch_proc_read(proc, task, "status", text, sizeof(text)) > 0)
+		sum->more += (watch_proc_number(text, "\nVmPTE:") + watch_proc_number(text, "\nVmSwap:")) * 1024;
 }
 
 struct exact {
 	uint64_t anon_kb;
 	uint64_t shared_kb;
+	uint64_t tables_kb;
 };
 
 /* Step 2. */
 static void visit_exact(int proc, const char *pid, void *arg)
 {
+	char task[WATCH_TASK_SIZE], text[4096];
 	struct exact *sum = arg;
-	char text[2048];
 
-	if (read_text(proc, pid, "smaps_rollup", text, sizeof(text)) <= 0)
+	if (!watch_proc_alive(proc, pid, task) || watch_proc_read(proc, task, "smaps_rollup", text, sizeof(text)) <= 0)
 		return;
-	sum->anon_kb += kb_of(text, "\nPss_Anon:") + kb_of(text, "\nSwapPss:");
-	sum->shared_kb += kb_of(text, "\nPss_Shmem:");
+	sum->anon_kb += watch_proc_number(text, "\nPss_Anon:") + watch_proc_number(text, "\nSwapPss:");
+	sum->shared_kb += watch_proc_number(text, "\nPss_Shmem:");
+	if (watch_proc_read(proc, task, "status", text, sizeof(text)) > 0)
+		sum->tables_kb += watch_proc_number(text, "\nVmPTE:");
 }
 
-struct file {
-	dev_t dev;
-	ino_t ino;
-	uint64_t bytes;
-};
-
-struct files {
-	struct file *v;
-	size_t n, cap;
-};
-
-static void file_add(struct files *f, struct file file)
+static struct watch_files files_of(const struct watch *w, visit_fn *visit)
 {
-	size_t cap = f->cap ? 2 * f->cap : 64;
-	struct file *v;
+	struct watch_files f = {.numbers_are_ours = w->proc_fd < 0};
 
-	if (f->n == f->cap) {
-		v = f->n < FILES_MAX ? realloc(f->v, cap * sizeof(*v)) : NULL;
-		if (!v)
-			return;
-		f->v = v;
-		f->cap = cap;
-	}
-	f->v[f->n++] = file;
-}
-
-static struct file file_of(const struct stat *st)
-{
-	return (struct file){st->st_dev, st->st_ino, (uint64_t)st->st_blocks * 512};
-}
-
-/* Step 3: memfds that the process holds open. */
-static void visit_files(int proc, const char *pid, void *arg)
-{
-	static const char memfd[] = "/memfd:";
-	char path[32], link[sizeof(memfd)];
-	struct dirent *e;
-	struct stat st;
-	DIR *d;
-
-	(void)snprintf(path, sizeof(path), "%.11s/fd", pid);
-	d = open_folder(proc, path);
-	while (d && (e = readdir(d))) {
-		if (readlinkat(dirfd(d), e->d_name, link, sizeof(link)) < (ssize_t)sizeof(link))
-			continue;
-		if (memcmp(link, memfd, sizeof(memfd) - 1) == 0 && fstatat(dirfd(d), e->d_name, &st, 0) == 0)
-			file_add(arg, file_of(&st));
-	}
-	if (d)
-		(void)closedir(d);
-}
-
-static bool ends_with(const char *s, size_t n, const char *tail)
-{
-	size_t k = strlen(tail);
-
-	return n >= k && memcmp(s + n - k, tail, k) == 0;
-}
-
-/* Files that were deleted and are open still: they are in no folder, and on the disk. */
-static void visit_deleted(int proc, const char *pid, void *arg)
-{
-	char path[32], link[PATH_MAX];
-	struct dirent *e;
-	struct stat st;
-	ssize_t n;
-	DIR *d;
-
-	(void)snprintf(path, sizeof(path), "%.11s/fd", pid);
-	d = open_folder(proc, path);
-	while (d && (e = readdir(d))) {
-		n = readlinkat(dirfd(d), e->d_name, link, sizeof(link));
-		if (n <= 0 || !ends_with(link, (size_t)n, " (deleted)") || strncmp(link, "/memfd:", 7) == 0 || strncmp(link, "/dev/", 5) == 0)
-			continue;
-		if (fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0)
-			file_add(arg, file_of(&st));
-	}
-	if (d)
-		(void)closedir(d);
-}
-
-static int file_order(const void *a, const void *b)
-{
-	const struct file *x = a, *y = b;
-
-	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
-	return x->bytes > y->bytes ? -1 : x->bytes < y->bytes;
+	(void)each_member(w, visit, &f);
+	return f;
 }
 
 static uint64_t file_bytes(const struct watch *w, visit_fn *visit)
 {
-	struct files f = {NULL, 0, 0};
-	uint64_t sum = 0;
-	size_t i;
+	struct watch_files f = files_of(w, visit);
+	uint64_t bytes = watch_files_bytes(&f);
 
-	(void)each_member(w, visit, &f);
-	if (f.n)
-		qsort(f.v, f.n, sizeof(f.v[0]), file_order);
-	for (i = 0; i < f.n; i++)
-		if (i == 0 || f.v[i - 1].dev != f.v[i].dev || f.v[i - 1].ino != f.v[i].ino)
-			sum += f.v[i].bytes;
-	free(f.v);
-	return sum;
-}
-
-/* Shared anonymous memory: a file without a name, of which a mapping's end tells the size. */
-static void visit_shared_maps(int proc, const char *pid, void *arg)
-{
-	uint64_t from, to, offset;
-	unsigned major, minor, i;
-	unsigned long ino;
-	char path[32], line[512];
-	FILE *f;
-	int fd;
-
-	(void)snprintf(path, sizeof(path), "%.11s/maps", pid);
-	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	f = fd < 0 ? NULL : fdopen(fd, "r");
-	if (!f) {
-		cleanup_fd(&fd);
-		return;
-	}
-	for (i = 0; i < MAPS_MAX && fgets(line, sizeof(line), f); i++)
-		if (strstr(line, "/dev/zero (deleted)") &&
-		    sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %lu", &from, &to, &offset, &major, &minor, &ino) == 6)
-			file_add(arg, (struct file){.ino = ino, .bytes = offset + (to - from)});
-	(void)fclose(f);
-}
-
-/* arg: how many pages were ever asked for, also by children that were waited for. */
-static void visit_faults(int proc, const char *pid, void *arg)
-{
-	uint64_t *pages = arg, own, children;
-	char text[1024];
-	const char *at;
-
-	if (read_text(proc, pid, "stat", text, sizeof(text)) <= 0 || !(at = strrchr(text, ')')))
-		return;
-	if (sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %" SCNu64 " %" SCNu64, &own, &children) == 2)
-		*pages += own + children;
+	watch_files_done(&f);
+	return bytes;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -406,53 +267,68 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Pages of it can be held without being resident anywhere (MADV_DONTNEED), and what is mapped need not be there: it is no more than what is mapped, than what the host's shared memory grew by, and than what was ever touched.
+ * Of shared anonymous memory only what is mapped can be seen. Its pages stay for as long as any part of it is mapped: each object counts with the most that was ever seen of it, and one that became
+ * smaller shows a workload that keeps what cannot be seen.
  */
-static uint64_t shared_maps_bytes(const struct watch *w, uint64_t shared)
+static void look_at_shared(struct watch *w)
 {
-	uint64_t grown = shared > w->shared_before ? shared - w->shared_before : 0, most, pages = 0;
+	struct watch_files now;
+	uint64_t start = now_us();
+	size_t i;
 
-	most = grown ? least(grown, file_bytes(w, visit_shared_maps)) : 0;
-	if (!most)
-		return 0;
-	(void)each_member(w, visit_faults, &pages);
-	return least(most, pages * (uint64_t)sysconf(_SC_PAGESIZE));
+	if (start < w->shared_after_us)
+		return;
+	now = files_of(w, watch_files_shared);
+	for (i = 0; i < now.cap; i++) {
+		const struct watch_file *old = watch_files_find(&w->shared, now.v[i].dev, now.v[i].ino);
+
+		if (!old || old->bytes <= now.v[i].bytes)
+			continue;
+		now.v[i].bytes = old->bytes;
+		w->hides = true;
+	}
+	watch_files_done(&w->shared);
+	w->shared = now;
+	w->shared_after_us = now_us() + (now_us() - start) * (POLL_SHARE - 1);
 }
 
-/* What a tmpfs of the sandbox's own holds; 0 where it is the host's or no tmpfs. *seen: one that was counted already.
+/*
+ * What is mapped need not be there, so it is no more than what the host's shared memory grew by; where something is hidden it can be all of that.
  */
-static uint64_t tmpfs_bytes(const struct watch *w, const char *folder, dev_t *seen)
+static uint64_t add_shared(const struct watch *w, uint64_t others)
 {
-	char path[64];
-	struct stat st, host;
-	struct statfs fs;
+	uint64_t grown = w->shared_now - w->shared_before, seen;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/root/%s", (int)w->init, folder);
-	if (stat(path, &st) < 0 || statfs(path, &fs) < 0 || fs.f_type != TMPFS_MAGIC_NUMBER || st.st_dev == *seen)
-		return 0;
-	(void)snprintf(path, sizeof(path), "/%s", folder);
-	if (stat(path, &host) == 0 && host.st_dev == st.st_dev)
-		return 0;
-	*seen = st.st_dev;
-	return (fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
+	if (w->hides && w->shared.n)
+		return others > grown ? others : grown;
+	seen = least(grown, watch_files_bytes(&w->shared));
+	return add(others, seen);
 }
 
 static void look_at_files(struct watch *w)
 {
 	uint64_t shared = host_shared(), step = w->limits.memory / 8;
 	bool moved = shared > w->shared_seen + step || w->shared_seen > shared + step;
-	dev_t seen = 0;
 
-	if (!moved && !(w->file_bytes > 0 && w->tick % FILES_EVERY == 0))
-		return;
-	w->shared_seen = shared;
-	w->file_bytes = shared_maps_bytes(w, shared) + file_bytes(w, visit_files) + tmpfs_bytes(w, "tmp", &seen) + tmpfs_bytes(w, "dev/shm", &seen);
+	w->shared_now = shared;
+	w->shared_before = least(w->shared_before, shared);
+	if (moved || w->shared.n || w->shared.full)
+		look_at_shared(w);
+	if (moved || (w->others > 0 && w->tick % FILES_EVERY == 0)) {
+		w->shared_seen = shared;
+		w->tmpfs.found = false;
+		(void)each_member(w, watch_tmpfs_find, &w->tmpfs);
+		w->others = file_bytes(w, watch_files_memory);
+		if (w->others < UINT64_MAX)
+			w->others += watch_tmpfs_bytes(&w->tmpfs);
+	}
+	w->file_bytes = add_shared(w, w->others);
 }
 
 /* w->memory is an upper bound that is over the limit: is it really? */
-static bool really_over(struct watch *w, uint64_t tables)
+static bool really_over(struct watch *w)
 {
-	struct exact sum = {0, 0};
+	struct exact sum = {0};
 	uint64_t start = now_us(), shared;
 
 	if (start < w->exact_after_us)
@@ -460,25 +336,27 @@ static bool really_over(struct watch *w, uint64_t tables)
 	(void)each_member(w, visit_exact, &sum);
 	w->exact_after_us = now_us() + (now_us() - start) * (EXACT_SHARE - 1);
 	shared = sum.shared_kb * 1024;
-	w->memory = tables + sum.anon_kb * 1024 + (shared > w->file_bytes ? shared : w->file_bytes);
+	w->memory = add((sum.tables_kb + sum.anon_kb) * 1024, shared > w->file_bytes ? shared : w->file_bytes);
 	return w->memory > w->limits.memory;
 }
 
 static bool over_memory(struct watch *w)
 {
-	struct resident sum = {.tables_least = w->limits.memory / TABLES_SHARE};
+	struct resident sum = {.tables_least = w->limits.memory / TABLES_SHARE, .swap = host_swaps()};
 	uint64_t start = now_us(), pause_ms;
 	bool over;
 
 	w->processes = each_member(w, visit_resident, &sum);
 	look_at_files(w);
-	w->memory = sum.pages * (uint64_t)sysconf(_SC_PAGESIZE) + sum.tables + w->file_bytes;
+	w->memory = add(sum.pages * (uint64_t)sysconf(_SC_PAGESIZE) + sum.more, w->file_bytes);
 	/* However many processes there are, watching them must not become the load. */
 	pause_ms = (now_us() - start) * POLL_SHARE / 1000;
-	over = w->memory > w->limits.memory && really_over(w, sum.tables);
+	over = w->memory > w->limits.memory && really_over(w);
 	w->next_ms = w->memory > w->limits.memory / 2 ? WATCH_POLL_FAST_MS : WATCH_POLL_MS;
 	if (pause_ms > w->next_ms)
 		w->next_ms = pause_ms < WATCH_POLL_MAX_MS ? (unsigned)pause_ms : WATCH_POLL_MAX_MS;
+	if (w->shared.n)
+		w->next_ms = at_random(2 * w->next_ms);
 	if (w->memory > w->memory_peak)
 		w->memory_peak = w->memory;
 	return over;
@@ -488,7 +366,7 @@ static bool over_storage(struct watch *w)
 {
 	if (!usage_poll(&w->usage))
 		return false;
-	return w->usage.bytes > w->limits.storage || file_bytes(w, visit_deleted) > w->limits.storage - w->usage.bytes;
+	return w->usage.bytes > w->limits.storage || file_bytes(w, watch_files_deleted) > w->limits.storage - w->usage.bytes;
 }
 
 /* Any of the disks that it can fill. */

@@ -6,12 +6,15 @@
  *
  * Memory is what cannot be dropped: anonymous pages and shared memory, shared pages counted once. Three steps, each
  * only when the one before asks for it:
- *  1. the sum of resident sizes (statm) is within the limit: fine, and that is the usual end;
+ *  1. the sum of resident sizes (statm), page tables and swapped pages is within the limit: fine, and that is the usual end;
  *  2. the sum of Pss (smaps_rollup: Pss_Anon, Pss_Shmem, SwapPss) decides; it is taken for at most a fifth of the time;
- *  3. when the host's shared memory grew by an eighth of the limit: files in memory that no process need map (memfds
- * held open, the sandbox's /tmp and /dev/shm). Shared memory counts as the larger of Pss_Shmem and those files, so no
- * page counts twice. System V segments that nobody has attached are invisible from outside: bound them by kernel.shmall
- * of the IPC namespace.
+ *  3. when the host's shared memory grew by an eighth of the limit: files in memory that no process need map (memfds held open, the file systems in memory that the sandbox has for itself), and shared anonymous
+ * memory. Shared memory counts as the larger of Pss_Shmem and those files, so no page counts twice. System V segments that nobody has attached are invisible from outside: bound them by kernel.shmall of the IPC
+ * namespace.
+ *
+ * Nobody but root can ask how large shared anonymous memory is of which only a part is still mapped; all its pages stay. As long as the sandbox has some, it is looked at with each poll (a twentieth of the time at
+ * most), and polls come at random times. Once one was seen to become smaller, the sandbox counts with all that the host's shared memory has grown by. What is made, filled and unmapped between two looks is not seen,
+ * so that the expected amount that stays hidden is what can be filled in the time between them.
  *
  * Members are found in the sandbox's own /proc, reached through its PID 1, which lists exactly its PID namespace and
  * those below; as long as it is not there yet, by the tree of children in the host's /proc. Processes that vanish while
@@ -19,7 +22,7 @@
  *
  * Storage is what the folders' files take on the disk (usage.h); files that have no name any more count as long as a process has them open, not when they are only mapped.
  *
- * Owns one fd; watch_done() closes it. The pid must stay unreaped by the caller until then, or it could be another's.
+ * Owns fds and memory; watch_done() frees them. The pid must stay unreaped by the caller until then, or it could be another's.
  */
 #ifndef CORDON_SUPERVISE_WATCH_H
 #define CORDON_SUPERVISE_WATCH_H
@@ -29,6 +32,8 @@
 #include <sys/types.h>
 
 #include "supervise/usage.h"
+#include "supervise/watch_files.h"
+#include "supervise/watch_tmpfs.h"
 
 enum { WATCH_MAX_PROCESSES = 32768, WATCH_POLL_MS = 50, WATCH_POLL_FAST_MS = 10, WATCH_POLL_MAX_MS = 250 };
 
@@ -48,6 +53,7 @@ struct watch_limits {
 	uint64_t storage;   /* bytes that storage_folders may hold, and files that were deleted there and are still open; 0: not watched */
 	const char *const *storage_folders; /* NULL-terminated, the sandbox's own and those it shares; borrowed. NULL: none */
 	bool storage_inside; /* to be read by root of the sandbox's user namespace, since we may not */
+	int storage_user;    /* by root of this user namespace (borrowed); 0: no other than we */
 	bool tree;	    /* init is no PID 1: the members are it and its descendants */
 };
 
@@ -61,10 +67,16 @@ struct watch {
 	uint64_t memory; /* bytes: exact where step 2 was taken, else an upper bound */
 	uint64_t memory_peak;
 	/* State of the steps. */
-	uint64_t shared_before;  /* the host's shared memory when the watch began */
+	uint64_t shared_before;  /* the least that the host's shared memory was since the watch began */
+	uint64_t shared_now;
 	uint64_t shared_seen;    /* the host's shared memory at the last look at files */
-	uint64_t file_bytes;     /* what that look found */
+	uint64_t others;	 /* what that look found */
+	uint64_t file_bytes;     /* with shared anonymous memory */
 	uint64_t exact_after_us; /* no Pss before this time */
+	uint64_t shared_after_us; /* no look at shared anonymous memory before this time */
+	struct watch_files shared; /* which there is, with the largest size that was seen of each */
+	bool hides;		   /* one of them became smaller */
+	struct watch_tmpfs tmpfs;
 	unsigned tick;
 	struct usage usage; /* of the storage folders; its userns may be set */
 };

@@ -117,9 +117,22 @@ ranges()
 	echo nobody:200000:65536 >"$tmp/subid"
 	mkdir -p "$tmp/user"/{run,state,cache} && chmod 700 "$tmp/user"/* && mv "$tmp/low" "$tmp/high" "$tmp/box" "$tmp/user/"
 	chown -hR 65534:65534 "$tmp/user" && chown 200999:200999 "$tmp/user/low/home/u"
-	outside env HOME="$tmp/user" XDG_RUNTIME_DIR="$tmp/user/run" XDG_STATE_HOME="$tmp/user/state" XDG_CACHE_HOME="$tmp/user/cache" XDG_CONFIG_HOME="$tmp/user/config" TMPDIR="$tmp/user" timeout 60 "${as[@]}" "$tmp/bin/image-run" run --profile strict \
-		--runtime "$runtime" --layer "$tmp/user/high" --layer "$tmp/user/low" --folder "$tmp/user/box" --ids 65536:65534:200000 -- sh -c 'touch /o && chown 5:7 /o && echo $(id -u) $(stat -c %u /home/u) $(stat -c "%u %g" /o)' </dev/null
+	as=(env HOME="$tmp/user" XDG_RUNTIME_DIR="$tmp/user/run" XDG_STATE_HOME="$tmp/user/state" XDG_CACHE_HOME="$tmp/user/cache" XDG_CONFIG_HOME="$tmp/user/config" TMPDIR="$tmp/user" timeout 60 "${as[@]}" "$tmp/bin/image-run" run --profile strict
+		--runtime "$runtime" --layer "$tmp/user/high" --layer "$tmp/user/low" --folder "$tmp/user/box" --ids 65536:65534:200000)
+	outside "${as[@]}" -- sh -c 'touch /o && chown 5:7 /o && echo $(id -u) $(stat -c %u /home/u) $(stat -c "%u %g" /o)' </dev/null
 	is "$runtime: an ordinary user's ranges" "$status:$said:$(stat -c '%u %g' "$tmp/user/box/upper/o")" "0:0 1000 5 7:200004 200006"
+	outside "${as[@]}" --storage 4000000 -- sh -c "mkdir -m 700 /d /d/e; $grow; chown -R 5:7 /d; sleep 30; echo all" </dev/null
+	like "$runtime: ... whose folders are measured, whoever they are shut to" "$status:$said:$(cat "$tmp/err")" '^137::.*storage was reached'
+}
+
+grow='for i in 1 2 3 4 5 6 7 8 9; do busybox dd if=/dev/zero of=/d/e/$i bs=1M count=1 2>/dev/null; done'
+storage()
+{
+	make_image
+	image --storage 4000000 -- sh -c "mkdir -p /d/e; $grow; chmod 0 /d/e /d; sleep 30; echo all"
+	like "$runtime: what is in folders that are shut counts" "$status:$said:$told" '^137::.*storage was reached'
+	make_image
+	says "... and so it is where it is little" all --storage 40000000 -- sh -c "mkdir -p /d/e; $grow; chmod 0 /d/e /d; sleep 2; echo all"
 }
 
 mounts()
@@ -258,6 +271,7 @@ for runtime in ${CORDON_RUNTIME:-native runc crun gvisor docker}; do
 	basics
 	changes
 	mounts
+	storage
 	hostile
 	door
 	ends

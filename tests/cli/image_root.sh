@@ -348,6 +348,18 @@ limits_hold()
 	ok "... also when nothing has a name any more ($mode)" tap_matches "$status:$said:$told" '^137::.*storage was reached'
 	fresh
 	options=(--storage 4000000)
+	in_image sh -c 'exec 5>/memfd:f; rm /memfd:f; for i in $(seq 1 20); do dd if=/dev/zero bs=1M count=1 >&5 2>/dev/null; sleep 0.2; done; echo all'
+	ok "... or had one as files in memory have ($mode)" tap_matches "$status:$said:$told" '^137::.*storage was reached'
+	fresh
+	options=(--storage 4000000)
+	in_image sh -c 'n=$(printf %0250d 0); for i in $(seq 1 20); do mkdir $n && cd $n || break; done; exec 5>f; rm f; for i in $(seq 1 20); do dd if=/dev/zero bs=1M count=1 >&5 2>/dev/null; sleep 0.2; done; echo all'
+	ok "... or one that is too long to be told ($mode)" tap_matches "$status:$said:$told" '^137::.*storage was reached'
+	fresh
+	options=(--storage 4000000)
+	in_image sh -c 'mkdir /d; chmod 0 /d; for i in $(seq 1 20); do dd if=/dev/zero of=/d/$i bs=1M count=1 2>/dev/null; sleep 0.2; done; echo all'
+	ok "... or is in a folder that is shut ($mode)" tap_matches "$status:$said:$told" '^137::.*storage was reached'
+	fresh
+	options=(--storage 4000000)
 	in_image sh -c 'd=/; for i in $(seq 1 1100); do mkdir x 2>/dev/null && cd x || break; done; sleep 20; echo all'
 	ok "... or is too deep to be measured ($mode)" tap_matches "$status:$said:$told" '^137::.*storage was reached'
 	fresh

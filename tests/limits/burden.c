@@ -6,6 +6,9 @@
  *	burden shared MB         a shared anonymous mapping         "held MB"
  *	burden memfd MB          a memfd that it never maps         "held MB"
  *	burden unseen MB         shared memory that is mapped, and resident nowhere   "held MB"
+ *	burden trimmed MB        shared memory of which a page in 4 MB stays mapped    "held MB"
+ *	burden leaderless MB     anonymous memory of a thread whose process's first has ended   "held MB"
+ *	burden scratch FOLDER MB a file there, deleted and open     "held MB"
  *	burden tables MB         page tables, of memory that is only read   "held MB"
  *	burden sysv MB           System V segments, left detached   "held MB"
  *	burden many N MB         N processes with MB each           "held N*MB"
@@ -32,6 +35,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -128,6 +132,57 @@ static int do_unseen(char **arg)
 		(void)madvise(p + i * (size_t)MB, MB, MADV_DONTNEED);
 	}
 	return held(mb);
+}
+
+static int do_trimmed(char **arg)
+{
+	enum { STEP = 4 * MB, PAGE = 4096 };
+	int mb = atoi(arg[0]), i;
+
+	for (i = 0; i < mb; i += STEP / MB) {
+		char *p = mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+		if (p == MAP_FAILED)
+			return fail("mmap");
+		memset(p, 1, STEP);
+		(void)munmap(p + PAGE, STEP - PAGE);
+	}
+	return held(mb);
+}
+
+static void *hold_alone(void *mb)
+{
+	int result;
+
+	nap_ms(100); /* the other is gone, or will be */
+	result = map_all(*(int *)mb, MAP_PRIVATE) == 0 ? held(*(int *)mb) : 1;
+	(void)fflush(stdout);
+	_exit(result);
+}
+
+static int do_leaderless(char **arg)
+{
+	static int mb;
+	pthread_t t;
+
+	mb = atoi(arg[0]);
+	if (pthread_create(&t, NULL, hold_alone, &mb) != 0)
+		return fail("thread");
+	(void)syscall(SYS_exit, 0);
+	return 1;
+}
+
+static int do_scratch(char **arg)
+{
+	int mb = atoi(arg[1]), fd;
+	char path[300];
+
+	(void)snprintf(path, sizeof(path), "%s/scratch-XXXXXX", arg[0]);
+	fd = mkstemp(path);
+	if (fd < 0)
+		return fail("scratch");
+	(void)unlink(path);
+	return write_mb(fd, mb) == mb ? held(mb) : fail("scratch");
 }
 
 /* One page read in 2 MiB needs a table of a page. */
@@ -337,7 +392,7 @@ static const struct {
 	int (*run)(char **arg);
 } modes[] = {
 	{"anon", 1, do_anon},   {"shared", 1, do_shared}, {"memfd", 1, do_memfd}, {"sysv", 1, do_sysv},
-	{"unseen", 1, do_unseen}, {"tables", 1, do_tables},
+	{"unseen", 1, do_unseen}, {"tables", 1, do_tables}, {"trimmed", 1, do_trimmed}, {"leaderless", 1, do_leaderless}, {"scratch", 2, do_scratch},
 	{"many", 2, do_many},   {"burn", 2, do_burn},     {"forks", 1, do_forks}, {"bomb", 1, do_bomb},
 	{"write", 2, do_write}, {"fill", 2, do_fill},     {"stay", 1, do_stay},   {"daemon", 2, do_daemon},
 };

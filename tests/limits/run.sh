@@ -117,7 +117,8 @@ policy 'memory: 64M'
 inside 20 ./burden anon 24
 is "memory: what is below the limit works" "$said" "held 24"
 for what in "anonymous memory|anon 512" "a shared mapping|shared 512" "a memfd that is not mapped|memfd 512" "detached System V segments|sysv 512" \
-	"shared memory that is resident nowhere|unseen 512" "page tables|tables 512" \
+	"shared memory that is resident nowhere|unseen 512" "shared memory that is no longer mapped but for a page here and there|trimmed 512" "page tables|tables 512" \
+	"memory of a process whose first thread has ended|leaderless 512" \
 	"many processes together|many 16 32"; do
 	read -ra args <<<"${what#*|}"
 	ok "memory: without Cordon, ${what%|*} of 512 MiB is had" control_holds "${args[@]}"
@@ -125,6 +126,14 @@ for what in "anonymous memory|anon 512" "a shared mapping|shared 512" "a memfd t
 	ok "memory: ${what%|*} ends at 64 MiB" ended
 	ok "memory: ... and leaves nothing" clean
 done
+
+fs='{workdir: read-write, tmp_size: 1G}'
+policy 'memory: 64M'
+ok "memory: without Cordon, 512 MiB in /tmp are had" control_holds scratch "$tmp/t" 512
+inside 30 ./burden scratch /tmp 512
+ok "memory: what is in the sandbox's own /tmp ends at 64 MiB" ended
+ok "memory: ... and leaves nothing" clean
+fs='{workdir: read-write}'
 
 # --- cpus ---
 

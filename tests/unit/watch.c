@@ -1,10 +1,13 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,6 +85,119 @@ static void file_pages(void)
 	fill(p, 96 * MB);
 }
 
+static int ready_fd; /* of the process that start() made: it has done its work */
+
+static _Noreturn void say_ready(void)
+{
+	(void)!write(ready_fd, "x", 1);
+	for (;;)
+		pause();
+}
+
+/* When the process shows no memory any more, its first thread has ended. */
+static void *hog_without_leader(void *none)
+{
+	char text[8] = "";
+	int fd;
+
+	fill(mmap(NULL, 96 * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 96 * MB);
+	while (strncmp(text, "0 ", 2) != 0) {
+		fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+		(void)!read(fd, text, sizeof(text) - 1);
+		(void)close(fd);
+		(void)usleep(1000);
+	}
+	say_ready();
+	return none;
+}
+
+static void *memfd_without_leader(void *none)
+{
+	unmapped_memfd();
+	return hog_without_leader(none);
+}
+
+static void leave_to(void *(*thread)(void *))
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, thread, NULL) != 0)
+		_exit(1);
+	(void)syscall(SYS_exit, 0);
+}
+
+static void leaderless_hog(void)
+{
+	leave_to(hog_without_leader);
+}
+
+static void leaderless_memfd(void)
+{
+	leave_to(memfd_without_leader);
+}
+
+static char *shared;
+
+static void trim(int sig)
+{
+	(void)sig;
+	(void)munmap(shared + 4096, 192 * (size_t)MB - 4096);
+	(void)!write(ready_fd, "t", 1);
+}
+
+/* Shared memory that all but a page of is unmapped at SIGUSR1. */
+static void trimmed_later(void)
+{
+	shared = mmap(NULL, 192 * (size_t)MB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	fill(shared, 192 * (size_t)MB);
+	(void)signal(SIGUSR1, trim);
+}
+
+static void keep_deleted_file(void)
+{
+	char name[] = "/var/tmp/cordon-test-watch.XXXXXX";
+	static char chunk[MB];
+	int fd = mkstemp(name), i;
+
+	(void)unlink(name);
+	for (i = 0; fd >= 0 && i < 16; i++)
+		if (write(fd, chunk, sizeof(chunk)) != (ssize_t)sizeof(chunk))
+			_exit(1);
+	if (fd < 0)
+		_exit(1);
+}
+
+static void *with_own_table(void *none)
+{
+	if (unshare(CLONE_FILES) < 0)
+		_exit(1);
+	keep_deleted_file();
+	say_ready();
+	return none;
+}
+
+static void *just_stay(void *none)
+{
+	for (;;)
+		pause();
+	return none;
+}
+
+/* Open in one of 200 threads, the only one that has a table of its own. */
+static void deleted_in_a_thread(void)
+{
+	pthread_t t;
+	int i;
+
+	for (i = 0; i < 199; i++)
+		if (pthread_create(&t, NULL, just_stay, NULL) != 0)
+			_exit(1);
+	if (pthread_create(&t, NULL, with_own_table, NULL) != 0)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
 static void nine_children(void)
 {
 	int i;
@@ -93,6 +209,8 @@ static void nine_children(void)
 		}
 	}
 }
+
+static int from_it = -1; /* what else it says */
 
 /* A process that has done its work and waits. With inside, it is PID 1 of a PID namespace with a /proc of its own. */
 static pid_t start(void (*work)(void), bool inside)
@@ -109,20 +227,20 @@ static pid_t start(void (*work)(void), bool inside)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (inside && (unshare(CLONE_NEWNS) < 0 || mount("proc", "/proc", "proc", 0, NULL) < 0))
 			_exit(1);
+		ready_fd = ready[1];
 		work();
-		(void)!write(ready[1], "x", 1);
-		for (;;)
-			pause();
+		say_ready();
 	}
 	(void)close(ready[1]);
 	CHECK(read(ready[0], &c, 1) == 1);
-	(void)close(ready[0]);
+	from_it = ready[0];
 	return pid;
 }
 
 static void stop(pid_t pid)
 {
 	CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
+	(void)close(from_it);
 }
 
 /* Polls until there is a verdict, for half a second: long enough for all to have started. */
@@ -190,6 +308,91 @@ static void memfds_that_nobody_maps_count(void)
 	CHECK(verdict_on(unmapped_memfd, &limits, NULL) == WATCH_MEMORY);
 	limits.memory = 160 * MB;
 	CHECK(verdict_on(unmapped_memfd, &limits, &w) == WATCH_FINE);
+}
+
+static void memory_counts_when_the_first_thread_has_ended(void)
+{
+	struct watch_limits limits = {.memory = 64 * MB};
+	struct watch w;
+
+	CHECK(verdict_on(leaderless_hog, &limits, NULL) == WATCH_MEMORY);
+	limits.memory = 144 * MB; /* 96 of its own, and a memfd of 96 */
+	CHECK(verdict_on(leaderless_hog, &limits, NULL) == WATCH_FINE);
+	CHECK(verdict_on(leaderless_memfd, &limits, NULL) == WATCH_MEMORY);
+	limits.memory = 512 * MB;
+	CHECK(verdict_on(leaderless_memfd, &limits, &w) == WATCH_FINE);
+}
+
+static void shared_memory_counts_when_it_was_unmapped_in_part(void)
+{
+	struct watch_limits limits = {.memory = 400 * (uint64_t)MB};
+	struct watch w;
+	char c;
+
+	watch_init(&w, 1, &limits);
+	w.init = start(trimmed_later, false);
+	CHECK(poll_verdict(&w) == WATCH_FINE);
+	CHECK(w.shared.n == 1 && !w.hides);
+	CHECK(kill(w.init, SIGUSR1) == 0 && read(from_it, &c, 1) == 1 && c == 't');
+	CHECK(poll_verdict(&w) == WATCH_FINE);
+	CHECK(w.hides);
+	w.limits.memory = 64 * MB; /* others may give back what they share meanwhile */
+	CHECK(poll_verdict(&w) == WATCH_MEMORY);
+	stop(w.init);
+	watch_done(&w);
+}
+
+static void deleted_files_count_whichever_thread_has_them(void)
+{
+	char folder[] = "/var/tmp/cordon-test-watch.XXXXXX";
+	const char *const folders[] = {folder, NULL};
+	struct watch_limits limits = {.storage = 8 * MB, .storage_folders = folders};
+	enum watch_verdict v = WATCH_FINE;
+	struct watch w;
+	int i;
+
+	CHECK(mkdtemp(folder) != NULL);
+	watch_init(&w, start(deleted_in_a_thread, false), &limits);
+	for (i = 0; i < 20 && v == WATCH_FINE; i++)
+		v = poll_verdict(&w);
+	CHECK(v == WATCH_STORAGE);
+	stop(w.init);
+	watch_done(&w);
+	CHECK(rmdir(folder) == 0);
+}
+
+static void a_folder_that_its_owner_shut_counts_as_too_much(void)
+{
+	char folder[] = "/var/tmp/cordon-test-watch.XXXXXX", shut[64];
+	AUTO_FD fd = -1;
+	uint64_t bytes;
+
+	CHECK(mkdtemp(folder) != NULL);
+	(void)snprintf(shut, sizeof(shut), "%s/shut", folder);
+	CHECK(mkdir(shut, 0) == 0);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bytes = usage_walk(fd);
+	CHECK(bytes == UINT64_MAX || (geteuid() == 0 && bytes < MB));
+	CHECK(rmdir(shut) == 0 && rmdir(folder) == 0);
+}
+
+static void a_file_counts_once_and_nobody_hides_behind_a_number(void)
+{
+	struct watch_files f = {0};
+	unsigned i;
+
+	for (i = 0; i < 2 * WATCH_FILES_MAX; i++)
+		watch_files_add(&f, (struct watch_file){.dev = 1, .ino = 1 + i % 2, .bytes = 100 + i % 2});
+	watch_files_add(&f, (struct watch_file){.dev = 2, .ino = 1, .bytes = 1000});
+	CHECK(f.n == 3 && watch_files_bytes(&f) == 1201);
+	CHECK(watch_files_find(&f, 2, 1)->bytes == 1000 && !watch_files_find(&f, 2, 2));
+	for (i = 0; i < WATCH_FILES_MAX - 3; i++)
+		watch_files_add(&f, (struct watch_file){.dev = 3, .ino = 1 + i, .bytes = 1});
+	CHECK(watch_files_bytes(&f) == 1201 + WATCH_FILES_MAX - 3);
+	for (i = 0; i < 2 * WATCH_FILES_MAX; i++)
+		watch_files_add(&f, (struct watch_file){.dev = 4, .ino = 1 + i, .bytes = 1});
+	CHECK(watch_files_bytes(&f) == UINT64_MAX);
+	watch_files_done(&f);
 }
 
 static void pages_of_a_file_on_disk_do_not_count(void)
@@ -277,6 +480,11 @@ int main(void)
 		CASE(all_processes_count_together),
 		CASE(shared_memory_counts_once),
 		CASE(memfds_that_nobody_maps_count),
+		CASE(memory_counts_when_the_first_thread_has_ended),
+		CASE(shared_memory_counts_when_it_was_unmapped_in_part),
+		CASE(deleted_files_count_whichever_thread_has_them),
+		CASE(a_folder_that_its_owner_shut_counts_as_too_much),
+		CASE(a_file_counts_once_and_nobody_hides_behind_a_number),
 		CASE(pages_of_a_file_on_disk_do_not_count),
 		CASE(processes_are_counted),
 		CASE(an_ended_sandbox_is_gone),

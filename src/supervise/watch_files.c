@@ -1,0 +1,216 @@
+#include "supervise/watch_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "supervise/watch_proc.h"
+
+enum {
+	TMPFS_MAGIC_NUMBER = 0x01021994,
+	CAP_FIRST = 64,
+	MAPS_MAX = 65536, /* lines of a process's maps that are looked at */
+};
+static const unsigned long hugetlbfs_magic = 0x958458f6;
+static const char memfd_name[] = "/memfd:";
+
+void watch_files_done(struct watch_files *f)
+{
+	free(f->v);
+	*f = (struct watch_files){0};
+}
+
+static size_t hash_of(dev_t dev, ino_t ino)
+{
+	uint64_t h = ((uint64_t)ino ^ (uint64_t)dev << 40) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (size_t)(h >> 32);
+}
+
+/* Its own place, or the free one where it would go. */
+static struct watch_file *place_of(const struct watch_files *f, dev_t dev, ino_t ino)
+{
+	size_t i = hash_of(dev, ino) & (f->cap - 1);
+
+	while (f->v[i].ino && (f->v[i].dev != dev || f->v[i].ino != ino))
+		i = (i + 1) & (f->cap - 1);
+	return &f->v[i];
+}
+
+/* Half of the places stay free. */
+static bool make_room(struct watch_files *f)
+{
+	struct watch_files wider = {.cap = f->cap ? 2 * f->cap : CAP_FIRST};
+	size_t i;
+
+	if (2 * f->n < f->cap)
+		return true;
+	wider.v = f->n < WATCH_FILES_MAX ? calloc(wider.cap, sizeof(*wider.v)) : NULL;
+	if (!wider.v)
+		return false;
+	for (i = 0; i < f->cap; i++)
+		if (f->v[i].ino)
+			*place_of(&wider, f->v[i].dev, f->v[i].ino) = f->v[i];
+	free(f->v);
+	f->v = wider.v;
+	f->cap = wider.cap;
+	return true;
+}
+
+const struct watch_file *watch_files_find(const struct watch_files *f, dev_t dev, ino_t ino)
+{
+	const struct watch_file *at = f->cap && ino ? place_of(f, dev, ino) : NULL;
+
+	return at && at->ino ? at : NULL;
+}
+
+void watch_files_add(struct watch_files *f, struct watch_file file)
+{
+	struct watch_file *at = f->cap && file.ino ? place_of(f, file.dev, file.ino) : NULL;
+
+	if (!file.ino)
+		return;
+	if (at && at->ino) {
+		if (file.bytes > at->bytes)
+			at->bytes = file.bytes;
+		return;
+	}
+	if (!make_room(f)) {
+		f->full = true;
+		return;
+	}
+	*place_of(f, file.dev, file.ino) = file;
+	f->n++;
+}
+
+uint64_t watch_files_bytes(const struct watch_files *f)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < f->cap && !f->full; i++)
+		sum = sum > UINT64_MAX - f->v[i].bytes ? UINT64_MAX : sum + f->v[i].bytes;
+	return f->full ? UINT64_MAX : sum;
+}
+
+static struct watch_file file_of(const struct stat *st)
+{
+	return (struct watch_file){st->st_dev, st->st_ino, (uint64_t)st->st_blocks * 512};
+}
+
+static DIR *open_fds(int proc, const char *task)
+{
+	char path[WATCH_TASK_SIZE + 8];
+
+	(void)snprintf(path, sizeof(path), "%.31s/fd", task);
+	return watch_proc_folder(proc, path);
+}
+
+static void add_memory(int proc, const char *task, void *files)
+{
+	char link[sizeof(memfd_name)];
+	DIR *d = open_fds(proc, task);
+	struct dirent *e;
+	struct stat st;
+
+	while (d && (e = readdir(d))) {
+		if (readlinkat(dirfd(d), e->d_name, link, sizeof(link)) < (ssize_t)sizeof(link))
+			continue;
+		if (memcmp(link, memfd_name, sizeof(memfd_name) - 1) == 0 && fstatat(dirfd(d), e->d_name, &st, 0) == 0)
+			watch_files_add(files, file_of(&st));
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+void watch_files_memory(int proc, const char *pid, void *files)
+{
+	watch_proc_each_table(proc, pid, ((struct watch_files *)files)->numbers_are_ours, add_memory, files);
+}
+
+static bool ends_with(const char *s, size_t n, const char *tail)
+{
+	size_t k = strlen(tail);
+
+	return n >= k && memcmp(s + n - k, tail, k) == 0;
+}
+
+static bool begins_with(const char *s, size_t n, const char *head)
+{
+	size_t k = strlen(head);
+
+	return n >= k && memcmp(s, head, k) == 0;
+}
+
+/* A memfd, or a file in the sandbox's /dev. A file on a disk can have such a name, too. */
+static bool is_memory(int fds, const char *fd, const char *link, size_t n)
+{
+	char path[64];
+	struct statfs fs;
+
+	if (!begins_with(link, n, memfd_name) && !begins_with(link, n, "/dev/"))
+		return false;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d/%.11s", fds, fd);
+	return statfs(path, &fs) == 0 && ((unsigned long)fs.f_type == TMPFS_MAGIC_NUMBER || (unsigned long)fs.f_type == hugetlbfs_magic);
+}
+
+static void add_deleted(int proc, const char *task, void *files)
+{
+	DIR *d = open_fds(proc, task);
+	char link[PATH_MAX];
+	struct dirent *e;
+	struct stat st;
+	ssize_t n;
+
+	while (d && (e = readdir(d))) {
+		n = readlinkat(dirfd(d), e->d_name, link, sizeof(link));
+		/* one whose name is too long to be told may have been deleted, too */
+		if (n < 0 ? errno != ENAMETOOLONG : !ends_with(link, (size_t)n, " (deleted)") || is_memory(dirfd(d), e->d_name, link, (size_t)n))
+			continue;
+		if (fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0)
+			watch_files_add(files, file_of(&st));
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+/* They are in no folder, and on the disk. */
+void watch_files_deleted(int proc, const char *pid, void *files)
+{
+	watch_proc_each_table(proc, pid, ((struct watch_files *)files)->numbers_are_ours, add_deleted, files);
+}
+
+void watch_files_shared(int proc, const char *pid, void *files)
+{
+	uint64_t from, to, offset;
+	unsigned major, minor, i;
+	unsigned long ino;
+	char task[WATCH_TASK_SIZE], path[WATCH_TASK_SIZE + 8], line[512];
+	FILE *f;
+	int fd;
+
+	if (!watch_proc_alive(proc, pid, task))
+		return;
+	(void)snprintf(path, sizeof(path), "%s/maps", task);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	f = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!f) {
+		cleanup_fd(&fd);
+		return;
+	}
+	for (i = 0; i < MAPS_MAX && fgets(line, sizeof(line), f); i++)
+		if (strstr(line, "/dev/zero (deleted)") &&
+		    sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %lu", &from, &to, &offset, &major, &minor, &ino) == 6)
+			watch_files_add(files, (struct watch_file){.ino = ino, .bytes = offset + (to - from)});
+	if (i == MAPS_MAX)
+		((struct watch_files *)files)->full = true;
+	(void)fclose(f);
+}

@@ -1,0 +1,37 @@
+/*
+ * watch_proc: reading a process's entry in a /proc, for the watchdog.
+ *
+ * A process goes on when its first thread has ended, but its own entry then shows no memory and no open files: those of a thread that lives on do ("PID/task/TID").
+ */
+#ifndef CORDON_SUPERVISE_WATCH_PROC_H
+#define CORDON_SUPERVISE_WATCH_PROC_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { WATCH_TASK_SIZE = 32 }; /* "PID/task/TID" */
+
+bool watch_proc_is_number(const char *s);
+
+DIR *watch_proc_folder(int dir, const char *path); /* NULL where there is none */
+
+/* The bytes of dir/task/name, ended with a 0; -errno. */
+int watch_proc_read(int dir, const char *task, const char *name, char *out, size_t cap);
+
+/* The number behind the key, or 0. */
+uint64_t watch_proc_number(const char *text, const char *key);
+
+/* Pages that are mapped, and those of them that are there. False where it has no memory (any more). */
+bool watch_proc_pages(int dir, const char *task, uint64_t *ret_mapped, uint64_t *ret_resident);
+
+/* The task that shows the memory of a process: itself, or one of its threads. False where none does. */
+bool watch_proc_alive(int dir, const char *pid, char ret[static WATCH_TASK_SIZE]);
+
+typedef void watch_proc_fn(int dir, const char *task, void *arg);
+
+/* Calls fn for one task per table of open files that the process has: threads may have their own. numbers_are_ours: dir is the /proc of our own PID namespace. */
+void watch_proc_each_table(int dir, const char *pid, bool numbers_are_ours, watch_proc_fn *fn, void *arg);
+
+#endif
