@@ -364,6 +364,9 @@ static bool over_memory(struct watch *w)
 
 static bool over_storage(struct watch *w)
 {
+	/* before that has come nothing runs in it, and what an earlier run left may be shut to us */
+	if (w->limits.storage_inside && w->usage.userns < 0)
+		return false;
 	if (!usage_poll(&w->usage))
 		return false;
 	return w->usage.bytes > w->limits.storage || file_bytes(w, watch_files_deleted) > w->limits.storage - w->usage.bytes;
