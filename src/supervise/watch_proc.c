@@ -4,14 +4,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sys/process.h"
 
 bool watch_proc_is_number(const char *s)
 {
@@ -98,7 +97,7 @@ bool watch_proc_alive(int dir, const char *pid, char ret[static WATCH_TASK_SIZE]
 /* Where it cannot be told they are taken for two: what is looked at twice counts once. */
 static bool is_same_table(const char *a, const char *b)
 {
-	return *a && syscall(SYS_kcmp, atol(a), atol(b), KCMP_FILES, 0, 0) == 0;
+	return *a && sys_shares_files(atoi(a), atoi(b));
 }
 
 void watch_proc_each_table(int dir, const char *pid, bool numbers_are_ours, watch_proc_fn *fn, void *arg)

@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <linux/if.h>
+#include <linux/kcmp.h>
 #include <linux/sched.h>
 #include <linux/securebits.h>
 #include <signal.h>
@@ -93,6 +94,11 @@ int sys_pidfd_getfd(int pidfd, int fd)
 	long got = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
 
 	return got < 0 ? -errno : (int)got;
+}
+
+bool sys_shares_files(pid_t a, pid_t b)
+{
+	return syscall(SYS_kcmp, a, b, KCMP_FILES, 0, 0) == 0;
 }
 
 int sys_proc_write(pid_t pid, const char *name, const char *text)

@@ -30,6 +30,9 @@ int sys_pidfd_open(pid_t pid);
 int sys_pidfd_signal(int pidfd, int sig);
 int sys_pidfd_getfd(int pidfd, int fd);
 
+/* Whether two threads have one table of open files. False also where it cannot be told. */
+bool sys_shares_files(pid_t a, pid_t b);
+
 /* Writes the file of that name in /proc/PID, in one go as its maps of ids want it. */
 int sys_proc_write(pid_t pid, const char *name, const char *text);
 
