@@ -139,29 +139,41 @@ static void pid_add(struct pid_list *list, pid_t pid)
 	list->v[list->n++] = pid;
 }
 
+/* However many there are: nobody hides behind a number of others. */
+static void add_children_of(int proc, const char *pid, const char *tid, struct pid_list *list)
+{
+	char path[64], text[4096];
+	AUTO_FD fd = -1;
+	ssize_t n, i;
+	pid_t v = 0;
+
+	(void)snprintf(path, sizeof(path), "%.11s/task/%.11s/children", pid, tid);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && (n = read(fd, text, sizeof(text))) > 0) {
+		for (i = 0; i < n; i++) {
+			if (text[i] >= '0' && text[i] <= '9') {
+				v = v * 10 + (text[i] - '0');
+				continue;
+			}
+			if (v > 0)
+				pid_add(list, v);
+			v = 0;
+		}
+	}
+}
+
 /* Children belong to the thread that made them. */
 static void add_children(int proc, const char *pid, struct pid_list *list)
 {
-	char path[64], text[8192], *at, *end;
 	struct dirent *e;
+	char path[64];
 	DIR *d;
 
 	(void)snprintf(path, sizeof(path), "%s/task", pid);
 	d = watch_proc_folder(proc, path);
-	while (d && (e = readdir(d))) {
-		if (!watch_proc_is_number(e->d_name))
-			continue;
-		(void)snprintf(path, sizeof(path), "task/%.11s/children", e->d_name);
-		if (watch_proc_read(proc, pid, path, text, sizeof(text)) <= 0)
-			continue;
-		for (at = text;; at = end) {
-			long v = strtol(at, &end, 10);
-
-			if (end == at || *end != ' ')
-				break;
-			pid_add(list, (pid_t)v);
-		}
-	}
+	while (d && (e = readdir(d)))
+		if (watch_proc_is_number(e->d_name))
+			add_children_of(proc, pid, e->d_name, list);
 	if (d)
 		(void)closedir(d);
 }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -206,6 +207,24 @@ static void nine_children(void)
 		if (fork() == 0) {
 			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 			return;
+		}
+	}
+}
+
+/* Their numbers are longer than what is read in one go. */
+static void two_thousand_children(void)
+{
+	int i;
+
+	for (i = 0; i < 2000; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			_exit(1);
+		if (pid == 0) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
 		}
 	}
 }
@@ -413,6 +432,18 @@ static void processes_are_counted(void)
 	CHECK(verdict_on(nine_children, &limits, NULL) == WATCH_PROCESSES);
 }
 
+static void no_number_of_processes_hides_others(void)
+{
+	struct watch_limits limits = {.processes = 1900};
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NPROC, &r) < 0 || r.rlim_cur < 4000) {
+		printf("# not so many processes for us here\n");
+		return;
+	}
+	CHECK(verdict_on(two_thousand_children, &limits, NULL) == WATCH_PROCESSES);
+}
+
 static void an_ended_sandbox_is_gone(void)
 {
 	struct watch_limits limits = {.memory = MB};
@@ -487,6 +518,7 @@ int main(void)
 		CASE(a_file_counts_once_and_nobody_hides_behind_a_number),
 		CASE(pages_of_a_file_on_disk_do_not_count),
 		CASE(processes_are_counted),
+		CASE(no_number_of_processes_hides_others),
 		CASE(an_ended_sandbox_is_gone),
 		CASE(the_sandbox_s_own_proc_is_used_when_it_is_there),
 		CASE(the_disk_floor_is_256_mib_or_2_percent),
