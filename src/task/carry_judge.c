@@ -118,6 +118,8 @@ int carry_judge_init(struct carry *c)
 	c->packages = package_folders(c);
 	c->starts = folders(c, c->tests.folders ? c->tests.folders : "");
 	c->copies = folders(c, c->tests.copies ? c->tests.copies : "");
+	modules = arena_printf(c->arena, "%s:%s", c->req->workdir, c->req->start ? c->req->start : "");
+	c->stands = modules ? folders(c, modules) : NULL;
 	return arena_failed(c->arena) ? -ENOMEM : 0;
 }
 
@@ -246,7 +248,8 @@ static enum carry_rule judge_name(const struct carry *c, const struct spot *s, c
 	case NAME_GIT_CONFIG:
 		return S_ISREG(e->st.st_mode) ? CARRY_GIT_CUT : is_whiteout(&e->st) ? CARRY_KEEP : CARRY_GIT;
 	default:
-		return S_ISDIR(e->st.st_mode) ? CARRY_KEEP : judge_text(s, e, is);
+		/* a folder takes away the text that the image has there */
+		return S_ISDIR(e->st.st_mode) && (e->image.st_mode == 0 || S_ISDIR(e->image.st_mode)) && is != NAME_PASSWD && is != NAME_ACCOUNTS ? CARRY_KEEP : judge_text(s, e, is);
 	}
 }
 
@@ -270,7 +273,7 @@ static enum carry_rule judge_link(struct carry *c, const struct spot *s, const s
 
 	if (n <= 0 || n == sizeof(target))
 		return CARRY_SPECIAL;
-	if ((c->work && strcmp(c->at, c->work) == 0) || (S_ISDIR(e->image.st_mode) && (s->zone != ZONE_WORK || carry_prefix(c, s))) || (s->zone != ZONE_FREE && !system_root(c->at) && carry_way_to_programs(c)))
+	if ((c->work && strcmp(c->at, c->work) == 0) || carry_leads_to(c->stands, c->at) || (S_ISDIR(e->image.st_mode) && (s->zone != ZONE_WORK || carry_prefix(c, s))) || (s->zone != ZONE_FREE && !system_root(c->at) && carry_way_to_programs(c)))
 		return CARRY_LINK;
 	if (carry_home_link(c, s, e) || carry_place_link(c, e))
 		return CARRY_LINK;
@@ -451,7 +454,7 @@ enum carry_rule carry_judge(struct carry *c, const struct spot *s, const struct 
 		return unless_same(s, e, CARRY_STARTUP);
 	if (!is_whiteout(&e->st) && !S_ISREG(e->st.st_mode) && !S_ISDIR(e->st.st_mode) && !S_ISLNK(e->st.st_mode))
 		return CARRY_SPECIAL;
-	if (is_the_judges(c, e))
+	if (is_the_judges(c, e) || (S_ISREG(e->st.st_mode) && carry_leads_to(c->stands, c->at)))
 		return replaces(s, e);
 	if (s->git)
 		r = judge_git(s, e);

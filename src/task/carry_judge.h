@@ -42,6 +42,7 @@ struct carry {
 	struct carry_tests tests;
 	const char **starts; /* where they start something, or let Python look */
 	const char **copies; /* where they copy test files to */
+	const char **stands; /* the folders that the verifier starts in, and where links of the image lead from them: it cannot start where they are none */
 	struct linked *linked[CARRY_LINKED]; /* files of several names that were copied, by their first one */
 	struct carried_link *links;	     /* symbolic ones, for carry_link.h */
 	uint64_t link_steps;		     /* what they took so far */

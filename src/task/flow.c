@@ -25,6 +25,27 @@ int flow_fail(struct flow *f, enum task_status status)
 	return -1;
 }
 
+bool flow_in_the_way(const struct flow *f)
+{
+	static const int codes[] = {ENOTDIR, EISDIR, ELOOP, EXDEV, EACCES, EPERM, EEXIST, ENOENT, ENOTEMPTY};
+	size_t i;
+
+	if (f->result->signal)
+		return false;
+	if (f->err->kind == ERROR_NOT_FOUND || f->err->kind == ERROR_NOT_EXEC)
+		return true;
+	for (i = 0; i < ARRAY_LEN(codes); i++)
+		if (f->err->code == codes[i])
+			return f->err->kind == ERROR_DENIED || f->err->kind == ERROR_SYSTEM;
+	return false;
+}
+
+int flow_spoiled(struct flow *f)
+{
+	f->spoiled = f->steps.n > 0 && flow_in_the_way(f);
+	return -1;
+}
+
 void flow_begin(struct flow *f, enum task_phase p)
 {
 	const struct task_progress *to = f->req->progress;
@@ -116,7 +137,9 @@ static int fill_root(struct flow *f, const struct flow_command *c, struct image_
 	ret->layers = stack_layers(f, c, image);
 	if (!ret->layers)
 		return flow_no_memory(f);
-	if (image_user_find(ret->layers, c->user ? c->user : config->user, &user, f->err) < 0)
+	/* what an agent made of the list of users does not take away those that the image has */
+	if (image_user_find(ret->layers, c->user ? c->user : config->user, &user, f->err) < 0 &&
+	    image_user_find((const char *const *)image->layers, c->user ? c->user : config->user, &user, f->err) < 0)
 		return flow_fail(f, TASK_REFUSED);
 	if (services_main(f, ret) < 0)
 		return -1;

@@ -37,6 +37,7 @@ struct flow {
 		double sum; /* of their rewards */
 		uint32_t n; /* that were judged */
 	} steps;
+	bool spoiled; /* what failed failed for what the agent left of its files: it costs the score, and nothing else */
 	enum task_phase phase; /* that goes on */
 	uint64_t since;	       /* us: when it began */
 };
@@ -45,6 +46,11 @@ struct flow {
 int flow_fail(struct flow *f, enum task_status status);
 /* The same, and says why: out of memory. */
 int flow_no_memory(struct flow *f);
+
+/* Behind a failure: was it what stands in the agent's files, or is missing there, that kept a sandbox from starting or a file from its place? Only who knows that it was there before can say that it was the agent. */
+bool flow_in_the_way(const struct flow *f);
+/* The same in a step behind the first, which an agent has changed the files of. Returns -1. */
+int flow_spoiled(struct flow *f);
 
 void flow_begin(struct flow *f, enum task_phase p);
 void flow_end(struct flow *f, enum task_phase p, int exit);

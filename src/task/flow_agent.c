@@ -20,12 +20,10 @@ static int timed_out(struct flow *f, const char *who, uint64_t ms)
 }
 
 /* A shell command of the task's, in the agent's files. c has all but what the task says. */
-static int run_command(struct flow *f, const struct task_command *t, struct flow_command *c)
+static int try_command(struct flow *f, const struct task_command *t, struct flow_command *c, struct task_ended *ret)
 {
 	const char *argv[] = {"/bin/sh", "-c", t->command.s, NULL};
-	struct task_ended e = {0};
 	struct flow_env env = *c->env;
-	struct text_shown shown;
 
 	if (flow_env_table(f, &env, &t->env) < 0)
 		return -1;
@@ -34,7 +32,16 @@ static int run_command(struct flow *f, const struct task_command *t, struct flow
 	c->cwd = t->cwd.s;
 	c->user = t->user.s;
 	c->timeout_ms = t->timeout.set ? t->timeout.v : TASK_DEFAULT_SETUP_MS;
-	if (flow_run(f, c, &e) < 0)
+	return flow_run(f, c, ret);
+}
+
+/* The same before there was an agent: it must end well. */
+static int run_command(struct flow *f, const struct task_command *t, struct flow_command *c)
+{
+	struct task_ended e = {0};
+	struct text_shown shown;
+
+	if (try_command(f, t, c, &e) < 0)
 		return -1;
 	if (e.timed_out)
 		return timed_out(f, "a command of the task", c->timeout_ms);
@@ -44,7 +51,8 @@ static int run_command(struct flow *f, const struct task_command *t, struct flow
 	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
-static int check_health(struct flow *f, const struct task_healthcheck *h, struct flow_command *c)
+/* *ret_ill: it ran, and did not end well. */
+static int check_health(struct flow *f, const struct task_healthcheck *h, struct flow_command *c, bool *ret_ill)
 {
 	const char *argv[] = {"/bin/sh", "-c", h->command.s, NULL};
 	uint64_t retries = h->retries.set ? h->retries.v : 3, i;
@@ -61,6 +69,7 @@ static int check_health(struct flow *f, const struct task_healthcheck *h, struct
 		if (e.status == 0)
 			return 0;
 	}
+	*ret_ill = true;
 	(void)error_set(f->err, ERROR_INPUT, "the task's environment is not healthy: its health check failed %llu times; output/setup.txt has what it said", (unsigned long long)retries);
 	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
@@ -70,6 +79,7 @@ int flow_setup(struct flow *f)
 	const struct task_environment *t = &f->task->environment;
 	struct flow_env env = {0};
 	struct flow_command c = {.name = "setup", .phase = "setup", .env = &env, .work = &f->agent, .network = &t->network, .in = -1};
+	bool ill = false;
 	uint32_t i;
 
 	if (t->setup.n == 0 && !t->healthcheck.command.s && !f->services)
@@ -83,7 +93,7 @@ int flow_setup(struct flow *f)
 		if (run_command(f, &t->setup.v[i], &one) < 0)
 			return -1;
 	}
-	if (t->healthcheck.command.s && check_health(f, &t->healthcheck, &c) < 0)
+	if (t->healthcheck.command.s && check_health(f, &t->healthcheck, &c, &ill) < 0)
 		return -1;
 	flow_end(f, PHASE_SETUP, 0);
 	return 0;
@@ -94,10 +104,34 @@ static int check_step(struct flow *f)
 {
 	struct flow_env env = {0};
 	struct flow_command c = {.name = "setup", .phase = "setup", .env = &env, .work = &f->agent, .network = &f->task->environment.network, .in = -1};
+	bool ill = false;
 
 	if (!f->step || !f->step->healthcheck.command.s)
 		return 0;
-	return flow_environment(f, &f->image, &env) < 0 ? -1 : check_health(f, &f->step->healthcheck, &c);
+	if (flow_environment(f, &f->image, &env) < 0)
+		return -1;
+	if (check_health(f, &f->step->healthcheck, &c, &ill) == 0)
+		return 0;
+	(void)flow_spoiled(f);
+	/* it was well before the agent came */
+	f->spoiled |= ill && f->steps.n > 0;
+	return -1;
+}
+
+/* What the agent made of its shell and its folders does not end a run that it would have failed: the tests judge what is there. */
+static int collect_by(struct flow *f, const struct task_command *t, struct flow_command *c)
+{
+	struct task_ended e = {0};
+	struct text_shown shown;
+
+	if (try_command(f, t, c, &e) < 0) {
+		if (!flow_in_the_way(f))
+			return -1;
+	} else if (e.status == 0 && !e.timed_out) {
+		return 0;
+	}
+	(void)task_result_find(f->result, "collect-failed", text_show(&shown, sv_of(t->command.s)), "the command did not end well in what the agent left; the tests judge what is there, and output/collect.txt has what it said");
+	return 0;
 }
 
 int flow_collect_commands(struct flow *f)
@@ -111,7 +145,7 @@ int flow_collect_commands(struct flow *f)
 	for (i = 0; i < all->n; i++) {
 		struct flow_command c = {.name = "collect", .phase = "agent", .env = &env, .work = &f->agent, .network = &f->task->environment.network, .in = -1};
 
-		if (run_command(f, &all->v[i], &c) < 0)
+		if (collect_by(f, &all->v[i], &c) < 0)
 			return -1;
 	}
 	return 0;
@@ -256,12 +290,13 @@ static int run_agent(struct flow *f, struct image_work *extra)
 	if (c.in >= 0)
 		(void)close(c.in);
 	if (r < 0)
-		return -1;
+		return flow_spoiled(f);
 	flow_end(f, PHASE_AGENT, e.status);
 	f->result->agent_timed_out |= e.timed_out;
 	if (!e.timed_out && e.error.kind != ERROR_NONE) {
 		*f->err = e.error;
-		return flow_fail(f, TASK_AGENT_ERROR);
+		(void)flow_fail(f, TASK_AGENT_ERROR);
+		return flow_spoiled(f);
 	}
 	if (without_model(f, &e)) {
 		(void)error_set(f->err, ERROR_INPUT, "no model answered the agent%s; output/agent.txt says why (inference.providers of --policy opens models)",

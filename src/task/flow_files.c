@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "image/ids.h"
 #include "supervise/copy.h"
 #include "sys/beneath.h"
 #include "sys/tree.h"
@@ -97,17 +98,38 @@ static int put_into(struct flow *f, int from, int to)
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		/* of the step before, or of its agent */
-		sys_remove_tree(to, e->d_name);
-		r = copy_name(from, to, e->d_name, f->err);
+		r = image_ids_remove(&f->image.ids, to, e->d_name, f->err);
+		if (r < 0)
+			f->err->code = EACCES;
+		if (r == 0)
+			r = copy_name(from, to, e->d_name, f->err);
+		if (r == 0)
+			r = layer_own_name(to, e->d_name, &f->image.ids, f->err);
 	}
 	if (d)
 		(void)closedir(d);
 	return r;
 }
 
-int flow_step_files(struct flow *f)
+/* The work folder in the agent's files, where it may have left anything else in that place. An fd, or -errno. */
+static int open_workdir(struct flow *f, int upper)
 {
 	const char *workdir = f->task->environment.workdir.s ? f->task->environment.workdir.s : f->image.config.workdir;
+	const char *path = workdir[1] ? workdir + 1 : ".";
+	int to = sys_open_beneath(upper, path, O_RDONLY | O_DIRECTORY, 0);
+
+	if (to == -ENOTDIR || to == -ELOOP) {
+		to = layer_clear_way(upper, &f->image.ids, workdir);
+		if (to == 0)
+			to = sys_open_beneath(upper, path, O_RDONLY | O_DIRECTORY, 0);
+	}
+	if (to == -ENOENT && layer_add_open(upper, &f->image.ids, workdir, f->err) == 0)
+		to = sys_open_beneath(upper, path, O_RDONLY | O_DIRECTORY, 0);
+	return to;
+}
+
+int flow_step_files(struct flow *f)
+{
 	AUTO_FD upper = -1;
 	AUTO_FD from = -1;
 	AUTO_FD to = -1;
@@ -116,14 +138,16 @@ int flow_step_files(struct flow *f)
 		return 0;
 	upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	from = sys_open_beneath(f->stage, f->step->files.workdir, O_RDONLY | O_DIRECTORY, 0);
-	to = upper < 0 ? -errno : sys_open_beneath(upper, workdir[1] ? workdir + 1 : ".", O_RDONLY | O_DIRECTORY, 0);
-	if (to == -ENOENT && layer_add_open(upper, &f->image.ids, workdir, f->err) == 0)
-		to = sys_open_beneath(upper, workdir + 1, O_RDONLY | O_DIRECTORY, 0);
-	if (from < 0 || to < 0) {
+	to = upper < 0 ? -errno : open_workdir(f, upper);
+	if (upper < 0 || from < 0 || to < 0) {
 		(void)error_sys(f->err, from < 0 ? from : to, "the files of the step %s", f->step->name.s);
-		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+		(void)flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+		return upper < 0 || from < 0 ? -1 : flow_spoiled(f);
 	}
-	return put_into(f, from, to) < 0 || layer_own(to, &f->image.ids, f->err) < 0 ? flow_fail(f, TASK_INFRASTRUCTURE_ERROR) : 0;
+	if (put_into(f, from, to) == 0)
+		return 0;
+	(void)flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+	return flow_spoiled(f);
 }
 
 /* A path of the agent's as one below its upper folder. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -98,6 +99,50 @@ static int make_parents(int layer, const struct image_ids *ids, const char *targ
 static int seal(int dir)
 {
 	return fsetxattr(dir, "user.overlay.opaque", "y", 1, 0) < 0 ? -errno : 0;
+}
+
+/* An empty folder in the place of whatever has that name and is none. An fd, or -errno. */
+static int replace(int parent, const char *name, const struct image_ids *ids)
+{
+	AUTO_FD dir = -1;
+	int r;
+
+	if (unlinkat(parent, name, 0) < 0 || mkdirat(parent, name, 0755) < 0)
+		return -errno;
+	dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	r = own(dir, "", ids);
+	if (r == 0)
+		r = fchmod(dir, 0755) < 0 ? -errno : seal(dir);
+	return r < 0 ? r : fd_take(&dir);
+}
+
+int layer_clear_way(int layer, const struct image_ids *ids, const char *target)
+{
+	AUTO_FD at = openat(layer, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char name[NAME_MAX + 1];
+	const char *p = target;
+	size_t n;
+	int next;
+
+	for (; at >= 0 && *p == '/' && p[1]; p += n) {
+		n = strcspn(++p, "/");
+		if (n == 0 || n > NAME_MAX)
+			return -EINVAL;
+		memcpy(name, p, n);
+		name[n] = '\0';
+		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0 && errno == ENOENT)
+			return 0;
+		if (next < 0)
+			next = errno == ENOTDIR || errno == ELOOP ? replace(at, name, ids) : -errno;
+		if (next < 0)
+			return next;
+		(void)close(at);
+		at = next;
+	}
+	return at < 0 ? -errno : 0;
 }
 
 /* A folder that we just put there; -1: the error is set. */
@@ -197,6 +242,14 @@ int layer_add_file(int layer, const struct image_ids *ids, const char *target, i
 		if (write_all(fd, bytes, (size_t)n) < 0)
 			return fail(errno, "a file", target, err);
 	return n < 0 ? fail(errno, "a file", target, err) : 0;
+}
+
+int layer_own_name(int dir, const char *name, const struct image_ids *ids, struct error *err)
+{
+	AUTO_FD folder = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int r = folder < 0 ? own(dir, name, ids) : own_all(folder, ids, DEPTH_MAX);
+
+	return r < 0 ? error_sys(err, r, "owners of a layer") : 0;
 }
 
 int layer_own(int layer, const struct image_ids *ids, struct error *err)

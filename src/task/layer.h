@@ -25,7 +25,14 @@ int layer_add_open(int layer, const struct image_ids *ids, const char *target, s
 int layer_add_file(int layer, const struct image_ids *ids, const char *target, int from, unsigned mode, struct error *err);
 int layer_add_text(int layer, const struct image_ids *ids, const char *target, const void *bytes, size_t n, struct error *err);
 
-/* All of it belongs to the sandbox's root. */
+/* All of it belongs to the sandbox's root; or one name of a folder, with all below it. */
 int layer_own(int layer, const struct image_ids *ids, struct error *err);
+int layer_own_name(int dir, const char *name, const struct image_ids *ids, struct error *err);
+
+/*
+ * Where the layer is one that a sandbox has written to: whatever stands on the way to target, or there, and is no folder (a file, a link, the mark of something deleted) becomes an empty one, which hides what lies below it. What is
+ * missing is not made. 0 or -errno.
+ */
+int layer_clear_way(int layer, const struct image_ids *ids, const char *target);
 
 #endif

@@ -71,6 +71,17 @@ static bool goes_on(const struct flow *f, double reward)
 	return true;
 }
 
+/* The agent left nothing that the step could start in: as if it had failed it, which is a score. */
+static void leave_steps(struct flow *f)
+{
+	const char *why = arena_printf(f->arena, "the step could not begin in what the agent left, and is worth nothing: %s", f->err->text);
+	struct text_shown name;
+
+	f->result->status = TASK_SCORED;
+	if (why)
+		(void)task_result_find(f->result, "step-spoiled", text_show(&name, sv_of(f->step->name.s)), why);
+}
+
 /* Steps share the agent's files; each is judged as the task itself would be. */
 static int run_steps(struct flow *f)
 {
@@ -80,8 +91,14 @@ static int run_steps(struct flow *f)
 		/* of the step before */
 		image_work_done(f->store, &f->carried);
 		image_work_done(f->store, &f->verifier);
-		if (flow_enter_step(f, &f->task->steps[i]) < 0 || judge(f) < 0)
+		if (flow_enter_step(f, &f->task->steps[i]) < 0)
 			return -1;
+		if (judge(f) < 0) {
+			if (!f->spoiled)
+				return -1;
+			leave_steps(f);
+			break;
+		}
 		if (!goes_on(f, f->result->rewards[f->result->n_rewards - 1].value))
 			break;
 	}

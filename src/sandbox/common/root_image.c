@@ -174,18 +174,29 @@ int root_image_open(const struct plan *p, struct root_image_trees *t, struct err
 	return 0;
 }
 
-static int fail(struct builder *b, int code, const char *what, const char *path)
+/* What stands in the way in the root itself; the code tells it from what a policy denies. */
+static int in_the_way(struct builder *b, int code, const char *path)
 {
 	struct text_shown t;
 
 	(void)text_show(&t, sv_of(path));
 	if (code == -ELOOP)
-		return error_set(b->err, ERROR_DENIED, "image: %s: a link stands in the way of what is to be mounted there", t.s);
-	if (code == -EXDEV)
-		return error_set(b->err, ERROR_DENIED, "image: %s leads to what is the sandbox's own", t.s);
-	if (code == -ENOTDIR || code == -EISDIR)
-		return error_set(b->err, ERROR_DENIED, "image: %s: %s stands where %s is needed", t.s, code == -EISDIR ? "a folder" : "a file", code == -EISDIR ? "a file" : "a folder");
-	return error_sys(b->err, code, "sandbox root: %s %s", what, t.s);
+		(void)error_set(b->err, ERROR_DENIED, "image: %s: a link stands in the way of what is to be mounted there", t.s);
+	else if (code == -EXDEV)
+		(void)error_set(b->err, ERROR_DENIED, "image: %s leads to what is the sandbox's own", t.s);
+	else
+		(void)error_set(b->err, ERROR_DENIED, "image: %s: %s stands where %s is needed", t.s, code == -EISDIR ? "a folder" : "a file", code == -EISDIR ? "a file" : "a folder");
+	b->err->code = -code;
+	return -1;
+}
+
+static int fail(struct builder *b, int code, const char *what, const char *path)
+{
+	struct text_shown t;
+
+	if (code == -ELOOP || code == -EXDEV || code == -ENOTDIR || code == -EISDIR)
+		return in_the_way(b, code, path);
+	return error_sys(b->err, code, "sandbox root: %s %s", what, text_show(&t, sv_of(path)));
 }
 
 /* All trees are open by now, so it does not matter what it hides. */

@@ -1,0 +1,132 @@
+#!/bin/bash
+# An agent that spoils its own container gets the score of its work, and nothing that runners try again or leave out of a mean: no refusal of the task, no error of the infrastructure.
+# shellcheck disable=SC2154 # lib.sh's
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../task_lib.sh"
+runtime=(${CORDON_RUNTIME:+--runtime "$CORDON_RUNTIME"})
+export HOME=$tmp/home XDG_DATA_HOME=$tmp/data XDG_STATE_HOME=$tmp/state XDG_CACHE_HOME=$tmp/cache XDG_CONFIG_HOME=$tmp/config
+mkdir -p "$HOME"
+# folders that agents closed
+trap 'chmod -R u+rwX "$tmp" 2>/dev/null; tap_cleanup' EXIT
+task_images base || { echo "Bail out! the image cannot be made"; exit 99; }
+
+# task NAME WORKDIR LINE...: passes when WORKDIR/done is there; the lines go into task.toml
+task()
+{
+	task=$tmp/$1
+	local workdir=$2
+	shift 2
+	mkdir -p "$task/environment" "$task/tests"
+	printf 'version = "1.0"\n[environment]\nallow_internet = false\n' >"$task/task.toml"
+	printf '%s\n' "$@" >>"$task/task.toml"
+	echo "Make $workdir/done." >"$task/instruction.md"
+	printf 'FROM cordon-test/base\nRUN mkdir -p %s && touch %s/given\nWORKDIR %s\n' "$workdir" "$workdir" "$workdir" >"$task/environment/Dockerfile"
+	printf '#!/bin/sh\nif [ -f %s/done ]; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n' "$workdir" >"$task/tests/test.sh"
+}
+
+# steps NAME LINE...: two steps, each with its file to make
+steps()
+{
+	task=$tmp/$1
+	local step
+	shift
+	mkdir -p "$task/environment"
+	printf 'version = "1.0"\n[environment]\nallow_internet = false\n' >"$task/task.toml"
+	for step in first second; do
+		mkdir -p "$task/steps/$step/tests"
+		printf '[[steps]]\nname = "%s"\n' $step >>"$task/task.toml"
+		echo "Make /app/$step." >"$task/steps/$step/instruction.md"
+		printf '#!/bin/sh\nif [ -f /app/%s ]; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n' $step >"$task/steps/$step/tests/test.sh"
+	done
+	printf '%s\n' "$@" >>"$task/task.toml"
+	printf 'FROM cordon-test/base\nRUN mkdir /app && touch /app/given\nWORKDIR /app\n' >"$task/environment/Dockerfile"
+}
+
+# gets NAME WANT COMMAND: what the agent gets for that
+gets()
+{
+	rm -rf "$tmp/out"
+	timeout 120 "$CORDON" task run "$task" "${runtime[@]}" --out "$tmp/out" --json -- sh -c "$3" >"$tmp/result.json" 2>"$tmp/said" </dev/null
+	is "$1" "$(python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(r["status"], r["reward"], r.get("reason") or "")' "$tmp/result.json" 2>&1 || tail -n 2 "$tmp/said")" "scored $2 "
+}
+
+# found NAME RULE PATH
+found()
+{
+	ok "$1" python3 -c 'import json, sys; sys.exit([sys.argv[2], sys.argv[3]] not in [[f["rule"], f["path"]] for f in json.load(open(sys.argv[1]))["findings"]])' "$tmp/result.json" "$2" "$3"
+}
+
+task plain /app
+gets "who does nothing gets 0" 0 true
+gets "who does the work gets 1" 1 'touch done'
+gets "a folder in the place of /etc/passwd is no refusal" 0 'rm /etc/passwd; mkdir /etc/passwd'
+found "... and does not reach the verifier" carry.accounts /etc/passwd
+gets "... nor one in the place of /etc/group, with the work done" 1 'rm /etc/group; mkdir /etc/group; touch done'
+gets "a list of users that is too long to be read is none" 0 'i=0; while [ $i -lt 17 ]; do i=$((i + 1)); echo "u$i:x:1:1:$(head -c 60000 /dev/zero | tr "\0" x):/:/bin/sh"; done >>/etc/passwd'
+gets "a work folder that nobody may enter is none" 0 'chmod 0 /app'
+
+task deep /work/app
+gets "a file in the place of the work folder is no refusal" 0 'cd /; rm -rf /work/app; touch /work/app'
+found "... and does not reach the verifier" carry.replaces /work/app
+gets "... nor is one above it" 0 'cd /; rm -rf /work; touch /work'
+gets "... nor a link to nowhere" 0 'cd /; rm -rf /work/app; ln -s /work/app /work/app'
+gets "... nor one to the kernel's" 0 'cd /; rm -rf /work/app; ln -s /proc /work/app'
+gets "a work folder that is gone is none" 0 'cd /; rm -rf /work'
+gets "one that was made anew is judged by what is in it" 1 'cd /; rm -rf /work; mkdir -p /work/app; touch /work/app/done'
+
+task linked /srv/real 'workdir = "/app"'
+sed -i 's:^WORKDIR.*:RUN ln -s /srv/real /app:' "$task/environment/Dockerfile"
+gets "a file where the image's link to the work folder leads is no refusal" 0 'cd /; rm -rf /srv/real; touch /srv/real'
+gets "... and neither is one that hides that link" 0 'cd /; rm /app; touch /app'
+
+task unmade /app 'workdir = "/made/by/runner"'
+gets "a file in the place of a work folder that the image lacks is no refusal" 0 'cd /; rm -rf /made/by; touch /made/by'
+gets "... nor is a link" 0 'cd /; rm -rf /made; ln -s /made /made'
+
+task other-user /app '[verifier]' 'user = "65534"'
+sed -i 's:>/logs:>/logs:; 1a chmod 777 /logs/verifier 2>/dev/null' "$task/tests/test.sh"
+gets "the tests of another user cannot enter a closed work folder, which is no error" 0 'chmod 700 /app'
+if [ "$(id -u)" = 0 ]; then
+	found "... they judge the image without the agent's changes" carry.unusable /
+fi
+
+task collects /app '[[verifier.collect]]' 'command = "touch /app/done"'
+gets "a command that collects is run" 1 true
+gets "... and cannot be made an error of the infrastructure" 0 'rm /bin/sh /bin/touch /bin/busybox'
+found "... but the result tells" collect-failed "touch /app/done"
+gets "... nor a refusal" 0 'cd /; rm -rf /app; ln -s /proc /app'
+gets "... and what it should collect is judged without it" 1 'touch done; rm /bin/sh'
+
+task collects-slowly /app '[[verifier.collect]]' 'command = "test ! -e /app/slow || sleep 60"' 'timeout_sec = 1.0'
+gets "a command that collects for too long is left alone" 1 'touch done slow'
+found "... which the result tells" collect-failed "test ! -e /app/slow || sleep 60"
+
+steps plain-steps
+gets "a step done is half of the score" 0.5 'touch first'
+gets "both are all of it" 1 'touch first second'
+gets "a step that cannot start in a file is worth nothing" 0 'cd /; rm -rf /app; touch /app'
+found "... which the result tells" step-spoiled second
+gets "... nor in a link to itself" 0 'cd /; rm -rf /app; ln -s /app /app'
+gets "... nor in the kernel's folders" 0 'cd /; rm -rf /app; ln -s /proc /app'
+gets "an agent that removed its own program is worth what it did before" 0.5 'touch first; rm /bin/sh'
+gets "a work folder that was moved away is made again" 0 'cd /; mv /app /app2'
+
+steps step-files
+mkdir -p "$task/steps/second/workdir/sub"
+echo given >"$task/steps/second/workdir/f.txt"
+echo given >"$task/steps/second/workdir/sub/f.txt"
+gets "files of a step are there" 0.5 'test ! -e sub/f.txt || touch second'
+gets "... also where the work folder became a link" 0.5 'cd /; test ! -e /app/sub/f.txt || exec touch /app/second; rm -rf /app; ln -s /tmp /app'
+ok "... which they are not put behind" test -z "$(find "$tmp" -path "$task" -prune -o -path '*/tmp/f.txt' -print)"
+gets "... or a file" 0.5 'cd /; test ! -e /app/sub/f.txt || exec touch /app/second; rm -rf /app; touch /app'
+gets "... or was moved away, and nothing comes back that was deleted" 0.5 'cd /; if test -e /app/sub/f.txt; then test -e /app/given || touch /app/second; exit; fi; mv /app /app2'
+gets "... or has folders in their place" 0.5 'test ! -f sub/f.txt || exec touch second; rm -rf sub f.txt; mkdir -p f.txt/x/y; touch sub'
+gets "folders that are nested as deep as can be are no error" 0.5 'test ! -f sub/f.txt || exec touch second; i=0; while [ $i -lt 400 ]; do mkdir d && cd d || exit; i=$((i + 1)); done'
+gets "a closed work folder is none" 0 'chmod 0 /app'
+
+steps step-health '[steps.healthcheck]' 'command = "test ! -e /app/ill"' 'retries = 1'
+gets "a health check of a later step passes" 0.5 'touch first'
+gets "... and costs the step where the agent left it ill, no more" 0.5 'touch first ill'
+found "... which the result tells" step-spoiled second
+gets "... or without a shell" 0.5 'touch first; rm /bin/sh'
+finish
