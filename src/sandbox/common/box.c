@@ -161,12 +161,25 @@ static int pending_end(void)
 	return 0;
 }
 
+/* 0: nothing is. */
+static int in_the_way(const struct box *b)
+{
+	AUTO_FD fd = openat(b->dir_fd, BOX_IN_THE_WAY, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char text[16] = "";
+
+	return fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? atoi(text) : 0;
+}
+
 static int explain(struct box *b, const char *what, struct error *err)
 {
+	int code = in_the_way(b);
 	char said[400];
 
-	if (b->backend->said && b->backend->said(b, said, sizeof(said)))
-		return error_set(err, ERROR_SYSTEM, "%s %s: %s", b->backend->name, what, said);
+	if (b->backend->said && b->backend->said(b, said, sizeof(said))) {
+		(void)error_set(err, code ? ERROR_DENIED : ERROR_SYSTEM, "%s %s: %s", b->backend->name, what, said);
+		err->code = code;
+		return -1;
+	}
 	return error_set(err, ERROR_SYSTEM, "%s %s; `cordon doctor --runtime %s` looks closer", b->backend->name, what, b->backend->name);
 }
 

@@ -187,6 +187,9 @@ int box_check_mounts(const struct box *b, struct error *err);
 /* The ids of the plan's image are ranges of an ordinary user's: the runtime runs in a user namespace that has them, as its root. */
 bool box_has_ranges(const struct box *b);
 
+/* An errno, in the box's folder, where something in an image's root keeps its sandbox from starting. */
+#define BOX_IN_THE_WAY "in-the-way"
+
 /* Mount points that were made in the upper folder of the plan's image, as INSIDE_PLACES of model/inside.h has them; none where the backend did not get so far. */
 #define BOX_IMAGE "image"
 #define BOX_PLACES "places"

@@ -239,6 +239,15 @@ static int write_process(int dir)
 	return write(fd, text, (size_t)n) < 0 ? -errno : 0;
 }
 
+/* Of a failure only words come out of here, but for this one: it is the fault of whoever filled the root. */
+static void write_in_the_way(int dir, const struct error *err)
+{
+	AUTO_FD fd = err->kind == ERROR_DENIED && err->code ? openat(dir, BOX_IN_THE_WAY, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+
+	if (fd >= 0)
+		(void)dprintf(fd, "%d\n", err->code);
+}
+
 static void reset_signals(void)
 {
 	sigset_t none;
@@ -291,6 +300,7 @@ static _Noreturn void become(struct start *s)
 		r = set_stdio(s->b->dir_fd);
 	if (r == 0 && (show_judged(s, &err) < 0 || lay_image(s, &err) < 0)) {
 		(void)dprintf(STDERR_FILENO, "%s\n", err.text);
+		write_in_the_way(s->b->dir_fd, &err);
 		_exit(EXIT_NOT_STARTED);
 	}
 	if (r == 0 && s->b->join.net >= 0 && (r = show_network(s)) < 0)
