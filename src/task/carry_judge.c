@@ -12,6 +12,7 @@
 #include "task/carry_link.h"
 #include "task/carry_new.h"
 #include "task/carry_place.h"
+#include "task/carry_project.h"
 #include "task/carry_text.h"
 
 static bool system_root(const char *path)
@@ -193,7 +194,7 @@ static int read_both(const struct spot *s, const struct entry *e, struct buf *ou
 	return S_ISREG(e->image.st_mode) && carry_read(e->image_fd, e->name, theirs) < 0 ? -1 : 0;
 }
 
-static enum carry_rule judge_text(const struct spot *s, const struct entry *e, enum carry_name is)
+static enum carry_rule judge_text(const struct carry *c, const struct spot *s, const struct entry *e, enum carry_name is)
 {
 	AUTO_BUF ours = {0};
 	AUTO_BUF theirs = {0};
@@ -203,8 +204,9 @@ static enum carry_rule judge_text(const struct spot *s, const struct entry *e, e
 	case NAME_VERSION:
 		return is_whiteout(&e->st) || (read && carry_is_version(buf_view(&ours))) ? CARRY_KEEP : unless_same(s, e, CARRY_STARTUP);
 	case NAME_SECTIONS:
+		return read && carry_same_for_pytest(buf_view(&ours), buf_view(&theirs)) ? CARRY_KEEP : unless_same(s, e, CARRY_PYTEST);
 	case NAME_PYPROJECT:
-		return read && carry_same_for_pytest(buf_view(&ours), buf_view(&theirs), is == NAME_PYPROJECT) ? CARRY_KEEP : unless_same(s, e, CARRY_PYTEST);
+		return read && carry_same_project(buf_view(&ours), buf_view(&theirs), &c->tests) ? CARRY_KEEP : unless_same(s, e, CARRY_PYTEST);
 	case NAME_PLUGINS:
 		return read && carry_entry_points(buf_view(&ours)) ? CARRY_KEEP : unless_same(s, e, CARRY_PLUGIN);
 	default:
@@ -249,7 +251,7 @@ static enum carry_rule judge_name(const struct carry *c, const struct spot *s, c
 		return S_ISREG(e->st.st_mode) ? CARRY_GIT_CUT : is_whiteout(&e->st) ? CARRY_KEEP : CARRY_GIT;
 	default:
 		/* a folder takes away the text that the image has there */
-		return S_ISDIR(e->st.st_mode) && (e->image.st_mode == 0 || S_ISDIR(e->image.st_mode)) && is != NAME_PASSWD && is != NAME_ACCOUNTS ? CARRY_KEEP : judge_text(s, e, is);
+		return S_ISDIR(e->st.st_mode) && (e->image.st_mode == 0 || S_ISDIR(e->image.st_mode)) && is != NAME_PASSWD && is != NAME_ACCOUNTS ? CARRY_KEEP : judge_text(c, s, e, is);
 	}
 }
 

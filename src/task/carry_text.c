@@ -3,9 +3,7 @@
 #include <stdint.h>
 #include <strings.h>
 
-#include "base/arena.h"
 #include "base/cleanup.h"
-#include "conf/toml.h"
 
 static struct sv trim(struct sv s)
 {
@@ -93,83 +91,9 @@ static bool same_lines(struct sv ours, struct sv theirs)
 	return !buf_failed(&a) && !buf_failed(&b) && sv_eq(buf_view(&a), buf_view(&b));
 }
 
-static const struct ynode *member(const struct ynode *n, struct sv name)
+bool carry_same_for_pytest(struct sv ours, struct sv theirs)
 {
-	const struct ynode *k;
-
-	if (!n || n->kind != YNODE_MAP)
-		return NULL;
-	for (k = n->first; k; k = k->next)
-		if (sv_eq(k->text, name))
-			return k->value;
-	return NULL;
-}
-
-/* Neither has it, or both the same. No deeper than the parser lets them be. */
-static bool same_node(const struct ynode *a, const struct ynode *b) /* NOLINT(misc-no-recursion) */
-{
-	const struct ynode *x, *y;
-
-	if (!a || !b)
-		return a == b;
-	if (a->kind != b->kind || a->type != b->type || a->n != b->n || !sv_eq(a->text, b->text))
-		return false;
-	for (x = a->first, y = b->first; x && y; x = x->next, y = y->next)
-		if (!same_node(x, y) || !same_node(x->value, y->value))
-			return false;
-	return !x && !y;
-}
-
-/* Of what uv is told in a pyproject.toml these keys name no other place to install from. */
-static bool same_for_uv(const struct ynode *ours, const struct ynode *theirs)
-{
-	static const char *const harmless_keys[] = {"dev-dependencies", "default-groups", "managed", "package", "required-version", "sources", "workspace"};
-	const struct ynode *k;
-	size_t i;
-
-	if (!ours)
-		return true;
-	if (ours->kind != YNODE_MAP)
-		return same_node(ours, theirs);
-	for (k = ours->first; k; k = k->next) {
-		for (i = 0; i < ARRAY_LEN(harmless_keys) && !sv_is(k->text, harmless_keys[i]); i++)
-			;
-		if (i == ARRAY_LEN(harmless_keys) && !same_node(k->value, member(theirs, k->text)))
-			return false;
-	}
-	return true;
-}
-
-/* What is no TOML is nothing that pytest would start with; it is not trusted to be nothing for another. */
-static bool same_toml(struct arena *a, struct sv ours, struct sv theirs)
-{
-	const struct ynode *x, *y, *coverage, *image_coverage;
-	struct error err;
-
-	if (toml_tree(a, "pyproject.toml", ours, &x, &err) < 0 || toml_tree(a, "pyproject.toml", theirs, &y, &err) < 0)
-		return false;
-	x = member(x, sv_of("tool"));
-	y = member(y, sv_of("tool"));
-	if (!same_node(member(x, sv_of("pytest")), member(y, sv_of("pytest"))) || !same_for_uv(member(x, sv_of("uv")), member(y, sv_of("uv"))))
-		return false;
-	coverage = member(member(x, sv_of("coverage")), sv_of("run"));
-	image_coverage = member(member(y, sv_of("coverage")), sv_of("run"));
-	return same_node(member(coverage, sv_of("plugins")), member(image_coverage, sv_of("plugins")));
-}
-
-bool carry_same_for_pytest(struct sv ours, struct sv theirs, bool toml)
-{
-	struct arena *a;
-	bool same;
-
-	if (sv_eq(ours, theirs))
-		return true;
-	if (!toml)
-		return same_lines(ours, theirs);
-	a = arena_new();
-	same = a && same_toml(a, ours, theirs);
-	arena_free(a);
-	return same;
+	return sv_eq(ours, theirs) || same_lines(ours, theirs);
 }
 
 bool carry_is_version(struct sv text)

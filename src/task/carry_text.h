@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/sv.h"
 
-/* Do both say the same to pytest, of pyproject.toml (toml), setup.cfg and tox.ini? Of pyproject.toml also to uv, about where to install from, and to coverage about plugins. */
-bool carry_same_for_pytest(struct sv ours, struct sv theirs, bool toml);
+/* Do both say the same to pytest, of setup.cfg and tox.ini? */
+bool carry_same_for_pytest(struct sv ours, struct sv theirs);
 
 /* Digits and dots, as in "3.12.1", and no path. */
 bool carry_is_version(struct sv text);

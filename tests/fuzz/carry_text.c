@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
+#include "task/carry_project.h"
 
 static const char *const never[] = {"fsmonitor", "sshcommand", "hookspath", "pager", "editor", "helper", "alias", "include", "textconv", "external", "smudge", "worktree"};
 
@@ -40,10 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	carry_git_config(buf_view(&once), &twice, &cut);
 	if (cut || !sv_eq(buf_view(&once), buf_view(&twice)))
 		abort();
-	if (!carry_same_for_pytest(text, text, true))
+	if (!carry_same_project(text, text, NULL))
 		abort();
-	(void)carry_same_for_pytest(half, rest, true);
-	(void)carry_same_for_pytest(half, rest, false);
+	(void)carry_same_project(half, rest, NULL);
+	(void)carry_same_for_pytest(half, rest);
 	(void)carry_accounts(text, half, true);
 	(void)carry_entry_points(text);
 	(void)carry_python_blank(text);

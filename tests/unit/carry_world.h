@@ -18,6 +18,7 @@
 #include "image/ids.h"
 #include "sys/tree.h"
 #include "task/carry.h"
+#include "task/carry_project.h"
 #include "task/carry_text.h"
 
 struct world {

@@ -234,12 +234,67 @@ static void what_is_part_of_a_value_is_no_comment_and_no_section(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
-		bool same = carry_same_for_pytest(sv_of(cases[i].ours), sv_of(cases[i].image), cases[i].toml);
+		bool same = cases[i].toml ? carry_same_project(sv_of(cases[i].ours), sv_of(cases[i].image), NULL) : carry_same_for_pytest(sv_of(cases[i].ours), sv_of(cases[i].image));
 
 		if (same != cases[i].same)
 			printf("# case %zu\n", i);
 		CHECK(same == cases[i].same);
 	}
+}
+
+static void packages_of_the_tests_come_from_where_the_image_says(void)
+{
+	static const struct {
+		const char *ours, *image;
+		bool same;
+	} cases[] = {
+		{"[tool.uv.sources]\npytest = {path = \"evil\"}\n", "", false},
+		{"[tool.uv]\nsources.pandas.git = \"file:///app/evil\"\n", "", false},
+		{"tool.\"u\\u0076\".sources = {numpy = [{url = \"https://e.invalid/x.whl\"}]}\n", "", false},
+		{"[tool.uv.sources]\nmine = {path = \"lib\"}\n[project]\nname = \"new\"\n", "[tool.uv.sources]\nmine = {path = \"lib\"}\n", true},
+		{"[tool.uv.sources]\nmine = {path = \"evil\"}\n", "[tool.uv.sources]\nmine = {path = \"lib\"}\n", false},
+		{"[tool.uv]\nfind-links = [\"/app\"]\n", "", false},
+		{"[tool.uv]\noverride-dependencies = [\"pytest @ file:///app\"]\n", "", false},
+		{"[tool.uv]\nconstraint-dependencies = [\"pytest==1\"]\n", "", false},
+		{"[tool.uv]\ncache-keys = []\n", "", false},
+		{"[tool.uv.pip]\nindex-url = \"file:///app\"\n", "", false},
+		{"[tool.uv]\npackage = true\nmanaged = true\n[tool.uv.workspace]\nmembers = [\"a\"]\n", "", true},
+		{"[build-system]\nrequires = [\"hatchling\"]\nbuild-backend = \"hatchling.build\"\n", "", true},
+		{"[build-system]\nrequires = []\nbuild-backend = \"b\"\nbackend-path = [\".\"]\n", "", false},
+		{"[build-system]\nrequires = []\n", "[build-system]\nbackend-path = [\".\"]\n", true},
+		{"[build-system]\nrequires = [\"setuptools@file:///app\"]\n", "", false},
+		{"[[tool.poetry.source]]\nname = \"x\"\nurl = \"file:///app\"\n", "", false},
+		{"[[tool.pdm.source]]\nurl = \"file:///app\"\n", "", false},
+		{"[[tool.rye.sources]]\nurl = \"file:///app\"\n", "", false},
+		{"[project]\ndependencies = [\"pytest>=8\", \"mine @ file:///app/mine\"]\n", "", true},
+		{"[project]\ndependencies = [\"pytest @ file:///app/evil\"]\n", "", false},
+		{"[project]\ndependencies = [\" PyTest_Json.Report [a, b]@file:///app/evil\"]\n", "", false},
+		{"[project.optional-dependencies]\nx = [\"pluggy@ file:///app/evil\"]\n", "", false},
+		{"[dependency-groups]\nx = [{include-group = \"y\"}]\ny = [\"pytest @ git+file:///app/evil\"]\n", "", false},
+		{"[tool.uv]\ndev-dependencies = [\"pytest @ file:///app/evil\"]\n", "", false},
+		{"[project]\ndependencies = [\"pandas @ file:///app/evil\"]\n", "", false},
+		{"[project]\ndependencies = [\"pandas>=2\"]\n", "", true},
+		{"[project]\nname = \"b\"\ndependencies = [\"pytest @ file:///p\"]\n", "[project]\ndependencies = [\"pytest @ file:///p\"]\n", true},
+		{"[tool.poetry.dependencies]\npytest = {path = \"evil\"}\n", "", false},
+		{"[tool.poetry.dependencies]\npytest = [{version = \"8\"}, {git = \"evil\"}]\nmine = {path = \"m\"}\n", "", false},
+		{"[tool.poetry.group.x.dependencies.pandas]\nurl = \"evil\"\n", "", false},
+		{"[tool.poetry.dependencies]\npandas = {version = \"2\"}\nmine = {path = \"m\"}\n", "", true},
+	};
+	struct carry_test_file file = {.text = sv_of("uv add pandas\n")};
+	struct carry_test_files files = {.first = &file};
+	struct arena *a = arena_new();
+	struct carry_tests t = {0};
+	size_t i;
+
+	CHECK(carry_tests_learn(&t, a, &files) == 0);
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		bool same = carry_same_project(sv_of(cases[i].ours), sv_of(cases[i].image), &t);
+
+		if (same != cases[i].same)
+			printf("# case %zu\n", i);
+		CHECK(same == cases[i].same);
+	}
+	arena_free(a);
 }
 
 static void installs(const char *text, bool list, const char *yes, const char *no, bool venv)
@@ -370,6 +425,7 @@ int main(void)
 		CASE(tools_started_in_tests_find_nothing_above_them),
 		CASE(modules_that_no_image_has_are_not_carried),
 		CASE(what_is_part_of_a_value_is_no_comment_and_no_section),
+		CASE(packages_of_the_tests_come_from_where_the_image_says),
 		CASE(what_tests_install_is_read_from_their_lines),
 		CASE(folders_without_number_take_no_room_without_bound),
 		CASE(tests_use_what_they_bring_themselves),

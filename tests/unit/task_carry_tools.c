@@ -66,6 +66,9 @@ static void sections_for_pytest_are_the_images(void)
 	put(w.upper, "app/h/tox.ini", "[pytest]\naddopts = -p evil\n", 0644);
 	put(w.upper, "app/i/pyproject.toml", "[tool.poetry.dependencies]\npytest = \"^8.0\"\n", 0644);
 	link_to(w.upper, "app/j/pyproject.toml", "../b/other.toml");
+	put(w.image, "app/k/pyproject.toml", "[tool.pytest.ini_options]\naddopts = \"-q\"\n", 0644);
+	put(w.upper, "app/k/pyproject.toml/x", "a folder in its place", 0644);
+	put(w.upper, "app/l/tox.ini/x", "a folder of one's own", 0644);
 	carry(&w);
 	check_text(w.to, "app/a/pyproject.toml", "[project]\nname = \"b\"\n[tool.pytest.ini_options]\naddopts = \"-q\"\n");
 	carried(&w, "app/f/setup.cfg");
@@ -77,6 +80,8 @@ static void sections_for_pytest_are_the_images(void)
 	dropped(&w, "pytest-section", "app/g/setup.cfg");
 	dropped(&w, "pytest-section", "app/h/tox.ini");
 	dropped(&w, "pytest-section", "app/j/pyproject.toml");
+	dropped(&w, "pytest-section", "app/k/pyproject.toml");
+	carried(&w, "app/l/tox.ini/x");
 	world_close(&w);
 }
 
@@ -441,9 +446,9 @@ static void no_end_of_a_line_hides_a_section(void)
 
 	for (i = 0; i < ARRAY_LEN(ends); i++) {
 		snprintf(text, sizeof(text), "# x%s[tool:pytest]%saddopts = -p evil\n", ends[i], ends[i]);
-		CHECK(!carry_same_for_pytest(sv_of(text), sv_of(""), false));
+		CHECK(!carry_same_for_pytest(sv_of(text), sv_of("")));
 	}
-	CHECK(carry_same_for_pytest(sv_of("[metadata]\nname = caf\xc3\xa9\n"), sv_of(""), false));
+	CHECK(carry_same_for_pytest(sv_of("[metadata]\nname = caf\xc3\xa9\n"), sv_of("")));
 }
 
 static void packages_of_a_home_that_is_the_work_folder_shadow_nothing(void)
