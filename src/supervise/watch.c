@@ -279,7 +279,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Of shared anonymous memory only what is mapped can be seen. Its pages stay for as long as any part of it is mapped: each object counts with the most that was ever seen of it, and one that became
+ * Of memory that is mapped and not open, only what is mapped can be seen. Its pages stay for as long as any part of it is mapped: each object counts with the most that was last seen of it, and one that became
  * smaller shows a workload that keeps what cannot be seen.
  */
 static void look_at_shared(struct watch *w)
@@ -291,14 +291,24 @@ static void look_at_shared(struct watch *w)
 	if (start < w->shared_after_us)
 		return;
 	now = files_of(w, watch_files_shared);
+	(void)each_member(w, watch_files_memory, &now);
+	w->unseen = w->shared_open = w->shared_mapped = 0;
 	for (i = 0; i < now.cap; i++) {
-		const struct watch_file *old = watch_files_find(&w->shared, now.v[i].dev, now.v[i].ino);
+		struct watch_file *f = &now.v[i];
+		const struct watch_file *old = watch_files_find(&w->shared, f->dev, f->ino);
 
-		if (!old || old->bytes <= now.v[i].bytes)
-			continue;
-		now.v[i].bytes = old->bytes;
-		w->hides = true;
+		if (!f->exact && old && old->bytes > f->bytes) {
+			f->bytes = old->bytes;
+			w->hides = true;
+		}
+		w->unseen += f->ino && !f->exact;
+		if (f->exact)
+			w->shared_open = add(w->shared_open, f->bytes);
+		else
+			w->shared_mapped = add(w->shared_mapped, f->bytes);
 	}
+	if (now.full)
+		w->shared_mapped = UINT64_MAX;
 	watch_files_done(&w->shared);
 	w->shared = now;
 	w->shared_after_us = now_us() + (now_us() - start) * (POLL_SHARE - 1);
@@ -307,34 +317,32 @@ static void look_at_shared(struct watch *w)
 /*
  * What is mapped need not be there, so it is no more than what the host's shared memory grew by; where something is hidden it can be all of that.
  */
-static uint64_t add_shared(const struct watch *w, uint64_t others)
+static uint64_t shared_bytes(const struct watch *w)
 {
-	uint64_t grown = w->shared_now - w->shared_before, seen;
+	uint64_t grown = w->shared_now - w->shared_before, known = add(w->shared_open, w->tmpfs_bytes);
 
-	if (w->hides && w->shared.n)
-		return others > grown ? others : grown;
-	seen = least(grown, watch_files_bytes(&w->shared));
-	return add(others, seen);
+	if (w->hides && w->unseen)
+		return known > grown ? known : grown;
+	return add(known, least(grown, w->shared_mapped));
 }
 
 static void look_at_files(struct watch *w)
 {
 	uint64_t shared = host_shared(), step = w->limits.memory / 8;
 	bool moved = shared > w->shared_seen + step || w->shared_seen > shared + step;
+	bool again = moved || (w->file_bytes > 0 && w->tick % FILES_EVERY == 0);
 
 	w->shared_now = shared;
 	w->shared_before = least(w->shared_before, shared);
-	if (moved || w->shared.n || w->shared.full)
+	if (again || w->unseen || w->shared.full)
 		look_at_shared(w);
-	if (moved || (w->others > 0 && w->tick % FILES_EVERY == 0)) {
+	if (again) {
 		w->shared_seen = shared;
 		w->tmpfs.found = false;
 		(void)each_member(w, watch_tmpfs_find, &w->tmpfs);
-		w->others = file_bytes(w, watch_files_memory);
-		if (w->others < UINT64_MAX)
-			w->others += watch_tmpfs_bytes(&w->tmpfs);
+		w->tmpfs_bytes = watch_tmpfs_bytes(&w->tmpfs);
 	}
-	w->file_bytes = add_shared(w, w->others);
+	w->file_bytes = shared_bytes(w);
 }
 
 /* w->memory is an upper bound that is over the limit: is it really? */
@@ -367,7 +375,7 @@ static bool over_memory(struct watch *w)
 	w->next_ms = w->memory > w->limits.memory / 2 ? WATCH_POLL_FAST_MS : WATCH_POLL_MS;
 	if (pause_ms > w->next_ms)
 		w->next_ms = pause_ms < WATCH_POLL_MAX_MS ? (unsigned)pause_ms : WATCH_POLL_MAX_MS;
-	if (w->shared.n)
+	if (w->unseen)
 		w->next_ms = at_random(2 * w->next_ms);
 	if (w->memory > w->memory_peak)
 		w->memory_peak = w->memory;

@@ -12,7 +12,7 @@
  * memory. Shared memory counts as the larger of Pss_Shmem and those files, so no page counts twice. System V segments that nobody has attached are invisible from outside: bound them by kernel.shmall of the IPC
  * namespace.
  *
- * Nobody but root can ask how large shared anonymous memory is of which only a part is still mapped; all its pages stay. As long as the sandbox has some, it is looked at with each poll (a twentieth of the time at
+ * Nobody but root can ask how large shared anonymous memory is, or a memfd that is closed, of which only a part is still mapped; all its pages stay. As long as the sandbox has some, it is looked at with each poll (a twentieth of the time at
  * most), and polls come at random times. Once one was seen to become smaller, the sandbox counts with all that the host's shared memory has grown by. What is made, filled and unmapped between two looks is not seen,
  * so that the expected amount that stays hidden is what can be filled in the time between them.
  *
@@ -70,11 +70,13 @@ struct watch {
 	uint64_t shared_before;  /* the least that the host's shared memory was since the watch began */
 	uint64_t shared_now;
 	uint64_t shared_seen;    /* the host's shared memory at the last look at files */
-	uint64_t others;	 /* what that look found */
-	uint64_t file_bytes;     /* with shared anonymous memory */
+	uint64_t tmpfs_bytes;	 /* what that look found */
+	uint64_t shared_open, shared_mapped; /* what the last look at shared found: memory that is open, and that is only mapped */
+	uint64_t file_bytes;     /* what all of it counts as */
 	uint64_t exact_after_us; /* no Pss before this time */
 	uint64_t shared_after_us; /* no look at shared anonymous memory before this time */
 	struct watch_files shared; /* which there is, with the largest size that was seen of each */
+	size_t unseen;		   /* how many of them are mapped only */
 	bool hides;		   /* one of them became smaller */
 	struct watch_tmpfs tmpfs;
 	unsigned tick;

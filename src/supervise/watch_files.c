@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -79,8 +80,8 @@ void watch_files_add(struct watch_files *f, struct watch_file file)
 	if (!file.ino)
 		return;
 	if (at && at->ino) {
-		if (file.bytes > at->bytes)
-			at->bytes = file.bytes;
+		if (file.exact != at->exact ? file.exact : file.bytes > at->bytes)
+			*at = file;
 		return;
 	}
 	if (!make_room(f)) {
@@ -103,7 +104,7 @@ uint64_t watch_files_bytes(const struct watch_files *f)
 
 static struct watch_file file_of(const struct stat *st)
 {
-	return (struct watch_file){st->st_dev, st->st_ino, (uint64_t)st->st_blocks * 512};
+	return (struct watch_file){st->st_dev, st->st_ino, (uint64_t)st->st_blocks * 512, true};
 }
 
 static DIR *open_fds(int proc, const char *task)
@@ -207,9 +208,9 @@ void watch_files_shared(int proc, const char *pid, void *files)
 		return;
 	}
 	for (i = 0; i < MAPS_MAX && fgets(line, sizeof(line), f); i++)
-		if (strstr(line, "/dev/zero (deleted)") &&
+		if ((strstr(line, " /dev/zero (deleted)") || strstr(line, " /memfd:")) &&
 		    sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %lu", &from, &to, &offset, &major, &minor, &ino) == 6)
-			watch_files_add(files, (struct watch_file){.ino = ino, .bytes = offset + (to - from)});
+			watch_files_add(files, (struct watch_file){.dev = makedev(major, minor), .ino = ino, .bytes = offset + (to - from)});
 	if (i == MAPS_MAX)
 		((struct watch_files *)files)->full = true;
 	(void)fclose(f);

@@ -17,6 +17,7 @@ struct watch_file {
 	dev_t dev;
 	ino_t ino; /* 0: a free place */
 	uint64_t bytes;
+	bool exact; /* of one that is open; else it is the least that it can be */
 };
 
 struct watch_files {
@@ -28,7 +29,7 @@ struct watch_files {
 
 void watch_files_done(struct watch_files *f);
 
-/* Of one that is there already the larger size counts. */
+/* Of one that is there already the larger size counts, or the exact one. */
 void watch_files_add(struct watch_files *f, struct watch_file file);
 const struct watch_file *watch_files_find(const struct watch_files *f, dev_t dev, ino_t ino); /* NULL: not there */
 uint64_t watch_files_bytes(const struct watch_files *f);
@@ -37,7 +38,7 @@ uint64_t watch_files_bytes(const struct watch_files *f);
 void watch_files_memory(int proc, const char *pid, void *files);
 /* deleted files that it has open; */
 void watch_files_deleted(int proc, const char *pid, void *files);
-/* shared anonymous memory, a file without a name, of which a mapping's end tells the least size. */
+/* shared anonymous memory, a file without a name, and memfds that it has mapped: a mapping's end tells the least size. */
 void watch_files_shared(int proc, const char *pid, void *files);
 
 #endif

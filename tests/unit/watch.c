@@ -138,10 +138,12 @@ static void leaderless_memfd(void)
 }
 
 static char *shared;
+static int shared_fd = -1;
 
 static void trim(int sig)
 {
 	(void)sig;
+	(void)close(shared_fd);
 	(void)munmap(shared + 4096, 192 * (size_t)MB - 4096);
 	(void)!write(ready_fd, "t", 1);
 }
@@ -150,6 +152,17 @@ static void trim(int sig)
 static void trimmed_later(void)
 {
 	shared = mmap(NULL, 192 * (size_t)MB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	fill(shared, 192 * (size_t)MB);
+	(void)signal(SIGUSR1, trim);
+}
+
+/* The same of a memfd, which is closed then. */
+static void closed_later(void)
+{
+	shared_fd = memfd_create("hog", MFD_CLOEXEC);
+	if (ftruncate(shared_fd, 192 * (off_t)MB) < 0)
+		_exit(1);
+	shared = mmap(NULL, 192 * (size_t)MB, PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd, 0);
 	fill(shared, 192 * (size_t)MB);
 	(void)signal(SIGUSR1, trim);
 }
@@ -342,14 +355,14 @@ static void memory_counts_when_the_first_thread_has_ended(void)
 	CHECK(verdict_on(leaderless_memfd, &limits, &w) == WATCH_FINE);
 }
 
-static void shared_memory_counts_when_it_was_unmapped_in_part(void)
+static void check_trimmed(void (*work)(void))
 {
 	struct watch_limits limits = {.memory = 400 * (uint64_t)MB};
 	struct watch w;
 	char c;
 
 	watch_init(&w, 1, &limits);
-	w.init = start(trimmed_later, false);
+	w.init = start(work, false);
 	CHECK(poll_verdict(&w) == WATCH_FINE);
 	CHECK(w.shared.n == 1 && !w.hides);
 	CHECK(kill(w.init, SIGUSR1) == 0 && read(from_it, &c, 1) == 1 && c == 't');
@@ -359,6 +372,16 @@ static void shared_memory_counts_when_it_was_unmapped_in_part(void)
 	CHECK(poll_verdict(&w) == WATCH_MEMORY);
 	stop(w.init);
 	watch_done(&w);
+}
+
+static void shared_memory_counts_when_it_was_unmapped_in_part(void)
+{
+	check_trimmed(trimmed_later);
+}
+
+static void a_memfd_counts_when_it_was_closed_and_unmapped_in_part(void)
+{
+	check_trimmed(closed_later);
 }
 
 static void deleted_files_count_whichever_thread_has_them(void)
@@ -513,6 +536,7 @@ int main(void)
 		CASE(memfds_that_nobody_maps_count),
 		CASE(memory_counts_when_the_first_thread_has_ended),
 		CASE(shared_memory_counts_when_it_was_unmapped_in_part),
+		CASE(a_memfd_counts_when_it_was_closed_and_unmapped_in_part),
 		CASE(deleted_files_count_whichever_thread_has_them),
 		CASE(a_folder_that_its_owner_shut_counts_as_too_much),
 		CASE(a_file_counts_once_and_nobody_hides_behind_a_number),
