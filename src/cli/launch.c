@@ -1,6 +1,5 @@
 #include "cli/launch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -43,6 +42,7 @@
 #include "supervise/stdio.h"
 #include "supervise/supervise.h"
 #include "sys/cgroup.h"
+#include "sys/stamp.h"
 #include "sys/tree.h"
 #include "vault/credentials_read.h"
 
@@ -63,6 +63,7 @@ struct run {
 	struct launch_facts facts;
 	struct native_request native;
 	struct supervise_result result;
+	struct timespec began; /* nothing ran before */
 	struct native sandbox;
 	struct launch_box box; /* in its place, where a container runtime makes the sandbox */
 	int skeleton; /* keeps it from being removed; negative: there was none */
@@ -455,20 +456,6 @@ static int exit_status(const struct run *r)
 	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
 }
 
-static bool is_empty(int dir)
-{
-	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *e;
-	bool empty = d != NULL;
-
-	while (empty && (e = readdir(d)))
-		empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
-	if (d)
-		(void)closedir(d);
-	return empty;
-}
-
 static int bring_back(struct run *r)
 {
 	struct stage_end end = {.audit = r->audit, .call = r->req->call, .policy = r->req->policy->policy, .plan = r->plan, .state = r->state.dir, .state_path = r->state.path, .id = r->state.id};
@@ -506,7 +493,7 @@ static int keep_changes(struct run *r)
 	AUTO_FD layers = -1;
 	int result = r->box.backend ? bring_back(r) : 0;
 
-	if (upper >= 0 && !is_empty(upper)) {
+	if (upper >= 0 && !sys_is_empty(upper)) {
 		native_done(&r->sandbox);
 		if (mkdirat(r->state.dir, "layers", 0700) < 0)
 			return error_sys(r->err, errno, "%s/layers", r->state.path);
@@ -548,7 +535,7 @@ static void say_how_it_ended(const struct run *r, const struct cgroup_stats *sta
 		call_note(r->req->call, "%s was reached%s; `cordon logs %s` has the details", limit, r->result.limit ? " and ended the run" : "", r->state.id);
 	if (r->result.unwatched)
 		call_note(r->req->call, "note: no inotify watches were left (sysctl fs.inotify): denied files that were replaced meanwhile could be read for seconds");
-	launch_git_tell(r->req->call, r->plan, r->state.dir);
+	launch_git_tell(r->req->call, r->plan, r->began);
 	if (isatty(STDERR_FILENO) && fstatat(r->state.dir, "policy", &st, AT_SYMLINK_NOFOLLOW) == 0)
 		call_note(r->req->call, "changes were kept: `cordon diff %s` shows them, `cordon apply %s` brings them back", r->state.id, r->state.id);
 }
@@ -674,6 +661,7 @@ static int prepare(struct run *r)
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)
 		launch_note_no_landlock(r->req->call, r->root);
 	runtime_pick_note(r->req->call, r->req->policy, r->req->pick);
+	sys_stamp_first(&r->began);
 	return 0;
 }
 

@@ -16,19 +16,18 @@
 #include "base/text.h"
 #include "model/git_state.h"
 #include "sys/beneath.h"
-#include "sys/names.h"
 #include "sys/stamp.h"
 
 enum { MAX_WORKTREES = 1000 };
 
 struct looking {
 	const struct call *call;
-	struct timespec since; /* what is as old may be the run's; 0: not known */
+	struct timespec since; /* what is as old may be the run's */
 };
 
 static bool is_new(const struct looking *l, struct timespec changed)
 {
-	return !l->since.tv_sec || !sys_stamp_later(l->since, changed);
+	return !sys_stamp_later(l->since, changed);
 }
 
 /* A link on the way, where git makes none, stands for anything, in the folder's place or in that of the file; so does what nobody may read, since whoever shut it can open it again. */
@@ -145,17 +144,14 @@ static void look_below(const struct looking *l, const char *folder, struct sv re
 }
 
 /* Repositories that were there have a config, which is protected, submodules too; one at the top of a folder may be new. */
-void launch_git_tell(const struct call *call, const struct plan *plan, int state)
+void launch_git_tell(const struct call *call, const struct plan *plan, struct timespec since)
 {
 	static const char git[] = "/.git", config[] = "/config";
-	struct looking l = {.call = call};
+	const struct looking l = {.call = call, .since = since};
 	const struct plan_op *op, *in;
-	struct sys_facts is;
 	struct sv rest;
 	size_t i;
 
-	if (sys_facts_at(state, "", &is) == 0)
-		l.since = sys_stamp_tick_before(is.born);
 	for (i = 0; i < plan->n_ops; i++) {
 		op = &plan->ops[i];
 		if (is_shown_writable(op))

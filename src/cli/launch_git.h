@@ -6,6 +6,8 @@
 #ifndef CORDON_CLI_LAUNCH_GIT_H
 #define CORDON_CLI_LAUNCH_GIT_H
 
+#include <time.h>
+
 #include "cli/cli.h"
 #include "cli/cli_policy.h"
 #include "model/plan.h"
@@ -17,7 +19,7 @@ struct launch_git_configs {
 };
 const char *const *launch_git_configs(struct launch_git_configs *c, const struct cli_folders *folders);
 
-/* When nothing runs any more. state: of the run, which is as old as it. */
-void launch_git_tell(const struct call *call, const struct plan *plan, int state);
+/* When nothing runs any more. since: sys_stamp_first() before anything ran. */
+void launch_git_tell(const struct call *call, const struct plan *plan, struct timespec since);
 
 #endif

@@ -21,12 +21,7 @@ void sys_stamp_pass(const struct timespec *stamp)
 	}
 }
 
-struct timespec sys_stamp_tick_before(struct timespec stamp)
+void sys_stamp_first(struct timespec *ret)
 {
-	struct timespec tick = {0};
-
-	(void)clock_getres(CLOCK_REALTIME_COARSE, &tick);
-	stamp.tv_sec -= tick.tv_sec + (stamp.tv_nsec < tick.tv_nsec);
-	stamp.tv_nsec += (stamp.tv_nsec < tick.tv_nsec ? 1000000000L : 0) - tick.tv_nsec;
-	return stamp;
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, ret);
 }

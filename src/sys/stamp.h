@@ -13,8 +13,8 @@
 void sys_stamp(struct timespec *ret);
 /* Waits for the next tick of the coarse clock, where it has not passed; a tenth of a second at most. */
 void sys_stamp_pass(const struct timespec *stamp);
-/* No stamp given after the one of another file is earlier than this: of two file systems one may be a tick behind. */
-struct timespec sys_stamp_tick_before(struct timespec stamp);
+/* No stamp that is given from now on is earlier; one that was given in the tick before may not be either. */
+void sys_stamp_first(struct timespec *ret);
 
 static inline bool sys_stamp_later(struct timespec a, struct timespec b)
 {

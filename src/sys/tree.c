@@ -40,6 +40,19 @@ DIR *sys_list(int dir)
 	return d;
 }
 
+bool sys_is_empty(int dir)
+{
+	DIR *d = sys_list(dir);
+	const struct dirent *e = NULL;
+
+	if (!d)
+		return false;
+	while ((e = readdir(d)) && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0))
+		;
+	(void)closedir(d);
+	return !e;
+}
+
 /* A folder, made ours to empty: by descriptor, since a link of that name must not lead a change of mode elsewhere. */
 static int open_own(int dir, const char *name)
 {

@@ -7,12 +7,16 @@
 #define CORDON_SYS_TREE_H
 
 #include <dirent.h>
+#include <stdbool.h>
 
 /* mkdir -p, each new folder for us alone. path is written to meanwhile. 0 or -errno. */
 int sys_make_folders(char *path);
 
 /* The names in dir from the first on, wherever dir itself stands: for closedir(). NULL: errno says why. */
 DIR *sys_list(int dir);
+
+/* There is nothing in dir; false, too, where it cannot be read. */
+bool sys_is_empty(int dir);
 
 /* What is in dir. */
 void sys_empty_tree(int dir);

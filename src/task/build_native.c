@@ -1,6 +1,5 @@
 #include "task/build_native.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "image/users.h"
+#include "sys/tree.h"
 
 const char **native_paths(const struct native_build *b, const struct build_layers *l)
 {
@@ -181,22 +181,10 @@ static int layers_from(struct native_build *b, const struct recipe_from *from, c
 	return from->origin == RECIPE_IMAGE ? layers_of_image(b, from->image, l, err) : 0;
 }
 
-static bool is_empty(const char *path)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-	int n = 0;
-
-	while (d && n < 3 && (e = readdir(d)))
-		n++;
-	if (d)
-		(void)closedir(d);
-	return d && n == 2;
-}
-
 /* The layer is the build's, and part of the stage, but for one with nothing in it. */
 static int keep_layer(struct native_build *b, struct build_layers *stage, struct image_layer *l, struct error *err)
 {
+	AUTO_FD made = open(l->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct image_layer *wider;
 
 	if (b->n_held == b->cap_held) {
@@ -209,7 +197,7 @@ static int keep_layer(struct native_build *b, struct build_layers *stage, struct
 		b->held = wider;
 	}
 	b->held[b->n_held++] = *l;
-	return is_empty(l->path) ? 0 : layers_add(b, stage, l->path, l->digest, err);
+	return sys_is_empty(made) ? 0 : layers_add(b, stage, l->path, l->digest, err);
 }
 
 /* ---- steps ---- */

@@ -1,6 +1,5 @@
 #include "task/run.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,19 +18,6 @@
 #include "task/past.h"
 #include "task/services.h"
 
-static bool is_empty(int folder)
-{
-	const struct dirent *e = NULL;
-	DIR *d = sys_list(folder);
-
-	if (!d)
-		return false;
-	while ((e = readdir(d)) && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0))
-		;
-	(void)closedir(d);
-	return !e;
-}
-
 /* The folder of results: ours, and nothing of an earlier run in it. */
 static int open_out(struct flow *f)
 {
@@ -46,7 +32,7 @@ static int open_out(struct flow *f)
 	if (past_hold(f->out, path, f->err) < 0)
 		return -1;
 	/* what an earlier run printed must not be taken for this one's, nor a link of somebody's be followed */
-	if (!is_empty(f->out))
+	if (!sys_is_empty(f->out))
 		return error_set(f->err, ERROR_USAGE, "--out %s is not empty: it may hold the results of another run; name a new folder", text_show(&shown, sv_of(path)));
 	f->out_path = path;
 	return 0;

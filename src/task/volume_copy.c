@@ -353,19 +353,6 @@ struct fill {
 	uint64_t limit;
 };
 
-static bool is_empty(int folder)
-{
-	DIR *d = sys_list(folder);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			break;
-	if (d)
-		(void)closedir(d);
-	return d && !e;
-}
-
 static int fill(void *arg, int root, int to, struct error *err)
 {
 	const struct fill *f = arg;
@@ -375,7 +362,7 @@ static int fill(void *arg, int root, int to, struct error *err)
 	struct stat st;
 	int r;
 
-	if (from < 0 || !is_empty(to))
+	if (from < 0 || !sys_is_empty(to))
 		return 0;
 	r = copy_entries(&w, from, to, 0);
 	if (r == 0)
