@@ -121,7 +121,7 @@ ranges()
 		--runtime "$runtime" --layer "$tmp/user/high" --layer "$tmp/user/low" --folder "$tmp/user/box" --ids 65536:65534:200000)
 	outside "${as[@]}" -- sh -c 'touch /o && chown 5:7 /o && echo $(id -u) $(stat -c %u /home/u) $(stat -c "%u %g" /o)' </dev/null
 	is "$runtime: an ordinary user's ranges" "$status:$said:$(stat -c '%u %g' "$tmp/user/box/upper/o")" "0:0 1000 5 7:200004 200006"
-	outside "${as[@]}" --storage 4000000 -- sh -c "mkdir -m 700 /d /d/e; $grow; chown -R 5:7 /d; sleep 30; echo all" </dev/null
+	outside "${as[@]}" --storage 4000000 -- sh -c "mkdir -m 700 /d /d/e; $grow; chown -R 5:7 /d; sleep 30 && echo all" </dev/null
 	like "$runtime: ... whose folders are measured, whoever they are shut to" "$status:$said:$(cat "$tmp/err")" '^137::.*storage was reached'
 }
 
@@ -129,7 +129,7 @@ grow='for i in 1 2 3 4 5 6 7 8 9; do busybox dd if=/dev/zero of=/d/e/$i bs=1M co
 storage()
 {
 	make_image
-	image --storage 4000000 -- sh -c "mkdir -p /d/e; $grow; chmod 0 /d/e /d; sleep 30; echo all"
+	image --storage 4000000 -- sh -c "mkdir -p /d/e; $grow; chmod 0 /d/e /d; sleep 30 && echo all"
 	like "$runtime: what is in folders that are shut counts" "$status:$said:$told" '^137::.*storage was reached'
 	says "... and no more than it is" all --storage 40000000 -- sh -c "sleep 2; echo all"
 	chmod -R u+rwX "$tmp/box"

@@ -360,7 +360,7 @@ limits_hold()
 	ok "... or is in a folder that is shut ($mode)" tap_matches "$status:$said:$told" '^137::.*storage was reached'
 	fresh
 	options=(--storage 4000000)
-	in_image sh -c 'd=/; for i in $(seq 1 1100); do mkdir x 2>/dev/null && cd x || break; done; sleep 20; echo all'
+	in_image sh -c 'd=/; for i in $(seq 1 1100); do mkdir x 2>/dev/null && cd x || break; done; sleep 20 && echo all'
 	ok "... or is too deep to be measured ($mode)" tap_matches "$status:$said:$told" '^137::.*storage was reached'
 	fresh
 	mkdir -p "$tmp/closed/rw" && chmod 700 "$tmp/closed" && own "$tmp/closed" && own "$tmp/closed/rw"
@@ -487,11 +487,11 @@ keys_about_files_are_enforced_or_refused()
 	ok "... and where a ceiling has it ($mode)" refused 125 'policy.yaml:2: filesystem.deny: .*leave it out'
 	with_policy 'extends: [claude]' -- echo in
 	is "... a profile's are for the host ($mode)" "$status:$said" 0:in
-	with_policy 'filesystem: {tmp_size: 8M}' -- sh -c 'busybox dd if=/dev/zero of=/tmp/big bs=1M count=64; sleep 5; echo all'
+	with_policy 'filesystem: {tmp_size: 8M}' -- sh -c 'busybox dd if=/dev/zero of=/tmp/big bs=1M count=64; sleep 5 && echo all'
 	like "tmp_size bounds what an image's sandbox changes ($mode)" "$status:$said:$told" '^[1-9][0-9]*::.*storage'
 	with_policy 'extends: [strict]' 'filesystem: {tmp_size: 8G}' -- true
 	is "... a ceiling's that is not reached is no matter ($mode)" "$status" 0
-	with_policy 'extends: [strict]' 'filesystem: {tmp_size: 8M}' -- sh -c 'busybox dd if=/dev/zero of=/tmp/big bs=1M count=64; sleep 5; echo all'
+	with_policy 'extends: [strict]' 'filesystem: {tmp_size: 8M}' -- sh -c 'busybox dd if=/dev/zero of=/tmp/big bs=1M count=64; sleep 5 && echo all'
 	like "... and a ceiling's is ($mode)" "$status:$said:$told" '^[1-9][0-9]*::.*storage'
 }
 
