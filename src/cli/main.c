@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -25,18 +26,42 @@ static int keep_std_fds(void)
 	return 0;
 }
 
-static void on_sigpipe(int sig)
+static void on_failed_write(int sig)
 {
 	(void)sig;
 }
 
-/* A handler, not SIG_IGN: the kernel resets it when CMD is executed, so CMD gets the disposition that we were started with. */
-static void catch_sigpipe(void)
+/* Who writes is told by write() itself. A handler, not SIG_IGN: the kernel resets it when CMD is executed, so CMD gets the disposition that we were started with. */
+static void catch_failed_writes(void)
 {
-	struct sigaction old, sa = {.sa_handler = on_sigpipe, .sa_flags = SA_RESTART};
+	static const int signals[] = {SIGPIPE, SIGXFSZ};
+	struct sigaction old, sa = {.sa_handler = on_failed_write, .sa_flags = SA_RESTART};
+	size_t i;
 
-	if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-		(void)sigaction(SIGPIPE, &sa, NULL);
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			(void)sigaction(signals[i], &sa, NULL);
+}
+
+/* With less than this we would crash, or fail half-way at a place that says nothing about the cause. */
+static int check_limits(struct error *err)
+{
+	static const struct {
+		int what;
+		rlim_t least;
+		const char *name, *shell;
+	} need[] = {
+		{RLIMIT_NOFILE, 64, "the limit of open files", "ulimit -n 64"},
+		{RLIMIT_STACK, 512 << 10, "the stack's size limit", "ulimit -s 512"},
+	};
+	struct rlimit now;
+	size_t i;
+
+	for (i = 0; i < sizeof(need) / sizeof(need[0]); i++)
+		if (getrlimit(need[i].what, &now) == 0 && now.rlim_cur < need[i].least)
+			return error_set(err, ERROR_MISSING, "%s is %llu, and Cordon needs %llu: raise it, in a shell by `%s`", need[i].name, (unsigned long long)now.rlim_cur,
+					 (unsigned long long)need[i].least, need[i].shell);
+	return 0;
 }
 
 static void print_error(const struct error *err)
@@ -56,8 +81,10 @@ int main(int argc, char **argv)
 	sys_protect_relocations();
 	if (keep_std_fds() < 0)
 		return EXIT_OWN_FAILURE;
-	catch_sigpipe();
-	status = cli_main(verbs, argc, argv, &err);
+	catch_failed_writes();
+	status = check_limits(&err);
+	if (status == 0)
+		status = cli_main(verbs, argc, argv, &err);
 	if (status < 0) {
 		print_error(&err);
 		status = cli_exit_status(&err);

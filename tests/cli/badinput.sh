@@ -196,6 +196,20 @@ ok "Cordon's own output to a full disk is an error" refused 125 'space|output|wr
 outside sh -c '"$1" ps >&-' - "$CORDON"
 ok "Cordon's own output to a closed stdout is an error" refused 125 'output|descriptor|stdout'
 
+# --- limits of the shell ---
+
+outside sh -c 'ulimit -n 30; "$@"' - "$CORDON" run -- true
+ok "a limit of open files that is too low is named" refused 125 'open files is 30.*ulimit -n'
+if is_sanitized; then
+	skip "a stack that is too small is named" "the sanitizers need more"
+else
+	outside sh -c 'ulimit -s 64; "$@"' - "$CORDON" run -- true
+	ok "a stack that is too small is named" refused 125 'stack.*ulimit -s'
+fi
+# Through a pipe: a line in a file would be too large as well.
+outside sh -c '{ (ulimit -f 0; "$@"; echo "exit $?") 2>&1 | cat; }' - "$CORDON" run -- true
+like "a limit of file size that leaves no log is told, and kills nobody" "$said" "^cordon: .*File too large.exit 125$"
+
 # --- /proc ---
 
 # bare SCRIPT: in a mount namespace without /proc.
