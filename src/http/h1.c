@@ -368,6 +368,11 @@ bool h1_idle(const struct h1 *h)
 	return h->state == HEAD && h->head.n == 0 && h->interim == 0;
 }
 
+size_t h1_held(const struct h1 *h)
+{
+	return h->head.cap + h->tail.cap;
+}
+
 struct h1_fault h1_fault(const struct h1 *h)
 {
 	return h->fault;

@@ -103,7 +103,8 @@ const struct http_fields *h1_trailers(const struct h1 *h);
 /* For the log, after H1_ERROR: the start line and the value of the first Host, as they came and as far as they did. Either may be empty; until h1_free(). */
 void h1_seen(const struct h1 *h, struct sv *ret_start, struct sv *ret_host);
 
-bool h1_idle(const struct h1 *h); /* no byte of a message has come */
+bool h1_idle(const struct h1 *h);   /* no byte of a message has come */
+size_t h1_held(const struct h1 *h); /* bytes of memory for the message's head and trailers */
 struct h1_fault h1_fault(const struct h1 *h);
 
 #endif

@@ -136,6 +136,9 @@ touch "$up/go"
 cp "$tests_dir/gate/inside.py" "$work/"
 like "10,000 idle connections do not stop another" "$(net sh -c 'ulimit -n "$(ulimit -Hn)"; timeout 60 python3 inside.py idle 10000 fine.test' 2>&1)" '^[0-9]{4,5} HTTP/1\.1 200$'
 
+is "requests with large heads that never end are refused from some number on, and stop no other" "$(net sh -c 'ulimit -n "$(ulimit -Hn)"; timeout 60 python3 inside.py heads 2000 fine.test' 2>&1)" \
+	"HTTP/1.1 503 then HTTP/1.1 200"
+
 # Before the start: one line, 125, nothing left
 # starts_not NAME REGEX: with the credentials on stdin.
 starts_not()

@@ -134,6 +134,24 @@ def idle(count, url_host):
     print(len(held), s.recv(12).decode())
 
 
+def heads(count, url_host):
+    """Begins many requests with large heads and ends none, then asks for something. Prints the answers to the first kind that came, and what came to the last."""
+    held, refused = [], set()
+    for _ in range(int(count)):
+        s = socket.create_connection(("127.0.0.1", 3128), 5)
+        s.sendall(b"GET http://%s/ HTTP/1.1\r\nHost: %s\r\nX: %s" % (url_host.encode(), url_host.encode(), b"x" * 60000))
+        held.append(s)
+    for s in held:
+        s.setblocking(False)
+        try:
+            refused.add(s.recv(12).decode())
+        except BlockingIOError:
+            pass
+    s = connect_tls(url_host)
+    s.sendall(b"GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n" % url_host.encode())
+    print(*refused, "then", s.recv(12).decode())
+
+
 def tunnel(host):
     """Opens a connection, says so, and then waits until it is closed."""
     s = connect_tls(host)

@@ -34,6 +34,7 @@ struct relay_http {
 	struct placeholder_scan *heads; /* runs over all heads, one after the other; NULL: there are no placeholders */
 	size_t collected;		/* bytes of bodies that are being collected */
 	size_t heads_open;		/* bytes of the heads of requests that are not over */
+	size_t heads_begun;		/* bytes for heads of which the end has not come */
 	unsigned n_h2;			/* sessions of HTTP/2 */
 	struct buf text;		/* of whoever is running: empty between calls */
 	char in[SESSION_READ];		/* the same */

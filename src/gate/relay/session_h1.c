@@ -17,6 +17,8 @@ enum {
 	OUT_MANY = 64 * 1024, /* while so much waits for the client, no further request is read */
 	WRITE_NOW = 4 * 1024, /* pieces that are worth a system call of their own */
 	OUT_KEEP = 2 * 1024,  /* memory that an idle connection keeps */
+	BEGUN_MAX = 64 << 20, /* bytes for all heads of which the end has not come */
+	BEGUN_SMALL = 4096,   /* each may have these: other clients go on beside one that fills the rest */
 };
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -27,6 +29,7 @@ struct h1_session {
 	struct h1 *h1;
 	struct buf left; /* read, and not wanted yet */
 	size_t left_at;
+	size_t begun_size; /* of relay_http.heads_begun */
 	struct buf out;
 	size_t out_at;
 	size_t owed; /* bytes of the answer in out */
@@ -405,6 +408,17 @@ static void keep_left(struct h1_session *s, struct sv in, bool from_left)
 	}
 }
 
+static void count_begun(struct h1_session *s)
+{
+	struct relay_http *http = s->base.relay->http;
+	size_t now = s->busy || s->base.dead ? 0 : h1_held(s->h1);
+
+	http->heads_begun += now - s->begun_size;
+	s->begun_size = now;
+	if (now > BEGUN_SMALL && http->heads_begun > BEGUN_MAX && !s->closing)
+		refuse_fault(s, 503, "too many requests with unfinished heads at once");
+}
+
 static void take(struct h1_session *s, struct sv in, bool from_left)
 {
 	bool idle = !s->busy && h1_idle(s->h1);
@@ -418,6 +432,7 @@ static void take(struct h1_session *s, struct sv in, bool from_left)
 		feed_raw(s, &in);
 	else if (s->begun)
 		feed(s, &in);
+	count_begun(s);
 	if (s->base.dead)
 		return;
 	if (idle && !s->busy && !s->closing)
@@ -551,6 +566,8 @@ static void stop(struct session *base)
 
 	http_exchange_abort(&s->x);
 	loop_task_cancel(&s->flush);
+	s->base.relay->http->heads_begun -= s->begun_size;
+	s->begun_size = 0;
 }
 
 static void free_session(struct session *base)
