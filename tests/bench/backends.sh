@@ -87,6 +87,7 @@ pair crun 2
 pair runc 10
 pair gvisor 20
 pair_docker
+rows+=(',' starter "$BENCH_BIN/bench-bare" --plain /bin/true)
 warm native
 warm gvisor
 
@@ -103,6 +104,7 @@ while IFS=$'\t' read -r name n median p10 p90 _; do
 	fi
 	case $name in
 	plain) what='`/bin/true`, plain' ;;
+	starter) what='a static program that starts `/bin/true` and waits, and nothing else' ;;
 	exec-*) what="\`cordon exec\`, ${name#exec-}" ;;
 	cordon-*) what="**\`cordon run --runtime ${name#cordon-}\`**" ;;
 	*) what="$name, called directly" ;;

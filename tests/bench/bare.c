@@ -1,15 +1,17 @@
 /*
  * bare: runs a command in a user, mount, PID, IPC, UTS, cgroup and network namespace of its own with loopback up, and does nothing else.
  *
- *	bare CMD ARG...
+ *	bare [--plain] CMD ARG...
  *
- * It is what the kernel takes for the namespaces alone, by the cheapest way there is: one process, which shares its maker's memory until it is the command; no root of its own, no confinement, no limit, no log.
+ * It is what the kernel takes for the namespaces alone, by the cheapest way there is: one process, which shares its maker's memory until it is the command; no root of its own, no confinement, no limit, no log. With --plain it makes
+ * no namespace either: what it takes that a program starts another and waits, the least that `cordon exec` could take.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -43,6 +45,15 @@ struct job {
 	unsigned uid, gid;
 };
 
+static int start(void *arg)
+{
+	const struct job *job = arg;
+
+	(void)execv(job->argv[0], job->argv);
+	perror(job->argv[0]);
+	_exit(127);
+}
+
 static int run(void *arg)
 {
 	const struct job *job = arg;
@@ -54,21 +65,21 @@ static int run(void *arg)
 		perror("bare");
 		_exit(125);
 	}
-	(void)execv(job->argv[0], job->argv);
-	perror(job->argv[0]);
-	_exit(127);
+	return start(arg);
 }
 
 int main(int argc, char **argv)
 {
 	int flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_NEWNET;
 	struct job job = {.argv = argv + 1, .uid = geteuid(), .gid = getegid()};
+	bool plain = argc > 1 && strcmp(argv[1], "--plain") == 0;
 	int status;
 	pid_t pid;
 
-	if (argc < 2)
+	if (argc < 2 + plain)
 		return 2;
-	pid = clone(run, stack + sizeof(stack), flags | CLONE_VM | CLONE_VFORK | SIGCHLD, &job);
+	job.argv += plain;
+	pid = clone(plain ? start : run, stack + sizeof(stack), (plain ? 0 : flags) | CLONE_VM | CLONE_VFORK | SIGCHLD, &job);
 	if (pid < 0) {
 		perror("bare: clone");
 		return 125;
