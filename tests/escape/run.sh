@@ -26,7 +26,10 @@ root=0
 [ "$(id -u)" = 0 ] && root=1
 # shellcheck source=tests/runtime_lib.sh
 . "$here/../runtime_lib.sh"
-[ -n "${ESCAPE_AREA:-}" ] || [ "$runtime" = image ] || need_runtime "the attacks" "$0" "$@"
+case ${ESCAPE_AREA:+inside}:$runtime in
+inside:* | *:image | *:docker) ;; # of image and docker, enter() takes care
+*) need_runtime "the attacks" "$0" "$@" ;;
+esac
 
 die()
 {
@@ -50,9 +53,11 @@ enter()
 		"AWS_SECRET_ACCESS_KEY=$marker-env" "GITHUB_TOKEN=$marker-token")
 	local spaces=()
 	[ $root = 0 ] || spaces=(unshare --mount --uts --ipc --net --pid --fork --kill-child --mount-proc --)
-	# what mounts an image in an engine's container must see its processes
+	# what looks into an engine's container, or mounts an image there, must see its processes
 	local with=()
-	[ "$runtime:${CORDON_IMAGE_RUNTIME:-}" != image:docker ] || with=("$here/../tools/with_engine.sh" "the attacks")
+	case $runtime:${CORDON_IMAGE_RUNTIME:-} in
+	docker:* | image:docker) [ -n "${CORDON_DOCKER:-}" ] || with=("$here/../tools/with_engine.sh" "the attacks") ;;
+	esac
 	"${fake[@]}" "${spaces[@]}" "${with[@]}" bash "$here/run.sh" "$@"
 	status=$?
 	exit $status
@@ -61,6 +66,7 @@ enter()
 
 area=$ESCAPE_AREA
 user=$ESCAPE_USER
+[ -z "${CORDON_DOCKER:-}" ] || export DOCKER_HOST="unix://$CORDON_DOCKER"
 victim=
 cd "$area" || die "$area is gone"
 as_user=()

@@ -67,7 +67,7 @@ static int open_root(const struct box *b, struct error *err)
 	if (b->init_pid > 0)
 		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return error_set(err, ERROR_MISSING, "%s: the container's files cannot be looked at from here%s%s, so nobody can say whether it shows the folders that the policy means", b->backend->name, b->init_pid > 0 ? ": " : "",
+		return error_set(err, ERROR_MISSING, "%s: the container's files cannot be looked at from here%s%s, so nobody can say whether it shows the folders that the policy means", b->backend->name, b->init_pid > 0 ? ": " : " (its processes are in another PID namespace than Cordon)",
 				 b->init_pid > 0 ? strerror(errno) : "");
 	return fd;
 }
