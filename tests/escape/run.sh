@@ -56,7 +56,7 @@ enter()
 	# what looks into an engine's container, or mounts an image there, must see its processes
 	local with=()
 	case $runtime:${CORDON_IMAGE_RUNTIME:-} in
-	docker:* | image:docker) [ -n "${CORDON_DOCKER:-}" ] || with=("$here/../tools/with_engine.sh" "the attacks") ;;
+	docker:* | image:docker) [ -n "${CORDON_DOCKER:-}" ] || with=(sh -c 'exec "$0" "$@" 9</' "$here/../tools/with_engine.sh" "the attacks") ;; # 9: PID 1 is not this suite then (stage_fds)
 	esac
 	"${fake[@]}" "${spaces[@]}" "${with[@]}" bash "$here/run.sh" "$@"
 	status=$?
@@ -67,6 +67,7 @@ enter()
 area=$ESCAPE_AREA
 user=$ESCAPE_USER
 [ -z "${CORDON_DOCKER:-}" ] || export DOCKER_HOST="unix://$CORDON_DOCKER"
+exec 9<&-
 victim=
 cd "$area" || die "$area is gone"
 as_user=()
