@@ -77,6 +77,81 @@ no_bare_repository_is_planted()
 	run sh -c 'echo kept >config; mkdir refs objects; cd /tmp && git init -q --bare here && echo own place' | grep -q 'own place'
 }
 
+# A folder above that nobody may enter, and a path that is too long to be looked at.
+no_bare_repository_is_planted_out_of_sight()
+{
+	project
+	git init -q --bare foo.git && rm -rf foo.git/hooks && mkdir in && mv foo.git in
+	cat >plant.py <<'END'
+import os
+
+def make(name, folder):
+    try:
+        if name in ("config", "HEAD"):
+            os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=folder))
+        else:
+            os.mkdir(name, dir_fd=folder)
+    except OSError:
+        pass
+
+def plant(folder, shut):
+    for name in ("objects", "config", "HEAD"):
+        make(name, folder)
+    if shut:
+        os.chmod(shut, 0)
+    for name in ("refs", "hooks"):
+        make(name, folder)
+    if shut:
+        os.chmod(shut, 0o755)
+
+os.makedirs("p/X")
+plant(os.open("p/X", os.O_RDONLY), "p")
+there = os.open("in/foo.git", os.O_RDONLY)
+os.chmod("in", 0)
+make("hooks", there)
+os.chmod("in", 0o755)
+here = os.getcwd()
+name = "d" * 200
+while len(os.getcwd()) + len(name) + 1 < 4088:
+    os.mkdir(name)
+    os.chdir(name)
+last = "e" * (4090 - len(os.getcwd()) - 1)
+os.mkdir(last)
+plant(os.open(last, os.O_RDONLY), None)
+os.rename(last, here + "/deep")
+END
+	run python3 plant.py
+	rm -rf d*dd
+	[ -d p/X/objects ] && ! [ -e p/X/refs ] && ! [ -e in/foo.git/hooks ] && [ -d deep ] && ! { [ -e deep/objects ] && [ -e deep/HEAD ] && [ -e deep/refs ]; }
+}
+
+no_link_is_linked_where_none_may_be()
+{
+	project
+	mkdir -p .git/modules
+	run sh -c 'mkdir evil; ln -s ../../evil L; ln -P L .git/modules/a; python3 -c "
+import os
+fd = os.open(\"L\", os.O_PATH | os.O_NOFOLLOW)
+os.link(\"/proc/self/fd/%d\" % fd, \".git/modules/b\", follow_symlinks=True)"; echo x >f; ln f g'
+	[ -e g ] && ! [ -L .git/modules/a ] && ! [ -L .git/modules/b ]
+}
+
+a_socket_that_was_not_bound_is_not_said_to_be()
+{
+	project
+	run python3 -c '
+import os, socket
+os.mkdir("s")
+os.chdir("s")
+os.chmod(".", 0o600)
+try:
+    socket.socket(socket.AF_UNIX).bind("a")
+    print("bound")
+except PermissionError:
+    print("refused")
+os.chmod(".", 0o700)' | grep -q refused && ! [ -e s/a ]
+}
+
 # The config is read where commondir points; a .git that is a file points anywhere.
 no_repository_is_planted_that_lies_elsewhere()
 {
@@ -389,6 +464,9 @@ ok "a denied file is not freed by moving its folder" a_denied_file_is_not_freed_
 ok "a folder that cannot be read is not moved to where names are denied" a_folder_that_cannot_be_read_is_not_moved_to_a_denied_place
 ok "git finds no configuration by another door" git_finds_no_other_door
 ok "no bare repository is planted, whatever part of it comes last" no_bare_repository_is_planted
+ok "no bare repository is planted below a folder that is shut, nor too deep to be looked at" no_bare_repository_is_planted_out_of_sight
+ok "no symbolic link is hard-linked to where none may be made" no_link_is_linked_where_none_may_be
+ok "a socket that could not be bound is not said to be" a_socket_that_was_not_bound_is_not_said_to_be
 ok "no repository is planted whose config lies elsewhere, and no .git that is a file" no_repository_is_planted_that_lies_elsewhere
 ok "a bare repository of the host keeps its config and hooks" a_bare_repository_of_the_host_is_protected
 ok "other version control systems take no orders from the workload" other_version_control_takes_no_orders

@@ -202,19 +202,31 @@ static int may_name_opened(const struct job *j, int fd)
 	return r;
 }
 
-static int link_fd(const struct job *j, int fd, const struct place *to)
+/* A second name of a symbolic link is a symbolic link. (Of a file, `to` was judged already.) */
+static int may_link_to(const struct job *j, int dir, const char *name, struct place *to)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
+		return -errno;
+	return S_ISLNK(st.st_mode) ? may_make(j, to, GUARD_LINK) : 0;
+}
+
+static int link_fd(const struct job *j, int fd, struct place *to)
 {
 	AUTO_FD mine = guard_fd_of(&j->g->eyes, j->call->pid, fd);
 	char path[64];
 	int r = mine < 0 ? mine : may_name_opened(j, mine);
 
+	if (r == 0)
+		r = may_link_to(j, mine, "", to);
 	if (r < 0)
 		return r;
 	(void)snprintf(path, sizeof(path), "self/fd/%d", mine);
 	return linkat(j->g->eyes.proc, path, to->dir, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
-static int link_path(const struct job *j, int d, unsigned old, unsigned flags, const struct place *to)
+static int link_path(const struct job *j, int d, unsigned old, unsigned flags, struct place *to)
 {
 	struct place from;
 	int r = arg_place(j, d, old, &from);
@@ -223,6 +235,8 @@ static int link_path(const struct job *j, int d, unsigned old, unsigned flags, c
 		r = flags & AT_SYMLINK_FOLLOW ? -ELOOP : -EXDEV;
 	if (r == 0)
 		r = may_name_again(j, from.path, false);
+	if (r == 0)
+		r = may_link_to(j, from.dir, from.name, to);
 	/* Following the last link would resolve it with our eyes: the caller gets what link(2) gives, the link itself. */
 	if (r == 0)
 		r = linkat(from.dir, from.name, to->dir, to->name, 0) < 0 ? -errno : 0;
@@ -378,7 +392,9 @@ static int do_bind(const struct job *j)
 	if (r == 0 && (size_t)snprintf(a.un.sun_path, sizeof(a.un.sun_path), "%s", p.name) >= sizeof(a.un.sun_path))
 		r = -ENAMETOOLONG;
 	/* bind() takes no folder: we go there for a moment */
-	if (r == 0 && fchdir(p.dir) == 0) {
+	if (r == 0 && fchdir(p.dir) < 0)
+		r = -errno;
+	if (r == 0) {
 		wear_umask(j);
 		r = bind(sock, &a.any, sizeof(a.un)) < 0 ? -errno : keep_made(j, &p, GUARD_FILE);
 		if (chdir("/") < 0)
