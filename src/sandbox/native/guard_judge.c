@@ -103,24 +103,25 @@ const char *guard_judge(const struct guard *g, const char *path, enum guard_what
 	return NULL;
 }
 
-/* What cannot be looked at counts as there: a workload may hold a folder open, shut one above it, and work on in there. */
-static bool is_there(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR);
-}
-
+/* What cannot be looked at could be there: a workload may hold a folder open, shut one above it, and work on in there. So it counts for what would be a repository, and not for what is one already. */
 static struct repository_view look_at(void *arg, struct sv folder)
 {
 	char path[PATH_MAX + 16];
 	struct repository_view view = {0};
 	const char *made = arg;
+	struct stat st;
 	unsigned i;
+	int r;
 
 	for (i = 0; i < REPOSITORY_PARTS; i++) {
 		(void)snprintf(path, sizeof(path), "%.*s/%s", (int)folder.n, folder.p, repository_parts[i]);
-		view.before |= (unsigned)((!made || strcmp(path, made) != 0) && (folder.n > PATH_MAX || is_there(path))) << i;
+		if (made && strcmp(path, made) == 0)
+			continue;
+		r = folder.n > PATH_MAX ? -ENAMETOOLONG : lstat(path, &st) < 0 ? -errno : 0;
+		if (r == 0)
+			view.before |= 1U << i;
+		else if (r != -ENOENT && r != -ENOTDIR)
+			view.after |= 1U << i;
 	}
 	return view;
 }
