@@ -79,7 +79,7 @@ void h2_stream_close(struct h2_stream *s, uint32_t code)
 	if (h->events->closed)
 		h->events->closed(h->user, s, code);
 	/* Bytes that nobody will consume any more must not keep the connection's window closed. */
-	if (s->unconsumed)
+	if (s->unconsumed && h->config.server)
 		(void)nghttp2_session_consume_connection(h->session, s->unconsumed);
 	h2_stream_drop(s);
 }
@@ -324,6 +324,9 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
 	if (!s || s->deaf || h->cut || s->unconsumed + n > h->config.window)
 		return nghttp2_session_consume(session, id, n) == NGHTTP2_ERR_NOMEM ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 	s->unconsumed += n;
+	/* one answer that nobody reads must not stop the others, amid what they say */
+	if (!h->config.server && nghttp2_session_consume_connection(session, n) == NGHTTP2_ERR_NOMEM)
+		return NGHTTP2_ERR_CALLBACK_FAILURE;
 	h2_bucket_give(&h->frames, DATA_GIVES);
 	if (h->events->data)
 		h->events->data(h->user, s, sv_n((const char *)p, n));

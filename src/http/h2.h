@@ -10,7 +10,7 @@
  * All calls but h2_input(), h2_output() and h2_free() may be made inside events.
  *
  * Back-pressure, inwards: bytes given by `data` count against the stream's window until h2_consume(); a consumer that does not consume stops its peer after `window`
- * bytes. Outwards: h2_offer() lends bytes to a stream without copying them; they are taken as windows allow, straight into the output buffer, and `taken` says
+ * bytes, and with H2_WINDOWS such streams the whole connection; a client's streams stop nobody but themselves. Outwards: h2_offer() lends bytes to a stream without copying them; they are taken as windows allow, straight into the output buffer, and `taken` says
  * how many. Nothing of a body is ever held here. Queued control frames are bounded: a peer that makes us answer and does not read is cut off, so
  * call h2_output() after each h2_input() and read no more while the socket does not take what it gave.
  *
@@ -31,7 +31,7 @@
 
 enum {
 	H2_MAX_STREAMS = 100,
-	H2_WINDOW = 256 * 1024,	   /* of a stream, where the caller does not say; the connection's is H2_WINDOWS of them */
+	H2_WINDOW = 256 * 1024,	   /* of a stream, where the caller does not say; a server's connection has H2_WINDOWS of them */
 	H2_WINDOWS = 16,
 	H2_WINDOW_MIN = 65535,	   /* what every peer may use before it knows of another */
 	H2_OUTPUT_MIN = 4 * 1024,  /* smallest buffer for h2_output(); a record of TLS (16 KiB) is a good one */

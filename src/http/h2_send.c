@@ -271,11 +271,14 @@ int h2_end(struct h2_stream *s, const struct http_fields *trailers)
 void h2_consume(struct h2_stream *s, size_t n)
 {
 	struct h2 *h = s->h;
+	int r = 0;
 
 	if (n > s->unconsumed)
 		n = s->unconsumed;
 	s->unconsumed -= n;
-	if (n && nghttp2_session_consume(h->session, s->id, n) == NGHTTP2_ERR_NOMEM)
+	if (n)
+		r = h->config.server ? nghttp2_session_consume(h->session, s->id, n) : nghttp2_session_consume_stream(h->session, s->id, n);
+	if (r == NGHTTP2_ERR_NOMEM)
 		h2_cut(h, H2_INTERNAL_ERROR);
 }
 
