@@ -266,6 +266,20 @@ done)
 END
 is "an answer that comes amid a large upload arrives, also where the server resets then" "$(count '= 413 Too Large')/$(count 'body 7 no need')" 32/32
 
+# A server that stops amid the key: what came of it waits for the rest, however long that takes.
+half=${key:0:8}
+ws="ws h:sec-websocket-key=dGhlIHNhbXBsZSBub25jZQ=="
+for way in "GET halves 2300" "POST halves 2300 d:x unended" "GET halves-grpc 300" "GET halves-ws 300 $ws" "GET halves-ws-cut 300 $ws"; do
+	read -r method path while more <<<"$way"
+	run key.yaml "${pins[@]}" grant "$grant" <<END
+open $method https://up.test:8443/$path $more
+wait $while
+opened 0
+req GET https://up.test:8443/go
+opened 45
+END
+	is "a server that stops amid a credential gives nothing of it away ($method $path)" "$(count "$half")/$(count 'body 4 went')/$(grep -o "${place:0:4}" <<<"$out" | wc -l)" 0/1/2
+done
 run key.yaml "${pins[@]}" grant "$grant" <<END
 req GET https://up.test:8443/reflect
 regrant k|up.test|x-api-key|-|sk-another-secret-9876543|$place
@@ -665,6 +679,11 @@ END
 	after=${after%%[^0-9]*}
 	ok "a crowd at a server that nobody knows yet opens few connections" test $((after - before)) -le 9
 	like "and is served" "$crowd" "= 400 of 400 ok"
+	run key.yaml "${pins[@]}" grant "$grant" <<END
+$(for _ in $(seq 24); do echo "open GET https://up.test:8445/big slow"; done)
+req GET https://up.test:8445/hi
+END
+	like "answers that nobody reads stop no other one of the same connection" "$out" "body [0-9]+ HTTP/2.0 [0-9]+ key $place"
 	out=$all
 	is "streams that are given up at any point leave nothing behind" "$(count ' done$')/$(count 'key sk-place')/$(count '^exit 0')" 5/2/1
 	like "HTTP/2 is spoken where the server offers it, and scrubbed" "$out" "body 39 HTTP/2.0 1 key $place"

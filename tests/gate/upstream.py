@@ -16,6 +16,8 @@ if len(sys.argv) > 4:
     context.set_alpn_protocols(sys.argv[5:6] or ["http/1.1"])
 lock = threading.Lock()
 connections = 0
+went = threading.Event()  # somebody asked for /go
+said = ""  # the key that they had
 
 
 def log(text):
@@ -76,7 +78,30 @@ def read_body(c, headers):
     return c.take(int(headers.get("content-length", 0))), []
 
 
+def in_halves(c, headers, path, secret):
+    """Stops amid the key until /go was asked for, and adds the key that came with that."""
+    half, kind = len(secret) // 2, "application/grpc" if path == "/halves-grpc" else "text/plain"
+    went.clear()
+    if path.startswith("/halves-ws"):
+        switch(c, headers)
+        first = half if path == "/halves-ws-cut" else len(secret)
+        c.send(bytes([0x02 if first == half else 0x82, first]) + secret[:half].encode())
+    else:
+        c.send(b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\n\r\n" % kind.encode())
+        begin = b"\0" + len(secret).to_bytes(4, "big") if kind.endswith("grpc") else b"key "
+        c.send(b"%x\r\n%s\r\n" % (half + len(begin), begin + secret[:half].encode()))
+    went.wait(30)
+    rest = secret[half:] + ("\0\0\0\0" + chr(len(said)) if kind.endswith("grpc") else "\n")
+    if path.startswith("/halves-ws"):
+        begin = bytes([0x80, len(secret) - half]) if path == "/halves-ws-cut" else b""
+        c.send(begin + secret[half:].encode() + bytes([0x81, len(said)]) + said.encode())
+        return False
+    c.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(rest + said), (rest + said).encode()))
+    return True
+
+
 def serve_one(c, number):
+    global said
     head = c.until(b"\r\n\r\n").decode()
     lines = head.split("\r\n")
     method, target, _ = lines[0].split(" ")
@@ -120,6 +145,8 @@ def serve_one(c, number):
         switch(c, headers)
         c.send(bytes([0x81, 0x80 | len(secret)]) + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(secret.encode())))
         return False
+    if path.startswith("/halves"):
+        return in_halves(c, headers, path, secret)
     body, trailers = read_body(c, headers)
     if body or trailers:
         log("body %d %s %s" % (len(body), body[:80].decode(errors="replace"), ",".join(trailers)))
@@ -196,6 +223,10 @@ def serve_one(c, number):
         c.until(b"\r\n\r\n")
         log("trapped")
         return False
+    elif path == "/go":
+        said = secret
+        went.set()
+        answer(c, b"went")
     elif path == "/slow":
         time.sleep(0.3)
         answer(c, b"slow")

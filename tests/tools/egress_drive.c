@@ -10,6 +10,8 @@
  *	flood HOST PORT BYTES		how many bytes a tunnel takes before it is cut
  *	fleet N HOST PORT		N tunnels at once, which ask before they send, as much as they are granted
  *	hold HOST PORT | held		opens a tunnel and keeps it | is it still open?
+ *	open METHOD URL [...]		one exchange that is kept while other commands run
+ *	opened N			waits until N bytes of the body of the one opened last are here, or it is over; shows them
  *	policy FILE			a new generation
  *	regrant GRANT | novault		the vault gives another set | goes away
  *	wait MS				lets things happen
@@ -45,6 +47,9 @@ struct drive {
 	struct policy *policy; /* the last one that was sent */
 	bool gone;
 	int held;
+	struct asked *open[64];
+	char *open_words[64]; /* borrowed by them */
+	size_t n_open;
 	struct loop_watch on_control;
 };
 
@@ -370,6 +375,41 @@ static void req(struct drive *d, char *words)
 	buf_done(&a.body);
 }
 
+static void open_one(struct drive *d, const char *words)
+{
+	struct asked *a = calloc(1, sizeof(*a));
+
+	if (d->n_open == sizeof(d->open) / sizeof(d->open[0]))
+		exit(99);
+	d->open[d->n_open] = a;
+	d->open_words[d->n_open] = strdup(words);
+	ask(d, a, d->open_words[d->n_open++]);
+	pump(d, 50);
+}
+
+static void opened(struct drive *d, size_t n)
+{
+	const struct asked *a = d->n_open ? d->open[d->n_open - 1] : NULL;
+	int i;
+
+	for (i = 0; a && i < 1000 && a->body.n < n && !a->done && !d->gone; i++)
+		loop_step(d->loop, 10);
+	if (!a || (a->body.n < n && !a->done))
+		printf("= waited in vain\n");
+	else
+		show_body(a);
+}
+
+/* The link is gone. */
+static void free_open(struct drive *d)
+{
+	while (d->n_open) {
+		buf_done(&d->open[--d->n_open]->body);
+		free(d->open[d->n_open]);
+		free(d->open_words[d->n_open]);
+	}
+}
+
 static void par(struct drive *d, char *words)
 {
 	char *rest = NULL;
@@ -621,6 +661,10 @@ static void command(struct drive *d, char *line)
 		req(d, rest);
 	} else if (strcmp(line, "par") == 0) {
 		par(d, rest);
+	} else if (strcmp(line, "open") == 0) {
+		open_one(d, rest);
+	} else if (strcmp(line, "opened") == 0) {
+		opened(d, strtoul(rest, NULL, 10));
 	} else if (strcmp(line, "tunnel") == 0) {
 		tunnel(d, rest);
 	} else if (strcmp(line, "flood") == 0) {
@@ -736,6 +780,7 @@ int main(int argc, char **argv)
 	(void)shutdown(d.control, SHUT_WR);
 	pump(&d, 300);
 	link_free(d.link);
+	free_open(&d);
 	loop_free(d.loop);
 	policy_free(d.policy);
 	if (waitpid(d.pid, &status, 0) == d.pid)

@@ -62,14 +62,6 @@ static bool is_stream_of_events(const struct http_response *r)
 	return type && type->n >= 17 && http_eq_nocase(sv_n(type->p, 17), "text/event-stream");
 }
 
-/* Pauses are short there, or the two sides would wait for each other. */
-static bool is_made_of_messages(const struct http_response *r)
-{
-	const struct sv *type = http_field(&r->fields, "content-type");
-
-	return type && (sv_starts(*type, "application/grpc") || sv_starts(*type, "application/connect+"));
-}
-
 /* What the body must go through. False: it was ended. */
 static bool prepare_body(struct exchange *x, struct http_response *r)
 {
@@ -96,7 +88,6 @@ static bool prepare_body(struct exchange *x, struct http_response *r)
 		return false;
 	}
 	x->flagged = x->scrubbing && !r->websocket && legible_has_messages(&r->fields, &x->flags);
-	x->messages = r->websocket || is_made_of_messages(r);
 	if (x->scrubbing && r->websocket)
 		x->frames = scrub_frames_new(x->scrub);
 	else if (x->scrubbing)
@@ -208,6 +199,10 @@ static void on_idle(void *arg)
 	struct sv out = {0};
 	int result = 0;
 
+	if (!upstream_is_heard(&x->call)) {
+		loop_timer_set(x->egress->loop, &x->idle, SCRUB_MESSAGE_MS, on_idle, x);
+		return;
+	}
 	if (x->frames)
 		result = scrub_frames_release(x->frames, &out);
 	else
@@ -215,18 +210,24 @@ static void on_idle(void *arg)
 	pass_scrubbed(x, result, out);
 }
 
+/* Whoever got a message may have to answer it before the next comes. Who has a part of one has nothing to answer yet. */
+static bool is_between_messages(const struct exchange *x)
+{
+	return x->frames ? scrub_frames_are_between(x->frames) : x->flagged && legible_messages_are_between(&x->flags);
+}
+
 /*
- * The scrubber's pause, from the last new bytes on. A workload that does not read makes no pause: then the server's next bytes are here already, or cannot come, and time would let
- * go of the first half of what is to be replaced.
+ * The scrubber's pause, from the last new bytes on: behind a whole message, and nowhere else. A workload has more ways to stop a server amid an answer than can be counted (it leaves
+ * another answer unread, or its own request unfinished), and would get the first half of what is to be replaced. For the same reason one that does not read makes no pause.
  */
 static void watch_idle(struct exchange *x, bool moved)
 {
 	if (x->scrubbed || x->over)
 		return;
-	if (link_is_full(x) || !scrubber_waits(x))
+	if (link_is_full(x) || !scrubber_waits(x) || !is_between_messages(x))
 		loop_timer_cancel(&x->idle);
 	else if (moved || !loop_timer_armed(&x->idle))
-		loop_timer_set(x->egress->loop, &x->idle, x->messages ? SCRUB_MESSAGE_MS : SCRUB_STILL_MS, on_idle, x);
+		loop_timer_set(x->egress->loop, &x->idle, SCRUB_MESSAGE_MS, on_idle, x);
 }
 
 /* True: the link has taken all that waited for it. */

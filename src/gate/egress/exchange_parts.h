@@ -63,13 +63,12 @@ struct exchange {
 	bool body;     /* one follows */
 	bool websocket;
 	bool scrubbing, counting;
-	bool messages; /* whoever gets one may have to answer it before the next comes */
-	bool flagged;  /* each with a flag that says whether it is compressed */
+	bool flagged; /* its body is a row of messages, each with a flag that says whether it is compressed */
 	struct legible_messages flags;
 	struct scrub *scrub;
 	struct scrub_stream *scrubber;
 	struct scrub_frames *frames; /* instead, of a websocket */
-	struct loop_timer idle; /* until what the scrubber holds goes out */
+	struct loop_timer idle; /* until what the scrubber holds goes out, behind a message */
 	struct inflater *inflater;
 	struct usage usage;
 	struct buf raw;	 /* from the connection, not looked at yet, from raw_at on */

@@ -183,3 +183,9 @@ bool legible_messages_feed(struct legible_messages *m, struct sv bytes)
 {
 	return m->text ? feed_text(m, bytes) : feed_binary(m, bytes);
 }
+
+bool legible_messages_are_between(const struct legible_messages *m)
+{
+	/* an empty message has nothing behind its head */
+	return m->n_group == 0 && (m->n == 0 || (m->n == MESSAGE_HEAD && m->left == 0));
+}

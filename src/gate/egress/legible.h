@@ -40,4 +40,7 @@ bool legible_has_messages(const struct http_fields *f, struct legible_messages *
  */
 bool legible_messages_feed(struct legible_messages *m, struct sv bytes);
 
+/* Did the last byte end a message? */
+bool legible_messages_are_between(const struct legible_messages *m);
+
 #endif

@@ -18,11 +18,12 @@
  * credential's length no more than its order of magnitude. It is 8 or 16 KiB with most keys.
  *  - A credential may have blanks inside. The alphabet of such a run has the blank too, and the run shows as much.
  *
- * When SCRUB_STILL_MS passed without new bytes (SCRUB_MESSAGE_MS where the stream is made of messages: websockets,
- * gRPC), the user calls scrub_stream_release(): a message that ends in text must arrive, though its stream goes on.
- * Looking goes on where it was. So an upstream that stops for so long inside of a credential gives away what it sent of
- * it before; the rest is still replaced once it is complete. The user must count only time in which it waits for the
- * upstream: one that stops reading would make the pause itself.
+ * What is held goes out when the stream goes on or ends. Only where it is made of messages (websockets, gRPC), and
+ * behind a whole one, does the user call scrub_stream_release() when SCRUB_MESSAGE_MS passed without new bytes: a message that
+ * ends in text must arrive, or the two sides would wait for each other. Looking goes on where it was. So an upstream
+ * that divides a credential between messages, and stops for so long, gives away what it sent of it before; the rest is
+ * still replaced once it is complete. The user must count only time in which it waits for the upstream: one that stops
+ * reading would make the pause itself.
  *
  * A whole form that is found shows, by being replaced. To try whole credentials is guessing, which nobody gets through.
  * How long the search takes is not constant: it differs by nanoseconds per byte.
@@ -42,7 +43,6 @@
 
 enum {
 	SCRUB_MESSAGE_MS = 50,
-	SCRUB_STILL_MS = 2000,
 	SCRUB_HOLD_MIN = 1024,
 	SCRUB_HOLD_MAX = 2 * 1024 * 1024, /* with a credential of NEEDLE_MAX bytes */
 };

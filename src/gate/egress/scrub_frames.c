@@ -22,6 +22,7 @@ struct scrub_frames {
 	size_t n;			     /* of it */
 	uint64_t left;			     /* of the payload */
 	bool inside;			     /* the header is complete */
+	bool open;			     /* a message has begun, and its last frame has not come */
 	uint64_t fed, out;		     /* payload that the scrubber was given, and that it let go */
 	struct buf marks;
 	size_t marks_at;
@@ -143,7 +144,10 @@ static int begin(struct scrub_frames *t)
 	if (is_control(t) && (!(t->frame[0] & 0x80) || t->left > CONTROL || t->n != 2))
 		return -EPROTO;
 	t->inside = true;
-	return is_control(t) ? 0 : put_frame(t);
+	if (is_control(t))
+		return 0;
+	t->open = !(t->frame[0] & 0x80);
+	return put_frame(t);
 }
 
 /* Takes a frame's header or a control frame's payload, a byte. */
@@ -212,6 +216,11 @@ int scrub_frames_feed(struct scrub_frames *t, char *p, size_t n, struct sv *ret)
 bool scrub_frames_waits(const struct scrub_frames *t)
 {
 	return t->out < t->fed;
+}
+
+bool scrub_frames_are_between(const struct scrub_frames *t)
+{
+	return !t->inside && t->n == 0 && !t->open;
 }
 
 int scrub_frames_release(struct scrub_frames *t, struct sv *ret)

@@ -218,6 +218,11 @@ void upstream_consume(struct call *c, size_t n)
 		stream_resume(c->up->stream, STREAM_READ);
 }
 
+bool upstream_is_heard(const struct call *c)
+{
+	return !c->up || !c->up->read_later;
+}
+
 void upstream_leave(struct call *c)
 {
 	struct upstream *u = c->up;

@@ -92,6 +92,7 @@ int upstream_open(struct upstream *u, struct call *c, const struct http_request 
 void upstream_push(struct call *c);
 void upstream_consume(struct call *c, size_t n);
 void upstream_leave(struct call *c); /* one that is not bound is fine */
+bool upstream_is_heard(const struct call *c); /* false: what its server says is not read until it takes what we say */
 
 /* For the pool. */
 void upstream_dial(struct upstream *u, struct sv host, uint16_t port);
