@@ -280,6 +280,23 @@ opened 45
 END
 	is "a server that stops amid a credential gives nothing of it away ($method $path)" "$(count "$half")/$(count 'body 4 went')/$(grep -o "${place:0:4}" <<<"$out" | wc -l)" 0/1/2
 done
+# One that says, in an answer from before, the key that a later request brought.
+other=sk-renewed-secret-4711007
+for way in halves halves-grpc "halves-ws $ws"; do
+	run key.yaml "${pins[@]}" grant "$grant" <<END
+open GET https://up.test:8443/$way
+regrant k|up.test|x-api-key|-|$other|$place
+req GET https://up.test:8443/go
+opened 45
+END
+	is "a value that is refreshed is replaced in answers that began before, and so is the one before (${way%% *})" "$(count "$other")/$(count "$key")/$(count 'body 4 went')/$(grep -o "${place:0:4}" <<<"$out" | wc -l)" 0/0/1/2
+done
+run plain.yaml "${pins[@]}" <<END
+open GET https://up.test:8443/halves
+regrant k|up.test|x-api-key|-|$other|$place
+req GET https://up.test:8443/one
+END
+like "an answer that was not looked into ends when a credential is bound to its host" "$out" "= failed policy_denied: a credential is bound to its host now.*body 10 hello /one"
 run key.yaml "${pins[@]}" grant "$grant" <<END
 req GET https://up.test:8443/reflect
 regrant k|up.test|x-api-key|-|sk-another-secret-9876543|$place

@@ -211,10 +211,12 @@ static void on_vault(void *arg, unsigned events)
 			return;
 		}
 		wire_message_done(&m);
-		if (r <= 0)
+		if (r <= 0) {
 			vault_is_gone(e);
-		else if (m.type == VAULT_GRANTS)
+		} else if (m.type == VAULT_GRANTS) {
+			exchanges_renew(e); /* before any of them is sent */
 			exchanges_granted(e);
+		}
 	}
 }
 

@@ -348,6 +348,17 @@ void exchanges_review(struct egress *e)
 	}
 }
 
+void exchanges_renew(struct egress *e)
+{
+	struct exchange *x, *next;
+
+	for (x = e->exchanges; x; x = next) {
+		next = x->next;
+		if (!x->over)
+			exchange_renew(x);
+	}
+}
+
 void exchanges_granted(struct egress *e)
 {
 	struct exchange *x, *next;

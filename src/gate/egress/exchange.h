@@ -20,6 +20,8 @@ extern const struct link_events exchange_events;
 
 /* The policy or the quota changed: ends what may no longer be. */
 void exchanges_review(struct egress *e);
+/* Other credentials have come: they are looked for in the answers that are under way. */
+void exchanges_renew(struct egress *e);
 /* Credentials have come, or no more will: what waits for one goes on. */
 void exchanges_granted(struct egress *e);
 

@@ -230,6 +230,42 @@ static void watch_idle(struct exchange *x, bool moved)
 		loop_timer_set(x->egress->loop, &x->idle, SCRUB_MESSAGE_MS, on_idle, x);
 }
 
+/* The stream looks for the credentials of x->scrub from now on. */
+static int renew_stream(struct exchange *x)
+{
+	if (x->scrubbed)
+		return 0;
+	if (x->frames)
+		return scrub_frames_renew(x->frames, x->scrub);
+	return x->scrubber ? scrub_stream_renew(x->scrubber, x->scrub) : 0;
+}
+
+void exchange_renew(struct exchange *x)
+{
+	struct scrub *scrub;
+	int result;
+
+	if (x->told || (!x->call.up && !x->came))
+		return; /* nothing of it comes any more, or was asked for yet */
+	result = grants_scrub_for(&x->egress->grants, x->request.host, &scrub);
+	if (result == 0 && !scrub)
+		return;
+	if (result == 0 && !x->scrubbing) {
+		scrub_unref(scrub);
+		/* it was asked for, and may have begun, in forms that cannot be looked into */
+		if (!x->came)
+			fail(x, GATE_FAILURE_POLICY, "a credential is bound to its host now: answers from before are not looked into, and end");
+		return;
+	}
+	if (result == 0) {
+		scrub_unref(x->scrub);
+		x->scrub = scrub;
+		result = renew_stream(x);
+	}
+	if (result < 0)
+		fail(x, GATE_FAILURE_INTERNAL, NULL);
+}
+
 /* True: the link has taken all that waited for it. */
 static bool flush_late(struct exchange *x)
 {

@@ -106,6 +106,7 @@ int exchange_copy_fields(struct arena *a, const struct http_fields *from, struct
 /* exchange_answer.c */
 extern const struct call_events exchange_call_events;
 void exchange_room(struct exchange *x);
+void exchange_renew(struct exchange *x); /* other values are in force: they are looked for in what still comes */
 void exchange_answer_done(struct exchange *x); /* counts, and frees what the answer needed */
 
 #endif

@@ -153,7 +153,7 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 		return;
 	}
 	r.last = is_last(x);
-	/* the values of now: they may have been replaced by others when the answer comes */
+	/* those that come while it is under way are added: exchange_renew() */
 	scrub_unref(x->scrub);
 	result = grants_scrub_for(&x->egress->grants, r.host, &x->scrub);
 	x->scrubbing = x->scrub != NULL;

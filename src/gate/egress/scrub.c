@@ -19,11 +19,23 @@ struct scrub {
 	struct scrub_stream *texts, *names; /* for one text after the other; made when they are first needed */
 };
 
-enum { ROW = 9 }; /* " 73 6b 2d", which rows of numbers are known by */
+/* ROW: " 73 6b 2d", which rows of numbers are known by. OLDER: searches that are finished beside the one of now. */
+enum { ROW = 9, OLDER = 3 };
+
+/* For the credentials of one scrub, in what comes from some point on. */
+struct search {
+	struct search *older;
+	struct scrub_stream *stream;
+	struct scrub *scrub; /* a reference, but for texts */
+	struct needle_scan *scan;
+	uint64_t first; /* offset of the first byte that it saw */
+	uint64_t until; /* of one that was replaced: behind this nothing ends that began before it was */
+};
 
 struct scrub_stream {
-	struct scrub *scrub;
-	struct needle_scan *scan;
+	struct scrub *scrub;   /* of the newest search */
+	struct search *search; /* the newest */
+	size_t hold_max;
 	char *hold; /* from `from` up to `end`: the bytes before `at` in the stream, all of the alphabet */
 	size_t from, end, room;
 	size_t given; /* of these, told to the caller by the last call */
@@ -35,8 +47,10 @@ struct scrub_stream {
 
 static void free_texts(struct scrub_stream *t)
 {
-	if (t)
-		needle_scan_free(t->scan);
+	if (!t)
+		return;
+	needle_scan_free(t->search->scan);
+	free(t->search);
 	free(t);
 }
 
@@ -130,14 +144,45 @@ static char *byte_at(struct scrub_stream *t, uint64_t offset)
 
 static void replace(void *arg, uint32_t needle, uint64_t start, uint64_t end)
 {
-	struct scrub_stream *t = arg;
-	const char *placeholder = t->scrub->placeholders[needle];
+	const struct search *search = arg;
+	struct scrub_stream *t = search->stream;
+	const char *placeholder = search->scrub->placeholders[needle];
 	size_t length = strlen(placeholder);
 	uint64_t first = t->at - (t->end - t->from), i; /* what is before it was released, and is gone */
 
+	start += search->first;
+	end += search->first;
 	for (i = start > first ? start : first; i < end; i++)
 		*byte_at(t, i) = placeholder[(i - start) % length];
 	t->hits++;
+}
+
+/* NULL: no memory. Its scrub is borrowed. */
+static struct search *search_new(struct scrub_stream *t, struct scrub *s, struct needle_set *set)
+{
+	struct search *search = malloc(sizeof(*search));
+
+	if (!search)
+		return NULL;
+	*search = (struct search){.stream = t, .scrub = s};
+	search->scan = needle_scan_new(set, replace, search);
+	if (search->scan)
+		return search;
+	free(search);
+	return NULL;
+}
+
+/* This one and all that are older. */
+static void drop_searches(struct search **from)
+{
+	struct search *search;
+
+	while ((search = *from)) {
+		*from = search->older;
+		needle_scan_free(search->scan);
+		scrub_unref(search->scrub);
+		free(search);
+	}
 }
 
 struct scrub_stream *scrub_stream_new(struct scrub *s)
@@ -146,13 +191,13 @@ struct scrub_stream *scrub_stream_new(struct scrub *s)
 
 	if (!t)
 		return NULL;
-	*t = (struct scrub_stream){0};
-	t->scan = needle_scan_new(s->set, replace, t);
-	if (!t->scan) {
+	*t = (struct scrub_stream){.scrub = s, .hold_max = s->hold_max};
+	t->search = search_new(t, s, s->set);
+	if (!t->search) {
 		free(t);
 		return NULL;
 	}
-	t->scrub = scrub_ref(s);
+	(void)scrub_ref(s);
 	return t;
 }
 
@@ -169,8 +214,7 @@ void scrub_stream_free(struct scrub_stream *t)
 	if (!t)
 		return;
 	free_hold(t);
-	needle_scan_free(t->scan);
-	scrub_unref(t->scrub);
+	drop_searches(&t->search);
 	free(t);
 }
 
@@ -293,6 +337,44 @@ static size_t tail_of(const struct scrub_stream *t, const char *p, size_t n)
 	return n + (t->end - t->from);
 }
 
+int scrub_stream_renew(struct scrub_stream *t, struct scrub *s)
+{
+	struct search *search = search_new(t, s, s->set), **oldest = &t->search;
+	unsigned n;
+
+	if (!search)
+		return -ENOMEM;
+	drop_given(t);
+	search->first = t->at - (t->end - t->from);
+	search->scrub = scrub_ref(s);
+	search->older = t->search;
+	t->search->until = t->at + t->hold_max;
+	t->search = search;
+	t->scrub = s;
+	t->hold_max = s->hold_max > t->hold_max ? s->hold_max : t->hold_max;
+	for (n = 0; *oldest && n <= OLDER; n++)
+		oldest = &(*oldest)->older;
+	drop_searches(oldest);
+	return t->end > t->from ? needle_scan_feed(search->scan, t->hold + t->from, t->end - t->from) : 0;
+}
+
+static int look_at(struct scrub_stream *t, char *p, size_t n)
+{
+	struct search **one = &t->search;
+	int r = 0;
+
+	t->piece = p;
+	for (; *one && r == 0; one = &(*one)->older) {
+		if (one != &t->search && t->at >= (*one)->until) {
+			drop_searches(one);
+			break;
+		}
+		r = needle_scan_feed((*one)->scan, p, n);
+	}
+	t->piece = NULL;
+	return r;
+}
+
 int scrub_stream_feed(struct scrub_stream *t, char *p, size_t n, struct sv *ret)
 {
 	size_t held, tail, out;
@@ -300,13 +382,11 @@ int scrub_stream_feed(struct scrub_stream *t, char *p, size_t n, struct sv *ret)
 	drop_given(t);
 	held = t->end - t->from;
 	tail = tail_of(t, p, n);
-	tail = tail < t->scrub->hold_max ? tail : t->scrub->hold_max;
+	tail = tail < t->hold_max ? tail : t->hold_max;
 	out = held + n - tail;
 	note_row(t, p, n);
-	t->piece = p;
-	if (needle_scan_feed(t->scan, p, n) < 0)
+	if (look_at(t, p, n) < 0)
 		return -ENOMEM;
-	t->piece = NULL;
 	/* one piece goes out, not two: what was held, and what follows it */
 	if (keep(t, held ? p : p + out, held ? n : tail) < 0)
 		return -ENOMEM;
@@ -330,9 +410,14 @@ void scrub_stream_release(struct scrub_stream *t, struct sv *ret)
 
 void scrub_stream_end(struct scrub_stream *t, struct sv *ret)
 {
+	struct search *search;
+	int r = 0;
+
 	drop_given(t);
+	for (search = t->search; search; search = search->older)
+		r = needle_scan_end(search->scan) < 0 ? -ENOMEM : r;
 	/* not looked at to its end: it must not be seen */
-	if (needle_scan_end(t->scan) < 0 && t->hold)
+	if (r < 0 && t->hold)
 		memset(t->hold + t->from, '*', t->end - t->from);
 	scrub_stream_release(t, ret);
 }
@@ -353,8 +438,8 @@ static struct scrub_stream *texts_of(struct scrub *s, struct needle_set *set, st
 	if (!t)
 		return NULL;
 	t->scrub = s;
-	t->scan = needle_scan_new(set, replace, t);
-	if (!t->scan) {
+	t->search = search_new(t, s, set);
+	if (!t->search) {
 		free(t);
 		return NULL;
 	}
@@ -368,10 +453,10 @@ static int scan_text(struct scrub_stream *t, char *p, size_t n)
 
 	t->piece = p;
 	t->hits = 0;
-	r = needle_scan_feed(t->scan, p, n);
-	if (needle_scan_end(t->scan) < 0)
+	r = needle_scan_feed(t->search->scan, p, n);
+	if (needle_scan_end(t->search->scan) < 0)
 		r = -ENOMEM;
-	needle_scan_restart(t->scan);
+	needle_scan_restart(t->search->scan);
 	t->piece = NULL;
 	return r < 0 ? r : (int)t->hits;
 }

@@ -2,7 +2,7 @@
  * scrub: credentials that an upstream sends back are replaced by their placeholders before the workload sees them.
  *
  * A struct scrub is built from the credentials that are bound to a host (all forms of vault/needle.h) and is shared by
- * its answers; a refresh builds a new one, and streams that run keep the old one alive. What is replaced keeps its
+ * its answers; a refresh builds a new one, which streams that run are given too (scrub_stream_renew()). What is replaced keeps its
  * length: the placeholder is cut, or repeated, to the length of what was found. So Content-Length, chunk sizes and
  * offsets stay true and nobody has to be told; only digests that an upstream computed over its body no longer fit.
  * (That the credential's length shows is the price; the upstream that echoed it gave as much away.)
@@ -68,6 +68,8 @@ void scrub_stream_free(struct scrub_stream *t);
 
 /* The next bytes of a body; they are changed in place where a credential was. ret: what may go out now, valid until the next call, or until p is changed. */
 int scrub_stream_feed(struct scrub_stream *t, char *p, size_t n, struct sv *ret);
+/* Other credentials are looked for from now on, in what is held too; of those before, what has begun is still found. 0 or -ENOMEM. */
+int scrub_stream_renew(struct scrub_stream *t, struct scrub *s);
 /* Is anything held back? */
 bool scrub_stream_waits(const struct scrub_stream *t);
 /* Enough time passed: all that is held back goes out. */

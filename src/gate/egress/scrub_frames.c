@@ -213,6 +213,14 @@ int scrub_frames_feed(struct scrub_frames *t, char *p, size_t n, struct sv *ret)
 	return r < 0 ? r : give(t, ret);
 }
 
+int scrub_frames_renew(struct scrub_frames *t, struct scrub *s)
+{
+	(void)scrub_ref(s);
+	scrub_unref(t->scrub);
+	t->scrub = s;
+	return scrub_stream_renew(t->data, s);
+}
+
 bool scrub_frames_waits(const struct scrub_frames *t)
 {
 	return t->out < t->fed;

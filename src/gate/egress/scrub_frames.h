@@ -24,6 +24,7 @@ void scrub_frames_free(struct scrub_frames *t);	       /* NULL is fine */
 
 /* As their namesakes of scrub.h; ret is valid until the next call. 0, -EPROTO or -ENOMEM. */
 int scrub_frames_feed(struct scrub_frames *t, char *p, size_t n, struct sv *ret);
+int scrub_frames_renew(struct scrub_frames *t, struct scrub *s);
 bool scrub_frames_waits(const struct scrub_frames *t);
 /* Did the last byte end a message, or a control frame between messages? */
 bool scrub_frames_are_between(const struct scrub_frames *t);

@@ -323,6 +323,34 @@ static void what_time_released_is_gone_and_the_rest_is_still_replaced(void)
 	scrub_unref(s);
 }
 
+static void a_stream_that_runs_looks_for_new_credentials(void)
+{
+	struct scrub *s = make("secret-0123456789"), *second = make("another-987654321"), *third = make("a third one, 1234");
+	struct scrub_stream *t = scrub_stream_new(s);
+	char first[] = "a secr", more[] = "et-0123456789\nano", rest[] = "ther-987654321\nsec", last[] = "ret-0123456789\n";
+	struct sv o;
+	unsigned i;
+
+	/* what has begun of an old one is found behind the change, though it was released */
+	CHECK(scrub_stream_feed(t, first, 6, &o) == 0 && sv_is(o, "a "));
+	scrub_stream_release(t, &o);
+	CHECK(scrub_stream_renew(t, second) == 0);
+	CHECK(scrub_stream_feed(t, more, sizeof(more) - 1, &o) == 0 && sv_is(o, "laceholdersk-\n"));
+	/* and of the new one what is held */
+	for (i = 0; i < 5; i++)
+		CHECK(scrub_stream_renew(t, second) == 0 && scrub_stream_waits(t));
+	scrub_unref(second);
+	CHECK(scrub_stream_feed(t, rest, sizeof(rest) - 1, &o) == 0 && sv_is(o, "sk-placeholdersk-\n"));
+	CHECK(scrub_stream_renew(t, third) == 0);
+	CHECK(scrub_stream_feed(t, last, sizeof(last) - 1, &o) == 0);
+	CHECK(sv_is(o, "secret-0123456789\n"));
+	scrub_unref(third);
+	scrub_stream_end(t, &o);
+	CHECK(o.n == 0);
+	scrub_stream_free(t);
+	scrub_unref(s);
+}
+
 static void what_is_held_has_a_limit_that_covers_every_form(void)
 {
 	static char secret[8193];
@@ -676,6 +704,7 @@ int main(void)
 		CASE(data_without_a_secret_passes_unchanged),
 		CASE(an_event_passes_at_once_and_a_tail_of_text_waits),
 		CASE(what_time_released_is_gone_and_the_rest_is_still_replaced),
+		CASE(a_stream_that_runs_looks_for_new_credentials),
 		CASE(what_is_held_has_a_limit_that_covers_every_form),
 		CASE(numbers_of_html_are_undone_with_zeros_before_them),
 		CASE(names_of_html_are_undone),
