@@ -628,9 +628,10 @@ int changes_scan(int lower_fd, int upper_fd, enum changes_kind kind, const struc
 	if (!s.list)
 		return out_of_memory(&s);
 	s.list->arena = arena_new();
-	if (!s.list->arena || scan_root(&s, lower_fd, upper_fd) < 0 ||
+	s.list->root = s.list->arena ? arena_str(s.list->arena, sv_of(rules->root)) : NULL;
+	if (!s.list->root || scan_root(&s, lower_fd, upper_fd) < 0 ||
 	    changes_judge(s.list, lower_fd, rules, err) < 0) {
-		if (!s.list->arena)
+		if (!s.list->root)
 			(void)out_of_memory(&s);
 		changes_free(s.list);
 		return -1;

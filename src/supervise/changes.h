@@ -81,6 +81,7 @@ struct changes {
 	struct change *v;
 	size_t n;
 	size_t n_refused;
+	const char *root; /* of the rules that it was judged by */
 	struct arena *arena;
 };
 

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "supervise/changes_journal.h"
+#include "supervise/changes_judge.h"
 #include "supervise/changes_names.h"
 #include "supervise/changes_steps.h"
 #include "sys/names.h"
@@ -360,6 +361,7 @@ static int prepare(struct apply *a)
 
 static int run_steps(struct apply *a)
 {
+	const char *made;
 	size_t i;
 	int r = tick(a);
 
@@ -368,6 +370,9 @@ static int run_steps(struct apply *a)
 	for (i = 0; i < a->journal.n; i++)
 		if (take_step(a, &a->journal.steps[i]) < 0)
 			return -1;
+	made = changes_judge_again(a->list, a->site.lower);
+	if (made)
+		return changes_stale(a->err, made);
 	if (syncfs(a->site.staging) < 0)
 		return error_sys(a->err, errno, "sync the work folder");
 	return store(a, JOURNAL_DONE);

@@ -255,6 +255,39 @@ static int set_mode(int dirfd, const char *name, uint64_t ino, mode_t mode)
 	return fchmodat(dirfd, name, mode, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
+/* The folder has not been moved since it was opened: what was put there has the path that was judged. */
+static int check_place(const struct site *site, const struct step *s, int dir)
+{
+	const char *name = NULL;
+	AUTO_FD now = open_parent(site->lower, s->path, &name);
+	struct stat there, here;
+
+	if (now < 0)
+		return -ESTALE;
+	if (fstat(now, &there) < 0 || fstat(dir, &here) < 0)
+		return -errno;
+	return there.st_dev == here.st_dev && there.st_ino == here.st_ino ? 0 : -ESTALE;
+}
+
+/* To where nothing is. From the next instant on others, who may have moved the folder, see it there and judge for themselves; so who looks now sees what they did before. */
+static int put(const struct site *site, const struct step *s, const char *slot, int dir, const char *name)
+{
+	int r = move_to_free(site->staging, slot, dir, name);
+
+	if (r == 0 && (r = check_place(site, s, dir)) < 0)
+		(void)move_to_free(dir, name, site->staging, slot);
+	return r;
+}
+
+static int put_instead(const struct site *site, const struct step *s, const char *slot, int dir, const char *name)
+{
+	int r = swap(site->staging, slot, dir, name);
+
+	if (r == 0 && (r = check_place(site, s, dir)) < 0)
+		(void)swap(dir, name, site->staging, slot);
+	return r;
+}
+
 int step_do(const struct site *site, const struct step *s)
 {
 	char slot[SLOT_NAME];
@@ -270,9 +303,9 @@ int step_do(const struct site *site, const struct step *s)
 	case STEP_TAKE:
 		return move_to_free(dir, name, site->staging, slot);
 	case STEP_PUT:
-		return move_to_free(site->staging, slot, dir, name);
+		return put(site, s, slot, dir, name);
 	default:
-		return swap(site->staging, slot, dir, name);
+		return put_instead(site, s, slot, dir, name);
 	}
 }
 

@@ -122,14 +122,18 @@ static const char *check_globs(struct judge *j, const struct change *c)
 	return why ? why : hit_by_read(j, c);
 }
 
-static bool is_in_lower(const struct judge *j, const char *path)
+/* 1: there, 0: not there, -1: who knows. */
+static int is_in_lower(const struct judge *j, const char *path)
 {
 	AUTO_FD fd = sys_open_beneath(j->lower_fd, path, O_PATH | O_NOFOLLOW, 0);
 
-	return fd >= 0;
+	if (fd >= 0)
+		return 1;
+	/* A link on the way is one that goes: the change is in a folder. */
+	return fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP || fd == -EXDEV ? 0 : -1;
 }
 
-/* What goes is counted as if it stayed: whether it goes is not decided yet. */
+/* What goes is counted as if it stayed: whether it goes is not decided yet. What is new is never there before, also when it has been applied. What cannot be looked at could be there. */
 static struct repository_view look_at(void *arg, struct sv folder)
 {
 	struct judge *j = arg;
@@ -138,16 +142,20 @@ static struct repository_view look_at(void *arg, struct sv folder)
 	const struct change *c;
 	char path[PATH_MAX];
 	unsigned i;
+	int there;
 
 	if (folder.n < top)
 		return view;
 	folder = folder.n > top ? sv_n(folder.p + top + 1, folder.n - top - 1) : sv_n("", 0);
 	for (i = 0; i < REPOSITORY_PARTS; i++) {
-		if ((size_t)snprintf(path, sizeof(path), "%.*s%s%s", (int)folder.n, folder.p, folder.n ? "/" : "", repository_parts[i]) >= sizeof(path))
-			return view;
+		if ((size_t)snprintf(path, sizeof(path), "%.*s%s%s", (int)folder.n, folder.p, folder.n ? "/" : "", repository_parts[i]) >= sizeof(path)) {
+			view.after |= 1U << i;
+			continue;
+		}
 		c = changes_find(j->list, path);
-		view.before |= (unsigned)is_in_lower(j, path) << i;
-		view.after |= (unsigned)(c && c->after.type != CHANGE_NONE) << i;
+		there = c && !c->refused && c->before.type == CHANGE_NONE ? 0 : is_in_lower(j, path);
+		view.before |= (unsigned)(there > 0) << i;
+		view.after |= (unsigned)(there < 0 || (c && c->after.type != CHANGE_NONE)) << i;
 	}
 	return view;
 }
@@ -389,4 +397,21 @@ int changes_judge(struct changes *c, int lower_fd, const struct changes_rules *r
 	for (i = 0; i < c->n; i++)
 		c->n_refused += c->v[i].refused != NULL;
 	return 0;
+}
+
+const char *changes_judge_again(const struct changes *c, int lower_fd)
+{
+	const struct changes_rules rules = {.root = c->root};
+	struct changes list = *c;
+	struct judge j = {.list = &list, .rules = &rules, .lower_fd = lower_fd};
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		if (c->v[i].refused || c->v[i].after.type == CHANGE_NONE)
+			continue;
+		j.full = changes_full_path(c->arena, &rules, c->v[i].path);
+		if (!j.full || check_repository(&j, &c->v[i]))
+			return c->v[i].path;
+	}
+	return NULL;
 }

@@ -271,6 +271,36 @@ static void nobody_in_the_folder_can_hold_the_lock(void)
 	CHECK(apply_with(&w, scan(&w, CHANGES_OVERLAY), NULL, &err) == 0 && is_tidy(&w));
 }
 
+/* What the guard of another sandbox lets pass: it sees no refs in the folder yet. */
+static void neighbour_makes_the_rest_of_a_repository(const struct world *w)
+{
+	if (has(w->lower, "x/refs"))
+		return;
+	put_folder(w->lower, "x/objects", 0755);
+	put(w->lower, "x/HEAD", "ref: refs/heads/main\n");
+}
+
+static void no_repository_comes_about_together_with_a_neighbour(void)
+{
+	int at, refused = 0;
+
+	for (at = 0; at < 8; at++) {
+		struct error err = {0};
+		WORLD(w);
+		struct meddler m = {.w = &w, .at = at, .meddle = neighbour_makes_the_rest_of_a_repository};
+		struct changes_apply_options o = {.step = meddle_at, .ctx = &m};
+
+		put_folder(w.lower, "x", 0755);
+		put_folder(w.upper, "x/refs", 0755);
+		put(w.upper, "x/config", "[core]\n");
+		if (apply_with(&w, scan(&w, CHANGES_OVERLAY), &o, &err) < 0)
+			refused++;
+		CHECK(is_tidy(&w));
+		CHECK(!has(w.lower, "x/refs") || !has(w.lower, "x/HEAD"));
+	}
+	CHECK(refused > 0 && refused < 8);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -280,6 +310,7 @@ int main(void)
 		CASE(upper_that_changes_after_the_verdict_is_not_applied),
 		CASE(two_applies_exclude_each_other),
 		CASE(nobody_in_the_folder_can_hold_the_lock),
+		CASE(no_repository_comes_about_together_with_a_neighbour),
 	};
 
 	/* Hundreds of applies that sync: memory is fast enough for that everywhere. */
