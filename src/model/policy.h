@@ -59,6 +59,8 @@ enum dns_mode { DNS_NONE, DNS_POLICY };
 enum runtime { RUNTIME_AUTO, RUNTIME_NATIVE, RUNTIME_GVISOR, RUNTIME_RUNC, RUNTIME_CRUN, RUNTIME_DOCKER };
 enum provider_kind { PROVIDER_ANTHROPIC, PROVIDER_OPENAI, PROVIDER_GEMINI };
 enum server_tools { SERVER_TOOLS_DENY, SERVER_TOOLS_ALLOW };
+/* Which addresses the host of a provider may lead to: any that models are served from; but for those that network.deny has; of these only public ones. */
+enum provider_reach { REACH_ANY, REACH_UNDENIED, REACH_PUBLIC };
 
 struct pol_fs {
 	struct pol_num workdir; /* enum workdir_mode */
@@ -140,6 +142,7 @@ struct provider {
 	struct pol_num max_requests;
 	struct pol_num max_output_tokens;
 	struct pol_num server_tools; /* enum server_tools */
+	enum provider_reach reach;   /* never in a file: what a ceiling that does not name it leaves of it */
 	struct origin at;
 };
 

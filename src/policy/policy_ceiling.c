@@ -3,12 +3,11 @@
 #include "base/text.h"
 #include "policy/ceiling_fs.h"
 #include "policy/ceiling_net.h"
+#include "policy/ceiling_provider.h"
 #include "policy/policy_cover.h"
 #include "policy/policy_fields.h"
 #include "policy/policy_merge.h"
 #include "policy/policy_parse.h"
-#include "policy/policy_provider.h"
-#include "policy/net_match.h"
 #include "policy/policy_where.h"
 #include "policy/runtime_choice.h"
 
@@ -245,38 +244,6 @@ static const struct provider *find_provider(const struct pol_inference *inf, con
 	return NULL;
 }
 
-/* "https://[::1]:8000/v1" -> "::1" */
-static struct sv host_of(const char *url)
-{
-	const char *at = strstr(url, "://"), *end;
-
-	at = at ? at + 3 : url;
-	if (*at == '[') {
-		end = strchr(++at, ']');
-		return end ? sv_n(at, (size_t)(end - at)) : sv_of(at);
-	}
-	return sv_n(at, strcspn(at, ":/?#"));
-}
-
-/*
- * A ceiling that says where a run may go, and nothing of models, has not thought of servers that a request calls providers: those of the known providers are what it can have meant, others only
- * where it opens their host.
- */
-static int check_unnamed(struct tighten *t, const struct provider *p)
-{
-	const struct pol_net *net = &t->ceiling->net;
-	struct sv host = host_of(p->url.s);
-	uint32_t i;
-
-	if (!net->mode.set || net->mode.v == NET_PUBLIC || policy_provider_is_known(p))
-		return 0;
-	for (i = 0; net->mode.v == NET_ALLOWLIST && i < net->allow.n; i++)
-		if ((net->allow.v[i].host && net_host_matches(net->allow.v[i].host, host)) || (net->allow.v[i].cidr && net_cidr_has(net->allow.v[i].cidr, host)))
-			return 0;
-	return policy_fail(t->request, p->at, "inference.providers", t->err, "the url of %.64s is not the provider's own, and the ceiling (%.200s) does not open its host; name the provider in the ceiling",
-			   p->name, policy_where(t->ceiling, net->mode.at));
-}
-
 /* Providers that both name; one that is left without any model goes, because an empty list must not read as "any". */
 static int tighten_inference(struct tighten *t)
 {
@@ -285,7 +252,7 @@ static int tighten_inference(struct tighten *t)
 	uint32_t i, n = 0;
 
 	for (i = 0; !t->ceiling->inference.providers && i < mine->n_providers; i++)
-		if (check_unnamed(t, &mine->providers[i]) < 0)
+		if (ceiling_provider(t->request, t->ceiling, &mine->providers[i], t->err) < 0)
 			return -1;
 	if (!t->ceiling->inference.providers)
 		return 0;

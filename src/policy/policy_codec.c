@@ -19,7 +19,7 @@ struct codec {
 	int failed; /* 0 or -errno */
 };
 
-static const char magic[8] = {'C', 'P', 'O', 'L', 0, 0, 0, 3};
+static const char magic[8] = {'C', 'P', 'O', 'L', 0, 0, 0, 4};
 
 /* The fewest bytes that each can take, and the most phases: each is a whole policy. */
 enum { MIN_STR = 2, MIN_ORIGIN = 3, MIN_RULE = 17 + MIN_ORIGIN, MIN_PHASE = 1 + MIN_ORIGIN, MAX_PHASES = 4 };
@@ -287,6 +287,7 @@ static void visit_provider(struct codec *c, struct provider *p)
 	visit_num(c, &p->max_requests, UINT64_MAX);
 	visit_num(c, &p->max_output_tokens, UINT64_MAX);
 	visit_num(c, &p->server_tools, SERVER_TOOLS_ALLOW);
+	p->reach = (enum provider_reach)visit_mark(c, p->reach, REACH_PUBLIC);
 	visit_origin(c, &p->at);
 }
 
@@ -294,7 +295,7 @@ static void visit_inference(struct codec *c, struct pol_inference *inf)
 {
 	uint32_t i;
 
-	VISIT_ARRAY(c, i, inf->n_providers, inf->providers, MIN_STR + 8 + MIN_ORIGIN)
+	VISIT_ARRAY(c, i, inf->n_providers, inf->providers, MIN_STR + 9 + MIN_ORIGIN)
 	visit_provider(c, &inf->providers[i]);
 	VISIT_ARRAY(c, i, inf->n_routes, inf->routes, 2 * MIN_STR + MIN_ORIGIN)
 	{

@@ -5,6 +5,7 @@
 #include "gate/inference/rpc.h"
 #include "http/fields.h"
 #include "http/target.h"
+#include "policy/net_provider.h"
 
 static bool deny(struct exchange *x, enum gate_failure why, struct sv rule, const char *text)
 {
@@ -328,6 +329,20 @@ static bool judge_trailers(struct exchange *x)
 	return true;
 }
 
+static bool address_allowed(const struct exchange *x, const struct address *a, bool fixed)
+{
+	struct net_request q = question(x);
+	struct net_verdict v;
+
+	if (x->inference) {
+		const struct provider *p = exchange_provider(x);
+
+		return p && net_provider_address(x->egress->now->policy, p, a, &q, fixed);
+	}
+	net_recent_address(x->egress->now->recent, a, &q, fixed, &v);
+	return v.allow;
+}
+
 bool exchange_still_allowed(struct exchange *x)
 {
 	const struct upstream *u = x->call.up;
@@ -344,21 +359,12 @@ bool exchange_still_allowed(struct exchange *x)
 	if (whole && !exchange_reserve(x))
 		return false;
 	q = question(x);
-	if (x->inference || !u || !u->has_address)
+	if (!u || !u->has_address)
 		return true;
+	if (x->inference)
+		return address_allowed(x, &u->address, u->fixed) ? true : deny(x, GATE_FAILURE_ADDRESS, sv_of("inference.providers"), "the policy now keeps the provider from this address");
 	net_rules_address(x->egress->now->rules, &u->address, &q, u->fixed, &v);
 	return v.allow ? true : deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &u->address, &v);
-}
-
-static bool address_allowed(const struct exchange *x, const struct address *a, bool fixed)
-{
-	struct net_request q = question(x);
-	struct net_verdict v;
-
-	if (x->inference)
-		return fixed || net_rules_provider_address(a);
-	net_recent_address(x->egress->now->recent, a, &q, fixed, &v);
-	return v.allow;
 }
 
 enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed)
