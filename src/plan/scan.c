@@ -24,6 +24,7 @@ enum { SCAN_DEPTH = 512 };
 static const struct plan_guard not_ours = {.rule = "a socket or FIFO of the host", .hidden = true};
 const struct plan_guard scan_repository = {.rule = repository_order_rule, .host_only = true};
 const struct plan_guard scan_not_searched = {.rule = "a folder that could not be searched for denied names", .hidden = true};
+const struct plan_guard scan_changed = {.rule = "a folder that changed while it was searched"};
 
 struct entry {
 	uint64_t inode;
@@ -315,10 +316,10 @@ static bool may_go_on(const struct walk *w)
 	return w->scan->lenient && w->entries <= w->scan->max_entries;
 }
 
-/* A folder that was not searched, or not to its end: why? Where it only changes, the next search has it. */
+/* A folder that was not searched, or not to its end: why? */
 static int tell_unsearched(const struct walk *w, const char *inside)
 {
-	return w->err->code == EAGAIN ? 0 : w->scan->found(w->scan->arg, inside, &scan_not_searched, false);
+	return w->scan->found(w->scan->arg, inside, w->err->code == EAGAIN ? &scan_changed : &scan_not_searched, false);
 }
 
 static int enter(struct walk *w, struct here *h, const char *name, unsigned near, const struct plan_guard *cover)
@@ -345,17 +346,32 @@ static int changed_meanwhile(const struct walk *w)
 	return -1;
 }
 
+/* A folder that is read in several pieces may give a name in none of them, where that is renamed between two. */
+static int tell_pieces(const struct walk *w, const struct here *h, const struct stat *before)
+{
+	struct stat now;
+
+	if (!w->scan->lenient || (fstat(h->dir, &now) == 0 && now.st_mtim.tv_sec == before->st_mtim.tv_sec && now.st_mtim.tv_nsec == before->st_mtim.tv_nsec))
+		return 0;
+	return w->scan->found(w->scan->arg, h->inside->p, &scan_changed, false);
+}
+
 static int scan_entries(struct walk *w, struct here *h, unsigned near)
 {
 	AUTO_FREE char *room = malloc(32768);
 	const struct plan_guard *by;
 	const struct entry *e;
+	struct stat before = {0};
+	unsigned pieces = 0;
 	long got, at;
 	int r;
 
 	if (!room)
 		return error_set(w->err, ERROR_SYSTEM, "out of memory");
+	if (w->scan->lenient && fstat(h->dir, &before) < 0)
+		return error_sys(w->err, errno, "%s", h->path->p);
 	while ((got = syscall(SYS_getdents64, h->dir, room, 32768)) > 0) {
+		pieces++;
 		for (at = 0; at < got; at += e->length) {
 			e = (const struct entry *)(const void *)(room + at);
 			if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
@@ -370,7 +386,9 @@ static int scan_entries(struct walk *w, struct here *h, unsigned near)
 	}
 	if (got < 0 && errno == ENOENT)
 		return changed_meanwhile(w); /* it was removed */
-	return got < 0 ? error_sys(w->err, errno, "%s", h->path->p) : 0;
+	if (got < 0)
+		return error_sys(w->err, errno, "%s", h->path->p);
+	return pieces > 1 ? tell_pieces(w, h, &before) : 0;
 }
 
 /* Nothing changed in it since it was read: only its subfolders are of interest. */

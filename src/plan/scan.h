@@ -19,6 +19,8 @@
 extern const struct plan_guard scan_repository;
 /* A folder that could not be searched: it is hidden as a whole. */
 extern const struct plan_guard scan_not_searched;
+/* A folder that was moved or removed while it was searched. */
+extern const struct plan_guard scan_changed;
 
 /* on_way: not denied itself, but it stands where a denied path needs a folder, and is none. Return 0, or -1 to stop. */
 typedef int scan_found(void *arg, const char *path, const struct plan_guard *guard, bool on_way);
@@ -32,8 +34,8 @@ struct scan {
 	struct scan_links *links; /* where files with several names are noted; NULL: nowhere */
 	const char *memory_dir; /* for plan/scan_memory.h; NULL: each folder is read */
 	/*
-	 * For a search that is repeated soon: a folder below the root that is gone or was moved is passed over, and so is one that may not be entered, until that changes; one that cannot be searched
-	 * for any other reason is reported, by scan_not_searched. The rest is searched.
+	 * For a search that is repeated soon: a folder below the root that is gone or was moved is reported, by scan_changed, and one that cannot be searched for any other reason by scan_not_searched; one that
+	 * may not be entered is passed over, until that changes. The rest is searched.
 	 */
 	bool lenient;
 };

@@ -16,10 +16,10 @@
 #include "plan/scan.h"
 #include "sandbox/native/root.h"
 
-enum { FIRST_MS = 250, EVERY_MS = 2000, SOON_MS = 500, SHARE = 10, HINDERED_MAX = 3, UNSEARCHED_MAX = 5 };
+enum { FIRST_MS = 250, EVERY_MS = 2000, SOON_MS = 500, SHARE = 10, HINDERED_MAX = 3, CHANGED_MAX = 2, UNSEARCHED_MAX = 5 };
 
-/* The exit status of the child. */
-enum { SEARCHED, NOT_ALL = 2 };
+/* What came of a search, and the exit status of the child: bits. */
+enum { SEARCHED, NOT_ALL = 2, CHANGED = 4 };
 
 void rescan_init(struct rescan *r, const struct guard *g)
 {
@@ -45,7 +45,7 @@ struct look {
 	const struct guard *g;
 	bool writable;
 	bool last; /* what cannot be searched now was not before either, for too long */
-	bool not_all;
+	int came;
 };
 
 static void give_up(const struct look *l, const char *path, const char *why)
@@ -77,7 +77,7 @@ static int unsearched(struct look *l, const char *path)
 		return 0;
 	if (place >= 0 && fstat(place, &st) == 0 && st.st_uid != geteuid())
 		return cover(l, path, true, scan_not_searched.rule);
-	l->not_all = true;
+	l->came |= NOT_ALL;
 	if (l->last)
 		give_up(l, path, "it could not be searched for denied names: it is closed to reading, or nested too deep");
 	return 0;
@@ -91,6 +91,10 @@ static int found(void *arg, const char *path, const struct plan_guard *guard, bo
 
 	if (guard == &scan_not_searched)
 		return unsearched(l, path);
+	if (guard == &scan_changed) {
+		l->came |= CHANGED;
+		return 0;
+	}
 	/* Only what the policy's patterns name: the workload's own sockets are its own affair. */
 	if (guard != &scan_repository && (guard < p->guards || guard >= p->guards + p->n_guards))
 		return 0;
@@ -104,8 +108,12 @@ static void look_in(struct look *l, const struct scan *scan, const struct plan_o
 	uint64_t entries = 0;
 
 	l->writable = op->writable;
-	if (scan_tree(scan, op->target, op->target, &entries, &err) == 0 || err.code == EAGAIN)
+	if (scan_tree(scan, op->target, op->target, &entries, &err) == 0)
 		return;
+	if (err.code == EAGAIN) {
+		l->came |= CHANGED;
+		return;
+	}
 	if (err.code == EOVERFLOW)
 		give_up(l, op->target, "it has too many entries by now to be searched for denied names");
 	(void)unsearched(l, op->target);
@@ -116,8 +124,7 @@ static bool is_shown(const struct plan_op *op)
 	return op->host && op->folder;
 }
 
-/* False: something could not be searched. */
-static bool look_everywhere(const struct rescan *r, const struct guard *g)
+static int look_everywhere(const struct rescan *r, const struct guard *g)
 {
 	const struct plan_op *op, *end = g->plan->ops + g->plan->n_ops;
 	struct scan_links links;
@@ -136,15 +143,16 @@ static bool look_everywhere(const struct rescan *r, const struct guard *g)
 			(void)scan_other_names(&scan, op->target, op->target, &ignored);
 	}
 	scan_links_done(&links);
-	return !l.not_all;
+	return l.came;
 }
 
-static void looked(struct rescan *r, bool all)
+static void looked(struct rescan *r, int came)
 {
-	uint64_t took = now_ms() - r->began_ms, wait = all ? EVERY_MS : SOON_MS;
+	uint64_t took = now_ms() - r->began_ms, wait = came & NOT_ALL ? SOON_MS : EVERY_MS;
 
 	r->hindered = 0;
-	r->unsearched = all ? 0 : r->unsearched + 1;
+	r->unsearched = came & NOT_ALL ? r->unsearched + 1 : 0;
+	r->changed = came & CHANGED ? r->changed + 1 : 0;
 	r->at_ms = now_ms() + (took * SHARE > wait ? took * SHARE : wait);
 }
 
@@ -160,17 +168,17 @@ static void allow_files(struct rlimit *before)
 	(void)setrlimit(RLIMIT_NOFILE, &l);
 }
 
-/* In PID 1 itself. */
+/* In PID 1 itself: nobody stops that, and whoever wants to rename something waits. */
 static void look_here(struct rescan *r, const struct guard *g)
 {
 	struct rlimit before = {0};
-	bool all;
+	int came;
 
 	allow_files(&before);
-	all = look_everywhere(r, g);
+	came = look_everywhere(r, g);
 	if (before.rlim_max)
 		(void)setrlimit(RLIMIT_NOFILE, &before);
-	looked(r, all);
+	looked(r, came & ~CHANGED);
 }
 
 void rescan_start(struct rescan *r, const struct guard *g)
@@ -182,19 +190,16 @@ void rescan_start(struct rescan *r, const struct guard *g)
 	if (!root_has_masks())
 		_exit(1); /* somebody deleted the skeleton that the root is: nothing can be covered any more */
 	r->began_ms = now_ms();
-	if (r->hindered >= HINDERED_MAX) {
-		look_here(r, g);
-		return;
-	}
-	r->child = fork();
+	r->child = r->hindered < HINDERED_MAX && r->changed < CHANGED_MAX ? fork() : -1;
 	if (r->child == 0) {
 		(void)setpriority(PRIO_PROCESS, 0, 10);
 		allow_files(&ignored);
-		_exit(look_everywhere(r, g) ? SEARCHED : NOT_ALL);
+		_exit(look_everywhere(r, g));
 	}
+	/* where there is no room for a process, too: the workload may have used it up */
 	if (r->child < 0) {
 		r->child = 0;
-		r->at_ms = now_ms() + EVERY_MS;
+		look_here(r, g);
 	}
 }
 
@@ -208,9 +213,9 @@ void rescan_reaped(struct rescan *r, pid_t pid, int status)
 	}
 	r->child = 0;
 	if (WIFEXITED(status)) {
-		if (WEXITSTATUS(status) != SEARCHED && WEXITSTATUS(status) != NOT_ALL)
+		if (WEXITSTATUS(status) & ~(NOT_ALL | CHANGED))
 			_exit(1); /* it gave up, and said why */
-		looked(r, WEXITSTATUS(status) == SEARCHED);
+		looked(r, WEXITSTATUS(status));
 		return;
 	}
 	r->hindered++;
