@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include "base/coding.h"
+#include "model/address.h"
 
 enum { LABEL_MAX = 63 };
 
@@ -103,16 +104,19 @@ static const char *parse_name(struct sv s, struct http_authority *ret)
 static const char *parse_v6(struct sv s, struct http_authority *ret)
 {
 	char text[INET6_ADDRSTRLEN];
-	struct in6_addr v6;
+	struct address a;
+	uint8_t v6[16];
 
 	if (s.n >= sizeof(text) || memchr(s.p, '\0', s.n))
 		return bad_host;
 	memcpy(text, s.p, s.n);
 	text[s.n] = '\0';
-	if (inet_pton(AF_INET6, text, &v6) != 1 || !inet_ntop(AF_INET6, &v6, ret->host, sizeof(ret->host)))
+	if (inet_pton(AF_INET6, text, v6) != 1)
 		return bad_host;
-	ret->n = (uint8_t)strlen(ret->host);
-	ret->v6 = true;
+	/* ::ffff:a.b.c.d is a.b.c.d, to the rules and to the kernel: under two names it would be two hosts to whoever compares them */
+	a = address_of6(v6);
+	ret->n = (uint8_t)strlen(address_text(&a, ret->host));
+	ret->v6 = !a.is4;
 	return NULL;
 }
 

@@ -2,7 +2,7 @@
  * target: where a request goes, in the one form that is judged and sent.
  *
  * Authorities. A host is a DNS name (letters, digits, hyphen, underscore; international names as A-labels) or an IP
- * address; it comes out in lower case, an address as inet_ntop() writes it and without brackets. One trailing dot is
+ * address; it comes out in lower case, an address as address_text() writes it and without brackets. One trailing dot is
  * removed: it names the same host, and removing it makes rule, certificate, SNI and Host agree, whichever of them had
  * it. User names, zones, percent signs and numbers that only some resolvers take for an address (0x7f.1, 2130706433)
  * are refused.
@@ -29,7 +29,7 @@ enum { HTTP_HOST_MAX = 253 };
 struct http_authority {
 	char host[HTTP_HOST_MAX + 3]; /* NUL-terminated */
 	uint8_t n;
-	bool v6;
+	bool v6; /* stands in brackets */
 	uint16_t port; /* 0: none was given */
 };
 

@@ -1,6 +1,7 @@
 #include "vault/credential.h"
 
 #include "base/cleanup.h"
+#include "model/address.h"
 
 const struct credential *credentials_find(const struct credentials *c, struct sv name)
 {
@@ -48,8 +49,11 @@ const char *credential_variable(const struct credential *c, unsigned i)
 
 bool credential_host_covers(const char *pattern, struct sv host)
 {
+	struct address a, b;
+
+	/* an address has many spellings, and a host that is missed is one whose answers are not looked into */
 	if (pattern[0] != '*')
-		return sv_is(host, pattern);
+		return sv_is(host, pattern) || (address_parse(sv_of(pattern), &a) && address_parse(host, &b) && address_same(&a, &b));
 	/* the dot belongs to what must match, and something must stand before it */
 	return host.n > strlen(pattern + 1) && host.p[0] != '.' && sv_ends(host, pattern + 1);
 }

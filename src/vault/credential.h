@@ -61,7 +61,7 @@ size_t credentials_wanted(const struct policy *p, const struct pol_str **out, si
 /* The i-th variable that is set to a placeholder inside, counted as enum grant_part of vault/grant.h; NULL: no more. */
 const char *credential_variable(const struct credential *c, unsigned i);
 
-/* host: lower case, no trailing dot. "*.name" stands for one or more labels below name, never for name itself. */
+/* host: lower case, no trailing dot; an address in any spelling. "*.name" stands for one or more labels below name, never for name itself. */
 bool credential_host_covers(const char *pattern, struct sv host);
 
 #endif

@@ -280,6 +280,16 @@ opened 45
 END
 	is "a server that stops amid a credential gives nothing of it away ($method $path)" "$(count "$half")/$(count 'body 4 went')/$(grep -o "${place:0:4}" <<<"$out" | wc -l)" 0/1/2
 done
+# A host that is an address, however it is written.
+printf 'network: {mode: allowlist, allow: [{cidr: 127.0.0.1/32, ports: [8080], paths: ["/**"]}]}\n' >number.yaml
+run number.yaml grant "k|127.0.0.1|x-api-key|-|$key|$place" <<END
+req POST http://127.0.0.1:8080/echo d:$key
+req POST http://[::ffff:127.0.0.1]:8080/echo d:$key
+req POST http://127.0.0.1:8080/echo host:::ffff:127.0.0.1 d:$key
+req POST http://127.0.0.1:8080/echo host:::ffff:7f00:1 d:$key
+END
+is "a credential of an address is replaced in the answers of all its spellings" "$(count "$key")/$(count "$place")" 0/4
+
 # One that says, in an answer from before, the key that a later request brought.
 other=sk-renewed-secret-4711007
 for way in halves halves-grpc "halves-ws $ws"; do

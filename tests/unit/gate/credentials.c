@@ -148,6 +148,19 @@ static void more_hosts_than_a_grant_holds_are_refused_with_their_place(void)
 	}
 }
 
+static void an_address_is_covered_however_it_is_written(void)
+{
+	static const char *const same[] = {"93.184.216.34", "::ffff:93.184.216.34", "::FFFF:5db8:d822", "0:0:0:0:0:ffff:5db8:d822"};
+	unsigned i, k;
+
+	for (i = 0; i < ARRAY_LEN(same); i++)
+		for (k = 0; k < ARRAY_LEN(same); k++)
+			CHECK(credential_host_covers(same[i], sv_of(same[k])));
+	CHECK(credential_host_covers("2001:db8::1", sv_of("2001:DB8:0:0::1")) && !credential_host_covers("2001:db8::1", sv_of("2001:db8::2")));
+	CHECK(!credential_host_covers("93.184.216.34", sv_of("93.184.216.3")) && !credential_host_covers("93.184.216.34", sv_of("a.test")));
+	CHECK(credential_host_covers("*.a.test", sv_of("b.a.test")) && !credential_host_covers("*.a.test", sv_of("a.test")));
+}
+
 static void gateway_settings_are_read_strictly(void)
 {
 	static const char *const wrong[] = {
@@ -370,6 +383,7 @@ int main(void)
 		CASE(every_form_of_the_file_is_read),
 		CASE(every_mistake_is_named_with_its_place),
 		CASE(more_hosts_than_a_grant_holds_are_refused_with_their_place),
+		CASE(an_address_is_covered_however_it_is_written),
 		CASE(gateway_settings_are_read_strictly),
 		CASE(variables_are_read_and_missing_ones_named),
 		CASE(a_file_must_be_private_and_no_link),
