@@ -27,9 +27,12 @@ static const char *value_absolute(struct arena *a, struct sv s, const char **ret
 
 static const char *value_proxy(struct arena *a, struct sv s, const char **ret)
 {
+	struct sv name, port;
 	const char *url;
 
-	if (value_url(a, s, &url) || strchr(strstr(url, "://") + 3, '/'))
+	if (sv_starts(s, "https://"))
+		return "is a proxy that is itself spoken to by TLS, which is not supported; write http://HOST:PORT of its plain port (what goes through is encrypted as ever)";
+	if (value_url(a, s, &url) || strchr(strstr(url, "://") + 3, '/') || !value_split_port(sv_of(strstr(url, "://") + 3), &name, &port) || !port.n)
 		return "is not a proxy's URL; write http://HOST:PORT";
 	*ret = url;
 	return NULL;

@@ -49,7 +49,7 @@ python3 "$here/upstream.py" 8080 plain.log >ready.plain & pids+=($!)
 python3 "$here/upstream.py" 8455 refused.log server.pem server.key h2 >ready.h2 & pids+=($!)
 python3 "$here/upstream.py" 8456 silent.log server.pem server.key silent >ready.silent & pids+=($!)
 python3 "$here/dns.py" dns.log good.dns.test=127.0.0.7 own.dns.test=93.184.216.34 tcp.dns.test=127.0.0.7 priv.dns.test=127.0.0.1,10.0.0.1 mixed.dns.test=127.0.0.1,127.0.0.7,fd00::1 \
-	meta.dns.test=169.254.169.254 map.dns.test=::ffff:127.0.0.1 nat64.dns.test=64:ff9b::7f00:1 >ready.dns & pids+=($!)
+	meta.dns.test=169.254.169.254 map.dns.test=::ffff:127.0.0.1 nat64.dns.test=64:ff9b::7f00:1 world64.dns.test=64:ff9b::101:101,1.1.1.1 >ready.dns & pids+=($!)
 python3 "$here/echo.py" 8022 echo.log >ready.echo & pids+=($!)
 python3 "$here/proxy.py" 3128 proxy.log >ready.proxy & pids+=($!)
 for _ in $(seq 100); do
@@ -643,6 +643,27 @@ like "through a proxy nothing is lost of a server that speaks first" "$out" "= u
 is "the proxy is asked by name, for what is allowed" "$(paste -sd, proxy.log)" \
 	"CONNECT echo.test:8022 HTTP/1.1,CONNECT echo.test:9998 HTTP/1.1,CONNECT up.test:8443 HTTP/1.1,GET http://up.test:8080/two HTTP/1.1"
 is "and certificates are checked behind it" "$(count '= 200 OK')" 2
+
+# Names that lead where they must not, as far as this machine can tell; a name with an address of the operator's.
+printf 'network: {mode: public, deny: [{cidr: 93.184.216.0/24}], allow: [{cidr: 127.0.0.7/32, ports: [8022]}]}\n' >screen.yaml
+: >proxy.log
+run screen.yaml proxy http://127.0.0.1:3128 pin pinned.test=127.0.0.1 <<'END'
+tunnel priv.dns.test 443 abc
+tunnel mixed.dns.test 8022 abc
+tunnel meta.dns.test 80 abc
+tunnel map.dns.test 443 abc
+tunnel nat64.dns.test 443 abc
+tunnel own.dns.test 443 abc
+req GET http://priv.dns.test:8080/one
+tunnel good.dns.test 8022 abc
+tunnel world64.dns.test 8022 abc
+tunnel unknown.dns.test 8022 abc
+END
+is "through a proxy no name leads under the floor, nor to what is denied" "$(count '= failed policy_denied')/$(paste -sd, proxy.log)" \
+	"7/CONNECT good.dns.test:8022 HTTP/1.1,CONNECT world64.dns.test:8022 HTTP/1.1,CONNECT unknown.dns.test:8022 HTTP/1.1"
+: >proxy.log
+run plain.yaml "${pins[@]}" proxy http://127.0.0.1:3128 <<<'req GET https://up.test:8443/one'
+is "a name with a fixed address goes there, not to the proxy" "$(count '= 200 OK')/$(cat proxy.log)" 1/
 
 printf 'network: {mode: allowlist, allow: [{host: up.test, ports: [8080], credential: k}]}\n' >clear.yaml
 : >proxy.log

@@ -61,6 +61,9 @@ bool dialer_uses_proxy(const struct dialer *d, struct sv host)
 
 	if (d->proxy[0] == '\0' || sv_is(host, "localhost") || sv_ends(host, ".localhost"))
 		return false;
+	/* where it leads is the operator's word, which the proxy has not heard */
+	if (d->resolver && resolver_has_pin(d->resolver, host))
+		return false;
 	return !address_parse(host, &a) || address_floor(&a) == FLOOR_NONE;
 }
 
@@ -310,6 +313,48 @@ static void on_resolved(void *arg, enum gate_failure why, const struct resolve_a
 	go_on(d);
 }
 
+static void find_proxy(void *arg)
+{
+	struct dial *d = arg;
+
+	resolve_cancel(&d->query);
+	loop_timer_cancel(&d->stagger);
+	resolve_start(d->dialer->resolver, &d->query, sv_of(d->dialer->proxy), on_resolved, d);
+}
+
+/* An address that a translator (DNS64) made of one of IPv4 is as good as that. */
+static enum gate_failure screen(const struct dial *d, const struct address *address)
+{
+	struct address carried[ADDRESS_CARRIED], a = marked(address);
+	unsigned i, n = address_carried(address, carried);
+	enum gate_failure no = d->request.check(d->request.arg, &a, false);
+
+	for (i = 0; no != GATE_FAILURE_NONE && i < n; i++) {
+		a = marked(&carried[i]);
+		if (d->request.check(d->request.arg, &a, false) != GATE_FAILURE_NONE)
+			return no;
+	}
+	return n ? GATE_FAILURE_NONE : no;
+}
+
+/*
+ * Where the name leads as this machine sees it: the proxy may take any of the addresses. What cannot be found out here
+ * is the proxy's to decide; there are networks in which nobody else resolves names.
+ */
+static void on_screened(void *arg, enum gate_failure why, const struct resolve_answer *answer)
+{
+	struct dial *d = arg;
+	enum gate_failure no = GATE_FAILURE_NONE;
+	unsigned i;
+
+	for (i = 0; why == GATE_FAILURE_NONE && no == GATE_FAILURE_NONE && i < answer->n; i++)
+		no = screen(d, &answer->v[i]);
+	if (no != GATE_FAILURE_NONE)
+		finish(d, -1, no);
+	else
+		find_proxy(d);
+}
+
 static void on_limit(void *arg)
 {
 	struct dial *d = arg;
@@ -320,8 +365,6 @@ static void on_limit(void *arg)
 struct dial *dial_start(const struct dialer *dialer, const struct dial_request *r)
 {
 	struct dial *d;
-	enum gate_failure no;
-	struct address a;
 
 	if (r->host.n == 0 || r->host.n >= sizeof(d->host))
 		return NULL;
@@ -334,15 +377,8 @@ struct dial *dial_start(const struct dialer *dialer, const struct dial_request *
 	d->result.fd = -1;
 	d->by_proxy = d->result.by_proxy = dialer_uses_proxy(dialer, r->host);
 	loop_timer_set(dialer->loop, &d->limit, DIAL_TIMEOUT, on_limit, d);
-	/* an address needs no resolver to be under the floor */
-	no = GATE_FAILURE_NONE;
-	if (d->by_proxy && address_parse(r->host, &a)) {
-		a = marked(&a);
-		no = r->check(r->arg, &a, false);
-	}
-	if (no != GATE_FAILURE_NONE)
-		finish(d, -1, no);
-	else
-		resolve_start(dialer->resolver, &d->query, sv_of(d->by_proxy ? dialer->proxy : d->host), on_resolved, d);
+	if (d->by_proxy)
+		loop_timer_set(dialer->loop, &d->stagger, DIAL_SCREEN, find_proxy, d);
+	resolve_start(dialer->resolver, &d->query, sv_of(d->host), d->by_proxy ? on_screened : on_resolved, d);
 	return d;
 }

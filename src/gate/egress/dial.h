@@ -4,8 +4,9 @@
  * Resolves, marks the addresses that are this machine's own, lets the caller check every address, and dials those that passed: what is connected to is an address that was checked, never a name that is looked up again. The
  * next address gets its turn when one fails, or after DIAL_STAGGER; the first that answers wins, the others are closed.
  *
- * With an upstream proxy the name is the proxy's to resolve: a tunnel is asked for with CONNECT, and nothing but the proxy's answer is taken off the socket. Addresses of this machine
- * and its private networks are dialled directly in any case, which is where people run models.
+ * With an upstream proxy the name is the proxy's to resolve: a tunnel is asked for with CONNECT, and nothing but the proxy's answer is taken off the socket. It is resolved here first all the same, and where
+ * one of its addresses does not pass the check, the proxy is not asked; where there is no answer within DIAL_SCREEN, it is. (An address is its own answer.) Addresses of this machine and its
+ * private networks, which is where people run models, and names with a fixed address are dialled directly in any case.
  *
  * The answer comes once, from the loop, never from inside dial_start(); after dial_cancel() it does not come. The fd is the receiver's, non-blocking, with TCP_NODELAY.
  */
@@ -15,7 +16,7 @@
 #include "gate/egress/resolve.h"
 #include "http/target.h"
 
-enum { DIAL_TIMEOUT = 10000, DIAL_STAGGER = 250 };
+enum { DIAL_TIMEOUT = 10000, DIAL_STAGGER = 250, DIAL_SCREEN = 2000 };
 
 struct dialer {
 	struct loop *loop;

@@ -277,6 +277,16 @@ static void add_line(struct resolve_answer *a, struct sv line, struct sv host)
 		}
 }
 
+bool resolver_has_pin(const struct resolver *r, struct sv host)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->n_pins; i++)
+		if (same_name(sv_of(r->pins[i].host), host))
+			return true;
+	return false;
+}
+
 static bool known_here(const struct resolver *r, struct sv host, struct resolve_answer *a)
 {
 	struct sv hosts = buf_view(&r->hosts), line;

@@ -42,6 +42,9 @@ struct resolve_query {
 int resolver_new(struct loop *loop, const struct gate_pin *pins, uint32_t n, struct resolver **ret, struct error *err);
 void resolver_free(struct resolver *r); /* NULL is fine. Queries are forgotten, not answered. */
 
+/* Did the operator fix an address for this name? */
+bool resolver_has_pin(const struct resolver *r, struct sv host);
+
 void resolve_start(struct resolver *r, struct resolve_query *q, struct sv host, resolve_fn *fn, void *arg);
 void resolve_cancel(struct resolve_query *q);
 

@@ -174,6 +174,8 @@ static void gateway_settings_are_read_strictly(void)
 		"version: 1\nupstream_proxy: http://p.test/path\n",
 		"version: 1\nproxy: http://p.test\n",
 		"version: 1\nupstream_proxy: http://u:p@p.test\n",
+		"version: 1\nupstream_proxy: http://p.test\n",
+		"version: 1\nupstream_proxy: https://p.test:3128\n",
 	};
 	struct gateway_conf *c = NULL;
 	struct error err = {0};
