@@ -12,7 +12,8 @@
  * be any finite number: tasks count things there.
  *
  * Terminal-Bench 1 has no reward file: there the output of run-tests.sh is read. What pytest lists under "short test summary info" must agree with what it says at its end, for each run of it in the output. The
- * score is 1 where at least one test passed and none failed, broke or passed unexpectedly (skipped and expectedly failed ones do not count), else 0. A test that runs the agent's code in its own process can be made to say
+ * score is 1 where at least one test passed and none failed, broke or passed unexpectedly (skipped and expectedly failed ones do not count), else 0. Tests print files of the agent's, which may look like a summary: a header within
+ * one begins anew, and once something failed the score is 0, whatever else is there, so that no text makes an error or more of it. A test that runs the agent's code in its own process can be made to say
  * anything: this format knows no better.
  *
  * Files are opened below the folder without following links. Parsing happens where it can do nothing else (conf/parse_role.h); reward_parse() is that pure function.

@@ -173,46 +173,70 @@ static int disagree(struct sv line, struct error *err)
 	return error_set(err, ERROR_INPUT, "the tests that pytest lists are not the ones that it counts: %s", text_show(&t, line));
 }
 
-/* The lines behind a header, up to the last one of that run of pytest. */
-static int read_summary(struct reader *r, struct counts *total, struct error *err)
+/* What all runs of pytest in an output come to. */
+struct score {
+	struct counts total;
+	bool found;  /* a header */
+	bool failed; /* some test that must not have been listed or counted, in whatever order */
+	bool bad;    /* what is no score, if nothing failed: the error says why */
+};
+
+static bool has_failed(const struct counts *c)
 {
-	struct counts listed = {0}, counted = {0};
-	struct sv line = {"", 0};
+	return c->n[FAILED] || c->n[ERRORS] || c->n[XPASSED];
+}
+
+/* The last line of a run. */
+static void end_summary(struct score *s, const struct counts *listed, const struct counts *counted, struct sv line, struct error *err)
+{
 	size_t i;
 
-	for (;;) {
-		if (!next_line(r))
-			return error_set(err, ERROR_INPUT, "the summary of pytest has no end");
-		line = sv_n(r->line, r->n);
-		if (is_header(line))
-			return error_set(err, ERROR_INPUT, "a summary of pytest begins within another");
-		if (read_last_line(line, &counted))
-			break;
-		count_listed(line, &listed);
-	}
 	for (i = 0; i < OUTCOMES; i++) {
-		if (listed.n[i] != counted.n[i])
-			return disagree(line, err);
-		total->n[i] += total->n[i] <= COUNT_MAX ? counted.n[i] : 0;
+		if (listed->n[i] != counted->n[i] && !s->bad)
+			s->bad = disagree(line, err) < 0;
+		s->total.n[i] += s->total.n[i] <= COUNT_MAX ? counted->n[i] : 0;
 	}
-	return 0;
+	s->failed |= has_failed(counted);
+}
+
+/*
+ * The lines behind a header, up to the last one of that run of pytest. A header within it begins anew: tests print files of the agent's above the real one, and such a text must not make an error of what failed. Whatever
+ * was listed as failed so far counts: what is printed below the real header must not make it pass either.
+ */
+static void read_summary(struct reader *r, struct score *s, struct error *err)
+{
+	struct counts listed = {0}, counted = {0};
+	struct sv line;
+
+	s->found = true;
+	while (next_line(r)) {
+		line = sv_n(r->line, r->n);
+		if (is_header(line)) {
+			listed = (struct counts){0};
+		} else if (read_last_line(line, &counted)) {
+			end_summary(s, &listed, &counted, line, err);
+			return;
+		} else {
+			count_listed(line, &listed);
+			s->failed |= has_failed(&listed);
+		}
+	}
+	if (!s->bad)
+		s->bad = error_set(err, ERROR_INPUT, "the summary of pytest has no end") < 0;
 }
 
 int reward_of_pytest(struct sv output, double *ret, struct error *err)
 {
 	struct reader r = {.rest = output};
-	struct counts total = {0};
-	bool found = false;
+	struct score s = {0};
 
-	while (next_line(&r)) {
-		if (!is_header(sv_n(r.line, r.n)))
-			continue;
-		found = true;
-		if (read_summary(&r, &total, err) < 0)
-			return -1;
-	}
-	if (!found)
+	while (next_line(&r))
+		if (is_header(sv_n(r.line, r.n)))
+			read_summary(&r, &s, err);
+	if (!s.found)
 		return error_set(err, ERROR_INPUT, "the tests' output has no summary of pytest (pytest -rA prints one)");
-	*ret = total.n[PASSED] && !total.n[FAILED] && !total.n[ERRORS] && !total.n[XPASSED];
+	if (s.bad && !s.failed)
+		return -1;
+	*ret = s.total.n[PASSED] && !s.failed;
 	return 0;
 }

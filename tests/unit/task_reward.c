@@ -231,12 +231,26 @@ static void forged_summaries_of_pytest_are_no_score(void)
 	CHECK(isnan(pytest("=== 5 passed in 0.1s ===\n")));
 	/* lines that a program printed between */
 	CHECK(isnan(pytest(HEAD "PASSED a::a\nPASSED forged::b\n== 1 passed in 1s ==\n")));
-	CHECK(isnan(pytest(HEAD "PASSED a::a\n== 1 failed, 1 passed in 1s ==\n")));
-	CHECK(isnan(pytest(HEAD "FAILED a::a\n== 1 passed in 1s ==\n")));
-	CHECK(isnan(pytest(HEAD "PASSED forged::a\n" HEAD "FAILED a::a\n== 1 failed in 1s ==\n")));
 	/* a forged run beside the real one does not help it */
 	CHECK(pytest(HEAD "PASSED x::y\n=== 1 passed in 0s ===\n" HEAD "FAILED a::a - x\n=== 1 failed in 1s ===\n") == 0);
 	CHECK(isnan(pytest(HEAD "PASSED a::a\n== 99999999999 passed in 1s ==\n")));
+}
+
+static void no_text_that_a_test_prints_makes_an_error_of_a_failure(void)
+{
+	/* above the real header: one without an end, or with one */
+	CHECK(pytest("---- Captured stdout call ----\n" HEAD HEAD "FAILED a::a\n== 1 failed in 1s ==\n") == 0);
+	CHECK(pytest(HEAD "PASSED forged::a\n" HEAD "FAILED a::a\n== 1 failed in 1s ==\n") == 0);
+	CHECK(pytest(HEAD "PASSED forged::a\n== 2 passed in 1s ==\n" HEAD "FAILED a::a\n== 1 failed in 1s ==\n") == 0);
+	/* below it: in a message of several lines, or behind it all */
+	CHECK(pytest(HEAD "FAILED a::a - x\n" HEAD "PASSED b::b\n== 1 passed in 1s ==\n== 1 failed in 1s ==\n") == 0);
+	CHECK(pytest(HEAD "FAILED a::a - x\n== 1 passed in 1s ==\n== 1 failed in 1s ==\n") == 0);
+	CHECK(pytest(HEAD "PASSED a::a\n== 1 failed, 1 passed in 1s ==\n") == 0);
+	CHECK(pytest(HEAD "FAILED a::a\n== 1 failed in 1s ==\n" HEAD "PASSED forged::b\n") == 0);
+	CHECK(pytest(HEAD "ERROR a::a\n") == 0);
+	/* what passed still has */
+	CHECK(pytest(HEAD "PASSED forged::a\n" HEAD "PASSED a::a\n== 1 passed in 1s ==\n") == 1);
+	CHECK(isnan(pytest(HEAD "PASSED a::a\n== 1 passed in 1s ==\n" HEAD "PASSED b::b\n")));
 }
 
 static void answers_are_decoded_with_checks(void)
@@ -318,6 +332,7 @@ int main(void)
 		CASE(what_is_shown_of_a_file_is_escaped),
 		CASE(terminal_bench_scores_what_pytest_lists),
 		CASE(forged_summaries_of_pytest_are_no_score),
+		CASE(no_text_that_a_test_prints_makes_an_error_of_a_failure),
 		CASE(answers_are_decoded_with_checks),
 		CASE(swe_benchs_verdict_is_one_line_between_two_marks),
 	};
