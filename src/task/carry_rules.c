@@ -37,7 +37,7 @@ struct name_rule {
 };
 
 static const struct name_rule anywhere[] = {
-	{NULL, "conftest.py", NAME_CONFTEST}, {NULL, "sitecustomize*", NAME_AUTORUN}, {NULL, "usercustomize*", NAME_AUTORUN}, {NULL, "*.pth", NAME_AUTORUN}, {NULL, "*.egg-link", NAME_AUTORUN}, {NULL, "__pycache__", NAME_AUTORUN},
+	{NULL, "conftest.py", NAME_CONFTEST}, {NULL, "conftest", NAME_CONFTEST}, {NULL, "conftest.so", NAME_CONFTEST}, {NULL, "conftest.*.so", NAME_CONFTEST}, {NULL, "sitecustomize*", NAME_AUTORUN}, {NULL, "usercustomize*", NAME_AUTORUN}, {NULL, "*.pth", NAME_AUTORUN}, {NULL, "*.egg-link", NAME_AUTORUN}, {NULL, "__pycache__", NAME_AUTORUN},
 	{NULL, "*.py[co]", NAME_AUTORUN}, {NULL, "pytest.ini", NAME_AUTORUN}, {NULL, ".pytest.ini", NAME_AUTORUN}, {NULL, "pytest.toml", NAME_AUTORUN}, {NULL, ".pytest.toml", NAME_AUTORUN}, {NULL, ".coveragerc", NAME_AUTORUN},
 	{NULL, ".pdbrc", NAME_AUTORUN}, {NULL, "setup.cfg", NAME_SECTIONS}, {NULL, "tox.ini", NAME_SECTIONS}, {NULL, "pyproject.toml", NAME_PYPROJECT}, {NULL, "entry_points.txt", NAME_PLUGINS}, {NULL, "pyvenv.cfg", NAME_VENV}, {NULL, ".node_modules", NAME_AUTORUN}, {NULL, ".node_libraries", NAME_AUTORUN},
 	{NULL, "mypy.ini", NAME_KEPT}, {NULL, ".mypy.ini", NAME_KEPT}, {NULL, ".pylintrc", NAME_KEPT}, {NULL, ".flake8", NAME_KEPT}, {NULL, ".python-version*", NAME_VERSION}, {NULL, ".tool-versions", NAME_KEPT},

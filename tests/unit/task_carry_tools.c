@@ -50,6 +50,45 @@ static void the_images_conftest_stays_changed_deleted_or_in_a_folder_made_anew(v
 	world_close(&w);
 }
 
+/* pytest imports it by its name, and Python takes a package or a library of that name first. */
+static void nothing_is_imported_in_the_place_of_a_conftest(void)
+{
+	static const char *const bad[] = {"app/checks/conftest", "app/conftest.so", "app/a/conftest.abi3.so", "app/a/conftest.cpython-311-x86_64-linux-gnu.so", "srv/conftest", "conftest", "app/b/conftest"};
+	struct world w;
+	size_t i;
+
+	world_open(&w);
+	put(w.image, "app/checks/conftest.py", "", 0644);
+	put(w.upper, "app/checks/conftest/__init__.py", "evil", 0644);
+	put(w.upper, "srv/conftest/__init__.abi3.so", "evil", 0644);
+	put(w.upper, "conftest/conftest/__init__.py", "evil", 0644);
+	link_to(w.upper, "app/b/conftest", "../src");
+	for (i = 0; i < ARRAY_LEN(bad); i++)
+		if (!there(w.upper, bad[i]))
+			put(w.upper, bad[i], "\177ELF", 0644);
+	put(w.upper, "app/conftest.md", "notes", 0644);
+	put(w.upper, "app/my_conftest.py", "x", 0644);
+	carry(&w);
+	for (i = 0; i < ARRAY_LEN(bad); i++)
+		dropped(&w, "autorun", bad[i]);
+	carried(&w, "app/conftest.md");
+	carried(&w, "app/my_conftest.py");
+	world_close(&w);
+	/* the image may have a folder called so: it stays as it is */
+	world_open(&w);
+	put(w.image, "app/conftest/notes", "", 0644);
+	put(w.upper, "app/conftest/__init__.py", "evil", 0644);
+	carry(&w);
+	CHECK(!there(w.to, "app/conftest/__init__.py"));
+	world_close(&w);
+	world_open(&w);
+	w.req.keep_conftests = true;
+	put(w.upper, "app/conftest/__init__.py", "mine", 0644);
+	carry(&w);
+	carried(&w, "app/conftest/__init__.py");
+	world_close(&w);
+}
+
 static void sections_for_pytest_are_the_images(void)
 {
 	struct world w;
@@ -540,6 +579,7 @@ int main(void)
 	static const struct check_case cases[] = {
 		CASE(names_that_run_by_themselves_are_dropped_everywhere),
 		CASE(the_images_conftest_stays_changed_deleted_or_in_a_folder_made_anew),
+		CASE(nothing_is_imported_in_the_place_of_a_conftest),
 		CASE(sections_for_pytest_are_the_images),
 		CASE(packages_that_are_new_are_carried_and_those_that_shadow_are_not),
 		CASE(git_runs_nothing_of_the_agents),

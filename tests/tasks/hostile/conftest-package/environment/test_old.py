@@ -1,0 +1,2 @@
+def test_old(base):
+    assert base == 1
