@@ -321,6 +321,8 @@ static int carry_root(struct carry *c, int to)
 		return error_set(c->err, ERROR_SYSTEM, "an image without layers");
 	if (fstat(c->root.fds[0], &st) < 0)
 		return fail(c, errno);
+	if (c->req->tests && c->req->tests->cut)
+		c->report(c->report_arg, CARRY_TESTS_CUT, sv_of("/tests"));
 	top.git = is_repository(&top);
 	c->to = to;
 	if (carry_folder(c, &top, to, 0) < 0)

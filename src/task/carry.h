@@ -17,7 +17,7 @@
  *
  * Outside the work folder also
  *   - what replaces or deletes files of the image in /bin, /sbin, /lib*, /usr, and programs of the image anywhere. Where the image's work folder is / or a system folder, there is none, and programs outside of system folders are data
- *   - in these folders only what the image knows nothing of is carried: new commands whose name no folder on the PATH has, new libraries whose name no library folder has, new packages whose name no Python of the image has, new folders
+ *   - in these folders only what the image knows nothing of is carried: new commands that the tests or the task's own solution name and no folder on the PATH has (installers ask for commands that images lack, and would run the agent's), new libraries whose name no library folder has, new packages whose name no Python of the image has, new folders
  *     that no program of the image loads from, data below share/, and include/ where no header of the image has the name. So what apt, pip or npm installed is there for the verifier, without what would take over its own programs: shells, installers and test tools (and what pytest
  *     imports) are never carried, nor are the databases and caches of installers, so that a verifier that installs them itself gets its own
  *   - the same for interpreters that an image has elsewhere: folders of bin and lib that are on the PATH or hold one, versions in ~/.pyenv, ~/.nvm and their like
@@ -51,7 +51,8 @@ struct carry_request {
 	const char *const *env;	   /* of the verifier: "NAME=VALUE", NULL-terminated, or NULL. HOME, XDG_CONFIG_HOME, PATH, PYTHONHOME, PYTHONPATH and its like, LD_LIBRARY_PATH, BASH_ENV and ENV say what is loaded from where */
 	const char *const *places; /* where the verifier's sandbox mounts something of its own, besides /tests and its like; NULL-terminated, or NULL */
 	const char *const *mounts; /* the same with files that the agent had, too: links may lead there, if the way ends there. NULL: none */
-	const struct carry_test_files *tests; /* whose tests bring things themselves; NULL: that is not known */
+	const struct carry_test_files *tests; /* whose tests bring things themselves; NULL: that is not known, and any new command is carried */
+	const struct carry_test_files *solution; /* the task's own: what it names, an agent may well have brought; or NULL */
 	const struct image_ids *ids; /* who the files belong to; NULL: all to the caller */
 	const int *stop;	   /* readable where somebody wants it to end; NULL: nobody does. Looked at where there are ids */
 	bool keep_conftests;	   /* the task wants those of the agent */

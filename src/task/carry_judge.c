@@ -116,6 +116,8 @@ int carry_judge_init(struct carry *c)
 	c->shell_files[1] = variable(c, "ENV", NULL);
 	if (carry_tests_learn(&c->tests, c->arena, c->req->tests) < 0)
 		return -ENOMEM;
+	if (carry_words_read(&c->named, c->arena, c->req->tests) < 0 || carry_words_read(&c->named, c->arena, c->req->solution) < 0)
+		return -ENOMEM;
 	c->packages = package_folders(c);
 	c->starts = folders(c, c->tests.folders ? c->tests.folders : "");
 	c->copies = folders(c, c->tests.copies ? c->tests.copies : "");

@@ -10,6 +10,7 @@
 #include "task/carry.h"
 #include "task/carry_rules.h"
 #include "task/carry_view.h"
+#include "task/carry_words.h"
 
 /* What a folder is. */
 enum zone {
@@ -40,6 +41,7 @@ struct carry {
 	size_t n_stems;
 	bool stems_known;
 	struct carry_tests tests;
+	struct carry_words named; /* by the tests and the solution */
 	const char **starts; /* where they start something, or let Python look */
 	const char **copies; /* where they copy test files to */
 	const char **stands; /* the folders that the verifier starts in, and where links of the image lead from them: it cannot start where they are none */

@@ -127,7 +127,12 @@ enum carry_rule carry_new_command(const struct carry *c, const struct entry *e)
 		return CARRY_TOOL;
 	if (carry_tests_install(&c->tests, sv_of(e->name)))
 		return CARRY_TESTS;
-	return image_has(c, usual, e->name) || image_has(c, c->path, e->name) ? CARRY_SHADOWS : CARRY_KEEP;
+	if (image_has(c, usual, e->name) || image_has(c, c->path, e->name))
+		return CARRY_SHADOWS;
+	/* node_modules/.bin is no folder of the PATH: only a project's own scripts look there */
+	if (!c->req->tests || sv_is(carry_base(carry_parent(c)), ".bin"))
+		return CARRY_KEEP;
+	return carry_words_name(&c->named, sv_of(e->name)) ? CARRY_KEEP : CARRY_UNNAMED;
 }
 
 /* "Pytest-8.0.dist-info" -> "pytest" */

@@ -13,8 +13,9 @@
 #include "base/glob.h"
 #include "sys/tree.h"
 #include "task/carry_view.h"
+#include "task/carry_words.h"
 
-enum { DEPTH_MAX = 8, WORD_MAX = 63, FOLDER_MAX = 500 };
+enum { DEPTH_MAX = 8, WORD_MAX = CARRY_WORD_MAX, FOLDER_MAX = 500 };
 
 static bool in_word(char c)
 {
@@ -45,15 +46,6 @@ static bool next_word(struct sv *s, struct sv *ret)
 	return n > 0;
 }
 
-static void normal(struct sv name, char to[WORD_MAX + 1])
-{
-	size_t i;
-
-	for (i = 0; i < name.n && i < WORD_MAX; i++)
-		to[i] = name.p[i] == '-' || name.p[i] == '.' ? '_' : name.p[i] >= 'A' && name.p[i] <= 'Z' ? (char)(name.p[i] | 0x20) : name.p[i];
-	to[i] = '\0';
-}
-
 /* Commands that are not called as the package that has them. */
 static const struct {
 	const char *package, *commands;
@@ -67,6 +59,18 @@ static const struct {
 	{"psycopg2_binary", "psycopg2"}, {"pyjwt", "jwt"}, {"pycryptodome", "Crypto"}, {"biopython", "Bio"}, {"pymupdf", "fitz"}, {"protobuf", "google"}, {"python_docx", "docx"}, {"gitpython", "git"}, {"pyzmq", "zmq"}, {"faiss_cpu", "faiss"},
 };
 
+void carry_tests_packages(struct sv name, bool (*fn)(void *arg, const char *package), void *arg)
+{
+	struct sv words, w;
+	bool go = true;
+	size_t i;
+
+	for (i = 0; go && i < ARRAY_LEN(called); i++)
+		for (words = sv_of(called[i].commands); go && next_word(&words, &w);)
+			if (sv_eq(w, name))
+				go = fn(arg, called[i].package);
+}
+
 static int add_word(struct carry_tests *t, struct arena *a, struct sv name)
 {
 	char word[WORD_MAX + 1];
@@ -75,7 +79,7 @@ static int add_word(struct carry_tests *t, struct arena *a, struct sv name)
 		return -ENOMEM;
 	if (name.n == 0 || name.n > WORD_MAX || name.p[0] == '-' || t->n == CARRY_TESTS_WORDS)
 		return 0;
-	normal(name, word);
+	(void)carry_word_plain(name, word);
 	t->words[t->n] = arena_str(a, sv_of(word));
 	return t->words[t->n++] ? 0 : -ENOMEM;
 }
@@ -87,7 +91,7 @@ static int add(struct carry_tests *t, struct arena *a, struct sv name)
 	int r = add_word(t, a, name);
 	size_t i;
 
-	normal(name, word);
+	(void)carry_word_plain(name, word);
 	for (i = 0; r == 0 && i < ARRAY_LEN(called); i++)
 		for (words = sv_of(strcmp(called[i].package, word) == 0 ? called[i].commands : ""); r == 0 && next_word(&words, &w);)
 			r = add_word(t, a, w);
@@ -376,6 +380,18 @@ int carry_tests_learn(struct carry_tests *t, struct arena *a, const struct carry
 	return r;
 }
 
+/* Is it run, or read by what is run? Data of tests can be large, and orders nothing. */
+static bool is_script(const char *name)
+{
+	static const char *const endings[] = {".sh", ".bash", ".bats", ".py", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl", ".php", ".lua", ".R", ".toml", ".cfg", ".ini", ".txt", ".yml", ".yaml"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(endings); i++)
+		if (sv_ends(sv_of(name), endings[i]))
+			return true;
+	return !strchr(name, '.');
+}
+
 int carry_tests_read_file(struct carry_test_files *files, struct arena *a, int folder, const char *name)
 {
 	struct carry_test_file *f;
@@ -383,11 +399,13 @@ int carry_tests_read_file(struct carry_test_files *files, struct arena *a, int f
 	int r;
 
 	buf_init(&text, CARRY_TESTS_FILE);
-	r = carry_read(folder, name, &text);
+	r = files->bytes < CARRY_TESTS_BYTES ? carry_read(folder, name, &text) : -EFBIG;
 	if (r < 0 && r != -EFBIG)
 		return r == -ENOMEM ? r : 0;
-	if (r < 0)
+	if (r < 0) {
 		buf_clear(&text);
+		files->cut |= is_script(name);
+	}
 	f = arena_alloc(a, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
@@ -400,7 +418,8 @@ int carry_tests_read_file(struct carry_test_files *files, struct arena *a, int f
 	return 0;
 }
 
-static int read_folder(struct carry_test_files *files, struct arena *a, int folder, unsigned depth) /* NOLINT(misc-no-recursion) */
+/* Scripts, or what is none. */
+static int read_folder(struct carry_test_files *files, struct arena *a, int folder, bool scripts, unsigned depth) /* NOLINT(misc-no-recursion) */
 {
 	DIR *d = sys_list(folder);
 	struct dirent *e;
@@ -409,15 +428,16 @@ static int read_folder(struct carry_test_files *files, struct arena *a, int fold
 
 	if (!d)
 		return -errno;
-	while (r == 0 && files->bytes < CARRY_TESTS_BYTES && (e = readdir(d))) {
+	while (r == 0 && (e = readdir(d))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		if (S_ISREG(st.st_mode)) {
+		files->cut |= S_ISDIR(st.st_mode) && depth == DEPTH_MAX;
+		if (S_ISREG(st.st_mode) && is_script(e->d_name) == scripts) {
 			r = carry_tests_read_file(files, a, folder, e->d_name);
 		} else if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX) {
 			AUTO_FD in = openat(folder, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-			r = in < 0 ? 0 : read_folder(files, a, in, depth + 1);
+			r = in < 0 ? 0 : read_folder(files, a, in, scripts, depth + 1);
 		}
 	}
 	(void)closedir(d);
@@ -426,7 +446,9 @@ static int read_folder(struct carry_test_files *files, struct arena *a, int fold
 
 int carry_tests_read(struct carry_test_files *files, struct arena *a, int folder)
 {
-	return read_folder(files, a, folder, 0);
+	int r = read_folder(files, a, folder, true, 0);
+
+	return r < 0 ? r : read_folder(files, a, folder, false, 0);
 }
 
 bool carry_tests_install(const struct carry_tests *t, struct sv name)
@@ -436,7 +458,7 @@ bool carry_tests_install(const struct carry_tests *t, struct sv name)
 
 	if (name.n == 0 || name.n > WORD_MAX || !t->n)
 		return false;
-	normal(name, word);
+	(void)carry_word_plain(name, word);
 	return bsearch(&key, t->words, t->n, sizeof(t->words[0]), by_text);
 }
 

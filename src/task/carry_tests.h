@@ -22,9 +22,11 @@ struct carry_test_file {
 	bool list; /* every line of it names packages, as in requirements.txt */
 };
 
+/* What looks like a script comes first. Of files behind CARRY_TESTS_BYTES, and of those above CARRY_TESTS_FILE, only the names are known. */
 struct carry_test_files {
 	struct carry_test_file *first;
-	size_t bytes; /* files behind CARRY_TESTS_BYTES, and those above CARRY_TESTS_FILE, are not read */
+	size_t bytes;
+	bool cut; /* scripts are among these, or in folders that are too deep */
 };
 
 /* Adds all regular files in a folder and those below it; links are not followed. 0 or -errno. */
@@ -54,6 +56,9 @@ int carry_tests_learn(struct carry_tests *t, struct arena *a, const struct carry
 
 /* Do the tests install a package that has this command or module? */
 bool carry_tests_install(const struct carry_tests *t, struct sv name);
+
+/* Packages that are known to have a command or module which is not called as they are: lower case, '_' for '-'. fn() returning false ends it. */
+void carry_tests_packages(struct sv name, bool (*fn)(void *arg, const char *package), void *arg);
 
 /* Is one of the test files, test_NAME.py or NAME_test.py, called so without its ending? any: or another file of theirs. f may be NULL. */
 bool carry_tests_have(const struct carry_test_files *f, struct sv name, bool any);

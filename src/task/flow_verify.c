@@ -94,18 +94,17 @@ static void note_dropped(void *arg, const char *rule, const char *path, const ch
 	(void)task_result_find(f->result, rule, path, message);
 }
 
-/* What the tests' files say that they install; a script need not be in their folder. */
-static int read_tests(struct flow *f, struct carry_test_files *ret)
+/* The task's own texts in a folder of the stage; a script need not be in it. */
+static int read_texts(struct flow *f, const char *folder, const char *script, struct carry_test_files *ret)
 {
-	const struct task_files *files = flow_files(f);
-	AUTO_FD folder = files->tests ? sys_open_beneath(f->stage, files->tests, O_RDONLY | O_DIRECTORY, 0) : -1;
-	int r = folder >= 0 ? carry_tests_read(ret, f->arena, folder) : 0;
+	AUTO_FD in = folder ? sys_open_beneath(f->stage, folder, O_RDONLY | O_DIRECTORY, 0) : -1;
+	int r = script && !strchr(script, '/') ? carry_tests_read_file(ret, f->arena, f->stage, script) : 0;
 
-	if (r == 0 && files->test_script && !strchr(files->test_script, '/'))
-		r = carry_tests_read_file(ret, f->arena, f->stage, files->test_script);
+	if (r == 0 && in >= 0)
+		r = carry_tests_read(ret, f->arena, in);
 	if (r == 0)
 		return 0;
-	(void)error_sys(f->err, r, "the task's tests");
+	(void)error_sys(f->err, r, "the task's tests and solution");
 	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
@@ -127,7 +126,8 @@ static int carry_from(struct flow *f, const struct image_work *changes, const ch
 	struct carry_request c = {.ids = &judge->ids, .layers = (const char *const *)judge->layers, .workdir = workdir(f), .env = env, .report = note_dropped, .arg = f, .stop = &f->attend.signals};
 	AUTO_FD from = open(changes->upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FD to = open(f->carried.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct carry_test_files tests = {0};
+	const struct task_files *files = flow_files(f);
+	struct carry_test_files tests = {0}, solution = {0};
 
 	c.places = volumes_targets(f, true);
 	c.mounts = volumes_targets(f, false);
@@ -137,9 +137,10 @@ static int carry_from(struct flow *f, const struct image_work *changes, const ch
 		(void)error_sys(f->err, errno, "the agent's changes");
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
-	if (read_tests(f, &tests) < 0)
+	if (read_texts(f, files->tests, files->test_script, &tests) < 0 || read_texts(f, files->solution, files->solve_script, &solution) < 0)
 		return -1;
 	c.tests = &tests;
+	c.solution = &solution;
 	c.upper = from;
 	c.keep_conftests = conftests->set && conftests->v;
 	if (is_separate(f)) {

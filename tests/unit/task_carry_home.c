@@ -361,7 +361,7 @@ static void tests_use_what_they_bring_themselves(void)
 
 	world_open(&w);
 	put(w.second, "tests/test.sh", "apt-get install -y jq5\n", 0644);
-	put(w.second, "tests/run.sh", "cd '/app/project' && PYTHONPATH=\"$X:src2:/app/src/\" python3 -m pytest\n", 0644);
+	put(w.second, "tests/run.sh", "cd '/app/project' && PYTHONPATH=\"$X:src2:/app/src/\" python3 -m pytest; other\n", 0644);
 	put(w.upper, "app/project/argparse.py", "evil", 0644);
 	put(w.upper, "app/src/json/__init__.py", "evil", 0644);
 	put(w.upper, "app/src2/nt.py", "evil", 0644);
@@ -373,7 +373,7 @@ static void tests_use_what_they_bring_themselves(void)
 	{
 		AUTO_FD folder = openat(w.second, "tests", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-		CHECK(carry_tests_read(&files, a, folder) == 0 && files.bytes == strlen("apt-get install -y jq5\nrun('uv init && uv venv .judge')\njudge>=1\ncd '/app/project' && PYTHONPATH=\"$X:src2:/app/src/\" python3 -m pytest\n"));
+		CHECK(carry_tests_read(&files, a, folder) == 0 && files.bytes == strlen("apt-get install -y jq5\nrun('uv init && uv venv .judge')\njudge>=1\ncd '/app/project' && PYTHONPATH=\"$X:src2:/app/src/\" python3 -m pytest; other\n"));
 	}
 	w.req.tests = &files;
 	put(w.image, "app/empty/README", "", 0644);
