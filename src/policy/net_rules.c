@@ -116,6 +116,11 @@ uint32_t net_rules_budget(const struct ruleset *rules, uint32_t rule)
 	return rules->budget[rule];
 }
 
+uint32_t net_rules_number(const struct ruleset *rules, const struct net_rule *r)
+{
+	return (uint32_t)(r - rules->p->net.allow.v);
+}
+
 const struct policy *net_rules_policy(const struct ruleset *rules)
 {
 	return rules->p;
@@ -173,7 +178,7 @@ static const struct net_rule *find_denial(const struct ruleset *rules, const str
 struct search {
 	const struct net_rule *fits;
 	enum net_fit fit;
-	const struct net_rule *credential; /* the first that fits and has one */
+	const struct net_rule *keyed; /* the first that fits and has a credential */
 	uint32_t from;
 	bool every; /* look at all that fit, for their credentials */
 };
@@ -191,14 +196,14 @@ static void search_chain(const struct net_rule *v, const struct net_chain *chain
 			continue;
 		/* Behind the one that decides only credentials matter. */
 		if (s->fit == FIT_ALL && r > s->fits) {
-			if (!s->every || (s->credential && r > s->credential))
+			if (!s->every || (s->keyed && r > s->keyed))
 				return;
 			if (!r->credential.s)
 				continue;
 		}
 		fit = net_rule_fits(r, q);
-		if (fit == FIT_ALL && r->credential.s && (!s->credential || r < s->credential))
-			s->credential = r;
+		if (fit == FIT_ALL && r->credential.s && (!s->keyed || r < s->keyed))
+			s->keyed = r;
 		if (fit > s->fit || (fit == s->fit && fit != FIT_NONE && r < s->fits)) {
 			s->fit = fit;
 			s->fits = r;
@@ -312,10 +317,21 @@ void net_rules_request(const struct ruleset *rules, const struct net_request *re
 	if (!r)
 		return;
 	ret->body = net_rule_has_body(r);
-	ret->credential = s.credential ? s.credential->credential.s : NULL;
+	ret->keyed = s.keyed;
 	ret->rate = r->rate.set ? r->rate.v : 0;
-	ret->next = (uint32_t)(r - rules->p->net.allow.v) + 1;
+	ret->next = net_rules_number(rules, r) + 1;
 	ret->budget = rules->budget[ret->next - 1];
+}
+
+const struct net_rule *net_rules_keyed(const struct ruleset *rules, const struct net_request *request, const struct net_rule *after)
+{
+	struct search s = {.from = net_rules_number(rules, after) + 1, .every = true};
+	struct net_question q;
+
+	net_question_host(&q, request->host, request->port);
+	net_question_request(&q, request->method, request->target, request->asks);
+	find_allowed(rules, &q, &s);
+	return s.keyed;
 }
 
 bool net_rules_adds(const struct ruleset *rules, struct sv host, struct sv credential)

@@ -35,10 +35,10 @@ struct net_verdict {
 	bool body;        /* of net_rules_request(): found.fits has graphql or mcp, and the body must be held to it */
 	bool ask;         /* denied, but network.ask holds: the person may be asked */
 	/* Of net_rules_request(), where allowed: */
-	const char *credential; /* of the first rule that fits and has one; NULL: none */
-	uint64_t rate;          /* requests per hour, 0: no limit */
-	uint32_t budget;        /* which of net_rules_budgets() it is taken from */
-	uint32_t next;          /* to ask again where the body did not fit: the rules from here on */
+	const struct net_rule *keyed; /* the first rule that goes along with the head and names a credential; NULL: none */
+	uint64_t rate;                /* of found.fits, requests per hour, 0: no limit */
+	uint32_t budget;              /* which of net_rules_budgets() it is taken from */
+	uint32_t next;                /* to ask again where the body did not fit: the rules from here on */
 };
 
 /* May the name be looked up? True for names that a rule is for, on whatever port. */
@@ -58,7 +58,14 @@ struct net_request {
 	uint32_t from;
 };
 
+/*
+ * The first rule that fits decides. The credential is `keyed`'s, where that rule goes along with the body, too (gate/inference/rpc_rules.h); being another rule than
+ * the one that decides, it must be held to in all that it says, its rate included.
+ */
 void net_rules_request(const struct ruleset *rules, const struct net_request *request, struct net_verdict *ret);
+
+/* The next after `keyed` of a verdict, whose rule the body did not fit; NULL: there is none. */
+const struct net_rule *net_rules_keyed(const struct ruleset *rules, const struct net_request *request, const struct net_rule *after);
 
 /*
  * May this address be dialled for a host that was allowed? A denial of the address holds for names that lead to it; one
@@ -81,6 +88,7 @@ bool net_rules_adds(const struct ruleset *rules, struct sv host, struct sv crede
 uint32_t net_rules_budgets(const struct ruleset *rules);
 /* Which of them is that of a rule of network.allow that has a rate. */
 uint32_t net_rules_budget(const struct ruleset *rules, uint32_t rule);
+uint32_t net_rules_number(const struct ruleset *rules, const struct net_rule *r); /* of a rule of network.allow */
 const struct policy *net_rules_policy(const struct ruleset *rules);
 
 /* A verdict in words. a: of net_rules_address(), else NULL. */

@@ -1,6 +1,7 @@
 #include "base/buf.h"
 #include "check.h"
 #include "net_world.h"
+#include "policy/net_form.h"
 
 static bool ask(const struct world *w, const char *host, uint16_t port, const char *method, const char *target)
 {
@@ -377,14 +378,36 @@ static void a_credential_goes_along_with_any_rule_that_fits_and_names_it(void)
 
 	net_rules_request(w.rules, &request, &v);
 	CHECK(v.allow && v.found.fits == &w.p->net.allow.v[0]);
-	CHECK_STR(v.credential, "first");
+	CHECK_STR(v.keyed->credential.s, "first");
 	CHECK_STR(net_rules_where(w.rules, &v, &where), "p.yaml:5");
 	request.method = sv_of("POST");
 	net_rules_request(w.rules, &request, &v);
-	CHECK_STR(v.credential, "second");
+	CHECK_STR(v.keyed->credential.s, "second");
 	request.method = sv_of("PUT");
 	net_rules_request(w.rules, &request, &v);
-	CHECK(v.allow && !v.credential);
+	CHECK(v.allow && !v.keyed);
+	unmake(&w);
+}
+
+static void the_next_rule_with_a_credential_is_found_in_order(void)
+{
+	struct world w = make("network:\n  mode: allowlist\n  allow:\n"
+			      "    - {host: a.test}\n"
+			      "    - {host: \"*.test\", mcp: {tools: [x]}, credential: one}\n"
+			      "    - {host: a.test, methods: [GET], credential: two}\n"
+			      "    - {host: a.test, graphql: {types: [query]}, credential: three}\n");
+	struct net_request request = get("a.test", 443, "POST", "/");
+	const struct net_rule *r;
+	struct net_verdict v;
+
+	net_rules_request(w.rules, &request, &v);
+	CHECK(v.allow && !v.body && v.keyed == &w.p->net.allow.v[1]);
+	r = net_rules_keyed(w.rules, &request, v.keyed);
+	CHECK(r == &w.p->net.allow.v[3] && net_rules_number(w.rules, r) == 3 && !net_rules_keyed(w.rules, &request, r));
+	/* where a body could ask for another method, rules that judge by it are none of them */
+	CHECK(net_form_matters(w.rules, &request, &v));
+	v.keyed = NULL;
+	CHECK(!net_form_matters(w.rules, &request, &v));
 	unmake(&w);
 }
 
@@ -399,10 +422,10 @@ static void a_body_that_fits_one_rule_not_may_fit_another(void)
 	struct net_verdict v;
 
 	net_rules_request(w.rules, &request, &v);
-	CHECK(v.allow && v.body && v.next == 1 && v.credential);
+	CHECK(v.allow && v.body && v.next == 1 && v.keyed);
 	request.from = v.next;
 	net_rules_request(w.rules, &request, &v);
-	CHECK(v.allow && v.body && v.next == 3 && !v.credential && v.found.fits == &w.p->net.allow.v[2]);
+	CHECK(v.allow && v.body && v.next == 3 && !v.keyed && v.found.fits == &w.p->net.allow.v[2]);
 	request.from = v.next;
 	net_rules_request(w.rules, &request, &v);
 	CHECK(!v.allow);
@@ -710,6 +733,7 @@ int main(void)
 		CASE(providers_have_a_door_of_their_own),
 		CASE(only_names_that_can_be_reached_resolve),
 		CASE(a_credential_goes_along_with_any_rule_that_fits_and_names_it),
+		CASE(the_next_rule_with_a_credential_is_found_in_order),
 		CASE(a_body_that_fits_one_rule_not_may_fit_another),
 		CASE(a_person_is_asked_only_about_hosts_that_nobody_refused),
 		CASE(a_refusal_names_rule_and_remedy),

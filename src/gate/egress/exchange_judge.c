@@ -2,7 +2,7 @@
 
 #include "gate/egress/exchange_parts.h"
 #include "gate/egress/form_watch.h"
-#include "gate/inference/rpc.h"
+#include "gate/inference/rpc_rules.h"
 #include "http/fields.h"
 #include "http/target.h"
 #include "policy/net_provider.h"
@@ -86,29 +86,6 @@ static bool deny_by_rule(struct exchange *x, enum gate_failure why, const struct
 	return deny(x, why, buf_view(&rule), reason.text);
 }
 
-/* The body against graphql or mcp of the rule. The body is rewritten where it passes, and as it was where not. */
-static int judge_rpc(struct exchange *x, const struct net_rule *rule, struct ruling *no)
-{
-	struct buf *body = &x->call.body;
-	AUTO_BUF copy = {0};
-	struct buf old;
-	bool graphql = rule->graphql.types.set || rule->graphql.operations.set, mcp = rule->mcp.tools.set || rule->mcp.methods.set;
-
-	/* as the relay says: a taken-over one must not get a rule's websocket past what the rule asks of bodies */
-	if (x->request.websocket)
-		return ruling_set(no, RULING_DENIED, "", "what goes through a websocket cannot be held to graphql or mcp");
-	buf_init(&copy, EXCHANGE_COLLECT);
-	if (buf_sv(&copy, buf_view(body)) < 0)
-		return ruling_set(no, RULING_MEMORY, "", "no memory");
-	if ((graphql && rpc_judge_graphql(&rule->graphql, &x->request, &copy, no) < 0) ||
-	    (mcp && rpc_judge_mcp(rule, &x->request, &copy, no) < 0))
-		return -1;
-	old = *body;
-	*body = copy;
-	copy = old;
-	return 0;
-}
-
 static void set_length(struct exchange *x)
 {
 	if (!x->request.body)
@@ -132,10 +109,10 @@ static bool set_credential(struct exchange *x, const char *name)
 }
 
 /* A body that must not ask for another method is looked into as it comes. */
-static bool watch_form(struct exchange *x, const struct net_request *q, const struct net_verdict *v)
+static bool watch_form(struct exchange *x, const struct net_request *q, const struct net_verdict *v, bool waits)
 {
 	/* where the body has a say, which rule it is will be known after it */
-	if (!x->request.body || (!v->body && !net_form_matters(x->egress->now->rules, q, v)))
+	if (!x->request.body || (!waits && !net_form_matters(x->egress->now->rules, q, v)))
 		return true;
 	form_watch_free(x->form);
 	x->form = form_watch_new(&x->request.fields);
@@ -159,35 +136,59 @@ bool exchange_judge_form(struct exchange *x, struct sv bytes)
 	return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the body asks for another method than the rule allows");
 }
 
-static bool judge_network(struct exchange *x, bool whole, bool count)
+static enum gate_failure failure_of(const struct ruling *no)
+{
+	if (no->status == RULING_BUDGET)
+		return GATE_FAILURE_QUOTA;
+	return no->status == RULING_MEMORY ? GATE_FAILURE_INTERNAL : GATE_FAILURE_POLICY;
+}
+
+/* One request from the budget of each rule that it goes by: from all, or from none. */
+static bool take_rates(struct exchange *x, const struct net_verdict *v)
 {
 	struct generation *g = x->egress->now;
+	const uint64_t now = (uint64_t)loop_now(x->egress->loop) * 1000000;
+	struct net_budget *first = v->rate ? &g->budgets[v->budget] : NULL, *second = NULL, before = {0};
+
+	if (v->keyed && v->keyed->rate.set)
+		second = &g->budgets[net_rules_budget(g->rules, net_rules_number(g->rules, v->keyed))];
+	if (first) {
+		before = *first;
+		if (!net_rate_take(first, v->rate, now))
+			return false;
+	}
+	if (!second || second == first || net_rate_take(second, v->keyed->rate.v, now))
+		return true;
+	if (first)
+		*first = before;
+	return false;
+}
+
+static bool judge_network(struct exchange *x, bool whole, bool count)
+{
+	const struct ruleset *rules = x->egress->now->rules;
 	struct net_request q = question(x);
 	struct net_verdict v;
-	struct ruling no = {0};
+	struct ruling no;
+	bool waits;
 
-	for (;; q.from = v.next) {
-		net_recent_request(g->recent, &q, &v);
-		if (!v.allow && q.from)
-			return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), no.detail);
-		if (!v.allow)
-			return deny_by_rule(x, GATE_FAILURE_POLICY, &q, NULL, &v);
-		if (count && !whole && !q.from && !watch_form(x, &q, &v))
-			return false;
-		x->collect = x->collect || (v.body && x->request.body);
-		if (!v.body || (x->request.body && !whole))
-			break;
-		if (judge_rpc(x, v.found.fits, &no) == 0) {
-			set_length(x);
-			break;
-		}
-	}
-	/* where the body has a say the rule is known only after it */
+	net_recent_request(x->egress->now->recent, &q, &v);
+	if (!v.allow)
+		return deny_by_rule(x, GATE_FAILURE_POLICY, &q, NULL, &v);
+	waits = rpc_rules_begin(rules, &q, &x->request, &v);
+	if (count && !whole && !watch_form(x, &q, &v, waits))
+		return false;
+	x->collect = x->collect || waits;
+	/* where the body has a say the rules are known only after it */
 	if (x->collect && !whole)
 		return true;
-	if (count && v.rate && !net_rate_take(&g->budgets[v.budget], v.rate, (uint64_t)loop_now(x->egress->loop) * 1000000))
+	if (rpc_rules_end(rules, &q, &x->request, &x->call.body, &v, &no) < 0)
+		return deny(x, failure_of(&no), sv_n("", 0), no.detail);
+	if (waits)
+		set_length(x);
+	if (count && !take_rates(x, &v))
 		return deny(x, GATE_FAILURE_QUOTA, sv_of("network.allow rate"), "more requests than the rule's rate allows; try again later");
-	return set_credential(x, v.credential);
+	return set_credential(x, v.keyed ? v.keyed->credential.s : NULL);
 }
 
 const struct provider *exchange_provider(const struct exchange *x)
@@ -199,13 +200,6 @@ const struct provider *exchange_provider(const struct exchange *x)
 		if (strcmp(p->providers[i].name, x->provider) == 0)
 			return &p->providers[i];
 	return NULL;
-}
-
-static enum gate_failure failure_of(const struct ruling *no)
-{
-	if (no->status == RULING_BUDGET)
-		return GATE_FAILURE_QUOTA;
-	return no->status == RULING_MEMORY ? GATE_FAILURE_INTERNAL : GATE_FAILURE_POLICY;
 }
 
 /* The request as the client made it, relative to the base URL: the url's path taken off, but for a version at its end, which clients send themselves. */
@@ -298,7 +292,7 @@ static bool judge_signed(struct exchange *x)
 	if (!judge_network(x, true, false))
 		return false;
 	net_rules_request(x->egress->now->rules, &q, &v);
-	if (!v.body && (!v.credential || !signer || strcmp(v.credential, signer) != 0))
+	if (!rpc_rules_begin(x->egress->now->rules, &q, &x->request, &v) && (!x->credential || !signer || strcmp(x->credential, signer) != 0))
 		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy no longer names the credential that this request was to be signed with");
 	x->whole = true;
 	set_length(x);

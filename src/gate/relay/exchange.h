@@ -31,7 +31,6 @@ struct placeholder_scan; /* vault/placeholder_set.h */
 struct net_form;	 /* policy/net_form.h */
 
 enum {
-	EXCHANGE_RPC_MAX = 1 << 20,	    /* bytes of a body that is held to graphql or mcp */
 	EXCHANGE_COLLECTED_MAX = 256 << 20, /* bytes of all bodies that are being collected */
 	EXCHANGE_HEADS_MAX = 32 << 20,	    /* bytes of all heads of requests that are not over; egress holds them too */
 	EXCHANGE_FIELD = 32,		    /* what a field costs besides its bytes */

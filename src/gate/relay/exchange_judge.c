@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "gate/inference/rpc.h"
+#include "gate/inference/rpc_rules.h"
 #include "gate/relay/ask.h"
 #include "gate/relay/events.h"
 #include "gate/relay/inference.h"
@@ -117,55 +117,22 @@ static void allowed(struct http_exchange *x, const struct net_request *q, const 
 	tell_allowed(x, kind, rule);
 }
 
-static bool is_set(const struct pol_list *a, const struct pol_list *b)
-{
-	return a->set || b->set;
-}
-
-/* Holds the body to one rule. On success it is in its canonical form. */
-static int judge_body(const struct http_exchange *x, const struct net_rule *rule, struct buf *body, struct ruling *no)
-{
-	if (x->request->websocket)
-		return ruling_set(no, RULING_DENIED, "send ordinary requests", "what goes through a websocket cannot be held to graphql or mcp");
-	if (is_set(&rule->graphql.types, &rule->graphql.operations) && rpc_judge_graphql(&rule->graphql, x->request, body, no) < 0)
-		return -1;
-	if (is_set(&rule->mcp.tools, &rule->mcp.methods) && rpc_judge_mcp(rule, x->request, body, no) < 0)
-		return -1;
-	return 0;
-}
-
-/*
- * The first rule that goes along with head and body. Each judges a copy: what one has refused is of no use to the next. 0: v is the verdict, and the body is the one
- * to send; -1: refused.
- */
-static int find_body_rule(struct http_exchange *x, struct net_request *q, struct net_verdict *v)
+/* The rules that go along with head and body. 0: v is the verdict, and the body is the one to send; -1: refused. */
+static int find_body_rules(struct http_exchange *x, struct net_request *q, struct net_verdict *v)
 {
 	const struct net_request first_question = *q;
 	const struct net_verdict first = *v;
-	struct ruling no = {0}, later;
+	struct ruling no;
 
-	while (v->allow && v->body) {
-		AUTO_BUF copy = {0};
-
-		buf_init(&copy, EXCHANGE_RPC_MAX + 4096);
-		if (buf_sv(&copy, buf_view(&x->body)) < 0)
-			return refuse_form(x, 503, NULL, "out of memory");
-		if (judge_body(x, v->found.fits, &copy, no.status ? &later : &no) == 0) {
-			buf_done(&x->body);
-			x->body = copy;
-			copy = (struct buf){0};
-			return 0;
-		}
-		q->from = v->next;
-		net_rules_request(x->relay->now->rules, q, v);
-	}
-	return v->allow ? 0 : deny_body(x, &first_question, &first, &no);
+	if (rpc_rules_end(x->relay->now->rules, q, x->request, &x->body, v, &no) == 0)
+		return 0;
+	return no.status == RULING_MEMORY ? refuse_form(x, 503, NULL, no.detail) : deny_body(x, &first_question, &first, &no);
 }
 
 /* The body was collected, or there is none. */
 static int judge_whole(struct http_exchange *x, struct net_request *q, struct net_verdict *v)
 {
-	return find_body_rule(x, q, v) < 0 ? -1 : placeholders_check_body(x);
+	return find_body_rules(x, q, v) < 0 ? -1 : placeholders_check_body(x);
 }
 
 int http_exchange_judge_form(struct http_exchange *x, struct sv bytes)
@@ -217,9 +184,9 @@ int http_exchange_judge_network(struct http_exchange *x)
 	net_recent_request(x->relay->now->recent, &q, &v);
 	if (!v.allow)
 		return deny(x, &q, &v);
-	if (v.body && head.body && !x->collected)
-		return http_exchange_collect(x, EXCHANGE_RPC_MAX);
-	if ((v.body || x->collected) && judge_whole(x, &q, &v) < 0)
+	if (rpc_rules_begin(x->relay->now->rules, &q, &head, &v) && !x->collected)
+		return http_exchange_collect(x, RPC_BODY_MAX);
+	if (judge_whole(x, &q, &v) < 0)
 		return -1;
 	if (head.body && watch_form(x, &q, &v) < 0)
 		return -1;
@@ -229,7 +196,7 @@ int http_exchange_judge_network(struct http_exchange *x)
 		if (head.fields.n)
 			memcpy(fields, head.fields.v, head.fields.n * sizeof(fields[0]));
 		head.fields.v = fields;
-		if (placeholders_check_head(x, &head, v.credential != NULL) < 0)
+		if (placeholders_check_head(x, &head, v.keyed != NULL) < 0)
 			return -1;
 	}
 	/* before `allowed` uses the text that a shortened target lives in */
