@@ -23,7 +23,7 @@ bool net_form_matters(const struct ruleset *rules, const struct net_request *q, 
 		return false;
 	asking.asks.override = true;
 	net_rules_request(rules, &asking, &other);
-	return !other.allow || other.next != v->next || (v->keyed && v->keyed != other.keyed);
+	return !other.allow || other.next != v->next || (v->found.keyed && v->found.keyed != other.found.keyed);
 }
 
 /* Where to go on in the boundary when the byte behind `n` of its bytes does not fit. */

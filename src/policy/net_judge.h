@@ -72,6 +72,7 @@ struct net_found {
 	const struct net_rule *denies; /* the first that does, or NULL */
 	const struct net_rule *fits;   /* the first of those that go along furthest, or NULL */
 	enum net_fit fit;              /* how far that is */
+	const struct net_rule *keyed;  /* the first that goes along with all of the question and names a credential; NULL: none */
 	bool provider;                 /* it is the host of one */
 };
 

@@ -35,16 +35,27 @@ static void join_ports(char *out, size_t size, const struct net_rule *r)
 	}
 }
 
-static void say_allowed(const struct net_rule *r, const struct net_question *q, const char *host, struct reason *ret)
+/* Of the rule that gives it, which may be another than the one that decides. */
+static void say_credential(const struct net_rule *r, char *out, size_t size)
 {
-	char methods[96] = "", paths[128] = "", ports[64] = "";
+	struct text_shown shown;
+
+	if (r)
+		(void)snprintf(out, size, ", with credential %.40s%s", text_show(&shown, sv_of(r->credential.s)), net_rule_has_body(r) ? " where its body is one that the rule of the credential allows" : "");
+}
+
+static void say_allowed(const struct net_found *found, const struct net_question *q, const char *host, struct reason *ret)
+{
+	char methods[96] = "", paths[128] = "", ports[64] = "", credential[128] = "";
+	const struct net_rule *r = found->fits;
 
 	reason_set(ret, ANSWER_ALLOW, "network.allow", rule_name(r), r->at);
 	join(methods, sizeof(methods), &r->methods);
 	join(paths, sizeof(paths), &r->paths);
 	join_ports(ports, sizeof(ports), r);
+	say_credential(found->keyed, credential, sizeof(credential));
 	if (q->method.p && q->path.p)
-		reason_text(ret, "This request to %s is allowed.", host);
+		reason_text(ret, "This request to %s is allowed%s.", host, credential);
 	else
 		reason_text(ret, "%s may be reached%s%s%s%s%s%s.", host, q->port ? "" : " on port ",
 			    q->port ? "" : ports, methods[0] && !q->method.p ? ", with " : "",
@@ -178,7 +189,7 @@ void net_judge_reason(const struct policy *p, const struct net_question *q, enum
 
 	switch (why) {
 	case WHY_RULE:
-		say_allowed(found->fits, q, host, ret);
+		say_allowed(found, q, host, ret);
 		break;
 	case WHY_DENIED:
 		reason_set(ret, ANSWER_DENY, "network.deny", rule_name(found->denies), found->denies->at);

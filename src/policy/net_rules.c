@@ -240,6 +240,7 @@ static void judge(const struct ruleset *rules, const struct net_question *q, str
 			find_allowed(rules, q, s);
 		ret->found.fits = s->fits;
 		ret->found.fit = s->fit;
+		ret->found.keyed = s->keyed;
 		ret->found.provider = rules->p->net.mode.v == NET_PUBLIC && is_provider(rules, &q->host);
 		ret->why = net_judge(rules->p, q, &ret->found);
 	}
@@ -317,7 +318,6 @@ void net_rules_request(const struct ruleset *rules, const struct net_request *re
 	if (!r)
 		return;
 	ret->body = net_rule_has_body(r);
-	ret->keyed = s.keyed;
 	ret->rate = r->rate.set ? r->rate.v : 0;
 	ret->next = net_rules_number(rules, r) + 1;
 	ret->budget = rules->budget[ret->next - 1];

@@ -35,10 +35,9 @@ struct net_verdict {
 	bool body;        /* of net_rules_request(): found.fits has graphql or mcp, and the body must be held to it */
 	bool ask;         /* denied, but network.ask holds: the person may be asked */
 	/* Of net_rules_request(), where allowed: */
-	const struct net_rule *keyed; /* the first rule that goes along with the head and names a credential; NULL: none */
-	uint64_t rate;                /* of found.fits, requests per hour, 0: no limit */
-	uint32_t budget;              /* which of net_rules_budgets() it is taken from */
-	uint32_t next;                /* to ask again where the body did not fit: the rules from here on */
+	uint64_t rate;   /* of found.fits, requests per hour, 0: no limit */
+	uint32_t budget; /* which of net_rules_budgets() it is taken from */
+	uint32_t next;   /* to ask again where the body did not fit: the rules from here on */
 };
 
 /* May the name be looked up? True for names that a rule is for, on whatever port. */
@@ -59,12 +58,12 @@ struct net_request {
 };
 
 /*
- * The first rule that fits decides. The credential is `keyed`'s, where that rule goes along with the body, too (gate/inference/rpc_rules.h); being another rule than
+ * The first rule that fits decides. The credential is found.keyed's, where that rule goes along with the body, too (gate/inference/rpc_rules.h); being another rule than
  * the one that decides, it must be held to in all that it says, its rate included.
  */
 void net_rules_request(const struct ruleset *rules, const struct net_request *request, struct net_verdict *ret);
 
-/* The next after `keyed` of a verdict, whose rule the body did not fit; NULL: there is none. */
+/* The next after found.keyed of a verdict, whose rule the body did not fit; NULL: there is none. */
 const struct net_rule *net_rules_keyed(const struct ruleset *rules, const struct net_request *request, const struct net_rule *after);
 
 /*

@@ -40,9 +40,11 @@ static struct net_found find(const struct policy *p, const struct net_question *
 		if (denies(r, q))
 			found.denies = r;
 	}
-	for (i = 0; i < p->net.allow.n && found.fit != FIT_ALL; i++) {
+	for (i = 0; i < p->net.allow.n && !(found.fit == FIT_ALL && found.keyed); i++) {
 		r = &p->net.allow.v[i];
 		fit = net_rule_is_for(r, &q->host) ? net_rule_fits(r, q) : FIT_NONE;
+		if (fit == FIT_ALL && r->credential.s && !found.keyed && !found.denies)
+			found.keyed = r;
 		if (fit > found.fit) {
 			found.fit = fit;
 			found.fits = r;

@@ -378,14 +378,14 @@ static void a_credential_goes_along_with_any_rule_that_fits_and_names_it(void)
 
 	net_rules_request(w.rules, &request, &v);
 	CHECK(v.allow && v.found.fits == &w.p->net.allow.v[0]);
-	CHECK_STR(v.keyed->credential.s, "first");
+	CHECK_STR(v.found.keyed->credential.s, "first");
 	CHECK_STR(net_rules_where(w.rules, &v, &where), "p.yaml:5");
 	request.method = sv_of("POST");
 	net_rules_request(w.rules, &request, &v);
-	CHECK_STR(v.keyed->credential.s, "second");
+	CHECK_STR(v.found.keyed->credential.s, "second");
 	request.method = sv_of("PUT");
 	net_rules_request(w.rules, &request, &v);
-	CHECK(v.allow && !v.keyed);
+	CHECK(v.allow && !v.found.keyed);
 	unmake(&w);
 }
 
@@ -401,12 +401,12 @@ static void the_next_rule_with_a_credential_is_found_in_order(void)
 	struct net_verdict v;
 
 	net_rules_request(w.rules, &request, &v);
-	CHECK(v.allow && !v.body && v.keyed == &w.p->net.allow.v[1]);
-	r = net_rules_keyed(w.rules, &request, v.keyed);
+	CHECK(v.allow && !v.body && v.found.keyed == &w.p->net.allow.v[1]);
+	r = net_rules_keyed(w.rules, &request, v.found.keyed);
 	CHECK(r == &w.p->net.allow.v[3] && net_rules_number(w.rules, r) == 3 && !net_rules_keyed(w.rules, &request, r));
 	/* where a body could ask for another method, rules that judge by it are none of them */
 	CHECK(net_form_matters(w.rules, &request, &v));
-	v.keyed = NULL;
+	v.found.keyed = NULL;
 	CHECK(!net_form_matters(w.rules, &request, &v));
 	unmake(&w);
 }
@@ -422,10 +422,10 @@ static void a_body_that_fits_one_rule_not_may_fit_another(void)
 	struct net_verdict v;
 
 	net_rules_request(w.rules, &request, &v);
-	CHECK(v.allow && v.body && v.next == 1 && v.keyed);
+	CHECK(v.allow && v.body && v.next == 1 && v.found.keyed);
 	request.from = v.next;
 	net_rules_request(w.rules, &request, &v);
-	CHECK(v.allow && v.body && v.next == 3 && !v.keyed && v.found.fits == &w.p->net.allow.v[2]);
+	CHECK(v.allow && v.body && v.next == 3 && !v.found.keyed && v.found.fits == &w.p->net.allow.v[2]);
 	request.from = v.next;
 	net_rules_request(w.rules, &request, &v);
 	CHECK(!v.allow);
@@ -574,13 +574,17 @@ static void random_rule(uint64_t *s, struct buf *out, bool allow)
 	static const char *const ports[] = {"", "", ", ports: [443]", ", ports: [80, 5432]", ", ports: [22]"};
 	static const char *const methods[] = {"", "", ", methods: [GET]", ", methods: [POST, PUT]"};
 	static const char *const paths[] = {"", "", ", paths: [\"/x/**\"]", ", paths: [/y, \"/*/z\"]"};
+	const char *subject;
 
 	/* One by one: the order in which arguments are evaluated is the compiler's. */
-	(void)buf_printf(out, "{%s", PICK(s, subjects));
+	subject = PICK(s, subjects);
+	(void)buf_printf(out, "{%s", subject);
 	(void)buf_str(out, PICK(s, ports));
 	(void)buf_str(out, PICK(s, methods));
 	(void)buf_str(out, PICK(s, paths));
-	(void)buf_str(out, allow && random_next(s, 8) == 0 ? ", rate: 3/s}, " : "}, ");
+	(void)buf_str(out, allow && random_next(s, 8) == 0 ? ", rate: 3/s" : "");
+	(void)buf_str(out, allow && random_next(s, 8) == 0 ? ", mcp: {tools: [x]}" : "");
+	(void)buf_str(out, allow && random_next(s, 4) == 0 && subject[0] == 'h' ? ", credential: k}, " : "}, ");
 }
 
 static struct world random_world(uint64_t *s)

@@ -150,14 +150,14 @@ static bool take_rates(struct exchange *x, const struct net_verdict *v)
 	const uint64_t now = (uint64_t)loop_now(x->egress->loop) * 1000000;
 	struct net_budget *first = v->rate ? &g->budgets[v->budget] : NULL, *second = NULL, before = {0};
 
-	if (v->keyed && v->keyed->rate.set)
-		second = &g->budgets[net_rules_budget(g->rules, net_rules_number(g->rules, v->keyed))];
+	if (v->found.keyed && v->found.keyed->rate.set)
+		second = &g->budgets[net_rules_budget(g->rules, net_rules_number(g->rules, v->found.keyed))];
 	if (first) {
 		before = *first;
 		if (!net_rate_take(first, v->rate, now))
 			return false;
 	}
-	if (!second || second == first || net_rate_take(second, v->keyed->rate.v, now))
+	if (!second || second == first || net_rate_take(second, v->found.keyed->rate.v, now))
 		return true;
 	if (first)
 		*first = before;
@@ -188,7 +188,7 @@ static bool judge_network(struct exchange *x, bool whole, bool count)
 		set_length(x);
 	if (count && !take_rates(x, &v))
 		return deny(x, GATE_FAILURE_QUOTA, sv_of("network.allow rate"), "more requests than the rule's rate allows; try again later");
-	return set_credential(x, v.keyed ? v.keyed->credential.s : NULL);
+	return set_credential(x, v.found.keyed ? v.found.keyed->credential.s : NULL);
 }
 
 const struct provider *exchange_provider(const struct exchange *x)

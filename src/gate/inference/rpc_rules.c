@@ -41,7 +41,7 @@ static int judge(const struct net_rule *r, const struct http_request *req, struc
 /* Is the credential given by a rule that the one which decides has not spoken for? */
 static bool key_asks_body(const struct net_verdict *v)
 {
-	return v->keyed && v->keyed != v->found.fits && net_rule_has_body(v->keyed);
+	return v->found.keyed && v->found.keyed != v->found.fits && net_rule_has_body(v->found.keyed);
 }
 
 /* By its head. */
@@ -59,8 +59,8 @@ static bool may_fit(const struct net_rule *r, const struct http_request *req)
 
 bool rpc_rules_begin(const struct ruleset *rules, const struct net_request *q, const struct http_request *req, struct net_verdict *v)
 {
-	while (key_asks_body(v) && !may_fit(v->keyed, req))
-		v->keyed = net_rules_keyed(rules, q, v->keyed);
+	while (key_asks_body(v) && !may_fit(v->found.keyed, req))
+		v->found.keyed = net_rules_keyed(rules, q, v->found.keyed);
 	return req->body && (v->body || key_asks_body(v));
 }
 
@@ -83,8 +83,8 @@ int rpc_rules_end(const struct ruleset *rules, struct net_request *q, const stru
 	}
 	if (!v->allow)
 		return -1;
-	for (; key_asks_body(v); v->keyed = net_rules_keyed(rules, q, v->keyed)) {
-		if (may_fit(v->keyed, req) && judge(v->keyed, req, body, &later) == 0)
+	for (; key_asks_body(v); v->found.keyed = net_rules_keyed(rules, q, v->found.keyed)) {
+		if (may_fit(v->found.keyed, req) && judge(v->found.keyed, req, body, &later) == 0)
 			break;
 		if (later.status == RULING_MEMORY) {
 			*no = later;

@@ -2,7 +2,7 @@
  * rpc_rules: which rules of the network a request goes by as a whole, its body included.
  *
  * There are two: the one that decides, which is the first that fits (net_verdict.found.fits), and the one that gives the credential, which is the first that fits and
- * names one (net_verdict.keyed). Either may have graphql or mcp, and then fits only with its body. Relay and egress ask here, so that they come to the same two.
+ * names one (net_verdict.found.keyed). Either may have graphql or mcp, and then fits only with its body. Relay and egress ask here, so that they come to the same two.
  *
  *	net_rules_request(), of the head -> rpc_rules_begin() -> the body is collected, where that says so -> rpc_rules_end()
  */

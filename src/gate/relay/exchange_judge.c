@@ -196,7 +196,7 @@ int http_exchange_judge_network(struct http_exchange *x)
 		if (head.fields.n)
 			memcpy(fields, head.fields.v, head.fields.n * sizeof(fields[0]));
 		head.fields.v = fields;
-		if (placeholders_check_head(x, &head, v.keyed != NULL) < 0)
+		if (placeholders_check_head(x, &head, v.found.keyed != NULL) < 0)
 			return -1;
 	}
 	/* before `allowed` uses the text that a shortened target lives in */
