@@ -5,7 +5,7 @@ static void ask(struct net_question *q, struct sv shown, uint16_t port)
 	q->shown = shown;
 	q->port = port;
 	q->method = q->path = sv_n(NULL, 0);
-	q->overrides = q->odd_path = q->rewrites = false;
+	q->overrides = q->odd_path = q->rewrites = q->led = false;
 }
 
 void net_question_host(struct net_question *q, struct sv host, uint16_t port)
@@ -64,10 +64,14 @@ bool net_rule_has_body(const struct net_rule *r)
 	       restricts(&r->mcp.methods);
 }
 
-/* graphql and mcp judge by the method, too. */
-static bool minds_methods(const struct net_rule *r)
+bool net_rule_minds_methods(const struct net_rule *r)
 {
 	return restricts(&r->methods) || net_rule_has_body(r);
+}
+
+bool net_rule_is_blind(const struct net_rule *r, const struct net_question *q)
+{
+	return q->led && (q->method.p ? net_rule_has_body(r) : net_rule_looks_inside(r));
 }
 
 enum net_fit net_rule_fits(const struct net_rule *r, const struct net_question *q)
@@ -76,7 +80,7 @@ enum net_fit net_rule_fits(const struct net_rule *r, const struct net_question *
 		return FIT_NONE;
 	if (!net_port_allowed(r, q->port))
 		return FIT_HOST;
-	if ((minds_methods(r) && q->overrides) || (q->method.p && !net_method_in(&r->methods, q->method)))
+	if (net_rule_is_blind(r, q) || (net_rule_minds_methods(r) && q->overrides) || (q->method.p && !net_method_in(&r->methods, q->method)))
 		return FIT_PORT;
 	if (restricts(&r->paths) && q->path.p && (q->odd_path || !path_in(&r->paths, q->path, net_path_matches)))
 		return FIT_METHOD;

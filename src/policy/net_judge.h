@@ -25,6 +25,7 @@ struct net_question {
 	bool overrides;   /* asks for another method by a field or a parameter */
 	bool odd_path;    /* a server may read another one: out of the path itself, or out of a field */
 	bool rewrites;    /* out of a field */
+	bool led;         /* the host is an address that a name leads to: then a method that is left open is one that nobody sees */
 };
 
 void net_question_host(struct net_question *q, struct sv host, uint16_t port);
@@ -46,10 +47,18 @@ bool net_rule_is_for(const struct net_rule *r, const struct net_host *h);
 enum net_fit net_rule_fits(const struct net_rule *r, const struct net_question *q);
 bool net_rule_denies(const struct net_rule *r, const struct net_question *q);
 
+/*
+ * Of a range, and says something that cannot be held to for a name that leads there (led): graphql and mcp, since a body is judged before it is known where it goes; in a
+ * tunnel anything but the ports. So it opens nothing to that name.
+ */
+bool net_rule_is_blind(const struct net_rule *r, const struct net_question *q);
+
 /* Says more than who and where, so that the gateway must look inside of TLS. */
 bool net_rule_looks_inside(const struct net_rule *r);
 /* Looks into bodies: graphql or mcp. */
 bool net_rule_has_body(const struct net_rule *r);
+/* Has methods, or graphql or mcp, which judge by the method, too. */
+bool net_rule_minds_methods(const struct net_rule *r);
 
 /* The host of a provider's URL; one that is no URL gives HOST_BAD. */
 void net_provider_host(const struct provider *p, struct net_host *ret);

@@ -76,11 +76,27 @@ static void say_port(const struct net_rule *r, const struct net_question *q, con
 	reason_hint(ret, "add the port to this rule's ports");
 }
 
+/* A rule of a range that a name leads into. */
+static void say_blind(const struct net_rule *r, const struct net_question *q, const char *host, struct reason *ret)
+{
+	if (!q->method.p) {
+		reason_text(ret, "%s is in %s, whose rule says more than its ports, and nobody would look into this connection.", host, rule_name(r));
+		reason_hint(ret, "give the name a rule with methods or paths, so that it is looked into");
+		return;
+	}
+	reason_text(ret, "%s is in %s, whose rule has graphql or mcp: it is for requests to the address itself, not to a name.", host, rule_name(r));
+	reason_hint(ret, "write graphql or mcp into the rule of the name, and open the range by a rule without");
+}
+
 static void say_method(const struct net_rule *r, const struct net_question *q, const char *host, struct reason *ret)
 {
 	char list[160] = "";
 	struct text_shown asked;
 
+	if (net_rule_is_blind(r, q)) {
+		say_blind(r, q, host, ret);
+		return;
+	}
 	join(list, sizeof(list), &r->methods);
 	if (q->overrides && (!q->method.p || net_method_in(&r->methods, q->method))) {
 		reason_text(ret,

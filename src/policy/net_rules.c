@@ -16,6 +16,7 @@ struct ruleset {
 	struct sv *providers; /* their hosts */
 	uint32_t n_providers;
 	bool credentials; /* some rule has one */
+	bool ranges;      /* some rule of a range minds methods */
 };
 
 /* A rule with a rate, and where that is written. */
@@ -88,8 +89,10 @@ struct ruleset *net_rules_new(const struct policy *p)
 	rules->p = p;
 	rules->allow = net_index_new(&p->net.allow);
 	rules->deny = net_index_new(&p->net.deny);
-	for (i = 0; i < p->net.allow.n; i++)
+	for (i = 0; i < p->net.allow.n; i++) {
 		rules->credentials = rules->credentials || p->net.allow.v[i].credential.s;
+		rules->ranges = rules->ranges || (p->net.allow.v[i].cidr && net_rule_minds_methods(&p->net.allow.v[i]));
+	}
 	if (!rules->allow || !rules->deny || !share_budgets(rules) || !list_providers(rules)) {
 		net_rules_free(rules);
 		return NULL;
@@ -305,6 +308,14 @@ void net_rules_name(const struct ruleset *rules, struct sv host, uint16_t port, 
 		ret->way = looks_inside(rules, &q) ? NET_INSPECT : port == 443 || port == 80 ? NET_TUNNEL : NET_RAW;
 }
 
+static void set_rate(const struct ruleset *rules, struct net_verdict *io)
+{
+	const struct net_rule *r = io->found.fits;
+
+	io->rate = r->rate.set ? r->rate.v : 0;
+	io->budget = rules->budget[net_rules_number(rules, r)];
+}
+
 void net_rules_request(const struct ruleset *rules, const struct net_request *request, struct net_verdict *ret)
 {
 	struct search s = {.from = request->from, .every = rules->credentials};
@@ -318,9 +329,8 @@ void net_rules_request(const struct ruleset *rules, const struct net_request *re
 	if (!r)
 		return;
 	ret->body = net_rule_has_body(r);
-	ret->rate = r->rate.set ? r->rate.v : 0;
+	set_rate(rules, ret);
 	ret->next = net_rules_number(rules, r) + 1;
-	ret->budget = rules->budget[ret->next - 1];
 }
 
 const struct net_rule *net_rules_keyed(const struct ruleset *rules, const struct net_request *request, const struct net_rule *after)
@@ -332,6 +342,11 @@ const struct net_rule *net_rules_keyed(const struct ruleset *rules, const struct
 	net_question_request(&q, request->method, request->target, request->asks);
 	find_allowed(rules, &q, &s);
 	return s.keyed;
+}
+
+bool net_rules_ranges_mind_methods(const struct ruleset *rules)
+{
+	return rules->ranges;
 }
 
 bool net_rules_adds(const struct ruleset *rules, struct sv host, struct sv credential)
@@ -359,15 +374,26 @@ static bool denies_address(const struct net_rule *r, const struct net_question *
 	return q->method.p ? net_rule_denies(r, q) : net_port_denied(r, q->port);
 }
 
+static bool is_led(const struct net_host *asked, const struct address *a)
+{
+	return !asked->is_address || !address_same(&asked->address, a);
+}
+
 void net_rules_address(const struct ruleset *rules, const struct address *a, const struct net_request *request,
 		       bool fixed, struct net_verdict *ret)
 {
 	struct search s = {0};
 	struct net_question q;
+	struct net_host asked;
 
+	net_host_read(request->host, &asked);
 	net_question_address(&q, a, request->port);
 	net_question_request(&q, request->method, request->target, request->asks);
+	q.led = is_led(&asked, a);
 	judge(rules, &q, &s, denies_address, ret);
+	/* a name needs the rule of a range only to come through the floor; who asked for the address itself was judged by all that the rule says */
+	if (ret->why == WHY_RULE && q.led && q.host.class == HOST_PRIVATE && !fixed)
+		set_rate(rules, ret);
 	/* The name has been allowed: what is left to refuse is a denial and the floor. */
 	if (ret->why == WHY_UNLISTED || ret->why == WHY_PROVIDER ||
 	    (ret->why == WHY_NEARLY && q.host.class != HOST_PRIVATE) ||
@@ -390,12 +416,17 @@ void net_rules_reason(const struct ruleset *rules, const struct net_request *req
 {
 	char address[ADDRESS_TEXT], both[320];
 	struct net_question q;
+	struct net_host asked;
 
 	if (a)
 		net_question_address(&q, a, request->port);
 	else
 		net_question_host(&q, request->host, request->port);
 	net_question_request(&q, request->method, request->target, request->asks);
+	if (a) {
+		net_host_read(request->host, &asked);
+		q.led = is_led(&asked, a);
+	}
 	if (a && !sv_eq(request->host, q.shown)) {
 		(void)snprintf(both, sizeof(both), "%.*s (%s)", (int)(request->host.n < 256 ? request->host.n : 256),
 			       request->host.p, address_text(a, address));

@@ -34,7 +34,7 @@ struct net_verdict {
 	enum net_way way; /* of net_rules_name(), where allowed */
 	bool body;        /* of net_rules_request(): found.fits has graphql or mcp, and the body must be held to it */
 	bool ask;         /* denied, but network.ask holds: the person may be asked */
-	/* Of net_rules_request(), where allowed: */
+	/* Of net_rules_request(), and of net_rules_address() for a name that needs the rule of a range, where allowed: */
 	uint64_t rate;   /* of found.fits, requests per hour, 0: no limit */
 	uint32_t budget; /* which of net_rules_budgets() it is taken from */
 	uint32_t next;   /* to ask again where the body did not fit: the rules from here on */
@@ -69,7 +69,8 @@ const struct net_rule *net_rules_keyed(const struct ruleset *rules, const struct
 /*
  * May this address be dialled for a host that was allowed? A denial of the address holds for names that lead to it; one
  * that says more than address and port holds for a tunnel too (method.p is NULL), since nobody sees what goes through
- * it. An address under the floor needs a cidr rule, unless it is the operator's own answer for the name (fixed).
+ * it. An address under the floor needs a cidr rule, unless it is the operator's own answer for the name (fixed); and all that the rule says holds for the name as well:
+ * methods, paths and rate, and where that cannot be seen to (net_rule_is_blind()) the rule opens nothing.
  */
 void net_rules_address(const struct ruleset *rules, const struct address *a, const struct net_request *request,
 		       bool fixed, struct net_verdict *ret);
@@ -79,6 +80,9 @@ void net_rules_address(const struct ruleset *rules, const struct address *a, con
  * where people run models; those that nobody serves a model from are not.
  */
 bool net_rules_provider_address(const struct address *a);
+
+/* May an address be refused for a method that a body asks for, whatever the rules of the name say about it? */
+bool net_rules_ranges_mind_methods(const struct ruleset *rules);
 
 /* Does any rule for the host, whatever else it says, add this credential? */
 bool net_rules_adds(const struct ruleset *rules, struct sv host, struct sv credential);

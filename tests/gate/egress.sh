@@ -470,6 +470,42 @@ req POST http://93.184.216.34:8080/v1/chat/completions i:0 h:content-type=applic
 END
 is "and so does a provider's url" "$(count '= 200 OK')" 1
 
+# a name that leads into a range
+range()
+{
+	printf 'network: {mode: public, allow: [{cidr: 127.0.0.7/32, ports: [8080, 8022], %s}]}\n' "$1" >range.yaml
+	: >plain.log
+	run range.yaml
+}
+range 'methods: [GET], paths: ["/ok/**"]' <<'END'
+req GET http://good.dns.test:8080/ok/one
+req POST http://good.dns.test:8080/ok/two d:abc
+req GET http://hosts.dns.test:8080/admin
+tunnel good.dns.test 8022 abc
+tunnel hosts.dns.test 8080 abc
+END
+is "methods and paths of a range hold for names that lead there, and nothing else gets in" "$(count '= 200 OK')/$(count 'failed policy_denied')/$(grep -c '/ok/\|/admin' plain.log)" 1/4/1
+range 'mcp: {tools: [safe]}' <<'END'
+req POST http://good.dns.test:8080/mcp h:content-type=application/json d:{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"safe"}}
+req POST http://127.0.0.7:8080/mcp h:content-type=application/json d:{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"safe"}}
+req POST http://127.0.0.7:8080/mcp h:content-type=application/json d:{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"danger"}}
+tunnel good.dns.test 8022 abc
+END
+is "one with mcp opens nothing to a name" "$(count '= 200 OK')/$(count 'failed policy_denied')" 1/3
+range 'rate: 1/h' <<'END'
+req GET http://good.dns.test:8080/one
+req GET http://hosts.dns.test:8080/two
+req GET http://127.0.0.7:8080/three
+tunnel good.dns.test 8022 abc
+END
+is "its rate is one for all names" "$(count '= 200 OK')/$(count 'failed budget_used_up')/$(count 'failed policy_denied')" 1/2/1
+range 'methods: [POST]' <<'END'
+req POST http://good.dns.test:8080/one h:content-type=application/x-www-form-urlencoded d:a=b
+req POST http://good.dns.test:8080/two h:content-type=application/x-www-form-urlencoded d:_method=DELETE
+req POST http://good.dns.test:8080/three h:content-type=application/x-www-form-urlencoded d:a=b t:x-http-method-override=DELETE
+END
+is "and a body that asks for another method does not get in" "$(count '= 200 OK')/$(count 'failed policy_denied')" 1/2
+
 run key.yaml "${pins[@]}" grant "$grant" <<'END'
 req GET https://up.test:8443/ws-split ws h:sec-websocket-key=dGhlIHNhbXBsZSBub25jZQ==
 END

@@ -272,6 +272,41 @@ static void the_address_that_is_dialled_is_held_to_the_floor(void)
 	/* A range opens an address for what the range allows. */
 	CHECK(dials(&w, "10.9.0.1", "n.test", 443, "GET", false) &&
 	      !dials(&w, "10.9.0.1", "n.test", 443, "POST", false));
+	/* ... and not at all where nobody sees what is asked for, but to the operator's own names. */
+	CHECK(!dials(&w, "10.9.0.1", "n.test", 443, NULL, false) && dials(&w, "10.9.0.1", "n.test", 443, NULL, true));
+	unmake(&w);
+}
+
+static void all_that_a_range_says_holds_for_names_that_lead_there(void)
+{
+	struct world w = make("network: {mode: public, allow: [{cidr: 10.1.0.0/16, mcp: {tools: [x]}}, {cidr: 10.2.0.0/16, rate: 5/h}, {cidr: 10.3.0.0/16, graphql: {types: [query]}},\n"
+			      "  {cidr: 10.3.3.0/24, paths: [/]}, {cidr: 1.0.0.0/8, rate: 6/h}]}");
+	struct net_request request = get("n.test", 443, "GET", "/");
+	struct net_verdict v;
+	struct reason why;
+	struct address a;
+
+	CHECK(!dials(&w, "10.1.0.1", "n.test", 443, "POST", false) && !dials(&w, "10.1.0.1", "n.test", 443, NULL, false));
+	/* Who asks for the address itself was judged by all of it before. */
+	CHECK(dials(&w, "10.1.0.1", "10.1.0.1", 443, "POST", false) && dials(&w, "10.1.0.1", "[::ffff:10.1.0.1]", 443, "POST", false));
+	CHECK(dials(&w, "10.3.3.1", "n.test", 443, "GET", false) && !dials(&w, "10.3.4.1", "n.test", 443, "GET", false));
+	CHECK(!dials(&w, "10.2.0.1", "n.test", 443, NULL, false) && address_parse(sv_of("10.2.0.1"), &a));
+	net_rules_address(w.rules, &a, &request, false, &v);
+	CHECK(v.allow && v.rate == 5 && v.budget == net_rules_budget(w.rules, 1));
+	net_rules_address(w.rules, &a, &request, true, &v);
+	CHECK(v.allow && v.rate == 0);
+	request.host = sv_of("10.2.0.1"); /* it has been counted */
+	net_rules_address(w.rules, &a, &request, false, &v);
+	CHECK(v.allow && v.rate == 0);
+	request.host = sv_of("n.test"); /* a public one needs no rule */
+	CHECK(address_parse(sv_of("1.1.1.1"), &a));
+	net_rules_address(w.rules, &a, &request, false, &v);
+	CHECK(v.allow && v.rate == 0);
+	request = (struct net_request){.host = sv_of("n.test"), .port = 443};
+	CHECK(address_parse(sv_of("10.1.0.1"), &a));
+	net_rules_address(w.rules, &a, &request, false, &v);
+	net_rules_reason(w.rules, &request, &a, &v, &why);
+	CHECK_STR(why.text, "n.test (10.1.0.1) is in 10.1.0.0/16, whose rule says more than its ports, and nobody would look into this connection.");
 	unmake(&w);
 }
 
@@ -732,6 +767,7 @@ int main(void)
 		CASE(another_method_is_not_asked_for_where_bodies_are_judged_by_theirs),
 		CASE(a_field_that_names_another_path_counts_where_paths_do),
 		CASE(the_address_that_is_dialled_is_held_to_the_floor),
+		CASE(all_that_a_range_says_holds_for_names_that_lead_there),
 		CASE(a_denied_address_is_denied_in_forms_that_carry_it),
 		CASE(providers_may_be_local_but_not_metadata),
 		CASE(providers_have_a_door_of_their_own),

@@ -68,6 +68,7 @@ static struct net_request question(const struct exchange *x)
 
 	look_at(&r->fields, &q.asks);
 	look_at(&x->call.trailers, &q.asks);
+	q.asks.override = q.asks.override || x->form_asks;
 	return q;
 }
 
@@ -111,25 +112,44 @@ static bool set_credential(struct exchange *x, const char *name)
 /* A body that must not ask for another method is looked into as it comes. */
 static bool watch_form(struct exchange *x, const struct net_request *q, const struct net_verdict *v, bool waits)
 {
+	const struct ruleset *rules = x->egress->now->rules;
+
 	/* where the body has a say, which rule it is will be known after it */
-	if (!x->request.body || (!waits && !net_form_matters(x->egress->now->rules, q, v)))
+	x->form_matters = waits || net_form_matters(rules, q, v);
+	if (!x->request.body || (!x->form_matters && !net_rules_ranges_mind_methods(rules)))
 		return true;
 	form_watch_free(x->form);
 	x->form = form_watch_new(&x->request.fields);
 	return x->form ? true : deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
 }
 
+/* By the address that it is sent to. */
+static bool judge_sent_to(struct exchange *x)
+{
+	const struct upstream *u = x->call.up;
+	struct net_request q = question(x);
+	struct net_verdict v;
+
+	if (x->inference || !u || !u->has_address)
+		return true;
+	net_rules_address(x->egress->now->rules, &u->address, &q, u->fixed, &v);
+	return v.allow ? true : deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &u->address, &v);
+}
+
 bool exchange_judge_form(struct exchange *x, struct sv bytes)
 {
 	enum form_watch_result result = form_watch_feed(x->form, bytes, x->egress->scratch, EGRESS_SCRATCH);
-	struct net_request q = question(x);
+	struct net_request q;
 	struct net_verdict v;
 
 	if (result == FORM_FINE)
 		return true;
-	if (result == FORM_ILLEGIBLE)
+	if (result == FORM_ILLEGIBLE && x->form_matters)
 		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), net_form_illegible);
-	q.asks.override = true;
+	x->form_asks = true; /* as far as can be told: where it has no connection yet, it gets none that minds */
+	if (!x->form_matters)
+		return judge_sent_to(x);
+	q = question(x);
 	net_rules_request(x->egress->now->rules, &q, &v);
 	if (!v.allow)
 		return deny_by_rule(x, GATE_FAILURE_POLICY, &q, NULL, &v);
@@ -141,6 +161,11 @@ static enum gate_failure failure_of(const struct ruling *no)
 	if (no->status == RULING_BUDGET)
 		return GATE_FAILURE_QUOTA;
 	return no->status == RULING_MEMORY ? GATE_FAILURE_INTERNAL : GATE_FAILURE_POLICY;
+}
+
+static bool deny_by_rate(struct exchange *x)
+{
+	return deny(x, GATE_FAILURE_QUOTA, sv_of("network.allow rate"), "more requests than the rule's rate allows; try again later");
 }
 
 /* One request from the budget of each rule that it goes by: from all, or from none. */
@@ -187,7 +212,7 @@ static bool judge_network(struct exchange *x, bool whole, bool count)
 	if (waits)
 		set_length(x);
 	if (count && !take_rates(x, &v))
-		return deny(x, GATE_FAILURE_QUOTA, sv_of("network.allow rate"), "more requests than the rule's rate allows; try again later");
+		return deny_by_rate(x);
 	return set_credential(x, v.found.keyed ? v.found.keyed->credential.s : NULL);
 }
 
@@ -341,8 +366,6 @@ bool exchange_still_allowed(struct exchange *x)
 {
 	const struct upstream *u = x->call.up;
 	bool collect = x->collect, whole = x->whole && is_unsent(x);
-	struct net_request q;
-	struct net_verdict v;
 
 	x->collect = false;
 	if (!(x->inference ? judge_model(x, whole, false) : judge_network(x, whole, false)) || !judge_trailers(x))
@@ -352,13 +375,26 @@ bool exchange_still_allowed(struct exchange *x)
 	x->collect = collect;
 	if (whole && !exchange_reserve(x))
 		return false;
-	q = question(x);
-	if (!u || !u->has_address)
+	if (x->inference && u && u->has_address && !address_allowed(x, &u->address, u->fixed))
+		return deny(x, GATE_FAILURE_ADDRESS, sv_of("inference.providers"), "the policy now keeps the provider from this address");
+	return judge_sent_to(x);
+}
+
+bool exchange_pay_address(struct exchange *x, const struct upstream *u)
+{
+	struct generation *g = x->egress->now;
+	struct net_request q = question(x);
+	struct net_verdict v;
+
+	if (x->inference || x->paid || !u->has_address)
 		return true;
-	if (x->inference)
-		return address_allowed(x, &u->address, u->fixed) ? true : deny(x, GATE_FAILURE_ADDRESS, sv_of("inference.providers"), "the policy now keeps the provider from this address");
-	net_rules_address(x->egress->now->rules, &u->address, &q, u->fixed, &v);
-	return v.allow ? true : deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &u->address, &v);
+	net_recent_address(g->recent, &u->address, &q, u->fixed, &v);
+	if (!v.allow)
+		return deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &u->address, &v);
+	if (v.rate && !net_rate_take(&g->budgets[v.budget], v.rate, (uint64_t)loop_now(x->egress->loop) * 1000000))
+		return deny_by_rate(x);
+	x->paid = true;
+	return true;
 }
 
 enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed)

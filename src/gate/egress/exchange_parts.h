@@ -53,6 +53,9 @@ struct exchange {
 	bool discard;	 /* nobody wants the rest of it */
 	bool retried;
 	struct form_watch *form; /* of a body that must not ask for another method; NULL: it may, or there is none */
+	bool form_matters; /* to the rules of the name; else only to those of a range that it may lead to */
+	bool form_asks;	   /* it does ask */
+	bool paid;	   /* the rate of the range that its name leads to */
 	bool waits; /* for its credential, which a new policy has brought: the vault may be fetching it */
 
 	/* The answer. */
@@ -94,6 +97,7 @@ bool exchange_check(struct exchange *x, const struct link_request *r);	/* is it 
 const struct provider *exchange_provider(const struct exchange *x); /* of now; NULL: the policy has none of that name any more */
 bool exchange_judge(struct exchange *x, bool whole);			/* whole: by its body too */
 bool exchange_judge_form(struct exchange *x, struct sv bytes); /* the next ones of its body */
+bool exchange_pay_address(struct exchange *x, const struct upstream *u); /* the rate of a range, where a name leads there */
 enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed);
 bool exchange_still_allowed(struct exchange *x); /* by the policy of now, with the trailers that came; where nothing was sent, with the credential that this policy names */
 

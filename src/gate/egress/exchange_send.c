@@ -152,6 +152,8 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 		claim_another(x);
 		return;
 	}
+	if (!exchange_pay_address(x, u))
+		return;
 	r.last = is_last(x);
 	/* those that come while it is under way are added: exchange_renew() */
 	scrub_unref(x->scrub);
