@@ -7,7 +7,7 @@ packages()
 {
 	case $1 in
 	build) echo gcc libc6-dev musl-tools make meson ninja-build pkg-config libyaml-dev libjansson-dev libssl-dev libnghttp2-dev libc-ares-dev zlib1g-dev libbz2-dev liblzma-dev libzstd-dev node-llhttp ;;
-	test) echo busybox-static clang crun curl docker-compose docker.io golang-github-burntsushi-toml-dev golang-go libclang-rt-14-dev git iproute2 nghttp2-client nghttp2-server nginx openssh-client openssh-server openssl procps python3 python3-pip python3-pytest runc runsc uidmap util-linux xz-utils zstd ;;
+	test) echo busybox-static clang crun curl docker-compose docker.io golang-github-burntsushi-toml-dev golang-go libclang-rt-14-dev git iproute2 nghttp2-client nghttp2-server nginx ntfs-3g openssh-client openssh-server openssl procps python3 python3-pip python3-pytest runc runsc uidmap util-linux xz-utils zstd ;;
 	demo) echo busybox-static python3 ;;
 	bench) echo hyperfine bubblewrap crun runc runsc busybox-static git haproxy iproute2 mitmproxy nginx openssl python3 util-linux ;;
 	kernel) echo busybox-static e2fsprogs kmod qemu-system-x86 xz-utils zstd ;;

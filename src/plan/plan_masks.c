@@ -8,10 +8,12 @@
 
 #include "base/cleanup.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "plan/plan_follow.h"
 #include "plan/plan_git.h"
 #include "plan/plan_source.h"
 #include "plan/scan.h"
+#include "sys/folds_case.h"
 #include "sys/mounts.h"
 
 enum { TRIES_MAX = 10 };
@@ -163,11 +165,15 @@ static int mask_shown(const struct scan *scan, struct draft *d, struct plan_op *
 {
 	struct plan_op op; /* a copy: the array grows below */
 	const struct plan_guard *g = draft_judge(d, shown->target, shown->source);
+	struct text_shown t;
 	AUTO_FD dir = -1;
 
 	shown->judged = true;
 	if (!g && shown->folder && (dir = plan_source_judge(shown)) < 0)
 		return plan_source_error(shown, dir, d->err);
+	if (dir >= 0 && shown->host && sys_folds_case(dir))
+		return error_set(d->err, ERROR_DENIED, "%s: %s is on a file system that takes two spellings for one name (.env, .ENV), so no rule about names would hold there; use a copy of it on one that tells them apart", shown->why,
+				 text_show(&t, sv_of(shown->source)));
 	op = *shown;
 	if (g)
 		return scan_links_note(scan->links, AT_FDCWD, op.source, op.source, g, d->err) < 0 ? -1 : found_denied(scan->arg, op.target, g, false);

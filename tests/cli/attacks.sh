@@ -152,6 +152,21 @@ except PermissionError:
 os.chmod(".", 0o700)' | grep -q refused && ! [ -e s/a ]
 }
 
+# in_folded CMD...: in an empty folder of a file system that takes .env and .ENV for one name.
+in_folded()
+{
+	mkdir -p "$tmp/folded" && truncate -s 16M "$tmp/folded.img" && mkntfs -q -F -Q "$tmp/folded.img" >/dev/null 2>&1 &&
+		unshare -m sh -c 'lowntfs-3g -o ignore_case,umask=000 "$1.img" "$1" && mkdir -p "$1/w" && cd "$1/w" && shift && "$@"; r=$?; cd /; umount "$0"; exit $r' "$tmp/folded" "$tmp/folded" "$@"
+}
+
+another_case_is_no_way_around()
+{
+	in_folded sh -c 'echo secret >.env; cat .ENV' | grep -q secret || { echo "no control"; return 1; }
+	in_folded sh -c 'echo secret >.env; "$1" run -- cat .ENV; "$1" run --profile strict -- cat .ENV' - "$CORDON" >"$tmp/got" 2>&1
+	[ "$(grep -c 'two spellings' "$tmp/got")" = 2 ] && ! grep -q secret "$tmp/got" || { cat "$tmp/got"; return 1; }
+	in_folded "$CORDON" run -- true 2>&1 | grep -q 'two spellings'
+}
+
 # The config is read where commondir points; a .git that is a file points anywhere.
 no_repository_is_planted_that_lies_elsewhere()
 {
@@ -467,6 +482,11 @@ ok "no bare repository is planted, whatever part of it comes last" no_bare_repos
 ok "no bare repository is planted below a folder that is shut, nor too deep to be looked at" no_bare_repository_is_planted_out_of_sight
 ok "no symbolic link is hard-linked to where none may be made" no_link_is_linked_where_none_may_be
 ok "a socket that could not be bound is not said to be" a_socket_that_was_not_bound_is_not_said_to_be
+if is_root && command -v lowntfs-3g mkntfs >/dev/null && [ -e /dev/fuse ]; then
+	ok "a file system that takes two spellings for one name is not shown" another_case_is_no_way_around
+else
+	skip "a file system that takes two spellings for one name is not shown" "root and ntfs-3g are needed for one"
+fi
 ok "no repository is planted whose config lies elsewhere, and no .git that is a file" no_repository_is_planted_that_lies_elsewhere
 ok "a bare repository of the host keeps its config and hooks" a_bare_repository_of_the_host_is_protected
 ok "other version control systems take no orders from the workload" other_version_control_takes_no_orders
