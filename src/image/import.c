@@ -15,7 +15,6 @@
 #include "image/ids.h"
 #include "image/import_parts.h"
 #include "image/store_parts.h"
-#include "image/unpack.h"
 #include "image/walk.h"
 #include "sys/tree.h"
 
@@ -31,7 +30,7 @@ static void add_counts(struct importing *i, const struct unpack_counts *c)
 
 static int unpack_into(struct importing *i, struct image_work *w, int fd, const char *what, const char *blob, const char *tar, uint64_t size, struct unpack_result *ret, struct error *err)
 {
-	const struct unpack_job job = {.in = fd, .what = what, .blob = blob, .tar = tar, .size = size, .progress = i->im->progress, .arg = i->im->arg};
+	const struct unpack_job job = {.in = fd, .what = what, .blob = blob, .tar = tar, .size = size, .budget = &i->budget, .inner = i->inner, .progress = i->im->progress, .arg = i->im->arg};
 	AUTO_FD upper = openat(w->lock, "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (upper < 0)
@@ -170,6 +169,10 @@ static int import_parts(struct importing *i, struct image_work *w, char ret_dige
 		return error_sys(err, errno, "%s", w->upper);
 	if (geteuid() != 0 && image_in_ids(image_store_ids(i->s), take_over_in_ids, &upper, err) < 0)
 		return error_prefix(err, "the archive's parts");
+	/* what was unpacked so far goes again; layers are counted anew, but for what they came in */
+	i->inner = true;
+	i->budget.bytes = UNPACK_MAX_BYTES;
+	i->budget.entries = UNPACK_MAX_ENTRIES;
 	return import_layout(i, upper, ret_digest, err);
 }
 
@@ -250,6 +253,7 @@ int image_import(struct image_store *s, const struct image_import *im, char ret_
 	struct stat st;
 	int r;
 
+	unpack_budget_init(&i.budget);
 	if (image_name_canonical(sv_of(im->name), i.name, err) < 0)
 		return -1;
 	fd = open_source(im, &st, err);

@@ -88,13 +88,14 @@ static int check_platform(const struct manifest_config *c, struct error *err)
 	return 0;
 }
 
-static int take_layer(struct importing *i, const struct parts *p, size_t k, struct image_layer *ret, struct error *err)
+static int take_layer(struct importing *i, const struct parts *p, size_t k, struct image_layer *ret, bool *ret_made, struct error *err)
 {
 	char what[64];
 	uint64_t size;
 	AUTO_FD fd = -1;
 	int r = image_layer_find(i->s, p->config->layers[k], ret, err);
 
+	*ret_made = r > 0;
 	if (r <= 0)
 		return r;
 	(void)snprintf(what, sizeof(what), "layer %zu of %zu", k + 1, p->n);
@@ -107,19 +108,23 @@ static int take_layer(struct importing *i, const struct parts *p, size_t k, stru
 static int take_parts(struct importing *i, const struct parts *p, char ret_digest[IMAGE_DIGEST], struct error *err)
 {
 	struct image_layer layers[IMAGE_MAX_LAYERS];
+	bool made[IMAGE_MAX_LAYERS];
 	size_t k, n = 0;
 	int r = check_platform(p->config, err);
 
 	if (r == 0 && p->n != p->config->n_layers)
 		r = error_set(err, ERROR_INPUT, "the image has %zu layers, and its config speaks of %zu", p->n, p->config->n_layers);
 	while (r == 0 && n < p->n) {
-		r = take_layer(i, p, n, &layers[n], err);
+		r = take_layer(i, p, n, &layers[n], &made[n], err);
 		n += r == 0;
 	}
 	if (r == 0)
 		r = image_add_as(i->s, i->name, p->image, &p->config->config, p->config->layers, n, ret_digest, err);
 	for (k = 0; k < n; k++)
 		image_layer_done(&layers[k]);
+	for (k = 0; r < 0 && k < n; k++)
+		if (made[k])
+			store_drop_layer(i->s, p->config->layers[k]);
 	return r;
 }
 

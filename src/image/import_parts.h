@@ -5,13 +5,15 @@
 #define CORDON_IMAGE_IMPORT_PARTS_H
 
 #include "image/import.h"
-#include "image/unpack_tree.h"
+#include "image/unpack.h"
 
 struct importing {
 	struct image_store *s;
 	const struct image_import *im;
 	char name[IMAGE_NAME_MAX + 1]; /* canonical */
 	struct unpack_counts left_out; /* of all layers together */
+	struct unpack_budget budget;
+	bool inner; /* what is imported came of an archive */
 };
 
 /* One archive from fd becomes a layer, which is held. blob, tar: digests that must come out, or NULL. */

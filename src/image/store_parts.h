@@ -65,6 +65,9 @@ int image_add_as(struct image_store *s, const char *name, const char *digest, co
 /* Removes what dead makers left in tmp/, and what was moved there to be removed. Takes the lock itself. */
 void store_sweep(struct image_store *s);
 
+/* The layer goes where no image and no builder has it, and nobody holds it: one of an import that failed. */
+void store_drop_layer(struct image_store *s, const char *digest);
+
 /* Writes everything to disk that the store holds: a name that survives a crash then stands for what it did before. */
 void store_sync(const struct image_store *s);
 

@@ -26,6 +26,7 @@ struct removal {
 	char (*kept)[STORE_NAME];
 	size_t n_kept, cap_kept;
 	uint64_t freed;
+	const char *only; /* the one layer that may go; NULL: all */
 	const struct image_prune *prune; /* nothing is kept for builders to come; NULL: see above */
 };
 
@@ -108,6 +109,8 @@ static int keep_cached(void *arg, const char *key)
 		return 0;
 	if (is_kept(r, file))
 		return 0;
+	if (r->only)
+		return keep(r, file);
 	if (r->prune ? is_in_use(r->s, file) : st.st_mtime >= time(NULL) - (time_t)CACHE_DAYS * 86400 && !was_of_image(r, file))
 		return keep(r, file);
 	if (!r->prune || !r->prune->look)
@@ -123,7 +126,7 @@ static int move_layer(void *arg, const char *file)
 	uint64_t number = 0, bytes;
 	AUTO_FD fd = -1;
 
-	if (!store_digest_of(file, digest) || is_kept(r, file))
+	if (!store_digest_of(file, digest) || is_kept(r, file) || (r->only && strcmp(r->only, digest) != 0))
 		return 0;
 	fd = hold_alone(r->s, file);
 	if (fd < 0)
@@ -239,6 +242,19 @@ int image_remove(struct image_store *s, const char *name, uint64_t *ret_freed, s
 	if (r == 0 && ret_freed)
 		*ret_freed = freed;
 	return r;
+}
+
+void store_drop_layer(struct image_store *s, const char *digest)
+{
+	struct removal r = {.s = s, .only = digest};
+	struct error ignored = {0};
+	int lock = store_lock(s, LOCK_EX, &ignored);
+
+	if (lock < 0)
+		return;
+	(void)drop_layers(&r, &ignored);
+	(void)close(lock);
+	store_sweep(s);
 }
 
 int image_prune(struct image_store *s, const struct image_prune *how, struct error *err)

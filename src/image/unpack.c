@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "image/decompress.h"
 #include "image/ids.h"
@@ -42,6 +44,7 @@ struct pump {
 	struct helper dec, tar;
 	struct leg first, second; /* first is used where there is a decompressor */
 	bool compressed;
+	uint64_t in_most; /* bytes of the source that are no holes */
 	bool stopped;	  /* a helper takes no more: its report says why */
 	bool tar_stopped; /* it is the unpacker */
 	const char *wrong;
@@ -102,6 +105,13 @@ static int start_decompressor(struct pump *p, enum compression how, struct error
 	return 0;
 }
 
+static uint64_t most_entries(const struct unpack_job *job)
+{
+	uint64_t room = job->limit.room / LIMIT_NAME_BYTES;
+
+	return job->limit.room && room < job->budget->entries ? room : job->budget->entries;
+}
+
 static int start_unpacker(struct pump *p, const struct image_ids *ids, int folder, struct error *err)
 {
 	char name[] = "cordon-unpack", verb[] = "tar", count[16], bytes[24], entries[16];
@@ -111,8 +121,8 @@ static int start_unpacker(struct pump *p, const struct image_ids *ids, int folde
 	int fds[3];
 
 	(void)snprintf(count, sizeof(count), "%u", ids->count);
-	(void)snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)UNPACK_MAX_BYTES);
-	(void)snprintf(entries, sizeof(entries), "%d", UNPACK_MAX_ENTRIES);
+	(void)snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)p->job->budget->bytes);
+	(void)snprintf(entries, sizeof(entries), "%llu", (unsigned long long)most_entries(p->job));
 	if (make_pipe(&in, &p->tar.in) < 0 || make_pipe(&p->tar.report, &report) < 0)
 		return error_sys(err, errno, "pipe");
 	fds[0] = in;
@@ -169,12 +179,35 @@ static void leg_empty(struct pump *p, struct leg *l, int *fd)
 		close_fd(fd);
 }
 
+/* What the source has given so far, as far as it is input. */
+static uint64_t input(const struct pump *p)
+{
+	uint64_t read = p->compressed ? p->first.bytes : p->second.bytes;
+
+	if (p->job->inner)
+		return 0;
+	return read < p->in_most ? read : p->in_most;
+}
+
 static void check_sizes(struct pump *p)
 {
-	if (p->second.bytes > UNPACK_MAX_BYTES + UNPACK_MAX_BYTES / 8)
+	const struct unpack_budget *b = p->job->budget;
+	uint64_t out = b->out + p->second.bytes;
+
+	if (p->second.bytes > b->bytes + UNPACK_MAX_BYTES / 8)
 		p->wrong = "unpacks to more than an image may have";
-	if (p->compressed && p->second.bytes > UNPACK_RATIO_FROM && p->second.bytes / UNPACK_RATIO > p->first.bytes)
-		p->wrong = "unpacks to far more than it is: a bomb; decompress it yourself if you know better";
+	if (out > UNPACK_RATIO_FROM && out / UNPACK_RATIO > b->in + input(p))
+		p->wrong = "unpacks to far more than what it came in: a bomb; decompress it yourself, and write out its holes, if you know better";
+}
+
+/* -1: there is no room for what has come, or no time for the rest. */
+static int check_limit(const struct pump *p, struct error *err)
+{
+	const struct image_limit *l = &p->job->limit;
+
+	if (l->room && p->second.bytes > l->room)
+		return limit_fail_room(err);
+	return limit_check_time(l, err);
 }
 
 /* One turn: whoever is ready gives or takes. */
@@ -190,7 +223,7 @@ static int turn(struct pump *p)
 	};
 	int r = 0;
 
-	if (poll(fds, 4, -1) < 0)
+	if (poll(fds, 4, p->job->limit.until_ms ? left_ms(p->job->limit.until_ms) : -1) < 0)
 		return errno == EINTR ? 0 : -errno;
 	if (fds[0].revents)
 		r = leg_fill(in, p->job->in);
@@ -217,6 +250,8 @@ static int run_pump(struct pump *p, struct error *err)
 
 	while (r == 0 && !p->stopped && !p->wrong && p->tar.in >= 0) {
 		r = turn(p);
+		if (check_limit(p, err) < 0)
+			return error_prefix(err, "%s", job->what);
 		if (job->progress)
 			job->progress(job->arg, job->what, in->bytes, job->size);
 	}
@@ -281,6 +316,16 @@ static int check_digest(struct leg *l, const char *want, const char *what, char 
 	return 0;
 }
 
+static void count(const struct pump *p, const struct unpack_counts *made)
+{
+	struct unpack_budget *b = p->job->budget;
+
+	b->in += input(p);
+	b->out += p->second.bytes;
+	b->bytes -= made->bytes < b->bytes ? made->bytes : b->bytes;
+	b->entries -= made->entries < b->entries ? made->entries : b->entries;
+}
+
 /* The decompressor's trouble is the cause of the unpacker's, since what it passed on is cut short, unless the unpacker was first. */
 static int end_pump(struct pump *p, struct unpack_result *ret, struct error *err)
 {
@@ -299,6 +344,7 @@ static int end_pump(struct pump *p, struct unpack_result *ret, struct error *err
 	if (!report.whole && !p->job->tar)
 		return error_set(err, ERROR_INPUT, "%s is cut short: it has no end", p->job->what);
 	ret->counts = report.counts;
+	count(p, &report.counts);
 	if (check_digest(&p->first, p->job->blob, p->job->what, blob, err) < 0)
 		return -1;
 	return check_digest(&p->second, p->job->tar, p->job->what, ret->tar, err);
@@ -344,6 +390,27 @@ static int run(struct pump *p, const struct image_ids *ids, int folder, struct u
 	return end_pump(p, ret, err);
 }
 
+void unpack_budget_init(struct unpack_budget *b)
+{
+	*b = (struct unpack_budget){.bytes = UNPACK_MAX_BYTES, .entries = UNPACK_MAX_ENTRIES};
+}
+
+/* How many bytes of it are somewhere: a file can be all holes. Where it is read from stays as it is. */
+static uint64_t bytes_in(int fd)
+{
+	off_t here = lseek(fd, 0, SEEK_CUR), data = 0, hole = here;
+	uint64_t sum = 0;
+	struct stat st;
+
+	if (here < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_blocks * 512 >= (uint64_t)st.st_size)
+		return UINT64_MAX;
+	while ((data = lseek(fd, hole, SEEK_DATA)) >= 0 && (hole = lseek(fd, data, SEEK_HOLE)) > data)
+		sum += (uint64_t)(hole - data);
+	if (data < 0 && errno != ENXIO)
+		sum = UINT64_MAX; /* the file system does not say */
+	return lseek(fd, here, SEEK_SET) == here ? sum : UINT64_MAX;
+}
+
 int image_unpack(const struct image_ids *ids, int folder, const struct unpack_job *job, struct unpack_result *ret, struct error *err)
 {
 	struct pump p = {.job = job, .dec = {.in = -1, .out = -1, .report = -1}, .tar = {.in = -1, .out = -1, .report = -1}};
@@ -357,6 +424,7 @@ int image_unpack(const struct image_ids *ids, int folder, const struct unpack_jo
 	if (program < 0)
 		return error_set(err, ERROR_MISSING, "cordon-unpack is not beside this program nor in ../libexec/cordon: images need it; install all of Cordon's programs together");
 	p.program = program;
+	p.in_most = bytes_in(job->in);
 	p.first.p = room;
 	p.second.p = room + CHUNK;
 	sha256_init(&p.first.digest);

@@ -10,14 +10,24 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "image/limit.h"
 #include "image/name.h"
 #include "image/unpack_tree.h"
 #include "model/image.h"
 
-/* What one archive may be. Beyond UNPACK_RATIO_FROM bytes, what comes out may be at most UNPACK_RATIO times what went in. */
+/* What may come of one input, archives within archives together. Beyond UNPACK_RATIO_FROM bytes, what comes out may be at most UNPACK_RATIO times what went in. */
 #define UNPACK_MAX_BYTES  ((uint64_t)64 << 30)
 #define UNPACK_RATIO_FROM ((uint64_t)1 << 30)
 enum { UNPACK_MAX_ENTRIES = 4000000, UNPACK_RATIO = 250 };
+
+/*
+ * How much of that is used. What counts as the input is what is outermost: a layer that was unpacked of an archive has the size that the archive gave it, and costs nobody but us. Holes of a file are no input.
+ */
+struct unpack_budget {
+	uint64_t in, out;	 /* bytes that were read, and that came of them */
+	uint64_t bytes, entries; /* that may still be made */
+};
+void unpack_budget_init(struct unpack_budget *b);
 
 struct unpack_job {
 	int in;		      /* is read to its end; a pipe or a file */
@@ -25,6 +35,9 @@ struct unpack_job {
 	const char *blob;     /* the digest that the source must have; NULL: any */
 	const char *tar;      /* the same for the uncompressed archive */
 	uint64_t size;	      /* of the source, for whoever looks on; 0: not known */
+	struct unpack_budget *budget;
+	bool inner; /* the source came of an archive that the budget has seen */
+	struct image_limit limit;
 	void (*progress)(void *arg, const char *what, uint64_t done, uint64_t all);
 	void *arg;
 };

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "image/limit.h"
 #include "image/unpack_path.h"
 #include "sys/beneath.h"
 
@@ -316,6 +317,25 @@ static int write_at(int fd, struct sv s, uint64_t at)
 	return 0;
 }
 
+/* Zeros become holes, so that what a bomb is mostly made of takes no room. *end: of what was written. */
+static int write_data(int fd, struct sv s, uint64_t at, uint64_t *end)
+{
+	size_t n;
+	int r;
+
+	for (; s.n; s = sv_n(s.p + n, s.n - n), at += n) {
+		n = LIMIT_PIECE - (size_t)(at % LIMIT_PIECE);
+		n = n < s.n ? n : s.n;
+		if (limit_is_zeros(s.p, n))
+			continue;
+		r = write_at(fd, sv_n(s.p, n), at);
+		if (r < 0)
+			return r;
+		*end = at + n;
+	}
+	return 0;
+}
+
 static int add_file(struct unpack_tree *u, const struct tar_entry *e, const struct unpack_path *p, int dir, struct tar *t)
 {
 	struct sv s = {0};
@@ -330,10 +350,9 @@ static int add_file(struct unpack_tree *u, const struct tar_entry *e, const stru
 	if (fd < 0)
 		return fail_path(u, fd);
 	while ((r = tar_data(t, &s, &at)) > 0) {
-		r = write_at(fd, s, at);
+		r = write_data(fd, s, at, &end);
 		if (r < 0)
 			return fail(u, "cannot be written", -r);
-		end = at + s.n;
 	}
 	if (r < 0)
 		return -1;

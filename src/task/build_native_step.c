@@ -42,13 +42,15 @@ static int unpack_one(void *arg, const char *name, int fd, struct error *err)
 	const char *all[] = {".", NULL}, *none[] = {NULL}, *path[1], *digest[1] = {""};
 	struct recipe_step whole = {.kind = RECIPE_COPY, .sources = all, .excludes = none, .dest = a->step->dest, .chown = "", .chmod = a->step->chmod};
 	struct build_layers layer = {path, digest, 1, 1};
-	struct unpack_job job = {.in = fd, .what = "an archive of ADD"};
+	struct unpack_budget budget;
+	struct unpack_job job = {.in = fd, .what = "an archive of ADD", .budget = &budget};
 	struct unpack_result result;
 	struct image_work w;
 	AUTO_FD folder = -1;
 	int r;
 
 	(void)name;
+	unpack_budget_init(&budget);
 	if (!copy_is_archive(fd))
 		return 0;
 	if (image_work_new(b->req->store, &w, err) < 0)

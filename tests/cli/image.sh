@@ -176,6 +176,32 @@ images import evil:dangling "$tmp/evil/dangling-link-then-file.tar" >/dev/null 2
 is "a file takes a link's place, and does not go through it" "$(stat -c %F "$(layer evil:dangling)/f"; unharmed && echo unharmed)" "regular file
 unharmed"
 
+
+# A file that is all holes on the disk is as little as what is in it.
+python3 - "$tmp/holes.tar" <<'EOF2'
+import sys, tarfile
+size = 1200 << 20
+i = tarfile.TarInfo("zeros"); i.size = size
+with open(sys.argv[1], "wb") as f:
+    f.write(i.tobuf(tarfile.USTAR_FORMAT)); f.truncate(512 + size + 1024)
+EOF2
+if [ "$(stat -c %b "$tmp/holes.tar")" -lt 1000 ]; then
+	like "an archive that is a hole on the disk is refused" "$(images import holes "$tmp/holes.tar" 2>&1)" 'a bomb'
+	ok "... and leaves nothing" nothing_left
+else
+	skip "an archive that is a hole on the disk is refused" "files have no holes here"
+fi
+rm "$tmp/holes.tar"
+python3 - "$tmp/zeros" <<'EOF2'
+import os, sys
+os.makedirs(sys.argv[1] + "/etc")
+with open(sys.argv[1] + "/etc/zeros", "wb") as f:
+    f.write(b"begin" + bytes(5 << 20) + b"middle" + bytes((7 << 20) + 123))
+EOF2
+tar -C "$tmp/zeros" -czf "$tmp/zeros.tgz" .
+images import zeros "$tmp/zeros.tgz" >/dev/null 2>&1
+is "zeros take no room, and are there" "$(cmp "$(layer zeros)/etc/zeros" "$tmp/zeros/etc/zeros" && [ "$(stat -c %b "$(layer zeros)/etc/zeros")" -lt 2000 ] && echo same)" same
+
 # What is legitimate, though odd.
 python3 - "$tmp/odd.tar" <<'EOF2'
 import sys; sys.argv = ["", "/nonexistent", "s", "o"] + sys.argv[1:]

@@ -7,7 +7,7 @@ SECRET is a file, and OUTSIDE a folder, beside the one in which a naive unpacker
 Each is written with a header of our own, since tarfile itself would not write most of them. The suite (tests/cli/image.sh) shows for those in `naive.txt` that an
 unpacker which believes names can be made to write or link outside, and for all of them that Cordon's cannot.
 """
-import bz2, gzip, lzma, os, struct, sys
+import bz2, gzip, hashlib, json, lzma, os, struct, sys
 
 out, secret, outside = sys.argv[1:4]
 os.makedirs(out, exist_ok=True)
@@ -171,6 +171,44 @@ with open(os.path.join(out, "bomb.tar.gz"), "wb") as f:
     f.write(gzip.compress(header(b"zeros", size_field=b"\x80\0\0\0" + struct.pack(">Q", huge))))
     f.write(gzip.compress(b"\0" * (1 << 20)) * (huge >> 20))
     f.write(gzip.compress(END))
+
+
+def zeros_layer(size):
+    """A layer with a file of zeros: its header, how long it is, and its digest."""
+    head = header(b"zeros", size_field=b"\x80\0\0\0" + struct.pack(">Q", size))
+    h = hashlib.sha256(head)
+    for _ in range(size >> 20):
+        h.update(bytes(1 << 20))
+    h.update(END)
+    return head, len(head) + size + len(END), h.hexdigest()
+
+
+def saved(layers):
+    """What docker save writes, with these layers: (entry of the archive, digest)."""
+    config = json.dumps({"architecture": {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine], "os": "linux", "config": {}, "rootfs": {"type": "layers", "diff_ids": ["sha256:" + d for _, d in layers]}}).encode()
+    manifest = json.dumps([{"Config": "config.json", "RepoTags": ["evil:1"], "Layers": ["%d.tar" % i for i in range(len(layers))]}]).encode()
+    return file(b"manifest.json", manifest) + file(b"config.json", config) + b"".join(e for e, _ in layers) + END
+
+
+def holes_behind(name, head, size):
+    """A sparse file in GNU's form: its first block, and a hole."""
+    h = bytearray(header(name, b"S", size=512, magic=b"ustar  \0"))
+    h[386:434] = num(0, 12) + num(512, 12) + num(size, 12) + num(0, 12)
+    h[483:495] = num(size, 12)
+    return seal(h) + head
+
+
+# The same where nothing is compressed, and the archive around the layer makes it of nothing.
+head, size, digest = zeros_layer(huge)
+with open(os.path.join(out, "layer-that-is-a-hole.tar"), "wb") as f:
+    f.write(saved([(holes_behind(b"0.tar", head, size), digest)]))
+# Each layer may be as large as it is, and all together not.
+layers = []
+for i in range(2):
+    head, size, digest = zeros_layer((600 << 20) + (i << 20))
+    layers.append((file(b"%d.tar" % i, gzip.compress(head) + gzip.compress(bytes(1 << 20)) * (600 + i) + gzip.compress(END)), digest))
+with open(os.path.join(out, "layers-together.tar.gz"), "wb") as f:
+    f.write(gzip.compress(saved(layers)))
 good = sane + END
 z = gzip.compress(good)
 for name, data in {
