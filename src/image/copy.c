@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,12 +15,14 @@
 struct writer {
 	struct copy_into into;
 	const char *folder; /* only to make this one */
+	struct image_limit limit;
+	uint64_t *written; /* is seen by our parent, too */
 };
 
 static int write_in_child(void *arg, int root, int kept, struct error *err)
 {
 	struct writer *w = arg;
-	struct copy_in in = {.fd = kept};
+	struct copy_in in = {.fd = kept, .limit = w->limit};
 	bool made = false;
 	int r, fd;
 
@@ -31,13 +34,14 @@ static int write_in_child(void *arg, int root, int kept, struct error *err)
 	buf_init(&in.fields, COPY_FIELDS_MAX + 16);
 	r = copy_into(&w->into, &in, err);
 	buf_done(&in.fields);
+	*w->written = in.written;
 	return r < 0 ? -1 : w->into.unowned;
 }
 
 static int read_in_child(void *arg, int root, int kept, struct error *err)
 {
 	const struct copy_job *job = arg;
-	struct copy_out out = {.fd = kept};
+	struct copy_out out = {.fd = kept, .limit = job->limit};
 	const struct context_sink sink = {copy_put, &out};
 	AUTO_FD readable = sys_open_in_root(root, "/", O_RDONLY | O_DIRECTORY);
 	const struct context c = {.root = readable, .owners = true};
@@ -71,7 +75,7 @@ static int put_unless_archive(void *arg, const struct context_entry *e, struct e
 
 static int read_here(const struct copy_job *job, int fd, struct error *err)
 {
-	struct copy_out out = {.fd = fd};
+	struct copy_out out = {.fd = fd, .limit = job->limit};
 	const struct context_sink sink = {job->skip_archives ? put_unless_archive : copy_put, &out};
 	size_t tops;
 
@@ -86,19 +90,18 @@ static int read_there(const struct copy_job *job, int fd, struct error *err)
 	memcpy(&arg, &job, sizeof(arg)); /* it is only read */
 	if (merged_start(job->ids, job->source, fd, read_in_child, arg, &reader, err) < 0)
 		return -1;
-	return merged_end(&reader, NULL, err);
+	return merged_end_by(&reader, job->limit.until_ms, NULL, err);
 }
 
-int copy_run(const struct copy_job *job, bool *ret_unowned, struct error *err)
+static int run(const struct copy_job *job, struct writer *w, bool *ret_unowned, struct error *err)
 {
-	struct writer w = {.into = {.dest = job->step->dest, .owner = job->owner, .chmod = job->step->chmod, .one_id = job->ids->count == 1}};
 	struct error read_err = {0}, write_err = {0};
 	struct merged writer;
 	int ends[2], r, unowned = 0;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return error_sys(err, errno, "socketpair");
-	if (merged_start(job->ids, &job->target, ends[0], write_in_child, &w, &writer, err) < 0) {
+	if (merged_start(job->ids, &job->target, ends[0], write_in_child, w, &writer, err) < 0) {
 		(void)close(ends[0]);
 		(void)close(ends[1]);
 		return -1;
@@ -106,13 +109,29 @@ int copy_run(const struct copy_job *job, bool *ret_unowned, struct error *err)
 	(void)close(ends[0]);
 	r = job->context ? read_here(job, ends[1], &read_err) : read_there(job, ends[1], &read_err);
 	(void)close(ends[1]);
-	if (merged_end(&writer, &unowned, &write_err) < 0 && (r == 0 || read_err.code == EPIPE || read_err.code == ECONNRESET)) {
+	if (merged_end_by(&writer, job->limit.until_ms, &unowned, &write_err) < 0 && (r == 0 || read_err.code == EPIPE || read_err.code == ECONNRESET)) {
 		*err = write_err;
 		return -1;
 	}
 	if (r < 0)
 		*err = read_err;
-	*ret_unowned = *ret_unowned || unowned > 0;
+	*ret_unowned = unowned > 0;
+	return r;
+}
+
+int copy_run(const struct copy_job *job, struct copy_made *ret, struct error *err)
+{
+	struct writer w = {.into = {.dest = job->step->dest, .owner = job->owner, .chmod = job->step->chmod, .one_id = job->ids->count == 1}, .limit = job->limit};
+	void *shared = mmap(NULL, sizeof(*w.written), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int r;
+
+	*ret = (struct copy_made){0};
+	if (shared == MAP_FAILED)
+		return error_sys(err, errno, "a copy");
+	w.written = shared;
+	r = run(job, &w, &ret->unowned, err);
+	ret->written = *w.written;
+	(void)munmap(shared, sizeof(*w.written));
 	return r;
 }
 
@@ -128,9 +147,9 @@ int copy_make_folder(const struct image_ids *ids, const struct merged_tree *targ
 	return 0;
 }
 
-int copy_digest(const struct context *c, const struct recipe_step *s, struct sha256 *to, struct error *err)
+int copy_digest(const struct context *c, const struct recipe_step *s, const struct image_limit *limit, struct sha256 *to, struct error *err)
 {
-	struct copy_out out = {.fd = -1, .to = to};
+	struct copy_out out = {.fd = -1, .to = to, .limit = *limit};
 	const struct context_sink sink = {copy_put, &out};
 	size_t tops;
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,8 +15,10 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "image/ids.h"
+#include "image/limit.h"
 #include "sys/lookup.h"
 #include "sys/mounts.h"
 #include "sys/process.h"
@@ -193,7 +196,27 @@ int merged_start(const struct image_ids *ids, const struct merged_tree *tree, in
 
 int merged_end(struct merged *m, int *ret_value, struct error *err)
 {
+	return merged_end_by(m, 0, ret_value, err);
+}
+
+/* False: it had to be killed. What it has to say, or its end, makes the pipe readable. */
+static bool ends_by(const struct merged *m, int64_t until_ms)
+{
+	struct pollfd fd = {.fd = m->report, .events = POLLIN};
+	int r;
+
+	do
+		r = until_ms ? poll(&fd, 1, left_ms(until_ms)) : 1;
+	while (r < 0 && errno == EINTR);
+	if (r == 0)
+		(void)kill(m->pid, SIGKILL);
+	return r != 0;
+}
+
+int merged_end_by(struct merged *m, int64_t until_ms, int *ret_value, struct error *err)
+{
 	struct error said = {0};
+	bool in_time = ends_by(m, until_ms);
 	ssize_t n;
 	int status = 0;
 
@@ -203,6 +226,8 @@ int merged_end(struct merged *m, int *ret_value, struct error *err)
 	(void)close(m->report);
 	while (waitpid(m->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	if (!in_time)
+		return limit_fail_time(err);
 	if (n == (ssize_t)sizeof(said)) {
 		said.text[sizeof(said.text) - 1] = '\0';
 		*err = said;

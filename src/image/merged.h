@@ -8,6 +8,7 @@
 #define CORDON_IMAGE_MERGED_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -28,5 +29,8 @@ int merged_start(const struct image_ids *ids, const struct merged_tree *tree, in
 
 /* Waits for it. -1: the child's error, or what ended it. *ret_value: what fn returned, where it was not negative. */
 int merged_end(struct merged *m, int *ret_value, struct error *err);
+
+/* The same, but where it has not ended by then (now_ms(); 0: whenever it does) it is ended: ETIMEDOUT. */
+int merged_end_by(struct merged *m, int64_t until_ms, int *ret_value, struct error *err);
 
 #endif

@@ -102,8 +102,8 @@ struct image_work {
 int image_work_new(struct image_store *s, struct image_work *ret, struct error *err);
 void image_work_done(struct image_store *s, struct image_work *w); /* removes what is left of it */
 
-/* Turns w's upper folder, as overlayfs left it, into a layer; w is without one afterwards. Where the layer is there already, that one is given. No process may still work in it. */
-int image_add_layer(struct image_store *s, struct image_work *w, struct image_layer *ret, struct error *err);
+/* Turns w's upper folder, as overlayfs left it, into a layer; w is without one afterwards. Where the layer is there already, that one is given. No process may still work in it. until_ms: as image_walk_digest() has it. */
+int image_add_layer(struct image_store *s, struct image_work *w, int64_t until_ms, struct image_layer *ret, struct error *err);
 
 /*
  * An image of these layers (digests, lowest first: the order in which they were made). Its digest depends on layers and config only. name: canonical or not; NULL: it gets none, and stays until it is removed by its digest.

@@ -174,11 +174,11 @@ int store_put_layer(struct image_store *s, struct image_work *w, const char *dig
 	return give_layer(s, digest, fd_take(&held), ret, err);
 }
 
-int image_add_layer(struct image_store *s, struct image_work *w, struct image_layer *ret, struct error *err)
+int image_add_layer(struct image_store *s, struct image_work *w, int64_t until_ms, struct image_layer *ret, struct error *err)
 {
 	struct walk_result walked;
 
-	if (image_walk_digest(&s->ids, w->upper, &walked, err) < 0)
+	if (image_walk_digest(&s->ids, w->upper, until_ms, &walked, err) < 0)
 		return -1;
 	return store_put_layer(s, w, walked.digest, walked.bytes, ret, err);
 }

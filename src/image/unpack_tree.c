@@ -94,7 +94,7 @@ static int fail_path(struct unpack_tree *u, int r)
 
 static int count_entry(struct unpack_tree *u)
 {
-	return ++u->counts.entries > u->limits.entries ? fail(u, "is one entry more than an image may have", 0) : 0;
+	return ++u->counts.entries > u->limits.entries ? fail(u, "is one entry more than there may be", 0) : 0;
 }
 
 /* The folder that `path`, n bytes of it, leads to; made with what is above it where it is missing. An fd that stays ours, or -1. */

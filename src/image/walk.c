@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,11 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "image/ids.h"
+#include "image/limit.h"
 #include "image/tar.h"
 #include "sys/tree.h"
 
@@ -512,16 +515,25 @@ int image_walk_end(struct image_walk *w, bool kill_it, struct walk_result *ret, 
 	return report.r;
 }
 
-int image_walk_digest(const struct image_ids *ids, const char *path, struct walk_result *ret, struct error *err)
+int image_walk_digest(const struct image_ids *ids, const char *path, int64_t until_ms, struct walk_result *ret, struct error *err)
 {
 	AUTO_FD folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct job j = {.folder = folder, .out = -1, .reader = -1, .overlay = true};
 	struct image_walk w = {.out = -1};
+	struct pollfd said = {.events = POLLIN};
+	struct error ignored = {0};
 
 	if (folder < 0)
 		return error_sys(err, errno, "%s", path);
 	if (start(ids, true, &j, &w, err) < 0)
 		return -1;
+	said.fd = w.report;
+	/* holes cost no room, and time here */
+	while (until_ms && poll(&said, 1, left_ms(until_ms)) == 0)
+		if (now_ms() >= until_ms) {
+			(void)image_walk_end(&w, true, ret, &ignored);
+			return limit_fail_time(err);
+		}
 	return image_walk_end(&w, false, ret, err);
 }
 

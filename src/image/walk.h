@@ -20,8 +20,9 @@ struct walk_result {
 
 /*
  * Of an upper folder of overlayfs that belongs to these ids: whiteouts and opaque folders are written as an archive has them. What makes a layer depend on others (a redirected folder, a file whose data is elsewhere) is refused.
+ * until_ms: when it must have ended (ETIMEDOUT); 0: whenever it does.
  */
-int image_walk_digest(const struct image_ids *ids, const char *path, struct walk_result *ret, struct error *err);
+int image_walk_digest(const struct image_ids *ids, const char *path, int64_t until_ms, struct walk_result *ret, struct error *err);
 
 /*
  * Starts a child that writes the archive of a root folder to a pipe. Owners are what they are on this machine where we are its root, else those that the ids make of them. Its pid, and in *ret_fd the pipe's end; what it has to say comes by

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "image/limit.h"
 #include "image/recipe.h"
 #include "image/store.h"
 #include "task/problems.h"
@@ -38,6 +39,7 @@ struct build_request {
 	const char *engine;	    /* the path of Docker Engine's socket, where the operator has one; NULL */
 	bool network;		    /* RUN may have one: for the docker builder, where the function below is not asked */
 	const char *bounds;	    /* what the function below holds a RUN to that the Dockerfile does not say: a layer is found again only where they are the same; NULL: nothing */
+	struct image_limit limit;   /* room: of the files that a COPY or ADD makes, or that are copied for the mounts of a RUN; until_ms: of all that is made, but for what the function below does. Of the native builder */
 
 	int (*run)(void *arg, const struct build_run *r, struct error *err);
 	/* A step begins, or was found; at: from 1. NULL: nobody looks. */
@@ -52,7 +54,7 @@ struct build_result {
 	size_t steps, cached;
 };
 
-/* ERROR_INPUT: the Dockerfile, with its line; or a RUN that failed. */
+/* ERROR_INPUT: the Dockerfile, with its line; or a RUN that failed. ERROR_DENIED: the limit, with EDQUOT or ETIMEDOUT. */
 int build_native(const struct build_request *req, struct build_result *ret, struct error *err);
 int build_docker(const struct build_request *req, struct build_result *ret, struct error *err);
 

@@ -68,14 +68,14 @@ static int add_files(const struct build_plan *p, const struct recipe_step *s, co
 	size_t k;
 
 	if (s->kind == RECIPE_COPY && !from->from)
-		return copy_digest(&p->context, s, h, err);
+		return copy_digest(&p->context, s, &p->limit, h, err);
 	if (s->kind == RECIPE_COPY && s->n_files) /* heredocs beside --from */
-		return copy_digest(&p->context, &(struct recipe_step){.sources = one, .excludes = s->excludes, .files = s->files, .n_files = s->n_files}, h, err);
+		return copy_digest(&p->context, &(struct recipe_step){.sources = one, .excludes = s->excludes, .files = s->files, .n_files = s->n_files}, &p->limit, h, err);
 	for (k = 0; s->kind == RECIPE_RUN && k < s->n_mounts; k++) {
 		if (s->mounts[k].kind != RECIPE_MOUNT_BIND || from->mounts[k])
 			continue;
 		one[0] = s->mounts[k].source;
-		if (copy_digest(&p->context, &mounted, h, err) < 0)
+		if (copy_digest(&p->context, &mounted, &p->limit, h, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -89,7 +89,7 @@ int build_key(const struct build_plan *p, const struct build_layers *below, cons
 	AUTO_BUF b = {0};
 
 	buf_init(&b, FIELDS_MAX);
-	wire_put_sv(&b, sv_of("cordon build 3"));
+	wire_put_sv(&b, sv_of("cordon build 4"));
 	wire_put_u32(&b, ids);
 	put_layers(&b, below);
 	wire_put_u32(&b, s->kind);

@@ -209,18 +209,31 @@ static int carry_out(struct native_build *b, const struct build_layers *below, c
 	return s->kind == RECIPE_COPY ? native_copy(b, below, s, from, w, err) : native_workdir(b, below, s, w, err);
 }
 
+/* Whoever found that there is no room knew what was left, not what there was. */
+static int fail(const struct native_build *b, struct error *err)
+{
+	if (err->kind != ERROR_DENIED || err->code != EDQUOT)
+		return -1;
+	(void)error_set(err, ERROR_DENIED, "its files are more than the %llu MiB that may be stored; a task can ask for more with storage_mb", (unsigned long long)b->req->limit.room >> 20);
+	err->code = EDQUOT;
+	return -1;
+}
+
 static int make_layer(struct native_build *b, const struct build_layers *below, const struct recipe_step *s, const struct build_sources *from, const char *key, struct image_layer *ret, struct error *err)
 {
 	struct image_work w;
 	int r;
 
-	if (native_work_new(b, &w, err) < 0)
+	if (limit_check_time(&b->req->limit, err) < 0 || native_work_new(b, &w, err) < 0)
 		return -1;
+	b->copied = 0;
 	r = carry_out(b, below, s, from, &w, err);
+	if (r < 0)
+		r = fail(b, err);
 	if (r >= 0)
 		r = native_work_take(&w, err);
 	if (r == 0)
-		r = image_add_layer(b->req->store, &w, ret, err);
+		r = image_add_layer(b->req->store, &w, b->req->limit.until_ms, ret, err);
 	if (r == 0 && image_cache_put(b->req->store, key, ret->digest, err) < 0) {
 		image_layer_done(ret);
 		r = -1;

@@ -18,6 +18,7 @@ struct native_build {
 	struct image_work caches; /* folders of --mount=type=cache; lock -1: none yet */
 	char cached[SHA256_HEX];  /* the steps that used them, as a digest; "": none yet */
 	bool unowned;		  /* somebody was told */
+	uint64_t copied;	  /* what the files count for that were copied for this step, as req->limit has it */
 };
 
 /* The same, topmost first and NULL-terminated, as overlays want them. NULL: no memory. */

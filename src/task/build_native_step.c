@@ -14,17 +14,36 @@
 
 /* ---- COPY ---- */
 
+/* What is left for this step. */
+static struct image_limit limit_of(const struct native_build *b)
+{
+	struct image_limit l = b->req->limit;
+
+	if (l.room)
+		l.room = b->copied < l.room ? l.room - b->copied : 1;
+	return l;
+}
+
+static int copy(struct native_build *b, struct copy_job *job, struct error *err)
+{
+	struct copy_made made;
+	int r;
+
+	job->limit = limit_of(b);
+	r = copy_run(job, &made, err);
+	b->copied += made.written;
+	if (made.unowned)
+		native_note_unowned(b);
+	return r;
+}
+
 static int copy_from_layers(struct native_build *b, const struct build_layers *source, const struct recipe_step *s, const struct copy_owner *owner, const struct merged_tree *target, struct error *err)
 {
 	const char **paths = native_paths(b, source);
 	const struct merged_tree tree = {(const char *const *)paths, NULL};
 	struct copy_job job = {.step = s, .ids = &b->ids, .target = *target, .source = &tree, .owner = *owner};
-	bool unowned = false;
-	int r = paths ? copy_run(&job, &unowned, err) : error_sys(err, ENOMEM, "layers");
 
-	if (unowned)
-		native_note_unowned(b);
-	return r;
+	return paths ? copy(b, &job, err) : error_sys(err, ENOMEM, "layers");
 }
 
 struct adding {
@@ -43,7 +62,7 @@ static int unpack_one(void *arg, const char *name, int fd, struct error *err)
 	struct recipe_step whole = {.kind = RECIPE_COPY, .sources = all, .excludes = none, .dest = a->step->dest, .chown = "", .chmod = a->step->chmod};
 	struct build_layers layer = {path, digest, 1, 1};
 	struct unpack_budget budget;
-	struct unpack_job job = {.in = fd, .what = "an archive of ADD", .budget = &budget};
+	struct unpack_job job = {.in = fd, .what = "an archive of ADD", .budget = &budget, .limit = limit_of(a->b)};
 	struct unpack_result result;
 	struct image_work w;
 	AUTO_FD folder = -1;
@@ -68,15 +87,10 @@ static int copy_from_context(struct native_build *b, const struct recipe_step *s
 {
 	struct copy_job job = {.step = s, .ids = &b->ids, .target = *target, .context = &b->plan.context, .owner = *owner, .skip_archives = s->unpack};
 	struct adding a = {b, s, owner, target};
-	bool unowned = false;
 
 	if (s->unpack && context_each_file(&b->plan.context, s, unpack_one, &a, err) < 0)
 		return -1;
-	if (copy_run(&job, &unowned, err) < 0)
-		return -1;
-	if (unowned)
-		native_note_unowned(b);
-	return 0;
+	return copy(b, &job, err);
 }
 
 int native_copy(struct native_build *b, const struct build_layers *below, const struct recipe_step *s, const struct build_sources *from, struct image_work *w, struct error *err)

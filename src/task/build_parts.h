@@ -20,6 +20,7 @@ struct build_plan {
 	size_t n_bases;
 	const char *shown; /* the Dockerfile, for messages */
 	const char *bounds; /* the request's */
+	struct image_limit limit;
 	struct context context;
 };
 

@@ -149,7 +149,7 @@ static int plan(const struct build_request *req, struct build_plan *p, bool must
 
 	buf_init(&t.dockerfile, DOCKERFILE_BYTES + 1);
 	buf_init(&t.ignore, IGNORE_BYTES);
-	*p = (struct build_plan){.arena = arena_new(), .shown = req->shown ? req->shown : req->dockerfile, .bounds = req->bounds};
+	*p = (struct build_plan){.arena = arena_new(), .shown = req->shown ? req->shown : req->dockerfile, .bounds = req->bounds, .limit = req->limit};
 	r = p->arena ? read_texts(req, &t, err) : error_sys(err, ENOMEM, "a build");
 	for (round = 0; r == 0 && more; round++) {
 		r = round == ROUNDS ? error_set(err, ERROR_INPUT, "%.200s: triggers of images name further images without end", p->shown) : make(req, &t, p, err);

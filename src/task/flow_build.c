@@ -61,23 +61,35 @@ static void keep_note(void *arg, const char *text)
 	(void)task_result_find(b->flow->result, "build-note", "", text);
 }
 
+/* A copy that took too long is told as a RUN is. */
+static int why_not(const struct builder *b)
+{
+	struct flow *f = b->flow;
+
+	if (f->err->kind != ERROR_DENIED || f->err->code != ETIMEDOUT)
+		return -1;
+	(void)flow_fail(f, TASK_TIMEOUT);
+	return error_prefix(f->err, "the build did not end within %llu s", (unsigned long long)b->limit_ms / 1000);
+}
+
 int flow_build(struct flow *f, const char *context, const char *dockerfile, struct image *ret)
 {
 	const struct pol_num *limit = &f->task->environment.build_timeout;
 	struct builder b = {.flow = f, .limit_ms = limit->set ? limit->v : TASK_DEFAULT_BUILD_MS};
 	AUTO_FD dir = sys_open_beneath(f->stage, context, O_RDONLY | O_DIRECTORY, 0);
 	size_t n = strlen(context);
-	struct build_request req = {.store = f->store, .context = dir, .shown = dockerfile, .run = run_step, .step = show_step, .note = keep_note, .arg = &b, .bounds = build_limits(&f->task->environment, f->arena)};
+	struct build_request req = {.store = f->store, .context = dir, .shown = dockerfile, .run = run_step, .step = show_step, .note = keep_note, .arg = &b, .bounds = build_limits(&f->task->environment, f->arena), .limit = {.room = flow_storage(f)}};
 	AUTO_FREE char *engine = build_engine_path();
 	struct build_result made;
 
 	b.until_ms = (uint64_t)now_ms() + b.limit_ms;
+	req.limit.until_ms = (int64_t)b.until_ms;
 	if (dir < 0 || !req.bounds)
 		return error_sys(f->err, dir < 0 ? dir : ENOMEM, "the staged %s", context);
 	req.engine = engine;
 	/* "environment/Dockerfile" in "environment" */
 	req.dockerfile = strncmp(dockerfile, context, n) == 0 && dockerfile[n] == '/' ? dockerfile + n + 1 : dockerfile;
 	if (build_native(&req, &made, f->err) < 0)
-		return -1;
+		return why_not(&b);
 	return image_find(f->store, made.digest, ret, f->err);
 }

@@ -150,7 +150,7 @@ static int build(struct building *b, struct image_store *store, struct build_res
 {
 	AUTO_FREE char *engine = build_engine_path();
 	struct build_request req = {.store = store, .context = b->stage, .dockerfile = "Dockerfile", .args = b->req->args, .name = b->req->name, .engine = engine, .run = run_step, .step = show_step, .note = note, .arg = b,
-				    .bounds = build_limits(&b->limits, b->arena)};
+				    .bounds = build_limits(&b->limits, b->arena), .limit = {.room = build_storage(&b->limits)}};
 	AUTO_PROBLEMS problems = {.n = 0};
 
 	if (!req.bounds)

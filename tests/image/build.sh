@@ -27,7 +27,7 @@ make_base()
 	local root=$tmp/base c
 	mkdir -p "$root"/{bin,etc,tmp,root,usr/lib,home/app}
 	cp "$busybox" "$root/bin/busybox"
-	for c in sh ls cat echo mkdir id chmod chown rm printf cp ln touch env pwd test; do ln -s busybox "$root/bin/$c"; done
+	for c in sh ls cat echo mkdir id chmod chown rm printf cp ln touch env pwd test true truncate; do ln -s busybox "$root/bin/$c"; done
 	ln -s usr/lib "$root/lib"
 	ln -s /../../../../../../etc "$root/up"
 	printf 'root:x:0:0::/root:/bin/sh\napp:x:1000:1001::/home/app:/bin/sh\n' >"$root/etc/passwd"
@@ -327,6 +327,86 @@ FROM not-here
 COPY there not-there /x/
 D
 drive check "$context")" "Dockerfile:2: COPY: there is no not-there in the build context, or .dockerignore names it"
+
+# ---- what copies may cost ----
+
+fresh
+mkdir -p "$context/four" "$context/many" "$context/more"
+head -c $((4 << 20)) /dev/urandom >"$context/four/data"
+cp "$context/four/data" "$context/more/data"
+for i in $(seq 5000); do : >"$context/many/$i"; done
+for i in 1 2 3; do tar -C "$context/four" -czf "$context/four$i.tgz" data; done
+mkdir "$tmp/twelve"
+for i in 1 2 3; do cp -r "$context/four" "$tmp/twelve/$i"; done
+tar -C "$tmp/twelve" -cf "$context/twelve.tar" .
+tar -C "$context" -czf "$context/many.tgz" many
+python3 - "$context/holes.tar" "$context/zeros" <<'EOF2'
+import sys, tarfile
+size = 100 << 20
+# all of it a hole, in GNU's form
+h = bytearray(tarfile.TarInfo("hole").tobuf(tarfile.GNU_FORMAT))
+h[156:157] = b"S"
+h[386:410] = b"%011o\0%011o\0" % (size, 0)
+h[483:495] = b"%011o\0" % size
+h[148:156] = b" " * 8
+h[148:156] = b"%06o\0 " % sum(h)
+open(sys.argv[1], "wb").write(bytes(h) + bytes(1024))
+open(sys.argv[2], "wb").write(b"begin" + bytes(9 << 20) + b"middle" + bytes((9 << 20) + 77))
+EOF2
+# limited ROOM MS: builds the Dockerfile on standard input, within so much
+limited() { BUILD_DRIVE_ROOM=$1 BUILD_DRIVE_MS=$2 build; }
+room=$((10 << 20))
+for step in 'COPY four more twelve.tar /x/' 'ADD twelve.tar /x/' 'ADD four1.tgz four2.tgz four3.tgz /x/' 'ADD four1.tgz four2.tgz four more /x/' 'COPY --from=b /x/ /y/' 'RUN --mount=source=four,target=/a --mount=source=more,target=/b --mount=source=four,target=/c true' 'RUN --mount=from=b,target=/a true'; do
+	like "more than there is room for is refused: $step" "$(limited $room 0 <<D
+FROM scratch AS b
+COPY four /x/1/
+COPY more /x/2/
+COPY four /x/3/
+FROM base
+$step
+D
+)" 'Dockerfile:6: (COPY|ADD|RUN): its files are more than the 10 MiB that may be stored'
+done
+like "names need room, too" "$(limited $((4 << 20)) 0 <<<'FROM base
+COPY many /x/')" 'COPY: its files are more'
+like "those in an archive as well" "$(limited $((4 << 20)) 0 <<<'FROM base
+ADD many.tgz /x/')" 'ADD: .*one entry more than there may be'
+like "what fits is fine, in each step anew" "$(limited $room 0 <<'D'
+FROM base
+COPY four more /x/
+ADD four1.tgz four2.tgz /y/
+COPY many /z/
+D
+)" 'steps 3 cached 0'
+cp --sparse=never "$context/zeros" "$tmp/zeros"
+truncate -s 50M "$context/hole"
+like "holes and zeros take no room, wherever they are copied" "$(limited $((2 << 20)) 0 <<'D'
+FROM base AS b
+ADD holes.tar /x/
+COPY zeros hole /x/
+FROM base
+COPY --from=b /x /y
+COPY zeros /again
+D
+)" 'sha256'
+is "and are there" "$(show /y/zeros | tail -c "$(stat -c %s "$tmp/zeros")" | cmp - "$tmp/zeros" && show /y/hole | tail -c $((50 << 20)) | tr -d '\0' | wc -c)" 0
+rm "$tmp/zeros" "$context/hole"
+python3 - "$context/long.tgz" <<'EOF2'
+import gzip, sys, tarfile
+i = tarfile.TarInfo("zeros"); i.size = 6000 << 20
+with open(sys.argv[1], "wb") as f:
+    f.write(gzip.compress(i.tobuf(tarfile.GNU_FORMAT)))
+    f.write(gzip.compress(bytes(1 << 20)) * 1000)
+EOF2
+for step in 'COPY four /x/' 'ADD long.tgz /x/' 'WORKDIR /x' 'RUN --mount=source=four,target=/a true'; do
+	like "nothing is made when the time is over: $step" "$(limited 0 1 <<<"FROM base
+$step")" 'its time is over'
+done
+like "an archive that takes too long is ended" "$(limited 0 700 <<<'FROM base
+ADD long.tgz /x/')" 'its time is over'
+like "as is the reading of a layer that is a hole" "$(limited 0 2000 <<<'FROM base
+RUN truncate -s 15G /x')" 'its time is over'
+rm -rf "$tmp/twelve"
 
 # ---- RUN in a sandbox ----
 

@@ -315,4 +315,32 @@ for kind in cache tmpfs; do
 	is "a build that fills a mount of type $kind is ended" "$result" "infrastructure_error None"
 	like "... and it is told why" "$(cat "$out/audit/build.jsonl")" '"rule":"storage"'
 done
+
+# --- what a build copies ---
+
+task copies <<'END'
+services:
+  main:
+    environment: {A: b}
+END
+# building LIMIT LINE...: with that limit, a build of these instructions
+building()
+{
+	printf 'version = "1.0"\n[environment]\nallow_internet = false\n%s\n' "$1" >"$task/task.toml"
+	shift
+	printf '%s\n' "$@" >"$task/environment/Dockerfile"
+	run --agent oracle
+}
+head -c 80M /dev/urandom >"$task/environment/data"
+tar -C "$task/environment" -czf "$task/environment/data.tgz" data
+for step in 'COPY data /app/' 'ADD data.tgz /app/'; do
+	building 'storage_mb = 64' 'FROM cordon-test/python' "$step" 'WORKDIR /app'
+	is "a build that copies more than the task may store is refused: $step" "$result" "refused None"
+	like "... and it is told why" "$(cat "$tmp/result.json")" 'more than the 64 MiB that may be stored'
+done
+building 'storage_mb = 128' 'FROM cordon-test/python' 'COPY data /app/' 'WORKDIR /app'
+is "... less is fine" "$result" "scored 1"
+rm "$task/environment/data" "$task/environment/data.tgz"
+building 'build_timeout_sec = 4.0' 'FROM cordon-test/python AS b' 'RUN truncate -s 15G /hole' 'FROM cordon-test/python' 'COPY --from=b /hole /app/' 'WORKDIR /app'
+is "a build whose time is over while its files are read has no more of it" "$result" "timeout None"
 finish

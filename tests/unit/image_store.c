@@ -71,7 +71,7 @@ static void make_layer(struct image_store *s, const char *text, struct image_lay
 	CHECK(chdir(w.upper) == 0);
 	need(image_in_ids(image_store_ids(s), fill, &f, &err), &err);
 	CHECK(chdir("/") == 0);
-	need(image_add_layer(s, &w, ret, &err), &err);
+	need(image_add_layer(s, &w, 0, ret, &err), &err);
 	image_work_done(s, &w);
 }
 
@@ -116,7 +116,7 @@ static void a_layer_that_means_other_layers_is_refused(void)
 	CHECK(chdir(w.upper) == 0);
 	need(image_in_ids(image_store_ids(s), fill, &f, &err), &err);
 	CHECK(chdir("/") == 0);
-	CHECK(image_add_layer(s, &w, &l, &err) < 0 && err.kind == ERROR_INPUT && strstr(err.text, "elsewhere"));
+	CHECK(image_add_layer(s, &w, 0, &l, &err) < 0 && err.kind == ERROR_INPUT && strstr(err.text, "elsewhere"));
 	image_work_done(s, &w);
 	image_store_close(s);
 }
