@@ -74,7 +74,7 @@ struct run {
 	const char *own[LIVE_FILES + 1]; /* policy files, of this run and of others, that are not its to write */
 	struct copied there; /* in the work folder, where what the run does to it is kept in an overlay */
 	bool on_disk; /* the copy of the work folder is kept below the state folder */
-	bool must_copy; /* ... because the folder itself cannot be shown at all */
+	bool must_copy; /* ... because the folder itself cannot be shown at all, or not changed in an overlay */
 	struct error *err;
 };
 
@@ -424,13 +424,17 @@ static int run_on_disk(struct run *r)
 	return run_sandbox(r);
 }
 
-/* No overlayfs at all: a plain copy of the work folder takes its place. */
+/* No overlayfs, or none that serves: a plain copy of the work folder takes its place. */
 static int run_on_copy(struct run *r)
 {
 	struct plan_op *op = find_overlay(r);
 	AUTO_FD from = plan_source_open(op, O_RDONLY);
+	struct text_shown t;
 
-	call_note(r->req->call, "note: no overlayfs here for the copy-on-write work folder: copying it instead");
+	if (r->there.other_group)
+		call_note(r->req->call, "note: %s is of another group than yours, which overlayfs could not change: the copy-on-write work folder is copied as a whole instead", text_show(&t, sv_of(r->there.other_group)));
+	else
+		call_note(r->req->call, "note: no overlayfs here for the copy-on-write work folder: copying it instead");
 	native_done(&r->sandbox);
 	sys_remove_tree(r->state.dir, "layers");
 	if (from < 0)
@@ -470,8 +474,14 @@ static void note_names(struct run *r)
 	const struct plan_op *op = find_overlay(r);
 	AUTO_FD host = op ? plan_source_open(op, O_RDONLY) : -1;
 
-	if (host >= 0 && copied_note(&r->there, host) < 0)
+	if (host >= 0 && copied_note(&r->there, host) < 0) {
 		call_note(r->req->call, "note: there is too much in the work folder to notice what the host deletes there meanwhile; `cordon apply` may bring it back");
+		return;
+	}
+	if (r->there.other_group) {
+		r->result.failed = (struct error){.kind = ERROR_MISSING, .code = ENODEV};
+		r->must_copy = true;
+	}
 }
 
 static int keep_names(struct run *r)

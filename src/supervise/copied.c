@@ -146,6 +146,17 @@ static bool may_be_folder(const struct dirent *e)
 	return e->d_type == DT_DIR || e->d_type == DT_UNKNOWN;
 }
 
+/* One that overlayfs cannot copy on write, in a user namespace that knows one group. */
+static void note_group(struct naming *n, int dir, const char *name)
+{
+	struct stat st;
+
+	if (n->c->other_group || geteuid() == 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
+		return;
+	if (st.st_uid == geteuid() && st.st_gid != getegid())
+		n->c->other_group = strdup(*n->path ? n->path : ".");
+}
+
 static int name_one(struct naming *n, int dir, const struct dirent *e, unsigned depth)
 {
 	size_t len = n->len, more = strlen(e->d_name);
@@ -159,6 +170,7 @@ static int name_one(struct naming *n, int dir, const struct dirent *e, unsigned 
 		n->path[n->len++] = '/';
 	memcpy(n->path + n->len, e->d_name, more + 1);
 	n->len += more;
+	note_group(n, dir, e->d_name);
 	r = copied_name(n->c, n->path);
 	fd = r == 0 && may_be_folder(e) && depth < CHANGES_DEPTH ? openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	if (fd >= 0)
@@ -203,6 +215,7 @@ int copied_note(struct copied *c, int top)
 		return r;
 	}
 	n.dev = st.st_dev;
+	note_group(&n, fd, "");
 	r = name_below(&n, fd, 0);
 	if (r < 0)
 		copied_done(c);
@@ -355,5 +368,6 @@ void copied_done(struct copied *c)
 	while (c->n)
 		free(c->v[--c->n].path);
 	free(c->v);
+	free(c->other_group);
 	*c = (struct copied){0};
 }

@@ -38,6 +38,7 @@ struct copied {
 	size_t n, cap;
 	bool sorted;
 	struct timespec stands; /* 0: not known */
+	char *other_group;	/* of copied_note(): the first thing that is the caller's and of another group than his; NULL: there is none, or he is root */
 };
 
 /* Which folder is at name; "": that of the descriptor. 0 or -errno. */

@@ -236,6 +236,24 @@ else
 	skip "no overlay: a plain copy takes its place" "needs root, to stack overlays"
 fi
 
+# --- files of another group of the user's ---
+
+if is_root && command -v setpriv >/dev/null; then
+	mkdir -p "$tmp/other/home" "$tmp/other/work/sub" && cp "$CORDON" "$tmp/other/" && echo old >"$tmp/other/work/sub/f" && chown -R 4242:4242 "$tmp/other" && chgrp 4243 "$tmp/other/work/sub/f" && chmod 711 "$tmp"
+	other()
+	{
+		(cd "$tmp/other/work" && setpriv --reuid 4242 --regid 4242 --groups 4242,4243 env HOME="$tmp/other/home" XDG_STATE_HOME="$tmp/other/state" XDG_CACHE_HOME="$tmp/other/cache" XDG_RUNTIME_DIR= TMPDIR=/tmp timeout 60 "$tmp/other/cordon" "$@")
+	}
+	outside other run --profile strict -- sh -c 'echo new >sub/f && chmod 600 sub/f && mv sub/f sub/g && cat sub/g'
+	is "a file of another group of the user's can be changed in a copy" "$status:$said" "0:new"
+	like "... and it is said how" "$told" 'note: sub/f is of another group than yours.*copied as a whole'
+	is "... the host's is as it was" "$(cat "$tmp/other/work/sub/f")" old
+	outside other apply "$(other ps -a -q | head -n 1)"
+	is "... and the change comes back" "$status:$(ls "$tmp/other/work/sub"):$(cat "$tmp/other/work/sub/g")" "0:g:new"
+else
+	skip "a file of another group of the user's can be changed in a copy" "only root can make such a user"
+fi
+
 # --- a tree deeper than any that is looked at ---
 
 changed 'echo kept >beside; python3 -c "
