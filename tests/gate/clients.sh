@@ -167,6 +167,7 @@ fi
 # WebSocket
 is "WebSocket passes an inspected rule" "$(client websocket look.test one two three 2>&1)" $'HTTP/1.1 101 Switching Protocols\none\ntwo\nthree'
 is "... where GET and its path are allowed" "$(client websocket narrow.test hello 2>&1)" $'HTTP/1.1 101 Switching Protocols\nhello'
+is "... and over HTTP/2, by an extended CONNECT" "$(client websocket_h2 look.test one two three 2>&1; client websocket_h2 narrow.test hello 2>&1)" $'200\none\ntwo\nthree\n200\nhello'
 is "... and through a tunnel" "$(client websocket tunnel.test hello 2>&1)" $'HTTP/1.1 101 Switching Protocols\nhello'
 
 # Not HTTP

@@ -114,11 +114,13 @@ like "bodies in chunks arrive, with trailers" "$(cat tls.log)" "body 3 abc x-sum
 like "HEAD, 204 and 304 have no body" "$out" "= 200 OK length 12345"$'\n'"= 204 No Content length -1"$'\n'"= 304 Not Modified length 5"
 like "a body may end with its connection" "$out" "body 11 until close"
 like "websockets carry bytes both ways" "$out" "= 101 .*body 6 HELLO!"
+run plain.yaml "${pins[@]}" <<<'req GET https://up.test:8443/ws ws'
+like "... also those that came without a key" "$out" "= 101 .*body 6 HELLO!"
 like "egress ends well when its supervisor goes" "$out" "exit 0"
 run plain.yaml "${pins[@]}" <<'END'
 req GET https://up.test:8443/ws-unmeant ws h:sec-websocket-key=dGhlIHNhbXBsZSBub25jZQ==
 req GET https://up.test:8443/ws-unsaid ws h:sec-websocket-key=dGhlIHNhbXBsZSBub25jZQ==
-req GET https://up.test:8443/ws ws
+req GET https://up.test:8443/ws-unmeant ws
 req GET https://up.test:8443/ws ws h:sec-websocket-key=dGhlIHNhbXBsZSBub25jZQ== h:sec-websocket-key=AAAAAAAAAAAAAAAAAAAAAA==
 END
 is "a switch that the server cannot have meant is not believed" "$(count 'failed bad_answer')/$(count '= 101')/$(grep -c unjudged tls.log)" 4/0/0

@@ -9,7 +9,7 @@ import threading
 import time
 
 
-def connect_tls(host, port=443):
+def connect_tls(host, port=443, alpn=None):
     """Through the proxy variable's address, as a client that knows proxies."""
     s = socket.create_connection(("127.0.0.1", 3128), 10)
     s.sendall(b"CONNECT %s:%d HTTP/1.1\r\nHost: %s:%d\r\n\r\n" % (host.encode(), port, host.encode(), port))
@@ -21,7 +21,10 @@ def connect_tls(host, port=443):
         head += piece
     if b" 200 " not in head.split(b"\r\n")[0]:
         sys.exit("proxy: " + head.decode())
-    return ssl.create_default_context().wrap_socket(s, server_hostname=host)
+    context = ssl.create_default_context()
+    if alpn:
+        context.set_alpn_protocols([alpn])
+    return context.wrap_socket(s, server_hostname=host)
 
 
 def direct(host, port):
@@ -41,6 +44,40 @@ def websocket(host, *messages):
         s.sendall(bytes([0x81, 0x80 | len(data)]) + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(data)))
         head = f.read(2)
         print(f.read(head[1]).decode())
+
+
+def websocket_h2(host, *messages):
+    """The same by an extended CONNECT of HTTP/2 (RFC 8441)."""
+    def frame(kind, flags, stream, payload):
+        return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+    def literal(name, value):
+        return bytes([0, len(name)]) + name.encode() + bytes([len(value)]) + value.encode()
+
+    s = connect_tls(host, alpn="h2")
+    head = [(":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "https"), (":authority", host), (":path", "/ws"), ("sec-websocket-version", "13")]
+    s.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, b"") + frame(1, 4, 1, b"".join(literal(*f) for f in head)))
+    s.settimeout(5)
+    f, got, left, answered = s.makefile("rb"), b"", list(messages), False
+    while not answered or left or len(got) < sum(2 + len(m) for m in messages):
+        h = f.read(9)
+        payload, kind, flags, stream = f.read(int.from_bytes(h[:3], "big")), h[3], h[4], int.from_bytes(h[5:9], "big")
+        if kind == 4 and not flags & 1:
+            s.sendall(frame(4, 1, 0, b""))
+        if kind in (3, 7) or (stream == 1 and kind == 1 and payload[:1] != b"\x88"):
+            return print("refused", kind, payload)
+        if stream == 1 and kind == 1:
+            answered = True
+            print("200")
+        if stream == 1 and kind == 0:
+            got += payload
+        if answered and left and (kind == 1 or kind == 0):
+            data = left.pop(0).encode()
+            s.sendall(frame(0, 0, 1, bytes([0x81, 0x80 | len(data)]) + b"\0\0\0\0" + data))
+    while got:
+        n = got[1]
+        print(got[2:2 + n].decode())
+        got = got[2 + n:]
 
 
 def speaks_first(host, port):

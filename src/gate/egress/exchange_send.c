@@ -5,6 +5,7 @@
 #include "base/field_name.h"
 #include "base/sha256.h"
 #include "gate/egress/exchange_parts.h"
+#include "gate/egress/websocket.h"
 #include "gate/inference/headers.h"
 #include "http/fields.h"
 
@@ -95,6 +96,25 @@ static int make_fields(const struct exchange *x, struct http_request *r)
 	return 0;
 }
 
+/* A websocket that a client asked for over HTTP/2 has no key, and its server wants one. */
+static int add_key(const struct exchange *x, struct http_request *r)
+{
+	struct http_fields f = {.v = arena_array(x->arena, r->fields.n + 1, sizeof(*f.v)), .n = r->fields.n};
+	char *key = arena_alloc(x->arena, WEBSOCKET_KEY);
+	int result;
+
+	if (!f.v || !key)
+		return -ENOMEM;
+	result = websocket_make_key(key);
+	if (result < 0)
+		return result;
+	if (f.n)
+		memcpy(f.v, r->fields.v, f.n * sizeof(*f.v));
+	f.v[f.n++] = (struct http_field){sv_of("sec-websocket-key"), sv_n(key, WEBSOCKET_KEY)};
+	r->fields = f;
+	return 0;
+}
+
 /* 0, or it was ended. The injection is to be freed when the head is written. */
 static int put_credential(struct exchange *x, const struct upstream *u, struct http_request *r, struct injection **ret)
 {
@@ -165,6 +185,8 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 	}
 	if (result == 0 && (x->scrubbing || x->inference))
 		result = make_fields(x, &r);
+	if (result == 0 && r.websocket && !http_field(&r.fields, "sec-websocket-key"))
+		result = add_key(x, &r);
 	if (result == 0 && x->credential && put_credential(x, u, &r, &injection) < 0)
 		return;
 	if (result == 0)

@@ -1,10 +1,12 @@
 #include "gate/egress/websocket.h"
 
+#include <errno.h>
 #include <openssl/evp.h>
+#include <sys/random.h>
 
 #include "base/coding.h"
 
-enum { SHA1 = 20, KEY_MAX = 128 /* 24, but for clients that take it easy */ };
+enum { SHA1 = 20, NONCE = 16, KEY_MAX = 128 /* 24, but for clients that take it easy */ };
 
 /* The value of the only field of that name; else n == 0. */
 static struct sv only(const struct http_fields *f, const char *name)
@@ -18,6 +20,17 @@ static struct sv only(const struct http_fields *f, const char *name)
 			n++;
 		}
 	return n == 1 ? value : sv_n("", 0);
+}
+
+int websocket_make_key(char ret[WEBSOCKET_KEY])
+{
+	char nonce[NONCE];
+	ssize_t n = getrandom(nonce, sizeof(nonce), 0);
+
+	if (n != (ssize_t)sizeof(nonce))
+		return n < 0 ? -errno : -EIO;
+	base64_put(sv_n(nonce, sizeof(nonce)), base64_standard, ret);
+	return 0;
 }
 
 void websocket_expect(const struct http_fields *request, char ret[WEBSOCKET_ACCEPT])

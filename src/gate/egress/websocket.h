@@ -9,7 +9,10 @@
 
 #include "http/message.h"
 
-enum { WEBSOCKET_ACCEPT = 29 };
+enum { WEBSOCKET_KEY = 24, WEBSOCKET_ACCEPT = 29 };
+
+/* A key for a request that has none: over HTTP/2 (RFC 8441) clients need none. No NUL is added. 0, or -errno: there is nothing random to be had. */
+int websocket_make_key(char ret[WEBSOCKET_KEY]);
 
 /* What the answer must say; empty where the request has not exactly one key: then no answer will do. */
 void websocket_expect(const struct http_fields *request, char ret[WEBSOCKET_ACCEPT]);
