@@ -51,5 +51,5 @@ hex() { printf '%b' "$1" | od -An -tx1 | tr -d ' \n'; }
 ms=$(inside delay "$(hex 'data: {"delta":"hello sk-Test"}\n\n')")
 ok "an event of a stream of events passes at once ($ms ms)" test "$ms" -lt 40
 ms=$(inside delay "$(hex '\x00\x00\x00\x00\x05hello')")
-ok "a message that ends in text arrives after the scrubber's pause ($ms ms)" test "$ms" -ge 45 -a "$ms" -lt 150
+ok "a message that ends in text arrives after the scrubber's pause ($ms ms)" test "$ms" -ge 25 -a "$ms" -lt 150
 finish

@@ -339,7 +339,8 @@ static void new_policy(struct drive *d, const char *file)
 static void req(struct drive *d, char *words)
 {
 	struct asked a = {0};
-	int i;
+	int i, still = 0;
+	size_t before = 0;
 
 	ask(d, &a, words);
 	if (a.unended && a.policy) {
@@ -357,7 +358,10 @@ static void req(struct drive *d, char *words)
 	}
 	for (i = 0; i < 3000 && !a.done && !d->gone; i++) {
 		loop_step(d->loop, 10);
-		if (a.slow && i == 60) {
+		/* nothing has come for a while; where a body is due, not before it began, which may take its time */
+		still = a.body.n == before && (a.body.n || a.policy || i > 1000) ? still + 1 : 0;
+		before = a.body.n;
+		if (a.slow && !a.looked_away && still == 60) {
 			printf("= held %zu\n", a.body.n);
 			a.looked_away = true;
 			if (a.policy)
