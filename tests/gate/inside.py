@@ -222,6 +222,21 @@ def twice(host, go):
             time.sleep(0.02)
 
 
+def hold(host):
+    """A websocket that says nothing, until it is closed."""
+    s = connect_tls(host)
+    s.sendall(b"GET /ws HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n"
+              % (host.encode(), base64.b64encode(os.urandom(16))))
+    print("open", s.recv(4096).split(b" ")[1].decode(), flush=True)
+    s.settimeout(60)
+    try:
+        while s.recv(4096):
+            pass
+    except OSError as e:
+        print(type(e).__name__)
+    print("closed", flush=True)
+
+
 def say(host, text):
     """Says these bytes (escapes are read) in TLS to the host, or for "-" to the proxy itself. Prints the first line of the answer."""
     s = direct("127.0.0.1", 3128) if host == "-" else connect_tls(host)

@@ -155,6 +155,41 @@ is "a rule with a credential that the first policy did not name" "$(get late.tes
 is "... gets it" "$(grep -c "$TEST_API_KEY" "$up/log")" "1"
 changes save "{host: first.test}"
 
+# What was sent, and is being answered: by what the new policy says of its body and of its credential
+open_rules()
+{
+	printf '%s\n' "{host: first.test, mcp: {tools: [$1]}}" "{host: late.test, methods: [GET]$2}"
+}
+# stream NAME URL...: begins to read it, into NAME.out
+stream()
+{
+	local name=$1
+	shift
+	ask "(curl -sS -N -m 60 $*; e=\$?; echo; echo ended \$e) >$name.out 2>&1 & true" >/dev/null
+	until_true has begun "$name.out"
+}
+say() { echo "/ok/say/626567756e0a/$1/77656e74206f6e0a"; } # "begun", and after so many milliseconds "went on"
+danger='{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"danger"}}'
+mapfile -t rules < <(open_rules "safe, danger" ", credential: key")
+changes save "${rules[@]}"
+stream mcp "-H 'content-type: application/json' -d '$danger' https://first.test$(say 3000)"
+stream get "https://late.test$(say 3000)"
+ask "python3 inside.py hold late.test >ws.out 2>&1 & true" >/dev/null
+until_true has open ws.out
+mapfile -t rules < <(open_rules "safe, danger, more" ", credential: key")
+changes save "${rules[@]}"
+until_true has ended mcp.out
+until_true has ended get.out
+is "what a new policy allows as it was asked goes on" "$(ask 'grep -h -e "went on" mcp.out get.out; cat ws.out' | paste -sd,)" "went on,went on,open 101"
+stream mcp "-H 'content-type: application/json' -d '$danger' https://first.test$(say 60000)"
+stream get "https://late.test$(say 60000)"
+mapfile -t rules < <(open_rules "safe, more" "")
+changes save "${rules[@]}"
+until_true has ended mcp.out
+until_true has ended get.out
+until_true has closed ws.out
+is "a call that it does not allow any more ends, and what was sent with a credential that it does not add any more" "$(ask 'grep -c -h -e "went on" -e "ended 0" mcp.out get.out; grep -c -h ended mcp.out get.out; tail -n 1 ws.out' | paste -sd,)" "0,0,1,1,closed"
+
 # One that a command takes its time to give
 start=$(date +%s%N)
 changes save "{host: second.test, credential: slow}"

@@ -65,6 +65,7 @@ static void stop(struct exchange *x)
 	exchange_answer_done(x);
 	form_watch_free(x->form);
 	x->form = NULL;
+	buf_done(&x->kept);
 }
 
 static bool is_denial(enum gate_failure why)

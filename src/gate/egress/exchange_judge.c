@@ -2,6 +2,7 @@
 
 #include "gate/egress/exchange_parts.h"
 #include "gate/egress/form_watch.h"
+#include "gate/inference/models.h"
 #include "gate/inference/rpc_rules.h"
 #include "http/fields.h"
 #include "http/target.h"
@@ -103,6 +104,8 @@ static bool is_unsent(const struct exchange *x)
 /* name NULL: none. */
 static bool set_credential(struct exchange *x, const char *name)
 {
+	if (!is_unsent(x) && x->credential && (!name || strcmp(name, x->credential) != 0))
+		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy no longer adds the credential that this request was sent with");
 	if (!is_unsent(x))
 		return true;
 	x->credential = name ? arena_str(x->arena, sv_of(name)) : NULL;
@@ -195,7 +198,7 @@ static bool judge_network(struct exchange *x, bool whole, bool count)
 	struct net_request q = question(x);
 	struct net_verdict v;
 	struct ruling no;
-	bool waits;
+	bool waits, unsent = is_unsent(x);
 
 	net_recent_request(x->egress->now->recent, &q, &v);
 	if (!v.allow)
@@ -207,9 +210,9 @@ static bool judge_network(struct exchange *x, bool whole, bool count)
 	/* where the body has a say the rules are known only after it */
 	if (x->collect && !whole)
 		return true;
-	if (rpc_rules_end(rules, &q, &x->request, &x->call.body, &v, &no) < 0)
+	if (rpc_rules_end(rules, &q, &x->request, unsent ? &x->call.body : &x->kept, &v, &no) < 0)
 		return deny(x, failure_of(&no), sv_n("", 0), no.detail);
-	if (waits)
+	if (waits && unsent)
 		set_length(x);
 	if (count && !take_rates(x, &v))
 		return deny_by_rate(x);
@@ -262,6 +265,17 @@ static int judge_endpoint(const struct exchange *x, const struct provider *p, st
 	return cut ? judge_relative(x, p, cut - 1, relative, ret, no) : -1;
 }
 
+/* One that is on its way, or answered: by what is known of its body. */
+static bool judge_sent_model(struct exchange *x, const struct provider *p)
+{
+	const struct provider *serves = p;
+	struct ruling no;
+
+	if (x->model && x->model[0] && (models_choose(&x->egress->now->policy->inference, sv_of(x->model), &serves, &no) < 0 || serves != p))
+		return deny(x, GATE_FAILURE_POLICY, sv_of("inference.providers"), "the policy no longer has the model that this request asks");
+	return set_credential(x, p->credential.s);
+}
+
 static bool judge_model(struct exchange *x, bool whole, bool count)
 {
 	struct egress *e = x->egress;
@@ -291,10 +305,11 @@ static bool judge_model(struct exchange *x, bool whole, bool count)
 	if (r < 0)
 		return deny(x, failure_of(&no), sv_of("inference.providers"), no.detail);
 	if (x->collect && !whole)
-		return true;
+		return is_unsent(x) ? true : judge_sent_model(x, p);
 	set_length(x);
 	if (count)
 		x->counting = x->collect;
+	x->model = arena_str(x->arena, sv_of(judged.model));
 	x->admitted = x->admitted || admit;
 	return set_credential(x, p->credential.s);
 }
@@ -305,6 +320,17 @@ static bool wants_hash(const struct exchange *x)
 	const struct grant *g = x->credential ? grants_find(&x->egress->grants, x->credential) : NULL;
 
 	return g && g->inject.kind == INJECT_SIGV4 && x->request.body && !(x->request.tls && strcmp(g->inject.service, "s3") == 0);
+}
+
+/* What a policy that comes later would have to see, once it was sent. */
+static void keep(struct exchange *x)
+{
+	if (!x->whole || x->inference)
+		return;
+	buf_done(&x->kept);
+	buf_init(&x->kept, EXCHANGE_KEPT);
+	if (buf_sv(&x->kept, buf_view(&x->call.body)) < 0)
+		buf_done(&x->kept);
 }
 
 /* It was judged when its head came, and waited only to be signed; but a policy that came since then may have a say in its body. */
@@ -321,6 +347,7 @@ static bool judge_signed(struct exchange *x)
 		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy no longer names the credential that this request was to be signed with");
 	x->whole = true;
 	set_length(x);
+	keep(x);
 	return exchange_reserve(x);
 }
 
@@ -333,6 +360,7 @@ bool exchange_judge(struct exchange *x, bool whole)
 	x->whole = whole;
 	x->hash = wants_hash(x);
 	x->collect = x->collect || x->hash;
+	keep(x);
 	return exchange_reserve(x); /* what was judged may have been rewritten */
 }
 
@@ -362,18 +390,30 @@ static bool address_allowed(const struct exchange *x, const struct address *a, b
 	return v.allow;
 }
 
+/* Of one that was sent, at least in part, and whose body nobody has any more: does the policy need it to know that it may go on? */
+static bool must_see_body(const struct exchange *x)
+{
+	struct net_request q = question(x);
+	struct net_verdict v;
+
+	if (x->inference)
+		return !x->whole;
+	net_rules_request(x->egress->now->rules, &q, &v);
+	return v.body || x->credential; /* else only to know whether it would get one */
+}
+
 bool exchange_still_allowed(struct exchange *x)
 {
 	const struct upstream *u = x->call.up;
-	bool collect = x->collect, whole = x->whole && is_unsent(x);
+	bool collect = x->collect, unsent = is_unsent(x), whole = x->whole && (unsent || x->kept.n);
 
 	x->collect = false;
 	if (!(x->inference ? judge_model(x, whole, false) : judge_network(x, whole, false)) || !judge_trailers(x))
 		return false;
-	if (x->collect && !collect && !x->whole)
-		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy now wants to see the body of this request, which has gone out in part");
+	if (x->collect && !collect && !whole && must_see_body(x))
+		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy now wants to see the body of this request, which has gone out");
 	x->collect = collect;
-	if (whole && !exchange_reserve(x))
+	if (whole && unsent && !exchange_reserve(x))
 		return false;
 	if (x->inference && u && u->has_address && !address_allowed(x, &u->address, u->fixed))
 		return deny(x, GATE_FAILURE_ADDRESS, sv_of("inference.providers"), "the policy now keeps the provider from this address");

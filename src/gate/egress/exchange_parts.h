@@ -23,6 +23,7 @@ enum {
 	EXCHANGE_COLLECT = SCAN_MAX_BYTES,
 	EXCHANGE_COLLECTED_MAX = 256 << 20, /* bytes of all bodies that are held until they are complete */
 	EXCHANGE_INTERIMS = 32,
+	EXCHANGE_KEPT = 64 * 1024, /* of a judged body that was sent; a longer one cannot be judged again */
 };
 
 struct exchange {
@@ -49,6 +50,7 @@ struct exchange {
 	bool collect;	 /* its body must be there as a whole first */
 	bool hash;	 /* and be hashed, for a signature */
 	bool whole;	 /* it was, and was judged */
+	struct buf kept; /* what was judged, for a policy that comes when it was sent; empty: there was none, or it was too long */
 	bool ended;	 /* all of it came */
 	bool discard;	 /* nobody wants the rest of it */
 	bool retried;
