@@ -71,6 +71,7 @@ struct pol_fs {
 	struct pol_num tmp_size;
 	struct pol_num tmp_bound; /* a ceiling's tmp_size, lower than tmp_size or not */
 	bool read_bounded, write_bounded; /* a ceiling lists folders: entries were held against it by name */
+	bool workdir_read_bounded, workdir_write_bounded; /* a ceiling keeps the work folder from being read or written: the same */
 };
 
 /* Which GraphQL requests; at least one list is set. */

@@ -287,9 +287,19 @@ static bool names(const struct draft *d, const char *real, bool writable)
 	return read >= 0 || write >= 0;
 }
 
-static int judge_entry(const struct draft *d, const struct plan_entry *e)
+/* A ceiling bounds where the entry may lead. */
+static bool is_bounded(const struct draft *d, const struct plan_entry *e)
 {
 	const struct pol_fs *fs = &d->policy->fs;
+	const char *given = d->workdir ? d->workdir : d->here;
+
+	if (e->writable ? fs->write_bounded : fs->read_bounded)
+		return true;
+	return (e->writable ? fs->workdir_write_bounded : fs->workdir_read_bounded) && given && (path_is_in(e->way.real, given) || path_is_in(given, e->way.real));
+}
+
+static int judge_entry(const struct draft *d, const struct plan_entry *e)
+{
 	const struct plan_link *link;
 	struct text_shown a, b;
 	const char *where;
@@ -303,7 +313,7 @@ static int judge_entry(const struct draft *d, const struct plan_entry *e)
 					 e->why, text_show(&a, sv_of(link->path)), where,
 					 text_show(&b, sv_of(e->way.real)));
 	}
-	if ((e->writable ? fs->write_bounded : fs->read_bounded) && !names(d, e->way.real, e->writable))
+	if (is_bounded(d, e) && !names(d, e->way.real, e->writable))
 		return error_set(d->err, ERROR_DENIED,
 				 "%.140s: %.100s leads to %.120s, which the policy below the ceiling does not name; "
 				 "name it itself, or ask the operator",

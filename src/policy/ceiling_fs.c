@@ -27,9 +27,16 @@ static bool covers(const char *outer, const char *inner)
 	return cover_path.covers(outer, inner);
 }
 
-/* The ceiling's rule c opens the pattern, and no narrower rule k of the ceiling is deeper than c. */
+static bool floats(const char *pattern)
+{
+	return pattern[0] != '/';
+}
+
+/* The ceiling's rule c opens the pattern, and no narrower rule k of the ceiling is deeper than c. One that floats shows no folder, neither there nor here. */
 static bool opens(const struct ask *q, const char *c, const char *k)
 {
+	if (floats(c) && !floats(q->pattern.s))
+		return false;
 	return strcmp(c, q->pattern.s) == 0 || (covers(c, q->pattern.s) && (!k || covers(k, c)));
 }
 
@@ -108,11 +115,22 @@ static int check_base(const struct ask *q)
 	return 0;
 }
 
+/* Nothing but what the ceiling itself lists shows the work folder, be it from above. */
+static int check_no_workdir(const struct ask *q)
+{
+	if (floats(q->pattern.s) || cover_path.apart(q->workdir, q->pattern.s) || opened(q, NULL))
+		return 0;
+	return fail_narrower(q, q->workdir, policy_where(q->ceiling, q->ceiling->fs.workdir.at));
+}
+
+/* However little else the ceiling says of folders: a request could name its work folder as one among others. */
 static int check_workdir(struct ask *q)
 {
 	const struct pol_num *mode = &q->ceiling->fs.workdir;
 
-	if (!q->write || !mode->set || (mode->v != WORKDIR_READ_ONLY && mode->v != WORKDIR_COPY))
+	if (mode->set && mode->v == WORKDIR_NONE)
+		return check_no_workdir(q);
+	if (!q->write || !mode->set || mode->v == WORKDIR_READ_WRITE)
 		return 0;
 	/* A request without a work folder would still reach it as a folder among others. */
 	if (q->request->fs.workdir.v == WORKDIR_NONE && !cover_path.apart(q->workdir, q->pattern.s))
@@ -162,12 +180,10 @@ static int check_pattern(struct ask *q)
 
 	if (is_base(q))
 		return 0;
-	if (bound->set) {
-		if (!opened(q, NULL))
-			return fail_outside(q, bound);
-		if (check_base(q) < 0 || check_workdir(q) < 0)
-			return -1;
-	}
+	if (bound->set && !opened(q, NULL))
+		return fail_outside(q, bound);
+	if ((bound->set && check_base(q) < 0) || check_workdir(q) < 0)
+		return -1;
 	/* Writing implies reading. */
 	if (q->write && theirs->read.set) {
 		q->write = false;
@@ -239,6 +255,7 @@ int ceiling_fs(struct policy *request, const struct policy *ceiling, const char 
 {
 	struct resolve here = {workdir, workdir};
 	struct ask q = {.request = request, .ceiling = ceiling, .err = err};
+	const struct pol_num *bound = &ceiling->fs.workdir;
 	uint64_t mode = request->fs.workdir.v;
 	struct pol_list write = request->fs.write;
 
@@ -247,6 +264,8 @@ int ceiling_fs(struct policy *request, const struct policy *ceiling, const char 
 		return policy_no_memory(err);
 	request->fs.read_bounded = ceiling->fs.read.set;
 	request->fs.write_bounded = ceiling->fs.read.set || ceiling->fs.write.set;
+	request->fs.workdir_read_bounded = bound->set && bound->v == WORKDIR_NONE;
+	request->fs.workdir_write_bounded = bound->set && bound->v != WORKDIR_READ_WRITE;
 	if (check_list(&q, &request->fs.read, false) < 0 || check_list(&q, &write, true) < 0)
 		return -1;
 	return mode == WORKDIR_READ_WRITE || mode == WORKDIR_COPY ? narrow_workdir(&q) : 0;

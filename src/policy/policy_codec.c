@@ -19,7 +19,7 @@ struct codec {
 	int failed; /* 0 or -errno */
 };
 
-static const char magic[8] = {'C', 'P', 'O', 'L', 0, 0, 0, 4};
+static const char magic[8] = {'C', 'P', 'O', 'L', 0, 0, 0, 5};
 
 /* The fewest bytes that each can take, and the most phases: each is a whole policy. */
 enum { MIN_STR = 2, MIN_ORIGIN = 3, MIN_RULE = 17 + MIN_ORIGIN, MIN_PHASE = 1 + MIN_ORIGIN, MAX_PHASES = 4 };
@@ -329,6 +329,8 @@ static void visit_body(struct codec *c, struct policy *p)
 	visit_num(c, &p->fs.tmp_bound, UINT64_MAX);
 	visit_bool(c, &p->fs.read_bounded);
 	visit_bool(c, &p->fs.write_bounded);
+	visit_bool(c, &p->fs.workdir_read_bounded);
+	visit_bool(c, &p->fs.workdir_write_bounded);
 	visit_list(c, &p->process.env_bound);
 	visit_inference(c, &p->inference);
 }

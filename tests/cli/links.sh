@@ -242,6 +242,36 @@ policy <<END
 filesystem: {read: ["$open/link"]}
 END
 inside_says "a ceiling that lists no folders does not ask where links lead" TOKEN cat "$open/link"
+echo mine >"$work/mine"
+ln -s "$work" "$open/work"
+ln -s "$(dirname "$work")" "$open/above"
+for mode in none read-only copy; do
+	printf 'version: 1\nfilesystem: {workdir: %s}\n' "$mode" >"$tmp/config/cordon/policy.yaml"
+	for entry in "$work" . mine; do
+		policy <<-END
+		filesystem: {workdir: copy, write: ["$entry"]}
+		END
+		inside sh -c "echo HACK >$work/mine"
+		ok "below workdir: $mode no list makes the work folder writable ($entry)" failed_with "which the ceiling keeps narrower"
+		is "nothing was written (workdir: $mode, $entry)" "$(cat "$work/mine")" mine
+	done
+	for entry in work work/mine above; do
+		policy <<-END
+		filesystem: {workdir: none, write: ["$open/$entry"]}
+		END
+		inside sh -c "echo HACK >$open/work/mine"
+		ok "nor does a link that leads to it (workdir: $mode, $entry)" refused 125 "does not name|symbolic link in"
+		is "nothing was written by it (workdir: $mode, $entry)" "$(cat "$work/mine")" mine
+	done
+done
+printf 'version: 1\nfilesystem: {workdir: none}\n' >"$tmp/config/cordon/policy.yaml"
+for entry in "$work" "$open/work" "$open/above" /; do
+	policy <<-END
+	filesystem: {read: ["$entry"]}
+	END
+	inside cat "$work/mine" "$open/work/mine"
+	is "below workdir: none it cannot be read either ($entry)" "$status|$(grep -c mine <<<"$said")" "125|0"
+done
 rm "$tmp/config/cordon/policy.yaml"
 
 finish
