@@ -17,6 +17,7 @@ struct import {
 	struct policy *policy;
 	struct arena *arena;
 	struct import_note **tail;
+	struct pol_list unreadable; /* of srt: what could not be read there */
 	char key[IMPORT_KEY_MAX]; /* where we are, escaped */
 };
 

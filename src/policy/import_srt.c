@@ -1,6 +1,6 @@
 /*
  * Settings of Anthropic's sandbox-runtime. There everything may be read that is not denied, here nothing that is not
- * shown: a denied folder that holds something shown must therefore give way, and loses nothing by it.
+ * shown: a denied folder that may hold the work folder must therefore give way, and loses nothing by it.
  */
 #include "base/path.h"
 #include "base/text.h"
@@ -105,34 +105,47 @@ static void take_allow_read(struct import *im, const struct ynode *n)
 	import_list(im, n, take_read);
 }
 
-/* Not to be written means read-only here; what is in no writable folder is that anyway. */
-static void take_no_write(struct import *im, const struct ynode *n)
+/* Folders that may hold the work folder, wherever that is. */
+static bool is_wide(const char *path)
 {
-	import_path(im, n, &im->policy->fs.read);
-}
-
-static void take_deny_write(struct import *im, const struct ynode *n)
-{
-	import_list(im, n, take_no_write);
-}
-
-/* Does it hold something that is shown? "." may lie anywhere, so a folder of the system's or of homes may hold it. */
-static bool holds_shown(struct import *im, const char *path)
-{
-	const struct pol_list *lists[] = {&im->policy->fs.read, &im->policy->fs.write};
 	static const char *const wide[] = {"/",    "/home", "/Users", "/root", "~",
 					   "/mnt", "/srv",  "/data",  "/var",  "/opt"};
 	size_t i;
-	uint32_t k;
 
 	for (i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
 		if (strcmp(path, wide[i]) == 0)
 			return true;
-	for (i = 0; i < 2; i++)
-		for (k = 0; k < lists[i]->n; k++)
-			if (cover_path.covers(path, lists[i]->v[k].s) || path_is_below(lists[i]->v[k].s, path))
-				return true;
 	return false;
+}
+
+static bool holds(const char *outer, const char *inner)
+{
+	return cover_path.covers(outer, inner) || path_is_below(inner, outer);
+}
+
+static bool one_holds(const struct pol_list *list, const char *path)
+{
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (holds(list->v[i].s, path))
+			return true;
+	return false;
+}
+
+/* There what is allowed wins over what is denied; here it is the other way round. */
+static void take_out(struct import *im, const struct ynode *n, struct pol_list *from, const char *key, const char *denied)
+{
+	struct text_shown shown;
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < from->n; i++) {
+		if (holds(denied, from->v[i].s))
+			import_lost(im, n, "here a denial wins: %s, of %s, is in it and stays out", text_show(&shown, sv_of(from->v[i].s)), key);
+		else
+			from->v[kept++] = from->v[i];
+	}
+	from->n = kept;
 }
 
 static void take_no_read(struct import *im, const struct ynode *n)
@@ -141,33 +154,55 @@ static void take_no_read(struct import *im, const struct ynode *n)
 
 	if (!path)
 		return;
-	if (holds_shown(im, path)) {
+	import_text(im, &im->unreadable, path);
+	if (is_wide(path)) {
 		import_changed(im, n, "needs no rule: nothing is visible there but what the policy shows");
 		return;
 	}
+	take_out(im, n, &im->policy->fs.read, "allowRead", path);
+	take_out(im, n, &im->policy->fs.write, "allowWrite", path);
 	import_text(im, &im->policy->fs.deny, path);
 }
 
+/* Not to be written means read-only here, and with that shown. What could not be read there either is denied. */
+static void take_no_write(struct import *im, const struct ynode *n)
+{
+	const char *path = import_path_text(im, n);
+
+	if (!path || one_holds(&im->policy->fs.deny, path))
+		return;
+	if (one_holds(&im->unreadable, path) && !one_holds(&im->policy->fs.read, path))
+		import_text(im, &im->policy->fs.deny, path);
+	else
+		import_text(im, &im->policy->fs.read, path);
+}
+
 static const struct import_key filesystem_keys[] = {
-	{"denyRead", NULL, NULL}, /* read when it is known what is shown */
+	{"denyRead", NULL, NULL},  /* both are read when it is known what is shown */
+	{"denyWrite", NULL, NULL},
 	{"allowRead", take_allow_read, NULL},
 	{"allowWrite", take_allow_write, NULL},
-	{"denyWrite", take_deny_write, NULL},
 	{"allowGitConfig", NULL, ".git/config can never be written: git would run what it says"},
 	{NULL, NULL, NULL},
 };
 
-static void take_filesystem(struct import *im, const struct ynode *n)
+static void take_denied_paths(struct import *im, const struct ynode *map, const char *key, import_fn *take)
 {
-	const struct ynode *deny = import_find(n, "denyRead");
+	const struct ynode *n = import_find(map, key);
 	size_t mark;
 
-	import_map(im, n, filesystem_keys);
-	if (!deny)
+	if (!n)
 		return;
-	mark = import_down(im, sv_of("denyRead"));
-	import_list(im, deny, take_no_read);
+	mark = import_down(im, sv_of(key));
+	import_list(im, n, take);
 	import_up(im, mark);
+}
+
+static void take_filesystem(struct import *im, const struct ynode *n)
+{
+	import_map(im, n, filesystem_keys);
+	take_denied_paths(im, n, "denyRead", take_no_read);
+	take_denied_paths(im, n, "denyWrite", take_no_write);
 }
 
 static void take_depth(struct import *im, const struct ynode *n)

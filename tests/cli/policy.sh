@@ -532,6 +532,16 @@ exits "import --json" 1 policy import --json srt.json
 json "import --json: source" source '"srt"'
 json "import --json: what is lost" lost.0.key '"network.allowUnixSockets"'
 
+printf '{"filesystem": {"denyRead": ["~", "**/secrets", "/srv/data"], "allowRead": [".", "/opt/app/secrets/public"], "allowWrite": [".", "/srv/data/drop"], "denyWrite": ["~/.ssh", "/etc/motd"]}}' >closed.json
+imports "sandbox-runtime, what is closed" 1 closed.json
+ok "import: what could not be read there is not shown for not being writable" sh -c '! grep -A1 "^  read:" "$1" | grep -q ssh && grep -A9 "^  deny:" "$1" | grep -q "~/.ssh"' - "$tmp/policy.yaml"
+has "what could be read is read-only" 'read:
+    - /etc/motd'
+has "a denial with a wildcard stays, whatever is allowed in it" 'deny:
+    - "\*\*/secrets"
+    - /srv/data'
+ok "import: what is allowed in a denied folder is not shown" sh -c '! grep -v "^#" "$1" | grep -q "drop\|public"' - "$tmp/policy.yaml"
+notes "what stays out for that" 'not carried over: .*/srv/data/drop, of allowWrite'
 exits "import: what it is can be said" 1 policy import --from srt srt.json
 exits "import: from standard input" 125 policy import - </dev/null
 exits "import: an unknown source" 125 policy import --from other srt.json
