@@ -175,9 +175,12 @@ int verb_run(struct call *call, struct error *err)
 		r = runtime_pick(call, &p, req.dry_run, &pick, err);
 	if (r == 0)
 		run_check_network(p.policy, &to);
-	/* Nothing is reachable by it either, but what is tried is seen. */
-	if (r == 0 && req.learn_path && p.policy->net.mode.v == NET_NONE)
+	/* Nothing is reachable by it either, but what is tried is seen. (The rules are those of a policy that this one extends.) */
+	if (r == 0 && req.learn_path && p.policy->net.mode.v == NET_NONE) {
 		p.policy->net.mode.v = NET_ALLOWLIST;
+		p.policy->net.allow = (struct net_rules){0};
+		p.policy->net.ask.v = false;
+	}
 	if (r == 0 && !image)
 		r = choose_workdir(call, &p, &req.workdir, err);
 	if (r == 0) {

@@ -1,35 +1,47 @@
 #include "supervise/reload.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
-void reload_init(struct reload *r, const char *const *paths, size_t n)
+static void watch(struct reload *r, const char *path)
 {
-	char folder[PATH_MAX];
-	const char *slash;
-	size_t i, len;
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	char folder[PATH_MAX], *name;
 	int wd;
 
+	if (len >= sizeof(folder) || r->n == RELOAD_FILES)
+		return;
+	memcpy(folder, path, len);
+	folder[len] = '\0';
+	wd = inotify_add_watch(r->fd, len ? folder : slash ? "/" : ".", IN_CLOSE_WRITE | IN_MOVED_TO);
+	name = wd < 0 ? NULL : strdup(slash ? slash + 1 : path);
+	if (!name)
+		return;
+	r->files[r->n].folder = wd;
+	r->files[r->n++].name = name;
+}
+
+void reload_init(struct reload *r, const char *const *paths, size_t n)
+{
+	char real[PATH_MAX];
+	size_t i;
+
 	*r = (struct reload){.fd = n ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1};
-	for (i = 0; r->fd >= 0 && i < n && r->n < RELOAD_FILES; i++) {
-		slash = strrchr(paths[i], '/');
-		len = slash ? (size_t)(slash - paths[i]) : 0;
-		if (len >= sizeof(folder))
-			continue;
-		memcpy(folder, paths[i], len);
-		folder[len] = '\0';
-		wd = inotify_add_watch(r->fd, len ? folder : slash ? "/" : ".", IN_CLOSE_WRITE | IN_MOVED_TO);
-		if (wd < 0)
-			continue;
-		r->files[r->n].folder = wd;
-		r->files[r->n++].name = slash ? slash + 1 : paths[i];
+	for (i = 0; r->fd >= 0 && i < n; i++) {
+		watch(r, paths[i]);
+		if (realpath(paths[i], real) && strcmp(real, paths[i]) != 0)
+			watch(r, real);
 	}
 }
 
 void reload_done(struct reload *r)
 {
+	while (r->n)
+		free(r->files[--r->n].name);
 	if (r->fd >= 0)
 		(void)close(r->fd);
 	r->fd = -1;

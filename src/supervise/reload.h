@@ -1,7 +1,7 @@
 /*
  * reload: notices that a policy file was changed while a run goes on: written, or another renamed over it.
  *
- * It is the folder that is watched, not the file: a file that is replaced is another file. Where nothing can be watched (no inotify left), nothing is noticed, and SIGHUP and
+ * It is the folder that is watched, not the file: a file that is replaced is another file. Where the path is a link, that of the link and that of the file it leads to at the start. Where nothing can be watched (no inotify left), nothing is noticed, and SIGHUP and
  * `cordon policy push` still work.
  */
 #ifndef CORDON_SUPERVISE_RELOAD_H
@@ -10,18 +10,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { RELOAD_FILES = 32 };
+enum { RELOAD_FILES = 64 };
 
 struct reload {
 	int fd; /* -1: nothing is watched */
 	struct {
-		int folder;	  /* inotify's number */
-		const char *name; /* in it; borrowed */
+		int folder; /* inotify's number */
+		char *name; /* in it */
 	} files[RELOAD_FILES];
 	size_t n;
 };
 
-/* paths: borrowed until reload_done(). */
 void reload_init(struct reload *r, const char *const *paths, size_t n);
 void reload_done(struct reload *r);
 

@@ -227,6 +227,18 @@ changes save "{host: second.test}"
 is "a policy that is extended is watched too" "$(get second.test) $(get first.test)" "200 200 000 403"
 end
 
+# A link
+mkdir -p "$tmp/linked"
+rm "$tmp/net.yaml"
+save_linked() { write_policy "$@" >"$tmp/linked/real.yaml"; }
+save_linked "{host: first.test}"
+ln -s linked/real.yaml "$tmp/net.yaml"
+begin -p "$tmp/net.yaml"
+changes save_linked "{host: second.test}"
+is "saving the file that a link leads to" "$(get first.test):$(get second.test)" "000 403:200 200"
+end
+rm "$tmp/net.yaml"
+
 # Learning. learned NAME COMMAND...: the command is refused, teaches a policy, and succeeds under it.
 learned()
 {
@@ -252,6 +264,10 @@ learned "--learn: several hosts" sh -c 'curl -sS -f -m 5 https://first.test/; a=
 ip addr add 10.1.2.3/32 dev lo && helper 10.1.2.3:80 python3 "$tests_dir/gate/origin.py" "$up" 10.1.2.3 80 443
 learned "--learn: a private address" curl -sS -f -m 5 http://10.1.2.3/
 learned "--learn: a private address without a proxy" curl -sS -f -m 5 --noproxy '*' http://10.1.2.3/
+write_policy "{host: first.test}" >"$tmp/open.yaml"
+printf 'version: 1\nextends: [./open.yaml]\nnetwork: {mode: none}\n' >"$tmp/base.yaml"
+base=(-p "$tmp/base.yaml")
+learned "--learn: rules of a policy whose network is none open nothing" curl -sS -f -m 5 https://first.test/x
 write_policy "{host: first.test, methods: [GET], paths: [/ok/**]}" >"$tmp/base.yaml"
 base=(-p "$tmp/base.yaml")
 learned "--learn: a method that the rule does not list" curl -sS -f -m 5 -d x https://first.test/ok/x
