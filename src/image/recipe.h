@@ -121,7 +121,10 @@ struct recipe {
 /* -1: memory, or a request that cannot be right. */
 int recipe_make(struct arena *a, const struct recipe_request *req, const struct recipe **ret, struct error *err);
 
-/* The same, parsed in a child that can do nothing else. */
+/* Can a recipe begin with an image of this configuration? NULL, or what of it cannot be built on: a child that reads Dockerfiles would take none of the request. */
+const char *recipe_base_wrong(const struct image_config *c);
+
+/* recipe_make(), parsed in a child that can do nothing else. */
 int recipe_parse(struct arena *a, const struct recipe_request *req, const struct recipe **ret, struct error *err);
 
 /* Both ways; decode checks all that a builder relies on. -1: too large; or not what encode makes. */

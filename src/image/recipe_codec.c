@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "conf/parse_role.h"
 #include "image/mode.h"
@@ -445,6 +446,39 @@ int recipe_request_decode(struct arena *a, struct sv bytes, struct recipe_reques
 	}
 	ret->images = images;
 	return wire_ok(&r.in) ? 0 : -1;
+}
+
+static bool is_taken(struct arena *a, const struct image_config *c)
+{
+	struct reader r = {.arena = a};
+	AUTO_BUF b = {0};
+
+	buf_init(&b, RECIPE_BYTES);
+	put_config(&b, c);
+	wire_in_init(&r.in, buf_view(&b));
+	(void)get_config(&r);
+	return !buf_failed(&b) && wire_ok(&r.in);
+}
+
+const char *recipe_base_wrong(const struct image_config *c)
+{
+	struct arena *a = arena_new();
+	const struct {
+		struct image_config c;
+		const char *wrong;
+	} parts[] = {
+		{{.workdir = c->workdir, .user = ""}, "its WorkingDir has a newline or another control character, or is no absolute path"},
+		{{.workdir = "/", .user = c->user}, "its User has a newline or another control character"},
+		{{.env = c->env, .workdir = "/", .user = ""}, "its Env has what is no variable"},
+		{*c, "its configuration has more than one may"},
+	};
+	const char *wrong = a ? NULL : "there is no memory to read its configuration";
+	size_t k;
+
+	for (k = 0; a && !wrong && k < ARRAY_LEN(parts); k++)
+		wrong = is_taken(a, &parts[k].c) ? NULL : parts[k].wrong;
+	arena_free(a);
+	return wrong;
 }
 
 static int parse(struct sv in, struct buf *out, struct error *err)

@@ -83,6 +83,7 @@ static int hold(const struct build_request *req, struct build_plan *p, const cha
 {
 	struct build_base *b = &p->bases[p->n_bases];
 	int r = image_find(req->store, name, &b->image, err);
+	const char *wrong;
 
 	if (r < 0 && err->kind == ERROR_MISSING && fetch) {
 		struct error not_found = *err;
@@ -96,6 +97,9 @@ static int hold(const struct build_request *req, struct build_plan *p, const cha
 		return -1;
 	b->name = arena_str(p->arena, sv_of(name));
 	p->n_bases++;
+	wrong = recipe_base_wrong(&b->image.config);
+	if (wrong)
+		return error_set(err, ERROR_INPUT, "nothing can be built on image %s: %s", name, wrong);
 	return b->name ? 0 : error_sys(err, ENOMEM, "image %s", name);
 }
 

@@ -132,6 +132,12 @@ END
 printf 'FROM my/image\nRUN cat /base >/above\n' >"$context/Dockerfile"
 outside timeout 120 "$CORDON" image build my/above "$context"
 is "what was built is a base for others" "$status $(timeout 60 "$CORDON" run --image my/above -- cat /above 2>&1)" "0 base"
+for odd in user workdir; do
+	python3 "$tests_dir/image/layout.py" "$tmp/$odd" $odd-lines >/dev/null
+	timeout 60 "$CORDON" image import odd-$odd "$tmp/$odd" >/dev/null 2>&1
+	mkdir -p "$tmp/on-$odd" && echo "FROM odd-$odd" >"$tmp/on-$odd/Dockerfile"
+	like "a base whose $odd has a newline is named, and what is wrong with it" "$(timeout 60 "$CORDON" image build my/odd "$tmp/on-$odd" 2>&1)" "Dockerfile:1: FROM: nothing can be built on image .*odd-$odd:latest: its (User|WorkingDir) has a newline"
+done
 
 # Pruning
 layers() { find "$store/layers" -mindepth 1 -maxdepth 1 | wc -l; }

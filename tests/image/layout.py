@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes an OCI layout with two layers and all that a config can say: layout.py FOLDER [CHANGE].
 
-CHANGE spoils one thing: blob, diff-id, config, manifest, arch, two, layers, traverse, json, controls.
+CHANGE spoils one thing: blob, diff-id, config, manifest, arch, two, layers, traverse, json, controls; or is odd: user-lines, workdir-lines.
 """
 import gzip, hashlib, io, json, os, sys, tarfile
 
@@ -51,6 +51,10 @@ config = {"architecture": "s390x" if change == "arch" else arch, "os": "linux",
           "rootfs": {"type": "layers", "diff_ids": ids[:1] if change == "layers" else ids}}
 if change == "controls":
     config["config"]["Cmd"] = ["\x1b]0;owned\x07"]
+if change == "user-lines":
+    config["config"]["User"] = "a\nRUN b"
+if change == "workdir-lines":
+    config["config"]["WorkingDir"] = "/a\nRUN b"
 text = json.dumps(config).encode()
 if change == "json":
     text = text[:-1] + b', "os": "linux"}'
