@@ -116,9 +116,9 @@ static void check_delegation(const struct doctor_check *check, struct doctor_res
 	buf_init(&b, 100);
 	for (i = 0; mask > 0 && i < ARRAY_LEN(controllers); i++)
 		if ((unsigned)mask & controllers[i].bit)
-			(void)buf_printf(&b, "%s%s", b.n ? ", " : "", controllers[i].name);
+			(void)buf_printf(&b, "%s%s%s", b.n ? ", " : "", controllers[i].name, controllers[i].bit == CGROUP_MEMORY && !((unsigned)mask & CGROUP_SWAP) ? " (swap is counted by Cordon)" : "");
 	doctor_value(ret, "%s", b.n ? b.p : "none");
-	if (mask == (CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU))
+	if (mask >= 0 && (mask & ~CGROUP_SWAP) == (CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU))
 		return;
 	delegation_fix(ret);
 	doctor_fail(check, mask < 0 ? mask : -EACCES, ret);

@@ -267,7 +267,7 @@ static int make_cgroup(struct run *r)
 
 	if (r->box.backend && r->box.backend->own_cgroup) {
 		r->facts.features.memory_cgroup = r->facts.features.cpu_cgroup = true;
-		r->facts.cgroup_mask = CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU;
+		r->facts.cgroup_mask = CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU | CGROUP_SWAP;
 		return 0;
 	}
 	/* gVisor: some for itself, and several of the host's for each of the workload's, which its own limit counts */
@@ -303,7 +303,8 @@ static void set_watch(const struct run *r, struct watch_limits *w)
 {
 	const struct plan_limits *l = &r->plan->limits;
 
-	if (!(r->facts.cgroup_mask & CGROUP_MEMORY))
+	/* a limit that leaves swap out is held by those who count it */
+	if ((r->facts.cgroup_mask & (CGROUP_MEMORY | CGROUP_SWAP)) != (CGROUP_MEMORY | CGROUP_SWAP))
 		w->memory = l->memory;
 	if (r->on_disk || r->box.stage.n)
 		w->disk = r->state.path;

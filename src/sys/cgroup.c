@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -57,27 +58,27 @@ static void sleep_ms(long ms)
 	(void)nanosleep(&ts, NULL);
 }
 
-/* The files to write per limit. The needed one decides whether the limit counts as set; it comes last of its bit. */
+/* The files to write per limit, and what holds when that was done. */
 enum knob_value { KNOB_LIMIT, KNOB_ZERO, KNOB_ONE, KNOB_QUOTA, KNOB_QUOTA_PERIOD };
 
 static const struct knob {
 	unsigned bit;
 	bool v2;
-	bool needed;
+	unsigned gives;
 	enum knob_value value;
 	const char *file;
 } knobs[] = {
-	{CGROUP_MEMORY, true, false, KNOB_ZERO, "memory.swap.max"},
-	{CGROUP_MEMORY, true, false, KNOB_ONE, "memory.oom.group"},
-	{CGROUP_MEMORY, true, true, KNOB_LIMIT, "memory.max"},
-	{CGROUP_PIDS, true, true, KNOB_LIMIT, "pids.max"},
-	{CGROUP_CPU, true, true, KNOB_QUOTA_PERIOD, "cpu.max"},
+	{CGROUP_MEMORY, true, CGROUP_SWAP, KNOB_ZERO, "memory.swap.max"},
+	{CGROUP_MEMORY, true, 0, KNOB_ONE, "memory.oom.group"},
+	{CGROUP_MEMORY, true, CGROUP_MEMORY, KNOB_LIMIT, "memory.max"},
+	{CGROUP_PIDS, true, CGROUP_PIDS, KNOB_LIMIT, "pids.max"},
+	{CGROUP_CPU, true, CGROUP_CPU, KNOB_QUOTA_PERIOD, "cpu.max"},
 	/* memsw (memory and swap together) cannot be below the limit of memory alone, so it comes after it. */
-	{CGROUP_MEMORY, false, true, KNOB_LIMIT, "memory.limit_in_bytes"},
-	{CGROUP_MEMORY, false, false, KNOB_LIMIT, "memory.memsw.limit_in_bytes"},
-	{CGROUP_MEMORY, false, false, KNOB_LIMIT, "memory.kmem.tcp.limit_in_bytes"}, /* v2 counts them with the rest */
-	{CGROUP_PIDS, false, true, KNOB_LIMIT, "pids.max"},
-	{CGROUP_CPU, false, true, KNOB_QUOTA, "cpu.cfs_quota_us"},
+	{CGROUP_MEMORY, false, CGROUP_MEMORY, KNOB_LIMIT, "memory.limit_in_bytes"},
+	{CGROUP_MEMORY, false, CGROUP_SWAP, KNOB_LIMIT, "memory.memsw.limit_in_bytes"},
+	{CGROUP_MEMORY, false, 0, KNOB_LIMIT, "memory.kmem.tcp.limit_in_bytes"}, /* v2 counts them with the rest */
+	{CGROUP_PIDS, false, CGROUP_PIDS, KNOB_LIMIT, "pids.max"},
+	{CGROUP_CPU, false, CGROUP_CPU, KNOB_QUOTA, "cpu.cfs_quota_us"},
 };
 
 static uint64_t limit_of(const struct cgroup_limits *limits, unsigned bit)
@@ -109,8 +110,7 @@ static void knob_text(const struct knob *k, uint64_t limit, char *out, size_t ca
 	}
 }
 
-/* Which of the bits hold after it. */
-static unsigned set_limits(int dir, bool v2, unsigned bits, const struct cgroup_limits *limits)
+unsigned cgroup_set_limits(int dir, bool v2, unsigned bits, const struct cgroup_limits *limits)
 {
 	unsigned done = 0;
 	char text[64];
@@ -122,10 +122,25 @@ static unsigned set_limits(int dir, bool v2, unsigned bits, const struct cgroup_
 		if (k->v2 != v2 || !(bits & k->bit))
 			continue;
 		knob_text(k, limit_of(limits, k->bit), text, sizeof(text));
-		if (cgroup_write(dir, k->file, text) == 0 && k->needed)
-			done |= k->bit;
+		if (cgroup_write(dir, k->file, text) == 0)
+			done |= k->gives;
 	}
-	return done;
+	/* of memory that is not limited, swap alone says nothing */
+	return done & CGROUP_MEMORY ? done : done & ~(unsigned)CGROUP_SWAP;
+}
+
+/* Where the kernel has a list of swap areas, a line for each follows its head. */
+bool cgroup_host_swaps(const struct cgroup_env *env)
+{
+	AUTO_FD fd = open(env && env->swaps ? env->swaps : "/proc/swaps", O_RDONLY | O_CLOEXEC);
+	char text[1024];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	const char *end = n > 0 ? memchr(text, '\n', (size_t)n) : NULL;
+	struct sysinfo info;
+
+	if (n > 0)
+		return end && end + 1 < text + n;
+	return sysinfo(&info) < 0 || info.totalswap > 0;
 }
 
 static void hier_close(struct hier *h)
@@ -162,7 +177,7 @@ static int add_hier(struct cgroup *cg, const struct cgroup_place *place, const s
 	if (mkdirat(parent, cg->name, 0755) < 0)
 		return errno == EEXIST ? -EEXIST : 0;
 	if (hier_open(place, cg->name, true, h) == 0) {
-		h->bits = set_limits(h->dir, h->v2, place->bits, limits);
+		h->bits = cgroup_set_limits(h->dir, h->v2, place->bits, limits);
 		if (h->bits || (h->v2 && limits->track)) {
 			(void)fd_take(&parent);
 			cg->n++;
@@ -224,6 +239,8 @@ int cgroup_new(const struct cgroup_env *env, const char *id, const struct cgroup
 	}
 	for (i = 0; i < cg->n; i++)
 		bits |= cg->h[i].bits;
+	if ((bits & (CGROUP_MEMORY | CGROUP_SWAP)) == CGROUP_MEMORY && !cgroup_host_swaps(env))
+		bits |= CGROUP_SWAP;
 	*ret = cg;
 	return (int)bits;
 }

@@ -32,6 +32,7 @@ enum {
 	CGROUP_MEMORY = 1,
 	CGROUP_PIDS = 2,
 	CGROUP_CPU = 4,
+	CGROUP_SWAP = 8, /* only in masks: the memory limit holds for swap, too, or there is none. Without it a workload may have all of the swap beyond its limit */
 };
 
 /* 0: no limit. */
@@ -46,6 +47,7 @@ struct cgroup_limits {
 struct cgroup_env {
 	const char *root; /* "/sys/fs/cgroup" */
 	const char *self; /* "/proc/self/cgroup" */
+	const char *swaps; /* "/proc/swaps" */
 };
 
 struct cgroup;
@@ -77,6 +79,9 @@ int cgroup_join(const struct cgroup *cg, pid_t pid);
 
 /* Kills all that is in it. Bounded to about 2 s: 0, or -EBUSY when something is still there, or -errno. */
 int cgroup_kill(const struct cgroup *cg);
+
+/* Has the machine swap that a workload could use? */
+bool cgroup_host_swaps(const struct cgroup_env *env);
 
 struct cgroup_stats {
 	unsigned known; /* CGROUP_ bits: which of the members below were there to read */

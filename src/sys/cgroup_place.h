@@ -26,6 +26,9 @@ unsigned cgroup_places(const struct cgroup_env *env, unsigned want, bool track, 
 /* The cgroups themselves that env->self lies in, where the last component of their path is name. */
 unsigned cgroup_places_named(const struct cgroup_env *env, const char *name, struct cgroup_place out[CGROUP_PLACES]);
 
+/* Sets the limits of `bits` in a cgroup that is there. What holds after it: those bits, and CGROUP_SWAP. */
+unsigned cgroup_set_limits(int dir, bool v2, unsigned bits, const struct cgroup_limits *limits);
+
 /* Reads a small file into out, NUL-terminated. Its length, or -errno; -EFBIG when it does not fit. */
 int cgroup_read(int dir, const char *file, char *out, unsigned cap);
 

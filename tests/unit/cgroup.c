@@ -74,7 +74,7 @@ static void v2_folder(const char *where, bool is_root, const char *available, co
 
 static unsigned places(unsigned want, bool track, struct cgroup_place *out)
 {
-	struct cgroup_env env = {fake, fake_self};
+	struct cgroup_env env = {.root = fake, .self = fake_self};
 
 	return cgroup_places(&env, want, track, out);
 }
@@ -90,7 +90,7 @@ static const unsigned all = CGROUP_MEMORY | CGROUP_PIDS | CGROUP_CPU;
 
 static void no_cgroup_file_system_means_no_limit_and_no_error(void)
 {
-	struct cgroup_env env = {"/nonexistent", "/nonexistent/self"};
+	struct cgroup_env env = {.root = "/nonexistent", .self = "/nonexistent/self"};
 	struct cgroup_limits limits = {1 << 30, 10, 10, true};
 	struct cgroup_stats stats;
 	struct cgroup *cg = NULL;
@@ -105,7 +105,7 @@ static void no_cgroup_file_system_means_no_limit_and_no_error(void)
 
 static void all_cpus_are_no_limit_and_need_no_cgroup(void)
 {
-	struct cgroup_env env = {"/nonexistent", "/nonexistent/self"};
+	struct cgroup_env env = {.root = "/nonexistent", .self = "/nonexistent/self"};
 	struct cgroup_limits limits = {.cpu = (uint64_t)sysconf(_SC_NPROCESSORS_CONF) * 1000};
 	struct cgroup *cg = NULL;
 
@@ -114,6 +114,45 @@ static void all_cpus_are_no_limit_and_need_no_cgroup(void)
 	limits.cpu--;
 	CHECK(cgroup_new(&env, "x", &limits, &cg) == 0);
 	cgroup_free(cg);
+}
+
+static unsigned set_in_fake(bool v2, const struct cgroup_limits *limits)
+{
+	AUTO_FD dir = open(fake, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return cgroup_set_limits(dir, v2, all, limits);
+}
+
+static void a_memory_limit_without_swap_is_told_from_one_with_it(void)
+{
+	const struct cgroup_limits limits = {.memory = 1 << 30, .processes = 10, .cpu = 10};
+
+	fake_begin("");
+	put(at("memory.swap.max"), "");
+	CHECK(set_in_fake(true, &limits) == 0);
+	put(at("memory.max"), "");
+	CHECK(set_in_fake(true, &limits) == (CGROUP_MEMORY | CGROUP_SWAP));
+	CHECK(unlink(at("memory.swap.max")) == 0);
+	CHECK(set_in_fake(true, &limits) == CGROUP_MEMORY);
+	put(at("memory.limit_in_bytes"), "");
+	CHECK(set_in_fake(false, &limits) == CGROUP_MEMORY);
+	put(at("memory.memsw.limit_in_bytes"), "");
+	CHECK(set_in_fake(false, &limits) == (CGROUP_MEMORY | CGROUP_SWAP));
+	fake_end();
+}
+
+static void swap_is_what_the_kernel_lists(void)
+{
+	char swaps[100];
+	struct cgroup_env env = {.swaps = swaps};
+
+	fake_begin("");
+	(void)snprintf(swaps, sizeof(swaps), "%s", at("swaps"));
+	put(swaps, "Filename\t\t\tType\t\tSize\n");
+	CHECK(!cgroup_host_swaps(&env));
+	put(swaps, "Filename\t\t\tType\t\tSize\n/dev/zram0 partition 1000\n");
+	CHECK(cgroup_host_swaps(&env));
+	fake_end();
 }
 
 static void an_id_is_a_plain_name(void)
@@ -456,7 +495,7 @@ static void a_running_process_s_cgroup_can_be_opened_by_id(void)
 	struct cgroup_limits limits = {.processes = 64, .track = true};
 	struct cgroup *cg = NULL, *same = NULL;
 	char self[64];
-	struct cgroup_env env = {NULL, self};
+	struct cgroup_env env = {.self = self};
 	pid_t pid, other;
 
 	CHECK(cgroup_new(NULL, my_id("open"), &limits, &cg) >= 0);
@@ -488,6 +527,8 @@ int main(void)
 	static const struct check_case cases[] = {
 		CASE(no_cgroup_file_system_means_no_limit_and_no_error),
 		CASE(all_cpus_are_no_limit_and_need_no_cgroup),
+		CASE(a_memory_limit_without_swap_is_told_from_one_with_it),
+		CASE(swap_is_what_the_kernel_lists),
 		CASE(an_id_is_a_plain_name),
 		CASE(v2_goes_to_the_nearest_ancestor_that_has_all_controllers),
 		CASE(v2_turns_on_what_is_available_and_off),

@@ -19,6 +19,17 @@
 
 static char folder[] = "/tmp/cordon-unit-docker.XXXXXX";
 
+static void a_limit_that_the_engine_cannot_keep_is_refused(void)
+{
+	static const char without[] = "Your kernel does not support swap limit capabilities or the cgroup is not mounted. Memory limited without swap.";
+	struct error err = {0};
+
+	CHECK(create_check_warning("Your kernel does not support memory limit capabilities or the cgroup is not mounted. Limitation discarded.", false, &err) < 0 && err.kind == ERROR_MISSING);
+	CHECK(create_check_warning(without, false, &err) == 0);
+	CHECK(create_check_warning(without, true, &err) < 0 && err.kind == ERROR_MISSING && strstr(err.text, "swap"));
+	CHECK(create_check_warning("IPv4 forwarding is disabled. Networking will not work.", true, &err) == 0);
+}
+
 /* --- the document --- */
 
 static struct plan_op ops[] = {
@@ -440,6 +451,7 @@ int main(void)
 		CASE(it_asks_for_nothing_and_shows_nothing_of_the_command),
 		CASE(a_member_has_its_leaders_network_as_it_is),
 		CASE(limits_are_the_policy_s),
+		CASE(a_limit_that_the_engine_cannot_keep_is_refused),
 		CASE(the_profile_is_one_that_an_engine_can_read),
 		CASE(each_target_is_mounted_once_and_the_last_wins),
 		CASE(what_the_engine_would_put_in_etc_is_ours),

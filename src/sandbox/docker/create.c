@@ -346,3 +346,15 @@ int create_document(const struct create *c, struct buf *out, struct error *err)
 	json_close(&j);
 	return buf_failed(out) ? error_sys(err, buf_failed(out), "the container's description") : 0;
 }
+
+int create_check_warning(const char *warning, bool swaps, struct error *err)
+{
+	struct text_shown shown;
+
+	if (strcasestr(warning, "discarded"))
+		return error_set(err, ERROR_MISSING, "Docker Engine cannot keep the limits of this policy: %s", text_show(&shown, sv_of(warning)));
+	/* "... Memory limited without swap." */
+	if (swaps && strcasestr(warning, "without swap"))
+		return error_set(err, ERROR_MISSING, "Docker Engine cannot keep process.memory here: its limit leaves swap out, and this machine has some; boot with swapaccount=1 or with cgroup v2, or turn swap off (swapoff -a)");
+	return 0;
+}

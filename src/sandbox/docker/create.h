@@ -25,4 +25,7 @@ struct create {
 
 int create_document(const struct create *c, struct buf *out, struct error *err);
 
+/* What the engine says of the container that it made, one of its warnings: -1 where that is that a limit does not hold. swaps: this machine has swap. */
+int create_check_warning(const char *warning, bool swaps, struct error *err);
+
 #endif

@@ -102,14 +102,13 @@ static bool is_container_id(const char *s)
 static int check_warnings(const json_t *answer, struct error *err)
 {
 	const json_t *warnings = json_object_get(answer, "Warnings");
-	struct text_shown shown;
 	size_t i;
 
 	for (i = 0; i < json_array_size(warnings); i++) {
 		const char *w = json_string_value(json_array_get(warnings, i));
 
-		if (w && strcasestr(w, "discarded"))
-			return error_set(err, ERROR_MISSING, "Docker Engine cannot keep the limits of this policy: %s", text_show(&shown, sv_of(w)));
+		if (w && create_check_warning(w, cgroup_host_swaps(NULL), err) < 0)
+			return -1;
 	}
 	return 0;
 }
