@@ -212,9 +212,10 @@ static int decode(struct copy_in *in, struct copy_entry *e, struct error *err)
 	return 1;
 }
 
+/* n bytes more, in blocks. */
 static int count(struct copy_in *in, uint64_t n, struct error *err)
 {
-	in->written += n;
+	in->written += (n + LIMIT_BLOCK - 1) / LIMIT_BLOCK * LIMIT_BLOCK;
 	return in->limit.room && in->written > in->limit.room ? limit_fail_room(err) : 0;
 }
 
@@ -236,7 +237,10 @@ int copy_get(struct copy_in *in, struct copy_entry *ret, struct error *err)
 		return -1;
 	in->fields.n = n;
 	r = decode(in, ret, err);
-	return r > 0 && count(in, LIMIT_NAME_BYTES, err) < 0 ? -1 : r;
+	if (r <= 0)
+		return r;
+	in->written += LIMIT_NAME_BYTES;
+	return count(in, ret->kind == COPY_FOLDER, err) < 0 ? -1 : 1;
 }
 
 static int get_span(struct copy_in *in, uint64_t left, uint64_t *ret_zeros, size_t *ret_n, char piece[LIMIT_PIECE], struct error *err)

@@ -224,7 +224,7 @@ static int make_layer(struct native_build *b, const struct build_layers *below, 
 	struct image_work w;
 	int r;
 
-	if (limit_check_time(&b->req->limit, err) < 0 || native_work_new(b, &w, err) < 0)
+	if (native_work_new(b, &w, err) < 0)
 		return -1;
 	b->copied = 0;
 	r = carry_out(b, below, s, from, &w, err);
@@ -274,7 +274,8 @@ static int step(struct native_build *b, struct build_layers *stage, const struct
 	uint32_t uid, gid;
 	int r;
 
-	if (sources_of(b, s, &from, err) < 0 || native_step_owner(b, stage, s, &uid, &gid, NULL, err) < 0)
+	/* what was made before takes time to be found: patterns are compared with names */
+	if (limit_check_time(&b->req->limit, err) < 0 || sources_of(b, s, &from, err) < 0 || native_step_owner(b, stage, s, &uid, &gid, NULL, err) < 0)
 		return -1;
 	from.caches = uses_caches(s) ? b->cached : "";
 	if (build_key(&b->plan, stage, s, &from, uid, gid, b->ids.count, key, err) < 0)

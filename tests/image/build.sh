@@ -402,6 +402,8 @@ for step in 'COPY four /x/' 'ADD long.tgz /x/' 'WORKDIR /x' 'RUN --mount=source=
 	like "nothing is made when the time is over: $step" "$(limited 0 1 <<<"FROM base
 $step")" 'its time is over'
 done
+like "nor looked for" "$(limited 0 1 <<<'FROM base
+COPY nothin[g] /x/')" 'its time is over'
 like "an archive that takes too long is ended" "$(limited 0 700 <<<'FROM base
 ADD long.tgz /x/')" 'its time is over'
 like "as is the reading of a layer that is a hole" "$(limited 0 2000 <<<'FROM base
