@@ -13,12 +13,12 @@
  *  - percent-encoding (any case, any subset of the bytes; "+" for a space) and JSON escapes (\u00XX, \xXX, \/, \", \',
  * \\), a backslash before any sign (Markdown, regular expressions, shells; not where a needle has a backslash itself) and references of HTML and XML (&#NN;, &#xXX;, with zeros before it and without the semicolon too, and the names that HTML has for the punctuation of ASCII; &amp, &lt, &gt and &quot without it at the end of a word), mixed at will, once
  * or twice over (a URL in a URL, JSON in JSON), also on top of base64 and hexadecimal;
- *  - with a deep set, any two of base64, hexadecimal and escapes within each other, base64 in lines, and hexadecimal in
- * mixed case (needle_runs.h); the string in UTF-16, and in rows of hexadecimal numbers of one case, with a colon, blank
+ *  - with a deep set, any two of base64, hexadecimal and escapes within each other, base64 and hexadecimal in lines too, and
+ * hexadecimal in mixed case (needle_runs.h); the string in UTF-16, and in rows of hexadecimal numbers of one case, with a colon, blank
  * or hyphen between them; in these escapes are undone as far as they are no longer than on top of plain hexadecimal.
  *
  * Not found: what is encoded three times over, escapes written otherwise (\163, \u{73}, \U00000073, %u0073, quoted-printable), UTF-32, rows of numbers that are broken into lines or written otherwise
- * (0x73, 115), other ciphers and compressions. Decompressing comes before this.
+ * (0x73, 115), rows of anything but the string itself (of its base64), backslashes before the signs of URL encoding or HTML (\%73), other ciphers and compressions. Decompressing comes before this.
  *
  * How: one Aho-Corasick automaton over the plain, base64 and hexadecimal forms runs over three readings of the stream:
  * as it is, decoded once, decoded twice. The two decoded readings cost nothing until a %, \ or & comes, and end when

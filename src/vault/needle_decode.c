@@ -45,8 +45,8 @@ static enum verdict number(const struct needle_decoder *d, unsigned from, unsign
 		return MORE;
 	if (d->pending[i].c == ';')
 		return DONE;
-	/* no needle has other bytes, and "&#0" is as likely something else */
-	return v >= ' ' && v <= '~' ? ENDED : NO_ESCAPE;
+	/* no needle, nor a break between its lines, has other bytes, and "&#0" is as likely something else */
+	return (v >= ' ' && v <= '~') || v == '\n' || v == '\r' ? ENDED : NO_ESCAPE;
 }
 
 /* What HTML calls the characters of ASCII that are neither letters nor digits, and the two that look like "-". */
@@ -102,9 +102,10 @@ static enum verdict reference(const struct needle_decoder *d, unsigned char *ret
 	return NO_ESCAPE;
 }
 
+/* A line's end as well: shells take both away. */
 static bool is_sign(unsigned char c)
 {
-	return c >= ' ' && c <= '~' && !((c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'));
+	return c == '\n' || c == '\r' || (c >= ' ' && c <= '~' && !((c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')));
 }
 
 /* A backslash before what JSON escapes does not stay in any case. */

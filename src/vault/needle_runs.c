@@ -150,11 +150,16 @@ static uint64_t track_start(const struct needle_runs *r, const struct track *t, 
 	return t->starts[(t->count - depth) & r->mask];
 }
 
+/* Line breaks are passed over: what was undone may have been base64 or hexadecimal in lines. No needle has one. */
 static void track_unit(struct needle_runs *r, struct track *t, const struct needle_unit *u)
 {
 	const struct needle_node *nodes = r->set->nodes;
-	uint32_t at = needle_step(r->set, t->at, u->c), hit = nodes[at].hit;
+	uint32_t at, hit;
 
+	if (u->c == '\n' || u->c == '\r')
+		return;
+	at = needle_step(r->set, t->at, u->c);
+	hit = nodes[at].hit;
 	t->starts[t->count++ & r->mask] = u->start;
 	if (hit)
 		note(r, nodes[hit].needle, track_start(r, t, nodes[hit].depth), u->end);

@@ -279,7 +279,8 @@ static size_t line_break(const struct scrub_stream *t, const char *p, size_t n, 
 	unsigned char c = byte_back(t, p, n, back);
 	size_t size = c == '\n' && byte_back(t, p, n, back + 1) == '\r' ? 2 : 1, i;
 
-	if (c != '\n' && (c != '\r' || back > 0))
+	/* the other half of a break may be escaped, or not be here yet */
+	if (c != '\n' && c != '\r')
 		return 0;
 	for (i = 0; i < NEEDLE_LINE; i++) {
 		c = byte_back(t, p, n, back + size + i);

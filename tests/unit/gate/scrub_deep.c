@@ -90,6 +90,20 @@ static void hex_mixed(struct buf *out, struct sv in)
 	put_hex(out, in, (const char *const[]){hex_lower, hex_upper});
 }
 
+static void hex_lines(struct buf *out, struct sv in)
+{
+	AUTO_BUF whole = {0};
+	size_t i;
+
+	buf_init(&whole, 1 << 20);
+	hex(&whole, in);
+	for (i = 0; i < whole.n; i++) {
+		if (i && i % 60 == 0)
+			(void)buf_char(out, '\n');
+		(void)buf_char(out, whole.p[i]);
+	}
+}
+
 /* Must this byte be escaped? Others are by chance. */
 static bool escapes(char c, const char *must)
 {
@@ -145,6 +159,14 @@ static void html_open(struct buf *out, struct sv in)
 		(void)buf_printf(out, "&#%u", (unsigned)(unsigned char)in.p[i]);
 }
 
+static void slashes(struct buf *out, struct sv in)
+{
+	size_t i;
+
+	for (i = 0; i < in.n; i++)
+		(void)buf_printf(out, strchr("%\"&+/:=-_\n\r", in.p[i]) ? "\\%c" : "%c", in.p[i]);
+}
+
 typedef void coding_fn(struct buf *out, struct sv in);
 
 static const struct {
@@ -161,8 +183,13 @@ static const struct {
 	       {"escapes of JSON", json, 12, false},
 	       {"references of HTML", html, 12, false}};
 
-/* What is written once, as these, is found; not below another coding. */
-static coding_fn *const single[] = {base64_lines, base64_pem, base64_json_lines, html_padded, html_open};
+/* What is written once, as these, is found. */
+static coding_fn *const single[] = {base64_lines, base64_pem, base64_json_lines, hex_lines, html_padded, html_open, slashes};
+
+static const struct {
+	coding_fn *fn;
+	unsigned twelfths;
+} in_lines[] = {{base64_lines, 16}, {base64_pem, 16}, {hex_lines, 24}};
 
 static void feed(struct scrub *s, struct sv in, unsigned most, struct buf *out)
 {
@@ -269,6 +296,25 @@ static void lines_of_base64_and_odd_references_are_found_however_they_are_split(
 	scrub_unref(s);
 }
 
+static void lines_are_found_in_what_is_encoded_once_more(void)
+{
+	struct scrub *s = make();
+	size_t i, k;
+	int round;
+
+	for (i = 0; s && i < ARRAY_LEN(in_lines); i++)
+		for (round = 0; round < 100; round++) {
+			for (k = 0; k < ARRAY_LEN(codings); k++)
+				one_round(s, codings[k].name, in_lines[i].fn, codings[k].fn, in_lines[i].twelfths * codings[k].twelfths);
+			one_round(s, "numbers without an end", in_lines[i].fn, html_open, in_lines[i].twelfths * 36);
+			if (in_lines[i].fn != base64_pem) /* between the halves of its breaks nobody puts one */
+				one_round(s, "backslashes", in_lines[i].fn, slashes, in_lines[i].twelfths * 12);
+			for (k = 0; k < ARRAY_LEN(in_lines); k++)
+				one_round(s, "lines in lines", in_lines[i].fn, in_lines[k].fn, in_lines[i].twelfths * in_lines[k].twelfths);
+		}
+	scrub_unref(s);
+}
+
 /* Zeros before or behind each byte; or its number, and what stands between two of them. */
 static void put_spaced(struct buf *out, struct sv in, unsigned how)
 {
@@ -340,6 +386,7 @@ int main(void)
 	static const struct check_case cases[] = {
 		CASE(what_is_encoded_twice_is_found_however_it_is_split),
 		CASE(lines_of_base64_and_odd_references_are_found_however_they_are_split),
+		CASE(lines_are_found_in_what_is_encoded_once_more),
 		CASE(utf16_and_rows_of_numbers_are_found_however_they_are_split),
 		CASE(a_line_that_is_no_base64_is_not_kept_waiting),
 	};
