@@ -166,6 +166,34 @@ int kept_save(const struct kept *k, int lock, const char *id, struct error *err)
 	return n == (ssize_t)b.n ? 0 : error_sys(err, n < 0 ? errno : EIO, "%s/owned", k->folder);
 }
 
+int kept_disown(const char *id, struct error *err)
+{
+	AUTO_FREE char *runs = NULL;
+	AUTO_FREE char *folder = NULL;
+	char has[STATE_ID] = "";
+	struct dirent *e;
+	int dir, r = 0;
+	DIR *d;
+
+	if (state_root(&runs, err) < 0)
+		return -1;
+	if (asprintf(&folder, "%s/..", runs) < 0) {
+		folder = NULL;
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	}
+	dir = open_folder(&(struct kept){.folder = folder}, "owned", false);
+	d = dir < 0 ? NULL : fdopendir(dir);
+	while (d && r == 0 && (e = readdir(d))) {
+		AUTO_FD fd = e->d_name[0] == '.' ? -1 : openat(dirfd(d), e->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd >= 0 && pread(fd, has, STATE_ID - 1, 0) == STATE_ID - 1 && strcmp(has, id) == 0 && ftruncate(fd, 0) < 0)
+			r = error_sys(err, errno, "%s/owned", folder);
+	}
+	if (d)
+		(void)closedir(d);
+	return r;
+}
+
 /* What is different about the sandbox of a record, if it is the same owner's and is there; else NULL. */
 static const char *compare(const struct kept *k, int dir, const char *name, char ret_id[STATE_ID])
 {

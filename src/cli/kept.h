@@ -28,6 +28,9 @@ void kept_done(struct kept *k);
 int kept_lock(const struct kept *k, char ret_id[STATE_ID], struct error *err);
 int kept_save(const struct kept *k, int lock, const char *id, struct error *err);
 
+/* The sandbox is nobody's any more: it is to have another policy than the one that its key was made of. */
+int kept_disown(const char *id, struct error *err);
+
 /* Another sandbox of the same owner that is there, and what is different about it ("set of variables"); NULL: there is none. */
 const char *kept_other(const struct kept *k, char ret_id[STATE_ID]);
 

@@ -11,8 +11,8 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "cli/kept.h"
 #include "cli/cli_policy.h"
+#include "cli/kept.h"
 #include "model/inside.h"
 #include "supervise/client.h"
 #include "supervise/control.h"
@@ -213,7 +213,8 @@ int verb_policy_push(struct call *call, struct error *err)
 	if (!path)
 		return error_sys(err, errno, "%s", text_show(&shown, sv_of(call->args[1])));
 	fd = connect_run(call->args[0], NULL, err);
-	return fd < 0 ? -1 : client_push(fd, path, err);
+	/* first of all: whoever asks for its owner's sandbox under the old policy must not get this one */
+	return fd < 0 || kept_disown(call->args[0], err) < 0 ? -1 : client_push(fd, path, err);
 }
 
 int verb_logs(struct call *call, struct error *err)

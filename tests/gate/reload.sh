@@ -227,6 +227,16 @@ changes save "{host: second.test}"
 is "a policy that is extended is watched too" "$(get second.test) $(get first.test)" "200 200 000 403"
 end
 
+# An owner's sandbox
+save "{host: first.test}"
+write_policy "{host: second.test}" >"$tmp/pushed.yaml"
+owned() { "$CORDON" run --owner me -p "$tmp/net.yaml" --workdir "$work" -- curl -sS -m 5 -o /dev/null -w '%{http_code}' "https://$1/" 2>/dev/null; }
+is "an owner's sandbox" "$(owned first.test):$(owned second.test)" "200:000"
+kept=$("$CORDON" ps --quiet | head -n 1)
+"$CORDON" policy push "$kept" "$tmp/pushed.yaml"
+is "one that was given another policy is not handed out under its first one" "$(owned second.test):$(owned first.test)" "000:200"
+for k in $("$CORDON" ps --quiet); do "$CORDON" stop "$k"; done
+
 # A link
 mkdir -p "$tmp/linked"
 rm "$tmp/net.yaml"
