@@ -23,10 +23,16 @@ static bool waits_for_restart(const struct launch_reload *l, const struct cli_po
 	return r.more || r.less;
 }
 
-/* Puts a policy in force, with what a person has allowed meanwhile: that outlives a reload. */
+/* A person may allow hosts: the policy, and the ceiling that it is below, have them asked. */
+static bool asks(const struct policy *p)
+{
+	return p->net.ask.v && p->net.mode.v == NET_ALLOWLIST;
+}
+
+/* Puts a policy in force, with what a person has allowed meanwhile: that outlives a reload, as long as a person may. */
 static int put_in_force(struct launch_reload *l, const struct policy *p, struct error *err)
 {
-	uint32_t n = p->net.allow.n + l->n_approved;
+	uint32_t n_approved = asks(p) ? l->n_approved : 0, n = p->net.allow.n + n_approved;
 	AUTO_FREE struct net_rule *rules = calloc(n + 1, sizeof(*rules));
 	struct policy with = *p;
 
@@ -34,16 +40,19 @@ static int put_in_force(struct launch_reload *l, const struct policy *p, struct 
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	if (p->net.allow.n)
 		memcpy(rules, p->net.allow.v, p->net.allow.n * sizeof(*rules));
-	memcpy(rules + p->net.allow.n, l->approved, l->n_approved * sizeof(*rules));
-	with.net.allow = (struct net_rules){.v = rules, .n = n, .set = p->net.allow.set || l->n_approved};
+	memcpy(rules + p->net.allow.n, l->approved, n_approved * sizeof(*rules));
+	with.net.allow = (struct net_rules){.v = rules, .n = n, .set = p->net.allow.set || n_approved};
 	return gate_reload(l->gate, &with, err);
 }
 
 static int allow(void *arg, const char *host, uint16_t port, struct error *err)
 {
 	struct launch_reload *l = arg;
+	const struct policy *now = l->last.policy ? l->last.policy : l->first;
 	struct net_rule *r = &l->approved[l->n_approved];
 
+	if (!asks(now))
+		return error_set(err, ERROR_DENIED, "the policy that is in force now does not ask");
 	if (l->n_approved == ARRAY_LEN(l->approved))
 		return error_set(err, ERROR_DENIED, "at most %zu hosts can be allowed by hand", ARRAY_LEN(l->approved));
 	*r = (struct net_rule){.host = arena_str(l->arena, sv_of(host)), .ports = arena_alloc(l->arena, sizeof(port)), .n_ports = 1};
@@ -51,7 +60,7 @@ static int allow(void *arg, const char *host, uint16_t port, struct error *err)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	r->ports[0] = port;
 	l->n_approved++;
-	if (put_in_force(l, l->last.policy ? l->last.policy : l->first, err) == 0)
+	if (put_in_force(l, now, err) == 0)
 		return 0;
 	l->n_approved--;
 	return -1;

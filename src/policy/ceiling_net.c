@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "policy/net_match.h"
+#include "policy/net_judge.h"
 #include "policy/policy_ceiling.h"
 #include "policy/policy_cover.h"
 #include "policy/policy_merge.h"
@@ -14,10 +14,11 @@ struct meet {
 	struct policy *request;
 	const struct policy *ceiling;
 	struct error *err;
-	bool strict; /* refuse paths whose intersection cannot be written; else such a pair has none */
+	bool allowlists; /* both modes are */
+	bool strict;     /* refuse paths whose intersection cannot be written; else such a pair has none */
 	struct net_rule *out;
 	uint32_t n, cap;
-	/* The ceiling's rules: exact hosts, sorted, and then the others. */
+	/* The ceiling's rules: exact hosts, sorted, and then the others; within a host and among the others in their order, because the first that fits decides. */
 	const struct net_rule **index;
 	uint32_t n_exact;
 };
@@ -38,17 +39,17 @@ static int by_host(const void *a, const void *b)
 static int build_index(struct meet *m)
 {
 	const struct net_rules *rules = &m->ceiling->net.allow;
-	uint32_t i, tail = rules->n;
+	uint32_t i, n = 0;
 
 	m->index = arena_array(m->request->arena, rules->n, sizeof(*m->index));
 	if (!m->index)
 		return policy_no_memory(m->err);
-	for (i = 0; i < rules->n; i++) {
+	for (i = 0; i < rules->n; i++)
 		if (is_exact(&rules->v[i]))
 			m->index[m->n_exact++] = &rules->v[i];
-		else
-			m->index[--tail] = &rules->v[i];
-	}
+	for (i = 0; i < rules->n; i++)
+		if (!is_exact(&rules->v[i]))
+			m->index[m->n_exact + n++] = &rules->v[i];
 	qsort(m->index, m->n_exact, sizeof(*m->index), by_host);
 	return 0;
 }
@@ -216,6 +217,8 @@ static int meet_pair(struct meet *m, const struct net_rule *a, const struct net_
 
 	if (!meet_subject(a, b, &rule))
 		return 0;
+	/* Without the pair its rate would not hold where another rule, or the mode, lets the request pass. */
+	m->strict = m->allowlists || b->rate.set;
 	r = meet_ports(m, a, b, &rule);
 	r = r <= 0 ? r : meet_methods(m, &a->methods, &b->methods, &rule.methods);
 	r = r <= 0 ? r : meet_patterns(m, &cover_url, "network.allow.paths", &a->paths, &b->paths, &rule.paths);
@@ -242,18 +245,30 @@ static uint32_t find_exact(const struct meet *m, const char *host)
 	return low;
 }
 
-static int meet_rule(struct meet *m, const struct net_rule *a)
+/* An exact host: the ceiling's rules for it and those that may be for it, in the ceiling's order. */
+static int meet_exact(struct meet *m, const struct net_rule *a)
 {
-	uint32_t i = is_exact(a) ? find_exact(m, a->host) : 0;
+	uint32_t i = find_exact(m, a->host), k = m->n_exact, n = m->ceiling->net.allow.n;
+	bool here;
 
-	for (; i < m->n_exact; i++) {
-		if (is_exact(a) && strcmp(m->index[i]->host, a->host) != 0)
-			break;
-		if (meet_pair(m, a, m->index[i]) < 0)
+	for (;;) {
+		here = i < m->n_exact && strcmp(m->index[i]->host, a->host) == 0;
+		if (!here && k == n)
+			return 0;
+		here = here && (k == n || m->index[i] < m->index[k]);
+		if (meet_pair(m, a, here ? m->index[i++] : m->index[k++]) < 0)
 			return -1;
 	}
-	for (i = m->n_exact; i < m->ceiling->net.allow.n; i++)
-		if (meet_pair(m, a, m->index[i]) < 0)
+}
+
+static int meet_rule(struct meet *m, const struct net_rule *a)
+{
+	uint32_t i;
+
+	if (is_exact(a))
+		return meet_exact(m, a);
+	for (i = 0; i < m->ceiling->net.allow.n; i++)
+		if (meet_pair(m, a, &m->ceiling->net.allow.v[i]) < 0)
 			return -1;
 	return 0;
 }
@@ -291,6 +306,59 @@ static int add_hosts(struct meet *m, const struct net_rules *rules)
 	return 0;
 }
 
+/* In mode public a rule that allows opens the host of a provider, which has a door of its own. */
+static int keep_provider_shut(struct meet *m, const struct net_rules *added, const struct provider *p)
+{
+	struct net_rule *rule = arena_alloc(m->request->arena, sizeof(*rule));
+	struct net_rules deny = {.v = rule, .n = 1, .set = true};
+	struct net_host h;
+	uint32_t i;
+	bool opened = false;
+
+	if (!rule)
+		return policy_no_memory(m->err);
+	net_provider_host(p, &h);
+	for (i = 0; i < m->request->net.allow.n; i++)
+		if (net_rule_is_for(&m->request->net.allow.v[i], &h))
+			return 0;
+	for (i = 0; i < added->n && !opened; i++)
+		opened = added->v[i].host && net_rule_is_for(&added->v[i], &h);
+	if (!opened)
+		return 0;
+	*rule = (struct net_rule){.host = arena_str(m->request->arena, sv_n(h.text, h.n)), .at = p->at};
+	return !rule->host || merge_rules(m->request->arena, &m->request->net.deny, &deny) < 0 ? policy_no_memory(m->err) : 0;
+}
+
+/*
+ * Two of mode public: the rules of either open nothing more, but a rate holds back. So the ceiling's count, up to the last that has one, since one before it may say what the rate is not for. The request's
+ * own come behind them.
+ */
+static int add_rated(struct meet *m)
+{
+	const struct pol_inference *inf = &m->request->inference;
+	struct net_rules rules = m->ceiling->net.allow;
+	uint32_t i;
+
+	while (rules.n && !rules.v[rules.n - 1].rate.set)
+		rules.n--;
+	for (i = 0; i < inf->n_providers; i++)
+		if (keep_provider_shut(m, &rules, &inf->providers[i]) < 0)
+			return -1;
+	return add_hosts(m, &rules);
+}
+
+/* Whoever is asked may allow any host: that a ceiling has to say, unless it opens them all, and without counting. */
+static void tighten_ask(struct pol_net *mine, const struct pol_net *theirs)
+{
+	bool asks = theirs->ask.set ? theirs->ask.v : theirs->mode.v == NET_PUBLIC;
+	uint32_t i;
+
+	for (i = 0; i < theirs->allow.n && !theirs->ask.set; i++)
+		asks = asks && !theirs->allow.v[i].rate.set;
+	if (mine->ask.v && !asks)
+		mine->ask = (struct pol_num){.set = true, .at = theirs->ask.set ? theirs->ask.at : theirs->mode.at};
+}
+
 int ceiling_net(struct policy *request, const struct policy *ceiling, struct error *err)
 {
 	struct meet m = {.request = request, .ceiling = ceiling, .err = err};
@@ -299,13 +367,16 @@ int ceiling_net(struct policy *request, const struct policy *ceiling, struct err
 
 	if (!ceiling->net.mode.set || !request->net.mode.set)
 		return 0;
-	m.strict = mine == NET_ALLOWLIST && theirs == NET_ALLOWLIST;
+	m.allowlists = mine == NET_ALLOWLIST && theirs == NET_ALLOWLIST;
+	tighten_ask(&request->net, &ceiling->net);
 	if (mine != NET_NONE && theirs != NET_NONE) {
 		if (build_index(&m) < 0)
 			return -1;
 		for (i = 0; i < request->net.allow.n; i++)
 			if (meet_rule(&m, &request->net.allow.v[i]) < 0)
 				return -1;
+		if (theirs == NET_PUBLIC && mine == NET_PUBLIC && add_rated(&m) < 0)
+			return -1;
 		if (theirs == NET_PUBLIC && add_hosts(&m, &request->net.allow) < 0)
 			return -1;
 		if (theirs == NET_ALLOWLIST && mine == NET_PUBLIC && add_hosts(&m, &ceiling->net.allow) < 0)

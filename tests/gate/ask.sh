@@ -85,4 +85,29 @@ out=$(asking n curl -sS -m 10 http://other.test/)
 like "where there is one it says so" "$out" 'person is being asked'
 log=$(find "$tmp/state" -name audit.jsonl -printf '%T@ %p\n' | sort -n | head -1 | cut -d' ' -f2)
 like "the answer is in the log" "$(cat "$log")" 'network\.ask'
+
+# The operator's ceiling
+printf 'version: 1\nnetwork: {mode: allowlist, allow: [{host: tunnel.test}]}\n' >"$config/policy.yaml"
+before=$(arrived)
+out=$(asking y curl -sS -m 10 https://other.test/)
+is "below a ceiling's list nobody is asked about what is outside of it" "$(grep -c 'asks for' <<<"$out"),$(arrived)" "0,$before"
+printf 'version: 1\nnetwork: {mode: allowlist, ask: true, allow: [{host: tunnel.test}]}\n' >"$config/policy.yaml"
+out=$(asking y curl -sS -m 20 https://other.test/above)
+like "unless the ceiling has them asked" "$out" 'hello from other\.test/above'
+# what a person allowed is theirs to allow only as long as the ceiling has them asked
+(
+	log=
+	in_force() { log=$(audit) && grep -q 'a new policy is in force' "$log"; }
+	until_true grep -q /once "$up/log"
+	printf 'version: 1\nnetwork: {mode: allowlist, allow: [{host: tunnel.test}]}\n' >"$config/policy.yaml.new"
+	mv "$config/policy.yaml.new" "$config/policy.yaml"
+	for _ in 1 2 3 4; do until_true in_force >/dev/null && break; done
+	touch "$work/go"
+) &
+changer=$!
+# shellcheck disable=SC2016 # expanded inside
+out=$(asking y sh -c 'curl -sS -m 20 https://other.test/once; n=0; until [ -e go ] || [ $n = 600 ]; do sleep 0.1; n=$((n + 1)); done; curl -sS -m 5 https://other.test/again')
+wait "$changer"
+like "a ceiling that has them asked no more takes back what they allowed" "$(grep -c 'from other.test/once' <<<"$out"),$(grep -c 'from other.test/again' <<<"$out"),$(ls "$work")" '^1,0,go'
+rm -f "$config/policy.yaml" "$work/go"
 finish

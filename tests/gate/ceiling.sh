@@ -48,4 +48,13 @@ reaches "be there a mode or not" 0
 ceiling 'network: {mode: none, deny: [{cidr: 127.0.0.0/8}]}
 inference: {providers: {x: {kind: openai, url: "http://model.test"}}}'
 reaches "a ceiling that names the provider has said yes" 1
+
+# Rates
+ceiling 'network: {mode: public, allow: [{host: b.test, rate: 1/h}]}'
+for rules in '' ', allow: [{host: "*.test"}]' ', allow: [{host: b.test, methods: [GET]}, {host: b.test}]'; do
+	request "network: {mode: public$rules}"
+	forget
+	run "$tmp/request.yaml" sh -c 'for i in 1 2 3; do curl -sS -m 10 https://b.test/; done; curl -sS -m 10 -d x https://b.test/' >"$tmp/out" 2>&1
+	is "a ceiling's rate holds below mode public (${rules:-no rules})" "$(arrived)" 1
+done
 finish

@@ -356,7 +356,7 @@ static void network_rules_are_intersected(void)
 	CHECK_STR(rules_of(ALLOW("{host: \"*.x.org\"}"), ALLOW("{host: a.x.org}, {host: x.org}")), "a.x.org");
 	CHECK_STR(rules_of(ALLOW("{host: \"*.a.x.org\"}"), ALLOW("{host: \"*.x.org\"}")), "*.a.x.org");
 	CHECK_STR(rules_of(ALLOW("{cidr: 10.1.0.0/16}"), ALLOW("{cidr: 10.0.0.0/8}, {cidr: 10.1.2.0/24}")),
-		  "10.1.2.0/24; 10.1.0.0/16");
+		  "10.1.0.0/16; 10.1.2.0/24");
 	CHECK_STR(rules_of(ALLOW("{host: a.b, ports: [443, 22]}"), ALLOW("{host: a.b}")), "a.b :443");
 	CHECK_STR(rules_of(ALLOW("{host: a.b}"), ALLOW("{host: a.b, ports: [8080]}")), "");
 	CHECK_STR(rules_of(ALLOW("{host: a.b, methods: [GET, POST]}"), ALLOW("{host: a.b, methods: [GET, HEAD]}")),
@@ -390,6 +390,75 @@ static void modes_of_the_network_meet(void)
 	CHECK_STR(rules_of(ALLOW("{host: a.b}"), ALLOW("")), "");
 	CHECK_HAS(memory_error("", "network: {allow: [{host: a.b}]}"),
 		  "ceiling:2:19: network.allow: there are rules but no mode");
+}
+
+static void a_ceilings_rate_holds_whatever_the_modes(void)
+{
+	static const char rated[] = "network: {mode: public, allow: [{host: b.test, paths: [/free]}, {host: b.test, rate: 1/h}, {host: c.test}]}";
+	struct policy *p = below("network: {mode: public}", rated);
+	const struct net_rule *v = p->net.allow.v;
+
+	/* up to the last that has one, and without opening more */
+	CHECK(p->net.allow.n == 2 && v[0].paths.n == 1 && !v[0].rate.set && v[1].rate.v == 1);
+	policy_free(p);
+	/* before the request's own, which has none */
+	p = below("network: {mode: public, allow: [{host: \"*.test\"}]}", "network: {mode: public, allow: [{host: b.test, rate: 1/h}]}");
+	v = p->net.allow.v;
+	CHECK(p->net.allow.n == 2 && v[0].rate.set && strcmp(v[0].host, "b.test") == 0 && !v[1].rate.set);
+	policy_free(p);
+	p = below("network: {mode: public, allow: [{host: b.test, methods: [GET]}]}", "network: {mode: public, allow: [{host: b.test, rate: 1/h}]}");
+	v = p->net.allow.v;
+	CHECK(p->net.allow.n == 3 && v[0].rate.set && v[1].rate.set && !v[1].methods.set && !v[2].rate.set);
+	policy_free(p);
+	/* in the ceiling's order: its first that fits decides */
+	p = below("network: {mode: allowlist, allow: [{host: b.test}]}", "network: {mode: allowlist, allow: [{host: \"*.test\", rate: 1/h}, {host: b.test}, {host: \"*.test\"}]}");
+	v = p->net.allow.v;
+	CHECK(p->net.allow.n == 2 && v[0].rate.set && !v[1].rate.set);
+	policy_free(p);
+	p = below("network: {mode: allowlist, allow: [{host: \"*.test\"}]}", "network: {mode: allowlist, allow: [{host: \"*.test\", methods: [GET], rate: 1/h}, {host: b.test}]}");
+	v = p->net.allow.v;
+	CHECK(p->net.allow.n == 2 && v[0].rate.set && !v[1].rate.set);
+	policy_free(p);
+	/* a pair that cannot be written down would lose it */
+	CHECK_HAS(memory_error("network: {mode: allowlist, allow: [{host: a.b, paths: [\"/a*/c\"]}]}", "network: {mode: public, allow: [{host: a.b, paths: [\"/*b/c\"], rate: 1/h}]}"), "overlap");
+	CHECK_STR(memory_error("network: {mode: allowlist, allow: [{host: a.b, paths: [\"/a*/c\"]}]}", "network: {mode: public, allow: [{host: a.b, paths: [\"/*b/c\"]}]}"), "");
+	/* no range, which may be private; and no provider's host, which has a door */
+	p = below("network: {mode: public}", "network: {mode: public, allow: [{cidr: 10.0.0.0/8, rate: 1/h}]}");
+	CHECK(p->net.allow.n == 0);
+	policy_free(p);
+	p = below("network: {mode: public}\ninference: {providers: {openai: {}}}",
+		  "network: {mode: public, allow: [{host: \"*.openai.com\", rate: 1/h}]}\ninference: {providers: {openai: {}}}");
+	CHECK(p->net.allow.n == 1 && p->net.deny.n == 1 && strcmp(p->net.deny.v[0].host, "api.openai.com") == 0);
+	policy_free(p);
+}
+
+static void whoever_is_asked_cannot_lift_the_ceiling(void)
+{
+	static const char request[] = "network: {mode: allowlist, ask: true, allow: [{host: a.test}]}";
+	static const struct {
+		const char *ceiling;
+		bool asks;
+	} cases[] = {
+		{NULL, true},
+		{"process: {memory: 1G}", true},
+		{"network: {mode: public}", true},
+		{"network: {mode: public, ask: false}", false},
+		{"network: {mode: public, allow: [{host: b.test, rate: 1/h}]}", false},
+		{"network: {mode: allowlist, allow: [{host: a.test}]}", false},
+		{"network: {mode: allowlist, ask: true, allow: [{host: a.test}]}", true},
+		{"network: {mode: none}", false},
+		{"network: {ask: false}", false},
+	};
+	struct policy *p;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		p = below(request, cases[i].ceiling);
+		if ((p->net.ask.v != 0) != cases[i].asks)
+			printf("# %s\n", cases[i].ceiling);
+		CHECK((p->net.ask.v != 0) == cases[i].asks);
+		policy_free(p);
+	}
 }
 
 /* A small generator: the same cases on every machine. */
@@ -687,6 +756,8 @@ int main(void)
 		CASE(providers_are_intersected_by_name),
 		CASE(network_rules_are_intersected),
 		CASE(modes_of_the_network_meet),
+		CASE(a_ceilings_rate_holds_whatever_the_modes),
+		CASE(whoever_is_asked_cannot_lift_the_ceiling),
 		CASE(nothing_is_allowed_that_the_ceiling_denies),
 		CASE(a_policy_below_itself_stays_what_it_is),
 		CASE(a_task_only_tightens),
