@@ -1,7 +1,10 @@
 #include "policy/policy_cache.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/cachefile.h"
 #include "base/cleanup.h"
@@ -10,7 +13,7 @@
 /* CACHE_PLACES entries at most; a policy larger than CACHE_MAX is parsed each time. */
 enum { CACHE_PLACES = 1024, CACHE_MAX = 4 << 20 };
 
-static const char magic[8] = {'C', 'C', 'A', 'C', 'H', 'E', 0, 1};
+static const char magic[8] = {'C', 'C', 'A', 'C', 'H', 'E', 0, 2};
 
 static void add_str(struct sha256 *s, const char *text)
 {
@@ -53,20 +56,52 @@ int policy_cache_key(const struct policy_request *req, const char *cwd, struct c
 	return 0;
 }
 
-int policy_cache_read(struct cache_files *files, const char *path, struct buf *bytes)
+/* A link, be it one on the way, that leads nowhere: its maker meant a file. */
+static bool dangles(const char *path)
 {
-	struct cache_file *f = &files->v[files->n];
-	struct sha256 s;
+	char at[PATH_MAX], *slash;
+	struct stat st;
+
+	if ((size_t)snprintf(at, sizeof(at), "%s", path) >= sizeof(at))
+		return true;
+	while (lstat(at, &st) < 0) {
+		slash = strrchr(at, '/');
+		if (!slash || slash == at)
+			return false;
+		*slash = '\0';
+	}
+	return stat(at, &st) < 0;
+}
+
+static int read_now(const char *path, struct buf *bytes, char real[PATH_MAX])
+{
 	int r = buf_read_file(bytes, path);
 
-	if (r == -ENOTDIR)
-		r = -ENOENT;
+	if (r == -ENOENT && dangles(path))
+		return -ENOLINK;
+	if (r == 0 && !realpath(path, real) && (size_t)snprintf(real, PATH_MAX, "%s", path) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return r;
+}
+
+int policy_cache_read(struct cache_files *files, struct arena *a, const char *path, struct buf *bytes, const char **ret)
+{
+	struct cache_file *f = &files->v[files->n];
+	char real[PATH_MAX];
+	struct sha256 s;
+	int r = read_now(path, bytes, real);
+
+	if (r == 0) {
+		*ret = arena_str(a, sv_of(real));
+		if (!*ret)
+			return -ENOMEM;
+	}
 	if ((r < 0 && r != -ENOENT) || files->n == ARRAY_LEN(files->v))
 		files->skip = true;
 	if (files->skip)
 		return r;
-	*f = (struct cache_file){.path = path, .exists = r == 0};
-	if (f->exists) {
+	*f = (struct cache_file){.path = path, .real = r == 0 ? *ret : NULL};
+	if (f->real) {
 		sha256_init(&s);
 		sha256_add(&s, bytes->p, bytes->n);
 		sha256_done(&s, f->digest);
@@ -102,28 +137,34 @@ static const char *take(struct sv *s, size_t n)
 	return p;
 }
 
-/* The file is as it was: the same bytes, or still not there. */
-static bool unchanged(const char *path, const char *digest, struct buf *scratch)
+/* The file is as it was: the same bytes, under the same name, or still not there. */
+static bool unchanged(const char *path, const char *real, const char *digest, struct buf *scratch)
 {
-	unsigned char now[SHA256_SIZE];
+	unsigned char bytes[SHA256_SIZE];
+	char now[PATH_MAX];
 	int r;
 
 	buf_clear(scratch);
-	r = buf_read_file(scratch, path);
+	r = read_now(path, scratch, now);
 	if (!digest)
-		return r == -ENOENT || r == -ENOTDIR;
-	if (r < 0)
+		return r == -ENOENT;
+	if (r < 0 || strcmp(now, real) != 0)
 		return false;
-	digest_of(buf_view(scratch), now);
-	return memcmp(now, digest, sizeof(now)) == 0;
+	digest_of(buf_view(scratch), bytes);
+	return memcmp(bytes, digest, sizeof(bytes)) == 0;
 }
 
-/* One byte: 0 missing, 1 exists, 2 the end; a NUL-terminated path; a digest where it exists. */
+/* The next string, with its NUL. */
+static const char *take_str(struct sv *s)
+{
+	return take(s, strnlen(s->p, s->n) + 1);
+}
+
+/* One byte: 0 missing, 1 exists, 2 the end; a NUL-terminated path; where it exists another one and a digest. */
 static int check_files(struct sv *rest)
 {
-	const char *mark, *path, *digest;
+	const char *mark, *path, *real, *digest;
 	AUTO_BUF scratch = {0};
-	size_t n;
 
 	buf_init(&scratch, POLICY_MAX_BYTES);
 	for (;;) {
@@ -132,12 +173,12 @@ static int check_files(struct sv *rest)
 			return -EBADMSG;
 		if (*mark == 2)
 			return 0;
-		n = strnlen(rest->p, rest->n);
-		path = take(rest, n + 1);
-		digest = path && *mark ? take(rest, SHA256_SIZE) : NULL;
+		path = take_str(rest);
+		real = path && *mark ? take_str(rest) : NULL;
+		digest = real ? take(rest, SHA256_SIZE) : NULL;
 		if (!path || (*mark && !digest))
 			return -EBADMSG;
-		if (!unchanged(path, digest, &scratch))
+		if (!unchanged(path, real, digest, &scratch))
 			return -ESTALE;
 	}
 }
@@ -179,10 +220,14 @@ static void write_entry(struct buf *out, const struct cache_key *key, const stru
 	(void)buf_add(out, key->bytes, sizeof(key->bytes));
 	(void)buf_add(out, digest, SHA256_HEX - 1);
 	for (i = 0; i < files->n; i++) {
-		(void)buf_char(out, (char)files->v[i].exists);
-		(void)buf_add(out, files->v[i].path, strlen(files->v[i].path) + 1);
-		if (files->v[i].exists)
-			(void)buf_add(out, files->v[i].digest, SHA256_SIZE);
+		const struct cache_file *f = &files->v[i];
+
+		(void)buf_char(out, (char)(f->real != NULL));
+		(void)buf_add(out, f->path, strlen(f->path) + 1);
+		if (!f->real)
+			continue;
+		(void)buf_add(out, f->real, strlen(f->real) + 1);
+		(void)buf_add(out, f->digest, SHA256_SIZE);
 	}
 	(void)buf_char(out, 2);
 	(void)buf_sv(out, encoding);

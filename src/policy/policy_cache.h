@@ -1,7 +1,7 @@
 /*
  * policy_cache: effective policies kept on disk, so that a sandbox does not start with parsing.
  *
- * An entry holds its key, every file that the load looked at (with the digest of its bytes, or that it was not there),
+ * An entry holds its key, every file that the load looked at (with where its path led and the digest of its bytes, or that it was not there),
  * the policy's digest and its encoding, and a digest over all of that. A hit reads and digests those files again: what
  * is returned is what loading would give. The key covers everything else that a load depends on, this very executable
  * included.
@@ -19,7 +19,7 @@
 
 struct cache_file {
 	const char *path; /* absolute */
-	bool exists;
+	const char *real; /* without links, since what it extends is looked for beside that; NULL: it does not exist */
 	unsigned char digest[SHA256_SIZE]; /* of its bytes, where it exists */
 };
 
@@ -43,7 +43,10 @@ int policy_cache_get(const char *dir, const struct cache_key *key, struct policy
 int policy_cache_put(const char *dir, const struct cache_key *key, const struct cache_files *files,
 		     const char digest[SHA256_HEX], struct sv encoding);
 
-/* Reads path and notes in files what was there. As buf_read_file(); -ENOTDIR counts as -ENOENT. */
-int policy_cache_read(struct cache_files *files, const char *path, struct buf *bytes);
+/*
+ * Reads path and notes in files what was there. As buf_read_file(), but -ENOENT only where nothing has that name; -ENOLINK: a link leads nowhere. *real: where the path led, in the arena; the path itself
+ * for what has no other name, such as a pipe.
+ */
+int policy_cache_read(struct cache_files *files, struct arena *a, const char *path, struct buf *bytes, const char **real);
 
 #endif

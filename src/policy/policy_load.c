@@ -42,6 +42,8 @@ static int fail_read(const char *path, int code, struct error *err)
 		return error_set(err, ERROR_INPUT, "%s: is a folder; name a policy file", name.s);
 	if (code == -EINVAL)
 		return error_set(err, ERROR_INPUT, "%s: is not a regular file; name a policy file", name.s);
+	if (code == -ENOLINK)
+		return error_set(err, ERROR_INPUT, "%s: a symbolic link leads nowhere; mend or remove it", name.s);
 	if (code == -ENOENT)
 		return error_set(err, ERROR_INPUT, "%s: there is no such file; check the path", name.s);
 	return error_sys(err, code, "%s: cannot be read", name.s);
@@ -51,19 +53,19 @@ static int fail_read(const char *path, int code, struct error *err)
 static int read_text(struct load *l, const char *path, const char *name, struct arena *a, struct policy_text *ret,
 		     struct error *err)
 {
-	char real[PATH_MAX];
 	int r;
 
 	if (!path || !name)
 		return policy_no_memory(err);
-	r = policy_cache_read(&l->files, path, &ret->bytes);
+	r = policy_cache_read(&l->files, a, path, &ret->bytes, &ret->id);
 	if (r == -ENOENT)
 		return 1;
+	if (r == -ENOMEM)
+		return policy_no_memory(err);
 	if (r < 0)
 		return fail_read(name, r, err);
 	ret->name = name;
-	ret->id = arena_str(a, sv_of(realpath(path, real) ? real : path));
-	return ret->id ? 0 : policy_no_memory(err);
+	return 0;
 }
 
 static int shipped_text(const char *profile, struct arena *a, struct policy_text *ret, struct error *err)

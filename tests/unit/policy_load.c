@@ -355,6 +355,66 @@ static void the_cache_gives_the_same_policy_until_a_file_changes(void)
 	CHECK_STR(d, c);
 }
 
+/* The ceiling is a link to one of two releases, whose texts differ only in what they extend. */
+static void the_cache_knows_where_a_link_led(void)
+{
+	char a[65] = "", b[65] = "", c[65] = "";
+	struct error err;
+	struct policy *p;
+
+	CHECK(mkdir(in_top("config"), 0700) == 0 && mkdir(in_top("v1"), 0700) == 0 && mkdir(in_top("v2"), 0700) == 0);
+	put("c.yaml", sv_of("version: 1\n"));
+	put("v1/policy.yaml", sv_of("version: 1\nextends: [./limits.yaml]\n"));
+	put("v2/policy.yaml", sv_of("version: 1\nextends: [./limits.yaml]\n"));
+	put("v1/limits.yaml", sv_of("version: 1\nprocess: {memory: 2G}\n"));
+	put("v2/limits.yaml", sv_of("version: 1\nprocess: {memory: 1M}\n"));
+	CHECK(symlink("../now/policy.yaml", in_top("config/policy.yaml")) == 0 && symlink("v1", in_top("now")) == 0);
+	policy_free(load_with(in_top("c.yaml"), "cache", a, &err));
+	policy_free(load_with(in_top("c.yaml"), "cache", b, &err));
+	CHECK_STR(b, a);
+	CHECK(unlink(in_top("now")) == 0 && symlink("v2", in_top("now")) == 0);
+	p = load_with(in_top("c.yaml"), "cache", c, &err);
+	CHECK(p && p->process.memory.v == 1 << 20 && strcmp(c, a) != 0);
+	policy_free(p);
+	/* and that it leads nowhere any more */
+	CHECK(unlink(in_top("now")) == 0);
+	p = load_with(in_top("c.yaml"), "cache", c, &err);
+	CHECK(!p);
+	policy_free(p);
+	CHECK_HAS(err.text, "config/policy.yaml: a symbolic link leads nowhere");
+	CHECK(unlink(in_top("config/policy.yaml")) == 0 && rmdir(in_top("config")) == 0);
+	CHECK(unlink(in_top("v1/policy.yaml")) == 0 && unlink(in_top("v2/policy.yaml")) == 0 && unlink(in_top("v1/limits.yaml")) == 0 && unlink(in_top("v2/limits.yaml")) == 0);
+	CHECK(rmdir(in_top("v1")) == 0 && rmdir(in_top("v2")) == 0);
+}
+
+static void only_a_ceiling_that_is_not_there_is_none(void)
+{
+	char digest[65] = "";
+	struct error err;
+
+	put("c.yaml", sv_of("version: 1\n"));
+	/* no folder, then a link to none, then a file in its place, each after the answer before was kept */
+	CHECK_STR(load_error(in_top("c.yaml")), "");
+	policy_free(load_with(in_top("c.yaml"), "cache", digest, &err));
+	CHECK(symlink("nowhere", in_top("config")) == 0);
+	CHECK(!load_with(in_top("c.yaml"), "cache", digest, &err));
+	CHECK_HAS(err.text, "leads nowhere");
+	CHECK(unlink(in_top("config")) == 0);
+	put("config", sv_of("version: 1\n"));
+	CHECK(!load_with(in_top("c.yaml"), "cache", digest, &err));
+	CHECK_HAS(err.text, "config/policy.yaml: cannot be read");
+	CHECK(unlink(in_top("config")) == 0);
+	/* a link to itself, and a link to a folder that has no ceiling */
+	CHECK(symlink("config", in_top("config")) == 0);
+	CHECK(!load_with(in_top("c.yaml"), "cache", digest, &err));
+	CHECK(unlink(in_top("config")) == 0 && symlink(".", in_top("config")) == 0);
+	CHECK_STR(load_error(in_top("c.yaml")), "");
+	/* a profile of the operator's own is not the shipped one instead */
+	CHECK(mkdir(in_top("profiles"), 0700) == 0 && symlink("nowhere", in_top("profiles/strict.yaml")) == 0);
+	CHECK_HAS(load_error("strict"), "leads nowhere");
+	CHECK(unlink(in_top("profiles/strict.yaml")) == 0 && rmdir(in_top("profiles")) == 0 && unlink(in_top("config")) == 0);
+}
+
 /* Calls f for every entry of the cache folder. */
 static unsigned each_entry(void (*f)(const char *path))
 {
@@ -482,6 +542,8 @@ int main(void)
 		CASE(shipped_profiles_load),
 		CASE(an_operators_profile_hides_the_shipped_one_and_may_extend_it),
 		CASE(the_cache_gives_the_same_policy_until_a_file_changes),
+		CASE(the_cache_knows_where_a_link_led),
+		CASE(only_a_ceiling_that_is_not_there_is_none),
 		CASE(a_cache_that_cannot_be_trusted_is_passed_over),
 		CASE(ten_thousand_rules_load_fast),
 	};
