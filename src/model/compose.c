@@ -5,6 +5,11 @@
 const char *const compose_folder_names[COMPOSE_FOLDERS] = {"verifier", "agent", "artifacts", "task-logs", "agent-logs"};
 const char *const compose_condition_names[] = {"service_started", "service_healthy", "service_completed_successfully", NULL};
 
+const struct compose_service *compose_network(const struct compose *c, const struct compose_service *s)
+{
+	return s->network_mode == COMPOSE_NET_SERVICE ? &c->services[compose_find(c, s->network_service)] : s;
+}
+
 int compose_find(const struct compose *c, const char *name)
 {
 	uint32_t i;
@@ -212,6 +217,9 @@ const char *compose_wrong(const struct compose *c)
 		wrong = "no service for the agent";
 	for (i = 0; i < c->n_services && !wrong; i++)
 		wrong = wrong_service(c, i);
+	for (i = 0; i < c->internal.n && !wrong; i++)
+		if (!has(&c->networks, c->internal.v[i]))
+			wrong = "an internal network that is not the project's";
 	return wrong;
 }
 

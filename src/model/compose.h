@@ -167,8 +167,12 @@ struct compose {
 	uint32_t n_services;
 	uint64_t main; /* index of the agent's own */
 	struct compose_strings networks; /* "default" only where a service uses it */
+	struct compose_strings internal; /* those of them that lead to nothing outside */
 	struct compose_strings volumes;
 };
+
+/* The service whose network this one is in: itself, mostly. Of a model that compose_wrong() has nothing against. */
+const struct compose_service *compose_network(const struct compose *c, const struct compose_service *s);
 
 /* The position of a service, or -1. */
 int compose_find(const struct compose *c, const char *name);

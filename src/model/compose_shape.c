@@ -119,6 +119,7 @@ static const struct compose_field compose_fields[] = {
 	{.name = "services", .kind = FIELD_LIST, .offset = offsetof(struct compose, services), .shape = &compose_service_shape, .max = COMPOSE_SERVICES_MAX},
 	{.name = "main", .kind = FIELD_NUM, .offset = offsetof(struct compose, main), .max = COMPOSE_SERVICES_MAX - 1},
 	{.name = "networks", .kind = FIELD_TEXTS, .offset = offsetof(struct compose, networks), .is = compose_is_name},
+	{.name = "internal", .kind = FIELD_TEXTS, .offset = offsetof(struct compose, internal), .is = compose_is_name},
 	{.name = "volumes", .kind = FIELD_TEXTS, .offset = offsetof(struct compose, volumes), .is = compose_is_name},
 };
 const struct compose_shape compose_shape = SHAPE(struct compose, compose_fields);

@@ -70,6 +70,10 @@ static void put_limits(struct json *j, const struct bounds *b)
 		json_key(j, "memory");
 		json_uint(j, b->environment->memory.v);
 	}
+	if (b->processes) {
+		json_key(j, "max_processes");
+		json_uint(j, b->processes + 1); /* the sandbox's own first one counts there */
+	}
 	json_close(j);
 }
 

@@ -15,6 +15,7 @@ struct bounds {
 	bool offline;			    /* no network, whatever network says */
 	uint64_t timeout_ms;		    /* 0: no bound */
 	const struct task_environment *environment; /* cpus and memory; NULL: no bounds */
+	uint64_t processes; /* of a container's own; 0: no bound */
 };
 
 /* ERROR_INPUT where a task asks for addresses that only an operator may open. */

@@ -285,6 +285,8 @@ int compose_parse(const struct compose_input *in, struct arena *a, struct task_p
 	compose_fill(&compose_shape, r.compose);
 	if (in->harbor)
 		add_harbor_main(&r, root);
+	if (problems->refused == before)
+		compose_internal(&r, root);
 	make_canonical(&r, root);
 	if (!in->harbor)
 		find_client(&r, root);

@@ -2,7 +2,8 @@
  * compose: a task's Compose file, read by Cordon and by nobody else.
  *
  * The file is hostile input. It is read against tables of keys: those that Cordon honours become the model (model/compose.h), those that reach the host are refused with a reason, unknown ones are refused with the nearest
- * known one (a warning in lenient mode, and dropped). All problems are collected, each with line, column and key. A key that is understood and cannot be honoured is refused, with these exceptions, each said in a warning:
+ * known one (a warning in lenient mode, and dropped). All problems are collected, each with line, column and key. A key that is understood and cannot be honoured is refused, here or where it is known what a run can do (compose_plan.h, compose_fit.h, which has
+ * warnings of its own), with these exceptions, each said in a warning:
  *   ports       what a service serves is noted; nothing is published on the host, whose ports nobody in a task needs. An address other than loopback is refused
  *   labels, name   nothing inside can see them, and other programs on the host may obey labels: they are not passed on. Nor are container names, but they resolve, as aliases
  *   pull_policy images come from Cordon's store or the operator's engine

@@ -11,6 +11,7 @@
 #include "image/recipe.h"
 #include "task/compose.h"
 #include "task/compose_bind.h"
+#include "task/compose_main.h"
 #include "task/compose_write.h"
 #include "task/env.h"
 #include "task/review_compose.h"
@@ -108,28 +109,17 @@ static int add_variables(const struct task *t, struct arena *a, struct compose_s
 	return 0;
 }
 
-/* As `task run` has it: a ready image before a Dockerfile, a Dockerfile before an image that the file names. */
-static void choose_image(const struct task *t, struct compose_service *s)
-{
-	if (t->environment.docker_image.s) {
-		s->image = t->environment.docker_image.s;
-		s->build = (struct compose_build){.context = "", .dockerfile = "", .target = ""};
-	} else if (!s->build.set && t->files.dockerfile) {
-		s->build = (struct compose_build){.set = true, .context = ".", .dockerfile = "Dockerfile", .target = ""};
-	}
-}
-
 static uint64_t lower(uint64_t a, const struct pol_num *b)
 {
 	return b->set && (!a || b->v < a) ? b->v : a;
 }
 
 /* The agent's own service also has what the task says of its environment. */
-static int fill_main(const struct task *t, struct arena *a, struct compose_service *s, struct error *err)
+static int fill_main(const struct task *t, struct arena *a, const char *image, struct compose_service *s, struct error *err)
 {
 	const struct task_environment *e = &t->environment;
 
-	choose_image(t, s);
+	compose_main_choose(t, image, s);
 	s->memory = lower(s->memory, &e->memory);
 	s->cpus = lower(s->cpus, &e->cpus);
 	if (e->workdir.s)
@@ -152,7 +142,7 @@ static int fill(const struct compose_file_request *req, const struct compose *fr
 	if (!c->services)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	memcpy(c->services, from->services, from->n_services * sizeof(*c->services));
-	if (fill_main(req->task, a, &c->services[c->main], err) < 0)
+	if (fill_main(req->task, a, image, &c->services[c->main], err) < 0)
 		return -1;
 	for (i = 0; i < c->n_services; i++) {
 		const struct compose_service *s = &c->services[i];

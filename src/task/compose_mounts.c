@@ -280,7 +280,7 @@ void compose_read_mounts(struct compose_reader *r, const struct ynode *n, void *
 		each(r, n, read_either, to);
 }
 
-/* One of "size=100M", "mode=755", and marks that hold anyway or change nothing. */
+/* One of "size=100M", "mode=755", and marks that hold anyway or change nothing; noexec is told elsewhere. */
 static const char *tmpfs_option(struct arena *a, struct sv option, struct compose_mount *m)
 {
 	static const char *const idle[] = {"rw", "nosuid", "nodev", "noexec", "exec", "noatime", "relatime"};
@@ -322,6 +322,8 @@ static void read_tmpfs(struct compose_reader *r, const struct ynode *n, struct c
 		text++; /* a colon or a comma */
 		len = strcspn(text, ",");
 		wrong = tmpfs_option(r->arena, sv_n(text, len), &m);
+		if (!wrong && sv_is(sv_n(text, len), "noexec"))
+			compose_warn(r, n, "noexec is not held by `cordon task run`");
 	}
 	if (wrong)
 		compose_refuse(r, n, "%s", wrong);

@@ -310,7 +310,7 @@ void compose_read_expose(struct compose_reader *r, const struct ynode *n, void *
 static const char *const bridge[] = {"bridge", NULL};
 static const struct compose_row top_rows[] = {
 	{"driver", compose_read_word, 0, bridge, NULL},
-	{"internal", compose_read_pass, 0, NULL, NULL}, /* every network is */
+	{"internal", compose_read_flag, 0, NULL, NULL}, /* compose_internal() */
 	{"external", compose_read_never, 0, "a network of the host that is not this task's", NULL},
 	{"attachable", compose_read_never, 0, "lets containers that are not this task's in", NULL},
 	{"name", compose_read_pass, 0, NULL, "not passed on: a network is this run's alone"},
@@ -327,4 +327,23 @@ void compose_read_top_networks(struct compose_reader *r, const struct ynode *n, 
 	(void)to;
 	(void)arg;
 	compose_named(r, n, "network", NULL, top_rows);
+}
+
+void compose_internal(struct compose_reader *r, const struct ynode *root)
+{
+	const struct compose_strings *all = &r->compose->networks;
+	const struct ynode *network, *key;
+	bool internal;
+	uint32_t i;
+
+	for (i = 0; r->networks && i < all->n; i++) {
+		network = compose_key(r->networks, all->v[i]);
+		key = network ? compose_key(network->value, "internal") : NULL;
+		internal = false;
+		if (key)
+			compose_read_flag(r, key->value, &internal, NULL);
+		if (internal)
+			compose_add_text(r, root, &r->compose->internal, all->v[i]);
+	}
+	r->compose->internal.set = r->compose->internal.n > 0;
 }

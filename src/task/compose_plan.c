@@ -98,12 +98,6 @@ static bool share_a_network(const struct compose_service *a, const struct compos
 	return false;
 }
 
-/* The service whose network this one is in. */
-static const struct compose_service *network_of(const struct compose *c, const struct compose_service *s)
-{
-	return s->network_mode == COMPOSE_NET_SERVICE ? &c->services[compose_find(c, s->network_service)] : s;
-}
-
 static bool serve_one_port(const struct compose_service *a, const struct compose_service *b)
 {
 	uint32_t i, j;
@@ -117,7 +111,7 @@ static bool serve_one_port(const struct compose_service *a, const struct compose
 
 static int check_pair(struct planner *p, const struct compose_service *a, const struct compose_service *b)
 {
-	const struct compose_service *x = network_of(p->c, a), *y = network_of(p->c, b);
+	const struct compose_service *x = compose_network(p->c, a), *y = compose_network(p->c, b);
 
 	if (x != y && (x->network_mode == COMPOSE_NET_NONE || y->network_mode == COMPOSE_NET_NONE))
 		return 0;
@@ -125,6 +119,21 @@ static int check_pair(struct planner *p, const struct compose_service *a, const 
 		return refuse(p, a, "networks", "networks that keep services apart cannot be had; put them on one");
 	if (serve_one_port(a, b))
 		return refuse(p, a, "ports", "another service serves the same port, and services share one loopback network; give it another");
+	return 0;
+}
+
+static int check_needs(struct planner *p, const struct compose_service *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->needs.n; i++) {
+		const struct compose_service *other = &p->c->services[compose_find(p->c, s->needs.v[i].service)];
+
+		if (s->needs.v[i].condition != COMPOSE_STARTED && other == &p->c->services[p->c->main])
+			return refuse(p, s, "depends_on", "waits until the agent's own service is healthy or has ended, and it starts when all others have; service_started is all that can be had of it");
+		if (s->needs.v[i].condition == COMPOSE_HEALTHY && other->health.test.n == 0)
+			return refuse(p, s, "depends_on", "waits for the health of a service that has no healthcheck here, and an image's own is not known; write its healthcheck with a test");
+	}
 	return 0;
 }
 
@@ -138,6 +147,8 @@ static int check(struct planner *p)
 		if (s->platform[0] && !(strncmp(s->platform + 6, p->machine, strlen(p->machine)) == 0 &&
 					(!s->platform[6 + strlen(p->machine)] || s->platform[6 + strlen(p->machine)] == '/')))
 			return refuse(p, s, "platform", "is not this machine's");
+		if (check_needs(p, s) < 0)
+			return -1;
 		for (j = 0; j < p->c->n_services; j++)
 			if (i != j && check_pair(p, s, &p->c->services[j]) < 0)
 				return -1;
@@ -208,8 +219,8 @@ static void add_name(struct names *names, const char *name, const char *address)
 		names->v[names->n++] = (struct compose_pair){name, address};
 }
 
-/* Services' own names go before all others, so that none can be taken for another. */
-static int plan_names(struct planner *p, struct compose_plan *plan)
+/* Of those in one network. Services' own names go before all others, so that none can be taken for another. */
+static int plan_names(struct planner *p, const struct compose_plan *plan, uint32_t net, struct compose_pairs *ret)
 {
 	struct names names = {.max = COMPOSE_SERVICES_MAX * COMPOSE_LIST_MAX};
 	uint32_t i, j, k;
@@ -218,12 +229,12 @@ static int plan_names(struct planner *p, struct compose_plan *plan)
 	if (!names.v)
 		return error_set(p->err, ERROR_SYSTEM, "out of memory");
 	for (i = 0; i < plan->n; i++)
-		if (!plan->steps[i].alone)
+		if (plan->steps[i].net == net)
 			add_name(&names, plan->steps[i].service->name, plan->steps[i].address);
 	for (i = 0; i < plan->n; i++) {
 		const struct compose_service *s = plan->steps[i].service;
 
-		if (plan->steps[i].alone)
+		if (plan->steps[i].net != net)
 			continue;
 		add_name(&names, s->hostname, plan->steps[i].address);
 		for (j = 0; j < s->networks.n; j++)
@@ -232,27 +243,75 @@ static int plan_names(struct planner *p, struct compose_plan *plan)
 		for (j = 0; j < s->hosts.n; j++)
 			add_name(&names, s->hosts.v[j].name, s->hosts.v[j].value);
 	}
-	plan->names = (struct compose_pairs){names.v, names.n};
+	*ret = (struct compose_pairs){names.v, names.n};
 	return 0;
 }
 
-static int plan_hosts(struct planner *p, struct compose_plan *plan)
+static const char *hosts_text(struct planner *p, const struct compose_pairs *names)
 {
 	AUTO_BUF out = {0};
 	uint32_t i;
 
 	buf_init(&out, 8 << 20);
 	(void)buf_str(&out, "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n");
-	for (i = 0; i < plan->names.n; i++)
-		(void)buf_printf(&out, "%s %s\n", plan->names.v[i].value, plan->names.v[i].name);
-	plan->hosts = buf_failed(&out) ? NULL : arena_str(p->arena, buf_view(&out));
-	return plan->hosts ? 0 : error_set(p->err, ERROR_SYSTEM, "out of memory");
+	for (i = 0; i < names->n; i++)
+		(void)buf_printf(&out, "%s %s\n", names->v[i].value, names->v[i].name);
+	return buf_failed(&out) ? NULL : arena_str(p->arena, buf_view(&out));
+}
+
+static int plan_hosts(struct planner *p, struct compose_plan *plan)
+{
+	struct compose_pairs own;
+	uint32_t i, j;
+
+	if (plan_names(p, plan, 0, &plan->names) < 0)
+		return -1;
+	for (i = 0; i < plan->n; i++) {
+		struct compose_step *step = &plan->steps[i];
+
+		for (j = 0; j < i && plan->steps[j].net != step->net; j++)
+			;
+		if (j < i) {
+			step->hosts = plan->steps[j].hosts;
+			continue;
+		}
+		if (step->net && plan_names(p, plan, step->net, &own) < 0)
+			return -1;
+		step->hosts = hosts_text(p, step->net ? &own : &plan->names);
+		if (!step->hosts)
+			return error_set(p->err, ERROR_SYSTEM, "out of memory");
+	}
+	return 0;
+}
+
+bool compose_is_internal(const struct compose *c, const struct compose_service *s)
+{
+	uint32_t i, k;
+
+	s = compose_network(c, s);
+	for (i = 0; i < s->networks.n; i++) {
+		for (k = 0; k < c->internal.n && strcmp(c->internal.v[k], s->networks.v[i].network) != 0; k++)
+			;
+		if (k == c->internal.n)
+			return false;
+	}
+	return true;
+}
+
+static bool is_closed(const struct compose *c, const struct compose_plan *plan)
+{
+	uint32_t i;
+
+	for (i = 0; i < plan->n; i++)
+		if (plan->steps[i].net == 0 && !compose_is_internal(c, plan->steps[i].service))
+			return false;
+	return true;
 }
 
 int compose_plan(const struct compose *c, const char *file, const char *machine, struct arena *a, struct compose_plan *ret, struct error *err)
 {
 	struct planner p = {.c = c, .file = file, .machine = machine, .arena = a, .err = err};
-	uint32_t order[COMPOSE_SERVICES_MAX], step_of[COMPOSE_SERVICES_MAX] = {0}, i;
+	uint32_t order[COMPOSE_SERVICES_MAX], step_of[COMPOSE_SERVICES_MAX] = {0}, i, owner;
 	struct compose_plan plan = {.n = c->n_services};
 
 	if (compose_order(c, order, err) < 0 || check(&p) < 0)
@@ -266,13 +325,15 @@ int compose_plan(const struct compose *c, const char *file, const char *machine,
 		struct compose_step *step = &plan.steps[i];
 
 		step->service = &c->services[order[i]];
-		step->alone = step->service->network_mode == COMPOSE_NET_NONE;
-		(void)snprintf(step->address, sizeof(step->address), "127.77.0.%u", (unsigned)(step_of[compose_find(c, network_of(c, step->service)->name)] + 1));
+		owner = step_of[compose_network(c, step->service) - c->services] + 1;
+		step->net = compose_network(c, step->service)->network_mode == COMPOSE_NET_NONE ? owner : 0;
+		(void)snprintf(step->address, sizeof(step->address), "127.77.0.%u", (unsigned)owner);
 		if (plan_waits(&p, step_of, step) < 0 || plan_check(&p, &step->service->health, &step->check) < 0)
 			return -1;
 	}
 	plan.main = step_of[c->main];
-	if (plan_names(&p, &plan) < 0 || plan_hosts(&p, &plan) < 0)
+	plan.closed = is_closed(c, &plan);
+	if (plan_hosts(&p, &plan) < 0)
 		return -1;
 	*ret = plan;
 	return 0;

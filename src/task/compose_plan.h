@@ -7,7 +7,10 @@
  *
  * The order is that of `depends_on`; services without a need for each other keep the file's order. A circle is refused. The agent's service may need others, and others it.
  *
- * Refused, because a group cannot do it: services on named networks that keep them apart (one that names none is with all); a platform that is not this machine's. A service with `network_mode: none` has an empty network of its own.
+ * A service with `network_mode: none` has an empty network of its own, which those are in that name it with `network_mode: service:`. Where all networks of all others are `internal`, the group is closed: nobody of it has a way out, whatever the task says.
+ *
+ * Refused, because a group cannot do it: services on named networks that keep them apart (one that names none is with all); a platform that is not this machine's; to wait until the agent's own service is healthy or has ended, for it starts when all
+ * others have; and to wait for the health of a service that the file has no check for, since an image's own is not known here.
  */
 #ifndef CORDON_TASK_COMPOSE_PLAN_H
 #define CORDON_TASK_COMPOSE_PLAN_H
@@ -32,7 +35,8 @@ struct compose_wait {
 struct compose_step {
 	const struct compose_service *service;
 	char address[16];
-	bool alone; /* not in the group's network */
+	uint32_t net; /* those with the same number share a network; 0 is the group's, others are empty */
+	const char *hosts; /* /etc/hosts of all in that network */
 	const struct compose_wait *waits; /* before it starts */
 	uint32_t n_waits;
 	struct compose_check check;
@@ -42,9 +46,12 @@ struct compose_plan {
 	struct compose_step *steps; /* in the order of starting; they end in the opposite order */
 	uint32_t n;
 	uint32_t main;	   /* the agent's */
-	struct compose_pairs names; /* name, address; each name once */
-	const char *hosts;	    /* the same as /etc/hosts of every member */
+	bool closed; /* the group has no way out */
+	struct compose_pairs names; /* of the group: name, address; each name once */
 };
+
+/* Do all networks of the service, or of the one whose network it is in, lead to nothing outside? */
+bool compose_is_internal(const struct compose *c, const struct compose_service *s);
 
 /* The positions of the services in the order of starting, into order where it is not NULL (COMPOSE_SERVICES_MAX). A circle is ERROR_INPUT, which names its services. */
 int compose_order(const struct compose *c, uint32_t *order, struct error *err);

@@ -123,6 +123,8 @@ compose_read_fn compose_read_limits;
 compose_read_fn compose_read_restart;
 compose_read_fn compose_read_word; /* names; nothing: one of them, and no more than that */
 compose_read_fn compose_read_top_networks;
+/* Which of the networks that services use lead to nothing outside; of a file without problems so far. */
+void compose_internal(struct compose_reader *r, const struct ynode *root);
 compose_read_fn compose_read_top_volumes;
 
 #endif

@@ -367,17 +367,17 @@ static void put_network_uses(struct writer *w, const struct compose_service *s)
 
 static bool in_group(const struct writer *w, const struct compose_service *s)
 {
-	return w->policy && s->network_mode != COMPOSE_NET_NONE && w->c->n_services > 1;
+	return w->policy && compose_network(w->c, s)->network_mode != COMPOSE_NET_NONE && w->c->n_services > 1;
 }
 
 static void put_network(struct writer *w, const struct compose_service *s)
 {
 	if (in_group(w, s))
 		put_service_network(w, HOLDER);
-	else if (w->policy || s->network_mode == COMPOSE_NET_NONE)
-		json_kstr(&w->j, "network_mode", "none");
 	else if (s->network_mode == COMPOSE_NET_SERVICE)
 		put_service_network(w, s->network_service);
+	else if (w->policy || s->network_mode == COMPOSE_NET_NONE)
+		json_kstr(&w->j, "network_mode", "none");
 	else
 		put_network_uses(w, s);
 }
@@ -501,7 +501,7 @@ static void put_service(struct writer *w, const struct compose_service *s)
 	put_what_it_says(w, s);
 	put_network(w, s);
 	/* Who is in the network of another has its names too, and the engine refuses further ones. */
-	if (!in_group(w, s)) {
+	if (!in_group(w, s) && !(w->policy && s->network_mode == COMPOSE_NET_SERVICE)) {
 		put_key_text(w, "hostname", s->hostname);
 		put_pairs(w, "extra_hosts", s->hosts.v, s->hosts.n);
 		put_texts(w, "expose", &s->ports);
@@ -541,9 +541,9 @@ static void put_holder(struct writer *w)
 	json_close(&w->j);
 }
 
-static void put_names(struct writer *w, const char *key, const struct compose_strings *names)
+static void put_names(struct writer *w, const char *key, const struct compose_strings *names, const struct compose_strings *internal)
 {
-	uint32_t i;
+	uint32_t i, k;
 
 	if (names->n == 0)
 		return;
@@ -552,6 +552,8 @@ static void put_names(struct writer *w, const char *key, const struct compose_st
 	for (i = 0; i < names->n; i++) {
 		json_key(&w->j, names->v[i]);
 		json_open(&w->j);
+		for (k = 0; k < internal->n; k++)
+			put_flag(w, "internal", strcmp(internal->v[k], names->v[i]) == 0);
 		json_close(&w->j);
 	}
 	json_close(&w->j);
@@ -572,6 +574,7 @@ static bool fits(const struct compose *c, const struct compose_policy *policy)
 
 int compose_write(const struct compose *c, const struct compose_place *place, const struct compose_policy *policy, struct buf *out)
 {
+	static const struct compose_strings none;
 	struct writer w = {.c = c, .place = place, .policy = policy};
 
 	if (compose_wrong(c) || (policy && !fits(c, policy)))
@@ -586,8 +589,8 @@ int compose_write(const struct compose *c, const struct compose_place *place, co
 		put_holder(&w);
 	json_close(&w.j);
 	if (!policy)
-		put_names(&w, "networks", &c->networks);
-	put_names(&w, "volumes", &c->volumes);
+		put_names(&w, "networks", &c->networks, &c->internal);
+	put_names(&w, "volumes", &c->volumes, &none);
 	json_close(&w.j);
 	return w.failed ? w.failed : buf_failed(out);
 }

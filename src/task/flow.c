@@ -259,7 +259,11 @@ int flow_run(struct flow *f, const struct flow_command *c, struct task_ended *re
 {
 	struct task_sandbox s = {.name = c->name, .phase = c->phase, .argv = c->argv, .grants = c->grants, .n_grants = c->n_grants, .in = c->in, .out = -1, .join = services_leader(f),
 				 .profiles = c->profiles, .policy = c->policy, .pass = c->pass, .root = {.mounts = c->mounts, .n_mounts = c->n_mounts}};
-	struct bounds b = {.network = c->network, .offline = c->offline, .timeout_ms = c->timeout_ms, .environment = &f->task->environment};
+	struct bounds b = {.network = c->network, .offline = c->offline || services_offline(f), .timeout_ms = c->timeout_ms, .environment = &f->task->environment};
+	struct task_environment room;
 
+	/* a verifier that is a machine of its own is not the agent's service */
+	if (!c->image)
+		services_limit(f, &b, &room);
 	return fill_root(f, c, &s.root) < 0 ? -1 : flow_sandbox(f, &s, &b, ret);
 }

@@ -131,8 +131,9 @@ struct flow_shown {
 int flow_show(struct flow *f, struct image_work *to, const struct flow_shown *what, const char ***ret_argv);
 int flow_add_text(struct flow *f, struct image_work *to, const char *target, const char *text);
 
-/* An image from a Dockerfile of the stage; status is set only where the time is over. */
-int flow_build(struct flow *f, const char *context, const char *dockerfile, struct image *ret);
+struct compose_build;
+/* An image from a Dockerfile of the stage; status is set only where the time is over. how: its stage and its arguments; NULL: the last stage, and none. */
+int flow_build(struct flow *f, const char *context, const char *dockerfile, const struct compose_build *how, struct image *ret);
 
 /* What the task has for its agent besides the instruction: servers of the Model Context Protocol, as a file; skills. */
 int flow_mcp(struct flow *f, struct image_work *to, struct flow_env *env);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "sys/beneath.h"
 #include "task/flow.h"
@@ -74,6 +75,35 @@ static int check_health(struct flow *f, const struct task_healthcheck *h, struct
 	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
+/* The compose file's, of the agent's own service: Docker's tools wait for it, too. */
+static int check_service(struct flow *f, struct flow_command *c)
+{
+	const struct compose_check *h = services_check(f);
+	uint32_t retries = h && h->retries ? h->retries : 1, failed = 0;
+	int64_t began = now_ms();
+	struct task_ended e = {0};
+	uint64_t pause;
+
+	if (!h)
+		return 0;
+	c->argv = h->argv;
+	c->timeout_ms = h->timeout;
+	for (;;) {
+		if (flow_run(f, c, &e) < 0)
+			return -1;
+		if (e.status == 0 && !e.timed_out)
+			return 0;
+		pause = (uint64_t)(now_ms() - began) < h->start_period ? h->start_interval : h->interval;
+		failed += (uint64_t)(now_ms() - began) >= h->start_period;
+		if (failed >= retries)
+			break;
+		if (flow_pause(f, pause < 60000 ? pause : 60000) < 0)
+			return -1;
+	}
+	(void)error_set(f->err, ERROR_INPUT, "%s: the agent's own service is not healthy: its healthcheck failed %u times; output/setup.txt has what it said", f->task->files.compose, failed);
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+}
+
 int flow_setup(struct flow *f)
 {
 	const struct task_environment *t = &f->task->environment;
@@ -93,7 +123,7 @@ int flow_setup(struct flow *f)
 		if (run_command(f, &t->setup.v[i], &one) < 0)
 			return -1;
 	}
-	if (t->healthcheck.command.s && check_health(f, &t->healthcheck, &c, &ill) < 0)
+	if (check_service(f, &c) < 0 || (t->healthcheck.command.s && check_health(f, &t->healthcheck, &c, &ill) < 0))
 		return -1;
 	flow_end(f, PHASE_SETUP, 0);
 	return 0;

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/compose.h"
 #include "sys/beneath.h"
 #include "task/build_host.h"
 #include "task/flow.h"
@@ -72,7 +73,17 @@ static int why_not(const struct builder *b)
 	return error_prefix(f->err, "the build did not end within %llu s", (unsigned long long)b->limit_ms / 1000);
 }
 
-int flow_build(struct flow *f, const char *context, const char *dockerfile, struct image *ret)
+static const char *const *arguments(struct flow *f, const struct compose_pairs *args)
+{
+	const char **v = arena_array(f->arena, (size_t)args->n + 1, sizeof(*v));
+	uint32_t i;
+
+	for (i = 0; v && i < args->n; i++)
+		v[i] = arena_printf(f->arena, "%s=%s", args->v[i].name, args->v[i].value);
+	return (const char *const *)v;
+}
+
+int flow_build(struct flow *f, const char *context, const char *dockerfile, const struct compose_build *how, struct image *ret)
 {
 	const struct pol_num *limit = &f->task->environment.build_timeout;
 	struct builder b = {.flow = f, .limit_ms = limit->set ? limit->v : TASK_DEFAULT_BUILD_MS};
@@ -84,7 +95,11 @@ int flow_build(struct flow *f, const char *context, const char *dockerfile, stru
 
 	b.until_ms = (uint64_t)now_ms() + b.limit_ms;
 	req.limit.until_ms = (int64_t)b.until_ms;
-	if (dir < 0 || !req.bounds)
+	if (how) {
+		req.target = how->target[0] ? how->target : NULL;
+		req.args = arguments(f, &how->args);
+	}
+	if (dir < 0 || arena_failed(f->arena))
 		return error_sys(f->err, dir < 0 ? dir : ENOMEM, "the staged %s", context);
 	req.engine = engine;
 	/* "environment/Dockerfile" in "environment" */

@@ -94,19 +94,11 @@ static const char *name_of_folder(const struct flow *f)
 
 static int make_image(struct flow *f)
 {
-	const struct task *t = f->task;
-	int r;
-
 	if (image_store_open(&f->store, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	if (services_read(f) < 0)
 		return -1;
-	/* a ready image: the Dockerfile says how it was made */
-	if (t->environment.docker_image.s)
-		r = image_find(f->store, t->environment.docker_image.s, &f->image, f->err);
-	else
-		r = flow_build(f, t->files.context, t->files.dockerfile, &f->image);
-	if (r < 0)
+	if (services_image(f, &f->image) < 0)
 		return f->result->status == TASK_TIMEOUT ? -1 : flow_fail(f, f->err->kind == ERROR_INPUT || f->err->kind == ERROR_DENIED || f->err->kind == ERROR_NOT_FOUND ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
 	f->has_image = true;
 	f->result->digest_image = arena_str(f->arena, sv_of(f->image.digest + strlen("sha256:")));

@@ -43,7 +43,7 @@ static int find_judge(struct flow *f)
 	if (e && e->docker_image.s)
 		r = image_find(f->store, e->docker_image.s, &f->judge, f->err);
 	else if (files->test_dockerfile)
-		r = flow_build(f, files->tests, files->test_dockerfile, &f->judge);
+		r = flow_build(f, files->tests, files->test_dockerfile, NULL, &f->judge);
 	else
 		r = image_find(f->store, f->image.digest, &f->judge, f->err);
 	if (r < 0)

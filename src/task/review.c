@@ -9,6 +9,7 @@
 #include "image/recipe.h"
 #include "sys/beneath.h"
 #include "task/build.h"
+#include "task/compose_main.h"
 #include "task/env.h"
 #include "task/format.h"
 #include "task/review_compose.h"
@@ -29,6 +30,7 @@ struct reviewing {
 	const struct task *t;
 	struct task_problems *problems;
 	struct arena *arena;
+	const struct compose *compose; /* NULL: there is none, or it is refused */
 };
 
 static void check_table(struct reviewing *r, const char *key, bool warning, const struct pol_pairs *table, const struct task_env_scope *scope)
@@ -153,8 +155,18 @@ static int check_copied(struct reviewing *r, const struct recipe *recipe, const 
 	return 0;
 }
 
-/* One file and the .dockerignore of its context; NULL: there is none to check. */
-static int check_dockerfile(struct reviewing *r, const char *name, const char *context, struct error *err)
+static const char **arguments(struct arena *a, const struct compose_pairs *args)
+{
+	const char **v = arena_array(a, (size_t)args->n + 1, sizeof(*v));
+	uint32_t i;
+
+	for (i = 0; v && i < args->n; i++)
+		v[i] = arena_printf(a, "%s=%s", args->v[i].name, args->v[i].value);
+	return v;
+}
+
+/* One file and the .dockerignore of its context; NULL: there is none to check. how: as flow_build() has it. */
+static int check_dockerfile(struct reviewing *r, const char *name, const char *context, const struct compose_build *how, struct error *err)
 {
 	const char *ignore_name = name ? strcmp(context, ".") == 0 ? ".dockerignore" : arena_printf(r->arena, "%s/.dockerignore", context) : "";
 	struct recipe_request req = {.name = name, .ignore_name = ignore_name, .platform = recipe_platform()};
@@ -169,6 +181,12 @@ static int check_dockerfile(struct reviewing *r, const char *name, const char *c
 		return name ? error_set(err, ERROR_SYSTEM, "out of memory") : 0;
 	if (read_part(r, name, &text) || read_part(r, ignore_name, &ignore))
 		return 0;
+	if (how) {
+		req.target = how->target[0] ? how->target : NULL;
+		req.args = (const char *const *)arguments(r->arena, &how->args);
+	}
+	if (arena_failed(r->arena))
+		return error_set(err, ERROR_SYSTEM, "out of memory");
 	req.dockerfile = buf_view(&text);
 	req.ignore = buf_view(&ignore);
 	if (recipe_parse(r->arena, &req, &recipe, err) < 0) {
@@ -182,27 +200,60 @@ static int check_dockerfile(struct reviewing *r, const char *name, const char *c
 	return check_copied(r, recipe, name, context, err);
 }
 
+static const char *join(struct arena *a, const char *folder, const char *path)
+{
+	if (strcmp(folder, ".") == 0)
+		return path;
+	return strcmp(path, ".") == 0 ? folder : arena_printf(a, "%s/%s", folder, path);
+}
+
+/* What a service is built of, paths being relative to the folder of the task's environment. That the file is there is looked at with the other paths (compose_paths.h). */
+static int check_build(struct reviewing *r, const struct compose_build *b, struct error *err)
+{
+	const char *context = b->set ? join(r->arena, r->t->files.context, b->context) : NULL, *name = context ? join(r->arena, context, b->dockerfile) : NULL;
+
+	if (b->set && !name)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	return b->set ? check_dockerfile(r, name, context, b, err) : 0;
+}
+
+/* All services, the agent's own among them, which is there without a Compose file, too. */
+static int check_services(struct reviewing *r, struct error *err)
+{
+	const struct compose *c = r->compose;
+	struct compose_service own = c ? c->services[c->main] : compose_main_none;
+	uint32_t i;
+
+	compose_main_choose(r->t, REVIEW_MAIN_IMAGE, &own);
+	if (check_build(r, &own.build, err) < 0)
+		return -1;
+	for (i = 0; c && i < c->n_services; i++)
+		if (i != c->main && check_build(r, &c->services[i].build, err) < 0)
+			return -1;
+	return 0;
+}
+
 static int check_builds(struct reviewing *r, struct error *err)
 {
 	const struct task *t = r->t;
 	uint32_t i;
 
-	if (!t->environment.docker_image.s && check_dockerfile(r, t->files.dockerfile, t->files.context, err) < 0)
+	if (check_services(r, err) < 0)
 		return -1;
-	if (check_dockerfile(r, t->files.test_dockerfile, t->files.tests, err) < 0)
+	if (check_dockerfile(r, t->files.test_dockerfile, t->files.tests, NULL, err) < 0)
 		return -1;
 	for (i = 0; i < t->n_steps; i++)
-		if (check_dockerfile(r, t->steps[i].files.test_dockerfile, t->steps[i].files.tests, err) < 0)
+		if (check_dockerfile(r, t->steps[i].files.test_dockerfile, t->steps[i].files.tests, NULL, err) < 0)
 			return -1;
 	return 0;
 }
 
-static int check_services(struct reviewing *r, bool lenient, struct error *err)
+static int check_compose(struct reviewing *r, bool lenient, struct error *err)
 {
 	const struct task *t = r->t;
 	uint32_t i;
 
-	if (review_compose(r->folder, t, lenient, r->arena, r->problems, err) < 0 || review_verifier_compose(r->folder, &t->files, lenient, r->arena, r->problems, err) < 0)
+	if (review_compose(r->folder, t, lenient, r->arena, r->problems, &r->compose, err) < 0 || review_verifier_compose(r->folder, &t->files, lenient, r->arena, r->problems, err) < 0)
 		return -1;
 	for (i = 0; i < t->n_steps; i++)
 		if (review_verifier_compose(r->folder, &t->steps[i].files, lenient, r->arena, r->problems, err) < 0)
@@ -228,7 +279,7 @@ int review_task(int folder, const struct review *with, struct task **ret, struct
 	r.t = t;
 	r.arena = t->arena;
 	check_env(&r, with->credentials);
-	if (check_builds(&r, err) == 0 && check_services(&r, with->lenient, err) == 0 && problems->refused == 0) {
+	if (check_compose(&r, with->lenient, err) == 0 && check_builds(&r, err) == 0 && problems->refused == 0) {
 		*ret = t;
 		return 0;
 	}

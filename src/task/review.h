@@ -1,8 +1,8 @@
 /*
  * review: all that can be said of a task before anything of it runs. `cordon task check` is this and no more; `cordon task run` begins with it.
  *
- * The folder is the stage (stage.h). Looked at: the format (format.h), every `${NAME}` of the env tables (env.h), and the Dockerfiles (image/recipe.h), of the environment unless docker_image takes its place, and of a separate verifier, and
- * the Compose file (compose.h) with what it names in the folder; a separate verifier's may say next to nothing (review_compose.h). All problems are told.
+ * The folder is the stage (stage.h). Looked at: the format (format.h), every `${NAME}` of the env tables (env.h), and the Dockerfiles (image/recipe.h), of the environment unless docker_image takes its place, of every
+ * service, and of a separate verifier, and the Compose file (compose.h) with what it names in the folder and what a run makes of it (compose_fit.h); a separate verifier's may say next to nothing (review_compose.h). All problems are told.
  */
 #ifndef CORDON_TASK_REVIEW_H
 #define CORDON_TASK_REVIEW_H

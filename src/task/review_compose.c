@@ -9,6 +9,7 @@
 #include "image/recipe.h"
 #include "sys/beneath.h"
 #include "task/compose.h"
+#include "task/compose_fit.h"
 #include "task/compose_paths.h"
 #include "task/compose_plan.h"
 #include "task/env.h"
@@ -107,12 +108,17 @@ int review_compose_read(int folder, const struct task *t, const struct review_co
 	return check_plan(compose, in.file, a, problems, err);
 }
 
-int review_compose(int folder, const struct task *t, bool lenient, struct arena *a, struct task_problems *problems, struct error *err)
+int review_compose(int folder, const struct task *t, bool lenient, struct arena *a, struct task_problems *problems, const struct compose **ret, struct error *err)
 {
-	const struct review_compose with = {.project = "task", .image = "task", .lenient = lenient};
-	const struct compose *ignored = NULL;
+	const struct review_compose with = {.project = "task", .image = REVIEW_MAIN_IMAGE, .lenient = lenient};
 
-	return t->files.compose ? review_compose_read(folder, t, &with, a, problems, &ignored, err) : 0;
+	if (!t->files.compose)
+		return 0;
+	if (review_compose_read(folder, t, &with, a, problems, ret, err) < 0)
+		return -1;
+	if (*ret)
+		compose_fit(*ret, t, REVIEW_MAIN_IMAGE, problems);
+	return 0;
 }
 
 /* Is it the file of its own folder, where the whole folder is? */

@@ -108,6 +108,8 @@ static int wait_healthy(struct flow *f, struct service *s)
 	const struct compose_check *c = &s->step->check;
 	int64_t began = now_ms();
 	uint32_t failed = 0;
+	uint64_t pause;
+	bool starting;
 
 	while (c->argv) {
 		if (has_ended(f, s))
@@ -118,7 +120,9 @@ static int wait_healthy(struct flow *f, struct service *s)
 			failed++;
 		if (failed >= (c->retries ? c->retries : 1))
 			return not_ready(f, s, "is not healthy");
-		if (flow_pause(f, c->interval < 60000 ? c->interval : 60000) < 0)
+		starting = (uint64_t)(now_ms() - began) < c->start_period;
+		pause = starting ? c->start_interval : c->interval;
+		if (flow_pause(f, pause < 60000 ? pause : 60000) < 0)
 			return -1;
 	}
 	return has_ended(f, s) ? not_ready(f, s, "ended at once") : 0;
@@ -153,14 +157,32 @@ static int wait_for(struct flow *f, const struct compose_step *step)
 	return r;
 }
 
-const char *services_leader(const struct flow *f)
+/* A verifier that is a machine of its own is not the agent's service: it is with the others, whatever network that has. */
+static uint32_t net_of_phase(const struct flow *f)
+{
+	const struct task_verifier *v = flow_verifier_of(f);
+
+	return f->phase == PHASE_VERIFY && v->separate.set && v->separate.v ? 0 : f->services->plan.steps[f->services->plan.main].net;
+}
+
+static const char *leader_of(const struct flow *f, uint32_t net)
 {
 	uint32_t i;
 
 	for (i = 0; f->services && i < f->services->plan.n; i++)
-		if (f->services->v[i].running)
+		if (f->services->v[i].running && f->services->plan.steps[i].net == net)
 			return f->services->v[i].run.run;
 	return NULL;
+}
+
+const char *services_leader(const struct flow *f)
+{
+	return f->services ? leader_of(f, net_of_phase(f)) : NULL;
+}
+
+bool services_offline(const struct flow *f)
+{
+	return f->services && (net_of_phase(f) != 0 || f->services->plan.closed);
 }
 
 static const struct task_network *network_of(const struct flow *f)
@@ -170,39 +192,60 @@ static const struct task_network *network_of(const struct flow *f)
 	return agents->mode.set ? agents : &f->task->environment.network;
 }
 
-/* What the group may use where it lives in one kernel: what the task has for its own sandbox, and what services have by their own word. */
-static void bound_group(const struct flow *f, struct task_sandbox *t)
+/* What a network's sandboxes may use where they live in one kernel: what the task has for its own, and what services have by their own word. */
+static void bound_group(const struct flow *f, uint32_t net, struct task_sandbox *t)
 {
-	const struct task_environment *e = &f->task->environment;
+	struct task_environment own;
+	struct bounds b = {0};
+	bool memory = true, cpus = true, has_main = f->services->plan.steps[f->services->plan.main].net == net;
 	uint32_t i;
 
-	t->group_memory = e->memory.set ? e->memory.v : 0;
-	t->group_cpus = e->cpus.set ? e->cpus.v : 0;
+	services_limit(f, &b, &own);
 	for (i = 0; i < f->services->plan.n; i++) {
 		const struct compose_service *c = f->services->plan.steps[i].service;
+		bool main = i == f->services->plan.main;
 
-		if (i == f->services->plan.main)
+		if (f->services->plan.steps[i].net != net)
 			continue;
-		t->group_memory += t->group_memory ? c->memory : 0;
-		t->group_cpus += t->group_cpus ? c->cpus : 0;
+		/* beside the agent, a service without a word of its own has part of what the task has */
+		memory &= main ? own.memory.set : has_main || c->memory;
+		cpus &= main ? own.cpus.set : has_main || c->cpus;
+		t->group_memory += main ? own.memory.v : c->memory;
+		t->group_cpus += main ? own.cpus.v : c->cpus;
 	}
+	t->group_memory = memory ? t->group_memory : 0;
+	t->group_cpus = cpus ? t->group_cpus : 0;
+}
+
+/* Nothing; or what never ends, for those who ask for an open input: many end where it ends. */
+static int open_input(struct service *s)
+{
+	int p[2];
+
+	if (!s->step->service->stdin_open && !s->step->service->tty)
+		return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return -1;
+	s->stdin_end = p[1];
+	return p[0];
 }
 
 static int start_one(struct flow *f, struct service *s)
 {
 	const struct compose_service *c = s->step->service;
-	struct task_sandbox t = {.name = arena_printf(f->arena, "service-%s", c->name), .phase = "agent", .in = -1, .out = -1, .join = services_leader(f)};
+	struct task_sandbox t = {.name = arena_printf(f->arena, "service-%s", c->name), .phase = "agent", .in = -1, .out = -1, .join = leader_of(f, s->step->net)};
 	struct task_environment limits = {0};
-	AUTO_FD nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct bounds bounds = {.network = network_of(f), .offline = s->step->net != 0 || f->services->plan.closed, .environment = &limits, .processes = c->pids};
+	AUTO_FD nothing = open_input(s);
 	AUTO_FD out = -1;
 
 	if (!t.name || nothing < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	if (!t.join)
-		bound_group(f, &t);
+		bound_group(f, s->step->net, &t);
 	limits.memory = (struct pol_num){.set = c->memory, .v = c->memory};
 	limits.cpus = (struct pol_num){.set = c->cpus, .v = c->cpus};
-	if (services_root(f, s, &t) < 0 || flow_write(f, &t, &(struct bounds){.network = network_of(f), .environment = &limits}) < 0)
+	if (services_root(f, s, &t) < 0 || flow_write(f, &t, &bounds) < 0)
 		return -1;
 	if (start_log(f, c->name, &out) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
@@ -271,15 +314,15 @@ static int close_group(struct flow *f, const char *leader)
 
 int services_allow(struct flow *f, const struct task_network *wanted, bool offline)
 {
-	const char *leader = services_leader(f);
-	bool none = offline || (wanted->mode.set && wanted->mode.v == NET_NONE);
+	const char *leader = leader_of(f, 0);
+	bool without = services_offline(f), none = without || offline || (wanted->mode.set && wanted->mode.v == NET_NONE);
 
-	if (!leader)
+	if (!leader || f->services->plan.closed)
 		return 0;
 	/* of several steps a later one would find it closed */
 	if (none && f->phase == PHASE_VERIFY && (f->task->n_steps < 2 || is_same(network_of(f), wanted)))
 		return close_group(f, leader);
-	if (!offline && is_same(network_of(f), wanted))
+	if (without || (!offline && is_same(network_of(f), wanted)))
 		return 0;
 	(void)error_set(f->err, ERROR_INPUT, "%s: the network of the %s is another than that of the services, whose network it shares; declare the same, or no services", f->task->files.config,
 			f->phase == PHASE_VERIFY ? "verifier" : "agent");
@@ -293,6 +336,7 @@ static void stop_one(struct flow *f, struct service *s, int64_t end)
 			(void)kill(s->run.pid, SIGKILL);
 		(void)poll(NULL, 0, POLL_MS / 10);
 	}
+	cleanup_fd(&s->stdin_end);
 	image_work_done(f->store, &s->work);
 	if (s->has_image)
 		image_done(&s->image);

@@ -2,7 +2,7 @@
  * services: what a task's compose file has beside the agent's own sandbox: sandboxes of one group, with one network that has no way out but the door.
  *
  * They start in the order that they need each other in, each in a sandbox of its own with its own image and limits; the first leads the group, the others and the sandboxes of agent and verifier join its network. The network that the task
- * asks for its agent is everybody's. They live until the verifier is done, and what they print is kept.
+ * asks for its agent is everybody's, unless the compose file closes the group. Those with `network_mode: none` are in no group but that of who names them. They live until the verifier is done, and what they print is kept.
  */
 #ifndef CORDON_TASK_SERVICES_H
 #define CORDON_TASK_SERVICES_H
@@ -12,11 +12,13 @@
 
 struct service {
 	const struct compose_step *step;
+	const char **hosts; /* lines of /etc/hosts */
 	struct image image;
 	bool has_image;
 	struct image_work work;
 	struct task_running run;
 	bool running;
+	int stdin_end; /* of one that is to wait for input which never comes; -1 */
 	int status;	    /* where it has ended */
 	struct error error; /* ... because of Cordon */
 };
@@ -26,7 +28,6 @@ struct services {
 	struct compose_plan plan;
 	struct service *v; /* as the plan's steps; the agent's own is never started */
 	const char *const *hidden; /* of the folder that binds are relative to (compose_bind.h) */
-	const char **hosts; /* lines of /etc/hosts of every member */
 	bool *live; /* by the mounts of the agent's own service: volumes that the verifier sees as they are; NULL as long as the agent goes on (volumes.h) */
 };
 
@@ -37,8 +38,10 @@ int services_start(struct flow *f);
 /* Ends them all. */
 void services_stop(struct flow *f);
 
-/* The run whose network the others join; NULL: each has its own. */
+/* The run whose network the agent's sandboxes, or the verifier's, join; NULL: they have their own. */
 const char *services_leader(const struct flow *f);
+/* Does the compose file leave them without a network, whatever the task says? Not a verifier that is a machine of its own. */
+bool services_offline(const struct flow *f);
 
 /*
  * A group has one network, its agent's, and those who join it have no other. So a role that wants another is refused, but for a verifier without one: the group is closed for good before it runs, models included. -1: refused, or it may still be
@@ -46,8 +49,13 @@ const char *services_leader(const struct flow *f);
  */
 int services_allow(struct flow *f, const struct task_network *wanted, bool offline);
 
-/* What the agent's own service says: its variables; mounts and names of the others. */
+/* What the agent's own service says: its variables; mounts and names of the others; its limits, where they are lower than those of the task; its health check, NULL: none. */
 int services_env(struct flow *f, struct flow_env *env);
 int services_main(struct flow *f, struct image_root *root);
+void services_limit(const struct flow *f, struct bounds *b, struct task_environment *room);
+const struct compose_check *services_check(const struct flow *f);
+
+/* The image of the agent's own service, with user and work folder as its compose file has them. */
+int services_image(struct flow *f, struct image *ret);
 
 #endif

@@ -14,9 +14,13 @@
 #include "sys/beneath.h"
 #include "task/compose.h"
 #include "task/compose_bind.h"
+#include "task/compose_main.h"
 #include "task/compose_paths.h"
 #include "task/volume_copy.h"
 #include "task/volumes.h"
+
+/* What the compose file calls the image that is made of the task's Dockerfile. */
+#define MAIN_IMAGE "cordon-task"
 
 enum { FILE_MAX = 1 << 20, SERVICE_ROOM = 4 };
 
@@ -27,11 +31,9 @@ static int refused(struct flow *f)
 }
 
 /* The staged folder that holds the compose file: its paths are relative to it. */
-static const char *folder_of(struct flow *f)
+static const char *folder_of(const struct flow *f)
 {
-	const char *slash = strrchr(f->task->files.compose, '/');
-
-	return slash ? arena_str(f->arena, sv_n(f->task->files.compose, (size_t)(slash - f->task->files.compose))) : ".";
+	return f->task->files.context;
 }
 
 static const char *below(struct flow *f, const char *folder, const char *path)
@@ -78,7 +80,7 @@ static int parse(struct flow *f, const struct compose **ret)
 		return refused(f);
 	}
 	in.text = buf_view(&text);
-	in.runner = (struct compose_runner){.project = "cordon", .image = "cordon-task", .prebuilt = e->docker_image.s ? e->docker_image.s : "",
+	in.runner = (struct compose_runner){.project = "cordon", .image = MAIN_IMAGE, .prebuilt = e->docker_image.s ? e->docker_image.s : "",
 					    .cpus = e->cpus.set ? e->cpus.v : TASK_DEFAULT_CPUS, .memory = e->memory.set ? e->memory.v : (uint64_t)TASK_DEFAULT_MEMORY_MB << 20};
 	if (declared(f, &in) < 0)
 		return -1;
@@ -123,31 +125,31 @@ int services_read(struct flow *f)
 	if (compose_plan(s->compose, f->task->files.compose, strchr(recipe_platform(), '/') + 1, f->arena, &s->plan, f->err) < 0)
 		return refused(f);
 	s->v = arena_array(f->arena, s->plan.n, sizeof(*s->v));
-	s->hosts = lines(f, s->plan.hosts);
 	s->hidden = compose_hidden(f->task, f->arena);
 	if (arena_failed(f->arena))
 		return flow_no_memory(f);
 	for (i = 0; i < s->plan.n; i++)
-		s->v[i] = (struct service){.step = &s->plan.steps[i], .work = {.lock = -1}, .run = {.fd = -1}};
+		s->v[i] = (struct service){.step = &s->plan.steps[i], .hosts = lines(f, s->plan.steps[i].hosts), .work = {.lock = -1}, .run = {.fd = -1}, .stdin_end = -1};
+	if (arena_failed(f->arena))
+		return flow_no_memory(f);
 	f->services = s;
 	services_tell_binds(f);
 	return 0;
 }
 
+static int make_image(struct flow *f, const struct compose_service *c, struct image *ret)
+{
+	const char *context = c->build.set ? below(f, folder_of(f), c->build.context) : NULL;
+	const char *dockerfile = context ? below(f, context, c->build.dockerfile) : NULL;
+
+	if (!c->build.set)
+		return image_find(f->store, c->image, ret, f->err);
+	return dockerfile ? flow_build(f, context, dockerfile, &c->build, ret) : error_set(f->err, ERROR_SYSTEM, "out of memory");
+}
+
 static int find_image(struct flow *f, struct service *s)
 {
-	const struct compose_service *c = s->step->service;
-	const char *context, *dockerfile;
-	int r;
-
-	if (c->build.set) {
-		context = below(f, folder_of(f), c->build.context);
-		dockerfile = context ? below(f, context, c->build.dockerfile) : NULL;
-		r = dockerfile ? flow_build(f, context, dockerfile, &s->image) : flow_no_memory(f);
-	} else {
-		r = image_find(f->store, c->image, &s->image, f->err);
-	}
-	if (r < 0)
+	if (make_image(f, s->step->service, &s->image) < 0)
 		return f->result->status == TASK_TIMEOUT ? -1 : refused(f);
 	s->has_image = true;
 	return 0;
@@ -175,8 +177,8 @@ static char **command_of(struct flow *f, const struct service *s)
 	return argv;
 }
 
-/* A folder for the services alone, which lives as long as the task's run. */
-static const char *volume(struct flow *f, const char *name)
+/* A folder for the services alone, which lives as long as the task's run. mode: 0: everybody's. */
+static const char *volume(struct flow *f, const char *name, mode_t mode)
 {
 	AUTO_FD volumes = -1;
 	AUTO_FD fd = -1;
@@ -189,7 +191,7 @@ static const char *volume(struct flow *f, const char *name)
 	if (volumes < 0 || (!made && errno != EEXIST))
 		return NULL;
 	fd = openat(volumes, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || (made && (fchmod(fd, 01777) < 0 || (geteuid() == 0 && fchown(fd, f->image.ids.zero_uid, f->image.ids.zero_gid) < 0))))
+	if (fd < 0 || (made && (fchmod(fd, mode ? mode : 01777) < 0 || (geteuid() == 0 && fchown(fd, f->image.ids.zero_uid, f->image.ids.zero_gid) < 0))))
 		return NULL;
 	return arena_printf(f->arena, "%s/volumes/%s", f->scratch.path, name);
 }
@@ -207,11 +209,13 @@ static const char *source_of(struct flow *f, const struct compose_service *c, co
 		there = path ? sys_open_beneath(f->stage, path, O_PATH | O_NOFOLLOW, 0) : -1;
 		if (there >= 0)
 			return arena_printf(f->arena, "%s/stage/%s", f->scratch.path, path);
-		return volume(f, arena_printf(f->arena, ".empty-%s-%zu", c->name, (size_t)(m - c->mounts.v)));
+		return volume(f, arena_printf(f->arena, ".empty-%s-%zu", c->name, (size_t)(m - c->mounts.v)), 0);
 	case COMPOSE_MOUNT_RUNNER:
-		return volume(f, arena_printf(f->arena, ".runner-%s", compose_folder_names[m->folder]));
+		return volume(f, arena_printf(f->arena, ".runner-%s", compose_folder_names[m->folder]), 0);
+	case COMPOSE_MOUNT_TMPFS:
+		return volume(f, arena_printf(f->arena, ".tmpfs-%s-%zu", c->name, (size_t)(m - c->mounts.v)), (mode_t)m->mode);
 	default:
-		return volume(f, m->source[0] ? arena_printf(f->arena, "volume-%s", m->source) : arena_printf(f->arena, ".own-%s-%zu", c->name, (size_t)(m - c->mounts.v)));
+		return volume(f, m->source[0] ? arena_printf(f->arena, "volume-%s", m->source) : arena_printf(f->arena, ".own-%s-%zu", c->name, (size_t)(m - c->mounts.v)), 0);
 	}
 }
 
@@ -235,6 +239,12 @@ static bool is_left_out(const struct flow *f, const struct compose_mount *m)
 	return m->kind == COMPOSE_MOUNT_RUNNER || (m->kind == COMPOSE_MOUNT_VOLUME && f->phase == PHASE_VERIFY && !volumes_live(f, m));
 }
 
+/* A tmpfs that needs no mount: what the agent leaves in one of its own is judged, so it is part of its files; and every sandbox has one for shared memory. */
+static bool is_there(const struct compose_mount *m, bool own)
+{
+	return m->kind == COMPOSE_MOUNT_TMPFS && (own || strcmp(m->target, "/dev/shm") == 0);
+}
+
 static int add_mounts(struct flow *f, const struct compose_service *c, bool own, struct image_root *root)
 {
 	struct image_mount *v = arena_array(f->arena, root->n_mounts + c->mounts.n + 1, sizeof(*v));
@@ -248,8 +258,7 @@ static int add_mounts(struct flow *f, const struct compose_service *c, bool own,
 	for (i = 0; i < c->mounts.n; i++) {
 		const struct compose_mount *m = &c->mounts.v[i];
 
-		/* of the sandbox's own files: its upper folder is as private */
-		if (m->kind == COMPOSE_MOUNT_TMPFS || (own && is_left_out(f, m)) || services_bind(f, m) == COMPOSE_BIND_LEAVE)
+		if (is_there(m, own) || (own && is_left_out(f, m)) || services_bind(f, m) == COMPOSE_BIND_LEAVE)
 			continue;
 		v[n] = (struct image_mount){.source = source_of(f, c, m), .target = m->target, .writable = m->kind != COMPOSE_MOUNT_TASK && !m->read_only};
 		if (!v[n].source) {
@@ -301,7 +310,7 @@ int services_root(struct flow *f, struct service *s, struct task_sandbox *ret)
 	root->cwd = c->working_dir[0] ? c->working_dir : s->image.config.workdir;
 	root->uid = user.uid;
 	root->gid = user.gid;
-	root->hosts = f->services->hosts;
+	root->hosts = s->hosts;
 	/* more than the agent's: who fills a volume that it shares is to be ended before the services, and judged */
 	root->storage = SERVICE_ROOM * flow_storage(f);
 	ret->argv = command_of(f, s);
@@ -340,6 +349,45 @@ int services_main(struct flow *f, struct image_root *root)
 {
 	if (!f->services)
 		return 0;
-	root->hosts = f->services->hosts;
+	root->hosts = f->services->v[f->services->plan.main].hosts;
 	return add_mounts(f, main_of(f), true, root);
+}
+
+static void lower(struct pol_num *to, uint64_t v)
+{
+	if (v && (!to->set || v < to->v))
+		*to = (struct pol_num){.set = true, .v = v};
+}
+
+void services_limit(const struct flow *f, struct bounds *b, struct task_environment *room)
+{
+	*room = f->task->environment;
+	b->environment = room;
+	if (!f->services)
+		return;
+	lower(&room->memory, main_of(f)->memory);
+	lower(&room->cpus, main_of(f)->cpus);
+	b->processes = main_of(f)->pids;
+}
+
+const struct compose_check *services_check(const struct flow *f)
+{
+	const struct compose_check *c = f->services ? &f->services->plan.steps[f->services->plan.main].check : NULL;
+
+	return c && c->argv ? c : NULL;
+}
+
+int services_image(struct flow *f, struct image *ret)
+{
+	struct compose_service own = f->services ? *main_of(f) : compose_main_none;
+
+	compose_main_choose(f->task, MAIN_IMAGE, &own);
+	if (make_image(f, &own, ret) < 0)
+		return -1;
+	/* for whoever asks what holds for the agent's files */
+	if (own.user[0])
+		ret->config.user = own.user;
+	if (own.working_dir[0])
+		ret->config.workdir = own.working_dir;
+	return 0;
 }

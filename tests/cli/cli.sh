@@ -140,9 +140,10 @@ if [ ${#lint[@]} -gt 0 ]; then
 	ok "cordon-policy(5) has no warning" lint_page "$tests_dir/../man/cordon-policy.5"
 	ok "cordon-credentials(5) has no warning" lint_page "$tests_dir/../man/cordon-credentials.5"
 	ok "cordon-agents(5) has no warning" lint_page "$tests_dir/../man/cordon-agents.5"
+	ok "cordon-compose(5) has no warning" lint_page "$tests_dir/../man/cordon-compose.5"
 else
 	skip "every command has a man page without a warning" "neither mandoc nor man is installed"
-	skip "cordon-policy(5), cordon-credentials(5) and cordon-agents(5) have no warning" "neither mandoc nor man is installed"
+	skip "cordon-policy(5), cordon-credentials(5), cordon-agents(5) and cordon-compose(5) have no warning" "neither mandoc nor man is installed"
 fi
 
 # completes WORDS...: what bash offers for the last word, one a line.

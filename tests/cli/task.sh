@@ -167,6 +167,105 @@ printf 'docker_image = "debian:12"\n' >>"$d/task.toml"
 check "$d"
 is "a Dockerfile that docker_image takes the place of is not read" "$status: $out" "0: $d: ok (harbor)"
 
+# --- services: what a run does not do is said ---
+
+d=$(task services)
+# compose TEXT: services of the task
+compose() { printf '%s\n' "$1" >"$d/environment/docker-compose.yaml"; }
+# told NAME KEYS REGEX: a service with these keys is accepted with a warning that says so
+told()
+{
+	compose "services: {main: {depends_on: [db]}, db: {image: x, $2}}"
+	check "$d"
+	is "$1 of a service: accepted" "$status" 0
+	like "$1 of a service: said" "$out" "environment/docker-compose\.yaml:1:1: warning: services\.db\.$1: $3"
+}
+# told_main NAME KEYS REGEX, refused_main NAME KEYS REGEX: the agent's own
+told_main()
+{
+	compose "services: {main: {$2}}"
+	check "$d"
+	is "$1 of the agent's service: accepted" "$status" 0
+	like "$1 of the agent's service: said" "$out" "environment/docker-compose\.yaml:1:1: warning: services\.main\.$1: $3"
+}
+refused_main()
+{
+	compose "services: {main: {$2}}"
+	refused "$1 of the agent's service" "$d" "environment/docker-compose\.yaml:1:1: services\.main\.$1: $3"
+}
+told read_only 'read_only: true' 'is not done'
+told hostname 'hostname: h' '.*called cordon'
+told tty 'tty: true' 'has no terminal'
+told tmpfs 'tmpfs: ["/x:size=64k"]' 'its size'
+told volumes 'volumes: ["./data:/data"]' '.*read-only'
+told cap_drop 'cap_drop: [ALL]' 'is not done'
+told mem_reservation 'mem_reservation: 64m' '.*not enforced'
+told shm_size 'shm_size: 64m' '.*tmp_size'
+told ulimits 'ulimits: {nofile: 64}' 'are not set'
+told stop_signal 'stop_signal: SIGINT' 'is not sent'
+told stop_grace_period 'stop_grace_period: 10s' 'is not held'
+told restart 'restart: always' '.*not started again'
+told_main hostname 'hostname: h' '.*called cordon'
+told_main tmpfs 'tmpfs: [/x]' 'is not a file system'
+told_main volumes 'volumes: ["./data:/data"]' '.*read-only'
+told_main cap_drop 'cap_drop: [ALL]' 'is not done'
+told_main ulimits 'ulimits: {nofile: 64}' 'are not set'
+told_main shm_size 'shm_size: 64m' '.*tmp_size'
+refused_main read_only 'read_only: true' '.*read-only root'
+refused_main command 'command: ["sh", "-c", "server & sleep infinity"]' 'does more than wait'
+refused_main command 'entrypoint: /start.sh, command: sleep infinity' 'does more than wait'
+refused_main volumes 'volumes: ["./data:/dev/shm/x"]' '.*/dev'
+refused_main depends_on 'depends_on: {db: {condition: service_healthy}}}, db: {image: x' '.*no healthcheck'
+compose 'services: {main: {healthcheck: {test: "true"}}, db: {image: x, depends_on: {main: {condition: service_healthy}}}}'
+refused "who waits for the agent's own service" "$d" "environment/docker-compose\.yaml:1:1: services\.db\.depends_on: waits until the agent's own"
+compose 'services: {main: {}, db: {image: x, depends_on: {main: {condition: service_completed_successfully}}}}'
+refused "... or for its end" "$d" "services\.db\.depends_on: waits until the agent's own"
+compose 'services: {main: {}, db: {image: x, depends_on: [main]}}'
+check "$d"
+is "... and who only comes after it is not" "$status: $out" "0: $d: ok (harbor)"
+for keys in 'command: sleep infinity' 'command: ["sh", "-c", "sleep infinity"]' 'command: tail -f /dev/null' 'command: ["/bin/bash"], tty: true, stdin_open: true, init: true, restart: always, stop_signal: SIGKILL' \
+	'entrypoint: ["/bin/sh", "-c"], command: ["while true; do sleep 30; done"]' 'command: ["bash", "-lc", "trap exit TERM; sleep 1d & wait"]' 'user: "1000", working_dir: /x, pids_limit: 9, mem_limit: 1g, cpus: 1, container_name: c, network_mode: none, tmpfs: /dev/shm'; do
+	compose "services: {main: {$keys}}"
+	check "$d"
+	case $keys in
+	*tmpfs*) like "what is honoured of the agent's service is accepted" "$status" 0 ;;
+	*) is "a command that waits is nothing to talk about: $keys" "$status: $out" "0: $d: ok (harbor)" ;;
+	esac
+done
+compose 'services: {main: {networks: [in]}, db: {image: x, networks: [in, out]}}
+networks: {in: {internal: true}, out: }'
+refused "a way out for an agent that is to have none" "$d" 'docker-compose\.yaml:1:1: services\.db\.networks: has a way out'
+printf 'allow_internet = false\n' >>"$d/task.toml"
+check "$d"
+is "... where it has none anyway" "$status: $out" "0: $d: ok (harbor)"
+sed -i '/allow_internet/d' "$d/task.toml"
+compose 'services: {main: {networks: [in, out]}, db: {image: x, networks: [in]}}
+networks: {in: {internal: true}, out: }'
+check "$d"
+like "a service on an internal network is told of" "$status: $out" '^0: .*warning: services\.db\.networks: an internal network'
+compose 'services: {main: {build: {context: ., target: no-such}}, db: {build: ./db}}'
+mkdir "$d/environment/db"
+printf '# syntax=evil/frontend\nFROM debian:12\nADD https://example.com/x /x\n' >"$d/environment/db/Dockerfile"
+check "$d"
+is "Dockerfiles of services are judged" "$status" 1
+like "... by file and line" "$out" 'environment/db/Dockerfile:1:1: # syntax'
+like "... and a stage that is not there is no stage" "$out" 'environment/Dockerfile:1:1: there is no stage'
+compose 'services: {main: {build: ./db}}'
+refused "the agent's own is what is built" "$d" 'environment/db/Dockerfile:1:1: # syntax'
+compose 'services: {main: {image: "${MAIN_IMAGE_NAME}"}}'
+rm "$d/environment/Dockerfile"
+refused "an image that nothing is there to build of" "$d" 'services\.main\.image: .*no Dockerfile'
+# by_page KEY...: those that cordon-compose(5) has nothing about
+by_page()
+{
+	local key page=$tests_dir/../man/cordon-compose.5
+	for key; do
+		grep -q -E "(^|[^a-z_])$key([^a-z_]|\$)" "$page" || echo "$key"
+	done
+}
+# shellcheck disable=SC2046
+is "cordon-compose(5) has every key that is read" "$(by_page $(sed -n '/^static const struct compose_row \|^const struct compose_row /,/^};/s/^\t{"\([a-z_]*\)", [a-z].*/\1/p' "$tests_dir"/../src/task/compose*.c))" ""
+
 d=$(task separate)
 printf '[verifier]\nenvironment_mode = "separate"\n' >"$d/task.toml"
 printf 'FROM debian:12\nADD https://example.com/x /x\n' >"$d/tests/Dockerfile"

@@ -25,7 +25,7 @@ ok "the programs are installed" install_programs
 is "cordon is in bin, what it starts is in libexec/cordon" "$(installed)" \
 	"bin/cordon libexec/cordon/cordon-acp libexec/cordon/cordon-agent libexec/cordon/cordon-egress libexec/cordon/cordon-init libexec/cordon/cordon-relay libexec/cordon/cordon-unpack libexec/cordon/cordon-vault "
 ok "the manual and the completions are installed" "$tests_dir/../scripts/install-docs.sh" "$inst/bin" "$inst"
-is "all formats have their page" "$(installed -path '*/man5/*')" "share/man/man5/cordon-agents.5 share/man/man5/cordon-credentials.5 share/man/man5/cordon-policy.5 "
+is "all formats have their page" "$(installed -path '*/man5/*')" "share/man/man5/cordon-agents.5 share/man/man5/cordon-compose.5 share/man/man5/cordon-credentials.5 share/man/man5/cordon-policy.5 "
 
 cat >"$tmp/net.yaml" <<'Y'
 version: 1

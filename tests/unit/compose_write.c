@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "compose_input.h"
 #include "model/compose_codec.h"
+#include "task/compose_fit.h"
 #include "task/compose_paths.h"
 #include "task/compose_role.h"
 #include "task/compose_write.h"
@@ -80,7 +81,7 @@ static const char everything[] =
 	"    image: alpine\n"
 	"    network_mode: none\n"
 	"    healthcheck: {test: [CMD, a, b]}\n"
-	"networks: {back: {driver: bridge, name: CANARY, labels: [CANARY]}, unused: }\n"
+	"networks: {back: {driver: bridge, internal: true, name: CANARY, labels: [CANARY]}, unused: }\n"
 	"volumes: {data: {name: CANARY}}\n";
 
 static void the_new_file_says_what_the_model_says(void)
@@ -270,7 +271,7 @@ static void services_start_in_the_order_of_their_needs(void)
 		CHECK_STR(plan.steps[3].check.argv[2], "curl");
 		CHECK(plan.steps[3].check.retries == 7 && plan.steps[3].check.interval == 30000 && !plan.steps[2].check.argv);
 		CHECK_STR(plan.steps[1].address, plan.steps[0].address);
-		CHECK(strstr(plan.hosts, "127.77.0.4 api\n") && strstr(plan.hosts, "127.77.0.4 api-host\n") && strstr(plan.hosts, "127.77.0.4 box\n"));
+		CHECK(strstr(plan.steps[0].hosts, "127.77.0.4 api\n") && strstr(plan.steps[0].hosts, "127.77.0.4 api-host\n") && strstr(plan.steps[0].hosts, "127.77.0.4 box\n"));
 	}
 	parsed_done(&p);
 }
@@ -310,6 +311,71 @@ static void what_a_group_cannot_do_is_refused(void)
 	CHECK(plan_refuses("services:\n  client: {image: a, expose: [80]}\n  b: {image: b, ports: ['8080:80']}\n", "same port"));
 	CHECK(plan_refuses("services:\n  client: {image: a, platform: linux/arm64}\n", "not this machine"));
 	CHECK(plan_refuses("services:\n  client: {image: a, platform: linux/amd645}\n", "not this machine"));
+	CHECK(plan_refuses("services:\n  client: {image: a, depends_on: {b: {condition: service_healthy}}}\n  b: {image: b}\n", "no healthcheck"));
+	CHECK(plan_refuses("services:\n  client: {image: a, depends_on: {b: {condition: service_healthy}}}\n  b: {image: b, healthcheck: {disable: true}}\n", "no healthcheck"));
+	CHECK(plan_refuses("services:\n  client: {image: a, healthcheck: {test: x}}\n  b: {image: b, depends_on: {client: {condition: service_healthy}}}\n", "agent's own"));
+	CHECK(plan_refuses("services:\n  client: {image: a}\n  b: {image: b, depends_on: {client: {condition: service_completed_successfully}}}\n", "agent's own"));
+}
+
+static void who_has_no_network_is_in_no_group(void)
+{
+	struct parsed p = parse("services:\n"
+				"  client: {image: a, depends_on: [beside]}\n"
+				"  vault: {image: b, network_mode: none, extra_hosts: ['own:127.0.0.1']}\n"
+				"  beside: {image: c, network_mode: 'service:vault'}\n"
+				"  open: {image: d}\n");
+	struct compose_plan plan = {0};
+	const struct compose_step *vault = NULL, *beside = NULL, *open = NULL;
+	uint32_t i;
+
+	CHECK(p.compose && compose_plan(p.compose, "f", "amd64", p.arena, &plan, &p.err) == 0);
+	for (i = 0; i < plan.n; i++) {
+		vault = strcmp(plan.steps[i].service->name, "vault") == 0 ? &plan.steps[i] : vault;
+		beside = strcmp(plan.steps[i].service->name, "beside") == 0 ? &plan.steps[i] : beside;
+		open = strcmp(plan.steps[i].service->name, "open") == 0 ? &plan.steps[i] : open;
+	}
+	CHECK(vault && beside && open && vault < beside && vault->net && beside->net == vault->net && open->net == 0 && plan.steps[plan.main].net == 0);
+	if (vault && beside && open) {
+		CHECK(strstr(vault->hosts, " own\n") && strstr(vault->hosts, " beside\n") && !strstr(vault->hosts, " open\n"));
+		CHECK(strstr(open->hosts, " client\n") && !strstr(open->hosts, " vault\n") && !strstr(open->hosts, " own\n"));
+	}
+	CHECK(!plan.closed);
+	parsed_done(&p);
+}
+
+static bool plan_is_closed(const char *text)
+{
+	struct parsed p = parse(text);
+	struct compose_plan plan = {0};
+	bool closed = p.compose && compose_plan(p.compose, "f", "amd64", p.arena, &plan, &p.err) == 0 && plan.closed;
+
+	parsed_done(&p);
+	return closed;
+}
+
+static void internal_networks_close_the_group(void)
+{
+	CHECK(plan_is_closed("services:\n  client: {image: a, networks: [x]}\nnetworks: {x: {internal: true}}\n"));
+	CHECK(plan_is_closed("services:\n  client: {image: a}\n  b: {image: b, network_mode: 'service:client'}\nnetworks: {default: {internal: true}}\n"));
+	CHECK(!plan_is_closed("services:\n  client: {image: a, networks: [x]}\nnetworks: {x: {internal: false}}\n"));
+	CHECK(!plan_is_closed("services:\n  client: {image: a, networks: [x, y]}\nnetworks: {x: {internal: true}, y: }\n"));
+	CHECK(!plan_is_closed("services:\n  client: {image: a, networks: [x]}\n  b: {image: b}\nnetworks: {x: {internal: true}}\n"));
+}
+
+static void only_some_commands_do_no_more_than_wait(void)
+{
+	static const char *const wait[] = {"sleep infinity", "sleep 2147483647", "tail -f /dev/null", "while :; do sleep 1h; done", "exec sleep inf", "/bin/bash -l", "cat", ""};
+	static const char *const work[] = {"sleep infinity; server", "/start.sh", "tail -f /var/log/x", "sh -c 'service x start; sleep 1'", "sleep infinity`server`", "sleep $(server)", "sleep infinity\nserver", ". x", "bash x", "cat>x"};
+	const struct compose_strings none = {0};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(wait); i++)
+		CHECK(compose_only_waits(&none, &(struct compose_strings){.v = (const char **)(uintptr_t)&wait[i], .n = 1}));
+	for (i = 0; i < ARRAY_LEN(work); i++) {
+		const struct compose_strings one = {.v = (const char **)(uintptr_t)&work[i], .n = 1};
+
+		CHECK(!compose_only_waits(&none, &one) && !compose_only_waits(&one, &none));
+	}
 }
 
 static void an_answer_decodes_to_what_was_asked(void)
@@ -462,6 +528,9 @@ static const struct check_case cases[] = {
 	CASE(services_start_in_the_order_of_their_needs),
 	CASE(nobody_takes_the_name_of_another_service),
 	CASE(what_a_group_cannot_do_is_refused),
+	CASE(who_has_no_network_is_in_no_group),
+	CASE(internal_networks_close_the_group),
+	CASE(only_some_commands_do_no_more_than_wait),
 	CASE(an_answer_decodes_to_what_was_asked),
 	CASE(no_changed_answer_gives_a_model_that_reaches_further),
 	CASE(models_that_reach_further_are_wrong),
