@@ -90,7 +90,7 @@ static void wild_refusals(struct diff *d)
 			diff_item(d, "filesystem.deny", d->a, deny->v[i].at, "no longer denies %s", deny->v[i].s);
 	/* In a writable folder such a pattern of `read` takes writing away. */
 	for (i = 0; i < read->n; i++)
-		if (read->v[i].s[0] != '/' && !cover_by_list(&cover_path, &d->b->fs.read, read->v[i].s) &&
+		if ((read->v[i].s[0] != '/' || !is_plain(read->v[i].s)) && !cover_by_list(&cover_path, &d->b->fs.read, read->v[i].s) &&
 		    (d->b->fs.write.n || d->b->fs.workdir.v >= WORKDIR_READ_WRITE))
 			diff_item(d, "filesystem.read", d->a, read->v[i].at, "no longer keeps %s read-only",
 				  read->v[i].s);

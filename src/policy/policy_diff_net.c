@@ -1,3 +1,4 @@
+#include "base/cleanup.h"
 #include "policy/net_match.h"
 #include "policy/policy_cover.h"
 #include "policy/policy_diff_parts.h"
@@ -26,6 +27,18 @@ static bool paths_cover(const struct pol_list *outer, const struct pol_list *inn
 		if (!cover_by_list(&cover_url, outer, inner->v[i].s))
 			return false;
 	return inner->n > 0;
+}
+
+static bool methods_cover(const struct net_rule *outer, const struct net_rule *inner)
+{
+	uint32_t i;
+
+	if (outer->methods.n == 0)
+		return true;
+	for (i = 0; i < inner->methods.n; i++)
+		if (!net_method_in(&outer->methods, sv_of(inner->methods.v[i].s)))
+			return false;
+	return inner->methods.n > 0;
 }
 
 /* Where outer restricts, inner must be within it. */
@@ -118,11 +131,12 @@ static void compare_atom(struct diff *d, struct atom x)
 	diff_item(d, "network.allow", d->b, x.rule->at, "reaches %s:%u%s", name_of(x.rule), x.port, buf_view(&what).p);
 }
 
+static const uint16_t default_ports[] = {443, 80};
+
 static void compare_rule(struct diff *d, const struct net_rule *r)
 {
-	static const uint16_t defaults[] = {443, 80};
-	const uint16_t *ports = r->n_ports ? r->ports : defaults;
-	uint32_t n_ports = r->n_ports ? r->n_ports : 2, i, k;
+	const uint16_t *ports = r->n_ports ? r->ports : default_ports;
+	uint32_t n_ports = r->n_ports ? r->n_ports : ARRAY_LEN(default_ports), i, k;
 
 	for (i = 0; i < n_ports; i++) {
 		if (r->methods.n == 0)
@@ -130,6 +144,17 @@ static void compare_rule(struct diff *d, const struct net_rule *r)
 		for (k = 0; k < r->methods.n; k++)
 			compare_atom(d, (struct atom){r, ports[i], r->methods.v[k].s});
 	}
+}
+
+/* Outer is for all that inner is for. */
+static bool rule_covers(const struct net_rule *outer, const struct net_rule *inner)
+{
+	uint32_t n = inner->n_ports ? inner->n_ports : ARRAY_LEN(default_ports), i;
+
+	for (i = 0; i < n; i++)
+		if (!net_port_allowed(outer, inner->n_ports ? inner->ports[i] : default_ports[i]))
+			return false;
+	return host_covers(outer, inner) && methods_cover(outer, inner) && paths_cover(&outer->paths, &inner->paths) && inside_covers(outer, inner);
 }
 
 static void compare_credential(struct diff *d, const struct net_rule *r)
@@ -141,7 +166,7 @@ static void compare_credential(struct diff *d, const struct net_rule *r)
 		return;
 	for (i = 0; i < d->a->net.allow.n; i++) {
 		other = &d->a->net.allow.v[i];
-		if (other->credential.s && strcmp(other->credential.s, r->credential.s) == 0 && host_covers(other, r))
+		if (other->credential.s && strcmp(other->credential.s, r->credential.s) == 0 && rule_covers(other, r))
 			return;
 	}
 	diff_item(d, "network.allow", d->b, r->credential.at, "uses credential %s at %s", r->credential.s, name_of(r));
@@ -172,18 +197,6 @@ static bool ports_denied(const struct net_rule *outer, const struct net_rule *in
 	return inner->n_ports > 0;
 }
 
-static bool methods_denied(const struct net_rule *outer, const struct net_rule *inner)
-{
-	uint32_t i;
-
-	if (outer->methods.n == 0)
-		return true;
-	for (i = 0; i < inner->methods.n; i++)
-		if (!net_method_in(&outer->methods, sv_of(inner->methods.v[i].s)))
-			return false;
-	return inner->methods.n > 0;
-}
-
 static void compare_denials(struct diff *d)
 {
 	const struct net_rule *r, *other;
@@ -195,7 +208,7 @@ static void compare_denials(struct diff *d)
 		r = &d->a->net.deny.v[i];
 		for (k = 0; k < d->b->net.deny.n; k++) {
 			other = &d->b->net.deny.v[k];
-			if (host_covers(other, r) && ports_denied(other, r) && methods_denied(other, r) &&
+			if (host_covers(other, r) && ports_denied(other, r) && methods_cover(other, r) &&
 			    paths_cover(&other->paths, &r->paths))
 				break;
 		}
@@ -274,7 +287,7 @@ void diff_inference(struct diff *d)
 {
 	const struct pol_inference *a = &d->a->inference, *b = &d->b->inference;
 	const struct provider *other;
-	uint32_t i, k;
+	uint32_t i, k, from = 0;
 
 	for (i = 0; i < b->n_providers; i++) {
 		other = provider_get(d->a, b->providers[i].name);
@@ -284,11 +297,13 @@ void diff_inference(struct diff *d)
 			diff_item(d, "inference.providers", d->b, b->providers[i].at, "uses models of %s",
 				  b->providers[i].name);
 	}
+	/* in order: the first that fits counts */
 	for (i = 0; i < b->n_routes; i++) {
-		for (k = 0; k < a->n_routes; k++)
+		for (k = from; k < a->n_routes; k++)
 			if (same_text(a->routes[k].model, b->routes[i].model) &&
 			    same_text(a->routes[k].provider, b->routes[i].provider))
 				break;
+		from = k < a->n_routes ? k + 1 : from;
 		if (k == a->n_routes)
 			diff_item(d, "inference.routes", d->b, b->routes[i].at, "sends %s to %s", b->routes[i].model,
 				  b->routes[i].provider);

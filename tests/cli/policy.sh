@@ -318,6 +318,12 @@ more "no timeout" 'process: {timeout: 1m}' 'process: {}' 'no limit instead of 1m
 more "a program" 'process: {allow_exec: [/usr/bin/git]}' 'process: {allow_exec: [/usr/bin/git, /usr/bin/ssh]}' '/usr/bin/ssh'
 more "a variable" 'process: {}' 'process: {env: {pass: [EDITOR]}}' 'EDITOR'
 more "a model" 'inference: {providers: {anthropic: {models: ["claude-3-*"]}}}' 'inference: {providers: {anthropic: {models: ["claude-*"]}}}' 'claude-'
+more "what was read-only by a wildcard" 'filesystem: {write: [/d], read: ["/d/*.conf"]}' 'filesystem: {write: [/d]}' 'no longer keeps /d/\*.conf read-only'
+more "a credential for another path" "$(net '{host: a.example, paths: [/x], credential: c}, {host: a.example, paths: [/y]}')" "$(net '{host: a.example, paths: [/x], credential: c}, {host: a.example, paths: [/y], credential: c}')" 'uses credential c at a.example'
+printf 'version: 1\ninference: {providers: {p: {kind: openai, url: "http://p.example"}, q: {kind: openai, url: "http://q.example"}}, routes: [%s]}\n' '{model: "x-*", provider: p}, {model: "*", provider: q}' >a.yaml
+sed 's/routes: \[\(.*}\), \({.*}\)\]/routes: [\2, \1]/' a.yaml >b.yaml
+exits "diff: routes in another order" 1 policy diff a.yaml b.yaml
+prints "diff: routes in another order: what" 'sends x-\* to p'
 more "a verdict" 'check: {scope-reduction: deny}' 'check: {scope-reduction: escalate}' 'escalate instead of deny'
 same "methods in two rules" "$(net '{host: a.example, methods: [GET, PUT]}')" "$(net '{host: a.example, methods: [PUT]}, {host: a.example, methods: [GET]}')"
 same "a rule that another covers" "$(net '{host: "*.a.example"}')" "$(net '{host: x.a.example}, {host: "*.a.example"}')"
