@@ -536,6 +536,23 @@ req GET https://up.test:8443/one
 END
 like "requests are cut at the quota too" "$out" "failed budget_used_up"
 
+# names are words, too
+sed 's/max_bytes_out: 3M/max_bytes_out: 1K/' quota.yaml >names.yaml
+: >dns.log
+for n in $(seq 40); do
+	printf 'tunnel %s.dns.test 8022 abc\n' "$(printf "$n-%.0s" {1..30} | head -c 60)"
+	printf 'req GET http://%s.dns.test:8022/\n' "$(printf "r$n-%.0s" {1..30} | head -c 60)"
+done >names.txt
+run names.yaml "${pins[@]}" <names.txt
+asked=$(grep -o '[0-9r-]*\.dns\.test' dns.log | sort -u | awk '{ n += length($1) } END { print n + 0 }')
+ok "names that DNS is asked for count towards the quota" test "$asked" -gt 0 -a "$asked" -le 1024
+like "... and what is beyond it is refused for that" "$out" "failed budget_used_up"
+run names.yaml "${pins[@]}" <<'END'
+tunnel echo.test 8022 abc
+tunnel hosts.dns.test 8022 abc
+END
+is "those that are known here cost nothing" "$(count 'got hi ABC')" 2
+
 # everything at once: what has arrived is added up by who got it
 arrived()
 {

@@ -344,7 +344,7 @@ static enum gate_failure screen(const struct dial *d, const struct address *addr
 static void on_screened(void *arg, enum gate_failure why, const struct resolve_answer *answer)
 {
 	struct dial *d = arg;
-	enum gate_failure no = GATE_FAILURE_NONE;
+	enum gate_failure no = why == GATE_FAILURE_QUOTA ? why : GATE_FAILURE_NONE;
 	unsigned i;
 
 	for (i = 0; why == GATE_FAILURE_NONE && no == GATE_FAILURE_NONE && i < answer->n; i++)

@@ -1,7 +1,7 @@
 /*
  * quota: how many bytes the run has sent, and network.max_bytes_out, the bound of their total.
  *
- * Counted are the bytes of requests as they are written (heads, bodies, trailers and what frames chunks; before TLS), and those of tunnels. Nothing is sent that was not taken from what
+ * Counted are the bytes of requests as they are written (heads, bodies, trailers and what frames chunks; before TLS), those of tunnels, and the questions that DNS is asked. Nothing is sent that was not taken from what
  * is left: at once (quota_take(): heads, what a tunnel is about to send), or in two steps, where bytes wait before they go (quota_reserve(), then quota_spend() as they are sent, or
  * quota_release() where they never will be). So the sum holds whatever is under way at the same time. A reload moves the bound, never the count.
  */

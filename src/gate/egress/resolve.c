@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 
+/* BESIDE_NAME: of a question, header and type. QUESTIONS: one for each kind of address. */
+enum { BESIDE_NAME = 18, QUESTIONS = 2 };
 enum { TRY_TIMEOUT = 1500, TRIES = 3, HOSTS_MAX = 256 * 1024, NAME_MAX_TEXT = 254 };
 
 struct pin {
@@ -38,6 +40,8 @@ struct resolver {
 	bool has_channel;
 	struct channel_socket *sockets;
 	struct loop_timer timer;
+	resolve_charge_fn *charge; /* NULL: it is free */
+	void *charge_arg;
 };
 
 static void watch_time(struct resolver *r);
@@ -141,6 +145,12 @@ int resolver_new(struct loop *loop, const struct gate_pin *pins, uint32_t n, str
 	}
 	*ret = r;
 	return 0;
+}
+
+void resolver_charge(struct resolver *r, resolve_charge_fn *fn, void *arg)
+{
+	r->charge = fn;
+	r->charge_arg = arg;
 }
 
 void resolver_free(struct resolver *r)
@@ -320,6 +330,10 @@ void resolve_start(struct resolver *r, struct resolve_query *q, struct sv host, 
 	}
 	if (host.n == 0 || host.n > NAME_MAX_TEXT || memchr(host.p, '\0', host.n) || address_looks_numeric(host)) {
 		answer(q, GATE_FAILURE_NAME);
+		return;
+	}
+	if (r->charge && !r->charge(r->charge_arg, QUESTIONS * (host.n + BESIDE_NAME))) {
+		answer(q, GATE_FAILURE_QUOTA);
 		return;
 	}
 	memcpy(name, host.p, host.n);

@@ -42,6 +42,13 @@ struct resolve_query {
 int resolver_new(struct loop *loop, const struct gate_pin *pins, uint32_t n, struct resolver **ret, struct error *err);
 void resolver_free(struct resolver *r); /* NULL is fine. Queries are forgotten, not answered. */
 
+/*
+ * Who is asked before a question goes to DNS, with how many bytes it has: a name is the workload's own words, and they arrive somewhere. False: it does not
+ * go (GATE_FAILURE_QUOTA).
+ */
+typedef bool resolve_charge_fn(void *arg, uint64_t bytes);
+void resolver_charge(struct resolver *r, resolve_charge_fn *fn, void *arg);
+
 /* Did the operator fix an address for this name? */
 bool resolver_has_pin(const struct resolver *r, struct sv host);
 

@@ -28,6 +28,12 @@ static int read_roots(int fd, struct buf *out, struct error *err)
 	return r < 0 ? error_sys(err, r, "roots") : 0;
 }
 
+/* Of the resolver. */
+static bool charge(void *arg, uint64_t bytes)
+{
+	return egress_may_send(arg, bytes);
+}
+
 static int take_setup(struct egress *e, const struct wire_message *m, struct error *err)
 {
 	struct gate_egress_setup s;
@@ -43,6 +49,7 @@ static int take_setup(struct egress *e, const struct wire_message *m, struct err
 		return error_set(err, ERROR_INPUT, "the upstream proxy is no URL of the form http://host:port");
 	if (resolver_new(e->loop, s.pins, s.n_pins, &e->resolver, err) < 0 || tls_client_new(buf_view(&roots), &e->tls, err) < 0)
 		return -1;
+	resolver_charge(e->resolver, charge, e);
 	e->dialer.resolver = e->resolver;
 	return 0;
 }

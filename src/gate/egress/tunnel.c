@@ -346,7 +346,10 @@ static void on_dialled(void *arg, const struct dial_result *r)
 
 	t->dial = NULL;
 	if (r->fd < 0) {
-		say(t, r->why == GATE_FAILURE_ADDRESS, sv_n("", 0), gate_failure_facts(r->why)->phrase);
+		if (r->why == GATE_FAILURE_QUOTA)
+			say(t, true, sv_of("network.max_bytes_out"), "the run may not send as much as it takes to look up the name");
+		else
+			say(t, r->why == GATE_FAILURE_ADDRESS, sv_n("", 0), gate_failure_facts(r->why)->phrase);
 		fail(t, r->why, NULL);
 		return;
 	}
