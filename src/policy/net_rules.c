@@ -274,6 +274,36 @@ static bool looks_inside(const struct ruleset *rules, const struct net_question 
 	return find_denial(rules, q, denies_some) != NULL;
 }
 
+/* Does any rule for the host add a credential, on whatever port? Then its answers are to be looked into. */
+static bool is_bound(const struct ruleset *rules, const struct net_host *h)
+{
+	struct net_cursor cursor;
+	struct net_chain chain;
+	uint32_t i;
+
+	if (!rules->credentials)
+		return false;
+	net_index_find(rules->allow, h, &cursor);
+	while (net_index_next(&cursor, &chain))
+		for (i = 0; i < chain.n; i++)
+			if (rules->p->net.allow.v[chain.v[i]].credential.s)
+				return true;
+	return false;
+}
+
+/*
+ * How to carry what is allowed. A host may say on one port what it was sent on another: so one that gets a credential is looked into everywhere, but where a rule
+ * opens a port of another protocol in so many words.
+ */
+static enum net_way way_of(const struct ruleset *rules, const struct net_question *q, enum net_why why)
+{
+	bool web = q->port == 443 || q->port == 80;
+
+	if (looks_inside(rules, q) || ((web || why == WHY_PUBLIC) && is_bound(rules, &q->host)))
+		return NET_INSPECT;
+	return web ? NET_TUNNEL : NET_RAW;
+}
+
 bool net_rules_dns(const struct ruleset *rules, struct sv name)
 {
 	const struct policy *p = rules->p;
@@ -305,7 +335,7 @@ void net_rules_name(const struct ruleset *rules, struct sv host, uint16_t port, 
 	net_question_host(&q, host, port);
 	judge(rules, &q, &s, net_rule_denies, ret);
 	if (ret->allow)
-		ret->way = looks_inside(rules, &q) ? NET_INSPECT : port == 443 || port == 80 ? NET_TUNNEL : NET_RAW;
+		ret->way = way_of(rules, &q, ret->why);
 }
 
 static void set_rate(const struct ruleset *rules, struct net_verdict *io)

@@ -24,7 +24,7 @@ void net_rules_free(struct ruleset *rules);            /* NULL is fine */
 enum net_way {
 	NET_TUNNEL,  /* as it is; what the client says must be TLS with the allowed name (443), or HTTP (80) */
 	NET_RAW,     /* as it is, whatever is spoken: another port, and no rule that looks inside */
-	NET_INSPECT, /* request by request: a rule says more than host and port */
+	NET_INSPECT, /* request by request: a rule says more than host and port, or the host gets a credential on another port */
 };
 
 struct net_verdict {

@@ -73,4 +73,22 @@ policy "{host: api.test, rate: 1800/h}" "{host: api.test, paths: [\"/api/**\"], 
 got=$(ask 'c https://api.test/api/1; sleep 2.2; c https://api.test/api/2; c https://api.test/other')
 is "what one of two rates refuses costs the other nothing" "$got| $(keys)" "200 429 200 | GET /api/1 key, GET /other -, "
 
+# a port of the host's that no rule is about: what it says is looked into
+cat >"$tmp/tells.py" <<'E'
+import http.server, os
+class Tells(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(("log: %s\n" % os.environ["TEST_API_KEY"]).encode())
+    def log_message(self, *_):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", 8444), Tells).serve_forever()
+E
+helper 127.0.0.1:8444 python3 "$tmp/tells.py"
+printf 'version: 1\nextends: [default]\nnetwork: {mode: public, allow: [{host: api.test, credential: key}]}\n' >"$tmp/policy.yaml"
+got=$(ask 'set -f; c https://api.test/one; for how in "" -p "--noproxy *"; do curl -sS -m 10 $how http://api.test:8444/; done')
+if [ "$direct" = any ]; then want=3; else want=2; fi
+is "a host that gets a credential is looked into on its other ports" "$(grep -c log: <<<"$got")/$(grep -c "$TEST_API_KEY" <<<"$got")" "$want/0"
+
 finish
