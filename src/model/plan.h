@@ -42,7 +42,7 @@ struct plan_op {
 	uint64_t size; /* FILE: bytes of source; 0: up to its NUL */
 	uint32_t mode;
 	unsigned flags;	 /* enum mount_flag of sys/mounts.h */
-	bool folder;	 /* BIND: the source is one */
+	bool folder;	 /* BIND: the source is one. MASK: what it hides is known to be one, and no link */
 	bool writable;	 /* Landlock grants writing below target */
 	bool host;	 /* its files are the host's: mandatory protections hold there; root's ids are mapped */
 	bool judged;	 /* host: by the name that source is, which others may change what stands at: see plan/plan_source.h. Else it is Cordon's own */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "plan/plan_build.h"
 
 int draft_add(struct draft *d, const struct plan_op *op)
@@ -96,21 +97,73 @@ static bool covers(const struct plan_op *op)
 	return op->kind == PLAN_MASK || op->kind == PLAN_PROTECT;
 }
 
+/* By name, so that all that lies in a folder comes right behind it; of one name, in the order in which they were found. */
+static int by_place(const void *a, const void *b)
+{
+	const struct plan_op *const *x = a, *const *y = b;
+	const char *s = (*x)->target, *t = (*y)->target;
+
+	for (; *s && *s == *t; s++, t++)
+		;
+	if (!*s && !*t)
+		return (*x > *y) - (*x < *y);
+	if (*s == '/' || *t == '/')
+		return !*s || (*t && *t != '/') ? -1 : 1;
+	return (unsigned char)*s < (unsigned char)*t ? -1 : 1;
+}
+
+/* What is shown at this very name is covered by name too: a container does not even show a file of which it knows that. */
+static bool shows_at(const struct plan *p, const char *target)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].host && strcmp(p->ops[i].target, target) == 0)
+			return true;
+	return false;
+}
+
+/* Takes out what needs no mask: a name that has one, and what lies in a folder that does. One that is no folder, be it a link, hides nothing below. */
+static size_t needed_masks(const struct plan *p, const struct plan_op **masks, size_t n)
+{
+	const struct plan_op *last = NULL, *folder = NULL;
+	size_t i, kept = 0;
+
+	for (i = 0; i < n; i++) {
+		if (last && strcmp(masks[i]->target, last->target) == 0)
+			continue;
+		if (folder && path_is_below(masks[i]->target, folder->target) && !shows_at(p, masks[i]->target))
+			continue;
+		last = masks[kept++] = masks[i];
+		if (last->folder && !(folder && path_is_below(last->target, folder->target)))
+			folder = last;
+	}
+	return kept;
+}
+
 void draft_covers_last(struct draft *d)
 {
 	struct plan *p = d->plan;
 	struct plan_op *sorted = arena_array(p->arena, p->n_ops + 1, sizeof(*sorted));
-	size_t i, n = 0;
+	const struct plan_op **masks = arena_array(p->arena, p->n_ops + 1, sizeof(const struct plan_op *));
+	size_t i, n = 0, n_masks = 0;
 
-	if (!sorted)
+	if (!sorted || !masks)
 		return; /* the arena remembers that it failed */
 	for (i = 0; i < p->n_ops; i++)
 		if (!covers(&p->ops[i]))
 			sorted[n++] = p->ops[i];
-	for (i = 0; i < p->n_ops; i++)
-		if (covers(&p->ops[i]))
+	for (i = 0; i < p->n_ops; i++) {
+		if (p->ops[i].kind == PLAN_PROTECT)
 			sorted[n++] = p->ops[i];
+		else if (p->ops[i].kind == PLAN_MASK)
+			masks[n_masks++] = &p->ops[i];
+	}
+	qsort(masks, n_masks, sizeof(const struct plan_op *), by_place);
+	for (i = needed_masks(p, masks, n_masks); i > 0; i--)
+		sorted[n++] = *masks[i - 1];
 	memcpy(p->ops, sorted, n * sizeof(*sorted));
+	p->n_ops = n;
 }
 
 struct expand {

@@ -47,7 +47,7 @@ const char *draft_rule(struct draft *d, const char *key, const struct pol_str *s
 /* Sorts what was added so far so that no op hides one before it: folders come before what is in them. */
 void draft_sort(struct draft *d);
 
-/* Moves what covers (masks, protections) behind everything that shows, keeping the order otherwise: deny wins. */
+/* Moves what covers behind everything that shows: deny wins. First protections, in their order, then masks, what lies in a folder before the folder: nothing can be laid over what is hidden already. Masks that others make needless go. */
 void draft_covers_last(struct draft *d);
 
 /* Calls found for each path of the host that an anchored pattern finds, without following links in wildcard steps. */

@@ -21,22 +21,19 @@ enum { TRIES_MAX = 10 };
 struct finding {
 	struct draft *d;
 	bool writable; /* the tree that is looked through */
-	const struct plan_op *tree; /* the same, where it is the host's; NULL: what is found there is not followed */
+	bool base;     /* it is of the base system, which has the names of the host */
+	const struct plan_op *tree; /* the same, where it is a folder of the host's; NULL: what is found there is not followed */
 	struct follow_link *links;  /* which were found in it */
 	size_t n_links, links_room;
 };
 
 /* A name of the host that is a link: where it leads is seen to when all has been searched. */
-static int note_link(struct finding *f, const char *path, const struct plan_guard *guard, bool on_way)
+static int note_link(struct finding *f, const char *host, const char *path, const struct plan_guard *guard, bool on_way)
 {
-	const char *host = arena_printf(f->d->plan->arena, "%s%s", f->tree->source, path + strlen(f->tree->target));
 	struct follow_link *more;
-	struct stat st;
 
-	if (!host)
-		return error_set(f->d->err, ERROR_SYSTEM, "out of memory");
-	/* what a search reports by itself (sockets, repositories) is no guard of the plan's, and no link */
-	if (guard < f->d->plan->guards || guard >= f->d->plan->guards + f->d->plan->n_guards || lstat(host, &st) < 0 || !S_ISLNK(st.st_mode))
+	/* what a search reports by itself (sockets, repositories) is no guard of the plan's */
+	if (guard < f->d->plan->guards || guard >= f->d->plan->guards + f->d->plan->n_guards)
 		return 0;
 	if (f->n_links == f->links_room) {
 		more = realloc(f->links, (2 * f->links_room + 16) * sizeof(*more));
@@ -53,12 +50,20 @@ static int found_denied(void *arg, const char *path, const struct plan_guard *gu
 {
 	struct finding *f = arg;
 	struct plan_op op = {.why = guard->rule, .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC | MOUNT_NO_DEV};
+	const char *host = f->tree ? arena_printf(f->d->plan->arena, "%s%s", f->tree->source, path + strlen(f->tree->target)) : path;
+	bool known = f->tree || f->base;
+	struct stat st = {0};
 
-	if (f->tree && note_link(f, path, guard, on_way) < 0)
+	if (!host)
+		return error_set(f->d->err, ERROR_SYSTEM, "out of memory");
+	if (known && lstat(host, &st) < 0)
+		st.st_mode = 0;
+	if (f->tree && S_ISLNK(st.st_mode) && note_link(f, host, path, guard, on_way) < 0)
 		return -1;
 	if ((on_way || !guard->hidden) && !f->writable)
 		return 0; /* it cannot be written there anyway */
 	op.kind = guard->hidden && !on_way ? PLAN_MASK : PLAN_PROTECT;
+	op.folder = op.kind == PLAN_MASK && S_ISDIR(st.st_mode);
 	if (op.kind == PLAN_PROTECT)
 		op.flags = MOUNT_READ_ONLY | MOUNT_NO_DEV;
 	op.target = arena_str(f->d->plan->arena, sv_of(path));
@@ -242,7 +247,7 @@ struct base_search {
 static int found_in_base(void *arg, const char *path)
 {
 	struct base_search *b = arg;
-	struct finding f = {.d = b->d};
+	struct finding f = {.d = b->d, .base = true};
 	AUTO_FREE char *real = realpath(path, NULL);
 
 	if (!real || !in_base_system(b->d->plan, real) || is_covered(b->d->plan, real, true))
@@ -255,7 +260,7 @@ static int found_in_base(void *arg, const char *path)
 /* Searches the base system for what a pattern of the policy's own, one that floats, denies. A quarter of a second on a large machine, and only where there is one. */
 static int search_base(const struct base_search *b, size_t n)
 {
-	struct finding f = {.d = b->d};
+	struct finding f = {.d = b->d, .base = true};
 	struct scan scan = {.guards = b->guard, .n_guards = 1, .max_entries = PLAN_MAX_ENTRIES, .found = found_denied, .arg = &f,
 			    .links = b->links, .memory_dir = b->d->cache_dir};
 	uint64_t entries = 0;

@@ -173,6 +173,38 @@ filesystem: {workdir: read-write, deny: ["**/whoami"]}
 END
 inside_fails "deny: a pattern that floats holds in the base system too" 'Permission denied' cat /usr/bin/whoami
 
+# One denied folder in another, by two patterns that float, whichever comes first.
+outer=$(find /usr/share /usr/lib -mindepth 2 -maxdepth 2 -type d -name '[a-zA-Z]*' ! -name '*[^a-zA-Z0-9-]*' -printf '%h %f\n' 2>/dev/null | awk '{n = split($1, w, "/"); if (n > 3 && w[n] !~ /[^a-zA-Z0-9-]/ && $2 != w[n]) {print $1 "/" $2; exit}}')
+if [ -n "$outer" ]; then
+	inner=${outer##*/} outer=${outer%/*}
+	for deny in "\"**/${outer##*/}\", \"**/$inner\"" "\"**/$inner\", \"**/${outer##*/}\""; do
+		policy <<END
+filesystem: {workdir: read-write, deny: [$deny]}
+END
+		for try in first second third; do
+			inside_works "deny: [$deny] in the base system, the $try run" true
+		done
+		inside_fails "deny: [$deny] hide the outer folder" 'Permission denied' ls "$outer"
+		inside_fails "deny: [$deny] hide the inner folder" 'Permission denied' ls "$outer/$inner"
+	done
+	is "deny: a folder below a hidden one needs no mask of its own" "$("$CORDON" run --policy "$tmp/policy.yaml" --dry-run --json -- true | grep -c "\"hide\",\"target\":\"$outer/$inner\"")" 0
+else
+	skip "deny: two patterns that find one folder in another" "there is none to be found in /usr"
+fi
+mkdir -p "$tmp/shelf/box/case" && echo x >"$tmp/shelf/box/case/f" && echo x >"$tmp/shelf/free"
+ln -s box "$tmp/shelf/way"
+policy <<END
+filesystem: {workdir: read-write, read: ["$tmp/shelf", "$tmp/shelf/box/case"], deny: ["$tmp/shelf/box"]}
+END
+inside_says "deny: a folder that is shown below a denied one does not keep a run from starting" x cat "$tmp/shelf/free"
+inside_fails "deny: ... and is hidden with it" "$denied" cat "$tmp/shelf/box/case/f"
+policy <<END
+filesystem: {workdir: read-write, read: ["$tmp/shelf", "$tmp/shelf/way/case"], deny: ["$tmp/shelf/way"]}
+END
+# where the kernel has no openat2, nothing can be shown behind a link
+inside_fails "deny: ... also below a link that is denied" "$denied|link loop" cat "$tmp/shelf/way/case/f"
+inside_fails "deny: ... under the name that it leads to" "$denied|link loop" cat "$tmp/shelf/box/case/f"
+
 # --- patterns that are no paths ---
 
 is "a shipped profile is no file of the work folder" "$("$CORDON" run --profile strict --dry-run --json -- true | grep -c 'profile:strict (the run')" "0"

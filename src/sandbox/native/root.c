@@ -283,19 +283,50 @@ static bool in_base(const struct plan_op *op)
 	return strncmp(op->target, "/sys", 4) == 0 || strncmp(op->target, "/proc", 5) == 0 || strncmp(op->target, "/dev", 4) == 0;
 }
 
+/* Is the name in a folder that a mask was laid over before, so that nothing can be found there? Links on the way count for what they lead to. */
+static bool is_hidden_already(const struct builder *b, const char *target)
+{
+	struct stat mask, st;
+	char path[PATH_MAX];
+	int place;
+
+	if (lstat(PLACES_MASKS "/folder", &mask) < 0 || (size_t)snprintf(path, sizeof(path), "%s", target) >= sizeof(path))
+		return false;
+	for (*strrchr(path, '/') = '\0'; *path; *strrchr(path, '/') = '\0') {
+		place = sys_open_in_root(b->root, path, O_PATH);
+		if (place < 0)
+			continue;
+		if (fstat(place, &st) < 0)
+			st.st_ino = 0;
+		(void)close(place);
+		return st.st_ino == mask.st_ino && st.st_dev == mask.st_dev;
+	}
+	return false;
+}
+
+/* Something that is to be covered cannot be found. Gone since the plan was made, it may stand elsewhere now, uncovered; what the plan found in the sandbox's own places may be missing. */
+static int not_found(struct builder *b, const struct plan_op *op, int code)
+{
+	struct text_shown t;
+
+	if (code == -ENOENT && in_base(op))
+		return 0;
+	if ((code == -ENOENT || code == -EACCES) && is_hidden_already(b, op->target))
+		return 0;
+	if (code != -ENOENT && code != -ENOTDIR)
+		return fail(b->err, code, op, "find");
+	return error_set(b->err, ERROR_SYSTEM, "sandbox root: %.300s is to be %s (%.100s), and is not where it was when the plan was made; try again if something changed it just now",
+			 text_show(&t, sv_of(op->target)), op->kind == PLAN_MASK ? "hidden" : "protected", op->why);
+}
+
 static int op_over(struct builder *b, const struct plan_op *op)
 {
 	AUTO_FD place = sys_open_in_root(b->root, op->target, O_PATH | O_NOFOLLOW);
 	struct stat st;
 	int r;
 
-	/* Gone since the plan was made: it may stand elsewhere now, uncovered. What the plan found in the sandbox's own places may be missing. */
-	if ((place == -ENOENT || place == -ENOTDIR) && !in_base(op))
-		return error_set(b->err, ERROR_SYSTEM, "the folders that the sandbox is shown change while it is being made; try again when they are quiet");
-	if (place == -ENOENT)
-		return 0;
 	if (place < 0)
-		return fail(b->err, place, op, "find");
+		return not_found(b, op, place);
 	/* A symbolic link cannot be mounted over. It names another path, which is judged by its own name. */
 	if (fstat(place, &st) == 0 && S_ISLNK(st.st_mode))
 		return 0;
