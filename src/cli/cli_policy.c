@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -49,6 +50,45 @@ int cli_folders(struct cli_folders *ret, struct error *err)
 	    xdg("XDG_DATA_HOME", ret->home, ".local/share", ret->data, err) < 0)
 		return -1;
 	return xdg("XDG_STATE_HOME", ret->home, ".local/state", ret->state, err);
+}
+
+static bool is_listed(const struct cli_own *o, size_t n, const char *path)
+{
+	while (n > 0)
+		if (strcmp(o->v[--n], path) == 0)
+			return true;
+	return false;
+}
+
+/* Does the path lead to one of two folders? Most often neither is there. */
+static bool is_one_of(const char *path, const struct stat two[2])
+{
+	struct stat st;
+
+	if ((!two[0].st_ino && !two[1].st_ino) || stat(path, &st) < 0)
+		return false;
+	return (st.st_ino == two[0].st_ino && st.st_dev == two[0].st_dev) || (st.st_ino == two[1].st_ino && st.st_dev == two[1].st_dev);
+}
+
+const char *const *cli_own(struct cli_own *o, const struct cli_folders *f)
+{
+	const char *const all[][2] = {{f->cache, ""},		       {f->cache, "/roots"},		  {f->state, ""},		     {f->data, ""},
+				      {f->home, "/.cache/cordon"}, {f->home, "/.cache/cordon/roots"}, {f->home, "/.local/state/cordon"}, {f->home, "/.local/share/cordon"}};
+	struct stat config[2] = {0};
+	size_t i, n = 0;
+
+	if (stat(f->config, &config[0]) < 0)
+		config[0].st_ino = 0;
+	if (snprintf(o->room[0], PATH_MAX, "%s/.config/cordon", f->home) >= PATH_MAX || stat(o->room[0], &config[1]) < 0)
+		config[1].st_ino = 0;
+	for (i = 0; i < ARRAY_LEN(all); i++) {
+		if (snprintf(o->room[n], PATH_MAX, "%s%s", all[i][0], all[i][1]) >= PATH_MAX || is_listed(o, n, o->room[n]) || is_one_of(o->room[n], config))
+			continue;
+		o->v[n] = o->room[n];
+		n++;
+	}
+	o->v[n] = NULL;
+	return o->v;
 }
 
 int cli_path_clean(const char *base, const char *path, char out[PATH_MAX])

@@ -71,6 +71,16 @@ struct cli_policy {
 
 int cli_folders(struct cli_folders *ret, struct error *err);
 
+/*
+ * Those that only Cordon fills, by where they are and by where they would be with another environment, for struct plan_request: NULL-terminated, in the caller's storage. What the user writes there (policies, credentials)
+ * may have other names elsewhere: the folder of the configuration is none of them, whatever else is kept in it.
+ */
+struct cli_own {
+	char room[8][PATH_MAX];
+	const char *v[9];
+};
+const char *const *cli_own(struct cli_own *o, const struct cli_folders *f);
+
 /* name: a further source in front of those of the options, as a person writes it (a profile, or a path: what has a "/"
  * or "."); NULL: none. */
 int cli_policy_load(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret,

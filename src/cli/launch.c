@@ -185,6 +185,7 @@ static int make_plan(struct run *r, const char *state_dir)
 				 .runtime_why = q->pick->reason, .image = q->image};
 	const char *secret[LIVE_FILES + 1];
 	struct launch_git_configs configs;
+	struct cli_own own;
 	struct gate_inside inside;
 	struct image_root image;
 	struct plan_gate gate;
@@ -204,6 +205,7 @@ static int make_plan(struct run *r, const char *state_dir)
 	if (live_protected(r->arena, q->policy->policy, r->root, r->own, r->err) < 0 || credential_files(r, secret) < 0)
 		return -1;
 	p.hide = secret;
+	p.own = cli_own(&own, &q->policy->folders);
 	p.git_configs = launch_git_configs(&configs, &q->policy->folders);
 	if (find_gateway(r, &inside)) {
 		gate = (struct plan_gate){.bundle = inside.bundle, .java = inside.java, .shared = !r->gate};

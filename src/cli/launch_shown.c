@@ -30,6 +30,7 @@ int launch_shown(const struct launch_request *req, char ret[SHA256_HEX], struct 
 	struct plan_request q = {.policy = req->policy->policy, .argv = argv, .env = env, .workdir = req->workdir, .here = req->policy->workdir, .home = req->policy->folders.home,
 				 .cache_dir = req->policy->folders.cache, .runtime = runtime_names[req->pick->runtime], .runtime_why = "", .image = req->image};
 	struct launch_git_configs configs;
+	struct cli_own own;
 	struct plan *plan = NULL;
 	struct sha256 h;
 	size_t i;
@@ -37,6 +38,7 @@ int launch_shown(const struct launch_request *req, char ret[SHA256_HEX], struct 
 	if (state_root(&state, err) < 0)
 		return -1;
 	q.state_dir = state;
+	q.own = cli_own(&own, &req->policy->folders);
 	q.git_configs = launch_git_configs(&configs, &req->policy->folders);
 	if (plan_build(&q, &plan, err) < 0)
 		return -1;

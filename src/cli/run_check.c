@@ -62,7 +62,9 @@ static bool check_plan(const struct cli_policy *c, const struct run_check_to *to
 	struct plan_request req = {.policy = c->policy, .argv = argv, .env = env, .home = c->folders.home, .state_dir = "(state)"};
 	struct error err = {0};
 	struct plan *plan = NULL;
+	struct cli_own own;
 
+	req.own = cli_own(&own, &c->folders);
 	if (gate_needed(c->policy))
 		req.gate = &gate;
 	if (plan_build(&req, &plan, &err) < 0) {

@@ -234,7 +234,8 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 {
 	struct arena *a = arena_new();
 	struct plan *p = a ? arena_alloc(a, sizeof(*p)) : NULL;
-	struct draft d = {.plan = p, .policy = req->policy, .gate = req->gate, .cache_dir = req->cache_dir, .git_configs = req->git_configs, .workdir = req->workdir, .here = req->here, .err = err};
+	struct draft d = {.plan = p, .policy = req->policy, .gate = req->gate, .cache_dir = req->cache_dir, .git_configs = req->git_configs, .workdir = req->workdir, .here = req->here, .own = req->own, .err = err};
+	const char *const *own;
 	int r;
 
 	if (!p) {
@@ -250,6 +251,8 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 	p->workdir_mode = req->image ? WORKDIR_NONE : (int)req->policy->fs.workdir.v;
 	p->runtime = req->runtime ? arena_str(a, sv_of(req->runtime)) : NULL;
 	p->runtime_why = req->runtime_why ? arena_str(a, sv_of(req->runtime_why)) : NULL;
+	for (own = req->own; own && *own; own++)
+		scan_own_add(&d.own_folders, *own);
 	r = draft_all(&d, req);
 	guard_names_done(&d.names);
 	if (r < 0) {

@@ -39,6 +39,7 @@ struct plan_request {
 	const char *runtime;	 /* that will carry it out, and why it is this one: to be printed; NULL: not known */
 	const char *runtime_why;
 	const struct image_root *image; /* copied; NULL: the host's base system. With one, nothing of the host is shown but its mounts: workdir, home, protect and hide say nothing */
+	const char *const *own;	 /* absolute: folders that are Cordon's own, which the policy denies: not searched for other names of files; NULL-terminated, SCAN_OWN_MAX at most, or NULL */
 	const char *cache_dir;	 /* $XDG_CACHE_HOME/cordon; NULL: every folder is read */
 };
 

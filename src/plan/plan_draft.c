@@ -82,7 +82,9 @@ static int by_target(const void *a, const void *b)
 
 	if (r)
 		return r;
-	/* the same place twice: the wider access is laid over the narrower one, as policy_query has it */
+	/* the same place twice: what the policy shows is laid over scratch space, and the wider access over the narrower one, as policy_query has it */
+	if ((x->kind == PLAN_TMPFS && y->host) || (y->kind == PLAN_TMPFS && x->host))
+		return x->host ? 1 : -1;
 	return (x->writable > y->writable) - (x->writable < y->writable);
 }
 

@@ -9,6 +9,7 @@
 #include "model/policy.h"
 #include "plan/guard_names.h"
 #include "plan/plan_build.h"
+#include "plan/scan_links.h"
 
 struct plan_entry;
 
@@ -19,6 +20,8 @@ struct draft {
 	const char *cache_dir;
 	const char *const *git_configs;
 	const char *workdir, *here; /* as struct plan_request has them */
+	const char *const *own;	    /* so, too */
+	struct scan_own own_folders; /* the same, by what they are */
 	struct plan_entry *entries; /* those that are reached through links: plan_links.h */
 	struct error *err;
 	size_t ops_room, guards_room;

@@ -358,6 +358,7 @@ int plan_exec_add(struct draft *d)
 	int r;
 
 	scan_links_init(&links, PLAN_MAX_ENTRIES);
+	links.own = &d->own_folders;
 	r = mask_denied(d, &links);
 	scan_links_done(&links);
 	if (r < 0 || plan_exec_allows_all(&d->policy->process.allow_exec))

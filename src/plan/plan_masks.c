@@ -129,6 +129,16 @@ static bool is_shown(const struct plan *p, const char *real)
 	return false;
 }
 
+static bool is_own(const struct draft *d, const char *path)
+{
+	const char *const *own;
+
+	for (own = d->own; own && *own; own++)
+		if (path_is_below(path, *own))
+			return true;
+	return false;
+}
+
 /* Denied places that are not shown: their files may have other names in what is. */
 struct unshown {
 	struct draft *d;
@@ -141,7 +151,10 @@ static int note_unshown(void *arg, const char *path)
 {
 	struct unshown *u = arg;
 
-	if ((u->last && path_is_in(path, u->last)) || is_shown(u->d->plan, path))
+	if (u->last && path_is_in(path, u->last))
+		return 0;
+	/* a search has found it, and all in it, unless it is in a folder that none looks into */
+	if (is_shown(u->d->plan, path) && !is_own(u->d, path))
 		return 0;
 	u->last = arena_str(u->d->plan->arena, sv_of(path));
 	return u->last ? scan_links_note(u->links, AT_FDCWD, path, path, u->guard, u->d->err) : 0;
@@ -174,6 +187,8 @@ static int mask_shown(const struct scan *scan, struct draft *d, struct plan_op *
 	AUTO_FD dir = -1;
 
 	shown->judged = true;
+	if (g && shown->target == d->plan->workdir)
+		return error_set(d->err, ERROR_DENIED, "work folder %.200s: denied by %.200s; use another one, or `filesystem: {workdir: none}`", text_show(&t, sv_of(shown->target)), g->rule);
 	if (!g && shown->folder && (dir = plan_source_judge(shown)) < 0)
 		return plan_source_error(shown, dir, d->err);
 	if (dir >= 0 && shown->host && sys_folds_case(dir))
@@ -309,6 +324,7 @@ static int add_masks_stably(struct draft *d)
 		d->plan->n_ops = before;
 		d->err->kind = ERROR_NONE;
 		scan_links_init(&links, PLAN_MAX_ENTRIES);
+		links.own = &d->own_folders;
 		r = add_masks(d, &links);
 		scan_links_done(&links);
 		if (r < 0 && d->err->code != EAGAIN)
@@ -325,6 +341,7 @@ int plan_masks_add(struct draft *d)
 	if (add_masks_stably(d) < 0)
 		return -1;
 	scan_links_init(&links, PLAN_MAX_ENTRIES);
+	links.own = &d->own_folders;
 	r = add_base_masks(d, &links);
 	scan_links_done(&links);
 	return r;

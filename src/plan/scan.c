@@ -579,6 +579,8 @@ static int compare_entry(struct walk *w, int dir, const char *name, struct buf *
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : error_sys(w->err, errno, "%s", path->p);
+	if (scan_links_is_own(w->scan->links, &st))
+		return 0;
 	if (add_step(w, path, inside, name) < 0)
 		return -1;
 	if (S_ISDIR(st.st_mode))
@@ -624,6 +626,8 @@ static int compare_from(const struct scan *s, int dir, const char *name, const s
 
 	begin_at(&path, root);
 	begin_at(&inside, shown_as);
+	if (scan_links_is_own(s->links, st))
+		return 0;
 	return S_ISDIR(st->st_mode) ? compare_folder(&w, dir, name, &path, &inside, 0) : compare_file(&w, st, &inside);
 }
 

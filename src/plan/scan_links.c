@@ -23,6 +23,27 @@ void scan_links_done(struct scan_links *l)
 	*l = (struct scan_links){0};
 }
 
+void scan_own_add(struct scan_own *o, const char *path)
+{
+	struct stat st;
+
+	if (o->n == SCAN_OWN_MAX || stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+		return;
+	o->v[o->n].dev = st.st_dev;
+	o->v[o->n].ino = st.st_ino;
+	o->n++;
+}
+
+bool scan_links_is_own(const struct scan_links *l, const struct stat *st)
+{
+	size_t i;
+
+	for (i = 0; l->own && i < l->own->n; i++)
+		if (l->own->v[i].ino == st->st_ino && l->own->v[i].dev == st->st_dev)
+			return true;
+	return false;
+}
+
 /* A noting: what was found, and why. */
 struct noting {
 	struct scan_links *links;
@@ -73,7 +94,9 @@ static int note_entry(const struct noting *n, int parent, const char *name, unsi
 		/* gone meanwhile, or in a folder that may be listed but not entered */
 		return errno == ENOENT || errno == EACCES ? 0 : error_sys(n->err, errno, "%s", n->path);
 	}
-	return S_ISDIR(st.st_mode) ? note_folder(n, parent, name, depth) : note_file(n, &st);
+	if (!S_ISDIR(st.st_mode))
+		return note_file(n, &st);
+	return scan_links_is_own(n->links, &st) ? 0 : note_folder(n, parent, name, depth);
 }
 
 /* Of ours, and shut: the files in it may be linked from anywhere. */

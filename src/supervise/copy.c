@@ -24,6 +24,7 @@ struct copy {
 	bool layer;
 	struct copied *copied; /* NULL: nobody asks */
 	dev_t top;	       /* the device of what is copied */
+	struct stat into;      /* the folder that the copy is made in */
 	char path[PATH_MAX];   /* of the folder at hand, below the top */
 	size_t len;
 };
@@ -216,6 +217,9 @@ static int copy_folder(struct copy *c, int from, int to, const char *name, const
 
 	if (in < 0 && is_gone(errno))
 		return 0;
+	/* a home holds the runs' folders, and a copy of the copy would have no end */
+	if (in >= 0 && fstat(in, &now) == 0 && now.st_ino == c->into.st_ino && now.st_dev == c->into.st_dev)
+		return 0;
 	if (depth > COPY_DEPTH)
 		errno = ELOOP;
 	if (depth > COPY_DEPTH || (in < 0 && !closed) || (in >= 0 && fstat(in, &now) < 0) || mkdirat(to, name, 0700) < 0)
@@ -239,7 +243,7 @@ static int copy_top(struct copy *c, int from, int dir, const char *name)
 	AUTO_FD out = -1;
 	struct stat st;
 
-	if (in < 0 || fstat(in, &st) < 0 || mkdirat(dir, name, 0700) < 0)
+	if (in < 0 || fstat(in, &st) < 0 || fstat(dir, &c->into) < 0 || mkdirat(dir, name, 0700) < 0)
 		return fail(c, name);
 	c->top = st.st_dev;
 	out = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -274,6 +278,8 @@ int copy_name(int from, int dir, const char *name, struct error *err)
 {
 	struct copy c = {.err = err};
 
+	if (fstat(dir, &c.into) < 0)
+		return fail(&c, name);
 	return copy_entry(&c, from, dir, name, 0);
 }
 

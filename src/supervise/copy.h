@@ -9,7 +9,7 @@
 #include "supervise/copied.h"
 
 /*
- * Copies files, folders and links from the folder `from` to a new folder name in dir. What goes away meanwhile, or becomes something else, is left out. copied: for a copy that is to be brought back: gets the names
+ * Copies files, folders and links from the folder `from` to a new folder name in dir. What goes away meanwhile, or becomes something else, is left out, and so is dir itself. copied: for a copy that is to be brought back: gets the names
  * below it and copied_stands(), and what an apply left at the top is not copied (CHANGES_STAGING); NULL: nobody asks.
  */
 int copy_tree(int from, int dir, const char *name, struct copied *copied, struct error *err);
