@@ -6,7 +6,7 @@
  *	What the agent made is data and is carried. What runs because of its name or its place is the image's, or is not there.
  *
  * In the work folder everything is carried but
- *   - what Python, pytest, shells and tools run or obey unasked: conftest.py (and a package or library that Python takes in its place), sitecustomize.py, *.pth, __pycache__, *.pyc, pytest.ini, sections for pytest in pyproject.toml, setup.cfg and tox.ini, plugins of pytest by entry
+ *   - what Python, pytest, shells and tools run or obey unasked: conftest.py (and a package or library that Python takes in its place), sitecustomize.py, *.pth, __pycache__, *.pyc, pytest.ini, sections for pytest and other tools that judge in pyproject.toml, setup.cfg and tox.ini (with their plugins and hooks), plugins of pytest by entry
  *     point, .bashrc and their like; settings of other test runners (.mocharc.js, jest.config.js, phpunit.xml ...), but not of what builds. Where the image has such a file, its version stays; where it has none, there is none
  *   - an __init__.py with code in it where tests are, which run it on their way (carry_place.h), and what would be imported in the place of a test's own file
  *   - hooks of git repositories; of their configuration only what cannot run anything is carried

@@ -205,8 +205,13 @@ static enum carry_rule judge_text(const struct carry *c, const struct spot *s, c
 	switch (is) {
 	case NAME_VERSION:
 		return is_whiteout(&e->st) || (read && carry_is_version(buf_view(&ours))) ? CARRY_KEEP : unless_same(s, e, CARRY_STARTUP);
+	case NAME_PINNED:
+	case NAME_PINNED_KEPT:
+		return is_whiteout(&e->st) || (read && carry_names_no_path(buf_view(&ours))) ? CARRY_KEEP : unless_same(s, e, CARRY_STARTUP);
+	case NAME_CHECKER:
+		return is_whiteout(&e->st) || (read && !carry_orders_code(buf_view(&ours))) ? CARRY_KEEP : unless_same(s, e, CARRY_STARTUP);
 	case NAME_SECTIONS:
-		return read && carry_same_for_pytest(buf_view(&ours), buf_view(&theirs)) ? CARRY_KEEP : unless_same(s, e, CARRY_PYTEST);
+		return read && carry_same_sections(buf_view(&ours), buf_view(&theirs)) ? CARRY_KEEP : unless_same(s, e, CARRY_PYTEST);
 	case NAME_PYPROJECT:
 		return read && carry_same_project(buf_view(&ours), buf_view(&theirs), &c->tests) ? CARRY_KEEP : unless_same(s, e, CARRY_PYTEST);
 	case NAME_PLUGINS:
@@ -230,7 +235,11 @@ static bool beside_programs(const struct carry *c, const struct spot *s)
 
 static enum carry_rule judge_name(const struct carry *c, const struct spot *s, const struct entry *e)
 {
+	bool has_file = e->image.st_mode && !S_ISDIR(e->image.st_mode);
 	enum carry_name is = carry_name_of(c->at);
+
+	if (has_file && (is == NAME_KEPT || is == NAME_CHECKER || is == NAME_PINNED_KEPT))
+		return unless_same(s, e, CARRY_STARTUP);
 
 	switch (is) {
 	case NAME_PLAIN:
@@ -246,7 +255,7 @@ static enum carry_rule judge_name(const struct carry *c, const struct spot *s, c
 	case NAME_INSTALLER:
 		return unless_same(s, e, CARRY_INSTALLER);
 	case NAME_KEPT:
-		return e->image.st_mode && !S_ISDIR(e->image.st_mode) ? unless_same(s, e, CARRY_STARTUP) : CARRY_KEEP;
+		return CARRY_KEEP;
 	case NAME_VENV:
 		return e->image.st_mode || beside_programs(c, s) ? unless_same(s, e, CARRY_AUTORUN) : CARRY_KEEP;
 	case NAME_GIT_CONFIG:

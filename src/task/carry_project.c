@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "conf/toml.h"
 #include "task/carry_rules.h"
+#include "task/carry_text.h"
 
 static const struct ynode *member(const struct ynode *n, struct sv name)
 {
@@ -157,10 +158,57 @@ static bool same_places(const struct ynode *ours, const struct ynode *image, con
 	return same_for_uv(at_path(ours, "tool.uv"), at_path(image, "tool.uv"));
 }
 
+/* What a project is built by, and tools that run nothing of its own. */
+static bool builds(struct sv tool)
+{
+	static const char *const tools[] = {"poetry", "hatch", "pdm", "setuptools", "setuptools_scm", "flit", "maturin", "scikit-build", "cibuildwheel", "meson-python", "uv", "rye", "pixi", "briefcase", "commitizen", "semantic_release", "black", "ruff", "isort", "pyright",
+		"basedpyright"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(tools); i++)
+		if (sv_is(tool, tools[i]))
+			return true;
+	return false;
+}
+
+/* Is there a key in it, however deep, that makes a tool run something? */
+static bool has_orders(const struct ynode *n) /* NOLINT(misc-no-recursion) */
+{
+	const struct ynode *x;
+
+	for (x = n && n->kind != YNODE_SCALAR ? n->first : NULL; x; x = x->next)
+		if ((n->kind == YNODE_MAP && carry_orders_code(x->text)) || has_orders(n->kind == YNODE_MAP ? x->value : x))
+			return true;
+	return false;
+}
+
+/* Of tools that judge (mypy, pylint, coverage), these keys are as the image has them. */
+static bool same_orders(const struct ynode *ours, const struct ynode *image) /* NOLINT(misc-no-recursion) */
+{
+	const struct ynode *k;
+
+	if (!ours || ours->kind != YNODE_MAP)
+		return !has_orders(ours) || same_node(ours, image);
+	for (k = ours->first; k; k = k->next)
+		if (carry_orders_code(k->text) ? !same_node(k->value, member(image, k->text)) : !same_orders(k->value, member(image, k->text)))
+			return false;
+	return true;
+}
+
+static bool same_tools(const struct ynode *ours, const struct ynode *image)
+{
+	const struct ynode *k;
+
+	for (k = ours && ours->kind == YNODE_MAP ? ours->first : NULL; k; k = k->next)
+		if (!builds(k->text) && !same_orders(k->value, member(image, k->text)))
+			return false;
+	return true;
+}
+
 /* What is no TOML is nothing that pytest would start with; it is not trusted to be nothing for another. */
 static bool same_toml(struct arena *a, struct sv ours, struct sv image, const struct carry_tests *tests)
 {
-	static const char *const settings[] = {"tool.pytest", "tool.coverage.run.plugins"};
+	static const char *const settings[] = {"tool.pytest", "tool.behave", "tool.coverage.run.plugins"};
 	const struct ynode *x, *y;
 	struct error err;
 	size_t i;
@@ -170,7 +218,7 @@ static bool same_toml(struct arena *a, struct sv ours, struct sv image, const st
 	for (i = 0; i < ARRAY_LEN(settings); i++)
 		if (!same_node(at_path(x, settings[i]), at_path(y, settings[i])))
 			return false;
-	return same_places(x, y, tests);
+	return same_tools(at_path(x, "tool"), at_path(y, "tool")) && same_places(x, y, tests);
 }
 
 bool carry_same_project(struct sv ours, struct sv image, const struct carry_tests *tests)

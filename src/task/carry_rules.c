@@ -10,7 +10,7 @@ const struct carry_text carry_texts[CARRY_RULES] = {
 	[CARRY_RUNNER] = {"carry.runner", "a place of the runner's or the kernel's; not carried to the verifier"},
 	[CARRY_AUTORUN] = {"carry.autorun", "would run in the verifier because of its name; the image's version, or none, is there"},
 	[CARRY_STARTUP] = {"carry.startup", "read by shells, the loader or tools when they start; the image's version, or none, is there"},
-	[CARRY_PYTEST] = {"carry.pytest-section", "changes what pytest is told, or where packages are installed from; the image's version, or none, is there"},
+	[CARRY_PYTEST] = {"carry.pytest-section", "changes what pytest or another tool that judges is told, or where packages are installed from; the image's version, or none, is there"},
 	[CARRY_PLUGIN] = {"carry.pytest-plugin", "would be loaded by pytest as a plugin; not carried to the verifier"},
 	[CARRY_GIT] = {"carry.git-hook", "would be run or obeyed by git; the image's version, or none, is there"},
 	[CARRY_GIT_CUT] = {"carry.git-config", "carried without the keys that can make git run something"},
@@ -40,9 +40,11 @@ struct name_rule {
 
 static const struct name_rule anywhere[] = {
 	{NULL, "conftest.py", NAME_CONFTEST}, {NULL, "conftest", NAME_CONFTEST}, {NULL, "conftest.so", NAME_CONFTEST}, {NULL, "conftest.*.so", NAME_CONFTEST}, {NULL, "sitecustomize*", NAME_AUTORUN}, {NULL, "usercustomize*", NAME_AUTORUN}, {NULL, "*.pth", NAME_AUTORUN}, {NULL, "*.egg-link", NAME_AUTORUN}, {NULL, "__pycache__", NAME_AUTORUN},
-	{NULL, "*.py[co]", NAME_AUTORUN}, {NULL, "pytest.ini", NAME_AUTORUN}, {NULL, ".pytest.ini", NAME_AUTORUN}, {NULL, "pytest.toml", NAME_AUTORUN}, {NULL, ".pytest.toml", NAME_AUTORUN}, {NULL, ".coveragerc", NAME_AUTORUN},
+	{NULL, "*.py[co]", NAME_AUTORUN}, {NULL, "pytest.ini", NAME_AUTORUN}, {NULL, ".pytest.ini", NAME_AUTORUN}, {NULL, "pytest.toml", NAME_AUTORUN}, {NULL, ".pytest.toml", NAME_AUTORUN}, {NULL, ".coveragerc*", NAME_AUTORUN},
 	{NULL, ".pdbrc", NAME_AUTORUN}, {NULL, "setup.cfg", NAME_SECTIONS}, {NULL, "tox.ini", NAME_SECTIONS}, {NULL, "pyproject.toml", NAME_PYPROJECT}, {NULL, "entry_points.txt", NAME_PLUGINS}, {NULL, "pyvenv.cfg", NAME_VENV}, {NULL, ".node_modules", NAME_AUTORUN}, {NULL, ".node_libraries", NAME_AUTORUN},
-	{NULL, "mypy.ini", NAME_KEPT}, {NULL, ".mypy.ini", NAME_KEPT}, {NULL, ".pylintrc", NAME_KEPT}, {NULL, ".flake8", NAME_KEPT}, {NULL, ".python-version*", NAME_VERSION}, {NULL, ".tool-versions", NAME_KEPT},
+	{NULL, "mypy.ini", NAME_CHECKER}, {NULL, ".mypy.ini", NAME_CHECKER}, {NULL, "pylintrc", NAME_CHECKER}, {NULL, ".pylintrc", NAME_CHECKER}, {NULL, "pylintrc.toml", NAME_CHECKER}, {NULL, ".pylintrc.toml", NAME_CHECKER}, {NULL, ".flake8", NAME_CHECKER},
+	{NULL, ".python-version*", NAME_VERSION}, {NULL, ".tool-versions", NAME_PINNED_KEPT}, {NULL, "rust-toolchain", NAME_PINNED}, {NULL, "rust-toolchain.toml", NAME_PINNED}, {NULL, "mise.toml", NAME_STARTUP}, {NULL, "mise.*.toml", NAME_STARTUP},
+	{NULL, ".mise*.toml", NAME_STARTUP}, {NULL, ".mise", NAME_STARTUP}, {".config", "mise*", NAME_STARTUP}, {"mise", "config*.toml", NAME_STARTUP},
 	{NULL, "*._pth", NAME_AUTORUN}, {NULL, "pybuilddir.txt", NAME_AUTORUN},
 	/* shells and their like */
 	{NULL, ".bash_profile", NAME_STARTUP}, {NULL, ".bash_login", NAME_STARTUP}, {NULL, ".bash_logout", NAME_STARTUP}, {NULL, ".bash_aliases", NAME_STARTUP}, {NULL, ".bashrc", NAME_STARTUP}, {NULL, ".profile", NAME_STARTUP},

@@ -54,7 +54,10 @@ enum carry_name {
 	NAME_KEPT,	/* where the image has one, it stays; else data */
 	NAME_VENV,	/* pyvenv.cfg: the same, and none beside a program of the image */
 	NAME_VERSION,	/* .python-version: of a Python; a path could be there as well */
-	NAME_SECTIONS,	/* setup.cfg, tox.ini: may have sections for pytest */
+	NAME_PINNED,	/* the same of other tools, with their names */
+	NAME_PINNED_KEPT, /* and where the image has one, it stays */
+	NAME_CHECKER,	/* of tools that judge: where the image has one, it stays; else data, unless it runs something */
+	NAME_SECTIONS,	/* setup.cfg, tox.ini: have sections for such tools */
 	NAME_PYPROJECT,
 	NAME_PLUGINS,	/* entry_points.txt */
 	NAME_GIT_CONFIG, /* of a user or the system */

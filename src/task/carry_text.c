@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
+#include "base/glob.h"
 
 static struct sv trim(struct sv s)
 {
@@ -60,40 +61,95 @@ static bool ends_section(struct sv text, struct sv line)
 	return end == text.p + text.n || *end == '\n' || (*end == '\r' && end + 1 < text.p + text.n && end[1] == '\n');
 }
 
-/* What pytest reads of setup.cfg or tox.ini. */
-static void pytest_lines(struct sv text, struct buf *out)
+static bool among(const char *const *v, size_t n, struct sv name)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (glob_component(sv_of(v[i]), name))
+			return true;
+	return false;
+}
+
+/* Sections that run nothing: what a project is, how it is packed and written. */
+static bool is_inert(struct sv section)
+{
+	static const char *const names[] = {"metadata", "options", "options.*", "bdist*", "sdist", "wheel", "egg_info", "aliases", "upload*", "bumpversion*", "versioneer", "isort", "tool:isort", "pycodestyle", "pep8", "pydocstyle", "yapf", "style", "codespell",
+		"doc8", "build", "build_*", "develop", "*_catalog", "extract_messages"};
+
+	return among(names, ARRAY_LEN(names), section);
+}
+
+/* Those of tools that judge, or are told what to run: the image's where it has one. */
+static bool is_kept(struct sv section)
+{
+	static const char *const names[] = {"tox", "tox:*", "testenv", "testenv:*", "gh-actions*", "flake8", "mypy", "mypy-*", "coverage:*"};
+
+	return among(names, ARRAY_LEN(names), section);
+}
+
+bool carry_orders_code(struct sv text)
+{
+	static const char *const words[] = {"plugin", "hook", "exec", "eval", "\\u", "\\x"};
+	size_t i, k, n;
+
+	for (k = 0; k < ARRAY_LEN(words); k++)
+		for (n = strlen(words[k]), i = 0; i + n <= text.n; i++)
+			if (strncasecmp(text.p + i, words[k], n) == 0)
+				return true;
+	return false;
+}
+
+static bool has_section(struct sv text, struct sv header)
+{
+	struct sv rest = text, line;
+
+	while (next_line(&rest, &line))
+		if (sv_eq(line, header))
+			return true;
+	return false;
+}
+
+/* What of setup.cfg or tox.ini must be as the image has it: all but sections that are known to run nothing. */
+static void binding_lines(struct sv text, struct sv image, struct buf *out)
 {
 	struct sv rest = text, line, inner;
-	bool ours = false;
+	bool binding = true, kept = false;
 
 	while (next_line(&rest, &line)) {
 		inner = trim(line);
-		if (inner.n && inner.p[0] == '[' && has(inner, "pytest"))
-			ours = true;
-		else if (ends_section(text, line))
-			ours = false;
-		if (ours && inner.n && inner.p[0] != '#') {
+		if (ends_section(text, line)) {
+			struct sv name = sv_n(line.p + 1, line.n - 2);
+
+			kept = is_kept(name) && !has_section(image, line);
+			binding = !kept && !is_inert(name);
+		} else if (inner.n && inner.p[0] == '[') {
+			binding = true; /* for some reader it may be one */
+		}
+		if ((binding || (kept && carry_orders_code(line))) && inner.n && inner.p[0] != '#' && inner.p[0] != ';') {
 			(void)buf_sv(out, line);
 			(void)buf_char(out, '\n');
 		}
 	}
 }
 
-static bool same_lines(struct sv ours, struct sv theirs)
+bool carry_same_sections(struct sv ours, struct sv image)
 {
 	AUTO_BUF a = {0};
 	AUTO_BUF b = {0};
 
+	if (sv_eq(ours, image))
+		return true;
 	buf_init(&a, ours.n + ours.n + 16);
-	buf_init(&b, theirs.n + theirs.n + 16);
-	pytest_lines(ours, &a);
-	pytest_lines(theirs, &b);
+	buf_init(&b, image.n + image.n + 16);
+	binding_lines(ours, image, &a);
+	binding_lines(image, image, &b);
 	return !buf_failed(&a) && !buf_failed(&b) && sv_eq(buf_view(&a), buf_view(&b));
 }
 
-bool carry_same_for_pytest(struct sv ours, struct sv theirs)
+bool carry_names_no_path(struct sv text)
 {
-	return sv_eq(ours, theirs) || same_lines(ours, theirs);
+	return text.n && !memchr(text.p, '/', text.n) && !memchr(text.p, '\\', text.n) && !has(text, "path");
 }
 
 bool carry_is_version(struct sv text)

@@ -9,8 +9,14 @@
 #include "base/buf.h"
 #include "base/sv.h"
 
-/* Do both say the same to pytest, of setup.cfg and tox.ini? */
-bool carry_same_for_pytest(struct sv ours, struct sv theirs);
+/* Do setup.cfg or tox.ini say the same, but for sections that run nothing? Those of tools that judge (mypy's, coverage's, tox's own) may be new, without what makes them run something. */
+bool carry_same_sections(struct sv ours, struct sv image);
+
+/* Settings of a tool that judges (mypy.ini, .pylintrc): may they make it run something, by a plugin, a hook, a program or an expression? */
+bool carry_orders_code(struct sv text);
+
+/* Which versions of tools a project wants (rust-toolchain.toml), and no folder of one. */
+bool carry_names_no_path(struct sv text);
 
 /* Digits and dots, as in "3.12.1", and no path. */
 bool carry_is_version(struct sv text);

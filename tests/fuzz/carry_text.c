@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (!carry_same_project(text, text, NULL))
 		abort();
 	(void)carry_same_project(half, rest, NULL);
-	(void)carry_same_for_pytest(half, rest);
+	(void)carry_same_sections(half, rest);
 	(void)carry_accounts(text, half, true);
 	(void)carry_entry_points(text);
 	(void)carry_python_blank(text);

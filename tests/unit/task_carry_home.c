@@ -229,12 +229,35 @@ static void what_is_part_of_a_value_is_no_comment_and_no_section(void)
 		{"[pytest]\naddopts = -q\n[x]\x1c\n -p evil\n", "[pytest]\naddopts = -q\n", false, false},
 		{"[pytest]\naddopts = -q\n testpaths = x\n", "[pytest]\naddopts = -q\ntestpaths = x\n", false, false},
 		{"# mine\n[pytest]\n# c\naddopts = -q\n[metadata]\nname = x\n", "[pytest]\naddopts = -q\n", false, true},
+		{"[metadata]\nname = x\n[options.entry_points]\nx.plugins = y\n[flake8]\nmax-line-length = 99\n[mypy]\nstrict = true\n[coverage:run]\nsource = x\n[testenv]\ncommands = x\n; c\n", "", false, true},
+		{"[coverage:run]\nplugins = evil\n", "", false, false},
+		{"[coverage:run]\nPlugins =\n evil\n", "", false, false},
+		{"[metadata]\n [coverage:run]\n plugins = evil\n", "", false, false},
+		{"[DEFAULT]\nplugins = evil\n[coverage:run]\nbranch = true\n", "", false, false},
+		{"x = 1\n[metadata]\n", "", false, false},
+		{"[mypy]\nplugins = evil.py\n", "", false, false},
+		{"[mypy]\npython_executable = /app/evil\n", "", false, false},
+		{"[flake8:local-plugins]\nextension = X = evil:P\n", "", false, false},
+		{"[behave.formatters]\nx = evil:F\n", "", false, false},
+		{"[easy_install]\nindex_url = file:///app\n", "", false, false},
+		{"[testenv]\ncommands = true\n", "[testenv]\ncommands = pytest\n", false, false},
+		{"[mypy]\nstrict = false\n", "[mypy]\nstrict = true\n", false, false},
+		{"[mypy]\nplugins = own\n[metadata]\nname = y\n", "[mypy]\nplugins = own\n[metadata]\nname = x\n", false, true},
+		{"", "[coverage:run]\nbranch = true\n", false, false},
+		{"[tool.pylint.main]\ninit-hook = \"evil\"\n", "", true, false},
+		{"[tool.pylint.main]\nload-plugins = [\"evil\"]\n", "", true, false},
+		{"[tool.pylint.reports]\nevaluation = \"evil\"\n", "", true, false},
+		{"[tool.mypy]\nplugins = \"evil.py\"\n", "", true, false},
+		{"[[tool.mypy.overrides]]\nplugins = \"evil.py\"\n", "", true, false},
+		{"[tool.mypy]\nstrict = true\n[[tool.mypy.overrides]]\nmodule = \"x\"\n[tool.hatch.build.hooks.vcs]\nversion-file = \"x\"\n[tool.coverage.run]\nsource = [\"x\"]\n[tool.ruff]\nx = 1\n", "", true, true},
+		{"[tool.mypy]\nstrict = true\nplugins = [\"own\"]\n", "[tool.mypy]\nplugins = [\"own\"]\n", true, true},
+		{"[tool.behave.formatters]\nx = \"evil:F\"\n", "", true, false},
 		{"[pytest]\r\naddopts = -q\r\n[metadata]\r\nname = x\r\n", "[pytest]\r\naddopts = -q\r\n", false, true},
 	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
-		bool same = cases[i].toml ? carry_same_project(sv_of(cases[i].ours), sv_of(cases[i].image), NULL) : carry_same_for_pytest(sv_of(cases[i].ours), sv_of(cases[i].image));
+		bool same = cases[i].toml ? carry_same_project(sv_of(cases[i].ours), sv_of(cases[i].image), NULL) : carry_same_sections(sv_of(cases[i].ours), sv_of(cases[i].image));
 
 		if (same != cases[i].same)
 			printf("# case %zu\n", i);

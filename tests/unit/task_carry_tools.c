@@ -124,6 +124,38 @@ static void sections_for_pytest_are_the_images(void)
 	world_close(&w);
 }
 
+static void settings_of_tools_that_judge_run_nothing(void)
+{
+	static const char *const bad[] = {"app/mypy.ini", "app/.pylintrc", "app/pylintrc", "app/.flake8", "app/a/.tool-versions", "app/rust-toolchain.toml", "app/a/rust-toolchain", "app/mise.toml", "app/.mise.local.toml", "app/old/.flake8"};
+	struct world w;
+	size_t i;
+
+	world_open(&w);
+	put(w.image, "app/old/.flake8", "[flake8]\n", 0644);
+	put(w.upper, "app/mypy.ini", "[mypy]\nplugins = evil.py\n", 0644);
+	put(w.upper, "app/.pylintrc", "[MAIN]\nInit-Hook=evil\n", 0644);
+	put(w.upper, "app/pylintrc", "[REPORTS]\nevaluation=evil\n", 0644);
+	put(w.upper, "app/.flake8", "[flake8:local-plugins]\nextension = X = evil:P\n", 0644);
+	put(w.upper, "app/a/.tool-versions", "python path:/app/evil\n", 0644);
+	put(w.upper, "app/rust-toolchain.toml", "[toolchain]\npath = \"evil\"\n", 0644);
+	put(w.upper, "app/a/rust-toolchain", "[toolchain]\n\"p\\u0061th\" = \"evil\"\n", 0644);
+	put(w.upper, "app/mise.toml", "[hooks]\nenter = \"evil\"\n", 0644);
+	put(w.upper, "app/.mise.local.toml", "[tools]\n", 0644);
+	put(w.upper, "app/old/.flake8", "[flake8]\nexclude = all\n", 0644);
+	put(w.upper, "app/b/mypy.ini", "[mypy]\nstrict = true\n", 0644);
+	put(w.upper, "app/b/.flake8", "[flake8]\nmax-line-length = 99\n", 0644);
+	put(w.upper, "app/b/.tool-versions", "nodejs 20.1.0\n", 0644);
+	put(w.upper, "app/b/rust-toolchain.toml", "[toolchain]\nchannel = \"1.80\"\n", 0644);
+	carry(&w);
+	for (i = 0; i < ARRAY_LEN(bad); i++)
+		dropped(&w, "startup", bad[i]);
+	carried(&w, "app/b/mypy.ini");
+	carried(&w, "app/b/.flake8");
+	carried(&w, "app/b/.tool-versions");
+	carried(&w, "app/b/rust-toolchain.toml");
+	world_close(&w);
+}
+
 static void packages_that_are_new_are_carried_and_those_that_shadow_are_not(void)
 {
 	struct world w;
@@ -485,9 +517,9 @@ static void no_end_of_a_line_hides_a_section(void)
 
 	for (i = 0; i < ARRAY_LEN(ends); i++) {
 		snprintf(text, sizeof(text), "# x%s[tool:pytest]%saddopts = -p evil\n", ends[i], ends[i]);
-		CHECK(!carry_same_for_pytest(sv_of(text), sv_of("")));
+		CHECK(!carry_same_sections(sv_of(text), sv_of("")));
 	}
-	CHECK(carry_same_for_pytest(sv_of("[metadata]\nname = caf\xc3\xa9\n"), sv_of("")));
+	CHECK(carry_same_sections(sv_of("[metadata]\nname = caf\xc3\xa9\n"), sv_of("")));
 }
 
 static void packages_of_a_home_that_is_the_work_folder_shadow_nothing(void)
@@ -581,6 +613,7 @@ int main(void)
 		CASE(the_images_conftest_stays_changed_deleted_or_in_a_folder_made_anew),
 		CASE(nothing_is_imported_in_the_place_of_a_conftest),
 		CASE(sections_for_pytest_are_the_images),
+		CASE(settings_of_tools_that_judge_run_nothing),
 		CASE(packages_that_are_new_are_carried_and_those_that_shadow_are_not),
 		CASE(git_runs_nothing_of_the_agents),
 		CASE(no_spelling_of_a_git_key_gets_through),
