@@ -17,7 +17,7 @@
  *
  * Outside the work folder also
  *   - what replaces or deletes files of the image in /bin, /sbin, /lib*, /usr, and programs of the image anywhere. Where the image's work folder is / or a system folder, there is none, and programs outside of system folders are data
- *   - in these folders only what the image knows nothing of is carried: new commands that the tests or the task's own solution name and no folder on the PATH has (installers ask for commands that images lack, and would run the agent's), new libraries whose name no library folder has, new packages whose name no Python of the image has, new folders
+ *   - in these folders only what the image knows nothing of is carried: new commands that the tests or the task's own solution name and no folder on the PATH has (installers ask for commands that images lack, and would run the agent's), new libraries whose name no library folder has, new packages whose name no Python of the image has and no package of it asks for (carry_asked.h), new folders
  *     that no program of the image loads from, data below share/, and include/ where no header of the image has the name. So what apt, pip or npm installed is there for the verifier, without what would take over its own programs: shells, installers and test tools (and what pytest
  *     imports) are never carried, nor are the databases and caches of installers, so that a verifier that installs them itself gets its own
  *   - the same for interpreters that an image has elsewhere: folders of bin and lib that are on the PATH or hold one, versions in ~/.pyenv, ~/.nvm and their like

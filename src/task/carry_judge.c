@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/path.h"
+#include "task/carry_asked.h"
 #include "task/carry_home.h"
 #include "task/carry_link.h"
 #include "task/carry_new.h"
@@ -335,18 +336,25 @@ static bool absent_part(const struct carry *c, const struct entry *e)
 	return false;
 }
 
-/* The image's own packages count, but for names that are as likely a project's. */
-static bool module_taken(struct carry *c, struct sv name)
+/* Names that are as likely a project's as a package's. */
+static bool is_common(struct sv name)
 {
-	static const char *const common[] = {"app", "bench", "benchmarks", "bin", "build", "config", "data", "dist", "doc", "docs", "example", "examples", "lib", "main", "models", "script", "scripts", "setup", "src", "test", "tests", "tools", "utils"};
-	char text[64];
+	static const char *const common[] = {"app", "bench", "benchmarks", "bin", "build", "cli", "client", "commands", "compiler", "config", "core", "data", "dist", "doc", "docs", "example", "examples", "helpers", "lib", "main", "models", "parser", "script", "scripts", "server", "settings", "setup", "src", "test", "tests", "tools", "util", "utils"};
 	size_t i;
 
-	if (carry_module_taken(name))
-		return true;
 	for (i = 0; i < ARRAY_LEN(common); i++)
 		if (sv_is(name, common[i]))
-			return false;
+			return true;
+	return false;
+}
+
+/* The image's own packages count. */
+static bool module_taken(struct carry *c, struct sv name)
+{
+	char text[64];
+
+	if (carry_module_taken(name) || is_common(name))
+		return carry_module_taken(name);
 	(void)snprintf(text, sizeof(text), "%.*s", (int)(name.n < 63 ? name.n : 63), name.p);
 	return carry_image_module(c, text);
 }
@@ -417,6 +425,8 @@ static enum carry_rule judge_data(struct carry *c, const struct spot *s, const s
 		return CARRY_SYSTEM;
 	if (other && !gone && module_folder(c, folder) && is_module(s, e, &module) && module_taken(c, module))
 		return CARRY_MODULE;
+	if (other && !gone && module_folder(c, folder) && is_module(s, e, &module) && !is_common(module) && carry_asked_beside(c, s, e, module))
+		return CARRY_ASKED;
 	/* a package or a library comes before a text of the same name */
 	if (other && !gone && !sv_ends(sv_of(e->name), ".py") && is_module(s, e, &module) && tests_file(c, folder, module))
 		return CARRY_MODULE;

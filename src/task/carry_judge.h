@@ -42,6 +42,12 @@ struct carry {
 	bool stems_known;
 	struct carry_tests tests;
 	struct carry_words named; /* by the tests and the solution */
+	struct carry_tests solved; /* as tests, of the solution; with asked */
+	struct carry_words asked, project, node_asked; /* carry_asked.h; of one folder of node's at a time */
+	struct carry_test_files project_files;
+	const char *node_folder;
+	size_t asked_bytes, asked_names;
+	bool asked_known;
 	const char **starts; /* where they start something, or let Python look */
 	const char **copies; /* where they copy test files to */
 	const char **stands; /* the folders that the verifier starts in, and where links of the image lead from them: it cannot start where they are none */

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/glob.h"
 #include "sys/tree.h"
+#include "task/carry_asked.h"
 #include "task/carry_tests.h"
 
 struct sv carry_parent(const struct carry *c)
@@ -163,75 +164,88 @@ static bool add_stem(void *arg, const char *name)
 	return c->n_stems < STEMS_MAX;
 }
 
-static void add_folder(struct carry *c, const struct layered *in, const char *name)
+struct pythons {
+	struct carry *c;
+	const struct layered *lib;
+	void (*fn)(struct carry *c, const struct layered *folder);
+};
+
+static void show_folder(struct pythons *p, const struct layered *in, const char *name)
 {
 	AUTO_LAYERED m = {0};
 
 	if (layered_enter(in, name, &m) == 0)
-		(void)layered_names(&m, add_stem, c);
+		p->fn(p->c, &m);
 }
 
-struct pythons {
-	struct carry *c;
-	const struct layered *lib;
-};
-
-static bool add_python(void *arg, const char *name)
+static bool show_python(void *arg, const char *name)
 {
 	struct pythons *p = arg;
 	AUTO_LAYERED m = {0};
 
 	if (strncmp(name, "python", 6) != 0 || layered_enter(p->lib, name, &m) < 0)
 		return true;
-	(void)layered_names(&m, add_stem, p->c);
-	add_folder(p->c, &m, "site-packages");
-	add_folder(p->c, &m, "dist-packages");
+	p->fn(p->c, &m);
+	show_folder(p, &m, "site-packages");
+	show_folder(p, &m, "dist-packages");
 	return true;
 }
 
-/* The modules of all Pythons below a folder of libraries: relative, canonical. */
-static void add_pythons(struct carry *c, struct sv lib)
+/* All Pythons below a folder of libraries: relative, canonical. */
+static void show_pythons(struct pythons *p, struct sv lib)
 {
 	AUTO_LAYERED at = {0};
-	struct pythons p = {c, &at};
 
-	if (view_enter(&c->root, lib, &at) == 0)
-		(void)layered_names(&at, add_python, &p);
+	p->lib = &at;
+	if (view_enter(&p->c->root, lib, &at) == 0)
+		(void)layered_names(&at, show_python, p);
 }
 
 /* Those of PYTHONPATH, as the image or the tests have it. */
-static void add_packages(struct carry *c)
+static void show_packages(struct pythons *p)
 {
+	const struct carry *c = p->c;
 	size_t i;
 
 	for (i = 0; c->packages[i]; i++) {
 		AUTO_LAYERED m = {0};
 
 		if ((carry_among(c->modules, sv_of(c->packages[i])) || carry_among(c->starts, sv_of(c->packages[i]))) && view_enter(&c->root, sv_of(c->packages[i] + 1), &m) == 0)
-			(void)layered_names(&m, add_stem, c);
+			p->fn(p->c, &m);
 	}
+}
+
+void carry_pythons(struct carry *c, void (*fn)(struct carry *c, const struct layered *folder))
+{
+	static const char *const libs[] = {"usr/lib", "usr/lib64", "usr/local/lib", "opt/venv/lib", "opt/conda/lib", NULL};
+	struct pythons p = {.c = c, .fn = fn};
+	char path[PATH_MAX];
+	struct sv folder;
+	size_t i;
+
+	for (i = 0; libs[i]; i++)
+		show_pythons(&p, sv_of(libs[i]));
+	show_packages(&p);
+	/* beside folders of commands, as in /app/.venv/bin */
+	for (i = 0; c->path[i]; i++) {
+		folder = sv_of(c->path[i]);
+		if (sv_ends(folder, "/bin") && folder.n > 5 && snprintf(path, sizeof(path), "%.*slib", (int)folder.n - 4, folder.p + 1) < (int)sizeof(path) && !carry_among(libs, sv_of(path)))
+			show_pythons(&p, sv_of(path));
+	}
+}
+
+static void add_stems(struct carry *c, const struct layered *folder)
+{
+	(void)layered_names(folder, add_stem, c);
 }
 
 /* All that some Python of the image can import: one list, made when it is needed. */
 static void know_stems(struct carry *c)
 {
-	static const char *const libs[] = {"usr/lib", "usr/lib64", "usr/local/lib", "opt/venv/lib", "opt/conda/lib"};
-	char path[PATH_MAX];
-	struct sv folder;
-	size_t i;
-
 	c->stems_known = true;
 	c->stems = arena_array(c->arena, STEMS_MAX, sizeof(c->stems[0]));
-	for (i = 0; c->stems && i < ARRAY_LEN(libs); i++)
-		add_pythons(c, sv_of(libs[i]));
 	if (c->stems)
-		add_packages(c);
-	/* beside folders of commands, as in /app/.venv/bin */
-	for (i = 0; c->stems && c->path[i]; i++) {
-		folder = sv_of(c->path[i]);
-		if (sv_ends(folder, "/bin") && folder.n > 5 && snprintf(path, sizeof(path), "%.*slib", (int)folder.n - 4, folder.p + 1) < (int)sizeof(path))
-			add_pythons(c, sv_of(path));
-	}
+		carry_pythons(c, add_stems);
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -257,7 +271,7 @@ bool carry_image_module(struct carry *c, const char *name)
 	return c->n_stems && bsearch(&key, c->stems, c->n_stems, sizeof(c->stems[0]), by_bytes);
 }
 
-static enum carry_rule new_python(struct carry *c, const struct entry *e)
+static enum carry_rule new_python(struct carry *c, const struct spot *s, const struct entry *e)
 {
 	char stem[64];
 
@@ -267,14 +281,19 @@ static enum carry_rule new_python(struct carry *c, const struct entry *e)
 		return CARRY_SHADOWS;
 	if (carry_tests_install(&c->tests, sv_n(e->name, strlen(stem))))
 		return CARRY_TESTS;
-	return carry_standard_module(sv_n(e->name, strlen(stem))) ? CARRY_MODULE : CARRY_KEEP;
+	if (carry_standard_module(sv_n(e->name, strlen(stem))))
+		return CARRY_MODULE;
+	return carry_asked_module(c, s, e, sv_n(e->name, strcspn(e->name, "-."))) ? CARRY_ASKED : CARRY_KEEP;
 }
 
-static enum carry_rule new_node(const struct carry *c, const struct entry *e)
+static enum carry_rule new_node(struct carry *c, const struct entry *e)
 {
 	if (carry_tool_package(sv_of(e->name)))
 		return CARRY_TOOL;
-	return carry_tests_install(&c->tests, sv_of(e->name)) ? CARRY_TESTS : CARRY_KEEP;
+	if (carry_tests_install(&c->tests, sv_of(e->name)))
+		return CARRY_TESTS;
+	/* a scope's packages are judged below it */
+	return e->name[0] != '@' && e->name[0] != '.' && carry_asked_node(c) ? CARRY_ASKED : CARRY_KEEP;
 }
 
 static bool is_lib_folder(struct sv folder)
@@ -357,7 +376,7 @@ enum carry_rule carry_new_system(struct carry *c, const struct spot *s, const st
 	int r;
 
 	if (carry_python_folder(base) || (carry_among(c->packages, folder) && (carry_among(c->modules, folder) || carry_among(c->starts, folder))))
-		return new_python(c, e);
+		return new_python(c, s, e);
 	if (carry_node_folder(folder))
 		return new_node(c, e);
 	if (carry_command_folder(c, s))

@@ -20,6 +20,9 @@ enum carry_rule carry_new_system(struct carry *c, const struct spot *s, const st
 /* Do the tests make it themselves: a virtual environment, or a project? */
 bool carry_new_tests(const struct carry *c, const struct spot *s, const struct entry *e);
 
+/* Calls fn for each folder that Pythons of the image load from. */
+void carry_pythons(struct carry *c, void (*fn)(struct carry *c, const struct layered *folder));
+
 /* Does some Python of the image have a module or package of that name? */
 bool carry_image_module(struct carry *c, const char *name);
 

@@ -24,6 +24,7 @@ const struct carry_text carry_texts[CARRY_RULES] = {
 	[CARRY_TESTS] = {"carry.tests", "the tests install or make it themselves; not carried, so that they use their own"},
 	[CARRY_TESTS_CUT] = {"carry.tests-unread", "more scripts than are read: what the rest of them names or installs is not known"},
 	[CARRY_UNNAMED] = {"carry.unnamed", "a new command that neither the tests nor the task's solution name; what else runs in the verifier is the image's"},
+	[CARRY_ASKED] = {"carry.asked", "a package of the image imports it where there is one, and neither the tests nor the task's solution name it; not carried"},
 	[CARRY_SYSTEM] = {"carry.system", "new where programs of the image load from; not carried"},
 	[CARRY_LINK] = {"carry.link", "a link in the place of a folder; the image's version, or none, is there"},
 	[CARRY_LINK_RUNNER] = {"carry.link-runner", "a link to a place of the runner's or the kernel's; not carried"},

@@ -56,7 +56,7 @@ static const struct {
 	{"netcat_traditional", "nc netcat"}, {"nmap", "ncat"}, {"openssh_client", "scp ssh ssh-keygen"}, {"p7zip_full", "7z"}, {"poppler_utils", "pdfinfo pdftotext pdftoppm"}, {"postgresql", "psql pg_dump pg_isready"}, {"postgresql_client", "psql pg_dump pg_isready"},
 	{"procps", "free pgrep pkill ps top"}, {"redis", "redis-cli"}, {"redis_server", "redis-cli"}, {"redis_tools", "redis-cli"}, {"ripgrep", "rg"}, {"sqlite", "sqlite3"}, {"tesseract_ocr", "tesseract"}, {"vim_common", "xxd"}, {"xz_utils", "xz"},
 	{"beautifulsoup4", "bs4"}, {"opencv_python", "cv2"}, {"opencv_python_headless", "cv2"}, {"pillow", "PIL"}, {"pyyaml", "yaml"}, {"scikit_image", "skimage"}, {"scikit_learn", "sklearn"}, {"python_dateutil", "dateutil"}, {"python_dotenv", "dotenv"},
-	{"psycopg2_binary", "psycopg2"}, {"pyjwt", "jwt"}, {"pycryptodome", "Crypto"}, {"biopython", "Bio"}, {"pymupdf", "fitz"}, {"protobuf", "google"}, {"python_docx", "docx"}, {"gitpython", "git"}, {"pyzmq", "zmq"}, {"faiss_cpu", "faiss"},
+	{"psycopg2_binary", "psycopg2"}, {"pyjwt", "jwt"}, {"pycryptodome", "Crypto"}, {"biopython", "Bio"}, {"pymupdf", "fitz"}, {"protobuf", "google"}, {"python_docx", "docx"}, {"gitpython", "git"}, {"pyzmq", "zmq"}, {"faiss_cpu", "faiss"}, {"pysocks", "socks"}, {"pandas", "tzdata"}, {"attrs", "attr"}, {"aiohttp", "attr"},
 };
 
 void carry_tests_packages(struct sv name, bool (*fn)(void *arg, const char *package), void *arg)
@@ -505,11 +505,19 @@ static bool is_imported(struct sv text, const char *at, size_t n)
 bool carry_tests_import(const struct carry_test_files *files, struct sv name)
 {
 	const struct carry_test_file *f;
+
+	for (f = files && name.n ? files->first : NULL; f; f = f->next)
+		if (memmem(f->text.p, f->text.n, "from .", 6))
+			return true;
+	return carry_tests_module(files, name);
+}
+
+bool carry_tests_module(const struct carry_test_files *files, struct sv name)
+{
+	const struct carry_test_file *f;
 	const char *at, *end;
 
 	for (f = files && name.n ? files->first : NULL; f; f = f->next) {
-		if (memmem(f->text.p, f->text.n, "from .", 6))
-			return true;
 		end = f->text.p + f->text.n;
 		for (at = f->text.p; (at = memmem(at, (size_t)(end - at), name.p, name.n)); at++)
 			if (is_imported(f->text, at, name.n))

@@ -63,6 +63,9 @@ void carry_tests_packages(struct sv name, bool (*fn)(void *arg, const char *pack
 /* Is one of the test files, test_NAME.py or NAME_test.py, called so without its ending? any: or another file of theirs. f may be NULL. */
 bool carry_tests_have(const struct carry_test_files *f, struct sv name, bool any);
 
+/* Do they import a module of that name, or name something in it? */
+bool carry_tests_module(const struct carry_test_files *f, struct sv name);
+
 /* Do they import a package of that name, as NAME or as part of another, or name something in it? What is relative may mean any. */
 bool carry_tests_import(const struct carry_test_files *f, struct sv name);
 

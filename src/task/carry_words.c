@@ -121,15 +121,19 @@ static bool has_package(void *arg, const char *package)
 	return !q->found;
 }
 
-bool carry_words_name(const struct carry_words *w, struct sv command)
+bool carry_words_package(const struct carry_words *w, struct sv name)
 {
-	char plain[CARRY_WORD_MAX + 1];
 	struct asked q = {.words = w};
 
-	if (command.n > CARRY_WORD_MAX)
-		return false;
-	if (carry_words_have(w, carry_word_plain(command, plain)))
-		return true;
-	carry_tests_packages(command, has_package, &q);
+	carry_tests_packages(name, has_package, &q);
 	return q.found;
+}
+
+bool carry_words_name(const struct carry_words *w, struct sv name)
+{
+	char plain[CARRY_WORD_MAX + 1];
+
+	if (name.n > CARRY_WORD_MAX)
+		return false;
+	return carry_words_have(w, carry_word_plain(name, plain)) || carry_words_package(w, name);
 }

@@ -29,7 +29,8 @@ struct sv carry_word_plain(struct sv word, char to[CARRY_WORD_MAX + 1]);
 /* Adds the words of all files, plain: not those of comments, nor those that are variables ($NAME) or given a value (NAME=). files may be NULL. 0 or -ENOMEM. */
 int carry_words_read(struct carry_words *w, struct arena *a, const struct carry_test_files *files);
 
-/* Do they name the command, or a package that is known to have it? */
-bool carry_words_name(const struct carry_words *w, struct sv command);
+/* Do they name the command or module, or a package that is known to have it? Only the latter. */
+bool carry_words_name(const struct carry_words *w, struct sv name);
+bool carry_words_package(const struct carry_words *w, struct sv name);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * task/carry_text.h: what is kept of a git configuration is kept again as it is, has no further line than the source, and says nothing that git would run. The other judges of text come to an end.
+ * task/carry_text.h: what is kept of a git configuration is kept again as it is, has no further line than the source, and says nothing that git would run. What a program imports has a name. The other judges of text come to an end.
  */
 #include "task/carry_text.h"
 
 #include <stdlib.h>
 
 #include "fuzz.h"
+#include "task/carry_asked.h"
 #include "task/carry_project.h"
 
 static const char *const never[] = {"fsmonitor", "sshcommand", "hookspath", "pager", "editor", "helper", "alias", "include", "textconv", "external", "smudge", "worktree"};
@@ -25,6 +26,13 @@ static void check_lines(struct sv text)
 				abort();
 		text = sv_n(end + 1, text.n - (size_t)(end + 1 - text.p));
 	}
+}
+
+static void check_name(void *arg, struct sv name)
+{
+	(void)arg;
+	if (name.n == 0 || memchr(name.p, '\n', name.n))
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
@@ -48,5 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	(void)carry_accounts(text, half, true);
 	(void)carry_entry_points(text);
 	(void)carry_python_blank(text);
+	(void)carry_orders_code(text);
+	carry_asks_python(text, check_name, NULL);
+	carry_asks_node(text, check_name, NULL);
 	return 0;
 }
