@@ -273,9 +273,10 @@ static void put_event(struct audit *a, const struct event *e)
 	put_class(a, e);
 	json_kstr(&a->json, "run", a->run);
 	json_kint(&a->json, "seq", (int64_t)a->seq + 1);
-	put_str(a, "domain", domain_names[e->domain]);
-	put_str(a, "verdict", e->verdict);
-	put_str(a, "rule", e->rule);
+	/* every line has these, so that readers need not ask */
+	put_str(a, "domain", domain_names[e->domain] ? domain_names[e->domain] : "");
+	put_str(a, "verdict", e->verdict ? e->verdict : "");
+	put_str(a, "rule", e->rule ? e->rule : "");
 	put_str(a, "message", e->message);
 	for (i = 0; i < e->n_fields && i < FIELDS_MAX; i++)
 		put_field(a, &e->fields[i]);

@@ -152,4 +152,12 @@ is "show --json passes good lines through" "$("$CORDON" audit show --json "$tmp/
 is "and ends at the first bad one" "$("$CORDON" audit show --json "$tmp/bad" 2>/dev/null | wc -l)" 3
 is "with status 1" "$(status_of "$CORDON" audit show --json "$tmp/bad")" 1
 like "naming it" "$(cat "$tmp/err")" "^cordon: $tmp/bad:4: changed"
+# Every line of a run, be it a start, a denial or an end, has the members that scripts ask for.
+mkdir -p "$tmp/fields" && cd "$tmp/fields" || exit 2
+"$CORDON" run --json-events "$tmp/events" -- sh -c 'echo x >.env; kill -TERM $$' 2>/dev/null
+is "each event has all members of the contract" "$(python3 -c '
+import json, sys
+want = "time class_uid activity_id severity_id disposition run seq domain verdict rule prev hash".split()
+lines = [json.loads(line) for line in open(sys.argv[1])]
+print(sorted({e["event"] for e in lines}), [k for e in lines for k in want if k not in e])' "$tmp/events")" "['denial', 'exit', 'start'] []"
 finish
