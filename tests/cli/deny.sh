@@ -136,7 +136,7 @@ END
 mkdir -p repo/.git/hooks
 echo '[core]' >repo/.git/config
 for f in .git/hooks/pre-commit repo/.git/hooks/post-merge repo/.git/config sub/.git/config .bashrc sub/.bash_profile .profile sub/.zshrc .env sub/.env .vscode/tasks.json .claude/settings.json .mcp.json .cursor/mcp.json .gemini/settings.json .codex/config.toml .envrc .vimrc .idea/x.xml .bash_aliases sub/.bashrc.d/x.sh .xsessionrc .config/environment.d/x.conf .vim/vimrc .vim/plugin/x.vim .vim/pack/a/start/b/plugin/x.vim .nvim.lua .gdbearlyinit sub/.Rprofile .config/tmux/tmux.conf .claude/plugins/x/hooks/hooks.json .claude.json .git/config.lock .git/modules/m/config.lock .pdbrc .devcontainer.json .dir-locals-2.el .Renviron .pre-commit-config.yaml .codex/hooks.json; do
-	cp -a repo/.git/config "$tmp/config"
+	cp -a repo/.git/config "$tmp/kept-config"
 	inside sh -c 'mkdir -p "$(dirname "$1")" && echo evil >"$1"' - "$f"
 	ok "mandatory: $f cannot be written" failed_with "$denied"
 	ok "mandatory: ... and $f is not there with it" sh -c '! grep -qs evil "$1"' - "$work/$f"
