@@ -552,6 +552,16 @@ static void say_provider(struct explain *e, const struct provider *pr)
 	say(e);
 }
 
+static bool has_provider(const struct pol_inference *inf, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < inf->n_providers; i++)
+		if (strcmp(inf->providers[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static void inference(struct explain *e, const struct policy *p)
 {
 	const struct pol_inference *inf = &p->inference;
@@ -569,7 +579,7 @@ static void inference(struct explain *e, const struct policy *p)
 		add_shown(e, inf->routes[i].model);
 		add(e, " go to ");
 		add_shown(e, inf->routes[i].provider);
-		add(e, ".");
+		add(e, has_provider(inf, inf->routes[i].provider) ? "." : ", which is not there: they are refused.");
 		say(e);
 	}
 	section_end(e);

@@ -81,10 +81,10 @@ int policy_providers_check(const struct policy *p, struct error *err)
 	for (i = 0; i < inf->n_routes; i++) {
 		if (name_index(names, sv_of(inf->routes[i].provider)) >= 0)
 			continue;
+		/* One that another file may add is no mistake: until then the models of the route are refused. */
 		near = text_nearest(sv_of(inf->routes[i].provider), names);
-		return policy_fail(p, inf->routes[i].at, "inference.routes", err, "there is no provider \"%s\"; %s%s",
-				   inf->routes[i].provider, near ? "did you mean " : "add it under inference.providers",
-				   near ? near : "");
+		if (near)
+			return policy_fail(p, inf->routes[i].at, "inference.routes", err, "there is no provider \"%s\"; did you mean %s", inf->routes[i].provider, near);
 	}
 	return check_variables(p, err);
 }

@@ -359,6 +359,10 @@ void policy_query_model(const struct policy *p, const char *model, struct reason
 				(void)provider_takes(&inf->providers[k], model, ret);
 				return;
 			}
+		reason_set(ret, ANSWER_DENY, "inference.routes", inf->routes[i].model, inf->routes[i].at);
+		reason_text(ret, "Model %s is routed to provider %s, which is not there.", text_show(&shown, sv_of(model)), inf->routes[i].provider);
+		reason_hint(ret, "add %s under inference.providers", inf->routes[i].provider);
+		return;
 	}
 	for (i = 0; i < inf->n_providers; i++)
 		if (provider_takes(&inf->providers[i], model, ret))

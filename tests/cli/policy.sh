@@ -96,6 +96,9 @@ json "check --json: ok" ok true
 json "check --json: tests" tests.passed 3
 
 sed 's/deny: {write: .*/allow: {write: .\/vendor\/x}/' p.yaml >failing.yaml
+printf 'version: 1\ninference: {providers: {anthropic: {}}, routes: [{model: "local-*", provider: vllm}]}\n' >route.yaml
+exits "a route to a provider that another file may add is ok" 0 policy check route.yaml
+exits "... but nothing goes there yet" 1 why --model local-1 --policy route.yaml
 exits "a failing test of the policy's own fails the check" 1 policy check failing.yaml
 prints "the failing test is named with its line" 'FAIL failing.yaml:25  allow: \{write: /workdir/vendor/x\}'
 prints "and the rule behind the answer with its line" 'by filesystem.read /workdir/vendor \(failing.yaml:4\)'

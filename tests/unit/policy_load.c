@@ -254,6 +254,7 @@ static void providers_are_made_whole_or_refused(void)
 		  "");
 	CHECK_HAS(memory_error("inference: {providers: {openai: {}}, routes: [{model: x, provider: opnai}]}", NULL),
 		  "there is no provider \"opnai\"; did you mean openai");
+	CHECK_STR(memory_error("inference: {providers: {openai: {}}, routes: [{model: x, provider: elsewhere}]}", NULL), "");
 	CHECK_HAS(
 		memory_error("inference: {providers: {openai: {base_url_env: X}, anthropic: {base_url_env: X}}}", NULL),
 		"openai and anthropic both set X");
