@@ -15,9 +15,9 @@
  * text in them must be as base/json writes it (compact); what is not is kept as a string.
  *
  * Dropping lines at the end cannot be seen from the chain alone: a finished log ends in an `exit` event, and
- * audit_verify() reports a log without one as unfinished. The last hash is also kept in the run's state file, and
- * verify takes it as `expect_last`: only that shows a log whose end was written anew by someone who computed its
- * hashes, too.
+ * audit_verify() reports a log without one as unfinished. A log whose end was written anew by someone who computed its
+ * hashes, too, is shown only by the last hash, where somebody has kept it elsewhere (a report names it): verify takes
+ * it as `expect_last`.
  */
 #ifndef CORDON_AUDIT_H
 #define CORDON_AUDIT_H

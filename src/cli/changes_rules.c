@@ -1,8 +1,10 @@
 #include "cli/changes_rules.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "policy/policy_codec.h"
 
 /* The list, and behind it what the plan keeps from being written, or from being seen. -1: out of memory. */
@@ -33,16 +35,24 @@ static int own_files(const struct policy *policy, const struct plan *plan, struc
 	return 0;
 }
 
-static struct glob *compile(const struct pol_list *list, size_t *ret_n)
+/* All of them: whoever judges by a part of a list lets pass what the rest is for. */
+static int compile(const struct pol_list *list, struct glob **ret, size_t *ret_n, struct error *err)
 {
-	struct glob *v = calloc(list->n + 1, sizeof(*v));
+	struct text_shown shown;
 	uint32_t i;
+	int r;
 
 	*ret_n = 0;
-	for (i = 0; v && i < list->n; i++)
-		if (glob_init(&v[*ret_n], sv_of(list->v[i].s)) == 0)
-			(*ret_n)++;
-	return v;
+	*ret = calloc(list->n + 1, sizeof(**ret));
+	for (i = 0; *ret && i < list->n; i++) {
+		r = glob_init(&(*ret)[i], sv_of(list->v[i].s));
+		if (r < 0 && r != -ENOMEM)
+			return error_set(err, ERROR_INPUT, "%s: not a path pattern; nothing can be judged by it", text_show(&shown, sv_of(list->v[i].s)));
+		if (r < 0)
+			break;
+		*ret_n = i + 1;
+	}
+	return *ret && *ret_n == list->n ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
 }
 
 static void free_globs(struct glob *v, size_t n)
@@ -58,13 +68,13 @@ int changes_patterns_init(struct changes_patterns *p, const struct policy *polic
 	struct policy all;
 	int r = own_files(policy, plan, arena, &all, err);
 
-	if (r == 0) {
-		p->deny = compile(&all.fs.deny, &p->n_deny);
-		p->protect = compile(&all.fs.protect, &p->n_protect);
-		p->read = compile(&all.fs.read, &p->n_read);
-		if (!p->deny || !p->protect || !p->read)
-			r = error_set(err, ERROR_SYSTEM, "out of memory");
-	}
+	*p = (struct changes_patterns){0};
+	if (r == 0)
+		r = compile(&all.fs.deny, &p->deny, &p->n_deny, err);
+	if (r == 0)
+		r = compile(&all.fs.protect, &p->protect, &p->n_protect, err);
+	if (r == 0)
+		r = compile(&all.fs.read, &p->read, &p->n_read, err);
 	arena_free(arena);
 	return r;
 }

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -192,6 +193,16 @@ static int expand_name(struct expand *x, unsigned at, struct sv name)
 	return r;
 }
 
+/* The entry is a folder, and no link to one. Some file systems do not say so by themselves. */
+static bool is_folder(DIR *dir, const struct dirent *e)
+{
+	struct stat st;
+
+	if (e->d_type != DT_UNKNOWN)
+		return e->d_type == DT_DIR;
+	return fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
 static int expand_folder(struct expand *x, unsigned at)
 {
 	bool deep = x->g->stars >> at & 1;
@@ -205,7 +216,7 @@ static int expand_folder(struct expand *x, unsigned at)
 	while (r == 0 && (e = readdir(dir))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		if (deep && e->d_type == DT_DIR)
+		if (deep && is_folder(dir, e))
 			r = expand_name(x, at - 1, sv_of(e->d_name)); /* stays at the "**" */
 		else if (!deep && glob_component(pattern, sv_of(e->d_name)))
 			r = expand_name(x, at, sv_of(e->d_name));
