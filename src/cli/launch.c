@@ -275,6 +275,8 @@ static int make_cgroup(struct run *r)
 	/* gVisor: some for itself, and several of the host's for each of the workload's, which its own limit counts */
 	if (r->box.backend && r->box.backend->own_kernel && limits.processes)
 		limits.processes = limits.processes * 4 + 256;
+	else if (r->box.backend && limits.processes)
+		limits.processes += r->box.backend->own_threads;
 	mask = cgroup_new(NULL, r->state.id, &limits, &r->cgroup);
 
 	if (mask < 0)

@@ -200,6 +200,15 @@ is "processes: without Cordon, 200 children are had" "$said" "alive 200"
 policy 'max_processes: 32'
 inside 20 ./burden forks 200
 ok "processes: 32 are the most" between 16 32
+case $runtime in
+native | runc | crun)
+	ok "processes: ... and next to nothing of them is lost to the runtime" between 27 32
+	ok "processes: ... and leaves nothing" clean
+	policy 'max_processes: 8'
+	inside 20 ./burden forks 200
+	ok "processes: 8 are enough to start with" between 4 8
+	;;
+esac
 ok "processes: ... and leaves nothing" clean
 
 bomb()

@@ -96,6 +96,7 @@ struct box_backend {
 	bool transparent;  /* all that is dialled can be redirected */
 	bool sends_fds;	   /* descriptors can be sent out of it */
 	bool own_kernel;   /* it counts the workload's processes itself, and needs more of the host's than they are */
+	unsigned own_threads; /* room that it needs itself in the run's cgroup, besides the workload's processes, which RLIMIT_NPROC counts alone */
 	bool own_cgroup;   /* it makes cgroups of its own (b->cgroup is not joined) */
 };
 

@@ -219,8 +219,9 @@ const struct box_backend oci_gvisor = {
 	.name = "gvisor", .ids = ids_gvisor, .start = start, .stop = stop, .done = done, .said = said, .shows = gvisor_shows, .sweep = sweep, .own_kernel = true,
 };
 
+/* A program in Go has some ten threads while its container runs, and more while it starts. */
 const struct box_backend oci_runc = {
-	.name = "runc", .ids = ids_mapped, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep, .landlock = true, .transparent = true, .sends_fds = true,
+	.own_threads = 32, .name = "runc", .ids = ids_mapped, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep, .landlock = true, .transparent = true, .sends_fds = true,
 };
 
 const struct box_backend oci_crun = {
