@@ -35,7 +35,7 @@ static void take_lines(struct task_problems *to, const struct problems *lines)
 	to->left_out += (uint32_t)lines->more;
 }
 
-int task_look(const char *path, int to, bool lenient, struct task **ret, struct task_problems *problems, struct error *err)
+int task_look(const char *path, int to, bool lenient, bool by_docker, struct task **ret, struct task_problems *problems, struct error *err)
 {
 	AUTO_FD folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_PROBLEMS lines = {0};
@@ -52,7 +52,7 @@ int task_look(const char *path, int to, bool lenient, struct task **ret, struct 
 	r = stage_copy(folder, to, &stage_default_limits, &stats, &lines, err);
 	take_lines(problems, &lines);
 	if (r == 0)
-		r = review_task(to, &(struct review){.lenient = lenient, .credentials = credentials}, ret, problems, err);
+		r = review_task(to, &(struct review){.lenient = lenient, .by_docker = by_docker, .credentials = credentials}, ret, problems, err);
 	credentials_free(credentials);
 	return r;
 }

@@ -132,7 +132,7 @@ static int look(const struct call *call, int stage, struct looked *l, struct err
 	bool lenient = call_has(call, "lenient");
 	AUTO_BUF out = {0};
 
-	if (task_look(call->args[0], stage, lenient, &l->task, &l->problems, err) < 0) {
+	if (task_look(call->args[0], stage, lenient, true, &l->task, &l->problems, err) < 0) {
 		if (!l->problems.refused || err->kind != ERROR_INPUT)
 			return -1;
 		buf_init(&out, TEXT_MAX);

@@ -9,6 +9,7 @@
 #include "image/recipe.h"
 #include "sys/beneath.h"
 #include "task/build.h"
+#include "task/compose_fit.h"
 #include "task/compose_main.h"
 #include "task/env.h"
 #include "task/format.h"
@@ -248,9 +249,10 @@ static int check_builds(struct reviewing *r, struct error *err)
 	return 0;
 }
 
-static int check_compose(struct reviewing *r, bool lenient, struct error *err)
+static int check_compose(struct reviewing *r, const struct review *with, struct error *err)
 {
 	const struct task *t = r->t;
+	bool lenient = with->lenient;
 	uint32_t i;
 
 	if (review_compose(r->folder, t, lenient, r->arena, r->problems, &r->compose, err) < 0 || review_verifier_compose(r->folder, &t->files, lenient, r->arena, r->problems, err) < 0)
@@ -258,6 +260,8 @@ static int check_compose(struct reviewing *r, bool lenient, struct error *err)
 	for (i = 0; i < t->n_steps; i++)
 		if (review_verifier_compose(r->folder, &t->steps[i].files, lenient, r->arena, r->problems, err) < 0)
 			return -1;
+	if (r->compose && !with->by_docker)
+		compose_fit(r->compose, t, REVIEW_MAIN_IMAGE, r->problems);
 	return 0;
 }
 
@@ -279,7 +283,7 @@ int review_task(int folder, const struct review *with, struct task **ret, struct
 	r.t = t;
 	r.arena = t->arena;
 	check_env(&r, with->credentials);
-	if (check_compose(&r, with->lenient, err) == 0 && check_builds(&r, err) == 0 && problems->refused == 0) {
+	if (check_compose(&r, with, err) == 0 && check_builds(&r, err) == 0 && problems->refused == 0) {
 		*ret = t;
 		return 0;
 	}

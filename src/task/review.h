@@ -13,6 +13,7 @@
 
 struct review {
 	bool lenient;			       /* unknown keys are warnings */
+	bool by_docker;			       /* Docker's tools are to start its services: what a run makes of them is not asked */
 	const struct credentials *credentials; /* of the operator: what verifiers may ask for; NULL: none */
 };
 

@@ -9,7 +9,6 @@
 #include "image/recipe.h"
 #include "sys/beneath.h"
 #include "task/compose.h"
-#include "task/compose_fit.h"
 #include "task/compose_paths.h"
 #include "task/compose_plan.h"
 #include "task/env.h"
@@ -112,13 +111,7 @@ int review_compose(int folder, const struct task *t, bool lenient, struct arena 
 {
 	const struct review_compose with = {.project = "task", .image = REVIEW_MAIN_IMAGE, .lenient = lenient};
 
-	if (!t->files.compose)
-		return 0;
-	if (review_compose_read(folder, t, &with, a, problems, ret, err) < 0)
-		return -1;
-	if (*ret)
-		compose_fit(*ret, t, REVIEW_MAIN_IMAGE, problems);
-	return 0;
+	return t->files.compose ? review_compose_read(folder, t, &with, a, problems, ret, err) : 0;
 }
 
 /* Is it the file of its own folder, where the whole folder is? */

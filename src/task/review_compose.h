@@ -17,7 +17,7 @@ struct review_compose {
 /* Where the task has such a file: *ret is what it says, in the arena a, and stays as it was where the file itself is refused. Problems are added. -1: it could not be looked at. */
 int review_compose_read(int folder, const struct task *t, const struct review_compose *with, struct arena *a, struct task_problems *problems, const struct compose **ret, struct error *err);
 
-/* The same with stand-ins, and what `cordon task run` makes of it (compose_fit.h). Nothing happens where the task has no such file. */
+/* The same with stand-ins. Nothing happens where the task has no such file. */
 int review_compose(int folder, const struct task *t, bool lenient, struct arena *a, struct task_problems *problems, const struct compose **ret, struct error *err);
 
 /* What those stand-ins call the image of the agent's own service. */

@@ -147,9 +147,29 @@ static int make_image(struct flow *f, const struct compose_service *c, struct im
 	return dockerfile ? flow_build(f, context, dockerfile, &c->build, ret) : error_set(f->err, ERROR_SYSTEM, "out of memory");
 }
 
+/* A name that a service gives what it builds is an image to others: the service that makes it, or this one itself. */
+static struct compose_service maker_of(const struct flow *f, const struct compose_service *c)
+{
+	const struct compose *all = f->services->compose;
+	struct compose_service own = all->services[all->main];
+	uint32_t i;
+
+	compose_main_choose(f->task, MAIN_IMAGE, &own);
+	if (c->build.set)
+		return *c;
+	if (own.build.set && (strcmp(c->image, own.image) == 0 || strcmp(c->image, MAIN_IMAGE) == 0))
+		return own;
+	for (i = 0; i < all->n_services; i++)
+		if (i != all->main && all->services[i].build.set && strcmp(all->services[i].image, c->image) == 0)
+			return all->services[i];
+	return *c;
+}
+
 static int find_image(struct flow *f, struct service *s)
 {
-	if (make_image(f, s->step->service, &s->image) < 0)
+	struct compose_service maker = maker_of(f, s->step->service);
+
+	if (make_image(f, &maker, &s->image) < 0)
 		return f->result->status == TASK_TIMEOUT ? -1 : refused(f);
 	s->has_image = true;
 	return 0;

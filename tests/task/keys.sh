@@ -142,9 +142,12 @@ services:
     pids_limit: 40
     mem_limit: 300m
     cpus: 1
-    depends_on: {db: {condition: service_healthy}}
+    depends_on: {db: {condition: service_healthy}, like-db: {condition: service_completed_successfully}, like-main: {condition: service_completed_successfully}}
+  like-db: {image: made-here, command: [cat, /which]}
+  like-main: {image: "\${MAIN_IMAGE_NAME}", user: "0", command: [cat, /which]}
   db:
     build: {context: ./svc, target: good, args: {WHO: of-the-file}}
+    image: made-here
     pids_limit: 25
     stdin_open: true
     tmpfs: ["/scratch:mode=700", /dev/shm]
@@ -157,6 +160,7 @@ printf 'FROM cordon-test/base AS good\nARG WHO=nobody\nRUN echo "good $WHO" >/wh
 run -- sh -c 'cat /which; id -u; pwd; touch /app/done'
 is "the agent's own image is what its service builds, and runs as it says" "$result: $(says agent)" $'scored 1: sub of-the-file\n0\n/srv/own'
 is "a service is what its build says, and a tmpfs hides what the image has there" "$(says service-db | head -2)" $'good of-the-file\n700'
+is "what one service builds under a name is an image to others" "$(says service-like-db) $(says service-like-main)" "good of-the-file sub of-the-file"
 like "a service has no more processes than its file says" "$(says service-db)" "can't fork|Resource temporarily|Cannot fork"
 is "and an input that stays open" "$(says service-db | grep -c 'input ended')" 0
 like "the limits of the agent's own service are those of its sandboxes" "$(cat "$out/policy/agent.yaml")" '"cpus":1.000,"memory":314572800,"max_processes":41'
