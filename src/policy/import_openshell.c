@@ -8,6 +8,7 @@
 #include "conf/value_net.h"
 #include "model/base_system.h"
 #include "policy/import_parts.h"
+#include "policy/policy_cover.h"
 
 #define NO_BODY  "the gateway does not look into request bodies for this"
 #define OPERATOR "credentials are the operator's (credentials.yaml), and are always injected outside the sandbox"
@@ -227,18 +228,51 @@ struct endpoint {
 	struct sv host;
 };
 
+static bool is_any_path(struct sv path)
+{
+	return path.n == 0 || sv_is(path, "**") || sv_is(path, "/**");
+}
+
+/* What both the endpoint's path and the rule's allow. False: they have nothing in common that one of them says (noted). */
+static bool common_path(struct import *im, const struct ynode *item, struct sv outer, struct sv inner, struct sv *ret)
+{
+	struct text_shown a, b;
+
+	*ret = is_any_path(inner) ? outer : inner;
+	if (is_any_path(inner) || is_any_path(outer) || cover_url.covers(arena_str(im->arena, outer), arena_str(im->arena, inner)))
+		return true;
+	*ret = outer;
+	if (cover_url.covers(arena_str(im->arena, inner), arena_str(im->arena, outer)))
+		return true;
+	import_lost(im, item, "its path %s and the endpoint's %s have no common pattern; it is left out", text_show(&a, inner), text_show(&b, outer));
+	return false;
+}
+
+/* What stands beside `allow` may narrow it. */
+static bool is_alone(struct import *im, const struct ynode *item)
+{
+	const struct ynode *k;
+	struct text_shown shown;
+
+	for (k = item->kind == YNODE_MAP ? item->first : NULL; k; k = k->next)
+		if (!sv_is(k->text, "allow")) {
+			import_lost(im, k, "a rule with %s has no counterpart; it is left out", text_show(&shown, k->text));
+			return false;
+		}
+	return true;
+}
+
 static void take_rule(struct import *im, const struct endpoint *e, const struct ynode *item)
 {
 	const struct ynode *allow = import_find(item, "allow");
 	struct sv path;
 	struct net_rule *r;
 
-	if (!is_simple(im, allow))
+	if (!is_simple(im, allow) || !is_alone(im, item) || !common_path(im, item, text_of(e->n, "path"), text_of(allow, "path"), &path))
 		return;
 	r = new_rule(im, e->n, e->host, &im->policy->net.allow);
 	if (!r)
 		return;
-	path = text_of(allow, "path").n ? text_of(allow, "path") : text_of(e->n, "path");
 	if (memchr(path.p, '*', path.n) && !sv_is(path, "**") && !sv_is(path, "/**"))
 		import_changed(im, item, "in its path * stays within one part here");
 	if (!add_method(im, item, text_of(allow, "method"), r) || !add_path(im, item, path, r))
@@ -382,13 +416,38 @@ static const struct import_key endpoint_keys[] = {
 	{NULL, NULL, NULL},
 };
 
+/* What cannot be read could be what closes it. */
+static bool is_well_formed(struct import *im, const struct ynode *n)
+{
+	static const struct {
+		const char *key;
+		bool list;
+	} kinds[] = {{"host", false}, {"path", false}, {"access", false}, {"rules", true}, {"deny_rules", true}, {"allowed_ips", true}};
+	const struct ynode *value;
+	bool good = true;
+	size_t i, mark;
+
+	for (i = 0; i < ARRAY_LEN(kinds); i++) {
+		value = import_find(n, kinds[i].key);
+		if (!value || value->kind == (kinds[i].list ? YNODE_LIST : YNODE_SCALAR) || import_is_empty(value))
+			continue;
+		mark = import_down(im, sv_of(kinds[i].key));
+		import_lost(im, value, "is %s where %s belongs; the endpoint is left out", ynode_what(value), kinds[i].list ? "a list" : "a single value");
+		import_up(im, mark);
+		good = false;
+	}
+	if (good && import_find(n, "rules") && text_of(n, "access").n)
+		import_lost(im, import_find(n, "access"), "access counts for nothing beside rules here");
+	return good;
+}
+
 static void take_endpoint(struct import *im, const struct ynode *n)
 {
 	static const char *const plain[] = {"", "tcp", "rest", "websocket", NULL};
 	struct endpoint e = {.n = n};
 
 	import_map(im, n, endpoint_keys);
-	if (n->kind != YNODE_MAP)
+	if (n->kind != YNODE_MAP || !is_well_formed(im, n))
 		return;
 	add_addresses(im, n);
 	if (name_index(plain, text_of(n, "protocol")) < 0 || !host_of(im, n, &e.host))

@@ -18,6 +18,7 @@ struct import {
 	struct arena *arena;
 	struct import_note **tail;
 	struct pol_list unreadable; /* of srt: what could not be read there */
+	bool all_hosts;		    /* of SynthOrg: the network leads everywhere */
 	char key[IMPORT_KEY_MAX]; /* where we are, escaped */
 };
 

@@ -77,7 +77,12 @@ static void take_allow_all(struct import *im, const struct ynode *n)
 {
 	if (!import_is_true(n))
 		return;
+	if (im->policy->net.mode.v == NET_NONE) {
+		import_changed(im, n, "network is none, so this opens nothing");
+		return;
+	}
 	import_set(&im->policy->net.mode, NET_PUBLIC);
+	im->all_hosts = true;
 	import_changed(im, n, "every public host can be reached, but private and metadata addresses stay closed");
 }
 
@@ -131,13 +136,21 @@ static void take_presets(struct import *im, const struct ynode *n)
 	import_list(im, n, take_preset);
 }
 
+/* False: noted. */
+static bool is_map(struct import *im, const struct ynode *n)
+{
+	if (n->kind != YNODE_MAP && !import_is_empty(n))
+		import_lost(im, n, "is %s where a mapping belongs", ynode_what(n));
+	return n->kind == YNODE_MAP;
+}
+
 static void take_network_overrides(struct import *im, const struct ynode *n)
 {
 	const struct ynode *k;
 	struct text_shown a, b;
 	size_t mark;
 
-	for (k = n->kind == YNODE_MAP ? n->first : NULL; k; k = k->next) {
+	for (k = is_map(im, n) ? n->first : NULL; k; k = k->next) {
 		mark = import_down(im, k->text);
 		import_lost(
 			im, k,
@@ -233,7 +246,7 @@ static void take_runtime_overrides(struct import *im, const struct ynode *n)
 	size_t mark;
 	int category;
 
-	for (k = n->kind == YNODE_MAP ? n->first : NULL; k; k = k->next) {
+	for (k = is_map(im, n) ? n->first : NULL; k; k = k->next) {
 		mark = import_down(im, k->text);
 		category = name_index(category_names, k->text);
 		if (category < 0)
@@ -266,9 +279,14 @@ static void take_write_path(struct import *im, const struct ynode *n)
 	policy_path(im, n, &im->policy->fs.write, WORKDIR_READ_WRITE);
 }
 
+/* Wherever the work folder is: what was below the workspace is below it. */
 static void take_deny_path(struct import *im, const struct ynode *n)
 {
-	import_path(im, n, &im->policy->fs.deny);
+	struct ynode below = *n;
+
+	if (n->kind == YNODE_SCALAR && sv_starts(n->text, WORKSPACE "/") && n->text.n > strlen(WORKSPACE "/"))
+		below.text = sv_n(n->text.p + strlen(WORKSPACE "/"), n->text.n - strlen(WORKSPACE "/"));
+	import_path(im, &below, &im->policy->fs.deny);
 }
 
 static void take_read_paths(struct import *im, const struct ynode *n)
@@ -296,7 +314,7 @@ static const struct import_key filesystem_keys[] = {
 static void take_filesystem(struct import *im, const struct ynode *n)
 {
 	import_map(im, n, filesystem_keys);
-	if (im->policy->fs.read.n || im->policy->fs.write.n)
+	if (im->policy->fs.read.n || im->policy->fs.write.n || im->policy->fs.deny.n)
 		import_changed(im, n, "these were paths of a container; here they are the host's");
 }
 
@@ -311,8 +329,10 @@ static const struct import_key policy_network_keys[] = {
 static void take_policy_network(struct import *im, const struct ynode *n)
 {
 	/* The block's own list replaces the flat one. */
-	if (import_find(n, "allowed_hosts"))
+	if (import_find(n, "allowed_hosts") && im->policy->net.allow.n) {
+		import_changed(im, n, "its allowed_hosts take the place of those beside the policy, as there: %u are left out", im->policy->net.allow.n);
 		im->policy->net.allow = (struct net_rules){0};
+	}
 	import_map(im, n, policy_network_keys);
 }
 
@@ -345,6 +365,8 @@ static const struct import_key process_keys[] = {
 
 static void take_process(struct import *im, const struct ynode *n)
 {
+	if (import_find(n, "max_processes"))
+		import_changed(im, n, "its max_processes takes the place of pids_limit, as there");
 	import_map(im, n, process_keys);
 }
 
@@ -408,7 +430,7 @@ static const struct import_key docker_keys[] = {
 	{"allowed_hosts", take_hosts, NULL},
 	{"dns_allowed", take_dns, NULL},
 	{"loopback_allowed", take_loopback, NULL},
-	{"network_allow_all", take_allow_all, NULL},
+	{"network_allow_all", NULL, NULL}, /* read when it is known whether there is a network */
 	{"memory_limit", take_memory, NULL},
 	{"cpu_limit", take_cpus, NULL},
 	{"pids_limit", take_pids, NULL},
@@ -446,7 +468,7 @@ static void settle_network(struct import *im, const struct ynode *docker)
 		import_lost(im, import_find(docker, "allowed_hosts"),
 			    "network is none, so these open nothing; set network.mode to allowlist to use them");
 		net->allow = (struct net_rules){0};
-	} else if (net->allow.n) {
+	} else if (net->allow.n && !im->all_hosts) {
 		import_set(&net->mode, NET_ALLOWLIST);
 	}
 	import_up(im, mark);
@@ -454,11 +476,17 @@ static void settle_network(struct import *im, const struct ynode *docker)
 
 static void take_docker(struct import *im, const struct ynode *n)
 {
-	const struct ynode *block = import_find(n, "policy");
+	const struct ynode *block = import_find(n, "policy"), *all;
 	size_t mark;
 
 	set_defaults(im->policy);
 	import_map(im, n, docker_keys);
+	all = import_find(n, "network_allow_all");
+	if (all) {
+		mark = import_down(im, sv_of("network_allow_all"));
+		take_allow_all(im, all);
+		import_up(im, mark);
+	}
 	if (block && !import_is_empty(block)) {
 		mark = import_down(im, sv_of("policy"));
 		import_map(im, block, policy_keys);

@@ -541,6 +541,39 @@ exits "import --json" 1 policy import --json srt.json
 json "import --json: source" source '"srt"'
 json "import --json: what is lost" lost.0.key '"network.allowUnixSockets"'
 
+printf '{"network": "bridge", "allowed_hosts": ["x.example:443"], "runtime_overrides": ["runsc"], "memory_limit": "512m", "pids_limit": 9, "policy": {"network": {"allowed_hosts": ["a.example:443"]}, "process": {"max_processes": 20}, "filesystem": {"deny_paths": ["/workspace/secrets"]}}}' >org.json
+imports "SynthOrg, what is replaced" 1 org.json
+has "a denial in the workspace is one in the work folder" 'deny:
+    - secrets'
+notes "hosts that the block replaces" 'changed: .*allowed_hosts take the place'
+notes "a limit that it replaces" 'changed: .*takes the place of pids_limit'
+notes "a list where a mapping belongs" 'not carried over: .*runtime_overrides: is a list where a mapping belongs'
+printf '{"network": "none", "network_allow_all": true, "memory_limit": "512m"}' >nonet.json
+imports "SynthOrg, no network" 0 nonet.json
+has "all hosts of no network are none" 'mode: none'
+printf '{"network": "bridge", "network_allow_all": true, "allowed_hosts": ["x.example:443"], "memory_limit": "512m"}' >all.json
+imports "SynthOrg, all hosts" 0 all.json
+has "all hosts are all, whatever is listed" 'mode: public'
+cat >narrow.yaml <<'Y'
+version: 1
+network_policies:
+  a:
+    endpoints:
+      - {host: a.example, port: 443, path: "/v1/**", rules: [{allow: {method: GET, path: "/**"}}]}
+      - {host: c.example, port: 443, access: full, deny_rules: {method: DELETE}}
+      - {host: d.example, port: 443, rules: [{allow: {method: GET}, unless: x}]}
+    binaries: [{path: "/**"}]
+Y
+imports "OpenShell, what narrows" 1 narrow.yaml
+has "a rule reaches no further than its endpoint" 'host: a.example
+      ports: \[443\]
+      methods:
+        - GET
+      paths:
+        - "/v1/\*\*"'
+ok "import: what cannot be read opens nothing" sh -c '! grep -v "^#" "$1" | grep -q "c.example\|d.example"' - "$tmp/policy.yaml"
+notes "a mapping where a list belongs" 'not carried over: .*deny_rules.*: is a mapping where a list belongs'
+notes "what stands beside allow" 'not carried over: .*a rule with unless'
 printf '{"filesystem": {"denyRead": ["~", "**/secrets", "/srv/data"], "allowRead": [".", "/opt/app/secrets/public"], "allowWrite": [".", "/srv/data/drop"], "denyWrite": ["~/.ssh", "/etc/motd"]}}' >closed.json
 imports "sandbox-runtime, what is closed" 1 closed.json
 ok "import: what could not be read there is not shown for not being writable" sh -c '! grep -A1 "^  read:" "$1" | grep -q ssh && grep -A9 "^  deny:" "$1" | grep -q "~/.ssh"' - "$tmp/policy.yaml"
