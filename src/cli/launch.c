@@ -273,12 +273,9 @@ static int make_cgroup(struct run *r)
 		return 0;
 	}
 	/* gVisor: some for itself, and several of the host's for each of the workload's, which its own limit counts */
-	if (r->box.backend && r->box.backend->own_kernel && limits.processes)
-		limits.processes = limits.processes * 4 + 256;
-	else if (r->box.backend && limits.processes)
-		limits.processes += r->box.backend->own_threads;
+	if (r->box.backend && limits.processes)
+		limits.processes = limits.processes * (r->box.backend->own_kernel ? 4 : 1) + r->box.backend->own_threads;
 	mask = cgroup_new(NULL, r->state.id, &limits, &r->cgroup);
-
 	if (mask < 0)
 		return error_sys(r->err, mask, "cgroup cordon-%s", r->state.id);
 	r->facts.cgroup_mask = (unsigned)mask;

@@ -52,6 +52,7 @@ starts 'read: ["~/.cache/*"]'
 inside_fails "read: [\"~/.cache/*\"]: Cordon's own is hidden" "$denied" ls "$HOME/.cache/cordon"
 starts 'read: ["~"], deny: ["~/.cache/**"]'
 inside_fails "deny: [\"~/.cache/**\"] in a home that is shown" "$denied" ls "$HOME/.cache/pip"
+# shellcheck disable=SC2088 # the policy expands it
 for deny in '~/.cache/**' '~/.cache' '~/.*' '~/.local' '**/cordon'; do
 	starts "deny: [\"$deny\"]"
 done

@@ -216,7 +216,7 @@ static bool sweep(const char *dir, const char *id)
 }
 
 const struct box_backend oci_gvisor = {
-	.name = "gvisor", .ids = ids_gvisor, .start = start, .stop = stop, .done = done, .said = said, .shows = gvisor_shows, .sweep = sweep, .own_kernel = true,
+	.name = "gvisor", .ids = ids_gvisor, .start = start, .stop = stop, .done = done, .said = said, .shows = gvisor_shows, .sweep = sweep, .own_kernel = true, .own_threads = 256,
 };
 
 /* A program in Go has some ten threads while its container runs, and more while it starts. */
