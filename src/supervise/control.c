@@ -319,7 +319,8 @@ static void serve_client(struct control *c, size_t i)
 		r = pass_size(c, i, &w);
 	} else if (m.type == INSIDE_STOP) {
 		c->stop_grace = wire_get_u32(&w);
-		c->stop = wire_ok(&w);
+		c->stop |= wire_ok(&w);
+		c->stop_again |= wire_ok(&w);
 	} else if (m.type == INSIDE_TAKE) {
 		r = c->taken ? -EBUSY : 0;
 		if (r == 0)

@@ -48,7 +48,7 @@ struct control {
 	uint64_t last_used; /* ms: when a command was started or ended last */
 	char last[256];	    /* that command, escaped */
 	/* A client asks for the end; grace in milliseconds. */
-	bool stop;
+	bool stop, stop_again; /* stop_again: with each time it is asked for; the supervisor takes it back */
 	uint32_t stop_grace;
 	void (*started)(void *arg, char *const *argv); /* for the audit */
 	int (*push)(void *arg, const char *path, struct error *err); /* a new policy; NULL: nothing could take it */

@@ -119,14 +119,17 @@ static void kill_all(struct supervisor *s)
 	s->req->kill(s->req->sandbox);
 }
 
+/* Whoever gives the least time is heard. */
 static void end_gently(struct supervisor *s, uint64_t grace)
 {
-	if (s->kill_at)
-		return;
-	/* one that is kept has no first command */
-	signal_to(s, s->req->keep ? INSIDE_ALL : 0, SIGTERM);
-	signal_to(s, s->req->keep ? INSIDE_ALL : 0, SIGCONT);
-	s->kill_at = now_ms() + grace;
+	uint64_t at = now_ms() + grace, who = s->req->keep ? INSIDE_ALL : 0; /* one that is kept has no first command */
+
+	if (!s->kill_at) {
+		signal_to(s, who, SIGTERM);
+		signal_to(s, who, SIGCONT);
+	}
+	if (!s->kill_at || (s->kill_at != UINT64_MAX && at < s->kill_at))
+		s->kill_at = at;
 }
 
 static void hit_limit(struct supervisor *s, const char *key, const char *message)
@@ -544,9 +547,10 @@ static void check_clock(struct supervisor *s)
 		log_command_timeout(s);
 	if (s->keep.lost || outbox_is_stuck(&s->out, now) || (s->heard_by && now >= s->heard_by))
 		give_up(s);
-	if (s->control.stop && !s->kill_at) {
+	if (s->control.stop_again) {
 		struct event e = {.kind = EVENT_SIGNAL, .message = "stopped by its owner"};
 
+		s->control.stop_again = false;
 		log_event(s, &e);
 		end_gently(s, s->control.stop_grace);
 	}

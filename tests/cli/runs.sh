@@ -173,6 +173,20 @@ ok "stop: what ignores SIGTERM is killed after the time given ($took ms)" test "
 is "stop: with the status of SIGKILL" "$status" 137
 outside "$CORDON" stop --time never 00000000
 ok "stop: --time takes a number" refused 125 'time'
+rm -f ready
+in_background sh -c 'trap "" TERM HUP INT; echo x >ready; while :; do sleep 0.1; done'
+until_true test -s ready
+timeout 30 "$CORDON" stop --time 600 "$id" &
+patient=$!
+asked()
+{
+	events "$id" signal | grep -q 'stopped by its owner'
+}
+until_true asked
+timeout 20 "$CORDON" stop --time 0 "$id"
+is "stop: who gives it less time is heard while another waits" "$?:$("$CORDON" ps -q)" "0:"
+wait "$patient"
+ended "$pid"
 
 # --- another user's run ---
 
@@ -256,6 +270,18 @@ inside sh -c 'trap "echo asked >asked; exit 0" TERM; while :; do sleep 0.05; don
 is "timeout: the command is asked first, and 124 whatever it answers" "$status:$(cat asked)" "124:asked"
 outside timeout -s KILL 20 "$CORDON" run --policy "$tmp/policy.yaml" -- sh -c 'kill -STOP $$'
 is "timeout: holds for a command that stopped itself" "$status" 124
+policy <<'END'
+filesystem: {workdir: read-write}
+process: {timeout: 4s}
+END
+rm -f ready
+in_background sh -c 'trap "" TERM HUP INT; echo x >ready; while :; do sleep 0.1; done'
+until_true test -s ready
+timeout 30 "$CORDON" stop --time 600 "$id"
+is "timeout: holds while a stop gives the command more time" "$?" 0
+"$CORDON" stop --time 0 "$id" 2>/dev/null
+ended "$pid"
+is "... with its own status" "$status" 124
 policy <<'END'
 filesystem: {workdir: read-write}
 process: {max_processes: 24}
