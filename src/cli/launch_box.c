@@ -172,6 +172,7 @@ int launch_box_connect(struct launch_box *l, struct supervise_request *s, struct
 		return -1;
 	s->init = l->box->init_pid ? l->box->init_pid : l->box->runtime > 0 ? l->box->runtime : 0;
 	s->watch.tree = !l->box->init_pid;
+	s->watch.foreign = s->watch.tree || !l->box->ids.mapped;
 	s->pidfd = l->box->runtime_pidfd;
 	s->socket = l->box->socket;
 	s->go = go;

@@ -322,6 +322,8 @@ int serve(const char *control, struct error *err)
 	if (prepare(&in, control, err) < 0)
 		return -1;
 	commands_init(&in.commands, &in.tell);
+	if (in.orders.sends_fds)
+		tell_proc(&in.tell);
 	open_gateway(&in);
 	tell_network(&in);
 	make_userns(&in);

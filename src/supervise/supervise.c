@@ -335,6 +335,14 @@ static void on_spaces(struct supervisor *s, struct wire_message *m)
 		s->watch.usage.userns = s->ret->spaces[0];
 }
 
+static void on_members(struct supervisor *s, struct wire_message *m, struct wire_in *w)
+{
+	if (s->watching && m->type == INSIDE_AHEAD)
+		s->watch.ahead = (pid_t)wire_get_u32(w);
+	else if (s->watching && m->n_fds == 1)
+		(void)watch_members_take_proc(&s->watch.members, fd_take(&m->fds[0]));
+}
+
 static void on_pretended(struct supervisor *s, struct wire_in *w)
 {
 	static const char *const messages[] = {
@@ -381,6 +389,8 @@ static void on_message(struct supervisor *s)
 		on_places(s, &w);
 	else if (m.type == INSIDE_SPACES)
 		on_spaces(s, &m);
+	else if (m.type == INSIDE_PROC || m.type == INSIDE_AHEAD)
+		on_members(s, &m, &w);
 	else if (m.type == INSIDE_PRETENDED)
 		on_pretended(s, &w);
 	else if (m.type == INSIDE_UNWATCHED)
@@ -496,24 +506,19 @@ static void on_signal(struct supervisor *s)
 
 static void on_watch(struct supervisor *s)
 {
-	static const struct {
-		enum watch_verdict verdict;
-		const char *key, *message;
-	} limits[] = {
-		{WATCH_MEMORY, "process.memory", "the sandbox used more memory than process.memory allows"},
-		{WATCH_PROCESSES, "process.max_processes", "the sandbox had more processes than process.max_processes allows"},
-		{WATCH_STORAGE, "storage", "what the sandbox changed in its image, and the folders that it may write to, hold more than they may"},
-		{WATCH_DISK, "disk", "the disk that holds the sandbox's changes is nearly full"},
-	};
-	enum watch_verdict v = watch_poll(&s->watch);
-	size_t i;
+	struct event note = {.kind = EVENT_NOTE, .domain = DOMAIN_PROCESS, .rule = "process.memory", .message = "the kernel does not show us what runs in the sandbox: no cgroup bounds its memory, and it cannot be watched"};
+	const char *key, *message;
 
+	key = watch_limit_of(watch_poll(&s->watch), &message);
 	s->watch_at = now_ms() + s->watch.next_ms;
-	for (i = 0; i < ARRAY_LEN(limits); i++) {
-		if (limits[i].verdict == v) {
-			hit_limit(s, limits[i].key, limits[i].message);
-			kill_all(s);
-		}
+	/* before that PID 1 has not sent its /proc */
+	if (s->req->watch.memory && s->ret->started && s->watch.members.blind && !s->ret->blind) {
+		s->ret->blind = true;
+		log_event(s, &note);
+	}
+	if (key) {
+		hit_limit(s, key, message);
+		kill_all(s);
 	}
 }
 

@@ -70,6 +70,7 @@ struct supervise_result {
 	const char *limit; /* which limit ended it, or NULL */
 	uint64_t user_us, system_us, max_rss_kib, denials;
 	bool unwatched;	    /* no watches were left: what the host replaced was covered by the search only */
+	bool blind;	    /* memory was to be watched, and could not be */
 	struct buf gateway; /* what went through it, with the use of each model, as a JSON object; empty: nothing. The caller's. */
 	int upper; /* what the run changed in its copy of the work folder, where the sandbox kept it; else -1. The caller's. */
 	bool network;  /* of a sandbox with an image: its network stands, and others may join it */

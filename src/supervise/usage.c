@@ -38,6 +38,38 @@ static uint64_t free_bytes(const struct usage *u)
 	return sum;
 }
 
+static bool is_on_one_before(const struct usage *u, const char *const *folder)
+{
+	const char *const *f;
+	struct stat a, b;
+
+	if (stat(*folder, &a) < 0)
+		return true;
+	for (f = u->folders; f < folder; f++)
+		if (stat(*f, &b) == 0 && a.st_dev == b.st_dev)
+			return true;
+	return false;
+}
+
+static uint64_t free_once(const struct usage *u)
+{
+	const char *const *f;
+	struct statvfs fs;
+	uint64_t sum = 0;
+
+	for (f = u->folders; f && *f; f++)
+		if (!is_on_one_before(u, f) && statvfs(*f, &fs) == 0)
+			sum = add(sum, (uint64_t)fs.f_bfree * fs.f_frsize);
+	return sum;
+}
+
+uint64_t usage_unaccounted(const struct usage *u)
+{
+	uint64_t left = free_once(u), grown = u->bytes > u->bytes_first ? u->bytes - u->bytes_first : 0;
+
+	return u->free_first > left && u->free_first - left > grown ? u->free_first - left - grown : 0;
+}
+
 static uint64_t walk(int folder, unsigned depth);
 
 static uint64_t walk_entry(int dir, const char *name, unsigned depth)
@@ -85,6 +117,7 @@ uint64_t usage_walk(int folder)
 void usage_init(struct usage *u, const char *const *folders, uint64_t limit)
 {
 	*u = (struct usage){.folders = folders, .limit = limit, .userns = -1, .answer = -1};
+	u->free_first = limit ? free_once(u) : 0;
 }
 
 void usage_done(struct usage *u)
@@ -181,6 +214,9 @@ bool usage_poll(struct usage *u)
 	/* one that was killed said nothing: the next one will */
 	if (n == sizeof(bytes))
 		u->bytes = bytes;
+	if (n == sizeof(bytes) && !u->began)
+		u->bytes_first = bytes;
+	u->began |= n == sizeof(bytes);
 	usage_done(u);
 	u->cost_us = now - u->began_us;
 	u->ended_us = now;

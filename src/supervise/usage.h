@@ -25,6 +25,9 @@ struct usage {
 	int answer;
 	uint64_t began_us, cost_us, ended_us;
 	uint64_t free_seen; /* of their file systems, when the last one began */
+	bool began;
+	uint64_t free_first;  /* when all began, each file system once */
+	uint64_t bytes_first; /* of the first walk */
 };
 
 void usage_init(struct usage *u, const char *const *folders, uint64_t limit);
@@ -32,6 +35,9 @@ void usage_done(struct usage *u);
 
 /* Starts a walk where it is time, takes the answer of one that has ended. True: an answer came, and u->bytes is new. */
 bool usage_poll(struct usage *u);
+
+/* By how much their file systems became less free that is not in the folders: whoever else writes there counts too. */
+uint64_t usage_unaccounted(const struct usage *u);
 
 /* What a folder holds, by a walk of our own: UINT64_MAX where it cannot be told. */
 uint64_t usage_walk(int folder);

@@ -1,10 +1,5 @@
 #include "supervise/watch.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +7,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysinfo.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -20,7 +14,6 @@
 #include "supervise/watch_proc.h"
 
 enum {
-	PROC_MAGIC = 0x9fa0,
 	FILES_EVERY = 20, /* polls between looks at files, as long as there are some */
 	TABLES_SHARE = 64, /* page tables are asked for where they could be one part in so many of the limit */
 	EXACT_SHARE = 5,  /* Pss takes at most one part in so many of the time */
@@ -60,7 +53,8 @@ static unsigned at_random(unsigned most)
 
 void watch_init(struct watch *w, pid_t init, const struct watch_limits *limits)
 {
-	*w = (struct watch){.limits = *limits, .init = init, .proc_fd = -1, .next_ms = WATCH_POLL_MS};
+	*w = (struct watch){.limits = *limits, .next_ms = WATCH_POLL_MS, .shared_device = watch_files_device()};
+	watch_members_init(&w->members, init, limits->tree);
 	w->shared_seen = w->shared_before = w->shared_now = host_shared();
 	usage_init(&w->usage, limits->storage_folders, limits->storage);
 	if (limits->storage_user)
@@ -69,141 +63,10 @@ void watch_init(struct watch *w, pid_t init, const struct watch_limits *limits)
 
 void watch_done(struct watch *w)
 {
-	cleanup_fd(&w->proc_fd);
-	w->proc_fd = -1;
+	watch_members_done(&w->members);
 	watch_files_done(&w->shared);
 	watch_tmpfs_done(&w->tmpfs);
 	usage_done(&w->usage);
-}
-
-/*
- * The /proc inside is the right one when its PID 1 is in the same PID namespace as the sandbox's: before the sandbox
- * has pivoted, it is still the host's.
- */
-static void find_proc(struct watch *w)
-{
-	char path[64], want[64], got[64];
-	AUTO_FD fd = -1;
-	struct statfs fs;
-	ssize_t a, b;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/root/proc", (int)w->init);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstatfs(fd, &fs) < 0 || fs.f_type != PROC_MAGIC)
-		return;
-	(void)snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)w->init);
-	a = readlink(path, want, sizeof(want));
-	b = readlinkat(fd, "1/ns/pid", got, sizeof(got));
-	if (a > 0 && a == b && memcmp(want, got, (size_t)a) == 0)
-		w->proc_fd = fd_take(&fd);
-}
-
-/* Called per process; proc is the folder that pid names an entry of. */
-typedef void visit_fn(int proc, const char *pid, void *arg);
-
-static uint64_t each_inside(int proc, visit_fn *visit, void *arg)
-{
-	DIR *d = watch_proc_folder(proc, ".");
-	struct dirent *e;
-	uint64_t n = 0;
-
-	if (!d)
-		return 0;
-	while ((e = readdir(d))) {
-		if (!watch_proc_is_number(e->d_name))
-			continue;
-		if (n++ < WATCH_MAX_PROCESSES)
-			visit(proc, e->d_name, arg);
-	}
-	(void)closedir(d);
-	return n;
-}
-
-struct pid_list {
-	pid_t *v;
-	size_t n, cap;
-};
-
-static void pid_add(struct pid_list *list, pid_t pid)
-{
-	size_t cap = list->cap ? 2 * list->cap : 64;
-	pid_t *v;
-
-	if (list->n == list->cap) {
-		v = list->n < WATCH_MAX_PROCESSES ? realloc(list->v, cap * sizeof(*v)) : NULL;
-		if (!v)
-			return;
-		list->v = v;
-		list->cap = cap;
-	}
-	list->v[list->n++] = pid;
-}
-
-/* However many there are: nobody hides behind a number of others. */
-static void add_children_of(int proc, const char *pid, const char *tid, struct pid_list *list)
-{
-	char path[64], text[4096];
-	AUTO_FD fd = -1;
-	ssize_t n, i;
-	pid_t v = 0;
-
-	(void)snprintf(path, sizeof(path), "%.11s/task/%.11s/children", pid, tid);
-	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && (n = read(fd, text, sizeof(text))) > 0) {
-		for (i = 0; i < n; i++) {
-			if (text[i] >= '0' && text[i] <= '9') {
-				v = v * 10 + (text[i] - '0');
-				continue;
-			}
-			if (v > 0)
-				pid_add(list, v);
-			v = 0;
-		}
-	}
-}
-
-/* Children belong to the thread that made them. */
-static void add_children(int proc, const char *pid, struct pid_list *list)
-{
-	struct dirent *e;
-	char path[64];
-	DIR *d;
-
-	(void)snprintf(path, sizeof(path), "%s/task", pid);
-	d = watch_proc_folder(proc, path);
-	while (d && (e = readdir(d)))
-		if (watch_proc_is_number(e->d_name))
-			add_children_of(proc, pid, e->d_name, list);
-	if (d)
-		(void)closedir(d);
-}
-
-static uint64_t each_child(pid_t init, visit_fn *visit, void *arg)
-{
-	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct pid_list list = {NULL, 0, 0};
-	char pid[16];
-	uint64_t n;
-	size_t i;
-
-	if (proc < 0)
-		return 0;
-	(void)snprintf(pid, sizeof(pid), "%d", (int)init);
-	if (faccessat(proc, pid, F_OK, 0) == 0)
-		pid_add(&list, init);
-	for (i = 0; i < list.n; i++) {
-		(void)snprintf(pid, sizeof(pid), "%d", (int)list.v[i]);
-		visit(proc, pid, arg);
-		add_children(proc, pid, &list);
-	}
-	n = list.n;
-	free(list.v);
-	return n;
-}
-
-static uint64_t each_member(const struct watch *w, visit_fn *visit, void *arg)
-{
-	return w->proc_fd >= 0 ? each_inside(w->proc_fd, visit, arg) : each_child(w->init, visit, arg);
 }
 
 static void visit_nothing(int proc, const char *pid, void *arg)
@@ -225,52 +88,116 @@ static void visit_resident(int proc, const char *pid, void *arg)
 {
 	struct resident *sum = arg;
 	uint64_t mapped, resident;
-	char task[WATCH_TASK_SIZE], text[4096];
+	char task[WATCH_TASK_SIZE];
+	struct watch_status s;
 
 	(void)snprintf(task, sizeof(task), "%.11s", pid);
 	if (!watch_proc_pages(proc, task, &mapped, &resident) && (!watch_proc_alive(proc, pid, task) || !watch_proc_pages(proc, task, &mapped, &resident)))
 		return;
 	sum->pages += resident;
 	/* a page that is mapped takes an entry of 8 bytes at most */
-	if ((sum->swap || mapped * 8 >= sum->tables_least) && watch_proc_read(proc, task, "status", text, sizeof(text)) > 0)
-		sum->more += (watch_proc_number(text, "\nVmPTE:") + watch_proc_number(text, "\nVmSwap:")) * 1024;
+	if ((sum->swap || mapped * 8 >= sum->tables_least) && watch_proc_status(proc, task, &s))
+		sum->more += (s.tables + s.swap) * 1024;
 }
 
-struct exact {
-	uint64_t anon_kb;
-	uint64_t shared_kb;
-	uint64_t tables_kb;
+/* What one process has, in KiB. */
+struct exact_one {
+	pid_t pid;
+	uint64_t own;	   /* anonymous pages and page tables */
+	uint64_t shared;
+	uint64_t unparted; /* shared pages of one that nobody tells us how many others have them */
 };
 
-/* Step 2. */
-static void visit_exact(int proc, const char *pid, void *arg)
+struct exact {
+	const struct watch_members *members;
+	struct exact_one *v;
+	size_t n, cap;
+	bool full;
+};
+
+static bool measure_one(int proc, const char *pid, struct exact_one *ret, pid_t *ret_parent)
 {
 	char task[WATCH_TASK_SIZE], text[4096];
+	struct watch_status s;
+
+	*ret = (struct exact_one){.pid = atoi(pid)};
+	if (!watch_proc_alive(proc, pid, task) || !watch_proc_status(proc, task, &s))
+		return false;
+	*ret_parent = s.parent;
+	ret->own = s.tables;
+	if (watch_proc_read(proc, task, "smaps_rollup", text, sizeof(text)) > 0) {
+		ret->own += watch_proc_number(text, "\nPss_Anon:") + watch_proc_number(text, "\nSwapPss:");
+		ret->shared = watch_proc_number(text, "\nPss_Shmem:");
+	} else {
+		/* it does not let us look; or it has just ended, and then this is gone with it */
+		if (!watch_proc_status(proc, task, &s))
+			return false;
+		ret->own += s.anon + s.swap;
+		ret->unparted = s.shared;
+	}
+	return true;
+}
+
+static void keep_one(struct exact *sum, const struct exact_one *one)
+{
+	size_t cap = sum->cap ? 2 * sum->cap : 64;
+	struct exact_one *v;
+
+	if (sum->n == sum->cap) {
+		v = realloc(sum->v, cap * sizeof(*v));
+		sum->full |= !v;
+		if (!v)
+			return;
+		sum->v = v;
+		sum->cap = cap;
+	}
+	sum->v[sum->n++] = *one;
+}
+
+/* Step 2. A child that came meanwhile has the pages that its parent was seen to have alone: that one is looked at again. */
+static void visit_exact(int proc, const char *pid, void *arg)
+{
 	struct exact *sum = arg;
+	struct exact_one one, again;
+	pid_t parent, unused;
+	char name[16];
+	size_t i;
 
-	if (!watch_proc_alive(proc, pid, task) || watch_proc_read(proc, task, "smaps_rollup", text, sizeof(text)) <= 0)
+	if (!measure_one(proc, pid, &one, &parent))
 		return;
-	sum->anon_kb += watch_proc_number(text, "\nPss_Anon:") + watch_proc_number(text, "\nSwapPss:");
-	sum->shared_kb += watch_proc_number(text, "\nPss_Shmem:");
-	if (watch_proc_read(proc, task, "status", text, sizeof(text)) > 0)
-		sum->tables_kb += watch_proc_number(text, "\nVmPTE:");
+	for (i = 0; sum->members->late && i < sum->n; i++) {
+		(void)snprintf(name, sizeof(name), "%d", (int)parent);
+		if (sum->v[i].pid == parent && measure_one(proc, name, &again, &unused))
+			sum->v[i] = again;
+	}
+	keep_one(sum, &one);
 }
 
-static struct watch_files files_of(const struct watch *w, visit_fn *visit)
+/* Processes with many threads are looked at by the numbers that they have here: found in the tree of children, and where there is none, slowly. */
+static void visit_files(struct watch *w, watch_visit_fn *visit, struct watch_files *f)
 {
-	struct watch_files f = {.numbers_are_ours = w->proc_fd < 0};
+	struct watch_members host;
 
-	(void)each_member(w, visit, &f);
-	return f;
+	f->numbers_are_ours = w->members.proc_fd < 0;
+	(void)watch_members_each(&w->members, visit, f);
+	if (!f->more_threads)
+		return;
+	watch_members_init(&host, w->members.init, w->limits.tree);
+	f->more_threads = false;
+	f->numbers_are_ours = true;
+	(void)watch_members_each(&host, visit, f);
+	watch_members_done(&host);
+	if (!host.blind)
+		return;
+	f->numbers_are_ours = false;
+	f->all_threads = true;
+	(void)watch_members_each(&w->members, visit, f);
+	f->all_threads = false;
 }
 
-static uint64_t file_bytes(const struct watch *w, visit_fn *visit)
+static struct watch_files no_files(const struct watch *w)
 {
-	struct watch_files f = files_of(w, visit);
-	uint64_t bytes = watch_files_bytes(&f);
-
-	watch_files_done(&f);
-	return bytes;
+	return (struct watch_files){.ahead = w->ahead, .device = w->shared_device};
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -290,8 +217,9 @@ static void look_at_shared(struct watch *w)
 
 	if (start < w->shared_after_us)
 		return;
-	now = files_of(w, watch_files_shared);
-	(void)each_member(w, watch_files_memory, &now);
+	now = no_files(w);
+	(void)watch_members_each(&w->members, watch_files_shared, &now);
+	visit_files(w, watch_files_memory, &now);
 	w->unseen = w->shared_open = w->shared_mapped = 0;
 	for (i = 0; i < now.cap; i++) {
 		struct watch_file *f = &now.v[i];
@@ -309,6 +237,7 @@ static void look_at_shared(struct watch *w)
 	}
 	if (now.full)
 		w->shared_mapped = UINT64_MAX;
+	w->hidden = now.hidden && !w->limits.foreign ? w->hidden + 1 : 0;
 	watch_files_done(&w->shared);
 	w->shared = now;
 	w->shared_after_us = now_us() + (now_us() - start) * (POLL_SHARE - 1);
@@ -321,7 +250,7 @@ static uint64_t shared_bytes(const struct watch *w)
 {
 	uint64_t grown = w->shared_now - w->shared_before, known = add(w->shared_open, w->tmpfs_bytes);
 
-	if (w->hides && w->unseen)
+	if ((w->hides && w->unseen) || w->hidden > 1)
 		return known > grown ? known : grown;
 	return add(known, least(grown, w->shared_mapped));
 }
@@ -334,29 +263,73 @@ static void look_at_files(struct watch *w)
 
 	w->shared_now = shared;
 	w->shared_before = least(w->shared_before, shared);
-	if (again || w->unseen || w->shared.full)
+	if (again || w->unseen || w->hidden || w->shared.full)
 		look_at_shared(w);
 	if (again) {
 		w->shared_seen = shared;
 		w->tmpfs.found = false;
-		(void)each_member(w, watch_tmpfs_find, &w->tmpfs);
+		(void)watch_members_each(&w->members, watch_tmpfs_find, &w->tmpfs);
 		w->tmpfs_bytes = watch_tmpfs_bytes(&w->tmpfs);
 	}
 	w->file_bytes = shared_bytes(w);
 }
 
-/* w->memory is an upper bound that is over the limit: is it really? */
+static int by_number(const void *a, const void *b)
+{
+	pid_t x = ((const struct exact_one *)a)->pid, y = ((const struct exact_one *)b)->pid;
+
+	return (x > y) - (x < y);
+}
+
+/* Who forks and ends faster than we look is among those listed last and got away: each of them has what the largest of its kind had. */
+static struct exact_one sum_up(struct exact *all, const struct watch_members *m)
+{
+	struct exact_one sum = {0}, gone = {0};
+	size_t i, k = 0, away = 0;
+
+	if (all->n)
+		qsort(all->v, all->n, sizeof(*all->v), by_number);
+	for (i = 0; i <= m->n_listed; i++) {
+		for (; k < all->n && (i == m->n_listed || all->v[k].pid < m->listed[i]); k++)
+			if (all->v[k].own + all->v[k].shared > gone.own + gone.shared)
+				gone = all->v[k];
+		if (i < m->n_listed && k < all->n && all->v[k].pid == m->listed[i]) {
+			sum.own += all->v[k].own;
+			sum.shared += all->v[k].shared;
+			sum.unparted += all->v[k++].unparted;
+		} else if (i < m->n_listed) {
+			away++;
+		}
+	}
+	sum.own += away * gone.own;
+	sum.shared += away * gone.shared;
+	return sum;
+}
+
+static uint64_t measure_exactly(struct watch *w)
+{
+	struct exact all = {.members = &w->members};
+	struct exact_one sum;
+	uint64_t shared;
+
+	(void)watch_members_each(&w->members, visit_exact, &all);
+	sum = sum_up(&all, &w->members);
+	free(all.v);
+	shared = sum.shared * 1024 + least(sum.unparted * 1024, w->shared_now - w->shared_before);
+	return all.full ? UINT64_MAX : add(sum.own * 1024, shared > w->file_bytes ? shared : w->file_bytes);
+}
+
+/* w->memory is an upper bound that is over the limit: is it really? What moves from one process to another while we look could be counted twice, but hardly so two times in a row. */
 static bool really_over(struct watch *w)
 {
-	struct exact sum = {0};
-	uint64_t start = now_us(), shared;
+	uint64_t start = now_us();
 
 	if (start < w->exact_after_us)
 		return false;
-	(void)each_member(w, visit_exact, &sum);
+	w->memory = measure_exactly(w);
+	if (w->memory > w->limits.memory)
+		w->memory = measure_exactly(w);
 	w->exact_after_us = now_us() + (now_us() - start) * (EXACT_SHARE - 1);
-	shared = sum.shared_kb * 1024;
-	w->memory = add((sum.tables_kb + sum.anon_kb) * 1024, shared > w->file_bytes ? shared : w->file_bytes);
 	return w->memory > w->limits.memory;
 }
 
@@ -366,7 +339,7 @@ static bool over_memory(struct watch *w)
 	uint64_t start = now_us(), pause_ms;
 	bool over;
 
-	w->processes = each_member(w, visit_resident, &sum);
+	w->processes = watch_members_each(&w->members, visit_resident, &sum);
 	look_at_files(w);
 	w->memory = add(sum.pages * (uint64_t)sysconf(_SC_PAGESIZE) + sum.more, w->file_bytes);
 	/* However many processes there are, watching them must not become the load. */
@@ -375,11 +348,25 @@ static bool over_memory(struct watch *w)
 	w->next_ms = w->memory > w->limits.memory / 2 ? WATCH_POLL_FAST_MS : WATCH_POLL_MS;
 	if (pause_ms > w->next_ms)
 		w->next_ms = pause_ms < WATCH_POLL_MAX_MS ? (unsigned)pause_ms : WATCH_POLL_MAX_MS;
-	if (w->unseen)
+	if (w->unseen || w->hidden)
 		w->next_ms = at_random(2 * w->next_ms);
 	if (w->memory > w->memory_peak)
 		w->memory_peak = w->memory;
 	return over;
+}
+
+/* Files that have no name any more, and are open. */
+static uint64_t deleted_bytes(struct watch *w)
+{
+	struct watch_files f = no_files(w);
+	uint64_t bytes, hidden;
+
+	visit_files(w, watch_files_deleted, &f);
+	bytes = watch_files_bytes(&f);
+	w->hidden_disk = f.hidden && !w->limits.foreign ? w->hidden_disk + 1 : 0;
+	hidden = w->hidden_disk > 1 ? usage_unaccounted(&w->usage) : 0;
+	watch_files_done(&f);
+	return hidden > bytes ? hidden : bytes;
 }
 
 static bool over_storage(struct watch *w)
@@ -389,7 +376,7 @@ static bool over_storage(struct watch *w)
 		return false;
 	if (!usage_poll(&w->usage))
 		return false;
-	return w->usage.bytes > w->limits.storage || file_bytes(w, watch_files_deleted) > w->limits.storage - w->usage.bytes;
+	return w->usage.bytes > w->limits.storage || deleted_bytes(w) > w->limits.storage - w->usage.bytes;
 }
 
 /* Any of the disks that it can fill. */
@@ -414,18 +401,33 @@ enum watch_verdict watch_poll(struct watch *w)
 		return WATCH_DISK;
 	if (!w->limits.memory && !w->limits.processes)
 		return WATCH_FINE;
-	if (w->proc_fd < 0 && !w->limits.tree)
-		find_proc(w);
+	watch_members_find_proc(&w->members);
 	w->tick++;
 	if (w->limits.memory)
 		over = over_memory(w);
 	else
-		w->processes = each_member(w, visit_nothing, NULL);
+		w->processes = watch_members_each(&w->members, visit_nothing, NULL);
 	if (over)
 		return WATCH_MEMORY;
 	if (w->limits.processes && w->processes > w->limits.processes)
 		return WATCH_PROCESSES;
 	return w->processes ? WATCH_FINE : WATCH_GONE;
+}
+
+const char *watch_limit_of(enum watch_verdict v, const char **ret_message)
+{
+	static const struct {
+		const char *key, *message;
+	} limits[] = {
+		[WATCH_MEMORY] = {"process.memory", "the sandbox used more memory than process.memory allows"},
+		[WATCH_PROCESSES] = {"process.max_processes", "the sandbox had more processes than process.max_processes allows"},
+		[WATCH_STORAGE] = {"storage", "what the sandbox changed in its image, and the folders that it may write to, hold more than they may"},
+		[WATCH_DISK] = {"disk", "the disk that holds the sandbox's changes is nearly full"},
+		[WATCH_GONE] = {NULL, NULL},
+	};
+
+	*ret_message = limits[v].message;
+	return limits[v].key;
 }
 
 bool watch_is_low(uint64_t free_bytes, uint64_t total_bytes)

@@ -7,7 +7,7 @@
  * Memory is what cannot be dropped: anonymous pages and shared memory, shared pages counted once. Three steps, each
  * only when the one before asks for it:
  *  1. the sum of resident sizes (statm), page tables and swapped pages is within the limit: fine, and that is the usual end;
- *  2. the sum of Pss (smaps_rollup: Pss_Anon, Pss_Shmem, SwapPss) decides; it is taken for at most a fifth of the time;
+ *  2. the sum of Pss (smaps_rollup: Pss_Anon, Pss_Shmem, SwapPss) decides; it is taken for at most a fifth of the time, and twice in a row before the limit counts as exceeded;
  *  3. when the host's shared memory grew by an eighth of the limit: files in memory that no process need map (memfds held open, the file systems in memory that the sandbox has for itself), and shared anonymous
  * memory. Shared memory counts as the larger of Pss_Shmem and those files, so no page counts twice. System V segments that nobody has attached are invisible from outside: bound them by kernel.shmall of the IPC
  * namespace.
@@ -16,9 +16,10 @@
  * most), and polls come at random times. Once one was seen to become smaller, the sandbox counts with all that the host's shared memory has grown by. What is made, filled and unmapped between two looks is not seen,
  * so that the expected amount that stays hidden is what can be filled in the time between them.
  *
- * Members are found in the sandbox's own /proc, reached through its PID 1, which lists exactly its PID namespace and
- * those below; as long as it is not there yet, by the tree of children in the host's /proc. Processes that vanish while
- * they are looked at are passed over. At most WATCH_MAX_PROCESSES are looked at; the count goes on.
+ * A process of the workload's that only root may look at (watch_proc_is_hidden()) counts with all that is resident in it, and, as long as there is one, the sandbox with all that the host's shared memory has grown
+ * by: what it has open or mapped cannot be seen. Of the disk, so long, with all that became less free there and that its folders do not account for.
+ *
+ * Members are found as watch_members.h has it. Processes that vanish while they are looked at are passed over.
  *
  * Storage is what the folders' files take on the disk (usage.h); files that have no name any more count as long as a process has them open, not when they are only mapped.
  *
@@ -33,9 +34,10 @@
 
 #include "supervise/usage.h"
 #include "supervise/watch_files.h"
+#include "supervise/watch_members.h"
 #include "supervise/watch_tmpfs.h"
 
-enum { WATCH_MAX_PROCESSES = 32768, WATCH_POLL_MS = 50, WATCH_POLL_FAST_MS = 10, WATCH_POLL_MAX_MS = 250 };
+enum { WATCH_POLL_MS = 50, WATCH_POLL_FAST_MS = 10, WATCH_POLL_MAX_MS = 250 };
 
 enum watch_verdict {
 	WATCH_FINE,
@@ -55,12 +57,13 @@ struct watch_limits {
 	bool storage_inside; /* to be read by root of the sandbox's user namespace, since we may not */
 	int storage_user;    /* by root of this user namespace (borrowed); 0: no other than we */
 	bool tree;	    /* init is no PID 1: the members are it and its descendants */
+	bool foreign;	    /* they may be another user's: that we are not let look at one says nothing of it */
 };
 
 struct watch {
 	struct watch_limits limits;
-	pid_t init;  /* the sandbox's PID 1, as the host numbers it */
-	int proc_fd; /* the sandbox's /proc, or -1 */
+	struct watch_members members;
+	pid_t ahead; /* of PID 1's: see watch_proc_is_hidden() */
 	unsigned next_ms;
 	/* What the last poll saw. */
 	uint64_t processes;
@@ -78,6 +81,9 @@ struct watch {
 	struct watch_files shared; /* which there is, with the largest size that was seen of each */
 	size_t unseen;		   /* how many of them are mapped only */
 	bool hides;		   /* one of them became smaller */
+	dev_t shared_device;	   /* where they are */
+	/* So many looks in a row, at memory and at the disk, met a process that cannot be looked at; a command that is about to be executed is one for a moment. */
+	unsigned hidden, hidden_disk;
 	struct watch_tmpfs tmpfs;
 	unsigned tick;
 	struct usage usage; /* of the storage folders; its userns may be set */
@@ -87,6 +93,9 @@ void watch_init(struct watch *w, pid_t init, const struct watch_limits *limits);
 void watch_done(struct watch *w);
 
 enum watch_verdict watch_poll(struct watch *w);
+
+/* The limit that a verdict is about, as policy calls it, and what to say of it; NULL: none. */
+const char *watch_limit_of(enum watch_verdict v, const char **ret_message);
 
 /* True when less than 256 MiB or less than 2 % is free for this user. False where it cannot be told. */
 bool watch_disk_low(const char *path);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -18,6 +19,7 @@
 enum {
 	TMPFS_MAGIC_NUMBER = 0x01021994,
 	CAP_FIRST = 64,
+	THREADS_MAX = 8, /* that are looked at where all may be looked at in vain */
 	MAPS_MAX = 65536, /* lines of a process's maps that are looked at */
 };
 static const unsigned long hugetlbfs_magic = 0x958458f6;
@@ -115,6 +117,13 @@ static DIR *open_fds(int proc, const char *task)
 	return watch_proc_folder(proc, path);
 }
 
+/* Why it could not be opened is in errno. */
+static void note_refusal(struct watch_files *f, int proc, const char *task)
+{
+	if (!f->hidden && (errno == EACCES || errno == EPERM) && watch_proc_is_hidden(proc, task, f->ahead))
+		f->hidden = true;
+}
+
 static void add_memory(int proc, const char *task, void *files)
 {
 	char link[sizeof(memfd_name)];
@@ -122,6 +131,8 @@ static void add_memory(int proc, const char *task, void *files)
 	struct dirent *e;
 	struct stat st;
 
+	if (!d)
+		note_refusal(files, proc, task);
 	while (d && (e = readdir(d))) {
 		if (readlinkat(dirfd(d), e->d_name, link, sizeof(link)) < (ssize_t)sizeof(link))
 			continue;
@@ -132,9 +143,15 @@ static void add_memory(int proc, const char *task, void *files)
 		(void)closedir(d);
 }
 
+static void each_table(struct watch_files *f, int proc, const char *pid, watch_proc_fn *add)
+{
+	if (!watch_proc_each_table(proc, pid, f->numbers_are_ours, f->numbers_are_ours || f->all_threads ? UINT_MAX - 1 : THREADS_MAX, add, f))
+		f->more_threads = true;
+}
+
 void watch_files_memory(int proc, const char *pid, void *files)
 {
-	watch_proc_each_table(proc, pid, ((struct watch_files *)files)->numbers_are_ours, add_memory, files);
+	each_table(files, proc, pid, add_memory);
 }
 
 static bool ends_with(const char *s, size_t n, const char *tail)
@@ -171,6 +188,8 @@ static void add_deleted(int proc, const char *task, void *files)
 	struct stat st;
 	ssize_t n;
 
+	if (!d)
+		note_refusal(files, proc, task);
 	while (d && (e = readdir(d))) {
 		n = readlinkat(dirfd(d), e->d_name, link, sizeof(link));
 		/* one whose name is too long to be told may have been deleted, too */
@@ -186,15 +205,43 @@ static void add_deleted(int proc, const char *task, void *files)
 /* They are in no folder, and on the disk. */
 void watch_files_deleted(int proc, const char *pid, void *files)
 {
-	watch_proc_each_table(proc, pid, ((struct watch_files *)files)->numbers_are_ours, add_deleted, files);
+	each_table(files, proc, pid, add_deleted);
+}
+
+dev_t watch_files_device(void)
+{
+	AUTO_FD fd = memfd_create("cordon", MFD_CLOEXEC);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 ? st.st_dev : 0;
+}
+
+bool watch_files_line(const char *line, dev_t device, struct watch_file *ret)
+{
+	/* where the device is not known, or it is another one for huge pages */
+	static const char *const names[] = {"/dev/zero (deleted)", "/memfd:", "[anon_shmem:"};
+	uint64_t from, to, offset;
+	unsigned major, minor;
+	unsigned long ino;
+	int at = 0;
+	size_t i;
+	bool is;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %lu %n", &from, &to, &offset, &major, &minor, &ino, &at) != 6 || !at)
+		return false;
+	is = device && makedev(major, minor) == device;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		is |= begins_with(line + at, strlen(line + at), names[i]);
+	*ret = (struct watch_file){.dev = makedev(major, minor), .ino = ino, .bytes = offset + (to - from)};
+	return is && ino && !begins_with(line + at, strlen(line + at), "/SYSV");
 }
 
 void watch_files_shared(int proc, const char *pid, void *files)
 {
-	uint64_t from, to, offset;
-	unsigned major, minor, i;
-	unsigned long ino;
 	char task[WATCH_TASK_SIZE], path[WATCH_TASK_SIZE + 8], line[512];
+	struct watch_files *all = files;
+	struct watch_file file;
+	unsigned i;
 	FILE *f;
 	int fd;
 
@@ -202,16 +249,17 @@ void watch_files_shared(int proc, const char *pid, void *files)
 		return;
 	(void)snprintf(path, sizeof(path), "%s/maps", task);
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		note_refusal(all, proc, task);
 	f = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!f) {
 		cleanup_fd(&fd);
 		return;
 	}
 	for (i = 0; i < MAPS_MAX && fgets(line, sizeof(line), f); i++)
-		if ((strstr(line, " /dev/zero (deleted)") || strstr(line, " /memfd:")) &&
-		    sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %lu", &from, &to, &offset, &major, &minor, &ino) == 6)
-			watch_files_add(files, (struct watch_file){.dev = makedev(major, minor), .ino = ino, .bytes = offset + (to - from)});
+		if (watch_files_line(line, all->device, &file))
+			watch_files_add(all, file);
 	if (i == MAPS_MAX)
-		((struct watch_files *)files)->full = true;
+		all->full = true;
 	(void)fclose(f);
 }

@@ -24,7 +24,13 @@ struct watch_files {
 	struct watch_file *v; /* by a hash; cap is a power of two */
 	size_t n, cap;
 	bool full;
-	bool numbers_are_ours; /* for the functions below: see watch_proc_each_table() */
+	bool hidden; /* there was a process that may have more of them: watch_proc_is_hidden() */
+	bool more_threads; /* there was one with more threads than were looked at */
+	/* For the functions below: as watch_proc_each_table() and watch_proc_is_hidden() have it; and watch_files_device(). */
+	bool numbers_are_ours;
+	bool all_threads; /* however many, although the numbers are not ours */
+	pid_t ahead;
+	dev_t device;
 };
 
 void watch_files_done(struct watch_files *f);
@@ -40,5 +46,10 @@ void watch_files_memory(int proc, const char *pid, void *files);
 void watch_files_deleted(int proc, const char *pid, void *files);
 /* shared anonymous memory, a file without a name, and memfds that it has mapped: a mapping's end tells the least size. */
 void watch_files_shared(int proc, const char *pid, void *files);
+
+/* The kernel's own file system in memory, where all of these are, whatever a process calls them; 0: it cannot be told. */
+dev_t watch_files_device(void);
+/* A line of "maps" that is about such memory. Not System V segments: kernel.shmall bounds them, and their numbers could be those of others. */
+bool watch_files_line(const char *line, dev_t device, struct watch_file *ret);
 
 #endif

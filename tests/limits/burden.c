@@ -12,6 +12,7 @@
  *	burden tables MB         page tables, of memory that is only read   "held MB"
  *	burden sysv MB           System V segments, left detached   "held MB"
  *	burden many N MB         N processes with MB each           "held N*MB"
+ *	burden hop N MB          N processes with MB each, which go on in a child every 2 ms, beside 200 others   "held N*MB"
  *	burden burn N MS         N threads that spin                "cpu PERCENT of one CPU"
  *	burden forks N           N children at once                 "alive HOW_MANY"
  *	burden bomb N            every process forks on, N at most  (does not end)
@@ -249,6 +250,49 @@ static int do_many(char **arg)
 	return 0;
 }
 
+static void hop(int mb, long until, int *arrived)
+{
+	if (map_all(mb, MAP_PRIVATE) != 0)
+		_exit(1);
+	while (clock_ms(CLOCK_MONOTONIC) < until) {
+		nap_ms(2);
+		if (fork() > 0)
+			_exit(0);
+	}
+	__atomic_add_fetch(arrived, 1, __ATOMIC_RELAXED);
+	_exit(0);
+}
+
+static int do_hop(char **arg)
+{
+	enum { BESIDE = 200 };
+	int n = atoi(arg[0]), mb = atoi(arg[1]), i;
+	long until = clock_ms(CLOCK_MONOTONIC) + 8L * HOLD_MS;
+	int *arrived = mmap(NULL, sizeof(*arrived), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (arrived == MAP_FAILED)
+		return fail("mmap");
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	(void)signal(SIGCHLD, SIG_IGN);
+	for (i = 0; i < BESIDE + n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return fail("fork");
+		if (pid == 0 && i >= BESIDE)
+			hop(mb, until, arrived);
+		if (pid == 0) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+			nap_ms(9L * HOLD_MS);
+			_exit(0);
+		}
+	}
+	while (__atomic_load_n(arrived, __ATOMIC_RELAXED) < n && clock_ms(CLOCK_MONOTONIC) < until + 5L * HOLD_MS)
+		nap_ms(50);
+	printf("%s %d\n", *arrived == n ? "held" : "lost some of", n * mb);
+	return *arrived != n;
+}
+
 static void *spin(void *until)
 {
 	volatile unsigned long n = 0;
@@ -393,7 +437,7 @@ static const struct {
 } modes[] = {
 	{"anon", 1, do_anon},   {"shared", 1, do_shared}, {"memfd", 1, do_memfd}, {"sysv", 1, do_sysv},
 	{"unseen", 1, do_unseen}, {"tables", 1, do_tables}, {"trimmed", 1, do_trimmed}, {"leaderless", 1, do_leaderless}, {"scratch", 2, do_scratch},
-	{"many", 2, do_many},   {"burn", 2, do_burn},     {"forks", 1, do_forks}, {"bomb", 1, do_bomb},
+	{"many", 2, do_many},   {"hop", 2, do_hop},	  {"burn", 2, do_burn},     {"forks", 1, do_forks}, {"bomb", 1, do_bomb},
 	{"write", 2, do_write}, {"fill", 2, do_fill},     {"stay", 1, do_stay},   {"daemon", 2, do_daemon},
 };
 

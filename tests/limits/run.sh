@@ -127,6 +127,26 @@ for what in "anonymous memory|anon 512" "a shared mapping|shared 512" "a memfd t
 	ok "memory: ... and leaves nothing" clean
 done
 
+ok "memory: without Cordon, processes that fork and end all the time have 256 MiB" control_holds hop 32 8
+inside 30 ./burden hop 32 8
+ok "memory: processes that fork and end all the time end at 64 MiB" ended
+ok "memory: ... and leaves nothing" clean
+
+# A file that may be executed and not be read, of a group that the sandbox has no number for: only root may look at who executes it.
+other=$(id -G | tr ' ' '\n' | grep -vx "$(id -g)" | head -n 1)
+if [ -n "$other" ] && cp burden hidden && chgrp "$other" hidden && chmod 0111 hidden; then
+	inside 30 ./hidden many 3 8
+	is "memory: below the limit, programs that may not be read work" "$said" "held 24"
+	for what in "processes|many 16 32" "shared memory|shared 512" "shared memory that is resident nowhere|unseen 512"; do
+		read -ra args <<<"${what#*|}"
+		inside 30 ./hidden "${args[@]}"
+		ok "memory: ${what%|*} of a program that may not be read ends at 64 MiB" ended
+		ok "memory: ... and leaves nothing" clean
+	done
+else
+	skip "memory: programs that may not be read end at 64 MiB" "this user has one group only"
+fi
+
 fs='{workdir: read-write, tmp_size: 1G}'
 policy 'memory: 64M'
 ok "memory: without Cordon, 512 MiB in /tmp are had" control_holds scratch "$tmp/t" 512

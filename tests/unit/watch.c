@@ -1,5 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -9,11 +11,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "check.h"
 #include "supervise/watch.h"
 
@@ -242,6 +246,96 @@ static void two_thousand_children(void)
 	}
 }
 
+static void map_own_user(void)
+{
+	char text[64];
+	AUTO_FD map = -1;
+	int n = snprintf(text, sizeof(text), "0 %u 1", (unsigned)geteuid());
+
+	if (unshare(CLONE_NEWUSER) < 0)
+		_exit(77);
+	map = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
+	if (write(map, text, (size_t)n) != n)
+		_exit(77);
+}
+
+/* As a workload has one. */
+static void filter_calls(void)
+{
+	struct sock_filter allow = {.code = BPF_RET | BPF_K, .k = SECCOMP_RET_ALLOW};
+	struct sock_fprog all = {.len = 1, .filter = &allow};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) < 0)
+		_exit(77);
+}
+
+static char unreadable[] = "/tmp/cordon-test-watch.XXXXXX";
+
+/* A program that holds 96 MiB and waits, which may be executed, and not be read: its group has no number in the user namespace, so that only root may look at who executes it. */
+static void hidden_hog(void)
+{
+	int never_read[2];
+
+	map_own_user();
+	filter_calls();
+	if (pipe(never_read) < 0 || dup2(never_read[1], 1) < 0)
+		_exit(1);
+	(void)!write(ready_fd, "x", 1);
+	(void)execl(unreadable, "dd", "if=/dev/zero", "bs=96M", (char *)NULL);
+	_exit(77);
+}
+
+static bool copy_dd(void)
+{
+	AUTO_FD from = open("/usr/bin/dd", O_RDONLY | O_CLOEXEC), to = mkstemp(unreadable);
+	char room[65536];
+	ssize_t n = -1;
+
+	while (from >= 0 && to >= 0 && (n = read(from, room, sizeof(room))) > 0)
+		if (write(to, room, (size_t)n) != n)
+			return false;
+	return n == 0 && fchmod(to, 0111) == 0;
+}
+
+enum { HOPPERS = 16, HOPPER_MB = 8, BYSTANDERS = 100, HOP_US = 2000, HOPS_MS = 20000 };
+
+static int64_t hops_until;
+
+/* Its memory goes on in a child, again and again, for as long as the first of all lives. */
+static void hop(pid_t first)
+{
+	fill(mmap(NULL, HOPPER_MB * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), HOPPER_MB * MB);
+	while (kill(first, 0) == 0 && now_ms() < hops_until) {
+		(void)usleep(HOP_US);
+		if (fork() > 0)
+			_exit(0);
+	}
+	_exit(0);
+}
+
+static void hoppers(void)
+{
+	pid_t first = getpid();
+	int i;
+
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	(void)signal(SIGCHLD, SIG_IGN);
+	hops_until = now_ms() + HOPS_MS;
+	for (i = 0; i < BYSTANDERS + HOPPERS; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			_exit(1);
+		if (pid == 0 && i >= BYSTANDERS)
+			hop(first);
+		if (pid == 0) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
+		}
+	}
+}
+
 static int from_it = -1; /* what else it says */
 
 /* A process that has done its work and waits. With inside, it is PID 1 of a PID namespace with a /proc of its own. */
@@ -296,9 +390,9 @@ static enum watch_verdict verdict_on(void (*work)(void), const struct watch_limi
 	struct watch w;
 
 	watch_init(&w, 1, limits); /* what the host shares before it starts */
-	w.init = start(work, false);
+	w.members.init = start(work, false);
 	v = poll_verdict(&w);
-	stop(w.init);
+	stop(w.members.init);
 	watch_done(&w);
 	if (ret)
 		*ret = w;
@@ -355,6 +449,85 @@ static void memory_counts_when_the_first_thread_has_ended(void)
 	CHECK(verdict_on(leaderless_memfd, &limits, &w) == WATCH_FINE);
 }
 
+static enum watch_verdict wait_for_verdict(struct watch *w)
+{
+	enum watch_verdict v = WATCH_FINE;
+	int i;
+
+	for (i = 0; i < 30 && v == WATCH_FINE; i++)
+		v = poll_verdict(w);
+	return v;
+}
+
+static void memory_counts_of_who_cannot_be_looked_at(void)
+{
+	struct watch_limits limits = {.memory = 64 * MB};
+	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct watch_files f = {0};
+	struct watch w;
+	char pid[16];
+	int status;
+
+	if (access("/usr/bin/dd", X_OK) < 0) {
+		printf("# no dd here\n");
+		return;
+	}
+	CHECK(copy_dd());
+	watch_init(&w, 1, &limits);
+	w.members.init = start(hidden_hog, false);
+	if (waitpid(w.members.init, &status, WNOHANG) == w.members.init) {
+		printf("# no user namespaces for us here\n");
+	} else {
+		CHECK(wait_for_verdict(&w) == WATCH_MEMORY);
+		(void)snprintf(pid, sizeof(pid), "%d", (int)w.members.init);
+		f.numbers_are_ours = true;
+		watch_files_memory(proc, pid, &f);
+		CHECK(f.hidden == (geteuid() != 0));
+		watch_files_done(&f);
+		stop(w.members.init);
+	}
+	watch_done(&w);
+	CHECK(unlink(unreadable) == 0);
+}
+
+static void memory_counts_of_who_forks_and_ends_meanwhile(void)
+{
+	struct watch_limits limits = {.memory = 64 * MB};
+	struct watch w;
+
+	watch_init(&w, 1, &limits);
+	w.members.init = start(hoppers, false);
+	CHECK(wait_for_verdict(&w) == WATCH_MEMORY);
+	stop(w.members.init);
+	watch_done(&w);
+}
+
+static void shared_memory_is_known_whatever_it_is_called(void)
+{
+	static const struct {
+		const char *line;
+		bool is;
+	} lines[] = {
+		{"7f0000000000-7f0000200000 rw-s 00100000 00:01 1037 /dev/zero (deleted)\n", true},
+		{"7f0000000000-7f0000200000 rw-s 00100000 00:01 1037 [anon_shmem:heap]\n", true},
+		{"7f0000000000-7f0000200000 rw-s 00100000 00:01 1037 whatever\n", true},
+		{"7f0000000000-7f0000200000 rw-s 00100000 00:07 1037 [anon_shmem:heap]\n", true},
+		{"7f0000000000-7f0000200000 rw-s 00100000 00:07 1037 /memfd:huge (deleted)\n", true},
+		{"7f0000000000-7f0000200000 rw-s 00100000 00:01 1037 /SYSV00000000 (deleted)\n", false},
+		{"7f0000000000-7f0000200000 rw-p 00000000 00:00 0 \n", false},
+		{"7f0000000000-7f0000200000 rw-p 00000000 00:00 0 [anon:heap]\n", false},
+		{"7f0000000000-7f0000200000 r-xp 00100000 fd:01 1037 /usr/lib/libc.so.6\n", false},
+	};
+	struct watch_file file;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(lines); i++) {
+		CHECK(watch_files_line(lines[i].line, makedev(0, 1), &file) == lines[i].is);
+		CHECK(!lines[i].is || (file.ino == 1037 && file.bytes == 3 * MB));
+	}
+	CHECK(watch_files_device() != 0);
+}
+
 /* A look at files, whatever others on the host do with its shared memory meanwhile. */
 static void look_now(struct watch *w)
 {
@@ -371,16 +544,16 @@ static void check_trimmed(void (*work)(void))
 	char c;
 
 	watch_init(&w, 1, &limits);
-	w.init = start(work, false);
+	w.members.init = start(work, false);
 	look_now(&w);
 	CHECK(w.shared.n == 1 && !w.hides);
-	CHECK(kill(w.init, SIGUSR1) == 0 && read(from_it, &c, 1) == 1 && c == 't');
+	CHECK(kill(w.members.init, SIGUSR1) == 0 && read(from_it, &c, 1) == 1 && c == 't');
 	look_now(&w);
 	CHECK(w.shared.n == 1 && w.unseen == 1 && w.hides);
 	w.limits.memory = 64 * MB;
 	w.shared_before = 0; /* others may give back what they share meanwhile */
 	CHECK(poll_verdict(&w) == WATCH_MEMORY);
-	stop(w.init);
+	stop(w.members.init);
 	watch_done(&w);
 }
 
@@ -408,7 +581,7 @@ static void deleted_files_count_whichever_thread_has_them(void)
 	for (i = 0; i < 20 && v == WATCH_FINE; i++)
 		v = poll_verdict(&w);
 	CHECK(v == WATCH_STORAGE);
-	stop(w.init);
+	stop(w.members.init);
 	watch_done(&w);
 	CHECK(rmdir(folder) == 0);
 }
@@ -514,7 +687,7 @@ static void the_sandbox_s_own_proc_is_used_when_it_is_there(void)
 		if (pid < 0)
 			_exit(77);
 		watch_init(&w, pid, &limits);
-		n = poll_verdict(&w) == WATCH_MEMORY && w.processes == 4 && w.proc_fd >= 0;
+		n = poll_verdict(&w) == WATCH_MEMORY && w.processes == 4 && w.members.proc_fd >= 0;
 		watch_done(&w);
 		_exit(n ? 0 : 1);
 	}
@@ -545,6 +718,9 @@ int main(void)
 		CASE(shared_memory_counts_once),
 		CASE(memfds_that_nobody_maps_count),
 		CASE(memory_counts_when_the_first_thread_has_ended),
+		CASE(memory_counts_of_who_cannot_be_looked_at),
+		CASE(memory_counts_of_who_forks_and_ends_meanwhile),
+		CASE(shared_memory_is_known_whatever_it_is_called),
 		CASE(shared_memory_counts_when_it_was_unmapped_in_part),
 		CASE(a_memfd_counts_when_it_was_closed_and_unmapped_in_part),
 		CASE(deleted_files_count_whichever_thread_has_them),

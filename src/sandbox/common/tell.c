@@ -57,6 +57,24 @@ int tell_spaces(struct tell *t, bool sends_fds, struct error *err)
 	return 0;
 }
 
+void tell_proc(struct tell *t)
+{
+	AUTO_FD proc = open("/proc", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const struct buf none = {0};
+
+	if (proc >= 0)
+		tell_send(t, INSIDE_PROC, &none, &proc, 1);
+}
+
+void tell_ahead(struct tell *t, pid_t pid)
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 64);
+	wire_put_u32(&b, (uint32_t)pid);
+	tell_send(t, INSIDE_AHEAD, &b, NULL, 0);
+}
+
 void tell_stopped(struct tell *t, uint64_t id, int sig)
 {
 	AUTO_BUF b = {0};

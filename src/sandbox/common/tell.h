@@ -32,6 +32,9 @@ void tell_give_up(struct tell *t, const struct error *err) __attribute__((noretu
 void tell_started(struct tell *t, uint64_t id, pid_t pid, bool terminal, int master);
 /* The network stands, and others may join it: our namespaces, or that it is so, where descriptors cannot be sent. */
 int tell_spaces(struct tell *t, bool sends_fds, struct error *err);
+/* What runs in here is counted by it. */
+void tell_proc(struct tell *t);
+void tell_ahead(struct tell *t, pid_t pid);
 void tell_stopped(struct tell *t, uint64_t id, int sig);
 void tell_heard(struct tell *t);
 void tell_exited(struct tell *t, uint64_t id, int status, const struct rusage *usage);

@@ -57,6 +57,7 @@ struct init {
 	struct sys_linger linger;
 	bool lingers;
 	struct commands commands;
+	pid_t ahead; /* that the supervisor knows of */
 };
 
 static void path_denied(void *arg, const char *rule, struct sv path)
@@ -299,6 +300,7 @@ static void make_world(struct init *in)
 		(void)error_sys(&err, errno, "sandbox: host name");
 		tell_give_up(&in->tell, &err);
 	}
+	tell_proc(&in->tell);
 	if (in->plan->n_listeners)
 		open_door(in);
 	/* whoever joins finds the gateway's ports taken */
@@ -440,6 +442,16 @@ static void look_after_names(struct init *in, bool told, bool mounts_changed)
 		_exit(1);
 }
 
+/* A sandbox that is kept has one for as long as nothing is started, and the supervisor, who may not look at it, must not take it for a workload that hides. */
+static void tell_if_ahead(struct init *in)
+{
+	pid_t now = in->commands.ahead ? confine_ahead_pid(in->commands.ahead) : 0;
+
+	if (in->hold && now != in->ahead)
+		tell_ahead(&in->tell, now);
+	in->ahead = now;
+}
+
 static void serve(struct init *in) __attribute__((noreturn));
 static void serve(struct init *in)
 {
@@ -448,6 +460,7 @@ static void serve(struct init *in)
 	size_t n;
 
 	for (;;) {
+		tell_if_ahead(in);
 		p[0] = (struct pollfd){.fd = in->signals, .events = POLLIN};
 		p[1] = (struct pollfd){.fd = in->tell.socket, .events = POLLIN};
 		p[2] = (struct pollfd){.fd = in->remask.fd, .events = POLLIN};
