@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysinfo.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -40,6 +41,15 @@ static bool host_swaps(void)
 static uint64_t add(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* What we have used of a CPU: who keeps all of them busy shall not make a look seem dear, and the next one late. */
+static uint64_t spent_us(void)
+{
+	struct timespec t = {0};
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
 /* From 1 to most: who knows when the last look was shall not know the next one. */
@@ -212,10 +222,10 @@ static uint64_t least(uint64_t a, uint64_t b)
 static void look_at_shared(struct watch *w)
 {
 	struct watch_files now;
-	uint64_t start = now_us();
+	uint64_t start = spent_us();
 	size_t i;
 
-	if (start < w->shared_after_us)
+	if ((uint64_t)now_us() < w->shared_after_us)
 		return;
 	now = no_files(w);
 	(void)watch_members_each(&w->members, watch_files_shared, &now);
@@ -240,7 +250,7 @@ static void look_at_shared(struct watch *w)
 	w->hidden = now.hidden && !w->limits.foreign ? w->hidden + 1 : 0;
 	watch_files_done(&w->shared);
 	w->shared = now;
-	w->shared_after_us = now_us() + (now_us() - start) * (POLL_SHARE - 1);
+	w->shared_after_us = now_us() + (spent_us() - start) * (POLL_SHARE - 1);
 }
 
 /*
@@ -322,28 +332,28 @@ static uint64_t measure_exactly(struct watch *w)
 /* w->memory is an upper bound that is over the limit: is it really? What moves from one process to another while we look could be counted twice, but hardly so two times in a row. */
 static bool really_over(struct watch *w)
 {
-	uint64_t start = now_us();
+	uint64_t start = spent_us();
 
-	if (start < w->exact_after_us)
+	if ((uint64_t)now_us() < w->exact_after_us)
 		return false;
 	w->memory = measure_exactly(w);
 	if (w->memory > w->limits.memory)
 		w->memory = measure_exactly(w);
-	w->exact_after_us = now_us() + (now_us() - start) * (EXACT_SHARE - 1);
+	w->exact_after_us = now_us() + (spent_us() - start) * (EXACT_SHARE - 1);
 	return w->memory > w->limits.memory;
 }
 
 static bool over_memory(struct watch *w)
 {
 	struct resident sum = {.tables_least = w->limits.memory / TABLES_SHARE, .swap = host_swaps()};
-	uint64_t start = now_us(), pause_ms;
+	uint64_t start = spent_us(), pause_ms;
 	bool over;
 
 	w->processes = watch_members_each(&w->members, visit_resident, &sum);
 	look_at_files(w);
 	w->memory = add(sum.pages * (uint64_t)sysconf(_SC_PAGESIZE) + sum.more, w->file_bytes);
 	/* However many processes there are, watching them must not become the load. */
-	pause_ms = (now_us() - start) * POLL_SHARE / 1000;
+	pause_ms = (spent_us() - start) * POLL_SHARE / 1000;
 	over = w->memory > w->limits.memory && really_over(w);
 	w->next_ms = w->memory > w->limits.memory / 2 ? WATCH_POLL_FAST_MS : WATCH_POLL_MS;
 	if (pause_ms > w->next_ms)
