@@ -249,8 +249,11 @@ extends: [default]
 network: {mode: allowlist, max_bytes_out: 20K, allow: [{host: api.test, methods: [POST]}]}
 Y
 head -c 60000 /dev/zero | tr '\0' x >"$work/large"
+echo x >"$work/small"
 forget
 is "what is over max_bytes_out is refused" "$(run "$tmp/bound.yaml" sh -c 'for i in 1 2 3 4; do curl -sS -m 10 -o /dev/null -w "%{http_code} " --data-binary @large https://api.test/; done' 2>/dev/null)" "429 429 429 429 "
+is "... and the run is done sending then" "$(run "$tmp/bound.yaml" sh -c 'for f in small large small; do curl -sS -m 10 -o /dev/null -w "%{http_code} " --data-binary @$f https://api.test/; done' 2>/dev/null)" "200 429 429 "
+run "$tmp/bound.yaml" sh -c 'for i in 1 2 3 4; do curl -sS -m 10 -o /dev/null -w "%{http_code} " --data-binary @large https://api.test/; done' >/dev/null 2>&1
 sent=$(tail -1 "$(audit)" | grep -o '"bytes_out":[0-9]*' | cut -d: -f2)
 ok "and not counted as sent: $sent" test "${sent:-99999}" -le 20480
 run "$tmp/bound.yaml" sh -c 'curl -sS -m 10 -o /dev/null -d "$(head -c 5000 large)" https://api.test/' >/dev/null 2>&1

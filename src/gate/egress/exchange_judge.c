@@ -40,7 +40,7 @@ bool exchange_check(struct exchange *x, const struct link_request *r)
 
 	if (!room || !is_canonical(&x->request, room))
 		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the request is not in its canonical form");
-	if (quota_left(&e->quota) == 0)
+	if (!quota_is_open(&e->quota))
 		return deny(x, GATE_FAILURE_QUOTA, sv_of("network.max_bytes_out"), "network.max_bytes_out is used up");
 	if (!x->inference)
 		return true;

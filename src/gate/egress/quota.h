@@ -4,6 +4,7 @@
  * Counted are the bytes of requests as they are written (heads, bodies, trailers and what frames chunks; before TLS), those of tunnels, and the questions that DNS is asked. Nothing is sent that was not taken from what
  * is left: at once (quota_take(): heads, what a tunnel is about to send), or in two steps, where bytes wait before they go (quota_reserve(), then quota_spend() as they are sent, or
  * quota_release() where they never will be). So the sum holds whatever is under way at the same time. A reload moves the bound, never the count.
+ * Who wants more than is left gets nothing, and the run is done sending: what is under way may end, and nothing new begins until a reload sets another bound.
  */
 #ifndef CORDON_GATE_EGRESS_QUOTA_H
 #define CORDON_GATE_EGRESS_QUOTA_H
@@ -17,11 +18,14 @@ struct quota {
 	uint64_t out, in;  /* so far */
 	uint64_t reserved; /* wait to be sent */
 	bool limited;
+	bool passed; /* somebody wanted more than was left */
 	uint64_t limit;
 };
 
 static inline void quota_follow(struct quota *q, const struct policy *p)
 {
+	if (!p->net.max_bytes_out.set || p->net.max_bytes_out.v != q->limit)
+		q->passed = false;
 	q->limited = p->net.max_bytes_out.set;
 	q->limit = p->net.max_bytes_out.v;
 }
@@ -30,6 +34,12 @@ static inline void quota_follow(struct quota *q, const struct policy *p)
 static inline bool quota_used_up(const struct quota *q)
 {
 	return q->limited && q->out >= q->limit;
+}
+
+/* May a further request or tunnel begin? */
+static inline bool quota_is_open(const struct quota *q)
+{
+	return !q->limited || (!q->passed && q->out < q->limit && q->reserved < q->limit - q->out);
 }
 
 /* How many bytes more may go out, besides those that wait. */

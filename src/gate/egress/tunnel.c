@@ -326,7 +326,7 @@ static bool denied(struct tunnel *t)
 	struct reason why;
 	AUTO_BUF rule = {0};
 
-	if (quota_left(&e->quota) == 0) {
+	if (!quota_is_open(&e->quota)) {
 		say(t, true, sv_of("network.max_bytes_out"), "the run has sent all that it may");
 		fail(t, GATE_FAILURE_QUOTA, "network.max_bytes_out is used up");
 		return true;
