@@ -26,7 +26,7 @@ open("ready","w").write("x"); time.sleep(30)'
 done
 rm -f ready beat
 in_background sh -c '(setsid sh -c "while :; do echo x >>beat; sleep 0.02; done" &); echo x >ready; while :; do sleep 0.02; done'
-until_true test -s ready
+until_true test -s ready -a -s beat
 stopped()
 {
 	local a b
