@@ -470,7 +470,7 @@ static int bring_back(struct run *r)
 	return stage_return(&r->box.stage, &end, r->err);
 }
 
-/* What was there when the run started, for what it leaves. */
+/* What was there when the run started, for what it leaves. (The copy that a container works on is made already.) */
 static void note_names(struct run *r)
 {
 	const struct plan_op *op = find_overlay(r);
@@ -480,7 +480,7 @@ static void note_names(struct run *r)
 		call_note(r->req->call, "note: there is too much in the work folder to notice what the host deletes there meanwhile; `cordon apply` may bring it back");
 		return;
 	}
-	if (r->there.other_group) {
+	if (!r->box.backend && r->there.other_group) {
 		r->result.failed = (struct error){.kind = ERROR_MISSING, .code = ENODEV};
 		r->must_copy = true;
 	}
