@@ -78,11 +78,12 @@ static bool is_one(int dir, const char *name, const char *other)
 	return fstatat(dir, name, &a, AT_SYMLINK_NOFOLLOW) == 0 && fstatat(dir, other, &b, AT_SYMLINK_NOFOLLOW) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* By the first few names; two that differ in nothing but case may both be there, and be links of one file. -1: there is none with a letter. */
+/* By the first few names: one that is found under its other spelling is enough, for others may not be found at all. -1: there is none with a letter. */
 static int folds_names(int dir)
 {
 	char other[NAME_MAX + 1];
-	unsigned tried = 0, folded = 0;
+	unsigned tried = 0;
+	bool folded = false;
 	const struct dirent *e;
 	int fd = fcntl(dir, F_DUPFD_CLOEXEC, 3);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -96,11 +97,11 @@ static int folds_names(int dir)
 	while (tried < 3 && (e = readdir(d)))
 		if (respell(e->d_name, other)) {
 			tried++;
-			folded += is_one(dir, e->d_name, other);
+			folded = folded || is_one(dir, e->d_name, other);
 		}
 	rewinddir(d);
 	(void)closedir(d);
-	return tried ? folded == tried : -1;
+	return tried ? folded : -1;
 }
 
 /* By its own names, or those of the folder above. */
