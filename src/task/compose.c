@@ -298,3 +298,13 @@ int compose_parse(const struct compose_input *in, struct arena *a, struct task_p
 	*ret = r.compose;
 	return 0;
 }
+
+const char **compose_arguments(struct arena *a, const struct compose_pairs *args)
+{
+	const char **v = arena_array(a, (size_t)args->n + 1, sizeof(*v));
+	uint32_t i;
+
+	for (i = 0; v && i < args->n; i++)
+		v[i] = arena_printf(a, "%s=%s", args->v[i].name, args->v[i].value);
+	return v;
+}

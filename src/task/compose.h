@@ -55,4 +55,7 @@ int compose_parse(const struct compose_input *in, struct arena *a, struct task_p
 int compose_load(const struct compose_input *in, struct arena *a, struct task_problems *problems, const struct compose **ret,
 		 struct error *err);
 
+/* "NAME=VALUE" of each, for a build; NULL-terminated, in the arena a. NULL: no memory. */
+const char **compose_arguments(struct arena *a, const struct compose_pairs *args);
+
 #endif

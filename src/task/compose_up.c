@@ -1,3 +1,4 @@
+#include "task/compose.h"
 #include "task/compose_up.h"
 
 #include <errno.h>
@@ -151,16 +152,6 @@ static void tell_step(void *arg, size_t at, size_t all, const char *text, bool c
 	tell_note(arg, text);
 }
 
-static const char **arguments(struct arena *a, const struct compose_pairs *args)
-{
-	const char **v = arena_array(a, (size_t)args->n + 1, sizeof(*v));
-	uint32_t i;
-
-	for (i = 0; v && i < args->n; i++)
-		v[i] = arena_printf(a, "%s=%s", args->v[i].name, args->v[i].value);
-	return v;
-}
-
 static const char *join(struct arena *a, const char *folder, const char *path)
 {
 	if (strcmp(folder, ".") == 0)
@@ -172,7 +163,7 @@ static int build(struct raising *r, const struct compose_build *b, const char *t
 {
 	const char *context = join(r->arena, r->up->file->context, b->context), *shown = context ? join(r->arena, context, b->dockerfile) : NULL;
 	AUTO_FD folder = context ? sys_open_beneath(r->up->held->stage, context, O_RDONLY | O_DIRECTORY, 0) : -ENOMEM;
-	struct build_request req = {.context = folder, .dockerfile = b->dockerfile, .shown = shown, .target = b->target[0] ? b->target : NULL, .args = arguments(r->arena, &b->args),
+	struct build_request req = {.context = folder, .dockerfile = b->dockerfile, .shown = shown, .target = b->target[0] ? b->target : NULL, .args = compose_arguments(r->arena, &b->args),
 				    .engine = compose_docker_socket(r->docker), .network = r->up->build_network, .step = tell_step, .note = tell_note, .arg = r};
 
 	if (folder < 0 || arena_failed(r->arena))

@@ -11,6 +11,7 @@
 #include "model/compose.h"
 #include "sys/beneath.h"
 #include "task/build_host.h"
+#include "task/compose.h"
 #include "task/flow.h"
 
 struct builder {
@@ -73,16 +74,6 @@ static int why_not(const struct builder *b)
 	return error_prefix(f->err, "the build did not end within %llu s", (unsigned long long)b->limit_ms / 1000);
 }
 
-static const char *const *arguments(struct flow *f, const struct compose_pairs *args)
-{
-	const char **v = arena_array(f->arena, (size_t)args->n + 1, sizeof(*v));
-	uint32_t i;
-
-	for (i = 0; v && i < args->n; i++)
-		v[i] = arena_printf(f->arena, "%s=%s", args->v[i].name, args->v[i].value);
-	return (const char *const *)v;
-}
-
 int flow_build(struct flow *f, const char *context, const char *dockerfile, const struct compose_build *how, struct image *ret)
 {
 	const struct pol_num *limit = &f->task->environment.build_timeout;
@@ -97,7 +88,7 @@ int flow_build(struct flow *f, const char *context, const char *dockerfile, cons
 	req.limit.until_ms = (int64_t)b.until_ms;
 	if (how) {
 		req.target = how->target[0] ? how->target : NULL;
-		req.args = arguments(f, &how->args);
+		req.args = (const char *const *)compose_arguments(f->arena, &how->args);
 	}
 	if (dir < 0 || arena_failed(f->arena))
 		return error_sys(f->err, dir < 0 ? dir : ENOMEM, "the staged %s", context);

@@ -9,6 +9,7 @@
 #include "image/recipe.h"
 #include "sys/beneath.h"
 #include "task/build.h"
+#include "task/compose.h"
 #include "task/compose_fit.h"
 #include "task/compose_main.h"
 #include "task/env.h"
@@ -156,16 +157,6 @@ static int check_copied(struct reviewing *r, const struct recipe *recipe, const 
 	return 0;
 }
 
-static const char **arguments(struct arena *a, const struct compose_pairs *args)
-{
-	const char **v = arena_array(a, (size_t)args->n + 1, sizeof(*v));
-	uint32_t i;
-
-	for (i = 0; v && i < args->n; i++)
-		v[i] = arena_printf(a, "%s=%s", args->v[i].name, args->v[i].value);
-	return v;
-}
-
 /* One file and the .dockerignore of its context; NULL: there is none to check. how: as flow_build() has it. */
 static int check_dockerfile(struct reviewing *r, const char *name, const char *context, const struct compose_build *how, struct error *err)
 {
@@ -184,7 +175,7 @@ static int check_dockerfile(struct reviewing *r, const char *name, const char *c
 		return 0;
 	if (how) {
 		req.target = how->target[0] ? how->target : NULL;
-		req.args = (const char *const *)arguments(r->arena, &how->args);
+		req.args = (const char *const *)compose_arguments(r->arena, &how->args);
 	}
 	if (arena_failed(r->arena))
 		return error_set(err, ERROR_SYSTEM, "out of memory");
