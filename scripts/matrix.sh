@@ -19,7 +19,7 @@ jobs_table()
 	cat <<EOF
 gcc-release|build|gcc||self||all|30
 gcc-release-user|build|gcc||user||all|25
-tasks|build|gcc||self||tasks|22
+tasks|build|gcc||self||tasks|28
 clang-release|build-clang|clang||self||gateway|10
 clang-sanitized|build-clang-asan|clang|$sanitize|user||unit|8
 no-landlock|build|gcc||user|landlock_create_ruleset,landlock_add_rule,landlock_restrict_self|sandbox|8

@@ -46,6 +46,7 @@ enum audit_state { AUDIT_GOOD, AUDIT_UNFINISHED, AUDIT_BROKEN };
 
 struct audit_report {
 	enum audit_state state;
+	uint64_t runs;              /* whose events there are, where no line is bad */
 	uint64_t lines;             /* good ones, before the first bad one */
 	uint64_t bad_line;          /* line number of the first bad one, from 1; 0: none */
 	char what[160];             /* "changed", "dropped", "added", "reordered" and the like, in a sentence */
@@ -54,13 +55,18 @@ struct audit_report {
 
 /* Reads the whole log. -1 only where it cannot be read at all. expect_last may be NULL. */
 int audit_verify(const char *path, const char *expect_last, struct audit_report *ret, struct error *err);
+/*
+ * The same of a file that several runs have appended to, one after the other (--json-events): each has a chain of its
+ * own. That one of them was taken out as a whole cannot be seen. expect_last is the last one's.
+ */
+int audit_verify_all(const char *path, const char *expect_last, struct audit_report *ret, struct error *err);
 
 /*
  * Prints the log for a person, one line an event, everything escaped; or, the other one, the lines as they are. Both
  * print the good lines only, and then fail with ERROR_INPUT where a bad one follows. An unfinished log is fine: its run
- * may still be on.
+ * may still be on. all: as audit_verify_all().
  */
-int audit_show(const char *path, FILE *out, bool color, struct error *err);
-int audit_show_json(const char *path, FILE *out, struct error *err);
+int audit_show(const char *path, bool all, FILE *out, bool color, struct error *err);
+int audit_show_json(const char *path, bool all, FILE *out, struct error *err);
 
 #endif

@@ -261,14 +261,19 @@ static int print_lines(struct audit_file *f, uint64_t n, print_fn print, FILE *o
 	struct audit_chain chain;
 	struct audit_line l;
 	struct sv text;
+	uint64_t i;
 	int r;
 
 	audit_chain_init(&chain);
-	while (chain.n < n) {
+	for (i = 0; i < n; i++) {
 		r = audit_file_next(f, &text);
 		if (r < 0)
 			return r;
-		if (r != AUDIT_FILE_LINE || audit_line_parse(text, &l) || !audit_chain_follows(&chain, &l))
+		if (r != AUDIT_FILE_LINE || audit_line_parse(text, &l))
+			return -ESTALE;
+		if (audit_chain_begins(&chain, &l))
+			audit_chain_init(&chain);
+		if (!audit_chain_follows(&chain, &l))
 			return -ESTALE;
 		audit_chain_add(&chain, &l);
 		r = print(text, out, color);
@@ -278,14 +283,14 @@ static int print_lines(struct audit_file *f, uint64_t n, print_fn print, FILE *o
 	return 0;
 }
 
-static int show(const char *path, print_fn print, FILE *out, bool color, struct error *err)
+static int show(const char *path, bool all, print_fn print, FILE *out, bool color, struct error *err)
 {
 	struct audit_file *f = NULL;
 	struct audit_report report;
 	struct text_shown shown;
 	int r;
 
-	if (audit_verify(path, NULL, &report, err) < 0 || audit_file_open(path, &f, err) < 0)
+	if ((all ? audit_verify_all : audit_verify)(path, NULL, &report, err) < 0 || audit_file_open(path, &f, err) < 0)
 		return -1;
 	r = print_lines(f, report.lines, print, out, color);
 	audit_file_free(f);
@@ -297,12 +302,12 @@ static int show(const char *path, print_fn print, FILE *out, bool color, struct 
 	return 0;
 }
 
-int audit_show(const char *path, FILE *out, bool color, struct error *err)
+int audit_show(const char *path, bool all, FILE *out, bool color, struct error *err)
 {
-	return show(path, print_person, out, color, err);
+	return show(path, all, print_person, out, color, err);
 }
 
-int audit_show_json(const char *path, FILE *out, struct error *err)
+int audit_show_json(const char *path, bool all, FILE *out, struct error *err)
 {
-	return show(path, print_json, out, false, err);
+	return show(path, all, print_json, out, false, err);
 }

@@ -5,6 +5,9 @@
  * blame, and for what: a line that was changed and given a new hash is sound in itself, and it is its successor that
  * does not fit. So we look at the hashes of the good lines before, at the next line, and, where an event is missing,
  * through the rest of the file.
+ *
+ * In a file of several runs each has a chain of its own. Numbers in `chain` and in what looks at it are those within the
+ * run; line_of() makes them the file's, for what is said.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,6 +25,12 @@ struct verify {
 	struct audit_chain chain;
 	char (*hashes)[AUDIT_HEX]; /* of the good lines */
 	size_t cap;
+	bool all;	       /* other runs may follow the first */
+	bool cut;	       /* one of those before has no exit event */
+	uint64_t before;       /* lines of those */
+	char (*runs)[SHA256_HEX]; /* digests of their ids */
+	size_t n_runs;
+	char last_before[SHA256_HEX];
 	struct audit_report *report;
 };
 
@@ -33,6 +42,11 @@ struct peek {
 	char prev[SHA256_HEX];
 };
 
+static uint64_t line_of(const struct verify *v, uint64_t n)
+{
+	return v->before + n;
+}
+
 static void blame(struct verify *v, uint64_t line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static void blame(struct verify *v, uint64_t line, const char *format, ...)
@@ -41,12 +55,12 @@ static void blame(struct verify *v, uint64_t line, const char *format, ...)
 	va_list ap;
 
 	r->state = AUDIT_BROKEN;
-	r->bad_line = line;
-	r->lines = line - 1;
-	if (r->lines < v->chain.n && r->lines > 0)
-		memcpy(r->last_hash, v->hashes[r->lines - 1], AUDIT_HEX);
+	r->bad_line = line_of(v, line);
+	r->lines = r->bad_line - 1;
+	if (line > 1 && line - 1 < v->chain.n)
+		memcpy(r->last_hash, v->hashes[line - 2], AUDIT_HEX);
 	else
-		memcpy(r->last_hash, r->lines ? v->chain.last : AUDIT_NO_HASH, SHA256_HEX);
+		memcpy(r->last_hash, line > 1 ? v->chain.last : v->last_before, SHA256_HEX);
 	va_start(ap, format);
 	(void)vsnprintf(r->what, sizeof(r->what), format, ap);
 	va_end(ap);
@@ -124,10 +138,10 @@ static void judge_early(struct verify *v, const struct audit_line *l)
 	uint64_t missing = find_later(v, due, v->chain.last);
 
 	if (missing && again)
-		blame(v, due, "added: event %" PRIu64 " stands here and at line %" PRIu64, l->seq, again);
+		blame(v, due, "added: event %" PRIu64 " stands here and at line %" PRIu64, l->seq, line_of(v, again));
 	else if (missing)
 		blame(v, due, "reordered: event %" PRIu64 " stands here, event %" PRIu64 " at line %" PRIu64, l->seq,
-		      due, missing);
+		      due, line_of(v, missing));
 	else if (l->seq == due + 1)
 		blame(v, due, "dropped: event %" PRIu64 " is missing, event %" PRIu64 " stands here", due, l->seq);
 	else
@@ -163,11 +177,11 @@ static void judge_link(struct verify *v, const struct audit_line *l)
 
 	look_at_next(v, &next);
 	if (copy > 0)
-		blame(v, due, "duplicated: it is a copy of line %" PRId64, copy);
+		blame(v, due, "duplicated: it is a copy of line %" PRIu64, line_of(v, (uint64_t)copy));
 	else if (l->seq <= due && next.follows)
-		blame(v, due, "added: the next line follows line %" PRIu64, due - 1);
+		blame(v, due, "added: the next line follows line %" PRIu64, line_of(v, due - 1));
 	else if (is_fork(v, l, after, &next))
-		blame(v, (uint64_t)after + 1, "added: line %" PRIu64 " follows line %" PRId64, due, after);
+		blame(v, (uint64_t)after + 1, "added: line %" PRIu64 " follows line %" PRIu64, line_of(v, due), line_of(v, (uint64_t)after));
 	else if (!audit_chain_same_run(&v->chain, l))
 		blame(v, due, "added: it belongs to another run");
 	else if (l->seq > due)
@@ -189,6 +203,47 @@ static void judge_text(struct verify *v, const char *fault)
 	blame(v, v->chain.n + 1, "%s: %s", next.follows ? "added" : "changed", fault);
 }
 
+static bool has_run(const struct verify *v, const struct audit_line *l)
+{
+	char run[SHA256_HEX];
+	size_t i;
+
+	sha256_hex_of(l->run, run);
+	for (i = 0; i < v->n_runs && memcmp(v->runs[i], run, sizeof(run)) != 0; i++)
+		;
+	return i < v->n_runs;
+}
+
+/* Does another run begin here? Not with a line that was put between two of one run. */
+static bool begins(struct verify *v, const struct audit_line *l)
+{
+	struct peek next;
+
+	if (!v->all || !audit_chain_begins(&v->chain, l))
+		return false;
+	look_at_next(v, &next);
+	return !next.follows;
+}
+
+static int begin(struct verify *v, const struct audit_line *l)
+{
+	void *p = reallocarray(v->runs, v->n_runs + 1, sizeof(*v->runs));
+
+	if (!p)
+		return -ENOMEM;
+	v->runs = p;
+	memcpy(v->runs[v->n_runs++], v->chain.run, sizeof(v->chain.run));
+	if (has_run(v, l)) {
+		blame(v, v->chain.n + 1, "duplicated: the events of this run stand above");
+		return 0;
+	}
+	v->cut |= !v->chain.ended;
+	v->before += v->chain.n;
+	memcpy(v->last_before, v->chain.last, sizeof(v->last_before));
+	audit_chain_init(&v->chain);
+	return remember(v, l) < 0 ? -ENOMEM : 1;
+}
+
 /* 1: the line is good; 0: it is not, and the report says so; -errno. */
 static int take_line(struct verify *v, int kind, struct sv text)
 {
@@ -201,6 +256,8 @@ static int take_line(struct verify *v, int kind, struct sv text)
 		judge_text(v, "it is longer than any line that is written");
 	else if ((fault = audit_line_parse(text, &l)))
 		judge_text(v, fault);
+	else if (begins(v, &l))
+		return begin(v, &l);
 	else if (!audit_chain_follows(&v->chain, &l))
 		judge_link(v, &l);
 	else if (v->chain.ended)
@@ -213,22 +270,25 @@ static int take_line(struct verify *v, int kind, struct sv text)
 static void judge_end(struct verify *v, const char *expect_last)
 {
 	struct audit_report *r = v->report;
+	bool whole = v->chain.ended && !v->cut;
 	int64_t at;
 
-	r->state = v->chain.ended ? AUDIT_GOOD : AUDIT_UNFINISHED;
-	r->lines = v->chain.n;
+	r->state = whole ? AUDIT_GOOD : AUDIT_UNFINISHED;
+	r->lines = line_of(v, v->chain.n);
+	r->runs = v->n_runs + (v->chain.n > 0);
 	memcpy(r->last_hash, v->chain.last, SHA256_HEX);
-	(void)snprintf(
-		r->what, sizeof(r->what), "%s",
-		v->chain.ended ? "every line follows the one before, up to the exit event"
-		: v->chain.n ? "unfinished: the lines are good, but no exit event ends them; the run is still on, was "
-			       "killed, or lines were dropped at the end"
-			     : "unfinished: the log is empty");
+	(void)snprintf(r->what, sizeof(r->what), "%s",
+		       whole && v->n_runs ? "of each run every line follows the one before, up to its exit event"
+		       : whole		  ? "every line follows the one before, up to the exit event"
+		       : v->chain.ended	  ? "unfinished: the lines are good, but no exit event ends those of an earlier run, which was killed, or lines were dropped"
+		       : v->chain.n	  ? "unfinished: the lines are good, but no exit event ends them; the run is still on, was "
+					    "killed, or lines were dropped at the end"
+					  : "unfinished: the log is empty");
 	if (!expect_last || strcmp(expect_last, v->chain.last) == 0)
 		return;
 	at = line_with_hash(v, sv_of(expect_last));
 	if (at >= 0)
-		blame(v, (uint64_t)at + 1, "added: the run ended with line %" PRId64, at);
+		blame(v, (uint64_t)at + 1, "added: the run ended with line %" PRIu64, line_of(v, (uint64_t)at));
 	else if (v->chain.ended)
 		blame(v, v->chain.n, "changed: the run ended with another hash");
 	else
@@ -255,10 +315,10 @@ static bool is_digest(const char *s)
 	return strlen(s) == AUDIT_HEX && strspn(s, "0123456789abcdef") == AUDIT_HEX;
 }
 
-int audit_verify(const char *path, const char *expect_last, struct audit_report *ret, struct error *err)
+static int verify(const char *path, bool all, const char *expect_last, struct audit_report *ret, struct error *err)
 {
 	struct audit_report report = {0};
-	struct verify v = {.report = &report};
+	struct verify v = {.report = &report, .all = all, .last_before = AUDIT_NO_HASH};
 	struct text_shown shown;
 	int r;
 
@@ -270,8 +330,19 @@ int audit_verify(const char *path, const char *expect_last, struct audit_report 
 	r = verify_lines(&v, expect_last);
 	audit_file_free(v.file);
 	free(v.hashes);
+	free(v.runs);
 	if (r < 0)
 		return error_sys(err, r, "%s", text_show(&shown, sv_of(path)));
 	*ret = report;
 	return 0;
+}
+
+int audit_verify(const char *path, const char *expect_last, struct audit_report *ret, struct error *err)
+{
+	return verify(path, false, expect_last, ret, err);
+}
+
+int audit_verify_all(const char *path, const char *expect_last, struct audit_report *ret, struct error *err)
+{
+	return verify(path, true, expect_last, ret, err);
 }

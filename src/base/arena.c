@@ -97,6 +97,20 @@ char *arena_str(struct arena *a, struct sv s)
 	return p;
 }
 
+char *arena_join(struct arena *a, const struct sv *parts, size_t n)
+{
+	size_t size = 1, i;
+	char *p, *to;
+
+	for (i = 0; i < n; i++)
+		size += parts[i].n;
+	p = to = arena_alloc(a, size);
+	for (i = 0; p && i < n; to += parts[i++].n)
+		if (parts[i].n)
+			memcpy(to, parts[i].p, parts[i].n);
+	return p;
+}
+
 char **arena_strings(struct arena *a, const char *const *v)
 {
 	size_t n = 0, i;

@@ -24,6 +24,7 @@ void arena_reset(struct arena *a);
 void *arena_alloc(struct arena *a, size_t n);
 void *arena_array(struct arena *a, size_t count, size_t size); /* checks count * size */
 char *arena_str(struct arena *a, struct sv s);	/* a NUL-terminated copy */
+char *arena_join(struct arena *a, const struct sv *parts, size_t n); /* the same of all of them, one behind the other */
 char **arena_strings(struct arena *a, const char *const *v); /* copies of NULL-terminated strings; of NULL: of none */
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool arena_failed(const struct arena *a);

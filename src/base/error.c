@@ -4,6 +4,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/text.h"
+
+static void escape(struct error *err)
+{
+	char raw[sizeof(err->text)];
+	const char *p = err->text;
+	struct buf b = {0};
+
+	while (*p >= 0x20 && *p < 0x7f)
+		p++;
+	if (!*p)
+		return;
+	memcpy(raw, err->text, sizeof(raw));
+	buf_init(&b, 8 * sizeof(raw));
+	text_escape(&b, sv_of(raw), sizeof(raw));
+	(void)snprintf(err->text, sizeof(err->text), "%s", b.p && !buf_failed(&b) ? b.p : "");
+	buf_done(&b);
+}
+
 int error_set(struct error *err, enum error_kind kind, const char *format, ...)
 {
 	va_list ap;
@@ -13,6 +33,7 @@ int error_set(struct error *err, enum error_kind kind, const char *format, ...)
 	va_start(ap, format);
 	(void)vsnprintf(err->text, sizeof(err->text), format, ap);
 	va_end(ap);
+	escape(err);
 	return -1;
 }
 
@@ -28,6 +49,7 @@ int error_sys(struct error *err, int code, const char *format, ...)
 	va_end(ap);
 	n = strlen(err->text);
 	(void)snprintf(err->text + n, sizeof(err->text) - n, ": %s", strerror(err->code));
+	escape(err);
 	return -1;
 }
 
@@ -43,5 +65,6 @@ int error_prefix(struct error *err, const char *format, ...)
 	va_end(ap);
 	n = strlen(err->text);
 	(void)snprintf(err->text + n, sizeof(err->text) - n, ": %s", old);
+	escape(err);
 	return -1;
 }

@@ -54,21 +54,13 @@ static int component_ok(struct sv c)
 	return 0;
 }
 
-int glob_init(struct glob *g, struct sv pattern)
+/* Fills in all but the memory; parts has room for GLOB_MAX. */
+static int take_apart(struct glob *g, struct sv pattern, struct glob_part *parts)
 {
-	size_t at = 0, end;
+	size_t at = pattern.p[0] == '/' ? 1 : 0, end;
 	struct sv c;
 	int r;
 
-	*g = (struct glob){0};
-	if (pattern.n == 0 || pattern.n > 4095)
-		return pattern.n ? -E2BIG : -EINVAL;
-	if (pattern.p[0] == '/')
-		at = 1;
-	else if (!sv_starts(pattern, "**"))
-		return -EINVAL;
-	if (pattern.n > 1 && pattern.p[pattern.n - 1] == '/')
-		pattern.n--;
 	for (; at < pattern.n; at = end + 1) {
 		for (end = at; end < pattern.n && pattern.p[end] != '/'; end++)
 			;
@@ -78,17 +70,38 @@ int glob_init(struct glob *g, struct sv pattern)
 		r = component_ok(c);
 		if (r < 0)
 			return r;
-		g->start[g->n] = (uint16_t)at;
-		g->len[g->n] = (uint16_t)c.n;
+		parts[g->n] = (struct glob_part){(uint16_t)at, (uint16_t)c.n};
 		if (sv_is(c, "**"))
 			g->stars |= UINT64_C(1) << g->n;
 		else if (!has_wildcard(c))
 			g->literal |= UINT64_C(1) << g->n;
 		g->n++;
 	}
-	g->text = malloc(pattern.n + 1);
-	if (!g->text)
+	return 0;
+}
+
+int glob_init(struct glob *g, struct sv pattern)
+{
+	struct glob_part parts[GLOB_MAX];
+	size_t size;
+	int r;
+
+	*g = (struct glob){0};
+	if (pattern.n == 0 || pattern.n > 4095)
+		return pattern.n ? -E2BIG : -EINVAL;
+	if (pattern.p[0] != '/' && !sv_starts(pattern, "**"))
+		return -EINVAL;
+	if (pattern.n > 1 && pattern.p[pattern.n - 1] == '/')
+		pattern.n--;
+	r = take_apart(g, pattern, parts);
+	if (r < 0)
+		return r;
+	size = g->n * sizeof(*parts);
+	g->parts = malloc(size + pattern.n + 1);
+	if (!g->parts)
 		return -ENOMEM;
+	memcpy(g->parts, parts, size);
+	g->text = (char *)g->parts + size;
 	memcpy(g->text, pattern.p, pattern.n);
 	g->text[pattern.n] = '\0';
 	/* "X" and "X/" + "**" cover the same subtree: a match covers all below it. */
@@ -99,7 +112,7 @@ int glob_init(struct glob *g, struct sv pattern)
 
 void glob_done(struct glob *g)
 {
-	free(g->text);
+	free(g->parts);
 	*g = (struct glob){0};
 }
 
@@ -166,9 +179,20 @@ bool glob_component(struct sv p, struct sv s)
 	}
 }
 
-static struct sv component(const struct glob *g, unsigned i)
+struct sv glob_at(const struct glob *g, unsigned i)
 {
-	return sv_n(g->text + g->start[i], g->len[i]);
+	return sv_n(g->text + g->parts[i].start, g->parts[i].len);
+}
+
+struct sv glob_between(const struct glob *g, unsigned from, unsigned last)
+{
+	return sv_n(g->text + g->parts[from].start, (size_t)g->parts[last].start + g->parts[last].len - g->parts[from].start);
+}
+
+/* From its beginning to the end of a component. */
+static struct sv up_to(const struct glob *g, unsigned last)
+{
+	return sv_n(g->text, (size_t)g->parts[last].start + g->parts[last].len);
 }
 
 /* A "**" may stand for nothing: whoever is before it is also behind it. */
@@ -196,7 +220,7 @@ static uint64_t step(const struct glob *g, uint64_t states, struct sv name)
 			next |= UINT64_C(1) << i;
 			continue;
 		}
-		hit = g->literal >> i & 1 ? sv_eq(component(g, i), name) : glob_component(component(g, i), name);
+		hit = g->literal >> i & 1 ? sv_eq(glob_at(g, i), name) : glob_component(glob_at(g, i), name);
 		if (hit)
 			next |= UINT64_C(1) << (i + 1);
 	}
@@ -253,7 +277,7 @@ static unsigned rests_of(const struct glob *g, uint64_t states, struct sv ret[GL
 
 	for (; states; states &= states - 1) {
 		i = (unsigned)__builtin_ctzll(states);
-		ret[n++] = sv_n(g->text + g->start[i], (size_t)g->start[g->n - 1] + g->len[g->n - 1] - g->start[i]);
+		ret[n++] = glob_between(g, i, g->n - 1u);
 	}
 	return n;
 }
@@ -289,12 +313,17 @@ struct sv glob_base(const struct glob *g)
 		i++;
 	if (i == 0)
 		return sv_n(g->text, 1);
-	return sv_n(g->text, (size_t)g->start[i - 1] + g->len[i - 1]);
+	return up_to(g, i - 1);
+}
+
+struct sv glob_whole(const struct glob *g)
+{
+	return g->n ? up_to(g, g->n - 1u) : sv_of(g->text);
 }
 
 struct sv glob_first_name(const struct glob *g)
 {
-	return (g->stars & 1) && g->n > 1 && (g->literal >> 1 & 1) ? component(g, 1) : sv_n("", 0);
+	return (g->stars & 1) && g->n > 1 && (g->literal >> 1 & 1) ? glob_at(g, 1) : sv_n("", 0);
 }
 
 bool glob_is_plain(const struct glob *g)

@@ -24,18 +24,27 @@
 
 enum { GLOB_MAX = 60 };
 
+struct glob_part {
+	uint16_t start, len; /* in the pattern's text */
+};
+
 struct glob {
 	char *text;
-	uint8_t n;		/* components */
-	uint64_t stars;		/* bit i: component i is "**" */
-	uint64_t literal;	/* bit i: component i has no wildcard */
-	uint16_t start[GLOB_MAX]; /* offset of each component in text */
-	uint16_t len[GLOB_MAX];
+	struct glob_part *parts; /* its components; the text lies behind them */
+	uint8_t n;
+	uint64_t stars;	  /* bit i: component i is "**" */
+	uint64_t literal; /* bit i: component i has no wildcard */
 };
 
 /* 0; -EINVAL: not absolute or floating, "." or "..", empty component, "**" mixed with text, unclosed "["; -E2BIG; -ENOMEM. */
 int glob_init(struct glob *g, struct sv pattern);
 void glob_done(struct glob *g);
+
+/* A component as the pattern has it; and from one component on, to the end of another. */
+struct sv glob_at(const struct glob *g, unsigned i);
+struct sv glob_between(const struct glob *g, unsigned from, unsigned last);
+/* All of it, without a last "**", which says nothing. */
+struct sv glob_whole(const struct glob *g);
 
 uint64_t glob_states(const struct glob *g, struct sv path);
 

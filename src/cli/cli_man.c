@@ -11,7 +11,7 @@ static const struct {
 	{"0", "Success."},
 	{"1", "The answer is no, or something was found wrong; the commands that use it say when."},
 	{"124", "The command ran into the timeout of its policy."},
-	{"125", "Cordon itself failed; one line on standard error says why."},
+	{"125", "Cordon itself failed, or a part of the run's gateway ended and the run with it; one line on standard error says why."},
 	{"126", "The command was found but cannot be executed."},
 	{"127", "The command was not found."},
 };

@@ -166,11 +166,17 @@ int kept_save(const struct kept *k, int lock, const char *id, struct error *err)
 	return n == (ssize_t)b.n ? 0 : error_sys(err, n < 0 ? errno : EIO, "%s/owned", k->folder);
 }
 
+static bool has_id(int fd, const char *id)
+{
+	char has[STATE_ID] = "";
+
+	return fd >= 0 && pread(fd, has, STATE_ID - 1, 0) == STATE_ID - 1 && strcmp(has, id) == 0;
+}
+
 int kept_disown(const char *id, struct error *err)
 {
 	AUTO_FREE char *runs = NULL;
 	AUTO_FREE char *folder = NULL;
-	char has[STATE_ID] = "";
 	struct dirent *e;
 	int dir, r = 0;
 	DIR *d;
@@ -186,7 +192,8 @@ int kept_disown(const char *id, struct error *err)
 	while (d && r == 0 && (e = readdir(d))) {
 		AUTO_FD fd = e->d_name[0] == '.' ? -1 : openat(dirfd(d), e->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 
-		if (fd >= 0 && pread(fd, has, STATE_ID - 1, 0) == STATE_ID - 1 && strcmp(has, id) == 0 && ftruncate(fd, 0) < 0)
+		/* not while it is being handed out: kept_lock() has told somebody its id then */
+		if (has_id(fd, id) && (flock(fd, LOCK_EX) < 0 || (has_id(fd, id) && ftruncate(fd, 0) < 0)))
 			r = error_sys(err, errno, "%s/owned", folder);
 	}
 	if (d)
@@ -264,24 +271,33 @@ int kept_fill(const struct kept *k)
 	return lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 ? fd_take(&lock) : -1;
 }
 
-size_t kept_count(const struct kept *k)
+/* Told by its log, which is locked while its supervisor lives: a connection would wake each of them up. */
+static bool is_alive(int runs, const char *id)
 {
-	AUTO_FD dir = open_warm(k, true);
-	int copy = dir < 0 ? -1 : fcntl(dir, F_DUPFD_CLOEXEC, 3), fd;
+	char name[STATE_ID + 16];
+	AUTO_FD log = -1;
+
+	(void)snprintf(name, sizeof(name), "%s/audit.jsonl", id);
+	log = openat(runs, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	return log >= 0 && flock(log, LOCK_SH | LOCK_NB) < 0;
+}
+
+size_t kept_count(const struct kept *k, size_t enough)
+{
+	AUTO_FD runs = open_folder(k, "runs", false);
+	AUTO_FD dir = runs < 0 ? -1 : open_warm(k, true);
+	int copy = dir < 0 ? -1 : fcntl(dir, F_DUPFD_CLOEXEC, 3);
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	struct dirent *e;
 	size_t n = 0;
 
-	while (d && (e = readdir(d))) {
+	while (d && n < enough && (e = readdir(d))) {
 		if (!is_id(e->d_name))
 			continue;
-		fd = control_connect(e->d_name);
-		if (fd < 0) {
+		if (is_alive(runs, e->d_name))
+			n++;
+		else
 			(void)unlinkat(dir, e->d_name, 0);
-			continue;
-		}
-		(void)close(fd);
-		n++;
 	}
 	if (d)
 		(void)closedir(d);

@@ -2,7 +2,7 @@
  * kept: sandboxes that outlive the command line that started them: which belongs to whom, and which stand ready for anybody's next run.
  *
  * Below the state folder, beside the runs: `owned/KEY` holds the id of an owner's sandbox, and of which parts KEY is made; `warm/KEY/ID` says that ID is prepared and nobody's. KEY is a digest of all that such a sandbox was made from: the effective
- * policy, runtime, work folder, variables, what is shown and covered of the machine by now (launch_shown.h), and for `owned` the owner: another policy or owner never gets in, nor does a run whose folders were replaced, or hold other denied names. Taking a prepared one is removing its name: one of those who try succeeds. It is never put back.
+ * policy, runtime, work folder, variables, what is shown and covered of the machine by now (launch_shown.h), and for `owned` the owner: another policy or owner never gets in, nor does a run whose folders were replaced, or hold other denied names. Taking a prepared one is removing its name: one of those who try succeeds. It is never put back. Whoever got an id here asks the sandbox itself whether the policy is still the key's (client_take()): a file of it may have been saved meanwhile.
  */
 #ifndef CORDON_CLI_KEPT_H
 #define CORDON_CLI_KEPT_H
@@ -28,7 +28,7 @@ void kept_done(struct kept *k);
 int kept_lock(const struct kept *k, char ret_id[STATE_ID], struct error *err);
 int kept_save(const struct kept *k, int lock, const char *id, struct error *err);
 
-/* The sandbox is nobody's any more: it is to have another policy than the one that its key was made of. */
+/* The sandbox is nobody's any more: it is to have another policy than the one that its key was made of. Waits while it is being handed out (kept_lock()). */
 int kept_disown(const char *id, struct error *err);
 
 /* Another sandbox of the same owner that is there, and what is different about it ("set of variables"); NULL: there is none. */
@@ -38,8 +38,8 @@ const char *kept_other(const struct kept *k, char ret_id[STATE_ID]);
 int kept_offer(const struct kept *k, const char *id, struct error *err);
 /* A connection to one that is now the caller's, or -1: there is none. */
 int kept_take(const struct kept *k, char ret_id[STATE_ID]);
-/* How many stand ready. */
-size_t kept_count(const struct kept *k);
+/* How many stand ready; no more than enough are counted. */
+size_t kept_count(const struct kept *k, size_t enough);
 /* An fd that keeps others from filling up at the same time; -1: somebody does already. */
 int kept_fill(const struct kept *k);
 /* Is whoever holds that still to fill up? */

@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,8 +23,10 @@
 #include "cli/launch_image.h"
 #include "cli/launch_learn.h"
 #include "cli/launch_live.h"
+#include "cli/launch_plan.h"
 #include "cli/launch_reload.h"
 #include "cli/launch_report.h"
+#include "cli/launch_stdio.h"
 #include "plan/environ.h"
 #include "plan/plan_build.h"
 #include "plan/plan_source.h"
@@ -44,7 +44,6 @@
 #include "sys/cgroup.h"
 #include "sys/stamp.h"
 #include "sys/tree.h"
-#include "vault/credentials_read.h"
 
 extern char **environ;
 
@@ -71,8 +70,11 @@ struct run {
 	struct stdio_collect collect;
 	struct group group; /* whose network it shares, where it does */
 	struct live live;
-	const char *own[LIVE_FILES + 1]; /* policy files, of this run and of others, that are not its to write */
+	struct launch_plan inputs;
 	struct copied there; /* in the work folder, where what the run does to it is kept in an overlay */
+	bool lost; /* as struct launch_outcome has it */
+	bool saved; /* the policy, for `diff` and `apply` */
+	bool swept; /* what dead runs left of containers */
 	bool on_disk; /* the copy of the work folder is kept below the state folder */
 	bool must_copy; /* ... because the folder itself cannot be shown at all, or not changed in an overlay */
 	struct error *err;
@@ -82,45 +84,6 @@ struct run {
 static uint32_t host_uid(const struct run *r)
 {
 	return r->req->image ? launch_image_uid(r->req->image) : native_host_uid();
-}
-
-/* A pipe that root made belongs to root, and /dev/stdin could not be opened by the sandbox's user. It has no name, so its owner means nothing to others. */
-static void lend_pipe(const struct run *r, int fd, const struct stat *st)
-{
-	uint32_t uid = host_uid(r);
-	struct statfs fs;
-
-	if (uid != geteuid() && st->st_uid == geteuid() && fstatfs(fd, &fs) == 0 && fs.f_type == 0x50495045 /* pipefs */)
-		(void)!fchown(fd, uid, (gid_t)-1);
-}
-
-/* Terminals are replaced by the sandbox's own; a folder would be a way out. */
-static int look_at_stdio(struct run *r)
-{
-	static const char *const names[] = {"stdin", "stdout", "stderr"};
-	struct winsize size = {0};
-	struct stat st;
-	int i;
-
-	for (i = 0; i < 3; i++) {
-		r->native.stdio[i] = i;
-		if (fstat(i, &st) < 0)
-			return error_sys(r->err, errno, "%s", names[i]);
-		if (S_ISDIR(st.st_mode))
-			return error_set(r->err, ERROR_USAGE, "%s is a folder: a sandbox could leave through it; give a file, a pipe or a terminal", names[i]);
-		if (S_ISSOCK(st.st_mode) && !stdio_socket_is_harmless(i))
-			return error_set(r->err, ERROR_USAGE,
-					 "%s is a socket that could be connected elsewhere: a sandbox could reach the network through it; put a pipe (such as `| cat`) in between",
-					 names[i]);
-		if (S_ISFIFO(st.st_mode))
-			lend_pipe(r, i, &st);
-		r->native.tty[i] = S_ISCHR(st.st_mode) && isatty(i);
-		if (r->native.tty[i] && size.ws_row == 0)
-			(void)ioctl(i, TIOCGWINSZ, &size);
-	}
-	r->native.rows = size.ws_row;
-	r->native.columns = size.ws_col;
-	return 0;
 }
 
 /* What programs need for a gateway, ours or that of the sandbox whose network we share. False: there is none. */
@@ -161,31 +124,10 @@ static int build_environment(struct run *r, char ***ret)
 	return *ret ? 0 : error_set(r->err, ERROR_SYSTEM, "out of memory");
 }
 
-/* The files that hold values of credentials: no run has a use for them, with a gateway or without. */
-static int credential_files(struct run *r, const char *ret[LIVE_FILES + 1])
-{
-	struct credentials *c = NULL;
-	const char *const *file;
-	size_t n = 0;
-
-	if (cli_credentials(r->req->policy, &c, r->err) < 0)
-		return -1;
-	for (file = credentials_files(c); file && *file && n < LIVE_FILES; file++)
-		live_names(r->arena, *file, ret, &n);
-	ret[n] = NULL;
-	credentials_free(c);
-	return file ? 0 : error_set(r->err, ERROR_SYSTEM, "out of memory");
-}
-
 static int make_plan(struct run *r, const char *state_dir)
 {
 	const struct launch_request *q = r->req;
-	struct plan_request p = {.policy = q->policy->policy, .argv = q->argv, .workdir = q->workdir, .here = q->policy->workdir, .home = q->policy->folders.home,
-				 .state_dir = state_dir, .cache_dir = q->policy->folders.cache, .runtime = runtime_names[q->pick->runtime],
-				 .runtime_why = q->pick->reason, .image = q->image};
-	const char *secret[LIVE_FILES + 1];
-	struct launch_git_configs configs;
-	struct cli_own own;
+	struct plan_request p = {.argv = q->argv, .workdir = q->workdir, .state_dir = state_dir, .runtime = runtime_names[q->pick->runtime], .runtime_why = q->pick->reason, .image = q->image};
 	struct gate_inside inside;
 	struct image_root image;
 	struct plan_gate gate;
@@ -201,12 +143,8 @@ static int make_plan(struct run *r, const char *state_dir)
 	if (build_environment(r, &env) < 0)
 		return -1;
 	p.env = env;
-	p.protect = r->own;
-	if (live_protected(r->arena, q->policy->policy, r->root, r->own, r->err) < 0 || credential_files(r, secret) < 0)
+	if (launch_plan_fill(&r->inputs, r->arena, q->policy, r->root, &p, r->err) < 0)
 		return -1;
-	p.hide = secret;
-	p.own = cli_own(&own, &q->policy->folders);
-	p.git_configs = launch_git_configs(&configs, &q->policy->folders);
 	if (find_gateway(r, &inside)) {
 		gate = (struct plan_gate){.bundle = inside.bundle, .java = inside.java, .shared = !r->gate};
 		p.gate = &gate;
@@ -253,12 +191,13 @@ static int save_policy(struct run *r)
 	struct stat st;
 
 	/* Only `diff` and `apply` ask for it. */
-	if (fstatat(r->state.dir, "layers", &st, AT_SYMLINK_NOFOLLOW) < 0 && fstatat(r->state.dir, "copy", &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (r->saved || (fstatat(r->state.dir, "layers", &st, AT_SYMLINK_NOFOLLOW) < 0 && fstatat(r->state.dir, "copy", &st, AT_SYMLINK_NOFOLLOW) < 0))
 		return 0;
 	buf_init(&b, POLICY_CODEC_MAX);
 	if (changes_policy_encode(r->req->policy->policy, r->plan, &b, r->err) < 0)
 		return -1;
-	return state_write_file(&r->state, "policy", buf_view(&b), r->err);
+	r->saved = state_write_file(&r->state, "policy", buf_view(&b), r->err) == 0;
+	return r->saved ? 0 : -1;
 }
 
 static int make_cgroup(struct run *r)
@@ -346,7 +285,7 @@ static int find_sandbox(struct run *r, struct supervise_request *s)
 
 static int run_sandbox(struct run *r)
 {
-	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .keep = r->req->keep, .landlock = r->facts.landlock, .leader = r->group.leader, .covers = -1, .tty_in = -1, .tty_out = -1};
+	struct supervise_request s = {.plan = r->plan, .id = r->state.id, .audit = r->audit, .gate = r->gate, .policy = r->req->policy->policy, .policy_digest = r->req->policy->digest, .keep = r->req->keep, .landlock = r->facts.landlock, .leader = r->group.leader, .covers = -1, .tty_in = -1, .tty_out = -1};
 
 	AUTO_FD reader = r->box.backend ? launch_image_reader(r->plan->image) : -1;
 
@@ -381,7 +320,7 @@ static int start_sandbox(struct run *r)
 static int start_box(struct run *r)
 {
 	struct launch_box_request q = {.plan = r->plan, .policy = r->req->policy->policy, .state = &r->state, .runs = r->root, .cache = r->req->policy->folders.cache, .cgroup = r->native.cgroup,
-				       .memory_cgroup = r->facts.features.memory_cgroup, .cpu_cgroup = r->facts.features.cpu_cgroup, .gate = r->gate, .join = r->req->join, .group = &r->group};
+				       .memory_cgroup = r->facts.features.memory_cgroup, .cpu_cgroup = r->facts.features.cpu_cgroup, .gate = r->gate, .join = r->req->join, .first = r->req->first, .group = &r->group};
 
 	memcpy(r->box.stdio.fds, r->native.stdio, sizeof(r->box.stdio.fds));
 	memcpy(r->box.stdio.tty, r->native.tty, sizeof(r->box.stdio.tty));
@@ -572,14 +511,18 @@ static int finish(struct run *r, int result)
 		*r->err = r->result.failed;
 		launch_advice(&(struct advice_about){r->plan->argv[0], r->plan->workdir, r->plan->cwd}, r->req->policy->policy, r->err);
 		result = -1;
+		r->lost = r->result.alone;
 		status = r->err->kind == ERROR_NOT_FOUND ? 127 : r->err->kind == ERROR_NOT_EXEC ? 126 : 125;
 	}
-	if (result == 0 && r->result.status < 0 && !r->result.limit && !r->result.timed_out)
+	if (result == 0 && r->result.status < 0 && !r->result.limit && !r->result.timed_out) {
 		result = error_set(r->err, ERROR_SYSTEM, "the sandbox ended without a word; was it killed from outside?");
-	if (keep_changes(r) < 0)
+		/* where the workload's root can end PID 1, it may do so before that has said that it started it */
+		r->lost = r->result.started || (r->box.box && r->box.box->told);
+	}
+	if (keep_changes(r) < 0 || log_end(r, &stats, result < 0 && status < 125 ? 125 : status) < 0) {
 		result = -1;
-	if (log_end(r, &stats, result < 0 && status < 125 ? 125 : status) < 0)
-		result = -1;
+		r->lost = false; /* that is another failure, and ours */
+	}
 	end_sandbox(r);
 	if (r->plan->image)
 		launch_image_done(r->plan->image, r->box.backend ? &r->box.places : &r->result.places);
@@ -641,9 +584,21 @@ static bool collects(const struct run *r)
 	return (r->box.backend && !r->box.backend->sends_fds) || r->req->image;
 }
 
+/* What would else be left to do when the container has ended, and somebody waits for us. The dead are none of ours: we hold our own. */
+static int prepare_box_end(struct run *r)
+{
+	if (!r->box.backend)
+		return 0;
+	launch_box_sweep(r->root);
+	r->swept = true;
+	return save_policy(r);
+}
+
 /* The sandbox is made while we write down what will run in it; it runs when the log says so. */
 static int prepare(struct run *r)
 {
+	if (!r->box.backend && !r->req->image)
+		native_begin(&r->sandbox, r->req->policy->policy->net.loopback.v);
 	native_probe(&r->facts.features);
 	r->facts.host_uid = host_uid(r);
 	r->facts.policy_digest = r->req->policy->digest;
@@ -668,7 +623,7 @@ static int prepare(struct run *r)
 	/* by now the sandbox is being made, and nobody waits for this */
 	launch_landlock(&r->facts);
 	note_names(r);
-	if (open_audit(r) < 0 || live_begin(&r->live, &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy, r->own, r->gate != NULL}, r->err) < 0)
+	if (prepare_box_end(r) < 0 || open_audit(r) < 0 || live_begin(&r->live, &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy, r->inputs.protect, r->gate != NULL}, r->err) < 0)
 		return -1;
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)
 		launch_note_no_landlock(r->req->call, r->root);
@@ -688,6 +643,7 @@ static void tell_outcome(struct run *r)
 	o->denials = r->result.denials;
 	o->signal = r->result.status > 0 && WIFSIGNALED(r->result.status) ? WTERMSIG(r->result.status) : 0;
 	o->timed_out = r->result.timed_out;
+	o->lost = r->lost;
 	launch_isolation(&r->facts, o->isolation, sizeof(o->isolation));
 	o->gateway = r->result.gateway;
 	r->result.gateway = (struct buf){0};
@@ -736,7 +692,7 @@ static void clean_up(struct run *r, bool failed_early)
 	/* once in a while */
 	if (r->root && getpid() % 64 == 0)
 		state_sweep(r->root);
-	if (r->root && r->box.backend)
+	if (r->root && r->box.backend && !r->swept)
 		launch_box_sweep(r->root);
 	free(r->root);
 	copied_done(&r->there);
@@ -763,38 +719,65 @@ static void tell_not_started(const struct run *r)
 		*r->req->ret_not_started = r->box.not_started;
 }
 
-int launch(const struct launch_request *req, struct error *err)
+/* On the heap, whose pages come as they are used: most of it is for what few runs have. */
+static struct run *run_new(const struct launch_request *req, struct error *err)
 {
-	struct run r = {.req = req, .arena = arena_new(), .state = {.dir = -1, .lock = -1}, .events = -1,
-			.sandbox = {.pid = -1, .pidfd = -1, .socket = -1}, .result = {.upper = -1, .spaces = {-1, -1}}, .skeleton = -1, .report = {.dir = -1}, .learned = {.dir = -1}, .collect = {.pipes = {-1, -1}}, .group = {.leader = -1, .spaces = {-1, -1}}, .live = {.folder = -1, .fd = -1}, .box = {.backend = req->pick->backend, .collect = {.pipes = {-1, -1}}}, .err = err};
+	struct run *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->req = req;
+	r->err = err;
+	r->arena = arena_new();
+	r->box.backend = req->pick->backend;
+	r->state.dir = r->state.lock = r->events = r->skeleton = r->report.dir = r->learned.dir = -1;
+	r->sandbox.pid = r->sandbox.pidfd = r->sandbox.socket = -1;
+	r->result.upper = r->result.spaces[0] = r->result.spaces[1] = -1;
+	r->collect.pipes[0] = r->collect.pipes[1] = r->box.collect.pipes[0] = r->box.collect.pipes[1] = -1;
+	r->group.leader = r->group.spaces[0] = r->group.spaces[1] = r->live.folder = r->live.fd = -1;
+	if (!r->arena) {
+		free(r);
+		return NULL;
+	}
+	return r;
+}
+
+static int run_to_end(struct run *r)
+{
+	const struct launch_request *req = r->req;
 	int result;
 
-	if (!r.arena)
-		return error_set(err, ERROR_SYSTEM, "out of memory");
-	name_policy(&r);
-	if (look_at_stdio(&r) < 0) {
-		clean_up(&r, true);
-		return -1;
-	}
-	if (req->dry_run) {
-		result = dry_run(&r);
-		clean_up(&r, true);
-		return result;
-	}
-	if (launch_place("report", req->report_path, &r.report, err) < 0 || launch_place("learn", req->learn_path, &r.learned, err) < 0 || prepare(&r) < 0) {
-		tell_not_started(&r);
-		clean_up(&r, true);
-		return -1;
-	}
-	r.learn = req->learn_path ? learn_new() : NULL;
 	if (req->outcome && req->outcome->ready)
-		req->outcome->ready(req->outcome->arg, r.state.id);
-	result = run_all(&r);
-	tell_outcome(&r);
-	if (r.learn && learn_write(r.learn, req->call, req->policy->policy, &r.learned, err) < 0)
+		req->outcome->ready(req->outcome->arg, r->state.id);
+	result = run_all(r);
+	tell_outcome(r);
+	if (r->learn && learn_write(r->learn, req->call, req->policy->policy, &r->learned, r->err) < 0)
 		result = -1;
-	result = launch_report(req->call, &r.report, r.state.path, r.audit, req->policy, req->workdir, result, err);
-	tell_not_started(&r);
-	clean_up(&r, false);
+	return launch_report(req->call, &r->report, r->state.path, r->audit, req->policy, req->workdir, result, r->err);
+}
+
+int launch(const struct launch_request *req, struct error *err)
+{
+	struct run *r = run_new(req, err);
+	bool began = false;
+	int result;
+
+	if (!r)
+		return error_set(err, ERROR_SYSTEM, "out of memory");
+	name_policy(r);
+	result = launch_stdio(host_uid(r), &r->native, err);
+	if (result == 0 && req->dry_run) {
+		result = dry_run(r);
+	} else if (result == 0) {
+		if (launch_place("report", req->report_path, &r->report, err) < 0 || launch_place("learn", req->learn_path, &r->learned, err) < 0 || prepare(r) < 0)
+			result = -1;
+		began = result == 0;
+		r->learn = began && req->learn_path ? learn_new() : NULL;
+		if (began)
+			result = run_to_end(r);
+		tell_not_started(r);
+	}
+	clean_up(r, !began);
+	free(r);
 	return result;
 }

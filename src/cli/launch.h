@@ -20,6 +20,7 @@ struct launch_outcome {
 	char id[STATE_ID];
 	uint64_t denials;
 	bool timed_out;	     /* its time was over; a command may end with that status, too */
+	bool lost;	     /* its command had started, or may have, and nobody told how it ended: the sandbox was gone, or the one whose network it shared */
 	int signal;	     /* that ended the command; 0: none did */
 	char isolation[96];  /* in a few words */
 	struct buf gateway; /* what went through it, as a JSON object; empty: nothing. The caller's */
@@ -48,6 +49,7 @@ struct launch_request {
 	const struct image_root *image;
 	/* The id of a running sandbox with an image and the same ids: this one has its network, and ends when it ends. NULL: a network of its own. */
 	const char *join;
+	bool first; /* of those that join one in which nothing runs: what a kernel of the whole group has once is its own. One may say so */
 	/* Where others will join it, and the runtime has one kernel for all of them (gVisor): what they may use together, within the policy's; 0: not said. */
 	uint64_t group_memory, group_cpus; /* bytes, thousandths */
 	struct launch_outcome *outcome; /* filled in at the end; NULL: nobody asks */

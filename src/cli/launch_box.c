@@ -79,7 +79,7 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 	char init[PATH_MAX];
 	struct box_ids ids;
 	struct box_request b = {.backend = l->backend, .plan = req->plan, .id = req->state->id, .ids = &ids, .init = init, .cgroup = req->cgroup, .memory_cgroup = req->memory_cgroup,
-				.cpu_cgroup = req->cpu_cgroup, .join = {.id = req->join, .user = req->group->spaces[0], .net = req->group->spaces[1], .leader = req->group->leader}};
+				.cpu_cgroup = req->cpu_cgroup, .join = {.id = req->join, .user = req->group->spaces[0], .net = req->group->spaces[1], .leader = req->group->leader, .first = req->first}};
 
 	l->backend->ids(req->plan, &ids);
 	if (launch_box_init(init, err) < 0 || launch_box_folder(req->runs, true, &root, err) < 0)

@@ -40,6 +40,7 @@ struct launch_box_request {
 	bool memory_cgroup, cpu_cgroup;
 	struct gate *gate; /* gets the door; NULL: none */
 	const char *join;  /* the run whose network it has; NULL: its own */
+	bool first;	   /* ... whose leader runs nothing: as struct box_join has it */
 	const struct group *group; /* ... which is that one's */
 };
 

@@ -5,20 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/audit_command.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "model/policy.h"
 #include "plan/plan_build.h"
-
-static void put_strings(struct json *j, char *const *v)
-{
-	json_list(j);
-	for (; *v; v++)
-		json_str(j, *v);
-	json_end(j);
-}
 
 static const char *const namespaces[RUNTIMES] = {
 	[RUNTIME_NATIVE] = "user mount pid net ipc uts cgroup", [RUNTIME_GVISOR] = "a kernel of its own, mount pid net ipc uts",
@@ -124,17 +117,16 @@ int launch_log_start(struct audit *audit, const struct launch_facts *f, struct e
 	struct event e = {.kind = EVENT_START, .domain = DOMAIN_PROCESS, .verdict = "allow", .fields = fields, .n_fields = 10};
 
 	buf_init(&isolation, 4096);
-	buf_init(&command, 32768);
+	buf_init(&command, AUDIT_COMMAND_MAX);
 	json_init(&j, &isolation);
 	put_isolation(&j, f);
-	json_init(&j, &command);
-	put_strings(&j, f->plan->argv);
+	audit_put_command(&command, f->plan->argv);
 	plan_digest(f->plan, digest);
 	(void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	fields[7].value = sv_of(pid);
 	fields[1].value = sv_of(digest);
 	fields[2].value = buf_view(&isolation);
-	fields[4].value = buf_failed(&command) ? sv_of("[\"(too long)\"]") : buf_view(&command);
+	fields[4].value = buf_view(&command);
 	if (f->pick->category)
 		fields[e.n_fields++] = (struct event_field){.key = "category", .value = sv_of(f->pick->category)};
 	if (f->pick->fallback_from != RUNTIME_AUTO)

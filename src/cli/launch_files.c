@@ -32,6 +32,14 @@ int launch_place(const char *option, const char *path, struct place *ret, struct
 	return r < 0 ? error_sys(err, r, "--%s %s: cannot be written there", option, text_show(&shown, sv_of(path))) : 0;
 }
 
+/* Their lines would come between each other. Of this process alone, so that no child keeps it; a file system that has no locks is taken at its word. */
+static bool is_taken(int fd)
+{
+	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	return fcntl(fd, F_SETLK, &all) < 0 && (errno == EAGAIN || errno == EACCES);
+}
+
 int launch_events_file(const char *path, struct error *err)
 {
 	/* O_NONBLOCK: an earlier run may have left a FIFO there that nobody reads. One that somebody reads is a way to look on. */
@@ -47,6 +55,8 @@ int launch_events_file(const char *path, struct error *err)
 	if (dir < 0)
 		return dir == -ELOOP ? refuse_link("json-events", path, err)
 				     : error_sys(err, dir, "--json-events %s", text_show(&shown, sv_of(path)));
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_taken(fd))
+		return error_set(err, ERROR_USAGE, "--json-events %s: another run is writing its events there; give each run a file of its own", text_show(&shown, sv_of(path)));
 	if (fd >= 0 && fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) && fcntl(fd, F_SETFL, O_APPEND) == 0)
 		return fd_take(&fd);
 	if (fd >= 0 || errno == ENXIO)

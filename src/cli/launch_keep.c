@@ -168,15 +168,14 @@ static void fill(const struct launch_request *req, const struct launch_keep *k, 
 	struct launch_keep prepared = *k;
 	struct error ignored = {0};
 	AUTO_FD lock = kept_fill(warm); /* before we are gone: who ends all of them then finds it */
+	size_t n = lock < 0 ? 0 : kept_count(warm, k->warm);
 	char id[STATE_ID];
-	size_t n;
 
 	prepared.prepared = true;
-	if (lock < 0 || fork() != 0)
+	if (lock < 0 || n >= k->warm || fork() != 0)
 		return;
-	leave_terminal();
-	(void)!nice(10);
-	for (n = kept_count(warm); n < k->warm && kept_is_wanted(lock); n++) {
+	leave_terminal(); /* our priority stays as it is: what is run in them later would have another for good */
+	for (; n < k->warm && kept_is_wanted(lock); n++) {
 		if (start(req, &prepared, id, &ignored) < 0)
 			break;
 		/* somebody ended all of them meanwhile, and could not see this one */
@@ -212,6 +211,8 @@ static int find_owned(const struct launch_request *req, const struct launch_keep
 
 	if (kept_init(&kept, req, k->owner, err) == 0 && (lock = kept_lock(&kept, id, err)) >= 0) {
 		fd = id[0] ? control_connect(id) : -1;
+		if (fd >= 0 && !client_take(fd, false, req->policy->digest))
+			(void)close(fd_take(&fd));
 		started = fd < 0;
 		if (started && start(req, k, id, err) == 0 && kept_save(&kept, lock, id, err) == 0)
 			fd = control_connect(id);
@@ -243,6 +244,18 @@ static bool would_be_stale(const struct launch_request *req)
 	return req->pick->backend && ((req->workdir && (p->fs.workdir.v == WORKDIR_READ_WRITE || p->fs.workdir.v == WORKDIR_COPY)) || p->fs.write.n);
 }
 
+/* A connection to a prepared sandbox that is ours alone, or -1. One that has another policy by now, as when a file of it was saved, is nobody's any more. */
+static int take_prepared(const struct launch_request *req, const struct kept *warm, char id[STATE_ID])
+{
+	int fd;
+
+	while ((fd = kept_take(warm, id)) >= 0 && !client_take(fd, true, req->policy->digest)) {
+		(void)client_stop(fd, 0); /* it is not waited for: one that does not answer would hold us up */
+		(void)close(fd);
+	}
+	return fd;
+}
+
 /* One command in a prepared sandbox that is then gone; a new sandbox where none is prepared. */
 static int run_warm(const struct launch_request *req, const struct launch_keep *k, struct error *err)
 {
@@ -256,8 +269,8 @@ static int run_warm(const struct launch_request *req, const struct launch_keep *
 				 req->pick->backend->name);
 	if (kept_init(&warm, req, "", err) < 0)
 		return -1;
-	fd = kept_take(&warm, id);
-	if (fd >= 0 && wire_send(fd, INSIDE_TAKE, sv_n("", 0), NULL, 0) == 0)
+	fd = take_prepared(req, &warm, id);
+	if (fd >= 0)
 		r = run_in(fd, id, req, err);
 	else
 		r = launch(req, err);

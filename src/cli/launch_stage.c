@@ -328,10 +328,14 @@ int stage_return(struct stage *s, struct stage_end *end, struct error *err)
 	struct changes_patterns patterns = {0};
 	struct staged *v;
 	const char *what;
-	size_t left;
-	int r = changes_patterns_init(&patterns, end->policy, end->plan, err);
+	size_t left, n = 0;
+	int r = 0;
 
 	end->conflicts = 0;
+	for (v = s->v; v < s->v + s->n; v++)
+		n += !v->kept;
+	if (n) /* what stays where it is needs no judging */
+		r = changes_patterns_init(&patterns, end->policy, end->plan, err);
 	for (v = s->v; v < s->v + s->n; v++) {
 		left = !v->kept; /* behind a failure nothing is tried, and that is said of each */
 		if (r == 0)

@@ -97,12 +97,15 @@ static int run_one(const struct call *call, const struct task_sandbox *s, struct
 	struct cli_policy p = {0};
 	struct launch_outcome outcome = {.ready = tell_ready, .arg = started};
 	struct image_root root = s->root;
-	struct launch_request req = {.call = call, .policy = &p, .argv = s->argv, .events_path = s->events, .outcome = &outcome, .image = &root, .join = s->join, .group_memory = s->group_memory, .group_cpus = s->group_cpus, .env_arguments = s->pass};
+	struct launch_request req = {.call = call, .policy = &p, .argv = s->argv, .events_path = s->events, .outcome = &outcome, .image = &root, .join = s->join, .first = s->first, .group_memory = s->group_memory, .group_cpus = s->group_cpus, .env_arguments = s->pass};
+	struct keep_request held = {.ready = -1};
 	struct credentials *c = NULL;
 	struct runtime_pick pick;
 	struct grants grants = {0};
 	int r = cli_policy_load(call, NULL, 0, &p, err);
 
+	if (s->holds)
+		req.keep = &held;
 	while (s->pass && s->pass[req.n_env_arguments])
 		req.n_env_arguments++;
 	if (r == 0)
@@ -120,6 +123,7 @@ static int run_one(const struct call *call, const struct task_sandbox *s, struct
 		memcpy(ended->isolation, outcome.isolation, sizeof(ended->isolation));
 		ended->denials = outcome.denials;
 		ended->timed_out = outcome.timed_out;
+		ended->lost = r < 0 && outcome.lost;
 		if (outcome.gateway.n && outcome.gateway.n < sizeof(ended->usage)) {
 			memcpy(ended->usage, outcome.gateway.p, outcome.gateway.n);
 			ended->n_usage = outcome.gateway.n;

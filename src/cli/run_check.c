@@ -2,11 +2,16 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/runtime_pick.h"
+#include "conf/value_net.h"
 #include "model/gate.h"
+#include "plan/environ.h"
+#include "plan/environ_gate.h"
 #include "plan/plan_build.h"
 #include "policy/policy_where.h"
 #include "supervise/gate.h"
@@ -75,11 +80,63 @@ static bool check_plan(const struct cli_policy *c, const struct run_check_to *to
 	return false;
 }
 
+/* Is there a host that both stand for? */
+static bool overlap(const char *a, const char *b)
+{
+	return credential_host_covers(a, sv_of(b)) || credential_host_covers(b, sv_of(a)) || strcmp(a, b) == 0;
+}
+
+static struct sv url_host(const char *url)
+{
+	const char *at = strstr(url, "://");
+	struct sv host, port, authority;
+
+	at = at ? at + 3 : url;
+	authority = sv_n(at, strcspn(at, "/"));
+	if (!value_split_port(authority, &host, &port))
+		host = authority;
+	return host.n > 2 && host.p[0] == '[' ? sv_n(host.p + 1, host.n - 2) : host;
+}
+
+/* A cidr rule may lead anywhere. */
+static bool reaches(const struct policy *p, const struct credential *c, const char *bound)
+{
+	const struct net_rule *r = p->net.allow.v;
+	const struct provider *v = p->inference.providers;
+	uint32_t i;
+
+	for (i = 0; p->net.mode.v != NET_NONE && i < p->net.allow.n; i++)
+		if (r[i].credential.s && strcmp(r[i].credential.s, c->name) == 0 && (!r[i].host || overlap(bound, r[i].host)))
+			return true;
+	for (i = 0; i < p->inference.n_providers; i++)
+		if (v[i].credential.s && strcmp(v[i].credential.s, c->name) == 0 && v[i].url.s && credential_host_covers(bound, url_host(v[i].url.s)))
+			return true;
+	return false;
+}
+
+/* Bound to hosts that nothing of what names it leads to: the rule and credentials.yaml do not know each other. */
+static void check_reach(const struct cli_policy *c, const struct credential *of, const struct pol_str *named, const struct run_check_to *to)
+{
+	struct text_shown name, host;
+	char more[32] = "";
+	uint32_t i;
+
+	for (i = 0; i < of->n_hosts && !reaches(c->policy, of, of->hosts[i]); i++)
+		;
+	if (i < of->n_hosts || of->n_hosts == 0)
+		return;
+	if (of->n_hosts > 1)
+		(void)snprintf(more, sizeof(more), " and %u more", of->n_hosts - 1);
+	say(to, "%s: credential %s would never be sent: credentials.yaml binds it to %s%s, where no rule or provider leads that names it; change its hosts, or the rule",
+	    policy_where(c->policy, named->at), text_show(&name, sv_of(named->s)), text_show(&host, sv_of(of->hosts[0])), more);
+}
+
 static bool check_credentials(const struct cli_policy *c, const struct run_check_to *to)
 {
 	const struct pol_str *names[GATE_MAX_PLACEHOLDERS];
 	size_t n = credentials_wanted(c->policy, names, ARRAY_LEN(names)), i;
 	struct credentials *known = NULL;
+	const struct credential *of;
 	struct error err = {0};
 	struct text_shown t;
 	bool refused = false;
@@ -94,14 +151,54 @@ static bool check_credentials(const struct cli_policy *c, const struct run_check
 		return true;
 	}
 	for (i = 0; gate_needed(c->policy) && i < n; i++) {
-		if (credentials_find(known, sv_of(names[i]->s)))
+		of = credentials_find(known, sv_of(names[i]->s));
+		if (of) {
+			check_reach(c, of, names[i], to);
 			continue;
+		}
 		refused = true;
 		say(to, "cordon run would refuse this: %s: credential %s is not in %s/credentials.yaml; add it there", policy_where(c->policy, names[i]->at),
 		    text_show(&t, sv_of(names[i]->s)), c->folders.config);
 	}
 	credentials_free(known);
 	return refused;
+}
+
+static bool is_routed_to(const struct policy *p, const char *provider)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->inference.n_routes && strcmp(p->inference.routes[i].provider, provider) != 0; i++)
+		;
+	return i < p->inference.n_routes;
+}
+
+/* Two of a kind, and one variable: programs inside would not find the second. One that models are routed to is found by the first. */
+static void check_providers(const struct policy *p, const struct run_check_to *to)
+{
+	const struct provider *v = p->inference.providers;
+	struct text_shown a, b;
+	uint32_t i, k;
+
+	for (i = 1; i < p->inference.n_providers; i++) {
+		for (k = 0; k < i && strcmp(environ_gate_variable(&v[k]), environ_gate_variable(&v[i])) != 0; k++)
+			;
+		if (k < i && !is_routed_to(p, v[i].name))
+			say(to, "%s: provider %s has no variable inside: %s is that of %s; give it a base_url_env of its own, or route its models to it", policy_where(p, v[i].at),
+			    text_show(&a, sv_of(v[i].name)), environ_gate_variable(&v[i]), text_show(&b, sv_of(v[k].name)));
+	}
+}
+
+void run_check_env(const struct policy *p, bool all, const struct run_check_to *to)
+{
+	const struct pol_list *pass = &p->process.env_pass;
+	struct text_shown name;
+	uint32_t i;
+
+	for (i = 0; i < pass->n; i++)
+		if (environ_is_forbidden(pass->v[i].s) && (all || getenv(pass->v[i].s)))
+			say(to, "%s: process.env.pass: %s %s; name a value in process.env.set, or by --env NAME=VALUE, if the sandbox needs one", policy_where(p, pass->v[i].at),
+			    text_show(&name, sv_of(pass->v[i].s)), environ_why_text(ENVIRON_FORBIDDEN));
 }
 
 void run_check_network(const struct policy *p, const struct run_check_to *to)
@@ -125,6 +222,8 @@ bool run_check_all(const struct cli_policy *p, const struct run_check_to *to)
 
 	refused |= check_plan(p, to);
 	refused |= check_credentials(p, to);
+	check_providers(p->policy, to);
 	run_check_network(p->policy, to);
+	run_check_env(p->policy, true, to);
 	return refused;
 }

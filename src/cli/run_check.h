@@ -19,6 +19,9 @@ struct run_check_to {
 /* Says what one file opens and shuts at once: rules under a network.mode of none. (A mode of none on top of another file's rules is how one file shuts what another opens.) */
 void run_check_network(const struct policy *p, const struct run_check_to *to);
 
+/* Says which variables of env.pass can never be passed; all: also those that are not set here. */
+void run_check_env(const struct policy *p, bool all, const struct run_check_to *to);
+
 /* True: a run would be refused here. All of it: runtimes that are missing or cannot enforce the policy, for every category that it names; whatever making a plan would refuse, and credentials that the operator has not. */
 bool run_check_all(const struct cli_policy *p, const struct run_check_to *to);
 

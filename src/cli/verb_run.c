@@ -1,20 +1,15 @@
 #include "cli/verb_run.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/path.h"
-#include "base/text.h"
 #include "cli/cli_policy.h"
 #include "cli/health.h"
 #include "cli/launch.h"
 #include "cli/launch_keep.h"
 #include "cli/run_check.h"
 #include "cli/run_image.h"
+#include "cli/run_workdir.h"
 #include "cli/runtime_pick.h"
 #include "supervise/front.h"
 
@@ -34,7 +29,7 @@ const struct option verb_run_options[] = {
 	{"warm", 0, "N", NULL, "Take a prepared sandbox where there is one, and have N ready for the next runs.", 0},
 	{"dry-run", 'n', NULL, NULL, "Print what would be shown, hidden, limited and run, and start nothing.", 0},
 	{"json", 0, NULL, NULL, "With --dry-run: print the plan as one JSON document.", 0},
-	{"json-events", 0, "FILE", "file", "Also append the run's events to FILE, one JSON object a line.", 0},
+	{"json-events", 0, "FILE", "file", "Also append the run's events to FILE, one JSON object a line. One run at a time.", 0},
 	{"learn", 0, "FILE", "file", "Write to FILE the smallest policy that would have allowed what the run was denied.", 0},
 	{"report", 0, "FILE", "file", "Write a page about the run to FILE (HTML) when it has ended.", 0},
 	{0},
@@ -43,54 +38,6 @@ const struct option verb_run_options[] = {
 static void say(void *arg, const char *text)
 {
 	call_note(arg, "%s", text);
-}
-
-static bool is_system_folder(const char *path)
-{
-	static const char *const folders[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev", "/boot", "/run", "/var",
-					      "/tmp", "/home", NULL};
-	size_t i;
-
-	for (i = 0; folders[i]; i++)
-		if (strcmp(path, folders[i]) == 0)
-			return true;
-	return false;
-}
-
-/*
- * A home folder holds what a sandbox must not see. Named on purpose it is refused; where it is only where the user happens to stand, the run has no work
- * folder and says so.
- */
-static int choose_workdir(const struct call *call, const struct cli_policy *p, const char **ret, struct error *err)
-{
-	const char *what = NULL;
-	struct text_shown t;
-	struct stat st;
-
-	*ret = p->workdir;
-	if (p->policy->fs.workdir.v == WORKDIR_NONE) {
-		*ret = NULL;
-		return 0;
-	}
-	if (stat(p->workdir, &st) == 0 && !S_ISDIR(st.st_mode))
-		return error_set(err, ERROR_INPUT, "work folder %s: is not a folder; name one", text_show(&t, sv_of(p->workdir)));
-	if (access(p->workdir, X_OK) < 0 && errno == EACCES)
-		return error_sys(err, EACCES, "work folder %s", text_show(&t, sv_of(p->workdir)));
-	if (strcmp(p->workdir, p->folders.home) == 0)
-		what = "is your home folder, and holds your secrets";
-	else if (path_is_in(p->folders.home, p->workdir))
-		what = "holds your home folder, and with it your secrets";
-	else if (is_system_folder(p->workdir))
-		what = "belongs to the system";
-	else if (path_is_in(p->folders.state, p->workdir) || path_is_in(p->workdir, p->folders.state))
-		what = "holds Cordon's own state";
-	if (!what)
-		return 0;
-	if (call_has(call, "workdir"))
-		return error_set(err, ERROR_DENIED, "--workdir %s %s; use a project folder", text_show(&t, sv_of(p->workdir)), what);
-	call_note(call, "note: the current folder %s: running without a work folder; change to a project folder or use --workdir", what);
-	*ret = NULL;
-	return 0;
 }
 
 /* On the runtime that was picked. */
@@ -159,7 +106,7 @@ int verb_run(struct call *call, struct error *err)
 	const struct option_value *v;
 	const char **env = NULL;
 	struct launch_keep keep;
-	const char *image = call_value(call, "image");
+	const char *image = call_value(call, "image"), *unfit = NULL;
 	bool kept = false;
 	size_t at = 0;
 	int r;
@@ -173,8 +120,10 @@ int verb_run(struct call *call, struct error *err)
 		r = cli_policy_load(call, NULL, 0, &p, err);
 	if (r == 0)
 		r = runtime_pick(call, &p, req.dry_run, &pick, err);
-	if (r == 0)
+	if (r == 0) {
 		run_check_network(p.policy, &to);
+		run_check_env(p.policy, false, &to);
+	}
 	/* Nothing is reachable by it either, but what is tried is seen. (The rules are those of a policy that this one extends.) */
 	if (r == 0 && req.learn_path && p.policy->net.mode.v == NET_NONE) {
 		p.policy->net.mode.v = NET_ALLOWLIST;
@@ -182,7 +131,9 @@ int verb_run(struct call *call, struct error *err)
 		p.policy->net.ask.v = false;
 	}
 	if (r == 0 && !image)
-		r = choose_workdir(call, &p, &req.workdir, err);
+		r = run_workdir(call, &p, &req.workdir, &unfit, err);
+	if (unfit)
+		call_note(call, "note: the current folder %s: running without a work folder; change to a project folder or use --workdir", unfit);
 	if (r == 0) {
 		env = calloc(call->n_values + 1, sizeof(*env));
 		while (env && (v = call_next(call, "env", &at)))

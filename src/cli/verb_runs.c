@@ -232,7 +232,7 @@ int verb_logs(struct call *call, struct error *err)
 	if (!path)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	if (!call_has(call, "json"))
-		return audit_show(path, call->out, call->color, err);
+		return audit_show(path, false, call->out, call->color, err);
 	{
 		AUTO_BUF b = {0};
 

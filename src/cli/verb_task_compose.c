@@ -12,6 +12,7 @@
 #include "cli/task_look.h"
 #include "cli/task_progress.h"
 #include "sys/tree.h"
+#include "task/build_host.h"
 #include "task/compose_up.h"
 
 enum { TEXT_MAX = 16 << 20 };
@@ -197,6 +198,8 @@ static int up(struct call *call, struct looked *l, const struct compose_held *he
 		return r;
 	task_progress_init(&shown, call, &progress);
 	up.progress = &progress;
+	up.storage = build_storage(&l->task->environment);
+	up.build_ms = l->task->environment.build_timeout.set ? l->task->environment.build_timeout.v : TASK_DEFAULT_BUILD_MS;
 	r = compose_up(&up, l->arena, container, err);
 	task_progress_done(&shown);
 	if (r == 0)

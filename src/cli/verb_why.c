@@ -7,12 +7,15 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/cli_policy.h"
+#include "cli/why_sandbox.h"
 #include "plan/plan_exec.h"
 #include "policy/policy_query.h"
 #include "policy/policy_test.h"
 
+#define AUTO_SANDBOX __attribute__((cleanup(why_sandbox_done))) struct why_sandbox
 #define AUTO_POLICY __attribute__((cleanup(cli_policy_done))) struct cli_policy
 
 const struct option verb_why_options[] = {
@@ -110,13 +113,19 @@ static bool real_path(const char *path, char out[PATH_MAX])
 	return strcmp(path, out) != 0;
 }
 
-static void ask_path(const struct call *call, const struct cli_policy *p, const struct question *q, const char *path,
-		     struct reason *ret)
+static bool is_exec(const struct question *q)
 {
-	if (strcmp(q->kind, "exec") == 0)
-		policy_query_exec(p->policy, p->workdir, path, ret);
+	return strcmp(q->kind, "exec") == 0;
+}
+
+static void ask_name(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s, const struct question *q, const char *path, struct reason *ret)
+{
+	const char *workdir = s->plan ? s->workdir : p->workdir;
+
+	if (is_exec(q))
+		policy_query_exec(p->policy, workdir, path, ret);
 	else
-		policy_query_path(p->policy, p->workdir, path, call_has(call, "write") ? FS_WRITE : FS_READ, ret);
+		policy_query_path(p->policy, workdir, path, call_has(call, "write") ? FS_WRITE : FS_READ, ret);
 }
 
 /* A program that is denied under the name of a link to it is denied. */
@@ -132,34 +141,76 @@ static void ask_links(const struct cli_policy *p, const char *real, struct reaso
 	reason_hint(ret, "take it out of process.deny_exec");
 }
 
-/* A link is as good as what it leads to: both names must be allowed. */
-static int answer_path(const struct call *call, const struct cli_policy *p, struct question *q, struct reason *ret,
-		       struct error *err)
+/* In words of the policy: both names must be allowed, and what is said is about the place that a link leads to. */
+static void ask_policy(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s, struct question *q, struct reason *ret)
 {
-	char real[PATH_MAX], cwd[PATH_MAX];
+	char real[PATH_MAX];
 
-	if (strcmp(q->kind, "exec") == 0 && !strchr(q->target, '/')) {
+	ask_name(call, p, s, q, q->path, ret);
+	if (ret->answer == ANSWER_ALLOW && (s->plan ? why_sandbox_lead(s, q->path, real) : real_path(q->path, real))) {
+		ask_name(call, p, s, q, real, ret);
+		if (ret->answer == ANSWER_DENY)
+			(void)snprintf(q->path, sizeof(q->path), "%s", real);
+	}
+	if (ret->answer == ANSWER_ALLOW && is_exec(q) && realpath(q->path, real))
+		ask_links(p, real, ret);
+}
+
+/* What a run would do decides. Where the policy says the same, it has the better words. */
+static void ask_sandbox(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s, struct question *q, const char *path, struct reason *ret)
+{
+	enum why_access access = is_exec(q) ? WHY_EXEC : call_has(call, "write") ? WHY_WRITE : WHY_READ;
+	struct why_answer a;
+	enum why_verdict v = why_sandbox_ask(s, path, access, &a);
+	struct text_shown t;
+
+	if (v == WHY_NO && s->unfit && !a.rule[0] && path_is_in(path, p->workdir)) {
+		(void)snprintf(a.hint, sizeof(a.hint), "change to a project folder, or use --workdir");
+		(void)snprintf(a.text, sizeof(a.text), "%.150s is not in the sandbox: the current folder %s, and is no work folder.", text_show(&t, sv_of(path)), s->unfit);
+		ret->answer = ANSWER_ALLOW; /* the policy does not know that */
+	}
+	if (s->plan && (v == WHY_POLICY || (v == WHY_YES) == (ret->answer == ANSWER_ALLOW)))
+		return;
+	reason_set(ret, v == WHY_YES ? ANSWER_ALLOW : ANSWER_DENY, NULL, NULL, (struct origin){0});
+	(void)snprintf(ret->rule, sizeof(ret->rule), "%s", a.rule);
+	(void)snprintf(q->where, sizeof(q->where), "%s", a.from[0] ? a.from : "the policy");
+	(void)snprintf(q->path, sizeof(q->path), "%s", a.path);
+	reason_text(ret, "%s", a.text);
+	reason_hint(ret, "%s", a.hint);
+}
+
+/* As a policy has it: "~" and "~/..." are the home folder's. */
+static int clean_path(const struct cli_policy *p, const char *target, char out[PATH_MAX])
+{
+	char cwd[PATH_MAX];
+
+	if (target[0] == '~' && (target[1] == '/' || !target[1]))
+		return cli_path_clean(p->folders.home, target[1] ? target + 2 : "", out);
+	return cli_path_clean(getcwd(cwd, sizeof(cwd)) ? cwd : p->workdir, target, out);
+}
+
+/* sandboxed: what a run would do; else what the policy says. */
+static int answer_path(const struct call *call, const struct cli_policy *p, bool sandboxed, struct question *q, struct reason *ret, struct error *err)
+{
+	AUTO_SANDBOX s = {0};
+	char asked[PATH_MAX];
+
+	if (is_exec(q) && !strchr(q->target, '/')) {
 		if (find_program(q->target, q->path, err) < 0)
 			return -1;
-	} else if (cli_path_clean(getcwd(cwd, sizeof(cwd)) ? cwd : p->workdir, q->target, q->path) < 0) {
+	} else if (clean_path(p, q->target, q->path) < 0) {
 		return usage(err, "the path is too long");
 	}
-	ask_path(call, p, q, q->path, ret);
-	if (ret->answer == ANSWER_ALLOW && real_path(q->path, real)) {
-		struct reason behind;
-
-		ask_path(call, p, q, real, &behind);
-		if (behind.answer == ANSWER_DENY) {
-			*ret = behind;
-			(void)snprintf(q->path, sizeof(q->path), "%s", real);
-		}
-	}
-	if (ret->answer == ANSWER_ALLOW && strcmp(q->kind, "exec") == 0 && realpath(q->path, real))
-		ask_links(p, real, ret);
+	memcpy(asked, q->path, sizeof(asked));
+	if (sandboxed && why_sandbox_open(&s, call, p, err) < 0)
+		return -1;
+	ask_policy(call, p, &s, q, ret);
+	if (sandboxed)
+		ask_sandbox(call, p, &s, q, asked, ret);
 	return 0;
 }
 
-static int answer(const struct call *call, const struct cli_policy *p, struct question *q, struct reason *ret,
+static int answer(const struct call *call, const struct cli_policy *p, bool sandboxed, struct question *q, struct reason *ret,
 		  struct error *err)
 {
 	struct text_shown shown;
@@ -171,7 +222,7 @@ static int answer(const struct call *call, const struct cli_policy *p, struct qu
 		return 0;
 	}
 	if (strcmp(q->kind, "host") != 0)
-		return answer_path(call, p, q, ret, err);
+		return answer_path(call, p, sandboxed, q, ret, err);
 	if (!policy_split_host(q->target, host, &port))
 		return error_set(err, ERROR_USAGE, "why: %s is no HOST or HOST:PORT",
 				 text_show(&shown, sv_of(q->target)));
@@ -201,7 +252,7 @@ static int ask_ceiling(const struct call *call, const char *path, struct questio
 	struct question own = *q;
 	struct reason why = {0};
 
-	if (cli_policy_load_file(call, path, CLI_POLICY_ALONE, &ceiling, err) < 0 || answer(call, &ceiling, &own, &why, err) < 0)
+	if (cli_policy_load_file(call, path, CLI_POLICY_ALONE, &ceiling, err) < 0 || answer(call, &ceiling, false, &own, &why, err) < 0)
 		return -1;
 	if (why.answer == ANSWER_ALLOW || why.at.file == 0 || !why.rule[0]) {
 		reason_set(r, ANSWER_DENY, "the operator's ceiling", NULL, (struct origin){0});
@@ -226,7 +277,7 @@ static int blame_ceiling(const struct call *call, const struct cli_policy *p, st
 
 	if (snprintf(path, sizeof(path), "%s/policy.yaml", p->folders.config) >= (int)sizeof(path) || access(path, F_OK) < 0)
 		return 0;
-	if (cli_policy_load(call, NULL, CLI_POLICY_ALONE, &mine, err) < 0 || answer(call, &mine, &own, &alone, err) < 0)
+	if (cli_policy_load(call, NULL, CLI_POLICY_ALONE, &mine, err) < 0 || answer(call, &mine, true, &own, &alone, err) < 0)
 		return -1;
 	if (alone.answer == ANSWER_DENY)
 		return 0; /* it says no itself */
@@ -284,9 +335,10 @@ int verb_why(struct call *call, struct error *err)
 	struct reason r = {0};
 
 	if (find_question(call, &q, err) < 0 || cli_policy_load(call, NULL, 0, &p, err) < 0 ||
-	    answer(call, &p, &q, &r, err) < 0)
+	    answer(call, &p, true, &q, &r, err) < 0)
 		return -1;
-	(void)snprintf(q.where, sizeof(q.where), "%s", policy_where(p.policy, r.at));
+	if (!q.where[0])
+		(void)snprintf(q.where, sizeof(q.where), "%s", policy_where(p.policy, r.at));
 	if (r.answer == ANSWER_DENY && blame_ceiling(call, &p, &q, &r, err) < 0)
 		return -1;
 	buf_init(&out, 1 << 20);

@@ -119,6 +119,7 @@ const struct verb verbs[] = {
 		.complete = "run",
 		.summary = "Bring the changes of a run into the work folder, all or nothing.",
 		.details = "Refused are paths that the policy denies or protects, links that lead out of the work folder, setuid bits, device nodes, and files that changed on the host since. "
+			   "Other users get no right to a folder that they did not have before, whatever its mode in the copy is. "
 			   "If anything is refused, nothing is applied, unless --skip-refused. Exits 0 when it was applied, with --skip-refused also when some of it was left; 125 when it was refused or failed.",
 		.options = verb_apply_options,
 		.min_args = 1,
@@ -238,7 +239,10 @@ const struct verb verbs[] = {
 		.summary = "Say whether a policy allows one thing, by which rule, and what to change.",
 		.details = "Answers for the effective policy: the named policies and profiles (or the profile default), under the operator's ceiling. Exits 0 when it is "
 			   "allowed, 1 when it is denied.\n\n"
-			   "A path or program behind a symbolic link is judged by both names. Paths of the host that are not shown do not exist inside: reading them is denied.\n\n"
+			   "A path or program is answered for as a run that is started here would have it: the plan of that run is made, with all that it finds on this machine (links, other names of a denied file, sockets, what git is told to look at), and the "
+			   "path is followed through it. Paths of the host that are not shown do not exist inside: reading them is denied. /tmp and the home folder are the sandbox's own and empty: what they hold on this machine cannot be read, and what is written there "
+			   "never comes back. Beyond that, modes and owners of files hold as they do outside. Where no run would start, the answer is no, with the reason.\n\n"
+			   "~ and ~/... mean the home folder, as in a policy, be it that the shell left them alone; other relative paths are below the current folder.\n\n"
 			   "    cordon why --host pypi.org:443 --method POST --policy policy.yaml\n"
 			   "    cordon why --path ~/.ssh/id_ed25519\n"
 			   "    cordon why --path .git/hooks/pre-commit --write",
@@ -393,7 +397,7 @@ const struct verb verbs[] = {
 		.complete = "file",
 		.summary = "Turn another sandbox's settings into a policy.",
 		.details = "Reads SynthOrg's DockerSandboxConfig, NVIDIA OpenShell's policy and the settings of Anthropic's sandbox-runtime (- is standard input). The policy goes to "
-			   "standard output; what could not be carried over, and what means something else here, is listed in its first comment and on standard error. Exits 0, 1 when "
+			   "standard output; what could not be carried over, and what means something else here, is listed in its first comment and on standard error. A denial that cannot be carried over closes all that it may have been about. Exits 0, 1 when "
 			   "something could not be carried over, 125 when the file cannot be read.",
 		.options = verb_policy_import_options,
 		.min_args = 1,
@@ -406,8 +410,9 @@ const struct verb verbs[] = {
 		.complete = "file",
 		.summary = "Give a running sandbox another policy.",
 		.details = "FILE takes the place of the policies that the run was started with, under the operator's ceiling. Network and inference change at once; tunnels that the new "
-			   "policy forbids are closed. What it says about filesystem and process waits for a restart. A file that is wrong changes nothing.\n\n"
-			   "A policy file that was given to run with --policy need not be pushed: saving it is enough, and so is SIGHUP to the supervisor. Both put the files that the run was started with in force again, also after a push.",
+			   "policy forbids are closed. What it says about filesystem and process waits for a restart. A file that is wrong changes nothing. "
+			   "A run that was started without network and inference has no gateway, and none is made later: a push is refused, with 125, and logged.\n\n"
+			   "A policy file that was given to run with --policy need not be pushed: saving it is enough, and so is SIGHUP to the supervisor. Both put the files that the run was started with in force again, also after a push. (Without a gateway a saved file waits for the next run, and SIGHUP is the command's.) A sandbox that is prepared (run --warm) takes no other policy before a run has it.",
 		.min_args = 2,
 		.max_args = 2,
 		.run = verb_policy_push,
@@ -418,7 +423,8 @@ const struct verb verbs[] = {
 		.complete = "file",
 		.summary = "Check that a run's audit log is whole and unchanged.",
 		.details = "FILE may also be the id of a run. Finds the first line that was changed, dropped, added, duplicated or reordered. Exits 0 when the log is good, 1 when a line is bad or "
-			   "no exit event ends the log, 125 when it cannot be read.",
+			   "no exit event ends the log, 125 when it cannot be read.\n\n"
+			   "A FILE to which several runs appended their events, one after the other (run --json-events), has a chain for each, and all are checked; how many runs there are is said. That a whole one was taken out of it cannot be seen: a run's own log, by its id, has that run alone.",
 		.options = verb_audit_verify_options,
 		.min_args = 1,
 		.max_args = 1,

@@ -57,11 +57,29 @@ int reader_fail(struct reader *r, const struct ynode *n, const char *format, ...
 			 path.n ? path.p : "", path.n ? ": " : "", what);
 }
 
+/* Of "http://NAME:PASSWORD@HOST", with or without its scheme: where the name begins, and how long it is up to the @. 0: there is none. A terminal or a log is no place for it. */
+static size_t find_login(struct sv s, size_t *ret_at)
+{
+	const char *at = s.n ? memrchr(s.p, '@', s.n) : NULL, *scheme = s.n ? memmem(s.p, s.n, "://", 3) : NULL;
+	size_t n;
+
+	if (!at || (scheme && scheme > at))
+		return 0;
+	*ret_at = scheme ? (size_t)(scheme - s.p) + 3 : 0;
+	n = (size_t)(at - s.p) - *ret_at;
+	/* without a scheme it may be many other things */
+	return scheme || (memchr(s.p, ':', n) && !memchr(s.p, '/', n)) ? n : 0;
+}
+
 int reader_fail_value(struct reader *r, const struct ynode *n, const char *what)
 {
-	struct text_shown value;
+	struct text_shown value, rest;
+	size_t at = 0, login = find_login(n->text, &at);
 
-	return reader_fail(r, n, "\"%.120s\" %s", text_show(&value, n->text), what);
+	if (!login)
+		return reader_fail(r, n, "\"%.120s\" %s", text_show(&value, n->text), what);
+	return reader_fail(r, n, "\"%.20s...%.100s\" %s", text_show(&value, sv_n(n->text.p, at)),
+			   text_show(&rest, sv_n(n->text.p + at + login, n->text.n - at - login)), what);
 }
 
 int reader_no_memory(struct reader *r)

@@ -9,11 +9,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "init/watch.h"
 #include "sys/tcp.h"
 
-/* REST_MS: where there is no room. OTHER_FDS: what is not a connection's. */
-enum { REST_MS = 20, OTHER_FDS = 192 };
+/* REST_MS: where there is no room. HALF_MS: how long a half-closed stream may say nothing then. OTHER_FDS: what is not a connection's. */
+enum { REST_MS = 20, HALF_MS = 5000, OTHER_FDS = 192 };
 
 /* One direction. */
 struct flow {
@@ -29,6 +30,7 @@ struct connection {
 	struct watch client, door;
 	bool deaf;     /* the relay takes no more: what the client still says is dropped */
 	bool answered; /* the relay said something */
+	int64_t moved; /* of one that the relay has ended: when something last happened */
 	struct flow up, down;
 };
 
@@ -205,6 +207,8 @@ static void shuttle(struct connection *c)
 		end(c);
 		return;
 	}
+	if (c->down.told)
+		c->moved = now_ms();
 	over = c->down.ended && c->down.n == 0 && (c->up.told || c->deaf);
 	if (over || want(c) < 0)
 		end(c);
@@ -355,10 +359,25 @@ void bridge_free(struct bridge *b)
 	free(b);
 }
 
+/* gVisor does not tell when the relay hangs up on a client that keeps its side open: such a stream would have its place for ever. */
+static void make_room(struct bridge *b)
+{
+	int64_t now = now_ms();
+	struct connection *c, *next;
+
+	for (c = b->living; c; c = next) {
+		next = c->next;
+		if (c->down.told && now - c->moved > HALF_MS)
+			end(c);
+	}
+}
+
 int bridge_tick(struct bridge *b)
 {
 	unsigned i;
 
+	if (b->n >= b->max)
+		make_room(b);
 	free_dead(b);
 	if (!b->resting)
 		return -1;

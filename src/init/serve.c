@@ -22,6 +22,7 @@
 #include "sandbox/common/image_user.h"
 #include "sandbox/common/tell.h"
 #include "sys/landlock.h"
+#include "sys/mounts.h"
 #include "sys/process.h"
 #include "sys/seccomp.h"
 #include "wire/wire.h"
@@ -38,6 +39,8 @@ struct init {
 	int userns; /* of an image's workload; -1: it has none */
 	bool reap_on; /* more children wait to be reaped */
 	bool started; /* the first command */
+	bool lingers; /* the mounts, behind us */
+	struct sys_linger linger;
 };
 
 static int connect_to(const char *path, struct error *err)
@@ -155,7 +158,7 @@ static void drop_caps(struct init *in)
 static void confine(struct init *in)
 {
 	const struct confine_features features = {.landlock_abi = landlock_abi(), .notify = seccomp_notify_works(),
-						  .memory_cgroup = in->orders.memory_cgroup, .cpu_cgroup = in->orders.cpu_cgroup, .shared_ipc = in->orders.shared_ipc};
+						  .memory_cgroup = in->orders.memory_cgroup, .cpu_cgroup = in->orders.cpu_cgroup, .shared_ipc = in->orders.shared_ipc, .caps_gone = sys_caps_gone()};
 	const struct plan *p = in->orders.plan;
 	struct error err = {0};
 
@@ -203,6 +206,8 @@ static void on_spawn(struct init *in, struct wire_message *m)
 		confine_allow_again(in->confine, m->fds);
 	if (!commands_on_spawn(&in->commands, m))
 		_exit(1); /* there is nothing to wait for */
+	if (!in->started)
+		in->lingers = in->orders.lingers && sys_linger_open(&in->linger) == 0;
 	in->started = true;
 }
 
@@ -241,6 +246,8 @@ static void reaped(struct init *in, const struct commands_reaped *r)
 
 	if (over)
 		tell_untold(&in->tell);
+	if (over && in->lingers)
+		sys_linger(&in->linger, -1);
 	if (r->command)
 		commands_tell_reaped(&in->commands, r);
 	if (over)
@@ -289,6 +296,7 @@ static void attend(struct init *in)
 			on_message(in);
 		if (p[0].revents || in->reap_on)
 			reap(in);
+		commands_close_unused(&in->commands);
 	}
 }
 

@@ -173,20 +173,28 @@ static struct address translated(const uint8_t b[16], unsigned at)
 	return address_of4(four);
 }
 
-static unsigned carried_by_nat64(const uint8_t b[16], struct address *ret)
+bool address_translates(const struct address *a, struct address *ret)
 {
-	static const uint8_t known[12] = {0, 0x64, 0xff, 0x9b}, local[6] = {0, 0x64, 0xff, 0x9b, 0, 1};
+	static const uint8_t known[12] = {0, 0x64, 0xff, 0x9b};
+
+	if (a->is4 || memcmp(a->b, known, sizeof(known)) != 0)
+		return false;
+	*ret = address_of4(a->b + 12);
+	return true;
+}
+
+static unsigned carried_by_nat64(const struct address *a, struct address *ret)
+{
+	static const uint8_t local[6] = {0, 0x64, 0xff, 0x9b, 0, 1};
 	static const uint8_t places[] = {6, 7, 9, 12}; /* behind 48, 56, 64 and 96 bits */
 	unsigned i;
 
-	if (memcmp(b, known, sizeof(known)) == 0) {
-		ret[0] = address_of4(b + 12);
+	if (address_translates(a, ret))
 		return 1;
-	}
-	if (memcmp(b, local, sizeof(local)) != 0)
+	if (memcmp(a->b, local, sizeof(local)) != 0)
 		return 0;
 	for (i = 0; i < ARRAY_LEN(places); i++)
-		ret[i] = translated(b, places[i]);
+		ret[i] = translated(a->b, places[i]);
 	return i;
 }
 
@@ -207,7 +215,7 @@ unsigned address_carried(const struct address *a, struct address ret[ADDRESS_CAR
 
 	if (a->is4)
 		return 0;
-	n = carried_by_nat64(b, ret);
+	n = carried_by_nat64(a, ret);
 	if (b[0] == 0x20 && b[1] == 0x02)
 		ret[n++] = address_of4(b + 2);
 	/* Teredo has its server, and its client with all bits turned. */
@@ -230,7 +238,6 @@ unsigned address_carried(const struct address *a, struct address ret[ADDRESS_CAR
 /* By what it looks like. */
 static enum address_floor floor_of(const struct address *a)
 {
-	static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b};
 	struct address carried[ADDRESS_CARRIED];
 	enum address_floor floor;
 	unsigned i, n;
@@ -241,7 +248,7 @@ static enum address_floor floor_of(const struct address *a)
 	if (floor != FLOOR_NONE)
 		return floor;
 	/* The rest of the internet. IPv4-compatible addresses and private forms of NAT64 lie outside. */
-	if (memcmp(a->b, nat64, sizeof(nat64)) != 0 && (a->b[0] & 0xe0) != 0x20)
+	if (!address_translates(a, carried) && (a->b[0] & 0xe0) != 0x20)
 		return FLOOR_RESERVED;
 	n = address_carried(a, carried);
 	for (i = 0; i < n && floor == FLOOR_NONE; i++)

@@ -68,6 +68,9 @@ enum { ADDRESS_CARRIED = 8 };
  */
 unsigned address_carried(const struct address *a, struct address ret[ADDRESS_CARRIED]);
 
+/* The one that DNS64 made an address of 64:ff9b::/96 of, which is reached by it and nothing else. False: it is of another kind. */
+bool address_translates(const struct address *a, struct address *ret);
+
 /* 127.0.0.0/8 or ::1 itself: what is sent there stays on this machine. Forms that carry such an address (NAT64, 6to4)
  * lead elsewhere and are none. */
 bool address_is_loopback(const struct address *a);

@@ -3,7 +3,7 @@
 #include "base/glob.h"
 
 #define SYSTEM  "the base system"
-#define MADE    "made for the sandbox, not the host's"
+#define MADE    "what is made for the sandbox in place of the host's"
 #define SCRATCH "the sandbox's own scratch space"
 #define PROC    "the sandbox's own /proc"
 #define DEVICE  "the sandbox's own /dev"
@@ -88,6 +88,27 @@ const struct base_path base_paths[] = {
 	{"/proc/sysrq-trigger", BASE_CLOSED, PROC},
 	{"/proc/timer_list", BASE_CLOSED, PROC},
 	{"/proc/vmallocinfo", BASE_CLOSED, PROC},
+	/* of the sandbox's first process, which nobody inside may trace */
+	{"/proc/1/auxv", BASE_CLOSED, PROC},
+	{"/proc/1/cwd", BASE_CLOSED, PROC},
+	{"/proc/1/environ", BASE_CLOSED, PROC},
+	{"/proc/1/exe", BASE_CLOSED, PROC},
+	{"/proc/1/fd", BASE_CLOSED, PROC},
+	{"/proc/1/fdinfo", BASE_CLOSED, PROC},
+	{"/proc/1/io", BASE_CLOSED, PROC},
+	{"/proc/1/map_files", BASE_CLOSED, PROC},
+	{"/proc/1/maps", BASE_CLOSED, PROC},
+	{"/proc/1/mem", BASE_CLOSED, PROC},
+	{"/proc/1/ns", BASE_CLOSED, PROC},
+	{"/proc/1/numa_maps", BASE_CLOSED, PROC},
+	{"/proc/1/pagemap", BASE_CLOSED, PROC},
+	{"/proc/1/personality", BASE_CLOSED, PROC},
+	{"/proc/1/root", BASE_CLOSED, PROC},
+	{"/proc/1/smaps", BASE_CLOSED, PROC},
+	{"/proc/1/smaps_rollup", BASE_CLOSED, PROC},
+	{"/proc/1/stack", BASE_CLOSED, PROC},
+	{"/proc/1/syscall", BASE_CLOSED, PROC},
+	{"/proc/1/timers", BASE_CLOSED, PROC},
 	{"/dev/null", BASE_DEVICE, DEVICE},
 	{"/dev/zero", BASE_DEVICE, DEVICE},
 	{"/dev/full", BASE_DEVICE, DEVICE},

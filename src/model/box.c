@@ -8,13 +8,13 @@
 
 enum { BOX_PATHS_MAX = 65536 };
 
-enum flag { RESTRICT_EXEC = 1, LOOPBACK = 2, MEMORY_CGROUP = 4, CPU_CGROUP = 8, TRANSPARENT = 16, IMAGE_NESTED = 32, SENDS_FDS = 64, SHARED_IPC = 128, ALL_FLAGS = 255 };
+enum flag { RESTRICT_EXEC = 1, LOOPBACK = 2, MEMORY_CGROUP = 4, CPU_CGROUP = 8, TRANSPARENT = 16, IMAGE_NESTED = 32, SENDS_FDS = 64, SHARED_IPC = 128, LINGERS = 256, ALL_FLAGS = 511 };
 
 static uint32_t flags_of(const struct box_orders *o)
 {
 	return (o->plan->restrict_exec ? RESTRICT_EXEC : 0) | (o->plan->loopback ? LOOPBACK : 0) | (o->memory_cgroup ? MEMORY_CGROUP : 0) |
 	       (o->cpu_cgroup ? CPU_CGROUP : 0) | (o->transparent ? TRANSPARENT : 0) | (o->image_nested ? IMAGE_NESTED : 0) | (o->sends_fds ? SENDS_FDS : 0) |
-	       (o->shared_ipc ? SHARED_IPC : 0);
+	       (o->shared_ipc ? SHARED_IPC : 0) | (o->lingers ? LINGERS : 0);
 }
 
 static void put_limits(struct buf *b, const struct plan_limits *l)
@@ -213,6 +213,6 @@ int box_get_orders(struct sv body, struct arena *arena, struct box_orders *ret)
 	r.plan->restrict_exec = flags & RESTRICT_EXEC;
 	r.plan->loopback = flags & LOOPBACK;
 	*ret = (struct box_orders){.plan = r.plan, .user = (enum box_user)user, .memory_cgroup = flags & MEMORY_CGROUP,
-				   .cpu_cgroup = flags & CPU_CGROUP, .transparent = flags & TRANSPARENT, .sends_fds = flags & SENDS_FDS, .shared_ipc = flags & SHARED_IPC, .image_nested = flags & IMAGE_NESTED, .image_shift = shift};
+				   .cpu_cgroup = flags & CPU_CGROUP, .transparent = flags & TRANSPARENT, .sends_fds = flags & SENDS_FDS, .lingers = flags & LINGERS, .shared_ipc = flags & SHARED_IPC, .image_nested = flags & IMAGE_NESTED, .image_shift = shift};
 	return 0;
 }

@@ -41,6 +41,7 @@ struct box_orders {
 	bool transparent;		/* redirect all that is dialled, where the namespace allows it */
 	bool shared_ipc;		/* see struct confine_features */
 	bool sends_fds;			/* descriptors can be sent out: INSIDE_SPACES has the namespaces */
+	bool lingers;			/* its mounts may stay a moment longer than it: see sys_linger() */
 	/* Of the plan's image, where there is one, cordon-init gets the number of ids only. */
 	bool image_nested;    /* its workload has a user namespace of its own, in which the ids are the image's: that which came with the orders, or cordon-init makes it; else they are those that cordon-init sees */
 	uint32_t image_shift; /* where cordon-init makes it: the image's 0 is this one to cordon-init */

@@ -194,6 +194,7 @@ struct policy {
 	struct phase *phases;
 	uint32_t n_phases;
 	struct pol_pairs check; /* category -> verdict */
+	const char *home; /* of the user that it was loaded for; no part of its encoding. NULL: not known */
 };
 
 /* An empty policy with its own arena; NULL: no memory. */

@@ -71,6 +71,11 @@ static const char *here(struct arena *arena, const struct image_root *image)
 	return all;
 }
 
+const char *environ_gate_variable(const struct provider *p)
+{
+	return p->base_url_env.s ? p->base_url_env.s : base_urls[p->kind.v].name;
+}
+
 int environ_gate(struct arena *arena, const struct environ_request *req, struct environ_placeholder *out)
 {
 	const struct policy *p = req->policy;
@@ -90,7 +95,7 @@ int environ_gate(struct arena *arena, const struct environ_request *req, struct 
 		out[n++] = (struct environ_placeholder){"JAVA_TOOL_OPTIONS", "-Djavax.net.ssl.trustStore=" GATE_JAVA " -Djavax.net.ssl.trustStorePassword=changeit"};
 	for (i = 0; i < p->inference.n_providers && n < ENVIRON_GATE_MAX; i++) {
 		provider = &p->inference.providers[i];
-		name = provider->base_url_env.s ? provider->base_url_env.s : base_urls[provider->kind.v].name;
+		name = environ_gate_variable(provider);
 		/* the first provider of a kind has the kind's variable; others need a base_url_env of their own */
 		if (is_taken(out, n, name))
 			continue;

@@ -57,16 +57,10 @@ static struct guard_name *entry_for(struct guard_names *s, struct sv name, uint6
 		return NULL;
 	e = place_of(s, name, hash);
 	if (!e->name.n) {
-		*e = (struct guard_name){name, GUARD_NONE, GUARD_NONE, GUARD_NONE};
+		*e = (struct guard_name){name, GUARD_NONE, GUARD_NONE, GUARD_NONE, GUARD_NONE};
 		s->n++;
 	}
 	return e;
-}
-
-/* Without a last "**", which says nothing. */
-static struct sv whole(const struct glob *g)
-{
-	return g->n ? sv_n(g->text, (size_t)g->start[g->n - 1] + g->len[g->n - 1]) : sv_of(g->text);
 }
 
 static int add_wild(struct guard_names *s, uint32_t number)
@@ -87,7 +81,7 @@ static int add_wild(struct guard_names *s, uint32_t number)
 
 int guard_names_add(struct guard_names *s, const struct plan_guard *guard, uint32_t number)
 {
-	struct sv name = whole(&guard->glob);
+	struct sv name = glob_whole(&guard->glob);
 	bool plain = glob_is_plain(&guard->glob);
 	uint64_t hash = HASH_BEGIN;
 	struct guard_name *e;
@@ -106,7 +100,7 @@ int guard_names_add(struct guard_names *s, const struct plan_guard *guard, uint3
 	e = entry_for(s, name, hash);
 	if (!e || (!plain && add_wild(s, number) < 0))
 		return -ENOMEM;
-	first = guard->hidden ? &e->hides : &e->protects;
+	first = guard->hidden ? &e->hides : guard->yields ? &e->yields : &e->protects;
 	*first = *first == GUARD_NONE ? number : *first;
 	return 0;
 }

@@ -16,7 +16,7 @@ enum { GUARD_NONE = UINT32_MAX };
 
 struct guard_name {
 	struct sv name; /* empty: no entry */
-	uint32_t hides, protects, way; /* the first that does so at this name, or has it on its way; GUARD_NONE */
+	uint32_t hides, protects, yields, way; /* the first that does so at this name (protects always, or yields), or has it on its way; GUARD_NONE */
 };
 
 /* Empty at first: {0}. */

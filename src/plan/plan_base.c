@@ -56,10 +56,21 @@ static int add_all(struct draft *d, const struct plan_op *ops, size_t n)
 }
 
 /* Names are answered by the gateway, or by nobody: then a lookup fails at once, since nothing listens. */
+static bool has_names(const struct draft *d)
+{
+	return d->gate && d->policy->net.mode.v != NET_NONE && d->policy->net.dns.v == DNS_POLICY;
+}
+
 const char *plan_base_resolv_conf(const struct draft *d)
 {
-	return d->gate && d->policy->net.mode.v != NET_NONE && d->policy->net.dns.v == DNS_POLICY ? "nameserver 127.0.0.1\noptions attempts:1 timeout:5\n"
-												  : "options attempts:1 timeout:1\n";
+	return has_names(d) ? "nameserver 127.0.0.1\noptions attempts:1 timeout:5\n" : "options attempts:1 timeout:1\n";
+}
+
+/* Where nobody answers, nobody is asked: a name is "not known", which no program tries again, and not a "temporary failure". */
+static const char *nsswitch_conf(const struct draft *d)
+{
+	return has_names(d) ? "passwd: files\ngroup: files\nhosts: files dns\nnetworks: files\nprotocols: files\nservices: files\n"
+			    : "passwd: files\ngroup: files\nhosts: files\nnetworks: files\nprotocols: files\nservices: files\n";
 }
 
 static int add_made(struct draft *d)
@@ -72,8 +83,7 @@ static int add_made(struct draft *d)
 		{.kind = PLAN_FILE, .target = "/etc/group", .source = group, .mode = 0644, .why = WHY},
 		{.kind = PLAN_FILE, .target = "/etc/hostname", .source = "cordon\n", .mode = 0644, .why = WHY},
 		{.kind = PLAN_FILE, .target = "/etc/hosts", .source = "127.0.0.1 localhost cordon\n::1 localhost\n", .mode = 0644, .why = WHY},
-		{.kind = PLAN_FILE, .target = "/etc/nsswitch.conf",
-		 .source = "passwd: files\ngroup: files\nhosts: files dns\nnetworks: files\nprotocols: files\nservices: files\n", .mode = 0644, .why = WHY},
+		{.kind = PLAN_FILE, .target = "/etc/nsswitch.conf", .source = nsswitch_conf(d), .mode = 0644, .why = WHY},
 		{.kind = PLAN_FILE, .target = "/etc/passwd", .source = passwd, .mode = 0644, .why = WHY},
 		{.kind = PLAN_FILE, .target = "/etc/resolv.conf", .source = plan_base_resolv_conf(d), .mode = 0644, .why = WHY},
 	};

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/path.h"
 #include "plan/plan_build.h"
 
@@ -40,7 +41,7 @@ struct plan_guard *draft_guard(struct draft *d)
 	size_t room;
 
 	if (p->n_guards == d->guards_room) {
-		room = d->guards_room ? 2 * d->guards_room : 96;
+		room = d->guards_room ? 2 * d->guards_room : d->policy->fs.deny.n + d->policy->fs.protect.n + (size_t)d->policy->fs.read.n + 16;
 		more = realloc(p->guards, room * sizeof(*more));
 		if (!more)
 			return NULL;
@@ -61,6 +62,19 @@ int draft_literal(struct buf *out, const char *path)
 	return buf_failed(out);
 }
 
+/* In decimal, behind a colon; nothing for 0. What it was written to, from the end of digits. */
+static struct sv line_number(uint32_t line, char digits[16])
+{
+	char *p = digits + 16;
+
+	if (!line)
+		return sv_n(p, 0);
+	for (; line; line /= 10)
+		*--p = (char)('0' + line % 10);
+	*--p = ':';
+	return sv_n(p, (size_t)(digits + 16 - p));
+}
+
 const char *draft_where(struct draft *d, struct origin at)
 {
 	const struct policy *p = d->policy;
@@ -69,11 +83,14 @@ const char *draft_where(struct draft *d, struct origin at)
 	return at.line ? arena_printf(d->plan->arena, "%s:%u", file, at.line) : file;
 }
 
+/* Every start makes some two hundred of these, and printf() would take as long for them as the kernel for the namespaces. */
 const char *draft_rule(struct draft *d, const char *key, const struct pol_str *s)
 {
-	const char *where = draft_where(d, s->at);
+	const struct policy *p = d->policy;
+	char digits[16];
+	const struct sv parts[] = {sv_of(key), sv_of(" "), sv_of(s->s), sv_of(" ("), sv_of(s->at.file < p->n_files ? p->files[s->at.file] : "?"), line_number(s->at.line, digits), sv_of(")")};
 
-	return where ? arena_printf(d->plan->arena, "%s %s (%s)", key, s->s, where) : NULL;
+	return arena_join(d->plan->arena, parts, ARRAY_LEN(parts));
 }
 
 static int by_target(const void *a, const void *b)
@@ -172,11 +189,17 @@ void draft_covers_last(struct draft *d)
 struct expand {
 	const struct glob *g;
 	int (*found)(void *arg, const char *path);
+	int (*link)(void *arg, const char *path, struct sv rest, bool stray); /* NULL: nobody asks */
 	void *arg;
 	struct buf path;
 };
 
 static int expand_from(struct expand *x, unsigned at);
+
+static int tell_link(struct expand *x, unsigned at, bool stray)
+{
+	return x->link && at < x->g->n ? x->link(x->arg, x->path.p, sv_of(glob_at(x->g, at).p), stray) : 0;
+}
 
 static int expand_name(struct expand *x, unsigned at, struct sv name)
 {
@@ -186,8 +209,10 @@ static int expand_name(struct expand *x, unsigned at, struct sv name)
 
 	if (buf_char(&x->path, '/') < 0 || buf_sv(&x->path, name) < 0)
 		return 0;
-	if (lstat(x->path.p, &st) == 0)
-		r = expand_from(x, at + 1);
+	if (lstat(x->path.p, &st) == 0) {
+		r = S_ISLNK(st.st_mode) ? tell_link(x, at + 1, false) : 0;
+		r = r < 0 ? r : expand_from(x, at + 1);
+	}
 	x->path.n = n;
 	x->path.p[n] = '\0';
 	return r;
@@ -203,10 +228,27 @@ static bool is_folder(DIR *dir, const struct dirent *e)
 	return fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* A "**" does not go through links; what it would say behind one is told. */
+static int expand_deep(struct expand *x, unsigned at, DIR *dir, const struct dirent *e)
+{
+	size_t n = x->path.n;
+	int r = 0;
+
+	if (is_folder(dir, e))
+		return expand_name(x, at - 1, sv_of(e->d_name)); /* stays at the "**" */
+	if (!x->link || (e->d_type != DT_LNK && e->d_type != DT_UNKNOWN))
+		return 0;
+	if (buf_char(&x->path, '/') == 0 && buf_str(&x->path, e->d_name) == 0)
+		r = tell_link(x, at, true);
+	x->path.n = n;
+	x->path.p[n] = '\0';
+	return r;
+}
+
 static int expand_folder(struct expand *x, unsigned at)
 {
 	bool deep = x->g->stars >> at & 1;
-	struct sv pattern = sv_n(x->g->text + x->g->start[at], x->g->len[at]);
+	struct sv pattern = glob_at(x->g, at);
 	DIR *dir = opendir(x->path.n ? x->path.p : "/");
 	struct dirent *e;
 	int r = 0;
@@ -216,9 +258,9 @@ static int expand_folder(struct expand *x, unsigned at)
 	while (r == 0 && (e = readdir(dir))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		if (deep && is_folder(dir, e))
-			r = expand_name(x, at - 1, sv_of(e->d_name)); /* stays at the "**" */
-		else if (!deep && glob_component(pattern, sv_of(e->d_name)))
+		if (deep)
+			r = expand_deep(x, at, dir, e);
+		else if (glob_component(pattern, sv_of(e->d_name)))
 			r = expand_name(x, at, sv_of(e->d_name));
 	}
 	(void)closedir(dir);
@@ -230,15 +272,15 @@ static int expand_from(struct expand *x, unsigned at)
 	if (at == x->g->n)
 		return x->found(x->arg, x->path.n ? x->path.p : "/");
 	if (x->g->literal >> at & 1)
-		return expand_name(x, at, sv_n(x->g->text + x->g->start[at], x->g->len[at]));
+		return expand_name(x, at, glob_at(x->g, at));
 	if (x->g->stars >> at & 1 && expand_from(x, at + 1) < 0)
 		return -1;
 	return expand_folder(x, at);
 }
 
-int draft_expand(const struct glob *g, int (*found)(void *arg, const char *path), void *arg)
+int draft_expand_links(const struct glob *g, int (*found)(void *arg, const char *path), int (*link)(void *arg, const char *path, struct sv rest, bool stray), void *arg)
 {
-	struct expand x = {.g = g, .found = found, .arg = arg};
+	struct expand x = {.g = g, .found = found, .link = link, .arg = arg};
 	int r;
 
 	buf_init(&x.path, 4095);
@@ -246,6 +288,11 @@ int draft_expand(const struct glob *g, int (*found)(void *arg, const char *path)
 	r = expand_from(&x, 0);
 	buf_done(&x.path);
 	return r;
+}
+
+int draft_expand(const struct glob *g, int (*found)(void *arg, const char *path), void *arg)
+{
+	return draft_expand_links(g, found, NULL, arg);
 }
 
 const struct plan_guard *draft_judge(const struct draft *d, const char *target, const char *source)

@@ -56,6 +56,9 @@ void draft_covers_last(struct draft *d);
 /* Calls found for each path of the host that an anchored pattern finds, without following links in wildcard steps. */
 int draft_expand(const struct glob *g, int (*found)(void *arg, const char *path), void *arg);
 
+/* The same; calls link for each symbolic link that the pattern goes through, and for those where its "**" could go on (stray), with what is left of it behind them. */
+int draft_expand_links(const struct glob *g, int (*found)(void *arg, const char *path), int (*link)(void *arg, const char *path, struct sv rest, bool stray), void *arg);
+
 /* Judges what is shown at target by the guards, as scan_tree() does for what is below it: the one that hides it; NULL: none. */
 const struct plan_guard *draft_judge(const struct draft *d, const char *target, const char *source);
 

@@ -17,6 +17,7 @@
 #include "plan/plan_masks.h"
 #include "plan/scan.h"
 #include "sys/mounts.h"
+#include "sys/names.h"
 
 bool plan_exec_allows_all(const struct pol_list *allow)
 {
@@ -269,11 +270,11 @@ static int mask_programs_below(struct program_list *l, const char *folder, unsig
 	struct dirent *e;
 	const char *path;
 	struct stat st;
-	int r = 0;
+	int r = 0, more = 0;
 
 	if (!dir)
 		return 0;
-	while (r == 0 && (e = readdir(dir))) {
+	while (r == 0 && (more = sys_next_name(dir, &e)) > 0) {
 		if (e->d_name[0] == '.' || (e->d_type != DT_REG && e->d_type != DT_DIR && e->d_type != DT_UNKNOWN))
 			continue;
 		path = arena_printf(l->d->plan->arena, "%s/%s", folder, e->d_name);
@@ -286,6 +287,8 @@ static int mask_programs_below(struct program_list *l, const char *folder, unsig
 			r = draft_add(l->d, &op);
 		}
 	}
+	if (more < 0)
+		r = error_sys(l->d->err, -more, "%s", folder);
 	(void)closedir(dir);
 	return r;
 }

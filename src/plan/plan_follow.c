@@ -50,11 +50,16 @@ static int know_guards(struct draft *d)
 	return 0;
 }
 
-static bool have(const struct draft *d, const struct buf *pattern, bool hidden)
+/* Some guard says as much of the pattern. A last "**" says nothing. */
+static bool have(const struct draft *d, struct sv pattern, const struct plan_guard *of)
 {
-	const struct guard_name *e = guard_names_find(&d->names, buf_view(pattern));
+	const struct guard_name *e;
 
-	return e && (e->hides != GUARD_NONE || (!hidden && e->protects != GUARD_NONE));
+	while (sv_ends(pattern, "/**"))
+		pattern.n -= 3;
+	e = guard_names_find(&d->names, pattern);
+
+	return e && (e->hides != GUARD_NONE || (!of->hidden && e->protects != GUARD_NONE) || (of->yields && e->yields != GUARD_NONE));
 }
 
 static int too_many(struct draft *d, int most, const char *by)
@@ -75,9 +80,9 @@ static int add(struct draft *d, const char *path, struct sv rest, size_t from, c
 	buf_init(&b, 4 * PATH_MAX);
 	if (know_guards(d) < 0)
 		return -1;
-	if (draft_literal(&b, path) < 0 || (rest.n && (buf_char(&b, '/') < 0 || buf_sv(&b, rest) < 0)))
+	if (draft_literal(&b, rest.n && strcmp(path, "/") == 0 ? "" : path) < 0 || (rest.n && (buf_char(&b, '/') < 0 || buf_sv(&b, rest) < 0)))
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
-	if (have(d, &b, of.hidden))
+	if (have(d, buf_view(&b), &of))
 		return 0;
 	if (d->plan->n_guards - d->n_given >= LED_TO_MAX)
 		return too_many(d, LED_TO_MAX, by);
@@ -86,7 +91,7 @@ static int add(struct draft *d, const char *path, struct sv rest, size_t from, c
 	g = draft_guard(d);
 	if (!g)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
-	*g = (struct plan_guard){.rule = arena_printf(d->plan->arena, "%s, by %s", of.rule, by), .hidden = of.hidden, .host_only = of.host_only, .of_run = true};
+	*g = (struct plan_guard){.rule = arena_printf(d->plan->arena, "%s, by %s", of.rule, by), .hidden = of.hidden, .yields = of.yields, .host_only = of.host_only, .of_run = true};
 	if (!g->rule || glob_init(&g->glob, buf_view(&b)) < 0)
 		return error_set(d->err, ERROR_INPUT, "%.300s cannot be denied or protected under this name (%.200s, by %.200s); remove what leads there, or use another work folder",
 				 text_show(&t, sv_of(path)), of.rule, text_show(&u, sv_of(by)));
@@ -186,20 +191,58 @@ static int trace(struct draft *d, const char *folder, const char *text, const st
 	return added;
 }
 
+/* What the link at a path says, and the folder that it stands in. */
+static bool read_link(const char *at, char text[PATH_MAX], char folder[PATH_MAX])
+{
+	ssize_t n = readlink(at, text, PATH_MAX - 1);
+	const char *slash = strrchr(at, '/');
+
+	if (n < 0 || (size_t)(slash - at) >= PATH_MAX)
+		return false;
+	text[n] = '\0';
+	memcpy(folder, at, (size_t)(slash - at));
+	folder[slash - at] = '\0';
+	return true;
+}
+
 /* Where the link at a path leads, one step. NULL: it is none, or leads nowhere. */
 static int next_step(struct draft *d, const char *at, const struct follow_link *link, const char **ret)
 {
 	char text[PATH_MAX], folder[PATH_MAX];
-	ssize_t n = readlink(at, text, sizeof(text) - 1);
-	const char *slash = strrchr(at, '/');
 
 	*ret = NULL;
-	if (n < 0 || (size_t)(slash - at) >= sizeof(folder))
-		return 0;
-	text[n] = '\0';
-	memcpy(folder, at, (size_t)(slash - at));
-	folder[slash - at] = '\0';
-	return trace(d, folder, text, link, ret);
+	return read_link(at, text, folder) ? trace(d, folder, text, link, ret) : 0;
+}
+
+/* Such a path is shown. */
+static bool is_shown(const struct draft *d, const char *host)
+{
+	size_t i;
+
+	for (i = 0; i < d->n_shown; i++)
+		if (d->plan->ops[i].host && d->plan->ops[i].source && path_is_in(host, d->plan->ops[i].source))
+			return true;
+	return false;
+}
+
+bool plan_follow_leads(const struct draft *d, const char *host)
+{
+	char text[PATH_MAX], folder[PATH_MAX];
+	struct plan_way way = {.real = host};
+	struct arena *a = NULL;
+	bool r = false;
+	int steps;
+
+	for (steps = 0; !r && steps < STEPS_MAX && read_link(way.real, text, folder); steps++) {
+		a = a ? a : arena_new();
+		if (!a)
+			return true; /* who follows it says so */
+		if (plan_links_trace(a, folder, text, &way) < 0)
+			break;
+		r = is_shown(d, way.real);
+	}
+	arena_free(a);
+	return r;
 }
 
 /* One name of where a link leads. */
@@ -208,7 +251,8 @@ static int add_led_to(struct draft *d, const char *inside, const struct follow_l
 	struct text_shown t, u;
 	int r, n;
 
-	if (!link->on_way && is_top(d, inside))
+	/* what is to be read only yields to a folder that is shown as a whole to be written */
+	if (!link->on_way && !d->plan->guards[link->guard].yields && is_top(d, inside))
 		return error_set(d->err, ERROR_DENIED, "%.300s is a link to all of %.300s, and is not to be read or written (%.200s); remove the link",
 				 text_show(&t, sv_of(link->inside)), text_show(&u, sv_of(inside)), d->plan->guards[link->guard].rule);
 	r = add_rests(d, inside, link->inside);
@@ -263,6 +307,97 @@ int plan_follow_named(struct draft *d, const char *host, const char *like, const
 	return n < 0 ? -1 : r | n;
 }
 
+/* The pattern means what is called so, or lies below; the same has another name. */
+static int add_renamed(struct draft *d, size_t guard, const char *name, const char *other)
+{
+	struct sv rests[GLOB_MAX];
+	unsigned k, m;
+
+	if (strcmp(name, other) == 0)
+		return 0;
+	if (glob_hit(&d->plan->guards[guard].glob, sv_of(name)))
+		return add(d, other, sv_n("", 0), guard, name);
+	m = glob_leaves(&d->plan->guards[guard].glob, sv_of(name), rests);
+	for (k = 0; k < m; k++)
+		if (add(d, other, rests[k], guard, name) < 0)
+			return -1;
+	return 0;
+}
+
+/* Something is shown from below a folder of the host. */
+static bool is_above(const struct plan_op *op, const char *host)
+{
+	return op->host && op->source && path_is_below(op->source, host);
+}
+
+static bool is_above_some(const struct draft *d, const char *host)
+{
+	size_t i;
+
+	for (i = 0; i < d->n_shown && !is_above(&d->plan->ops[i], host); i++)
+		;
+	return i < d->n_shown;
+}
+
+static bool begins_deep(struct sv rest)
+{
+	return rest.n >= 2 && rest.p[0] == '*' && rest.p[1] == '*';
+}
+
+/* A "**" goes on at the folder, above what is shown: said of the folder it would go through all of the host, and its links. So it is said of what is shown. */
+static int add_deep(struct draft *d, const char *real, struct sv rest, size_t guard, const char *by)
+{
+	struct sv rests[GLOB_MAX];
+	struct glob g = {0};
+	AUTO_BUF b = {0};
+	int r = 0, added = 0;
+	unsigned k, m;
+	size_t i;
+	bool hit;
+
+	buf_init(&b, 4 * PATH_MAX);
+	if (draft_literal(&b, strcmp(real, "/") == 0 ? "" : real) < 0 || buf_char(&b, '/') < 0 || buf_sv(&b, rest) < 0 || glob_init(&g, buf_view(&b)) < 0)
+		return error_set(d->err, ERROR_SYSTEM, "out of memory");
+	for (i = 0; r >= 0 && i < d->n_shown; i++) {
+		if (!is_above(&d->plan->ops[i], real))
+			continue;
+		/* all of it, or what is left of the pattern there; behind a link to "/" it floats, and glob_leaves() leaves out what it says anywhere */
+		hit = glob_hit(&g, sv_of(d->plan->ops[i].source));
+		m = hit ? 0 : glob_leaves(&g, sv_of(d->plan->ops[i].source), rests);
+		if (hit || g.stars & 1)
+			rests[m++] = hit ? sv_n("", 0) : rest;
+		for (k = 0; r >= 0 && k < m; k++) {
+			r = add(d, d->plan->ops[i].target, rests[k], guard, by);
+			added |= r;
+		}
+	}
+	glob_done(&g);
+	return r < 0 ? -1 : added;
+}
+
+/* What is shown lies below the folder: the pattern there, and under the names that this has inside. */
+static int add_above(struct draft *d, const char *real, struct sv rest, size_t guard, const char *by)
+{
+	const struct plan_op *op;
+	size_t i, new;
+	int r;
+
+	if (!is_above_some(d, real))
+		return 0;
+	if (begins_deep(rest))
+		return add_deep(d, real, rest, guard, by);
+	r = add(d, real, rest, guard, by);
+	if (r <= 0)
+		return r;
+	new = d->plan->n_guards - 1;
+	for (i = 0; i < d->n_shown; i++) {
+		op = &d->plan->ops[i];
+		if (is_above(op, real) && add_renamed(d, new, op->source, op->target) < 0)
+			return -1;
+	}
+	return 1;
+}
+
 /* What one pattern of the policy's says of a folder that is reached through links. */
 static int follow_base(struct draft *d, size_t guard)
 {
@@ -281,26 +416,35 @@ static int follow_base(struct draft *d, size_t guard)
 		return 0;
 	link.host = way.real;
 	link.on_way = rest.n > 0;
-	if (strcmp(way.real, link.inside) != 0 && add_shown(d, way.real, rest, guard, link.inside) < 0)
+	if (strcmp(way.real, link.inside) != 0 && (add_shown(d, way.real, rest, guard, link.inside) < 0 || add_above(d, way.real, rest, guard, link.inside) < 0))
 		return -1;
 	return plan_follow_link(d, &link) < 0 ? -1 : 0;
 }
 
-/* The pattern means what is called so, or lies below; the same has another name. */
-static int add_renamed(struct draft *d, size_t guard, const char *name, const char *other)
+bool plan_follow_minds(const struct draft *d, size_t guard, const char *real, struct sv rest, bool stray)
 {
+	const struct glob *g = &d->plan->guards[guard].glob;
 	struct sv rests[GLOB_MAX];
-	unsigned k, m;
+	unsigned k, m = glob_leaves(g, sv_of(real), rests);
 
-	if (strcmp(name, other) == 0)
-		return 0;
-	if (glob_hit(&d->plan->guards[guard].glob, sv_of(name)))
-		return add(d, other, sv_n("", 0), guard, name);
-	m = glob_leaves(&d->plan->guards[guard].glob, sv_of(name), rests);
+	if (glob_hit(g, sv_of(real)))
+		return false;
 	for (k = 0; k < m; k++)
-		if (add(d, other, rests[k], guard, name) < 0)
-			return -1;
-	return 0;
+		if (rests[k].n == rest.n && memcmp(rests[k].p, rest.p, rest.n) == 0)
+			return false;
+	/* what a "**" came to by chance (a link to "/" in some folder) is not meant to hold all that is below */
+	return is_shown(d, real) || (!stray && is_above_some(d, real));
+}
+
+int plan_follow_through(struct draft *d, const char *link, const char *real, struct sv rest, size_t guard, bool stray)
+{
+	const struct follow_link way = {link, link, guard, true};
+	int r = add_shown(d, real, rest, guard, link), n;
+
+	n = r < 0 ? -1 : stray ? 0 : add_above(d, real, rest, guard, link);
+	r = n < 0 ? -1 : r | n;
+	n = r < 0 ? -1 : plan_follow_link(d, &way);
+	return n < 0 ? -1 : r | n;
 }
 
 /* Something of the host is called otherwise inside; else nothing has two names. */
@@ -324,24 +468,57 @@ static int rename_all(struct draft *d, const char *host, size_t n)
 	for (j = 0; (other = shown_as(d, host, &j));) {
 		for (i = 0, first = true; (name = first ? host : shown_as(d, host, &i)); first = false)
 			for (guard = 0; strcmp(name, other) != 0 && guard < n; guard++)
-				if (!d->plan->guards[guard].yields && add_renamed(d, guard, name, other) < 0)
+				if (add_renamed(d, guard, name, other) < 0)
 					return -1;
 	}
 	return 0;
 }
 
-int plan_follow_names(struct draft *d)
+/* The entry of filesystem.read by which the step shows something. */
+static bool is_shown_by(const struct plan_op *op, const struct plan_guard *g)
+{
+	return g->yields && op->host && !op->writable && op->source && strcmp(op->why, g->rule) == 0;
+}
+
+/* What filesystem.read names, also by a wildcard, and what stands behind links stays read-only under its other names too. */
+static int follow_read(struct draft *d, size_t guard)
+{
+	const struct plan_op *op;
+	size_t i;
+
+	if (follow_base(d, guard) < 0)
+		return -1;
+	for (i = 0; i < d->n_shown; i++) {
+		op = &d->plan->ops[i];
+		if (is_shown_by(op, &d->plan->guards[guard]) && strcmp(op->source, op->target) != 0 && add_shown(d, op->source, sv_n("", 0), guard, op->target) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A pattern says where, and is none that is built in: those float, or are about Cordon's own folders. */
+static int follow_given(struct draft *d, size_t guard)
 {
 	const struct pol_list *deny = &d->policy->fs.deny;
+
+	if (d->plan->guards[guard].glob.text[0] != '/')
+		return 0;
+	if (d->plan->guards[guard].yields)
+		return follow_read(d, guard);
+	/* the first guards are those of filesystem.deny */
+	return guard < deny->n && deny->v[guard].at.file != 0 ? follow_base(d, guard) : 0;
+}
+
+int plan_follow_names(struct draft *d)
+{
 	size_t i, n = d->plan->n_guards;
 
 	if (know_guards(d) < 0)
 		return -1;
 	d->n_given = n;
 	d->n_given_wild = d->names.n_wild;
-	/* the first guards are those of filesystem.deny; those that are built in float, or are about Cordon's own folders */
-	for (i = 0; i < deny->n; i++)
-		if (deny->v[i].at.file != 0 && d->plan->guards[i].glob.text[0] == '/' && follow_base(d, i) < 0)
+	for (i = 0; i < n; i++)
+		if (follow_given(d, i) < 0)
 			return -1;
 	for (i = has_other_names(d) ? 0 : d->n_shown; i < d->n_shown; i++)
 		if (d->plan->ops[i].host && d->plan->ops[i].source && rename_all(d, d->plan->ops[i].source, n) < 0)

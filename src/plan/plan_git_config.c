@@ -15,7 +15,7 @@
 #include "plan/plan_follow.h"
 
 /* DEPTH_MAX: git's own. */
-enum { CONFIG_MAX = 8 << 20, DEPTH_MAX = 10, FILES_MAX = 1000 };
+enum { CONFIG_MAX = 8 << 20, DEPTH_MAX = 10, FILES_MAX = 1000, NAMED_MAX = 64 };
 
 struct file {
 	struct git_said *said;
@@ -188,11 +188,21 @@ static int found_include(const struct file *f, const char *value)
 	return f->depth < DEPTH_MAX ? read_file(f->said, path, f->depth + 1) : 0;
 }
 
+/* Each of a repository's work trees is looked at for each of its relative folders of hooks. */
+static int found_named(const struct file *f, struct git_texts *to, const char *value)
+{
+	struct text_shown t;
+
+	if (git_texts_add(f->said->d, to, value) < 0)
+		return -1;
+	return to->n <= NAMED_MAX ? 0 : error_set(f->said->d->err, ERROR_INPUT, "git's configuration in %s names more than %d folders of hooks or work trees, too many to protect; have it name fewer", text_show(&t, sv_of(f->folder)), NAMED_MAX);
+}
+
 static int found_hooks(const struct file *f, const char *value)
 {
 	if (value[0] == '/' || value[0] == '~')
 		return plan_git_config_hooks(f->said, f->folder, value);
-	return git_texts_add(f->said->d, &f->said->hooks, value) < 0 ? -1 : 0;
+	return found_named(f, &f->said->hooks, value);
 }
 
 /* Git copies hooks from there into every repository that it makes. A relative one is below wherever somebody stands. */
@@ -220,7 +230,7 @@ static int told(void *arg, const char *name, const char *value)
 	if (strcmp(name, "init.templatedir") == 0)
 		return found_template(f, value);
 	if (strcmp(name, "core.worktree") == 0)
-		return git_texts_add(f->said->d, &f->said->worktrees, value) < 0 ? -1 : 0;
+		return found_named(f, &f->said->worktrees, value);
 	if (strcmp(name, "include.path") == 0 || (strncmp(name, "includeif.", 10) == 0 && sv_ends(sv_of(name), ".path")))
 		return found_include(f, value);
 	return 0;

@@ -48,6 +48,7 @@ static void leave_folder(struct buf *real)
 static int add_link(struct walk *w, size_t folder)
 {
 	struct plan_link *link = arena_alloc(w->arena, sizeof(*link));
+	struct stat st = {0};
 
 	if (!link)
 		return -ENOMEM;
@@ -57,7 +58,10 @@ static int add_link(struct walk *w, size_t folder)
 		return -ENOMEM;
 	link->next = w->way->links;
 	w->way->links = link;
-	return lstat(link->folder, &link->st) < 0 && !w->trace ? -errno : 0;
+	if ((lstat(link->path, &st) < 0 || lstat(link->folder, &link->st) < 0) && !w->trace)
+		return -errno;
+	link->owner = st.st_uid;
+	return 0;
 }
 
 static int leave(struct walk *w)
@@ -198,7 +202,7 @@ static bool is_kept(const struct draft *d, const struct plan_op *op, const struc
 
 	for (i = 0; inside && i < d->plan->n_guards; i++) {
 		g = &d->plan->guards[i];
-		if (g->yields && glob_hit(&g->glob, sv_of(op->target)))
+		if (g->yields && (glob_hit(&g->glob, sv_of(op->target)) || glob_hit(&g->glob, sv_of(op->source))))
 			continue;
 		if (glob_hit(&g->glob, sv_of(inside)) || glob_hit(&g->glob, sv_of(link->path)))
 			return true;
@@ -231,6 +235,11 @@ static bool in_repository(const struct draft *d, const char *folder, char out[PA
 	return false;
 }
 
+static bool is_strange(uid_t owner)
+{
+	return owner != 0 && owner != geteuid();
+}
+
 /* What is wrong with a link, so that "it lies in ..." goes on with it; NULL: nothing. */
 static const char *distrust(const struct draft *d, const struct plan_link *link, const char *real, bool writable)
 {
@@ -250,7 +259,7 @@ static const char *distrust(const struct draft *d, const struct plan_link *link,
 	}
 	if (in_repository(d, link->folder, repository) && (writable || !path_is_in(real, repository)))
 		return "a repository";
-	if ((link->st.st_uid != 0 && link->st.st_uid != geteuid()) || (link->st.st_mode & S_IWOTH))
+	if (is_strange(link->st.st_uid) || is_strange(link->owner) || (link->st.st_mode & S_IWOTH))
 		return "a folder that others may write to";
 	return NULL;
 }

@@ -6,7 +6,7 @@
  *  - in the work folder, whatever its mode;
  *  - in a folder that the sandbox may write to, but for names that this policy keeps from it there;
  *  - in a repository (a folder with .git above it), wherever that is;
- *  - in a folder that others may write to: not our own or root's, or open to everybody.
+ *  - in a folder that others may write to: not our own or root's, or open to everybody; or the link itself is another's, who got it there by a group or an access list.
  * Reading through such a link is harmless where it stays in the work folder, writable folder or repository in which it
  * lies: whose maker could have put it there.
  *
@@ -27,6 +27,7 @@ struct plan_link {
 	const char *folder; /* that it lies in, by its real name */
 	const char *path;   /* folder and name */
 	struct stat st;     /* of the folder */
+	uid_t owner;	    /* of the link */
 	struct plan_link *next;
 };
 

@@ -16,7 +16,7 @@
 #include "sys/folds_case.h"
 #include "sys/mounts.h"
 
-enum { TRIES_MAX = 10 };
+enum { TRIES_MAX = 10, THROUGH_MAX = 1000 /* each makes a pattern, of which there may be fewer: plan_follow.h */ };
 
 struct finding {
 	struct draft *d;
@@ -139,17 +139,72 @@ static bool is_own(const struct draft *d, const char *path)
 	return false;
 }
 
-/* Denied places that are not shown: their files may have other names in what is. */
+/* A link that a pattern goes through, or finds: what it says behind it. */
+struct way_through {
+	const char *link, *real; /* in the plan's arena; real: NULL where nothing is left behind it */
+	struct sv rest;
+	size_t guard;
+	bool stray; /* a "**" came to it, and goes on behind it */
+};
+
+/* Denied places that are not shown: their files may have other names in what is, and links lead from there to what is. */
 struct unshown {
 	struct draft *d;
 	struct scan_links *links;
 	const struct plan_guard *guard;
 	const char *last; /* all below it was looked at */
+	struct way_through *through; /* room for THROUGH_MAX, when there is one */
+	size_t n_through;
 };
+
+static int note_through(struct unshown *u, const char *path, const char *real, struct sv rest, bool stray)
+{
+	struct arena *a = u->d->plan->arena;
+	const struct way_through *t;
+	struct text_shown s;
+	size_t i, guard = (size_t)(u->guard - u->d->plan->guards);
+
+	for (i = 0; real && i < u->n_through; i++) {
+		t = &u->through[i];
+		if (t->guard == guard && t->rest.p == rest.p && t->stray == stray && t->real && strcmp(t->real, real) == 0)
+			return 0;
+	}
+	if (u->n_through == THROUGH_MAX)
+		return error_set(u->d->err, ERROR_INPUT, "%.200s goes through more than %d links to what is shown (the last: %.300s); name what they lead to, or remove such links", u->guard->rule, THROUGH_MAX, text_show(&s, sv_of(path)));
+	if (!u->through)
+		u->through = arena_array(a, THROUGH_MAX, sizeof(*u->through));
+	if (!u->through)
+		return error_set(u->d->err, ERROR_SYSTEM, "out of memory");
+	u->through[u->n_through++] = (struct way_through){arena_str(a, sv_of(path)), real ? arena_str(a, sv_of(real)) : NULL, rest, guard, stray};
+	return arena_failed(a) ? error_set(u->d->err, ERROR_SYSTEM, "out of memory") : 0;
+}
+
+/* Only where it leads to a folder there is something behind it; of most links the pattern says there what it says anyway. */
+static int note_link_through(void *arg, const char *path, struct sv rest, bool stray)
+{
+	struct unshown *u = arg;
+	AUTO_FD folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FREE char *real = folder < 0 ? NULL : realpath(path, NULL);
+
+	if (!real || !plan_follow_minds(u->d, (size_t)(u->guard - u->d->plan->guards), real, rest, stray))
+		return 0;
+	return note_through(u, path, real, rest, stray);
+}
+
+/* Of a link, what it leads to; NULL: it is none. */
+static char *led_to(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+}
 
 static int note_unshown(void *arg, const char *path)
 {
+	static const char nothing[] = "";
 	struct unshown *u = arg;
+	AUTO_FREE char *real = NULL;
+	bool leads;
 
 	if (u->last && path_is_in(path, u->last))
 		return 0;
@@ -157,10 +212,37 @@ static int note_unshown(void *arg, const char *path)
 	if (is_shown(u->d->plan, path) && !is_own(u->d, path))
 		return 0;
 	u->last = arena_str(u->d->plan->arena, sv_of(path));
-	return u->last ? scan_links_note(u->links, AT_FDCWD, path, path, u->guard, u->d->err) : 0;
+	leads = plan_follow_leads(u->d, path);
+	if (leads && note_through(u, path, NULL, sv_n(nothing, 0), false) < 0)
+		return -1;
+	real = led_to(path);
+	if (real && !leads && plan_follow_minds(u->d, (size_t)(u->guard - u->d->plan->guards), real, sv_n(nothing, 0), false))
+		return note_through(u, path, real, sv_n(nothing, 0), false);
+	if (!u->last || (real && is_shown(u->d->plan, real)))
+		return 0;
+	return scan_links_note(u->links, AT_FDCWD, real ? real : path, real ? real : path, u->guard, u->d->err);
 }
 
-/* Only what says where; and of what is built in nothing: it floats, or is Cordon's own. */
+/* Where those links lead. 1: more names are denied now; 0; -1. */
+static int follow_through(struct draft *d, const struct unshown *u)
+{
+	const struct way_through *t;
+	struct follow_link link;
+	int followed, r = 0;
+	size_t i;
+
+	for (i = 0; i < u->n_through; i++) {
+		t = &u->through[i];
+		link = (struct follow_link){t->link, t->link, t->guard, false};
+		followed = t->real ? plan_follow_through(d, t->link, t->real, t->rest, t->guard, t->stray) : plan_follow_link(d, &link);
+		if (followed < 0)
+			return -1;
+		r |= followed;
+	}
+	return r;
+}
+
+/* Only what says where; and of what is built in nothing: it floats, or is Cordon's own. 1: links lead to more names, which are denied now. */
 static int note_all_unshown(struct draft *d, struct scan_links *links)
 {
 	const struct pol_list *deny = &d->policy->fs.deny;
@@ -172,10 +254,10 @@ static int note_all_unshown(struct draft *d, struct scan_links *links)
 		u.guard = &d->plan->guards[i];
 		if (!u.guard->hidden || u.guard->glob.text[0] != '/' || (i < deny->n && deny->v[i].at.file == 0))
 			continue;
-		if (draft_expand(&u.guard->glob, note_unshown, &u) < 0)
+		if (draft_expand_links(&u.guard->glob, note_unshown, note_link_through, &u) < 0)
 			return -1;
 	}
-	return 0;
+	return follow_through(d, &u);
 }
 
 /* One thing of the host that is shown: as a whole, then below it. */
@@ -239,7 +321,8 @@ static int add_masks(struct draft *d, struct scan_links *links)
 	free(f.links);
 	if (r != 0)
 		return r;
-	return note_all_unshown(d, links) < 0 ? -1 : plan_masks_other_names(d, links, n, true);
+	r = note_all_unshown(d, links);
+	return r != 0 ? r : plan_masks_other_names(d, links, n, true);
 }
 
 /* Part of the base system, by its real path. */
@@ -303,7 +386,7 @@ static int add_base_masks(struct draft *d, struct scan_links *links)
 
 	/* the first guards are those of filesystem.deny */
 	for (i = 0; r == 0 && i < deny->n; i++) {
-		if (deny->v[i].at.file == 0 || strcmp(deny->v[i].s, "**/.env") == 0)
+		if (deny->v[i].at.file == 0)
 			continue;
 		b.guard = &d->plan->guards[i];
 		r = b.guard->glob.text[0] == '/' ? draft_expand(&b.guard->glob, found_in_base, &b) : search_base(&b, n);

@@ -17,6 +17,7 @@
 #include "plan/guard_names.h"
 #include "plan/scan_links.h"
 #include "plan/scan_memory.h"
+#include "sys/names.h"
 
 enum { SCAN_DEPTH = 512 };
 
@@ -100,7 +101,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 /* What those without wildcards say of a path, by both its names. Where a folder above it is one of theirs, it was found, and what is asked for below is in place.cover. */
 static struct guard_name look_up(const struct walk *w, struct sv host, struct sv inside)
 {
-	struct guard_name all = {inside, GUARD_NONE, GUARD_NONE, GUARD_NONE};
+	struct guard_name all = {inside, GUARD_NONE, GUARD_NONE, GUARD_NONE, GUARD_NONE};
 	const struct guard_name *e[] = {guard_names_find(&w->plain, inside), w->same ? NULL : guard_names_find(&w->plain, host)};
 	size_t i;
 
@@ -108,7 +109,7 @@ static struct guard_name look_up(const struct walk *w, struct sv host, struct sv
 		if (!e[i])
 			continue;
 		all.hides = least(all.hides, e[i]->hides);
-		all.protects = least(all.protects, e[i]->protects);
+		all.protects = least(all.protects, least(e[i]->protects, e[i]->yields));
 		all.way = least(all.way, e[i]->way);
 	}
 	return all;
@@ -495,6 +496,7 @@ static void add_key(const struct walk *w, struct sha256 *key)
 	for (i = 0; i < s->n_guards; i++) {
 		sha256_add(key, s->guards[i].glob.text, strlen(s->guards[i].glob.text) + 1);
 		sha256_add(key, &s->guards[i].yields, sizeof(s->guards[i].yields));
+		sha256_add(key, &s->guards[i].of_run, sizeof(s->guards[i].of_run));
 	}
 }
 
@@ -504,7 +506,12 @@ static void begin_at(struct buf *b, const char *path)
 	(void)buf_str(b, strcmp(path, "/") == 0 ? "" : path);
 }
 
-/* A guard that yields to this tree, which was named at it or below it, says nothing about it: with it every entry would have to be judged. */
+/* A guard that yields to this tree, which was named at it or below it, says nothing about it: with it every entry would have to be judged. One that links led to is about a real name. */
+static bool yields(const struct walk *w, const struct plan_guard *g)
+{
+	return g->yields && (glob_hit(&g->glob, sv_of(w->shown_as)) || (g->of_run && glob_hit(&g->glob, sv_of(w->root))));
+}
+
 static int choose_guards(struct walk *w)
 {
 	const struct scan *s = w->scan;
@@ -517,7 +524,7 @@ static int choose_guards(struct walk *w)
 	w->floating.v = w->guards + s->n_guards;
 	w->anchored.v = w->guards + 2 * s->n_guards;
 	for (i = 0; i < s->n_guards; i++)
-		if (!(s->guards[i].yields && glob_hit(&s->guards[i].glob, sv_of(w->shown_as))) && sort_guard(w, &s->guards[i]) < 0)
+		if (!yields(w, &s->guards[i]) && sort_guard(w, &s->guards[i]) < 0)
 			return -1;
 	return 0;
 }
@@ -595,9 +602,9 @@ static int compare_entry(struct walk *w, int dir, const char *name, struct buf *
 static int compare_folder(struct walk *w, int parent, const char *name, struct buf *path, struct buf *inside, unsigned depth)
 {
 	AUTO_FD fd = open_folder(parent, name);
-	const struct dirent *e;
+	struct dirent *e;
 	DIR *dir;
-	int r = 0;
+	int r = 0, more = 0;
 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
 		return changed_meanwhile(w);
@@ -609,11 +616,10 @@ static int compare_folder(struct walk *w, int parent, const char *name, struct b
 	if (!dir)
 		return error_sys(w->err, errno, "%s", path->p);
 	(void)fd_take(&fd);
-	while (r == 0 && (errno = 0, e = readdir(dir)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			r = compare_entry(w, dirfd(dir), e->d_name, path, inside, depth);
-	if (r == 0 && errno)
-		r = error_sys(w->err, errno, "%s", path->p);
+	while (r == 0 && (more = sys_next_name(dir, &e)) > 0)
+		r = compare_entry(w, dirfd(dir), e->d_name, path, inside, depth);
+	if (more < 0)
+		r = error_sys(w->err, -more, "%s", path->p);
 	(void)closedir(dir);
 	return r;
 }

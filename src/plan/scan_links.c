@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "sys/names.h"
 
 enum { LINKS_DEPTH = 512 };
 
@@ -112,9 +113,9 @@ static int note_shut(const struct noting *n, int parent, const char *name)
 static int note_folder(const struct noting *n, int parent, const char *name, unsigned depth)
 {
 	AUTO_FD fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	const struct dirent *e;
+	struct dirent *e;
 	DIR *dir;
-	int r = 0;
+	int r = 0, more = 0;
 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
 		return 0; /* gone, or replaced by something that is no folder */
@@ -128,11 +129,10 @@ static int note_folder(const struct noting *n, int parent, const char *name, uns
 	if (!dir)
 		return error_sys(n->err, errno, "%s", n->path);
 	(void)fd_take(&fd);
-	while (r == 0 && (errno = 0, e = readdir(dir)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			r = note_entry(n, dirfd(dir), e->d_name, depth + 1);
-	if (r == 0 && errno)
-		r = error_sys(n->err, errno, "%s", n->path);
+	while (r == 0 && (more = sys_next_name(dir, &e)) > 0)
+		r = note_entry(n, dirfd(dir), e->d_name, depth + 1);
+	if (more < 0)
+		r = error_sys(n->err, -more, "%s", n->path);
 	(void)closedir(dir);
 	return r;
 }

@@ -4,11 +4,14 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "model/address.h"
 #include "policy/net_judge.h"
 #include "policy/policy_ceiling.h"
 #include "policy/policy_cover.h"
 #include "policy/policy_merge.h"
 #include "policy/policy_where.h"
+
+enum { RANGE_BITS = 10 /* of a range that is written out address by address */ };
 
 struct meet {
 	struct policy *request;
@@ -322,11 +325,61 @@ static int keep_provider_shut(struct meet *m, const struct net_rules *added, con
 		if (net_rule_is_for(&m->request->net.allow.v[i], &h))
 			return 0;
 	for (i = 0; i < added->n && !opened; i++)
-		opened = added->v[i].host && net_rule_is_for(&added->v[i], &h);
+		opened = (added->v[i].host || h.class == HOST_PUBLIC) && net_rule_is_for(&added->v[i], &h);
 	if (!opened)
 		return 0;
 	*rule = (struct net_rule){.host = arena_str(m->request->arena, sv_n(h.text, h.n)), .at = p->at};
 	return !rule->host || merge_rules(m->request->arena, &m->request->net.deny, &deny) < 0 ? policy_no_memory(m->err) : 0;
+}
+
+static bool is_never_public(const char *cidr)
+{
+	static const char *const ranges[] = {"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/3", "fc00::/7", "fe80::/9", "ff00::/8"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(ranges); i++)
+		if (net_cidr_covers(ranges[i], cidr))
+			return true;
+	return false;
+}
+
+static struct address next_address(struct address a)
+{
+	size_t i;
+
+	for (i = sizeof(a.b); i-- > 0 && ++a.b[i] == 0;)
+		;
+	return a;
+}
+
+/*
+ * The public part of a range: a rule for each of its addresses, since the rule of a host never opens a private one, or one of this machine's. They share the range's budget. A larger range without a rate
+ * only says what another's rate is not for, and can be left out.
+ */
+static int add_range(struct meet *m, const struct net_rule *range)
+{
+	struct net_rule rule = *range;
+	char text[ADDRESS_TEXT];
+	struct address a;
+	struct cidr c;
+	uint32_t i;
+
+	if (!cidr_parse(sv_of(range->cidr), &c) || is_never_public(range->cidr) || (c.bits < 128 - RANGE_BITS && !range->rate.set))
+		return 0;
+	if (c.bits < 128 - RANGE_BITS)
+		return policy_fail(m->request, m->request->net.mode.at, "network.mode", m->err,
+				   "public is too much: the ceiling's rate for %s (%.120s) can be held to in mode public for ranges of at most %d addresses; use allowlist", range->cidr, policy_where(m->ceiling, range->at), 1 << RANGE_BITS);
+	rule.cidr = NULL;
+	for (i = 0, a = c.net; i < 1U << (128 - c.bits); i++, a = next_address(a)) {
+		if (address_floor(&a) != FLOOR_NONE)
+			continue;
+		rule.host = arena_str(m->request->arena, sv_of(address_text(&a, text)));
+		if (!rule.host)
+			return policy_no_memory(m->err);
+		if (add(m, &rule) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /*
@@ -344,7 +397,11 @@ static int add_rated(struct meet *m)
 	for (i = 0; i < inf->n_providers; i++)
 		if (keep_provider_shut(m, &rules, &inf->providers[i]) < 0)
 			return -1;
-	return add_hosts(m, &rules);
+	/* one by one: they stay in their order */
+	for (i = 0; i < rules.n; i++)
+		if ((rules.v[i].cidr ? add_range(m, &rules.v[i]) : add_hosts(m, &(struct net_rules){.v = &rules.v[i], .n = 1})) < 0)
+			return -1;
+	return 0;
 }
 
 /* Whoever is asked may allow any host: that a ceiling has to say, unless it opens them all, and without counting. */

@@ -1,7 +1,5 @@
 #include "policy/ceiling_provider.h"
 
-#include <stdlib.h>
-
 #include "base/arena.h"
 #include "policy/net_judge.h"
 #include "policy/net_provider.h"
@@ -16,23 +14,9 @@ struct errand {
 	bool odd;          /* a server may read another path */
 };
 
-/* "https://[::1]:8000/v1": 8000 and "/v1". */
-static const char *read_port(const char *url, uint16_t *port)
-{
-	const char *at = strstr(url, "://");
-
-	at = at ? at + 3 : url;
-	at += *at == '[' ? strcspn(at, "]") : strcspn(at, ":/");
-	at += *at == ']';
-	*port = strncmp(url, "https://", 8) == 0 ? 443 : 80;
-	if (*at == ':')
-		*port = (uint16_t)strtoul(at + 1, NULL, 10);
-	return at + strcspn(at, "/");
-}
-
 static int read_errand(const struct policy *request, const struct provider *p, struct errand *ret, struct error *err)
 {
-	const char *path = read_port(p->url.s, &ret->port);
+	const char *path = net_provider_port(p, &ret->port);
 	/* which version a client of Gemini asks for is its own choice */
 	const char *version = p->kind.v == PROVIDER_GEMINI || sv_ends(sv_of(path), "/v1") ? "" : "/v1";
 

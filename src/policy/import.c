@@ -111,6 +111,7 @@ static int run(struct import *im, const char *name, struct sv bytes, enum import
 				 shown.s);
 	im->result->source = from;
 	readers[from](im, root);
+	import_settle(im);
 	if (arena_failed(im->arena))
 		return error_sys(err, ENOMEM, "%s", shown.s);
 	return 0;

@@ -6,8 +6,8 @@
  * the source leaves out get the source's own defaults, so that the result means what the source meant.
  *
  * Nothing is dropped silently: each key that has no counterpart, each unknown key and each value whose meaning changes
- * is a note with its line. What cannot be expressed is left out rather than widened; where a restriction had to go (a
- * rule for certain programs only) the note says so.
+ * is a note with its line. What cannot be expressed is left out rather than widened, and where that is a denial, so is
+ * all that it may have closed; only a rule for certain programs is for all here, and the note says so.
  *
  * The result owns its policy and its notes (import_done()). The input is at most YAML_TREE_BYTES long. Fails with
  * ERROR_INPUT where it cannot be read or is none of the three.

@@ -1,13 +1,15 @@
 /*
  * NVIDIA OpenShell's policy. Its rules bind programs to endpoints; ours hold for the whole sandbox, so that binding is
  * always named as lost. In its URL patterns `*` crosses "/", in ours it does not: an allow rule becomes narrower by it,
- * a deny rule is widened to make up for it.
+ * a deny rule is widened to make up for it. What a deny rule says beyond method and path is left out of it, so that it
+ * denies more; what else may narrow an endpoint leaves that out.
  */
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "conf/value_net.h"
 #include "model/base_system.h"
 #include "policy/import_parts.h"
+#include "policy/net_match.h"
 #include "policy/policy_cover.h"
 
 #define NO_BODY  "the gateway does not look into request bodies for this"
@@ -135,18 +137,19 @@ static void add_ports(struct import *im, const struct ynode *endpoint, struct ne
 	}
 }
 
-/* Their "*.x" is one label, "**.x" one or more; ours is one or more. Other wildcards have no counterpart. */
+/* Their "*.x" is one label, "**.x" one or more; ours is one or more. Only that has a counterpart. */
 static bool host_of(struct import *im, const struct ynode *endpoint, struct sv *ret)
 {
 	struct sv host = text_of(endpoint, "host");
 	const struct ynode *n = import_find(endpoint, "host");
 	struct text_shown shown;
 
-	if (sv_starts(host, "**."))
+	if (sv_starts(host, "**.")) {
 		host = sv_n(host.p + 1, host.n - 1);
-	else if (sv_starts(host, "*."))
-		import_lost(im, n, "%s was one label below the name; here deeper names match too",
-			    text_show(&shown, host));
+	} else if (sv_starts(host, "*.")) {
+		import_lost(im, n, "%s is one label below the name, here deeper names would match too; it is left out, name the hosts or write **.", text_show(&shown, host));
+		return false;
+	}
 	if (memchr(host.p, '*', host.n) && !(sv_starts(host, "*.") && !memchr(host.p + 1, '*', host.n - 1))) {
 		import_lost(im, n, "%s: a wildcard within a label has no counterpart; name the hosts",
 			    text_show(&shown, host));
@@ -214,12 +217,17 @@ static bool is_simple(struct import *im, const struct ynode *rule)
 		import_lost(im, rule, "is no rule");
 		return false;
 	}
-	for (k = rule->first; k; k = k->next)
-		if (!sv_is(k->text, "method") && !sv_is(k->text, "path") && !import_is_empty(k->value)) {
-			import_lost(im, k, "a rule with %s has no counterpart; it is left out",
-				    text_show(&shown, k->text));
-			return false;
-		}
+	for (k = rule->first; k; k = k->next) {
+		bool known = sv_is(k->text, "method") || sv_is(k->text, "path");
+
+		if (known ? k->value->kind == YNODE_SCALAR : import_is_empty(k->value))
+			continue;
+		if (known)
+			import_lost(im, k, "its %s is %s where a single value belongs; it is left out", text_show(&shown, k->text), ynode_what(k->value));
+		else
+			import_lost(im, k, "a rule with %s has no counterpart; it is left out", text_show(&shown, k->text));
+		return false;
+	}
 	return true;
 }
 
@@ -262,12 +270,22 @@ static bool is_alone(struct import *im, const struct ynode *item)
 	return true;
 }
 
+/* What denies there, in a way that cannot be told here: nothing of the endpoint is left. */
+static void deny_endpoint(struct import *im, const struct endpoint *e, const struct ynode *n)
+{
+	if (new_rule(im, e->n, e->host, &im->policy->net.deny))
+		import_lost(im, n, "what it denies cannot be told, so the whole endpoint is denied");
+}
+
 static void take_rule(struct import *im, const struct endpoint *e, const struct ynode *item)
 {
-	const struct ynode *allow = import_find(item, "allow");
+	const struct ynode *allow = import_find(item, "allow"), *k;
 	struct sv path;
 	struct net_rule *r;
 
+	for (k = item->kind == YNODE_MAP ? item->first : NULL; k; k = k->next)
+		if (import_is_denial(k->text))
+			deny_endpoint(im, e, k);
 	if (!is_simple(im, allow) || !is_alone(im, item) || !common_path(im, item, text_of(e->n, "path"), text_of(allow, "path"), &path))
 		return;
 	r = new_rule(im, e->n, e->host, &im->policy->net.allow);
@@ -279,37 +297,79 @@ static void take_rule(struct import *im, const struct endpoint *e, const struct 
 		import_drop_rule(&im->policy->net.allow);
 }
 
-/* Every part that is "*" becomes "**": at least as much as there. */
+/* The part of a denied path as far as it is plain. A wildcard may cross "/", so that behind it anything can follow. */
+static void widen_part(struct buf *out, struct sv part, bool *stars)
+{
+	size_t plain = 0;
+
+	while (plain < part.n && !strchr("*?[{\\", part.p[plain]))
+		plain++;
+	if (plain == part.n && !(*stars && plain == 0)) {
+		(void)buf_char(out, '/');
+		(void)buf_add(out, part.p, part.n);
+		*stars = false;
+	} else if (plain < part.n) {
+		if (plain)
+			(void)buf_printf(out, "/%.*s*", (int)plain, part.p);
+		if (plain || !*stars)
+			(void)buf_str(out, "/**");
+		*stars = true;
+	}
+}
+
+/* At least as much as the pattern matches there. */
 static struct sv widen(struct import *im, struct sv pattern)
 {
 	AUTO_BUF out = {0};
+	bool stars = false;
 	size_t at, end;
 	char *copy;
 
-	buf_init(&out, 8192);
-	for (at = 0; at <= pattern.n; at = end + 1) {
+	/* without a "/" at its start it can only begin with a wildcard, which crosses it */
+	if (pattern.n == 0 || (pattern.p[0] != '/' && pattern.p[0] != '*'))
+		return pattern;
+	buf_init(&out, 65536);
+	for (at = pattern.p[0] == '/'; at <= pattern.n; at = end + 1) {
 		for (end = at; end < pattern.n && pattern.p[end] != '/'; end++)
 			;
-		(void)buf_str(&out, at ? "/" : "");
-		if (end - at == 1 && pattern.p[at] == '*')
-			(void)buf_str(&out, "**");
-		else
-			(void)buf_add(&out, pattern.p + at, end - at);
+		widen_part(&out, sv_n(pattern.p + at, end - at), &stars);
 	}
-	copy = arena_str(im->arena, buf_view(&out));
-	return copy ? sv_of(copy) : pattern;
+	copy = buf_failed(&out) ? NULL : arena_str(im->arena, buf_view(&out));
+	return copy ? sv_of(copy) : sv_n("", 0);
 }
 
+/* Methods that a rule can name. With another, such as one for messages in a WebSocket, all of them are denied. */
+static bool is_method(struct sv method)
+{
+	static const char *const names[] = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", NULL};
+
+	return name_index(names, method) >= 0;
+}
+
+/* What of a denial has no counterpart is left out of it: it denies more by that. */
 static void take_deny(struct import *im, const struct endpoint *e, const struct ynode *item)
 {
-	struct net_rule *r;
+	struct sv method = text_of(item, "method"), path = text_of(item, "path"), wide;
+	struct net_rule *r = new_rule(im, e->n, e->host, &im->policy->net.deny);
+	struct text_shown shown;
+	const struct ynode *k;
 
-	if (!is_simple(im, item))
+	if (!r)
 		return;
-	r = new_rule(im, e->n, e->host, &im->policy->net.deny);
-	if (r && (!add_method(im, item, text_of(item, "method"), r) ||
-		  !add_path(im, item, widen(im, text_of(item, "path")), r)))
-		import_drop_rule(&im->policy->net.deny);
+	if (item->kind != YNODE_MAP)
+		import_lost(im, item, "is no rule; the whole endpoint is denied");
+	for (k = item->kind == YNODE_MAP ? item->first : NULL; k; k = k->next)
+		if (!import_is_empty(k->value) && (k->value->kind != YNODE_SCALAR || (!sv_is(k->text, "method") && !sv_is(k->text, "path"))))
+			import_lost(im, k, "%s has no counterpart; what the rest of the rule says is denied without it", text_show(&shown, k->text));
+	if (is_method(method))
+		(void)add_method(im, item, method, r);
+	else if (method.n && !sv_is(method, "*"))
+		import_lost(im, item, "%s has no counterpart; every method is denied", text_show(&shown, method));
+	wide = widen(im, path);
+	if (!sv_eq(wide, path))
+		import_changed(im, item, "here a wildcard does not cross \"/\"; the rule denies %s", text_show(&shown, wide));
+	if (!add_path(im, item, wide, r))
+		import_lost(im, item, "every path is denied");
 }
 
 static void each(struct import *im, const struct endpoint *e, const char *key,
@@ -344,6 +404,23 @@ static void add_access(struct import *im, const struct endpoint *e)
 		import_drop_rule(&im->policy->net.allow);
 }
 
+/* Whatever narrows the endpoint would be lost: a range's rules are not looked into for it. */
+static bool is_bare(const struct ynode *endpoint)
+{
+	static const char *const narrows[] = {"path", "rules", "deny_rules", NULL};
+	const struct ynode *n;
+	size_t i;
+
+	for (i = 0; narrows[i]; i++) {
+		n = import_find(endpoint, narrows[i]);
+		if (n && (n->kind == YNODE_LIST ? n->n > 0 : n->kind == YNODE_SCALAR && !is_any_path(n->text)))
+			return false;
+	}
+	n = import_find(endpoint, "access");
+	return !n || sv_is(text_of(endpoint, "access"), "full");
+}
+
+/* Without a host the addresses are the endpoint. */
 static void add_addresses(struct import *im, const struct ynode *endpoint)
 {
 	const struct ynode *list = import_find(endpoint, "allowed_ips"), *item;
@@ -352,12 +429,12 @@ static void add_addresses(struct import *im, const struct ynode *endpoint)
 	struct net_rule *r;
 	const char *cidr;
 
+	if (list && list->n && !is_bare(endpoint)) {
+		import_lost(im, list, "addresses with access, path or rules have no counterpart; the endpoint is left out");
+		list = NULL;
+	}
 	for (item = list && list->kind == YNODE_LIST ? list->first : NULL; item; item = item->next) {
-		if (text_of(endpoint, "host").n) {
-			import_lost(im, item,
-				    "the host may resolve to public addresses only; a cidr rule in network.allow opens "
-				    "a private one");
-		} else if (item->kind != YNODE_SCALAR || value_cidr(im->arena, item->text, &cidr)) {
+		if (item->kind != YNODE_SCALAR || value_cidr(im->arena, item->text, &cidr)) {
 			import_lost(im, item, "is no network address");
 		} else if ((r = import_new_rule(im, allow))) {
 			r->cidr = cidr;
@@ -367,6 +444,20 @@ static void add_addresses(struct import *im, const struct ynode *endpoint)
 		}
 	}
 	import_up(im, mark);
+}
+
+/* There the host has to lead to one of the addresses; here it may lead to any public one, and to no other. */
+static bool is_for_any_address(struct import *im, const struct ynode *endpoint)
+{
+	const struct ynode *list = import_find(endpoint, "allowed_ips");
+	size_t mark;
+
+	if (!list || import_is_empty(list))
+		return true;
+	mark = import_down(im, sv_of("allowed_ips"));
+	import_lost(im, list, "a host that may lead to certain addresses only has no counterpart; the endpoint is left out, a cidr rule in network.allow opens private ones");
+	import_up(im, mark);
+	return false;
 }
 
 static void take_protocol(struct import *im, const struct ynode *n)
@@ -416,13 +507,33 @@ static const struct import_key endpoint_keys[] = {
 	{NULL, NULL, NULL},
 };
 
+/* Keys that narrow what is allowed, or that nobody here knows. */
+static bool is_understood(struct import *im, const struct ynode *n)
+{
+	static const char *const narrow[] = {"persisted_queries", "graphql_persisted_queries", "graphql_max_body_bytes", "json_rpc", "mcp", NULL};
+	const struct import_key *row;
+	const struct ynode *k;
+	struct text_shown shown;
+	bool good = true;
+
+	for (k = n->first; k; k = k->next) {
+		for (row = endpoint_keys; row->name && !sv_is(k->text, row->name); row++)
+			;
+		if (import_is_empty(k->value) || (row->name && name_index(narrow, k->text) < 0))
+			continue;
+		import_lost(im, k, "%s may narrow it; the endpoint is left out", text_show(&shown, k->text));
+		good = false;
+	}
+	return good;
+}
+
 /* What cannot be read could be what closes it. */
 static bool is_well_formed(struct import *im, const struct ynode *n)
 {
 	static const struct {
 		const char *key;
 		bool list;
-	} kinds[] = {{"host", false}, {"path", false}, {"access", false}, {"rules", true}, {"deny_rules", true}, {"allowed_ips", true}};
+	} kinds[] = {{"host", false}, {"path", false}, {"protocol", false}, {"access", false}, {"rules", true}, {"deny_rules", true}, {"allowed_ips", true}};
 	const struct ynode *value;
 	bool good = true;
 	size_t i, mark;
@@ -441,22 +552,57 @@ static bool is_well_formed(struct import *im, const struct ynode *n)
 	return good;
 }
 
-static void take_endpoint(struct import *im, const struct ynode *n)
+static void take_allowed(struct import *im, const struct ynode *n)
 {
-	static const char *const plain[] = {"", "tcp", "rest", "websocket", NULL};
 	struct endpoint e = {.n = n};
 
-	import_map(im, n, endpoint_keys);
-	if (n->kind != YNODE_MAP || !is_well_formed(im, n))
-		return;
-	add_addresses(im, n);
-	if (name_index(plain, text_of(n, "protocol")) < 0 || !host_of(im, n, &e.host))
+	if (text_of(n, "host").n == 0)
+		add_addresses(im, n);
+	if (!host_of(im, n, &e.host) || !is_for_any_address(im, n))
 		return;
 	if (import_find(n, "rules"))
 		each(im, &e, "rules", take_rule);
 	else
 		add_access(im, &e);
-	each(im, &e, "deny_rules", take_deny);
+}
+
+/* At least what the pattern matches: "*.x" of "api-*.x". */
+static struct sv widen_host(struct import *im, struct sv host)
+{
+	const char *star = host.n ? memrchr(host.p, '*', host.n) : NULL, *end = host.p + host.n;
+	const char *dot = star ? memchr(star, '.', (size_t)(end - star)) : NULL, *wide;
+
+	if (!star)
+		return host;
+	wide = dot ? arena_printf(im->arena, "*%.*s", (int)(end - dot), dot) : NULL;
+	return wide ? sv_of(wide) : sv_n("", 0);
+}
+
+/* There a denial holds whichever endpoint lets a request pass: so it does here, whether or not its own was left out. */
+static void take_denials(struct import *im, const struct ynode *n)
+{
+	const struct ynode *list = import_find(n, "deny_rules");
+	struct endpoint e = {.n = n, .host = widen_host(im, text_of(n, "host"))};
+	uint32_t before = im->policy->net.deny.n;
+
+	if (!list || import_is_empty(list))
+		return;
+	if (list->kind == YNODE_LIST)
+		each(im, &e, "deny_rules", take_deny);
+	else
+		deny_endpoint(im, &e, list);
+	if (im->policy->net.deny.n == before && net_host_class(e.host) != HOST_PRIVATE)
+		import_close(im, list, CLOSED_NETWORK);
+}
+
+static void take_endpoint(struct import *im, const struct ynode *n)
+{
+	static const char *const plain[] = {"", "tcp", "rest", "websocket", NULL};
+
+	import_map(im, n, endpoint_keys);
+	if (n->kind == YNODE_MAP && is_well_formed(im, n) && is_understood(im, n) && name_index(plain, text_of(n, "protocol")) >= 0)
+		take_allowed(im, n);
+	take_denials(im, n);
 }
 
 static void take_endpoints(struct import *im, const struct ynode *n)
@@ -489,6 +635,32 @@ static const struct import_key entry_keys[] = {
 	{NULL, NULL, NULL},
 };
 
+/* A key that we do not know may narrow all of the entry. */
+static bool is_known_entry(struct import *im, const struct ynode *n)
+{
+	static const char *const keys[] = {"name", "endpoints", "binaries", NULL};
+	const struct ynode *k;
+	struct text_shown shown;
+
+	for (k = n->kind == YNODE_MAP ? n->first : NULL; k; k = k->next)
+		if (name_index(keys, k->text) < 0 && !import_is_empty(k->value)) {
+			import_lost(im, k, "unknown key %s, which may narrow the others; they are left out", text_show(&shown, k->text));
+			return false;
+		}
+	return true;
+}
+
+/* An entry that is left out: but for its denials. */
+static void leave_out(struct import *im, const struct ynode *entry)
+{
+	const struct ynode *n = import_find(entry, "endpoints");
+	size_t mark = import_down(im, sv_of("endpoints"));
+
+	if (n && n->kind == YNODE_LIST)
+		import_list(im, n, take_denials);
+	import_up(im, mark);
+}
+
 static void take_network(struct import *im, const struct ynode *n)
 {
 	const struct ynode *k;
@@ -500,7 +672,10 @@ static void take_network(struct import *im, const struct ynode *n)
 	}
 	for (k = n->first; k; k = k->next) {
 		mark = import_down(im, k->text);
-		import_map(im, k->value, entry_keys);
+		if (is_known_entry(im, k->value))
+			import_map(im, k->value, entry_keys);
+		else
+			leave_out(im, k->value);
 		import_up(im, mark);
 	}
 }
@@ -511,13 +686,22 @@ static void take_version(struct import *im, const struct ynode *n)
 		import_lost(im, n, "only version 1 is known; the rest is read as if it were that");
 }
 
+/* They may refuse what the rules allow. */
+static void take_middlewares(struct import *im, const struct ynode *n)
+{
+	if (import_is_empty(n))
+		return;
+	import_lost(im, n, "there is no middleware; look at what it did and whether a rule can say it");
+	import_close(im, n, CLOSED_NETWORK);
+}
+
 static const struct import_key root_keys[] = {
 	{"version", take_version, NULL},
 	{"filesystem_policy", take_filesystem, NULL},
 	{"landlock", take_landlock, NULL},
 	{"process", take_process, NULL},
 	{"network_policies", take_network, NULL},
-	{"network_middlewares", NULL, "there is no middleware; check what it did and whether a rule can say it"},
+	{"network_middlewares", take_middlewares, NULL},
 	{"inference", NULL, "its routes are named in the cluster, not here; write inference.providers"},
 	{NULL, NULL, NULL},
 };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "conf/value_net.h"
 #include "policy/net_match.h"
@@ -99,14 +100,71 @@ const struct ynode *import_find(const struct ynode *map, const char *key)
 	return NULL;
 }
 
+bool import_is_denial(struct sv key)
+{
+	static const char *const words[] = {"deny", "deni", "block", "forbid", "disallow", "exclu", "except", "reject", "prohibit", "restrict"};
+	char lower[64];
+	size_t i;
+
+	for (i = 0; i < key.n && i < sizeof(lower) - 1; i++)
+		lower[i] = (char)(key.p[i] >= 'A' && key.p[i] <= 'Z' ? key.p[i] | 0x20 : key.p[i]);
+	lower[i] = '\0';
+	for (i = 0; i < ARRAY_LEN(words); i++)
+		if (strstr(lower, words[i]))
+			return true;
+	return false;
+}
+
+/* What a key that we do not know could be about, by where it stands. */
+static unsigned parts_here(const struct import *im)
+{
+	if (strstr(im->key, "filesystem"))
+		return CLOSED_FILES;
+	if (strstr(im->key, "network"))
+		return CLOSED_NETWORK;
+	if (strstr(im->key, "process"))
+		return CLOSED_PROGRAMS;
+	return CLOSED_FILES | CLOSED_NETWORK | CLOSED_PROGRAMS;
+}
+
+void import_close(struct import *im, const struct ynode *n, unsigned parts)
+{
+	import_lost(im, n, "what it closed cannot be told, so the policy opens%s%s%s", parts & CLOSED_FILES ? " no folder" : "",
+		    parts & CLOSED_NETWORK ? (parts & CLOSED_FILES ? ", no host" : " no host") : "",
+		    parts & CLOSED_PROGRAMS ? (parts & (CLOSED_FILES | CLOSED_NETWORK) ? ", no program" : " no program") : "");
+	im->closed |= parts;
+}
+
+void import_settle(struct import *im)
+{
+	struct policy *p = im->policy;
+
+	if (im->closed & CLOSED_FILES)
+		p->fs.read = p->fs.write = (struct pol_list){0};
+	if (im->closed & CLOSED_FILES || im->no_workdir)
+		import_set(&p->fs.workdir, WORKDIR_NONE);
+	if (im->closed & CLOSED_NETWORK) {
+		p->net.allow = (struct net_rules){0};
+		import_set(&p->net.mode, NET_NONE);
+	}
+	if (im->closed & CLOSED_PROGRAMS) {
+		/* an empty list would mean any */
+		p->process.allow_exec = (struct pol_list){0};
+		import_text(im, &p->process.allow_exec, "/dev/null");
+	}
+}
+
 static void take_key(struct import *im, const struct ynode *k, const struct import_key *table)
 {
 	const struct import_key *row = table;
 
 	while (row->name && !sv_is(k->text, row->name))
 		row++;
-	if (!row->name)
+	if (!row->name) {
 		import_lost(im, k, "unknown key");
+		if (import_is_denial(k->text) && !import_is_empty(k->value))
+			import_close(im, k, parts_here(im));
+	}
 	else if (row->take && !is_null(k->value))
 		row->take(im, k->value);
 	else if (!row->take && row->lost && !import_is_empty(k->value))
@@ -127,6 +185,21 @@ void import_map(struct import *im, const struct ynode *n, const struct import_ke
 		take_key(im, k, table);
 		import_up(im, mark);
 	}
+}
+
+void import_block(struct import *im, const struct ynode *n, const struct import_key *table, unsigned parts)
+{
+	import_map(im, n, table);
+	if (n->kind != YNODE_MAP && !import_is_empty(n))
+		import_close(im, n, parts);
+}
+
+void import_denials(struct import *im, const struct ynode *n, import_fn *take, unsigned parts)
+{
+	if (!import_is_empty(n))
+		import_list(im, n, take);
+	if (n->kind != YNODE_LIST && !import_is_empty(n))
+		import_close(im, n, parts);
 }
 
 void import_list(struct import *im, const struct ynode *n, import_fn *take)
@@ -176,6 +249,8 @@ void import_text(struct import *im, struct pol_list *to, const char *s)
 	struct pol_str *v;
 	uint32_t i;
 
+	if (!s)
+		return; /* the arena says so at the end */
 	for (i = 0; i < to->n; i++)
 		if (strcmp(to->v[i].s, s) == 0)
 			return;
@@ -200,25 +275,66 @@ void import_pair(struct import *im, struct pol_pairs *to, const char *key, const
 	*to = (struct pol_pairs){v, to->n + 1, true};
 }
 
+const char *import_plain_path(struct import *im, struct sv s)
+{
+	char *out = arena_alloc(im->arena, s.n + 2);
+	size_t at, end, n = 0;
+
+	if (!out)
+		return NULL;
+	if (s.n && s.p[0] == '/')
+		out[n++] = '/';
+	for (at = 0; at < s.n; at = end + 1) {
+		for (end = at; end < s.n && s.p[end] != '/'; end++)
+			;
+		if (end == at || (end == at + 1 && s.p[at] == '.'))
+			continue;
+		if (n && out[n - 1] != '/')
+			out[n++] = '/';
+		memcpy(out + n, s.p + at, end - at);
+		n += end - at;
+	}
+	if (n == 0 && s.n)
+		out[n++] = '.';
+	out[n] = '\0';
+	return out;
+}
+
+static const char *path_of(struct import *im, const struct ynode *n, struct sv text)
+{
+	const char *wrong, *path, *plain = memchr(text.p, '\0', text.n) ? NULL : import_plain_path(im, text);
+	struct text_shown shown;
+
+	wrong = plain ? value_path_glob(im->arena, sv_of(plain), &path) : "is no path";
+	if (wrong)
+		import_lost(im, n, "%s %s", text_show(&shown, text), wrong);
+	return wrong ? NULL : path;
+}
+
 const char *import_path_text(struct import *im, const struct ynode *n)
 {
-	struct text_shown shown;
-	const char *wrong, *path;
-	struct sv s = n->text;
+	if (n->kind == YNODE_SCALAR)
+		return path_of(im, n, n->text);
+	import_lost(im, n, "is %s where a path belongs", ynode_what(n));
+	return NULL;
+}
 
-	if (n->kind != YNODE_SCALAR) {
-		import_lost(im, n, "is %s where a path belongs", ynode_what(n));
-		return NULL;
-	}
-	while (s.n > 1 && s.p[s.n - 1] == '/')
-		s.n--;
-	while (sv_starts(s, "./") && s.n > 2)
-		s = sv_n(s.p + 2, s.n - 2);
-	wrong = value_path_glob(im->arena, s, &path);
-	if (wrong) {
-		import_lost(im, n, "%s %s", text_show(&shown, n->text), wrong);
-		return NULL;
-	}
+const char *import_denied_path(struct import *im, const struct ynode *n)
+{
+	static const char *const homes[] = {"$HOME", "${HOME}"};
+	const char *path, *home;
+	size_t i, k;
+
+	if (n->kind == YNODE_SCALAR)
+		for (i = 0; i < ARRAY_LEN(homes); i++) {
+			k = strlen(homes[i]);
+			home = sv_starts(n->text, homes[i]) && (n->text.n == k || n->text.p[k] == '/') ? arena_printf(im->arena, "~%.*s", (int)(n->text.n - k), n->text.p + k) : NULL;
+			if (home && (path = path_of(im, n, sv_of(home))))
+				return path;
+		}
+	path = import_path_text(im, n);
+	if (!path)
+		import_close(im, n, CLOSED_FILES);
 	return path;
 }
 

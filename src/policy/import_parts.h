@@ -12,13 +12,20 @@
 
 enum { IMPORT_KEY_MAX = 200 };
 
+/* Parts of a policy that open nothing, because what the source closed there cannot be told. */
+enum import_closed { CLOSED_FILES = 1, CLOSED_NETWORK = 2, CLOSED_PROGRAMS = 4 };
+
 struct import {
 	struct import_result *result;
 	struct policy *policy;
 	struct arena *arena;
 	struct import_note **tail;
-	struct pol_list unreadable; /* of srt: what could not be read there */
+	struct pol_list unreadable; /* of srt: folders that could not be read there and have no rule here */
+	bool reads_workdir;	    /* of srt: it could be read wherever it is */
 	bool all_hosts;		    /* of SynthOrg: the network leads everywhere */
+	bool lists_hosts;	    /* of SynthOrg: not everywhere, whether or not the list can be read */
+	bool no_workdir;	    /* the work folder itself is denied */
+	unsigned closed;	    /* enum import_closed */
 	char key[IMPORT_KEY_MAX]; /* where we are, escaped */
 };
 
@@ -34,6 +41,19 @@ struct import_key {
 void import_map(struct import *im, const struct ynode *n, const struct import_key *table);
 /* Calls take for each item, with "[i]" at the end of the key. */
 void import_list(struct import *im, const struct ynode *n, import_fn *take);
+
+/*
+ * A denial that cannot be carried over: what it closed could be anything, so these parts of the policy open nothing (import_settle()). Noted; the caller has said why.
+ */
+void import_close(struct import *im, const struct ynode *n, unsigned parts);
+/* A list of denials: what is not a list closes the parts. */
+void import_denials(struct import *im, const struct ynode *n, import_fn *take, unsigned parts);
+/* A block that may hold denials: what is no mapping closes the parts. */
+void import_block(struct import *im, const struct ynode *n, const struct import_key *table, unsigned parts);
+/* Is the name that of something that closes? ("denyExec", "blocked_hosts") */
+bool import_is_denial(struct sv key);
+/* Last of all. */
+void import_settle(struct import *im);
 
 const struct ynode *import_find(const struct ynode *map, const char *key);
 bool import_is_empty(const struct ynode *n); /* null, false, "", [] or {} */
@@ -58,8 +78,12 @@ void import_pair(struct import *im, struct pol_pairs *to, const char *key, const
 
 /* A path pattern for read, write, deny or a list of programs: checked, "/" at its end removed. */
 void import_path(struct import *im, const struct ynode *n, struct pol_list *to);
-/* NULL: not a pattern (noted). */
+/* Without empty and "." parts, and without a "/" at its end: "." for nothing, "/" for the root. NULL: no memory. */
+const char *import_plain_path(struct import *im, struct sv s);
+/* NULL: not a pattern (noted). Empty and "." parts are left out; a ".." is none of ours to resolve, as links may lead elsewhere. */
 const char *import_path_text(struct import *im, const struct ynode *n);
+/* The same of a denial, where "$HOME" is the home. NULL: not a pattern, and the files are closed. */
+const char *import_denied_path(struct import *im, const struct ynode *n);
 
 /* A rule for a host or an address (a private address becomes a cidr). NULL: not a host (noted). */
 struct net_rule *import_rule(struct import *im, const struct ynode *n, struct sv host, struct net_rules *to);

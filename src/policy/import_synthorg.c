@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/glob.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "conf/value.h"
 #include "policy/import_parts.h"
@@ -67,7 +69,7 @@ static void take_network(struct import *im, const struct ynode *n)
 	int mode;
 
 	if (!scalar_in(im, n, network_names, &mode))
-		return;
+		mode = SYNTH_NONE;
 	import_set(&im->policy->net.mode, mode == SYNTH_NONE ? NET_NONE : NET_PUBLIC);
 	if (mode == SYNTH_HOST)
 		import_lost(im, n, "the host's own network is never given; public hosts can be reached instead");
@@ -98,6 +100,7 @@ static void take_host(struct import *im, const struct ynode *n)
 
 static void take_hosts(struct import *im, const struct ynode *n)
 {
+	im->lists_hosts = im->lists_hosts || !import_is_empty(n);
 	import_list(im, n, take_host);
 }
 
@@ -133,6 +136,7 @@ static void take_preset(struct import *im, const struct ynode *n)
 
 static void take_presets(struct import *im, const struct ynode *n)
 {
+	im->lists_hosts = im->lists_hosts || !import_is_empty(n);
 	import_list(im, n, take_preset);
 }
 
@@ -149,6 +153,7 @@ static void take_network_overrides(struct import *im, const struct ynode *n)
 	const struct ynode *k;
 	struct text_shown a, b;
 	size_t mark;
+	int mode;
 
 	for (k = is_map(im, n) ? n->first : NULL; k; k = k->next) {
 		mark = import_down(im, k->text);
@@ -156,8 +161,15 @@ static void take_network_overrides(struct import *im, const struct ynode *n)
 			im, k,
 			"the network is the same for all categories here; run %s with a policy of its own (network %s)",
 			text_show(&a, k->text), text_show(&b, k->value->text));
+		mode = k->value->kind == YNODE_SCALAR ? name_index(network_names, k->value->text) : -1;
+		if (mode != SYNTH_BRIDGE && mode != SYNTH_HOST) {
+			import_lost(im, k, "where one category has no network, none has one here");
+			im->closed |= CLOSED_NETWORK;
+		}
 		import_up(im, mark);
 	}
+	if (n->kind != YNODE_MAP && !import_is_empty(n))
+		import_close(im, n, CLOSED_NETWORK);
 }
 
 static void take_dns(struct import *im, const struct ynode *n)
@@ -259,14 +271,25 @@ static void take_runtime_overrides(struct import *im, const struct ynode *n)
 	}
 }
 
+/* What was below the workspace is below the work folder, wherever that is; "." is the workspace itself. */
+static const char *from_workspace(const char *path)
+{
+	const char *rest = path_rest(path, WORKSPACE);
+
+	return !rest ? path : *rest ? rest + 1 : ".";
+}
+
 static void policy_path(struct import *im, const struct ynode *n, struct pol_list *to, enum workdir_mode mode)
 {
-	if (n->kind == YNODE_SCALAR && (sv_is(n->text, WORKSPACE) || sv_is(n->text, WORKSPACE "/"))) {
-		if (mode > im->policy->fs.workdir.v || !im->policy->fs.workdir.set)
-			import_set(&im->policy->fs.workdir, mode);
+	const char *path = import_path_text(im, n);
+
+	if (!path)
 		return;
-	}
-	import_path(im, n, to);
+	path = from_workspace(path);
+	if (strcmp(path, ".") != 0)
+		import_text(im, to, path);
+	else if (mode > im->policy->fs.workdir.v || !im->policy->fs.workdir.set)
+		import_set(&im->policy->fs.workdir, mode);
 }
 
 static void take_read_path(struct import *im, const struct ynode *n)
@@ -279,14 +302,43 @@ static void take_write_path(struct import *im, const struct ynode *n)
 	policy_path(im, n, &im->policy->fs.write, WORKDIR_READ_WRITE);
 }
 
-/* Wherever the work folder is: what was below the workspace is below it. */
+static void close_workdir(struct import *im, const struct ynode *n)
+{
+	import_lost(im, n, "is or holds the workspace: the work folder is not shown");
+	im->no_workdir = true;
+}
+
+/* A pattern whose first part may be the workspace's name means what is in the work folder, too. */
+static void deny_in_workspace(struct import *im, const struct ynode *n, const char *path)
+{
+	const char *rest = path[0] == '/' ? strchr(path + 1, '/') : NULL;
+	struct sv first = sv_n(path + 1, rest ? (size_t)(rest - path - 1) : strlen(path + 1));
+
+	if (path[0] != '/' || sv_is(first, "**") || !glob_component(first, sv_of(&WORKSPACE[1])))
+		return;
+	if (!rest || strcmp(rest, "/*") == 0 || strcmp(rest, "/**") == 0)
+		close_workdir(im, n);
+	else
+		import_text(im, &im->policy->fs.deny, rest + 1);
+}
+
 static void take_deny_path(struct import *im, const struct ynode *n)
 {
-	struct ynode below = *n;
+	const char *path = import_denied_path(im, n);
 
-	if (n->kind == YNODE_SCALAR && sv_starts(n->text, WORKSPACE "/") && n->text.n > strlen(WORKSPACE "/"))
-		below.text = sv_n(n->text.p + strlen(WORKSPACE "/"), n->text.n - strlen(WORKSPACE "/"));
-	import_path(im, &below, &im->policy->fs.deny);
+	if (!path)
+		return;
+	if (strcmp(path, "/") == 0 || strcmp(path, "/**") == 0 || strcmp(path, "**") == 0) {
+		import_close(im, n, CLOSED_FILES);
+		return;
+	}
+	if (!path_rest(path, WORKSPACE))
+		deny_in_workspace(im, n, path);
+	path = from_workspace(path);
+	if (strcmp(path, ".") == 0 || strcmp(path, "*") == 0 || strcmp(path, "**") == 0)
+		close_workdir(im, n);
+	else
+		import_text(im, &im->policy->fs.deny, path);
 }
 
 static void take_read_paths(struct import *im, const struct ynode *n)
@@ -301,7 +353,7 @@ static void take_write_paths(struct import *im, const struct ynode *n)
 
 static void take_deny_paths(struct import *im, const struct ynode *n)
 {
-	import_list(im, n, take_deny_path);
+	import_denials(im, n, take_deny_path, CLOSED_FILES);
 }
 
 static const struct import_key filesystem_keys[] = {
@@ -311,10 +363,31 @@ static const struct import_key filesystem_keys[] = {
 	{NULL, NULL, NULL},
 };
 
+static bool names_workspace(struct import *im, const struct ynode *list)
+{
+	const struct ynode *item;
+	const char *path;
+
+	for (item = list && list->kind == YNODE_LIST ? list->first : NULL; item; item = item->next) {
+		path = item->kind == YNODE_SCALAR ? import_plain_path(im, item->text) : NULL;
+		if (path && strcmp(from_workspace(path), ".") == 0)
+			return true;
+	}
+	return false;
+}
+
 static void take_filesystem(struct import *im, const struct ynode *n)
 {
-	import_map(im, n, filesystem_keys);
-	if (im->policy->fs.read.n || im->policy->fs.write.n || im->policy->fs.deny.n)
+	struct pol_fs *fs = &im->policy->fs;
+
+	import_block(im, n, filesystem_keys, CLOSED_FILES);
+	if (fs->workdir.v == WORKDIR_READ_WRITE && names_workspace(im, import_find(n, "read_paths")) && !names_workspace(im, import_find(n, "write_paths"))) {
+		import_changed(im, n, "the workspace is among its read_paths only, which takes the place of mount_mode");
+		import_set(&fs->workdir, WORKDIR_READ_ONLY);
+	}
+	if (fs->read.n || fs->write.n)
+		import_lost(im, n, "these were paths of a container; here they are the host's, with what is there");
+	else if (fs->deny.n)
 		import_changed(im, n, "these were paths of a container; here they are the host's");
 }
 
@@ -333,27 +406,61 @@ static void take_policy_network(struct import *im, const struct ynode *n)
 		import_changed(im, n, "its allowed_hosts take the place of those beside the policy, as there: %u are left out", im->policy->net.allow.n);
 		im->policy->net.allow = (struct net_rules){0};
 	}
-	import_map(im, n, policy_network_keys);
+	if (import_find(n, "allowed_hosts") && !import_is_empty(import_find(n, "allowed_hosts")))
+		im->all_hosts = false;
+	import_block(im, n, policy_network_keys, CLOSED_NETWORK);
+}
+
+/* Where programs are that have a name only. */
+static const char *const program_folders[] = {"/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin"};
+
+static void add_program(struct import *im, const char *path, struct pol_list *to)
+{
+	size_t i;
+
+	if (strchr(path, '/')) {
+		import_text(im, to, from_workspace(path));
+		return;
+	}
+	for (i = 0; i < ARRAY_LEN(program_folders); i++)
+		import_text(im, to, arena_printf(im->arena, "%s/%s", program_folders[i], path));
 }
 
 static void take_allowed_program(struct import *im, const struct ynode *n)
 {
-	import_path(im, n, &im->policy->process.allow_exec);
+	const char *path = import_path_text(im, n);
+
+	if (path && !strchr(path, '/'))
+		import_changed(im, n, "is the program of that name in the system's folders");
+	if (path)
+		add_program(im, path, &im->policy->process.allow_exec);
 }
 
+/* A name alone means every program that is called so. */
 static void take_denied_program(struct import *im, const struct ynode *n)
 {
-	import_path(im, n, &im->policy->process.deny_exec);
+	const char *path = import_path_text(im, n);
+
+	if (!path) {
+		import_close(im, n, CLOSED_PROGRAMS);
+		return;
+	}
+	if (!strchr(path, '/'))
+		import_text(im, &im->policy->process.deny_exec, arena_printf(im->arena, "**/%s", path));
+	add_program(im, path, &im->policy->process.deny_exec);
 }
 
+/* An empty list means any, here as there: one of which nothing can be carried over does not. */
 static void take_allowed_programs(struct import *im, const struct ynode *n)
 {
-	import_list(im, n, take_allowed_program); /* an empty list means any, here as there */
+	import_denials(im, n, take_allowed_program, CLOSED_PROGRAMS);
+	if (n->kind == YNODE_LIST && n->n && im->policy->process.allow_exec.n == 0)
+		import_close(im, n, CLOSED_PROGRAMS);
 }
 
 static void take_denied_programs(struct import *im, const struct ynode *n)
 {
-	import_list(im, n, take_denied_program);
+	import_denials(im, n, take_denied_program, CLOSED_PROGRAMS);
 }
 
 static const struct import_key process_keys[] = {
@@ -367,7 +474,7 @@ static void take_process(struct import *im, const struct ynode *n)
 {
 	if (import_find(n, "max_processes"))
 		import_changed(im, n, "its max_processes takes the place of pids_limit, as there");
-	import_map(im, n, process_keys);
+	import_block(im, n, process_keys, CLOSED_PROGRAMS);
 }
 
 static void take_proxy(struct import *im, const struct ynode *n)
@@ -468,8 +575,10 @@ static void settle_network(struct import *im, const struct ynode *docker)
 		import_lost(im, import_find(docker, "allowed_hosts"),
 			    "network is none, so these open nothing; set network.mode to allowlist to use them");
 		net->allow = (struct net_rules){0};
-	} else if (net->allow.n && !im->all_hosts) {
-		import_set(&net->mode, NET_ALLOWLIST);
+	} else if (net->mode.v != NET_NONE && im->lists_hosts && !im->all_hosts) {
+		if (!net->allow.n)
+			import_lost(im, import_find(docker, "allowed_hosts"), "of what was listed nothing is left, so there is no network");
+		import_set(&net->mode, net->allow.n ? NET_ALLOWLIST : NET_NONE);
 	}
 	import_up(im, mark);
 }
@@ -489,7 +598,7 @@ static void take_docker(struct import *im, const struct ynode *n)
 	}
 	if (block && !import_is_empty(block)) {
 		mark = import_down(im, sv_of("policy"));
-		import_map(im, block, policy_keys);
+		import_block(im, block, policy_keys, CLOSED_FILES | CLOSED_NETWORK | CLOSED_PROGRAMS);
 		import_up(im, mark);
 	}
 	settle_network(im, n);

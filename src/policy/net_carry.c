@@ -52,6 +52,20 @@ static struct sv key_of(struct arena *a, const struct net_rule *r, struct buf *r
 	return sv_n(arena_str(a, buf_view(room)), room->n);
 }
 
+/* Of rules that say the same, one: what is furthest ahead. How many are left. */
+static uint32_t join(struct used *v, uint32_t n)
+{
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < n; i++) {
+		if (kept == 0 || by_key(&v[kept - 1], &v[i]) != 0)
+			v[kept++] = v[i];
+		else if (v[kept - 1].ahead_to < v[i].ahead_to)
+			v[kept - 1].ahead_to = v[i].ahead_to;
+	}
+	return kept;
+}
+
 static struct used *list(struct arena *a, const struct ruleset *rules, const struct net_budget *budgets, struct buf *room, uint32_t *ret)
 {
 	const struct net_rules *allow = &net_rules_policy(rules)->net.allow;
@@ -64,7 +78,7 @@ static struct used *list(struct arena *a, const struct ruleset *rules, const str
 	if (!v || arena_failed(a) || buf_failed(room) < 0)
 		return NULL;
 	qsort(v, n, sizeof(*v), by_key);
-	*ret = n;
+	*ret = join(v, n);
 	return v;
 }
 

@@ -3,11 +3,12 @@
 #include <strings.h>
 
 #include "base/coding.h"
+#include "base/field_name.h"
 #include "policy/net_match.h"
 #include "policy/net_parameter.h"
 
 const char net_form_illegible[] =
-	"a form under a rule with methods must be in UTF-8 or alike, and packed with gzip, deflate or not at all";
+	"a form under a rule with methods must be in UTF-8 or alike, JSON by the book, and packed with gzip, deflate or not at all";
 
 static bool is_blank(char c)
 {
@@ -49,6 +50,9 @@ void net_form_init(struct net_form *f, const struct net_form_head *h)
 	f->kinds = net_form_head_kinds(h);
 	f->illegible = f->found = net_form_head_is_illegible(h);
 	f->json.begun = h->mentioned & NET_FORM_JSON;
+	f->json.strict = f->json.begun && !net_form_head_is_coded(h);
+	f->json.parts = h->mentioned & NET_FORM_PARTS;
+	f->json.messages = h->messages;
 	/* without a boundary that all agree on any line may be one of a part's head */
 	if (h->boundary.n)
 		prepare_boundary(&f->parts, h->boundary);
@@ -203,21 +207,66 @@ static bool is_name(const struct net_form_json *j)
 	return i == text.n && j->depth == 1 && net_parameter_overrides(sv_n(name, n));
 }
 
-static void feed_string(struct net_form_json *j, char c)
+static void give_up(struct net_form *f)
 {
+	f->illegible = f->found = true;
+}
+
+static void feed_string(struct net_form *f, char c)
+{
+	struct net_form_json *j = &f->json;
+
 	if (c == '"' && !j->escaped) {
 		j->quoted = false;
 		j->named = !j->too_long && is_name(j);
 		return;
 	}
+	/* "\x5f" and "\_" are underscores to some */
+	if (j->strict && j->escaped && !strchr("\"\\/bfnrtu", c))
+		give_up(f);
 	j->escaped = c == '\\' && !j->escaped;
 	j->too_long = !keep(&j->text, c) || j->too_long;
+}
+
+/* Of numbers, of true, false and null, and of the NaN and Infinity that some write. */
+static bool is_of_word(char c)
+{
+	return is_letter_or_digit(c) || c == '+' || c == '-' || c == '.';
+}
+
+/*
+ * What stands between strings, where it is JSON: no comment, no name in other quotes or without any. A mark of the byte
+ * order and one of a record's start may be before it, not within: to some they are blanks, even before a colon.
+ */
+static bool is_by_the_book(struct net_form_json *j, char c)
+{
+	if (is_blank(c))
+		return true;
+	if (c == ':' && j->bare)
+		return false;
+	j->bare = is_of_word(c);
+	return j->bare || strchr("{}[],:\"", c) || (j->depth == 0 && strchr("\x1e\xef\xbb\xbf\xfe\xff", c));
+}
+
+/*
+ * The parts of a form begin with a line of dashes, messages of gRPC and Connect with a zero: no reader of JSON, however
+ * lenient, takes such a body. Only where the head says so, too, is it not held to the book.
+ */
+static void look_at_first(struct net_form_json *j, char c)
+{
+	if (is_blank(c))
+		return;
+	if ((j->parts && c == '-') || (j->messages && c == '\0'))
+		j->strict = false;
+	j->parts = j->messages = false;
 }
 
 static void feed_json(struct net_form *f, char c)
 {
 	struct net_form_json *j = &f->json;
 
+	if (j->parts || j->messages)
+		look_at_first(j, c);
 	/* UTF-16 and UTF-32 are ASCII with zeros between; their marks and UTF-8's may come first */
 	if (c == '\0' || (!j->begun && (is_blank(c) || strchr("\xef\xbb\xbf\xfe\xff", c))))
 		return;
@@ -227,10 +276,12 @@ static void feed_json(struct net_form *f, char c)
 	}
 	j->begun = true;
 	if (j->quoted) {
-		feed_string(j, c);
+		feed_string(f, c);
 		return;
 	}
-	if (c == '"') {
+	if (j->strict && !is_by_the_book(j, c)) {
+		give_up(f);
+	} else if (c == '"') {
 		j->quoted = true;
 		j->text.n = 0;
 		j->too_long = j->escaped = false;

@@ -42,7 +42,10 @@ struct net_form_parts {
 
 struct net_form_json {
 	bool begun;
+	bool strict; /* it says to be JSON: what is none is illegible, since readers that take it all the same differ */
+	bool parts, messages; /* it also says to come in these, and has not begun: its first byte tells whether it does */
 	bool quoted, escaped, too_long, named; /* in a string; behind a backslash; the last token was a name that asks */
+	bool bare; /* the last token was a word without quotes */
 	uint32_t depth;
 	struct net_form_word text;
 };

@@ -120,6 +120,7 @@ void net_form_head_field(struct net_form_head *h, struct sv name, struct sv valu
 	h->types++;
 	h->mentioned |= mentioned(value);
 	h->odd = h->odd || !is_type(value);
+	h->messages = h->messages || starts(value, "application/grpc") || starts(value, "application/connect+");
 	h->other_charset = h->other_charset || names_other_charset(value);
 	read_boundary(h, value);
 	if (h->boundaries > 1)

@@ -22,6 +22,7 @@ struct net_form_head {
 	unsigned types;     /* how many fields say one */
 	unsigned mentioned; /* kinds */
 	bool odd;	    /* a type that is none */
+	bool messages;	    /* of gRPC or Connect, each behind its flags and length */
 	bool other_charset; /* one that is not like ASCII: names are not what they look like */
 	unsigned boundaries;
 	struct sv boundary; /* that every reader understands alike; n is 0: there is none */

@@ -1,5 +1,7 @@
 #include "policy/net_judge.h"
 
+#include <stdlib.h>
+
 static void ask(struct net_question *q, struct sv shown, uint16_t port)
 {
 	q->shown = shown;
@@ -82,7 +84,7 @@ enum net_fit net_rule_fits(const struct net_rule *r, const struct net_question *
 		return FIT_HOST;
 	if (net_rule_is_blind(r, q) || (net_rule_minds_methods(r) && q->overrides) || (q->method.p && !net_method_in(&r->methods, q->method)))
 		return FIT_PORT;
-	if (restricts(&r->paths) && q->path.p && (q->odd_path || !path_in(&r->paths, q->path, net_path_matches)))
+	if (restricts(&r->paths) && q->path.p && (q->odd_path || !path_in(&r->paths, q->path, net_path_allowed)))
 		return FIT_METHOD;
 	return FIT_ALL;
 }
@@ -110,6 +112,19 @@ void net_provider_host(const struct provider *p, struct net_host *ret)
 	s = s ? s + 3 : "";
 	n = s[0] == '[' ? strcspn(s, "]") + 1 : strcspn(s, ":/");
 	net_host_read(sv_n(s, n > strlen(s) ? strlen(s) : n), ret);
+}
+
+const char *net_provider_port(const struct provider *p, uint16_t *port)
+{
+	const char *url = p->url.s ? p->url.s : "", *at = strstr(url, "://");
+
+	at = at ? at + 3 : url;
+	at += *at == '[' ? strcspn(at, "]") : strcspn(at, ":/");
+	at += *at == ']';
+	*port = strncmp(url, "https://", 8) == 0 ? 443 : 80;
+	if (*at == ':')
+		*port = (uint16_t)strtoul(at + 1, NULL, 10);
+	return at + strcspn(at, "/");
 }
 
 bool net_judge_early(const struct policy *p, const struct net_question *q, enum net_why *ret)

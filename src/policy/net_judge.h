@@ -62,6 +62,8 @@ bool net_rule_minds_methods(const struct net_rule *r);
 
 /* The host of a provider's URL; one that is no URL gives HOST_BAD. */
 void net_provider_host(const struct provider *p, struct net_host *ret);
+/* Its port, given or not. Returns its path: "/v1", or "". */
+const char *net_provider_port(const struct provider *p, uint16_t *port);
 
 enum net_why {
 	WHY_RULE,     /* a rule allows it */

@@ -4,7 +4,6 @@
 
 #include "base/cleanup.h"
 #include "base/field_name.h"
-#include "base/glob.h"
 #include "policy/net_parameter.h"
 
 /* Names that always mean such an address. Any other name is judged by what it resolves to, when it is dialled. */
@@ -151,251 +150,10 @@ bool net_cidr_covers(const char *outer, const char *inner)
 	return cidr_parse(sv_of(outer), &a) && cidr_parse(sv_of(inner), &b) && cidr_covers(&a, &b);
 }
 
-static struct sv next_segment(struct sv *rest)
-{
-	const char *slash = memchr(rest->p, '/', rest->n);
-	struct sv s = slash ? sv_n(rest->p, (size_t)(slash - rest->p)) : *rest;
-
-	*rest = slash ? sv_n(slash + 1, rest->n - s.n - 1) : sv_n(NULL, 0);
-	return s;
-}
-
-/*
- * Both without their leading slash; p == NULL: used up (an empty string still holds one empty segment). Only the last
- * "**" ever needs to take more, so the work is bounded by the product of the lengths whatever the path says.
- */
-static bool segments_match(struct sv pattern, struct sv path)
-{
-	struct sv star_pattern = {0}, star_path = {0}, p, s;
-
-	for (;;) {
-		struct sv pattern_rest = pattern, path_rest = path;
-
-		if (!pattern.p && !path.p)
-			return true;
-		if (pattern.p) {
-			p = next_segment(&pattern_rest);
-			if (sv_is(p, "**") && !pattern_rest.p)
-				return path.p != NULL;
-			if (sv_is(p, "**")) {
-				star_pattern = pattern = pattern_rest;
-				star_path = path;
-				continue;
-			}
-			if (!path.p)
-				return false;
-			s = next_segment(&path_rest);
-			if (glob_component(p, s)) {
-				pattern = pattern_rest;
-				path = path_rest;
-				continue;
-			}
-		}
-		if (!star_path.p)
-			return false;
-		(void)next_segment(&star_path);
-		pattern = star_pattern;
-		path = star_path;
-	}
-}
-
-static struct sv skip_slash(struct sv s)
-{
-	return s.n && s.p[0] == '/' ? sv_n(s.p + 1, s.n - 1) : s;
-}
-
-bool net_path_matches(const char *pattern, struct sv path)
-{
-	const char *query = memchr(path.p, '?', path.n);
-
-	if (query)
-		path.n = (size_t)(query - path.p);
-	if (path.n == 0)
-		path = sv_of("/");
-	return segments_match(skip_slash(sv_of(pattern)), skip_slash(path));
-}
-
-/* In lower case, and without dots and blanks behind the name of a segment. to has n bytes. */
-static size_t fold_path(struct sv path, char *to)
-{
-	size_t i, n = 0, segment = 0;
-
-	for (i = 0; i <= path.n; i++) {
-		if (i == path.n || path.p[i] == '/') {
-			for (;;) {
-				if (n > segment && to[n - 1] == '.')
-					n--;
-				else if (n >= segment + 3 && memcmp(to + n - 3, "%20", 3) == 0)
-					n -= 3;
-				else
-					break;
-			}
-			segment = n + 1;
-		}
-		if (i < path.n)
-			to[n++] = (char)(path.p[i] >= 'A' && path.p[i] <= 'Z' ? path.p[i] | 0x20 : path.p[i]);
-	}
-	return n;
-}
-
-bool net_path_denied(const char *pattern, struct sv path)
-{
-	char folded[NET_PATH_FOLDED], folded_pattern[NET_PATH_FOLDED];
-	const char *query = memchr(path.p, '?', path.n);
-	size_t i, n = strlen(pattern);
-	struct sv p, s;
-
-	if (net_path_matches(pattern, path))
-		return true;
-	path.n = query ? (size_t)(query - path.p) : path.n;
-	if (path.n > sizeof(folded) || n > sizeof(folded_pattern))
-		return path.n > sizeof(folded);
-	for (i = 0; i < n; i++)
-		folded_pattern[i] = (char)(pattern[i] >= 'A' && pattern[i] <= 'Z' ? pattern[i] | 0x20 : pattern[i]);
-	p = skip_slash(sv_n(folded_pattern, n));
-	s = skip_slash(sv_n(folded, fold_path(path, folded)));
-	if (segments_match(p, s))
-		return true;
-	if (s.n > 1 && s.p[s.n - 1] == '/')
-		s.n--;
-	/* who denies all below a path means the path, too */
-	return segments_match(p, s) || (sv_ends(p, "/**") && segments_match(sv_n(p.p, p.n - 3), s));
-}
-
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-				      : -1;
-}
-
-/* The byte that "%XX" at the start of s stands for, or -1. */
-static int percent(struct sv s)
-{
-	int high = s.n >= 3 && s.p[0] == '%' ? hex_digit(s.p[1]) : -1, low = high >= 0 ? hex_digit(s.p[2]) : -1;
-
-	return low >= 0 ? high * 16 + low : -1;
-}
-
-/* Encoded, it is either something else than it looks like or needed no encoding. */
-static bool is_odd_byte(int c)
-{
-	return c <= 0 || c == '/' || c == '\\' || c == ';' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || strchr("-._~", c);
-}
-
-static bool is_odd_escape(struct sv s)
-{
-	int c = percent(s), twice;
-	char again[3];
-
-	if (c < 0 || is_odd_byte(c) || s.p[1] >= 'a' || s.p[2] >= 'a')
-		return true;
-	if (c != '%' || s.n < 5)
-		return false;
-	again[0] = '%';
-	memcpy(again + 1, s.p + 3, 2);
-	twice = percent(sv_n(again, sizeof(again)));
-	return twice >= 0 && is_odd_byte(twice);
-}
-
-/* One dot or two; or dots with blanks behind them, which some servers cut off. */
-static bool is_dots(struct sv segment)
-{
-	bool blanks = false;
-	size_t i = 0;
-
-	if (segment.n == 0 || segment.p[0] != '.')
-		return false;
-	while (i < segment.n) {
-		if (segment.p[i] != '.' && !sv_starts(sv_n(segment.p + i, segment.n - i), "%20"))
-			return false;
-		blanks = blanks || segment.p[i] == '%';
-		i += segment.p[i] == '.' ? 1 : 3;
-	}
-	return blanks || segment.n <= 2;
-}
-
-bool net_path_is_odd(struct sv path)
-{
-	struct sv rest, segment;
-	size_t i;
-
-	if (path.n == 0 || path.p[0] != '/')
-		return true;
-	for (i = 0; i < path.n; i++)
-		if (path.p[i] <= ' ' || path.p[i] >= 0x7f || path.p[i] == '\\' || path.p[i] == '#' || path.p[i] == ';' ||
-		    (path.p[i] == '%' && is_odd_escape(sv_n(path.p + i, path.n - i))))
-			return true;
-	for (rest = sv_n(path.p + 1, path.n - 1); rest.p;) {
-		segment = next_segment(&rest);
-		if (is_dots(segment) || (segment.n == 0 && rest.p))
-			return true;
-	}
-	return false;
-}
-
-/* The next byte of a path, decoded. */
-static int next_byte(struct sv *s)
-{
-	int c = percent(*s);
-	size_t used = c < 0 ? 1 : 3;
-
-	c = c < 0 ? (unsigned char)s->p[0] : c;
-	*s = sv_n(s->p + used, s->n - used);
-	return c;
-}
-
-enum { SHORT_STEM = 6, SHORT_NAME = 12 }; /* "SECRET~1.TXT" */
-
-/* What Windows makes of a long name: at most six letters, "~" and a number, and at most three more behind a dot. */
-static bool is_short_name(const char *name, size_t n)
-{
-	size_t tilde = 0, i;
-
-	while (tilde < n && name[tilde] != '~')
-		tilde++;
-	if (tilde == 0 || tilde > SHORT_STEM || n > SHORT_NAME)
-		return false;
-	for (i = tilde + 1; i < n && name[i] >= '0' && name[i] <= '9'; i++)
-		;
-	return i > tilde + 1 && (i == n || name[i] == '.');
-}
-
-static bool is_folded_segment(struct sv segment)
-{
-	char name[SHORT_NAME + 1] = {0};
-	int c, before = 0;
-	size_t n = 0;
-
-	while (segment.n) {
-		c = next_byte(&segment);
-		if (before == ':' && c == '$')
-			return true;
-		before = c;
-		if (n < sizeof(name))
-			name[n++] = (char)c;
-	}
-	if (n >= 3 && name[0] == '(' && (name[1] | 0x20) >= 'a' && (name[1] | 0x20) <= 'z' && name[2] == '(')
-		return true;
-	return is_short_name(name, n);
-}
-
-bool net_path_is_folded(struct sv path)
-{
-	struct sv rest;
-
-	for (rest = skip_slash(path); rest.p;)
-		if (is_folded_segment(next_segment(&rest)))
-			return true;
-	return false;
-}
-
 /* All of them start with one of these, and few others do. */
 static bool name_is_one_of(struct sv name, const char *const *names)
 {
-	if (name.n == 0 || !memchr("xhdr", name.p[0], 4))
+	if (name.n == 0 || !memchr("xhdrspu", name.p[0], 7))
 		return false;
 	for (; *names; names++)
 		if (field_name_is(name, *names))
@@ -419,6 +177,13 @@ bool net_field_rewrites(struct sv name)
 					    "x-rewrite-uri",      "x-rewrite-path",   "x-override-url",   "x-forwarded-uri",
 					    "x-forwarded-url",    "x-forwarded-path", "x-forwarded-prefix", "x-script-name",
 					    "x-envoy-original-path", "x-http-path-override", "x-real-path", "request-uri",
+					    /* of CGI and its heirs: a server that makes variables of fields takes them for its own (gunicorn cuts SCRIPT_NAME off the path) */
+					    "script-name",        "path-info",        "x-path-info",      "path-translated",
+					    "x-replaced-path",    "x-matched-path",   "x-invoke-path",    "x-now-route-matches",
+					    "x-middleware-rewrite", "x-nextjs-rewrite", "x-waws-unencoded-url", "x-ms-original-url",
+					    "x-arr-original-url", "x-proxy-url",      "proxy-url",        "x-http-destinationurl",
+					    "x-url",              "x-uri",            "x-path",           "url",
+					    "uri",                "path",             "raw-uri",          "document-uri",
 					    /* of stores and WebDAV: what is copied, moved, and whereto */
 					    "x-amz-copy-source",  "x-amz-rename-source", "x-goog-copy-source", "x-ms-copy-source",
 					    "x-ms-rename-source", "x-oss-copy-source", "x-cos-copy-source", "x-obs-copy-source",
@@ -465,20 +230,6 @@ bool net_query_overrides(struct sv target)
 		n += n < rest.n;
 	}
 	return false;
-}
-
-bool net_path_covers(const char *outer, const char *inner)
-{
-	struct sv in = sv_of(inner), out = sv_of(outer);
-	size_t fixed = strcspn(inner, "*?[\\");
-
-	if (sv_eq(in, out) || sv_is(out, "**") || sv_is(out, "/**"))
-		return true;
-	if (fixed == in.n)
-		return net_path_matches(outer, in);
-	/* "/a/" + "**" covers whatever begins with "/a/" in plain letters. */
-	return sv_ends(out, "/**") && strcspn(outer, "*?[\\") == out.n - 2 && fixed >= out.n - 2 &&
-	       memcmp(inner, outer, out.n - 2) == 0;
 }
 
 static bool has_port(const struct net_rule *r, uint16_t port)

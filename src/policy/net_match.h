@@ -1,5 +1,5 @@
 /*
- * net_match: does a name, an address, a method or a URL path fall under a network rule?
+ * net_match: does a name, an address or a method fall under a network rule? (Its path: net_path.h.)
  *
  * Pure, no heap, no resolver: a host is judged by its text alone. Host names compare without regard to case and to one
  * trailing dot. What looks like a number but is no plain address (0x7f.1, 2130706433) counts as private: some resolvers
@@ -14,6 +14,7 @@
 #include "base/sv.h"
 #include "model/address.h"
 #include "model/policy.h"
+#include "policy/net_path.h"
 
 enum host_class {
 	HOST_NAME,    /* a DNS name */
@@ -46,37 +47,6 @@ bool net_host_covers(const char *outer, const char *inner);
 /* The address (text) lies in the network. False for names and for malformed text. */
 bool net_cidr_has(const char *cidr, struct sv address);
 bool net_cidr_covers(const char *outer, const char *inner);
-
-/*
- * URL paths: `*` and `?` stay within a segment, a segment `**` stands for any number of them; as the last one it needs
- * at least one, so that "/simple/" + "**" matches
- * "/simple/" and all below it, but not "/simple". A query behind "?" is not looked at.
- */
-bool net_path_matches(const char *pattern, struct sv path);
-
-enum { NET_PATH_FOLDED = 16 * 1024 };
-
-/*
- * The same for a denial, which also holds for what servers may take for the same path: in other case, with a slash at
- * its end, with dots and blanks behind a segment; "/x/" + "**" holds for "/x", too. One of more than NET_PATH_FOLDED bytes is denied.
- */
-bool net_path_denied(const char *pattern, struct sv path);
-
-/* Everything that inner matches is matched by outer, as far as that can be told from the patterns: false where in
- * doubt. */
-bool net_path_covers(const char *outer, const char *inner);
-
-/*
- * A path that a server may read as another one: dot segments (blanks behind the dots or not) or empty ones, parameters (";", which some cut off before they
- * look), an encoded slash, backslash or NUL, percent-encoding of what needs none or of a percent sign before such a one. Where paths are restricted it matches no
- * list that allows and every one that denies.
- */
-bool net_path_is_odd(struct sv path);
-/*
- * Has it parts that servers on Windows take for others or leave out: short names (ADMINI~1), streams (x:$DATA), and what ASP.NET keeps of sessions ("(S(x))")? Ordinary elsewhere ("a~1.deb"), so that it
- * matters only to denials.
- */
-bool net_path_is_folded(struct sv path);
 
 /*
  * A field (lower case), or a parameter of the query behind "?", that makes some servers take the request for one with

@@ -7,13 +7,20 @@
 #include "base/text.h"
 #include "policy/net_index.h"
 
+/* Where a model provider is. */
+struct door {
+	struct sv host;
+	uint16_t port;
+	const char *credential; /* NULL: none */
+};
+
 struct ruleset {
 	struct arena *arena;
 	const struct policy *p;
 	struct net_index *allow, *deny;
 	uint32_t *budget; /* of each rule of network.allow */
 	uint32_t n_budgets;
-	struct sv *providers; /* their hosts */
+	struct door *providers;
 	uint32_t n_providers;
 	bool credentials; /* some rule has one */
 	bool ranges;      /* some rule of a range minds methods */
@@ -62,6 +69,7 @@ static bool list_providers(struct ruleset *rules)
 {
 	const struct pol_inference *inf = &rules->p->inference;
 	struct net_host h;
+	struct door *d;
 	uint32_t i;
 
 	rules->providers = arena_array(rules->arena, (size_t)inf->n_providers + 1, sizeof(*rules->providers));
@@ -69,8 +77,12 @@ static bool list_providers(struct ruleset *rules)
 		return false;
 	for (i = 0; i < inf->n_providers; i++) {
 		net_provider_host(&inf->providers[i], &h);
-		if (h.n)
-			rules->providers[rules->n_providers++] = sv_n(arena_str(rules->arena, sv_n(h.text, h.n)), h.n);
+		if (!h.n)
+			continue;
+		d = &rules->providers[rules->n_providers++];
+		d->host = sv_n(arena_str(rules->arena, sv_n(h.text, h.n)), h.n);
+		(void)net_provider_port(&inf->providers[i], &d->port);
+		d->credential = inf->providers[i].credential.s;
 	}
 	return !arena_failed(rules->arena);
 }
@@ -129,18 +141,51 @@ const struct policy *net_rules_policy(const struct ruleset *rules)
 	return rules->p;
 }
 
-static bool is_provider(const struct ruleset *rules, const struct net_host *h)
+typedef bool door_fn(const struct door *d, const void *arg);
+
+/* Is there a provider at the host, or at an address that it carries in itself, for which `is` holds? */
+static bool has_provider(const struct ruleset *rules, const struct net_host *h, door_fn *is, const void *arg)
 {
 	struct net_host carried;
 	uint32_t i;
 
 	for (i = 0; rules->n_providers && net_host_carried(h, i, &carried); i++)
-		if (is_provider(rules, &carried))
+		if (has_provider(rules, &carried, is, arg))
 			return true;
 	for (i = 0; i < rules->n_providers; i++)
-		if (sv_eq(rules->providers[i], sv_n(h->text, h->n)))
+		if (sv_eq(rules->providers[i].host, sv_n(h->text, h->n)) && is(&rules->providers[i], arg))
 			return true;
 	return false;
+}
+
+static bool is_any(const struct door *d, const void *arg)
+{
+	(void)d;
+	(void)arg;
+	return true;
+}
+
+static bool is_keyed(const struct door *d, const void *arg)
+{
+	(void)arg;
+	return d->credential;
+}
+
+/* arg: the port */
+static bool is_keyed_there(const struct door *d, const void *arg)
+{
+	return d->credential && d->port == *(const uint16_t *)arg;
+}
+
+/* arg: the credential */
+static bool is_keyed_with(const struct door *d, const void *arg)
+{
+	return d->credential && sv_is(*(const struct sv *)arg, d->credential);
+}
+
+static bool is_provider(const struct ruleset *rules, const struct net_host *h)
+{
+	return has_provider(rules, h, is_any, NULL);
 }
 
 typedef bool denies_fn(const struct net_rule *r, const struct net_question *q);
@@ -274,13 +319,15 @@ static bool looks_inside(const struct ruleset *rules, const struct net_question 
 	return find_denial(rules, q, denies_some) != NULL;
 }
 
-/* Does any rule for the host add a credential, on whatever port? Then its answers are to be looked into. */
+/* Does any rule for the host, or the door to a provider there, add a credential, on whatever port? Then its answers are to be looked into. */
 static bool is_bound(const struct ruleset *rules, const struct net_host *h)
 {
 	struct net_cursor cursor;
 	struct net_chain chain;
 	uint32_t i;
 
+	if (has_provider(rules, h, is_keyed, NULL))
+		return true;
 	if (!rules->credentials)
 		return false;
 	net_index_find(rules->allow, h, &cursor);
@@ -293,13 +340,13 @@ static bool is_bound(const struct ruleset *rules, const struct net_host *h)
 
 /*
  * How to carry what is allowed. A host may say on one port what it was sent on another: so one that gets a credential is looked into everywhere, but where a rule
- * opens a port of another protocol in so many words.
+ * opens a port of another protocol in so many words. None opens the port that a provider gets its credential on for that.
  */
 static enum net_way way_of(const struct ruleset *rules, const struct net_question *q, enum net_why why)
 {
 	bool web = q->port == 443 || q->port == 80;
 
-	if (looks_inside(rules, q) || ((web || why == WHY_PUBLIC) && is_bound(rules, &q->host)))
+	if (looks_inside(rules, q) || ((web || why == WHY_PUBLIC) && is_bound(rules, &q->host)) || has_provider(rules, &q->host, is_keyed_there, &q->port))
 		return NET_INSPECT;
 	return web ? NET_TUNNEL : NET_RAW;
 }
@@ -395,7 +442,7 @@ bool net_rules_adds(const struct ruleset *rules, struct sv host, struct sv crede
 			if (r->credential.s && sv_is(credential, r->credential.s))
 				return true;
 		}
-	return false;
+	return has_provider(rules, &h, is_keyed_with, &credential);
 }
 
 /* In a tunnel nobody sees whether the methods and paths of a denial are used. */

@@ -24,7 +24,7 @@ void net_rules_free(struct ruleset *rules);            /* NULL is fine */
 enum net_way {
 	NET_TUNNEL,  /* as it is; what the client says must be TLS with the allowed name (443), or HTTP (80) */
 	NET_RAW,     /* as it is, whatever is spoken: another port, and no rule that looks inside */
-	NET_INSPECT, /* request by request: a rule says more than host and port, or the host gets a credential on another port */
+	NET_INSPECT, /* request by request: a rule says more than host and port, or the host gets a credential on another port, be it as a provider */
 };
 
 struct net_verdict {
@@ -84,7 +84,7 @@ bool net_rules_provider_address(const struct address *a);
 /* May an address be refused for a method that a body asks for, whatever the rules of the name say about it? */
 bool net_rules_ranges_mind_methods(const struct ruleset *rules);
 
-/* Does any rule for the host, whatever else it says, add this credential? */
+/* Does any rule for the host, whatever else it says, or the door to a provider there add this credential? */
 bool net_rules_adds(const struct ruleset *rules, struct sv host, struct sv credential);
 
 /* How many budgets the rates of this generation need. */

@@ -84,6 +84,14 @@ static int read_now(const char *path, struct buf *bytes, char real[PATH_MAX])
 	return r;
 }
 
+/* A pipe can be read once: it is not looked at again to see whether it is as it was. */
+static bool is_pipe(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 int policy_cache_read(struct cache_files *files, struct arena *a, const char *path, struct buf *bytes, const char **ret)
 {
 	struct cache_file *f = &files->v[files->n];
@@ -96,7 +104,7 @@ int policy_cache_read(struct cache_files *files, struct arena *a, const char *pa
 		if (!*ret)
 			return -ENOMEM;
 	}
-	if ((r < 0 && r != -ENOENT) || files->n == ARRAY_LEN(files->v))
+	if ((r < 0 && r != -ENOENT) || files->n == ARRAY_LEN(files->v) || is_pipe(path))
 		files->skip = true;
 	if (files->skip)
 		return r;
@@ -144,6 +152,8 @@ static bool unchanged(const char *path, const char *real, const char *digest, st
 	char now[PATH_MAX];
 	int r;
 
+	if (is_pipe(path))
+		return false;
 	buf_clear(scratch);
 	r = read_now(path, scratch, now);
 	if (!digest)

@@ -2,11 +2,6 @@
 
 #include "policy/net_match.h"
 
-static struct sv component(const struct glob *g, unsigned i)
-{
-	return sv_n(g->text + g->start[i], g->len[i]);
-}
-
 static bool is_bit(uint64_t bits, unsigned i)
 {
 	return bits >> i & 1;
@@ -15,7 +10,7 @@ static bool is_bit(uint64_t bits, unsigned i)
 /* Every name that inner's component k matches is matched by outer's component i. */
 static bool component_covers(const struct glob *outer, unsigned i, const struct glob *inner, unsigned k)
 {
-	struct sv o = component(outer, i), n = component(inner, k);
+	struct sv o = glob_at(outer, i), n = glob_at(inner, k);
 
 	return sv_is(o, "*") || sv_eq(o, n) || (is_bit(inner->literal, k) && glob_component(o, n));
 }

@@ -171,19 +171,22 @@ static bool is_cordons(const struct pol_str *s)
 
 static void say_denials(struct explain *e, const struct pol_list *l)
 {
-	bool own = false;
+	bool own = false, built_in = false;
 	uint32_t i;
 
 	add(e, is_container(e) ? "It can never see what exists of these at the start, and what it makes under such a name is never brought back: " :
 				 "Wherever they are and whenever they appear, it can never see ");
 	for (i = 0; i < l->n; i++) {
 		own = own || is_cordons(&l->v[i]);
+		built_in = built_in || (!l->v[i].at.file && !is_cordons(&l->v[i]));
 		if (is_cordons(&l->v[i]))
 			continue;
 		add_pattern(e, l->v[i].s);
 		(void)buf_str(&e->line, ", ");
 	}
 	add(e, own ? "or Cordon's own settings and credentials." : "or what the mandatory rules hide.");
+	if (built_in && !is_container(e))
+		add(e, " (What is built in of these is not looked for in the base system.)");
 	say(e);
 }
 

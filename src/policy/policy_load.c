@@ -262,7 +262,7 @@ static int compile_and_keep(struct load *l, const struct cache_key *key, struct 
 	return 0;
 }
 
-int policy_load(const struct policy_request *req, struct policy **ret, char digest[65], struct error *err)
+static int load(const struct policy_request *req, struct policy **ret, char digest[65], struct error *err)
 {
 	struct load *l;
 	char cwd[PATH_MAX];
@@ -292,4 +292,16 @@ int policy_load(const struct policy_request *req, struct policy **ret, char dige
 	r = compile_and_keep(l, keep ? &key : NULL, a, ret, digest, err);
 	arena_free(a);
 	return r;
+}
+
+int policy_load(const struct policy_request *req, struct policy **ret, char digest[65], struct error *err)
+{
+	if (load(req, ret, digest, err) < 0)
+		return -1;
+	(*ret)->home = arena_str((*ret)->arena, sv_of(req->home));
+	if ((*ret)->home)
+		return 0;
+	policy_free(*ret);
+	*ret = NULL;
+	return policy_no_memory(err);
 }

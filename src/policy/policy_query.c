@@ -113,6 +113,9 @@ static struct sight look(const struct policy *p, const char *workdir, struct sv 
 		see_list(&s, &p->fs.write, SEEN_WRITE, true, path);
 	}
 	base = base_system_find(path, &depth);
+	/* a home in /tmp is the sandbox's own as any other, and not a part of its scratch space that everybody may count on */
+	if (base && base->kind == BASE_PRIVATE && p->home && is_inside(p->home, path) && count_components(p->home) > depth)
+		base = NULL;
 	if (base && (s.by == SEEN_NOT || depth > s.depth))
 		s = (struct sight){SEEN_BASE, depth, NULL, base};
 	return s;
@@ -160,8 +163,14 @@ static void answer_absent(const struct policy *p, const char *workdir, const cha
 			    shown.s);
 		return;
 	}
-	reason_set(r, ANSWER_DENY, NULL, NULL, (struct origin){0});
-	reason_text(r, "%s is not in the sandbox: no rule shows it.", shown.s);
+	/* an allowlist of its own, that somebody may want to know of */
+	if (is_inside("/etc", sv_of(path))) {
+		reason_set(r, ANSWER_DENY, "built in", "/etc", (struct origin){0});
+		reason_text(r, "%s is not in the sandbox: of /etc there is only what programs need and holds no secret.", shown.s);
+	} else {
+		reason_set(r, ANSWER_DENY, NULL, NULL, (struct origin){0});
+		reason_text(r, "%s is not in the sandbox: no rule shows it.", shown.s);
+	}
 	reason_hint(r, "add it to %s", key);
 }
 
@@ -178,7 +187,8 @@ static void answer_base(const struct base_path *base, const char *path, enum fs_
 	(void)text_show(&shown, sv_of(path));
 	if (base->kind == BASE_HIDDEN || base->kind == BASE_CLOSED) {
 		reason_text(r, "%s is hidden in every sandbox.", shown.s);
-		reason_hint(r, "name exactly this path in filesystem.read");
+		if (!is_inside("/proc", sv_of(path)) && !is_inside("/dev", sv_of(path)))
+			reason_hint(r, "name exactly this path in filesystem.read");
 	} else if (ok) {
 		reason_text(r, "%s is in %s, which every sandbox has%s.", shown.s, base->what,
 			    base->kind == BASE_READ ? ", read-only" : "");
@@ -223,13 +233,20 @@ static void answer_pattern(const struct sight *s, const char *path, enum fs_acce
 }
 
 /* What policy's own files deny holds everywhere; the mandatory part is about folders of the host. */
+static bool holds(const struct pol_str *deny, const struct sight *s)
+{
+	if (deny->at.file || s->by != SEEN_BASE)
+		return true;
+	/* Cordon's own folders are denied wherever they are */
+	return s->base->kind == BASE_READ && !mandatory_reason(deny->s);
+}
+
 static const struct pol_str *deny_hit(const struct policy *p, const struct sight *s, struct sv path)
 {
-	bool own = s->by == SEEN_BASE && s->base->kind != BASE_READ;
 	uint32_t i;
 
 	for (i = 0; i < p->fs.deny.n; i++)
-		if ((p->fs.deny.v[i].at.file || !own) && base_pattern_depth(p->fs.deny.v[i].s, path) >= 0)
+		if (holds(&p->fs.deny.v[i], s) && base_pattern_depth(p->fs.deny.v[i].s, path) >= 0)
 			return &p->fs.deny.v[i];
 	return NULL;
 }

@@ -1,8 +1,8 @@
 /*
  * policy_query: what an effective policy says about one thing. Pure: never looks at the host's files.
  *
- * The same answers serve `cordon why`, `policy test`, `policy diff`, the plan and (later) the gateway, so that what is
- * explained is what is enforced.
+ * The same answers serve `policy test`, `policy diff`, and `cordon why`, which adds what a run on this machine makes of them
+ * (cli/why_sandbox.h).
  *
  * Filesystem. The first of these that applies decides:
  *  1. filesystem.deny: no access. (Its mandatory part, origin "built in", does not hold in the sandbox's own places.)
@@ -10,7 +10,8 @@
  *     more specific word. At equal depth the wider access holds, so that a policy can widen what it extends (write
  *     over read) and a work folder is what its mode says. A pattern that floats ("**" + "/x") counts only inside the
  *     work folder or a folder that another pattern shows.
- *  3. The base system (model/base_system.h); its hidden rows beat patterns of 2 that match less deep.
+ *  3. The base system (model/base_system.h); its hidden rows beat patterns of 2 that match less deep. The user's home is
+ *     no part of it, be it below /tmp: nothing of it is there but what 2 names.
  *  4. Else it is absent.
  * Writing is then refused for filesystem.protect, but in the sandbox's own places.
  *

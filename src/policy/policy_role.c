@@ -29,7 +29,7 @@ enum message {
 enum { HEAD = 8, WANT_MAX = 16384, FAILED_MAX = 4096, TEXT_MAX = POLICY_MAX_BYTES + WANT_MAX, CHUNK = 16384 };
 
 /* Stands in the child's error for the reason that it was not told. */
-static const char reason_mark[] = "\001";
+static const char reason_mark[] = "[the reason]";
 
 static const char unsafe[] = "the policy could not be compiled safely";
 

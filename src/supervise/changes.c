@@ -430,8 +430,10 @@ static int visit_folder(struct scan *s, const struct level *l, const char *name,
 	bool differs = c->kind != CHANGE_MODE;
 	const char *refused;
 
-	/* The special bits of folders stay as the host has them. */
-	c->after.mode = (c->after.mode & 0777) | (c->before.type == CHANGE_FOLDER ? c->before.mode & 07000 : 0);
+	/* The special bits of the host's folders stay as they are, and no run opens one to other users: what they could do in there no policy says. */
+	c->after.mode &= 0777;
+	if (c->before.type == CHANGE_FOLDER)
+		c->after.mode = (c->after.mode & (0700 | c->before.mode)) | (c->before.mode & 07000);
 	differs = differs || c->before.mode != c->after.mode;
 	upper = open_seen(l->upper, name, &c->after);
 	if (l->depth >= CHANGES_DEPTH)

@@ -8,7 +8,7 @@
  * What counts: bytes, type, permissions, link targets. Not owners, times, attributes or which names share an inode
  * (hard links come back as files of their own). A file that was copied up and is the same is no change; a folder that
  * is on both sides is one only where its permissions differ; its setuid, setgid and sticky bits are left as the host
- * has them. The work folder's own mode is not looked at.
+ * has them, and other users get no right to it that they did not have. The work folder's own mode is not looked at.
  *
  * Overlay: a whiteout is a character device 0:0, or an empty file with user.overlay.whiteout in a folder with
  * user.overlay.opaque = "x"; a folder with user.overlay.opaque = "y" hides what is below it. The mount has redirects

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "sys/names.h"
 
 enum { REMOVE_TRIES = 16 };
 
@@ -52,13 +53,7 @@ int names_read(struct names *names, int fd, size_t *budget)
 	if (!dir)
 		return -errno;
 	(void)fd_take(&own);
-	for (;;) {
-		errno = 0;
-		e = readdir(dir);
-		if (!e)
-			return -errno;
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
+	while ((r = sys_next_name(dir, &e)) > 0) {
 		if (*budget == 0)
 			return -E2BIG;
 		--*budget;
@@ -66,6 +61,7 @@ int names_read(struct names *names, int fd, size_t *budget)
 		if (r < 0)
 			return r;
 	}
+	return r;
 }
 
 static int compare_names(const void *a, const void *b)

@@ -59,6 +59,7 @@ int changes_print_list(const struct changes *c, FILE *out, struct error *err)
 struct diff {
 	const struct changes_diff_options *options;
 	uint64_t left; /* bytes that may still be read */
+	uint64_t work; /* steps that may still be taken to compare; then what differs is shown whole */
 };
 
 static bool is_seen(int fd, const struct change_side *seen)
@@ -108,7 +109,7 @@ static int fill_side(struct diff *d, int root, const struct change *c, const str
 
 static int print_change(struct diff *d, const struct change *c, int lower_fd, int upper_fd, FILE *out)
 {
-	struct textdiff_style style = {.escape = d->options->escape};
+	struct textdiff_style style = {.escape = d->options->escape, .left = &d->work};
 	struct textdiff_side before, after;
 	AUTO_BUF old = {0};
 	AUTO_BUF new = {0};
@@ -124,7 +125,7 @@ static int print_change(struct diff *d, const struct change *c, int lower_fd, in
 int changes_print_diff(const struct changes *c, int lower_fd, int upper_fd, const struct changes_diff_options *options,
 		       FILE *out, struct error *err)
 {
-	struct diff d = {.options = options, .left = options->max_total ? options->max_total : CHANGES_DIFF_TOTAL};
+	struct diff d = {.options = options, .left = options->max_total ? options->max_total : CHANGES_DIFF_TOTAL, .work = UINT64_C(10) * TEXTDIFF_WORK};
 	struct text_shown shown;
 	size_t i;
 	int r;

@@ -202,10 +202,31 @@ int client_exec(int sock, char *const *argv, bool collect, struct client_limit *
 	terminal_done(&c.terminal);
 	(void)close(c.signals);
 	stdio_collect_end(&c.collect);
+	if (strcmp(c.limit.key, CONTROL_GATEWAY) == 0) /* whatever its status: nothing of this is the command's doing */
+		return error_set(err, ERROR_SYSTEM, "the sandbox's gateway ended, and the sandbox was ended with it; `cordon logs` says which part");
 	*ret_limit = c.limit;
 	if (r < 0)
 		return -1;
 	return WIFSIGNALED(c.status) ? 128 + WTERMSIG(c.status) : WEXITSTATUS(c.status);
+}
+
+bool client_take(int sock, bool alone, const char *policy_digest)
+{
+	struct pollfd p = {.fd = sock, .events = POLLIN};
+	struct wire_message m;
+	struct wire_in in;
+	AUTO_BUF b = {0};
+	bool taken;
+
+	buf_init(&b, 128);
+	wire_put_u32(&b, alone);
+	wire_put_sv(&b, sv_of(policy_digest));
+	if (wire_send(sock, INSIDE_TAKE, buf_view(&b), NULL, 0) < 0 || poll(&p, 1, CLIENT_TAKE_MS) <= 0 || wire_receive(sock, &m) <= 0)
+		return false;
+	wire_in_init(&in, buf_view(&m.body));
+	taken = wire_get_u32(&in) == 1 && wire_ok(&in) && m.type == INSIDE_TAKEN;
+	wire_message_done(&m);
+	return taken;
 }
 
 int client_push(int sock, const char *path, struct error *err)

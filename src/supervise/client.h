@@ -29,6 +29,11 @@ enum { CLIENT_LOOK_MS = 500 };
 /* `cordon ps`: 0, or -errno: it does not answer within CLIENT_LOOK_MS. */
 int client_look(int sock, struct client_seen *ret);
 
+enum { CLIENT_TAKE_MS = 10000 };
+
+/* A kept sandbox is to be used under the policy with this digest; alone: by this connection only, and ends with it. False: it has another by now, is somebody else's, or does not answer. */
+bool client_take(int sock, bool alone, const char *policy_digest);
+
 /* `cordon policy push`: the file at path (absolute) is the run's policy from now on. 0, or -1: why not; ERROR_DENIED: it has no gateway, so nothing is open. */
 int client_push(int sock, const char *path, struct error *err);
 

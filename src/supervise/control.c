@@ -136,21 +136,6 @@ size_t control_poll(const struct control *c, struct pollfd *p)
 	return CONTROL_CLIENTS + 1;
 }
 
-static void take_client(struct control *c)
-{
-	AUTO_FD fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	size_t i;
-
-	if (fd < 0 || !is_ours(fd))
-		return;
-	for (i = 0; i < CONTROL_CLIENTS; i++) {
-		if (c->clients[i].fd < 0 && !c->clients[i].id) {
-			c->clients[i] = (struct control_client){.fd = fd_take(&fd), .terminal = -1};
-			return;
-		}
-	}
-}
-
 /* Passes a request on, with a stream for the terminal where that has to be carried. */
 static int send_spawn(struct control *c, size_t i, const struct buf *b, bool terminal, const int stdio[3])
 {
@@ -258,6 +243,25 @@ static int pass_size(const struct control *c, size_t i, struct wire_in *w)
 	return r == -ENOBUFS ? 0 : r;
 }
 
+/* Who takes the sandbox was told of it under the policy that it was started with; since then it may have been given another one. */
+static int take_whole(struct control *c, size_t i, struct wire_in *w)
+{
+	uint32_t alone = wire_get_u32(w);
+	struct sv policy = wire_get_sv(w);
+	bool same = sv_is(policy, c->policy);
+	AUTO_BUF b = {0};
+
+	if (!wire_ok(w))
+		return -EPROTO;
+	if (c->taken)
+		return -EBUSY;
+	if (same && alone)
+		c->taken = c->clients[i].took = true;
+	buf_init(&b, 16);
+	wire_put_u32(&b, same);
+	return wire_send(c->clients[i].fd, INSIDE_TAKEN, buf_view(&b), NULL, 0);
+}
+
 static int take_push(struct control *c, size_t i, struct wire_in *w)
 {
 	struct sv path = wire_get_sv(w);
@@ -271,9 +275,12 @@ static int take_push(struct control *c, size_t i, struct wire_in *w)
 	copy = strndup(path.p, path.n);
 	if (!copy)
 		return -ENOMEM;
-	r = c->push ? c->push(c->arg, copy, &err) : error_set(&err, ERROR_DENIED, "this run has no gateway: its policy opens neither network nor inference, and nothing else can change while it runs");
+	if (c->prepared && !c->taken)
+		r = error_set(&err, ERROR_DENIED, "the sandbox is prepared for runs under the policy that it has, and nobody's yet; start a run under the other policy");
+	else
+		r = c->push(c->arg, copy, &err);
 	buf_init(&b, 1024);
-	wire_put_u32(&b, r == 0 ? CONTROL_PUSHED : c->push ? CONTROL_NOT_PUSHED : CONTROL_NO_GATEWAY);
+	wire_put_u32(&b, r == 0 ? CONTROL_PUSHED : c->fixed ? CONTROL_NO_GATEWAY : CONTROL_NOT_PUSHED);
 	wire_put_sv(&b, sv_of(r == 0 ? "" : err.text));
 	return wire_send(c->clients[i].fd, INSIDE_PUSHED, buf_view(&b), NULL, 0);
 }
@@ -322,9 +329,7 @@ static void serve_client(struct control *c, size_t i)
 		c->stop |= wire_ok(&w);
 		c->stop_again |= wire_ok(&w);
 	} else if (m.type == INSIDE_TAKE) {
-		r = c->taken ? -EBUSY : 0;
-		if (r == 0)
-			c->taken = c->clients[i].took = true;
+		r = take_whole(c, i, &w);
 	} else if (m.type == INSIDE_LOOK && !c->clients[i].id) {
 		r = answer_look(c, i);
 	} else if (m.type == INSIDE_JOIN && c->join && !c->prepared && !c->taken) {
@@ -338,6 +343,22 @@ static void serve_client(struct control *c, size_t i)
 	wire_message_done(&m);
 	if (r < 0)
 		drop(c, i);
+}
+
+static void take_client(struct control *c)
+{
+	AUTO_FD fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	size_t i;
+
+	if (fd < 0 || !is_ours(fd))
+		return;
+	for (i = 0; i < CONTROL_CLIENTS; i++) {
+		if (c->clients[i].fd < 0 && !c->clients[i].id) {
+			c->clients[i] = (struct control_client){.fd = fd_take(&fd), .terminal = -1};
+			serve_client(c, i); /* it may have asked by now, and need not wake us again */
+			return;
+		}
+	}
 }
 
 void control_serve(struct control *c, const struct pollfd *p, size_t n)

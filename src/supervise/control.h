@@ -18,6 +18,9 @@
 /* What INSIDE_PUSHED says first. */
 enum { CONTROL_NOT_PUSHED, CONTROL_PUSHED, CONTROL_NO_GATEWAY };
 
+/* What control_tell_limit() says where no limit ended it but the gateway's end. */
+#define CONTROL_GATEWAY "gateway"
+
 enum { CONTROL_CLIENTS = 32, CONTROL_TIMED_OUT = 124 /* exit status of a command that policy ended */ };
 
 struct control_client {
@@ -43,6 +46,7 @@ struct control {
 	bool timed;    /* commands have a time limit each, also when nobody waits for them any more */
 	bool prepared; /* it runs nothing before it is taken */
 	bool taken; /* by a client, for itself alone: nobody else gets in */
+	char policy[65]; /* the digest of the policy that is in force */
 	bool left;  /* the one who took it is gone */
 	int64_t (*now)(void);
 	uint64_t last_used; /* ms: when a command was started or ended last */
@@ -51,7 +55,8 @@ struct control {
 	bool stop, stop_again; /* stop_again: with each time it is asked for; the supervisor takes it back */
 	uint32_t stop_grace;
 	void (*started)(void *arg, char *const *argv); /* for the audit */
-	int (*push)(void *arg, const char *path, struct error *err); /* a new policy; NULL: nothing could take it */
+	int (*push)(void *arg, const char *path, struct error *err); /* a new policy */
+	bool fixed; /* there is no gateway that could take one: push() refuses it, and says so in the log */
 	int (*join)(void *arg, int client); /* another sandbox asks for our network; -errno: it is turned away */
 	void *arg;
 };

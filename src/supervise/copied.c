@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "supervise/changes.h"
 #include "sys/beneath.h"
+#include "sys/names.h"
 #include "sys/stamp.h"
 #include "wire/wire.h"
 
@@ -196,9 +197,8 @@ static int name_below(struct naming *n, int fd, unsigned depth)
 		(void)closedir(d);
 		return 0;
 	}
-	while (r == 0 && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			r = name_one(n, fd, e, depth);
+	while (r == 0 && (r = sys_next_name(d, &e)) > 0)
+		r = name_one(n, fd, e, depth);
 	(void)closedir(d);
 	return r;
 }

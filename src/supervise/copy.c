@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "supervise/changes.h"
 #include "sys/copy_bytes.h"
+#include "sys/names.h"
 
 enum { COPY_DEPTH = 512 };
 
@@ -188,16 +189,20 @@ static int copy_entries(struct copy *c, int from, int to, const char *name, unsi
 {
 	DIR *d = fdopendir(from);
 	struct dirent *e;
-	int r = 0;
+	int r = 0, more = 0;
 
 	if (!d) {
 		r = fail(c, name);
 		(void)close(from);
 		return r;
 	}
-	while (r == 0 && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && !is_left_over(c, e->d_name, depth))
+	while (r == 0 && (more = sys_next_name(d, &e)) > 0)
+		if (!is_left_over(c, e->d_name, depth))
 			r = copy_entry(c, dirfd(d), to, e->d_name, depth);
+	if (more < 0) {
+		errno = -more;
+		r = fail(c, name);
+	}
 	(void)closedir(d);
 	return r;
 }

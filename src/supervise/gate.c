@@ -21,7 +21,7 @@
 #include "wire/wire.h"
 
 enum { VAULT, EGRESS, RELAY, ROLES };
-enum { LOAD_TIMEOUT_MS = 90000, RELOAD_MS = 30, CONF_MAX = 1 << 20, TRUST_MAX = 16 << 20 };
+enum { ENDED_TRIES = 20, LOAD_TIMEOUT_MS = 90000, RELOAD_MS = 30, CONF_MAX = 1 << 20, TRUST_MAX = 16 << 20 };
 
 struct gate {
 	struct arena *arena;
@@ -602,10 +602,37 @@ static bool hear(struct gate *g, int role)
 	return sound;
 }
 
+/*
+ * Which role was it, and how did it end? Roles that talk to one that ended end too, and may be heard of before it: the
+ * one that a signal ended is the cause. Its sockets close a moment before it can be waited for.
+ */
+static int find_ended(const struct gate *g, int role, char *how, size_t size)
+{
+	const struct timespec pause = {0, 1000000};
+	char text[32];
+	bool killed;
+	int tries, i;
+
+	(void)snprintf(how, size, "it does not answer");
+	for (tries = 0; tries < ENDED_TRIES; tries++) {
+		for (i = 0; i < ROLES; i++) {
+			if (!gate_role_ended(&g->roles[i], text, sizeof(text), &killed))
+				continue;
+			if (killed || i == role)
+				(void)snprintf(how, size, "%s", text);
+			if (killed)
+				return i;
+		}
+		(void)nanosleep(&pause, NULL);
+	}
+	return role;
+}
+
 /* One role without the others is no gateway: all of them end, and what they still had to say is for the log. */
 static void lose(struct gate *g, int role)
 {
 	struct pollfd p = {.events = POLLIN};
+	char how[32];
 	int i;
 
 	if (g->finishing)
@@ -613,6 +640,7 @@ static void lose(struct gate *g, int role)
 	if (g->finishing || g->lost)
 		return;
 	g->lost = true;
+	role = find_ended(g, role, how, sizeof(how));
 	for (i = ROLES - 1; i >= 0; i--)
 		gate_role_kill(&g->roles[i]);
 	for (i = 0; i < ROLES; i++) {
@@ -621,7 +649,7 @@ static void lose(struct gate *g, int role)
 			;
 		gate_role_end(&g->roles[i]);
 	}
-	g->events->lost(g->arg, g->roles[role].name);
+	g->events->lost(g->arg, g->roles[role].name, how);
 }
 
 void gate_serve(struct gate *g, const struct pollfd *p, size_t n)
@@ -631,6 +659,14 @@ void gate_serve(struct gate *g, const struct pollfd *p, size_t n)
 	for (i = 0; g && i < n; i++)
 		if (p[i].revents && g->roles[i].control >= 0 && !hear(g, (int)i))
 			lose(g, (int)i);
+}
+
+void gate_serve_last(struct gate *g)
+{
+	struct pollfd p[GATE_POLL];
+
+	if (g && !g->lost && poll(p, gate_poll(g, p), 0) > 0)
+		gate_serve(g, p, GATE_POLL);
 }
 
 void gate_finish(struct gate *g)

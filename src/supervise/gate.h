@@ -44,7 +44,7 @@ struct gate_events {
 	void (*ready)(void *arg);
 	void (*event)(void *arg, const struct gate_event *e);
 	void (*usage)(void *arg, const struct gate_usage *u);
-	void (*lost)(void *arg, const char *role);
+	void (*lost)(void *arg, const char *role, const char *how); /* "egress", "signal 9" */
 	void (*ask)(void *arg, uint64_t question, struct sv host, uint32_t port); /* answered by gate_answer() */
 };
 
@@ -75,6 +75,8 @@ void gate_quiet(struct gate *g);
 enum { GATE_POLL = 3 };
 size_t gate_poll(const struct gate *g, struct pollfd *p);
 void gate_serve(struct gate *g, const struct pollfd *p, size_t n);
+/* The same, of what there is by now: a command may have ended because a role did, and have been heard of first. NULL is fine. */
+void gate_serve_last(struct gate *g);
 
 /* The run is over: the roles say what they have only counted so far, until they are silent for GATE_FINISH_MS, or
  * GATE_FINISH_MAX_MS passed. NULL is fine. */

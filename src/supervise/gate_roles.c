@@ -77,6 +77,18 @@ void gate_role_kill(struct gate_role *r)
 	r->pid = 0;
 }
 
+const char *gate_role_ended(const struct gate_role *r, char *text, size_t size, bool *ret_killed)
+{
+	siginfo_t info = {0};
+
+	*ret_killed = false;
+	if (r->pid <= 0 || waitid(P_PID, (id_t)r->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid != r->pid)
+		return NULL;
+	*ret_killed = info.si_code != CLD_EXITED;
+	(void)snprintf(text, size, "%s %d", *ret_killed ? "signal" : "status", info.si_status);
+	return text;
+}
+
 void gate_role_end(struct gate_role *r)
 {
 	gate_role_kill(r); /* first: a role that finds its socket closed would say so */

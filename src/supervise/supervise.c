@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "audit/audit_command.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "model/inside.h"
 #include "supervise/control.h"
 #include "supervise/denial_log.h"
@@ -24,7 +24,6 @@
 #include "supervise/reload.h"
 #include "supervise/supervise_gate.h"
 #include "supervise/terminal.h"
-#include "sys/signals.h"
 #include "wire/wire.h"
 
 /* HEARD: for PID 1 to answer that it passed a signal on. */
@@ -55,39 +54,6 @@ struct supervisor {
 	bool stopped; /* all inside was, and the front; we go on */
 	bool failed; /* ours: the audit log */
 };
-
-/*
- * All that somebody can send to a command; but what says something of our own process: it has a child that ended, wrote
- * where nobody reads, or to a terminal that is not its own, did what no program may, or reached a limit of the system's.
- */
-static void supervised_signals(sigset_t *set)
-{
-	static const int own[] = {SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGXCPU, SIGXFSZ};
-	size_t i;
-
-	sys_signals_all(set);
-	for (i = 0; i < ARRAY_LEN(own); i++)
-		(void)sigdelset(set, own[i]);
-}
-
-void supervise_block_signals(void)
-{
-	sigset_t set;
-
-	supervised_signals(&set);
-	(void)sys_signals_block_more(&set);
-}
-
-int supervise_signals(void)
-{
-	sigset_t set;
-	int fd;
-
-	supervise_block_signals();
-	supervised_signals(&set);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
-}
 
 static void log_event(struct supervisor *s, const struct event *e)
 {
@@ -421,13 +387,15 @@ static int reload(void *arg, const char *path, struct error *err)
 	struct event e = {.kind = EVENT_NOTE, .rule = "policy", .message = text};
 	int r;
 
-	if (!gate_is_ready(s->req->gate))
+	if (s->req->policies && !gate_is_ready(s->req->gate))
 		return error_set(err, ERROR_SYSTEM, "the run is only starting; try again in a moment");
-	r = s->req->policies->load(s->req->policies->arg, path, digest, err);
+	r = s->req->policies ? s->req->policies->load(s->req->policies->arg, path, digest, err)
+			     : error_set(err, ERROR_DENIED, "this run has no gateway: the policy that it was started with opens neither network nor inference, and nothing else can change while it runs; start it anew with the other policy");
 
 	if (r == 0) {
 		(void)snprintf(text, sizeof(text), "a new policy is in force for network and inference");
 		e.verdict = "allow";
+		(void)snprintf(s->control.policy, sizeof(s->control.policy), "%s", digest);
 		field.value = sv_of(digest);
 		e.fields = &field;
 		e.n_fields = 1;
@@ -602,16 +570,11 @@ static void exec_logged(void *arg, char *const *argv)
 {
 	struct supervisor *s = arg;
 	AUTO_BUF b = {0};
-	struct json j;
 	struct event_field field = {.key = "command", .is_json = 1};
 	struct event e = {.kind = EVENT_EXEC, .domain = DOMAIN_PROCESS, .verdict = "allow", .fields = &field, .n_fields = 1};
 
-	buf_init(&b, 32768);
-	json_init(&j, &b);
-	json_list(&j);
-	for (; *argv; argv++)
-		json_str(&j, *argv);
-	json_end(&j);
+	buf_init(&b, AUDIT_COMMAND_MAX);
+	audit_put_command(&b, argv);
 	field.value = buf_view(&b);
 	log_event(s, &e);
 }
@@ -621,13 +584,18 @@ static void logged(void *arg, const struct event *e)
 	log_event(arg, e);
 }
 
-/* The gate is gone before anything was started: nothing will tell PID 1 to go on. */
+/* Where nothing was started yet, nothing would tell PID 1 to go on. */
 static void check_gate(struct supervisor *s)
 {
-	if (!s->gate.lost || s->ret->started || s->ended || s->failed)
+	if (!s->gate.lost || s->gate.left || s->ended || s->failed)
 		return;
-	(void)error_set(s->err, ERROR_SYSTEM, "the gateway ended before the command was started; the log says which part");
-	s->failed = true;
+	s->gate.left = true;
+	s->deadline = 0;
+	control_tell_limit(&s->control, INSIDE_ALL, CONTROL_GATEWAY);
+	if (s->ret->started)
+		end_gently(s, TERM_GRACE_MS);
+	else
+		kill_all(s);
 }
 
 static bool key_typed(void *arg, char c)
@@ -652,6 +620,7 @@ static void leader_ended(struct supervisor *s)
 
 	log_event(s, &e);
 	(void)error_set(&s->ret->failed, ERROR_SYSTEM, "%s", e.message);
+	s->ret->alone = s->ret->started;
 	kill_all(s);
 	s->ended = true;
 }
@@ -695,7 +664,7 @@ static int loop(struct supervisor *s)
 		p[6] = landlock_log_poll(s->req->landlock, now_ms());
 		p[7] = (struct pollfd){.fd = s->req->covers, .events = POLLIN};
 		s->terminal.quiet = s->stopped || ask_stands(&s->gate.ask);
-		s->control.open = s->ret->started;
+		s->control.open = s->ret->started && !s->gate.lost;
 		n_control = control_poll(&s->control, p + OWN_POLL);
 		n_terminal = terminal_poll(&s->terminal, p + OWN_POLL + n_control);
 		n_gate = gate_poll(s->req->gate, p + OWN_POLL + n_control + n_terminal);
@@ -750,6 +719,7 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	outbox_init(&s.out, req->socket);
 	control_init(&s.control, req->id, req->plan, &s.out, now_ms);
 	s.control.carries = req->carries;
+	(void)snprintf(s.control.policy, sizeof(s.control.policy), "%s", req->policy_digest);
 	keep_init(&s.keep, req->keep, &s.control, req->plan->limits.timeout_ms, now_ms());
 	s.denials = (struct denial_log){.log = logged, .arg = &s};
 	s.control.started = exec_logged;
@@ -762,7 +732,8 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	s.terminal.resized_arg = &s;
 	reload_init(&s.reload, req->policies ? req->policies->files : NULL, req->policies ? req->policies->n_files : 0);
 	s.control.join = joined;
-	s.control.push = req->policies ? reload : NULL;
+	s.control.push = reload;
+	s.control.fixed = !req->policies;
 	s.watching = req->watch.memory || req->watch.processes || req->watch.disk || req->watch.storage;
 	if (s.watching) {
 		watch_init(&s.watch, req->init, &req->watch);
@@ -776,6 +747,7 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 		r = req->go(req->sandbox, err);
 	if (r == 0)
 		r = loop(&s);
+	gate_serve_last(req->gate);
 	finish_landlock(&s);
 	denial_log_end(&s.denials);
 	ret->denials += s.denials.total;

@@ -53,6 +53,7 @@ struct supervise_request {
 	void (*denied)(void *arg, const struct event *e); /* told of each denial that is logged; NULL: nobody asks */
 	void *denied_arg;
 	const struct supervise_policies *policies; /* NULL: it cannot change */
+	const char *policy_digest; /* of the one that it starts with */
 	const struct keep_request *keep; /* it stays when commands end; NULL: it ends with its first */
 	struct landlock_log *landlock; /* reads what the kernel records of Landlock's denials; NULL: nothing does */
 	int leader;		   /* when this connection ends, so does the sandbox; -1: it has no leader */
@@ -67,6 +68,7 @@ struct supervise_result {
 	bool started;
 	int status; /* wait status of the command */
 	bool timed_out;
+	bool alone; /* it was ended, after its start, because the sandbox whose network it shared had ended */
 	const char *limit; /* which limit ended it, or NULL */
 	uint64_t user_us, system_us, max_rss_kib, denials;
 	bool unwatched;	    /* no watches were left: what the host replaced was covered by the search only */

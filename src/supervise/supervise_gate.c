@@ -75,15 +75,20 @@ static void on_usage(void *arg, const struct gate_usage *u)
 	json_close(&j);
 }
 
-/* Nothing opens by it: every way out led through what is gone. The workload finds its connections cut. */
-static void on_lost(void *arg, const char *role)
+/*
+ * Nothing opens by it: every way out led through what is gone, and the workload finds its connections cut. What it does
+ * without them is not what was asked for, and nobody's result: the supervisor ends it. What ended the run before stays the reason.
+ */
+static void on_lost(void *arg, const char *role, const char *how)
 {
 	struct supervise_gate *s = arg;
-	char text[96];
-	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_NETWORK, .verdict = "deny", .rule = "gateway", .message = text};
+	char text[128];
+	struct event e = {.kind = EVENT_SIGNAL, .domain = DOMAIN_NETWORK, .verdict = "deny", .rule = "gateway", .message = text};
 
-	(void)snprintf(text, sizeof(text), "cordon-%s ended: nothing outside can be reached any more", role);
+	(void)snprintf(text, sizeof(text), "the gateway's %s role ended (%s); the run was ended", role, how);
 	s->lost = true;
+	if (!s->ret->failed.kind && !s->ret->limit)
+		(void)error_set(&s->ret->failed, ERROR_SYSTEM, "%s", text);
 	s->log(s->arg, &e);
 }
 

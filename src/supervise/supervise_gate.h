@@ -15,7 +15,7 @@ struct supervise_gate {
 	struct supervise_result *ret;
 	void (*log)(void *arg, const struct event *e);
 	void *arg;
-	bool lost;
+	bool lost, left; /* left: the supervisor has begun to end the run for it */
 	uint32_t logged[2]; /* lines about denials: of others than models, of models */
 	struct ask ask;
 	int64_t (*now)(void);

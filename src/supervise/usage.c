@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "sys/names.h"
 #include "sys/process.h"
 
 enum { REST_US = 500000, REST_SHARE = 50, HURRY_SHARE = 5, HURRY_PART = 16, INODE_BYTES = 1024 };
@@ -78,7 +79,7 @@ static uint64_t walk_entry(int dir, const char *name, unsigned depth)
 	struct stat st;
 	uint64_t own;
 
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	/* an empty file takes one of the file system's inodes, of which there are no more than room for small files */
 	own = ((uint64_t)st.st_blocks * 512 + INODE_BYTES) / (S_ISDIR(st.st_mode) || !st.st_nlink ? 1 : st.st_nlink);
@@ -96,15 +97,16 @@ static uint64_t walk(int folder, unsigned depth)
 	DIR *d = depth > USAGE_MAX_DEPTH ? NULL : fdopendir(folder);
 	uint64_t sum = 0;
 	struct dirent *e;
+	int more = 0;
 
 	if (!d) {
 		(void)close(folder);
 		return UINT64_MAX;
 	}
-	while (sum < UINT64_MAX && (e = readdir(d)))
+	while (sum < UINT64_MAX && (more = sys_next_name(d, &e)) > 0)
 		sum = add(sum, walk_entry(dirfd(d), e->d_name, depth));
 	(void)closedir(d);
-	return sum;
+	return more < 0 ? UINT64_MAX : sum;
 }
 
 uint64_t usage_walk(int folder)

@@ -22,47 +22,69 @@
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
 #endif
 
 /* glibc's sched.h and linux/sched.h do not go together. */
 int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 
 /* MAX_CPUS: what a kernel can be built for. It refuses to fill a mask that is shorter than its own. */
-enum { STACK = 64 * 1024, MAX_CPUS = 8192, MOMENT_NS = 100000000 };
+enum { STACK = 64 * 1024, FULL_STACK = 8 << 20, MAX_CPUS = 8192, MOMENT_NS = 100000000 };
 
 static long at(const void *p)
 {
 	return (long)(uintptr_t)p;
 }
 
-static int make_stack(char **ret)
+static int make_stack(size_t size, char **ret)
 {
-	char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 
 	if (stack == MAP_FAILED)
 		return -errno;
 #ifdef __SANITIZE_ADDRESS__
 	/* What an earlier child left on a stack at the same address, without ever returning from it, is not ours. */
-	__asan_unpoison_memory_region(stack, STACK);
+	__asan_unpoison_memory_region(stack, size);
 #endif
 	*ret = stack;
 	return 0;
 }
 
-int sys_beside_start(struct sys_beside *b, int (*fn)(void *), void *arg)
+static int start(struct sys_beside *b, size_t size, int namespaces, int (*fn)(void *), void *arg)
 {
-	int flags = CLONE_VM | CLONE_FILES | CLONE_CHILD_CLEARTID | SIGCHLD;
-	int code, r = make_stack(&b->stack);
+	int flags = CLONE_VM | CLONE_FILES | CLONE_CHILD_CLEARTID | SIGCHLD | namespaces;
+	int code, r = make_stack(size, &b->stack);
 
 	if (r < 0)
 		return r;
+	b->size = size;
 	b->alive = 1;
-	b->pid = clone(fn, b->stack + STACK, flags, arg, NULL, NULL, &b->alive);
+	b->pid = clone(fn, b->stack + size, flags, arg, NULL, NULL, &b->alive);
 	if (b->pid >= 0)
 		return 0;
 	code = errno;
-	(void)munmap(b->stack, STACK);
+	(void)munmap(b->stack, size);
 	return -code;
+}
+
+int sys_beside_start(struct sys_beside *b, int (*fn)(void *), void *arg)
+{
+	return start(b, STACK, 0, fn, arg);
+}
+
+int sys_beside_start_user(struct sys_beside *b, int (*fn)(void *), void *arg)
+{
+	return start(b, FULL_STACK, CLONE_NEWUSER, fn, arg);
+}
+
+void sys_beside_own_stack(const struct sys_beside *b)
+{
+#ifdef __SANITIZE_ADDRESS__
+	__sanitizer_start_switch_fiber(NULL, b->stack, b->size);
+	__sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+#else
+	(void)b;
+#endif
 }
 
 bool sys_beside_is_there(const struct sys_beside *b)
@@ -93,7 +115,7 @@ void sys_beside_wait(struct sys_beside *b)
 {
 	while (sys_beside_is_there(b))
 		wait_a_moment(b, &b->alive, 1);
-	(void)munmap(b->stack, STACK);
+	(void)munmap(b->stack, b->size);
 }
 
 /* Until nobody has the other end of a pipe: the kernel closes the child's when it has left our memory. gVisor would not clear a word of it then. */
@@ -118,7 +140,7 @@ pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int namespaces)
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	r = make_stack(&stack);
+	r = make_stack(STACK, &stack);
 	if (r == 0) {
 		pid = clone(fn, stack + STACK, CLONE_VM | SIGCHLD | namespaces, arg);
 		code = errno;
@@ -205,6 +227,17 @@ int sys_net_make(bool loopback)
 	if (r == 0)
 		r = raw_call(SYS_openat, AT_FDCWD, at("/proc/thread-self/ns/net"), O_RDONLY | O_CLOEXEC, 0, 0);
 	return (int)r;
+}
+
+int sys_spaces_make(int namespaces, bool loopback, pid_t parent)
+{
+	long r = raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+
+	if (r == 0 && raw_call(SYS_getppid, 0, 0, 0, 0, 0) != parent)
+		r = -ESRCH;
+	if (r == 0)
+		r = raw_call(SYS_unshare, namespaces, 0, 0, 0, 0);
+	return (int)(r == 0 && loopback ? loopback_up() : r);
 }
 
 int sys_new_session(void)

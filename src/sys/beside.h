@@ -15,10 +15,15 @@ struct sys_beside {
 	pid_t pid;
 	int alive; /* a futex: the kernel makes it 0 when the child has left our memory */
 	char *stack;
+	size_t size;
 };
 
 /* Runs fn(arg) in such a child, which execs or returns its exit status. b must stay where it is until sys_beside_wait(). */
 int sys_beside_start(struct sys_beside *b, int (*fn)(void *), void *arg);
+/* The same for a child in a user namespace of its own, with a stack that is large enough to go on with for good: for one that forks. */
+int sys_beside_start_user(struct sys_beside *b, int (*fn)(void *), void *arg);
+/* For what such a child forks, with memory of its own: the sanitizer takes the stack for foreign else. */
+void sys_beside_own_stack(const struct sys_beside *b);
 /* Until the child has left our memory, by exec or by its end, of which SIGCHLD tells. Others of its user may stop it meanwhile: it is killed then, for we must not wait for them. */
 void sys_beside_wait(struct sys_beside *b);
 
@@ -41,6 +46,8 @@ bool sys_beside_is_scheduled_alike(const struct sys_beside *b, bool pinned);
 
 /* Leaves for a new network namespace, with its "lo" up or not. An fd of it (O_CLOEXEC). */
 int sys_net_make(bool loopback);
+/* Leaves for new namespaces, with the "lo" of a new network up or not; and dies with that parent, whose child it is. */
+int sys_spaces_make(int namespaces, bool loopback, pid_t parent);
 int sys_new_session(void);
 /* Nothing blocked, and SIGPIPE as it was before we caught it. */
 int sys_reset_signals(void);

@@ -29,6 +29,7 @@ enum {
 #define SECCOMP_AT_NR	   offsetof(struct seccomp_data, nr)
 #define SECCOMP_AT_ARCH	   offsetof(struct seccomp_data, arch)
 #define SECCOMP_ARG_LOW(i) ((uint32_t)(offsetof(struct seccomp_data, args) + 8 * (i)))
+#define SECCOMP_ARG_HIGH(i) (SECCOMP_ARG_LOW(i) + 4) /* little-endian */
 
 #if defined(__x86_64__)
 #define SECCOMP_OUR_ARCH AUDIT_ARCH_X86_64

@@ -14,6 +14,7 @@
 #define FS_CASEFOLD_FL 0x40000000
 #endif
 
+enum { TRIED = 3 };
 enum kind { FOLDS, HAS_FLAG, MAY_FOLD };
 
 /* f_type of statfs(2). What is not here tells case apart. */
@@ -46,6 +47,10 @@ static const struct {
 	{0x6969, MAY_FOLD},	/* NFS: as the server has it */
 	{0x786f4256, MAY_FOLD}, /* VirtualBox's shared folders */
 	{0xbacbacbc, MAY_FOLD}, /* VMware's */
+	{0x7c7c6673, MAY_FOLD}, /* Parallels' */
+	{0x794c7630, MAY_FOLD}, /* overlayfs: as its layers do */
+	{0x00c36400, MAY_FOLD}, /* Ceph */
+	{0x9660, MAY_FOLD},	/* CD-ROM: check=relaxed */
 };
 
 static bool has_flag(int dir)
@@ -71,22 +76,52 @@ static bool respell(const char *name, char other[NAME_MAX + 1])
 	return letter;
 }
 
-static bool is_one(int dir, const char *name, const char *other)
-{
-	struct stat a, b;
+/* Names that were found although nothing had said that they are there. */
+struct found {
+	unsigned n;
+	char names[TRIED][NAME_MAX + 1];
+};
 
-	return fstatat(dir, name, &a, AT_SYMLINK_NOFOLLOW) == 0 && fstatat(dir, other, &b, AT_SYMLINK_NOFOLLOW) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+/* The other spellings of the first few names that are found. How many names there were to try. */
+static unsigned try_names(DIR *d, int dir, struct found *found)
+{
+	char *other = found->names[0];
+	const struct dirent *e;
+	unsigned tried = 0;
+	struct stat st;
+
+	while (tried < TRIED && (e = readdir(d)))
+		if (respell(e->d_name, other)) {
+			tried++;
+			if (fstatat(dir, other, &st, AT_SYMLINK_NOFOLLOW) == 0 && ++found->n < TRIED)
+				other = found->names[found->n];
+		}
+	return tried;
+}
+
+/* Whether one of them is not listed: then it is another of the same name. (The numbers of files say nothing: some number each spelling.) */
+static bool has_unlisted(DIR *d, struct found *found)
+{
+	const struct dirent *e;
+	unsigned i;
+
+	rewinddir(d);
+	while (found->n && (e = readdir(d)))
+		for (i = 0; i < found->n; i++)
+			if (strcmp(e->d_name, found->names[i]) == 0) {
+				found->n--;
+				memmove(found->names[i], found->names[found->n], sizeof(found->names[i]));
+				break;
+			}
+	return found->n > 0;
 }
 
 /* By the first few names: one that is found under its other spelling is enough, for others may not be found at all. -1: there is none with a letter. */
 static int folds_names(int dir)
 {
-	char other[NAME_MAX + 1];
-	unsigned tried = 0;
-	bool folded = false;
-	const struct dirent *e;
-	int fd = fcntl(dir, F_DUPFD_CLOEXEC, 3);
+	int fd = fcntl(dir, F_DUPFD_CLOEXEC, 3), r = -1;
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct found found = {0};
 
 	if (!d) {
 		if (fd >= 0)
@@ -94,14 +129,11 @@ static int folds_names(int dir)
 		return -1;
 	}
 	rewinddir(d);
-	while (tried < 3 && (e = readdir(d)))
-		if (respell(e->d_name, other)) {
-			tried++;
-			folded = folded || is_one(dir, e->d_name, other);
-		}
+	if (try_names(d, dir, &found))
+		r = has_unlisted(d, &found);
 	rewinddir(d);
 	(void)closedir(d);
-	return tried ? folded : -1;
+	return r;
 }
 
 /* By its own names, or those of the folder above. */
@@ -127,7 +159,7 @@ bool sys_folds_case(int dir)
 	size_t i;
 
 	if (fstatfs(dir, &fs) < 0)
-		return false;
+		return folds(dir); /* whatever it is */
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if ((unsigned long)(unsigned int)fs.f_type != kinds[i].type)
 			continue;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/stat.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -30,4 +31,15 @@ int sys_facts_at(int dir, const char *name, struct sys_facts *ret)
 	if (st.stx_mask & STATX_BTIME)
 		ret->born = (struct timespec){st.stx_btime.tv_sec, st.stx_btime.tv_nsec};
 	return 0;
+}
+
+int sys_next_name(DIR *d, struct dirent **ret)
+{
+	do {
+		errno = 0;
+		*ret = readdir(d);
+		if (!*ret)
+			return -errno;
+	} while (strcmp((*ret)->d_name, ".") == 0 || strcmp((*ret)->d_name, "..") == 0);
+	return 1;
 }

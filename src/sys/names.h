@@ -4,6 +4,7 @@
 #ifndef CORDON_SYS_NAMES_H
 #define CORDON_SYS_NAMES_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -26,5 +27,8 @@ struct sys_facts {
 
 /* Of name in dir, without following a link; "": of dir itself. */
 int sys_facts_at(int dir, const char *name, struct sys_facts *ret);
+
+/* The next name, without "." and "..": 1; 0 at the end; -errno where the rest cannot be read, which is not the end. */
+int sys_next_name(DIR *d, struct dirent **ret);
 
 #endif

@@ -28,12 +28,15 @@
 #include "base/cleanup.h"
 #include "sys/raw.h"
 
-pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int *ret_pidfd)
+/* clone3() gives a sibling our own signal, and takes none for it. */
+static pid_t fork_with(uint64_t flags, int cgroup_fd, bool *ret_in_cgroup, int *ret_pidfd)
 {
 	int pidfd = -1;
-	uint64_t flags = namespaces | (ret_pidfd ? CLONE_PIDFD : 0);
-	struct clone_args args = {.flags = flags | (cgroup_fd >= 0 ? CLONE_INTO_CGROUP : 0), .pidfd = (uintptr_t)&pidfd, .exit_signal = SIGCHLD};
+	struct clone_args args = {.pidfd = (uintptr_t)&pidfd, .exit_signal = flags & CLONE_PARENT ? 0 : SIGCHLD};
 	long pid;
+
+	flags |= ret_pidfd ? CLONE_PIDFD : 0;
+	args.flags = flags | (cgroup_fd >= 0 ? CLONE_INTO_CGROUP : 0);
 
 	if (cgroup_fd >= 0)
 		args.cgroup = (uint64_t)cgroup_fd;
@@ -52,14 +55,14 @@ pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int
 	return (pid_t)pid;
 }
 
-pid_t sys_fork_sibling(uint64_t namespaces)
+pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int *ret_pidfd)
 {
-	struct clone_args args = {.flags = namespaces | CLONE_PARENT};
-	long pid = syscall(SYS_clone3, &args, sizeof(args));
+	return fork_with(namespaces, cgroup_fd, ret_in_cgroup, ret_pidfd);
+}
 
-	if (pid < 0 && errno == ENOSYS)
-		pid = syscall(SYS_clone, namespaces | CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, 0UL);
-	return pid < 0 ? -errno : (pid_t)pid;
+pid_t sys_fork_sibling(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int *ret_pidfd)
+{
+	return fork_with(namespaces | CLONE_PARENT, cgroup_fd, ret_in_cgroup, ret_pidfd);
 }
 
 int sys_enter_net(int fd)
@@ -82,6 +85,14 @@ int sys_pidfd_open(pid_t pid)
 	long fd = syscall(SYS_pidfd_open, pid, 0);
 
 	return fd < 0 ? -errno : (int)fd;
+}
+
+int sys_pidfd_open_thread(pid_t tid)
+{
+	int fd = sys_pidfd_open(tid);
+	long thread = fd == -EINVAL || fd == -ENOENT ? syscall(SYS_pidfd_open, tid, O_EXCL /* PIDFD_THREAD */) : fd;
+
+	return thread < 0 ? fd : (int)thread;
 }
 
 int sys_pidfd_signal(int pidfd, int sig)
@@ -201,7 +212,8 @@ static bool bounding_set_is_empty(void)
 	return r < 0;
 }
 
-static int lock_caps(void)
+/* How many there are is known by trying, where we are not told that most are gone. */
+int sys_lock_caps(uint64_t gone)
 {
 	unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
 			     SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
@@ -210,9 +222,28 @@ static int lock_caps(void)
 
 	if (r < 0 && r != -EINVAL)
 		return r == -EPERM && bounding_set_is_empty() ? 0 : -EPERM;
-	for (cap = 0, r = 0; r == 0; cap++)
-		r = raw_call(SYS_prctl, PR_CAPBSET_DROP, cap, 0, 0, 0);
+	for (cap = 0, r = 0; r == 0 && (cap < 64 || !gone); cap++)
+		if (cap > 63 || !(gone >> cap & 1))
+			r = raw_call(SYS_prctl, PR_CAPBSET_DROP, cap, 0, 0, 0);
 	return r == -EINVAL && cap > 1 ? 0 : (int)r; /* EINVAL: past the last one */
+}
+
+uint64_t sys_caps_gone(void)
+{
+	AUTO_FD fd = openat(AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
+	char text[4096], *at, *end;
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	uint64_t bound;
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	at = strstr(text, "\nCapBnd:\t");
+	if (!at)
+		return 0;
+	at += strlen("\nCapBnd:\t");
+	bound = strtoull(at, &end, 16);
+	return end == at + 16 && *end == '\n' ? ~bound : 0;
 }
 
 int sys_lower_limit(int resource, uint64_t value)
@@ -225,15 +256,12 @@ int sys_lower_limit(int resource, uint64_t value)
 	return syscall(SYS_prlimit64, 0, resource, want, NULL) < 0 ? -errno : 0;
 }
 
-int sys_drop_caps(uint64_t keep, bool lock)
+int sys_drop_caps(uint64_t keep)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2] = {{(uint32_t)keep, (uint32_t)keep, 0},
 						 {(uint32_t)(keep >> 32), (uint32_t)(keep >> 32), 0}};
-	int r = lock ? lock_caps() : 0;
 
-	if (r < 0)
-		return r;
 	return (int)raw_call(SYS_capset, (long)(uintptr_t)&header, (long)(uintptr_t)data, 0, 0, 0);
 }
 
@@ -244,7 +272,7 @@ int sys_keep_caps(uint64_t keep)
 
 	if (syscall(SYS_capget, &header, data) < 0)
 		return -errno;
-	return sys_drop_caps(keep & ((uint64_t)data[1].permitted << 32 | data[0].permitted), false);
+	return sys_drop_caps(keep & ((uint64_t)data[1].permitted << 32 | data[0].permitted));
 }
 
 int sys_pass_caps(uint64_t keep)

@@ -16,7 +16,7 @@
 pid_t sys_fork_into(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int *ret_pidfd);
 
 /* The same, and the new process is our parent's child, which hears of its end as of ours. */
-pid_t sys_fork_sibling(uint64_t namespaces);
+pid_t sys_fork_sibling(uint64_t namespaces, int cgroup_fd, bool *ret_in_cgroup, int *ret_pidfd);
 
 /* Leaves for the network namespace that fd is of. */
 int sys_enter_net(int fd);
@@ -27,6 +27,8 @@ int sys_enter_user(int fd);
 int sys_enter_mounts(int pidfd);
 
 int sys_pidfd_open(pid_t pid);
+/* Of a process, or of any thread (Linux 6.9). */
+int sys_pidfd_open_thread(pid_t tid);
 int sys_pidfd_signal(int pidfd, int sig);
 int sys_pidfd_getfd(int pidfd, int fd);
 
@@ -61,12 +63,17 @@ int sys_loopback_up(void);
 /* Lowers a resource limit, soft and hard; a lower hard limit that is there already stays. 0 or -errno. */
 int sys_lower_limit(int resource, uint64_t value);
 
+/* Empties the capability sets, keeping those in the mask keep (bit = CAP_ number) as permitted and effective. Leaves errno alone. */
+int sys_drop_caps(uint64_t keep);
+
 /*
- * Empties the capability sets, keeping those in the mask keep (bit = CAP_ number) as permitted and effective; with lock, also
- * empties the bounding set and locks "no capabilities through uid 0" (SECBIT_NOROOT and its kin). A kernel that has no such bits (gVisor) is held by the empty bounding set alone, and where that is empty already, nothing
- * is left to lock. Leaves errno alone.
+ * Before that, and for good: empties the bounding set and locks "no capabilities through uid 0" (SECBIT_NOROOT and its kin). A kernel that has no such bits (gVisor) is held by the empty bounding set alone, and where that is
+ * empty already, nothing is left to lock. gone: those that are known not to be in that set; 0 where nobody knows. Leaves errno alone.
  */
-int sys_drop_caps(uint64_t keep, bool lock);
+int sys_lock_caps(uint64_t gone);
+
+/* What is missing in our bounding set, as the kernel shows it; 0: it does not. */
+uint64_t sys_caps_gone(void);
 
 /* The same for what we have of keep. */
 int sys_keep_caps(uint64_t keep);

@@ -122,7 +122,7 @@ static int confine(const struct role_bounds *b, int sock)
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	/* where root started us */
-	r = sys_drop_caps(0, false);
+	r = sys_drop_caps(0);
 	if (r < 0)
 		return r;
 	r = set_limits(b);

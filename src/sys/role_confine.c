@@ -1,6 +1,7 @@
 #include "sys/role_confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -24,7 +25,19 @@
 enum { SOCKETS = ROLE_DIAL | ROLE_ACCEPT };
 
 /* An argument that decides. */
-enum check { ANY, NOT_CODE, INTERNET, QUEUE_SIZE, QUEUE_OR_ADDRESSES };
+enum check { ANY, NOT_CODE, INTERNET, QUEUE_SIZE, QUEUE_OR_ADDRESSES, DESCRIPTOR };
+
+/* What it may be. */
+static const struct choice {
+	unsigned argument, n;
+	uint32_t values[9];
+} choices[] = {
+	[INTERNET] = {0, 2, {AF_INET, AF_INET6}},
+	[QUEUE_SIZE] = {1, 1, {SIOCOUTQ}},
+	[QUEUE_OR_ADDRESSES] = {1, 2, {SIOCOUTQ, SIOCGIFCONF}}, /* which addresses are this machine's: own_address.h */
+	/* Flags, copies and sizes. F_SETOWN and its kin are not there: they send signals to whatever process of the user. */
+	[DESCRIPTOR] = {1, 9, {F_GETFL, F_SETFL, F_GETFD, F_SETFD, F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS}},
+};
 
 static const struct {
 	int nr;
@@ -55,7 +68,7 @@ static const struct {
 	{SYS_getsockname, SOCKETS, ANY},
 	{SYS_getpeername, SOCKETS, ANY},
 	{SYS_shutdown, 0, ANY},
-	{SYS_fcntl, 0, ANY},
+	{SYS_fcntl, 0, DESCRIPTOR},
 	{SYS_ioctl, ROLE_DIAL, QUEUE_OR_ADDRESSES},
 	{SYS_ioctl, ROLE_ACCEPT, QUEUE_SIZE},
 	{SYS_dup, 0, ANY},
@@ -105,43 +118,26 @@ static const struct {
 	{SYS_exit_group, 0, ANY},
 };
 
-enum { FILTER_ROOM = 8 + 6 * sizeof(allowed) / sizeof(allowed[0]) };
+enum { FILTER_ROOM = 16 + 6 * sizeof(allowed) / sizeof(allowed[0]) };
 
 /* One call: falls through to the next where the number is another; else the answer. */
 static size_t put_call(struct sock_filter *to, int nr, enum check check)
 {
-	static const uint8_t length[] = {
-		[ANY] = 1, [NOT_CODE] = 4, [INTERNET] = 5, [QUEUE_SIZE] = 4, [QUEUE_OR_ADDRESSES] = 5};
-	size_t n = 0;
+	const struct choice *c = &choices[check];
+	size_t n = 1, i;
 
-	bpf_put(&to[n++], BPF_OP_JEQ, 0, length[check], (uint32_t)nr);
-	switch (check) {
-	case ANY:
-		break;
-	case NOT_CODE:
+	if (check == NOT_CODE) {
 		bpf_put(&to[n++], BPF_OP_LOAD, 0, 0, SECCOMP_ARG_LOW(2));
 		bpf_put(&to[n++], BPF_OP_JSET, 0, 1, PROT_EXEC);
 		bpf_put(&to[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
-		break;
-	case INTERNET:
-		bpf_put(&to[n++], BPF_OP_LOAD, 0, 0, SECCOMP_ARG_LOW(0));
-		bpf_put(&to[n++], BPF_OP_JEQ, 2, 0, AF_INET);
-		bpf_put(&to[n++], BPF_OP_JEQ, 1, 0, AF_INET6);
+	} else if (check != ANY) {
+		bpf_put(&to[n++], BPF_OP_LOAD, 0, 0, SECCOMP_ARG_LOW(c->argument));
+		for (i = 0; i < c->n; i++)
+			bpf_put(&to[n++], BPF_OP_JEQ, (uint8_t)(c->n - i), 0, c->values[i]);
 		bpf_put(&to[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
-		break;
-	case QUEUE_SIZE:
-		bpf_put(&to[n++], BPF_OP_LOAD, 0, 0, SECCOMP_ARG_LOW(1));
-		bpf_put(&to[n++], BPF_OP_JEQ, 1, 0, SIOCOUTQ);
-		bpf_put(&to[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
-		break;
-	case QUEUE_OR_ADDRESSES: /* which addresses are this machine's: own_address.h */
-		bpf_put(&to[n++], BPF_OP_LOAD, 0, 0, SECCOMP_ARG_LOW(1));
-		bpf_put(&to[n++], BPF_OP_JEQ, 2, 0, SIOCOUTQ);
-		bpf_put(&to[n++], BPF_OP_JEQ, 1, 0, SIOCGIFCONF);
-		bpf_put(&to[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
-		break;
 	}
 	bpf_put(&to[n++], BPF_OP_RET, 0, 0, SECCOMP_DO_ALLOW);
+	bpf_put(&to[0], BPF_OP_JEQ, 0, (uint8_t)(n - 1), (uint32_t)nr);
 	return n;
 }
 
@@ -230,7 +226,7 @@ int role_confine(const struct role_needs *needs)
 	if (r < 0)
 		return r;
 	/* where root started us */
-	r = sys_drop_caps(tree ? TREE_CAPS : 0, false);
+	r = sys_drop_caps(tree ? TREE_CAPS : 0);
 	if (r < 0)
 		return r;
 	r = set_limits(needs);

@@ -39,7 +39,7 @@ struct build_request {
 	const char *engine;	    /* the path of Docker Engine's socket, where the operator has one; NULL */
 	bool network;		    /* RUN may have one: for the docker builder, where the function below is not asked */
 	const char *bounds;	    /* what the function below holds a RUN to that the Dockerfile does not say: a layer is found again only where they are the same; NULL: nothing */
-	struct image_limit limit;   /* room: of the files that a COPY or ADD makes, or that are copied for the mounts of a RUN; until_ms: of all that is made, but for what the function below does. Of the native builder */
+	struct image_limit limit;   /* room: of the files that a COPY or ADD makes, or that are copied for the mounts of a RUN; until_ms: of all that is made, but for what the function below does. The docker builder: of all that it copies, together, and of the time to put it together */
 
 	int (*run)(void *arg, const struct build_run *r, struct error *err);
 	/* A step begins, or was found; at: from 1. NULL: nobody looks. */

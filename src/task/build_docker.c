@@ -44,11 +44,32 @@ struct docker_build {
 	char said[400];
 };
 
+/* Is there room for as much? The engine writes out what it gets, holes too, so all bytes count, of all steps together. */
+static int check_limit(struct docker_build *b, uint64_t n, struct error *err)
+{
+	const struct image_limit *l = &b->req->limit;
+
+	if (limit_check_time(l, err) < 0)
+		return -1;
+	b->size += n;
+	if (!l->room || b->size <= l->room)
+		return 0;
+	(void)error_set(err, ERROR_DENIED, "the files that it copies are more than the %llu MiB that may be stored; a task can ask for more with storage_mb", (unsigned long long)l->room >> 20);
+	err->code = EDQUOT;
+	return -1;
+}
+
 static int put_bytes(struct docker_build *b, const void *p, size_t n, struct error *err)
 {
-	int r = write_all(b->tar, p, n);
+	int r = 0;
 
-	b->size += n;
+	if (check_limit(b, n, err) < 0)
+		return -1;
+	/* a hole of a file is one of the archive, which ends with bytes */
+	if (n == LIMIT_PIECE && limit_is_zeros(p, n))
+		r = lseek(b->tar, (off_t)n, SEEK_CUR) < 0 ? -errno : 0;
+	else
+		r = write_all(b->tar, p, n);
 	return r < 0 ? error_sys(err, r, "the archive for Docker Engine") : 0;
 }
 
@@ -71,7 +92,7 @@ static int put_head(struct docker_build *b, const struct tar_entry *e, struct er
 static int put_data(struct docker_build *b, const struct context_entry *e, struct error *err)
 {
 	uint64_t left = (uint64_t)e->st.st_size;
-	char bytes[65536];
+	char bytes[LIMIT_PIECE];
 	ssize_t n;
 
 	if (e->fd < 0)

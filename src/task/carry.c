@@ -14,6 +14,7 @@
 #include "sys/tree.h"
 #include "task/carry_child.h"
 #include "task/carry_link.h"
+#include "task/carry_store.h"
 #include "task/carry_text.h"
 
 enum { DEPTH_MAX = 256, FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
@@ -155,10 +156,10 @@ static bool has_name(const struct spot *s, const char *name)
 	return st.st_mode != 0;
 }
 
-/* A bare one needs no name. */
+/* A bare one needs no name. What worktrees and submodules have of their own has no more than a HEAD: the rest is where commondir says. */
 static bool is_repository(const struct spot *s)
 {
-	return has_name(s, "objects") && has_name(s, "refs");
+	return has_name(s, "HEAD") || (has_name(s, "objects") && has_name(s, "refs"));
 }
 
 /* Enters a folder that is carried. */
@@ -174,13 +175,14 @@ static int copy_folder(struct carry *c, const struct spot *s, int to, const stru
 	r = layered_enter(&s->image, e->name, &child.image);
 	if (r < 0)
 		return fail(c, r);
+	carry_store_enter(c, s, e, &child);
 	child.git = child.hooks || strcmp(e->name, ".git") == 0 || is_repository(&child);
 	r = carry_folder(c, &child, out, depth + 1);
 	layered_done(&child.image);
 	if (r < 0)
 		return -1;
 	/* the system's folders are as the image has them, and all those of a verifier that has its own */
-	return set_facts(c, out, (child.zone == ZONE_SYSTEM || c->had.n) && S_ISDIR(e->image.st_mode) ? &e->image : &e->st);
+	return set_facts(c, out, (child.zone == ZONE_SYSTEM || child.store || c->had.n) && S_ISDIR(e->image.st_mode) ? &e->image : &e->st);
 }
 
 /* Not carried. Where nothing of the image is seen, its version is put there. */
@@ -269,7 +271,7 @@ static int make_opaque(struct carry *c, struct spot *s, int out)
 {
 	bool top = c->len == 0 || strchr(c->at + 1, '/') == NULL;
 
-	if (s->zone == ZONE_SYSTEM || (top && s->zone != ZONE_WORK)) {
+	if (s->zone == ZONE_SYSTEM || s->store || (top && s->zone != ZONE_WORK)) {
 		report(c, CARRY_DELETES);
 		return 0;
 	}

@@ -6,10 +6,10 @@
  *	What the agent made is data and is carried. What runs because of its name or its place is the image's, or is not there.
  *
  * In the work folder everything is carried but
- *   - what Python, pytest, shells and tools run or obey unasked: conftest.py (and a package or library that Python takes in its place), sitecustomize.py, *.pth, __pycache__, *.pyc, pytest.ini, sections for pytest and other tools that judge in pyproject.toml, setup.cfg and tox.ini (with their plugins and hooks), plugins of pytest by entry
+ *   - what Python, pytest, shells and tools run or obey unasked: conftest.py (and a package or library that Python takes in its place), sitecustomize.py, *.pth among packages, __pycache__, *.pyc, pytest.ini, sections for pytest and other tools that judge in pyproject.toml, setup.cfg and tox.ini (with their plugins and hooks), plugins of pytest by entry
  *     point, .bashrc and their like; settings of other test runners (.mocharc.js, jest.config.js, phpunit.xml ...), but not of what builds. Where the image has such a file, its version stays; where it has none, there is none
  *   - an __init__.py with code in it where tests are, which run it on their way (carry_place.h), and what would be imported in the place of a test's own file
- *   - hooks of git repositories; of their configuration only what cannot run anything is carried
+ *   - hooks of git repositories, and of whatever has a HEAD; of their configuration only what cannot run anything is carried, and none of a worktree's own
  *   - new modules in the folder where `python -m` starts, in those of PYTHONPATH and those that the tests name so, go to, or copy themselves to, with the names of the standard library, of test tools, or of packages of the image; and what makes a package of a folder with such a name,
  *     or is part of one that Python asks for though images have none
  *   - changes to packages of the image (site-packages, node_modules) and to folders on the PATH; outside of the work folder also in folders of PYTHONPATH, NODE_PATH, PERL5LIB, RUBYLIB and CLASSPATH
@@ -20,7 +20,8 @@
  *   - in these folders only what the image knows nothing of is carried: new commands that the tests or the task's own solution name and no folder on the PATH has (installers ask for commands that images lack, and would run the agent's), new libraries whose name no library folder has, new packages whose name no Python of the image has and no package of it asks for (carry_asked.h), new folders
  *     that no program of the image loads from, data below share/, and include/ where no header of the image has the name. So what apt, pip or npm installed is there for the verifier, without what would take over its own programs: shells, installers and test tools (and what pytest
  *     imports) are never carried, nor are the databases and caches of installers, so that a verifier that installs them itself gets its own
- *   - the same for interpreters that an image has elsewhere: folders of bin and lib that are on the PATH or hold one, versions in ~/.pyenv, ~/.nvm and their like
+ *   - the same for interpreters that an image has elsewhere: folders of bin and lib that are on the PATH or hold one, versions in ~/.pyenv, ~/.nvm and their like. What an interpreter has below lib stays also where that folder is a home, or the work folder or above it
+ *   - packages of the image where build tools keep them, and what these tools read or made beside them (carry_store.h)
  *   - in homes every name with a dot that is not known to be data, and all of ~/.config but git's: a tool's start-up file needs no list. Where a home is the work folder, only what looks like such a file
  *   - start-up and loader files: /etc/profile*, ld.so.*, pam, cron, ssl, apt, hosts ...; users and groups only where the image's stay as they are
  *   - what tools started in /tests would find above them, directly below the root: node_modules, package.json, go.work ...

@@ -109,19 +109,24 @@ bool carry_home_link(const struct carry *c, const struct spot *s, const struct e
 	return is_config(c, folder) || (carry_home(c, folder) && (s->zone == ZONE_WORK ? strcmp(e->name, ".config") == 0 : e->name[0] == '.'));
 }
 
-static bool image_has(const struct carry *c, const char *name)
+static bool folder_has(const struct carry *c, struct sv folder, const char *name)
 {
-	char path[PATH_MAX + 16];
+	char path[PATH_MAX + 32];
 	struct stat st;
 
-	(void)snprintf(path, sizeof(path), "%s/%s", c->at + 1, name);
-	view_stat(&c->root, path, &st);
+	(void)snprintf(path, sizeof(path), "%.*s/%s", (int)folder.n, folder.p, name);
+	view_stat(&c->root, path + 1, &st);
 	return st.st_mode != 0;
+}
+
+static bool image_has(const struct carry *c, const char *name)
+{
+	return folder_has(c, sv_n(c->at, c->len), name);
 }
 
 static bool is_interpreters(void *arg, const char *name)
 {
-	static const char *const names[] = {"python[0-9]*", "pypy*", "ruby", "node_modules", "perl5", "rustlib", "R", "jvm.cfg", "jrt-fs.jar", "tcl[0-9]*", "lua", "php", "erlang", "ocaml", "ghc*", "*.so", "*.so.*"};
+	static const char *const names[] = {"python[0-9]*", "pypy*", "ruby", "node_modules", "perl5", "rustlib", "R", "jvm.cfg", "jrt-fs.jar", "tcl[0-9]*", "lua", "php", "erlang", "elixir", "ocaml", "ghc*", "time", "*.so", "*.so.*"}; /* time: of go */
 	bool *found = arg;
 	size_t i;
 
@@ -130,7 +135,7 @@ static bool is_interpreters(void *arg, const char *name)
 	return !*found;
 }
 
-static bool has_interpreter(const struct carry *c)
+static bool has_interpreter(const struct carry *c, struct sv prefix)
 {
 	static const char *const libs[] = {"lib", "lib64"};
 	bool found = false;
@@ -140,28 +145,85 @@ static bool has_interpreter(const struct carry *c)
 		AUTO_LAYERED lib = {0};
 		char path[PATH_MAX + 8];
 
-		(void)snprintf(path, sizeof(path), "%s/%s", c->at + 1, libs[i]);
-		if (view_enter(&c->root, sv_of(path), &lib) == 0)
+		(void)snprintf(path, sizeof(path), "%.*s/%s", (int)prefix.n, prefix.p, libs[i]);
+		if (view_enter(&c->root, sv_of(path + 1), &lib) == 0)
 			(void)layered_names(&lib, is_interpreters, &found);
 	}
 	return found;
 }
 
-/* FOLDER/bin is on the PATH. */
-static bool on_path(const struct carry *c)
+/* The folder or its bin is on the PATH. */
+static bool on_path(const struct carry *c, struct sv at)
 {
+	const char *rest;
 	size_t i;
 
-	for (i = 0; c->path[i]; i++)
-		if (strncmp(c->path[i], c->at, c->len) == 0 && (strcmp(c->path[i] + c->len, "/bin") == 0 || strcmp(c->path[i] + c->len, "/sbin") == 0))
+	for (i = 0; c->path[i]; i++) {
+		rest = strncmp(c->path[i], at.p, at.n) == 0 ? c->path[i] + at.n : "?";
+		if (rest[0] == '\0' || strcmp(rest, "/bin") == 0 || strcmp(rest, "/sbin") == 0)
 			return true;
-	return carry_among(c->python_home, sv_n(c->at, c->len));
+	}
+	return carry_among(c->python_home, at);
+}
+
+/* Interpreters' folders below lib, and their programs. */
+static const struct {
+	const char *folder, *programs[2];
+} interpreters[] = {
+	{"python[0-9]*", {"python3", "python"}}, {"pypy*", {"pypy3", "pypy"}}, {"ruby", {"ruby", "irb"}}, {"perl5", {"perl", "perldoc"}}, {"php", {"php", "pear"}}, {"lua", {"lua", "luarocks"}},
+	{"erlang", {"erl", "escript"}}, {"elixir", {"elixir", "mix"}}, {"ocaml", {"ocaml", "ocamlc"}}, {"R", {"R", "Rscript"}}, {"rustlib", {"rustc", "cargo"}}, {"tcl[0-9]*", {"tclsh", "wish"}},
+};
+
+static bool has_program(const struct carry *c, struct sv prefix, const char *const programs[2])
+{
+	char bin[24];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		(void)snprintf(bin, sizeof(bin), "bin/%s", programs[i]);
+		if (folder_has(c, prefix, bin) || folder_has(c, prefix, programs[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_lib(struct sv path)
+{
+	struct sv base = carry_base(path);
+
+	return sv_is(base, "lib") || sv_is(base, "lib64");
+}
+
+bool carry_interpreters_lib(const struct carry *c)
+{
+	struct sv prefix = carry_parent(c);
+
+	return is_lib(sv_n(c->at, c->len)) && on_path(c, prefix) && has_interpreter(c, prefix);
+}
+
+bool carry_interpreter(const struct carry *c, const struct spot *s)
+{
+	struct sv lib = carry_parent(c), name = carry_base(sv_n(c->at, c->len)), prefix;
+	size_t i;
+
+	if (!is_lib(lib))
+		return false;
+	prefix = sv_n(lib.p, lib.n - carry_base(lib).n - 1);
+	for (i = 0; i < ARRAY_LEN(interpreters); i++) {
+		if (!glob_component(sv_of(interpreters[i].folder), name))
+			continue;
+		if (s->zone == ZONE_WORK)
+			return on_path(c, prefix) && has_program(c, prefix, interpreters[i].programs);
+		/* a Python goes up until it finds that file */
+		return s->zone == ZONE_DATA && (has_program(c, prefix, interpreters[i].programs) || image_has(c, "os.py"));
+	}
+	return false;
 }
 
 bool carry_prefix(const struct carry *c, const struct spot *s)
 {
 	struct sv at = sv_n(c->at, c->len), base = carry_base(at);
-	bool lib = image_has(c, "lib") || image_has(c, "lib64"), bin = image_has(c, "bin");
+	bool lib = image_has(c, "lib") || image_has(c, "lib64"), bin = image_has(c, "bin") || carry_among(c->path, at);
 
 	/* a home's .local has rules of its own */
 	if ((c->work && leads_to(c->at, c->len, c->work)) || carry_home(c, at) || sv_is(base, ".local"))
@@ -171,5 +233,5 @@ bool carry_prefix(const struct carry *c, const struct spot *s)
 	if (!bin || !lib || s->zone == ZONE_FREE)
 		return false;
 	/* a project of the work folder may be one of bin and lib */
-	return s->zone == ZONE_WORK ? (on_path(c) || image_has(c, "pyvenv.cfg")) && has_interpreter(c) : on_path(c) || has_interpreter(c);
+	return s->zone == ZONE_WORK ? (on_path(c, at) || image_has(c, "pyvenv.cfg")) && has_interpreter(c, at) : on_path(c, at) || has_interpreter(c, at);
 }

@@ -21,4 +21,10 @@ bool carry_home_link(const struct carry *c, const struct spot *s, const struct e
 /* Is c->at, a folder of the image, one of bin and lib that programs load from: on the PATH, or with an interpreter in it? */
 bool carry_prefix(const struct carry *c, const struct spot *s);
 
+/* The same of what an interpreter has below lib, where all beside it is somebody's: such a folder that is a home, or the work folder or above it. */
+bool carry_interpreter(const struct carry *c, const struct spot *s);
+
+/* Is c->at the lib of a prefix on the PATH that has an interpreter? */
+bool carry_interpreters_lib(const struct carry *c);
+
 #endif

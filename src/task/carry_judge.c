@@ -14,6 +14,7 @@
 #include "task/carry_new.h"
 #include "task/carry_place.h"
 #include "task/carry_project.h"
+#include "task/carry_store.h"
 #include "task/carry_text.h"
 
 static bool system_root(const char *path)
@@ -46,13 +47,9 @@ static bool work_ok(const char *work)
 
 static const char *variable(const struct carry *c, const char *name, const char *otherwise)
 {
-	const char *const *e = c->req->env;
-	size_t n = strlen(name);
+	const char *value = carry_variable(c, name);
 
-	for (; e && *e; e++)
-		if (strncmp(*e, name, n) == 0 && (*e)[n] == '=')
-			return *e + n + 1;
-	return otherwise;
+	return value ? value : otherwise;
 }
 
 /* "/a:/b/:c" -> {"/a", "/b", WORKDIR/c}, and where links of the image lead from there. The work folder itself, as "" or ".", has rules of its own. */
@@ -111,8 +108,13 @@ int carry_judge_init(struct carry *c)
 	c->libraries = folders(c, variable(c, "LD_LIBRARY_PATH", ""));
 	c->python_home = folders(c, variable(c, "PYTHONHOME", ""));
 	c->config = folders(c, variable(c, "XDG_CONFIG_HOME", ""));
+	c->caches = folders(c, variable(c, "XDG_CACHE_HOME", ""));
+	c->data = folders(c, variable(c, "XDG_DATA_HOME", ""));
 	c->home = folders(c, variable(c, "HOME", "/root"));
+	if (arena_failed(c->arena))
+		return -ENOMEM;
 	carry_homes_init(c);
+	carry_stores_init(c);
 	c->shell_files[0] = variable(c, "BASH_ENV", NULL);
 	c->shell_files[1] = variable(c, "ENV", NULL);
 	if (carry_tests_learn(&c->tests, c->arena, c->req->tests) < 0)
@@ -234,15 +236,48 @@ static bool beside_programs(const struct carry *c, const struct spot *s)
 	return s->zone == ZONE_SYSTEM || bin.st_mode || carry_command_folder(c, s);
 }
 
+/* A cache that a variable leads elsewhere is called as if it were in a home. */
+static enum carry_name name_in(const char *const *folders_of, const char *path, const char *as)
+{
+	char named[PATH_MAX + 16];
+
+	for (; *folders_of; folders_of++)
+		if (path_is_in(path, *folders_of) && path[strlen(*folders_of)]) {
+			(void)snprintf(named, sizeof(named), "/%s%s", as, path + strlen(*folders_of));
+			return carry_name_of(named);
+		}
+	return NAME_PLAIN;
+}
+
+static enum carry_name name_of(const struct carry *c)
+{
+	enum carry_name is = carry_name_of(c->at);
+
+	if (is == NAME_PLAIN)
+		is = name_in(c->caches, c->at, ".cache");
+	return is == NAME_PLAIN ? name_in(c->data, c->at, ".local/share") : is;
+}
+
+/* Does a Python of the image look for packages there, or might it? In the work folder, one that the image does not have is of an agent's own. Links of such names lead nowhere. */
+static bool of_packages(const struct carry *c, const struct spot *s)
+{
+	if (s->zone == ZONE_WORK)
+		return s->image.n && carry_python_folder(carry_base(carry_parent(c)));
+	return s->zone != ZONE_DATA || carry_python_folder(carry_base(carry_parent(c)));
+}
+
 static enum carry_rule judge_name(const struct carry *c, const struct spot *s, const struct entry *e)
 {
 	bool has_file = e->image.st_mode && !S_ISDIR(e->image.st_mode);
-	enum carry_name is = carry_name_of(c->at);
+	enum carry_name is = name_of(c);
 
 	if (has_file && (is == NAME_KEPT || is == NAME_CHECKER || is == NAME_PINNED_KEPT))
 		return unless_same(s, e, CARRY_STARTUP);
 
+	if (is == NAME_SITE && of_packages(c, s))
+		return unless_same(s, e, CARRY_AUTORUN);
 	switch (is) {
+	case NAME_SITE: /* as any other where no packages are */
 	case NAME_PLAIN:
 		if (carry_place_runs(c, s, e))
 			return unless_same(s, e, CARRY_AUTORUN);
@@ -271,13 +306,24 @@ static enum carry_rule judge_git(const struct spot *s, const struct entry *e)
 {
 	struct sv name = sv_of(e->name);
 
+	/* read wherever HEAD is, or comes to be */
+	if (sv_is(name, "config.worktree"))
+		return unless_same(s, e, CARRY_GIT);
+	if (!s->git)
+		return CARRY_KEEP;
 	if (s->hooks)
 		return sv_ends(name, ".sample") && S_ISREG(e->st.st_mode) ? CARRY_KEEP : unless_same(s, e, CARRY_GIT);
 	if (sv_is(name, "config"))
 		return S_ISREG(e->st.st_mode) ? CARRY_GIT_CUT : is_whiteout(&e->st) ? CARRY_KEEP : CARRY_GIT;
-	if (sv_is(name, "config.worktree") || (sv_is(name, "hooks") && !S_ISDIR(e->st.st_mode)))
+	if (sv_is(name, "hooks") && !S_ISDIR(e->st.st_mode))
 		return unless_same(s, e, CARRY_GIT);
 	return CARRY_KEEP;
+}
+
+/* In the work folder, too, the image has what is not the agent's. */
+static bool is_the_images(const struct carry *c, const struct spot *s)
+{
+	return carry_prefix(c, s) || carry_interpreter(c, s) || carry_interpreters_lib(c) || carry_store_way(c, s);
 }
 
 static enum carry_rule judge_link(struct carry *c, const struct spot *s, const struct entry *e)
@@ -287,7 +333,7 @@ static enum carry_rule judge_link(struct carry *c, const struct spot *s, const s
 
 	if (n <= 0 || n == sizeof(target))
 		return CARRY_SPECIAL;
-	if ((c->work && strcmp(c->at, c->work) == 0) || carry_leads_to(c->stands, c->at) || (S_ISDIR(e->image.st_mode) && (s->zone != ZONE_WORK || carry_prefix(c, s))) || (s->zone != ZONE_FREE && !system_root(c->at) && carry_way_to_programs(c)))
+	if ((c->work && strcmp(c->at, c->work) == 0) || carry_leads_to(c->stands, c->at) || (S_ISDIR(e->image.st_mode) && (s->zone != ZONE_WORK || is_the_images(c, s))) || (s->zone != ZONE_FREE && !system_root(c->at) && carry_way_to_programs(c)))
 		return CARRY_LINK;
 	if (carry_home_link(c, s, e) || carry_place_link(c, e))
 		return CARRY_LINK;
@@ -450,6 +496,10 @@ static enum carry_rule judge_system(struct carry *c, const struct spot *s, const
 
 static enum carry_rule judge_place(struct carry *c, const struct spot *s, const struct entry *e)
 {
+	enum carry_rule r = s->store ? carry_store_judge(c, s, e) : CARRY_KEEP;
+
+	if (r != CARRY_KEEP)
+		return unless_same(s, e, r);
 	if (s->zone == ZONE_SYSTEM)
 		return judge_system(c, s, e);
 	if (!carry_command_folder(c, s) || (S_ISDIR(e->st.st_mode) && S_ISDIR(e->image.st_mode)))
@@ -469,7 +519,7 @@ static bool is_the_judges(const struct carry *c, const struct entry *e)
 
 enum carry_rule carry_judge(struct carry *c, const struct spot *s, const struct entry *e)
 {
-	enum carry_rule r = CARRY_KEEP, place;
+	enum carry_rule r, place;
 
 	if (carry_place(c, c->at) || in_the_way(c, e))
 		return CARRY_RUNNER;
@@ -479,8 +529,7 @@ enum carry_rule carry_judge(struct carry *c, const struct spot *s, const struct 
 		return CARRY_SPECIAL;
 	if (is_the_judges(c, e) || (S_ISREG(e->st.st_mode) && carry_leads_to(c->stands, c->at)))
 		return replaces(s, e);
-	if (s->git)
-		r = judge_git(s, e);
+	r = judge_git(s, e);
 	if (r == CARRY_KEEP)
 		r = judge_name(c, s, e);
 	if (r == CARRY_KEEP && carry_new_tests(c, s, e))
@@ -502,10 +551,12 @@ enum zone carry_zone(const struct carry *c, const struct spot *s, const struct e
 		return ZONE_WORK;
 	if (known && carry_among(c->packages, sv_n(c->at, c->len)))
 		return ZONE_SYSTEM;
-	if (folder.n == 0)
-		return system_root(c->at) ? ZONE_SYSTEM : s->zone;
-	if (known && (carry_prefix(c, s) || (carry_home(c, folder) && carry_home_name(name) == HOME_TOOL)))
+	if (folder.n == 0 && system_root(c->at))
 		return ZONE_SYSTEM;
+	if (known && (carry_prefix(c, s) || carry_interpreter(c, s) || (carry_home(c, folder) && carry_home_name(name) == HOME_TOOL)))
+		return ZONE_SYSTEM;
+	if (folder.n == 0)
+		return s->zone;
 	/* a user's own packages come before the image's, wherever that home is */
 	if (carry_python_folder(name) && (known || s->zone == ZONE_DATA || memmem(folder.p, folder.n, "/.local/lib/", 12)))
 		return ZONE_SYSTEM;

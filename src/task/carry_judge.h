@@ -35,7 +35,9 @@ struct carry {
 	const char **path, **modules, **libraries; /* folders of the variables, NULL-terminated */
 	const char **packages; /* of PYTHONPATH and its like, where they are not of the work folder: the image's own */
 	const char **home, **config, **python_home; /* the same, of HOME, XDG_CONFIG_HOME and PYTHONHOME */
+	const char **caches, **data;		   /* of XDG_CACHE_HOME and XDG_DATA_HOME */
 	const char **homes;			   /* of the image's users, NULL-terminated */
+	struct carry_named_store *stores;	   /* of variables; the last has no folder */
 	const char *shell_files[2];		   /* BASH_ENV, ENV; or NULL */
 	const char **stems; /* of packages that the image's Pythons have */
 	size_t n_stems;
@@ -68,6 +70,8 @@ struct spot {
 	bool hidden; /* what the image has there is not seen through the layer that is made */
 	bool git;    /* of a repository */
 	bool hooks;
+	const struct carry_store *store; /* that it is part of, or NULL */
+	size_t store_len;		 /* of the store's path */
 };
 
 /* A name in it. */

@@ -15,7 +15,7 @@ const struct carry_text carry_texts[CARRY_RULES] = {
 	[CARRY_GIT] = {"carry.git-hook", "would be run or obeyed by git; the image's version, or none, is there"},
 	[CARRY_GIT_CUT] = {"carry.git-config", "carried without the keys that can make git run something"},
 	[CARRY_ACCOUNTS] = {"carry.accounts", "changes the image's users or groups; the image's version is there"},
-	[CARRY_INSTALLER] = {"carry.installer", "a database or cache of an installer; the image's version, or none, is there"},
+	[CARRY_INSTALLER] = {"carry.installer", "a database or cache of an installer, or of a tool that would use it unasked; the image's version, or none, is there"},
 	[CARRY_MODULE] = {"carry.module", "takes the place of a module of Python's or of a test tool where the verifier starts; not carried"},
 	[CARRY_REPLACES] = {"carry.replaces", "replaces a program or library of the image; the image's version is there"},
 	[CARRY_DELETES] = {"carry.deletes", "deletes a program or library of the image; it is there"},
@@ -40,13 +40,13 @@ struct name_rule {
 };
 
 static const struct name_rule anywhere[] = {
-	{NULL, "conftest.py", NAME_CONFTEST}, {NULL, "conftest", NAME_CONFTEST}, {NULL, "conftest.so", NAME_CONFTEST}, {NULL, "conftest.*.so", NAME_CONFTEST}, {NULL, "sitecustomize*", NAME_AUTORUN}, {NULL, "usercustomize*", NAME_AUTORUN}, {NULL, "*.pth", NAME_AUTORUN}, {NULL, "*.egg-link", NAME_AUTORUN}, {NULL, "__pycache__", NAME_AUTORUN},
+	{NULL, "conftest.py", NAME_CONFTEST}, {NULL, "conftest", NAME_CONFTEST}, {NULL, "conftest.so", NAME_CONFTEST}, {NULL, "conftest.*.so", NAME_CONFTEST}, {NULL, "sitecustomize*", NAME_AUTORUN}, {NULL, "usercustomize*", NAME_AUTORUN}, {NULL, "*.pth", NAME_SITE}, {NULL, "*.egg-link", NAME_AUTORUN}, {NULL, "__pycache__", NAME_AUTORUN},
 	{NULL, "*.py[co]", NAME_AUTORUN}, {NULL, "pytest.ini", NAME_AUTORUN}, {NULL, ".pytest.ini", NAME_AUTORUN}, {NULL, "pytest.toml", NAME_AUTORUN}, {NULL, ".pytest.toml", NAME_AUTORUN}, {NULL, ".coveragerc*", NAME_AUTORUN},
 	{NULL, ".pdbrc", NAME_AUTORUN}, {NULL, "setup.cfg", NAME_SECTIONS}, {NULL, "tox.ini", NAME_SECTIONS}, {NULL, "pyproject.toml", NAME_PYPROJECT}, {NULL, "entry_points.txt", NAME_PLUGINS}, {NULL, "pyvenv.cfg", NAME_VENV}, {NULL, ".node_modules", NAME_AUTORUN}, {NULL, ".node_libraries", NAME_AUTORUN},
 	{NULL, "mypy.ini", NAME_CHECKER}, {NULL, ".mypy.ini", NAME_CHECKER}, {NULL, "pylintrc", NAME_CHECKER}, {NULL, ".pylintrc", NAME_CHECKER}, {NULL, "pylintrc.toml", NAME_CHECKER}, {NULL, ".pylintrc.toml", NAME_CHECKER}, {NULL, ".flake8", NAME_CHECKER},
 	{NULL, ".python-version*", NAME_VERSION}, {NULL, ".tool-versions", NAME_PINNED_KEPT}, {NULL, "rust-toolchain", NAME_PINNED}, {NULL, "rust-toolchain.toml", NAME_PINNED}, {NULL, "mise.toml", NAME_STARTUP}, {NULL, "mise.*.toml", NAME_STARTUP},
 	{NULL, ".mise*.toml", NAME_STARTUP}, {NULL, ".mise", NAME_STARTUP}, {".config", "mise*", NAME_STARTUP}, {"mise", "config*.toml", NAME_STARTUP},
-	{NULL, "*._pth", NAME_AUTORUN}, {NULL, "pybuilddir.txt", NAME_AUTORUN},
+	{NULL, "*._pth", NAME_AUTORUN}, {"lib", "python[0-9]*.zip", NAME_AUTORUN}, {"lib64", "python[0-9]*.zip", NAME_AUTORUN}, {NULL, "pybuilddir.txt", NAME_AUTORUN},
 	/* shells and their like */
 	{NULL, ".bash_profile", NAME_STARTUP}, {NULL, ".bash_login", NAME_STARTUP}, {NULL, ".bash_logout", NAME_STARTUP}, {NULL, ".bash_aliases", NAME_STARTUP}, {NULL, ".bashrc", NAME_STARTUP}, {NULL, ".profile", NAME_STARTUP},
 	{NULL, ".z[sp]h*", NAME_STARTUP}, {NULL, ".zprofile", NAME_STARTUP}, {NULL, ".zlog*", NAME_STARTUP}, {NULL, ".cshrc", NAME_STARTUP}, {NULL, ".tcshrc", NAME_STARTUP}, {NULL, ".login", NAME_STARTUP}, {NULL, ".logout", NAME_STARTUP},
@@ -57,14 +57,20 @@ static const struct name_rule anywhere[] = {
 	{NULL, ".condarc", NAME_STARTUP}, {NULL, ".mambarc", NAME_STARTUP}, {NULL, ".npmrc", NAME_STARTUP}, {NULL, ".yarnrc*", NAME_STARTUP}, {NULL, ".gemrc", NAME_STARTUP}, {NULL, ".curlrc", NAME_STARTUP}, {NULL, "_curlrc", NAME_STARTUP},
 	{NULL, ".wgetrc", NAME_STARTUP}, {NULL, ".gdbinit", NAME_STARTUP}, {NULL, ".lldbinit", NAME_STARTUP}, {NULL, ".Rprofile", NAME_STARTUP}, {NULL, ".Renviron", NAME_STARTUP}, {NULL, ".irbrc", NAME_STARTUP}, {NULL, ".pryrc", NAME_STARTUP},
 	{NULL, ".ghci", NAME_STARTUP}, {NULL, ".proverc", NAME_STARTUP}, {NULL, ".perldb", NAME_STARTUP}, {NULL, ".vimrc", NAME_STARTUP}, {NULL, ".exrc", NAME_STARTUP}, {NULL, ".screenrc", NAME_STARTUP}, {NULL, ".tmux.conf", NAME_STARTUP},
-	{NULL, ".octaverc", NAME_STARTUP}, {NULL, ".mailrc", NAME_STARTUP}, {NULL, ".hgrc", NAME_STARTUP}, {NULL, ".rpmmacros", NAME_STARTUP}, {NULL, ".gitconfig", NAME_GIT_CONFIG}, {".config/git", "config", NAME_GIT_CONFIG},
+	{NULL, ".octaverc", NAME_STARTUP}, {NULL, ".mailrc", NAME_STARTUP}, {NULL, ".hgrc", NAME_STARTUP}, {NULL, "hgrc", NAME_STARTUP}, {NULL, "hgrc-not-shared", NAME_STARTUP}, {NULL, ".rpmmacros", NAME_STARTUP}, {NULL, ".gitconfig", NAME_GIT_CONFIG}, {".config/git", "config", NAME_GIT_CONFIG},
 	{".config/git", "*", NAME_STARTUP}, {".config", "pip", NAME_STARTUP}, {".config", "uv", NAME_STARTUP}, {".config", "pypoetry", NAME_STARTUP}, {".config", "fish", NAME_STARTUP}, {".config", "systemd", NAME_STARTUP},
 	{".config", "autostart", NAME_STARTUP}, {".config", "environment.d", NAME_STARTUP}, {".config", "npm", NAME_STARTUP}, {".config", "pnpm", NAME_STARTUP}, {".config", "yarn", NAME_STARTUP}, {".config", "conda", NAME_STARTUP},
 	{".config", "direnv", NAME_STARTUP}, {".config", "gdb", NAME_STARTUP}, {".config", "zsh", NAME_STARTUP}, {".config", "nvim", NAME_STARTUP}, {".gnupg", "*.conf", NAME_STARTUP}, {".ssh", "config", NAME_STARTUP}, {".ssh", "rc", NAME_STARTUP},
 	{".ssh", "environment", NAME_STARTUP}, {".cargo", "config*", NAME_STARTUP}, {".cargo", "env*", NAME_STARTUP}, {".m2", "settings*.xml", NAME_STARTUP}, {".bundle", "config", NAME_STARTUP}, {".gradle", "init*", NAME_STARTUP}, {".gradle", "gradle.properties", NAME_STARTUP},
-	{NULL, ".ipython", NAME_STARTUP}, {NULL, ".jupyter", NAME_STARTUP}, {".local/bin", "env*", NAME_STARTUP}, {".local/share", "bash-completion", NAME_STARTUP}, {".local/share", "jupyter", NAME_STARTUP}, {".local/share", "gem", NAME_INSTALLER}, {"/var/lib", "gems", NAME_INSTALLER},
+	{NULL, ".ipython", NAME_STARTUP}, {NULL, ".jupyter", NAME_STARTUP}, {".local/bin", "env*", NAME_STARTUP}, {".local/share", "bash-completion", NAME_STARTUP}, {".local/share", "jupyter", NAME_STARTUP}, {".local/share", "fish", NAME_STARTUP}, {".local/share", "nvim", NAME_STARTUP}, {".local/share", "zsh", NAME_STARTUP}, {".local/share", "emacs", NAME_STARTUP}, {".local/share", "powershell", NAME_STARTUP},
+	{".local/share", "systemd", NAME_STARTUP}, {".local/share", "dbus-1", NAME_STARTUP}, {".local/share", "gem", NAME_INSTALLER}, {"/var/lib", "gems", NAME_INSTALLER},
 	/* installers */
 	{".cache", "pip", NAME_INSTALLER}, {".cache", "uv", NAME_INSTALLER}, {".cache", "pypoetry", NAME_INSTALLER}, {".cache", "pre-commit", NAME_INSTALLER}, {".cache", "yarn", NAME_INSTALLER}, {".cache", "pipx", NAME_INSTALLER},
+	{".cache", "go-build", NAME_INSTALLER}, {".cache", "zig", NAME_INSTALLER}, {".cache", "node", NAME_INSTALLER}, {".cache", "ccache", NAME_INSTALLER}, {".cache", "sccache", NAME_INSTALLER}, {".cache", "dune", NAME_INSTALLER}, {".cache", "nim", NAME_INSTALLER},
+	{".cache", "crystal", NAME_INSTALLER}, {".cache", "bazelisk", NAME_INSTALLER}, {".cache", "rebar3", NAME_INSTALLER}, {".cache", "ms-playwright*", NAME_INSTALLER}, {".cache", "Cypress", NAME_INSTALLER}, {".cache", "selenium", NAME_INSTALLER},
+	{".local/share", "NuGet", NAME_INSTALLER}, {".local/share", "mise", NAME_INSTALLER}, {".local/share", "rtx", NAME_INSTALLER}, {".local/share", "fnm", NAME_INSTALLER}, {".local/state", "nix", NAME_INSTALLER},
+	{NULL, ".mypy_cache", NAME_INSTALLER}, {NULL, ".ruff_cache", NAME_INSTALLER}, {"node_modules", ".cache", NAME_INSTALLER}, {"node_modules", ".vite*", NAME_INSTALLER},
+	{"/tmp", "jest_*", NAME_INSTALLER}, {"/tmp", "node-compile-cache", NAME_INSTALLER}, {"/tmp", "v8-compile-cache*", NAME_INSTALLER}, {"/tmp", "tsx-*", NAME_INSTALLER}, {"/tmp", "ts-node-*", NAME_INSTALLER},
 	{".local/share", "uv", NAME_INSTALLER}, {".local/share", "pipx", NAME_INSTALLER}, {".local/share", "virtualenv", NAME_INSTALLER}, {".npm", "_cacache", NAME_INSTALLER}, {".npm", "_npx", NAME_INSTALLER},
 	{"/var/lib", "dpkg", NAME_INSTALLER}, {"/var/lib", "apt", NAME_INSTALLER}, {"/var/lib", "rpm", NAME_INSTALLER}, {"/var/lib", "pacman", NAME_INSTALLER}, {"/lib/apk", "db", NAME_INSTALLER}, {"/var/cache", "apt", NAME_INSTALLER},
 	{"/var/cache", "apk", NAME_INSTALLER}, {"/var/cache", "debconf", NAME_INSTALLER}, {"/var/cache", "ldconfig", NAME_INSTALLER}, {"/var/spool", "cron*", NAME_STARTUP}, {"/var/spool", "at*", NAME_STARTUP},
@@ -115,6 +121,9 @@ static const struct name_rule below_etc[] = {
 	{NULL, "mercurial", NAME_STARTUP}, {NULL, "subversion", NAME_STARTUP}, {NULL, "containers", NAME_STARTUP}, {NULL, "docker", NAME_STARTUP}, {NULL, "OpenCL", NAME_STARTUP}, {NULL, "vulkan", NAME_STARTUP}, {NULL, "gtk*", NAME_STARTUP},
 	{NULL, "*rc", NAME_STARTUP}, {NULL, "*init", NAME_STARTUP}, {NULL, "my.cnf*", NAME_STARTUP}, {NULL, "ImageMagick*", NAME_STARTUP}, {NULL, "odbc*", NAME_STARTUP}, {NULL, "gnupg", NAME_STARTUP}, {NULL, "mailcap*", NAME_STARTUP}, {NULL, "postgresql-common", NAME_STARTUP},
 	{NULL, "julia", NAME_STARTUP}, {NULL, "lua*", NAME_STARTUP}, {NULL, "tcl*", NAME_STARTUP}, {NULL, "texmf*", NAME_STARTUP}, {NULL, "busybox.conf", NAME_STARTUP},
+	{NULL, "ant*", NAME_STARTUP}, {NULL, "dotnet", NAME_STARTUP}, {NULL, "[Ll]atex[Mm]k*", NAME_STARTUP}, {NULL, "sbt*", NAME_STARTUP}, {NULL, "opam*", NAME_STARTUP}, {NULL, "octave*", NAME_STARTUP}, {NULL, "magic*", NAME_STARTUP},
+	/* scripts read it as one of theirs: ". /etc/os-release" */
+	{NULL, "os-release", NAME_STARTUP}, {NULL, "lsb-release*", NAME_STARTUP},
 };
 
 /* Does the path of a folder end with that, at a slash? */

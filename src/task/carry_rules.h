@@ -50,6 +50,7 @@ enum carry_name {
 	NAME_PLAIN,
 	NAME_AUTORUN,
 	NAME_CONFTEST,	/* autorun, unless the task wants them */
+	NAME_SITE,	/* *.pth: autorun where Python looks for packages; else weights of a model are called so */
 	NAME_STARTUP,
 	NAME_INSTALLER, /* databases and caches of installers */
 	NAME_KEPT,	/* where the image has one, it stays; else data */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "sys/beneath.h"
 #include "sys/tree.h"
@@ -171,6 +172,7 @@ static int build(struct raising *r, const struct compose_build *b, const char *t
 	if (!r->store && image_store_open(&r->store, err) < 0)
 		return -1;
 	req.store = r->store;
+	req.limit = (struct image_limit){.room = r->up->storage, .until_ms = r->up->build_ms ? now_ms() + (int64_t)r->up->build_ms : 0};
 	return build_docker_leave(&req, tag, err);
 }
 

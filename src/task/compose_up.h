@@ -35,6 +35,8 @@ struct compose_up {
 	const struct compose_held *held;
 	const struct compose_file *file;
 	bool build_network;	  /* RUN may have the engine's */
+	uint64_t storage;	  /* what the files of one build may take; 0: no bound */
+	uint64_t build_ms;	  /* the time to put them together; 0: no bound */
 	char *const *environment; /* the operator's */
 	const struct task_progress *progress;
 };

@@ -3,9 +3,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -30,24 +32,34 @@ static bool is_plain_name(const char *name)
 	return true;
 }
 
-static int copy_bytes(int from, int to, struct fetch_limits *l)
+static bool is_excluded(const struct fetch_limits *l, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; l->exclude && i < l->exclude->n; i++)
+		if (fnmatch(l->exclude->v[i].s, name, 0) == 0)
+			return true;
+	return false;
+}
+
+/* From where both files are. 1: it ends here, and something was left out. */
+static int copy_some(int from, int to, uint64_t size, struct fetch_limits *l)
 {
 	char bytes[65536];
 	ssize_t n;
 	int r;
 
-	while ((n = read(from, bytes, sizeof(bytes))) != 0) {
-		if (n < 0 && errno == EINTR)
+	for (; size; size -= (uint64_t)n) {
+		n = read(from, bytes, size < sizeof(bytes) ? (size_t)size : sizeof(bytes));
+		if (n < 0 && errno == EINTR) {
+			n = 0;
 			continue;
-		/* what cannot be read to its end must not pass for all of it */
-		if (n < 0) {
-			l->left_out++;
-			return 0;
 		}
-		if ((uint64_t)n > l->bytes) {
+		/* what cannot be read to its end must not pass for all of it */
+		if (n <= 0 || (uint64_t)n > l->bytes) {
+			l->bytes = n > 0 ? 0 : l->bytes;
 			l->left_out++;
-			l->bytes = 0;
-			return 0;
+			return 1;
 		}
 		l->bytes -= (uint64_t)n;
 		r = write_all(to, bytes, (size_t)n);
@@ -55,6 +67,34 @@ static int copy_bytes(int from, int to, struct fetch_limits *l)
 			return r;
 	}
 	return 0;
+}
+
+/* Holes stay holes: who left them stored nothing. */
+static int copy_bytes(int from, int to, off_t size, struct fetch_limits *l)
+{
+	off_t at = 0, end;
+	char more;
+	int r;
+
+	while (at < size) {
+		off_t data = lseek(from, at, SEEK_DATA);
+
+		if (data < 0 && errno == ENXIO)
+			break;
+		end = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
+		data = data < 0 ? at : data;
+		end = end < 0 || end > size ? size : end;
+		if (lseek(from, data, SEEK_SET) < 0 || lseek(to, data, SEEK_SET) < 0)
+			return -errno;
+		r = data < end ? copy_some(from, to, (uint64_t)(end - data), l) : 0;
+		if (r)
+			return r < 0 ? r : 0;
+		at = end;
+	}
+	/* one of the kernel's own has no size, and one that cannot be read none that counts */
+	if (pread(from, &more, 1, size) != 0)
+		l->left_out++;
+	return ftruncate(to, size) < 0 ? -errno : 0;
 }
 
 int fetch_file(int from, const char *name, int to, const char *as, struct fetch_limits *l, struct error *err)
@@ -77,7 +117,7 @@ int fetch_file(int from, const char *name, int to, const char *as, struct fetch_
 		l->left_out++;
 		return 1;
 	}
-	r = out < 0 ? -errno : copy_bytes(in, out, l);
+	r = out < 0 ? -errno : copy_bytes(in, out, st.st_size, l);
 	return r < 0 ? error_sys(err, r, "results: %s", text_show(&shown, sv_of(as))) : 0;
 }
 
@@ -120,7 +160,7 @@ int fetch_folder(int from, int to, struct fetch_limits *l, struct error *err)
 		return 0;
 	}
 	while (r == 0 && (e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_excluded(l, e->d_name))
 			continue;
 		if (!is_plain_name(e->d_name) || fstatat(from, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			l->left_out++;

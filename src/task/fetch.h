@@ -10,11 +10,13 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "model/policy.h"
 
 struct fetch_limits {
-	uint64_t bytes, entries; /* what is left of both; counted down */
+	uint64_t bytes, entries; /* what is left of both; counted down. Holes are no bytes, and stay holes */
 	unsigned depth;
 	uint64_t left_out;
+	const struct pol_list *exclude; /* patterns (fnmatch) of names below what is fetched that are not wanted, and not counted; NULL: none */
 };
 
 #define FETCH_LIMITS {.bytes = 1ULL << 30, .entries = 20000, .depth = 32}

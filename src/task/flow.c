@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "base/text.h"
 #include "image/users.h"
 #include "task/build_host.h"
+#include "task/layer.h"
 #include "task/services.h"
 
 int flow_fail(struct flow *f, enum task_status status)
@@ -123,6 +125,11 @@ static const char **stack_layers(struct flow *f, const struct flow_command *c, c
 	return v;
 }
 
+int flow_changes(const struct flow *f, const struct image_work *of)
+{
+	return layer_open(of->upper, &f->image.ids);
+}
+
 uint64_t flow_storage(const struct flow *f)
 {
 	return build_storage(&f->task->environment);
@@ -150,7 +157,7 @@ static int fill_root(struct flow *f, const struct flow_command *c, struct image_
 	ret->cwd = c->cwd ? c->cwd : !c->image && f->task->environment.workdir.s ? f->task->environment.workdir.s : config->workdir;
 	ret->uid = user.uid;
 	ret->gid = user.gid;
-	ret->storage = flow_storage(f);
+	ret->storage = c->own && c->own->storage.set ? c->own->storage.v : flow_storage(f);
 	return 0;
 }
 
@@ -173,9 +180,26 @@ static int keep_facts(struct flow *f, const struct task_sandbox *s, const struct
 	return arena_failed(f->arena) ? flow_no_memory(f) : 0;
 }
 
-/* Cordon's own failures are nobody's score; nor is what the operator's files lack a fault of the task, which was checked before. */
-static int judge_end(struct flow *f, const char *name, const struct task_ended *e)
+/* Root of an image may end its sandbox on some runtimes, and fill the kernel that it shares with services: whoever runs in what an agent left ended as if it had been killed. */
+static int end_lost(struct flow *f, const char *name, struct task_ended *e)
 {
+	const char *why = arena_printf(f->arena, "its sandbox ended as if it had been killed from within, or was; what is there is judged: %s", e->error.text);
+
+	if (!why)
+		return flow_no_memory(f);
+	(void)task_result_find(f->result, "sandbox-lost", name, why);
+	f->lost = true;
+	services_lost(f);
+	e->error = (struct error){0};
+	e->status = 128 + SIGKILL;
+	return 0;
+}
+
+/* Cordon's own failures are nobody's score; nor is what the operator's files lack a fault of the task, which was checked before. */
+static int judge_end(struct flow *f, const char *name, struct task_ended *e)
+{
+	if (e->lost && f->phase >= PHASE_AGENT)
+		return end_lost(f, name, e);
 	if (e->error.kind == ERROR_NONE || e->error.kind == ERROR_NOT_FOUND || e->error.kind == ERROR_NOT_EXEC)
 		return 0;
 	*f->err = e->error;
@@ -255,6 +279,12 @@ int flow_sandbox(struct flow *f, struct task_sandbox *s, const struct bounds *b,
 	return judge_end(f, s->name, ret);
 }
 
+static void take_limit(struct pol_num *to, const struct pol_num *own)
+{
+	if (own->set)
+		*to = *own;
+}
+
 int flow_run(struct flow *f, const struct flow_command *c, struct task_ended *ret)
 {
 	struct task_sandbox s = {.name = c->name, .phase = c->phase, .argv = c->argv, .grants = c->grants, .n_grants = c->n_grants, .in = c->in, .out = -1, .join = services_leader(f),
@@ -263,7 +293,14 @@ int flow_run(struct flow *f, const struct flow_command *c, struct task_ended *re
 	struct task_environment room;
 
 	/* a verifier that is a machine of its own is not the agent's service */
-	if (!c->image)
+	if (!c->image) {
 		services_limit(f, &b, &room);
+	} else if (c->own) {
+		room = f->task->environment;
+		take_limit(&room.memory, &c->own->memory);
+		take_limit(&room.cpus, &c->own->cpus);
+		take_limit(&room.storage, &c->own->storage);
+		b.environment = &room;
+	}
 	return fill_root(f, c, &s.root) < 0 ? -1 : flow_sandbox(f, &s, &b, ret);
 }

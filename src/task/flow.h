@@ -13,6 +13,8 @@
 
 enum { FLOW_LAYERS = IMAGE_MAX_LAYERS + 8, FLOW_ENV = 4096, FLOW_GRANTS = 64 };
 
+struct fetch_limits;
+
 struct flow {
 	const struct task_run_request *req;
 	struct task_result *result;
@@ -32,11 +34,14 @@ struct flow {
 	bool has_judge;
 	struct image_work agent; /* its upper folder: what setup and agent changed */
 	struct image_work carried, verifier;
+	bool verified_well; /* the tests' command ended with 0 */
 	struct services *services; /* services.h; NULL: the task has no compose file */
 	struct flow_steps {
 		double sum; /* of their rewards */
 		uint32_t n; /* that were judged */
 	} steps;
+	struct fetch_limits *room; /* for all that is copied of the agent's files now, together */
+	bool lost; /* a sandbox was, behind the agent's start (struct task_ended) */
 	bool spoiled; /* what failed failed for what the agent left of its files: it costs the score, and nothing else */
 	enum task_phase phase; /* that goes on */
 	uint64_t since;	       /* us: when it began */
@@ -81,6 +86,7 @@ struct flow_command {
 	const char *user, *cwd; /* NULL: the image's, or the task's */
 	struct flow_env *env;
 	const struct image *image; /* NULL: the task's */
+	const struct task_environment *own; /* of that image's machine: what it says of memory, processors and storage; NULL: the task's */
 	struct image_work *work;
 	const char *layers[FLOW_LAYERS]; /* on top of the image's, topmost first; NULL-terminated */
 	const struct task_network *network; /* as struct bounds has it */
@@ -104,6 +110,8 @@ int flow_pause(struct flow *f, uint64_t ms);
 
 /* 0, and how it ended; -1: it could not be run, or we were interrupted (status is set). Adds to the result's denials and use. */
 int flow_run(struct flow *f, const struct flow_command *c, struct task_ended *ret);
+/* The folder of what a sandbox changed, whatever it made of owner and mode of its root. An fd, or -errno. */
+int flow_changes(const struct flow *f, const struct image_work *of);
 /* What a sandbox of the task may store. */
 uint64_t flow_storage(const struct flow *f);
 /* Parts of it: what is written before a sandbox starts (its bounds and the place of its events), and the file for its output: an fd, or -errno. */
@@ -120,6 +128,9 @@ int flow_enter_step(struct flow *f, const struct task_step *step);
 const struct task_files *flow_files(const struct flow *f);
 const struct task_agent *flow_agent_of(const struct flow *f);
 const struct task_verifier *flow_verifier_of(const struct flow *f);
+/* Of a verifier that is a machine of its own; NULL: what the task has for its agent. And where its tests start, in that image. */
+const struct task_environment *flow_own_environment(const struct flow *f);
+const char *flow_judge_workdir(const struct flow *f, const struct image *judge);
 const char *flow_instruction(struct flow *f);
 
 /* A folder of the stage as a layer, under several names, and a script, be it in that folder or not. */
@@ -141,6 +152,7 @@ int flow_mcp(struct flow *f, struct image_work *to, struct flow_env *env);
 /* Files of a step that are put into the work folder before it. */
 int flow_step_files(struct flow *f);
 /* What the task wants kept of the agent's files, into the folder of results; and, for a verifier that sees nothing else of them, into a folder at the same paths, from where they are carried (carry.h). */
+void flow_room(const struct flow *f, struct fetch_limits *ret); /* for f->room: no more than the task may store */
 int flow_keep_artifacts(struct flow *f);
 int flow_show_artifacts(struct flow *f, struct image_work *to);
 /* Commands that the task wants run when the agent has ended. */

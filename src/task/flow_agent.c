@@ -56,19 +56,25 @@ static int run_command(struct flow *f, const struct task_command *t, struct flow
 static int check_health(struct flow *f, const struct task_healthcheck *h, struct flow_command *c, bool *ret_ill)
 {
 	const char *argv[] = {"/bin/sh", "-c", h->command.s, NULL};
-	uint64_t retries = h->retries.set ? h->retries.v : 3, i;
-	uint64_t interval = h->interval.set ? h->interval.v : 5000;
+	uint64_t retries = h->retries.set ? h->retries.v : 3, failed = 0;
+	uint64_t interval = h->interval.set ? h->interval.v : 5000, starting = h->start_period.set ? h->start_period.v : 0, pause;
+	int64_t began = now_ms();
 	struct task_ended e = {0};
 
 	c->argv = (char *const *)(uintptr_t)argv;
 	c->timeout_ms = h->timeout.set ? h->timeout.v : 30000;
-	for (i = 0; i < retries; i++) {
-		if (i && flow_pause(f, interval < 60000 ? interval : 60000) < 0)
-			return -1;
+	for (;;) {
 		if (flow_run(f, c, &e) < 0)
 			return -1;
 		if (e.status == 0)
 			return 0;
+		/* as Docker has it: what fails while it starts does not count */
+		failed += (uint64_t)(now_ms() - began) >= starting;
+		if (failed >= retries)
+			break;
+		pause = (uint64_t)(now_ms() - began) < starting && h->start_interval.set ? h->start_interval.v : interval;
+		if (flow_pause(f, pause < 60000 ? pause : 60000) < 0)
+			return -1;
 	}
 	*ret_ill = true;
 	(void)error_set(f->err, ERROR_INPUT, "the task's environment is not healthy: its health check failed %llu times; output/setup.txt has what it said", (unsigned long long)retries);

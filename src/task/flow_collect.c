@@ -19,10 +19,10 @@
 enum { LINKED_MAX = 500 };
 
 /* A folder of a sandbox as a folder of the results; nothing where it is not there. */
-static int fetch(struct flow *f, const struct image_work *from, const char *path, const char *as)
+static int fetch(struct flow *f, const struct image_work *from, const char *path, const char *as, struct fetch_limits *room)
 {
-	struct fetch_limits limits = FETCH_LIMITS;
-	AUTO_FD upper = from->upper ? open(from->upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	uint64_t before = room->left_out;
+	AUTO_FD upper = from->upper ? flow_changes(f, from) : -1;
 	AUTO_FD in = upper < 0 ? -1 : sys_open_beneath(upper, path, O_RDONLY | O_DIRECTORY, 0);
 	AUTO_FD out = -1;
 
@@ -33,9 +33,9 @@ static int fetch(struct flow *f, const struct image_work *from, const char *path
 	out = openat(f->out, as, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (out < 0)
 		return error_sys(f->err, errno, "%s/%s", f->out_path, as);
-	if (fetch_folder(in, out, &limits, f->err) < 0)
+	if (fetch_folder(in, out, room, f->err) < 0)
 		return -1;
-	if (limits.left_out)
+	if (room->left_out > before)
 		(void)task_result_find(f->result, "not-collected", path, "links, special files, odd names, too much of it, or what was in the place of something else were left out");
 	return 0;
 }
@@ -55,19 +55,19 @@ static int write_file(struct flow *f, const char *name, const struct buf *b)
 static int fetch_trajectory(struct flow *f)
 {
 	const char *path = f->req->agent ? agent_trajectory(f->req->agent) : NULL;
-	struct fetch_limits limits = FETCH_LIMITS;
-	AUTO_FD upper = path && f->agent.upper ? open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	uint64_t before = f->room->left_out;
+	AUTO_FD upper = path && f->agent.upper ? flow_changes(f, &f->agent) : -1;
 	AUTO_FD folder = -1;
 	int r;
 
 	if (upper < 0)
 		return 0;
-	r = fetch_file(upper, path + 1, f->out, "trajectory.jsonl", &limits, f->err);
-	if (r < 0 || !limits.left_out)
+	r = fetch_file(upper, path + 1, f->out, "trajectory.jsonl", f->room, f->err);
+	if (r < 0 || f->room->left_out == before)
 		return r < 0 ? -1 : 0;
 	folder = r ? sys_open_beneath(upper, path + 1, O_PATH | O_DIRECTORY, 0) : -1;
 	if (folder >= 0)
-		return fetch(f, &f->agent, path + 1, "trajectory");
+		return fetch(f, &f->agent, path + 1, "trajectory", f->room);
 	(void)task_result_find(f->result, "not-collected", path, r ? "the agent's trajectory is no file, or one that must not be read" : "the agent's trajectory was too long, or could not be read to its end: it is cut");
 	return 0;
 }
@@ -75,12 +75,12 @@ static int fetch_trajectory(struct flow *f)
 static int write_diff(struct flow *f)
 {
 	const char *workdir = f->task->environment.workdir.s ? f->task->environment.workdir.s : f->image.config.workdir;
-	AUTO_FD upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD upper = flow_changes(f, &f->agent);
 	int fd = openat(f->out, "workspace.diff", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644), r;
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (upper < 0 || !out) {
-		(void)error_sys(f->err, errno, "%s/workspace.diff", f->out_path);
+		(void)error_sys(f->err, upper < 0 ? upper : errno, "%s/workspace.diff", f->out_path);
 		if (fd >= 0 && !out)
 			(void)close(fd);
 		return -1;
@@ -94,7 +94,15 @@ static int write_diff(struct flow *f)
 /* What cannot be collected takes the score with it: a result that cannot be looked at later is none. */
 static int fetch_all(struct flow *f)
 {
-	if ((f->agent.upper && (write_diff(f) < 0 || flow_keep_artifacts(f) < 0)) || fetch_trajectory(f) < 0 || fetch(f, &f->agent, "logs/agent", "agent") < 0 || fetch(f, &f->agent, "logs/artifacts", "artifacts") < 0 || fetch(f, &f->verifier, "logs/verifier", "verifier") < 0) {
+	struct fetch_limits room, verifiers = FETCH_LIMITS;
+
+	/* one for all of the agent's, so that it costs no more to name a file twice; what the tests left has its own */
+	if (f->task)
+		flow_room(f, &room);
+	else
+		room = verifiers;
+	f->room = &room;
+	if ((f->agent.upper && (write_diff(f) < 0 || flow_keep_artifacts(f) < 0)) || fetch_trajectory(f) < 0 || fetch(f, &f->agent, "logs/agent", "agent", &room) < 0 || fetch(f, &f->agent, "logs/artifacts", "artifacts", &room) < 0 || fetch(f, &f->verifier, "logs/verifier", "verifier", &verifiers) < 0) {
 		f->result->reason = arena_str(f->arena, sv_of(f->err->text));
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}

@@ -136,9 +136,9 @@ int flow_step_files(struct flow *f)
 
 	if (!f->step || !f->step->files.workdir)
 		return 0;
-	upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	upper = flow_changes(f, &f->agent);
 	from = sys_open_beneath(f->stage, f->step->files.workdir, O_RDONLY | O_DIRECTORY, 0);
-	to = upper < 0 ? -errno : open_workdir(f, upper);
+	to = upper < 0 ? upper : open_workdir(f, upper);
 	if (upper < 0 || from < 0 || to < 0) {
 		(void)error_sys(f->err, from < 0 ? from : to, "the files of the step %s", f->step->name.s);
 		(void)flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
@@ -218,9 +218,9 @@ static int left_out(struct flow *f, const char *path)
 }
 
 /* A file or folder of the agent's below `to`, under a relative path. What it did not make or change is the image's, and is not kept. */
-static int keep_one(struct flow *f, int upper, const char *path, int to, const char *as)
+static int keep_one(struct flow *f, int upper, const char *path, int to, const char *as, const struct pol_list *exclude)
 {
-	struct fetch_limits limits = FETCH_LIMITS;
+	uint64_t before = f->room->left_out;
 	AUTO_FD folder = sys_open_beneath(upper, path, O_RDONLY | O_DIRECTORY, 0);
 	AUTO_FD parent = -1;
 	AUTO_FD into = -1;
@@ -229,6 +229,7 @@ static int keep_one(struct flow *f, int upper, const char *path, int to, const c
 
 	if (folder == -ENOENT)
 		return 0;
+	f->room->exclude = exclude;
 	parent = make_parents(to, as, &name);
 	if (parent >= 0 && folder >= 0)
 		into = make_folder(parent, name);
@@ -236,10 +237,18 @@ static int keep_one(struct flow *f, int upper, const char *path, int to, const c
 		r = parent < 0 ? parent : into;
 		return in_the_way(r) ? left_out(f, path) : error_sys(f->err, r, "artifacts");
 	}
-	r = folder < 0 ? fetch_file(upper, path, parent, name, &limits, f->err) : fetch_folder(folder, into, &limits, f->err);
+	r = folder < 0 ? fetch_file(upper, path, parent, name, f->room, f->err) : fetch_folder(folder, into, f->room, f->err);
+	f->room->exclude = NULL;
 	if (r < 0)
 		return -1;
-	return limits.left_out ? left_out(f, path) : 0;
+	return f->room->left_out > before ? left_out(f, path) : 0;
+}
+
+void flow_room(const struct flow *f, struct fetch_limits *ret)
+{
+	*ret = (struct fetch_limits)FETCH_LIMITS;
+	if (flow_storage(f) < ret->bytes)
+		ret->bytes = flow_storage(f);
 }
 
 typedef int each_fn(struct flow *f, const struct task_artifact *a, int upper, int to);
@@ -247,11 +256,11 @@ typedef int each_fn(struct flow *f, const struct task_artifact *a, int upper, in
 static int each_artifact(struct flow *f, int to, each_fn *fn)
 {
 	const struct task_artifacts *lists[] = {&f->task->artifacts, f->step ? &f->step->artifacts : NULL};
-	AUTO_FD upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD upper = flow_changes(f, &f->agent);
 	uint32_t i, k;
 
 	if (upper < 0)
-		return error_sys(f->err, errno, "%s", f->agent.upper);
+		return error_sys(f->err, upper, "%s", f->agent.upper);
 	for (k = 0; k < ARRAY_LEN(lists); k++)
 		for (i = 0; lists[k] && i < lists[k]->n; i++)
 			if (fn(f, &lists[k]->v[i], upper, to) < 0)
@@ -263,7 +272,7 @@ static int keep_in_results(struct flow *f, const struct task_artifact *a, int up
 {
 	const char *path = inside(f, a);
 
-	return path ? keep_one(f, upper, path, to, a->destination.s ? a->destination.s : path) : error_set(f->err, ERROR_SYSTEM, "out of memory");
+	return path ? keep_one(f, upper, path, to, a->destination.s ? a->destination.s : path, &a->exclude) : error_set(f->err, ERROR_SYSTEM, "out of memory");
 }
 
 int flow_keep_artifacts(struct flow *f)
@@ -282,19 +291,25 @@ static int keep_in_layer(struct flow *f, const struct task_artifact *a, int uppe
 {
 	const char *path = inside(f, a);
 
-	return path ? keep_one(f, upper, path, to, path) : error_set(f->err, ERROR_SYSTEM, "out of memory");
+	return path ? keep_one(f, upper, path, to, path, &a->exclude) : error_set(f->err, ERROR_SYSTEM, "out of memory");
 }
 
 int flow_show_artifacts(struct flow *f, struct image_work *to)
 {
 	AUTO_FD layer = open(to->upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD upper = flow_changes(f, &f->agent);
+	struct fetch_limits room;
 
 	if (layer < 0 || upper < 0) {
-		(void)error_sys(f->err, errno, "artifacts");
+		(void)error_sys(f->err, upper < 0 ? upper : errno, "artifacts");
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
-	if (keep_one(f, upper, "logs/artifacts", layer, "logs/artifacts") < 0 || each_artifact(f, layer, keep_in_layer) < 0 || layer_own(layer, &f->judge.ids, f->err) < 0)
+	flow_room(f, &room);
+	/* it is judged by them: all that an agent could store of files that are named once */
+	room.bytes = flow_storage(f);
+	room.entries *= 10;
+	f->room = &room;
+	if (keep_one(f, upper, "logs/artifacts", layer, "logs/artifacts", NULL) < 0 || each_artifact(f, layer, keep_in_layer) < 0 || layer_own(layer, &f->judge.ids, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	return 0;
 }

@@ -60,10 +60,6 @@ static int load_task(struct flow *f)
 		return flow_fail(f, f->err->kind == ERROR_INPUT || f->err->kind == ERROR_DENIED ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
 	if (f->task->name.s)
 		f->result->task = arena_str(f->arena, sv_of(f->task->name.s));
-	if (f->task->verifier.service.s && strcmp(f->task->verifier.service.s, "main") != 0) {
-		(void)error_set(f->err, ERROR_INPUT, "%s: verifier.service: only the agent's own service can be judged", f->task->files.config);
-		return flow_fail(f, TASK_REFUSED);
-	}
 	return 0;
 }
 

@@ -90,3 +90,17 @@ const char *flow_instruction(struct flow *f)
 
 	return whole ? whole : text;
 }
+
+const struct task_environment *flow_own_environment(const struct flow *f)
+{
+	const struct task_verifier *v = flow_verifier_of(f);
+
+	return v->separate.set && v->separate.v ? v->environment : NULL;
+}
+
+const char *flow_judge_workdir(const struct flow *f, const struct image *judge)
+{
+	const struct task_environment *own = flow_own_environment(f);
+
+	return own && own->workdir.s ? own->workdir.s : judge->config.workdir;
+}

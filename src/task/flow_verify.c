@@ -33,7 +33,7 @@ static bool is_separate(const struct flow *f)
 
 static int find_judge(struct flow *f)
 {
-	const struct task_environment *e = flow_verifier_of(f)->environment;
+	const struct task_environment *e = flow_own_environment(f);
 	const struct task_files *files = flow_files(f);
 	int r;
 
@@ -55,7 +55,7 @@ static int find_judge(struct flow *f)
 /* Does a folder of the agent's upper one hold these names and no others? */
 static bool holds_only(const struct flow *f, const char *path, const char *const *names)
 {
-	AUTO_FD upper = open(f->agent.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD upper = flow_changes(f, &f->agent);
 	int fd = upper < 0 ? -1 : sys_open_beneath(upper, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	const char *const *n;
@@ -116,7 +116,11 @@ static const struct image *judge_of(const struct flow *f)
 
 static int verifier_env(struct flow *f, struct flow_env *env, struct flow_grants *grants)
 {
-	return flow_environment(f, judge_of(f), env) < 0 ? -1 : flow_env_verifier(f, env, &flow_verifier_of(f)->env, grants);
+	const struct task_environment *own = flow_own_environment(f);
+
+	if (flow_environment(f, judge_of(f), env) < 0 || (own && flow_env_table(f, env, &own->env) < 0))
+		return -1;
+	return flow_env_verifier(f, env, &flow_verifier_of(f)->env, grants);
 }
 
 static int carry_from(struct flow *f, const struct image_work *changes, const char *const *env)
@@ -124,7 +128,7 @@ static int carry_from(struct flow *f, const struct image_work *changes, const ch
 	const struct pol_num *conftests = &flow_verifier_of(f)->keep_conftests;
 	const struct image *judge = judge_of(f);
 	struct carry_request c = {.ids = &judge->ids, .layers = (const char *const *)judge->layers, .workdir = workdir(f), .env = env, .report = note_dropped, .arg = f, .stop = &f->attend.signals};
-	AUTO_FD from = open(changes->upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD from = flow_changes(f, changes);
 	AUTO_FD to = open(f->carried.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct task_files *files = flow_files(f);
 	struct carry_test_files tests = {0}, solution = {0};
@@ -134,7 +138,7 @@ static int carry_from(struct flow *f, const struct image_work *changes, const ch
 	if (!c.places || !c.mounts)
 		return flow_no_memory(f);
 	if (from < 0 || to < 0) {
-		(void)error_sys(f->err, errno, "the agent's changes");
+		(void)error_sys(f->err, from < 0 ? from : errno, "the agent's changes");
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
 	if (read_texts(f, files->tests, files->test_script, &tests) < 0 || read_texts(f, files->solution, files->solve_script, &solution) < 0)
@@ -144,7 +148,7 @@ static int carry_from(struct flow *f, const struct image_work *changes, const ch
 	c.upper = from;
 	c.keep_conftests = conftests->set && conftests->v;
 	if (is_separate(f)) {
-		c.start = judge->config.workdir;
+		c.start = flow_judge_workdir(f, judge);
 		c.had = (const char *const *)f->image.layers;
 		c.wanted = ARTIFACTS;
 	}
@@ -216,7 +220,7 @@ static int verifier_error(struct flow *f)
 static int read_reward(struct flow *f, struct reward *ret)
 {
 	const struct task_range *range = &flow_verifier_of(f)->range;
-	AUTO_FD upper = open(f->verifier.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD upper = flow_changes(f, &f->verifier);
 	AUTO_FD folder = -1;
 
 	if (f->task->format == TASK_TERMINAL) {
@@ -225,10 +229,10 @@ static int read_reward(struct flow *f, struct reward *ret)
 			return error_sys(f->err, folder, "the verifier's output");
 		if (f->task->parser.s && strcmp(f->task->parser.s, "swebench") == 0)
 			return reward_read_swebench(folder, f->arena, ret, f->err);
-		return reward_read_pytest(folder, f->arena, ret, f->err);
+		return reward_read_pytest(folder, f->verified_well, f->arena, ret, f->err);
 	}
 	/* written by the verifier's processes alone: this folder was made for them, and nobody else ever saw it */
-	folder = upper < 0 ? -errno : sys_open_beneath(upper, &log_folders[0][1], O_RDONLY | O_DIRECTORY, 0);
+	folder = upper < 0 ? upper : sys_open_beneath(upper, &log_folders[0][1], O_RDONLY | O_DIRECTORY, 0);
 	if (folder < 0)
 		return error_set(f->err, ERROR_INPUT, "the verifier left no reward: %s is empty", log_folders[0]);
 	return reward_read(folder, range->set ? range->low : 0, range->set ? range->high : 1, f->arena, ret, f->err);
@@ -237,6 +241,7 @@ static int read_reward(struct flow *f, struct reward *ret)
 static int run_verifier(struct flow *f, struct image_work *tests)
 {
 	const struct task_verifier *v = flow_verifier_of(f);
+	const struct task_environment *own = flow_own_environment(f);
 	struct flow_env env = {0};
 	struct flow_command c = {.name = "verify", .phase = "verify", .env = &env, .work = &f->verifier, .user = v->user.s, .layers = {tests->upper, f->carried.upper}, .in = -1};
 	struct flow_grants grants = {.n = 0};
@@ -244,11 +249,14 @@ static int run_verifier(struct flow *f, struct image_work *tests)
 	const char **argv = NULL;
 
 	/* none unless it is declared */
-	c.network = v->network.mode.set ? &v->network : &f->task->environment.network;
+	c.network = v->network.mode.set ? &v->network : own && own->network.mode.set ? &own->network : &f->task->environment.network;
 	c.offline = !c.network->mode.set;
 	c.timeout_ms = v->timeout.set ? v->timeout.v : TASK_DEFAULT_VERIFIER_MS;
-	if (is_separate(f))
+	if (is_separate(f)) {
 		c.image = &f->judge;
+		c.cwd = flow_judge_workdir(f, &f->judge);
+		c.own = own;
+	}
 	if (show_tests(f, tests, &argv) < 0 || verifier_env(f, &env, &grants) < 0)
 		return -1;
 	if (services_allow(f, c.network, c.offline) < 0)
@@ -259,6 +267,7 @@ static int run_verifier(struct flow *f, struct image_work *tests)
 	if (flow_run(f, &c, &e) < 0)
 		return -1;
 	flow_end(f, PHASE_VERIFY, e.status);
+	f->verified_well = e.status == 0;
 	if (e.error.kind != ERROR_NONE) {
 		*f->err = e.error;
 		return flow_fail(f, TASK_VERIFIER_ERROR);
@@ -331,7 +340,13 @@ int flow_verify(struct flow *f)
 	int r;
 
 	flow_begin(f, PHASE_VERIFY);
+	f->lost = false;
 	r = verify_once(f);
+	/* a service that works for the agent may have ended the kernel that they shared: now they do not */
+	if (r == 0 && f->lost) {
+		image_work_done(f->store, &f->verifier);
+		r = verify_once(f);
+	}
 	if (r < 0 && flow_in_the_way(f))
 		r = verify_without(f);
 	if (r < 0)

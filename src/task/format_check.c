@@ -125,7 +125,7 @@ static void artifacts(struct check *c, const struct task_artifacts *v)
 		text(c, v->v[i].source.s, task_value_source);
 		text(c, v->v[i].destination.s, task_value_below);
 		text(c, v->v[i].service.s, task_value_service);
-		list(c, &v->v[i].exclude, task_value_line);
+		list(c, &v->v[i].exclude, task_value_pattern);
 	}
 }
 

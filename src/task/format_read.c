@@ -12,6 +12,7 @@ const struct reader_text format_type_some = {.check = task_value_some};
 const struct reader_text format_type_long = {.check = task_value_long};
 const struct reader_text format_type_command = {.check = task_value_command};
 const struct reader_text format_type_line = {.check = task_value_line};
+const struct reader_text format_type_pattern = {.check = task_value_pattern};
 const struct reader_text format_type_service = {.check = task_value_service};
 const struct reader_text format_type_inside = {.check = task_value_inside};
 const struct reader_text format_type_source = {.check = task_value_source};

@@ -82,6 +82,13 @@ static int read_transport(struct reader *r, const struct ynode *n, void *to, con
 	return reader_enum(r, &http, to, task_transport_names);
 }
 
+/* Whoever connects to a server sees what the server shows: nobody stands between them. */
+static int read_choice(struct reader *r, const struct ynode *n, void *to, const void *arg)
+{
+	reader_warn(r, n, "chooses nothing here: agents are told of all that the server has");
+	return format_list(r, n, to, arg);
+}
+
 static const struct reader_key mcp_rows[] = {
 	ROW("name", format_str, task_mcp, name, TEXT(line)),
 	ROW("transport", read_transport, task_mcp, transport, NULL),
@@ -91,9 +98,9 @@ static const struct reader_key mcp_rows[] = {
 	ROW("cwd", format_str, task_mcp, cwd, TEXT(inside)),
 	ROW("env", format_pairs, task_mcp, env, NULL),
 	ROW("headers", format_keep, task_mcp, headers, NULL),
-	ROW("tools", format_list, task_mcp, tools, TEXT(line)),
-	ROW("include_tags", format_list, task_mcp, include_tags, TEXT(line)),
-	ROW("exclude_tags", format_list, task_mcp, exclude_tags, TEXT(line)),
+	ROW("tools", read_choice, task_mcp, tools, TEXT(line)),
+	ROW("include_tags", read_choice, task_mcp, include_tags, TEXT(line)),
+	ROW("exclude_tags", read_choice, task_mcp, exclude_tags, TEXT(line)),
 	{.name = NULL},
 };
 
@@ -333,6 +340,12 @@ static int read_memory_score(struct reader *r, const struct ynode *n, void *to, 
 	return reader_map(r, n, to, rows);
 }
 
+static int read_plugins(struct reader *r, const struct ynode *n, void *to, const void *arg)
+{
+	reader_warn(r, n, "loads nothing: pytest has the plugins that the image and the test script give it");
+	return format_list(r, n, to, arg);
+}
+
 static const struct reader_key verifier_rows[] = {
 	NETWORK_ROWS(task_verifier),
 	{"type", read_type, 0, NULL},
@@ -347,7 +360,7 @@ static const struct reader_key verifier_rows[] = {
 	ROW("sandbox", read_own_environment, task_verifier, environment, NULL),
 	ROW("collect", format_items, task_verifier, collect, &command_items),
 	ROW("hardening", read_hardening, task_verifier, keep_conftests, NULL),
-	ROW("pytest_plugins", format_list, task_verifier, pytest_plugins, TEXT(line)),
+	ROW("pytest_plugins", read_plugins, task_verifier, pytest_plugins, TEXT(line)),
 	{"judge", format_keep, 0, NULL}, /* of another type, which is refused by its name */
 	{"memory", read_memory_score, 0, NULL},
 	{.name = NULL},
@@ -373,7 +386,7 @@ int format_verifier(struct reader *r, const struct ynode *n, void *to, const voi
 static const struct reader_key artifact_rows[] = {
 	ROW("source", format_str, task_artifact, source, TEXT(source)),
 	ROW("destination", format_str, task_artifact, destination, TEXT(below)),
-	ROW("exclude", format_list, task_artifact, exclude, TEXT(line)),
+	ROW("exclude", format_list, task_artifact, exclude, TEXT(pattern)),
 	ROW("service", format_str, task_artifact, service, TEXT(service)),
 	{.name = NULL},
 };

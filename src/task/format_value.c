@@ -179,9 +179,17 @@ const char *task_value_user(struct arena *a, struct sv s, const char **ret)
 	return value_keep(a, s, ret);
 }
 
+const char *task_value_pattern(struct arena *a, struct sv s, const char **ret)
+{
+	if (s.n && memchr(s.p, '/', s.n))
+		return "is a pattern of a path; only names can be excluded, in whichever folder they are (\"*.tmp\")";
+	return task_value_line(a, s, ret);
+}
+
 const char *task_value_service(struct arena *a, struct sv s, const char **ret)
 {
-	return is_name(s, "-.", 64) ? value_keep(a, s, ret) : "is not a service's name; use at most 64 letters, digits, '-', '_' and '.'";
+	/* one that is not looked at would be taken from the agent's own, which the agent can write what it likes to */
+	return sv_is(s, "main") ? value_keep(a, s, ret) : "is a service other than \"main\", the agent's own, and only there commands run and files are taken; what another service has to show can be in a volume that \"main\" has read-only";
 }
 
 const char *task_value_step(struct arena *a, struct sv s, const char **ret)

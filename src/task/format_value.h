@@ -23,7 +23,8 @@ value_str_fn task_value_long;	 /* the same as text, of at most 4 MiB: prompts */
 value_str_fn task_value_command; /* as some: for a shell */
 value_str_fn task_value_line;	 /* not empty, one line of at most 4095 bytes */
 value_str_fn task_value_user;	 /* a name or number, also "user:group" */
-value_str_fn task_value_service; /* of a compose file */
+value_str_fn task_value_pattern; /* of a name, not of a path */
+value_str_fn task_value_service; /* of a compose file: "main" and no other */
 value_str_fn task_value_inside;	 /* an absolute path, made canonical; no ".." */
 value_str_fn task_value_source;	 /* of an artifact: a path without "..", made canonical */
 value_str_fn task_value_below;	 /* of an artifact: a relative path without "..", made canonical */

@@ -34,6 +34,8 @@ struct task_sandbox {
 	const char *const *pass;     /* variables whose value is the operator's; NULL-terminated, or NULL */
 	const char *events; /* a file to which the run's events are appended */
 	const char *join;   /* the run of the group whose network it shares; NULL: it has its own */
+	bool first;	    /* to join it: as struct launch_request has it */
+	bool holds; /* no command is run in it: it stays until it is stopped, for others to join; argv is only what is shown */
 	/* Of one that others will join: what all of them may use, where they live in one kernel; 0: not said. */
 	uint64_t group_memory, group_cpus; /* bytes, thousandths */
 };
@@ -44,6 +46,7 @@ enum { TASK_RUN_ID = 16 };
 struct task_ended {
 	int status;	    /* as `cordon run` exits: 124 time, 125 Cordon's failure, 126, 127 */
 	bool timed_out;	    /* it was ended because its time was over: a command may say 124, too */
+	bool lost; /* it had started, and was gone without a word of how its command ended, or with the sandbox whose network it shared: `error` says which */
 	uint64_t denials;
 	char runtime[16];   /* "" where none was reached */
 	char isolation[96]; /* what holds it, in a few words */

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "image/ids.h"
 #include "supervise/copy.h"
 #include "sys/tree.h"
 
@@ -116,6 +117,30 @@ static int replace(int parent, const char *name, const struct image_ids *ids)
 	if (r == 0)
 		r = fchmod(dir, 0755) < 0 ? -errno : seal(dir);
 	return r < 0 ? r : fd_take(&dir);
+}
+
+static int give_back(void *arg)
+{
+	AUTO_FD dir = openat(*(const int *)arg, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	return dir < 0 || fstat(dir, &st) < 0 || fchown(dir, 0, 0) < 0 || fchmod(dir, (st.st_mode & 01777) | 0700) < 0;
+}
+
+int layer_open(const char *path, const struct image_ids *ids)
+{
+	AUTO_FD at = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct error ignored;
+	struct stat st;
+	int dir;
+
+	if (at < 0 || fstat(at, &st) < 0)
+		return -errno;
+	/* an ordinary user has no way into what belongs to another id of the image, or is shut */
+	if ((st.st_uid != ids->zero_uid || (st.st_mode & 0700) != 0700) && image_in_ids(ids, give_back, &at, &ignored) < 0)
+		return -EACCES;
+	dir = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return dir < 0 ? -errno : dir;
 }
 
 int layer_clear_way(int layer, const struct image_ids *ids, const char *target)

@@ -25,6 +25,9 @@ int layer_add_open(int layer, const struct image_ids *ids, const char *target, s
 int layer_add_file(int layer, const struct image_ids *ids, const char *target, int from, unsigned mode, struct error *err);
 int layer_add_text(int layer, const struct image_ids *ids, const char *target, const void *bytes, size_t n, struct error *err);
 
+/* The folder of a layer that a sandbox has written to, and whose owner and mode are therefore what it made of its root: they are inside 0's again, and open to us. An fd, or -errno. */
+int layer_open(const char *path, const struct image_ids *ids);
+
 /* All of it belongs to the sandbox's root; or one name of a folder, with all below it. */
 int layer_own(int layer, const struct image_ids *ids, struct error *err);
 int layer_own_name(int dir, const char *name, const struct image_ids *ids, struct error *err);

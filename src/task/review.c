@@ -73,12 +73,32 @@ static void check_environment(struct reviewing *r, const char *key, const struct
 	}
 }
 
+static void refuse_at(struct reviewing *r, const struct origin *at, const char *key, const char *what)
+{
+	task_problem_add(r->problems, &(struct task_problem){.file = r->t->files.config, .line = at->line, .column = at->column, .key = key, .what = what});
+}
+
+/* A machine that tests run on once, and nothing before them. */
+static void check_own(struct reviewing *r, const struct task_environment *e)
+{
+	static const char what[] = "is not supported of a verifier's own machine; do it in its image, or in the test script";
+
+	if (e->setup.n)
+		refuse_at(r, &e->setup.v[0].command.at, "verifier.environment.setup_commands", what);
+	if (e->healthcheck.command.s)
+		refuse_at(r, &e->healthcheck.command.at, "verifier.environment.healthcheck", what);
+	if (e->n_mcp)
+		refuse_at(r, &e->mcp[0].name.at, "verifier.environment.mcp_servers", "is for agents; leave it out");
+}
+
 static void check_verifier(struct reviewing *r, const struct task_verifier *v, const struct task_env_scope *granted, const struct task_env_scope *plain)
 {
 	check_table(r, "verifier.env", false, &v->env, granted);
 	check_commands(r, "verifier.collect.env", &v->collect, plain);
-	if (v->environment)
+	if (v->environment) {
 		check_environment(r, "verifier.environment.env", v->environment, plain);
+		check_own(r, v->environment);
+	}
 }
 
 static void check_env(struct reviewing *r, const struct credentials *credentials)

@@ -94,9 +94,9 @@ static int read_output(int output, void (*ask_of)(struct sv output, struct buf *
 	return ask(&question, a, ret, err);
 }
 
-int reward_read_pytest(int output, struct arena *a, struct reward *ret, struct error *err)
+int reward_read_pytest(int output, bool well, struct arena *a, struct reward *ret, struct error *err)
 {
-	return read_output(output, reward_ask_pytest, a, ret, err);
+	return read_output(output, well ? reward_ask_pytest : reward_ask_pytest_last, a, ret, err);
 }
 
 int reward_read_swebench(int output, struct arena *a, struct reward *ret, struct error *err)

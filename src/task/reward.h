@@ -13,7 +13,7 @@
  *
  * Terminal-Bench 1 has no reward file: there the output of run-tests.sh is read. What pytest lists under "short test summary info" must agree with what it says at its end, for each run of it in the output. The
  * score is 1 where at least one test passed and none failed, broke or passed unexpectedly (skipped and expectedly failed ones do not count), else 0. Tests print files of the agent's, which may look like a summary: a header within
- * one begins anew, and once something failed the score is 0, whatever else is there, so that no text makes an error or more of it. A test that runs the agent's code in its own process can be made to say
+ * one begins anew, and once something failed the score is 0, whatever else is there, so that no text makes an error or more of it. Where pytest was killed, such a text may be all there is: nobody passed where a run has begun and not ended, or where the script did not end with 0 and printed something behind the summary. A test that runs the agent's code in its own process can be made to say
  * anything: this format knows no better.
  *
  * Files are opened below the folder without following links. Parsing happens where it can do nothing else (conf/parse_role.h); reward_parse() is that pure function.
@@ -37,8 +37,8 @@ struct reward {
 /* Of the verifier's folder. -1: ERROR_INPUT says why there is no score, ERROR_SYSTEM why it could not be looked at. What ret points to is in the arena. */
 int reward_read(int folder, double low, double high, struct arena *a, struct reward *ret, struct error *err);
 
-/* Of the output of run-tests.sh, a regular file that is read from its beginning. */
-int reward_read_pytest(int output, struct arena *a, struct reward *ret, struct error *err);
+/* Of the output of run-tests.sh, a regular file that is read from its beginning. well: it ended with 0. */
+int reward_read_pytest(int output, bool well, struct arena *a, struct reward *ret, struct error *err);
 /* The same where the task's parser is "swebench" (reward_swebench.h). */
 int reward_read_swebench(int output, struct arena *a, struct reward *ret, struct error *err);
 
@@ -49,6 +49,7 @@ struct reward_files {
 };
 void reward_ask(const struct reward_files *files, struct buf *out);
 void reward_ask_pytest(struct sv output, struct buf *out);
+void reward_ask_pytest_last(struct sv output, struct buf *out);
 void reward_ask_swebench(struct sv output, struct buf *out);
 
 /* From a question to an answer, both bytes: a parse_role_fn. */

@@ -10,7 +10,7 @@
 #include "task/reward_swebench.h"
 #include "wire/wire.h"
 
-enum { ASK_FILES = 1, ASK_PYTEST, ASK_SWEBENCH, NUMBER_MAX = 64, DECIMALS_MAX = 15 };
+enum { ASK_FILES = 1, ASK_PYTEST, ASK_SWEBENCH, ASK_PYTEST_LAST, NUMBER_MAX = 64, DECIMALS_MAX = 15 };
 
 static void put_double(struct buf *b, double v)
 {
@@ -47,6 +47,12 @@ void reward_ask(const struct reward_files *files, struct buf *out)
 void reward_ask_pytest(struct sv output, struct buf *out)
 {
 	wire_put_u32(out, ASK_PYTEST);
+	wire_put_sv(out, output);
+}
+
+void reward_ask_pytest_last(struct sv output, struct buf *out)
+{
+	wire_put_u32(out, ASK_PYTEST_LAST);
 	wire_put_sv(out, output);
 }
 
@@ -281,6 +287,8 @@ int reward_parse(struct sv in, struct buf *out, struct error *err)
 		return parse_files(&w, out, err);
 	case ASK_PYTEST:
 		return parse_output(&w, reward_of_pytest, out, err);
+	case ASK_PYTEST_LAST:
+		return parse_output(&w, reward_of_pytest_last, out, err);
 	case ASK_SWEBENCH:
 		return parse_output(&w, reward_of_swebench, out, err);
 	default:

@@ -85,9 +85,19 @@ static struct sv inside_rule(struct sv s)
 	return s;
 }
 
+static bool is_rule(struct sv line, const char *text)
+{
+	return line.n && line.p[0] == '=' && line.p[line.n - 1] == '=' && sv_is(inside_rule(line), text);
+}
+
 static bool is_header(struct sv line)
 {
-	return line.n && line.p[0] == '=' && line.p[line.n - 1] == '=' && sv_is(inside_rule(line), "short test summary info");
+	return is_rule(line, "short test summary info");
+}
+
+static bool is_start(struct sv line)
+{
+	return is_rule(line, "test session starts");
 }
 
 /* A number at the beginning of *s, which moves behind it. */
@@ -179,6 +189,8 @@ struct score {
 	bool found;  /* a header */
 	bool failed; /* some test that must not have been listed or counted, in whatever order */
 	bool bad;    /* what is no score, if nothing failed: the error says why */
+	bool open;   /* a run has begun, and its last line is not there */
+	bool behind; /* something is printed behind the last line of all */
 };
 
 static bool has_failed(const struct counts *c)
@@ -215,6 +227,7 @@ static void read_summary(struct reader *r, struct score *s, struct error *err)
 			listed = (struct counts){0};
 		} else if (read_last_line(line, &counted)) {
 			end_summary(s, &listed, &counted, line, err);
+			s->open = s->behind = false;
 			return;
 		} else {
 			count_listed(line, &listed);
@@ -225,7 +238,20 @@ static void read_summary(struct reader *r, struct score *s, struct error *err)
 		s->bad = error_set(err, ERROR_INPUT, "the summary of pytest has no end") < 0;
 }
 
-int reward_of_pytest(struct sv output, double *ret, struct error *err)
+/* A line of none. */
+static void read_other(struct sv line, struct score *s)
+{
+	struct counts ignored;
+
+	if (is_start(line))
+		s->open = true;
+	else if (read_last_line(line, &ignored))
+		s->open = false;
+	s->behind |= line.n > 0;
+}
+
+/* A pytest that was killed leaves no summary: one that is there all the same is a text that the tests printed. */
+static int judge(struct sv output, bool last, double *ret, struct error *err)
 {
 	struct reader r = {.rest = output};
 	struct score s = {0};
@@ -233,10 +259,26 @@ int reward_of_pytest(struct sv output, double *ret, struct error *err)
 	while (next_line(&r))
 		if (is_header(sv_n(r.line, r.n)))
 			read_summary(&r, &s, err);
+		else
+			read_other(sv_n(r.line, r.n), &s);
 	if (!s.found)
 		return error_set(err, ERROR_INPUT, "the tests' output has no summary of pytest (pytest -rA prints one)");
 	if (s.bad && !s.failed)
 		return -1;
 	*ret = s.total.n[PASSED] && !s.failed;
+	if (*ret > 0 && s.open)
+		return error_set(err, ERROR_INPUT, "a run of pytest has no end");
+	if (*ret > 0 && last && s.behind)
+		return error_set(err, ERROR_INPUT, "the tests did not end with 0, and the summary of pytest is not the last that they printed");
 	return 0;
+}
+
+int reward_of_pytest(struct sv output, double *ret, struct error *err)
+{
+	return judge(output, false, ret, err);
+}
+
+int reward_of_pytest_last(struct sv output, double *ret, struct error *err)
+{
+	return judge(output, true, ret, err);
 }

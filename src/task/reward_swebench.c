@@ -24,11 +24,28 @@ static int fail(struct error *err, const char *what)
 	return error_set(err, ERROR_INPUT, "the tests' output: %s", what);
 }
 
+/* A mark that is behind a text without an end of its line is none to whoever passed, and one to whoever failed. */
+static bool has_failed(struct sv output)
+{
+	struct sv rest = output, line, lines[2] = {0}; /* the two before */
+
+	while (next_line(&rest, &line)) {
+		if (sv_is(line, ends) && sv_is(lines[1], "FAILED") && sv_ends(lines[0], begins))
+			return true;
+		lines[0] = lines[1];
+		lines[1] = line;
+	}
+	return false;
+}
+
 int reward_of_swebench(struct sv output, double *ret, struct error *err)
 {
 	struct sv rest = output, line, verdict = {0}, end = {0};
 	bool found = false;
 
+	*ret = 0;
+	if (has_failed(output))
+		return 0;
 	while (next_line(&rest, &line)) {
 		if (sv_is(line, ends))
 			return fail(err, "its results end before they begin, or twice");
@@ -42,8 +59,8 @@ int reward_of_swebench(struct sv output, double *ret, struct error *err)
 	}
 	if (!found)
 		return fail(err, "has no results of SWE-bench");
-	if (!sv_is(verdict, "PASSED") && !sv_is(verdict, "FAILED"))
+	if (!sv_is(verdict, "PASSED"))
 		return fail(err, "its result is neither PASSED nor FAILED");
-	*ret = sv_is(verdict, "PASSED");
+	*ret = 1;
 	return 0;
 }

@@ -165,19 +165,9 @@ static uint32_t net_of_phase(const struct flow *f)
 	return f->phase == PHASE_VERIFY && v->separate.set && v->separate.v ? 0 : f->services->plan.steps[f->services->plan.main].net;
 }
 
-static const char *leader_of(const struct flow *f, uint32_t net)
+const char *services_leader(struct flow *f)
 {
-	uint32_t i;
-
-	for (i = 0; f->services && i < f->services->plan.n; i++)
-		if (f->services->v[i].running && f->services->plan.steps[i].net == net)
-			return f->services->v[i].run.run;
-	return NULL;
-}
-
-const char *services_leader(const struct flow *f)
-{
-	return f->services ? leader_of(f, net_of_phase(f)) : NULL;
+	return f->services ? services_net(f, net_of_phase(f)) : NULL;
 }
 
 bool services_offline(const struct flow *f)
@@ -185,36 +175,11 @@ bool services_offline(const struct flow *f)
 	return f->services && (net_of_phase(f) != 0 || f->services->plan.closed);
 }
 
-static const struct task_network *network_of(const struct flow *f)
+const struct task_network *services_network(const struct flow *f)
 {
 	const struct task_network *agents = &f->task->agent.network;
 
 	return agents->mode.set ? agents : &f->task->environment.network;
-}
-
-/* What a network's sandboxes may use where they live in one kernel: what the task has for its own, and what services have by their own word. */
-static void bound_group(const struct flow *f, uint32_t net, struct task_sandbox *t)
-{
-	struct task_environment own;
-	struct bounds b = {0};
-	bool memory = true, cpus = true, has_main = f->services->plan.steps[f->services->plan.main].net == net;
-	uint32_t i;
-
-	services_limit(f, &b, &own);
-	for (i = 0; i < f->services->plan.n; i++) {
-		const struct compose_service *c = f->services->plan.steps[i].service;
-		bool main = i == f->services->plan.main;
-
-		if (f->services->plan.steps[i].net != net)
-			continue;
-		/* beside the agent, a service without a word of its own has part of what the task has */
-		memory &= main ? own.memory.set : has_main || c->memory;
-		cpus &= main ? own.cpus.set : has_main || c->cpus;
-		t->group_memory += main ? own.memory.v : c->memory;
-		t->group_cpus += main ? own.cpus.v : c->cpus;
-	}
-	t->group_memory = memory ? t->group_memory : 0;
-	t->group_cpus = cpus ? t->group_cpus : 0;
 }
 
 /* Nothing; or what never ends, for those who ask for an open input: many end where it ends. */
@@ -233,16 +198,18 @@ static int open_input(struct service *s)
 static int start_one(struct flow *f, struct service *s)
 {
 	const struct compose_service *c = s->step->service;
-	struct task_sandbox t = {.name = arena_printf(f->arena, "service-%s", c->name), .phase = "agent", .in = -1, .out = -1, .join = leader_of(f, s->step->net)};
+	struct task_sandbox t = {.name = arena_printf(f->arena, "service-%s", c->name), .phase = "agent", .in = -1, .out = -1};
 	struct task_environment limits = {0};
-	struct bounds bounds = {.network = network_of(f), .offline = s->step->net != 0 || f->services->plan.closed, .environment = &limits, .processes = c->pids};
+	struct bounds bounds = {.network = services_network(f), .offline = s->step->net != 0 || f->services->plan.closed, .environment = &limits, .processes = c->pids};
 	AUTO_FD nothing = open_input(s);
 	AUTO_FD out = -1;
 
 	if (!t.name || nothing < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	if (!t.join)
-		bound_group(f, s->step->net, &t);
+	if (services_net_hold(f, s->step->net) < 0)
+		return -1;
+	t.join = services_net(f, s->step->net);
+	t.first = services_net_first(f, s->step->net);
 	limits.memory = (struct pol_num){.set = c->memory, .v = c->memory};
 	limits.cpus = (struct pol_num){.set = c->cpus, .v = c->cpus};
 	if (services_root(f, s, &t) < 0 || flow_write(f, &t, &bounds) < 0)
@@ -300,6 +267,9 @@ static int close_group(struct flow *f, const char *leader)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
 	sock = control_connect(leader);
+	/* its end closed it */
+	if (sock < 0 && services_net_ended(f, 0))
+		return 0;
 	if (sock < 0) {
 		(void)error_sys(f->err, sock, "the services' network");
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
@@ -314,15 +284,15 @@ static int close_group(struct flow *f, const char *leader)
 
 int services_allow(struct flow *f, const struct task_network *wanted, bool offline)
 {
-	const char *leader = leader_of(f, 0);
+	const char *leader = f->services ? services_net(f, 0) : NULL;
 	bool without = services_offline(f), none = without || offline || (wanted->mode.set && wanted->mode.v == NET_NONE);
 
 	if (!leader || f->services->plan.closed)
 		return 0;
 	/* of several steps a later one would find it closed */
-	if (none && f->phase == PHASE_VERIFY && (f->task->n_steps < 2 || is_same(network_of(f), wanted)))
+	if (none && f->phase == PHASE_VERIFY && (f->task->n_steps < 2 || is_same(services_network(f), wanted)))
 		return close_group(f, leader);
-	if (without || (!offline && is_same(network_of(f), wanted)))
+	if (without || (!offline && is_same(services_network(f), wanted)))
 		return 0;
 	(void)error_set(f->err, ERROR_INPUT, "%s: the network of the %s is another than that of the services, whose network it shares; declare the same, or no services", f->task->files.config,
 			f->phase == PHASE_VERIFY ? "verifier" : "agent");
@@ -356,6 +326,7 @@ void services_stop(struct flow *f)
 			attend_stop(&f->services->v[i].run, f->result->signal ? ATTEND_GRACE_MS : STOP_MS);
 	for (i = f->services->plan.n; i-- > 0;)
 		stop_one(f, &f->services->v[i], end);
+	services_net_stop(f, end);
 	f->services = NULL;
 	/* those that kept their output */
 	while (waitpid(-1, NULL, WNOHANG) > 0)

@@ -1,7 +1,7 @@
 /*
  * services: what a task's compose file has beside the agent's own sandbox: sandboxes of one group, with one network that has no way out but the door.
  *
- * They start in the order that they need each other in, each in a sandbox of its own with its own image and limits; the first leads the group, the others and the sandboxes of agent and verifier join its network. The network that the task
+ * They start in the order that they need each other in, each in a sandbox of its own with its own image and limits. The group's network is held by a sandbox in which nothing of the task's runs; services, agent and verifier join it, and a service that ends ends nobody else. The network that the task
  * asks for its agent is everybody's, unless the compose file closes the group. Those with `network_mode: none` are in no group but that of who names them. They live until the verifier is done, and what they print is kept.
  */
 #ifndef CORDON_TASK_SERVICES_H
@@ -23,10 +23,19 @@ struct service {
 	struct error error; /* ... because of Cordon */
 };
 
+/* Who holds a network: services_net.c. */
+struct service_net {
+	struct image_work work;
+	struct task_running run;
+	bool held, running, joined; /* joined: somebody has been in it */
+};
+
 struct services {
 	const struct compose *compose;
 	struct compose_plan plan;
 	struct service *v; /* as the plan's steps; the agent's own is never started */
+	struct service_net *nets; /* by their numbers in the plan */
+	uint32_t n_nets;
 	const char *const *hidden; /* of the folder that binds are relative to (compose_bind.h) */
 	bool *live; /* by the mounts of the agent's own service: volumes that the verifier sees as they are; NULL as long as the agent goes on (volumes.h) */
 };
@@ -39,7 +48,9 @@ int services_start(struct flow *f);
 void services_stop(struct flow *f);
 
 /* The run whose network the agent's sandboxes, or the verifier's, join; NULL: they have their own. */
-const char *services_leader(const struct flow *f);
+const char *services_leader(struct flow *f);
+/* A sandbox was lost behind the agent's start: where the group went with it, it is not joined any more. */
+void services_lost(struct flow *f);
 /* Does the compose file leave them without a network, whatever the task says? Not a verifier that is a machine of its own. */
 bool services_offline(const struct flow *f);
 

@@ -210,7 +210,8 @@ static const char *volume(struct flow *f, const char *name, mode_t mode)
 	made = volumes >= 0 && mkdirat(volumes, name, 0755) == 0;
 	if (volumes < 0 || (!made && errno != EEXIST))
 		return NULL;
-	fd = openat(volumes, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* what is there may be shut by whoever has it mounted */
+	fd = openat(volumes, name, (made ? O_RDONLY : O_PATH) | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || (made && (fchmod(fd, mode ? mode : 01777) < 0 || (geteuid() == 0 && fchown(fd, f->image.ids.zero_uid, f->image.ids.zero_gid) < 0))))
 		return NULL;
 	return arena_printf(f->arena, "%s/volumes/%s", f->scratch.path, name);
@@ -248,7 +249,7 @@ static int fill_volume(struct flow *f, const struct compose_service *c, const st
 
 	if (m->kind != COMPOSE_MOUNT_VOLUME || !path || !mark || mkdirat(f->scratch.fd, mark, 0700) < 0)
 		return 0;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	r = fd < 0 ? error_sys(f->err, errno, "the volume at %s", m->target) : volume_fill(fd, m->target, root->layers, &f->image.ids, flow_storage(f), f->err);
 	return r < 0 ? flow_fail(f, TASK_INFRASTRUCTURE_ERROR) : 0;
 }

@@ -10,6 +10,20 @@
 /* The image of a service, and its sandbox: root and argv of ret. */
 int services_root(struct flow *f, struct service *s, struct task_sandbox *ret);
 
+/* The network that the task asks for its agent, which is everybody's. */
+const struct task_network *services_network(const struct flow *f);
+
+/* Somebody is to be in that network: from now on it is held, where others could join. */
+int services_net_hold(struct flow *f, uint32_t net);
+/* A service is about to join it. Is it the first? */
+bool services_net_first(struct flow *f, uint32_t net);
+/* The run to join; NULL: there is none, or not any more. */
+const char *services_net(struct flow *f, uint32_t net);
+/* Has it ended, or does it within a moment? */
+bool services_net_ended(struct flow *f, uint32_t net);
+/* Ends them all. end: when nothing is waited for any more (now_ms()). */
+void services_net_stop(struct flow *f, int64_t end);
+
 /* The folder of a volume of the agent's own service. NULL: errno says why. */
 const char *services_volume(struct flow *f, const struct compose_mount *m);
 

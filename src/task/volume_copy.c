@@ -353,17 +353,19 @@ struct fill {
 	uint64_t limit;
 };
 
-static int fill(void *arg, int root, int to, struct error *err)
+static int fill(void *arg, int root, int volume, struct error *err)
 {
 	const struct fill *f = arg;
 	const struct volume_copy v = {.limit = f->limit};
-	struct work w = {.v = &v, .to = to};
+	struct work w = {.v = &v};
 	AUTO_FD from = sys_open_beneath(root, f->target + 1, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	AUTO_FD to = openat(volume, ".", FOLDER);
 	struct stat st;
 	int r;
 
-	if (from < 0 || !sys_is_empty(to))
+	if (from < 0 || to < 0 || !sys_is_empty(to))
 		return 0;
+	w.to = to;
 	r = copy_entries(&w, from, to, 0);
 	if (r == 0)
 		r = fstat(from, &st) < 0 ? -errno : set_facts(to, &st);

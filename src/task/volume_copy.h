@@ -16,7 +16,7 @@
 enum { VOLUME_DEPTH = 300 };
 
 struct volume_copy {
-	int volume;		   /* the folder */
+	int volume;		   /* the folder; O_PATH will do */
 	int upper;		   /* the agent's; no sandbox has it any more */
 	const char *target;	   /* inside, absolute and canonical */
 	const char *const *layers; /* of the image, topmost first: whose the folders above the target are */

@@ -365,19 +365,27 @@ static const struct reader_key root_keys[] = {
 	{NULL, NULL, 0, NULL},
 };
 
-int credentials_parse(const char *name, struct sv bytes, struct credentials **ret, struct error *err)
+struct credentials *credentials_none(void)
 {
 	struct arena *a = arena_new();
 	struct credentials *c = a ? arena_alloc(a, sizeof(*c)) : NULL;
-	struct reader r = {.arena = a, .name = name, .err = err};
 
-	if (!c) {
+	if (c)
+		c->arena = a;
+	else
 		arena_free(a);
+	return c;
+}
+
+int credentials_parse(const char *name, struct sv bytes, struct credentials **ret, struct error *err)
+{
+	struct credentials *c = credentials_none();
+	struct reader r = {.arena = c ? c->arena : NULL, .name = name, .err = err};
+
+	if (!c)
 		return reader_no_memory(&r);
-	}
-	c->arena = a;
 	if (reader_parse(&r, bytes, c, root_keys) < 0) {
-		arena_free(a);
+		credentials_free(c);
 		return -1;
 	}
 	*ret = c;

@@ -24,6 +24,7 @@
 enum { CREDENTIALS_MAX = 128 };
 
 /* name is for messages. On success *ret is the caller's (credentials_free()). */
+struct credentials *credentials_none(void); /* of a file that is not there; NULL: no memory */
 int credentials_parse(const char *name, struct sv bytes, struct credentials **ret, struct error *err);
 
 #endif

@@ -9,6 +9,7 @@
  *  - base64, standard and URL-safe, at all three alignments (so inside a longer text that was encoded as a whole),
  * padded or not. Found are the characters that the string alone decides: up to four bits of its first and last byte
  * stay in the neighbouring characters;
+ *  - the string with all its letters small, or all large;
  *  - hexadecimal, in lower or upper case;
  *  - percent-encoding (any case, any subset of the bytes; "+" for a space) and JSON escapes (\u00XX, \xXX, \/, \", \',
  * \\), a backslash before any sign (Markdown, regular expressions, shells; not where a needle has a backslash itself) and references of HTML and XML (&#NN;, &#xXX;, with zeros before it and without the semicolon too, and the names that HTML has for the punctuation of ASCII; &amp, &lt, &gt and &quot without it at the end of a word), mixed at will, once

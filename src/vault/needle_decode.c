@@ -121,7 +121,7 @@ static enum verdict sign(const struct needle_decoder *d, unsigned char c, unsign
 
 static enum verdict judge(const struct needle_decoder *d, unsigned char *ret)
 {
-	static const char controls[] = {'b', 'f', 't'};
+	static const char controls[] = {'b', 'f'};
 	unsigned char c;
 
 	if (d->pending[0].c == '%')
@@ -135,7 +135,7 @@ static enum verdict judge(const struct needle_decoder *d, unsigned char *ret)
 		return digits(d, 2, 6, ret);
 	if (c == 'x')
 		return digits(d, 2, 4, ret);
-	*ret = c == 'n' ? '\n' : c == 'r' ? '\r' : 0;
+	*ret = c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : 0;
 	return *ret || memchr(controls, c, sizeof(controls)) ? DONE : sign(d, c, ret);
 }
 

@@ -37,6 +37,14 @@ struct needle_decoder {
 	uint64_t slashed; /* not 0: the first of pending has a backslash before it, which ends here */
 };
 
+/* What is pending needs no clearing. */
+static inline void needle_decoder_init(struct needle_decoder *d, bool keeps_backslash)
+{
+	d->n = 0;
+	d->keeps_backslash = keeps_backslash;
+	d->slashed = 0;
+}
+
 typedef void needle_unit_fn(void *arg, const struct needle_unit *u);
 
 void needle_decode(struct needle_decoder *d, const struct needle_unit *u, needle_unit_fn *out, void *arg);

@@ -73,6 +73,16 @@ static struct sv plus_for_space(struct sv s, char *to)
 	return sv_n(to, s.n);
 }
 
+/* As a server gives it that makes all letters large or small: a key of hexadecimal numbers is as good so. */
+static struct sv in_one_case(struct sv s, bool upper, char *to)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		to[i] = upper && s.p[i] >= 'a' && s.p[i] <= 'z' ? (char)(s.p[i] - 'a' + 'A') : !upper && s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] - 'A' + 'a') : s.p[i];
+	return sv_n(to, s.n);
+}
+
 static int put_base64(struct sv needle, char *room, int (*put)(void *, struct sv), void *arg)
 {
 	const char *const alphabets[] = {base64_standard, base64_url};
@@ -133,8 +143,8 @@ static int put_spaced(struct sv needle, char *room, int (*put)(void *, struct sv
 
 size_t needle_forms_bytes(size_t n, bool spaced)
 {
-	/* itself, decoded once and twice, with plus; two alphabets at three alignments; two cases of hexadecimal */
-	size_t bytes = 4 * n + 6 * (n * 4 / 3 + 2) + 4 * n;
+	/* itself, decoded once and twice, with plus, in two cases; two alphabets at three alignments; two cases of hexadecimal */
+	size_t bytes = 6 * n + 6 * (n * 4 / 3 + 2) + 4 * n;
 
 	/* UTF-16, and rows of either case */
 	return bytes + (spaced ? (2 + 2 * sizeof(spacings) * SPACED) * n : 0);
@@ -157,6 +167,10 @@ int needle_forms(struct sv needle, bool spaced, int (*put)(void *arg, struct sv 
 		r = put(arg, decoded(sv_n(room, decoded(needle, room).n), twice));
 	if (r >= 0)
 		r = put(arg, plus_for_space(needle, room));
+	if (r >= 0)
+		r = put(arg, in_one_case(needle, true, room));
+	if (r >= 0)
+		r = put(arg, in_one_case(needle, false, room));
 	if (r >= 0)
 		r = put_base64(needle, room, put, arg);
 	if (r >= 0)

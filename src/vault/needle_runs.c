@@ -1,7 +1,9 @@
 #include "vault/needle_runs.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/coding.h"
 #include "base/secret_memory.h"
@@ -11,7 +13,7 @@
 enum {
 	GROUPS = 4,
 	LANES = GROUPS + 2, /* base64 by where a group begins, hexadecimal by where a byte does */
-	EARLY = 64,
+	EARLY = NEEDLE_LINE, /* no more than stands in one line: others may have blanks before them */
 };
 
 /* One search. */
@@ -31,21 +33,24 @@ struct lane {
 
 struct needle_runs {
 	const struct needle_set *set;
-	struct needle_decoder decoder;
 	uint64_t told; /* offset behind the byte that is looked at */
-	struct needle_unit early[EARLY]; /* of a run that is not long enough yet */
-	unsigned n;
-	bool active, cr; /* cr: a line break has begun */
-	unsigned line;   /* characters of it, as far as they count */
+	unsigned n;    /* of early */
+	bool active;
+	bool stored;   /* bytes of the stream are, or were, in what is behind `failed` */
+	unsigned line; /* characters of it, as far as they count */
+	unsigned gap;  /* bytes between it and the next line, so far */
+	bool cr, lf;   /* among them */
 	uint64_t chars, digits; /* of the run, and of the row of hexadecimal digits at its end */
 	uint32_t bits, nibbles; /* the last of them */
 	uint64_t last; /* where the last character started */
 	uint64_t mask;
 	unsigned busy; /* lanes */
-	struct lane lanes[LANES];
 	struct needle_found *found;
 	size_t n_found, next, room;
 	bool failed;
+	struct needle_decoder decoder;
+	struct lane lanes[LANES];
+	struct needle_unit early[EARLY]; /* of a run that is not long enough yet */
 };
 
 bool needle_runs_may_have(unsigned char c)
@@ -66,13 +71,6 @@ static const uint8_t values[256] = {
 	['h'] = 34, ['i'] = 35, ['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40, ['o'] = 41, ['p'] = 42, ['q'] = 43, ['r'] = 44,
 	['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48, ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55,
 	['3'] = 56, ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['+'] = 63, ['-'] = 63, ['/'] = 64, ['_'] = 64,
-};
-
-/* The same of a hexadecimal digit. */
-static const uint8_t digits_of[256] = {
-	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
-	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
-	['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
 };
 
 /* Characters of base64 that hold a whole needle. */
@@ -99,19 +97,47 @@ size_t needle_runs_begin(const struct needle_set *set, const char *p, size_t i, 
 	return k;
 }
 
+/* The hexadecimal digit that a value of base64 is; negative: none. */
+static int digit_of(unsigned value)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	return hex_value(letters[value]);
+}
+
+void needle_runs_prepare(const bool skip[256], uint64_t dull[64])
+{
+	unsigned pair;
+	int high, low;
+
+	for (pair = 0; pair < 4096; pair++) {
+		high = digit_of(pair >> 6);
+		low = digit_of(pair & 63);
+		if (skip[pair >> 4] && skip[pair >> 2 & 0xff] && skip[pair & 0xff] &&
+		    (high < 0 || low < 0 || skip[high << 4 | low]))
+			dull[pair / 64] |= (uint64_t)1 << pair % 64;
+	}
+}
+
+/* Most of it is used by few streams, and not cleared for all of them: a small answer would take longer to begin and to
+ * end than to be looked at. */
 struct needle_runs *needle_runs_new(const struct needle_set *set)
 {
-	struct needle_runs *r = calloc(1, sizeof(*r));
-	unsigned i;
+	struct needle_runs *r = malloc(sizeof(*r));
+	struct lane *l;
 
 	if (!r)
 		return NULL;
+	memset(r, 0, offsetof(struct needle_runs, decoder));
+	needle_decoder_init(&r->decoder, false);
 	r->set = set;
 	for (r->mask = 1; r->mask <= set->longest;)
 		r->mask = r->mask << 1 | 1;
-	for (i = 0; i < LANES; i++) {
-		r->lanes[i].runs = r;
-		r->lanes[i].decoder.keeps_backslash = set->backslash;
+	for (l = r->lanes; l < r->lanes + LANES; l++) {
+		l->runs = r;
+		l->plain = l->undone = (struct track){0};
+		needle_decoder_init(&l->decoder, set->backslash);
+		l->undoing = l->busy = false;
 	}
 	return r;
 }
@@ -122,7 +148,7 @@ void needle_runs_free(struct needle_runs *r)
 		return;
 	free(r->lanes[0].plain.starts);
 	free(r->found);
-	secret_wipe(r, sizeof(*r));
+	secret_wipe(r, r->stored ? sizeof(*r) : offsetof(struct needle_runs, decoder));
 	free(r);
 }
 
@@ -183,6 +209,7 @@ static void start_undoing(struct lane *l)
 	for (i = 0; i < depth; i++)
 		l->undone.starts[i] = track_start(r, &l->plain, depth - i);
 	l->undoing = true;
+	l->runs->stored = true;
 }
 
 static bool agree(const struct lane *l)
@@ -277,18 +304,22 @@ static void end_run(struct needle_runs *r)
 {
 	if (r->active)
 		end_lanes(r, 0);
-	r->active = r->cr = false;
-	r->n = r->line = 0;
+	r->active = r->cr = r->lf = false;
+	r->n = r->line = r->gap = 0;
 	r->chars = r->digits = 0;
 }
 
+/* Blanks, one CR LF or LF, and blanks: as in YAML, and in what was indented. */
 static bool breaks_line(struct needle_runs *r, unsigned char c)
 {
-	if (r->line < NEEDLE_LINE || (c != '\n' && (c != '\r' || r->cr)))
+	if (r->line < NEEDLE_LINE || ++r->gap > NEEDLE_GAP)
 		return false;
-	r->cr = c == '\r';
-	if (!r->cr)
-		r->line = 0;
+	if (c == ' ' || c == '\t')
+		return r->lf || !r->cr;
+	if (r->lf || (c != '\n' && (c != '\r' || r->cr)))
+		return false;
+	r->cr = c == '\r' || r->cr;
+	r->lf = c == '\n';
 	return true;
 }
 
@@ -302,13 +333,18 @@ static void take(void *arg, const struct needle_unit *u)
 			end_run(r);
 		return;
 	}
-	if (r->cr)
+	if (r->gap && !r->lf)
 		end_run(r);
+	if (r->gap) {
+		r->line = r->gap = 0;
+		r->cr = r->lf = false;
+	}
 	r->line += r->line < NEEDLE_LINE;
 	if (r->active) {
 		undo_char(r, u);
 		return;
 	}
+	r->stored = true;
 	r->early[r->n++] = *u;
 	if (r->n < least_of(r->set))
 		return;
@@ -322,33 +358,33 @@ static bool is_idle(const struct needle_runs *r)
 	return r->n == 0 && r->decoder.n == 0;
 }
 
+/* Of n characters of the run, and of those before them: the row of hexadecimal digits that they end with. */
+static void note_digits(struct needle_runs *r, const char *p, size_t n)
+{
+	size_t i;
+
+	for (i = n; i && hex_value(p[i - 1]) >= 0; i--)
+		;
+	r->digits = i ? n - i : r->digits + n;
+	if (r->digits)
+		r->nibbles = (unsigned)hex_value(p[n - 1]);
+}
+
 /* While no lane has begun anything: how many characters make bytes that no form starts with. */
 static size_t pass_dull(struct needle_runs *r, uint64_t offset, const char *p, size_t n)
 {
-	const bool *dull = r->set->skip;
-	uint32_t bits = r->bits, nibbles = r->nibbles, more, digit;
-	uint64_t digits = r->digits;
-	unsigned value;
+	const uint64_t *dull = r->set->dull;
+	uint32_t before = r->bits % 64, value;
 	size_t i;
 
 	if (r->busy || r->chars < GROUPS)
 		return 0;
-	for (i = 0; i < n && (value = values[(unsigned char)p[i]]); i++) {
-		more = bits << 6 | (value - 1);
-		digit = digits_of[(unsigned char)p[i]];
-		/* one branch for all of it: each of its own would be guessed wrong too often */
-		if (!(dull[more >> 4 & 0xff] & dull[more >> 2 & 0xff] & dull[more & 0xff] &
-		      ((digit == 0) | (digits == 0) | dull[(nibbles << 4 | (digit - 1)) & 0xff])))
-			break;
-		bits = more;
-		nibbles = nibbles << 4 | (digit - 1); /* nothing of use where it is no digit, and then none is counted */
-		digits = digit ? digits + 1 : 0;
-	}
+	for (i = 0; i < n && (value = values[(unsigned char)p[i]]) && dull[before] >> (value - 1) & 1; i++)
+		before = value - 1;
 	if (i == 0)
 		return 0;
-	r->bits = bits;
-	r->nibbles = nibbles;
-	r->digits = digits;
+	note_digits(r, p, i);
+	r->bits = before;
 	r->chars += i;
 	r->last = offset + i - 1;
 	r->told = offset + i;
@@ -361,7 +397,7 @@ static size_t feed_plain(struct needle_runs *r, uint64_t offset, const char *p, 
 	unsigned char c;
 	size_t i;
 
-	if (!r->active || r->cr || r->decoder.n)
+	if (!r->active || r->gap || r->decoder.n)
 		return 0;
 	for (i = pass_dull(r, offset, p, n); i < n && values[c = (unsigned char)p[i]]; i += 1 + pass_dull(r, offset + i + 1, p + i + 1, n - i - 1)) {
 		r->told = offset + i + 1;
@@ -371,15 +407,35 @@ static size_t feed_plain(struct needle_runs *r, uint64_t offset, const char *p, 
 	return i;
 }
 
+/* Begins a run here, if what makes it one stands side by side. Nothing is found sooner than where it comes byte by
+ * byte: no form fits into fewer characters. */
+static void begin_plain(struct needle_runs *r, const char *p, size_t n)
+{
+	unsigned least = least_of(r->set), i;
+
+	if (n < least)
+		return;
+	for (i = 0; i < least; i++)
+		if (!values[(unsigned char)p[i]])
+			return;
+	r->n = least;
+	r->active = true;
+}
+
 int needle_runs_feed(struct needle_runs *r, uint64_t offset, const char *p, size_t n)
 {
 	struct needle_unit u;
 	size_t i = 0;
 
 	while (i < n && !r->failed) {
-		i = is_idle(r) ? needle_runs_begin(r->set, p, i, n) : i + feed_plain(r, offset + i, p + i, n - i);
+		if (is_idle(r)) {
+			i = needle_runs_begin(r->set, p, i, n);
+			begin_plain(r, p + i, n - i);
+		}
+		i += feed_plain(r, offset + i, p + i, n - i);
 		if (i == n)
 			break;
+		r->stored = r->stored || needle_starts_escape((unsigned char)p[i]);
 		u = (struct needle_unit){(unsigned char)p[i], offset + i, offset + i + 1};
 		r->told = u.end;
 		needle_decode(&r->decoder, &u, take, r);

@@ -2,7 +2,7 @@
  * needle_runs: needles in what is base64 or hexadecimal, and encoded once more within.
  *
  * A run is a row of characters of base64 (either alphabet) as a stream has them once its escapes are undone
- * (needle_decode.h); it goes on over line breaks behind NEEDLE_LINE of them or more. Where it is as long as the
+ * (needle_decode.h); it goes on over line breaks behind NEEDLE_LINE of them or more, with blanks and tabs before and behind the break or none, NEEDLE_GAP bytes in all. Where it is as long as the
  * shortest needle's encoding, it is undone while it goes by: at each of the four places where a group can begin, and
  * where its characters are hexadecimal digits, of any case, at both. What comes out is searched for all forms, as it is
  * and with its escapes undone. So base64 in lines is found, hexadecimal in mixed case, and any two of base64,
@@ -19,9 +19,15 @@
 
 #include "vault/needle.h"
 
-enum { NEEDLE_LINE = 48 };
+enum { NEEDLE_LINE = 48, NEEDLE_GAP = 40 };
 
 struct needle_runs;
+
+/*
+ * A bit for each two neighbours in a run, by their values of 6 bits: set where all bytes that are complete with the
+ * second one, in base64 wherever a group begins and in hexadecimal, are skipped.
+ */
+void needle_runs_prepare(const bool skip[256], uint64_t dull[64]);
 
 struct needle_found {
 	uint32_t needle;

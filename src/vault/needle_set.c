@@ -7,6 +7,7 @@
 #include "base/secret_memory.h"
 #include "vault/needle_decode.h"
 #include "vault/needle_forms.h"
+#include "vault/needle_runs.h"
 
 static uint32_t add_child(struct needle_set *set, uint32_t at, unsigned char c)
 {
@@ -93,6 +94,8 @@ static int fill(struct needle_set *set, const struct sv *needles, size_t n)
 	}
 	for (i = 0; i < 256; i++)
 		set->skip[i] = set->root[i] == 0 && !needle_starts_escape((unsigned char)i);
+	if (set->deep)
+		needle_runs_prepare(set->skip, set->dull);
 	memset(set->stride, NEEDLE_STRIDE, sizeof(set->stride));
 	return link_nodes(set);
 }

@@ -38,6 +38,7 @@ struct needle_set {
 	 * most of a text is never looked at.
 	 */
 	uint8_t stride[NEEDLE_PAIRS];
+	uint64_t dull[64]; /* of a deep set: needle_runs_prepare() */
 };
 
 static inline unsigned char needle_fold(const struct needle_set *set, unsigned char c)

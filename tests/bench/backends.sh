@@ -31,7 +31,7 @@ box_of()
 # direct RUNTIME: bin/RUNTIME starts the same container without Cordon, as long as the kept sandbox that it was taken from lives.
 direct()
 {
-	local id box bundle=$BENCH_TMP/bundle-$1 flags=() rootless=
+	local id box bundle=$BENCH_RUNTIME/bundle-$1 flags=() rootless=
 	timeout 30 "$CORDON" run --runtime "$1" --profile strict --keep -- /bin/true 2>"$BENCH_TMP/why" || return
 	id=$(sed -n 's/.*kept as \([0-9a-f]*\).*/\1/p' "$BENCH_TMP/why")
 	box=$(box_of "$id")

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034
 # Shared by the benchmark scripts. They print Markdown on stdout, and a JSON object per row into $BENCH_JSON where that is set.
 #
-# From run.sh: BENCH_BIN (cordon, cordon-init and bench-spawn side by side), BENCH_TMP (a fresh folder of ours), BENCH_ROUNDS.
+# From run.sh: BENCH_BIN (cordon, cordon-init and bench-spawn side by side), BENCH_TMP (a fresh folder of ours), BENCH_RUNTIME (the same in memory, where that can be), BENCH_ROUNDS.
 
 bench_missed=0
 CORDON=$BENCH_BIN/cordon
@@ -10,9 +10,8 @@ who=$(id -un)
 
 # A home of its own, so that neither the caller's policy nor its caches take part.
 export HOME=$BENCH_TMP/home XDG_CONFIG_HOME=$BENCH_TMP/config XDG_CACHE_HOME=$BENCH_TMP/cache XDG_STATE_HOME=$BENCH_TMP/state
-export XDG_RUNTIME_DIR=$BENCH_TMP/runtime
-mkdir -p "$HOME" "$XDG_CONFIG_HOME" "$XDG_CACHE_HOME" "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
-chmod 700 "$XDG_RUNTIME_DIR"
+export XDG_RUNTIME_DIR=$BENCH_RUNTIME
+mkdir -p "$HOME" "$XDG_CONFIG_HOME" "$XDG_CACHE_HOME" "$XDG_STATE_HOME"
 
 # row TABLE NAME KEY VALUE...: values that are numbers stay numbers.
 row()

@@ -23,7 +23,10 @@ only=${only:-start many policy rules stage work gate backends task}
 stage=$(mktemp -d "${TMPDIR:-/tmp}/cordon-bench.XXXXXX") || exit 2
 # runsc, called directly, gives its standard input, output and error to another user, /dev/null too
 null_was=$(stat -c %u:%g /dev/null)
-trap 'rm -rf -- "$stage"; [ "$(id -u)" != 0 ] || chown "$null_was" /dev/null' EXIT
+# What a run keeps while it lives is in memory on a machine with an init (/run, /run/user/ID); where it is not, it is for the time of the measurement.
+runtime=
+[ "$(stat -f -c %T /dev/shm 2>/dev/null)" != tmpfs ] || { runtime=$(mktemp -d /dev/shm/cordon-bench.XXXXXX) && chmod 755 "$runtime"; } || exit 2
+trap 'rm -rf -- "$stage" ${runtime:+"$runtime"}; [ "$(id -u)" != 0 ] || chown "$null_was" /dev/null' EXIT
 chmod 755 "$stage"
 mkdir "$stage/bin" "$stage/source" || exit 2
 for f in cordon cordon-init cordon-{vault,relay,egress,unpack} tests/build-drive tests/bench/bench-{spawn,bare,rules,stage,load,events}; do
@@ -36,22 +39,28 @@ export BENCH_BIN=$stage/bin BENCH_SOURCE=$stage/source BENCH_ROUNDS=${BENCH_ROUN
 : >"$stage/rows.json" && chmod 666 "$stage/rows.json"
 missed=0
 
+# Root's tables of starts see a machine of the usual kind: crun refuses a host with both kinds of cgroups as soon as the v2 tree has a controller, so that tree is hidden; and /run is in memory.
+usual='[ ! -e /sys/fs/cgroup/unified/cgroup.controllers ] || umount -l /sys/fs/cgroup/unified
+[ "$(stat -f -c %T /run)" = tmpfs ] || mount -t tmpfs -o mode=755 cordon-bench /run
+exec "$@"'
+
 # table NAME [USER]
 table()
 {
 	local tmp=$stage/tmp as=() status
 	rm -rf -- "$tmp"
-	mkdir "$tmp" || exit 2
+	[ -z "$runtime" ] || rm -rf -- "$runtime/run"
+	mkdir "$tmp" && mkdir -m 700 "${runtime:-$tmp}/run" || exit 2
 	if [ -n "${2:-}" ] && [ "$1" = many ]; then
 		export BENCH_MANY_AS=$2 # root measures, the user runs
 	elif [ -n "${2:-}" ]; then
-		chown "$2" "$tmp"
+		chown "$2" "$tmp" "${runtime:-$tmp}/run"
 		as=(runuser -u "$2" --)
 	fi
-	# crun refuses a host with both kinds of cgroups as soon as the v2 tree has a controller: hide that tree.
-	[ "$1" != start ] && [ "$1" != backends ] || [ "$(id -u)" != 0 ] || [ ! -e /sys/fs/cgroup/unified/cgroup.controllers ] ||
-		as=(unshare -m sh -c 'umount -l /sys/fs/cgroup/unified; exec "$@"' sh "${as[@]}")
-	BENCH_TMP=$tmp "${as[@]}" "$stage/bench/$1.sh" </dev/null >"$stage/out.md"
+	[ "$(id -u)" != 0 ] || case $1 in
+	start | many | backends) as=(unshare -m sh -c "$usual" sh "${as[@]}") ;;
+	esac
+	BENCH_TMP=$tmp BENCH_RUNTIME=${runtime:-$tmp}/run "${as[@]}" "$stage/bench/$1.sh" </dev/null >"$stage/out.md"
 	status=$?
 	unset BENCH_MANY_AS
 	[ $status = 0 ] || missed=1

@@ -109,7 +109,7 @@ plant(os.open("p/X", os.O_RDONLY), "p")
 there = os.open("in/foo.git", os.O_RDONLY)
 os.chmod("in", 0)
 make("hooks", there)
-os.chmod("in", 0o755)
+os.chmod("in", 0o700)
 here = os.getcwd()
 name = "d" * 200
 while len(os.getcwd()) + len(name) + 1 < 4088:
@@ -165,6 +165,14 @@ another_case_is_no_way_around()
 	in_folded sh -c 'echo secret >.env; "$1" run -- cat .ENV; "$1" run --profile strict -- cat .ENV' - "$CORDON" >"$tmp/got" 2>&1
 	[ "$(grep -c 'two spellings' "$tmp/got")" = 2 ] && ! grep -q secret "$tmp/got" || { cat "$tmp/got"; return 1; }
 	in_folded "$CORDON" run -- true 2>&1 | grep -q 'two spellings'
+}
+
+# The same where each spelling has a number of its own, as with many servers of FUSE.
+another_case_with_another_number_is_none_either()
+{
+	mkdir -p "$tmp/numbered" && unshare -m sh -c '"$1" "$2" >"$2.ready" & until grep -q ready "$2.ready" || ! kill -0 $!; do sleep 0.1; done; cd "$2" && cat .ENV && "$3" run -- cat .ENV; cd / && umount "$2"' - \
+		"$tests_dir/cli/folding.py" "$tmp/numbered" "$CORDON" >"$tmp/got" 2>&1 </dev/null
+	[ "$(grep -c fake-secret "$tmp/got")" = 1 ] && grep -q 'two spellings' "$tmp/got" || { cat "$tmp/got"; return 1; }
 }
 
 # The config is read where commondir points; a .git that is a file points anywhere.
@@ -473,6 +481,95 @@ for i in range(600): os.mkdir("d"); os.chdir("d")'
 	return "$r"
 }
 
+# What write() would take away stays where a shared mapping writes.
+programs_that_give_rights_are_not_written_to()
+{
+	local mode cap=()
+	project
+	for mode in 4755 4644 2755; do
+		cp /bin/true "p$mode" && chmod "$mode" "p$mode" || return 1
+	done
+	if is_root && cp /bin/true capable && chmod 644 capable && setcap cap_sys_admin+ep capable; then
+		cap=(capable)
+	fi
+	ln p4755 other
+	mkdir sub2 && mv other sub2/
+	cp /bin/true plain && cp /bin/true nox && chmod 2664 nox
+	sha256sum p4755 p4644 p2755 "${cap[@]}" >"$tmp/sums"
+	stat -c '%n %a' p4755 p4644 p2755 "${cap[@]}" >"$tmp/modes"
+	policy <<-END
+	filesystem: {workdir: read-write}
+	END
+	inside "$py" -c '
+import ctypes, mmap, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def tried(what, f):
+    try: f()
+    except (OSError, ValueError): return
+    print(what, "works")
+def mapped(path):
+    fd = os.open(path, os.O_RDWR)
+    mmap.mmap(fd, 0)[0:4] = b"EVIL"
+    os.close(fd)
+def again(path):
+    fd = os.open(path, os.O_RDONLY)
+    mapped("/proc/self/fd/%d" % fd)
+def linked(path):
+    os.link(path, path + ".l")
+    try: mapped(path + ".l")
+    finally: os.unlink(path + ".l")
+for p in sys.argv[1:]:
+    tried("map " + p, lambda: mapped(p))
+    tried("again " + p, lambda: again(p))
+    tried("link " + p, lambda: linked(p))
+    tried("append " + p, lambda: os.open(p, os.O_WRONLY | os.O_APPEND))
+    if p != "capable":
+        tried("truncate " + p, lambda: os.truncate(p, 1))
+        tried("O_TRUNC " + p, lambda: os.open(p, os.O_RDONLY | os.O_TRUNC))
+        tried("creat " + p, lambda: os.open(p, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o755))
+mapped("plain")
+mapped("nox") # and then an access list with g+x, which leaves setgid where it is
+tried("list", lambda: os.setxattr("nox", "system.posix_acl_access", struct.pack("<I" + "HHI" * 3, 2, 1, 7, 0xffffffff, 4, 7, 0xffffffff, 0x20, 5, 0xffffffff)))
+' p4755 p4644 p2755 sub2/other "${cap[@]}"
+	[ "$(head -c 4 plain)" = EVIL ] && [ "$(head -c 4 nox)" = EVIL ] || return 1
+	[ "$status" = 0 ] && [ -z "$said" ] || [ "$said" = "list works" ] || { echo "$said$told"; return 1; }
+	! [ -g nox ] && sha256sum --quiet -c "$tmp/sums" && [ "$(stat -c '%n %a' p4755 p4644 p2755 "${cap[@]}")" = "$(cat "$tmp/modes")" ] && { [ -z "${cap[*]}" ] || [ -n "$(getcap capable)" ]; }
+}
+
+# What other users could do in a folder no policy says, and its mode outlives the sandbox.
+folders_stay_shut_to_others()
+{
+	project
+	chmod 700 . .git sub && mkdir plain shut && chmod 700 plain shut && ln -s sub link
+	policy <<-END
+	filesystem: {workdir: read-write}
+	END
+	inside "$py" -c '
+import os, struct
+def tried(what, f):
+    try: f()
+    except OSError: return
+    print(what, "works")
+acl = struct.pack("<I" + "HHI" * 5, 2, 1, 7, 0xffffffff, 2, 7, 4242, 4, 7, 0xffffffff, 0x10, 7, 0xffffffff, 0x20, 5, 0xffffffff)
+fd, path = os.open("sub", os.O_RDONLY), os.open("sub", os.O_PATH)
+for mode in 0o777, 0o755, 0o710, 0o2770, 0o701, 0o1720:
+    for p in ".", os.getcwd(), "plain/..", "sub", "link", ".git", "/proc/self/cwd", "/proc/self/cwd/sub", "/proc/self/fd/%d" % fd, "/proc/self/fd/%d" % path, "/dev/fd/%d" % fd:
+        tried("%o %s" % (mode, p), lambda: os.chmod(p, mode))
+    tried("fchmod", lambda: os.fchmod(fd, mode))
+    tried("at", lambda: os.chmod("../sub", mode, dir_fd=fd))
+for p in ".", "sub", "plain", fd:
+    for name in "access", "default":
+        tried("list", lambda: os.setxattr(p, "system.posix_acl_" + name, acl))
+tried("setuid", lambda: os.chmod("plain", 0o4755))
+os.chmod("plain", 0o2775) # holds nothing
+os.chmod("sub", 0); os.chmod("sub", 0o700)
+os.setxattr("plain", "user.note", b"x" * 1000); assert os.getxattr("plain", "user.note") == b"x" * 1000; os.removexattr("plain", "user.note")
+'
+	printf '%s\n' "$status $said $told"
+	[ "$status" = 0 ] && [ -z "$said" ] && [ "$(stat -c %a . .git sub plain | tr '\n' ' ')" = "700 700 700 2775 " ] || return 1
+	"$CORDON" logs "$("$CORDON" ps --all --quiet | head -1)" | grep -q 'not opened to other users'
+}
+
 ok "folders that cannot be searched are hidden whole, whoever could make them readable" unreadable_folders_stay_hidden
 ok "a folder that holds a covered name cannot be moved away from under its cover" a_folder_that_holds_a_covered_name_stays
 ok "a denied file is not freed by moving its folder" a_denied_file_is_not_freed_by_moving_its_folder
@@ -486,6 +583,11 @@ if is_root && command -v lowntfs-3g mkntfs >/dev/null && [ -e /dev/fuse ]; then
 	ok "a file system that takes two spellings for one name is not shown" another_case_is_no_way_around
 else
 	skip "a file system that takes two spellings for one name is not shown" "root and ntfs-3g are needed for one"
+fi
+if is_root && [ -e /dev/fuse ]; then
+	ok "... nor one that numbers each of them" another_case_with_another_number_is_none_either
+else
+	skip "... nor one that numbers each of them" "root and /dev/fuse are needed for one"
 fi
 ok "no repository is planted whose config lies elsewhere, and no .git that is a file" no_repository_is_planted_that_lies_elsewhere
 ok "a bare repository of the host keeps its config and hooks" a_bare_repository_of_the_host_is_protected
@@ -507,5 +609,7 @@ ok "PID 1 cannot be slowed down: priority, scheduler, processors" pid1_is_not_sl
 ok "--learn, --report and --json-events write through no folder that an earlier run made a link" nothing_is_written_through_planted_folders
 ok "--learn and --report open nothing that a run has planted" learned_policy_replaces_what_was_planted
 ok "every denial is counted, however fast they come" every_denial_is_counted
+ok "programs with setuid, setgid or capabilities are not written to, by no way; others are" programs_that_give_rights_are_not_written_to
+ok "a folder that holds denied or protected names is not opened to other users, by no way" folders_stay_shut_to_others
 ok "folders nested too deep do not stop the next run" deep_folders_do_not_stop_the_next_run
 finish

@@ -104,6 +104,11 @@ not_applied "a FIFO" 'echo fine >fine; mkfifo pipe' 'pipe'
 not_applied "a socket" 'python3 -c "import socket; socket.socket(socket.AF_UNIX).bind(\"sock\")"' 'sock'
 changed 'echo x >suid; chmod 4755 suid || true; chmod 2755 suid || true'
 is "setuid bits cannot be made inside" "$("$CORDON" apply --skip-refused "$id" >/dev/null 2>&1; find . -perm /6000)" ""
+mkdir -p shut/in && chmod 710 shut && chmod 750 shut/in
+changed 'chmod 777 shut shut/in || true; chmod 705 shut/in || true; echo x >shut/in/f'
+outside "$CORDON" apply --skip-refused "$id"
+is "folders of the host are not opened to other users" "$(stat -c %a shut shut/in | tr '\n' ' ')$(cat shut/in/f)" "710 700 x"
+rm -rf shut
 changed 'mkdir -p .git/hooks 2>/dev/null || true; echo x >.git/hooks/pre-commit || true; echo y >ok-file' 2>/dev/null
 outside "$CORDON" apply --skip-refused "$id"
 is "denied names never come back" "$(ls .git/hooks/pre-commit denied 2>/dev/null)" ""

@@ -44,6 +44,16 @@ credentials:
   nobody-has-it: {from: {env: NOT_SET}, hosts: [b.example], inject: {bearer: true}}
 END
 quiet "check: it is not said once it is there"
+credentials <<'END'
+credentials:
+  nobody-has-it: {from: {env: NOT_SET}, hosts: [c.example, "*.b.example"], inject: {bearer: true}}
+END
+says "check: a credential that is bound to hosts where no rule leads that names it" 'policy.yaml:7: credential nobody-has-it would never be sent: credentials.yaml binds it to c.example and 1 more'
+credentials <<'END'
+credentials:
+  nobody-has-it: {from: {env: NOT_SET}, hosts: ["*.example"], inject: {bearer: true}}
+END
+quiet "check: ... and not where one of them is the rule's, by a pattern"
 echo 'nonsense: 1' >>"$config/credentials.yaml"
 says "check: a credentials.yaml that cannot be read" 'credentials.yaml:4:1: nonsense: unknown key'
 rm "$config/credentials.yaml"
@@ -55,6 +65,38 @@ policy <<'END'
 inference: {providers: {anthropic: {credential: other}}}
 END
 says "check: a provider's credential" 'policy.yaml:2: credential other is not in'
+policy <<'END'
+inference: {providers: {anthropic: {credential: key}}}
+END
+credentials <<'END'
+credentials:
+  key: {from: {env: NOT_SET}, hosts: [elsewhere.example], inject: {bearer: true}}
+END
+says "check: a provider's credential that is bound elsewhere" 'credential key would never be sent'
+sed -i 's/elsewhere.example/api.anthropic.com/' "$config/credentials.yaml"
+quiet "check: ... and where it is the provider's own"
+rm "$config/credentials.yaml"
+policy <<'END'
+inference:
+  providers:
+    openai: {models: ["gpt-*"]}
+    local: {kind: openai, url: "http://127.0.0.1:8000/v1"}
+END
+says "check: a second provider of a kind without a variable of its own" 'policy.yaml:[0-9]+: provider (local|openai) has no variable inside: OPENAI_BASE_URL is that of (openai|local)'
+sed -i 's|8000/v1"|&, base_url_env: LOCAL_BASE_URL|' "$tmp/policy.yaml"
+quiet "check: ... and with one"
+policy <<'END'
+inference:
+  providers:
+    openai: {models: ["gpt-*"]}
+    local: {kind: openai, url: "http://127.0.0.1:8000/v1"}
+  routes: [{model: "local-*", provider: local}]
+END
+quiet "check: ... nor one that models are routed to"
+policy <<'END'
+process: {env: {pass: [TERM, LD_PRELOAD]}}
+END
+says "check: a variable that can never be passed" 'policy.yaml:2: process.env.pass: LD_PRELOAD can never be passed'
 policy <<'END'
 network:
   mode: allowlist

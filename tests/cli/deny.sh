@@ -173,6 +173,26 @@ filesystem: {workdir: read-write, deny: ["**/whoami"]}
 END
 inside_fails "deny: a pattern that floats holds in the base system too" 'Permission denied' cat /usr/bin/whoami
 
+# in_base_with_env CMD...: where a folder of the base system has a .env
+in_base_with_env()
+{
+	unshare -m sh -c 'mount -t tmpfs none /usr/local/src && mkdir /usr/local/src/app && echo KEY=fake >/usr/local/src/app/.env && chmod -R a+rX /usr/local/src && exec "$@"' sh "$@"
+}
+if is_root && [ -d /usr/local/src ] && in_base_with_env true 2>/dev/null; then
+	policy <<'END'
+filesystem: {workdir: read-write, deny: ["**/.env"]}
+END
+	outside in_base_with_env "$CORDON" run --policy "$tmp/policy.yaml" -- cat /usr/local/src/app/.env
+	ok "deny: a policy's own **/.env holds in the base system too" failed_with 'Permission denied'
+	policy <<'END'
+filesystem: {workdir: read-write}
+END
+	outside in_base_with_env "$CORDON" run --policy "$tmp/policy.yaml" -- cat /usr/local/src/app/.env
+	is "deny: ... and the built-in one is about the folders of users" "$status:$said" "0:KEY=fake"
+else
+	skip "deny: a policy's own **/.env holds in the base system too" "only root can put one there"
+fi
+
 # One denied folder in another, by two patterns that float, whichever comes first.
 outer=$(find /usr/share /usr/lib -mindepth 2 -maxdepth 2 -type d -name '[a-zA-Z]*' ! -name '*[^a-zA-Z0-9-]*' -printf '%h %f\n' 2>/dev/null | awk '{n = split($1, w, "/"); if (n > 3 && w[n] !~ /[^a-zA-Z0-9-]/ && $2 != w[n]) {print $1 "/" $2; exit}}')
 if [ -n "$outer" ]; then

@@ -67,6 +67,92 @@ filesystem: {workdir: read-write, deny: ["$tmp/shortcut/real/deep"]}
 END
 inside_fails "deny: a pattern whose folder is a link" "$denied" cat real/deep/secret
 
+rm "$tmp/shortcut"
+mkdir -p "$tmp/far/in" "$tmp/other/sub" real/new
+ln -s "$work" "$tmp/far/alias"
+ln -s "$tmp" "$tmp/far/up"
+ln -s alias "$tmp/far/in/../again"
+ln -s "$work/real/deep/secret" "$tmp/far/named"
+for pattern in 'ali*/real/deep/secret' '*/real/deep' '**/real/d*/secret' 'a[g]*/re*/deep' 'name?' '**/deep' 'u*/work/real/deep' 'up/*/real/deep' 'u?/w*/*/deep/secret'; do
+	policy <<-END
+	filesystem: {workdir: read-write, deny: ["$tmp/far/$pattern"]}
+	END
+	inside_fails "deny: a pattern with a wildcard that goes through a link, far/$pattern" "$denied" cat real/deep/secret
+done
+policy <<END
+filesystem: {workdir: read-write, deny: ["$tmp/far/ali*/real/new/key", "$tmp/far/**/real/new/other"]}
+END
+for f in key other; do
+	inside_fails "... to what is not there, $f" "$denied" mkdir "real/new/$f"
+done
+ln -s "$tmp/other" leads
+ln -s ../other "$tmp/far/more"
+echo fake-5524 >"$tmp/other/sub/key2"
+for pattern in '**/key2' '**/s*/key2' 'l*/**/key2' '*/sub/key2'; do
+	policy <<-END
+	filesystem: {workdir: read-write, read: ["$tmp/other"], deny: ["./$pattern"]}
+	END
+	inside_fails "deny: $pattern, through a link to another folder that is shown" "$denied" cat leads/sub/key2
+done
+mkdir inner
+for i in {1..1500}; do echo "inner/l$i"; done | xargs -n 1 ln -s ..
+policy <<END
+filesystem: {workdir: read-write, deny: ["./**/key9", "/usr/lib/*/nonesuch", "/usr/lib/*"]}
+END
+inside true
+like "1500 links that stay where the pattern holds anyway, and links of the base system, hinder nobody" "$status:$told" '^(0:|12[67]:)'
+rm -rf inner leads real/new "$tmp/far" "$tmp/other"
+ln -s "$tmp" "$tmp/top"
+mkdir -p real/new alone
+echo fake-5526 >alone/key3
+for pattern in 'top/**/key3' 't[o]p/**/alone' 'top/*/**/key3' 'top/work/al*/**'; do
+	policy <<-END
+	filesystem: {workdir: read-write, deny: ["$tmp/$pattern"]}
+	END
+	inside_fails "deny: $pattern, through a link to a folder that holds the work folder" "$denied" cat alone/key3
+done
+policy <<END
+filesystem: {workdir: read-write, deny: ["$tmp/top/**/new/key", "$tmp/t[o]p/*/**/new/other", "$tmp/top/**/alone/more"]}
+END
+for f in real/new/key real/new/other alone/more; do
+	inside_fails "... to what is not there, $f" "$denied" mkdir "$f"
+done
+for pattern in top 't[o]p' 'top/**'; do
+	policy <<-END
+	filesystem: {workdir: read-write, deny: ["$tmp/$pattern"]}
+	END
+	inside true
+	ok "deny: $pattern, all of it: the run is refused" refused 125 'work folder .*: denied by filesystem.deny'
+done
+ln -s / "$tmp/slash"
+mkdir -p real/work && echo fake-5527 | tee real/work/key3 >real/key3
+policy <<END
+filesystem: {workdir: read-write, deny: ["$tmp/slash/**/alone/key3", "$tmp/sl[a]sh/**/work/key3"]}
+END
+for f in alone/key3 real/work/key3; do
+	inside_fails "deny: behind a link to the root, $f" "$denied" cat "$f"
+done
+inside_works "... and nothing else" cat real/key3
+mkdir -p "$tmp/two/work/sub/work" && echo fake-5528 >"$tmp/two/work/sub/work/key3"
+policy <<END
+filesystem: {workdir: none, write: ["$tmp/two/work"], deny: ["$tmp/slash/**/work/key3"]}
+END
+inside_fails "... in a folder that has one of the pattern's names" "$denied" cat "$tmp/two/work/sub/work/key3"
+rm -rf "$tmp/slash" "$tmp/two" real/work real/key3
+mkdir "$tmp/stray" && ln -s / "$tmp/stray/z"
+policy <<END
+filesystem: {workdir: read-write, deny: ["$tmp/stray/**/secret"]}
+END
+inside_works "a link to the root that a ** strays to hides nothing" cat real/deep/secret
+mkdir "$tmp/vault" && echo fake-5525 >"$tmp/vault/key" && ln "$tmp/vault/key" hard && ln -s vault "$tmp/to-vault"
+for pattern in to-vault 'to-v*' 'to-vault/**' 'to-*/**' 'to-vault/k*'; do
+	policy <<-END
+	filesystem: {workdir: read-write, deny: ["$tmp/$pattern"]}
+	END
+	inside_fails "deny: $pattern, through a link, and another name of a file there" "$denied" cat hard
+done
+rm -rf hard alone real/new "$tmp/stray" "$tmp/vault" "$tmp/to-vault" "$tmp/top"
+
 # --- places that git is told to look at ---
 
 policy <<'END'
@@ -118,6 +204,41 @@ filesystem: {workdir: none, write: [~/lk/hooks]}
 END
 inside_fails "another name: the folder of hooks itself, one made" "$denied" sh -c 'echo x >"$0"' ~/lk/hooks/post-merge
 rm -rf twice "$tmp/home/lk" .git/hooks/post-merge
+policy <<'END'
+filesystem: {workdir: read-write}
+END
+
+# --- what is to be read only, by a name that goes through links ---
+
+mkdir -p kept/deep kept/out
+echo was >kept/deep/f
+ln -s "$work" "$tmp/home/lk"
+ln -s kept "$tmp/home/lk/kl"
+for mode in read-write copy; do
+	# shellcheck disable=SC2088 # for the policy
+	for entry in '~/lk/kept/deep' '~/l*/kept/deep' '~/lk/kept/d*' '~/lk/kl/deep' "$tmp/home/*/kept/deep/f" kl/deep; do
+		policy <<-END
+		filesystem: {workdir: $mode, read: ["$entry"]}
+		END
+		inside_fails "read: $entry is read-only in the work folder too ($mode)" "$denied" sh -c 'cat kept/deep/f >&2; echo x >>kept/deep/f'
+	done
+done
+policy <<END
+filesystem: {workdir: none, write: ["$tmp/home/lk/kept"], read: ["$work/kept/deep"]}
+END
+inside_fails "read: by its own name, what may be written by another" "$denied" sh -c 'echo x >>"$0"' "$tmp/home/lk/kept/deep/f"
+inside_fails "... nor is its folder moved away" "$denied" mv "$tmp/home/lk/kept/deep" "$tmp/home/lk/kept/gone"
+policy <<END
+filesystem: {workdir: read-write, read: ["~/lk", "~/lk/kept/none"]}
+END
+inside_works "read: of all of the work folder by another name leaves it as it is" sh -c 'echo x >kept/fine && rm kept/fine'
+inside_fails "read: what is not there cannot be made" "$denied" mkdir kept/none
+policy <<END
+filesystem: {workdir: none, read: ["~/lk"], write: ["$work/kept/out", "~/lk/kept/deep"]}
+END
+inside_works "read: a writable folder that is named below it can be written" sh -c 'echo x >"$0/kept/out/f" && echo was >"$1/kept/deep/f"' "$work" "$tmp/home/lk"
+is "read: nothing was written" "$(cat kept/deep/f)" was
+rm -rf kept "$work/kl" "$tmp/home/lk"
 policy <<'END'
 filesystem: {workdir: read-write}
 END

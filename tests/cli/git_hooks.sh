@@ -210,6 +210,13 @@ git config core.hooksPath .
 inside true
 ok "hooks that are all of the work folder are refused, with what to do" failed_with 'has all of .* use another'
 
+# A file of a clone that names thousands of them: every work tree has every folder of hooks.
+fresh
+mkdir -p x/objects x/refs && echo 'ref: refs/heads/main' >x/HEAD
+{ printf '[core]\nbare = true\n'; seq -f 'hooksPath = q%g' 1000; seq -f 'worktree = /z%g' 2000; } >x/config
+inside true
+ok "a configuration that names thousands of folders is refused, and says so" failed_with 'more than 64 folders of hooks or work trees'
+
 fresh
 printf '[include]\npath = config\npath = config\npath = ../inc\n' >>.git/config
 printf '[include]\npath = inc\n' >inc

@@ -98,11 +98,13 @@ END
 late()
 {
 	rm -f go
+	: >"$tmp/got" # what an earlier one said does not count
 	"$CORDON" run -- sh -c 'mkdir -p sub/deep; chmod "$2" "$1"; echo up; until [ -e go ]; do sleep 0.05; done
 		for i in $(seq 200); do cat "$3" >/dev/null || break; sleep 0.1; done; cat "$3"; echo planted >>"$3"; echo on' sh "$@" >"$tmp/got" 2>"$tmp/told" &
 	run=$!
 	until_true grep -q up "$tmp/got" || return 1
-	echo "$marker" >"$3" && touch go
+	echo "$marker" >"$3"
+	touch go
 	wait "$run"
 	chmod 700 "$1"
 	cat "$tmp/got" "$tmp/told"
@@ -113,6 +115,7 @@ late()
 replaced_in_a_blind_folder()
 {
 	mkdir blind && echo old >blind/.env && rm -f go
+	: >"$tmp/got"
 	"$CORDON" run -- sh -c 'chmod 300 blind; sleep 1; echo up; until [ -e go ]; do sleep 0.05; done; sleep 0.5; cat blind/.env; echo on' >"$tmp/got" 2>"$tmp/told" &
 	run=$!
 	until_true grep -q up "$tmp/got" || return 1

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../docker_lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
-. "$(dirname "$0")/../hostchange_lib.sh"
+. "$tests_dir/hostchange_lib.sh"
 need_static_init
 start_engine "the runtime docker"
 

@@ -168,6 +168,23 @@ if [ "$(id -u)" = 0 ]; then
 	inside sh -c "$attack" sh "$open/link"
 	safe "nor one in a folder of another user" "a folder that others may write to"
 	chown 0 "$open"
+	chmod 2775 "$open"
+	chown -h 65533 "$open/link"
+	inside sh -c "$attack" sh "$open/link"
+	safe "nor one that another user made in a folder of ours, open to a group" "a folder that others may write to"
+	mkdir "$open/in"
+	ln -s ../link "$open/in/own"
+	policy <<-END
+	filesystem: {workdir: none, read: ["$open/in/own"]}
+	END
+	inside sh -c "$attack" sh "$open/in/own"
+	safe "nor by way of one of our own" "a folder that others may write to"
+	rm -r "$open/in"
+	chown -h 0 "$open/link"
+	chmod 755 "$open"
+	policy <<-END
+	filesystem: {workdir: none, write: ["$open/link"]}
+	END
 fi
 
 # --- links of the operator's own ---

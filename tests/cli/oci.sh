@@ -429,6 +429,25 @@ host_ids()
 	ended "$pid"
 }
 
+# a container that could write to its runtime's program through /proc would be the next one's master
+sealed_program()
+{
+	[ "$runtime" = crun ] || return 0
+	local process
+	in_container sh -c 'echo up; exec sleep 60'
+	read -r process _ <"$boxes/$id/process"
+	ok "$runtime: its program is on a read-only mount, or sealed in memory" python3 -c '
+import fcntl, os, sys
+exe = os.open("/proc/%s/exe" % sys.argv[1], os.O_RDONLY)
+try:
+    sealed = fcntl.fcntl(exe, fcntl.F_GET_SEALS) == fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+except OSError:
+    sealed = False
+sys.exit(not (sealed or os.fstatvfs(exe).f_flag & os.ST_RDONLY))' "$process"
+	"$CORDON" stop -t 0 "$id"
+	ended "$pid"
+}
+
 null_was=$(stat -c '%u:%g %a' /dev/null)
 for runtime in ${OCI_RUNTIMES:-gvisor runc crun}; do
 	if [ -z "$(program)" ]; then
@@ -436,7 +455,7 @@ for runtime in ${OCI_RUNTIMES:-gvisor runc crun}; do
 		continue
 	fi
 	inside true </dev/null # what differs from native is said once
-	for part in exit_codes stdio surroundings folders moves network limits life host_ids kill_nine missing broken full_disk; do
+	for part in exit_codes stdio surroundings folders moves network limits life host_ids sealed_program kill_nine missing broken full_disk; do
 		[ -z "${OCI_PARTS:-}" ] || [[ " $OCI_PARTS " == *" $part "* ]] || continue
 		"$part"
 	done

@@ -202,6 +202,15 @@ ok "env.set sets an empty value" has_line "$said" "EMPTY="
 ok "env.set wins over the safe set" has_line "$said" "LANG=de_DE.UTF-8"
 ok "env.pass passes" has_line "$said" "FOO=bar"
 is "env.pass of an absent one passes nothing, and nothing else comes" "$(grep -c -e ABSENT -e BAR -e LD_PRELOAD <<<"$said")" 0
+is "... of which nothing is said while the host has none" "$told" ""
+export LD_AUDIT_NOTHING=1
+sed -i 's/LD_PRELOAD/LD_AUDIT_NOTHING, &/' "$tmp/policy.yaml"
+inside env
+is "env.pass of what steers the loader: not passed" "$(grep -c LD_AUDIT <<<"$said")" 0
+like "... which is said, once, with what to do" "$told" '^cordon: [^ ]*policy\.yaml:[0-9]+: process\.env\.pass: LD_AUDIT_NOTHING can never be passed: .*process\.env\.set.*$'
+is "... in one line" "$(wc -l <<<"$told")" 1
+like "... and by cordon env" "$("$CORDON" env -p "$tmp/policy.yaml")" 'LD_AUDIT_NOTHING +can never be passed: .*\(.*policy\.yaml:'
+unset LD_AUDIT_NOTHING
 is "--env NAME=VALUE sets, --env NAME passes" "$("$CORDON" run --env X=1 --env FOO --env 'Y=a b=c' -- env </dev/null | grep -e ^X -e ^FOO -e ^Y | sort | tr '\n' ';')" "FOO=bar;X=1;Y=a b=c;"
 outside "$CORDON" run --env 1X=2 -- true
 ok "--env with a name that is none is refused" refused 125 '1X'
@@ -232,6 +241,10 @@ inside_says "no capability is left" "0000000000000000" sh -c "grep CapEff /proc/
 inside_says "only its own processes are seen" "1" sh -c 'ls -d /proc/[0-9]* | grep -vc -e "/$$\$" -e "/1\$" | grep -c .'
 inside_says "the host's name stays outside" cordon uname -n
 inside_says "the network has no interface but lo" "lo:" sh -c "tail -n +3 /proc/net/dev | awk '{print \$1}'"
+inside_says "... a name is not known, and nothing that is worth another try" "-2" python3 -c 'import socket
+try: socket.getaddrinfo("example.test", 80)
+except socket.gaierror as e: print(e.errno)'
+inside_says "... but for its own" "127.0.0.1" python3 -c 'import socket; print(socket.gethostbyname("localhost"))'
 inside touch owned
 is "what it makes is the caller's" "$(stat -c %u owned)" "$(id -u)"
 is "umask: the caller's goes in" "$(umask 027; "$CORDON" run -- sh -c umask </dev/null)" 0027

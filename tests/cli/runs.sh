@@ -349,6 +349,26 @@ filesystem: {workdir: read-write}
 END
 outside "$CORDON" run --json-events "$tmp/events.jsonl" -- true
 is "--json-events has the same lines" "$(cmp "$tmp/events.jsonl" "$state/$(runs | head -n 1)/audit.jsonl" && echo same)" same
+outside "$CORDON" run --json-events "$tmp/events.jsonl" -- true
+like "a second run's events behind them: audit verify takes both" "$("$CORDON" audit verify "$tmp/events.jsonl"; echo $?)" ' lines of 2 runs, of each run every line follows the one before, up to its exit event.0$'
+is "... audit show too" "$("$CORDON" audit show "$tmp/events.jsonl" | grep -c ' start: true')" 2
+outside "$CORDON" run --json-events "$state/$(runs | head -n 1)/audit.jsonl" -- true # a run's own log has that run alone
+like "... but not where the log is a run's own" "$("$CORDON" audit verify "$(runs | sed -n 2p)"; echo $?)" ': added: .*1$'
+sed -i 2d "$tmp/events.jsonl"
+is "... and a line that is missing is found" "$("$CORDON" audit verify "$tmp/events.jsonl" >/dev/null; echo $?)" 1
+mkfifo "$tmp/held"
+"$CORDON" run --json-events "$tmp/both.jsonl" -- cat <"$tmp/held" &
+first=$!
+exec 7>"$tmp/held"
+for _ in $(seq 200); do [ -s "$tmp/both.jsonl" ] && break; sleep 0.05; done
+outside "$CORDON" run --json-events "$tmp/both.jsonl" -- touch started
+ok "--json-events where another run is writing refuses the run" refused 125 'both\.jsonl: another run is writing its events there'
+is "... and nothing was started" "$(ls started 2>/dev/null)" ""
+exec 7>&-
+wait "$first"
+ok "... whose events are whole" "$CORDON" audit verify "$tmp/both.jsonl"
+outside "$CORDON" run --json-events "$tmp/both.jsonl" -- true
+ok "... and afterwards the next may" "$CORDON" audit verify "$tmp/both.jsonl"
 mkfifo "$tmp/events.fifo"
 (timeout 20 cat "$tmp/events.fifo" >"$tmp/events.seen") &
 reader=$!

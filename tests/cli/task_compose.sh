@@ -124,4 +124,55 @@ touch "$tmp/precious/file" "$state/real/x"
 is "down does not go through a link" "$(ls "$tmp/precious")" file
 is "down removes what never came to an engine, without one" "$("$CORDON" task down real 2>&1; echo $?; ls "$state")" $'0\nlink'
 like "up without an engine leaves nothing" "$("$CORDON" task up "$tmp/plain" 2>&1; echo "$?"; ls "$state")" $'\n125\nlink$'
+
+# An engine that has nothing and builds nothing: it writes down what it is asked, with the size of what comes along, and the room that the sender's open files take (0 where that cannot be seen).
+cat >"$tmp/engine.py" <<'END'
+import os, socket, stat, struct, sys
+
+
+def room(c):
+    pid = struct.unpack("3i", c.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+    try:
+        files = [os.stat(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")]
+    except OSError:
+        return 0
+    return sum(f.st_blocks for f in files if stat.S_ISREG(f.st_mode)) * 512 >> 20
+
+
+listening = socket.socket(socket.AF_UNIX)
+listening.bind(sys.argv[1])
+listening.listen(8)
+open(sys.argv[1] + ".ready", "w").close()
+while True:
+    c, _ = listening.accept()
+    head = b""
+    while b"\r\n\r\n" not in head:
+        piece = c.recv(65536)
+        if not piece:
+            break
+        head += piece
+    lines = head.split(b"\r\n\r\n")[0].decode().split("\r\n")
+    with open(sys.argv[2], "a") as log:
+        print(lines[0], *(x for x in lines if x.lower().startswith("content-length")), "MiB:", room(c), file=log)
+    if "/build" not in lines[0]:
+        answer = b"OK" if "ping" in lines[0] else b'{"Volumes":[]}' if "volumes" in lines[0] else b"[]"
+        c.sendall(b"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nContent-Length: %d\r\n\r\n" % len(answer) + answer)
+    c.close()
+END
+mkdir -p "$tmp/bin"
+printf '#!/bin/sh\nexit 0\n' | tee "$tmp/bin/docker-compose" >"$tmp/bin/docker"
+chmod 755 "$tmp/bin/docker-compose" "$tmp/bin/docker"
+timeout 300 python3 "$tmp/engine.py" "$tmp/engine" "$tmp/asked" &
+engine=$!
+for _ in $(seq 600); do [ -e "$tmp/engine.ready" ] && break; sleep 0.1; done
+holes=$(task holes </dev/null)
+truncate -s 16M "$holes/environment/big"
+{ echo "FROM scratch"; for i in 1 2 3 4 5 6 7 8; do echo "COPY big /b$i"; done; } >"$holes/environment/Dockerfile"
+sed -i 's/^memory_mb.*/&\nstorage_mb = 64/' "$holes/task.toml"
+like "up builds of no more than the task's storage, holes too" "$(PATH=$tmp/bin:$PATH DOCKER_HOST=unix://$tmp/engine "$CORDON" task up "$holes" 2>&1; echo "$?")" $'more than the 64 MiB that may be stored.*\n[0-9]+$'
+is "... and asks no engine for it" "$(grep -c '/build' "$tmp/asked")" 0
+sed -i 's/^storage_mb.*/storage_mb = 256/' "$holes/task.toml"
+PATH=$tmp/bin:$PATH DOCKER_HOST=unix://$tmp/engine "$CORDON" task up "$holes" >/dev/null 2>&1
+like "holes are not written out for the engine" "$(grep '/build' "$tmp/asked")" 'ength: 1342[0-9]{5} MiB: [0-9]$'
+kill "$engine"
 finish

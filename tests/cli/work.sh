@@ -204,6 +204,10 @@ else
 fi
 rm -f signals signals.c
 
+mkdir grouped && chmod 2775 grouped
+inside_says "in a folder with setgid modes are set and copied as outside" "2755 2750 2755 755 644" sh -ec 'cd grouped; mkdir a b; chmod 755 a; chmod 750 b; cp -a a c; >f; chmod +x f; >g; chmod 644 g; stat -c %a a b c f g | tr "\n" " " | sed "s/ $//"'
+rm -r grouped
+
 # --- tools ---
 
 if has git; then
@@ -219,6 +223,8 @@ if has git; then
 	inside_fails "and no hook can be made" 'Permission denied|Read-only' sh -c 'echo evil >.git/hooks/pre-commit'
 	is "nothing of it is left" "$(find .git/hooks -type f ! -name '*.sample'; git config core.pager)" ""
 	inside_works "git clone and git worktree within" sh -ec 'git clone -q . /tmp/clone; cd /tmp/clone; echo z >z; git add z; git -c user.name=a -c user.email=a@example.test commit -qm z'
+	git config core.sharedRepository group && chmod -R g+w .git && find .git -type d -exec chmod g+s {} +
+	inside_works "git add and commit in a repository that a group shares" sh -ec 'echo s >s; git add s; git commit -qm s'
 	cd "$work" || exit 99
 else
 	skip "git status, add, commit" "no git"
@@ -258,4 +264,24 @@ def f(x): return x*x
 if __name__=="__main__":
     with m.Pool(2) as p: print(p.map(f,[2])[0], "ok")'
 inside_says "time, random numbers and locale" "ok" sh -c 'date >/dev/null && head -c 8 /dev/urandom >/dev/null && locale >/dev/null && echo ok'
+# --- where /proc is covered in part, as containers have it, no other can be mounted ---
+
+covered=(unshare --mount --pid --fork --kill-child --mount-proc)
+[ "$(id -u)" = 0 ] || covered=("${covered[@]}" --user --map-root-user)
+if "${covered[@]}" mount -t tmpfs none /proc/bus 2>/dev/null && [ "$(printf '6.9\n%s\n' "$(uname -r)" | sort -V | head -1)" = 6.9 ]; then
+	outside "${covered[@]}" sh -c 'mount -t tmpfs none /proc/bus && exec "$@"' sh "$CORDON" run --policy "$tmp/policy.yaml" -- /usr/bin/python3 -c '
+import os, threading
+def work():
+    os.mkdir("of-a-thread")
+    fd = os.open("of-a-thread/file", os.O_CREAT | os.O_WRONLY, 0o600)
+    os.fchmod(fd, 0o755)
+    os.chmod("of-a-thread/file", 0o644)
+    print("works")
+t = threading.Thread(target=work); t.start(); t.join()'
+	is "a thread makes names and sets modes without a /proc of the sandbox" "$status:$said${told:+ (stderr: $told)}" 0:works
+	rm -rf of-a-thread
+else
+	skip "a thread makes names and sets modes without a /proc of the sandbox" "this machine cannot cover /proc, or its kernel knows no thread by a pidfd"
+fi
+
 finish

@@ -35,7 +35,7 @@ static void show(const char *path, const struct audit_report *report)
 	struct error err;
 
 	/* Both print the good lines, and say no only where a bad one follows. */
-	if (out && audit_show(path, out, true, &err) < 0 && report->state != AUDIT_BROKEN)
+	if (out && audit_show(path, false, out, true, &err) < 0 && report->state != AUDIT_BROKEN)
 		abort();
 	if (out)
 		(void)fclose(out);

@@ -125,6 +125,9 @@ like "on loopback it is" "$(net curl -sS -m 10 http://api.test/ok/x 2>&1)$(cat "
 forget
 net curl -sS -m 10 -o /dev/null https://api.test/ok/r -H "Range: bytes=0-15" -H 'If-Range: "x"' -H "Range: bytes=1-2" -H "Request-Range: bytes=0-9" -H "X_Range: bytes=0-9" -H "x-ms-range: bytes=0-9" -H "X-Request-Range: bytes=0-9"
 is "a page that may hold a credential is not fetched in pieces" "$(arrived)/$(grep -ci range "$up/log")" "1/0"
+out=$(net sh -c 'for q in "status=206&range=bytes+0-19/40" "status=206" "status=200&range=bytes+0-19/40" "status=206&range=0-19/40"; do for how in --http1.1 --http2; do curl -sS -m 10 -o /dev/null -w "%{http_code} " $how "https://api.test/ok/part?$q"; done; done' 2>&1)
+is "one that comes in a piece nevertheless fails; rows of a table are no piece" "$out" "502 502 502 502 502 502 206 206 "
+forget
 net curl -sS -m 10 -o /dev/null https://tunnel.test/r -H "Range: bytes=0-15"
 is "others are as the client likes" "$(grep -ci range "$up/log")" "1"
 

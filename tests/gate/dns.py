@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A DNS server that answers from its arguments: dns.py LOG NAME=ADDRESS[,ADDRESS...]... On 127.0.0.1:53. Names that begin with "tcp." have answers too long for UDP."""
+"""A DNS server that answers from its arguments: dns.py LOG NAME=ADDRESS[,ADDRESS...]... On 127.0.0.1:53. Names that begin with "tcp." have answers too long for UDP, those with "silent." have none."""
 import ipaddress, socket, struct, sys, threading
 
 names = {n.lower(): [ipaddress.ip_address(a) for a in v.split(",")] for n, v in (w.split("=", 1) for w in sys.argv[2:])}
@@ -14,6 +14,8 @@ def answer(q, tcp):
     name = ".".join(labels).lower()
     with open(sys.argv[1], "a") as f:
         f.write("%s %d%s\n" % (name, kind, " tcp" if tcp else ""))
+    if name.startswith("silent."):
+        return None
     cut = name.startswith("tcp.") and not tcp
     found = [] if cut else [a for a in names.get(name, []) if (a.version == 4) == (kind == 1) and kind in (1, 28)]
     flags = 0x8180 | (0x0200 if cut else 0) | (0 if name in names else 3)
@@ -40,4 +42,5 @@ threading.Thread(target=serve_tcp, args=(tcp,), daemon=True).start()
 print("ready", flush=True)
 while True:
     q, peer = udp.recvfrom(4096)
-    udp.sendto(answer(q, False), peer)
+    if out := answer(q, False):
+        udp.sendto(out, peer)

@@ -33,7 +33,9 @@ network:
       ports: [80]
       methods: [GET, POST]
     - host: "*.wild.test"
-  deny: [{host: bad.wild.test}]
+  deny:
+    - {host: bad.wild.test}
+    - {host: plain.test, paths: ["/@evil/**", "/**/*:setIamPolicy", "/a+b"]}
 Y
 cat >"$tmp/model.yaml" <<'Y'
 version: 1
@@ -115,6 +117,11 @@ nothing_arrives "another path" status https://api.test/other
 for path in /ok/../other /ok/%2e%2e/other /ok/%252e%252e/other '/ok/..;/other' '/ok/..%5cother' /ok/%2fother '/ok/x%00' '/ok\other'; do
 	nothing_arrives "the path $path" net curl -sS -m 10 --path-as-is "https://api.test$path"
 done
+forget
+is "a denied path stays denied in every encoding, by HTTP/1.1 and HTTP/2" "$(net sh -c 'for path in /@evil/x /%40evil/x /%2540evil/x /v1/p%3asetIamPolicy /v1/p%253AsetIamPolicy /a%2Bb /a%2bb; do for how in --http1.1 "-p --http2-prior-knowledge"; do
+	curl -sS -m 10 -o /dev/null -w "%{http_code} " $how "http://plain.test$path"; done; done' 2>&1)/$(arrived)" "403 403 403 403 403 403 403 403 403 403 403 403 403 403 /0"
+like "another path goes out as it was encoded" "$(net curl -sS -m 10 http://plain.test/key%2Bone%40two%3d3 2>&1)" 'hello from plain\.test/key%2Bone%40two%3D3'
+is "cordon why says so, too" "$(for path in /@evil/x /%40evil/x /v1/p%3AsetIamPolicy /a%2Bb /key%2Bone; do "$CORDON" why -p "$tmp/net.yaml" --host plain.test:80 --method GET --url-path "$path" >/dev/null 2>&1; printf '%s ' $?; done)" "1 1 1 1 0 "
 nothing_arrives "a method override" net curl -sS -m 10 -H 'X-HTTP-Method-Override: DELETE' https://api.test/ok/list
 forget
 net curl -sS -m 10 -H "x-api-key: mine" https://api.test/ok/own >/dev/null 2>&1
@@ -132,6 +139,16 @@ head -c 20000000 /dev/zero >"$work/big"
 is "a refusal by HTTP/2 arrives whole, however much is being sent" "$(net sh -c 'for how in "--data-binary @big -H Expect:" "-T big" "-T -"; do curl -sS -m 10 --http2 -o /dev/null -w "%{http_code} %{exitcode} " $how https://api.test/other <big; done' 2>&1)" "403 0 403 0 403 0 "
 rm "$work/big"
 is "a redirect is the client's to follow, and judged" "$(status "https://api.test/ok/../redirect")" "403 200 0"
+
+# A provider's host that a rule opens as well
+for rule in '{host: model.test}' '{host: "*.test"}'; do
+	{ cat "$tmp/model.yaml"; printf 'network: {mode: allowlist, allow: [%s]}\n' "$rule"; } >"$tmp/both.yaml"
+	forget
+	out=$(run "$tmp/both.yaml" sh -c 'curl -sS -m 10 -o /dev/null -w "%{http_code}\n" -H "content-type: application/json" -d "{\"model\": \"claude-x\", \"max_tokens\": 9, \"messages\": []}" "$ANTHROPIC_BASE_URL/v1/messages"
+		curl -sSk -m 10 https://model.test/last; curl -sS -m 10 http://model.test/last; curl -sSk -m 10 -x socks5h://127.0.0.1:3128 https://model.test/last' 2>&1)
+	is "a provider got its credential, and its host is reached beside the door ($rule)" "$(grep -c '"path": "/last"' "$up/log")/$(grep -c "\"x-api-key\": \"$secret\"" "$up/log")/$(grep -o 'the last was' <<<"$out" | wc -l)" "3/1/3"
+	is "... which is looked into: what it got does not come back by another way" "$(grep -c "$secret" <<<"$out")" "0"
+done
 
 # DNS
 like "an allowed name resolves" "$(net getent ahostsv4 tunnel.test 2>&1)" '^198\.1[89]\.'
@@ -164,6 +181,10 @@ is "whether anybody is there may be asked, and is no denial" "$(model sh -c 'for
 nothing_arrives "another model" model sh -c 'curl -sS -m 10 "$ANTHROPIC_BASE_URL/v1/messages" -H "content-type: application/json" -d "{\"model\":\"gpt-5\",\"max_tokens\":5,\"messages\":[]}"'
 nothing_arrives "a tool that the provider would run" model sh -c 'curl -sS -m 10 "$ANTHROPIC_BASE_URL/v1/messages" -H "content-type: application/json" -d "{\"model\":\"claude-x\",\"max_tokens\":5,\"messages\":[],\"tools\":[{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}]}"'
 is "the fifth request is over the budget" "$(model sh -c 'for i in 1 2 3 4 5; do curl -sS -m 10 -o /dev/null -w "%{http_code} " "$ANTHROPIC_BASE_URL/v1/messages" -H "content-type: application/json" -d "{\"model\":\"claude-x\",\"max_tokens\":5,\"messages\":[]}"; done' 2>&1)" "200 200 200 200 429 "
+is "... and counts as denied, not as allowed" "$(python3 -c '
+import json, sys
+lines = [e for e in map(json.loads, open(sys.argv[1])) if e["domain"] == "inference"]
+print({v: sum(e.get("count", 1) for e in lines if e["verdict"] == v) for v in ("allow", "deny")})' "$(audit)")" "{'allow': 4, 'deny': 1}"
 nothing_arrives "the network with mode none" model curl -sS -m 5 https://tunnel.test/
 
 # What the log says

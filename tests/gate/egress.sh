@@ -1,29 +1,8 @@
 #!/bin/bash
 # A real cordon-egress between a played relay, supervisor and vault (tools/egress_drive.c) and real upstreams: servers that misbehave on demand (upstream.py), nginx for HTTP/2, a
 # resolver (dns.py) and a proxy. Everything happens in a network namespace of its own.
-if [ -z "${EGRESS_INSIDE:-}" ]; then
-	for how in -rmn -mn; do
-		EGRESS_INSIDE=1 unshare $how true 2>/dev/null && EGRESS_INSIDE=1 exec unshare $how bash "$0" "$@"
-	done
-fi
-. "$(dirname "$0")/../lib.sh"
-if [ -z "${EGRESS_INSIDE:-}" ]; then
-	skip "egress against real upstreams" "no namespace of our own here"
-	finish
-fi
-egress=$CORDON_BUILD/cordon-egress
-drive=$CORDON_BUILD/tests/egress-drive
-here=$tests_dir/gate
-cd "$tmp" || exit 99
-pids=()
-stop_servers()
-{
-	kill "${pids[@]}" 2>/dev/null
-	tap_cleanup
-}
-trap stop_servers EXIT
+. "$(dirname "$0")/../egress_lib.sh"
 
-ip link set lo up
 printf 'nameserver 127.0.0.1\nsearch evil.example\n' >resolv.conf
 printf '127.0.0.7 hosts.dns.test\n' >hosts
 mount --bind resolv.conf /etc/resolv.conf && mount --bind hosts /etc/hosts || exit 99
@@ -626,6 +605,22 @@ all=$out
 is "bodies are held to the rule again" "$(grep -c '/gql' tls.log)" 1
 is "a rate holds" "$(grep -c '/rate' tls.log)" 1
 like "a signature covers the body, which has a length then" "$(grep /aws tls.log)" "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/.*Content-Length: 5"
+# clients of S3 write each part that they asked for where it belongs, and the whole object too, where that comes instead
+printf 'network: {mode: allowlist, allow: [{host: up.test, ports: [8443], credential: aws}]}\n' >s3.yaml
+: >tls.log
+run s3.yaml "${pins[@]}" grant 'aws|up.test|sigv4:s3|-|AKIDEXAMPLE/wJalrXUtnFEMI_K7MDENG|aws-placeholder-000000' <<'END'
+req GET https://up.test:8443/whole
+req GET https://up.test:8443/part h:range=bytes=0-9
+req HEAD https://up.test:8443/head h:range=bytes=0-9
+req GET https://up.test:8443/ranges
+END
+is "a part of an object of S3 is refused, and not answered with all of it" "$(grep -o '/whole\|/part\|/head' tls.log | xargs)/$(count 'failed policy_denied')" "/whole /head/1"
+like "... which is said" "$out" 'multipart_threshold'
+ranges=$(count accept-ranges)
+run s3.yaml "${pins[@]}" grant 'aws|up.test|x-api-key|-|test-secret-0123456789|aws-placeholder-000000' <<<'req GET https://up.test:8443/ranges'
+ranges=$ranges/$(count accept-ranges)
+run plain.yaml "${pins[@]}" <<<'req GET https://up.test:8443/ranges'
+is "a host that answers no part of a page does not say that it does; others may" "$ranges/$(count accept-ranges)" 0/0/1
 sed 's|paths: \["/aws"\], |&graphql: {types: [query]}, |' rules.yaml >stricter.yaml
 : >tls.log
 run rules.yaml "${pins[@]}" grant 'aws|up.test|sigv4:execute-api|-|AKIDEXAMPLE/wJalrXUtnFEMI_K7MDENG|aws-placeholder-000000' <<'END'

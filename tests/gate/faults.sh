@@ -78,44 +78,77 @@ is "an upstream that never answers does not hold up others" "$(net sh -c 'curl -
 is "... nor does one that is stuck in the handshake" "$(net sh -c 'curl -s -m 8 https://stuck.test/ & sleep 0.3; curl -sS -m 5 https://fine.test/; kill $!' 2>&1)" "ok"
 is "a handshake that does not end is given up: 504" "$(net curl -sS -m 40 -w ' %{http_code}' https://stuck.test/ 2>&1 | grep -o '"timeout".*504$' | sed 's/,.* / /')" '"timeout" 504'
 
-# Roles that are killed. The run goes on, without a way out.
+# Roles that are killed. The run ends: SIGTERM, SIGKILL for who does not go, and nothing gets out meanwhile.
 # children NAME: of the supervisor $run.
 children() { ps -o pid=,comm= --ppid "$run" | awk -v n="$1" '$2 == n { print $1 }'; }
 started() { grep -q ready "$tmp/told"; }
+mkdir "$tmp/temporary"
 mkfifo "$tmp/orders" # a line through it lets the command go on; the work folder may be a copy
+stubborn='trap "echo asked" TERM
+	curl -sS -m 5 -o /dev/null https://fine.test/ && echo ready
+	curl -sS -m 30 https://slow.test/ >/dev/null 2>&1; echo "running $?"
+	curl -sS -m 20 https://fine.test/ >/dev/null 2>&1; echo "new $?"
+	curl -sS -m 20 --noproxy "*" https://tunnel.test/ >/dev/null 2>&1; echo "direct $?"
+	while :; do sleep 0.1; done'
 for role in relay egress vault; do
 	rm -f "$up/asked" "$up/go"
-	"$CORDON" run -p "$tmp/net.yaml" --workdir "$work" -- sh -c 'curl -sS -m 5 -o /dev/null https://fine.test/ && echo ready
-		curl -sS -m 30 https://slow.test/ >/dev/null 2>&1 & slow=$!
-		read -r go
-		s=$(date +%s); wait $slow; echo "running $? $(($(date +%s) - s))"
-		s=$(date +%s); curl -sS -m 20 https://fine.test/ >/dev/null 2>&1; echo "new $? $(($(date +%s) - s))"
-		s=$(date +%s); curl -sS -m 20 --noproxy "*" https://tunnel.test/ >/dev/null 2>&1; echo "direct $? $(($(date +%s) - s))"
-		echo still here; exit 3' <"$tmp/orders" >"$tmp/told" 2>"$tmp/err" &
+	mounts=$(wc -l </proc/self/mountinfo)
+	TMPDIR=$tmp/temporary "$CORDON" run -p "$tmp/net.yaml" --workdir "$work" -- sh -c "$stubborn" </dev/null >"$tmp/told" 2>"$tmp/err" &
 	run=$!
-	exec 6>"$tmp/orders"
 	until_true started
 	until_true test -e "$up/asked"
 	roles=$(for r in relay egress vault; do children cordon-$r; done)
 	is "three roles run beside it: $role" "$(wc -w <<<"$roles")" "3"
-	kill -9 "$(children cordon-$role)"
-	sleep 0.3
-	is "... nothing of it stays as a zombie while the run goes on: $role" "$(ps -o stat=,comm= --ppid "$run" | grep ^Z)" ""
 	forget
-	echo go >&6
-	exec 6>&-
+	killed=$SECONDS
+	kill -9 "$(children cordon-$role)"
 	wait "$run"
-	is "cordon-$role killed: the run goes on and its status is its own" "$?" "3"
-	like "... the request that ran has failed, at once: $role" "$(cat "$tmp/told")" $'running [1-9][0-9]* [01]\n'
-	like "... a new one fails, and soon: $role" "$(cat "$tmp/told")" $'new [1-9][0-9]* [0-4]\n'
-	like "... a direct dial as well: $role" "$(cat "$tmp/told")" $'direct [1-9][0-9]* [0-4]\n'
-	is "... nothing reached an upstream any more: $role" "$(arrived)" "0"
-	# whoever talks to it ends too, and may be the first that is seen to
-	like "... the log says that a part ended: $role" "$(cat "$(audit)")" 'cordon-[a-z]+ ended: nothing outside can be reached'
+	is "cordon-$role killed: the run ends, and it is Cordon's failure" "$?" "125"
+	is "... within its grace: $role" "$((SECONDS - killed < 12))" "1"
+	is "... one line says which part, and how: $role" "$(cat "$tmp/err")" "cordon: the gateway's $role role ended (signal 9); the run was ended"
+	like "... the command was asked to go before: $role" "$(cat "$tmp/told")" 'asked'
+	like "... the request that ran has failed: $role" "$(cat "$tmp/told")" $'running [1-9][0-9]*'
+	is "... nothing was answered any more: $role" "$(grep -cE '^(new|direct) 0' "$tmp/told")" "0"
+	is "... and nothing reached an upstream: $role" "$(arrived)" "0"
+	like "... the log says so: $role" "$(cat "$(audit)")" "the gateway's $role role ended \\(signal 9\\); the run was ended"
+	ok "... and is whole: $role" "$CORDON" audit verify "$(audit)"
 	# shellcheck disable=SC2086
 	is "... no process is left: $role" "$(ps -o pid=,stat= -p "$(tr '\n' ',' <<<"$roles" | sed 's/,$//')" | wc -l)" "0"
+	is "... no mount: $role" "$(wc -l </proc/self/mountinfo)" "$mounts"
+	is "... and no temporary file: $role" "$(ls -A "$tmp/temporary")" ""
 	touch "$up/go"
 done
+
+# A command that ends of itself when its request fails is no less the gateway's: its status would be taken for an answer.
+rm -f "$up/asked" "$up/go"
+"$CORDON" run -p "$tmp/net.yaml" --workdir "$work" -- sh -c 'curl -sS -m 30 https://slow.test/ >/dev/null 2>&1; exit 0' >"$tmp/told" 2>"$tmp/err" &
+run=$!
+until_true test -e "$up/asked"
+kill -9 "$(children cordon-relay)"
+wait "$run"
+is "a command that ended with its request: 125 as well" "$?" "125"
+touch "$up/go"
+
+# Kept: whoever waits for a command is told, and the sandbox is gone.
+rm -f "$up/asked" "$up/go"
+"$CORDON" run --keep -p "$tmp/net.yaml" --workdir "$work" -- true 2>"$tmp/err"
+id=$("$CORDON" ps -q)
+run=$("$CORDON" ps --json | grep -o '"pid":[0-9]*' | cut -d: -f2)
+"$CORDON" exec "$id" -- sh -c 'curl -sS -m 30 https://slow.test/ >/dev/null 2>&1; sleep 30' >/dev/null 2>"$tmp/err" &
+exec=$!
+until_true test -e "$up/asked"
+kill -9 "$(children cordon-egress)"
+wait "$exec"
+is "a kept sandbox whose gateway ended: its command is ended, 125" "$?" "125"
+is "... one line says why" "$(cat "$tmp/err")" "cordon: the sandbox's gateway ended, and the sandbox was ended with it; \`cordon logs\` says which part"
+nothing_runs() { [ -z "$("$CORDON" ps -q)" ]; }
+ok "... and the sandbox is gone, with nobody in it" until_true nothing_runs
+like "... the log says so" "$("$CORDON" logs "$id")" "the gateway's egress role ended"
+"$CORDON" run --keep -p "$tmp/net.yaml" --workdir "$work" -- true 2>/dev/null
+run=$("$CORDON" ps --json | grep -o '"pid":[0-9]*' | cut -d: -f2)
+kill -9 "$(children cordon-vault)"
+ok "... so is one that runs nothing" until_true nothing_runs
+touch "$up/go"
 # left: processes of ours that should be gone; other suites may run beside this one.
 left() { ps -eo pgid=,comm= | awk -v g="$(ps -o pgid= $$ | tr -d ' ')" '$1 == g && $2 ~ /^cordon/' | wc -l; }
 is "no process and no zombie is left" "$(left)" "0"

@@ -9,9 +9,9 @@ import threading
 import time
 
 
-def connect_tls(host, port=443, alpn=None):
+def connect_tls(host, port=443, alpn=None, patience=10):
     """Through the proxy variable's address, as a client that knows proxies."""
-    s = socket.create_connection(("127.0.0.1", 3128), 10)
+    s = socket.create_connection(("127.0.0.1", 3128), patience)
     s.sendall(b"CONNECT %s:%d HTTP/1.1\r\nHost: %s:%d\r\n\r\n" % (host.encode(), port, host.encode(), port))
     head = b""
     while b"\r\n\r\n" not in head:
@@ -184,7 +184,7 @@ def heads(count, url_host):
             refused.add(s.recv(12).decode())
         except BlockingIOError:
             pass
-    s = connect_tls(url_host)
+    s = connect_tls(url_host, patience=40)  # behind a bridge it waits until those that were refused have been hung up on
     s.sendall(b"GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n" % url_host.encode())
     print(*refused, "then", s.recv(12).decode())
 

@@ -21,6 +21,7 @@ import urllib.parse
 
 DIR, ADDRESS, HTTP_PORT, HTTPS_PORT = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 LOCK = threading.Lock()
+LAST = {"secret": ""}
 
 
 def log(entry):
@@ -160,8 +161,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.websocket()
         body = self.body()
         log({"method": self.command, "host": self.headers.get("Host"), "path": self.path, "headers": dict(self.headers.items()), "body": body.decode("latin-1")})
+        if self.secret():
+            LAST["secret"] = self.secret()
         if url.path == "/reflect":
             return self.reflect(query)
+        if url.path == "/last":  # what a client has sent, be it another one
+            return self.send(200, "the last was %s." % LAST["secret"])
         if url.path.startswith("/v1/"):
             return self.provider(url.path, body)
         if url.path == "/redirect":
@@ -172,6 +177,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send(200, body)
         if url.path == "/ok/straddle":
             return self.straddle(int(query["n"][0]))
+        if url.path == "/ok/part":  # of the credential
+            return self.send(int(query["status"][0]), self.secret()[:20], headers=[("Content-Range", r) for r in query.get("range", [])])
         if url.path.startswith("/ok/say/"):
             return self.say(url.path.split("/")[3:])
         if url.path.startswith("/status/"):

@@ -99,6 +99,15 @@ write_policy "{host: first.test}" "{host: late.test, credential: none-such}" >"$
 is "policy push of a policy with an unknown credential fails" "$?" "125"
 like "... names it" "$(cat "$tmp/push.err")" 'credential none-such: is not in credentials\.yaml'
 is "... and changes nothing" "$(get second.test) $(get first.test)" "200 200 000 403"
+printf 'version: 1\nextends: [default]\n' >"$tmp/offline.yaml"
+"$CORDON" run --keep -p "$tmp/offline.yaml" --workdir "$work" -- true 2>/dev/null
+offline=$("$CORDON" ps -q | grep -v "$id")
+"$CORDON" policy push "$offline" "$tmp/pushed.yaml" >"$tmp/push.out" 2>"$tmp/push.err"
+is "policy push to a run without a gateway fails" "$?" "125"
+like "... says why, and what to do" "$(cat "$tmp/push.err")" '^cordon: this run has no gateway: .*start it anew with the other policy$'
+like "... and the log has it" "$("$CORDON" logs "$offline")" 'a new policy was refused, the last one stays: this run has no gateway'
+is "... nothing is open by it" "$("$CORDON" exec "$offline" -- sh -c 'env | grep -ci _proxy=; ls /sys/class/net 2>/dev/null | grep -v ^lo$')" "0"
+"$CORDON" stop -t 0 "$offline"
 "$CORDON" policy push 00000000 "$tmp/pushed.yaml" >"$tmp/push.out" 2>"$tmp/push.err"
 is "policy push to no run fails" "$?" "125"
 
@@ -190,6 +199,15 @@ until_true has ended get.out
 until_true has closed ws.out
 is "a call that it does not allow any more ends, and what was sent with a credential that it does not add any more" "$(ask 'grep -c -h -e "went on" -e "ended 0" mcp.out get.out; grep -c -h ended mcp.out get.out; tail -n 1 ws.out' | paste -sd,)" "0,0,1,1,closed"
 
+# A provider that comes later: what goes through a tunnel to its host cannot be looked into
+changes save "{host: first.test}" "{host: late.test}"
+stream get "https://late.test$(say 60000)"
+stream other "https://first.test$(say 60000)"
+changes eval 'save "{host: first.test}" "{host: late.test}"; printf "inference: {providers: {late: {kind: openai, url: \"https://late.test/v1\", credential: key}}}\n" >>"$tmp/net.yaml"'
+until_true has ended get.out
+is "a provider that a new policy gives a credential ends the tunnels to its host, and no others" "$(ask 'cat get.out other.out' | grep -c ended)" "1"
+like "... and its host is looked into from then on" "$(ask "curl -sSv -m 5 -o /dev/null https://late.test/ 2>&1")" 'issuer:.*[Cc]ordon'
+
 # One that a command takes its time to give
 start=$(date +%s%N)
 changes save "{host: second.test, credential: slow}"
@@ -235,7 +253,37 @@ is "an owner's sandbox" "$(owned first.test):$(owned second.test)" "200:000"
 kept=$("$CORDON" ps --quiet | head -n 1)
 "$CORDON" policy push "$kept" "$tmp/pushed.yaml"
 is "one that was given another policy is not handed out under its first one" "$(owned second.test):$(owned first.test)" "000:200"
+# whoever has read whose it is, just before that
+owned_record=$(grep -l . "$XDG_STATE_HOME"/cordon/owned/* | head -n 1)
+cp "$owned_record" "$tmp/record"
+kept=$(head -c 8 "$tmp/record")
+"$CORDON" policy push "$kept" "$tmp/pushed.yaml"
+cp "$tmp/record" "$owned_record"
+is "... nor to one who had its name by then" "$(owned second.test):$(owned first.test)" "000:200"
+# push does not go between the two
+(flock 9; sleep 1; touch "$tmp/handed") 9<"$owned_record" &
+until_true sh -c '! flock -n "$1" true' - "$owned_record"
+"$CORDON" policy push "$(head -c 8 "$owned_record")" "$tmp/pushed.yaml"
+ok "... and while it is being handed out nothing is pushed" test -e "$tmp/handed"
+wait $!
 for k in $("$CORDON" ps --quiet); do "$CORDON" stop "$k"; done
+
+# A prepared sandbox
+if [ "$runtime" = native ]; then
+	warm() { "$CORDON" run --warm 1 -p "$tmp/net.yaml" --workdir "$work" -- curl -sS -m 5 -o /dev/null -w '%{http_code}' "https://$1/" 2>/dev/null; }
+	prepared() { ready=$(cd "$XDG_STATE_HOME/cordon/warm" && find . -type f ! -name lock | head -n 1) && [ -n "$ready" ]; }
+	is "a run that prepares the next" "$(warm first.test)" 200
+	until_true prepared || until_true prepared
+	"$CORDON" policy push "${ready##*/}" "$tmp/pushed.yaml" 2>"$tmp/push.err"
+	is "a sandbox that is nobody's yet takes no policy" "$?" 125
+	like "... which is said" "$(cat "$tmp/push.err")" 'prepared for runs under the policy that it has'
+	is "... and is handed out as it was" "$(warm second.test)" 000
+	like "... that one" "$("$CORDON" logs "${ready##*/}")" 'second\.test'
+	# what is being prepared meanwhile, too
+	"$CORDON" stop -t 0 --all
+else
+	skip "a prepared sandbox and another policy" "prepared ones have no folder there that may be written, and this suite's has"
+fi
 
 # A link
 mkdir -p "$tmp/linked"

@@ -62,7 +62,8 @@ is "a rule behind it may have it, too" "$got| $(keys)" "200 200 | POST /second k
 # what stands for a method that the credential's rule does not have
 policy "{host: api.test}" "{host: api.test, methods: [POST], credential: key}"
 got=$(ask 'c -d a=b https://api.test/one; c -d _method=DELETE https://api.test/two; c -H "X-HTTP-Method-Override: DELETE" -d a=b https://api.test/three; c -d _method=DELETE -X PUT https://api.test/four')
-is "a body that asks for another method is refused where a credential would go along" "$got| $(keys)" "200 403 200 200 | POST /one key, POST /three -, PUT /four -, "
+# (its head may have gone out before its body came; then that is cut)
+like "a body that asks for another method is refused where a credential would go along" "$got| $(keys)" '^200 403 200 200 \| POST /one key, (POST /two key, )?POST /three -, PUT /four -, $'
 
 for order in "{host: api.test, methods: [GET]}|{host: api.test, paths: [\"/api/**\"], rate: 1/h, credential: key}" "{host: api.test, paths: [\"/api/**\"], rate: 1/h, credential: key}|{host: api.test, methods: [GET]}"; do
 	policy "${order%|*}" "${order#*|}"

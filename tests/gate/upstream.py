@@ -215,6 +215,8 @@ def serve_one(c, number):
         c.send(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n")
     elif path == "/head":
         c.send(b"HTTP/1.1 200 OK\r\nContent-Length: 12345\r\n\r\n")
+    elif path == "/ranges":
+        c.send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nAccept-Ranges: bytes\r\n\r\nhello")
     elif path == "/interims":
         c.send(b"HTTP/1.1 103 Early\r\nX: y\r\n\r\n" * 5000)
         answer(c, b"at last")

@@ -13,7 +13,7 @@ fi
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../docker_lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
-. "$(dirname "$0")/../task_lib.sh"
+. "$tests_dir/task_lib.sh"
 if [ "$(id -u)" != 0 ]; then
 	skip "Cordon is killed at any step" "needs root, for namespaces in which everything can be seen"
 	finish

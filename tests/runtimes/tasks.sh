@@ -7,7 +7,7 @@ suite_seconds=1200
 
 suites_of()
 {
-	echo task/{hostile,benign,services,volumes}
+	echo task/{hostile,benign,services,volumes,spoiled}
 }
 
 [ $# -gt 0 ] || set -- runc gvisor docker crun

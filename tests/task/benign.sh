@@ -4,7 +4,7 @@
 need_runtime "tasks" "$0" "$@"
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
-. "$(dirname "$0")/../task_lib.sh"
+. "$tests_dir/task_lib.sh"
 
 export XDG_DATA_HOME=$tmp/data
 tasks=$tests_dir/tasks/benign

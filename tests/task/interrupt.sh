@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154 # lib.sh's and run_lib.sh's
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
-. "$(dirname "$0")/../task_lib.sh"
+. "$tests_dir/task_lib.sh"
 
 export XDG_DATA_HOME=$tmp/data
 task_images base || { echo "Bail out! the image cannot be made"; exit 99; }
@@ -122,6 +122,32 @@ task verify
 printf '#!/bin/sh\necho 1 >/logs/verifier/reward.txt\ntrap "" TERM INT\nsleep %s\n' "$mark" >"$task/tests/test.sh"
 stopped "while the tests run, which have left a reward" INT 130 -- runs "^sleep $mark" -- --agent oracle
 stopped "while the tests run, which have left a reward" TERM 143 -- runs "^sleep $mark" -- --agent oracle
+
+# A part of the gateway that is killed while the agent works: nobody's score, also where the agent ends well without it.
+task gateway
+printf 'version: 1\nextends: [default]\nnetwork: {mode: allowlist, allow: [{host: nowhere.test}]}\n' >"$tmp/network.yaml"
+sed -i 's/allow_internet = false/allow_internet = true/' "$task/task.toml"
+# role NAME: of the gateway of the run whose runner is $pid
+role()
+{
+	local one
+	for one in $(pgrep -x "cordon-$1"); do
+		[ "$(ps -o ppid= -p "$(ps -o ppid= -p "$one" | tr -d ' ')" | tr -d ' ')" = "$pid" ] && echo "$one"
+	done
+}
+for part in relay egress vault; do
+	out=$tmp/results/gateway-$part
+	"$CORDON" task run "$task" --policy "$tmp/network.yaml" --out "$out" -- sh -c "trap 'exit 0' TERM; touch done; sleep $mark & wait" >"$tmp/said" 2>"$tmp/noted" </dev/null &
+	pid=$!
+	until_true runs "^sleep $mark"
+	kill -9 "$(role $part)"
+	{ wait "$pid"; } 2>/dev/null
+	is "cordon-$part killed while the agent works: the exit status" "$?" 125
+	is "... an error of the infrastructure, and no reward" "$(python3 -c 'import json,sys; r=json.load(open(sys.argv[1])); print(r["status"], r["reward"], r["reason"])' "$out/result.json" 2>&1)" \
+		"infrastructure_error None agent: the gateway's $part role ended (signal 9); the run was ended"
+	ok "... no process is left" until_true gone
+	ok "... nor anything else" nothing_left
+done
 
 task steady
 out=$tmp/results/nohup

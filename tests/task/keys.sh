@@ -5,7 +5,7 @@
 need_runtime "keys of compose files" "$0" "$@"
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
-. "$(dirname "$0")/../task_lib.sh"
+. "$tests_dir/task_lib.sh"
 
 export XDG_DATA_HOME=$tmp/data
 runtime=(${CORDON_RUNTIME:+--runtime "$CORDON_RUNTIME"})
@@ -200,4 +200,27 @@ task ill '[environment]' 'allow_internet = false' <<<'services: {main: {healthch
 run -- touch /app/done
 like "... and not where it is not" "$result" '^infrastructure_error - .*not healthy'
 
+# --- keys of task.toml ---
+
+own=('artifacts = [{source = "out", exclude = ["secret*"]}]' '[environment]' 'allow_internet = true' 'memory_mb = 512' '[verifier.environment]' 'docker_image = "cordon-test/base"' 'allow_internet = false' 'memory_mb = 64' 'workdir = "/var"' 'env = {VENV = "own"}')
+task own "${own[@]}" <<<'services: {main: {}}'
+rm "$task/environment/docker-compose.yaml"
+printf '#!/bin/sh\necho "at $PWD $VENV" $(ls /app/out /app/out/sub)\necho 1 >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
+run -- sh -c 'mkdir -p out/sub; touch out/a out/secret.txt out/sub/b out/sub/secrets'
+is "a verifier has the work folder and variables of its own machine, and no artifact that is excluded" "$result $(grep ^at "$out/output/verify.txt")" "scored 1 at /var own /app/out: a sub /app/out/sub: b"
+like "... and its memory" "$(cat "$out/policy/verify.yaml")" '"memory":67108864'
+like "... and no network where it has none" "$(cat "$out/policy/verify.yaml")" '"mode":"none"'
+ok "what is excluded is not in the results either" test -e "$out/artifacts/app/out/sub/b" -a ! -e "$out/artifacts/app/out/secret.txt" -a ! -e "$out/artifacts/app/out/sub/secrets"
+for key in 'setup_commands = [{command = "true"}]' 'healthcheck = {command = "true"}'; do
+	task own-more "${own[@]}" "$key" <<<'services: {main: {}}'
+	like "${key%% *} of a verifier's own machine is refused" "$("$CORDON" task check "$task" 2>&1)" "verifier.environment.${key%% *}: is not supported"
+done
+task starts '[environment.healthcheck]' 'command = "test -e /app/up || { touch /app/up; false; }"' 'retries = 1' 'interval_sec = 0.5' 'start_period_sec = 60' <<<'services: {main: {}}'
+run -- touch done
+is "a health check that fails while its environment starts does not count" "$result" "scored 1"
+task copies 'artifacts = [{source = "/data/x", destination = "a"}, {source = "/data/x", destination = "b"}, {source = "/data/x", destination = "c"}, {source = "/data/x", destination = "d"}]' '[environment]' 'storage_mb = 64' <<<'services: {main: {}}'
+run -- sh -c 'mkdir /data; truncate -s 100M /data/x; touch done'
+is "an artifact that is a hole takes no room in the results, however often it is named" "$result $(stat -c %s "$out/artifacts/d") $(($(du -sk "$out/artifacts" | cut -f1) < 1024))" "scored 1 104857600 1"
+run -- sh -c 'mkdir /data; head -c 20M /dev/zero >/data/x; touch done'
+is "... and all of them together no more than the task may store" "$result $(($(du -sk "$out/artifacts" | cut -f1) <= 66000))" "scored 1 1"
 finish

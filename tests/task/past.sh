@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154 # lib.sh's and run_lib.sh's
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
-. "$(dirname "$0")/../task_lib.sh"
+. "$tests_dir/task_lib.sh"
 
 export XDG_DATA_HOME=$tmp/data
 task_images base || { echo "Bail out! the image cannot be made"; exit 99; }

@@ -5,7 +5,7 @@
 need_runtime "services" "$0" "$@"
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
-. "$(dirname "$0")/../task_lib.sh"
+. "$tests_dir/task_lib.sh"
 
 export XDG_DATA_HOME=$tmp/data
 runtime=(${CORDON_RUNTIME:+--runtime "$CORDON_RUNTIME"})
@@ -141,6 +141,21 @@ began=$(cat "$out/verifier/began")
 is "but for the verifier the group is closed, to all of it" "$(says service-leader | awk -v began="${began:-0}" '$1 == "polled" && $2 > began + 1' | head -3)" ""
 is "whoever came was let in" "$(grep -v -e leader -e member -e agent -e poll "$tmp/host.log")" ""
 
+# --- a service that ends ends nobody else ---
+
+task ends '[environment]' 'allow_internet = false'
+services "mkdir /www; echo plum >/www/word; httpd -p 8080 -h /www; touch /ready; until nc -l -p 7000 | grep -q end; do sleep 0.1; done" "httpd -p 8081 -h /bin; touch /ready; sleep 600"
+printf '#!/bin/sh\nif [ -f /app/done ] && timeout 5 wget -q -O /dev/null http://member:8081/busybox; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
+run -- sh -c 'while timeout 3 wget -q -O - http://leader:8080/word; do echo end | timeout 2 nc leader 7000; sleep 0.2; done; timeout 5 wget -q -O /dev/null http://member:8081/busybox && touch /app/done'
+is "an agent that makes the first service end goes on, and so do the others" "$result" "scored 1"
+like "... which had been there" "$(says agent)" '^plum'
+task ended '[environment]' 'allow_internet = false'
+services "touch /ready; sleep 2"
+run -- sh -c 'sleep 3'
+is "one whose only service ends by itself is judged" "$result" "scored 0"
+run -- sh -c 'touch /app/done; kill -9 1; tail /dev/zero & tail /dev/zero & tail /dev/zero & sleep 2'
+is "... and so is what one left that took its sandbox with it" "$result" "scored 1"
+
 # --- what an agent leaves is gone before the verifier comes ---
 
 task left '[environment]' 'allow_internet = false'
@@ -190,13 +205,6 @@ for word in pear fig; do
 done
 wait "${pids[@]}"
 is "two groups at a time have two networks" "$(cat "$tmp"/out-{pear,fig}/output/agent.txt | grep -v ^cordon | tr '\n' ' ')" "pear pear fig fig "
-
-task alone '[environment]' 'allow_internet = false'
-services "touch /ready; sleep 3"
-SECONDS=0
-run -- sh -c 'echo began; sleep 60'
-like "a member ends when the first ends" "$result $((SECONDS < 40))" '^[a-z_]+ - .* 1$'
-ok "... and began before" grep -qx began "$out/output/agent.txt"
 
 # --- Cordon is killed ---
 

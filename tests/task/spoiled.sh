@@ -64,6 +64,13 @@ found "... and does not reach the verifier" carry.accounts /etc/passwd
 gets "... nor one in the place of /etc/group, with the work done" 1 'rm /etc/group; mkdir /etc/group; touch done'
 gets "a list of users that is too long to be read is none" 0 'i=0; while [ $i -lt 17 ]; do i=$((i + 1)); echo "u$i:x:1:1:$(head -c 60000 /dev/zero | tr "\0" x):/:/bin/sh"; done >>/etc/passwd'
 gets "a work folder that nobody may enter is none" 0 'chmod 0 /app'
+for mode in 0 111 444 500; do
+	gets "nor is a root of mode $mode" 0 "chmod $mode /"
+done
+gets "... nor one of another user" 0 'chown 1000:1000 /; chmod 700 /'
+gets "... and the work in it is judged" 1 'touch done; chown 1000:1000 /; chmod 0 /'
+
+gets "who ends PID 1 is judged" 1 'touch done; kill -9 1; sleep 2'
 
 task deep /work/app
 gets "a file in the place of the work folder is no refusal" 0 'cd /; rm -rf /work/app; touch /work/app'
@@ -94,6 +101,9 @@ task collects /app '[[verifier.collect]]' 'command = "touch /app/done"'
 gets "a command that collects is run" 1 true
 gets "... and cannot be made an error of the infrastructure" 0 'rm /bin/sh /bin/touch /bin/busybox'
 found "... but the result tells" collect-failed "touch /app/done"
+gets "... by closing the root either" 1 'touch done; chmod 0 /run /'
+gets "... or by a pipe where runtimes look for users" 1 'touch done; rm /etc/passwd; mkfifo /etc/passwd'
+gets "... or by ending the sandbox" 0 'cd /tmp; printf "#!/bin/busybox sh\nkill -9 1\nsleep 2\nexit 1\n" >sh; chmod 755 sh; rm /bin/sh; mv sh /bin/sh'
 gets "... nor a refusal" 0 'cd /; rm -rf /app; ln -s /proc /app'
 gets "... and what it should collect is judged without it" 1 'touch done; rm /bin/sh'
 
@@ -109,6 +119,12 @@ found "... which the result tells" step-spoiled second
 gets "... nor in a link to itself" 0 'cd /; rm -rf /app; ln -s /app /app'
 gets "... nor in the kernel's folders" 0 'cd /; rm -rf /app; ln -s /proc /app'
 gets "an agent that removed its own program is worth what it did before" 0.5 'touch first; rm /bin/sh'
+for list in passwd group; do
+	gets "... and so is one that made a pipe of /etc/$list" 0.5 "touch first; rm -f /etc/$list; mkfifo /etc/$list"
+	gets "... a folder" 0.5 "touch first; rm -f /etc/$list; mkdir /etc/$list"
+	gets "... a link to what is never there, or never ends" 0.5 "touch first; rm -f /etc/$list; ln -s /dev/zero /etc/$list"
+	gets "... or one line without an end" 0.5 "touch first; head -c 100000 /dev/zero >/etc/$list"
+done
 gets "a work folder that was moved away is made again" 0 'cd /; mv /app /app2'
 
 steps step-files
@@ -123,6 +139,9 @@ gets "... or was moved away, and nothing comes back that was deleted" 0.5 'cd /;
 gets "... or has folders in their place" 0.5 'test ! -f sub/f.txt || exec touch second; rm -rf sub f.txt; mkdir -p f.txt/x/y; touch sub'
 gets "folders that are nested as deep as can be are no error" 0.5 'test ! -f sub/f.txt || exec touch second; i=0; while [ $i -lt 400 ]; do mkdir d && cd d || exit; i=$((i + 1)); done'
 gets "a closed work folder is none" 0 'chmod 0 /app'
+gets "... and a closed root keeps nothing from its place" 0.5 'test ! -e sub/f.txt || exec touch second; chown 1000:1000 /; chmod 0 /'
+gets "... nor does a closed way to what a runtime starts" 0.5 'test ! -e sub/f.txt || exec touch second; mkdir -p /run; chown 1000:1000 /run; chmod 0 /run'
+gets "... wherever it leads" 0.5 'test ! -e sub/f.txt || exec touch second; rm -rf /run; mkdir -p /srv/shut/run; ln -s /srv/shut/run /run; chmod 0 /srv/shut'
 
 steps step-health '[steps.healthcheck]' 'command = "test ! -e /app/ill"' 'retries = 1'
 gets "a health check of a later step passes" 0.5 'touch first'

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154 # lib.sh's and run_lib.sh's
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
-. "$(dirname "$0")/../task_lib.sh"
+. "$tests_dir/task_lib.sh"
 
 export XDG_DATA_HOME=$tmp/data
 # shellcheck disable=SC2206 # words, or none
@@ -87,9 +87,9 @@ END
 	run -- sh -c "$cheat >$target/conftest.py"
 	is "... a conftest.py of the agent's earns nothing" "$result" "scored 0"
 	like "... and is listed" "$(dropped)" "carry.autorun $target/conftest.py"
-	run -- sh -c "$cheat >$target/sitecustomize.py; cp $target/sitecustomize.py $target/usercustomize.py; cp $target/sitecustomize.py $target/pytest.py; echo 'import os; os._exit(0)' >$target/a.pth; mkdir -p $target/__pycache__; touch $target/__pycache__/x.pyc; mkfifo $target/pipe; printf '[pytest]\naddopts = --version\n' >$target/pytest.ini; ln -s /tests $target/link; mkdir $target/.git $target/.git/hooks; echo x >$target/.git/hooks/post-checkout"
+	run -- sh -c "$cheat >$target/sitecustomize.py; cp $target/sitecustomize.py $target/usercustomize.py; cp $target/sitecustomize.py $target/pytest.py; echo 'import os; os._exit(0)' >$target/a.pyc; mkdir -p $target/__pycache__; touch $target/__pycache__/x.pyc; mkfifo $target/pipe; printf '[pytest]\naddopts = --version\n' >$target/pytest.ini; ln -s /tests $target/link; mkdir $target/.git $target/.git/hooks; echo x >$target/.git/hooks/post-checkout"
 	is "... nor does anything else that runs by its name" "$result" "scored 0"
-	for name in sitecustomize.py a.pth __pycache__ pytest.ini pipe link .git/hooks/post-checkout; do
+	for name in sitecustomize.py a.pyc __pycache__ pytest.ini pipe link .git/hooks/post-checkout; do
 		if [ "$name:${CORDON_RUNTIME:-}" = pipe:gvisor ]; then
 			skip "... and $name is listed" "gVisor keeps FIFOs to itself: there is none to carry"
 			continue
@@ -123,6 +123,22 @@ END
 run -- sh -c "$cheat >/app/a/work/conftest.py; mv /app/a /app/b; mkdir -p /app/work; ln -s /app/b/work /app/a; ls -l /app; true"
 is "a volume whose place was moved away earns nothing" "$result" "scored 0"
 like "... and is listed" "$(dropped)" 'carry.volume /app/a/work'
+
+task shut <<'END'
+services:
+  main:
+    volumes: ["data:/data"]
+  other:
+    image: cordon-test/base
+    command: ["sleep", "600"]
+    volumes: ["data:/data"]
+volumes: {data: }
+END
+run -- sh -c 'chmod 0 /data'
+is "a volume that the agent shut is no error" "$result" "scored 0"
+run -- sh -c 'echo 42 >/app/answer; touch /data/inside; chown 1000:1000 /data; chmod 700 /data'
+is "... nor is one that it gave away" "$result" "scored 1"
+ok "... and what is in it is there for the verifier" grep -qx inside "$out/output/verify.txt"
 
 # --- a service that works for the agent ---
 

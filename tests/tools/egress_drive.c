@@ -3,8 +3,8 @@
  *stdin, one a line:
  *
  *	req METHOD URL [h:NAME=VALUE] [d:TEXT] [n:BYTES] [t:NAME=VALUE] [i:PROVIDER] [ws] [len:N] [slow] [policy:FILE]
- *[unended] [quit:MS] one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a while; policy: a new
- *one comes meanwhile; unended: before the body's end; quit: gives up then
+ *[unended] [then:TEXT] [quit:MS] one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a while; policy: a new
+ *one comes meanwhile; unended: before the body's end, then: before these bytes of it, too; quit: gives up then
  *	par N METHOD URL [...]		N of them at once; prints how many had which status; with `drop` every other one
  *is given up at some point tunnel HOST PORT TEXT		says TEXT through a tunnel and prints what comes back
  *	flood HOST PORT BYTES		how many bytes a tunnel takes before it is cut
@@ -58,7 +58,7 @@ struct asked {
 	struct link_exchange *x;
 	struct buf body; /* what came back */
 	size_t to_send;
-	struct sv text;
+	struct sv text, then;
 	int quit; /* ms; 0: never */
 	struct http_field trailer;
 	const char *policy;
@@ -277,6 +277,8 @@ static void ask(struct drive *d, struct asked *a, char *words)
 		} else if (strncmp(w, "d:", 2) == 0) {
 			a->text = sv_of(w + 2);
 			a->body_due = true;
+		} else if (strncmp(w, "then:", 5) == 0) {
+			a->then = sv_of(w + 5);
 		} else if (strncmp(w, "n:", 2) == 0) {
 			a->to_send = strtoul(w + 2, NULL, 10);
 			a->body_due = true;
@@ -348,6 +350,7 @@ static void req(struct drive *d, char *words)
 		new_policy(d, a.policy);
 		pump(d, 100);
 		a.unended = false;
+		a.text = a.then;
 		if (!a.done)
 			push(&a);
 	}

@@ -208,6 +208,17 @@ static void only_this_machine_is_loopback(void)
 		CHECK(address_parse(sv_of(no[i]), &a) && !address_is_loopback(&a));
 }
 
+static void only_the_known_prefix_of_nat64_translates(void)
+{
+	static const char *const no[] = {"8.8.8.8", "64:ff9b:1::8.8.8.8", "64:ff9b::1:808:808", "2002:808:808::1", "fd00::5efe:808:808", "::8.8.8.8", "2001::808:808"};
+	struct address a, b, of;
+	size_t i;
+
+	CHECK(address_parse(sv_of("64:ff9b::8.8.4.4"), &a) && address_parse(sv_of("8.8.4.4"), &b) && address_translates(&a, &of) && address_same(&of, &b));
+	for (i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		CHECK(address_parse(sv_of(no[i]), &a) && !address_translates(&a, &of));
+}
+
 static void every_number_of_an_address_is_written_as_the_library_does(void)
 {
 	char ours[ADDRESS_TEXT], theirs[INET_ADDRSTRLEN];
@@ -235,6 +246,7 @@ int main(void)
 		CASE(an_address_of_this_machine_is_under_the_floor),
 		CASE(ranges_hold_their_addresses_and_no_others),
 		CASE(only_this_machine_is_loopback),
+		CASE(only_the_known_prefix_of_nat64_translates),
 		CASE(malformed_ranges_are_refused),
 		CASE(a_range_covers_what_lies_in_it),
 	};

@@ -318,6 +318,18 @@ static void errors_carry_their_context_in_front(void)
 	CHECK(err.code == ENOENT);
 }
 
+static void an_error_cannot_move_a_cursor_or_fake_a_line(void)
+{
+	struct error err = {0};
+
+	CHECK(error_set(&err, ERROR_INPUT, "%s: no", "a\033[2K\r\ncordon: all is well") == -1);
+	CHECK_STR(err.text, "a\\x1b[2K\\x0d\\x0acordon: all is well: no");
+	CHECK(error_prefix(&err, "%s", "\xe2\x80\xae") == -1);
+	CHECK_STR(err.text, "\\xe2\\x80\\xae: a\\x1b[2K\\x0d\\x0acordon: all is well: no");
+	CHECK(error_sys(&err, ENOENT, "%s", "\a\xc3\xa9") == -1);
+	CHECK_STR(err.text, "\\x07\xc3\xa9: No such file or directory");
+}
+
 static void base64_gives_the_published_texts(void)
 {
 	static const char *const rows[][2] = {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}}; /* RFC 4648, 10 */
@@ -399,6 +411,7 @@ int main(void)
 		CASE(json_is_escaped_and_has_its_commas),
 		CASE(a_buffer_never_passes_its_maximum),
 		CASE(errors_carry_their_context_in_front),
+		CASE(an_error_cannot_move_a_cursor_or_fake_a_line),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));

@@ -43,11 +43,11 @@ static int round_trip(const struct box_orders *o, struct arena *arena, struct bo
 static void orders_arrive_as_they_were_given(void)
 {
 	struct plan p = sample();
-	struct box_orders o = {.plan = &p, .user = BOX_USER_BECOME, .cpu_cgroup = true, .transparent = true, .shared_ipc = true}, got = {0};
+	struct box_orders o = {.plan = &p, .user = BOX_USER_BECOME, .cpu_cgroup = true, .transparent = true, .shared_ipc = true, .lingers = true}, got = {0};
 	struct arena *arena = arena_new();
 
 	CHECK(round_trip(&o, arena, &got) == 0);
-	CHECK(got.user == BOX_USER_BECOME && !got.memory_cgroup && got.cpu_cgroup && got.transparent && got.shared_ipc && !got.sends_fds);
+	CHECK(got.user == BOX_USER_BECOME && !got.memory_cgroup && got.cpu_cgroup && got.transparent && got.shared_ipc && !got.sends_fds && got.lingers);
 	CHECK(got.plan->uid == 1000 && got.plan->gid == 1001 && got.plan->restrict_exec && got.plan->loopback);
 	CHECK_STR(got.plan->cwd, "/work");
 	CHECK(memcmp(&got.plan->limits, &p.limits, sizeof(p.limits)) == 0);

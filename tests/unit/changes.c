@@ -550,7 +550,7 @@ static int unreadable_originals(void *ctx)
 	put_mode(w->upper, "setuid", "x", 0755);
 	CHECK_LIST(scan(w, CHANGES_COPY), "");
 	put(w->upper, "closed/f", "y");
-	CHECK_LIST(scan(w, CHANGES_COPY), "modified     closed/  (mode 0755, was 0000)  REFUSED: cannot be read\n");
+	CHECK_LIST(scan(w, CHANGES_COPY), "modified     closed/  (mode 0700, was 0000)  REFUSED: cannot be read\n");
 	CHECK(fchmodat(w->lower, "closed", 0755, 0) == 0);
 	return 0;
 }
@@ -563,6 +563,20 @@ static void what_a_copy_could_not_hold_is_no_change(void)
 	CHECK(fchmod(w.fd, 0755) == 0);
 	r = in_child(unreadable_originals, &w);
 	CHECK(r == 0 || r == SKIP);
+}
+
+static void folders_of_the_host_are_not_opened_to_others(void)
+{
+	WORLD(w);
+
+	put_folder(w.lower, "shut", 0700);
+	put_folder(w.upper, "shut", 0777);
+	put_folder(w.lower, "half", 02750);
+	put_folder(w.upper, "half", 0705);
+	put_folder(w.lower, "open", 0755);
+	put_folder(w.upper, "open", 0711);
+	put_folder(w.upper, "new", 0777);
+	CHECK_LIST(scan(&w, CHANGES_COPY), "mode changed half/  (mode 2700, was 2750)\nadded        new/\nmode changed open/  (mode 0711, was 0755)\n");
 }
 
 static void the_name_of_the_staging_folder_is_reserved(void)
@@ -603,6 +617,7 @@ int main(void)
 		CASE(links_are_never_followed_by_a_scan),
 		CASE(what_cannot_be_read_is_refused_and_the_rest_is_listed),
 		CASE(what_a_copy_could_not_hold_is_no_change),
+		CASE(folders_of_the_host_are_not_opened_to_others),
 		CASE(the_name_of_the_staging_folder_is_reserved),
 	};
 

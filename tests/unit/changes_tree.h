@@ -175,6 +175,8 @@ MAYBE void snap_entry(struct buf *out, int at, const char *path, const char *nam
 	if (S_ISLNK(st->st_mode)) {
 		(void)!readlinkat(at, name, target, sizeof(target) - 1);
 		mode = S_IFLNK;
+	} else if (S_ISDIR(st->st_mode)) {
+		mode &= ~0077U; /* other users never get more of what the host had already: a test of its own */
 	} else if (S_ISREG(st->st_mode)) {
 		AUTO_BUF b;
 

@@ -109,6 +109,32 @@ static int told(int client, char *text, size_t n)
 	return r;
 }
 
+static void ask_to_take(struct world *w, int client, uint32_t alone, const char *policy)
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 128);
+	wire_put_u32(&b, alone);
+	wire_put_sv(&b, sv_of(policy));
+	CHECK(wire_send(client, INSIDE_TAKE, buf_view(&b), NULL, 0) == 0);
+	serve(w);
+}
+
+/* The first word of the answer: 1, 0, or CONTROL_... of a push; -1: there is none. */
+static int answer(int client, uint32_t type)
+{
+	struct wire_message m;
+	struct wire_in in;
+	int r;
+
+	if (wire_receive(client, &m) != 1)
+		return -1;
+	wire_in_init(&in, buf_view(&m.body));
+	r = m.type == type ? (int)wire_get_u32(&in) : -1;
+	wire_message_done(&m);
+	return r;
+}
+
 static bool pid1_heard(const struct world *w)
 {
 	struct wire_message m;
@@ -194,12 +220,11 @@ static void what_is_taken_stays_taken_whoever_asks(void)
 
 	world_init(&w, env);
 	first = connect_to(&w);
-	CHECK(wire_send(first, INSIDE_TAKE, sv_n("", 0), NULL, 0) == 0);
-	serve(&w);
+	ask_to_take(&w, first, 1, "");
+	CHECK(answer(first, INSIDE_TAKEN) == 1);
 	for (i = 0; i < 3; i++) {
 		other = connect_to(&w);
-		CHECK(wire_send(other, INSIDE_TAKE, sv_n("", 0), NULL, 0) == 0);
-		serve(&w);
+		ask_to_take(&w, other, 1, "");
 		CHECK(told(other, text, sizeof(text)) == 0);
 		(void)close(other);
 		CHECK(w.control.taken && !w.control.left);
@@ -216,12 +241,85 @@ static void what_is_taken_stays_taken_whoever_asks(void)
 	world_done(&w);
 }
 
+static void a_sandbox_with_another_policy_is_not_taken(void)
+{
+	const char *env[] = {NULL};
+	struct world w;
+	int client;
+
+	world_init(&w, env);
+	w.control.prepared = true;
+	(void)snprintf(w.control.policy, sizeof(w.control.policy), "second");
+	client = connect_to(&w);
+	ask_to_take(&w, client, 1, "first");
+	CHECK(answer(client, INSIDE_TAKEN) == 0 && !w.control.taken);
+	ask_for(&w, client, "word", 0);
+	CHECK(w.started == 0);
+	(void)close(client);
+	serve(&w);
+	CHECK(!w.control.left);
+	w.control.prepared = false;
+	client = connect_to(&w);
+	ask_to_take(&w, client, 0, "first");
+	CHECK(answer(client, INSIDE_TAKEN) == 0);
+	ask_to_take(&w, client, 0, "second");
+	CHECK(answer(client, INSIDE_TAKEN) == 1 && !w.control.taken);
+	CHECK(wire_send(client, INSIDE_TAKE, sv_n("", 0), NULL, 0) == 0);
+	serve(&w);
+	CHECK(answer(client, INSIDE_TAKEN) == -1);
+	(void)close(client);
+	world_done(&w);
+}
+
+static int pushed(void *arg, const char *path, struct error *err)
+{
+	struct world *w = arg;
+
+	(void)path;
+	(void)err;
+	w->started++;
+	return 0;
+}
+
+static void push_to(struct world *w, int client)
+{
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 128);
+	wire_put_sv(&b, sv_of("/p.yaml"));
+	CHECK(wire_send(client, INSIDE_PUSH, buf_view(&b), NULL, 0) == 0);
+	serve(w);
+}
+
+static void a_prepared_sandbox_gets_no_other_policy_before_it_is_taken(void)
+{
+	const char *env[] = {NULL};
+	int pusher, taker;
+	struct world w;
+
+	world_init(&w, env);
+	w.control.prepared = true;
+	w.control.push = pushed;
+	pusher = connect_to(&w);
+	taker = connect_to(&w);
+	push_to(&w, pusher);
+	CHECK(answer(pusher, INSIDE_PUSHED) == CONTROL_NOT_PUSHED && w.started == 0);
+	ask_to_take(&w, taker, 1, "");
+	push_to(&w, pusher);
+	CHECK(answer(pusher, INSIDE_PUSHED) == CONTROL_PUSHED && w.started == 1);
+	(void)close(pusher);
+	(void)close(taker);
+	world_done(&w);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(a_command_that_is_too_long_is_refused_and_nothing_else_happens),
 		CASE(a_command_that_cannot_be_passed_on_is_refused_and_nothing_else_happens),
 		CASE(what_is_taken_stays_taken_whoever_asks),
+		CASE(a_sandbox_with_another_policy_is_not_taken),
+		CASE(a_prepared_sandbox_gets_no_other_policy_before_it_is_taken),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));

@@ -158,6 +158,38 @@ static const struct {
 	{"text/plain", "Send {\"_method\":\"PUT\"} or _method=PUT&_method=PUT", false},
 	{"application/octet-stream", "\x1f\x8b&_method=PUT", false},
 	{"application/json", "{\"a\":\"\\\"_method\\\":1\"}", false},
+	/* what only some read is not passed on where it says to be JSON */
+	{"application/json", "{'_method':'DELETE'}", true},
+	{"application/json", "{_method:\"DELETE\"}", true},
+	{"application/json", "{\"a\":1, _method : \"DELETE\"}", true},
+	{"application/json", "{/*\"*/\"_method\":\"DELETE\"}", true},
+	{"application/json", "/*\"*/{\"_method\":\"DELETE\"}", true},
+	{"application/json", "{\"a\":1,//\"\n\"_method\":\"DELETE\"}", true},
+	{"application/json", "{\"a\":1,#\"\n\"_method\":\"DELETE\"}", true},
+	{"application/json", "{\"\\x5fmethod\":\"DELETE\"}", true},
+	{"application/json", "{\"\\137method\":\"DELETE\"}", true},
+	{"application/json", "{\"\\_method\":\"DELETE\"}", true},
+	{"application/json", "{\"_method\"=\"DELETE\"}", true},
+	{"application/json", "{\"_method\"=>\"DELETE\"}", true},
+	{"application/json", "{\\u005fmethod:\"DELETE\"}", true},
+	{"application/json", "{`_method`:1}", true},
+	{"application/json; boundary=x", "{'_method':'DELETE'}", true},
+	{"application/json; boundary=x", "{/*\"*/\"_method\"/*\"*/:\"DELETE\"}", true},
+	{"application/json;multipart", "\r\n{_method:1}", true},
+	{"application/connect+json", "{'_method':'DELETE'}", true},
+	/* blanks to JSON5, and to readers that pass over all below a blank */
+	{"application/json", "{\"_method\"\xef\xbb\xbf:\"DELETE\"}", true},
+	{"application/json", "{\"_method\"\x1e:\"DELETE\"}", true},
+	{"application/json", "{\"a\":1,\xfe\"_method\"\xff:\"DELETE\"}", true},
+	{"application/json", "{\"a\":[1.5e+3,-2,true,false,null,NaN,-Infinity],\"b\":\"it's /* # a: \\\\ \\/ \\b\\f\\n\\r\\t \\u00e9 \xc3\xa9\"}\n{\"c\":[]}\n", false},
+	{"application/json-seq", "\x1e{\"a\":1}\n\x1e{\"b\":2}\n", false},
+	{"application/json", "\xef\xbb\xbf[{\"_method\":1}, \"x\"]", false},
+	{"application/x-ndjson", "{\"index\":{}}\n{\"a\":\"b\"}\n", false},
+	{"application/graphql", "{ viewer(first: 1) { login } } # it's", false},
+	{"text/plain", "{\\rtf1\\ansi it's {x:y}}", false},
+	{"application/json-seq", "\xef\xbb\xbf\x1e{\"a\":1}\n\x1e[2]\n", false},
+	{"multipart/form-data; boundary=----json'", "------json'\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n/* it's: */\r\n------json'--\r\n", false},
+	{"multipart/related; boundary=x; type=\"application/json\"", "--x\r\nContent-Type: image/png\r\n\r\n\x89PNG'#/\r\n--x--\r\n", false},
 	{"application/json", "{\"a\":{\"_method\":1},\"b\":\"_method\",\"c\":[\"_method\"]}", false},
 };
 
@@ -214,6 +246,23 @@ static void a_name_is_found_behind_any_length(void)
 	CHECK(asks(PARTS, text));
 }
 
+/* Each message stands behind a byte of flags and four of its length, which are no JSON. */
+static void messages_of_grpc_and_connect_pass_whatever_their_length(void)
+{
+	char body[256] = {0};
+	size_t n;
+
+	for (n = 8; n < 128; n++) {
+		memset(body + 5, 'x', n);
+		memcpy(body + 5, "{\"a\":\"", 6);
+		memcpy(body + 5 + n - 2, "\"}", 2);
+		body[4] = (char)n;
+		CHECK(!asks_in("application/connect+json", body, n + 5));
+		CHECK(!asks_in("application/grpc+json", body, n + 5));
+	}
+	CHECK(asks_in("application/json", body, n + 4));
+}
+
 static void json_in_wider_characters_is_read(void)
 {
 	static const char text[] = "{\"_method\" : 1}";
@@ -258,6 +307,7 @@ int main(void)
 		CASE(a_body_that_asks_for_another_method_is_found_however_it_is_written_and_cut),
 		CASE(brackets_and_blanks_without_end_hide_no_name),
 		CASE(a_name_is_found_behind_any_length),
+		CASE(messages_of_grpc_and_connect_pass_whatever_their_length),
 		CASE(json_in_wider_characters_is_read),
 		CASE(several_types_are_any),
 	};

@@ -60,6 +60,26 @@ static void what_is_used_of_a_rate_stays_used_over_a_reload(void)
 	unmake(&new);
 }
 
+static void of_rules_that_say_the_same_the_one_that_is_used_most_is_carried(void)
+{
+	static const char text[] = "network:\n  mode: allowlist\n  allow:\n    - {host: a.test, rate: 1/h}\n    - {host: a.test, rate: 2/h}\n    - {host: a.test, rate: 3/h}\n    - {host: b.test, rate: 1/h}\n    - {host: a.test, rate: 4/h}\n";
+	const uint64_t now = 100 * UINT64_C(1000000000);
+	struct world old = make(text), new = make(text);
+	uint32_t used, i;
+
+	/* whichever of them it was */
+	for (used = 0; used < 5; used++) {
+		struct net_budget was[5] = {0}, is[5] = {0};
+
+		CHECK(net_rate_take(&was[net_rules_budget(old.rules, used)], 1, now));
+		CHECK(net_carry(old.rules, was, new.rules, is, now));
+		for (i = 0; i < 5; i++)
+			CHECK((is[net_rules_budget(new.rules, i)].ahead_to > now) == ((i == 3) == (used == 3)));
+	}
+	unmake(&old);
+	unmake(&new);
+}
+
 static void a_budget_lets_its_rate_pass_and_no_more(void)
 {
 	static const uint64_t ms = 1000000;
@@ -93,6 +113,7 @@ int main(void)
 		CASE(rates_written_in_one_place_share_a_budget),
 		CASE(a_budget_lets_its_rate_pass_and_no_more),
 		CASE(what_is_used_of_a_rate_stays_used_over_a_reload),
+		CASE(of_rules_that_say_the_same_the_one_that_is_used_most_is_carried),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));

@@ -422,7 +422,32 @@ static void a_ceilings_rate_holds_whatever_the_modes(void)
 	/* a pair that cannot be written down would lose it */
 	CHECK_HAS(memory_error("network: {mode: allowlist, allow: [{host: a.b, paths: [\"/a*/c\"]}]}", "network: {mode: public, allow: [{host: a.b, paths: [\"/*b/c\"], rate: 1/h}]}"), "overlap");
 	CHECK_STR(memory_error("network: {mode: allowlist, allow: [{host: a.b, paths: [\"/a*/c\"]}]}", "network: {mode: public, allow: [{host: a.b, paths: [\"/*b/c\"]}]}"), "");
-	/* no range, which may be private; and no provider's host, which has a door */
+	/* a range's, for each of its addresses that is public, and without opening others */
+	p = below("network: {mode: public}", "network: {mode: public, allow: [{cidr: 11.22.33.1/32}, {cidr: 11.22.33.0/30, rate: 1/h}, {cidr: 11.22.33.8/32}]}");
+	v = p->net.allow.v;
+	CHECK(p->net.allow.n == 5);
+	if (p->net.allow.n == 5) {
+		CHECK_STR(v[0].host, "11.22.33.1");
+		CHECK_STR(v[1].host, "11.22.33.0");
+		CHECK_STR(v[4].host, "11.22.33.3");
+		CHECK(!v[0].rate.set && v[1].rate.v == 1 && v[4].rate.v == 1 && !v[4].cidr);
+		CHECK(v[1].rate.at.file == v[4].rate.at.file && v[1].rate.at.line == v[4].rate.at.line);
+	}
+	policy_free(p);
+	p = below("network: {mode: public}", "network: {mode: public, allow: [{cidr: \"168.63.129.16/31\", rate: 1/h}, {cidr: \"2600::/127\", rate: 1/h}]}");
+	v = p->net.allow.v;
+	CHECK(p->net.allow.n == 3 && strcmp(v[0].host, "168.63.129.17") == 0 && strcmp(v[2].host, "2600::1") == 0);
+	policy_free(p);
+	CHECK_HAS(memory_error("network: {mode: public}", "network: {mode: public, allow: [{cidr: 11.0.0.0/8, rate: 1/h}]}"), "use allowlist");
+	CHECK_HAS(memory_error("network: {mode: public}", "network: {mode: public, allow: [{cidr: 0.0.0.0/0, rate: 1/h}]}"), "use allowlist");
+	CHECK_HAS(memory_error("network: {mode: public, allow: [{cidr: 11.22.33.0/24}]}", "network: {mode: public, allow: [{cidr: \"::/0\", rate: 1/h}]}"), "use allowlist");
+	CHECK_STR(memory_error("network: {mode: allowlist, allow: [{cidr: 11.22.33.0/24}]}", "network: {mode: public, allow: [{cidr: 0.0.0.0/0, rate: 1/h}]}"), "");
+	/* an address of it that is a provider's has a door of its own */
+	p = below("network: {mode: public}\ninference: {providers: {x: {kind: openai, url: \"https://11.22.33.2/v1\"}}}",
+		  "network: {mode: public, allow: [{cidr: 11.22.33.0/24, rate: 1/h}]}\ninference: {providers: {x: {kind: openai, url: \"https://11.22.33.2/v1\"}}}");
+	CHECK(p->net.allow.n == 256 && p->net.deny.n == 1 && strcmp(p->net.deny.v[0].host, "11.22.33.2") == 0);
+	policy_free(p);
+	/* no private range; and no provider's host, which has a door */
 	p = below("network: {mode: public}", "network: {mode: public, allow: [{cidr: 10.0.0.0/8, rate: 1/h}]}");
 	CHECK(p->net.allow.n == 0);
 	policy_free(p);

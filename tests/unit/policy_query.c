@@ -1,5 +1,6 @@
 #include "check.h"
 #include "policy/net_match.h"
+#include "policy/policy_mandatory.h"
 #include "policy/policy_query.h"
 
 #define WORK "/home/ann/work"
@@ -97,6 +98,9 @@ static void the_base_system_is_readable_and_nothing_of_it_writable(void)
 	CHECK(!reads(p, "/etc/sudoers.d/x") && !reads(p, "/etc/ssh/ssh_host_rsa_key") &&
 	      !reads(p, "/etc/ssl/private/k"));
 	CHECK(reads(p, "/etc/ssl/certs/ca-certificates.crt") && reads(p, "/etc") && !reads(p, "/etc/ssh/ssh_config"));
+	/* the built-in rule about .env is about folders of the host */
+	CHECK(mandatory_add(p) == 0);
+	CHECK(reads(p, "/usr/share/app/.env") && !writes(p, "/usr/share/app/.env") && !reads(p, WORK "/.env"));
 	policy_free(p);
 }
 

@@ -152,7 +152,8 @@ static void every_kind_of_wrong_value_is_noted_and_none_ends_the_import(void)
 			  "b}\nmount_mode: x\n"
 			  "runtime: [a]\npolicy: [1]\nnetwork_presets: [[1]]\ntmpfs_size: 0\ntimeout_seconds: nan\n",
 			  &r) == 0);
-	CHECK(r.n_lost == 11);
+	CHECK(r.n_lost == 12); /* two about the policy: what it is, and what that closes */
+	CHECK(r.policy->net.mode.v == NET_NONE && r.policy->fs.workdir.v == WORKDIR_NONE);
 	CHECK(r.policy->process.memory.v == UINT64_C(512) << 20);
 	import_done(&r);
 }

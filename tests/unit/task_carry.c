@@ -361,7 +361,7 @@ static void another_user_than_root_is_enough_for_files_of_all_ids(void)
 	w.req.ids = &ids;
 	put(w.upper, "app/private/x", "x", 0600);
 	put(w.upper, "usr/bin/sh", "evil", 0755);
-	put(w.upper, "app/odd\nname.pth", "evil", 0644);
+	put(w.upper, "app/odd\nname.pyc", "evil", 0644);
 	delete(w.upper, "app/main.py");
 	opaque(w.upper, "app/private");
 	if (geteuid() == 0) {
@@ -373,7 +373,7 @@ static void another_user_than_root_is_enough_for_files_of_all_ids(void)
 	carried(&w, "app/private/x");
 	carried(&w, "app/main.py");
 	dropped(&w, "replaces", "usr/bin/sh");
-	CHECK(strstr(w.said, "carry.autorun /app/odd\\x0aname.pth\n") != NULL);
+	CHECK(strstr(w.said, "carry.autorun /app/odd\\x0aname.pyc\n") != NULL);
 	if (geteuid() == 0)
 		CHECK(fstatat(w.to, "app/private/x", &st, 0) == 0 && st.st_uid == 1700000999 && (st.st_mode & 07777) == 0600);
 	world_close(&w);

@@ -117,7 +117,7 @@ static void interpreters_of_the_image_stay_wherever_they_are(void)
 	carry(&w);
 	for (i = 0; i < ARRAY_LEN(mine); i++)
 		dropped(&w, "replaces", mine[i]);
-	dropped(&w, "system", "root/miniconda3/lib/python312.zip");
+	dropped(&w, "autorun", "root/miniconda3/lib/python312.zip");
 	dropped(&w, "system", "root/miniconda3/lib/python3.12/nt.py");
 	dropped(&w, "system", "root/.pyenv/versions/evil");
 	dropped(&w, "system", "root/.pyenv/version");
@@ -128,6 +128,82 @@ static void interpreters_of_the_image_stay_wherever_they_are(void)
 	carried(&w, "app/sub/.python-version");
 	carried(&w, "app/gem/lib/gem.rb");
 	world_close(&w);
+}
+
+static void a_prefix_may_be_anywhere(void)
+{
+	static const char *const env[] = {"PATH=/conda/bin:/node:/usr/bin:/bin", NULL};
+	static const char *const mine[] = {"conda/lib/python3.11/json/__init__.py", "node/lib/helper.js", "jdk/lib/modules", "x/lib/python3.11/os.py", "home/u/lib/ruby/set.rb"};
+	struct world w;
+	size_t i;
+
+	world_open(&w);
+	w.req.env = env;
+	put(w.image, "conda/bin/python3", "\177ELF", 0755);
+	put(w.image, "node/node", "\177ELF", 0755);
+	put(w.image, "jdk/bin/java", "\177ELF", 0755);
+	put(w.image, "jdk/lib/jvm.cfg", "", 0644);
+	put(w.image, "x/y/bin/python3", "\177ELF", 0755);
+	put(w.image, "home/u/bin/ruby", "\177ELF", 0755);
+	put(w.image, "data/bin/run", "1", 0644);
+	put(w.image, "data/lib/table.csv", "1", 0644);
+	for (i = 0; i < ARRAY_LEN(mine); i++) {
+		put(w.image, mine[i], "the image's", 0644);
+		put(w.upper, mine[i], "evil", 0644);
+	}
+	put(w.upper, "conda/lib/python3.11/nt.py", "evil", 0644);
+	put(w.upper, "conda/lib/python3.11/site-packages/flask/x.py", "x", 0644);
+	put(w.upper, "conda/lib/python311.zip", "evil", 0644);
+	put(w.upper, "home/u/lib/own.txt", "x", 0644);
+	put(w.upper, "data/lib/table.csv", "2", 0644);
+	carry(&w);
+	for (i = 0; i < ARRAY_LEN(mine); i++)
+		dropped(&w, "replaces", mine[i]);
+	dropped(&w, "system", "conda/lib/python3.11/nt.py");
+	dropped(&w, "autorun", "conda/lib/python311.zip");
+	carried(&w, "conda/lib/python3.11/site-packages/flask/x.py");
+	carried(&w, "home/u/lib/own.txt");
+	carried(&w, "data/lib/table.csv");
+	world_close(&w);
+}
+
+static void a_prefix_may_be_the_work_folder_or_hold_it(void)
+{
+	static const char *const env[] = {"PATH=/conda/bin:/usr/bin:/bin", NULL};
+	static const char *const works[] = {"/conda", "/conda/work"};
+	struct world w;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(works); i++) {
+		world_open(&w);
+		w.req.env = env;
+		w.req.workdir = works[i];
+		put(w.image, "conda/bin/python3", "\177ELF", 0755);
+		put(w.image, "conda/lib/python3.11/os.py", "the image's", 0644);
+		put(w.image, "conda/lib/own.py", "1", 0644);
+		put(w.upper, "conda/lib/python3.11/os.py", "evil", 0644);
+		put(w.upper, "conda/lib/python3.11/nt.py", "evil", 0644);
+		put(w.upper, "conda/lib/python311.zip", "evil", 0644);
+		put(w.upper, "conda/lib/own.py", "work", 0644);
+		put(w.upper, "conda/work/main.py", "work", 0644);
+		carry(&w);
+		dropped(&w, "replaces", "conda/lib/python3.11/os.py");
+		dropped(&w, "system", "conda/lib/python3.11/nt.py");
+		dropped(&w, "autorun", "conda/lib/python311.zip");
+		carried(&w, "conda/lib/own.py");
+		carried(&w, "conda/work/main.py");
+		world_close(&w);
+		world_open(&w);
+		w.req.env = env;
+		w.req.workdir = works[i];
+		put(w.image, "conda/bin/python3", "\177ELF", 0755);
+		put(w.image, "conda/lib/python3.11/os.py", "the image's", 0644);
+		link_to(w.upper, "conda/lib", "work/lib");
+		put(w.upper, "conda/work/lib/python3.11/os.py", "evil", 0644);
+		carry(&w);
+		dropped(&w, "link", "conda/lib");
+		world_close(&w);
+	}
 }
 
 static void tools_started_in_tests_find_nothing_above_them(void)
@@ -445,6 +521,8 @@ int main(void)
 		CASE(start_up_files_of_homes_need_no_list),
 		CASE(a_work_folder_that_is_a_home_has_files_of_projects),
 		CASE(interpreters_of_the_image_stay_wherever_they_are),
+		CASE(a_prefix_may_be_anywhere),
+		CASE(a_prefix_may_be_the_work_folder_or_hold_it),
 		CASE(tools_started_in_tests_find_nothing_above_them),
 		CASE(modules_that_no_image_has_are_not_carried),
 		CASE(what_is_part_of_a_value_is_no_comment_and_no_section),

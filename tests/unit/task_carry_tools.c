@@ -3,7 +3,7 @@
 
 static void names_that_run_by_themselves_are_dropped_everywhere(void)
 {
-	static const char *const bad[] = {"app/tests/conftest.py", "app/sitecustomize.py", "app/usercustomize.py", "app/x.pth", "app/__pycache__", "app/lib/mod.pyc", "app/pytest.ini", "app/.pytest.ini", "app/sub/.coveragerc", "conftest.py",
+	static const char *const bad[] = {"app/tests/conftest.py", "app/sitecustomize.py", "app/usercustomize.py", "app/__pycache__", "app/lib/mod.pyc", "app/pytest.ini", "app/.pytest.ini", "app/sub/.coveragerc", "conftest.py",
 		"pytest.ini", "usr/lib/python3/dist-packages/evil.pth", "root/.local/lib/python3.11/site-packages/evil.pth", "usr/local/lib/python3.11/dist-packages/sitecustomize.py", "app/old.egg-link"};
 	struct world w;
 	size_t i;
@@ -16,6 +16,30 @@ static void names_that_run_by_themselves_are_dropped_everywhere(void)
 	carry(&w);
 	for (i = 0; i < ARRAY_LEN(bad); i++)
 		dropped(&w, "autorun", bad[i]);
+	world_close(&w);
+}
+
+/* Weights of models are called so, too. */
+static void a_pth_file_is_data_where_no_python_of_the_image_looks_for_packages(void)
+{
+	static const char *const good[] = {"app/model.pth", "srv/weights/model.pth", "app/venv/lib/python3.11/site-packages/__editable__.mine-1.0.pth"};
+	static const char *const bad[] = {"app/own/lib/python3.11/site-packages/evil.pth", "srv/own/lib/python3.11/site-packages/evil.pth", "usr/local/lib/python3.12/site-packages/evil.pth", "root/.local/lib/python3.11/site-packages/evil.pth", "usr/local/share/evil.pth"};
+	struct world w;
+	size_t i;
+
+	world_open(&w);
+	put(w.image, "app/own/lib/python3.11/site-packages/pytest/__init__.py", "", 0644);
+	for (i = 0; i < ARRAY_LEN(good); i++)
+		put(w.upper, good[i], "x", 0644);
+	for (i = 0; i < ARRAY_LEN(bad); i++)
+		put(w.upper, bad[i], "import os", 0644);
+	CHECK(symlinkat("../../../weights", w.upper, "app/venv/lib/python3.11/dist-packages") == 0);
+	carry(&w);
+	for (i = 0; i < ARRAY_LEN(good); i++)
+		carried(&w, good[i]);
+	for (i = 0; i < ARRAY_LEN(bad); i++)
+		dropped(&w, "autorun", bad[i]);
+	CHECK(!there(w.to, "app/venv/lib/python3.11/dist-packages"));
 	world_close(&w);
 }
 
@@ -239,6 +263,54 @@ static void git_runs_nothing_of_the_agents(void)
 	world_close(&w);
 }
 
+static void parts_of_a_repository_run_nothing_either(void)
+{
+	static const char evil[] = "[core]\n\tfsmonitor = evil\n[user]\n\tname = A\n", kept[] = "[user]\n\tname = A\n";
+	struct world w;
+
+	world_open(&w);
+	/* a worktree of the image's own, and a new one */
+	put(w.image, "app/.git/config", "[extensions]\n\tworktreeConfig = true\n", 0644);
+	put(w.image, "app/.git/worktrees/old/HEAD", "ref: refs/heads/x\n", 0644);
+	put(w.image, "app/.git/worktrees/old/config.worktree", "[core]\n\tsparseCheckout = true\n", 0644);
+	put(w.upper, "app/.git/worktrees/old/config.worktree", evil, 0644);
+	put(w.upper, "app/.git/worktrees/old/commondir", "../..\n", 0644);
+	put(w.upper, "app/.git/worktrees/w/HEAD", "ref: refs/heads/x\n", 0644);
+	put(w.upper, "app/.git/worktrees/w/config.worktree", evil, 0644);
+	put(w.upper, "app/.git/worktrees/w/hooks/post-checkout", "evil", 0755);
+	link_to(w.upper, "app/.git/worktrees/l/config.worktree", "/app/evil-config");
+	/* tests may make the HEAD themselves */
+	put(w.upper, "app/.git/worktrees/later/config.worktree", evil, 0644);
+	put(w.upper, "srv/elsewhere/config.worktree", evil, 0644);
+	put(w.upper, "app/.git/modules/a/b/HEAD", "x", 0644);
+	put(w.upper, "app/.git/modules/a/b/config", evil, 0644);
+	put(w.upper, "app/.git/modules/a/b/hooks/post-checkout", "evil", 0755);
+	put(w.upper, "app/half/HEAD", "x", 0644);
+	put(w.upper, "app/half/config", evil, 0644);
+	link_to(w.upper, "app/linked/HEAD", "../half/HEAD");
+	put(w.upper, "app/linked/config", evil, 0644);
+	put(w.upper, "app/.hg/hgrc", "[hooks]\n", 0644);
+	put(w.upper, "app/config", "the work's", 0644);
+	put(w.upper, "app/hooks/start.sh", "the work's", 0755);
+	carry(&w);
+	dropped(&w, "git-hook", "app/.git/worktrees/old/config.worktree");
+	dropped(&w, "git-hook", "app/.git/worktrees/w/config.worktree");
+	dropped(&w, "git-hook", "app/.git/worktrees/w/hooks/post-checkout");
+	dropped(&w, "git-hook", "app/.git/worktrees/l/config.worktree");
+	dropped(&w, "git-hook", "app/.git/worktrees/later/config.worktree");
+	dropped(&w, "git-hook", "srv/elsewhere/config.worktree");
+	dropped(&w, "git-hook", "app/.git/modules/a/b/hooks/post-checkout");
+	dropped(&w, "startup", "app/.hg/hgrc");
+	check_text(w.to, "app/.git/modules/a/b/config", kept);
+	check_text(w.to, "app/half/config", kept);
+	check_text(w.to, "app/linked/config", kept);
+	carried(&w, "app/.git/worktrees/w/HEAD");
+	carried(&w, "app/.git/worktrees/old/commondir");
+	carried(&w, "app/config");
+	carried(&w, "app/hooks/start.sh");
+	world_close(&w);
+}
+
 static void no_spelling_of_a_git_key_gets_through(void)
 {
 	static const struct {
@@ -441,7 +513,7 @@ static void pythons_other_ways_in_are_closed(void)
 	dropped(&w, "autorun", "usr/pyvenv.cfg");
 	dropped(&w, "autorun", "pyvenv.cfg");
 	dropped(&w, "autorun", "home/u/py/pyvenv.cfg");
-	dropped(&w, "system", "usr/lib/python311.zip");
+	dropped(&w, "autorun", "usr/lib/python311.zip");
 	dropped(&w, "system", "usr/local/lib/site_perl");
 	dropped(&w, "system", "node_modules");
 	check_text(w.to, "usr/local/etc/gitconfig", "[user]\n\tname = x\n");
@@ -610,12 +682,14 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(names_that_run_by_themselves_are_dropped_everywhere),
+		CASE(a_pth_file_is_data_where_no_python_of_the_image_looks_for_packages),
 		CASE(the_images_conftest_stays_changed_deleted_or_in_a_folder_made_anew),
 		CASE(nothing_is_imported_in_the_place_of_a_conftest),
 		CASE(sections_for_pytest_are_the_images),
 		CASE(settings_of_tools_that_judge_run_nothing),
 		CASE(packages_that_are_new_are_carried_and_those_that_shadow_are_not),
 		CASE(git_runs_nothing_of_the_agents),
+		CASE(parts_of_a_repository_run_nothing_either),
 		CASE(no_spelling_of_a_git_key_gets_through),
 		CASE(modules_that_python_would_take_for_its_own_are_dropped),
 		CASE(what_variables_of_the_image_name_is_judged_too),

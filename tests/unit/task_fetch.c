@@ -93,6 +93,46 @@ static void what_comes_out_is_bounded(void)
 	(void)close(to);
 }
 
+static void holes_stay_holes_and_cost_nothing(void)
+{
+	int from = folder("holes"), to = folder("copied"), fd;
+	struct fetch_limits l = {.bytes = 1 << 20, .entries = 2, .depth = 1};
+	struct error err;
+	struct stat st;
+	char c = 0;
+
+	put(from, "f", "1234");
+	fd = openat(from, "f", O_RDWR | O_CLOEXEC);
+	CHECK(pwrite(fd, "x", 1, 64 << 20) == 1 && ftruncate(fd, 128 << 20) == 0);
+	(void)close(fd);
+	CHECK(fetch_folder(from, to, &l, &err) == 0 && l.left_out == 0 && l.bytes > 0);
+	CHECK(fstatat(to, "f", &st, 0) == 0 && st.st_size == 128 << 20 && st.st_blocks < 2048);
+	fd = openat(to, "f", O_RDONLY | O_CLOEXEC);
+	CHECK(pread(fd, &c, 1, 64 << 20) == 1 && c == 'x' && pread(fd, &c, 1, 3) == 1 && c == '4');
+	(void)close(fd);
+	(void)close(from);
+	(void)close(to);
+}
+
+static void what_is_excluded_is_not_fetched(void)
+{
+	int from = folder("all"), to = folder("some");
+	struct pol_str pattern = {.s = "*.tmp"};
+	struct pol_list exclude = {.v = &pattern, .n = 1};
+	struct fetch_limits l = FETCH_LIMITS;
+	struct error err;
+
+	put(from, "a.tmp", "1");
+	put(from, "b", "1");
+	CHECK(mkdirat(from, "d", 0755) == 0);
+	put(from, "d/c.tmp", "1");
+	l.exclude = &exclude;
+	CHECK(fetch_folder(from, to, &l, &err) == 0 && l.left_out == 0);
+	CHECK(is_there(to, "b") && is_there(to, "d") && !is_there(to, "a.tmp") && !is_there(to, "d/c.tmp"));
+	(void)close(from);
+	(void)close(to);
+}
+
 static void what_cannot_be_read_is_counted(void)
 {
 	int from = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC), to = folder("unread");
@@ -177,7 +217,7 @@ static void a_target_stays_in_the_layer(void)
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(only_plain_files_come_out), CASE(one_file_is_not_fetched_through_a_link), CASE(what_comes_out_is_bounded), CASE(what_cannot_be_read_is_counted), CASE(what_is_there_already_stays),
+		CASE(only_plain_files_come_out), CASE(one_file_is_not_fetched_through_a_link), CASE(what_comes_out_is_bounded), CASE(holes_stay_holes_and_cost_nothing), CASE(what_is_excluded_is_not_fetched), CASE(what_cannot_be_read_is_counted), CASE(what_is_there_already_stays),
 		CASE(a_layer_hides_what_is_below_it), CASE(a_target_stays_in_the_layer),
 	};
 	char command[64];

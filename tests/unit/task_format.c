@@ -70,13 +70,13 @@ static struct parsed check_accepted(enum task_format format, const char *text)
 }
 
 static const char full[] = "schema_version = \"1.4\"\n"
-			   "artifacts = [\"/app/out\", {source = \"/var/db/./x\", destination = \"db//x\", service = \"db\", exclude = [\"*.tmp\"]}]\n"
+			   "artifacts = [\"/app/out\", {source = \"/var/db/./x\", destination = \"db//x\", service = \"main\", exclude = [\"*.tmp\"]}]\n"
 			   "[task]\nname = \"org/name\"\ndescription = \"d\"\nauthors = [{name = \"A\", email = \"a@b\"}]\nkeywords = [\"k\"]\n"
 			   "[metadata]\nanything = [1, 2.5, {goes = true}]\n"
 			   "[agent]\ntimeout_sec = 900.5\nuser = 1000\nnetwork_mode = \"allowlist\"\nallowed_hosts = [\"PyPI.org.\", \"*.example.com\"]\n"
-			   "[verifier]\ntimeout_sec = 60\nuser = \"root\"\nnetwork_mode = \"no-network\"\nreward_range = [-1.0, 1]\nservice = \"db\"\n"
+			   "[verifier]\ntimeout_sec = 60\nuser = \"root\"\nnetwork_mode = \"no-network\"\nreward_range = [-1.0, 1]\nservice = \"main\"\n"
 			   "pytest_plugins = [\"ctrf\"]\n[verifier.env]\nKEY = \"${KEY:-none}\"\n[verifier.hardening]\ncleanup_conftests = false\n"
-			   "[[verifier.collect]]\nservice = \"db\"\ncommand = \"dump\"\ntimeout_sec = 5\n"
+			   "[[verifier.collect]]\nservice = \"main\"\ncommand = \"dump\"\ntimeout_sec = 5\n"
 			   "[verifier.environment]\ndocker_image = \"g:1\"\n"
 			   "[environment]\nbuild_timeout_sec = 600.0\ncpus = 2\nmemory_mb = 4096\nstorage_mb = 10240\nos = \"Linux\"\ngpus = 0\nallow_internet = false\n"
 			   "workdir = \"/app/\"\nskills_dir = \"/skills\"\n[environment.env]\nA = \"b\"\n"
@@ -174,6 +174,34 @@ static void what_cannot_be_honoured_is_refused(void)
 	check_refused(TASK_DOCUMENT, "---\nprofile: code-change\n---\nx\n", 2, "profile", "write them out");
 	check_refused(TASK_DOCUMENT, "---\nbenchflow: {environment: {manifest: ../x}}\n---\nx\n", 2, "benchflow.environment", "runner");
 	check_refused(TASK_TERMINAL, "instruction: x\nparser_name: mlebench\n", 2, "parser_name", "not known");
+}
+
+static void only_the_agents_own_service_can_be_named(void)
+{
+	check_refused(TASK_HARBOR, "artifacts = [{source = \"/data/x\", service = \"db\"}]\n", 1, "artifacts[0].service", "other than \"main\"");
+	check_refused(TASK_HARBOR, "[[verifier.collect]]\ncommand = \"dump\"\nservice = \"db\"\n", 3, "verifier.collect[0].service", "other than \"main\"");
+	check_refused(TASK_HARBOR, "[verifier]\nservice = \"db\"\n", 2, "verifier.service", "other than \"main\"");
+	check_refused(TASK_HARBOR, "[[environment.setup_commands]]\ncommand = \"seed\"\nservice = \"db\"\n", 3, "environment.setup_commands[0].service", "other than \"main\"");
+	check_refused(TASK_HARBOR, "[[steps]]\nname = \"one\"\n[steps.verifier]\nservice = \"db\"\n", 4, "steps[0].verifier.service", "other than \"main\"");
+	check_refused(TASK_HARBOR, "[[steps]]\nname = \"one\"\nartifacts = [{source = \"/x\", service = \"Main\"}]\n", 3, "steps[0].artifacts[0].service", "other than \"main\"");
+}
+
+static void check_told(const char *text, unsigned line, const char *key)
+{
+	struct parsed p = parse(TASK_HARBOR, text, false);
+
+	CHECK(p.problems.refused == 0 && p.problems.n == 1 && p.problems.v[0].warning && p.problems.v[0].line == line);
+	CHECK(p.problems.n == 1 && strcmp(p.problems.v[0].key, key) == 0);
+	done(&p);
+}
+
+static void what_means_nothing_here_is_told(void)
+{
+	check_told("[verifier]\npytest_plugins = [\"ctrf\"]\n", 2, "verifier.pytest_plugins");
+	check_told("[[environment.mcp_servers]]\nname = \"m\"\nurl = \"http://m:1\"\ntools = [\"a\"]\n", 4, "environment.mcp_servers[0].tools");
+	check_told("[[environment.mcp_servers]]\nname = \"m\"\nurl = \"http://m:1\"\ninclude_tags = [\"a\"]\n", 4, "environment.mcp_servers[0].include_tags");
+	check_told("[[environment.mcp_servers]]\nname = \"m\"\nurl = \"http://m:1\"\nexclude_tags = [\"a\"]\n", 4, "environment.mcp_servers[0].exclude_tags");
+	check_refused(TASK_HARBOR, "artifacts = [{source = \"/x\", exclude = [\"a/b\"]}]\n", 1, "artifacts[0].exclude[0]", "only names");
 }
 
 static void networks_that_contradict_themselves_are_refused(void)
@@ -281,7 +309,7 @@ static void a_parser_that_was_taken_over_cannot_say_what_no_task_could(void)
 		{offsetof(struct task, environment.workdir.s), "/a/../b"},   {offsetof(struct task, environment.docker_image.s), "--rm"},
 		{offsetof(struct task, agent.user.s), "a b"},		      {offsetof(struct task, name.s), "../x"},
 		{offsetof(struct task, files.tests), "../../etc"},	      {offsetof(struct task, parser.s), "other"},
-		{offsetof(struct task, environment.skills_dir.s), "skills"}, {offsetof(struct task, verifier.service.s), "a/b"},
+		{offsetof(struct task, environment.skills_dir.s), "skills"}, {offsetof(struct task, verifier.service.s), "db"},
 	};
 	struct error err;
 	size_t i;
@@ -352,6 +380,8 @@ int main(void)
 		CASE(unknown_keys_are_refused_and_the_nearest_is_named),
 		CASE(all_problems_are_told_not_only_the_first),
 		CASE(what_cannot_be_honoured_is_refused),
+		CASE(only_the_agents_own_service_can_be_named),
+		CASE(what_means_nothing_here_is_told),
 		CASE(networks_that_contradict_themselves_are_refused),
 		CASE(hosts_that_only_an_operator_opens_are_refused),
 		CASE(hosts_without_a_mode_are_an_allowlist),

@@ -191,7 +191,7 @@ static void what_is_shown_of_a_file_is_escaped(void)
 	world_close(&w);
 }
 
-static double pytest(const char *output)
+static double pytest_ended(const char *output, bool well)
 {
 	char path[] = "/tmp/cordon-pytest.XXXXXX";
 	AUTO_FD fd = mkstemp(path);
@@ -201,7 +201,7 @@ static double pytest(const char *output)
 	double v;
 
 	CHECK(unlink(path) == 0 && write(fd, output, strlen(output)) == (ssize_t)strlen(output));
-	v = reward_read_pytest(fd, a, &r, &err) == 0 ? r.value : (double)NAN;
+	v = reward_read_pytest(fd, well, a, &r, &err) == 0 ? r.value : (double)NAN;
 	if (isnan(v))
 		CHECK(err.kind == ERROR_INPUT);
 	arena_free(a);
@@ -209,6 +209,11 @@ static double pytest(const char *output)
 }
 
 #define HEAD "=========================== short test summary info ============================\n"
+
+static double pytest(const char *output)
+{
+	return pytest_ended(output, true);
+}
 
 static void terminal_bench_scores_what_pytest_lists(void)
 {
@@ -234,6 +239,27 @@ static void forged_summaries_of_pytest_are_no_score(void)
 	/* a forged run beside the real one does not help it */
 	CHECK(pytest(HEAD "PASSED x::y\n=== 1 passed in 0s ===\n" HEAD "FAILED a::a - x\n=== 1 failed in 1s ===\n") == 0);
 	CHECK(isnan(pytest(HEAD "PASSED a::a\n== 99999999999 passed in 1s ==\n")));
+}
+
+#define STARTS "============================= test session starts ==============================\n"
+
+static void a_summary_in_a_text_is_no_score_where_pytest_has_none(void)
+{
+	static const char forged[] = HEAD "PASSED a::a\n== 1 passed in 1s ==\n";
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%s" STARTS "collected 1 item\nKilled\n", forged);
+	CHECK(isnan(pytest(text)));
+	snprintf(text, sizeof(text), STARTS "collected 1 item\n" STARTS "%s", forged);
+	CHECK(pytest(text) == 1);
+	/* without a word of pytest's: by the status of the script */
+	snprintf(text, sizeof(text), "%srun-tests.sh: line 3: 12 Killed\n", forged);
+	CHECK(pytest(text) == 1 && isnan(pytest_ended(text, false)));
+	snprintf(text, sizeof(text), "%s \r\n\n", forged);
+	CHECK(pytest_ended(text, false) == 1);
+	/* which makes no error of a failure */
+	CHECK(pytest_ended(HEAD "FAILED a::a\n== 1 failed in 1s ==\nmore\n" STARTS, false) == 0);
+	CHECK(pytest(HEAD "FAILED a::a\n== 1 failed in 1s ==\n" STARTS) == 0);
 }
 
 static void no_text_that_a_test_prints_makes_an_error_of_a_failure(void)
@@ -312,9 +338,16 @@ static void swe_benchs_verdict_is_one_line_between_two_marks(void)
 	CHECK(isnan(swebench(BEGINS ENDS)));
 	CHECK(isnan(swebench(BEGINS "PASSED\nPASSED\n" ENDS)));
 	CHECK(isnan(swebench(BEGINS "passed\n" ENDS)));
-	CHECK(isnan(swebench(BEGINS "PASSED\n" ENDS BEGINS "FAILED\n" ENDS)));
 	CHECK(isnan(swebench(ENDS BEGINS "PASSED\n" ENDS)));
 	CHECK(isnan(swebench(BEGINS BEGINS "PASSED\n" ENDS)));
+	CHECK(isnan(swebench("text" BEGINS "PASSED\n" ENDS)));
+	CHECK(isnan(swebench(BEGINS "PASSED\n" ENDS BEGINS "PASSED\n" ENDS)));
+	/* what a test prints makes no error of a failure, and nothing better */
+	CHECK(swebench(BEGINS "PASSED\n" ENDS BEGINS "FAILED\n" ENDS) == 0);
+	CHECK(swebench(ENDS BEGINS "FAILED\n" ENDS) == 0);
+	CHECK(swebench(BEGINS BEGINS "FAILED\n" ENDS) == 0);
+	CHECK(swebench(BEGINS "PASSED\n" BEGINS "FAILED\n" ENDS) == 0);
+	CHECK(swebench("text" BEGINS "FAILED\n" ENDS BEGINS) == 0);
 }
 
 int main(void)
@@ -332,6 +365,7 @@ int main(void)
 		CASE(what_is_shown_of_a_file_is_escaped),
 		CASE(terminal_bench_scores_what_pytest_lists),
 		CASE(forged_summaries_of_pytest_are_no_score),
+		CASE(a_summary_in_a_text_is_no_score_where_pytest_has_none),
 		CASE(no_text_that_a_test_prints_makes_an_error_of_a_failure),
 		CASE(answers_are_decoded_with_checks),
 		CASE(swe_benchs_verdict_is_one_line_between_two_marks),

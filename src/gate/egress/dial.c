@@ -157,6 +157,11 @@ static void on_talked(void *arg, enum gate_failure why)
 	finish(d, fd, why);
 }
 
+static void add_place(struct dial_places *p, const struct address *a, bool fixed)
+{
+	p->v[p->n++] = (struct dial_place){*a, fixed};
+}
+
 static void connected(struct dial *d, struct attempt *a)
 {
 	int fd = fd_take(&a->fd), on = 1;
@@ -167,8 +172,8 @@ static void connected(struct dial *d, struct attempt *a)
 	d->running = 0;
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	d->result.address = d->to.v[a - d->attempts];
-	d->result.fixed = d->to.fixed;
+	if (!d->by_proxy)
+		add_place(&d->result.places, &d->to.v[a - d->attempts], d->to.fixed);
 	if (!d->by_proxy || !d->request.connect) {
 		finish(d, fd, GATE_FAILURE_NONE);
 		return;
@@ -322,19 +327,28 @@ static void find_proxy(void *arg)
 	resolve_start(d->dialer->resolver, &d->query, sv_of(d->dialer->proxy), on_resolved, d);
 }
 
-/* An address that a translator (DNS64) made of one of IPv4 is as good as that. */
-static enum gate_failure screen(const struct dial *d, const struct address *address)
+/*
+ * An address that a translator (DNS64) made of one of IPv4 is as good as that, unless it is denied itself, or this
+ * machine's. Other forms that carry one (6to4, ISATAP) are places of their own.
+ */
+static enum gate_failure screen(struct dial *d, const struct address *address)
 {
-	struct address carried[ADDRESS_CARRIED], a = marked(address);
-	unsigned i, n = address_carried(address, carried);
-	enum gate_failure no = d->request.check(d->request.arg, &a, false);
+	const struct dial_request *r = &d->request;
+	struct address a = marked(address), of;
+	enum gate_failure no = r->check(r->arg, &a, false);
 
-	for (i = 0; no != GATE_FAILURE_NONE && i < n; i++) {
-		a = marked(&carried[i]);
-		if (d->request.check(d->request.arg, &a, false) != GATE_FAILURE_NONE)
-			return no;
+	if (no == GATE_FAILURE_NONE) {
+		add_place(&d->result.places, &a, false);
+		return no;
 	}
-	return n ? GATE_FAILURE_NONE : no;
+	if (!address_translates(&a, &of) || is_own(&a) || r->check(r->arg, &a, true) != GATE_FAILURE_NONE)
+		return no;
+	of = marked(&of);
+	if (r->check(r->arg, &of, false) != GATE_FAILURE_NONE)
+		return no;
+	add_place(&d->result.places, &a, true);
+	add_place(&d->result.places, &of, false);
+	return GATE_FAILURE_NONE;
 }
 
 /*

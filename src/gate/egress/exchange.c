@@ -27,7 +27,6 @@ void exchange_touch(struct exchange *x)
 
 static bool quota_is_used_up(struct exchange *x)
 {
-	x->egress->quota.passed = true;
 	exchange_fail(x, GATE_FAILURE_QUOTA, sv_of("network.max_bytes_out"), "network.max_bytes_out is used up");
 	return false;
 }

@@ -43,15 +43,20 @@ static int scrub_head(struct exchange *x, struct http_response *r)
 	return scrub_fields(x->scrub, &r->fields, x->arena);
 }
 
-/* The body comes to the workload unfolded; the field that says otherwise goes. */
-static void drop_coding(struct http_response *r)
+static void drop_field(struct http_fields *f, const char *name)
 {
 	uint32_t i, n = 0;
 
-	for (i = 0; i < r->fields.n; i++)
-		if (!sv_is(r->fields.v[i].name, "content-encoding"))
-			r->fields.v[n++] = r->fields.v[i];
-	r->fields.n = n;
+	for (i = 0; i < f->n; i++)
+		if (!sv_is(f->v[i].name, name))
+			f->v[n++] = f->v[i];
+	f->n = n;
+}
+
+/* The body comes to the workload unfolded; the field that says otherwise goes. */
+static void drop_coding(struct http_response *r)
+{
+	drop_field(&r->fields, "content-encoding");
 	r->length = HTTP_LENGTH_UNKNOWN;
 }
 
@@ -85,6 +90,10 @@ static bool prepare_body(struct exchange *x, struct http_response *r)
 	}
 	if (x->scrubbing && !legible_charset(&r->fields)) {
 		fail(x, GATE_FAILURE_PROTOCOL, "the answer is in a character set that cannot be looked into");
+		return false;
+	}
+	if (x->scrubbing && !legible_whole(r->status, &r->fields)) {
+		fail(x, GATE_FAILURE_PROTOCOL, "the answer is a part of a page, which was not asked for: it may end amid a credential");
 		return false;
 	}
 	x->flagged = x->scrubbing && !r->websocket && legible_has_messages(&r->fields, &x->flags);
@@ -124,6 +133,8 @@ static void on_response(struct call *c, const struct http_response *r)
 			fail(x, GATE_FAILURE_INTERNAL, NULL);
 			return;
 		}
+		if (x->scrubbing) /* no part of it can be asked for */
+			drop_field(&changed.fields, "accept-ranges");
 		if (!interim && (r->body || r->websocket) && !prepare_body(x, &changed))
 			return;
 	}

@@ -32,12 +32,23 @@ static bool is_canonical(const struct http_request *r, char *room)
 	return r->target.n && r->target.n <= HTTP_MAX_TARGET && !http_path(r->target, room, &path) && sv_eq(path.text, r->target);
 }
 
+static void look_at(const struct http_fields *f, struct net_asks *asks)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->n; i++) {
+		asks->override = asks->override || net_field_overrides(f->v[i].name);
+		asks->rewrite = asks->rewrite || net_field_rewrites(f->v[i].name);
+	}
+}
+
 bool exchange_check(struct exchange *x, const struct link_request *r)
 {
 	struct egress *e = x->egress;
 	const struct pol_inference *inference = &e->now->policy->inference;
 	char *room = arena_alloc(x->arena, r->head.target.n + 1);
 
+	look_at(&x->request.fields, &x->asks);
 	if (!room || !is_canonical(&x->request, room))
 		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the request is not in its canonical form");
 	if (!quota_is_open(&e->quota))
@@ -51,23 +62,13 @@ bool exchange_check(struct exchange *x, const struct link_request *r)
 	return x->provider ? true : deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
 }
 
-static void look_at(const struct http_fields *f, struct net_asks *asks)
-{
-	uint32_t i;
-
-	for (i = 0; i < f->n; i++) {
-		asks->override = asks->override || net_field_overrides(f->v[i].name);
-		asks->rewrite = asks->rewrite || net_field_rewrites(f->v[i].name);
-	}
-}
-
 /* Trailers count too, once they are there: some servers take them for fields of the head. */
 static struct net_request question(const struct exchange *x)
 {
 	const struct http_request *r = &x->request;
-	struct net_request q = {.host = r->host, .port = r->port, .method = r->method, .target = r->target};
+	struct net_request q = {
+		.host = r->host, .port = r->port, .method = r->method, .target = r->target, .asks = x->asks};
 
-	look_at(&r->fields, &q.asks);
 	look_at(&x->call.trailers, &q.asks);
 	q.asks.override = q.asks.override || x->form_asks;
 	return q;
@@ -117,26 +118,31 @@ static bool watch_form(struct exchange *x, const struct net_request *q, const st
 {
 	const struct ruleset *rules = x->egress->now->rules;
 
+	if (!x->request.body)
+		return true;
 	/* where the body has a say, which rule it is will be known after it */
 	x->form_matters = waits || net_form_matters(rules, q, v);
-	if (!x->request.body || (!x->form_matters && !net_rules_ranges_mind_methods(rules)))
+	if (!x->form_matters && !net_rules_ranges_mind_methods(rules))
 		return true;
 	form_watch_free(x->form);
 	x->form = form_watch_new(&x->request.fields);
 	return x->form ? true : deny(x, GATE_FAILURE_INTERNAL, sv_n("", 0), NULL);
 }
 
-/* By the address that it is sent to. */
+/* By the address that it is sent to, or all that it may be sent to by a proxy. */
 static bool judge_sent_to(struct exchange *x)
 {
-	const struct upstream *u = x->call.up;
+	const struct dial_places *to = x->call.up && !x->inference ? &x->call.up->places : NULL;
 	struct net_request q = question(x);
 	struct net_verdict v;
+	unsigned i;
 
-	if (x->inference || !u || !u->has_address)
-		return true;
-	net_rules_address(x->egress->now->rules, &u->address, &q, u->fixed, &v);
-	return v.allow ? true : deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &u->address, &v);
+	for (i = 0; to && i < to->n; i++) {
+		net_rules_address(x->egress->now->rules, &to->v[i].address, &q, to->v[i].fixed, &v);
+		if (!v.allow)
+			return deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &to->v[i].address, &v);
+	}
+	return true;
 }
 
 bool exchange_judge_form(struct exchange *x, struct sv bytes)
@@ -157,6 +163,32 @@ bool exchange_judge_form(struct exchange *x, struct sv bytes)
 	if (!v.allow)
 		return deny_by_rule(x, GATE_FAILURE_POLICY, &q, NULL, &v);
 	return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the body asks for another method than the rule allows");
+}
+
+static const char wants_body[] = "the policy now wants to see the body of this request, which has gone out";
+
+/*
+ * By a policy that came when the body was under way: what was not looked into so far is, where it is still here. Where it is not, nobody can say what the rest of it
+ * makes of it; a body that has gone out to its end is what the policy before allowed.
+ */
+static bool watch_form_again(struct exchange *x, const struct net_request *q, const struct net_verdict *v, bool waits)
+{
+	const struct call *c = &x->call;
+	const struct buf *all = x->sent == 0 ? &c->body : &x->kept;
+
+	waits = waits && x->sent == 0; /* else must_see_body() says whether it may go on */
+	if (x->form) {
+		x->form_matters = waits || net_form_matters(x->egress->now->rules, q, v);
+		return true;
+	}
+	if (x->discard || (x->ended && x->sent && c->body_at == c->body.n))
+		return true;
+	if (!watch_form(x, q, v, waits))
+		return false;
+	if (!x->form || x->sent == 0 || all->n)
+		return !x->form || exchange_judge_form(x, buf_view(all));
+	x->form_asks = true; /* for all that is known */
+	return x->form_matters ? deny(x, GATE_FAILURE_POLICY, sv_n("", 0), wants_body) : true;
 }
 
 static enum gate_failure failure_of(const struct ruling *no)
@@ -204,7 +236,7 @@ static bool judge_network(struct exchange *x, bool whole, bool count)
 	if (!v.allow)
 		return deny_by_rule(x, GATE_FAILURE_POLICY, &q, NULL, &v);
 	waits = rpc_rules_begin(rules, &q, &x->request, &v);
-	if (count && !whole && !watch_form(x, &q, &v, waits))
+	if (!(count ? whole || watch_form(x, &q, &v, waits) : watch_form_again(x, &q, &v, waits)))
 		return false;
 	x->collect = x->collect || waits;
 	/* where the body has a say the rules are known only after it */
@@ -390,6 +422,18 @@ static bool address_allowed(const struct exchange *x, const struct address *a, b
 	return v.allow;
 }
 
+/* The same for a model. */
+static bool provider_allowed(struct exchange *x)
+{
+	const struct dial_places *to = x->call.up && x->inference ? &x->call.up->places : NULL;
+	unsigned i;
+
+	for (i = 0; to && i < to->n; i++)
+		if (!address_allowed(x, &to->v[i].address, to->v[i].fixed))
+			return deny(x, GATE_FAILURE_ADDRESS, sv_of("inference.providers"), "the policy now keeps the provider from this address");
+	return true;
+}
+
 /* Of one that was sent, at least in part, and whose body nobody has any more: does the policy need it to know that it may go on? */
 static bool must_see_body(const struct exchange *x)
 {
@@ -404,36 +448,67 @@ static bool must_see_body(const struct exchange *x)
 
 bool exchange_still_allowed(struct exchange *x)
 {
-	const struct upstream *u = x->call.up;
 	bool collect = x->collect, unsent = is_unsent(x), whole = x->whole && (unsent || x->kept.n);
 
 	x->collect = false;
 	if (!(x->inference ? judge_model(x, whole, false) : judge_network(x, whole, false)) || !judge_trailers(x))
 		return false;
 	if (x->collect && !collect && !whole && must_see_body(x))
-		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), "the policy now wants to see the body of this request, which has gone out");
+		return deny(x, GATE_FAILURE_POLICY, sv_n("", 0), wants_body);
 	x->collect = collect;
 	if (whole && unsent && !exchange_reserve(x))
 		return false;
-	if (x->inference && u && u->has_address && !address_allowed(x, &u->address, u->fixed))
-		return deny(x, GATE_FAILURE_ADDRESS, sv_of("inference.providers"), "the policy now keeps the provider from this address");
-	return judge_sent_to(x);
+	return provider_allowed(x) && judge_sent_to(x);
+}
+
+/* What was taken from the budgets of ranges, to be put back where one of them is used up. */
+struct paid {
+	uint32_t budget[DIAL_PLACES];
+	struct net_budget before[DIAL_PLACES];
+	unsigned n;
+};
+
+/* Once from each, however many addresses lie in its range. False: there is none left. */
+static bool pay(struct exchange *x, const struct net_verdict *v, struct paid *io)
+{
+	struct net_budget *budget = &x->egress->now->budgets[v->budget];
+	unsigned i;
+
+	for (i = 0; i < io->n; i++)
+		if (io->budget[i] == v->budget)
+			return true;
+	io->budget[io->n] = v->budget;
+	io->before[io->n++] = *budget;
+	return net_rate_take(budget, v->rate, (uint64_t)loop_now(x->egress->loop) * 1000000);
+}
+
+static void pay_back(struct exchange *x, const struct paid *paid)
+{
+	unsigned i;
+
+	for (i = 0; i < paid->n; i++)
+		x->egress->now->budgets[paid->budget[i]] = paid->before[i];
 }
 
 bool exchange_pay_address(struct exchange *x, const struct upstream *u)
 {
-	struct generation *g = x->egress->now;
+	const struct dial_places *to = &u->places;
 	struct net_request q = question(x);
 	struct net_verdict v;
+	struct paid paid;
+	unsigned i;
 
-	if (x->inference || x->paid || !u->has_address)
+	if (x->inference || x->paid)
 		return true;
-	net_recent_address(g->recent, &u->address, &q, u->fixed, &v);
-	if (!v.allow)
-		return deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &u->address, &v);
-	if (v.rate && !net_rate_take(&g->budgets[v.budget], v.rate, (uint64_t)loop_now(x->egress->loop) * 1000000))
-		return deny_by_rate(x);
-	x->paid = true;
+	paid.n = 0;
+	for (i = 0; i < to->n; i++) {
+		net_recent_address(x->egress->now->recent, &to->v[i].address, &q, to->v[i].fixed, &v);
+		if (v.allow && (!v.rate || pay(x, &v, &paid)))
+			continue;
+		pay_back(x, &paid);
+		return v.allow ? deny_by_rate(x) : deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &to->v[i].address, &v);
+	}
+	x->paid = to->n > 0;
 	return true;
 }
 

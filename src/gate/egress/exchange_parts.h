@@ -37,6 +37,7 @@ struct exchange {
 
 	/* The request, as it was judged. */
 	struct http_request request;
+	struct net_asks asks; /* by its fields; those of trailers come besides */
 	bool inference;
 	const char *provider;	/* its name */
 	const char *credential; /* what the rule or the provider names; NULL: none */

@@ -115,6 +115,13 @@ static int add_key(const struct exchange *x, struct http_request *r)
 	return 0;
 }
 
+/* Clients of S3 put what they get where the part belongs that they asked for, and do not look whether it is one: they would write all of an object there. */
+static bool asks_part_of_object(const struct exchange *x, const struct grant *g)
+{
+	return x->scrubbing && g->inject.kind == INJECT_SIGV4 && strcmp(g->inject.service, "s3") == 0 && sv_is(x->request.method, "GET") &&
+	       http_field(&x->request.fields, "range");
+}
+
 /* 0, or it was ended. The injection is to be freed when the head is written. */
 static int put_credential(struct exchange *x, const struct upstream *u, struct http_request *r, struct injection **ret)
 {
@@ -128,8 +135,13 @@ static int put_credential(struct exchange *x, const struct upstream *u, struct h
 		return -1;
 	}
 	/* the address was looked at before it was dialled; through a proxy there is none */
-	if (!r->tls && !(u->has_address && address_is_loopback(&u->address))) {
+	if (!r->tls && !upstream_is_local(u)) {
 		exchange_fail(x, GATE_FAILURE_CREDENTIAL, sv_n("", 0), exchange_in_clear);
+		return -1;
+	}
+	if (asks_part_of_object(x, g)) {
+		exchange_fail(x, GATE_FAILURE_POLICY, sv_n("", 0),
+			      "a part of an object may end amid a credential: ask for all of it (the AWS CLI and boto3: raise multipart_threshold)");
 		return -1;
 	}
 	if (x->hash) {

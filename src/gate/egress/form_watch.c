@@ -40,7 +40,7 @@ static int start(struct form_watch *w, const struct net_form_head *h)
 struct form_watch *form_watch_new(const struct http_fields *head)
 {
 	struct form_watch *w = calloc(1, sizeof(*w));
-	struct net_form_head h = {0};
+	struct net_form_head h = {0}, unpacked;
 	uint32_t i;
 
 	if (!w)
@@ -48,8 +48,11 @@ struct form_watch *form_watch_new(const struct http_fields *head)
 	for (i = 0; i < head->n; i++)
 		net_form_head_field(&h, head->v[i].name, head->v[i].value);
 	net_form_init(&w->plain, &h);
-	for (i = 0; i < READINGS; i++)
-		net_form_init(&w->readings[i].form, &h);
+	unpacked = h;
+	unpacked.codings = 0;
+	unpacked.coding = sv_n("", 0);
+	net_form_init(&w->readings[AS_SAID].form, &unpacked);
+	net_form_init(&w->readings[BARE].form, &h); /* what is not bare looks like anything */
 	w->is_form = h.mentioned || h.types != 1 || h.odd;
 	w->illegible = net_form_head_is_coded(&h) && start(w, &h) < 0 && w->is_form;
 	return w;
@@ -102,6 +105,6 @@ enum form_watch_result form_watch_feed(struct form_watch *w, struct sv bytes, ch
 	if (net_form_feed(&w->plain, bytes))
 		return w->plain.illegible ? FORM_ILLEGIBLE : FORM_ASKS;
 	if (asks_unpacked(w, bytes, room, n_room))
-		return FORM_ASKS;
+		return w->readings[AS_SAID].form.illegible ? FORM_ILLEGIBLE : FORM_ASKS;
 	return w->illegible ? FORM_ILLEGIBLE : FORM_FINE;
 }

@@ -18,6 +18,11 @@ bool legible_codings(const struct http_fields *f);
 /* Is each Content-Type without a character set, or with one that has ASCII's letters as ASCII does? */
 bool legible_charset(const struct http_fields *f);
 
+/*
+ * Is an answer with this status not a part of a page, which may begin or end amid anything? Parts of what is counted in other units than bytes (PostgREST's rows) are whole in themselves.
+ */
+bool legible_whole(unsigned status, const struct http_fields *f);
+
 /* A value of Accept, without the parameters that ask for a character set. It is written to `to`, which has room for value.n bytes. */
 struct sv legible_accept(struct sv value, char *to);
 

@@ -125,13 +125,23 @@ static void dequeue(struct claim *c)
 	c->next = c->prev = NULL;
 }
 
+/* May it go by this connection, wherever that leads? */
+static bool passes(struct claim *c, const struct dial_places *p)
+{
+	unsigned i;
+
+	for (i = 0; i < p->n; i++)
+		if (c->events->check(c, &p->v[i].address, p->v[i].fixed) != GATE_FAILURE_NONE)
+			return false;
+	return true;
+}
+
 static struct upstream *usable(const struct site *s, struct claim *c)
 {
 	struct upstream *u;
 
 	for (u = s->first; u; u = u->next)
-		if (u->state == UPSTREAM_READY && upstream_is_free(u) &&
-		    (!u->has_address || c->events->check(c, &u->address, u->fixed) == GATE_FAILURE_NONE))
+		if (u->state == UPSTREAM_READY && upstream_is_free(u) && passes(c, &u->places))
 			return u;
 	return NULL;
 }

@@ -57,10 +57,19 @@ static inline void quota_sent(struct quota *q, uint64_t n)
 	q->out = q->out + n < q->out ? UINT64_MAX : q->out + n;
 }
 
+/* Is there so much left? Where not, the run is done sending: whoever wants to send asks here, or one of the next two. */
+static inline bool quota_fits(struct quota *q, uint64_t n)
+{
+	if (n <= quota_left(q))
+		return true;
+	q->passed = true;
+	return false;
+}
+
 /* False: there is not so much left, and nothing was taken. */
 static inline bool quota_take(struct quota *q, uint64_t n)
 {
-	if (n > quota_left(q))
+	if (!quota_fits(q, n))
 		return false;
 	quota_sent(q, n);
 	return true;
@@ -68,7 +77,7 @@ static inline bool quota_take(struct quota *q, uint64_t n)
 
 static inline bool quota_reserve(struct quota *q, uint64_t n)
 {
-	if (n > quota_left(q))
+	if (!quota_fits(q, n))
 		return false;
 	q->reserved += n;
 	return true;

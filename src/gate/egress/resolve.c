@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
@@ -42,6 +45,7 @@ struct resolver {
 	struct loop_timer timer;
 	resolve_charge_fn *charge; /* NULL: it is free */
 	void *charge_arg;
+	uint64_t paid; /* bytes that were charged and have not gone out yet */
 };
 
 static void watch_time(struct resolver *r);
@@ -102,6 +106,53 @@ static void watch_time(struct resolver *r)
 		loop_timer_set(r->loop, &r->timer, tv.tv_sec * 1000 + tv.tv_usec / 1000 + 1, on_time, r);
 }
 
+static ares_socket_t open_socket(int family, int type, int protocol, void *arg)
+{
+	(void)arg;
+	return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+}
+
+static int close_socket(ares_socket_t fd, void *arg)
+{
+	(void)arg;
+	return close(fd);
+}
+
+static int connect_socket(ares_socket_t fd, const struct sockaddr *to, ares_socklen_t n, void *arg)
+{
+	(void)arg;
+	return connect(fd, to, n);
+}
+
+static ares_ssize_t receive(ares_socket_t fd, void *bytes, size_t n, int flags, struct sockaddr *from, ares_socklen_t *n_from, void *arg)
+{
+	(void)arg;
+	return recvfrom(fd, bytes, n, flags, from, n_from);
+}
+
+/* A question is paid for before it is asked (resolve_start()). Where no answer comes it is asked again, of each server: that is paid for as it goes out, or does not go. */
+static ares_ssize_t send_paid(ares_socket_t fd, const struct iovec *v, int n, void *arg)
+{
+	struct resolver *r = arg;
+	uint64_t bytes = 0;
+	ssize_t sent;
+	int i;
+
+	for (i = 0; i < n; i++)
+		bytes += v[i].iov_len;
+	if (r->charge && bytes > r->paid) {
+		if (!r->charge(r->charge_arg, bytes - r->paid)) {
+			errno = ECONNREFUSED;
+			return -1;
+		}
+		r->paid = bytes;
+	}
+	sent = writev(fd, v, n);
+	if (r->charge && sent > 0)
+		r->paid -= (uint64_t)sent;
+	return sent;
+}
+
 static int read_pins(struct resolver *r, const struct gate_pin *pins, uint32_t n, struct error *err)
 {
 	uint32_t i;
@@ -118,6 +169,7 @@ static int read_pins(struct resolver *r, const struct gate_pin *pins, uint32_t n
 
 int resolver_new(struct loop *loop, const struct gate_pin *pins, uint32_t n, struct resolver **ret, struct error *err)
 {
+	static const struct ares_socket_functions sockets = {open_socket, close_socket, connect_socket, receive, send_paid};
 	char lookups[] = "b";
 	/* no domains to search: the flag alone does not keep ares_getaddrinfo() from it */
 	struct ares_options options = {.flags = ARES_FLAG_NOALIASES | ARES_FLAG_NOSEARCH, .timeout = TRY_TIMEOUT, .tries = TRIES, .lookups = lookups,
@@ -143,6 +195,7 @@ int resolver_new(struct loop *loop, const struct gate_pin *pins, uint32_t n, str
 		resolver_free(r);
 		return -1;
 	}
+	ares_set_socket_functions(r->channel, &sockets, r);
 	*ret = r;
 	return 0;
 }
@@ -332,9 +385,14 @@ void resolve_start(struct resolver *r, struct resolve_query *q, struct sv host, 
 		answer(q, GATE_FAILURE_NAME);
 		return;
 	}
-	if (r->charge && !r->charge(r->charge_arg, QUESTIONS * (host.n + BESIDE_NAME))) {
-		answer(q, GATE_FAILURE_QUOTA);
-		return;
+	if (r->charge) {
+		uint64_t bytes = QUESTIONS * (host.n + BESIDE_NAME);
+
+		if (!r->charge(r->charge_arg, bytes)) {
+			answer(q, GATE_FAILURE_QUOTA);
+			return;
+		}
+		r->paid += bytes;
 	}
 	memcpy(name, host.p, host.n);
 	name[host.n] = '\0';

@@ -44,7 +44,7 @@ void resolver_free(struct resolver *r); /* NULL is fine. Queries are forgotten, 
 
 /*
  * Who is asked before a question goes to DNS, with how many bytes it has: a name is the workload's own words, and they arrive somewhere. False: it does not
- * go (GATE_FAILURE_QUOTA).
+ * go (GATE_FAILURE_QUOTA). Each time that it is asked again counts as well.
  */
 typedef bool resolve_charge_fn(void *arg, uint64_t bytes);
 void resolver_charge(struct resolver *r, resolve_charge_fn *fn, void *arg);

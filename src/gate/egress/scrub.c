@@ -19,8 +19,8 @@ struct scrub {
 	struct scrub_stream *texts, *names; /* for one text after the other; made when they are first needed */
 };
 
-/* ROW: " 73 6b 2d", which rows of numbers are known by. OLDER: searches that are finished beside the one of now. */
-enum { ROW = 9, OLDER = 3 };
+/* ROW: " 73 6b 2d", which rows of numbers are known by. OLDER: searches that are finished beside the one of now. BREAK: bytes that are looked at for one between lines. */
+enum { ROW = 9, OLDER = 3, BREAK = 256 };
 
 /* For the credentials of one scrub, in what comes from some point on. */
 struct search {
@@ -273,21 +273,52 @@ static unsigned char byte_back(const struct scrub_stream *t, const char *p, size
 	return back < t->end - t->from ? (unsigned char)t->hold[t->end - 1 - back] : 0;
 }
 
-/* Does a line break of base64 end there? How many bytes it has, or 0. */
+/* How many blanks and breaks end there; 0: none, or more than stand between two lines. */
+static size_t blanks_back(const struct scrub_stream *t, const char *p, size_t n, size_t back)
+{
+	size_t size, breaks = 0;
+	unsigned char c;
+
+	for (size = 0; size <= NEEDLE_GAP; size++) {
+		c = byte_back(t, p, n, back + size);
+		if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+			break;
+		/* CR and LF are one; two of them are an empty line, or the end of an event */
+		breaks += c == '\n' || (c == '\r' && (size == 0 || byte_back(t, p, n, back + size - 1) != '\n'));
+	}
+	return size > NEEDLE_GAP || breaks > 1 ? 0 : size;
+}
+
+/* How many characters of base64 and of escapes end there, as far as they count. */
+static size_t line_back(const struct scrub_stream *t, const char *p, size_t n, size_t back)
+{
+	unsigned char c;
+	size_t i;
+
+	for (i = 0; i < NEEDLE_LINE; i++) {
+		c = byte_back(t, p, n, back + i);
+		if (!needle_runs_may_have(c) || c == '\n' || c == '\r')
+			break;
+	}
+	return i;
+}
+
+/*
+ * Does what stands between two lines of base64, or a part of it, end there? How many bytes it has, or 0. The other half of a break may be escaped, amid blanks that are not, or not be here yet.
+ */
 static size_t line_break(const struct scrub_stream *t, const char *p, size_t n, size_t back)
 {
-	unsigned char c = byte_back(t, p, n, back);
-	size_t size = c == '\n' && byte_back(t, p, n, back + 1) == '\r' ? 2 : 1, i;
+	size_t size = blanks_back(t, p, n, back), more = size, most = back + BREAK, line;
 
-	/* the other half of a break may be escaped, or not be here yet */
-	if (c != '\n' && c != '\r')
-		return 0;
-	for (i = 0; i < NEEDLE_LINE; i++) {
-		c = byte_back(t, p, n, back + size + i);
-		if (!needle_runs_may_have(c) || c == '\n' || c == '\r')
+	for (back += size; more && back < most; back += line + more) {
+		line = line_back(t, p, n, back);
+		if (line == NEEDLE_LINE)
+			return size;
+		if (line == 0 || !memchr("\\%&", byte_back(t, p, n, back + line - 1), 3))
 			return 0;
+		more = blanks_back(t, p, n, back + line);
 	}
-	return size;
+	return 0;
 }
 
 /* A zero between letters of UTF-16. */

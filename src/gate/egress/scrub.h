@@ -12,7 +12,7 @@
  * longest tail of bytes of a fixed alphabet, 0x21 to 0x7e, in which every form of every credential is written, of breaks between lines
  * of base64 (behind NEEDLE_LINE bytes that may be of it, needle_runs.h), of single zeros between its bytes (UTF-16), and of blanks behind three numbers of two digits
  * (rows of hexadecimal: of one that only begins there, its first two bytes are not held); at most scrub_hold() bytes of it. All before that goes out within the same call: what ends in a newline or a blank (an event
- * of a stream of events, a line) is never kept waiting.
+ * of a stream of events, a line) is never kept waiting, but for a line that ends in so much of base64.
  *  - scrub_hold() is what the longest form can cover when it is escaped twice over, so nothing that can still become a
  * hit is let go for want of room; rounded up to a power of two from SCRUB_HOLD_MIN on, so that it tells of the longest
  * credential's length no more than its order of magnitude. It is 8 or 16 KiB with most keys.

@@ -30,8 +30,7 @@ struct tunnel {
 	uint16_t port;
 	struct dial *dial;
 	int fd;
-	struct address address;
-	bool has_address, fixed;
+	struct dial_places places;
 	enum gate_failure why;
 	char *text; /* for TELL_FAILED */
 	struct tcp_counts counted; /* out: granted, or seen without that */
@@ -276,25 +275,35 @@ static struct net_request question(const struct tunnel *t)
 	return (struct net_request){.host = sv_of(t->host), .port = t->port};
 }
 
-/* By the name; false: it was told why not. */
+/* By where it leads. NULL: it may; else the place that it may not go to. */
+static const struct address *judge_places(const struct tunnel *t, const struct net_request *q, struct net_verdict *ret)
+{
+	unsigned i;
+
+	for (i = 0; i < t->places.n; i++) {
+		net_rules_address(t->all->egress->now->rules, &t->places.v[i].address, q, t->places.v[i].fixed, ret);
+		if (!ret->allow)
+			return &t->places.v[i].address;
+	}
+	return NULL;
+}
+
+/* By the name, and by where it leads; false: it was told why not. */
 static bool judge(const struct tunnel *t, struct reason *ret, struct net_where *where)
 {
 	const struct generation *g = t->all->egress->now;
 	struct net_request q = question(t);
+	const struct address *no = NULL;
 	struct net_verdict v;
 
 	net_rules_name(g->rules, q.host, q.port, &v);
-	if (v.allow && v.way != NET_INSPECT && !(t->has_address))
-		return true;
 	if (v.allow && v.way == NET_INSPECT) {
 		*ret = (struct reason){.text = "a rule looks inside this connection: it cannot be a tunnel"};
-	} else if (v.allow) {
-		net_rules_address(g->rules, &t->address, &q, t->fixed, &v);
+	} else {
+		no = v.allow ? judge_places(t, &q, &v) : NULL;
 		if (v.allow)
 			return true;
-		net_rules_reason(g->rules, &q, &t->address, &v, ret);
-	} else {
-		net_rules_reason(g->rules, &q, NULL, &v, ret);
+		net_rules_reason(g->rules, &q, no, &v, ret);
 	}
 	(void)net_rules_where(g->rules, &v, where);
 	return false;
@@ -354,9 +363,7 @@ static void on_dialled(void *arg, const struct dial_result *r)
 		return;
 	}
 	t->fd = r->fd;
-	t->address = r->address;
-	t->fixed = r->fixed;
-	t->has_address = !r->by_proxy;
+	t->places = r->places;
 	/* the policy may be another than the one that it was dialled by */
 	if (denied(t))
 		return;
@@ -428,7 +435,7 @@ static int want(struct tunnels *all, struct sv body)
 	if (t->state != UP || t->asked)
 		return -EPROTO;
 	look_at(t); /* what was sent unasked is not what is granted now */
-	t->granted = n < quota_left(q) ? n : (uint32_t)quota_left(q);
+	t->granted = quota_fits(q, n) ? n : (uint32_t)quota_left(q);
 	t->counted.out += t->granted;
 	t->asked = true;
 	all->n_to_tell++;

@@ -137,10 +137,8 @@ static void on_dialled(void *arg, const struct dial_result *r)
 		dial_failed(u, r->why);
 		return;
 	}
-	u->address = r->address;
-	u->fixed = r->fixed;
+	u->places = r->places;
 	u->by_proxy = r->by_proxy;
-	u->has_address = !r->by_proxy;
 	if (stream_new(u->egress->loop, fd, on_stream, u, &u->stream) < 0) {
 		u->stream = NULL;
 		dial_failed(u, GATE_FAILURE_INTERNAL);
@@ -177,6 +175,11 @@ void upstream_dial(struct upstream *u, struct sv host, uint16_t port)
 bool upstream_is_idle(const struct upstream *u)
 {
 	return u->h2 ? u->n_calls == 0 : u->call == NULL;
+}
+
+bool upstream_is_local(const struct upstream *u)
+{
+	return !u->by_proxy && u->places.n == 1 && address_is_loopback(&u->places.v[0].address);
 }
 
 bool upstream_is_free(const struct upstream *u)

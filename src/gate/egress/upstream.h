@@ -66,8 +66,8 @@ struct upstream {
 	struct stream *stream;
 	struct loop_timer timer; /* of the handshake, then of idleness */
 	struct loop_task task;	 /* output, or death */
-	struct address address;
-	bool has_address, fixed, by_proxy;
+	struct dial_places places;
+	bool by_proxy;
 	bool used;	/* had a call before */
 	bool no_writes; /* the socket takes no more; what it still says is listened to */
 	struct buf out; /* what the socket did not take yet */
@@ -98,6 +98,7 @@ bool upstream_is_heard(const struct call *c); /* false: what its server says is 
 void upstream_dial(struct upstream *u, struct sv host, uint16_t port);
 bool upstream_is_free(const struct upstream *u); /* takes a call now */
 bool upstream_is_idle(const struct upstream *u); /* has none */
+bool upstream_is_local(const struct upstream *u); /* leads to a server on this machine, by no proxy */
 void upstream_kill(struct upstream *u);		 /* at once for its calls; its memory goes at the end of the iteration */
 
 /* Between upstream.c and the two protocols. Those that take a call away tell it. */

@@ -143,7 +143,7 @@ int upstream_h2_open(struct upstream *u, struct call *c, const struct http_reque
 	uint64_t bytes = r->method.n + r->target.n + r->host.n + upstream_fields_size(&r->fields);
 	int result;
 
-	if (bytes > quota_left(&u->egress->quota))
+	if (!quota_fits(&u->egress->quota, bytes))
 		return -EDQUOT;
 	result = h2_request(u->h2, r, c, &c->stream);
 	if (result < 0) {

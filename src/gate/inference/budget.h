@@ -4,9 +4,10 @@
  * One per run, in egress, which knows what was sent: nobody else counts. A request is admitted before it is dialled and
  * counts from then on, whatever becomes of it; tokens count as the reply reports them, and those that a reply was
  * charged for because it was cut (usage.h) count as well, apart from them. The request that crosses a token budget may
- * finish, the next is refused. Requests that run side by side cannot cross it together: each reserves what its reply
- * may have (output.h) until it is over, and another is admitted only while what was used and what is reserved leave
- * something. One alone is admitted while anything is left, whatever it asks for.
+ * finish, the next is refused. Requests that run side by side cannot cross it together, as far as their bodies say how
+ * long replies may be: each reserves that (output.h; without a limit OUTPUT_USUAL, which a reply may pass) until it is
+ * over, and another is admitted only while what was used and what is reserved leave something. One alone is admitted
+ * while anything is left, whatever it asks for.
  *
  * Counters are kept by the provider's name and only ever grow: a reload changes limits, never what was used, also of a
  * provider that goes and comes back. Use per model is kept for the report: BUDGET_MODELS names for each provider, the

@@ -13,7 +13,7 @@ static const struct endpoint endpoints[] = {
 	{PROVIDER_OPENAI, OP_COMPLETIONS, "POST", "/v1/completions", true, false},
 	{PROVIDER_OPENAI, OP_EMBEDDINGS, "POST", "/v1/embeddings", true, false},
 	{PROVIDER_OPENAI, OP_RESPONSES, "POST", "/v1/responses", true, false},
-	{PROVIDER_OPENAI, OP_RESPONSES, "POST", "/v1/responses/compact", true, false},
+	{PROVIDER_OPENAI, OP_COMPACT, "POST", "/v1/responses/compact", true, false},
 	{PROVIDER_OPENAI, OP_COUNT, "POST", "/v1/responses/input_tokens", true, false},
 	{PROVIDER_OPENAI, OP_MODELS, "GET", "/v1/models", false, false},
 	{PROVIDER_OPENAI, OP_MODELS, "GET", "/v1/models/{model}", false, false},

@@ -28,6 +28,7 @@ enum endpoint_op {
 	OP_COMPLETIONS,
 	OP_EMBEDDINGS,
 	OP_RESPONSES,
+	OP_COMPACT, /* of a conversation in responses */
 	OP_GENERATE, /* Gemini, as all below */
 	OP_COUNT,
 	OP_EMBED,

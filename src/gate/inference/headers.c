@@ -77,7 +77,8 @@ static bool is_known(struct sv name)
 
 bool headers_drop(const struct provider *p, struct sv name)
 {
-	if (http_field_asks_part(name) || net_field_overrides(name) || is_one_of(name, never, ARRAY_LEN(never)) || is_of_one_of(name, routers, ARRAY_LEN(routers)))
+	if (http_field_asks_part(name) || net_field_overrides(name) || net_field_rewrites(name) ||
+	    is_one_of(name, never, ARRAY_LEN(never)) || is_of_one_of(name, routers, ARRAY_LEN(routers)))
 		return true;
 	return (!p || p->models.set || p->models.n) && !is_known(name);
 }

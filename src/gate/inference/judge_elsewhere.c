@@ -13,7 +13,16 @@ static const char hint_one[] = "name one model, and leave it to the policy where
 /* At the top. */
 static const char *const places[] = {"route",      "preset",        "provider",   "providers", "engine",
 				     "deployment", "deployment_id", "extra_body", "router",    "proxy",
-				     "prompt_id",  "fastest_response", "specific_deployment", NULL};
+				     "prompt_id",  "fastest_response", "specific_deployment",
+				     /* which of a router's servers, or of a server's adapters, answers */
+				     "tags", "litellm_metadata", "lora_path", "lora_request", "adapter_id",
+				     "tensorzero::variant_name", "tensorzero::function_name", "tensorzero::credentials",
+				     /* what it sends along, and whom it tells */
+				     "headers", "extra_headers", "tensorzero::extra_headers", "tensorzero::extra_body",
+				     "callbacks", "success_callback", "failure_callback",
+				     "langfuse_host", "langfuse_public_key", "langfuse_secret_key",
+				     /* whom the server itself talks to */
+				     "kv_transfer_params", "bootstrap_host", "bootstrap_port", NULL};
 
 /* At any depth: a list of what to try next holds whole requests. */
 static const char *const servers[] = {"api_base",
@@ -44,7 +53,8 @@ static const char *const models[] = {"model", "models", "model_name", "model_id"
 
 /* Tools of the provider, by the name at the top and by what it contains. */
 static const char *const tools[] = {
-	"data_sources", "mcp_servers", "venice_parameters", "compound_custom", "tool_resources", "knowledge", NULL};
+	"data_sources", "mcp_servers", "venice_parameters", "compound_custom", "tool_resources", "knowledge",
+	"enable_enhancement", "features", "tool_ids", "tool_servers", "files", "linkup", NULL};
 static const char *const tool_parts[] = {"search", "plugin", "connector", NULL};
 
 /* The conversation, which is judged elsewhere or only text, schemas, and what the client says about itself. */

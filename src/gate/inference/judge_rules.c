@@ -59,6 +59,8 @@ static const struct name_rule openai_names[] = {
 	{"max_output_tokens", NULL, TOP, CHECK_SEEN, true, NULL},
 	{"max_new_tokens", NULL, TOP, CHECK_SEEN, true, NULL},
 	{"n_predict", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"num_predict", NULL, TOP, CHECK_SEEN, true, NULL},
+	{"options", NULL, TOP, CHECK_SEEN, true, NULL},
 	{"n", NULL, TOP, CHECK_SEEN, true, NULL},
 	{"best_of", NULL, TOP, CHECK_SEEN, true, NULL},
 	{"num_return_sequences", NULL, TOP, CHECK_SEEN, true, NULL},

@@ -5,34 +5,33 @@
 #include "base/cleanup.h"
 #include "gate/inference/usage.h"
 
-/* Names of several servers that speak one dialect: which of them a server reads is its secret, so all of them count.
- * Gemini takes its names in both spellings. */
-enum { NAMES = 6 };
+/*
+ * What says how long a reply may be, to some server of some dialect, and how many there are to be: which of them a
+ * server reads is its secret, so the largest counts, wherever it stands. Gemini takes its names in both spellings.
+ */
+enum { PLACES = 4 };
+static const char *const places[PLACES] = {"", "options", "generationConfig",
+					   "generation_config"}; /* "": the body itself */
+static const char *const limits[] = {"max_tokens", "max_completion_tokens", "max_new_tokens",  "max_output_tokens",
+				     "n_predict",  "num_predict",           "maxOutputTokens", NULL};
+/* How long it is to be at least: 0, which clients send, asks for nothing. */
+static const char *const floors[] = {"min_tokens", NULL};
+static const char *const times[] = {
+	"n", "best_of", "num_return_sequences", "n_cmpl", "candidateCount", "candidate_count", NULL};
 
+/* Only the limit that all servers of a dialect read keeps a reply short: one that the server at hand passes over leaves
+ * it as long as it is without any. */
 static const struct {
 	enum endpoint_op op;
-	const char *in[2]; /* the object that holds them; NULL: the body itself */
-	const char *limits[NAMES];
-	const char *times[NAMES];   /* how many replies */
-	const char *prompts[NAMES]; /* lists with a reply for each member */
+	const char *in, *limit; /* NULL: none is read by all */
+	const char *prompts[3]; /* lists with a reply for each member */
 } members[] = {
-	{OP_MESSAGES, {NULL}, {"max_tokens"}, {"n"}, {NULL}},
-	{OP_CHAT,
-	 {NULL},
-	 {"max_tokens", "max_completion_tokens", "max_new_tokens", "n_predict"},
-	 {"n", "best_of", "num_return_sequences", "n_cmpl"},
-	 {NULL}},
-	{OP_COMPLETIONS,
-	 {NULL},
-	 {"max_tokens", "max_completion_tokens", "max_new_tokens", "n_predict"},
-	 {"n", "best_of", "num_return_sequences", "n_cmpl"},
-	 {"prompt", "prompt_embeds"}},
-	{OP_RESPONSES, {NULL}, {"max_output_tokens"}, {"n"}, {NULL}},
-	{OP_GENERATE,
-	 {"generationConfig", "generation_config"},
-	 {"maxOutputTokens", "max_output_tokens"},
-	 {"candidateCount", "candidate_count"},
-	 {NULL}},
+	{OP_MESSAGES, "", "max_tokens", {NULL}},
+	{OP_CHAT, "", "max_tokens", {NULL}},
+	{OP_COMPLETIONS, "", "max_tokens", {"prompt", "prompt_embeds", NULL}},
+	{OP_RESPONSES, "", "max_output_tokens", {NULL}},
+	{OP_COMPACT, "", NULL, {NULL}},
+	{OP_GENERATE, "generationConfig", "maxOutputTokens", {NULL}},
 };
 
 static uint64_t product(uint64_t a, uint64_t b)
@@ -65,19 +64,42 @@ static int number(const struct json_scan *s, uint32_t i, const char *name, uint6
 	return 0;
 }
 
-/* `otherwise` where none is there. */
-static int largest(const struct json_scan *s, uint32_t of, const char *const *names, uint64_t otherwise, uint64_t *io,
+static uint32_t find_place(const struct json_scan *s, const char *place, bool *there)
+{
+	uint32_t of = place[0] ? json_scan_get(s, 0, place) : 0;
+
+	*there = of || !place[0];
+	return of;
+}
+
+/* Of all places; 0: none is there. */
+static int largest(const struct json_scan *s, const char *const *names, uint64_t otherwise, uint64_t *ret,
 		   struct ruling *no)
 {
+	uint32_t of;
 	uint64_t n;
-	size_t k;
+	size_t i, k;
+	bool there;
 
-	for (k = 0; k < NAMES && names[k]; k++) {
-		if (number(s, json_scan_get(s, of, names[k]), names[k], otherwise, &n, no) < 0)
-			return -1;
-		*io = n > *io ? n : *io;
+	*ret = 0;
+	for (i = 0; i < PLACES; i++) {
+		of = find_place(s, places[i], &there);
+		for (k = 0; there && names[k]; k++) {
+			if (number(s, json_scan_get(s, of, names[k]), names[k], otherwise, &n, no) < 0)
+				return -1;
+			*ret = n > *ret ? n : *ret;
+		}
 	}
 	return 0;
+}
+
+/* Does the body have a limit that its server is sure to read? */
+static bool is_limited(const struct json_scan *s, const char *place, const char *name)
+{
+	bool there = false;
+	uint32_t of = name ? find_place(s, place, &there) : 0, i = there ? json_scan_get(s, of, name) : 0;
+
+	return i && json_scan_kind(s, i) == SCAN_NUMBER;
 }
 
 /* A list of numbers is one prompt, as tokens; of texts or lists each is one. */
@@ -87,7 +109,7 @@ static uint64_t prompts(const struct json_scan *s, const char *const *names)
 	uint32_t i, list;
 	size_t k;
 
-	for (k = 0; k < NAMES && names[k]; k++) {
+	for (k = 0; names[k]; k++) {
 		list = json_scan_get(s, 0, names[k]);
 		if (!list || json_scan_kind(s, list) != SCAN_ARRAY)
 			continue;
@@ -100,23 +122,20 @@ static uint64_t prompts(const struct json_scan *s, const char *const *names)
 
 int output_max(const struct json_scan *s, enum endpoint_op op, uint64_t *ret, struct ruling *no)
 {
-	uint64_t limit = 0, times = 0;
-	uint32_t of;
-	size_t i, k;
+	uint64_t limit, least, replies;
+	size_t i;
 
 	*ret = 0;
 	for (i = 0; i < ARRAY_LEN(members) && members[i].op != op; i++)
 		;
 	if (i == ARRAY_LEN(members))
 		return 0;
-	for (k = 0; k < 2; k++) {
-		of = members[i].in[k] ? json_scan_get(s, 0, members[i].in[k]) : 0;
-		if (members[i].in[k] && !of)
-			continue;
-		if (largest(s, of, members[i].limits, OUTPUT_USUAL, &limit, no) < 0 ||
-		    largest(s, of, members[i].times, 1, &times, no) < 0)
-			return -1;
-	}
-	*ret = product(product(limit ? limit : OUTPUT_USUAL, times ? times : 1), prompts(s, members[i].prompts));
+	if (largest(s, limits, OUTPUT_USUAL, &limit, no) < 0 || largest(s, floors, 0, &least, no) < 0 ||
+	    largest(s, times, 1, &replies, no) < 0)
+		return -1;
+	limit = least > limit ? least : limit;
+	if (limit < OUTPUT_USUAL && !is_limited(s, members[i].in, members[i].limit))
+		limit = OUTPUT_USUAL;
+	*ret = product(product(limit, replies ? replies : 1), prompts(s, members[i].prompts));
 	return 0;
 }

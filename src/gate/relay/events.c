@@ -17,6 +17,7 @@ struct kind {
 	uint32_t waiting; /* how many were not told yet */
 	size_t n_kind, n_subject, n_rule, n_detail;
 	char *text;
+	uint32_t open; /* begun, and not settled */
 	bool told; /* once, in full */
 };
 
@@ -128,6 +129,7 @@ static void forget(struct relay_events *e, struct kind *k)
 	struct kind **p = &e->buckets[k->hash % BUCKETS];
 
 	add_up(&e->not_told, k->waiting);
+	add_up(&e->not_told, k->open);
 	while (*p != k)
 		p = &(*p)->next;
 	*p = k->next;
@@ -202,6 +204,15 @@ bool relay_events_has_room(const struct relay_events *e, enum event_domain domai
 	return !relay_events_full(e) || find(e, domain, kind, hash_of(domain, kind));
 }
 
+static void use(struct relay_events *e, struct kind *k)
+{
+	if (k->told) {
+		unlink_use(k);
+		link_newest(&e->told, k);
+	}
+	wake(e);
+}
+
 bool relay_events_count(struct relay_events *e, enum event_domain domain, struct sv kind)
 {
 	struct kind *k;
@@ -210,14 +221,36 @@ bool relay_events_count(struct relay_events *e, enum event_domain domain, struct
 	k = find(e, domain, kind, hash_of(domain, kind));
 	if (!k)
 		return false;
-	if (k->waiting < UINT32_MAX)
-		k->waiting++;
-	if (k->told) {
-		unlink_use(k);
-		link_newest(&e->told, k);
-	}
-	wake(e);
+	add_up(&k->waiting, 1);
+	use(e, k);
 	return true;
+}
+
+bool relay_events_begin(struct relay_events *e, enum event_domain domain, struct sv kind)
+{
+	struct kind *k;
+
+	kind = cut(kind);
+	k = find(e, domain, kind, hash_of(domain, kind));
+	if (!k)
+		return false;
+	add_up(&k->open, 1);
+	use(e, k);
+	return true;
+}
+
+void relay_events_settle(struct relay_events *e, enum event_domain domain, struct sv kind, bool refused)
+{
+	struct kind *k;
+
+	kind = cut(kind);
+	k = find(e, domain, kind, hash_of(domain, kind));
+	if (!k || !k->open) /* it had to make room meanwhile: then it was told as a number */
+		return;
+	k->open--;
+	if (!refused)
+		add_up(&k->waiting, 1);
+	wake(e);
 }
 
 /* The texts of an event, escaped, one behind the other; n has their lengths. */
@@ -332,8 +365,17 @@ static void tell_ring(struct relay_events *e, const struct kind *ring,
 	}
 }
 
+static void settle_open(struct relay_events *e, struct kind *k)
+{
+	(void)e;
+	add_up(&k->waiting, k->open);
+	k->open = 0;
+}
+
 void relay_events_flush(struct relay_events *e)
 {
+	tell_ring(e, &e->untold, settle_open);
+	tell_ring(e, &e->told, settle_open);
 	tell_ring(e, &e->untold, tell_kind);
 	tell_ring(e, &e->told, tell_kind);
 	tell_number(e);

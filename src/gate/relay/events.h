@@ -56,6 +56,10 @@ bool relay_events_has_room(const struct relay_events *e, enum event_domain domai
 /* One more of an allowed kind that was told before: true, and it is counted. False: tell it in full. Spares making the texts. */
 bool relay_events_count(struct relay_events *e, enum event_domain domain, struct sv kind);
 
+/* The same where egress may still refuse it, as beyond a budget: it counts as allowed when it is settled, or at the end. */
+bool relay_events_begin(struct relay_events *e, enum event_domain domain, struct sv kind);
+void relay_events_settle(struct relay_events *e, enum event_domain domain, struct sv kind, bool refused);
+
 /* Totals of the run. Requests are those that were judged, in tunnels the tunnel itself. */
 void relay_events_bytes(struct relay_events *e, uint64_t out, uint64_t in);
 void relay_events_request(struct relay_events *e, bool denied);

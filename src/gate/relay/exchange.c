@@ -34,6 +34,9 @@ static void over(struct http_exchange *x)
 	drop_body(x);
 	x->relay->http->heads_open -= x->head;
 	relay_events_bytes(x->relay->events, x->bytes_out, x->bytes_in);
+	if (x->kind)
+		relay_events_settle(x->relay->events, x->origin->inference ? DOMAIN_INFERENCE : DOMAIN_NETWORK, sv_of(x->kind), x->refused);
+	free(x->kind);
 	free(x->model);
 	placeholder_scan_free(x->scan);
 	free(x->form);
@@ -368,6 +371,7 @@ static void fail(struct http_exchange *x, enum gate_failure why, struct sv text)
 	if ((d.status == 403 || d.status == 429) && x->bytes_out == x->head_out)
 		x->bytes_out = 0;
 	d.domain = d.status == 403 || d.status == 429 ? (x->origin->inference ? "inference" : "network") : NULL;
+	x->refused = d.domain && !x->answered;
 	if (x->origin->inference && d.status == 429)
 		inference_as_provider(x, &d);
 	(void)http_exchange_refuse(x, &d);

@@ -82,6 +82,8 @@ struct http_exchange {
 	const struct http_fields *trailers;
 	struct placeholder_scan *scan;
 	struct net_form *form; /* of a body that must not ask for another method; NULL: it may, or there is none */
+	char *kind;   /* of what is allowed, to be settled (events.h); NULL: it was told */
+	bool refused; /* by egress, before anything of it was answered */
 	char *model; /* the one that is asked; NULL: none, or not judged yet */
 	uint64_t bytes_out, bytes_in;
 	uint64_t head_out; /* of bytes_out: the head */
@@ -132,7 +134,7 @@ int http_exchange_judge_network(struct http_exchange *x);
 int http_exchange_judge_trailers(struct http_exchange *x);
 /* The next bytes of its body. 0, or -1: refused, since they ask for another method. */
 int http_exchange_judge_form(struct http_exchange *x, struct sv bytes);
-/* Does the policy in force still allow what is on its way? */
-bool http_exchange_allowed_still(const struct http_exchange *x);
+/* Does the policy in force still allow what is on its way? A body that has not begun is watched from now on, where it wants that. */
+bool http_exchange_allowed_still(struct http_exchange *x);
 
 #endif

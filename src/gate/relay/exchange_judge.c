@@ -143,7 +143,7 @@ int http_exchange_judge_form(struct http_exchange *x, struct sv bytes)
 	if (!net_form_feed(x->form, bytes))
 		return 0;
 	if (x->form->illegible)
-		return refuse_form(x, 403, "send it in UTF-8", net_form_illegible);
+		return refuse_form(x, 403, "send it in UTF-8, and JSON without comments and odd quotes", net_form_illegible);
 	q.asks.override = true;
 	net_rules_request(x->relay->now->rules, &q, &v);
 	if (!v.allow)
@@ -152,21 +152,27 @@ int http_exchange_judge_form(struct http_exchange *x, struct sv bytes)
 	return refuse_form(x, 403, "send the method itself", "the body asks for another method than the rule allows");
 }
 
-/* A body that must not ask for another method is looked into on its way, one that was collected at once. Egress unpacks it, too. */
-static int watch_form(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v)
+static struct net_form *new_form(const struct http_fields *fields)
 {
-	const struct http_fields *fields = &x->request->fields;
+	struct net_form *form = malloc(sizeof(*form));
 	struct net_form_head head = {0};
 	uint32_t i;
 
+	for (i = 0; form && i < fields->n; i++)
+		net_form_head_field(&head, fields->v[i].name, fields->v[i].value);
+	if (form)
+		net_form_init(form, &head);
+	return form;
+}
+
+/* A body that must not ask for another method is looked into on its way, one that was collected at once. Egress unpacks it, too. */
+static int watch_form(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v)
+{
 	if (!net_form_matters(x->relay->now->rules, q, v))
 		return 0;
-	x->form = malloc(sizeof(*x->form));
+	x->form = new_form(&x->request->fields);
 	if (!x->form)
 		return http_exchange_refuse_full(x, "out of memory");
-	for (i = 0; i < fields->n; i++)
-		net_form_head_field(&head, fields->v[i].name, fields->v[i].value);
-	net_form_init(x->form, &head);
 	return x->collected ? http_exchange_judge_form(x, buf_view(&x->body)) : 0;
 }
 
@@ -215,7 +221,18 @@ int http_exchange_judge_trailers(struct http_exchange *x)
 	return v.allow ? 0 : deny(x, &q, &v);
 }
 
-bool http_exchange_allowed_still(const struct http_exchange *x)
+/* A body that is under way, and was not looked into so far. False: it asks, or a part of it that the policy now wants to see is gone. */
+static bool watch_form_still(struct http_exchange *x, const struct net_request *q, const struct net_verdict *v)
+{
+	if (x->form || x->all_given || !x->request->body || !net_form_matters(x->relay->now->rules, q, v))
+		return true;
+	if (x->bytes_out > x->head_out)
+		return false;
+	x->form = new_form(&x->request->fields);
+	return x->form && !net_form_feed(x->form, buf_view(&x->body)); /* what came still waits here */
+}
+
+bool http_exchange_allowed_still(struct http_exchange *x)
 {
 	struct net_request q;
 	struct net_verdict v;
@@ -225,5 +242,7 @@ bool http_exchange_allowed_still(const struct http_exchange *x)
 	q = question(x);
 	net_rules_request(x->relay->now->rules, &q, &v);
 	/* a rule that has a say in the body must have seen it as a whole; egress, which has it too, judges one that was collected */
-	return v.allow && !(v.body && !x->collected && (x->request->body || x->request->websocket));
+	if (!v.allow || (v.body && !x->collected && (x->request->body || x->request->websocket)))
+		return false;
+	return watch_form_still(x, &q, &v);
 }

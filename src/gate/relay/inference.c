@@ -100,8 +100,11 @@ static void allowed(struct http_exchange *x, const struct judged *j)
 	AUTO_BUF kind = {0};
 
 	put_kind(x, j, &kind);
-	if (tell_again(x, buf_view(&kind)))
+	/* the first of a kind is named before anything can hide it; of others only those count that are within the budget, which egress knows */
+	if (!buf_failed(&kind) && relay_events_begin(x->relay->events, DOMAIN_INFERENCE, buf_view(&kind))) {
+		x->kind = buf_take(&kind);
 		return;
+	}
 	(void)snprintf(rule, sizeof(rule), "inference.providers %.100s%s%.100s", j->provider->name, j->model[0] ? " model " : "", j->model);
 	tell_allowed(x, buf_view(&kind), rule);
 }

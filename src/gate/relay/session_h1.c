@@ -17,7 +17,7 @@ enum {
 	OUT_MANY = 64 * 1024, /* while so much waits for the client, no further request is read */
 	WRITE_NOW = 4 * 1024, /* pieces that are worth a system call of their own */
 	OUT_KEEP = 2 * 1024,  /* memory that an idle connection keeps */
-	BEGUN_MAX = 64 << 20, /* bytes for all heads of which the end has not come */
+	BEGUN_MAX = 32 << 20, /* bytes for all heads of which the end has not come: fewer of the largest than cordon-init's bridge carries at once, or nobody else would get as far as us */
 	BEGUN_SMALL = 4096,   /* each may have these: other clients go on beside one that fills the rest */
 };
 

@@ -24,7 +24,7 @@
 #include "tls/server.h"
 #include "vault/placeholder_set.h"
 
-enum { DESCRIPTORS = 65536, MEMORY_GIB = 2 };
+enum { DESCRIPTORS = 65536, MEMORY_GIB = 4 };
 
 bool relay_takes_new(const struct relay *r)
 {

@@ -136,7 +136,7 @@ int box_new(const struct box_request *req, struct box **ret, struct error *err)
 	*b = (struct box){.backend = req->backend, .plan = req->plan, .id = arena_str(arena, sv_of(req->id)), .ids = *req->ids, .cgroup = req->cgroup, .memory_cgroup = req->memory_cgroup, .cpu_cgroup = req->cpu_cgroup, .join = req->join,
 			  .dir_fd = -1, .lock = -1, .root_fd = -1, .userns = -1, .control = -1, .door = -1, .socket = -1, .runtime = -1, .runtime_pidfd = -1, .arena = arena};
 	if (!b->join.id)
-		b->join = (struct box_join){NULL, -1, -1, -1};
+		b->join = (struct box_join){NULL, -1, -1, -1, false};
 	if (!b->id)
 		(void)error_set(err, ERROR_SYSTEM, "out of memory");
 	if (!b->id || make_folder(b, req->root, err) < 0 || box_make_root(b, req->root, err) < 0 || make_sockets(b, err) < 0 || box_add_mounts(b, req->init, err) < 0) {
@@ -226,13 +226,14 @@ static int give_orders(struct box *b, struct error *err)
 	int r;
 
 	/* in the leader's kernel: the IPC namespace is one, and memory is not counted by our cgroup */
-	if (b->join.id && b->backend->own_kernel) {
+	if (b->join.id && !b->join.first && b->backend->own_kernel) {
 		o.shared_ipc = true;
 		o.memory_cgroup = false;
 	}
 	if (!copy.image)
 		copy.uid = copy.gid = b->ids.inside;
 	o.image_nested = copy.image && b->ids.mapped;
+	o.lingers = !copy.image && b->backend->lingers; /* an image's layer is put in order afterwards, and nobody must have it mounted then */
 	o.image_shift = b->ids.image_shift;
 	o.plan = &copy;
 	buf_init(&body, WIRE_MAX_BODY);
@@ -269,6 +270,7 @@ int box_go(struct box *b, const struct box_stdio *stdio, struct error *err)
 	if (buf_failed(&body))
 		return error_set(err, ERROR_INPUT, "the command and its environment are too long: %d KiB at most", WIRE_MAX_BODY / 1024);
 	r = wire_send(b->socket, INSIDE_SPAWN, buf_view(&body), fds, s.tty_bits && !b->backend->sends_fds ? 4 : 3);
+	b->told = r == 0;
 	/* it may have failed already: what it said is in the socket, and worth more than this */
 	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "the command to cordon-init") : 0;
 }

@@ -95,6 +95,7 @@ struct box_backend {
 	bool landlock;	   /* the host's kernel runs the workload: Landlock holds */
 	bool transparent;  /* all that is dialled can be redirected */
 	bool sends_fds;	   /* descriptors can be sent out of it */
+	bool lingers;	   /* nobody waits for its mounts to be gone: what they are made of is the box's, or not the run's at all */
 	bool own_kernel;   /* it counts the workload's processes itself, and needs more of the host's than they are */
 	unsigned own_threads; /* room that it needs itself in the run's cgroup, besides the workload's processes, which RLIMIT_NPROC counts alone */
 	bool own_cgroup;   /* it makes cgroups of its own (b->cgroup is not joined) */
@@ -105,6 +106,7 @@ struct box_join {
 	const char *id;	 /* of its run; NULL: this one has a network of its own */
 	int user, net;	 /* the namespaces that it is in; -1: they are not the host's */
 	int leader;	 /* the connection to its supervisor, whose end is the member's */
+	bool first; /* in a kernel of one group: what that kernel has once (System V IPC) is this member's, for its leader runs nothing; only one may say so */
 };
 
 struct box {
@@ -124,6 +126,7 @@ struct box {
 	int userns;	    /* of the workload of the plan's image, made by the backend, for cordon-init to enter; -1: cordon-init makes it, or there is none */
 	int control, door;  /* listening; door -1: the plan has no listeners */
 	int socket;	    /* the connection of cordon-init; -1: not yet */
+	bool told;	    /* cordon-init has the command, and may have started it */
 	pid_t init_pid;	    /* cordon-init's on the host, where it has one there; 0: it has none, or is not known yet */
 	pid_t peer;	    /* who connected for cordon-init, as our kernel sees it; 0: nobody yet, or it is out of our sight */
 	pid_t runtime;	    /* a process of ours, waited for by done(); -1: none */

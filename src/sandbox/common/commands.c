@@ -132,12 +132,12 @@ static int own_device(int fd)
 	return -1;
 }
 
-int commands_make_ahead(struct commands *c, bool net, struct error *err)
+int commands_make_ahead(struct commands *c, struct error *err)
 {
 	int r;
 
 	(void)umask(c->umask);
-	r = confine_ahead_start(c->confine, net, &c->ahead, err);
+	r = confine_ahead_start(c->confine, &c->ahead, err);
 	(void)umask(022);
 	return r;
 }
@@ -167,7 +167,7 @@ static int go_ahead(struct commands *c, const struct confine_start *start, struc
 {
 	int r;
 
-	if (!have_ahead(c) && commands_make_ahead(c, false, err) < 0)
+	if (!have_ahead(c) && commands_make_ahead(c, err) < 0)
 		return -1;
 	slot->since = descent_now();
 	r = confine_ahead_go(c->ahead, start, &slot->pid, &slot->listener, err);
@@ -278,7 +278,7 @@ static void end_descent(struct commands *c, const struct command *of, pid_t pid)
 	struct error err = {0};
 	size_t i;
 
-	if (of->listened && of->listener < 0)
+	if (of->listened && (of->listener < 0 || of->unused))
 		return; /* nobody uses its filter any more */
 	for (i = 0; i < COMMANDS_MAX; i++)
 		if (c->v[i].pid && &c->v[i] != of)
@@ -415,8 +415,7 @@ static void serve_listener(struct commands *c, struct command *v, const struct p
 	if (p->revents & POLLIN) {
 		on_notification(c, v->listener, guard);
 	} else if (p->revents & POLLHUP) { /* nobody uses that filter any more */
-		(void)close(v->listener);
-		v->listener = -1;
+		v->unused = true;
 	}
 }
 
@@ -438,6 +437,19 @@ void commands_serve(struct commands *c, const struct pollfd *p, const struct com
 }
 
 /* When they end. */
+
+void commands_close_unused(struct commands *c)
+{
+	struct command *v;
+
+	for (v = c->v; v < c->v + COMMANDS_MAX; v++) {
+		if (!v->unused)
+			continue;
+		(void)close(v->listener);
+		v->listener = -1;
+		v->unused = false;
+	}
+}
 
 bool commands_reap(struct commands *c, struct commands_reaped *ret)
 {

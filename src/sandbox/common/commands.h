@@ -27,6 +27,7 @@ struct command {
 	pid_t pid;    /* 0: it has ended */
 	int listener; /* of its filter, for as long as anybody uses that; or -1 */
 	bool listened; /* it had one */
+	bool unused;   /* nobody uses that filter any more */
 	bool expired; /* its time is over: nothing that comes of it outlives it */
 	uint64_t since; /* when it began, as descent.h has it; set late where its process began with it */
 	struct carry *carry; /* its terminal, where it cannot be sent out, for as long as anybody is at the other end; or NULL */
@@ -48,8 +49,8 @@ struct commands {
 /* Before /proc is another one. */
 void commands_init(struct commands *c, struct tell *tell);
 
-/* The process of the next command, ahead of its start; confine must be set. net: it makes our network namespace. */
-int commands_make_ahead(struct commands *c, bool net, struct error *err);
+/* The process of the next command, ahead of its start; confine must be set. */
+int commands_make_ahead(struct commands *c, struct error *err);
 
 /*
  * stdio: in the places of which tty_bits says so it gets its terminal, and these may be -1. stream: through which that terminal is carried, taken; -1: it can be sent out. INSIDE_STARTED is
@@ -85,6 +86,8 @@ size_t commands_poll(const struct commands *c, struct pollfd *p); /* room for CO
 int commands_wait(const struct commands *c);			  /* how long that poll() may wait, in milliseconds; -1: for ever */
 /* With the same entries, before anything is started or reaped. */
 void commands_serve(struct commands *c, const struct pollfd *p, const struct commands_guard *guard);
+/* Last of all, for the kernel takes its time for it: somebody waits to hear of the command whose filter it was. */
+void commands_close_unused(struct commands *c);
 
 /* Blocks all signals; an fd that tells of children (O_NONBLOCK), or -errno. */
 int commands_signals(void);

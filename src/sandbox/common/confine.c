@@ -70,6 +70,8 @@ static void limit_part(const char *all_of, const char *limit, long part, long mo
 
 void confine_limit_objects(enum box_user user)
 {
+	if (access("/proc/sys/user", F_OK) < 0)
+		return; /* a kernel without them */
 	/* else each command needs one */
 	if (user != BOX_USER_NESTED)
 		(void)write_text("/proc/sys/user/max_user_namespaces", "0");
@@ -254,7 +256,6 @@ static int set_limits(const struct confine *c)
 		rlim_t v;
 		bool or_none; /* gVisor has no such limit, and so lets nobody set it */
 	} limits[] = {
-		{RLIMIT_CORE, 0, false},
 		{RLIMIT_MEMLOCK, 64 * 1024, false},
 		{RLIMIT_MSGQUEUE, 256 * 1024, true},
 		{RLIMIT_NICE, 0, true},
@@ -266,8 +267,9 @@ static int set_limits(const struct confine *c)
 		/* One process alone cannot pass the run's limit; the supervisor watches the sum where no cgroup does. */
 		{RLIMIT_DATA, l->memory && !c->features.memory_cgroup ? l->memory : RLIM_INFINITY, false},
 	};
+	/* One byte: where the kernel pipes cores to a program, 0 would not keep it from starting that, as root and outside of all limits. Where it is 0 already it stays so. */
+	int r = sys_lower_limit(RLIMIT_CORE, 1);
 	size_t i;
-	int r = 0;
 
 	for (i = 0; r == 0 && i < ARRAY_LEN(limits); i++) {
 		r = sys_set_limit(limits[i].what, limits[i].v);
@@ -330,7 +332,7 @@ static int become_image_user(struct starting *t)
 	if ((r = (p->image->ids.count > 1 ? sys_set_ids : sys_set_ids_only)(p->uid, p->gid)) < 0)
 		return r;
 	t->step = "capabilities";
-	return sys_drop_caps(keep, false);
+	return sys_drop_caps(keep);
 }
 
 /* Capabilities are there as long as they are needed: of a new namespace to map its ids, of PID 1's to change them and to empty the bounding set, which no later moment could. */
@@ -338,6 +340,7 @@ static int become_user(struct starting *t)
 {
 	const struct confine *c = t->c;
 	uint64_t set_ids = c->user == BOX_USER_BECOME ? UINT64_C(1) << SYS_CAP_SETUID | UINT64_C(1) << SYS_CAP_SETGID : 0;
+	uint64_t gone = c->user == BOX_USER_NESTED ? 0 : c->features.caps_gone; /* a new namespace has all of them */
 	int r = 0;
 
 	if (c->plan->image)
@@ -346,11 +349,11 @@ static int become_user(struct starting *t)
 	if (c->user == BOX_USER_NESTED && (r = map_own_ids(c)) < 0)
 		return r;
 	t->step = "capabilities";
-	if ((r = sys_drop_caps(set_ids, true)) < 0 || !set_ids)
+	if ((r = sys_lock_caps(gone)) < 0 || (r = sys_drop_caps(set_ids)) < 0 || !set_ids)
 		return r;
 	t->step = "user id";
 	r = sys_set_ids(c->plan->uid, c->plan->gid);
-	return r < 0 ? r : sys_drop_caps(0, false);
+	return r < 0 ? r : sys_drop_caps(0);
 }
 
 /* What needs nothing of the new root. The child of the first command runs it beside us, so nothing here may touch errno. */
@@ -489,24 +492,19 @@ int confine_start(const struct confine *c, const struct confine_start *start, pi
 	return 0;
 }
 
-enum { TURN_NET = 1, TURN_READY, TURN_GO };
+enum { TURN_READY = 1, TURN_GO };
 
 struct confine_ahead {
 	struct sys_beside beside;
 	struct starting t;
-	bool makes_net;
 	int turn;
-	int net; /* an fd, or -errno */
 };
 
 static int ahead_child(void *arg)
 {
 	struct confine_ahead *a = arg;
 
-	if (a->makes_net)
-		a->net = sys_net_make(a->t.c->plan->loopback);
-	sys_turn_reach(&a->turn, TURN_NET);
-	a->t.code = a->makes_net && a->net < 0 ? a->net : early_steps(&a->t);
+	a->t.code = early_steps(&a->t);
 	sys_turn_reach(&a->turn, TURN_READY);
 	if (a->t.code < 0)
 		return 127;
@@ -516,7 +514,7 @@ static int ahead_child(void *arg)
 	return 127;
 }
 
-int confine_ahead_start(const struct confine *c, bool net, struct confine_ahead **ret, struct error *err)
+int confine_ahead_start(const struct confine *c, struct confine_ahead **ret, struct error *err)
 {
 	struct confine_ahead *a = calloc(1, sizeof(*a));
 	int r;
@@ -524,8 +522,6 @@ int confine_ahead_start(const struct confine *c, bool net, struct confine_ahead 
 	if (!a)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	a->t = (struct starting){.c = c, .channel = -1, .listener = -1, .step = "clone"};
-	a->makes_net = net;
-	a->net = -ECHILD;
 	r = sys_beside_start(&a->beside, ahead_child, a);
 	if (r < 0) {
 		free(a);
@@ -533,17 +529,6 @@ int confine_ahead_start(const struct confine *c, bool net, struct confine_ahead 
 	}
 	*ret = a;
 	return 0;
-}
-
-int confine_ahead_net(struct confine_ahead *a, struct error *err)
-{
-	int r;
-
-	(void)sys_beside_reaches(&a->beside, &a->turn, TURN_NET);
-	r = a->net < 0 ? a->net : sys_enter_net(a->net);
-	if (a->net >= 0)
-		(void)close(a->net);
-	return r < 0 ? error_sys(err, r, "sandbox: network namespace") : 0;
 }
 
 pid_t confine_ahead_pid(const struct confine_ahead *a)

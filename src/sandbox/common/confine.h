@@ -22,6 +22,7 @@ struct confine_features {
 	bool memory_cgroup; /* memory is counted by the kernel: nothing must be refused for want of counting */
 	bool cpu_cgroup;
 	bool shared_ipc;  /* the IPC namespace is other sandboxes', too: its calls are refused */
+	uint64_t caps_gone; /* of PID 1's bounding set: see sys_lock_caps() */
 };
 
 struct confine;
@@ -64,14 +65,12 @@ int confine_start(const struct confine *c, const struct confine_start *start, pi
 
 /*
  * A command's process ahead of its command: it works beside us, and confines itself as far as it can until it is told what to run, which saves a command that comes later the time for that. fds and memory are shared, user and
- * capabilities are ours of the moment (BOX_USER_IS). The sandbox's first is there from the beginning; it makes the network namespace, too, which takes as long as all our mounts, and the root becomes the new one with pivot_root.
+ * capabilities are ours of the moment (BOX_USER_IS). The sandbox's first is there from the beginning, and its root becomes the new one with pivot_root.
  *
  * Where commands run already, they may kill it or stop it, as they may each other, or change how it is scheduled, and it is not used then; they cannot look into it, since our memory is not theirs to see.
  */
 struct confine_ahead;
-int confine_ahead_start(const struct confine *c, bool net, struct confine_ahead **ret, struct error *err);
-/* Waits for the network namespace, and enters it. */
-int confine_ahead_net(struct confine_ahead *a, struct error *err);
+int confine_ahead_start(const struct confine *c, struct confine_ahead **ret, struct error *err);
 /* As confine_start(); 1: others had ended or changed it before it began. Frees a; our own fds 0 to 2 may be those of start afterwards. */
 int confine_ahead_go(struct confine_ahead *a, const struct confine_start *start, pid_t *ret_pid, int *ret_listener, struct error *err);
 pid_t confine_ahead_pid(const struct confine_ahead *a);

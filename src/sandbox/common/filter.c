@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "sys/bpf.h"
@@ -35,7 +36,7 @@ enum what {
 	CHMODAT,
 	PRCTL,
 	FCNTL,
-	OWN,
+	LIMITS,
 	AS_ROOT,
 	CAPSET,
 	CHOWN,
@@ -363,14 +364,27 @@ static void block_seccomp(struct program *p)
 	ret_allow(p);
 }
 
+/* To the guard where it could give rights to others than the owner. */
+static void chmod_block(struct program *p, unsigned mode)
+{
+	if (!p->o->guard) {
+		mode_block(p, mode);
+		return;
+	}
+	load_arg(p, mode);
+	emit(p, BPF_OP_JSET, 0, 1, 06077);
+	ret_guard(p);
+	ret_allow(p);
+}
+
 static void block_chmod(struct program *p)
 {
-	mode_block(p, 1);
+	chmod_block(p, 1);
 }
 
 static void block_chmodat(struct program *p)
 {
-	mode_block(p, 2);
+	chmod_block(p, 2);
 }
 
 /* Not PR_SET_MM, which rewrites what /proc says of a process. */
@@ -390,12 +404,31 @@ static void block_fcntl(struct program *p)
 	ret_allow(p);
 }
 
-/* Only about the calling process (0): another's limits, PID 1's among them, are not the workload's to set. */
-static void block_own(struct program *p)
+static void unless_zero(struct program *p, uint32_t word, int code)
 {
-	load_arg(p, 0);
-	allow_if(p, 0);
-	ret_errno(p, EPERM);
+	emit(p, BPF_OP_LOAD, 0, 0, word);
+	emit(p, BPF_OP_JEQ, 1, 0, 0);
+	ret_errno(p, code);
+}
+
+/*
+ * prlimit64: only about the calling process (0); another's limits, PID 1's among them, are not the workload's to set. The size of cores stays as it is: with 0, which programs like to set, a kernel that
+ * pipes cores to a program would start that. They are told that it is done, for there will be none.
+ */
+static void block_limits(struct program *p)
+{
+	unless_zero(p, SECCOMP_ARG_LOW(0), EPERM);
+	load_arg(p, 1);
+	emit(p, BPF_OP_JEQ, 1, 0, RLIMIT_CORE);
+	ret_allow(p);
+	load_arg(p, 2);
+	emit(p, BPF_OP_JEQ, 0, 3, 0);
+	emit(p, BPF_OP_LOAD, 0, 0, SECCOMP_ARG_HIGH(2));
+	emit(p, BPF_OP_JEQ, 0, 1, 0);
+	ret_allow(p); /* it only asks */
+	unless_zero(p, SECCOMP_ARG_LOW(3), EPERM);
+	unless_zero(p, SECCOMP_ARG_HIGH(3), EPERM);
+	ret_errno(p, 0);
 }
 
 /* For root of an image: within its own root and namespaces it means nothing to others. */
@@ -510,7 +543,7 @@ static void (*const blocks[N_WHAT])(struct program *p) = {
 	[SHARED] = block_shared,      [IPC] = block_ipc,	[AFFINITY] = block_affinity, [PRIORITY] = block_priority, [SCHEDULE] = block_schedule, [OPEN] = block_open,	 [OPENAT] = block_openat,
 	[MAKE] = block_make,	      [MAKEAT] = block_makeat,
 	[SECCOMP] = block_seccomp,    [CHMOD] = block_chmod,	[CHMODAT] = block_chmodat,
-	[PRCTL] = block_prctl,	      [FCNTL] = block_fcntl,	[OWN] = block_own,
+	[PRCTL] = block_prctl,	      [FCNTL] = block_fcntl,	[LIMITS] = block_limits,
 	[AS_ROOT] = block_as_root,    [CAPSET] = block_capset,	[CHOWN] = block_chown,	 [CHOWNAT] = block_chownat,
 	[GROUPS] = block_groups,      [ID] = block_id,		[IDS] = block_ids,	 [IDS3] = block_ids3,
 };
@@ -660,7 +693,7 @@ bool filter_is_guarded(int nr)
 {
 	const struct row *r = find_row(nr);
 
-	return r && (r->what == GUARD || r->what == OPEN || r->what == OPENAT || r->what == MAKE || r->what == MAKEAT);
+	return r && (r->what == GUARD || r->what == OPEN || r->what == OPENAT || r->what == MAKE || r->what == MAKEAT || r->what == CHMOD || r->what == CHMODAT);
 }
 
 bool filter_is_pretended(int nr)

@@ -28,6 +28,9 @@
  *	root	the overlay
  * When everything is in its place the overlay becomes the root, and the tmpfs goes with the host's tree.
  */
+/* LIST_MAX, LINE_BYTES: of /etc/passwd and /etc/group. Go's readers of lines take less than 64 KiB. */
+enum { LIST_MAX = 16 << 20, LINE_BYTES = 64 << 10 };
+
 struct builder {
 	const struct plan *plan;
 	const struct root_image_trees *trees;
@@ -512,6 +515,75 @@ static int enter(struct builder *b)
 	return 0;
 }
 
+/* cordon-init is started from there by an id that is nobody's in the image, and whoever filled the root may have shut the way: from the place up to the root, everybody may pass. */
+static int open_way(struct builder *b, int place)
+{
+	AUTO_FD at = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat root, st;
+	unsigned left;
+
+	if (at < 0 || fstat(b->places.root, &root) < 0)
+		return -errno;
+	for (left = PATH_MAX / 2; left; left--) {
+		int up;
+
+		if (fstat(at, &st) < 0 || ((st.st_mode & 0111) != 0111 && fchmod(at, (st.st_mode & 07777) | 0111) < 0))
+			return -errno;
+		if (st.st_dev == root.st_dev && st.st_ino == root.st_ino)
+			return 0;
+		up = openat(at, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (up < 0)
+			return -errno;
+		(void)close(at);
+		at = up;
+	}
+	return -ELOOP;
+}
+
+/* Is it a text that whoever reads it line by line comes to the end of? */
+static bool is_list(int root, const char *path)
+{
+	AUTO_FD at = sys_open_in_root(root, path, O_PATH);
+	AUTO_FD fd = -1;
+	char bytes[8192];
+	size_t line = 0;
+	struct stat st;
+	ssize_t n, i;
+
+	/* a link that leads nowhere yet may lead into /proc or /dev */
+	if (at == -ENOENT)
+		at = sys_open_in_root(root, path, O_PATH | O_NOFOLLOW);
+	if (at < 0)
+		return at == -ENOENT || at == -ENOTDIR;
+	if (fstat(at, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > LIST_MAX)
+		return false;
+	fd = sys_open_in_root(root, path, O_RDONLY | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	while ((n = read(fd, bytes, sizeof(bytes))) > 0)
+		for (i = 0; i < n; i++) {
+			line = bytes[i] == '\n' ? 0 : line + 1;
+			if (line >= LINE_BYTES)
+				return false;
+		}
+	return n == 0;
+}
+
+/* Container runtimes read the image's users when they start: they wait for a pipe, and stumble over what is no list. Whoever filled the root may have left that there. */
+static int check_lists(struct builder *b)
+{
+	static const char *const lists[] = {"/etc/passwd", "/etc/group"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(lists); i++)
+		if (!is_list(b->places.root, lists[i])) {
+			(void)error_set(b->err, ERROR_DENIED, "image: %s is no list that container runtimes can read; it must be a file of at most %d MiB, with lines of less than %d KiB", lists[i], LIST_MAX >> 20, LINE_BYTES >> 10);
+			b->err->code = EISDIR; /* as what stands in the way */
+			return -1;
+		}
+	return 0;
+}
+
 /* For what a runtime mounts itself. */
 static int make_wanted(struct builder *b)
 {
@@ -527,8 +599,10 @@ static int make_wanted(struct builder *b)
 	for (i = 0; b->wanted[i]; i++) {
 		AUTO_FD fd = strchr(b->wanted[i] + 1, '/') ? root_place(&b->places, b->wanted[i], ROOT_PLACE_FOLDER) : root_place_top(&b->places, b->wanted[i] + 1);
 
-		if (fd < 0)
-			return fail(b, fd, "make", b->wanted[i]);
+		int r = fd >= 0 && i == 0 ? open_way(b, fd) : fd;
+
+		if (r < 0)
+			return fail(b, r, "make", b->wanted[i]);
 	}
 	return chdir("/") < 0 ? error_sys(b->err, errno, "sandbox root") : 0;
 }
@@ -559,7 +633,7 @@ int root_image_build(const struct plan *p, const struct root_image_trees *t, str
 
 int root_image_lay(const struct plan *p, const struct root_image_trees *t, enum root_image_ids ids, const char *at, const char *const *places, struct buf *made, struct error *err)
 {
-	static int (*const stages[])(struct builder *) = {mount_base, make_root, put_all, make_cwd, make_wanted};
+	static int (*const stages[])(struct builder *) = {mount_base, make_root, put_all, make_cwd, check_lists, make_wanted};
 	const struct image_ids *i = &p->image->ids;
 	struct builder b = {.plan = p, .trees = t, .places = {.root = -1, .made = made, .uid = i->zero_uid, .gid = i->zero_gid}, .at = at, .wanted = places, .err = err};
 

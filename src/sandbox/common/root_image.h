@@ -42,7 +42,7 @@ int root_image_open(const struct plan *p, struct root_image_trees *t, struct err
 int root_image_build(const struct plan *p, const struct root_image_trees *t, struct buf *made, struct error *err);
 
 /*
- * The same without /proc, /dev and masks, which a runtime brings: the root is ROOT_IMAGE_AT below the folder `at` afterwards, in our mount namespace. places: folders that the runtime will mount on, NULL-terminated. Takes the trees.
+ * The same without /proc, /dev and masks, which a runtime brings: the root is ROOT_IMAGE_AT below the folder `at` afterwards, in our mount namespace. places: folders that the runtime will mount on, NULL-terminated; everybody may pass through to the first, whatever the image or who changed it made of its modes. Takes the trees.
  */
 #define ROOT_IMAGE_AT "root"
 int root_image_lay(const struct plan *p, const struct root_image_trees *t, enum root_image_ids ids, const char *at, const char *const *places, struct buf *made, struct error *err);

@@ -1,7 +1,7 @@
 /*
  * syscalls: the table behind filter.c. One row a system call, ROW(name, what); what is not here answers ENOSYS.
  *
- * ALLOW; DENY (EPERM, worth an event); QUIET (EPERM); GUARD (it makes a name: the guard does it for the workload); the others look at
+ * ALLOW; DENY (EPERM, worth an event); QUIET (EPERM); GUARD (it makes a name, or says who may do what: the guard does it for the workload); the others look at
  * arguments: see the blocks of filter.c. clone3 and openat2 pass their flags in memory, where a filter cannot look: ENOSYS makes libc use
  * the older call.
  *
@@ -223,18 +223,18 @@ ROW(nfsservctl, QUIET)
 #endif
 ROW(gettid, ALLOW)
 ROW(readahead, ALLOW)
-ROW(setxattr, ALLOW)
-ROW(lsetxattr, ALLOW)
-ROW(fsetxattr, ALLOW)
+ROW(setxattr, GUARD)
+ROW(lsetxattr, GUARD)
+ROW(fsetxattr, GUARD)
 ROW(getxattr, ALLOW)
 ROW(lgetxattr, ALLOW)
 ROW(fgetxattr, ALLOW)
 ROW(listxattr, ALLOW)
 ROW(llistxattr, ALLOW)
 ROW(flistxattr, ALLOW)
-ROW(removexattr, ALLOW)
-ROW(lremovexattr, ALLOW)
-ROW(fremovexattr, ALLOW)
+ROW(removexattr, GUARD)
+ROW(lremovexattr, GUARD)
+ROW(fremovexattr, GUARD)
 ROW(tkill, ALLOW)
 #ifdef __x86_64__
 ROW(time, ALLOW)
@@ -343,7 +343,7 @@ ROW(perf_event_open, DENY)
 ROW(recvmmsg, ALLOW)
 ROW(fanotify_init, DENY)
 ROW(fanotify_mark, DENY)
-ROW(prlimit64, OWN)
+ROW(prlimit64, LIMITS)
 ROW(name_to_handle_at, QUIET)
 ROW(open_by_handle_at, DENY)
 ROW(clock_adjtime, DENY)

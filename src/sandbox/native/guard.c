@@ -14,36 +14,15 @@
 #include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/glob.h"
+#include "sandbox/native/guard_job.h"
 #include "sandbox/native/guard_judge.h"
-#include "sandbox/native/guard_path.h"
+#include "sandbox/native/guard_mode.h"
 #include "sys/names.h"
-#include "sys/seccomp.h"
-
-/* One call being answered. */
-struct job {
-	const struct guard *g;
-	int listener;
-	const struct seccomp_call *call;
-};
-
-static int arg_fd(const struct job *j, unsigned i)
-{
-	return (int)(uint32_t)j->call->args[i];
-}
-
-/* Copies a path argument, and makes sure that it was the waiting caller's memory that was read. */
-static int arg_path(const struct job *j, unsigned i, char to[PATH_MAX])
-{
-	int r = guard_read_path(j->call->pid, j->call->args[i], to);
-
-	if (r == 0 && !seccomp_alive(j->listener, j->call->id))
-		return -ESRCH;
-	return r;
-}
 
 /* Path argument i, relative to dirfd argument d (or the current folder, where d is negative). */
 static int arg_place(const struct job *j, int d, unsigned i, struct place *ret)
@@ -59,15 +38,6 @@ static int arg_place(const struct job *j, int d, unsigned i, struct place *ret)
 		return guard_place(&j->g->eyes, j->call->pid, AT_FDCWD, path, ret);
 	base = guard_base(&j->g->eyes, j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
 	return base < 0 ? base : guard_place(&j->g->eyes, j->call->pid, base, path, ret);
-}
-
-/* Tells the audit where there is a rule. */
-static int verdict(const struct job *j, const char *rule, const char *path)
-{
-	if (!rule)
-		return 0;
-	j->g->denied(j->g->arg, rule, sv_of(path));
-	return -EACCES;
 }
 
 /* May this name be made? */
@@ -421,20 +391,47 @@ static int reopen_own(const struct job *j, const struct place *p, int flags)
 	return fd_take(&fd);
 }
 
+static bool is_to_write(int flags)
+{
+	return (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
+}
+
 static int may_open(const struct job *j, const struct place *p, const struct stat *st, int flags)
 {
-	bool write = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
+	bool write = is_to_write(flags);
 	const char *rule = guard_judge(j->g, p->path, guard_what(st->st_mode), write);
 
 	if (!rule && write)
 		rule = guard_judge_repository(j->g, p->path);
+	if (!rule && write && guard_is_setid(st))
+		rule = guard_gives_rights;
 	return verdict(j, rule, p->path);
+}
+
+/*
+ * What is open for writing now gives nobody rights who executes it. write() takes them away from a file, a shared mapping does not: the workload's code would run with them. Asked of the file that was opened, since another sandbox in
+ * the same folder may have put it there just now. Capabilities are looked for whatever the mode is, to which the workload may add x later; what another user namespace has given is there, though it cannot be told.
+ * A setgid bit without x gives nothing (a chmod -R g+s leaves such files), but an access list can add x beside it: so the bit goes. Of another user's file nobody inside can change the mode.
+ */
+static int keeps_no_rights(const struct job *j, const struct place *p, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	if (!guard_is_setid(&st) && (st.st_mode & S_ISGID) && fchmod(fd, st.st_mode & 01777) < 0 && errno != EPERM)
+		return -errno;
+	if (!guard_is_setid(&st) && fgetxattr(fd, "security.capability", NULL, 0) < 0 && (errno == ENODATA || errno == ENOTSUP || errno == ENOSYS))
+		return 0;
+	return verdict(j, guard_gives_rights, p->path);
 }
 
 /* open() of something that is there, and may be opened. */
 static int open_found(const struct job *j, const struct place *p, const struct stat *st, int flags)
 {
-	int fd, number;
+	int fd, number, r;
 	char path[32];
 
 	flags = (flags & ~(O_CREAT | O_EXCL)) | O_NOCTTY | O_CLOEXEC;
@@ -451,6 +448,11 @@ static int open_found(const struct job *j, const struct place *p, const struct s
 		fd = openat(p->dir, p->name, flags | O_NOFOLLOW | O_NONBLOCK);
 		if (fd >= 0 && !(flags & O_NONBLOCK))
 			(void)fcntl(fd, F_SETFL, flags);
+		r = fd >= 0 && is_to_write(flags) ? keeps_no_rights(j, p, fd) : 0;
+		if (r < 0) {
+			(void)close(fd);
+			return r;
+		}
 	}
 	return fd < 0 ? -errno : fd;
 }
@@ -655,6 +657,7 @@ static int named(const struct job *j)
 void guard_answer(const struct guard *g, int listener, const struct seccomp_call *call)
 {
 	struct job j = {.g = g, .listener = listener, .call = call};
+	bool known;
 	int r;
 
 	switch (call->nr) {
@@ -670,7 +673,9 @@ void guard_answer(const struct guard *g, int listener, const struct seccomp_call
 		return;
 #endif
 	default:
-		r = named(&j);
+		r = guard_mode(&j, &known);
+		if (!known)
+			r = named(&j);
 		(void)seccomp_answer(listener, call->id, 0, r);
 	}
 }

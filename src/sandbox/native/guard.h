@@ -1,7 +1,7 @@
 /*
  * guard: makes names in the file system, and opens files to write to, on the workload's behalf, so that denied and protected paths hold although they do not exist yet.
  *
- * The filter hands every call that makes a name (open with O_CREAT, mkdir, rename, link, symlink, mknod, bind) to PID 1, and every open for writing: the host may make a protected file at any moment, and nothing covers it yet. The guard copies the arguments
+ * The filter hands every call that makes a name (open with O_CREAT, mkdir, rename, link, symlink, mknod, bind) to PID 1, and every open for writing: the host may make a protected file at any moment, and nothing covers it yet. So go the calls that change modes and attributes (guard_mode.h). The guard copies the arguments
  * once, resolves the folder to an fd, judges the canonical path, and does the call itself on that fd: what is judged is what is done, whatever the workload
  * writes to its memory meanwhile. It works in PID 1's single thread, so no rename of the sandbox's own can come between the judging and the doing;
  * for one by another sandbox in the same folder it judges again when it is done, and takes back what it did.

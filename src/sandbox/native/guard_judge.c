@@ -14,6 +14,7 @@
 #include "base/name_set.h"
 #include "base/path.h"
 #include "model/repository.h"
+#include "sys/names.h"
 
 enum { MOVE_MAX_ENTRIES = 200000, MOVE_MAX_DEPTH = 128 };
 
@@ -147,6 +148,13 @@ bool guard_in_repository(const char *path)
 	return false;
 }
 
+const char guard_gives_rights[] = "programs with setuid, setgid or capabilities are not written to (built in)";
+
+bool guard_is_setid(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && ((st->st_mode & S_ISUID) || (st->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP));
+}
+
 struct search {
 	const struct guard *g;
 	unsigned entries;
@@ -159,15 +167,13 @@ static const char *search_folder(struct search *s, int dir, unsigned depth)
 	DIR *d = fdopendir(dir);
 	struct dirent *e;
 	size_t n = s->path.n;
-	int next;
+	int next, more = 0;
 
 	if (!d) {
 		(void)close(dir);
 		return "a folder that cannot be read cannot be moved there";
 	}
-	while (!rule && (e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
+	while (!rule && (more = sys_next_name(d, &e)) > 0) {
 		if (++s->entries > MOVE_MAX_ENTRIES || depth > MOVE_MAX_DEPTH || buf_printf(&s->path, "/%s", e->d_name) < 0)
 			rule = "the folder is too large to be moved to a place where names are denied";
 		if (!rule)
@@ -184,7 +190,7 @@ static const char *search_folder(struct search *s, int dir, unsigned depth)
 			s->path.p[n] = '\0';
 	}
 	(void)closedir(d);
-	return rule;
+	return more < 0 ? "a folder that cannot be read cannot be moved there" : rule;
 }
 
 static bool could_match_more(const struct guard *g, const char *from, const char *to)
@@ -215,6 +221,18 @@ static const char *covered_below(const struct plan *p, const char *folder)
 		if ((p->ops[i].kind == PLAN_MASK || p->ops[i].kind == PLAN_PROTECT) && path_is_below(p->ops[i].target, folder))
 			return p->ops[i].why;
 	return NULL;
+}
+
+const char *guard_judge_letting_in(const struct guard *g, const char *folder)
+{
+	static const char rule[] = "a shown folder, or one that holds denied or protected names, is not opened to other users (built in)";
+	const struct plan *p = g->plan;
+	size_t i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].host && strcmp(p->ops[i].target, folder) == 0)
+			return rule;
+	return covered_below(p, folder) && !in_own_place(p, folder) ? rule : NULL;
 }
 
 /* The rule that something in the folder meets where that is called path. */

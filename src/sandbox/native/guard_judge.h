@@ -31,6 +31,13 @@ const char *guard_judge_made(const struct guard *g, char *path);
 /* path is a part of a repository that is there. */
 bool guard_in_repository(const char *path);
 
+/* A file that gives whoever executes it rights is not written to: the rule, and whether it is one by its mode. */
+extern const char guard_gives_rights[];
+bool guard_is_setid(const struct stat *st);
+
+/* The rule against letting other users into a folder that keeps them out, or NULL. */
+const char *guard_judge_letting_in(const struct guard *g, const char *folder);
+
 /*
  * A folder is to be called `to` instead of `from`. The rule that something in it would then meet, or meets now (it holds a denied or protected name, which stays where it is), or NULL. Looks into the folder only where a pattern could
  * match below one of the names that could not below the other; gives up, with a rule, past a bounded number of entries.

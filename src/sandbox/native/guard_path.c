@@ -82,7 +82,7 @@ static long number_of(const struct eyes *e, pid_t pid)
 
 	if (!e->outer)
 		return pid;
-	pidfd = sys_pidfd_open(pid);
+	pidfd = sys_pidfd_open_thread(pid);
 	(void)snprintf(path, sizeof(path), "self/fdinfo/%d", pidfd);
 	info = pidfd < 0 ? -1 : openat(e->proc, path, O_RDONLY | O_CLOEXEC);
 	if (info < 0 || read_text(info, text, sizeof(text)) < 0)
@@ -132,10 +132,10 @@ int guard_fd_of(const struct eyes *e, pid_t pid, int fd)
 	char text[512];
 	AUTO_FD pidfd = -1;
 
-	/* The listener names a thread; a pidfd wants the process. */
+	/* The listener names a thread; before Linux 6.9 a pidfd wants the process. */
 	if (!e->outer && read_of(e, pid, "status", text, sizeof(text)) == 0)
 		pid = (pid_t)number_behind(text, "\nTgid:\t");
-	pidfd = sys_pidfd_open(pid);
+	pidfd = sys_pidfd_open_thread(pid);
 	return pidfd < 0 ? pidfd : sys_pidfd_getfd(pidfd, fd);
 }
 
@@ -349,6 +349,29 @@ int guard_place(const struct eyes *e, pid_t pid, int base, const char *path, str
 	ret->path[n + name.n] = '\0';
 	ret->name = ret->path + n;
 	return 0;
+}
+
+int guard_find(const struct eyes *e, pid_t pid, int base, const char *path, bool follow)
+{
+	int own = follow ? guard_own_fd(pid, path) : -1, fd, r;
+	struct place p;
+
+	if (own >= 0)
+		return guard_fd_of(e, pid, own);
+	fd = sys_open_no_magic(base, path, O_PATH | (follow ? 0 : O_NOFOLLOW));
+	if (fd == -ELOOP || fd == -EXDEV) {
+		/* through a magic link, which must be the caller's own; one at the end is not followed then */
+		r = guard_place(e, pid, base, path, &p);
+		fd = r < 0 ? r : p.own_proc ? -ELOOP : openat(p.dir, p.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (r == 0 && fd == -1)
+			fd = -errno;
+		guard_place_done(&p);
+	}
+	if (fd >= 0 && is_proc(fd)) {
+		(void)close(fd);
+		fd = -EPERM;
+	}
+	return fd;
 }
 
 int guard_place_again(const struct eyes *e, struct place *p)

@@ -18,6 +18,7 @@
 #include "plan/plan_source.h"
 #include "sandbox/native/native_image.h"
 #include "sandbox/native/pid1.h"
+#include "sandbox/native/spaces.h"
 #include "sys/cgroup.h"
 #include "sys/landlock.h"
 #include "sys/mounts.h"
@@ -33,9 +34,9 @@ void native_probe(struct confine_features *ret)
 	*ret = (struct confine_features){.landlock_abi = landlock_abi(), .notify = seccomp_notify_works()};
 }
 
-static int explain_clone(int code, struct error *err)
+static int explain_clone(int code, const char *what, struct error *err)
 {
-	(void)error_sys(err, code, "user namespaces cannot be made here");
+	(void)error_sys(err, code, "%s cannot be made here", what);
 	(void)snprintf(err->text + strlen(err->text), sizeof(err->text) - strlen(err->text),
 		       "; `cordon doctor` says what blocks them and how to allow them");
 	err->kind = ERROR_MISSING;
@@ -142,20 +143,25 @@ static int map_trees(struct trees *t, const struct plan *p, uint32_t uid, struct
 	return 0;
 }
 
-static int prepare_as_root(const struct native_request *req, struct native *n, struct error *err)
+/* Of the namespace that will be the sandbox's. */
+static int map_ids(pid_t pid, uint32_t inside, struct error *err)
 {
-	uint32_t uid = native_host_uid();
-	struct trees t = {.userns = -1};
-	size_t i;
-	int r = write_map(n->pid, "uid_map", req->plan->uid, uid);
+	uint32_t outside = native_host_uid();
+	int r = write_map(pid, "uid_map", inside, outside);
 
 	if (r == 0)
-		r = write_map(n->pid, "gid_map", req->plan->uid, uid);
+		r = write_map(pid, "gid_map", inside, outside);
 	if (r == -ENOENT)
 		return error_set(err, ERROR_MISSING, "/proc is not mounted here: a user namespace cannot be set up without it");
-	if (r < 0)
-		return error_sys(err, r, "user namespace: map the user id");
-	r = map_trees(&t, req->plan, uid, err);
+	return r < 0 ? error_sys(err, r, "user namespace: map the user id") : 0;
+}
+
+static int send_trees(const struct native_request *req, struct native *n, struct error *err)
+{
+	struct trees t = {.userns = -1};
+	size_t i;
+	int r = map_trees(&t, req->plan, native_host_uid(), err);
+
 	if (r == 0) {
 		r = wire_send(n->socket, INSIDE_GO, sv_n("", 0), t.fds, t.n);
 		r = r < 0 ? error_sys(err, r, "sandbox: the word to go on") : 0;
@@ -167,37 +173,64 @@ static int prepare_as_root(const struct native_request *req, struct native *n, s
 	return r;
 }
 
+static void run_pid1(void *arg, bool in_cgroup)
+{
+	struct pid1_start *start = arg;
+
+	start->in_v2_cgroup = in_cgroup;
+	pid1_main(start);
+}
+
+static int start_image(struct pid1_start *start, int cgroup, struct native *n, struct error *err)
+{
+	const struct native_request *req = start->req;
+	uint64_t spaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+	bool joined = req->join[0] >= 0, in_cgroup = false;
+
+	n->pid = joined ? native_image_join(req->join, spaces, &n->pidfd) : sys_fork_into(spaces | CLONE_NEWUSER, cgroup, &in_cgroup, &n->pidfd);
+	if (n->pid == 0)
+		run_pid1(start, in_cgroup);
+	return n->pid < 0 ? explain_clone(n->pid, "user namespaces", err) : native_image_prepare(req->plan, n, joined, err);
+}
+
+static int start_host(struct pid1_start *start, int cgroup, struct native *n, struct error *err)
+{
+	const struct plan *plan = start->req->plan;
+	struct spaces_fork fork = {.run = run_pid1, .arg = start, .cgroup = cgroup};
+	int r = n->spaces ? 0 : spaces_start(plan->loopback, &n->spaces);
+
+	if (r < 0)
+		return explain_clone(r, "user namespaces", err);
+	if (start->mapped_by_parent && map_ids(spaces_pid(n->spaces), plan->uid, err) < 0)
+		return -1;
+	n->pid = spaces_fork(n->spaces, &fork, &n->pidfd);
+	n->spaces = NULL;
+	if (n->pid == -ECHILD) /* it answered nothing */
+		return error_set(err, ERROR_SYSTEM, "the process that makes the sandbox ended without a word; was it killed from outside?");
+	if (n->pid < 0)
+		return explain_clone(n->pid, "namespaces of the network, mounts and processes", err);
+	return start->mapped_by_parent ? send_trees(start->req, n, err) : 0;
+}
+
+void native_begin(struct native *n, bool loopback)
+{
+	(void)spaces_start(loopback, &n->spaces);
+}
+
 int native_start(const struct native_request *req, struct native *ret, struct error *err)
 {
-	uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
-	bool image = req->plan->image, joined = image && req->join[0] >= 0, root = !image && is_host_root();
-	uint32_t uid = geteuid(), gid = getegid();
-	bool in_cgroup;
-	int pair[2];
+	struct pid1_start start = {.req = req, .map_uid = geteuid(), .map_gid = getegid(), .mapped_by_parent = req->plan->image || is_host_root()};
+	int pair[2], r, cgroup = req->cgroup ? cgroup_fd_v2(req->cgroup) : -1;
 
-	*ret = (struct native){.pid = -1, .pidfd = -1, .socket = -1};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_sys(err, errno, "socketpair");
-	in_cgroup = false;
-	ret->pid = joined ? native_image_join(req->join, spaces & ~(uint64_t)CLONE_NEWUSER, &ret->pidfd) : sys_fork_into(spaces, req->cgroup ? cgroup_fd_v2(req->cgroup) : -1, &in_cgroup, &ret->pidfd);
-	if (ret->pid == 0) {
-		struct pid1_start start = {.req = req, .socket = pair[1], .map_uid = uid, .map_gid = gid, .mapped_by_parent = root || image,
-					   .in_v2_cgroup = in_cgroup};
-
-		pid1_main(&start);
-	}
-	(void)close(pair[1]);
 	ret->socket = pair[0];
-	if (ret->pid < 0) {
-		(void)explain_clone(ret->pid, err);
+	start.socket = pair[1];
+	r = (req->plan->image ? start_image : start_host)(&start, cgroup, ret, err);
+	(void)close(pair[1]);
+	if (r < 0)
 		native_done(ret);
-		return -1;
-	}
-	if ((root && prepare_as_root(req, ret, err) < 0) || (image && native_image_prepare(req->plan, ret, joined, err) < 0)) {
-		native_done(ret);
-		return -1;
-	}
-	return 0;
+	return r;
 }
 
 int native_go(struct native *n, bool hold, struct error *err)
@@ -224,5 +257,6 @@ void native_done(struct native *n)
 		(void)close(n->pidfd);
 	if (n->socket >= 0)
 		(void)close(n->socket);
+	spaces_free(n->spaces);
 	*n = (struct native){.pid = -1, .pidfd = -1, .socket = -1};
 }

@@ -65,7 +65,7 @@ static pid_t enter_and_fork(const int spaces[2], uint64_t namespaces, int answer
 	if (pid == 0)
 		pid = sys_enter_net(spaces[1]);
 	if (pid == 0)
-		pid = sys_fork_sibling(namespaces);
+		pid = sys_fork_sibling(namespaces, -1, NULL, NULL);
 	if (pid == 0)
 		return 0;
 	(void)!write(answer, &pid, sizeof(pid));

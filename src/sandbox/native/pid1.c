@@ -110,7 +110,7 @@ static int wear_ids(uint32_t id, struct error *err)
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 ||
 	    setresuid(id, id, id) < 0)
 		return error_sys(err, errno, "user namespace: take on the user id");
-	r = sys_drop_caps(~UINT64_C(0) >> 23, false);
+	r = sys_drop_caps(~UINT64_C(0) >> 23);
 	return r < 0 ? error_sys(err, r, "user namespace: capabilities") : 0;
 }
 
@@ -204,20 +204,20 @@ static void open_door(struct init *in)
 }
 
 /* The first command's process starts at once, as who it will be. */
-static struct confine *start_first(struct init *in, struct root_trees *trees)
+static struct confine *start_first(struct init *in)
 {
 	const struct pid1_start *s = in->start;
 	struct confine *confine;
 	struct error err = {0};
 
-	if (s->mapped_by_parent && (wait_go(in, trees, &err) < 0 || wear_ids(in->plan->uid, &err) < 0))
+	if (s->mapped_by_parent && wear_ids(in->plan->uid, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	commands_init(&in->commands, &in->tell);
 	if (confine_new(in->plan, BOX_USER_IS, &s->req->features, &confine, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	in->commands.confine = confine;
 	in->commands.beside = true;
-	if (commands_make_ahead(&in->commands, true, &err) < 0)
+	if (commands_make_ahead(&in->commands, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	if (!s->mapped_by_parent && map_ids(s, in->plan, &err) < 0)
 		tell_give_up(&in->tell, &err);
@@ -241,13 +241,16 @@ static struct confine *make_host_world(struct init *in)
 	struct error err = {0};
 	struct root_trees trees = {.fds = (int[WIRE_MAX_FDS]){0}};
 	struct root_result built;
-	struct confine *confine = start_first(in, &trees);
+	struct confine *confine = start_first(in);
 	int r;
 
 	confine_limit_objects(BOX_USER_IS);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	shield(in);
+	/* what the supervisor shows of the host to another user than its own is made meanwhile */
+	if (in->start->mapped_by_parent && wait_go(in, &trees, &err) < 0)
+		tell_give_up(&in->tell, &err);
 	if (root_build(in->plan, &trees, &built, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	if (built.upper >= 0) {
@@ -261,8 +264,6 @@ static struct confine *make_host_world(struct init *in)
 		(void)error_sys(&err, r, "sandbox: /proc");
 		tell_give_up(&in->tell, &err);
 	}
-	if (confine_ahead_net(in->commands.ahead, &err) < 0)
-		tell_give_up(&in->tell, &err);
 	return confine;
 }
 
@@ -358,7 +359,7 @@ static void reaped(struct init *in, const struct commands_reaped *r)
 		commands_tell_reaped(&in->commands, r);
 	/* when the caller has its answer: the next one finds its process confined already */
 	if (r->command && in->hold && in->commands.beside && !in->commands.ahead && !WIFSTOPPED(r->status))
-		(void)commands_make_ahead(&in->commands, false, &ignored);
+		(void)commands_make_ahead(&in->commands, &ignored);
 	if (over)
 		_exit(0); /* the first command is the run: all the rest ends with us */
 }
@@ -474,6 +475,7 @@ static void serve(struct init *in)
 			on_message(in);
 		if (p[0].revents & POLLIN || in->reap_on)
 			reap(in);
+		commands_close_unused(&in->commands);
 	}
 }
 
@@ -516,7 +518,7 @@ void pid1_main(const struct pid1_start *start)
 		(void)error_sys(&err, r, "sandbox: watch the folders of denied names");
 		tell_give_up(&in.tell, &err);
 	}
-	r = sys_drop_caps(caps_looking(in.plan), false);
+	r = sys_drop_caps(caps_looking(in.plan));
 	if (r == 0)
 		r = sys_wear_caps(caps_kept(in.plan));
 	if (r < 0) {

@@ -178,6 +178,7 @@ static void done(struct box *b)
 		return;
 	}
 	end_runtime(b->runtime, b->runtime_pidfd);
+	oci_heir_end(b); /* nothing is left for it to do: the two end side by side */
 	while (waitpid(b->runtime, NULL, 0) < 0 && errno == EINTR)
 		;
 	oci_heir_dismiss(b);
@@ -221,9 +222,9 @@ const struct box_backend oci_gvisor = {
 
 /* A program in Go has some ten threads while its container runs, and more while it starts. */
 const struct box_backend oci_runc = {
-	.own_threads = 32, .name = "runc", .ids = ids_mapped, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep, .landlock = true, .transparent = true, .sends_fds = true,
+	.own_threads = 32, .name = "runc", .ids = ids_mapped, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep, .landlock = true, .transparent = true, .sends_fds = true, .lingers = true,
 };
 
 const struct box_backend oci_crun = {
-	.name = "crun", .ids = ids_mapped, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep, .landlock = true, .transparent = true, .sends_fds = true,
+	.name = "crun", .ids = ids_mapped, .start = start, .stop = stop, .done = done, .said = said, .sweep = sweep, .landlock = true, .transparent = true, .sends_fds = true, .lingers = true,
 };

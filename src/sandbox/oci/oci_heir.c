@@ -44,11 +44,17 @@ int oci_heir_start(struct box *b, void (*end)(struct box *b), struct error *err)
 	return b->heir < 0 ? error_sys(err, b->heir, "a process that ends the sandbox when its supervisor is killed") : 0;
 }
 
+void oci_heir_end(const struct box *b)
+{
+	if (b->heir > 0)
+		(void)kill(b->heir, SIGKILL); /* not waited for yet, so the number is still its own */
+}
+
 void oci_heir_dismiss(struct box *b)
 {
 	if (b->heir <= 0)
 		return;
-	(void)kill(b->heir, SIGKILL); /* not waited for yet, so the number is still its own */
+	oci_heir_end(b);
 	while (waitpid(b->heir, NULL, 0) < 0 && errno == EINTR)
 		;
 	b->heir = 0;

@@ -15,7 +15,7 @@
 #include "sys/process_stat.h"
 
 /* Depth: runtime, its second self in a user namespace, sandbox, tracees. */
-enum { CHILDREN_MAX = 256, DEPTH_MAX = 8, ROUNDS = 20 };
+enum { CHILDREN_MAX = 256, DEPTH_MAX = 8, ROUNDS = 20, END_MS = 1 };
 
 uint64_t oci_started(pid_t pid)
 {
@@ -81,18 +81,18 @@ static size_t kill_below(pid_t root, unsigned depth)
 			continue; /* dead, and not yet waited for */
 		(void)sys_pidfd_signal(held, SIGKILL);
 		killed++;
+		if (depth == 0)
+			(void)oci_wait(held, END_MS); /* so that the next round finds what was born meanwhile, and this one dead */
 	}
 	return killed;
 }
 
 void oci_kill_descendants(pid_t root)
 {
-	struct timespec pause = {0, 1000000};
 	int round;
 
-	/* What was born meanwhile is found by the next round. */
 	for (round = 0; round < ROUNDS && kill_below(root, 0); round++)
-		(void)nanosleep(&pause, NULL);
+		;
 }
 
 static bool is_called(pid_t pid, const char *name)

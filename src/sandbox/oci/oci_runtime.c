@@ -31,6 +31,7 @@ static const struct oci_runtime runtimes[] = {
 		.name = "crun",
 		.paths = PATHS("crun"),
 		.flags = {"--cgroup-manager=disabled"},
+		.sealed = "_LIBCONTAINER_CLONED_BINARY=1",
 		.cgroups = OCI_CGROUPS_V1_ONLY,
 		.recursive = true,
 	},

@@ -22,6 +22,8 @@ struct oci_runtime {
 	const char *rootless_flags[OCI_FLAGS_MAX]; /* for ordinary users */
 	enum oci_cgroups cgroups;
 	bool own_kernel;    /* no user namespace in the spec, no seccomp; it brings its own /dev and /sys */
+	/* Says that its program cannot be written to through /proc/PID/exe, from inside: else it makes sure of that by starting itself anew. */
+	const char *sealed;
 	bool recursive;	    /* mount options that hold for what is mounted below, too: "rro" */
 };
 

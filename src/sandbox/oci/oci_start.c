@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "sandbox/oci/oci_show.h"
 #include "sys/beside.h"
 #include "sys/cgroup.h"
+#include "sys/copy_bytes.h"
 #include "sys/idmap.h"
 #include "sys/mounts.h"
 #include "sys/process.h"
@@ -27,7 +29,7 @@
 #define CGROUPS "/sys/fs/cgroup"
 #define CGROUPS_V2 CGROUPS "/unified"
 
-enum { ARGS_MAX = 2 * OCI_FLAGS_MAX + 16, EXIT_NOT_STARTED = 125, PLACES_MAX = 128 * 1024 };
+enum { ARGS_MAX = 2 * OCI_FLAGS_MAX + 16, EXIT_NOT_STARTED = 125, PLACES_MAX = 128 * 1024, COPIED_MAX = 16 << 20 };
 
 struct start {
 	const struct box *b;
@@ -277,13 +279,43 @@ static int limit_cpus(const struct start *s)
 	return s->r->own_kernel && want && !s->b->cpu_cgroup ? sys_pin_cpus(want) : 0;
 }
 
-static _Noreturn void become(struct start *s)
+/* A copy of the program in memory, that nobody can ever write to: for ordinary users, who make no mounts. The seals are those that crun asks for, no more and no less. */
+static int copy_sealed(const char *program)
 {
-	static const char *const env[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", NULL};
+	AUTO_FD from = open(program, O_RDONLY | O_CLOEXEC);
+	AUTO_FD copy = from < 0 ? -1 : memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct stat st;
+	bool cloned;
+
+	if (copy < 0 || fstat(from, &st) < 0 || st.st_size > COPIED_MAX || sys_copy_bytes(from, copy, (uint64_t)st.st_size, &cloned) < 0)
+		return -1;
+	return fcntl(copy, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0 ? -1 : fd_take(&copy);
+}
+
+/*
+ * A runtime whose container could write to its program gets it on a mount of its own, read-only and in nobody's namespace, or as such a copy: either it would make itself, and then load all of its program a second time. It
+ * believes us only where it sees that it is so; where neither can be had, it does as ever. Returns -errno.
+ */
+static int execute(const struct start *s)
+{
+	static const char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+	const char *const env[] = {path, s->r->sealed, NULL}, *const plain[] = {path, NULL};
 	union {
 		const char *const *in;
 		char *const *out;
-	} argv = {.in = s->argv}, environment = {.in = env};
+	} argv = {.in = s->argv}, sealed = {.in = env}, environment = {.in = plain};
+	int program = s->r->sealed ? sys_tree_clone(AT_FDCWD, s->program, MOUNT_READ_ONLY) : -1;
+
+	if (program < 0 && s->r->sealed)
+		program = copy_sealed(s->program);
+	if (program >= 0)
+		(void)fexecve(program, argv.out, sealed.out);
+	(void)execve(s->program, argv.out, environment.out);
+	return -errno;
+}
+
+static _Noreturn void become(struct start *s)
+{
 	const char *step = "cannot be prepared";
 	struct error err = {0};
 	int r;
@@ -309,13 +341,12 @@ static _Noreturn void become(struct start *s)
 		r = shut_off_cgroups(s);
 	/* An ordinary user who has capabilities has them in a user namespace, where runsc would take them for root's. */
 	if (r == 0 && s->uid && !s->ranges)
-		r = s->b->join.net >= 0 ? sys_pass_caps(UINT64_C(1) << SYS_CAP_SYS_ADMIN) : sys_drop_caps(0, false);
+		r = s->b->join.net >= 0 ? sys_pass_caps(UINT64_C(1) << SYS_CAP_SYS_ADMIN) : sys_drop_caps(0);
 	if (r == 0)
 		r = sys_close_from(3);
 	if (r == 0) {
 		step = "cannot be executed";
-		(void)execve(s->program, argv.out, environment.out);
-		r = -errno;
+		r = execute(s);
 	}
 	(void)dprintf(STDERR_FILENO, "%s %s: %s\n", s->program, step, strerror(-r));
 	_exit(EXIT_NOT_STARTED);

@@ -574,9 +574,24 @@ static void character_sets_that_hide_letters_are_not_legible(void)
 		CHECK(sv_is(legible_accept(sv_of(accepts[i][0]), room), accepts[i][1]));
 }
 
-static enum form_watch_result watch(const char *coding, struct sv body)
+static bool is_whole(unsigned status, const char *name, const char *value)
 {
-	struct http_field fields[] = {{sv_of("content-type"), sv_of("application/x-www-form-urlencoded")}, {sv_of("content-encoding"), sv_of(coding)}};
+	const struct http_field fields[] = {{sv_of("content-range"), sv_of("rows 0-1/2")}, {sv_of(name), sv_of(value)}};
+
+	return legible_whole(status, &(struct http_fields){.v = (struct http_field *)(uintptr_t)fields, .n = 2});
+}
+
+static void parts_of_a_page_are_not_legible(void)
+{
+	CHECK(!legible_whole(206, &(struct http_fields){0}) && legible_whole(200, &(struct http_fields){0}));
+	CHECK(is_whole(206, "content-range", "0-24/100") && is_whole(200, "content-range", "items 0-24/*") && is_whole(416, "content-range", "bytes */40"));
+	CHECK(!is_whole(200, "content-range", "bytes 0-9/40") && !is_whole(206, "content-range", " Bytes=0-9/*") && !is_whole(206, "content-range", "bytes\t0-9/*"));
+	CHECK(!is_whole(206, "content-type", "Multipart/ByteRanges; boundary=x") && !is_whole(200, "content-type", "multipart/byteranges") && is_whole(200, "content-type", "multipart/mixed"));
+}
+
+static enum form_watch_result watch_as(const char *type, const char *coding, struct sv body)
+{
+	struct http_field fields[] = {{sv_of("content-type"), sv_of(type)}, {sv_of("content-encoding"), sv_of(coding)}};
 	const struct http_fields head = {fields, 2};
 	struct form_watch *w = form_watch_new(&head);
 	enum form_watch_result whole, bytes = FORM_FINE;
@@ -593,6 +608,29 @@ static enum form_watch_result watch(const char *coding, struct sv body)
 	form_watch_free(w);
 	CHECK(whole == bytes);
 	return whole;
+}
+
+static enum form_watch_result watch(const char *coding, struct sv body)
+{
+	return watch_as("application/x-www-form-urlencoded", coding, body);
+}
+
+static void packed_json_is_held_to_the_book_when_it_is_unpacked(void)
+{
+	static const char asks[] = "{\"a\":1,\"_method\":1}", fine[] = "{\"a\":\"it's\"}", odd[] = "{/*\"*/\"_method\":1}";
+	static const struct {
+		const char *coding;
+		int bits;
+	} ways[] = {{"gzip", 31}, {"deflate", 15}, {"deflate", -15}};
+	char body[512];
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(ways); i++) {
+		CHECK(watch_as("application/json", ways[i].coding, sv_n(body, squeeze(asks, sizeof(asks) - 1, ways[i].bits, body, sizeof(body)))) == FORM_ASKS);
+		CHECK(watch_as("application/json", ways[i].coding, sv_n(body, squeeze(fine, sizeof(fine) - 1, ways[i].bits, body, sizeof(body)))) == FORM_FINE);
+		CHECK(watch_as("application/json", ways[i].coding, sv_n(body, squeeze(odd, sizeof(odd) - 1, ways[i].bits, body, sizeof(body)))) == FORM_ILLEGIBLE);
+	}
+	CHECK(watch_as("application/json", "identity", sv_of(odd)) == FORM_ILLEGIBLE && watch_as("application/json", "identity", sv_of(fine)) == FORM_FINE);
 }
 
 static void a_packed_form_is_read_in_each_way_that_a_server_may_read_it(void)
@@ -650,6 +688,8 @@ int main(void)
 		CASE(messages_that_are_compressed_are_not_legible),
 		CASE(compressed_messages_hide_in_no_base64),
 		CASE(character_sets_that_hide_letters_are_not_legible),
+		CASE(parts_of_a_page_are_not_legible),
+		CASE(packed_json_is_held_to_the_book_when_it_is_unpacked),
 		CASE(the_first_event_of_a_kind_is_told_and_the_rest_is_counted),
 		CASE(many_kinds_do_not_flood_the_log_and_none_is_lost),
 		CASE(what_was_allowed_is_not_counted_among_denials),

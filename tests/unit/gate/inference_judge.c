@@ -326,6 +326,26 @@ static void what_a_reply_may_have_is_read_from_the_body(void)
 		{{ANTHROPIC, M "/count_tokens", "{\"model\":\"claude-x\",\"messages\":[]}"}, 0},
 		{{GEMINI, G, "{\"contents\":[],\"generationConfig\":{\"maxOutputTokens\":20,\"candidateCount\":3}}"}, 60},
 		{{GEMINI, G, "{\"contents\":[],\"maxOutputTokens\":20}"}, 4096},
+		/* a name that the server may pass over makes no reply short, and any of them may make it long */
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"n_predict\":1}"}, 4096},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_new_tokens\":1}"}, 4096},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_completion_tokens\":1,\"max_tokens\":null}"}, 4096},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_completion_tokens\":9000}"}, 9000},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":0,\"n_predict\":1}"}, 4096},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":1,\"n_predict\":8}"}, 8},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":1,\"options\":{\"num_predict\":9000}}"}, 9000},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"options\":{\"num_predict\":1,\"max_tokens\":1}}"}, 4096},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":5,\"options\":[]}"}, 5},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":5,\"min_tokens\":0}"}, 5},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"max_tokens\":5,\"min_tokens\":9000}"}, 9000},
+		{{OPENAI, C, "{\"model\":\"gpt-4o\",\"min_tokens\":5}"}, 4096},
+		{{OPENAI, "/v1/completions", "{\"model\":\"gpt-4o\",\"n_predict\":1,\"prompt\":[\"a\",\"b\"]}"}, 8192},
+		{{OPENAI, R, "{\"model\":\"gpt-4o\",\"max_tokens\":1}"}, 4096},
+		{{OPENAI, R, "{\"model\":\"gpt-4o\",\"max_output_tokens\":16,\"n_predict\":9000}"}, 9000},
+		{{OPENAI, R "/compact", "{\"model\":\"gpt-4o\",\"max_output_tokens\":16}"}, 4096},
+		{{ANTHROPIC, M, "{\"model\":\"claude-x\",\"max_tokens\":1,\"n_predict\":9000}"}, 9000},
+		{{GEMINI, G, "{\"contents\":[],\"generation_config\":{\"max_output_tokens\":20}}"}, 4096},
+		{{GEMINI, G, "{\"contents\":[],\"generationConfig\":{\"maxOutputTokens\":20},\"generation_config\":{\"max_output_tokens\":30}}"}, 30},
 	};
 	AUTO_BUF body = {0};
 	struct judged j;
@@ -418,7 +438,7 @@ static void no_field_leads_to_another_model_or_server(void)
 		"\"custom_llm_provider\":\"x\"", "\"deployment_id\":\"x\"", "\"extra_body\":{\"x\":1}", "\"whatever\":{\"model\":\"other\"}", "\"whatever\":[{\"a\":{\"Model\":\"other\"}}]", "\"whatever\":{\"draft_model\":\"other\"}",
 		"\"draft_model\":\"other\"", "\"context_management\":{\"edits\":[{\"type\":\"compact\",\"model\":\"other\"}]}", "\"x\":{\"models\":[\"other\"]}", "\"x\":{\"y\":[{\"api_base\":\"https://evil.test\"}]}",
 		"\"fastest_response\":true", "\"prompt_id\":\"p\"", "\"proxy\":\"http://evil.test\"", "\"aws_bedrock_runtime_endpoint\":\"https://evil.test\"", "\"vertex_location\":\"x\"",
-		"\"vertexProject\":\"x\"", "\"vertex_credentials\":\"x\"", "\"x\":{\"vertex_ai_location\":\"x\"}", "\"specific_deployment\":true",
+		"\"vertexProject\":\"x\"", "\"vertex_credentials\":\"x\"", "\"x\":{\"vertex_ai_location\":\"x\"}", "\"specific_deployment\":true", "\"tags\":[\"x\"]", "\"litellm_metadata\":{}", "\"lora_path\":\"x\"", "\"headers\":{\"a\":\"b\"}", "\"success_callback\":[\"x\"]", "\"langfuse_host\":\"x\"", "\"kv_transfer_params\":{\"remote_host\":\"x\"}", "\"bootstrap_host\":\"x\"", "\"tensorzero::variant_name\":\"x\"",
 	};
 	static const struct request names[] = {
 		{OPENAI, C, "{\"model\":\"gpt-4o@preset/x\"}"}, {FREE_OPENAI, C, "{\"model\":\"m@preset/x\"}"}, {FREE_OPENAI, C, "{\"model\":\"@preset/x\"}"}, {FREE, M, "{\"model\":\"m@PRESET/x\"}"},
@@ -527,7 +547,9 @@ static void headers_that_choose_another_model_or_server_do_not_pass(void)
 		"x-http-method-override", "x-portkey-config", "helicone-target-url", "x-arch-llm-provider-hint", "x-prefiller-host-port", "x-prefiller-url", "x-data-parallel-host-port",
 		"x-gateway-destination-endpoint", "x-gateway-model-name", "x-gateway-model-name-rewrite", "x-ai-eg-model", "x-envoy-original-dst-host", "x-smg-target-worker", "x-tfy-metadata",
 		"x-bf-vk", "x-higress-llm-model", "x-vsr-selected-model", "x-aibrix-x", "x-model-override", "x-target-model", "x-llm-model", "x-llm-provider", "x-fallback", "x-fallbacks", "x-route",
-		"model", "range", "if-none-match", "accept-encoding", NULL};
+		"model", "range", "if-none-match", "accept-encoding",
+		/* what servers take for the path: endpoints that are not there would be */
+		"x-original-url", "x-rewrite-url", "script_name", "path-info", "x-forwarded-prefix", "destination", NULL};
 	/* of whom nobody has heard yet */
 	static const char *const unknown[] = {
 		"x-new-router-choice", "x-selected-worker", "worker", "x-openai-model", "anthropic-model-override", "x-stainless-base-url", "cookie", "forwarded", "x-forwarded-host", "baggage",

@@ -79,7 +79,9 @@ static void they_are_found_in_any_form_at_any_cut(void)
 		{"Basic dXNlcjpnaHBfYWJjZGVmZ2hpajAxMjM0NTY3ODk=", 0},
 		{"736b2d70726f6a2d4142434445464748494a", 1},
 		{"sk-proj-ABCDEFGHI", PLACEHOLDER_NONE},
-		{"sk-proj-abcdefghij", PLACEHOLDER_NONE},
+		{"sk-proj-abcdefghij", 1}, /* all letters small, or large */
+		{"SK-PROJ-ABCDEFGHIJ", 1},
+		{"sk-proj-abcdeFGHIJ", PLACEHOLDER_NONE},
 		{"", PLACEHOLDER_NONE},
 	};
 	struct placeholder_set *set = NULL;

@@ -482,6 +482,42 @@ static void a_reload_ends_bodies_that_its_rules_must_see_whole(void)
 	rig_close(&g);
 }
 
+static void a_reload_ends_bodies_whose_beginning_nobody_looked_into(void)
+{
+	static const struct {
+		const char *type, *begin, *rest;
+		bool ends, asks; /* at once; with the rest */
+	} cases[] = {
+		{"application/x-www-form-urlencoded", "a=1&", "_method=DELETE", true, true},
+		{"application/x-www-form-urlencoded", "", "a=1&_method=DELETE", false, true},
+		{"application/x-www-form-urlencoded", "", "a=1&b=3456789012345", false, false},
+		{"application/x-www-form-urlencoded", "a=1&_method=DELETE", "", false, false}, /* all of it went as it was allowed */
+		{"application/octet-stream", "", "a=1&_method=DELETE", false, false},
+		{"application/octet-stream", "{\"a\":1,", "\"_method\":\"PUT\"}", true, true}, /* there are servers that read it */
+	};
+	char request[300];
+	struct rig g;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		rig_open(&g, "network: {mode: allowlist, allow: [{host: open.example}]}");
+		g.silent = true;
+		rig_connect(&g, &proxy);
+		(void)snprintf(request, sizeof(request), "POST http://open.example/ HTTP/1.1\r\nHost: open.example\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n%s",
+			       cases[i].type, strlen(cases[i].begin) + strlen(cases[i].rest), cases[i].begin);
+		(void)rig_ask(&g, request);
+		CHECK(g.requests == 1 && !g.closed);
+		rig_policy(&g, "network: {mode: allowlist, allow: [{host: open.example, methods: [POST]}]}");
+		http_judge_again(&g.relay);
+		rig_run(&g);
+		CHECK(g.closed == cases[i].ends && starts(g.got.p ? g.got.p : "", "HTTP/1.1 403 ") == cases[i].ends);
+		if (!g.closed)
+			(void)rig_ask(&g, cases[i].rest);
+		CHECK(g.closed == cases[i].asks && g.resets == cases[i].asks);
+		rig_close(&g);
+	}
+}
+
 static void a_reload_ends_what_it_forbids_and_nothing_else(void)
 {
 	struct rig g;
@@ -552,6 +588,7 @@ static const struct check_case cases[] = {
 	CASE(a_websocket_passes_where_its_path_is_allowed),
 	CASE(a_reload_ends_what_it_forbids_and_nothing_else),
 	CASE(a_reload_ends_bodies_that_its_rules_must_see_whole),
+	CASE(a_reload_ends_bodies_whose_beginning_nobody_looked_into),
 	CASE(a_connection_made_for_one_host_serves_no_other),
 	CASE(neither_side_is_read_faster_than_the_other_takes),
 };

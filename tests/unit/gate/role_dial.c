@@ -1,6 +1,7 @@
-/* What egress may do with sockets once it is confined, and how it knows the machine's own addresses without more. */
+/* What egress may do with its sockets once it is confined, and how it knows the machine's own addresses without more. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -49,6 +50,31 @@ static int set_address(void)
 	struct ifreq r = {.ifr_name = "lo"};
 
 	return ioctl(socket(AF_INET, SOCK_DGRAM, 0), SIOCSIFADDR, &r);
+}
+
+/* Signals to whatever process: our parent here. */
+static int own_by_fcntl(void)
+{
+	return fcntl(socket(AF_INET, SOCK_STREAM, 0), F_SETOWN, getppid());
+}
+
+static int choose_signal(void)
+{
+	return fcntl(socket(AF_INET, SOCK_STREAM, 0), F_SETSIG, SIGKILL);
+}
+
+static int own_by_ioctl(void)
+{
+	pid_t pid = getppid();
+
+	return ioctl(socket(AF_INET, SOCK_STREAM, 0), FIOSETOWN, &pid);
+}
+
+static int set_flags(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -1 : 0;
 }
 
 static int own_of(const char *text)
@@ -105,6 +131,19 @@ static void what_dials_cannot_bind_or_listen(void)
 	}
 }
 
+static void it_sends_no_signals_by_a_descriptor(void)
+{
+	int (*const acts[])(void) = {own_by_fcntl, choose_signal, own_by_ioctl};
+	size_t i;
+	int status;
+
+	for (i = 0; role_is_filtered() && i < ARRAY_LEN(acts); i++) {
+		status = confined(acts[i]);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+	}
+	CHECK(confined(set_flags) == 0);
+}
+
 static void it_dials_and_knows_the_machines_own_addresses_all_the_same(void)
 {
 	CHECK(confined(dial) == 0);
@@ -116,6 +155,7 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(what_dials_cannot_bind_or_listen),
+		CASE(it_sends_no_signals_by_a_descriptor),
 		CASE(it_dials_and_knows_the_machines_own_addresses_all_the_same),
 	};
 

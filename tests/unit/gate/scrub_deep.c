@@ -1,5 +1,7 @@
 #include "gate/egress/scrub.h"
 
+#include <ctype.h>
+
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/coding.h"
@@ -68,6 +70,13 @@ static void base64_json_lines(struct buf *out, struct sv in)
 	put_base64(out, in, base64_standard, 60, "\\n");
 }
 
+static void base64_indented(struct buf *out, struct sv in)
+{
+	static const char *const ends[] = {"\n    ", "\n\t", " \n", " \t\r\n  ", "\r\n                                    ", "\\n      ", "\\r\\n\\t", "  \\n  ", " &#13;&#10; ", " %20 \n"};
+
+	put_base64(out, in, base64_standard, draw(2) ? 48 : 76, ends[draw(ARRAY_LEN(ends))]);
+}
+
 static void put_hex(struct buf *out, struct sv in, const char *const digits[2])
 {
 	AUTO_BUF whole = {0};
@@ -90,7 +99,7 @@ static void hex_mixed(struct buf *out, struct sv in)
 	put_hex(out, in, (const char *const[]){hex_lower, hex_upper});
 }
 
-static void hex_lines(struct buf *out, struct sv in)
+static void put_hex_lines(struct buf *out, struct sv in, const char *end)
 {
 	AUTO_BUF whole = {0};
 	size_t i;
@@ -99,9 +108,19 @@ static void hex_lines(struct buf *out, struct sv in)
 	hex(&whole, in);
 	for (i = 0; i < whole.n; i++) {
 		if (i && i % 60 == 0)
-			(void)buf_char(out, '\n');
+			(void)buf_str(out, end);
 		(void)buf_char(out, whole.p[i]);
 	}
+}
+
+static void hex_lines(struct buf *out, struct sv in)
+{
+	put_hex_lines(out, in, "\n");
+}
+
+static void hex_indented(struct buf *out, struct sv in)
+{
+	put_hex_lines(out, in, "\n  ");
 }
 
 /* Must this byte be escaped? Others are by chance. */
@@ -167,6 +186,22 @@ static void slashes(struct buf *out, struct sv in)
 		(void)buf_printf(out, strchr("%\"&+/:=-_\n\r", in.p[i]) ? "\\%c" : "%c", in.p[i]);
 }
 
+static void capitals(struct buf *out, struct sv in)
+{
+	size_t i;
+
+	for (i = 0; i < in.n; i++)
+		(void)buf_char(out, (char)toupper((unsigned char)in.p[i]));
+}
+
+static void small_letters(struct buf *out, struct sv in)
+{
+	size_t i;
+
+	for (i = 0; i < in.n; i++)
+		(void)buf_char(out, (char)tolower((unsigned char)in.p[i]));
+}
+
 typedef void coding_fn(struct buf *out, struct sv in);
 
 static const struct {
@@ -184,7 +219,7 @@ static const struct {
 	       {"references of HTML", html, 12, false}};
 
 /* What is written once, as these, is found. */
-static coding_fn *const single[] = {base64_lines, base64_pem, base64_json_lines, hex_lines, html_padded, html_open, slashes};
+static coding_fn *const single[] = {base64_lines, base64_pem, base64_json_lines, base64_indented, hex_lines, hex_indented, html_padded, html_open, slashes, capitals, small_letters};
 
 static const struct {
 	coding_fn *fn;
@@ -365,7 +400,8 @@ static void utf16_and_rows_of_numbers_are_found_however_they_are_split(void)
 static void a_line_that_is_no_base64_is_not_kept_waiting(void)
 {
 	static const char *const lines[] = {"data: abc\n", "data: x\n\n", "what may be ", "in 10 20 ", "0123456789012345678901234567890123456789012345 7\n",
-					    "01234567890123456789012345678901234567890123456789\n\n"};
+					    "01234567890123456789012345678901234567890123456789\n\n", "01234567890123456789012345678901234567890123456789  -\n",
+					    "01234567890123456789012345678901234567890123456789 \n \n"};
 	struct scrub *s = make();
 	struct sv ready;
 	char text[80];

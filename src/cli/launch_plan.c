@@ -1,0 +1,34 @@
+#include "cli/launch_plan.h"
+
+#include "vault/credentials_read.h"
+
+/* The files that hold values of credentials: no run has a use for them, with a gateway or without. */
+static int credential_files(struct arena *arena, const struct cli_policy *policy, const char *ret[LIVE_FILES + 1], struct error *err)
+{
+	struct credentials *c = NULL;
+	const char *const *file;
+	size_t n = 0;
+
+	if (cli_credentials(policy, &c, err) < 0)
+		return -1;
+	for (file = credentials_files(c); file && *file && n < LIVE_FILES; file++)
+		live_names(arena, *file, ret, &n);
+	ret[n] = NULL;
+	credentials_free(c);
+	return file ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
+}
+
+int launch_plan_fill(struct launch_plan *s, struct arena *arena, const struct cli_policy *policy, const char *root, struct plan_request *p, struct error *err)
+{
+	p->policy = policy->policy;
+	p->here = policy->workdir;
+	p->home = policy->folders.home;
+	p->cache_dir = policy->folders.cache;
+	p->protect = s->protect;
+	p->hide = s->secret;
+	p->own = cli_own(&s->own, &policy->folders);
+	p->git_configs = launch_git_configs(&s->configs, &policy->folders);
+	if (live_protected(arena, policy->policy, root, s->protect, err) < 0)
+		return -1;
+	return credential_files(arena, policy, s->secret, err);
+}

@@ -1,0 +1,54 @@
+#include "cli/run_workdir.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/text.h"
+
+static bool is_system_folder(const char *path)
+{
+	static const char *const folders[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev", "/boot", "/run", "/var",
+					      "/tmp", "/home", NULL};
+	size_t i;
+
+	for (i = 0; folders[i]; i++)
+		if (strcmp(path, folders[i]) == 0)
+			return true;
+	return false;
+}
+
+int run_workdir(const struct call *call, const struct cli_policy *p, const char **ret, const char **ret_unfit, struct error *err)
+{
+	const char *what = NULL;
+	struct text_shown t;
+	struct stat st;
+
+	*ret = p->workdir;
+	*ret_unfit = NULL;
+	if (p->policy->fs.workdir.v == WORKDIR_NONE) {
+		*ret = NULL;
+		return 0;
+	}
+	if (stat(p->workdir, &st) == 0 && !S_ISDIR(st.st_mode))
+		return error_set(err, ERROR_INPUT, "work folder %s: is not a folder; name one", text_show(&t, sv_of(p->workdir)));
+	if (access(p->workdir, X_OK) < 0 && errno == EACCES)
+		return error_sys(err, EACCES, "work folder %s", text_show(&t, sv_of(p->workdir)));
+	if (strcmp(p->workdir, p->folders.home) == 0)
+		what = "is your home folder, and holds your secrets";
+	else if (path_is_in(p->folders.home, p->workdir))
+		what = "holds your home folder, and with it your secrets";
+	else if (is_system_folder(p->workdir))
+		what = "belongs to the system";
+	else if (path_is_in(p->folders.state, p->workdir) || path_is_in(p->workdir, p->folders.state))
+		what = "holds Cordon's own state";
+	if (!what)
+		return 0;
+	if (call_has(call, "workdir"))
+		return error_set(err, ERROR_DENIED, "--workdir %s %s; use a project folder", text_show(&t, sv_of(p->workdir)), what);
+	*ret_unfit = what;
+	*ret = NULL;
+	return 0;
+}

@@ -1,0 +1,15 @@
+/*
+ * run_workdir: the work folder that a run has.
+ *
+ * A home folder holds what a sandbox must not see. Named on purpose (--workdir) it is refused, and so are folders of the system and of Cordon's own state; where it is only where the user happens to stand, the run has no
+ * work folder.
+ */
+#ifndef CORDON_CLI_RUN_WORKDIR_H
+#define CORDON_CLI_RUN_WORKDIR_H
+
+#include "cli/cli_policy.h"
+
+/* *ret borrows from p; NULL: none. *ret_unfit: what keeps the current folder from being it, behind its name ("is your home folder, ..."); NULL: nothing does. */
+int run_workdir(const struct call *call, const struct cli_policy *p, const char **ret, const char **ret_unfit, struct error *err);
+
+#endif

@@ -1,0 +1,96 @@
+#include "sandbox/native/spaces.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sys/beside.h"
+#include "sys/process.h"
+
+enum { TURN_GO = 1 };
+
+struct spaces {
+	struct sys_beside beside;
+	pid_t parent;
+	bool loopback;
+	int turn;
+	/* set before it goes on */
+	struct spaces_fork fork;
+	/* its answer */
+	bool in_cgroup;
+	pid_t pid; /* or -errno */
+	int pidfd;
+};
+
+/* Until its turn comes it works beside us, so errno is not its own; then we only wait for it. */
+static int make(void *arg)
+{
+	struct spaces *s = arg;
+	int r = sys_spaces_make(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS, s->loopback, s->parent);
+
+	sys_turn_wait(&s->turn, TURN_GO);
+	if (r == 0)
+		r = sys_fork_sibling(CLONE_NEWNS | CLONE_NEWPID, s->fork.cgroup, &s->in_cgroup, &s->pidfd);
+	if (r == 0) {
+		sys_beside_own_stack(&s->beside);
+		s->fork.run(s->fork.arg, s->in_cgroup);
+	}
+	s->pid = r;
+	return 0;
+}
+
+int spaces_start(bool loopback, struct spaces **ret)
+{
+	struct spaces *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	*s = (struct spaces){.parent = getpid(), .loopback = loopback, .pid = -ECHILD, .pidfd = -1};
+	r = sys_beside_start_user(&s->beside, make, s);
+	if (r < 0) {
+		free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+pid_t spaces_pid(const struct spaces *s)
+{
+	return s->beside.pid;
+}
+
+/* It has left our memory. */
+static void end(struct spaces *s)
+{
+	while (waitpid(s->beside.pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(s);
+}
+
+pid_t spaces_fork(struct spaces *s, const struct spaces_fork *fork, int *ret_pidfd)
+{
+	pid_t pid;
+
+	s->fork = *fork;
+	sys_turn_reach(&s->turn, TURN_GO);
+	sys_beside_wait(&s->beside);
+	pid = s->pid;
+	if (pid > 0)
+		*ret_pidfd = s->pidfd;
+	end(s);
+	return pid;
+}
+
+void spaces_free(struct spaces *s)
+{
+	if (!s)
+		return;
+	(void)kill(s->beside.pid, SIGKILL);
+	sys_beside_wait(&s->beside);
+	end(s);
+}

@@ -1,0 +1,34 @@
+/*
+ * spaces: the user, network, IPC and UTS namespaces of a sandbox, made while its plan is.
+ *
+ * A network namespace takes the kernel longer than all mounts of a sandbox. So a process beside us (sys/beside.h) makes it, on another CPU, from the moment in which it is known that there will be a sandbox; and PID 1 is
+ * born from that process, as our child, with mount and PID namespaces of its own and a copy of our memory as it is then.
+ *
+ * Nothing is told of a failure before spaces_fork() is called.
+ */
+#ifndef CORDON_NATIVE_SPACES_H
+#define CORDON_NATIVE_SPACES_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct spaces;
+
+/* loopback: "lo" is up. 0; -errno: no user namespace can be made, or there is no memory. */
+int spaces_start(bool loopback, struct spaces **ret);
+/* Of the process that is in them, for the maps of their ids; until spaces_fork(). */
+pid_t spaces_pid(const struct spaces *s);
+
+struct spaces_fork {
+	void (*run)(void *arg, bool in_cgroup); /* in the child; does not return */
+	void *arg;
+	int cgroup; /* a v2 cgroup, which the child starts in where the kernel can do that (in_cgroup); -1: none */
+};
+
+/* Frees s. Our child's number and pidfd, or -errno: of the network namespace too. */
+pid_t spaces_fork(struct spaces *s, const struct spaces_fork *fork, int *ret_pidfd);
+
+/* They are not needed. NULL is fine. */
+void spaces_free(struct spaces *s);
+
+#endif
