@@ -37,6 +37,7 @@ rootless=()
 [ "$(id -u)" = 0 ] || rootless=(--rootless)
 try unshare unshare -Urmpinuf /bin/true
 try bare "$BENCH_BIN/bench-bare" /bin/true
+try root "$BENCH_BIN/bench-bare" --root /bin/true
 try bwrap bwrap --ro-bind / / --unshare-all /bin/true
 if command -v busybox >/dev/null; then
 	if bundle crun 2>/dev/null; then
@@ -61,6 +62,7 @@ describe()
 	plain) echo '`/bin/true`, plain' ;;
 	unshare) echo '`unshare -Urmpinuf`' ;;
 	bare) echo 'a static program that makes the namespaces, and nothing else' ;;
+	root) echo 'the same with a root of as many mounts as a sandbox has: what the kernel takes for them' ;;
 	bwrap) echo '`bwrap --ro-bind / / --unshare-all`' ;;
 	crun) echo 'crun, busybox bundle, no cgroup' ;;
 	runc) echo 'runc, busybox bundle' ;;
