@@ -11,7 +11,7 @@ if [ "${1:-}" = --check ]; then
 fi
 cordon=${1:-$here/build/cordon}
 table=$("$cordon" policy parity --json)
-PARITY=$table CHECK=$check python3 - "$here/ARCHITECTURE.md" "$here/THREAT-MODEL.md" <<'END'
+PARITY=$table CHECK=$check python3 - "$here/docs/runtimes.md" "$here/THREAT-MODEL.md" <<'END'
 import json, os, re, sys
 
 parity = json.loads(os.environ["PARITY"])
