@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +9,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-
-/* How long whoever holds a pipe's other end may be silent: a shell's <(command) is slow to start on a busy machine. */
-enum { PIPE_WAIT_MS = 10000 };
 
 void buf_init(struct buf *b, size_t max)
 {
@@ -83,21 +79,7 @@ int buf_printf(struct buf *b, const char *format, ...)
 	return 0;
 }
 
-/* Is there something to read within so many milliseconds, or the end? A signal begins the wait anew. */
-static bool comes(int fd, int wait)
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	int r;
-
-	do {
-		r = poll(&p, 1, wait);
-	} while (r < 0 && errno == EINTR);
-	if (r == 0)
-		errno = ETIMEDOUT;
-	return r > 0;
-}
-
-static int read_to_end(struct buf *b, int fd, int wait)
+int buf_read_fd(struct buf *b, int fd)
 {
 	char chunk[16384];
 	ssize_t n;
@@ -105,7 +87,7 @@ static int read_to_end(struct buf *b, int fd, int wait)
 
 	for (;;) {
 		n = read(fd, chunk, sizeof(chunk));
-		if (n < 0 && (errno == EINTR || (errno == EAGAIN && wait && comes(fd, wait))))
+		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return buf_fail(b, -errno);
@@ -117,14 +99,9 @@ static int read_to_end(struct buf *b, int fd, int wait)
 	}
 }
 
-int buf_read_fd(struct buf *b, int fd)
-{
-	return read_to_end(b, fd, 0);
-}
-
 int buf_read_file(struct buf *b, const char *path)
 {
-	/* O_NONBLOCK: a FIFO in the place of a file must not hang us, be it one that somebody holds open. */
+	/* O_NONBLOCK: a FIFO in the place of a file must not hang us. */
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
 
@@ -136,7 +113,7 @@ int buf_read_file(struct buf *b, const char *path)
 		return -EISDIR;
 	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > b->max)
 		return -EFBIG;
-	return read_to_end(b, fd, S_ISFIFO(st.st_mode) ? PIPE_WAIT_MS : 0);
+	return buf_read_fd(b, fd);
 }
 
 char *buf_take(struct buf *b)

@@ -34,7 +34,7 @@ int buf_printf(struct buf *b, const char *format, ...) __attribute__((format(pri
 /* Reads fd to its end. -EFBIG when there is more than the maximum. */
 int buf_read_fd(struct buf *b, int fd);
 
-/* Reads a whole file, or a pipe to its end; -ETIMEDOUT where one is silent for ten seconds. -EISDIR and the like as open and read give them. */
+/* Reads a whole regular file. -EISDIR and the like as open and read give them. */
 int buf_read_file(struct buf *b, const char *path);
 
 /* The bytes become the caller's (free()); the buffer is empty after it. */
