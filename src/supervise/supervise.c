@@ -64,10 +64,13 @@ static void log_event(struct supervisor *s, const struct event *e)
 		s->req->denied(s->req->denied_arg, e);
 }
 
+/* Until a gateway is ready PID 1 waits for the word to go on, and takes no other; there is nobody inside then. */
 static void signal_to(struct supervisor *s, uint64_t id, int sig)
 {
 	AUTO_BUF b = {0};
 
+	if (s->req->gate && !s->ret->started)
+		return;
 	buf_init(&b, 64);
 	wire_put_u64(&b, id);
 	wire_put_u32(&b, (uint32_t)sig);
