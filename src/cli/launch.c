@@ -276,6 +276,7 @@ static int find_sandbox(struct run *r, struct supervise_request *s)
 		return launch_box_connect(&r->box, s, r->err);
 	s->init = r->sandbox.pid;
 	s->pidfd = r->sandbox.pidfd;
+	s->from_job = true;
 	s->socket = r->sandbox.socket;
 	s->go = go;
 	s->kill = kill_native;

@@ -24,6 +24,7 @@
 #include "supervise/reload.h"
 #include "supervise/supervise_gate.h"
 #include "supervise/terminal.h"
+#include "sys/process.h"
 #include "wire/wire.h"
 
 /* HEARD: for PID 1 to answer that it passed a signal on. */
@@ -150,8 +151,11 @@ static void stop_all(struct supervisor *s)
 	terminal_restore(&s->terminal);
 }
 
+/* PID 1 leaves our job with its first step. Who stops the job at that moment stops it too, and does not reach it any more when the job is continued. */
 static void continue_all(struct supervisor *s)
 {
+	if (s->req->from_job)
+		(void)sys_pidfd_signal(s->req->pidfd, SIGCONT);
 	terminal_raw(&s->terminal);
 	terminal_resize(&s->terminal);
 	signal_to(s, s->stopped ? INSIDE_ALL : 0, SIGCONT);

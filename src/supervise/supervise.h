@@ -41,6 +41,7 @@ struct supervise_request {
 	const char *id;
 	pid_t init;   /* PID 1 of the sandbox, on the host, or the process whose descendants are all that runs in it; 0: there is none */
 	int pidfd;    /* ends with the sandbox; -1: only the socket tells */
+	bool from_job; /* that one is PID 1, and was born in our own job */
 	int socket;   /* to PID 1; messages of model/inside.h */
 	/* The backend's: the command may start (everything outside is ready); and all that is inside is killed, at once. */
 	int (*go)(void *sandbox, struct error *err);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "base/cleanup.h"
 #include "sys/process.h"
 
-enum { OUT_OF_THE_WAY = SPAWN_FIRST_FD + SPAWN_MAX_FDS + 2 };
+enum { OUT_OF_THE_WAY = SPAWN_FIRST_FD + SPAWN_MAX_FDS + 2, MOMENT_MS = 100 };
 
 int sys_find_program(const char *name)
 {
@@ -118,6 +119,20 @@ static void become(int program, int report, char *const *argv, char *const *env,
 	_exit(127);
 }
 
+/* Until there is something to read, or never will be. Who stops our job just when the child leaves it stops the child too, and does not reach it any more when the job is continued: we do. */
+static void wait_for(int fd, pid_t pid)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	siginfo_t info;
+	int r;
+
+	while ((r = poll(&p, 1, MOMENT_MS)) == 0 || (r < 0 && errno == EINTR)) {
+		info = (siginfo_t){0};
+		if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid)
+			(void)kill(pid, SIGCONT);
+	}
+}
+
 pid_t sys_spawn(int program, char *const *argv, char *const *env, const int *fds, size_t n)
 {
 	pid_t parent = getpid(), pid;
@@ -132,6 +147,8 @@ pid_t sys_spawn(int program, char *const *argv, char *const *env, const int *fds
 	if (pid == 0)
 		become(program, report[1], argv, env, fds, n, parent);
 	(void)close(report[1]);
+	if (pid > 0)
+		wait_for(report[0], pid);
 	do
 		got = pid > 0 ? read(report[0], &code, sizeof(code)) : 0;
 	while (got < 0 && errno == EINTR);

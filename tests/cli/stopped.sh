@@ -3,10 +3,26 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
 
+signal_at=$CORDON_BUILD/tests/signal-at
+
+# stops RUN...: once at each setsid() that the run makes; sets n, how many there were.
+stops()
+{
+	for ((n = 0; n < 20; n++)); do
+		outside timeout -k 5 60 "$signal_at" stop setsid $((n + 1)) "$@"
+		[ "$status" != 98 ] || return 0
+		[ "$status:$said" = 0:done ] || break
+	done
+	echo "at setsid() $((n + 1)): $status, $said, $told"
+	return 1
+}
+
+ok "a run whose job is stopped while its first process leaves it, and is continued, goes on" stops "$CORDON" run --policy "$tmp/policy.yaml" -- echo done
 policy <<'END'
 filesystem: {workdir: read-write}
 network: {mode: allowlist, allow: [{host: example.com}]}
 END
+ok "... also while a gateway is started" stops "$CORDON" run --policy "$tmp/policy.yaml" -- echo done
 
 # continued RUN...: over and over, from its first step on, until it ends
 continued()
@@ -16,5 +32,5 @@ continued()
 	echo "$status, $said, $told"
 	return 1
 }
-ok "a run that is continued before its gateway stands goes on" continued "$CORDON" run --policy "$tmp/policy.yaml" -- echo done
+ok "... and so does one that is continued before its gateway stands" continued "$CORDON" run --policy "$tmp/policy.yaml" -- echo done
 finish
