@@ -231,8 +231,11 @@ int sys_net_make(bool loopback)
 
 int sys_spaces_make(int namespaces, bool loopback, pid_t parent)
 {
-	long r = raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	const uint64_t all = ~UINT64_C(0);
+	long r = raw_call(SYS_rt_sigprocmask, SIG_SETMASK, at(&all), 0, sizeof(all), 0);
 
+	if (r == 0)
+		r = raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (r == 0 && raw_call(SYS_getppid, 0, 0, 0, 0, 0) != parent)
 		r = -ESRCH;
 	if (r == 0)

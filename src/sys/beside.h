@@ -46,7 +46,7 @@ bool sys_beside_is_scheduled_alike(const struct sys_beside *b, bool pinned);
 
 /* Leaves for a new network namespace, with its "lo" up or not. An fd of it (O_CLOEXEC). */
 int sys_net_make(bool loopback);
-/* Leaves for new namespaces, with the "lo" of a new network up or not; and dies with that parent, whose child it is. */
+/* Leaves for new namespaces, with the "lo" of a new network up or not; and dies with that parent, whose child it is. Nothing else ends it, nor what it forks: all signals are blocked, for what is sent to a shell's job is the parent's to hear. */
 int sys_spaces_make(int namespaces, bool loopback, pid_t parent);
 int sys_new_session(void);
 /* Nothing blocked, and SIGPIPE as it was before we caught it. */

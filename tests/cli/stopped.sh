@@ -33,4 +33,11 @@ continued()
 	return 1
 }
 ok "... and so does one that is continued before its gateway stands" continued "$CORDON" run --policy "$tmp/policy.yaml" -- echo done
+
+policy <<'END'
+filesystem: {workdir: read-write}
+END
+inside true # so that the policy is in the cache, and the first pair of sockets is that of the sandbox
+outside timeout -k 5 60 "$signal_at" term socketpair 1 "$CORDON" run --policy "$tmp/policy.yaml" -- sleep 30
+is "a job that is ended when its sandbox is about to be made ends as its command does" "$status:$told" 143:
 finish
