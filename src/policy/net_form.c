@@ -235,17 +235,21 @@ static bool is_of_word(char c)
 }
 
 /*
- * What stands between strings, where it is JSON: no comment, no name in other quotes or without any. A mark of the byte
- * order and one of a record's start may be before it, not within: to some they are blanks, even before a colon.
+ * What stands between strings, where it is JSON: no comment, no name in other quotes or without any, in several pieces
+ * or outside of braces. A mark of the byte order and one of a record's start may be before it, not within: to some they
+ * are blanks, even before a colon.
  */
 static bool is_by_the_book(struct net_form_json *j, char c)
 {
+	bool opened = j->opened, keyed = j->keyed;
+
 	if (is_blank(c))
 		return true;
-	if (c == ':' && j->bare)
-		return false;
-	j->bare = is_of_word(c);
-	return j->bare || strchr("{}[],:\"", c) || (j->depth == 0 && strchr("\x1e\xef\xbb\xbf\xfe\xff", c));
+	j->opened = c == '{' || c == ',';
+	j->keyed = opened && c == '"';
+	if (c == ':')
+		return keyed && j->depth;
+	return is_of_word(c) || strchr("{}[],\"", c) || (j->depth == 0 && strchr("\x1e\xef\xbb\xbf\xfe\xff", c));
 }
 
 /*

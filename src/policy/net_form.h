@@ -45,7 +45,7 @@ struct net_form_json {
 	bool strict; /* it says to be JSON: what is none is illegible, since readers that take it all the same differ */
 	bool parts, messages; /* it also says to come in these, and has not begun: its first byte tells whether it does */
 	bool quoted, escaped, too_long, named; /* in a string; behind a backslash; the last token was a name that asks */
-	bool bare; /* the last token was a word without quotes */
+	bool opened, keyed; /* the last token was one that a name may follow; it was the string behind such a one */
 	uint32_t depth;
 	struct net_form_word text;
 };

@@ -177,6 +177,14 @@ static const struct {
 	{"application/json; boundary=x", "{/*\"*/\"_method\"/*\"*/:\"DELETE\"}", true},
 	{"application/json;multipart", "\r\n{_method:1}", true},
 	{"application/connect+json", "{'_method':'DELETE'}", true},
+	/* to readers of YAML, HJSON and Python: without braces, in two pieces, computed */
+	{"application/json", "\"_method\": \"DELETE\"\n", true},
+	{"application/json", "\"a\": 1\n\"_method\": \"DELETE\"\n", true},
+	{"application/json", "1,\"_method\": \"DELETE\"\n", true},
+	{"application/json", "{\"_met\" \"hod\":\"DELETE\"}", true},
+	{"application/json", "{\"a\":1,\n\"_met\"\n\"hod\":\"DELETE\"}", true},
+	{"application/json", "{[\"_met\"+\"hod\"]:\"DELETE\"}", true},
+	{"application/json", "{\"_met\"+\"hod\":\"DELETE\"}", true},
 	/* blanks to JSON5, and to readers that pass over all below a blank */
 	{"application/json", "{\"_method\"\xef\xbb\xbf:\"DELETE\"}", true},
 	{"application/json", "{\"_method\"\x1e:\"DELETE\"}", true},
