@@ -109,6 +109,17 @@ static void say_method(const struct net_rule *r, const struct net_question *q, c
 	reason_hint(ret, "add the method to this rule's methods");
 }
 
+/* As it stands it is of the list; decoded it would not be. */
+static bool is_other_decoded(const struct net_rule *r, struct sv path)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->paths.n; i++)
+		if (net_path_matches(r->paths.v[i].s, path))
+			return true;
+	return false;
+}
+
 static void say_path(const struct net_rule *r, const struct net_question *q, const char *host, struct reason *ret)
 {
 	char list[160] = "";
@@ -127,6 +138,12 @@ static void say_path(const struct net_rule *r, const struct net_question *q, con
 			    list, asked.s);
 		reason_hint(ret,
 			    "send the path without dot or empty parts, semicolons, encoded slashes or needless percent-encoding");
+		return;
+	}
+	if (is_other_decoded(r, q->path)) {
+		reason_text(ret, "%s is allowed for the paths %s only, and to a server that decodes it first %s is another one.",
+			    host, list, asked.s);
+		reason_hint(ret, "add the path as it stands here to this rule's paths");
 		return;
 	}
 	reason_text(ret, "%s is allowed for the paths %s only, not for %s.", host, list, asked.s);

@@ -326,6 +326,13 @@ static void an_allow_rule_narrows_port_method_and_path(void)
 	CHECK(!reaches(p, "pypi.org", 443, "GET", "/simple") && reaches(p, "pypi.org", 443, NULL, NULL));
 	policy_query_host(p, "pypi.org", 443, "POST", NULL, &why);
 	CHECK_STR(why.text, "pypi.org is allowed with GET only, not with POST.");
+	add(p, &r->paths, "/*.txt");
+	policy_query_host(p, "pypi.org", 443, "GET", "/x%3F.txt", &why);
+	CHECK_STR(why.text, "pypi.org is allowed for the paths /simple/**, /*.txt only, and to a server that decodes it first /x%3F.txt is another one.");
+	add(p, &r->paths, "/x%3F.txt"); /* which is what the hint says */
+	CHECK(reaches(p, "pypi.org", 443, "GET", "/x%3F.txt"));
+	policy_query_host(p, "pypi.org", 443, "GET", "/x", &why);
+	CHECK(strstr(why.text, "only, not for /x."));
 	r = rule(p, &p->net.allow, NULL, "10.1.2.0/24");
 	ports(p, r, 5432);
 	CHECK(reaches(p, "10.1.2.3", 5432, NULL, NULL) && !reaches(p, "10.1.2.3", 80, NULL, NULL));
