@@ -23,14 +23,14 @@ enum { PATTERNS = 14, NAMED_MAX = 64 };
  */
 struct carry_store {
 	const char *name; /* of the folder in a home, or the end of its path; absolute: that one */
-	const char *const *variables;
+	const char *const *variables; /* that name it; "NAME/folder": below what they name */
 	const char *patterns[PATTERNS];
 };
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static const struct carry_store stores[] = {
-	{"pkg/mod", NAMES("GOMODCACHE"), {"cache/**", "@"}},
+	{"pkg/mod", NAMES("GOMODCACHE", "GOPATH/pkg/mod"), {"cache/**", "@"}},
 	{".cargo", NAMES("CARGO_HOME"), {"registry/index/**", "registry/cache/**", "registry/src/*/*", "registry/CACHEDIR.TAG", "git/db/**", "git/checkouts/*/*", "git/CACHEDIR.TAG", "=bin", ".package-cache*", ".crates*", ".global-cache*"}},
 	{".m2", NAMES("MAVEN_CONFIG"), {"repository/**", "wrapper/dists/*/*"}},
 	{".gradle", NAMES("GRADLE_USER_HOME"), {"caches/modules-*/**", "wrapper/dists/*/*", "jdks/*", "=daemon", "=notifications", "=workers", "=.tmp"}},
@@ -96,20 +96,28 @@ static void add_store(struct carry *c, const struct carry_store *store, const ch
 		c->stores[n] = (struct carry_named_store){folder, store};
 }
 
-static void add_variable(struct carry *c, const struct carry_store *store, const char *value)
+/* below: "" or a path with a slash before it */
+static void add_folder(struct carry *c, const struct carry_store *store, struct sv folder, const char *below)
 {
-	const char *end;
+	const char *real = carry_link_resolve(c, folder);
+
+	add_store(c, store, arena_printf(c->arena, "%.*s%s", (int)folder.n, folder.p, below));
+	if (real)
+		add_store(c, store, arena_printf(c->arena, "%s%s", real, below));
+}
+
+static void add_variable(struct carry *c, const struct carry_store *store, const char *variable)
+{
+	const char *below = strchrnul(variable, '/'), *name = arena_str(c->arena, sv_n(variable, (size_t)(below - variable))), *value, *end;
 	size_t n;
 
-	for (; value && *value; value = *end ? end + 1 : end) {
+	for (value = name ? carry_variable(c, name) : NULL; value && *value; value = *end ? end + 1 : end) {
 		end = strchrnul(value, ':');
 		n = (size_t)(end - value);
 		while (n > 1 && value[n - 1] == '/')
 			n--;
-		if (n == 0 || value[0] != '/')
-			continue;
-		add_store(c, store, arena_str(c->arena, sv_n(value, n)));
-		add_store(c, store, carry_link_resolve(c, sv_n(value, n)));
+		if (n && value[0] == '/')
+			add_folder(c, store, sv_n(value, n), below);
 	}
 }
 
@@ -121,7 +129,7 @@ void carry_stores_init(struct carry *c)
 	c->stores = arena_array(c->arena, NAMED_MAX, sizeof(c->stores[0]));
 	for (i = 0; c->stores && i < ARRAY_LEN(stores); i++)
 		for (v = stores[i].variables; v && *v; v++)
-			add_variable(c, &stores[i], carry_variable(c, *v));
+			add_variable(c, &stores[i], *v);
 }
 
 static bool image_has(const struct carry *c, struct sv folder, const char *name)
@@ -135,7 +143,18 @@ static bool image_has(const struct carry *c, struct sv folder, const char *name)
 	return st.st_mode != 0;
 }
 
-/* Is c->at the store of that name? Where it is in no home, only where the image has it, and not in the work folder; go's anywhere. */
+/* go's: with the image's modules or without, for go finds other versions of itself there; in the work folder only where that is a home, or the image has modules in it. */
+static bool is_gos(const struct carry *c, const struct spot *s, bool known)
+{
+	static const char name[] = "/go/pkg/mod";
+	struct sv at = sv_n(c->at, c->len);
+
+	if (s->zone == ZONE_DATA || (known && image_has(c, at, "cache/download")))
+		return true;
+	return sv_ends(at, name) && carry_home(c, sv_n(at.p, at.n - (sizeof(name) - 1)));
+}
+
+/* Is c->at the store of that name? Where it is in no home, only where the image has it, and not in the work folder. */
 static bool is_named(const struct carry *c, const struct spot *s, const struct carry_store *store, bool known)
 {
 	struct sv at = sv_n(c->at, c->len), name = sv_of(store->name);
@@ -145,7 +164,7 @@ static bool is_named(const struct carry *c, const struct spot *s, const struct c
 	if (!sv_ends(at, store->name) || at.p[at.n - name.n - 1] != '/')
 		return false;
 	if (sv_is(name, "pkg/mod"))
-		return known && (s->zone == ZONE_DATA || image_has(c, at, "cache/download"));
+		return is_gos(c, s, known);
 	/* projects have a folder of that name, too */
 	if (carry_home(c, sv_n(at.p, at.n - name.n - 1)))
 		return true;
@@ -334,6 +353,9 @@ static enum carry_rule judge_new(const struct carry *c, const struct spot *s, co
 	case '+':
 	case '*':
 	case '@':
+		/* what it leads to would be judged as what lies anywhere */
+		if (S_ISLNK(e->st.st_mode) && (how == FITS_ABOVE || is_above_toolchain(s->store, path)))
+			return CARRY_LINK;
 		if (kind == '+' && how == FITS && has_version(s, e))
 			return CARRY_SHADOWS;
 		if (how == FITS_BELOW)
@@ -360,6 +382,32 @@ enum carry_rule carry_store_judge(const struct carry *c, const struct spot *s, c
 	if (find_pattern(s->store, below_store(c, s), &how) == '=')
 		return CARRY_KEEP;
 	return is_whiteout(&e->st) ? CARRY_DELETES : CARRY_REPLACES;
+}
+
+/* Is c->at, in somebody's home, the folder of that name or one above it? */
+static bool on_home_way(const struct carry *c, struct sv name)
+{
+	struct sv at = sv_n(c->at, c->len);
+	size_t n;
+
+	for (n = 1; n <= name.n; n++)
+		if ((n == name.n || name.p[n] == '/') && at.n > n && at.p[at.n - n - 1] == '/' && memcmp(at.p + at.n - n, name.p, n) == 0 && carry_home(c, sv_n(at.p, at.n - n - 1)))
+			return true;
+	return false;
+}
+
+bool carry_store_link(const struct carry *c)
+{
+	const struct carry_named_store *n;
+	size_t i;
+
+	for (n = c->stores; n->folder; n++)
+		if (path_is_in(n->folder, c->at))
+			return true;
+	for (i = 0; i < ARRAY_LEN(stores); i++)
+		if (stores[i].name && on_home_way(c, sv_of(is_go(&stores[i]) ? "go/pkg/mod" : stores[i].name)))
+			return true;
+	return false;
 }
 
 bool carry_store_way(const struct carry *c, const struct spot *s)

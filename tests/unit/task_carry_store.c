@@ -194,6 +194,98 @@ static void no_store_is_taken_away_or_led_elsewhere(void)
 	}
 }
 
+/* Behind one nothing would be judged: what go and cargo would unpack from the image's archives, or another go. */
+static void no_link_leads_to_packages(void)
+{
+	static const char *const links[] = {"go/pkg/mod/example.com", "go/pkg/mod/golang.org", "go/pkg/mod/cache/download/golang.org", "root/.cargo/registry/src", "root/.julia/packages", "gems/specifications"};
+	struct world w;
+	size_t i;
+
+	world_open(&w);
+	w.req.env = env;
+	put(w.image, "go/pkg/mod/cache/download/example.com/fresh/@v/v1.2.3.zip", "the image's", 0644);
+	put(w.image, "root/.cargo/registry/cache/idx/fresh-1.0.crate", "the image's", 0644);
+	put(w.image, "gems/gems/rspec-3/lib/rspec.rb", "the image's", 0644);
+	put(w.upper, "srv/evil/fresh@v1.2.3/fresh.go", "evil", 0644);
+	put(w.upper, "srv/evil/toolchain@v0.0.1-go1.99.0.linux-amd64/bin/go", "evil", 0755);
+	for (i = 0; i < ARRAY_LEN(links); i++)
+		link_to(w.upper, links[i], "/srv/evil");
+	/* a package by itself, and what lies in one, may be a link */
+	put(w.upper, "srv/own/lib.rs", "the agent's", 0644);
+	link_to(w.upper, "root/.julia/artifacts/0a", "/srv/own");
+	put(w.upper, "go/pkg/mod/other.org/a@v1.0.0/b.go", "the agent's", 0644);
+	link_to(w.upper, "go/pkg/mod/other.org/a@v1.0.0/c.go", "b.go");
+	carry(&w);
+	for (i = 0; i < ARRAY_LEN(links); i++)
+		dropped(&w, "link", links[i]);
+	carried(&w, "root/.julia/artifacts/0a");
+	carried(&w, "go/pkg/mod/other.org/a@v1.0.0/c.go");
+	world_close(&w);
+}
+
+/* ... nor to a store that the image does not have. */
+static void no_link_stands_where_a_tool_would_make_its_store(void)
+{
+	static const char *const links[] = {"go", "root/go", "home/u/go/pkg", "home/v/go/pkg/mod", "srv/mods", "cargo", "gems", "uvc", "depot", "root/.m2", "root/.cache/deno", "root/quicklisp"};
+	static const char *const works[] = {"/app", "/root"};
+	struct world w;
+	size_t i, k;
+
+	for (k = 0; k < ARRAY_LEN(works); k++) {
+		world_open(&w);
+		w.req.env = env;
+		w.req.workdir = works[k];
+		put(w.upper, "opt/own/golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64/bin/go", "evil", 0755);
+		for (i = 0; i < ARRAY_LEN(links); i++)
+			link_to(w.upper, links[i], "/opt/own");
+		link_to(w.upper, "app/go", "/opt/own");
+		link_to(w.upper, "app/go2", "/opt/own");
+		link_to(w.upper, "root/mods", "/opt/own");
+		carry(&w);
+		for (i = 0; i < ARRAY_LEN(links); i++)
+			dropped(&w, "link", links[i]);
+		carried(&w, "app/go");
+		carried(&w, "app/go2");
+		carried(&w, "root/mods");
+		world_close(&w);
+	}
+}
+
+/* A go that finds no modules makes the folder, and looks there for another one of itself. */
+static void no_other_go_comes_with_modules_that_the_image_lacks(void)
+{
+	static const char *const paths[] = {"HOME=/root", "GOPATH=/app/gopath:/srv/second", NULL};
+	static const char *const mods[] = {"go/pkg/mod", "root/go/pkg/mod", "home/u/go/pkg/mod", "app/gopath/pkg/mod", "srv/second/pkg/mod"};
+	static const char *const works[] = {"/app", "/root"};
+	char go[256], packed[256], module[256];
+	struct world w;
+	size_t i, k;
+
+	for (k = 0; k < ARRAY_LEN(works); k++) {
+		world_open(&w);
+		w.req.env = paths;
+		w.req.workdir = works[k];
+		for (i = 0; i < ARRAY_LEN(mods); i++) {
+			(void)snprintf(go, sizeof(go), "%s/golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64/bin/go", mods[i]);
+			(void)snprintf(packed, sizeof(packed), "%s/cache/download/golang.org/toolchain/@v/v0.0.1-go1.99.0.linux-amd64.zip", mods[i]);
+			(void)snprintf(module, sizeof(module), "%s/golang.org/x/text@v0.1.0/x.go", mods[i]);
+			put(w.upper, go, "evil", 0755);
+			put(w.upper, packed, "evil", 0644);
+			put(w.upper, module, "another module", 0644);
+		}
+		carry(&w);
+		for (i = 0; i < ARRAY_LEN(mods); i++) {
+			(void)snprintf(go, sizeof(go), "%s/golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64", mods[i]);
+			(void)snprintf(packed, sizeof(packed), "%s/cache/download/golang.org/toolchain", mods[i]);
+			(void)snprintf(module, sizeof(module), "%s/golang.org/x/text@v0.1.0/x.go", mods[i]);
+			dropped(&w, "installer", go);
+			dropped(&w, "installer", packed);
+			carried(&w, module);
+		}
+		world_close(&w);
+	}
+}
+
 static void folders_of_the_work_are_no_store(void)
 {
 	static const char *const here[] = {"HOME=/root", "CARGO_HOME=/app", "GOMODCACHE=/", "UV_CACHE_DIR=/root", "GEM_HOME=/tmp", NULL};
@@ -230,6 +322,9 @@ int main(void)
 		CASE(new_packages_are_carried),
 		CASE(start_up_files_beside_packages_are_not_carried),
 		CASE(no_store_is_taken_away_or_led_elsewhere),
+		CASE(no_link_leads_to_packages),
+		CASE(no_link_stands_where_a_tool_would_make_its_store),
+		CASE(no_other_go_comes_with_modules_that_the_image_lacks),
 		CASE(folders_of_the_work_are_no_store),
 	};
 
