@@ -229,7 +229,6 @@ static int keep_one(struct flow *f, int upper, const char *path, int to, const c
 
 	if (folder == -ENOENT)
 		return 0;
-	f->room->exclude = exclude;
 	parent = make_parents(to, as, &name);
 	if (parent >= 0 && folder >= 0)
 		into = make_folder(parent, name);
@@ -237,6 +236,7 @@ static int keep_one(struct flow *f, int upper, const char *path, int to, const c
 		r = parent < 0 ? parent : into;
 		return in_the_way(r) ? left_out(f, path) : error_sys(f->err, r, "artifacts");
 	}
+	f->room->exclude = exclude; /* of this one alone */
 	r = folder < 0 ? fetch_file(upper, path, parent, name, f->room, f->err) : fetch_folder(folder, into, f->room, f->err);
 	f->room->exclude = NULL;
 	if (r < 0)

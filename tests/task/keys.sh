@@ -211,6 +211,9 @@ is "a verifier has the work folder and variables of its own machine, and no arti
 like "... and its memory" "$(cat "$out/policy/verify.yaml")" '"memory":67108864'
 like "... and no network where it has none" "$(cat "$out/policy/verify.yaml")" '"mode":"none"'
 ok "what is excluded is not in the results either" test -e "$out/artifacts/app/out/sub/b" -a ! -e "$out/artifacts/app/out/secret.txt" -a ! -e "$out/artifacts/app/out/sub/secrets"
+task excludes 'artifacts = [{source = "out", destination = "x"}, {source = "more", destination = "x/more", exclude = ["*"]}]' '[environment]' 'allow_internet = false' <<<'services: {main: {}}'
+run -- sh -c 'mkdir -p more /logs/agent; touch out more/a done /logs/agent/log'
+ok "... and of another nothing is left out for it, wherever it could not be put" test -e "$out/artifacts/x" -a -e "$out/agent/log"
 for key in 'setup_commands = [{command = "true"}]' 'healthcheck = {command = "true"}'; do
 	task own-more "${own[@]}" "$key" <<<'services: {main: {}}'
 	like "${key%% *} of a verifier's own machine is refused" "$("$CORDON" task check "$task" 2>&1)" "verifier.environment.${key%% *}: is not supported"
