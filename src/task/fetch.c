@@ -42,6 +42,15 @@ static bool is_excluded(const struct fetch_limits *l, const char *name)
 	return false;
 }
 
+/* By its holes a file can be larger than one can be where it is copied to: that is no failure of ours. 1, or the code. */
+static int too_large(int code, struct fetch_limits *l)
+{
+	if (code != -EFBIG && code != -EINVAL)
+		return code;
+	l->left_out++;
+	return 1;
+}
+
 /* From where both files are. 1: it ends here, and something was left out. */
 static int copy_some(int from, int to, uint64_t size, struct fetch_limits *l)
 {
@@ -64,7 +73,7 @@ static int copy_some(int from, int to, uint64_t size, struct fetch_limits *l)
 		l->bytes -= (uint64_t)n;
 		r = write_all(to, bytes, (size_t)n);
 		if (r < 0)
-			return r;
+			return too_large(r, l);
 	}
 	return 0;
 }
@@ -85,8 +94,9 @@ static int copy_bytes(int from, int to, off_t size, struct fetch_limits *l)
 		data = data < 0 ? at : data;
 		end = end < 0 || end > size ? size : end;
 		if (lseek(from, data, SEEK_SET) < 0 || lseek(to, data, SEEK_SET) < 0)
-			return -errno;
-		r = data < end ? copy_some(from, to, (uint64_t)(end - data), l) : 0;
+			r = too_large(-errno, l);
+		else
+			r = data < end ? copy_some(from, to, (uint64_t)(end - data), l) : 0;
 		if (r)
 			return r < 0 ? r : 0;
 		at = end;
@@ -94,7 +104,8 @@ static int copy_bytes(int from, int to, off_t size, struct fetch_limits *l)
 	/* one of the kernel's own has no size, and one that cannot be read none that counts */
 	if (pread(from, &more, 1, size) != 0)
 		l->left_out++;
-	return ftruncate(to, size) < 0 ? -errno : 0;
+	r = ftruncate(to, size) < 0 ? too_large(-errno, l) : 0;
+	return r < 0 ? r : 0;
 }
 
 int fetch_file(int from, const char *name, int to, const char *as, struct fetch_limits *l, struct error *err)

@@ -1,8 +1,10 @@
 /* task/fetch and task/layer: files of strangers come out as plain files, and files of the task go in on top of everything. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -114,6 +116,34 @@ static void holes_stay_holes_and_cost_nothing(void)
 	(void)close(to);
 }
 
+/* On a file system that takes no larger files, or below the caller's own limit: holes make any size for nothing. */
+static void what_is_larger_than_a_file_can_be_is_left_out(void)
+{
+	int from = folder("large"), to = folder("limited"), fd;
+	struct fetch_limits l = FETCH_LIMITS;
+	struct rlimit before, limit;
+	struct error err;
+	struct stat st;
+
+	CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0 && signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+	put(from, "hole", "1234");
+	put(from, "end", "1234");
+	fd = openat(from, "hole", O_RDWR | O_CLOEXEC);
+	CHECK(ftruncate(fd, 64 << 20) == 0);
+	(void)close(fd);
+	fd = openat(from, "end", O_RDWR | O_CLOEXEC);
+	CHECK(pwrite(fd, "x", 1, 64 << 20) == 1);
+	(void)close(fd);
+	put(from, "small", "1234");
+	limit = (struct rlimit){.rlim_cur = 1 << 20, .rlim_max = before.rlim_max};
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	CHECK(fetch_folder(from, to, &l, &err) == 0 && l.left_out == 2);
+	CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0 && signal(SIGXFSZ, SIG_DFL) != SIG_ERR);
+	CHECK(fstatat(to, "small", &st, 0) == 0 && st.st_size == 4);
+	(void)close(from);
+	(void)close(to);
+}
+
 static void what_is_excluded_is_not_fetched(void)
 {
 	int from = folder("all"), to = folder("some");
@@ -217,7 +247,7 @@ static void a_target_stays_in_the_layer(void)
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(only_plain_files_come_out), CASE(one_file_is_not_fetched_through_a_link), CASE(what_comes_out_is_bounded), CASE(holes_stay_holes_and_cost_nothing), CASE(what_is_excluded_is_not_fetched), CASE(what_cannot_be_read_is_counted), CASE(what_is_there_already_stays),
+		CASE(only_plain_files_come_out), CASE(one_file_is_not_fetched_through_a_link), CASE(what_comes_out_is_bounded), CASE(holes_stay_holes_and_cost_nothing), CASE(what_is_larger_than_a_file_can_be_is_left_out), CASE(what_is_excluded_is_not_fetched), CASE(what_cannot_be_read_is_counted), CASE(what_is_there_already_stays),
 		CASE(a_layer_hides_what_is_below_it), CASE(a_target_stays_in_the_layer),
 	};
 	char command[64];
