@@ -110,6 +110,7 @@ int carry_judge_init(struct carry *c)
 	c->config = folders(c, variable(c, "XDG_CONFIG_HOME", ""));
 	c->caches = folders(c, variable(c, "XDG_CACHE_HOME", ""));
 	c->data = folders(c, variable(c, "XDG_DATA_HOME", ""));
+	c->user_base = folders(c, variable(c, "PYTHONUSERBASE", ""));
 	c->home = folders(c, variable(c, "HOME", "/root"));
 	if (arena_failed(c->arena))
 		return -ENOMEM;
@@ -558,7 +559,7 @@ enum zone carry_zone(const struct carry *c, const struct spot *s, const struct e
 	if (folder.n == 0)
 		return s->zone;
 	/* a user's own packages come before the image's, wherever that home is */
-	if (carry_python_folder(name) && (known || s->zone == ZONE_DATA || memmem(folder.p, folder.n, "/.local/lib/", 12)))
+	if (carry_python_folder(name) && (known || s->zone == ZONE_DATA || memmem(folder.p, folder.n, "/.local/lib/", 12) || carry_user_lib(c, folder)))
 		return ZONE_SYSTEM;
 	if (sv_is(name, "node_modules") && s->zone != ZONE_FREE)
 		return ZONE_SYSTEM;

@@ -35,7 +35,7 @@ struct carry {
 	const char **path, **modules, **libraries; /* folders of the variables, NULL-terminated */
 	const char **packages; /* of PYTHONPATH and its like, where they are not of the work folder: the image's own */
 	const char **home, **config, **python_home; /* the same, of HOME, XDG_CONFIG_HOME and PYTHONHOME */
-	const char **caches, **data;		   /* of XDG_CACHE_HOME and XDG_DATA_HOME */
+	const char **caches, **data, **user_base;  /* of XDG_CACHE_HOME, XDG_DATA_HOME and PYTHONUSERBASE */
 	const char **homes;			   /* of the image's users, NULL-terminated */
 	struct carry_named_store *stores;	   /* of variables; the last has no folder */
 	const char *shell_files[2];		   /* BASH_ENV, ENV; or NULL */

@@ -70,10 +70,21 @@ static bool leads_to(struct sv path, const char *folder)
 	return sv_starts(sv_of(folder), path.p) && (folder[path.n] == '\0' || folder[path.n] == '/');
 }
 
+bool carry_user_lib(const struct carry *c, struct sv folder)
+{
+	struct sv name = carry_base(folder);
+
+	if (sv_starts(name, "python")) {
+		folder = sv_n(folder.p, folder.n - name.n - (folder.n > name.n));
+		name = carry_base(folder);
+	}
+	return sv_is(name, "lib") && folder.n > name.n && carry_among(c->user_base, sv_n(folder.p, folder.n - name.n - 1));
+}
+
 bool carry_way_to_programs(const struct carry *c)
 {
 	static const char *const names[] = {"site-packages", "dist-packages", "node_modules", ".bin", ".local", ".cargo"};
-	const char *const *const lists[] = {c->path, c->modules, c->libraries};
+	const char *const *const lists[] = {c->path, c->modules, c->libraries, c->user_base};
 	struct sv at = sv_n(c->at, c->len), base = carry_base(at), folder = carry_parent(c);
 	size_t i, k;
 
@@ -84,7 +95,7 @@ bool carry_way_to_programs(const struct carry *c)
 		for (k = 0; lists[i][k]; k++)
 			if (leads_to(at, lists[i][k]))
 				return true;
-	return home_commands(at) || sv_ends(folder, "/.local") || sv_ends(folder, "/.local/lib");
+	return home_commands(at) || carry_user_lib(c, at) || sv_ends(folder, "/.local") || sv_ends(folder, "/.local/lib");
 }
 
 bool carry_command_folder(const struct carry *c, const struct spot *s)

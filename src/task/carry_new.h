@@ -32,6 +32,9 @@ bool carry_way_to_programs(const struct carry *c);
 /* Folders that every system may have: where one is new, what comes into it is judged as if it had been there. */
 bool carry_frame_folder(struct sv name);
 
+/* Is the folder lib, or a Python's in it, of PYTHONUSERBASE? */
+bool carry_user_lib(const struct carry *c, struct sv folder);
+
 /* site-packages, dist-packages; node_modules, and scopes in one. */
 bool carry_python_folder(struct sv base);
 bool carry_node_folder(struct sv path);

@@ -206,6 +206,41 @@ static void a_prefix_may_be_the_work_folder_or_hold_it(void)
 	}
 }
 
+/* PYTHONUSERBASE leads to packages that come before the image's, wherever it is. */
+static void a_users_own_packages_may_be_in_the_work_folder(void)
+{
+	static const char *const env[] = {"HOME=/root", "PYTHONUSERBASE=/app/user/", NULL};
+	static const char *const links[] = {"app/user/lib", "app/user/lib/python3.11", "app/user"};
+	struct world w;
+	size_t i;
+
+	world_open(&w);
+	w.req.env = env;
+	put(w.upper, "app/user/lib/python3.11/site-packages/evil.pth", "import os", 0644);
+	put(w.upper, "app/user/lib/python3.11/site-packages/pytest/__init__.py", "evil", 0644);
+	put(w.upper, "app/user/lib/python3.11/site-packages/yaml/__init__.py", "evil", 0644);
+	put(w.upper, "app/user/lib/python3.11/site-packages/fresh/__init__.py", "the agent's", 0644);
+	put(w.upper, "app/user/share/data", "the agent's", 0644);
+	put(w.upper, "app/own/lib/python3.11/site-packages/own.pth", "/app/src", 0644);
+	carry(&w);
+	dropped(&w, "autorun", "app/user/lib/python3.11/site-packages/evil.pth");
+	dropped(&w, "tool", "app/user/lib/python3.11/site-packages/pytest");
+	dropped(&w, "shadows", "app/user/lib/python3.11/site-packages/yaml");
+	carried(&w, "app/user/lib/python3.11/site-packages/fresh/__init__.py");
+	carried(&w, "app/user/share/data");
+	carried(&w, "app/own/lib/python3.11/site-packages/own.pth");
+	world_close(&w);
+	for (i = 0; i < ARRAY_LEN(links); i++) {
+		world_open(&w);
+		w.req.env = env;
+		put(w.upper, "app/other/x", "evil", 0644);
+		link_to(w.upper, links[i], "/app/other");
+		carry(&w);
+		dropped(&w, "link", links[i]);
+		world_close(&w);
+	}
+}
+
 static void tools_started_in_tests_find_nothing_above_them(void)
 {
 	static const char *const bad[] = {"package.json", "vite.config.js", "go.work", "deno.json", "tsconfig.json", "node_modules/x.js"};
@@ -523,6 +558,7 @@ int main(void)
 		CASE(interpreters_of_the_image_stay_wherever_they_are),
 		CASE(a_prefix_may_be_anywhere),
 		CASE(a_prefix_may_be_the_work_folder_or_hold_it),
+		CASE(a_users_own_packages_may_be_in_the_work_folder),
 		CASE(tools_started_in_tests_find_nothing_above_them),
 		CASE(modules_that_no_image_has_are_not_carried),
 		CASE(what_is_part_of_a_value_is_no_comment_and_no_section),
