@@ -135,6 +135,17 @@ uint64_t flow_storage(const struct flow *f)
 	return build_storage(&f->task->environment);
 }
 
+/* Whoever an agent gave its root to, the next sandbox starts in it as the first did. */
+static int take_back(struct flow *f, const struct flow_command *c, const struct image *image)
+{
+	AUTO_FD upper = layer_open(c->work->upper, &image->ids);
+
+	if (upper >= 0)
+		return 0;
+	(void)error_sys(f->err, upper, "what was changed before");
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
+}
+
 static int fill_root(struct flow *f, const struct flow_command *c, struct image_root *ret)
 {
 	const struct image *image = c->image ? c->image : &f->image;
@@ -148,7 +159,7 @@ static int fill_root(struct flow *f, const struct flow_command *c, struct image_
 	if (image_user_find(ret->layers, c->user ? c->user : config->user, &user, f->err) < 0 &&
 	    image_user_find((const char *const *)image->layers, c->user ? c->user : config->user, &user, f->err) < 0)
 		return flow_fail(f, TASK_REFUSED);
-	if (services_main(f, ret) < 0)
+	if (services_main(f, ret) < 0 || take_back(f, c, image) < 0)
 		return -1;
 	ret->upper = c->work->upper;
 	ret->work = c->work->work;

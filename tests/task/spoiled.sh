@@ -102,6 +102,7 @@ gets "a command that collects is run" 1 true
 gets "... and cannot be made an error of the infrastructure" 0 'rm /bin/sh /bin/touch /bin/busybox'
 found "... but the result tells" collect-failed "touch /app/done"
 gets "... by closing the root either" 1 'touch done; chmod 0 /run /'
+gets "... or giving it to another user" 1 'touch done; chown 1000:1000 /; chmod 6777 /'
 gets "... or by a pipe where runtimes look for users" 1 'touch done; rm /etc/passwd; mkfifo /etc/passwd'
 gets "... or by ending the sandbox" 0 'cd /tmp; printf "#!/bin/busybox sh\nkill -9 1\nsleep 2\nexit 1\n" >sh; chmod 755 sh; rm /bin/sh; mv sh /bin/sh'
 gets "... nor a refusal" 0 'cd /; rm -rf /app; ln -s /proc /app'
@@ -125,6 +126,7 @@ for list in passwd group; do
 	gets "... a link to what is never there, or never ends" 0.5 "touch first; rm -f /etc/$list; ln -s /dev/zero /etc/$list"
 	gets "... or one line without an end" 0.5 "touch first; head -c 100000 /dev/zero >/etc/$list"
 done
+gets "... or gave its root to another user" 0.5 'touch first; chown 1000:1000 /'
 gets "a work folder that was moved away is made again" 0 'cd /; mv /app /app2'
 
 steps step-files
