@@ -32,13 +32,20 @@ static bool is_plain_name(const char *name)
 	return true;
 }
 
-static bool is_excluded(const struct fetch_limits *l, const char *name)
+/* Both are strangers': there may be a million of each. */
+static bool is_excluded(struct fetch_limits *l, const char *name)
 {
 	uint32_t i;
 
-	for (i = 0; l->exclude && i < l->exclude->n; i++)
+	for (i = 0; l->exclude && i < l->exclude->n; i++) {
+		if (l->tries == 0) {
+			l->entries = 0;
+			return false;
+		}
+		l->tries--;
 		if (fnmatch(l->exclude->v[i].s, name, 0) == 0)
 			return true;
+	}
 	return false;
 }
 
@@ -173,6 +180,10 @@ int fetch_folder(int from, int to, struct fetch_limits *l, struct error *err)
 	while (r == 0 && (e = readdir(d))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_excluded(l, e->d_name))
 			continue;
+		if (l->entries == 0) {
+			l->left_out++; /* and whatever follows */
+			break;
+		}
 		if (!is_plain_name(e->d_name) || fstatat(from, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			l->left_out++;
 		else if (S_ISDIR(st.st_mode))

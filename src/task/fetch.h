@@ -17,9 +17,10 @@ struct fetch_limits {
 	unsigned depth;
 	uint64_t left_out;
 	const struct pol_list *exclude; /* patterns (fnmatch) of names below what is fetched that are not wanted, and not counted; NULL: none */
+	uint64_t tries; /* how often a name is still compared with one; then nothing more is fetched. Counted down */
 };
 
-#define FETCH_LIMITS {.bytes = 1ULL << 30, .entries = 20000, .depth = 32}
+#define FETCH_LIMITS {.bytes = 1ULL << 30, .entries = 20000, .depth = 32, .tries = 1 << 22}
 
 /* The content of folder `from` into folder `to`, which only we write to. -1: what is ours failed (a full disk). */
 int fetch_folder(int from, int to, struct fetch_limits *limits, struct error *err);

@@ -1,5 +1,6 @@
 #include "task/format_value.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,8 @@ const char *task_value_user(struct arena *a, struct sv s, const char **ret)
 
 const char *task_value_pattern(struct arena *a, struct sv s, const char **ret)
 {
+	if (s.n > NAME_MAX)
+		return "is a pattern of more than 255 bytes, which is longer than any name";
 	if (s.n && memchr(s.p, '/', s.n))
 		return "is a pattern of a path; only names can be excluded, in whichever folder they are (\"*.tmp\")";
 	return task_value_line(a, s, ret);

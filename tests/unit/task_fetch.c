@@ -163,6 +163,32 @@ static void what_is_excluded_is_not_fetched(void)
 	(void)close(to);
 }
 
+static void patterns_take_no_time_without_end(void)
+{
+	int from = folder("many"), to = folder("few");
+	struct pol_str pattern[] = {{.s = "*.x"}, {.s = "*.y"}};
+	struct pol_list exclude = {.v = pattern, .n = 2};
+	struct fetch_limits l = FETCH_LIMITS;
+	struct error err;
+	char name[16];
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		(void)snprintf(name, sizeof(name), "f%d", i);
+		put(from, name, "1");
+	}
+	l.exclude = &exclude;
+	l.tries = 20;
+	CHECK(fetch_folder(from, to, &l, &err) == 0 && l.tries == 0 && l.left_out == 1);
+	for (i = 0; i < 100; i++) {
+		(void)snprintf(name, sizeof(name), "f%d", i);
+		l.left_out += is_there(to, name);
+	}
+	CHECK(l.left_out == 11);
+	(void)close(from);
+	(void)close(to);
+}
+
 static void what_cannot_be_read_is_counted(void)
 {
 	int from = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC), to = folder("unread");
@@ -247,7 +273,7 @@ static void a_target_stays_in_the_layer(void)
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(only_plain_files_come_out), CASE(one_file_is_not_fetched_through_a_link), CASE(what_comes_out_is_bounded), CASE(holes_stay_holes_and_cost_nothing), CASE(what_is_larger_than_a_file_can_be_is_left_out), CASE(what_is_excluded_is_not_fetched), CASE(what_cannot_be_read_is_counted), CASE(what_is_there_already_stays),
+		CASE(only_plain_files_come_out), CASE(one_file_is_not_fetched_through_a_link), CASE(what_comes_out_is_bounded), CASE(holes_stay_holes_and_cost_nothing), CASE(what_is_larger_than_a_file_can_be_is_left_out), CASE(what_is_excluded_is_not_fetched), CASE(patterns_take_no_time_without_end), CASE(what_cannot_be_read_is_counted), CASE(what_is_there_already_stays),
 		CASE(a_layer_hides_what_is_below_it), CASE(a_target_stays_in_the_layer),
 	};
 	char command[64];

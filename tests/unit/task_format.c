@@ -197,11 +197,15 @@ static void check_told(const char *text, unsigned line, const char *key)
 
 static void what_means_nothing_here_is_told(void)
 {
+	char text[512];
+
 	check_told("[verifier]\npytest_plugins = [\"ctrf\"]\n", 2, "verifier.pytest_plugins");
 	check_told("[[environment.mcp_servers]]\nname = \"m\"\nurl = \"http://m:1\"\ntools = [\"a\"]\n", 4, "environment.mcp_servers[0].tools");
 	check_told("[[environment.mcp_servers]]\nname = \"m\"\nurl = \"http://m:1\"\ninclude_tags = [\"a\"]\n", 4, "environment.mcp_servers[0].include_tags");
 	check_told("[[environment.mcp_servers]]\nname = \"m\"\nurl = \"http://m:1\"\nexclude_tags = [\"a\"]\n", 4, "environment.mcp_servers[0].exclude_tags");
 	check_refused(TASK_HARBOR, "artifacts = [{source = \"/x\", exclude = [\"a/b\"]}]\n", 1, "artifacts[0].exclude[0]", "only names");
+	(void)snprintf(text, sizeof(text), "artifacts = [{source = \"/x\", exclude = [\"%0256d\"]}]\n", 0);
+	check_refused(TASK_HARBOR, text, 1, "artifacts[0].exclude[0]", "longer than any name");
 }
 
 static void networks_that_contradict_themselves_are_refused(void)
