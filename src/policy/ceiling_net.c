@@ -291,21 +291,26 @@ static bool has_rule(const struct meet *m, uint32_t n, const struct net_rule *ru
 	return false;
 }
 
+/* Without its credential, and unless it is among the first `known`. */
+static int add_host(struct meet *m, const struct net_rule *host, uint32_t known)
+{
+	struct net_rule rule = *host;
+
+	rule.credential = (struct pol_str){0};
+	return has_rule(m, known, &rule) ? 0 : add(m, &rule);
+}
+
 /*
  * A mode of `public` on one side allows every host rule of the other side, without its credential: that takes both to
  * name it. Ranges it does not: they may be private.
  */
 static int add_hosts(struct meet *m, const struct net_rules *rules)
 {
-	uint32_t i, n = m->n;
+	uint32_t i, known = m->n;
 
-	for (i = 0; i < rules->n; i++) {
-		struct net_rule rule = rules->v[i];
-
-		rule.credential = (struct pol_str){0};
-		if (rule.host && !has_rule(m, n, &rule) && add(m, &rule) < 0)
+	for (i = 0; i < rules->n; i++)
+		if (rules->v[i].host && add_host(m, &rules->v[i], known) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -390,16 +395,16 @@ static int add_rated(struct meet *m)
 {
 	const struct pol_inference *inf = &m->request->inference;
 	struct net_rules rules = m->ceiling->net.allow;
-	uint32_t i;
+	uint32_t i, known = m->n;
 
 	while (rules.n && !rules.v[rules.n - 1].rate.set)
 		rules.n--;
 	for (i = 0; i < inf->n_providers; i++)
 		if (keep_provider_shut(m, &rules, &inf->providers[i]) < 0)
 			return -1;
-	/* one by one: they stay in their order */
+	/* They stay in their order. Those that came of this are not looked through for each of the next: there may be many. */
 	for (i = 0; i < rules.n; i++)
-		if ((rules.v[i].cidr ? add_range(m, &rules.v[i]) : add_hosts(m, &(struct net_rules){.v = &rules.v[i], .n = 1})) < 0)
+		if ((rules.v[i].cidr ? add_range(m, &rules.v[i]) : add_host(m, &rules.v[i], known)) < 0)
 			return -1;
 	return 0;
 }
