@@ -69,6 +69,8 @@ static int find_question(const struct call *call, struct question *q, struct err
 		return usage(err, "--write goes with --path");
 	if ((call_has(call, "method") || call_has(call, "url-path")) && strcmp(q->kind, "host") != 0)
 		return usage(err, "--method and --url-path go with --host");
+	if (call_has(call, "url-path") && !strchr("/*", call_value(call, "url-path")[0]))
+		return usage(err, "--url-path is the path of a URL, which starts with /");
 	if (call_has(call, "write"))
 		q->verb = "be written";
 	if (q->target[0] == '\0')
@@ -164,7 +166,7 @@ static void ask_sandbox(const struct call *call, const struct cli_policy *p, con
 	enum why_verdict v = why_sandbox_ask(s, path, access, &a);
 	struct text_shown t;
 
-	if (v == WHY_NO && s->unfit && !a.rule[0] && path_is_in(path, p->workdir)) {
+	if (v == WHY_NO && s->plan && s->unfit && !a.rule[0] && path_is_in(path, p->workdir)) {
 		(void)snprintf(a.hint, sizeof(a.hint), "change to a project folder, or use --workdir");
 		(void)snprintf(a.text, sizeof(a.text), "%.150s is not in the sandbox: the current folder %s, and is no work folder.", text_show(&t, sv_of(path)), s->unfit);
 		ret->answer = ANSWER_ALLOW; /* the policy does not know that */
@@ -223,6 +225,8 @@ static int answer(const struct call *call, const struct cli_policy *p, bool sand
 	}
 	if (strcmp(q->kind, "host") != 0)
 		return answer_path(call, p, sandboxed, q, ret, err);
+	if (strchr(q->target, '/'))
+		return error_set(err, ERROR_USAGE, "why: %s is no HOST or HOST:PORT; of a URL give --host HOST and --url-path PATH", text_show(&shown, sv_of(q->target)));
 	if (!policy_split_host(q->target, host, &port))
 		return error_set(err, ERROR_USAGE, "why: %s is no HOST or HOST:PORT",
 				 text_show(&shown, sv_of(q->target)));

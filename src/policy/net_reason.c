@@ -162,25 +162,33 @@ static void say_nearly(const struct net_found *found, const struct net_question 
 		say_path(found->fits, q, host, ret);
 }
 
-/* A rule for the host: without ports it would open 443 and 80. */
-static void write_rule(char *out, size_t size, const char *host, uint16_t port)
+#define RANGE "{cidr: NETWORK, ports: [PORT]}"
+#define ASCII "write the name in ASCII letters, digits, dots and dashes"
+
+/* A rule that would open it. That of a host opens no private address, and without ports 443 and 80. */
+static void write_rule(char *out, size_t size, const char *host, const struct net_question *q)
 {
-	if (port == 0 || port == 443 || port == 80)
+	if (q->host.class == HOST_PRIVATE)
+		(void)snprintf(out, size, RANGE);
+	else if (q->port == 0 || q->port == 443 || q->port == 80)
 		(void)snprintf(out, size, "{host: %s}", host);
 	else
-		(void)snprintf(out, size, "{host: %s, ports: [%u]}", host, port);
+		(void)snprintf(out, size, "{host: %s, ports: [%u]}", host, q->port);
 }
 
-static void say_mode(const struct policy *p, enum net_why why, const char *host, uint16_t port, struct reason *ret)
+static void say_mode(const struct policy *p, enum net_why why, const char *host, const struct net_question *q, struct reason *ret)
 {
 	char rule[300];
 
-	write_rule(rule, sizeof(rule), host, port);
+	write_rule(rule, sizeof(rule), host, q);
 	reason_set(ret, why == WHY_PUBLIC ? ANSWER_ALLOW : ANSWER_DENY, "network.mode", net_mode_names[p->net.mode.v],
 		   p->net.mode.at);
 	if (why == WHY_NO_NET) {
 		reason_text(ret, "There is no network, so no way to %s.", host);
-		reason_hint(ret, "set network.mode to allowlist and add %s to network.allow", rule);
+		if (q->host.class == HOST_BAD)
+			reason_hint(ret, ASCII);
+		else
+			reason_hint(ret, "set network.mode to allowlist and add %s to network.allow", rule);
 	} else if (why == WHY_PUBLIC) {
 		reason_text(ret, "%s may be reached: every public host may.", host);
 		reason_hint(ret, "add it to network.deny, or set network.mode to allowlist");
@@ -202,7 +210,7 @@ static void say_built_in(const struct net_question *q, enum net_why why, const c
 		reason_set(ret, ANSWER_DENY, "built in", "private addresses", (struct origin){0});
 		reason_text(ret, "%s is %s; only a cidr rule opens one.", host,
 			    kind ? kind : "a private, local or metadata address");
-		reason_hint(ret, "add {cidr: NETWORK, ports: [PORT]} to network.allow, with network.mode allowlist");
+		reason_hint(ret, "add " RANGE " to network.allow, with network.mode allowlist");
 	} else if (why == WHY_METHOD) {
 		reason_set(ret, ANSWER_DENY, "built in", "methods", (struct origin){0});
 		reason_text(ret, "%s is never let through.", text_show(&asked, q->method));
@@ -210,7 +218,7 @@ static void say_built_in(const struct net_question *q, enum net_why why, const c
 	} else {
 		reason_set(ret, ANSWER_DENY, "built in", "host names", (struct origin){0});
 		reason_text(ret, "%s is not the name of a host.", host);
-		reason_hint(ret, "write the name in ASCII letters, digits, dots and dashes");
+		reason_hint(ret, ASCII);
 	}
 }
 
@@ -241,7 +249,7 @@ void net_judge_reason(const struct policy *p, const struct net_question *q, enum
 	case WHY_PUBLIC:
 	case WHY_PROVIDER:
 	case WHY_UNLISTED:
-		say_mode(p, why, host, q->port, ret);
+		say_mode(p, why, host, q, ret);
 		break;
 	}
 }

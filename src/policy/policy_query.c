@@ -116,7 +116,8 @@ static struct sight look(const struct policy *p, const char *workdir, struct sv 
 	/* a home in /tmp is the sandbox's own as any other, and not a part of its scratch space that everybody may count on */
 	if (base && base->kind == BASE_PRIVATE && p->home && is_inside(p->home, path) && count_components(p->home) > depth)
 		base = NULL;
-	if (base && (s.by == SEEN_NOT || depth > s.depth))
+	/* nothing of /sys is shown, whoever names it */
+	if (base && (s.by == SEEN_NOT || depth > s.depth || is_inside("/sys", path)))
 		s = (struct sight){SEEN_BASE, depth, NULL, base};
 	return s;
 }
@@ -187,8 +188,6 @@ static void answer_base(const struct base_path *base, const char *path, enum fs_
 	(void)text_show(&shown, sv_of(path));
 	if (base->kind == BASE_HIDDEN || base->kind == BASE_CLOSED) {
 		reason_text(r, "%s is hidden in every sandbox.", shown.s);
-		if (!is_inside("/proc", sv_of(path)) && !is_inside("/dev", sv_of(path)))
-			reason_hint(r, "name exactly this path in filesystem.read");
 	} else if (ok) {
 		reason_text(r, "%s is in %s, which every sandbox has%s.", shown.s, base->what,
 			    base->kind == BASE_READ ? ", read-only" : "");

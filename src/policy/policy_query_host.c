@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "policy/net_judge.h"
 
 static bool is_provider(const struct policy *p, const struct net_host *h)
@@ -53,6 +55,16 @@ static struct net_found find(const struct policy *p, const struct net_question *
 	return found;
 }
 
+/* What has a door of its own needs no network: whoever asks about the host means the models, most of the time. */
+static void point_to_door(struct reason *r)
+{
+	char other[sizeof(r->hint)];
+
+	(void)snprintf(other, sizeof(other), "%s", r->hint);
+	reason_text(r, "It serves models, which are reached by its base URL, with or without a network; the network does not lead there.");
+	reason_hint(r, "use the base URL of the environment (`cordon why --model NAME`); or, for what else is there, %s", other);
+}
+
 void policy_query_host(const struct policy *p, const char *host, uint16_t port, const char *method,
 		       const char *url_path, struct reason *ret)
 {
@@ -68,4 +80,6 @@ void policy_query_host(const struct policy *p, const char *host, uint16_t port, 
 		why = net_judge(p, &q, &found);
 	}
 	net_judge_reason(p, &q, why, &found, ret);
+	if ((why == WHY_NO_NET || why == WHY_UNLISTED) && is_provider(p, &q.host))
+		point_to_door(ret);
 }

@@ -379,6 +379,20 @@ why "a bad port" 125 --host a:99999
 exits "why --json" 1 why --json --policy p.yaml --path link/log
 json "why --json: answer" answer '"deny"'
 exits "why of the default profile" 1 why --host example.com
+prints "says what opens a name" 'add \{host: example.com\} to network.allow'
+exits "why of a private address, without a network" 1 why --host 10.0.0.1
+prints "says what opens that: no rule of a host does" 'add \{cidr: NETWORK, ports: \[PORT\]\} to network.allow'
+exits "why of what is no name, without a network" 1 why --host 'a..b'
+prints "says what is wrong with it" 'to allow it: write the name in ASCII'
+for url in https://pypi.org/simple pypi.org/simple; do
+	exits "why of the URL $url" 125 why --host "$url"
+	says "says how to ask that" 'of a URL give --host HOST and --url-path PATH'
+done
+exits "why of a path that is none of a URL" 125 why --policy p.yaml --host pypi.org --url-path simple/x
+exits "why of a provider's host" 1 why --profile claude --host api.anthropic.com
+prints "says how its models are reached" 'use the base URL of the environment'
+why "what no sandbox has" 1 --path /sys/kernel
+prints "which is so for good" 'No policy can allow it'
 evil=$'x\e[31m\nyes fake'
 exits "a hostile name" 1 why --host "$evil"
 ok "cannot move the cursor or fake a line" sh -c '! grep -q "^yes" "$1" && ! grep -q "$(printf "\033")" "$1"' - "$tmp/out"

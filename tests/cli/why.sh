@@ -414,6 +414,9 @@ outside "$CORDON" why --policy "$tmp/policy.yaml" --workdir "$HOME" --path shown
 like "a run that is refused allows nothing, and that is said" "$status $said" '^1 .*No run would start: .*is your home folder'
 outside "$CORDON" why --policy "$tmp/policy.yaml" --workdir "$HOME" --path /srv/none
 like "... of what the policy denies, too" "$status $said" '^1 .*No run would start: .*is your home folder'
+printf 'version: 1\nprocess: {user: 0}\n' >"$tmp/refused.yaml"
+outside "$CORDON" why --policy "$tmp/refused.yaml" --path shown/f
+like "... where another folder would not help, either" "$status $said" '^1 .*No run would start: process.user'
 cd "$work" || exit 99
 
 # --- how it is asked and said

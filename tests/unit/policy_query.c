@@ -211,6 +211,9 @@ static void a_wide_pattern_does_not_open_what_is_hidden(void)
 	CHECK(reads(p, "/opt/x") && !reads(p, "/sys/kernel") && !reads(p, "/proc/kcore"));
 	add(p, &p->fs.read, "/etc/ssl/private");
 	CHECK(reads(p, "/etc/ssl/private/test.key"));
+	/* nor does one of its own: the plan covers all of it */
+	add(p, &p->fs.read, "/sys/kernel/mm");
+	CHECK(!reads(p, "/sys/kernel/mm") && !reads(p, "/sys/kernel/mm/ksm"));
 	policy_free(p);
 }
 
