@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/runtime_pick.h"
 #include "conf/value_net.h"
@@ -13,6 +14,7 @@
 #include "plan/environ.h"
 #include "plan/environ_gate.h"
 #include "plan/plan_build.h"
+#include "policy/net_match.h"
 #include "policy/policy_where.h"
 #include "supervise/gate.h"
 #include "vault/credential.h"
@@ -216,6 +218,41 @@ void run_check_network(const struct policy *p, const struct run_check_to *to)
 		say(to, "%s: network.ask has no effect, since network.mode is none (line %u); write mode: allowlist, or remove it", policy_where(p, p->net.ask.at), mode.line);
 }
 
+/* Rules of a host that no connection will ever fit: this machine, private and metadata addresses take a range. */
+static void check_hosts(const struct policy *p, const struct run_check_to *to)
+{
+	const struct net_rule *r;
+	struct text_shown host;
+	struct net_host h;
+	uint32_t i;
+
+	for (i = 0; p->net.mode.v != NET_NONE && i < p->net.allow.n; i++) {
+		r = &p->net.allow.v[i];
+		if (!r->host)
+			continue;
+		net_host_read(sv_of(r->host), &h);
+		if (h.class != HOST_PRIVATE)
+			continue;
+		(void)text_show(&host, sv_of(r->host));
+		if (h.is_address)
+			say(to, "%s: network.allow: host %s opens nothing: it is %s, which only a cidr rule opens; write cidr: \"%.*s/%d\"", policy_where(p, r->at), host.s,
+			    address_floor_text(address_floor(&h.address)), (int)h.n, h.text, memchr(h.text, ':', h.n) ? 128 : 32);
+		else
+			say(to, "%s: network.allow: host %s opens nothing: it is this machine or a cloud's metadata, which only a cidr rule opens; write the cidr of its address", policy_where(p, r->at), host.s);
+	}
+}
+
+/* Paths that are named and yet not there. */
+static void check_hidden(const struct policy *p, const char *key, const struct pol_list *list, const struct run_check_to *to)
+{
+	struct text_shown path;
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (path_is_in(list->v[i].s, "/sys"))
+			say(to, "%s: %s: %s has no effect: /sys is hidden in every sandbox; leave it out", policy_where(p, list->v[i].at), key, text_show(&path, sv_of(list->v[i].s)));
+}
+
 bool run_check_all(const struct cli_policy *p, const struct run_check_to *to)
 {
 	bool refused = check_runtimes(p, to);
@@ -223,6 +260,9 @@ bool run_check_all(const struct cli_policy *p, const struct run_check_to *to)
 	refused |= check_plan(p, to);
 	refused |= check_credentials(p, to);
 	check_providers(p->policy, to);
+	check_hidden(p->policy, "filesystem.read", &p->policy->fs.read, to);
+	check_hidden(p->policy, "filesystem.write", &p->policy->fs.write, to);
+	check_hosts(p->policy, to);
 	run_check_network(p->policy, to);
 	run_check_env(p->policy, true, to);
 	return refused;

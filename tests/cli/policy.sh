@@ -154,6 +154,17 @@ printf 'version: 1\nprocess: {user: 0}\n' >warned.yaml
 exits "warnings in JSON" 0 policy check --json warned.yaml
 json "check --json: ok" ok true
 like "check --json: warnings" "$(cat "$tmp/out")" '"warnings":\["cordon run would refuse this: process.user: 0'
+# effectless NAME YAML REGEX: a key that is well formed, and without an effect
+effectless()
+{
+	printf 'version: 1\n%b\n' "$2" >effectless.yaml
+	exits "$1" 0 policy check effectless.yaml
+	says "$1: is said" "^cordon: effectless.yaml: warning: effectless.yaml:2: $3"
+}
+effectless "a rule of this machine's name" 'network: {mode: allowlist, allow: [{host: localhost, ports: [8080]}]}' 'network.allow: host localhost opens nothing: .*write the cidr of its address'
+effectless "a rule of a private address" 'network: {mode: allowlist, allow: [{host: pypi.org}, {host: 10.1.2.3}]}' 'network.allow: host 10.1.2.3 opens nothing: it is a private address, .*write cidr: "10.1.2.3/32"'
+effectless "a rule of an address of IPv6" 'network: {mode: public, allow: [{host: "fd00::5"}]}' 'network.allow: host fd00::5 opens nothing: .*write cidr: "fd00::5/128"'
+effectless "a path of /sys" 'filesystem: {read: [/sys/kernel]}' 'filesystem.read: /sys/kernel has no effect'
 exits "no warning for what run takes" 0 policy check small.yaml
 is "check is silent then" "$(cat "$tmp/err")" ""
 
