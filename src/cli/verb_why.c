@@ -158,6 +158,18 @@ static void ask_policy(const struct call *call, const struct cli_policy *p, cons
 		ask_links(p, real, ret);
 }
 
+/* By its own name it is closed, and by the place that links lead to open, which is what counts inside: in the policy's words about that place, or in few of our own. */
+static void say_opened(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s, struct question *q, struct why_answer *a, struct reason *ret)
+{
+	struct text_shown asked, led;
+
+	ask_name(call, p, s, q, a->path, ret);
+	if (ret->answer == ANSWER_ALLOW)
+		(void)snprintf(q->path, sizeof(q->path), "%s", a->path);
+	else
+		(void)snprintf(a->text, sizeof(a->text), "%.130s leads to %.130s, which is open.", text_show(&asked, sv_of(q->path)), text_show(&led, sv_of(a->path)));
+}
+
 /* What a run would do decides. Where the policy says the same, it has the better words. */
 static void ask_sandbox(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s, struct question *q, const char *path, struct reason *ret)
 {
@@ -171,6 +183,8 @@ static void ask_sandbox(const struct call *call, const struct cli_policy *p, con
 		(void)snprintf(a.text, sizeof(a.text), "%.150s is not in the sandbox: the current folder %s, and is no work folder.", text_show(&t, sv_of(path)), s->unfit);
 		ret->answer = ANSWER_ALLOW; /* the policy does not know that */
 	}
+	if (v == WHY_YES && ret->answer == ANSWER_DENY && !a.text[0])
+		say_opened(call, p, s, q, &a, ret);
 	if (s->plan && (v == WHY_POLICY || (v == WHY_YES) == (ret->answer == ANSWER_ALLOW)))
 		return;
 	reason_set(ret, v == WHY_YES ? ANSWER_ALLOW : ANSWER_DENY, NULL, NULL, (struct origin){0});

@@ -419,6 +419,16 @@ outside "$CORDON" why --policy "$tmp/refused.yaml" --path shown/f
 like "... where another folder would not help, either" "$status $said" '^1 .*No run would start: process.user'
 cd "$work" || exit 99
 
+# --- a name that is closed, by which a link leads to what is open
+
+mkdir -p open && ln -s open closed-name
+cat >"$tmp/opened.yaml" <<END
+version: 1
+filesystem: {workdir: read-only, write: [$PWD/open]}
+END
+outside "$CORDON" why --policy "$tmp/opened.yaml" --path closed-name/new --write --json
+like "what a link leads to is told, and by which rule it is open" "$status $said" "^0 .*\"target\":\"$PWD/open/new\".*\"rule\":\"filesystem.write $PWD/open\".*\"text\":\"$PWD/open/new may be written"
+
 # --- how it is asked and said
 
 # shellcheck disable=SC2088 # as they stand
