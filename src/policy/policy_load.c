@@ -117,6 +117,8 @@ static int fail_profile(const struct load *l, const char *profile, struct arena 
 		(void)buf_str(&all, i ? ", " : "");
 		text_escape(&all, sv_of(names[i]), 64);
 	}
+	if (strcmp(profile, "-") == 0)
+		return error_set(err, ERROR_INPUT, "- is no policy; write /dev/stdin for standard input");
 	near = text_nearest(sv_of(profile), names);
 	(void)text_show(&name, sv_of(profile));
 	if (near)

@@ -116,6 +116,8 @@ refuses()
 	says "$1: it says what to do" "$3"
 }
 refuses "a pattern that starts with * and has no quotes" 'filesystem: {read: [**/x]}' 'refused.yaml:2:21: a value that starts with \* must be in quotes'
+refuses "a tab for indentation" $'filesystem:\n\tread: [/x]' 'refused.yaml:3:1: is a tab, .*write blanks'
+refuses "a tab behind blanks" $'filesystem:\n  read: [/x]\n \t write: [/y]' 'refused.yaml:4:2: is a tab'
 refuses "a pattern that looks like an alias" 'filesystem: {read: [*x]}' 'refused.yaml:2:21: .*starts with \* must be in quotes'
 refuses "memory too small for anything to start" 'process: {memory: 1}' 'process.memory: "1" is too small.*at least 1M'
 refuses "memory just below the least" 'process: {memory: 1023K}' 'at least 1M'
@@ -128,6 +130,9 @@ exits "check takes several, later ones on top" 0 policy check --profile strict -
 prints "and names them all" '^strict, small.yaml: ok$'
 exits "check of nothing" 125 policy check
 says "says what to name" 'name a FILE, or a profile with --profile'
+exits "check of standard input, as other tools call it" 125 policy check - </dev/null
+says "says how it is called here" 'write /dev/stdin'
+exits "check of standard input" 0 policy check /dev/stdin <<<'version: 1'
 exits "check: an unknown profile" 125 policy check --profile strct
 exits "test takes a profile, too" 0 policy test --profile strict
 
