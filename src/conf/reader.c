@@ -57,18 +57,20 @@ int reader_fail(struct reader *r, const struct ynode *n, const char *format, ...
 			 path.n ? path.p : "", path.n ? ": " : "", what);
 }
 
-/* Of "http://NAME:PASSWORD@HOST", with or without its scheme: where the name begins, and how long it is up to the @. 0: there is none. A terminal or a log is no place for it. */
+/* Of "http://NAME:PASSWORD@HOST", with or without its scheme, or with one that is misspelt: where the name begins, and how long it is up to the @. 0: there is none. A terminal or a log is no place for it. */
 static size_t find_login(struct sv s, size_t *ret_at)
 {
 	const char *at = s.n ? memrchr(s.p, '@', s.n) : NULL, *scheme = s.n ? memmem(s.p, s.n, "://", 3) : NULL;
 	size_t n;
 
-	if (!at || (scheme && scheme > at))
+	if (!at)
 		return 0;
+	if (scheme && scheme > at)
+		scheme = NULL;
 	*ret_at = scheme ? (size_t)(scheme - s.p) + 3 : 0;
 	n = (size_t)(at - s.p) - *ret_at;
-	/* without a scheme it may be many other things */
-	return scheme || (memchr(s.p, ':', n) && !memchr(s.p, '/', n)) ? n : 0;
+	/* without a scheme it may be many other things: a path above all */
+	return scheme || (memchr(s.p, ':', n) && !memchr("/~.*", s.p[0], 4)) ? n : 0;
 }
 
 int reader_fail_value(struct reader *r, const struct ynode *n, const char *what)

@@ -180,7 +180,8 @@ static void gateway_settings_are_read_strictly(void)
 	static const char *const logins[] = {
 		"version: 1\nupstream_proxy: http://me:fakeword@p.test:3128\n", "version: 1\nupstream_proxy: http://fakeword@p.test:3128\n",
 		"version: 1\nupstream_proxy: http://me:fake/wo@rd@p.test:3128\n", "version: 1\nupstream_proxy: https://me:fakeword@p.test:3128\n",
-		"version: 1\nupstream_proxy: me:fakeword@p.test:3128\n",
+		"version: 1\nupstream_proxy: me:fakeword@p.test:3128\n", "version: 1\nupstream_proxy: me:fake/word@p.test:3128\n",
+		"version: 1\nupstream_proxy: me:fakeword@http://p.test:3128\n", "version: 1\nupstream_proxy: http//me:fakeword@p.test:3128\n",
 	};
 	struct gateway_conf *c = NULL;
 	struct error err = {0};
@@ -210,7 +211,7 @@ static void gateway_settings_are_read_strictly(void)
 	/* a password is not shown, and what to do is */
 	for (i = 0; i < ARRAY_LEN(logins); i++) {
 		c = NULL;
-		CHECK(gateway_parse("g", sv_of(logins[i]), &c, &err) < 0 && strstr(err.text, "@p.test:3128") && strstr(err.text, "write http://HOST:PORT"));
+		CHECK(gateway_parse("g", sv_of(logins[i]), &c, &err) < 0 && strchr(err.text, '@') && strstr(err.text, "p.test:3128") && strstr(err.text, "write http://HOST:PORT"));
 		CHECK(!strstr(err.text, "fake") && !strstr(err.text, "rd@"));
 		gateway_conf_free(c);
 	}
