@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A mock of a model's server, on loopback: mock.py PORT NAME. Answers as Anthropic, OpenAI or Gemini do, and says on stderr which credential it was sent."""
+"""A mock of a model's server, on loopback: mock.py PORT NAME [READY]. Makes the file READY when it listens, answers as Anthropic, OpenAI or Gemini do, and says on stderr which credential it was sent."""
 import http.server
 import json
 import sys
@@ -32,4 +32,10 @@ class Mock(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-http.server.ThreadingHTTPServer(("127.0.0.1", PORT), Mock).serve_forever()
+try:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", PORT), Mock)
+except OSError as err:
+    sys.exit("mock.py: port %d: %s" % (PORT, err.strerror))
+for ready in sys.argv[3:]:
+    open(ready, "w").close()
+server.serve_forever()
