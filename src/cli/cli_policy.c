@@ -182,6 +182,7 @@ static int load(const struct call *call, const struct policy_source *sources, si
 	req.data_dir = ret->folders.data;
 	req.workdir = ret->workdir;
 	req.no_ceiling = flags & CLI_POLICY_ALONE;
+	req.again = flags & CLI_POLICY_AGAIN;
 	req.runtime = call_value(call, "runtime");
 	req.category = call_value(call, "category");
 	req.phase = call_value(call, "phase");

@@ -19,6 +19,7 @@ enum cli_policy_flags {
 	CLI_POLICY_NOWHERE = 2, /* the work folder is CLI_NOWHERE unless --workdir says otherwise: answers do not depend
 				   on where one stands */
 	CLI_POLICY_NO_CACHE = 4,
+	CLI_POLICY_AGAIN = 8, /* amid a run: no pipe is waited for */
 };
 
 #define CLI_NOWHERE "/workdir"

@@ -71,7 +71,7 @@ static int load(void *arg, const char *path, char digest[65], struct error *err)
 	struct launch_reload *l = arg;
 	struct cli_policy loaded;
 	struct text_shown shown;
-	int r = path ? cli_policy_load_file(l->call, path, 0, &loaded, err) : cli_policy_load(l->call, NULL, 0, &loaded, err);
+	int r = path ? cli_policy_load_file(l->call, path, CLI_POLICY_AGAIN, &loaded, err) : cli_policy_load(l->call, NULL, CLI_POLICY_AGAIN, &loaded, err);
 
 	if (r == 0) {
 		r = put_in_force(l, loaded.policy, err);

@@ -290,12 +290,16 @@ static int blame_ceiling(const struct call *call, const struct cli_policy *p, st
 	const char *file = r->at.file < p->policy->n_files ? p->policy->files[r->at.file] : "";
 	struct question own = *q;
 	struct reason alone = {0}, named = *r;
+	struct error ignored = {0};
 	AUTO_POLICY mine = {0};
 	char path[PATH_MAX];
 
 	if (snprintf(path, sizeof(path), "%s/policy.yaml", p->folders.config) >= (int)sizeof(path) || access(path, F_OK) < 0)
 		return 0;
-	if (cli_policy_load(call, NULL, CLI_POLICY_ALONE, &mine, err) < 0 || answer(call, &mine, true, &own, &alone, err) < 0)
+	/* a pipe has nothing more to say: it stays at the no */
+	if (cli_policy_load(call, NULL, CLI_POLICY_ALONE, &mine, &ignored) < 0)
+		return 0;
+	if (answer(call, &mine, true, &own, &alone, err) < 0)
 		return -1;
 	if (alone.answer == ANSWER_DENY)
 		return 0; /* it says no itself */

@@ -1,10 +1,12 @@
 #include "policy/policy_cache.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "base/cachefile.h"
 #include "base/cleanup.h"
@@ -12,6 +14,8 @@
 
 /* CACHE_PLACES entries at most; a policy larger than CACHE_MAX is parsed each time. */
 enum { CACHE_PLACES = 1024, CACHE_MAX = 4 << 20 };
+
+enum { PIPEFS = 0x50495045 }; /* the kernel's number for pipes without a name */
 
 static const char magic[8] = {'C', 'C', 'A', 'C', 'H', 'E', 0, 2};
 
@@ -73,9 +77,23 @@ static bool dangles(const char *path)
 	return stat(at, &st) < 0;
 }
 
-static int read_now(const char *path, struct buf *bytes, char real[PATH_MAX])
+/*
+ * As buf_read_file(), but waits for whoever writes to a pipe without a name: that is there because somebody handed it over (/dev/stdin, <(...)). A FIFO in the place of a file is not waited for.
+ */
+static int read_pipe(const char *path, struct buf *bytes)
 {
-	int r = buf_read_file(bytes, path);
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct statfs fs;
+
+	if (fd < 0 || fstatfs(fd, &fs) < 0 || (unsigned long)fs.f_type != PIPEFS)
+		return buf_read_file(bytes, path);
+	/* of this opening alone */
+	return fcntl(fd, F_SETFL, 0) < 0 ? -errno : buf_read_fd(bytes, fd);
+}
+
+static int read_now(const char *path, bool wait, struct buf *bytes, char real[PATH_MAX])
+{
+	int r = wait ? read_pipe(path, bytes) : buf_read_file(bytes, path);
 
 	if (r == -ENOENT && dangles(path))
 		return -ENOLINK;
@@ -97,7 +115,7 @@ int policy_cache_read(struct cache_files *files, struct arena *a, const char *pa
 	struct cache_file *f = &files->v[files->n];
 	char real[PATH_MAX];
 	struct sha256 s;
-	int r = read_now(path, bytes, real);
+	int r = read_now(path, files->wait && is_pipe(path), bytes, real);
 
 	if (r == 0) {
 		*ret = arena_str(a, sv_of(real));
@@ -155,7 +173,7 @@ static bool unchanged(const char *path, const char *real, const char *digest, st
 	if (is_pipe(path))
 		return false;
 	buf_clear(scratch);
-	r = read_now(path, scratch, now);
+	r = read_now(path, false, scratch, now);
 	if (!digest)
 		return r == -ENOENT;
 	if (r < 0 || strcmp(now, real) != 0)

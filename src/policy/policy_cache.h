@@ -26,6 +26,7 @@ struct cache_file {
 struct cache_files {
 	struct cache_file v[POLICY_MAX_FILES * 2];
 	uint32_t n;
+	bool wait; /* for what somebody writes to a pipe of the command line's */
 	bool skip; /* not to be cached: nobody wants it, more files than fit, or one that could not be read */
 };
 

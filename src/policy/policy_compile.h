@@ -35,6 +35,7 @@ struct policy_request {
 	const char *runtime;    /* of the command line: takes the place of what the sources say, below the ceiling as they are; NULL: none */
 	const char *category;   /* of the command: of a ceiling's categories only this one is held against a runtime; NULL: none, or any */
 	bool no_ceiling;        /* `policy check FILE` judges the file alone */
+	bool again;             /* amid a run, which has other things to do: no pipe is waited for */
 };
 
 enum policy_want_kind { POLICY_WANT_PROFILE, POLICY_WANT_FILE, POLICY_WANT_CEILING };

@@ -291,6 +291,7 @@ static int load(const struct policy_request *req, struct policy **ret, char dige
 	l->req = req;
 	l->cwd = from;
 	l->files.skip = !keep;
+	l->files.wait = !req->again;
 	r = compile_and_keep(l, keep ? &key : NULL, a, ret, digest, err);
 	arena_free(a);
 	return r;

@@ -638,6 +638,24 @@ two_pipes()
 {
 	"$CORDON" policy show -p <(sleep 0.3; printf 'version: 1\nprocess: {max_processes: 7}\n') && "$CORDON" policy show -p <(printf 'version: 1\nprocess: {max_processes: 8}\n')
 }
+# slowly SECONDS: a policy that somebody takes time to write
+slowly()
+{
+	printf 'version: 1\nprocess:\n'
+	sleep "$1"
+	printf '  max_processes: 7\n'
+}
+like "a policy may come from a pipe that somebody still writes to" "$("$CORDON" policy show -p <(sleep 0.5; slowly 0.5) 2>&1)" 'max_processes: 7'
+like "... that is standard input" "$({ sleep 0.5; slowly 0.5; } | "$CORDON" policy show -p /dev/stdin 2>&1)" 'max_processes: 7'
+like "... for longer than a policy may take to be compiled" "$("$CORDON" policy show -p <(slowly 11) 2>&1)" 'max_processes: 7'
+mkfifo fifo
+exec 9<>fifo
+like "a FIFO in the place of a file is not waited for" "$(timeout 10 "$CORDON" policy show -p ./fifo 2>&1)" './fifo: cannot be read'
+exec 9>&-
+export XDG_CONFIG_HOME=$tmp/piped-config; mkdir -p "$XDG_CONFIG_HOME/cordon"
+printf 'version: 1\nfilesystem: {workdir: read-only}\n' >"$XDG_CONFIG_HOME/cordon/policy.yaml"
+like "why answers for a pipe below a ceiling, too" "$("$CORDON" why -p <(printf 'version: 1\nfilesystem: {workdir: read-write}\n') --path x --write 2>&1)" '^no: x may not be written'
+unset XDG_CONFIG_HOME
 like "a policy may come from a pipe, and another one after it" "$(two_pipes 2>&1 | grep max_processes | tr '\n' ' ')" 'max_processes: 7.*max_processes: 8'
 
 finish
