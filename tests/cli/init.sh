@@ -95,9 +95,10 @@ reaps_orphans()
 }
 ok "orphans are reaped as PID 1" reaps_orphans
 
+# No command substitution behind the signal: it may come amid it, and the shell would find the list empty and be through before its trap.
 pid1_is_signalled()
 {
-	"${as_pid1[@]}" "$init" -- bash -c 'trap "exit 6" INT; kill -INT 1; for i in $(seq 50); do sleep 0.1; done; exit 1'
+	"${as_pid1[@]}" "$init" -- bash -c 'trap "exit 6" INT; kill -INT 1; for ((i = 0; i < 50; i++)); do sleep 0.1; done; exit 1'
 	[ $? = 6 ]
 }
 ok "signals reach it as PID 1" pid1_is_signalled
