@@ -107,6 +107,14 @@ int sys_pidfd_getfd(int pidfd, int fd)
 	return got < 0 ? -errno : (int)got;
 }
 
+void sys_continue_stopped(pid_t child)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child)
+		(void)kill(child, SIGCONT);
+}
+
 bool sys_shares_files(pid_t a, pid_t b)
 {
 	return syscall(SYS_kcmp, a, b, KCMP_FILES, 0, 0) == 0;

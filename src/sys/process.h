@@ -32,6 +32,12 @@ int sys_pidfd_open_thread(pid_t tid);
 int sys_pidfd_signal(int pidfd, int sig);
 int sys_pidfd_getfd(int pidfd, int fd);
 
+/*
+ * A child of ours that stands still goes on. Who stops our job just when a child leaves it stops the child too, in its new session, and does not reach it any more when the job is continued: whoever waits for such a child
+ * asks for this now and then.
+ */
+void sys_continue_stopped(pid_t child);
+
 /* Whether two threads have one table of open files. False also where it cannot be told. */
 bool sys_shares_files(pid_t a, pid_t b);
 

@@ -119,18 +119,14 @@ static void become(int program, int report, char *const *argv, char *const *env,
 	_exit(127);
 }
 
-/* Until there is something to read, or never will be. Who stops our job just when the child leaves it stops the child too, and does not reach it any more when the job is continued: we do. */
+/* Until there is something to read, or never will be. */
 static void wait_for(int fd, pid_t pid)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
-	siginfo_t info;
 	int r;
 
-	while ((r = poll(&p, 1, MOMENT_MS)) == 0 || (r < 0 && errno == EINTR)) {
-		info = (siginfo_t){0};
-		if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid)
-			(void)kill(pid, SIGCONT);
-	}
+	while ((r = poll(&p, 1, MOMENT_MS)) == 0 || (r < 0 && errno == EINTR))
+		sys_continue_stopped(pid);
 }
 
 pid_t sys_spawn(int program, char *const *argv, char *const *env, const int *fds, size_t n)

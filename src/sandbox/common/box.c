@@ -20,6 +20,7 @@
 #include "model/inside.h"
 #include "sandbox/common/box_root.h"
 #include "sys/cgroup.h"
+#include "sys/process.h"
 #include "sys/tree.h"
 #include "wire/wire.h"
 
@@ -196,13 +197,16 @@ static int wait_for_init(struct box *b, int timeout_ms, struct error *err)
 	int64_t until = now_ms() + timeout_ms;
 	struct pollfd p[2] = {{.fd = b->control, .events = POLLIN}, {.fd = b->runtime_pidfd, .events = POLLIN}};
 	struct ucred peer;
-	int fd;
+	int fd, r;
 
 	while (now_ms() < until) {
 		if (pending_end())
 			return error_set(err, ERROR_SYSTEM, "interrupted while %s was starting the sandbox", b->backend->name);
-		if (poll(p, 2, CONNECT_STEP_MS) < 0 && errno != EINTR)
+		r = poll(p, 2, CONNECT_STEP_MS);
+		if (r < 0 && errno != EINTR)
 			return error_sys(err, errno, "poll");
+		if (r == 0 && b->runtime > 0)
+			sys_continue_stopped(b->runtime);
 		fd = accept4(b->control, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0 && is_expected(b, fd, &peer)) {
 			b->socket = fd;
