@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static const struct {
 	uint64_t idle_ms;
 } lifecycles[] = {{"call", 0}, {"task", 5 * 60 * 1000}, {"agent", 30 * 60 * 1000}};
 
-enum { IDLE_MS = 15 * 60 * 1000, GRACE_MS = 2000 };
+enum { IDLE_MS = 15 * 60 * 1000, GRACE_MS = 2000, MOMENT_MS = 100 };
 
 static int take_time(const struct call *call, const char *option, uint64_t *v, struct error *err)
 {
@@ -114,12 +115,31 @@ static _Noreturn void supervise_kept(const struct launch_request *req, const str
 	_exit(0);
 }
 
+/* What it says until its end, or the end of the line: how much. */
+static size_t hear(int from, pid_t child, char *said, size_t room)
+{
+	struct pollfd p = {.fd = from, .events = POLLIN};
+	ssize_t got = 1;
+	size_t n = 0;
+
+	while (got > 0 && n < room && !memchr(said, '\n', n)) {
+		int r = poll(&p, 1, MOMENT_MS);
+
+		if (r == 0)
+			sys_continue_stopped(child);
+		got = r > 0 ? read(from, said + n, room - n) : r;
+		n += got > 0 ? (size_t)got : 0;
+		if (r == 0 || (got < 0 && errno == EINTR))
+			got = 1;
+	}
+	return n;
+}
+
 /* 0 and the id of a new kept sandbox. */
 static int start(const struct launch_request *req, const struct launch_keep *k, char id[STATE_ID], struct error *err)
 {
 	char said[sizeof(err->text) + 32] = "";
 	size_t n = 0;
-	ssize_t got;
 	int ends[2];
 	pid_t child;
 
@@ -128,14 +148,15 @@ static int start(const struct launch_request *req, const struct launch_keep *k, 
 	child = fork();
 	if (child == 0) {
 		(void)close(ends[0]);
+		(void)setsid(); /* here, where our parent sees it if a stop of the job comes just then */
 		/* not ours to wait for: it outlives us */
 		if (fork() == 0)
 			supervise_kept(req, k, ends[1]);
 		_exit(0);
 	}
 	(void)close(ends[1]);
-	while (child > 0 && n < sizeof(said) - 1 && !memchr(said, '\n', n) && ((got = read(ends[0], said + n, sizeof(said) - 1 - n)) > 0 || (got < 0 && errno == EINTR)))
-		n += got > 0 ? (size_t)got : 0;
+	if (child > 0)
+		n = hear(ends[0], child, said, sizeof(said) - 1);
 	(void)close(ends[0]);
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;

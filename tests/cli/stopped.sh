@@ -4,6 +4,7 @@
 . "$(dirname "$0")/../run_lib.sh"
 
 signal_at=$CORDON_BUILD/tests/signal-at
+trap 'timeout 60 "$CORDON" stop -t 0 --all 2>/dev/null; tap_cleanup' EXIT
 
 # stops RUN...: once at each setsid() that the run makes; sets n, how many there were.
 stops()
@@ -27,6 +28,7 @@ for runtime in runc crun; do
 	outside timeout -k 5 60 "$signal_at" stop setsid 1 "$CORDON" run --runtime $runtime --policy "$tmp/policy.yaml" -- echo well
 	is "$runtime: a run whose job is stopped while the runtime leaves it goes on" "$status:$said:$told" 0:well:
 done
+ok "a sandbox that is to stay is made also where the job is stopped while its supervisor leaves it" stops "$CORDON" run --keep --policy "$tmp/policy.yaml" -- echo well
 policy <<'END'
 filesystem: {workdir: read-write}
 network: {mode: allowlist, allow: [{host: example.com}]}
