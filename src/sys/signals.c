@@ -5,11 +5,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+
 enum { KERNEL_SET = 8 };
 
 void sys_signals_all(sigset_t *set)
 {
 	memset(set, 0xff, sizeof(*set));
+}
+
+void sys_signals_sent(sigset_t *set)
+{
+	static const int own[] = {SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGXCPU, SIGXFSZ};
+	size_t i;
+
+	sys_signals_all(set);
+	for (i = 0; i < ARRAY_LEN(own); i++)
+		(void)sigdelset(set, own[i]);
 }
 
 int sys_signals_block_more(const sigset_t *set)

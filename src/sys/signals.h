@@ -8,6 +8,12 @@
 
 void sys_signals_all(sigset_t *set);
 
+/*
+ * All that somebody can send to a command; but what says something of our own process: it has a child that ended, wrote
+ * where nobody reads, or to a terminal that is not its own, did what no program may, or reached a limit of the system's.
+ */
+void sys_signals_sent(sigset_t *set);
+
 /* Blocks these too, those that a libc keeps among them. 0 or -errno. */
 int sys_signals_block_more(const sigset_t *set);
 

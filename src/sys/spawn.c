@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "sys/process.h"
+#include "sys/signals.h"
 
 enum { OUT_OF_THE_WAY = SPAWN_FIRST_FD + SPAWN_MAX_FDS + 2, MOMENT_MS = 100 };
 
@@ -43,15 +44,13 @@ int sys_find_program(const char *name)
 	return -ENOENT;
 }
 
-static void reset_signals(void)
+static void reset_signals(const sigset_t *blocked)
 {
-	sigset_t none;
 	int sig;
 
 	for (sig = 1; sig < NSIG; sig++)
 		(void)signal(sig, SIG_DFL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)sigprocmask(SIG_SETMASK, blocked, NULL);
 }
 
 /* Every fd first out of the way of the places, then into its own. The program itself stays open above them, and closes at exec. */
@@ -98,22 +97,28 @@ static int take_place(int program, int *report, char *const *argv, char *const *
 
 int sys_become(int program, char *const *argv, char *const *env, const int *fds, size_t n)
 {
+	sigset_t none;
+
 	if (n > SPAWN_MAX_FDS)
 		return -EINVAL;
-	reset_signals();
+	(void)sigemptyset(&none);
+	reset_signals(&none);
 	return take_place(program, NULL, argv, env, fds, n);
 }
 
 static void become(int program, int report, char *const *argv, char *const *env, const int *fds, size_t n, pid_t parent) __attribute__((noreturn));
 static void become(int program, int report, char *const *argv, char *const *env, const int *fds, size_t n, pid_t parent)
 {
+	sigset_t sent;
 	int code;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)
 		_exit(1);
-	(void)setsid(); /* what is sent to a shell's job is for the command and its supervisor */
-	reset_signals();
+	/* what is sent to a shell's job is for the command and its supervisor, and so is what systemd or Slurm send to all processes of one */
+	(void)setsid();
+	sys_signals_sent(&sent);
+	reset_signals(&sent);
 	code = -take_place(program, &report, argv, env, fds, n);
 	(void)!write(report, &code, sizeof(code));
 	_exit(127);

@@ -14,11 +14,11 @@ int sys_find_program(const char *name);
 
 /*
  * program: an fd (O_PATH will do) of the executable. fds[i] becomes descriptor SPAWN_FIRST_FD + i there; -1 leaves that one closed. Standard input and output are /dev/null, standard
- * error is ours. The program dies with us and has a session of its own. Signals are as a fresh program expects them. The child's pid, or -errno, also where the program cannot be executed.
+ * error is ours. The program dies with us, has a session of its own, and hears no signal that somebody sends, but SIGKILL and SIGSTOP: those are ours. The child's pid, or -errno, also where the program cannot be executed.
  */
 pid_t sys_spawn(int program, char *const *argv, char *const *env, const int *fds, size_t n);
 
-/* The same in place of ourselves: only a failure comes back, and then our fds are in disorder. */
+/* The same in place of ourselves, with signals as a fresh program expects them: only a failure comes back, and then our fds are in disorder. */
 int sys_become(int program, char *const *argv, char *const *env, const int *fds, size_t n);
 
 #endif

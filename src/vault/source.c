@@ -122,10 +122,13 @@ static _Noreturn void run(const struct credential_source *from, int out)
 {
 	char *keep[ARRAY_LEN(passed) + 1] = {0};
 	size_t n = 0, i;
+	sigset_t none;
 	char **v;
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	(void)setpgid(0, 0);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL); /* ours are blocked (sys/spawn.h) */
 	for (v = environ; v && *v; v++)
 		for (i = 0; i < ARRAY_LEN(passed); i++)
 			if (n < ARRAY_LEN(passed) && sv_starts(sv_of(*v), passed[i]))

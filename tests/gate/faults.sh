@@ -119,6 +119,20 @@ for role in relay egress vault; do
 	touch "$up/go"
 done
 
+# What systemd and Slurm send to all processes of a job is for the command: it has its time, and its way out.
+for signal in TERM USR1; do
+	"$CORDON" run -p "$tmp/net.yaml" --workdir "$work" -- sh -c 'trap "got=1" '$signal'
+		curl -sS -m 5 -o /dev/null https://fine.test/ && echo ready
+		while [ -z "$got" ]; do sleep 0.1; done
+		sleep 3; curl -sS -m 5 -o /dev/null https://fine.test/ && echo saved; exit 7' </dev/null >"$tmp/told" 2>"$tmp/err" &
+	run=$!
+	until_true started
+	# shellcheck disable=SC2046
+	kill -$signal "$run" $(for r in relay egress vault; do children cordon-$r; done)
+	wait "$run"
+	is "SIG$signal to all processes of a run is its command's" "$?:$(grep -c saved "$tmp/told"):$(grep cordon: "$tmp/err")" "7:1:"
+done
+
 # A command that ends of itself when its request fails is no less the gateway's: its status would be taken for an answer.
 rm -f "$up/asked" "$up/go"
 "$CORDON" run -p "$tmp/net.yaml" --workdir "$work" -- sh -c 'curl -sS -m 30 https://slow.test/ >/dev/null 2>&1; exit 0' >"$tmp/told" 2>"$tmp/err" &
