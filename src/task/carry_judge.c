@@ -336,7 +336,7 @@ static enum carry_rule judge_link(struct carry *c, const struct spot *s, const s
 		return CARRY_SPECIAL;
 	if ((c->work && strcmp(c->at, c->work) == 0) || carry_leads_to(c->stands, c->at) || (S_ISDIR(e->image.st_mode) && (s->zone != ZONE_WORK || is_the_images(c, s))) || (s->zone != ZONE_FREE && !system_root(c->at) && carry_way_to_programs(c)))
 		return CARRY_LINK;
-	if (carry_home_link(c, s, e) || carry_place_link(c, e) || carry_store_link(c))
+	if (carry_home_link(c, s, e) || carry_place_link(c, e) || carry_store_link(c, s))
 		return CARRY_LINK;
 	return carry_link_to_runner(c, sv_n(target, (size_t)n)) ? CARRY_LINK_RUNNER : CARRY_KEEP;
 }

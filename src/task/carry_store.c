@@ -396,11 +396,14 @@ static bool on_home_way(const struct carry *c, struct sv name)
 	return false;
 }
 
-bool carry_store_link(const struct carry *c)
+bool carry_store_link(const struct carry *c, const struct spot *s)
 {
 	const struct carry_named_store *n;
 	size_t i;
 
+	/* homes of the system's users, /bin among them, have rules of their own */
+	if (s->zone == ZONE_SYSTEM || s->zone == ZONE_FREE)
+		return false;
 	for (n = c->stores; n->folder; n++)
 		if (path_is_in(n->folder, c->at))
 			return true;

@@ -22,7 +22,7 @@ enum carry_rule carry_store_judge(const struct carry *c, const struct spot *s, c
 bool carry_store_way(const struct carry *c, const struct spot *s);
 
 /* Does a tool look for a store at c->at or below it, be there one or not? Then no new link is there either: what it leads to would be judged as what lies anywhere. */
-bool carry_store_link(const struct carry *c);
+bool carry_store_link(const struct carry *c, const struct spot *s);
 
 /* The value of a variable of the verifier's, or NULL. */
 const char *carry_variable(const struct carry *c, const char *name);

@@ -251,6 +251,24 @@ static void no_link_stands_where_a_tool_would_make_its_store(void)
 	}
 }
 
+/* Homes of the system's users are folders of programs, and no build tool's. */
+static void a_program_may_be_a_link_called_as_a_store(void)
+{
+	struct world w;
+
+	world_open(&w);
+	w.req.env = env;
+	put(w.image, "etc/passwd", "root:x:0:0:root:/root:/bin/sh\nbin:x:2:2:bin:/bin:/bin/false\ngames:x:5:60::/usr/games:/bin/false\n", 0644);
+	put(w.upper, "usr/lib/go-1.19/bin/go", "\177ELF", 0755);
+	link_to(w.upper, "usr/bin/go", "../lib/go-1.19/bin/go");
+	link_to(w.upper, "usr/games/quicklisp", "../lib/go-1.19/bin/go");
+	carry(&w);
+	carried(&w, "usr/lib/go-1.19/bin/go");
+	carried(&w, "usr/bin/go");
+	carried(&w, "usr/games/quicklisp");
+	world_close(&w);
+}
+
 /* A go that finds no modules makes the folder, and looks there for another one of itself. */
 static void no_other_go_comes_with_modules_that_the_image_lacks(void)
 {
@@ -324,6 +342,7 @@ int main(void)
 		CASE(no_store_is_taken_away_or_led_elsewhere),
 		CASE(no_link_leads_to_packages),
 		CASE(no_link_stands_where_a_tool_would_make_its_store),
+		CASE(a_program_may_be_a_link_called_as_a_store),
 		CASE(no_other_go_comes_with_modules_that_the_image_lacks),
 		CASE(folders_of_the_work_are_no_store),
 	};
