@@ -420,6 +420,28 @@ static bool is_bare(const struct ynode *endpoint)
 	return !n || sv_is(text_of(endpoint, "access"), "full");
 }
 
+/* A range with addresses that are never let through there, whatever a policy says: they are denied. */
+static void keep_never(struct import *im, const struct ynode *item, const char *cidr)
+{
+	struct net_rules *deny = &im->policy->net.deny;
+	struct net_rule *r;
+	bool told = false;
+	size_t i;
+	uint32_t k;
+
+	for (i = 0; import_never[i]; i++) {
+		if (!net_cidr_covers(cidr, import_never[i]))
+			continue;
+		for (k = 0; k < deny->n && !(deny->v[k].cidr && !deny->v[k].n_ports && strcmp(deny->v[k].cidr, import_never[i]) == 0); k++)
+			;
+		if (k == deny->n && (r = import_new_rule(im, deny)))
+			r->cidr = import_never[i];
+		told = true;
+	}
+	if (told)
+		import_changed(im, item, "this machine and what is local to a link, which it holds, are denied, as there");
+}
+
 /* Without a host the addresses are the endpoint. */
 static void add_addresses(struct import *im, const struct ynode *endpoint)
 {
@@ -436,11 +458,15 @@ static void add_addresses(struct import *im, const struct ynode *endpoint)
 	for (item = list && list->kind == YNODE_LIST ? list->first : NULL; item; item = item->next) {
 		if (item->kind != YNODE_SCALAR || value_cidr(im->arena, item->text, &cidr)) {
 			import_lost(im, item, "is no network address");
+		} else if (import_is_never(cidr)) {
+			import_lost(im, item, "is this machine itself or local to a link, which is never let through there");
 		} else if ((r = import_new_rule(im, allow))) {
 			r->cidr = cidr;
 			add_ports(im, endpoint, r);
 			if (r->n_ports == 0)
 				import_drop_rule(allow);
+			else
+				keep_never(im, item, cidr);
 		}
 	}
 	import_up(im, mark);
@@ -460,12 +486,23 @@ static bool is_for_any_address(struct import *im, const struct ynode *endpoint)
 	return false;
 }
 
+/* What is not looked into beyond method and path. */
+static bool is_plain(struct sv protocol)
+{
+	static const char *const plain[] = {"", "tcp", "rest", "websocket", NULL};
+
+	return name_index(plain, protocol) >= 0;
+}
+
 static void take_protocol(struct import *im, const struct ynode *n)
 {
 	static const char *const looked_into[] = {"graphql", "mcp", "json-rpc", "sql", NULL};
+	struct text_shown shown;
 
 	if (n->kind == YNODE_SCALAR && name_index(looked_into, n->text) >= 0)
 		import_lost(im, n, NO_BODY "; the endpoint is left out");
+	else if (n->kind == YNODE_SCALAR && !is_plain(n->text))
+		import_lost(im, n, "%s is no protocol that Cordon knows; the endpoint is left out", text_show(&shown, n->text));
 }
 
 static void take_tls(struct import *im, const struct ynode *n)
@@ -554,13 +591,18 @@ static bool is_well_formed(struct import *im, const struct ynode *n)
 
 static void take_allowed(struct import *im, const struct ynode *n)
 {
+	const struct ynode *rules = import_find(n, "rules"), *ips = import_find(n, "allowed_ips");
 	struct endpoint e = {.n = n};
 
-	if (text_of(n, "host").n == 0)
+	if (text_of(n, "host").n == 0 && (!ips || import_is_empty(ips)))
+		import_lost(im, n, "names neither a host nor addresses; the endpoint is left out");
+	else if (text_of(n, "host").n == 0)
 		add_addresses(im, n);
 	if (!host_of(im, n, &e.host) || !is_for_any_address(im, n))
 		return;
-	if (import_find(n, "rules"))
+	if (rules && import_is_empty(rules))
+		import_lost(im, n, "lists no rule; the endpoint is left out");
+	else if (rules)
 		each(im, &e, "rules", take_rule);
 	else
 		add_access(im, &e);
@@ -597,10 +639,8 @@ static void take_denials(struct import *im, const struct ynode *n)
 
 static void take_endpoint(struct import *im, const struct ynode *n)
 {
-	static const char *const plain[] = {"", "tcp", "rest", "websocket", NULL};
-
 	import_map(im, n, endpoint_keys);
-	if (n->kind == YNODE_MAP && is_well_formed(im, n) && is_understood(im, n) && name_index(plain, text_of(n, "protocol")) >= 0)
+	if (n->kind == YNODE_MAP && is_well_formed(im, n) && is_understood(im, n) && is_plain(text_of(n, "protocol")))
 		take_allowed(im, n);
 	take_denials(im, n);
 }

@@ -364,6 +364,17 @@ void import_drop_rule(struct net_rules *from)
 	from->set = from->n > 0;
 }
 
+const char *const import_never[] = {"127.0.0.0/8", "169.254.0.0/16", "0.0.0.0/8", "::1/128", "::/128", "fe80::/10", NULL};
+
+bool import_is_never(const char *cidr)
+{
+	size_t i;
+
+	for (i = 0; import_never[i] && !net_cidr_covers(import_never[i], cidr); i++)
+		;
+	return import_never[i];
+}
+
 struct net_rule *import_rule(struct import *im, const struct ynode *n, struct sv host, struct net_rules *to)
 {
 	struct text_shown shown;
@@ -377,7 +388,7 @@ struct net_rule *import_rule(struct import *im, const struct ynode *n, struct sv
 	if (net_host_class(sv_of(text)) == HOST_PRIVATE) {
 		const char *net = arena_printf(im->arena, "%s/%d", text, strchr(text, ':') ? 128 : 32);
 
-		if (!net || value_cidr(im->arena, sv_of(net), &cidr)) {
+		if (!net || value_cidr(im->arena, sv_of(net), &cidr) || (to == &im->policy->net.allow && import_is_never(cidr))) {
 			import_lost(
 				im, n,
 				"%s is this machine itself or a cloud's metadata; a sandbox has a loopback of its own",

@@ -85,7 +85,13 @@ const char *import_path_text(struct import *im, const struct ynode *n);
 /* The same of a denial, where "$HOME" is the home. NULL: not a pattern, and the files are closed. */
 const char *import_denied_path(struct import *im, const struct ynode *n);
 
-/* A rule for a host or an address (a private address becomes a cidr). NULL: not a host (noted). */
+/*
+ * Addresses that were the sandbox's own there, or never let through: loopback and what is local to a link, as a cloud's metadata are. Here they would be this machine's. NULL at the end.
+ */
+extern const char *const import_never[];
+bool import_is_never(const char *cidr); /* it has only such */
+
+/* A rule for a host or an address (a private address becomes a cidr). NULL: not a host, or never to be allowed (noted). */
 struct net_rule *import_rule(struct import *im, const struct ynode *n, struct sv host, struct net_rules *to);
 /* An empty rule at the end of the list, for the caller to fill in. NULL: no memory. */
 struct net_rule *import_new_rule(struct import *im, struct net_rules *to);

@@ -207,6 +207,52 @@ static void what_narrows_an_openshell_endpoint_is_not_lost_while_it_stays(void)
 	SAMPLES(IMPORT_OPENSHELL, samples);
 }
 
+#define IPS(ranges) "network_policies: {a: {endpoints: [{port: 80, allowed_ips: [" ranges "]}]}}"
+#define HOST(endpoint) "network_policies: {a: {endpoints: [{" endpoint "}]}}"
+
+/* Loopback was the sandbox's own there, and no policy opens it or a cloud's metadata: here both would be this machine's. */
+static void no_import_opens_this_machine_or_its_metadata(void)
+{
+	static const struct sample openshell[] = {
+		{HOST("host: 127.0.0.1, port: 80"), "mode: none", "127", 1},
+		{HOST("host: \"::1\", port: 80"), "mode: none", "::1", 1},
+		{HOST("host: 169.254.169.254, port: 80"), "mode: none", "169", 1},
+		{HOST("host: 10.0.0.5, port: 80"), "10.0.0.5/32", "deny", 0},
+		{IPS("127.0.0.1/32"), "mode: none", "127", 1},
+		{IPS("169.254.0.0/16"), "mode: none", "169", 1},
+		{IPS("\"fe80::/64\""), "mode: none", "fe80", 1},
+		{IPS("0.0.0.0/0"), "deny:\n    - cidr: \"127.0.0.0/8\"\n    - cidr: \"169.254.0.0/16\"\n    - cidr: \"0.0.0.0/8\"\n", "::1", 0},
+		{IPS("126.0.0.0/7, 0.0.0.0/0"), "deny:\n    - cidr: \"127.0.0.0/8\"\n    - cidr: \"169.254.0.0/16\"\n    - cidr: \"0.0.0.0/8\"\n", "::1", 0},
+		{IPS("\"::/0\""), "deny:\n    - cidr: \"::1/128\"\n    - cidr: \"::/128\"\n    - cidr: \"fe80::/10\"\n", "127", 0},
+		{IPS("10.0.0.0/8"), "10.0.0.0/8", "deny", 0},
+	};
+	static const struct sample synthorg[] = {
+		{"{\"network\": \"bridge\", \"allowed_hosts\": [\"127.0.0.1:80\", \"10.0.0.5:80\"]}", "10.0.0.5/32", "127", 1},
+	};
+	static const struct sample srt[] = {
+		{"{\"network\": {\"allowedDomains\": [\"127.0.0.1:80\", \"10.0.0.5:80\"]}}", "10.0.0.5/32", "127", 1},
+		{"{\"network\": {\"allowedDomains\": [\"a.example\"], \"deniedDomains\": [\"127.0.0.1\"]}}", "deny:\n    - cidr: \"127.0.0.1/32\"", NULL, 0},
+	};
+
+	SAMPLES(IMPORT_OPENSHELL, openshell);
+	SAMPLES(IMPORT_SYNTHORG, synthorg);
+	SAMPLES(IMPORT_SRT, srt);
+}
+
+static void no_endpoint_of_openshell_is_left_out_in_silence(void)
+{
+	static const struct sample samples[] = {
+		{HOST("host: h.example, port: 443, protocol: grpc"), "mode: none", "h.example", 1},
+		{HOST("host: h.example, port: 443, protocol: REST"), "mode: none", "h.example", 1},
+		{HOST("host: h.example, port: 443, protocol: rest"), "- host: h.example", NULL, 0},
+		{HOST("host: h.example, port: 443, rules: []"), "mode: none", "h.example", 1},
+		{HOST("port: 443"), "mode: none", "443", 1},
+		{HOST("port: 443, allowed_ips: []"), "mode: none", "443", 1},
+	};
+
+	SAMPLES(IMPORT_OPENSHELL, samples);
+}
+
 #define BESIDE(first) "network_policies: {a: {endpoints: [{" first ", port: 443, deny_rules: [{method: POST, path: /admin}]}, {host: h.x.example, port: 443}]}}"
 #define DENIED_HOST(host) "  deny:\n    - host: " host "\n      ports: [443]\n" POST PATHS "/admin\n"
 
@@ -330,6 +376,8 @@ int main(void)
 		CASE(synthorgs_programs_are_not_all_allowed_because_none_can_be_read),
 		CASE(openshells_denials_are_widened_and_never_left_out),
 		CASE(what_narrows_an_openshell_endpoint_is_not_lost_while_it_stays),
+		CASE(no_import_opens_this_machine_or_its_metadata),
+		CASE(no_endpoint_of_openshell_is_left_out_in_silence),
 		CASE(a_denial_of_openshell_holds_where_its_endpoint_is_left_out),
 		CASE(srt_shows_nothing_that_could_not_be_read_however_it_is_written),
 		CASE(a_work_folder_that_srt_could_not_read_is_not_shown),
