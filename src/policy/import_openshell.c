@@ -13,6 +13,7 @@
 #include "policy/policy_cover.h"
 
 #define NO_BODY  "the gateway does not look into request bodies for this"
+#define TEXT	 "WEBSOCKET_TEXT" /* their method of a message in a WebSocket */
 #define OPERATOR "credentials are the operator's (credentials.yaml), and are always injected outside the sandbox"
 
 /* What every sandbox has anyway; false where the path must be listed. */
@@ -76,6 +77,8 @@ static const struct import_key filesystem_keys[] = {
 static void take_filesystem(struct import *im, const struct ynode *n)
 {
 	import_map(im, n, filesystem_keys);
+	if (im->policy->fs.read.n || im->policy->fs.write.n)
+		import_lost(im, n, IMPORT_CONTAINER);
 }
 
 static void take_compatibility(struct import *im, const struct ynode *n)
@@ -197,7 +200,7 @@ static bool add_method(struct import *im, const struct ynode *at, struct sv meth
 
 	if (method.n == 0 || sv_is(method, "*"))
 		return true;
-	wrong = sv_is(method, "WEBSOCKET_TEXT") ? "has no counterpart: messages in a WebSocket are not looked at"
+	wrong = sv_is(method, TEXT) ? "has no counterpart: messages in a WebSocket are not looked at"
 						: value_method(im->arena, method, &text);
 	if (wrong) {
 		import_lost(im, at, "%s %s", text_show(&shown, method), wrong);
@@ -277,23 +280,62 @@ static void deny_endpoint(struct import *im, const struct endpoint *e, const str
 		import_lost(im, n, "what it denies cannot be told, so the whole endpoint is denied");
 }
 
+static bool is_websocket(const struct ynode *endpoint)
+{
+	return sv_is(text_of(endpoint, "protocol"), "websocket");
+}
+
+/* Here whoever may begin a WebSocket may send what they like in it. There that takes another rule, which lists no more than a path. */
+static bool may_send(const struct ynode *endpoint, struct sv path)
+{
+	const struct ynode *list = import_find(endpoint, "rules"), *item, *allow;
+	struct sv method;
+
+	for (item = list && list->kind == YNODE_LIST ? list->first : NULL; item; item = item->next) {
+		allow = import_find(item, "allow");
+		method = text_of(allow, "method");
+		if ((sv_is(method, TEXT) || sv_is(method, "*")) && sv_eq(text_of(allow, "path"), path) && allow->n == 2)
+			return true;
+	}
+	return false;
+}
+
+/* The method of a rule, as far as it can be said here. False: it is left out (noted). There an endpoint for a WebSocket takes nothing but what begins one. */
+static bool method_of(struct import *im, const struct endpoint *e, const struct ynode *item, const struct ynode *allow, struct sv *ret)
+{
+	*ret = text_of(allow, "method");
+	if (!is_websocket(e->n) || sv_is(*ret, TEXT))
+		return true;
+	if (!sv_is(*ret, "GET") && !sv_is(*ret, "*")) {
+		import_lost(im, item, "begins no WebSocket; it is left out");
+		return false;
+	}
+	if (!may_send(e->n, text_of(allow, "path"))) {
+		import_lost(im, item, "lets a WebSocket begin, but no messages in it, which are not looked at here; it is left out");
+		return false;
+	}
+	import_lost(im, item, "here other GET requests pass as well as those that begin a WebSocket");
+	*ret = sv_of("GET");
+	return true;
+}
+
 static void take_rule(struct import *im, const struct endpoint *e, const struct ynode *item)
 {
 	const struct ynode *allow = import_find(item, "allow"), *k;
-	struct sv path;
+	struct sv path, method;
 	struct net_rule *r;
 
 	for (k = item->kind == YNODE_MAP ? item->first : NULL; k; k = k->next)
 		if (import_is_denial(k->text))
 			deny_endpoint(im, e, k);
-	if (!is_simple(im, allow) || !is_alone(im, item) || !common_path(im, item, text_of(e->n, "path"), text_of(allow, "path"), &path))
+	if (!is_simple(im, allow) || !is_alone(im, item) || !method_of(im, e, item, allow, &method) || !common_path(im, item, text_of(e->n, "path"), text_of(allow, "path"), &path))
 		return;
 	r = new_rule(im, e->n, e->host, &im->policy->net.allow);
 	if (!r)
 		return;
 	if (memchr(path.p, '*', path.n) && !sv_is(path, "**") && !sv_is(path, "/**"))
 		import_changed(im, item, "in its path * stays within one part here");
-	if (!add_method(im, item, text_of(allow, "method"), r) || !add_path(im, item, path, r))
+	if (!add_method(im, item, method, r) || !add_path(im, item, path, r))
 		import_drop_rule(&im->policy->net.allow);
 }
 
@@ -395,6 +437,14 @@ static void add_access(struct import *im, const struct endpoint *e)
 		import_lost(im, n, "is no access that OpenShell takes; the endpoint is left out");
 		return;
 	}
+	if (is_websocket(e->n)) {
+		if (!n || count == 3) {
+			import_lost(im, e->n, "lets a WebSocket begin, but no messages in it, which are not looked at here; the endpoint is left out");
+			return;
+		}
+		import_lost(im, n, "here other GET requests pass as well as those that begin a WebSocket");
+		count = 1;
+	}
 	r = new_rule(im, e->n, e->host, &im->policy->net.allow);
 	if (!r)
 		return;
@@ -418,28 +468,6 @@ static bool is_bare(const struct ynode *endpoint)
 	}
 	n = import_find(endpoint, "access");
 	return !n || sv_is(text_of(endpoint, "access"), "full");
-}
-
-/* A range with addresses that are never let through there, whatever a policy says: they are denied. */
-static void keep_never(struct import *im, const struct ynode *item, const char *cidr)
-{
-	struct net_rules *deny = &im->policy->net.deny;
-	struct net_rule *r;
-	bool told = false;
-	size_t i;
-	uint32_t k;
-
-	for (i = 0; import_never[i]; i++) {
-		if (!net_cidr_covers(cidr, import_never[i]))
-			continue;
-		for (k = 0; k < deny->n && !(deny->v[k].cidr && !deny->v[k].n_ports && strcmp(deny->v[k].cidr, import_never[i]) == 0); k++)
-			;
-		if (k == deny->n && (r = import_new_rule(im, deny)))
-			r->cidr = import_never[i];
-		told = true;
-	}
-	if (told)
-		import_changed(im, item, "this machine and what is local to a link, which it holds, are denied, as there");
 }
 
 /* Without a host the addresses are the endpoint. */
@@ -466,7 +494,7 @@ static void add_addresses(struct import *im, const struct ynode *endpoint)
 			if (r->n_ports == 0)
 				import_drop_rule(allow);
 			else
-				keep_never(im, item, cidr);
+				import_keep_never(im, item, cidr);
 		}
 	}
 	import_up(im, mark);

@@ -364,15 +364,37 @@ void import_drop_rule(struct net_rules *from)
 	from->set = from->n > 0;
 }
 
-const char *const import_never[] = {"127.0.0.0/8", "169.254.0.0/16", "0.0.0.0/8", "::1/128", "::/128", "fe80::/10", NULL};
+/* Loopback, and what is local to a link, as a cloud's metadata are. */
+static const char *const never[] = {"127.0.0.0/8", "169.254.0.0/16", "0.0.0.0/8", "::1/128", "::/128", "fe80::/10", NULL};
 
 bool import_is_never(const char *cidr)
 {
 	size_t i;
 
-	for (i = 0; import_never[i] && !net_cidr_covers(import_never[i], cidr); i++)
+	for (i = 0; never[i] && !net_cidr_covers(never[i], cidr); i++)
 		;
-	return import_never[i];
+	return never[i];
+}
+
+void import_keep_never(struct import *im, const struct ynode *item, const char *cidr)
+{
+	struct net_rules *deny = &im->policy->net.deny;
+	struct net_rule *r;
+	bool told = false;
+	size_t i;
+	uint32_t k;
+
+	for (i = 0; never[i]; i++) {
+		if (!net_cidr_covers(cidr, never[i]))
+			continue;
+		for (k = 0; k < deny->n && !(deny->v[k].cidr && !deny->v[k].n_ports && strcmp(deny->v[k].cidr, never[i]) == 0); k++)
+			;
+		if (k == deny->n && (r = import_new_rule(im, deny)))
+			r->cidr = never[i];
+		told = true;
+	}
+	if (told)
+		import_changed(im, item, "this machine and what is local to a link, which it holds, are denied, as there");
 }
 
 struct net_rule *import_rule(struct import *im, const struct ynode *n, struct sv host, struct net_rules *to)

@@ -12,6 +12,8 @@
 
 enum { IMPORT_KEY_MAX = 200 };
 
+#define IMPORT_CONTAINER "these were paths of a container; here they are the host's, with what is there"
+
 /* Parts of a policy that open nothing, because what the source closed there cannot be told. */
 enum import_closed { CLOSED_FILES = 1, CLOSED_NETWORK = 2, CLOSED_PROGRAMS = 4 };
 
@@ -86,10 +88,11 @@ const char *import_path_text(struct import *im, const struct ynode *n);
 const char *import_denied_path(struct import *im, const struct ynode *n);
 
 /*
- * Addresses that were the sandbox's own there, or never let through: loopback and what is local to a link, as a cloud's metadata are. Here they would be this machine's. NULL at the end.
+ * Addresses that were the sandbox's own there, or never let through: loopback and what is local to a link, as a cloud's metadata are. Here they would be this machine's. True: the range has only such.
  */
-extern const char *const import_never[];
-bool import_is_never(const char *cidr); /* it has only such */
+bool import_is_never(const char *cidr);
+/* A range that is allowed and holds some of them: they are denied (noted). */
+void import_keep_never(struct import *im, const struct ynode *item, const char *cidr);
 
 /* A rule for a host or an address (a private address becomes a cidr). NULL: not a host, or never to be allowed (noted). */
 struct net_rule *import_rule(struct import *im, const struct ynode *n, struct sv host, struct net_rules *to);

@@ -386,7 +386,7 @@ static void take_filesystem(struct import *im, const struct ynode *n)
 		import_set(&fs->workdir, WORKDIR_READ_ONLY);
 	}
 	if (fs->read.n || fs->write.n)
-		import_lost(im, n, "these were paths of a container; here they are the host's, with what is there");
+		import_lost(im, n, IMPORT_CONTAINER);
 	else if (fs->deny.n)
 		import_changed(im, n, "these were paths of a container; here they are the host's");
 }

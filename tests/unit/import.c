@@ -239,6 +239,39 @@ static void no_import_opens_this_machine_or_its_metadata(void)
 	SAMPLES(IMPORT_SRT, srt);
 }
 
+#define SOCKET(rest) HOST("host: h.example, port: 443, protocol: websocket, " rest)
+#define ONLY_GET "    - host: h.example\n      ports: [443]\n      methods:\n        - GET\n"
+
+/* There an endpoint for a WebSocket takes what begins one, and messages where they are allowed, too. */
+static void a_websocket_of_openshell_opens_no_other_methods_and_no_messages(void)
+{
+	static const struct sample samples[] = {
+		{SOCKET("access: read-only"), "mode: none", "h.example", 1},
+		{SOCKET("tls: skip"), "mode: none", "h.example", 1},
+		{SOCKET("access: read-write"), ONLY_GET, "POST", 1},
+		{SOCKET("access: full"), ONLY_GET, NULL, 1},
+		{SOCKET("rules: [{allow: {method: GET, path: /ws}}]"), "mode: none", "h.example", 1},
+		{SOCKET("rules: [{allow: {method: GET, path: /ws}}, {allow: {method: WEBSOCKET_TEXT, path: /other}}]"), "mode: none", "h.example", 1},
+		{SOCKET("rules: [{allow: {method: GET, path: /ws}}, {allow: {method: WEBSOCKET_TEXT, path: /ws, query: {a: b}}}]"), "mode: none", "h.example", 1},
+		{SOCKET("rules: [{allow: {method: GET, path: /ws}}, {allow: {method: WEBSOCKET_TEXT, path: /ws}}]"), ONLY_GET PATHS "/ws\n", NULL, 1},
+		{SOCKET("rules: [{allow: {method: \"*\", path: /ws}}]"), ONLY_GET PATHS "/ws\n", NULL, 1},
+		{SOCKET("rules: [{allow: {method: POST, path: /ws}}, {allow: {method: WEBSOCKET_TEXT, path: /ws}}]"), "mode: none", "h.example", 1},
+		{HOST("host: h.example, port: 443, protocol: rest, access: read-write"), "POST", NULL, 0},
+	};
+
+	SAMPLES(IMPORT_OPENSHELL, samples);
+}
+
+static void the_paths_of_a_container_are_told(void)
+{
+	static const struct sample samples[] = {
+		{"filesystem_policy: {read_only: [/usr, /var/log]}", "/var/log", NULL, 1},
+		{"filesystem_policy: {read_only: [/usr, /etc], read_write: [/tmp]}", NULL, "read:", 0},
+	};
+
+	SAMPLES(IMPORT_OPENSHELL, samples);
+}
+
 static void no_endpoint_of_openshell_is_left_out_in_silence(void)
 {
 	static const struct sample samples[] = {
@@ -377,6 +410,8 @@ int main(void)
 		CASE(openshells_denials_are_widened_and_never_left_out),
 		CASE(what_narrows_an_openshell_endpoint_is_not_lost_while_it_stays),
 		CASE(no_import_opens_this_machine_or_its_metadata),
+		CASE(a_websocket_of_openshell_opens_no_other_methods_and_no_messages),
+		CASE(the_paths_of_a_container_are_told),
 		CASE(no_endpoint_of_openshell_is_left_out_in_silence),
 		CASE(a_denial_of_openshell_holds_where_its_endpoint_is_left_out),
 		CASE(srt_shows_nothing_that_could_not_be_read_however_it_is_written),
