@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/cli_policy.h"
 #include "cli/doctor_check.h"
+#include "model/base_system.h"
 #include "plan/plan_exec.h"
 #include "policy/policy_query.h"
 #include "policy/policy_where.h"
@@ -40,17 +41,30 @@ static bool find_on_host(struct advice *a, const char *name)
 	return false;
 }
 
+/* The place that it is in where every sandbox has that for itself, and empty: what the host has there is another matter. NULL: it is in none. */
+static const char *scratch_of(const struct advice *a, const struct reason *why)
+{
+	int depth;
+	const struct base_path *row = base_system_find(sv_of(a->path), &depth);
+
+	return why->answer == ANSWER_ALLOW && row && row->kind == BASE_PRIVATE && sv_starts(sv_of(why->rule), "built in ") ? row->pattern : NULL;
+}
+
 /* It is on the host: does the sandbox show it? Says why not, or returns false. */
 static bool is_not_shown(const struct advice *a)
 {
 	struct text_shown shown;
+	const char *scratch;
 	struct reason why;
 
 	policy_query_path(a->policy, a->about->workdir, a->path, FS_READ, &why);
-	if (why.answer == ANSWER_ALLOW)
+	scratch = scratch_of(a, &why);
+	if (why.answer == ANSWER_ALLOW && !scratch)
 		return false;
 	(void)text_show(&shown, sv_of(a->path));
-	if (why.rule[0])
+	if (scratch)
+		(void)error_set(a->err, a->err->kind, "%.80s: not found in the sandbox, which has a %s of its own: %.150s is this machine's; add its folder to filesystem.read", a->name.s, scratch, shown.s);
+	else if (why.rule[0])
 		(void)error_set(a->err, a->err->kind, "%.80s: not found in the sandbox: %.120s is denied by %.150s (%.80s)", a->name.s,
 				shown.s, why.rule, policy_where(a->policy, why.at));
 	else

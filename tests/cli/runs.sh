@@ -434,6 +434,7 @@ printf '#!/no/such/interpreter\n' >script
 echo x >plain
 chmod 755 tool hidden/tool script "$tmp/elsewhere/far-tool"
 advises "not found: a path that is nowhere is not blamed on the policy" 127 "./nosuch: not found: there is no such file in $work" ./nosuch
+case $tmp in /tmp/*) advises "not found: a program in the host's /tmp" 127 "far-tool: not found in the sandbox, which has a /tmp of its own: .*/far-tool is this machine's; add its folder" "$tmp/elsewhere/far-tool" ;; esac
 advises "not found: an absolute path that is nowhere" 127 '/no/such: not found .*not on this machine either' /no/such
 advises "not found: a word that is nowhere" 127 'nosuch-word: not found, neither in the PATH of the sandbox nor in yours' nosuch-word
 advises "not found: a file of the work folder without ./" 127 'write ./tool' tool
