@@ -616,6 +616,13 @@ req GET https://up.test:8443/ranges
 END
 is "a part of an object of S3 is refused, and not answered with all of it" "$(grep -o '/whole\|/part\|/head' tls.log | xargs)/$(count 'failed policy_denied')" "/whole /head/1"
 like "... which is said" "$out" 'multipart_threshold'
+printf 'network: {mode: allowlist, allow: [{host: up.test, ports: [8443], paths: [/own/**], credential: aws}, {host: up.test, ports: [8443]}]}\n' >public.yaml
+: >tls.log
+run public.yaml "${pins[@]}" grant 'aws|up.test|sigv4:s3|-|AKIDEXAMPLE/wJalrXUtnFEMI_K7MDENG|aws-placeholder-000000' <<'END'
+req GET https://up.test:8443/whole
+req GET https://up.test:8443/part h:range=bytes=0-9
+END
+is "... nor where its rule adds no signature (--no-sign-request)" "$(grep -o '/whole\|/part' tls.log | xargs)/$(count 'failed policy_denied')" "/whole/1"
 ranges=$(count accept-ranges)
 run s3.yaml "${pins[@]}" grant 'aws|up.test|x-api-key|-|test-secret-0123456789|aws-placeholder-000000' <<<'req GET https://up.test:8443/ranges'
 ranges=$ranges/$(count accept-ranges)

@@ -116,10 +116,10 @@ static int add_key(const struct exchange *x, struct http_request *r)
 }
 
 /* Clients of S3 put what they get where the part belongs that they asked for, and do not look whether it is one: they would write all of an object there. */
-static bool asks_part_of_object(const struct exchange *x, const struct grant *g)
+static bool asks_part_of_object(const struct exchange *x)
 {
-	return x->scrubbing && g->inject.kind == INJECT_SIGV4 && strcmp(g->inject.service, "s3") == 0 && sv_is(x->request.method, "GET") &&
-	       http_field(&x->request.fields, "range");
+	return x->scrubbing && sv_is(x->request.method, "GET") && http_field(&x->request.fields, "range") &&
+	       grants_sign_objects(&x->egress->grants, x->request.host);
 }
 
 /* 0, or it was ended. The injection is to be freed when the head is written. */
@@ -137,11 +137,6 @@ static int put_credential(struct exchange *x, const struct upstream *u, struct h
 	/* the address was looked at before it was dialled; through a proxy there is none */
 	if (!r->tls && !upstream_is_local(u)) {
 		exchange_fail(x, GATE_FAILURE_CREDENTIAL, sv_n("", 0), exchange_in_clear);
-		return -1;
-	}
-	if (asks_part_of_object(x, g)) {
-		exchange_fail(x, GATE_FAILURE_POLICY, sv_n("", 0),
-			      "a part of an object may end amid a credential: ask for all of it (the AWS CLI and boto3: raise multipart_threshold)");
 		return -1;
 	}
 	if (x->hash) {
@@ -193,6 +188,11 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 	x->scrubbing = x->scrub != NULL;
 	if (x->scrubbing && !legible_codings(&r.fields)) {
 		exchange_fail(x, GATE_FAILURE_POLICY, sv_n("", 0), "its messages are compressed: a host that a credential is bound to would answer in kind, and its answers must be looked into");
+		return;
+	}
+	if (asks_part_of_object(x)) {
+		exchange_fail(x, GATE_FAILURE_POLICY, sv_n("", 0),
+			      "a part of an object may end amid a credential: ask for all of it (the AWS CLI and boto3: raise multipart_threshold)");
 		return;
 	}
 	if (result == 0 && (x->scrubbing || x->inference))

@@ -169,6 +169,16 @@ const struct grant *grants_find(const struct grants *g, const char *name)
 	return NULL;
 }
 
+bool grants_sign_objects(const struct grants *g, struct sv host)
+{
+	unsigned i;
+
+	for (i = 0; i < g->n; i++)
+		if (g->v[i]->inject.kind == INJECT_SIGV4 && strcmp(g->v[i]->inject.service, "s3") == 0 && grant_covers(g->v[i], host))
+			return true;
+	return false;
+}
+
 /* Those in force, then the newest of the others, as many as can be looked for at once. How many; has: which. */
 static unsigned gather_bound(const struct grants *g, struct sv host, struct grant **bound, bool *has)
 {

@@ -41,6 +41,9 @@ void grants_done(struct grants *g);
 /* NULL: there is none of that name. */
 const struct grant *grants_find(const struct grants *g, const char *name);
 
+/* Is one of them for S3, and bound to this host? Then its clients ask for objects there, be it without a signature. */
+bool grants_sign_objects(const struct grants *g, struct sv host);
+
 /*
  * What the answers of this host are scrubbed with, whatever was asked: the values that are bound to it, or were, and no others, which it cannot know. (Were they looked for too, a
  * host that sends back what it is told would say whether a guess at another host's credential is right.) *ret is a reference of the caller's, or NULL where none is
