@@ -41,6 +41,7 @@ struct h1;
 /* What a connection that brings requests is. */
 struct h1_context {
 	bool proxy; /* targets are URLs, or CONNECT; else they are paths, and the members below hold */
+	bool server; /* we answer for ourselves: an offer of HTTP/2 is left alone, and not refused */
 	bool tls;
 	struct sv host; /* canonical; Host must equal it. Empty: any. Borrowed for the reader's life. */
 	uint16_t port;  /* Host must name it or no port. 0: any */

@@ -262,9 +262,17 @@ static int route(const struct h1_context *context, const struct h1_start *start,
 	return 0;
 }
 
-static int read_upgrade(const struct h1_start *start, const struct notes *n, const struct h1_framing *framing,
+/* An offer of HTTP/2 that we may leave alone, as most servers do: Java's client makes it with each request. Such fields are of this connection, and go no further. */
+static bool is_left_alone(const struct h1_context *context, const struct notes *n)
+{
+	return context->server && n->upgrades == 1 && n->upgrading && http_eq_nocase(n->upgrade, "h2c");
+}
+
+static int read_upgrade(const struct h1_context *context, const struct h1_start *start, const struct notes *n, const struct h1_framing *framing,
 			struct http_request *ret, struct h1_fault *fault)
 {
+	if (is_left_alone(context, n))
+		return 0;
 	if (n->settings)
 		return h1_refuse(fault, 501, "no upgrade to HTTP/2");
 	if (n->upgrades == 0)
@@ -308,7 +316,7 @@ int h1_check_request(const struct h1_context *context, const struct h1_start *st
 	ret->length = ret_framing->chunked ? HTTP_LENGTH_UNKNOWN : ret_framing->length;
 	if (ret->body && !http_method_has_body(start->method))
 		return h1_refuse(fault, 400, http_needless_body);
-	if (read_upgrade(start, &n, ret_framing, ret, fault) < 0)
+	if (read_upgrade(context, start, &n, ret_framing, ret, fault) < 0)
 		return -1;
 	ret_framing->tunnel = connect || ret->websocket;
 	return read_expect(start, &n, ret, fault);

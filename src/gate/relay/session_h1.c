@@ -584,7 +584,7 @@ int session_h1_start(struct relay *r, struct stream *stream, const struct http_o
 {
 	static const struct session_kind kind = {judge_again, stop, free_session};
 	struct h1_session *s = calloc(1, sizeof(*s));
-	struct h1_context context = {.proxy = o->proxy, .tls = o->tls, .port = o->port};
+	struct h1_context context = {.proxy = o->proxy, .server = o->inference, .tls = o->tls, .port = o->port};
 
 	if (!s)
 		return -1;

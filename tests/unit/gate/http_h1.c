@@ -237,6 +237,40 @@ static void websocket_is_the_one_upgrade(void)
 	h1_free(h);
 }
 
+/* Java's client offers it with each request to a model's port. */
+static void an_offer_of_http2_is_left_alone_where_we_are_the_server(void)
+{
+	static const struct h1_context server = {.server = true};
+	static const struct {
+		const struct h1_context *context;
+		const char *fields;
+		enum h1_event want;
+	} cases[] = {
+		{&server, "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n", H1_HEAD},
+		{&origin, "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n", H1_ERROR},
+		{&server, "Upgrade: h2c\r\n", H1_ERROR},
+		{&server, "Connection: Upgrade\r\nUpgrade: h2c, other\r\n", H1_ERROR},
+		{&server, "Connection: Upgrade\r\nUpgrade: h2c\r\nUpgrade: websocket\r\n", H1_ERROR},
+		{&server, "Connection: Upgrade\r\nUpgrade: TLS/1.2\r\n", H1_ERROR},
+	};
+	char text[256];
+	struct sv rest, data;
+	struct h1 *h;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		h = h1_new_request(cases[i].context, NULL);
+		(void)snprintf(text, sizeof(text), "POST /v1 HTTP/1.1\r\nHost: a\r\n%sContent-Length: 2\r\n\r\nxyGET", cases[i].fields);
+		CHECK(head_of(h, text, &rest) == cases[i].want);
+		if (cases[i].want == H1_HEAD) {
+			CHECK(!h1_request(h)->websocket && h1_request(h)->fields.n == 0 && h1_request(h)->length == 2 && h1_keeps(h));
+			CHECK(h1_read(h, &rest, &data) == H1_DATA && sv_is(data, "xy"));
+			CHECK(h1_read(h, &rest, &data) == H1_END && sv_is(rest, "GET"));
+		}
+		h1_free(h);
+	}
+}
+
 static void a_body_larger_than_its_limit_is_refused(void)
 {
 	static const char *const cases[] = {
@@ -358,6 +392,7 @@ int main(void)
 		CASE(the_connection_says_where_a_path_belongs),
 		CASE(a_chunked_body_comes_as_views_without_its_framing),
 		CASE(websocket_is_the_one_upgrade),
+		CASE(an_offer_of_http2_is_left_alone_where_we_are_the_server),
 		CASE(a_body_larger_than_its_limit_is_refused),
 		CASE(limits_hold_to_the_byte),
 		CASE(a_connection_option_takes_its_fields_along),
