@@ -43,17 +43,23 @@ static void put_encoded(struct buf *out, struct sv s, bool keep_slash)
 			(void)buf_printf(out, "%%%02X", (unsigned char)s.p[i]);
 }
 
-/* A part of the query, decoded and encoded again in the one form that is signed. */
-static void put_query_part(struct buf *out, struct sv s)
+/* Decoded and encoded again in the one form that is signed. */
+static void put_recoded(struct buf *out, struct sv s, bool keep_slash)
 {
 	size_t i;
 	char c;
 
 	for (i = 0; i < s.n; i++) {
-		c = s.p[i] == '+' ? ' ' : s.p[i];
+		c = s.p[i];
+		if (c == '/' && keep_slash) {
+			(void)buf_char(out, c);
+			continue;
+		}
 		if (c == '%' && i + 2 < s.n && hex_byte(s.p[i + 1], s.p[i + 2]) >= 0) {
 			c = (char)hex_byte(s.p[i + 1], s.p[i + 2]);
 			i += 2;
+		} else if (c == '+' && !keep_slash) {
+			c = ' ';
 		}
 		put_encoded(out, sv_n(&c, 1), false);
 	}
@@ -106,9 +112,9 @@ static int put_query(struct buf *out, struct sv query)
 			continue;
 		if (n == PARAMETERS_MAX)
 			return -EFBIG;
-		put_query_part(&text, cut(&part, '='));
+		put_recoded(&text, cut(&part, '='), false);
 		ends[2 * n] = text.n;
-		put_query_part(&text, part);
+		put_recoded(&text, part, false);
 		ends[2 * n++ + 1] = text.n;
 	}
 	if (buf_failed(&text))
@@ -205,8 +211,9 @@ static int put_canonical(const struct sigv4_request *r, struct buf *out, struct 
 	int result;
 
 	(void)buf_printf(out, "%.*s\n", (int)r->http->method.n, r->http->method.p);
+	/* S3 signs a path as it is meant, others what was sent once more. */
 	if (strcmp(r->service, "s3") == 0)
-		(void)buf_sv(out, path);
+		put_recoded(out, path, true);
 	else
 		put_encoded(out, path, true);
 	(void)buf_char(out, '\n');

@@ -194,6 +194,28 @@ static void what_means_the_same_is_signed_the_same_and_nothing_else(void)
 	}
 }
 
+/* Others sign it as it is written. */
+static void s3_signs_what_a_path_means(void)
+{
+	static const struct {
+		const char *a, *b, *service;
+		bool same;
+	} cases[] = {
+		{"/k=v/a:b", "/k%3Dv/a%3Ab", "s3", true}, {"/f(1)@+.txt", "/f%281%29%40%2B.txt", "s3", true}, {"/a%2fb", "/a%2Fb", "s3", true},
+		{"/a%2Fb", "/a/b", "s3", false},	  {"/a%20b", "/a+b", "s3", false},		      {"/k=v", "/k%3Dv", "service", false},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_BUF a = {0};
+		AUTO_BUF b = {0};
+
+		signature_of(cases[i].a, 443, cases[i].service, &a);
+		signature_of(cases[i].b, 443, cases[i].service, &b);
+		CHECK((strcmp(a.p, b.p) == 0) == cases[i].same);
+	}
+}
+
 static void port_and_service_are_part_of_what_is_signed(void)
 {
 	AUTO_BUF a = {0};
@@ -225,6 +247,7 @@ int main(void)
 	static const struct check_case cases[] = {
 		CASE(the_published_vectors_hold),
 		CASE(what_means_the_same_is_signed_the_same_and_nothing_else),
+		CASE(s3_signs_what_a_path_means),
 		CASE(port_and_service_are_part_of_what_is_signed),
 		CASE(dates_are_written_in_utc),
 	};
