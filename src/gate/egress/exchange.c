@@ -15,14 +15,8 @@ static void on_limit(void *arg)
 
 void exchange_touch(struct exchange *x)
 {
-	int64_t limit = EXCHANGE_BODY;
-
-	if (x->websocket)
-		limit = EXCHANGE_WEBSOCKET;
-	else if (!x->answered)
-		limit = x->inference ? EXCHANGE_FIRST_BYTE_MODEL : EXCHANGE_FIRST_BYTE;
 	if (!x->over)
-		loop_timer_set(x->egress->loop, &x->timer, limit, on_limit, x);
+		loop_timer_set(x->egress->loop, &x->timer, x->websocket ? EXCHANGE_WEBSOCKET : EXCHANGE_SILENCE, on_limit, x);
 }
 
 static bool quota_is_used_up(struct exchange *x)

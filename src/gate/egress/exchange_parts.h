@@ -16,9 +16,8 @@
 #include "policy/net_form.h"
 
 enum {
-	EXCHANGE_FIRST_BYTE = 300 * 1000,
-	EXCHANGE_FIRST_BYTE_MODEL = 600 * 1000,
-	EXCHANGE_BODY = 300 * 1000,
+	/* How long a server may be silent. Clients of models wait for ten minutes by themselves, and must be the first to give up. */
+	EXCHANGE_SILENCE = 900 * 1000,
 	EXCHANGE_WEBSOCKET = 3600 * 1000,
 	EXCHANGE_COLLECT = SCAN_MAX_BYTES,
 	EXCHANGE_COLLECTED_MAX = 256 << 20, /* bytes of all bodies that are held until they are complete */
