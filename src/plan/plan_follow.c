@@ -421,19 +421,58 @@ static int follow_base(struct draft *d, size_t guard)
 	return plan_follow_link(d, &link) < 0 ? -1 : 0;
 }
 
-bool plan_follow_minds(const struct draft *d, size_t guard, const char *real, struct sv rest, bool stray)
+/* It says just this of what is behind the real folder, or hides that. */
+static bool says(const struct glob *g, const char *real, struct sv rest)
 {
-	const struct glob *g = &d->plan->guards[guard].glob;
 	struct sv rests[GLOB_MAX];
 	unsigned k, m = glob_leaves(g, sv_of(real), rests);
 
 	if (glob_hit(g, sv_of(real)))
-		return false;
+		return true;
 	for (k = 0; k < m; k++)
 		if (rests[k].n == rest.n && memcmp(rests[k].p, rest.p, rest.n) == 0)
+			return true;
+	return false;
+}
+
+static bool is_said(const struct draft *d, const struct plan_guard *of, const char *path, struct sv rest)
+{
+	const struct plan_guard *g;
+	size_t i;
+
+	for (i = d->n_given; i < d->plan->n_guards; i++) {
+		g = &d->plan->guards[i];
+		if (g->hidden && (!g->host_only || of->host_only) && says(&g->glob, path, rest))
+			return true;
+	}
+	return false;
+}
+
+/* Links led to the same before, under all names that the folder has inside. */
+static bool is_led_to(struct draft *d, const struct plan_guard *of, const char *real, struct sv rest)
+{
+	const char *inside;
+	bool shown = false;
+	size_t at = 0;
+
+	while ((inside = shown_as(d, real, &at))) {
+		if (!is_said(d, of, inside, rest))
 			return false;
+		shown = true;
+	}
+	return shown;
+}
+
+bool plan_follow_minds(struct draft *d, size_t guard, const char *real, struct sv rest, bool stray)
+{
+	const struct plan_guard *of = &d->plan->guards[guard];
+	bool above;
+
+	if (says(&of->glob, real, rest))
+		return false;
 	/* what a "**" came to by chance (a link to "/" in some folder) is not meant to hold all that is below */
-	return is_shown(d, real) || (!stray && is_above_some(d, real));
+	above = !stray && is_above_some(d, real);
+	return above || (is_shown(d, real) && !is_led_to(d, of, real, rest));
 }
 
 int plan_follow_through(struct draft *d, const char *link, const char *real, struct sv rest, size_t guard, bool stray)

@@ -29,8 +29,8 @@ int plan_follow_link(struct draft *d, const struct follow_link *link);
 /* It is a link that leads, by some step, to what is shown. Adds nothing. */
 bool plan_follow_leads(const struct draft *d, const char *host);
 
-/* The guard's pattern goes through links to this real folder, and says rest behind it, which it does not say of that name: something is shown there, or below (not where a "**" strayed to the last of them). Never asks the disk. */
-bool plan_follow_minds(const struct draft *d, size_t guard, const char *real, struct sv rest, bool stray);
+/* The guard's pattern goes through links to this real folder, and says rest behind it, which neither it nor what links have added says of that name: something is shown there, or below (not where a "**" strayed to the last of them). Never asks the disk. */
+bool plan_follow_minds(struct draft *d, size_t guard, const char *real, struct sv rest, bool stray);
 
 /* Adds what it says there. link: the last of them, on the host. Returns as above. */
 int plan_follow_through(struct draft *d, const char *link, const char *real, struct sv rest, size_t guard, bool stray);

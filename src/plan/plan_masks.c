@@ -157,18 +157,29 @@ struct unshown {
 	size_t n_through;
 };
 
+/* The same is noted. A "**" that goes through a link says the same of all that is below where that leads: else each link that a work folder has within itself (node_modules) would be one more. */
+static bool is_noted(const struct unshown *u, size_t guard, const char *real, struct sv rest, bool stray)
+{
+	bool deep = rest.n >= 2 && rest.p[0] == '*' && rest.p[1] == '*';
+	const struct way_through *t;
+	size_t i;
+
+	for (i = 0; i < u->n_through; i++) {
+		t = &u->through[i];
+		if (t->guard == guard && t->rest.p == rest.p && t->real && ((t->stray == stray && strcmp(t->real, real) == 0) || (!t->stray && deep && path_is_in(real, t->real))))
+			return true;
+	}
+	return false;
+}
+
 static int note_through(struct unshown *u, const char *path, const char *real, struct sv rest, bool stray)
 {
 	struct arena *a = u->d->plan->arena;
-	const struct way_through *t;
 	struct text_shown s;
-	size_t i, guard = (size_t)(u->guard - u->d->plan->guards);
+	size_t guard = (size_t)(u->guard - u->d->plan->guards);
 
-	for (i = 0; real && i < u->n_through; i++) {
-		t = &u->through[i];
-		if (t->guard == guard && t->rest.p == rest.p && t->stray == stray && t->real && strcmp(t->real, real) == 0)
-			return 0;
-	}
+	if (real && is_noted(u, guard, real, rest, stray))
+		return 0;
 	if (u->n_through == THROUGH_MAX)
 		return error_set(u->d->err, ERROR_INPUT, "%.200s goes through more than %d links to what is shown (the last: %.300s); name what they lead to, or remove such links", u->guard->rule, THROUGH_MAX, text_show(&s, sv_of(path)));
 	if (!u->through)

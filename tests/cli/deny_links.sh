@@ -305,6 +305,25 @@ ln -s '../t[1' many/l
 inside_works "... whatever the policy has itself" true
 rm -r many
 
+# a home by a link, and a folder of packages that are links to each other
+mkdir -p "$work/packages/.store" && mkdir "$work/packages/.store"/p{1..1100}
+(cd packages && for p in .store/*; do echo "$p"; done | xargs ln -s -t .)
+echo key=fake-5523 | tee packages/key >packages/.store/p1100/key
+ln -s "$work" "$tmp/elsewhere"
+policy <<END
+filesystem: {workdir: read-write, deny: ["$tmp/elsewhere/**/key"]}
+END
+inside_fails "a pattern through a link, and 1100 links behind it: what it denies" "$denied" cat packages/key
+inside_fails "... also where one of them leads" "$denied" cat packages/p1100/key
+inside_works "... and the rest is there" ls packages/p1 packages/p1100
+ln -sfn "${work%/*}" "$tmp/elsewhere"
+policy <<END
+filesystem: {workdir: read-write, deny: ["$tmp/elsewhere/work/**/key"]}
+END
+inside_fails "... and where it names a folder behind the link" "$denied" cat packages/key
+inside_fails "... also where one of them leads" "$denied" cat packages/p1100/key
+rm -r packages "$tmp/elsewhere"
+
 # --- no end ---
 
 ln -s loop-b loop-a && ln -s loop-a loop-b
