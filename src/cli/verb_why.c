@@ -195,35 +195,50 @@ static void ask_sandbox(const struct call *call, const struct cli_policy *p, con
 	reason_hint(ret, "%s", a.hint);
 }
 
-/* As a policy has it: "~" and "~/..." are the home folder's. */
-static int clean_path(const struct cli_policy *p, const char *target, char out[PATH_MAX])
+/* As a policy has it: "~" and "~/..." are the home folder's. ret: the path as it was asked for, from the root. */
+static int clean_path(const struct cli_policy *p, const char *target, char ret[PATH_MAX], char out[PATH_MAX])
 {
+	bool home = target[0] == '~' && (target[1] == '/' || !target[1]);
+	const char *rest = !home ? target : target[1] ? target + 2 : "";
 	char cwd[PATH_MAX];
+	const char *from = home ? p->folders.home : getcwd(cwd, sizeof(cwd)) ? cwd : p->workdir;
 
-	if (target[0] == '~' && (target[1] == '/' || !target[1]))
-		return cli_path_clean(p->folders.home, target[1] ? target + 2 : "", out);
-	return cli_path_clean(getcwd(cwd, sizeof(cwd)) ? cwd : p->workdir, target, out);
+	if (snprintf(ret, PATH_MAX, "%s%s%s", rest[0] == '/' ? "" : from, rest[0] == '/' ? "" : "/", rest) >= PATH_MAX)
+		return -1;
+	return cli_path_clean(from, rest, out);
 }
 
 /* sandboxed: what a run would do; else what the policy says. */
 static int answer_path(const struct call *call, const struct cli_policy *p, bool sandboxed, struct question *q, struct reason *ret, struct error *err)
 {
 	AUTO_SANDBOX s = {0};
-	char asked[PATH_MAX];
+	char asked[PATH_MAX] = "";
 
 	if (is_exec(q) && !strchr(q->target, '/')) {
 		if (find_program(q->target, q->path, err) < 0)
 			return -1;
-	} else if (clean_path(p, q->target, q->path) < 0) {
+	} else if (clean_path(p, q->target, asked, q->path) < 0) {
 		return usage(err, "the path is too long");
 	}
-	memcpy(asked, q->path, sizeof(asked));
 	if (sandboxed && why_sandbox_open(&s, call, p, err) < 0)
 		return -1;
+	if (s.plan)
+		(void)why_sandbox_name(&s, asked, q->path);
+	memcpy(asked, q->path, sizeof(asked));
 	ask_policy(call, p, &s, q, ret);
 	if (sandboxed)
 		ask_sandbox(call, p, &s, q, asked, ret);
 	return 0;
+}
+
+/* What has a door of its own needs no network: whoever asks about the host means the models, most of the time. */
+static void point_to_door(struct reason *r)
+{
+	char other[sizeof(r->hint)];
+
+	(void)snprintf(other, sizeof(other), "%s", r->hint);
+	reason_text(r, "It serves models, which are reached by its base URL, with or without a network; the network does not lead there.");
+	reason_hint(r, "use the base URL of the environment (`cordon why --model NAME`); or, for what else is there, %s", other);
 }
 
 static int answer(const struct call *call, const struct cli_policy *p, bool sandboxed, struct question *q, struct reason *ret,
@@ -245,6 +260,8 @@ static int answer(const struct call *call, const struct cli_policy *p, bool sand
 		return error_set(err, ERROR_USAGE, "why: %s is no HOST or HOST:PORT",
 				 text_show(&shown, sv_of(q->target)));
 	policy_query_host(p->policy, host, port, call_value(call, "method"), call_value(call, "url-path"), ret);
+	if (ret->answer == ANSWER_DENY && sv_starts(sv_of(ret->rule), "network.mode") && p->policy->net.mode.v != NET_PUBLIC && policy_query_serves(p->policy, host))
+		point_to_door(ret);
 	return 0;
 }
 

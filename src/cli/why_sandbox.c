@@ -186,6 +186,21 @@ static int lead(const struct plan *p, const char *path, char out[PATH_MAX])
 	return 0;
 }
 
+bool why_sandbox_name(const struct why_sandbox *s, const char *path, char out[PATH_MAX])
+{
+	char before[PATH_MAX], led[PATH_MAX];
+	const char *at = path, *up = NULL;
+
+	while ((at = strstr(at, "/.."))) {
+		at += 3;
+		if (*at == '/' || !*at)
+			up = at;
+	}
+	if (!up || (size_t)snprintf(before, sizeof(before), "%.*s", (int)(up - path), path) >= sizeof(before))
+		return false;
+	return lead(s->plan, before, led) == 0 && cli_path_clean(led, *up ? up + 1 : "", out) == 0;
+}
+
 bool why_sandbox_lead(const struct why_sandbox *s, const char *path, char out[PATH_MAX])
 {
 	return lead(s->plan, path, out) == 0 && strcmp(path, out) != 0;

@@ -40,6 +40,9 @@ struct why_answer {
 int why_sandbox_open(struct why_sandbox *s, const struct call *call, const struct cli_policy *policy, struct error *err);
 void why_sandbox_done(struct why_sandbox *s);
 
+/* What a path with ".." in it is called inside, where that is the folder above the one that a link leads to. False: there is none in it, or nobody can tell. path: absolute. There must be a plan. */
+bool why_sandbox_name(const struct why_sandbox *s, const char *path, char out[PATH_MAX]);
+
 /* Where links lead the path inside. False: nowhere else. There must be a plan. */
 bool why_sandbox_lead(const struct why_sandbox *s, const char *path, char out[PATH_MAX]);
 

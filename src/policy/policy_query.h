@@ -43,6 +43,8 @@ void policy_query_exec(const struct policy *p, const char *workdir, const char *
 /* port 0: any of 443 and 80; method and url_path NULL: is there any that passes. */
 void policy_query_host(const struct policy *p, const char *host, uint16_t port, const char *method,
 		       const char *url_path, struct reason *ret);
+/* Is it the host of a provider, which has a door of its own? */
+bool policy_query_serves(const struct policy *p, const char *host);
 void policy_query_model(const struct policy *p, const char *model, struct reason *ret);
 
 /* For those who answer: sets answer, rule ("key value", escaped; value may be NULL) and origin. */

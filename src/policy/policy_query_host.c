@@ -1,5 +1,3 @@
-#include <stdio.h>
-
 #include "policy/net_judge.h"
 
 static bool is_provider(const struct policy *p, const struct net_host *h)
@@ -55,14 +53,12 @@ static struct net_found find(const struct policy *p, const struct net_question *
 	return found;
 }
 
-/* What has a door of its own needs no network: whoever asks about the host means the models, most of the time. */
-static void point_to_door(struct reason *r)
+bool policy_query_serves(const struct policy *p, const char *host)
 {
-	char other[sizeof(r->hint)];
+	struct net_host h;
 
-	(void)snprintf(other, sizeof(other), "%s", r->hint);
-	reason_text(r, "It serves models, which are reached by its base URL, with or without a network; the network does not lead there.");
-	reason_hint(r, "use the base URL of the environment (`cordon why --model NAME`); or, for what else is there, %s", other);
+	net_host_read(sv_of(host), &h);
+	return is_provider(p, &h);
 }
 
 void policy_query_host(const struct policy *p, const char *host, uint16_t port, const char *method,
@@ -80,6 +76,4 @@ void policy_query_host(const struct policy *p, const char *host, uint16_t port, 
 		why = net_judge(p, &q, &found);
 	}
 	net_judge_reason(p, &q, why, &found, ret);
-	if ((why == WHY_NO_NET || why == WHY_UNLISTED) && is_provider(p, &q.host))
-		point_to_door(ret);
 }

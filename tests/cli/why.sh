@@ -429,6 +429,18 @@ END
 outside "$CORDON" why --policy "$tmp/opened.yaml" --path closed-name/new --write --json
 like "what a link leads to is told, and by which rule it is open" "$status $said" "^0 .*\"target\":\"$PWD/open/new\".*\"rule\":\"filesystem.write $PWD/open\".*\"text\":\"$PWD/open/new may be written"
 
+# --- the folder above, where a link leads there
+
+mkdir -p up/deep && echo x >up/secret && echo x >up/open && echo x >secret && ln -s up/deep leads
+printf 'version: 1\nfilesystem: {workdir: read-write, deny: [up/secret]}\n' >"$tmp/above.yaml"
+outside "$CORDON" why --policy "$tmp/above.yaml" --path leads/../secret --json
+like "behind a link .. is what is above its end" "$status $said" "^1 .*\"target\":\"$PWD/up/secret\".*filesystem.deny"
+is "... as it is inside" "$("$CORDON" run --policy "$tmp/above.yaml" -- sh -c 'cat leads/../secret || echo no' 2>/dev/null)" no
+for path in leads/../open ./leads/./../deep/../open up/deep/.././open "$PWD/leads/../open"; do
+	outside "$CORDON" why --policy "$tmp/above.yaml" --path "$path" --json
+	like "$path may be read" "$status $said" "^0 .*\"target\":\"$PWD/up/open\""
+done
+
 # --- how it is asked and said
 
 # shellcheck disable=SC2088 # as they stand
