@@ -297,6 +297,26 @@ is "saving the file that a link leads to" "$(get first.test):$(get second.test)"
 end
 rm "$tmp/net.yaml"
 
+# Links on the way: "current" folders, and configuration that Kubernetes mounts
+mkdir -p "$tmp/v1" "$tmp/v2"
+write_policy "{host: first.test}" >"$tmp/v1/net.yaml"
+write_policy "{host: second.test}" >"$tmp/v2/net.yaml"
+ln -s v1 "$tmp/current"
+ln -s current/net.yaml "$tmp/net.yaml"
+begin -p "$tmp/net.yaml"
+lead() { ln -s "$1" "$tmp/other" && mv -T "$tmp/other" "$tmp/current"; }
+changes lead v2
+is "having a link on the way lead elsewhere" "$(get first.test):$(get second.test)" "000 403:200 200"
+save_there() { write_policy "$1" >"$tmp/v2/net.yaml"; }
+changes save_there "{host: first.test}"
+is "... and saving the file there" "$(get first.test):$(get second.test)" "200 200:000 403"
+lead_anew() { rm "$tmp/current" && ln -s v1 "$tmp/current"; }
+changes save_there "{host: second.test}"
+changes lead_anew
+is "... and making the link anew" "$(get first.test):$(get second.test)" "200 200:000 403"
+end
+rm -r "$tmp/net.yaml" "$tmp/current" "$tmp/v1" "$tmp/v2"
+
 # Learning. learned NAME COMMAND...: the command is refused, teaches a policy, and succeeds under it.
 learned()
 {
