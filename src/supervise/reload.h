@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { RELOAD_FILES = 64, RELOAD_LINKS = 16 };
+enum { RELOAD_FILES = 64, RELOAD_LINKS = 8 };
 
 struct reload {
 	int fd; /* -1: nothing is watched */
