@@ -178,6 +178,14 @@ like "the log has what each model used" "$(tail -1 "$log")" '"provider":"anthrop
 forget
 is "whether anybody is there may be asked, and is no denial" "$(model sh -c 'for v in 1.1 2-prior-knowledge; do curl -sS -m 10 -I -o /dev/null -w "%{http_code} " --http$v "$ANTHROPIC_BASE_URL/"; done' 2>&1)$(arrived) $(grep -c '"denial"' "$(audit)") $(grep -o '"requests":2,"denied":0' "$(audit)")" \
 	'200 200 0 0 "requests":2,"denied":0'
+# What was asked for to be counted is not in the way of a program that has not asked for it
+printf 'version: 1\nextends: [default]\ninference: {providers: {openai: {kind: openai, url: "https://model.test/v1", models: ["gpt-*"]}}}\n' >"$tmp/choices.yaml"
+for asked in "--http1.1 gpt-x" "--http2-prior-knowledge gpt-x" "--http1.1 gpt-packed"; do
+	is "a stream has the events that were asked for (${asked#--})" "$(run "$tmp/choices.yaml" sh -c 'for more in "" ",\"stream_options\":{\"include_usage\":true}"; do
+		curl -sSN -m 10 $1 "$OPENAI_BASE_URL/chat/completions" -H "content-type: application/json" -d "{\"model\":\"$2\",\"stream\":true$more,\"messages\":[]}" | grep -o -e "^data: .DONE." -e "\"content\":\"hi\"" -e "\"usage\""; done' sh $asked 2>&1 | paste -sd' ')" \
+		'"content":"hi" data: [DONE] "content":"hi" "usage" data: [DONE]'
+	like "... and is counted in any case" "$(tail -1 "$(audit)")" "\"model\":\"${asked##* }\",\"requests\":2,\"input_tokens\":10,\"output_tokens\":6"
+done
 nothing_arrives "another model" model sh -c 'curl -sS -m 10 "$ANTHROPIC_BASE_URL/v1/messages" -H "content-type: application/json" -d "{\"model\":\"gpt-5\",\"max_tokens\":5,\"messages\":[]}"'
 nothing_arrives "a tool that the provider would run" model sh -c 'curl -sS -m 10 "$ANTHROPIC_BASE_URL/v1/messages" -H "content-type: application/json" -d "{\"model\":\"claude-x\",\"max_tokens\":5,\"messages\":[],\"tools\":[{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}]}"'
 is "the fifth request is over the budget" "$(model sh -c 'for i in 1 2 3 4 5; do curl -sS -m 10 -o /dev/null -w "%{http_code} " "$ANTHROPIC_BASE_URL/v1/messages" -H "content-type: application/json" -d "{\"model\":\"claude-x\",\"max_tokens\":5,\"messages\":[]}"; done' 2>&1)" "200 200 200 200 429 "

@@ -6,6 +6,7 @@
 DIR has server.pem and server.key; DIR/log gets one JSON line per request (method, host, path, headers, body), so that a test can show that nothing arrived. DIR/ready appears when it serves.
 """
 import base64
+import gzip
 import hashlib
 import http.server
 import json
@@ -150,6 +151,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.chunk("")
                 return
             self.send(200, json.dumps({"model": model, "content": [{"type": "text", "text": "hi"}], "usage": {"input_tokens": 11, "output_tokens": 7}}), "application/json")
+            return
+        if asked.get("stream"):
+            events = ['data: {"model":"%s","choices":[{"delta":{"content":"hi"}}]}\n\n' % model, "data: [DONE]\n\n"]
+            if (asked.get("stream_options") or {}).get("include_usage"):
+                events.insert(1, 'data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":3}}\n\n')
+            if model == "gpt-packed":
+                self.send(200, gzip.compress("".join(events).encode()), "text/event-stream", [("Content-Encoding", "gzip")])
+                return
+            self.start_chunks("text/event-stream")
+            for event in events:
+                self.chunk(event)
+            self.chunk("")
             return
         self.send(200, json.dumps({"model": model, "choices": [{"message": {"content": "hi"}}], "usage": {"prompt_tokens": 5, "completion_tokens": 3}}), "application/json")
 

@@ -108,6 +108,8 @@ static int want_usage(const struct json_scan *s, struct splice *ret, struct ruli
 		return ruling_set(no, RULING_DENIED, "spell it as the provider does",
 				  "a name may be read as include_usage");
 	usage = json_scan_get(s, options, "include_usage");
+	if (usage && json_scan_kind(s, usage) == SCAN_BOOL && sv_is(json_scan_text(s, usage), "true"))
+		return 0;
 	if (usage)
 		*ret = (struct splice){v[usage].at - (json_scan_kind(s, usage) == SCAN_STRING ? 1 : 0),
 				       v[usage].len + (json_scan_kind(s, usage) == SCAN_STRING ? 2 : 0), "true"};
@@ -179,6 +181,7 @@ int judge_body(const struct pol_inference *policy, const struct http_request *re
 		return -1;
 	if (apply_splice(body, &cut) < 0)
 		return ruling_set(no, RULING_TOO_LARGE, "send less at a time", "the body is too large");
+	j.usage_added = cut.put[0] != '\0';
 	*io = j;
 	return 0;
 }

@@ -40,6 +40,7 @@ static void over(struct http_exchange *x)
 	free(x->model);
 	placeholder_scan_free(x->scan);
 	free(x->form);
+	inference_answer_done(x);
 	http_exchange_init(x, x->relay, x->origin, x->client);
 }
 
@@ -380,6 +381,7 @@ static void fail(struct http_exchange *x, enum gate_failure why, struct sv text)
 static void on_response(void *user, struct link_exchange *link, const struct http_response *r)
 {
 	struct http_exchange *x = link_user(link);
+	struct http_response shown = *r;
 	int sent;
 
 	(void)user;
@@ -391,7 +393,11 @@ static void on_response(void *user, struct link_exchange *link, const struct htt
 	}
 	if (r->status >= 200 || r->websocket)
 		x->raw = r->websocket;
-	sent = x->client->head(x, r);
+	if (inference_answer_begin(x, &shown) < 0) {
+		fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0));
+		return;
+	}
+	sent = x->client->head(x, &shown);
 	if (link_user(link) != x)
 		return; /* the client is gone */
 	if (sent < 0) {
@@ -423,7 +429,10 @@ static void on_data(void *user, struct link_exchange *link, struct sv bytes)
 	if (!x)
 		return;
 	x->bytes_in += bytes.n;
-	x->client->data(x, bytes);
+	if (!x->strip)
+		x->client->data(x, bytes);
+	else if (inference_answer_give(x, bytes, false) < 0)
+		fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0));
 }
 
 static void on_end(void *user, struct link_exchange *link, const struct http_fields *trailers)
@@ -431,8 +440,12 @@ static void on_end(void *user, struct link_exchange *link, const struct http_fie
 	struct http_exchange *x = link_user(link);
 
 	(void)user;
-	if (!x)
+	if (x && x->strip && inference_answer_give(x, sv_n("", 0), true) < 0) {
+		fail(x, GATE_FAILURE_INTERNAL, sv_n("", 0));
 		return;
+	}
+	if (!x || link_user(link) != x)
+		return; /* the client is gone */
 	x->ended = true;
 	/* complete on both sides: over before the client is told, who may begin the next one */
 	if (x->all_sent || !x->request->body) {

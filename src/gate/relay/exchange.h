@@ -29,6 +29,7 @@
 struct http_exchange;
 struct placeholder_scan; /* vault/placeholder_set.h */
 struct net_form;	 /* policy/net_form.h */
+struct usage_strip;	 /* gate/inference/usage_strip.h */
 
 enum {
 	EXCHANGE_COLLECTED_MAX = 256 << 20, /* bytes of all bodies that are being collected */
@@ -84,6 +85,8 @@ struct http_exchange {
 	struct net_form *form; /* of a body that must not ask for another method; NULL: it may, or there is none */
 	char *kind;   /* of what is allowed, to be settled (events.h); NULL: it was told */
 	bool refused; /* by egress, before anything of it was answered */
+	bool usage_added; /* by us, to a request for a stream of a model: see judge.h */
+	struct usage_strip *strip; /* then, what its answer goes through; NULL: nothing */
 	char *model; /* the one that is asked; NULL: none, or not judged yet */
 	uint64_t bytes_out, bytes_in;
 	uint64_t head_out; /* of bytes_out: the head */

@@ -1,5 +1,6 @@
 #include "gate/relay/inference.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,10 +8,12 @@
 #include "base/field_name.h"
 #include "gate/inference/headers.h"
 #include "gate/inference/judge.h"
+#include "gate/inference/usage_strip.h"
 #include "gate/relay/events.h"
 #include "gate/relay/placeholders.h"
 #include "gate/relay/session.h"
 #include "gate/relay/tell.h"
+#include "http/fields.h"
 #include "http/target.h"
 #include "policy/policy_query.h"
 
@@ -153,6 +156,7 @@ static int judge_collected(struct http_exchange *x, struct judged *j)
 
 	if (judge_body(inf, x->request, &x->body, j, &no) < 0)
 		return refuse(x, &no);
+	x->usage_added = j->usage_added; /* what was edited is found to be asked for the second time */
 	masked = placeholders_mask_body(x);
 	if (masked < 0)
 		return -1;
@@ -219,4 +223,52 @@ bool inference_allowed_still(const struct http_exchange *x)
 		return true;
 	policy_query_model(x->relay->now->policy, x->model, &why);
 	return why.answer == ANSWER_ALLOW;
+}
+
+static bool is_plain_stream(const struct http_response *r)
+{
+	const struct sv *type = http_field(&r->fields, "content-type");
+
+	return r->status >= 200 && r->body && type && type->n >= 17 && http_eq_nocase(sv_n(type->p, 17), "text/event-stream") && !http_field(&r->fields, "content-encoding");
+}
+
+int inference_answer_begin(struct http_exchange *x, struct http_response *r)
+{
+	if (!x->usage_added || x->strip || !is_plain_stream(r))
+		return 0;
+	x->strip = malloc(sizeof(*x->strip));
+	if (!x->strip)
+		return -ENOMEM;
+	usage_strip_init(x->strip);
+	r->length = HTTP_LENGTH_UNKNOWN;
+	return 0;
+}
+
+int inference_answer_give(struct http_exchange *x, struct sv bytes, bool end)
+{
+	size_t before = x->strip->held.n, gone;
+	AUTO_BUF out = {0};
+	int r;
+
+	buf_init(&out, bytes.n + USAGE_STRIP_MAX + 64);
+	r = usage_strip_feed(x->strip, bytes, &out);
+	if (r == 0 && end)
+		r = usage_strip_end(x->strip, &out);
+	if (r < 0)
+		return -ENOMEM;
+	/* the client will not say that it has taken these */
+	gone = before + bytes.n - out.n - x->strip->held.n;
+	if (gone && !end)
+		http_exchange_consumed(x, gone);
+	if (out.n)
+		x->client->data(x, buf_view(&out));
+	return 0;
+}
+
+void inference_answer_done(struct http_exchange *x)
+{
+	if (x->strip)
+		usage_strip_done(x->strip);
+	free(x->strip);
+	x->strip = NULL;
 }

@@ -1,7 +1,9 @@
 #include "gate/inference/usage.h"
+#include "gate/inference/usage_strip.h"
 
 #include <inttypes.h>
 
+#include "base/cleanup.h"
 #include "check.h"
 
 struct reply {
@@ -197,9 +199,108 @@ static void nesting_without_end_is_harmless(void)
 	CHECK(got.output == 0);
 }
 
+#define ALONE "{\"id\":\"c\",\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":12}}"
+#define WORD "{\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":null}"
+
+/* In two pieces, and the last byte of what passes comes no later than it can be known. */
+static void strip(const char *in, size_t split, const char *want)
+{
+	struct sv all = sv_of(in);
+	struct usage_strip s;
+	AUTO_BUF out = {0};
+
+	buf_init(&out, 1 << 20);
+	usage_strip_init(&s);
+	CHECK(usage_strip_feed(&s, sv_n(all.p, split), &out) == 0);
+	CHECK(usage_strip_feed(&s, sv_n(all.p + split, all.n - split), &out) == 0);
+	CHECK(s.held.n <= USAGE_STRIP_MAX + 16);
+	CHECK(usage_strip_end(&s, &out) == 0 && s.held.n == 0);
+	if (!sv_is(buf_view(&out), want)) {
+		printf("# split at %zu: %s\n# got: %s\n", split, in, out.p ? out.p : "");
+		CHECK(false);
+	}
+	usage_strip_done(&s);
+}
+
+static void the_event_with_the_usage_is_taken_out_wherever_it_is_split(void)
+{
+	static const struct {
+		const char *in, *out;
+	} texts[] = {
+		{"data: " WORD "\n\ndata: " ALONE "\n\ndata: [DONE]\n\n", "data: " WORD "\n\ndata: [DONE]\n\n"},
+		{"data:" WORD "\r\n\r\ndata:" ALONE "\r\n\r\ndata:[DONE]\r\n\r\n", "data:" WORD "\r\n\r\ndata:[DONE]\r\n\r\n"},
+		{"data: " WORD "\r\rdata: " ALONE "\r\rdata: [DONE]\r\r", "data: " WORD "\r\rdata: [DONE]\r\r"},
+		{"data: " ALONE "\n\r\ndata: [DONE]\n\n", "data: [DONE]\n\n"},
+		{": wait\n\nid: 1\nevent: x\ndata: " ALONE "\nretry: 3\n\ndata: [DONE]\n\n", ": wait\n\ndata: [DONE]\n\n"},
+		{": wait\r\ndata: " ALONE "\r\n\r\n\r\ndata: [DONE]\r\n\r\n", ": wait\r\n\r\ndata: [DONE]\r\n\r\n"},
+		{"data: { \"usage\" : { } , \"choices\" : [ ] }\n\ndata: [DONE]", "data: [DONE]"},
+		/* the stream ends with it */
+		{"data: " WORD "\n\ndata: " ALONE "\n\n", "data: " WORD "\n\n"},
+		{"data: " WORD "\n\ndata: " ALONE "\n", "data: " WORD "\n\n"},
+		{"data: " WORD "\n\ndata: " ALONE, "data: " WORD "\n\n"},
+	};
+	size_t i, split;
+
+	for (i = 0; i < ARRAY_LEN(texts); i++)
+		for (split = 0; split <= strlen(texts[i].in); split++)
+			strip(texts[i].in, split, texts[i].out);
+}
+
+static void all_other_events_pass_byte_for_byte(void)
+{
+	static const char *const texts[] = {
+		"data: {\"choices\":[]}\n\n",
+		"data: {\"choices\":[],\"usage\":null,\"prompt_filter_results\":[]}\r\n\r\n",
+		"data: {\"choices\":[{}],\"usage\":{\"prompt_tokens\":1}}\n\n",
+		"data: {\"choices\":null,\"usage\":{}}\n\n",
+		"data: {\"x\":{\"choices\":[],\"usage\":{}}}\n\n",
+		"data: [" ALONE "]\n\n",
+		"data: \"" "choices usage" "\"\n\n",
+		"data: " ALONE "x\n\n",
+		"data: " ALONE "\ndata: x\n\n",
+		"data: {\"choices\":[],\ndata: \"usage\":{}}\n\n",
+		"xdata: " ALONE "\n\n",
+		"data\ndata: " ALONE "\n\n",
+		"data: x\rdata: " ALONE "\r\r\n\n\n\r",
+		": " ALONE "\n\n",
+		"id: 1\n\nevent: e\n\n\n\n: c",
+		"data: {\"choices\":[],\"usage\":{}",
+		"",
+	};
+	size_t i, split;
+
+	for (i = 0; i < ARRAY_LEN(texts); i++)
+		for (split = 0; split <= strlen(texts[i]); split++)
+			strip(texts[i], split, texts[i]);
+}
+
+static void an_event_passes_as_soon_as_it_is_known_and_no_more_is_held(void)
+{
+	static const char known[] = "data: " WORD "\n";
+	char large[3 * USAGE_STRIP_MAX];
+	struct usage_strip s;
+	AUTO_BUF out = {0};
+	size_t n = (size_t)snprintf(large, sizeof(large), "data: {\"choices\":[],\"usage\":{\"x\":\"");
+
+	buf_init(&out, 1 << 20);
+	usage_strip_init(&s);
+	CHECK(usage_strip_feed(&s, sv_of(known), &out) == 0);
+	CHECK(sv_is(buf_view(&out), known) && s.held.n == 0);
+	CHECK(usage_strip_feed(&s, sv_of("\n: c"), &out) == 0 && s.held.n == 0);
+	CHECK(usage_strip_feed(&s, sv_of("\n"), &out) == 0 && s.held.n == 0);
+	usage_strip_done(&s);
+	memset(large + n, 'a', sizeof(large) - n);
+	(void)snprintf(large + sizeof(large) - 8, 8, "\"}}\n\n");
+	for (n = 0; n < 3; n++)
+		strip(large, n * USAGE_STRIP_MAX, large);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
+		CASE(the_event_with_the_usage_is_taken_out_wherever_it_is_split),
+		CASE(all_other_events_pass_byte_for_byte),
+		CASE(an_event_passes_as_soon_as_it_is_known_and_no_more_is_held),
 		CASE(usage_is_read_however_the_reply_is_split),
 		CASE(a_reply_that_does_not_say_what_it_used_counts_all_the_same),
 		CASE(a_stream_is_complete_when_its_last_event_came_and_not_by_a_number_before),

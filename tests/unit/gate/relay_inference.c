@@ -1,5 +1,5 @@
 #include "gate/relay/session.h"
-#include "relay_rig.h"
+#include "relay_h2_client.h"
 
 #include "base/cleanup.h"
 
@@ -341,7 +341,89 @@ static void a_reload_does_not_mix_up_providers(void)
 	rig_close(&g);
 }
 
+#define USAGE_ALONE "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":12}}\n\n"
+#define WORD "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":null}\n\n"
+#define END "data: [DONE]\n\n"
+
+/* A client reads choices[0] of every event where it has not asked for more. */
+static void usage_that_the_client_did_not_ask_for_does_not_reach_it(void)
+{
+	static const struct {
+		const char *body;
+		bool kept;
+	} cases[] = {
+		{"{\"model\":\"gpt-4\",\"stream\":true}", false},
+		{"{\"model\":\"gpt-4\",\"stream\":true,\"stream_options\":{\"include_usage\":false}}", false},
+		{"{\"model\":\"gpt-4\",\"stream\":true,\"a\":\"" RIG_PLACEHOLDER "\"}", false},
+		{"{\"model\":\"gpt-4\",\"stream\":true,\"stream_options\":{\"include_usage\":true}}", true},
+		{"{\"model\":\"gpt-4\",\"stream\":true,\"stream_options\":{\"include_usage\":true},\"a\":\"" RIG_PLACEHOLDER "\"}", true},
+	};
+	struct http_field type = {sv_of("content-type"), sv_of("text/event-stream; charset=utf-8")};
+	static const char stream[] = WORD USAGE_ALONE END;
+	struct http_field json = {sv_of("content-type"), sv_of("application/json")};
+	struct http_request r = {.method = sv_of("POST"), .host = sv_of("a"), .port = 80, .target = sv_of("/v1/chat/completions"), .body = true, .length = HTTP_LENGTH_UNKNOWN, .fields = {&json, 1}};
+	struct http_origin o;
+	struct h2_client c;
+	struct rig g;
+	size_t i;
+
+	rig_open(&g, policy);
+	o = to(&g, "openai");
+	/* with a length, which will not be that of what is left */
+	g.answer = (struct http_response){.status = 200, .body = true, .length = sizeof(stream) - 1, .fields = {&type, 1}};
+	g.answer_body = sv_of(stream);
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *got = post(&g, "openai", "/v1/chat/completions", "", cases[i].body);
+
+		CHECK(strstr(got, cases[i].kept ? WORD USAGE_ALONE END : WORD END) && !g.closed);
+		client_open(&c, &g, &o);
+		CHECK(h2_request(c.h2, &r, NULL, &c.stream) == 0);
+		CHECK(h2_offer(c.stream, sv_of(cases[i].body)) == 0 && h2_end(c.stream, NULL) == 0);
+		client_run(&c);
+		CHECK(c.log.p && strstr(c.log.p, cases[i].kept ? "\n" WORD USAGE_ALONE END "\nend 0\n" : "\n" WORD END "\nend 0\n"));
+		client_close(&c);
+	}
+	rig_close(&g);
+}
+
+/* What is left out is taken all the same: a stream of nothing else does not stop. */
+static void usage_that_is_left_out_does_not_hold_up_the_stream(void)
+{
+	static const char request[] = "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 31\r\n\r\n"
+				      "{\"model\":\"gpt-4\",\"stream\":true}";
+	struct http_field type = {sv_of("content-type"), sv_of("text/event-stream")};
+	struct http_origin o;
+	struct rig g;
+	size_t sent;
+
+	rig_open(&g, policy);
+	o = to(&g, "openai");
+	g.silent = true;
+	rig_connect(&g, &o);
+	(void)rig_ask(&g, request);
+	g.answer = (struct http_response){.status = 200, .body = true, .length = HTTP_LENGTH_UNKNOWN, .fields = {&type, 1}};
+	CHECK(g.x && link_respond(g.x, &g.answer) == 0);
+	rig_run(&g);
+	buf_clear(&g.got);
+	for (sent = 0; sent < 4 * LINK_WINDOW; sent += strlen(USAGE_ALONE)) {
+		CHECK(link_data(g.x, sv_of(USAGE_ALONE)) == (ssize_t)strlen(USAGE_ALONE));
+		rig_run(&g);
+	}
+	CHECK(g.got.n == 0);
+	CHECK(link_data(g.x, sv_of("data: x\n")) == 8);
+	rig_run(&g);
+	CHECK_STR(g.got.p, "8\r\ndata: x\n\r\n");
+	buf_clear(&g.got);
+	CHECK(link_data(g.x, sv_of("\ndata: y")) == 8 && link_end(g.x, NULL) == 0);
+	rig_run(&g);
+	CHECK_STR(g.got.p, "1\r\n\n\r\n7\r\ndata: y\r\n0\r\n\r\n");
+	CHECK(!g.closed);
+	rig_close(&g);
+}
+
 static const struct check_case cases[] = {
+	CASE(usage_that_is_left_out_does_not_hold_up_the_stream),
+	CASE(usage_that_the_client_did_not_ask_for_does_not_reach_it),
 	CASE(an_agent_that_has_printed_its_environment_can_go_on),
 	CASE(an_overwritten_placeholder_is_told_as_a_note),
 	CASE(requests_to_models_are_judged_and_sent_as_judged),
