@@ -5,21 +5,23 @@
 #include "wire/wire.h"
 
 static const struct gate_failure_facts failures[GATE_FAILURES] = {
-	[GATE_FAILURE_POLICY] = {403, "policy_denied", "the policy does not allow this"},
-	[GATE_FAILURE_ADDRESS] = {403, "policy_denied", "the name leads to a private, local or metadata address, which only a cidr rule opens"},
-	[GATE_FAILURE_NAME] = {502, "name_not_resolved", "the name of the server does not resolve"},
-	[GATE_FAILURE_REFUSED] = {502, "connection_refused", "the server refuses connections"},
-	[GATE_FAILURE_UNREACHABLE] = {502, "unreachable", "the server cannot be reached"},
-	[GATE_FAILURE_TIMEOUT] = {504, "timeout", "the server does not answer in time"},
-	[GATE_FAILURE_TLS] = {502, "tls_failed", "the TLS handshake with the server failed"},
-	[GATE_FAILURE_UNTRUSTED] = {502, "certificate_untrusted", "the server's certificate is not trusted"},
-	[GATE_FAILURE_EXPIRED] = {502, "certificate_expired", "the server's certificate is expired or not valid yet"},
-	[GATE_FAILURE_WRONG_NAME] = {502, "certificate_wrong_name", "the server's certificate is for another name"},
-	[GATE_FAILURE_PROTOCOL] = {502, "bad_answer", "the server's answer is malformed"},
-	[GATE_FAILURE_CUT] = {502, "answer_cut", "the server ended the connection amid its answer"},
-	[GATE_FAILURE_QUOTA] = {429, "budget_used_up", "a budget of the policy is used up"},
-	[GATE_FAILURE_CREDENTIAL] = {502, "credential_missing", "the operator's credential for this server could not be had"},
-	[GATE_FAILURE_INTERNAL] = {503, "gateway_busy", "the gateway has no room for this now"},
+	[GATE_FAILURE_POLICY] = {403, "policy_denied", "the policy does not allow this", "ask the operator for a policy that does"},
+	[GATE_FAILURE_COMPRESSED] = {403, "policy_denied", "the policy does not allow this", "switch the compression of messages off in the client (grpc-encoding: identity)"},
+	[GATE_FAILURE_ADDRESS] = {403, "policy_denied", "the name leads to a private, local or metadata address, which only a cidr rule opens", "ask the operator to add the address, as a cidr with its ports, to network.allow"},
+	[GATE_FAILURE_RANGE] = {403, "policy_denied", "the name leads to an address that network.deny has", "use another server, or ask the operator to take the range out of network.deny"},
+	[GATE_FAILURE_NAME] = {502, "name_not_resolved", "the name of the server does not resolve", NULL},
+	[GATE_FAILURE_REFUSED] = {502, "connection_refused", "the server refuses connections", NULL},
+	[GATE_FAILURE_UNREACHABLE] = {502, "unreachable", "the server cannot be reached", NULL},
+	[GATE_FAILURE_TIMEOUT] = {504, "timeout", "the server does not answer in time", NULL},
+	[GATE_FAILURE_TLS] = {502, "tls_failed", "the TLS handshake with the server failed", NULL},
+	[GATE_FAILURE_UNTRUSTED] = {502, "certificate_untrusted", "the server's certificate is not trusted", NULL},
+	[GATE_FAILURE_EXPIRED] = {502, "certificate_expired", "the server's certificate is expired or not valid yet", NULL},
+	[GATE_FAILURE_WRONG_NAME] = {502, "certificate_wrong_name", "the server's certificate is for another name", NULL},
+	[GATE_FAILURE_PROTOCOL] = {502, "bad_answer", "the server's answer is malformed", NULL},
+	[GATE_FAILURE_CUT] = {502, "answer_cut", "the server ended the connection amid its answer", NULL},
+	[GATE_FAILURE_QUOTA] = {429, "budget_used_up", "a budget of the policy is used up", NULL},
+	[GATE_FAILURE_CREDENTIAL] = {502, "credential_missing", "the operator's credential for this server could not be had", NULL},
+	[GATE_FAILURE_INTERNAL] = {503, "gateway_busy", "the gateway has no room for this now", NULL},
 };
 
 const struct gate_failure_facts *gate_failure_facts(enum gate_failure f)

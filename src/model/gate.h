@@ -52,7 +52,9 @@ enum gate_message {
 enum gate_failure {
 	GATE_FAILURE_NONE = 0,
 	GATE_FAILURE_POLICY,	 /* egress judged again and says no */
+	GATE_FAILURE_COMPRESSED, /* the same, for messages that are compressed, to a host that a credential is bound to */
 	GATE_FAILURE_ADDRESS,	 /* the name leads to an address under the floor */
+	GATE_FAILURE_RANGE,	 /* ... or to one that network.deny has */
 	GATE_FAILURE_NAME,	 /* the name does not resolve */
 	GATE_FAILURE_REFUSED,	 /* nobody listens there */
 	GATE_FAILURE_UNREACHABLE,
@@ -69,11 +71,12 @@ enum gate_failure {
 	GATE_FAILURES
 };
 
-/* HTTP status, the "error" of the JSON body, and a phrase for its "detail". */
+/* HTTP status, the "error" of the JSON body, a phrase for its "detail", and of a denial its "hint"; else NULL. */
 struct gate_failure_facts {
 	uint16_t status;
 	const char *code;
 	const char *phrase;
+	const char *hint;
 };
 
 const struct gate_failure_facts *gate_failure_facts(enum gate_failure f); /* an unknown one: that of GATE_FAILURE_INTERNAL */

@@ -722,6 +722,13 @@ is "through a proxy no name leads under the floor, nor to what is denied" "$(cou
 run plain.yaml "${pins[@]}" proxy http://127.0.0.1:3128 <<<'req GET https://up.test:8443/one'
 is "a name with a fixed address goes there, not to the proxy" "$(count '= 200 OK')/$(cat proxy.log)" 1/
 
+printf 'network: {mode: allowlist, allow: [{host: up.test, ports: [8080]}, {host: echo.test, ports: [8022]}], deny: [{cidr: 127.0.0.0/8}]}\n' >ranged.yaml
+run ranged.yaml "${pins[@]}" <<'END'
+req GET http://up.test:8080/one
+tunnel echo.test 8022 abc
+END
+is "a name that leads to what network.deny has is told so" "$(count '= failed policy_denied: the name leads to an address that network.deny has')" 2
+
 printf 'network: {mode: allowlist, allow: [{host: up.test, ports: [8080], credential: k}]}\n' >clear.yaml
 : >proxy.log
 run clear.yaml proxy http://127.0.0.1:3128 grant "$grant" <<<'req GET http://up.test:8080/two'

@@ -64,7 +64,7 @@ static void stop(struct exchange *x)
 
 static bool is_denial(enum gate_failure why)
 {
-	return why == GATE_FAILURE_POLICY || why == GATE_FAILURE_ADDRESS || why == GATE_FAILURE_QUOTA;
+	return gate_failure_facts(why)->status == 403 || why == GATE_FAILURE_QUOTA;
 }
 
 void exchange_fail(struct exchange *x, enum gate_failure why, struct sv rule, const char *text)

@@ -74,6 +74,12 @@ static struct net_request question(const struct exchange *x)
 	return q;
 }
 
+/* Of a name that may not lead where it does. */
+static enum gate_failure failure_of_address(const struct net_verdict *v)
+{
+	return v->why == WHY_DENIED ? GATE_FAILURE_RANGE : GATE_FAILURE_ADDRESS;
+}
+
 static bool deny_by_rule(struct exchange *x, enum gate_failure why, const struct net_request *q, const struct address *a, const struct net_verdict *v)
 {
 	const struct ruleset *rules = x->egress->now->rules;
@@ -140,7 +146,7 @@ static bool judge_sent_to(struct exchange *x)
 	for (i = 0; to && i < to->n; i++) {
 		net_rules_address(x->egress->now->rules, &to->v[i].address, &q, to->v[i].fixed, &v);
 		if (!v.allow)
-			return deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &to->v[i].address, &v);
+			return deny_by_rule(x, failure_of_address(&v), &q, &to->v[i].address, &v);
 	}
 	return true;
 }
@@ -408,7 +414,7 @@ static bool judge_trailers(struct exchange *x)
 	return true;
 }
 
-static bool address_allowed(const struct exchange *x, const struct address *a, bool fixed)
+static enum gate_failure judge_address(const struct exchange *x, const struct address *a, bool fixed)
 {
 	struct net_request q = question(x);
 	struct net_verdict v;
@@ -416,10 +422,10 @@ static bool address_allowed(const struct exchange *x, const struct address *a, b
 	if (x->inference) {
 		const struct provider *p = exchange_provider(x);
 
-		return p && net_provider_address(x->egress->now->policy, p, a, &q, fixed);
+		return p && net_provider_address(x->egress->now->policy, p, a, &q, fixed) ? GATE_FAILURE_NONE : GATE_FAILURE_ADDRESS;
 	}
 	net_recent_address(x->egress->now->recent, a, &q, fixed, &v);
-	return v.allow;
+	return v.allow ? GATE_FAILURE_NONE : failure_of_address(&v);
 }
 
 /* The same for a model. */
@@ -429,7 +435,7 @@ static bool provider_allowed(struct exchange *x)
 	unsigned i;
 
 	for (i = 0; to && i < to->n; i++)
-		if (!address_allowed(x, &to->v[i].address, to->v[i].fixed))
+		if (judge_address(x, &to->v[i].address, to->v[i].fixed) != GATE_FAILURE_NONE)
 			return deny(x, GATE_FAILURE_ADDRESS, sv_of("inference.providers"), "the policy now keeps the provider from this address");
 	return true;
 }
@@ -506,7 +512,7 @@ bool exchange_pay_address(struct exchange *x, const struct upstream *u)
 		if (v.allow && (!v.rate || pay(x, &v, &paid)))
 			continue;
 		pay_back(x, &paid);
-		return v.allow ? deny_by_rate(x) : deny_by_rule(x, GATE_FAILURE_ADDRESS, &q, &to->v[i].address, &v);
+		return v.allow ? deny_by_rate(x) : deny_by_rule(x, failure_of_address(&v), &q, &to->v[i].address, &v);
 	}
 	x->paid = to->n > 0;
 	return true;
@@ -514,8 +520,10 @@ bool exchange_pay_address(struct exchange *x, const struct upstream *u)
 
 enum gate_failure exchange_check_address(const struct exchange *x, const struct address *a, bool fixed)
 {
-	if (!address_allowed(x, a, fixed))
-		return GATE_FAILURE_ADDRESS;
+	enum gate_failure no = judge_address(x, a, fixed);
+
+	if (no != GATE_FAILURE_NONE)
+		return no;
 	/* nobody on the way is to read a credential, so nobody is dialled */
 	return x->credential && !x->request.tls && !address_is_loopback(a) ? GATE_FAILURE_CREDENTIAL : GATE_FAILURE_NONE;
 }

@@ -187,7 +187,7 @@ void exchange_ready(struct claim *claim, struct upstream *u)
 	result = grants_scrub_for(&x->egress->grants, r.host, &x->scrub);
 	x->scrubbing = x->scrub != NULL;
 	if (x->scrubbing && !legible_codings(&r.fields)) {
-		exchange_fail(x, GATE_FAILURE_POLICY, sv_n("", 0), "its messages are compressed: a host that a credential is bound to would answer in kind, and its answers must be looked into");
+		exchange_fail(x, GATE_FAILURE_COMPRESSED, sv_n("", 0), "its messages are compressed: a host that a credential is bound to would answer in kind, and its answers must be looked into");
 		return;
 	}
 	if (asks_part_of_object(x)) {

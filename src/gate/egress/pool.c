@@ -276,7 +276,7 @@ void site_dial_failed(struct upstream *u, enum gate_failure why)
 		c->events->failed(c, why);
 	}
 	/* those who waited for this connection, where it was the last hope; what is wrong with an address or for a credential may be right for another request */
-	for (c = why == GATE_FAILURE_ADDRESS || why == GATE_FAILURE_CREDENTIAL || s->n > 1 ? NULL : s->waiting; c; c = next) {
+	for (c = why == GATE_FAILURE_ADDRESS || why == GATE_FAILURE_RANGE || why == GATE_FAILURE_CREDENTIAL || s->n > 1 ? NULL : s->waiting; c; c = next) {
 		next = c->next;
 		if (!c->own) {
 			dequeue(c);

@@ -325,7 +325,9 @@ static enum gate_failure on_check(void *arg, const struct address *a, bool fixed
 	struct net_verdict v;
 
 	net_rules_address(g->rules, a, &q, fixed, &v);
-	return v.allow ? GATE_FAILURE_NONE : GATE_FAILURE_ADDRESS;
+	if (v.allow)
+		return GATE_FAILURE_NONE;
+	return v.why == WHY_DENIED ? GATE_FAILURE_RANGE : GATE_FAILURE_ADDRESS;
 }
 
 static bool denied(struct tunnel *t)
@@ -358,7 +360,7 @@ static void on_dialled(void *arg, const struct dial_result *r)
 		if (r->why == GATE_FAILURE_QUOTA)
 			say(t, true, sv_of("network.max_bytes_out"), "the run may not send as much as it takes to look up the name");
 		else
-			say(t, r->why == GATE_FAILURE_ADDRESS, sv_n("", 0), gate_failure_facts(r->why)->phrase);
+			say(t, gate_failure_facts(r->why)->status == 403, sv_n("", 0), gate_failure_facts(r->why)->phrase);
 		fail(t, r->why, NULL);
 		return;
 	}

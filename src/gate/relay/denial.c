@@ -45,9 +45,9 @@ void denial_from_failure(struct denial *d, enum gate_failure why, struct sv text
 
 	/* egress may have nothing to add */
 	if (text.n == 0 || sv_is(text, facts->phrase))
-		denial_set(d, facts->status, facts->code, NULL, "%s", facts->phrase);
+		denial_set(d, facts->status, facts->code, facts->hint, "%s", facts->phrase);
 	else
-		denial_set(d, facts->status, facts->code, NULL, "%s: %s", facts->phrase, text_show(&shown, text));
+		denial_set(d, facts->status, facts->code, facts->hint, "%s: %s", facts->phrase, text_show(&shown, text));
 }
 
 void denial_from_ruling(struct denial *d, const struct ruling *no, bool inference, enum provider_kind kind)

@@ -356,7 +356,7 @@ void http_exchange_judge_again(struct http_exchange *x)
 	/* what is being collected is judged when it is complete, by the policy of that moment */
 	if (x->state != EXCHANGE_PASS || http_exchange_allowed_still(x))
 		return;
-	denial_set(&d, 403, "policy_denied", "", "the policy changed and no longer allows this");
+	denial_set(&d, 403, "policy_denied", "ask the operator to allow it in the policy that is in force now", "the policy changed and no longer allows this");
 	d.domain = x->origin->inference ? "inference" : "network";
 	(void)http_exchange_refuse(x, &d);
 }

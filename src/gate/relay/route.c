@@ -124,7 +124,9 @@ static enum socks_code socks_code_of(enum gate_failure why)
 {
 	switch (why) {
 	case GATE_FAILURE_POLICY:
+	case GATE_FAILURE_COMPRESSED:
 	case GATE_FAILURE_ADDRESS:
+	case GATE_FAILURE_RANGE:
 	case GATE_FAILURE_QUOTA:
 		return SOCKS_DENIED;
 	case GATE_FAILURE_NAME:
@@ -155,7 +157,7 @@ static void fail(struct guest *g, enum gate_failure why, struct sv text)
 			(void)snprintf(detail, sizeof(detail), "%s", facts->phrase);
 		else
 			(void)snprintf(detail, sizeof(detail), "%s: %s", facts->phrase, text_show(&shown, text));
-		answer_error(g, facts->status, facts->code, detail, facts->status == 403 ? "" : NULL);
+		answer_error(g, facts->status, facts->code, detail, facts->hint);
 	}
 }
 

@@ -151,7 +151,7 @@ static void failures_of_egress_have_their_status(void)
 		enum gate_failure why;
 		const char *status, *code;
 	} cases[] = {{GATE_FAILURE_NAME, "502", "name_not_resolved"},  {GATE_FAILURE_REFUSED, "502", "connection_refused"}, {GATE_FAILURE_TIMEOUT, "504", "timeout"},
-		     {GATE_FAILURE_ADDRESS, "403", "policy_denied"}, {GATE_FAILURE_QUOTA, "429", "budget_used_up"},	  {GATE_FAILURE_INTERNAL, "503", "gateway_busy"}};
+		     {GATE_FAILURE_ADDRESS, "403", "\"hint\":\"ask the operator to add the address"}, {GATE_FAILURE_RANGE, "403", "\"hint\":\"use another server"}, {GATE_FAILURE_QUOTA, "429", "budget_used_up"},	  {GATE_FAILURE_INTERNAL, "503", "gateway_busy"}};
 	struct world w = world_start(usual_policy);
 	char want[64];
 	const char *answer;

@@ -176,6 +176,9 @@ static void failures_of_egress_are_told_apart(void)
 		{GATE_FAILURE_EXPIRED, "HTTP/1.1 502 ", "{\"error\":\"certificate_expired\",\"detail\":\""},
 		{GATE_FAILURE_TIMEOUT, "HTTP/1.1 504 ", "{\"error\":\"timeout\",\"detail\":\""},
 		{GATE_FAILURE_ADDRESS, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nX-Proxy-Error: blocked-by-allowlist\r\n", "{\"error\":\"policy_denied\",\"domain\":\"network\",\"detail\":\""},
+		{GATE_FAILURE_RANGE, "HTTP/1.1 403 ", "an address that network.deny has: by the test\",\"hint\":\"use another server, or ask the operator"},
+		{GATE_FAILURE_COMPRESSED, "HTTP/1.1 403 ", "the policy does not allow this: by the test\",\"hint\":\"switch the compression of messages off"},
+		{GATE_FAILURE_POLICY, "HTTP/1.1 403 ", "the policy does not allow this: by the test\",\"hint\":\"ask the operator"},
 		{GATE_FAILURE_QUOTA, "HTTP/1.1 429 ", "{\"error\":\"budget_used_up\",\"domain\":\"network\",\"detail\":\""},
 	};
 	struct rig g;
@@ -190,6 +193,7 @@ static void failures_of_egress_are_told_apart(void)
 		got = rig_ask(&g, "GET http://open.example/ HTTP/1.1\r\nHost: open.example\r\n\r\n");
 		CHECK(starts(got, cases[i].head));
 		CHECK(strstr(got, cases[i].body));
+		CHECK(!strstr(got, "\"hint\":\"\""));
 	}
 	rig_close(&g);
 }

@@ -319,6 +319,7 @@ static void a_reload_ends_requests_to_models_it_forbids(void)
 	http_judge_again(&g.relay);
 	rig_run(&g);
 	CHECK(g.closed && starts(g.got.p, "HTTP/1.1 403 ") && g.resets == 1);
+	CHECK(strstr(g.got.p, "\"detail\":\"the policy changed and no longer allows this\",\"hint\":\"ask the operator"));
 	rig_close(&g);
 }
 
