@@ -16,6 +16,7 @@ struct learned {
 	const char *host; /* NULL: no rule can allow it */
 	unsigned port;	  /* 0: nobody said; only the name was asked for */
 	const char *method, *path; /* NULL: the host itself was refused */
+	const char *provider, *model; /* NULL: it is no model that was refused */
 	const char *remark;	   /* where host is NULL: what and why */
 	unsigned refused, approved; /* how often; approved: by a person at the terminal */
 };
@@ -144,6 +145,26 @@ static void take_network(struct learn *l, struct sv subject, bool approved)
 	remember_rule(l, subject, &e);
 }
 
+/* "inference.providers NAME model MODEL", as the relay has it for a model that is not in the provider's list. False: it is another rule. */
+static bool take_model(struct learn *l, const char *rule)
+{
+	static const char key[] = "inference.providers ", of[] = " model ";
+	const char *name = rule && strncmp(rule, key, strlen(key)) == 0 ? rule + strlen(key) : NULL;
+	const char *model = name ? strstr(name, of) : NULL;
+	struct learned e = {.refused = 1};
+
+	if (!model)
+		return false;
+	e.provider = arena_str(l->arena, sv_n(name, (size_t)(model - name)));
+	e.model = arena_str(l->arena, sv_of(model + strlen(of)));
+	e.remark = arena_printf(l->arena, "inference: model %s of provider %s", e.model, e.provider);
+	/* the word is the workload's: a pattern would open more than was refused */
+	if (arena_failed(l->arena) || strpbrk(e.model, "*?[]{}\\\""))
+		return false;
+	remember(l, &e);
+	return true;
+}
+
 void learn_denied(void *learn, const struct event *e)
 {
 	static const char *const domains[] = {"run", "filesystem", "network", "process", "inference"};
@@ -162,6 +183,8 @@ void learn_denied(void *learn, const struct event *e)
 		take_network(l, target, approved);
 		return;
 	}
+	if (e->domain == DOMAIN_INFERENCE && take_model(l, e->rule))
+		return;
 	remember(l, &(struct learned){.refused = 1, .remark = arena_printf(l->arena, "%s: %.*s%s%s%s%s", domains[e->domain <= DOMAIN_INFERENCE ? e->domain : 0], (int)target.n, target.p,
 							     e->rule ? ", by " : "", e->rule ? e->rule : "", e->message ? ": " : "", e->message ? e->message : "")});
 }
@@ -265,6 +288,49 @@ static void put_rule(struct buf *out, const struct learned *e, const char *crede
 	(void)buf_str(out, "]\n");
 }
 
+static bool is_of(const struct learned *e, const struct provider *p)
+{
+	return e->model && strcmp(e->provider, p->name) == 0;
+}
+
+static bool is_taught_model(const struct policy *policy, const struct learned *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < policy->inference.n_providers; i++)
+		if (is_of(e, &policy->inference.providers[i]))
+			return true;
+	return false;
+}
+
+/* Lists add up: what the provider takes already need not stand here. */
+static void put_models(struct buf *out, const struct learn *l, const struct policy *policy)
+{
+	const struct pol_inference *inf = &policy->inference;
+	const char *heading = "inference:\n  providers:\n";
+	bool named;
+	uint32_t k;
+	size_t i;
+
+	for (k = 0; k < inf->n_providers; k++) {
+		for (i = 0, named = false; i < l->n; i++) {
+			if (!is_of(&l->v[i], &inf->providers[k]))
+				continue;
+			if (!named) {
+				(void)buf_printf(out, "%s    ", heading);
+				quoted(out, inf->providers[k].name);
+				(void)buf_str(out, ":\n      models:\n");
+				heading = "";
+				named = true;
+			}
+			(void)buf_str(out, "        - ");
+			quoted(out, l->v[i].model);
+			put_count(out, "  # refused", l->v[i].refused);
+			(void)buf_char(out, '\n');
+		}
+	}
+}
+
 /* What no rule was written for. */
 static void put_remark(struct buf *out, const struct learned *e)
 {
@@ -296,8 +362,11 @@ static void put_policy(struct buf *out, const struct learn *l, const struct call
 		any = true;
 		put_rule(out, &l->v[i], credential_for(policy, l->v[i].host));
 	}
+	put_models(out, l, policy);
 	any = false;
 	for (i = 0; i < l->n; i++) {
+		if (is_taught_model(policy, &l->v[i]))
+			continue;
 		if (!is_looked_into(policy, &l->v[i]) && (l->v[i].host || !l->v[i].remark))
 			continue;
 		(void)buf_str(out, any ? "" : "\n# Also refused, and not opened by a rule that could be written here:\n");

@@ -355,6 +355,10 @@ learned "--learn: a path with a quote" curl -sS -f -m 5 "https://first.test/it's
 write_policy "{host: late.test, methods: [GET], credential: key}" >"$tmp/base.yaml"
 learned "--learn: a method of a host that gets a credential" curl -sS -f -m 5 -d x https://late.test/post
 is "... keeps the credential" "$(grep -A4 'late.test' "$tmp/learned.yaml" | grep -c 'credential: "key"')" "1"
+printf 'version: 1\nextends: [default]\ninference: {providers: {near: {kind: anthropic, url: "https://first.test", models: [claude-a], base_url_env: NEAR_URL}}}\n' >"$tmp/base.yaml"
+learned "--learn: a model that the provider does not take" sh -c 'curl -sS -f -m 5 "$NEAR_URL/v1/messages" -H "content-type: application/json" -d "{\"model\":\"claude-b\",\"max_tokens\":5,\"messages\":[]}"'
+is "... and takes the others still" "$("$CORDON" policy show "$tmp/learned.yaml" | grep -c 'claude-[ab]')" "2"
+write_policy "{host: late.test, methods: [GET], credential: key}" >"$tmp/base.yaml"
 cd "$tmp" || exit
 base=(-p base.yaml)
 learned "--learn: a policy given by a relative path" curl -sS -f -m 5 https://second.test/

@@ -69,11 +69,44 @@ static void what_a_rule_refused_by_its_body_is_no_rule_without_one(void)
 	learn_free(l);
 }
 
+static void model_denied(struct learn *l, const char *target, const char *rule)
+{
+	const struct event_field field = {.key = "target", .value = sv_of(target)};
+
+	learn_denied(l, &(struct event){.kind = EVENT_DENIAL, .domain = DOMAIN_INFERENCE, .verdict = "deny", .rule = rule, .message = "why", .fields = &field, .n_fields = 1});
+}
+
+static void a_model_is_added_to_the_list_of_its_provider(void)
+{
+	struct provider providers[] = {{.name = "openai"}, {.name = "local"}, {.name = "quiet"}};
+	const struct policy policy = {.inference = {.providers = providers, .n_providers = ARRAY_LEN(providers)}};
+	struct learn *l = learn_new();
+	AUTO_BUF out = {0};
+
+	CHECK(l != NULL);
+	model_denied(l, "POST /v1/responses", "inference.providers openai model gpt-9");
+	model_denied(l, "POST /v1/chat/completions", "inference.providers local model a/b:c");
+	model_denied(l, "POST /v1/chat/completions", "inference.providers openai model gpt-9");
+	model_denied(l, "POST /v1/chat/completions", "inference.providers openai model o1");
+	/* what no list of a provider opens */
+	model_denied(l, "POST /v1/chat/completions", "inference.providers gone model x");
+	model_denied(l, "POST /v1/chat/completions", "inference.providers openai model gpt-*");
+	model_denied(l, "POST /v1/files", "inference.providers openai");
+	written(l, &policy, &out);
+	CHECK(strstr(out.p, "inference:\n  providers:\n    \"openai\":\n      models:\n        - \"gpt-9\"  # refused 2 times\n        - \"o1\"  # refused 1 time\n"
+			    "    \"local\":\n      models:\n        - \"a/b:c\"  # refused 1 time\n\n# Also refused"));
+	CHECK(!strstr(out.p, "quiet") && !strstr(out.p, "\"gpt-*\""));
+	CHECK(strstr(out.p, "#   inference: model x of provider gone (1)\n"));
+	CHECK(strstr(out.p, "#   inference: POST /v1/files, by inference.providers openai: why (1)\n"));
+	learn_free(l);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(a_port_is_learned_as_it_was_asked_for),
 		CASE(what_a_rule_refused_by_its_body_is_no_rule_without_one),
+		CASE(a_model_is_added_to_the_list_of_its_provider),
 	};
 
 	return check_main(cases, ARRAY_LEN(cases));

@@ -1,5 +1,7 @@
 #include "gate/inference/models.h"
 
+#include <stdio.h>
+
 #include "base/glob.h"
 #include "base/text.h"
 
@@ -75,9 +77,12 @@ int models_choose(const struct pol_inference *inf, struct sv model, const struct
 	if (!is_plain(model) && !is_listed(*io, model))
 		return ruling_set(no, RULING_DENIED, "name one model; a name with other characters must stand in the provider's models as it is, without a pattern",
 				  "%s has characters that may make several models of it", text_show(&b, model));
-	if (!takes_model(*io, model))
-		return ruling_set(no, RULING_DENIED, "use a model that the policy allows",
-				  "provider %s does not take model %s", text_show(&a, sv_of((*io)->name)),
-				  text_show(&b, model));
-	return 0;
+	if (takes_model(*io, model))
+		return 0;
+	(void)ruling_set(no, RULING_DENIED, "use a model that the policy allows", "provider %s does not take model %s", text_show(&a, sv_of((*io)->name)), text_show(&b, model));
+	if (is_plain(model) && model.n < sizeof(no->model) && strlen((*io)->name) < sizeof(no->provider)) {
+		(void)snprintf(no->provider, sizeof(no->provider), "%s", (*io)->name);
+		(void)snprintf(no->model, sizeof(no->model), "%.*s", (int)model.n, model.p);
+	}
+	return -1;
 }

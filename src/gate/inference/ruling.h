@@ -15,6 +15,8 @@ struct ruling {
 	uint16_t status; /* 0: allowed */
 	char detail[320];
 	char hint[200];
+	/* Of a model that only the provider's list keeps out, and that could stand there as it is; else empty. */
+	char provider[128], model[257];
 };
 
 enum {

@@ -43,11 +43,13 @@ void inference_as_provider(const struct http_exchange *x, struct denial *d)
 static int refuse(struct http_exchange *x, const struct ruling *no)
 {
 	const struct provider *p = asked_provider(x);
-	char rule[128] = "";
+	char rule[512] = "";
 	struct denial d;
 
 	/* what is malformed, or too much for us, is no rule's doing */
-	if (no->status == RULING_DENIED || no->status == RULING_BUDGET)
+	if (no->model[0])
+		(void)snprintf(rule, sizeof(rule), "inference.providers %s model %s", no->provider, no->model);
+	else if (no->status == RULING_DENIED || no->status == RULING_BUDGET)
 		(void)snprintf(rule, sizeof(rule), "inference.providers%s%.100s", p ? " " : "", p ? p->name : "");
 	tell_denied(x, rule, no->detail);
 	denial_from_ruling(&d, no, true, p ? (enum provider_kind)p->kind.v : PROVIDER_OPENAI);

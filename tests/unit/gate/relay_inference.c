@@ -168,7 +168,7 @@ static void a_denial_has_the_domain_and_other_refusals_the_form_of_the_provider(
 	got = post(&g, "anthropic", "/v1/messages", "", "{\"model\":\"other\"}");
 	CHECK(starts(got, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nX-Proxy-Error: blocked-by-allowlist\r\n"));
 	CHECK(strstr(got, "\r\n\r\n{\"error\":\"policy_denied\",\"domain\":\"inference\",\"detail\":\""));
-	CHECK(starts(rig_event(&g), "deny POST /v1/messages | "));
+	CHECK(starts(rig_event(&g), "deny POST /v1/messages | inference.providers anthropic model other | "));
 	got = post(&g, "anthropic", "/v1/messages", "", "{");
 	CHECK(starts(got, "HTTP/1.1 400 ") && strstr(got, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"cordon: "));
 	got = post(&g, "openai", "/v1/chat/completions", "", "{");
