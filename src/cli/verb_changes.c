@@ -55,8 +55,8 @@ static int read_policy(struct looked_at *l, struct error *err)
 	buf_init(&b, POLICY_CODEC_MAX);
 	if (fd < 0)
 		return error_set(err, ERROR_INPUT,
-				 "%s: the run was killed before its policy was kept, so nothing can be judged; its changes are in %s/layers", l->state.id,
-				 l->state.path);
+				 "%s: the run was killed before its policy was kept, so nothing can be judged; its changes are in %s/%s", l->state.id,
+				 l->state.path, faccessat(l->state.dir, STATE_COPY, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? STATE_COPY : "layers/upper");
 	if (buf_read_fd(&b, fd) < 0 || policy_decode(buf_view(&b), &l->policy) < 0)
 		return error_set(err, ERROR_INPUT, "%s/policy cannot be read", l->state.path);
 	return changes_patterns_init(&l->patterns, l->policy, NULL, err);
@@ -83,6 +83,14 @@ static bool is_kept(const struct looked_at *l)
 	return strcmp(l->info.workdir_mode, "copy") == 0 || faccessat(l->state.dir, STATE_COPY, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* -1: errno says why. The workload may have shut its work folder; it is ours as well. */
+static int open_left(const struct looked_at *l, const char *name)
+{
+	AUTO_FD fd = openat(l->state.dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -1 : sys_open_again(fd);
+}
+
 static int look(struct looked_at *l, const struct call *call, bool force, struct error *err)
 {
 	AUTO_FREE char *root = NULL;
@@ -103,13 +111,13 @@ static int look(struct looked_at *l, const struct call *call, bool force, struct
 				 l->info.workdir_mode);
 	if (running)
 		return error_set(err, ERROR_USAGE, "%s: the run is still going on; wait for its end or stop it", l->state.id);
-	l->upper = openat(l->state.dir, "layers/upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (l->upper < 0) {
-		l->upper = openat(l->state.dir, STATE_COPY, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	l->upper = open_left(l, "layers/upper");
+	if (l->upper < 0 && errno == ENOENT) {
+		l->upper = open_left(l, STATE_COPY);
 		kind = CHANGES_COPY;
 	}
 	if (l->upper < 0)
-		return 0; /* nothing changed */
+		return errno == ENOENT ? 0 /* nothing changed */ : error_sys(err, errno, "what the run left, in %s/%s", l->state.path, kind == CHANGES_COPY ? STATE_COPY : "layers");
 	if (read_policy(l, err) < 0 || changes_recover_any(l->state.dir, &recovered, err) < 0)
 		return -1;
 	changes_recovered_tell(call, recovered);

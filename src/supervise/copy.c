@@ -17,6 +17,7 @@
 #include "supervise/changes.h"
 #include "sys/copy_bytes.h"
 #include "sys/names.h"
+#include "sys/tree.h"
 
 enum { COPY_DEPTH = 512 };
 
@@ -244,7 +245,7 @@ static int copy_folder(struct copy *c, int from, int to, const char *name, const
 
 static int copy_top(struct copy *c, int from, int dir, const char *name)
 {
-	AUTO_FD in = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD in = c->layer ? sys_open_again(from) : openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FD out = -1;
 	struct stat st;
 

@@ -15,6 +15,9 @@ int sys_make_folders(char *path);
 /* The names in dir from the first on, wherever dir itself stands: for closedir(). NULL: errno says why. */
 DIR *sys_list(int dir);
 
+/* A folder that is open, be it as a path only, open for reading (O_CLOEXEC); one of ours that is shut to us is opened up for its owner first. -1: errno says why. */
+int sys_open_again(int dir);
+
 /* There is nothing in dir; false, too, where it cannot be read. */
 bool sys_is_empty(int dir);
 

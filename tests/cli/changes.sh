@@ -207,6 +207,9 @@ filesystem: {workdir: copy}
 END
 changed 'echo slow >slow; sleep 0.2; exit 7'
 is "the changes of a run that failed are kept" "$status:$("$CORDON" diff --list "$id" | grep -c slow)" "7:1"
+inside sh -c 'echo x >before-shut; chmod 000 .; exit 7'
+id=$(runs | head -n 1)
+is "... also where it shut its work folder" "$status:$("$CORDON" diff --list "$id" | grep -c before-shut)" "7:1"
 in_background sh -c 'echo x >unsaved; echo x >/dev/null; sleep 30'
 sleep 0.3
 kill -TERM "$pid"
@@ -255,6 +258,9 @@ if is_root && command -v setpriv >/dev/null; then
 	is "... the host's is as it was" "$(cat "$tmp/other/work/sub/f")" old
 	outside other apply "$(other ps -a -q | head -n 1)"
 	is "... and the change comes back" "$status:$(ls "$tmp/other/work/sub"):$(cat "$tmp/other/work/sub/g")" "0:g:new"
+	outside other run --profile strict -- sh -c 'echo x >made; chmod 000 .; exit 7'
+	outside other apply "$(other ps -a -q | head -n 1)"
+	is "... also from a folder that the run shut" "$status:$(cat "$tmp/other/work/made")" "0:x"
 else
 	skip "a file of another group of the user's can be changed in a copy" "only root can make such a user"
 fi
