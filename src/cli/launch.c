@@ -17,6 +17,7 @@
 #include "cli/changes_rules.h"
 #include "cli/launch_advice.h"
 #include "cli/launch_box.h"
+#include "cli/launch_copy.h"
 #include "cli/launch_events.h"
 #include "cli/launch_files.h"
 #include "cli/launch_git.h"
@@ -72,6 +73,7 @@ struct run {
 	struct live live;
 	struct launch_plan inputs;
 	struct copied there; /* in the work folder, where what the run does to it is kept in an overlay */
+	struct launch_copy copy; /* in the overlay's place, where there is none */
 	bool lost; /* as struct launch_outcome has it */
 	bool saved; /* the policy, for `diff` and `apply` */
 	bool swept; /* what dead runs left of containers */
@@ -248,6 +250,7 @@ static void set_watch(const struct run *r, struct watch_limits *w)
 		w->memory = l->memory;
 	if (r->on_disk || r->box.stage.n)
 		w->disk = r->state.path;
+	launch_copy_watch(&r->copy, w);
 	if (r->plan->image) {
 		w->disk = r->plan->image->upper;
 		w->storage = l->storage;
@@ -294,7 +297,8 @@ static int run_sandbox(struct run *r)
 	s.tty_in = r->native.tty[0] ? 0 : -1;
 	s.tty_out = r->native.tty[1] ? 1 : r->native.tty[2] ? 2 : -1;
 	set_watch(r, &s.watch);
-	s.watch.storage_user = reader > 0 ? reader : 0;
+	if (reader > 0)
+		s.watch.storage_user = reader;
 	if (find_sandbox(r, &s) < 0)
 		return -1;
 	if (r->learn) {
@@ -369,25 +373,10 @@ static int run_on_disk(struct run *r)
 /* No overlayfs, or none that serves: a plain copy of the work folder takes its place. */
 static int run_on_copy(struct run *r)
 {
-	struct plan_op *op = find_overlay(r);
-	AUTO_FD from = plan_source_open(op, O_RDONLY);
-	struct text_shown t;
-
-	if (r->there.other_group)
-		call_note(r->req->call, "note: %s is of another group than yours, which overlayfs could not change: the copy-on-write work folder is copied as a whole instead", text_show(&t, sv_of(r->there.other_group)));
-	else
-		call_note(r->req->call, "note: no overlayfs here for the copy-on-write work folder: copying it instead");
 	native_done(&r->sandbox);
 	sys_remove_tree(r->state.dir, "layers");
-	if (from < 0)
-		return plan_source_error(op, from, r->err);
-	if (copy_kept(from, r->state.dir, STATE_COPY, r->err) < 0)
+	if (launch_copy_make(&r->copy, r->req->call, r->plan, find_overlay(r), &r->state, r->there.other_group, r->err) < 0)
 		return -1;
-	op->kind = PLAN_BIND;
-	op->judged = false;
-	op->source = arena_printf(r->plan->arena, "%s/" STATE_COPY, r->state.path);
-	if (!op->source)
-		return error_set(r->err, ERROR_SYSTEM, "out of memory");
 	return start_sandbox(r) < 0 ? -1 : run_sandbox(r);
 }
 
@@ -445,6 +434,7 @@ static int keep_changes(struct run *r)
 	AUTO_FD layers = -1;
 	int result = r->box.backend ? bring_back(r) : 0;
 
+	launch_copy_end(&r->copy, &r->state);
 	if (upper >= 0 && !sys_is_empty(upper)) {
 		native_done(&r->sandbox);
 		if (mkdirat(r->state.dir, "layers", 0700) < 0)
@@ -697,6 +687,7 @@ static void clean_up(struct run *r, bool failed_early)
 		launch_box_sweep(r->root);
 	free(r->root);
 	copied_done(&r->there);
+	launch_copy_done(&r->copy);
 	plan_free(r->plan);
 	arena_free(r->arena);
 }

@@ -224,11 +224,16 @@ static bool holds_staged(const struct state *s)
 	return found;
 }
 
-bool state_holds_work(const struct state *s)
+static bool has(const struct state *s, const char *name)
 {
 	struct stat st;
 
-	if (fstatat(s->dir, STATE_COPY, &st, AT_SYMLINK_NOFOLLOW) == 0 || fstatat(s->dir, STATE_JOURNAL, &st, AT_SYMLINK_NOFOLLOW) == 0 || holds_staged(s))
+	return fstatat(s->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool state_holds_work(const struct state *s)
+{
+	if ((has(s, STATE_COPY) && !has(s, STATE_FLEETING)) || has(s, STATE_JOURNAL) || holds_staged(s))
 		return true;
 	return unlinkat(s->dir, "layers/upper", AT_REMOVEDIR) < 0 && errno == ENOTEMPTY;
 }
@@ -257,6 +262,18 @@ static bool has_begun(const struct state *s)
 	return fstat(s->lock, &st) < 0 || st.st_size > 0;
 }
 
+/* The scratch of a run that was killed. */
+static void sweep_scratch(const struct state *s)
+{
+	sys_remove_tree(s->dir, "layers/work");
+	if (!has(s, STATE_FLEETING))
+		return;
+	sys_remove_tree(s->dir, STATE_COPY);
+	(void)unlinkat(s->dir, "copied", 0);
+	if (!has(s, STATE_COPY))
+		(void)unlinkat(s->dir, STATE_FLEETING, 0);
+}
+
 void state_sweep(const char *root)
 {
 	AUTO_FREE struct found *v = NULL;
@@ -274,7 +291,7 @@ void state_sweep(const char *root)
 		if (!running && !has_begun(&s)) {
 			remove_unstarted(root, v[i].id);
 		} else if (!running) {
-			sys_remove_tree(s.dir, "layers/work");
+			sweep_scratch(&s);
 			if (!state_holds_work(&s) && kept >= STATE_KEEP)
 				state_remove(&s);
 			else

@@ -5,6 +5,7 @@
  *   policy       the effective policy's encoding, where there are changes to diff and apply
  *   collect      is there where files must not be passed into the sandbox to be written, but what is printed is collected
  *   layers/      upper and work, the copy-on-write layer; copy/: a plain copy in its place; copied: what that was made of (copied.h)
+ *   fleeting     is there while a run works on such a copy that is to be as a layer in memory: when its supervisor is killed, what it changed is gone
  *
  * Beside them, .live/ID: what the run may write and follows, while it lives (cli/launch_live.h).
  *
@@ -48,6 +49,7 @@ bool state_is_collect(const struct state *s);
 /* What a run wrote to its copies of folders, and did not bring back: the user's work, which is never swept away. */
 #define STATE_STAGED "staged-"
 #define STATE_COPY "copy"
+#define STATE_FLEETING "fleeting"
 #define STATE_JOURNAL "apply.journal" /* of an apply that was interrupted: changes_journal.h */
 bool state_holds_work(const struct state *s);
 

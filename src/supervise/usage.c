@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,28 +72,32 @@ uint64_t usage_unaccounted(const struct usage *u)
 	return u->free_first > left && u->free_first - left > grown ? u->free_first - left - grown : 0;
 }
 
-static uint64_t walk(int folder, unsigned depth);
+static uint64_t walk(int folder, bool sizes, unsigned depth);
 
-static uint64_t walk_entry(int dir, const char *name, unsigned depth)
+/* sizes: a file counts with its length where that is more: some file systems say only seconds later what a new one takes. */
+static uint64_t walk_entry(int dir, const char *name, bool sizes, unsigned depth)
 {
 	AUTO_FD next = -1;
 	struct stat st;
-	uint64_t own;
+	uint64_t own, room;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	/* an empty file takes one of the file system's inodes, of which there are no more than room for small files */
-	own = ((uint64_t)st.st_blocks * 512 + INODE_BYTES) / (S_ISDIR(st.st_mode) || !st.st_nlink ? 1 : st.st_nlink);
+	room = (uint64_t)st.st_blocks * 512;
+	if (sizes && S_ISREG(st.st_mode) && (uint64_t)st.st_size > room)
+		room = (uint64_t)st.st_size;
+	own = (room + INODE_BYTES) / (S_ISDIR(st.st_mode) || !st.st_nlink ? 1 : st.st_nlink);
 	if (!S_ISDIR(st.st_mode))
 		return own;
 	next = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (next < 0)
 		return errno == EMFILE || errno == ENFILE || (errno == EACCES && st.st_uid == geteuid()) ? UINT64_MAX : own;
-	return add(own, walk(fd_take(&next), depth + 1));
+	return add(own, walk(fd_take(&next), sizes, depth + 1));
 }
 
 /* Takes the folder. */
-static uint64_t walk(int folder, unsigned depth)
+static uint64_t walk(int folder, bool sizes, unsigned depth)
 {
 	DIR *d = depth > USAGE_MAX_DEPTH ? NULL : fdopendir(folder);
 	uint64_t sum = 0;
@@ -104,7 +109,7 @@ static uint64_t walk(int folder, unsigned depth)
 		return UINT64_MAX;
 	}
 	while (sum < UINT64_MAX && (more = sys_next_name(d, &e)) > 0)
-		sum = add(sum, walk_entry(dirfd(d), e->d_name, depth));
+		sum = add(sum, walk_entry(dirfd(d), e->d_name, sizes, depth));
 	(void)closedir(d);
 	return more < 0 ? UINT64_MAX : sum;
 }
@@ -113,7 +118,7 @@ uint64_t usage_walk(int folder)
 {
 	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return again < 0 ? UINT64_MAX : walk(again, 0);
+	return again < 0 ? UINT64_MAX : walk(again, false, 0);
 }
 
 void usage_init(struct usage *u, const char *const *folders, uint64_t limit)
@@ -151,7 +156,7 @@ static uint64_t measure_all(const struct usage *u)
 	if (u->userns < 0 || sys_enter_user(u->userns) == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* entering took it away */
 		for (i = 0; i < n; i++)
-			bytes = fds[i] < 0 ? UINT64_MAX : add(bytes, walk(fds[i], 0));
+			bytes = fds[i] < 0 ? UINT64_MAX : add(bytes, walk(fds[i], u->sizes, 0));
 	} else {
 		bytes = UINT64_MAX;
 	}
@@ -223,4 +228,23 @@ bool usage_poll(struct usage *u)
 	u->cost_us = now - u->began_us;
 	u->ended_us = now;
 	return n == sizeof(bytes);
+}
+
+uint64_t usage_now(const char *const *folders, int userns)
+{
+	struct usage u;
+	struct pollfd p = {.events = POLLIN};
+	uint64_t bytes = UINT64_MAX;
+
+	usage_init(&u, folders, 0);
+	u.userns = userns;
+	u.sizes = true;
+	start(&u, now_us());
+	p.fd = u.answer;
+	while (u.child > 0 && poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
+	if (u.child > 0 && read(u.answer, &bytes, sizeof(bytes)) != sizeof(bytes))
+		bytes = UINT64_MAX;
+	usage_done(&u);
+	return bytes;
 }

@@ -19,6 +19,7 @@ struct usage {
 	const char *const *folders; /* NULL-terminated, none in another; borrowed. NULL: none */
 	uint64_t limit;	    /* bytes, of all of them */
 	int userns;	    /* whose root may read all that is in it (borrowed); -1: we may */
+	bool sizes;	    /* no file counts with less than its length */
 	uint64_t bytes;	    /* at the last walk */
 	/* Of the walks. */
 	pid_t child; /* 0: none */
@@ -38,6 +39,9 @@ bool usage_poll(struct usage *u);
 
 /* By how much their file systems became less free that is not in the folders: whoever else writes there counts too. */
 uint64_t usage_unaccounted(const struct usage *u);
+
+/* What they hold now, waited for, with no file less than its length: what new ones take may be told late. userns: as above. UINT64_MAX where it cannot be told. */
+uint64_t usage_now(const char *const *folders, int userns);
 
 /* What a folder holds, by a walk of our own: UINT64_MAX where it cannot be told. */
 uint64_t usage_walk(int folder);

@@ -406,7 +406,7 @@ enum watch_verdict watch_poll(struct watch *w)
 	bool over = false;
 
 	if (w->limits.storage && over_storage(w))
-		return WATCH_STORAGE;
+		return w->limits.storage_copy ? WATCH_COPY : WATCH_STORAGE;
 	if (w->limits.disk && is_disk_low(w))
 		return WATCH_DISK;
 	if (!w->limits.memory && !w->limits.processes)
@@ -432,6 +432,7 @@ const char *watch_limit_of(enum watch_verdict v, const char **ret_message)
 		[WATCH_MEMORY] = {"process.memory", "the sandbox used more memory than process.memory allows"},
 		[WATCH_PROCESSES] = {"process.max_processes", "the sandbox had more processes than process.max_processes allows"},
 		[WATCH_STORAGE] = {"storage", "what the sandbox changed in its image, and the folders that it may write to, hold more than they may"},
+		[WATCH_COPY] = {"filesystem.tmp_size", "the sandbox's copy of the work folder grew by more than filesystem.tmp_size allows"},
 		[WATCH_DISK] = {"disk", "the disk that holds the sandbox's changes is nearly full"},
 		[WATCH_GONE] = {NULL, NULL},
 	};

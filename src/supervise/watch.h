@@ -44,6 +44,7 @@ enum watch_verdict {
 	WATCH_MEMORY,    /* over the memory limit */
 	WATCH_PROCESSES, /* over the process limit */
 	WATCH_STORAGE,   /* its folders hold more than they may */
+	WATCH_COPY,      /* the same, of the copy of a work folder */
 	WATCH_DISK,      /* the disk that holds the sandbox's data is nearly full */
 	WATCH_GONE,      /* PID 1 has ended */
 };
@@ -54,6 +55,7 @@ struct watch_limits {
 	const char *disk;   /* a path on the disk to watch, and those of the storage folders with it; NULL: not watched. Borrowed. */
 	uint64_t storage;   /* bytes that storage_folders may hold, and files that were deleted there and are still open; 0: not watched */
 	const char *const *storage_folders; /* NULL-terminated, the sandbox's own and those it shares; borrowed. NULL: none */
+	bool storage_copy;   /* they are the copy of a work folder, which filesystem.tmp_size bounds beyond what was copied */
 	bool storage_inside; /* to be read by root of the sandbox's user namespace, since we may not */
 	int storage_user;    /* by root of this user namespace (borrowed); 0: no other than we */
 	bool tree;	    /* init is no PID 1: the members are it and its descendants */

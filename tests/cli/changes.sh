@@ -261,6 +261,26 @@ if is_root && command -v setpriv >/dev/null; then
 	outside other run --profile strict -- sh -c 'echo x >made; chmod 000 .; exit 7'
 	outside other apply "$(other ps -a -q | head -n 1)"
 	is "... also from a folder that the run shut" "$status:$(cat "$tmp/other/work/made")" "0:x"
+	mkfifo "$tmp/other/work/fifo" && head -c 20000000 /dev/zero >"$tmp/other/work/large" && mkdir -m 000 "$tmp/other/work/shut" && chgrp 4243 "$tmp/other/work" && chown -h 4242 "$tmp/other/work"/*
+	printf 'version: 1\nextends: [strict]\nfilesystem: {tmp_size: 8M}\n' >"$tmp/other/small.yaml"
+	outside other run -p "$tmp/other/small.yaml" -- sh -c 'mkdir closed; head -c 4000000 /dev/zero >closed/f; chmod 000 closed; sleep 1.5; ls -d fifo large'
+	is "a copy has no FIFO of the host's, which does not matter, and what was there or is shut does not count for tmp_size" "$status:$said" "2:large"
+	outside other run -p "$tmp/other/small.yaml" -- sh -c 'i=0; while [ $i -lt 300 ]; do head -c 1000000 /dev/zero | tr "\0" x >f$i || break; i=$((i + 1)); sleep 0.02; done; echo all'
+	like "tmp_size bounds what a copy grows by" "$status:$said:$told" '^137::.*filesystem.tmp_size was reached and ended the run'
+	outside other run -p "$tmp/other/small.yaml" -- sh -c 'mkdir closed; chmod 300 closed; i=0; while [ $i -lt 300 ]; do head -c 1000000 /dev/zero | tr "\0" x >closed/f$i || break; i=$((i + 1)); sleep 0.02; done; echo all'
+	like "... also in folders that are shut to the user" "$status:$said:$told" '^137::.*filesystem.tmp_size was reached and ended the run'
+	outside other diff --list "$(other ps -a -q | head -n 1)"
+	like "... and what it had made by then is kept" "$status:$said" '^0:.*closed'
+	other run --profile strict -- sleep 30 2>/dev/null &
+	for _ in {1..50}; do
+		one=$(other ps -q) && [ -n "$one" ] && [ -e "$tmp/other/state/cordon/runs/$one/fleeting" ] && break
+		sleep 0.1
+	done
+	sleep 0.5
+	kill -KILL "$(other ps --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["pid"])')"
+	wait $!
+	outside other ps
+	is "of a run whose supervisor was killed no copy stays" "$(cd "$tmp/other/state/cordon/runs/$one" && echo *)" audit.jsonl
 else
 	skip "a file of another group of the user's can be changed in a copy" "only root can make such a user"
 fi
