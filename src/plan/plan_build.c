@@ -76,8 +76,9 @@ static int add_listed(struct draft *d, const char *key, const struct pol_list *l
 
 	for (i = 0; i < list->n; i++) {
 		x.why = draft_rule(d, key, &list->v[i]);
-		if (glob_init(&g, sv_of(list->v[i].s)) < 0)
-			return error_set(d->err, ERROR_INPUT, "%s: not a path pattern", x.why);
+		r = x.why ? glob_init(&g, sv_of(list->v[i].s)) : -ENOMEM;
+		if (r < 0)
+			return draft_no_pattern(d, r, x.why);
 		/* One that floats says how folders are treated that are shown anyway: see add_guards(). */
 		r = g.text[0] == '/' ? draft_expand(&g, expand_found, &x) : 0;
 		glob_done(&g);
@@ -113,6 +114,7 @@ static int add_guards(struct draft *d, const char *key, const struct pol_list *l
 {
 	struct plan_guard *g;
 	uint32_t i;
+	int r;
 
 	for (i = 0; i < list->n; i++) {
 		g = draft_guard(d);
@@ -122,8 +124,9 @@ static int add_guards(struct draft *d, const char *key, const struct pol_list *l
 		g->hidden = hidden;
 		g->host_only = mandatory || list->v[i].at.file == 0;
 		g->yields = list == &d->policy->fs.read;
-		if (glob_init(&g->glob, sv_of(list->v[i].s)) < 0)
-			return error_set(d->err, ERROR_INPUT, "%s: not a path pattern", g->rule);
+		r = g->rule ? glob_init(&g->glob, sv_of(list->v[i].s)) : -ENOMEM;
+		if (r < 0)
+			return draft_no_pattern(d, r, g->rule);
 		d->plan->n_guards++;
 	}
 	return 0;

@@ -93,6 +93,11 @@ const char *draft_rule(struct draft *d, const char *key, const struct pol_str *s
 	return arena_join(d->plan->arena, parts, ARRAY_LEN(parts));
 }
 
+int draft_no_pattern(struct draft *d, int code, const char *rule)
+{
+	return code == -ENOMEM || !rule ? error_set(d->err, ERROR_SYSTEM, "out of memory") : error_set(d->err, ERROR_INPUT, "%s: not a path pattern", rule);
+}
+
 static int by_target(const void *a, const void *b)
 {
 	const struct plan_op *x = a, *y = b;

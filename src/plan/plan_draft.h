@@ -47,6 +47,9 @@ const char *draft_where(struct draft *d, struct origin at);
 /* "key entry (file:line)", in the plan's arena. */
 const char *draft_rule(struct draft *d, const char *key, const struct pol_str *s);
 
+/* glob_init() failed for a rule's pattern, which was checked when the policy was loaded: -1. */
+int draft_no_pattern(struct draft *d, int code, const char *rule);
+
 /* Sorts what was added so far so that no op hides one before it: folders come before what is in them. */
 void draft_sort(struct draft *d);
 

@@ -34,6 +34,7 @@ int plan_exec_guards(struct draft *d)
 	const struct pol_list *deny = &d->policy->process.deny_exec;
 	struct plan_guard *g;
 	uint32_t i;
+	int r;
 
 	d->exec_guards = d->plan->n_guards;
 	for (i = 0; i < deny->n; i++) {
@@ -42,8 +43,9 @@ int plan_exec_guards(struct draft *d)
 			return error_set(d->err, ERROR_SYSTEM, "out of memory");
 		*g = (struct plan_guard){.hidden = true};
 		g->rule = arena_printf(d->plan->arena, "process.deny_exec %s", deny->v[i].s);
-		if (glob_init(&g->glob, sv_of(deny->v[i].s)) < 0)
-			return error_set(d->err, ERROR_INPUT, "%s: not a path pattern", g->rule);
+		r = g->rule ? glob_init(&g->glob, sv_of(deny->v[i].s)) : -ENOMEM;
+		if (r < 0)
+			return draft_no_pattern(d, r, g->rule);
 		d->plan->n_guards++;
 	}
 	return 0;
