@@ -55,7 +55,6 @@ struct run {
 	char *root; /* of all runs */
 	struct state state;
 	struct audit *audit;
-	int events;
 	struct cgroup *cgroup;
 	struct gate *gate; /* NULL: the policy opens nothing */
 	struct launch_reload reload;
@@ -67,7 +66,7 @@ struct run {
 	struct native sandbox;
 	struct launch_box box; /* in its place, where a container runtime makes the sandbox */
 	int skeleton; /* keeps it from being removed; negative: there was none */
-	struct place report, learned;
+	struct launch_outputs outputs;
 	struct stdio_collect collect;
 	struct group group; /* whose network it shares, where it does */
 	struct live live;
@@ -145,7 +144,7 @@ static int make_plan(struct run *r, const char *state_dir)
 	if (build_environment(r, &env) < 0)
 		return -1;
 	p.env = env;
-	if (launch_plan_fill(&r->inputs, r->arena, q->policy, r->root, &p, r->err) < 0)
+	if (launch_plan_fill(&r->inputs, r->arena, q->policy, r->root, r->outputs.paths, &p, r->err) < 0)
 		return -1;
 	if (find_gateway(r, &inside)) {
 		gate = (struct plan_gate){.bundle = inside.bundle, .java = inside.java, .shared = !r->gate};
@@ -230,13 +229,13 @@ static int open_audit(struct run *r)
 {
 	AUTO_FREE char *path = NULL;
 
-	if (r->req->events_path && (r->events = launch_events_file(r->req->events_path, r->err)) < 0)
+	if (launch_outputs_hold(&r->outputs, r->err) < 0)
 		return -1;
 	if (asprintf(&path, "%s/audit.jsonl", r->state.path) < 0) {
 		path = NULL;
 		return error_set(r->err, ERROR_SYSTEM, "out of memory");
 	}
-	if (audit_new(path, r->state.id, r->events, &r->audit, r->err) < 0 || state_lock(&r->state, r->err) < 0)
+	if (audit_new(path, r->state.id, r->outputs.events, &r->audit, r->err) < 0 || state_lock(&r->state, r->err) < 0)
 		return -1;
 	return launch_log_start(r->audit, &r->facts, r->err) < 0 ? error_prefix(r->err, "%s", path) : 0;
 }
@@ -614,7 +613,7 @@ static int prepare(struct run *r)
 	/* by now the sandbox is being made, and nobody waits for this */
 	launch_landlock(&r->facts);
 	note_names(r);
-	if (prepare_box_end(r) < 0 || open_audit(r) < 0 || live_begin(&r->live, &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy, r->inputs.protect, r->gate != NULL}, r->err) < 0)
+	if (prepare_box_end(r) < 0 || open_audit(r) < 0 || live_begin(&r->live, &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy, r->inputs.protect, r->gate != NULL, r->outputs.paths}, r->err) < 0)
 		return -1;
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)
 		launch_note_no_landlock(r->req->call, r->root);
@@ -673,10 +672,7 @@ static void clean_up(struct run *r, bool failed_early)
 		(void)cgroup_remove(r->cgroup);
 	cgroup_free(r->cgroup);
 	audit_free(r->audit);
-	place_done(&r->report);
-	place_done(&r->learned);
-	if (r->events >= 0)
-		(void)close(r->events);
+	launch_outputs_done(&r->outputs);
 	if (failed_early && r->state.dir >= 0)
 		state_remove(&r->state); /* it never started: nothing to look back at */
 	state_done(&r->state);
@@ -722,7 +718,7 @@ static struct run *run_new(const struct launch_request *req, struct error *err)
 	r->err = err;
 	r->arena = arena_new();
 	r->box.backend = req->pick->backend;
-	r->state.dir = r->state.lock = r->events = r->skeleton = r->report.dir = r->learned.dir = -1;
+	r->state.dir = r->state.lock = r->outputs.events = r->skeleton = r->outputs.report.dir = r->outputs.learned.dir = -1;
 	r->sandbox.pid = r->sandbox.pidfd = r->sandbox.socket = -1;
 	r->result.upper = r->result.spaces[0] = r->result.spaces[1] = -1;
 	r->collect.pipes[0] = r->collect.pipes[1] = r->box.collect.pipes[0] = r->box.collect.pipes[1] = -1;
@@ -743,9 +739,9 @@ static int run_to_end(struct run *r)
 		req->outcome->ready(req->outcome->arg, r->state.id);
 	result = run_all(r);
 	tell_outcome(r);
-	if (r->learn && learn_write(r->learn, req->call, req->policy->policy, &r->learned, r->err) < 0)
+	if (r->learn && learn_write(r->learn, req->call, req->policy->policy, &r->outputs.learned, r->err) < 0)
 		result = -1;
-	return launch_report(req->call, &r->report, r->state.path, r->audit, req->policy, req->workdir, result, r->err);
+	return launch_report(req->call, &r->outputs.report, r->state.path, r->audit, req->policy, req->workdir, result, r->err);
 }
 
 int launch(const struct launch_request *req, struct error *err)
@@ -761,7 +757,7 @@ int launch(const struct launch_request *req, struct error *err)
 	if (result == 0 && req->dry_run) {
 		result = dry_run(r);
 	} else if (result == 0) {
-		if (launch_place("report", req->report_path, &r->report, err) < 0 || launch_place("learn", req->learn_path, &r->learned, err) < 0 || prepare(r) < 0)
+		if (launch_outputs_open(&r->outputs, req->report_path, req->learn_path, req->events_path, err) < 0 || prepare(r) < 0)
 			result = -1;
 		began = result == 0;
 		r->learn = began && req->learn_path ? learn_new() : NULL;

@@ -21,7 +21,7 @@
 #define FOLDER ".live"
 
 /* In a record each name follows its letter and ends with a NUL. The last one is END, with no name. */
-enum { WRITES = 'w', PROTECTS = 'p', FOLLOWS = 'f', END = '-', RECORD_MAX = 8 << 20 };
+enum { WRITES = 'w', PROTECTS = 'p', FOLLOWS = 'f', OUTPUTS = 'o', END = '-', RECORD_MAX = 8 << 20 };
 
 /* One that is alive; its bytes, and where we are in them. */
 struct record {
@@ -149,11 +149,17 @@ static int gather_followed(void *arg, struct record *r, struct error *err)
 	return 0;
 }
 
+static int open_records(const char *root)
+{
+	AUTO_FD all = root ? open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	return all < 0 ? -1 : openat(all, FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
 int live_protected(struct arena *arena, const struct policy *p, const char *root, const char *ret[LIVE_FILES + 1], struct error *err)
 {
 	struct gather g = {arena, ret, 0};
-	AUTO_FD all = root ? open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	AUTO_FD folder = all < 0 ? -1 : openat(all, FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_FD folder = open_records(root);
 	uint32_t i;
 
 	for (i = 1; i < p->n_files; i++)
@@ -162,6 +168,83 @@ int live_protected(struct arena *arena, const struct policy *p, const char *root
 	if (folder >= 0 && each(folder, NULL, gather_followed, &g, err) < 0)
 		return -1;
 	ret[g.n] = NULL;
+	return 0;
+}
+
+/* What is written about runs. */
+
+/* Of a pattern, the part before its first wildcard: where what it matches begins. A floating one shows nothing by itself. */
+static bool begins_with_fixed(const char *path, const char *pattern)
+{
+	size_t n = strcspn(pattern, "*?[{\\");
+
+	if (pattern[0] != '/')
+		return false;
+	return pattern[n] ? strncmp(path, pattern, n) == 0 : path_is_in(path, pattern);
+}
+
+static bool is_in_reach(const struct live_reach *reach, const char *path)
+{
+	const struct pol_list *write = &reach->policy->fs.write;
+	uint32_t i;
+
+	if (reach->workdir && path_is_in(path, reach->workdir))
+		return true;
+	for (i = 0; i < write->n && !begins_with_fixed(path, write->v[i].s); i++)
+		;
+	return i < write->n;
+}
+
+struct outputs {
+	struct gather g;
+	const struct live_reach *reach;
+};
+
+static int add_output(struct outputs *o, const char *name, struct error *err)
+{
+	struct gather *g = &o->g;
+	size_t i;
+
+	for (i = 0; i < g->n && strcmp(g->ret[i], name) != 0; i++)
+		;
+	if (i < g->n || !is_in_reach(o->reach, name))
+		return 0;
+	if (g->n == LIVE_FILES)
+		return error_set(err, ERROR_SYSTEM, "the runs that are alive write more files in this run's folders than can be protected; let them write their events elsewhere");
+	g->ret[g->n] = arena_str(g->arena, sv_of(name));
+	return g->ret[g->n++] ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
+}
+
+static int gather_outputs(void *arg, struct record *r, struct error *err)
+{
+	const char *name;
+
+	while ((name = next(r, OUTPUTS)))
+		if (add_output(arg, name, err) < 0)
+			return -1;
+	return 0;
+}
+
+static void name_outputs(struct arena *arena, const char *const *written, const char *names[LIVE_FILES + 1], size_t *n)
+{
+	for (*n = 0; written && *written; written++)
+		live_names(arena, *written, names, n);
+}
+
+int live_outputs(struct arena *arena, const struct live_reach *reach, const char *root, const char *const *written, const char *ret[LIVE_FILES + 1], struct error *err)
+{
+	struct outputs o = {{arena, ret, 0}, reach};
+	const char *names[LIVE_FILES + 1];
+	AUTO_FD folder = open_records(root);
+	size_t i, n;
+
+	name_outputs(arena, written, names, &n);
+	for (i = 0; i < n; i++)
+		if (add_output(&o, names[i], err) < 0)
+			return -1;
+	if (folder >= 0 && each(folder, NULL, gather_outputs, &o, err) < 0)
+		return -1;
+	ret[o.g.n] = NULL;
 	return 0;
 }
 
@@ -190,6 +273,9 @@ static void put_record(struct buf *out, const struct live_request *q)
 			live_names(q->arena, q->policy->files[i], names, &n);
 	for (i = 0; i < n; i++)
 		put(out, FOLLOWS, names[i]);
+	name_outputs(q->arena, q->written, names, &n);
+	for (i = 0; i < n; i++)
+		put(out, OUTPUTS, names[i]);
 	put(out, END, "");
 }
 

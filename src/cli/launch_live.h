@@ -5,6 +5,9 @@
  * same folder, and would open its neighbour's by writing there. So each run says below runs/.live/ID what it may write, what it protects and what it follows, in a file
  * that it holds locked. Whoever starts protects what those that live follow, and follows nothing that one of them may write (`cordon policy push` still works).
  *
+ * What Cordon writes about a run while it goes on and at its end (--json-events, --report, --learn) is protected in the same way, in its own sandbox and in those that start meanwhile. It is no way to gain rights, so that nobody is refused
+ * for the sake of it: one that could write there before keeps that.
+ *
  * Two that start at once: both say it before they look, so that one at least sees the other. Where it is too late to protect a file, the run does not start.
  */
 #ifndef CORDON_CLI_LAUNCH_LIVE_H
@@ -25,6 +28,15 @@ void live_names(struct arena *arena, const char *file, const char **ret, size_t 
 /* The files of the policy, and those that other runs follow: none of them is this run's to write. root NULL: only its own. */
 int live_protected(struct arena *arena, const struct policy *p, const char *root, const char *ret[LIVE_FILES + 1], struct error *err);
 
+/* What a run may write: below its work folder (or NULL), and what its policy lists. */
+struct live_reach {
+	const struct policy *policy;
+	const char *workdir;
+};
+
+/* Of the files that Cordon writes about this run (written, or NULL), and about those that are alive, the names that this run could write: none is its to write. */
+int live_outputs(struct arena *arena, const struct live_reach *reach, const char *root, const char *const *written, const char *ret[LIVE_FILES + 1], struct error *err);
+
 struct live {
 	int folder, fd; /* -1: not said yet */
 	const char *id;
@@ -39,6 +51,7 @@ struct live_request {
 	const struct policy *policy;
 	const char *const *protected; /* as the plan was made with */
 	bool follows;
+	const char *const *written; /* as live_outputs() has it */
 };
 
 /* Before anything runs inside. */

@@ -18,17 +18,20 @@ static int credential_files(struct arena *arena, const struct cli_policy *policy
 	return file ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
 }
 
-int launch_plan_fill(struct launch_plan *s, struct arena *arena, const struct cli_policy *policy, const char *root, struct plan_request *p, struct error *err)
+int launch_plan_fill(struct launch_plan *s, struct arena *arena, const struct cli_policy *policy, const char *root, const char *const *written, struct plan_request *p, struct error *err)
 {
 	p->policy = policy->policy;
 	p->here = policy->workdir;
 	p->home = policy->folders.home;
 	p->cache_dir = policy->folders.cache;
 	p->protect = s->protect;
+	p->outputs = s->outputs;
 	p->hide = s->secret;
 	p->own = cli_own(&s->own, &policy->folders);
 	p->git_configs = launch_git_configs(&s->configs, &policy->folders);
 	if (live_protected(arena, policy->policy, root, s->protect, err) < 0)
+		return -1;
+	if (live_outputs(arena, &(struct live_reach){policy->policy, p->workdir}, root, written, s->outputs, err) < 0)
 		return -1;
 	return credential_files(arena, policy, s->secret, err);
 }

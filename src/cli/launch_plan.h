@@ -11,12 +11,16 @@
 
 struct launch_plan {
 	const char *protect[LIVE_FILES + 1]; /* policy files, of this run and of others, that are not its to write */
+	const char *outputs[LIVE_FILES + 1]; /* what Cordon writes about this run and others, below folders that it may write */
 	const char *secret[LIVE_FILES + 1];
 	struct launch_git_configs configs;
 	struct cli_own own;
 };
 
-/* Sets policy, here, home, cache_dir, protect, hide, own and git_configs of p, which borrows from s, arena and policy. root: of all runs; NULL: other runs do not count. */
-int launch_plan_fill(struct launch_plan *s, struct arena *arena, const struct cli_policy *policy, const char *root, struct plan_request *p, struct error *err);
+/*
+ * Sets policy, here, home, cache_dir, protect, outputs, hide, own and git_configs of p, whose workdir is set, and which borrows from s, arena and policy. root: of all runs; NULL: other runs do not count.
+ * written: the files that Cordon will write about this run, as they were named; with a NULL behind them, or NULL.
+ */
+int launch_plan_fill(struct launch_plan *s, struct arena *arena, const struct cli_policy *policy, const char *root, const char *const *written, struct plan_request *p, struct error *err);
 
 #endif

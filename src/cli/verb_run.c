@@ -29,7 +29,7 @@ const struct option verb_run_options[] = {
 	{"warm", 0, "N", NULL, "Take a prepared sandbox where there is one, and have N ready for the next runs.", 0},
 	{"dry-run", 'n', NULL, NULL, "Print what would be shown, hidden, limited and run, and start nothing.", 0},
 	{"json", 0, NULL, NULL, "With --dry-run: print the plan as one JSON document.", 0},
-	{"json-events", 0, "FILE", "file", "Also append the run's events to FILE, one JSON object a line. One run at a time.", 0},
+	{"json-events", 0, "FILE", "file", "Also append the run's events to FILE, one JSON object a line. One run at a time; it cannot change FILE itself.", 0},
 	{"learn", 0, "FILE", "file", "Write to FILE the smallest policy that would have allowed what the run was denied.", 0},
 	{"report", 0, "FILE", "file", "Write a page about the run to FILE (HTML) when it has ended.", 0},
 	{0},

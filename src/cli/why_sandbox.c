@@ -35,7 +35,7 @@ static int build(struct why_sandbox *s, struct launch_plan *inputs, struct arena
 		root[0] = '\0';
 	if (gate_needed(policy->policy))
 		req.gate = &gate;
-	if (launch_plan_fill(inputs, arena, policy, root[0] ? root : NULL, &req, err) < 0)
+	if (launch_plan_fill(inputs, arena, policy, root[0] ? root : NULL, NULL, &req, err) < 0)
 		return -1;
 	return plan_build(&req, &s->plan, err);
 }

@@ -132,7 +132,7 @@ static int add_guards(struct draft *d, const char *key, const struct pol_list *l
 	return 0;
 }
 
-/* A policy file that is saved is loaded anew while the run goes on (and by the next run): whoever may write it writes the rules. */
+/* A policy file that is saved is loaded anew while the run goes on (and by the next run): whoever may write it writes the rules. And who may move a record away writes another in its place. */
 static int add_paths(struct draft *d, const char *const *paths, const char *what, bool hidden)
 {
 	struct plan_guard *g;
@@ -225,6 +225,7 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 	if (add_guards(d, "filesystem.deny", &fs->deny, true, false) < 0 ||
 	    add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0 ||
 	    add_paths(d, req->protect, "the run's own policy", false) < 0 ||
+	    add_paths(d, req->outputs, "what Cordon writes about a run", false) < 0 ||
 	    add_paths(d, req->hide, "holds a credential", true) < 0 || add_staging(d) < 0 || add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
 		return -1;
 	if (plan_links_judge(d) < 0 || plan_masks_add(d) < 0 || plan_exec_add(d) < 0)

@@ -391,6 +391,64 @@ events_do_not_wait_for_a_planted_fifo()
 	[ $? = 125 ]
 }
 
+# Moves what Cordon writes about the run away, or writes it, by every way; says what works.
+forge='
+for f in out/events.jsonl out/page.html out/learned.yaml; do
+	mv $f gone && echo "$f moved"
+	echo forged >new; mv -f new $f && echo "$f replaced"
+	rm $f && echo "$f removed"
+	(echo forged >$f) && echo "$f truncated"
+	(echo forged >>$f) && echo "$f appended to"
+	ln $f other && echo forged >>other && echo "$f linked"
+	ln -sf /dev/null $f && echo "$f is a link"
+done
+mv out out2 && echo "folder moved"
+mv . ../x && echo "work folder moved"
+echo free >out/beside && cat out/events.jsonl >seen
+'
+
+nobody_forges_what_is_written_about_a_run()
+{
+	local i
+	project
+	mkdir out
+	for i in 1 2; do
+		"$CORDON" run --json-events out/events.jsonl --report out/page.html --learn out/learned.yaml -- sh -c "$forge" >"$tmp/forged" 2>/dev/null
+		! grep . "$tmp/forged" || return 1
+		[ "$(cat out/beside)" = free ] && [ -s seen ] && rm -f seen out/beside new || return 1
+		! grep -qx forged out/* || return 1
+		"$CORDON" audit verify out/events.jsonl >"$tmp/verified" || return 1
+	done
+	cat "$tmp/verified"
+	grep -q ' 2 runs' "$tmp/verified" && grep -q '<html' out/page.html && [ -s out/learned.yaml ]
+}
+
+# The folder may be another's, too: one that starts meanwhile.
+neighbours_do_not_forge_what_is_written_about_a_run()
+{
+	local first i=0
+	project
+	mkdir out && mkfifo "$tmp/neighbour"
+	"$CORDON" run --json-events out/events.jsonl -- cat <"$tmp/neighbour" &
+	first=$!
+	exec 7>"$tmp/neighbour"
+	while [ ! -s out/events.jsonl ] && [ $((i += 1)) -lt 200 ]; do sleep 0.05; done
+	sleep 0.5
+	run sh -c 'mv out/events.jsonl gone && echo moved; (echo forged >>out/events.jsonl) && echo written; mv out out2 && echo folder; echo free >out/beside' | grep -E '^(moved|written|folder)$' && i=999
+	exec 7>&-
+	wait "$first"
+	rm -f "$tmp/neighbour"
+	[ "$i" -lt 200 ] && [ "$(cat out/beside)" = free ] && "$CORDON" audit verify out/events.jsonl && run sh -c 'mv out/events.jsonl out/old' && [ -s out/old ]
+}
+
+# What comes back of a copy is judged by the same.
+nobody_forges_it_in_a_copy()
+{
+	project
+	"$CORDON" run --profile strict --json-events events.jsonl -- sh -c 'mv events.jsonl gone; echo forged >events.jsonl; echo x >made' 2>/dev/null
+	"$CORDON" apply --force "$("$CORDON" ps -a -q | head -n 1)" && [ -e made ] && "$CORDON" audit verify events.jsonl
+}
+
 # What the run makes of the path while it runs: the folder's name leads to the operator's own policies.
 learned_policy_stays_in_its_folder()
 {
@@ -399,7 +457,7 @@ learned_policy_stays_in_its_folder()
 		project
 		mkdir -p policies "$tmp/elsewhere"
 		echo ceiling >"$tmp/elsewhere/policy.yaml"
-		timeout 20 "$CORDON" run "--$option" policies/policy.yaml -- sh -c "mv policies moved; ln -s '$tmp/elsewhere' policies" || return 1
+		timeout 20 "$CORDON" run "--$option" policies/policy.yaml -- sh -c "mv policies moved; ln -s '$tmp/elsewhere' policies"
 		[ "$(cat "$tmp/elsewhere/policy.yaml")" = ceiling ] && [ -s moved/policy.yaml ] && [ "$(ls -A moved)" = policy.yaml ] || return 1
 		project
 		mkdir -p policies
@@ -444,20 +502,27 @@ nothing_is_written_through_planted_folders()
 	grep -q 'No such file' "$tmp/err"
 }
 
-# Each is replaced by a new file: nothing that the run made under that name is opened.
+# The run makes nothing under that name, and what another program makes there is replaced by a new file: it is not opened.
 learned_policy_replaces_what_was_planted()
 {
-	local option plant
+	local option plant made
 	for option in learn report; do
 		for plant in "mkfifo out" "ln -s $tmp/victim out" "ln -s /dev/tty out" "cp /etc/hostname out; chmod 444 out"; do
 			project
 			echo kept >"$tmp/victim"
-			timeout 20 "$CORDON" run "--$option" out -- sh -c "$plant" || return 1
+			timeout 20 "$CORDON" run "--$option" out -- sh -c "$plant" && return 1
+			[ -f out ] && [ ! -L out ] || return 1
+			project
+			timeout 20 "$CORDON" run "--$option" out -- sh -c 'echo x >started; while [ ! -e go ]; do sleep 0.05; done' &
+			made=$!
+			for _ in $(seq 200); do [ -e started ] && break; sleep 0.05; done
+			sh -c "$plant; touch go"
+			wait "$made" || return 1
 			[ "$(cat "$tmp/victim")" = kept ] && [ -f out ] && [ ! -L out ] && [ "$(stat -c %a out)" = 600 ] || return 1
 		done
 		project
 		timeout 20 "$CORDON" run "--$option" out -- mkdir out
-		[ $? = 125 ] && [ -d out ] || return 1
+		[ $? = 1 ] && [ -f out ] || return 1
 	done
 }
 
@@ -604,10 +669,13 @@ ok "cordon exec is as careful with its stdio" exec_is_as_careful_with_its_stdio
 ok "sockets and FIFOs of the host in the work folder are hidden" sockets_of_the_host_are_hidden
 ok "--json-events does not follow a link that a run has planted" events_do_not_follow_a_planted_link
 ok "--json-events does not wait for a FIFO that a run has planted" events_do_not_wait_for_a_planted_fifo
+ok "what Cordon writes about a run cannot be written, moved or removed from inside, nor its folder moved; several runs append" nobody_forges_what_is_written_about_a_run
+ok "... nor from a sandbox that starts meanwhile in the same folder, until the run has ended" neighbours_do_not_forge_what_is_written_about_a_run
+ok "... nor by what comes back of a copy" nobody_forges_it_in_a_copy
 ok "--learn and --report write to the folder that was named, whatever its name leads to in the end" learned_policy_stays_in_its_folder
 ok "PID 1 cannot be slowed down: priority, scheduler, processors" pid1_is_not_slowed_down
 ok "--learn, --report and --json-events write through no folder that an earlier run made a link" nothing_is_written_through_planted_folders
-ok "--learn and --report open nothing that a run has planted" learned_policy_replaces_what_was_planted
+ok "--learn and --report open nothing that was planted meanwhile, which the run itself cannot" learned_policy_replaces_what_was_planted
 ok "every denial is counted, however fast they come" every_denial_is_counted
 ok "programs with setuid, setgid or capabilities are not written to, by no way; others are" programs_that_give_rights_are_not_written_to
 ok "a folder that holds denied or protected names is not opened to other users, by no way" folders_stay_shut_to_others
