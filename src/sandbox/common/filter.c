@@ -395,11 +395,12 @@ static void block_prctl(struct program *p)
 	ret_allow(p);
 }
 
-/* Not leases (F_SETLEASE, F_SETDELEG), which let a file's owner stall whoever else opens it: the host, or another sandbox. */
+/* Not leases (F_SETLEASE, F_SETDELEG), which let a file's owner stall whoever else opens it: the host, or another sandbox. Nor F_NOTIFY, which tells what the host does in a folder, and which nobody uses any more. */
 static void block_fcntl(struct program *p)
 {
 	load_arg(p, 1);
 	deny_if(p, 1024);
+	deny_if(p, 1026);
 	deny_if(p, 1040);
 	ret_allow(p);
 }
