@@ -28,6 +28,8 @@ int run_workdir(const struct call *call, const struct cli_policy *p, const char 
 
 	*ret = p->workdir;
 	*ret_unfit = NULL;
+	if (strcmp(p->folders.home, "/") == 0)
+		return error_set(err, ERROR_USAGE, "HOME is /, which cannot be an empty folder in a sandbox as a home is; set HOME to a folder of yours (it is / where the user id has no entry in /etc/passwd)");
 	if (p->policy->fs.workdir.v == WORKDIR_NONE) {
 		*ret = NULL;
 		return 0;

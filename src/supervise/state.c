@@ -39,7 +39,7 @@ int state_root(char **ret, struct error *err)
 	if (stat(path, &st) < 0) {
 		r = sys_make_folders(path);
 		if (r < 0 || stat(path, &st) < 0)
-			return error_sys(err, r < 0 ? r : errno, "state folder %s", path);
+			return error_sys(err, r < 0 ? r : errno, "state folder %s (XDG_STATE_HOME moves it; set that to a folder that you may write)", path);
 	}
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 0077))
 		return error_set(err, ERROR_DENIED, "state folder %s is not ours alone; it must be a folder of yours with mode 0700", path);

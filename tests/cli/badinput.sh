@@ -97,11 +97,15 @@ notfound "a command that is not executable" ./plain 126 "cannot be executed"
 
 # --- the work folder ---
 
-bad "work folder: not there" 125 "none" "$CORDON" run --workdir "$tmp/none" "${start[@]}"
+bad "work folder: not there" 125 "none: there is none; make it, or name another with --workdir" "$CORDON" run --workdir "$tmp/none" "${start[@]}"
 bad "work folder: a file" 125 "plain" "$CORDON" run --workdir plain "${start[@]}"
 bad "work folder: the home folder" 125 "home" "$CORDON" run --workdir "$HOME" "${start[@]}"
 bad "work folder: the root" 125 "workdir / " "$CORDON" run --workdir / "${start[@]}"
 bad "work folder: Cordon's own state" 125 "state" "$CORDON" run --workdir "$tmp/state/cordon" "${start[@]}"
+bad "home: the root" 125 "HOME is /, .*set HOME to a folder" env HOME=/ XDG_CACHE_HOME="$tmp/cache" "$CORDON" run "${start[@]}"
+bad "home: the root, by another name" 125 "HOME is /, .*set HOME to a folder" env HOME=//usr/.. XDG_CACHE_HOME="$tmp/cache" XDG_DATA_HOME="$tmp/data" "$CORDON" run "${start[@]}"
+: >"$tmp/a-file"
+bad "state folder: below a file" 125 "state folder .*set that to a folder that you may write.*Not a directory" env XDG_STATE_HOME="$tmp/a-file" "$CORDON" run "${start[@]}"
 mkdir "$tmp/vanishing"
 cd "$tmp/vanishing" || exit 99
 rmdir "$tmp/vanishing"
