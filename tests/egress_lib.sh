@@ -22,3 +22,16 @@ stop_servers()
 }
 trap stop_servers EXIT
 ip link set lo up
+
+# run POLICY ARGUMENT... <COMMANDS: the driver's output, in $out
+run()
+{
+	local policy=$1
+	shift
+	out=$(timeout 120 "$drive" "$egress" "$policy" ca.pem "$@" 2>&1)
+	grep -E 'Sanitizer|runtime error' <<<"$out" >>complaints
+}
+count()
+{
+	grep -c -- "$1" <<<"$out"
+}

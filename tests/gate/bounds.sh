@@ -28,19 +28,6 @@ for _ in $(seq 200); do
 	sleep 0.05
 done
 
-# run POLICY ARGUMENT... <COMMANDS: the driver's output, in $out
-run()
-{
-	local policy=$1
-	shift
-	out=$(timeout 120 "$drive" "$egress" "$policy" ca.pem "$@" 2>&1)
-	grep -E 'Sanitizer|runtime error' <<<"$out" >>complaints
-}
-count()
-{
-	grep -c -- "$1" <<<"$out"
-}
-
 # Requests side by side. Their server, which does not know the name of the limit, thinks for a second and hangs up.
 printf 'network: {mode: none}\ninference: {providers: {late: {kind: openai, url: "http://127.0.0.1:8080/late/v1", models: ["*"], max_output_tokens: 100}}}\n' >budget.yaml
 # aside BODY: how many of ten such requests went out

@@ -41,19 +41,6 @@ place=sk-placeholder-AAAAAAAAA
 grant="k|up.test|x-api-key|-|$key|$place"
 pins=(pin up.test=127.0.0.1 pin echo.test=127.0.0.1 pin name.test=127.0.0.1)
 
-# run POLICY ARGUMENT... <COMMANDS: the driver's output, in $out
-run()
-{
-	local policy=$1
-	shift
-	out=$(timeout 120 "$drive" "$egress" "$policy" ca.pem "$@" 2>&1)
-	grep -E 'Sanitizer|runtime error' <<<"$out" >>complaints
-}
-count()
-{
-	grep -c -- "$1" <<<"$out"
-}
-
 cat >plain.yaml <<'END'
 network:
   mode: allowlist

@@ -20,7 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_OWN_FAILURE = 125, TRACEES = 256, QUIET_MS = 300, LATER_MS = 3000, STEP_MS = 20 };
+#include "tracees.h"
+
+enum { EXIT_OWN_FAILURE = 125, QUIET_MS = 300, LATER_MS = 3000, STEP_MS = 20 };
 
 struct work {
 	long wanted, counted;
@@ -29,31 +31,13 @@ struct work {
 	bool first_ended, killed;
 	long ended_at;
 	char program[PATH_MAX];
-	pid_t tracees[TRACEES];
-	size_t n;
+	struct tracees tracees;
 };
 
 static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "kill_at: %s: %s\n", what, strerror(errno));
 	exit(EXIT_OWN_FAILURE);
-}
-
-static void forget(struct work *w, pid_t pid)
-{
-	size_t i;
-
-	for (i = 0; i < w->n && w->tracees[i] != pid; i++)
-		;
-	if (i < w->n)
-		w->tracees[i] = w->tracees[--w->n];
-}
-
-static void remember(struct work *w, pid_t pid)
-{
-	forget(w, pid);
-	if (w->n < TRACEES)
-		w->tracees[w->n++] = pid;
 }
 
 static void program_of(pid_t pid, char out[PATH_MAX])
@@ -80,7 +64,7 @@ static bool still_ours(struct work *w, pid_t pid)
 static void let_go(struct work *w, pid_t pid)
 {
 	(void)ptrace(PTRACE_DETACH, pid, NULL, NULL);
-	forget(w, pid);
+	forget(&w->tracees, pid);
 }
 
 static void count_call(struct work *w, pid_t pid)
@@ -100,7 +84,7 @@ static void stopped(struct work *w, pid_t pid, int status)
 	int signal = WSTOPSIG(status), event = status >> 16;
 	long pass = 0;
 
-	remember(w, pid);
+	remember(&w->tracees, pid);
 	if (signal == (SIGTRAP | 0x80)) {
 		count_call(w, pid);
 	} else if (event == PTRACE_EVENT_EXEC) {
@@ -140,7 +124,7 @@ static bool turn(struct work *w)
 			stopped(w, pid, status);
 			continue;
 		}
-		forget(w, pid);
+		forget(&w->tracees, pid);
 		if (pid == w->first) {
 			w->first_ended = true;
 			w->ended_at = now_ms();
@@ -156,11 +140,11 @@ static bool turn(struct work *w)
 /* A tracee can only be let go where it stands still. */
 static void let_all_go(struct work *w)
 {
-	size_t i, n = w->n;
-	pid_t pids[TRACEES];
+	size_t i, n = w->tracees.n;
+	pid_t pids[TRACEES_MAX];
 	int status;
 
-	memcpy(pids, w->tracees, sizeof(pids));
+	memcpy(pids, w->tracees.v, sizeof(pids));
 	for (i = 0; i < n; i++)
 		if (ptrace(PTRACE_INTERRUPT, pids[i], NULL, NULL) == 0 && waitpid(pids[i], &status, __WALL) == pids[i] && WIFSTOPPED(status))
 			(void)ptrace(PTRACE_DETACH, pids[i], NULL, (status >> 16) == 0 && WSTOPSIG(status) != (SIGTRAP | 0x80) ? (long)WSTOPSIG(status) : 0);
@@ -173,7 +157,7 @@ static void trace(struct work *w, pid_t pid)
 	if (ptrace(PTRACE_SEIZE, pid, NULL, options) < 0)
 		fail("PTRACE_SEIZE");
 	w->first = pid;
-	remember(w, pid);
+	remember(&w->tracees, pid);
 }
 
 static void start(struct work *w, char **argv)
@@ -244,7 +228,7 @@ int main(int argc, char **argv)
 		start(&w, argv + optind + 2);
 	}
 	/* with -f what its children do behind its end counts too, until nothing happens any more, or nothing but what happens all the time */
-	while (!w.killed && w.n && (!w.first_ended || (w.follow && quiet < QUIET_MS && now_ms() < w.ended_at + LATER_MS)))
+	while (!w.killed && w.tracees.n && (!w.first_ended || (w.follow && quiet < QUIET_MS && now_ms() < w.ended_at + LATER_MS)))
 		quiet = turn(&w) ? 0 : quiet + STEP_MS;
 	let_all_go(&w);
 	write_count(&w, file);

@@ -19,38 +19,22 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_NONE = 98, EXIT_OWN_FAILURE = 99, TRACEES = 256, PAUSE_MS = 200 };
+#include "tracees.h"
+
+enum { EXIT_NONE = 98, EXIT_OWN_FAILURE = 99, PAUSE_MS = 200 };
 
 struct work {
 	int signal;
 	uint64_t call;
 	long left;   /* calls to come */
 	pid_t first; /* CMD, and its job */
-	pid_t tracees[TRACEES];
-	size_t n;
+	struct tracees tracees;
 };
 
 static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "signal_at: %s: %s\n", what, strerror(errno));
 	exit(EXIT_OWN_FAILURE);
-}
-
-static void forget(struct work *w, pid_t pid)
-{
-	size_t i;
-
-	for (i = 0; i < w->n && w->tracees[i] != pid; i++)
-		;
-	if (i < w->n)
-		w->tracees[i] = w->tracees[--w->n];
-}
-
-static void remember(struct work *w, pid_t pid)
-{
-	forget(w, pid);
-	if (w->n < TRACEES)
-		w->tracees[w->n++] = pid;
 }
 
 /* The signal that a stop is about to deliver; 0: it is another kind of stop. */
@@ -79,12 +63,12 @@ static pid_t find(struct work *w)
 
 	while ((pid = waitpid(-1, &status, __WALL)) > 0) {
 		if (!WIFSTOPPED(status)) {
-			forget(w, pid);
+			forget(&w->tracees, pid);
 			if (pid == w->first)
 				exit(EXIT_NONE);
 			continue;
 		}
-		remember(w, pid);
+		remember(&w->tracees, pid);
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80) && is_call(w, pid) && --w->left == 0)
 			return pid;
 		if (status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP)
@@ -101,9 +85,9 @@ static void let_all_go(struct work *w, pid_t last)
 	size_t i;
 	int status;
 
-	for (i = 0; i < w->n; i++)
-		if (w->tracees[i] != last && ptrace(PTRACE_INTERRUPT, w->tracees[i], NULL, NULL) == 0 && waitpid(w->tracees[i], &status, __WALL) == w->tracees[i] && WIFSTOPPED(status))
-			(void)ptrace(PTRACE_DETACH, w->tracees[i], NULL, delivered(status));
+	for (i = 0; i < w->tracees.n; i++)
+		if (w->tracees.v[i] != last && ptrace(PTRACE_INTERRUPT, w->tracees.v[i], NULL, NULL) == 0 && waitpid(w->tracees.v[i], &status, __WALL) == w->tracees.v[i] && WIFSTOPPED(status))
+			(void)ptrace(PTRACE_DETACH, w->tracees.v[i], NULL, delivered(status));
 	(void)ptrace(PTRACE_DETACH, last, NULL, NULL);
 }
 

@@ -1,7 +1,5 @@
 #include <stdarg.h>
-#include <time.h>
 
-#include "base/cleanup.h"
 #include "base/glob.h"
 #include "check.h"
 #include "policy/net_match.h"
@@ -459,29 +457,6 @@ static void a_ceilings_rate_holds_whatever_the_modes(void)
 	policy_free(p);
 }
 
-/* Each once, and not by looking through all that came before it: that took seconds for 20,000 of them. */
-static void many_rates_of_a_ceiling_cost_little(void)
-{
-	enum { RULES = 40000 };
-	struct memory_text v[2] = {{"p.yaml", "version: 1\nnetwork: {mode: public}\n"}, {"ceiling", ""}};
-	clock_t before = clock();
-	struct error err = {0};
-	AUTO_BUF text = {0};
-	struct policy *p;
-	unsigned i;
-
-	buf_init(&text, 4 << 20);
-	(void)buf_str(&text, "version: 1\nnetwork:\n  mode: public\n  allow:\n");
-	for (i = 0; i < RULES; i++)
-		(void)buf_printf(&text, "    - {host: h%u.test, rate: 1/h}\n", i);
-	CHECK(!buf_failed(&text));
-	v[1].text = text.p;
-	p = memory_compile(v, 2, &err);
-	CHECK(p && p->net.allow.n == RULES);
-	CHECK((clock() - before) / CLOCKS_PER_SEC < 4);
-	policy_free(p);
-}
-
 static void whoever_is_asked_cannot_lift_the_ceiling(void)
 {
 	static const char request[] = "network: {mode: allowlist, ask: true, allow: [{host: a.test}]}";
@@ -807,7 +782,6 @@ int main(void)
 		CASE(network_rules_are_intersected),
 		CASE(modes_of_the_network_meet),
 		CASE(a_ceilings_rate_holds_whatever_the_modes),
-		CASE(many_rates_of_a_ceiling_cost_little),
 		CASE(whoever_is_asked_cannot_lift_the_ceiling),
 		CASE(nothing_is_allowed_that_the_ceiling_denies),
 		CASE(a_policy_below_itself_stays_what_it_is),
