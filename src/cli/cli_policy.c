@@ -135,11 +135,11 @@ static int find_workdir(const struct call *call, unsigned flags, char out[PATH_M
 		(void)snprintf(out, PATH_MAX, "%s", CLI_NOWHERE);
 		return 0;
 	}
-	if (!realpath(dir ? dir : ".", out) && dir && errno == ENOENT)
-		return error_set(err, ERROR_INPUT, "work folder %s: there is none; make it, or name another with --workdir", text_show(&shown, sv_of(dir)));
-	if (!realpath(dir ? dir : ".", out))
-		return error_sys(err, errno, "work folder %s",
-				 text_show(&shown, sv_of(dir ? dir : "(the current one)")));
+	if (!realpath(dir ? dir : ".", out)) {
+		if (dir && errno == ENOENT)
+			return error_set(err, ERROR_INPUT, "work folder %s: there is none; make it, or name another with --workdir", text_show(&shown, sv_of(dir)));
+		return error_sys(err, errno, "work folder %s", text_show(&shown, sv_of(dir ? dir : "(the current one)")));
+	}
 	return 0;
 }
 
