@@ -626,6 +626,8 @@ for p in ".", "sub", "plain", fd:
     for name in "access", "default":
         tried("list", lambda: os.setxattr(p, "system.posix_acl_" + name, acl))
 tried("setuid", lambda: os.chmod("plain", 0o4755))
+for name in "metacopy", "redirect", "opaque": # a later run could not read it in its copy of the folder
+    tried("overlay", lambda: os.setxattr("plain", "user.overlay." + name, b"y"))
 os.chmod("plain", 0o2775) # holds nothing
 os.chmod("sub", 0); os.chmod("sub", 0o700)
 os.setxattr("plain", "user.note", b"x" * 1000); assert os.getxattr("plain", "user.note") == b"x" * 1000; os.removexattr("plain", "user.note")

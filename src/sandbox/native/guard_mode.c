@@ -89,7 +89,7 @@ static int set_mode(const struct job *j, int fd, mode_t mode)
 	return fchmodat(j->g->eyes.proc, path, mode & 07777, 0) < 0 ? -errno : 0;
 }
 
-/* Only a program's own: the kernel would ask for the rights of ours to make others (access lists, capabilities). */
+/* Only a program's own: the kernel would ask for the rights of ours to make others (access lists, capabilities). Nor overlayfs' own, by which a file could not be read any more in a later run's copy of the folder. */
 static int attribute_name(const struct job *j, char name[PATH_MAX])
 {
 	int r = arg_path(j, 1, name);
@@ -98,7 +98,7 @@ static int attribute_name(const struct job *j, char name[PATH_MAX])
 		return r == -ENAMETOOLONG ? -ERANGE : r;
 	if (strncmp(name, "system.", 7) == 0)
 		return -EOPNOTSUPP;
-	return strncmp(name, "user.", 5) == 0 ? 0 : -EPERM;
+	return strncmp(name, "user.", 5) == 0 && strncmp(name, "user.overlay.", 13) != 0 ? 0 : -EPERM;
 }
 
 static int set_attribute(const struct job *j, int fd, bool set)
