@@ -353,7 +353,7 @@ h[148:156] = b"%06o\0 " % sum(h)
 open(sys.argv[1], "wb").write(bytes(h) + bytes(1024))
 open(sys.argv[2], "wb").write(b"begin" + bytes(9 << 20) + b"middle" + bytes((9 << 20) + 77))
 EOF2
-# limited ROOM MS: builds the Dockerfile on standard input, within so much
+# limited ROOM MS: builds the Dockerfile on standard input, within so much (-1: the time is over before it begins)
 limited() { BUILD_DRIVE_ROOM=$1 BUILD_DRIVE_MS=$2 build; }
 room=$((10 << 20))
 for step in 'COPY four more twelve.tar /x/' 'ADD twelve.tar /x/' 'ADD four1.tgz four2.tgz four3.tgz /x/' 'ADD four1.tgz four2.tgz four more /x/' 'COPY --from=b /x/ /y/' 'RUN --mount=source=four,target=/a --mount=source=more,target=/b --mount=source=four,target=/c true' 'RUN --mount=from=b,target=/a true'; do
@@ -399,10 +399,10 @@ with open(sys.argv[1], "wb") as f:
     f.write(gzip.compress(bytes(1 << 20)) * 1000)
 EOF2
 for step in 'COPY four /x/' 'ADD long.tgz /x/' 'WORKDIR /x' 'RUN --mount=source=four,target=/a true'; do
-	like "nothing is made when the time is over: $step" "$(limited 0 1 <<<"FROM base
+	like "nothing is made when the time is over: $step" "$(limited 0 -1 <<<"FROM base
 $step")" 'its time is over'
 done
-like "nor looked for" "$(limited 0 1 <<<'FROM base
+like "nor looked for" "$(limited 0 -1 <<<'FROM base
 COPY nothin[g] /x/')" 'its time is over'
 like "an archive that takes too long is ended" "$(limited 0 700 <<<'FROM base
 ADD long.tgz /x/')" 'its time is over'

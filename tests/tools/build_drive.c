@@ -252,11 +252,11 @@ static int check(const struct build_request *req)
 	return problems.n > 0;
 }
 
-static uint64_t number(const char *name)
+static int64_t number(const char *name)
 {
 	const char *v = getenv(name);
 
-	return v ? strtoull(v, NULL, 10) : 0;
+	return v ? strtoll(v, NULL, 10) : 0;
 }
 
 static int build(struct image_store *s, int argc, char **argv)
@@ -266,8 +266,8 @@ static int build(struct image_store *s, int argc, char **argv)
 	struct build_result result;
 	struct error err = {0};
 
-	req.limit.room = number("BUILD_DRIVE_ROOM");
-	req.limit.until_ms = number("BUILD_DRIVE_MS") ? now_ms() + (int64_t)number("BUILD_DRIVE_MS") : 0;
+	req.limit.room = (uint64_t)number("BUILD_DRIVE_ROOM");
+	req.limit.until_ms = number("BUILD_DRIVE_MS") ? now_ms() + number("BUILD_DRIVE_MS") : 0;
 	req.args = argc > 4 ? (const char *const *)argv + 4 : NULL;
 	if (context < 0) {
 		(void)error_sys(&err, errno, "%s", argv[2]);
