@@ -256,6 +256,43 @@ static enum address_floor floor_of(const struct address *a)
 	return floor;
 }
 
+static bool floor_row(size_t i, struct cidr *ret)
+{
+	if (i < ARRAY_LEN(floor4)) {
+		*ret = (struct cidr){.net = address_of4(floor4[i].net), .bits = (uint8_t)(96 + floor4[i].bits)};
+		return true;
+	}
+	i -= ARRAY_LEN(floor4);
+	if (i >= ARRAY_LEN(floor6))
+		return false;
+	*ret = (struct cidr){.net = address_of6(floor6[i].net), .bits = floor6[i].bits};
+	return true;
+}
+
+static bool lies_in_another(size_t i, const struct cidr *c)
+{
+	struct cidr other;
+	size_t j;
+
+	for (j = 0; floor_row(j, &other); j++)
+		if (j != i && cidr_covers(&other, c))
+			return true;
+	return false;
+}
+
+bool address_floor_range(unsigned i, struct cidr *ret)
+{
+	struct cidr c;
+	size_t row;
+
+	for (row = 0; floor_row(row, &c); row++)
+		if (!lies_in_another(row, &c) && i-- == 0) {
+			*ret = c;
+			return true;
+		}
+	return false;
+}
+
 enum address_floor address_floor(const struct address *a)
 {
 	enum address_floor floor = floor_of(a);

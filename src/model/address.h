@@ -60,6 +60,11 @@ bool address_looks_numeric(struct sv host);
 
 enum address_floor address_floor(const struct address *a);
 
+struct cidr;
+
+/* The i-th of the ranges that lie under the floor as a whole, but for those inside of another. There is more below it that is no range (what carries an IPv4 address). False: there are no more. */
+bool address_floor_range(unsigned i, struct cidr *ret);
+
 enum { ADDRESS_CARRIED = 8 };
 
 /*

@@ -88,7 +88,9 @@ enum gate_listener_kind {
 	GATE_LISTEN_DNS_TCP,
 	GATE_LISTEN_INFERENCE, /* plain HTTP for one provider */
 	GATE_LISTEN_DOOR,      /* a UNIX socket; each stream opens with a header (base/door.h) that says which of the above it is */
-	GATE_LISTEN_KINDS
+	GATE_LISTEN_REFUSED,   /* tells of connections that were refused before they were made (sys/refused.h) */
+	GATE_LISTEN_KINDS,
+	GATE_REDIRECTS = GATE_LISTEN_KINDS, /* for the supervisor alone: by it (sys/redirect.h) is said which connections come to GATE_LISTEN_TRANSPARENT */
 };
 
 struct gate_listener {

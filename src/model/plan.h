@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/glob.h"
 #include "model/image.h"
+#include "sys/redirect.h"
 
 /* How folders begin in which an apply has what it replaces, at the top of a work folder; nobody inside sees them. */
 #define PLAN_STAGING ".cordon-apply-"
@@ -100,6 +101,7 @@ struct plan {
 	uint32_t providers; /* of models */
 	struct plan_listener *listeners; /* none: there is no gateway */
 	size_t n_listeners;
+	struct redirect reach; /* what is dialled by address and goes to a listener, where the plan has one for that */
 
 	const char *runtime, *runtime_why; /* who carries it out, and what named it; NULL: not known yet */
 

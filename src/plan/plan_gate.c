@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "model/gate.h"
+#include "model/reach.h"
 #include "plan/environ_gate.h"
 
 #define WHY "the gateway"
@@ -30,6 +31,7 @@ static int add_listeners(struct draft *d)
 		add_listener(p, GATE_LISTEN_PROXY, 0, GATE_PROXY_PORT, false);
 		add_listener(p, GATE_LISTEN_TRANSPARENT, 0, GATE_REDIRECT_PORT, false);
 		add_listener(p, GATE_LISTEN_TRANSPARENT, 0, GATE_REDIRECT_PORT, true);
+		reach_of(policy, &p->reach);
 	}
 	if (policy->net.mode.v != NET_NONE && policy->net.dns.v == DNS_POLICY) {
 		add_listener(p, GATE_LISTEN_DNS_UDP, 0, GATE_DNS_PORT, false);

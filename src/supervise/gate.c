@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "conf/gateway_file.h"
+#include "model/reach.h"
 #include "policy/policy_codec.h"
 #include "supervise/gate_roles.h"
 #include "vault/credential.h"
@@ -35,7 +36,8 @@ struct gate {
 	struct buf bundle, java;
 	struct buf usage[ROLES]; /* the last totals of each */
 	const char *missing;
-	int roots; /* memfd, for egress */
+	int roots;     /* memfd, for egress */
+	int redirects; /* GATE_REDIRECTS; -1: everything comes to the relay, or nothing does */
 	const struct gate_events *events;
 	void *arg;
 };
@@ -302,7 +304,7 @@ int gate_start(const struct gate_request *req, struct gate **ret, struct error *
 	for (i = 0; i < ROLES; i++)
 		g->roles[i] = (struct gate_role){.name = names[i], .control = -1};
 	gate_roles_adopt();
-	g->roots = -1;
+	g->roots = g->redirects = -1;
 	buf_init(&g->usage[EGRESS], WIRE_MAX_BODY);
 	buf_init(&g->usage[RELAY], WIRE_MAX_BODY);
 	g->generation = 1;
@@ -337,6 +339,8 @@ void gate_free(struct gate *g)
 	buf_done(&g->usage[RELAY]);
 	if (g->roots >= 0)
 		(void)close(g->roots);
+	if (g->redirects >= 0)
+		(void)close(g->redirects);
 	arena_free(g->arena);
 	free(g);
 }
@@ -357,16 +361,33 @@ void gate_listen_events(struct gate *g, const struct gate_events *events, void *
 	g->arg = arg;
 }
 
+/* For reloads. */
+static int keep_redirects(struct gate *g, int fd, struct error *err)
+{
+	if (g->redirects >= 0)
+		(void)close(g->redirects);
+	g->redirects = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return g->redirects < 0 ? error_sys(err, errno, "gateway") : 0;
+}
+
 int gate_listen(struct gate *g, const struct policy *p, const struct gate_listener *listeners, const int *fds, size_t n, struct error *err)
 {
-	struct gate_relay_setup s = {.generation = g->generation, .n_listeners = (uint32_t)n};
+	struct gate_relay_setup s = {.generation = g->generation};
 	int all[GATE_MAX_LISTENERS + 1], r;
 	AUTO_BUF b = {0};
+	size_t i;
 
 	if (n > GATE_MAX_LISTENERS)
 		return error_set(err, ERROR_SYSTEM, "too many listeners");
-	memcpy(s.listeners, listeners, n * sizeof(*listeners));
-	memcpy(all + 1, fds, n * sizeof(*fds));
+	for (i = 0; i < n; i++) {
+		if (listeners[i].kind == GATE_REDIRECTS) {
+			if (keep_redirects(g, fds[i], err) < 0)
+				return -1;
+			continue;
+		}
+		s.listeners[s.n_listeners++] = listeners[i];
+		all[s.n_listeners] = fds[i];
+	}
 	for (; s.n_placeholders < g->n_placeholders; s.n_placeholders++) {
 		s.placeholders[s.n_placeholders] = sv_of(g->placeholders[s.n_placeholders].value);
 		s.owners[s.n_placeholders] = sv_of(g->placeholders[s.n_placeholders].owner);
@@ -376,7 +397,7 @@ int gate_listen(struct gate *g, const struct policy *p, const struct gate_listen
 		return -1;
 	buf_init(&b, WIRE_MAX_BODY);
 	gate_put_relay_setup(&b, &s);
-	r = wire_send(g->roles[RELAY].control, GATE_RELAY_SETUP, buf_view(&b), all, n + 1);
+	r = wire_send(g->roles[RELAY].control, GATE_RELAY_SETUP, buf_view(&b), all, s.n_listeners + 1);
 	(void)close(all[0]);
 	return r < 0 ? error_sys(err, r, "relay") : 0;
 }
@@ -454,12 +475,25 @@ static int load_again(struct gate *g, const struct policy *p, struct error *err)
 	return r < 0 ? -1 : 0;
 }
 
+/* What the new policy could allow comes to the relay from now on, and is judged there; the rest is refused by the kernel. */
+static int redirect_again(const struct gate *g, const struct policy *p, struct error *err)
+{
+	struct redirect reach;
+	int r;
+
+	if (g->redirects < 0)
+		return 0;
+	reach_of(p, &reach);
+	r = redirect_tcp(g->redirects, GATE_REDIRECT_PORT, &reach);
+	return r < 0 ? error_sys(err, r, "gateway: the sandbox's redirect cannot be changed") : 0;
+}
+
 int gate_reload(struct gate *g, const struct policy *p, struct error *err)
 {
 	AUTO_FD fd = policy_file(p, err);
 	int r;
 
-	if (fd < 0 || load_again(g, p, err) < 0)
+	if (fd < 0 || load_again(g, p, err) < 0 || redirect_again(g, p, err) < 0)
 		return -1;
 	g->generation++;
 	/* egress first: what it does not know yet it refuses, which is the safe way round */

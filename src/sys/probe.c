@@ -31,7 +31,7 @@
 #include "base/cleanup.h"
 #include "sys/landlock.h"
 #include "sys/mounts.h"
-#include "sys/netlink.h"
+#include "sys/redirect.h"
 #include "sys/probe_child.h"
 #include "sys/process.h"
 #include "sys/seccomp.h"
@@ -142,8 +142,11 @@ int probe_fresh_proc(void)
 /* A table, its chains and their rules: each is a module of its own, which the kernel may lack although it has the one before. */
 static int try_redirect(const void *arg)
 {
+	static const struct redirect all = {.n = 0};
+	AUTO_FD fd = redirect_open();
+
 	(void)arg;
-	return sys_redirect_tcp(1);
+	return fd < 0 ? fd : redirect_tcp(fd, 1, &all);
 }
 
 int probe_redirect(void)

@@ -27,8 +27,8 @@ void relay_denials_free(struct relay_denials *d); /* NULL is fine */
 /* texts: subject, rule and detail, escaped, one behind the other; n: their lengths. */
 void relay_denials_tell(struct relay_denials *d, const struct relay_event *event, struct sv texts, const size_t n[3]);
 
-/* A denial that there are no texts for. */
-void relay_denials_count(struct relay_denials *d, const struct relay_event *event);
+/* Denials that there are no texts for. */
+void relay_denials_count(struct relay_denials *d, const struct relay_event *event, uint32_t n);
 
 /* Once a second: those whose turn it is. False: nothing waits, and the budgets are whole. */
 bool relay_denials_tick(struct relay_denials *d);

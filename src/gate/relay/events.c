@@ -313,7 +313,7 @@ void relay_events_tell(struct relay_events *e, const struct relay_event *event)
 		if (event->allow)
 			add_up(&e->not_told, 1);
 		else
-			relay_denials_count(e->denials, event);
+			relay_denials_count(e->denials, event, 1);
 		return;
 	}
 	if (!event->allow) {
@@ -425,6 +425,17 @@ void relay_events_bytes(struct relay_events *e, uint64_t out, uint64_t in)
 {
 	add(&e->usage.bytes_out, out);
 	add(&e->usage.bytes_in, in);
+	changed(e);
+}
+
+void relay_events_lost(struct relay_events *e, uint32_t n)
+{
+	const struct relay_event event = {.domain = DOMAIN_NETWORK};
+
+	wake(e);
+	relay_denials_count(e->denials, &event, n);
+	e->usage.requests += n;
+	e->usage.denied += n;
 	changed(e);
 }
 

@@ -48,6 +48,9 @@ void relay_events_free(struct relay_events *e); /* NULL is fine */
 
 void relay_events_tell(struct relay_events *e, const struct relay_event *event);
 
+/* Connections that were refused, of which nothing is known but how many they are. */
+void relay_events_lost(struct relay_events *e, uint32_t n);
+
 /* Are so many new kinds waiting to be told that a further one would have no place? Then ask for the kind, before
  * anything of it is let through. */
 bool relay_events_full(const struct relay_events *e);

@@ -17,7 +17,7 @@
 #include "gate/relay/relay.h"
 #include "policy/net_rules.h"
 
-enum { GUEST_MS = 10 * 1000, GUEST_BYTES = 32 * 1024, GUEST_CHUNK = 16 * 1024 };
+enum { GUEST_MS = 10 * 1000, GUEST_BYTES = 32 * 1024, GUEST_CHUNK = 16 * 1024, GUEST_HOST = 256 };
 
 struct guest;
 struct h1;
@@ -46,7 +46,7 @@ struct guest {
 	bool answered; /* it was told that it may speak */
 	bool denied;   /* but what it says decides how it is told */
 	uint16_t port;
-	char host[256]; /* canonical */
+	char host[GUEST_HOST]; /* canonical */
 	enum net_way way;
 	struct relay_call call;
 	int upstream;	      /* dialled by egress; -1: not yet */

@@ -44,6 +44,7 @@ struct relay_leaves;	/* gate/relay/leaves.h: leaf certificates, cached or minted
 struct relay_tunnels;	/* gate/relay/tunnel.h */
 struct relay_listeners; /* gate/relay/accept.h */
 struct relay_dns;	/* gate/relay/dns.h */
+struct relay_refused;	/* gate/relay/refused.h */
 struct relay_http;	/* gate/relay/http.h: all sessions, and what they share */
 
 /* One policy, as long as somebody uses it: relay_generation_ref(), relay_generation_unref() (gate/relay/generation.h). */
@@ -70,6 +71,7 @@ struct relay {
 	struct relay_tunnels *tunnels;
 	struct relay_listeners *listeners;
 	struct relay_dns *dns;
+	struct relay_refused *refused;
 	struct relay_http *http; /* http_open() to http_done() */
 	struct tls_server *tls;
 	bool v6;    /* the sandbox can dial IPv6 */

@@ -20,22 +20,22 @@ struct place {
 	char s[300];
 };
 
-static struct sv place_of(const struct guest *g, struct place *p)
+static struct sv place_of(const char *host, uint16_t port, struct place *p)
 {
-	(void)snprintf(p->s, sizeof(p->s), strchr(g->host, ':') ? "[%s]:%u" : "%s:%u", g->host, g->port);
+	(void)snprintf(p->s, sizeof(p->s), strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
 	return sv_of(p->s);
 }
 
 /* Events. */
 
-static void tell_denied(struct guest *g, const char *rule, const char *why)
+static void tell_denied(struct relay *r, const char *host, uint16_t port, const char *rule, const char *why)
 {
 	struct relay_event e = {.domain = DOMAIN_NETWORK, .rule = sv_of(rule), .detail = sv_of(why)};
 	struct place place;
 
-	e.subject = place_of(g, &place);
-	relay_events_request(g->relay->events, true);
-	relay_events_tell(g->relay->events, &e);
+	e.subject = place_of(host, port, &place);
+	relay_events_request(r->events, true);
+	relay_events_tell(r->events, &e);
 }
 
 static void put_rule(const struct ruleset *rules, const struct net_verdict *v, const struct reason *reason, char *out, size_t size)
@@ -45,15 +45,15 @@ static void put_rule(const struct ruleset *rules, const struct net_verdict *v, c
 	(void)snprintf(out, size, "%s (%s)", reason->rule, net_rules_where(rules, v, &where));
 }
 
-static void tell_verdict(struct guest *g, const struct net_verdict *v, struct reason *reason)
+static void tell_verdict(struct relay *r, const char *host, uint16_t port, const struct net_verdict *v, struct reason *reason)
 {
-	const struct ruleset *rules = g->relay->now->rules;
-	struct net_request asked = {.host = sv_of(g->host), .port = g->port};
+	const struct ruleset *rules = r->now->rules;
+	struct net_request asked = {.host = sv_of(host), .port = port};
 	char rule[512];
 
 	net_rules_reason(rules, &asked, NULL, v, reason);
 	put_rule(rules, v, reason, rule, sizeof(rule));
-	tell_denied(g, rule, reason->text);
+	tell_denied(r, host, port, rule, reason->text);
 }
 
 /* What is one kind; place: "host:port". */
@@ -71,7 +71,7 @@ static bool log_is_full(const struct guest *g)
 
 	if (!relay_events_full(g->relay->events))
 		return false;
-	(void)place_of(g, &place);
+	(void)place_of(g->host, g->port, &place);
 	return !relay_events_has_room(g->relay->events, DOMAIN_NETWORK, kind_of(g, &place, room));
 }
 
@@ -84,7 +84,7 @@ static void tell_allowed(struct guest *g, const struct net_verdict *v)
 	struct place place;
 	struct reason reason;
 
-	e.subject = place_of(g, &place);
+	e.subject = place_of(g->host, g->port, &place);
 	e.kind = kind_of(g, &place, kind);
 	relay_events_request(g->relay->events, false);
 	if (relay_events_count(g->relay->events, e.domain, e.kind))
@@ -196,7 +196,7 @@ void route_to_http(struct guest *g, bool tls)
 
 static void refuse(struct guest *g, const char *why)
 {
-	tell_denied(g, "", why);
+	tell_denied(g->relay, g->host, g->port, "", why);
 	guest_reset(g);
 }
 
@@ -207,7 +207,7 @@ static void deny_direct(struct guest *g)
 	struct reason reason;
 
 	net_rules_name(g->relay->now->rules, sv_of(g->host), g->port, &v);
-	tell_verdict(g, &v, &reason);
+	tell_verdict(g->relay, g->host, g->port, &v, &reason);
 	guest_reset(g);
 }
 
@@ -360,33 +360,46 @@ static void deny(struct guest *g, const struct net_verdict *v)
 		on_first(g, STREAM_READ);
 		return;
 	}
-	tell_verdict(g, v, &reason);
+	tell_verdict(g->relay, g->host, g->port, v, &reason);
 	if (g->door == DOOR_SOCKS)
 		answer_socks(g, SOCKS_DENIED);
 	else
 		answer_error(g, 403, "policy_denied", reason.text, reason.hint);
 }
 
-/* The host in its one form; for an address that stands for a name, the name. */
-static void note_place(struct guest *g, struct sv host, uint16_t port)
+/* The host in its one form; for an address that stands for a name, the name. False: it is an address. */
+static bool read_host(const struct relay *r, struct sv host, char out[GUEST_HOST])
 {
 	struct net_host h;
 	struct sv name;
+	bool named;
 
 	net_host_read(host, &h);
-	g->is_address = h.is_address;
-	g->port = port;
 	name = h.n ? sv_n(h.text, h.n) : host;
-	if (h.is_address && g->relay->synthetic && synthetic_name(g->relay->synthetic, &h.address, &name))
-		g->is_address = false;
-	(void)snprintf(g->host, sizeof(g->host), "%.*s", (int)name.n, name.p);
+	named = !h.is_address || (r->synthetic && synthetic_name(r->synthetic, &h.address, &name));
+	(void)snprintf(out, GUEST_HOST, "%.*s", (int)name.n, name.p);
+	return named;
+}
+
+void route_refused(struct relay *r, struct sv host, uint16_t port)
+{
+	char text[GUEST_HOST];
+	struct net_verdict v;
+	struct reason reason;
+
+	(void)read_host(r, host, text);
+	net_rules_name(r->now->rules, sv_of(text), port, &v);
+	/* allowed by now: the policy has changed since */
+	if (!v.allow)
+		tell_verdict(r, text, port, &v, &reason);
 }
 
 void route(struct guest *g, struct sv host, uint16_t port)
 {
 	struct net_verdict v;
 
-	note_place(g, host, port);
+	g->is_address = !read_host(g->relay, host, g->host);
+	g->port = port;
 	if (!relay_takes_new(g->relay)) {
 		fail(g, GATE_FAILURE_INTERNAL, sv_of("nothing can be logged now"));
 		return;

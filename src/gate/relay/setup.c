@@ -18,6 +18,7 @@
 #include "gate/relay/guest.h"
 #include "gate/relay/http.h"
 #include "gate/relay/leaves.h"
+#include "gate/relay/refused.h"
 #include "gate/relay/synthetic.h"
 #include "gate/relay/tunnel.h"
 #include "sys/role_confine.h"
@@ -103,6 +104,7 @@ static void on_control_gone(void *user)
 	struct relay *r = user;
 
 	relay_tunnels_count(r);
+	relay_refused_drain(r->refused);
 	relay_events_flush(r->events);
 	channel_drain(r->control);
 	loop_stop(r->loop);
@@ -182,8 +184,9 @@ static int make_parts(struct relay *r, const struct gate_relay_setup *setup, str
 	r->tunnels = relay_tunnels_new(r);
 	r->listeners = relay_listeners_new(r);
 	r->dns = relay_dns_new(r);
+	r->refused = relay_refused_new(r);
 	r->synthetic = synthetic_new();
-	if (!r->events || !r->guests || !r->ask || !r->tunnels || !r->listeners || !r->dns || !r->synthetic || http_open(r) < 0)
+	if (!r->events || !r->guests || !r->ask || !r->tunnels || !r->listeners || !r->dns || !r->refused || !r->synthetic || http_open(r) < 0)
 		return error_sys(err, ENOMEM, "relay");
 	return 0;
 }
@@ -197,6 +200,18 @@ static bool takes_v6(int fd)
 	return getsockname(fd, (struct sockaddr *)&at, &n) == 0 && at.ss_family == AF_INET6;
 }
 
+static int take_listener(struct relay *r, const struct gate_listener *what, int fd)
+{
+	switch (what->kind) {
+	case GATE_LISTEN_DNS_UDP:
+		return relay_dns_listen(r->dns, fd);
+	case GATE_LISTEN_REFUSED:
+		return relay_refused_listen(r->refused, fd);
+	default:
+		return relay_listen(r->listeners, fd, what);
+	}
+}
+
 static int listen_all(struct relay *r, struct wire_message *m, const struct gate_relay_setup *setup, struct error *err)
 {
 	const struct gate_listener *what;
@@ -207,7 +222,7 @@ static int listen_all(struct relay *r, struct wire_message *m, const struct gate
 		what = &setup->listeners[i];
 		fd = fd_take(&m->fds[1 + i]);
 		r->v6 = r->v6 || (what->kind == GATE_LISTEN_TRANSPARENT && takes_v6(fd));
-		e = what->kind == GATE_LISTEN_DNS_UDP ? relay_dns_listen(r->dns, fd) : relay_listen(r->listeners, fd, what);
+		e = take_listener(r, what, fd);
 		if (e < 0)
 			return error_sys(err, e, "listener %u", i);
 	}
@@ -257,6 +272,7 @@ void relay_teardown(struct relay *r)
 	relay_ask_free(r->ask);
 	relay_tunnels_free(r->tunnels);
 	relay_dns_free(r->dns);
+	relay_refused_free(r->refused);
 	link_free(r->link);
 	relay_leaves_free(r->leaves);
 	relay_calls_free(r->calls);

@@ -7,7 +7,7 @@
 #include "model/address.h"
 #include "sys/tcp.h"
 
-static bool read_place(const struct sockaddr_storage *p, struct address *ret, uint16_t *ret_port)
+bool transparent_place(const struct sockaddr_storage *p, struct address *ret, uint16_t *ret_port)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)p;
 	const struct sockaddr_in *in = (const struct sockaddr_in *)p;
@@ -39,7 +39,7 @@ void transparent(struct guest *g)
 	struct address to;
 	uint16_t port;
 
-	if (tcp_destination(stream_fd(g->stream), &place) < 0 || !read_place(&place, &to, &port)) {
+	if (tcp_destination(stream_fd(g->stream), &place) < 0 || !transparent_place(&place, &to, &port)) {
 		guest_reset(g);
 		return;
 	}

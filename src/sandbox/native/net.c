@@ -7,7 +7,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "sys/netlink.h"
+#include "sys/redirect.h"
+#include "sys/refused.h"
 
 enum { BACKLOG = 1024 };
 
@@ -44,21 +47,51 @@ static bool wants(const struct plan *p, uint32_t kind)
 	return false;
 }
 
-/* Is everything that is sent anywhere brought to us? */
-static bool redirect(const struct plan *p)
+static void add(struct net_listeners *to, const struct plan_listener *l, int fd)
 {
-	return wants(p, GATE_LISTEN_TRANSPARENT) && sys_route_everything_here() == 0 && sys_redirect_tcp(GATE_REDIRECT_PORT) == 0;
+	to->what[to->n] = *l;
+	to->fds[to->n++] = fd;
+}
+
+/* What no rule could allow is refused by the kernel, which tells of it by one socket and is told by the other when the policy changes. */
+static bool redirect_within(const struct redirect *reach, struct net_listeners *ret)
+{
+	static const struct plan_listener refused = {.kind = GATE_LISTEN_REFUSED}, redirects = {.kind = GATE_REDIRECTS};
+	AUTO_FD told = refused_open();
+	AUTO_FD fd = redirect_open();
+
+	if (told < 0 || fd < 0 || redirect_tcp(fd, GATE_REDIRECT_PORT, reach) < 0)
+		return false;
+	add(ret, &refused, fd_take(&told));
+	add(ret, &redirects, fd_take(&fd));
+	return true;
+}
+
+/* A kernel that cannot log or reset has everything come to us: what is refused is a connection that is cut. */
+static bool redirect_all(void)
+{
+	static const struct redirect all = {.n = 0};
+	AUTO_FD fd = redirect_open();
+
+	return fd >= 0 && redirect_tcp(fd, GATE_REDIRECT_PORT, &all) == 0;
+}
+
+/* Is what is sent anywhere brought to us? */
+static bool redirect(const struct plan *p, struct net_listeners *ret)
+{
+	return wants(p, GATE_LISTEN_TRANSPARENT) && sys_route_everything_here() == 0 && (redirect_within(&p->reach, ret) || redirect_all());
 }
 
 int net_listen(const struct plan *p, struct net_listeners *ret, struct error *err)
 {
-	bool transparent = redirect(p);
 	const struct plan_listener *l;
+	bool transparent;
 	size_t i;
 	int fd;
 
 	ret->n = 0;
-	for (i = 0; i < p->n_listeners && i < GATE_MAX_LISTENERS; i++) {
+	transparent = redirect(p, ret);
+	for (i = 0; i < p->n_listeners && ret->n < GATE_MAX_LISTENERS; i++) {
 		l = &p->listeners[i];
 		if (l->kind == GATE_LISTEN_TRANSPARENT && !transparent)
 			continue;
@@ -67,8 +100,7 @@ int net_listen(const struct plan *p, struct net_listeners *ret, struct error *er
 			continue; /* a kernel without IPv6 has nobody who would connect */
 		if (fd < 0)
 			return error_sys(err, fd, "gateway: listen on port %u of the sandbox", l->port);
-		ret->what[ret->n] = *l;
-		ret->fds[ret->n++] = fd;
+		add(ret, l, fd);
 	}
 	return 0;
 }

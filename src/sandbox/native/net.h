@@ -19,7 +19,10 @@ struct net_listeners {
 	size_t n;
 };
 
-/* Those that the plan asks for. Where the kernel cannot redirect connections, those for that are left out: proxies work all the same. */
+/*
+ * Those that the plan asks for, and, where the kernel refuses what no rule could allow, GATE_LISTEN_REFUSED and GATE_REDIRECTS. Where the kernel cannot redirect connections, those for that are left
+ * out: proxies work all the same.
+ */
 int net_listen(const struct plan *p, struct net_listeners *ret, struct error *err);
 
 #endif
