@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "sandbox/common/filter_lists.h"
+#include "sandbox/common/filter_program.h"
 #include "sys/bpf.h"
 
 enum what {
@@ -14,6 +16,7 @@ enum what {
 	ALLOW,
 	DENY,
 	QUIET,
+	DONE,
 	GUARD,
 	CLONE,
 	SOCKET,
@@ -21,6 +24,10 @@ enum what {
 	SOCKOPT,
 	IOCTL,
 	PERSONALITY,
+	MAP,
+	ADVICE,
+	BARRIER,
+	PIPE,
 	MEMFD,
 	SHARED,
 	IPC,
@@ -68,217 +75,82 @@ struct range {
 	enum what what;
 };
 
-struct program {
-	struct sock_filter *out;
-	size_t n;
-	const struct filter_options *o;
-	/* Branches of the search that end in an answer, which is put behind the search. */
+/* A program, and branches of the search that end in an answer, which is put behind the search. */
+struct search {
+	struct program p;
 	struct {
 		size_t at;
 		bool greater; /* the branch for "not below" */
 		enum what what;
 	} ends[N_RANGES];
 	size_t n_ends;
-	bool full;
 };
-
-static void emit(struct program *p, uint16_t code, uint8_t jt, uint8_t jf, uint32_t k)
-{
-	if (p->n == FILTER_MAX) {
-		p->full = true;
-		return;
-	}
-	bpf_put(&p->out[p->n++], code, jt, jf, k);
-}
-
-static void ret_allow(struct program *p)
-{
-	emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_ALLOW);
-}
-
-static void ret_errno(struct program *p, int code)
-{
-	emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_ERRNO | (uint32_t)code);
-}
 
 static void ret_denied(struct program *p)
 {
-	if (p->o->notify_denials)
-		emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_NOTIFY);
+	if (p->options->notify_denials)
+		program_emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_NOTIFY);
 	else
-		ret_errno(p, EPERM);
+		program_errno(p, EPERM);
 }
 
 static void ret_guard(struct program *p)
 {
-	emit(p, BPF_OP_RET, 0, 0, p->o->guard ? SECCOMP_DO_NOTIFY : SECCOMP_DO_ALLOW);
-}
-
-static void load_arg(struct program *p, unsigned i)
-{
-	emit(p, BPF_OP_LOAD, 0, 0, SECCOMP_ARG_LOW(i));
-}
-
-/* if (A == k) allow */
-static void allow_if(struct program *p, uint32_t k)
-{
-	emit(p, BPF_OP_JEQ, 0, 1, k);
-	ret_allow(p);
-}
-
-static void deny_if(struct program *p, uint32_t k)
-{
-	emit(p, BPF_OP_JEQ, 0, 1, k);
-	ret_errno(p, EPERM);
+	program_emit(p, BPF_OP_RET, 0, 0, p->options->guard ? SECCOMP_DO_NOTIFY : SECCOMP_DO_ALLOW);
 }
 
 static void block_clone(struct program *p)
 {
-	load_arg(p, 0);
-	emit(p, BPF_OP_JSET, 0, 1, 0x7e020000); /* any CLONE_NEW*: cgroup, uts, ipc, user, pid, net, mount */
+	program_load(p, 0);
+	program_emit(p, BPF_OP_JSET, 0, 1, 0x7e020000); /* any CLONE_NEW*: cgroup, uts, ipc, user, pid, net, mount */
 	ret_denied(p);
-	ret_allow(p);
-}
-
-/* unix; internet streams and datagrams with their own protocols, which leaves out raw, MPTCP, SCTP, UDP-Lite and ping. */
-static void block_socket(struct program *p)
-{
-	load_arg(p, 0);
-	allow_if(p, 1);
-	emit(p, BPF_OP_JEQ, 2, 0, 2);
-	emit(p, BPF_OP_JEQ, 1, 0, 10);
-	ret_errno(p, EAFNOSUPPORT);
-	load_arg(p, 1);
-	emit(p, BPF_OP_AND, 0, 0, 0xf);
-	emit(p, BPF_OP_JEQ, 2, 0, 1);
-	emit(p, BPF_OP_JEQ, 1, 0, 2);
-	ret_errno(p, EPERM);
-	load_arg(p, 2);
-	allow_if(p, 0);
-	allow_if(p, 6);
-	allow_if(p, 17);
-	ret_errno(p, EPROTONOSUPPORT);
-}
-
-static void block_socketpair(struct program *p)
-{
-	load_arg(p, 0);
-	allow_if(p, 1);
-	ret_errno(p, EAFNOSUPPORT);
-}
-
-/* Not: programs attached to sockets (SO_ATTACH_*), other protocols layered over TCP (TCP_ULP). */
-static void block_sockopt(struct program *p)
-{
-	load_arg(p, 1);
-	emit(p, BPF_OP_JEQ, 2, 0, 1);  /* SOL_SOCKET: over the next two */
-	emit(p, BPF_OP_JEQ, 11, 0, 6); /* IPPROTO_TCP: over the eleven to the last part */
-	ret_allow(p);
-	load_arg(p, 2);
-	deny_if(p, 26);
-	deny_if(p, 50);
-	deny_if(p, 51);
-	deny_if(p, 52);
-	ret_allow(p);
-	load_arg(p, 2);
-	deny_if(p, 31);
-	ret_allow(p);
-}
-
-/* What files, sockets and terminals need; nothing that types into a terminal, changes its discipline or steals it. */
-static void block_ioctl(struct program *p)
-{
-	static const struct {
-		uint32_t first, last;
-	} known[] = {
-		{0x5401, 0x5411},		/* TCGETS to TIOCOUTQ: settings, flow, exclusive use, controlling terminal, process groups */
-		{0x5413, 0x5414},		/* window size; 0x5412, TIOCSTI, types into the terminal */
-		{0x541b, 0x541b},		/* FIONREAD */
-		{0x5420, 0x5422},		/* packet mode, FIONBIO, TIOCNOTTY */
-		{0x5424, 0x542d},		/* line discipline (to read), break, session, TCGETS2 and its kin; 0x5423 would set the discipline */
-		{0x5441, 0x5441},		/* TIOCGPTPEER */
-		{0x5450, 0x5460},		/* close-on-exec, FIOASYNC, FIOQSIZE */
-		{0x8904, 0x8907},		/* of sockets: owner, mark, time stamp */
-		{0x8910, 0x8915},		/* of interfaces: names, addresses, flags (to read) */
-		{0x8919, 0x891b},
-		{0x8921, 0x8921},
-		{0x8927, 0x8927},
-		{0x8933, 0x8933},
-		{0x40045431, 0x40045431},	/* TIOCSPTLCK */
-		{0x40049409, 0x40049409},	/* FICLONE */
-		{0x4020940d, 0x4020940d},	/* FICLONERANGE */
-		{0x80045430, 0x80045430},	/* TIOCGPTN */
-		{0x80045438, 0x80045439},	/* packet mode, lock (to read) */
-		{0x80086601, 0x80086601},	/* FS_IOC_GETFLAGS */
-		{0xc0189436, 0xc0189436},	/* FIDEDUPERANGE */
-		{0xc020660b, 0xc020660b},	/* FIEMAP */
-	};
-	size_t i;
-
-	load_arg(p, 1);
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (known[i].first == known[i].last) {
-			allow_if(p, known[i].first);
-			continue;
-		}
-		emit(p, BPF_OP_JGE, 0, 2, known[i].first);
-		emit(p, BPF_OP_JGE, 1, 0, known[i].last + 1);
-		ret_allow(p);
-	}
-	ret_errno(p, ENOTTY);
-}
-
-static void block_personality(struct program *p)
-{
-	load_arg(p, 0);
-	allow_if(p, 0);
-	allow_if(p, 8); /* PER_LINUX32: what uname says */
-	allow_if(p, 0xffffffff);
-	ret_errno(p, EPERM);
+	program_allow(p);
 }
 
 static void block_memfd(struct program *p)
 {
-	if (p->o->no_memfd) {
-		ret_errno(p, ENOSYS);
+	if (p->options->no_memfd) {
+		program_errno(p, ENOSYS);
 		return;
 	}
-	if (p->o->exec_limited) {
-		load_arg(p, 1);
-		emit(p, BPF_OP_JSET, 1, 0, 8); /* MFD_NOEXEC_SEAL */
-		ret_errno(p, EACCES);
+	program_load(p, 1);
+	program_emit(p, BPF_OP_JSET, 0, 1, 4); /* MFD_HUGETLB: as filter_list_map() */
+	program_errno(p, EINVAL);
+	if (p->options->exec_limited) {
+		program_emit(p, BPF_OP_JSET, 1, 0, 8); /* MFD_NOEXEC_SEAL */
+		program_errno(p, EACCES);
 	}
-	ret_allow(p);
+	program_allow(p);
 }
 
 static void block_shared(struct program *p)
 {
-	if (p->o->no_memfd || p->o->no_ipc)
-		ret_errno(p, ENOSYS);
+	if (p->options->no_memfd || p->options->no_ipc)
+		program_errno(p, ENOSYS);
 	else
-		ret_allow(p);
+		program_allow(p); /* of huge pages the kernel asks for a capability, or a group */
 }
 
 static void block_ipc(struct program *p)
 {
-	if (p->o->no_ipc)
-		ret_errno(p, ENOSYS);
+	if (p->options->no_ipc)
+		program_errno(p, ENOSYS);
 	else
-		ret_allow(p);
+		program_allow(p);
 }
 
 /* PID 1 may have the workload's id, and no capability that it lacks: then the kernel lets it be slowed down. */
 static void block_schedule(struct program *p)
 {
-	load_arg(p, 0);
-	deny_if(p, 1);
-	ret_allow(p);
+	program_load(p, 0);
+	program_deny_if(p, 1);
+	program_allow(p);
 }
 
 static void block_affinity(struct program *p)
 {
-	if (p->o->pin_cpus)
-		ret_errno(p, EPERM);
+	if (p->options->pin_cpus)
+		program_errno(p, EPERM);
 	else
 		block_schedule(p);
 }
@@ -286,24 +158,24 @@ static void block_affinity(struct program *p)
 /* Of all of a user (2), PID 1 is one. */
 static void block_priority(struct program *p)
 {
-	load_arg(p, 0);
-	deny_if(p, 2);
-	load_arg(p, 1);
-	deny_if(p, 1);
-	ret_allow(p);
+	program_load(p, 0);
+	program_deny_if(p, 2);
+	program_load(p, 1);
+	program_deny_if(p, 1);
+	program_allow(p);
 }
 
 /* Never with setuid or setgid. */
 static void mode_block(struct program *p, unsigned mode)
 {
-	if (p->o->root) {
-		ret_allow(p);
+	if (p->options->root) {
+		program_allow(p);
 		return;
 	}
-	load_arg(p, mode);
-	emit(p, BPF_OP_JSET, 0, 1, 06000);
-	ret_errno(p, EPERM);
-	ret_allow(p);
+	program_load(p, mode);
+	program_emit(p, BPF_OP_JSET, 0, 1, 06000);
+	program_errno(p, EPERM);
+	program_allow(p);
 }
 
 /* What is done to a file that is opened: it is made (O_CREAT), without a name (__O_TMPFILE), or written to (O_WRONLY, O_RDWR, O_TRUNC). */
@@ -312,15 +184,15 @@ enum { MAKES = 0100, MAKES_NO_NAME = 020000000, WRITES = 03 | 01000, NOTHING = 0
 /* open and openat: to the guard where they make a name or write, never for a file with setuid or setgid. */
 static void open_block(struct program *p, unsigned flags)
 {
-	load_arg(p, flags);
-	emit(p, BPF_OP_JSET, 1, 0, MAKES | MAKES_NO_NAME | (p->o->guard ? WRITES : 0));
-	ret_allow(p);
-	emit(p, BPF_OP_JSET, 0, 1, NOTHING);
-	ret_allow(p);
-	if (p->o->guard) {
-		emit(p, BPF_OP_JSET, 0, 1, MAKES);
+	program_load(p, flags);
+	program_emit(p, BPF_OP_JSET, 1, 0, MAKES | MAKES_NO_NAME | (p->options->guard ? WRITES : 0));
+	program_allow(p);
+	program_emit(p, BPF_OP_JSET, 0, 1, NOTHING);
+	program_allow(p);
+	if (p->options->guard) {
+		program_emit(p, BPF_OP_JSET, 0, 1, MAKES);
 		ret_guard(p);
-		emit(p, BPF_OP_JSET, 1, 0, MAKES_NO_NAME);
+		program_emit(p, BPF_OP_JSET, 1, 0, MAKES_NO_NAME);
 		ret_guard(p);
 	}
 	mode_block(p, flags + 1);
@@ -339,7 +211,7 @@ static void block_openat(struct program *p)
 /* creat, mknod and mknodat: to the guard, or a file without setuid and setgid. */
 static void make_block(struct program *p, unsigned mode)
 {
-	if (p->o->guard)
+	if (p->options->guard)
 		ret_guard(p);
 	else
 		mode_block(p, mode);
@@ -358,23 +230,23 @@ static void block_makeat(struct program *p)
 /* A workload may tighten itself, but not put itself before our notifications. */
 static void block_seccomp(struct program *p)
 {
-	load_arg(p, 1);
-	emit(p, BPF_OP_JSET, 0, 1, 8); /* SECCOMP_FILTER_FLAG_NEW_LISTENER */
-	ret_errno(p, EPERM);
-	ret_allow(p);
+	program_load(p, 1);
+	program_emit(p, BPF_OP_JSET, 0, 1, 8); /* SECCOMP_FILTER_FLAG_NEW_LISTENER */
+	program_errno(p, EPERM);
+	program_allow(p);
 }
 
 /* To the guard where it could give rights to others than the owner. */
 static void chmod_block(struct program *p, unsigned mode)
 {
-	if (!p->o->guard) {
+	if (!p->options->guard) {
 		mode_block(p, mode);
 		return;
 	}
-	load_arg(p, mode);
-	emit(p, BPF_OP_JSET, 0, 1, 06077);
+	program_load(p, mode);
+	program_emit(p, BPF_OP_JSET, 0, 1, 06077);
 	ret_guard(p);
-	ret_allow(p);
+	program_allow(p);
 }
 
 static void block_chmod(struct program *p)
@@ -387,29 +259,11 @@ static void block_chmodat(struct program *p)
 	chmod_block(p, 2);
 }
 
-/* Not PR_SET_MM, which rewrites what /proc says of a process. */
-static void block_prctl(struct program *p)
-{
-	load_arg(p, 0);
-	deny_if(p, 35);
-	ret_allow(p);
-}
-
-/* Not leases (F_SETLEASE, F_SETDELEG), which let a file's owner stall whoever else opens it: the host, or another sandbox. Nor F_NOTIFY, which tells what the host does in a folder, and which nobody uses any more. */
-static void block_fcntl(struct program *p)
-{
-	load_arg(p, 1);
-	deny_if(p, 1024);
-	deny_if(p, 1026);
-	deny_if(p, 1040);
-	ret_allow(p);
-}
-
 static void unless_zero(struct program *p, uint32_t word, int code)
 {
-	emit(p, BPF_OP_LOAD, 0, 0, word);
-	emit(p, BPF_OP_JEQ, 1, 0, 0);
-	ret_errno(p, code);
+	program_emit(p, BPF_OP_LOAD, 0, 0, word);
+	program_emit(p, BPF_OP_JEQ, 1, 0, 0);
+	program_errno(p, code);
 }
 
 /*
@@ -419,24 +273,24 @@ static void unless_zero(struct program *p, uint32_t word, int code)
 static void block_limits(struct program *p)
 {
 	unless_zero(p, SECCOMP_ARG_LOW(0), EPERM);
-	load_arg(p, 1);
-	emit(p, BPF_OP_JEQ, 1, 0, RLIMIT_CORE);
-	ret_allow(p);
-	load_arg(p, 2);
-	emit(p, BPF_OP_JEQ, 0, 3, 0);
-	emit(p, BPF_OP_LOAD, 0, 0, SECCOMP_ARG_HIGH(2));
-	emit(p, BPF_OP_JEQ, 0, 1, 0);
-	ret_allow(p); /* it only asks */
+	program_load(p, 1);
+	program_emit(p, BPF_OP_JEQ, 1, 0, RLIMIT_CORE);
+	program_allow(p);
+	program_load(p, 2);
+	program_emit(p, BPF_OP_JEQ, 0, 3, 0);
+	program_emit(p, BPF_OP_LOAD, 0, 0, SECCOMP_ARG_HIGH(2));
+	program_emit(p, BPF_OP_JEQ, 0, 1, 0);
+	program_allow(p); /* it only asks */
 	unless_zero(p, SECCOMP_ARG_LOW(3), EPERM);
 	unless_zero(p, SECCOMP_ARG_HIGH(3), EPERM);
-	ret_errno(p, 0);
+	program_errno(p, 0);
 }
 
 /* For root of an image: within its own root and namespaces it means nothing to others. */
 static void block_as_root(struct program *p)
 {
-	if (p->o->root)
-		ret_allow(p);
+	if (p->options->root)
+		program_allow(p);
 	else
 		ret_denied(p);
 }
@@ -444,26 +298,26 @@ static void block_as_root(struct program *p)
 /* Takes away only: no_new_privs holds. */
 static void block_capset(struct program *p)
 {
-	if (p->o->root)
-		ret_allow(p);
+	if (p->options->root)
+		program_allow(p);
 	else
-		ret_errno(p, EPERM);
+		program_errno(p, EPERM);
 }
 
 static void ret_pretended(struct program *p)
 {
-	if (p->o->notify_denials)
-		emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_NOTIFY);
+	if (p->options->notify_denials)
+		program_emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_NOTIFY);
 	else
-		ret_errno(p, 0);
+		program_errno(p, 0);
 }
 
 /* Over the next instruction where an argument is 0 or -1. */
 static void unless_own(struct program *p, unsigned arg)
 {
-	load_arg(p, arg);
-	emit(p, BPF_OP_JEQ, 2, 0, 0);
-	emit(p, BPF_OP_JEQ, 1, 0, UINT32_MAX);
+	program_load(p, arg);
+	program_emit(p, BPF_OP_JEQ, 2, 0, 0);
+	program_emit(p, BPF_OP_JEQ, 1, 0, UINT32_MAX);
 }
 
 static void pretend_others(struct program *p, unsigned arg)
@@ -475,11 +329,11 @@ static void pretend_others(struct program *p, unsigned arg)
 /* Where there is one id, what is given to it is: that can be done. */
 static void chown_block(struct program *p, unsigned owner)
 {
-	if (p->o->one_id) {
+	if (p->options->one_id) {
 		pretend_others(p, owner);
 		pretend_others(p, owner + 1);
 	}
-	ret_allow(p);
+	program_allow(p);
 }
 
 static void block_chown(struct program *p)
@@ -494,10 +348,10 @@ static void block_chownat(struct program *p)
 
 static void block_groups(struct program *p)
 {
-	if (p->o->one_id)
+	if (p->options->one_id)
 		ret_pretended(p);
 	else
-		ret_allow(p);
+		program_allow(p);
 }
 
 /* The kernel refuses the others by itself; where somebody hears of it, the reason can be told. */
@@ -505,11 +359,11 @@ static void id_block(struct program *p, unsigned n)
 {
 	unsigned i;
 
-	for (i = 0; p->o->one_id && p->o->notify_denials && i < n; i++) {
+	for (i = 0; p->options->one_id && p->options->notify_denials && i < n; i++) {
 		unless_own(p, i);
-		emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_NOTIFY);
+		program_emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_NOTIFY);
 	}
-	ret_allow(p);
+	program_allow(p);
 }
 
 static void block_id(struct program *p)
@@ -529,24 +383,30 @@ static void block_ids3(struct program *p)
 
 static void block_enosys(struct program *p)
 {
-	ret_errno(p, ENOSYS);
+	program_errno(p, ENOSYS);
 }
 
 static void block_quiet(struct program *p)
 {
-	ret_errno(p, EPERM);
+	program_errno(p, EPERM);
+}
+
+static void block_done(struct program *p)
+{
+	program_errno(p, 0);
 }
 
 static void (*const blocks[N_WHAT])(struct program *p) = {
-	[ENOSYS_] = block_enosys,     [ALLOW] = ret_allow,	[DENY] = ret_denied,	 [QUIET] = block_quiet,
-	[GUARD] = ret_guard,	      [CLONE] = block_clone,	[SOCKET] = block_socket, [SOCKETPAIR] = block_socketpair,
-	[SOCKOPT] = block_sockopt,    [IOCTL] = block_ioctl,	[PERSONALITY] = block_personality, [MEMFD] = block_memfd,
-	[SHARED] = block_shared,      [IPC] = block_ipc,	[AFFINITY] = block_affinity, [PRIORITY] = block_priority, [SCHEDULE] = block_schedule, [OPEN] = block_open,	 [OPENAT] = block_openat,
-	[MAKE] = block_make,	      [MAKEAT] = block_makeat,
-	[SECCOMP] = block_seccomp,    [CHMOD] = block_chmod,	[CHMODAT] = block_chmodat,
-	[PRCTL] = block_prctl,	      [FCNTL] = block_fcntl,	[LIMITS] = block_limits,
-	[AS_ROOT] = block_as_root,    [CAPSET] = block_capset,	[CHOWN] = block_chown,	 [CHOWNAT] = block_chownat,
-	[GROUPS] = block_groups,      [ID] = block_id,		[IDS] = block_ids,	 [IDS3] = block_ids3,
+	[ENOSYS_] = block_enosys, [ALLOW] = program_allow, [DENY] = ret_denied, [QUIET] = block_quiet,
+	[DONE] = block_done, [GUARD] = ret_guard, [CLONE] = block_clone, [SOCKET] = filter_list_socket,
+	[SOCKETPAIR] = filter_list_socketpair, [SOCKOPT] = filter_list_sockopt, [IOCTL] = filter_list_ioctl, [PERSONALITY] = filter_list_personality,
+	[MAP] = filter_list_map, [ADVICE] = filter_list_advice, [BARRIER] = filter_list_barrier, [PIPE] = filter_list_pipe,
+	[MEMFD] = block_memfd, [SHARED] = block_shared, [IPC] = block_ipc, [AFFINITY] = block_affinity,
+	[PRIORITY] = block_priority, [SCHEDULE] = block_schedule, [OPEN] = block_open, [OPENAT] = block_openat,
+	[MAKE] = block_make, [MAKEAT] = block_makeat, [SECCOMP] = block_seccomp, [CHMOD] = block_chmod,
+	[CHMODAT] = block_chmodat, [PRCTL] = filter_list_prctl, [FCNTL] = filter_list_fcntl, [LIMITS] = block_limits,
+	[AS_ROOT] = block_as_root, [CAPSET] = block_capset, [CHOWN] = block_chown, [CHOWNAT] = block_chownat,
+	[GROUPS] = block_groups, [ID] = block_id, [IDS] = block_ids, [IDS3] = block_ids3,
 };
 
 static int by_number(const void *a, const void *b)
@@ -590,36 +450,37 @@ static size_t make_ranges(struct range *to)
 }
 
 /* A branch to an answer: patched when it is known where that stands. */
-static void end_branch(struct program *p, size_t at, bool greater, enum what what)
+static void end_branch(struct search *s, size_t at, bool greater, enum what what)
 {
-	if (p->n_ends == N_RANGES) {
-		p->full = true;
+	if (s->n_ends == N_RANGES) {
+		s->p.full = true;
 		return;
 	}
-	p->ends[p->n_ends].at = at;
-	p->ends[p->n_ends].greater = greater;
-	p->ends[p->n_ends++].what = what;
+	s->ends[s->n_ends].at = at;
+	s->ends[s->n_ends].greater = greater;
+	s->ends[s->n_ends++].what = what;
 }
 
 /* One comparison, the search among the lower half, the search among the upper half. */
-static void tree(struct program *p, const struct range *r, size_t k)
+static void tree(struct search *s, const struct range *r, size_t k)
 {
+	struct program *p = &s->p;
 	size_t half = k / 2, at = p->n;
 
-	emit(p, BPF_OP_JGE, 0, 0, r[half].from);
+	program_emit(p, BPF_OP_JGE, 0, 0, r[half].from);
 	if (half == 1)
-		end_branch(p, at, false, r[0].what);
+		end_branch(s, at, false, r[0].what);
 	else
-		tree(p, r, half);
+		tree(s, r, half);
 	if (k - half == 1) {
-		end_branch(p, at, true, r[half].what);
+		end_branch(s, at, true, r[half].what);
 		return;
 	}
 	if (p->n - at - 1 > UINT8_MAX || p->full)
 		p->full = true;
 	else
 		bpf_put(&p->out[at], BPF_OP_JGE, (uint8_t)(p->n - at - 1), 0, r[half].from);
-	tree(p, r + half, k - half);
+	tree(s, r + half, k - half);
 }
 
 /* Sets one branch of the comparison at `at` to lead to `to`. */
@@ -637,8 +498,9 @@ static void set_branch(struct program *p, size_t at, bool greater, size_t to)
 }
 
 /* The answers: one instruction each, so that all are within the reach of a branch; those that look at arguments lead on to their block. */
-static void put_answers(struct program *p)
+static void put_answers(struct search *s)
 {
+	struct program *p = &s->p;
 	size_t start = p->n, i;
 	unsigned what;
 
@@ -646,10 +508,10 @@ static void put_answers(struct program *p)
 		if (what <= GUARD)
 			blocks[what](p);
 		else
-			emit(p, BPF_OP_JA, 0, 0, 0);
+			program_emit(p, BPF_OP_JA, 0, 0, 0);
 	}
-	for (i = 0; i < p->n_ends && !p->full; i++)
-		set_branch(p, p->ends[i].at, p->ends[i].greater, start + p->ends[i].what);
+	for (i = 0; i < s->n_ends && !p->full; i++)
+		set_branch(p, s->ends[i].at, s->ends[i].greater, start + s->ends[i].what);
 	for (what = GUARD + 1; what < N_WHAT && !p->full; what++) {
 		bpf_put(&p->out[start + what], BPF_OP_JA, 0, 0, (uint32_t)(p->n - start - what - 1));
 		blocks[what](p);
@@ -658,19 +520,20 @@ static void put_answers(struct program *p)
 
 int filter_build(const struct filter_options *o, struct sock_filter *out)
 {
-	struct program p = {.out = out, .o = o};
+	struct search s = {.p = {.out = out, .options = o}};
+	struct program *p = &s.p;
 	struct range ranges[N_RANGES];
 	size_t n = make_ranges(ranges);
 
-	emit(&p, BPF_OP_LOAD, 0, 0, SECCOMP_AT_ARCH);
-	emit(&p, BPF_OP_JEQ, 1, 0, SECCOMP_OUR_ARCH);
-	emit(&p, BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
-	emit(&p, BPF_OP_LOAD, 0, 0, SECCOMP_AT_NR);
-	emit(&p, BPF_OP_JGE, 0, 1, 0x40000000); /* x32 */
-	emit(&p, BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
-	tree(&p, ranges, n);
-	put_answers(&p);
-	return p.full ? -E2BIG : (int)p.n;
+	program_emit(p, BPF_OP_LOAD, 0, 0, SECCOMP_AT_ARCH);
+	program_emit(p, BPF_OP_JEQ, 1, 0, SECCOMP_OUR_ARCH);
+	program_emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
+	program_emit(p, BPF_OP_LOAD, 0, 0, SECCOMP_AT_NR);
+	program_emit(p, BPF_OP_JGE, 0, 1, 0x40000000); /* x32 */
+	program_emit(p, BPF_OP_RET, 0, 0, SECCOMP_DO_KILL);
+	tree(&s, ranges, n);
+	put_answers(&s);
+	return p->full ? -E2BIG : (int)p->n;
 }
 
 static const struct row *find_row(int nr)

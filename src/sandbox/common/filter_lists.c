@@ -1,0 +1,195 @@
+#include "sandbox/common/filter_lists.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "sys/bpf.h"
+
+/* unix; internet streams and datagrams with their own protocols, which leaves out raw, MPTCP, SCTP, UDP-Lite and ping. */
+void filter_list_socket(struct program *p)
+{
+	program_load(p, 0);
+	program_allow_if(p, 1);
+	program_emit(p, BPF_OP_JEQ, 2, 0, 2);
+	program_emit(p, BPF_OP_JEQ, 1, 0, 10);
+	program_errno(p, EAFNOSUPPORT);
+	program_load(p, 1);
+	program_emit(p, BPF_OP_AND, 0, 0, 0xf);
+	program_emit(p, BPF_OP_JEQ, 2, 0, 1);
+	program_emit(p, BPF_OP_JEQ, 1, 0, 2);
+	program_errno(p, EPERM);
+	program_load(p, 2);
+	program_allow_if(p, 0);
+	program_allow_if(p, 6);
+	program_allow_if(p, 17);
+	program_errno(p, EPROTONOSUPPORT);
+}
+
+void filter_list_socketpair(struct program *p)
+{
+	program_load(p, 0);
+	program_allow_if(p, 1);
+	program_errno(p, EAFNOSUPPORT);
+}
+
+/* Where the level is not this one, all up to here is jumped over. */
+static void end_level(struct program *p, size_t at, uint32_t level)
+{
+	if (!p->full)
+		bpf_put(&p->out[at], BPF_OP_JEQ, 0, (uint8_t)(p->n - at - 1), level);
+}
+
+/* For what is refused the answer is that of a kernel that does not know it. */
+void filter_list_sockopt(struct program *p)
+{
+	static const struct span of_sockets[] = {
+		{26, 26}, /* programs that are attached to them: SO_ATTACH_FILTER */
+		{37, 37}, /* SO_TIMESTAMPING, for which the kernel marks the packets of everybody */
+		{46, 46}, /* SO_BUSY_POLL */
+		{49, 52}, /* SO_INCOMING_CPU, and three more ways to attach programs */
+		{60, 61}, /* pages that are sent in place, times of sending: SO_ZEROCOPY, SO_TXTIME */
+		{65, 65}, /* SO_TIMESTAMPING again */
+		{69, 74}, /* polling, memory that is set aside, hashes of ways */
+		{80, 80}, /* memory of devices */
+	};
+	/* Left out: connections that are put together by hand (TCP_REPAIR), keys (MD5, AO), protocols above it (TCP_ULP), algorithms, and delays, which slow down everybody's packets. */
+	static const struct span of_tcp[] = {{1, 10}, {12, 12}, {16, 18}, {23, 25}, {30, 30}, {34, 34}, {36, 36}};
+	static const struct span of_udp[] = {{100, 100}}; /* UDP_ENCAP: IPsec and L2TP in datagrams */
+	size_t at;
+
+	program_load(p, 1);
+	at = p->n;
+	program_emit(p, BPF_OP_JEQ, 0, 0, 1);
+	program_load(p, 2);
+	program_refuse_spans(p, of_sockets, ARRAY_LEN(of_sockets), ENOPROTOOPT);
+	program_allow(p);
+	end_level(p, at, 1);
+	at = p->n;
+	program_emit(p, BPF_OP_JEQ, 0, 0, 6);
+	program_load(p, 2);
+	program_allow_spans(p, of_tcp, ARRAY_LEN(of_tcp));
+	program_errno(p, ENOPROTOOPT);
+	end_level(p, at, 6);
+	at = p->n;
+	program_emit(p, BPF_OP_JEQ, 0, 0, 17);
+	program_load(p, 2);
+	program_refuse_spans(p, of_udp, ARRAY_LEN(of_udp), ENOPROTOOPT);
+	end_level(p, at, 17);
+	program_allow(p);
+}
+
+/* What files, sockets and terminals need; nothing that types into a terminal, changes its discipline or steals it. */
+void filter_list_ioctl(struct program *p)
+{
+	static const struct span known[] = {
+		{0x5401, 0x5411},		/* TCGETS to TIOCOUTQ: settings, flow, exclusive use, controlling terminal, process groups */
+		{0x5413, 0x5414},		/* window size; 0x5412, TIOCSTI, types into the terminal */
+		{0x541b, 0x541b},		/* FIONREAD */
+		{0x5420, 0x5422},		/* packet mode, FIONBIO, TIOCNOTTY */
+		{0x5424, 0x542d},		/* line discipline (to read), break, session, TCGETS2 and its kin; 0x5423 would set the discipline */
+		{0x5441, 0x5441},		/* TIOCGPTPEER */
+		{0x5450, 0x5460},		/* close-on-exec, FIOASYNC, FIOQSIZE */
+		{0x8904, 0x8907},		/* of sockets: owner, mark, time stamp */
+		{0x8910, 0x8915},		/* of interfaces: names, addresses, flags (to read) */
+		{0x8919, 0x891b},
+		{0x8921, 0x8921},
+		{0x8927, 0x8927},
+		{0x8933, 0x8933},
+		{0x40045431, 0x40045431},	/* TIOCSPTLCK */
+		{0x40049409, 0x40049409},	/* FICLONE */
+		{0x4020940d, 0x4020940d},	/* FICLONERANGE */
+		{0x80045430, 0x80045430},	/* TIOCGPTN */
+		{0x80045438, 0x80045439},	/* packet mode, lock (to read) */
+		{0x80086601, 0x80086601},	/* FS_IOC_GETFLAGS */
+		{0xc0189436, 0xc0189436},	/* FIDEDUPERANGE */
+		{0xc020660b, 0xc020660b},	/* FIEMAP */
+	};
+
+	program_load(p, 1);
+	program_allow_spans(p, known, ARRAY_LEN(known));
+	program_errno(p, ENOTTY);
+}
+
+void filter_list_personality(struct program *p)
+{
+	program_load(p, 0);
+	program_allow_if(p, 0);
+	program_allow_if(p, 8); /* PER_LINUX32: what uname says */
+	program_allow_if(p, 0xffffffff);
+	program_errno(p, EPERM);
+}
+
+/* Huge pages of the host's pool, which no limit of memory counts: it is answered as if the pool were empty. */
+void filter_list_map(struct program *p)
+{
+	program_load(p, 3);
+	program_emit(p, BPF_OP_JSET, 0, 1, 0x40000); /* MAP_HUGETLB */
+	program_errno(p, ENOMEM);
+	program_allow(p);
+}
+
+/* Not: memory that the kernel merges with that of others, which tells by its speed what they have (MADV_MERGEABLE); pages that are taken for broken. */
+void filter_list_advice(struct program *p)
+{
+	static const struct span refused[] = {{12, 12}, {100, 101}};
+
+	program_load(p, 2);
+	program_refuse_spans(p, refused, ARRAY_LEN(refused), EINVAL);
+	program_allow(p);
+}
+
+/* Not those that concern the processes of others (global, global and expedited, and its registration). */
+void filter_list_barrier(struct program *p)
+{
+	static const struct span refused[] = {{1, 2}, {4, 4}};
+
+	program_load(p, 0);
+	program_refuse_spans(p, refused, ARRAY_LEN(refused), EINVAL);
+	program_allow(p);
+}
+
+/* Not queues of the kernel's notifications (O_NOTIFICATION_PIPE, which is O_EXCL). */
+void filter_list_pipe(struct program *p)
+{
+	program_load(p, 1);
+	program_emit(p, BPF_OP_JSET, 0, 1, 0200);
+	program_errno(p, ENOPKG);
+	program_allow(p);
+}
+
+/*
+ * What a program may say of itself. Left out are PR_SET_MM, which rewrites what /proc says of a process; PR_SET_MEMORY_MERGE, as MADV_MERGEABLE; cookies of core scheduling; system calls that are turned into signals; what serves checkpoints; what a
+ * later kernel adds.
+ */
+void filter_list_prctl(struct program *p)
+{
+	static const struct span known[] = {
+		{1, 8},			  /* signal of the parent's death, dumps, unaligned access, capabilities over setuid() */
+		{15, 16},		  /* name */
+		{21, 30},		  /* seccomp, bounding set, time stamp counter, secure bits, slack of timers */
+		{36, 42},		  /* subreaper, no_new_privs, address of the thread's id, huge pages of its own */
+		{47, 47},		  /* ambient capabilities, which it has none to raise */
+		{50, 56},		  /* vectors, speculation, pointers with keys and tags */
+		{60, 61},
+		{63, 66},		  /* matrices; no memory that is written and executed */
+		{74, 76},		  /* shadow stacks */
+		{0x41555856, 0x41555856}, /* PR_GET_AUXV */
+		{0x53564d41, 0x53564d41}, /* PR_SET_VMA: names of memory */
+		{0x59616d61, 0x59616d61}, /* PR_SET_PTRACER: nobody can trace all the same */
+	};
+
+	program_load(p, 0);
+	program_deny_if(p, 35);
+	program_allow_spans(p, known, ARRAY_LEN(known));
+	program_errno(p, EINVAL);
+}
+
+/* Not leases (F_SETLEASE, F_SETDELEG), which let a file's owner stall whoever else opens it: the host, or another sandbox. Nor F_NOTIFY, which tells what the host does in a folder, and which nobody uses any more. */
+void filter_list_fcntl(struct program *p)
+{
+	program_load(p, 1);
+	program_deny_if(p, 1024);
+	program_deny_if(p, 1026);
+	program_deny_if(p, 1040);
+	program_allow(p);
+}
