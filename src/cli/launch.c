@@ -43,6 +43,7 @@
 #include "supervise/stdio.h"
 #include "supervise/supervise.h"
 #include "sys/cgroup.h"
+#include "sys/rank.h"
 #include "sys/stamp.h"
 #include "sys/tree.h"
 
@@ -744,6 +745,14 @@ static int run_to_end(struct run *r)
 	return launch_report(req->call, &r->outputs.report, r->state.path, r->audit, req->policy, req->workdir, result, r->err);
 }
 
+/* All that we start from here on is as urgent as we are, on whatever runtime: as an ordinary program, however urgent whoever started us is. */
+static int leave_rank(struct error *err)
+{
+	int r = sys_rank_give_up();
+
+	return r < 0 ? error_sys(err, r, "become as urgent as an ordinary program") : 0;
+}
+
 int launch(const struct launch_request *req, struct error *err)
 {
 	struct run *r = run_new(req, err);
@@ -753,7 +762,7 @@ int launch(const struct launch_request *req, struct error *err)
 	if (!r)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	name_policy(r);
-	result = launch_stdio(host_uid(r), &r->native, err);
+	result = leave_rank(err) < 0 ? -1 : launch_stdio(host_uid(r), &r->native, err);
 	if (result == 0 && req->dry_run) {
 		result = dry_run(r);
 	} else if (result == 0) {

@@ -15,7 +15,7 @@ extern const struct attack_rows *const __stop_attacks[];
 
 static const char *const control_names[] = {"self", "root", "userns"};
 static const char *const stage_names[] = {"plain", "deny", "fds",    "stdin",   "stdout", "cwd",   "tty",
-					  "notty", "caps", "limits", "timeout", "daemon", "orphan"};
+					  "notty", "caps", "urgent", "limits", "timeout", "daemon", "orphan"};
 
 static __attribute__((format(printf, 2, 0))) int say(enum outcome outcome, const char *format, va_list args)
 {

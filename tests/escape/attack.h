@@ -52,6 +52,7 @@ enum stage {
 	STAGE_TTY,     /* stdin, stdout and stderr are a terminal */
 	STAGE_NOTTY,   /* a controlling terminal, but none of the three is it */
 	STAGE_CAPS,    /* inheritable and ambient capabilities are set */
+	STAGE_URGENT,  /* started with a real-time class, a negative nice value and real-time I/O */
 	STAGE_LIMITS,  /* a policy with small limits; being killed counts as refused */
 	STAGE_TIMEOUT, /* a policy with a timeout of one second */
 	STAGE_DAEMON,  /* the runner looks for a process that outlives the run */

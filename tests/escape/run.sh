@@ -358,6 +358,7 @@ attempt()
 	prefix=("${as_user[@]}")
 	[ "$mode" != root ] || prefix=()
 	[ "$stage" != caps ] || [ $root = 0 ] || prefix=(setpriv "--reuid=$user" "--regid=$(id -g "$user")" --init-groups --inh-caps=+net_raw --ambient-caps=+net_raw --)
+	[ "$stage" != urgent ] || [ $root = 0 ] || prefix=(nice -n -5 chrt --fifo 1 ionice -c 1 "${prefix[@]}")
 	[ "$stage" != cwd ] || in_work=../work
 	case $mode in
 	strict) within=("$area/bin/cordon" run --profile strict) ;;
@@ -390,7 +391,7 @@ attempt()
 	: >out/stdout
 	: >out/stderr
 	case $stage in
-	deny | caps | limits | timeout) stage_plain "${command[@]}" ;;
+	deny | caps | urgent | limits | timeout) stage_plain "${command[@]}" ;;
 	*) "stage_$stage" "${command[@]}" ;;
 	esac
 	rc=$?
