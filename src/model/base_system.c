@@ -9,8 +9,9 @@
 #define DEVICE  "the sandbox's own /dev"
 
 /*
- * Each row of /etc and each hidden one of /proc is a mount that every start pays for: of /etc there is what programs cannot do without, of /proc what tells about the
- * host's hardware, keys and kernel. Files that only host root can open need no mount: no workload is host root.
+ * Each row of /etc and each hidden one of /proc is a mount that every start pays for (some 4 µs): of /etc there is what programs cannot do without, of /proc what tells about the
+ * host's hardware, keys, kernel and load, and is read by no program but those that look after a machine. What is left there of the machine is what C libraries, language runtimes, ps and build tools ask
+ * for: cpuinfo, filesystems, loadavg, meminfo, stat, uptime, version, and sys. Files that only host root can open need no mount: no workload is host root.
  */
 const struct base_path base_paths[] = {
 	{"/usr", BASE_READ, SYSTEM},
@@ -57,11 +58,19 @@ const struct base_path base_paths[] = {
 	{"/proc", BASE_PROC, PROC},
 	{"/proc/acpi", BASE_HIDDEN, PROC},
 	{"/proc/asound", BASE_HIDDEN, PROC},
+	{"/proc/buddyinfo", BASE_HIDDEN, PROC},
 	{"/proc/bus", BASE_HIDDEN, PROC},
+	{"/proc/cgroups", BASE_HIDDEN, PROC},
 	{"/proc/cmdline", BASE_HIDDEN, PROC},
 	{"/proc/config.gz", BASE_HIDDEN, PROC},
+	{"/proc/consoles", BASE_HIDDEN, PROC},
 	{"/proc/crypto", BASE_HIDDEN, PROC},
+	{"/proc/devices", BASE_HIDDEN, PROC},
 	{"/proc/diskstats", BASE_HIDDEN, PROC},
+	{"/proc/dma", BASE_HIDDEN, PROC},
+	{"/proc/driver", BASE_HIDDEN, PROC},
+	{"/proc/execdomains", BASE_HIDDEN, PROC},
+	{"/proc/fb", BASE_HIDDEN, PROC},
 	{"/proc/fs", BASE_HIDDEN, PROC},
 	{"/proc/interrupts", BASE_HIDDEN, PROC},
 	{"/proc/iomem", BASE_HIDDEN, PROC},
@@ -70,7 +79,9 @@ const struct base_path base_paths[] = {
 	{"/proc/kallsyms", BASE_HIDDEN, PROC},
 	{"/proc/key-users", BASE_HIDDEN, PROC},
 	{"/proc/keys", BASE_HIDDEN, PROC},
+	{"/proc/latency_stats", BASE_HIDDEN, PROC},
 	{"/proc/locks", BASE_HIDDEN, PROC}, /* those of all sandboxes, whose offsets would carry words between them */
+	{"/proc/misc", BASE_HIDDEN, PROC},
 	{"/proc/modules", BASE_HIDDEN, PROC},
 	{"/proc/mtrr", BASE_HIDDEN, PROC},
 	{"/proc/partitions", BASE_HIDDEN, PROC},
@@ -78,6 +89,14 @@ const struct base_path base_paths[] = {
 	{"/proc/sched_debug", BASE_HIDDEN, PROC},
 	{"/proc/schedstat", BASE_HIDDEN, PROC},
 	{"/proc/scsi", BASE_HIDDEN, PROC},
+	{"/proc/softirqs", BASE_HIDDEN, PROC},
+	{"/proc/swaps", BASE_HIDDEN, PROC},
+	{"/proc/sys/kernel/core_pattern", BASE_HIDDEN, PROC}, /* a program of the host's, where it has one for that */
+	{"/proc/sys/kernel/random/boot_id", BASE_HIDDEN, PROC}, /* what sandboxes of one machine have in common, and others do not */
+	{"/proc/tty", BASE_HIDDEN, PROC},
+	{"/proc/version_signature", BASE_HIDDEN, PROC},
+	{"/proc/vmstat", BASE_HIDDEN, PROC}, /* with the next: what all of the machine does, page by page */
+	{"/proc/zoneinfo", BASE_HIDDEN, PROC},
 	{"/proc/kcore", BASE_CLOSED, PROC},
 	{"/proc/kmsg", BASE_CLOSED, PROC},
 	{"/proc/kpagecgroup", BASE_CLOSED, PROC},

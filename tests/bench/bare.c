@@ -80,9 +80,11 @@ static const char *const folders[] = {
 static const char *const files[] = {"etc/ld.so.cache", "dev/full", "dev/null", "dev/random", "dev/tty",
 				    "dev/urandom",     "dev/zero", "hidden",   NULL};
 static const char *const links[] = {"bin", "lib", "lib64", "sbin", NULL};
-static const char *const hidden[] = {"acpi",       "bus",   "cmdline",    "config.gz", "crypto",   "diskstats", "fs",
-				     "interrupts", "iomem", "ioports",    "irq",       "kallsyms", "key-users", "keys",
-				     "locks",      "mtrr",  "partitions", "pressure",  NULL};
+static const char *const hidden[] = {
+	"acpi",       "buddyinfo", "bus",       "cgroups", "cmdline",   "config.gz", "consoles", "crypto",      "devices",  "diskstats",
+	"dma",        "driver",    "execdomains", "fs",    "interrupts", "iomem",    "ioports",  "irq",         "kallsyms", "key-users",
+	"keys",       "locks",     "misc",      "mtrr",    "partitions", "pressure", "softirqs", "swaps",       "sys/kernel/core_pattern",
+	"sys/kernel/random/boot_id", "tty",     "vmstat",  "zoneinfo",  NULL};
 
 static int make_names(void)
 {
