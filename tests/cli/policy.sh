@@ -4,6 +4,7 @@
 
 # Below /tmp everything is the sandbox's own, so a home there would prove nothing. It need not exist.
 export HOME=/nonexistent/ann
+[ -e /nonexistent ] || made=/nonexistent # by root's runs, for what they remember; an ordinary user cannot
 unset XDG_CONFIG_HOME XDG_CACHE_HOME XDG_STATE_HOME
 mkdir -p "$tmp/work" "$tmp/config/cordon"
 cd "$tmp/work" || exit 99
@@ -215,7 +216,7 @@ prints "is the id that a run would have: one's own, for root 1000" "user: $own_i
 exits "explain of the user" 0 policy explain p.yaml
 prints "says the same" "its user id is $own_id\."
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-	like "an ordinary user is shown their own id" "$(setpriv --reuid 4242 --regid 4242 --clear-groups "$CORDON" policy show strict 2>&1)" 'user: 4242  # built in'
+	like "an ordinary user is shown their own id" "$(HOME=/nowhere setpriv --reuid 4242 --regid 4242 --clear-groups "$CORDON" policy show strict 2>&1)" 'user: 4242  # built in'
 fi
 printf 'version: 1\nprocess: {user: 77}\n' >user.yaml
 exits "show of a user that a file sets" 0 policy show user.yaml
@@ -658,4 +659,5 @@ like "why answers for a pipe below a ceiling, too" "$("$CORDON" why -p <(printf 
 unset XDG_CONFIG_HOME
 like "a policy may come from a pipe, and another one after it" "$(two_pipes 2>&1 | grep max_processes | tr '\n' ' ')" 'max_processes: 7.*max_processes: 8'
 
+[ -z "${made:-}" ] || rm -rf -- "$made"
 finish
