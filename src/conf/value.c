@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/glob.h"
+#include "base/method.h"
 
 enum { MEMORY_MIN = 1 << 20, PROCESSES_MIN = 2 };
 
@@ -263,12 +264,7 @@ const char *value_name(struct arena *a, struct sv s, const char **ret)
 
 const char *value_method(struct arena *a, struct sv s, const char **ret)
 {
-	size_t i;
-	bool ok = s.n > 0 && s.n <= 32;
-
-	for (i = 0; ok && i < s.n; i++)
-		ok = (s.p[i] >= 'A' && s.p[i] <= 'Z') || (i > 0 && (s.p[i] == '-' || is_digit(s.p[i])));
-	if (!ok)
+	if (!method_is_sound(s))
 		return "is not a method; write it in upper case, such as GET";
 	if (sv_is(s, "CONNECT") || sv_is(s, "TRACE"))
 		return "is never let through; remove it";

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/field_name.h"
+#include "base/method.h"
 #include "http/fields.h"
 
 enum { FIELD_OVERHEAD = 32 };
@@ -180,8 +181,6 @@ void h2_head_field(struct h2_head *head, nghttp2_rcbuf *name, nghttp2_rcbuf *val
 		add_regular(head, name, value);
 }
 
-enum { METHOD_MAX = 32 };
-
 static void check_method(struct h2_head *head, const struct h2_config *config, struct http_request *r)
 {
 	r->method = head->method;
@@ -193,9 +192,10 @@ static void check_method(struct h2_head *head, const struct h2_config *config, s
 		r->websocket = true;
 		return;
 	}
-	/* a long one would push the host out of a log line */
-	if (!http_is_token(head->method) || head->method.n > METHOD_MAX)
+	if (!http_is_token(head->method))
 		h2_head_refuse(head, 400, "malformed method");
+	else if (!method_is_sound(head->method))
+		h2_head_refuse(head, 501, "unknown method");
 	else if (sv_is(head->method, "CONNECT") || sv_is(head->method, "TRACE"))
 		h2_head_refuse(head, 405, "CONNECT and TRACE are not served in HTTP/2");
 }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/method.h"
+
 static void ask(struct net_question *q, struct sv shown, uint16_t port)
 {
 	q->shown = shown;
@@ -76,13 +78,19 @@ bool net_rule_is_blind(const struct net_rule *r, const struct net_question *q)
 	return q->led && (q->method.p ? net_rule_has_body(r) : net_rule_looks_inside(r));
 }
 
+/* Servers have methods of their own, which no list of this program's can know: those pass only where somebody has written them down. */
+static bool method_fits(const struct net_rule *r, struct sv method)
+{
+	return restricts(&r->methods) ? net_method_in(&r->methods, method) : method_is_known(method);
+}
+
 enum net_fit net_rule_fits(const struct net_rule *r, const struct net_question *q)
 {
 	if (q->host.class == HOST_PRIVATE && !r->cidr)
 		return FIT_NONE;
 	if (!net_port_allowed(r, q->port))
 		return FIT_HOST;
-	if (net_rule_is_blind(r, q) || (net_rule_minds_methods(r) && q->overrides) || (q->method.p && !net_method_in(&r->methods, q->method)))
+	if (net_rule_is_blind(r, q) || (net_rule_minds_methods(r) && q->overrides) || (q->method.p && !method_fits(r, q->method)))
 		return FIT_PORT;
 	if (restricts(&r->paths) && q->path.p && (q->odd_path || !path_in(&r->paths, q->path, net_path_allowed)))
 		return FIT_METHOD;
@@ -148,6 +156,8 @@ enum net_why net_judge(const struct policy *p, const struct net_question *q, con
 		return WHY_RULE;
 	if (q->host.class == HOST_PRIVATE && !found->fits)
 		return WHY_FLOOR;
+	if (p->net.mode.v == NET_PUBLIC && q->host.class != HOST_PRIVATE && q->method.p && !method_is_known(q->method))
+		return WHY_METHOD;
 	if (p->net.mode.v == NET_PUBLIC && q->host.class != HOST_PRIVATE)
 		return found->provider ? WHY_PROVIDER : WHY_PUBLIC;
 	return found->fits ? WHY_NEARLY : WHY_UNLISTED;

@@ -7,7 +7,7 @@
  *
  * Deny wins. Of the rules that allow, the first that fits decides. Where a rule names methods, or has graphql or mcp, a request that asks a
  * server to take it for another method fits no rule that allows, and every rule that denies; where it names paths, the
- * same holds for paths that a server may read otherwise. In mode public the rest of the internet is open too, but for
+ * same holds for paths that a server may read otherwise. A method that is not known (base/method.h) fits only a rule that names it. In mode public the rest of the internet is open too, but for
  * the hosts of model providers: those have a door of their own.
  */
 #ifndef CORDON_POLICY_NET_JUDGE_H
@@ -70,7 +70,7 @@ enum net_why {
 	WHY_PUBLIC,   /* mode public allows it */
 	WHY_NO_NET,   /* mode none */
 	WHY_BAD_HOST, /* no host name */
-	WHY_METHOD,   /* CONNECT and TRACE, which no request may have */
+	WHY_METHOD,   /* CONNECT and TRACE, which no request may have; with mode public, one that only a rule lets through */
 	WHY_DENIED,   /* a rule denies it */
 	WHY_FLOOR,    /* an address that only a cidr rule opens */
 	WHY_PROVIDER, /* the host of a provider */

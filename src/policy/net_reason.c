@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "base/method.h"
 #include "base/text.h"
 #include "policy/net_judge.h"
 
@@ -105,7 +106,7 @@ static void say_method(const struct net_rule *r, const struct net_question *q, c
 		reason_hint(ret, "send the method itself, without an override field or a _method parameter");
 		return;
 	}
-	reason_text(ret, "%s is allowed with %s only, not with %s.", host, list, text_show(&asked, q->method));
+	reason_text(ret, "%s is allowed with %s only, not with %s.", host, list[0] ? list : "the usual methods", text_show(&asked, q->method));
 	reason_hint(ret, "add the method to this rule's methods");
 }
 
@@ -205,6 +206,7 @@ static void say_built_in(const struct net_question *q, enum net_why why, const c
 {
 	const char *kind = q->host.is_address ? address_floor_text(address_floor(&q->host.address)) : NULL;
 	struct text_shown asked;
+	bool named;
 
 	if (why == WHY_FLOOR) {
 		reason_set(ret, ANSWER_DENY, "built in", "private addresses", (struct origin){0});
@@ -212,9 +214,10 @@ static void say_built_in(const struct net_question *q, enum net_why why, const c
 			    kind ? kind : "a private, local or metadata address");
 		reason_hint(ret, "add " RANGE " to network.allow, with network.mode allowlist");
 	} else if (why == WHY_METHOD) {
+		named = !method_is_known(q->method);
 		reason_set(ret, ANSWER_DENY, "built in", "methods", (struct origin){0});
-		reason_text(ret, "%s is never let through.", text_show(&asked, q->method));
-		reason_hint(ret, "%s", "");
+		reason_text(ret, "%s is %s.", text_show(&asked, q->method), named ? "no usual method: it passes only where a rule names it" : "never let through");
+		reason_hint(ret, "%s", named ? "add a rule for this host with the method in its methods to network.allow" : "");
 	} else {
 		reason_set(ret, ANSWER_DENY, "built in", "host names", (struct origin){0});
 		reason_text(ret, "%s is not the name of a host.", host);

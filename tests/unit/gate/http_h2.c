@@ -108,7 +108,7 @@ static const struct bad_head bad_heads[] = {
 	{"a body with GET", 400, {GET}},
 	{"a body with HEAD", 400, {":method", "HEAD", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
 	{"a body with OPTIONS", 400, {":method", "OPTIONS", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
-	{"a body with get", 400, {":method", "get", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
+	{"a body with get", 501, {":method", "get", ":scheme", "https", ":authority", "example.com", ":path", "/"}},
 	{"expect something else", 417, {GET, "expect", "200-ok"}},
 };
 

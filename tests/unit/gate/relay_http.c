@@ -421,6 +421,40 @@ static void http2_denials_say_the_same(void)
 	rig_close(&g);
 }
 
+static void a_method_that_is_not_known_passes_only_where_a_rule_names_it(void)
+{
+	static const struct {
+		const char *policy, *method, *status;
+	} asked[] = {
+		{"network: {mode: public}", "FROB", "403"},
+		{"network: {mode: public}", "PROPFIND", "200"},
+		{"network: {mode: public}", "get", "501"},
+		{"network: {mode: public, allow: [{host: open.example, methods: [FROB]}]}", "FROB", "200"},
+		{"network: {mode: allowlist, allow: [{host: open.example}]}", "FROB", "403"},
+		{"network: {mode: allowlist, allow: [{host: open.example}]}", "MKCALENDAR", "200"},
+		{"network: {mode: allowlist, allow: [{host: open.example}, {host: open.example, methods: [X-LIST]}]}", "X-LIST", "200"},
+		{"network: {mode: allowlist, allow: [{host: open.example, methods: [FROB]}], deny: [{host: open.example, paths: [\"/**\"]}]}", "FROB", "403"},
+	};
+	char request[128], status[32];
+	struct h2_client c;
+	struct rig g;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(asked); i++) {
+		rig_open(&g, asked[i].policy);
+		client_open(&c, &g, &plain);
+		CHECK(starts(client_ask(&c, asked[i].method, "open.example", "/a", NULL), asked[i].status));
+		CHECK(g.requests == (strcmp(asked[i].status, "200") == 0));
+		client_close(&c);
+		(void)snprintf(request, sizeof(request), "%s http://open.example/a HTTP/1.1\r\nHost: open.example\r\n\r\n", asked[i].method);
+		(void)snprintf(status, sizeof(status), "HTTP/1.1 %s ", asked[i].status);
+		rig_connect(&g, &proxy);
+		CHECK(starts(rig_ask(&g, request), status));
+		CHECK(g.requests == (strcmp(asked[i].status, "200") == 0));
+		rig_close(&g);
+	}
+}
+
 static void http2_streams_do_not_wait_for_each_other(void)
 {
 	struct http_request r = {.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/slow")};
@@ -574,6 +608,7 @@ static const struct check_case cases[] = {
 	CASE(heads_of_all_requests_together_are_bounded),
 	CASE(the_preface_is_known_byte_by_byte),
 	CASE(http2_denials_say_the_same),
+	CASE(a_method_that_is_not_known_passes_only_where_a_rule_names_it),
 	CASE(http2_streams_do_not_wait_for_each_other),
 	CASE(http2_clients_that_give_up_end_their_request),
 	CASE(http2_carries_websockets),
