@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "gate/egress/scrub_grants.h"
+#include "gate/egress/sigv4.h"
 #include "vault/needle.h"
 #include "vault/vault.h"
 
@@ -174,7 +175,7 @@ bool grants_sign_objects(const struct grants *g, struct sv host)
 	unsigned i;
 
 	for (i = 0; i < g->n; i++)
-		if (g->v[i]->inject.kind == INJECT_SIGV4 && strcmp(g->v[i]->inject.service, "s3") == 0 && grant_covers(g->v[i], host))
+		if (g->v[i]->inject.kind == INJECT_SIGV4 && sigv4_is_s3(g->v[i]->inject.service) && grant_covers(g->v[i], host))
 			return true;
 	return false;
 }

@@ -200,7 +200,7 @@ static enum inject_result payload_hash(struct work *w)
 		hash = *sent;
 	else if (!w->req->body)
 		hash = sv_of(empty_sha256);
-	else if (w->req->tls && strcmp(w->g->inject.service, "s3") == 0)
+	else if (w->req->tls && sigv4_is_s3(w->g->inject.service))
 		hash = sv_of("UNSIGNED-PAYLOAD");
 	else
 		return INJECT_NEEDS_HASH;
@@ -214,7 +214,7 @@ static int put_signature(struct sv secret_key, void *arg)
 	struct http_request changed = *w->req;
 	const struct sigv4_request r = {.http = &changed,
 					.region = w->g->inject.region,
-					.service = w->g->inject.service,
+					.service = sigv4_service(w->g->inject.service, w->req->host),
 					.date = w->date,
 					.key_id = w->key_id,
 					.secret_key = secret_key,
@@ -251,7 +251,7 @@ static int with_key_id(struct sv key_id, void *arg)
 {
 	struct work *w = arg;
 	const struct grant *g = w->g;
-	bool s3 = strcmp(g->inject.service, "s3") == 0;
+	bool s3 = sigv4_is_s3(g->inject.service);
 	char date[SIGV4_DATE];
 	int r;
 

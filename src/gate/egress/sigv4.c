@@ -27,6 +27,55 @@ void sigv4_date(int64_t now, char ret[SIGV4_DATE])
 		memcpy(ret, "19700101T000000Z", SIGV4_DATE);
 }
 
+static const char s3[] = "s3", express[] = "s3express";
+
+bool sigv4_is_s3(const char *service)
+{
+	return strcmp(service, s3) == 0 || strcmp(service, express) == 0;
+}
+
+/* The last label, cut off with its dot. */
+static struct sv cut_last(struct sv *host)
+{
+	const char *dot = host->n ? memrchr(host->p, '.', host->n) : NULL;
+	struct sv label = dot ? sv_n(dot + 1, host->n - (size_t)(dot - host->p) - 1) : *host;
+
+	host->n -= label.n + (dot != NULL);
+	return label;
+}
+
+/*
+ * "b--usw2-az1--x-s3.s3express-usw2-az1.us-west-2.amazonaws.com" and "s3express-control.us-west-2.amazonaws.com". Buckets of plain S3 may be called s3express-something, and stand before "s3.REGION",
+ * "s3-REGION" or "s3".
+ */
+static bool is_express(struct sv host)
+{
+	static const char *const ends[] = {".amazonaws.com", ".amazonaws.com.cn"};
+	struct sv label;
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_LEN(ends); i++) {
+		n = strlen(ends[i]);
+		if (host.n > n && memcmp(host.p + host.n - n, ends[i], n) == 0)
+			break;
+	}
+	if (i == ARRAY_LEN(ends))
+		return false;
+	host.n -= n;
+	label = cut_last(&host);
+	if (sv_is(label, s3) || sv_starts(label, "s3-"))
+		return false;
+	label = cut_last(&host);
+	if (sv_is(label, "dualstack"))
+		label = cut_last(&host);
+	return sv_starts(label, "s3express-");
+}
+
+const char *sigv4_service(const char *service, struct sv host)
+{
+	return strcmp(service, s3) == 0 && is_express(host) ? express : service;
+}
+
 static bool is_unreserved(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c && strchr("-._~", c));
@@ -212,7 +261,7 @@ static int put_canonical(const struct sigv4_request *r, struct buf *out, struct 
 
 	(void)buf_printf(out, "%.*s\n", (int)r->http->method.n, r->http->method.p);
 	/* S3 signs a path as it is meant, others what was sent once more. */
-	if (strcmp(r->service, "s3") == 0)
+	if (sigv4_is_s3(r->service))
 		put_recoded(out, path, true);
 	else
 		put_encoded(out, path, true);

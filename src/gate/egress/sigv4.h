@@ -17,11 +17,17 @@ enum { SIGV4_DATE = 17 }; /* 20150830T123600Z and NUL */
 
 struct sigv4_request {
 	const struct http_request *http;
-	const char *region, *service; /* path segments are encoded once more, except for "s3" */
+	const char *region, *service; /* path segments are encoded once more, except where sigv4_is_s3() */
 	const char *date;	      /* as in x-amz-date */
 	struct sv key_id, secret_key;
 	struct sv payload_hash; /* hexadecimal SHA-256, or UNSIGNED-PAYLOAD and its like */
 };
+
+/* Of S3, in either of the names that it signs by. */
+bool sigv4_is_s3(const char *service);
+
+/* What requests to this host are signed for: directory buckets (S3 Express One Zone) are S3 to all who use them, but have a service name of their own. */
+const char *sigv4_service(const char *service, struct sv host);
 
 /* Seconds since 1970, in UTC. */
 void sigv4_date(int64_t now, char ret[SIGV4_DATE]);

@@ -241,6 +241,7 @@ static void a_body_is_signed_by_its_hash_or_not_at_all(void)
 	CHECK(sign_body("sqs", "garbage", "") == INJECT_NEEDS_HASH);
 	CHECK(sign_body("s3", "", "") == INJECT_DONE);
 	CHECK(sign_body("s3", "UNSIGNED-PAYLOAD", "") == INJECT_DONE);
+	CHECK(sign_body("s3express", "", "") == INJECT_DONE);
 	CHECK(sign_body("s3", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "") == INJECT_NOT_SIGNABLE);
 	CHECK(sign_body("s3", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", hash) == INJECT_NOT_SIGNABLE);
 }

@@ -234,6 +234,39 @@ static void port_and_service_are_part_of_what_is_signed(void)
 	CHECK_STR(host.p, "[::1]:8443");
 }
 
+static void directory_buckets_are_signed_for_the_service_of_their_own(void)
+{
+	static const struct {
+		const char *host, *service, *want;
+	} hosts[] = {
+		{"b--usw2-az1--x-s3.s3express-usw2-az1.us-west-2.amazonaws.com", "s3", "s3express"},
+		{"b--usw2-az1--x-s3.s3express-usw2-az1.us-west-2.amazonaws.com", "s3express", "s3express"},
+		{"b--usw2-az1--x-s3.s3express-fips-usw2-az1.dualstack.us-west-2.amazonaws.com", "s3", "s3express"},
+		{"s3express-control.us-west-2.amazonaws.com", "s3", "s3express"},
+		{"s3express-control.us-west-2.amazonaws.com", "sqs", "sqs"},
+		{"b--x-s3.s3express-a.cn-north-1.amazonaws.com.cn", "s3", "s3express"},
+		{"b.s3.us-west-2.amazonaws.com", "s3", "s3"},
+		{"s3express-b.s3.us-west-2.amazonaws.com", "s3", "s3"},
+		{"s3express-b.s3.dualstack.us-west-2.amazonaws.com", "s3", "s3"},
+		{"s3express-b.s3-us-west-2.amazonaws.com", "s3", "s3"},
+		{"s3express-b.s3.amazonaws.com", "s3", "s3"},
+		{"b.s3express-usw2-az1.us-west-2.example.com", "s3", "s3"},
+		{"amazonaws.com", "s3", "s3"},
+		{"x.amazonaws.com", "s3", "s3"},
+	};
+	AUTO_BUF a = {0};
+	AUTO_BUF b = {0};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(hosts); i++)
+		CHECK_STR(sigv4_service(hosts[i].service, sv_of(hosts[i].host)), hosts[i].want);
+	/* the path as it is meant, as with plain S3 */
+	signature_of("/a%7eb", 443, "s3express", &a);
+	signature_of("/a~b", 443, "s3express", &b);
+	CHECK_STR(strstr(a.p, "Signature"), strstr(b.p, "Signature"));
+	CHECK(strstr(a.p, "/s3express/aws4_request"));
+}
+
 static void dates_are_written_in_utc(void)
 {
 	char date[SIGV4_DATE];
@@ -249,6 +282,7 @@ int main(void)
 		CASE(what_means_the_same_is_signed_the_same_and_nothing_else),
 		CASE(s3_signs_what_a_path_means),
 		CASE(port_and_service_are_part_of_what_is_signed),
+		CASE(directory_buckets_are_signed_for_the_service_of_their_own),
 		CASE(dates_are_written_in_utc),
 	};
 	return check_main(cases, ARRAY_LEN(cases));
