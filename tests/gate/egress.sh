@@ -615,6 +615,12 @@ run s3.yaml "${pins[@]}" grant 'aws|up.test|x-api-key|-|test-secret-0123456789|a
 ranges=$ranges/$(count accept-ranges)
 run plain.yaml "${pins[@]}" <<<'req GET https://up.test:8443/ranges'
 is "a host that answers no part of a page does not say that it does; others may" "$ranges/$(count accept-ranges)" 0/0/1
+: >tls.log
+run s3.yaml "${pins[@]}" grant 'aws|up.test|x-api-key|-|test-secret-0123456789|aws-placeholder-000000' <<'END'
+req GET https://up.test:8443/page h:range=bytes=0-9 h:if-range="a"
+req GET https://up.test:8443/page h:range=items=0-9
+END
+is "a host with a credential is asked for no bytes of a page, but for some of its items" "$(grep -aio 'range: [a-z]*=[0-9-]*' tls.log | xargs)" "range: items=0-9"
 sed 's|paths: \["/aws"\], |&graphql: {types: [query]}, |' rules.yaml >stricter.yaml
 : >tls.log
 run rules.yaml "${pins[@]}" grant 'aws|up.test|sigv4:execute-api|-|AKIDEXAMPLE/wJalrXUtnFEMI_K7MDENG|aws-placeholder-000000' <<'END'

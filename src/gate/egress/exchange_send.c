@@ -55,7 +55,7 @@ void exchange_claim(struct exchange *x)
  * Answers that are looked into are asked for as they are, and whole: what is compressed in frames is not seen, and a part of a page may end amid a credential. What would change
  * what a model's reply reports is not sent on.
  */
-static bool is_dropped(const struct exchange *x, const struct provider *p, struct sv name)
+static bool is_dropped(const struct exchange *x, const struct provider *p, bool parts, struct sv name)
 {
 	static const char *const scrubbed[] = {"sec-websocket-extensions", "grpc-accept-encoding", "connect-accept-encoding", "accept-charset", "a-im"};
 	size_t i;
@@ -63,6 +63,8 @@ static bool is_dropped(const struct exchange *x, const struct provider *p, struc
 	for (i = 0; x->scrubbing && i < ARRAY_LEN(scrubbed); i++)
 		if (field_name_is(name, scrubbed[i]))
 			return true;
+	if (parts && (sv_is(name, "range") || sv_is(name, "if-range")))
+		return false;
 	/* what is written in parts (Azure's pages) is not read */
 	if (x->scrubbing && http_field_asks_part(name) && !(sv_is(x->request.method, "PUT") && field_name_is(name, "x-ms-range")))
 		return true;
@@ -73,6 +75,7 @@ static int make_fields(const struct exchange *x, struct http_request *r)
 {
 	struct http_fields f = {.v = arena_array(x->arena, x->request.fields.n + 1, sizeof(*f.v))};
 	const struct provider *p = x->inference ? exchange_provider(x) : NULL;
+	bool parts = !x->inference && legible_range(&x->request.fields);
 	struct http_field *one;
 	char *room;
 	uint32_t i;
@@ -80,7 +83,7 @@ static int make_fields(const struct exchange *x, struct http_request *r)
 	if (!f.v)
 		return -ENOMEM;
 	for (i = 0; i < x->request.fields.n; i++) {
-		if (is_dropped(x, p, x->request.fields.v[i].name))
+		if (is_dropped(x, p, parts, x->request.fields.v[i].name))
 			continue;
 		one = &f.v[f.n++];
 		*one = x->request.fields.v[i];

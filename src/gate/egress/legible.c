@@ -123,6 +123,48 @@ bool legible_whole(unsigned status, const struct http_fields *f)
 	return status != 206 || ranged;
 }
 
+static bool has_nocase(struct sv s, const char *lower_case)
+{
+	for (; s.n; s = sv_n(s.p + 1, s.n - 1))
+		if (starts_nocase(s, lower_case))
+			return true;
+	return false;
+}
+
+static bool counts_bytes(struct sv v)
+{
+	static const char *const units[] = {"byte", "octet", "char", "bit"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(units); i++)
+		if (has_nocase(v, units[i]))
+			return true;
+	return false;
+}
+
+static bool has_unit(struct sv v)
+{
+	return v.n && ((v.p[0] >= 'a' && v.p[0] <= 'z') || (v.p[0] >= 'A' && v.p[0] <= 'Z'));
+}
+
+bool legible_range(const struct http_fields *f)
+{
+	const struct sv *unit = http_field(f, "range-unit");
+	bool other = unit && unit->n && !counts_bytes(*unit);
+	uint32_t i;
+	struct sv v;
+
+	for (i = 0; i < f->n; i++) {
+		v = f->v[i].value;
+		if (field_name_is(f->v[i].name, "range-unit") && counts_bytes(v))
+			return false;
+		/* without a unit of its own some servers take it for bytes */
+		if (sv_is(f->v[i].name, "range") && (counts_bytes(v) || !(has_unit(v) || other)))
+			return false;
+	}
+	return true;
+}
+
 struct sv legible_accept(struct sv value, char *to)
 {
 	struct sv piece, name;

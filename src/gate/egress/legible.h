@@ -23,6 +23,12 @@ bool legible_charset(const struct http_fields *f);
  */
 bool legible_whole(unsigned status, const struct http_fields *f);
 
+/*
+ * Does each Range of a request count something else than bytes (Heroku's "id ..; max=10", PostgREST's "0-9" beside Range-Unit: items)? Its answer has whole ones, or says that it has not. Not where a
+ * server that reads loosely could find bytes in it, or characters.
+ */
+bool legible_range(const struct http_fields *f);
+
 /* A value of Accept, without the parameters that ask for a character set. It is written to `to`, which has room for value.n bytes. */
 struct sv legible_accept(struct sv value, char *to);
 

@@ -581,6 +581,28 @@ static bool is_whole(unsigned status, const char *name, const char *value)
 	return legible_whole(status, &(struct http_fields){.v = (struct http_field *)(uintptr_t)fields, .n = 2});
 }
 
+static bool range(const char *unit, const char *value)
+{
+	const struct http_field fields[] = {{sv_of("range-unit"), sv_of(unit)}, {sv_of("range"), sv_of(value)}};
+	bool has = unit[0] != '\0';
+
+	return legible_range(&(struct http_fields){.v = (struct http_field *)(uintptr_t)(has ? fields : fields + 1), .n = 1 + has});
+}
+
+static void ranges_of_other_things_than_bytes_may_be_asked_for(void)
+{
+	static const char *const bytes[] = {"bytes=0-9", "Bytes=0-9", "BYTES 0-9", "byte=0-9", "items=0-9, bytes=0-9", "octets=0-9", "chars=0-9", "0-9", "=0-9", "", "x-bytes=1-2"};
+	static const char *const others[] = {"items=0-24", "id ..; max=10", "name ]a..; order=desc", "ID 1-2", "rows=0-9"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(bytes); i++)
+		CHECK(!range("", bytes[i]) && !range("bytes", bytes[i]));
+	for (i = 0; i < ARRAY_LEN(others); i++)
+		CHECK(range("", others[i]) && !range("bytes", others[i]));
+	CHECK(range("items", "0-9") && !range("items", "bytes=0-9") && !range("Octets", "0-9"));
+	CHECK(legible_range(&(struct http_fields){0}));
+}
+
 static void parts_of_a_page_are_not_legible(void)
 {
 	CHECK(!legible_whole(206, &(struct http_fields){0}) && legible_whole(200, &(struct http_fields){0}));
@@ -689,6 +711,8 @@ int main(void)
 		CASE(compressed_messages_hide_in_no_base64),
 		CASE(character_sets_that_hide_letters_are_not_legible),
 		CASE(parts_of_a_page_are_not_legible),
+		CASE(ranges_of_other_things_than_bytes_may_be_asked_for),
+	CASE(ranges_of_other_things_than_bytes_may_be_asked_for),
 		CASE(packed_json_is_held_to_the_book_when_it_is_unpacked),
 		CASE(the_first_event_of_a_kind_is_told_and_the_rest_is_counted),
 		CASE(many_kinds_do_not_flood_the_log_and_none_is_lost),
