@@ -24,11 +24,11 @@ static bool is_denied(const struct policy *p, const struct address *a, const str
 	return false;
 }
 
-bool net_provider_address(const struct policy *p, const struct provider *provider, const struct address *a, const struct net_request *request, bool fixed)
+enum net_why net_provider_address(const struct policy *p, const struct provider *provider, const struct address *a, const struct net_request *request, bool fixed)
 {
 	if (provider->reach != REACH_ANY && is_denied(p, a, request))
-		return false;
+		return WHY_DENIED;
 	if (fixed)
-		return true;
-	return provider->reach == REACH_PUBLIC ? address_floor(a) == FLOOR_NONE : net_rules_provider_address(a);
+		return WHY_RULE;
+	return (provider->reach == REACH_PUBLIC ? address_floor(a) == FLOOR_NONE : net_rules_provider_address(a)) ? WHY_RULE : WHY_FLOOR;
 }

@@ -12,7 +12,7 @@
 /* The rule is for the host, or for an address that it carries in itself. */
 bool net_provider_rule_is_for(const struct net_rule *r, const struct net_host *h);
 
-/* fixed: the address is the operator's own answer for the name. */
-bool net_provider_address(const struct policy *p, const struct provider *provider, const struct address *a, const struct net_request *request, bool fixed);
+/* May it? fixed: the address is the operator's own answer for the name. WHY_RULE; else WHY_DENIED or WHY_FLOOR. */
+enum net_why net_provider_address(const struct policy *p, const struct provider *provider, const struct address *a, const struct net_request *request, bool fixed);
 
 #endif

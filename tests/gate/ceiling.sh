@@ -43,6 +43,7 @@ ceiling 'network: {mode: public}'
 reaches "a name that the operator leads to a private address is theirs to lead" 1
 ceiling 'network: {mode: public, deny: [{cidr: 127.0.0.0/8}]}'
 reaches "but it leads to no address that the ceiling denies" 0
+like "which is said as it is" "$(cat "$tmp/out")" 'leads to an address that network.deny has'
 ceiling 'network: {deny: [{cidr: 127.0.0.0/8}]}'
 reaches "be there a mode or not" 0
 ceiling 'network: {mode: none, deny: [{cidr: 127.0.0.0/8}]}

@@ -111,13 +111,14 @@ static void an_address_is_held_to_the_providers_reach(void)
 	static const struct {
 		const char *address;
 		enum provider_reach reach;
-		bool fixed, allowed;
+		bool fixed;
+		enum net_why why;
 	} cases[] = {
-		{"127.0.0.1", REACH_ANY, false, true},        {"10.9.0.1", REACH_ANY, false, true},       {"169.254.169.254", REACH_ANY, false, false},
-		{"127.0.0.1", REACH_UNDENIED, false, true},   {"10.9.0.1", REACH_UNDENIED, false, false}, {"64:ff9b::a09:1", REACH_UNDENIED, false, false},
-		{"127.0.0.1", REACH_PUBLIC, false, false},    {"10.1.0.1", REACH_PUBLIC, false, false},   {"8.8.4.4", REACH_PUBLIC, false, true},
-		{"127.0.0.1", REACH_PUBLIC, true, true},      {"10.9.0.1", REACH_PUBLIC, true, false},    {"10.9.0.1", REACH_ANY, true, true},
-		{"8.8.8.8", REACH_PUBLIC, false, true}, /* denied for another port only */
+		{"127.0.0.1", REACH_ANY, false, WHY_RULE},        {"10.9.0.1", REACH_ANY, false, WHY_RULE},       {"169.254.169.254", REACH_ANY, false, WHY_FLOOR},
+		{"127.0.0.1", REACH_UNDENIED, false, WHY_RULE},   {"10.9.0.1", REACH_UNDENIED, false, WHY_DENIED}, {"64:ff9b::a09:1", REACH_UNDENIED, false, WHY_DENIED},
+		{"127.0.0.1", REACH_PUBLIC, false, WHY_FLOOR},    {"10.1.0.1", REACH_PUBLIC, false, WHY_FLOOR},   {"8.8.4.4", REACH_PUBLIC, false, WHY_RULE},
+		{"127.0.0.1", REACH_PUBLIC, true, WHY_RULE},      {"10.9.0.1", REACH_PUBLIC, true, WHY_DENIED},    {"10.9.0.1", REACH_ANY, true, WHY_RULE},
+		{"8.8.8.8", REACH_PUBLIC, false, WHY_RULE}, /* denied for another port only */
 	};
 	struct policy *p = below("network: {mode: none, deny: [{cidr: 10.9.0.0/16}, {cidr: 8.8.8.8/32, ports: [22]}]}", NULL);
 	struct net_request request = {.host = sv_of("a.test"), .port = 80, .method = sv_of("POST"), .target = sv_of("/v1/messages")};
@@ -128,14 +129,14 @@ static void an_address_is_held_to_the_providers_reach(void)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		provider.reach = cases[i].reach;
 		CHECK(address_parse(sv_of(cases[i].address), &a));
-		if (net_provider_address(p, &provider, &a, &request, cases[i].fixed) != cases[i].allowed)
+		if (net_provider_address(p, &provider, &a, &request, cases[i].fixed) != cases[i].why)
 			printf("# %s with reach %d\n", cases[i].address, cases[i].reach);
-		CHECK(net_provider_address(p, &provider, &a, &request, cases[i].fixed) == cases[i].allowed);
+		CHECK(net_provider_address(p, &provider, &a, &request, cases[i].fixed) == cases[i].why);
 	}
 	CHECK(address_parse(sv_of("8.8.4.4"), &a));
 	a.own = true; /* this machine's, public as it looks */
 	provider.reach = REACH_PUBLIC;
-	CHECK(!net_provider_address(p, &provider, &a, &request, false));
+	CHECK(net_provider_address(p, &provider, &a, &request, false) == WHY_FLOOR);
 	policy_free(p);
 }
 

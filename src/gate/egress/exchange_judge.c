@@ -75,9 +75,9 @@ static struct net_request question(const struct exchange *x)
 }
 
 /* Of a name that may not lead where it does. */
-static enum gate_failure failure_of_address(const struct net_verdict *v)
+static enum gate_failure failure_of_address(enum net_why why)
 {
-	return v->why == WHY_DENIED ? GATE_FAILURE_RANGE : GATE_FAILURE_ADDRESS;
+	return why == WHY_DENIED ? GATE_FAILURE_RANGE : GATE_FAILURE_ADDRESS;
 }
 
 static bool deny_by_rule(struct exchange *x, enum gate_failure why, const struct net_request *q, const struct address *a, const struct net_verdict *v)
@@ -146,7 +146,7 @@ static bool judge_sent_to(struct exchange *x)
 	for (i = 0; to && i < to->n; i++) {
 		net_rules_address(x->egress->now->rules, &to->v[i].address, &q, to->v[i].fixed, &v);
 		if (!v.allow)
-			return deny_by_rule(x, failure_of_address(&v), &q, &to->v[i].address, &v);
+			return deny_by_rule(x, failure_of_address(v.why), &q, &to->v[i].address, &v);
 	}
 	return true;
 }
@@ -421,11 +421,12 @@ static enum gate_failure judge_address(const struct exchange *x, const struct ad
 
 	if (x->inference) {
 		const struct provider *p = exchange_provider(x);
+		enum net_why why = p ? net_provider_address(x->egress->now->policy, p, a, &q, fixed) : WHY_FLOOR;
 
-		return p && net_provider_address(x->egress->now->policy, p, a, &q, fixed) ? GATE_FAILURE_NONE : GATE_FAILURE_ADDRESS;
+		return net_why_allows(why) ? GATE_FAILURE_NONE : failure_of_address(why);
 	}
 	net_recent_address(x->egress->now->recent, a, &q, fixed, &v);
-	return v.allow ? GATE_FAILURE_NONE : failure_of_address(&v);
+	return v.allow ? GATE_FAILURE_NONE : failure_of_address(v.why);
 }
 
 /* The same for a model. */
@@ -512,7 +513,7 @@ bool exchange_pay_address(struct exchange *x, const struct upstream *u)
 		if (v.allow && (!v.rate || pay(x, &v, &paid)))
 			continue;
 		pay_back(x, &paid);
-		return v.allow ? deny_by_rate(x) : deny_by_rule(x, failure_of_address(&v), &q, &to->v[i].address, &v);
+		return v.allow ? deny_by_rate(x) : deny_by_rule(x, failure_of_address(v.why), &q, &to->v[i].address, &v);
 	}
 	x->paid = to->n > 0;
 	return true;
