@@ -81,6 +81,16 @@ static ssize_t fill(struct audit_file *f)
 	return n;
 }
 
+int audit_file_peek(const struct audit_file *f, struct sv *ret)
+{
+	const char *start = f->block + f->from, *end = memchr(start, '\n', f->have - f->from);
+
+	if (!end)
+		return 0;
+	*ret = sv_n(start, (size_t)(end - start));
+	return ret->n >= AUDIT_LINE_MAX ? AUDIT_FILE_LONG : AUDIT_FILE_LINE;
+}
+
 int audit_file_next(struct audit_file *f, struct sv *ret)
 {
 	bool skipping = false;

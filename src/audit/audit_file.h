@@ -26,6 +26,9 @@ int audit_file_open(const char *path, struct audit_file **ret, struct error *err
 struct audit_file *audit_file_ahead(const struct audit_file *f);
 void audit_file_free(struct audit_file *f); /* NULL is fine */
 
+/* The line behind the one given last, which stays as it is; 0: not all of it is in memory, ask audit_file_ahead(). */
+int audit_file_peek(const struct audit_file *f, struct sv *ret);
+
 /* enum audit_file_line, or -errno. The line is without its newline. */
 int audit_file_next(struct audit_file *f, struct sv *ret);
 

@@ -28,8 +28,8 @@ struct verify {
 	bool all;	       /* other runs may follow the first */
 	bool cut;	       /* one of those before has no exit event */
 	uint64_t before;       /* lines of those */
-	char (*runs)[SHA256_HEX]; /* digests of their ids */
-	size_t n_runs;
+	char (*runs)[SHA256_HEX]; /* digests of their ids: a hash table, open addressing, empty places are "" */
+	size_t n_runs, runs_cap;
 	char last_before[SHA256_HEX];
 	struct audit_report *report;
 };
@@ -96,13 +96,16 @@ static int64_t line_with_hash(const struct verify *v, struct sv hash)
 
 static void look_at_next(struct verify *v, struct peek *ret)
 {
-	struct audit_file *ahead = audit_file_ahead(v->file);
+	struct audit_file *ahead = NULL;
 	struct audit_line l;
 	struct sv text;
-	int r;
+	int r = audit_file_peek(v->file, &text);
 
 	*ret = (struct peek){0};
-	r = ahead ? audit_file_next(ahead, &text) : -ENOMEM;
+	if (r == 0) {
+		ahead = audit_file_ahead(v->file);
+		r = ahead ? audit_file_next(ahead, &text) : -ENOMEM;
+	}
 	ret->any = r > 0;
 	if (r == AUDIT_FILE_LINE && !audit_line_parse(text, &l)) {
 		ret->sound = true;
@@ -203,15 +206,46 @@ static void judge_text(struct verify *v, const char *fault)
 	blame(v, v->chain.n + 1, "%s: %s", next.follows ? "added" : "changed", fault);
 }
 
+/* Where this one stands, or would. cap: a power of two, and not all of them are taken. */
+static size_t run_place(char (*runs)[SHA256_HEX], size_t cap, const char run[SHA256_HEX])
+{
+	size_t i = 0, k;
+
+	for (k = 0; k < 2 * sizeof(uint32_t); k++)
+		i = i << 4 | (unsigned)(run[k] <= '9' ? run[k] - '0' : run[k] - 'a' + 10);
+	for (i &= cap - 1; runs[i][0] && memcmp(runs[i], run, SHA256_HEX) != 0; i = (i + 1) & (cap - 1))
+		;
+	return i;
+}
+
 static bool has_run(const struct verify *v, const struct audit_line *l)
 {
 	char run[SHA256_HEX];
-	size_t i;
 
 	sha256_hex_of(l->run, run);
-	for (i = 0; i < v->n_runs && memcmp(v->runs[i], run, sizeof(run)) != 0; i++)
-		;
-	return i < v->n_runs;
+	return v->runs_cap && v->runs[run_place(v->runs, v->runs_cap, run)][0];
+}
+
+/* Those that a file holds may be a year's: each is asked for in about one step. */
+static int add_run(struct verify *v, const char run[SHA256_HEX])
+{
+	size_t cap = v->runs_cap ? 2 * v->runs_cap : 64, i;
+	char (*grown)[SHA256_HEX];
+
+	if (2 * (v->n_runs + 1) > v->runs_cap) {
+		grown = calloc(cap, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		for (i = 0; i < v->runs_cap; i++)
+			if (v->runs[i][0])
+				memcpy(grown[run_place(grown, cap, v->runs[i])], v->runs[i], SHA256_HEX);
+		free(v->runs);
+		v->runs = grown;
+		v->runs_cap = cap;
+	}
+	memcpy(v->runs[run_place(v->runs, v->runs_cap, run)], run, SHA256_HEX);
+	v->n_runs++;
+	return 0;
 }
 
 /* Does another run begin here? Not with a line that was put between two of one run. */
@@ -227,12 +261,8 @@ static bool begins(struct verify *v, const struct audit_line *l)
 
 static int begin(struct verify *v, const struct audit_line *l)
 {
-	void *p = reallocarray(v->runs, v->n_runs + 1, sizeof(*v->runs));
-
-	if (!p)
+	if (add_run(v, v->chain.run) < 0)
 		return -ENOMEM;
-	v->runs = p;
-	memcpy(v->runs[v->n_runs++], v->chain.run, sizeof(v->chain.run));
 	if (has_run(v, l)) {
 		blame(v, v->chain.n + 1, "duplicated: the events of this run stand above");
 		return 0;

@@ -215,6 +215,46 @@ static void each_of_several_runs_is_as_well_kept_as_one_alone(void)
 	drop_log(&log);
 }
 
+static void add_one_run(struct buf *all, size_t i)
+{
+	char run[16];
+	AUTO_BUF one;
+
+	(void)snprintf(run, sizeof(run), "r-%zu", i);
+	random_log(2, run);
+	buf_init(&one, 1 << 20);
+	CHECK(buf_read_file(&one, path) == 0 && buf_sv(all, buf_view(&one)) == 0);
+}
+
+/* Over several blocks of the reader's, and several sizes of what it keeps of runs. */
+static void a_run_of_many_that_stands_there_twice_is_found(void)
+{
+	enum { RUNS = 600 };
+	static const size_t again[] = {0, 1, 31, 32, 300, RUNS - 2};
+	struct audit_report r = {0};
+	struct error err = {0};
+	size_t i, whole;
+	AUTO_BUF all;
+	FILE *f;
+
+	buf_init(&all, 1 << 22);
+	for (i = 0; i < RUNS; i++)
+		add_one_run(&all, i);
+	whole = all.n;
+	for (i = 0; i <= ARRAY_LEN(again); i++) {
+		all.n = whole;
+		if (i > 0)
+			add_one_run(&all, again[i - 1]);
+		f = fopen(path, "we");
+		CHECK(f && fwrite(all.p, all.n, 1, f) == 1 && fclose(f) == 0);
+		CHECK(audit_verify_all(path, NULL, &r, &err) == 0);
+		if (i == 0)
+			CHECK(r.state == AUDIT_GOOD && r.runs == RUNS && r.lines == 2 * RUNS);
+		else
+			CHECK(r.state == AUDIT_BROKEN && r.bad_line == 2 * RUNS + 1);
+	}
+}
+
 static void a_line_that_was_changed_and_hashed_again_is_found(void)
 {
 	struct audit_report r;
@@ -349,6 +389,7 @@ int main(void)
 		CASE(every_inserted_line_is_found),
 		CASE(runs_that_follow_each_other_in_one_file_are_good_where_that_is_asked_for),
 		CASE(each_of_several_runs_is_as_well_kept_as_one_alone),
+		CASE(a_run_of_many_that_stands_there_twice_is_found),
 		CASE(a_line_that_was_changed_and_hashed_again_is_found),
 		CASE(a_line_written_again_by_another_program_is_not_canonical),
 		CASE(cut_long_and_binary_lines_are_found),
