@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "audit/audit.h"
@@ -14,6 +15,7 @@
 #include "cli/cli_policy.h"
 #include "cli/kept.h"
 #include "model/inside.h"
+#include "policy/policy_cache.h"
 #include "supervise/client.h"
 #include "supervise/control.h"
 #include "supervise/state.h"
@@ -204,17 +206,36 @@ int verb_stop(struct call *call, struct error *err)
 	return -1;
 }
 
+/* The supervisor is another process, which knows our pipes by no name, and waits for nobody: it gets what came through this one. */
+static int read_handed(const char *name, int from, struct error *err)
+{
+	AUTO_FD copy = memfd_create("policy", MFD_CLOEXEC);
+	struct text_shown shown;
+	AUTO_BUF text = {0};
+	int r;
+
+	buf_init(&text, POLICY_MAX_BYTES);
+	r = copy < 0 ? -errno : buf_read_fd(&text, from);
+	if (r == 0)
+		r = write_all(copy, text.p, text.n);
+	return r < 0 ? error_sys(err, r, "%s", text_show(&shown, sv_of(name))) : fd_take(&copy);
+}
+
 int verb_policy_push(struct call *call, struct error *err)
 {
-	AUTO_FREE char *path = realpath(call->args[1], NULL);
+	AUTO_FD from = policy_cache_open_pipe(call->args[1]);
+	AUTO_FREE char *path = from < 0 ? realpath(call->args[1], NULL) : strdup(call->args[1]);
 	struct text_shown shown;
+	AUTO_FD text = -1;
 	AUTO_FD fd = -1;
 
 	if (!path)
 		return error_sys(err, errno, "%s", text_show(&shown, sv_of(call->args[1])));
+	if (from >= 0 && (text = read_handed(path, from, err)) < 0)
+		return -1;
 	fd = connect_run(call->args[0], NULL, err);
 	/* first of all: whoever asks for its owner's sandbox under the old policy must not get this one */
-	return fd < 0 || kept_disown(call->args[0], err) < 0 ? -1 : client_push(fd, path, err);
+	return fd < 0 || kept_disown(call->args[0], err) < 0 ? -1 : client_push(fd, path, text, err);
 }
 
 int verb_logs(struct call *call, struct error *err)

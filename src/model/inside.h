@@ -27,7 +27,7 @@ enum inside_message {
 	/* a client (`cordon exec`, `cordon stop`) -> supervisor; it may also send SPAWN (its id and env are passed over) and SIGNAL */
 	INSIDE_STOP,	 /* u32 grace in milliseconds */
 	INSIDE_TAKE,	 /* u32 1: the sandbox is for this client alone, and ends with its connection; sv the digest of the policy that it counts on */
-	INSIDE_PUSH,	 /* sv path: the policy is to be this file's from now on */
+	INSIDE_PUSH,	 /* sv path: the policy is to be this file's from now on; with a descriptor: what is in that one */
 	INSIDE_PUSHED,	 /* the answer: u32 1 and "", or 0 and why not */
 	/* supervisor -> PID 1 of a container */
 	INSIDE_ORDERS,	 /* the bytes of struct box_orders (model/box.h): first of all, and once; fd, where the host made it: the user namespace of the workload of an image */

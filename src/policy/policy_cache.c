@@ -77,18 +77,23 @@ static bool dangles(const char *path)
 	return stat(at, &st) < 0;
 }
 
-/*
- * As buf_read_file(), but waits for whoever writes to a pipe without a name: that is there because somebody handed it over (/dev/stdin, <(...)). A FIFO in the place of a file is not waited for.
- */
-static int read_pipe(const char *path, struct buf *bytes)
+int policy_cache_open_pipe(const char *path)
 {
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct statfs fs;
 
-	if (fd < 0 || fstatfs(fd, &fs) < 0 || (unsigned long)fs.f_type != PIPEFS)
-		return buf_read_file(bytes, path);
-	/* of this opening alone */
-	return fcntl(fd, F_SETFL, 0) < 0 ? -errno : buf_read_fd(bytes, fd);
+	/* the flags are of this opening alone */
+	if (fd < 0 || fstatfs(fd, &fs) < 0 || (unsigned long)fs.f_type != PIPEFS || fcntl(fd, F_SETFL, 0) < 0)
+		return -1;
+	return fd_take(&fd);
+}
+
+/* As buf_read_file(), but waits for whoever writes to a pipe that was handed over. */
+static int read_pipe(const char *path, struct buf *bytes)
+{
+	AUTO_FD fd = policy_cache_open_pipe(path);
+
+	return fd < 0 ? buf_read_file(bytes, path) : buf_read_fd(bytes, fd);
 }
 
 static int read_now(const char *path, bool wait, struct buf *bytes, char real[PATH_MAX])

@@ -50,4 +50,7 @@ int policy_cache_put(const char *dir, const struct cache_key *key, const struct 
  */
 int policy_cache_read(struct cache_files *files, struct arena *a, const char *path, struct buf *bytes, const char **real);
 
+/* Opens a pipe without a name, to be waited for: it is there because somebody handed it over (/dev/stdin, <(...)). -1: the path leads to something else; a FIFO in the place of a file is not waited for. */
+int policy_cache_open_pipe(const char *path);
+
 #endif

@@ -229,7 +229,7 @@ bool client_take(int sock, bool alone, const char *policy_digest)
 	return taken;
 }
 
-int client_push(int sock, const char *path, struct error *err)
+int client_push(int sock, const char *path, int text_fd, struct error *err)
 {
 	struct wire_message m;
 	AUTO_BUF b = {0};
@@ -240,7 +240,7 @@ int client_push(int sock, const char *path, struct error *err)
 
 	buf_init(&b, 8192);
 	wire_put_sv(&b, sv_of(path));
-	r = wire_send(sock, INSIDE_PUSH, buf_view(&b), NULL, 0);
+	r = wire_send(sock, INSIDE_PUSH, buf_view(&b), &text_fd, text_fd >= 0);
 	if (r == 0)
 		r = wire_receive(sock, &m);
 	if (r <= 0)

@@ -262,16 +262,21 @@ static int take_whole(struct control *c, size_t i, struct wire_in *w)
 	return wire_send(c->clients[i].fd, INSIDE_TAKEN, buf_view(&b), NULL, 0);
 }
 
-static int take_push(struct control *c, size_t i, struct wire_in *w)
+static int take_push(struct control *c, size_t i, const struct wire_message *m, struct wire_in *w)
 {
 	struct sv path = wire_get_sv(w);
 	AUTO_FREE char *copy = NULL;
+	char text[64];
 	struct error err = {0};
 	AUTO_BUF b = {0};
 	int r;
 
 	if (!wire_ok(w) || memchr(path.p, '\0', path.n))
 		return -EPROTO;
+	if (m->n_fds) { /* what came through a pipe of the asker's, which has no name here */
+		(void)snprintf(text, sizeof(text), "/proc/self/fd/%d", m->fds[0]);
+		path = sv_of(text);
+	}
 	copy = strndup(path.p, path.n);
 	if (!copy)
 		return -ENOMEM;
@@ -336,7 +341,7 @@ static void serve_client(struct control *c, size_t i)
 		r = c->join(c->arg, c->clients[i].fd);
 		c->clients[i].looks = true;
 	} else if (m.type == INSIDE_PUSH) {
-		r = take_push(c, i, &w);
+		r = take_push(c, i, &m, &w);
 	} else {
 		r = -EPROTO;
 	}

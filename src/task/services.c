@@ -275,7 +275,7 @@ static int close_group(struct flow *f, const char *leader)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
 	/* without a gateway nothing was ever open */
-	if (client_push(sock, path, f->err) < 0 && f->err->kind != ERROR_DENIED) {
+	if (client_push(sock, path, -1, f->err) < 0 && f->err->kind != ERROR_DENIED) {
 		(void)error_prefix(f->err, "the services' network cannot be closed for the verifier");
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}

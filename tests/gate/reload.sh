@@ -89,6 +89,13 @@ is "SIGHUP reads it again" "$(get first.test)" "200 200"
 write_policy "{host: second.test}" >"$tmp/pushed.yaml"
 changes "$CORDON" policy push "$id" "$tmp/pushed.yaml"
 is "policy push: another file" "$(get second.test) $(get first.test)" "200 200 000 403"
+changes "$CORDON" policy push "$id" <(sleep 0.3; write_policy "{host: third.test}")
+is "policy push: what comes through a pipe" "$(get third.test) $(get second.test)" "200 200 000 403"
+changes "$CORDON" policy push "$id" /dev/stdin < <(write_policy "{host: second.test}")
+is "... by the name of the one that is read" "$(get second.test) $(get third.test)" "200 200 000 403"
+mkfifo "$tmp/fifo"
+timeout 20 "$CORDON" policy push "$id" "$tmp/fifo" >/dev/null 2>&1
+is "a FIFO in the place of a file is not waited for" "$?" "125"
 write_policy "{hots: second.test}" >"$tmp/wrong.yaml"
 "$CORDON" policy push "$id" "$tmp/wrong.yaml" >"$tmp/push.out" 2>"$tmp/push.err"
 is "policy push of an invalid file fails" "$?" "125"
