@@ -170,7 +170,7 @@ bool front_heard(struct front_ear *e, pid_t front, const struct signalfd_siginfo
 	return false;
 }
 
-static bool has_terminal(void)
+bool front_has_terminal(void)
 {
 	int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 
@@ -183,7 +183,7 @@ static bool has_terminal(void)
  * but of two at once only the first is seen. 0: somebody outside our PID namespace. */
 static bool is_hang_up(pid_t front, int64_t sender)
 {
-	return front && (sender == 0 || sender == getsid(0)) && !has_terminal();
+	return front && (sender == 0 || sender == getsid(0)) && !front_has_terminal();
 }
 
 bool front_is_sent(pid_t front, const struct signalfd_siginfo *info)
@@ -194,13 +194,20 @@ bool front_is_sent(pid_t front, const struct signalfd_siginfo *info)
 	return (passed_on ? sender >= 0 : info->ssi_code == SI_USER) && !is_hang_up(front, sender);
 }
 
+bool front_is_shells(pid_t front, const struct signalfd_siginfo *info)
+{
+	bool passed_on;
+
+	return front && sender_of(front, info, &passed_on) == getsid(0);
+}
+
 int front_stand(pid_t *ret, struct error *err)
 {
 	pid_t front = getpid(), child;
 	sigset_t before;
 
 	*ret = 0;
-	if (!has_terminal())
+	if (!front_has_terminal())
 		return 0;
 	if (sys_signals_block(&before) < 0)
 		return error_sys(err, errno, "sigprocmask");

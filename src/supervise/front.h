@@ -49,4 +49,11 @@ bool front_heard(struct front_ear *e, pid_t front, const struct signalfd_siginfo
 /* It is a person's, or a program's; not the kernel's, nor that of a shell whose terminal is gone. */
 bool front_is_sent(pid_t front, const struct signalfd_siginfo *info);
 
+/*
+ * The shell that has the terminal sent it. It is a person's who typed kill, or that of a shell that was told to end, tells its jobs, and ends: which of them, is seen a moment later by whether there is a
+ * terminal still.
+ */
+bool front_is_shells(pid_t front, const struct signalfd_siginfo *info);
+bool front_has_terminal(void);
+
 #endif

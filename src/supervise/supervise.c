@@ -28,7 +28,7 @@
 #include "wire/wire.h"
 
 /* HEARD: for PID 1 to answer that it passed a signal on. */
-enum { TERM_GRACE_MS = 2000, HEARD_MS = 5000 };
+enum { TERM_GRACE_MS = 2000, HEARD_MS = 5000, SHELL_MS = 1000, SHELL_LOOK_MS = 50 };
 
 struct supervisor {
 	const struct supervise_request *req;
@@ -41,6 +41,7 @@ struct supervisor {
 	struct supervise_gate gate;
 	struct denial_log denials;
 	struct reload reload;
+	uint64_t shell_until; /* a shell that sent SIGHUP is looked after until then */
 	bool reload_later; /* a file changed before the gateway was ready to hear of it */
 	struct watch watch;
 	bool watching;
@@ -468,6 +469,7 @@ static void on_signal(struct supervisor *s)
 			break;
 		case SIGHUP:
 			if (s->req->policies && front_is_sent(s->req->front, &info)) {
+				s->shell_until = front_is_shells(s->req->front, &info) ? now_ms() + SHELL_MS : 0;
 				reload_files(s);
 				break;
 			}
@@ -477,6 +479,18 @@ static void on_signal(struct supervisor *s)
 			pass_on(s, (int)info.ssi_signo);
 		}
 	}
+}
+
+/* A shell that ends because it got SIGHUP itself: that was no wish for the policy. */
+static void check_shell(struct supervisor *s, uint64_t now)
+{
+	if (!s->shell_until)
+		return;
+	if (!front_has_terminal())
+		pass_on(s, SIGHUP);
+	else if (now < s->shell_until)
+		return;
+	s->shell_until = 0;
 }
 
 static void on_watch(struct supervisor *s)
@@ -513,6 +527,7 @@ static void check_clock(struct supervisor *s)
 	uint64_t now = now_ms();
 	bool timed_out = false;
 
+	check_shell(s, now);
 	if (s->watching && now >= s->watch_at)
 		on_watch(s);
 	if (s->deadline && now >= s->deadline) {
@@ -558,6 +573,8 @@ static int next_wait(const struct supervisor *s)
 		at = s->kill_at;
 	if (s->heard_by && s->heard_by < at)
 		at = s->heard_by;
+	if (s->shell_until && now + SHELL_LOOK_MS < at)
+		at = now + SHELL_LOOK_MS;
 	if (keep_until(&s->keep) < at)
 		at = keep_until(&s->keep);
 	if (landlock_log_until(s->req->landlock) < at)

@@ -338,6 +338,10 @@ hang_up_on_shells()
 	done
 }
 ok "a terminal that hangs up on a shell ends its job, which is told (5 runs)" hang_up_on_shells
+at_tty 'wait:prompt> ' "send:$CORDON run -p $tmp/net.yaml -- sh -c '${hears/echo ready/echo rea\"\"dy}' &\n" wait:ready hangup -- "${shell[@]}"
+ok "... be it in the background" hung_up
+at_tty 'wait:prompt> ' "send:$CORDON run -p $tmp/net.yaml -- sh -c '${hears/echo ready/echo rea\"\"dy}' &\n" wait:ready kill:HUP -- "${shell[@]}"
+ok "a shell that is told to end by SIGHUP takes its job along, which is told" hung_up
 at_tty wait:ready kill:HUP sleep:500 'send:\n' wait:end -- "$CORDON" run -p "$tmp/net.yaml" -- sh -c 'trap "echo hup >hup" HUP; echo ready; read x; echo end'
 is "SIGHUP that somebody sends loads the policy again, once, and is not passed on" "$status:$(ls hup 2>/dev/null):$("$CORDON" logs --json "$("$CORDON" ps -a -q | head -n 1)" | grep -c 'new policy is in force')" "0::1"
 at_tty 'wait:prompt> ' "send:$CORDON run -p $tmp/net.yaml -- sh -c 'trap \"echo hup >hup\" HUP; echo rea\"\"dy; sleep 2; curl -sS http://b.test/ 2>&1; echo end' &\n" wait:ready 'send:kill -HUP %1\n' wait:end 'send:exit\n' -- "${shell[@]}"
