@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/path.h"
 #include "base/text.h"
 #include "cli/runtime_pick.h"
 #include "conf/value_net.h"
@@ -242,17 +241,6 @@ static void check_hosts(const struct policy *p, const struct run_check_to *to)
 	}
 }
 
-/* Paths that are named and yet not there. */
-static void check_hidden(const struct policy *p, const char *key, const struct pol_list *list, const struct run_check_to *to)
-{
-	struct text_shown path;
-	uint32_t i;
-
-	for (i = 0; i < list->n; i++)
-		if (path_is_in(list->v[i].s, "/sys"))
-			say(to, "%s: %s: %s has no effect: /sys is hidden in every sandbox; leave it out", policy_where(p, list->v[i].at), key, text_show(&path, sv_of(list->v[i].s)));
-}
-
 bool run_check_all(const struct cli_policy *p, const struct run_check_to *to)
 {
 	bool refused = check_runtimes(p, to);
@@ -260,8 +248,6 @@ bool run_check_all(const struct cli_policy *p, const struct run_check_to *to)
 	refused |= check_plan(p, to);
 	refused |= check_credentials(p, to);
 	check_providers(p->policy, to);
-	check_hidden(p->policy, "filesystem.read", &p->policy->fs.read, to);
-	check_hidden(p->policy, "filesystem.write", &p->policy->fs.write, to);
 	check_hosts(p->policy, to);
 	run_check_network(p->policy, to);
 	run_check_env(p->policy, true, to);

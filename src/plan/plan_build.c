@@ -22,7 +22,7 @@
 /* Places that are the sandbox's own; a policy cannot lay the host's over them. */
 static bool is_reserved(const char *path)
 {
-	static const char *const own[] = {"/proc", "/dev", "/sys/fs/cgroup", NULL};
+	static const char *const own[] = {"/proc", "/dev", "/sys", NULL};
 	size_t i;
 
 	for (i = 0; own[i]; i++)

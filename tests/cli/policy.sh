@@ -170,7 +170,11 @@ effectless()
 effectless "a rule of this machine's name" 'network: {mode: allowlist, allow: [{host: localhost, ports: [8080]}]}' 'network.allow: host localhost opens nothing: .*write the cidr of its address'
 effectless "a rule of a private address" 'network: {mode: allowlist, allow: [{host: pypi.org}, {host: 10.1.2.3}]}' 'network.allow: host 10.1.2.3 opens nothing: it is a private address, .*write cidr: "10.1.2.3/32"'
 effectless "a rule of an address of IPv6" 'network: {mode: public, allow: [{host: "fd00::5"}]}' 'network.allow: host fd00::5 opens nothing: .*write cidr: "fd00::5/128"'
-effectless "a path of /sys" 'filesystem: {read: [/sys/kernel]}' 'filesystem.read: /sys/kernel has no effect'
+printf 'version: 1\nfilesystem: {read: [/sys/kernel]}\n' >hidden.yaml
+exits "a path of /sys, which no sandbox is shown" 0 policy check hidden.yaml
+says "is said to be refused" 'warning: cordon run would refuse this: filesystem.read /sys/kernel \(hidden.yaml:2\): /sys/kernel cannot be shown to a sandbox'
+exits "and is" 125 run -p hidden.yaml -- true
+says "... in words" 'filesystem.read /sys/kernel \(hidden.yaml:2\): /sys/kernel cannot be shown to a sandbox'
 exits "no warning for what run takes" 0 policy check small.yaml
 is "check is silent then" "$(cat "$tmp/err")" ""
 
