@@ -126,6 +126,19 @@ static int build_environment(struct run *r, char ***ret)
 	return *ret ? 0 : error_set(r->err, ERROR_SYSTEM, "out of memory");
 }
 
+/* The rule is for wherever such a name is, and a file that has it in a folder that is not shown may have another in one that is: each folder of the machine is looked into. */
+static void say_search(const struct run *r)
+{
+	const struct pol_list *deny = &r->req->policy->policy->fs.deny;
+	struct text_shown t;
+	uint32_t i;
+
+	for (i = 0; i < deny->n && isatty(STDERR_FILENO); i++)
+		if (strncmp(deny->v[i].s, "/**/", 4) == 0 && deny->v[i].at.file)
+			call_note(r->req->call, "note: for filesystem.deny %s all of this machine is searched, which takes a while; %s is for the folders that are shown alone",
+				  text_show(&t, sv_of(deny->v[i].s)), t.s + 1);
+}
+
 static int make_plan(struct run *r, const char *state_dir)
 {
 	const struct launch_request *q = r->req;
@@ -151,6 +164,8 @@ static int make_plan(struct run *r, const char *state_dir)
 		gate = (struct plan_gate){.bundle = inside.bundle, .java = inside.java, .shared = !r->gate};
 		p.gate = &gate;
 	}
+	if (!p.image)
+		say_search(r);
 	return plan_build(&p, &r->plan, r->err);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -250,17 +251,35 @@ static int expand_deep(struct expand *x, unsigned at, DIR *dir, const struct dir
 	return r;
 }
 
+/* The kernel's own: no file of a person's is there, nor has one there a name elsewhere; links of processes lead everywhere, and mean nothing. f_type of statfs(2). */
+static bool is_kernels(DIR *dir)
+{
+	static const unsigned kinds[] = {0x9fa0 /* proc */,	   0x62656572 /* sysfs */,   0x27e0eb /* cgroup */,   0x63677270 /* cgroup2 */,
+					 0x64626720 /* debugfs */, 0x74726163 /* tracefs */, 0x73636673 /* securityfs */};
+	struct statfs fs;
+	size_t i;
+
+	if (fstatfs(dirfd(dir), &fs) < 0)
+		return false;
+	for (i = 0; i < ARRAY_LEN(kinds); i++)
+		if ((unsigned)fs.f_type == kinds[i])
+			return true;
+	return false;
+}
+
 static int expand_folder(struct expand *x, unsigned at)
 {
 	bool deep = x->g->stars >> at & 1;
 	struct sv pattern = glob_at(x->g, at);
 	DIR *dir = opendir(x->path.n ? x->path.p : "/");
 	struct dirent *e;
+	bool kernels;
 	int r = 0;
 
 	if (!dir)
 		return 0;
-	while (r == 0 && (e = readdir(dir))) {
+	kernels = deep && is_kernels(dir);
+	while (r == 0 && !kernels && (e = readdir(dir))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		if (deep)

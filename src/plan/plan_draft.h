@@ -56,7 +56,7 @@ void draft_sort(struct draft *d);
 /* Moves what covers behind everything that shows: deny wins. First protections, in their order, then masks, what lies in a folder before the folder: nothing can be laid over what is hidden already. Masks that others make needless go. */
 void draft_covers_last(struct draft *d);
 
-/* Calls found for each path of the host that an anchored pattern finds, without following links in wildcard steps. */
+/* Calls found for each path of the host that an anchored pattern finds, without following links in wildcard steps. A "**" looks into no file system that is the kernel's own (/proc, /sys). */
 int draft_expand(const struct glob *g, int (*found)(void *arg, const char *path), void *arg);
 
 /* The same; calls link for each symbolic link that the pattern goes through, and for those where its "**" could go on (stray), with what is left of it behind them. */

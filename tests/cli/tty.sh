@@ -59,6 +59,10 @@ like "raw mode inside: a key arrives at once" "$said" 'got q'
 at_tty wait:Password 'send:hidden\n' wait:done -- "${run[@]}" sh -c 'stty -echo; printf "Password: "; read x; stty echo; echo "done ${#x}"'
 is "echo off inside hides what is typed" "$(grep -c hidden <<<"$said"):$(grep -c 'done 6' <<<"$said")" "0:1"
 
+printf 'version: 1\nextends: [default]\nfilesystem: {deny: ["/**/zz-no-such-name"]}\n' >"$tmp/all.yaml"
+at_tty -- "$CORDON" run -p "$tmp/all.yaml" -- true
+is "a search through all of the machine is said on a terminal" "$status:$(grep -c 'for filesystem.deny /\*\*/zz-no-such-name all of this machine is searched' <<<"$said")" "0:1"
+
 # --- the user's terminal afterwards ---
 
 at_tty wait:ready mode 'send:\n' --end mode -- "${run[@]}" sh -c 'echo ready; read x'

@@ -68,10 +68,23 @@ static void a_pattern_goes_down_where_folders_are_not_called_so(void)
 	CHECK(rmdir(in_top("a/b/key")) == 0 && rmdir(in_top("a/b")) == 0 && rmdir(in_top("a")) == 0 && rmdir(in_top("key")) == 0 && unlink(in_top("link")) == 0);
 }
 
+static void the_kernels_own_file_systems_are_not_searched(void)
+{
+	struct glob deep = {0}, named = {0};
+	int n = 0, by_name = 0;
+
+	CHECK(glob_init(&deep, sv_of("/proc/**/status")) == 0 && glob_init(&named, sv_of("/proc/self/status")) == 0);
+	CHECK(draft_expand(&deep, count, &n) == 0 && n == 0);
+	CHECK(draft_expand(&named, count, &by_name) == 0 && by_name == 1);
+	glob_done(&deep);
+	glob_done(&named);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(a_pattern_goes_down_where_folders_are_not_called_so),
+		CASE(the_kernels_own_file_systems_are_not_searched),
 	};
 	int r;
 
