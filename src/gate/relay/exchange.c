@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "gate/relay/events.h"
+#include "gate/relay/frames.h"
 #include "gate/relay/http.h"
 #include "gate/relay/inference.h"
 #include "gate/relay/placeholders.h"
@@ -39,6 +40,7 @@ static void over(struct http_exchange *x)
 	free(x->kind);
 	free(x->model);
 	placeholder_scan_free(x->scan);
+	frames_free(x->frames);
 	free(x->form);
 	inference_answer_done(x);
 	http_exchange_init(x, x->relay, x->origin, x->client);
@@ -93,7 +95,7 @@ static int refuse_placeholder(struct http_exchange *x, int found)
 {
 	if (found == -ENOMEM)
 		return http_exchange_refuse_full(x, "out of memory");
-	return placeholders_refuse(x, "body");
+	return placeholders_refuse(x, x->frames ? "messages" : "body");
 }
 
 static size_t head_size(const struct http_request *req)
@@ -213,7 +215,7 @@ static void pass(struct http_exchange *x, struct sv bytes)
 
 	if (x->form && http_exchange_judge_form(x, bytes) < 0)
 		return;
-	found = x->scan ? placeholder_scan_feed(x->scan, bytes) : PLACEHOLDER_NONE;
+	found = x->scan ? placeholder_scan_feed(x->scan, bytes) : x->frames ? frames_feed(x->frames, bytes) : PLACEHOLDER_NONE;
 	if (found != PLACEHOLDER_NONE) {
 		(void)refuse_placeholder(x, found);
 		return;
@@ -333,6 +335,11 @@ int http_exchange_send(struct http_exchange *x, const struct http_request *head,
 		return 0;
 	}
 	buf_init(&x->body, 4 * LINK_WINDOW);
+	if (x->request->websocket && x->relay->placeholders) {
+		x->frames = frames_new(x->relay->placeholders);
+		if (!x->frames)
+			return http_exchange_refuse_full(x, "out of memory");
+	}
 	if (x->request->body && x->relay->placeholders) {
 		x->scan = placeholder_scan_new(x->relay->placeholders);
 		if (!x->scan)

@@ -13,7 +13,7 @@
  *
  * Placeholders (vault/placeholder_set.h). A request under a rule that names a credential may have them in fields and in parameters of its query: these are left
  * out, since egress puts its own there. Everywhere else the request is refused; of a body that is passed on as it comes, no byte of a placeholder has left by then.
- * Bytes of websockets are not searched: they are masked.
+ * Of a websocket the messages are searched that the client does not compress (frames.h); all but the end of a placeholder may have left.
  *
  * Ownership. request and trailers are borrowed until the exchange is over: after `end`, `refuse`, `cut`, or http_exchange_abort(). All of these leave the
  * struct ready for the next http_exchange_begin(). In a call of the client's table the exchange may be aborted, but not begun anew: but for `end`.
@@ -27,6 +27,7 @@
 #include "http/message.h"
 
 struct http_exchange;
+struct frames;
 struct placeholder_scan; /* vault/placeholder_set.h */
 struct net_form;	 /* policy/net_form.h */
 struct usage_strip;	 /* gate/inference/usage_strip.h */
@@ -82,6 +83,7 @@ struct http_exchange {
 	size_t held;	 /* at its end: may be the start of a placeholder */
 	const struct http_fields *trailers;
 	struct placeholder_scan *scan;
+	struct frames *frames; /* of a websocket */
 	struct net_form *form; /* of a body that must not ask for another method; NULL: it may, or there is none */
 	char *kind;   /* of what is allowed, to be settled (events.h); NULL: it was told */
 	bool refused; /* by egress, before anything of it was answered */

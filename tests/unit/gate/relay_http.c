@@ -548,6 +548,71 @@ static void http2_carries_websockets(void)
 	rig_close(&g);
 }
 
+/* A frame as a client sends it. */
+static void put_frame(struct buf *out, unsigned char first, const char *text)
+{
+	static const unsigned char mask[4] = {0x37, 0xfa, 0x21, 0x3d};
+	size_t n = strlen(text), i;
+
+	(void)buf_char(out, (char)first);
+	(void)buf_char(out, (char)(0x80 | (n < 126 ? n : 126)));
+	if (n >= 126) {
+		(void)buf_char(out, (char)(n >> 8));
+		(void)buf_char(out, (char)n);
+	}
+	(void)buf_add(out, mask, sizeof(mask));
+	for (i = 0; i < n; i++)
+		(void)buf_char(out, (char)(text[i] ^ mask[i % 4]));
+}
+
+static void placeholders_do_not_pass_in_websockets(void)
+{
+	enum { LAST = 0x80, PACKED = 0x40, TEXT = 1, PING = 9 };
+	static const struct {
+		unsigned char first[3];
+		const char *text[3];
+		bool refused;
+	} said[] = {
+		{{LAST | TEXT}, {"hello"}, false},
+		{{LAST | TEXT, LAST | TEXT}, {"hello", "key=" RIG_PLACEHOLDER}, true},
+		{{LAST | TEXT}, {"a long one: 0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789 " RIG_PLACEHOLDER " end"}, true},
+		{{TEXT, LAST | PING, LAST}, {"in ", "ping", "two: " RIG_PLACEHOLDER}, true},
+		{{LAST | PACKED | TEXT, LAST | TEXT}, {"what looks like one, compressed: " RIG_PLACEHOLDER, "hello"}, false},
+		{{LAST | TEXT, LAST | TEXT}, {"none", "RIG_PLACEHOLDER"}, false},
+	};
+	struct http_request r = {.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/ws"), .websocket = true};
+	struct http_response opened = {.status = 101, .websocket = true};
+	struct h2_stream *stream;
+	struct h2_client c;
+	struct rig g;
+	size_t i, k, at, step;
+
+	for (i = 0; i < 2 * ARRAY_LEN(said); i++) {
+		AUTO_BUF bytes = {0};
+
+		buf_init(&bytes, 4096);
+		for (k = 0; k < 3 && said[i / 2].text[k]; k++)
+			put_frame(&bytes, said[i / 2].first[k], said[i / 2].text[k]);
+		rig_open(&g, open_policy);
+		client_open(&c, &g, &plain);
+		g.silent = true;
+		CHECK(h2_request(c.h2, &r, NULL, &stream) == 0);
+		client_run(&c);
+		CHECK(link_respond(g.x, &opened) == 0);
+		client_run(&c);
+		/* at once, or byte by byte */
+		step = i % 2 ? 1 : bytes.n;
+		for (at = 0; at < bytes.n && !strstr(c.log.p, "closed"); at += step) {
+			if (h2_offer(stream, sv_n(bytes.p + at, step)) < 0)
+				break;
+			client_run(&c);
+		}
+		CHECK((g.body.n == bytes.n) == !said[i / 2].refused);
+		client_close(&c);
+		rig_close(&g);
+	}
+}
+
 static void egress_that_is_gone_ends_all(void)
 {
 	struct rig g;
@@ -612,6 +677,7 @@ static const struct check_case cases[] = {
 	CASE(http2_streams_do_not_wait_for_each_other),
 	CASE(http2_clients_that_give_up_end_their_request),
 	CASE(http2_carries_websockets),
+	CASE(placeholders_do_not_pass_in_websockets),
 	CASE(egress_that_is_gone_ends_all),
 };
 
