@@ -12,7 +12,7 @@
  * caller decide whether moving a folder from one path to another can make anything below it match that did not match before:
  * it cannot if states(new) is a subset of states(old).
  *
- * Owns one allocation. At most GLOB_MAX components.
+ * Owns one allocation, or has it from an arena. At most GLOB_MAX components.
  */
 #ifndef CORDON_BASE_GLOB_H
 #define CORDON_BASE_GLOB_H
@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/sv.h"
 
 enum { GLOB_MAX = 60 };
@@ -39,6 +40,8 @@ struct glob {
 /* 0; -EINVAL: not absolute or floating, "." or "..", empty component, "**" mixed with text, unclosed "["; -E2BIG; -ENOMEM. */
 int glob_init(struct glob *g, struct sv pattern);
 void glob_done(struct glob *g);
+/* The same in memory of the arena's, with which it ends: no glob_done(). */
+int glob_init_in(struct glob *g, struct sv pattern, struct arena *arena);
 
 /* A component as the pattern has it; and from one component on, to the end of another. */
 struct sv glob_at(const struct glob *g, unsigned i);

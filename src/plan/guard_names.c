@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { HASH_BEGIN = 1 };
+enum { HASH_BEGIN = 1, ROOM_BEGIN = 512 /* the guards that are built in fit, with as much room left */ };
 
 /* A repository chooses the names: like ones must not come to like places. */
 static uint64_t hash_char(uint64_t h, char c)
@@ -37,7 +37,7 @@ static int grow(struct guard_names *s)
 	struct guard_names more = *s;
 	size_t i;
 
-	more.room = s->room ? 2 * s->room : 256;
+	more.room = s->room ? 2 * s->room : ROOM_BEGIN;
 	more.v = calloc(more.room, sizeof(*more.v));
 	if (!more.v)
 		return -ENOMEM;

@@ -124,7 +124,7 @@ static int add_guards(struct draft *d, const char *key, const struct pol_list *l
 		g->hidden = hidden;
 		g->host_only = mandatory || list->v[i].at.file == 0;
 		g->yields = list == &d->policy->fs.read;
-		r = g->rule ? glob_init(&g->glob, sv_of(list->v[i].s)) : -ENOMEM;
+		r = g->rule ? glob_init_in(&g->glob, sv_of(list->v[i].s), d->plan->arena) : -ENOMEM;
 		if (r < 0)
 			return draft_no_pattern(d, r, g->rule);
 		d->plan->n_guards++;
@@ -148,7 +148,7 @@ static int add_paths(struct draft *d, const char *const *paths, const char *what
 		g->hidden = hidden;
 		g->host_only = true;
 		g->of_run = true;
-		if (glob_init(&g->glob, buf_view(&b)) < 0)
+		if (glob_init_in(&g->glob, buf_view(&b), d->plan->arena) < 0)
 			return error_set(d->err, ERROR_INPUT, "%s (%s) cannot be protected under this name; move it out of the folders that the run is shown", *paths, what);
 		d->plan->n_guards++;
 	}
@@ -168,7 +168,7 @@ static int add_staging(struct draft *d)
 	if (!g || draft_literal(&b, strcmp(d->plan->workdir, "/") == 0 ? "" : d->plan->workdir) < 0 || buf_str(&b, "/" PLAN_STAGING "*") < 0)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
 	*g = (struct plan_guard){.rule = "what an interrupted apply left (built in)", .hidden = true, .host_only = true};
-	if (glob_init(&g->glob, buf_view(&b)) < 0)
+	if (glob_init_in(&g->glob, buf_view(&b), d->plan->arena) < 0)
 		return 0; /* a name that no pattern can have, as no policy could deny it: what an apply left there is not out of reach */
 	d->plan->n_guards++;
 	return 0;
@@ -275,12 +275,8 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 
 void plan_free(struct plan *p)
 {
-	size_t i;
-
 	if (!p)
 		return;
-	for (i = 0; i < p->n_guards; i++)
-		glob_done(&p->guards[i].glob);
 	free(p->guards);
 	free(p->ops);
 	arena_free(p->arena);

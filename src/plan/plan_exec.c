@@ -43,7 +43,7 @@ int plan_exec_guards(struct draft *d)
 			return error_set(d->err, ERROR_SYSTEM, "out of memory");
 		*g = (struct plan_guard){.hidden = true};
 		g->rule = arena_printf(d->plan->arena, "process.deny_exec %s", deny->v[i].s);
-		r = g->rule ? glob_init(&g->glob, sv_of(deny->v[i].s)) : -ENOMEM;
+		r = g->rule ? glob_init_in(&g->glob, sv_of(deny->v[i].s), d->plan->arena) : -ENOMEM;
 		if (r < 0)
 			return draft_no_pattern(d, r, g->rule);
 		d->plan->n_guards++;

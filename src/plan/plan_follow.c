@@ -92,7 +92,7 @@ static int add(struct draft *d, const char *path, struct sv rest, size_t from, c
 	if (!g)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
 	*g = (struct plan_guard){.rule = arena_printf(d->plan->arena, "%s, by %s", of.rule, by), .hidden = of.hidden, .yields = of.yields, .host_only = of.host_only, .of_run = true};
-	if (!g->rule || glob_init(&g->glob, buf_view(&b)) < 0)
+	if (!g->rule || glob_init_in(&g->glob, buf_view(&b), d->plan->arena) < 0)
 		return error_set(d->err, ERROR_INPUT, "%.300s cannot be denied or protected under this name (%.200s, by %.200s); remove what leads there, or use another work folder",
 				 text_show(&t, sv_of(path)), of.rule, text_show(&u, sv_of(by)));
 	d->plan->n_guards++;

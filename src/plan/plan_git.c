@@ -229,7 +229,7 @@ static int protect_anywhere(struct following *f, const char *hooks)
 	if (!g)
 		return no_memory(f->d);
 	*g = (struct plan_guard){.rule = "core.hooksPath of the user's git", .host_only = true, .of_run = true};
-	if (glob_init(&g->glob, buf_view(&b)) < 0)
+	if (glob_init_in(&g->glob, buf_view(&b), f->d->plan->arena) < 0)
 		return error_set(f->d->err, ERROR_INPUT, "core.hooksPath of the user's git, %.200s, cannot be protected: use another name, or an absolute path", hooks);
 	f->d->plan->n_guards++;
 	f->added = true;

@@ -69,12 +69,12 @@ static bool covers(const struct glob *g, const char *root)
 static int sort_guard(struct walk *w, const struct plan_guard *guard)
 {
 	const struct glob *g = &guard->glob;
-	bool all = covers(g, w->root) || covers(g, w->shown_as);
+	struct sv first = glob_first_name(g);
 
-	if (glob_first_name(g).n) {
-		name_set_add(&w->first_names, glob_first_name(g));
+	if (first.n) {
+		name_set_add(&w->first_names, first);
 		w->floating.v[w->floating.n++] = guard;
-	} else if (g->stars & 1 || all)
+	} else if (g->stars & 1 || covers(g, w->root) || (!w->same && covers(g, w->shown_as)))
 		w->always.v[w->always.n++] = guard;
 	else if (!glob_is_plain(g))
 		w->anchored.v[w->anchored.n++] = guard;
