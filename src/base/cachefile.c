@@ -53,11 +53,23 @@ static int open_own(const char *dir, const char *name)
 	return fd_take(&fd);
 }
 
+static bool begins_with(int fd, struct sv head)
+{
+	char is[CACHEFILE_HEAD_MAX];
+
+	return head.n <= sizeof(is) && pread(fd, is, head.n, 0) == (ssize_t)head.n && sv_eq(sv_n(is, head.n), head);
+}
+
 int cachefile_read(const char *dir, const char *name, struct buf *out)
+{
+	return cachefile_read_of(dir, name, sv_n("", 0), out);
+}
+
+int cachefile_read_of(const char *dir, const char *name, struct sv head, struct buf *out)
 {
 	unsigned char digest[SHA256_SIZE];
 	AUTO_FD fd = open_own(dir, name);
-	int r = fd < 0 ? fd : buf_read_fd(out, fd);
+	int r = fd < 0 ? fd : head.n && !begins_with(fd, head) ? -ESTALE : buf_read_fd(out, fd);
 
 	if (r < 0)
 		return r;

@@ -15,6 +15,9 @@ int cachefile_add_self(struct sha256 *s);
 
 /* The bytes, without the digest, in `out`, whose maximum holds. -EPERM: not the user's alone; -EBADMSG: damaged. */
 int cachefile_read(const char *dir, const char *name, struct buf *out);
+/* The same of a file that begins with these bytes, CACHEFILE_HEAD_MAX at most. -ESTALE: with others, and no more of it was read. */
+enum { CACHEFILE_HEAD_MAX = 64 };
+int cachefile_read_of(const char *dir, const char *name, struct sv head, struct buf *out);
 
 /* Makes dir, and the folder it is in, where they are missing. Adds the digest to `bytes`. */
 int cachefile_replace(const char *dir, const char *name, struct buf *bytes);

@@ -87,8 +87,8 @@ void scan_memory_init(struct scan_memory *m, const char *dir, struct sha256 *key
 	(void)buf_add(&m->now, magic, sizeof(magic));
 	(void)buf_add(&m->now, digest, sizeof(digest));
 	(void)buf_add(&m->now, &m->dev, sizeof(m->dev));
-	/* The same first bytes: the same search. */
-	if (cachefile_read(dir, m->name, &m->old) < 0 || buf_failed(&m->now) || m->old.n < m->now.n || memcmp(m->old.p, m->now.p, m->now.n) != 0)
+	/* The same first bytes: the same search. Another's can be long, and would be read in vain. */
+	if (buf_failed(&m->now) || cachefile_read_of(dir, m->name, buf_view(&m->now), &m->old) < 0 || m->old.n < m->now.n || memcmp(m->old.p, m->now.p, m->now.n) != 0)
 		m->old.n = 0;
 }
 
