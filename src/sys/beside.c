@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -241,6 +242,11 @@ int sys_spaces_make(int namespaces, bool loopback, pid_t parent)
 	if (r == 0)
 		r = raw_call(SYS_unshare, namespaces, 0, 0, 0, 0);
 	return (int)(r == 0 && loopback ? loopback_up() : r);
+}
+
+int sys_detach_here(void)
+{
+	return (int)raw_call(SYS_umount2, at("."), MNT_DETACH, 0, 0, 0);
 }
 
 int sys_new_session(void)

@@ -49,6 +49,8 @@ int sys_net_make(bool loopback);
 /* Leaves for new namespaces, with the "lo" of a new network up or not; and dies with that parent, whose child it is. Nothing else ends it, nor what it forks: all signals are blocked, for what is sent to a shell's job is the parent's to hear. */
 int sys_spaces_make(int namespaces, bool loopback, pid_t parent);
 int sys_new_session(void);
+/* Takes what is mounted last over our current folder out of the tree, with all that is mounted in it. The kernel waits for the other CPUs. */
+int sys_detach_here(void);
 /* Nothing blocked, and SIGPIPE as it was before we caught it. */
 int sys_reset_signals(void);
 /* Both soft and hard. A lower hard limit that is there already stays. */

@@ -57,6 +57,7 @@ struct init {
 	struct sys_linger linger;
 	bool lingers;
 	struct commands commands;
+	struct root_result built; /* of the host's base system */
 	pid_t ahead; /* that the supervisor knows of */
 };
 
@@ -240,7 +241,7 @@ static struct confine *make_host_world(struct init *in)
 {
 	struct error err = {0};
 	struct root_trees trees = {.fds = (int[WIRE_MAX_FDS]){0}};
-	struct root_result built;
+	struct root_result *built = &in->built;
 	struct confine *confine = start_first(in);
 	int r;
 
@@ -251,15 +252,15 @@ static struct confine *make_host_world(struct init *in)
 	/* what the supervisor shows of the host to another user than its own is made meanwhile */
 	if (in->start->mapped_by_parent && wait_go(in, &trees, &err) < 0)
 		tell_give_up(&in->tell, &err);
-	if (root_build(in->plan, &trees, &built, &err) < 0)
+	if (root_build(in->plan, &trees, built, &err) < 0)
 		tell_give_up(&in->tell, &err);
-	if (built.upper >= 0) {
+	if (built->upper >= 0) {
 		struct buf none = {0};
 
-		tell_send(&in->tell, INSIDE_UPPER, &none, &built.upper, 1);
-		(void)close(built.upper);
+		tell_send(&in->tell, INSIDE_UPPER, &none, &built->upper, 1);
+		(void)close(built->upper);
 	}
-	r = eyes_init(&in->guard.eyes, built.outer_proc);
+	r = eyes_init(&in->guard.eyes, built->outer_proc);
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: /proc");
 		tell_give_up(&in->tell, &err);
@@ -311,6 +312,9 @@ static void make_world(struct init *in)
 		tell_give_up(&in->tell, &err);
 	confine_record(confine, buf_view(&in->record));
 	confine_allow_again(confine, (const int[]){4, 5, 6});
+	/* now at the latest, before the first command, and before its mounts are watched */
+	if (!in->plan->image && root_left(&in->built, &err) < 0)
+		tell_give_up(&in->tell, &err);
 }
 
 /* Whoever reads what the workload writes must see its end when the workload closes it. */
