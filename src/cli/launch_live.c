@@ -1,6 +1,5 @@
 #include "cli/launch_live.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -101,23 +100,23 @@ static int read_record(int folder, const char *id, struct record *ret, struct er
 /* Calls back for each that is alive, but `except`. */
 static int each(int folder, const char *except, int (*fn)(void *arg, struct record *r, struct error *err), void *arg, struct error *err)
 {
-	DIR *d = sys_list(folder);
-	struct dirent *e;
-	int r = 0;
+	struct sys_names names;
+	const char *id;
+	int r = sys_names_open(&names, folder);
 
-	if (!d)
-		return error_sys(err, errno, "%s", FOLDER);
-	while (r >= 0 && (e = readdir(d))) {
+	if (r < 0)
+		return error_sys(err, r, "%s", FOLDER);
+	while (r >= 0 && (id = sys_names_next(&names))) {
 		struct record record;
 
-		if (e->d_name[0] == '.' || (except && strcmp(e->d_name, except) == 0))
+		if (id[0] == '.' || (except && strcmp(id, except) == 0))
 			continue;
-		r = read_record(folder, e->d_name, &record, err);
+		r = read_record(folder, id, &record, err);
 		if (r > 0)
 			r = fn(arg, &record, err);
 		buf_done(&record.bytes);
 	}
-	(void)closedir(d);
+	sys_names_close(&names);
 	return r < 0 ? -1 : 0;
 }
 
@@ -129,13 +128,12 @@ struct gather {
 	size_t n;
 };
 
-static int gather_followed(void *arg, struct record *r, struct error *err)
+static int gather_followed(struct gather *g, struct record *r, struct error *err)
 {
-	struct gather *g = arg;
 	const char *name;
 	size_t i;
 
-	while ((name = next(r, FOLLOWS))) {
+	for (r->at = 0; (name = next(r, FOLLOWS));) {
 		for (i = 0; i < g->n && strcmp(g->ret[i], name) != 0; i++)
 			;
 		if (i < g->n)
@@ -154,21 +152,6 @@ static int open_records(const char *root)
 	AUTO_FD all = root ? open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	return all < 0 ? -1 : openat(all, FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-}
-
-int live_protected(struct arena *arena, const struct policy *p, const char *root, const char *ret[LIVE_FILES + 1], struct error *err)
-{
-	struct gather g = {arena, ret, 0};
-	AUTO_FD folder = open_records(root);
-	uint32_t i;
-
-	for (i = 1; i < p->n_files; i++)
-		if (!policy_shipped(p->files[i]))
-			live_names(arena, p->files[i], ret, &g.n);
-	if (folder >= 0 && each(folder, NULL, gather_followed, &g, err) < 0)
-		return -1;
-	ret[g.n] = NULL;
-	return 0;
 }
 
 /* What is written about runs. */
@@ -215,12 +198,21 @@ static int add_output(struct outputs *o, const char *name, struct error *err)
 	return g->ret[g->n++] ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
 }
 
-static int gather_outputs(void *arg, struct record *r, struct error *err)
+/* Of one that is alive: what it follows, and what is written about it. */
+struct others {
+	struct gather followed;
+	struct outputs outputs;
+};
+
+static int gather_of(void *arg, struct record *r, struct error *err)
 {
+	struct others *o = arg;
 	const char *name;
 
-	while ((name = next(r, OUTPUTS)))
-		if (add_output(arg, name, err) < 0)
+	if (gather_followed(&o->followed, r, err) < 0)
+		return -1;
+	for (r->at = 0; (name = next(r, OUTPUTS));)
+		if (add_output(&o->outputs, name, err) < 0)
 			return -1;
 	return 0;
 }
@@ -231,20 +223,25 @@ static void name_outputs(struct arena *arena, const char *const *written, const 
 		live_names(arena, *written, names, n);
 }
 
-int live_outputs(struct arena *arena, const struct live_reach *reach, const char *root, const char *const *written, const char *ret[LIVE_FILES + 1], struct error *err)
+int live_look(struct arena *arena, const struct live_reach *reach, const char *root, const char *const *written, const char *protect[LIVE_FILES + 1], const char *outputs[LIVE_FILES + 1], struct error *err)
 {
-	struct outputs o = {{arena, ret, 0}, reach};
+	struct others o = {{arena, protect, 0}, {{arena, outputs, 0}, reach}};
+	const struct policy *p = reach->policy;
 	const char *names[LIVE_FILES + 1];
 	AUTO_FD folder = open_records(root);
 	size_t i, n;
 
+	for (i = 1; i < p->n_files; i++)
+		if (!policy_shipped(p->files[i]))
+			live_names(arena, p->files[i], protect, &o.followed.n);
 	name_outputs(arena, written, names, &n);
 	for (i = 0; i < n; i++)
-		if (add_output(&o, names[i], err) < 0)
+		if (add_output(&o.outputs, names[i], err) < 0)
 			return -1;
-	if (folder >= 0 && each(folder, NULL, gather_outputs, &o, err) < 0)
+	if (folder >= 0 && each(folder, NULL, gather_of, &o, err) < 0)
 		return -1;
-	ret[o.g.n] = NULL;
+	protect[o.followed.n] = NULL;
+	outputs[o.outputs.g.n] = NULL;
 	return 0;
 }
 

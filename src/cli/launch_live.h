@@ -25,17 +25,17 @@ enum { LIVE_FILES = 512 }; /* two names for each of POLICY_MAX_FILES, or of CRED
 /* Appends the names that a file can be reached by: what it is, and where its name leads to. *n is at most LIVE_FILES; ret has room for one more. */
 void live_names(struct arena *arena, const char *file, const char **ret, size_t *n);
 
-/* The files of the policy, and those that other runs follow: none of them is this run's to write. root NULL: only its own. */
-int live_protected(struct arena *arena, const struct policy *p, const char *root, const char *ret[LIVE_FILES + 1], struct error *err);
-
 /* What a run may write: below its work folder (or NULL), and what its policy lists. */
 struct live_reach {
 	const struct policy *policy;
 	const char *workdir;
 };
 
-/* Of the files that Cordon writes about this run (written, or NULL), and about those that are alive, the names that this run could write: none is its to write. */
-int live_outputs(struct arena *arena, const struct live_reach *reach, const char *root, const char *const *written, const char *ret[LIVE_FILES + 1], struct error *err);
+/*
+ * What is none of this run's to write. protect: the files of its policy, and those that other runs follow. outputs: of the files that Cordon writes about this run (written, or NULL), and about those that are alive, the names
+ * that this run could write. root NULL: only its own.
+ */
+int live_look(struct arena *arena, const struct live_reach *reach, const char *root, const char *const *written, const char *protect[LIVE_FILES + 1], const char *outputs[LIVE_FILES + 1], struct error *err);
 
 struct live {
 	int folder, fd; /* -1: not said yet */
@@ -51,7 +51,7 @@ struct live_request {
 	const struct policy *policy;
 	const char *const *protected; /* as the plan was made with */
 	bool follows;
-	const char *const *written; /* as live_outputs() has it */
+	const char *const *written; /* as live_look() has it */
 };
 
 /* Before anything runs inside. */

@@ -29,9 +29,7 @@ int launch_plan_fill(struct launch_plan *s, struct arena *arena, const struct cl
 	p->hide = s->secret;
 	p->own = cli_own(&s->own, &policy->folders);
 	p->git_configs = launch_git_configs(&s->configs, &policy->folders);
-	if (live_protected(arena, policy->policy, root, s->protect, err) < 0)
-		return -1;
-	if (live_outputs(arena, &(struct live_reach){policy->policy, p->workdir}, root, written, s->outputs, err) < 0)
+	if (live_look(arena, &(struct live_reach){policy->policy, p->workdir}, root, written, s->protect, s->outputs, err) < 0)
 		return -1;
 	return credential_files(arena, policy, s->secret, err);
 }

@@ -1,6 +1,5 @@
 #include "sys/cgroup.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,6 +14,7 @@
 #include "base/sv.h"
 #include "sys/cgroup_place.h"
 #include "sys/process.h"
+#include "sys/tree.h"
 
 #define PREFIX "cordon-"
 
@@ -470,25 +470,21 @@ static void tidy_folder(int folder, bool always)
 {
 	struct timespec now;
 	struct stat st;
-	struct dirent *e;
-	DIR *d;
-	int fd;
+	struct sys_names names;
+	const char *name;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	if (fstat(folder, &st) < 0 || st.st_nlink <= 2 || (!always && st.st_nlink > TIDY_MANY && now.tv_nsec % TIDY_ONE_IN != 0))
 		return;
-	fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!d)
-		cleanup_fd(&fd);
-	while (d && (e = readdir(d))) {
-		if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0 || !id_is_valid(e->d_name + strlen(PREFIX)))
+	if (sys_names_open(&names, folder) < 0)
+		return;
+	while ((name = sys_names_next(&names))) {
+		if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 || !id_is_valid(name + strlen(PREFIX)))
 			continue;
-		if (fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtim.tv_sec + TIDY_AGE_S < now.tv_sec)
-			(void)unlinkat(folder, e->d_name, AT_REMOVEDIR);
+		if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtim.tv_sec + TIDY_AGE_S < now.tv_sec)
+			(void)unlinkat(folder, name, AT_REMOVEDIR);
 	}
-	if (d)
-		(void)closedir(d);
+	sys_names_close(&names);
 }
 
 void cgroup_tidy(const struct cgroup_env *env)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -40,6 +41,47 @@ DIR *sys_list(int dir)
 	return d;
 }
 
+/* As the kernel has it. */
+struct entry {
+	uint64_t inode;
+	int64_t offset;
+	unsigned short length;
+	unsigned char type;
+	char name[];
+};
+
+int sys_names_open(struct sys_names *s, int dir)
+{
+	s->at = s->n = 0;
+	s->fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return s->fd < 0 ? -errno : 0;
+}
+
+const char *sys_names_next(struct sys_names *s)
+{
+	const struct entry *e;
+	long n;
+
+	do {
+		if (s->at == s->n) {
+			n = syscall(SYS_getdents64, s->fd, s->bytes, sizeof(s->bytes));
+			if (n <= 0)
+				return NULL;
+			s->at = 0;
+			s->n = (size_t)n;
+		}
+		e = (const struct entry *)(const void *)(s->bytes + s->at);
+		s->at += e->length;
+	} while (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0);
+	return e->name;
+}
+
+void sys_names_close(struct sys_names *s)
+{
+	(void)close(s->fd);
+	s->fd = -1;
+}
+
 int sys_open_again(int dir)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -58,15 +100,14 @@ int sys_open_again(int dir)
 
 bool sys_is_empty(int dir)
 {
-	DIR *d = sys_list(dir);
-	const struct dirent *e = NULL;
+	struct sys_names names;
+	bool empty;
 
-	if (!d)
+	if (sys_names_open(&names, dir) < 0)
 		return false;
-	while ((e = readdir(d)) && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0))
-		;
-	(void)closedir(d);
-	return !e;
+	empty = !sys_names_next(&names);
+	sys_names_close(&names);
+	return empty;
 }
 
 /* A folder, made ours to empty: by descriptor, since a link of that name must not lead a change of mode elsewhere. */

@@ -8,12 +8,24 @@
 
 #include <dirent.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* mkdir -p, each new folder for us alone. path is written to meanwhile. 0 or -errno. */
 int sys_make_folders(char *path);
 
 /* The names in dir from the first on, wherever dir itself stands: for closedir(). NULL: errno says why. */
 DIR *sys_list(int dir);
+
+/* The same without memory of its own, for what every start looks through: to give a DIR back takes longer than to read a folder of few names. */
+struct sys_names {
+	int fd;
+	size_t at, n;
+	_Alignas(8) char bytes[2048];
+};
+
+int sys_names_open(struct sys_names *s, int dir); /* 0 or -errno */
+const char *sys_names_next(struct sys_names *s); /* neither "." nor ".."; NULL: there are no more */
+void sys_names_close(struct sys_names *s);
 
 /* A folder that is open, be it as a path only, open for reading (O_CLOEXEC); one of ours that is shut to us is opened up for its owner first. -1: errno says why. */
 int sys_open_again(int dir);
