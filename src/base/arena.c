@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ARENA_CHUNK = 16384 - 64, ARENA_FIRST = 2048 - 64, ARENA_ALIGN = 16 };
+/* The first is for what is small; who needs more than the second needs a plan's worth, and each chunk is one more to map and to give back. */
+enum { ARENA_FIRST = 2048 - 64, ARENA_SECOND = 16384 - 64, ARENA_MORE = 65536 - 64, ARENA_ALIGN = 16 };
 
 struct chunk {
 	struct chunk *next;
@@ -63,7 +64,7 @@ void *arena_alloc(struct arena *a, size_t n)
 	}
 	n = (n + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
 	if (!c || c->size - c->used < n) {
-		size = c ? ARENA_CHUNK : ARENA_FIRST;
+		size = !c ? ARENA_FIRST : !c->next ? ARENA_SECOND : ARENA_MORE;
 		size = n > size ? n : size;
 		c = calloc(1, sizeof(*c) + size);
 		if (!c) {
