@@ -144,9 +144,8 @@ static int map_trees(struct trees *t, const struct plan *p, uint32_t uid, struct
 }
 
 /* Of the namespace that will be the sandbox's. */
-static int map_ids(pid_t pid, uint32_t inside, struct error *err)
+static int map_ids(pid_t pid, uint32_t inside, uint32_t outside, struct error *err)
 {
-	uint32_t outside = native_host_uid();
 	int r = write_map(pid, "uid_map", inside, outside);
 
 	if (r == 0)
@@ -156,11 +155,11 @@ static int map_ids(pid_t pid, uint32_t inside, struct error *err)
 	return r < 0 ? error_sys(err, r, "user namespace: map the user id") : 0;
 }
 
-static int send_trees(const struct native_request *req, struct native *n, struct error *err)
+static int send_trees(const struct pid1_start *start, struct native *n, struct error *err)
 {
 	struct trees t = {.userns = -1};
 	size_t i;
-	int r = map_trees(&t, req->plan, native_host_uid(), err);
+	int r = map_trees(&t, start->req->plan, start->host_uid, err);
 
 	if (r == 0) {
 		r = wire_send(n->socket, INSIDE_GO, sv_n("", 0), t.fds, t.n);
@@ -201,7 +200,7 @@ static int start_host(struct pid1_start *start, int cgroup, struct native *n, st
 
 	if (r < 0)
 		return explain_clone(r, "user namespaces", err);
-	if (start->mapped_by_parent && map_ids(spaces_pid(n->spaces), plan->uid, err) < 0)
+	if (start->mapped_by_parent && map_ids(spaces_pid(n->spaces), plan->uid, start->host_uid, err) < 0)
 		return -1;
 	n->pid = spaces_fork(n->spaces, &fork, &n->pidfd);
 	n->spaces = NULL;
@@ -209,7 +208,7 @@ static int start_host(struct pid1_start *start, int cgroup, struct native *n, st
 		return error_set(err, ERROR_SYSTEM, "the process that makes the sandbox ended without a word; was it killed from outside?");
 	if (n->pid < 0)
 		return explain_clone(n->pid, "namespaces of the network, mounts and processes", err);
-	return start->mapped_by_parent ? send_trees(start->req, n, err) : 0;
+	return start->mapped_by_parent ? send_trees(start, n, err) : 0;
 }
 
 void native_begin(struct native *n, bool loopback)
@@ -219,9 +218,10 @@ void native_begin(struct native *n, bool loopback)
 
 int native_start(const struct native_request *req, struct native *ret, struct error *err)
 {
-	struct pid1_start start = {.req = req, .map_uid = geteuid(), .map_gid = getegid(), .mapped_by_parent = req->plan->image || is_host_root()};
+	struct pid1_start start = {.req = req, .map_uid = geteuid(), .map_gid = getegid(), .host_uid = native_host_uid()};
 	int pair[2], r, cgroup = req->cgroup ? cgroup_fd_v2(req->cgroup) : -1;
 
+	start.mapped_by_parent = req->plan->image || start.host_uid != geteuid();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_sys(err, errno, "socketpair");
 	ret->socket = pair[0];

@@ -14,6 +14,7 @@ struct pid1_start {
 	const struct native_request *req;
 	int socket;	 /* to the supervisor */
 	uint32_t map_uid, map_gid; /* host ids that we map ourselves; meaningless where mapped_by_parent */
+	uint32_t host_uid; /* what the workload is on the host */
 	bool mapped_by_parent;
 	bool in_v2_cgroup; /* we were started there */
 };
