@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { HASH_BEGIN = 1, ROOM_BEGIN = 512 /* the guards that are built in fit, with as much room left */ };
+enum { HASH_BEGIN = 1, ROOM_BEGIN = 64 };
 
 /* A repository chooses the names: like ones must not come to like places. */
 static uint64_t hash_char(uint64_t h, char c)
@@ -32,12 +32,12 @@ static struct guard_name *place_of(const struct guard_names *s, struct sv name, 
 	return &s->v[at];
 }
 
-static int grow(struct guard_names *s)
+static int grow(struct guard_names *s, size_t room)
 {
 	struct guard_names more = *s;
 	size_t i;
 
-	more.room = s->room ? 2 * s->room : ROOM_BEGIN;
+	more.room = room;
 	more.v = calloc(more.room, sizeof(*more.v));
 	if (!more.v)
 		return -ENOMEM;
@@ -49,11 +49,20 @@ static int grow(struct guard_names *s)
 	return 0;
 }
 
+int guard_names_expect(struct guard_names *s, size_t n)
+{
+	size_t room = ROOM_BEGIN;
+
+	while (room <= 2 * n)
+		room *= 2;
+	return room <= s->room ? 0 : grow(s, room);
+}
+
 static struct guard_name *entry_for(struct guard_names *s, struct sv name, uint64_t hash)
 {
 	struct guard_name *e;
 
-	if (2 * s->n >= s->room && grow(s) < 0)
+	if (2 * s->n >= s->room && grow(s, s->room ? 2 * s->room : ROOM_BEGIN) < 0)
 		return NULL;
 	e = place_of(s, name, hash);
 	if (!e->name.n) {

@@ -28,6 +28,7 @@ struct guard_names {
 };
 
 /* 0 or -ENOMEM. */
+int guard_names_expect(struct guard_names *s, size_t n); /* so many names, so that there is room for them from the beginning; n is no number of a stranger's */
 int guard_names_add(struct guard_names *s, const struct plan_guard *guard, uint32_t number);
 const struct guard_name *guard_names_find(const struct guard_names *s, struct sv name);
 void guard_names_done(struct guard_names *s);

@@ -44,6 +44,9 @@ static bool is_top(const struct draft *d, const char *inside)
 
 static int know_guards(struct draft *d)
 {
+	/* as many names again for the folders on the way to some */
+	if (!d->n_named && guard_names_expect(&d->names, 2 * d->plan->n_guards) < 0)
+		return error_set(d->err, ERROR_SYSTEM, "out of memory");
 	for (; d->n_named < d->plan->n_guards; d->n_named++)
 		if (guard_names_add(&d->names, &d->plan->guards[d->n_named], (uint32_t)d->n_named) < 0)
 			return error_set(d->err, ERROR_SYSTEM, "out of memory");

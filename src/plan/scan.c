@@ -19,7 +19,7 @@
 #include "plan/scan_memory.h"
 #include "sys/names.h"
 
-enum { SCAN_DEPTH = 512 };
+enum { SCAN_DEPTH = 512, ENTRIES_ROOM = 32768 };
 
 /* Behind a socket or a FIFO of the host stands a process of the host: a way out of the sandbox. */
 static const struct plan_guard not_ours = {.rule = "a socket or FIFO of the host", .hidden = true};
@@ -56,6 +56,8 @@ struct walk {
 	bool same; /* inside is called what it is called on the host */
 	uint64_t entries;
 	struct scan_memory memory;
+	char *room;  /* for the entries of one folder, and not from the heap: for most searches it is enough */
+	char *spare; /* such room that no folder has in use: to map it anew for each takes longer than to read one */
 	struct error *err;
 };
 
@@ -357,9 +359,8 @@ static int tell_pieces(const struct walk *w, const struct here *h, const struct 
 	return w->scan->found(w->scan->arg, h->inside->p, &scan_changed, false);
 }
 
-static int scan_entries(struct walk *w, struct here *h, unsigned near)
+static int read_entries(struct walk *w, struct here *h, unsigned near, char *room)
 {
-	AUTO_FREE char *room = malloc(32768);
 	const struct plan_guard *by;
 	const struct entry *e;
 	struct stat before = {0};
@@ -367,11 +368,9 @@ static int scan_entries(struct walk *w, struct here *h, unsigned near)
 	long got, at;
 	int r;
 
-	if (!room)
-		return error_set(w->err, ERROR_SYSTEM, "out of memory");
 	if (w->scan->lenient && fstat(h->dir, &before) < 0)
 		return error_sys(w->err, errno, "%s", h->path->p);
-	while ((got = syscall(SYS_getdents64, h->dir, room, 32768)) > 0) {
+	while ((got = syscall(SYS_getdents64, h->dir, room, ENTRIES_ROOM)) > 0) {
 		pieces++;
 		for (at = 0; at < got; at += e->length) {
 			e = (const struct entry *)(const void *)(room + at);
@@ -390,6 +389,26 @@ static int scan_entries(struct walk *w, struct here *h, unsigned near)
 	if (got < 0)
 		return error_sys(w->err, errno, "%s", h->path->p);
 	return pieces > 1 ? tell_pieces(w, h, &before) : 0;
+}
+
+static void free_room(const struct walk *w, char *room)
+{
+	if (room != w->room)
+		free(room);
+}
+
+static int scan_entries(struct walk *w, struct here *h, unsigned near)
+{
+	char *room = w->spare ? w->spare : malloc(ENTRIES_ROOM);
+	int r;
+
+	w->spare = NULL;
+	if (!room)
+		return error_set(w->err, ERROR_SYSTEM, "out of memory");
+	r = read_entries(w, h, near, room);
+	free_room(w, w->spare); /* of a folder in it */
+	w->spare = room;
+	return r;
 }
 
 /* Nothing changed in it since it was read: only its subfolders are of interest. */
@@ -538,11 +557,13 @@ static void free_guards(struct walk *w)
 static int scan_from(const struct scan *s, int dir, const char *name, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
 {
 	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .same = strcmp(root, shown_as) == 0, .err = err};
+	_Alignas(8) char room[ENTRIES_ROOM];
 	AUTO_BUF path = {0};
 	AUTO_BUF inside = {0};
 	struct sha256 key;
 	int r;
 
+	w.room = w.spare = room;
 	if (choose_guards(&w) < 0) {
 		free_guards(&w);
 		return -1;
@@ -554,6 +575,7 @@ static int scan_from(const struct scan *s, int dir, const char *name, const char
 	begin_at(&inside, shown_as);
 	r = scan_folder(&w, dir, name, &path, &inside, (struct place){.near = NEAR_ALL});
 	scan_memory_done(&w.memory, r == 0);
+	free_room(&w, w.spare);
 	free_guards(&w);
 	*ret_entries += w.entries;
 	return r;
