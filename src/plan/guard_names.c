@@ -32,19 +32,25 @@ static struct guard_name *place_of(const struct guard_names *s, struct sv name, 
 	return &s->v[at];
 }
 
+static void free_table(struct guard_names *s)
+{
+	if (!s->arena)
+		free(s->v);
+}
+
 static int grow(struct guard_names *s, size_t room)
 {
 	struct guard_names more = *s;
 	size_t i;
 
 	more.room = room;
-	more.v = calloc(more.room, sizeof(*more.v));
+	more.v = s->arena ? arena_array(s->arena, more.room, sizeof(*more.v)) : calloc(more.room, sizeof(*more.v));
 	if (!more.v)
 		return -ENOMEM;
 	for (i = 0; i < s->room; i++)
 		if (s->v[i].name.n)
 			*place_of(&more, s->v[i].name, hash_of(s->v[i].name)) = s->v[i];
-	free(s->v);
+	free_table(s);
 	*s = more;
 	return 0;
 }
@@ -123,7 +129,7 @@ const struct guard_name *guard_names_find(const struct guard_names *s, struct sv
 
 void guard_names_done(struct guard_names *s)
 {
-	free(s->v);
+	free_table(s);
 	free(s->wild);
 	*s = (struct guard_names){0};
 }

@@ -19,10 +19,11 @@ struct guard_name {
 	uint32_t hides, protects, yields, way; /* the first that does so at this name (protects always, or yields), or has it on its way; GUARD_NONE */
 };
 
-/* Empty at first: {0}. */
+/* Empty at first: {0}, or with an arena. */
 struct guard_names {
 	struct guard_name *v; /* a hash table, open addressing */
 	size_t n, room;
+	struct arena *arena; /* that the table is from; NULL: the heap */
 	uint32_t *wild; /* the numbers of those with wildcards, in their order */
 	size_t n_wild, wild_room;
 };

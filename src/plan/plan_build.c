@@ -238,7 +238,7 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 {
 	struct arena *a = arena_new();
 	struct plan *p = a ? arena_alloc(a, sizeof(*p)) : NULL;
-	struct draft d = {.plan = p, .policy = req->policy, .gate = req->gate, .cache_dir = req->cache_dir, .git_configs = req->git_configs, .workdir = req->workdir, .here = req->here, .own = req->own, .err = err};
+	struct draft d = {.plan = p, .policy = req->policy, .gate = req->gate, .cache_dir = req->cache_dir, .git_configs = req->git_configs, .workdir = req->workdir, .here = req->here, .own = req->own, .names = {.arena = a}, .err = err};
 	const char *const *own;
 	int r;
 

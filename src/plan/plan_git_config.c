@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "model/git_config.h"
 #include "plan/plan_follow.h"
+#include "sys/tree.h"
 
 /* DEPTH_MAX: git's own. */
 enum { CONFIG_MAX = 8 << 20, DEPTH_MAX = 10, FILES_MAX = 1000, NAMED_MAX = 64 };
@@ -147,22 +148,19 @@ int plan_git_config_protect(struct git_said *s, const char *folder, const char *
 	return r < 0 ? -1 : 0;
 }
 
-static bool may_be_link(const struct dirent *e)
-{
-	return e->d_type == DT_LNK || (e->d_type == DT_UNKNOWN && strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0);
-}
-
 int plan_git_config_links(struct git_said *s, const char *folder)
 {
-	DIR *dir = opendir(folder);
-	const struct dirent *e;
+	AUTO_FD dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct sys_names names;
+	const char *name;
 	int r = 0;
 
-	while (dir && r == 0 && (e = readdir(dir)))
-		if (may_be_link(e))
-			r = plan_git_config_protect(s, "", arena_printf(s->d->plan->arena, "%s/%s", folder, e->d_name));
-	if (dir)
-		(void)closedir(dir);
+	if (dir < 0 || sys_names_open(&names, dir) < 0)
+		return 0;
+	while (r == 0 && (name = sys_names_next(&names)))
+		if (names.type == DT_LNK || names.type == DT_UNKNOWN)
+			r = plan_git_config_protect(s, "", arena_printf(s->d->plan->arena, "%s/%s", folder, name));
+	sys_names_close(&names);
 	return r;
 }
 

@@ -19,7 +19,7 @@
 #include "plan/scan_memory.h"
 #include "sys/names.h"
 
-enum { SCAN_DEPTH = 512, ENTRIES_ROOM = 32768 };
+enum { SCAN_DEPTH = 512, ENTRIES_ROOM = 32768, GUARDS_FEW = 512 };
 
 /* Behind a socket or a FIFO of the host stands a process of the host: a way out of the sandbox. */
 static const struct plan_guard not_ours = {.rule = "a socket or FIFO of the host", .hidden = true};
@@ -47,7 +47,8 @@ struct walk {
 	const struct scan *scan;
 	const char *root;
 	const char *shown_as;
-	const struct plan_guard **guards; /* room for the lists */
+	const struct plan_guard **guards; /* room for the lists: few, or from the heap */
+	const struct plan_guard **few;
 	struct list always;   /* of the scan's, those to be tried on every entry: they begin with a wildcard, or name root or a folder above it */
 	struct list floating; /* those that begin with a name */
 	struct list anchored; /* those with wildcards further on */
@@ -536,7 +537,7 @@ static int choose_guards(struct walk *w)
 	const struct scan *s = w->scan;
 	size_t i;
 
-	w->guards = calloc(3 * s->n_guards + 1, sizeof(*w->guards));
+	w->guards = s->n_guards <= GUARDS_FEW ? w->few : calloc(3 * s->n_guards, sizeof(*w->guards));
 	if (!w->guards)
 		return error_set(w->err, ERROR_SYSTEM, "out of memory");
 	w->always.v = w->guards;
@@ -550,19 +551,22 @@ static int choose_guards(struct walk *w)
 
 static void free_guards(struct walk *w)
 {
-	free(w->guards);
+	if (w->guards != w->few)
+		free(w->guards);
 	guard_names_done(&w->plain);
 }
 
 static int scan_from(const struct scan *s, int dir, const char *name, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
 {
 	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .same = strcmp(root, shown_as) == 0, .err = err};
+	const struct plan_guard *few[3 * GUARDS_FEW];
 	_Alignas(8) char room[ENTRIES_ROOM];
 	AUTO_BUF path = {0};
 	AUTO_BUF inside = {0};
 	struct sha256 key;
 	int r;
 
+	w.few = few;
 	w.room = w.spare = room;
 	if (choose_guards(&w) < 0) {
 		free_guards(&w);

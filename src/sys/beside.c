@@ -112,11 +112,21 @@ static void wait_a_moment(const struct sys_beside *b, const int *word, int value
 		kill_if_stopped(b->pid);
 }
 
-void sys_beside_wait(struct sys_beside *b)
+void sys_beside_wait_only(struct sys_beside *b)
 {
 	while (sys_beside_is_there(b))
 		wait_a_moment(b, &b->alive, 1);
+}
+
+void sys_beside_free(struct sys_beside *b)
+{
 	(void)munmap(b->stack, b->size);
+}
+
+void sys_beside_wait(struct sys_beside *b)
+{
+	sys_beside_wait_only(b);
+	sys_beside_free(b);
 }
 
 /* Until nobody has the other end of a pipe: the kernel closes the child's when it has left our memory. gVisor would not clear a word of it then. */

@@ -26,6 +26,9 @@ int sys_beside_start_user(struct sys_beside *b, int (*fn)(void *), void *arg);
 void sys_beside_own_stack(const struct sys_beside *b);
 /* Until the child has left our memory, by exec or by its end, of which SIGCHLD tells. Others of its user may stop it meanwhile: it is killed then, for we must not wait for them. */
 void sys_beside_wait(struct sys_beside *b);
+/* Its two halves, for one that has yet another such child: to take memory away interrupts the CPU of each that shares it. */
+void sys_beside_wait_only(struct sys_beside *b);
+void sys_beside_free(struct sys_beside *b);
 
 /*
  * The same with fds of its own, and we do nothing but wait until it has left our memory, so errno is its: a posix_spawn whose steps are ours. fn must not touch stdio or the heap. It is born into new namespaces (CLONE_NEW*, 0:

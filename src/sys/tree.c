@@ -72,6 +72,7 @@ const char *sys_names_next(struct sys_names *s)
 		}
 		e = (const struct entry *)(const void *)(s->bytes + s->at);
 		s->at += e->length;
+		s->type = e->type;
 	} while (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0);
 	return e->name;
 }

@@ -19,6 +19,7 @@ DIR *sys_list(int dir);
 /* The same without memory of its own, for what every start looks through: to give a DIR back takes longer than to read a folder of few names. */
 struct sys_names {
 	int fd;
+	unsigned char type; /* of the last: DT_, as readdir() has it */
 	size_t at, n;
 	_Alignas(8) char bytes[2048];
 };

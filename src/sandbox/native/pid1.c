@@ -58,6 +58,7 @@ struct init {
 	bool lingers;
 	struct commands commands;
 	struct root_result built; /* of the host's base system */
+	struct wire_message went; /* the last word to go on */
 	pid_t ahead; /* that the supervisor knows of */
 };
 
@@ -168,8 +169,10 @@ static int wait_go(struct init *in, struct root_trees *trees, struct error *err)
 	struct wire_message m;
 	struct wire_in w;
 	size_t i;
-	int r = receive_go(in, &m);
+	int r;
 
+	wire_message_done(&in->went);
+	r = receive_go(in, &m);
 	if (r == 0)
 		_exit(1);
 	if (r < 0 || m.type != INSIDE_GO)
@@ -180,8 +183,15 @@ static int wait_go(struct init *in, struct root_trees *trees, struct error *err)
 	for (i = 0; i < m.n_fds; i++)
 		trees->fds[i] = m.fds[i];
 	m.n_fds = 0;
-	wire_message_done(&m);
+	in->went = m;
 	return 0;
+}
+
+/* Given back only now: the first command's process shared our memory, and has left it (sys/beside.h). */
+static void forget_start(struct init *in)
+{
+	wire_message_done(&in->went);
+	root_free(&in->built);
 }
 
 /* The relay gets the sockets before anything runs here that could connect. */
@@ -344,6 +354,7 @@ static void spawn_first(struct init *in)
 	else if (commands_start(&in->commands, &s, stdio, -1, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	forget_stdio(in);
+	forget_start(in);
 }
 
 static void reaped(struct init *in, const struct commands_reaped *r)

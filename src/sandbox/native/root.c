@@ -498,11 +498,10 @@ int root_left(struct root_result *built, struct error *err)
 	struct root_leaving *l = &built->leaving;
 
 	if (l->beside_us) {
-		sys_beside_wait(&l->beside);
+		sys_beside_wait_only(&l->beside);
 		while (waitpid(l->beside.pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	l->beside_us = false;
 	if (l->result < 0 || chdir("/") < 0)
 		return error_sys(err, l->result < 0 ? l->result : errno, "sandbox root: leave the host's tree");
 	return 0;
@@ -522,6 +521,13 @@ int root_build(const struct plan *p, const struct root_trees *trees, struct root
 	if (b.root >= 0)
 		(void)close(b.root);
 	return r;
+}
+
+void root_free(struct root_result *built)
+{
+	if (built->leaving.beside_us)
+		sys_beside_free(&built->leaving.beside);
+	built->leaving.beside_us = false;
 }
 
 bool root_has_masks(void)

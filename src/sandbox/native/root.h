@@ -40,6 +40,8 @@ int root_build(const struct plan *p, const struct root_trees *trees, struct root
 
 /* Waits until the host's tree is gone. */
 int root_left(struct root_result *built, struct error *err);
+/* The memory that this took: when no process that is to be a command shares ours. */
+void root_free(struct root_result *built);
 
 /* Are there masks to lay? They may be gone with a skeleton that somebody deleted. */
 bool root_has_masks(void);
