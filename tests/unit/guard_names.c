@@ -81,12 +81,35 @@ static void many_are_kept_apart(void)
 	drop(&s, MANY);
 }
 
+static void a_table_from_an_arena_finds_the_same(void)
+{
+	struct arena *a = arena_new();
+	struct guard_names s = {.arena = a};
+	const struct guard_name *e;
+	char pattern[64];
+	uint32_t i;
+
+	CHECK(guard_names_expect(&s, 200) == 0 && s.room >= 400);
+	for (i = 0; i < 1000; i++) {
+		(void)snprintf(pattern, sizeof(pattern), "/w/%u", i);
+		add_one(&s, i, pattern, true);
+	}
+	for (i = 0; i < 1000; i++) {
+		(void)snprintf(pattern, sizeof(pattern), "/w/%u", i);
+		e = guard_names_find(&s, sv_of(pattern));
+		CHECK(e && e->hides == i);
+	}
+	drop(&s, 1000);
+	arena_free(a);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(a_plain_pattern_is_found_by_its_path_and_by_the_way_there),
 		CASE(one_with_wildcards_is_found_by_its_text_alone),
 		CASE(many_are_kept_apart),
+		CASE(a_table_from_an_arena_finds_the_same),
 	};
 
 	return check_main(cases, ARRAY_LEN(cases));

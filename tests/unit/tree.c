@@ -117,6 +117,34 @@ static void a_tree_goes_however_deep_it_is(void)
 	end(&p);
 }
 
+static void each_name_is_listed_once(void)
+{
+	enum { MANY = 300 };
+	struct sys_names names;
+	bool seen[MANY] = {false};
+	const char *name;
+	char text[64];
+	struct place p;
+	int i, n = 0;
+
+	begin(&p);
+	CHECK(sys_is_empty(p.fd));
+	for (i = 0; i < MANY; i++) {
+		(void)snprintf(text, sizeof(text), "a-name-of-some-length-%d", i);
+		make_file(p.fd, text, 0600);
+	}
+	CHECK(!sys_is_empty(p.fd) && sys_names_open(&names, p.fd) == 0);
+	for (; (name = sys_names_next(&names)); n++) {
+		CHECK(sscanf(name, "a-name-of-some-length-%d", &i) == 1 && i >= 0 && i < MANY && !seen[i]);
+		CHECK(names.type == DT_REG || names.type == DT_UNKNOWN);
+		seen[i] = true;
+	}
+	CHECK(n == MANY);
+	sys_names_close(&names);
+	CHECK(sys_names_open(&names, -1) < 0);
+	end(&p);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -124,6 +152,7 @@ int main(void)
 		CASE(links_are_removed_and_never_followed),
 		CASE(a_file_is_removed_by_its_name),
 		CASE(a_tree_goes_however_deep_it_is),
+		CASE(each_name_is_listed_once),
 	};
 
 	return check_main(cases, ARRAY_LEN(cases));
