@@ -88,7 +88,7 @@ static int take_apart(struct glob *g, struct sv pattern, struct glob_part *parts
 /* arena NULL: memory of its own. */
 static int init(struct glob *g, struct sv pattern, struct arena *arena)
 {
-	struct glob_part parts[GLOB_MAX];
+	struct glob_part parts[GLOB_MAX] __attribute__((uninitialized)); /* few of them are used */
 	size_t size;
 	int r;
 

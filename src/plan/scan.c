@@ -559,8 +559,9 @@ static void free_guards(struct walk *w)
 static int scan_from(const struct scan *s, int dir, const char *name, const char *root, const char *shown_as, uint64_t *ret_entries, struct error *err)
 {
 	struct walk w = {.scan = s, .root = root, .shown_as = shown_as, .same = strcmp(root, shown_as) == 0, .err = err};
-	const struct plan_guard *few[3 * GUARDS_FEW];
-	_Alignas(8) char room[ENTRIES_ROOM];
+	/* little of either is used: clearing all would cost more than a search of few names */
+	const struct plan_guard *few[3 * GUARDS_FEW] __attribute__((uninitialized));
+	_Alignas(8) char room[ENTRIES_ROOM] __attribute__((uninitialized));
 	AUTO_BUF path = {0};
 	AUTO_BUF inside = {0};
 	struct sha256 key;
