@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -112,21 +111,11 @@ static void wait_a_moment(const struct sys_beside *b, const int *word, int value
 		kill_if_stopped(b->pid);
 }
 
-void sys_beside_wait_only(struct sys_beside *b)
+void sys_beside_wait(struct sys_beside *b)
 {
 	while (sys_beside_is_there(b))
 		wait_a_moment(b, &b->alive, 1);
-}
-
-void sys_beside_free(struct sys_beside *b)
-{
 	(void)munmap(b->stack, b->size);
-}
-
-void sys_beside_wait(struct sys_beside *b)
-{
-	sys_beside_wait_only(b);
-	sys_beside_free(b);
 }
 
 /* Until nobody has the other end of a pipe: the kernel closes the child's when it has left our memory. gVisor would not clear a word of it then. */
@@ -252,11 +241,6 @@ int sys_spaces_make(int namespaces, bool loopback, pid_t parent)
 	if (r == 0)
 		r = raw_call(SYS_unshare, namespaces, 0, 0, 0, 0);
 	return (int)(r == 0 && loopback ? loopback_up() : r);
-}
-
-int sys_detach_here(void)
-{
-	return (int)raw_call(SYS_umount2, at("."), MNT_DETACH, 0, 0, 0);
 }
 
 int sys_new_session(void)

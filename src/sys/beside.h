@@ -26,9 +26,6 @@ int sys_beside_start_user(struct sys_beside *b, int (*fn)(void *), void *arg);
 void sys_beside_own_stack(const struct sys_beside *b);
 /* Until the child has left our memory, by exec or by its end, of which SIGCHLD tells. Others of its user may stop it meanwhile: it is killed then, for we must not wait for them. */
 void sys_beside_wait(struct sys_beside *b);
-/* Its two halves, for one that has yet another such child: to take memory away interrupts the CPU of each that shares it. */
-void sys_beside_wait_only(struct sys_beside *b);
-void sys_beside_free(struct sys_beside *b);
 
 /*
  * The same with fds of its own, and we do nothing but wait until it has left our memory, so errno is its: a posix_spawn whose steps are ours. fn must not touch stdio or the heap. It is born into new namespaces (CLONE_NEW*, 0:
@@ -52,8 +49,6 @@ int sys_net_make(bool loopback);
 /* Leaves for new namespaces, with the "lo" of a new network up or not; and dies with that parent, whose child it is. Nothing else ends it, nor what it forks: all signals are blocked, for what is sent to a shell's job is the parent's to hear. */
 int sys_spaces_make(int namespaces, bool loopback, pid_t parent);
 int sys_new_session(void);
-/* Takes what is mounted last over our current folder out of the tree, with all that is mounted in it. The kernel waits for the other CPUs. */
-int sys_detach_here(void);
 /* Nothing blocked, and SIGPIPE as it was before we caught it. */
 int sys_reset_signals(void);
 /* Both soft and hard. A lower hard limit that is there already stays. */

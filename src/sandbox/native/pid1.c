@@ -57,8 +57,7 @@ struct init {
 	struct sys_linger linger;
 	bool lingers;
 	struct commands commands;
-	struct root_result built; /* of the host's base system */
-	struct wire_message went; /* the last word to go on */
+	struct wire_message went; /* the last word to go on, until the first command's process, which shares our memory (sys/beside.h), has left it: to give back what is shared interrupts its CPU */
 	pid_t ahead; /* that the supervisor knows of */
 };
 
@@ -187,13 +186,6 @@ static int wait_go(struct init *in, struct root_trees *trees, struct error *err)
 	return 0;
 }
 
-/* Given back only now: the first command's process shared our memory, and has left it (sys/beside.h). */
-static void forget_start(struct init *in)
-{
-	wire_message_done(&in->went);
-	root_free(&in->built);
-}
-
 /* The relay gets the sockets before anything runs here that could connect. */
 static void open_door(struct init *in)
 {
@@ -251,7 +243,7 @@ static struct confine *make_host_world(struct init *in)
 {
 	struct error err = {0};
 	struct root_trees trees = {.fds = (int[WIRE_MAX_FDS]){0}};
-	struct root_result *built = &in->built;
+	struct root_result built;
 	struct confine *confine = start_first(in);
 	int r;
 
@@ -262,15 +254,15 @@ static struct confine *make_host_world(struct init *in)
 	/* what the supervisor shows of the host to another user than its own is made meanwhile */
 	if (in->start->mapped_by_parent && wait_go(in, &trees, &err) < 0)
 		tell_give_up(&in->tell, &err);
-	if (root_build(in->plan, &trees, built, &err) < 0)
+	if (root_build(in->plan, &trees, &built, &err) < 0)
 		tell_give_up(&in->tell, &err);
-	if (built->upper >= 0) {
+	if (built.upper >= 0) {
 		struct buf none = {0};
 
-		tell_send(&in->tell, INSIDE_UPPER, &none, &built->upper, 1);
-		(void)close(built->upper);
+		tell_send(&in->tell, INSIDE_UPPER, &none, &built.upper, 1);
+		(void)close(built.upper);
 	}
-	r = eyes_init(&in->guard.eyes, built->outer_proc);
+	r = eyes_init(&in->guard.eyes, built.outer_proc);
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: /proc");
 		tell_give_up(&in->tell, &err);
@@ -322,9 +314,6 @@ static void make_world(struct init *in)
 		tell_give_up(&in->tell, &err);
 	confine_record(confine, buf_view(&in->record));
 	confine_allow_again(confine, (const int[]){4, 5, 6});
-	/* now at the latest, before the first command, and before its mounts are watched */
-	if (!in->plan->image && root_left(&in->built, &err) < 0)
-		tell_give_up(&in->tell, &err);
 }
 
 /* Whoever reads what the workload writes must see its end when the workload closes it. */
@@ -354,7 +343,7 @@ static void spawn_first(struct init *in)
 	else if (commands_start(&in->commands, &s, stdio, -1, &err) < 0)
 		tell_give_up(&in->tell, &err);
 	forget_stdio(in);
-	forget_start(in);
+	wire_message_done(&in->went);
 }
 
 static void reaped(struct init *in, const struct commands_reaped *r)

@@ -8,7 +8,6 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -28,16 +27,13 @@
  *  2. the base system is attached, and one recursive call makes all of it, and what it stands on, read-only;
  *  3. the scratch file system and the layers of a copy-on-write folder are mounted where /proc will be: the fresh /proc then covers them for good, and nothing
  *     need be unmounted;
- *  4. the rest follows in the plan's order. Folders of the host may hold anything, so from here on places inside them are looked up without leaving the root;
- *  5. the one unmount that is left, of the host's tree, is made by a process beside us, as soon as nothing is needed from there: /proc is covered, and Landlock's rules are made, while that process waits.
+ *  4. the rest follows in the plan's order. Folders of the host may hold anything, so from here on places inside them are looked up without leaving the root.
  */
 #define SCRATCH "proc"
 #define LOWER	SCRATCH "/lower"
 #define LAYERS	SCRATCH "/layers"
 #define UPPER	LAYERS "/upper"
 #define WORK	LAYERS "/work"
-
-enum { LEAVE_BESIDE = 8 };
 
 struct builder {
 	const struct plan *plan;
@@ -46,7 +42,6 @@ struct builder {
 	struct error *err;
 	const char *skeleton; /* the plan's, unless it cannot be used */
 	int root;    /* the new root, our current folder */
-	bool own_proc;
 	size_t tree; /* next of trees */
 };
 
@@ -387,6 +382,8 @@ static int do_steps(struct builder *b)
 
 static int mount_proc(struct builder *b)
 {
+	const struct plan_op *op;
+	size_t i;
 	int r;
 
 	if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
@@ -397,17 +394,7 @@ static int mount_proc(struct builder *b)
 		r = sys_bind(PLACES_MASKS "/folder", "proc", false);
 		return r < 0 ? error_sys(b->err, r, "sandbox root: /proc") : 0;
 	}
-	b->own_proc = true;
-	return 0;
-}
-
-static int hide_in_proc(struct builder *b)
-{
-	const struct plan_op *op;
-	size_t i;
-	int r;
-
-	for (i = 0; b->own_proc && i < b->plan->n_ops; i++) {
+	for (i = 0; i < b->plan->n_ops; i++) {
 		op = &b->plan->ops[i];
 		if (!in_proc(op) || op->kind != PLAN_MASK)
 			continue;
@@ -469,41 +456,15 @@ static int mount_base(struct builder *b)
 	return r < 0 ? error_sys(b->err, r, "sandbox root: something to build on") : 0;
 }
 
-/* Beside PID 1, in whose folder it stands. */
-static int leave(void *arg)
-{
-	struct root_leaving *l = arg;
-
-	l->result = sys_detach_here();
-	return 0;
-}
-
-/* The new root becomes the root; the host's tree, which lies over it now, is to go. */
+/* The new root becomes the root; the host's tree goes with the old one. */
 static int enter(struct builder *b)
 {
-	struct root_leaving *l = &b->result->leaving;
 	int r = sys_pivot_root(".", ".");
 
 	if (r < 0)
 		return error_sys(b->err, r, "sandbox root: pivot_root");
-	/* a limit of so few processes is to count none of ours as refused */
-	l->beside_us = (!b->plan->limits.processes || b->plan->limits.processes >= LEAVE_BESIDE) && sys_beside_start(&l->beside, leave, l) == 0;
-	if (!l->beside_us)
-		(void)leave(l);
-	return 0;
-}
-
-int root_left(struct root_result *built, struct error *err)
-{
-	struct root_leaving *l = &built->leaving;
-
-	if (l->beside_us) {
-		sys_beside_wait_only(&l->beside);
-		while (waitpid(l->beside.pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
-	if (l->result < 0 || chdir("/") < 0)
-		return error_sys(err, l->result < 0 ? l->result : errno, "sandbox root: leave the host's tree");
+	if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+		return error_sys(b->err, errno, "sandbox root: leave the host's tree");
 	return 0;
 }
 
@@ -511,23 +472,16 @@ int root_build(const struct plan *p, const struct root_trees *trees, struct root
 {
 	struct builder b = {.plan = p, .trees = trees, .result = ret, .err = err, .skeleton = p->skeleton, .root = -1};
 	static int (*const stages[])(struct builder *) = {mount_base, make_places, attach_base, mount_scratch,
-							  do_steps,   mount_proc,  enter,	hide_in_proc};
+							  do_steps,   mount_proc,  enter};
 	size_t i;
 	int r = 0;
 
-	*ret = (struct root_result){.upper = -1, .outer_proc = -1, .leaving = {.result = -ECHILD}};
+	*ret = (struct root_result){.upper = -1, .outer_proc = -1};
 	for (i = 0; r == 0 && i < ARRAY_LEN(stages); i++)
 		r = stages[i](&b);
 	if (b.root >= 0)
 		(void)close(b.root);
 	return r;
-}
-
-void root_free(struct root_result *built)
-{
-	if (built->leaving.beside_us)
-		sys_beside_free(&built->leaving.beside);
-	built->leaving.beside_us = false;
 }
 
 bool root_has_masks(void)

@@ -12,36 +12,19 @@
 
 #include "base/error.h"
 #include "model/plan.h"
-#include "sys/beside.h"
 
 struct root_trees {
 	int *fds; /* a copy of the skeleton, where there is one, and id-mapped copies for ops with `host`, in their order */
 	size_t n;
 };
 
-/* The host's tree is being taken away. */
-struct root_leaving {
-	struct sys_beside beside;
-	bool beside_us;
-	int result; /* 0 or -errno; -ECHILD: whoever does it was killed */
-};
-
 struct root_result {
-	struct root_leaving leaving;
 	int upper; /* what the run changes in a copy-on-write folder, where that is kept in the scratch space; else -1 */
 	int outer_proc; /* where this machine lets nobody mount a /proc here, there is none inside, and this is the one around us (O_PATH); else -1 */
 };
 
-/*
- * ERROR_MISSING with code ENODEV where overlayfs cannot be used for the copy-on-write work folder in this way. "/" is the new root then, but the host's tree may still be there, behind "/..", until root_left(): nothing of the
- * workload's may run before. ret must stay where it is until then.
- */
+/* ERROR_MISSING with code ENODEV where overlayfs cannot be used for the copy-on-write work folder in this way. */
 int root_build(const struct plan *p, const struct root_trees *trees, struct root_result *ret, struct error *err);
-
-/* Waits until the host's tree is gone. */
-int root_left(struct root_result *built, struct error *err);
-/* The memory that this took: when no process that is to be a command shares ours. */
-void root_free(struct root_result *built);
 
 /* Are there masks to lay? They may be gone with a skeleton that somebody deleted. */
 bool root_has_masks(void);
