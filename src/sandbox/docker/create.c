@@ -240,12 +240,13 @@ static void put_limits(struct json *j, const struct plan_limits *l)
 		json_kint(j, "CpuQuota", (int64_t)(l->cpu_thousandths * (PERIOD_US / 1000)));
 	}
 	json_kbool(j, "OomKillDisable", false);
+	/* one byte: with 0 a kernel that pipes cores to a program starts it all the same (sandbox/common/confine.c) */
 	json_key(j, "Ulimits");
 	json_list(j);
 	json_open(j);
 	json_kstr(j, "Name", "core");
-	json_kint(j, "Soft", 0);
-	json_kint(j, "Hard", 0);
+	json_kint(j, "Soft", 1);
+	json_kint(j, "Hard", 1);
 	json_close(j);
 	json_end(j);
 }
