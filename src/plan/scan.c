@@ -18,6 +18,7 @@
 #include "plan/scan_links.h"
 #include "plan/scan_memory.h"
 #include "sys/names.h"
+#include "sys/tree.h"
 
 enum { SCAN_DEPTH = 512, ENTRIES_ROOM = 32768, GUARDS_FEW = 512 };
 
@@ -26,14 +27,6 @@ static const struct plan_guard not_ours = {.rule = "a socket or FIFO of the host
 const struct plan_guard scan_repository = {.rule = repository_order_rule, .host_only = true};
 const struct plan_guard scan_not_searched = {.rule = "a folder that could not be searched for denied names", .hidden = true};
 const struct plan_guard scan_changed = {.rule = "a folder that changed while it was searched"};
-
-struct entry {
-	uint64_t inode;
-	int64_t offset;
-	unsigned short length;
-	unsigned char type;
-	char name[];
-};
 
 struct list {
 	const struct plan_guard **v;
@@ -189,7 +182,7 @@ static int note_links(struct walk *w, int dir, const char *name, const char *pat
 	return w->scan->links && !g->yields ? scan_links_note(w->scan->links, dir, name, path, g, w->err) : 0;
 }
 
-static unsigned char entry_type(int dir, const struct entry *e)
+static unsigned char entry_type(int dir, const struct sys_entry *e)
 {
 	struct stat st;
 
@@ -274,7 +267,7 @@ struct here {
 };
 
 /* Looks at one entry. *ret: what decides about it, or NULL. */
-static int look(struct walk *w, const struct here *h, const struct entry *e, unsigned near, const struct plan_guard **ret)
+static int look(struct walk *w, const struct here *h, const struct sys_entry *e, unsigned near, const struct plan_guard **ret)
 {
 	unsigned char type = entry_type(h->dir, e);
 	bool on_way, covered = h->place.cover, order = h->repository && !covered && repository_is_order(sv_of(e->name));
@@ -363,7 +356,7 @@ static int tell_pieces(const struct walk *w, const struct here *h, const struct 
 static int read_entries(struct walk *w, struct here *h, unsigned near, char *room)
 {
 	const struct plan_guard *by;
-	const struct entry *e;
+	const struct sys_entry *e;
 	struct stat before = {0};
 	unsigned pieces = 0;
 	long got, at;
@@ -374,7 +367,7 @@ static int read_entries(struct walk *w, struct here *h, unsigned near, char *roo
 	while ((got = syscall(SYS_getdents64, h->dir, room, ENTRIES_ROOM)) > 0) {
 		pieces++;
 		for (at = 0; at < got; at += e->length) {
-			e = (const struct entry *)(const void *)(room + at);
+			e = (const struct sys_entry *)(const void *)(room + at);
 			if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
 				continue;
 			h->entries++;

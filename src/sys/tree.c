@@ -41,15 +41,6 @@ DIR *sys_list(int dir)
 	return d;
 }
 
-/* As the kernel has it. */
-struct entry {
-	uint64_t inode;
-	int64_t offset;
-	unsigned short length;
-	unsigned char type;
-	char name[];
-};
-
 int sys_names_open(struct sys_names *s, int dir)
 {
 	s->at = s->n = 0;
@@ -59,7 +50,7 @@ int sys_names_open(struct sys_names *s, int dir)
 
 const char *sys_names_next(struct sys_names *s)
 {
-	const struct entry *e;
+	const struct sys_entry *e;
 	long n;
 
 	do {
@@ -70,7 +61,7 @@ const char *sys_names_next(struct sys_names *s)
 			s->at = 0;
 			s->n = (size_t)n;
 		}
-		e = (const struct entry *)(const void *)(s->bytes + s->at);
+		e = (const struct sys_entry *)(const void *)(s->bytes + s->at);
 		s->at += e->length;
 		s->type = e->type;
 	} while (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0);

@@ -9,12 +9,22 @@
 #include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* mkdir -p, each new folder for us alone. path is written to meanwhile. 0 or -errno. */
 int sys_make_folders(char *path);
 
 /* The names in dir from the first on, wherever dir itself stands: for closedir(). NULL: errno says why. */
 DIR *sys_list(int dir);
+
+/* What getdents64() gives. */
+struct sys_entry {
+	uint64_t inode;
+	int64_t offset;
+	unsigned short length;
+	unsigned char type;
+	char name[];
+};
 
 /* The same without memory of its own, for what every start looks through: to give a DIR back takes longer than to read a folder of few names. */
 struct sys_names {
