@@ -72,8 +72,8 @@ static void compare(struct batch *b, uint32_t op, const void *data, size_t n)
 	close_expression(b, e);
 }
 
-/* meta l4proto tcp */
-static void only_tcp(struct batch *b)
+/* meta l4proto tcp, or all but that */
+static void protocol(struct batch *b, uint32_t op)
 {
 	struct expression e = open_expression(b, "meta");
 	uint8_t tcp = IPPROTO_TCP;
@@ -81,7 +81,12 @@ static void only_tcp(struct batch *b)
 	batch_number(b, NFTA_META_DREG, NFT_REG_1);
 	batch_number(b, NFTA_META_KEY, NFT_META_L4PROTO);
 	close_expression(b, e);
-	compare(b, NFT_CMP_EQ, &tcp, sizeof(tcp));
+	compare(b, op, &tcp, sizeof(tcp));
+}
+
+static void only_tcp(struct batch *b)
+{
+	protocol(b, NFT_CMP_EQ);
 }
 
 /* The bytes behind offset of a header go into the register. */
@@ -296,7 +301,8 @@ static bool refuses(const struct redirect *what, uint8_t family)
 
 /*
  * What goes from loopback to loopback is never redirected, so that nothing about it need be remembered: each packet to the proxy, and of the workload's own servers,
- * is spared the look-up. But for the answers of who was redirected: a client may have bound itself to loopback before it dialled out.
+ * is spared the look-up. But for the answers of who was redirected: a client may have bound itself to loopback before it dialled out. Nor are datagrams, of which each, to another address, would be
+ * memory of the kernel's that no limit counts.
  */
 static void add_sparing(struct batch *b, uint8_t family, uint16_t port)
 {
@@ -307,6 +313,10 @@ static void add_sparing(struct batch *b, uint8_t family, uint16_t port)
 	only_tcp(b);
 	loopback(b, family, NFT_CMP_EQ);
 	ports(b, PORT_FROM, NFT_CMP_NEQ, port);
+	close_expression(b, open_expression(b, "notrack"));
+	batch_close(b, list);
+	list = open_rule(b, family, &sparing);
+	protocol(b, NFT_CMP_NEQ);
 	close_expression(b, open_expression(b, "notrack"));
 	batch_close(b, list);
 }

@@ -83,6 +83,13 @@ for f, bound, to in ((socket.AF_INET, "0.0.0.0", "127.0.0.1"), (socket.AF_INET, 
     s = socket.socket(f); s.bind((bound, 0)); s.listen()
     c = socket.create_connection((to, s.getsockname()[1])); print("own", end=" ")
 ' 2>&1)" "own own own "
+like "datagrams to many addresses take no memory of the kernel's that no limit counts" "$(run "$tmp/p.yaml" python3 -c '
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(5000):
+    try: s.sendto(b"x", ("10.%d.%d.1" % (100 + i // 256, i % 256), 9999))
+    except ConnectionRefusedError: pass
+print(open("/proc/sys/net/netfilter/nf_conntrack_count").read())' 2>&1)" '^[0-9]{1,2}$'
 is "ten thousand dials are all refused" "$(run "$tmp/p.yaml" python3 -c '
 import socket
 n = 0

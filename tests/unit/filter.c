@@ -135,6 +135,20 @@ static void options_of_a_socket_are_those_that_programs_use(void)
 	static const struct asked v[] = {
 		{SYS_setsockopt, {3, 0, 1}, PASS},	    /* of IP */
 		{SYS_setsockopt, {3, 41, 26}, PASS},	    /* of IPv6 */
+		{SYS_setsockopt, {3, 41, 6}, ENOPROTOOPT},  /* IPV6_2292PKTOPTIONS */
+		{SYS_setsockopt, {3, 41, 32}, ENOPROTOOPT}, /* IPV6_FLOWLABEL_MGR */
+		{SYS_setsockopt, {3, 41, 33}, PASS},
+		{SYS_setsockopt, {3, 41, 54}, ENOPROTOOPT},
+		{SYS_setsockopt, {3, 41, 56}, PASS},	    /* IPV6_RECVRTHDR */
+		{SYS_setsockopt, {3, 41, 57}, ENOPROTOOPT}, /* IPV6_RTHDR */
+		{SYS_setsockopt, {3, 41, 67}, PASS},	    /* IPV6_TCLASS */
+		{SYS_socket, {1, 1, 0}, PASS},
+		{SYS_socket, {2, 1, 6}, PASS},
+		{SYS_socket, {10, 2 | 02000000, 17}, PASS},
+		{SYS_socket, {2, 3, 0}, EPERM},
+		{SYS_socket, {2, 1, 262}, EPROTONOSUPPORT},
+		{SYS_socket, {16, 3, 0}, EAFNOSUPPORT},
+		{SYS_socket, {17, 3, 0}, EAFNOSUPPORT},
 		{SYS_setsockopt, {3, 1, 2}, PASS},	    /* SO_REUSEADDR */
 		{SYS_setsockopt, {3, 1, 21}, PASS},	    /* SO_SNDTIMEO */
 		{SYS_setsockopt, {3, 1, 26}, ENOPROTOOPT},  /* SO_ATTACH_FILTER */

@@ -4,16 +4,16 @@
 
 /* Of a frame: two bytes, the length in up to eight more, the mask. */
 enum { MASK = 4, HEAD_MAX = 2 + 8 + MASK, CHUNK = 4096 };
-enum { EXTENDED = 0x70, OPCODE = 0x0f, CONTROL = 0x08, MASKED = 0x80, LENGTH = 0x7f, LENGTH_16 = 126, LENGTH_64 = 127 };
+enum { PACKED = 0x40, OPCODE = 0x0f, CONTROL = 0x08, MASKED = 0x80, LENGTH = 0x7f, LENGTH_16 = 126, LENGTH_64 = 127 };
 
 struct frames {
-	struct placeholder_scan *scan;
+	struct placeholder_scan *scan;	  /* of messages */
+	struct placeholder_scan *between; /* of control frames, which stand between the parts of one */
 	unsigned char head[HEAD_MAX];
 	size_t n;      /* of the head */
 	uint64_t left; /* of the payload */
 	unsigned turn; /* which byte of the mask is next */
 	bool inside;   /* the head is complete */
-	bool lost;     /* those are no frames */
 	bool packed;   /* the message that is open is compressed: only its first frame says so */
 };
 
@@ -21,13 +21,14 @@ struct frames *frames_new(struct placeholder_set *set)
 {
 	struct frames *f = calloc(1, sizeof(*f));
 
-	if (f)
-		f->scan = placeholder_scan_new(set);
-	if (f && !f->scan) {
-		free(f);
+	if (!f)
 		return NULL;
-	}
-	return f;
+	f->scan = placeholder_scan_new(set);
+	f->between = placeholder_scan_new(set);
+	if (f->scan && f->between)
+		return f;
+	frames_free(f);
+	return NULL;
 }
 
 void frames_free(struct frames *f)
@@ -35,6 +36,7 @@ void frames_free(struct frames *f)
 	if (!f)
 		return;
 	placeholder_scan_free(f->scan);
+	placeholder_scan_free(f->between);
 	free(f);
 }
 
@@ -45,28 +47,33 @@ static size_t length_size(const struct frames *f)
 	return n == LENGTH_64 ? 8 : n == LENGTH_16 ? 2 : 0;
 }
 
+/* A client has to mask; one that does not is read all the same. */
+static size_t mask_size(const struct frames *f)
+{
+	return f->head[1] & MASKED ? MASK : 0;
+}
+
 static void begin(struct frames *f)
 {
+	static const unsigned char none[MASK];
 	size_t size = length_size(f), i;
 
 	f->left = size ? 0 : f->head[1] & LENGTH;
 	for (i = 0; i < size; i++)
 		f->left = f->left << 8 | f->head[2 + i];
-	memmove(f->head + 2, f->head + 2 + size, MASK);
+	memmove(f->head + 2, mask_size(f) ? f->head + 2 + size : none, MASK);
 	f->turn = 0;
 	f->inside = true;
 	/* a frame that goes on with a message is of its kind; control frames stand between */
 	if (!(f->head[0] & CONTROL) && (f->head[0] & OPCODE))
-		f->packed = f->head[0] & EXTENDED;
+		f->packed = f->head[0] & PACKED;
 }
 
 /* One byte of a head. */
 static void take_head(struct frames *f, unsigned char c)
 {
 	f->head[f->n++] = c;
-	if (f->n == 2 && !(f->head[1] & MASKED))
-		f->lost = true;
-	else if (f->n >= 2 && f->n == 2 + length_size(f) + MASK)
+	if (f->n >= 2 && f->n == 2 + length_size(f) + mask_size(f))
 		begin(f);
 }
 
@@ -82,7 +89,10 @@ static int take_payload(struct frames *f, struct sv *bytes)
 		plain[i] = (char)(bytes->p[i] ^ (char)f->head[2 + (f->turn + i) % MASK]);
 	f->turn = (unsigned)((f->turn + n) % MASK);
 	f->left -= n;
-	found = f->packed || (f->head[0] & CONTROL) ? PLACEHOLDER_NONE : placeholder_scan_feed(f->scan, sv_n(plain, n));
+	if (f->head[0] & CONTROL)
+		found = placeholder_scan_feed(f->between, sv_n(plain, n));
+	else
+		found = f->packed ? PLACEHOLDER_NONE : placeholder_scan_feed(f->scan, sv_n(plain, n));
 	*bytes = sv_n(bytes->p + n, bytes->n - n);
 	return found;
 }
@@ -91,7 +101,7 @@ int frames_feed(struct frames *f, struct sv bytes)
 {
 	int found = PLACEHOLDER_NONE;
 
-	while (bytes.n && !f->lost && found == PLACEHOLDER_NONE) {
+	while (bytes.n && found == PLACEHOLDER_NONE) {
 		if (f->inside) {
 			found = take_payload(f, &bytes);
 		} else {

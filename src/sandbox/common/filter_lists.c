@@ -55,6 +55,13 @@ void filter_list_sockopt(struct program *p)
 	/* Left out: connections that are put together by hand (TCP_REPAIR), keys (MD5, AO), protocols above it (TCP_ULP), algorithms, and delays, which slow down everybody's packets. */
 	static const struct span of_tcp[] = {{1, 10}, {12, 12}, {16, 18}, {23, 25}, {30, 30}, {34, 34}, {36, 36}};
 	static const struct span of_udp[] = {{100, 100}}; /* UDP_ENCAP: IPsec and L2TP in datagrams */
+	static const struct span of_ipv6[] = {
+		{6, 6},	  /* IPV6_2292PKTOPTIONS, an old way to the headers below */
+		{32, 32}, /* IPV6_FLOWLABEL_MGR: the machine has so many for all */
+		{54, 55}, /* headers between IP's and TCP's: hop by hop, destination, and routing, which says another destination than the packet's */
+		{57, 57},
+		{59, 59},
+	};
 	size_t at;
 
 	program_load(p, 1);
@@ -74,7 +81,13 @@ void filter_list_sockopt(struct program *p)
 	program_emit(p, BPF_OP_JEQ, 0, 0, 17);
 	program_load(p, 2);
 	program_refuse_spans(p, of_udp, ARRAY_LEN(of_udp), ENOPROTOOPT);
+	program_allow(p);
 	end_level(p, at, 17);
+	at = p->n;
+	program_emit(p, BPF_OP_JEQ, 0, 0, 41);
+	program_load(p, 2);
+	program_refuse_spans(p, of_ipv6, ARRAY_LEN(of_ipv6), ENOPROTOOPT);
+	end_level(p, at, 41);
 	program_allow(p);
 }
 

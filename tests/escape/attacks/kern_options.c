@@ -85,6 +85,37 @@ static int encapsulate(const struct scene *s, const struct attack *a)
 	return s->control && errno == ENOPROTOOPT ? untried("%s: this kernel lacks it", a->name) : lost(s, errno, a->name);
 }
 
+/* A label of IPv6's flows: the machine has some thousands for all. */
+static int flow_label(const struct scene *s, const struct attack *a)
+{
+	const struct {
+		uint8_t to[16];
+		uint32_t label;
+		uint8_t action, share;
+		uint16_t flags, expires, linger;
+		uint32_t rest;
+	} asked = {.to = {[15] = 1}, .action = 0, .share = 255, .flags = 1};
+	int fd = socket(AF_INET6, SOCK_DGRAM, 0);
+
+	if (fd < 0)
+		return s->control ? untried("%s: no IPv6", a->name) : broken("socket");
+	return judge(s, setsockopt(fd, IPPROTO_IPV6, 32 /* IPV6_FLOWLABEL_MGR */, &asked, sizeof(asked)), a->name);
+}
+
+/* A header that names another destination than the packet does: one segment, of type 4. */
+static int route_by_segments(const struct scene *s, const struct attack *a)
+{
+	const uint8_t header[24] = {0, 2, 4, 0, [23] = 1};
+	int fd = socket(AF_INET6, SOCK_STREAM, 0), rc;
+
+	if (fd < 0)
+		return s->control ? untried("%s: no IPv6", a->name) : broken("socket");
+	rc = setsockopt(fd, IPPROTO_IPV6, 57 /* IPV6_RTHDR */, header, sizeof(header));
+	if (rc < 0 && s->control && (errno == EINVAL || errno == EPERM))
+		return untried("%s: this kernel lacks it", a->name);
+	return judge(s, rc, a->name);
+}
+
 static int attach_filter(const struct scene *s, const struct attack *a)
 {
 	struct sock_filter pass = {BPF_RET | BPF_K, 0, 0, 0xffff};
@@ -116,6 +147,8 @@ static const struct attack rows[] = {
 	{"tcp-algorithm", "cannot choose how TCP avoids congestion (TCP_CONGESTION)", option, .num = IPPROTO_TCP, .num2 = 13, .text = "reno"},
 	{"tcp-repair", "cannot put a TCP connection together by hand (TCP_REPAIR)", option, CONTROL_ROOT, .num = IPPROTO_TCP, .num2 = 19},
 	{"tcp-keep-syn", "cannot keep the headers of connections (TCP_SAVE_SYN)", option, .num = IPPROTO_TCP, .num2 = 27},
+	{"flow-label", "cannot take labels that all of the machine share (IPV6_FLOWLABEL_MGR)", flow_label},
+	{"routing-header", "cannot send packets with a routing header (IPV6_RTHDR)", route_by_segments},
 	{"udp-encap", "cannot have IPsec taken from datagrams (UDP_ENCAP)", encapsulate},
 };
 ATTACKS("kernel", rows);

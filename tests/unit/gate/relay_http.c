@@ -548,37 +548,43 @@ static void http2_carries_websockets(void)
 	rig_close(&g);
 }
 
-/* A frame as a client sends it. */
-static void put_frame(struct buf *out, unsigned char first, const char *text)
+/* A frame as a client sends it; bare: without a mask, as none should. */
+static void put_frame(struct buf *out, unsigned char first, const char *text, bool bare)
 {
-	static const unsigned char mask[4] = {0x37, 0xfa, 0x21, 0x3d};
+	static const unsigned char masks[2][4] = {{0x37, 0xfa, 0x21, 0x3d}};
+	const unsigned char *mask = masks[bare];
 	size_t n = strlen(text), i;
 
 	(void)buf_char(out, (char)first);
-	(void)buf_char(out, (char)(0x80 | (n < 126 ? n : 126)));
+	(void)buf_char(out, (char)((bare ? 0 : 0x80) | (n < 126 ? n : 126)));
 	if (n >= 126) {
 		(void)buf_char(out, (char)(n >> 8));
 		(void)buf_char(out, (char)n);
 	}
-	(void)buf_add(out, mask, sizeof(mask));
+	(void)buf_add(out, mask, bare ? 0 : sizeof(masks[0]));
 	for (i = 0; i < n; i++)
 		(void)buf_char(out, (char)(text[i] ^ mask[i % 4]));
 }
 
 static void placeholders_do_not_pass_in_websockets(void)
 {
-	enum { LAST = 0x80, PACKED = 0x40, TEXT = 1, PING = 9 };
+	enum { LAST = 0x80, PACKED = 0x40, ODD = 0x20, TEXT = 1, PING = 9 };
 	static const struct {
 		unsigned char first[3];
 		const char *text[3];
 		bool refused;
+		bool bare; /* the first frame */
 	} said[] = {
-		{{LAST | TEXT}, {"hello"}, false},
-		{{LAST | TEXT, LAST | TEXT}, {"hello", "key=" RIG_PLACEHOLDER}, true},
-		{{LAST | TEXT}, {"a long one: 0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789 " RIG_PLACEHOLDER " end"}, true},
-		{{TEXT, LAST | PING, LAST}, {"in ", "ping", "two: " RIG_PLACEHOLDER}, true},
-		{{LAST | PACKED | TEXT, LAST | TEXT}, {"what looks like one, compressed: " RIG_PLACEHOLDER, "hello"}, false},
-		{{LAST | TEXT, LAST | TEXT}, {"none", "RIG_PLACEHOLDER"}, false},
+		{{LAST | TEXT}, {"hello"}, false, false},
+		{{LAST | PING, LAST | TEXT}, {"", RIG_PLACEHOLDER}, true, true},
+		{{LAST | TEXT}, {RIG_PLACEHOLDER}, true, true},
+		{{LAST | PING}, {RIG_PLACEHOLDER}, true, false},
+		{{LAST | ODD | TEXT}, {RIG_PLACEHOLDER}, true, false},
+		{{LAST | TEXT, LAST | TEXT}, {"hello", "key=" RIG_PLACEHOLDER}, true, false},
+		{{LAST | TEXT}, {"a long one: 0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789 " RIG_PLACEHOLDER " end"}, true, false},
+		{{TEXT, LAST | PING, LAST}, {"in ", "ping", "two: " RIG_PLACEHOLDER}, true, false},
+		{{LAST | PACKED | TEXT, LAST | TEXT}, {"what looks like one, compressed: " RIG_PLACEHOLDER, "hello"}, false, false},
+		{{LAST | TEXT, LAST | TEXT}, {"none", "RIG_PLACEHOLDER"}, false, false},
 	};
 	struct http_request r = {.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/ws"), .websocket = true};
 	struct http_response opened = {.status = 101, .websocket = true};
@@ -592,7 +598,7 @@ static void placeholders_do_not_pass_in_websockets(void)
 
 		buf_init(&bytes, 4096);
 		for (k = 0; k < 3 && said[i / 2].text[k]; k++)
-			put_frame(&bytes, said[i / 2].first[k], said[i / 2].text[k]);
+			put_frame(&bytes, said[i / 2].first[k], said[i / 2].text[k], said[i / 2].bare && k == 0);
 		rig_open(&g, open_policy);
 		client_open(&c, &g, &plain);
 		g.silent = true;
