@@ -13,14 +13,16 @@ enum { NICE_ZERO = 20 }; /* the system call's answer for 0; more of it is more u
 static int leave_real_time(void)
 {
 	int ordinary = 0; /* struct sched_param */
-	long class = syscall(SYS_sched_getscheduler, 0);
+	long class = syscall(SYS_sched_getscheduler, 0), kept;
 
 	if (class < 0)
 		return -errno;
-	class &= ~SCHED_RESET_ON_FORK;
+	/* that its children are ordinary, an ordinary user cannot take back, and would be refused the rest with it */
+	kept = class & SCHED_RESET_ON_FORK;
+	class -= kept;
 	if (class == SCHED_NORMAL || class == SCHED_BATCH || class == SCHED_IDLE)
 		return 0;
-	return syscall(SYS_sched_setscheduler, 0, SCHED_NORMAL, &ordinary) < 0 ? -errno : 0;
+	return syscall(SYS_sched_setscheduler, 0, SCHED_NORMAL | kept, &ordinary) < 0 ? -errno : 0;
 }
 
 static int leave_negative_nice(void)

@@ -422,4 +422,13 @@ os._exit(0)'
 is "threads can be named, by their own and by others; a mere path can be had with any mode" "$said" "first second True"
 rm -f "$work/waits.py"
 
+# Whose children are ordinary already, and who may not take that back.
+if [ "$(id -u)" = 0 ] && chrt --reset-on-fork --fifo 1 true 2>/dev/null; then
+	theirs=$(mktemp -d /tmp/cordon-test.XXXXXX) && chown 4242:4242 "$theirs"
+	is "an ordinary user who is urgent runs as well" "$(cd / && chrt --reset-on-fork --fifo 1 setpriv --reuid 4242 --regid 4242 --clear-groups env -i PATH="$PATH" HOME="$theirs" "$CORDON" run --profile strict -- echo ran 2>&1 | tail -n 1)" ran
+	rm -rf -- "$theirs"
+else
+	skip "an ordinary user who is urgent runs as well" "nobody here can be"
+fi
+
 finish
