@@ -90,7 +90,7 @@ static bool send_texts(struct relay_denials *d, size_t sort, uint32_t count, con
 	return d->send(d->arg, &g);
 }
 
-static void add_up(uint32_t *to, uint32_t n)
+void relay_denials_add_up(uint32_t *to, uint32_t n)
 {
 	*to = n < UINT32_MAX - *to ? *to + n : UINT32_MAX;
 }
@@ -101,7 +101,7 @@ static bool count_waiting(struct sort *s, struct sv place)
 
 	for (i = 0; i < s->n; i++)
 		if (sv_eq(sv_n(s->v[i].text, s->v[i].n_place), place)) {
-			add_up(&s->v[i].count, 1);
+			relay_denials_add_up(&s->v[i].count, 1);
 			return true;
 		}
 	return false;
@@ -132,12 +132,12 @@ void relay_denials_tell(struct relay_denials *d, const struct relay_event *event
 	if (s->room && s->n == 0 && send_texts(d, sort, 1, texts.p, n))
 		s->room--;
 	else if (!count_waiting(s, place) && !wait_in(s, place, texts, n))
-		add_up(&s->others, 1);
+		relay_denials_add_up(&s->others, 1);
 }
 
 void relay_denials_count(struct relay_denials *d, const struct relay_event *event, uint32_t n)
 {
-	add_up(&d->sorts[sort_of(event)].others, n);
+	relay_denials_add_up(&d->sorts[sort_of(event)].others, n);
 }
 
 /* max: how many at most. How many it was. */

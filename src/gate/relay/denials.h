@@ -30,6 +30,9 @@ void relay_denials_tell(struct relay_denials *d, const struct relay_event *event
 /* Denials that there are no texts for. */
 void relay_denials_count(struct relay_denials *d, const struct relay_event *event, uint32_t n);
 
+/* A count that stays where it is when there is no larger one. */
+void relay_denials_add_up(uint32_t *to, uint32_t n);
+
 /* Once a second: those whose turn it is. False: nothing waits, and the budgets are whole. */
 bool relay_denials_tick(struct relay_denials *d);
 

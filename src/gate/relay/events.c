@@ -119,17 +119,12 @@ static void tell_in_turn(struct relay_events *e, struct kind *k)
 	tell_kind(e, k);
 }
 
-static void add_up(uint32_t *to, uint32_t n)
-{
-	*to = *to > UINT32_MAX - n ? UINT32_MAX : *to + n;
-}
-
 static void forget(struct relay_events *e, struct kind *k)
 {
 	struct kind **p = &e->buckets[k->hash % BUCKETS];
 
-	add_up(&e->not_told, k->waiting);
-	add_up(&e->not_told, k->open);
+	relay_denials_add_up(&e->not_told, k->waiting);
+	relay_denials_add_up(&e->not_told, k->open);
 	while (*p != k)
 		p = &(*p)->next;
 	*p = k->next;
@@ -221,7 +216,7 @@ bool relay_events_count(struct relay_events *e, enum event_domain domain, struct
 	k = find(e, domain, kind, hash_of(domain, kind));
 	if (!k)
 		return false;
-	add_up(&k->waiting, 1);
+	relay_denials_add_up(&k->waiting, 1);
 	use(e, k);
 	return true;
 }
@@ -234,7 +229,7 @@ bool relay_events_begin(struct relay_events *e, enum event_domain domain, struct
 	k = find(e, domain, kind, hash_of(domain, kind));
 	if (!k)
 		return false;
-	add_up(&k->open, 1);
+	relay_denials_add_up(&k->open, 1);
 	use(e, k);
 	return true;
 }
@@ -249,7 +244,7 @@ void relay_events_settle(struct relay_events *e, enum event_domain domain, struc
 		return;
 	k->open--;
 	if (!refused)
-		add_up(&k->waiting, 1);
+		relay_denials_add_up(&k->waiting, 1);
 	wake(e);
 }
 
@@ -311,7 +306,7 @@ void relay_events_tell(struct relay_events *e, const struct relay_event *event)
 	buf_init(&texts, 16 * RELAY_EVENTS_TEXT);
 	if (put_texts(&texts, event, n) < 0) {
 		if (event->allow)
-			add_up(&e->not_told, 1);
+			relay_denials_add_up(&e->not_told, 1);
 		else
 			relay_denials_count(e->denials, event, 1);
 		return;
@@ -324,7 +319,7 @@ void relay_events_tell(struct relay_events *e, const struct relay_event *event)
 	if (k)
 		tell_in_turn(e, k);
 	else
-		add_up(&e->not_told, 1);
+		relay_denials_add_up(&e->not_told, 1);
 }
 
 /* As one event: how many there were. */
@@ -368,7 +363,7 @@ static void tell_ring(struct relay_events *e, const struct kind *ring,
 static void settle_open(struct relay_events *e, struct kind *k)
 {
 	(void)e;
-	add_up(&k->waiting, k->open);
+	relay_denials_add_up(&k->waiting, k->open);
 	k->open = 0;
 }
 
