@@ -31,6 +31,8 @@ int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 /* MAX_CPUS: what a kernel can be built for. It refuses to fill a mask that is shorter than its own. */
 enum { STACK = 64 * 1024, FULL_STACK = 8 << 20, MAX_CPUS = 8192, MOMENT_NS = 100000000 };
 
+static const int64_t moment[2] = {0, MOMENT_NS}; /* seconds, nanoseconds */
+
 static long at(const void *p)
 {
 	return (long)(uintptr_t)p;
@@ -50,6 +52,60 @@ static int make_stack(size_t size, char **ret)
 	return 0;
 }
 
+struct cpus {
+	unsigned char mask[MAX_CPUS / 8];
+	long n; /* bytes of it, or -errno */
+};
+
+static void cpus_of(pid_t pid, struct cpus *ret)
+{
+	memset(ret->mask, 0, sizeof(ret->mask));
+	ret->n = raw_call(SYS_sched_getaffinity, pid, sizeof(ret->mask), at(ret->mask), 0, 0);
+}
+
+static int set_cpus(pid_t pid, const struct cpus *cpus)
+{
+	return (int)(cpus->n < 0 ? cpus->n : raw_call(SYS_sched_setaffinity, pid, cpus->n, at(cpus->mask), 0, 0));
+}
+
+/*
+ * The kernel likes to start a child on its parent's CPU, where one waits for the other. While the child sleeps or waits for that CPU, it can be sent to another without either being interrupted; where there is no other, the
+ * kernel refuses, and all is as it was.
+ */
+static void place_elsewhere(pid_t child)
+{
+	struct cpus others;
+	unsigned here = 0;
+
+	cpus_of(0, &others);
+	if (raw_call(SYS_getcpu, at(&here), 0, 0, 0, 0) < 0 || here >= MAX_CPUS)
+		return;
+	others.mask[here / 8] = (unsigned char)(others.mask[here / 8] & ~(1u << (here % 8)));
+	(void)set_cpus(child, &others);
+}
+
+/* False: who would place us is gone, and nobody else waits for us. */
+static bool is_placed(const struct sys_beside *b)
+{
+	while (!__atomic_load_n(&b->placed, __ATOMIC_SEQ_CST))
+		if (raw_call(SYS_futex, at(&b->placed), FUTEX_WAIT, 0, at(moment), 0) == -ETIMEDOUT && raw_call(SYS_getppid, 0, 0, 0, 0, 0) != b->parent)
+			return false;
+	return true;
+}
+
+/* Once it runs there, it may run anywhere again. */
+static int begin(void *arg)
+{
+	const struct sys_beside *b = arg;
+	struct cpus ours;
+
+	if (!is_placed(b))
+		return 1;
+	cpus_of(b->parent, &ours);
+	(void)set_cpus(0, &ours);
+	return b->fn(b->arg);
+}
+
 static int start(struct sys_beside *b, size_t size, int namespaces, int (*fn)(void *), void *arg)
 {
 	int flags = CLONE_VM | CLONE_FILES | CLONE_CHILD_CLEARTID | SIGCHLD | namespaces;
@@ -59,9 +115,16 @@ static int start(struct sys_beside *b, size_t size, int namespaces, int (*fn)(vo
 		return r;
 	b->size = size;
 	b->alive = 1;
-	b->pid = clone(fn, b->stack + size, flags, arg, NULL, NULL, &b->alive);
-	if (b->pid >= 0)
+	b->placed = 0;
+	b->parent = (pid_t)raw_call(SYS_getpid, 0, 0, 0, 0, 0);
+	b->fn = fn;
+	b->arg = arg;
+	b->pid = clone(begin, b->stack + size, flags, b, NULL, NULL, &b->alive);
+	if (b->pid >= 0) {
+		place_elsewhere(b->pid);
+		sys_turn_reach(&b->placed, 1);
 		return 0;
+	}
 	code = errno;
 	(void)munmap(b->stack, size);
 	return -code;
@@ -104,8 +167,6 @@ static void kill_if_stopped(pid_t pid)
 /* Waits at *word for as long as it has this value, and a moment at most: nobody would wake us where the child was killed or stopped. */
 static void wait_a_moment(const struct sys_beside *b, const int *word, int value)
 {
-	static const int64_t moment[2] = {0, MOMENT_NS}; /* seconds, nanoseconds */
-
 	/* not FUTEX_PRIVATE: the kernel wakes without it */
 	if (raw_call(SYS_futex, at(word), FUTEX_WAIT, value, at(moment), 0) == -ETIMEDOUT)
 		kill_if_stopped(b->pid);
@@ -122,12 +183,11 @@ void sys_beside_wait(struct sys_beside *b)
 static void wait_for_end(int fd, pid_t pid)
 {
 	struct pollfd p = {.fd = fd};
-	int64_t moment[2];
+	int64_t left[2];
 
 	do {
-		moment[0] = 0;
-		moment[1] = MOMENT_NS; /* ppoll() writes what is left */
-		if (raw_call(SYS_ppoll, at(&p), 1, at(moment), 0, 0) == 0)
+		memcpy(left, moment, sizeof(left)); /* ppoll() writes what is left */
+		if (raw_call(SYS_ppoll, at(&p), 1, at(left), 0, 0) == 0)
 			kill_if_stopped(pid);
 	} while (!p.revents);
 }
@@ -269,19 +329,19 @@ int sys_set_limit(int resource, uint64_t value)
 
 int sys_pin_cpus(uint64_t n)
 {
-	unsigned char may[MAX_CPUS / 8] = {0}, use[MAX_CPUS / 8] = {0};
-	long r = raw_call(SYS_sched_getaffinity, 0, sizeof(may), at(may), 0, 0);
+	struct cpus may, use = {.n = sizeof(use.mask)};
 	size_t i;
 
-	if (r < 0)
-		return (int)r;
+	cpus_of(0, &may);
+	if (may.n < 0)
+		return (int)may.n;
 	for (i = 0; i < MAX_CPUS && n; i++) {
-		if (may[i / 8] >> (i % 8) & 1) {
-			use[i / 8] = (unsigned char)(use[i / 8] | 1u << (i % 8));
+		if (may.mask[i / 8] >> (i % 8) & 1) {
+			use.mask[i / 8] = (unsigned char)(use.mask[i / 8] | 1u << (i % 8));
 			n--;
 		}
 	}
-	return (int)raw_call(SYS_sched_setaffinity, 0, sizeof(use), at(use), 0, 0);
+	return set_cpus(0, &use);
 }
 
 int sys_no_new_privileges(void)

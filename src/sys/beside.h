@@ -14,11 +14,15 @@
 struct sys_beside {
 	pid_t pid;
 	int alive; /* a futex: the kernel makes it 0 when the child has left our memory */
+	int placed; /* a turn: it has a CPU, and begins */
+	pid_t parent;
+	int (*fn)(void *);
+	void *arg;
 	char *stack;
 	size_t size;
 };
 
-/* Runs fn(arg) in such a child, which execs or returns its exit status. b must stay where it is until sys_beside_wait(). */
+/* Runs fn(arg) in such a child, which execs or returns its exit status; on another CPU than ours for a start, where there is one. b must stay where it is until sys_beside_wait(). */
 int sys_beside_start(struct sys_beside *b, int (*fn)(void *), void *arg);
 /* The same for a child in a user namespace of its own, with a stack that is large enough to go on with for good: for one that forks. */
 int sys_beside_start_user(struct sys_beside *b, int (*fn)(void *), void *arg);

@@ -1,6 +1,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +81,49 @@ static void one_that_is_killed_is_not_waited_for(void)
 	CHECK(pid > 0 && seen == 1 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
 }
 
+struct cpus {
+	unsigned char mask[1024];
+	long n;
+};
+
+static int tell_cpus(void *arg)
+{
+	struct cpus *c = arg;
+
+	c->n = syscall(SYS_sched_getaffinity, 0, sizeof(c->mask), c->mask);
+	return 0;
+}
+
+static bool child_has_our_cpus(void)
+{
+	struct cpus ours = {.n = 0}, its = {.n = 0};
+	struct sys_beside b;
+
+	(void)tell_cpus(&ours);
+	if (sys_beside_start(&b, tell_cpus, &its) < 0)
+		return false;
+	sys_beside_wait(&b);
+	return waitpid(b.pid, NULL, 0) == b.pid && ours.n > 0 && its.n == ours.n && memcmp(ours.mask, its.mask, sizeof(ours.mask)) == 0;
+}
+
+/* It starts on another CPU than ours, which must not be all that it has. */
+static void a_child_may_run_on_every_cpu_of_its_parent(void)
+{
+	int i;
+
+	for (i = 0; i < 50; i++)
+		CHECK(child_has_our_cpus());
+}
+
+static void a_parent_with_one_cpu_has_children_too(void)
+{
+	struct cpus all = {.n = 0};
+
+	(void)tell_cpus(&all);
+	CHECK(sys_pin_cpus(1) == 0 && child_has_our_cpus());
+	CHECK(syscall(SYS_sched_setaffinity, 0, all.n, all.mask) == 0);
+}
+
 int main(void)
 {
 	const struct check_case cases[] = {
@@ -85,6 +131,8 @@ int main(void)
 		CASE(memory_is_shared_and_descriptors_are_not),
 		CASE(one_that_execs_is_not_waited_for),
 		CASE(one_that_is_killed_is_not_waited_for),
+		CASE(a_child_may_run_on_every_cpu_of_its_parent),
+		CASE(a_parent_with_one_cpu_has_children_too),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
