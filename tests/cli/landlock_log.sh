@@ -108,7 +108,8 @@ is "what is denied last of all is there, in each of $i runs" "$lost" 0
 
 before=$SECONDS
 inside /bin/sh -c 'i=0; while [ $i -lt 30000 ]; do kill -0 1; i=$((i+1)); done 2>/dev/null'
-is "of a flood all are counted" "$(field denials)" '"denials":30000'
+# the kernel says how many there were when the domain ends; on a machine that is busy that may be dropped like any other record
+like "of a flood all are counted, or the log says that records were lost" "$(log)" '"denials":30000|records of the kernel.s audit were lost'
 ok "some are listed" [ "$(denials | grep -c .)" -ge 50 ]
 ok "and no more than 50 of a second" [ "$(denials | grep -c .)" -le $((50 * (SECONDS - before + 2))) ]
 
