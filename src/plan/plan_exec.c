@@ -264,7 +264,18 @@ static bool is_listed(const struct program_list *l, const char *path)
 	return false;
 }
 
-/* Programs among the libraries: `ld.so program` would map them. Shared objects are mostly not executable; those that are, are named so. */
+/* What cannot be read is taken for one. */
+static bool is_program(const char *path)
+{
+	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char head[4];
+
+	return fd < 0 || (read(fd, head, sizeof(head)) == sizeof(head) && memcmp(head, "\177ELF", sizeof(head)) == 0);
+}
+
+/*
+ * Programs among the libraries: `ld.so program` would map them. Shared objects are mostly not executable; those that are, are named so. A script is nothing that could be mapped, and may be a module.
+ */
 static int mask_programs_below(struct program_list *l, const char *folder, unsigned depth)
 {
 	struct plan_op op = {.kind = PLAN_MASK, .why = "process.allow_exec", .flags = MOUNT_READ_ONLY | MOUNT_NO_EXEC};
@@ -284,7 +295,7 @@ static int mask_programs_below(struct program_list *l, const char *folder, unsig
 			continue;
 		if (S_ISDIR(st.st_mode)) {
 			r = mask_programs_below(l, path, depth + 1);
-		} else if (S_ISREG(st.st_mode) && (st.st_mode & 0111) && !strstr(e->d_name, ".so") && !is_listed(l, path)) {
+		} else if (S_ISREG(st.st_mode) && (st.st_mode & 0111) && !strstr(e->d_name, ".so") && !is_listed(l, path) && is_program(path)) {
 			op.target = path;
 			r = draft_add(l->d, &op);
 		}
@@ -295,31 +306,41 @@ static int mask_programs_below(struct program_list *l, const char *folder, unsig
 	return r;
 }
 
-static int add_library_folders(struct program_list *l)
+static int add_library_folder(void *arg, const char *folder)
 {
-	static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
-					      "/usr/local/lib", NULL};
+	struct program_list *l = arg;
 	struct plan_op op = {.kind = PLAN_EXEC, .why = "process.allow_exec: shared libraries", .flags = MOUNT_READ_ONLY | MOUNT_NO_DEV};
 	struct stat st;
-	size_t i;
 
-	for (i = 0; folders[i]; i++) {
-		if (lstat(folders[i], &st) < 0 || !S_ISDIR(st.st_mode))
-			continue;
-		op.target = folders[i];
-		if (draft_add(l->d, &op) < 0 || mask_programs_below(l, folders[i], 0) < 0)
-			return -1;
-	}
-	return 0;
+	if (lstat(folder, &st) < 0 || !S_ISDIR(st.st_mode))
+		return 0;
+	op.target = arena_str(l->d->plan->arena, sv_of(folder));
+	return draft_add(l->d, &op) < 0 ? -1 : mask_programs_below(l, folder, 0);
 }
 
-static int add_listed_programs(struct program_list *l)
+/* Of the base system; and where its interpreters have their modules, which are libraries too. */
+static int add_library_folders(struct program_list *l)
+{
+	static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/local/lib",
+					      "/usr/lib/python3*", "/usr/lib/jvm", "/usr/lib/R", "/usr/lib/php", "/usr/lib/ruby", "/usr/lib/node_modules", "/usr/share/nodejs"};
+	struct glob g;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < ARRAY_LEN(folders); i++) {
+		if (glob_init(&g, sv_of(folders[i])) < 0)
+			return error_set(l->d->err, ERROR_SYSTEM, "out of memory");
+		r = draft_expand(&g, add_library_folder, l);
+		glob_done(&g);
+	}
+	return r;
+}
+
+static int find_listed_programs(struct program_list *l)
 {
 	const struct pol_list *allow = &l->d->policy->process.allow_exec;
-	struct plan_op op = {.kind = PLAN_EXEC, .why = "process.allow_exec", .flags = MOUNT_READ_ONLY | MOUNT_NO_DEV};
 	struct glob g;
 	uint32_t i;
-	size_t k;
 	int r;
 
 	for (i = 0; i < allow->n; i++) {
@@ -336,10 +357,16 @@ static int add_listed_programs(struct program_list *l)
 		if (r < 0)
 			return -1;
 	}
-	if (add_loaders(l) < 0)
-		return -1;
-	for (k = 0; k < l->n; k++) {
-		op.target = l->v[k];
+	return add_loaders(l);
+}
+
+static int add_listed_programs(struct program_list *l)
+{
+	struct plan_op op = {.kind = PLAN_EXEC, .why = "process.allow_exec", .flags = MOUNT_READ_ONLY | MOUNT_NO_DEV};
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		op.target = l->v[i];
 		if (draft_add(l->d, &op) < 0)
 			return -1;
 	}
@@ -371,7 +398,9 @@ int plan_exec_add(struct draft *d)
 	d->plan->restrict_exec = true;
 	forbid_everywhere(d);
 	/* ... but for what is listed, and libraries, which are mapped. */
-	r = add_library_folders(&l);
+	r = find_listed_programs(&l);
+	if (r == 0)
+		r = add_library_folders(&l);
 	if (r == 0)
 		r = add_listed_programs(&l);
 	d->plan->executables = arena_array(d->plan->arena, l.n + 1, sizeof(char *));

@@ -2,7 +2,7 @@
  * plan_exec: process.allow_exec and process.deny_exec.
  *
  * A denied program must not be readable either, or a copy of it could be run: deny_exec is a mask and a guard. Where a name leads through links to another (/bin/sh, /usr/bin/python3), that is what is denied, under all its names. Where allow_exec is a list, everything is
- * mounted so that nothing can be executed or mapped as code, but for the listed programs, the loader, and the folders of shared libraries, from which what is executable itself and not listed
+ * mounted so that nothing can be executed or mapped as code, but for the listed programs, the loader, and the folders of shared libraries and of interpreters' modules, from which what is a program itself and not listed
  * is masked; a link leads to a program only where its maker is trusted (plan_links.h). Landlock then refuses execve() of all but the listed programs and the loader. memfd_create without the no-exec seal is refused by the backend.
  */
 #ifndef CORDON_PLAN_EXEC_H

@@ -143,6 +143,16 @@ END
 inside_says "allow_exec: a listed program runs" "x" sh -c 'echo x | cat'
 inside_works "allow_exec: a dynamic program with its libraries" ls /
 inside_says "allow_exec: an interpreter that loads libraries" "ok" $py -c 'import json, zlib, socket; print("ok")'
+inside_says "allow_exec: and modules of its own" "ok" $py -c 'import ssl, _ctypes, sqlite3; print("ok")'
+java=$(readlink -f /usr/bin/java)
+if [ -x "$java" ] && [ "${java#/usr/lib/jvm/}" != "$java" ]; then
+	inside "$java" -version
+	is "allow_exec: a program that lies among an interpreter's modules and is not listed" "$status:$said" "126:"
+	if [ -n "$loader" ]; then
+		inside "$loader" "$java" -version
+		like "allow_exec: nor by the loader" "$status:$told" '^[1-9][0-9]*:.*Permission denied'
+	fi
+fi
 printf '#!/bin/sh\necho script ran\n' >script
 chmod +x script
 cp /usr/bin/id mine
@@ -180,6 +190,13 @@ chmod +x listed-not
 cannot "allow_exec: a script with an interpreter that is not listed" ./listed-not
 inside_says "allow_exec: a script as data of a listed interpreter" "script ran" sh ./script
 rm -rf mine c cat ls script listed-not
+if [ -x "$java" ]; then
+	policy <<-END
+	process: {allow_exec: [/usr/bin/java]}
+	END
+	inside /usr/bin/java -version
+	ok "allow_exec: one that is listed runs there, with its libraries" succeeded
+fi
 policy <<END
 filesystem: {workdir: read-write}
 process: {allow_exec: [/bin/sh, /usr/bin/dash, /usr/bin/mv, "$work/tool", "$work/bin/*"]}
