@@ -697,11 +697,16 @@ static void clean_up(struct run *r, bool failed_early)
 		state_sweep(r->root);
 	if (r->root && r->box.backend && !r->swept)
 		launch_box_sweep(r->root);
+}
+
+static void run_free(struct run *r)
+{
 	free(r->root);
 	copied_done(&r->there);
 	launch_copy_done(&r->copy);
 	plan_free(r->plan);
 	arena_free(r->arena);
+	free(r);
 }
 
 static void name_policy(struct run *r)
@@ -790,6 +795,7 @@ int launch(const struct launch_request *req, struct error *err)
 		tell_not_started(r);
 	}
 	clean_up(r, !began);
-	free(r);
+	if (!req->last)
+		run_free(r);
 	return result;
 }

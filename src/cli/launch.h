@@ -53,6 +53,7 @@ struct launch_request {
 	/* Where others will join it, and the runtime has one kernel for all of them (gVisor): what they may use together, within the policy's; 0: not said. */
 	uint64_t group_memory, group_cpus; /* bytes, thousandths */
 	struct launch_outcome *outcome; /* filled in at the end; NULL: nobody asks */
+	bool last; /* the program ends with this run: its memory is not given back piece by piece before */
 	bool dry_run;
 	bool *ret_not_started; /* set where the runtime could not start a container: nothing of the command ran. NULL: nobody asks */
 };

@@ -100,7 +100,7 @@ int verb_run(struct call *call, struct error *err)
 	struct launch_outcome outcome = {0};
 	struct launch_request req = {.call = call, .policy = &p, .argv = call->command, .events_path = call_value(call, "json-events"),
 				     .report_path = call_value(call, "report"), .learn_path = call_value(call, "learn"),
-				     .dry_run = call_has(call, "dry-run"), .outcome = &outcome};
+				     .last = true, .dry_run = call_has(call, "dry-run"), .outcome = &outcome};
 	const struct run_check_to to = {say, call};
 	struct runtime_pick pick;
 	const struct option_value *v;
@@ -145,9 +145,7 @@ int verb_run(struct call *call, struct error *err)
 		else
 			r = image ? start_in_image(&req, &keep, image, err) : start_or_fall_back(&req, &keep, kept, err);
 	}
-	free(env);
-	cli_policy_done(&p);
-	buf_done(&outcome.gateway);
+	/* What was allocated ends with the program. */
 	/* a shell ends its loop or list for a job that died of ^C, not for one that says so by its status */
 	if (req.front && r == 128 + SIGINT && outcome.signal == SIGINT)
 		cli_die_of(SIGINT);

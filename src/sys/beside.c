@@ -29,7 +29,7 @@
 int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 
 /* MAX_CPUS: what a kernel can be built for. It refuses to fill a mask that is shorter than its own. */
-enum { STACK = 64 * 1024, FULL_STACK = 8 << 20, MAX_CPUS = 8192, MOMENT_NS = 100000000 };
+enum { STACK = 64 * 1024, FULL_STACK = 8 << 20, MAX_CPUS = 8192, MOMENT_NS = 100000000, YIELDS = 1000 };
 
 static const int64_t moment[2] = {0, MOMENT_NS}; /* seconds, nanoseconds */
 
@@ -222,10 +222,23 @@ void sys_turn_reach(int *turn, int value)
 	(void)raw_call(SYS_futex, at(turn), FUTEX_WAKE, 1, 0, 0);
 }
 
+/*
+ * What is waited for comes within a fraction of a millisecond mostly. To be woken takes a virtual CPU that went to sleep as long, and who wakes up may take the CPU of the very process that it waited for, while another is idle:
+ * so we stay awake for that long, behind all who want this CPU.
+ */
+static void wait_awake(const int *turn, int value)
+{
+	int i;
+
+	for (i = 0; i < YIELDS && __atomic_load_n(turn, __ATOMIC_SEQ_CST) < value; i++)
+		(void)raw_call(SYS_sched_yield, 0, 0, 0, 0, 0);
+}
+
 void sys_turn_wait(int *turn, int value)
 {
 	int now;
 
+	wait_awake(turn, value);
 	while ((now = __atomic_load_n(turn, __ATOMIC_SEQ_CST)) < value)
 		(void)raw_call(SYS_futex, at(turn), FUTEX_WAIT, now, 0, 0);
 }
@@ -234,6 +247,7 @@ bool sys_beside_reaches(struct sys_beside *b, int *turn, int value)
 {
 	int now;
 
+	wait_awake(turn, value);
 	while ((now = __atomic_load_n(turn, __ATOMIC_SEQ_CST)) < value) {
 		if (!sys_beside_is_there(b))
 			return __atomic_load_n(turn, __ATOMIC_SEQ_CST) >= value;

@@ -68,13 +68,13 @@ int sys_tree_clone_idmapped(int dirfd, const char *path, unsigned flags, int use
 	return (int)tree;
 }
 
-int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid)
+int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid, struct sys_userns_rest *rest)
 {
 	char uids[64], gids[64];
 
 	(void)snprintf(uids, sizeof(uids), "%u %u 1\n", disk_uid, shown_uid);
 	(void)snprintf(gids, sizeof(gids), "%u %u 1\n", disk_gid, shown_gid);
-	return sys_userns_make(uids, gids);
+	return rest ? sys_userns_make_soon(uids, gids, rest) : sys_userns_make(uids, gids);
 }
 
 int sys_tree_attach(int tree, int dirfd, const char *path)

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct sys_userns_rest;
+
 enum mount_flag {
 	MOUNT_READ_ONLY = 1,
 	MOUNT_NO_EXEC = 2,
@@ -29,8 +31,8 @@ int sys_bind(const char *source, const char *target, bool recursive);
 /* As sys_tree_clone(), with the owner disk_id shown as, and stored for, shown_id (both host ids). Needs privilege over the file system. */
 int sys_tree_clone_idmapped(int dirfd, const char *path, unsigned flags, int userns_fd);
 
-/* A user namespace fd that maps host ids [0] to [1] for an id-mapped mount: `disk` on disk is `shown` through the mount. */
-int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid);
+/* A user namespace fd for an id-mapped mount: `disk` on disk is `shown` through the mount. rest: what is left to sys_userns_end() (sys/userns.h); NULL: nothing is. */
+int sys_idmap_userns(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid, struct sys_userns_rest *rest);
 
 /* Puts a detached tree on path; "": on dirfd itself. */
 int sys_tree_attach(int tree, int dirfd, const char *path);

@@ -227,7 +227,7 @@ int probe_mount_setattr(void)
 
 static int try_idmap(const void *arg)
 {
-	AUTO_FD userns = sys_idmap_userns(0, 1000, 0, 1000);
+	AUTO_FD userns = sys_idmap_userns(0, 1000, 0, 1000, NULL);
 
 	(void)arg;
 	if (userns < 0)

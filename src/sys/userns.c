@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -17,6 +18,8 @@
 #include "sys/process.h"
 #include "sys/raw.h"
 #include "sys/signals.h"
+
+enum { STACK = 4096 };
 
 static _Noreturn void stay(void)
 {
@@ -37,7 +40,7 @@ static int stay_beside(void *none)
 	return 0;
 }
 
-/* Maps the ids of the namespace that the child is in, and ends the child. */
+/* Maps the ids of the namespace that the child is in, and kills the child. */
 static int take_namespace(pid_t pid, const char *uid_map, const char *gid_map)
 {
 	char path[64];
@@ -51,23 +54,52 @@ static int take_namespace(pid_t pid, const char *uid_map, const char *gid_map)
 		r = fd < 0 ? -errno : fd;
 	}
 	(void)kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
 	return r;
 }
 
-int sys_userns_make(const char *uid_map, const char *gid_map)
+static void reap(pid_t pid)
 {
-	_Alignas(16) char stack[4096]; /* the child is no more when we return */
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+int sys_userns_make_soon(const char *uid_map, const char *gid_map, struct sys_userns_rest *ret)
+{
+	char *stack = aligned_alloc(16, STACK);
 	sigset_t before;
 	int code;
 	pid_t pid;
 
+	if (!stack)
+		return -ENOMEM;
 	(void)sys_signals_block(&before);
-	pid = clone(stay_beside, stack + sizeof(stack), CLONE_VM | CLONE_NEWUSER | SIGCHLD, NULL);
+	pid = clone(stay_beside, stack + STACK, CLONE_VM | CLONE_NEWUSER | SIGCHLD, NULL);
 	code = errno;
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
-	return pid < 0 ? -code : take_namespace(pid, uid_map, gid_map);
+	if (pid < 0) {
+		free(stack);
+		return -code;
+	}
+	*ret = (struct sys_userns_rest){pid, stack};
+	return take_namespace(pid, uid_map, gid_map);
+}
+
+/* Only then nobody uses its stack any more. */
+void sys_userns_end(struct sys_userns_rest *rest)
+{
+	if (rest->pid)
+		reap(rest->pid);
+	free(rest->stack);
+	*rest = (struct sys_userns_rest){0};
+}
+
+int sys_userns_make(const char *uid_map, const char *gid_map)
+{
+	struct sys_userns_rest rest = {0};
+	int fd = sys_userns_make_soon(uid_map, gid_map, &rest);
+
+	sys_userns_end(&rest);
+	return fd;
 }
 
 /* Says 0 when it is there, or its errno. */
@@ -96,6 +128,7 @@ int sys_userns_make_for(uid_t uid, gid_t gid, const char *uid_map, const char *g
 	if (pid < 0)
 		return pid;
 	fd = take_namespace(pid, uid_map, gid_map);
+	reap(pid);
 	if (r < 0 && fd >= 0)
 		(void)close(fd);
 	return r < 0 ? r : fd;

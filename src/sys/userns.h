@@ -12,6 +12,15 @@
  */
 int sys_userns_make(const char *uid_map, const char *gid_map);
 
+/* The same for who has no time: the process that it took is ended, and waited for later. */
+struct sys_userns_rest {
+	pid_t pid; /* 0: none */
+	char *stack;
+};
+
+int sys_userns_make_soon(const char *uid_map, const char *gid_map, struct sys_userns_rest *ret);
+void sys_userns_end(struct sys_userns_rest *rest); /* of none is fine */
+
 /* The same, for root: it belongs to this user, who so has all capabilities in it, and needs none to enter it. Bounded as if that user had made it. */
 int sys_userns_make_for(uid_t uid, gid_t gid, const char *uid_map, const char *gid_map);
 

@@ -138,7 +138,7 @@ static int clone_mount(const struct plan *p, const char *path, unsigned flags, e
 		return error_set(err, ERROR_DENIED, "image: %s is to be writable inside, and belongs to none of the image's ids", text_show(&t, sv_of(path)));
 	if (st.st_uid == uid && st.st_gid == gid)
 		return sys_tree_clone(source, "", flags);
-	userns = sys_idmap_userns(st.st_uid, uid, st.st_gid, gid);
+	userns = sys_idmap_userns(st.st_uid, uid, st.st_gid, gid, NULL);
 	return userns < 0 ? userns : sys_tree_clone_idmapped(source, "", flags, userns);
 }
 

@@ -24,6 +24,7 @@
 #include "sys/mounts.h"
 #include "sys/process.h"
 #include "sys/seccomp.h"
+#include "sys/userns.h"
 #include "wire/wire.h"
 
 /* Where root starts sandboxes, each is somebody else on the host: 1,900,000,000 and our process number, a range nobody hands out. */
@@ -80,6 +81,7 @@ struct trees {
 	int fds[WIRE_MAX_FDS];
 	size_t n;
 	int userns; /* of the last owner, or -1 */
+	struct sys_userns_rest rest;
 	uid_t owner;
 	gid_t group;
 };
@@ -117,7 +119,8 @@ static int map_tree(struct trees *t, const struct plan_op *op, uint32_t uid, str
 	if (t->userns < 0 || t->owner != st.st_uid || t->group != st.st_gid) {
 		if (t->userns >= 0)
 			(void)close(t->userns);
-		t->userns = sys_idmap_userns(st.st_uid, uid, st.st_gid, uid);
+		sys_userns_end(&t->rest);
+		t->userns = sys_idmap_userns(st.st_uid, uid, st.st_gid, uid, &t->rest);
 		t->owner = st.st_uid;
 		t->group = st.st_gid;
 		if (t->userns < 0)
@@ -169,6 +172,7 @@ static int send_trees(const struct pid1_start *start, struct native *n, struct e
 		(void)close(t.fds[i]);
 	if (t.userns >= 0)
 		(void)close(t.userns);
+	sys_userns_end(&t.rest);
 	return r;
 }
 
@@ -203,7 +207,6 @@ static int start_host(struct pid1_start *start, int cgroup, struct native *n, st
 	if (start->mapped_by_parent && map_ids(spaces_pid(n->spaces), plan->uid, start->host_uid, err) < 0)
 		return -1;
 	n->pid = spaces_fork(n->spaces, &fork, &n->pidfd);
-	n->spaces = NULL;
 	if (n->pid == -ECHILD) /* it answered nothing */
 		return error_set(err, ERROR_SYSTEM, "the process that makes the sandbox ended without a word; was it killed from outside?");
 	if (n->pid < 0)
@@ -241,6 +244,9 @@ int native_go(struct native *n, bool hold, struct error *err)
 	buf_init(&b, 16);
 	wire_put_u32(&b, hold);
 	r = wire_send(n->socket, INSIDE_GO, buf_view(&b), NULL, 0);
+	/* it ended long ago, and PID 1 is at work */
+	spaces_free(n->spaces);
+	n->spaces = NULL;
 
 	/* PID 1 may have failed already: what it said is in the socket, and worth more than this. */
 	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "sandbox: the word to go on") : 0;

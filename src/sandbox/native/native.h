@@ -36,7 +36,7 @@ struct native {
 	pid_t pid;   /* of PID 1, on the host */
 	int pidfd;
 	int socket;
-	struct spaces *spaces; /* that were made ahead, and wait for native_start(); NULL: none */
+	struct spaces *spaces; /* that were made ahead, and wait for native_start(); then their maker, until native_go(); NULL: none */
 };
 
 void native_probe(struct confine_features *ret);

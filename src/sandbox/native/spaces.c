@@ -10,7 +10,7 @@
 #include "sys/beside.h"
 #include "sys/process.h"
 
-enum { TURN_GO = 1 };
+enum { TURN_GO = 1, TURN_MADE };
 
 struct spaces {
 	struct sys_beside beside;
@@ -25,20 +25,21 @@ struct spaces {
 	int pidfd;
 };
 
-/* Until its turn comes it works beside us, so errno is not its own; then we only wait for it. */
+/* Until its turn comes, and when it has answered, it works beside us, so errno is not its own; between them we only wait for it, and PID 1 gets our memory as it is then. */
 static int make(void *arg)
 {
 	struct spaces *s = arg;
-	int r = sys_spaces_make(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS, s->loopback, s->parent);
+	int r = sys_spaces_make(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWPID, s->loopback, s->parent);
 
 	sys_turn_wait(&s->turn, TURN_GO);
 	if (r == 0)
-		r = sys_fork_sibling(CLONE_NEWNS | CLONE_NEWPID, s->fork.cgroup, &s->in_cgroup, &s->pidfd);
+		r = sys_fork_sibling(0, s->fork.cgroup, &s->in_cgroup, &s->pidfd);
 	if (r == 0) {
 		sys_beside_own_stack(&s->beside);
 		s->fork.run(s->fork.arg, s->in_cgroup);
 	}
 	s->pid = r;
+	sys_turn_reach(&s->turn, TURN_MADE);
 	return 0;
 }
 
@@ -64,26 +65,14 @@ pid_t spaces_pid(const struct spaces *s)
 	return s->beside.pid;
 }
 
-/* It has left our memory. */
-static void end(struct spaces *s)
-{
-	while (waitpid(s->beside.pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	free(s);
-}
-
 pid_t spaces_fork(struct spaces *s, const struct spaces_fork *fork, int *ret_pidfd)
 {
-	pid_t pid;
-
 	s->fork = *fork;
 	sys_turn_reach(&s->turn, TURN_GO);
-	sys_beside_wait(&s->beside);
-	pid = s->pid;
-	if (pid > 0)
+	(void)sys_beside_reaches(&s->beside, &s->turn, TURN_MADE);
+	if (s->pid > 0)
 		*ret_pidfd = s->pidfd;
-	end(s);
-	return pid;
+	return s->pid;
 }
 
 void spaces_free(struct spaces *s)
@@ -92,5 +81,7 @@ void spaces_free(struct spaces *s)
 		return;
 	(void)kill(s->beside.pid, SIGKILL);
 	sys_beside_wait(&s->beside);
-	end(s);
+	while (waitpid(s->beside.pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(s);
 }

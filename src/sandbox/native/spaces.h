@@ -1,8 +1,8 @@
 /*
- * spaces: the user, network, IPC and UTS namespaces of a sandbox, made while its plan is.
+ * spaces: the namespaces of a sandbox, made while its plan is.
  *
- * A network namespace takes the kernel longer than all mounts of a sandbox. So a process beside us (sys/beside.h) makes it, on another CPU, from the moment in which it is known that there will be a sandbox; and PID 1 is
- * born from that process, as our child, with mount and PID namespaces of its own and a copy of our memory as it is then.
+ * A network namespace takes the kernel longer than all mounts of a sandbox. So a process beside us (sys/beside.h) makes it and the others, on another CPU, from the moment in which it is known that there will be a sandbox; and
+ * PID 1 is born from that process, as our child, with a copy of our memory as it is then. Only the namespace of cgroups is left to PID 1, which has to be in its cgroup before.
  *
  * Nothing is told of a failure before spaces_fork() is called.
  */
@@ -25,10 +25,10 @@ struct spaces_fork {
 	int cgroup; /* a v2 cgroup, which the child starts in where the kernel can do that (in_cgroup); -1: none */
 };
 
-/* Frees s. Our child's number and pidfd, or -errno: of the network namespace too. */
+/* Once. Our child's number and pidfd, or -errno: of the network namespace too. */
 pid_t spaces_fork(struct spaces *s, const struct spaces_fork *fork, int *ret_pidfd);
 
-/* They are not needed. NULL is fine. */
+/* They are not needed, or have been forked from: the process is waited for, which is better done when there is time. NULL is fine. */
 void spaces_free(struct spaces *s);
 
 #endif
