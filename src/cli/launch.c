@@ -18,6 +18,7 @@
 #include "cli/launch_advice.h"
 #include "cli/launch_box.h"
 #include "cli/launch_copy.h"
+#include "cli/launch_environ.h"
 #include "cli/launch_events.h"
 #include "cli/launch_files.h"
 #include "cli/launch_git.h"
@@ -28,7 +29,6 @@
 #include "cli/launch_reload.h"
 #include "cli/launch_report.h"
 #include "cli/launch_stdio.h"
-#include "plan/environ.h"
 #include "plan/plan_build.h"
 #include "plan/plan_source.h"
 #include "policy/policy_codec.h"
@@ -98,34 +98,6 @@ static bool find_gateway(const struct run *r, struct gate_inside *ret)
 	return r->gate || r->group.gateway;
 }
 
-static int build_environment(struct run *r, char ***ret)
-{
-	const struct launch_request *q = r->req;
-	struct environ_request e = {.policy = q->policy->policy,
-				    .host = environ,
-				    .pwd = q->image ? q->image->cwd : q->workdir ? q->workdir : q->policy->folders.home,
-				    .home = q->policy->folders.home,
-				    .image = q->image,
-				    .tty = r->native.tty[0] || r->native.tty[1],
-				    .arguments = q->env_arguments,
-				    .n_arguments = q->n_env_arguments};
-	struct gate_inside inside = {0};
-	struct environ_placeholder placeholders[GATE_MAX_PLACEHOLDERS];
-	struct environ_set set = {0};
-	size_t i;
-
-	(void)find_gateway(r, &inside);
-	for (i = 0; i < inside.n_placeholders; i++)
-		if (inside.placeholders[i].variable[0])
-			placeholders[e.n_placeholders++] = (struct environ_placeholder){inside.placeholders[i].variable, inside.placeholders[i].value};
-	e.placeholders = placeholders;
-	e.java_option = q->image || access("/etc/ssl/certs/java/cacerts", F_OK) < 0;
-	if (environ_build(r->arena, &e, &set, r->err) < 0)
-		return -1;
-	*ret = environ_vector(r->arena, &set);
-	return *ret ? 0 : error_set(r->err, ERROR_SYSTEM, "out of memory");
-}
-
 /* The rule is for wherever such a name is, and a file that has it in a folder that is not shown may have another in one that is: each folder of the machine is looked into. */
 static void say_search(const struct run *r)
 {
@@ -143,7 +115,8 @@ static int make_plan(struct run *r, const char *state_dir)
 {
 	const struct launch_request *q = r->req;
 	struct plan_request p = {.argv = q->argv, .workdir = q->workdir, .state_dir = state_dir, .runtime = runtime_names[q->pick->runtime], .runtime_why = q->pick->reason, .image = q->image};
-	struct gate_inside inside;
+	struct gate_inside inside = {0};
+	bool gateway = find_gateway(r, &inside);
 	struct image_root image;
 	struct plan_gate gate;
 	char **env = NULL;
@@ -155,12 +128,12 @@ static int make_plan(struct run *r, const char *state_dir)
 		image.storage = policy_image_storage(q->policy->policy, image.storage);
 		p.image = &image;
 	}
-	if (build_environment(r, &env) < 0)
+	if (launch_environ(r->arena, q, &inside, r->native.tty[0] || r->native.tty[1], &env, r->err) < 0)
 		return -1;
 	p.env = env;
 	if (launch_plan_fill(&r->inputs, r->arena, q->policy, r->root, r->outputs.paths, &p, r->err) < 0)
 		return -1;
-	if (find_gateway(r, &inside)) {
+	if (gateway) {
 		gate = (struct plan_gate){.bundle = inside.bundle, .java = inside.java, .shared = !r->gate};
 		p.gate = &gate;
 	}
@@ -568,13 +541,28 @@ static int start_image(struct run *r)
 	return result;
 }
 
+/* The skeleton is looked at while PID 1 builds on it: the command waits for us. One that is not whole goes, and the sandbox with it. */
+static int start_on_skeleton(struct run *r)
+{
+	int result;
+
+	r->skeleton = skeleton_find(r->req->policy->folders.cache, r->plan);
+	result = start_sandbox(r);
+	if (r->skeleton < 0 || skeleton_is_whole(r->skeleton, r->plan))
+		return result;
+	native_done(&r->sandbox);
+	skeleton_release(r->skeleton, r->plan, true);
+	r->skeleton = -1;
+	r->plan->skeleton = NULL;
+	return start_sandbox(r);
+}
+
 /* Root cannot show every file system to another user id; a copy of the folder it can. */
 static int start_native(struct run *r)
 {
 	if (r->plan->image)
 		return start_image(r);
-	r->skeleton = skeleton_find(r->req->policy->folders.cache, r->plan);
-	if (start_sandbox(r) == 0)
+	if (start_on_skeleton(r) == 0)
 		return 0;
 	if (r->err->kind != ERROR_MISSING || r->err->code == ENOSYS || !find_overlay(r))
 		return -1;

@@ -317,6 +317,32 @@ int sys_spaces_make(int namespaces, bool loopback, pid_t parent)
 	return (int)(r == 0 && loopback ? loopback_up() : r);
 }
 
+int sys_file_put(const char *path, const char *text)
+{
+	size_t n = strlen(text);
+	long fd = raw_call(SYS_openat, AT_FDCWD, at(path), O_WRONLY | O_CLOEXEC, 0, 0), r;
+
+	if (fd < 0)
+		return (int)fd;
+	r = raw_call(SYS_write, fd, at(text), (long)n, 0, 0);
+	(void)raw_call(SYS_close, fd, 0, 0, 0, 0);
+	return r < 0 ? (int)r : (size_t)r == n ? 0 : -EIO;
+}
+
+long sys_file_number(const char *path)
+{
+	char text[24];
+	long fd = raw_call(SYS_openat, AT_FDCWD, at(path), O_RDONLY | O_CLOEXEC, 0, 0), n, i, v = 0;
+
+	if (fd < 0)
+		return fd;
+	n = raw_call(SYS_read, fd, at(text), sizeof(text), 0, 0);
+	(void)raw_call(SYS_close, fd, 0, 0, 0, 0);
+	for (i = 0; i < n && i < 18 && text[i] >= '0' && text[i] <= '9'; i++)
+		v = v * 10 + (text[i] - '0');
+	return n < 0 ? n : v;
+}
+
 int sys_new_session(void)
 {
 	return (int)raw_call(SYS_setsid, 0, 0, 0, 0, 0);

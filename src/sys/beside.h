@@ -52,6 +52,10 @@ bool sys_beside_is_scheduled_alike(const struct sys_beside *b, bool pinned);
 int sys_net_make(bool loopback);
 /* Leaves for new namespaces, with the "lo" of a new network up or not; and dies with that parent, whose child it is. Nothing else ends it, nor what it forks: all signals are blocked, for what is sent to a shell's job is the parent's to hear. */
 int sys_spaces_make(int namespaces, bool loopback, pid_t parent);
+/* Writes text to a file that is there, at once. */
+int sys_file_put(const char *path, const char *text);
+/* The number that a file begins with (0: with none), or -errno. */
+long sys_file_number(const char *path);
 int sys_new_session(void);
 /* Nothing blocked, and SIGPIPE as it was before we caught it. */
 int sys_reset_signals(void);

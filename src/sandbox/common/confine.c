@@ -43,38 +43,24 @@ struct confine {
 	struct sock_filter filter[FILTER_MAX];
 };
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), r;
-
-	if (fd < 0)
-		return -errno;
-	r = write_all(fd, text, strlen(text));
-	(void)close(fd);
-	return r;
-}
-
 /* A part of what the host gives a user, and at most a number: an ordinary user's are the host user's, who needs the rest, for other sandboxes too. */
 static void limit_part(const char *all_of, const char *limit, long part, long most)
 {
-	AUTO_FD fd = open(all_of, O_RDONLY | O_CLOEXEC);
-	char text[32] = "";
-	long v = most;
+	long all = sys_file_number(all_of), v = all >= 0 && all / part < most ? all / part : most;
+	char text[24] = "", *digit = text + sizeof(text) - 1;
 
-	if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && strtol(text, NULL, 10) / part < most)
-		v = strtol(text, NULL, 10) / part;
-	if (v < 1 || snprintf(text, sizeof(text), "%ld", v) >= (int)sizeof(text))
+	if (v < 1)
 		return;
-	(void)write_text(limit, text);
+	for (; v; v /= 10)
+		*--digit = (char)('0' + v % 10);
+	(void)sys_file_put(limit, digit);
 }
 
 void confine_limit_objects(enum box_user user)
 {
-	if (access("/proc/sys/user", F_OK) < 0)
-		return; /* a kernel without them */
 	/* else each command needs one */
-	if (user != BOX_USER_NESTED)
-		(void)write_text("/proc/sys/user/max_user_namespaces", "0");
+	if (user != BOX_USER_NESTED && sys_file_put("/proc/sys/user/max_user_namespaces", "0") == -ENOENT)
+		return; /* a kernel without them */
 	limit_part("/proc/sys/fs/inotify/max_user_instances", "/proc/sys/user/max_inotify_instances", 8, 64);
 	limit_part("/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches", 2, LONG_MAX);
 }
@@ -299,13 +285,13 @@ static int send_listener(int channel, int fd)
 static int map_own_ids(const struct confine *c)
 {
 	char line[64];
-	int r = write_text("/proc/self/setgroups", "deny");
+	int r = sys_file_put("/proc/self/setgroups", "deny");
 
 	(void)snprintf(line, sizeof(line), "%u %u 1", c->plan->gid, c->own_gid);
 	if (r == 0)
-		r = write_text("/proc/self/gid_map", line);
+		r = sys_file_put("/proc/self/gid_map", line);
 	(void)snprintf(line, sizeof(line), "%u %u 1", c->plan->uid, c->own_uid);
-	return r == 0 ? write_text("/proc/self/uid_map", line) : r;
+	return r == 0 ? sys_file_put("/proc/self/uid_map", line) : r;
 }
 
 uint64_t confine_image_caps(void)

@@ -27,7 +27,7 @@ struct confine_features {
 
 struct confine;
 
-/* For PID 1 that is root of its user namespace: limits of that namespace, for what no rlimit bounds. Best effort: seccomp refuses namespaces too. */
+/* For who has all capabilities in the sandbox's user namespace: limits of that namespace, for what no rlimit bounds. Best effort: seccomp refuses namespaces too. Leaves errno alone. */
 void confine_limit_objects(enum box_user user);
 
 /* Builds the filter, and a Landlock ruleset without rules. plan is borrowed. user: how a command gets the plan's ids. */

@@ -33,6 +33,7 @@
 #include "sandbox/native/rescan.h"
 #include "sandbox/native/root.h"
 #include "sandbox/native/shield.h"
+#include "sys/beside.h"
 #include "sys/cgroup.h"
 #include "sys/mounts.h"
 #include "sys/process.h"
@@ -79,25 +80,18 @@ static void name_stands_open(void *arg, struct sv path, const char *why)
 	tell_give_up(&in->tell, &err);
 }
 
-static int write_text(const char *path, const char *text)
-{
-	AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : write_all(fd, text, strlen(text));
-}
-
 /* An ordinary user may map one id: its own. */
 static int map_ids(const struct pid1_start *s, const struct plan *p, struct error *err)
 {
 	char line[64];
-	int r = write_text("/proc/self/setgroups", "deny");
+	int r = sys_file_put("/proc/self/setgroups", "deny");
 
 	(void)snprintf(line, sizeof(line), "%u %u 1", p->gid, s->map_gid);
 	if (r == 0)
-		r = write_text("/proc/self/gid_map", line);
+		r = sys_file_put("/proc/self/gid_map", line);
 	(void)snprintf(line, sizeof(line), "%u %u 1", p->uid, s->map_uid);
 	if (r == 0)
-		r = write_text("/proc/self/uid_map", line);
+		r = sys_file_put("/proc/self/uid_map", line);
 	if (r == -ENOENT)
 		return error_set(err, ERROR_MISSING, "/proc is not mounted here: a user namespace cannot be set up without it");
 	return r < 0 ? error_sys(err, r, "user namespace: map the user id") : 0;
@@ -247,7 +241,6 @@ static struct confine *make_host_world(struct init *in)
 	struct confine *confine = start_first(in);
 	int r;
 
-	confine_limit_objects(BOX_USER_IS);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	shield(in);

@@ -97,7 +97,7 @@ static bool has_link(int root, const struct plan_op *op)
 }
 
 /* What the header says is looked at. */
-static bool is_whole(int fd, const struct plan *p)
+bool skeleton_is_whole(int fd, const struct plan *p)
 {
 	AUTO_FD root = openat(fd, "root", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	const struct plan_op *op;
@@ -132,13 +132,7 @@ int skeleton_find(const char *cache, struct plan *plan)
 	if (flock(fd, LOCK_SH | LOCK_NB) < 0 || faccessat(fd, "root", F_OK, 0) < 0)
 		return -errno;
 	plan->skeleton = arena_printf(plan->arena, "%s/%s/root", path, name);
-	if (!plan->skeleton)
-		return -ENOMEM;
-	if (is_whole(fd, plan))
-		return fd_take(&fd);
-	skeleton_release(fd_take(&fd), plan, true);
-	plan->skeleton = NULL;
-	return -EBADMSG;
+	return plan->skeleton ? fd_take(&fd) : -ENOMEM;
 }
 
 struct found {

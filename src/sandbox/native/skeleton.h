@@ -23,8 +23,11 @@
 
 enum { SKELETON_KEEP = 32 };
 
-/* Finds the skeleton for a plan and sets plan->skeleton. An fd that keeps it from being removed, or -errno: there is none. */
+/* Finds the skeleton for a plan and sets plan->skeleton. An fd that keeps it from being removed, or -errno: there is none. Nothing may run on it before skeleton_is_whole() has said so. */
 int skeleton_find(const char *cache, struct plan *plan);
+
+/* Looks at what is in it, which takes longer than to find it: when the sandbox is being made, and nobody waits for that. */
+bool skeleton_is_whole(int fd, const struct plan *plan);
 
 /* The sandbox is gone. damaged: it may be the skeleton's fault that it failed, so that goes too, unless somebody else uses it. */
 void skeleton_release(int fd, const struct plan *plan, bool damaged);

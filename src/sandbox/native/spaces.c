@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sandbox/common/confine.h"
 #include "sys/beside.h"
 #include "sys/process.h"
 
@@ -31,6 +32,8 @@ static int make(void *arg)
 	struct spaces *s = arg;
 	int r = sys_spaces_make(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWPID, s->loopback, s->parent);
 
+	if (r == 0)
+		confine_limit_objects(BOX_USER_IS);
 	sys_turn_wait(&s->turn, TURN_GO);
 	if (r == 0)
 		r = sys_fork_sibling(0, s->fork.cgroup, &s->in_cgroup, &s->pidfd);

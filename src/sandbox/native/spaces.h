@@ -2,7 +2,8 @@
  * spaces: the namespaces of a sandbox, made while its plan is.
  *
  * A network namespace takes the kernel longer than all mounts of a sandbox. So a process beside us (sys/beside.h) makes it and the others, on another CPU, from the moment in which it is known that there will be a sandbox; and
- * PID 1 is born from that process, as our child, with a copy of our memory as it is then. Only the namespace of cgroups is left to PID 1, which has to be in its cgroup before.
+ * PID 1 is born from that process, as our child, with a copy of our memory as it is then. The limits of the user namespace are set there as well. Only
+ * the namespace of cgroups is left to PID 1, which has to be in its cgroup before.
  *
  * Nothing is told of a failure before spaces_fork() is called.
  */
