@@ -307,8 +307,8 @@ for name in "uid_map", "mem", "setgroups":
 a_shell_can_write_to_its_own_proc()
 {
 	project
-	run bash -c 'echo 601 >/proc/self/oom_score_adj && cat /proc/$$/oom_score_adj && sleep 5 & sleep 0.2; echo 602 >/proc/$!/oom_score_adj && cat /proc/$!/oom_score_adj; echo renamed >/proc/$$/comm && cat /proc/$$/comm; kill $!' >"$tmp/proc"
-	grep -qx 602 "$tmp/proc" && grep -qx renamed "$tmp/proc" || { cat "$tmp/proc"; return 1; }
+	run bash -c 'sleep 5 & sleep 0.2; echo 0x31 >/proc/$!/coredump_filter && cat /proc/$!/coredump_filter; echo renamed >/proc/$$/comm && cat /proc/$$/comm; kill $!' >"$tmp/proc"
+	grep -qx 00000031 "$tmp/proc" && grep -qx renamed "$tmp/proc" || { cat "$tmp/proc"; return 1; }
 }
 
 the_guard_does_not_wait() # for a FIFO behind an fd; others go on meanwhile

@@ -78,6 +78,7 @@ for what in nice idle cpus; do
 done
 "$CORDON" stop "$open"
 is "the workload goes first when memory runs out" "$("$CORDON" exec "$id" -- cat /proc/self/oom_score_adj) $("$CORDON" run -- cat /proc/self/oom_score_adj)" "500 500"
+is "... and keeps a place further ahead that whoever started it has" "$(echo 700 >/proc/self/oom_score_adj; "$CORDON" run -- cat /proc/self/oom_score_adj)" 700
 "$CORDON" stop "$id"
 is "stop ends it" "$?:$(kept)" 0:0
 is "at once, for nothing runs in it" "$("$CORDON" run --keep -- true 2>/dev/null; s=$(date +%s); "$CORDON" stop -t 60 "$("$CORDON" ps -q)"; [ $(($(date +%s) - s)) -lt 20 ] && echo quick)" quick

@@ -111,7 +111,7 @@ static void scratch_space_is_private_and_writable(void)
 	CHECK(writes(p, "/tmp/x") && writes(p, "/var/tmp/x") && writes(p, "/dev/shm/x"));
 	CHECK(writes(p, "/dev/null") && reads(p, "/dev/urandom") && !reads(p, "/dev/mem") && !reads(p, "/dev/kvm"));
 	CHECK(reads(p, "/proc/self/maps") && !writes(p, "/proc/sys/kernel/core_pattern") && !reads(p, "/proc/kcore"));
-	CHECK(writes(p, "/proc/self/oom_score_adj"));
+	CHECK(writes(p, "/proc/self/comm"));
 	policy_free(p);
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/ioctl.h>
@@ -28,10 +29,20 @@ static int open_oom(void)
 
 	if (hidden)
 		(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
 	if (hidden)
 		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	return fd;
+}
+
+/* Whoever started Cordon may have made it go first already, and before what Cordon itself says. */
+static bool goes_first(int oom)
+{
+	char text[16];
+	ssize_t n = pread(oom, text, sizeof(text) - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	return strtol(text, NULL, 10) >= 500;
 }
 
 void commands_init(struct commands *c, struct tell *tell)
@@ -41,6 +52,7 @@ void commands_init(struct commands *c, struct tell *tell)
 	*c = (struct commands){.tell = tell, .umask = umask(022), .owner = geteuid(), .oom = open_oom()};
 	for (i = 0; i < COMMANDS_MAX; i++)
 		c->v[i].listener = -1;
+	c->goes_first = goes_first(c->oom);
 }
 
 int commands_signals(void)
@@ -198,11 +210,13 @@ static int start_confined(struct commands *c, struct confine_start *start, struc
 	/*
 	 * When memory runs out, the workload goes before us and before the host's processes. It inherits what we have now, and as long as it shares our memory the kernel keeps it the same for both.
 	 */
-	(void)!write(c->oom, "500", 3);
+	if (!c->goes_first)
+		(void)!write(c->oom, "500", 3);
 	/* Others may end the process before it begins: there is a next one then, and a second time it is told. */
 	for (tries = 0; r == 1 && tries < 2; tries++)
 		r = (c->beside ? go_ahead : start_anew)(c, start, slot, err);
-	(void)!write(c->oom, "0", 1);
+	if (!c->goes_first)
+		(void)!write(c->oom, "0", 1);
 	for (i = 0; i < 3; i++)
 		if (own[i] >= 0)
 			(void)close(own[i]);

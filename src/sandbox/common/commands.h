@@ -41,6 +41,7 @@ struct commands {
 	bool pretended;		       /* a call was made to look successful, and told */
 	bool id_missed;		       /* one asked for an id that there is not, and was told */
 	int oom;		       /* our own oom_score_adj */
+	bool goes_first;	       /* ... says already that we, and so they, go first */
 	bool beside;		       /* their processes may work beside us; set before the first start */
 	struct confine_ahead *ahead;   /* the process of the next one, if it is there already */
 	struct command v[COMMANDS_MAX];

@@ -269,11 +269,11 @@ static long task_number(const struct eyes *e, pid_t pid, const char *folder)
 
 /*
  * Files of a process that are there whatever is opened with O_CREAT, as shells open what they write to. For these the kernel asks when they are written, and of the writer, so it does not matter that we open them. Of no other
- * file in /proc is that known.
+ * file in /proc is that known. Not oom_score_adj, in which the kernel lets everybody who was made to go first when memory runs out (commands.c) take that back.
  */
 static int open_task(const struct eyes *e, pid_t pid, const char *folder, struct sv name)
 {
-	static const char *const files[] = {"comm", "coredump_filter", "oom_score_adj"};
+	static const char *const files[] = {"comm", "coredump_filter"};
 	size_t i;
 	long n;
 
