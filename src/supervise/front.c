@@ -8,13 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sys/process_stat.h"
 #include "sys/signals.h"
 
 /*
  * What was sent to both at once has come on both ways by then. RACE: the kernel has sent it to the supervisor when the
  * front has hardly had the time to pass it on; the other way round the front may be slow (TOGETHER).
  */
-enum { LOST = 125, TOGETHER_MS = 1000, RACE_MS = 50, FIRST_QUEUED = 32 /* SIGRTMIN of the kernel */ };
+enum { LOST = 125, TOGETHER_MS = 1000, RACE_MS = 50, SHELL_MS = 1000, FIRST_QUEUED = 32 /* SIGRTMIN of the kernel */ };
 
 static void only(sigset_t *set, int sig)
 {
@@ -170,7 +171,7 @@ bool front_heard(struct front_ear *e, pid_t front, const struct signalfd_siginfo
 	return false;
 }
 
-bool front_has_terminal(void)
+static bool has_terminal(void)
 {
 	int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 
@@ -179,26 +180,57 @@ bool front_has_terminal(void)
 	return fd >= 0;
 }
 
-/* A shell whose terminal is gone passes its SIGHUP on to its jobs. The kernel tells them too when the shell has ended,
- * but of two at once only the first is seen. 0: somebody outside our PID namespace. */
-static bool is_hang_up(pid_t front, int64_t sender)
+/* A script is of the job itself, and leaves it running when it ends. */
+void front_shells_note(struct front_shells *s, pid_t front)
 {
-	return front && (sender == 0 || sender == getsid(0)) && !front_has_terminal();
+	struct sys_process_stat is;
+	pid_t session = getsid(0), at = front;
+
+	*s = (struct front_shells){.front = front};
+	while (front && at != session && s->n < FRONT_SHELLS && sys_process_stat(at, &is) && is.parent > 0 && is.session == session) {
+		at = is.parent;
+		if (getpgid(at) != getpgrp())
+			s->v[s->n++] = at;
+	}
 }
 
-bool front_is_sent(pid_t front, const struct signalfd_siginfo *info)
+static bool is_shells(const struct front_shells *s, int64_t sender)
 {
-	bool passed_on;
-	int64_t sender = sender_of(front, info, &passed_on);
+	size_t i;
 
-	return (passed_on ? sender >= 0 : info->ssi_code == SI_USER) && !is_hang_up(front, sender);
+	for (i = 0; i < s->n; i++)
+		if (s->v[i] == sender)
+			return true;
+	return false;
 }
 
-bool front_is_shells(pid_t front, const struct signalfd_siginfo *info)
+/* The kernel tells the jobs of a shell that has ended, too, but of two at once only the first is seen. 0: somebody outside our PID namespace. */
+bool front_is_sent(struct front_shells *s, const struct signalfd_siginfo *info, uint64_t now)
 {
-	bool passed_on;
+	bool passed_on, shells;
+	int64_t sender = sender_of(s->front, info, &passed_on);
 
-	return front && sender_of(front, info, &passed_on) == getsid(0);
+	if (passed_on ? sender < 0 : info->ssi_code != SI_USER)
+		return false;
+	shells = is_shells(s, sender);
+	if (s->front && (sender == 0 || shells) && !has_terminal())
+		return false;
+	s->sender = shells ? (pid_t)sender : 0;
+	s->until = shells ? now + SHELL_MS : 0;
+	return true;
+}
+
+bool front_shell_ended(struct front_shells *s, uint64_t now)
+{
+	struct sys_process_stat is;
+	bool ended;
+
+	if (!s->until)
+		return false;
+	ended = !sys_process_stat(s->sender, &is) || is.dead || !has_terminal();
+	if (ended || now >= s->until)
+		s->until = 0;
+	return ended;
 }
 
 int front_stand(pid_t *ret, struct error *err)
@@ -207,7 +239,7 @@ int front_stand(pid_t *ret, struct error *err)
 	sigset_t before;
 
 	*ret = 0;
-	if (!front_has_terminal())
+	if (!has_terminal())
 		return 0;
 	if (sys_signals_block(&before) < 0)
 		return error_sys(err, errno, "sigprocmask");

@@ -46,14 +46,26 @@ struct signalfd_siginfo;
 /* A signal that has come on the other way a moment ago. front: 0 where there is none. */
 bool front_heard(struct front_ear *e, pid_t front, const struct signalfd_siginfo *info, uint64_t now);
 
-/* It is a person's, or a program's; not the kernel's, nor that of a shell whose terminal is gone. */
-bool front_is_sent(pid_t front, const struct signalfd_siginfo *info);
-
 /*
- * The shell that has the terminal sent it. It is a person's who typed kill, or that of a shell that was told to end, tells its jobs, and ends: which of them, is seen a moment later by whether there is a
- * terminal still.
+ * The shells that the job is of, from its parent up to the one that has the terminal. One that is told to end, or whose terminal is gone, sends SIGHUP to its jobs and ends; a person who types kill there sends the same, and it goes on.
+ * Which of them it was is seen a moment later.
  */
-bool front_is_shells(pid_t front, const struct signalfd_siginfo *info);
-bool front_has_terminal(void);
+enum { FRONT_SHELLS = 16, FRONT_LOOK_MS = 50 };
+struct front_shells {
+	pid_t front; /* 0: there is none, and no shell */
+	pid_t v[FRONT_SHELLS];
+	size_t n;
+	pid_t sender;	/* the one that sent it last, */
+	uint64_t until; /* looked after until then, ms, each FRONT_LOOK_MS; 0: none is */
+};
+
+/* While they all are there: when the job begins. */
+void front_shells_note(struct front_shells *s, pid_t front);
+
+/* A SIGHUP is a person's, or a program's; not the kernel's, nor that of a shell whose terminal is gone. One of a shell is looked after. */
+bool front_is_sent(struct front_shells *s, const struct signalfd_siginfo *info, uint64_t now);
+
+/* The shell that is looked after has ended, or its terminal has: that was no wish of anybody's but that the job ends, too. Told once. */
+bool front_shell_ended(struct front_shells *s, uint64_t now);
 
 #endif

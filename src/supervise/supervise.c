@@ -28,7 +28,7 @@
 #include "wire/wire.h"
 
 /* HEARD: for PID 1 to answer that it passed a signal on. */
-enum { TERM_GRACE_MS = 2000, HEARD_MS = 5000, SHELL_MS = 1000, SHELL_LOOK_MS = 50 };
+enum { TERM_GRACE_MS = 2000, HEARD_MS = 5000 };
 
 struct supervisor {
 	const struct supervise_request *req;
@@ -41,12 +41,12 @@ struct supervisor {
 	struct supervise_gate gate;
 	struct denial_log denials;
 	struct reload reload;
-	uint64_t shell_until; /* a shell that sent SIGHUP is looked after until then */
 	bool reload_later; /* a file changed before the gateway was ready to hear of it */
 	struct watch watch;
 	bool watching;
 	int signals;
 	struct front_ear ear;
+	struct front_shells shells;
 	uint64_t deadline; /* of the run, ms; 0: none */
 	uint64_t kill_at;  /* 0: nobody asked */
 	uint64_t watch_at;
@@ -468,29 +468,15 @@ static void on_signal(struct supervisor *s)
 				(void)kill(s->req->front, FRONT_MAY_STOP);
 			break;
 		case SIGHUP:
-			if (s->req->policies && front_is_sent(s->req->front, &info)) {
-				s->shell_until = front_is_shells(s->req->front, &info) ? now_ms() + SHELL_MS : 0;
+			if (s->req->policies && front_is_sent(&s->shells, &info, now_ms()))
 				reload_files(s);
-				break;
-			}
-			pass_on(s, SIGHUP);
+			else
+				pass_on(s, SIGHUP);
 			break;
 		default:
 			pass_on(s, (int)info.ssi_signo);
 		}
 	}
-}
-
-/* A shell that ends because it got SIGHUP itself: that was no wish for the policy. */
-static void check_shell(struct supervisor *s, uint64_t now)
-{
-	if (!s->shell_until)
-		return;
-	if (!front_has_terminal())
-		pass_on(s, SIGHUP);
-	else if (now < s->shell_until)
-		return;
-	s->shell_until = 0;
 }
 
 static void on_watch(struct supervisor *s)
@@ -527,7 +513,8 @@ static void check_clock(struct supervisor *s)
 	uint64_t now = now_ms();
 	bool timed_out = false;
 
-	check_shell(s, now);
+	if (front_shell_ended(&s->shells, now))
+		pass_on(s, SIGHUP);
 	if (s->watching && now >= s->watch_at)
 		on_watch(s);
 	if (s->deadline && now >= s->deadline) {
@@ -573,8 +560,8 @@ static int next_wait(const struct supervisor *s)
 		at = s->kill_at;
 	if (s->heard_by && s->heard_by < at)
 		at = s->heard_by;
-	if (s->shell_until && now + SHELL_LOOK_MS < at)
-		at = now + SHELL_LOOK_MS;
+	if (s->shells.until && now + FRONT_LOOK_MS < at)
+		at = now + FRONT_LOOK_MS;
 	if (keep_until(&s->keep) < at)
 		at = keep_until(&s->keep);
 	if (landlock_log_until(s->req->landlock) < at)
@@ -739,6 +726,8 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	s.signals = supervise_signals();
 	if (s.signals < 0)
 		return error_sys(err, s.signals, "signalfd");
+	if (req->policies)
+		front_shells_note(&s.shells, req->front);
 	terminal_init(&s.terminal);
 	outbox_init(&s.out, req->socket);
 	control_init(&s.control, req->id, req->plan, &s.out, now_ms);

@@ -346,6 +346,19 @@ at_tty 'wait:prompt> ' "send:$CORDON run -p $tmp/net.yaml -- sh -c '${hears/echo
 ok "... be it in the background" hung_up
 at_tty 'wait:prompt> ' "send:$CORDON run -p $tmp/net.yaml -- sh -c '${hears/echo ready/echo rea\"\"dy}' &\n" wait:ready kill:HUP -- "${shell[@]}"
 ok "a shell that is told to end by SIGHUP takes its job along, which is told" hung_up
+# A shell in a shell, which does not have the terminal for itself: that stays. Also where the job is a script's, to which a shell tells it as well.
+printf '"$@"\nexit 0\n' >"$tmp/script.sh"
+in_a_shell() # SCRIPT STEP...
+{
+	at_tty 'wait:prompt> ' "send:PS1=in''ner: ${shell[*]}\n" wait:inner: "send:$1$CORDON run -p $tmp/net.yaml -- sh -c '${hears/echo ready/echo rea\"\"dy}' &\n" wait:ready "${@:2}" -- "${shell[@]}"
+}
+for by in '' "sh $tmp/script.sh "; do
+	in_a_shell "$by" 'send:kill -HUP $$\n' 'wait:prompt> ' sleep:1200 'send:exit\n'
+	ok "so does a shell in a shell${by:+, be the job a script}" hung_up
+done
+in_a_shell '' 'send:kill -HUP %1\n' wait:inner: sleep:1500 'send:echo hu""p >told; kill %1\n' sleep:300 'send:exit\n' 'wait:prompt> ' 'send:exit\n'
+is "... and a person who types kill there only has the policy loaded again" "$(ls hup told 2>/dev/null):$("$CORDON" logs --json "$("$CORDON" ps -a -q | head -n 1)" | grep -c 'new policy is in force')" "told:1"
+rm -f told hup
 at_tty wait:ready kill:HUP sleep:500 'send:\n' wait:end -- "$CORDON" run -p "$tmp/net.yaml" -- sh -c 'trap "echo hup >hup" HUP; echo ready; read x; echo end'
 is "SIGHUP that somebody sends loads the policy again, once, and is not passed on" "$status:$(ls hup 2>/dev/null):$("$CORDON" logs --json "$("$CORDON" ps -a -q | head -n 1)" | grep -c 'new policy is in force')" "0::1"
 at_tty 'wait:prompt> ' "send:$CORDON run -p $tmp/net.yaml -- sh -c 'trap \"echo hup >hup\" HUP; echo rea\"\"dy; sleep 2; curl -sS http://b.test/ 2>&1; echo end' &\n" wait:ready 'send:kill -HUP %1\n' wait:end 'send:exit\n' -- "${shell[@]}"
