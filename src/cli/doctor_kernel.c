@@ -319,5 +319,15 @@ const struct doctor_check doctor_kernel_checks[] = {
 		.fix = "a kernel with CONFIG_NF_TABLES, CONFIG_NFT_NAT and CONFIG_NFT_REDIR; where modules are not loaded "
 		       "by themselves: modprobe -a nft_chain_nat nft_redir",
 	},
+	{
+		.id = "nfnetlink.refuse",
+		.name = "refusal in a namespace",
+		.otherwise = DOCTOR_WARN,
+		.probe = probe_refusal,
+		.with = "what programs that know no proxy dial, and no rule could allow, is refused before it connects",
+		.without = "what programs that know no proxy dial connects before it is judged: what is denied is cut",
+		.fix = "a kernel with CONFIG_NFT_REJECT, CONFIG_NFT_LOG and CONFIG_NETFILTER_NETLINK_LOG; where modules are not loaded "
+		       "by themselves: modprobe -a nft_reject_ipv4 nft_reject_ipv6 nft_log nfnetlink_log",
+	},
 	{0},
 };

@@ -3,10 +3,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-#include "base/cleanup.h"
-#include "sys/netlink.h"
 #include "sys/process.h"
-#include "sys/redirect.h"
 
 /* Two for each connection of the bridge, and some. */
 enum { DESCRIPTORS = 2 * BRIDGE_CONNECTIONS + 256 };
@@ -41,11 +38,10 @@ static int open_dns(struct gateway *g, const struct listen_port *p)
 /* Without the redirect there is nobody who would come to the port. */
 static int open_transparent(struct gateway *g, const struct listen_port *p)
 {
-	static const struct redirect all = {.n = 0};
-	AUTO_FD fd = redirect_open();
 	int r;
 
-	if (fd < 0 || sys_route_everything_here() < 0 || redirect_tcp(fd, p->port, &all) < 0)
+	g->redirected = redirects_make(p->port, g->reach, &g->redirects);
+	if (!g->redirected)
 		return 0;
 	r = open_stream(g, p, false);
 	if (r == 0)

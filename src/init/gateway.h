@@ -8,14 +8,18 @@
 
 #include "init/bridge.h"
 #include "init/dns.h"
+#include "sandbox/common/redirects.h"
 
 struct gateway {
 	int epoll;
 	const char *door; /* NULL: there is no gateway; the other functions do nothing */
 	struct listen_port ports[BRIDGE_PORTS];
 	unsigned n_ports;
+	const struct redirect *reach; /* what of all that is dialled comes to the port for it; NULL: all of it */
 	struct bridge *bridge;
 	struct dns *dns;
+	bool redirected;	    /* what is dialled comes to that port, or is refused */
+	struct redirects redirects; /* where it is so: the caller's sockets */
 };
 
 /* As many descriptors as it has use for, or as we may have; how many that are. now: RLIMIT_NOFILE as it is. */

@@ -104,6 +104,27 @@ static bool port_of(const struct box_orders *o, const struct plan_listener *l, s
 	return ret->kind && !l->v6 && (ret->kind != DOOR_TRANSPARENT || o->transparent);
 }
 
+/* Those outside hear of what is refused, and change it when the policy changes; before any command runs, and nothing in here keeps the sockets. None: the kernel cannot refuse, and all that is dialled comes to the port. */
+static void tell_redirects(struct init *in)
+{
+	struct redirects *r = &in->gateway.redirects;
+	const int fds[] = {r->refused, r->changes};
+	AUTO_BUF b = {0};
+
+	buf_init(&b, 64);
+	if (r->refused >= 0) {
+		wire_put_u32(&b, GATE_LISTEN_REFUSED);
+		wire_put_u32(&b, 0);
+		wire_put_u32(&b, GATE_REDIRECTS);
+		wire_put_u32(&b, 0);
+	}
+	tell_send(&in->tell, INSIDE_LISTENERS, &b, fds, r->refused >= 0 ? 2 : 0);
+	if (r->refused >= 0) {
+		(void)close(fd_take(&r->refused));
+		(void)close(fd_take(&r->changes));
+	}
+}
+
 static void open_gateway(struct init *in)
 {
 	const struct plan *p = in->orders.plan;
@@ -122,11 +143,14 @@ static void open_gateway(struct init *in)
 	if (!g->n_ports)
 		return;
 	g->door = BOX_DOOR;
+	g->reach = &p->reach;
 	r = gateway_open(g, getrlimit(RLIMIT_NOFILE, &now) == 0 ? gateway_raise_limit(&now) : 0, &port);
 	if (r < 0) {
 		(void)error_sys(&err, r, "gateway: listen on port %u of the sandbox", port);
 		tell_give_up(&in->tell, &err);
 	}
+	if (g->redirected)
+		tell_redirects(in);
 }
 
 /* After the ports are open: whoever joins our network finds them taken. */

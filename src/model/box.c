@@ -63,6 +63,23 @@ static void put_listeners(struct buf *b, const struct plan *p)
 	}
 }
 
+static void put_reach(struct buf *b, const struct redirect *reach)
+{
+	const struct redirect_row *row;
+	uint32_t i;
+
+	wire_put_u32(b, reach->refuse_rest);
+	wire_put_u32(b, reach->n);
+	for (i = 0; i < reach->n; i++) {
+		row = &reach->rows[i];
+		wire_put_sv(b, sv_n((const char *)row->address, sizeof(row->address)));
+		wire_put_u32(b, row->bits);
+		wire_put_u32(b, row->v6);
+		wire_put_u32(b, row->refuse);
+		wire_put_u32(b, row->port);
+	}
+}
+
 void box_put_orders(struct buf *b, const struct box_orders *o)
 {
 	wire_put_u32(b, o->user);
@@ -76,6 +93,7 @@ void box_put_orders(struct buf *b, const struct box_orders *o)
 	put_executables(b, o->plan);
 	put_writable(b, o->plan);
 	put_listeners(b, o->plan);
+	put_reach(b, &o->plan->reach);
 }
 
 /* What the bytes are read into. A field that is not sound marks the reader failed, as one that does not fit does. */
@@ -97,6 +115,14 @@ static size_t get_count(struct reading *r, size_t max, size_t least)
 
 	refuse_unless(r, n <= max && n <= r->in.rest.n / least);
 	return r->in.failed ? 0 : n;
+}
+
+static bool get_bool(struct reading *r)
+{
+	uint32_t v = wire_get_u32(&r->in);
+
+	refuse_unless(r, v <= 1);
+	return v;
 }
 
 static const char *get_path(struct reading *r)
@@ -141,15 +167,14 @@ static void get_writable(struct reading *r)
 
 static void get_listener(struct reading *r, struct plan_listener *l)
 {
-	uint32_t port, v6;
+	uint32_t port;
 
 	l->kind = wire_get_u32(&r->in);
 	l->provider = wire_get_u32(&r->in);
 	port = wire_get_u32(&r->in);
-	v6 = wire_get_u32(&r->in);
-	refuse_unless(r, l->kind < GATE_LISTEN_DOOR && port && port <= UINT16_MAX && v6 <= 1);
+	l->v6 = get_bool(r);
+	refuse_unless(r, l->kind < GATE_LISTEN_DOOR && port && port <= UINT16_MAX);
 	l->port = (uint16_t)port;
-	l->v6 = v6;
 }
 
 static void get_listeners(struct reading *r)
@@ -161,6 +186,34 @@ static void get_listeners(struct reading *r)
 		get_listener(r, &v[i]);
 	r->plan->listeners = v;
 	r->plan->n_listeners = n;
+}
+
+static void get_row(struct reading *r, struct redirect_row *row)
+{
+	struct sv address = wire_get_sv(&r->in);
+	uint32_t bits = wire_get_u32(&r->in), port;
+
+	row->v6 = get_bool(r);
+	row->refuse = get_bool(r);
+	port = wire_get_u32(&r->in);
+	refuse_unless(r, address.n == sizeof(row->address) && bits <= (row->v6 ? 128 : 32) && port <= UINT16_MAX);
+	if (r->in.failed)
+		return;
+	memcpy(row->address, address.p, sizeof(row->address));
+	row->bits = (uint8_t)bits;
+	row->port = (uint16_t)port;
+}
+
+static void get_reach(struct reading *r)
+{
+	struct redirect *reach = &r->plan->reach;
+	size_t n, i;
+
+	reach->refuse_rest = get_bool(r);
+	n = get_count(r, REDIRECT_ROWS, 36);
+	for (i = 0; i < n; i++)
+		get_row(r, &reach->rows[i]);
+	reach->n = (uint32_t)n;
 }
 
 static void get_image(struct reading *r, uint32_t *ret_shift)
@@ -205,6 +258,7 @@ int box_get_orders(struct sv body, struct arena *arena, struct box_orders *ret)
 	get_executables(&r);
 	get_writable(&r);
 	get_listeners(&r);
+	get_reach(&r);
 	if (arena_failed(arena))
 		return -ENOMEM;
 	if (!wire_ok(&r.in))

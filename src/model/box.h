@@ -34,7 +34,7 @@ enum box_user {
 };
 
 struct box_orders {
-	/* Of the plan: uid, gid, cwd, limits, restrict_exec, executables, listeners, loopback; and of its ops the targets that are writable, as ops of kind PLAN_BIND. */
+	/* Of the plan: uid, gid, cwd, limits, restrict_exec, executables, listeners, reach, loopback; and of its ops the targets that are writable, as ops of kind PLAN_BIND. */
 	struct plan *plan;
 	enum box_user user;
 	bool memory_cgroup, cpu_cgroup; /* the kernel counts: see struct confine_features */

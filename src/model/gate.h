@@ -33,6 +33,7 @@ enum gate_message {
 			closed. */
 	GATE_QUIET,  /* supervisor -> relay: u32 1: nothing can be logged, refuse everything new; 0: go on */
 	GATE_ANSWER, /* supervisor -> relay: u64 question, u32 allow; question 0: no, to all that will ever be asked */
+	GATE_REFUSED, /* supervisor -> relay, at most once: fd: GATE_LISTEN_REFUSED, where the sandbox stands only after the setup */
 	GATE_READY,  /* role -> supervisor: set up and confined; nothing was served before */
 	GATE_EVENT,  /* role -> supervisor: struct gate_event */
 	GATE_USAGE, /* relay and egress -> supervisor: struct gate_usage; totals so far, models by egress alone; sent as

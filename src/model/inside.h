@@ -22,7 +22,7 @@ enum inside_message {
 	INSIDE_EXITED,	 /* u64 id, u32 wait status, u64 user us, u64 system us, u64 max rss KiB */
 	INSIDE_DENIED,	 /* u32 domain, sv rule, sv text */
 	INSIDE_UNTOLD,	 /* u64: so many denials more, which came too fast to be told one by one */
-	INSIDE_LISTENERS, /* for each of the fds: u32 enum gate_listener_kind, u32 provider; they are of the sandbox's network namespace. INSIDE_GO is awaited. */
+	INSIDE_LISTENERS, /* for each of the fds: u32 enum gate_listener_kind, u32 provider; they are of the sandbox's network namespace. Once, and before anything runs in it. Native: all of them, and INSIDE_GO is awaited; of a container, whose others are behind the door: GATE_LISTEN_REFUSED and GATE_REDIRECTS, or none where its kernel cannot refuse */
 	INSIDE_UPPER,	 /* fd: the folder that holds what the run changes in its copy of the work folder */
 	/* a client (`cordon exec`, `cordon stop`) -> supervisor; it may also send SPAWN (its id and env are passed over) and SIGNAL */
 	INSIDE_STOP,	 /* u32 grace in milliseconds */

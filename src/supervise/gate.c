@@ -37,7 +37,9 @@ struct gate {
 	struct buf usage[ROLES]; /* the last totals of each */
 	const char *missing;
 	int roots;     /* memfd, for egress */
-	int redirects; /* GATE_REDIRECTS; -1: everything comes to the relay, or nothing does */
+	int redirects; /* GATE_REDIRECTS; -1: everything comes to the relay, or nothing does, or the sandbox does not stand yet */
+	struct redirect reach; /* of the last policy that came by gate_reload() */
+	bool listening; /* the relay has its setup */
 	const struct gate_events *events;
 	void *arg;
 };
@@ -361,13 +363,48 @@ void gate_listen_events(struct gate *g, const struct gate_events *events, void *
 	g->arg = arg;
 }
 
-/* For reloads. */
+static int redirect_now(const struct gate *g, const struct redirect *reach, struct error *err)
+{
+	int r = g->redirects < 0 ? 0 : redirect_tcp(g->redirects, GATE_REDIRECT_PORT, reach);
+
+	return r < 0 ? error_sys(err, r, "gateway: the sandbox's redirect cannot be changed") : 0;
+}
+
+/* For reloads; one may have come before. */
 static int keep_redirects(struct gate *g, int fd, struct error *err)
 {
 	if (g->redirects >= 0)
-		(void)close(g->redirects);
+		return error_set(err, ERROR_SYSTEM, "sandbox: more than one redirect");
 	g->redirects = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	return g->redirects < 0 ? error_sys(err, errno, "gateway") : 0;
+	if (g->redirects < 0)
+		return error_sys(err, errno, "gateway");
+	return g->generation > 1 ? redirect_now(g, &g->reach, err) : 0;
+}
+
+static void lose(struct gate *g, int role);
+
+/* While the run goes on. A role that does not listen, with the room for hundreds of messages full, is not waited for: the clock and the limits would be. */
+static int tell(struct gate *g, int role, uint16_t type, const struct buf *body, const int *fds, size_t n_fds)
+{
+	int r = wire_send_now(g->roles[role].control, type, buf_view(body), fds, n_fds);
+
+	if (r == -EAGAIN)
+		lose(g, role);
+	return r;
+}
+
+/* All but this came by the door, before the sandbox stood. */
+static int listen_later(struct gate *g, const struct gate_relay_setup *s, const int *fds, struct error *err)
+{
+	AUTO_BUF none = {0};
+	int r = 0;
+
+	if (s->n_listeners > 1 || (s->n_listeners == 1 && s->listeners[0].kind != GATE_LISTEN_REFUSED))
+		return error_set(err, ERROR_SYSTEM, "sandbox: sockets that nobody asked for");
+	if (s->n_listeners)
+		r = tell(g, RELAY, GATE_REFUSED, &none, fds, 1);
+	/* a relay that has ended is heard of by itself */
+	return r < 0 && !g->lost && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "relay") : 0;
 }
 
 int gate_listen(struct gate *g, const struct policy *p, const struct gate_listener *listeners, const int *fds, size_t n, struct error *err)
@@ -388,6 +425,8 @@ int gate_listen(struct gate *g, const struct policy *p, const struct gate_listen
 		s.listeners[s.n_listeners++] = listeners[i];
 		all[s.n_listeners] = fds[i];
 	}
+	if (g->listening)
+		return listen_later(g, &s, all + 1, err);
 	for (; s.n_placeholders < g->n_placeholders; s.n_placeholders++) {
 		s.placeholders[s.n_placeholders] = sv_of(g->placeholders[s.n_placeholders].value);
 		s.owners[s.n_placeholders] = sv_of(g->placeholders[s.n_placeholders].owner);
@@ -399,19 +438,8 @@ int gate_listen(struct gate *g, const struct policy *p, const struct gate_listen
 	gate_put_relay_setup(&b, &s);
 	r = wire_send(g->roles[RELAY].control, GATE_RELAY_SETUP, buf_view(&b), all, s.n_listeners + 1);
 	(void)close(all[0]);
+	g->listening = true;
 	return r < 0 ? error_sys(err, r, "relay") : 0;
-}
-
-static void lose(struct gate *g, int role);
-
-/* While the run goes on. A role that does not listen, with the room for hundreds of messages full, is not waited for: the clock and the limits would be. */
-static int tell(struct gate *g, int role, uint16_t type, const struct buf *body, const int *fds, size_t n_fds)
-{
-	int r = wire_send_now(g->roles[role].control, type, buf_view(body), fds, n_fds);
-
-	if (r == -EAGAIN)
-		lose(g, role);
-	return r;
 }
 
 static int send_policy(struct gate *g, int role, int fd)
@@ -476,16 +504,15 @@ static int load_again(struct gate *g, const struct policy *p, struct error *err)
 }
 
 /* What the new policy could allow comes to the relay from now on, and is judged there; the rest is refused by the kernel. */
-static int redirect_again(const struct gate *g, const struct policy *p, struct error *err)
+static int redirect_again(struct gate *g, const struct policy *p, struct error *err)
 {
 	struct redirect reach;
-	int r;
 
-	if (g->redirects < 0)
-		return 0;
 	reach_of(p, &reach);
-	r = redirect_tcp(g->redirects, GATE_REDIRECT_PORT, &reach);
-	return r < 0 ? error_sys(err, r, "gateway: the sandbox's redirect cannot be changed") : 0;
+	if (redirect_now(g, &reach, err) < 0)
+		return -1;
+	g->reach = reach;
+	return 0;
 }
 
 int gate_reload(struct gate *g, const struct policy *p, struct error *err)

@@ -58,7 +58,7 @@ void gate_inside(const struct gate *g, struct gate_inside *ret);
 bool gate_is_ready(const struct gate *g);
 void gate_listen_events(struct gate *g, const struct gate_events *events, void *arg);
 
-/* The sandbox's sockets; kinds[i] and fds[i] belong together. The fds stay the caller's. */
+/* The sandbox's sockets; listeners[i] and fds[i] belong together. The fds stay the caller's. A second time, where the first were a door: what is known only when the sandbox stands, GATE_LISTEN_REFUSED and GATE_REDIRECTS. */
 int gate_listen(struct gate *g, const struct policy *p, const struct gate_listener *listeners, const int *fds, size_t n, struct error *err);
 
 /* A new policy for relay and egress, and for the vault the credentials it names. Where these cannot be had, it is refused and the last one stays. */

@@ -142,6 +142,22 @@ void supervise_gate_done(struct supervise_gate *s)
 	ask_done(&s->ask);
 }
 
+/* What is dialled comes to the gateway, but the kernel cannot refuse any of it: that is none of the policy's, and still to be known. */
+static void tell_unrefused(struct supervise_gate *s, const struct gate_listener *what, size_t n)
+{
+	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_NETWORK, .rule = "network", .message = "this kernel cannot refuse connections that are dialled without a proxy before they are made: those that are denied are cut"};
+	bool dialled = n == 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		dialled = dialled || what[i].kind == GATE_LISTEN_TRANSPARENT;
+		if (what[i].kind == GATE_REDIRECTS)
+			return;
+	}
+	if (dialled)
+		s->log(s->arg, &e);
+}
+
 int supervise_gate_listeners(struct supervise_gate *s, const struct wire_message *m, struct error *err)
 {
 	struct gate_listener what[GATE_MAX_LISTENERS];
@@ -153,7 +169,8 @@ int supervise_gate_listeners(struct supervise_gate *s, const struct wire_message
 		what[i].kind = wire_get_u32(&in);
 		what[i].provider = wire_get_u32(&in);
 	}
-	if (!s->req->gate || !wire_ok(&in) || m->n_fds > GATE_MAX_LISTENERS)
+	if (!s->req->gate || !wire_ok(&in) || m->n_fds > GATE_MAX_LISTENERS || s->ret->started)
 		return error_set(err, ERROR_SYSTEM, "sandbox: malformed list of sockets");
+	tell_unrefused(s, what, m->n_fds);
 	return gate_listen(s->req->gate, s->req->policy, what, m->fds, m->n_fds, err);
 }

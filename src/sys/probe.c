@@ -32,6 +32,7 @@
 #include "sys/landlock.h"
 #include "sys/mounts.h"
 #include "sys/redirect.h"
+#include "sys/refused.h"
 #include "sys/probe_child.h"
 #include "sys/process.h"
 #include "sys/seccomp.h"
@@ -149,9 +150,26 @@ static int try_redirect(const void *arg)
 	return fd < 0 ? fd : redirect_tcp(fd, 1, &all);
 }
 
+static int try_refusal(const void *arg)
+{
+	static const struct redirect none = {.refuse_rest = true};
+	AUTO_FD told = refused_open();
+	AUTO_FD fd = redirect_open();
+
+	(void)arg;
+	if (told < 0 || fd < 0)
+		return told < 0 ? told : fd;
+	return redirect_tcp(fd, 1, &none);
+}
+
 int probe_redirect(void)
 {
 	return probe_run(CLONE_NEWNET, try_redirect, NULL);
+}
+
+int probe_refusal(void)
+{
+	return probe_run(CLONE_NEWNET, try_refusal, NULL);
 }
 
 static int try_clone3(const void *arg)

@@ -21,6 +21,7 @@ int probe_cgroup_ns(void);
 int probe_fresh_proc(
 	void); /* mounting /proc of a new pid namespace; refused where parts of the present /proc are covered */
 int probe_redirect(void); /* TCP redirected by nftables in a new network namespace */
+int probe_refusal(void);  /* TCP reset there before it connects, and heard of */
 
 /* System calls. */
 int probe_clone3(void);

@@ -109,6 +109,41 @@ policy '  mode: allowlist
   deny: [{cidr: 10.0.0.0/8}, {cidr: 192.0.0.0/2}]'
 is "a range that is denied leaves names alone that lead elsewhere" "$(run "$tmp/p.yaml" curl -sS -o /dev/null -w '%{http_code}' --noproxy '*' http://names.test/)" 200
 
+# What refuses is set up from inside, and is nobody's there.
+cat >"$work/undo.py" <<'P'
+# undo.py [make]: takes the table away that refuses, as who has power over the network could (make: makes it before); and says what came of it
+import errno, os, socket, struct, sys
+def message(kind, flags, family, resource, body=b"", seq=[0]):
+    seq[0] += 1
+    return struct.pack("=IHHIIBBH", 20 + len(body), kind, flags, seq[0], 0, family, 0, socket.htons(resource)) + body
+name = struct.pack("=HH", 11, 1) + b"cordon\0\0"
+try:
+    s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 12)
+    s.settimeout(5)
+    made = message(10 << 8 | 0, 0x401, socket.AF_INET, 0, name) if sys.argv[1:] else b""
+    s.send(message(16, 1, 0, 10) + made + message(10 << 8 | 2, 5, socket.AF_INET, 0, name) + message(17, 1, 0, 10))
+    code = -struct.unpack_from("=i", s.recv(4096), 16)[0]
+except OSError as e:
+    code = e.errno
+status = dict(line.split(":\t") for line in open("/proc/self/status").read().splitlines() if ":\t" in line)
+print(errno.errorcode.get(code, "undone"), *sorted(os.listdir("/proc/self/fd"))[:-1], *("%s=%x" % (k, int(status[k], 16)) for k in ("CapEff", "CapPrm", "CapBnd")))
+P
+is "outside, who has power over a network can take such a table away" "$(cd "$work" && { python3 undo.py make; python3 undo.py; } 2>&1 | cut -d' ' -f1 | xargs)" "undone ENOENT"
+policy '  mode: allowlist
+  allow: [{host: names.test}]'
+like "inside nobody can, and no descriptor or capability came of it" "$(run "$tmp/p.yaml" python3 undo.py 2>&1)" '^E(PERM|PROTONOSUPPORT|AFNOSUPPORT|ACCES) 0 1 2( 3)? CapEff=0 CapPrm=0 CapBnd=0$'
+if [ "$(id -u)" = 0 ]; then
+	"$CORDON" run -p "$tmp/p.yaml" --workdir "$work" -- sleep 31.4159 2>"$tmp/err" &
+	until_true pgrep -x -f 'sleep 31.4159'
+	inside=$(pgrep -x -f 'sleep 31.4159') first=
+	while [ -n "$inside" ] && [ "$(awk '/^NSpid/ { print $NF }' "/proc/$inside/status")" != 1 ]; do inside=$(awk '/^PPid/ { print $2 }' "/proc/$inside/status"); done
+	[ -z "$inside" ] || first=$(find "/proc/$inside/fd" -type l -printf '%l\n' | sed -n 's/^socket:\[\(.*\)\]/\1/p')
+	is "nor does the sandbox's first process keep a socket for it" "$(awk 'NR > 1 { print $10 }' "/proc/$inside/net/netlink" | grep -Fx "$first")" ""
+	ok "... though the network has such sockets" test "$(awk '$2 == 12' "/proc/$inside/net/netlink" | wc -l)" -ge 2
+	kill %%
+	wait %%
+fi
+
 # A policy that changes.
 policy '  mode: allowlist
   allow: [{host: names.test}]'

@@ -25,6 +25,7 @@ static struct plan sample(void)
 	return (struct plan){
 		.uid = 1000, .gid = 1001, .cwd = "/work", .restrict_exec = true, .executables = (const char **)(uintptr_t)executables, .loopback = true, .ops = ops, .n_ops = 3,
 		.listeners = listeners, .n_listeners = 3,
+		.reach = {.rows = {{.address = {10, 77}, .bits = 16, .port = 443}, {.address = {0xfd, [15] = 1}, .bits = 128, .v6 = true, .refuse = true}}, .n = 2, .refuse_rest = true},
 		.limits = {.memory = UINT64_C(5) << 32, .processes = 256, .cpu_thousandths = 1500, .timeout_ms = 9, .file_size = UINT64_MAX},
 	};
 }
@@ -55,6 +56,7 @@ static void orders_arrive_as_they_were_given(void)
 	CHECK_STR(got.plan->executables[1], "/opt/tool");
 	CHECK(!got.plan->executables[2]);
 	CHECK(got.plan->n_listeners == 3 && got.plan->listeners[1].v6 && got.plan->listeners[1].port == GATE_REDIRECT_PORT);
+	CHECK(memcmp(&got.plan->reach, &p.reach, sizeof(p.reach)) == 0);
 	CHECK(got.plan->listeners[2].provider == 7 && got.plan->listeners[2].kind == GATE_LISTEN_INFERENCE);
 	arena_free(arena);
 }
@@ -176,6 +178,28 @@ static void ports_that_lead_nowhere_are_refused(void)
 	CHECK(with_listener((struct plan_listener){.port = 1, .kind = GATE_LISTEN_DOOR}, 1) == -EBADMSG);
 }
 
+static int with_row(struct redirect_row row, uint32_t n)
+{
+	struct plan p = sample();
+	struct box_orders o = {.plan = &p}, got;
+	struct arena *arena = arena_new();
+	int r;
+
+	p.reach.rows[0] = row;
+	p.reach.n = n;
+	r = round_trip(&o, arena, &got);
+	arena_free(arena);
+	return r;
+}
+
+static void ranges_that_are_none_are_refused(void)
+{
+	CHECK(with_row((struct redirect_row){.bits = 32}, REDIRECT_ROWS) == 0);
+	CHECK(with_row((struct redirect_row){.bits = 33}, 1) == -EBADMSG);
+	CHECK(with_row((struct redirect_row){.bits = 128, .v6 = true}, 1) == 0);
+	CHECK(with_row((struct redirect_row){.bits = 129, .v6 = true}, 1) == -EBADMSG);
+}
+
 static void paths_are_absolute_and_whole(void)
 {
 	struct plan p = sample();
@@ -207,8 +231,8 @@ static void a_count_allocates_no_more_than_there_is(void)
 
 	buf_init(&b, WIRE_MAX_BODY);
 	box_put_orders(&b, &o);
-	for (i = 1; i <= 12; i++) {
-		memset(b.p + b.n - i, 0xff, 1); /* the three counts stand last */
+	for (i = 1; i <= 20; i++) {
+		memset(b.p + b.n - i, 0xff, 1); /* the four counts stand last, with a word between them that is 0 or 1 */
 		CHECK(box_get_orders(buf_view(&b), arena, &got) == -EBADMSG);
 	}
 	arena_free(arena);
@@ -222,6 +246,7 @@ static const struct check_case cases[] = {
 	CASE(nothing_that_was_cut_or_added_to_is_taken),
 	CASE(ids_that_would_keep_root_are_refused),
 	CASE(ports_that_lead_nowhere_are_refused),
+	CASE(ranges_that_are_none_are_refused),
 	CASE(paths_are_absolute_and_whole),
 	CASE(a_count_allocates_no_more_than_there_is),
 };

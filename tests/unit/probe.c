@@ -67,6 +67,7 @@ static const struct {
 	{"cgroup_ns", probe_cgroup_ns},
 	{"fresh_proc", probe_fresh_proc},
 	{"redirect", probe_redirect},
+	{"refusal", probe_refusal},
 	{"clone3", probe_clone3},
 	{"openat2", probe_openat2},
 	{"open_tree", probe_open_tree},

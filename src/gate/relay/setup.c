@@ -82,6 +82,11 @@ static bool on_quiet(struct relay *r, struct sv body)
 	return true;
 }
 
+static bool on_refused(struct relay *r, struct wire_message *m)
+{
+	return m->n_fds == 1 && relay_refused_listen(r->refused, fd_take(&m->fds[0])) == 0;
+}
+
 static bool on_control(void *user, struct wire_message *m)
 {
 	struct relay *r = user;
@@ -91,6 +96,8 @@ static bool on_control(void *user, struct wire_message *m)
 		return on_policy(r, m);
 	case GATE_QUIET:
 		return on_quiet(r, buf_view(&m->body));
+	case GATE_REFUSED:
+		return on_refused(r, m);
 	case GATE_ANSWER:
 		return relay_ask_answered(r, buf_view(&m->body));
 	default:

@@ -7,10 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
-#include "sys/netlink.h"
-#include "sys/redirect.h"
-#include "sys/refused.h"
+#include "sandbox/common/redirects.h"
 
 enum { BACKLOG = 1024 };
 
@@ -53,33 +50,19 @@ static void add(struct net_listeners *to, const struct plan_listener *l, int fd)
 	to->fds[to->n++] = fd;
 }
 
-/* What no rule could allow is refused by the kernel, which tells of it by one socket and is told by the other when the policy changes. */
-static bool redirect_within(const struct redirect *reach, struct net_listeners *ret)
-{
-	static const struct plan_listener refused = {.kind = GATE_LISTEN_REFUSED}, redirects = {.kind = GATE_REDIRECTS};
-	AUTO_FD told = refused_open();
-	AUTO_FD fd = redirect_open();
-
-	if (told < 0 || fd < 0 || redirect_tcp(fd, GATE_REDIRECT_PORT, reach) < 0)
-		return false;
-	add(ret, &refused, fd_take(&told));
-	add(ret, &redirects, fd_take(&fd));
-	return true;
-}
-
-/* A kernel that cannot log or reset has everything come to us: what is refused is a connection that is cut. */
-static bool redirect_all(void)
-{
-	static const struct redirect all = {.n = 0};
-	AUTO_FD fd = redirect_open();
-
-	return fd >= 0 && redirect_tcp(fd, GATE_REDIRECT_PORT, &all) == 0;
-}
-
 /* Is what is sent anywhere brought to us? */
 static bool redirect(const struct plan *p, struct net_listeners *ret)
 {
-	return wants(p, GATE_LISTEN_TRANSPARENT) && sys_route_everything_here() == 0 && (redirect_within(&p->reach, ret) || redirect_all());
+	static const struct plan_listener refused = {.kind = GATE_LISTEN_REFUSED}, changes = {.kind = GATE_REDIRECTS};
+	struct redirects made;
+
+	if (!wants(p, GATE_LISTEN_TRANSPARENT) || !redirects_make(GATE_REDIRECT_PORT, &p->reach, &made))
+		return false;
+	if (made.refused >= 0) {
+		add(ret, &refused, made.refused);
+		add(ret, &changes, made.changes);
+	}
+	return true;
 }
 
 int net_listen(const struct plan *p, struct net_listeners *ret, struct error *err)

@@ -1,4 +1,9 @@
 /* Streams through the door: they are what their header says, and judged as if they had come by a listener of that kind. */
+#include <arpa/inet.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_log.h>
+#include <linux/netlink.h>
+
 #include "base/door.h"
 #include "relay_world.h"
 
@@ -269,6 +274,46 @@ static void inference_has_its_provider(void)
 	world_stop(&w);
 }
 
+/* As the kernel tells of a dial to 192.0.2.1:443 that it refused, the first of all. */
+struct refusal {
+	struct nlmsghdr head;
+	struct nfgenmsg fixed;
+	struct nlattr packet_is;
+	uint8_t packet[24];
+	struct nlattr number_is;
+	uint32_t number;
+};
+
+static void refuse_one(int kernel)
+{
+	const struct refusal r = {
+		.head = {.nlmsg_len = sizeof(r), .nlmsg_type = NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_PACKET},
+		.packet_is = {.nla_len = sizeof(r.packet_is) + sizeof(r.packet), .nla_type = NFULA_PAYLOAD},
+		.packet = {0x45, [9] = IPPROTO_TCP, [16] = 192, 0, 2, 1, [22] = 443 >> 8, 443 & 0xff},
+		.number_is = {.nla_len = sizeof(r.number_is) + sizeof(r.number), .nla_type = NFULA_SEQ},
+	};
+
+	must(send(kernel, &r, sizeof(r), 0) == (ssize_t)sizeof(r), "send");
+}
+
+/* A container stands only after the relay serves, and a dial may be refused before the relay has the socket that tells of it. */
+static void what_the_kernel_refuses_is_told_by_a_socket_that_comes_later(void)
+{
+	struct world w = world_start(usual_policy);
+	struct wire_message m;
+	struct gate_event e;
+	int ends[2];
+
+	must(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) == 0, "socketpair");
+	refuse_one(ends[0]);
+	must(wire_send(w.control, GATE_REFUSED, sv_of(""), &ends[1], 1) == 0, "GATE_REFUSED");
+	(void)close(ends[1]);
+	CHECK(next_event(&w, &m, &e) && e.verdict == 0 && sv_is(e.subject, "192.0.2.1:443"));
+	wire_message_done(&m);
+	(void)close(ends[0]);
+	world_stop(&w);
+}
+
 static const struct check_case cases[] = {
 	CASE(the_proxy_is_behind_the_door),
 	CASE(a_tunnel_between_unlike_sockets_loses_nothing),
@@ -278,6 +323,7 @@ static const struct check_case cases[] = {
 	CASE(what_is_no_header_is_closed_without_a_word),
 	CASE(a_header_may_come_byte_by_byte),
 	CASE(descriptors_that_are_passed_are_let_go),
+	CASE(what_the_kernel_refuses_is_told_by_a_socket_that_comes_later),
 	/* with the stub only */
 	CASE(inference_has_its_provider),
 };
