@@ -14,12 +14,14 @@
 #include "base/cleanup.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "plan/plan_links.h"
 #include "policy/policy_load.h"
 #include "sys/tree.h"
 
 #define FOLDER ".live"
 
 /* In a record each name follows its letter and ends with a NUL. The last one is END, with no name. */
+enum { STEPS_MAX = 40 }; /* from link to link */
 enum { WRITES = 'w', PROTECTS = 'p', FOLLOWS = 'f', OUTPUTS = 'o', END = '-', RECORD_MAX = 8 << 20 };
 
 /* One that is alive; its bytes, and where we are in them. */
@@ -28,7 +30,50 @@ struct record {
 	size_t at;
 };
 
-void live_names(struct arena *arena, const char *file, const char **ret, size_t *n)
+/* Names that are gathered. */
+struct names {
+	struct arena *arena;
+	const char **v;
+	size_t *n;
+};
+
+static int add_name(void *arg, const char *path)
+{
+	struct names *to = arg;
+
+	if (*to->n == LIVE_FILES || !(to->v[*to->n] = arena_str(to->arena, sv_of(path))))
+		return -E2BIG;
+	++*to->n;
+	return 0;
+}
+
+/* A link on the way, and on those of the links that the last name is, can be removed, and a folder be made there: then the file has other names. */
+static int add_names_instead(struct names *to, const char *file)
+{
+	char folder[PATH_MAX] = "", text[PATH_MAX], *slash;
+	struct plan_way way;
+	ssize_t k;
+	int steps, r;
+
+	if ((file[0] != '/' && !getcwd(folder, sizeof(folder))) || (size_t)snprintf(text, sizeof(text), "%s", file) >= sizeof(text))
+		return 0;
+	for (steps = 0; steps < STEPS_MAX; steps++) {
+		r = plan_links_instead(to->arena, folder, text, add_name, to);
+		if (r < 0)
+			return r;
+		if (plan_links_trace(to->arena, folder, text, &way) < 0)
+			return 0;
+		k = readlink(way.real, text, sizeof(text) - 1);
+		if (k < 0 || (size_t)snprintf(folder, sizeof(folder), "%s", way.real) >= sizeof(folder))
+			return 0;
+		text[k] = '\0';
+		slash = strrchr(folder, '/');
+		*slash = '\0';
+	}
+	return 0;
+}
+
+int live_names(struct arena *arena, const char *file, const char **ret, size_t *n)
 {
 	char folder[PATH_MAX + 2], real[PATH_MAX], *slash;
 
@@ -39,6 +84,7 @@ void live_names(struct arena *arena, const char *file, const char **ret, size_t 
 	*slash = '\0';
 	if (realpath(folder[0] ? folder : "/", real) && *n < LIVE_FILES && (ret[*n] = arena_printf(arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1)))
 		*n += *n == 0 || strcmp(ret[*n - 1], ret[*n]) != 0; /* no link: it is the same */
+	return add_names_instead(&(struct names){arena, ret, n}, file) < 0 ? -1 : 0;
 }
 
 /* Records. */
@@ -220,7 +266,7 @@ static int gather_of(void *arg, struct record *r, struct error *err)
 static void name_outputs(struct arena *arena, const char *const *written, const char *names[LIVE_FILES + 1], size_t *n)
 {
 	for (*n = 0; written && *written; written++)
-		live_names(arena, *written, names, n);
+		(void)live_names(arena, *written, names, n);
 }
 
 int live_look(struct arena *arena, const struct live_reach *reach, const char *root, const char *const *written, const char *protect[LIVE_FILES + 1], const char *outputs[LIVE_FILES + 1], struct error *err)
@@ -232,8 +278,8 @@ int live_look(struct arena *arena, const struct live_reach *reach, const char *r
 	size_t i, n;
 
 	for (i = 1; i < p->n_files; i++)
-		if (!policy_shipped(p->files[i]))
-			live_names(arena, p->files[i], protect, &o.followed.n);
+		if (!policy_shipped(p->files[i]) && live_names(arena, p->files[i], protect, &o.followed.n) < 0)
+			return error_set(err, ERROR_INPUT, "%s is reached through more links than can be protected; name the file itself", p->files[i]);
 	name_outputs(arena, written, names, &n);
 	for (i = 0; i < n; i++)
 		if (add_output(&o.outputs, names[i], err) < 0)
@@ -267,7 +313,7 @@ static void put_record(struct buf *out, const struct live_request *q)
 		put(out, PROTECTS, q->protected[i]);
 	for (i = 1; q->follows && i < q->policy->n_files; i++)
 		if (!policy_shipped(q->policy->files[i]))
-			live_names(q->arena, q->policy->files[i], names, &n);
+			(void)live_names(q->arena, q->policy->files[i], names, &n);
 	for (i = 0; i < n; i++)
 		put(out, FOLLOWS, names[i]);
 	name_outputs(q->arena, q->written, names, &n);

@@ -22,8 +22,11 @@
 
 enum { LIVE_FILES = 512 }; /* two names for each of POLICY_MAX_FILES, or of CREDENTIALS_MAX, and those of others */
 
-/* Appends the names that a file can be reached by: what it is, and where its name leads to. *n is at most LIVE_FILES; ret has room for one more. */
-void live_names(struct arena *arena, const char *file, const char **ret, size_t *n);
+/*
+ * Appends the names that a file can be reached by: what it is, where its name leads to, and what it would be called if folders stood in the place of links on the way (plan/plan_links.h). *n is at most LIVE_FILES; ret has room for one more.
+ * 0; -1: there are more.
+ */
+int live_names(struct arena *arena, const char *file, const char **ret, size_t *n);
 
 /* What a run may write: below its work folder (or NULL), and what its policy lists. */
 struct live_reach {

@@ -8,14 +8,16 @@ static int credential_files(struct arena *arena, const struct cli_policy *policy
 	struct credentials *c = NULL;
 	const char *const *file;
 	size_t n = 0;
+	int r = 0;
 
 	if (cli_credentials(policy, &c, err) < 0)
 		return -1;
-	for (file = credentials_files(c); file && *file && n < LIVE_FILES; file++)
-		live_names(arena, *file, ret, &n);
+	for (file = credentials_files(c); r == 0 && file && *file; file++)
+		if (live_names(arena, *file, ret, &n) < 0)
+			r = error_set(err, ERROR_INPUT, "%s is reached through more links than can be hidden; name the file itself in credentials.yaml", *file);
 	ret[n] = NULL;
 	credentials_free(c);
-	return file ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
+	return file ? r : error_set(err, ERROR_SYSTEM, "out of memory");
 }
 
 int launch_plan_fill(struct launch_plan *s, struct arena *arena, const struct cli_policy *policy, const char *root, const char *const *written, struct plan_request *p, struct error *err)

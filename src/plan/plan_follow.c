@@ -172,6 +172,47 @@ static int add_rests(struct draft *d, const char *path, const char *name)
 	return added;
 }
 
+/* One name of where a link leads. */
+static int add_led_to(struct draft *d, const char *inside, const struct follow_link *link);
+
+struct instead {
+	struct draft *d;
+	const struct follow_link *link;
+	struct sv rest; /* of the pattern, behind the path */
+	int added;
+};
+
+/* What is meant is also what would be, if a link on the way were a folder: whoever removes the link can make one there. */
+static int add_instead(void *arg, const char *host)
+{
+	struct instead *in = arg;
+	const char *inside;
+	size_t at = 0;
+	int r;
+
+	while ((inside = shown_as(in->d, host, &at))) {
+		r = in->link->host ? add_led_to(in->d, inside, in->link) : add(in->d, inside, in->rest, in->link->guard, in->link->inside);
+		if (r < 0)
+			return -EPERM; /* it is said */
+		in->added |= r;
+	}
+	return 0;
+}
+
+/* link has no host where what is meant is not the link itself, but rest behind where the text leads. */
+static int trace_instead(struct draft *d, const char *folder, const char *text, const struct follow_link *link, struct sv rest)
+{
+	struct instead in = {d, link, rest, 0};
+	struct text_shown t;
+	int r = plan_links_instead(d->plan->arena, folder, text, add_instead, &in);
+
+	if (r == -ENOMEM)
+		return error_set(d->err, ERROR_SYSTEM, "out of memory");
+	if (r < 0 && r != -EPERM)
+		return error_set(d->err, ERROR_INPUT, "%.300s goes through too many links to be denied or protected (%.200s); remove some of them", text_show(&t, sv_of(text)), d->plan->guards[link->guard].rule);
+	return r < 0 ? -1 : in.added;
+}
+
 /* Where a text leads from a folder, in *ret; NULL: nowhere. Where it goes through a link, or back, only what stands there now may stand, or a folder: else it would lead elsewhere. 1: guards are new; 0; -1. */
 static int trace(struct draft *d, const char *folder, const char *text, const struct follow_link *link, const char **ret)
 {
@@ -191,7 +232,8 @@ static int trace(struct draft *d, const char *folder, const char *text, const st
 			return -1;
 		added |= n;
 	}
-	return added;
+	n = way.links ? trace_instead(d, folder, text, link, sv_n("", 0)) : 0;
+	return n < 0 ? -1 : added | n;
 }
 
 /* What the link at a path says, and the folder that it stands in. */
@@ -248,7 +290,6 @@ bool plan_follow_leads(const struct draft *d, const char *host)
 	return r;
 }
 
-/* One name of where a link leads. */
 static int add_led_to(struct draft *d, const char *inside, const struct follow_link *link)
 {
 	struct text_shown t, u;
@@ -290,7 +331,7 @@ int plan_follow_link(struct draft *d, const struct follow_link *link)
 
 int plan_follow_named(struct draft *d, const char *host, const char *like, const char *why)
 {
-	struct follow_link link = {.inside = why};
+	struct follow_link link = {.inside = why}; /* no host: there is no name of a link yet */
 	const char *inside;
 	int r, n;
 	size_t i = 0;
@@ -417,6 +458,8 @@ static int follow_base(struct draft *d, size_t guard)
 	link.inside = arena_str(d->plan->arena, s);
 	if (!link.inside || plan_links_trace(d->plan->arena, "/", link.inside, &way) < 0)
 		return 0;
+	if (way.links && trace_instead(d, "/", link.inside, &link, rest) < 0)
+		return -1;
 	link.host = way.real;
 	link.on_way = rest.n > 0;
 	if (strcmp(way.real, link.inside) != 0 && (add_shown(d, way.real, rest, guard, link.inside) < 0 || add_above(d, way.real, rest, guard, link.inside) < 0))
@@ -538,17 +581,15 @@ static int follow_read(struct draft *d, size_t guard)
 	return 0;
 }
 
-/* A pattern says where, and is none that is built in: those float, or are about Cordon's own folders. */
+/* A pattern says where; Cordon's own folders among them. */
 static int follow_given(struct draft *d, size_t guard)
 {
-	const struct pol_list *deny = &d->policy->fs.deny;
-
 	if (d->plan->guards[guard].glob.text[0] != '/')
 		return 0;
 	if (d->plan->guards[guard].yields)
 		return follow_read(d, guard);
 	/* the first guards are those of filesystem.deny */
-	return guard < deny->n && deny->v[guard].at.file != 0 ? follow_base(d, guard) : 0;
+	return guard < d->policy->fs.deny.n ? follow_base(d, guard) : 0;
 }
 
 int plan_follow_names(struct draft *d)

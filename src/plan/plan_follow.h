@@ -5,7 +5,7 @@
  * whether it is there or not. A link where a pattern needs a folder (.git, for "**" + "/.git/config") makes the rest of the pattern hold where it leads. What is shown of the base system is left alone: everybody may read it, and nobody
  * write.
  *
- * What a way goes through must go on leading there: where it has a link, or a folder that it leaves by "..", there or not, only a folder may be made.
+ * What a way goes through must go on leading there: where it has a link, or a folder that it leaves by "..", there or not, only a folder may be made; and what the way would lead to behind such a folder is meant as well (plan_links_instead()).
  *
  * A folder that the policy shows under two names, itself or as a part of another, has its guards under both: who makes a name inside is judged by the name that he used.
  *
@@ -38,7 +38,7 @@ int plan_follow_through(struct draft *d, const char *link, const char *real, str
 /* A guard like the one with this pattern for a path of the host, there or not, and for where it leads. Returns as above. */
 int plan_follow_named(struct draft *d, const char *host, const char *like, const char *why);
 
-/* Guards for the other names of what patterns mean: those whose own folders are links ("/home/me/link/secret"), and those of folders that are shown by several names. 0 or -1. */
+/* Guards for the other names of what patterns mean: those whose own folders are links ("/home/me/link/secret", Cordon's own folders too), and those of folders that are shown by several names. 0 or -1. */
 int plan_follow_names(struct draft *d);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "model/base_system.h"
 
-enum { MOST_LINKS = 40 }; /* as the kernel has it */
+enum { MOST_LINKS = 40 /* as the kernel has it */, MOST_INSTEAD = 400 };
 
 /* An entry of the policy that is reached through links. */
 struct plan_entry {
@@ -45,7 +45,7 @@ static void leave_folder(struct buf *real)
 	cut(real, slash ? (size_t)(slash - real->p) : 0);
 }
 
-static int add_link(struct walk *w, size_t folder)
+static int add_link(struct walk *w, size_t folder, bool is_link)
 {
 	struct plan_link *link = arena_alloc(w->arena, sizeof(*link));
 	struct stat st = {0};
@@ -54,7 +54,8 @@ static int add_link(struct walk *w, size_t folder)
 		return -ENOMEM;
 	link->folder = folder ? arena_str(w->arena, sv_n(w->real.p, folder)) : "/";
 	link->path = arena_str(w->arena, buf_view(&w->real));
-	if (!link->folder || !link->path)
+	link->rest = is_link ? arena_str(w->arena, buf_view(&w->rest)) : NULL;
+	if (!link->folder || !link->path || (is_link && !link->rest))
 		return -ENOMEM;
 	link->next = w->way->links;
 	w->way->links = link;
@@ -69,7 +70,7 @@ static int leave(struct walk *w)
 	const char *slash = strrchr(w->real.p, '/');
 	size_t folder = slash ? (size_t)(slash - w->real.p) : 0;
 
-	if (w->trace && w->real.n > w->floor && add_link(w, folder) < 0)
+	if (w->trace && w->real.n > w->floor && add_link(w, folder, false) < 0)
 		return -ENOMEM;
 	leave_folder(&w->real);
 	w->floor = w->real.n < w->floor ? w->real.n : w->floor;
@@ -90,7 +91,7 @@ static bool is_last(const struct walk *w)
 static int follow(struct walk *w, size_t folder, struct sv text)
 {
 	AUTO_BUF rest = {0};
-	int r = ++w->links > MOST_LINKS ? -ELOOP : add_link(w, folder);
+	int r = ++w->links > MOST_LINKS ? -ELOOP : add_link(w, folder, true);
 
 	if (r < 0)
 		return r;
@@ -176,6 +177,80 @@ int plan_links_trace(struct arena *a, const char *folder, const char *text, stru
 	struct walk w = {.arena = a, .way = ret, .trace = true};
 
 	return walk_from(&w, text[0] == '/' || strcmp(folder, "/") == 0 ? "" : folder, text);
+}
+
+/* A search for other ends of a path. */
+struct instead {
+	struct arena *arena;
+	int (*found)(void *arg, const char *path);
+	void *arg;
+	unsigned left; /* so many links more */
+};
+
+static int instead_of(struct instead *in, const char *folder, const char *text);
+
+/* The link is a folder, in which there is nothing that is known. Where the path leaves it again, what is beside it is known. */
+static int instead_of_link(struct instead *in, const struct plan_link *link)
+{
+	const char *rest = link->rest, *name;
+	AUTO_BUF path = {0};
+	size_t n, own;
+
+	if (!in->left--)
+		return -ELOOP;
+	buf_init(&path, PATH_MAX);
+	(void)buf_str(&path, link->path);
+	own = path.n;
+	for (;;) {
+		name = rest + strspn(rest, "/");
+		n = strcspn(name, "/");
+		rest = name + n;
+		if (!n)
+			return buf_failed(&path) < 0 ? -ENAMETOOLONG : in->found(in->arg, path.p);
+		if (n == 1 && name[0] == '.')
+			continue;
+		if (n != 2 || memcmp(name, "..", 2) != 0) {
+			(void)buf_char(&path, '/');
+			if (buf_sv(&path, sv_n(name, n)) < 0)
+				return -ENAMETOOLONG;
+		} else if (path.n > own) {
+			leave_folder(&path);
+		} else {
+			return instead_of(in, link->folder, rest + strspn(rest, "/"));
+		}
+	}
+}
+
+static int each_instead(struct instead *in, const struct plan_way *way)
+{
+	const struct plan_link *l;
+	int r = 0;
+
+	for (l = way->links; r >= 0 && l; l = l->next)
+		if (l->rest)
+			r = instead_of_link(in, l);
+	return r < 0 ? r : 0;
+}
+
+/* Where the path leads from there is one more end. */
+static int instead_of(struct instead *in, const char *folder, const char *text)
+{
+	struct plan_way way;
+	int r = plan_links_trace(in->arena, folder, text, &way);
+
+	if (r == -ENOMEM || r == -ENAMETOOLONG)
+		return r;
+	r = r == 0 ? in->found(in->arg, way.real) : 0;
+	return r < 0 ? r : each_instead(in, &way);
+}
+
+int plan_links_instead(struct arena *a, const char *folder, const char *text, int (*found)(void *arg, const char *path), void *arg)
+{
+	struct instead in = {a, found, arg, MOST_INSTEAD};
+	struct plan_way way;
+	int r = plan_links_trace(a, folder, text, &way);
+
+	return r == -ENOMEM || r == -ENAMETOOLONG ? r : each_instead(&in, &way);
 }
 
 int plan_links_note(struct draft *d, const struct plan_op *op, const struct plan_way *way)

@@ -26,6 +26,7 @@
 struct plan_link {
 	const char *folder; /* that it lies in, by its real name */
 	const char *path;   /* folder and name */
+	const char *rest;   /* what the path goes on with behind it; NULL: it is no link, but a name that a ".." comes behind */
 	struct stat st;     /* of the folder */
 	uid_t owner;	    /* of the link */
 	struct plan_link *next;
@@ -44,6 +45,12 @@ int plan_links_find(struct arena *a, const char *path, struct plan_way *ret);
  * behind: with a link in its place it would lead elsewhere. 0; -ELOOP, -ENOENT: nowhere, but the links are told; -ENAMETOOLONG, -ENOMEM.
  */
 int plan_links_trace(struct arena *a, const char *folder, const char *text, struct plan_way *ret);
+
+/*
+ * What a path that leads from a folder, by way of links, would lead to if a folder stood in the place of one of them: a link can be removed, and a folder be made there. Calls found with each such name, and goes on while that returns
+ * 0 or more. 0; what found returned; -ELOOP: there are more than can be followed; -ENAMETOOLONG, -ENOMEM.
+ */
+int plan_links_instead(struct arena *a, const char *folder, const char *text, int (*found)(void *arg, const char *path), void *arg);
 
 /* Remembers the way of an entry that is shown, for plan_links_judge(). */
 int plan_links_note(struct draft *d, const struct plan_op *op, const struct plan_way *way);

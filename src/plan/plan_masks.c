@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "plan/plan_follow.h"
 #include "plan/plan_git.h"
+#include "plan/plan_home.h"
 #include "plan/plan_source.h"
 #include "plan/scan.h"
 #include "sys/folds_case.h"
@@ -412,7 +413,7 @@ static int add_masks_stably(struct draft *d)
 	int tries, r = -1;
 
 	d->n_shown = before;
-	if (plan_follow_names(d) < 0)
+	if (plan_follow_names(d) < 0 || plan_home_follow(d) < 0)
 		return -1;
 	for (tries = 0; r != 0 && tries < TRIES_MAX; tries++) {
 		d->plan->n_ops = before;

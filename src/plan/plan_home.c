@@ -1,0 +1,94 @@
+#include "plan/plan_home.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "plan/plan_follow.h"
+
+/* Below the home, and below Cordon's own folders; what others there hold starts nothing by itself. */
+static const char *const of_home[] = {"", "/.config", "/.claude", "/.codex", "/.gemini", "/.ssh", "/.vscode", NULL};
+static const char *const of_own[] = {"", "/profiles", "/agents", NULL};
+
+static int follow(struct draft *d, const char *path, size_t guard, bool on_way)
+{
+	const char *link = arena_str(d->plan->arena, sv_of(path));
+
+	if (!link)
+		return error_set(d->err, ERROR_SYSTEM, "out of memory");
+	return plan_follow_link(d, &(struct follow_link){link, link, guard, on_way}) < 0 ? -1 : 0;
+}
+
+/* It has a name that a guard means, or that one needs to be a folder. What links lead to is judged by its own guards, which come behind n. */
+static int follow_if_meant(struct draft *d, const char *path, size_t n)
+{
+	size_t i, way = n;
+
+	for (i = 0; i < n; i++) {
+		if (glob_hit(&d->plan->guards[i].glob, sv_of(path))) {
+			if (follow(d, path, i, false) < 0)
+				return -1;
+		} else if (way == n && glob_on_way(&d->plan->guards[i].glob, sv_of(path))) {
+			way = i;
+		}
+	}
+	return way < n ? follow(d, path, way, true) : 0;
+}
+
+static bool is_link(int dir, const struct dirent *e)
+{
+	struct stat st;
+
+	return e->d_type == DT_LNK || (e->d_type == DT_UNKNOWN && fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode));
+}
+
+/* One that is not there, or is a link itself, has no links of its own. */
+static int follow_in(struct draft *d, const char *top, const char *below, size_t n)
+{
+	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + 2];
+	struct dirent *e;
+	DIR *dir;
+	int fd, r = 0;
+
+	if ((size_t)snprintf(folder, sizeof(folder), "%s%s", top, below) >= sizeof(folder))
+		return 0;
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			(void)close(fd);
+		return 0;
+	}
+	while (r == 0 && (e = readdir(dir))) {
+		if (!is_link(fd, e))
+			continue;
+		(void)snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
+		if (plan_follow_leads(d, path))
+			r = follow_if_meant(d, path, n);
+	}
+	(void)closedir(dir);
+	return r;
+}
+
+static int follow_each(struct draft *d, const char *top, const char *const *below, size_t n)
+{
+	for (; *below; below++)
+		if (follow_in(d, top, *below, n) < 0)
+			return -1;
+	return 0;
+}
+
+/* Cordon's own are the plain patterns of filesystem.deny that no file gave. */
+int plan_home_follow(struct draft *d)
+{
+	const struct pol_list *deny = &d->policy->fs.deny;
+	size_t i, n = d->plan->n_guards;
+
+	for (i = 0; i < deny->n; i++)
+		if (deny->v[i].at.file == 0 && d->plan->guards[i].glob.text[0] == '/' && follow_each(d, d->plan->guards[i].glob.text, of_own, n) < 0)
+			return -1;
+	return follow_each(d, d->plan->home, of_home, n);
+}

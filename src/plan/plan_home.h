@@ -1,0 +1,15 @@
+/*
+ * plan_home: links in places of the host that are not shown, by which a name that is denied or protected there leads to what is.
+ *
+ * A home's settings are often kept in a folder of their own (dotfiles), and the home has links to it: ~/.bashrc, ~/.config, Cordon's own settings. Whoever works in that folder changes what they lead to. So where such a link leads is
+ * denied or protected as the link's own name is. Looked at are the links in the home, in the folders of it that programs start from, and in Cordon's own folders; links on the way to these are plan_follow.h's.
+ */
+#ifndef CORDON_PLAN_HOME_H
+#define CORDON_PLAN_HOME_H
+
+#include "plan/plan_draft.h"
+
+/* Adds guards. 0 or -1. Before the first search. */
+int plan_home_follow(struct draft *d);
+
+#endif
