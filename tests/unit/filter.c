@@ -134,6 +134,27 @@ static void options_of_a_socket_are_those_that_programs_use(void)
 {
 	static const struct asked v[] = {
 		{SYS_setsockopt, {3, 0, 1}, PASS},	    /* of IP */
+		{SYS_setsockopt, {3, 0, 4}, ENOPROTOOPT},   /* IP_OPTIONS */
+		{SYS_setsockopt, {3, 0, 35}, PASS},	    /* IP_ADD_MEMBERSHIP */
+		{SYS_setsockopt, {3, 0, 48}, ENOPROTOOPT},  /* MCAST_MSFILTER */
+		{SYS_setsockopt, {3, 0, 64}, ENOPROTOOPT},
+		{SYS_getsockopt, {3, 0, 80}, PASS},	    /* SO_ORIGINAL_DST */
+		{SYS_getsockopt, {3, 1, 4}, PASS},	    /* SO_ERROR */
+		{SYS_getsockopt, {3, 1, 17}, PASS},	    /* SO_PEERCRED */
+		{SYS_getsockopt, {3, 1, 57}, ENOPROTOOPT},  /* SO_COOKIE */
+		{SYS_getsockopt, {3, 6, 11}, PASS},	    /* TCP_INFO */
+		{SYS_getsockopt, {3, 6, 35}, ENOPROTOOPT},  /* TCP_ZEROCOPY_RECEIVE */
+		{SYS_sendto, {3, 0, 1, 0x4040}, PASS},	    /* MSG_NOSIGNAL, MSG_DONTWAIT */
+		{SYS_sendto, {3, 0, 1, 0x4041}, EOPNOTSUPP}, /* MSG_OOB */
+		{SYS_recvfrom, {3, 0, 1, 0x122}, PASS},	    /* MSG_PEEK, MSG_TRUNC, MSG_WAITALL */
+		{SYS_recvfrom, {3, 0, 1, 1}, EOPNOTSUPP},
+		{SYS_sendmsg, {3, 0, 0x4000, 1}, PASS},
+		{SYS_sendmsg, {3, 0, 1}, EOPNOTSUPP},
+		{SYS_recvmsg, {3, 0, 0x40000000, 1}, PASS}, /* MSG_CMSG_CLOEXEC */
+		{SYS_recvmsg, {3, 0, 0x2000000}, EOPNOTSUPP},
+		{SYS_sendmmsg, {3, 0, 1, 1}, EOPNOTSUPP},
+		{SYS_recvmmsg, {3, 0, 1, 0x10000}, PASS},
+		{SYS_recvmmsg, {3, 0, 1, 1}, EOPNOTSUPP},
 		{SYS_setsockopt, {3, 41, 26}, PASS},	    /* of IPv6 */
 		{SYS_setsockopt, {3, 41, 6}, ENOPROTOOPT},  /* IPV6_2292PKTOPTIONS */
 		{SYS_setsockopt, {3, 41, 32}, ENOPROTOOPT}, /* IPV6_FLOWLABEL_MGR */
@@ -152,7 +173,11 @@ static void options_of_a_socket_are_those_that_programs_use(void)
 		{SYS_setsockopt, {3, 1, 2}, PASS},	    /* SO_REUSEADDR */
 		{SYS_setsockopt, {3, 1, 21}, PASS},	    /* SO_SNDTIMEO */
 		{SYS_setsockopt, {3, 1, 26}, ENOPROTOOPT},  /* SO_ATTACH_FILTER */
-		{SYS_setsockopt, {3, 1, 29}, PASS},	    /* SO_TIMESTAMP */
+		{SYS_setsockopt, {3, 1, 28}, PASS},
+		{SYS_setsockopt, {3, 1, 29}, ENOPROTOOPT},  /* SO_TIMESTAMP */
+		{SYS_setsockopt, {3, 1, 34}, PASS},
+		{SYS_setsockopt, {3, 1, 35}, ENOPROTOOPT},  /* SO_TIMESTAMPNS */
+		{SYS_setsockopt, {3, 1, 63}, ENOPROTOOPT},
 		{SYS_setsockopt, {3, 1, 37}, ENOPROTOOPT},  /* SO_TIMESTAMPING */
 		{SYS_setsockopt, {3, 1, 46}, ENOPROTOOPT},
 		{SYS_setsockopt, {3, 1, 47}, PASS},	    /* SO_MAX_PACING_RATE */

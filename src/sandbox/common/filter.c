@@ -22,6 +22,9 @@ enum what {
 	SOCKET,
 	SOCKETPAIR,
 	SOCKOPT,
+	SOCKOPT_READ,
+	FLAGS3,
+	FLAGS4,
 	IOCTL,
 	PERSONALITY,
 	MAP,
@@ -137,6 +140,16 @@ static void block_ipc(struct program *p)
 		program_errno(p, ENOSYS);
 	else
 		program_allow(p);
+}
+
+static void block_flags3(struct program *p)
+{
+	filter_list_flags(p, 2);
+}
+
+static void block_flags4(struct program *p)
+{
+	filter_list_flags(p, 3);
 }
 
 /* PID 1 may have the workload's id, and no capability that it lacks: then the kernel lets it be slowed down. */
@@ -399,7 +412,7 @@ static void block_done(struct program *p)
 static void (*const blocks[N_WHAT])(struct program *p) = {
 	[ENOSYS_] = block_enosys, [ALLOW] = program_allow, [DENY] = ret_denied, [QUIET] = block_quiet,
 	[DONE] = block_done, [GUARD] = ret_guard, [CLONE] = block_clone, [SOCKET] = filter_list_socket,
-	[SOCKETPAIR] = filter_list_socketpair, [SOCKOPT] = filter_list_sockopt, [IOCTL] = filter_list_ioctl, [PERSONALITY] = filter_list_personality,
+	[SOCKETPAIR] = filter_list_socketpair, [SOCKOPT] = filter_list_sockopt, [SOCKOPT_READ] = filter_list_sockopt_read, [FLAGS3] = block_flags3, [FLAGS4] = block_flags4, [IOCTL] = filter_list_ioctl, [PERSONALITY] = filter_list_personality,
 	[MAP] = filter_list_map, [ADVICE] = filter_list_advice, [BARRIER] = filter_list_barrier, [PIPE] = filter_list_pipe,
 	[MEMFD] = block_memfd, [SHARED] = block_shared, [IPC] = block_ipc, [AFFINITY] = block_affinity,
 	[PRIORITY] = block_priority, [SCHEDULE] = block_schedule, [OPEN] = block_open, [OPENAT] = block_openat,

@@ -44,11 +44,13 @@ void filter_list_sockopt(struct program *p)
 {
 	static const struct span of_sockets[] = {
 		{26, 26}, /* programs that are attached to them: SO_ATTACH_FILTER */
-		{37, 37}, /* SO_TIMESTAMPING, for which the kernel marks the packets of everybody */
+		{29, 29}, /* SO_TIMESTAMP, SO_TIMESTAMPNS, SO_TIMESTAMPING: for these the kernel marks the packets of everybody; clocks and ping want them */
+		{35, 35},
+		{37, 37},
 		{46, 46}, /* SO_BUSY_POLL */
 		{49, 52}, /* SO_INCOMING_CPU, and three more ways to attach programs */
 		{60, 61}, /* pages that are sent in place, times of sending: SO_ZEROCOPY, SO_TXTIME */
-		{65, 65}, /* SO_TIMESTAMPING again */
+		{63, 65}, /* the three of times again */
 		{69, 74}, /* polling, memory that is set aside, hashes of ways */
 		{80, 80}, /* memory of devices */
 	};
@@ -58,13 +60,31 @@ void filter_list_sockopt(struct program *p)
 	static const struct span of_ipv6[] = {
 		{6, 6},	  /* IPV6_2292PKTOPTIONS, an old way to the headers below */
 		{32, 32}, /* IPV6_FLOWLABEL_MGR: the machine has so many for all */
+		{34, 35}, /* policies of IPsec */
 		{54, 55}, /* headers between IP's and TCP's: hop by hop, destination, and routing, which says another destination than the packet's */
 		{57, 57},
 		{59, 59},
+		{64, 65}, /* tables of packet filters */
+	};
+	/* Multicast groups stay, which service discovery joins. */
+	static const struct span of_ip[] = {
+		{4, 5},	  /* IP_OPTIONS, routes among them as in IPv6's headers; IP_ROUTER_ALERT */
+		{16, 17}, /* policies of IPsec */
+		{37, 38}, /* lists of senders of multicast groups */
+		{41, 41},
+		{43, 44},
+		{48, 48},
+		{64, 255}, /* tables of packet filters, ARP's, IPVS' */
 	};
 	size_t at;
 
 	program_load(p, 1);
+	at = p->n;
+	program_emit(p, BPF_OP_JEQ, 0, 0, 0);
+	program_load(p, 2);
+	program_refuse_spans(p, of_ip, ARRAY_LEN(of_ip), ENOPROTOOPT);
+	program_allow(p);
+	end_level(p, at, 0);
 	at = p->n;
 	program_emit(p, BPF_OP_JEQ, 0, 0, 1);
 	program_load(p, 2);
@@ -91,6 +111,41 @@ void filter_list_sockopt(struct program *p)
 	program_allow(p);
 }
 
+/* Not: programs that are attached, the machine's numbers of sockets and network namespaces, and queues of devices; of TCP what can be set, what connections tell of themselves (INFO, CONGESTION, CC_INFO, ULP, IS_MPTCP), and no pages that are received in place. */
+void filter_list_sockopt_read(struct program *p)
+{
+	static const struct span of_sockets[] = {{26, 26}, {56, 57}, {71, 71}};
+	static const struct span of_tcp[] = {{1, 13}, {16, 18}, {23, 26}, {30, 31}, {34, 34}, {36, 36}, {43, 43}};
+	size_t at;
+
+	program_load(p, 1);
+	at = p->n;
+	program_emit(p, BPF_OP_JEQ, 0, 0, 1);
+	program_load(p, 2);
+	program_refuse_spans(p, of_sockets, ARRAY_LEN(of_sockets), ENOPROTOOPT);
+	program_allow(p);
+	end_level(p, at, 1);
+	at = p->n;
+	program_emit(p, BPF_OP_JEQ, 0, 0, 6);
+	program_load(p, 2);
+	program_allow_spans(p, of_tcp, ARRAY_LEN(of_tcp));
+	program_errno(p, ENOPROTOOPT);
+	end_level(p, at, 6);
+	program_allow(p);
+}
+
+/*
+ * Not: urgent bytes (MSG_OOB), of which UNIX sockets keep one aside, a way that only telnet and FTP know and that has had holes; memory of devices. All others are the caller's affair, or mean nothing without an option that is
+ * refused (MSG_ZEROCOPY).
+ */
+void filter_list_flags(struct program *p, unsigned arg)
+{
+	program_load(p, arg);
+	program_emit(p, BPF_OP_JSET, 0, 1, 0x2000001);
+	program_errno(p, EOPNOTSUPP);
+	program_allow(p);
+}
+
 /* What files, sockets and terminals need; nothing that types into a terminal, changes its discipline or steals it. */
 void filter_list_ioctl(struct program *p)
 {
@@ -102,7 +157,7 @@ void filter_list_ioctl(struct program *p)
 		{0x5424, 0x542d},		/* line discipline (to read), break, session, TCGETS2 and its kin; 0x5423 would set the discipline */
 		{0x5441, 0x5441},		/* TIOCGPTPEER */
 		{0x5450, 0x5460},		/* close-on-exec, FIOASYNC, FIOQSIZE */
-		{0x8904, 0x8907},		/* of sockets: owner, mark, time stamp */
+		{0x8904, 0x8905},		/* of sockets: owner, mark; the next two would have all packets marked with times */
 		{0x8910, 0x8915},		/* of interfaces: names, addresses, flags (to read) */
 		{0x8919, 0x891b},
 		{0x8921, 0x8921},

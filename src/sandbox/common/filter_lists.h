@@ -9,6 +9,8 @@
 void filter_list_socket(struct program *p);
 void filter_list_socketpair(struct program *p);
 void filter_list_sockopt(struct program *p);
+void filter_list_sockopt_read(struct program *p);
+void filter_list_flags(struct program *p, unsigned arg); /* of sending and receiving: the argument that has them */
 void filter_list_ioctl(struct program *p);
 void filter_list_personality(struct program *p);
 void filter_list_map(struct program *p);

@@ -116,6 +116,54 @@ static int route_by_segments(const struct scene *s, const struct attack *a)
 	return judge(s, rc, a->name);
 }
 
+/* Each station is to write its address into the packet. */
+static int record_route(const struct scene *s, const struct attack *a)
+{
+	const uint8_t record[8] = {7, 7, 4};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (fd < 0)
+		return broken("socket");
+	return judge(s, setsockopt(fd, IPPROTO_IP, 4 /* IP_OPTIONS */, record, sizeof(record)), a->name);
+}
+
+static int read_option(const struct scene *s, const struct attack *a)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	uint64_t value[16] = {0};
+	socklen_t n = (socklen_t)(a->text ? strtoul(a->text, NULL, 10) : sizeof(value));
+	int rc;
+
+	if (fd < 0)
+		return broken("socket");
+	rc = getsockopt(fd, (int)a->num, (int)a->num2, value, &n);
+	if (rc < 0 && s->control && errno == ENOPROTOOPT)
+		return untried("%s: this kernel lacks it", a->name);
+	return rc < 0 && errno == ENOPROTOOPT ? refused("%s: ENOPROTOOPT", a->name) : judge_reached(s, rc, a->name);
+}
+
+/* num: by which of the calls. */
+static int send_urgent(const struct scene *s, const struct attack *a)
+{
+	char byte = 'x';
+	struct iovec part = {&byte, 1};
+	struct mmsghdr m = {.msg_hdr = {.msg_iov = &part, .msg_iovlen = 1}};
+	int fds[2];
+	long rc;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
+		return broken("socketpair");
+	if (a->num == SYS_sendto)
+		rc = send(fds[0], &byte, 1, MSG_OOB);
+	else if (a->num == SYS_sendmsg)
+		rc = sendmsg(fds[0], &m.msg_hdr, MSG_OOB);
+	else
+		rc = sendmmsg(fds[0], &m, 1, MSG_OOB);
+	if (rc < 0 && s->control && errno == EOPNOTSUPP)
+		return untried("%s: this kernel lacks it", a->name);
+	return judge(s, rc, a->name);
+}
+
 static int attach_filter(const struct scene *s, const struct attack *a)
 {
 	struct sock_filter pass = {BPF_RET | BPF_K, 0, 0, 0xffff};
@@ -141,6 +189,14 @@ static const struct attack rows[] = {
 	{"socket-filter", "cannot attach a program to a socket (SO_ATTACH_FILTER)", attach_filter, .num2 = SO_ATTACH_FILTER},
 	{"socket-group-filter", "cannot attach a program to a group of sockets (SO_ATTACH_REUSEPORT_CBPF)", attach_filter, .num2 = 51},
 	{"socket-stamps", "cannot have the machine's packets marked with times (SO_TIMESTAMPING)", option, .num = SOL_SOCKET, .num2 = 37},
+	{"socket-times", "... or by SO_TIMESTAMP", option, .num = SOL_SOCKET, .num2 = 29},
+	{"socket-times-ns", "... or by SO_TIMESTAMPNS", option, .num = SOL_SOCKET, .num2 = 64},
+	{"socket-number", "cannot learn the machine's number of a socket (SO_COOKIE)", read_option, .num = SOL_SOCKET, .num2 = 57, .text = "8"},
+	{"urgent-unix", "cannot send urgent bytes by a UNIX socket (MSG_OOB)", send_urgent, .num = SYS_sendto},
+	{"urgent-unix-msg", "... by sendmsg()", send_urgent, .num = SYS_sendmsg},
+	{"urgent-unix-many", "... by sendmmsg()", send_urgent, .num = SYS_sendmmsg},
+	{"tcp-in-place", "cannot have pages received in place (TCP_ZEROCOPY_RECEIVE)", read_option, .num = IPPROTO_TCP, .num2 = 35, .text = "64"},
+	{"packet-options", "cannot give packets options of IP (IP_OPTIONS)", record_route},
 	{"socket-zerocopy", "cannot send pages in place (SO_ZEROCOPY)", option, .num = SOL_SOCKET, .num2 = 60},
 	{"socket-reserve", "cannot set memory aside for a socket (SO_RESERVE_MEM)", option, .num = SOL_SOCKET, .num2 = 73},
 	{"socket-poll", "cannot have the kernel wait busily for a socket (SO_BUSY_POLL)", option, CONTROL_ROOT, .num = SOL_SOCKET, .num2 = 46},
