@@ -84,9 +84,10 @@ bool placeholders_in_fields(struct http_exchange *x, const struct http_fields *f
 
 int placeholders_refuse(struct http_exchange *x, const char *where)
 {
+	static const char hint[] = "it stands for a key that is not in this sandbox, and is never filled in: send the request without it; where a rule has that credential for a host, the gateway adds it to each request by itself, and to no body";
 	struct denial d;
 
-	denial_set(&d, 403, "policy_denied", "credentials are added outside of the sandbox, to requests that a rule with that credential allows: leave it out",
+	denial_set(&d, 403, "policy_denied", hint,
 		   "a placeholder for a credential is in the %s of this request", where);
 	d.domain = x->origin->inference ? "inference" : "network";
 	tell_denied(x, "", d.detail);

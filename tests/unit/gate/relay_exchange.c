@@ -243,6 +243,8 @@ static void a_placeholder_leaves_nowhere(void)
 			printf("# %s: got %.60s\n", cases[i].request, got);
 			CHECK(false);
 		}
+		/* who sent it hears what to do */
+		CHECK(cases[i].seen || strstr(got, "send the request without it; where a rule has that credential for a host, the gateway adds it to each request by itself"));
 		CHECK_STR(rig_seen(&g), cases[i].seen ? cases[i].seen : "");
 	}
 	/* all is as before after so many refusals */
