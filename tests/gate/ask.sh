@@ -104,8 +104,10 @@ like "unless the ceiling has them asked" "$out" 'hello from other\.test/above'
 	touch "$work/go"
 ) &
 changer=$!
-# shellcheck disable=SC2016 # expanded inside
-out=$(asking y sh -c 'curl -sS -m 20 https://other.test/once; n=0; until [ -e go ] || [ $n = 600 ]; do sleep 0.1; n=$((n + 1)); done; curl -sS -m 5 https://other.test/again')
+# in a copy of the work folder nobody sees the file: there it waits as long as the changer may
+longest=600
+[ "$runtime" = native ] || longest=200
+out=$(asking y sh -c 'curl -sS -m 20 https://other.test/once; n=0; until [ -e go ] || [ $n = '$longest' ]; do sleep 0.1; n=$((n + 1)); done; curl -sS -m 5 https://other.test/again')
 wait "$changer"
 like "a ceiling that has them asked no more takes back what they allowed" "$(grep -c 'from other.test/once' <<<"$out"),$(grep -c 'from other.test/again' <<<"$out"),$(ls "$work")" '^1,0,go'
 rm -f "$config/policy.yaml" "$work/go"

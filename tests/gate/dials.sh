@@ -133,9 +133,9 @@ policy '  mode: allowlist
   allow: [{host: names.test}]'
 like "inside nobody can, and no descriptor or capability came of it" "$(run "$tmp/p.yaml" python3 undo.py 2>&1)" '^E(PERM|PROTONOSUPPORT|AFNOSUPPORT|ACCES) 0 1 2( 3)? CapEff=0 CapPrm=0 CapBnd=0$'
 if [ "$(id -u)" = 0 ]; then
-	"$CORDON" run -p "$tmp/p.yaml" --workdir "$work" -- sleep 31.4159 2>"$tmp/err" &
-	until_true pgrep -x -f 'sleep 31.4159'
-	inside=$(pgrep -x -f 'sleep 31.4159') first=
+	"$CORDON" run -p "$tmp/p.yaml" --workdir "$work" -- sleep 31.$$ 2>"$tmp/err" &
+	until_true pgrep -x -f "sleep 31.$$"
+	inside=$(pgrep -x -f "sleep 31.$$") first=
 	while [ -n "$inside" ] && [ "$(awk '/^NSpid/ { print $NF }' "/proc/$inside/status")" != 1 ]; do inside=$(awk '/^PPid/ { print $2 }' "/proc/$inside/status"); done
 	[ -z "$inside" ] || first=$(find "/proc/$inside/fd" -type l -printf '%l\n' | sed -n 's/^socket:\[\(.*\)\]/\1/p')
 	is "nor does the sandbox's first process keep a socket for it" "$(awk 'NR > 1 { print $10 }' "/proc/$inside/net/netlink" | grep -Fx "$first")" ""
