@@ -410,15 +410,18 @@ static int pass_message(struct control_client *to, const struct wire_message *m)
 void control_pass(struct control *c, uint64_t id, const struct wire_message *m)
 {
 	size_t i;
+	bool over;
 
 	for (i = 0; id && i < CONTROL_CLIENTS; i++) {
 		if (c->clients[i].id != id)
 			continue;
+		/* it has all that it waits for then, and need not wake us by hanging up itself */
+		over = m->type == INSIDE_EXITED && !c->clients[i].took;
 		if (m->type == INSIDE_EXITED || m->type == INSIDE_FAILED) {
 			c->clients[i].id = 0; /* nothing to hang up on any more */
 			c->last_used = c->now();
 		}
-		if (c->clients[i].fd >= 0 && pass_message(&c->clients[i], m) < 0)
+		if (c->clients[i].fd >= 0 && (pass_message(&c->clients[i], m) < 0 || over))
 			drop(c, i);
 		forget_terminal(c, i);
 	}

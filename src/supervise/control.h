@@ -54,7 +54,7 @@ struct control {
 	/* A client asks for the end; grace in milliseconds. */
 	bool stop, stop_again; /* stop_again: with each time it is asked for; the supervisor takes it back */
 	uint32_t stop_grace;
-	void (*started)(void *arg, char *const *argv); /* for the audit */
+	void (*started)(void *arg, char *const *argv); /* PID 1 was asked for it: for the audit */
 	int (*push)(void *arg, const char *path, struct error *err); /* a new policy */
 	bool fixed; /* there is no gateway that could take one: push() refuses it, and says so in the log */
 	int (*join)(void *arg, int client); /* another sandbox asks for our network; -errno: it is turned away */

@@ -311,8 +311,11 @@ static void on_spaces(struct supervisor *s, struct wire_message *m)
 
 static void on_members(struct supervisor *s, struct wire_message *m, struct wire_in *w)
 {
-	if (s->watching && m->type == INSIDE_AHEAD)
-		s->watch.ahead = (pid_t)wire_get_u32(w);
+	pid_t ahead = m->type == INSIDE_AHEAD ? (pid_t)wire_get_u32(w) : 0;
+
+	/* one that was told of before the last command that we asked for may be that command by now */
+	if (m->type == INSIDE_AHEAD)
+		s->watch.ahead = wire_get_u64(w) + 1 == s->control.next_id ? ahead : 0;
 	else if (s->watching && m->n_fds == 1)
 		(void)watch_members_take_proc(&s->watch.members, fd_take(&m->fds[0]));
 }
@@ -577,7 +580,7 @@ static int next_wait(const struct supervisor *s)
 	return at <= now ? 0 : at - now > 3600000 ? 3600000 : (int)(at - now);
 }
 
-static void exec_logged(void *arg, char *const *argv)
+static void command_started(void *arg, char *const *argv)
 {
 	struct supervisor *s = arg;
 	AUTO_BUF b = {0};
@@ -588,6 +591,7 @@ static void exec_logged(void *arg, char *const *argv)
 	audit_put_command(&b, argv);
 	field.value = buf_view(&b);
 	log_event(s, &e);
+	s->watch.ahead = 0; /* who waited to become a command is this one */
 }
 
 static void logged(void *arg, const struct event *e)
@@ -735,7 +739,7 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	(void)snprintf(s.control.policy, sizeof(s.control.policy), "%s", req->policy_digest);
 	keep_init(&s.keep, req->keep, &s.control, req->plan->limits.timeout_ms, now_ms());
 	s.denials = (struct denial_log){.log = logged, .arg = &s};
-	s.control.started = exec_logged;
+	s.control.started = command_started;
 	s.control.arg = &s;
 	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = logged, .arg = &s, .now = now_ms};
 	supervise_gate_init(&s.gate);

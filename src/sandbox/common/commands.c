@@ -370,7 +370,7 @@ size_t commands_poll(const struct commands *c, struct pollfd *p)
 	size_t i, n = 0;
 
 	for (i = 0; i < COMMANDS_MAX; i++) {
-		if (c->v[i].listener >= 0)
+		if (c->v[i].listener >= 0 && !c->v[i].unused)
 			p[n++] = (struct pollfd){.fd = c->v[i].listener, .events = POLLIN};
 		if (c->v[i].carry) {
 			carry_poll(c->v[i].carry, p + n);
@@ -438,7 +438,7 @@ void commands_serve(struct commands *c, const struct pollfd *p, const struct com
 	struct command *v;
 
 	for (v = c->v; v < c->v + COMMANDS_MAX; v++) {
-		if (v->listener >= 0)
+		if (v->listener >= 0 && !v->unused)
 			serve_listener(c, v, p++, guard);
 		if (!v->carry)
 			continue;
@@ -457,7 +457,8 @@ void commands_close_unused(struct commands *c)
 	struct command *v;
 
 	for (v = c->v; v < c->v + COMMANDS_MAX; v++) {
-		if (!v->unused)
+		/* not while its process ends: that one would wait for us, and who waits for it too */
+		if (!v->unused || v->pid)
 			continue;
 		(void)close(v->listener);
 		v->listener = -1;

@@ -66,12 +66,13 @@ void tell_proc(struct tell *t)
 		tell_send(t, INSIDE_PROC, &none, &proc, 1);
 }
 
-void tell_ahead(struct tell *t, pid_t pid)
+void tell_ahead(struct tell *t, pid_t pid, uint64_t spawns)
 {
 	AUTO_BUF b = {0};
 
 	buf_init(&b, 64);
 	wire_put_u32(&b, (uint32_t)pid);
+	wire_put_u64(&b, spawns);
 	tell_send(t, INSIDE_AHEAD, &b, NULL, 0);
 }
 

@@ -34,7 +34,8 @@ void tell_started(struct tell *t, uint64_t id, pid_t pid, bool terminal, int mas
 int tell_spaces(struct tell *t, bool sends_fds, struct error *err);
 /* What runs in here is counted by it. */
 void tell_proc(struct tell *t);
-void tell_ahead(struct tell *t, pid_t pid);
+/* spawns: so many INSIDE_SPAWN had come. */
+void tell_ahead(struct tell *t, pid_t pid, uint64_t spawns);
 void tell_stopped(struct tell *t, uint64_t id, int sig);
 void tell_heard(struct tell *t);
 void tell_exited(struct tell *t, uint64_t id, int status, const struct rusage *usage);

@@ -60,6 +60,8 @@ struct init {
 	struct commands commands;
 	struct wire_message went; /* the last word to go on, until the first command's process, which shares our memory (sys/beside.h), has left it: to give back what is shared interrupts its CPU */
 	pid_t ahead; /* that the supervisor knows of */
+	bool ahead_due; /* the next command's process is to be made, in a moment */
+	uint64_t spawns; /* so many commands were asked for */
 };
 
 static void path_denied(void *arg, const char *rule, struct sv path)
@@ -342,7 +344,6 @@ static void spawn_first(struct init *in)
 static void reaped(struct init *in, const struct commands_reaped *r)
 {
 	bool over = r->command && r->command->id == 0 && !WIFSTOPPED(r->status);
-	struct error ignored = {0};
 
 	rescan_reaped(&in->rescan, r->pid, r->status);
 	if (over) {
@@ -354,9 +355,8 @@ static void reaped(struct init *in, const struct commands_reaped *r)
 	}
 	if (r->command)
 		commands_tell_reaped(&in->commands, r);
-	/* when the caller has its answer: the next one finds its process confined already */
 	if (r->command && in->hold && in->commands.beside && !in->commands.ahead && !WIFSTOPPED(r->status))
-		(void)commands_make_ahead(&in->commands, &ignored);
+		in->ahead_due = true;
 	if (over)
 		_exit(0); /* the first command is the run: all the rest ends with us */
 }
@@ -382,9 +382,12 @@ static void on_message(struct init *in)
 
 	if (r <= 0)
 		_exit(1); /* the supervisor is gone: so are we, and all inside */
-	if (m.type == INSIDE_SPAWN)
+	if (m.type == INSIDE_SPAWN) {
 		(void)commands_on_spawn(&in->commands, &m);
-	else if (m.type == INSIDE_SIGNAL)
+		in->spawns++;
+		in->ahead_due = false;
+		in->ahead = 0; /* as the supervisor has it, who sent this */
+	} else if (m.type == INSIDE_SIGNAL)
 		commands_on_signal(&in->commands, &m);
 	else if (m.type == INSIDE_EXPIRED)
 		commands_on_expired(&in->commands, &m);
@@ -446,8 +449,25 @@ static void tell_if_ahead(struct init *in)
 	pid_t now = in->commands.ahead ? confine_ahead_pid(in->commands.ahead) : 0;
 
 	if (in->hold && now != in->ahead)
-		tell_ahead(&in->tell, now);
+		tell_ahead(&in->tell, now, in->spawns);
 	in->ahead = now;
+}
+
+/* The next command finds its process confined already. It is made when the last one's caller has its answer: those who bring that may wait for our CPU, and so we sleep first. */
+static int wait_for_some(struct init *in, struct pollfd *p, size_t n)
+{
+	static const struct timespec moment = {.tv_nsec = 1}; /* the kernel makes some fifty microseconds of it */
+	int ms = in->reap_on ? 0 : rescan_wait(&in->rescan), r;
+	struct error ignored = {0};
+
+	if (!in->ahead_due)
+		return poll(p, n, ms);
+	r = ppoll(p, n, &moment, NULL);
+	if (r == 0) {
+		in->ahead_due = false;
+		(void)commands_make_ahead(&in->commands, &ignored);
+	}
+	return r;
 }
 
 static void serve(struct init *in) __attribute__((noreturn));
@@ -464,7 +484,7 @@ static void serve(struct init *in)
 		p[2] = (struct pollfd){.fd = in->remask.fd, .events = POLLIN};
 		p[3] = (struct pollfd){.fd = in->remask.mounts, .events = POLLPRI};
 		n = commands_poll(&in->commands, p + 4);
-		if (poll(p, 4 + n, in->reap_on ? 0 : rescan_wait(&in->rescan)) < 0 && errno != EINTR)
+		if (wait_for_some(in, p, 4 + n) < 0 && errno != EINTR)
 			_exit(1);
 		look_after_names(in, p[2].revents & POLLIN, p[3].revents & POLLPRI);
 		commands_serve(&in->commands, p + 4, &guard);
