@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "http/link_frame.h"
+#include "loop/near.h"
 #include "wire/wire.h"
 
 /*
@@ -53,6 +54,7 @@ struct link {
 	void *user;
 	struct loop_watch watch;
 	struct loop_task flush;
+	struct near near; /* to the other side */
 	struct link_exchange **slots;
 	uint32_t *uses; /* of each slot, so far */
 	uint32_t n_slots;
@@ -83,6 +85,7 @@ int link_new(struct loop *loop, int fd, bool relay, const struct link_events *ev
 	l->events = events;
 	l->user = user;
 	buf_init(&l->out, OUT_MAX);
+	near_init(&l->near, loop);
 	r = loop_watch_add(loop, &l->watch, fd, LOOP_READ, on_socket, l);
 	if (r < 0) {
 		link_free(l);
@@ -111,6 +114,7 @@ void link_free(struct link *l)
 	buf_done(&l->out);
 	loop_watch_remove(&l->watch);
 	loop_task_cancel(&l->flush);
+	near_done(&l->near);
 	(void)close(l->fd);
 	free(l);
 }
@@ -221,6 +225,15 @@ static void send_short(struct link_exchange *x, enum link_type type, const uint3
 	wake(l);
 }
 
+/* Where the only exchange is to be answered from. */
+static int meet(struct link *l)
+{
+	if (l->n_open == 1)
+		return near_lead(&l->near);
+	near_part(&l->near);
+	return -1;
+}
+
 int link_request(struct link *l, const struct link_request *r, void *exchange_user, struct link_exchange **ret)
 {
 	size_t before = l->out.n, at;
@@ -243,6 +256,7 @@ int link_request(struct link *l, const struct link_request *r, void *exchange_us
 	at = link_open(&l->out, LINK_REQUEST, x->id);
 	link_put_request(&l->out, r);
 	link_close(&l->out, at);
+	link_set_near(&l->out, at, meet(l));
 	wake(l);
 	if (buf_failed(&l->out) || l->out.n - before > LINK_HEADER + LINK_MAX_FRAME) {
 		l->out.n = before;
@@ -374,15 +388,16 @@ void link_set_user(struct link_exchange *x, void *user)
 
 /* What comes in: 0, or -1 where the other side does not keep to the rules. */
 
-static int got_request(struct link *l, uint32_t id, struct sv payload)
+static int got_request(struct link *l, const struct link_header *h, struct sv payload)
 {
 	struct link_request r;
 	struct link_exchange *x;
 
-	if (l->relay || link_get_request(payload, l->fields, &r) < 0 || l->n_open >= LINK_MAX_EXCHANGES || add_exchange(l, id, &x) < 0)
+	if (l->relay || link_get_request(payload, l->fields, &r) < 0 || l->n_open >= LINK_MAX_EXCHANGES || add_exchange(l, h->exchange, &x) < 0)
 		return -1;
 	x->sending = true; /* an answer is due */
 	x->receiving = r.head.body || r.head.websocket;
+	near_follow(&l->near, h->near);
 	l->events->request(l->user, x, &r);
 	return 0;
 }
@@ -493,7 +508,7 @@ static int got_frame(struct link *l, const struct link_header *h, struct sv payl
 
 	if (h->type == LINK_REQUEST) {
 		close_over(l); /* what was given up before it holds nothing any more when it is judged */
-		return got_request(l, h->exchange, payload);
+		return got_request(l, h, payload);
 	}
 	x = find(l, h->exchange);
 	/* not open: it ended here while the frame was under way */

@@ -9,6 +9,8 @@
  * link_consume(). link_data() takes as much as there is credit and room for; `room` says when to go on. So a slow reader stops its own sender and nobody else.
  * Frames are collected and written at the end of the loop's iteration, many by one call.
  *
+ * While one exchange is open, both sides stay on one CPU for a moment (loop/near.h); the relay says which.
+ *
  * Ownership. The link owns its exchanges; one lives until `closed` returned. Heads, trailers and data given to events are views that live during the event.
  * Calls but link_free() may be made inside events. After link_free() no event comes; it does not call `closed`.
  *

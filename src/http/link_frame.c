@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "loop/near.h"
 #include "wire/wire.h"
 
 enum { REQ_TLS = 1, REQ_BODY = 2, REQ_WEBSOCKET = 4, REQ_EXPECT = 8, REQ_INFERENCE = 16, REQ_ALL = 31 };
@@ -43,14 +44,24 @@ void link_close(struct buf *out, size_t at)
 		put_le32(out->p + at, (uint32_t)(out->n - at - LINK_HEADER));
 }
 
+void link_set_near(struct buf *out, size_t at, int cpu)
+{
+	unsigned v = cpu >= 0 && cpu < NEAR_CPUS ? (unsigned)cpu + 1 : 0;
+
+	if (buf_failed(out))
+		return;
+	out->p[at + 6] = (char)(v & 0xff);
+	out->p[at + 7] = (char)(v >> 8);
+}
+
 int link_get_header(const char *bytes, struct link_header *ret)
 {
-	unsigned type = (unsigned char)bytes[4];
+	unsigned type = (unsigned char)bytes[4], near = (unsigned char)bytes[6] | (unsigned)(unsigned char)bytes[7] << 8;
 	uint32_t length = get_le32(bytes);
 
-	if (length > LINK_MAX_FRAME || type == 0 || type >= LINK_TYPES || bytes[5] || bytes[6] || bytes[7])
+	if (length > LINK_MAX_FRAME || type == 0 || type >= LINK_TYPES || bytes[5] || near > (type == LINK_REQUEST ? NEAR_CPUS : 0))
 		return -EBADMSG;
-	*ret = (struct link_header){.length = length, .type = (enum link_type)type, .exchange = get_le32(bytes + 8)};
+	*ret = (struct link_header){.length = length, .type = (enum link_type)type, .exchange = get_le32(bytes + 8), .near = (int)near - 1};
 	return 0;
 }
 

@@ -20,11 +20,15 @@ struct link_header {
 	uint32_t length; /* of the payload */
 	enum link_type type;
 	uint32_t exchange;
+	int near; /* of a request: the CPU to answer from (loop/near.h), or -1 */
 };
 
 /* Starts a frame at the end of out; link_close() puts its length in. Returns where it starts. */
 size_t link_open(struct buf *out, enum link_type type, uint32_t exchange);
 void link_close(struct buf *out, size_t at);
+
+/* For the frame that starts there. */
+void link_set_near(struct buf *out, size_t at, int cpu);
 
 /* From LINK_HEADER bytes. 0 or -EBADMSG: too long, or of no known type. */
 int link_get_header(const char *bytes, struct link_header *ret);

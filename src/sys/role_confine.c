@@ -25,7 +25,7 @@
 enum { SOCKETS = ROLE_DIAL | ROLE_ACCEPT };
 
 /* An argument that decides. */
-enum check { ANY, NOT_CODE, INTERNET, QUEUE_SIZE, QUEUE_OR_ADDRESSES, DESCRIPTOR };
+enum check { ANY, NOT_CODE, INTERNET, QUEUE_SIZE, QUEUE_OR_ADDRESSES, DESCRIPTOR, OURSELVES };
 
 /* What it may be. */
 static const struct choice {
@@ -37,6 +37,7 @@ static const struct choice {
 	[QUEUE_OR_ADDRESSES] = {1, 2, {SIOCOUTQ, SIOCGIFCONF}}, /* which addresses are this machine's: own_address.h */
 	/* Flags, copies and sizes. F_SETOWN and its kin are not there: they send signals to whatever process of the user. */
 	[DESCRIPTOR] = {1, 9, {F_GETFL, F_SETFL, F_GETFD, F_SETFD, F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS}},
+	[OURSELVES] = {0, 1, {0}},
 };
 
 static const struct {
@@ -74,6 +75,8 @@ static const struct {
 	{SYS_dup, 0, ANY},
 	{SYS_pipe2, ROLE_SPLICE, ANY},
 	{SYS_sched_yield, ROLE_SPLICE, ANY},
+	{SYS_sched_getaffinity, SOCKETS, OURSELVES},
+	{SYS_sched_setaffinity, SOCKETS, OURSELVES},
 	{SYS_pread64, 0, ANY},
 	{SYS_lseek, 0, ANY},
 	{SYS_mmap, 0, NOT_CODE},

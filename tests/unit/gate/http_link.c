@@ -310,6 +310,7 @@ static void a_side_that_breaks_the_rules_is_cut_off(void)
 		{"an end before an answer", "\x04\0\0\0\x04\0\0\0\0\x40\0\0\0\0\0\0", 16},
 		{"a malformed answer", "\x01\0\0\0\x02\0\0\0\0\x40\0\0x", 13},
 		{"credit that was never used", "\x04\0\0\0\x07\0\0\0\0\x40\0\0\x01\0\0\0", 16},
+		{"a CPU to come to, from who does not lead", "\0\0\0\0\x06\0\x01\0\0\x40\0\0", 12},
 		{"an unknown failure", "\x08\0\0\0\x05\0\0\0\0\x40\0\0\xff\0\0\0\0\0\0\0", 20},
 	};
 	size_t i;

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -68,6 +70,29 @@ static int own_by_ioctl(void)
 	pid_t pid = getppid();
 
 	return ioctl(socket(AF_INET, SOCK_STREAM, 0), FIOSETOWN, &pid);
+}
+
+/* Where others run is not its business. */
+static int place_parent(void)
+{
+	cpu_set_t all;
+
+	memset(&all, 0xff, sizeof(all));
+	return sched_setaffinity(getppid(), sizeof(all), &all);
+}
+
+static int look_at_parent(void)
+{
+	cpu_set_t all;
+
+	return sched_getaffinity(getppid(), sizeof(all), &all);
+}
+
+static int place_itself(void)
+{
+	cpu_set_t all;
+
+	return sched_getaffinity(0, sizeof(all), &all) < 0 || sched_getcpu() < 0 ? -1 : sched_setaffinity(0, sizeof(all), &all);
 }
 
 static int set_flags(void)
@@ -144,6 +169,19 @@ static void it_sends_no_signals_by_a_descriptor(void)
 	CHECK(confined(set_flags) == 0);
 }
 
+static void it_chooses_a_cpu_for_itself_only(void)
+{
+	int (*const acts[])(void) = {place_parent, look_at_parent};
+	size_t i;
+	int status;
+
+	for (i = 0; role_is_filtered() && i < ARRAY_LEN(acts); i++) {
+		status = confined(acts[i]);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+	}
+	CHECK(confined(place_itself) == 0);
+}
+
 static void it_dials_and_knows_the_machines_own_addresses_all_the_same(void)
 {
 	CHECK(confined(dial) == 0);
@@ -156,6 +194,7 @@ int main(void)
 	static const struct check_case cases[] = {
 		CASE(what_dials_cannot_bind_or_listen),
 		CASE(it_sends_no_signals_by_a_descriptor),
+		CASE(it_chooses_a_cpu_for_itself_only),
 		CASE(it_dials_and_knows_the_machines_own_addresses_all_the_same),
 	};
 
