@@ -23,6 +23,20 @@ static bool waits_for_restart(const struct launch_reload *l, const struct cli_po
 	return r.more || r.less;
 }
 
+/* Each has a base URL inside, a listener and the variable that names it: these are made at the start only. */
+static bool has_new_base_url(const struct policy *first, const struct policy *now)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < now->inference.n_providers; i++) {
+		for (k = 0; k < first->inference.n_providers && strcmp(first->inference.providers[k].name, now->inference.providers[i].name) != 0; k++)
+			;
+		if (k == first->inference.n_providers)
+			return true;
+	}
+	return false;
+}
+
 /* A person may allow hosts: the policy, and the ceiling that it is below, have them asked. */
 static bool asks(const struct policy *p)
 {
@@ -71,6 +85,7 @@ static int load(void *arg, const char *path, char digest[65], struct error *err)
 	struct launch_reload *l = arg;
 	struct cli_policy loaded;
 	struct text_shown shown;
+	bool elsewhere, providers;
 	int r = path ? cli_policy_load_file(l->call, path, CLI_POLICY_AGAIN, &loaded, err) : cli_policy_load(l->call, NULL, CLI_POLICY_AGAIN, &loaded, err);
 
 	if (r == 0) {
@@ -82,12 +97,17 @@ static int load(void *arg, const char *path, char digest[65], struct error *err)
 		call_note(l->call, "the new policy is refused, the last one stays: %s", text_show(&shown, sv_of(err->text)));
 		return -1;
 	}
-	if (waits_for_restart(l, &loaded))
-		call_note(l->call, "note: what the new policy changes in filesystem and process waits for a restart");
+	elsewhere = waits_for_restart(l, &loaded);
+	providers = has_new_base_url(l->first, loaded.policy);
+	if (elsewhere || providers) {
+		(void)error_set(err, ERROR_NONE, "%s%s%s wait%s for a restart of the run", elsewhere ? "what the new policy changes in filesystem and process" : "",
+				elsewhere && providers ? ", and " : "", providers ? "the base URLs of providers that it was not started with" : "", providers ? "" : "s");
+		call_note(l->call, "note: %s", err->text);
+	}
 	memcpy(digest, loaded.digest, sizeof(loaded.digest));
 	cli_policy_done(&l->last);
 	l->last = loaded;
-	return 0;
+	return elsewhere || providers;
 }
 
 /* Another sandbox could open this one by it. */

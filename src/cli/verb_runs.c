@@ -228,6 +228,7 @@ int verb_policy_push(struct call *call, struct error *err)
 	struct text_shown shown;
 	AUTO_FD text = -1;
 	AUTO_FD fd = -1;
+	int r;
 
 	if (!path)
 		return error_sys(err, errno, "%s", text_show(&shown, sv_of(call->args[1])));
@@ -235,7 +236,10 @@ int verb_policy_push(struct call *call, struct error *err)
 		return -1;
 	fd = connect_run(call->args[0], NULL, err);
 	/* first of all: whoever asks for its owner's sandbox under the old policy must not get this one */
-	return fd < 0 || kept_disown(call->args[0], err) < 0 ? -1 : client_push(fd, path, text, err);
+	r = fd < 0 || kept_disown(call->args[0], err) < 0 ? -1 : client_push(fd, path, text, err);
+	if (r > 0)
+		call_note(call, "note: %s", text_show(&shown, sv_of(err->text)));
+	return r < 0 ? -1 : 0;
 }
 
 int verb_logs(struct call *call, struct error *err)

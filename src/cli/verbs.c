@@ -410,7 +410,7 @@ const struct verb verbs[] = {
 		.complete = "file",
 		.summary = "Give a running sandbox another policy.",
 		.details = "FILE takes the place of the policies that the run was started with, under the operator's ceiling. Network and inference change at once; tunnels that the new "
-			   "policy forbids are closed. What it says about filesystem and process waits for a restart. A file that is wrong changes nothing. "
+			   "policy forbids are closed. What it says about filesystem and process waits for a restart, and so do the base URLs of providers that the run was not started with. A file that is wrong changes nothing. "
 			   "A run that was started without network and inference has no gateway, and none is made later: a push is refused, with 125, and logged.\n\n"
 			   "A policy file that was given to run with --policy need not be pushed: saving it is enough, and so is SIGHUP to the supervisor. Both put the files that the run was started with in force again, also after a push. (Without a gateway a saved file waits for the next run, and SIGHUP is the command's; so it is where a shell sends it to its jobs because it ends.) A sandbox that is prepared (run --warm) takes no other policy before a run has it.",
 		.min_args = 2,

@@ -250,8 +250,12 @@ int client_push(int sock, const char *path, int text_fd, struct error *err)
 	text = wire_get_sv(&in);
 	if (m.type != INSIDE_PUSHED || !wire_ok(&in))
 		r = error_set(err, ERROR_SYSTEM, "the run's supervisor gave a malformed answer");
+	else if (done == CONTROL_PUSHED && text.n == 0)
+		r = 0;
+	else if (done == CONTROL_PUSHED)
+		r = -error_set(err, ERROR_NONE, "%.*s", (int)text.n, text.p);
 	else
-		r = done == CONTROL_PUSHED ? 0 : error_set(err, done == CONTROL_NO_GATEWAY ? ERROR_DENIED : ERROR_INPUT, "%.*s", (int)text.n, text.p);
+		r = error_set(err, done == CONTROL_NO_GATEWAY ? ERROR_DENIED : ERROR_INPUT, "%.*s", (int)text.n, text.p);
 	wire_message_done(&m);
 	return r;
 }

@@ -34,7 +34,7 @@ enum { CLIENT_TAKE_MS = 10000 };
 /* A kept sandbox is to be used under the policy with this digest; alone: by this connection only, and ends with it. False: it has another by now, is somebody else's, or does not answer. */
 bool client_take(int sock, bool alone, const char *policy_digest);
 
-/* `cordon policy push`: the file at path (absolute), or where text_fd is not -1 what is in that one, is the run's policy from now on. 0, or -1: why not; ERROR_DENIED: it has no gateway, so nothing is open. */
+/* `cordon policy push`: the file at path (absolute), or where text_fd is not -1 what is in that one, is the run's policy from now on. 0; 1: and err has what of it waits for a restart; or -1: why not; ERROR_DENIED: it has no gateway, so nothing is open. */
 int client_push(int sock, const char *path, int text_fd, struct error *err);
 
 /* `cordon stop`: asks the run to end, with SIGKILL after a while. Without waiting: the connection ends with the run. 0 or -errno. */

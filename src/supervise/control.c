@@ -285,8 +285,8 @@ static int take_push(struct control *c, size_t i, const struct wire_message *m, 
 	else
 		r = c->push(c->arg, copy, &err);
 	buf_init(&b, 1024);
-	wire_put_u32(&b, r == 0 ? CONTROL_PUSHED : c->fixed ? CONTROL_NO_GATEWAY : CONTROL_NOT_PUSHED);
-	wire_put_sv(&b, sv_of(r == 0 ? "" : err.text));
+	wire_put_u32(&b, r >= 0 ? CONTROL_PUSHED : c->fixed ? CONTROL_NO_GATEWAY : CONTROL_NOT_PUSHED);
+	wire_put_sv(&b, sv_of(r == 0 ? "" : err.text) /* 1: what waits for a restart */);
 	return wire_send(c->clients[i].fd, INSIDE_PUSHED, buf_view(&b), NULL, 0);
 }
 

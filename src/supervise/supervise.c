@@ -401,10 +401,10 @@ static int reload(void *arg, const char *path, struct error *err)
 	if (s->req->policies && !gate_is_ready(s->req->gate))
 		return error_set(err, ERROR_SYSTEM, "the run is only starting; try again in a moment");
 	r = s->req->policies ? s->req->policies->load(s->req->policies->arg, path, digest, err)
-			     : error_set(err, ERROR_DENIED, "this run has no gateway: the policy that it was started with opens neither network nor inference, and nothing else can change while it runs; start it anew with the other policy");
+			     : error_set(err, ERROR_DENIED, "this run was started without network and models, and cannot be given them: start it anew with the other policy (it has no gateway, and nothing else can change while it runs)");
 
-	if (r == 0) {
-		(void)snprintf(text, sizeof(text), "a new policy is in force for network and inference");
+	if (r >= 0) {
+		(void)snprintf(text, sizeof(text), "a new policy is in force for network and inference%s%s", r ? "; " : "", r ? err->text : "");
 		e.verdict = "allow";
 		(void)snprintf(s->control.policy, sizeof(s->control.policy), "%s", digest);
 		field.value = sv_of(digest);

@@ -29,7 +29,7 @@ struct landlock_log;
 struct supervise_policies {
 	const char *const *files; /* to be watched */
 	size_t n_files;
-	/* Loads the policy anew, from path or, where that is NULL, from where it came from, and puts it in force; or changes nothing. */
+	/* Loads the policy anew, from path or, where that is NULL, from where it came from, and puts it in force; or changes nothing. 1: it is in force, and err has what of it waits for a restart. */
 	int (*load)(void *arg, const char *path, char digest[65], struct error *err);
 	/* One more host and port, for as long as the run lasts. */
 	int (*allow)(void *arg, const char *host, uint16_t port, struct error *err);

@@ -111,8 +111,8 @@ printf 'version: 1\nextends: [default]\n' >"$tmp/offline.yaml"
 offline=$("$CORDON" ps -q | grep -v "$id")
 "$CORDON" policy push "$offline" "$tmp/pushed.yaml" >"$tmp/push.out" 2>"$tmp/push.err"
 is "policy push to a run without a gateway fails" "$?" "125"
-like "... says why, and what to do" "$(cat "$tmp/push.err")" '^cordon: this run has no gateway: .*start it anew with the other policy$'
-like "... and the log has it" "$("$CORDON" logs "$offline")" 'a new policy was refused, the last one stays: this run has no gateway'
+like "... says why, and what to do" "$(cat "$tmp/push.err")" '^cordon: this run was started without network and models, and cannot be given them: start it anew with the other policy'
+like "... and the log has it" "$("$CORDON" logs "$offline")" 'a new policy was refused, the last one stays: this run was started without network and models, .*: start it anew with the other policy'
 is "... nothing is open by it" "$("$CORDON" exec "$offline" -- sh -c 'env | grep -ci _proxy=; ls /sys/class/net 2>/dev/null | grep -v ^lo$')" "0"
 "$CORDON" stop -t 0 "$offline"
 "$CORDON" policy push 00000000 "$tmp/pushed.yaml" >"$tmp/push.out" 2>"$tmp/push.err"
@@ -161,7 +161,7 @@ is "a valid one is taken after all of that" "$(get second.test) $(get first.test
 : >"$tmp/err"
 changes eval 'save "{host: first.test}" "{host: third.test}"; printf "filesystem:\n  read: [/opt]\nprocess:\n  memory: 1G\n" >>"$tmp/net.yaml"'
 until_true grep -q waits "$tmp/err"
-like "changes of filesystem and process are told as waiting for a restart" "$(cat "$tmp/err")" 'filesystem and process waits for a restart'
+like "changes of filesystem and process are told as waiting for a restart" "$(cat "$tmp/err")" 'filesystem and process waits for a restart of the run'
 is "... while those of the network are in force" "$(get third.test)" "200 200"
 
 # A credential that was not there at the start
@@ -213,6 +213,10 @@ stream other "https://first.test$(say 60000)"
 changes eval 'save "{host: first.test}" "{host: late.test}"; printf "inference: {providers: {late: {kind: openai, url: \"https://late.test/v1\", credential: key}}}\n" >>"$tmp/net.yaml"'
 until_true has ended get.out
 is "a provider that a new policy gives a credential ends the tunnels to its host, and no others" "$(ask 'cat get.out other.out' | grep -c ended)" "1"
+until_true grep -q 'base URLs' "$tmp/err"
+like "... and that it has no base URL inside before a restart is told" "$(cat "$tmp/err")" 'the base URLs of providers that it was not started with wait for a restart of the run'
+like "... in the log, too" "$("$CORDON" logs "$id")" 'in force for network and inference; the base URLs of providers .* restart'
+like "... and to who pushes such a policy" "$("$CORDON" policy push "$id" "$tmp/net.yaml" 2>&1)" '^cordon: note: the base URLs of providers that it was not started with wait for a restart'
 like "... and its host is looked into from then on" "$(ask "curl -sSv -m 5 -o /dev/null https://late.test/ 2>&1")" 'issuer:.*[Cc]ordon'
 
 # One that a command takes its time to give
