@@ -107,7 +107,8 @@ const struct verb verbs[] = {
 		.complete = "run",
 		.summary = "Show what a run changed in its copy of the work folder.",
 		.details = "For runs with filesystem.workdir: copy, as the profile strict has it. Prints a unified diff to standard output and the list of changes, with what apply would refuse, "
-			   "to standard error; --list prints only the list.",
+			   "to standard error; --list prints only the list.\n\n"
+			   "What a run of an ordinary user left without its owner's right to read it (mode 0000) is kept, listed and applied with that right and no other: nobody could look at it else.",
 		.options = verb_diff_options,
 		.min_args = 1,
 		.max_args = 1,

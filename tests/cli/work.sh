@@ -252,6 +252,14 @@ if has node; then
 else
 	skip "node" "not installed"
 fi
+if has node; then
+	inside_says "a server of node's, at an address that is named: interfaces cannot be listed" "ok ERR_SYSTEM_ERROR" node -e 'const s=require("http").createServer().listen(0,"127.0.0.1",()=>{let e; try{require("os").networkInterfaces()}catch(x){e=x.code} console.log("ok",e); s.close()})'
+fi
+if has java; then
+	inside_says "java, and its ZGC with a heap below max_file_size" "ok" sh -c 'java -XX:+UseZGC -XX:MaxRAM=1g -version 2>/dev/null && echo ok'
+else
+	skip "java, and its ZGC with a heap below max_file_size" "not installed"
+fi
 inside_works "tar, cp -a and a sync by mtime keep a tree" sh -ec 'mkdir -p src/a/b; echo 1 >src/a/f; ln -s a/f src/l; ln src/a/f src/h; mkfifo src/p; chmod 750 src/a/b; tar cf t.tar src; mkdir x; tar xf t.tar -C x; cp -a src y; cp -au src/. y/; diff -r --no-dereference -x p src x/src; diff -r --no-dereference -x p src y; test -p y/p; test $(stat -c %a x/src/a/b) = 750; rm -r src x y t.tar'
 inside_works "sed -i, sort -o, split, install, patch-like replacements" sh -ec 'seq 100 >s; sed -i s/1/x/ s; sort -o s s; split -l 10 s part; install -m 755 s bin; test $(ls part* | wc -l) = 10; rm s part* bin'
 inside_works "sqlite in the work folder" $py -c 'import sqlite3
