@@ -70,6 +70,31 @@ for profile in default strict; do
 	inside_works "policy show $profile: its output is a policy that runs" true
 done
 
+# --- logins of agents, which are in folders that their profiles show ---
+
+# logins AGENT FILE...: each can be read here, and not in a run of the agent's profile.
+logins()
+{
+	local agent=$1 file
+	shift
+	for file; do
+		mkdir -p "$HOME/${file%/*}" && echo FAKE-TOKEN >"$HOME/$file"
+	done
+	outside "$CORDON" run --profile "$agent" -- sh -c 'cd && for f; do ! cat "$f" || echo "read: $f"; done' - "$@" </dev/null
+	is "profile $agent: none of $# files with logins can be read" "$status:$said" "0:"
+	outside "$CORDON" run --profile "$agent" -- sh -c "cd && for f; do (echo x >>\"\$f\") 2>/dev/null && echo \"wrote: \$f\"; done; true" - "$@" </dev/null
+	is "... nor written" "$status:$said" "0:"
+}
+
+logins claude .claude/.credentials.json .claude/.device-keys.json .claude/.session_ingress_token .claude/remote/.oauth_token .claude/ide/4711.lock .claude/backups/.claude.json.backup.1 .claude/.claude.json
+logins codex .codex/auth.json .codex/.credentials.json .codex/secrets/local.age .codex/.sandbox-secrets/x .codex/proxy/ca.key
+logins gemini .gemini/oauth_creds.json .gemini/gemini-credentials.json .gemini/mcp-oauth-tokens.json .gemini/mcp-oauth-tokens-v2.json .gemini/a2a-oauth-tokens.json .gemini/antigravity-cli/antigravity-oauth-token .gemini/google_accounts.json .gemini/.env
+logins opencode .local/share/opencode/auth.json .local/share/opencode/mcp-auth.json .local/share/opencode/account.json .local/state/opencode/service.json
+logins aider .aider/oauth-keys.env .aider/.env
+echo '{"primaryApiKey": "FAKE-KEY"}' >"$HOME/.claude.json"
+printf 'version: 1\nextends: [claude]\nfilesystem: {deny: ["~/.claude.json"]}\n' >"$tmp/policy.yaml"
+inside_fails "a policy on top of claude may deny ~/.claude.json" "$denied" cat "$HOME/.claude.json"
+
 # --- other names of what the user keeps there ---
 
 ln "$HOME/.config/cordon/profiles/mine.yaml" profile-here
