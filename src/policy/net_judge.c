@@ -9,7 +9,7 @@ static void ask(struct net_question *q, struct sv shown, uint16_t port)
 	q->shown = shown;
 	q->port = port;
 	q->method = q->path = sv_n(NULL, 0);
-	q->overrides = q->odd_path = q->rewrites = q->led = false;
+	q->overrides = q->odd_path = q->rewrites = q->rehosts = q->led = false;
 }
 
 void net_question_host(struct net_question *q, struct sv host, uint16_t port)
@@ -33,6 +33,7 @@ void net_question_request(struct net_question *q, struct sv method, struct sv ta
 	q->overrides = asks.override || (target.p && net_query_overrides(target));
 	/* "*" is the target of OPTIONS about a whole server: no path, so none of a list. */
 	q->rewrites = asks.rewrite;
+	q->rehosts = asks.rehost;
 	q->odd_path = target.p && (asks.rewrite || net_path_is_odd(q->path));
 }
 
@@ -84,6 +85,12 @@ static bool method_fits(const struct net_rule *r, struct sv method)
 	return restricts(&r->methods) ? net_method_in(&r->methods, method) : method_is_known(method);
 }
 
+/* Says what of its host may be asked, or sends it a secret: so for another host behind the same server it says nothing. */
+static bool minds_host(const struct net_rule *r)
+{
+	return net_rule_minds_methods(r) || restricts(&r->paths) || r->credential.s;
+}
+
 enum net_fit net_rule_fits(const struct net_rule *r, const struct net_question *q)
 {
 	if (q->host.class == HOST_PRIVATE && !r->cidr)
@@ -92,6 +99,8 @@ enum net_fit net_rule_fits(const struct net_rule *r, const struct net_question *
 		return FIT_HOST;
 	if (net_rule_is_blind(r, q) || (net_rule_minds_methods(r) && q->overrides) || (q->method.p && !method_fits(r, q->method)))
 		return FIT_PORT;
+	if (q->rehosts && minds_host(r))
+		return FIT_METHOD;
 	if (restricts(&r->paths) && q->path.p && (q->odd_path || !path_in(&r->paths, q->path, net_path_allowed)))
 		return FIT_METHOD;
 	return FIT_ALL;

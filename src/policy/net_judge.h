@@ -7,7 +7,8 @@
  *
  * Deny wins. Of the rules that allow, the first that fits decides. Where a rule names methods, or has graphql or mcp, a request that asks a
  * server to take it for another method fits no rule that allows, and every rule that denies; where it names paths, the
- * same holds for paths that a server may read otherwise. A method that is not known (base/method.h) fits only a rule that names it. In mode public the rest of the internet is open too, but for
+ * same holds for paths that a server may read otherwise. Where a rule that allows names methods, paths, a credential, graphql or mcp, it is for its own host alone: a request that asks a server to take it for one to
+ * another host does not fit. A method that is not known (base/method.h) fits only a rule that names it. In mode public the rest of the internet is open too, but for
  * the hosts of model providers: those have a door of their own.
  */
 #ifndef CORDON_POLICY_NET_JUDGE_H
@@ -25,14 +26,15 @@ struct net_question {
 	bool overrides;   /* asks for another method by a field or a parameter */
 	bool odd_path;    /* a server may read another one: out of the path itself, or out of a field */
 	bool rewrites;    /* out of a field */
+	bool rehosts;     /* a server may take it for one to another host, out of a field */
 	bool led;         /* the host is an address that a name leads to: then a method that is left open is one that nobody sees */
 };
 
 void net_question_host(struct net_question *q, struct sv host, uint16_t port);
 void net_question_address(struct net_question *q, const struct address *a, uint16_t port); /* q does not move after it */
-/* What the fields of a request ask for besides: net_field_overrides(), net_field_rewrites(). */
+/* What the fields of a request ask for besides: net_field_overrides(), net_field_rewrites(), net_field_rehosts(). */
 struct net_asks {
-	bool override, rewrite;
+	bool override, rewrite, rehost;
 };
 
 /* Either may have p NULL. target: path and query. */

@@ -192,6 +192,31 @@ bool net_field_rewrites(struct sv name)
 	return name_is_one_of(name, names);
 }
 
+/* Forwarded (RFC 7239) has parameters, and "host=" is one of them; about the client it may say what it likes. */
+static bool names_host(struct sv value)
+{
+	size_t i, end;
+
+	for (i = 0; i + 4 < value.n; i++) {
+		if (!same_name(sv_n(value.p + i, 4), sv_of("host")))
+			continue;
+		for (end = i + 4; end < value.n && (value.p[end] == ' ' || value.p[end] == '\t'); end++)
+			;
+		if (end < value.n && value.p[end] == '=')
+			return true;
+	}
+	return false;
+}
+
+bool net_field_rehosts(struct sv name, struct sv value)
+{
+	static const char *const names[] = {"x-forwarded-host", "x-forwarded-server", "x-forwarded-http-host", "x-host", "x-http-host",
+					    "x-http-host-override", "x-host-override", "x-override-host", "x-original-host", "x-real-host",
+					    "x-rewrite-host", "x-proxy-host", "x-backend-host", "x-envoy-original-host", "x-ms-original-host", NULL};
+
+	return name_is_one_of(name, names) || (field_name_is(name, "forwarded") && names_host(value));
+}
+
 bool net_parameter_overrides(struct sv s)
 {
 	/* of frameworks, of Salesforce and of OData: "$method" is the same */

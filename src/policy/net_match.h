@@ -54,6 +54,8 @@ bool net_cidr_covers(const char *outer, const char *inner);
  */
 bool net_field_overrides(struct sv name);
 bool net_field_rewrites(struct sv name);
+/* The same for another host: some servers choose a virtual host by it, or build links out of it. Of Forwarded the value counts. */
+bool net_field_rehosts(struct sv name, struct sv value);
 bool net_query_overrides(struct sv target);
 bool net_parameter_overrides(struct sv name); /* as it stands in a query or a form, percent-encoding and all */
 

@@ -126,6 +126,11 @@ static void say_path(const struct net_rule *r, const struct net_question *q, con
 	char list[160] = "";
 	struct text_shown asked;
 
+	if (q->rehosts) {
+		reason_text(ret, "the rule for %s says what may be asked of it, or adds a credential, so a request must not name another host in a field.", host);
+		reason_hint(ret, "leave out fields such as X-Forwarded-Host, X-Host and Forwarded with host=");
+		return;
+	}
 	join(list, sizeof(list), &r->paths);
 	(void)text_show(&asked, q->path);
 	if (q->rewrites) {

@@ -46,7 +46,7 @@ static struct entry *place_of(struct net_recent *recent, const struct net_reques
 
 static bool is_about(const struct entry *e, const struct net_request *q)
 {
-	return e->used && e->port == q->port && e->from == q->from && e->asks.override == q->asks.override && e->asks.rewrite == q->asks.rewrite &&
+	return e->used && e->port == q->port && e->from == q->from && e->asks.override == q->asks.override && e->asks.rewrite == q->asks.rewrite && e->asks.rehost == q->asks.rehost &&
 	       sv_eq(sv_n(e->text, e->host), q->host) && sv_eq(sv_n(e->text + e->host, e->method), q->method) &&
 	       sv_eq(sv_n(e->text + e->host + e->method, e->target), q->target);
 }

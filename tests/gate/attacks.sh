@@ -143,6 +143,11 @@ for field in X-HTTP-Method-Override X_HTTP_METHOD_OVERRIDE X-Http_Method-Overrid
 	is "$field is refused under methods and paths" "$(net curl -sS -m 10 -o /dev/null -w '%{http_code}' -H "$field: /admin" https://api.test/ok/a 2>&1)" "403"
 	like "... in a trailer too" "$(say api.test "POST /ok/t HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n$field: DELETE\r\n\r\n")" '403'
 done
+for field in 'X-Forwarded-Host: other.test' 'X_Forwarded_Host: other.test' 'X-Forwarded-Server: other.test' 'X-Host: other.test' 'X-HTTP-Host-Override: other.test' 'Forwarded: for=1.2.3.4;Host=other.test' 'Forwarded: for=a, host = "other.test"'; do
+	is "$field is refused under methods and paths: servers choose a host by it" "$(net curl -sS -m 10 -o /dev/null -w '%{http_code}' -H "$field" https://api.test/ok/a 2>&1)" "403"
+	like "... in a trailer too" "$(say api.test "POST /ok/t HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n$field\r\n\r\n")" '403'
+done
+is "what says of the client only passes" "$(net curl -sS -m 10 -o /dev/null -w '%{http_code}' -H 'Forwarded: for=1.2.3.4;proto=https' -H 'X-Forwarded-For: 1.2.3.4' https://api.test/ok/a 2>&1)" "200"
 form() { net curl -sS -m 10 -o /dev/null -w '%{http_code}' "$@" https://api.test/ok/f 2>&1; }
 is "a _method in a form is refused under methods" "$(form -d 'a=b&_method=DELETE')" "403"
 is "however it is written" "$(form -d 'a=b&%5Fm%65thod=DELETE')" "403"

@@ -19,6 +19,7 @@ static struct net_request question_of(unsigned i)
 	q.asks.override = i / 32 % 2;
 	q.asks.rewrite = i / 64 % 2;
 	q.from = i / 128 % 3;
+	q.asks.rehost = i / 384 % 2;
 	return q;
 }
 

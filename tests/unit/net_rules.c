@@ -1,4 +1,5 @@
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "check.h"
 #include "net_world.h"
 #include "policy/net_form.h"
@@ -164,6 +165,39 @@ static void another_method_is_not_asked_for_where_methods_are_restricted(void)
 	/* What allows is exact, what denies is not. */
 	CHECK(!ask(&w, "m.test", 443, "get", "/") && !ask(&w, "d.test", 443, "delete", "/") &&
 	      !ask(&w, "o.test", 443, "TRACE", "/"));
+	unmake(&w);
+}
+
+static void another_host_is_not_asked_for_where_a_rule_says_more_than_who_and_where(void)
+{
+	static const char *const fields[][2] = {
+		{"x-forwarded-host", "b"}, {"x_forwarded_host", "b"}, {"x-forwarded-server", "b"}, {"x-host", "b"}, {"x-http-host-override", ""},
+		{"x.host", "b"}, {"forwarded", "host=b"}, {"forwarded", "for=a;proto=http;HOST=b"}, {"forwarded", "for=a, for=c;host \t=\"b\""}};
+	static const char *const fine[][2] = {
+		{"host", "b"}, {"x-forwarded-for", "host=b"}, {"x-forwarded-proto", "http"}, {"forwarded", "for=host"}, {"forwarded", "host"}, {"forwarded", ""}, {"forwarded", "for=\"_gazonk\""}, {"via", "host=b"}};
+	static const char *const hosts[] = {"m.test", "p.test", "k.test", "g.test", "o.test", "r.test"};
+	const size_t n_minding = 4;
+	struct world w = make("network: {mode: allowlist, allow: [{host: m.test, methods: [POST]}, {host: p.test, paths: [/]}, {host: k.test, credential: k}, {host: g.test, graphql: {types: [query]}}, {host: o.test}, "
+			      "{host: r.test, rate: 9/s}]}");
+	struct net_request request;
+	struct net_verdict v;
+	struct reason why;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(fields); i++)
+		CHECK(net_field_rehosts(sv_of(fields[i][0]), sv_of(fields[i][1])));
+	for (i = 0; i < ARRAY_LEN(fine); i++)
+		CHECK(!net_field_rehosts(sv_of(fine[i][0]), sv_of(fine[i][1])));
+	for (i = 0; i < ARRAY_LEN(hosts); i++) {
+		request = get(hosts[i], 443, "POST", "/");
+		net_rules_request(w.rules, &request, &v);
+		CHECK(v.allow);
+		request.asks.rehost = true;
+		net_rules_request(w.rules, &request, &v);
+		CHECK(v.allow == (i >= n_minding));
+		net_rules_reason(w.rules, &request, NULL, &v, &why);
+		CHECK(v.allow || (v.why == WHY_NEARLY && strstr(why.text, "another host in a field")));
+	}
 	unmake(&w);
 }
 
@@ -732,6 +766,7 @@ int main(void)
 		CASE(the_host_of_a_provider_that_gets_a_credential_is_looked_into),
 		CASE(names_match_whole_labels_in_any_case),
 		CASE(another_method_is_not_asked_for_where_methods_are_restricted),
+		CASE(another_host_is_not_asked_for_where_a_rule_says_more_than_who_and_where),
 		CASE(another_method_is_not_asked_for_where_bodies_are_judged_by_theirs),
 		CASE(a_field_that_names_another_path_counts_where_paths_do),
 		CASE(the_address_that_is_dialled_is_held_to_the_floor),

@@ -39,6 +39,7 @@ static void look_at(const struct http_fields *f, struct net_asks *asks)
 	for (i = 0; i < f->n; i++) {
 		asks->override = asks->override || net_field_overrides(f->v[i].name);
 		asks->rewrite = asks->rewrite || net_field_rewrites(f->v[i].name);
+		asks->rehost = asks->rehost || net_field_rehosts(f->v[i].name, f->v[i].value);
 	}
 }
 

@@ -77,7 +77,7 @@ static bool is_known(struct sv name)
 
 bool headers_drop(const struct provider *p, struct sv name)
 {
-	if (http_field_asks_part(name) || net_field_overrides(name) || net_field_rewrites(name) ||
+	if (http_field_asks_part(name) || net_field_overrides(name) || net_field_rewrites(name) || net_field_rehosts(name, sv_of("host=")) ||
 	    is_one_of(name, never, ARRAY_LEN(never)) || is_of_one_of(name, routers, ARRAY_LEN(routers)))
 		return true;
 	return (!p || p->models.set || p->models.n) && !is_known(name);

@@ -549,10 +549,12 @@ static void headers_that_choose_another_model_or_server_do_not_pass(void)
 		"x-bf-vk", "x-higress-llm-model", "x-vsr-selected-model", "x-aibrix-x", "x-model-override", "x-target-model", "x-llm-model", "x-llm-provider", "x-fallback", "x-fallbacks", "x-route",
 		"model", "range", "if-none-match", "accept-encoding",
 		/* what servers take for the path: endpoints that are not there would be */
-		"x-original-url", "x-rewrite-url", "script_name", "path-info", "x-forwarded-prefix", "destination", NULL};
+		"x-original-url", "x-rewrite-url", "script_name", "path-info", "x-forwarded-prefix", "destination",
+		/* and for the host */
+		"forwarded", "x-forwarded-host", "x_host", NULL};
 	/* of whom nobody has heard yet */
 	static const char *const unknown[] = {
-		"x-new-router-choice", "x-selected-worker", "worker", "x-openai-model", "anthropic-model-override", "x-stainless-base-url", "cookie", "forwarded", "x-forwarded-host", "baggage",
+		"x-new-router-choice", "x-selected-worker", "worker", "x-openai-model", "anthropic-model-override", "x-stainless-base-url", "cookie", "baggage",
 		"x-model-request-id", "xrequest-id", "openai-model", "acceptx", "x-accept", NULL};
 	/* of libraries and agents */
 	static const char *const clients[] = {
