@@ -99,7 +99,7 @@ bool carry_seen_from_tests(struct sv name);
 /* Where the runner mounts its own, and the kernel's file systems. */
 bool carry_runner_place(const char *path);
 
-/* Devices that anybody may link to. */
+/* The device that anybody may link to: it is empty. */
 bool carry_plain_device(const char *path);
 
 #endif

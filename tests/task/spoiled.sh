@@ -70,6 +70,18 @@ done
 gets "... nor one of another user" 0 'chown 1000:1000 /; chmod 700 /'
 gets "... and the work in it is judged" 1 'touch done; chown 1000:1000 /; chmod 0 /'
 
+# The tests read the answer: of a device they would do so until their time is over, and that is an error of the infrastructure.
+task read /app '[verifier]' 'timeout_sec = 10.0'
+printf '#!/bin/sh\nif [ "$(cat /app/done)" = yes ]; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
+gets "an answer that is read gets 1" 1 'echo yes >done'
+for device in zero urandom full stdout tty; do
+	gets "a link to /dev/$device in its place gets 0" 0 "ln -s /dev/$device done"
+done
+gets "... and so does one by a detour" 0 'ln -s ../dev/../dev/zero done'
+found "... which the result tells" carry.link-runner /app/done
+gets "... or by another link" 0 'ln -s /dev d; ln -s d/zero done'
+
+task plain /app
 gets "who ends PID 1 is judged" 1 'touch done; kill -9 1; sleep 2'
 
 task deep /work/app

@@ -33,6 +33,29 @@ static void a_link_by_way_of_one_that_is_not_carried_is_judged_by_what_is_there_
 	world_close(&w);
 }
 
+/* A test that reads one does not end: its time runs out, and what should be no score is an error that is tried again. */
+static void links_to_devices_that_never_end_are_not_carried(void)
+{
+	static const struct {
+		const char *name, *target;
+	} links[] = {
+		{"app/zero", "/dev/zero"}, {"app/full", "/dev/full"}, {"app/random", "/dev/random"}, {"app/urandom", "/dev/urandom"}, {"app/tty", "/dev/tty"}, {"app/stdout", "/dev/stdout"}, {"app/stderr", "/dev/stderr"},
+		{"app/detour", "../dev/../dev/zero"}, {"app/d", "/dev"}, {"app/by-folder", "d/zero"}, {"app/by-link", "zero"}, {"app/kernel", "/proc/kmsg"}, {"app/trace", "../sys/kernel/tracing/trace_pipe"}, {"data/far", "../app/by-link"},
+	};
+	struct world w;
+	size_t i;
+
+	world_open(&w);
+	for (i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		link_to(w.upper, links[i].name, links[i].target);
+	link_to(w.upper, "app/empty", "/dev/null");
+	carry(&w);
+	for (i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		dropped(&w, "link-runner", links[i].name);
+	carried(&w, "app/empty");
+	world_close(&w);
+}
+
 static void chains_of_links_are_judged_again_until_none_leads_there(void)
 {
 	struct world w;
@@ -281,6 +304,7 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(a_link_by_way_of_one_that_is_not_carried_is_judged_by_what_is_there_then),
+		CASE(links_to_devices_that_never_end_are_not_carried),
 		CASE(chains_of_links_are_judged_again_until_none_leads_there),
 		CASE(a_link_in_a_folder_that_is_restored_or_missing_hides_nothing),
 		CASE(a_link_to_the_root_is_none_to_a_folder_with_tests),
