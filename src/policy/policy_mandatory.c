@@ -7,6 +7,7 @@
 #define HOOKS       "the hooks of this repository run what it names at the next commit"
 #define GIT_MODULES "git takes remote addresses or update commands from it"
 #define SHELL       "a shell runs it at its start or end"
+#define PROMPT      "every prompt of a shell runs commands from it"
 #define READLINE    "line editing in every shell and debugger takes key bindings from it"
 #define PAM         "every login takes its environment from it"
 #define SESSION     "the desktop session runs it"
@@ -18,6 +19,8 @@
 #define SYSTEMD     "the user's service manager runs what it names"
 #define SYSTEMD_ENV "the user's service manager, and all that it starts, takes its environment from it"
 #define DIRENV      "direnv runs it when a shell enters the folder"
+#define RVM         "rvm runs it when a shell enters the folder"
+#define MISE        "mise runs hooks and scripts that it names when a shell enters the folder"
 #define EDITOR      "an editor runs commands from it"
 #define RIPGREP     "ripgrep takes options from it, and one of them runs a program"
 #define R_START     "R runs it, or takes its environment from it, at its start in this folder"
@@ -147,6 +150,13 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.mkshrc", SHELL},
 	{"**/.yashrc", SHELL},
 	{"**/.bash_completion", SHELL},
+	{"**/.p10k.zsh", SHELL},
+	{"**/.zpreztorc", SHELL},
+	{"**/.zimrc", SHELL},
+	{"**/.oh-my-zsh/**", SHELL},
+	{"**/.fzf.bash", SHELL},
+	{"**/.fzf.zsh", SHELL},
+	{"**/.config/starship.toml", PROMPT},
 	{"**/.local/share/bash-completion/**", SHELL},
 	{"**/.inputrc", READLINE},
 	{"**/.pam_environment", PAM},
@@ -167,6 +177,19 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.config/direnv/**", DIRENV},
 	{"**/.autoenv.zsh", DIRENV},
 	{"**/.autoenv_leave.zsh", DIRENV},
+	{"**/.autoenv", DIRENV},
+	{"**/.autoenv.leave", DIRENV},
+	{"**/.env.leave", DIRENV},
+	{"**/.rvmrc", RVM},
+	{"**/mise.toml", MISE},
+	{"**/mise.*.toml", MISE},
+	{"**/.mise.toml", MISE},
+	{"**/.mise.*.toml", MISE},
+	{"**/mise/config.toml", MISE},
+	{"**/mise/config.*.toml", MISE},
+	{"**/mise/conf.d/**", MISE},
+	{"**/.mise/**", MISE},
+	{"**/.config/mise/**", MISE},
 	{"**/.vimrc", EDITOR},
 	{"**/_vimrc", EDITOR},
 	{"**/.local.vimrc", EDITOR},
@@ -215,6 +238,7 @@ const struct mandatory mandatory_protect[] = {
 	{"**/.claude/hooks/**", AGENT},
 	{"**/.claude/skills/**", AGENT},
 	{"**/.claude/plugins/**", AGENT},
+	{"**/.claude/session-env/*/*.sh", AGENT},
 	{"**/.claude.json", AGENT},
 	{"**/.codex/config.toml", AGENT},
 	{"**/.codex/hooks/**", AGENT},

@@ -135,7 +135,8 @@ filesystem: {workdir: read-write}
 END
 mkdir -p repo/.git/hooks
 echo '[core]' >repo/.git/config
-for f in .git/hooks/pre-commit repo/.git/hooks/post-merge repo/.git/config sub/.git/config .bashrc sub/.bash_profile .profile sub/.zshrc .env sub/.env .vscode/tasks.json .claude/settings.json .mcp.json .cursor/mcp.json .gemini/settings.json .codex/config.toml .envrc .vimrc .idea/x.xml .bash_aliases sub/.bashrc.d/x.sh .xsessionrc .config/environment.d/x.conf .vim/vimrc .vim/plugin/x.vim .vim/pack/a/start/b/plugin/x.vim .nvim.lua .gdbearlyinit sub/.Rprofile .config/tmux/tmux.conf .claude/plugins/x/hooks/hooks.json .claude.json .git/config.lock .git/modules/m/config.lock .pdbrc .devcontainer.json .dir-locals-2.el .Renviron .pre-commit-config.yaml .codex/hooks.json .opencode.json sub/x.code-workspace .local/share/systemd/user/x.service .nanorc .kakrc .config/kak/kakrc .config/micro/init.lua .spacemacs .doom.d/init.el _vimrc .local.vimrc .shrc .logout .elvish/rc.elv .config/elvish/rc.elv .config/ion/initrc .local/share/bash-completion/completions/git; do
+for f in .git/hooks/pre-commit repo/.git/hooks/post-merge repo/.git/config sub/.git/config .bashrc sub/.bash_profile .profile sub/.zshrc .env sub/.env .vscode/tasks.json .claude/settings.json .mcp.json .cursor/mcp.json .gemini/settings.json .codex/config.toml .envrc .vimrc .idea/x.xml .bash_aliases sub/.bashrc.d/x.sh .xsessionrc .config/environment.d/x.conf .vim/vimrc .vim/plugin/x.vim .vim/pack/a/start/b/plugin/x.vim .nvim.lua .gdbearlyinit sub/.Rprofile .config/tmux/tmux.conf .claude/plugins/x/hooks/hooks.json .claude.json .git/config.lock .git/modules/m/config.lock .pdbrc .devcontainer.json .dir-locals-2.el .Renviron .pre-commit-config.yaml .codex/hooks.json .opencode.json sub/x.code-workspace .local/share/systemd/user/x.service .nanorc .kakrc .config/kak/kakrc .config/micro/init.lua .spacemacs .doom.d/init.el _vimrc .local.vimrc .shrc .logout .elvish/rc.elv .config/elvish/rc.elv .config/ion/initrc .local/share/bash-completion/completions/git \
+	mise.toml sub/.mise.toml mise.local.toml .mise.dev.toml .mise/config.toml mise/config.toml .config/mise/config.toml .config/mise/conf.d/x.toml .config/mise.toml .rvmrc .env.leave .autoenv .p10k.zsh .zpreztorc .oh-my-zsh/custom/x.zsh .fzf.bash .config/starship.toml .claude/session-env/4711/sessionstart-hook-0.sh; do
 	cp -a repo/.git/config "$tmp/kept-config"
 	inside sh -c 'mkdir -p "$(dirname "$1")" && echo evil >"$1"' - "$f"
 	ok "mandatory: $f cannot be written" failed_with "$denied"
@@ -144,7 +145,7 @@ done
 inside_says "mandatory: protected files can be read" "[core]" cat repo/.git/config
 echo '{"folders": []}' >repo/app.code-workspace
 inside_says "mandatory: ... a workspace of an editor, too" '{"folders": []}' cat repo/app.code-workspace
-inside_works "mandatory: other names beside them are free" sh -c 'echo x >repo/.git/index; echo x >environment; mkdir -p .github; echo x >.gitignore; mkdir -p .local/share/app; echo x >.local/share/app/f; echo x >workspace'
+inside_works "mandatory: other names beside them are free" sh -c 'echo x >repo/.git/index; echo x >environment; mkdir -p .github; echo x >.gitignore; mkdir -p .local/share/app; echo x >.local/share/app/f; echo x >workspace; mkdir -p .claude/session-env/4712; echo 3.12 >.tool-versions; echo x >promise.toml; mkdir mise; echo x >mise/x.toml'
 is "mandatory: nothing is left but what was made" "$(cd "$work" && ls -d .bashrc .profile .mcp.json .envrc .vimrc 2>/dev/null)" ""
 policy <<'END'
 filesystem: {workdir: copy, deny: ["**/*.key"]}
