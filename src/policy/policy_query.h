@@ -40,7 +40,7 @@ enum fs_access { FS_READ, FS_WRITE };
 void policy_query_path(const struct policy *p, const char *workdir, const char *path, enum fs_access access,
 		       struct reason *ret);
 void policy_query_exec(const struct policy *p, const char *workdir, const char *path, struct reason *ret);
-/* port 0: any of 443 and 80; method and url_path NULL: is there any that passes. */
+/* port 0: any of 443 and 80; method and url_path NULL: is there any that passes. A path is judged in the form in which the gateway sends it (http/target.h). */
 void policy_query_host(const struct policy *p, const char *host, uint16_t port, const char *method,
 		       const char *url_path, struct reason *ret);
 /* Is it the host of a provider, which has a door of its own? */

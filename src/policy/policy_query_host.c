@@ -1,3 +1,5 @@
+#include "http/message.h"
+#include "http/target.h"
 #include "policy/net_judge.h"
 
 static bool is_provider(const struct policy *p, const struct net_host *h)
@@ -61,19 +63,50 @@ bool policy_query_serves(const struct policy *p, const char *host)
 	return is_provider(p, &h);
 }
 
+/*
+ * The path as the gateway would send it, in room where it differs. Returns NULL, or why no request with it passes: then ret is the path as it stands. "*" (of OPTIONS) is none, and stays.
+ */
+static const char *read_path(const char *url_path, char room[HTTP_MAX_TARGET], struct sv *ret)
+{
+	struct sv given = url_path ? sv_of(url_path) : sv_n(NULL, 0);
+	struct http_path path;
+	const char *wrong;
+
+	*ret = given;
+	if (!url_path || sv_is(given, "*"))
+		return NULL;
+	if (given.n > HTTP_MAX_TARGET)
+		return "path is too long";
+	wrong = http_path(given, room, &path);
+	if (!wrong)
+		*ret = path.text;
+	return wrong;
+}
+
+static void say_wrong(const char *wrong, struct reason *ret)
+{
+	reason_set(ret, ANSWER_DENY, "built in", "paths", (struct origin){0});
+	reason_text(ret, "The gateway refuses every request with such a path: %s.", wrong);
+	reason_hint(ret, "%s", "");
+}
+
 void policy_query_host(const struct policy *p, const char *host, uint16_t port, const char *method,
 		       const char *url_path, struct reason *ret)
 {
 	struct net_found found = {0};
+	char room[HTTP_MAX_TARGET];
 	struct net_question q;
 	enum net_why why;
+	struct sv path;
+	const char *wrong = read_path(url_path, room, &path);
 
 	net_question_host(&q, sv_of(host), port);
-	net_question_request(&q, method ? sv_of(method) : sv_n(NULL, 0), url_path ? sv_of(url_path) : sv_n(NULL, 0),
-			     (struct net_asks){0});
+	net_question_request(&q, method ? sv_of(method) : sv_n(NULL, 0), path, (struct net_asks){0});
 	if (!net_judge_early(p, &q, &why)) {
 		found = find(p, &q);
 		why = net_judge(p, &q, &found);
 	}
 	net_judge_reason(p, &q, why, &found, ret);
+	if (wrong && net_why_allows(why))
+		say_wrong(wrong, ret);
 }

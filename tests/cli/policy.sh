@@ -370,6 +370,11 @@ why "another method" 1 --host pypi.org --method POST
 prints "says what is missing" 'allowed with GET, HEAD only, not with POST'
 prints "and what to change" 'to allow it: add the method'
 why "another path" 1 --host pypi.org --method GET --url-path /simple
+for path in /simple/%c3%a9 /simple/%2a /%73imple/x; do
+	why "a path that the gateway writes in another way first: $path" 0 --host pypi.org --method GET --url-path "$path"
+done
+why "a path that the gateway never lets through" 1 --host x.example.com:8443 --url-path /a/../b
+prints "says so" 'refuses every request with such a path: path has a dot segment'
 why "below a wildcard" 0 --host x.example.com:8443
 why "the wildcard's own name" 1 --host example.com:8443
 why "a denied name" 1 --host bad.example.com:8443

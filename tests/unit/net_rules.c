@@ -652,7 +652,7 @@ static void why_and_the_gateway_give_the_same_answers(void)
 	static const uint16_t ports[] = {443, 80, 22, 5432};
 	static const char *const methods[] = {"GET", "POST", "DELETE", "get"};
 	static const char *const targets[] = {"/",    "/x/",     "/x/a/b",          "/y",
-					      "/q/z", "/x/%2fy", "/x/?_method=PUT", "/y?a=b"};
+					      "/q/z", "/x/%2Fy", "/x/?_method=PUT", "/y?a=b"};
 	uint64_t s = 42;
 	int worlds, asked, allowed = 0, total = 0;
 

@@ -336,6 +336,14 @@ static void an_allow_rule_narrows_port_method_and_path(void)
 	CHECK(reaches(p, "pypi.org", 443, "GET", "/x%3F.txt"));
 	policy_query_host(p, "pypi.org", 443, "GET", "/x", &why);
 	CHECK(strstr(why.text, "only, not for /x."));
+	/* judged as it is sent, not as it was written */
+	CHECK(reaches(p, "pypi.org", 443, "GET", "/simple/%c3%a9") && reaches(p, "pypi.org", 443, "GET", "/simple/%2a") && reaches(p, "pypi.org", 443, "GET", "/%73imple/x"));
+	CHECK(!reaches(p, "pypi.org", 443, "GET", "/simple/%2e%2e/y") && !reaches(p, "pypi.org", 443, "GET", "/simple/%252e%252e/y") && !reaches(p, "pypi.org", 443, "GET", "/simple%2fx"));
+	rule(p, &p->net.allow, "open.test", NULL);
+	CHECK(reaches(p, "open.test", 443, "GET", "/a%2fb") && reaches(p, "open.test", 443, "OPTIONS", "*"));
+	policy_query_host(p, "open.test", 443, "GET", "/a/../b", &why);
+	CHECK(why.answer == ANSWER_DENY);
+	CHECK_STR(why.text, "The gateway refuses every request with such a path: path has a dot segment.");
 	r = rule(p, &p->net.allow, NULL, "10.1.2.0/24");
 	ports(p, r, 5432);
 	CHECK(reaches(p, "10.1.2.3", 5432, NULL, NULL) && !reaches(p, "10.1.2.3", 80, NULL, NULL));
