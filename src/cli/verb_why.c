@@ -12,6 +12,7 @@
 #include "cli/cli_policy.h"
 #include "cli/why_sandbox.h"
 #include "plan/plan_exec.h"
+#include "policy/net_match.h"
 #include "policy/policy_query.h"
 #include "policy/policy_test.h"
 
@@ -241,6 +242,22 @@ static void point_to_door(struct reason *r)
 	reason_hint(r, "use the base URL of the environment (`cordon why --model NAME`); or, for what else is there, %s", other);
 }
 
+/* A name is not looked up here: what it leads to may be denied. */
+static void mention_ranges(const struct policy *p, const char *host, struct reason *r)
+{
+	char said[sizeof(r->text)];
+	struct net_host h;
+	uint32_t i;
+
+	net_host_read(sv_of(host), &h);
+	for (i = 0; i < p->net.deny.n && !p->net.deny.v[i].cidr; i++)
+		;
+	if (h.is_address || i == p->net.deny.n)
+		return;
+	(void)snprintf(said, sizeof(said), "%s", r->text);
+	reason_text(r, "%s The address that it leads to is judged when it is known: network.deny has ranges.", said);
+}
+
 static int answer(const struct call *call, const struct cli_policy *p, bool sandboxed, struct question *q, struct reason *ret,
 		  struct error *err)
 {
@@ -262,6 +279,8 @@ static int answer(const struct call *call, const struct cli_policy *p, bool sand
 	policy_query_host(p->policy, host, port, call_value(call, "method"), call_value(call, "url-path"), ret);
 	if (ret->answer == ANSWER_DENY && sv_starts(sv_of(ret->rule), "network.mode") && p->policy->net.mode.v != NET_PUBLIC && policy_query_serves(p->policy, host))
 		point_to_door(ret);
+	if (ret->answer == ANSWER_ALLOW)
+		mention_ranges(p->policy, host, ret);
 	return 0;
 }
 

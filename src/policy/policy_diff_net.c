@@ -172,19 +172,6 @@ static void compare_credential(struct diff *d, const struct net_rule *r)
 	diff_item(d, "network.allow", d->b, r->credential.at, "uses credential %s at %s", r->credential.s, name_of(r));
 }
 
-/* Could anything that the rule denies be reached in b? */
-static bool matters(const struct policy *b, const struct net_rule *deny)
-{
-	uint32_t i;
-
-	if (b->net.mode.v == NET_PUBLIC)
-		return true;
-	for (i = 0; i < b->net.allow.n; i++)
-		if (host_covers(&b->net.allow.v[i], deny) || host_covers(deny, &b->net.allow.v[i]))
-			return true;
-	return false;
-}
-
 static bool ports_denied(const struct net_rule *outer, const struct net_rule *inner)
 {
 	uint32_t i;
@@ -197,6 +184,7 @@ static bool ports_denied(const struct net_rule *outer, const struct net_rule *in
 	return inner->n_ports > 0;
 }
 
+/* Every denial counts that is gone: any name that b allows may lead to a denied address, today or later. */
 static void compare_denials(struct diff *d)
 {
 	const struct net_rule *r, *other;
@@ -212,7 +200,7 @@ static void compare_denials(struct diff *d)
 			    paths_cover(&other->paths, &r->paths))
 				break;
 		}
-		if (k == d->b->net.deny.n && matters(d->b, r))
+		if (k == d->b->net.deny.n)
 			diff_item(d, "network.deny", d->a, r->at, "no longer denies %s", name_of(r));
 	}
 }

@@ -336,6 +336,11 @@ more "a method" "$(net '{host: a.example, methods: [GET]}')" "$(net '{host: a.ex
 more "any method" "$(net '{host: a.example, methods: [GET]}')" "$(net '{host: a.example}')" 'a.example:443'
 more "a path" "$(net '{host: a.example, paths: [/x/**]}')" "$(net '{host: a.example, paths: [/x/**, /y]}')" '/y'
 more "a wildcard host" "$(net '{host: b.a.example}')" "$(net '{host: "*.a.example"}')" '\*.a.example'
+denying() { printf 'network: {mode: allowlist, allow: [{host: a.example}], deny: [%s]}' "$1"; }
+more "a denied range that went, where a name may lead" "$(denying '{cidr: 127.0.0.0/8}')" "$(denying '')" 'no longer denies 127.0.0.0/8'
+more "a denied range that is smaller" "$(denying '{cidr: 10.0.0.0/8}')" "$(denying '{cidr: 10.0.0.0/9}')" 'no longer denies 10.0.0.0/8'
+more "a denied range on fewer ports" "$(denying '{cidr: 127.0.0.0/8}')" "$(denying '{cidr: 127.0.0.0/8, ports: [443]}')" 'no longer denies 127.0.0.0/8'
+more "a denied name that went" "$(denying '{host: b.example}')" "$(denying '')" 'no longer denies b.example'
 more "public" "$(net '{host: a.example}')" 'network: {mode: public}' 'every public host'
 more "a limit" 'process: {memory: 1G}' 'process: {memory: 2G}' '2G instead of 1G'
 more "no timeout" 'process: {timeout: 1m}' 'process: {}' 'no limit instead of 1m'
@@ -415,6 +420,13 @@ for url in https://pypi.org/simple pypi.org/simple; do
 	says "says how to ask that" 'of a URL give --host HOST and --url-path PATH'
 done
 exits "why of a path that is none of a URL" 125 why --policy p.yaml --host pypi.org --url-path simple/x
+printf 'version: 1\n%s\n' "$(denying '{cidr: 127.0.0.0/8}')" >ranges.yaml
+exits "why of a name, where ranges are denied" 0 why --policy ranges.yaml --host a.example
+prints "says that its address is judged later" 'address that it leads to is judged when it is known: network.deny has ranges'
+exits "why of an address in such a range" 1 why --policy ranges.yaml --host 127.0.0.1
+printf 'version: 1\n%s\n' "$(denying '{host: b.example}')" >ranges.yaml
+exits "why of a name, where none is" 0 why --policy ranges.yaml --host a.example
+ok "says no more than that" sh -c '! grep -q "judged when" "$1"' - "$tmp/out"
 exits "why of a provider's host" 1 why --profile claude --host api.anthropic.com
 prints "says how its models are reached" 'use the base URL of the environment'
 why "what no sandbox has" 1 --path /sys/kernel
