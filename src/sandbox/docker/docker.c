@@ -24,6 +24,7 @@
 #include "sandbox/docker/where.h"
 #include "sys/beneath.h"
 #include "sys/cgroup.h"
+#include "sys/mountinfo.h"
 #include "sys/process.h"
 
 enum {
@@ -34,7 +35,6 @@ enum {
 	KILL_MS = 5000,
 	REMOVE_MS = 20000,
 	DOCUMENT_MAX = 2 << 20,
-	MOUNTINFO_MAX = 8 << 20,
 	ID_HEX = 64, /* of a container */
 	ROOT_UID_BASE = 1900000000, /* as native's: nobody's */
 };
@@ -171,8 +171,7 @@ static int show_submounts(const struct box *b, struct box *view, struct error *e
 	AUTO_BUF mountinfo = {0};
 	int r;
 
-	buf_init(&mountinfo, MOUNTINFO_MAX);
-	r = buf_read_file(&mountinfo, "/proc/self/mountinfo");
+	r = sys_mountinfo_read(&mountinfo);
 	return r < 0 ? error_sys(err, r, "/proc/self/mountinfo") : submounts_show(b, buf_view(&mountinfo), view, err);
 }
 

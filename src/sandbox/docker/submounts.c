@@ -5,52 +5,13 @@
 
 #include "base/arena.h"
 #include "base/path.h"
+#include "sys/mountinfo.h"
 
 struct maker {
 	struct sv mountinfo;
 	struct box *view;
 	size_t added;
 };
-
-/* Spaces, tabs, newlines and backslashes stand as three octal digits. */
-static char *unescape(struct arena *arena, struct sv s)
-{
-	char *out = arena_alloc(arena, s.n + 1);
-	size_t i, n = 0;
-
-	for (i = 0; out && i < s.n; i++) {
-		if (s.p[i] == '\\' && i + 3 < s.n) {
-			out[n++] = (char)((s.p[i + 1] - '0') * 64 + (s.p[i + 2] - '0') * 8 + (s.p[i + 3] - '0'));
-			i += 3;
-		} else {
-			out[n++] = s.p[i];
-		}
-	}
-	return out;
-}
-
-static struct sv cut(struct sv *rest, char at)
-{
-	const char *end = rest->n ? memchr(rest->p, at, rest->n) : NULL;
-	struct sv part = end ? sv_n(rest->p, (size_t)(end - rest->p)) : *rest;
-
-	*rest = end ? sv_n(end + 1, rest->n - part.n - 1) : sv_n(rest->p + rest->n, 0);
-	return part;
-}
-
-/* "36 35 98:0 /root /where options tags - type ...". False: nothing to show. */
-static bool mount_point(struct sv line, struct sv *ret)
-{
-	struct sv tail = line;
-	const char *dash;
-	int i;
-
-	for (i = 0; i < 5; i++)
-		*ret = cut(&tail, ' ');
-	dash = tail.n ? memmem(tail.p, tail.n, " - ", 3) : NULL;
-	/* looking below an automounter's folder would mount */
-	return dash && !sv_starts(sv_n(dash + 3, tail.n - (size_t)(dash + 3 - tail.p)), "autofs ");
-}
 
 static int add_below(struct maker *m, const struct box_mount *folder, const char *point, struct error *err)
 {
@@ -72,19 +33,14 @@ static int add_below(struct maker *m, const struct box_mount *folder, const char
 
 static int add_all(struct maker *m, const struct box_mount *folder, struct error *err)
 {
-	struct sv rest = m->mountinfo, point;
-	const char *path;
+	struct sv rest = m->mountinfo;
+	struct sys_mount mount;
+	int r;
 
-	while (rest.n) {
-		if (!mount_point(cut(&rest, '\n'), &point))
-			continue;
-		path = unescape(m->view->arena, point);
-		if (!path)
-			return error_set(err, ERROR_SYSTEM, "out of memory");
-		if (add_below(m, folder, path, err) < 0)
+	while ((r = sys_mountinfo_next(&rest, m->view->arena, &mount)) > 0)
+		if (!mount.automounter && add_below(m, folder, mount.point, err) < 0)
 			return -1;
-	}
-	return 0;
+	return r < 0 ? error_set(err, ERROR_SYSTEM, "out of memory") : 0;
 }
 
 int submounts_show(const struct box *b, struct sv mountinfo, struct box *view, struct error *err)
