@@ -29,6 +29,8 @@ struct draft {
 	size_t n_named;
 	size_t n_given, n_given_wild; /* guards that the policy and the run have; what links add comes behind them: plan_follow.h */
 	size_t n_shown; /* so many steps show; those behind them cover. Set when all that shows is there */
+	struct plan_op *binds; /* folders of the host that are shown there as well, by bind mounts of its own: plan_binds.h */
+	size_t n_binds;
 	size_t exec_guards; /* where those of process.deny_exec begin */
 };
 

@@ -18,15 +18,31 @@ enum { STEPS_MAX = 40, LED_TO_MAX = 5000, LED_TO_WILD_MAX = 400 };
 /* Below a name where only a folder may stand: nothing is called so. */
 #define ANY_NAME ".cordon-way"
 
+/* What shows something, one after the other: the plan's own steps, and what bind mounts show in those. NULL: that was the last. */
+static const struct plan_op *showing(const struct draft *d, size_t i)
+{
+	if (i < d->n_shown)
+		return &d->plan->ops[i];
+	return i < d->n_shown + d->n_binds ? &d->binds[i - d->n_shown] : NULL;
+}
+
+static bool shows(const struct plan_op *op, const char *host)
+{
+	return op->host && op->source && path_is_in(host, op->source);
+}
+
 /* What the host's path is called inside, one name after the other; *at is 0 at first. NULL: it is not shown, or not from the host's folders, under any more names. */
 static const char *shown_as(struct draft *d, const char *host, size_t *at)
 {
 	const struct plan_op *op;
+	const char *rest;
 
-	while (*at < d->n_shown) {
-		op = &d->plan->ops[(*at)++];
-		if (op->host && op->source && path_is_in(host, op->source))
-			return arena_printf(d->plan->arena, "%s%s", op->target, host + strlen(op->source));
+	while ((op = showing(d, *at))) {
+		++*at;
+		if (!shows(op, host))
+			continue;
+		rest = path_rest(host, op->source);
+		return rest[0] && rest[1] ? arena_printf(d->plan->arena, "%s%s", op->target, rest) : op->target;
 	}
 	return NULL;
 }
@@ -262,10 +278,11 @@ static int next_step(struct draft *d, const char *at, const struct follow_link *
 /* Such a path is shown. */
 static bool is_shown(const struct draft *d, const char *host)
 {
+	const struct plan_op *op;
 	size_t i;
 
-	for (i = 0; i < d->n_shown; i++)
-		if (d->plan->ops[i].host && d->plan->ops[i].source && path_is_in(host, d->plan->ops[i].source))
+	for (i = 0; (op = showing(d, i)); i++)
+		if (shows(op, host))
 			return true;
 	return false;
 }
@@ -354,14 +371,18 @@ int plan_follow_named(struct draft *d, const char *host, const char *like, const
 /* The pattern means what is called so, or lies below; the same has another name. */
 static int add_renamed(struct draft *d, size_t guard, const char *name, const char *other)
 {
+	const struct glob *g = &d->plan->guards[guard].glob;
 	struct sv rests[GLOB_MAX];
 	unsigned k, m;
 
 	if (strcmp(name, other) == 0)
 		return 0;
-	if (glob_hit(&d->plan->guards[guard].glob, sv_of(name)))
+	if (glob_hit(g, sv_of(name)))
 		return add(d, other, sv_n("", 0), guard, name);
-	m = glob_leaves(&d->plan->guards[guard].glob, sv_of(name), rests);
+	/* all of it is left behind "/", where glob_leaves() knows only of a beginning that was met */
+	if (name[1] == '\0' && g->text[0] == '/' && !(g->stars & 1))
+		return add(d, other, sv_of(g->text + 1), guard, name);
+	m = glob_leaves(g, sv_of(name), rests);
 	for (k = 0; k < m; k++)
 		if (add(d, other, rests[k], guard, name) < 0)
 			return -1;
@@ -376,11 +397,12 @@ static bool is_above(const struct plan_op *op, const char *host)
 
 static bool is_above_some(const struct draft *d, const char *host)
 {
+	const struct plan_op *op;
 	size_t i;
 
-	for (i = 0; i < d->n_shown && !is_above(&d->plan->ops[i], host); i++)
+	for (i = 0; (op = showing(d, i)) && !is_above(op, host); i++)
 		;
-	return i < d->n_shown;
+	return op != NULL;
 }
 
 static bool begins_deep(struct sv rest)
@@ -391,6 +413,7 @@ static bool begins_deep(struct sv rest)
 /* A "**" goes on at the folder, above what is shown: said of the folder it would go through all of the host, and its links. So it is said of what is shown. */
 static int add_deep(struct draft *d, const char *real, struct sv rest, size_t guard, const char *by)
 {
+	const struct plan_op *op;
 	struct sv rests[GLOB_MAX];
 	struct glob g = {0};
 	AUTO_BUF b = {0};
@@ -402,16 +425,16 @@ static int add_deep(struct draft *d, const char *real, struct sv rest, size_t gu
 	buf_init(&b, 4 * PATH_MAX);
 	if (draft_literal(&b, strcmp(real, "/") == 0 ? "" : real) < 0 || buf_char(&b, '/') < 0 || buf_sv(&b, rest) < 0 || glob_init(&g, buf_view(&b)) < 0)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
-	for (i = 0; r >= 0 && i < d->n_shown; i++) {
-		if (!is_above(&d->plan->ops[i], real))
+	for (i = 0; r >= 0 && (op = showing(d, i)); i++) {
+		if (!is_above(op, real))
 			continue;
 		/* all of it, or what is left of the pattern there; behind a link to "/" it floats, and glob_leaves() leaves out what it says anywhere */
-		hit = glob_hit(&g, sv_of(d->plan->ops[i].source));
-		m = hit ? 0 : glob_leaves(&g, sv_of(d->plan->ops[i].source), rests);
+		hit = glob_hit(&g, sv_of(op->source));
+		m = hit ? 0 : glob_leaves(&g, sv_of(op->source), rests);
 		if (hit || g.stars & 1)
 			rests[m++] = hit ? sv_n("", 0) : rest;
 		for (k = 0; r >= 0 && k < m; k++) {
-			r = add(d, d->plan->ops[i].target, rests[k], guard, by);
+			r = add(d, op->target, rests[k], guard, by);
 			added |= r;
 		}
 	}
@@ -434,8 +457,7 @@ static int add_above(struct draft *d, const char *real, struct sv rest, size_t g
 	if (r <= 0)
 		return r;
 	new = d->plan->n_guards - 1;
-	for (i = 0; i < d->n_shown; i++) {
-		op = &d->plan->ops[i];
+	for (i = 0; (op = showing(d, i)); i++) {
 		if (is_above(op, real) && add_renamed(d, new, op->source, op->target) < 0)
 			return -1;
 	}
@@ -535,10 +557,11 @@ int plan_follow_through(struct draft *d, const char *link, const char *real, str
 /* Something of the host is called otherwise inside; else nothing has two names. */
 static bool has_other_names(const struct draft *d)
 {
+	const struct plan_op *op;
 	size_t i;
 
-	for (i = 0; i < d->n_shown; i++)
-		if (d->plan->ops[i].host && d->plan->ops[i].source && strcmp(d->plan->ops[i].source, d->plan->ops[i].target) != 0)
+	for (i = 0; (op = showing(d, i)); i++)
+		if (op->host && op->source && strcmp(op->source, op->target) != 0)
 			return true;
 	return false;
 }
@@ -594,6 +617,7 @@ static int follow_given(struct draft *d, size_t guard)
 
 int plan_follow_names(struct draft *d)
 {
+	const struct plan_op *op;
 	size_t i, n = d->plan->n_guards;
 
 	if (know_guards(d) < 0)
@@ -603,8 +627,8 @@ int plan_follow_names(struct draft *d)
 	for (i = 0; i < n; i++)
 		if (follow_given(d, i) < 0)
 			return -1;
-	for (i = has_other_names(d) ? 0 : d->n_shown; i < d->n_shown; i++)
-		if (d->plan->ops[i].host && d->plan->ops[i].source && rename_all(d, d->plan->ops[i].source, n) < 0)
+	for (i = has_other_names(d) ? 0 : d->n_shown + d->n_binds; (op = showing(d, i)); i++)
+		if (op->host && op->source && rename_all(d, op->source, n) < 0)
 			return -1;
 	return 0;
 }
