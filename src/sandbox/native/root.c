@@ -304,6 +304,17 @@ static bool is_hidden_already(const struct builder *b, const char *target)
 	return false;
 }
 
+/* In a copy of a folder there is nothing of what the host has mounted in it. */
+static bool in_copy(const struct plan *p, const char *target)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].kind == PLAN_OVERLAY && path_is_below(target, p->ops[i].target))
+			return true;
+	return false;
+}
+
 /* Something that is to be covered cannot be found. Gone since the plan was made, it may stand elsewhere now, uncovered; what the plan found in the sandbox's own places may be missing. */
 static int not_found(struct builder *b, const struct plan_op *op, int code)
 {
@@ -315,8 +326,9 @@ static int not_found(struct builder *b, const struct plan_op *op, int code)
 		return 0;
 	if (code != -ENOENT && code != -ENOTDIR)
 		return fail(b->err, code, op, "find");
-	return error_set(b->err, ERROR_SYSTEM, "sandbox root: %.300s is to be %s (%.100s), and is not where it was when the plan was made; try again if something changed it just now",
-			 text_show(&t, sv_of(op->target)), op->kind == PLAN_MASK ? "hidden" : "protected", op->why);
+	return error_set(b->err, ERROR_SYSTEM, "sandbox root: %.300s is to be %s (%.100s), and is not where it was when the plan was made; try again if something changed it just now%s",
+			 text_show(&t, sv_of(op->target)), op->kind == PLAN_MASK ? "hidden" : "protected", op->why,
+			 in_copy(b->plan, op->target) ? ", or use another work folder, or no copy, if that lies on a mount of the host's: a copy has none" : "");
 }
 
 static int op_over(struct builder *b, const struct plan_op *op)
