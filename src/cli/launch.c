@@ -236,6 +236,9 @@ static void set_watch(const struct run *r, struct watch_limits *w)
 	/* a limit that leaves swap out is held by those who count it */
 	if ((r->facts.cgroup_mask & (CGROUP_MEMORY | CGROUP_SWAP)) != (CGROUP_MEMORY | CGROUP_SWAP))
 		w->memory = l->memory;
+	/* a kernel of its own keeps in its memory what it is made to keep */
+	w->kernel = r->box.backend && r->box.backend->own_kernel ? 0 : l->memory;
+	w->sockets = w->kernel ? r->cgroup : NULL;
 	if (r->on_disk || r->box.stage.n)
 		w->disk = r->state.path;
 	launch_copy_watch(&r->copy, w);

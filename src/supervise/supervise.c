@@ -751,7 +751,7 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	s.control.join = joined;
 	s.control.push = reload;
 	s.control.fixed = !req->policies;
-	s.watching = req->watch.memory || req->watch.processes || req->watch.disk || req->watch.storage;
+	s.watching = req->watch.memory || req->watch.processes || req->watch.disk || req->watch.storage || req->watch.kernel;
 	if (s.watching) {
 		watch_init(&s.watch, req->init, &req->watch);
 		s.watch_at = now_ms() + 10;

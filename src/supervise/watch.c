@@ -13,12 +13,14 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "supervise/watch_proc.h"
+#include "sys/cgroup.h"
 
 enum {
 	FILES_EVERY = 20, /* polls between looks at files, as long as there are some */
 	TABLES_SHARE = 64, /* page tables are asked for where they could be one part in so many of the limit */
 	EXACT_SHARE = 5,  /* Pss takes at most one part in so many of the time */
 	POLL_SHARE = 20,  /* and a whole poll */
+	SOCKETS_SHARE = 8, /* TCP buffers may be one part in so many over the limit */
 	FLOOR_BYTES = 256 << 20,
 	FLOOR_PERCENT = 2,
 };
@@ -43,15 +45,6 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* What we have used of a CPU: who keeps all of them busy shall not make a look seem dear, and the next one late. */
-static uint64_t spent_us(void)
-{
-	struct timespec t = {0};
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 /* From 1 to most: who knows when the last look was shall not know the next one. */
 static unsigned at_random(unsigned most)
 {
@@ -61,9 +54,15 @@ static unsigned at_random(unsigned most)
 	return 1 + n % most;
 }
 
+/* What a cgroup does not count fills slowly. */
+static bool has_time(const struct watch_limits *l)
+{
+	return !l->memory && !l->processes && !l->disk && !l->storage;
+}
+
 void watch_init(struct watch *w, pid_t init, const struct watch_limits *limits)
 {
-	*w = (struct watch){.limits = *limits, .next_ms = WATCH_POLL_MS, .shared_device = watch_files_device()};
+	*w = (struct watch){.limits = *limits, .next_ms = has_time(limits) ? WATCH_POLL_SLOW_MS : WATCH_POLL_MS, .shared_device = watch_files_device()};
 	watch_members_init(&w->members, init, limits->tree);
 	w->shared_seen = w->shared_before = w->shared_now = host_shared();
 	usage_init(&w->usage, limits->storage_folders, limits->storage);
@@ -222,7 +221,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 static void look_at_shared(struct watch *w)
 {
 	struct watch_files now;
-	uint64_t start = spent_us();
+	uint64_t start = watch_proc_spent_us();
 	size_t i;
 
 	if ((uint64_t)now_us() < w->shared_after_us)
@@ -250,7 +249,7 @@ static void look_at_shared(struct watch *w)
 	w->hidden = now.hidden && !w->limits.foreign ? w->hidden + 1 : 0;
 	watch_files_done(&w->shared);
 	w->shared = now;
-	w->shared_after_us = now_us() + (spent_us() - start) * (POLL_SHARE - 1);
+	w->shared_after_us = now_us() + (watch_proc_spent_us() - start) * (POLL_SHARE - 1);
 }
 
 /*
@@ -326,34 +325,35 @@ static uint64_t measure_exactly(struct watch *w)
 	sum = sum_up(&all, &w->members);
 	free(all.v);
 	shared = sum.shared * 1024 + least(sum.unparted * 1024, w->shared_now - w->shared_before);
-	return all.full ? UINT64_MAX : add(sum.own * 1024, shared > w->file_bytes ? shared : w->file_bytes);
+	shared = add(shared > w->file_bytes ? shared : w->file_bytes, watch_kernel_bytes(&w->kernel, w->limits.kernel));
+	return all.full ? UINT64_MAX : add(sum.own * 1024, shared);
 }
 
 /* w->memory is an upper bound that is over the limit: is it really? What moves from one process to another while we look could be counted twice, but hardly so two times in a row. */
 static bool really_over(struct watch *w)
 {
-	uint64_t start = spent_us();
+	uint64_t start = watch_proc_spent_us();
 
 	if ((uint64_t)now_us() < w->exact_after_us)
 		return false;
 	w->memory = measure_exactly(w);
 	if (w->memory > w->limits.memory)
 		w->memory = measure_exactly(w);
-	w->exact_after_us = now_us() + (spent_us() - start) * (EXACT_SHARE - 1);
+	w->exact_after_us = now_us() + (watch_proc_spent_us() - start) * (EXACT_SHARE - 1);
 	return w->memory > w->limits.memory;
 }
 
 static bool over_memory(struct watch *w)
 {
 	struct resident sum = {.tables_least = w->limits.memory / TABLES_SHARE, .swap = host_swaps()};
-	uint64_t start = spent_us(), pause_ms;
+	uint64_t start = watch_proc_spent_us(), pause_ms;
 	bool over;
 
 	w->processes = watch_members_each(&w->members, visit_resident, &sum);
 	look_at_files(w);
-	w->memory = add(sum.pages * (uint64_t)sysconf(_SC_PAGESIZE) + sum.more, w->file_bytes);
+	w->memory = add(sum.pages * (uint64_t)sysconf(_SC_PAGESIZE) + sum.more, add(w->file_bytes, watch_kernel_bytes(&w->kernel, w->limits.kernel)));
 	/* However many processes there are, watching them must not become the load. */
-	pause_ms = (spent_us() - start) * POLL_SHARE / 1000;
+	pause_ms = (watch_proc_spent_us() - start) * POLL_SHARE / 1000;
 	over = w->memory > w->limits.memory && really_over(w);
 	w->next_ms = w->memory > w->limits.memory / 2 ? WATCH_POLL_FAST_MS : WATCH_POLL_MS;
 	if (pause_ms > w->next_ms)
@@ -363,6 +363,36 @@ static bool over_memory(struct watch *w)
 	if (w->memory > w->memory_peak)
 		w->memory_peak = w->memory;
 	return over;
+}
+
+static void look_at_kernel(struct watch *w)
+{
+	uint64_t start = watch_proc_spent_us();
+	struct watch_files f = no_files(w);
+	struct watch_kernel_count c;
+
+	if (!watch_kernel_due(&w->kernel, w->limits.kernel, w->limits.memory ? w->memory : watch_kernel_bytes(&w->kernel, w->limits.kernel), (uint64_t)now_us()))
+		return;
+	f.most = w->limits.kernel / WATCH_KERNEL_BYTES + 1;
+	f.until_us = start + WATCH_KERNEL_US;
+	visit_files(w, watch_files_locks, &f);
+	if (w->limits.memory)
+		(void)watch_members_each(&w->members, watch_files_maps, &f);
+	c = (struct watch_kernel_count){f.counted, f.cut, f.hidden && !w->limits.foreign};
+	watch_kernel_counted(&w->kernel, &c, w->limits.kernel, (uint64_t)now_us(), watch_proc_spent_us() - start);
+	watch_files_done(&f);
+}
+
+/* What the kernel gives a connection although its cgroup is full is so little that a few of them make no difference. */
+static bool over_kernel(struct watch *w)
+{
+	uint64_t limit = w->limits.kernel, sockets = cgroup_tcp_bytes(w->limits.sockets), bytes;
+
+	look_at_kernel(w);
+	bytes = watch_kernel_bytes(&w->kernel, limit);
+	if (has_time(&w->limits))
+		w->next_ms = bytes || sockets > limit / 2 ? WATCH_POLL_FAST_MS : WATCH_POLL_SLOW_MS;
+	return bytes > limit || sockets > add(limit, limit / SOCKETS_SHARE);
 }
 
 /* Files that have no name any more, and are open. */
@@ -409,9 +439,13 @@ enum watch_verdict watch_poll(struct watch *w)
 		return w->limits.storage_copy ? WATCH_COPY : WATCH_STORAGE;
 	if (w->limits.disk && is_disk_low(w))
 		return WATCH_DISK;
-	if (!w->limits.memory && !w->limits.processes)
+	if (!w->limits.memory && !w->limits.processes && !w->limits.kernel)
 		return WATCH_FINE;
 	watch_members_find_proc(&w->members);
+	if (w->limits.kernel && over_kernel(w))
+		return WATCH_MEMORY;
+	if (!w->limits.memory && !w->limits.processes)
+		return WATCH_FINE;
 	w->tick++;
 	if (w->limits.memory)
 		over = over_memory(w);

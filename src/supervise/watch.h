@@ -1,7 +1,7 @@
 /*
- * watch: limits by observation, for runs whose memory no cgroup bounds, and the disk floor for all.
+ * watch: limits by observation, for runs whose memory no cgroup bounds, and for all what none does; and the disk floor.
  *
- * The supervisor calls watch_poll() every watch.next_ms milliseconds (50; 10 when memory is above half of the limit).
+ * The supervisor calls watch_poll() every watch.next_ms milliseconds (50; 10 when memory is above half of the limit; 100 where a cgroup counts it).
  * Nothing is killed in here: the verdict tells the caller to.
  *
  * Memory is what cannot be dropped: anonymous pages and shared memory, shared pages counted once. Three steps, each
@@ -19,6 +19,8 @@
  * A process of the workload's that only root may look at (watch_proc_is_hidden()) counts with all that is resident in it, and, as long as there is one, the sandbox with all that the host's shared memory has grown
  * by: what it has open or mapped cannot be seen. Of the disk, so long, with all that became less free there and that its folders do not account for.
  *
+ * Locks of files count everywhere, for no cgroup does so, and mappings with memory (watch_kernel.h). In cgroups of version 1 a limit of TCP buffers is not kept by the kernel for what it gives each connection in any case: they are looked at, too.
+ *
  * Members are found as watch_members.h has it. Processes that vanish while they are looked at are passed over.
  *
  * Storage is what the folders' files take on the disk (usage.h); files that have no name any more count as long as a process has them open, not when they are only mapped.
@@ -34,10 +36,11 @@
 
 #include "supervise/usage.h"
 #include "supervise/watch_files.h"
+#include "supervise/watch_kernel.h"
 #include "supervise/watch_members.h"
 #include "supervise/watch_tmpfs.h"
 
-enum { WATCH_POLL_MS = 50, WATCH_POLL_FAST_MS = 10, WATCH_POLL_MAX_MS = 250 };
+enum { WATCH_POLL_MS = 50, WATCH_POLL_FAST_MS = 10, WATCH_POLL_SLOW_MS = 100, WATCH_POLL_MAX_MS = 250 };
 
 enum watch_verdict {
 	WATCH_FINE,
@@ -51,6 +54,8 @@ enum watch_verdict {
 
 struct watch_limits {
 	uint64_t memory;    /* bytes; 0: not watched */
+	uint64_t kernel;    /* bytes of what watch_kernel.h counts, and of TCP buffers, with memory where that is watched, else alone; 0: not watched */
+	const struct cgroup *sockets; /* counts the TCP buffers; NULL: nobody does. Borrowed. */
 	uint64_t processes; /* 0: not watched */
 	const char *disk;   /* a path on the disk to watch, and those of the storage folders with it; NULL: not watched. Borrowed. */
 	uint64_t storage;   /* bytes that storage_folders may hold, and files that were deleted there and are still open; 0: not watched */
@@ -87,6 +92,7 @@ struct watch {
 	/* So many looks in a row, at memory and at the disk, met a process that cannot be looked at; a command that is about to be executed is one for a moment. */
 	unsigned hidden, hidden_disk;
 	struct watch_tmpfs tmpfs;
+	struct watch_kernel kernel;
 	unsigned tick;
 	struct usage usage; /* of the storage folders; its userns may be set */
 };

@@ -263,3 +263,60 @@ void watch_files_shared(int proc, const char *pid, void *files)
 		all->full = true;
 	(void)fclose(f);
 }
+
+static bool is_enough(struct watch_files *f)
+{
+	f->cut |= watch_proc_spent_us() > f->until_us;
+	return f->cut || f->counted >= f->most;
+}
+
+/* Counts the lines that begin so: with one letter, or whichever ('\0'). */
+static void count_lines(struct watch_files *f, int dir, const char *path, char begin)
+{
+	AUTO_FD fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	char text[1 << 16], last = '\n';
+	const char *at, *end;
+	ssize_t n = 0;
+
+	while (fd >= 0 && !is_enough(f) && (n = read(fd, text, sizeof(text))) > 0) {
+		f->counted += last == '\n' && (!begin || text[0] == begin);
+		for (at = text, end = text + n; (at = memchr(at, '\n', (size_t)(end - at))) && ++at < end;)
+			f->counted += !begin || *at == begin;
+		last = end[-1];
+	}
+	f->cut |= fd >= 0 && n < 0 && errno == ENOMEM; /* too much for the kernel to list */
+}
+
+static void add_locks(int proc, const char *task, void *files)
+{
+	char path[WATCH_TASK_SIZE + 8];
+	struct watch_files *f = files;
+	struct dirent *e;
+	DIR *d;
+
+	(void)snprintf(path, sizeof(path), "%.31s/fdinfo", task);
+	d = watch_proc_folder(proc, path);
+	if (!d)
+		note_refusal(f, proc, task);
+	while (d && !is_enough(f) && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			count_lines(f, dirfd(d), e->d_name, 'l'); /* "lock:", the only one with that letter */
+	if (d)
+		(void)closedir(d);
+}
+
+void watch_files_locks(int proc, const char *pid, void *files)
+{
+	if (!is_enough(files))
+		each_table(files, proc, pid, add_locks);
+}
+
+void watch_files_maps(int proc, const char *pid, void *files)
+{
+	char task[WATCH_TASK_SIZE], path[WATCH_TASK_SIZE + 8];
+
+	if (is_enough(files) || !watch_proc_alive(proc, pid, task))
+		return;
+	(void)snprintf(path, sizeof(path), "%s/maps", task);
+	count_lines(files, proc, path, '\0');
+}

@@ -31,6 +31,9 @@ struct watch_files {
 	bool all_threads; /* however many, although the numbers are not ours */
 	pid_t ahead;
 	dev_t device;
+	/* What watch_files_locks() and watch_files_maps() count, up to `most`, or until watch_proc_spent_us() is over; then they stop. */
+	uint64_t counted, most, until_us;
+	bool cut; /* it was */
 };
 
 void watch_files_done(struct watch_files *f);
@@ -46,6 +49,11 @@ void watch_files_memory(int proc, const char *pid, void *files);
 void watch_files_deleted(int proc, const char *pid, void *files);
 /* shared anonymous memory, a file without a name, and memfds that it has mapped: a mapping's end tells the least size. */
 void watch_files_shared(int proc, const char *pid, void *files);
+
+/* What it adds to `counted`: the locks of files that it has open, */
+void watch_files_locks(int proc, const char *pid, void *files);
+/* its mappings. */
+void watch_files_maps(int proc, const char *pid, void *files);
 
 /* The kernel's own file system in memory, where all of these are, whatever a process calls them; 0: it cannot be told. */
 dev_t watch_files_device(void);

@@ -14,6 +14,9 @@
 
 enum { WATCH_TASK_SIZE = 32 }; /* "PID/task/TID" */
 
+/* What we have used of a CPU: who keeps all of them busy shall not make a look seem dear, and the next one late. */
+uint64_t watch_proc_spent_us(void);
+
 bool watch_proc_is_number(const char *s);
 
 DIR *watch_proc_folder(int dir, const char *path); /* NULL where there is none */

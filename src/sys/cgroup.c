@@ -461,6 +461,17 @@ void cgroup_stats(const struct cgroup *cg, struct cgroup_stats *ret)
 	*ret = s;
 }
 
+uint64_t cgroup_tcp_bytes(const struct cgroup *cg)
+{
+	uint64_t bytes = 0;
+	unsigned i;
+
+	for (i = 0; cg && i < cg->n; i++)
+		if (!cg->h[i].v2 && (cg->h[i].bits & CGROUP_MEMORY))
+			(void)add_number(cg->h[i].dir, "memory.kmem.tcp.usage_in_bytes", NULL, &bytes);
+	return bytes;
+}
+
 /*
  * A supervisor that was killed with -9 takes its sandbox along, but leaves this folder. Whoever ends next removes it:
  * an empty cgroup of ours that is not just about to be joined. A full one answers EBUSY, so no run can be hurt. The

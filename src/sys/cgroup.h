@@ -93,6 +93,9 @@ struct cgroup_stats {
 
 void cgroup_stats(const struct cgroup *cg, struct cgroup_stats *ret);
 
+/* The TCP buffers that a v1 cgroup counts apart from the rest; 0 where none does. The kernel goes over their limit for the first data of each connection. */
+uint64_t cgroup_tcp_bytes(const struct cgroup *cg);
+
 /*
  * Removes the folders, waiting up to about 2 s for the last process to be gone. 0 or -errno (-EBUSY). Removing twice is
  * fine. Also removes the empty folders beside them that runs left whose supervisor was killed with -9.

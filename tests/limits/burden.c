@@ -10,6 +10,9 @@
  *	burden leaderless MB     anonymous memory of a thread whose process's first has ended   "held MB"
  *	burden scratch FOLDER MB a file there, deleted and open     "held MB"
  *	burden tables MB         page tables, of memory that is only read   "held MB"
+ *	burden locks MB          locks of single bytes of files, which are memory of the kernel's   "held MB"
+ *	burden maps MB           mappings of single pages, in many processes: the same   "held MB"
+ *	burden tcp MB            data in buffers of connections, 4000 of them at most   "held MB"
  *	burden sysv MB           System V segments, left detached   "held MB"
  *	burden many N MB         N processes with MB each           "held N*MB"
  *	burden hop N MB          N processes with MB each, which go on in a child every 2 ms, beside 200 others   "held N*MB"
@@ -26,6 +29,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -36,6 +40,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -173,16 +178,25 @@ static int do_leaderless(char **arg)
 	return 1;
 }
 
+/* Open, and without a name. */
+static int scratch_file(const char *folder)
+{
+	char path[300];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/scratch-XXXXXX", folder);
+	fd = mkstemp(path);
+	if (fd >= 0)
+		(void)unlink(path);
+	return fd;
+}
+
 static int do_scratch(char **arg)
 {
-	int mb = atoi(arg[1]), fd;
-	char path[300];
+	int mb = atoi(arg[1]), fd = scratch_file(arg[0]);
 
-	(void)snprintf(path, sizeof(path), "%s/scratch-XXXXXX", arg[0]);
-	fd = mkstemp(path);
 	if (fd < 0)
 		return fail("scratch");
-	(void)unlink(path);
 	return write_mb(fd, mb) == mb ? held(mb) : fail("scratch");
 }
 
@@ -344,6 +358,107 @@ static int do_forks(char **arg)
 	return 0;
 }
 
+enum { KERNEL_EACH = 192 }; /* bytes that the kernel takes for a lock, or a mapping */
+
+static int do_locks(char **arg)
+{
+	enum { OF_A_FILE = 1000 }; /* the kernel looks through those of a file each time */
+	int mb = atoi(arg[0]), fd = -1;
+	long n = mb * (long)MB / KERNEL_EACH, i;
+
+	for (i = 0; i < n; i++) {
+		/* not side by side, or they would become one */
+		struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 2 * (n - i), .l_len = 1};
+
+		if (i % OF_A_FILE == 0)
+			fd = scratch_file("/tmp");
+		if (fd < 0 || fcntl(fd, F_SETLK, &lock) < 0)
+			return fail("locks");
+	}
+	return held(mb);
+}
+
+static int do_maps(char **arg)
+{
+	enum { OF_A_PROCESS = 60000, PAGE = 4096 };
+	int mb = atoi(arg[0]), i, n = mb * (int)(MB / KERNEL_EACH) / OF_A_PROCESS;
+	char *p = mmap(NULL, OF_A_PROCESS * (size_t)PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return fail("mmap");
+	for (i = 0; i < OF_A_PROCESS; i += 2)
+		if (mprotect(p + i * (size_t)PAGE, PAGE, PROT_READ) < 0)
+			return fail("mprotect");
+	for (i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return fail("fork");
+		if (pid == 0) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pause();
+			_exit(0);
+		}
+	}
+	nap_ms(4 * HOLD_MS); /* who counts them takes a while */
+	return held(mb);
+}
+
+/* Both ways, until neither takes more. */
+static size_t stuff(int a, int b)
+{
+	size_t n = 0;
+	ssize_t r;
+	int i;
+
+	for (i = 0; i < 400; i++) {
+		r = send(i % 2 ? a : b, chunk, 65536, MSG_DONTWAIT);
+		n += r > 0 ? (size_t)r : 0;
+		if (r < 0 && i > 20)
+			break;
+	}
+	return n;
+}
+
+static int do_tcp(char **arg)
+{
+	enum { CONNECTIONS = 4000, OF_A_PROCESS = 400 };
+	int mb = atoi(arg[0]), i, s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t len = sizeof(at);
+	size_t *sum = mmap(NULL, sizeof(*sum), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (sum == MAP_FAILED || s < 0 || bind(s, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(s, 16) < 0 || getsockname(s, (struct sockaddr *)&at, &len) < 0)
+		return fail("listen");
+	for (i = 0; i < CONNECTIONS && *sum < mb * (size_t)MB; i++) {
+		int a, b;
+
+		/* each has its own table of descriptors; the one before keeps what it has open */
+		if (i && i % OF_A_PROCESS == 0) {
+			if (fork() != 0) {
+				int status = 1;
+
+				(void)wait(&status);
+				_exit(status != 0);
+			}
+			for (a = s + 1; a <= s + 2 * OF_A_PROCESS; a++)
+				(void)close(a);
+		}
+		a = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (a < 0 || connect(a, (struct sockaddr *)&at, sizeof(at)) < 0)
+			return fail("connect");
+		b = accept(s, NULL, NULL);
+		if (b < 0)
+			return fail("accept");
+		*sum += stuff(a, b);
+	}
+	if (*sum >= mb * (size_t)MB)
+		return held(mb);
+	nap_ms(HOLD_MS);
+	printf("queued %zu\n", *sum / MB);
+	return 1;
+}
+
 static int do_bomb(char **arg)
 {
 	int *born = mmap(NULL, sizeof(*born), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
@@ -437,6 +552,7 @@ static const struct {
 } modes[] = {
 	{"anon", 1, do_anon},   {"shared", 1, do_shared}, {"memfd", 1, do_memfd}, {"sysv", 1, do_sysv},
 	{"unseen", 1, do_unseen}, {"tables", 1, do_tables}, {"trimmed", 1, do_trimmed}, {"leaderless", 1, do_leaderless}, {"scratch", 2, do_scratch},
+	{"locks", 1, do_locks}, {"maps", 1, do_maps}, {"tcp", 1, do_tcp},
 	{"many", 2, do_many},   {"hop", 2, do_hop},	  {"burn", 2, do_burn},     {"forks", 1, do_forks}, {"bomb", 1, do_bomb},
 	{"write", 2, do_write}, {"fill", 2, do_fill},     {"stay", 1, do_stay},   {"daemon", 2, do_daemon},
 };

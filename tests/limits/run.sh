@@ -119,6 +119,7 @@ is "memory: what is below the limit works" "$said" "held 24"
 for what in "anonymous memory|anon 512" "a shared mapping|shared 512" "a memfd that is not mapped|memfd 512" "detached System V segments|sysv 512" \
 	"shared memory that is resident nowhere|unseen 512" "shared memory that is no longer mapped but for a page here and there|trimmed 512" "page tables|tables 512" \
 	"memory of a process whose first thread has ended|leaderless 512" \
+	"mappings of single pages|maps 512" \
 	"many processes together|many 16 32"; do
 	read -ra args <<<"${what#*|}"
 	ok "memory: without Cordon, ${what%|*} of 512 MiB is had" control_holds "${args[@]}"
@@ -126,6 +127,21 @@ for what in "anonymous memory|anon 512" "a shared mapping|shared 512" "a memfd t
 	ok "memory: ${what%|*} ends at 64 MiB" ended
 	ok "memory: ... and leaves nothing" clean
 done
+
+ok "memory: without Cordon, locks of files take 128 MiB of the kernel's memory" control_holds locks 128
+inside 30 ./burden locks 128
+ok "memory: locks of files end at 64 MiB" ended
+ok "memory: ... and leaves nothing" clean
+
+# What the kernel gives each connection although their cgroup is full adds up. (The buffers of an ordinary user's sandbox are in no cgroup.)
+if [ "$runtime" != gvisor ] && [ "$runtime" != docker ] && [ "$(id -u)" = 0 ] && [ -e /sys/fs/cgroup/memory/memory.kmem.tcp.limit_in_bytes ]; then
+	ok "memory: without Cordon, 256 MiB of data in connections are had" control_holds tcp 256
+	inside 30 ./burden tcp 256
+	ok "memory: data in connections ends at 64 MiB" ended
+	ok "memory: ... and leaves nothing" clean
+else
+	skip "memory: data in connections ends at 64 MiB" "needs a memory cgroup of version 1"
+fi
 
 ok "memory: without Cordon, processes that fork and end all the time have 256 MiB" control_holds hop 32 8
 inside 30 ./burden hop 32 8

@@ -710,6 +710,42 @@ static void the_disk_floor_is_256_mib_or_2_percent(void)
 	CHECK(!watch_disk_low("/proc"));
 }
 
+static void the_kernel_s_memory_counts_by_what_was_found_and_no_more_than_it_grew_by(void)
+{
+	const uint64_t limit = 64 * MB, n = 32 * MB / WATCH_KERNEL_BYTES;
+	struct watch_kernel k = {.begun = true, .before = 100 * MB, .now = 200 * MB};
+	struct watch_kernel_count c = {.n = 1000};
+
+	CHECK(watch_kernel_slab("MemTotal: 5 kB\nSReclaimable: 3 kB\nSUnreclaim:     2 kB\n") == 2048);
+	CHECK(watch_kernel_slab("") == 0);
+	watch_kernel_counted(&k, &c, limit, 0, 1000);
+	CHECK(watch_kernel_bytes(&k, limit) == 0); /* any program's */
+	c.n = n;
+	watch_kernel_counted(&k, &c, limit, 0, 1000);
+	CHECK(watch_kernel_bytes(&k, limit) == n * WATCH_KERNEL_BYTES);
+	k.now = 110 * MB;
+	CHECK(watch_kernel_bytes(&k, limit) == 10 * MB);
+}
+
+static void what_of_it_cannot_be_counted_is_all_that_it_grew_by(void)
+{
+	struct watch_kernel k = {.begun = true, .before = 100 * MB, .now = 200 * MB};
+	struct watch_kernel_count cut = {.cut = true}, hidden = {.hidden = true}, none = {0};
+
+	watch_kernel_counted(&k, &cut, 64 * MB, 0, 1000);
+	CHECK(watch_kernel_bytes(&k, 64 * MB) == 100 * MB);
+	watch_kernel_counted(&k, &none, 64 * MB, 0, 1000);
+	CHECK(watch_kernel_bytes(&k, 64 * MB) == 0);
+	/* a command that is about to be executed is hidden for a moment */
+	watch_kernel_counted(&k, &hidden, 64 * MB, 0, 1000);
+	CHECK(watch_kernel_bytes(&k, 64 * MB) == 0);
+	CHECK(watch_kernel_due(&k, 64 * MB, 0, 1000000));
+	k.before = 100 * MB;
+	k.now = 200 * MB;
+	watch_kernel_counted(&k, &hidden, 64 * MB, 0, 1000);
+	CHECK(watch_kernel_bytes(&k, 64 * MB) == 100 * MB);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -731,6 +767,8 @@ int main(void)
 		CASE(no_number_of_processes_hides_others),
 		CASE(an_ended_sandbox_is_gone),
 		CASE(the_sandbox_s_own_proc_is_used_when_it_is_there),
+		CASE(the_kernel_s_memory_counts_by_what_was_found_and_no_more_than_it_grew_by),
+		CASE(what_of_it_cannot_be_counted_is_all_that_it_grew_by),
 		CASE(the_disk_floor_is_256_mib_or_2_percent),
 	};
 
