@@ -45,7 +45,7 @@ static bool is_link(int dir, const struct dirent *e)
 	return e->d_type == DT_LNK || (e->d_type == DT_UNKNOWN && fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode));
 }
 
-/* One that is not there, or is a link itself, has no links of its own. */
+/* 1: it is not there, or is a link itself, and has no links of its own. */
 static int follow_in(struct draft *d, const char *top, const char *below, size_t n)
 {
 	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + 2];
@@ -54,13 +54,13 @@ static int follow_in(struct draft *d, const char *top, const char *below, size_t
 	int fd, r = 0;
 
 	if ((size_t)snprintf(folder, sizeof(folder), "%s%s", top, below) >= sizeof(folder))
-		return 0;
+		return 1;
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		if (fd >= 0)
 			(void)close(fd);
-		return 0;
+		return 1;
 	}
 	while (r == 0 && (e = readdir(dir))) {
 		if (!is_link(fd, e))
@@ -73,12 +73,15 @@ static int follow_in(struct draft *d, const char *top, const char *below, size_t
 	return r;
 }
 
+/* The first is the folder itself: where that is missing, so are the others. */
 static int follow_each(struct draft *d, const char *top, const char *const *below, size_t n)
 {
-	for (; *below; below++)
-		if (follow_in(d, top, *below, n) < 0)
-			return -1;
-	return 0;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && below[i] && !(i == 1 && r == 1); i++)
+		r = follow_in(d, top, below[i], n);
+	return r < 0 ? -1 : 0;
 }
 
 /* Cordon's own are the plain patterns of filesystem.deny that no file gave. */
