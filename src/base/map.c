@@ -12,7 +12,7 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-enum { SMALL = 64 << 10 };
+enum { SMALL = 96 << 10 }; /* the table of guards is one of them: plan/guard_names.h */
 
 void *__mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
