@@ -181,7 +181,7 @@ void man_overview(const struct verb *table, FILE *out)
 		roff_line(out, places[i].meaning);
 	}
 	(void)fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nWhere it is set and not empty, no colours are used.\n"
-		    ".SH SEE ALSO\n.BR cordon\\-policy (5),\n.BR cordon\\-credentials (5),\n.BR cordon\\-agents (5)\n",
+		    ".SH SEE ALSO\n.BR cordon\\-policy (5),\n.BR cordon\\-credentials (5),\n.BR cordon\\-agents (5),\n.BR cordon\\-compose (5)\n",
 		    out);
 }
 

@@ -32,11 +32,41 @@ void filter_list_socketpair(struct program *p)
 	program_errno(p, EAFNOSUPPORT);
 }
 
-/* Where the level is not this one, all up to here is jumped over. */
-static void end_level(struct program *p, size_t at, uint32_t level)
+/* The options of one level of a socket: these alone, or all but these. */
+struct level {
+	uint32_t level;
+	bool only;
+	const struct span *v;
+	size_t n;
+};
+
+/* Where A is not this level, all of it is jumped over. */
+static void put_level(struct program *p, const struct level *l)
 {
+	size_t at = p->n;
+
+	program_emit(p, BPF_OP_JEQ, 0, 0, l->level);
+	program_load(p, 2);
+	if (l->only) {
+		program_allow_spans(p, l->v, l->n);
+		program_errno(p, ENOPROTOOPT);
+	} else {
+		program_refuse_spans(p, l->v, l->n, ENOPROTOOPT);
+		program_allow(p);
+	}
 	if (!p->full)
-		bpf_put(&p->out[at], BPF_OP_JEQ, 0, (uint8_t)(p->n - at - 1), level);
+		bpf_put(&p->out[at], BPF_OP_JEQ, 0, (uint8_t)(p->n - at - 1), l->level);
+}
+
+/* Other levels have all of theirs. */
+static void put_levels(struct program *p, const struct level *v, size_t n)
+{
+	size_t i;
+
+	program_load(p, 1);
+	for (i = 0; i < n; i++)
+		put_level(p, &v[i]);
+	program_allow(p);
 }
 
 /* For what is refused the answer is that of a kernel that does not know it. */
@@ -76,39 +106,12 @@ void filter_list_sockopt(struct program *p)
 		{48, 48},
 		{64, 255}, /* tables of packet filters, ARP's, IPVS' */
 	};
-	size_t at;
+	static const struct level levels[] = {
+		{0, false, of_ip, ARRAY_LEN(of_ip)},   {1, false, of_sockets, ARRAY_LEN(of_sockets)}, {6, true, of_tcp, ARRAY_LEN(of_tcp)},
+		{17, false, of_udp, ARRAY_LEN(of_udp)}, {41, false, of_ipv6, ARRAY_LEN(of_ipv6)},
+	};
 
-	program_load(p, 1);
-	at = p->n;
-	program_emit(p, BPF_OP_JEQ, 0, 0, 0);
-	program_load(p, 2);
-	program_refuse_spans(p, of_ip, ARRAY_LEN(of_ip), ENOPROTOOPT);
-	program_allow(p);
-	end_level(p, at, 0);
-	at = p->n;
-	program_emit(p, BPF_OP_JEQ, 0, 0, 1);
-	program_load(p, 2);
-	program_refuse_spans(p, of_sockets, ARRAY_LEN(of_sockets), ENOPROTOOPT);
-	program_allow(p);
-	end_level(p, at, 1);
-	at = p->n;
-	program_emit(p, BPF_OP_JEQ, 0, 0, 6);
-	program_load(p, 2);
-	program_allow_spans(p, of_tcp, ARRAY_LEN(of_tcp));
-	program_errno(p, ENOPROTOOPT);
-	end_level(p, at, 6);
-	at = p->n;
-	program_emit(p, BPF_OP_JEQ, 0, 0, 17);
-	program_load(p, 2);
-	program_refuse_spans(p, of_udp, ARRAY_LEN(of_udp), ENOPROTOOPT);
-	program_allow(p);
-	end_level(p, at, 17);
-	at = p->n;
-	program_emit(p, BPF_OP_JEQ, 0, 0, 41);
-	program_load(p, 2);
-	program_refuse_spans(p, of_ipv6, ARRAY_LEN(of_ipv6), ENOPROTOOPT);
-	end_level(p, at, 41);
-	program_allow(p);
+	put_levels(p, levels, ARRAY_LEN(levels));
 }
 
 /* Not: programs that are attached, the machine's numbers of sockets and network namespaces, and queues of devices; of TCP what can be set, what connections tell of themselves (INFO, CONGESTION, CC_INFO, ULP, IS_MPTCP), and no pages that are received in place. */
@@ -116,22 +119,9 @@ void filter_list_sockopt_read(struct program *p)
 {
 	static const struct span of_sockets[] = {{26, 26}, {56, 57}, {71, 71}};
 	static const struct span of_tcp[] = {{1, 13}, {16, 18}, {23, 26}, {30, 31}, {34, 34}, {36, 36}, {43, 43}};
-	size_t at;
+	static const struct level levels[] = {{1, false, of_sockets, ARRAY_LEN(of_sockets)}, {6, true, of_tcp, ARRAY_LEN(of_tcp)}};
 
-	program_load(p, 1);
-	at = p->n;
-	program_emit(p, BPF_OP_JEQ, 0, 0, 1);
-	program_load(p, 2);
-	program_refuse_spans(p, of_sockets, ARRAY_LEN(of_sockets), ENOPROTOOPT);
-	program_allow(p);
-	end_level(p, at, 1);
-	at = p->n;
-	program_emit(p, BPF_OP_JEQ, 0, 0, 6);
-	program_load(p, 2);
-	program_allow_spans(p, of_tcp, ARRAY_LEN(of_tcp));
-	program_errno(p, ENOPROTOOPT);
-	end_level(p, at, 6);
-	program_allow(p);
+	put_levels(p, levels, ARRAY_LEN(levels));
 }
 
 /*
