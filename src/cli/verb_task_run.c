@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -214,6 +215,20 @@ static int run(struct call *call, struct task_run_request *req, struct error *er
 	return r;
 }
 
+/* Whoever reads the document finds one for a task that could not be begun, too; but not for a command line that is wrong. */
+static void print_failure(const struct call *call, const struct error *err)
+{
+	const struct task_result result = {.task = call->args[0], .started = time(NULL), .status = TASK_INFRASTRUCTURE_ERROR, .reason = err->text};
+	struct error ignored = {0};
+	AUTO_BUF json = {0};
+
+	if (err->kind == ERROR_USAGE || !call_has(call, "json"))
+		return;
+	buf_init(&json, 1 << 20);
+	task_result_json(&result, &json);
+	(void)cli_print(call, &json, &ignored);
+}
+
 int verb_task_run(struct call *call, struct error *err)
 {
 	struct task_run_request req = {.dir = call->args[0], .lenient = call_has(call, "lenient")};
@@ -223,8 +238,10 @@ int verb_task_run(struct call *call, struct error *err)
 	struct places p;
 	int r;
 
-	if (check_options(call, err) < 0 || find_places(call, &p, err) < 0)
+	if (check_options(call, err) < 0 || find_places(call, &p, err) < 0) {
+		print_failure(call, err);
 		return -1;
+	}
 	r = choose_agent(call, p.folders.config, &req, &agent, err);
 	if (r == 0 && snprintf(path, sizeof(path), "%s/credentials.yaml", p.folders.config) >= (int)sizeof(path))
 		r = error_set(err, ERROR_INPUT, "XDG_CONFIG_HOME: the path is too long");
@@ -238,6 +255,8 @@ int verb_task_run(struct call *call, struct error *err)
 	req.scratch = p.scratch;
 	if (r == 0)
 		r = run(call, &req, err);
+	if (r < 0)
+		print_failure(call, err);
 	credentials_free(credentials);
 	agent_free(agent);
 	return r;

@@ -122,6 +122,12 @@ printf 'version: 1\nnetwrk: {}\n' >"$tmp/bad.yaml"
 run --agent oracle --policy "$tmp/bad.yaml"
 like "so is a policy that is wrong: the task is not to blame" "$status $noted" '^125 cordon: .*bad\.yaml:2:1: netwrk: unknown key'
 ok "... before there are results" test ! -e "$out"
+run --json --agent oracle --policy "$tmp/bad.yaml"
+is "... with --json there is a document for it" "$status $(python3 -c 'import json,sys; r=json.loads(sys.argv[1]); print(r["version"], r["status"], r["reward"], "netwrk" in r["reason"])' "$said" 2>&1)" "125 1 infrastructure_error None True"
+run --json --agent nobody
+like "... and for an agent that is not there" "$status $said" '^125 .*"status":"infrastructure_error","reason":"there is no agent nobody'
+run --json --model m-1 -- true
+is "... but none for a command line that is wrong" "$status:$said" "125:"
 unset FAKE_KEY
 run --agent cordon --model m-1 --policy "$tmp/models.yaml"
 like "nor is it for a key that the operator did not set" "$status $said" '^125 plain: infrastructure_error: agent: credential model: the variable FAKE_KEY is not set'
