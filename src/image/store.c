@@ -104,6 +104,8 @@ static int ids_settle(struct image_store *s, struct error *err)
 	s->ids = then;
 	if (ids_equal(&then, &now) || (then.count == 1 && then.zero_uid == now.zero_uid))
 		return 0;
+	if (access("/proc/self/uid_map", F_OK) < 0)
+		return error_set(err, ERROR_MISSING, "/proc is not mounted here: which user ids you have cannot be told without it");
 	return error_set(err, ERROR_MISSING, "the images in %s belong to other user ids than you have now (/etc/subuid, /etc/subgid); give those back, or remove that folder and import the images again", s->path);
 }
 

@@ -18,6 +18,8 @@ int gate_find_program(const char *name, struct error *err)
 {
 	int fd = sys_find_program(name);
 
+	if (fd == -ENOENT && access("/proc/self/exe", F_OK) < 0)
+		return error_set(err, ERROR_MISSING, "/proc is not mounted here: cordon-%s cannot be found without it", name);
 	if (fd == -ENOENT)
 		return error_set(err, ERROR_MISSING, "cordon-%s is not beside this program nor in ../libexec/cordon: network and inference need it; install all of Cordon's programs together", name);
 	return fd < 0 ? error_sys(err, fd, "/proc/self/exe") : fd;
