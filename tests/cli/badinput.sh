@@ -231,6 +231,7 @@ elif bare true 2>/dev/null; then
 	bad "/proc is missing" 125 "" bare "$CORDON" run "${start[@]}"
 	if is_root; then
 		like "/proc is missing, and the line says so" "$told" "/proc"
+		bad "/proc is missing, for a container" 125 "/proc is not mounted here" bare "$CORDON" run --runtime runc "${start[@]}"
 	fi
 else
 	skip "/proc is missing" "no mount namespace here"
