@@ -1,5 +1,6 @@
 #include "cli/launch_reload.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "policy/policy_diff.h"
+#include "policy/policy_load.h"
 
 /* Does it mean something else where nothing can change? Both sides get one network and inference, so that only the rest is compared. */
 static bool waits_for_restart(const struct launch_reload *l, const struct cli_policy *now)
@@ -80,13 +82,31 @@ static int allow(void *arg, const char *host, uint16_t port, struct error *err)
 	return -1;
 }
 
+/* A workload that may move the folder that we stand in would choose what names mean that are looked for from there. */
+static int check_here(const struct launch_reload *l, struct error *err)
+{
+	char now[PATH_MAX];
+	struct text_shown shown;
+
+	if (!l->here || (getcwd(now, sizeof(now)) && strcmp(now, l->here) == 0))
+		return 0;
+	return error_set(err, ERROR_DENIED, "%s, where the run was started, was moved or removed since", text_show(&shown, sv_of(l->here)));
+}
+
+static int load_again(const struct launch_reload *l, const char *path, struct cli_policy *ret, struct error *err)
+{
+	if (path)
+		return cli_policy_load_file(l->call, path, CLI_POLICY_AGAIN, ret, err);
+	return check_here(l, err) < 0 ? -1 : cli_policy_load(l->call, NULL, CLI_POLICY_AGAIN, ret, err);
+}
+
 static int load(void *arg, const char *path, char digest[65], struct error *err)
 {
 	struct launch_reload *l = arg;
 	struct cli_policy loaded;
 	struct text_shown shown;
 	bool elsewhere, providers;
-	int r = path ? cli_policy_load_file(l->call, path, CLI_POLICY_AGAIN, &loaded, err) : cli_policy_load(l->call, NULL, CLI_POLICY_AGAIN, &loaded, err);
+	int r = load_again(l, path, &loaded, err);
 
 	if (r == 0) {
 		r = put_in_force(l, loaded.policy, err);
@@ -124,6 +144,17 @@ static bool is_followed(const struct launch_reload *l, const char *file, const s
 	return false;
 }
 
+static const char *find_here(struct arena *arena, const struct policy *p)
+{
+	char here[PATH_MAX];
+	uint32_t i;
+
+	for (i = 1; i < p->n_files; i++)
+		if (p->files[i][0] != '/' && !policy_shipped(p->files[i]))
+			return arena_str(arena, sv_of(getcwd(here, sizeof(here)) ? here : ""));
+	return NULL;
+}
+
 void launch_reload_init(struct launch_reload *l, const struct call *call, const struct policy *first, struct gate *gate, const struct live *live)
 {
 	uint32_t i;
@@ -131,6 +162,7 @@ void launch_reload_init(struct launch_reload *l, const struct call *call, const 
 	*l = (struct launch_reload){.call = call, .first = first, .gate = gate, .arena = arena_new()};
 	if (!l->arena)
 		return; /* then nothing can change, which is safe */
+	l->here = find_here(l->arena, first);
 	l->policies = (struct supervise_policies){.files = l->files, .load = load, .allow = allow, .arg = l};
 	for (i = 1; i < first->n_files && l->policies.n_files < ARRAY_LEN(l->files); i++)
 		if (access(first->files[i], F_OK) == 0 && is_followed(l, first->files[i], live))

@@ -19,6 +19,7 @@ struct launch_reload {
 	struct net_rule approved[64]; /* by a person, for this run */
 	uint32_t n_approved;
 	const char *files[32];
+	const char *here; /* the folder that names of files are from; NULL: none is needed */
 	struct supervise_policies policies; /* for supervise() */
 };
 

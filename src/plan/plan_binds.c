@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "sys/mountinfo.h"
 
-enum { BINDS_MAX = 1000, MOUNTS_FEW = 64 };
+enum { BINDS_MAX = 200, MOUNTS_FEW = 64 };
 
 struct mounts {
 	struct sys_mount *v;
@@ -68,7 +68,7 @@ static int add_bind(struct draft *d, const struct plan_op *op, const char *path,
 	if (is_known(d, other, target))
 		return 0;
 	if (d->n_binds == BINDS_MAX)
-		return error_set(d->err, ERROR_INPUT, "more than %d bind mounts give what is shown another name (the last: %.300s); unmount some, or show folders without them", BINDS_MAX, text_show(&t, sv_of(path)));
+		return error_set(d->err, ERROR_INPUT, "bind mounts give what is shown more than %d other names (the last: %.300s); unmount some, or show folders without them", BINDS_MAX, text_show(&t, sv_of(path)));
 	d->binds[d->n_binds++] = (struct plan_op){.kind = PLAN_BIND, .source = other, .target = target, .why = op->why, .host = true};
 	return 0;
 }

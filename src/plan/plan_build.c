@@ -222,9 +222,10 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 	if (add_workdir(d, req->workdir) < 0)
 		return -1;
 	draft_sort(d);
-	if (add_guards(d, "filesystem.deny", &fs->deny, true, false) < 0 ||
-	    add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0 ||
-	    add_paths(d, req->protect, "the run's own policy", false) < 0 ||
+	if (add_guards(d, "filesystem.deny", &fs->deny, true, false) < 0 || add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0)
+		return -1;
+	d->ways_guard = d->plan->n_guards;
+	if (add_paths(d, req->protect, "the run's own policy", false) < 0 ||
 	    add_paths(d, req->outputs, "what Cordon writes about a run", false) < 0 ||
 	    add_paths(d, req->hide, "holds a credential", true) < 0 || add_staging(d) < 0 || add_guards(d, "filesystem.read", &fs->read, false, false) < 0 || plan_exec_guards(d) < 0)
 		return -1;
@@ -238,7 +239,7 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 {
 	struct arena *a = arena_new();
 	struct plan *p = a ? arena_alloc(a, sizeof(*p)) : NULL;
-	struct draft d = {.plan = p, .policy = req->policy, .gate = req->gate, .cache_dir = req->cache_dir, .git_configs = req->git_configs, .workdir = req->workdir, .here = req->here, .own = req->own, .names = {.arena = a}, .err = err};
+	struct draft d = {.plan = p, .policy = req->policy, .gate = req->gate, .cache_dir = req->cache_dir, .git_configs = req->git_configs, .workdir = req->workdir, .here = req->here, .own = req->own, .ways = req->protect && req->protect[0] ? req->ways : NULL, .names = {.arena = a}, .err = err};
 	const char *const *own;
 	int r;
 

@@ -33,6 +33,7 @@ struct plan_request {
 	const char *home;	 /* the user's home on the host, hidden; inside an empty folder of the same name */
 	const char *state_dir;	 /* of this run */
 	const char *const *protect; /* absolute and canonical: the run's own policy files, which it must not change where it may write; NULL-terminated, or NULL */
+	const char *const *ways; /* the same files as they were named, absolute: what these names go through must go on leading there; NULL-terminated, or NULL */
 	const char *const *outputs; /* so are these: records of this run and of others, made outside */
 	const char *const *hide; /* absolute: files that hold values of credentials; NULL-terminated, or NULL */
 	const char *const *git_configs; /* absolute: files that the user's git takes settings from, besides those at their usual places in home and system; NULL-terminated, or NULL */

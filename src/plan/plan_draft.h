@@ -31,6 +31,8 @@ struct draft {
 	size_t n_shown; /* so many steps show; those behind them cover. Set when all that shows is there */
 	struct plan_op *binds; /* folders of the host that are shown there as well, by bind mounts of its own: plan_binds.h */
 	size_t n_binds;
+	const char *const *ways; /* as struct plan_request has them */
+	size_t ways_guard; /* that stands for them: the first of the run's own policy */
 	size_t exec_guards; /* where those of process.deny_exec begin */
 };
 

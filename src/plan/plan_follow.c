@@ -368,6 +368,18 @@ int plan_follow_named(struct draft *d, const char *host, const char *like, const
 	return n < 0 ? -1 : r | n;
 }
 
+int plan_follow_ways(struct draft *d)
+{
+	const struct follow_link link = {.inside = "the way to the run's own policy", .guard = d->ways_guard};
+	const char *const *way;
+	const char *to;
+
+	for (way = d->ways; way && *way; way++)
+		if (trace(d, "/", *way, &link, &to) < 0)
+			return -1;
+	return 0;
+}
+
 /* The pattern means what is called so, or lies below; the same has another name. */
 static int add_renamed(struct draft *d, size_t guard, const char *name, const char *other)
 {

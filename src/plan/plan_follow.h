@@ -38,6 +38,9 @@ int plan_follow_through(struct draft *d, const char *link, const char *real, str
 /* A guard like the one with this pattern for a path of the host, there or not, and for where it leads. Returns as above. */
 int plan_follow_named(struct draft *d, const char *host, const char *like, const char *why);
 
+/* For what d->ways go through. 0 or -1. */
+int plan_follow_ways(struct draft *d);
+
 /* Guards for the other names of what patterns mean: those whose own folders are links ("/home/me/link/secret", Cordon's own folders too), and those of folders that are shown by several names. 0 or -1. */
 int plan_follow_names(struct draft *d);
 

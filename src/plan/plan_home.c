@@ -4,38 +4,57 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "plan/plan_follow.h"
 
-/* Below the home, and below Cordon's own folders; what others there hold starts nothing by itself. */
-static const char *const of_home[] = {"", "/.config", "/.claude", "/.codex", "/.gemini", "/.ssh", "/.vscode", NULL};
+/* Below the home, those of the built-in patterns that people link things into one by one; and below Cordon's own folders. */
+static const char *const of_home[] = {"",
+				      "/.config",
+				      "/.config/autostart",
+				      "/.config/environment.d",
+				      "/.config/fish",
+				      "/.config/fish/conf.d",
+				      "/.config/git",
+				      "/.config/nvim",
+				      "/.config/systemd",
+				      "/.config/systemd/user",
+				      "/.claude",
+				      "/.claude/hooks",
+				      "/.codex",
+				      "/.gemini",
+				      "/.oh-my-zsh/custom",
+				      "/.ssh",
+				      "/.vscode",
+				      NULL};
 static const char *const of_own[] = {"", "/profiles", "/agents", NULL};
 
-static int follow(struct draft *d, const char *path, size_t guard, bool on_way)
+/* path: as it is called; real: the same without links on the way. */
+static int follow(struct draft *d, const char *path, const char *real, size_t guard, bool on_way)
 {
-	const char *link = arena_str(d->plan->arena, sv_of(path));
+	const char *link = arena_str(d->plan->arena, sv_of(real)), *name = arena_str(d->plan->arena, sv_of(path));
 
-	if (!link)
+	if (!link || !name)
 		return error_set(d->err, ERROR_SYSTEM, "out of memory");
-	return plan_follow_link(d, &(struct follow_link){link, link, guard, on_way}) < 0 ? -1 : 0;
+	return plan_follow_link(d, &(struct follow_link){link, name, guard, on_way}) < 0 ? -1 : 0;
 }
 
-/* It has a name that a guard means, or that one needs to be a folder. What links lead to is judged by its own guards, which come behind n. */
-static int follow_if_meant(struct draft *d, const char *path, size_t n)
+/* It has a name that a guard means, or that one needs to be a folder. Only then it is looked at where it leads: that may be far away. What links lead to is judged by its own guards, which come behind n. */
+static int follow_if_meant(struct draft *d, const char *path, const char *real, size_t n)
 {
 	size_t i, way = n;
 
 	for (i = 0; i < n; i++) {
 		if (glob_hit(&d->plan->guards[i].glob, sv_of(path))) {
-			if (follow(d, path, i, false) < 0)
+			if (follow(d, path, real, i, false) < 0)
 				return -1;
 		} else if (way == n && glob_on_way(&d->plan->guards[i].glob, sv_of(path))) {
 			way = i;
 		}
 	}
-	return way < n ? follow(d, path, way, true) : 0;
+	return way < n ? follow(d, path, real, way, true) : 0;
 }
 
 static bool is_link(int dir, const struct dirent *e)
@@ -45,29 +64,29 @@ static bool is_link(int dir, const struct dirent *e)
 	return e->d_type == DT_LNK || (e->d_type == DT_UNKNOWN && fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode));
 }
 
-/* 1: it is not there, or is a link itself, and has no links of its own. */
+/* 1: it is not there. It may be a link itself. */
 static int follow_in(struct draft *d, const char *top, const char *below, size_t n)
 {
-	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + 2];
+	char folder[PATH_MAX], at[PATH_MAX], path[PATH_MAX + NAME_MAX + 2], real[PATH_MAX + NAME_MAX + 2];
 	struct dirent *e;
 	DIR *dir;
 	int fd, r = 0;
 
 	if ((size_t)snprintf(folder, sizeof(folder), "%s%s", top, below) >= sizeof(folder))
 		return 1;
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		if (fd >= 0)
 			(void)close(fd);
 		return 1;
 	}
-	while (r == 0 && (e = readdir(dir))) {
-		if (!is_link(fd, e))
+	for (at[0] = '\0'; r == 0 && (e = readdir(dir));) {
+		if (!is_link(fd, e) || (!at[0] && !realpath(folder, at)))
 			continue;
 		(void)snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
-		if (plan_follow_leads(d, path))
-			r = follow_if_meant(d, path, n);
+		(void)snprintf(real, sizeof(real), "%s/%s", at, e->d_name);
+		r = follow_if_meant(d, path, real, n);
 	}
 	(void)closedir(dir);
 	return r;

@@ -185,6 +185,11 @@ struct instead {
 	int (*found)(void *arg, const char *path);
 	void *arg;
 	unsigned left; /* so many links more */
+	/* Where a path was gone on with already: several ways come together there. */
+	struct gone {
+		const char *folder, *text;
+	} gone[MOST_INSTEAD];
+	size_t n_gone;
 };
 
 static int instead_of(struct instead *in, const char *folder, const char *text);
@@ -232,12 +237,28 @@ static int each_instead(struct instead *in, const struct plan_way *way)
 	return r < 0 ? r : 0;
 }
 
+static bool was_gone(const struct instead *in, const char *folder, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < in->n_gone; i++)
+		if (strcmp(in->gone[i].text, text) == 0 && strcmp(in->gone[i].folder, folder) == 0)
+			return true;
+	return false;
+}
+
 /* Where the path leads from there is one more end. */
 static int instead_of(struct instead *in, const char *folder, const char *text)
 {
 	struct plan_way way;
-	int r = plan_links_trace(in->arena, folder, text, &way);
+	int r;
 
+	if (was_gone(in, folder, text))
+		return 0;
+	if (in->n_gone == MOST_INSTEAD)
+		return -ELOOP;
+	in->gone[in->n_gone++] = (struct gone){folder, text};
+	r = plan_links_trace(in->arena, folder, text, &way);
 	if (r == -ENOMEM || r == -ENAMETOOLONG)
 		return r;
 	r = r == 0 ? in->found(in->arg, way.real) : 0;
@@ -246,7 +267,7 @@ static int instead_of(struct instead *in, const char *folder, const char *text)
 
 int plan_links_instead(struct arena *a, const char *folder, const char *text, int (*found)(void *arg, const char *path), void *arg)
 {
-	struct instead in = {a, found, arg, MOST_INSTEAD};
+	struct instead in = {.arena = a, .found = found, .arg = arg, .left = MOST_INSTEAD};
 	struct plan_way way;
 	int r = plan_links_trace(a, folder, text, &way);
 

@@ -414,7 +414,7 @@ static int add_masks_stably(struct draft *d)
 	int tries, r = -1;
 
 	d->n_shown = before;
-	if (plan_binds_find(d) < 0 || plan_follow_names(d) < 0 || plan_home_follow(d) < 0)
+	if (plan_binds_find(d) < 0 || plan_follow_names(d) < 0 || plan_follow_ways(d) < 0 || plan_home_follow(d) < 0)
 		return -1;
 	for (tries = 0; r != 0 && tries < TRIES_MAX; tries++) {
 		d->plan->n_ops = before;

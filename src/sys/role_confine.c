@@ -75,6 +75,7 @@ static const struct {
 	{SYS_dup, 0, ANY},
 	{SYS_pipe2, ROLE_SPLICE, ANY},
 	{SYS_sched_yield, ROLE_SPLICE, ANY},
+	{SYS_getcpu, SOCKETS, ANY}, /* where there is no vDSO */
 	{SYS_sched_getaffinity, SOCKETS, OURSELVES},
 	{SYS_sched_setaffinity, SOCKETS, OURSELVES},
 	{SYS_pread64, 0, ANY},

@@ -55,6 +55,17 @@ cannot "a file of Cordon's own that is a link is read by where it leads" 'cat cr
 cannot "... or written" 'echo x >creds.yaml'
 cannot "... so are its profiles" 'echo x >prof/default.yaml'
 inside_works "... and nothing else" sh -c 'echo y >beside'
+mkdir -p "$tmp/far/cordon" "$HOME/.config/systemd/user" "$HOME/.config/fish" units
+ln -s ../../../dotfiles/units "$HOME/.config/systemd/user/units"
+ln -s ../../dotfiles/fish.conf "$HOME/.config/fish/config.fish"
+ln -s ../../../dotfiles/a.service "$HOME/.config/systemd/user/a.service"
+cannot "a service of the user's is changed by where its link leads" 'echo x >a.service'
+cannot "... and the settings of a shell two folders down" 'echo x >fish.conf'
+rm -r "$HOME/.config/cordon"
+ln -s "$HOME/dotfiles/far.yaml" "$tmp/far/cordon/credentials.yaml"
+ln -s "$tmp/far/cordon" "$HOME/.config/cordon"
+printf 'version: 1\n' >far.yaml
+cannot "a link in a folder of Cordon's own that is a link itself counts, too" 'echo x >far.yaml'
 
 # --- links on the way ---
 
@@ -77,6 +88,7 @@ scene() # HOOKS_PATH
 	ln -s l2/e .env
 	ln -s ../one data/way
 	ln -s ../../l2/pc.sh .git/hooks/pre-commit
+	for i in a b c d e f g h; do ln -s t/u "$i"; done
 	git config core.hooksPath "$1"
 }
 
@@ -92,6 +104,7 @@ l2/hk|what a start-up file leads to is made there|rm l2; mkdir l2; echo x >l2/ba
 l2/hk|an editor's settings are made there|rm l2; mkdir l2; mkdir l2/vs && echo x >l2/vs/tasks.json
 l2/hk|what a denied name leads to is made there|rm l2; mkdir l2; echo x >l2/e
 l2/hk|what it leads to now is read|rm l2; cat real/e
+a/../b/../c/../d/../e/../f/../g/../h/../hk|hooks behind many links and .. are made|for i in a b c d e f g h; do rm $i; mkdir $i; done; mkdir hk && echo x >hk/pre-commit
 l2/hk|a path that is denied is made where a link on its way was|rm data/way; mkdir data/way; echo x >data/way/s
 x/../hk|hooks behind a link and .. are made where they would be behind a folder|rm x; mkdir x; mkdir hk && echo x >hk/pre-commit
 x/../hk|... or where they are|echo x >t/hk/pre-commit
@@ -117,12 +130,35 @@ for p in pol/p.yaml "$work/pol/p.yaml" last.yaml ./pol/../pol/p.yaml; do
 		ok "a run cannot put another in the place of its policy, ${p#"$work"/}: $how" failed_with "$denied"
 	done
 done
-rm -rf pol && ln -s realpol pol
+# Names with "..": what such a name leaves, be it a folder, is not made to lead elsewhere.
+while IFS='|' read -r p how; do
+	find . -mindepth 1 ! -name new.yaml ! -path './realpol*' -delete
+	mkdir -p sub/deep z/y && cp new.yaml z/pol.yaml && cp new.yaml pol.yaml && cp new.yaml sub/pol.yaml
+	ln -s sub/deep a
+	outside "$CORDON" run --policy "$p" -- sh -c "$how"
+	ok "nor lead its name elsewhere, $p: $how" failed_with "$denied"
+done <<'END'
+a/../pol.yaml|rm a; ln -s z/y a
+sub/../pol.yaml|mv sub s2; ln -s z/y sub
+sub/deep/../../pol.yaml|mv sub/deep s2; ln -s ../z/y sub/deep
+sub/deep/../../pol.yaml|mv sub s2; ln -s z sub
+END
+rm -f a && ln -s realpol pol
 echo 'network: {mode: allowlist, allow: [{host: a.test}]}' >>realpol/p.yaml # one that is loaded again when it changes
 "$CORDON" run --policy pol/p.yaml -- sleep 30 </dev/null >/dev/null 2>&1 &
 other=$!
 while ! "$CORDON" ps -q | grep -q .; do sleep 0.05; done
 cannot "nor another sandbox in the place of its" 'rm pol; mkdir pol; cp new.yaml pol/p.yaml'
+kill "$other"
+wait "$other"
+
+mkdir -p r/sub r/z && cp realpol/p.yaml r/pol.yaml && sed 's/a.test/b.test/' realpol/p.yaml >r/z/pol.yaml
+(cd r/sub && exec "$CORDON" run -w "$work/r" --policy ../pol.yaml -- sh -c 'mv sub z/sub; touch moved; sleep 30' </dev/null >/dev/null 2>"$tmp/moved.err") &
+other=$!
+while ! [ -e r/moved ]; do sleep 0.05; done
+kill -HUP "$other"
+for _ in $(seq 100); do grep -q refused "$tmp/moved.err" && break; sleep 0.05; done
+like "a run that moves the folder it was started in does not get another policy by that" "$(cat "$tmp/moved.err")" 'the new policy is refused, the last one stays: .*/r/sub, where the run was started, was moved'
 kill "$other"
 wait "$other"
 finish
