@@ -167,6 +167,8 @@ static void options_of_a_socket_are_those_that_programs_use(void)
 		{SYS_setsockopt, {3, 41, 6}, ENOPROTOOPT},  /* IPV6_2292PKTOPTIONS */
 		{SYS_setsockopt, {3, 41, 32}, ENOPROTOOPT}, /* IPV6_FLOWLABEL_MGR */
 		{SYS_setsockopt, {3, 41, 33}, PASS},
+		{SYS_setsockopt, {3, 41, 42}, PASS},	    /* MCAST_JOIN_GROUP */
+		{SYS_setsockopt, {3, 41, 48}, ENOPROTOOPT}, /* MCAST_MSFILTER */
 		{SYS_setsockopt, {3, 41, 54}, ENOPROTOOPT},
 		{SYS_setsockopt, {3, 41, 56}, PASS},	    /* IPV6_RECVRTHDR */
 		{SYS_setsockopt, {3, 41, 57}, ENOPROTOOPT}, /* IPV6_RTHDR */

@@ -91,6 +91,8 @@ void filter_list_sockopt(struct program *p)
 		{6, 6},	  /* IPV6_2292PKTOPTIONS, an old way to the headers below */
 		{32, 32}, /* IPV6_FLOWLABEL_MGR: the machine has so many for all */
 		{34, 35}, /* policies of IPsec */
+		{43, 44}, /* lists of senders of multicast groups */
+		{48, 48},
 		{54, 55}, /* headers between IP's and TCP's: hop by hop, destination, and routing, which says another destination than the packet's */
 		{57, 57},
 		{59, 59},
