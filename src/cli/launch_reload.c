@@ -90,7 +90,7 @@ static int check_here(const struct launch_reload *l, struct error *err)
 
 	if (!l->here || (getcwd(now, sizeof(now)) && strcmp(now, l->here) == 0))
 		return 0;
-	return error_set(err, ERROR_DENIED, "%s, where the run was started, was moved or removed since", text_show(&shown, sv_of(l->here)));
+	return error_set(err, ERROR_DENIED, "%s, where the run was started, was moved or removed since; start it anew, or name policies by absolute paths", text_show(&shown, sv_of(l->here)));
 }
 
 static int load_again(const struct launch_reload *l, const char *path, struct cli_policy *ret, struct error *err)

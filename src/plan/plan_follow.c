@@ -314,7 +314,7 @@ static int add_led_to(struct draft *d, const char *inside, const struct follow_l
 
 	/* what is to be read only yields to a folder that is shown as a whole to be written */
 	if (!link->on_way && !d->plan->guards[link->guard].yields && is_top(d, inside))
-		return error_set(d->err, ERROR_DENIED, "%.300s is a link to all of %.300s, and is not to be read or written (%.200s); remove the link",
+		return error_set(d->err, ERROR_DENIED, "%.300s is a link to all of %.300s, and is not to be read or written (%.200s); remove the link, or work in a copy of the folder that nothing links to",
 				 text_show(&t, sv_of(link->inside)), text_show(&u, sv_of(inside)), d->plan->guards[link->guard].rule);
 	r = add_rests(d, inside, link->inside);
 	if (r < 0 || link->on_way)
