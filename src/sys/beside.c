@@ -72,16 +72,25 @@ static int set_cpus(pid_t pid, const struct cpus *cpus)
  * The kernel likes to start a child on its parent's CPU, where one waits for the other. While the child sleeps or waits for that CPU, it can be sent to another without either being interrupted; where there is no other, the
  * kernel refuses, and all is as it was.
  */
-static void place_elsewhere(pid_t child)
+static void place_elsewhere(pid_t child, struct cpus *ret_ours)
 {
 	struct cpus others;
 	unsigned here = 0;
 
 	cpus_of(0, &others);
+	*ret_ours = others;
 	if (raw_call(SYS_getcpu, at(&here), 0, 0, 0, 0) < 0 || here >= MAX_CPUS)
 		return;
 	others.mask[here / 8] = (unsigned char)(others.mask[here / 8] & ~(1u << (here % 8)));
 	(void)set_cpus(child, &others);
+}
+
+void sys_begin_elsewhere(pid_t child)
+{
+	struct cpus ours;
+
+	place_elsewhere(child, &ours);
+	(void)set_cpus(child, &ours);
 }
 
 /* False: who would place us is gone, and nobody else waits for us. */
@@ -110,6 +119,7 @@ static int start(struct sys_beside *b, size_t size, int namespaces, int (*fn)(vo
 {
 	int flags = CLONE_VM | CLONE_FILES | CLONE_CHILD_CLEARTID | SIGCHLD | namespaces;
 	int code, r = make_stack(size, &b->stack);
+	struct cpus ours;
 
 	if (r < 0)
 		return r;
@@ -121,7 +131,7 @@ static int start(struct sys_beside *b, size_t size, int namespaces, int (*fn)(vo
 	b->arg = arg;
 	b->pid = clone(begin, b->stack + size, flags, b, NULL, NULL, &b->alive);
 	if (b->pid >= 0) {
-		place_elsewhere(b->pid);
+		place_elsewhere(b->pid, &ours);
 		sys_turn_reach(&b->placed, 1);
 		return 0;
 	}

@@ -37,6 +37,9 @@ void sys_beside_wait(struct sys_beside *b);
  */
 pid_t sys_spawn_shared(int (*fn)(void *), void *arg, int namespaces);
 
+/* For a child with memory of its own, at once when it was forked: it begins on another CPU than ours, where there is one, and may then run wherever we may. Not for one that binds itself to some. */
+void sys_begin_elsewhere(pid_t child);
+
 /* All that follows leaves errno alone. */
 
 /* A number that only grows, to wait for each other. */

@@ -271,12 +271,17 @@ static int set_stdio(int dir)
 	return dup2(nothing[0], 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ? -errno : 0;
 }
 
-/* Without a cpu cgroup: a kernel of its own spreads the workload over what it has itself, whatever the workload is told there. */
+/* Without a cpu cgroup: a kernel of its own spreads the workload over what it has itself, whatever the workload is told there. 0: over as many as it likes. */
+static uint64_t cpus_bound(const struct start *s)
+{
+	return s->r->own_kernel && !s->b->cpu_cgroup ? (s->b->plan->limits.cpu_thousandths + 999) / 1000 : 0;
+}
+
 static int limit_cpus(const struct start *s)
 {
-	uint64_t want = (s->b->plan->limits.cpu_thousandths + 999) / 1000;
+	uint64_t n = cpus_bound(s);
 
-	return s->r->own_kernel && want && !s->b->cpu_cgroup ? sys_pin_cpus(want) : 0;
+	return n ? sys_pin_cpus(n) : 0;
 }
 
 /* A copy of the program in memory, that nobody can ever write to: for ordinary users, who make no mounts. The seals are those that crun asks for, no more and no less. */
@@ -399,6 +404,9 @@ int oci_start_process(struct box *b, const struct oci_runtime *r, const char *pr
 		close_pipes(&s);
 		return error_sys(err, pid, "%s: start", r->name);
 	}
+	/* we go on for a while, and it has much to load */
+	if (!cpus_bound(&s))
+		sys_begin_elsewhere(pid);
 	b->runtime = pid;
 	b->runtime_pidfd = pidfd;
 	return maps ? give_ranges(&s, pid, err) : 0;
