@@ -92,8 +92,8 @@ static void stop(struct box *b)
 }
 
 /*
- * The runtime is left to wait for its dead children, for not every host's PID 1 would, but not to clean up: there is nothing that does not go with the box, and runc tries for a fifth of a second to remove cgroups that it never
- * made.
+ * No runtime is left to clean up: there is nothing that does not go with the box, and runc tries for a fifth of a second to remove cgroups that it never made. One that is nobody's child of ours is left to wait for its dead
+ * children, for not every host's PID 1 would.
  */
 static void end_runtime(pid_t pid, int pidfd)
 {
@@ -177,10 +177,8 @@ static void done(struct box *b)
 		b->runtime = -1;
 		return;
 	}
-	end_runtime(b->runtime, b->runtime_pidfd);
 	oci_heir_end(b); /* nothing is left for it to do: the two end side by side */
-	while (waitpid(b->runtime, NULL, 0) < 0 && errno == EINTR)
-		;
+	oci_end_child(b->runtime, b->runtime_pidfd, NOTICE_MS);
 	oci_heir_dismiss(b);
 	b->runtime = -1;
 	(void)cgroup_kill(b->cgroup);

@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "sys/process.h"
@@ -93,6 +96,47 @@ void oci_kill_descendants(pid_t root)
 
 	for (round = 0; round < ROUNDS && kill_below(root, 0); round++)
 		;
+}
+
+static bool is_among(pid_t pid, const pid_t *v, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && v[i] != pid; i++)
+		;
+	return i < n;
+}
+
+/* All who became our children since those were the ones that we had, and were killed before. */
+static void wait_for_orphans(const pid_t *ours, size_t n_ours, int timeout_ms)
+{
+	pid_t now[CHILDREN_MAX];
+	size_t n = children_of(getpid(), now, CHILDREN_MAX), i;
+
+	for (i = 0; i < n; i++) {
+		AUTO_FD held = is_among(now[i], ours, n_ours) ? -1 : sys_pidfd_open(now[i]);
+
+		if (held >= 0 && oci_wait(held, timeout_ms))
+			(void)waitpid(now[i], NULL, 0);
+	}
+}
+
+void oci_end_child(pid_t root, int pidfd, int timeout_ms)
+{
+	pid_t ours[CHILDREN_MAX];
+	size_t n = children_of(getpid(), ours, CHILDREN_MAX);
+	int reaper = 0;
+
+	(void)prctl(PR_GET_CHILD_SUBREAPER, &reaper, 0, 0, 0);
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	oci_kill_descendants(root);
+	(void)sys_pidfd_signal(pidfd, SIGKILL);
+	while (waitpid(root, NULL, 0) < 0 && errno == EINTR)
+		;
+	/* whoever had more children than can be listed here runs a whole suite, and orphans of one sandbox are not told from its own */
+	if (n < CHILDREN_MAX)
+		wait_for_orphans(ours, n, timeout_ms);
+	(void)prctl(PR_SET_CHILD_SUBREAPER, reaper, 0, 0, 0);
 }
 
 static bool is_called(pid_t pid, const char *name)
