@@ -86,7 +86,7 @@ int64_t image_host_gid(const struct image_ids *ids, uint32_t inside)
 }
 
 /* We are nobody until the maps are written, and id 0 from then on. */
-static int become_zero(const struct image_ids *ids, int go, pid_t parent)
+static int become_zero(const struct image_ids *ids, int go)
 {
 	char byte;
 	ssize_t n;
@@ -103,7 +103,6 @@ static int become_zero(const struct image_ids *ids, int go, pid_t parent)
 		return -1;
 	/* a change of ids takes it away: now, and not earlier */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	(void)parent;
 	return 0;
 }
 
@@ -123,15 +122,15 @@ static int explain_map(int code, struct error *err)
 pid_t image_ids_fork(const struct image_ids *ids, int namespaces, int (*fn)(void *arg), void *arg, struct error *err)
 {
 	const struct sys_idmap uids = {.count = ids->count, .zero = ids->zero_uid, .first = ids->first_uid}, gids = {.count = ids->count, .zero = ids->zero_gid, .first = ids->first_gid};
-	pid_t parent = getpid(), pid;
 	int go[2], r, status;
+	pid_t pid;
 
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return error_sys(err, errno, "pipe");
 	pid = sys_fork_into(CLONE_NEWUSER | (unsigned)namespaces, -1, NULL, NULL);
 	if (pid == 0) {
 		(void)close(go[1]);
-		if (become_zero(ids, go[0], parent) < 0)
+		if (become_zero(ids, go[0]) < 0)
 			_exit(125);
 		_exit(fn(arg));
 	}

@@ -302,6 +302,13 @@ static long loopback_up(void)
 	return r;
 }
 
+int sys_die_with(pid_t parent)
+{
+	long r = raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+
+	return r == 0 && raw_call(SYS_getppid, 0, 0, 0, 0, 0) != parent ? -ESRCH : (int)r;
+}
+
 int sys_net_make(bool loopback)
 {
 	long r = raw_call(SYS_unshare, CLONE_NEWNET, 0, 0, 0, 0);
@@ -319,9 +326,7 @@ int sys_spaces_make(int namespaces, bool loopback, pid_t parent)
 	long r = raw_call(SYS_rt_sigprocmask, SIG_SETMASK, at(&all), 0, sizeof(all), 0);
 
 	if (r == 0)
-		r = raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (r == 0 && raw_call(SYS_getppid, 0, 0, 0, 0, 0) != parent)
-		r = -ESRCH;
+		r = sys_die_with(parent);
 	if (r == 0)
 		r = raw_call(SYS_unshare, namespaces, 0, 0, 0, 0);
 	return (int)(r == 0 && loopback ? loopback_up() : r);

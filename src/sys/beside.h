@@ -51,9 +51,11 @@ bool sys_beside_is_there(const struct sys_beside *b);
 /* For the parent, while the child waits: whether it is scheduled as we are. Others of its user may have changed that. pinned: it has CPUs of its own, which nobody can change. */
 bool sys_beside_is_scheduled_alike(const struct sys_beside *b, bool pinned);
 
+/* We are killed when this process ends, whose child in its own PID namespace we are. -ESRCH: it has ended, and we are to go: nothing else would end us. */
+int sys_die_with(pid_t parent);
 /* Leaves for a new network namespace, with its "lo" up or not. An fd of it (O_CLOEXEC). */
 int sys_net_make(bool loopback);
-/* Leaves for new namespaces, with the "lo" of a new network up or not; and dies with that parent, whose child it is. Nothing else ends it, nor what it forks: all signals are blocked, for what is sent to a shell's job is the parent's to hear. */
+/* Leaves for new namespaces, with the "lo" of a new network up or not; and dies with that parent, as sys_die_with() has it. Nothing else ends it, nor what it forks: all signals are blocked, for what is sent to a shell's job is the parent's to hear. */
 int sys_spaces_make(int namespaces, bool loopback, pid_t parent);
 /* Writes text to a file that is there, at once. */
 int sys_file_put(const char *path, const char *text);

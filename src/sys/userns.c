@@ -15,29 +15,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sys/beside.h"
 #include "sys/process.h"
 #include "sys/raw.h"
 #include "sys/signals.h"
 
 enum { STACK = 4096 };
 
-static _Noreturn void stay(void)
+static _Noreturn void stay(pid_t parent)
 {
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	for (;;)
+	while (sys_die_with(parent) == 0)
 		(void)pause();
+	_exit(1);
 }
 
 /*
  * The same in memory that it shares with us: a copy of ours would take longer than all the rest. It has a stack of its own, every signal is blocked, and it makes no call that would set errno: ours.
  */
-static int stay_beside(void *none)
+static int stay_beside(void *parent)
 {
-	(void)none;
-	(void)raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	for (;;)
+	while (sys_die_with(*(const pid_t *)parent) == 0)
 		(void)raw_call(SYS_ppoll, 0, 0, 0, 0, 0);
-	return 0;
+	return 1;
 }
 
 /* Maps the ids of the namespace that the child is in, and kills the child. */
@@ -66,14 +65,14 @@ static void reap(pid_t pid)
 int sys_userns_make_soon(const char *uid_map, const char *gid_map, struct sys_userns_rest *ret)
 {
 	char *stack = aligned_alloc(16, STACK);
+	pid_t parent = getpid(), pid;
 	sigset_t before;
 	int code;
-	pid_t pid;
 
 	if (!stack)
 		return -ENOMEM;
 	(void)sys_signals_block(&before);
-	pid = clone(stay_beside, stack + STACK, CLONE_VM | CLONE_NEWUSER | SIGCHLD, NULL);
+	pid = clone(stay_beside, stack + STACK, CLONE_VM | CLONE_NEWUSER | SIGCHLD, &parent);
 	code = errno;
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 	if (pid < 0) {
@@ -103,24 +102,24 @@ int sys_userns_make(const char *uid_map, const char *gid_map)
 }
 
 /* Says 0 when it is there, or its errno. */
-static _Noreturn void make_as(uid_t uid, gid_t gid, int said)
+static _Noreturn void make_as(uid_t uid, gid_t gid, pid_t parent, int said)
 {
 	int r = setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0 ? -errno : sys_unshare(CLONE_NEWUSER);
 
 	(void)!write(said, &r, sizeof(r));
-	stay();
+	stay(parent);
 }
 
 int sys_userns_make_for(uid_t uid, gid_t gid, const char *uid_map, const char *gid_map)
 {
+	pid_t parent = getpid(), pid;
 	int said[2], r = 0, fd;
-	pid_t pid;
 
 	if (pipe2(said, O_CLOEXEC) < 0)
 		return -errno;
 	pid = sys_fork_into(0, -1, NULL, NULL);
 	if (pid == 0)
-		make_as(uid, gid, said[1]);
+		make_as(uid, gid, parent, said[1]);
 	(void)close(said[1]);
 	if (pid > 0 && read(said[0], &r, sizeof(r)) != sizeof(r))
 		r = -ECHILD;

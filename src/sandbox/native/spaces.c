@@ -32,6 +32,8 @@ static int make(void *arg)
 	struct spaces *s = arg;
 	int r = sys_spaces_make(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWPID, s->loopback, s->parent);
 
+	if (r == -ESRCH)
+		return 1; /* our turn would never come */
 	if (r == 0)
 		confine_limit_objects(BOX_USER_IS);
 	sys_turn_wait(&s->turn, TURN_GO);
