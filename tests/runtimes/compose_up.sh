@@ -126,7 +126,7 @@ like "a read-only bind is" "$out" 'touch: /shown/x: Read-only file system'
 is "what is written to a bind stays out of the stage" "$(cat "$state/one/stage/environment/data/file" "$state/one/copies/0.0/file" "$tmp/tasks/group/environment/data/file")" $'from-the-task\nchanged\nfrom-the-task'
 is "the runner's folder is there" "$(cat "$state/one/logs/agent/l")" log
 is "tests and solution are not there" "$(grep -c 'No such file' <<<"$out")" 2
-like "there is no way out, few capabilities and no new privileges" "$out" $'\n0\nCapBnd:\t00000000000004eb\nNoNewPrivs:\t1$'
+like "there is no way out, few capabilities and no new privileges" "$out" $'\n0\nCapBnd:\t00000000000004eb\nNoNewPrivs:\t1(\n|$)'
 is "no file, image, container or variable of it holds what our environment holds" "$(grep -rlE 'canary-(env|dotenv)' "$state/one/tool" "$state/one/copies" "$state/one/logs"; for c in $(containers); do "$docker" inspect "${c#/}"; done | grep -c canary; inside 'cat /seen; env' | grep -c canary)" $'0\n0'
 is "the tool's environment is exactly PATH, HOME and DOCKER_HOST" "$(grep -vE '^(cwd|args)=' "$tmp/noted" | cut -d= -f1 | sort -u)" $'DOCKER_HOST\nHOME\nPATH'
 is "its home and folder hold only Cordon's file" "$(grep -E '^(HOME|cwd)=' "$tmp/noted" | cut -d= -f2 | sort -u)" "$state/one/tool"

@@ -66,6 +66,25 @@ static size_t children_of(pid_t pid, pid_t *out, size_t max)
 	return n;
 }
 
+/* PID 1 of a namespace of its own, with which the kernel ends all that is in there at once: a shell that sees its child killed would say so. */
+static bool is_first_inside(pid_t pid)
+{
+	char path[64], text[4096];
+	AUTO_FD fd = -1;
+	const char *at;
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	at = strstr(text, "\nNSpid:");
+	n = at ? (ssize_t)strcspn(at + 1, "\n") : 0;
+	return n > 2 && at[n] == '1' && at[n - 1] == '\t' && strchr("0123456789", at[n - 2]);
+}
+
 /* Deepest first: a parent that lives keeps its children findable. */
 static size_t kill_below(pid_t root, unsigned depth)
 {
@@ -78,7 +97,7 @@ static size_t kill_below(pid_t root, unsigned depth)
 
 		if (held < 0 || !sys_process_stat(pids[i], &o) || o.parent != root)
 			continue;
-		if (depth < DEPTH_MAX)
+		if (depth < DEPTH_MAX && !is_first_inside(pids[i]))
 			killed += kill_below(pids[i], depth + 1);
 		if (oci_wait(held, 0))
 			continue; /* dead, and not yet waited for */
