@@ -121,6 +121,8 @@ static void describe(struct change_side *side, const struct stat *st)
 		.mode = st->st_mode & 07777,
 		.size = S_ISREG(st->st_mode) || S_ISLNK(st->st_mode) ? (uint64_t)st->st_size : 0,
 		.target = side->target,
+		.uid = st->st_uid,
+		.gid = st->st_gid,
 		.dev = st->st_dev,
 		.ino = st->st_ino,
 		.names = st->st_nlink,

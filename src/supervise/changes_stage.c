@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "sys/beneath.h"
 #include "sys/copy_bytes.h"
+#include "sys/stamp.h"
 
 static bool same_time(struct timespec a, struct timespec b)
 {
@@ -33,26 +34,36 @@ static int copy_bytes(int from, int to, off_t size)
 	return fstat(to, &st) < 0 ? -errno : st.st_size == size ? 0 : -ESTALE; /* it changes while it is copied */
 }
 
-/* Owner and group of what is about to land in st->parent; -1: as they are. */
-static void wanted_owner(const struct stage *st, uid_t *ret_uid, gid_t *ret_gid)
+/* Owner and group of what is about to land in st->parent; -1: as they are. What takes another's place has those of that, as if it had been written to. */
+static void wanted_owner(const struct stage *st, const struct change *c, uid_t *ret_uid, gid_t *ret_gid)
 {
-	bool root = geteuid() == 0;
+	bool root = geteuid() == 0, known = c->before.type != CHANGE_NONE;
 
-	*ret_uid = root ? st->parent->st_uid : (uid_t)-1;
-	*ret_gid = root || (st->parent->st_mode & S_ISGID) ? st->parent->st_gid : (gid_t)-1;
+	*ret_uid = !root ? (uid_t)-1 : known ? c->before.uid : st->parent->st_uid;
+	*ret_gid = known ? c->before.gid : root || (st->parent->st_mode & S_ISGID) ? st->parent->st_gid : (gid_t)-1;
 }
 
-static int give_away(const struct stage *st, int dirfd, const char *name)
+static int give_away(const struct stage *st, const struct change *c, int dirfd, const char *name)
 {
 	uid_t uid;
 	gid_t gid;
 
-	wanted_owner(st, &uid, &gid);
+	wanted_owner(st, c, &uid, &gid);
 	if (uid == (uid_t)-1 && gid == (gid_t)-1)
 		return 0;
 	if (fchownat(dirfd, name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0 || uid == (uid_t)-1)
 		return 0; /* a group that we are not in is no reason to fail */
 	return -errno;
+}
+
+int stage_times(const struct change *c, int dirfd, const char *name)
+{
+	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, c->after.mtime}, now;
+
+	sys_stamp(&now);
+	if (sys_stamp_later(times[1], now))
+		times[1] = now;
+	return utimensat(dirfd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
 static int stage_file(const struct stage *st, const struct change *c, int dirfd, const char *name)
@@ -73,15 +84,22 @@ static int stage_file(const struct stage *st, const struct change *c, int dirfd,
 		return r;
 	if (!is_judged(from, &c->after))
 		return -ESTALE;
-	r = give_away(st, dirfd, name);
+	r = give_away(st, c, dirfd, name);
 	if (r < 0)
 		return r;
-	return fchmod(to, c->after.mode & 0777) < 0 ? -errno : 0;
+	return fchmod(to, c->after.mode & 0777) < 0 ? -errno : stage_times(c, dirfd, name);
 }
 
 mode_t stage_folder_mode(const struct stage *st, const struct change *c)
 {
 	return (c->after.mode & 0777) | (st->parent->st_mode & S_ISGID);
+}
+
+static int stage_link(const struct stage *st, const struct change *c, int dirfd, const char *name)
+{
+	int r = symlinkat(c->after.target, dirfd, name) < 0 ? -errno : give_away(st, c, dirfd, name);
+
+	return r < 0 ? r : stage_times(c, dirfd, name);
 }
 
 int stage_object(const struct stage *st, const struct change *c, int dirfd, const char *name)
@@ -90,9 +108,9 @@ int stage_object(const struct stage *st, const struct change *c, int dirfd, cons
 	case CHANGE_FILE:
 		return stage_file(st, c, dirfd, name);
 	case CHANGE_FOLDER:
-		return mkdirat(dirfd, name, 0700) < 0 ? -errno : give_away(st, dirfd, name);
+		return mkdirat(dirfd, name, 0700) < 0 ? -errno : give_away(st, c, dirfd, name);
 	case CHANGE_LINK:
-		return symlinkat(c->after.target, dirfd, name) < 0 ? -errno : give_away(st, dirfd, name);
+		return stage_link(st, c, dirfd, name);
 	default:
 		return -EINVAL;
 	}

@@ -14,11 +14,21 @@
 #include "supervise/changes_stage.h"
 #include "sys/beneath.h"
 
+/* A folder of ours that is to be written to, and does not let us. */
+struct opened {
+	const char *path;
+	const struct change *below; /* the first change that asked for it */
+	uint64_t ino;
+	mode_t mode;
+};
+
 struct build {
 	const struct steps_job *job;
 	struct journal *journal;
 	size_t cap;
 	uint32_t slots;
+	struct opened *opened;
+	size_t n_opened, cap_opened;
 	struct error *err;
 };
 
@@ -55,7 +65,8 @@ static int push(struct build *b, struct step step)
 		j->steps = v;
 		b->cap = cap;
 	}
-	step.path = step.change->path;
+	if (!step.path)
+		step.path = step.change->path;
 	j->steps[j->n++] = step;
 	return 0;
 }
@@ -106,12 +117,16 @@ static int close_one(struct build *b, const struct stage *st, uint32_t slot, con
 	const char *name = NULL;
 	AUTO_FD dir = open_staged_parent(b, slot, top, c, path, &name);
 	mode_t mode = stage_folder_mode(st, c);
+	int r;
 
 	if (c == top)
 		mode |= S_IWUSR; /* it has to be moved yet */
 	if (dir < 0)
 		return fail(b, dir, c);
-	return fchmodat(dir, name, mode, AT_SYMLINK_NOFOLLOW) < 0 ? fail(b, -errno, c) : 0;
+	if (fchmodat(dir, name, mode, AT_SYMLINK_NOFOLLOW) < 0)
+		return fail(b, -errno, c);
+	r = stage_times(c, dir, name);
+	return r < 0 ? fail(b, r, c) : 0;
 }
 
 /* Stages the change at `at` with all that comes back below it. */
@@ -154,6 +169,81 @@ static int push_taken(struct build *b, const struct change *c)
 	return push(b, (struct step){.kind = STEP_TAKE, .slot = b->slots++, .ino = c->before.ino, .change = c});
 }
 
+static bool opens(const struct change *c)
+{
+	return (c->after.mode & 0300) == 0300;
+}
+
+static const struct opened *find_opened(const struct build *b, const char *path)
+{
+	size_t i;
+
+	for (i = b->n_opened; i-- > 0;) /* most often the last */
+		if (strcmp(b->opened[i].path, path) == 0)
+			return &b->opened[i];
+	return NULL;
+}
+
+static int remember_opened(struct build *b, struct opened o)
+{
+	size_t cap = b->cap_opened ? b->cap_opened * 2 : 16;
+	struct opened *v;
+
+	if (b->n_opened == b->cap_opened) {
+		v = reallocarray(b->opened, cap, sizeof(*v));
+		if (!v)
+			return error_sys(b->err, ENOMEM, "list of steps");
+		b->opened = v;
+		b->cap_opened = cap;
+	}
+	b->opened[b->n_opened++] = o;
+	return 0;
+}
+
+static int push_opened(struct build *b, const struct opened *o, mode_t from, mode_t to)
+{
+	return push(b, (struct step){.kind = STEP_MODE, .mode = {from, to}, .ino = o->ino, .path = o->path, .change = o->below});
+}
+
+/* The folder that c is in is opened for us, where it is ours and a rename in it would fail. */
+static int open_parent_of(struct build *b, const struct change *c)
+{
+	const char *slash = strrchr(c->path, '/');
+	struct opened o = {.below = c};
+	const struct change *folder;
+	struct stat st;
+
+	if (!slash || geteuid() == 0)
+		return 0;
+	if (look_at_parent(b, c, &st) < 0)
+		return -1;
+	if (st.st_uid != geteuid() || (st.st_mode & 0300) == 0300)
+		return 0;
+	o.path = arena_str(b->job->list->arena, sv_n(c->path, (size_t)(slash - c->path)));
+	if (!o.path)
+		return error_sys(b->err, ENOMEM, "list of steps");
+	folder = changes_find(b->job->list, o.path);
+	if ((folder && is_folder_mode(folder) && opens(folder)) || find_opened(b, o.path))
+		return 0;
+	o.ino = st.st_ino;
+	o.mode = st.st_mode & 07777;
+	return remember_opened(b, o) < 0 ? -1 : push_opened(b, &o, o.mode, o.mode | 0300);
+}
+
+/* Last ones first, as they are undone; those that are to have another mode get it later. */
+static int close_opened(struct build *b)
+{
+	const struct change *folder;
+	const struct opened *o;
+
+	for (o = b->opened + b->n_opened; o-- > b->opened;) {
+		folder = changes_find(b->job->list, o->path);
+		if (!(folder && is_folder_mode(folder)) && push_opened(b, o, o->mode | 0300, o->mode) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* Steps for a change that brings something new to its path. */
 static int build_new(struct build *b, size_t at)
 {
@@ -190,6 +280,8 @@ static int build_one(struct build *b, size_t at)
 	/* A file with further names gets one of its own: they did not change. */
 	if (c->kind == CHANGE_MODE && c->before.names == 1)
 		return push_mode(b, c, c->before.ino, c->before.mode, c->after.mode & 0777);
+	if (open_parent_of(b, c) < 0)
+		return -1;
 	/* Moving a folder writes to its "..". */
 	if (c->before.type == CHANGE_FOLDER && !(c->before.mode & S_IWUSR) &&
 	    push_mode(b, c, c->before.ino, c->before.mode, c->before.mode | S_IWUSR) < 0)
@@ -197,21 +289,15 @@ static int build_one(struct build *b, size_t at)
 	return c->kind == CHANGE_DELETED ? push_taken(b, c) : build_new(b, at);
 }
 
-static bool opens(const struct change *c)
+static int build_all(struct build *b)
 {
-	return (c->after.mode & 0300) == 0300;
-}
-
-int steps_build(const struct steps_job *job, struct journal *j, struct error *err)
-{
-	struct build b = {.job = job, .journal = j, .err = err};
-	const struct changes *l = job->list;
+	const struct changes *l = b->job->list;
 	const struct change *top = NULL, *c;
 	size_t i;
 
 	for (i = 0; i < l->n; i++) {
 		c = &l->v[i];
-		if (is_folder_mode(c) && opens(c) && push_mode(&b, c, c->before.ino, c->before.mode, c->after.mode) < 0)
+		if (is_folder_mode(c) && opens(c) && push_mode(b, c, c->before.ino, c->before.mode, c->after.mode) < 0)
 			return -1;
 	}
 	for (i = 0; i < l->n; i++) {
@@ -219,14 +305,25 @@ int steps_build(const struct steps_job *job, struct journal *j, struct error *er
 		if (c->refused || (top && path_is_below(c->path, top->path)))
 			continue;
 		top = c->kind == CHANGE_MODE || c->kind == CHANGE_MODIFIED ? NULL : c;
-		if (build_one(&b, i) < 0)
+		if (build_one(b, i) < 0)
 			return -1;
 	}
+	if (close_opened(b) < 0)
+		return -1;
 	for (i = l->n; i-- > 0;) {
 		c = &l->v[i];
 		if (is_folder_mode(c) && !opens(c) &&
-		    push_mode(&b, c, c->before.ino, c->before.mode, c->after.mode) < 0)
+		    push_mode(b, c, c->before.ino, c->before.mode | (find_opened(b, c->path) ? 0300 : 0), c->after.mode) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+int steps_build(const struct steps_job *job, struct journal *j, struct error *err)
+{
+	struct build b = {.job = job, .journal = j, .err = err};
+	int r = build_all(&b);
+
+	free(b.opened);
+	return r;
 }

@@ -4,7 +4,8 @@
  *
  * Only topmost changes become steps: what is below a new folder is staged within it, what is below a folder that goes,
  * goes with it. Folders that are to be opened for their owner come first, those that are to be closed last. A folder
- * without write permission cannot be renamed by its owner: it has it for the time of the move.
+ * without write permission cannot be renamed by its owner, nor can a name in it be made or taken: it has it for the time
+ * of the move.
  */
 #ifndef CORDON_SUPERVISE_CHANGES_STEPS_H
 #define CORDON_SUPERVISE_CHANGES_STEPS_H
