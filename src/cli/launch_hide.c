@@ -12,7 +12,9 @@
 #include "base/text.h"
 #include "plan/plan_build.h"
 #include "plan/scan.h"
+#include "supervise/changes.h"
 #include "supervise/changes_journal.h"
+#include "supervise/changes_names.h"
 #include "supervise/copy.h"
 #include "sys/beneath.h"
 #include "sys/tree.h"
@@ -28,7 +30,7 @@ static int find_masks(struct hidden *h, struct plan *plan, const struct plan_op 
 {
 	const struct plan_op *m;
 
-	*h = (struct hidden){.room = plan->n_ops, .skip = strlen(op->source) + 1};
+	*h = (struct hidden){.room = plan->n_ops, .skip = strlen(op->source) + 1, .owner = h->owner};
 	h->paths = arena_array(plan->arena, h->room, sizeof(*h->paths));
 	h->inodes = arena_array(plan->arena, h->room, sizeof(*h->inodes));
 	for (m = plan->ops; h->paths && m < plan->ops + plan->n_ops; m++)
@@ -52,18 +54,27 @@ static int look(int host, int dir, const char *name, const char *path, struct st
 	return fd < 0 ? fd : fstat(fd, ret) < 0 ? -errno : 0;
 }
 
+/* A folder of somebody else's, of which the copy has nothing. */
+static bool is_shut(const struct hidden *h, int dir)
+{
+	struct stat st;
+
+	return fstat(dir, &st) == 0 && st.st_uid != h->owner && !(st.st_mode & S_IXGRP);
+}
+
 /* 0 or -errno. */
-static int hide(int host, int copy, const char *path, ino_t *ret)
+static int hide(const struct hidden *h, int host, int copy, const char *path, ino_t *ret)
 {
 	const char *name = NULL;
 	AUTO_FD dir = open_parent(copy, path, &name);
 	struct stat st;
 
 	/* gone since the plan was made; a link is judged by the name it leads to */
-	if (dir < 0 || look(host, dir, name, path, &st) < 0 || S_ISLNK(st.st_mode))
+	if (dir < 0 || is_shut(h, dir) || look(host, dir, name, path, &st) < 0 || S_ISLNK(st.st_mode))
 		return 0;
 	sys_remove_tree(dir, name);
-	if ((S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0700) : mknodat(dir, name, S_IFREG | 0600, 0)) < 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if ((S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0700) : mknodat(dir, name, S_IFREG | 0600, 0)) < 0 || (geteuid() == 0 && fchownat(dir, name, h->owner, h->owner, AT_SYMLINK_NOFOLLOW) < 0) ||
+	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	*ret = st.st_ino;
 	return 0;
@@ -78,7 +89,7 @@ int hide_masked(struct hidden *h, struct plan *plan, const struct plan_op *op, i
 	if (find_masks(h, plan, op, err) < 0)
 		return -1;
 	for (i = 0; i < h->n; i++) {
-		r = hide(host, copy, h->paths[i] + h->skip, &h->inodes[i]);
+		r = hide(h, host, copy, h->paths[i] + h->skip, &h->inodes[i]);
 		if (r < 0)
 			return error_sys(err, r, "hide %s", text_show(&t, sv_of(h->paths[i])));
 	}
@@ -135,7 +146,7 @@ static int found_late(void *arg, const char *inside, const struct plan_guard *gu
 		return 0;
 	if (!path || grow(l) < 0)
 		return error_set(l->err, ERROR_SYSTEM, "out of memory");
-	r = hide(l->host, l->copy, path + h->skip, &inode);
+	r = hide(h, l->host, l->copy, path + h->skip, &inode);
 	if (r < 0)
 		return error_sys(l->err, r, "hide %s", path);
 	for (at = h->n; at > 0 && strcmp(h->paths[at - 1], path) > 0; at--) {
@@ -194,8 +205,53 @@ void hide_drop(struct plan *plan, const char *target, int copy)
 	}
 }
 
-void hide_end(const struct hidden *h, int copy)
+struct strays {
+	const struct hidden *h;
+	const struct copied *copied;
+	dev_t dev;
+};
+
+/* Empty and unchanged since it was put there: its number may have been used again. */
+static bool is_ours(const struct strays *s, const struct stat *st)
 {
+	size_t i;
+
+	if (st->st_dev != s->dev || !copied_before(s->copied, st->st_ctim) || (S_ISREG(st->st_mode) ? st->st_size != 0 : !S_ISDIR(st->st_mode)))
+		return false;
+	for (i = 0; i < s->h->n; i++)
+		if (s->h->inodes[i] == st->st_ino)
+			return true;
+	return false;
+}
+
+static void remove_strays(const struct strays *s, int dir, unsigned depth)
+{
+	AUTO_NAMES names = {0};
+	size_t budget = CHANGES_ENTRIES, i;
+	struct stat st;
+
+	if (dir < 0 || depth > CHANGES_DEPTH || names_read(&names, dir, &budget) < 0)
+		return;
+	for (i = 0; i < names.n; i++) {
+		AUTO_FD below = -1;
+
+		if (fstatat(dir, names.v[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (is_ours(s, &st)) {
+			(void)unlinkat(dir, names.v[i], S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0);
+			continue;
+		}
+		if (!S_ISDIR(st.st_mode))
+			continue;
+		below = openat(dir, names.v[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		remove_strays(s, below, depth + 1);
+	}
+}
+
+void hide_end(const struct hidden *h, const struct copied *copied, int copy)
+{
+	struct strays strays = {.h = h, .copied = copied};
+	bool moved = false;
 	struct stat st;
 	size_t i;
 
@@ -205,7 +261,13 @@ void hide_end(const struct hidden *h, int copy)
 
 		if (dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == h->inodes[i])
 			(void)unlinkat(dir, name, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0);
+		else
+			moved = moved || h->inodes[i];
 	}
+	if (!moved || fstat(copy, &st) < 0)
+		return;
+	strays.dev = st.st_dev;
+	remove_strays(&strays, copy, 0);
 }
 
 void hide_fill(const struct hidden *h, int host, int copy)

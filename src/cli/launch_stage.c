@@ -1,6 +1,5 @@
 #include "cli/launch_stage.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,47 +23,12 @@
 #include "sys/mounts.h"
 #include "sys/tree.h"
 
-static int give_entry(int dir, const char *name, uint32_t owner, unsigned depth);
-
-/* Gives all of a copy to the sandbox's user. Nobody else can reach it meanwhile. */
-static int give_tree(int dir, uint32_t owner, unsigned depth)
-{
-	DIR *d = sys_list(dir);
-	struct dirent *e;
-	int r = 0;
-
-	if (!d)
-		return -errno;
-	while (r == 0 && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			r = give_entry(dir, e->d_name, owner, depth);
-	(void)closedir(d);
-	return r;
-}
-
-static int give_entry(int dir, const char *name, uint32_t owner, unsigned depth)
-{
-	AUTO_FD fd = -1;
-	struct stat st;
-	int r = 0;
-
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	if (S_ISDIR(st.st_mode)) {
-		if (depth == CHANGES_DEPTH)
-			return -ELOOP;
-		fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		r = fd < 0 ? -errno : give_tree(fd, owner, depth + 1);
-	}
-	return r == 0 && fchownat(dir, name, owner, owner, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : r;
-}
-
 /* The copy of `host`, as the sandbox's user may see it. */
-static int fill_copy(struct staged *v, struct plan *plan, const struct plan_op *op, int host, int state, struct error *err)
+static int fill_copy(struct staged *v, struct plan *plan, const struct plan_op *op, int host, int state, uint32_t owner, struct error *err)
 {
 	AUTO_FD copy = -1;
 
-	if (copy_tree(host, state, v->name, &v->copied, err) < 0)
+	if (copy_given(host, state, v->name, owner, &v->copied, err) < 0)
 		return -1;
 	copy = openat(state, v->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (copy < 0)
@@ -112,17 +76,15 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 
 	if (host < 0 || fstat(host, &st) < 0)
 		return plan_source_error(op, host < 0 ? host : -errno, err);
-	*v = (struct staged){.host = op->source, .target = op->target, .kept = kept, .dev = st.st_dev, .ino = st.st_ino};
+	*v = (struct staged){.host = op->source, .target = op->target, .kept = kept, .dev = st.st_dev, .ino = st.st_ino, .hidden.owner = owner};
 	(void)snprintf(v->name, sizeof(v->name), kept ? STATE_COPY : STATE_STAGED "%zu", s->n);
 	s->n++;
 	path = arena_printf(plan->arena, "%s/%s", state_path, v->name);
 	if (!path)
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	end_others(v, host);
-	if (fill_copy(v, plan, op, host, state, err) < 0)
+	if (fill_copy(v, plan, op, host, state, owner, err) < 0)
 		return -1;
-	if (owner != geteuid() && (r = give_entry(state, v->name, owner, 0)) < 0)
-		return error_sys(err, r, "%s/%s", state_path, v->name);
 	copied_stands(&v->copied);
 	if (kept && (r = copied_store(&v->copied, state)) < 0)
 		return error_sys(err, r, "%s", state_path);
@@ -272,7 +234,7 @@ static int bring_back(struct staged *v, const struct timespec *started, const st
 		return -1;
 	if (upper < 0)
 		return error_sys(err, errno, "%s", v->name);
-	hide_end(&v->hidden, upper);
+	hide_end(&v->hidden, &v->copied, upper);
 	if (v->kept) {
 		hide_fill(&v->hidden, lower, upper);
 		*ret_left = 0;

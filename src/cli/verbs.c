@@ -121,6 +121,7 @@ const struct verb verbs[] = {
 		.summary = "Bring the changes of a run into the work folder, all or nothing.",
 		.details = "Refused are paths that the policy denies or protects, links that lead out of the work folder, setuid bits, device nodes, and files that changed on the host since. "
 			   "Other users get no right to a folder that they did not have before, whatever its mode in the copy is. "
+			   "As root, what belongs to somebody else than the work folder, or to another group, is left alone, and so is every name in a folder that does. What comes back has the modification time that it had in the copy, or the present one where that is yet to come. "
 			   "If anything is refused, nothing is applied, unless --skip-refused. Exits 0 when it was applied, with --skip-refused also when some of it was left; 125 when it was refused or failed.",
 		.options = verb_apply_options,
 		.min_args = 1,

@@ -26,11 +26,17 @@
 
 const char *const parity_state_names[] = {"enforced", "by other means", "refused", "settled at load", NULL};
 
+#define READ_AS_EVERYBODY "as root: in folders that are only read a workload has the rights of everybody, not those of the folder's owner"
+
 const struct parity_row parity_keys[] = {
 	{"version", SETTLED},
 	{"extends", SETTLED},
 	{"filesystem.workdir", CONTAINERS(PARITY_OTHERWISE, "read-write and copy show a copy; read-write is brought back when the run ends")},
-	{"filesystem.read", SAME},
+	{"filesystem.read",
+	 {[RUNTIME_GVISOR] = {PARITY_OTHERWISE, READ_AS_EVERYBODY ", or of the host's user with the number that it has inside"},
+	  [RUNTIME_RUNC] = {PARITY_OTHERWISE, READ_AS_EVERYBODY},
+	  [RUNTIME_CRUN] = {PARITY_OTHERWISE, READ_AS_EVERYBODY},
+	  [RUNTIME_DOCKER] = {PARITY_OTHERWISE, READ_AS_EVERYBODY}}},
 	{"filesystem.write", CONTAINERS(PARITY_OTHERWISE, "a copy of the folder, brought back when the run ends; a single file is refused")},
 	{"filesystem.deny", CONTAINERS(PARITY_OTHERWISE, "what the host has or makes is hidden; what the workload makes in its copy of a folder exists inside, and is never brought back")},
 	{"filesystem.tmp_size", CONTAINERS(PARITY_OTHERWISE, "divided between /tmp, the home folder and shared memory, not shared by them; the copy of a work folder is on disk, and not bounded by it")},
@@ -72,6 +78,8 @@ const struct parity_row parity_rest[] = {
 	{"Landlock", {[RUNTIME_GVISOR] = {PARITY_OTHERWISE, "none: the host's kernel does not run the workload's calls"}}},
 	{"services of a task", {[RUNTIME_GVISOR] = {PARITY_OTHERWISE, "their sandboxes share one kernel of gVisor's, and the task's memory and processors; System V IPC is the first service's alone"}}},
 	{"what the host sees", CONTAINERS(PARITY_OTHERWISE, "files that the workload writes get to the host when the run has ended, not before")},
+	{"other users' files", CONTAINERS(PARITY_OTHERWISE, "as root: in a copy they can be moved, replaced and removed, and their modes have no right to write; none of that comes back, and what was tried is said when the run ends")},
+	{"what comes back", CONTAINERS(PARITY_OTHERWISE, "bytes, permissions, links and times, not times alone; hard links as files of their own, new folders without a sticky bit, and no extended attribute: what is changed loses those that it had")},
 	{NULL, SAME},
 };
 

@@ -16,6 +16,7 @@
 #include "model/git_state.h"
 #include "supervise/changes_judge.h"
 #include "supervise/changes_names.h"
+#include "supervise/copy.h"
 #include "sys/names.h"
 #include "sys/stamp.h"
 
@@ -30,6 +31,8 @@ struct scan {
 	size_t budget; /* names that may still be read */
 	dev_t dev;     /* of lower */
 	dev_t copy;    /* of upper */
+	struct stat top; /* lower */
+	uid_t others;  /* who owns in a copy of root's what is somebody else's */
 	char path[PATH_MAX + NAME_MAX + 2];
 	size_t len;
 	/* Not on the stack of functions that the compiler may inline into the recursion. */
@@ -48,6 +51,7 @@ struct level {
 	bool made;       /* upper is the folder of the copy that was made at this path */
 	bool names_kept; /* ... and no name came or went there since */
 	bool strange;    /* lower is not the folder that was copied */
+	bool others;     /* lower is somebody else's, where no name may come or go */
 	unsigned depth;
 };
 
@@ -56,6 +60,8 @@ enum { LOOK_TRIES = 16 };
 static const char UNREADABLE[] = "cannot be read";
 static const char TOO_LONG[] = "has too long a path";
 static const char MOVING[] = "changed while it was looked at";
+static const char OTHERS[] = "belongs to somebody else";
+static const char IN_OTHERS[] = "is in a folder that belongs to somebody else";
 
 static enum change_type type_of(mode_t mode)
 {
@@ -93,6 +99,34 @@ static bool on_other_device(const struct scan *s, const struct change_side *befo
 	return before->type == CHANGE_FOLDER && before->dev != s->dev;
 }
 
+/* As root: what native sandboxes keep by id-mapped mounts. */
+static bool is_others(const struct scan *s, const struct change_side *side)
+{
+	return geteuid() == 0 && side->type != CHANGE_NONE && copy_is_others(&s->top, side->uid, side->gid);
+}
+
+/* An ordinary user may replace others' files in folders of his own, but neither change their mode nor move a folder that he may not write to. */
+static bool is_kept_from_us(const struct level *l, const char *name, const struct change *c)
+{
+	if (geteuid() == 0 || c->before.type == CHANGE_NONE || c->before.uid == geteuid())
+		return false;
+	if (c->kind == CHANGE_MODE)
+		return true;
+	return c->before.type == CHANGE_FOLDER && faccessat(l->lower, name, W_OK | X_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+static const char *why_others(const struct scan *s, const struct level *l, const struct change *c)
+{
+	const char *slash;
+
+	if (is_others(s, &c->before) || (s->kind == CHANGES_COPY && geteuid() == 0 && c->after.type != CHANGE_NONE && c->after.uid == s->others))
+		return OTHERS;
+	if (l->others && (geteuid() != 0 || (c->kind != CHANGE_MODIFIED && c->kind != CHANGE_MODE)))
+		return IN_OTHERS;
+	slash = strrchr(c->path, '/');
+	return is_kept_from_us(l, slash ? slash + 1 : c->path, c) ? OTHERS : NULL;
+}
+
 static int add(struct scan *s, const struct level *l, struct change *c)
 {
 	size_t cap = s->cap ? s->cap * 2 : 64;
@@ -110,6 +144,8 @@ static int add(struct scan *s, const struct level *l, struct change *c)
 		return out_of_memory(s);
 	if (!c->refused && (l->foreign || on_other_device(s, &c->before)))
 		c->refused = "is on another file system";
+	if (!c->refused)
+		c->refused = why_others(s, l, c);
 	s->list->v[s->list->n++] = *c;
 	return 0;
 }
@@ -269,12 +305,21 @@ static bool is_too_long(const struct scan *s)
 	return s->len >= PATH_MAX - 1;
 }
 
+/* One in which we may make no names; we open those of our own. */
+static bool is_others_folder(const struct scan *s, const struct change_side *side, int fd)
+{
+	if (fd < 0)
+		return false;
+	return geteuid() == 0 ? is_others(s, side) : side->uid != geteuid() && faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0;
+}
+
 /* Everything below a folder of lower that is a folder no more. */
 static int walk_gone(struct scan *s, const struct level *l, const struct change *c, int lower)
 {
 	struct level below = {.upper = -1, .lower = lower, .depth = l->depth + 1};
 
 	below.foreign = l->foreign || on_other_device(s, &c->before);
+	below.others = is_others_folder(s, &c->before, lower);
 	return walk(s, &below);
 }
 
@@ -316,7 +361,7 @@ static int visit_gone(struct scan *s, const struct level *l, const char *name, s
 /* A copy has no special bits from the start. */
 static bool same_mode(const struct scan *s, const struct change *c)
 {
-	return c->before.mode == c->after.mode || (s->kind == CHANGES_COPY && (c->before.mode & 0777) == c->after.mode);
+	return c->before.mode == c->after.mode || is_others(s, &c->before) || (s->kind == CHANGES_COPY && (c->before.mode & 0777) == c->after.mode);
 }
 
 /* What git would run a program for at its next --continue: a rebase that the run left, or made up. */
@@ -435,7 +480,7 @@ static int visit_folder(struct scan *s, const struct level *l, const char *name,
 	/* The special bits of the host's folders stay as they are, and no run opens one to other users: what they could do in there no policy says. */
 	c->after.mode &= 0777;
 	if (c->before.type == CHANGE_FOLDER)
-		c->after.mode = (c->after.mode & (0700 | c->before.mode)) | (c->before.mode & 07000);
+		c->after.mode = is_others(s, &c->before) ? c->before.mode : (c->after.mode & (0700 | c->before.mode)) | (c->before.mode & 07000);
 	differs = differs || c->before.mode != c->after.mode;
 	upper = open_seen(l->upper, name, &c->after);
 	if (l->depth >= CHANGES_DEPTH)
@@ -460,6 +505,7 @@ static int visit_folder(struct scan *s, const struct level *l, const char *name,
 	below.made = is_as_copied(s, l, &c->after);
 	below.names_kept = below.made && copied_before(s->rules->copied, c->after.ctime);
 	below.strange = l->strange || is_strange(s, l, name, c);
+	below.others = is_others_folder(s, &c->before, lower);
 	return walk(s, &below);
 }
 
@@ -535,6 +581,16 @@ static int visit_strange(struct scan *s, const struct level *l, struct change *c
 }
 
 /* The host's side is not what was copied: strangers stand there, or the folder is gone in which the run worked. */
+/* Of what is somebody else's a copy has what its user could read, and no other rights. */
+static bool is_as_shown(const struct scan *s, const struct level *l, const struct change *c)
+{
+	const struct stat folder = {.st_uid = c->before.uid, .st_gid = c->before.gid, .st_mode = c->before.mode};
+
+	if (s->kind != CHANGES_COPY || c->before.type != c->after.type || !is_others(s, &c->before))
+		return false;
+	return c->before.type == CHANGE_FOLDER ? c->after.uid == s->others && !copy_may_enter(&s->top, &folder) : is_as_copied(s, l, &c->after);
+}
+
 static bool is_lost(const struct scan *s, const struct level *l, const struct change *c, bool strange)
 {
 	return !s->rules->force && (strange || (c->before.type != CHANGE_FOLDER && c->after.type == CHANGE_FOLDER && is_as_copied(s, l, &c->after)));
@@ -557,7 +613,7 @@ static int visit(struct scan *s, const struct level *l, const char *name)
 	if (hidden)
 		c.after = (struct change_side){0};
 	strange = is_strange(s, l, name, &c);
-	if (!reserved && is_hosts_own(s, l, name, &c, strange))
+	if (!reserved && (is_as_shown(s, l, &c) || is_hosts_own(s, l, name, &c, strange)))
 		return 0;
 	if (!reserved && is_lost(s, l, &c, strange))
 		return visit_strange(s, l, &c);
@@ -613,10 +669,12 @@ static int scan_root(struct scan *s, int lower_fd, int upper_fd)
 	if (fstat(upper_fd, &st) < 0)
 		return error_sys(s->err, errno, "look at what the run left");
 	s->copy = st.st_dev;
+	s->others = copy_others(st.st_uid);
 	top.names_kept = top.made && copied_before(copied, st.st_ctim);
-	if (fstat(lower_fd, &st) < 0)
+	if (fstat(lower_fd, &s->top) < 0)
 		return error_sys(s->err, errno, "look at the work folder");
-	s->dev = st.st_dev;
+	s->dev = s->top.st_dev;
+	top.others = geteuid() != 0 && s->top.st_uid != geteuid() && faccessat(lower_fd, ".", W_OK | X_OK, AT_EACCESS) < 0;
 	if (s->kind == CHANGES_OVERLAY)
 		top.xwhiteouts = has_attribute(upper_fd, "user.overlay.opaque", "x") == 1;
 	return walk(s, &top);

@@ -19,13 +19,15 @@
 #include "sys/names.h"
 #include "sys/tree.h"
 
-enum { COPY_DEPTH = 512 };
+enum { COPY_DEPTH = 512, OVERFLOW_ID = 65534 /* as the kernel shows ids that are not mapped */ };
 
 struct copy {
 	struct error *err;
 	bool layer;
 	struct copied *copied; /* NULL: nobody asks */
-	dev_t top;	       /* the device of what is copied */
+	bool give;	       /* to the owner of the copy, and what is others' to nobody */
+	uid_t owner;
+	struct stat top;       /* the folder that is copied */
 	struct stat into;      /* the folder that the copy is made in */
 	char path[PATH_MAX];   /* of the folder at hand, below the top */
 	size_t len;
@@ -72,6 +74,56 @@ static bool is_gone(int code)
 	return code == ENOENT || code == ENOTDIR || code == ELOOP || code == ENXIO;
 }
 
+uid_t copy_others(uid_t owner)
+{
+	return owner == OVERFLOW_ID ? OVERFLOW_ID - 1 : OVERFLOW_ID;
+}
+
+bool copy_is_others(const struct stat *top, uid_t uid, gid_t gid)
+{
+	return uid != top->st_uid || gid != top->st_gid;
+}
+
+/* What the owner of the top may do with it where ids are mapped, which the kernel lets nobody change: as an owner's rights, a group's or everybody's. */
+static mode_t rights_of(const struct stat *top, const struct stat *st)
+{
+	mode_t rights = st->st_uid == top->st_uid ? st->st_mode >> 6 : st->st_gid == top->st_gid ? st->st_mode >> 3 : st->st_mode;
+
+	return rights & 05;
+}
+
+bool copy_may_enter(const struct stat *top, const struct stat *folder)
+{
+	return !copy_is_others(top, folder->st_uid, folder->st_gid) || (rights_of(top, folder) & 01);
+}
+
+static bool is_others(const struct copy *c, const struct stat *st)
+{
+	return c->give && copy_is_others(&c->top, st->st_uid, st->st_gid);
+}
+
+/* Rights of a group that is only the workload's say what it may do with what is others'; writing is not among them. */
+static mode_t shown_mode(const struct copy *c, const struct stat *st)
+{
+	if (!is_others(c, st))
+		return st->st_mode & 0777;
+	return (st->st_mode & 0705) | rights_of(&c->top, st) << 3;
+}
+
+/* By descriptor, or by name where there can be none: nobody else reaches the copy yet. */
+static int give(const struct copy *c, int at, const char *name, const struct stat *st)
+{
+	uid_t uid = is_others(c, st) ? copy_others(c->owner) : c->owner;
+
+	return c->give ? fchownat(at, name, uid, c->owner, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) : 0;
+}
+
+/* What the workload could not read has no bytes in its copy. */
+static bool may_read(const struct copy *c, const struct stat *st)
+{
+	return !is_others(c, st) || (rights_of(&c->top, st) & 04);
+}
+
 static int copy_file(struct copy *c, int from, int to, const char *name, const struct stat *st)
 {
 	AUTO_FD in = open_readable(c, from, name, st, O_NONBLOCK | O_NOCTTY);
@@ -87,21 +139,22 @@ static int copy_file(struct copy *c, int from, int to, const char *name, const s
 		return 0;
 	times[0] = now.st_atim;
 	times[1] = now.st_mtim;
-	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, now.st_mode & 0777);
-	if (out < 0 || copy_bytes(in, out, &now) < 0 || fchmod(out, now.st_mode & 0777) < 0 || futimens(out, times) < 0)
+	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (out < 0 || (may_read(c, &now) && copy_bytes(in, out, &now) < 0) || give(c, out, "", &now) < 0 || fchmod(out, shown_mode(c, &now)) < 0 || futimens(out, times) < 0)
 		return fail(c, name);
 	return 0;
 }
 
-static int copy_link(struct copy *c, int from, int to, const char *name)
+static int copy_link(struct copy *c, int from, int to, const char *name, const struct stat *st)
 {
+	struct timespec times[2] = {st->st_atim, st->st_mtim};
 	char text[PATH_MAX];
 	ssize_t n = readlinkat(from, name, text, sizeof(text) - 1);
 
 	if (n < 0)
 		return errno == EINVAL || is_gone(errno) ? 0 : fail(c, name);
 	text[n] = '\0';
-	return symlinkat(text, to, name) < 0 ? fail(c, name) : 0;
+	return symlinkat(text, to, name) < 0 || give(c, to, name, st) < 0 || utimensat(to, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? fail(c, name) : 0;
 }
 
 /* Whiteouts are character devices 0:0, which anybody may make. Other devices cannot have been made. */
@@ -156,7 +209,7 @@ static int enter(struct copy *c, const char *name, const struct sys_facts *host,
 		return 0;
 	if (fstat(out, &copy) < 0)
 		return fail(c, name);
-	r = copied_add(c->copied, c->path, host, c->top, copy.st_ino);
+	r = copied_add(c->copied, c->path, host, c->top.st_dev, copy.st_ino);
 	errno = -r;
 	return r < 0 ? fail(c, name) : 0;
 }
@@ -174,7 +227,7 @@ static int copy_entry(struct copy *c, int from, int to, const char *name, unsign
 	if (S_ISREG(st.st_mode))
 		return copy_file(c, from, to, name, &st);
 	if (S_ISLNK(st.st_mode))
-		return copy_link(c, from, to, name);
+		return copy_link(c, from, to, name, &st);
 	if (S_ISDIR(st.st_mode))
 		return copy_folder(c, from, to, name, &st, depth + 1);
 	return copy_special(c, to, name, &st);
@@ -217,6 +270,7 @@ static int copy_folder(struct copy *c, int from, int to, const char *name, const
 	/* a layer is looked at by changes_scan() only, which refuses such a folder and does not enter it */
 	bool entered = !closed && !(c->layer && depth > CHANGES_DEPTH);
 	struct sys_facts is = {0};
+	struct timespec times[2];
 	struct stat now = *st;
 	size_t len = c->len;
 	int r;
@@ -230,6 +284,7 @@ static int copy_folder(struct copy *c, int from, int to, const char *name, const
 		errno = ELOOP;
 	if (depth > COPY_DEPTH || (in < 0 && !closed) || (in >= 0 && fstat(in, &now) < 0) || mkdirat(to, name, 0700) < 0)
 		return fail(c, name);
+	entered = entered && (!c->give || copy_may_enter(&c->top, &now));
 	out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	r = out < 0 || copied_look(closed ? from : in, closed ? name : "", &is) < 0 ? fail(c, name) : enter(c, name, &is, out);
 	if (r == 0 && entered)
@@ -240,20 +295,20 @@ static int copy_folder(struct copy *c, int from, int to, const char *name, const
 	c->path[len] = '\0';
 	if (r < 0)
 		return -1;
-	return fchmod(out, now.st_mode & 0777) < 0 ? fail(c, name) : 0;
+	times[0] = now.st_atim;
+	times[1] = now.st_mtim;
+	return give(c, out, "", &now) < 0 || fchmod(out, shown_mode(c, &now)) < 0 || futimens(out, times) < 0 ? fail(c, name) : 0;
 }
 
 static int copy_top(struct copy *c, int from, int dir, const char *name)
 {
 	AUTO_FD in = c->layer ? sys_open_again(from) : openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FD out = -1;
-	struct stat st;
 
-	if (in < 0 || fstat(in, &st) < 0 || fstat(dir, &c->into) < 0 || mkdirat(dir, name, 0700) < 0)
+	if (in < 0 || fstat(in, &c->top) < 0 || fstat(dir, &c->into) < 0 || mkdirat(dir, name, 0700) < 0)
 		return fail(c, name);
-	c->top = st.st_dev;
 	out = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return out < 0 ? fail(c, name) : copy_entries(c, fd_take(&in), out, name, 0);
+	return out < 0 || give(c, out, "", &c->top) < 0 ? fail(c, name) : copy_entries(c, fd_take(&in), out, name, 0);
 }
 
 int copy_tree(int from, int dir, const char *name, struct copied *copied, struct error *err)
@@ -267,10 +322,20 @@ int copy_tree(int from, int dir, const char *name, struct copied *copied, struct
 	return 0;
 }
 
+int copy_given(int from, int dir, const char *name, uid_t owner, struct copied *copied, struct error *err)
+{
+	struct copy c = {.err = err, .copied = copied, .give = geteuid() == 0, .owner = owner};
+
+	if (copy_top(&c, from, dir, name) < 0)
+		return -1;
+	copied_stands(copied);
+	return 0;
+}
+
 int copy_kept(int from, int dir, const char *name, struct error *err)
 {
 	struct copied copied = {0};
-	int stored, r = copy_tree(from, dir, name, &copied, err);
+	int stored, r = copy_given(from, dir, name, geteuid(), &copied, err);
 
 	stored = r < 0 ? 0 : copied_store(&copied, dir);
 	if (stored < 0)

@@ -218,6 +218,131 @@ static void what_was_hidden_is_neither_missing_nor_removed(void)
 							"modified     s/deep/f  REFUSED: was hidden from the sandbox\n");
 }
 
+static void own(int at, const char *path, uid_t uid, gid_t gid, mode_t mode)
+{
+	CHECK(fchownat(at, path, uid, gid, AT_SYMLINK_NOFOLLOW) == 0 && fchmodat(at, path, mode, 0) == 0);
+}
+
+/* Root's, for a workload whose id is 7000: "group" is of another group, "shared" another's of root's group. */
+static void fill_with_others(const struct world *w)
+{
+	put(w->lower, "mine", "x");
+	put(w->lower, "private", "secret");
+	put(w->lower, "public", "theirs");
+	put(w->lower, "group", "mine to read");
+	put(w->lower, "shared", "ours to read");
+	put(w->lower, "dir/mine", "x");
+	put(w->lower, "dir/theirs", "x");
+	put(w->lower, "open/mine", "x");
+	put(w->lower, "shut/deep", "secret");
+	own(w->lower, "private", 4242, 4242, 0600);
+	own(w->lower, "public", 4242, 4242, 0666);
+	own(w->lower, "group", 0, 4242, 0660);
+	own(w->lower, "shared", 4242, 0, 0640);
+	own(w->lower, "dir/theirs", 4242, 4242, 0644);
+	own(w->lower, "open", 4242, 4242, 0777);
+	own(w->lower, "shut", 4242, 0, 0700);
+}
+
+static void check_given(int copy, const char *path, uid_t uid, mode_t mode, off_t size)
+{
+	struct stat st;
+
+	CHECK(fstatat(copy, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == uid && st.st_gid == 7000 && (st.st_mode & 07777) == mode);
+	CHECK(S_ISDIR(st.st_mode) || st.st_size == size);
+}
+
+static void what_is_somebody_elses_is_shown_to_root_as_an_id_mapped_mount_would(void)
+{
+	struct changes_rules rules = {.root = "/w"};
+	struct copied copied = {0};
+	struct error err = {0};
+	WORLD(w);
+	AUTO_FD copy = -1;
+
+	if (geteuid() != 0) {
+		printf("# skipped: needs root\n");
+		return;
+	}
+	fill_with_others(&w);
+	CHECK(clock_gettime(CLOCK_REALTIME, &rules.started) == 0);
+	CHECK(copy_given(w.lower, w.fd, "copy", 7000, &copied, &err) == 0);
+	copied_settle(&copied);
+	copy = openat(w.fd, "copy", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	check_given(copy, "mine", 7000, 0644, 1);
+	check_given(copy, "private", 65534, 0600, 0);
+	check_given(copy, "public", 65534, 0644, 6);
+	check_given(copy, "group", 65534, 0660 & ~0020, 12);
+	check_given(copy, "shared", 65534, 0640, 12);
+	check_given(copy, "open", 65534, 0755, 0);
+	check_given(copy, "open/mine", 7000, 0644, 1);
+	check_given(copy, "shut", 65534, 0700, 0);
+	CHECK(!has(copy, "shut/deep"));
+	rules.copied = &copied;
+	(void)close(w.upper);
+	w.upper = openat(w.fd, "copy", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules), "");
+	copied_done(&copied);
+}
+
+/* All that the owner of a folder may do to names in it, whoever owns what has them. */
+static void meddle(int copy)
+{
+	CHECK(renameat(copy, "private", copy, "moved") == 0);
+	CHECK(unlinkat(copy, "public", 0) == 0);
+	put(copy, "public", "mine now");
+	own(copy, "public", 7000, 7000, 0644);
+	CHECK(renameat(copy, "dir", copy, "dir2") == 0);
+	CHECK(renameat(copy, "shut", copy, "aside") == 0);
+	put(copy, "shut/new", "x");
+	own(copy, "shut", 7000, 7000, 0755);
+	CHECK(renameat(copy, "open", copy, "open2") == 0);
+	CHECK(linkat(copy, "group", copy, "link", 0) == 0);
+	put(copy, "mine", "changed");
+}
+
+static void what_is_somebody_elses_is_neither_changed_moved_nor_removed(void)
+{
+	struct changes_rules rules = {.root = "/w"};
+	struct copied copied = {0};
+	struct error err = {0};
+	WORLD(w);
+
+	if (geteuid() != 0) {
+		printf("# skipped: needs root\n");
+		return;
+	}
+	fill_with_others(&w);
+	CHECK(clock_gettime(CLOCK_REALTIME, &rules.started) == 0);
+	CHECK(copy_given(w.lower, w.fd, "copy", 7000, &copied, &err) == 0);
+	copied_settle(&copied);
+	(void)close(w.upper);
+	w.upper = openat(w.fd, "copy", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	meddle(w.upper);
+	rules.copied = &copied;
+	rules.force = true;
+	CHECK_LIST(scan_with(&w, CHANGES_COPY, &rules),
+		   "added        aside/  REFUSED: belongs to somebody else\n"
+		   "deleted      dir/  REFUSED: holds something that must stay\n"
+		   "deleted      dir/mine\n"
+		   "deleted      dir/theirs  REFUSED: belongs to somebody else\n"
+		   "added        dir2/\n"
+		   "added        dir2/mine\n"
+		   "added        dir2/theirs  REFUSED: belongs to somebody else\n"
+		   "added        link  REFUSED: belongs to somebody else\n"
+		   "modified     mine\n"
+		   "added        moved  REFUSED: belongs to somebody else\n"
+		   "deleted      open/  REFUSED: belongs to somebody else\n"
+		   "deleted      open/mine  REFUSED: is in a folder that belongs to somebody else\n"
+		   "added        open2/  REFUSED: belongs to somebody else\n"
+		   "added        open2/mine  REFUSED: is part of a change that is refused\n"
+		   "deleted      private  REFUSED: belongs to somebody else\n"
+		   "modified     public  (mode 0644, was 0666)  REFUSED: belongs to somebody else\n"
+		   "deleted      shut/deep  REFUSED: is in a folder that belongs to somebody else\n"
+		   "added        shut/new  REFUSED: is in a folder that belongs to somebody else\n");
+	copied_done(&copied);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -230,6 +355,8 @@ int main(void)
 		CASE(what_the_run_moves_within_a_copy_comes_back),
 		CASE(what_was_copied_is_known_in_later_commands),
 		CASE(what_was_hidden_is_neither_missing_nor_removed),
+		CASE(what_is_somebody_elses_is_shown_to_root_as_an_id_mapped_mount_would),
+		CASE(what_is_somebody_elses_is_neither_changed_moved_nor_removed),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
