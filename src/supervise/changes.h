@@ -5,8 +5,8 @@
  * `userxattr`, or a whole copy. Upper is hostile: the workload wrote every name, byte, mode and attribute in it. It is
  * walked by file descriptor, one component at a time, links are never followed, and nothing in either tree is written.
  *
- * What counts: bytes, type, permissions, link targets. Not owners, attributes or which names share an inode (hard
- * links come back as files of their own), nor times alone: what is new or changed comes with the times that it has. A file that was copied up and is the same is no change; a folder that
+ * What counts: bytes, type, permissions, link targets. Not owners, attributes or which names share an inode, nor times
+ * alone: what is new or changed comes with the times that it has, and as one file where it has several such names. A file that was copied up and is the same is no change; a folder that
  * is on both sides is one only where its permissions differ; its setuid, setgid and sticky bits are left as the host
  * has them, and other users get no right to it that they did not have. The work folder's own mode is not looked at.
  *

@@ -34,21 +34,26 @@ static int copy_bytes(int from, int to, off_t size)
 	return fstat(to, &st) < 0 ? -errno : st.st_size == size ? 0 : -ESTALE; /* it changes while it is copied */
 }
 
-/* Owner and group of what is about to land in st->parent; -1: as they are. What takes another's place has those of that, as if it had been written to. */
-static void wanted_owner(const struct stage *st, const struct change *c, uid_t *ret_uid, gid_t *ret_gid)
+/* What takes another's place has owner and group of that, as if it had been written to. */
+gid_t stage_group(const struct stage *st, const struct change *c)
 {
-	bool root = geteuid() == 0, known = c->before.type != CHANGE_NONE;
+	if (c->before.type != CHANGE_NONE)
+		return c->before.gid;
+	return geteuid() == 0 || (st->parent->st_mode & S_ISGID) ? st->parent->st_gid : (gid_t)-1;
+}
 
-	*ret_uid = !root ? (uid_t)-1 : known ? c->before.uid : st->parent->st_uid;
-	*ret_gid = known ? c->before.gid : root || (st->parent->st_mode & S_ISGID) ? st->parent->st_gid : (gid_t)-1;
+static uid_t wanted_owner(const struct stage *st, const struct change *c)
+{
+	if (geteuid() != 0)
+		return (uid_t)-1;
+	return c->before.type != CHANGE_NONE ? c->before.uid : st->parent->st_uid;
 }
 
 static int give_away(const struct stage *st, const struct change *c, int dirfd, const char *name)
 {
-	uid_t uid;
-	gid_t gid;
+	uid_t uid = wanted_owner(st, c);
+	gid_t gid = stage_group(st, c);
 
-	wanted_owner(st, c, &uid, &gid);
 	if (uid == (uid_t)-1 && gid == (gid_t)-1)
 		return 0;
 	if (fchownat(dirfd, name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0 || uid == (uid_t)-1)

@@ -23,6 +23,9 @@ struct stage {
  * changed. 0 or -errno. */
 int stage_object(const struct stage *st, const struct change *c, int dirfd, const char *name);
 
+/* Group of what c brings to st->parent; -1: as it is made. */
+gid_t stage_group(const struct stage *st, const struct change *c);
+
 /* What is at name gets the times of c->after; a folder behind all that is in it. 0 or -errno. */
 int stage_times(const struct change *c, int dirfd, const char *name);
 

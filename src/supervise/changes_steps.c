@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "supervise/changes_stage.h"
+#include "supervise/hard_links.h"
 #include "sys/beneath.h"
 
 /* A folder of ours that is to be written to, and does not let us. */
@@ -29,6 +30,10 @@ struct build {
 	uint32_t slots;
 	struct opened *opened;
 	size_t n_opened, cap_opened;
+	/*
+	 * A rename changes a file's ctime under all its names, by which an undone step tells what the host changed in a folder: names in a folder that moves as a whole share a file with none outside.
+	 */
+	struct hard_links links, in_folder;
 	struct error *err;
 };
 
@@ -99,14 +104,52 @@ static int open_staged_parent(struct build *b, uint32_t slot, const struct chang
 	return open_parent(b->job->staging, path, ret_name);
 }
 
+static bool has_links(const struct change *c)
+{
+	return c->after.type == CHANGE_FILE && c->after.names > 1;
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* Seen as it was when its other name was staged. */
+static bool is_same_file(const struct change *a, const struct change *b)
+{
+	return a->after.size == b->after.size && a->after.mode == b->after.mode && same_time(a->after.mtime, b->after.mtime) && same_time(a->after.ctime, b->after.ctime);
+}
+
+/* Another name of what was staged. What cannot be linked is copied. */
+static bool link_staged(struct build *b, const struct hard_links *links, const struct stage *st, const struct change *c, int dir, const char *name)
+{
+	const struct hard_link *l = has_links(c) ? hard_links_find(links, c->after.dev, c->after.ino) : NULL;
+	const char *last = NULL;
+	AUTO_FD from = l && is_same_file(l->made_of, c) ? open_parent(b->job->staging, l->path, &last) : -1;
+	gid_t group = stage_group(st, c);
+	struct stat made;
+
+	if (from < 0 || fstatat(from, last, &made, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (made.st_gid != (group == (gid_t)-1 ? getegid() : group))
+		return false;
+	return linkat(from, last, dir, name, 0) == 0;
+}
+
 static int stage_one(struct build *b, const struct stage *st, uint32_t slot, const struct change *top,
 		     const struct change *c)
 {
 	char path[PATH_MAX];
 	const char *name = NULL;
 	AUTO_FD dir = open_staged_parent(b, slot, top, c, path, &name);
-	int r = dir < 0 ? dir : stage_object(st, c, dir, name);
+	struct hard_links *links = c == top ? &b->links : &b->in_folder;
+	int r = dir < 0 ? dir : 0;
 
+	if (r == 0 && !link_staged(b, links, st, c, dir, name)) {
+		r = stage_object(st, c, dir, name);
+		if (r == 0 && has_links(c))
+			r = hard_links_add(links, c->after.dev, c->after.ino, path, c);
+	}
 	return r < 0 ? fail(b, r, c) : tick(b);
 }
 
@@ -136,6 +179,7 @@ static int stage_tree(struct build *b, const struct stage *st, uint32_t slot, si
 	const struct change *top = &l->v[at], *c;
 	size_t i, end = at + 1;
 
+	hard_links_done(&b->in_folder);
 	if (stage_one(b, st, slot, top, top) < 0)
 		return -1;
 	if (top->after.type != CHANGE_FOLDER)
@@ -324,6 +368,8 @@ int steps_build(const struct steps_job *job, struct journal *j, struct error *er
 	struct build b = {.job = job, .journal = j, .err = err};
 	int r = build_all(&b);
 
+	hard_links_done(&b.links);
+	hard_links_done(&b.in_folder);
 	free(b.opened);
 	return r;
 }

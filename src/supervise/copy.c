@@ -15,6 +15,8 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "supervise/changes.h"
+#include "supervise/changes_journal.h"
+#include "supervise/hard_links.h"
 #include "sys/copy_bytes.h"
 #include "sys/names.h"
 #include "sys/tree.h"
@@ -25,6 +27,8 @@ struct copy {
 	struct error *err;
 	bool layer;
 	struct copied *copied; /* NULL: nobody asks */
+	struct hard_links links; /* ... and these are looked for */
+	int out;	       /* the copy's top */
 	bool give;	       /* to the owner of the copy, and what is others' to nobody */
 	uid_t owner;
 	struct stat top;       /* the folder that is copied */
@@ -124,6 +128,32 @@ static bool may_read(const struct copy *c, const struct stat *st)
 	return !is_others(c, st) || (rights_of(&c->top, st) & 04);
 }
 
+/* The path of a name in the folder at hand; NULL: too long. */
+static const char *path_of(const struct copy *c, const char *name, char path[PATH_MAX])
+{
+	return snprintf(path, PATH_MAX, "%s%s%s", c->path, c->len ? "/" : "", name) < PATH_MAX ? path : NULL;
+}
+
+/* Another name of a file that was copied. */
+static bool link_copied(const struct copy *c, const struct stat *st, int to, const char *name)
+{
+	const struct hard_link *l = c->copied && st->st_nlink > 1 ? hard_links_find(&c->links, st->st_dev, st->st_ino) : NULL;
+	const char *last = NULL;
+	AUTO_FD dir = l ? open_parent(c->out, l->path, &last) : -1;
+
+	return dir >= 0 && linkat(dir, last, to, name, 0) == 0;
+}
+
+static int remember_link(struct copy *c, const struct stat *st, const char *name)
+{
+	char path[PATH_MAX];
+
+	if (!c->copied || st->st_nlink < 2 || !path_of(c, name, path))
+		return 0;
+	errno = -hard_links_add(&c->links, st->st_dev, st->st_ino, path, NULL);
+	return errno ? -1 : 0;
+}
+
 static int copy_file(struct copy *c, int from, int to, const char *name, const struct stat *st)
 {
 	AUTO_FD in = open_readable(c, from, name, st, O_NONBLOCK | O_NOCTTY);
@@ -137,10 +167,12 @@ static int copy_file(struct copy *c, int from, int to, const char *name, const s
 		return fail(c, name);
 	if (!S_ISREG(now.st_mode))
 		return 0;
+	if (link_copied(c, &now, to, name))
+		return 0;
 	times[0] = now.st_atim;
 	times[1] = now.st_mtim;
 	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (out < 0 || (may_read(c, &now) && copy_bytes(in, out, &now) < 0) || give(c, out, "", &now) < 0 || fchmod(out, shown_mode(c, &now)) < 0 || futimens(out, times) < 0)
+	if (out < 0 || (may_read(c, &now) && copy_bytes(in, out, &now) < 0) || give(c, out, "", &now) < 0 || fchmod(out, shown_mode(c, &now)) < 0 || futimens(out, times) < 0 || remember_link(c, &now, name) < 0)
 		return fail(c, name);
 	return 0;
 }
@@ -304,11 +336,15 @@ static int copy_top(struct copy *c, int from, int dir, const char *name)
 {
 	AUTO_FD in = c->layer ? sys_open_again(from) : openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FD out = -1;
+	int r;
 
 	if (in < 0 || fstat(in, &c->top) < 0 || fstat(dir, &c->into) < 0 || mkdirat(dir, name, 0700) < 0)
 		return fail(c, name);
 	out = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return out < 0 || give(c, out, "", &c->top) < 0 ? fail(c, name) : copy_entries(c, fd_take(&in), out, name, 0);
+	c->out = out;
+	r = out < 0 || give(c, out, "", &c->top) < 0 ? fail(c, name) : copy_entries(c, fd_take(&in), out, name, 0);
+	hard_links_done(&c->links);
+	return r;
 }
 
 int copy_tree(int from, int dir, const char *name, struct copied *copied, struct error *err)

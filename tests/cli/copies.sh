@@ -82,6 +82,16 @@ shut_folders()
 	is "$runtime: what changes in a folder that is read-only for its owner comes back like all else" "$status:$(cat result vendor/new vendor/old | tr '\n' ' '):$(ls vendor | tr '\n' ' '):$(stat -c %a vendor)" "0:work n 2 :new old :555"
 }
 
+names_of_one_file()
+{
+	policy <<<"filesystem: {workdir: read-write}"
+	fresh
+	echo h >one && ln one two && mkdir sub && ln one sub/three && echo c >.envrc && ln .envrc other
+	inside sh -c 'echo added >>one; cat sub/three; echo x >new; ln new new2; mkdir d; echo y >d/a; ln d/a d/b; echo more >>other'
+	is "$runtime: names of one file are that inside, and stay it" "$(head -n 2 <<<"$said" | tr '\n' ' '):$(cat one two sub/three | tr '\n' ' '):$(stat -c %h one two sub/three new new2 d/a d/b | tr '\n' ' ')" "h added :h added h added h added :3 3 3 2 2 2 2 "
+	is "$runtime: ... and what is protected is so under its other name" "$(cat .envrc other | tr '\n' ' ')" "c c "
+}
+
 # A name that is denied by what it is another name of.
 hidden()
 {
@@ -100,6 +110,6 @@ for runtime; do
 		continue
 	fi
 	inside true # what differs from native is said once
-	for part in others times shut_folders hidden; do "$part"; done
+	for part in others names_of_one_file times shut_folders hidden; do "$part"; done
 done
 finish
