@@ -79,7 +79,7 @@ const struct parity_row parity_rest[] = {
 	{"services of a task", {[RUNTIME_GVISOR] = {PARITY_OTHERWISE, "their sandboxes share one kernel of gVisor's, and the task's memory and processors; System V IPC is the first service's alone"}}},
 	{"what the host sees", CONTAINERS(PARITY_OTHERWISE, "files that the workload writes get to the host when the run has ended, not before")},
 	{"other users' files", CONTAINERS(PARITY_OTHERWISE, "as root: in a copy they can be moved, replaced and removed, and their modes have no right to write; none of that comes back, and what was tried is said when the run ends")},
-	{"what comes back", CONTAINERS(PARITY_OTHERWISE, "bytes, permissions, links and times, not times alone; names of one file stay that where all are new or changed and in one new folder, or in none; new folders without a sticky bit, and no extended attribute: what is changed loses those that it had")},
+	{"what comes back", CONTAINERS(PARITY_OTHERWISE, "bytes, permissions, links and times, not times alone; names of one file stay that where all are new or changed and in one new folder, or in none; no extended attribute: what is changed loses those that it had")},
 	{NULL, SAME},
 };
 

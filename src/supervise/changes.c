@@ -478,7 +478,7 @@ static int visit_folder(struct scan *s, const struct level *l, const char *name,
 	const char *refused;
 
 	/* The special bits of the host's folders stay as they are, and no run opens one to other users: what they could do in there no policy says. */
-	c->after.mode &= 0777;
+	c->after.mode &= c->before.type == CHANGE_FOLDER ? 0777 : 01777;
 	if (c->before.type == CHANGE_FOLDER)
 		c->after.mode = is_others(s, &c->before) ? c->before.mode : (c->after.mode & (0700 | c->before.mode)) | (c->before.mode & 07000);
 	differs = differs || c->before.mode != c->after.mode;
@@ -580,7 +580,6 @@ static int visit_strange(struct scan *s, const struct level *l, struct change *c
 	return add(s, l, c);
 }
 
-/* The host's side is not what was copied: strangers stand there, or the folder is gone in which the run worked. */
 /* Of what is somebody else's a copy has what its user could read, and no other rights. */
 static bool is_as_shown(const struct scan *s, const struct level *l, const struct change *c)
 {
@@ -591,6 +590,7 @@ static bool is_as_shown(const struct scan *s, const struct level *l, const struc
 	return c->before.type == CHANGE_FOLDER ? c->after.uid == s->others && !copy_may_enter(&s->top, &folder) : is_as_copied(s, l, &c->after);
 }
 
+/* The host's side is not what was copied: strangers stand there, or the folder is gone in which the run worked. */
 static bool is_lost(const struct scan *s, const struct level *l, const struct change *c, bool strange)
 {
 	return !s->rules->force && (strange || (c->before.type != CHANGE_FOLDER && c->after.type == CHANGE_FOLDER && is_as_copied(s, l, &c->after)));

@@ -6,7 +6,8 @@
  * walked by file descriptor, one component at a time, links are never followed, and nothing in either tree is written.
  *
  * What counts: bytes, type, permissions, link targets. Not owners, attributes or which names share an inode, nor times
- * alone: what is new or changed comes with the times that it has, and as one file where it has several such names. A file that was copied up and is the same is no change; a folder that
+ * alone: what is new or changed comes with the times that it has, and as one file where it has several such names (see
+ * changes_steps.h). A file that was copied up and is the same is no change; a folder that
  * is on both sides is one only where its permissions differ; its setuid, setgid and sticky bits are left as the host
  * has them, and other users get no right to it that they did not have. The work folder's own mode is not looked at.
  *
@@ -18,8 +19,7 @@
  * ever brought back.
  *
  * Every change has a verdict, from the first of these that applies: what is somebody else's, or in a folder that is; a
- * name that would not be shown as it is; denied,
- * protected or to be read only; what makes a repository of a folder, or what git takes orders from in one (model/repository.h,
+ * name that would not be shown as it is; denied, protected or to be read only; what makes a repository of a folder, or what git takes orders from in one (model/repository.h,
  * git_state.h); a special file; setuid, setgid or sticky on a file; a link that is absolute or can lead out of the work
  * folder, by its text or through other links, be they old, new or yet to come; another file system; changed on the host since the
  * run started. What is below a new folder shares its fate; a folder goes only where everything in it may go; a change

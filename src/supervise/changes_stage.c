@@ -97,7 +97,7 @@ static int stage_file(const struct stage *st, const struct change *c, int dirfd,
 
 mode_t stage_folder_mode(const struct stage *st, const struct change *c)
 {
-	return (c->after.mode & 0777) | (st->parent->st_mode & S_ISGID);
+	return (c->after.mode & 01777) | (st->parent->st_mode & S_ISGID);
 }
 
 static int stage_link(const struct stage *st, const struct change *c, int dirfd, const char *name)

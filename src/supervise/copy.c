@@ -110,7 +110,7 @@ static bool is_others(const struct copy *c, const struct stat *st)
 static mode_t shown_mode(const struct copy *c, const struct stat *st)
 {
 	if (!is_others(c, st))
-		return st->st_mode & 0777;
+		return st->st_mode & (S_ISDIR(st->st_mode) ? 01777 : 0777);
 	return (st->st_mode & 0705) | rights_of(&c->top, st) << 3;
 }
 

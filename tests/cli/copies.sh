@@ -66,6 +66,8 @@ times()
 	inside sh -c 'cp in out; touch -d 2001-01-01 out; touch -d "2002-01-01 01:02:03.123456789" in; echo new >in; touch -d "2002-01-01 01:02:03.123456789" in; mkdir d; echo x >d/f; ln -s f d/l; touch -h -d 2003-01-01 d/l; touch -d 2004-01-01 d/f; touch -d 2005-01-01 d'
 	is "$runtime: what is new or changed has the times that it has inside" "$(TZ=UTC stat -c '%n %.9Y' in out d/f d/l d | cut -d' ' -f2 | tr '\n' ' ')" "1009846923.123456789 978307200.000000000 1072915200.000000000 1041379200.000000000 1104537600.000000000 "
 	ok "$runtime: ... so that what was out of date inside is so outside" [ in -nt out ]
+	inside mkdir -m 1777 sticky
+	is "$runtime: a new folder keeps its sticky bit" "$(stat -c %a sticky)" 1777
 	[ "$runtime" = native ] || return 0
 	policy <<<"filesystem: {workdir: copy}"
 	inside sh -c 'echo 1 >first; echo 2 >second; ln -s first l; touch -h -d 2003-01-01 l; touch -d 2004-01-01 first; touch -d 2001-01-01 second'
@@ -79,7 +81,7 @@ shut_folders()
 	fresh
 	mkdir vendor && echo 1 >vendor/old && echo 1 >vendor/gone && chmod 555 vendor
 	inside sh -c 'echo work >result; chmod u+w vendor; echo n >vendor/new; echo 2 >vendor/old; rm vendor/gone; chmod u-w vendor'
-	is "$runtime: what changes in a folder that is read-only for its owner comes back like all else" "$status:$(cat result vendor/new vendor/old | tr '\n' ' '):$(ls vendor | tr '\n' ' '):$(stat -c %a vendor)" "0:work n 2 :new old :555"
+	is "$runtime: what changes in a folder that is read-only for its owner comes back like all else" "$status:$(cat result vendor/new vendor/old | tr '\n' ' '):$(cd vendor && echo *):$(stat -c %a vendor)" "0:work n 2 :new old:555"
 }
 
 names_of_one_file()
@@ -104,8 +106,8 @@ hidden()
 
 [ $# -gt 0 ] || set -- native gvisor runc crun
 for runtime; do
-	case $runtime in native | docker) program=sh ;; gvisor) program=runsc ;; *) program=$runtime ;; esac
-	if ! PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v $program >/dev/null; then
+	case $runtime in native | docker) program="sh" ;; gvisor) program=runsc ;; *) program=$runtime ;; esac
+	if ! PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$program" >/dev/null; then
 		skip "$runtime" "not installed"
 		continue
 	fi

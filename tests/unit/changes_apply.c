@@ -18,6 +18,7 @@ static void fill(const struct world *w)
 	put(w->upper, "new/deep/file", "x");
 	put_folder(w->upper, "new/closed", 0555);
 	put_folder(w->upper, "new-closed", 0555);
+	put_folder(w->upper, "new/sticky", 01777);
 	put_link(w->upper, "new/link", "deep/file");
 	put(w->lower, "folder/kept", "x");
 	put(w->upper, "folder/added", "x");
@@ -56,6 +57,7 @@ static char *expected(void)
 	put(w.lower, "new/deep/file", "x");
 	put_folder(w.lower, "new/closed", 0555);
 	put_folder(w.lower, "new-closed", 0555);
+	put_folder(w.lower, "new/sticky", 01777);
 	put_link(w.lower, "new/link", "deep/file");
 	put(w.lower, "folder/kept", "x");
 	put(w.lower, "folder/added", "x");
