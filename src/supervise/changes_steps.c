@@ -148,7 +148,7 @@ static int stage_one(struct build *b, const struct stage *st, uint32_t slot, con
 	if (r == 0 && !link_staged(b, links, st, c, dir, name)) {
 		r = stage_object(st, c, dir, name);
 		if (r == 0 && has_links(c))
-			r = hard_links_add(links, c->after.dev, c->after.ino, path, c);
+			r = hard_links_add(links, c->after.dev, c->after.ino, path, 0, c);
 	}
 	return r < 0 ? fail(b, r, c) : tick(b);
 }

@@ -27,13 +27,13 @@ struct copy {
 	struct error *err;
 	bool layer;
 	struct copied *copied; /* NULL: nobody asks */
-	struct hard_links links; /* ... and these are looked for */
+	struct hard_links links;
 	int out;	       /* the copy's top */
 	bool give;	       /* to the owner of the copy, and what is others' to nobody */
 	uid_t owner;
 	struct stat top;       /* the folder that is copied */
 	struct stat into;      /* the folder that the copy is made in */
-	char path[PATH_MAX];   /* of the folder at hand, below the top */
+	char path[PATH_MAX];   /* of the folder at hand, below the top, where links or names are kept */
 	size_t len;
 };
 
@@ -128,6 +128,12 @@ static bool may_read(const struct copy *c, const struct stat *st)
 	return !is_others(c, st) || (rights_of(&c->top, st) & 04);
 }
 
+/* In copies of a work folder, and in what an overlay holds of one. */
+static bool keeps_links(const struct copy *c)
+{
+	return c->copied || c->layer;
+}
+
 /* The path of a name in the folder at hand; NULL: too long. */
 static const char *path_of(const struct copy *c, const char *name, char path[PATH_MAX])
 {
@@ -137,20 +143,23 @@ static const char *path_of(const struct copy *c, const char *name, char path[PAT
 /* Another name of a file that was copied. */
 static bool link_copied(const struct copy *c, const struct stat *st, int to, const char *name)
 {
-	const struct hard_link *l = c->copied && st->st_nlink > 1 ? hard_links_find(&c->links, st->st_dev, st->st_ino) : NULL;
+	const struct hard_link *l = keeps_links(c) && st->st_nlink > 1 ? hard_links_find(&c->links, st->st_dev, st->st_ino) : NULL;
 	const char *last = NULL;
 	AUTO_FD dir = l ? open_parent(c->out, l->path, &last) : -1;
+	struct stat made;
 
-	return dir >= 0 && linkat(dir, last, to, name, 0) == 0;
+	/* where a path is too long for us, another may stand */
+	return dir >= 0 && fstatat(dir, last, &made, AT_SYMLINK_NOFOLLOW) == 0 && made.st_ino == l->made && linkat(dir, last, to, name, 0) == 0;
 }
 
-static int remember_link(struct copy *c, const struct stat *st, const char *name)
+static int remember_link(struct copy *c, const struct stat *st, int out, const char *name)
 {
 	char path[PATH_MAX];
+	struct stat made;
 
-	if (!c->copied || st->st_nlink < 2 || !path_of(c, name, path))
+	if (!keeps_links(c) || st->st_nlink < 2 || fstat(out, &made) < 0 || !path_of(c, name, path))
 		return 0;
-	errno = -hard_links_add(&c->links, st->st_dev, st->st_ino, path, NULL);
+	errno = -hard_links_add(&c->links, st->st_dev, st->st_ino, path, made.st_ino, NULL);
 	return errno ? -1 : 0;
 }
 
@@ -172,7 +181,7 @@ static int copy_file(struct copy *c, int from, int to, const char *name, const s
 	times[0] = now.st_atim;
 	times[1] = now.st_mtim;
 	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (out < 0 || (may_read(c, &now) && copy_bytes(in, out, &now) < 0) || give(c, out, "", &now) < 0 || fchmod(out, shown_mode(c, &now)) < 0 || futimens(out, times) < 0 || remember_link(c, &now, name) < 0)
+	if (out < 0 || (may_read(c, &now) && copy_bytes(in, out, &now) < 0) || give(c, out, "", &now) < 0 || fchmod(out, shown_mode(c, &now)) < 0 || futimens(out, times) < 0 || remember_link(c, &now, out, name) < 0)
 		return fail(c, name);
 	return 0;
 }
@@ -205,12 +214,12 @@ static int copy_opaque(struct copy *c, int from, int to, const char *name)
 	return n > 0 && fsetxattr(to, "user.overlay.opaque", value, (size_t)n, 0) < 0 ? fail(c, name) : 0;
 }
 
-/* False: nobody asks, or the path is too long. */
+/* False: nobody asks for paths, or it is too long. */
 static bool append_name(struct copy *c, const char *name)
 {
 	size_t n = strlen(name);
 
-	if (!c->copied || c->len + n + 2 > sizeof(c->path))
+	if (!keeps_links(c) || c->len + n + 2 > sizeof(c->path))
 		return false;
 	if (c->len)
 		c->path[c->len++] = '/';
@@ -223,7 +232,7 @@ static bool append_name(struct copy *c, const char *name)
 static int note_name(struct copy *c, const char *name)
 {
 	size_t len = c->len;
-	int r = append_name(c, name) ? copied_name(c->copied, c->path) : 0;
+	int r = c->copied && append_name(c, name) ? copied_name(c->copied, c->path) : 0;
 
 	c->len = len;
 	c->path[len] = '\0';
@@ -237,7 +246,7 @@ static int enter(struct copy *c, const char *name, const struct sys_facts *host,
 	struct stat copy;
 	int r;
 
-	if (!append_name(c, name))
+	if (!append_name(c, name) || !c->copied)
 		return 0;
 	if (fstat(out, &copy) < 0)
 		return fail(c, name);

@@ -14,7 +14,7 @@ static int compare(const void *a, const void *b)
 	return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-int hard_links_add(struct hard_links *h, dev_t dev, ino_t ino, const char *path, const void *made_of)
+int hard_links_add(struct hard_links *h, dev_t dev, ino_t ino, const char *path, ino_t made, const void *made_of)
 {
 	size_t n = strlen(path) + 1;
 	struct hard_link *l = malloc(sizeof(*l) + n);
@@ -22,7 +22,7 @@ int hard_links_add(struct hard_links *h, dev_t dev, ino_t ino, const char *path,
 
 	if (!l)
 		return -ENOMEM;
-	*l = (struct hard_link){.dev = dev, .ino = ino, .made_of = made_of};
+	*l = (struct hard_link){.dev = dev, .ino = ino, .made = made, .made_of = made_of};
 	memcpy(l->path, path, n);
 	in = tsearch(l, &h->root, compare);
 	if (!in || *in != l)

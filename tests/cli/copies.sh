@@ -73,6 +73,9 @@ times()
 	inside sh -c 'echo 1 >first; echo 2 >second; ln -s first l; touch -h -d 2003-01-01 l; touch -d 2004-01-01 first; touch -d 2001-01-01 second'
 	"$CORDON" apply "$(runs | head -n 1)" >/dev/null 2>&1
 	is "native: so has what is applied" "$(TZ=UTC stat -c '%Y' first second l | tr '\n' ' ')" "1072915200 978307200 1041379200 "
+	inside sh -c 'echo 1 >a; ln a b'
+	"$CORDON" apply "$(runs | head -n 1)" >/dev/null 2>&1
+	is "native: what is applied keeps its hard links" "$(stat -c %h a b | tr '\n' ' ')" "2 2 "
 }
 
 shut_folders()
