@@ -204,6 +204,20 @@ int verb_diff(struct call *call, struct error *err)
 	return r;
 }
 
+/* What came back is no longer worth keeping twice. Its name goes first, and at once: half a copy would seem to be one in which the run had removed the rest, and the next apply would do so on the host. */
+static void remove_applied(int state)
+{
+	static const char *const names[] = {"layers", STATE_COPY};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		sys_remove_tree(state, STATE_APPLIED);
+		if (renameat(state, names[i], state, STATE_APPLIED) == 0)
+			sys_remove_tree(state, STATE_APPLIED);
+	}
+	(void)unlinkat(state, "copied", 0);
+}
+
 int verb_apply(struct call *call, struct error *err)
 {
 	struct changes_apply_options options = {.skip_refused = call_has(call, "skip-refused")};
@@ -219,14 +233,10 @@ int verb_apply(struct call *call, struct error *err)
 		}
 	}
 	left = l.list ? l.list->n - applied : 0;
-	if (r == 0 && left == 0 && l.upper >= 0) {
-		/* what came back is no longer worth keeping twice */
-		sys_remove_tree(l.state.dir, "layers");
-		sys_remove_tree(l.state.dir, STATE_COPY);
-		(void)unlinkat(l.state.dir, "copied", 0);
-	} else if (r == 0 && l.copied.stands.tv_sec && copied_follow(&l.copied, l.lower, l.list) == 0) {
+	if (r == 0 && left == 0 && l.upper >= 0)
+		remove_applied(l.state.dir);
+	else if (r == 0 && l.copied.stands.tv_sec && copied_follow(&l.copied, l.lower, l.list) == 0)
 		(void)copied_store(&l.copied, l.state.dir);
-	}
 	if (r == 0 && call_has(call, "json"))
 		r = print_json(call, &l, (int64_t)applied, err);
 	else if (r == 0)

@@ -266,6 +266,7 @@ static bool has_begun(const struct state *s)
 static void sweep_scratch(const struct state *s)
 {
 	sys_remove_tree(s->dir, "layers/work");
+	sys_remove_tree(s->dir, STATE_APPLIED);
 	if (!has(s, STATE_FLEETING))
 		return;
 	sys_remove_tree(s->dir, STATE_COPY);

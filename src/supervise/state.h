@@ -50,6 +50,7 @@ bool state_is_collect(const struct state *s);
 #define STATE_STAGED "staged-"
 #define STATE_COPY "copy"
 #define STATE_FLEETING "fleeting"
+#define STATE_APPLIED "applied" /* what came back, and is being removed */
 #define STATE_JOURNAL "apply.journal" /* of an apply that was interrupted: changes_journal.h */
 bool state_holds_work(const struct state *s);
 

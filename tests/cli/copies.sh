@@ -97,6 +97,24 @@ names_of_one_file()
 	is "$runtime: ... and what is protected is so under its other name" "$(cat .envrc other | tr '\n' ' ')" "c c "
 }
 
+# Half a copy is none of which the run removed the rest.
+killed_apply()
+{
+	local kill_at=$CORDON_BUILD/tests/kill-at steps i bad=
+	[ "$runtime" != native ] || return 0
+	policy <<<"filesystem: {workdir: copy}"
+	for ((i = 0; i < 12; i++)); do
+		fresh
+		touch {a,b,c,d,e}{1,2,3,4,5}
+		inside sh -c 'echo new >made'
+		"$kill_at" $((i ? steps - 5 * i : 0)) "$tmp/count" "$CORDON" apply "$(runs | head -n 1)" >/dev/null 2>&1
+		((i)) || steps=$(<"$tmp/count")
+		"$CORDON" apply --force "$(runs | head -n 1)" >/dev/null 2>&1
+		[ "$(echo ?? | wc -w)" = 25 ] && [ "$(cat made)" = new ] || bad+=" $((steps - 5 * i))"
+	done
+	is "$runtime: an apply that is killed when all was applied has the next one remove nothing" "$bad" ""
+}
+
 # A name that is denied by what it is another name of.
 hidden()
 {
@@ -115,6 +133,6 @@ for runtime; do
 		continue
 	fi
 	inside true # what differs from native is said once
-	for part in others names_of_one_file times shut_folders hidden; do "$part"; done
+	for part in killed_apply others names_of_one_file times shut_folders hidden; do "$part"; done
 done
 finish
