@@ -7,7 +7,7 @@
  *
  * In the work folder everything is carried but
  *   - what Python, pytest, shells and tools run or obey unasked: conftest.py (and a package or library that Python takes in its place), sitecustomize.py, *.pth among packages, __pycache__, *.pyc, pytest.ini, sections for pytest and other tools that judge in pyproject.toml, setup.cfg and tox.ini (with their plugins and hooks), plugins of pytest by entry
- *     point, .bashrc and their like; settings of other test runners (.mocharc.js, jest.config.js, phpunit.xml ...), but not of what builds. Where the image has such a file, its version stays; where it has none, there is none
+ *     point, .bashrc and their like; settings of other test runners (.mocharc.js, jest.config.js, phpunit.xml ...), but not of what builds; what does both is the image's where it has it (deno.json, gradle.properties, foundry.toml). Where the image has such a file, its version stays; where it has none, there is none
  *   - an __init__.py with code in it where tests are, which run it on their way (carry_place.h), and what would be imported in the place of a test's own file
  *   - hooks of git repositories, and of whatever has a HEAD; of their configuration only what cannot run anything is carried, and none of a worktree's own
  *   - new modules in the folder where `python -m` starts, in those of PYTHONPATH and those that the tests name so, go to, or copy themselves to, with the names of the standard library, of test tools, or of packages of the image; and what makes a package of a folder with such a name,

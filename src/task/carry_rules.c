@@ -91,8 +91,9 @@ static const struct name_rule runners[] = {
 	{NULL, "nightwatch.conf.*", NAME_AUTORUN}, {NULL, "nightwatch.json", NAME_AUTORUN}, {NULL, "protractor.conf.*", NAME_AUTORUN}, {NULL, "web-test-runner.config.*", NAME_AUTORUN}, {NULL, ".labrc*", NAME_AUTORUN},
 	{NULL, "codecept.conf.*", NAME_AUTORUN}, {NULL, "codecept.json", NAME_AUTORUN}, {NULL, "cucumber.*js*", NAME_AUTORUN}, {NULL, "cucumber.y*ml", NAME_AUTORUN}, {"features/support", "env.*", NAME_AUTORUN}, {NULL, ".pnp.cjs", NAME_AUTORUN},
 	{NULL, ".pnp.js", NAME_AUTORUN}, {NULL, ".pnp.loader.mjs", NAME_AUTORUN}, {NULL, ".pnpmfile.*", NAME_AUTORUN}, {NULL, "pnpmfile.*js", NAME_AUTORUN}, {NULL, "bunfig.toml", NAME_AUTORUN}, {NULL, ".bunfig.toml", NAME_AUTORUN},
+	{NULL, "rstest.config.*", NAME_AUTORUN}, {NULL, "deno.json", NAME_KEPT}, {NULL, "deno.jsonc", NAME_KEPT},
 	/* Python, Ruby, PHP, Perl, Lua, R, Dart, shells */
-	{NULL, "behave.ini", NAME_AUTORUN}, {NULL, ".behaverc", NAME_AUTORUN}, {"features", "environment.py", NAME_AUTORUN}, {NULL, "unittest.cfg", NAME_AUTORUN}, {NULL, "nose2.cfg", NAME_AUTORUN}, {NULL, ".noserc", NAME_AUTORUN},
+	{NULL, "tox.toml", NAME_AUTORUN}, {NULL, "behave.ini", NAME_AUTORUN}, {NULL, ".behaverc", NAME_AUTORUN}, {"features", "environment.py", NAME_AUTORUN}, {NULL, "unittest.cfg", NAME_AUTORUN}, {NULL, "nose2.cfg", NAME_AUTORUN}, {NULL, ".noserc", NAME_AUTORUN},
 	{NULL, "nose.cfg", NAME_AUTORUN}, {NULL, "__init__.robot", NAME_AUTORUN}, {NULL, ".rspec*", NAME_AUTORUN}, {NULL, ".simplecov", NAME_AUTORUN}, {NULL, "phpunit.xml*", NAME_AUTORUN}, {NULL, "phpunit.dist.xml", NAME_AUTORUN},
 	{"tests", "Pest.php", NAME_AUTORUN}, {NULL, "codeception*.y*ml", NAME_AUTORUN}, {NULL, "behat.y*ml*", NAME_AUTORUN}, {NULL, "phpspec.y*ml*", NAME_AUTORUN}, {NULL, ".phpspec.y*ml*", NAME_AUTORUN}, {NULL, ".user.ini", NAME_STARTUP},
 	{NULL, ".yath*.rc", NAME_AUTORUN}, {NULL, ".busted", NAME_AUTORUN}, {NULL, ".luacov", NAME_AUTORUN}, {"testthat", "setup*.[rR]", NAME_AUTORUN}, {"testthat", "helper*.[rR]", NAME_AUTORUN}, {"testthat", "teardown*.[rR]", NAME_AUTORUN},
@@ -100,6 +101,7 @@ static const struct name_rule runners[] = {
 	/* options of what builds and tests at once */
 	{NULL, "CTestCustom.*", NAME_AUTORUN}, {NULL, ".bazelrc", NAME_AUTORUN}, {"tools", "bazel", NAME_AUTORUN}, {".mvn", "jvm.config", NAME_AUTORUN}, {".mvn", "maven.config", NAME_AUTORUN}, {".mvn", "extensions.xml", NAME_AUTORUN},
 	{NULL, ".jvmopts", NAME_AUTORUN}, {NULL, ".sbtopts", NAME_AUTORUN}, {NULL, "Directory.Build.rsp", NAME_AUTORUN}, {".config", "nextest.toml", NAME_AUTORUN},
+	{"test", "test_helper.exs", NAME_KEPT}, {NULL, "gradle.properties", NAME_KEPT}, {NULL, "foundry.toml", NAME_KEPT}, {NULL, "global.json", NAME_PINNED_KEPT},
 };
 
 /* The first name below /etc. */

@@ -180,15 +180,19 @@ static void settings_of_test_runners_are_the_images(void)
 		"src/setupTests.ts", "vitest.config.ts", "vitest.workspace.json", "ava.config.mjs", "karma.conf.js", "playwright.config.ts", "cypress.config.js", "cypress/support/e2e.js", ".nycrc", ".nycrc.json", "nyc.config.js", ".c8rc.json", ".taprc",
 		"wdio.conf.js", "testem.js", "testem.yml", "spec/support/jasmine.json", ".rspec", ".rspec-local", ".simplecov", "phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml", "tests/Pest.php", ".busted", "behave.ini", ".behaverc",
 		"features/environment.py", "unittest.cfg", "nose2.cfg", "CTestCustom.cmake", "tests/testthat/setup-x.R", "tests/testthat/helper.R", "codecept.conf.js", "codeception.yml", ".bazelrc", "tools/bazel", ".mvn/jvm.config", ".mvn/extensions.xml",
-		".mvn/maven.config", ".jvmopts", ".sbtopts", "Directory.Build.rsp", ".pnp.cjs", ".pnp.loader.mjs", ".pnpmfile.cjs", "bunfig.toml", ".shellspec", "sub/.mocharc.cjs"};
+		".mvn/maven.config", ".jvmopts", ".sbtopts", "Directory.Build.rsp", ".pnp.cjs", ".pnp.loader.mjs", ".pnpmfile.cjs", "bunfig.toml", ".shellspec", "sub/.mocharc.cjs", "rstest.config.ts", "rstest.config.mjs", "tox.toml"};
 	static const char *const good[] = {"package.json", "Makefile", "CMakeLists.txt", "vite.config.js", "babel.config.js", ".babelrc", ".swcrc", "tsconfig.json", "Directory.Build.props", "Directory.Build.targets", "build.gradle", "testem.md",
-		"src/bazel", "support/e2e.js", "renv/activate.R", "jest.setup.js", "lib/Pest.php", "src/environment.py", "node_modules/right/.nycrc", "node_modules/right/jest.config.js"};
+		"src/bazel", "support/e2e.js", "renv/activate.R", "jest.setup.js", "lib/Pest.php", "src/environment.py", "node_modules/right/.nycrc", "node_modules/right/jest.config.js", "deno.json", "gradle.properties", "foundry.toml", "test/test_helper.exs"};
+	static const char *const kept[] = {"app/renv2/renv/activate.R", "app/old/deno.json", "app/old/deno.jsonc", "app/old/gradle.properties", "app/old/foundry.toml", "app/old/test/test_helper.exs"};
 	char path[128];
 	struct world w;
 	size_t i;
 
 	world_open(&w);
-	put(w.image, "app/renv2/renv/activate.R", "", 0644);
+	for (i = 0; i < ARRAY_LEN(kept); i++) {
+		put(w.image, kept[i], "", 0644);
+		put(w.upper, kept[i], "quit()", 0644);
+	}
 	put(w.image, "app/jest.config.cjs", "module.exports = {}\n", 0644);
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
 		snprintf(path, sizeof(path), "app/%s", bad[i]);
@@ -198,7 +202,6 @@ static void settings_of_test_runners_are_the_images(void)
 		snprintf(path, sizeof(path), "app/%s", good[i]);
 		put(w.upper, path, "x\n", 0644);
 	}
-	put(w.upper, "app/renv2/renv/activate.R", "quit()", 0644);
 	delete(w.upper, "app/jest.config.cjs");
 	carry(&w);
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
@@ -209,7 +212,8 @@ static void settings_of_test_runners_are_the_images(void)
 		snprintf(path, sizeof(path), "app/%s", good[i]);
 		carried(&w, path);
 	}
-	dropped(&w, "startup", "app/renv2/renv/activate.R");
+	for (i = 0; i < ARRAY_LEN(kept); i++)
+		dropped(&w, "startup", kept[i]);
 	dropped(&w, "autorun", "app/jest.config.cjs");
 	world_close(&w);
 }

@@ -150,7 +150,7 @@ static void sections_for_pytest_are_the_images(void)
 
 static void settings_of_tools_that_judge_run_nothing(void)
 {
-	static const char *const bad[] = {"app/mypy.ini", "app/.pylintrc", "app/pylintrc", "app/.flake8", "app/a/.tool-versions", "app/rust-toolchain.toml", "app/a/rust-toolchain", "app/mise.toml", "app/.mise.local.toml", "app/old/.flake8"};
+	static const char *const bad[] = {"app/mypy.ini", "app/.pylintrc", "app/pylintrc", "app/.flake8", "app/a/.tool-versions", "app/rust-toolchain.toml", "app/a/rust-toolchain", "app/mise.toml", "app/.mise.local.toml", "app/old/.flake8", "app/global.json", "app/old/global.json"};
 	struct world w;
 	size_t i;
 
@@ -166,6 +166,10 @@ static void settings_of_tools_that_judge_run_nothing(void)
 	put(w.upper, "app/mise.toml", "[hooks]\nenter = \"evil\"\n", 0644);
 	put(w.upper, "app/.mise.local.toml", "[tools]\n", 0644);
 	put(w.upper, "app/old/.flake8", "[flake8]\nexclude = all\n", 0644);
+	put(w.upper, "app/global.json", "{\"sdk\": {\"paths\": [\"evil\"]}}\n", 0644);
+	put(w.image, "app/old/global.json", "{}\n", 0644);
+	put(w.upper, "app/old/global.json", "{\"sdk\": {\"version\": \"9.0.1\"}}\n", 0644);
+	put(w.upper, "app/b/global.json", "{\"sdk\": {\"version\": \"9.0.1\"}}\n", 0644);
 	put(w.upper, "app/b/mypy.ini", "[mypy]\nstrict = true\n", 0644);
 	put(w.upper, "app/b/.flake8", "[flake8]\nmax-line-length = 99\n", 0644);
 	put(w.upper, "app/b/.tool-versions", "nodejs 20.1.0\n", 0644);
@@ -177,6 +181,7 @@ static void settings_of_tools_that_judge_run_nothing(void)
 	carried(&w, "app/b/.flake8");
 	carried(&w, "app/b/.tool-versions");
 	carried(&w, "app/b/rust-toolchain.toml");
+	carried(&w, "app/b/global.json");
 	world_close(&w);
 }
 
