@@ -151,6 +151,9 @@ const struct verb verbs[] = {
 		.summary = "Run a benchmark task, and judge what came of it.",
 		.details = "The folder is copied and checked as `task check` does it. Its image is found or built, the agent works in a sandbox made of it, and when the agent and all that it started are gone, the task's tests run in a fresh "
 			   "sandbox: the pristine image, and of the agent's changes what is data. Tests and solution are absent while the agent works.\n\n"
+			   "What the tests write for themselves is theirs. So of what the agent leaves in /tmp and /var/tmp only what the instruction names is there for them: a path, what is below a folder that it names, or a declared artifact "
+			   "(carry.scratch counts the rest). Nor is what stands where the tests' files say that they write, or is a folder called as one of their files (carry.written), unless the instruction names it; a link that leads to nothing they have "
+			   "(carry.link-nowhere); or one by which they could write to what they judge: it is a copy of its file (carry.link-copied), or not there if it leads to a folder (carry.link-tests).\n\n"
 			   "The agent has the network that the task asks for, as far as the operator's policy gives it, and models as the operator's policy names them: one does not depend on the other. The verifier has no network unless the "
 			   "task says so. Where no --policy or --profile is given, the profile task holds; the operator's policy.yaml bounds all.\n\n"
 			   "CMD behind -- is the agent: it finds the instruction on its standard input and in the file that CORDON_INSTRUCTION names. However it ends, its work is judged, also when its time is up.\n\n"

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/xattr.h>
@@ -10,37 +11,19 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "sys/copy_bytes.h"
 #include "sys/tree.h"
 #include "task/carry_child.h"
+#include "task/carry_copy.h"
 #include "task/carry_link.h"
+#include "task/carry_scratch.h"
 #include "task/carry_store.h"
 #include "task/carry_text.h"
 
-enum { DEPTH_MAX = 256, FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
-
-static int fail(struct carry *c, int code)
-{
-	struct text_shown t;
-
-	return error_sys(c->err, code, "carrying %s to the verifier", text_show(&t, sv_n(c->at, c->len)));
-}
+enum { DEPTH_MAX = 256, SCRATCH_NAMED = 8, FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
 static void report(const struct carry *c, enum carry_rule rule)
 {
 	c->report(c->report_arg, rule, sv_n(c->at, c->len));
-}
-
-/* Owner, mode without setuid and setgid, times. An ordinary user's copies are that user's. */
-static int set_facts(struct carry *c, int fd, const struct stat *st)
-{
-	struct timespec times[2] = {st->st_mtim, st->st_mtim};
-
-	if (fchown(fd, st->st_uid, st->st_gid) < 0 && (errno != EPERM || c->caller == 0))
-		return fail(c, errno);
-	if (fchmod(fd, st->st_mode & (S_ISDIR(st->st_mode) ? 03777 : 01777)) < 0 || futimens(fd, times) < 0)
-		return fail(c, errno);
-	return 0;
 }
 
 /* A git configuration is copied key by key. */
@@ -55,13 +38,13 @@ static int copy_git_config(struct carry *c, int from, const char *name, int out)
 	buf_init(&kept, 2 * CARRY_TEXT_MAX);
 	r = carry_read(from, name, &text);
 	if (r == -ENOMEM)
-		return fail(c, r);
+		return carry_fail(c, r);
 	if (r == 0)
 		carry_git_config(buf_view(&text), &kept, &cut);
 	if (r < 0 || cut)
 		report(c, CARRY_GIT_CUT);
 	r = write_all(out, kept.p ? kept.p : "", kept.n);
-	return r < 0 ? fail(c, r) : 0;
+	return r < 0 ? carry_fail(c, r) : 0;
 }
 
 /* An agent may have taken away its own right to read what it made; without root that is the caller's, too. */
@@ -78,23 +61,16 @@ static int copy_file(struct carry *c, int from, int to, const char *name, const 
 {
 	AUTO_FD in = open_readable(from, name, st, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	AUTO_FD out = -1;
-	bool cloned;
-	int r;
-
 	if (in < 0)
-		return fail(c, errno);
+		return carry_fail(c, errno);
 	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
-		return fail(c, errno);
-	if (git_config) {
-		r = copy_git_config(c, from, name, out);
-	} else {
-		r = sys_copy_bytes(in, out, (uint64_t)st->st_size, &cloned);
-		r = r < 0 ? fail(c, r) : 0;
-	}
-	if (r == 0 && (st->st_mode & (S_ISUID | S_ISGID)))
+		return carry_fail(c, errno);
+	if (st->st_mode & (S_ISUID | S_ISGID))
 		report(c, CARRY_SETUID);
-	return r < 0 ? -1 : set_facts(c, out, st);
+	if (!git_config)
+		return carry_bytes(c, in, out, st);
+	return copy_git_config(c, from, name, out) < 0 ? -1 : carry_facts(c, out, st);
 }
 
 struct linked {
@@ -117,30 +93,30 @@ static int copy_once(struct carry *c, int from, int to, const struct entry *e)
 	if (!l) {
 		l = arena_alloc(c->arena, sizeof(*l));
 		if (!l)
-			return fail(c, ENOMEM);
+			return carry_fail(c, ENOMEM);
 		l->inode = e->st.st_ino;
 		l->next = *at;
 		*at = l;
 	}
 	/* where it had as many names as the file system gives, those that follow are of this copy */
 	l->path = arena_str(c->arena, sv_n(c->at + 1, c->len - 1));
-	return l->path ? 0 : fail(c, ENOMEM);
+	return l->path ? 0 : carry_fail(c, ENOMEM);
 }
 
-static int copy_link(struct carry *c, int from, int to, const struct entry *e)
+static int copy_link(struct carry *c, const struct spot *s, int to, const struct entry *e)
 {
 	struct timespec times[2] = {e->st.st_mtim, e->st.st_mtim};
 	char text[PATH_MAX];
-	ssize_t n = readlinkat(from, e->name, text, sizeof(text) - 1);
+	ssize_t n = readlinkat(s->in, e->name, text, sizeof(text) - 1);
 
 	if (n < 0)
-		return fail(c, errno);
+		return carry_fail(c, errno);
 	text[n] = '\0';
 	if (symlinkat(text, to, e->name) < 0 || utimensat(to, e->name, times, AT_SYMLINK_NOFOLLOW) < 0)
-		return fail(c, errno);
+		return carry_fail(c, errno);
 	if (fchownat(to, e->name, e->st.st_uid, e->st.st_gid, AT_SYMLINK_NOFOLLOW) < 0 && (errno != EPERM || c->caller == 0))
-		return fail(c, errno);
-	return carry_link_keep(c) < 0 ? fail(c, ENOMEM) : 0;
+		return carry_fail(c, errno);
+	return carry_link_keep(c, carry_link_same(s, e)) < 0 ? carry_fail(c, ENOMEM) : 0;
 }
 
 static int carry_folder(struct carry *c, struct spot *s, int out, unsigned depth);
@@ -171,18 +147,18 @@ static int copy_folder(struct carry *c, const struct spot *s, int to, const stru
 	int r;
 
 	if (in < 0 || mkdirat(to, e->name, 0700) < 0 || (out = openat(to, e->name, FOLDER)) < 0)
-		return fail(c, errno);
+		return carry_fail(c, errno);
 	r = layered_enter(&s->image, e->name, &child.image);
 	if (r < 0)
-		return fail(c, r);
+		return carry_fail(c, r);
 	carry_store_enter(c, s, e, &child);
 	child.git = child.hooks || strcmp(e->name, ".git") == 0 || is_repository(&child);
 	r = carry_folder(c, &child, out, depth + 1);
 	layered_done(&child.image);
 	if (r < 0)
 		return -1;
-	/* the system's folders are as the image has them, and all those of a verifier that has its own */
-	return set_facts(c, out, (child.zone == ZONE_SYSTEM || child.store || c->had.n) && S_ISDIR(e->image.st_mode) ? &e->image : &e->st);
+	/* the system's folders and those of scratch files are as the image has them, and all those of a verifier that has its own */
+	return carry_facts(c, out, (child.zone == ZONE_SYSTEM || child.store || c->had.n || carry_scratch_place(c, c->at)) && S_ISDIR(e->image.st_mode) ? &e->image : &e->st);
 }
 
 /* Not carried. Where nothing of the image is seen, its version is put there. */
@@ -201,7 +177,7 @@ static int carry_entry(struct carry *c, const struct spot *s, int to, const char
 	enum carry_rule rule;
 
 	if (fstatat(s->in, name, &e.st, AT_SYMLINK_NOFOLLOW) < 0)
-		return fail(c, errno);
+		return carry_fail(c, errno);
 	layered_stat(&s->image, name, &e.image, &e.image_fd);
 	rule = depth >= DEPTH_MAX ? CARRY_DEEP : carry_judge(c, s, &e);
 	if (rule != CARRY_KEEP && rule != CARRY_GIT_CUT)
@@ -211,12 +187,12 @@ static int carry_entry(struct carry *c, const struct spot *s, int to, const char
 	if (S_ISREG(e.st.st_mode))
 		return copy_file(c, s->in, to, name, &e.st, rule == CARRY_GIT_CUT);
 	if (S_ISLNK(e.st.st_mode))
-		return copy_link(c, s->in, to, &e);
+		return copy_link(c, s, to, &e);
 	if (S_ISDIR(e.st.st_mode))
 		return copy_folder(c, s, to, &e, depth);
 	if (s->hidden || e.image.st_mode == 0)
 		return 0; /* there is nothing to take away */
-	return mknodat(to, name, S_IFCHR, 0) < 0 ? fail(c, errno) : 0;
+	return mknodat(to, name, S_IFCHR, 0) < 0 ? carry_fail(c, errno) : 0;
 }
 
 /* fn(c, s, to, name, depth) with the name's path as the one at hand. */
@@ -276,7 +252,7 @@ static int make_opaque(struct carry *c, struct spot *s, int out)
 		return 0;
 	}
 	s->hidden = true;
-	return fsetxattr(out, "user.overlay.opaque", "y", 1, 0) < 0 ? fail(c, errno) : 0;
+	return fsetxattr(out, "user.overlay.opaque", "y", 1, 0) < 0 ? carry_fail(c, errno) : 0;
 }
 
 static int carry_entries(struct carry *c, const struct spot *s, int out, unsigned depth)
@@ -286,12 +262,12 @@ static int carry_entries(struct carry *c, const struct spot *s, int out, unsigne
 	int r = 0;
 
 	if (!d)
-		return fail(c, errno);
+		return carry_fail(c, errno);
 	while (r == 0 && (errno = 0, e = readdir(d)))
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			r = at_path(carry_entry, c, s, out, e->d_name, depth);
 	if (r == 0 && errno)
-		r = fail(c, errno);
+		r = carry_fail(c, errno);
 	(void)closedir(d);
 	return r;
 }
@@ -308,7 +284,7 @@ static int carry_folder(struct carry *c, struct spot *s, int out, unsigned depth
 	if (!s->hidden)
 		return 0;
 	r = layered_names(&s->image, restore_name, &w);
-	return r < 0 ? fail(c, r) : w.r;
+	return r < 0 ? carry_fail(c, r) : w.r;
 }
 
 static int carry_root(struct carry *c, int to)
@@ -318,32 +294,59 @@ static int carry_root(struct carry *c, int to)
 	int r = carry_judge_init(c);
 
 	if (r < 0)
-		return fail(c, r);
+		return carry_fail(c, r);
 	if (c->root.n == 0)
 		return error_set(c->err, ERROR_SYSTEM, "an image without layers");
 	if (fstat(c->root.fds[0], &st) < 0)
-		return fail(c, errno);
+		return carry_fail(c, errno);
 	if (c->req->tests && c->req->tests->cut)
 		c->report(c->report_arg, CARRY_TESTS_CUT, sv_of("/tests"));
 	top.git = is_repository(&top);
 	c->to = to;
 	if (carry_folder(c, &top, to, 0) < 0)
 		return -1;
-	r = carry_links_again(c);
-	return r < 0 ? fail(c, r) : set_facts(c, to, &st);
+	return carry_links_again(c) < 0 ? -1 : carry_facts(c, to, &st);
 }
+
+/* Who hears of what is not carried. Of scratch files there can be thousands: they are told of together. */
+struct teller {
+	const struct carry_request *req;
+	size_t n;	  /* of scratch files */
+	char first[1024]; /* of them, by name */
+};
 
 static void tell(void *arg, enum carry_rule rule, struct sv path)
 {
-	const struct carry_request *req = arg;
+	struct teller *to = arg;
 	struct text_shown t;
+	const char *shown = text_show(&t, path);
+	size_t used = strlen(to->first);
 
-	req->report(req->arg, carry_texts[rule].rule, text_show(&t, path), carry_texts[rule].message);
+	if (rule != CARRY_SCRATCH) {
+		to->req->report(to->req->arg, carry_texts[rule].rule, shown, carry_texts[rule].message);
+		return;
+	}
+	to->n++;
+	if (to->n <= SCRATCH_NAMED && used + strlen(shown) + 3 < sizeof(to->first))
+		(void)snprintf(to->first + used, sizeof(to->first) - used, "%s%s", used ? ", " : "", shown);
+}
+
+static int tell_scratch(struct carry *c, struct teller *to)
+{
+	const struct carry_text *is = &carry_texts[CARRY_SCRATCH];
+	const char *all = to->n ? arena_printf(c->arena, "%zu %s: %s%s", to->n, is->message, to->first, to->n > SCRATCH_NAMED ? " ..." : "") : "";
+
+	if (!all)
+		return carry_fail(c, ENOMEM);
+	if (to->n)
+		to->req->report(to->req->arg, is->rule, "/tmp", all);
+	return 0;
 }
 
 int carry_changes(const struct carry_request *req, int to, struct error *err)
 {
 	struct carry_request own = *req;
+	struct teller teller = {.req = &own};
 	AUTO_FREE struct carry *c = calloc(1, sizeof(*c));
 	int r;
 
@@ -352,7 +355,7 @@ int carry_changes(const struct carry_request *req, int to, struct error *err)
 	c->req = &own;
 	c->err = err;
 	c->report = tell;
-	c->report_arg = &own;
+	c->report_arg = &teller;
 	c->caller = geteuid();
 	r = layered_open(&c->root, req->layers);
 	if (r == 0 && req->had)
@@ -361,6 +364,7 @@ int carry_changes(const struct carry_request *req, int to, struct error *err)
 		(void)error_sys(err, r, "the image's layers");
 	else
 		r = req->ids ? carry_in_child(c, to, carry_root) : carry_root(c, to);
+	r = r < 0 ? r : tell_scratch(c, &teller);
 	layered_done(&c->had);
 	layered_done(&c->root);
 	arena_free(c->arena);

@@ -28,6 +28,7 @@
  *   - links in the place of folders; anything below /proc, /sys, /dev, /run and the runner's own folders
  *
  * Anywhere, what the tests bring themselves (carry_tests.h): commands and packages that their files install, and, where they make virtual environments, those of the agent's that the image does not have.
+ * And nothing that the tests write for themselves: in /tmp and /var/tmp only what the instruction names (carry_scratch.h), nothing where the tests' texts say that they write, and no folder called as a file of theirs (carry_writes.h); no link that leads nowhere, and none by which they could write to what they judge (carry_link.h).
  * Devices, sockets and FIFOs are dropped, hard links and holes of files kept, setuid and setgid bits taken off, extended attributes not copied. Folders of the image stay, with their owners and modes, where they are the system's.
  *
  * All that is not carried is reported, with a rule and a reason, but for what is as the image has it. Nothing is followed, all is opened by descriptor. The agent's processes have ended; nobody writes to any of the folders meanwhile.
@@ -52,6 +53,7 @@ struct carry_request {
 	const char *const *env;	   /* of the verifier: "NAME=VALUE", NULL-terminated, or NULL. HOME, XDG_CONFIG_HOME, PATH, PYTHONHOME, PYTHONPATH and its like, LD_LIBRARY_PATH, BASH_ENV and ENV say what is loaded from where */
 	const char *const *places; /* where the verifier's sandbox mounts something of its own, besides /tests and its like; NULL-terminated, or NULL */
 	const char *const *mounts; /* the same with files that the agent had, too: links may lead there, if the way ends there. NULL: none */
+	const char *instruction;   /* what the agent was told, and the artifacts that it shall leave: names in it are the agent's. NULL: that is not known, and no name is the tests' alone */
 	const struct carry_test_files *tests; /* whose tests bring things themselves; NULL: that is not known, and any new command is carried */
 	const struct carry_test_files *solution; /* the task's own: what it names, an agent may well have brought; or NULL */
 	const struct image_ids *ids; /* who the files belong to; NULL: all to the caller */

@@ -14,8 +14,11 @@
 #include "task/carry_new.h"
 #include "task/carry_place.h"
 #include "task/carry_project.h"
+#include "task/carry_scratch.h"
 #include "task/carry_store.h"
 #include "task/carry_text.h"
+#include "task/carry_told.h"
+#include "task/carry_writes.h"
 
 static bool system_root(const char *path)
 {
@@ -127,7 +130,10 @@ int carry_judge_init(struct carry *c)
 	c->copies = folders(c, c->tests.copies ? c->tests.copies : "");
 	modules = arena_printf(c->arena, "%s:%s", c->req->workdir, c->req->start ? c->req->start : "");
 	c->stands = modules ? folders(c, modules) : NULL;
-	return arena_failed(c->arena) ? -ENOMEM : 0;
+	c->scratch = folders(c, "/tmp:/var/tmp");
+	if (arena_failed(c->arena) || carry_told_init(c) < 0 || carry_scratch_init(c) < 0 || carry_writes_init(c) < 0)
+		return -ENOMEM;
+	return 0;
 }
 
 bool carry_among(const char *const *folders_of, struct sv folder)
@@ -338,7 +344,7 @@ static enum carry_rule judge_link(struct carry *c, const struct spot *s, const s
 		return CARRY_LINK;
 	if (carry_home_link(c, s, e) || carry_place_link(c, e) || carry_store_link(c, s))
 		return CARRY_LINK;
-	return carry_link_to_runner(c, sv_n(target, (size_t)n)) ? CARRY_LINK_RUNNER : CARRY_KEEP;
+	return carry_link_to_runner(c, sv_n(target, (size_t)n), carry_link_same(s, e)) ? CARRY_LINK_RUNNER : CARRY_KEEP;
 }
 
 /* What makes a folder a package: a text, or a library of whatever tag. */
@@ -528,6 +534,10 @@ enum carry_rule carry_judge(struct carry *c, const struct spot *s, const struct 
 		return unless_same(s, e, CARRY_STARTUP);
 	if (!is_whiteout(&e->st) && !S_ISREG(e->st.st_mode) && !S_ISDIR(e->st.st_mode) && !S_ISLNK(e->st.st_mode))
 		return CARRY_SPECIAL;
+	if (carry_scratch_leaves(c, e))
+		return CARRY_SCRATCH;
+	if (carry_written(c, e))
+		return CARRY_WRITTEN;
 	if (is_the_judges(c, e) || (S_ISREG(e->st.st_mode) && carry_leads_to(c->stands, c->at)))
 		return replaces(s, e);
 	r = judge_git(s, e);

@@ -53,9 +53,18 @@ struct carry {
 	const char **starts; /* where they start something, or let Python look */
 	const char **copies; /* where they copy test files to */
 	const char **stands; /* the folders that the verifier starts in, and where links of the image lead from them: it cannot start where they are none */
+	struct carry_words told, spoken, test_names; /* carry_told.h */
+	bool told_links;			     /* the instruction speaks of symbolic links */
+	const char **scratch;			     /* carry_scratch.h */
+	struct told_path *told_paths;
+	bool told_scratch;	 /* such a place is named, and nothing in it */
+	struct written *writes; /* carry_writes.h */
+	size_t n_writes;
+	struct carry_words write_names;
 	struct linked *linked[CARRY_LINKED]; /* files of several names that were copied, by their first one */
 	struct carried_link *links;	     /* symbolic ones, for carry_link.h */
 	uint64_t link_steps;		     /* what they took so far */
+	uint64_t link_bytes;		     /* that copies took in their place */
 	int to;				     /* the layer that is made */
 	uid_t caller;
 	char at[PATH_MAX]; /* the path at hand, absolute; "" is the root */

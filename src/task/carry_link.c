@@ -5,17 +5,23 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "sys/beneath.h"
+#include "task/carry_copy.h"
 #include "task/carry_new.h"
+#include "task/carry_scratch.h"
+#include "task/carry_told.h"
 
-/* As many links as the kernel follows; and folders that are opened for all links together, which takes a minute or two. */
+/* As many links as the kernel follows; and folders that are opened for all links together, which takes a minute or two. Copies in the place of links may take as much as BYTES_MAX. */
 enum { LINKS_MAX = 40, ROUNDS_MAX = 8, STEPS_MAX = 1 << 24 };
+static const uint64_t BYTES_MAX = 4ULL << 30;
 
 /* A way through a view. */
 struct trail {
 	const struct layered *view;
 	const struct carry *places; /* whose places end it; NULL: none does */
 	struct layered in;	    /* the folder `at`, unless that is the root; empty: there is none */
+	bool same;		    /* the image has the link that it began with */
 	bool moved;		    /* `in` is of another `at`, and is opened anew where it is needed */
 	char at[PATH_MAX];	    /* absolute, without links; "" is the root */
 	size_t n;
@@ -101,9 +107,9 @@ static struct sv trail_next(struct trail *t, char name[NAME_MAX + 1])
 	return sv_n(name, n);
 }
 
-static bool is_barred(const struct carry *c, const char *path)
+static bool is_barred(const struct trail *t)
 {
-	return c && carry_place(c, path) && !carry_plain_device(path) && strcmp(path, "/dev") != 0;
+	return t->places && carry_place(t->places, t->at) && !(t->same && carry_plain_device(t->at)) && strcmp(t->at, "/dev") != 0;
 }
 
 /* What is mounted may have links, which are not looked at: a way back from there cannot be told. */
@@ -126,7 +132,7 @@ static bool trail_step(struct trail *t, struct sv name)
 	t->at[t->n++] = '/';
 	memcpy(t->at + t->n, name.p, name.n + 1);
 	t->n += name.n;
-	if (is_barred(t->places, t->at) || is_lost(t))
+	if (is_barred(t) || is_lost(t))
 		return false;
 	layered_stat(folder, name.p, &st, &fd);
 	if (!S_ISLNK(st.st_mode))
@@ -154,26 +160,41 @@ static bool trail_follow(struct trail *t)
 	return ok;
 }
 
-/* The root is no place to lead to: what is named below such a link would be a name of the runner's. */
-static bool leads_to_runner(struct carry *c, int top, struct sv target)
+/* The image with what is in the folder `top` on it. */
+static struct layered view_with(const struct carry *c, int top, int fds[VIEW_LAYERS_MAX + 1])
 {
-	int fds[VIEW_LAYERS_MAX + 1] = {top};
-	struct layered view = {fds, c->root.n + 1};
-	struct trail t = {.view = &view, .places = c, .moved = true, .steps = c->link_steps};
+	fds[0] = top;
+	memcpy(fds + 1, c->root.fds, c->root.n * sizeof(*fds));
+	return (struct layered){fds, c->root.n + 1};
+}
+
+/* The root is no place to lead to: what is named below such a link would be a name of the runner's. end: where it leads otherwise. */
+static bool leads_to_runner(struct carry *c, const struct layered *view, struct sv target, bool same, char end[PATH_MAX])
+{
+	struct trail t = {.view = view, .places = c, .same = same, .moved = true, .steps = c->link_steps};
 	struct sv folder = carry_parent(c);
 	bool leads;
 
-	memcpy(fds + 1, c->root.fds, c->root.n * sizeof(*fds));
 	memcpy(t.at, folder.p, folder.n);
 	t.n = folder.n;
 	leads = !trail_push(&t, target) || !trail_follow(&t) || t.n == 0 || strcmp(t.at, "/dev") == 0;
 	c->link_steps = t.steps;
+	memcpy(end, t.at, t.n + 1);
 	return leads;
 }
 
-bool carry_link_to_runner(struct carry *c, struct sv target)
+bool carry_link_to_runner(struct carry *c, struct sv target, bool same)
 {
-	return leads_to_runner(c, c->req->upper, target);
+	int fds[VIEW_LAYERS_MAX + 1];
+	struct layered view = view_with(c, c->req->upper, fds);
+	char end[PATH_MAX];
+
+	return leads_to_runner(c, &view, target, same, end);
+}
+
+bool carry_link_same(const struct spot *s, const struct entry *e)
+{
+	return S_ISLNK(e->st.st_mode) && S_ISLNK(e->image.st_mode) && same_links(s->in, e->name, e->image_fd, e->name);
 }
 
 bool carry_link_in(const struct layered *image, struct sv path, char ret[PATH_MAX])
@@ -195,67 +216,171 @@ const char *carry_link_resolve(const struct carry *c, struct sv path)
 
 struct carried_link {
 	struct carried_link *next;
-	const char *path; /* absolute; NULL: taken away again */
+	const char *path; /* absolute; NULL: it is no link any more */
+	bool same;	  /* the image's own */
 };
 
-int carry_link_keep(struct carry *c)
+int carry_link_keep(struct carry *c, bool same)
 {
 	struct carried_link *l = arena_alloc(c->arena, sizeof(*l));
 
 	if (!l)
 		return -ENOMEM;
-	*l = (struct carried_link){c->links, arena_str(c->arena, sv_n(c->at, c->len))};
+	*l = (struct carried_link){c->links, arena_str(c->arena, sv_n(c->at, c->len)), same};
 	c->links = l;
 	return l->path ? 0 : -ENOMEM;
 }
 
-/* The folder keeps its times. */
-static int take_away(struct carry *c, struct carried_link *l)
+/* Where the image has programs and its own settings. */
+static bool is_systems(const char *path)
+{
+	static const char *const roots[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/boot", "/etc"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(roots); i++)
+		if (path_is_in(path, roots[i]))
+			return true;
+	return false;
+}
+
+/* A program's other name, or a part of a package: what it is would be another thing elsewhere. */
+static bool is_programs(const struct carry *c, const char *end, const struct stat *st)
+{
+	struct sv folder = carry_parent(c), base = carry_base(folder);
+
+	if (strstr(c->at, "/node_modules/") || is_systems(end))
+		return true;
+	return S_ISREG(st->st_mode) && (st->st_mode & 0111) && (sv_is(base, "bin") || sv_is(base, "sbin") || sv_is(base, ".bin") || carry_among(c->path, folder));
+}
+
+/* Is a part of the path a name of the tests' own: the last one, or one that the image does not have? */
+static bool has_tests_name(const struct carry *c, const char *path)
+{
+	const char *at = path + 1, *slash;
+	char part[PATH_MAX];
+	struct stat st;
+
+	for (; at; at = slash ? slash + 1 : NULL) {
+		slash = strchr(at, '/');
+		if (!carry_tests_own(c, slash ? sv_n(at, (size_t)(slash - at)) : sv_of(at)))
+			continue;
+		if (!slash)
+			return true;
+		memcpy(part, path, (size_t)(slash - path));
+		part[slash - path] = '\0';
+		view_stat(&c->root, part + 1, &st);
+		if (st.st_mode == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Could tests write through the link at c->at, to what they judge? Names that tests make of parts are not known: so what is named must not be led to by one that is not, either. */
+static bool is_doubtful(const struct carry *c, const char *end, bool folder)
+{
+	struct sv name = carry_base(sv_n(c->at, c->len)), last = carry_base(sv_of(end));
+	bool told = carry_told(c, name);
+
+	if (told && c->told_links)
+		return carry_tests_named(c, last);
+	if (carry_tests_own(c, name))
+		return true;
+	if (folder)
+		return told ? has_tests_name(c, end) : carry_told(c, last);
+	return carry_spoken(c, name) || carry_told(c, last) || has_tests_name(c, end);
+}
+
+/* What becomes of a link that leads there. */
+static enum carry_rule judge_end(const struct carry *c, const struct layered *view, const char *end)
+{
+	struct stat st;
+
+	if (carry_mounted(c, end))
+		return CARRY_KEEP;
+	view_stat(view, end + 1, &st);
+	if ((!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) || carry_scratch_unnamed(c, end))
+		return CARRY_LINK_NOWHERE;
+	if (!c->req->instruction || is_programs(c, end, &st) || !is_doubtful(c, end, S_ISDIR(st.st_mode)))
+		return CARRY_KEEP;
+	return S_ISDIR(st.st_mode) ? CARRY_LINK_TESTS : CARRY_LINK_COPIED;
+}
+
+/* The file in the place of the link. 1: the link is gone, and there is no copy. */
+static int copy_end(struct carry *c, const struct layered *view, const char *end, int dir, const char *name)
+{
+	AUTO_FD in = view_open(view, end + 1);
+	AUTO_FD out = -1;
+	struct stat st;
+
+	if (in < 0 && in != -EACCES)
+		return carry_fail(c, in);
+	if (in >= 0 && fstat(in, &st) < 0)
+		return carry_fail(c, errno);
+	if (unlinkat(dir, name, 0) < 0)
+		return carry_fail(c, errno);
+	if (in < 0 || (c->link_bytes += (uint64_t)st.st_blocks * 512) > BYTES_MAX)
+		return 1;
+	out = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return out < 0 ? carry_fail(c, errno) : carry_bytes(c, in, out, &st);
+}
+
+/* The folder keeps its times. 1, or -1. */
+static int change(struct carry *c, const struct layered *view, struct carried_link *l, enum carry_rule rule, const char *end)
 {
 	struct sv folder = carry_parent(c);
-	const char *below = folder.n ? arena_str(c->arena, sv_n(folder.p + 1, folder.n - 1)) : ".";
+	const char *below = folder.n ? arena_str(c->arena, sv_n(folder.p + 1, folder.n - 1)) : ".", *name = l->path + folder.n + 1;
 	AUTO_FD dir = below ? sys_open_beneath(c->to, below, O_RDONLY | O_DIRECTORY, 0) : -ENOMEM;
 	struct timespec times[2];
 	struct stat st;
+	int r;
 
-	if (dir < 0)
-		return dir;
-	if (fstat(dir, &st) < 0 || unlinkat(dir, l->path + folder.n + 1, 0) < 0)
-		return -errno;
+	if (dir < 0 || fstat(dir, &st) < 0)
+		return carry_fail(c, dir < 0 ? dir : errno);
+	if (rule == CARRY_LINK_COPIED)
+		r = copy_end(c, view, end, dir, name);
+	else
+		r = unlinkat(dir, name, 0) < 0 ? carry_fail(c, errno) : 0;
 	times[0] = times[1] = st.st_mtim;
-	if (futimens(dir, times) < 0)
-		return -errno;
-	c->report(c->report_arg, CARRY_LINK_RUNNER, sv_n(c->at, c->len));
+	if (r < 0 || futimens(dir, times) < 0)
+		return r < 0 ? -1 : carry_fail(c, errno);
+	c->report(c->report_arg, r ? CARRY_LINK_TESTS : rule, sv_n(c->at, c->len));
 	l->path = NULL;
 	return 1;
 }
 
-/* 1: it was taken away. */
-static int judge_again(struct carry *c, struct carried_link *l, bool any)
+/* 1: it is no link any more. */
+static int judge_again(struct carry *c, const struct layered *view, struct carried_link *l, bool any)
 {
 	AUTO_FD fd = sys_open_beneath(c->to, l->path + 1, O_PATH | O_NOFOLLOW, 0);
-	char text[PATH_MAX];
+	char text[PATH_MAX], end[PATH_MAX];
 	ssize_t n = fd < 0 ? fd : readlinkat(fd, "", text, sizeof(text));
+	enum carry_rule rule;
 
-	if (n < 0)
-		return fd < 0 ? fd : -errno;
 	c->len = strlen(l->path);
 	memcpy(c->at, l->path, c->len + 1);
-	return any || leads_to_runner(c, c->to, sv_n(text, (size_t)n)) ? take_away(c, l) : 0;
+	if (n < 0)
+		return carry_fail(c, fd < 0 ? fd : errno);
+	if (leads_to_runner(c, view, sv_n(text, (size_t)n), l->same, end) || any)
+		rule = CARRY_LINK_RUNNER;
+	else
+		rule = l->same ? CARRY_KEEP : judge_end(c, view, end);
+	return rule == CARRY_KEEP ? 0 : change(c, view, l, rule, end);
 }
 
 /* Where one goes, another may lead elsewhere: until none does. Who needs more rounds than anybody's work would has none of them. */
 int carry_links_again(struct carry *c)
 {
+	int fds[VIEW_LAYERS_MAX + 1];
+	struct layered view = view_with(c, c->to, fds);
 	struct carried_link *l;
 	unsigned round;
 	int r = 1, gone = 1;
 
 	for (round = 0; gone && r >= 0; round++)
 		for (gone = 0, l = c->links; l && r >= 0; l = l->next) {
-			r = l->path ? judge_again(c, l, round == ROUNDS_MAX) : 0;
+			r = l->path ? judge_again(c, &view, l, round == ROUNDS_MAX) : 0;
 			gone |= r > 0;
 		}
 	c->at[c->len = 0] = '\0';
-	return r < 0 ? r : 0;
+	return r < 0 ? -1 : 0;
 }

@@ -33,6 +33,11 @@ enum carry_rule {
 	CARRY_SYSTEM,
 	CARRY_LINK,
 	CARRY_LINK_RUNNER,
+	CARRY_LINK_NOWHERE,
+	CARRY_LINK_TESTS,
+	CARRY_LINK_COPIED,
+	CARRY_SCRATCH,
+	CARRY_WRITTEN,
 	CARRY_SETUID,
 	CARRY_DEEP,
 	CARRY_SAME, /* there is nothing to carry, and nothing to say */
@@ -99,7 +104,7 @@ bool carry_seen_from_tests(struct sv name);
 /* Where the runner mounts its own, and the kernel's file systems. */
 bool carry_runner_place(const char *path);
 
-/* The device that anybody may link to: it is empty. */
+/* The device that a link of the image's may lead to: it is empty. */
 bool carry_plain_device(const char *path);
 
 #endif

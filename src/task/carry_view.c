@@ -144,6 +144,20 @@ void view_stat(const struct layered *root, const char *path, struct stat *ret)
 	find(root, path, ret, &fd);
 }
 
+int view_open(const struct layered *root, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	AUTO_FD dir = -1;
+	struct stat st;
+	int fd;
+
+	find(root, path, &st, &dir);
+	if (dir < 0 || !S_ISREG(st.st_mode))
+		return -ENOENT;
+	fd = openat(dir, slash ? slash + 1 : path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 bool same_bytes(int dir, const char *name, int other_dir, const char *other_name)
 {
 	AUTO_FD a = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -163,7 +177,7 @@ bool same_bytes(int dir, const char *name, int other_dir, const char *other_name
 	return false;
 }
 
-static bool same_links(int dir, const char *name, int other_dir, const char *other_name)
+bool same_links(int dir, const char *name, int other_dir, const char *other_name)
 {
 	char a[PATH_MAX], b[PATH_MAX];
 	ssize_t n = readlinkat(dir, name, a, sizeof(a));

@@ -38,6 +38,12 @@ void view_stat(const struct layered *root, const char *path, struct stat *ret);
 /* Has it the same at that path as the folder dir has under that name: a folder, a link with that text, a file with those bytes? */
 bool view_same(const struct layered *root, const char *path, int dir, const char *name);
 
+/* Opens the regular file at that path, for reading. An fd, or -errno. */
+int view_open(const struct layered *root, const char *path);
+
+/* The same text in both links? */
+bool same_links(int dir, const char *name, int other_dir, const char *other_name);
+
 /* The same bytes in both files? */
 bool same_bytes(int dir, const char *name, int other_dir, const char *other_name);
 

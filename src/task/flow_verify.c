@@ -18,6 +18,7 @@
 
 /* Where a verifier leaves what it found. */
 #define ARTIFACTS "/logs/artifacts"
+enum { TOLD_MAX = 32 << 20 };
 static const char *const log_folders[] = {"/logs/verifier", "/logs/agent", ARTIFACTS, NULL};
 
 static const char *workdir(const struct flow *f)
@@ -123,6 +124,23 @@ static int verifier_env(struct flow *f, struct flow_env *env, struct flow_grants
 	return flow_env_verifier(f, env, &flow_verifier_of(f)->env, grants);
 }
 
+/* What the agent was told up to now, and what of its files is kept: names in it are its own to make. */
+static const char *told(struct flow *f)
+{
+	const struct task_artifacts *lists[] = {&f->task->artifacts, f->step ? &f->step->artifacts : NULL};
+	AUTO_BUF text = {0};
+	uint32_t i, j;
+
+	buf_init(&text, TOLD_MAX);
+	(void)buf_str(&text, flow_instruction(f));
+	for (i = 0; i < f->steps.n; i++)
+		(void)buf_printf(&text, "\n%s", f->task->steps[i].instruction);
+	for (i = 0; i < ARRAY_LEN(lists); i++)
+		for (j = 0; lists[i] && j < lists[i]->n; j++)
+			(void)buf_printf(&text, "\n\"%s\"", lists[i]->v[j].source.s);
+	return buf_failed(&text) ? NULL : arena_str(f->arena, buf_view(&text));
+}
+
 static int carry_from(struct flow *f, const struct image_work *changes, const char *const *env)
 {
 	const struct pol_num *conftests = &flow_verifier_of(f)->keep_conftests;
@@ -135,7 +153,8 @@ static int carry_from(struct flow *f, const struct image_work *changes, const ch
 
 	c.places = volumes_targets(f, true);
 	c.mounts = volumes_targets(f, false);
-	if (!c.places || !c.mounts)
+	c.instruction = told(f);
+	if (!c.places || !c.mounts || !c.instruction)
 		return flow_no_memory(f);
 	if (from < 0 || to < 0) {
 		(void)error_sys(f->err, from < 0 ? from : errno, "the agent's changes");

@@ -14,7 +14,6 @@ static void work_is_carried_as_it_is(void)
 	put(w.upper, "app/package.json", "{}", 0644);
 	put(w.upper, "app/pyproject.toml", "[project]\nname = \"x\"\ndependencies = [\"pytest==8\"]\n", 0644);
 	link_to(w.upper, "app/latest", "out/deep");
-	link_to(w.upper, "app/log", "/dev/null");
 	put(w.upper, "data/result.csv", "1,2", 0644);
 	put(w.upper, "root/answer.txt", "42", 0644);
 	put(w.upper, "tmp/out.txt", "t", 0644);
@@ -28,7 +27,6 @@ static void work_is_carried_as_it_is(void)
 	carried(&w, "app/bin/mine");
 	carried(&w, "app/pyproject.toml");
 	carried(&w, "app/latest");
-	carried(&w, "app/log");
 	carried(&w, "data/result.csv");
 	carried(&w, "root/answer.txt");
 	carried(&w, "tmp/out.txt");

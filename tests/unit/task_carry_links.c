@@ -48,11 +48,18 @@ static void links_to_devices_that_never_end_are_not_carried(void)
 	world_open(&w);
 	for (i = 0; i < sizeof(links) / sizeof(links[0]); i++)
 		link_to(w.upper, links[i].name, links[i].target);
+	/* nothing that is written there can be read again: a test's own log, or its program */
 	link_to(w.upper, "app/empty", "/dev/null");
+	link_to(w.image, "app/image.log", "/dev/null");
+	link_to(w.upper, "app/image.log", "/dev/null");
+	link_to(w.image, "app/other.log", "/app/main.py");
+	link_to(w.upper, "app/other.log", "/dev/null");
 	carry(&w);
 	for (i = 0; i < sizeof(links) / sizeof(links[0]); i++)
 		dropped(&w, "link-runner", links[i].name);
-	carried(&w, "app/empty");
+	dropped(&w, "link-runner", "app/empty");
+	dropped(&w, "link-runner", "app/other.log");
+	carried(&w, "app/image.log");
 	world_close(&w);
 }
 
@@ -156,7 +163,7 @@ static void several_names_of_one_link_are_each_judged(void)
 	struct world w;
 
 	world_open(&w);
-	make_folders(w.upper, "app/a/b/x");
+	put(w.upper, "app/tests/expected", "", 0644);
 	link_to(w.upper, "app/a/b/one", "../../tests/expected");
 	CHECK(linkat(w.upper, "app/a/b/one", w.upper, "app/two", 0) == 0);
 	carry(&w);

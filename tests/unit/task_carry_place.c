@@ -153,6 +153,7 @@ static void nothing_takes_the_place_of_a_test_file(void)
 	put(w.upper, "app/test_x.py", "is written over", 0644);
 	put(w.upper, "app/helper/__init__.py", "", 0644);
 	put(w.upper, "app/data/test_x/a.txt", "", 0644);
+	put(w.upper, "app/mypkg/a.txt", "", 0644);
 	link_to(w.upper, "app/tests2", "mypkg");
 	carry(&w);
 	dropped(&w, "module", "app/test_x");
@@ -165,6 +166,7 @@ static void nothing_takes_the_place_of_a_test_file(void)
 	world_close(&w);
 	world_open(&w);
 	link_to(w.upper, "app/tests", "mypkg");
+	put(w.upper, "app/core.py", "", 0644);
 	link_to(w.upper, "app/mypkg/__init__.py", "/app/core.py");
 	link_to(w.upper, "app/__init__.py", "/app/core.py");
 	carry(&w);

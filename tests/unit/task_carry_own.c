@@ -1,0 +1,322 @@
+/* task/carry: what the tests write for themselves is theirs, whatever the agent left under its name. Each attack makes tests write through a link, run a folder, or read what they did not write. */
+#include "carry_world.h"
+#include "task/carry_writes.h"
+
+/* The world's tests: one file with that text, and an empty one of that name. */
+static void with_tests(struct world *w, struct carry_test_files *files, struct carry_test_file v[2], const char *name, const char *text)
+{
+	v[0] = (struct carry_test_file){.next = &v[1], .name = "test.sh", .text = sv_of(text)};
+	v[1] = (struct carry_test_file){.name = name, .text = sv_of("")};
+	*files = (struct carry_test_files){.first = v};
+	w->req.tests = files;
+}
+
+static bool is_link(int dir, const char *path)
+{
+	struct stat st;
+
+	return fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
+static void of_scratch_files_those_come_that_the_instruction_names(void)
+{
+	static const struct {
+		const char *instruction, *path;
+		bool comes;
+	} rows[] = {
+		{"", "tmp/x", false}, {"Write /tmp/x.", "tmp/x", true}, {"Write /tmp/x.", "tmp/x2", false}, {"Write /tmp/x.", "tmp/y/x", false}, {"Write `/tmp/out/`.", "tmp/out/a/b", true}, {"Write (/tmp/out/a.txt)", "tmp/out/a.txt", true},
+		{"Write /tmp/out/a.txt", "tmp/out/b.txt", false}, {"Write **/tmp/a.txt**", "tmp/a.txt", true}, {"Write **/tmp/a.txt**", "tmp/a.txt.bak", false}, {"/var/tmp/x", "var/tmp/x", true}, {"", "var/tmp/x", false},
+		{"Write /srv/tmp/x", "tmp/x", false}, {"Write /tmpx/y", "tmp/y", false}, {"a/tmp/x and ~/tmp/x", "tmp/x", false}, {"one /tmp/out_<user>.txt each", "tmp/out_ann.txt", true}, {"one /tmp/out_{user}.txt each", "tmp/out_ann.txt", true},
+		{"one /tmp/out_$USER.txt each", "tmp/out_ann.txt", true}, {"/tmp/part-*.csv", "tmp/part-1.csv", true}, {"/tmp/part-*.csv", "tmp/part-1.py", false}, {"a file report.txt in /tmp", "tmp/report.txt", true}, {"a file report.txt in /tmp", "tmp/mine", true},
+		{"a file report.txt in /tmp", "tmp/expected.txt", false}, {"all in /tmp/*", "tmp/expected.txt", false}, {"http://host/tmp/x", "tmp/x", false}, {"Make /tmp/app/x, \"/tmp/app/y\"", "tmp/app/y", true},
+	};
+	struct carry_test_files files;
+	struct carry_test_file v[2];
+	struct world w;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		world_open(&w);
+		with_tests(&w, &files, v, "check.py", "cp /tests/expected.txt /tmp/expected.txt; cat /tmp/x");
+		w.req.instruction = rows[i].instruction;
+		put(w.upper, rows[i].path, "1", 0644);
+		carry(&w);
+		if (there(w.to, rows[i].path) != rows[i].comes || said(&w, "scratch", "tmp") == rows[i].comes) {
+			printf("# '%s' %s: %s\n", rows[i].instruction, rows[i].path, w.said);
+			check_failures++;
+		}
+		world_close(&w);
+	}
+}
+
+static void a_place_for_scratch_files_stays_as_the_image_has_it(void)
+{
+	struct world w;
+	struct stat st;
+
+	world_open(&w);
+	w.req.instruction = "";
+	put(w.image, "tmp/data/in.csv", "1", 0644);
+	put(w.image, "tmp/old", "1", 0644);
+	put(w.upper, "tmp/data/in.csv", "2", 0644);
+	put(w.upper, "tmp/data/expected.csv", "2", 0644);
+	delete(w.upper, "tmp/old");
+	CHECK(fchmodat(w.image, "tmp", 01777, 0) == 0 && fchmodat(w.upper, "tmp", 0755, 0) == 0);
+	link_to(w.upper, "var/tmp", "/app");
+	carry(&w);
+	check_text(w.to, "tmp/data/in.csv", "2");
+	carried(&w, "tmp/old");
+	CHECK(!there(w.to, "tmp/data/expected.csv") && !there(w.to, "var/tmp"));
+	CHECK(fstatat(w.to, "tmp", &st, 0) == 0 && (st.st_mode & 07777) == 01777);
+	world_close(&w);
+
+	/* but a work folder there is the work */
+	world_open(&w);
+	w.req.instruction = "";
+	w.req.workdir = "/tmp/work";
+	put(w.image, "tmp/work/x", "1", 0644);
+	put(w.upper, "tmp/work/sub/y", "1", 0644);
+	put(w.upper, "tmp/worked", "1", 0644);
+	carry(&w);
+	carried(&w, "tmp/work/sub/y");
+	CHECK(!there(w.to, "tmp/worked"));
+	world_close(&w);
+}
+
+static void thousands_of_scratch_files_are_one_finding(void)
+{
+	char name[64];
+	struct world w;
+	size_t i;
+
+	world_open(&w);
+	w.req.instruction = "";
+	for (i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "tmp/%zu\033[31m%0*d", i, 40, 0);
+		put(w.upper, name, "", 0644);
+	}
+	carry(&w);
+	CHECK_STR(w.said, "carry.scratch /tmp\n");
+	world_close(&w);
+}
+
+static void a_link_that_leads_nowhere_is_no_answer(void)
+{
+	struct world w;
+
+	world_open(&w);
+	w.req.instruction = "Write the answer to /app/answer.txt. Scratch files go to /tmp.";
+	link_to(w.upper, "app/answer.txt", "/tmp/reference.txt");
+	link_to(w.upper, "app/one", "two");
+	link_to(w.upper, "app/two", "three");
+	link_to(w.upper, "app/by-folder", "none/answer.txt");
+	link_to(w.upper, "app/scratch", "/tmp");
+	put(w.upper, "tmp/given", "", 0644);
+	link_to(w.upper, "app/given", "/tmp/given");
+	put(w.upper, "app/conftest.py", "evil", 0644);
+	link_to(w.upper, "app/restored", "conftest.py");
+	put(w.upper, "app/sub/conftest.py", "evil", 0644);
+	link_to(w.upper, "app/dropped", "sub/conftest.py");
+	carry(&w);
+	dropped(&w, "link-nowhere", "app/answer.txt");
+	dropped(&w, "link-nowhere", "app/one");
+	dropped(&w, "link-nowhere", "app/two");
+	dropped(&w, "link-nowhere", "app/by-folder");
+	dropped(&w, "link-nowhere", "app/scratch");
+	dropped(&w, "link-nowhere", "app/dropped");
+	carried(&w, "app/given");
+	carried(&w, "app/restored");
+	world_close(&w);
+}
+
+static const char tests_text[] = "D=$(pwd)\ncp /tests/x $D/expected.txt; cat $D/out.txt $D/ref $D/answer; python -c 'import x'; ls $D/libfoo.so $D/latest $D/current; tool; esbuild";
+
+static void tests_do_not_write_to_the_work_through_a_link(void)
+{
+	struct carry_test_files files;
+	struct carry_test_file v[2];
+	struct world w;
+	struct stat st, other;
+
+	world_open(&w);
+	with_tests(&w, &files, v, "solution.csv", tests_text);
+	w.req.instruction = "Write out.txt and the folder `answer`.";
+	put(w.upper, "app/out.txt", "wrong", 0644);
+	link_to(w.upper, "app/expected.txt", "out.txt");	      /* by the tests' name */
+	link_to(w.upper, "app/solution.csv", "main.py");	      /* of one of their files, to the image's */
+	put(w.upper, "app/mine/a", "", 0644);
+	link_to(w.upper, "app/ref", "mine");			      /* to a folder */
+	put(w.upper, "app/expected/a", "", 0644);
+	link_to(w.upper, "data/answer", "/app/expected");	      /* an answer that is what tests make */
+	link_to(w.upper, "app/sub/out.txt", "../data.1");	      /* an answer that is a link */
+	put(w.upper, "app/data.1", "1", 0600);
+	link_to(w.upper, "app/notes", "expected.1");		      /* nobody's name */
+	put(w.upper, "app/expected.1", "1", 0600);
+	link_to(w.upper, "app/ref_1.txt", "out.txt");		      /* a name of parts */
+	CHECK(linkat(w.upper, "app/out.txt", w.upper, "app/out.2", 0) == 0);
+	v[0].text = sv_of("D=$(pwd)\ncp /tests/x $D/expected.txt; cat $D/out.txt; diff -r $D/ref $D/answer; mkdir $D/expected");
+	carry(&w);
+	CHECK(said(&w, "link-copied", "app/expected.txt") && !is_link(w.to, "app/expected.txt"));
+	check_text(w.to, "app/expected.txt", "wrong");
+	CHECK(said(&w, "link-copied", "app/ref_1.txt"));
+	CHECK(fstatat(w.to, "app/expected.txt", &st, 0) == 0 && fstatat(w.to, "app/out.txt", &other, 0) == 0 && st.st_ino != other.st_ino);
+	check_text(w.to, "app/solution.csv", "print(1)\n");
+	CHECK(!is_link(w.to, "app/solution.csv"));
+	dropped(&w, "link-tests", "app/ref");
+	dropped(&w, "link-tests", "data/answer");
+	CHECK(said(&w, "link-copied", "app/sub/out.txt") && fstatat(w.to, "app/sub/out.txt", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600);
+	CHECK(is_link(w.to, "app/notes"));
+	world_close(&w);
+}
+
+static void links_of_programs_and_those_that_are_asked_for_stay(void)
+{
+	static const struct {
+		const char *path, *target;
+	} rows[] = {
+		{"app/venv/bin/python", "/usr/bin/python3"}, {"app/venv/bin/python3", "python"}, {"app/node_modules/.bin/esbuild", "../esbuild/bin/esbuild"}, {"app/node_modules/x", "../packages/x"}, {"app/bin/tool", "../src/tool"},
+		{"app/latest", "releases/2"}, {"app/current", "releases/2/index.html"}, {"etc/nginx/enabled/x", "../nginx.conf"}, {"app/libbar.so", "libbar.so.1"},
+	};
+	struct carry_test_files files;
+	struct carry_test_file v[2];
+	struct world w;
+	size_t i;
+
+	world_open(&w);
+	with_tests(&w, &files, v, "check.py", tests_text);
+	w.req.instruction = "Make a symlink `latest` to the newest release, and /app/current to its page.";
+	put(w.upper, "app/node_modules/esbuild/bin/esbuild", "x", 0755);
+	put(w.upper, "app/packages/x/index.js", "x", 0644);
+	put(w.upper, "app/src/tool", "x", 0755);
+	put(w.upper, "app/releases/2/index.html", "x", 0644);
+	put(w.upper, "app/libbar.so.1", "x", 0644);
+	put(w.upper, "app/libfoo.so.1", "x", 0644);
+	link_to(w.upper, "app/libfoo.so", "libfoo.so.1");
+	for (i = 0; i < ARRAY_LEN(rows); i++)
+		link_to(w.upper, rows[i].path, rows[i].target);
+	carry(&w);
+	for (i = 0; i < ARRAY_LEN(rows); i++)
+		if (!is_link(w.to, rows[i].path)) {
+			printf("# %s: %s\n", rows[i].path, w.said);
+			check_failures++;
+		}
+	/* named by the tests: the same file, under both names */
+	check_text(w.to, "app/libfoo.so", "x");
+	world_close(&w);
+}
+
+static void what_stands_where_tests_write_is_not_carried(void)
+{
+	struct carry_test_files files;
+	struct carry_test_file v[2];
+	struct world w;
+
+	world_open(&w);
+	with_tests(&w, &files, v, "check.py", "cd /app\ncp /tests/check.py run.py\ncp /tests/one.txt /tests/two.txt data/\nS=/app/score\ntest -x && echo 1 >\"$S\"\npython3 app.py >/app/out.txt\nmkdir -p /app/made\ncp -r /tests /app/tests\ncp /tests/helper.sh /app/lib\ncp /app/set.json /tmp/kept\necho {} >/app/set.json\n[ -e log ] || echo none >log\n# /app/note, for later\necho 1 >/app/note\n");
+	w.req.instruction = "app.py writes its results to /app/out.txt. Have lib ready, and a good score.";
+	put(w.upper, "app/score", "1", 0644);
+	put(w.upper, "app/run.py/__main__.py", "evil", 0644);
+	put(w.upper, "app/sub/check.py/__main__.py", "evil", 0644);
+	put(w.upper, "app/run/__main__.py", "evil", 0644);
+	put(w.upper, "app/run.abi3.so", "evil", 0644);
+	put(w.upper, "app/tests/check.py", "evil", 0644);
+	put(w.upper, "app/made", "a file", 0644);
+	put(w.upper, "app/set.json", "{1}", 0644);
+	put(w.upper, "app/log", "1", 0644);
+	put(w.upper, "app/note", "1", 0644);
+	put(w.upper, "app/data/x", "x", 0644);
+	put(w.upper, "app/data/two.txt/x", "x", 0644);
+	put(w.upper, "app/lib/x", "x", 0644);
+	put(w.upper, "app/out.txt", "x", 0644);
+	put(w.upper, "app/app.py", "x", 0644);
+	put(w.upper, "app/sub/score", "x", 0644);
+	carry(&w);
+	dropped(&w, "written", "app/score");
+	dropped(&w, "written", "app/run.py");
+	dropped(&w, "written", "app/run");
+	dropped(&w, "written", "app/run.abi3.so");
+	dropped(&w, "written", "app/sub/check.py");
+	dropped(&w, "written", "app/tests");
+	dropped(&w, "written", "app/made");
+	dropped(&w, "written", "app/data/two.txt");
+	dropped(&w, "written", "app/note");
+	/* what they speak of before */
+	carried(&w, "app/set.json");
+	carried(&w, "app/log");
+	carried(&w, "app/data/x");
+	carried(&w, "app/lib/x");
+	carried(&w, "app/out.txt");
+	carried(&w, "app/app.py");
+	carried(&w, "app/sub/score");
+	world_close(&w);
+}
+
+static int list_write(void *arg, enum carry_write is, struct sv path, struct sv from, struct sv here, struct sv before)
+{
+	static const char kinds[] = "FCD";
+	struct buf *out = arg;
+
+	(void)before;
+	return buf_printf(out, "%s%c %.*s%s%.*s%s%.*s", out->n ? ", " : "", kinds[is], (int)path.n, path.p, from.n ? " < " : "", (int)from.n, from.p, here.n ? " in " : "", (int)here.n, here.p);
+}
+
+static void what_tests_write_is_told_from_what_they_read(void)
+{
+	static const struct {
+		bool shell;
+		const char *text, *want;
+	} rows[] = {
+		{true, "cat >/tmp/x <<E", "F /tmp/x"}, {true, "cat > x 2>&1", "F x"}, {true, "a 2>/dev/null|tee -a y z", "F /dev/null, F y, F z"}, {true, "a &>>\"/x\"", "F /x"}, {true, "a >|x", "F x"}, {true, "cp -r a b c", "C c < a, C c < b"},
+		{true, "cp a b >x", "F x, C b < a"}, {true, "cd /a; cp \\\n  x y", "C y < x in /a"}, {true, "cd /a && cd $B; >x", "F x in $B"}, {true, "W=/a\nV=\"$W/b\"; cp x $V/c; cd ${W}; >${V}d", "C /a/b/c < x, F /a/bd in /a"}, {true, "W=/a; W=$(pwd); >$W/x; >$U/x", "F $/x, F $U/x"}, {true, "pip install -r a.txt pytest; install a b", "C b < a"}, {true, "# cp a b\nmkdir -p a/b", "D a/b"},
+		{true, "gcc a.c -o /work/a; curl -o b x", "F /work/a"}, {true, "if [ 1 -gt 2 ]; then mv a b; fi", "C b < a"},
+		{false, "if x > limit: y = a >= b", ""}, {false, "open('/a').read(); open('/b', 'r'); open('/c', encoding='utf-8')", ""}, {false, "with open(\"/a\", \"w\") as f:", "F /a"}, {false, "open('/a', mode='wb')", "F /a"},
+		{false, "with open('/a') as x: pass", ""}, {false, "Path('/a').write_text('x'); Path('/b').open(); Path('/c').open('w')", "F /a, F /c"}, {false, "Path('/a').mkdir(); os.makedirs('/b')", "D /a, D /b"}, {false, "shutil.copy('/tests/a', '/b')", "C /b < /tests/a"},
+		{false, "subprocess.run('echo 42 > /tmp/ref', shell=True)", "F /tmp/ref"}, {false, "subprocess.run(['cp', '/tests/a', '/b'], check=True)", "C /b < /tests/a"}, {false, "a = '</div>'; f() -> int", ""}, {false, "A = '/a'\nB = Path('/b')\nopen(A, 'w'); B.write_text('x'); B.read_text(); C.write_text(A); B.open()", "F /a, F /b"}, {false, "A = '/a'\nshutil.copy(B, A); shutil.copy('/x', A)", "C /a < /x"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_BUF out = {0};
+
+		buf_init(&out, 4096);
+		CHECK(carry_writes_in(sv_of(rows[i].text), rows[i].shell, list_write, &out) == 0);
+		if (!sv_is(buf_view(&out), rows[i].want)) {
+			printf("# %s: %.*s\n", rows[i].text, (int)out.n, out.p ? out.p : "");
+			check_failures++;
+		}
+	}
+}
+
+static void without_an_instruction_nothing_is_the_tests_own(void)
+{
+	struct carry_test_files files;
+	struct carry_test_file v[2];
+	struct world w;
+
+	world_open(&w);
+	with_tests(&w, &files, v, "check.py", tests_text);
+	put(w.upper, "tmp/x", "1", 0644);
+	put(w.upper, "app/out.txt", "1", 0644);
+	link_to(w.upper, "app/expected.txt", "out.txt");
+	carry(&w);
+	CHECK_STR(w.said, "");
+	CHECK(is_link(w.to, "app/expected.txt"));
+	world_close(&w);
+}
+
+int main(void)
+{
+	static const struct check_case cases[] = {
+		CASE(of_scratch_files_those_come_that_the_instruction_names),
+		CASE(a_place_for_scratch_files_stays_as_the_image_has_it),
+		CASE(thousands_of_scratch_files_are_one_finding),
+		CASE(a_link_that_leads_nowhere_is_no_answer),
+		CASE(tests_do_not_write_to_the_work_through_a_link),
+		CASE(links_of_programs_and_those_that_are_asked_for_stay),
+		CASE(what_stands_where_tests_write_is_not_carried),
+		CASE(what_tests_write_is_told_from_what_they_read),
+		CASE(without_an_instruction_nothing_is_the_tests_own),
+	};
+
+	return check_main(cases, ARRAY_LEN(cases));
+}
