@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "sys/beneath.h"
+#include "sys/tree.h"
 #include "task/carry.h"
 #include "task/flow.h"
 #include "task/layer.h"
@@ -339,18 +340,57 @@ static int verify_once(struct flow *f)
 	return r;
 }
 
-/* Tests that cannot even start in what the agent left judge the image without it: it gets what it would have got for nothing, and where they cannot start there either, it was not the agent. */
+/* Tests that cannot even start in what the agent left, or find no reward for it, judge the image without it: it gets what it would have got for nothing, and where they can do no more there, it was not the agent. */
 static int verify_without(struct flow *f)
 {
-	const char *why = arena_printf(f->arena, "none of the agent's changes is carried, for the tests could not start with them: %s", f->err->text);
-
-	if (why)
-		(void)task_result_find(f->result, "carry.unusable", "/", why);
 	image_work_done(f->store, &f->verifier);
 	image_work_done(f->store, &f->carried);
 	if (image_work_new(f->store, &f->carried, f->err) < 0)
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	return verify_once(f);
+}
+
+static void note_unusable(struct flow *f, const char *failed, const struct error *err)
+{
+	const char *why = arena_printf(f->arena, "none of the agent's changes is carried, for the tests %s with them: %s", failed, err->text);
+
+	if (why)
+		(void)task_result_find(f->result, "carry.unusable", "/", why);
+}
+
+/* Did the agent leave anything that is carried? */
+static bool has_carried(const struct flow *f)
+{
+	AUTO_FD upper = open(f->carried.upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = upper < 0 ? NULL : sys_list(upper);
+	struct dirent *e;
+	bool any = false;
+
+	while (d && !any && (e = readdir(d)))
+		any = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+	if (d)
+		(void)closedir(d);
+	return any;
+}
+
+/* Tests that ran and left no reward. Where they have one for the image alone, it was what the agent left that kept them from it. */
+static int reward_without(struct flow *f, struct reward *ret)
+{
+	struct error why = *f->err;
+	int ended = f->result->phases[PHASE_VERIFY].exit;
+
+	if (why.kind == ERROR_INPUT && has_carried(f)) {
+		*ret = (struct reward){0};
+		if (verify_without(f) == 0 && read_reward(f, ret) == 0) {
+			note_unusable(f, "left no reward", &why);
+			return 0;
+		}
+		if (f->result->signal)
+			return -1;
+		f->result->phases[PHASE_VERIFY].exit = ended;
+		*f->err = why;
+	}
+	return verifier_error(f);
 }
 
 int flow_verify(struct flow *f)
@@ -366,11 +406,15 @@ int flow_verify(struct flow *f)
 		image_work_done(f->store, &f->verifier);
 		r = verify_once(f);
 	}
-	if (r < 0 && flow_in_the_way(f))
+	if (r < 0 && flow_in_the_way(f)) {
+		note_unusable(f, "could not start", f->err);
 		r = verify_without(f);
+		if (r == 0 && read_reward(f, &reward) < 0)
+			return verifier_error(f);
+	} else if (r == 0 && read_reward(f, &reward) < 0) {
+		r = reward_without(f, &reward);
+	}
 	if (r < 0)
 		return -1;
-	if (read_reward(f, &reward) < 0)
-		return verifier_error(f);
 	return keep_reward(f, &reward);
 }

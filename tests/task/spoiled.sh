@@ -81,6 +81,26 @@ gets "... and so does one by a detour" 0 'ln -s ../dev/../dev/zero done'
 found "... which the result tells" carry.link-runner /app/done
 gets "... or by another link" 0 'ln -s /dev d; ln -s d/zero done'
 
+# Tests that ran, and left no reward for what they found: the image alone is judged, and the score is that of who did nothing.
+task no-reward /app 'memory_mb = 256' 'storage_mb = 256'
+printf '#!/bin/sh\nset -e\nfind /app -name "*.txt" -exec cat {} + >/tmp/all\nif grep -q yes /tmp/all; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
+gets "an answer among what is read gets 1" 1 'echo yes >done.txt'
+gets "what is larger than the verifier's room gets 0" 0 'truncate -s 3G a.txt; echo yes >done.txt'
+found "... which the result tells" carry.unusable /
+printf '#!/bin/sh\nset -e\ncp /tests/test.sh /app/sub/copy\nif [ -f /app/done ]; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
+sed -i 's:^WORKDIR.*:RUN mkdir /app/sub\nWORKDIR /app:' "$task/environment/Dockerfile"
+gets "tests that stumble over a folder in their way do not" 1 'touch done; mkdir -p sub/copy/test.sh'
+found "... for it is not there" carry.written /app/sub/copy/test.sh
+gets "... but where their own folder is gone, they judge the image alone" 0 'touch done; rm -rf sub'
+found "... which the result tells" carry.unusable /
+printf '#!/bin/sh\ncat /app/given /app/done >/logs/verifier/reward.txt\n' >"$task/tests/test.sh"
+sed -i 's:touch /app/given:echo 0.25 >/app/given:' "$task/environment/Dockerfile"
+gets "who has no reward that can be read has what nothing is worth" 0.25 'echo much >done'
+printf '#!/bin/sh\nexit 1\n' >"$task/tests/test.sh"
+rm -rf "$tmp/out"
+timeout 120 "$CORDON" task run "$task" "${runtime[@]}" --out "$tmp/out" --json -- touch done >"$tmp/result.json" 2>"$tmp/said" </dev/null
+is "tests that leave no reward for the image either stay an error" "$(python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(r["status"], r["reward"], len(r["findings"]))' "$tmp/result.json")" "verifier_error None 0"
+
 task plain /app
 gets "who ends PID 1 is judged" 1 'touch done; kill -9 1; sleep 2'
 
