@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "sys/beneath.h"
 #include "sys/tree.h"
+#include "task/orders.h"
 
 static bool is_plain_name(const char *name)
 {
@@ -143,6 +144,7 @@ static int fetch_below(int from, const char *name, int to, struct fetch_limits *
 {
 	AUTO_FD in = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_FD out = -1;
+	unsigned before = l->orders ? l->orders->depth : 0;
 	struct text_shown shown;
 	int r;
 
@@ -161,20 +163,40 @@ static int fetch_below(int from, const char *name, int to, struct fetch_limits *
 	if (out < 0)
 		return error_sys(err, errno, "results: %s", text_show(&shown, sv_of(name)));
 	l->depth--;
+	if (l->orders)
+		(void)orders_enter(l->orders, name);
 	r = fetch_folder(in, out, l, err);
+	if (l->orders)
+		orders_leave(l->orders, before);
 	l->depth++;
 	return r;
 }
 
+static int fetch_entry(int from, const char *name, int to, struct fetch_limits *l, struct error *err)
+{
+	struct stat st;
+
+	if (is_plain_name(name) && fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		if (l->orders && (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)) && orders_refuse(l->orders, to, name))
+			return 0;
+		if (S_ISDIR(st.st_mode))
+			return fetch_below(from, name, to, l, err);
+		if (S_ISREG(st.st_mode))
+			return fetch_file(from, name, to, name, l, err) < 0 ? -1 : 0;
+	}
+	l->left_out++;
+	return 0;
+}
+
 int fetch_folder(int from, int to, struct fetch_limits *l, struct error *err)
 {
-	DIR *d = sys_list(from);
+	bool refused = l->orders && orders_refuse_folder(l->orders, from);
+	DIR *d = refused ? NULL : sys_list(from);
 	struct dirent *e;
-	struct stat st;
 	int r = 0;
 
 	if (!d) {
-		l->left_out++;
+		l->left_out += !refused;
 		return 0;
 	}
 	while (r == 0 && (e = readdir(d))) {
@@ -184,14 +206,7 @@ int fetch_folder(int from, int to, struct fetch_limits *l, struct error *err)
 			l->left_out++; /* and whatever follows */
 			break;
 		}
-		if (!is_plain_name(e->d_name) || fstatat(from, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			l->left_out++;
-		else if (S_ISDIR(st.st_mode))
-			r = fetch_below(from, e->d_name, to, l, err);
-		else if (S_ISREG(st.st_mode))
-			r = fetch_file(from, e->d_name, to, e->d_name, l, err) < 0 ? -1 : 0;
-		else
-			l->left_out++;
+		r = fetch_entry(from, e->d_name, to, l, err);
 	}
 	(void)closedir(d);
 	return r;

@@ -13,6 +13,7 @@
 #include "sys/beneath.h"
 #include "task/fetch.h"
 #include "task/flow.h"
+#include "task/orders.h"
 #include "task/report.h"
 #include "task/workspace.h"
 
@@ -25,6 +26,8 @@ static int fetch(struct flow *f, const struct image_work *from, const char *path
 	AUTO_FD upper = from->upper ? flow_changes(f, from) : -1;
 	AUTO_FD in = upper < 0 ? -1 : sys_open_beneath(upper, path, O_RDONLY | O_DIRECTORY, 0);
 	AUTO_FD out = -1;
+	unsigned depth;
+	int r;
 
 	if (in < 0)
 		return 0;
@@ -33,7 +36,10 @@ static int fetch(struct flow *f, const struct image_work *from, const char *path
 	out = openat(f->out, as, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (out < 0)
 		return error_sys(f->err, errno, "%s/%s", f->out_path, as);
-	if (fetch_folder(in, out, room, f->err) < 0)
+	depth = orders_enter(room->orders, as);
+	r = fetch_folder(in, out, room, f->err);
+	orders_leave(room->orders, depth);
+	if (r < 0)
 		return -1;
 	if (room->left_out > before)
 		(void)task_result_find(f->result, "not-collected", path, "links, special files, odd names, too much of it, or what was in the place of something else were left out");
@@ -91,22 +97,57 @@ static int write_diff(struct flow *f)
 	return r;
 }
 
-/* What cannot be collected takes the score with it: a result that cannot be looked at later is none. */
-static int fetch_all(struct flow *f)
+/* What is not in the results because of what it could do there, by name. */
+static int tell_refused(struct flow *f, const struct orders *o)
+{
+	const char *more, *why;
+	size_t i;
+
+	for (i = 0; i < o->n_refused && i < ORDERS_NAMED; i++) {
+		why = arena_printf(f->arena, "was left out of the results: %s", o->refused[i].reason);
+		if (!o->refused[i].path || !why)
+			return error_set(f->err, ERROR_SYSTEM, "out of memory");
+		(void)task_result_find(f->result, "not-collected", o->refused[i].path, why);
+	}
+	if (i == o->n_refused)
+		return 0;
+	more = arena_printf(f->arena, "%zu more names were left out of the results for such reasons", o->n_refused - i);
+	if (!more)
+		return error_set(f->err, ERROR_SYSTEM, "out of memory");
+	(void)task_result_find(f->result, "not-collected", "", more);
+	return 0;
+}
+
+static int fetch_parts(struct flow *f, struct orders *orders)
 {
 	struct fetch_limits room, verifiers = FETCH_LIMITS;
 
+	if (orders_init(orders, f->arena) < 0)
+		return error_set(f->err, ERROR_SYSTEM, "out of memory");
 	/* one for all of the agent's, so that it costs no more to name a file twice; what the tests left has its own */
 	if (f->task)
 		flow_room(f, &room);
 	else
 		room = verifiers;
+	room.orders = verifiers.orders = orders;
 	f->room = &room;
-	if ((f->agent.upper && (write_diff(f) < 0 || flow_keep_artifacts(f) < 0)) || fetch_trajectory(f) < 0 || fetch(f, &f->agent, "logs/agent", "agent", &room) < 0 || fetch(f, &f->agent, "logs/artifacts", "artifacts", &room) < 0 || fetch(f, &f->verifier, "logs/verifier", "verifier", &verifiers) < 0) {
-		f->result->reason = arena_str(f->arena, sv_of(f->err->text));
-		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
-	}
-	return 0;
+	if ((f->agent.upper && (write_diff(f) < 0 || flow_keep_artifacts(f) < 0)) || fetch_trajectory(f) < 0 || fetch(f, &f->agent, "logs/agent", "agent", &room) < 0 || fetch(f, &f->agent, "logs/artifacts", "artifacts", &room) < 0 || fetch(f, &f->verifier, "logs/verifier", "verifier", &verifiers) < 0)
+		return -1;
+	return tell_refused(f, orders);
+}
+
+/* What cannot be collected takes the score with it: a result that cannot be looked at later is none. */
+static int fetch_all(struct flow *f)
+{
+	struct orders orders;
+	int r = fetch_parts(f, &orders);
+
+	orders_done(&orders);
+	f->room = NULL;
+	if (r == 0)
+		return 0;
+	f->result->reason = arena_str(f->arena, sv_of(f->err->text));
+	return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 }
 
 static int by_name(const void *a, const void *b)

@@ -17,6 +17,7 @@
 #include "task/fetch.h"
 #include "task/flow.h"
 #include "task/layer.h"
+#include "task/orders.h"
 
 #define MCP_FILE AGENT_PLACE "/mcp.json"
 
@@ -171,8 +172,8 @@ static int make_folder(int parent, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Makes the folders of a relative path below dir, but for its last part. The folder's fd, or -errno. */
-static int make_parents(int dir, const char *path, const char **ret_name)
+/* Makes the folders of a relative path below dir, but for its last part, and is in them (orders.h; NULL: they are not the results'). The folder's fd, or -errno; -ECANCELED: one of the names is refused, be it the last. */
+static int make_parents(int dir, const char *path, struct orders *orders, const char **ret_name)
 {
 	AUTO_FD at = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char name[256];
@@ -190,6 +191,8 @@ static int make_parents(int dir, const char *path, const char **ret_name)
 		name[n] = '\0';
 		if (strcmp(name, "..") == 0 || strcmp(name, ".") == 0)
 			return -EINVAL;
+		if (orders && orders_refuse(orders, at, name))
+			return -ECANCELED;
 		if (!path[n]) {
 			*ret_name = path;
 			return fd_take(&at);
@@ -197,6 +200,8 @@ static int make_parents(int dir, const char *path, const char **ret_name)
 		next = make_folder(at, name);
 		if (next < 0)
 			return next;
+		if (orders)
+			(void)orders_enter(orders, name);
 		(void)close(at);
 		at = next;
 	}
@@ -217,28 +222,41 @@ static int left_out(struct flow *f, const char *path)
 	return 0;
 }
 
+/* The file or folder of the agent's at path, which is `folder` where it is one, as `as` below `to`. */
+static int fetch_one(struct flow *f, int upper, const char *path, int folder, int to, const char *as)
+{
+	const char *name = NULL;
+	AUTO_FD parent = make_parents(to, as, f->room->orders, &name);
+	AUTO_FD into = parent >= 0 && folder >= 0 ? make_folder(parent, name) : -1;
+	int r = parent < 0 ? parent : folder >= 0 && into < 0 ? into : 0;
+
+	if (r == -ECANCELED)
+		return 0;
+	if (r < 0)
+		return in_the_way(r) ? left_out(f, path) : error_sys(f->err, r, "artifacts");
+	if (folder < 0)
+		return fetch_file(upper, path, parent, name, f->room, f->err) < 0 ? -1 : 0;
+	if (f->room->orders)
+		(void)orders_enter(f->room->orders, name);
+	return fetch_folder(folder, into, f->room, f->err);
+}
+
 /* A file or folder of the agent's below `to`, under a relative path. What it did not make or change is the image's, and is not kept. */
 static int keep_one(struct flow *f, int upper, const char *path, int to, const char *as, const struct pol_list *exclude)
 {
 	uint64_t before = f->room->left_out;
 	AUTO_FD folder = sys_open_beneath(upper, path, O_RDONLY | O_DIRECTORY, 0);
-	AUTO_FD parent = -1;
-	AUTO_FD into = -1;
-	const char *name = NULL;
+	struct orders *orders = f->room->orders;
+	unsigned depth = orders ? orders->depth : 0;
 	int r;
 
 	if (folder == -ENOENT)
 		return 0;
-	parent = make_parents(to, as, &name);
-	if (parent >= 0 && folder >= 0)
-		into = make_folder(parent, name);
-	if (parent < 0 || (folder >= 0 && into < 0)) {
-		r = parent < 0 ? parent : into;
-		return in_the_way(r) ? left_out(f, path) : error_sys(f->err, r, "artifacts");
-	}
 	f->room->exclude = exclude; /* of this one alone */
-	r = folder < 0 ? fetch_file(upper, path, parent, name, f->room, f->err) : fetch_folder(folder, into, f->room, f->err);
+	r = fetch_one(f, upper, path, folder, to, as);
 	f->room->exclude = NULL;
+	if (orders)
+		orders_leave(orders, depth);
 	if (r < 0)
 		return -1;
 	return f->room->left_out > before ? left_out(f, path) : 0;
@@ -278,13 +296,20 @@ static int keep_in_results(struct flow *f, const struct task_artifact *a, int up
 int flow_keep_artifacts(struct flow *f)
 {
 	AUTO_FD to = -1;
+	unsigned depth;
+	int r;
 
 	if (!f->task->artifacts.n && !(f->step && f->step->artifacts.n))
 		return 0;
 	if (mkdirat(f->out, "artifacts", 0755) < 0 && errno != EEXIST)
 		return error_sys(f->err, errno, "%s/artifacts", f->out_path);
 	to = openat(f->out, "artifacts", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return to < 0 ? error_sys(f->err, errno, "%s/artifacts", f->out_path) : each_artifact(f, to, keep_in_results);
+	if (to < 0)
+		return error_sys(f->err, errno, "%s/artifacts", f->out_path);
+	depth = orders_enter(f->room->orders, "artifacts");
+	r = each_artifact(f, to, keep_in_results);
+	orders_leave(f->room->orders, depth);
+	return r;
 }
 
 static int keep_in_layer(struct flow *f, const struct task_artifact *a, int upper, int to)
