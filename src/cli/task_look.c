@@ -35,7 +35,7 @@ static void take_lines(struct task_problems *to, const struct problems *lines)
 	to->left_out += (uint32_t)lines->more;
 }
 
-int task_look(const char *path, int to, bool lenient, bool by_docker, struct task **ret, struct task_problems *problems, struct error *err)
+int task_look(const char *path, int to, struct modes *modes, bool lenient, bool by_docker, struct task **ret, struct task_problems *problems, struct error *err)
 {
 	AUTO_FD folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_PROBLEMS lines = {0};
@@ -49,7 +49,7 @@ int task_look(const char *path, int to, bool lenient, bool by_docker, struct tas
 		return error_sys(err, errno, "%s", text_show(&shown, sv_of(path)));
 	if (cli_folders(&where.folders, err) < 0 || cli_credentials(&where, &credentials, err) < 0)
 		return -1;
-	r = stage_copy(folder, to, &stage_default_limits, &stats, &lines, err);
+	r = stage_copy(folder, to, &stage_default_limits, &stats, modes, &lines, err);
 	take_lines(problems, &lines);
 	if (r == 0)
 		r = review_task(to, &(struct review){.lenient = lenient, .by_docker = by_docker, .credentials = credentials}, ret, problems, err);

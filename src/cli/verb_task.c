@@ -15,7 +15,7 @@ static int look(const struct call *call, const char *path, struct task **ret, st
 {
 	AUTO_SCRATCH scratch = SCRATCH_NONE;
 
-	return task_look_scratch(&scratch, err) < 0 ? -1 : task_look(path, scratch.fd, call_has(call, "lenient"), false, ret, problems, err);
+	return task_look_scratch(&scratch, err) < 0 ? -1 : task_look(path, scratch.fd, NULL, call_has(call, "lenient"), false, ret, problems, err);
 }
 
 static void print_json(struct buf *out, const char *path, const struct task *t, const struct task_problems *problems)

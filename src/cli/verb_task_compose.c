@@ -96,6 +96,7 @@ struct looked {
 	struct compose_file file;
 	struct task_problems problems;
 	struct task *task;
+	struct modes modes; /* that the files of the stage had */
 	struct arena *arena;
 };
 
@@ -111,6 +112,7 @@ static void look_done(struct looked *l)
 {
 	buf_done(&l->file.text);
 	task_free(l->task);
+	modes_done(&l->modes);
 	arena_free(l->arena);
 }
 
@@ -133,7 +135,7 @@ static int look(const struct call *call, int stage, struct looked *l, struct err
 	bool lenient = call_has(call, "lenient");
 	AUTO_BUF out = {0};
 
-	if (task_look(call->args[0], stage, lenient, true, &l->task, &l->problems, err) < 0) {
+	if (task_look(call->args[0], stage, &l->modes, lenient, true, &l->task, &l->problems, err) < 0) {
 		if (!l->problems.refused || err->kind != ERROR_INPUT)
 			return -1;
 		buf_init(&out, TEXT_MAX);
@@ -188,7 +190,7 @@ static void take_back(const struct call *call, const struct looked *l, const str
 
 static int up(struct call *call, struct looked *l, const struct compose_held *held, struct error *err)
 {
-	struct compose_up up = {.project = &l->project, .held = held, .file = &l->file, .build_network = call_has(call, "build-network"), .environment = environ};
+	struct compose_up up = {.project = &l->project, .held = held, .file = &l->file, .modes = &l->modes, .build_network = call_has(call, "build-network"), .environment = environ};
 	char container[COMPOSE_CONTAINER_MAX];
 	struct task_progress progress;
 	struct progress shown;

@@ -116,6 +116,7 @@ static int put(struct walker *w, bool alone, const char *path, const struct stat
 
 	if (++w->entries > CONTEXT_ENTRIES)
 		return error_set(w->err, ERROR_INPUT, "more than %d files", CONTEXT_ENTRIES);
+	e.st.st_mode = modes_of(w->c->modes, st);
 	if (!w->c->owners)
 		e.st.st_uid = e.st.st_gid = 0;
 	return w->sink->put(w->sink->arg, &e, w->err);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "image/modes.h"
 #include "image/recipe.h"
 
 enum { CONTEXT_DEPTH = 200, CONTEXT_ENTRIES = 4000000 };
@@ -20,6 +21,7 @@ enum { CONTEXT_DEPTH = 200, CONTEXT_ENTRIES = 4000000 };
 struct context {
 	int root;		   /* readable; the caller's */
 	const char *const *ignore; /* as struct recipe has it; NULL: nothing is ignored */
+	const struct modes *modes; /* of a stage: those that its files had; NULL: entries have the modes that they have */
 	bool owners;		   /* entries have the owners that they have; else root's */
 };
 

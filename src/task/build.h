@@ -31,6 +31,7 @@ struct build_run {
 struct build_request {
 	struct image_store *store;
 	int context;		    /* the folder, private and at rest: a stage (stage.h) */
+	const struct modes *modes;  /* that its files had before they were staged; NULL: those that they have */
 	const char *dockerfile;	    /* its path below context */
 	const char *shown;	    /* what messages call it; NULL: dockerfile */
 	const char *target;	    /* NULL: the last stage */

@@ -164,7 +164,7 @@ static int plan(const struct build_request *req, struct build_plan *p, bool must
 			r = find_images(req, p, must, &more, err);
 	}
 	if (r == 0)
-		p->context = (struct context){.root = req->context, .ignore = (const char *const *)p->recipe->ignore};
+		p->context = (struct context){.root = req->context, .modes = req->modes, .ignore = (const char *const *)p->recipe->ignore};
 	buf_done(&t.dockerfile);
 	buf_done(&t.ignore);
 	return r;

@@ -164,7 +164,7 @@ static int build(struct raising *r, const struct compose_build *b, const char *t
 {
 	const char *context = join(r->arena, r->up->file->context, b->context), *shown = context ? join(r->arena, context, b->dockerfile) : NULL;
 	AUTO_FD folder = context ? sys_open_beneath(r->up->held->stage, context, O_RDONLY | O_DIRECTORY, 0) : -ENOMEM;
-	struct build_request req = {.context = folder, .dockerfile = b->dockerfile, .shown = shown, .target = b->target[0] ? b->target : NULL, .args = compose_arguments(r->arena, &b->args),
+	struct build_request req = {.context = folder, .modes = r->up->modes, .dockerfile = b->dockerfile, .shown = shown, .target = b->target[0] ? b->target : NULL, .args = compose_arguments(r->arena, &b->args),
 				    .engine = compose_docker_socket(r->docker), .network = r->up->build_network, .step = tell_step, .note = tell_note, .arg = r};
 
 	if (folder < 0 || arena_failed(r->arena))

@@ -34,6 +34,7 @@ struct compose_up {
 	const struct compose_project *project;
 	const struct compose_held *held;
 	const struct compose_file *file;
+	const struct modes *modes; /* that the files of the stage had */
 	bool build_network;	  /* RUN may have the engine's */
 	uint64_t storage;	  /* what the files of one build may take; 0: no bound */
 	uint64_t build_ms;	  /* the time to put them together; 0: no bound */

@@ -6,6 +6,7 @@
 #ifndef CORDON_TASK_FLOW_H
 #define CORDON_TASK_FLOW_H
 
+#include "image/modes.h"
 #include "image/store.h"
 #include "task/bounds.h"
 #include "task/run.h"
@@ -25,6 +26,7 @@ struct flow {
 	const char *out_path;
 	struct scratch scratch; /* ours, private: holds the stage */
 	int stage;
+	struct modes modes; /* that its files had */
 	struct task *task;
 	const struct task_step *step; /* that goes on; NULL: the task has none */
 	struct image_store *store;

@@ -80,7 +80,7 @@ int flow_build(struct flow *f, const char *context, const char *dockerfile, cons
 	struct builder b = {.flow = f, .limit_ms = limit->set ? limit->v : TASK_DEFAULT_BUILD_MS};
 	AUTO_FD dir = sys_open_beneath(f->stage, context, O_RDONLY | O_DIRECTORY, 0);
 	size_t n = strlen(context);
-	struct build_request req = {.store = f->store, .context = dir, .shown = dockerfile, .run = run_step, .step = show_step, .note = keep_note, .arg = &b, .bounds = build_limits(&f->task->environment, f->arena), .limit = {.room = flow_storage(f)}};
+	struct build_request req = {.store = f->store, .context = dir, .modes = &f->modes, .shown = dockerfile, .run = run_step, .step = show_step, .note = keep_note, .arg = &b, .bounds = build_limits(&f->task->environment, f->arena), .limit = {.room = flow_storage(f)}};
 	AUTO_FREE char *engine = build_engine_path();
 	struct build_result made;
 

@@ -29,7 +29,7 @@ static int copy_task(struct flow *f)
 		(void)error_sys(f->err, errno, "%s/stage", f->scratch.path);
 		return flow_fail(f, TASK_INFRASTRUCTURE_ERROR);
 	}
-	if (stage_copy(from, f->stage, &stage_default_limits, &stats, &problems, f->err) < 0)
+	if (stage_copy(from, f->stage, &stage_default_limits, &stats, &f->modes, &problems, f->err) < 0)
 		return flow_fail(f, f->err->kind == ERROR_INPUT ? TASK_REFUSED : TASK_INFRASTRUCTURE_ERROR);
 	return 0;
 }

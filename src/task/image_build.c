@@ -23,6 +23,7 @@ struct building {
 	struct scratch scratch;
 	struct arena *arena;
 	int stage, log;
+	struct modes modes; /* of the stage */
 	int signal; /* that came */
 	off_t begun; /* where the output of the RUN that goes on begins */
 	struct task_environment limits; /* nothing is said, so what holds where a task says nothing */
@@ -56,7 +57,7 @@ static int copy_folder(struct building *b, struct error *err)
 		return error_sys(err, errno, "%s", text_show(&shown, sv_of(b->req->dir)));
 	if (mkdirat(b->scratch.fd, "stage", 0700) < 0 || (b->stage = openat(b->scratch.fd, "stage", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		return error_sys(err, errno, "%s/stage", b->scratch.path);
-	if (stage_copy(from, b->stage, &stage_default_limits, &stats, &problems, err) == 0)
+	if (stage_copy(from, b->stage, &stage_default_limits, &stats, &b->modes, &problems, err) == 0)
 		return 0;
 	return problems.n ? tell_problems(b, &problems, err) : -1;
 }
@@ -149,7 +150,7 @@ static void note(void *arg, const char *text)
 static int build(struct building *b, struct image_store *store, struct build_result *ret, struct error *err)
 {
 	AUTO_FREE char *engine = build_engine_path();
-	struct build_request req = {.store = store, .context = b->stage, .dockerfile = "Dockerfile", .args = b->req->args, .name = b->req->name, .engine = engine, .run = run_step, .step = show_step, .note = note, .arg = b,
+	struct build_request req = {.store = store, .context = b->stage, .modes = &b->modes, .dockerfile = "Dockerfile", .args = b->req->args, .name = b->req->name, .engine = engine, .run = run_step, .step = show_step, .note = note, .arg = b,
 				    .bounds = build_limits(&b->limits, b->arena), .limit = {.room = build_storage(&b->limits)}};
 	AUTO_PROBLEMS problems = {.n = 0};
 
@@ -191,6 +192,7 @@ int image_build(const struct image_build *req, struct build_result *ret, int *re
 		(void)is_interrupted(&b, err);
 	*ret_signal = r < 0 ? b.signal : 0;
 	image_store_close(store);
+	modes_done(&b.modes);
 	if (b.stage >= 0)
 		(void)close(b.stage);
 	if (b.log >= 0)

@@ -121,6 +121,7 @@ static void let_go(struct flow *f)
 		image_done(&f->judge);
 	image_store_close(f->store);
 	task_free(f->task);
+	modes_done(&f->modes);
 	if (f->stage >= 0)
 		(void)close(f->stage);
 	scratch_done(&f->scratch);

@@ -35,6 +35,7 @@ struct noted {
 struct walk {
 	const struct stage_limits *limits;
 	struct stage_stats stats;
+	struct modes *modes; /* NULL: nobody asks */
 	struct problems *problems;
 	struct error *err;
 	struct arena *arena;
@@ -145,6 +146,16 @@ static bool same_state(const struct stat *a, const struct stat *b)
 	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
+/* The copy gets a mode that everybody can read it with; the one that it had is for builds. */
+static int make_plain(struct walk *w, int out, mode_t plain, mode_t was)
+{
+	struct stat copy;
+
+	if (fchmod(out, plain) < 0 || fstat(out, &copy) < 0)
+		return -errno;
+	return w->modes && was != plain ? modes_add(w->modes, &copy, was) : 0;
+}
+
 static int copy_content(struct walk *w, int in, int to, const char *name, const struct stat *st)
 {
 	AUTO_FD out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -159,7 +170,10 @@ static int copy_content(struct walk *w, int in, int to, const char *name, const 
 		return fail(w, errno);
 	if (!same_state(st, &after) || copy.st_size != st->st_size)
 		return changed(w);
-	if (fchmod(out, st->st_mode & S_IXUSR ? 0755 : 0644) < 0 || futimens(out, times) < 0)
+	r = make_plain(w, out, st->st_mode & S_IXUSR ? 0755 : 0644, st->st_mode & 0777);
+	if (r < 0)
+		return fail(w, r);
+	if (futimens(out, times) < 0)
 		return fail(w, errno);
 	w->stats.cloned += cloned;
 	return 0;
@@ -215,6 +229,7 @@ static int copy_folder(struct walk *w, int from, int to, const char *name, unsig
 {
 	AUTO_FD in = -1, out = -1;
 	struct stat st;
+	int r;
 
 	if (depth >= w->limits->depth || depth >= DEPTH_MAX)
 		return refuse(w, "folders too deep in each other");
@@ -238,7 +253,10 @@ static int copy_folder(struct walk *w, int from, int to, const char *name, unsig
 	if (out >= 0) {
 		struct timespec times[2] = {st.st_mtim, st.st_mtim};
 
-		if (fchmod(out, 0755) < 0 || futimens(out, times) < 0)
+		r = make_plain(w, out, 0755, st.st_mode & 03777);
+		if (r < 0)
+			return fail(w, r);
+		if (futimens(out, times) < 0)
 			return fail(w, errno);
 	}
 	return 0;
@@ -380,12 +398,14 @@ static int stage(struct walk *w, int from, int to)
 	return problems_error(w->problems, w->err);
 }
 
-int stage_copy(int from, int to, const struct stage_limits *limits, struct stage_stats *ret_stats, struct problems *problems, struct error *err)
+int stage_copy(int from, int to, const struct stage_limits *limits, struct stage_stats *ret_stats, struct modes *modes, struct problems *problems, struct error *err)
 {
-	struct walk w = {.limits = limits, .problems = problems, .err = err, .arena = arena_new(), .caller = geteuid()};
+	struct walk w = {.limits = limits, .modes = modes, .problems = problems, .err = err, .arena = arena_new(), .caller = geteuid()};
 	int r = w.arena ? stage(&w, from, to) : error_sys(err, ENOMEM, "staging the task folder");
 
 	arena_free(w.arena);
+	if (modes)
+		modes_sort(modes);
 	if (r < 0)
 		sys_empty_tree(to);
 	else

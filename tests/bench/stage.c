@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < rounds; i++) {
 		double start = now();
 
-		if (stage_copy(from, to, &stage_default_limits, &stats, &problems, &err) < 0) {
+		if (stage_copy(from, to, &stage_default_limits, &stats, NULL, &problems, &err) < 0) {
 			fprintf(stderr, "bench-stage: %s\n", err.text);
 			return 1;
 		}

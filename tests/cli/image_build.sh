@@ -54,6 +54,33 @@ plain
 /srv"
 is "it is listed" "$("$CORDON" image ls | grep -c '^my/image:latest ')" 1
 first=$said
+mkdir -m 700 "$context/priv"
+for mode in 600 640 666 755; do echo x >"$context/m$mode"; chmod "$mode" "$context/m$mode"; cp -p "$context/m$mode" "$context/priv"; done
+build <<'END'
+FROM cordon-test/base
+COPY . /all/
+COPY m600 /one
+COPY m600 m640 /two/
+ADD priv /priv
+COPY --chmod=0604 m600 /told
+COPY --parents ./priv/m640 /with/
+RUN stat -c %a /all/m600 /all/m666 /all/priv /two/m640 /with/priv >/seen
+END
+is "files come with the modes that they have in the folder" "$status $(in_image sh -c 'stat -c %a /all/m600 /all/m640 /all/m666 /all/m755 /all/priv /all/priv/m600 /one /two/m640 /priv/m600 /told /with/priv' | tr '\n' ' ')" "0 600 640 666 755 700 600 600 640 600 604 700 "
+is "... which a RUN sees, too" "$(in_image cat /seen | tr '\n' ' ')" "600 666 700 640 700 "
+chmod 644 "$context/m600"
+outside timeout 120 "$CORDON" image build my/image "$context"
+is "... and another mode is another layer" "$status $(in_image stat -c %a /one)" "0 644"
+rm -r "$context/priv" "$context"/m???
+"$CORDON" image rm my/image >/dev/null
+build <<'END'
+FROM cordon-test/base
+ARG WHO=nobody
+ENV KIND=plain
+WORKDIR /srv
+COPY file .
+RUN echo "$WHO $KIND $(id -u)" >made; cat file
+END
 outside timeout 120 "$CORDON" image build my/image "$context"
 is "a second build makes nothing, and is the same image" "$said $(grep -c 'made before' <<<"$told")" "$first 3"
 outside timeout 120 "$CORDON" image build --quiet my/image "$context"

@@ -28,8 +28,10 @@ harbor()
 	printf 'schema_version = "1.3"\n[task]\nname = "org/%s"\n[environment]\ncpus = 1\nmemory_mb = 256\nworkdir = "/work"\n[environment.env]\nGREETING = "hello from the table"\n' "$1" >"$d/task.toml"
 	echo "Look." >"$d/instruction.md"
 	# shellcheck disable=SC2016
-	printf 'FROM agent\nWORKDIR /work\nCOPY data/file /copied\nRUN ip -o link | grep -vc " lo:" >/links; env >/seen\n' >"$d/environment/Dockerfile"
+	printf 'FROM agent\nWORKDIR /work\nCOPY data/file /copied\nCOPY data/own /own\nRUN ip -o link | grep -vc " lo:" >/links; env >/seen\n' >"$d/environment/Dockerfile"
 	echo from-the-task >"$d/environment/data/file"
+	echo mine >"$d/environment/data/own"
+	chmod 600 "$d/environment/data/own"
 	echo 'echo 1 >/logs/verifier/reward.txt # the-tests' >"$d/tests/test.sh"
 	echo 'echo the-solution' >"$d/solution/solve.sh"
 	echo 'AWS_SECRET_ACCESS_KEY=canary-dotenv' >"$d/environment/.env"
@@ -115,6 +117,7 @@ is "a task's services are started" "$?: $(tail -1 "$tmp/errors" | grep -v '^cord
 like "it is said how to get a shell and how to end it" "$(cat "$tmp/said")" $'^one: 3 services, without a network\na shell:  docker exec -it cordon-.*one.main.1 sh\nto end:   cordon task down one$'
 ok "the tool gets the file that task compose prints, byte for byte" cmp "$tmp/printed" <(cat "$state/one/tool/compose.json"; echo)
 is "the folder is its owner's alone" "$(stat -c %a "$state/one" "$state/one/tool" | tr '\n' ' ')" "700 700 "
+like "files are in the image with the modes that they have in the task's folder" "$(inside 'ls -l /own /copied' | cut -c1-10 | tr '\n' ' ')" '^-rw-r--r-- -rw------- $'
 out=$(inside 'env; pwd; wget -q -O - http://web:8000/; cat /copied /data/file; cat /links; touch /shown/x; echo changed >/data/file; echo log >/logs/agent/l; ls -d /tests /solution; cat /proc/net/route; ip -o link | grep -vc " lo:"; grep CapBnd /proc/self/status; grep NoNewPrivs /proc/self/status')
 like "variables are the task's, the table's before the file's" "$out" 'GREETING=hello from the table'
 like "dollars of the task are itself" "$out" $'OWN=\\$5 \\$\{AWS_SECRET_ACCESS_KEY\}\n'

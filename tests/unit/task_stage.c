@@ -21,6 +21,7 @@ struct world {
 	int top, from, to;
 	struct problems problems;
 	struct stage_stats stats;
+	struct modes modes;
 	struct stage_limits limits;
 	struct error err;
 };
@@ -40,6 +41,7 @@ static void world_open(struct world *w)
 static void world_close(struct world *w)
 {
 	problems_done(&w->problems);
+	modes_done(&w->modes);
 	sys_empty_tree(w->top);
 	close(w->from);
 	close(w->to);
@@ -57,7 +59,7 @@ static void put(int dir, const char *name, const char *text, mode_t mode)
 static int copy(struct world *w)
 {
 	problems_done(&w->problems);
-	return stage_copy(w->from, w->to, &w->limits, &w->stats, &w->problems, &w->err);
+	return stage_copy(w->from, w->to, &w->limits, &w->stats, &w->modes, &w->problems, &w->err);
 }
 
 static bool empty(int dir)
@@ -128,6 +130,31 @@ static void an_ordinary_task_is_copied_with_modes_made_plain_and_times_kept(void
 	CHECK(fstatat(w.to, "tests/test.sh", &st, 0) == 0 && st.st_mtim.tv_sec == 1234567890 && st.st_mtim.tv_nsec == 5000);
 	CHECK(fstatat(w.to, "tests", &st, 0) == 0 && st.st_mtim.tv_sec == 1234567890);
 	CHECK(fstatat(w.to, "tests/link", &st, 0) == 0 && S_ISREG(st.st_mode));
+	world_close(&w);
+}
+
+static mode_t was(const struct world *w, const char *name)
+{
+	struct stat st = {0};
+
+	CHECK(fstatat(w->to, name, &st, AT_SYMLINK_NOFOLLOW) == 0);
+	return modes_of(&w->modes, &st) & 07777;
+}
+
+static void the_modes_that_files_had_are_known_to_builds(void)
+{
+	struct world w;
+
+	world_open(&w);
+	put(w.from, "flag", "x", 0600);
+	put(w.from, "run", "x", 0710);
+	put(w.from, "all", "x", 0666);
+	put(w.from, "plain", "x", 0644);
+	CHECK(mkdirat(w.from, "priv", 0700) == 0 && mkdirat(w.from, "shared", 0755) == 0 && fchmodat(w.from, "shared", 01777, 0) == 0);
+	put(w.from, "priv/x", "x", 0400);
+	CHECK(copy(&w) == 0 && mode_of(w.to, "flag") == 0644 && mode_of(w.to, "run") == 0755 && mode_of(w.to, "priv") == 0755);
+	CHECK(was(&w, "flag") == 0600 && was(&w, "run") == 0710 && was(&w, "all") == 0666 && was(&w, "plain") == 0644);
+	CHECK(was(&w, "priv") == 0700 && was(&w, "priv/x") == 0400 && was(&w, "shared") == 01777);
 	world_close(&w);
 }
 
@@ -537,7 +564,7 @@ static void large_files_come_whole(void)
 int main(void)
 {
 	static const struct check_case cases[] = {
-		CASE(an_ordinary_task_is_copied_with_modes_made_plain_and_times_kept),
+		CASE(an_ordinary_task_is_copied_with_modes_made_plain_and_times_kept), CASE(the_modes_that_files_had_are_known_to_builds),
 		CASE(links_that_leave_are_refused_however_they_are_written),
 		CASE(links_are_followed_through_other_links),
 		CASE(where_a_link_leads_is_judged_as_the_stricter_reading_has_it), CASE(links_that_take_long_to_follow_are_refused_soon), CASE(many_ordinary_links_are_not),
