@@ -491,7 +491,7 @@ static int finish(struct run *r, int result)
 		r->result.limit = "process.max_processes";
 	if (result == 0 && r->result.failed.kind) {
 		*r->err = r->result.failed;
-		launch_advice(&(struct advice_about){r->plan->argv[0], r->plan->workdir, r->plan->cwd}, r->req->policy->policy, r->err);
+		launch_advice(&(struct advice_about){r->plan->argv[0], r->plan->workdir, r->plan->cwd, r->plan->image != NULL}, r->req->policy->policy, r->err);
 		result = -1;
 		r->lost = r->result.alone;
 		status = r->err->kind == ERROR_NOT_FOUND ? 127 : r->err->kind == ERROR_NOT_EXEC ? 126 : 125;

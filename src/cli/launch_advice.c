@@ -159,6 +159,14 @@ static void advise_refused(struct advice *a, const char *name)
 		(void)error_set(a->err, a->err->kind, "%.150s: cannot be executed: it lacks the permission; `chmod +x` gives it, or name its interpreter before it", a->name.s);
 }
 
+static void advise_image(struct advice *a, const char *name)
+{
+	if (strchr(name, '/'))
+		(void)error_set(a->err, a->err->kind, "%.200s: not found in the image, or something that it needs to start, such as its interpreter, is not; check the path", a->name.s);
+	else
+		(void)error_set(a->err, a->err->kind, "%.200s: not found in the PATH of the image; name it by its path there, or set PATH with --env", a->name.s);
+}
+
 void launch_advice(const struct advice_about *about, const struct policy *policy, struct error *err)
 {
 	struct advice a = {.about = about, .policy = policy, .err = err};
@@ -168,7 +176,9 @@ void launch_advice(const struct advice_about *about, const struct policy *policy
 	(void)text_show(&a.name, sv_of(name));
 	if (err->kind == ERROR_NOT_FOUND && !*name)
 		(void)error_set(err, err->kind, "the name of the command is empty: nothing to be found");
-	else if (err->kind == ERROR_NOT_EXEC)
+	else if (about->image && err->kind == ERROR_NOT_FOUND)
+		advise_image(&a, name);
+	else if (err->kind == ERROR_NOT_EXEC && !about->image)
 		advise_refused(&a, name);
 	else if (err->kind == ERROR_NOT_FOUND && strchr(name, '/'))
 		advise_path(&a, name);

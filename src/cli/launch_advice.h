@@ -7,12 +7,15 @@
 #ifndef CORDON_CLI_LAUNCH_ADVICE_H
 #define CORDON_CLI_LAUNCH_ADVICE_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "model/policy.h"
 
-/* The command's name as it was given, the work folder (NULL: none), and where the command starts. */
+/* The command's name as it was given, the work folder (NULL: none), and where the command starts. image: the root is one, whose files say nothing of the host's, nor these of them. */
 struct advice_about {
 	const char *name, *workdir, *cwd;
+	bool image;
 };
 
 /* Gives ERROR_NOT_FOUND and ERROR_NOT_EXEC a better message; kind and code stay. Others as launch_lack(). */

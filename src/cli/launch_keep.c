@@ -253,7 +253,7 @@ static int run_in(int fd, const char *id, const struct launch_request *req, stru
 	if (limit.key[0])
 		call_note(req->call, "%s was reached and ended the command; `cordon logs %s` has the details", limit.key, id);
 	if (r < 0)
-		launch_advice(&(struct advice_about){req->argv[0], req->workdir, req->workdir ? req->workdir : req->policy->folders.home}, p, err);
+		launch_advice(&(struct advice_about){.name = req->argv[0], .workdir = req->workdir, .cwd = req->workdir ? req->workdir : req->policy->folders.home}, p, err);
 	return r;
 }
 

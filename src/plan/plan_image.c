@@ -56,6 +56,8 @@ static int check_ids(struct draft *d, const struct image_root *r)
 
 	if (i->count == 0 || i->count > 0x7ffffff0 || i->zero_uid == 0 || i->zero_gid == 0)
 		return error_set(d->err, ERROR_INPUT, "image: its ids are not those of an unprivileged user");
+	if ((r->uid >= i->count || r->gid >= i->count) && geteuid() == 0)
+		return error_set(d->err, ERROR_INPUT, "image: its user %u:%u is beyond the %u ids that a sandbox has; give that user a smaller number in the image, and its files with it", r->uid, r->gid, i->count);
 	if (r->uid >= i->count || r->gid >= i->count)
 		return error_set(d->err, ERROR_MISSING,
 				 "image: its user %u:%u is not among the %u ids that this sandbox can have; give your user a range in /etc/subuid and /etc/subgid (`usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER`), or run it as root",

@@ -72,6 +72,20 @@ chmod 644 "$context/m600"
 outside timeout 120 "$CORDON" image build my/image "$context"
 is "... and another mode is another layer" "$status $(in_image stat -c %a /one)" "0 644"
 rm -r "$context/priv" "$context"/m???
+outside timeout 60 "$CORDON" run --image my/image --env PATH= -- ls
+like "a program that is not in the image's PATH is not looked for on this machine" "$status:$told" '^127:.*not found in the PATH of the image; name it by its path there'
+outside timeout 60 "$CORDON" run --image my/image -- /usr/bin/no/such
+like "... nor is one that is named by its path" "$status:$told" '^127:.*not found in the image'
+build <<'END'
+FROM cordon-test/base
+USER 99999
+END
+outside timeout 60 "$CORDON" run --image my/image -- true
+if [ "$(id -u)" = 0 ]; then
+	like "a user beyond the ids of a sandbox is named, and what root can do about it" "$status:$told" '^125:.*user 99999:0 is beyond the .* ids that a sandbox has; give that user a smaller number'
+else
+	like "a user beyond the ids of a sandbox is named, and what helps" "$status:$told" '^125:.*user 99999:0 is not among the .*usermod --add-subuids'
+fi
 "$CORDON" image rm my/image >/dev/null
 build <<'END'
 FROM cordon-test/base
