@@ -158,6 +158,8 @@ const struct verb verbs[] = {
 			   "The agent has the network that the task asks for, as far as the operator's policy gives it, and models as the operator's policy names them: one does not depend on the other. The verifier has no network unless the "
 			   "task says so. Where no --policy or --profile is given, the profile task holds; the operator's policy.yaml bounds all.\n\n"
 			   "CMD behind -- is the agent: it finds the instruction on its standard input and in the file that CORDON_INSTRUCTION names. However it ends, its work is judged, also when its time is up.\n\n"
+			   "What a sandbox left comes into the results as plain files, without what programs of yours would take orders from when they see it (protected names, .git, repositories); a finding names what was left out. Holes stay holes: "
+			   "a file may say a larger size than storage_mb has room for, and takes as much room as was written to it; copy it with tools that keep holes (cp, tar -S, rsync -S).\n\n"
 			   "Exits 0 when the task was scored, whatever the reward; 1 when it is refused; 125 otherwise. On SIGINT, SIGTERM or SIGHUP it cleans up, writes a result, and dies of that signal (130, 143 or 129 in a shell).\n\n"
 			   "    cordon task run tasks/hello --agent oracle\n"
 			   "    cordon task run tasks/hello --policy models.yaml -- my-agent --model small",
