@@ -117,8 +117,8 @@ int run_image_open(struct run_image *r, const char *name, const char *state, str
 		run_image_close(r);
 		return error_sys(err, code, "a folder for what the image's sandbox changes");
 	}
-	r->root = (struct image_root){.layers = (const char *const *)r->image.layers, .upper = r->upper, .work = r->work, .ids = r->image.ids, .env = r->env, .cwd = r->image.config.workdir,
-				      .uid = r->user.uid, .gid = r->user.gid};
+	r->root = (struct image_root){.layers = (const char *const *)r->image.layers, .upper = r->upper, .work = r->work, .ids = r->image.ids, .env = r->env, .cwd = r->image.config.workdir};
+	image_user_become(&r->user, &r->root);
 	return 0;
 }
 

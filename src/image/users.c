@@ -132,7 +132,8 @@ static size_t next_line(struct sv *text, struct sv fields[FIELDS])
 	return n >= 3 ? n : 0;
 }
 
-static bool find_user(struct sv table, struct sv name, struct image_user *ret)
+/* *ret_name: what the table calls it; empty: it does not know that number. */
+static bool find_user(struct sv table, struct sv name, struct image_user *ret, struct sv *ret_name)
 {
 	struct sv f[FIELDS];
 	uint32_t wanted = 0, uid, gid;
@@ -146,6 +147,7 @@ static bool find_user(struct sv table, struct sv name, struct image_user *ret)
 			continue;
 		ret->uid = uid;
 		ret->gid = gid;
+		*ret_name = f[0];
 		if (f[5].n && f[5].n < sizeof(ret->home) && f[5].p[0] == '/' && is_plain(f[5]))
 			(void)snprintf(ret->home, sizeof(ret->home), "%.*s", (int)f[5].n, f[5].p);
 		return true;
@@ -174,10 +176,54 @@ int image_group_find(const char *const *layers, const char *group, uint32_t *ret
 	return error_set(err, ERROR_INPUT, "the image has no group %s", text_show(&shown, sv_of(group)));
 }
 
+static bool has_member(struct sv members, struct sv name)
+{
+	const char *comma;
+
+	for (; members.n; members = sv_n(comma + 1, members.n - (size_t)(comma - members.p) - 1)) {
+		comma = memchr(members.p, ',', members.n);
+		if (!comma)
+			return sv_eq(members, name);
+		if (sv_eq(sv_n(members.p, (size_t)(comma - members.p)), name))
+			return true;
+	}
+	return false;
+}
+
+/* Nobody asked for one by name: a table that cannot be read has none. */
+static void find_groups(const char *const *layers, struct sv name, struct image_user *ret)
+{
+	struct error ignored;
+	struct sv f[FIELDS], rest;
+	AUTO_BUF table = {0};
+	uint32_t gid;
+	size_t n;
+
+	buf_init(&table, IMAGE_USERS_BYTES);
+	if (name.n == 0 || read_table(layers, "group", &table, &ignored) < 0)
+		return;
+	rest = buf_view(&table);
+	while (ret->n_groups < IMAGE_GROUPS_MAX && (n = next_line(&rest, f)))
+		if (n > 3 && number(f[2], &gid) && has_member(f[3], name))
+			ret->groups[ret->n_groups++] = gid;
+}
+
+void image_user_become(const struct image_user *u, struct image_root *root)
+{
+	uint32_t i;
+
+	root->uid = u->uid;
+	root->gid = u->gid;
+	root->n_groups = 0;
+	for (i = 0; root->ids.count > 1 && i < u->n_groups; i++)
+		if (u->groups[i] < root->ids.count)
+			root->groups[root->n_groups++] = u->groups[i];
+}
+
 int image_user_find(const char *const *layers, const char *user, struct image_user *ret, struct error *err)
 {
 	const char *colon = strchr(user, ':');
-	struct sv name = colon ? sv_n(user, (size_t)(colon - user)) : sv_of(user);
+	struct sv name = colon ? sv_n(user, (size_t)(colon - user)) : sv_of(user), known = {0};
 	struct image_user found = {.home = "/"};
 	struct text_shown shown;
 	AUTO_BUF table = {0};
@@ -187,12 +233,14 @@ int image_user_find(const char *const *layers, const char *user, struct image_us
 	buf_init(&table, IMAGE_USERS_BYTES);
 	if (read_table(layers, "passwd", &table, err) < 0)
 		return -1;
-	if (!find_user(buf_view(&table), name, &found))
+	if (!find_user(buf_view(&table), name, &found, &known))
 		return error_set(err, ERROR_INPUT, "the image has no user %s", text_show(&shown, name));
 	if (found.uid == 0 && strcmp(found.home, "/") == 0)
 		(void)snprintf(found.home, sizeof(found.home), "/root");
 	if (colon && image_group_find(layers, colon + 1, &found.gid, err) < 0)
 		return -1;
+	if (!colon)
+		find_groups(layers, known, &found);
 	*ret = found;
 	return 0;
 }

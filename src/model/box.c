@@ -80,6 +80,18 @@ static void put_reach(struct buf *b, const struct redirect *reach)
 	}
 }
 
+/* Of an image alone. */
+static void put_groups(struct buf *b, const struct image_root *image)
+{
+	uint32_t i;
+
+	if (!image)
+		return;
+	wire_put_u32(b, image->n_groups);
+	for (i = 0; i < image->n_groups; i++)
+		wire_put_u32(b, image->groups[i]);
+}
+
 void box_put_orders(struct buf *b, const struct box_orders *o)
 {
 	wire_put_u32(b, o->user);
@@ -88,6 +100,7 @@ void box_put_orders(struct buf *b, const struct box_orders *o)
 	wire_put_u32(b, o->plan->gid);
 	wire_put_u32(b, o->plan->image ? o->plan->image->ids.count : 0);
 	wire_put_u32(b, o->image_shift);
+	put_groups(b, o->plan->image);
 	wire_put_sv(b, sv_of(o->plan->cwd));
 	put_limits(b, &o->plan->limits);
 	put_executables(b, o->plan);
@@ -220,12 +233,18 @@ static void get_image(struct reading *r, uint32_t *ret_shift)
 {
 	uint32_t count = wire_get_u32(&r->in);
 	struct image_root *image = count ? arena_alloc(r->arena, sizeof(*image)) : NULL;
+	uint32_t i;
 
 	*ret_shift = wire_get_u32(&r->in);
 	refuse_unless(r, *ret_shift <= 1);
 	if (!image)
 		return;
 	*image = (struct image_root){.ids = {.count = count}};
+	image->n_groups = (uint32_t)get_count(r, count > 1 ? IMAGE_GROUPS_MAX : 0, 4);
+	for (i = 0; i < image->n_groups; i++) {
+		image->groups[i] = wire_get_u32(&r->in);
+		refuse_unless(r, image->groups[i] < count);
+	}
 	r->plan->image = image;
 }
 

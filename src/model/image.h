@@ -41,6 +41,8 @@ struct image_mount {
 	bool writable;
 };
 
+enum { IMAGE_GROUPS_MAX = 64 };
+
 /* The root of one sandbox. */
 struct image_root {
 	const char *const *layers; /* topmost first, NULL-terminated, at least one; absolute and canonical */
@@ -56,6 +58,8 @@ struct image_root {
 	const char *const *env; /* "NAME=VALUE", NULL-terminated: above the safe set, below what the gateway sets */
 	const char *cwd;	/* inside; made where it is missing */
 	uint32_t uid, gid;	/* inside */
+	uint32_t groups[IMAGE_GROUPS_MAX]; /* further ones, inside, each of ids; none where there is one id */
+	uint32_t n_groups;
 	const char *const *hosts; /* further lines of /etc/hosts, NULL-terminated; NULL: none */
 	uint64_t storage;	  /* bytes that the upper folder and the writable mounts may hold; 0: no limit */
 };

@@ -325,7 +325,7 @@ int sys_set_ids_only(uid_t uid, gid_t gid)
 	return syscall(SYS_setresgid, gid, gid, gid) < 0 || syscall(SYS_setresuid, uid, uid, uid) < 0 ? -errno : 0;
 }
 
-int sys_set_ids(uid_t uid, gid_t gid)
+int sys_set_ids(uid_t uid, gid_t gid, const gid_t *groups, size_t n)
 {
-	return syscall(SYS_setgroups, 0, NULL) < 0 ? -errno : sys_set_ids_only(uid, gid);
+	return syscall(SYS_setgroups, n, groups) < 0 ? -errno : sys_set_ids_only(uid, gid);
 }

@@ -75,26 +75,21 @@ int native_work_take(struct image_work *w, struct error *err)
 	return 0;
 }
 
-static int find_owner(const struct native_build *b, const struct build_layers *below, const char *user, uint32_t *uid, uint32_t *gid, char *home, struct error *err)
+int native_step_user(const struct native_build *b, const struct build_layers *below, const char *user, struct image_user *ret, struct error *err)
 {
 	const char **layers = native_paths(b, below);
+
+	return layers ? image_user_find((const char *const *)layers, user, ret, err) : error_sys(err, ENOMEM, "layers");
+}
+
+int native_step_owner(const struct native_build *b, const struct build_layers *below, const struct recipe_step *s, uint32_t *uid, uint32_t *gid, struct error *err)
+{
 	struct image_user u;
 
-	if (!layers)
-		return error_sys(err, ENOMEM, "layers");
-	if (image_user_find((const char *const *)layers, user, &u, err) < 0)
+	if (native_step_user(b, below, s->kind == RECIPE_COPY ? s->chown : s->user, &u, err) < 0)
 		return -1;
 	*uid = u.uid;
 	*gid = u.gid;
-	if (home)
-		memcpy(home, u.home, sizeof(u.home));
-	return 0;
-}
-
-int native_step_owner(const struct native_build *b, const struct build_layers *below, const struct recipe_step *s, uint32_t *uid, uint32_t *gid, char *home, struct error *err)
-{
-	if (find_owner(b, below, s->kind == RECIPE_COPY ? s->chown : s->user, uid, gid, home, err) < 0)
-		return -1;
 	/* --chown=USER alone gives its group the user's number, not the user's group */
 	if (s->kind == RECIPE_COPY && !strchr(s->chown, ':'))
 		*gid = *uid;
@@ -275,7 +270,7 @@ static int step(struct native_build *b, struct build_layers *stage, const struct
 	int r;
 
 	/* what was made before takes time to be found: patterns are compared with names */
-	if (limit_check_time(&b->req->limit, err) < 0 || sources_of(b, s, &from, err) < 0 || native_step_owner(b, stage, s, &uid, &gid, NULL, err) < 0)
+	if (limit_check_time(&b->req->limit, err) < 0 || sources_of(b, s, &from, err) < 0 || native_step_owner(b, stage, s, &uid, &gid, err) < 0)
 		return -1;
 	from.caches = uses_caches(s) ? b->cached : "";
 	if (build_key(&b->plan, stage, s, &from, uid, gid, b->ids.count, key, err) < 0)

@@ -5,6 +5,7 @@
 #define CORDON_TASK_BUILD_NATIVE_H
 
 #include "image/copy.h"
+#include "image/users.h"
 #include "task/build_key.h"
 
 struct native_build {
@@ -40,8 +41,11 @@ int native_run(struct native_build *b, const struct build_layers *below, const s
 int native_copy(struct native_build *b, const struct build_layers *below, const struct recipe_step *s, const struct build_sources *from, struct image_work *w, struct error *err);
 int native_workdir(struct native_build *b, const struct build_layers *below, const struct recipe_step *s, struct image_work *w, struct error *err);
 
-/* Whom the step's files or processes belong to: for its key, and for what it does. home: 256 bytes, or NULL. */
-int native_step_owner(const struct native_build *b, const struct build_layers *below, const struct recipe_step *s, uint32_t *uid, uint32_t *gid, char *home, struct error *err);
+/* Who that is in the layers below. */
+int native_step_user(const struct native_build *b, const struct build_layers *below, const char *user, struct image_user *ret, struct error *err);
+
+/* Whom the step's files or processes belong to: for its key, and for what it does. */
+int native_step_owner(const struct native_build *b, const struct build_layers *below, const struct recipe_step *s, uint32_t *uid, uint32_t *gid, struct error *err);
 
 /* Tells once that owners are not what was asked for. */
 void native_note_unowned(struct native_build *b);

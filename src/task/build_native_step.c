@@ -101,7 +101,7 @@ int native_copy(struct native_build *b, const struct build_layers *below, const 
 
 	if (!paths || !target.folder)
 		return error_sys(err, ENOMEM, "layers");
-	if (owner.set && native_step_owner(b, below, s, &owner.uid, &owner.gid, NULL, err) < 0)
+	if (owner.set && native_step_owner(b, below, s, &owner.uid, &owner.gid, err) < 0)
 		return -1;
 	return from->from ? copy_from_layers(b, from->from, s, &owner, &target, err) : copy_from_context(b, s, &owner, &target, err);
 }
@@ -115,7 +115,7 @@ int native_workdir(struct native_build *b, const struct build_layers *below, con
 
 	if (!paths || !target.folder)
 		return error_sys(err, ENOMEM, "layers");
-	if (native_step_owner(b, below, s, &owner.uid, &owner.gid, NULL, err) < 0 || copy_make_folder(&b->ids, &target, s->workdir, &owner, &made, err) < 0)
+	if (native_step_owner(b, below, s, &owner.uid, &owner.gid, err) < 0 || copy_make_folder(&b->ids, &target, s->workdir, &owner, &made, err) < 0)
 		return -1;
 	return made ? 0 : 1;
 }
@@ -215,7 +215,7 @@ int native_run(struct native_build *b, const struct build_layers *below, const s
 	const char **paths = native_paths(b, below);
 	struct image_mount *mounts = arena_array(b->arena, s->n_mounts + 1, sizeof(*mounts));
 	struct image_root root = {.layers = (const char *const *)paths, .ids = b->ids, .mounts = mounts, .n_mounts = s->n_mounts, .cwd = s->workdir};
-	char home[256];
+	struct image_user user;
 	size_t k;
 
 	root.upper = native_work_path(b, w, "upper");
@@ -224,8 +224,9 @@ int native_run(struct native_build *b, const struct build_layers *below, const s
 		return error_sys(err, ENOMEM, "a command");
 	if (!below->n)
 		return error_set(err, ERROR_INPUT, "there is nothing in the image that could be run");
-	if (native_step_owner(b, below, s, &root.uid, &root.gid, home, err) < 0)
+	if (native_step_user(b, below, s->user, &user, err) < 0)
 		return -1;
+	image_user_become(&user, &root);
 	if (b->ids.count == 1 && (root.uid || root.gid)) {
 		root.uid = root.gid = 0;
 		native_note_unowned(b);
@@ -233,6 +234,6 @@ int native_run(struct native_build *b, const struct build_layers *below, const s
 	for (k = 0; k < s->n_mounts; k++)
 		if (one_mount(b, &s->mounts[k], from->mounts[k], k, w, &mounts[k], err) < 0)
 			return -1;
-	root.env = environment(b, s, home);
+	root.env = environment(b, s, user.home);
 	return run_in(b, &root, s, err);
 }

@@ -166,8 +166,7 @@ static int fill_root(struct flow *f, const struct flow_command *c, struct image_
 	ret->ids = image->ids;
 	ret->env = c->env->v;
 	ret->cwd = c->cwd ? c->cwd : !c->image && f->task->environment.workdir.s ? f->task->environment.workdir.s : config->workdir;
-	ret->uid = user.uid;
-	ret->gid = user.gid;
+	image_user_become(&user, ret);
 	ret->storage = c->own && c->own->storage.set ? c->own->storage.v : flow_storage(f);
 	return 0;
 }

@@ -329,8 +329,7 @@ int services_root(struct flow *f, struct service *s, struct task_sandbox *ret)
 	root->work = s->work.work;
 	root->ids = s->image.ids;
 	root->cwd = c->working_dir[0] ? c->working_dir : s->image.config.workdir;
-	root->uid = user.uid;
-	root->gid = user.gid;
+	image_user_become(&user, root);
 	root->hosts = s->hosts;
 	/* more than the agent's: who fills a volume that it shares is to be ended before the services, and judged */
 	root->storage = SERVICE_ROOM * flow_storage(f);

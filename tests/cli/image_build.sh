@@ -78,6 +78,26 @@ outside timeout 60 "$CORDON" run --image my/image -- /usr/bin/no/such
 like "... nor is one that is named by its path" "$status:$told" '^127:.*not found in the image'
 build <<'END'
 FROM cordon-test/base
+RUN echo 'agent:x:1000:1000::/:/bin/sh' >>/etc/passwd; printf 'agent:x:1000:\nshared:x:2000:other,agent\nhigh:x:4000000:agent\n' >>/etc/group; mkdir /shared; echo theirs >/shared/f; chgrp -R 2000 /shared; chmod 750 /shared; chmod 640 /shared/f
+USER agent
+RUN id -G >/tmp/seen; cat /shared/f >>/tmp/seen
+END
+if [ "$status" = 0 ] && [ "$("$CORDON" run --image my/image -- id -u 2>/dev/null)" = 1000 ]; then
+	is "a user of an image has the groups that its table says" "$(in_image sh -c 'id -G; cat /shared/f')" $'1000 2000\ntheirs'
+	is "... in a RUN, too" "$(in_image cat /tmp/seen)" $'1000 2000\ntheirs'
+	for runtime in gvisor runc crun; do
+		outside timeout 60 "$CORDON" run --runtime "$runtime" --image my/image -- sh -c 'id -G; cat /shared/f'
+		if [[ $told = *"$runtime"* && $status = 125 ]]; then
+			skip "... and on $runtime" "$(tail -n 1 <<<"$told")"
+		else
+			is "... and on $runtime" "$status $said" $'0 1000 2000\ntheirs'
+		fi
+	done
+else
+	skip "a user of an image has the groups that its table says" "there is one user id"
+fi
+build <<'END'
+FROM cordon-test/base
 USER 99999
 END
 outside timeout 60 "$CORDON" run --image my/image -- true

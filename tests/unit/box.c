@@ -63,7 +63,7 @@ static void orders_arrive_as_they_were_given(void)
 
 static void the_root_of_an_image_is_somebody_only_where_there_is_one(void)
 {
-	const struct image_root image = {.ids = {.count = 65536, .zero_uid = 1, .first_uid = 2}};
+	struct image_root image = {.ids = {.count = 65536, .zero_uid = 1, .first_uid = 2}, .groups = {10, 65535}, .n_groups = 2};
 	struct plan p = sample();
 	struct box_orders o = {.plan = &p, .user = BOX_USER_BECOME, .image_nested = true, .image_shift = 1}, got = {0};
 	struct arena *arena = arena_new();
@@ -73,6 +73,10 @@ static void the_root_of_an_image_is_somebody_only_where_there_is_one(void)
 	p.image = &image;
 	CHECK(round_trip(&o, arena, &got) == 0);
 	CHECK(got.plan->image && got.plan->image->ids.count == 65536 && got.image_nested && got.image_shift == 1 && got.plan->uid == 0);
+	CHECK(got.plan->image->n_groups == 2 && got.plan->image->groups[0] == 10 && got.plan->image->groups[1] == 65535);
+	image.groups[1] = 65536;
+	CHECK(round_trip(&o, arena, &got) == -EBADMSG);
+	image.n_groups = 1;
 	p.uid = 65536;
 	CHECK(round_trip(&o, arena, &got) == -EBADMSG);
 	p.uid = 65535;

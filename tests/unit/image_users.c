@@ -54,6 +54,26 @@ static void names_and_numbers_are_found(void)
 	CHECK(image_group_find(layers, "wheel", &g, &err) == 0 && g == 10);
 }
 
+static void users_have_the_groups_that_the_image_says(void)
+{
+	struct image_root root = {.ids = {.count = 65536}};
+	struct image_user u;
+	struct error err;
+
+	begin();
+	write_file(bottom, "group", "root:x:0:\nshared:x:2000:alice,bob\nbobby:x:2001:bobby\nhigh:x:70000:bob\nbad:x:-1:bob\nlast:x:2002:bob\nnone:x:2003\n");
+	CHECK(image_user_find(layers, "bob", &u, &err) == 0 && u.gid == 1001 && u.n_groups == 3 && u.groups[0] == 2000 && u.groups[1] == 70000 && u.groups[2] == 2002);
+	image_user_become(&u, &root);
+	CHECK(root.uid == 1000 && root.gid == 1001 && root.n_groups == 2 && root.groups[0] == 2000 && root.groups[1] == 2002);
+	CHECK(image_user_find(layers, "1000", &u, &err) == 0 && u.n_groups == 3);
+	CHECK(image_user_find(layers, "bob:shared", &u, &err) == 0 && u.gid == 2000 && u.n_groups == 0);
+	CHECK(image_user_find(layers, "77", &u, &err) == 0 && u.n_groups == 0);
+	root.ids.count = 1;
+	CHECK(image_user_find(layers, "bob", &u, &err) == 0);
+	image_user_become(&u, &root);
+	CHECK(root.n_groups == 0);
+}
+
 static void what_is_no_user_is_refused(void)
 {
 	static const char *const users[] = {"nobody-here", "odd", "big", "4294967295", "99999999999", "-1", "bob:none", "bob:4294967295"};
@@ -110,7 +130,7 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(names_and_numbers_are_found),
-		CASE(what_is_no_user_is_refused),
+		CASE(users_have_the_groups_that_the_image_says), CASE(what_is_no_user_is_refused),
 		CASE(the_topmost_layer_that_has_it_counts),
 		CASE(a_link_never_leads_to_the_hosts_table),
 	};

@@ -315,7 +315,8 @@ static int become_image_user(struct starting *t)
 	if ((r = sys_bound_caps(keep)) < 0)
 		return r;
 	t->step = "user id";
-	if ((r = (p->image->ids.count > 1 ? sys_set_ids : sys_set_ids_only)(p->uid, p->gid)) < 0)
+	r = p->image->ids.count > 1 ? sys_set_ids(p->uid, p->gid, p->image->groups, p->image->n_groups) : sys_set_ids_only(p->uid, p->gid);
+	if (r < 0)
 		return r;
 	t->step = "capabilities";
 	return sys_drop_caps(keep);
@@ -338,7 +339,7 @@ static int become_user(struct starting *t)
 	if ((r = sys_lock_caps(gone)) < 0 || (r = sys_drop_caps(set_ids)) < 0 || !set_ids)
 		return r;
 	t->step = "user id";
-	r = sys_set_ids(c->plan->uid, c->plan->gid);
+	r = sys_set_ids(c->plan->uid, c->plan->gid, NULL, 0);
 	return r < 0 ? r : sys_drop_caps(0);
 }
 
