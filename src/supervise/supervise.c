@@ -54,6 +54,7 @@ struct supervisor {
 	uint64_t unheard;  /* signals of the first command that it has not answered to */
 	bool ended;
 	bool stopped; /* all inside was, and the front; we go on */
+	bool asked;   /* a question stood at the terminal */
 	bool failed; /* ours: the audit log */
 };
 
@@ -613,11 +614,22 @@ static void check_gate(struct supervisor *s)
 		kill_all(s);
 }
 
-static bool key_typed(void *arg, char c)
+static bool keys_typed(void *arg, const char *p, size_t n)
 {
 	struct supervisor *s = arg;
 
-	return ask_key(&s->gate.ask, c, now_ms());
+	return ask_keys(&s->gate.ask, p, n, now_ms());
+}
+
+/* While a question stands nothing of the workload's is shown. What fills the screen does not know that we wrote on it. */
+static void hold_terminal(struct supervisor *s)
+{
+	bool asks = ask_stands(&s->gate.ask);
+
+	if (s->asked && !asks)
+		terminal_redraw(&s->terminal);
+	s->asked = asks;
+	s->terminal.quiet = s->stopped || asks;
 }
 
 static int joined(void *arg, int client)
@@ -678,7 +690,7 @@ static int loop(struct supervisor *s)
 		p[5] = (struct pollfd){.fd = s->req->leader, .events = POLLIN};
 		p[6] = landlock_log_poll(s->req->landlock, now_ms());
 		p[7] = (struct pollfd){.fd = s->req->covers, .events = POLLIN};
-		s->terminal.quiet = s->stopped || ask_stands(&s->gate.ask);
+		hold_terminal(s);
 		s->control.open = s->ret->started && !s->gate.lost;
 		n_control = control_poll(&s->control, p + OWN_POLL);
 		n_terminal = terminal_poll(&s->terminal, p + OWN_POLL + n_control);
@@ -743,8 +755,8 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	s.control.arg = &s;
 	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = logged, .arg = &s, .now = now_ms};
 	supervise_gate_init(&s.gate);
-	s.terminal.key = key_typed;
-	s.terminal.key_arg = &s;
+	s.terminal.keys = keys_typed;
+	s.terminal.keys_arg = &s;
 	s.terminal.resized = pass_size;
 	s.terminal.resized_arg = &s;
 	reload_init(&s.reload, req->policies ? req->policies->files : NULL, req->policies ? req->policies->n_files : 0);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -130,9 +131,12 @@ static void on_ask(void *arg, uint64_t question, struct sv host, uint32_t port)
 void supervise_gate_init(struct supervise_gate *s)
 {
 	static const struct gate_events events = {on_ready, on_event, on_usage, on_lost, on_ask};
-	bool carried = s->req->tty_in >= 0 && s->req->tty_out >= 0;
+	int in = s->req->tty_in, out = s->req->tty_out;
+	/* what goes into a pipe or a file may be shown there as well, by others */
+	bool alone = in >= 0 && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
 
-	ask_init(&s->ask, carried ? s->req->tty_out : -1, on_answer, s);
+	/* nobody but the terminal's carrier may read keys that it carries: one of two readers would stand still */
+	ask_init(&s->ask, in >= 0 && out >= 0 ? out : in, alone, on_answer, s);
 	if (s->req->gate)
 		gate_listen_events(s->req->gate, &events, s);
 }

@@ -10,7 +10,7 @@
 #include "sys/process_stat.h"
 
 /* Until we look again whether somebody inside has opened it, and whether we are in the foreground. */
-enum { HUNG_MS = 50, BEHIND_MS = 200, DRAIN_MS = 10000 /* for somebody to take a byte */, CTRL_Z = 26 };
+enum { HUNG_MS = 50, CALM_MS = 1000, BEHIND_MS = 200, DRAIN_MS = 10000 /* for somebody to take a byte */, CTRL_Z = 26 };
 
 void terminal_init(struct terminal *t)
 {
@@ -49,6 +49,20 @@ void terminal_resize(struct terminal *t)
 		t->resized(t->resized_arg, size.ws_row, size.ws_col);
 }
 
+/* The kernel tells nobody of a size that is what it was. */
+void terminal_redraw(struct terminal *t)
+{
+	struct winsize other;
+	int ours = t->in >= 0 ? t->in : t->out;
+
+	if (t->master < 0 || ours < 0 || ioctl(ours, TIOCGWINSZ, &other) < 0)
+		return;
+	other.ws_row += other.ws_row > 1 ? -1 : 1;
+	if (ioctl(t->master, TIOCSWINSZ, &other) < 0 && t->resized)
+		t->resized(t->resized_arg, other.ws_row, other.ws_col);
+	terminal_resize(t);
+}
+
 void terminal_start(struct terminal *t, int in, int out, int master)
 {
 	int flags = fcntl(master, F_GETFL);
@@ -67,6 +81,7 @@ void terminal_start(struct terminal *t, int in, int out, int master)
 void terminal_done(struct terminal *t)
 {
 	terminal_restore(t);
+	calm_terminal(&t->calm, t->out, CALM_MS);
 	sys_pen_close(&t->pen);
 	if (t->master >= 0)
 		(void)close(t->master);
@@ -155,8 +170,7 @@ static void read_ours(struct terminal *t)
 {
 	ssize_t n = read(t->in, t->up, sizeof(t->up));
 
-	/* alone, or with the Enter that people expect to need */
-	if ((n == 1 || (n == 2 && (t->up[1] == '\r' || t->up[1] == '\n'))) && t->key && t->key(t->key_arg, t->up[0]))
+	if (n > 0 && t->keys && t->keys(t->keys_arg, t->up, (size_t)n))
 		return;
 	if (n > 0) {
 		t->n_up = (size_t)n;
@@ -176,6 +190,8 @@ static void read_theirs(struct terminal *t)
 {
 	ssize_t n = read(t->master, t->down, sizeof(t->down));
 
+	if (n > 0)
+		calm_watch(&t->calm, t->down, (size_t)n);
 	if (n > 0 && t->out >= 0)
 		t->n_down = (size_t)n;
 	else if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
@@ -214,6 +230,7 @@ void terminal_drain(struct terminal *t)
 	if (t->out < 0 || sys_pen_finish(&t->pen, t->down + t->at_down, t->n_down, DRAIN_MS) < 0)
 		return;
 	while (t->master >= 0 && left && (n = read(t->master, t->down, sizeof(t->down))) > 0) {
+		calm_watch(&t->calm, t->down, (size_t)n);
 		if (sys_pen_finish(&t->pen, t->down, (size_t)n, DRAIN_MS) < 0)
 			return;
 		left -= (size_t)n < left ? (size_t)n : left;

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <termios.h>
 
+#include "supervise/calm.h"
 #include "sys/pen.h"
 
 struct terminal {
@@ -23,11 +24,12 @@ struct terminal {
 	bool hung; /* nobody inside has it open just now */
 	bool in_ended;
 	bool suspend_typed; /* ^Z was the last that came from ours */
-	bool (*key)(void *arg, char c); /* may take a key that came alone before it goes in; NULL: nobody wants it */
+	bool (*keys)(void *arg, const char *p, size_t n); /* may take what was typed before it goes in; NULL: nobody wants it */
 	bool quiet; /* what comes from inside has to wait */
-	void *key_arg;
+	void *keys_arg;
 	void (*resized)(void *arg, unsigned rows, unsigned columns); /* passes our size on where the master is a stream; NULL: nobody can */
 	void *resized_arg;
+	struct calm calm; /* what was written on ours */
 	struct termios saved;
 	size_t n_up, at_up, n_down, at_down;
 	char up[4096], down[16384]; /* ours to theirs, theirs to ours */
@@ -40,6 +42,9 @@ void terminal_raw(struct terminal *t);
 void terminal_restore(struct terminal *t);
 /* Tells the sandbox our size. */
 void terminal_resize(struct terminal *t);
+/* Has what is inside draw its screen again: others wrote on it. */
+void terminal_redraw(struct terminal *t);
+/* Ours is as it was, and what those inside wrote there changes nothing of what is said next. */
 void terminal_done(struct terminal *t);
 
 /*

@@ -38,9 +38,28 @@ is "/dev/stdout and its kin with a terminal" "$(tr '\n' ' ' <<<"$said")" "a b c 
 at_tty 'send:line\n' -- "${run[@]}" sh -c 'read x </dev/stdin; echo "got $x"'
 like "/dev/stdin with a terminal" "$said" 'got line'
 at_tty -- "${run[@]}" printf '\033[31mred\033[0m\n'
-is "colours pass" "$said" $'\e[31mred\e[0m'
+is "colours pass" "$(head -n 1 <<<"$said")" $'\e[31mred\e[0m'
 at_tty -- "${run[@]}" sh -c 'ps -o tty= -p $$ 2>/dev/null || cut -d" " -f7 /proc/self/stat'
 like "it is the controlling terminal" "$said" 'pts/0|[1-9]'
+
+# --- what Cordon says after a workload wrote ---
+
+printf 'version: 1\nextends: [default]\nprocess: {timeout: 1s}\n' >"$tmp/short.yaml"
+known=$'\030\033\\\\\033<.*\033\\(B\017\033\\[0m.*\033\\[\\?25h'
+for left in '\033[8m' '\033(0' '\033]0;no end' '\302\233' '\016'; do
+	at_tty -- "$CORDON" run -p "$tmp/short.yaml" -- sh -c "printf '$left'; exec sleep 20"
+	like "what it left behind is undone before Cordon's words ($(printf %q "$left"))" "$(tr '\n' ' ' <<<"$said")" "$known.*cordon: process\.timeout was reached"
+done
+at_tty -- "${run[@]}" printf '\033]11;#000\007'
+like "its colours too" "$said" $'\033\\]104\033.*\033\\]111\033'
+at_tty -- "${run[@]}" printf '\033]0;title\007'
+is "a person's own colours stay where it left them alone" "$(grep -c "]104" <<<"$said")" 0
+at_tty -- "${run[@]}" printf 'plain text\n'
+is "after plain text nothing has to be undone" "$said" "plain text"
+TERM=dumb at_tty -- "${run[@]}" printf '\033[1mx'
+is "a terminal that knows no escapes gets none" "$said" $'\033[1mx'
+at_tty -- sh -c '"$@" | cat' _ "${run[@]}" printf '\033[1mx'
+is "nor does a pipe" "$said" $'\033[1mx'
 
 # --- keys ---
 
