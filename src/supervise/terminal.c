@@ -57,7 +57,7 @@ void terminal_redraw(struct terminal *t)
 
 	if (t->master < 0 || ours < 0 || ioctl(ours, TIOCGWINSZ, &other) < 0)
 		return;
-	other.ws_row += other.ws_row > 1 ? -1 : 1;
+	other.ws_row = (unsigned short)(other.ws_row > 1 ? other.ws_row - 1 : 2);
 	if (ioctl(t->master, TIOCSWINSZ, &other) < 0 && t->resized)
 		t->resized(t->resized_arg, other.ws_row, other.ws_col);
 	terminal_resize(t);

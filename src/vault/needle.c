@@ -9,7 +9,7 @@
 #include "vault/needle_runs.h"
 #include "vault/needle_set.h"
 
-enum { READINGS = 2 /* decoded once, decoded twice */, SHORT = 24 /* bytes: looking for escapes first would take longer */ };
+enum { READINGS = 2 /* decoded once, decoded twice */, ALL = 2 * READINGS /* and both once more, late (needle_decode.h) */, SHORT = 24 /* bytes: looking for escapes first would take longer */ };
 
 struct reading {
 	struct needle_scan *scan;
@@ -27,8 +27,10 @@ struct needle_scan {
 	uint64_t offset; /* of the next byte */
 	uint32_t at;
 	bool decoding; /* the readings below are in use */
+	bool parted;   /* ... the late ones too: before, they are the same */
+	uint64_t doubled; /* the offset behind two backslashes, the first of which escapes the other */
 	uint64_t mask;
-	struct reading readings[READINGS];
+	struct reading readings[ALL];
 	struct needle_runs *runs; /* of a deep set; NULL: none was there yet */
 };
 
@@ -42,8 +44,8 @@ struct needle_scan *needle_scan_new(struct needle_set *set, needle_hit_fn *hit, 
 	*s = (struct needle_scan){.set = needle_set_ref(set), .hit = hit, .arg = arg};
 	for (s->mask = 1; s->mask <= set->longest;)
 		s->mask = s->mask << 1 | 1;
-	for (i = 0; i < READINGS; i++)
-		s->readings[i] = (struct reading){.scan = s, .decoder.keeps_backslash = set->backslash, .next = i + 1 < READINGS ? &s->readings[i + 1] : NULL};
+	for (i = 0; i < ALL; i++)
+		s->readings[i] = (struct reading){.scan = s, .decoder = {.keeps_backslash = set->backslash, .late = i == READINGS}, .next = (i + 1) % READINGS ? &s->readings[i + 1] : NULL};
 	return s;
 }
 
@@ -53,6 +55,7 @@ void needle_scan_free(struct needle_scan *s)
 		return;
 	needle_runs_free(s->runs);
 	free(s->readings[0].starts);
+	free(s->readings[READINGS].starts);
 	secret_wipe(s->readings, sizeof(s->readings));
 	needle_set_unref(s->set);
 	free(s);
@@ -92,18 +95,29 @@ static void read_unit(void *arg, const struct needle_unit *u)
 		needle_decode(&r->next->decoder, u, read_unit, r->next);
 }
 
+static int make_starts(struct needle_scan *s, unsigned first)
+{
+	struct reading *r = &s->readings[first];
+	unsigned k;
+
+	if (r->starts)
+		return 0;
+	r->starts = calloc(READINGS * (s->mask + 1), sizeof(uint64_t));
+	if (!r->starts)
+		return -ENOMEM;
+	for (k = 1; k < READINGS; k++)
+		r[k].starts = r->starts + k * (s->mask + 1);
+	return 0;
+}
+
 /* From here on the readings may differ from the stream as it is; up to here they are the same. */
 static int start_decoding(struct needle_scan *s)
 {
 	uint64_t depth = s->set->nodes[s->at].depth, i;
 	unsigned k;
 
-	if (!s->readings[0].starts) {
-		s->readings[0].starts = calloc(READINGS * (s->mask + 1), sizeof(uint64_t));
-		if (!s->readings[0].starts)
-			return -ENOMEM;
-		s->readings[1].starts = s->readings[0].starts + s->mask + 1;
-	}
+	if (make_starts(s, 0) < 0)
+		return -ENOMEM;
 	for (k = 0; k < READINGS; k++) {
 		s->readings[k].at = s->at;
 		s->readings[k].count = depth;
@@ -114,16 +128,76 @@ static int start_decoding(struct needle_scan *s)
 	return 0;
 }
 
+/* u: the byte behind the two. */
+static bool begins_late(const struct needle_scan *s, const struct needle_unit *u)
+{
+	return s->doubled == u->start && s->doubled && (u->c == 'u' || u->c == 'x');
+}
+
+/* From here on the late readings may differ from the others. */
+static int part(struct needle_scan *s, const struct needle_unit *u)
+{
+	const struct reading *from;
+	struct reading *r;
+	uint64_t depth, i;
+
+	if (make_starts(s, READINGS) < 0)
+		return -ENOMEM;
+	for (from = s->readings; from < s->readings + READINGS; from++) {
+		r = &s->readings[READINGS + (from - s->readings)];
+		needle_decoder_copy(&r->decoder, &from->decoder);
+		r->at = from->at;
+		r->count = depth = s->set->nodes[r->at].depth;
+		for (i = 0; i < depth; i++)
+			r->starts[i] = reading_start(from, (uint32_t)(depth - i));
+	}
+	if (begins_late(s, u)) {
+		r = &s->readings[READINGS];
+		r->decoder.pending[0] = (struct needle_unit){'\\', u->start - 1, u->start};
+		r->decoder.n = 1;
+		r->decoder.slashed = 0;
+	}
+	s->parted = true;
+	return 0;
+}
+
+static unsigned in_use(const struct needle_scan *s)
+{
+	return !s->decoding ? 0 : s->parted ? ALL : READINGS;
+}
+
 static bool readings_agree(const struct needle_scan *s)
 {
 	uint32_t depth = s->set->nodes[s->at].depth;
 	unsigned k;
 
-	for (k = 0; k < READINGS; k++)
+	for (k = 0; k < in_use(s); k++)
 		if (s->readings[k].decoder.n || s->readings[k].at != s->at ||
 		    (depth && reading_start(&s->readings[k], depth) != s->offset - depth))
 			return false;
 	return true;
+}
+
+/* Two backslashes are the same to both until a letter says that the other one begins a number: texts are full of them. */
+static bool parts(const struct needle_scan *s, const struct needle_unit *u)
+{
+	return begins_late(s, u) || needle_decode_cuts_number(&s->readings[0].decoder, u->c);
+}
+
+static int decode_byte(struct needle_scan *s, const struct needle_unit *u)
+{
+	unsigned k;
+
+	if (!s->parted && parts(s, u) && part(s, u) < 0)
+		return -ENOMEM;
+	if (needle_decode_doubles(&s->readings[0].decoder, u->c))
+		s->doubled = u->end;
+	/* the late ones first: what the others find as well they find to its first byte, and are heard last */
+	for (k = in_use(s); k; k -= READINGS)
+		needle_decode(&s->readings[k - READINGS].decoder, u, read_unit, &s->readings[k - READINGS]);
+	s->decoding = !readings_agree(s);
+	s->parted = s->parted && s->decoding;
+	return 0;
 }
 
 static int feed_byte(struct needle_scan *s, unsigned char c)
@@ -139,11 +213,7 @@ static int feed_byte(struct needle_scan *s, unsigned char c)
 	s->offset++;
 	if (hit)
 		tell(s, hit, s->offset - s->set->nodes[hit].depth, s->offset);
-	if (s->decoding) {
-		needle_decode(&s->readings[0].decoder, &u, read_unit, &s->readings[0]);
-		s->decoding = !readings_agree(s);
-	}
-	return 0;
+	return s->decoding ? decode_byte(s, &u) : 0;
 }
 
 /* Where the next escape is, at or behind `from`; n: there is none. */
@@ -235,16 +305,16 @@ int needle_scan_end(struct needle_scan *s)
 	if (s->runs && needle_runs_end(s->runs) < 0)
 		r = -ENOMEM;
 	tell_runs(s, UINT64_MAX);
-	for (k = 0; s->decoding && k < READINGS; k++)
+	for (k = 0; k < in_use(s); k++)
 		needle_decode_end(&s->readings[k].decoder, read_unit, &s->readings[k]);
-	s->decoding = false;
+	s->decoding = s->parted = false;
 	s->at = 0;
 	return r;
 }
 
 void needle_scan_restart(struct needle_scan *s)
 {
-	s->offset = 0;
+	s->offset = s->doubled = 0;
 }
 
 uint64_t needle_scan_safe(const struct needle_scan *s)
@@ -252,7 +322,7 @@ uint64_t needle_scan_safe(const struct needle_scan *s)
 	uint64_t safe = s->offset - s->set->nodes[s->at].depth, start;
 	const struct reading *r;
 
-	for (r = s->readings; s->decoding && r; r = r->next) {
+	for (r = s->readings; r < s->readings + in_use(s); r++) {
 		start = r->decoder.n ? r->decoder.pending[0].start : s->offset;
 		if (r->at)
 			start = reading_start(r, s->set->nodes[r->at].depth);

@@ -21,8 +21,8 @@
  * Not found: what is encoded three times over, escapes written otherwise (\163, \u{73}, \U00000073, %u0073, quoted-printable), UTF-32, rows of numbers that are broken into lines or written otherwise
  * (0x73, 115), rows of anything but the string itself (of its base64), backslashes before the signs of URL encoding or HTML (\%73), other ciphers and compressions. Decompressing comes before this.
  *
- * How: one Aho-Corasick automaton over the plain, base64 and hexadecimal forms runs over three readings of the stream:
- * as it is, decoded once, decoded twice. The two decoded readings cost nothing until a %, \ or & comes, and end when
+ * How: one Aho-Corasick automaton over the plain, base64 and hexadecimal forms runs over readings of the stream:
+ * as it is, decoded once, decoded twice, and the last two again where one escape may be cut short by another (needle_decode.h). The decoded readings cost nothing until a %, \ or & comes, and end when
  * they agree with the first again. Text that no form can start in is passed over without a look at most of its bytes.
  *
  * Limits: NEEDLE_MIN to NEEDLE_MAX bytes each, NEEDLE_COUNT of them. The set and a scan's memory of offsets are all

@@ -45,6 +45,8 @@ static enum verdict number(const struct needle_decoder *d, unsigned from, unsign
 		return MORE;
 	if (d->pending[i].c == ';')
 		return DONE;
+	if (d->late && needle_starts_escape(d->pending[i].c))
+		return NO_ESCAPE;
 	/* no needle, nor a break between its lines, has other bytes, and "&#0" is as likely something else */
 	return (v >= ' ' && v <= '~') || v == '\n' || v == '\r' ? ENDED : NO_ESCAPE;
 }
@@ -135,6 +137,8 @@ static enum verdict judge(const struct needle_decoder *d, unsigned char *ret)
 		return digits(d, 2, 6, ret);
 	if (c == 'x')
 		return digits(d, 2, 4, ret);
+	if (c == '\\' && d->late)
+		return NO_ESCAPE;
 	*ret = c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : 0;
 	return *ret || memchr(controls, c, sizeof(controls)) ? DONE : sign(d, c, ret);
 }

@@ -162,6 +162,51 @@ static void html(struct buf *out, struct sv in)
 			(void)buf_char(out, in.p[i]);
 }
 
+/*
+ * What escapes as little as its reader can do with, and other signs by chance: the "&", "#" or ";" of a reference stays, or the backslash of an escape, or digits of both do.
+ */
+static void url_a_little(struct buf *out, struct sv in)
+{
+	size_t i;
+
+	for (i = 0; i < in.n; i++)
+		(void)buf_printf(out, in.p[i] == '%' || in.p[i] == '+' || draw(3) == 0 ? "%%%02X" : "%c", (unsigned)(unsigned char)in.p[i]);
+}
+
+static void json_a_little(struct buf *out, struct sv in)
+{
+	size_t i;
+
+	for (i = 0; i < in.n; i++)
+		(void)buf_printf(out, in.p[i] == '"' || draw(3) == 0 ? "\\u%04x" : "%c", (unsigned)(unsigned char)in.p[i]);
+}
+
+static void html_a_little(struct buf *out, struct sv in)
+{
+	size_t i;
+
+	for (i = 0; i < in.n; i++)
+		(void)buf_printf(out, draw(3) == 0 ? (draw(2) ? "&#%u;" : "&#x%x;") : "%c", (unsigned)(unsigned char)in.p[i]);
+}
+
+/* As js-cookie writes a value: "&" and "#" stay. */
+static void cookie(struct buf *out, struct sv in)
+{
+	size_t i;
+
+	for (i = 0; i < in.n; i++)
+		(void)buf_printf(out, strchr("%;,\"\\() ", in.p[i]) ? "%%%02X" : "%c", (unsigned)(unsigned char)in.p[i]);
+}
+
+/* As templates write text: numbers for signs, a semicolon behind each. */
+static void template(struct buf *out, struct sv in)
+{
+	size_t i;
+
+	for (i = 0; i < in.n; i++)
+		(void)buf_printf(out, strchr("/=+-_&\"'<>:", in.p[i]) ? "&#x%X;" : "%c", (unsigned)(unsigned char)in.p[i]);
+}
+
 static void html_padded(struct buf *out, struct sv in)
 {
 	size_t i;
@@ -371,6 +416,24 @@ static void put_spaced(struct buf *out, struct sv in, unsigned how)
 	}
 }
 
+static void an_escape_that_is_partly_escaped_again_is_found(void)
+{
+	static coding_fn *const inner[] = {url, json, html, template, url_a_little, json_a_little, html_a_little, html_padded, html_open};
+	static coding_fn *const outer[] = {url, json, html, cookie, url_a_little, json_a_little, html_a_little};
+	struct scrub *s = make();
+	char what[64];
+	size_t i, k;
+	int round;
+
+	for (i = 0; s && i < ARRAY_LEN(inner); i++)
+		for (k = 0; k < ARRAY_LEN(outer); k++)
+			for (round = 0; round < 100; round++) {
+				(void)snprintf(what, sizeof(what), "inner %zu, outer %zu", i, k);
+				one_round(s, what, inner[i], outer[k], 144);
+			}
+	scrub_unref(s);
+}
+
 static void utf16_and_rows_of_numbers_are_found_however_they_are_split(void)
 {
 	struct scrub *s = make();
@@ -423,6 +486,7 @@ int main(void)
 		CASE(what_is_encoded_twice_is_found_however_it_is_split),
 		CASE(lines_of_base64_and_odd_references_are_found_however_they_are_split),
 		CASE(lines_are_found_in_what_is_encoded_once_more),
+		CASE(an_escape_that_is_partly_escaped_again_is_found),
 		CASE(utf16_and_rows_of_numbers_are_found_however_they_are_split),
 		CASE(a_line_that_is_no_base64_is_not_kept_waiting),
 	};
