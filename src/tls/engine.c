@@ -116,6 +116,7 @@ static const struct {
 } protocols[] = {
 	{ALPN_H2, {"h2", 2}},
 	{ALPN_H1, {"http/1.1", 8}},
+	{ALPN_H10, {"http/1.0", 8}},
 };
 
 size_t alpn_wire(unsigned alpn, unsigned char out[ALPN_WIRE_MAX])

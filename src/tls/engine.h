@@ -46,7 +46,7 @@ void engine_done(struct tls_engine *e);
 SSL *engine_open(const struct tls_engine *e, struct tls_socket *s);
 
 /* ALPN sets: the wire form of a set (at most ALPN_WIRE_MAX bytes, h2 first), and the protocol that was chosen. */
-enum { ALPN_WIRE_MAX = 16 };
+enum { ALPN_WIRE_MAX = 24 };
 size_t alpn_wire(unsigned alpn, unsigned char out[ALPN_WIRE_MAX]);
 unsigned alpn_of(const unsigned char *name, size_t n);
 

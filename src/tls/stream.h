@@ -42,7 +42,7 @@ enum { STREAM_OPEN = 1, STREAM_READ = 2, STREAM_WRITE = 4, STREAM_HANGUP = 8, ST
 typedef void stream_fn(void *arg, unsigned events);
 
 /* What TLS peers agree on to speak inside: a set where it is offered, one or none where it was chosen. */
-enum { ALPN_H1 = 1, ALPN_H2 = 2 };
+enum { ALPN_H1 = 1, ALPN_H2 = 2, ALPN_H10 = 4 /* HTTP/1.0, of old clients */ };
 
 enum stream_failure {
 	STREAM_FINE = 0,
@@ -106,7 +106,7 @@ int stream_take_fd(struct stream *s, struct buf *unread);
 
 int stream_fd(const struct stream *s);
 bool stream_is_tls(const struct stream *s);
-unsigned stream_alpn(const struct stream *s); /* ALPN_H1, ALPN_H2 or 0: nothing was negotiated */
+unsigned stream_alpn(const struct stream *s); /* one of them, or 0: nothing was negotiated */
 bool stream_resumed(const struct stream *s);  /* the handshake was spared by an earlier session */
 enum stream_failure stream_failure(const struct stream *s);
 const char *stream_failure_text(const struct stream *s); /* "certificate has expired"; constant; "" where nothing failed */

@@ -184,6 +184,24 @@ static void peers_with_nothing_in_common_to_speak_part(void)
 	world_done(&w);
 }
 
+static void a_client_of_http_1_0_is_served_where_that_is_spoken(void)
+{
+	static const unsigned offers[] = {ALPN_H10, ALPN_H1 | ALPN_H10, ALPN_H1 | ALPN_H2 | ALPN_H10};
+	static const unsigned chosen[] = {ALPN_H10, ALPN_H1, ALPN_H2};
+	struct world w;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(offers); i++) {
+		world_init(&w);
+		join(&w, unix_pair);
+		CHECK(stream_tls_client(w.a.stream, w.client, sv_of("a.test"), offers[i]) == 0);
+		serve(&w, new_leaf(w.ca, "a.test"), ALPN_H1 | ALPN_H2 | ALPN_H10);
+		settle(&w);
+		CHECK(stream_alpn(w.a.stream) == chosen[i] && stream_alpn(w.b.stream) == chosen[i]);
+		world_done(&w);
+	}
+}
+
 static void the_second_connection_to_a_host_resumes_and_to_another_does_not(void)
 {
 	static const char *const hosts[] = {"a.test", "a.test", "b.test"};
@@ -253,6 +271,7 @@ int main(void)
 		CASE(tls_1_0_and_1_1_are_refused),
 		CASE(a_peer_without_tls_is_a_failure_of_protocol),
 		CASE(peers_with_nothing_in_common_to_speak_part),
+		CASE(a_client_of_http_1_0_is_served_where_that_is_spoken),
 		CASE(the_second_connection_to_a_host_resumes_and_to_another_does_not),
 		CASE(a_session_is_bound_to_its_leaf),
 		CASE(hosts_that_are_none_are_refused_before_a_byte_is_sent),
