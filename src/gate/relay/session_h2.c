@@ -141,6 +141,9 @@ static int on_head(struct http_exchange *x, const struct http_response *r)
 {
 	struct h2_request *q = of(x);
 
+	/* any success says that a websocket is open; a server of HTTP/1.1 that knows none answers with its page */
+	if (x->request->websocket && !r->websocket && r->status / 100 == 2)
+		return -1;
 	flush_soon(q->session);
 	return h2_respond(q->stream, r) < 0 ? -1 : 0;
 }

@@ -514,6 +514,35 @@ static void http2_clients_that_give_up_end_their_request(void)
 	rig_close(&g);
 }
 
+/* In HTTP/2 any 2xx says that it is open (RFC 8441, 5.1); in HTTP/1.1 a server that does not know them answers so, and means the page. */
+static void a_websocket_that_was_not_opened_is_not_said_to_be(void)
+{
+	struct http_request r = {.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/ws"), .websocket = true};
+	static const uint16_t codes[] = {200, 204, 299, 404};
+	struct http_response no = {.length = HTTP_LENGTH_UNKNOWN};
+	struct h2_client c;
+	struct rig g;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(codes); i++) {
+		struct h2_stream *stream;
+
+		rig_open(&g, open_policy);
+		client_open(&c, &g, &plain);
+		g.silent = true;
+		CHECK(h2_request(c.h2, &r, NULL, &stream) == 0);
+		client_run(&c);
+		no.status = codes[i];
+		no.body = codes[i] != 204;
+		CHECK(link_respond(g.x, &no) == 0);
+		client_run(&c);
+		CHECK(starts(c.log.p, codes[i] == 404 ? "404" : "502 content-type=application/json\n{"));
+		CHECK(codes[i] == 404 || strstr(c.log.p, "bad_answer"));
+		client_close(&c);
+		rig_close(&g);
+	}
+}
+
 static void http2_carries_websockets(void)
 {
 	struct http_request r = {.method = sv_of("GET"), .host = sv_of("open.example"), .port = 80, .target = sv_of("/ws"), .websocket = true};
@@ -683,6 +712,7 @@ static const struct check_case cases[] = {
 	CASE(http2_streams_do_not_wait_for_each_other),
 	CASE(http2_clients_that_give_up_end_their_request),
 	CASE(http2_carries_websockets),
+	CASE(a_websocket_that_was_not_opened_is_not_said_to_be),
 	CASE(placeholders_do_not_pass_in_websockets),
 	CASE(egress_that_is_gone_ends_all),
 };
