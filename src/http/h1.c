@@ -9,7 +9,7 @@
 
 enum {
 	START_LINE_ROOM = 64, /* for method, version and blanks beside the target */
-	INTERIM_MAX = 20,     /* heads with 1xx before the one that counts */
+	INTERIM_MAX = 1000,   /* heads with 1xx before the one that counts; who reads them knows how long that took */
 };
 
 enum { SEEN = 512 }; /* bytes of a refused start line that h1_seen() gives as they came */
@@ -18,7 +18,7 @@ enum state { HEAD, BODY_LENGTH, BODY_CHUNKED, BODY_CLOSE, TRAILERS, ENDING, INTE
 
 struct h1 {
 	bool is_request;
-	uint8_t interim;
+	uint16_t interim;
 	enum state state;
 	struct h1_context context;
 	struct h1_asked asked;

@@ -14,7 +14,7 @@ enum {
 static ssize_t on_read(nghttp2_session *session, int32_t id, uint8_t *buf, size_t max, uint32_t *flags, nghttp2_data_source *source, void *user)
 {
 	struct h2_stream *s = source->ptr;
-	struct h2_nva nva;
+	struct h2_nva nva __attribute__((uninitialized)); /* as long as its n says */
 
 	(void)buf;
 	(void)user;
@@ -156,7 +156,7 @@ int h2_request(struct h2 *h, const struct http_request *r, void *stream_user, st
 {
 	nghttp2_data_provider body = {.read_callback = on_read};
 	struct h2_stream *s;
-	struct h2_nva nva;
+	struct h2_nva nva __attribute__((uninitialized)); /* as long as its n says */
 
 	if (!h2_room(h))
 		return -EAGAIN;
@@ -184,7 +184,7 @@ int h2_respond(struct h2_stream *s, const struct http_response *r)
 {
 	nghttp2_data_provider body = {.source.ptr = s, .read_callback = on_read};
 	bool follows = r->body || r->websocket;
-	struct h2_nva nva;
+	struct h2_nva nva __attribute__((uninitialized)); /* as long as its n says */
 	int e;
 
 	if (s->answered || s->reset || s->h->cut || !s->h->config.server || (r->websocket && !s->websocket))
@@ -253,7 +253,7 @@ static int copy_fields(const struct http_fields *from, struct http_fields *ret)
 
 int h2_end(struct h2_stream *s, const struct http_fields *trailers)
 {
-	struct h2_nva nva;
+	struct h2_nva nva __attribute__((uninitialized)); /* as long as its n says */
 
 	if (!s->due || s->ending)
 		return -EINVAL;

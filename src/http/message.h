@@ -16,7 +16,7 @@
 #include "base/sv.h"
 
 enum {
-	HTTP_MAX_FIELDS = 100,
+	HTTP_MAX_FIELDS = 256, /* Set-Cookie, and in HTTP/2 each cookie, are one each */
 	HTTP_MAX_HEAD = 64 * 1024, /* method, target and fields together */
 	HTTP_MAX_TARGET = 16 * 1024,
 };

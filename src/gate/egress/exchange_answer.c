@@ -113,6 +113,16 @@ static bool prepare_body(struct exchange *x, struct http_response *r)
 	return true;
 }
 
+/* One more interim answer. */
+static bool is_flooded(struct exchange *x)
+{
+	int64_t now = loop_now(x->egress->loop), passed = (now - x->interim_at) / 1000;
+
+	x->interims -= passed < (int64_t)x->interims ? (unsigned)passed : x->interims;
+	x->interim_at = passed || x->interims == 0 ? now : x->interim_at;
+	return ++x->interims > EXCHANGE_INTERIMS;
+}
+
 static void on_response(struct call *c, const struct http_response *r)
 {
 	struct exchange *x = exchange_of(c);
@@ -124,7 +134,7 @@ static void on_response(struct call *c, const struct http_response *r)
 		fail(x, GATE_FAILURE_PROTOCOL, "the server wants an extension of websockets that was not offered");
 		return;
 	}
-	if (interim && ++x->interims > EXCHANGE_INTERIMS) {
+	if (interim && is_flooded(x)) {
 		fail(x, GATE_FAILURE_PROTOCOL, "the server gives interim answers without end");
 		return;
 	}

@@ -21,7 +21,7 @@ enum {
 	EXCHANGE_WEBSOCKET = 3600 * 1000,
 	EXCHANGE_COLLECT = SCAN_MAX_BYTES,
 	EXCHANGE_COLLECTED_MAX = 256 << 20, /* bytes of all bodies that are held until they are complete */
-	EXCHANGE_INTERIMS = 32,
+	EXCHANGE_INTERIMS = 32, /* at once, and one more each second: who waits for long may be told so all the time */
 	EXCHANGE_KEPT = 64 * 1024, /* of a judged body that was sent; a longer one cannot be judged again */
 };
 
@@ -61,7 +61,8 @@ struct exchange {
 	bool waits; /* for its credential, which a new policy has brought: the vault may be fetching it */
 
 	/* The answer. */
-	unsigned interims;
+	unsigned interims; /* of EXCHANGE_INTERIMS, as of interim_at */
+	int64_t interim_at;
 	bool answered; /* its head was passed on */
 	bool erred;    /* ... and says that the request was not served */
 	bool unserved; /* the server said so by refusing it, or by hanging up before it answered */

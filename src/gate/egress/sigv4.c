@@ -235,7 +235,7 @@ static size_t collect(const struct http_request *req, struct sv host, struct sig
 /* The signed fields, and their names joined by ";". */
 static void put_fields(const struct http_request *req, struct buf *out, struct buf *names)
 {
-	struct signed_field v[HTTP_MAX_FIELDS + 1];
+	struct signed_field v[HTTP_MAX_FIELDS + 1] __attribute__((uninitialized));
 	AUTO_BUF host = {0};
 	size_t n, i;
 

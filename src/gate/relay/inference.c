@@ -188,7 +188,7 @@ int inference_judge(struct http_exchange *x)
 {
 	const struct pol_inference *inf = &x->relay->now->policy->inference;
 	const struct provider *provider = asked_provider(x);
-	struct http_field fields[HTTP_MAX_FIELDS];
+	struct http_field fields[HTTP_MAX_FIELDS] __attribute__((uninitialized));
 	struct http_request head = *x->request;
 	struct judged j;
 	struct ruling no;

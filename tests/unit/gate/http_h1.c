@@ -333,6 +333,30 @@ static void a_connection_option_takes_its_fields_along(void)
 
 /* -- responses -- */
 
+static void an_answer_may_have_as_many_cookies_as_a_browser_takes(void)
+{
+	struct h1 *h = h1_new_response(NULL);
+	AUTO_BUF text = {0};
+	struct sv rest;
+	unsigned i;
+
+	buf_init(&text, 64 * 1024);
+	for (i = 0; i < 200; i++) /* who waits is told so every few seconds */
+		(void)buf_str(&text, "HTTP/1.1 102 Processing\r\n\r\n");
+	(void)buf_str(&text, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n");
+	for (i = 0; i < 200; i++)
+		(void)buf_printf(&text, "Set-Cookie: c%u=v\r\n", i);
+	(void)buf_str(&text, "\r\n");
+	CHECK(head_of(h, text.p, &rest) == H1_HEAD && h1_response(h)->status == 102);
+	for (i = 0; i < 200; i++) {
+		struct sv data;
+
+		CHECK(h1_read(h, &rest, &data) == H1_HEAD);
+	}
+	CHECK(h1_response(h)->status == 200 && h1_response(h)->fields.n == 200);
+	h1_free(h);
+}
+
 static void interim_responses_come_before_the_one_that_counts(void)
 {
 	struct h1 *h = h1_new_response(NULL);
@@ -396,6 +420,7 @@ int main(void)
 		CASE(a_body_larger_than_its_limit_is_refused),
 		CASE(limits_hold_to_the_byte),
 		CASE(a_connection_option_takes_its_fields_along),
+		CASE(an_answer_may_have_as_many_cookies_as_a_browser_takes),
 		CASE(interim_responses_come_before_the_one_that_counts),
 		CASE(a_response_to_head_has_a_length_and_no_body),
 		CASE(the_end_of_the_connection_ends_only_what_it_may),
