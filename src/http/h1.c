@@ -28,6 +28,7 @@ struct h1 {
 	/* The message. */
 	struct h1_lines head, tail;
 	struct h1_start start;
+	char *target; /* its canonical form, where that has no room in its own place */
 	struct h1_framing framing;
 	struct http_fields fields, trailers;
 	struct http_authority host;
@@ -69,6 +70,8 @@ static void forget(struct h1 *h)
 {
 	h1_lines_done(&h->head);
 	h1_lines_done(&h->tail);
+	free(h->target);
+	h->target = NULL;
 	free(h->fields.v);
 	free(h->trailers.v);
 	h->fields = h->trailers = (struct http_fields){0};
@@ -132,10 +135,10 @@ static int check_head(struct h1 *h, struct sv line)
 	struct h1_opinion opinion = {0};
 	int r, second;
 
-	/* The target is made canonical in place, so llhttp has to go first. */
+	/* The target is made canonical in place, as most are without growing, so llhttp has to go first. */
 	second = h1_second_opinion(h->is_request, sv_n(h->head.p, h->head.n), &h->start, &h->fields, &opinion, &other);
 	if (h->is_request)
-		r = h1_check_request(&h->context, &h->start, h->head.p + (h->start.target.p - line.p), &h->fields,
+		r = h1_check_request(&h->context, &h->start, h->target ? h->target : h->head.p + (h->start.target.p - line.p), &h->fields,
 				     &h->host, &h->request, &h->framing, &h->fault);
 	else
 		r = h1_check_response(h->asked, &h->start, &h->fields, &h->response, &h->framing, &h->fault);
@@ -156,6 +159,7 @@ static int parse_start(struct h1 *h, struct sv *ret)
 {
 	const char *lf = memchr(h->head.p, '\n', h->head.n);
 	struct sv line = sv_n(h->head.p, (size_t)(lf - h->head.p) - 1);
+	size_t grows;
 	int r;
 
 	h->start = (struct h1_start){0};
@@ -163,8 +167,13 @@ static int parse_start(struct h1 *h, struct sv *ret)
 			  : h1_start_response(line, &h->start, &h->fault);
 	if (r < 0)
 		return r;
-	if (h->start.target.n > h->limits.target)
+	grows = http_target_growth(h->start.target);
+	if (h->start.target.n + grows > h->limits.target)
 		return h1_refuse(&h->fault, 414, "request target too long");
+	if (grows && !h->target)
+		h->target = malloc(h->start.target.n + grows);
+	if (grows && !h->target)
+		return h1_refuse(&h->fault, 500, "out of memory");
 	*ret = sv_n(line.p, line.n + 2);
 	return 0;
 }
@@ -370,7 +379,7 @@ bool h1_idle(const struct h1 *h)
 
 size_t h1_held(const struct h1 *h)
 {
-	return h->head.cap + h->tail.cap;
+	return h->head.cap + h->tail.cap + (h->target ? h->start.target.n + http_target_growth(h->start.target) : 0);
 }
 
 struct h1_fault h1_fault(const struct h1 *h)

@@ -14,7 +14,7 @@
  * to CONNECT, what is left of the input (and all that follows) belongs to the tunnel.
  *
  * Ownership. What h1_request(), h1_response() and h1_trailers() give lives until h1_next() or h1_free(); of an interim
- * response (1xx) until the next h1_read(). Two allocations per message, none between messages, so that an idle
+ * response (1xx) until the next h1_read(). Two allocations per message (and one more for a target that grows), none between messages, so that an idle
  * connection costs only the struct.
  *
  * Refused: content-length with transfer-encoding, either of them twice, any coding but "chunked", lengths that are not

@@ -233,7 +233,7 @@ static void check_authority(struct h2_head *head, const struct h2_config *config
 /* The path's canonical form and the cookies' one line, the two that are written anew. */
 static int alloc_text(struct h2_head *head)
 {
-	size_t n = head->path.n;
+	size_t n = head->path.n + http_target_growth(head->path);
 	uint32_t i;
 
 	for (i = 0; i < head->n && head->cookies > 1; i++)
@@ -251,7 +251,7 @@ static void check_target(struct h2_head *head, const struct h2_config *config, s
 	const char *wrong;
 
 	(void)config;
-	if (head->path.n > HTTP_MAX_TARGET) {
+	if (head->path.n + http_target_growth(head->path) > HTTP_MAX_TARGET) {
 		h2_head_refuse(head, 414, "target too long");
 		return;
 	}
@@ -272,7 +272,7 @@ static void check_target(struct h2_head *head, const struct h2_config *config, s
 /* HTTP/2 lets a client split its cookies into fields; whoever does not know that (HTTP/1.1, a rule) must see one. The text is behind the path's. */
 static void join_cookies(struct h2_head *head)
 {
-	char *start = head->text + head->path.n, *at = start;
+	char *start = head->text + head->path.n + http_target_growth(head->path), *at = start;
 	struct http_field *first = NULL;
 	uint32_t i, n = 0;
 

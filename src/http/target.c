@@ -148,7 +148,7 @@ const char *http_authority(struct sv s, struct http_authority *ret)
 }
 
 /* What a byte of a path or query may be; see RFC 3986, 3.3 and 3.4. */
-enum { PATH = 1, QUERY = 2, UNRESERVED = 4 };
+enum { PATH = 1, QUERY = 2, UNRESERVED = 4, MADE = 8 /* in a path it comes as it is from browsers and what is like them, and is sent encoded */ };
 
 /* clang-format off */
 static const uint8_t kinds[128] = {
@@ -156,8 +156,8 @@ static const uint8_t kinds[128] = {
 	['*'] = PATH | QUERY, ['+'] = PATH | QUERY, [','] = PATH | QUERY, [';'] = PATH | QUERY, ['='] = PATH | QUERY, [':'] = PATH | QUERY,
 	['@'] = PATH | QUERY, ['/'] = PATH | QUERY,
 	/* Not in the grammar, but in use, and no server splits a query there. */
-	['?'] = QUERY, ['['] = QUERY, [']'] = QUERY, ['{'] = QUERY, ['}'] = QUERY, ['|'] = QUERY, ['^'] = QUERY, ['`'] = QUERY, ['"'] = QUERY, ['<'] = QUERY,
-	['>'] = QUERY, ['\\'] = QUERY,
+	['['] = QUERY | MADE, [']'] = QUERY | MADE, ['{'] = QUERY | MADE, ['}'] = QUERY | MADE, ['|'] = QUERY | MADE, ['^'] = QUERY | MADE, ['`'] = QUERY | MADE,
+	['"'] = QUERY | MADE, ['<'] = QUERY | MADE, ['>'] = QUERY | MADE, ['?'] = QUERY, ['\\'] = QUERY,
 	['-'] = PATH | QUERY | UNRESERVED, ['.'] = PATH | QUERY | UNRESERVED, ['_'] = PATH | QUERY | UNRESERVED, ['~'] = PATH | QUERY | UNRESERVED,
 	['0' ... '9'] = PATH | QUERY | UNRESERVED, ['A' ... 'Z'] = PATH | QUERY | UNRESERVED, ['a' ... 'z'] = PATH | QUERY | UNRESERVED,
 };
@@ -208,6 +208,24 @@ static const char *check_path_triplet(int v, struct sv s)
 	return NULL;
 }
 
+/* A percent sign without two digits is one itself to those who read a query, and something else to each who reads a path. */
+static bool is_bare_percent(struct sv rest, unsigned kind)
+{
+	return kind == QUERY && rest.p[0] == '%' && triplet(rest) < 0;
+}
+
+static bool is_made(unsigned char c, unsigned kind)
+{
+	return kind == PATH && c < 0x80 && kinds[c] & MADE;
+}
+
+static void put_triplet(int v, char *out, size_t *n)
+{
+	out[(*n)++] = '%';
+	out[(*n)++] = hex_upper[v >> 4];
+	out[(*n)++] = hex_upper[v & 15];
+}
+
 /* One byte or triplet of s from *at on to out; both advance. */
 static const char *copy_one(struct sv s, unsigned kind, size_t *at, char *out, size_t *n)
 {
@@ -216,6 +234,11 @@ static const char *copy_one(struct sv s, unsigned kind, size_t *at, char *out, s
 	const char *wrong;
 	int v;
 
+	if (is_made(c, kind) || is_bare_percent(rest, kind)) {
+		put_triplet(c, out, n);
+		*at += 1;
+		return NULL;
+	}
 	if (c != '%') {
 		if (c >= 0x80 || !(kinds[c] & kind))
 			return c == '#' ? "target has a fragment" : "target has a byte that must be encoded";
@@ -234,9 +257,7 @@ static const char *copy_one(struct sv s, unsigned kind, size_t *at, char *out, s
 		out[(*n)++] = (char)v;
 		return NULL;
 	}
-	out[(*n)++] = '%';
-	out[(*n)++] = hex_upper[v >> 4];
-	out[(*n)++] = hex_upper[v & 15];
+	put_triplet(v, out, n);
 	return NULL;
 }
 
@@ -291,6 +312,19 @@ static bool is_encoded_twice(struct sv path)
 		    decodes_twice(sv_n(path.p + at + 3, path.n - at - 3)))
 			return true;
 	return false;
+}
+
+size_t http_target_growth(struct sv s)
+{
+	size_t n = 0, i;
+	unsigned kind = PATH;
+
+	for (i = 0; i < s.n; i++) {
+		if (s.p[i] == '?')
+			kind = QUERY;
+		n += is_made((unsigned char)s.p[i], kind) || is_bare_percent(sv_n(s.p + i, s.n - i), kind) ? 2 : 0;
+	}
+	return n;
 }
 
 const char *http_path(struct sv s, char *out, struct http_path *ret)

@@ -75,7 +75,7 @@ static const char *read_path(const char *url_path, char room[HTTP_MAX_TARGET], s
 	*ret = given;
 	if (!url_path || sv_is(given, "*"))
 		return NULL;
-	if (given.n > HTTP_MAX_TARGET)
+	if (given.n + http_target_growth(given) > HTTP_MAX_TARGET)
 		return "path is too long";
 	wrong = http_path(given, room, &path);
 	if (!wrong)

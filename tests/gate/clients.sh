@@ -73,6 +73,9 @@ is "curl with HTTP/2 over the transparent path" "$(net curl -sS -m 10 --noproxy 
 is "... and one that bound itself to loopback first" "$(net curl -sS -m 10 --noproxy '*' --interface 127.0.0.1 https://look.test/c 2>&1)" "served /c"
 like "openssl s_client verifies what a looked-into host shows" "$(net sh -c 'printf "GET /d HTTP/1.1\r\nHost: look.test\r\nConnection: close\r\n\r\n" | timeout 10 openssl s_client -quiet -verify_return_error -connect look.test:443 -servername look.test -CAfile "$SSL_CERT_FILE"' 2>&1)" 'served /d'
 like "openssl s_client sees the server's own certificate through a tunnel" "$(net sh -c 'timeout 10 openssl s_client -proxy 127.0.0.1:3128 -connect tunnel.test:443 -servername tunnel.test </dev/null' 2>&1)" 'issuer=CN = test upstream CA'
+is "curl with HTTP/1.0, which offers nothing else in its handshake" "$(net curl -sS -m 10 -0 -w '%{http_version}' https://look.test/old 2>&1)" $'served /old\n1.1'
+is "what fetch() leaves as it is in a path arrives encoded" "$(net curl -sS -g -m 10 'https://look.test/a[1]|^.txt' 2>&1)" "served /a%5B1%5D%7C%5E.txt"
+is "cookies in many fields of HTTP/2 are one" "$(net sh -c 'n=0; while [ $n -lt 180 ]; do set -- "$@" -H "Cookie: c$n=v"; n=$((n + 1)); done; curl -sS -m 10 --http2 "$@" https://look.test/crumbs' 2>&1)" "served /crumbs"
 is "twenty requests at once over one HTTP/2 connection" "$(net curl -sS -m 20 --http2 -Z --parallel-max 20 'https://look.test/m[1-20]' 2>/dev/null | sort -u | grep -c '^served')" "20"
 refused_posts() { net sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do head -c 200000 /dev/zero | curl -sS -m 10 --http2 -o /dev/null -w "%{http_code}:%{exitcode} " --data-binary @- -H Expect: https://narrow.test/ok/x 2>/dev/null; done'; }
 is "a refused POST over HTTP/2 is a clean 403" "$(refused_posts)" "$(printf '403:0 %.0s' 1 2 3 4 5 6 7 8 9 10)"

@@ -29,7 +29,7 @@ static bool is_canonical(const struct http_request *r, char *room)
 		return false;
 	if (sv_is(r->target, "*"))
 		return sv_is(r->method, "OPTIONS");
-	return r->target.n && r->target.n <= HTTP_MAX_TARGET && !http_path(r->target, room, &path) && sv_eq(path.text, r->target);
+	return r->target.n && r->target.n <= HTTP_MAX_TARGET && http_target_growth(r->target) == 0 && !http_path(r->target, room, &path) && sv_eq(path.text, r->target);
 }
 
 static void look_at(const struct http_fields *f, struct net_asks *asks)
@@ -289,7 +289,7 @@ static int judge_endpoint(const struct exchange *x, const struct provider *p, st
 	char room[ENDPOINT_MAX_TARGET];
 	size_t n, cut;
 
-	if (url.n == 0 || url.n > sizeof(room) || http_target(sv_of("GET"), url, room, &t) || t.form != HTTP_FORM_ABSOLUTE ||
+	if (url.n == 0 || url.n + http_target_growth(url) > sizeof(room) || http_target(sv_of("GET"), url, room, &t) || t.form != HTTP_FORM_ABSOLUTE ||
 	    t.tls != x->request.tls || t.authority.port != x->request.port || !sv_eq(http_authority_host(&t.authority), x->request.host))
 		return ruling_set(no, RULING_DENIED, "", "the request does not go to the provider that it names");
 	n = t.path.text.n;

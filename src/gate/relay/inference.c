@@ -126,7 +126,7 @@ static int send_to(struct http_exchange *x, const struct judged *j, struct http_
 	struct http_target t;
 	struct ruling no;
 
-	if (url.n > sizeof(path) || http_target(sv_of("GET"), url, path, &t) || t.form != HTTP_FORM_ABSOLUTE) {
+	if (url.n + http_target_growth(url) > sizeof(path) || http_target(sv_of("GET"), url, path, &t) || t.form != HTTP_FORM_ABSOLUTE) {
 		(void)ruling_set(&no, RULING_DENIED, "ask the operator", "the provider's url cannot be used");
 		return refuse(x, &no);
 	}
