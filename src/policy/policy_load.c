@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "conf/misnamed.h"
 #include "policy/policy_cache.h"
 #include "policy/policy_codec.h"
 #include "policy/policy_mandatory.h"
@@ -100,18 +101,32 @@ static size_t own_profiles(const struct load *l, struct arena *a, const char **n
 	return n;
 }
 
-static int fail_profile(const struct load *l, const char *profile, struct arena *a, struct error *err)
+/* Shipped ones and the operator's, NULL-terminated. Returns how many there are. */
+static size_t all_profiles(const struct load *l, struct arena *a, const char *names[NAMES_MAX + 1])
 {
-	const char *names[NAMES_MAX + 1] = {0}, *near;
-	struct text_shown name;
-	AUTO_BUF all = {0};
-	size_t n = 0, i;
+	size_t n = 0;
 
 	while (n < NAMES_MAX && policy_profile_names[n]) {
 		names[n] = policy_profile_names[n];
 		n++;
 	}
 	n = own_profiles(l, a, names, n);
+	names[n] = NULL;
+	return n;
+}
+
+static int fail_profile(const struct load *l, const char *profile, struct arena *a, struct error *err)
+{
+	const char *names[NAMES_MAX + 1], *near, *path = l->req->config_dir ? arena_printf(a, "%s/profiles/%s.yaml", l->req->config_dir, profile) : NULL;
+	struct text_shown name;
+	AUTO_BUF all = {0};
+	size_t n = all_profiles(l, a, names), i;
+
+	(void)text_show(&name, sv_of(profile));
+	if (strpbrk(profile, "/."))
+		return error_set(err, ERROR_INPUT, "\"%.100s\" is no profile's name; a file is named with --policy %.100s", name.s, name.s);
+	if (path && misnamed_refuse(path, err) < 0)
+		return -1;
 	buf_init(&all, 4096);
 	for (i = 0; i < n; i++) {
 		(void)buf_str(&all, i ? ", " : "");
@@ -120,7 +135,6 @@ static int fail_profile(const struct load *l, const char *profile, struct arena 
 	if (strcmp(profile, "-") == 0)
 		return error_set(err, ERROR_INPUT, "- is no policy; write /dev/stdin for standard input");
 	near = text_nearest(sv_of(profile), names);
-	(void)text_show(&name, sv_of(profile));
 	if (near)
 		return error_set(err, ERROR_INPUT, "there is no profile \"%.80s\"; did you mean \"%.64s\"? There are %.250s",
 				 name.s, text_show(&(struct text_shown){0}, sv_of(near)), all.p);
@@ -151,7 +165,7 @@ static int get_profile(struct load *l, const struct policy_want *want, struct ar
 /* Where a file is, seen from the text that names it. */
 static const char *file_path(const struct load *l, const struct policy_want *want, struct arena *a)
 {
-	const char *slash;
+	const char *slash, *name;
 
 	if (want->name[0] == '/')
 		return want->name;
@@ -160,7 +174,22 @@ static const char *file_path(const struct load *l, const struct policy_want *wan
 	if (want->name[0] == '~' && want->name[1] == '/')
 		return arena_printf(a, "%s%s", l->req->home, want->name + 1);
 	slash = strrchr(want->from, '/');
-	return arena_printf(a, "%.*s/%s", slash ? (int)(slash - want->from) : 0, want->from, want->name);
+	for (name = want->name; name[0] == '.' && name[1] == '/';)
+		name += 1 + strspn(name + 1, "/");
+	return arena_printf(a, "%.*s/%s", slash ? (int)(slash - want->from) : 0, want->from, name);
+}
+
+/* Where a profile is called so, that was meant. */
+static int fail_file(const struct load *l, const char *file, struct arena *a, struct error *err)
+{
+	const char *names[NAMES_MAX + 1];
+	size_t i, n = all_profiles(l, a, names);
+	struct text_shown name;
+
+	for (i = 0; i < n; i++)
+		if (strcmp(names[i], file) == 0)
+			return error_set(err, ERROR_INPUT, "%s: there is no such file; did you mean --profile %s?", text_show(&name, sv_of(file)), name.s);
+	return fail_read(file, -ENOENT, err);
 }
 
 /* What a person names may be a pipe; what a file names is a file. */
@@ -184,14 +213,25 @@ static int get_file(struct load *l, const struct policy_want *want, struct arena
 		return fail_read(path, -EINVAL, err);
 	/* a file whose name looks like a shipped profile's is called by all of its path */
 	r = read_text(l, path, want->from || policy_shipped(want->name) ? path : want->name, a, ret, err);
-	return r == 1 ? fail_read(want->name, -ENOENT, err) : r;
+	return r == 1 ? fail_file(l, want->name, a, err) : r;
+}
+
+/* 1: there is none. Under the other name it is looked for as it is under its own, so that what is cached knows of it. */
+static int get_ceiling(struct load *l, struct arena *a, struct policy_text *ret, struct error *err)
+{
+	const char *path = arena_printf(a, "%s/policy.yaml", l->req->config_dir);
+	const char *other = arena_printf(a, "%s/policy.yml", l->req->config_dir);
+	int r = read_text(l, path, path, a, ret, err);
+
+	if (r == 1)
+		r = read_text(l, other, other, a, ret, err) == 1 ? 1 : misnamed_fail(path, err);
+	return r;
 }
 
 static int get_text(void *ctx, const struct policy_want *want, struct arena *a, struct policy_text *ret,
 		    struct error *err)
 {
 	struct load *l = ctx;
-	const char *path;
 
 	switch (want->kind) {
 	case POLICY_WANT_PROFILE:
@@ -201,10 +241,7 @@ static int get_text(void *ctx, const struct policy_want *want, struct arena *a, 
 	case POLICY_WANT_CEILING:
 		break;
 	}
-	if (!l->req->config_dir)
-		return 1;
-	path = arena_printf(a, "%s/policy.yaml", l->req->config_dir);
-	return read_text(l, path, path, a, ret, err);
+	return l->req->config_dir ? get_ceiling(l, a, ret, err) : 1;
 }
 
 static bool has_relative(const struct policy_request *req)

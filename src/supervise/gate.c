@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "conf/gateway_file.h"
+#include "conf/misnamed.h"
 #include "model/reach.h"
 #include "policy/policy_codec.h"
 #include "supervise/gate_roles.h"
@@ -62,7 +63,7 @@ static int read_conf(struct gate *g, const char *folder, struct error *err)
 	buf_init(&b, CONF_MAX);
 	r = buf_read_file(&b, path);
 	if (r == -ENOENT || r == -ENOTDIR)
-		return 0;
+		return misnamed_refuse(path, err);
 	return r < 0 ? error_sys(err, r, "%s", path) : gateway_parse(path, buf_view(&b), &g->conf, err);
 }
 

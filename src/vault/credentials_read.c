@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "conf/misnamed.h"
 #include "vault/credentials_file.h"
 #include "vault/known.h"
 
@@ -27,7 +28,7 @@ static int parse_file(const char *path, struct credentials **ret, struct error *
 	(void)text_show(&shown, sv_of(path));
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return (*ret = credentials_none()) ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
+		return misnamed_refuse(path, err) < 0 ? -1 : (*ret = credentials_none()) ? 0 : error_set(err, ERROR_SYSTEM, "out of memory");
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_sys(err, errno, "%s", shown.s);
 	if (!S_ISREG(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022))
