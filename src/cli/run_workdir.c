@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "cli/home.h"
 
 static bool is_system_folder(const char *path)
 {
@@ -18,6 +19,20 @@ static bool is_system_folder(const char *path)
 		if (strcmp(path, folders[i]) == 0)
 			return true;
 	return false;
+}
+
+/* Most work folders are projects below $HOME, and those are nobody else's home. */
+static const char *others_home(const struct cli_policy *p)
+{
+	static const char *const what[] = {
+		[HOME_NO] = NULL,
+		[HOME_IS] = "is the home folder of a user of this machine, and holds their secrets",
+		[HOME_HOLDS] = "holds the home folder of a user of this machine, and with it their secrets",
+	};
+
+	if (path_is_below(p->workdir, p->folders.home) && !is_system_folder(p->folders.home))
+		return NULL;
+	return what[home_of(p->workdir)];
 }
 
 int run_workdir(const struct call *call, const struct cli_policy *p, const char **ret, const char **ret_unfit, struct error *err)
@@ -46,6 +61,8 @@ int run_workdir(const struct call *call, const struct cli_policy *p, const char 
 		what = "belongs to the system";
 	else if (path_is_in(p->folders.state, p->workdir) || path_is_in(p->workdir, p->folders.state))
 		what = "holds Cordon's own state";
+	else
+		what = others_home(p);
 	if (!what)
 		return 0;
 	if (call_has(call, "workdir"))

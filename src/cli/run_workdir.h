@@ -1,7 +1,7 @@
 /*
  * run_workdir: the work folder that a run has.
  *
- * A home folder holds what a sandbox must not see. Named on purpose (--workdir) it is refused, and so are folders of the system and of Cordon's own state; where it is only where the user happens to stand, the run has no
+ * A home folder, one's own or another user's (home.h), holds what a sandbox must not see. Named on purpose (--workdir) it is refused, and so are folders of the system and of Cordon's own state; where it is only where the user happens to stand, the run has no
  * work folder.
  */
 #ifndef CORDON_CLI_RUN_WORKDIR_H

@@ -57,4 +57,52 @@ outside "$CORDON" run -p p.yaml -- true
 ok "... and an error in one that it extends has a path without ./ in it" refused 125 '/work/typo\.yaml:2:1: '
 rm p.yaml typo.yaml
 
+# --- homes ---
+
+policy <<'END'
+filesystem: {workdir: read-write}
+END
+own=$(getent passwd "$(id -u)" | cut -d: -f6,7)
+case $own in *nologin | *false) own= ;; *) own=$(realpath "${own%:*}" 2>/dev/null) ;; esac
+if [ -n "$own" ] && [ -d "$own" ] && cd "$own" 2>/dev/null; then
+	outside "$CORDON" run -- sh -c 'pwd; ls -A . | wc -l'
+	like "with another HOME the own home is no work folder, nor is anything of it there" "$told:$said" 'home folder of a user of this machine.*running without a work folder.*:.*'
+	ok "... its files neither" [ "${said##*$'\n'}" != "$(find "$own" -mindepth 1 -maxdepth 1 | wc -l)" ]
+	cd "$work" || exit 99
+	outside "$CORDON" run --workdir "$own" -- true
+	ok "... and named on purpose it is refused" refused 125 "--workdir $own is the home folder of a user of this machine"
+else
+	skip "with another HOME the own home is no work folder, nor is anything of it there" "this user has none"
+fi
+# with accounts of the suite's own: ann's home is a link, bob's account is of a daemon
+mkdir -p "$tmp/homes/ann/project" "$tmp/homes/bob" "$tmp/homes/sue/project"
+ln -s homes "$tmp/linked"
+printf 'root:x:0:0::/:/bin/bash\nme:x:%s:0::/nonexistent:/bin/bash\nann:x:%s:1::%s:/bin/bash\nbob:x:%s:1::%s:/usr/sbin/nologin\nbroken:%s\n' "$(id -u)" "$(id -u)" "$tmp/linked/ann" "$(id -u)" "$tmp/homes/bob" "$tmp/homes" >"$tmp/passwd"
+# from DIR CMD...: cordon there, with these accounts.
+from()
+{
+	# shellcheck disable=SC2016
+	outside unshare -m sh -c 'mount --bind "$1" /etc/passwd && cd "$2" && shift 2 && exec "$@"' sh "$tmp/passwd" "$1" "$CORDON" run "${@:2}"
+}
+if is_root && unshare -m true 2>/dev/null; then
+	from "$tmp/homes/ann" -- true
+	like "root in another user's home has no work folder, though a link leads there" "$status:$told" '^0:.*is the home folder of a user of this machine, and holds their secrets: running without'
+	from "$tmp/homes" -- true
+	like "... nor in a folder that holds it" "$status:$told" '^0:.*holds the home folder of a user'
+	from "$tmp/homes/ann/project" -- sh -c 'echo x >made; pwd'
+	is "... a project below it is one" "$status:$said:$told:$(cat "$tmp/homes/ann/project/made")" "0:$tmp/homes/ann/project::x"
+	from "$tmp/homes/bob" -- pwd
+	is "... as is the folder of an account that nobody logs in to" "$status:$said:$told" "0:$tmp/homes/bob:"
+	from "$tmp/homes/ann" -w . -- true
+	ok "... and named on purpose it is refused" refused 125 '--workdir .*/ann is the home folder'
+	HOME=$tmp/homes/ann from "$tmp/homes/ann/project" -- pwd
+	is "... with HOME there its projects are as ever" "$status:$said:$told" "0:$tmp/homes/ann/project:"
+else
+	skip "root in another user's home has no work folder, though a link leads there" "only root sees them"
+fi
+cd "$tmp/homes/sue" || exit 99
+SUDO_HOME=$tmp/homes/sue outside "$CORDON" run -- true
+like "the home of who called sudo is no work folder" "$status:$told" '^0:.*is the home folder of a user of this machine'
+cd "$work" || exit 99
+
 finish
