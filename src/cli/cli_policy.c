@@ -215,6 +215,11 @@ int cli_policy_load_file(const struct call *call, const char *path, unsigned fla
 	return load(call, &(struct policy_source){path, false, false}, 1, flags, ret, err);
 }
 
+int cli_policy_load_profile(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret, struct error *err)
+{
+	return load(call, &(struct policy_source){name, true, false}, 1, flags, ret, err);
+}
+
 void cli_policy_done(struct cli_policy *p)
 {
 	policy_free(p->policy);

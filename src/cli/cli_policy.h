@@ -88,6 +88,7 @@ int cli_policy_load(const struct call *call, const char *name, unsigned flags, s
 		    struct error *err);
 /* The same from one file alone, in place of the options' sources. */
 int cli_policy_load_file(const struct call *call, const char *path, unsigned flags, struct cli_policy *ret, struct error *err);
+int cli_policy_load_profile(const struct call *call, const char *name, unsigned flags, struct cli_policy *ret, struct error *err);
 
 void cli_policy_done(struct cli_policy *p);
 

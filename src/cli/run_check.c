@@ -14,6 +14,7 @@
 #include "plan/environ_gate.h"
 #include "plan/plan_build.h"
 #include "policy/net_match.h"
+#include "policy/policy_query.h"
 #include "policy/policy_where.h"
 #include "supervise/gate.h"
 #include "vault/credential.h"
@@ -132,6 +133,23 @@ static void check_reach(const struct cli_policy *c, const struct credential *of,
 	    policy_where(c->policy, named->at), text_show(&name, sv_of(named->s)), text_show(&host, sv_of(of->hosts[0])), more);
 }
 
+void run_check_reach(const struct cli_policy *c, const struct run_check_to *to)
+{
+	const struct pol_str *names[GATE_MAX_PLACEHOLDERS];
+	size_t n = gate_needed(c->policy) ? credentials_wanted(c->policy, names, ARRAY_LEN(names)) : 0, i;
+	struct credentials *known = NULL;
+	const struct credential *of;
+
+	if (n == 0 || n > ARRAY_LEN(names) || cli_credentials(c, &known, &(struct error){0}) < 0)
+		return;
+	for (i = 0; i < n; i++) {
+		of = credentials_find(known, sv_of(names[i]->s));
+		if (of)
+			check_reach(c, of, names[i], to);
+	}
+	credentials_free(known);
+}
+
 static bool check_credentials(const struct cli_policy *c, const struct run_check_to *to)
 {
 	const struct pol_str *names[GATE_MAX_PLACEHOLDERS];
@@ -241,6 +259,49 @@ static void check_hosts(const struct policy *p, const struct run_check_to *to)
 	}
 }
 
+void run_check_home(const struct cli_policy *c, const struct run_check_to *to)
+{
+	const struct {
+		const char *key;
+		const struct pol_list *list;
+	} lists[] = {{"read", &c->policy->fs.read}, {"write", &c->policy->fs.write}};
+	struct text_shown t;
+	size_t i;
+	uint32_t k;
+
+	for (i = 0; i < ARRAY_LEN(lists); i++)
+		for (k = 0; k < lists[i].list->n; k++)
+			/* "/" is refused for itself */
+			if (strcmp(lists[i].list->v[k].s, "/") != 0 && policy_query_shows_all(lists[i].list->v[k].s, c->folders.home))
+				say(to, "%s: filesystem.%s: %s shows your whole home, with the keys and logins in it (.ssh, .aws, ...), but for what is denied; name the folders in it that are needed",
+				    policy_where(c->policy, lists[i].list->v[k].at), lists[i].key, text_show(&t, sv_of(lists[i].list->v[k].s)));
+}
+
+void run_check_loosened(const struct call *call, const struct cli_policy *p, const struct run_check_to *to)
+{
+	static const char *const modes[] = {[WORKDIR_NONE] = "none", [WORKDIR_READ_ONLY] = "read-only", [WORKDIR_COPY] = "copy"};
+	const struct pol_num *workdir = &p->policy->fs.workdir;
+	struct cli_policy alone = {0};
+	const struct option_value *v;
+	const char *profile = NULL;
+	struct text_shown t;
+	size_t at = 0;
+
+	if (workdir->v != WORKDIR_READ_WRITE || !workdir->at.file)
+		return;
+	while ((v = call_next(call, NULL, &at)) && (!alone.policy || alone.policy->fs.workdir.v == WORKDIR_READ_WRITE)) {
+		if (strcmp(v->option->name, "profile") != 0 && strcmp(v->option->name, "policy") != 0)
+			continue;
+		/* of the one before, now that something lies on top of it */
+		cli_policy_done(&alone);
+		if (profile && cli_policy_load_profile(call, profile, CLI_POLICY_ALONE, &alone, &(struct error){0}) == 0 && alone.policy->fs.workdir.v != WORKDIR_READ_WRITE)
+			say(to, "%s: filesystem.workdir: read-write takes the place of profile %s's, which is %s: what comes later wins; name that profile last to keep it", policy_where(p->policy, workdir->at),
+			    text_show(&t, sv_of(profile)), modes[alone.policy->fs.workdir.v]);
+		profile = strcmp(v->option->name, "profile") == 0 ? v->value : NULL;
+	}
+	cli_policy_done(&alone);
+}
+
 bool run_check_all(const struct cli_policy *p, const struct run_check_to *to)
 {
 	bool refused = check_runtimes(p, to);
@@ -251,5 +312,6 @@ bool run_check_all(const struct cli_policy *p, const struct run_check_to *to)
 	check_hosts(p->policy, to);
 	run_check_network(p->policy, to);
 	run_check_env(p->policy, true, to);
+	run_check_home(p, to);
 	return refused;
 }

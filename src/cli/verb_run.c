@@ -123,6 +123,9 @@ int verb_run(struct call *call, struct error *err)
 	if (r == 0) {
 		run_check_network(p.policy, &to);
 		run_check_env(p.policy, false, &to);
+		run_check_home(&p, &to);
+		run_check_loosened(call, &p, &to);
+		run_check_reach(&p, &to);
 	}
 	/* Nothing is reachable by it either, but what is tried is seen. (The rules are those of a policy that this one extends.) */
 	if (r == 0 && req.learn_path && p.policy->net.mode.v == NET_NONE) {

@@ -10,6 +10,7 @@
 #include "policy/net_judge.h"
 #include "policy/policy_mandatory.h"
 #include "policy/parity.h"
+#include "policy/policy_query.h"
 #include "policy/policy_show.h"
 
 enum { COLUMNS = 96, SENTENCE_MAX = 1 << 20 };
@@ -227,23 +228,38 @@ static void say_protections(struct explain *e, const struct pol_list *l)
 	}
 }
 
+/* A rule shows all of it; then it is none of the sandbox's own. */
+static bool shows_home(const struct explain *e, const struct pol_list *l)
+{
+	uint32_t i;
+
+	for (i = 0; e->home && i < l->n; i++)
+		if (policy_query_shows_all(l->v[i].s, e->home))
+			return true;
+	return false;
+}
+
 static void filesystem(struct explain *e, const struct policy *p, const char *workdir)
 {
+	const bool home = shows_home(e, &p->fs.read) || shows_home(e, &p->fs.write);
 	struct policy_number n;
 
 	section(e, "Files", "filesystem");
 	say_workdir(e, p, workdir);
 	say_paths(e, is_container(e) ? "It can also read and write copies, brought back when the run ends, of" : "It can also read and write", &p->fs.write);
 	say_paths(e, "It can also read, but not write,", &p->fs.read);
-	add(e, "It can read the base system: /usr, /bin, /lib, and of /etc what programs need. It has a home, /tmp, "
+	add(e, "It can read the base system: /usr, /bin, /lib, and of /etc what programs need. It has %s/tmp, "
 	       "/proc and "
-	       "/dev of its own, empty at the start");
+	       "/dev of its own, empty at the start", home ? "" : "a home, ");
 	if (p->fs.tmp_size.set)
-		add(e, "; home and /tmp hold at most %s", policy_show_number(&n, UNIT_SIZE, p->fs.tmp_size.v));
+		add(e, "; %s at most %s", home ? "/tmp holds" : "home and /tmp hold", policy_show_number(&n, UNIT_SIZE, p->fs.tmp_size.v));
 	(void)buf_char(&e->line, '.');
 	say(e);
-	add(e, "It cannot see anything else of this machine: not the rest of your home, not other users, not other "
-	       "disks.");
+	if (home)
+		add(e, "Your whole home is shown to it, with the keys and logins in it, but for what is denied.");
+	else
+		add(e, "It cannot see anything else of this machine: not the rest of your home, not other users, not other "
+		       "disks.");
 	say(e);
 	if (p->fs.deny.n)
 		say_denials(e, &p->fs.deny);

@@ -1,5 +1,6 @@
 #include "policy/policy_query.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -390,4 +391,18 @@ void policy_query_model(const struct policy *p, const char *model, struct reason
 		    shown.s);
 	reason_hint(ret, "%s",
 		    inf->n_providers ? "add it to a provider's models" : "add a provider to inference.providers");
+}
+
+bool policy_query_shows_all(const char *pattern, const char *folder)
+{
+	char any[PATH_MAX];
+	struct glob g;
+	bool hit;
+
+	/* by a name that nobody has */
+	if ((size_t)snprintf(any, sizeof(any), "%s/.any name", folder) >= sizeof(any) || glob_init(&g, sv_of(pattern)) < 0)
+		return false;
+	hit = glob_hit(&g, sv_of(any));
+	glob_done(&g);
+	return hit;
 }

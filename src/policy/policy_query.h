@@ -47,6 +47,9 @@ void policy_query_host(const struct policy *p, const char *host, uint16_t port, 
 bool policy_query_serves(const struct policy *p, const char *host);
 void policy_query_model(const struct policy *p, const char *model, struct reason *ret);
 
+/* Does a pattern of filesystem.read or .write show all that is in the folder, names that nobody thought of too? */
+bool policy_query_shows_all(const char *pattern, const char *folder);
+
 /* For those who answer: sets answer, rule ("key value", escaped; value may be NULL) and origin. */
 void reason_set(struct reason *r, enum answer answer, const char *key, const char *value, struct origin at);
 void reason_text(struct reason *r, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -105,4 +105,37 @@ SUDO_HOME=$tmp/homes/sue outside "$CORDON" run -- true
 like "the home of who called sudo is no work folder" "$status:$told" '^0:.*is the home folder of a user of this machine'
 cd "$work" || exit 99
 
+policy <<'END'
+filesystem: {write: ["~"]}
+END
+inside true
+like "a rule that shows the whole home is named with its line" "$status:$told" '^0:cordon: .*policy\.yaml:2:[0-9:]* *filesystem\.write: .*/home shows your whole home, with the keys and logins in it'
+outside "$CORDON" policy check "$tmp/policy.yaml"
+like "... by check as well" "$told" 'warning: .*filesystem\.write: .* shows your whole home'
+outside "$CORDON" policy explain "$tmp/policy.yaml"
+like "... and explain says nothing else" "$said" 'Your whole home is shown'
+ok "... of a home that is empty" lacks "$said" 'rest of your home|It has a home'
+# shellcheck disable=SC2088 # Cordon's tilde
+for pattern in '~/**' '~/*' '~/.*'; do
+	policy <<<"filesystem: {read: [\"$pattern\"]}"
+	inside true
+	like "... however it is written ($pattern)" "$told" 'shows your whole home'
+done
+policy <<'END'
+filesystem: {read: ["~/.ssh", "~/a*", "~/x/**"]}
+END
+inside true
+is "a rule that names what it shows is not" "$status:$told" 0:
+
+# --- what comes later wins ---
+
+printf 'version: 1\nextends: [default]\n' >g.yaml
+outside "$CORDON" run --profile strict -p g.yaml -- true
+like "a file behind a profile that shuts the work folder says so where it opens it" "$status:$told" "^0:cordon: .*filesystem\\.workdir: read-write takes the place of profile strict's, which is copy: what comes later wins"
+outside "$CORDON" run -p g.yaml --profile strict -- true
+is "... in front of it there is nothing to say" "$status:$told" 0:
+outside "$CORDON" run --profile strict --profile strict -p g.yaml -- true
+is "... and it is said once" "$(grep -c 'takes the place' "$tmp/err")" 1
+rm g.yaml
+
 finish

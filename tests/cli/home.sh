@@ -3,6 +3,13 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../run_lib.sh"
 
+# shown_says NAME WANT CMD...: it ends well and prints just that; what a rule that shows the whole home has to say is said, and nothing else.
+shown_says()
+{
+	inside "${@:3}" </dev/null
+	is "$1" "$status:$said:$(grep -c 'shows your whole home' "$tmp/err") of $(grep -c '' "$tmp/err")" "0:$2:1 of 1"
+}
+
 unset XDG_CONFIG_HOME XDG_CACHE_HOME XDG_STATE_HOME XDG_DATA_HOME
 denied='Permission denied|No such file'
 mkdir -p "$HOME/proj" "$HOME/.cache/pip" "$HOME/notes" "$HOME/.config/cordon/profiles"
@@ -29,16 +36,16 @@ starts()
 }
 
 starts 'read: ["~"]'
-inside_says "read: [\"~\"]: the home can be read" hi cat "$HOME/notes/n"
+shown_says "read: [\"~\"]: the home can be read" hi cat "$HOME/notes/n"
 inside_fails "... and not written" 'Read-only|Permission denied' sh -c 'echo x >~/notes/new'
-inside_says "... but for the work folder" made sh -c 'echo made >new && cat new'
+shown_says "... but for the work folder" made sh -c 'echo made >new && cat new'
 for d in .cache/cordon .local/state/cordon .config/cordon; do
 	inside_fails "... ~/$d is hidden" "$denied" ls "$HOME/$d"
 done
 ok "why agrees" sh -c '"$1" why --policy "$2" --path ~/notes/n | grep -q ^yes && ! "$1" why --policy "$2" --write --path ~/notes/n >/dev/null' - "$CORDON" "$tmp/policy.yaml"
 
 starts 'write: ["~"]'
-inside_says "write: [\"~\"]: the home can be written" there sh -c 'echo there >~/notes/there && cat ~/notes/there'
+shown_says "write: [\"~\"]: the home can be written" there sh -c 'echo there >~/notes/there && cat ~/notes/there'
 inside_fails "... but for what runs later" "$denied|Read-only" sh -c 'echo evil >~/.bashrc'
 inside_fails "... and Cordon's own" "$denied" ls "$HOME/.cache/cordon"
 ok "... and it is the host's" grep -q there "$HOME/notes/there"
