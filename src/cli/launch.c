@@ -501,9 +501,14 @@ static int finish(struct run *r, int result)
 		/* where the workload's root can end PID 1, it may do so before that has said that it started it */
 		r->lost = r->result.started || (r->box.box && r->box.box->told);
 	}
-	if (keep_changes(r) < 0 || log_end(r, &stats, result < 0 && status < 125 ? 125 : status) < 0) {
+	if (keep_changes(r) < 0) {
 		result = -1;
 		r->lost = false; /* that is another failure, and ours */
+	}
+	/* what could not be kept ends the run as well: a log without an end says that it was killed */
+	if (log_end(r, &stats, result < 0 && status < 125 ? 125 : status) < 0) {
+		result = -1;
+		r->lost = false;
 	}
 	end_sandbox(r);
 	if (r->plan->image)

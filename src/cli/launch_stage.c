@@ -280,7 +280,7 @@ static void tell_kept(struct staged *v, const struct stage_end *end, const char 
 	keep_for_diff(v, end);
 	log_left(end, v->host, what, v->name);
 	if (strcmp(v->name, STATE_COPY) == 0)
-		call_note(end->call, "%s: %s; `cordon diff %s` shows what the sandbox has, `cordon apply %s` tries again", text_show(&t, sv_of(v->host)), what, end->id, end->id);
+		call_note(end->call, "%s: %s; `cordon diff --all %s` shows what the sandbox has, `cordon apply %s` tries again", text_show(&t, sv_of(v->host)), what, end->id, end->id);
 	else
 		call_note(end->call, "%s: %s; the sandbox's version is kept in %s/%s", text_show(&t, sv_of(v->host)), what, end->state_path, v->name);
 }

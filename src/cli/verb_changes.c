@@ -17,6 +17,7 @@
 #include "policy/policy_codec.h"
 #include "supervise/changes.h"
 #include "supervise/changes_apply.h"
+#include "supervise/changes_judge.h"
 #include "supervise/changes_show.h"
 #include "supervise/state.h"
 #include "sys/lookup.h"
@@ -83,6 +84,12 @@ static bool is_kept(const struct looked_at *l)
 	return strcmp(l->info.workdir_mode, "copy") == 0 || faccessat(l->state.dir, STATE_COPY, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* Its policy is kept where there is something to judge, and stays when that was applied. */
+static bool was_applied(const struct looked_at *l)
+{
+	return l->upper < 0 && faccessat(l->state.dir, "policy", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /* -1: errno says why. The workload may have shut its work folder; it is ours as well. */
 static int open_left(const struct looked_at *l, const char *name)
 {
@@ -106,7 +113,7 @@ static int look(struct looked_at *l, const struct call *call, bool force, struct
 	l->open = true;
 	if (run_info_read(&l->state, running, &l->info, err) < 0)
 		return -1;
-	if (!is_kept(l))
+	if (!is_kept(l) && !was_applied(l))
 		return error_set(err, ERROR_USAGE, "%s: its work folder was not a copy (filesystem.workdir: %s), so there is nothing to bring back", l->state.id,
 				 l->info.workdir_mode);
 	if (running)
@@ -185,12 +192,28 @@ static int show(struct call *call, const struct looked_at *l, struct error *err)
 	struct changes_diff_options options = {.escape = isatty(fileno(call->out)), .refused = call_has(call, "all")};
 
 	if (!call_has(call, "list") && (!l->list || l->list->n == 0))
-		call_note(call, "%s: no changes", l->state.id);
+		call_note(call, "%s: %s", l->state.id, was_applied(l) ? "all its changes were applied" : "no changes");
 	if (!l->list)
 		return 0;
 	if (!call_has(call, "list") && changes_print_diff(l->list, l->lower, l->upper, &options, call->out, err) < 0)
 		return -1;
-	return changes_print_list(l->list, call_has(call, "list") ? call->out : stderr, err);
+	if (changes_print_list(l->list, call_has(call, "list") ? call->out : stderr, err) < 0)
+		return -1;
+	if (l->list->n_refused && !options.refused && !call_has(call, "list"))
+		call_note(call, "what is refused is not shown: `cordon diff --all %s` does", l->state.id);
+	return 0;
+}
+
+/* What is in the way, and how to go on. */
+static void tell_refused(const struct call *call, const struct looked_at *l)
+{
+	bool meanwhile = false;
+	size_t i;
+
+	for (i = 0; i < l->list->n; i++)
+		meanwhile |= l->list->v[i].refused == changes_meanwhile;
+	(void)changes_print_refused(l->list, stderr, &(struct error){0});
+	call_note(call, "--skip-refused applies the rest%s; `cordon diff --all %s` shows all", meanwhile ? "; --force lets the run's version win over what changed on the host since" : "", l->state.id);
 }
 
 int verb_diff(struct call *call, struct error *err)
@@ -227,10 +250,8 @@ int verb_apply(struct call *call, struct error *err)
 
 	if (r == 0 && l.list) {
 		r = changes_apply(l.lower, l.upper, l.state.dir, l.list, &options, &applied, err);
-		if (r < 0 && err->kind == ERROR_DENIED) {
-			(void)changes_print_list(l.list, stderr, &(struct error){0});
-			call_note(call, "--skip-refused applies the rest; --force lets the run's version win over what changed on the host since");
-		}
+		if (r < 0 && err->kind == ERROR_DENIED && l.list->n_refused)
+			tell_refused(call, &l);
 	}
 	left = l.list ? l.list->n - applied : 0;
 	if (r == 0 && left == 0 && l.upper >= 0)

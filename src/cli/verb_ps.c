@@ -37,6 +37,7 @@ struct listing {
 struct listed {
 	const char *id;
 	struct run_info info;
+	bool changes; /* it has ended, and left some that were not applied */
 	bool asked; /* and it answered */
 	struct client_seen seen;
 };
@@ -70,6 +71,7 @@ static void put_json(struct listing *l, const struct listed *r)
 	json_kstr(j, "owner", info->owner[0] ? info->owner : NULL);
 	put_when(j, "commands_running", r->asked, r->seen.running);
 	put_when(j, "idle_since", r->asked && !r->seen.running, l->now - (int64_t)r->seen.idle_ms);
+	json_kbool(j, "changes", r->changes);
 	json_kstr(j, "last_command", r->asked && r->seen.last[0] ? r->seen.last : NULL);
 	json_close(j);
 }
@@ -103,10 +105,14 @@ static void put_kind(struct buf *out, const struct run_info *info)
 static void put_line(struct listing *l, const struct listed *r)
 {
 	const struct run_info *info = &r->info;
+	const char *slash = strrchr(info->policy, '/');
 	char room[32], started[32];
+	struct text_shown policy;
 
-	(void)buf_printf(&l->out, "%-9s %-11s %-6s %-7s %-12.12s ", r->id, status(r, room), run_age(started, l->now - info->started_ms), info->runtime[0] ? info->runtime : "native", info->policy);
+	/* of a path what tells it from others */
+	(void)buf_printf(&l->out, "%-9s %-11s %-6s %-7s %-12.12s ", r->id, status(r, room), run_age(started, l->now - info->started_ms), info->runtime[0] ? info->runtime : "native", text_show(&policy, sv_of(slash ? slash + 1 : info->policy)));
 	put_kind(&l->out, info);
+	(void)buf_printf(&l->out, "%-8s ", r->changes ? "kept" : "-");
 	if (r->asked && r->seen.last[0])
 		(void)buf_str(&l->out, r->seen.last);
 	else
@@ -137,6 +143,7 @@ static int list_one(void *arg, const char *id)
 			(void)buf_printf(&l->out, "%s\n", id);
 		} else {
 			ask(&one);
+			one.changes = !running && state_holds_work(&s);
 			(call_has(l->call, "json") ? put_json : put_line)(l, &one);
 		}
 		run_info_done(&one.info);
@@ -166,7 +173,7 @@ int verb_ps(struct call *call, struct error *err)
 	if (call_has(call, "json"))
 		json_list(&l.json);
 	else if (!call_has(call, "quiet"))
-		(void)buf_str(&l.out, "ID        STATUS      AGE    RUNTIME POLICY       KIND         COMMAND\n");
+		(void)buf_str(&l.out, "ID        STATUS      AGE    RUNTIME POLICY       KIND         CHANGES  COMMAND\n");
 	(void)state_each(root, list_one, &l, err);
 	if (call_has(call, "json")) {
 		json_end(&l.json);

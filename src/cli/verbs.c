@@ -63,7 +63,7 @@ const struct verb verbs[] = {
 	{
 		.name = "ps",
 		.summary = "List your runs that are going on; with --all those that have ended, too.",
-		.details = "One line each: its id, which the other commands take; running, exited with its status, or killed; when it started; its runtime; policy or profile; its kind; and its command.\n\n"
+		.details = "One line each: its id, which the other commands take; running, exited with its status, or killed; when it started; its runtime; policy or profile; its kind; whether it left changes that were not applied; and its command.\n\n"
 			   "Kinds: run ends with its command; kept and `for NAME` stay for further ones (run --keep, --owner), and show since when nothing runs in them and the command that was started last; warm is prepared (run --warm).",
 		.options = verb_ps_options,
 		.run = verb_ps,

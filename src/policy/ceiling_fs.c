@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "model/base_system.h"
 #include "policy/policy_cover.h"
+#include "policy/policy_load.h"
 #include "policy/policy_merge.h"
 #include "policy/policy_resolve.h"
 #include "policy/policy_where.h"
@@ -71,6 +72,14 @@ static bool is_theirs(const struct ask *q)
 	return list_has(&q->ceiling->fs.write, q->pattern.s);
 }
 
+/* Who was given a profile with Cordon cannot take a line out of it. */
+static const char *way_out(const struct ask *q)
+{
+	if (policy_shipped(q->request->files[q->pattern.at.file]))
+		return "add it to the ceiling, which may extend this profile, or use another profile";
+	return "remove it or ask the operator";
+}
+
 static int fail_outside(const struct ask *q, const struct pol_list *theirs)
 {
 	struct text_shown a, b;
@@ -79,12 +88,12 @@ static int fail_outside(const struct ask *q, const struct pol_list *theirs)
 	if (theirs->n == 0)
 		return policy_fail(
 			q->request, q->pattern.at, q->key, q->err,
-			"\"%.120s\" is outside the ceiling's list, which is empty; remove it or ask the operator", a.s);
+			"\"%.120s\" is outside the ceiling's list, which is empty; %s", a.s, way_out(q));
 	return policy_fail(
 		q->request, q->pattern.at, q->key, q->err,
-		"\"%.100s\" is outside what the ceiling opens (\"%.60s\"%s, %.120s); remove it or ask the operator",
+		"\"%.100s\" is outside what the ceiling opens (\"%.60s\"%s, %.120s); %s",
 		a.s, text_show(&b, sv_of(theirs->v[0].s)), theirs->n > 1 ? " and others" : "",
-		policy_where(q->ceiling, theirs->v[0].at));
+		policy_where(q->ceiling, theirs->v[0].at), way_out(q));
 }
 
 static int fail_narrower(const struct ask *q, const char *k, const char *where)

@@ -40,19 +40,40 @@ static void add_line(struct buf *b, const struct change *c)
 	(void)buf_char(b, '\n');
 }
 
-int changes_print_list(const struct changes *c, FILE *out, struct error *err)
+static int print_line(const struct change *c, FILE *out, struct error *err)
 {
 	AUTO_BUF b = {0};
-	size_t i;
 
 	buf_init(&b, 1 << 20); /* a line has two paths at most, four bytes for each of theirs */
+	add_line(&b, c);
+	if (buf_failed(&b))
+		return error_sys(err, buf_failed(&b), "list of changes");
+	(void)fwrite(b.p, 1, b.n, out);
+	return 0;
+}
+
+int changes_print_list(const struct changes *c, FILE *out, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		if (print_line(&c->v[i], out, err) < 0)
+			return -1;
+	return 0;
+}
+
+int changes_print_refused(const struct changes *c, FILE *out, struct error *err)
+{
+	size_t i, n = 0;
+
 	for (i = 0; i < c->n; i++) {
-		add_line(&b, &c->v[i]);
-		if (buf_failed(&b))
-			return error_sys(err, buf_failed(&b), "list of changes");
-		(void)fwrite(b.p, 1, b.n, out);
-		buf_clear(&b);
+		if (!c->v[i].refused || !c->v[i].own)
+			continue;
+		if (n++ < CHANGES_REFUSED_SAID && print_line(&c->v[i], out, err) < 0)
+			return -1;
 	}
+	if (n > CHANGES_REFUSED_SAID)
+		(void)fprintf(out, "... and %zu more that are refused\n", n - CHANGES_REFUSED_SAID);
 	return 0;
 }
 

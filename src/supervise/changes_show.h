@@ -16,7 +16,7 @@
 
 #include "supervise/changes.h"
 
-enum { CHANGES_DIFF_FILE = 8 << 20, CHANGES_DIFF_TOTAL = 256 << 20 };
+enum { CHANGES_DIFF_FILE = 8 << 20, CHANGES_DIFF_TOTAL = 256 << 20, CHANGES_REFUSED_SAID = 20 };
 
 struct changes_diff_options {
 	bool escape;        /* out is a terminal */
@@ -25,8 +25,9 @@ struct changes_diff_options {
 	uint64_t max_total; /* 0: CHANGES_DIFF_TOTAL */
 };
 
-/* Write errors stay with `out`. 0, or -1: no memory. */
+/* Write errors stay with `out`. 0, or -1: no memory. changes_print_refused: those alone that are refused for their own sake, the first CHANGES_REFUSED_SAID, and how many more there are. */
 int changes_print_list(const struct changes *c, FILE *out, struct error *err);
+int changes_print_refused(const struct changes *c, FILE *out, struct error *err);
 int changes_print_diff(const struct changes *c, int lower_fd, int upper_fd, const struct changes_diff_options *options,
 		       FILE *out, struct error *err);
 

@@ -138,4 +138,23 @@ outside "$CORDON" run --profile strict --profile strict -p g.yaml -- true
 is "... and it is said once" "$(grep -c 'takes the place' "$tmp/err")" 1
 rm g.yaml
 
+# --- a ceiling, and the profiles that are shipped ---
+
+printf 'version: 1\nfilesystem: {read: [], write: []}\nnetwork: {mode: none}\nprocess: {memory: 4G}\n' >"$config/policy.yaml"
+outside "$CORDON" run --profile claude -- true
+ok "a shipped profile that a ceiling shuts out is not to be edited" refused 125 'add it to the ceiling, which may extend this profile, or use another profile'
+outside "$CORDON" run -- true
+is "... one that needs no further folder runs" "$status" 0
+printf 'version: 1\nextends: [claude, build]\nnetwork: {mode: none}\nprocess: {memory: 4G}\n' >"$config/policy.yaml"
+for profile in default strict build claude; do
+	outside "$CORDON" run --profile "$profile" -- true
+	is "... and $profile under a ceiling that extends those" "$status" 0
+done
+outside "$CORDON" run --profile codex -- true
+ok "... but no other" refused 125 'outside what the ceiling opens .*use another profile'
+printf 'version: 1\nfilesystem: {read: [/srv/x]}\n' >mine.yaml
+outside "$CORDON" run -p mine.yaml -- true
+ok "a file of one's own is" refused 125 'mine\.yaml.*remove it or ask the operator'
+rm "$config/policy.yaml" mine.yaml
+
 finish

@@ -113,6 +113,13 @@ changed 'mkdir -p .git/hooks 2>/dev/null || true; echo x >.git/hooks/pre-commit 
 outside "$CORDON" apply --skip-refused "$id"
 is "denied names never come back" "$(ls .git/hooks/pre-commit denied 2>/dev/null)" ""
 changed 'echo fine >fine; ln -s /etc/passwd out'
+outside "$CORDON" apply "$id"
+is "a refused apply lists what is refused, and nothing else" "$(grep -c REFUSED "$tmp/err"):$(grep -c 'added *fine' "$tmp/err")" 1:0
+is "... and speaks of what the host changed only where it did" "$(grep -c -e --force "$tmp/err")" 0
+like "ps says that there are changes" "$("$CORDON" ps --all; "$CORDON" ps --all --json)" "$id [^
+]* kept +.*\"id\":\"$id\"[^}]*\"changes\":true"
+outside "$CORDON" diff "$id"
+like "diff names the option that shows what is refused" "$told" "cordon diff --all $id"
 outside "$CORDON" apply --skip-refused "$id"
 is "--skip-refused brings the rest" "$status:$(cat fine):$(ls out 2>/dev/null)" "0:fine:"
 
@@ -124,6 +131,7 @@ sleep 0.05
 echo outside >conflict
 outside "$CORDON" apply "$id"
 ok "conflict: a file that changed on the host since is refused" says_no 'conflict'
+like "... with what helps" "$told" '--force lets the run'
 is "conflict: the host's version stays" "$(cat conflict; ls both 2>/dev/null)" outside
 outside "$CORDON" apply --force "$id"
 is "conflict: --force lets the run's version win" "$status:$(cat conflict both | tr '\n' ' ')" "0:inside inside "

@@ -136,7 +136,7 @@ folders()
 	is "$runtime: one that is made does not reach the host" "$(find . -name .env | tr '\n' ' ')" "./.env "
 	is "$runtime: ... which is no failure of the command's" "$status" 0
 	like "$runtime: ... and is said, by name and cause" "$told" "cordon: $work/x/.env: not brought back: it is denied"
-	like "$runtime: ... and how to look at it" "$told" "not all was brought back; .cordon diff $(last_run)"
+	like "$runtime: ... and how to look at it" "$told" "not all was brought back; .cordon diff --all $(last_run)"
 	like "$runtime: ... and is in the log" "$("$CORDON" logs "$(last_run)" --json)" "x/.env.*not brought back"
 	like "$runtime: ... and in the diff" "$("$CORDON" diff --list "$(last_run)" 2>&1)" 'x/\.env'
 	rm -rf x
@@ -152,8 +152,12 @@ folders()
 	wait "$pid"
 	is "$runtime: what the host changed meanwhile stays, and the run has failed" "$?:$(cat kept other | tr '\n' ' ')" "125:mine new "
 	like "$runtime: ... with the file and the cause" "$(cat "$tmp/bg.err")" "cordon: $work/kept: not brought back: it changed on the host since"
+	like "$runtime: ... and the command that it names shows the run's version" "$(bash -c "$(grep -o "cordon diff --all $id" "$tmp/bg.err" | sed "s|^cordon|'$CORDON'|")" 2>&1)" '-mine.\+theirs'
+	like "$runtime: ... and the log has an end" "$("$CORDON" logs --json "$id" | tail -n 1)" '"event":"exit".*"exit":125'
+	like "$runtime: ... and ps says that changes were kept" "$("$CORDON" ps -a)" "$id +exited 125 .* kept +sh"
 	"$CORDON" apply --force "$id" >/dev/null 2>&1
 	is "$runtime: ... and apply --force lets the run's version win" "$?:$(cat kept)" 0:theirs
+	is "$runtime: ... which is what diff says then" "$("$CORDON" diff --all "$id" 2>&1)" "cordon: $id: all its changes were applied"
 	printf 'host\nmore\n' >kept
 	rm other
 	policy <<<'filesystem: {workdir: read-only}'

@@ -158,6 +158,10 @@ outside "$CORDON" stop "$id"
 ok "stop: a run that has ended" refused 125 'has ended'
 outside "$CORDON" exec "$id" -- true
 ok "exec: a run that has ended" refused 125 'has ended'
+mkdir -p "$tmp/a long name of a folder"
+cp "$tmp/policy.yaml" "$tmp/a long name of a folder/mine.yaml"
+"$CORDON" run -p "$tmp/a long name of a folder/mine.yaml" -- true
+like "ps --all: of a policy's path it shows the last part" "$("$CORDON" ps -a)" ' mine\.yaml +run +- +true'
 like "ps --all: it shows the status" "$("$CORDON" ps -a)" "$id +exited 143"
 rm -f ready
 in_background sh -c 'trap "" TERM HUP INT; echo x >ready; while :; do sleep 0.1; done'
