@@ -133,7 +133,7 @@ static void check_reach(const struct cli_policy *c, const struct credential *of,
 	    policy_where(c->policy, named->at), text_show(&name, sv_of(named->s)), text_show(&host, sv_of(of->hosts[0])), more);
 }
 
-void run_check_reach(const struct cli_policy *c, const struct run_check_to *to)
+static void check_all_reach(const struct cli_policy *c, const struct run_check_to *to)
 {
 	const struct pol_str *names[GATE_MAX_PLACEHOLDERS];
 	size_t n = gate_needed(c->policy) ? credentials_wanted(c->policy, names, ARRAY_LEN(names)) : 0, i;
@@ -208,7 +208,8 @@ static void check_providers(const struct policy *p, const struct run_check_to *t
 	}
 }
 
-void run_check_env(const struct policy *p, bool all, const struct run_check_to *to)
+/* all: also those that are not set here. */
+static void check_env(const struct policy *p, bool all, const struct run_check_to *to)
 {
 	const struct pol_list *pass = &p->process.env_pass;
 	struct text_shown name;
@@ -220,7 +221,7 @@ void run_check_env(const struct policy *p, bool all, const struct run_check_to *
 			    text_show(&name, sv_of(pass->v[i].s)), environ_why_text(ENVIRON_FORBIDDEN));
 }
 
-void run_check_network(const struct policy *p, const struct run_check_to *to)
+static void check_network(const struct policy *p, const struct run_check_to *to)
 {
 	const struct origin mode = p->net.mode.at;
 	uint32_t i;
@@ -259,7 +260,7 @@ static void check_hosts(const struct policy *p, const struct run_check_to *to)
 	}
 }
 
-void run_check_home(const struct cli_policy *c, const struct run_check_to *to)
+static void check_home(const struct cli_policy *c, const struct run_check_to *to)
 {
 	const struct {
 		const char *key;
@@ -277,7 +278,7 @@ void run_check_home(const struct cli_policy *c, const struct run_check_to *to)
 				    policy_where(c->policy, lists[i].list->v[k].at), lists[i].key, text_show(&t, sv_of(lists[i].list->v[k].s)));
 }
 
-void run_check_loosened(const struct call *call, const struct cli_policy *p, const struct run_check_to *to)
+static void check_loosened(const struct call *call, const struct cli_policy *p, const struct run_check_to *to)
 {
 	static const char *const modes[] = {[WORKDIR_NONE] = "none", [WORKDIR_READ_ONLY] = "read-only", [WORKDIR_COPY] = "copy"};
 	const struct pol_num *workdir = &p->policy->fs.workdir;
@@ -302,6 +303,15 @@ void run_check_loosened(const struct call *call, const struct cli_policy *p, con
 	cli_policy_done(&alone);
 }
 
+void run_check_start(const struct call *call, const struct cli_policy *p, const struct run_check_to *to)
+{
+	check_network(p->policy, to);
+	check_env(p->policy, false, to);
+	check_home(p, to);
+	check_loosened(call, p, to);
+	check_all_reach(p, to);
+}
+
 bool run_check_all(const struct cli_policy *p, const struct run_check_to *to)
 {
 	bool refused = check_runtimes(p, to);
@@ -310,8 +320,8 @@ bool run_check_all(const struct cli_policy *p, const struct run_check_to *to)
 	refused |= check_credentials(p, to);
 	check_providers(p->policy, to);
 	check_hosts(p->policy, to);
-	run_check_network(p->policy, to);
-	run_check_env(p->policy, true, to);
-	run_check_home(p, to);
+	check_network(p->policy, to);
+	check_env(p->policy, true, to);
+	check_home(p, to);
 	return refused;
 }

@@ -16,20 +16,15 @@ struct run_check_to {
 	void *arg;
 };
 
-/* Says what one file opens and shuts at once: rules under a network.mode of none. (A mode of none on top of another file's rules is how one file shuts what another opens.) */
-void run_check_network(const struct policy *p, const struct run_check_to *to);
-
-/* Says which variables of env.pass can never be passed; all: also those that are not set here. */
-void run_check_env(const struct policy *p, bool all, const struct run_check_to *to);
-
-/* Says which rules show the whole home, though `run` refuses it as a work folder: a rule is the operator's word, but who wrote ~ may not have thought of ~/.ssh. */
-void run_check_home(const struct cli_policy *p, const struct run_check_to *to);
-
-/* Says that the work folder can be written to although a profile of the command line says otherwise, because of what is named behind it. */
-void run_check_loosened(const struct call *call, const struct cli_policy *p, const struct run_check_to *to);
-
-/* Says which credentials would never be sent, for the hosts that they are bound to. Reads credentials.yaml where the policy needs a gateway; one that cannot be read is said by who starts that. */
-void run_check_reach(const struct cli_policy *p, const struct run_check_to *to);
+/*
+ * What is said when a run starts, and none of it refuses that:
+ * - what one file opens and shuts at once: rules under a network.mode of none. (A mode of none on top of another file's rules is how one file shuts what another opens.)
+ * - variables of env.pass that can never be passed, of those that are set here
+ * - rules that show the whole home, though that is refused as a work folder: a rule is the operator's word, but who wrote ~ may not have thought of ~/.ssh
+ * - a work folder that can be written to although a profile of the command line says otherwise, because of what is named behind it
+ * - credentials that would never be sent, for the hosts that they are bound to. Reads credentials.yaml where the policy needs a gateway; one that cannot be read is said by who starts that.
+ */
+void run_check_start(const struct call *call, const struct cli_policy *p, const struct run_check_to *to);
 
 /* True: a run would be refused here. All of it: runtimes that are missing or cannot enforce the policy, for every category that it names; whatever making a plan would refuse, and credentials that the operator has not. */
 bool run_check_all(const struct cli_policy *p, const struct run_check_to *to);

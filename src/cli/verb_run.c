@@ -2,12 +2,14 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli/cli_policy.h"
 #include "cli/health.h"
 #include "cli/launch.h"
 #include "cli/launch_keep.h"
 #include "cli/run_check.h"
+#include "cli/run_git.h"
 #include "cli/run_image.h"
 #include "cli/run_workdir.h"
 #include "cli/runtime_pick.h"
@@ -120,13 +122,8 @@ int verb_run(struct call *call, struct error *err)
 		r = cli_policy_load(call, NULL, 0, &p, err);
 	if (r == 0)
 		r = runtime_pick(call, &p, req.dry_run, &pick, err);
-	if (r == 0) {
-		run_check_network(p.policy, &to);
-		run_check_env(p.policy, false, &to);
-		run_check_home(&p, &to);
-		run_check_loosened(call, &p, &to);
-		run_check_reach(&p, &to);
-	}
+	if (r == 0)
+		run_check_start(call, &p, &to);
 	/* Nothing is reachable by it either, but what is tried is seen. (The rules are those of a policy that this one extends.) */
 	if (r == 0 && req.learn_path && p.policy->net.mode.v == NET_NONE) {
 		p.policy->net.mode.v = NET_ALLOWLIST;
@@ -137,6 +134,9 @@ int verb_run(struct call *call, struct error *err)
 		r = run_workdir(call, &p, &req.workdir, &unfit, err);
 	if (unfit)
 		call_note(call, "note: the current folder %s: running without a work folder; change to a project folder or use --workdir", unfit);
+	/* for a person: what runs by itself does so every day */
+	if (r == 0 && req.workdir && isatty(STDERR_FILENO))
+		run_git_tell(&p, req.workdir, &to);
 	if (r == 0) {
 		env = calloc(call->n_values + 1, sizeof(*env));
 		while (env && (v = call_next(call, "env", &at)))

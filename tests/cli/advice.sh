@@ -157,4 +157,49 @@ outside "$CORDON" run -p mine.yaml -- true
 ok "a file of one's own is" refused 125 'mine\.yaml.*remove it or ask the operator'
 rm "$config/policy.yaml" mine.yaml
 
+# --- git in a first session ---
+
+# at_tty CMD...: with a terminal; sets said.
+at_tty()
+{
+	outside timeout 30 "$tests_dir/tools/at_terminal.py" -- "$@"
+	said=$(tr -d '\r\0' <"$tmp/out")
+}
+if [ -x /usr/bin/git ] && /usr/bin/python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+	me=(-c user.name=T -c user.email=t@example.test)
+	git init -q repo && (cd repo && mkdir -p sub/deep && echo one >f && git add f && git "${me[@]}" commit -qm one && git worktree add -q "$work/wt") 2>"$tmp/git" || exit 99
+	cd repo || exit 99
+	at_tty "$CORDON" run -- git status --short
+	is "at the top of a repository git works, and nothing is said" "$status:$said" 0:
+	cd sub/deep || exit 99
+	at_tty "$CORDON" run -- git status --short
+	like "below it the start says where the repository is" "$said" "note: git finds no repository inside: it is $work/repo, above the work folder; run from there"
+	outside "$CORDON" run -- true
+	is "... to a terminal only" "$told" ""
+	cd "$work/wt" || exit 99
+	at_tty "$CORDON" run -- git status --short
+	like "in a linked worktree it says what that leads to" "$said" "note: git finds no repository inside: $work/wt/\.git leads to $work/repo/\.git, which the sandbox does not have; name it in filesystem\.write"
+	policy <<<"filesystem: {write: [$work/repo/.git]}"
+	at_tty "$CORDON" run -p "$tmp/policy.yaml" -- git status --short
+	is "... which helps" "$status:$said" 0:
+	inside git "${me[@]}" commit -q --allow-empty -m two
+	is "... for commits too" "$status:$(git log --oneline | wc -l)" 0:2
+	printf '[user]\nname = Ann\nemail = ann@example.test\n' >"$HOME/.gitconfig"
+	policy <<<"filesystem: {write: [$work/repo/.git], read: [\"~/.gitconfig\"]}"
+	inside git commit -q --allow-empty -m three
+	is "... and a name to commit under is shown by ~/.gitconfig" "$status:$(git log -1 --format=%an)" 0:Ann
+	cd "$work" || exit 99
+	mkdir -p odd && printf 'gitdir: /nonexistent\n' >odd/.git && ln -s /etc/passwd linked
+	cd odd || exit 99
+	at_tty "$CORDON" run -- true
+	is "a file .git that leads nowhere is not spoken of" "$status:$said" 0:
+	rm .git && mkfifo .git
+	at_tty "$CORDON" run -- true
+	is "... and one that is a pipe is not waited for" "$status:$said" 0:
+	cd "$work" || exit 99
+	rm -rf repo wt odd linked
+else
+	skip "at the top of a repository git works, and nothing is said" "no git, no python3, or no pseudo-terminals here"
+fi
+
 finish
