@@ -225,16 +225,6 @@ const struct doctor_check doctor_tool_checks[] = {
 		.fix = "start dockerd; as an ordinary user, a rootless engine and DOCKER_HOST",
 	},
 	{
-		.id = "slurm",
-		.name = "sbatch (Slurm)",
-		.otherwise = DOCTOR_MISSING,
-		.run = check_tool,
-		.arg = "sbatch",
-		.with = "suites can run on the cluster",
-		.without = "suites run on this machine only",
-		.fix = "install the Slurm client (Debian: apt install slurm-client)",
-	},
-	{
 		.id = "git",
 		.name = "git",
 		.otherwise = DOCTOR_MISSING,

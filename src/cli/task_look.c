@@ -45,6 +45,8 @@ int task_look(const char *path, int to, struct modes *modes, bool lenient, bool 
 	struct text_shown shown;
 	int r;
 
+	if (folder < 0 && errno == ENOTDIR)
+		return error_set(err, ERROR_INPUT, "%s: is not a folder; name the task's folder", text_show(&shown, sv_of(path)));
 	if (folder < 0)
 		return error_sys(err, errno, "%s", text_show(&shown, sv_of(path)));
 	if (cli_folders(&where.folders, err) < 0 || cli_credentials(&where, &credentials, err) < 0)

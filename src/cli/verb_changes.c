@@ -130,6 +130,9 @@ static int look(struct looked_at *l, const struct call *call, bool force, struct
 	changes_recovered_tell(call, recovered);
 	/* the rules were about this name, without a link in it */
 	l->lower = sys_open_no_links(l->info.workdir, O_RDONLY | O_DIRECTORY);
+	if (l->lower == -ENOENT || l->lower == -ENOTDIR)
+		return error_set(err, ERROR_INPUT, "work folder %s: is not there any more; the changes are kept, in %s/%s: move the folder back to this name and try again", text_show(&t, sv_of(l->info.workdir)), l->state.path,
+				 kind == CHANGES_COPY ? STATE_COPY : "layers/upper");
 	if (l->lower < 0)
 		return error_sys(err, l->lower, "work folder %s", text_show(&t, sv_of(l->info.workdir)));
 	if (changes_recover_others(l->lower, root, &others, err) < 0)

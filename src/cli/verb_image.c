@@ -99,6 +99,7 @@ int verb_image_import(struct call *call, struct error *err)
 	struct display d = {.call = call, .quiet = call_has(call, "quiet")};
 	struct image_import im = {.name = call->args[0], .path = call->args[1], .input = STDIN_FILENO, .progress = show_progress, .note = show_note, .arg = &d};
 	char digest[IMAGE_DIGEST];
+	struct text_shown shown;
 	struct image_store *s;
 	int r;
 
@@ -110,7 +111,7 @@ int verb_image_import(struct call *call, struct error *err)
 	clear_line(&d);
 	image_store_close(s);
 	if (r < 0)
-		return error_prefix(err, "import");
+		return error_prefix(err, "import: %.200s", strcmp(im.path, "-") == 0 ? "standard input" : text_show(&shown, sv_of(im.path)));
 	(void)fprintf(call->out, "%s\n", digest);
 	return 0;
 }

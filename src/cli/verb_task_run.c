@@ -98,7 +98,8 @@ static int choose_agent(const struct call *call, const char *config, struct task
 	req->model = call_value(call, "model");
 	if (req->model && (!req->agent || req->agent->kind == AGENT_ORACLE || req->agent->kind == AGENT_NONE))
 		return error_set(err, ERROR_USAGE, "task run: --model is for --agent cordon and agents of your own; a command behind -- is told its model by its own options");
-	return 0;
+	/* before anything is built for it */
+	return req->agent ? agent_has_model(req->agent, req->model, err) : 0;
 }
 
 /* What is wrong with the command line and the operator's own files is told before anything is built, and is no result of the task's. */
@@ -110,6 +111,8 @@ static int check_options(const struct call *call, struct error *err)
 	int r;
 
 	r = stat(call->args[0], &st) < 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+	if (r == ENOTDIR)
+		return error_set(err, ERROR_INPUT, "%s: is not a folder; name the task's folder", text_show(&shown, sv_of(call->args[0])));
 	if (r)
 		return error_sys(err, r, "%s", text_show(&shown, sv_of(call->args[0])));
 	r = cli_policy_load(call, NULL, 0, &policy, err);

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "sys/role.h"
+#include "sys/seccomp.h"
 #include "wire/wire.h"
 
 /* The first byte of what the child says; the rest, up to its end, is the answer, or an error's kind, errno and text. */
@@ -151,7 +152,7 @@ static int fail_role(const char *what, int code, int status, struct error *err)
 	if (code != 0 && code != -ECONNRESET)
 		return error_sys(err, code, "%s %s", what, unsafe);
 	if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == ROLE_NOT_CONFINED)
-		return error_set(err, ERROR_MISSING, "%s %s: its parser could not be confined; seccomp filters are needed", what, unsafe);
+		return error_set(err, ERROR_MISSING, "%s %s: its parser could not be confined; %s", what, unsafe, seccomp_lack());
 	if (status >= 0 && WIFSIGNALED(status))
 		return error_set(err, ERROR_INPUT, "%s %s: its parser was ended by signal %d (%s)", what, unsafe, WTERMSIG(status),
 				 strsignal(WTERMSIG(status)));

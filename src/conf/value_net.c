@@ -81,7 +81,7 @@ static const char *host_mistake(struct sv s)
 	if (sv_is(s, "*"))
 		return "would be every host; write network.mode: public for that";
 	if (memmem(s.p, s.n, "://", 3))
-		return "is a URL; write the host alone, and its path under paths";
+		return "is a URL; write the host alone";
 	if (memchr(s.p, '/', s.n))
 		return "is not a host; write an address range under cidr, and a path under paths";
 	if (memchr(s.p, '%', s.n))

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -273,6 +274,17 @@ static int note_all_unshown(struct draft *d, struct scan_links *links)
 	return follow_through(d, &u);
 }
 
+/* What a rule shows and nobody can search could hold anything; a wildcard may have met it. */
+static int fail_shut(const struct draft *d, const struct plan_op *op)
+{
+	char why[sizeof(d->err->text)];
+
+	(void)snprintf(why, sizeof(why), "%s", d->err->text);
+	if (op->target == d->plan->workdir)
+		return error_set(d->err, ERROR_DENIED, "%.400s: the work folder is searched for denied names, and you cannot list it; use another one", why);
+	return error_set(d->err, ERROR_DENIED, "%.200s: %.400s: what is shown is searched for denied names; leave it out of the rule, or, where it is not yours, name it in filesystem.deny", op->why, why);
+}
+
 /* One thing of the host that is shown: as a whole, then below it. */
 static int mask_shown(const struct scan *scan, struct draft *d, struct plan_op *shown, uint64_t *entries)
 {
@@ -284,15 +296,19 @@ static int mask_shown(const struct scan *scan, struct draft *d, struct plan_op *
 	shown->judged = true;
 	if (g && shown->target == d->plan->workdir)
 		return error_set(d->err, ERROR_DENIED, "work folder %.200s: denied by %.200s; use another one, or `filesystem: {workdir: none}`", text_show(&t, sv_of(shown->target)), g->rule);
-	if (!g && shown->folder && (dir = plan_source_judge(shown)) < 0)
-		return plan_source_error(shown, dir, d->err);
+	if (!g && shown->folder && (dir = plan_source_judge(shown)) < 0) {
+		(void)plan_source_error(shown, dir, d->err);
+		return dir == -EACCES ? fail_shut(d, shown) : -1;
+	}
 	if (dir >= 0 && shown->host && sys_folds_case(dir))
 		return error_set(d->err, ERROR_DENIED, "%s: %s is on a file system that takes two spellings for one name (.env, .ENV), so no rule about names would hold there; use a copy of it on one that tells them apart", shown->why,
 				 text_show(&t, sv_of(shown->source)));
 	op = *shown;
 	if (g)
 		return scan_links_note(scan->links, AT_FDCWD, op.source, op.source, g, d->err) < 0 ? -1 : found_denied(scan->arg, op.target, g, false);
-	return op.folder ? scan_tree_at(scan, dir, op.source, op.target, entries, d->err) : 0;
+	if (!op.folder || scan_tree_at(scan, dir, op.source, op.target, entries, d->err) == 0)
+		return 0;
+	return d->err->code == EACCES ? fail_shut(d, &op) : -1;
 }
 
 /* Where the links lead that a search found, and what git is told to look at. shown: so many steps show. 1: more names are denied now, to be looked for; 0; -1. */

@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,6 +19,11 @@
 /* Linux 6.6: wake the other side on this CPU. */
 #define NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #define NOTIF_SYNC_WAKE_UP 1UL
+
+const char *seccomp_lack(void)
+{
+	return prctl(PR_GET_SECCOMP) == 0 ? "seccomp filters are needed" : "this is a sandbox already, and no other starts in it: run the command as it is, or start Cordon outside";
+}
 
 int seccomp_install(const struct sock_filter *program, size_t n, bool listener)
 {

@@ -66,6 +66,9 @@ void agent_free(struct agent *a); /* NULL is fine */
 /* By name: oracle, none, cordon, or CONFIG/agents/NAME.yaml. ERROR_INPUT where there is none: the message names those there are. */
 int agent_find(const char *config, const char *name, struct agent **ret, struct error *err);
 
+/* 0, or ERROR_INPUT: it needs a model, and neither the caller nor its file names one. */
+int agent_has_model(const struct agent *a, const char *model, struct error *err);
+
 /* For one run of it. */
 struct agent_use {
 	const char *model;	 /* NULL: the agent's own */

@@ -61,11 +61,15 @@ static void list_names(const char *folder, struct buf *out)
 
 static int unknown(const char *folder, const char *name, struct error *err)
 {
+	static const char *const own[] = {"oracle", "none", "cordon", NULL};
+	const char *near = text_nearest(sv_of(name), own);
 	AUTO_BUF names = {0};
 	struct text_shown shown;
 
 	buf_init(&names, 16 * 1024);
 	list_names(folder, &names);
+	if (near)
+		return error_set(err, ERROR_INPUT, "there is no agent %s; did you mean %s? There are: %s", text_show(&shown, sv_of(name)), near, names.p);
 	return error_set(err, ERROR_INPUT, "there is no agent %s; there are: %s", text_show(&shown, sv_of(name)), names.p);
 }
 
@@ -153,6 +157,11 @@ static bool wants_model(const struct agent *a)
 	return a->kind == AGENT_CORDON;
 }
 
+int agent_has_model(const struct agent *a, const char *model, struct error *err)
+{
+	return model || a->model || !wants_model(a) ? 0 : no_model(a, err);
+}
+
 const char *agent_trajectory(const struct agent *a)
 {
 	if (a->trajectory)
@@ -193,8 +202,8 @@ int agent_argv(const struct agent *a, const struct agent_use *use, struct arena 
 		*ret = NULL;
 		return 0;
 	}
-	if (!model && wants_model(a))
-		return no_model(a, err);
+	if (agent_has_model(a, model, err) < 0)
+		return -1;
 	if (a->kind != AGENT_COMMAND)
 		count = put_server(a, use, server);
 	v = arena_array(to, count + a->command.n + 1, sizeof(*v));

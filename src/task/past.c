@@ -185,6 +185,8 @@ int past_open(const char *root, const char *id, struct past *ret, struct error *
 		p.dir = openat(p.root, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (p.dir < 0 || snprintf(p.path, sizeof(p.path), "%s/%s", root, id) >= (int)sizeof(p.path)) {
 		past_done(&p);
+		if (strchr(id, '/'))
+			return error_set(err, ERROR_INPUT, "%s: results are named by their ids, which `cordon task ls` lists; in a folder of --out, result.json and report.html say it", text_show(&shown, sv_of(id)));
 		return error_set(err, ERROR_INPUT, "there is no result %s; `cordon task ls` lists them", text_show(&shown, sv_of(id)));
 	}
 	(void)snprintf(p.id, sizeof(p.id), "%s", id);

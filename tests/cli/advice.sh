@@ -202,4 +202,57 @@ else
 	skip "at the top of a repository git works, and nothing is said" "no git, no python3, or no pseudo-terminals here"
 fi
 
+# --- what is not there, or not what was meant ---
+
+if ! is_root; then
+	mkdir -p "$tmp/many/open" "$tmp/many/shut" && chmod 0 "$tmp/many/shut"
+	policy <<<"filesystem: {read: [\"$tmp/many/*\"]}"
+	inside true
+	ok "a wildcard that meets a folder which cannot be searched names the rule, and what helps" refused 125 "filesystem\.read .*many/shut: Permission denied: .*leave it out of the rule, or, where it is not yours, name it in filesystem\.deny"
+	policy <<<"filesystem: {read: [\"$tmp/many/o*\"]}"
+	inside_works "... and it does" true
+	chmod 700 "$tmp/many/shut"
+else
+	skip "a wildcard that meets a folder which cannot be searched names the rule, and what helps" "root can search all"
+fi
+mkdir moved && cd moved && echo one >f && "$CORDON" run --profile strict -- sh -c 'echo two >f' && cd .. && mv moved other || exit 99
+id=$(runs | head -n 1)
+for verb in diff apply; do
+	outside "$CORDON" "$verb" "$id"
+	ok "$verb after the work folder got another name says that the changes are kept, and what helps" refused 125 "work folder $work/moved: is not there any more; the changes are kept, in .*/$id/[a-z/]+: move the folder back"
+done
+mv other moved && outside "$CORDON" apply "$id"
+is "... and it does" "$status:$(cat moved/f)" 0:two
+rm -r moved
+cp "${CORDON%/*}/cordon" "$work/cordon" && cp "${CORDON%/*}/cordon-init" "$work/"
+outside "$CORDON" run -- ./cordon run -- true
+if is_sanitized; then
+	skip "inside a sandbox Cordon says that it is in one" "not static here"
+else
+	like "inside a sandbox Cordon says that it is in one" "$status:$told" '^125:.*this is a sandbox already'
+fi
+rm -f cordon cordon-init
+outside "$CORDON" image import x "$tests_dir/lib.sh"
+ok "what cannot be imported is named" refused 125 "import: .*lib\.sh: "
+mkdir task && printf 'x\n' >task/task.toml
+outside "$CORDON" task check task/task.toml
+ok "a task is named by its folder, and its file is told so" refused 125 'task/task\.toml: is not a folder; name the task.s folder'
+outside "$CORDON" task run task --agent orcale
+ok "an agent's name that is nearly right has a guess" refused 125 'there is no agent orcale; did you mean oracle\?'
+outside "$CORDON" task run task --agent cordon
+ok "a model that is missing is told before anything is built" refused 125 'agent cordon needs a model'
+outside "$CORDON" task show task/out
+ok "a folder of --out is no result's id, and is said to have its own" refused 125 'result\.json and report\.html'
+rm -r task
+printf 'version: 1\ncredentials: {x: {from: {env: X}, hosts: ["https://a.test"], inject: {bearer: true}}}\n' >"$config/credentials.yaml"
+policy <<'END'
+network: {mode: allowlist, allow: [{host: a.test, credential: x}]}
+END
+inside true
+ok "a URL in the place of a credential's host is told without keys that are not there" refused 125 'is a URL; write the host alone$'
+printf 'version: 1\ncredentials: {x: {from: {env: X}, hosts: [b.test], inject: {bearer: true}}}\n' >"$config/credentials.yaml"
+X=1 inside true
+like "a credential that is bound to another host is told at the start" "$told" 'credential x would never be sent: credentials\.yaml binds it to b\.test'
+rm "$config/credentials.yaml"
+
 finish

@@ -119,9 +119,8 @@ sleep 4321 &
 sleep 4321
 END
 printf '#!/bin/sh\nprintf "v1\\033[2Jx\\nline two\\n"\n' >"$tmp/bin/crun"
-printf '#!/bin/sh\nenv >%s/env\necho git version 1\n' "$tmp" >"$tmp/bin/git"
+printf '#!/bin/sh\nenv >%s/env\nwhile :; do echo flood; done\n' "$tmp" >"$tmp/bin/git"
 printf '#!/bin/sh\nexit 3\n' >"$tmp/bin/runc"
-printf '#!/bin/sh\nwhile :; do echo flood; done\n' >"$tmp/bin/sbatch"
 chmod +x "$tmp"/bin/*
 SECONDS=0
 rc=$(SECRET_TOKEN=1 PATH=$tmp/bin:/usr/bin:/bin status_of timeout 60 "$CORDON" doctor --json)
@@ -131,7 +130,7 @@ like "the hanging tool is told" "$(field runsc value <"$tmp/out")" 'does not end
 is "neither it nor what it started lives on" "$(pgrep -f '^sleep 4321$')" ""
 is "a version is escaped and one line" "$(field crun value <"$tmp/out")" 'v1\x1b[2Jx'
 is "a tool that fails is a warning" "$(field runc status <"$tmp/out")" warn
-is "one that floods is cut" "$(field slurm value <"$tmp/out")" flood
+is "one that floods is cut" "$(field git value <"$tmp/out")" flood
 ok "tools do not see the environment" bash -c '! grep -q SECRET_TOKEN "$0"' "$tmp/env"
 is "a tool in the current folder is not run" "$(cd "$tmp/bin" && PATH=.:/nonexistent "$CORDON" doctor --json | field git value)" "not found"
 finish
