@@ -6,10 +6,18 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 60
 SOURCES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all deps demo test test-kernel check bench fuzz install clean format tidy lint
+PROGRAMS = cordon cordon-init cordon-relay cordon-egress cordon-vault cordon-unpack cordon-agent cordon-acp
 
-all: $(BUILD)/build.ninja
+.PHONY: all programs help deps demo test test-kernel check bench fuzz install clean format tidy lint
+
+all: $(BUILD)/build.ninja ## the programs, the tests and the fuzzers
 	@ninja -C $(BUILD)
+
+programs: $(BUILD)/build.ninja ## the programs alone
+	@ninja -C $(BUILD) $(PROGRAMS)
+
+help: ## what can be made
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 14
 
 $(BUILD)/build.ninja:
 	@meson setup $(BUILD) --prefix=$(PREFIX)
@@ -44,17 +52,17 @@ fuzz: ## each fuzzer for FUZZ_SECONDS
 
 # What root writes to the build folder (sudo make install) is given to the folder's owner, whose next `make` would fail otherwise.
 install: owner := $(firstword $(wildcard $(BUILD)) .)
-install:
+install: ## program, man pages and completions, to PREFIX=
 	@[ "$$(id -u)" != 0 ] || trap 'chown -Rh --reference=$(owner) $(BUILD)' EXIT; set -e; \
 	$(MAKE) --no-print-directory all; \
 	meson configure $(BUILD) -Dprefix=$(PREFIX); \
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --quiet; \
 	scripts/install-docs.sh $(BUILD) $(DESTDIR)$(PREFIX)
 
-clean:
+clean: ## removes all builds
 	@rm -rf build build-*
 
-format:
+format: ## clang-format on all sources
 	@clang-format -i $(SOURCES)
 
 # clang-tidy reads the command lines of a clang build.
@@ -64,5 +72,5 @@ build-clang/build.ninja:
 tidy: build-clang/build.ninja ## FILES= for some of them
 	@clang-tidy --quiet --warnings-as-errors='*' -p build-clang $(or $(FILES),$(filter src/%.c,$(SOURCES)))
 
-lint:
+lint: ## shellcheck on all scripts
 	@shellcheck -x scripts/*.sh tests/*.sh tests/*/*.sh

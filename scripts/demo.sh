@@ -163,11 +163,11 @@ worked "it changes files in a copy-on-write view"
 report $? "here nothing has changed yet"
 id=$("$cordon" ps --all --quiet | head -n 1)
 printf '  $ cordon diff %s\n' "$id"
-"$cordon" diff "$id" | sed 's/^/    /'
+"$cordon" diff "$id" 2>&1 | sed 's/^/    /'
 [ "${PIPESTATUS[0]}" = 0 ]
 report $? "this is what it changed"
 printf '  $ cordon apply %s\n' "$id"
-"$cordon" apply "$id" 2>&1 | sed 's/^/    /'
+"$cordon" apply "$id" 2>&1 | sed "s|$demo|/tmp/demo|g; s/^/    /"
 [ -e new.txt ] && grep -q 'int x;' hello.c
 report $? "and now it is here"
 
