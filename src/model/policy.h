@@ -91,7 +91,7 @@ struct net_rule {
 	const char *cidr;
 	uint16_t *ports;      /* n_ports == 0: the default, 443 and 80 */
 	uint32_t n_ports;
-	struct pol_list methods; /* upper case; unset: any */
+	struct pol_list methods; /* upper case; unset: the usual ones (base/method.h), in a denial any */
 	struct pol_list paths;
 	struct pol_str credential;
 	struct pol_num rate; /* requests per hour; rules whose rates have one origin share a budget */

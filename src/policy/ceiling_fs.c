@@ -141,8 +141,8 @@ static int check_workdir(struct ask *q)
 		return check_no_workdir(q);
 	if (!q->write || !mode->set || mode->v == WORKDIR_READ_WRITE)
 		return 0;
-	/* A request without a work folder would still reach it as a folder among others. */
-	if (q->request->fs.workdir.v == WORKDIR_NONE && !cover_path.apart(q->workdir, q->pattern.s))
+	/* A request without a work folder would still reach it from above, as a folder among others. */
+	if (q->request->fs.workdir.v == WORKDIR_NONE && covers(q->pattern.s, q->workdir))
 		q->narrow->v[q->narrow->n++] = (struct pol_str){.s = q->workdir, .at = mode->at};
 	return check_row(q, q->workdir, policy_where(q->ceiling, mode->at));
 }
@@ -212,22 +212,34 @@ static bool is_plain(const char *pattern)
 	return r;
 }
 
-static int check_list(struct ask *q, const struct pol_list *mine, bool write)
+static void ask_for(struct ask *q, struct pol_str pattern, bool write)
 {
 	const struct pol_num *mode = &q->ceiling->fs.workdir;
-	uint32_t i;
 
 	q->write = write;
 	q->key = write ? "filesystem.write" : "filesystem.read";
 	q->workdir_open = !mode->set || mode->v == WORKDIR_READ_WRITE || (!write && mode->v != WORKDIR_NONE);
-	for (i = 0; i < mine->n; i++) {
-		struct pol_list narrow = {.set = true};
+	q->pattern = pattern;
+	q->plain = is_plain(pattern.s);
+}
 
-		q->pattern = mine->v[i];
-		q->plain = is_plain(q->pattern.s);
-		narrow.v = arena_array(q->request->arena, q->ceiling->fs.read.n + 1, sizeof(*narrow.v));
-		if (!narrow.v)
-			return policy_no_memory(q->err);
+/* Room for what may have to be kept read-only. */
+static int make_narrow(const struct ask *q, struct pol_list *narrow)
+{
+	*narrow = (struct pol_list){.v = arena_array(q->request->arena, q->ceiling->fs.read.n + 1, sizeof(*narrow->v)), .set = true};
+	return narrow->v ? 0 : policy_no_memory(q->err);
+}
+
+static int check_list(struct ask *q, const struct pol_list *mine, bool write)
+{
+	uint32_t i;
+
+	for (i = 0; i < mine->n; i++) {
+		struct pol_list narrow;
+
+		ask_for(q, mine->v[i], write);
+		if (make_narrow(q, &narrow) < 0)
+			return -1;
 		q->narrow = &narrow;
 		if (check_pattern(q) < 0)
 			return -1;
@@ -238,26 +250,29 @@ static int check_list(struct ask *q, const struct pol_list *mine, bool write)
 }
 
 /* The work folder is a pattern that is not in any list. What shows it from above is less deep than itself. */
-static int narrow_workdir(struct ask *q)
+static void narrow_workdir(const struct ask *q, struct pol_list *narrow)
 {
 	const struct pol_list *theirs = &q->ceiling->fs.read;
-	struct pol_list narrow = {.set = true};
 	uint32_t i;
 
-	narrow.v = arena_array(q->request->arena, theirs->n, sizeof(*narrow.v));
-	if (!narrow.v)
-		return policy_no_memory(q->err);
 	for (i = 0; i < theirs->n; i++) {
 		const char *k = theirs->v[i].s;
 
-		if (cover_path.apart(k, q->workdir) || covers(k, q->workdir))
+		if (cover_path.apart(k, q->workdir) || covers(k, q->workdir) || list_has(&q->request->fs.read, k))
 			continue;
 		/* Partly inside by a wildcard: it shows only what the ceiling lets be read. */
-		narrow.v[narrow.n++] = theirs->v[i];
+		narrow->v[narrow->n++] = theirs->v[i];
 	}
-	if (narrow.n && merge_list(q->request->arena, &q->request->fs.read, &narrow) < 0)
-		return policy_no_memory(q->err);
-	return 0;
+}
+
+static int keep_narrow_workdir(struct ask *q)
+{
+	struct pol_list narrow;
+
+	if (make_narrow(q, &narrow) < 0)
+		return -1;
+	narrow_workdir(q, &narrow);
+	return narrow.n && merge_list(q->request->arena, &q->request->fs.read, &narrow) < 0 ? policy_no_memory(q->err) : 0;
 }
 
 int ceiling_fs(struct policy *request, const struct policy *ceiling, const char *workdir, struct error *err)
@@ -277,5 +292,42 @@ int ceiling_fs(struct policy *request, const struct policy *ceiling, const char 
 	request->fs.workdir_write_bounded = bound->set && bound->v != WORKDIR_READ_WRITE;
 	if (check_list(&q, &request->fs.read, false) < 0 || check_list(&q, &write, true) < 0)
 		return -1;
-	return mode == WORKDIR_READ_WRITE || mode == WORKDIR_COPY ? narrow_workdir(&q) : 0;
+	return mode == WORKDIR_READ_WRITE || mode == WORKDIR_COPY ? keep_narrow_workdir(&q) : 0;
+}
+
+/* An effective policy has all that it opens in its lists. */
+static struct policy as_ceiling(const struct policy *p)
+{
+	struct policy r = *p;
+
+	r.fs.read.set = r.fs.write.set = r.fs.workdir.set = true;
+	return r;
+}
+
+bool ceiling_fs_opens(const struct policy *by, const struct policy *of, const char *workdir, struct pol_str pattern, bool write, struct pol_list *narrow)
+{
+	struct policy request = *of, ceiling = as_ceiling(by);
+	struct resolve here = {workdir, workdir};
+	struct error ignored;
+	struct ask q = {.request = &request, .ceiling = &ceiling, .err = &ignored, .narrow = narrow};
+
+	q.workdir = resolve_path(of->arena, &here, ".", false);
+	if (!q.workdir || make_narrow(&q, narrow) < 0)
+		return false;
+	ask_for(&q, pattern, write);
+	return check_pattern(&q) == 0;
+}
+
+int ceiling_fs_narrow(const struct policy *by, const struct policy *of, const char *workdir, struct pol_list *narrow)
+{
+	struct policy request = *of, ceiling = as_ceiling(by);
+	struct resolve here = {workdir, workdir};
+	struct error ignored;
+	struct ask q = {.request = &request, .ceiling = &ceiling, .err = &ignored};
+
+	q.workdir = resolve_path(of->arena, &here, ".", false);
+	if (!q.workdir || make_narrow(&q, narrow) < 0)
+		return -1;
+	narrow_workdir(&q, narrow);
+	return 0;
 }

@@ -5,6 +5,8 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "model/address.h"
+#include "policy/ceiling_door.h"
+#include "policy/net_cover.h"
 #include "policy/net_judge.h"
 #include "policy/policy_ceiling.h"
 #include "policy/policy_cover.h"
@@ -18,9 +20,11 @@ struct meet {
 	const struct policy *ceiling;
 	struct error *err;
 	bool allowlists; /* both modes are */
+	bool allowlist;  /* one is */
 	bool strict;     /* refuse paths whose intersection cannot be written; else such a pair has none */
 	struct net_rule *out;
 	uint32_t n, cap;
+	uint32_t n_met; /* the first of them: what rules of both sides allow */
 	/* The ceiling's rules: exact hosts, sorted, and then the others; within a host and among the others in their order, because the first that fits decides. */
 	const struct net_rule **index;
 	uint32_t n_exact;
@@ -81,20 +85,13 @@ static int add(struct meet *m, const struct net_rule *rule)
 /* Who both rules are for, in *out. An address of a range stays a host rule: those never open a private address. */
 static bool meet_subject(const struct net_rule *a, const struct net_rule *b, struct net_rule *out)
 {
-	if (a->host && b->host) {
-		out->host = net_host_covers(b->host, a->host)   ? a->host
-			    : net_host_covers(a->host, b->host) ? b->host
-								: NULL;
-		return out->host;
-	}
-	if (a->cidr && b->cidr) {
-		out->cidr = net_cidr_covers(b->cidr, a->cidr)   ? a->cidr
-			    : net_cidr_covers(a->cidr, b->cidr) ? b->cidr
-								: NULL;
-		return out->cidr;
-	}
-	out->host = a->host ? a->host : b->host;
-	return net_cidr_has(a->cidr ? a->cidr : b->cidr, sv_of(out->host));
+	const struct net_rule *inner = net_rule_reaches(b, a) ? a : net_rule_reaches(a, b) ? b : NULL;
+
+	if (!inner)
+		return false;
+	out->host = inner->host;
+	out->cidr = inner->cidr;
+	return true;
 }
 
 static bool has_port(const uint16_t *v, uint32_t n, uint16_t port)
@@ -125,21 +122,34 @@ static int meet_ports(struct meet *m, const struct net_rule *a, const struct net
 	return out->n_ports > 0;
 }
 
-static int meet_methods(struct meet *m, const struct pol_list *a, const struct pol_list *b, struct pol_list *out)
+/* Those of the list that the rule lets through; in *out, which may be the list. 1: some are left; 0: none; -1: no memory. */
+static int keep_methods(struct meet *m, const struct pol_list *list, const struct net_rule *of, struct pol_list *out)
 {
+	struct pol_list kept = {.set = true, .v = arena_array(m->request->arena, list->n, sizeof(*kept.v))};
 	uint32_t i;
 
-	if (!a->set || !b->set) {
-		*out = a->set ? *a : *b;
-		return 1;
-	}
-	*out = (struct pol_list){.set = true, .v = arena_array(m->request->arena, a->n, sizeof(*out->v))};
-	if (!out->v)
+	if (!kept.v)
 		return policy_no_memory(m->err);
-	for (i = 0; i < a->n; i++)
-		if (net_method_in(b, sv_of(a->v[i].s)))
-			out->v[out->n++] = a->v[i];
-	return out->n > 0;
+	for (i = 0; i < list->n; i++)
+		if (net_rule_has_method(of, sv_of(list->v[i].s)))
+			kept.v[kept.n++] = list->v[i];
+	*out = kept;
+	return kept.n > 0;
+}
+
+static int meet_methods(struct meet *m, const struct net_rule *a, const struct net_rule *b, struct net_rule *out)
+{
+	if (a->methods.set)
+		return keep_methods(m, &a->methods, b, &out->methods);
+	return b->methods.set ? keep_methods(m, &b->methods, a, &out->methods) : 1;
+}
+
+/* What mode public lets through of a rule's methods. */
+static int keep_usual(struct meet *m, struct net_rule *rule)
+{
+	static const struct net_rule any;
+
+	return rule->methods.set ? keep_methods(m, &rule->methods, &any, &rule->methods) : 1;
 }
 
 /* The patterns that both lists allow. `key` is where a request is refused whose patterns only overlap the ceiling's. */
@@ -199,6 +209,19 @@ static int meet_calls(struct meet *m, const struct net_rule *a, const struct net
 	return r;
 }
 
+/* One side's mcp has no paths, so that nothing but POST goes through; the other side's paths must not change that. */
+static int hold_to_posts(struct meet *m, struct net_rule *rule)
+{
+	static const struct pol_str post = {.s = "POST"};
+	struct pol_list posts = {.set = true, .v = arena_array(m->request->arena, 1, sizeof(*posts.v)), .n = 1};
+
+	if (!posts.v)
+		return policy_no_memory(m->err);
+	posts.v[0] = post;
+	posts.v[0].at = rule->at;
+	return keep_methods(m, &posts, rule, &rule->methods);
+}
+
 /*
  * The smaller rate, but with the ceiling's origin: rules that share an origin share one budget, so a request does not get more by
  * cutting one of the ceiling's rules into many.
@@ -221,11 +244,13 @@ static int meet_pair(struct meet *m, const struct net_rule *a, const struct net_
 	if (!meet_subject(a, b, &rule))
 		return 0;
 	/* Without the pair its rate would not hold where another rule, or the mode, lets the request pass. */
-	m->strict = m->allowlists || b->rate.set;
+	m->strict = m->allowlists || a->rate.set || b->rate.set;
 	r = meet_ports(m, a, b, &rule);
-	r = r <= 0 ? r : meet_methods(m, &a->methods, &b->methods, &rule.methods);
+	r = r <= 0 ? r : meet_methods(m, a, b, &rule);
 	r = r <= 0 ? r : meet_patterns(m, &cover_url, "network.allow.paths", &a->paths, &b->paths, &rule.paths);
 	r = r <= 0 ? r : meet_calls(m, a, b, &rule);
+	if (r > 0 && (net_rule_only_posts(a) || net_rule_only_posts(b)) && !net_rule_only_posts(&rule))
+		r = hold_to_posts(m, &rule);
 	if (r <= 0)
 		return r;
 	if (a->credential.s && b->credential.s && strcmp(a->credential.s, b->credential.s) == 0)
@@ -291,50 +316,49 @@ static bool has_rule(const struct meet *m, uint32_t n, const struct net_rule *ru
 	return false;
 }
 
-/* Without its credential, and unless it is among the first `known`. */
-static int add_host(struct meet *m, const struct net_rule *host, uint32_t known)
+/* Without its credential, and unless it is among the first `known`, or at the address of a door. */
+static int add_host(struct meet *m, const struct net_rule *host, const struct pol_inference *doors, uint32_t known)
 {
 	struct net_rule rule = *host;
+	int r;
 
 	rule.credential = (struct pol_str){0};
-	return has_rule(m, known, &rule) ? 0 : add(m, &rule);
-}
-
-/*
- * A mode of `public` on one side allows every host rule of the other side, without its credential: that takes both to
- * name it. Ranges it does not: they may be private.
- */
-static int add_hosts(struct meet *m, const struct net_rules *rules)
-{
-	uint32_t i, known = m->n;
-
-	for (i = 0; i < rules->n; i++)
-		if (rules->v[i].host && add_host(m, &rules->v[i], known) < 0)
-			return -1;
-	return 0;
-}
-
-/* In mode public a rule that allows opens the host of a provider, which has a door of its own. */
-static int keep_provider_shut(struct meet *m, const struct net_rules *added, const struct provider *p)
-{
-	struct net_rule *rule = arena_alloc(m->request->arena, sizeof(*rule));
-	struct net_rules deny = {.v = rule, .n = 1, .set = true};
-	struct net_host h;
-	uint32_t i;
-	bool opened = false;
-
-	if (!rule)
-		return policy_no_memory(m->err);
-	net_provider_host(p, &h);
-	for (i = 0; i < m->request->net.allow.n; i++)
-		if (net_rule_is_for(&m->request->net.allow.v[i], &h))
-			return 0;
-	for (i = 0; i < added->n && !opened; i++)
-		opened = (added->v[i].host || h.class == HOST_PUBLIC) && net_rule_is_for(&added->v[i], &h);
-	if (!opened)
+	if (has_rule(m, known, &rule) || ceiling_door_address(doors, rule.host))
 		return 0;
-	*rule = (struct net_rule){.host = arena_str(m->request->arena, sv_n(h.text, h.n)), .at = p->at};
-	return !rule->host || merge_rules(m->request->arena, &m->request->net.deny, &deny) < 0 ? policy_no_memory(m->err) : 0;
+	r = keep_usual(m, &rule);
+	return r <= 0 || has_rule(m, known, &rule) ? r : add(m, &rule);
+}
+
+/* What both sides name opens as much. */
+static bool is_met(const struct meet *m, const struct net_rule *rule)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->n_met; i++)
+		if (net_rule_covers(&m->out[i], rule))
+			return true;
+	return false;
+}
+
+/* Rules that the other side opens by mode public alone must not open the hosts of that side's providers. Of a range only what is public is added, and in mode public on both sides. */
+static int shut_doors(struct meet *m, const struct net_rules *added, const struct pol_inference *doors)
+{
+	const struct net_rule *r;
+	struct net_host h;
+	uint32_t i, k;
+
+	for (k = 0; k < doors->n_providers; k++) {
+		net_provider_host(&doors->providers[k], &h);
+		for (i = 0; i < added->n; i++) {
+			r = &added->v[i];
+			if (!net_rule_is_for(r, &h) || (r->cidr ? m->allowlist || h.class != HOST_PUBLIC : h.is_address) || is_met(m, r))
+				continue;
+			if (ceiling_door_shut(m->request, &h, doors->providers[k].at, m->err) < 0)
+				return -1;
+			break;
+		}
+	}
+	return 0;
 }
 
 static bool is_never_public(const char *cidr)
@@ -368,13 +392,17 @@ static int add_range(struct meet *m, const struct net_rule *range)
 	struct address a;
 	struct cidr c;
 	uint32_t i;
+	int r;
 
 	if (!cidr_parse(sv_of(range->cidr), &c) || is_never_public(range->cidr) || (c.bits < 128 - RANGE_BITS && !range->rate.set))
 		return 0;
 	if (c.bits < 128 - RANGE_BITS)
 		return policy_fail(m->request, m->request->net.mode.at, "network.mode", m->err,
-				   "public is too much: the ceiling's rate for %s (%.120s) can be held to in mode public for ranges of at most %d addresses; use allowlist", range->cidr, policy_where(m->ceiling, range->at), 1 << RANGE_BITS);
+				   "public is too much: below a ceiling the rate for %s (%.120s) can be held to in mode public for ranges of at most %d addresses; use allowlist", range->cidr, policy_where(m->ceiling, range->at), 1 << RANGE_BITS);
 	rule.cidr = NULL;
+	r = keep_usual(m, &rule);
+	if (r <= 0)
+		return r;
 	for (i = 0, a = c.net; i < 1U << (128 - c.bits); i++, a = next_address(a)) {
 		if (address_floor(&a) != FLOOR_NONE)
 			continue;
@@ -387,24 +415,64 @@ static int add_range(struct meet *m, const struct net_rule *range)
 	return 0;
 }
 
+/* Those up to the last that has a rate. */
+static uint32_t count_rated(const struct net_rules *rules)
+{
+	uint32_t n = rules->n;
+
+	while (n && !rules->v[n - 1].rate.set)
+		n--;
+	return n;
+}
+
+/* An address takes the rates of the ranges before it, of the first n rules, which are left out. */
+static void hold_to_ranges(const struct net_rules *rules, uint32_t n, struct net_rule *rule)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (rules->v[i].cidr && rules->v[i].rate.set && net_rule_meets(&rules->v[i], rule))
+			rule->rate = meet_rate(&rule->rate, &rules->v[i].rate);
+}
+
+/*
+ * A mode of `public` on one side, whose providers are `doors`, allows every host rule of the other side, without its credential: that takes both to
+ * name it. Ranges it does not: they may be private. But where both are public they may hold back, as below.
+ */
+static int add_hosts(struct meet *m, const struct net_rules *rules, const struct pol_inference *doors)
+{
+	uint32_t i, known = m->n, rated = count_rated(rules);
+	int r = shut_doors(m, rules, doors);
+	struct net_rule rule;
+
+	for (i = 0; i < rules->n && r == 0; i++) {
+		rule = rules->v[i];
+		if (m->allowlist && rule.host)
+			hold_to_ranges(rules, i < rated ? i : rated, &rule);
+		if (rule.host)
+			r = add_host(m, &rule, doors, known);
+		else if (!m->allowlist && i < rated)
+			r = add_range(m, &rules->v[i]);
+	}
+	return r;
+}
+
 /*
  * Two of mode public: the rules of either open nothing more, but a rate holds back. So the ceiling's count, up to the last that has one, since one before it may say what the rate is not for. The request's
  * own come behind them.
  */
 static int add_rated(struct meet *m)
 {
-	const struct pol_inference *inf = &m->request->inference;
+	const struct pol_inference *doors = &m->request->inference;
 	struct net_rules rules = m->ceiling->net.allow;
 	uint32_t i, known = m->n;
 
-	while (rules.n && !rules.v[rules.n - 1].rate.set)
-		rules.n--;
-	for (i = 0; i < inf->n_providers; i++)
-		if (keep_provider_shut(m, &rules, &inf->providers[i]) < 0)
-			return -1;
+	rules.n = count_rated(&rules);
+	if (shut_doors(m, &rules, doors) < 0)
+		return -1;
 	/* They stay in their order. Those that came of this are not looked through for each of the next: there may be many. */
 	for (i = 0; i < rules.n; i++)
-		if ((rules.v[i].cidr ? add_range(m, &rules.v[i]) : add_host(m, &rules.v[i], known)) < 0)
+		if ((rules.v[i].cidr ? add_range(m, &rules.v[i]) : add_host(m, &rules.v[i], doors, known)) < 0)
 			return -1;
 	return 0;
 }
@@ -430,6 +498,7 @@ int ceiling_net(struct policy *request, const struct policy *ceiling, struct err
 	if (!ceiling->net.mode.set || !request->net.mode.set)
 		return 0;
 	m.allowlists = mine == NET_ALLOWLIST && theirs == NET_ALLOWLIST;
+	m.allowlist = mine == NET_ALLOWLIST || theirs == NET_ALLOWLIST;
 	tighten_ask(&request->net, &ceiling->net);
 	if (mine != NET_NONE && theirs != NET_NONE) {
 		if (build_index(&m) < 0)
@@ -437,11 +506,12 @@ int ceiling_net(struct policy *request, const struct policy *ceiling, struct err
 		for (i = 0; i < request->net.allow.n; i++)
 			if (meet_rule(&m, &request->net.allow.v[i]) < 0)
 				return -1;
+		m.n_met = m.n;
 		if (theirs == NET_PUBLIC && mine == NET_PUBLIC && add_rated(&m) < 0)
 			return -1;
-		if (theirs == NET_PUBLIC && add_hosts(&m, &request->net.allow) < 0)
+		if (theirs == NET_PUBLIC && add_hosts(&m, &request->net.allow, &ceiling->inference) < 0)
 			return -1;
-		if (theirs == NET_ALLOWLIST && mine == NET_PUBLIC && add_hosts(&m, &ceiling->net.allow) < 0)
+		if (theirs == NET_ALLOWLIST && mine == NET_PUBLIC && add_hosts(&m, &ceiling->net.allow, &request->inference) < 0)
 			return -1;
 	}
 	request->net.allow = (struct net_rules){.v = m.out, .n = m.n, .set = true};

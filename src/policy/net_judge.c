@@ -85,8 +85,7 @@ static bool method_fits(const struct net_rule *r, struct sv method)
 	return restricts(&r->methods) ? net_method_in(&r->methods, method) : method_is_known(method);
 }
 
-/* Says what of its host may be asked, or sends it a secret: so for another host behind the same server it says nothing. */
-static bool minds_host(const struct net_rule *r)
+bool net_rule_minds_host(const struct net_rule *r)
 {
 	return net_rule_minds_methods(r) || restricts(&r->paths) || r->credential.s;
 }
@@ -99,7 +98,7 @@ enum net_fit net_rule_fits(const struct net_rule *r, const struct net_question *
 		return FIT_HOST;
 	if (net_rule_is_blind(r, q) || (net_rule_minds_methods(r) && q->overrides) || (q->method.p && !method_fits(r, q->method)))
 		return FIT_PORT;
-	if (q->rehosts && minds_host(r))
+	if (q->rehosts && net_rule_minds_host(r))
 		return FIT_METHOD;
 	if (restricts(&r->paths) && q->path.p && (q->odd_path || !path_in(&r->paths, q->path, net_path_allowed)))
 		return FIT_METHOD;

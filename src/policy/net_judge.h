@@ -61,6 +61,8 @@ bool net_rule_looks_inside(const struct net_rule *r);
 bool net_rule_has_body(const struct net_rule *r);
 /* Has methods, or graphql or mcp, which judge by the method, too. */
 bool net_rule_minds_methods(const struct net_rule *r);
+/* Says what of its host may be asked, or sends it a secret: so for another host behind the same server it says nothing. */
+bool net_rule_minds_host(const struct net_rule *r);
 
 /* The host of a provider's URL; one that is no URL gives HOST_BAD. */
 void net_provider_host(const struct provider *p, struct net_host *ret);

@@ -63,7 +63,7 @@ bool net_parameter_overrides(struct sv name); /* as it stands in a query or a fo
 bool net_port_allowed(const struct net_rule *r, uint16_t port);
 bool net_port_denied(const struct net_rule *r, uint16_t port);
 
-/* The list is unset (any) or has the method; methods are case-sensitive. */
+/* The list is unset or has the method; methods are case-sensitive. What an unset one means is the rule's to say (net_cover.h). */
 bool net_method_in(const struct pol_list *methods, struct sv method);
 /* The list has the method, whatever its case: some servers do not care. */
 bool net_method_denied(const struct pol_list *methods, struct sv method);

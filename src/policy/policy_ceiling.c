@@ -1,9 +1,11 @@
 #include "policy/policy_ceiling.h"
 
 #include "base/text.h"
+#include "policy/ceiling_door.h"
 #include "policy/ceiling_fs.h"
 #include "policy/ceiling_net.h"
 #include "policy/ceiling_provider.h"
+#include "policy/ceiling_route.h"
 #include "policy/policy_cover.h"
 #include "policy/policy_fields.h"
 #include "policy/policy_merge.h"
@@ -249,6 +251,7 @@ static int tighten_inference(struct tighten *t)
 {
 	struct pol_inference *mine = &t->request->inference;
 	const struct provider *theirs;
+	struct provider *kept;
 	uint32_t i, n = 0;
 
 	for (i = 0; !t->ceiling->inference.providers && i < mine->n_providers; i++)
@@ -256,6 +259,9 @@ static int tighten_inference(struct tighten *t)
 			return -1;
 	if (!t->ceiling->inference.providers)
 		return 0;
+	kept = arena_array(t->request->arena, mine->n_providers, sizeof(*kept));
+	if (!kept)
+		return policy_no_memory(t->err);
 	for (i = 0; i < mine->n_providers; i++) {
 		struct provider p = mine->providers[i];
 
@@ -265,13 +271,10 @@ static int tighten_inference(struct tighten *t)
 		if (tighten_provider(t, &p, theirs) < 0)
 			return -1;
 		if (!p.models.set || p.models.n)
-			mine->providers[n++] = p;
+			kept[n++] = p;
 	}
+	mine->providers = kept;
 	mine->n_providers = n;
-	for (i = n = 0; i < mine->n_routes; i++)
-		if (find_provider(mine, mine->routes[i].provider))
-			mine->routes[n++] = mine->routes[i];
-	mine->n_routes = n;
 	return 0;
 }
 
@@ -291,13 +294,16 @@ int policy_bound(struct policy *request, const struct policy *bound, const struc
 int policy_ceiling(struct policy *request, const struct policy *ceiling, const struct policy_request *req, struct error *err)
 {
 	struct tighten t = {request, ceiling, req, err};
+	const struct pol_inference asked = request->inference;
 	const struct policy_field *f;
 
-	if (ceiling_net(request, ceiling, err) < 0 || tighten_runtime(&t) < 0 || tighten_fallback(&t) < 0 || tighten_inference(&t) < 0)
+	if (ceiling_net(request, ceiling, err) < 0 || tighten_runtime(&t) < 0 || tighten_fallback(&t) < 0 || tighten_inference(&t) < 0 || ceiling_routes(request, ceiling, err) < 0)
 		return -1;
 	for (f = policy_fields; f->name; f++)
 		if (f->ceiling != CEILING_ELSEWHERE && tighten_field(&t, f) < 0)
 			return -1;
+	if (ceiling_doors(request, &asked, ceiling, err) < 0)
+		return -1;
 	/* copied as it is: the lists that the request names itself were cut above */
 	take_min(&request->fs.tmp_bound, &ceiling->fs.tmp_size);
 	request->process.env_bound = ceiling->process.env_pass;

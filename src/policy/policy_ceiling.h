@@ -2,7 +2,7 @@
  * policy_ceiling: what a request may keep of itself below the operator's ceiling.
  *
  * The result allows nothing that the ceiling denies: hosts, ports, methods, paths, models and executables are
- * intersected, limits take the minimum, denials are united. A key that the ceiling does not give puts no bound on the
+ * intersected, limits take the minimum, denials are united, a route holds whichever side has it. A key that the ceiling does not give puts no bound on the
  * request. Where an intersection cannot be written down, or the request asks for what the ceiling cannot grant in part
  * (a folder, a runtime, another provider under a known name), loading is refused and both places are named.
  *
