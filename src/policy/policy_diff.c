@@ -36,6 +36,11 @@ void diff_item(struct diff *d, const char *key, const struct policy *of, struct 
 	(void)buf_printf(d->out, "  (%s)\n", text_show(&shown, sv_of(policy_where(of, at))));
 }
 
+const char *diff_word(const struct diff *d, const char *more, const char *less)
+{
+	return d->sign == '+' ? more : less;
+}
+
 void diff_limit(struct diff *d, const char *key, int unit, const struct pol_num *a, const struct pol_num *b)
 {
 	uint64_t av = a->set ? a->v : UINT64_MAX, bv = b->set ? b->v : UINT64_MAX;
@@ -91,7 +96,7 @@ static void programs(struct diff *d)
 			diff_item(d, "process.allow_exec", d->b, b->v[i].at, "executes %s", b->v[i].s);
 	for (i = 0; i < a_deny->n; i++)
 		if (!cover_by_list(&cover_path, &d->b->process.deny_exec, a_deny->v[i].s))
-			diff_item(d, "process.deny_exec", d->a, a_deny->v[i].at, "no longer refuses %s",
+			diff_item(d, "process.deny_exec", d->a, a_deny->v[i].at, "%s %s", diff_word(d, "no longer refuses", "now refuses"),
 				  a_deny->v[i].s);
 }
 
@@ -135,8 +140,8 @@ static void runtimes(struct diff *d)
 	}
 	for (i = 0; i < a->categories.n; i++)
 		if (!pair_get(&b->categories, a->categories.v[i].key))
-			diff_item(d, "process.categories", d->a, a->categories.v[i].at, "%s no longer asks for %s",
-				  a->categories.v[i].key, a->categories.v[i].value);
+			diff_item(d, "process.categories", d->a, a->categories.v[i].at, "%s %s %s",
+				  a->categories.v[i].key, diff_word(d, "no longer asks for", "now asks for"), a->categories.v[i].value);
 }
 
 static void process(struct diff *d)
@@ -176,7 +181,7 @@ static void checks(struct diff *d)
 		pa = &d->a->check.v[i];
 		pb = pair_get(&d->b->check, pa->key);
 		if (!pb)
-			diff_item(d, "check", d->a, pa->at, "%s is no longer fixed to %s", pa->key, pa->value);
+			diff_item(d, "check", d->a, pa->at, "%s is %s to %s", pa->key, diff_word(d, "no longer fixed", "now fixed"), pa->value);
 		else if (name_index(check_verdict_names, sv_of(pb->value)) <
 			 name_index(check_verdict_names, sv_of(pa->value)))
 			diff_item(d, "check", d->b, pb->at, "%s is only %s instead of %s", pb->key, pb->value,
@@ -184,8 +189,8 @@ static void checks(struct diff *d)
 	}
 	for (i = 0; i < d->b->check.n; i++)
 		if (!pair_get(&d->a->check, d->b->check.v[i].key))
-			diff_item(d, "check", d->b, d->b->check.v[i].at, "%s is fixed to %s", d->b->check.v[i].key,
-				  d->b->check.v[i].value);
+			diff_item(d, "check", d->b, d->b->check.v[i].at, "%s is %s to %s", d->b->check.v[i].key,
+				  diff_word(d, "fixed", "no longer fixed"), d->b->check.v[i].value);
 }
 
 static const struct phase *phase_get(const struct policy *p, const char *name)
@@ -219,8 +224,8 @@ static void phases(struct diff *d)
 		if (!sv_eq(buf_view(&x), buf_view(&y)) || buf_failed(&x) || buf_failed(&y))
 			diff_item(d, "phases", b ? d->b : d->a, b ? b->at : a->at, "%s %s", *name,
 				  a && b ? "is different"
-				  : b    ? "is added"
-					 : "is gone");
+				  : !b == (d->sign == '+') ? "is gone"
+							   : "is added");
 	}
 }
 

@@ -234,20 +234,43 @@ static void number(struct show *s, const char *key, enum policy_unit unit, const
 	value(s, key, text.s, s->json ? raw : true, v->at);
 }
 
-static void protections(struct show *s, const struct pol_list *l)
+/* What is in every policy and in no file. */
+static void comment(struct show *s, const char *head, const struct pol_list *l)
 {
 	struct text_shown shown;
 	uint32_t i;
 
-	if (!(s->flags & POLICY_SHOW_PROTECT) || l->n == 0)
-		return;
-	if (s->json) {
-		list(s, "protect", l);
-		return;
-	}
-	(void)buf_str(s->out, "  # Mandatory in every policy: may be read, never written:\n");
+	if (l->n)
+		(void)buf_printf(s->out, "  # %s:\n", head);
 	for (i = 0; i < l->n; i++)
 		(void)buf_printf(s->out, "  #   %s\n", text_show(&shown, sv_of(l->v[i].s)));
+}
+
+static void protections(struct show *s, const struct pol_list *l)
+{
+	if (!(s->flags & POLICY_SHOW_PROTECT) || l->n == 0)
+		return;
+	if (s->json)
+		list(s, "protect", l);
+	else
+		comment(s, "Mandatory in every policy: may be read, never written", l);
+}
+
+/* Those that are built in come last, and would say more than they do if they were read back from a file: the base system has no exception for those of a file. */
+static void denials(struct show *s, const struct pol_list *l)
+{
+	struct pol_list own = *l, built_in = *l;
+
+	if (s->json || !(s->flags & POLICY_SHOW_PROTECT)) {
+		list(s, "deny", l);
+		return;
+	}
+	while (own.n && !l->v[own.n - 1].at.file)
+		own.n--;
+	built_in.v += own.n;
+	built_in.n -= own.n;
+	list(s, "deny", &own);
+	comment(s, "Mandatory in every policy: no access (of **/.env not in the base system)", &built_in);
 }
 
 static void filesystem(struct show *s, const struct pol_fs *fs)
@@ -259,7 +282,7 @@ static void filesystem(struct show *s, const struct pol_fs *fs)
 	choice(s, "workdir", workdir_mode_names, &fs->workdir);
 	list(s, "read", &fs->read);
 	list(s, "write", &fs->write);
-	list(s, "deny", &fs->deny);
+	denials(s, &fs->deny);
 	protections(s, &fs->protect);
 	number(s, "tmp_size", UNIT_SIZE, &fs->tmp_size);
 	close_map(s);

@@ -281,7 +281,7 @@ all_protections()
 {
 	local p shown
 	shown=$(tr -s ' \n' ' ' <"$tmp/out")
-	"$CORDON" policy show p.yaml | sed -n 's/^  #   //p' >"$tmp/protected"
+	"$CORDON" policy show p.yaml | sed -n '/never written:$/,$s/^  #   //p' >"$tmp/protected"
 	[ "$(wc -l <"$tmp/protected")" -gt 50 ] || return
 	while read -r p; do
 		p=${p#'**/'}
@@ -354,6 +354,40 @@ sed 's/routes: \[\(.*}\), \({.*}\)\]/routes: [\2, \1]/' a.yaml >b.yaml
 exits "diff: routes in another order" 1 policy diff a.yaml b.yaml
 prints "diff: routes in another order: what" 'sends x-\* to p'
 more "a verdict" 'check: {scope-reduction: deny}' 'check: {scope-reduction: escalate}' 'escalate instead of deny'
+# opens NAME A-BODY B-BODY REGEX: B allows more than A, shown as a line that matches, whatever the other way round.
+opens()
+{
+	printf 'version: 1\n%s\n' "$2" >a.yaml
+	printf 'version: 1\n%s\n' "$3" >b.yaml
+	exits "diff: $1" 1 policy diff a.yaml b.yaml
+	prints "diff: $1: what" "\+ .*$4"
+}
+server='v: {kind: openai, url: "https://a.example/v1"}'
+more "a folder above one that is read" 'filesystem: {read: [/data/x/y]}' 'filesystem: {read: [/data]}' 'reads /data'
+more "the home above a folder of it" 'filesystem: {read: ["~/a"]}' 'filesystem: {read: ["~"]}' 'reads '
+more "the file system above a folder" 'filesystem: {write: [/data/x]}' 'filesystem: {write: [/data]}' 'writes /data'
+opens "a method that is none of the usual ones" "$(net '{host: a.example, ports: [80]}')" "$(net '{host: a.example, ports: [80], methods: [LIST]}')" 'a.example:80 LIST'
+opens "such a method, where all was public" 'network: {mode: public}' "$(net '{host: a.example, methods: [LIST]}')" 'LIST'
+opens "a route that refused" 'inference: {providers: {openai: {models: [a]}}, routes: [{model: a, provider: nosuch}]}' 'inference: {providers: {openai: {models: [a]}}}' 'no longer sends a to nosuch'
+opens "the host of a provider that went" "network: {mode: public}
+inference: {providers: {$server}}" 'network: {mode: public}' 'reaches a.example, which is no longer the host of a provider'
+opens "the host of a provider by a rule" "network: {mode: public}
+inference: {providers: {$server}}" "$(net '{host: a.example}')
+inference: {providers: {$server}}" 'reaches a.example:443'
+more "a denial for all of the machine" 'filesystem: {deny: ["/**/x"]}' 'filesystem: {deny: ["**/x"]}' 'no longer denies /\*\*/x'
+more "a denial that the base system is an exception of" 'filesystem: {deny: ["**/.env"]}' 'filesystem: {}' 'no longer denies \*\*/.env'
+more "a denied folder, some files of which are shown" 'filesystem: {read: ["/srv/*/x"], deny: [/srv/k]}' 'filesystem: {read: ["/srv/*/x"]}' 'no longer denies /srv/k'
+opens "a rate that holds in mode public" 'network: {mode: public, allow: [{host: a.example, rate: 1/h}]}' 'network: {mode: public}' 'no longer holds a.example to 1/h'
+opens "a rate behind a rule without one" "$(net '{host: a.example, rate: 1/h}, {host: a.example}')" "$(net '{host: a.example}, {host: a.example, rate: 1/h}')" 'no longer holds a.example to 1/h'
+opens "a rate for each of two paths" "$(net '{host: a.example, rate: 5/h}')" "$(net '{host: a.example, paths: [/x], rate: 5/h}, {host: a.example, paths: [/y], rate: 5/h}')" 'no longer holds a.example to 5/h'
+opens "MCP's stream, for which a rule names paths" "$(net '{host: a.example, mcp: {tools: [t]}}')" "$(net '{host: a.example, paths: [/m], mcp: {tools: [t]}}')" 'a.example:443 /m'
+printf 'version: 1\nfilesystem: {}\nnetwork: {mode: public}\n' >a.yaml
+printf 'version: 1\nfilesystem: {deny: ["**/*.pem"]}\nnetwork: {mode: public, deny: [{host: b.example}]}\nprocess: {deny_exec: [/usr/bin/nc]}\n' >b.yaml
+exits "diff: what is denied only there" 0 policy diff a.yaml b.yaml
+prints "is called so: a file" '  - filesystem.deny: now denies \*\*/\*.pem  \(b.yaml:2\)'
+prints "a host" '  - network.deny: now denies b.example'
+prints "a program" '  - process.deny_exec: now refuses /usr/bin/nc'
+same "a rate, and what comes before it" "$(net '{host: a.example, paths: [/free]}, {host: a.example, rate: 1/h}')" "$(net '{host: a.example, paths: [/free]}, {host: a.example, rate: 1/h}, {host: a.example, ports: [80]}')"
 same "methods in two rules" "$(net '{host: a.example, methods: [GET, PUT]}')" "$(net '{host: a.example, methods: [PUT]}, {host: a.example, methods: [GET]}')"
 same "a rule that another covers" "$(net '{host: "*.a.example"}')" "$(net '{host: x.a.example}, {host: "*.a.example"}')"
 same "a folder below another" 'filesystem: {read: [/srv]}' 'filesystem: {read: [/srv, /srv/data, "/srv/**"]}'

@@ -1,9 +1,10 @@
-/* Two policies: a request and its ceiling. What is made of them is held against the judge, over every question of a small world. */
+/* Two policies: a request and its ceiling, or the sides of a diff. What is made of them is held against the judge, over every question of a small world. */
 #include <stdarg.h>
 
 #include "base/glob.h"
 #include "check.h"
 #include "policy/net_rules.h"
+#include "policy/policy_diff.h"
 #include "policy_memory.h"
 
 #define WORK "/home/u/w"
@@ -151,6 +152,15 @@ static void random_texts(struct texts *t)
 
 	for (domain = NET; domain < DOMAINS; domain++)
 		random_domain(t->of[domain], domain);
+}
+
+/* The same, but for one domain, of which a few lines stay. */
+static void vary(const struct texts *from, struct texts *to)
+{
+	int domain = NET + (int)pick(DOMAINS - NET);
+
+	*to = *from;
+	random_domain(to->of[domain], domain);
 }
 
 static const char *whole(const struct texts *t)
@@ -341,6 +351,51 @@ static void what_is_left_below_a_ceiling_both_sides_allow(void)
 	CHECK(loaded > 800);
 }
 
+static uint32_t more_of(const struct policy *a, const struct policy *b)
+{
+	struct policy_diff_result r;
+	struct buf out;
+
+	buf_init(&out, 1 << 20);
+	r = policy_diff_text((struct policy_diff_side){a, "a"}, (struct policy_diff_side){b, "b"}, WORK, &out);
+	CHECK(!buf_failed(&out));
+	buf_done(&out);
+	return r.more;
+}
+
+static void where_a_diff_says_nothing_there_is_nothing(void)
+{
+	static struct texts first, second;
+	unsigned i, silent = 0, differ = 0;
+	struct error err;
+
+	for (i = 0; i < 2000 && check_failures < 5; i++) {
+		struct side a, b;
+
+		seed = i * 2246822519U;
+		random_texts(&first);
+		vary(&first, &second);
+		a = side_of(memory_policy(whole(&first), NULL, &err));
+		b = side_of(memory_policy(whole(&second), NULL, &err));
+		CHECK(a.rules && b.rules);
+		if (a.rules && b.rules) {
+			CHECK(more_of(a.p, a.p) == 0);
+			if (more_of(a.p, b.p) == 0) {
+				silent++;
+				CHECK(is_within(&b, &a, true));
+			} else {
+				differ++;
+			}
+			if (check_failures)
+				printf("# a %u:\n%s# b:\n%s", i, whole(&first), whole(&second));
+		}
+		side_done(&a);
+		side_done(&b);
+	}
+	printf("# %u pairs of %u differ in nothing\n", silent, i);
+	CHECK(silent > 200 && differ > 200);
+}
+
 /* A ceiling by itself and the request by itself say what is left of the request. */
 static const struct {
 	const char *request, *ceiling, *host, *method;
@@ -470,6 +525,7 @@ int main(void)
 		CASE(paths_of_one_side_open_nothing_under_mcp_of_the_other),
 		CASE(a_route_holds_whichever_side_has_it),
 		CASE(what_is_left_below_a_ceiling_both_sides_allow),
+		CASE(where_a_diff_says_nothing_there_is_nothing),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
