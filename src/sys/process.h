@@ -94,7 +94,7 @@ int sys_wear_caps(uint64_t effective);
 int sys_bound_caps(uint64_t keep);
 
 enum { SYS_CAP_CHOWN = 0, SYS_CAP_DAC_OVERRIDE = 1, SYS_CAP_DAC_READ_SEARCH = 2, SYS_CAP_FOWNER = 3, SYS_CAP_FSETID = 4, SYS_CAP_SYS_CHROOT = 18 };
-enum { SYS_CAP_KILL = 5, SYS_CAP_SETGID = 6, SYS_CAP_SETUID = 7, SYS_CAP_SETPCAP = 8, SYS_CAP_SYS_PTRACE = 19, SYS_CAP_SYS_ADMIN = 21, SYS_CAP_SETFCAP = 31 };
+enum { SYS_CAP_KILL = 5, SYS_CAP_SETGID = 6, SYS_CAP_SETUID = 7, SYS_CAP_SETPCAP = 8, SYS_CAP_NET_ADMIN = 12, SYS_CAP_SYS_PTRACE = 19, SYS_CAP_SYS_ADMIN = 21, SYS_CAP_SETFCAP = 31 };
 
 /* We are these from now on, with the n further groups and no others. Of this thread only: safe in a child of sys_spawn_shared(). */
 int sys_set_ids(uid_t uid, gid_t gid, const gid_t *groups, size_t n);

@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/glob.h"
+#include "sandbox/native/guard_bind.h"
 #include "sandbox/native/guard_job.h"
 #include "sandbox/native/guard_judge.h"
+#include "sandbox/native/guard_make.h"
 #include "sandbox/native/guard_mode.h"
 #include "sys/names.h"
 
@@ -40,54 +40,9 @@ static int arg_place(const struct job *j, int d, unsigned i, struct place *ret)
 	return base < 0 ? base : guard_place(&j->g->eyes, j->call->pid, base, path, ret);
 }
 
-/* May this name be made? */
-static int may_make(const struct job *j, struct place *p, enum guard_what what)
-{
-	const char *rule = guard_judge(j->g, p->path, what, true);
-
-	if (!rule)
-		rule = guard_judge_repository(j->g, p->path);
-	p->in_repository = guard_in_repository(p->path);
-	return verdict(j, rule, p->path);
-}
-
-/*
- * Something stands there now. Another sandbox that works in the same folder has a guard of its own, which may have moved our folder, or made another part of a repository, between our judging and doing; that one looks again as well.
- * So whoever comes last sees both.
- */
-static int judge_again(const struct job *j, struct place *p, enum guard_what what)
-{
-	int moved = guard_place_again(&j->g->eyes, p);
-	const char *rule = NULL;
-
-	if (moved < 0)
-		return -EACCES;
-	if (moved)
-		rule = guard_judge(j->g, p->path, what, true);
-	if (!rule && !p->in_repository)
-		rule = guard_judge_made(j->g, p->path);
-	return verdict(j, rule, p->path);
-}
-
-/* The name was made: is it to stay? */
-static int keep_made(const struct job *j, struct place *p, enum guard_what what)
-{
-	int r = judge_again(j, p, what);
-
-	if (r < 0)
-		(void)unlinkat(p->dir, p->name, what == GUARD_FOLDER ? AT_REMOVEDIR : 0);
-	return r;
-}
-
 static mode_t safe_mode(uint64_t mode)
 {
 	return (mode_t)mode & 01777; /* setuid and setgid files outlive the sandbox */
-}
-
-/* Sets the caller's umask for one call of ours. */
-static void wear_umask(const struct job *j)
-{
-	(void)umask(guard_umask(&j->g->eyes, j->call->pid));
 }
 
 static int do_mkdir(const struct job *j, int d, unsigned path, unsigned mode)
@@ -96,10 +51,10 @@ static int do_mkdir(const struct job *j, int d, unsigned path, unsigned mode)
 	int r = arg_place(j, d, path, &p);
 
 	if (r == 0)
-		r = may_make(j, &p, GUARD_FOLDER);
+		r = guard_may_make(j, &p, GUARD_FOLDER);
 	if (r == 0) {
-		wear_umask(j);
-		r = mkdirat(p.dir, p.name, safe_mode(j->call->args[mode])) < 0 ? -errno : keep_made(j, &p, GUARD_FOLDER);
+		guard_wear_umask(j);
+		r = mkdirat(p.dir, p.name, safe_mode(j->call->args[mode])) < 0 ? -errno : guard_keep_made(j, &p, GUARD_FOLDER);
 	}
 	guard_place_done(&p);
 	return r;
@@ -115,10 +70,10 @@ static int do_mknod(const struct job *j, int d, unsigned path, unsigned mode)
 		return -EPERM;
 	r = arg_place(j, d, path, &p);
 	if (r == 0)
-		r = p.slash ? -ENOENT : may_make(j, &p, GUARD_FILE);
+		r = p.slash ? -ENOENT : guard_may_make(j, &p, GUARD_FILE);
 	if (r == 0) {
-		wear_umask(j);
-		r = mknodat(p.dir, p.name, type | safe_mode(j->call->args[mode]), 0) < 0 ? -errno : keep_made(j, &p, GUARD_FILE);
+		guard_wear_umask(j);
+		r = mknodat(p.dir, p.name, type | safe_mode(j->call->args[mode]), 0) < 0 ? -errno : guard_keep_made(j, &p, GUARD_FILE);
 	}
 	guard_place_done(&p);
 	return r;
@@ -134,9 +89,9 @@ static int do_symlink(const struct job *j, unsigned text, int d, unsigned path)
 		return r;
 	r = arg_place(j, d, path, &p);
 	if (r == 0)
-		r = p.slash ? -ENOENT : may_make(j, &p, GUARD_LINK);
+		r = p.slash ? -ENOENT : guard_may_make(j, &p, GUARD_LINK);
 	if (r == 0)
-		r = symlinkat(target, p.dir, p.name) < 0 ? -errno : keep_made(j, &p, GUARD_LINK);
+		r = symlinkat(target, p.dir, p.name) < 0 ? -errno : guard_keep_made(j, &p, GUARD_LINK);
 	guard_place_done(&p);
 	return r;
 }
@@ -179,12 +134,12 @@ static int may_link_to(const struct job *j, int dir, const char *name, struct pl
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
 		return -errno;
-	return S_ISLNK(st.st_mode) ? may_make(j, to, GUARD_LINK) : 0;
+	return S_ISLNK(st.st_mode) ? guard_may_make(j, to, GUARD_LINK) : 0;
 }
 
-static int link_fd(const struct job *j, int fd, struct place *to)
+/* What the caller has open, or what links lead to. */
+static int link_fd(const struct job *j, int mine, struct place *to)
 {
-	AUTO_FD mine = guard_fd_of(&j->g->eyes, j->call->pid, fd);
 	char path[64];
 	int r = mine < 0 ? mine : may_name_opened(j, mine);
 
@@ -196,22 +151,40 @@ static int link_fd(const struct job *j, int fd, struct place *to)
 	return linkat(j->g->eyes.proc, path, to->dir, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
-static int link_path(const struct job *j, int d, unsigned old, unsigned flags, struct place *to)
+static int link_path(const struct job *j, int d, unsigned old, struct place *to)
 {
 	struct place from;
 	int r = arg_place(j, d, old, &from);
 
 	if (r == 0 && from.own_proc)
-		r = flags & AT_SYMLINK_FOLLOW ? -ELOOP : -EXDEV;
+		r = -EXDEV;
 	if (r == 0)
 		r = may_name_again(j, from.path, false);
 	if (r == 0)
 		r = may_link_to(j, from.dir, from.name, to);
-	/* Following the last link would resolve it with our eyes: the caller gets what link(2) gives, the link itself. */
 	if (r == 0)
 		r = linkat(from.dir, from.name, to->dir, to->name, 0) < 0 ? -errno : 0;
 	guard_place_done(&from);
 	return r;
+}
+
+/* Where links at the end of a path lead. */
+static int link_followed(const struct job *j, int d, const char *path, struct place *to)
+{
+	AUTO_FD base = path[0] == '/' ? -1 : guard_base(&j->g->eyes, j->call->pid, d < 0 ? AT_FDCWD : arg_fd(j, (unsigned)d));
+	AUTO_FD mine = -1;
+
+	if (path[0] != '/' && base < 0)
+		return base;
+	mine = guard_find(&j->g->eyes, j->call->pid, path[0] == '/' ? AT_FDCWD : base, path, true);
+	return link_fd(j, mine, to);
+}
+
+static int link_opened(const struct job *j, int d, struct place *to)
+{
+	AUTO_FD mine = guard_fd_of(&j->g->eyes, j->call->pid, arg_fd(j, (unsigned)d));
+
+	return link_fd(j, mine, to);
 }
 
 static int do_link(const struct job *j, int old_d, unsigned old, int new_d, unsigned new, int flags)
@@ -219,7 +192,7 @@ static int do_link(const struct job *j, int old_d, unsigned old, int new_d, unsi
 	uint64_t how = flags < 0 ? 0 : j->call->args[flags];
 	char path[PATH_MAX];
 	struct place to;
-	int r, fd;
+	int r;
 
 	if (how & ~(uint64_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
 		return -EINVAL;
@@ -228,30 +201,32 @@ static int do_link(const struct job *j, int old_d, unsigned old, int new_d, unsi
 		return r;
 	r = arg_place(j, new_d, new, &to);
 	if (r == 0)
-		r = to.slash ? -ENOENT : may_make(j, &to, GUARD_FILE);
-	if (r == 0) {
-		fd = how & AT_SYMLINK_FOLLOW ? guard_own_fd(j->call->pid, path) : -1;
-		if (!path[0] && (how & AT_EMPTY_PATH))
-			fd = arg_fd(j, (unsigned)old_d);
-		r = fd >= 0 ? link_fd(j, fd, &to) : link_path(j, old_d, old, (unsigned)how, &to);
-		if (r == 0)
-			r = keep_made(j, &to, GUARD_FILE);
-	}
+		r = to.slash ? -ENOENT : guard_may_make(j, &to, GUARD_FILE);
+	if (r == 0 && !path[0] && (how & AT_EMPTY_PATH))
+		r = link_opened(j, old_d, &to);
+	else if (r == 0 && ((how & AT_SYMLINK_FOLLOW) || sv_ends(sv_of(path), "/")))
+		r = link_followed(j, old_d, path, &to);
+	else if (r == 0)
+		r = link_path(j, old_d, old, &to);
+	if (r == 0)
+		r = guard_keep_made(j, &to, GUARD_FILE);
 	guard_place_done(&to);
 	return r;
 }
 
-/* One half of a rename: may what stands at from be called to? */
-static int may_move(const struct job *j, const struct place *from, struct place *to)
+/* One half of a rename: may what stands at from be called to? slash: a path that names it ends in one, as only a folder's may. */
+static int may_move(const struct job *j, const struct place *from, struct place *to, bool slash)
 {
 	struct stat st;
 	int r;
 
 	if (fstatat(from->dir, from->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
+	if (slash && !S_ISDIR(st.st_mode))
+		return -ENOTDIR;
 	r = may_name_again(j, from->path, S_ISDIR(st.st_mode));
 	if (r == 0)
-		r = may_make(j, to, guard_what(st.st_mode));
+		r = guard_may_make(j, to, guard_what(st.st_mode));
 	if (r < 0 || !S_ISDIR(st.st_mode))
 		return r;
 	return verdict(j, guard_judge_move(j->g, from->dir, from->name, from->path, to->path), to->path);
@@ -265,7 +240,7 @@ static int may_stay(const struct job *j, const char *from, struct place *to)
 
 	if (fstatat(to->dir, to->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0; /* somebody moved it on, and answers for that */
-	r = judge_again(j, to, guard_what(st.st_mode));
+	r = guard_judge_again(j, to, guard_what(st.st_mode));
 	if (r < 0 || !S_ISDIR(st.st_mode))
 		return r;
 	return verdict(j, guard_judge_move(j->g, to->dir, to->name, from, to->path), to->path);
@@ -313,9 +288,9 @@ static int do_rename(const struct job *j, int old_d, unsigned old, int new_d, un
 	if (r == -EEXIST)
 		r = -EBUSY; /* ".", ".." and "/" */
 	if (r == 0)
-		r = may_move(j, &from, &to);
+		r = may_move(j, &from, &to, from.slash || (to.slash && how != SYS_RENAME_EXCHANGE));
 	if (r == 0 && how == SYS_RENAME_EXCHANGE)
-		r = may_move(j, &to, &from);
+		r = may_move(j, &to, &from, to.slash);
 	if (r == 0 && how != 0 && how != SYS_RENAME_EXCHANGE && how != SYS_RENAME_NOREPLACE)
 		r = -EINVAL;
 	if (r == 0)
@@ -323,55 +298,6 @@ static int do_rename(const struct job *j, int old_d, unsigned old, int new_d, un
 	guard_place_done(&from);
 	guard_place_done(&to);
 	return r;
-}
-
-/* A socket's name. Other families have none in the file system and are bound as asked. */
-static int do_bind(const struct job *j)
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_un un;
-		char bytes[128];
-	} a;
-	size_t n = (size_t)j->call->args[2], head = offsetof(struct sockaddr_un, sun_path);
-	AUTO_FD sock = -1;
-	struct place p = {.dir = -1};
-	char path[PATH_MAX];
-	int r;
-
-	if (n > sizeof(a) || n < sizeof(a.any.sa_family))
-		return -EINVAL;
-	memset(&a, 0, sizeof(a));
-	r = guard_read_bytes(j->call->pid, j->call->args[1], &a, n);
-	if (r < 0 || !seccomp_alive(j->listener, j->call->id))
-		return r < 0 ? r : -ESRCH;
-	sock = guard_fd_of(&j->g->eyes, j->call->pid, arg_fd(j, 0));
-	if (sock < 0)
-		return sock;
-	if (a.any.sa_family != AF_UNIX || n <= head || a.un.sun_path[0] == '\0')
-		return bind(sock, &a.any, (socklen_t)n) < 0 ? -errno : 0;
-	memcpy(path, a.un.sun_path, n - head);
-	path[n - head] = '\0';
-	{
-		AUTO_FD base = path[0] == '/' ? -1 : guard_base(&j->g->eyes, j->call->pid, AT_FDCWD);
-
-		r = guard_place(&j->g->eyes, j->call->pid, path[0] == '/' ? AT_FDCWD : base, path, &p);
-	}
-	if (r == 0)
-		r = may_make(j, &p, GUARD_FILE);
-	if (r == 0 && (size_t)snprintf(a.un.sun_path, sizeof(a.un.sun_path), "%s", p.name) >= sizeof(a.un.sun_path))
-		r = -ENAMETOOLONG;
-	/* bind() takes no folder: we go there for a moment */
-	if (r == 0 && fchdir(p.dir) < 0)
-		r = -errno;
-	if (r == 0) {
-		wear_umask(j);
-		r = bind(sock, &a.any, sizeof(a.un)) < 0 ? -errno : keep_made(j, &p, GUARD_FILE);
-		if (chdir("/") < 0)
-			_exit(1);
-	}
-	guard_place_done(&p);
-	return r == -EEXIST ? -EADDRINUSE : r;
 }
 
 /*
@@ -459,21 +385,21 @@ static int open_found(const struct job *j, const struct place *p, const struct s
 
 static int open_new(const struct job *j, struct place *p, int flags, uint64_t mode)
 {
-	int r = may_make(j, p, GUARD_FILE), fd;
+	int r = guard_may_make(j, p, GUARD_FILE), fd;
 
 	if (r < 0)
 		return r;
-	wear_umask(j);
+	guard_wear_umask(j);
 	fd = openat(p->dir, p->name, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, safe_mode(mode));
 	if (fd < 0)
 		return -errno;
-	r = keep_made(j, p, GUARD_FILE);
+	r = guard_keep_made(j, p, GUARD_FILE);
 	if (r < 0)
 		(void)close(fd);
 	return r < 0 ? r : fd;
 }
 
-enum { FOLLOW = INT_MIN, WAIT = INT_MIN + 1, NO_NAME = O_TMPFILE & ~O_DIRECTORY };
+enum { FOLLOW = INT_MIN, WAIT = INT_MIN + 1, NO_NAME = O_TMPFILE & ~O_DIRECTORY, LINKS_MAX = 40 /* as the kernel has it */ };
 
 /* One round: the last component is looked at. FOLLOW: it is a link, whose text is now in path and whose folder is base. WAIT: it is a FIFO, which is now base. */
 static int open_round(const struct job *j, int *base, char path[PATH_MAX], int flags, uint64_t mode)
@@ -586,7 +512,7 @@ static int open_path(const struct job *j, int d, unsigned at, int flags, uint64_
 	if (r == 0)
 		do
 			r = open_round(j, base, path, flags, mode);
-		while ((r == FOLLOW || (r == -EEXIST && !(flags & O_EXCL))) && ++rounds < 40); /* -EEXIST: somebody made it since we looked */
+		while ((r == FOLLOW || (r == -EEXIST && !(flags & O_EXCL))) && ++rounds <= LINKS_MAX); /* -EEXIST: somebody made it since we looked */
 	return r == FOLLOW ? -ELOOP : r;
 }
 
@@ -634,7 +560,7 @@ static int named(const struct job *j)
 	case SYS_renameat2:
 		return do_rename(j, 0, 1, 2, 3, 4);
 	case SYS_bind:
-		return do_bind(j);
+		return guard_bind(j);
 	case SYS_truncate:
 		return do_truncate(j);
 #ifdef __x86_64__

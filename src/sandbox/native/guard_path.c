@@ -168,7 +168,8 @@ static const char *behind_self(pid_t pid, const char *path)
 	return rest && *rest == '/' && n == pid ? rest : NULL;
 }
 
-int guard_own_fd(pid_t pid, const char *path)
+/* N where path is the caller's fd/N with end behind it; else -1. */
+static int fd_before(pid_t pid, const char *path, char end)
 {
 	const char *rest = behind_self(pid, path);
 	long n;
@@ -176,7 +177,17 @@ int guard_own_fd(pid_t pid, const char *path)
 	if (!rest || strncmp(rest, "/fd/", 4) != 0)
 		return -1;
 	rest = digits(rest + 4, &n);
-	return rest && !*rest && n <= INT_MAX ? (int)n : -1;
+	return rest && *rest == end && n <= INT_MAX ? (int)n : -1;
+}
+
+int guard_own_fd(pid_t pid, const char *path)
+{
+	return fd_before(pid, path, '\0');
+}
+
+int guard_through_fd(pid_t pid, const char *path)
+{
+	return fd_before(pid, path, '/');
 }
 
 /*
@@ -287,6 +298,12 @@ static int open_task(const struct eyes *e, pid_t pid, const char *folder, struct
 	return open_of(e, e->outer ? pid : (pid_t)n, ".", O_PATH | O_DIRECTORY);
 }
 
+/* The path was not opened, since it goes through a magic link. We may have no fd of that number. */
+static bool is_magic(int fd, pid_t pid, const char *path)
+{
+	return fd == -ELOOP || fd == -EXDEV || (fd == -ENOENT && (guard_own_fd(pid, path) >= 0 || guard_through_fd(pid, path) >= 0));
+}
+
 /* Where name is to be found or made. Below /proc only in the caller's own fd, or where open_task() knows it: we could open more there than the caller can. */
 static int open_folder(const struct eyes *e, pid_t pid, int base, const char *folder, struct sv name, struct place *ret)
 {
@@ -295,7 +312,7 @@ static int open_folder(const struct eyes *e, pid_t pid, int base, const char *fo
 	/* a thread of the caller's is none of ours */
 	bool proc = fd >= 0 ? is_proc(fd) : fd == -ENOENT && strncmp(folder, "/proc/self/task/", 16) == 0;
 
-	if (proc || fd == -ELOOP || fd == -EXDEV) {
+	if (proc || is_magic(fd, pid, folder)) {
 		/* /proc/self was resolved with our eyes: once more, with the caller's */
 		if (fd >= 0)
 			(void)close(fd);
@@ -359,7 +376,7 @@ int guard_find(const struct eyes *e, pid_t pid, int base, const char *path, bool
 	if (own >= 0)
 		return guard_fd_of(e, pid, own);
 	fd = sys_open_no_magic(base, path, O_PATH | (follow ? 0 : O_NOFOLLOW));
-	if (fd == -ELOOP || fd == -EXDEV) {
+	if (is_magic(fd, pid, path)) {
 		/* through a magic link, which must be the caller's own; one at the end is not followed then */
 		r = guard_place(e, pid, base, path, &p);
 		fd = r < 0 ? r : p.own_proc ? -ELOOP : openat(p.dir, p.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);

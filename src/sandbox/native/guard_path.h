@@ -51,6 +51,8 @@ int eyes_init(struct eyes *e, int outer_proc);
 
 /* N where path is the caller's /proc/self/fd/N (in one of its spellings), else -1. */
 int guard_own_fd(pid_t pid, const char *path);
+/* The same where path is below that. */
+int guard_through_fd(pid_t pid, const char *path);
 
 /* What a path of the caller's leads to, as an O_PATH fd; follow: also where a link stands at its end. Nothing of /proc but what the caller has open: -EPERM. */
 int guard_find(const struct eyes *e, pid_t pid, int base, const char *path, bool follow);

@@ -1,0 +1,22 @@
+/*
+ * guard_make: what all calls have in common that make a name: the question before, and the one after. For guard.c and guard_bind.c.
+ */
+#ifndef CORDON_NATIVE_GUARD_MAKE_H
+#define CORDON_NATIVE_GUARD_MAKE_H
+
+#include "sandbox/native/guard_job.h"
+#include "sandbox/native/guard_judge.h"
+
+/* May this name be made? 0 or -EACCES, which the audit was told. */
+int guard_may_make(const struct job *j, struct place *p, enum guard_what what);
+
+/* Something stands there now: may it, whatever became of the folder meanwhile? */
+int guard_judge_again(const struct job *j, struct place *p, enum guard_what what);
+
+/* The same for what we made just now, which goes where it may not. */
+int guard_keep_made(const struct job *j, struct place *p, enum guard_what what);
+
+/* Sets the caller's umask for one call of ours. */
+void guard_wear_umask(const struct job *j);
+
+#endif
