@@ -298,21 +298,23 @@ static int open_task(const struct eyes *e, pid_t pid, const char *folder, struct
 	return open_of(e, e->outer ? pid : (pid_t)n, ".", O_PATH | O_DIRECTORY);
 }
 
-/* The path was not opened, since it goes through a magic link. We may have no fd of that number. */
-static bool is_magic(int fd, pid_t pid, const char *path)
+/* One of the caller's fds or its folder, or what is below them: with our eyes it would be another, or none. */
+static bool is_own(pid_t pid, const char *path)
 {
-	return fd == -ELOOP || fd == -EXDEV || (fd == -ENOENT && (guard_own_fd(pid, path) >= 0 || guard_through_fd(pid, path) >= 0));
+	const char *rest = behind_self(pid, path);
+
+	return guard_own_fd(pid, path) >= 0 || guard_through_fd(pid, path) >= 0 || (rest && strncmp(rest, "/cwd", 4) == 0 && (!rest[4] || rest[4] == '/'));
 }
 
 /* Where name is to be found or made. Below /proc only in the caller's own fd, or where open_task() knows it: we could open more there than the caller can. */
 static int open_folder(const struct eyes *e, pid_t pid, int base, const char *folder, struct sv name, struct place *ret)
 {
 	bool here = base >= 0 && strcmp(folder, ".") == 0; /* it was opened just now */
-	int fd = here ? fcntl(base, F_DUPFD_CLOEXEC, 3) : sys_open_no_magic(base, folder, O_PATH | O_DIRECTORY), r;
+	int fd = here ? fcntl(base, F_DUPFD_CLOEXEC, 3) : is_own(pid, folder) ? -ELOOP : sys_open_no_magic(base, folder, O_PATH | O_DIRECTORY), r;
 	/* a thread of the caller's is none of ours */
 	bool proc = fd >= 0 ? is_proc(fd) : fd == -ENOENT && strncmp(folder, "/proc/self/task/", 16) == 0;
 
-	if (proc || is_magic(fd, pid, folder)) {
+	if (proc || fd == -ELOOP || fd == -EXDEV) {
 		/* /proc/self was resolved with our eyes: once more, with the caller's */
 		if (fd >= 0)
 			(void)close(fd);
@@ -375,8 +377,8 @@ int guard_find(const struct eyes *e, pid_t pid, int base, const char *path, bool
 
 	if (own >= 0)
 		return guard_fd_of(e, pid, own);
-	fd = sys_open_no_magic(base, path, O_PATH | (follow ? 0 : O_NOFOLLOW));
-	if (is_magic(fd, pid, path)) {
+	fd = is_own(pid, path) ? -ELOOP : sys_open_no_magic(base, path, O_PATH | (follow ? 0 : O_NOFOLLOW));
+	if (fd == -ELOOP || fd == -EXDEV) {
 		/* through a magic link, which must be the caller's own; one at the end is not followed then */
 		r = guard_place(e, pid, base, path, &p);
 		fd = r < 0 ? r : p.own_proc ? -ELOOP : openat(p.dir, p.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
