@@ -19,6 +19,8 @@
 #define AUTO_SANDBOX __attribute__((cleanup(why_sandbox_done))) struct why_sandbox
 #define AUTO_POLICY __attribute__((cleanup(cli_policy_done))) struct cli_policy
 
+enum { INTERPRETERS_MAX = 5 }; /* as the kernel has it */
+
 const struct option verb_why_options[] = {
 	{"host", 0, "HOST[:PORT]", NULL, "May this host be reached?", 0},
 	{"path", 0, "PATH", "file", "May this path be read (with --write: written)?", 0},
@@ -196,6 +198,36 @@ static void ask_sandbox(const struct call *call, const struct cli_policy *p, con
 	reason_hint(ret, "%s", a.hint);
 }
 
+/* For a script the kernel starts its interpreter, and for that if need be another: all of them must be allowed. What env or a shell then starts is their affair. */
+static void ask_interpreters(const struct call *call, const struct cli_policy *p, const struct why_sandbox *s, struct question *q, struct reason *ret)
+{
+	char name[PATH_MAX], script[PATH_MAX], said[sizeof(ret->text)];
+	struct text_shown a, b;
+	unsigned i;
+
+	(void)snprintf(script, sizeof(script), "%s", q->path);
+	for (i = 0; i < INTERPRETERS_MAX && ret->answer == ANSWER_ALLOW && why_sandbox_interpreter(s, script, name); i++) {
+		struct question own = {.kind = q->kind, .target = name, .verb = q->verb};
+		struct reason why = {0};
+
+		memcpy(own.path, name, sizeof(name));
+		ask_policy(call, p, s, &own, &why);
+		ask_sandbox(call, p, s, &own, name, &why);
+		(void)text_show(&a, sv_of(script));
+		(void)text_show(&b, sv_of(name));
+		if (why.answer == ANSWER_DENY) {
+			*ret = why;
+			(void)snprintf(q->where, sizeof(q->where), "%s", own.where);
+			(void)snprintf(said, sizeof(said), "%s", why.text);
+			reason_text(ret, "%.120s is a script for %.100s. %s", a.s, b.s, said);
+		} else {
+			(void)snprintf(said, sizeof(said), "%s", ret->text);
+			reason_text(ret, "%s %.120s is a script for %.100s, which may be executed, too.", said, a.s, b.s);
+		}
+		memcpy(script, name, sizeof(script));
+	}
+}
+
 /* As a policy has it: "~" and "~/..." are the home folder's. ret: the path as it was asked for, from the root. */
 static int clean_path(const struct cli_policy *p, const char *target, char ret[PATH_MAX], char out[PATH_MAX])
 {
@@ -229,6 +261,8 @@ static int answer_path(const struct call *call, const struct cli_policy *p, bool
 	ask_policy(call, p, &s, q, ret);
 	if (sandboxed)
 		ask_sandbox(call, p, &s, q, asked, ret);
+	if (s.plan && is_exec(q))
+		ask_interpreters(call, p, &s, q, ret);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/why_sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/launch_plan.h"
@@ -17,7 +19,7 @@
 
 #define BUILT_IN " (built in)"
 
-enum { LINKS_MAX = 40 }; /* as the kernel has it */
+enum { LINKS_MAX = 40, SCRIPT_LINE = 256 }; /* as the kernel has it */
 
 static void refuse(struct why_sandbox *s, const struct error *why)
 {
@@ -74,13 +76,24 @@ static bool shows(const struct plan_op *op)
 	return op->kind != PLAN_MASK && op->kind != PLAN_PROTECT && op->kind != PLAN_EXEC;
 }
 
+/* A link of the sandbox's own gives way to what is shown at its name or below it: that gets its folders first (sandbox/common/places.h). */
+static bool gives_way(const struct plan *p, const struct plan_op *link)
+{
+	const struct plan_op *op;
+
+	for (op = p->ops; op < p->ops + p->n_ops; op++)
+		if (shows(op) && op->kind != PLAN_LINK && op->kind != PLAN_SHOW && path_is_in(op->target, link->target))
+			return true;
+	return false;
+}
+
 /* What stands at the path, or holds it: of several the deepest, and of those at one place the last. NULL: nothing. */
 static const struct plan_op *shown_by(const struct plan *p, const char *path)
 {
 	const struct plan_op *op, *in = NULL;
 
 	for (op = p->ops; op < p->ops + p->n_ops; op++)
-		if (shows(op) && path_is_in(path, op->target) && (!in || strlen(op->target) >= strlen(in->target)))
+		if (shows(op) && path_is_in(path, op->target) && (!in || strlen(op->target) >= strlen(in->target)) && (op->kind != PLAN_LINK || !gives_way(p, op)))
 			in = op;
 	return in;
 }
@@ -254,6 +267,17 @@ static enum why_verdict deny_plainly(struct why_answer *a, const char *what, con
 	return WHY_NO;
 }
 
+/* In a folder that the sandbox has in place of a link, since something is shown below it. */
+static bool lost_its_link(const struct plan *p, const char *path)
+{
+	const struct plan_op *op;
+
+	for (op = p->ops; op < p->ops + p->n_ops; op++)
+		if (op->kind == PLAN_LINK && path_is_in(path, op->target) && gives_way(p, op))
+			return true;
+	return false;
+}
+
 /* Nothing is shown there. What is named, but not on this machine, would be shown if it were. */
 static enum why_verdict answer_absent(const struct why_sandbox *s, struct why_answer *a, enum why_access access)
 {
@@ -261,6 +285,8 @@ static enum why_verdict answer_absent(const struct why_sandbox *s, struct why_an
 
 	if (leads_on(s->plan, a->path))
 		return access == WHY_READ ? WHY_POLICY : deny_plainly(a, "is a folder of the sandbox itself, which holds only what leads to visible paths", "");
+	if (lost_its_link(s->plan, a->path))
+		return deny_plainly(a, "is not in the sandbox: of its folder there is only what is shown in it", "name it in filesystem.read or filesystem.write");
 	if (access == WHY_READ && lstat(a->path, &st) < 0 && errno == ENOENT)
 		return WHY_POLICY;
 	if (lstat(a->path, &st) < 0)
@@ -387,4 +413,39 @@ enum why_verdict why_sandbox_ask(const struct why_sandbox *s, const char *path, 
 		return v == WHY_NO ? v : answer_own(s, a, op, access);
 	}
 	return judge_shown(s, a, op, access);
+}
+
+/* As the kernel reads the first line (binfmt_script): 0 where it names none. */
+static size_t find_interpreter(const char *line, size_t n, const char **ret)
+{
+	const char *end = memchr(line, '\n', n), *at = line + 2, *stop;
+
+	if (n < 2 || memcmp(line, "#!", 2) != 0)
+		return 0;
+	if (!end)
+		end = line + n;
+	while (at < end && (*at == ' ' || *at == '\t'))
+		at++;
+	for (stop = at; stop < end && *stop && *stop != ' ' && *stop != '\t'; stop++)
+		;
+	*ret = at;
+	return stop == line + SCRIPT_LINE ? 0 : (size_t)(stop - at); /* cut off: the kernel starts none */
+}
+
+bool why_sandbox_interpreter(const struct why_sandbox *s, const char *path, char out[PATH_MAX])
+{
+	char led[PATH_MAX], host[PATH_MAX], line[SCRIPT_LINE], name[SCRIPT_LINE];
+	const char *at = NULL;
+	AUTO_FD fd = -1;
+	struct stat st;
+	ssize_t got;
+	size_t n;
+
+	if (lead(s->plan, path, led) < 0 || covered_by(s->plan, PLAN_MASK, led) || !look(shown_by(s->plan, led), led, &st, host) || !S_ISREG(st.st_mode))
+		return false;
+	fd = open(host, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, line, sizeof(line));
+	n = got < 0 ? 0 : find_interpreter(line, (size_t)got, &at);
+	(void)snprintf(name, sizeof(name), "%.*s", (int)n, n ? at : "");
+	return n && cli_path_clean(s->plan->cwd, name, out) == 0;
 }

@@ -46,6 +46,9 @@ bool why_sandbox_name(const struct why_sandbox *s, const char *path, char out[PA
 /* Where links lead the path inside. False: nowhere else. There must be a plan. */
 bool why_sandbox_lead(const struct why_sandbox *s, const char *path, char out[PATH_MAX]);
 
+/* The program that the kernel starts for a script (its "#!" line), named from the root. False: it is none, as far as this machine's file says. There must be a plan. */
+bool why_sandbox_interpreter(const struct why_sandbox *s, const char *path, char out[PATH_MAX]);
+
 /* path: absolute and canonical, as somebody inside would say it. */
 enum why_verdict why_sandbox_ask(const struct why_sandbox *s, const char *path, enum why_access access, struct why_answer *ret);
 

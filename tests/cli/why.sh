@@ -65,6 +65,9 @@ agree()
 	done <"$tmp/table"
 }
 
+away=()
+trap 'rm -rf "${away[@]}"; tap_cleanup' EXIT
+
 # --- what the table is about
 
 true=$(readlink -f "$(type -P true)")
@@ -347,13 +350,44 @@ END
 outside "$CORDON" why --policy "$tmp/policy.yaml" --exec ./other-name
 like "deny_exec: another name of a denied program: the rule is told" "$status $said" '^1 .*process.deny_exec .*hidden-tool'
 
+# The kernel starts a script's interpreter: that must be allowed, too, and so must the interpreter of one that is a script.
+scripts()
+{
+	printf '#! \t%s -e\nexit 0\n' /bin/bash >by-bash
+	printf '#!%s\n' "$work/by-bash" >by-script
+	printf '#!/usr/bin/env bash\nexit 0\n' >by-env
+	printf '#!/bin/sh\nexit 0\n' >by-sh
+	printf '#!by-sh\n' >by-relative
+	printf '#!\nexit 0\n' >by-nobody
+	ln -sf by-bash link-to-script
+	chmod +x by-*
+}
+scripts
+policy <<END
+filesystem: {workdir: read-write}
+process: {deny_exec: [/usr/bin/bash]}
+END
+agree "scripts, with an interpreter that is denied" <<END
+x $work/by-bash
+x $work/by-script
+x $work/link-to-script
+x $work/by-sh
+x $work/by-relative
+END
+outside "$CORDON" why --policy "$tmp/policy.yaml" --exec ./by-script
+like "... which is told, and where the rule stands" "$status $(tr '\n' ' ' <"$tmp/out")" "^1 no: ./by-script .*by-bash is a script for /bin/bash.*rule: process.deny_exec /usr/bin/bash .*policy.yaml:3"
+outside "$CORDON" why --policy "$tmp/policy.yaml" --exec ./by-env
+like "... and of env, that it is env what is started" "$status $said" '^0 .*by-env is a script for /usr/bin/env, which may be executed'
+inside ./by-env </dev/null
+is "... as it is: env is what does not find a program then" "$status" 126
+
 # Links in the user's own folder are trusted, those of the work folder are not.
 ln -s "$work/prog" "$HOME/shown/mine"
 ln -s "$ext/rw/prog" theirs
 ln prog prog-again
 policy <<END
 filesystem: {workdir: read-write, read: ["~/shown"], write: ["$ext/rw"]}
-process: {allow_exec: [/bin/sh, /bin/ls, /bin/rm, "~/shown/mine", "$work/theirs", "$work/tool", "$work/plain"]}
+process: {allow_exec: [/bin/sh, /bin/ls, /bin/rm, "~/shown/mine", "$work/theirs", "$work/tool", "$work/plain", "$work/by-bash", "$work/by-sh", "$work/by-relative"]}
 END
 inside /bin/sh -c :
 if [[ $told == *"needs Landlock"* ]]; then
@@ -374,6 +408,9 @@ x $work/tool
 x $work/plain
 x $work/script
 x $work/hidden-tool
+x $work/by-bash
+x $work/by-sh
+x $work/by-relative
 END
 outside "$CORDON" why --policy "$tmp/policy.yaml" --exec "$work/prog"
 like "allow_exec: what a listed link leads to may run, and the key is told" "$status $said" '^0 .*process.allow_exec'
@@ -396,6 +433,49 @@ END
 outside "$CORDON" why --policy "$tmp/policy.yaml" --path hooks/pre-commit --write
 like "a folder of core.hooksPath: the rule is told, and that no policy lifts it" "$status $(tr '\n' ' ' <"$tmp/out")" '^1 .*rule: .*(hooksPath|core.hooks|git).*No policy can allow it'
 rm "$HOME/.gitconfig"
+
+# --- where a sandbox has a place of its own, or a link to one
+
+for place in /var/tmp /tmp /dev/shm; do
+	far=$(mktemp -d "$place/cordon-why.XXXXXX") || continue
+	away+=("$far")
+	mkdir -p "$far/work/.vscode" "$far/work/.git" "$far/other" && cd "$far/work" || exit 99
+	cp "$true" prog && echo x | tee .env plain .vscode/tasks.json .git/config "$far/other/f" >/dev/null
+	policy <<-END
+	filesystem: {workdir: read-write}
+	END
+	agree "a work folder below $place" <<-END
+	rw plain
+	w new
+	rw .env
+	rw .git/config
+	rw .vscode/tasks.json
+	rwx $far/work/prog
+	r $far
+	w $far/new
+	r $far/other/f
+	w $place/new
+	w /tmp/new
+	w /var/tmp/new
+	END
+	cd "$work" || exit 99
+	agree "none below $place" <<-END
+	w /var/tmp/new
+	END
+	[ "$place" = /dev/shm ] && continue # of which a policy can show nothing
+	policy <<-END
+	filesystem: {workdir: read-write, read: ["$far/other"]}
+	END
+	agree "a folder below $place that the policy shows" <<-END
+	rw $far/other/f
+	w $far/other/new
+	w $far/new
+	w /var/tmp/new
+	rw /var/tmp
+	END
+	outside env HOME="$far/work" "$CORDON" why --policy "$tmp/policy.yaml" --path "$far/work/new" --write
+	is "a home below $place: what may be written" "$status" "$(HOME=$far/work "$CORDON" run --policy "$tmp/policy.yaml" -- sh -c ": >'$far/work/new'" 2>/dev/null; echo $?)"
+done
 
 # --- a folder that is no work folder
 
