@@ -131,17 +131,27 @@ static bool is_id(const char *s)
 	return strlen(s) == STATE_ID - 1 && strspn(s, "0123456789abcdef") == STATE_ID - 1;
 }
 
-int kept_lock(const struct kept *k, char ret_id[STATE_ID], struct error *err)
+int kept_lock(const struct kept *k, struct error *err)
 {
 	AUTO_FD dir = open_folder(k, "owned", true);
 	AUTO_FD fd = dir < 0 ? -1 : openat(dir, k->key, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
-	char id[STATE_ID] = "";
 
 	if (fd < 0 || flock(fd, LOCK_EX) < 0)
 		return error_sys(err, dir < 0 ? dir : errno, "%s/owned", k->folder);
-	(void)!pread(fd, id, STATE_ID - 1, 0);
-	memcpy(ret_id, is_id(id) ? id : "", is_id(id) ? STATE_ID : 1);
 	return fd_take(&fd);
+}
+
+static off_t place(size_t slot)
+{
+	return (off_t)slot * (KEPT_RECORD - 1);
+}
+
+void kept_id(int lock, size_t slot, char ret_id[STATE_ID])
+{
+	char id[STATE_ID] = "";
+
+	(void)!pread(lock, id, STATE_ID - 1, place(slot));
+	memcpy(ret_id, is_id(id) ? id : "", is_id(id) ? STATE_ID : 1);
 }
 
 /* One line of a fixed length: the id and the digests. */
@@ -156,21 +166,42 @@ static void put_record(const struct kept *k, const char *id, struct buf *out)
 	(void)buf_char(out, '\n');
 }
 
-int kept_save(const struct kept *k, int lock, const char *id, struct error *err)
+int kept_save(const struct kept *k, int lock, size_t slot, const char *id, struct error *err)
 {
 	AUTO_BUF b = {0};
 	ssize_t n;
 
 	put_record(k, id, &b);
-	n = pwrite(lock, b.p, b.n, 0);
+	n = pwrite(lock, b.p, b.n, place(slot));
 	return n == (ssize_t)b.n ? 0 : error_sys(err, n < 0 ? errno : EIO, "%s/owned", k->folder);
 }
 
-static bool has_id(int fd, const char *id)
+/* The slot that has it, or KEPT_SLOTS. */
+static size_t find_id(int fd, const char *id)
 {
-	char has[STATE_ID] = "";
+	char has[STATE_ID];
+	size_t slot;
 
-	return fd >= 0 && pread(fd, has, STATE_ID - 1, 0) == STATE_ID - 1 && strcmp(has, id) == 0;
+	for (slot = 0; fd >= 0 && slot < KEPT_SLOTS; slot++) {
+		kept_id(fd, slot, has);
+		if (strcmp(has, id) == 0)
+			return slot;
+	}
+	return KEPT_SLOTS;
+}
+
+/* Not while it is being handed out: kept_lock() has told somebody its id then. */
+static int forget_id(int fd, const char *id)
+{
+	static const char none[STATE_ID - 1] = "--------";
+	size_t slot;
+
+	if (find_id(fd, id) == KEPT_SLOTS)
+		return 0;
+	if (flock(fd, LOCK_EX) < 0)
+		return -errno;
+	slot = find_id(fd, id);
+	return slot < KEPT_SLOTS && pwrite(fd, none, sizeof(none), place(slot)) < 0 ? -errno : 0;
 }
 
 int kept_disown(const char *id, struct error *err)
@@ -192,9 +223,10 @@ int kept_disown(const char *id, struct error *err)
 	while (d && r == 0 && (e = readdir(d))) {
 		AUTO_FD fd = e->d_name[0] == '.' ? -1 : openat(dirfd(d), e->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 
-		/* not while it is being handed out: kept_lock() has told somebody its id then */
-		if (has_id(fd, id) && (flock(fd, LOCK_EX) < 0 || (has_id(fd, id) && ftruncate(fd, 0) < 0)))
-			r = error_sys(err, errno, "%s/owned", folder);
+		int forgotten = forget_id(fd, id);
+
+		if (forgotten < 0)
+			r = error_sys(err, forgotten, "%s/owned", folder);
 	}
 	if (d)
 		(void)closedir(d);
@@ -206,22 +238,26 @@ static const char *compare(const struct kept *k, int dir, const char *name, char
 {
 	static const char *const what[KEPT_PARTS] = {[KEPT_POLICY] = "policy", [KEPT_RUNTIME] = "runtime", [KEPT_WORKDIR] = "work folder", [KEPT_VARIABLES] = "set of variables", [KEPT_SHOWN] = "set of folders or denied names"};
 	AUTO_FD file = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	AUTO_FD there = -1;
 	const char *differs = NULL;
 	AUTO_BUF b = {0};
 	size_t i;
 
-	buf_init(&b, KEPT_RECORD);
-	if (file < 0 || buf_read_fd(&b, file) < 0 || b.n != KEPT_RECORD - 1)
+	buf_init(&b, KEPT_SLOTS * KEPT_RECORD);
+	if (file < 0 || buf_read_fd(&b, file) < 0 || b.n < KEPT_RECORD - 1)
 		return NULL;
+	/* the parts are the same in all of a file */
 	for (i = KEPT_PARTS; i-- > 0;)
 		if (memcmp(b.p + STATE_ID + i * SHA256_HEX, k->parts[i], SHA256_HEX - 1) != 0)
 			differs = i == KEPT_OWNER ? NULL : what[i];
-	(void)snprintf(ret_id, STATE_ID, "%.*s", STATE_ID - 1, b.p);
-	if (!differs || !is_id(ret_id))
-		return NULL;
-	there = control_connect(ret_id);
-	return there < 0 ? NULL : differs;
+	for (i = 0; differs && i < KEPT_SLOTS; i++) {
+		AUTO_FD there = -1;
+
+		kept_id(file, i, ret_id);
+		there = ret_id[0] ? control_connect(ret_id) : -1;
+		if (there >= 0)
+			return differs;
+	}
+	return NULL;
 }
 
 const char *kept_other(const struct kept *k, char ret_id[STATE_ID])

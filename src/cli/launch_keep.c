@@ -18,8 +18,11 @@
 #include "model/inside.h"
 #include "supervise/client.h"
 #include "supervise/control.h"
+#include "supervise/gate_likeness.h"
 #include "sys/process.h"
 #include "wire/wire.h"
+
+extern char **environ;
 
 /* How long a sandbox of each kind waits for its next command. */
 static const struct {
@@ -208,39 +211,92 @@ static void fill(const struct launch_request *req, const struct launch_keep *k, 
 	_exit(0);
 }
 
-/* Which sandbox it is. That it is a new one although there is one already is said to everybody: what was left in that one is not in this. */
-static void note_owned(const struct launch_request *req, const struct launch_keep *k, const struct kept *kept, const char *id, bool started)
+/* What shows a kept sandbox that we have its credentials; made once, and only where there is one to ask. */
+struct shown {
+	bool made, failed;
+	struct gate_likeness likeness;
+};
+
+/* May we use the sandbox behind a connection? */
+static enum client_taken take(const struct launch_request *req, int fd, bool alone, struct shown *s)
 {
-	char other[STATE_ID] = "";
-	const char *differs = started ? kept_other(kept, other) : NULL;
+	const struct gate_request g = {.policy = req->policy->policy, .config = req->policy->folders.config, .home = req->policy->folders.home, .environment = environ};
+	bool needed = gate_needed(g.policy);
+	struct error ignored = {0};
+
+	if (needed && !s->made && !s->failed) {
+		s->failed = gate_likeness(&g, &s->likeness, &ignored) < 0;
+		s->made = !s->failed;
+	}
+	/* a run of our own will say what is wrong */
+	return s->failed ? CLIENT_OTHER_CREDENTIALS : client_take(fd, alone, req->policy->digest, needed ? &s->likeness : NULL);
+}
+
+/* An owner's sandbox: ours, or the place for a new one. */
+struct owned {
+	struct kept kept;
+	char id[STATE_ID];
+	size_t slot;
+	char other[STATE_ID]; /* one that is there, and has other credentials; "": there is none */
+	bool started;
+};
+
+/* Which sandbox it is. That it is a new one although there is one already is said to everybody: what was left in that one is not in this. */
+static void note_owned(const struct launch_request *req, const struct launch_keep *k, struct owned *o)
+{
+	const char *differs = !o->started ? NULL : o->other[0] ? "set of credentials or gateway.yaml" : kept_other(&o->kept, o->other);
 	struct text_shown t;
 
 	(void)text_show(&t, sv_of(k->owner));
 	if (differs)
-		call_note(req->call, "note: sandbox %s was started for %s beside %s, which has another %s", id, t.s, other, differs);
+		call_note(req->call, "note: sandbox %s was started for %s beside %s, which has another %s", o->id, t.s, o->other, differs);
 	else if (isatty(STDERR_FILENO))
-		call_note(req->call, started ? "sandbox %s was started for %s" : "sandbox %s of %s is used", id, t.s);
+		call_note(req->call, o->started ? "sandbox %s was started for %s" : "sandbox %s of %s is used", o->id, t.s);
+}
+
+/* A connection to the one that we may use; -1: there is none, and o->slot is where a new one goes. */
+static int look_for_owned(const struct launch_request *req, int lock, struct owned *o)
+{
+	size_t empty = KEPT_SLOTS, i;
+	struct shown shown = {0};
+	enum client_taken taken;
+	int fd;
+
+	for (i = 0; i < KEPT_SLOTS; i++) {
+		kept_id(lock, i, o->id);
+		fd = o->id[0] ? control_connect(o->id) : -1;
+		taken = fd < 0 ? CLIENT_GONE : take(req, fd, false, &shown);
+		if (taken == CLIENT_TAKEN)
+			return fd;
+		if (fd >= 0)
+			(void)close(fd);
+		if (taken == CLIENT_OTHER_CREDENTIALS)
+			memcpy(o->other, o->id, STATE_ID);
+		else if (empty == KEPT_SLOTS)
+			empty = i;
+	}
+	/* where all of them are other credentials', the last is forgotten, and ends when it has been idle */
+	o->slot = empty < KEPT_SLOTS ? empty : KEPT_SLOTS - 1;
+	return -1;
 }
 
 /* A connection to the owner's sandbox, which is started where there is none. */
 static int find_owned(const struct launch_request *req, const struct launch_keep *k, char id[STATE_ID], struct error *err)
 {
-	struct kept kept = {0};
+	struct owned o = {0};
 	AUTO_FD lock = -1;
-	bool started = false;
 	int fd = -1;
 
-	if (kept_init(&kept, req, k->owner, err) == 0 && (lock = kept_lock(&kept, id, err)) >= 0) {
-		fd = id[0] ? control_connect(id) : -1;
-		if (fd >= 0 && !client_take(fd, false, req->policy->digest))
-			(void)close(fd_take(&fd));
-		started = fd < 0;
-		if (started && start(req, k, id, err) == 0 && kept_save(&kept, lock, id, err) == 0)
-			fd = control_connect(id);
+	if (kept_init(&o.kept, req, k->owner, err) == 0 && (lock = kept_lock(&o.kept, err)) >= 0) {
+		fd = look_for_owned(req, lock, &o);
+		o.started = fd < 0;
+		if (o.started && start(req, k, o.id, err) == 0 && kept_save(&o.kept, lock, o.slot, o.id, err) == 0)
+			fd = control_connect(o.id);
 	}
 	if (fd >= 0)
-		note_owned(req, k, &kept, id, started);
-	kept_done(&kept);
+		note_owned(req, k, &o);
+	kept_done(&o.kept);
+	memcpy(id, o.id, STATE_ID);
 	return fd < 0 ? -1 : fd;
 }
 
@@ -265,12 +321,13 @@ static bool would_be_stale(const struct launch_request *req)
 	return req->pick->backend && ((req->workdir && (p->fs.workdir.v == WORKDIR_READ_WRITE || p->fs.workdir.v == WORKDIR_COPY)) || p->fs.write.n);
 }
 
-/* A connection to a prepared sandbox that is ours alone, or -1. One that has another policy by now, as when a file of it was saved, is nobody's any more. */
+/* A connection to a prepared sandbox that is ours alone, or -1. One that has another policy by now, as when a file of it was saved, or other credentials than we have, is nobody's any more. */
 static int take_prepared(const struct launch_request *req, const struct kept *warm, char id[STATE_ID])
 {
+	struct shown shown = {0};
 	int fd;
 
-	while ((fd = kept_take(warm, id)) >= 0 && !client_take(fd, true, req->policy->digest)) {
+	while ((fd = kept_take(warm, id)) >= 0 && take(req, fd, true, &shown) != CLIENT_TAKEN) {
 		(void)client_stop(fd, 0); /* it is not waited for: one that does not answer would hold us up */
 		(void)close(fd);
 	}

@@ -26,7 +26,7 @@ enum inside_message {
 	INSIDE_UPPER,	 /* fd: the folder that holds what the run changes in its copy of the work folder */
 	/* a client (`cordon exec`, `cordon stop`) -> supervisor; it may also send SPAWN (its id and env are passed over) and SIGNAL */
 	INSIDE_STOP,	 /* u32 grace in milliseconds */
-	INSIDE_TAKE,	 /* u32 1: the sandbox is for this client alone, and ends with its connection; sv the digest of the policy that it counts on */
+	INSIDE_TAKE,	 /* u32 1: the sandbox is for this client alone, and ends with its connection; sv the digest of the policy that it counts on; sv, sv: nonce and digest of its credentials (supervise/gate_likeness.h), "" where that policy needs no gateway */
 	INSIDE_PUSH,	 /* sv path: the policy is to be this file's from now on; with a descriptor: what is in that one */
 	INSIDE_PUSHED,	 /* the answer: u32 1 and "", or 0 and why not */
 	/* supervisor -> PID 1 of a container */
@@ -52,7 +52,7 @@ enum inside_message {
 	INSIDE_PROC,	  /* PID 1 -> supervisor, before anything runs in it; fd: the sandbox's own /proc */
 	INSIDE_AHEAD,	  /* PID 1 -> supervisor: u32; the number inside of the process that waits to become the next command, 0: none does any more; u64: so many INSIDE_SPAWN had come. With each that is sent none waits any more, whatever was said before it came */
 	INSIDE_HEARD,	  /* PID 1 -> supervisor: the answer to an INSIDE_SIGNAL of command 0, when it was passed on */
-	INSIDE_TAKEN,	  /* supervisor -> a client that sent INSIDE_TAKE: u32 1, or 0: another policy is in force, and nothing was taken */
+	INSIDE_TAKEN,	  /* supervisor -> a client that sent INSIDE_TAKE: u32 1, or 0: another policy is in force, or 2: it has other credentials; and nothing was taken */
 };
 
 /* What INSIDE_SPAWN says. The decoder trusts nothing: PID 1 is all that a sandbox's commands are started by. */

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "model/inside.h"
 #include "supervise/control.h"
+#include "supervise/gate_likeness.h"
 #include "supervise/stdio.h"
 #include "supervise/supervise.h"
 #include "supervise/terminal.h"
@@ -210,21 +211,28 @@ int client_exec(int sock, char *const *argv, bool collect, struct client_limit *
 	return WIFSIGNALED(c.status) ? 128 + WTERMSIG(c.status) : WEXITSTATUS(c.status);
 }
 
-bool client_take(int sock, bool alone, const char *policy_digest)
+enum client_taken client_take(int sock, bool alone, const char *policy_digest, const struct gate_likeness *likeness)
 {
+	static const enum client_taken answers[] = {[CONTROL_OTHER_POLICY] = CLIENT_OTHER_POLICY, [CONTROL_TAKEN] = CLIENT_TAKEN, [CONTROL_OTHER_CREDENTIALS] = CLIENT_OTHER_CREDENTIALS};
 	struct pollfd p = {.fd = sock, .events = POLLIN};
+	enum client_taken taken = CLIENT_GONE;
+	uint32_t answer = UINT32_MAX;
 	struct wire_message m;
 	struct wire_in in;
 	AUTO_BUF b = {0};
-	bool taken;
 
-	buf_init(&b, 128);
+	buf_init(&b, 256);
 	wire_put_u32(&b, alone);
 	wire_put_sv(&b, sv_of(policy_digest));
+	wire_put_sv(&b, likeness ? sv_n((const char *)likeness->nonce, sizeof(likeness->nonce)) : sv_of(""));
+	wire_put_sv(&b, likeness ? sv_n((const char *)likeness->mac, sizeof(likeness->mac)) : sv_of(""));
 	if (wire_send(sock, INSIDE_TAKE, buf_view(&b), NULL, 0) < 0 || poll(&p, 1, CLIENT_TAKE_MS) <= 0 || wire_receive(sock, &m) <= 0)
-		return false;
+		return CLIENT_GONE;
 	wire_in_init(&in, buf_view(&m.body));
-	taken = wire_get_u32(&in) == 1 && wire_ok(&in) && m.type == INSIDE_TAKEN;
+	if (m.type == INSIDE_TAKEN)
+		answer = wire_get_u32(&in);
+	if (wire_ok(&in) && answer < ARRAY_LEN(answers))
+		taken = answers[answer];
 	wire_message_done(&m);
 	return taken;
 }

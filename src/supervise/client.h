@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 
+struct gate_likeness;
+
 /* Which limit of the policy ended a command; "" where none did. */
 struct client_limit {
 	char key[64];
@@ -31,8 +33,14 @@ int client_look(int sock, struct client_seen *ret);
 
 enum { CLIENT_TAKE_MS = 10000 };
 
-/* A kept sandbox is to be used under the policy with this digest; alone: by this connection only, and ends with it. False: it has another by now, is somebody else's, or does not answer. */
-bool client_take(int sock, bool alone, const char *policy_digest);
+/* A kept sandbox is to be used under the policy with this digest and, where that needs a gateway, with the credentials of which likeness was made (else NULL); alone: by this connection only, and ends with it. */
+enum client_taken {
+	CLIENT_TAKEN,
+	CLIENT_GONE,		  /* it is somebody else's, or does not answer */
+	CLIENT_OTHER_POLICY,	  /* by now */
+	CLIENT_OTHER_CREDENTIALS, /* or another gateway.yaml */
+};
+enum client_taken client_take(int sock, bool alone, const char *policy_digest, const struct gate_likeness *likeness);
 
 /* `cordon policy push`: the file at path (absolute), or where text_fd is not -1 what is in that one, is the run's policy from now on. 0; 1: and err has what of it waits for a restart; or -1: why not; ERROR_DENIED: it has no gateway, so nothing is open. */
 int client_push(int sock, const char *path, int text_fd, struct error *err);

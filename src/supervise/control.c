@@ -109,6 +109,7 @@ static void drop(struct control *c, size_t i)
 	(void)close(fd_take(&gone->fd));
 	c->left = c->left || gone->took;
 	gone->took = gone->looks = gone->stopped = false;
+	gone->question = 0;
 	if (!c->timed)
 		gone->id = 0;
 }
@@ -243,23 +244,58 @@ static int pass_size(const struct control *c, size_t i, struct wire_in *w)
 	return r == -ENOBUFS ? 0 : r;
 }
 
-/* Who takes the sandbox was told of it under the policy that it was started with; since then it may have been given another one. */
+static int answer_take(struct control *c, size_t i, uint32_t answer)
+{
+	AUTO_BUF b = {0};
+
+	c->clients[i].question = 0;
+	if (c->taken)
+		return -EBUSY;
+	if (answer == CONTROL_TAKEN && c->clients[i].alone)
+		c->taken = c->clients[i].took = true;
+	buf_init(&b, 16);
+	wire_put_u32(&b, answer);
+	return wire_send(c->clients[i].fd, INSIDE_TAKEN, buf_view(&b), NULL, 0);
+}
+
+/* Who takes the sandbox was told of it under the policy that it was started with; since then it may have been given another one. And it was told nothing of the credentials: whether they are the taker's too is the gateway's to say. */
 static int take_whole(struct control *c, size_t i, struct wire_in *w)
 {
 	uint32_t alone = wire_get_u32(w);
-	struct sv policy = wire_get_sv(w);
-	bool same = sv_is(policy, c->policy);
-	AUTO_BUF b = {0};
+	struct sv policy = wire_get_sv(w), nonce = wire_get_sv(w), mac = wire_get_sv(w);
+	struct control_client *who = &c->clients[i];
+	struct gate_likeness theirs;
 
-	if (!wire_ok(w))
+	if (!wire_ok(w) || who->question)
 		return -EPROTO;
-	if (c->taken)
-		return -EBUSY;
-	if (same && alone)
-		c->taken = c->clients[i].took = true;
-	buf_init(&b, 16);
-	wire_put_u32(&b, same);
-	return wire_send(c->clients[i].fd, INSIDE_TAKEN, buf_view(&b), NULL, 0);
+	who->alone = alone;
+	if (c->taken || !sv_is(policy, c->policy))
+		return answer_take(c, i, CONTROL_OTHER_POLICY);
+	if (!c->compare)
+		return answer_take(c, i, CONTROL_TAKEN);
+	if (nonce.n != sizeof(theirs.nonce) || mac.n != sizeof(theirs.mac))
+		return answer_take(c, i, CONTROL_OTHER_CREDENTIALS);
+	memcpy(theirs.nonce, nonce.p, nonce.n);
+	memcpy(theirs.mac, mac.p, mac.n);
+	(void)snprintf(who->policy, sizeof(who->policy), "%s", c->policy);
+	who->question = ++c->questions;
+	c->compare(c->compare_arg, who->question, &theirs);
+	return 0;
+}
+
+void control_compared(struct control *c, uint64_t question, bool same)
+{
+	uint32_t answer;
+	size_t i;
+
+	for (i = 0; question && i < CONTROL_CLIENTS; i++) {
+		if (c->clients[i].question != question)
+			continue;
+		/* it may have been pushed meanwhile */
+		answer = strcmp(c->clients[i].policy, c->policy) != 0 ? CONTROL_OTHER_POLICY : same ? CONTROL_TAKEN : CONTROL_OTHER_CREDENTIALS;
+		if (answer_take(c, i, answer) < 0)
+			drop(c, i);
+	}
 }
 
 static int take_push(struct control *c, size_t i, const struct wire_message *m, struct wire_in *w)

@@ -12,11 +12,15 @@
 
 #include "base/error.h"
 #include "model/plan.h"
+#include "supervise/gate_likeness.h"
 #include "supervise/outbox.h"
 #include "wire/wire.h"
 
 /* What INSIDE_PUSHED says first. */
 enum { CONTROL_NOT_PUSHED, CONTROL_PUSHED, CONTROL_NO_GATEWAY };
+
+/* What INSIDE_TAKEN says. */
+enum { CONTROL_OTHER_POLICY, CONTROL_TAKEN, CONTROL_OTHER_CREDENTIALS };
 
 /* What control_tell_limit() says where no limit ended it but the gateway's end. */
 #define CONTROL_GATEWAY "gateway"
@@ -29,6 +33,9 @@ struct control_client {
 	int terminal; /* the client's end of that command's, until it has started; -1: none */
 	bool took;   /* the whole sandbox is for it alone */
 	bool looks;  /* it only asks what runs here */
+	uint64_t question; /* its INSIDE_TAKE waits for the answer to this one; 0: none does */
+	bool alone;	   /* ... by which it wants the whole sandbox, */
+	char policy[65];   /* ... under this policy */
 	uint64_t started, kill_at; /* ms */
 	bool timed_out;
 	bool killed;  /* it should have ended by kill_at */
@@ -47,6 +54,9 @@ struct control {
 	bool prepared; /* it runs nothing before it is taken */
 	bool taken; /* by a client, for itself alone: nobody else gets in */
 	char policy[65]; /* the digest of the policy that is in force */
+	uint64_t questions; /* asked so far */
+	void (*compare)(void *arg, uint64_t question, const struct gate_likeness *theirs); /* answered by control_compared(); NULL: there is no gateway, and nothing to compare */
+	void *compare_arg;
 	bool left;  /* the one who took it is gone */
 	int64_t (*now)(void);
 	uint64_t last_used; /* ms: when a command was started or ended last */
@@ -76,6 +86,9 @@ void control_expire(const struct control *c, uint64_t id);
 
 /* Tells whoever waits for a command which limit ends it; id INSIDE_ALL: everybody. */
 void control_tell_limit(const struct control *c, uint64_t id, const char *key);
+
+/* The answer to compare(): whoever waits for it takes the sandbox, or does not. */
+void control_compared(struct control *c, uint64_t question, bool same);
 
 /* Passes a message of PID 1 on to the client whose command it is about. */
 void control_pass(struct control *c, uint64_t id, const struct wire_message *m);

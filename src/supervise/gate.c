@@ -13,17 +13,16 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "conf/gateway_file.h"
-#include "conf/misnamed.h"
 #include "model/reach.h"
 #include "policy/policy_codec.h"
+#include "supervise/gate_conf.h"
+#include "supervise/gate_likeness.h"
 #include "supervise/gate_roles.h"
-#include "vault/credential.h"
 #include "vault/vault.h"
 #include "wire/wire.h"
 
 enum { VAULT, EGRESS, RELAY, ROLES };
-enum { ENDED_TRIES = 20, LOAD_TIMEOUT_MS = 90000, RELOAD_MS = 30, CONF_MAX = 1 << 20, TRUST_MAX = 16 << 20 };
+enum { ENDED_TRIES = 20, LOAD_TIMEOUT_MS = 90000, RELOAD_MS = 30, TRUST_MAX = 16 << 20 };
 
 struct gate {
 	struct arena *arena;
@@ -31,7 +30,7 @@ struct gate {
 	bool ready[ROLES];
 	bool told_ready, lost, finishing;
 	uint64_t generation;
-	struct gateway_conf *conf;
+	struct gate_conf conf;
 	struct gate_placeholder *placeholders;
 	uint32_t n_placeholders;
 	struct buf bundle, java;
@@ -50,36 +49,14 @@ bool gate_needed(const struct policy *p)
 	return p->net.mode.v != NET_NONE || p->inference.n_providers > 0;
 }
 
-static int read_conf(struct gate *g, const char *folder, struct error *err)
-{
-	AUTO_FREE char *path = NULL;
-	AUTO_BUF b = {0};
-	int r;
-
-	if (asprintf(&path, "%s/gateway.yaml", folder) < 0) {
-		path = NULL;
-		return error_set(err, ERROR_SYSTEM, "out of memory");
-	}
-	buf_init(&b, CONF_MAX);
-	r = buf_read_file(&b, path);
-	if (r == -ENOENT || r == -ENOTDIR)
-		return misnamed_refuse(path, err);
-	return r < 0 ? error_sys(err, r, "%s", path) : gateway_parse(path, buf_view(&b), &g->conf, err);
-}
-
 static int ask_vault(struct gate *g, const struct policy *p, struct error *err)
 {
-	const struct pol_str *names[GATE_MAX_PLACEHOLDERS];
-	size_t n = credentials_wanted(p, names, ARRAY_LEN(names)), i;
 	AUTO_BUF b = {0};
 	int r;
 
-	if (n > ARRAY_LEN(names))
-		return error_set(err, ERROR_INPUT, "the policy names more than %zu credentials", ARRAY_LEN(names));
 	buf_init(&b, WIRE_MAX_BODY);
-	wire_put_u32(&b, (uint32_t)n);
-	for (i = 0; i < n; i++)
-		wire_put_sv(&b, sv_of(names[i]->s));
+	if (gate_conf_put_names(p, &b, err) < 0)
+		return -1;
 	r = wire_send(g->roles[VAULT].control, VAULT_LOAD, buf_view(&b), NULL, 0);
 	/* a vault that has ended may have said why */
 	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "vault") : 0;
@@ -233,15 +210,15 @@ static int set_up_egress(struct gate *g, const struct policy *p, struct error *e
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
 	s->generation = g->generation;
-	if (count_pins(g->conf) > GATE_MAX_PINS) {
+	if (count_pins(g->conf.file) > GATE_MAX_PINS) {
 		(void)close(fds[0]);
 		return error_set(err, ERROR_INPUT, "gateway.yaml: resolve: more than %d addresses", GATE_MAX_PINS);
 	}
-	for (i = 0; g->conf && i < g->conf->n_resolve; i++)
-		for (k = 0; k < g->conf->resolve[i].n && s->n_pins < GATE_MAX_PINS; k++)
-			s->pins[s->n_pins++] = (struct gate_pin){sv_of(g->conf->resolve[i].host), sv_of(g->conf->resolve[i].addresses[k])};
-	if (g->conf && g->conf->upstream_proxy)
-		s->proxy = sv_of(g->conf->upstream_proxy);
+	for (i = 0; g->conf.file && i < g->conf.file->n_resolve; i++)
+		for (k = 0; k < g->conf.file->resolve[i].n && s->n_pins < GATE_MAX_PINS; k++)
+			s->pins[s->n_pins++] = (struct gate_pin){sv_of(g->conf.file->resolve[i].host), sv_of(g->conf.file->resolve[i].addresses[k])};
+	if (g->conf.file && g->conf.file->upstream_proxy)
+		s->proxy = sv_of(g->conf.file->upstream_proxy);
 	buf_init(&b, WIRE_MAX_BODY);
 	gate_put_egress_setup(&b, s);
 	r = wire_send(g->roles[EGRESS].control, GATE_EGRESS_SETUP, buf_view(&b), fds, 2);
@@ -249,30 +226,14 @@ static int set_up_egress(struct gate *g, const struct policy *p, struct error *e
 	return r < 0 ? error_sys(err, r, "egress") : 0;
 }
 
-/* "": none. */
-static const char *ca_path(struct gate *g, const struct gate_request *req)
-{
-	const char *path = g->conf ? g->conf->ca_file : NULL;
-
-	if (path && path[0] == '~' && path[1] == '/' && req->home)
-		path = arena_printf(g->arena, "%s%s", req->home, path + 1);
-	return path ? path : "";
-}
-
 /* The sockets between the roles, and the roles themselves. */
 static int start_roles(struct gate *g, const struct gate_request *req, struct error *err)
 {
-	AUTO_FREE char *credentials = NULL;
 	int link[2] = {-1, -1}, calls[2] = {-1, -1}, to_egress[2] = {-1, -1}, to_relay[2] = {-1, -1}, r = -1;
-	const char *ca_file = ca_path(g, req);
 	char *argv[] = {(char[]){"cordon-vault"}, NULL, NULL, NULL, NULL};
 
-	if (asprintf(&credentials, "%s/credentials.yaml", req->config) < 0) {
-		credentials = NULL;
-		return error_set(err, ERROR_SYSTEM, "out of memory");
-	}
-	argv[1] = credentials;
-	argv[2] = (char *)(uintptr_t)ca_file;
+	argv[1] = g->conf.credentials;
+	argv[2] = g->conf.ca_file;
 	argv[3] = req->policy->net.mode.v == NET_NONE ? (char[]){"outside"} : (char[]){"inside"};
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, link) < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, calls) < 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_egress) < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_relay) < 0)
@@ -317,7 +278,7 @@ int gate_start(const struct gate_request *req, struct gate **ret, struct error *
 		gate_free(g);
 		return error_set(err, ERROR_SYSTEM, "out of memory");
 	}
-	if (read_conf(g, req->config, err) < 0 || start_roles(g, req, err) < 0 || ask_vault(g, req->policy, err) < 0 || wait_vault(g, VAULT_TRUST, err) < 0 || wait_vault(g, VAULT_LOADED, err) < 0 ||
+	if (gate_conf_read(req, &g->conf, err) < 0 || start_roles(g, req, err) < 0 || ask_vault(g, req->policy, err) < 0 || wait_vault(g, VAULT_TRUST, err) < 0 || wait_vault(g, VAULT_LOADED, err) < 0 ||
 	    set_up_egress(g, req->policy, err) < 0) {
 		gate_free(g);
 		return -1;
@@ -335,7 +296,7 @@ void gate_free(struct gate *g)
 	for (i = ROLES - 1; i >= 0; i--)
 		gate_role_end(&g->roles[i]);
 	gate_roles_bury();
-	gateway_conf_free(g->conf);
+	gate_conf_done(&g->conf);
 	buf_done(&g->bundle);
 	buf_done(&g->java);
 	buf_done(&g->usage[EGRESS]);
@@ -541,6 +502,20 @@ void gate_answer(struct gate *g, uint64_t question, bool yes)
 	(void)tell(g, RELAY, GATE_ANSWER, &b, NULL, 0);
 }
 
+void gate_compare(struct gate *g, uint64_t question, const struct gate_likeness *theirs)
+{
+	unsigned char about[SHA256_SIZE];
+	AUTO_BUF b = {0};
+
+	gate_conf_digest(&g->conf, about);
+	buf_init(&b, 256);
+	wire_put_u64(&b, question);
+	wire_put_sv(&b, sv_n((const char *)theirs->nonce, sizeof(theirs->nonce)));
+	wire_put_sv(&b, sv_n((const char *)about, sizeof(about)));
+	wire_put_sv(&b, sv_n((const char *)theirs->mac, sizeof(theirs->mac)));
+	(void)tell(g, VAULT, VAULT_COMPARE, &b, NULL, 0);
+}
+
 void gate_nobody(struct gate *g)
 {
 	gate_answer(g, 0, false);
@@ -636,13 +611,26 @@ static bool on_role_message(struct gate *g, int role, const struct wire_message 
 	return true;
 }
 
-/* After the start the vault has only changes to tell. */
+static bool on_compared(const struct gate *g, struct wire_in *in)
+{
+	uint64_t question = wire_get_u64(in);
+	uint32_t same = wire_get_u32(in);
+
+	if (!wire_ok(in))
+		return false;
+	g->events->compared(g->arg, question, same == 1);
+	return true;
+}
+
+/* After the start the vault has only changes to tell, and answers to gate_compare(). */
 static bool on_vault_message(struct gate *g, const struct wire_message *m)
 {
 	struct gate_event e = {.domain = 0, .verdict = 0, .count = 1, .rule = sv_of("credential")};
 	struct wire_in in;
 
 	wire_in_init(&in, buf_view(&m->body));
+	if (m->type == VAULT_COMPARED)
+		return on_compared(g, &in);
 	if (m->type == VAULT_STALE)
 		e.subject = wire_get_sv(&in);
 	if (m->type == VAULT_STALE || m->type == VAULT_FAILED) {

@@ -17,6 +17,7 @@
 #include "model/policy.h"
 
 struct gate;
+struct gate_likeness;
 
 struct gate_request {
 	const struct policy *policy;
@@ -46,6 +47,7 @@ struct gate_events {
 	void (*usage)(void *arg, const struct gate_usage *u);
 	void (*lost)(void *arg, const char *role, const char *how); /* "egress", "signal 9" */
 	void (*ask)(void *arg, uint64_t question, struct sv host, uint32_t port); /* answered by gate_answer() */
+	void (*compared)(void *arg, uint64_t question, bool same);
 };
 
 /* Does the policy need a gateway at all? */
@@ -66,6 +68,8 @@ int gate_reload(struct gate *g, const struct policy *p, struct error *err);
 
 /* After gate_reload() where the answer is yes: what waits for it is judged again. */
 void gate_answer(struct gate *g, uint64_t question, bool yes);
+/* Would another run have the credentials that are in force here, and the gateway.yaml that this one was started with? Answered by `compared`, unless the gateway is lost. */
+void gate_compare(struct gate *g, uint64_t question, const struct gate_likeness *theirs);
 /* There is nobody who could be asked, in this whole run. */
 void gate_nobody(struct gate *g);
 

@@ -753,7 +753,7 @@ int supervise(const struct supervise_request *req, struct supervise_result *ret,
 	s.denials = (struct denial_log){.log = logged, .arg = &s};
 	s.control.started = command_started;
 	s.control.arg = &s;
-	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = logged, .arg = &s, .now = now_ms};
+	s.gate = (struct supervise_gate){.req = req, .ret = ret, .log = logged, .arg = &s, .control = &s.control, .now = now_ms};
 	supervise_gate_init(&s.gate);
 	s.terminal.keys = keys_typed;
 	s.terminal.keys_arg = &s;

@@ -128,17 +128,34 @@ static void on_ask(void *arg, uint64_t question, struct sv host, uint32_t port)
 	ask_add(&s->ask, question, sv_of(what), s->now());
 }
 
+static void on_compared(void *arg, uint64_t question, bool same)
+{
+	const struct supervise_gate *s = arg;
+
+	control_compared(s->control, question, same);
+}
+
+static void compare(void *arg, uint64_t question, const struct gate_likeness *theirs)
+{
+	const struct supervise_gate *s = arg;
+
+	gate_compare(s->req->gate, question, theirs);
+}
+
 void supervise_gate_init(struct supervise_gate *s)
 {
-	static const struct gate_events events = {on_ready, on_event, on_usage, on_lost, on_ask};
+	static const struct gate_events events = {on_ready, on_event, on_usage, on_lost, on_ask, on_compared};
 	int in = s->req->tty_in, out = s->req->tty_out;
 	/* what goes into a pipe or a file may be shown there as well, by others */
 	bool alone = in >= 0 && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
 
 	/* nobody but the terminal's carrier may read keys that it carries: one of two readers would stand still */
 	ask_init(&s->ask, in >= 0 && out >= 0 ? out : in, alone, on_answer, s);
-	if (s->req->gate)
-		gate_listen_events(s->req->gate, &events, s);
+	if (!s->req->gate)
+		return;
+	gate_listen_events(s->req->gate, &events, s);
+	s->control->compare = compare;
+	s->control->compare_arg = s;
 }
 
 void supervise_gate_done(struct supervise_gate *s)

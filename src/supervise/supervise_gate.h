@@ -6,6 +6,7 @@
 
 #include "model/event.h"
 #include "supervise/ask.h"
+#include "supervise/control.h"
 #include "supervise/gate.h"
 #include "supervise/supervise.h"
 #include "wire/wire.h"
@@ -18,6 +19,7 @@ struct supervise_gate {
 	bool lost, left; /* left: the supervisor has begun to end the run for it */
 	uint32_t logged[2]; /* lines about denials: of others than models, of models */
 	struct ask ask;
+	struct control *control; /* whose clients' credentials are compared */
 	int64_t (*now)(void);
 };
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,24 +13,42 @@
 #include "vault/vault.h"
 #include "wire/wire.h"
 
-static int read_roots(const char *ca_file, struct buf *out, struct error *err)
+/* The operator's file, where there is one. */
+static int read_own(const char *ca_file, struct buf *out, unsigned char ret_ca[SHA256_SIZE], struct error *err)
+{
+	struct text_shown shown;
+	struct sha256 h;
+	int r;
+
+	memset(ret_ca, 0, SHA256_SIZE);
+	if (!ca_file)
+		return 0;
+	r = buf_read_file(out, ca_file);
+	if (r < 0)
+		return error_sys(err, r, "gateway.yaml: ca_file: %s", text_show(&shown, sv_of(ca_file)));
+	sha256_init(&h);
+	sha256_add(&h, out->p, out->n);
+	sha256_done(&h, ret_ca);
+	return 0;
+}
+
+static int read_roots(const char *ca_file, struct buf *out, unsigned char ret_ca[SHA256_SIZE], struct error *err)
 {
 	struct error missing = {0};
 	struct text_shown shown;
 	AUTO_BUF own = {0};
-	int r, n;
+	int n;
 
 	/* An operator's file alone may do, on a machine that has no certificates. */
 	if (bundle_read_system(out, &missing) < 0 && !ca_file) {
 		*err = missing;
 		return -1;
 	}
+	buf_init(&own, BUNDLE_MAX);
+	if (read_own(ca_file, &own, ret_ca, err) < 0)
+		return -1;
 	if (!ca_file)
 		return 0;
-	buf_init(&own, BUNDLE_MAX);
-	r = buf_read_file(&own, ca_file);
-	if (r < 0)
-		return error_sys(err, r, "gateway.yaml: ca_file: %s", text_show(&shown, sv_of(ca_file)));
 	n = bundle_add(out, buf_view(&own), ca_file, err);
 	if (n == 0)
 		return error_set(err, ERROR_INPUT, "gateway.yaml: ca_file: %s: no certificate in it; it must be PEM", text_show(&shown, sv_of(ca_file)));
@@ -76,7 +95,15 @@ static int memory_file(const struct buf *b)
 	return fd;
 }
 
-int trust_send(int socket, const struct mint *mint, const char *ca_file, bool inside, struct error *err)
+int trust_digest(const char *ca_file, unsigned char ret_ca[SHA256_SIZE], struct error *err)
+{
+	AUTO_BUF own = {0};
+
+	buf_init(&own, BUNDLE_MAX);
+	return read_own(ca_file, &own, ret_ca, err);
+}
+
+int trust_send(int socket, const struct mint *mint, const char *ca_file, bool inside, unsigned char ret_ca[SHA256_SIZE], struct error *err)
 {
 	AUTO_BUF roots = {0};
 	AUTO_BUF bundle = {0};
@@ -88,7 +115,7 @@ int trust_send(int socket, const struct mint *mint, const char *ca_file, bool in
 	buf_init(&roots, BUNDLE_MAX);
 	buf_init(&bundle, 2 * BUNDLE_MAX);
 	buf_init(&java, 2 * BUNDLE_MAX);
-	if (read_roots(ca_file, &roots, err) < 0 || (inside && make_inside(mint, &roots, &bundle, &java, err) < 0))
+	if (read_roots(ca_file, &roots, ret_ca, err) < 0 || (inside && make_inside(mint, &roots, &bundle, &java, err) < 0))
 		return -1;
 	for (i = 0; r >= 0 && i < ARRAY_LEN(all); i++)
 		r = fds[i] = memory_file(all[i]);

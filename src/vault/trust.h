@@ -8,12 +8,16 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "vault/mint.h"
 
 /*
  * Sends VAULT_TRUST. ca_file: the operator's, besides the system's; NULL: none. inside: programs inside need certificates, as PEM and, where this machine has a Java to use it,
- * as a trust store of Java's; else these two are empty.
+ * as a trust store of Java's; else these two are empty. ret_ca: as trust_digest() says it, of the bytes that were sent.
  */
-int trust_send(int socket, const struct mint *mint, const char *ca_file, bool inside, struct error *err);
+int trust_send(int socket, const struct mint *mint, const char *ca_file, bool inside, unsigned char ret_ca[SHA256_SIZE], struct error *err);
+
+/* Of the bytes of ca_file as it is now; zeros where that is NULL. */
+int trust_digest(const char *ca_file, unsigned char ret_ca[SHA256_SIZE], struct error *err);
 
 #endif

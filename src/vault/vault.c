@@ -31,6 +31,7 @@ struct held {
 struct vault {
 	const struct credentials *credentials;
 	struct mint *mint;
+	const struct likeness_base *base;
 	int peers[VAULT_PEERS];
 	struct held *held; /* as many as credentials */
 	bool loading;      /* the supervisor waits for LOADED or FAILED */
@@ -448,6 +449,39 @@ static int on_mint(struct vault *v, struct wire_in *in)
 	return 0;
 }
 
+/* In a time that does not depend on where they differ. */
+static bool is_same(const unsigned char *a, struct sv b)
+{
+	unsigned char differs = b.n != LIKENESS_SIZE;
+	size_t i;
+
+	for (i = 0; i < LIKENESS_SIZE && i < b.n; i++)
+		differs |= a[i] ^ (unsigned char)b.p[i];
+	return !differs;
+}
+
+static int on_compare(struct vault *v, struct wire_in *in)
+{
+	uint64_t question = wire_get_u64(in);
+	struct sv nonce = wire_get_sv(in), about = wire_get_sv(in), theirs = wire_get_sv(in);
+	unsigned char ours[LIKENESS_SIZE];
+	struct likeness *l;
+	AUTO_BUF body = {0};
+	uint32_t i;
+
+	if (!wire_ok(in))
+		return -EPROTO;
+	l = likeness_new(v->base, nonce, about);
+	for (i = 0; l && i < v->credentials->n; i++)
+		if (v->held[i].wanted)
+			likeness_add(l, &v->credentials->v[i], v->held[i].value.parts);
+	buf_init(&body, 16);
+	wire_put_u64(&body, question);
+	wire_put_u32(&body, likeness_end(l, ours) == 0 && is_same(ours, theirs));
+	tell(v, VAULT_SUPERVISOR, VAULT_COMPARED, buf_view(&body));
+	return 0;
+}
+
 /* What a peer says; anything else is not its to say. */
 static int on_message(struct vault *v, enum vault_peer from, struct wire_message *m)
 {
@@ -458,6 +492,8 @@ static int on_message(struct vault *v, enum vault_peer from, struct wire_message
 		return on_load(v, &in);
 	if (from == VAULT_SUPERVISOR && m->type == VAULT_COMMIT)
 		return on_commit(v, &in);
+	if (from == VAULT_SUPERVISOR && m->type == VAULT_COMPARE)
+		return on_compare(v, &in);
 	if (from == VAULT_SUPERVISOR && m->type == VAULT_PEER)
 		return on_peer(v, &in, m);
 	if (from == VAULT_RUNNER && m->type == VAULT_FETCHED)
@@ -526,7 +562,7 @@ int vault_serve(struct vault *v, struct error *err)
 	return 0;
 }
 
-struct vault *vault_new(const struct credentials *credentials, struct mint *mint, int supervisor, int runner)
+struct vault *vault_new(const struct credentials *credentials, struct mint *mint, const struct likeness_base *base, int supervisor, int runner)
 {
 	struct vault *v = calloc(1, sizeof(*v));
 	struct held *held = calloc((size_t)credentials->n + 1, sizeof(*held));
@@ -536,7 +572,7 @@ struct vault *vault_new(const struct credentials *credentials, struct mint *mint
 		free(held);
 		return NULL;
 	}
-	*v = (struct vault){.credentials = credentials, .mint = mint, .held = held, .peers = {-1, -1, -1, -1}};
+	*v = (struct vault){.credentials = credentials, .mint = mint, .base = base, .held = held, .peers = {-1, -1, -1, -1}};
 	take_peer(v, VAULT_SUPERVISOR, supervisor);
 	take_peer(v, VAULT_RUNNER, runner);
 	return v;

@@ -25,12 +25,17 @@
  *count: the grants since the last such message are the whole set from now on MINT	    relay -> vault	  id,
  *host MINTED	    vault -> relay	  id, certificate, private key (DER; both empty: refused) FETCH	    vault -> runner	  position in the credentials FETCHED	    runner -> vault	  position, 1 and the bytes, or 0 and a
  *text
+ *	COMPARE	    supervisor -> vault   question (u64), nonce, bytes about the run, a digest: are the credentials in force those that it is of (vault/likeness.h)?
+ *	COMPARED    vault -> supervisor   question, 1 or 0
+ *	WITNESS	    whoever asks -> a witness (vault/witness.h)   nonce, bytes about the run, names
+ *	WITNESSED   the witness's answer   the digest; or FAILED
  */
 #ifndef CORDON_VAULT_H
 #define CORDON_VAULT_H
 
 #include "base/error.h"
 #include "vault/credential.h"
+#include "vault/likeness.h"
 #include "vault/mint.h"
 
 enum vault_message {
@@ -47,14 +52,18 @@ enum vault_message {
 	VAULT_FETCHED,
 	VAULT_TRUST,
 	VAULT_COMMIT,
+	VAULT_WITNESS,
+	VAULT_WITNESSED,
+	VAULT_COMPARE,
+	VAULT_COMPARED,
 };
 
 enum vault_peer { VAULT_SUPERVISOR, VAULT_RUNNER, VAULT_EGRESS, VAULT_RELAY, VAULT_PEERS };
 
 struct vault;
 
-/* Takes both sockets; borrows credentials and mint until vault_free(). NULL: no memory. */
-struct vault *vault_new(const struct credentials *credentials, struct mint *mint, int supervisor, int runner);
+/* Takes both sockets; borrows credentials, mint and base until vault_free(). NULL: no memory. */
+struct vault *vault_new(const struct credentials *credentials, struct mint *mint, const struct likeness_base *base, int supervisor, int runner);
 /* Serves until the supervisor is gone. 0, or -1: the runner is gone, or no memory. */
 int vault_serve(struct vault *v, struct error *err);
 void vault_free(struct vault *v);

@@ -109,15 +109,22 @@ static int told(int client, char *text, size_t n)
 	return r;
 }
 
-static void ask_to_take(struct world *w, int client, uint32_t alone, const char *policy)
+static void ask_to_take_with(struct world *w, int client, uint32_t alone, const char *policy, const char *likeness, size_t n)
 {
 	AUTO_BUF b = {0};
 
 	buf_init(&b, 128);
 	wire_put_u32(&b, alone);
 	wire_put_sv(&b, sv_of(policy));
+	wire_put_sv(&b, sv_n(likeness, n));
+	wire_put_sv(&b, sv_n(likeness, n));
 	CHECK(wire_send(client, INSIDE_TAKE, buf_view(&b), NULL, 0) == 0);
 	serve(w);
+}
+
+static void ask_to_take(struct world *w, int client, uint32_t alone, const char *policy)
+{
+	ask_to_take_with(w, client, alone, policy, "", 0);
 }
 
 /* The first word of the answer: 1, 0, or CONTROL_... of a push; -1: there is none. */
@@ -271,6 +278,58 @@ static void a_sandbox_with_another_policy_is_not_taken(void)
 	world_done(&w);
 }
 
+static void compared_later(void *arg, uint64_t question, const struct gate_likeness *theirs)
+{
+	uint64_t *asked = arg;
+
+	CHECK(theirs->nonce[0] == 'n');
+	*asked = question;
+}
+
+static void a_sandbox_with_a_gateway_is_taken_only_where_that_says_that_its_credentials_are_the_takers(void)
+{
+	char likeness[GATE_LIKENESS_BYTES];
+	const char *env[] = {NULL};
+	uint64_t asked = 0;
+	int client, gone;
+	struct world w;
+
+	memset(likeness, 'n', sizeof(likeness));
+	world_init(&w, env);
+	w.control.prepared = true;
+	w.control.compare = compared_later;
+	w.control.compare_arg = &asked;
+	client = connect_to(&w);
+	ask_to_take(&w, client, 1, ""); /* says nothing of them */
+	CHECK(answer(client, INSIDE_TAKEN) == CONTROL_OTHER_CREDENTIALS && !asked);
+	ask_to_take_with(&w, client, 1, "", likeness, sizeof(likeness));
+	CHECK(asked == 1 && !w.control.taken);
+	control_compared(&w.control, 1, false);
+	CHECK(answer(client, INSIDE_TAKEN) == CONTROL_OTHER_CREDENTIALS && !w.control.taken);
+	gone = connect_to(&w);
+	ask_to_take_with(&w, gone, 1, "", likeness, sizeof(likeness));
+	(void)close(gone);
+	serve(&w);
+	control_compared(&w.control, asked, true); /* whoever asked has left */
+	CHECK(asked == 2 && !w.control.taken);
+	ask_to_take_with(&w, client, 1, "", likeness, sizeof(likeness));
+	(void)snprintf(w.control.policy, sizeof(w.control.policy), "pushed");
+	control_compared(&w.control, asked, true);
+	CHECK(answer(client, INSIDE_TAKEN) == CONTROL_OTHER_POLICY && !w.control.taken);
+	ask_to_take_with(&w, client, 1, "pushed", likeness, sizeof(likeness));
+	ask_for(&w, client, "word", 0); /* not before the answer */
+	CHECK(w.started == 0);
+	control_compared(&w.control, asked, true);
+	CHECK(!w.control.taken); /* and whoever did is gone */
+	(void)close(client);
+	client = connect_to(&w);
+	ask_to_take_with(&w, client, 1, "pushed", likeness, sizeof(likeness));
+	control_compared(&w.control, asked, true);
+	CHECK(answer(client, INSIDE_TAKEN) == CONTROL_TAKEN && w.control.taken);
+	(void)close(client);
+	world_done(&w);
+}
+
 static int pushed(void *arg, const char *path, struct error *err)
 {
 	struct world *w = arg;
@@ -319,6 +378,7 @@ int main(void)
 		CASE(a_command_that_cannot_be_passed_on_is_refused_and_nothing_else_happens),
 		CASE(what_is_taken_stays_taken_whoever_asks),
 		CASE(a_sandbox_with_another_policy_is_not_taken),
+		CASE(a_sandbox_with_a_gateway_is_taken_only_where_that_says_that_its_credentials_are_the_takers),
 		CASE(a_prepared_sandbox_gets_no_other_policy_before_it_is_taken),
 	};
 

@@ -42,18 +42,20 @@ struct bench {
 
 static int be_vault(int supervisor)
 {
+	struct likeness_base base = {0};
 	struct credentials *c = NULL;
 	struct mint *mint = NULL;
 	struct error err;
 	struct vault *v;
 	int runner;
 
+	likeness_here(&base);
 	if (credentials_parse("f", sv_of(file), &c, &err) < 0 || runner_start(c, &runner) < 0)
 		return 1;
 	json_object_seed(0);
 	if (mint_new(&mint, &err) < 0 || role_confine(&(struct role_needs){.may = ROLE_POLL, .first_closed = 64, .descriptors = 64, .memory = 512 << 20}) < 0)
 		return 2;
-	v = vault_new(c, mint, supervisor, runner);
+	v = vault_new(c, mint, &base, supervisor, runner);
 	return v && vault_serve(v, &err) == 0 ? 0 : 3;
 }
 
