@@ -606,7 +606,7 @@ static int prepare(struct run *r)
 	r->facts.policy_digest = r->req->policy->digest;
 	r->facts.pick = r->req->pick;
 	r->facts.keep = r->req->keep;
-	if (state_root(&r->root, r->err) < 0 || start_gate(r) < 0 || make_plan(r, r->root) < 0)
+	if (state_root(&r->root, r->err) < 0 || live_wait(r->root, &(struct live_reach){r->req->policy->policy, r->req->image ? NULL : r->req->workdir}, r->req->call, r->err) < 0 || start_gate(r) < 0 || make_plan(r, r->root) < 0)
 		return -1;
 	launch_box_bound(&r->box, r->req->group_memory, r->req->group_cpus, &r->plan->limits);
 	r->facts.plan = r->plan;
@@ -625,7 +625,7 @@ static int prepare(struct run *r)
 	/* by now the sandbox is being made, and nobody waits for this */
 	launch_landlock(&r->facts);
 	note_names(r);
-	if (prepare_box_end(r) < 0 || open_audit(r) < 0 || live_begin(&r->live, &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy, r->inputs.protect, r->gate != NULL, r->outputs.paths}, r->err) < 0)
+	if (prepare_box_end(r) < 0 || open_audit(r) < 0 || live_begin(&r->live, &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy, r->inputs.protect, r->gate != NULL, r->outputs.paths, &r->box.stage}, r->err) < 0)
 		return -1;
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)
 		launch_note_no_landlock(r->req->call, r->root);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 #include "base/text.h"
 #include "cli/kept.h"
 #include "cli/launch_advice.h"
+#include "cli/launch_live.h"
+#include "cli/runs_info.h"
 #include "conf/value.h"
 #include "model/inside.h"
 #include "supervise/client.h"
@@ -30,7 +33,7 @@ static const struct {
 	uint64_t idle_ms;
 } lifecycles[] = {{"call", 0}, {"task", 5 * 60 * 1000}, {"agent", 30 * 60 * 1000}};
 
-enum { IDLE_MS = 15 * 60 * 1000, GRACE_MS = 2000, MOMENT_MS = 100 };
+enum { IDLE_MS = 15 * 60 * 1000, GRACE_MS = 2000, MOMENT_MS = 100, OWNED_TRIES = 4 };
 
 static int take_time(const struct call *call, const char *option, uint64_t *v, struct error *err)
 {
@@ -142,10 +145,14 @@ static size_t hear(int from, pid_t child, char *said, size_t room)
 static int start(const struct launch_request *req, const struct launch_keep *k, char id[STATE_ID], struct error *err)
 {
 	char said[sizeof(err->text) + 32] = "";
+	AUTO_FREE char *runs = NULL;
 	size_t n = 0;
 	int ends[2];
 	pid_t child;
 
+	/* here, where somebody reads what is said of it */
+	if (state_root(&runs, err) < 0 || live_wait(runs, &(struct live_reach){req->policy->policy, req->workdir}, req->call, err) < 0)
+		return -1;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_sys(err, errno, "pipe");
 	child = fork();
@@ -255,7 +262,7 @@ static void note_owned(const struct launch_request *req, const struct launch_kee
 }
 
 /* A connection to the one that we may use; -1: there is none, and o->slot is where a new one goes. */
-static int look_for_owned(const struct launch_request *req, int lock, struct owned *o)
+static int look_for_owned(const struct launch_request *req, int lock, const char *runs, struct owned *o)
 {
 	size_t empty = KEPT_SLOTS, i;
 	struct shown shown = {0};
@@ -270,6 +277,9 @@ static int look_for_owned(const struct launch_request *req, int lock, struct own
 			return fd;
 		if (fd >= 0)
 			(void)close(fd);
+		if (fd < 0 && o->id[0] && run_info_failed(runs, o->id))
+			call_note(req->call, "note: sandbox %s, which was used before, failed at its end, and what it changed may not all have come back: `cordon logs %s` says what, `cordon diff %s` shows what is kept of its work folder", o->id,
+				  o->id, o->id);
 		if (taken == CLIENT_OTHER_CREDENTIALS)
 			memcpy(o->other, o->id, STATE_ID);
 		else if (empty == KEPT_SLOTS)
@@ -283,12 +293,16 @@ static int look_for_owned(const struct launch_request *req, int lock, struct own
 /* A connection to the owner's sandbox, which is started where there is none. */
 static int find_owned(const struct launch_request *req, const struct launch_keep *k, char id[STATE_ID], struct error *err)
 {
+	AUTO_FREE char *runs = NULL;
 	struct owned o = {0};
 	AUTO_FD lock = -1;
 	int fd = -1;
 
+	/* what is just coming back from the one before is waited for here, and then its end can be told */
+	if (state_root(&runs, err) < 0 || live_wait(runs, &(struct live_reach){req->policy->policy, req->workdir}, req->call, err) < 0)
+		return -1;
 	if (kept_init(&o.kept, req, k->owner, err) == 0 && (lock = kept_lock(&o.kept, err)) >= 0) {
-		fd = look_for_owned(req, lock, &o);
+		fd = look_for_owned(req, lock, runs, &o);
 		o.started = fd < 0;
 		if (o.started && start(req, k, o.id, err) == 0 && kept_save(&o.kept, lock, o.slot, o.id, err) == 0)
 			fd = control_connect(o.id);
@@ -357,6 +371,32 @@ static int run_warm(const struct launch_request *req, const struct launch_keep *
 	return r;
 }
 
+/* Another one is started in its place. What a file has for standard input may have been read into the pipe already. */
+static bool may_begin_again(int result, const struct error *err)
+{
+	struct stat st;
+
+	return result < 0 && err->code == ESHUTDOWN && (fstat(0, &st) < 0 || !S_ISREG(st.st_mode));
+}
+
+/* In the owner's sandbox. One that is being ended, by whoever, takes no command any more: the next one does. */
+static int run_owned(const struct launch_request *req, const struct launch_keep *k, struct error *err)
+{
+	char id[STATE_ID] = "";
+	int tries, r = -1;
+
+	for (tries = 0; tries < OWNED_TRIES && (tries == 0 || may_begin_again(r, err)); tries++) {
+		AUTO_FD fd = -1;
+
+		*err = (struct error){0};
+		fd = find_owned(req, k, id, err);
+		if (fd < 0)
+			return err->kind ? -1 : error_set(err, ERROR_SYSTEM, "the sandbox ended while it was being started");
+		r = run_in(fd, id, req, err);
+	}
+	return r;
+}
+
 int launch_keep(const struct launch_request *req, const struct launch_keep *k, struct error *err)
 {
 	char id[STATE_ID] = "";
@@ -365,18 +405,18 @@ int launch_keep(const struct launch_request *req, const struct launch_keep *k, s
 
 	if (k->warm)
 		return run_warm(req, k, err);
-	if (k->owner) {
-		fd = find_owned(req, k, id, err);
-	} else if (start(req, k, id, err) == 0) {
+	if (k->owner)
+		return run_owned(req, k, err);
+	if (start(req, k, id, err) == 0) {
 		r = control_connect(id);
 		fd = r < 0 ? error_sys(err, r, "%s: its supervisor does not answer", id) : r;
 	}
 	if (fd < 0)
 		return err->kind ? -1 : error_set(err, ERROR_SYSTEM, "the sandbox ended while it was being started");
 	r = run_in(fd, id, req, err);
-	if (!k->owner && r < 0 && (err->kind == ERROR_NOT_FOUND || err->kind == ERROR_NOT_EXEC))
+	if (r < 0 && (err->kind == ERROR_NOT_FOUND || err->kind == ERROR_NOT_EXEC))
 		end_unused(fd);
-	else if (!k->owner)
+	else
 		call_note(req->call, "kept as %s: `cordon exec %s -- CMD` runs more in it, `cordon stop %s` ends it", id, id, id);
 	return r;
 }

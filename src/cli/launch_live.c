@@ -12,22 +12,27 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "plan/plan_links.h"
 #include "policy/policy_load.h"
+#include "supervise/client.h"
+#include "supervise/control.h"
+#include "supervise/state.h"
 #include "sys/tree.h"
 
 #define FOLDER ".live"
 
 /* In a record each name follows its letter and ends with a NUL. The last one is END, with no name. */
 enum { STEPS_MAX = 40 }; /* from link to link */
-enum { WRITES = 'w', PROTECTS = 'p', FOLLOWS = 'f', OUTPUTS = 'o', END = '-', RECORD_MAX = 8 << 20 };
+enum { WRITES = 'w', PROTECTS = 'p', FOLLOWS = 'f', OUTPUTS = 'o', RETURNS = 'r', END = '-', RECORD_MAX = 8 << 20 };
 
 /* One that is alive; its bytes, and where we are in them. */
 struct record {
 	struct buf bytes;
 	size_t at;
+	const char *id;
 };
 
 /* Names that are gathered. */
@@ -128,7 +133,7 @@ static int read_record(int folder, const char *id, struct record *ret, struct er
 	AUTO_FD fd = openat(folder, id, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	int r;
 
-	*ret = (struct record){0};
+	*ret = (struct record){.id = id};
 	if (fd < 0)
 		return errno == ENOENT ? 0 : error_sys(err, errno, "%s/%s", FOLDER, id);
 	buf_init(&ret->bytes, RECORD_MAX);
@@ -222,6 +227,60 @@ static bool is_in_reach(const struct live_reach *reach, const char *path)
 	for (i = 0; i < write->n && !begins_with_fixed(path, write->v[i].s); i++)
 		;
 	return i < write->n;
+}
+
+/* Nobody gets into it any more, or it is to end. One that only begins can be reached in a moment; one that stands still is not waited for. */
+static bool is_ending(const char *id)
+{
+	AUTO_FD fd = control_connect(id);
+	struct client_seen seen = {0};
+	int r = fd < 0 ? fd : client_look(fd, &seen);
+
+	return r == 0 ? seen.ending : r != -ETIMEDOUT;
+}
+
+struct returning {
+	const struct live_reach *reach;
+	char id[STATE_ID]; /* "": there is none */
+};
+
+static int find_returning(void *arg, struct record *r, struct error *err)
+{
+	struct returning *f = arg;
+	const char *name;
+
+	(void)err;
+	for (r->at = 0; !f->id[0] && (name = next(r, RETURNS));) {
+		bool ours = is_in_reach(f->reach, name) || (f->reach->workdir && path_is_in(f->reach->workdir, name));
+
+		if (ours && is_ending(r->id))
+			(void)snprintf(f->id, sizeof(f->id), "%s", r->id);
+	}
+	return 0;
+}
+
+int live_wait(const char *root, const struct live_reach *reach, const struct call *call, struct error *err)
+{
+	static const struct timespec pause = {.tv_nsec = 20000000};
+	const int64_t began = now_ms();
+	AUTO_FD folder = open_records(root);
+	bool said = false;
+
+	while (folder >= 0) {
+		struct returning f = {.reach = reach};
+
+		if (each(folder, NULL, find_returning, &f, err) < 0)
+			return -1;
+		if (!f.id[0])
+			break;
+		if (now_ms() >= began + LIVE_WAIT_MS)
+			return error_set(err, ERROR_SYSTEM, "sandbox %s has not brought its changes of this run's folders back yet; try again when `cordon ps` does not show it any more", f.id);
+		if (!said && now_ms() >= began + LIVE_SAY_MS)
+			call_note(call, "waiting for sandbox %s, which brings its changes of this run's folders back", f.id);
+		said = said || now_ms() >= began + LIVE_SAY_MS;
+		(void)nanosleep(&pause, NULL);
+	}
+	return 0;
 }
 
 struct outputs {
@@ -319,6 +378,9 @@ static void put_record(struct buf *out, const struct live_request *q)
 	name_outputs(q->arena, q->written, names, &n);
 	for (i = 0; i < n; i++)
 		put(out, OUTPUTS, names[i]);
+	for (i = 0; q->stage && i < q->stage->n; i++)
+		if (!q->stage->v[i].kept)
+			put(out, RETURNS, q->stage->v[i].host);
 	put(out, END, "");
 }
 

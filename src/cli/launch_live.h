@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "cli/launch_stage.h"
 #include "model/plan.h"
 #include "model/policy.h"
 
@@ -55,7 +56,16 @@ struct live_request {
 	const char *const *protected; /* as the plan was made with */
 	bool follows;
 	const char *const *written; /* as live_look() has it */
+	const struct stage *stage; /* folders whose copies come back when it ends */
 };
+
+enum { LIVE_WAIT_MS = 60000, LIVE_SAY_MS = 1000 };
+
+/*
+ * Waits for sandboxes that are ending, and bring back what they did to a folder that this run may write: it would start on half of that, and its own changes would stand against the rest. Says so where it takes longer than
+ * LIVE_SAY_MS; -1: where it takes longer than LIVE_WAIT_MS.
+ */
+int live_wait(const char *root, const struct live_reach *reach, const struct call *call, struct error *err);
 
 /* Before anything runs inside. */
 int live_begin(struct live *l, const struct live_request *q, struct error *err);

@@ -133,6 +133,21 @@ void run_info_done(struct run_info *info)
 	buf_done(&info->command);
 }
 
+bool run_info_failed(const char *root, const char *id)
+{
+	struct error ignored = {0};
+	struct run_info info = {0};
+	struct state s;
+	bool running, failed;
+
+	if (state_open(root, id, &s, &running, &ignored) < 0)
+		return false;
+	failed = !running && run_info_read(&s, running, &info, &ignored) == 0 && info.kind[0] && info.ended && info.exit == 125;
+	run_info_done(&info);
+	state_done(&s);
+	return failed;
+}
+
 const char *run_info_status(const struct run_info *info, char room[32])
 {
 	if (info->running)

@@ -6,21 +6,24 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "audit/audit.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli_policy.h"
 #include "cli/kept.h"
+#include "cli/runs_info.h"
 #include "model/inside.h"
 #include "policy/policy_cache.h"
 #include "supervise/client.h"
 #include "supervise/control.h"
 #include "supervise/state.h"
 
-enum { STOP_MAX = 64 }; /* at a time */
+enum { STOP_MAX = 64 /* at a time */, STOP_ENDED = -2, REACH_MS = 60000 };
 
 const struct option verb_stop_options[] = {
 	{"all", 'a', NULL, NULL, "All of your runs that are going on, kept and prepared sandboxes too.", 0},
@@ -41,6 +44,26 @@ static int open_run(const char *id, struct state *ret, bool *running, struct err
 	if (state_root(&root, err) < 0)
 		return -1;
 	return state_open(root, id, ret, running, err);
+}
+
+/* One that only begins can be reached in a moment. One that is ending cannot any more, and has ended when its log is let go of: `cordon stop` waits for that. */
+static int wait_for_supervisor(const char *id, bool *ret_ended, struct error *err)
+{
+	static const struct timespec pause = {.tv_nsec = 20000000};
+	const int64_t until = now_ms() + REACH_MS;
+	int fd = control_connect(id);
+
+	for (*ret_ended = false; fd == -ECONNREFUSED && !*ret_ended && now_ms() < until; fd = control_connect(id)) {
+		struct state s;
+		bool running;
+
+		(void)nanosleep(&pause, NULL);
+		if (open_run(id, &s, &running, err) < 0)
+			return -1;
+		*ret_ended = !running;
+		state_done(&s);
+	}
+	return fd;
 }
 
 static int connect_run(const char *id, bool *ret_collects, struct error *err)
@@ -92,14 +115,22 @@ static void wait_for_log(const char *id)
 	state_done(&s);
 }
 
-/* Asks a run to end. A connection that ends with it, or -1. */
+/* Asks a run to end. A connection that ends with it; STOP_ENDED: it was ending, and has ended; or -1. */
 static int ask_to_stop(const char *id, long seconds, struct error *err)
 {
-	AUTO_FD fd = connect_run(id, NULL, err);
+	bool ended = false;
+	AUTO_FD fd = -1;
 	int r;
 
-	if (fd < 0)
+	fd = connect_run(id, NULL, err);
+	if (fd < 0 && err->code != ECONNREFUSED)
 		return -1;
+	if (fd < 0)
+		fd = wait_for_supervisor(id, &ended, err);
+	if (ended)
+		return STOP_ENDED;
+	if (fd < 0)
+		return error_sys(err, fd, "%s: its supervisor does not answer", id);
 	r = client_stop(fd, (uint32_t)seconds * 1000);
 	return r < 0 ? error_sys(err, r, "%s", id) : fd_take(&fd);
 }
@@ -107,12 +138,26 @@ static int ask_to_stop(const char *id, long seconds, struct error *err)
 struct stopping {
 	long seconds;
 	int n, failed;
+	const struct call *call;
+	bool left; /* one of them did not bring all back */
 	struct {
 		char id[STATE_ID];
 		int fd;
 	} v[STOP_MAX];
 	struct error first;
 };
+
+/* Whoever ends a kept sandbox is the only one who can be told. */
+static void tell_left(struct stopping *s, const char *id)
+{
+	AUTO_FREE char *root = NULL;
+	struct error ignored = {0};
+
+	if (state_root(&root, &ignored) < 0 || !run_info_failed(root, id))
+		return;
+	call_note(s->call, "sandbox %s failed at its end, and what it changed may not all have come back: `cordon logs %s` says what, `cordon diff %s` shows what is kept of its work folder", id, id, id);
+	s->left = true;
+}
 
 static void begin_stop(struct stopping *s, const char *id)
 {
@@ -124,7 +169,9 @@ static void begin_stop(struct stopping *s, const char *id)
 		s->v[s->n++].fd = fd;
 		return;
 	}
-	if (s->failed++ == 0)
+	if (fd == STOP_ENDED)
+		tell_left(s, id);
+	else if (s->failed++ == 0)
 		s->first = err;
 }
 
@@ -139,6 +186,7 @@ static void await_stops(struct stopping *s)
 			;
 		(void)close(s->v[s->n].fd);
 		wait_for_log(s->v[s->n].id);
+		tell_left(s, s->v[s->n].id);
 	}
 }
 
@@ -179,7 +227,7 @@ static int stop_all(struct stopping *s, struct error *err)
 int verb_stop(struct call *call, struct error *err)
 {
 	const char *text = call_value(call, "time");
-	struct stopping s = {.seconds = 10};
+	struct stopping s = {.seconds = 10, .call = call};
 	char *end = NULL;
 	int i, r = 0;
 
@@ -199,7 +247,7 @@ int verb_stop(struct call *call, struct error *err)
 	}
 	await_stops(&s);
 	if (r < 0 || !s.failed)
-		return r;
+		return r < 0 || !s.left ? r : error_set(err, ERROR_SYSTEM, "stopped, but not all came back");
 	*err = s.first;
 	if (s.failed > 1)
 		call_note(call, "%d runs could not be stopped; the first:", s.failed);

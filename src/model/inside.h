@@ -38,7 +38,7 @@ enum inside_message {
 	INSIDE_RESIZE,	 /* u64 id, u32 rows, u32 columns */
 	/* a client -> supervisor, and its answer; who only looks is nobody that the sandbox stays for */
 	INSIDE_LOOK,
-	INSIDE_SEEN,	 /* u32 commands that run, u64 milliseconds since the last one ended or the sandbox was ready, sv the command that was started last (words, escaped) */
+	INSIDE_SEEN,	 /* u32 commands that run, u64 milliseconds since the last one ended or the sandbox was ready, sv the command that was started last (words, escaped), u32 1: it is to end, and takes no command any more */
 	INSIDE_LIMIT,	 /* supervisor -> a client, before its command's end: sv the policy's key that ended it */
 	/* sandboxes with an image for their root */
 	INSIDE_TREES,	  /* supervisor -> PID 1, before the first INSIDE_GO; fds: what the root is made of, or a part of it */

@@ -30,10 +30,19 @@ struct client {
 	struct error *err;
 	bool failed;
 	bool stop_asked; /* we were sent SIGTSTP */
+	bool unheard; /* all that we have sent is the command: where that was lost, as the kernel says, nobody has read it */
 	bool collects;
 	struct stdio_collect collect;
 	struct client_limit limit;
 };
+
+/* The sandbox ended before it heard of the command: ESHUTDOWN, as where it says so itself. */
+static int not_begun(struct error *err)
+{
+	(void)error_set(err, ERROR_SYSTEM, "the sandbox has ended");
+	err->code = ESHUTDOWN;
+	return -1;
+}
 
 static int ask(struct client *c, char *const *argv, struct error *err)
 {
@@ -68,6 +77,8 @@ static int ask(struct client *c, char *const *argv, struct error *err)
 	inside_spawn_encode(&s, &b);
 	r = buf_failed(&b) ? -E2BIG : wire_send(c->sock, INSIDE_SPAWN, buf_view(&b), fds, 3);
 	stdio_collect_given(&c->collect);
+	if (r == -EPIPE || r == -ECONNRESET)
+		return not_begun(err);
 	return r < 0 ? error_sys(err, r, "ask the sandbox's supervisor") : 0;
 }
 
@@ -122,9 +133,10 @@ static void on_message(struct client *c)
 		c->status = CONTROL_TIMED_OUT << 8; /* with its command, whose time was over */
 		c->failed = strcmp(c->limit.key, "process.timeout") != 0;
 		if (c->failed)
-			(void)error_set(c->err, ERROR_SYSTEM, "the sandbox has ended");
+			(void)(r == -ECONNRESET && c->unheard ? not_begun(c->err) : error_set(c->err, ERROR_SYSTEM, "the sandbox has ended"));
 		return;
 	}
+	c->unheard = false;
 	wire_in_init(&w, buf_view(&m.body));
 	if (m.type == INSIDE_LIMIT)
 		on_limit(c, &w);
@@ -157,6 +169,7 @@ static void on_signal(struct client *c)
 		c->stop_asked = c->stop_asked || info.ssi_signo == SIGTSTP;
 		if (info.ssi_signo == SIGWINCH)
 			terminal_resize(&c->terminal);
+		c->unheard = false;
 		if (info.ssi_signo != SIGWINCH || info.ssi_code != SI_KERNEL)
 			pass_signal(c, info.ssi_signo == SIGTSTP ? SIGSTOP : (int)info.ssi_signo);
 	}
@@ -184,7 +197,7 @@ static int attend(struct client *c)
 
 int client_exec(int sock, char *const *argv, bool collect, struct client_limit *ret_limit, struct error *err)
 {
-	struct client c = {.sock = sock, .err = err, .collects = collect, .collect = {.pipes = {-1, -1}}};
+	struct client c = {.sock = sock, .err = err, .unheard = true, .collects = collect, .collect = {.pipes = {-1, -1}}};
 	int r;
 
 	*ret_limit = (struct client_limit){0};
@@ -288,6 +301,7 @@ int client_look(int sock, struct client_seen *ret)
 	ret->running = wire_get_u32(&in);
 	ret->idle_ms = wire_get_u64(&in);
 	last = wire_get_sv(&in);
+	ret->ending = wire_get_u32(&in);
 	(void)snprintf(ret->last, sizeof(ret->last), "%.*s", (int)last.n, last.p);
 	r = m.type == INSIDE_SEEN && wire_ok(&in) ? 0 : -EPROTO;
 	wire_message_done(&m);

@@ -16,13 +16,14 @@ struct client_limit {
 	char key[64];
 };
 
-/* sock: from control_connect(). collect: files cannot be passed in to be written (stdio.h). The command's exit status, or -1; *ret_limit is set in both cases. */
+/* sock: from control_connect(). collect: files cannot be passed in to be written (stdio.h). The command's exit status, or -1, with ESHUTDOWN where the sandbox ended, or is ending, and the command was not begun; *ret_limit is set in both cases. */
 int client_exec(int sock, char *const *argv, bool collect, struct client_limit *ret_limit, struct error *err);
 
 /* What runs in a kept sandbox, and what ran there last. */
 struct client_seen {
 	uint32_t running;
 	uint64_t idle_ms;
+	bool ending; /* it takes no command any more */
 	char last[256]; /* escaped */
 };
 

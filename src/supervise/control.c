@@ -178,6 +178,8 @@ static int refuse(struct control *c, size_t i, int why)
 		(void)error_set(&err, ERROR_SYSTEM, "the sandbox takes no command just now: its first process does not answer");
 	else if (why == -EMSGSIZE)
 		(void)error_set(&err, ERROR_SYSTEM, "the command is too long: its words and the sandbox's environment may have %d bytes together", WIRE_MAX_BODY);
+	else if (why == -ESHUTDOWN)
+		err = (struct error){.kind = ERROR_SYSTEM, .code = ESHUTDOWN, .text = "the sandbox is ending, and takes no command any more"};
 	else
 		(void)error_sys(&err, why, "the command cannot be passed on to the sandbox");
 	buf_init(&b, 1024);
@@ -210,6 +212,10 @@ static int pass_spawn(struct control *c, size_t i, struct wire_message *m)
 	if (told.env[0] || m->n_fds != 3 || c->clients[i].id || ((c->prepared || c->taken) && !c->clients[i].took)) {
 		inside_spawn_done(&told);
 		return -EPROTO;
+	}
+	if (c->ending) {
+		inside_spawn_done(&told);
+		return refuse(c, i, -ESHUTDOWN);
 	}
 	buf_init(&b, WIRE_MAX_BODY);
 	ours = told;
@@ -249,7 +255,7 @@ static int answer_take(struct control *c, size_t i, uint32_t answer)
 	AUTO_BUF b = {0};
 
 	c->clients[i].question = 0;
-	if (c->taken)
+	if (c->taken || c->ending)
 		return -EBUSY;
 	if (answer == CONTROL_TAKEN && c->clients[i].alone)
 		c->taken = c->clients[i].took = true;
@@ -339,6 +345,7 @@ static int answer_look(struct control *c, size_t i)
 	wire_put_u32(&b, running);
 	wire_put_u64(&b, c->now() - c->last_used);
 	wire_put_sv(&b, sv_of(c->last));
+	wire_put_u32(&b, c->ending);
 	return wire_send(c->clients[i].fd, INSIDE_SEEN, buf_view(&b), NULL, 0);
 }
 

@@ -52,6 +52,7 @@ struct control {
 	struct control_client clients[CONTROL_CLIENTS];
 	bool timed;    /* commands have a time limit each, also when nobody waits for them any more */
 	bool prepared; /* it runs nothing before it is taken */
+	bool ending; /* it is to end, and takes no command any more */
 	bool taken; /* by a client, for itself alone: nobody else gets in */
 	char policy[65]; /* the digest of the policy that is in force */
 	uint64_t questions; /* asked so far */

@@ -96,6 +96,7 @@ static void end_gently(struct supervisor *s, uint64_t grace)
 {
 	uint64_t at = now_ms() + grace, who = s->req->keep ? INSIDE_ALL : 0; /* one that is kept has no first command */
 
+	s->control.ending = true;
 	if (!s->kill_at) {
 		signal_to(s, who, SIGTERM);
 		signal_to(s, who, SIGCONT);

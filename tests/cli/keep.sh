@@ -194,4 +194,44 @@ like "--warm does not go with --keep" "$("$CORDON" run --warm 1 --keep -- true 2
 stop_all
 until_true ready 0
 stop_all
+
+# --- what a container's copies are when it ends ---
+
+if ! command -v runc >/dev/null || [ "$(id -u)" != 0 ]; then
+	skip "what a kept container changed" "no runc here, or not root"
+	finish
+fi
+mkdir copies && cd copies && echo start >log
+runc() { timeout 60 "$CORDON" run --runtime runc "$@"; }
+runc --owner next -- sh -c 'mkdir d; for i in $(seq 3000); do echo $i >d/f$i; done; echo first >>log' 2>/dev/null
+"$CORDON" stop "$("$CORDON" ps -q)" &
+sleep 0.2
+is "the next call of an owner waits for what its sandbox brings back" "$(runc --owner next -- sh -c 'ls d | wc -l; cat log; echo second >>log' 2>/dev/null)" "3000
+start
+first"
+wait
+is "... and stop, too" "$("$CORDON" stop --all; echo $?; tr '\n' ' ' <log)" "0
+start first second "
+runc --owner next -- sh -c 'echo third >>log' 2>/dev/null
+echo host >log
+id=$("$CORDON" ps -q)
+like "who stops a sandbox that cannot bring all back is told" "$("$CORDON" stop "$id" 2>&1; echo $?)" "sandbox $id failed at its end.*125\$"
+like "... its log has an end" "$("$CORDON" ps -a | grep "^$id"; "$CORDON" audit verify "$id")" "exited 125.*up to the exit event"
+runc --owner idle --idle 300ms -- sh -c 'echo agent >log' 2>/dev/null
+id=$("$CORDON" ps -q)
+echo again >log
+ok "(it ends by itself)" until_true nothing_kept
+like "... as is the next call of its owner, where nobody stopped it" "$(runc --owner idle --idle 300ms -- true 2>&1)" "sandbox $id, which was used before, failed at its end"
+is "... once" "$(runc --owner idle --idle 300ms -- true 2>&1 | grep -c failed)" 0
+runc --owner racer -- true 2>/dev/null
+id=$("$CORDON" ps -q | head -1)
+"$CORDON" exec "$id" -- sh -c 'trap "" TERM; sleep 5' &
+sleep 0.5
+"$CORDON" stop -t 2 "$id" &
+sleep 0.5
+like "what is to end takes no further command" "$("$CORDON" exec "$id" -- true 2>&1; echo $?)" '^cordon: the sandbox is ending.*125$'
+is "... and a call of its owner has a new one" "$(runc --owner racer -- echo ran 2>/dev/null; echo $?)" "ran
+0"
+wait
+stop_all
 finish

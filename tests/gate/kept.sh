@@ -108,10 +108,11 @@ stop_all
 # nothing that could be tried guesses on
 owned a >/dev/null
 is "no digest of the value is on disk" "$(grep -rlF -e "$(printf %s "$TEST_TOKEN" | sha256sum | cut -c1-64)" -e "$TEST_TOKEN" "$tmp/state" "$tmp/cache" 2>/dev/null)" ""
-one=$(cd "$tmp/state/cordon/owned" && cat -- * | tail -c +10 | sort -u)
+digests() { { ls "$tmp/state/cordon/owned"; cat "$tmp/state/cordon/owned"/*; } | grep -oE '[0-9a-f]{64}' | sort -u; }
+one=$(digests)
 stop_all
 TEST_TOKEN=cordon-test-second-77aa owned a >/dev/null
-is "... nor anything that changes with it" "$(cd "$tmp/state/cordon/owned" && cat -- * | tail -c +10 | sort -u)" "$one"
+is "... nor anything that changes with it" "$(digests)" "$one"
 stop_all
 
 # --- --warm ---
