@@ -38,7 +38,7 @@
 #include "vault/vault.h"
 #include "wire/wire.h"
 
-enum { WAIT_MS = 5000 };
+enum { WAIT_MS = 20000 };
 
 static const char *relay_program; /* NULL: fork */
 
