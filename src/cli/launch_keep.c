@@ -224,19 +224,24 @@ struct shown {
 	struct gate_likeness likeness;
 };
 
-/* May we use the sandbox behind a connection? */
-static enum client_taken take(const struct launch_request *req, int fd, bool alone, struct shown *s)
+/* False: what we have cannot be told now. Nothing is made where no sandbox of this policy has any. */
+static bool can_show(const struct launch_request *req, struct shown *s)
 {
 	const struct gate_request g = {.policy = req->policy->policy, .config = req->policy->folders.config, .home = req->policy->folders.home, .environment = environ};
-	bool needed = gate_needed(g.policy);
 	struct error ignored = {0};
 
-	if (needed && !s->made && !s->failed) {
+	if (gate_needed(g.policy) && !s->made && !s->failed) {
 		s->failed = gate_likeness(&g, &s->likeness, &ignored) < 0;
 		s->made = !s->failed;
 	}
+	return !s->failed;
+}
+
+/* May we use the sandbox behind a connection? */
+static enum client_taken take(const struct launch_request *req, int fd, bool alone, struct shown *s)
+{
 	/* a run of our own will say what is wrong */
-	return s->failed ? CLIENT_OTHER_CREDENTIALS : client_take(fd, alone, req->policy->digest, needed ? &s->likeness : NULL);
+	return can_show(req, s) ? client_take(fd, alone, req->policy->digest, s->made ? &s->likeness : NULL) : CLIENT_OTHER_CREDENTIALS;
 }
 
 /* An owner's sandbox: ours, or the place for a new one. */
@@ -341,6 +346,9 @@ static int take_prepared(const struct launch_request *req, const struct kept *wa
 	struct shown shown = {0};
 	int fd;
 
+	/* who cannot show what they have would end those that stand ready for others */
+	if (kept_count(warm, 1) && !can_show(req, &shown))
+		return -1;
 	while ((fd = kept_take(warm, id)) >= 0 && take(req, fd, true, &shown) != CLIENT_TAKEN) {
 		(void)client_stop(fd, 0); /* it is not waited for: one that does not answer would hold us up */
 		(void)close(fd);

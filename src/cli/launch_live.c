@@ -232,11 +232,16 @@ static bool is_in_reach(const struct live_reach *reach, const char *path)
 /* Nobody gets into it any more, or it is to end. One that only begins can be reached in a moment; one that stands still is not waited for. */
 static bool is_ending(const char *id)
 {
-	AUTO_FD fd = control_connect(id);
 	struct client_seen seen = {0};
-	int r = fd < 0 ? fd : client_look(fd, &seen);
+	int tries, r = -ECONNRESET;
 
-	return r == 0 ? seen.ending : r != -ETIMEDOUT;
+	/* it closed just now, and refuses us next; or it has no room for one more, and lives */
+	for (tries = 0; tries < 3 && (r == -ECONNRESET || r == -EPIPE); tries++) {
+		AUTO_FD fd = control_connect(id);
+
+		r = fd < 0 ? fd : client_look(fd, &seen);
+	}
+	return r == 0 ? seen.ending : r == -ECONNREFUSED;
 }
 
 struct returning {

@@ -58,8 +58,10 @@ static int wait_for_supervisor(const char *id, bool *ret_ended, struct error *er
 		bool running;
 
 		(void)nanosleep(&pause, NULL);
-		if (open_run(id, &s, &running, err) < 0)
+		if (open_run(id, &s, &running, err) < 0) {
+			*ret_ended = true; /* and was removed */
 			return -1;
+		}
 		*ret_ended = !running;
 		state_done(&s);
 	}

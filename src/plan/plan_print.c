@@ -307,6 +307,7 @@ void plan_digest(const struct plan *p, char out[SHA256_HEX])
 	digest_str(&h, p->cwd);
 	digest_str(&h, p->runtime);
 	digest_num(&h, p->uid);
+	digest_num(&h, p->image ? p->image->n_groups : 0);
 	for (i = 0; p->image && i < p->image->n_groups; i++)
 		digest_num(&h, p->image->groups[i]);
 	digest_num(&h, p->tmp_size);

@@ -223,9 +223,13 @@ static void ask_for(struct ask *q, struct pol_str pattern, bool write)
 	q->plain = is_plain(pattern.s);
 }
 
-/* Room for what may have to be kept read-only. */
+/* Room for what may have to be kept read-only; that of the pattern before, where there was one. */
 static int make_narrow(const struct ask *q, struct pol_list *narrow)
 {
+	if (narrow->v) {
+		narrow->n = 0;
+		return 0;
+	}
 	*narrow = (struct pol_list){.v = arena_array(q->request->arena, q->ceiling->fs.read.n + 1, sizeof(*narrow->v)), .set = true};
 	return narrow->v ? 0 : policy_no_memory(q->err);
 }
@@ -235,7 +239,7 @@ static int check_list(struct ask *q, const struct pol_list *mine, bool write)
 	uint32_t i;
 
 	for (i = 0; i < mine->n; i++) {
-		struct pol_list narrow;
+		struct pol_list narrow = {0};
 
 		ask_for(q, mine->v[i], write);
 		if (make_narrow(q, &narrow) < 0)
@@ -267,7 +271,7 @@ static void narrow_workdir(const struct ask *q, struct pol_list *narrow)
 
 static int keep_narrow_workdir(struct ask *q)
 {
-	struct pol_list narrow;
+	struct pol_list narrow = {0};
 
 	if (make_narrow(q, &narrow) < 0)
 		return -1;

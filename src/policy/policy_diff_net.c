@@ -128,14 +128,16 @@ static bool is_same_budget(const struct net_rule *x, const struct net_rule *y)
 	return x->rate.set && y->rate.set && memcmp(&x->rate.at, &y->rate.at, sizeof(x->rate.at)) == 0;
 }
 
-/* All that b lets through of what the rule is for is counted, and its budgets come to no more. */
+enum { ADDS_UP_MAX = 500 }; /* rules: each is held against all, for each that is rated */
+
+/* All that b lets through of what the rule is for is counted, and its budgets come to no more. False: no, or there are too many to say. */
 static bool adds_up(const struct policy *b, const struct net_rule *rated)
 {
 	const struct net_rules *allow = &b->net.allow;
 	uint64_t left = rated->rate.v;
 	uint32_t i, k;
 
-	if (b->net.mode.v == NET_PUBLIC)
+	if (b->net.mode.v == NET_PUBLIC || allow->n > ADDS_UP_MAX)
 		return false;
 	for (i = 0; i < allow->n; i++) {
 		if (!net_rule_meets(&allow->v[i], rated))

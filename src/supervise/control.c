@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "model/inside.h"
+
+enum { CONNECT_S = 10 };
 
 /* An abstract name needs no file to clean up, and cannot be reached from another network namespace. */
 static socklen_t address(const char *run_id, struct sockaddr_un *a)
@@ -475,8 +478,11 @@ int control_connect(const char *run_id)
 	struct sockaddr_un a;
 	socklen_t n = address(run_id, &a);
 	AUTO_FD fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	/* one that stands still takes nobody out of its queue, and who finds that full would wait for ever */
+	const struct timeval most = {.tv_sec = CONNECT_S}, ever = {0};
 
-	if (fd < 0 || connect(fd, (struct sockaddr *)&a, n) < 0)
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most)) < 0 || connect(fd, (struct sockaddr *)&a, n) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &ever, sizeof(ever)) < 0)
 		return -errno;
 	return is_ours(fd) ? fd_take(&fd) : -EPERM;
 }

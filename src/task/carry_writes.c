@@ -385,6 +385,10 @@ static bool speaks_of(struct sv text, struct sv path)
 			;
 		if (s == text.p || s[-1] == '\n')
 			return true;
+		/* the rest of the line is comment, too: to look back from each place in it would take for ever */
+		at = memchr(at, '\n', (size_t)(end - at));
+		if (!at)
+			return false;
 	}
 	return false;
 }
@@ -426,7 +430,7 @@ static int take_write(void *arg, enum carry_write is, struct sv path, struct sv 
 	struct sv start = sv_of(c->req->start ? c->req->start : "");
 	int r;
 
-	if (path.n >= PATH_MAX / 2 || here.n >= PATH_MAX / 2)
+	if (c->n_writes == WRITES_MAX || path.n >= PATH_MAX / 2 || here.n >= PATH_MAX / 2)
 		return 0;
 	if (memchr(path.p, '$', path.n) || memchr(path.p, '{', path.n) || memchr(path.p, '*', path.n) || memchr(path.p, '~', path.n))
 		return 0;

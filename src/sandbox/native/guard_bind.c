@@ -104,6 +104,14 @@ static int bind_by_fd(const struct job *j, int sock, const struct address *a, in
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : 0;
 }
 
+/* One of another sandbox's network, which came by another socket, is not bound: nobody could say afterwards where. */
+static int asks_for_its_file(int sock)
+{
+	AUTO_FD made = sys_unix_file(sock);
+
+	return made >= 0 ? -EINVAL /* it has a name already */ : made == -EPERM ? -EACCES : 0;
+}
+
 static int bind_path(const struct job *j, int sock, const struct address *a)
 {
 	const struct eyes *e = &j->g->eyes;
@@ -115,6 +123,9 @@ static int bind_path(const struct job *j, int sock, const struct address *a)
 
 	if (cwd < 0)
 		return cwd;
+	r = asks_for_its_file(sock);
+	if (r < 0)
+		return r;
 	memcpy(path, a->un.sun_path, n);
 	path[n] = '\0';
 	r = guard_place(e, j->call->pid, path[0] == '/' ? AT_FDCWD : cwd, path, &p);
