@@ -46,23 +46,33 @@ static int open_run(const char *id, struct state *ret, bool *running, struct err
 	return state_open(root, id, ret, running, err);
 }
 
+/* By its own word: a log that somebody else let go of says nothing. */
+static bool has_ended(const struct state *s)
+{
+	struct run_info info = {0};
+	struct error ignored = {0};
+	bool ended = run_info_read(s, false, &info, &ignored) == 0 && info.ended;
+
+	run_info_done(&info);
+	return ended;
+}
+
 /* One that only begins can be reached in a moment. One that is ending cannot any more, and has ended when its log is let go of: `cordon stop` waits for that. */
 static int wait_for_supervisor(const char *id, bool *ret_ended, struct error *err)
 {
 	static const struct timespec pause = {.tv_nsec = 20000000};
 	const int64_t until = now_ms() + REACH_MS;
 	int fd = control_connect(id);
+	bool running = true;
+	struct state s;
 
-	for (*ret_ended = false; fd == -ECONNREFUSED && !*ret_ended && now_ms() < until; fd = control_connect(id)) {
-		struct state s;
-		bool running;
-
+	for (; fd == -ECONNREFUSED && running && now_ms() < until; fd = control_connect(id)) {
 		(void)nanosleep(&pause, NULL);
 		if (open_run(id, &s, &running, err) < 0) {
 			*ret_ended = true; /* and was removed */
 			return -1;
 		}
-		*ret_ended = !running;
+		*ret_ended = !running && has_ended(&s);
 		state_done(&s);
 	}
 	return fd;

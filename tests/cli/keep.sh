@@ -31,7 +31,7 @@ like "and says how to go on" "$(cat err)" "^cordon: kept as $id: "
 is "a further command finds what the first left" "$("$CORDON" exec "$id" -- cat /tmp/mark)" first
 is "and its stdin" "$(echo in | "$CORDON" exec "$id" -- cat)" in
 is "ps shows it as kept, and the last command" "$(seen command kind owner commands_running last_command)" '(kept for further commands) kept None 0 cat'
-like "... and that it is idle" "$("$CORDON" ps)" "$id *idle [0-9]+s .* kept +cat"
+like "... and that it is idle" "$("$CORDON" ps)" "$id *idle [0-9]+s .* kept +- +cat"
 like "... since when" "$(seen idle_since)" '^[0-9]{13}$'
 # What stands ready for the next command is one more process inside, which others there may signal where Landlock does not keep them from it.
 "$CORDON_BUILD/tests/enosys" landlock_create_ruleset,landlock_add_rule,landlock_restrict_self -- "$CORDON" run --keep -- true 2>/dev/null
