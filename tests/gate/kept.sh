@@ -156,6 +156,6 @@ plain() { "$CORDON" run -p "$tmp/none.yaml" --workdir "$work" --owner bob -- sh 
 plain
 export TEST_TOKEN=cordon-test-fourth-12ab
 is "a policy that needs no gateway asks for no credential" "$(plain):$(said)" here:
-is "... and starts nothing for it" "$(strace -f -qq -e trace=execve,execveat -o "$tmp/trace" "$cordon_program" run -p "$tmp/none.yaml" --workdir "$work" --owner bob -- true 2>/dev/null; grep -c vault "$tmp/trace")" 0
+is "... and starts nothing for it" "$(strace -f -qq -e trace=execve,execveat -o "$tmp/trace" timeout 20 "$CORDON" run -p "$tmp/none.yaml" --workdir "$work" --owner bob -- true 2>/dev/null; grep -c vault "$tmp/trace")" 0
 stop_all
 finish

@@ -10,8 +10,8 @@ suites_of()
 {
 	case $1 in
 	crun) echo gate/{faults,reload,attacks,e2e,dials} ;;
-	runc) echo gate/{clients,e2e,secrets,dials,ask} ;;
-	gvisor) echo gate/{clients,faults,reload,attacks,secrets,e2e} ;;
+	runc) echo gate/{clients,e2e,secrets,dials,ask,kept} ;;
+	gvisor) echo gate/{clients,faults,reload,attacks,secrets,e2e,kept} ;;
 	docker) echo gate/{attacks,secrets,reload,e2e} ;;
 	esac
 }
