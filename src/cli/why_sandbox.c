@@ -76,24 +76,13 @@ static bool shows(const struct plan_op *op)
 	return op->kind != PLAN_MASK && op->kind != PLAN_PROTECT && op->kind != PLAN_EXEC;
 }
 
-/* A link of the sandbox's own gives way to what is shown at its name or below it: that gets its folders first (sandbox/common/places.h). */
-static bool gives_way(const struct plan *p, const struct plan_op *link)
-{
-	const struct plan_op *op;
-
-	for (op = p->ops; op < p->ops + p->n_ops; op++)
-		if (shows(op) && op->kind != PLAN_LINK && op->kind != PLAN_SHOW && path_is_in(op->target, link->target))
-			return true;
-	return false;
-}
-
 /* What stands at the path, or holds it: of several the deepest, and of those at one place the last. NULL: nothing. */
 static const struct plan_op *shown_by(const struct plan *p, const char *path)
 {
 	const struct plan_op *op, *in = NULL;
 
 	for (op = p->ops; op < p->ops + p->n_ops; op++)
-		if (shows(op) && path_is_in(path, op->target) && (!in || strlen(op->target) >= strlen(in->target)) && (op->kind != PLAN_LINK || !gives_way(p, op)))
+		if (shows(op) && path_is_in(path, op->target) && (!in || strlen(op->target) >= strlen(in->target)))
 			in = op;
 	return in;
 }
@@ -267,15 +256,16 @@ static enum why_verdict deny_plainly(struct why_answer *a, const char *what, con
 	return WHY_NO;
 }
 
-/* In a folder that the sandbox has in place of a link, since something is shown below it. */
-static bool lost_its_link(const struct plan *p, const char *path)
+/* In a folder of the sandbox's own, which is there because something in it is shown. */
+static bool is_beside_shown(const struct plan *p, const char *path)
 {
-	const struct plan_op *op;
+	char folder[PATH_MAX];
+	char *slash;
 
-	for (op = p->ops; op < p->ops + p->n_ops; op++)
-		if (op->kind == PLAN_LINK && path_is_in(path, op->target) && gives_way(p, op))
-			return true;
-	return false;
+	(void)snprintf(folder, sizeof(folder), "%s", path);
+	slash = strrchr(folder, '/');
+	*slash = '\0';
+	return slash > folder && leads_on(p, folder);
 }
 
 /* Nothing is shown there. What is named, but not on this machine, would be shown if it were. */
@@ -285,10 +275,10 @@ static enum why_verdict answer_absent(const struct why_sandbox *s, struct why_an
 
 	if (leads_on(s->plan, a->path))
 		return access == WHY_READ ? WHY_POLICY : deny_plainly(a, "is a folder of the sandbox itself, which holds only what leads to visible paths", "");
-	if (lost_its_link(s->plan, a->path))
-		return deny_plainly(a, "is not in the sandbox: of its folder there is only what is shown in it", "name it in filesystem.read or filesystem.write");
 	if (access == WHY_READ && lstat(a->path, &st) < 0 && errno == ENOENT)
 		return WHY_POLICY;
+	if (is_beside_shown(s->plan, a->path))
+		return deny_plainly(a, "is not in the sandbox: of its folder there is only what is shown in it", "name it in filesystem.read or filesystem.write");
 	if (lstat(a->path, &st) < 0)
 		return deny_plainly(a, "is in no folder that this machine has and the policy shows", "make the folder that the policy names before the run");
 	return deny_plainly(a, "is not in the sandbox", "name it in filesystem.read or filesystem.write");

@@ -222,6 +222,7 @@ static int draft_all(struct draft *d, const struct plan_request *req)
 	if (add_workdir(d, req->workdir) < 0)
 		return -1;
 	draft_sort(d);
+	draft_links_give_way(d);
 	if (add_guards(d, "filesystem.deny", &fs->deny, true, false) < 0 || add_guards(d, "filesystem.protect", &fs->protect, false, true) < 0)
 		return -1;
 	d->ways_guard = d->plan->n_guards;

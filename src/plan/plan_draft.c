@@ -118,6 +118,29 @@ void draft_sort(struct draft *d)
 		qsort(d->plan->ops, d->plan->n_ops, sizeof(*d->plan->ops), by_target);
 }
 
+/* Is something shown at the place of a link, or below it? A place is never made through one (sandbox/common/places.h). */
+static bool is_in_the_way(const struct plan *p, const struct plan_op *link)
+{
+	const struct plan_op *op;
+
+	for (op = p->ops; op < p->ops + p->n_ops; op++)
+		if (op != link && path_is_in(op->target, link->target))
+			return true;
+	return false;
+}
+
+void draft_links_give_way(struct draft *d)
+{
+	struct plan *p = d->plan;
+	size_t i, n = 0;
+
+	/* those that go are still there for the next one to be compared with: none of them lies at another's place */
+	for (i = 0; i < p->n_ops; i++)
+		if (p->ops[i].kind != PLAN_LINK || !is_in_the_way(p, &p->ops[i]))
+			p->ops[n++] = p->ops[i];
+	p->n_ops = n;
+}
+
 static bool covers(const struct plan_op *op)
 {
 	return op->kind == PLAN_MASK || op->kind == PLAN_PROTECT;

@@ -57,6 +57,9 @@ int draft_no_pattern(struct draft *d, int code, const char *rule);
 /* Sorts what was added so far so that no op hides one before it: folders come before what is in them. */
 void draft_sort(struct draft *d);
 
+/* Links of the sandbox's own at whose place, or below it, something is shown go: a folder stands there then. */
+void draft_links_give_way(struct draft *d);
+
 /* Moves what covers behind everything that shows: deny wins. First protections, in their order, then masks, what lies in a folder before the folder: nothing can be laid over what is hidden already. Masks that others make needless go. */
 void draft_covers_last(struct draft *d);
 

@@ -215,6 +215,15 @@ done
 is "several first runs at once all work" "$failed" 0
 ok "and leave one skeleton, nothing half made" one
 rm -rf "$roots"
+work=$PWD
+below=$(mktemp -d /var/tmp/cordon-skeleton.XXXXXX) && cd "$below" || exit 1
+inside_works "a run works in a folder below /var/tmp, where other sandboxes have a link" true
+inside_works "and leaves a skeleton the second time" true
+s=$(one)
+ok "which the next run uses" uses_it "$s"
+inside_says "/var/tmp is a folder there" "directory" stat -c %F /var/tmp
+cd "$work" && rmdir "$below"
+rm -rf "$roots"
 : >"$roots"
 inside_works "a cache that cannot be used does not matter" true
 rm -f "$roots"
