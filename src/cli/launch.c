@@ -14,7 +14,6 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "cli/changes_rules.h"
 #include "cli/launch_advice.h"
 #include "cli/launch_box.h"
 #include "cli/launch_copy.h"
@@ -25,18 +24,16 @@
 #include "cli/launch_image.h"
 #include "cli/launch_learn.h"
 #include "cli/launch_live.h"
+#include "cli/launch_own.h"
 #include "cli/launch_plan.h"
 #include "cli/launch_reload.h"
 #include "cli/launch_report.h"
 #include "cli/launch_stdio.h"
 #include "plan/plan_build.h"
-#include "plan/plan_source.h"
-#include "policy/policy_codec.h"
 #include "policy/policy_image.h"
 #include "policy/policy_load.h"
 #include "sandbox/native/native.h"
 #include "sandbox/native/skeleton.h"
-#include "supervise/copy.h"
 #include "supervise/gate.h"
 #include "supervise/group.h"
 #include "supervise/state.h"
@@ -48,39 +45,6 @@
 #include "sys/tree.h"
 
 extern char **environ;
-
-struct run {
-	const struct launch_request *req;
-	struct arena *arena;
-	struct plan *plan;
-	char *root; /* of all runs */
-	struct state state;
-	struct audit *audit;
-	struct cgroup *cgroup;
-	struct gate *gate; /* NULL: the policy opens nothing */
-	struct launch_reload reload;
-	struct learn *learn;
-	struct launch_facts facts;
-	struct native_request native;
-	struct supervise_result result;
-	struct timespec began; /* nothing ran before */
-	struct native sandbox;
-	struct launch_box box; /* in its place, where a container runtime makes the sandbox */
-	int skeleton; /* keeps it from being removed; negative: there was none */
-	struct launch_outputs outputs;
-	struct stdio_collect collect;
-	struct group group; /* whose network it shares, where it does */
-	struct live live;
-	struct launch_plan inputs;
-	struct copied there; /* in the work folder, where what the run does to it is kept in an overlay */
-	struct launch_copy copy; /* in the overlay's place, where there is none */
-	bool lost; /* as struct launch_outcome has it */
-	bool saved; /* the policy, for `diff` and `apply` */
-	bool swept; /* what dead runs left of containers */
-	bool on_disk; /* the copy of the work folder is kept below the state folder */
-	bool must_copy; /* ... because the folder itself cannot be shown at all, or not changed in an overlay */
-	struct error *err;
-};
 
 /* Who the workload is here. */
 static uint32_t host_uid(const struct run *r)
@@ -156,38 +120,6 @@ static int dry_run(struct run *r)
 	buf_init(&b, 64 << 20);
 	(call_has(r->req->call, "json") ? plan_print_json : plan_print)(r->plan, &b);
 	return cli_print(r->req->call, &b, r->err) < 0 ? -1 : 0;
-}
-
-/* For overlays on disk: a folder of their own, since the sandbox's user must be able to enter it and nothing else of the state. */
-static int make_layers(struct run *r)
-{
-	static const char *const names[] = {"layers", "layers/upper", "layers/work"};
-	uint32_t uid = native_host_uid();
-	size_t i;
-
-	for (i = 0; i < ARRAY_LEN(names); i++) {
-		if (mkdirat(r->state.dir, names[i], 0700) < 0)
-			return error_sys(r->err, errno, "%s/%s", r->state.path, names[i]);
-		if (uid != geteuid() && fchownat(r->state.dir, names[i], uid, uid, AT_SYMLINK_NOFOLLOW) < 0)
-			return error_sys(r->err, errno, "%s/%s", r->state.path, names[i]);
-	}
-	return 0;
-}
-
-static int save_policy(struct run *r)
-{
-	AUTO_BUF b = {0};
-
-	struct stat st;
-
-	/* Only `diff` and `apply` ask for it. */
-	if (r->saved || (fstatat(r->state.dir, "layers", &st, AT_SYMLINK_NOFOLLOW) < 0 && fstatat(r->state.dir, "copy", &st, AT_SYMLINK_NOFOLLOW) < 0))
-		return 0;
-	buf_init(&b, POLICY_CODEC_MAX);
-	if (changes_policy_encode(r->req->policy->policy, r->plan, &b, r->err) < 0)
-		return -1;
-	r->saved = state_write_file(&r->state, "policy", buf_view(&b), r->err) == 0;
-	return r->saved ? 0 : -1;
 }
 
 static int make_cgroup(struct run *r)
@@ -335,16 +267,6 @@ static void end_sandbox(struct run *r)
 	stdio_collect_end(&r->collect);
 }
 
-static struct plan_op *find_overlay(struct run *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->plan->n_ops; i++)
-		if (r->plan->ops[i].kind == PLAN_OVERLAY)
-			return &r->plan->ops[i];
-	return NULL;
-}
-
 static bool overlay_failed(const struct run *r)
 {
 	return r->result.failed.kind == ERROR_MISSING && r->result.failed.code == ENODEV;
@@ -353,10 +275,10 @@ static bool overlay_failed(const struct run *r)
 /* What changes could not be kept in memory (old kernels): on disk. */
 static int run_on_disk(struct run *r)
 {
-	find_overlay(r)->upper = arena_printf(r->plan->arena, "%s/layers", r->state.path);
+	launch_find_overlay(r)->upper = arena_printf(r->plan->arena, "%s/layers", r->state.path);
 	r->on_disk = true;
 	native_done(&r->sandbox);
-	if (make_layers(r) < 0 || start_sandbox(r) < 0)
+	if (launch_make_layers(r) < 0 || start_sandbox(r) < 0)
 		return -1;
 	return run_sandbox(r);
 }
@@ -366,7 +288,7 @@ static int run_on_copy(struct run *r)
 {
 	native_done(&r->sandbox);
 	sys_remove_tree(r->state.dir, "layers");
-	if (launch_copy_make(&r->copy, r->req->call, r->plan, find_overlay(r), &r->state, r->there.other_group, r->err) < 0)
+	if (launch_copy_make(&r->copy, r->req->call, r->plan, launch_find_overlay(r), &r->state, r->there.other_group, r->err) < 0)
 		return -1;
 	return start_sandbox(r) < 0 ? -1 : run_sandbox(r);
 }
@@ -380,68 +302,6 @@ static int exit_status(const struct run *r)
 	if (s->status < 0)
 		return 137; /* PID 1 was killed, and it all with it */
 	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
-}
-
-static int bring_back(struct run *r)
-{
-	struct stage_end end = {.audit = r->audit, .call = r->req->call, .policy = r->req->policy->policy, .plan = r->plan, .state = r->state.dir, .state_path = r->state.path, .id = r->state.id};
-
-	launch_box_end(&r->box);
-	return stage_return(&r->box.stage, &end, r->err);
-}
-
-/* What was there when the run started, for what it leaves. (The copy that a container works on is made already.) */
-static void note_names(struct run *r)
-{
-	const struct plan_op *op = find_overlay(r);
-	AUTO_FD host = op ? plan_source_open(op, O_RDONLY) : -1;
-
-	if (host >= 0 && copied_note(&r->there, host) < 0) {
-		call_note(r->req->call, "note: there is too much in the work folder to notice what the host deletes there meanwhile; `cordon apply` may bring it back");
-		return;
-	}
-	if (!r->box.backend && r->there.other_group) {
-		r->result.failed = (struct error){.kind = ERROR_MISSING, .code = ENODEV};
-		r->must_copy = true;
-	}
-}
-
-static int keep_names(struct run *r)
-{
-	AUTO_FD upper = r->there.n ? openat(r->state.dir, "layers/upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-	int result;
-
-	if (upper < 0)
-		return 0;
-	(void)copied_narrow(&r->there, upper); /* else there are just more of them */
-	result = copied_store(&r->there, r->state.dir);
-	return result < 0 ? error_sys(r->err, result, "%s/copied", r->state.path) : 0;
-}
-
-/* Changes that were kept in memory go to the state folder, for `diff` and `apply`; nobody is left inside by now. */
-static int keep_changes(struct run *r)
-{
-	AUTO_FD upper = fd_take(&r->result.upper);
-	AUTO_FD layers = -1;
-	int result = r->box.backend ? bring_back(r) : 0;
-
-	launch_copy_end(&r->copy, &r->state);
-	if (upper >= 0 && !sys_is_empty(upper)) {
-		native_done(&r->sandbox);
-		if (mkdirat(r->state.dir, "layers", 0700) < 0)
-			return error_sys(r->err, errno, "%s/layers", r->state.path);
-		layers = openat(r->state.dir, "layers", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (copy_layer(upper, layers, "upper", r->err) < 0)
-			return error_prefix(r->err, "the changes of this run could not be kept");
-	} else if (r->on_disk) {
-		native_done(&r->sandbox);
-		layers = openat(r->state.dir, "layers", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		sys_remove_tree(layers, "work");
-		/* an upper folder with nothing in it says that nothing changed */
-		if (unlinkat(layers, "upper", AT_REMOVEDIR) == 0)
-			(void)unlinkat(r->state.dir, "layers", AT_REMOVEDIR);
-	}
-	return keep_names(r) < 0 || save_policy(r) < 0 ? -1 : result;
 }
 
 static int log_end(struct run *r, const struct cgroup_stats *stats, int status)
@@ -501,7 +361,7 @@ static int finish(struct run *r, int result)
 		/* where the workload's root can end PID 1, it may do so before that has said that it started it */
 		r->lost = r->result.started || (r->box.box && r->box.box->told);
 	}
-	if (keep_changes(r) < 0) {
+	if (launch_keep_changes(r) < 0) {
 		result = -1;
 		r->lost = false; /* that is another failure, and ours */
 	}
@@ -572,7 +432,7 @@ static int start_native(struct run *r)
 		return start_image(r);
 	if (start_on_skeleton(r) == 0)
 		return 0;
-	if (r->err->kind != ERROR_MISSING || r->err->code == ENOSYS || !find_overlay(r))
+	if (r->err->kind != ERROR_MISSING || r->err->code == ENOSYS || !launch_find_overlay(r))
 		return -1;
 	r->result.failed = *r->err;
 	r->result.failed.code = ENODEV;
@@ -593,7 +453,7 @@ static int prepare_box_end(struct run *r)
 		return 0;
 	launch_box_sweep(r->root);
 	r->swept = true;
-	return save_policy(r);
+	return launch_save_policy(r);
 }
 
 /* The sandbox is made while we write down what will run in it; it runs when the log says so. */
@@ -624,7 +484,7 @@ static int prepare(struct run *r)
 		return -1;
 	/* by now the sandbox is being made, and nobody waits for this */
 	launch_landlock(&r->facts);
-	note_names(r);
+	launch_note_names(r);
 	if (prepare_box_end(r) < 0 || open_audit(r) < 0 || live_begin(&r->live, &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy, r->inputs.protect, r->gate != NULL, r->outputs.paths, &r->box.stage}, r->err) < 0)
 		return -1;
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)

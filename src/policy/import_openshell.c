@@ -9,6 +9,7 @@
 #include "conf/value_net.h"
 #include "model/base_system.h"
 #include "policy/import_parts.h"
+#include "policy/import_widen.h"
 #include "policy/net_match.h"
 #include "policy/policy_cover.h"
 
@@ -339,47 +340,6 @@ static void take_rule(struct import *im, const struct endpoint *e, const struct 
 		import_drop_rule(&im->policy->net.allow);
 }
 
-/* The part of a denied path as far as it is plain. A wildcard may cross "/", so that behind it anything can follow. */
-static void widen_part(struct buf *out, struct sv part, bool *stars)
-{
-	size_t plain = 0;
-
-	while (plain < part.n && !strchr("*?[{\\", part.p[plain]))
-		plain++;
-	if (plain == part.n && !(*stars && plain == 0)) {
-		(void)buf_char(out, '/');
-		(void)buf_add(out, part.p, part.n);
-		*stars = false;
-	} else if (plain < part.n) {
-		if (plain)
-			(void)buf_printf(out, "/%.*s*", (int)plain, part.p);
-		if (plain || !*stars)
-			(void)buf_str(out, "/**");
-		*stars = true;
-	}
-}
-
-/* At least as much as the pattern matches there. */
-static struct sv widen(struct import *im, struct sv pattern)
-{
-	AUTO_BUF out = {0};
-	bool stars = false;
-	size_t at, end;
-	char *copy;
-
-	/* without a "/" at its start it can only begin with a wildcard, which crosses it */
-	if (pattern.n == 0 || (pattern.p[0] != '/' && pattern.p[0] != '*'))
-		return pattern;
-	buf_init(&out, 65536);
-	for (at = pattern.p[0] == '/'; at <= pattern.n; at = end + 1) {
-		for (end = at; end < pattern.n && pattern.p[end] != '/'; end++)
-			;
-		widen_part(&out, sv_n(pattern.p + at, end - at), &stars);
-	}
-	copy = buf_failed(&out) ? NULL : arena_str(im->arena, buf_view(&out));
-	return copy ? sv_of(copy) : sv_n("", 0);
-}
-
 /* Methods that a rule can name. With another, such as one for messages in a WebSocket, all of them are denied. */
 static bool is_method(struct sv method)
 {
@@ -407,7 +367,7 @@ static void take_deny(struct import *im, const struct endpoint *e, const struct 
 		(void)add_method(im, item, method, r);
 	else if (method.n && !sv_is(method, "*"))
 		import_lost(im, item, "%s has no counterpart; every method is denied", text_show(&shown, method));
-	wide = widen(im, path);
+	wide = import_widen_path(im->arena, path);
 	if (!sv_eq(wide, path))
 		import_changed(im, item, "here a wildcard does not cross \"/\"; the rule denies %s", text_show(&shown, wide));
 	if (!add_path(im, item, wide, r))
@@ -636,23 +596,11 @@ static void take_allowed(struct import *im, const struct ynode *n)
 		add_access(im, &e);
 }
 
-/* At least what the pattern matches: "*.x" of "api-*.x". */
-static struct sv widen_host(struct import *im, struct sv host)
-{
-	const char *star = host.n ? memrchr(host.p, '*', host.n) : NULL, *end = host.p + host.n;
-	const char *dot = star ? memchr(star, '.', (size_t)(end - star)) : NULL, *wide;
-
-	if (!star)
-		return host;
-	wide = dot ? arena_printf(im->arena, "*%.*s", (int)(end - dot), dot) : NULL;
-	return wide ? sv_of(wide) : sv_n("", 0);
-}
-
 /* There a denial holds whichever endpoint lets a request pass: so it does here, whether or not its own was left out. */
 static void take_denials(struct import *im, const struct ynode *n)
 {
 	const struct ynode *list = import_find(n, "deny_rules");
-	struct endpoint e = {.n = n, .host = widen_host(im, text_of(n, "host"))};
+	struct endpoint e = {.n = n, .host = import_widen_host(im->arena, text_of(n, "host"))};
 	uint32_t before = im->policy->net.deny.n;
 
 	if (!list || import_is_empty(list))

@@ -23,6 +23,7 @@
 #include "supervise/landlock_log.h"
 #include "supervise/reload.h"
 #include "supervise/supervise_gate.h"
+#include "supervise/supervise_own.h"
 #include "supervise/terminal.h"
 #include "sys/process.h"
 #include "wire/wire.h"
@@ -30,35 +31,7 @@
 /* HEARD: for PID 1 to answer that it passed a signal on. */
 enum { TERM_GRACE_MS = 2000, HEARD_MS = 5000 };
 
-struct supervisor {
-	const struct supervise_request *req;
-	struct supervise_result *ret;
-	struct error *err;
-	struct terminal terminal;
-	struct outbox out;
-	struct control control;
-	struct keep keep;
-	struct supervise_gate gate;
-	struct denial_log denials;
-	struct reload reload;
-	bool reload_later; /* a file changed before the gateway was ready to hear of it */
-	struct watch watch;
-	bool watching;
-	int signals;
-	struct front_ear ear;
-	struct front_shells shells;
-	uint64_t deadline; /* of the run, ms; 0: none */
-	uint64_t kill_at;  /* 0: nobody asked */
-	uint64_t watch_at;
-	uint64_t heard_by; /* PID 1 must have answered to all signals; 0: it need not */
-	uint64_t unheard;  /* signals of the first command that it has not answered to */
-	bool ended;
-	bool stopped; /* all inside was, and the front; we go on */
-	bool asked;   /* a question stood at the terminal */
-	bool failed; /* ours: the audit log */
-};
-
-static void log_event(struct supervisor *s, const struct event *e)
+void supervisor_log(struct supervisor *s, const struct event *e)
 {
 	if (!s->failed && audit_write(s->req->audit, e, s->err) < 0)
 		s->failed = true; /* fail closed: the loop ends the run */
@@ -68,7 +41,7 @@ static void log_event(struct supervisor *s, const struct event *e)
 }
 
 /* Until a gateway is ready PID 1 waits for the word to go on, and takes no other; there is nobody inside then. */
-static void signal_to(struct supervisor *s, uint64_t id, int sig)
+void supervisor_signal(struct supervisor *s, uint64_t id, int sig)
 {
 	AUTO_BUF b = {0};
 
@@ -83,10 +56,10 @@ static void signal_to(struct supervisor *s, uint64_t id, int sig)
 
 static void send_signal(struct supervisor *s, int sig)
 {
-	signal_to(s, 0, sig);
+	supervisor_signal(s, 0, sig);
 }
 
-static void kill_all(struct supervisor *s)
+void supervisor_kill_all(struct supervisor *s)
 {
 	s->req->kill(s->req->sandbox);
 }
@@ -98,8 +71,8 @@ static void end_gently(struct supervisor *s, uint64_t grace)
 
 	s->control.ending = true;
 	if (!s->kill_at) {
-		signal_to(s, who, SIGTERM);
-		signal_to(s, who, SIGCONT);
+		supervisor_signal(s, who, SIGTERM);
+		supervisor_signal(s, who, SIGCONT);
 	}
 	if (!s->kill_at || (s->kill_at != UINT64_MAX && at < s->kill_at))
 		s->kill_at = at;
@@ -111,7 +84,7 @@ static void hit_limit(struct supervisor *s, const char *key, const char *message
 
 	s->ret->limit = key;
 	control_tell_limit(&s->control, INSIDE_ALL, key);
-	log_event(s, &e);
+	supervisor_log(s, &e);
 }
 
 /* Of one command in a sandbox that is kept, which goes on without it. */
@@ -119,7 +92,7 @@ static void log_command_timeout(struct supervisor *s)
 {
 	struct event e = {.kind = EVENT_LIMIT, .domain = DOMAIN_PROCESS, .verdict = "deny", .rule = "process.timeout", .message = "a command in the kept sandbox reached the wall-clock limit"};
 
-	log_event(s, &e);
+	supervisor_log(s, &e);
 }
 
 static void pass_size(void *arg, unsigned rows, unsigned columns)
@@ -134,23 +107,11 @@ static void pass_size(void *arg, unsigned rows, unsigned columns)
 	(void)outbox_send(&s->out, INSIDE_RESIZE, &b, NULL, 0);
 }
 
-static void on_started(struct supervisor *s, struct wire_message *m)
-{
-	int master = m->n_fds == 1 ? fd_take(&m->fds[0]) : s->req->carries && s->req->terminal >= 0 ? fcntl(s->req->terminal, F_DUPFD_CLOEXEC, 3) : -1;
-
-	s->ret->started = true;
-	keep_is_ready(&s->keep, s->req->id, now_ms());
-	if (master >= 0)
-		terminal_start(&s->terminal, s->req->tty_in, s->req->tty_out, master);
-	if (s->stopped)
-		signal_to(s, INSIDE_ALL, SIGSTOP);
-}
-
 /* All inside stands still, and the shell takes over. We do not stand still: what runs on in there, whoever continued it, is watched and logged, and the wall clock holds. */
-static void stop_all(struct supervisor *s)
+void supervisor_stop_all(struct supervisor *s)
 {
 	s->stopped = true;
-	signal_to(s, INSIDE_ALL, SIGSTOP);
+	supervisor_signal(s, INSIDE_ALL, SIGSTOP);
 	terminal_restore(&s->terminal);
 }
 
@@ -161,83 +122,8 @@ static void continue_all(struct supervisor *s)
 		(void)sys_pidfd_signal(s->req->pidfd, SIGCONT);
 	terminal_raw(&s->terminal);
 	terminal_resize(&s->terminal);
-	signal_to(s, s->stopped ? INSIDE_ALL : 0, SIGCONT);
+	supervisor_signal(s, s->stopped ? INSIDE_ALL : 0, SIGCONT);
 	s->stopped = false;
-}
-
-/* The command stopped (^Z). Where there is no terminal nobody would continue it: it is left to the wall clock. */
-static void on_stopped(struct supervisor *s)
-{
-	if (s->terminal.in < 0 || !s->req->front || s->stopped)
-		return;
-	stop_all(s);
-	if (!terminal_stop_job(&s->terminal))
-		(void)kill(s->req->front, SIGSTOP);
-}
-
-/* What must not be seen can be, or nobody would notice any more. */
-static void uncovered(struct supervisor *s)
-{
-	struct event e = {.kind = EVENT_SIGNAL, .domain = DOMAIN_FILESYSTEM, .verdict = "deny", .rule = "filesystem.deny", .message = s->ret->failed.text};
-
-	if (!s->ret->failed.kind)
-		(void)error_set(&s->ret->failed, ERROR_SYSTEM, "what watches over denied names ended; the sandbox was ended");
-	control_tell_limit(&s->control, INSIDE_ALL, e.rule);
-	log_event(s, &e);
-	kill_all(s);
-	s->ended = true;
-}
-
-static void note_failure(struct supervisor *s, struct wire_in *w)
-{
-	struct error *e = &s->ret->failed;
-	struct sv text;
-
-	e->kind = (enum error_kind)wire_get_u32(w);
-	e->code = (int)wire_get_u32(w);
-	text = wire_get_sv(w);
-	(void)snprintf(e->text, sizeof(e->text), "%.*s", (int)text.n, text.p);
-	if (e->kind == ERROR_NONE)
-		e->kind = ERROR_SYSTEM;
-}
-
-/* Of a sandbox that was not made, or could not go on; with ERROR_DENIED since what is denied cannot be covered. */
-static void on_failed(struct supervisor *s, struct wire_in *w)
-{
-	note_failure(s, w);
-	if (s->ret->started && s->ret->failed.kind == ERROR_DENIED)
-		uncovered(s);
-}
-
-static void on_exited(struct supervisor *s, struct wire_in *w)
-{
-	s->ret->status = (int)wire_get_u32(w);
-	s->ret->user_us = wire_get_u64(w);
-	s->ret->system_us = wire_get_u64(w);
-	s->ret->max_rss_kib = wire_get_u64(w);
-	s->ended = true;
-}
-
-static void on_denied(struct supervisor *s, struct wire_in *w)
-{
-	enum event_domain domain = (enum event_domain)wire_get_u32(w);
-	struct sv rule = wire_get_sv(w), what = wire_get_sv(w);
-	AUTO_FREE char *name = strndup(rule.p, rule.n);
-	struct event_field field = {.key = "target", .value = what};
-	struct event e = {.kind = EVENT_DENIAL, .domain = domain, .verdict = "deny", .rule = name, .fields = &field, .n_fields = 1};
-
-	if (domain > DOMAIN_INFERENCE)
-		e.domain = DOMAIN_NONE;
-	if (wire_ok(w))
-		denial_log_add(&s->denials, &e, now_ms());
-}
-
-static void on_untold(struct supervisor *s, struct wire_in *w)
-{
-	uint64_t n = wire_get_u64(w);
-
-	if (wire_ok(w))
-		denial_log_untold(&s->denials, n);
 }
 
 static void landlock_denied(void *arg, const struct landlock_access *a)
@@ -261,7 +147,7 @@ static void landlock_lost(void *arg)
 {
 	struct event e = {.kind = EVENT_NOTE, .rule = "landlock", .message = "records of the kernel's audit were lost: denials by Landlock may be missing from here on"};
 
-	log_event(arg, &e);
+	supervisor_log(arg, &e);
 }
 
 static struct landlock_log_sink landlock_sink(struct supervisor *s)
@@ -282,113 +168,6 @@ static int ask_for_records(const struct supervise_request *req, struct error *er
 	r = wire_send(req->socket, INSIDE_RECORD, buf_view(&b), NULL, 0);
 	/* PID 1 may have failed already: what it said is in the socket, and worth more than this */
 	return r < 0 && r != -EPIPE && r != -ECONNRESET ? error_sys(err, r, "sandbox: what to record") : 0;
-}
-
-static void on_heard(struct supervisor *s)
-{
-	if (s->unheard && --s->unheard == 0)
-		s->heard_by = 0;
-}
-
-static void on_places(struct supervisor *s, struct wire_in *w)
-{
-	struct sv made = wire_get_sv(w);
-
-	buf_done(&s->ret->places);
-	buf_init(&s->ret->places, made.n + 1);
-	(void)buf_sv(&s->ret->places, made);
-}
-
-static void on_spaces(struct supervisor *s, struct wire_message *m)
-{
-	int i;
-
-	for (i = 0; m->n_fds == 2 && i < 2; i++)
-		if (s->ret->spaces[i] < 0)
-			s->ret->spaces[i] = fd_take(&m->fds[i]);
-	s->ret->network = true;
-	if (s->req->watch.storage_inside)
-		s->watch.usage.userns = s->ret->spaces[0];
-}
-
-static void on_members(struct supervisor *s, struct wire_message *m, struct wire_in *w)
-{
-	pid_t ahead = m->type == INSIDE_AHEAD ? (pid_t)wire_get_u32(w) : 0;
-
-	/* one that was told of before the last command that we asked for may be that command by now */
-	if (m->type == INSIDE_AHEAD)
-		s->watch.ahead = wire_get_u64(w) + 1 == s->control.next_id ? ahead : 0;
-	else if (s->watching && m->n_fds == 1)
-		(void)watch_members_take_proc(&s->watch.members, fd_take(&m->fds[0]));
-}
-
-static void on_pretended(struct supervisor *s, struct wire_in *w)
-{
-	static const char *const messages[] = {
-		"the sandbox has one id, and a program asked to be another: give the user a range in /etc/subuid and /etc/subgid, with newuidmap installed, or run it as root",
-		"the sandbox has one id: files that were given to others stayed with it, and the workload was told that they were given",
-	};
-	struct sv call = wire_get_sv(w);
-	struct event_field field = {.key = "target", .value = call};
-	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_PROCESS, .rule = "image.ids", .message = messages[wire_get_u32(w) == 1], .fields = &field, .n_fields = 1};
-
-	if (wire_ok(w))
-		log_event(s, &e);
-}
-
-static void on_unwatched(struct supervisor *s)
-{
-	struct event e = {.kind = EVENT_NOTE, .domain = DOMAIN_FILESYSTEM, .rule = "filesystem.deny", .message = "no inotify watches are left: a denied file that the host replaces is covered by the search alone, seconds later"};
-
-	s->ret->unwatched = true;
-	log_event(s, &e);
-}
-
-static void on_message(struct supervisor *s)
-{
-	struct wire_message m;
-	struct wire_in w;
-	uint64_t id = 0;
-	int r = wire_receive(s->req->socket, &m);
-
-	if (r <= 0) {
-		s->ended = true;
-		return;
-	}
-	wire_in_init(&w, buf_view(&m.body));
-	if (m.type == INSIDE_DENIED)
-		on_denied(s, &w);
-	else if (m.type == INSIDE_UNTOLD)
-		on_untold(s, &w);
-	else if (m.type == INSIDE_LISTENERS)
-		s->failed |= supervise_gate_listeners(&s->gate, &m, s->err) < 0;
-	else if (m.type == INSIDE_UPPER && m.n_fds == 1 && s->ret->upper < 0)
-		s->ret->upper = fd_take(&m.fds[0]);
-	else if (m.type == INSIDE_PLACES)
-		on_places(s, &w);
-	else if (m.type == INSIDE_SPACES)
-		on_spaces(s, &m);
-	else if (m.type == INSIDE_PROC || m.type == INSIDE_AHEAD)
-		on_members(s, &m, &w);
-	else if (m.type == INSIDE_PRETENDED)
-		on_pretended(s, &w);
-	else if (m.type == INSIDE_UNWATCHED)
-		on_unwatched(s);
-	else if (m.type == INSIDE_HEARD)
-		on_heard(s);
-	else
-		id = wire_get_u64(&w);
-	if (id)
-		control_pass(&s->control, id, &m);
-	else if (m.type == INSIDE_STARTED)
-		on_started(s, &m);
-	else if (m.type == INSIDE_STOPPED)
-		on_stopped(s);
-	else if (m.type == INSIDE_FAILED)
-		on_failed(s, &w);
-	else if (m.type == INSIDE_EXITED)
-		on_exited(s, &w);
-	wire_message_done(&m);
 }
 
 /* A policy that is wrong changes nothing; both are logged. */
@@ -416,7 +195,7 @@ static int reload(void *arg, const char *path, struct error *err)
 		(void)snprintf(text, sizeof(text), "a new policy was refused, the last one stays: %s", err->text);
 		e.verdict = "deny";
 	}
-	log_event(s, &e);
+	supervisor_log(s, &e);
 	return r;
 }
 
@@ -441,7 +220,7 @@ static void pass_on(struct supervisor *s, int sig)
 	} else if (ends) {
 		s->ret->status = sig;
 		s->ended = true;
-		kill_all(s);
+		supervisor_kill_all(s);
 	}
 }
 
@@ -468,7 +247,7 @@ static void on_signal(struct supervisor *s)
 			break;
 		case SIGTSTP:
 			/* by SIGSTOP: a command that leads its own session cannot be stopped by SIGTSTP */
-			stop_all(s);
+			supervisor_stop_all(s);
 			if (s->req->front)
 				(void)kill(s->req->front, FRONT_MAY_STOP);
 			break;
@@ -494,11 +273,11 @@ static void on_watch(struct supervisor *s)
 	/* before that PID 1 has not sent its /proc */
 	if (s->req->watch.memory && s->ret->started && s->watch.members.blind && !s->ret->blind) {
 		s->ret->blind = true;
-		log_event(s, &note);
+		supervisor_log(s, &note);
 	}
 	if (key) {
 		hit_limit(s, key, message);
-		kill_all(s);
+		supervisor_kill_all(s);
 	}
 }
 
@@ -507,9 +286,9 @@ static void give_up(struct supervisor *s)
 {
 	struct event e = {.kind = EVENT_SIGNAL, .message = "the first process of the sandbox did not answer: all in it was killed"};
 
-	log_event(s, &e);
+	supervisor_log(s, &e);
 	(void)error_set(&s->ret->failed, ERROR_SYSTEM, "%s", e.message);
-	kill_all(s);
+	supervisor_kill_all(s);
 	s->ended = true;
 }
 
@@ -538,17 +317,17 @@ static void check_clock(struct supervisor *s)
 		struct event e = {.kind = EVENT_SIGNAL, .message = "stopped by its owner"};
 
 		s->control.stop_again = false;
-		log_event(s, &e);
+		supervisor_log(s, &e);
 		end_gently(s, s->control.stop_grace);
 	}
 	if (s->kill_at && (now >= s->kill_at || keep_is_empty(&s->keep))) {
-		kill_all(s);
+		supervisor_kill_all(s);
 		s->kill_at = UINT64_MAX;
 	}
 	if (s->failed) {
 		if (s->req->gate)
 			gate_quiet(s->req->gate);
-		kill_all(s);
+		supervisor_kill_all(s);
 	}
 }
 
@@ -592,13 +371,13 @@ static void command_started(void *arg, char *const *argv)
 	buf_init(&b, AUDIT_COMMAND_MAX);
 	audit_put_command(&b, argv);
 	field.value = buf_view(&b);
-	log_event(s, &e);
+	supervisor_log(s, &e);
 	s->watch.ahead = 0; /* who waited to become a command is this one */
 }
 
 static void logged(void *arg, const struct event *e)
 {
-	log_event(arg, e);
+	supervisor_log(arg, e);
 }
 
 /* Where nothing was started yet, nothing would tell PID 1 to go on. */
@@ -612,7 +391,7 @@ static void check_gate(struct supervisor *s)
 	if (s->ret->started)
 		end_gently(s, TERM_GRACE_MS);
 	else
-		kill_all(s);
+		supervisor_kill_all(s);
 }
 
 static bool keys_typed(void *arg, const char *p, size_t n)
@@ -646,32 +425,11 @@ static void leader_ended(struct supervisor *s)
 {
 	struct event e = {.kind = EVENT_SIGNAL, .message = "the sandbox whose network it shared has ended"};
 
-	log_event(s, &e);
+	supervisor_log(s, &e);
 	(void)error_set(&s->ret->failed, ERROR_SYSTEM, "%s", e.message);
 	s->ret->alone = s->ret->started;
-	kill_all(s);
+	supervisor_kill_all(s);
 	s->ended = true;
-}
-
-static void on_cover(struct supervisor *s)
-{
-	struct wire_message m;
-	struct wire_in w;
-	int r = wire_receive(s->req->covers, &m);
-
-	if (r <= 0) {
-		uncovered(s);
-		return;
-	}
-	wire_in_init(&w, buf_view(&m.body));
-	if (m.type == INSIDE_DENIED) {
-		on_denied(s, &w);
-	} else {
-		(void)wire_get_u64(&w);
-		note_failure(s, &w);
-		uncovered(s);
-	}
-	wire_message_done(&m);
 }
 
 enum { OWN_POLL = 8 };
@@ -701,13 +459,13 @@ static int loop(struct supervisor *s)
 		if (p[0].revents & POLLOUT)
 			outbox_flush(&s->out);
 		if (p[0].revents & ~POLLOUT)
-			on_message(s);
+			supervisor_hear(s);
 		else if (p[2].revents) /* PID 1 has ended, and said all it had to say */
 			s->ended = true;
 		if (p[5].revents)
 			leader_ended(s);
 		if (p[7].revents && !s->ended)
-			on_cover(s);
+			supervisor_hear_cover(s);
 		if (p[1].revents)
 			on_signal(s);
 		if (p[3].revents && reload_changed(&s->reload))
