@@ -103,6 +103,13 @@ what_is_cleaned_up_is_initialised()
 	! grep -rnE '^[[:space:]]*AUTO_(FD|BUF|FREE)[^=]*;' "$src" --include='*.c'
 }
 
+# One place has one name, whatever a library's realpath() makes of "//" (base/real_path.h).
+only_one_calls_realpath()
+{
+	! grep -rnE '\brealpath\(' "$src" --include='*.c' | grep -vE '^[^:]*base/real_path\.c:|:[[:space:]]*(/\*|\*)'
+}
+
+ok "only base/real_path.c calls realpath()" only_one_calls_realpath
 ok "what is cleaned up at a scope's end is initialised" what_is_cleaned_up_is_initialised
 ok "every source folder has a row" every_folder_has_a_row
 for folder in $(cd "$src" && find . -name '*.[ch]' -printf '%h\n' | sort -u | sed 's|^\./||'); do

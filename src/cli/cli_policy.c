@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "vault/credentials_read.h"
 
@@ -43,10 +44,8 @@ int cli_folders(struct cli_folders *ret, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "HOME is not set to an absolute path; set it, since a policy may name it as ~");
 	/* Patterns and mounts need one name for it; a home that does not exist keeps the name it has. */
-	if (!realpath(home, ret->home) && cli_path_clean("/", home, ret->home) < 0)
+	if (!real_path(home, ret->home) && cli_path_clean("/", home, ret->home) < 0)
 		return too_long("HOME", err);
-	if (ret->home[0] == '/' && ret->home[1] == '/') /* which some realpath() leave as they are */
-		memmove(ret->home, ret->home + 1, strlen(ret->home));
 	if (xdg("XDG_CONFIG_HOME", ret->home, ".config", ret->config, err) < 0 ||
 	    xdg("XDG_CACHE_HOME", ret->home, ".cache", ret->cache, err) < 0 ||
 	    xdg("XDG_DATA_HOME", ret->home, ".local/share", ret->data, err) < 0)
@@ -135,7 +134,7 @@ static int find_workdir(const struct call *call, unsigned flags, char out[PATH_M
 		(void)snprintf(out, PATH_MAX, "%s", CLI_NOWHERE);
 		return 0;
 	}
-	if (!realpath(dir ? dir : ".", out)) {
+	if (!real_path(dir ? dir : ".", out)) {
 		if (dir && errno == ENOENT)
 			return error_set(err, ERROR_INPUT, "work folder %s: there is none; make it, or name another with --workdir", text_show(&shown, sv_of(dir)));
 		return error_sys(err, errno, "work folder %s", text_show(&shown, sv_of(dir ? dir : "(the current one)")));

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/path.h"
+#include "base/real_path.h"
 #include "base/sv.h"
 
 enum { PASSWD_MAX = 4 << 20, FIELDS = 7 };
@@ -30,7 +31,7 @@ static enum home_of compare(const char *folder, const char *home)
 {
 	char real[PATH_MAX];
 
-	if (home[0] != '/' || !realpath(home, real) || strcmp(real, "/") == 0 || !path_is_in(real, folder))
+	if (home[0] != '/' || !real_path(home, real) || strcmp(real, "/") == 0 || !path_is_in(real, folder))
 		return HOME_NO;
 	return strcmp(real, folder) == 0 ? HOME_IS : HOME_HOLDS;
 }

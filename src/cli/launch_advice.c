@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "cli/cli_policy.h"
 #include "cli/doctor_check.h"
@@ -134,7 +135,7 @@ static const struct pol_str *denied_by_link(const struct advice *a)
 {
 	char real[PATH_MAX];
 
-	return realpath(a->path, real) ? plan_exec_leads(a->policy, real) : NULL;
+	return real_path(a->path, real) ? plan_exec_leads(a->policy, real) : NULL;
 }
 
 /* Why the kernel did not want to execute it: policy, or the file itself. */

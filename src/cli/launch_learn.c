@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "conf/value.h"
 #include "conf/value_net.h"
@@ -205,7 +206,7 @@ static void quoted(struct buf *out, const char *s)
 /* A file by its full path: what is written here may lie in another folder. */
 static void put_base(struct buf *out, const struct option_value *v)
 {
-	AUTO_FREE char *path = strcmp(v->option->name, "policy") == 0 ? realpath(v->value, NULL) : NULL;
+	AUTO_FREE char *path = strcmp(v->option->name, "policy") == 0 ? real_path(v->value, NULL) : NULL;
 
 	quoted(out, path ? path : v->value);
 }

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/path.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "plan/plan_links.h"
 #include "policy/policy_load.h"
@@ -82,12 +83,12 @@ int live_names(struct arena *arena, const char *file, const char **ret, size_t *
 {
 	char folder[PATH_MAX + 2], real[PATH_MAX], *slash;
 
-	if (realpath(file, real) && *n < LIVE_FILES && (ret[*n] = arena_str(arena, sv_of(real))))
+	if (real_path(file, real) && *n < LIVE_FILES && (ret[*n] = arena_str(arena, sv_of(real))))
 		++*n;
 	(void)snprintf(folder, sizeof(folder), "%s%s", file[0] == '/' ? "" : "./", file);
 	slash = strrchr(folder, '/');
 	*slash = '\0';
-	if (realpath(folder[0] ? folder : "/", real) && *n < LIVE_FILES && (ret[*n] = arena_printf(arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1)))
+	if (real_path(folder[0] ? folder : "/", real) && *n < LIVE_FILES && (ret[*n] = arena_printf(arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1)))
 		*n += *n == 0 || strcmp(ret[*n - 1], ret[*n]) != 0; /* no link: it is the same */
 	return add_names_instead(&(struct names){arena, ret, n}, file) < 0 ? -1 : 0;
 }

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "policy/policy_query.h"
 
@@ -49,7 +50,7 @@ static bool read_gitdir(const char *workdir, const char *file, char ret[PATH_MAX
 		return false;
 	(void)snprintf(path, sizeof(path), "%.*s", (int)strcspn(b.p + strlen(prefix), "\r\n"), b.p + strlen(prefix));
 	(void)snprintf(at, sizeof(at), "%s%s%s", path[0] == '/' ? "" : workdir, path[0] == '/' ? "" : "/", path);
-	return realpath(at, ret) != NULL;
+	return real_path(at, ret) != NULL;
 }
 
 /* The repository of a linked worktree is the folder that has all of them; that of a submodule is its own. */

@@ -1,11 +1,15 @@
 #include "cli/run_workdir.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "cli/home.h"
 
@@ -33,6 +37,46 @@ static const char *others_home(const struct cli_policy *p)
 	if (path_is_below(p->workdir, p->folders.home) && !is_system_folder(p->folders.home))
 		return NULL;
 	return what[home_of(p->workdir)];
+}
+
+/* The folder that was named, by the text of its name alone. False: none was. */
+static bool named(const struct call *call, const char *here, char out[PATH_MAX])
+{
+	const char *dir = call_value(call, "workdir");
+
+	return dir && cli_path_clean(here, dir, out) == 0;
+}
+
+/* A run may leave a link in the place of a folder. Who names that folder from where they stand means what is there. */
+static int check_link(const struct call *call, const struct cli_policy *p, struct error *err)
+{
+	char here[PATH_MAX], clean[PATH_MAX];
+	struct text_shown name, real;
+
+	if (!real_path(".", here) || !named(call, here, clean))
+		return 0;
+	if (call_value(call, "workdir")[0] == '/' || !path_is_in(clean, here) || path_is_in(p->workdir, here))
+		return 0;
+	return error_set(err, ERROR_DENIED, "--workdir %s: a link leads to %s, out of the current folder; name that folder if it is meant",
+			 text_show(&name, sv_of(call_value(call, "workdir"))), text_show(&real, sv_of(p->workdir)));
+}
+
+void run_workdir_tell(const struct call *call, const struct cli_policy *p, bool person)
+{
+	const char *start = getenv("PWD");
+	char clean[PATH_MAX], here[PATH_MAX];
+	struct text_shown name, real;
+	struct stat st, at;
+	bool is_named = real_path(".", here) && named(call, here, clean);
+
+	if (!is_named && (!person || !start || start[0] != '/' || snprintf(clean, sizeof(clean), "%s", start) >= PATH_MAX))
+		return;
+	/* only where the folder itself is a link: homes and disks are behind links of the system's for many */
+	if (strcmp(clean, p->workdir) == 0 || lstat(clean, &st) < 0 || !S_ISLNK(st.st_mode))
+		return;
+	if (stat(clean, &st) < 0 || stat(p->workdir, &at) < 0 || st.st_ino != at.st_ino || st.st_dev != at.st_dev)
+		return;
+	call_note(call, "note: the work folder is %s, where the link %s leads", text_show(&real, sv_of(p->workdir)), text_show(&name, sv_of(clean)));
 }
 
 int run_workdir(const struct call *call, const struct cli_policy *p, const char **ret, const char **ret_unfit, struct error *err)
@@ -64,7 +108,7 @@ int run_workdir(const struct call *call, const struct cli_policy *p, const char 
 	else
 		what = others_home(p);
 	if (!what)
-		return 0;
+		return check_link(call, p, err);
 	if (call_has(call, "workdir"))
 		return error_set(err, ERROR_DENIED, "--workdir %s %s; use a project folder", text_show(&t, sv_of(p->workdir)), what);
 	*ret_unfit = what;

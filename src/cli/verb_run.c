@@ -134,6 +134,8 @@ int verb_run(struct call *call, struct error *err)
 		r = run_workdir(call, &p, &req.workdir, &unfit, err);
 	if (unfit)
 		call_note(call, "note: the current folder %s: running without a work folder; change to a project folder or use --workdir", unfit);
+	if (r == 0 && req.workdir)
+		run_workdir_tell(call, &p, isatty(STDERR_FILENO));
 	/* for a person: what runs by itself does so every day */
 	if (r == 0 && req.workdir && isatty(STDERR_FILENO))
 		run_git_tell(&p, req.workdir, &to);

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "cli/cli_policy.h"
 #include "cli/kept.h"
@@ -284,7 +285,7 @@ static int read_handed(const char *name, int from, struct error *err)
 int verb_policy_push(struct call *call, struct error *err)
 {
 	AUTO_FD from = policy_cache_open_pipe(call->args[1]);
-	AUTO_FREE char *path = from < 0 ? realpath(call->args[1], NULL) : strdup(call->args[1]);
+	AUTO_FREE char *path = from < 0 ? real_path(call->args[1], NULL) : strdup(call->args[1]);
 	struct text_shown shown;
 	AUTO_FD text = -1;
 	AUTO_FD fd = -1;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "cli/cli_policy.h"
 #include "cli/launch_task.h"
@@ -78,7 +79,7 @@ static int find_places(const struct call *call, struct places *p, struct error *
 		return -1;
 	if (!out)
 		return 0;
-	if (!realpath(".", here))
+	if (!real_path(".", here))
 		return error_sys(err, errno, "the current folder");
 	return cli_path_clean(here, out, p->out) < 0 ? error_set(err, ERROR_INPUT, "--out: the path is too long") : 0;
 }

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "cli/cli_policy.h"
 #include "cli/why_sandbox.h"
@@ -97,19 +98,19 @@ static int find_program(const char *name, char out[PATH_MAX], struct error *err)
 }
 
 /* Where the path leads on this machine: links resolved, as far as it exists. False: it leads nowhere else. */
-static bool real_path(const char *path, char out[PATH_MAX])
+static bool leads_elsewhere(const char *path, char out[PATH_MAX])
 {
 	char parent[PATH_MAX], *slash;
 	size_t n;
 
-	if (realpath(path, out))
+	if (real_path(path, out))
 		return strcmp(path, out) != 0;
 	(void)snprintf(parent, sizeof(parent), "%s", path);
 	slash = strrchr(parent, '/');
 	if (!slash || slash == parent)
 		return false;
 	*slash = '\0';
-	if (!realpath(parent, out))
+	if (!real_path(parent, out))
 		return false;
 	n = strlen(out);
 	if (n + strlen(slash + 1) + 2 > PATH_MAX)
@@ -152,12 +153,12 @@ static void ask_policy(const struct call *call, const struct cli_policy *p, cons
 	char real[PATH_MAX];
 
 	ask_name(call, p, s, q, q->path, ret);
-	if (ret->answer == ANSWER_ALLOW && (s->plan ? why_sandbox_lead(s, q->path, real) : real_path(q->path, real))) {
+	if (ret->answer == ANSWER_ALLOW && (s->plan ? why_sandbox_lead(s, q->path, real) : leads_elsewhere(q->path, real))) {
 		ask_name(call, p, s, q, real, ret);
 		if (ret->answer == ANSWER_DENY)
 			(void)snprintf(q->path, sizeof(q->path), "%s", real);
 	}
-	if (ret->answer == ANSWER_ALLOW && is_exec(q) && realpath(q->path, real))
+	if (ret->answer == ANSWER_ALLOW && is_exec(q) && real_path(q->path, real))
 		ask_links(p, real, ret);
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "image/ids.h"
 #include "image/store_parts.h"
 #include "sys/tree.h"
@@ -38,7 +39,7 @@ static int open_root(struct image_store *s, struct error *err)
 	r = sys_make_folders(path);
 	if (r < 0)
 		return error_sys(err, r, "image store %s", path);
-	s->path = realpath(path, NULL);
+	s->path = real_path(path, NULL);
 	s->dir = s->path ? open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (s->dir < 0 || fstat(s->dir, &st) < 0)
 		return error_sys(err, errno, "image store %s", path);

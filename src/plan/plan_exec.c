@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/path.h"
+#include "base/real_path.h"
 #include "model/base_system.h"
 #include "plan/plan_build.h"
 #include "plan/plan_links.h"
@@ -83,7 +84,7 @@ static int mask_behind(void *arg, const char *path)
 {
 	struct denial *m = arg;
 	struct draft *d = m->d;
-	AUTO_FREE char *real = realpath(path, NULL);
+	AUTO_FREE char *real = real_path(path, NULL);
 	size_t i, n = d->plan->n_ops;
 	struct plan_op op;
 
@@ -165,7 +166,7 @@ struct lead {
 static int compare_lead(void *arg, const char *path)
 {
 	struct lead *l = arg;
-	AUTO_FREE char *real = realpath(path, NULL);
+	AUTO_FREE char *real = real_path(path, NULL);
 
 	l->found = l->found || (real && path_is_in(l->program, real));
 	return l->found ? -1 : 0;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "model/gate.h"
 #include "model/reach.h"
 #include "plan/environ_gate.h"
@@ -65,7 +66,7 @@ static int cover_in_image(struct draft *d, const char *made, const char *path)
 /* Programs that read the system's own bundle find ours in its place. */
 static int cover(struct draft *d, const char *made, const char *path)
 {
-	AUTO_FREE char *real = realpath(path, NULL);
+	AUTO_FREE char *real = real_path(path, NULL);
 	struct plan_op op = {.kind = PLAN_SHOW, .source = made, .why = WHY};
 	struct stat st;
 

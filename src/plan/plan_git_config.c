@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "model/git_config.h"
 #include "plan/plan_follow.h"
@@ -121,7 +122,7 @@ const char *plan_git_config_place(struct draft *d, const char *folder, const cha
 /* All of a folder that is shown: nothing would be left to write to. */
 static bool is_all(const struct draft *d, const char *path)
 {
-	AUTO_FREE char *real = realpath(path, NULL);
+	AUTO_FREE char *real = real_path(path, NULL);
 	const struct plan_op *op;
 	size_t i;
 

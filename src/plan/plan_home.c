@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "plan/plan_follow.h"
 
 /* Below the home, those of the built-in patterns that people link things into one by one; and below Cordon's own folders. */
@@ -82,7 +83,7 @@ static int follow_in(struct draft *d, const char *top, const char *below, size_t
 		return 1;
 	}
 	for (at[0] = '\0'; r == 0 && (e = readdir(dir));) {
-		if (!is_link(fd, e) || (!at[0] && !realpath(folder, at)))
+		if (!is_link(fd, e) || (!at[0] && !real_path(folder, at)))
 			continue;
 		(void)snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
 		(void)snprintf(real, sizeof(real), "%s/%s", at, e->d_name);

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/path.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "plan/environ_gate.h"
 #include "plan/plan_base.h"
@@ -114,7 +115,7 @@ static int add_mount(struct draft *d, const struct image_mount *m)
 	if (lstat(m->source, &st) < 0 || (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
 		return error_set(d->err, ERROR_INPUT, "image: %s is no folder or file that could be mounted", text_show(&t, sv_of(m->source)));
 	/* opened later, without following links */
-	real = realpath(m->source, NULL);
+	real = real_path(m->source, NULL);
 	if (!real)
 		return error_sys(d->err, errno, "image: %s", text_show(&t, sv_of(m->source)));
 	/* root of an image may make setuid programs there, and they would be ours */

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/path.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "plan/plan_binds.h"
 #include "plan/plan_follow.h"
@@ -198,7 +199,7 @@ static int note_link_through(void *arg, const char *path, struct sv rest, bool s
 {
 	struct unshown *u = arg;
 	AUTO_FD folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FREE char *real = folder < 0 ? NULL : realpath(path, NULL);
+	AUTO_FREE char *real = folder < 0 ? NULL : real_path(path, NULL);
 
 	if (!real || !plan_follow_minds(u->d, (size_t)(u->guard - u->d->plan->guards), real, rest, stray))
 		return 0;
@@ -210,7 +211,7 @@ static char *led_to(const char *path)
 {
 	struct stat st;
 
-	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? real_path(path, NULL) : NULL;
 }
 
 static int note_unshown(void *arg, const char *path)
@@ -375,7 +376,7 @@ static int found_in_base(void *arg, const char *path)
 {
 	struct base_search *b = arg;
 	struct finding f = {.d = b->d, .base = true};
-	AUTO_FREE char *real = realpath(path, NULL);
+	AUTO_FREE char *real = real_path(path, NULL);
 
 	if (!real || !in_base_system(b->d->plan, real) || is_covered(b->d->plan, real, true))
 		return 0;

@@ -10,6 +10,7 @@
 
 #include "base/cachefile.h"
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "policy/policy_codec.h"
 
 /* CACHE_PLACES entries at most; a policy larger than CACHE_MAX is parsed each time. */
@@ -102,7 +103,7 @@ static int read_now(const char *path, bool wait, struct buf *bytes, char real[PA
 
 	if (r == -ENOENT && dangles(path))
 		return -ENOLINK;
-	if (r == 0 && !realpath(path, real) && (size_t)snprintf(real, PATH_MAX, "%s", path) >= PATH_MAX)
+	if (r == 0 && !real_path(path, real) && (size_t)snprintf(real, PATH_MAX, "%s", path) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	return r;
 }

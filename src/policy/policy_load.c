@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "conf/misnamed.h"
 #include "policy/policy_cache.h"
@@ -154,7 +155,7 @@ static int get_profile(struct load *l, const struct policy_want *want, struct ar
 	if (l->req->config_dir) {
 		path = arena_printf(a, "%s/profiles/%s.yaml", l->req->config_dir, want->name);
 		/* A profile that extends its own name means the one it hides. */
-		if (!path || !want->from || !realpath(path, real) || strcmp(real, want->from) != 0)
+		if (!path || !want->from || !real_path(path, real) || strcmp(real, want->from) != 0)
 			r = read_text(l, path, path, a, ret, err);
 	}
 	if (r == 1)

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "conf/value.h"
 #include "sys/spawn.h"
@@ -263,7 +264,7 @@ static int tool_mount(const struct agent *a, const struct image_mount *tool, con
 	struct text_shown shown;
 	bool own = tool->source[0] == '~';
 
-	if (snprintf(path, sizeof(path), "%s%s", own ? home : "", tool->source + own) >= (int)sizeof(path) || !realpath(path, real))
+	if (snprintf(path, sizeof(path), "%s%s", own ? home : "", tool->source + own) >= (int)sizeof(path) || !real_path(path, real))
 		return error_set(err, ERROR_MISSING, "agent %s: tools: %s is not there: %s", a->name, text_show(&shown, sv_of(tool->source)), strerror(errno));
 	*ret = (struct image_mount){.source = arena_str(to, sv_of(real)), .target = arena_str(to, sv_of(tool->target))};
 	return ret->source && ret->target ? 0 : error_sys(err, ENOMEM, "agent %s", a->name);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "image/recipe.h"
 #include "task/compose.h"
@@ -30,7 +31,7 @@ bool compose_name_is_fine(const char *name)
 
 void compose_name_of(const char *dir, char ret[COMPOSE_NAME_MAX + 1])
 {
-	AUTO_FREE char *path = realpath(dir, NULL);
+	AUTO_FREE char *path = real_path(dir, NULL);
 	const char *slash = path ? strrchr(path, '/') : NULL, *p;
 	size_t n = 0;
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "sys/beneath.h"
 #include "task/digest.h"
@@ -82,7 +83,7 @@ static int note_digests(struct flow *f)
 /* The last part of the folder's name, where the task has no name. */
 static const char *name_of_folder(const struct flow *f)
 {
-	AUTO_FREE char *path = realpath(f->req->dir, NULL);
+	AUTO_FREE char *path = real_path(f->req->dir, NULL);
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
 	return slash && slash[1] ? arena_str(f->arena, sv_of(slash + 1)) : f->req->dir;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "sys/tree.h"
 
@@ -62,7 +63,7 @@ int past_hold(int dir, const char *path, struct error *err)
 void past_say(int dir, const char *task, const char *agent)
 {
 	AUTO_FD fd = openat(dir, STARTED, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	AUTO_FREE char *whole = realpath(task, NULL);
+	AUTO_FREE char *whole = real_path(task, NULL);
 	const char *name = whole ? strrchr(whole, '/') + 1 : task;
 	AUTO_BUF b = {0};
 

@@ -232,6 +232,18 @@ mkdir sub
 is "--workdir names it" "$("$CORDON" run --workdir sub -- pwd)" "$work/sub"
 ln -s sub link
 is "--workdir through a link is the folder itself" "$("$CORDON" run --workdir link -- pwd)" "$work/sub"
+mkdir "$tmp/private" && echo FAKE-SECRET >"$tmp/private/key"
+inside sh -c "mkdir pkg && mv pkg pkg.old && ln -s '$tmp/private' pkg"
+is "a run can leave a link in the place of a folder" "$(cat pkg/key)" FAKE-SECRET
+like "--workdir does not follow it out of the current folder" "$("$CORDON" run --workdir pkg -- cat key 2>&1)" "a link leads to $tmp/private, out of the current folder"
+is "... which fails" "$("$CORDON" run -w ./pkg/ -- cat key >/dev/null 2>&1; echo $?)" 125
+is "... and why says the same" "$("$CORDON" why -w pkg --path pkg/key >/dev/null 2>&1; echo $?)" 1
+like "where the whole name is given, it is said where it leads" "$("$CORDON" run -w "$work/pkg" -- true 2>&1)" "note: the work folder is $tmp/private, where the link $work/pkg leads"
+is "a folder outside may be named as one that lies beside" "$(cd sub && "$CORDON" run -w ../pkg.old -- pwd 2>&1)" "$work/pkg.old"
+rm -r pkg pkg.old
+for folder in //etc //usr ///etc //usr/; do
+	like "--workdir $folder is no other than with one slash" "$("$CORDON" run -w "$folder" -- true 2>&1)" 'belongs to the system'
+done
 policy <<'END'
 filesystem: {workdir: read-write}
 process: {user: 1234}

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/real_path.h"
 #include "base/text.h"
 #include "model/inside.h"
 #include "sandbox/common/box_root.h"
@@ -49,7 +50,7 @@ int box_root(const char *fallback, bool make, char **ret, struct error *err)
 	if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & (root ? 0022 : 0077)))
 		return error_set(err, ERROR_DENIED, "%s: must be a folder of yours that nobody else can write to%s", path, root ? "" : " or enter");
 	/* the kernel tells where things are by names without links and dots */
-	*ret = realpath(path, NULL);
+	*ret = real_path(path, NULL);
 	return *ret ? 0 : error_sys(err, errno, "%s", path);
 }
 
