@@ -227,6 +227,20 @@ is "fds: also for a command that looks by number" "$("$CORDON" run -- python3 -c
 for n in range(3, 1024):
     try: os.fstat(n); print(n)
     except OSError: pass' 3</etc/passwd 9</ 200</ 2>&1)" ""
+opens='import os
+for f in (lambda: os.fchmod(1, 0o666), lambda: os.chmod("/proc/self/fd/1", 0o666)):
+    try: f()
+    except PermissionError: pass'
+is "a program can open a file to others that came as its standard output" "$(umask 077; python3 -c "$opens" >>"$tmp/log"; stat -c %a "$tmp/log")" 666
+is "... but not inside" "$(rm "$tmp/log"; umask 077; "$CORDON" run -- python3 -c "$opens" >>"$tmp/log"; stat -c %a "$tmp/log")" 600
+inside_says "files of its own it opens to others, removed ones too" "666 666" python3 -c 'import os
+f = os.open("own", os.O_RDWR | os.O_CREAT, 0o600)
+os.fchmod(f, 0o666)
+a = os.fstat(f).st_mode & 0o777
+os.fchmod(f, 0o600)
+os.unlink("own")
+os.fchmod(f, 0o666)
+print("%o %o" % (a, os.fstat(f).st_mode & 0o777))'
 inside_says "the command starts in the work folder" "$work" pwd -P
 mkdir sub
 is "--workdir names it" "$("$CORDON" run --workdir sub -- pwd)" "$work/sub"

@@ -59,13 +59,26 @@ static int open_subject(const struct job *j, enum subject subject)
 	return r < 0 ? r : guard_find(e, j->call->pid, path[0] == '/' ? AT_FDCWD : base, path, subject != BY_LINK);
 }
 
-/* May other users do more in the folder than they could? One whose path is not its own any more, or was never one in here, is none that we know. */
+/* False: its path is not its own any more, or was never one in here. */
+static bool has_path(const struct job *j, int fd, const struct stat *st, char path[PATH_MAX])
+{
+	struct stat there;
+
+	return guard_path_of(&j->g->eyes, fd, path) == 0 && lstat(path, &there) == 0 && there.st_dev == st->st_dev &&
+	       there.st_ino == st->st_ino;
+}
+
+/*
+ * May other users do more there than they could? In a folder, one that we know. With a file: not one of the host's that
+ * only came in open, as standard output does. What was removed is its owner's alone.
+ */
 static int may_let_in(const struct job *j, int fd, const struct stat *st)
 {
 	char path[PATH_MAX];
-	struct stat there;
 
-	if (guard_path_of(&j->g->eyes, fd, path) < 0 || lstat(path, &there) < 0 || there.st_dev != st->st_dev || there.st_ino != st->st_ino)
+	if (!S_ISDIR(st->st_mode))
+		return !S_ISREG(st->st_mode) || st->st_nlink == 0 || has_path(j, fd, st, path) ? 0 : -EPERM;
+	if (!has_path(j, fd, st, path))
 		return -EPERM;
 	return verdict(j, guard_judge_letting_in(j->g, path), path) < 0 ? -EPERM : 0;
 }
@@ -81,7 +94,7 @@ static int set_mode(const struct job *j, int fd, mode_t mode)
 	/* setuid and setgid files outlive the sandbox */
 	if (mode & (S_ISDIR(st.st_mode) ? S_ISUID : S_ISUID | S_ISGID))
 		return -EPERM;
-	if (S_ISDIR(st.st_mode) && (mode & 077 & ~st.st_mode))
+	if (mode & 077 & ~st.st_mode)
 		r = may_let_in(j, fd, &st);
 	if (r < 0)
 		return r;
