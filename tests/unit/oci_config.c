@@ -307,6 +307,11 @@ static void the_last_error_of_a_log_is_what_was_said(void)
 	CHECK(oci_said_output(sv_of("a\nlast one\x07\r\n\n"), out, sizeof(out)));
 	CHECK_STR(out, "last one\\x07");
 	CHECK(!oci_said_output(sv_of("\n \n"), out, sizeof(out)));
+	CHECK(oci_said_output(sv_of("why it failed\nW0412 10:11:12.131415   1617 file.go:18] and what it warned of\n"), out, sizeof(out)));
+	CHECK_STR(out, "why it failed");
+	CHECK(!oci_said_output(sv_of("W0412 10:11:12.131415   1617 file.go:18] nothing else\n"), out, sizeof(out)));
+	CHECK(oci_said_output(sv_of("Why\nW041\n"), out, sizeof(out)));
+	CHECK_STR(out, "W041");
 }
 
 static void a_long_message_is_cut(void)

@@ -18,6 +18,7 @@ static const struct oci_runtime runtimes[] = {
 		.rootless_flags = {"--rootless"},
 		.cgroups = OCI_CGROUPS_LEFT,
 		.own_kernel = true,
+		.graces = true,
 	},
 	{
 		.name = "runc",

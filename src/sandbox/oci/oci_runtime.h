@@ -24,6 +24,7 @@ struct oci_runtime {
 	bool own_kernel;    /* no user namespace in the spec, no seccomp; it brings its own /dev and /sys */
 	/* Says that its program cannot be written to through /proc/PID/exe, from inside: else it makes sure of that by starting itself anew. */
 	const char *sealed;
+	bool graces;	    /* its processes would wait for the kernel's grace periods as they start (sys/grace.h), and do without what they wait for */
 	bool recursive;	    /* mount options that hold for what is mounted below, too: "rro" */
 };
 

@@ -59,11 +59,24 @@ bool oci_said_log(struct sv log, char *out, size_t size)
 	return false;
 }
 
+/* As gVisor writes it: W0412, a time, and what it warns of, but did not fail for. */
+static bool is_warning(struct sv line)
+{
+	size_t i;
+
+	for (i = 1; i < 5 && i < line.n && line.p[i] >= '0' && line.p[i] <= '9'; i++)
+		;
+	return i == 5 && i < line.n && line.p[0] == 'W' && line.p[i] == ' ';
+}
+
 bool oci_said_output(struct sv output, char *out, size_t size)
 {
 	struct sv line;
 
-	return last_line(&output, &line) && show(line, out, size);
+	while (last_line(&output, &line))
+		if (!is_warning(line))
+			return show(line, out, size);
+	return false;
 }
 
 static struct sv read_tail(int dir, const char *name, char *out)

@@ -11,7 +11,7 @@
 
 /* The message of the last line of a log that is an error, in one escaped line; false: there is none. */
 bool oci_said_log(struct sv log, char *out, size_t size);
-/* The last line that is not empty, escaped. */
+/* The last line that is not empty, nor a warning of gVisor's, escaped. */
 bool oci_said_output(struct sv output, char *out, size_t size);
 
 /* Of the box's files in the folder dir. */

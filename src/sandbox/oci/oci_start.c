@@ -21,6 +21,7 @@
 #include "sys/beside.h"
 #include "sys/cgroup.h"
 #include "sys/copy_bytes.h"
+#include "sys/grace.h"
 #include "sys/idmap.h"
 #include "sys/mounts.h"
 #include "sys/process.h"
@@ -350,6 +351,8 @@ static _Noreturn void become(struct start *s)
 	if (r == 0)
 		r = sys_close_from(3);
 	if (r == 0) {
+		if (s->r->graces)
+			sys_grace_spare();
 		step = "cannot be executed";
 		r = execute(s);
 	}
