@@ -96,7 +96,8 @@ int launch_box_start(struct launch_box *l, const struct launch_box_request *req,
 	if (cover_watch_new(req->plan, req->cache, &l->covers, err) < 0)
 		return -1;
 	l->not_started = l->backend->start(l->box, err) < 0;
-	if (l->not_started || feed_input(&l->stdio, err) < 0)
+	/* the runtime has much to load: from here on nobody waits for us */
+	if (l->not_started || stage_note(&l->stage, req->state->dir, req->state->path, err) < 0 || feed_input(&l->stdio, err) < 0)
 		return -1;
 	if (req->plan->image)
 		return launch_image_stdio(req->plan->image, &l->collect, l->stdio.fds, err);

@@ -72,7 +72,6 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 	struct staged *v = &s->v[s->n];
 	const char *path;
 	struct stat st;
-	int r;
 
 	if (host < 0 || fstat(host, &st) < 0)
 		return plan_source_error(op, host < 0 ? host : -errno, err);
@@ -86,8 +85,6 @@ static int make_copy(struct stage *s, struct plan *plan, struct plan_op *op, int
 	if (fill_copy(v, plan, op, host, state, owner, err) < 0)
 		return -1;
 	copied_stands(&v->copied);
-	if (kept && (r = copied_store(&v->copied, state)) < 0)
-		return error_sys(err, r, "%s", state_path);
 	op->kind = PLAN_BIND;
 	op->folder = true;
 	op->judged = false;
@@ -115,6 +112,16 @@ int stage_make(struct stage *s, struct plan *plan, const char *runtime, int stat
 	}
 	drop_missing(s, plan, state);
 	return 0;
+}
+
+int stage_note(const struct stage *s, int state, const char *state_path, struct error *err)
+{
+	const struct staged *v;
+	int r = 0;
+
+	for (v = s->v; r == 0 && v < s->v + s->n; v++)
+		r = v->kept ? copied_store(&v->copied, state) : 0;
+	return r < 0 ? error_sys(err, r, "%s", state_path) : 0;
 }
 
 void stage_settle(const struct stage *s)

@@ -45,6 +45,9 @@ struct stage {
 /* owner: who may write to the copies. state: the run's folder, by descriptor and path. Changes the plan. */
 int stage_make(struct stage *s, struct plan *plan, const char *runtime, int state, const char *state_path, uint32_t owner, struct error *err);
 
+/* Writes down what the copies that are kept were made of: after stage_make(), when there is time, and before anything inside may change them. */
+int stage_note(const struct stage *s, int state, const char *state_path, struct error *err);
+
 /* Before anything inside may change the copies: see copied.h. */
 void stage_settle(const struct stage *s);
 
