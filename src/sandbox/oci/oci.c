@@ -76,6 +76,12 @@ static int write_config(struct box *b, const struct oci_runtime *r, struct error
 	return code < 0 ? error_sys(err, code, "%s/" OCI_CONFIG, b->dir) : 0;
 }
 
+/* The host's kernel runs all of it, and cordon-init is there: the runtime has started all that it ever starts. */
+static bool is_settled(const struct box *b)
+{
+	return b->init_pid > 0;
+}
+
 /* While the runtime lives all that it started can be found; without it the cgroup holds what is left, and otherwise the end of cordon-init's connection is its own end. */
 static void stop(struct box *b)
 {
@@ -86,7 +92,7 @@ static void stop(struct box *b)
 		return;
 	}
 	if (b->runtime > 0 && !oci_wait(b->runtime_pidfd, 0))
-		oci_kill_descendants(b->runtime);
+		oci_kill_descendants(b->runtime, is_settled(b));
 	else if (b->runtime > 0)
 		(void)cgroup_kill(b->cgroup);
 }
@@ -102,7 +108,7 @@ static void end_runtime(pid_t pid, int pidfd)
 	for (waited = 0; waited < NOTICE_MS && oci_has_children(pid); waited += STEP_MS)
 		if (oci_wait(pidfd, STEP_MS))
 			return;
-	oci_kill_descendants(pid);
+	oci_kill_descendants(pid, false);
 	(void)sys_pidfd_signal(pidfd, SIGKILL);
 }
 
@@ -126,7 +132,7 @@ static void done_guest(struct box *b)
 
 	if (!ended)
 		end_leader(b);
-	oci_kill_descendants(b->runtime);
+	oci_kill_descendants(b->runtime, false);
 	(void)sys_pidfd_signal(b->runtime_pidfd, SIGKILL);
 	while (waitpid(b->runtime, &status, 0) < 0 && errno == EINTR)
 		;
@@ -140,7 +146,7 @@ static void inherit(struct box *b)
 	if (oci_is_guest(b, oci_runtime_find(b->backend->name))) {
 		done_guest(b);
 	} else if (!oci_wait(b->runtime_pidfd, NOTICE_MS)) {
-		oci_kill_descendants(b->runtime);
+		oci_kill_descendants(b->runtime, false);
 		end_runtime(b->runtime, b->runtime_pidfd);
 	}
 }
@@ -178,7 +184,7 @@ static void done(struct box *b)
 		return;
 	}
 	oci_heir_end(b); /* nothing is left for it to do: the two end side by side */
-	oci_end_child(b->runtime, b->runtime_pidfd, NOTICE_MS);
+	oci_end_child(b->runtime, b->runtime_pidfd, is_settled(b), NOTICE_MS);
 	oci_heir_dismiss(b);
 	b->runtime = -1;
 	(void)cgroup_kill(b->cgroup);
@@ -208,7 +214,7 @@ static bool sweep(const char *dir, const char *id)
 	held = sys_pidfd_open(pid);
 	if (held < 0 || oci_started(pid) != started)
 		return true;
-	oci_kill_descendants(pid);
+	oci_kill_descendants(pid, false);
 	end_runtime(pid, held);
 	(void)oci_wait(held, NOTICE_MS);
 	return true;

@@ -85,8 +85,8 @@ static bool is_first_inside(pid_t pid)
 	return n > 2 && at[n] == '1' && at[n - 1] == '\t' && strchr("0123456789", at[n - 2]);
 }
 
-/* Deepest first: a parent that lives keeps its children findable. */
-static size_t kill_below(pid_t root, unsigned depth)
+/* Deepest first: a parent that lives keeps its children findable. wait_ms: for each child of the root. */
+static size_t kill_below(pid_t root, unsigned depth, int wait_ms)
 {
 	pid_t pids[CHILDREN_MAX];
 	size_t n = children_of(root, pids, CHILDREN_MAX), killed = 0, i;
@@ -98,22 +98,24 @@ static size_t kill_below(pid_t root, unsigned depth)
 		if (held < 0 || !sys_process_stat(pids[i], &o) || o.parent != root)
 			continue;
 		if (depth < DEPTH_MAX && !is_first_inside(pids[i]))
-			killed += kill_below(pids[i], depth + 1);
+			killed += kill_below(pids[i], depth + 1, 0);
 		if (oci_wait(held, 0))
 			continue; /* dead, and not yet waited for */
 		(void)sys_pidfd_signal(held, SIGKILL);
 		killed++;
-		if (depth == 0)
-			(void)oci_wait(held, END_MS); /* so that the next round finds what was born meanwhile, and this one dead */
+		if (wait_ms)
+			(void)oci_wait(held, wait_ms); /* so that the next round finds what was born meanwhile, and this one dead */
 	}
 	return killed;
 }
 
-void oci_kill_descendants(pid_t root)
+void oci_kill_descendants(pid_t root, bool settled)
 {
 	int round;
 
-	for (round = 0; round < ROUNDS && kill_below(root, 0); round++)
+	if (settled)
+		(void)kill_below(root, 0, 0);
+	for (round = 0; !settled && round < ROUNDS && kill_below(root, 0, END_MS); round++)
 		;
 }
 
@@ -140,7 +142,7 @@ static void wait_for_orphans(const pid_t *ours, size_t n_ours, int timeout_ms)
 	}
 }
 
-void oci_end_child(pid_t root, int pidfd, int timeout_ms)
+void oci_end_child(pid_t root, int pidfd, bool settled, int timeout_ms)
 {
 	pid_t ours[CHILDREN_MAX];
 	size_t n = children_of(getpid(), ours, CHILDREN_MAX);
@@ -148,7 +150,8 @@ void oci_end_child(pid_t root, int pidfd, int timeout_ms)
 
 	(void)prctl(PR_GET_CHILD_SUBREAPER, &reaper, 0, 0, 0);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	oci_kill_descendants(root);
+	/* who cannot wait for orphans has to find them dead here */
+	oci_kill_descendants(root, settled && n < CHILDREN_MAX);
 	(void)sys_pidfd_signal(pidfd, SIGKILL);
 	while (waitpid(root, NULL, 0) < 0 && errno == EINTR)
 		;

@@ -10,14 +10,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Kills the descendants of root, a process that cannot go away meanwhile (a child of ours that was not waited for, or one that is held and was found to be the right one), not root itself. */
-void oci_kill_descendants(pid_t root);
+/*
+ * Kills the descendants of root, a process that cannot go away meanwhile (a child of ours that was not waited for, or one that is held and was found to be the right one), not root itself. settled: none of
+ * them starts others any more, but in the container, all of which ends with its PID 1: then once is enough, and nobody is waited for.
+ */
+void oci_kill_descendants(pid_t root, bool settled);
 
 /*
  * Ends root, a child of ours behind pidfd, with all that comes of it, and waits for it. It is not left to clean up. Orphans become our children for that moment, and are waited for, which not every host's PID 1 would do: each at
  * most that long.
  */
-void oci_end_child(pid_t root, int pidfd, int timeout_ms);
+void oci_end_child(pid_t root, int pidfd, bool settled, int timeout_ms);
 
 /* The descendant of root whose first word is this name; 0: there is none. */
 pid_t oci_find_descendant(pid_t root, const char *name);
