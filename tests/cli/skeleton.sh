@@ -215,6 +215,16 @@ done
 is "several first runs at once all work" "$failed" 0
 ok "and leave one skeleton, nothing half made" one
 rm -rf "$roots"
+"$CORDON" run --policy "$tmp/policy.yaml" -- sh -c 'echo >here; while [ -e here ]; do sleep 0.05; done' &
+late=$!
+waited_for here
+inside true
+inside true
+touch -d '1 hour ago' "$roots"
+rm here
+wait $late
+is "a run that was begun before there was one, and ends when there is, makes no other" "$(find "$roots" -maxdepth 0 -mmin -30)" ""
+rm -rf "$roots"
 work=$PWD
 below=$(mktemp -d /var/tmp/cordon-skeleton.XXXXXX) && cd "$below" || exit 1
 inside_works "a run works in a folder below /var/tmp, where other sandboxes have a link" true

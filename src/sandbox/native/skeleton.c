@@ -227,6 +227,13 @@ static int make_whole(int roots, const char *path, const char *name, const struc
 	return r;
 }
 
+static bool is_there(int roots, const char *name)
+{
+	AUTO_FD fd = openat(roots, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd >= 0 && faccessat(fd, "root", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 int skeleton_make(const char *cache, const struct plan *plan)
 {
 	char path[PATH_MAX], name[SHA256_HEX];
@@ -238,6 +245,9 @@ int skeleton_make(const char *cache, const struct plan *plan)
 		roots = open_roots(cache, path);
 	if (roots < 0)
 		return roots;
+	/* of many sandboxes that were begun at the same time each comes here, and one is enough */
+	if (is_there(roots, name))
+		return 0;
 	if (mkdirat(roots, name, 0700) < 0)
 		r = errno == EEXIST ? make_whole(roots, path, name, plan) : -errno;
 	sweep(roots, path);
