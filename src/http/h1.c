@@ -6,6 +6,7 @@
 #include "http/h1_check.h"
 #include "http/h1_chunk.h"
 #include "http/h1_head.h"
+#include "http/h1_recent.h"
 
 enum {
 	START_LINE_ROOM = 64, /* for method, version and blanks beside the target */
@@ -24,16 +25,13 @@ struct h1 {
 	struct h1_asked asked;
 	struct h1_limits limits;
 	struct h1_fault fault;
+	struct h1_recent *recent; /* NULL: every head is read */
 
 	/* The message. */
 	struct h1_lines head, tail;
-	struct h1_start start;
 	char *target; /* its canonical form, where that has no room in its own place */
-	struct h1_framing framing;
-	struct http_fields fields, trailers;
-	struct http_authority host;
-	struct http_request request;
-	struct http_response response;
+	struct h1_reading read;
+	struct http_fields trailers;
 	struct h1_chunk chunk;
 	int64_t left;  /* of a body whose length is known */
 	int64_t total; /* of a body whose length is not */
@@ -72,9 +70,9 @@ static void forget(struct h1 *h)
 	h1_lines_done(&h->tail);
 	free(h->target);
 	h->target = NULL;
-	free(h->fields.v);
+	free(h->read.fields.v);
 	free(h->trailers.v);
-	h->fields = h->trailers = (struct http_fields){0};
+	h->read.fields = h->trailers = (struct http_fields){0};
 	h->chunk = (struct h1_chunk){0};
 	h->total = 0;
 }
@@ -85,6 +83,11 @@ void h1_free(struct h1 *h)
 		return;
 	forget(h);
 	free(h);
+}
+
+void h1_remember(struct h1 *h, struct h1_recent *recent)
+{
+	h->recent = recent;
 }
 
 void h1_expect(struct h1 *h, struct h1_asked asked)
@@ -136,20 +139,23 @@ static int check_head(struct h1 *h, struct sv line)
 	int r, second;
 
 	/* The target is made canonical in place, as most are without growing, so llhttp has to go first. */
-	second = h1_second_opinion(h->is_request, sv_n(h->head.p, h->head.n), &h->start, &h->fields, &opinion, &other);
+	second = h1_second_opinion(h->is_request, sv_n(h->head.p, h->head.n), &h->read.start, &h->read.fields, &opinion,
+				   &other);
 	if (h->is_request)
-		r = h1_check_request(&h->context, &h->start, h->target ? h->target : h->head.p + (h->start.target.p - line.p), &h->fields,
-				     &h->host, &h->request, &h->framing, &h->fault);
+		r = h1_check_request(&h->context, &h->read.start,
+				     h->target ? h->target : h->head.p + (h->read.start.target.p - line.p),
+				     &h->read.fields, &h->read.host, &h->read.request, &h->read.framing, &h->fault);
 	else
-		r = h1_check_response(h->asked, &h->start, &h->fields, &h->response, &h->framing, &h->fault);
+		r = h1_check_response(h->asked, &h->read.start, &h->read.fields, &h->read.response, &h->read.framing,
+				      &h->fault);
 	if (r < 0)
 		return -1;
 	if (second < 0) {
 		h->fault = other;
 		return -1;
 	}
-	if (opinion.chunked != h->framing.chunked || opinion.has_length != h->framing.has_length ||
-	    (opinion.has_length && opinion.length != (uint64_t)h->framing.length))
+	if (opinion.chunked != h->read.framing.chunked || opinion.has_length != h->read.framing.has_length ||
+	    (opinion.has_length && opinion.length != (uint64_t)h->read.framing.length))
 		return h1_refuse(&h->fault, 400, "ambiguous framing");
 	return 0;
 }
@@ -162,16 +168,16 @@ static int parse_start(struct h1 *h, struct sv *ret)
 	size_t grows;
 	int r;
 
-	h->start = (struct h1_start){0};
-	r = h->is_request ? h1_start_request(line, &h->start, &h->fault)
-			  : h1_start_response(line, &h->start, &h->fault);
+	h->read.start = (struct h1_start){0};
+	r = h->is_request ? h1_start_request(line, &h->read.start, &h->fault)
+			  : h1_start_response(line, &h->read.start, &h->fault);
 	if (r < 0)
 		return r;
-	grows = http_target_growth(h->start.target);
-	if (h->start.target.n + grows > h->limits.target)
+	grows = http_target_growth(h->read.start.target);
+	if (h->read.start.target.n + grows > h->limits.target)
 		return h1_refuse(&h->fault, 414, "request target too long");
 	if (grows && !h->target)
-		h->target = malloc(h->start.target.n + grows);
+		h->target = malloc(h->read.start.target.n + grows);
 	if (grows && !h->target)
 		return h1_refuse(&h->fault, 500, "out of memory");
 	*ret = sv_n(line.p, line.n + 2);
@@ -185,7 +191,7 @@ static int parse_head(struct h1 *h)
 	size_t n;
 
 	/* Once more, since the bytes may have moved. */
-	if (parse_start(h, &line) < 0 || cut(&h->head, line.n, h->head.count - 1, &h->fields, &h->fault) < 0)
+	if (parse_start(h, &line) < 0 || cut(&h->head, line.n, h->head.count - 1, &h->read.fields, &h->fault) < 0)
 		return -1;
 	n = line.n < SEEN ? line.n : SEEN;
 	memcpy(seen, line.p, n);
@@ -199,21 +205,54 @@ static int parse_head(struct h1 *h)
 /* What comes behind the head. */
 static enum state body_state(struct h1 *h)
 {
-	bool body = h->is_request ? h->request.body : h->response.body;
+	bool body = h->is_request ? h->read.request.body : h->read.response.body;
 
-	if (!h->is_request && h->start.status < 200 && h->start.status != 101)
+	if (!h->is_request && h->read.start.status < 200 && h->read.start.status != 101)
 		return INTERIM;
 	if (!body)
 		return ENDING;
-	h->left = h->framing.length;
-	return h->framing.chunked ? BODY_CHUNKED : h->framing.until_close ? BODY_CLOSE : BODY_LENGTH;
+	h->left = h->read.framing.length;
+	return h->read.framing.chunked ? BODY_CHUNKED : h->read.framing.until_close ? BODY_CLOSE : BODY_LENGTH;
 }
 
-static enum h1_event read_head(struct h1 *h, struct sv *in)
+static struct h1_situation situation(const struct h1 *h)
+{
+	return (struct h1_situation){
+		.is_request = h->is_request, .context = &h->context, .asked = h->asked, .limits = &h->limits};
+}
+
+/* A head that came as a whole, and that was read before. */
+static bool is_known(struct h1 *h, struct sv *in)
+{
+	struct h1_situation s;
+
+	if (!h->recent || h->head.n)
+		return false;
+	s = situation(h);
+	return h1_recent_find(h->recent, &s, in, &h->head, &h->read);
+}
+
+/* One that is new. */
+static int learn_head(struct h1 *h)
+{
+	struct h1_situation s = situation(h);
+	bool keep = h->recent && h1_recent_begin(h->recent, &s, sv_n(h->head.p, h->head.n));
+
+	if (parse_head(h) < 0)
+		return -1;
+	if (keep && !h->target) /* else it has a text that is not in the head's place */
+		h1_recent_keep(h->recent, &h->head, &h->read);
+	return 0;
+}
+
+/* H1_HEAD: it is here, and was read. */
+static enum h1_event take_head(struct h1 *h, struct sv *in)
 {
 	size_t first_max = (size_t)h->limits.target + START_LINE_ROOM;
 	struct sv line;
 
+	if (is_known(h, in))
+		return H1_HEAD;
 	switch (h1_lines_take(&h->head, in, &h->limits, first_max, &h->fault)) {
 	case H1_LINES_MORE:
 		return H1_MORE;
@@ -224,8 +263,15 @@ static enum h1_event read_head(struct h1 *h, struct sv *in)
 	case H1_LINES_END:
 		break;
 	}
-	if (parse_head(h) < 0)
-		return fail(h);
+	return learn_head(h) < 0 ? fail(h) : H1_HEAD;
+}
+
+static enum h1_event read_head(struct h1 *h, struct sv *in)
+{
+	enum h1_event e = take_head(h, in);
+
+	if (e != H1_HEAD)
+		return e;
 	h->state = body_state(h);
 	if (h->state == INTERIM && ++h->interim > INTERIM_MAX)
 		return refuse(h, 502, "too many interim responses");
@@ -349,22 +395,22 @@ enum h1_event h1_eof(struct h1 *h)
 
 const struct http_request *h1_request(const struct h1 *h)
 {
-	return &h->request;
+	return &h->read.request;
 }
 
 const struct http_response *h1_response(const struct h1 *h)
 {
-	return &h->response;
+	return &h->read.response;
 }
 
 bool h1_is_http10(const struct h1 *h)
 {
-	return h->start.http10;
+	return h->read.start.http10;
 }
 
 bool h1_keeps(const struct h1 *h)
 {
-	return h->framing.keeps && !h->framing.until_close && !h->framing.tunnel;
+	return h->read.framing.keeps && !h->read.framing.until_close && !h->read.framing.tunnel;
 }
 
 const struct http_fields *h1_trailers(const struct h1 *h)
@@ -379,7 +425,8 @@ bool h1_idle(const struct h1 *h)
 
 size_t h1_held(const struct h1 *h)
 {
-	return h->head.cap + h->tail.cap + (h->target ? h->start.target.n + http_target_growth(h->start.target) : 0);
+	return h->head.cap + h->tail.cap +
+	       (h->target ? h->read.start.target.n + http_target_growth(h->read.start.target) : 0);
 }
 
 struct h1_fault h1_fault(const struct h1 *h)

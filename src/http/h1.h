@@ -79,6 +79,15 @@ struct h1 *h1_new_request(const struct h1_context *context, const struct h1_limi
 struct h1 *h1_new_response(const struct h1_limits *limits);
 void h1_free(struct h1 *h); /* NULL is fine */
 
+/*
+ * Heads that were read before are known by their bytes, and not read again (h1_recent.h). One for all readers of a
+ * program, which it outlives.
+ */
+struct h1_recent;
+struct h1_recent *h1_recent_new(void);         /* NULL: no memory */
+void h1_recent_free(struct h1_recent *recent); /* NULL is fine */
+void h1_remember(struct h1 *h, struct h1_recent *recent);
+
 /* For the next response; before its first byte. Nothing said: a GET was asked. */
 void h1_expect(struct h1 *h, struct h1_asked asked);
 

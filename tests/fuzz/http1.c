@@ -1,7 +1,7 @@
 /*
  * HTTP/1.1, differential. The first byte says what kind of connection it is, the rest are its bytes. They are read at
- * once and byte by byte: the same must come of it. Every message that is accepted is written anew and read again: the
- * same message must come of that, and nothing else.
+ * once, byte by byte, and by a reader that knows the heads from the first: the same must come of it. Every message that
+ * is accepted is written anew and read again: the same message must come of that, and nothing else.
  */
 #include "http/h1.h"
 
@@ -209,16 +209,24 @@ static void check_again(const struct kind *k, const struct read_one *m)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct kind k = kind_of(n ? bytes[0] : 0);
-	struct sv whole = n ? sv_n((const char *)bytes + 1, n - 1) : sv_of(""), slow = whole;
-	struct h1 *a = reader_of(&k), *b = reader_of(&k);
-	struct read_one fast_one, slow_one;
+	struct sv whole = n ? sv_n((const char *)bytes + 1, n - 1) : sv_of(""), slow = whole, known = whole;
+	struct h1 *a = reader_of(&k), *b = reader_of(&k), *c = reader_of(&k);
+	struct h1_recent *recent = h1_recent_new();
+	struct read_one fast_one, slow_one, known_one;
 	bool more = true;
 	int i;
 
+	h1_remember(a, recent);
+	h1_remember(c, recent);
 	for (i = 0; i < MESSAGES_MAX && more; i++) {
 		one_init(&fast_one);
 		one_init(&slow_one);
+		one_init(&known_one);
 		more = read_message(a, &k, &whole, SIZE_MAX, &fast_one);
+		if (read_message(c, &k, &known, SIZE_MAX, &known_one) != more || known.n != whole.n ||
+		    !sv_eq(buf_view(&fast_one.shown), buf_view(&known_one.shown)) ||
+		    !sv_eq(buf_view(&fast_one.written), buf_view(&known_one.written)))
+			abort();
 		if (read_message(b, &k, &slow, 1, &slow_one) != more ||
 		    !sv_eq(buf_view(&fast_one.shown), buf_view(&slow_one.shown)))
 			abort();
@@ -229,13 +237,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 			more = !fast_one.over;
 			h1_next(a);
 			h1_next(b);
+			h1_next(c);
 			h1_expect(a, k.asked);
 			h1_expect(b, k.asked);
+			h1_expect(c, k.asked);
 		}
 		one_done(&fast_one);
 		one_done(&slow_one);
+		one_done(&known_one);
 	}
 	h1_free(a);
 	h1_free(b);
+	h1_free(c);
+	h1_recent_free(recent);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "gate/egress/exchange.h"
 #include "gate/egress/pool.h"
 #include "gate/egress/tunnel.h"
+#include "http/h1.h"
 #include "policy/net_carry.h"
 #include "vault/vault.h"
 
@@ -257,6 +258,7 @@ void egress_done(struct egress *e)
 	tunnels_free(e->tunnels);
 	if (e->loop)
 		(void)loop_step(e->loop, 0); /* connections let go of their memory at the end of an iteration */
+	h1_recent_free(e->recent);
 	resolver_free(e->resolver);
 	tls_client_free(e->tls);
 	events_free(e->events);

@@ -21,6 +21,7 @@
 #include "tls/client.h"
 
 struct pool;
+struct h1_recent;
 struct tunnels;
 struct exchange;
 
@@ -48,6 +49,7 @@ struct egress {
 	struct exchange *exchanges; /* all that are open */
 	struct arena *spare[EGRESS_SPARE]; /* empty: of exchanges that are over, for the next ones */
 	unsigned n_spare;
+	struct h1_recent *recent;   /* heads of answers (http/h1.h) */
 	size_t collected;	    /* bytes of their bodies that are held until they are complete */
 	uint64_t requests, denied;
 	int exit_status; /* of the program, when the loop was stopped */

@@ -10,6 +10,7 @@
 #include "gate/egress/exchange.h"
 #include "gate/egress/pool.h"
 #include "gate/egress/tunnel.h"
+#include "http/h1.h"
 #include "sys/process.h"
 #include "sys/role_confine.h"
 
@@ -87,9 +88,10 @@ static int make_parts(struct egress *e, struct error *err)
 	e->budget = budget_new();
 	e->tunnels = tunnels_new(e);
 	e->pool = pool_new(e);
+	e->recent = h1_recent_new();
 	e->scratch = malloc(EGRESS_SCRATCH);
 	e->cooked = malloc(EGRESS_SCRATCH);
-	if (!e->events || !e->budget || !e->tunnels || !e->pool || !e->scratch || !e->cooked)
+	if (!e->events || !e->budget || !e->tunnels || !e->pool || !e->recent || !e->scratch || !e->cooked)
 		return error_sys(err, ENOMEM, "egress");
 	return 0;
 }

@@ -10,7 +10,10 @@ enum { PIECE = 32 * 1024, LINES = 4 * HTTP_MAX_FIELDS + 256, FRAME = 32 };
 int upstream_h1_start(struct upstream *u)
 {
 	u->h1 = h1_new_response(NULL);
-	return u->h1 ? 0 : -ENOMEM;
+	if (!u->h1)
+		return -ENOMEM;
+	h1_remember(u->h1, u->egress->recent);
+	return 0;
 }
 
 /* Nothing of what was written since then may go out. */

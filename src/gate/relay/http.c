@@ -5,6 +5,7 @@
 #include "gate/relay/session.h"
 #include "gate/relay/session_h1.h"
 #include "gate/relay/session_h2.h"
+#include "http/h1.h"
 #include "vault/placeholder_set.h"
 
 const struct session_limits session_limits = {
@@ -26,6 +27,7 @@ static void free_shared(struct relay_http *h)
 		free(h->providers[i]);
 	free(h->providers);
 	placeholder_scan_free(h->heads);
+	h1_recent_free(h->recent);
 	buf_done(&h->text);
 	free(h);
 }
@@ -53,7 +55,8 @@ int http_open(struct relay *r)
 	h->limits = session_limits;
 	buf_init(&h->text, HTTP_MAX_HEAD);
 	h->heads = r->placeholders ? placeholder_scan_new(r->placeholders) : NULL;
-	if ((r->placeholders && !h->heads) || keep_names(h, &r->now->policy->inference) < 0) {
+	h->recent = h1_recent_new();
+	if (!h->recent || (r->placeholders && !h->heads) || keep_names(h, &r->now->policy->inference) < 0) {
 		free_shared(h);
 		return -1;
 	}

@@ -11,6 +11,7 @@
 #include "gate/relay/relay.h"
 
 struct placeholder_scan; /* vault/placeholder_set.h */
+struct h1_recent;        /* http/h1.h */
 struct session;
 
 enum { SESSION_READ = 16 * 1024 }; /* a record of TLS */
@@ -32,6 +33,7 @@ struct relay_http {
 	char **providers; /* names, by the numbers of listeners */
 	uint32_t n_providers;
 	struct placeholder_scan *heads; /* runs over all heads, one after the other; NULL: there are no placeholders */
+	struct h1_recent *recent;	/* heads of requests (http/h1.h) */
 	size_t collected;		/* bytes of bodies that are being collected */
 	size_t heads_open;		/* bytes of the heads of requests that are not over */
 	size_t heads_begun;		/* bytes for heads of which the end has not come */

@@ -595,6 +595,7 @@ int session_h1_start(struct relay *r, struct stream *stream, const struct http_o
 		free(s);
 		return -1;
 	}
+	h1_remember(s->h1, r->http->recent);
 	buf_init(&s->left, 64 * 1024);
 	buf_init(&s->out, OUT_MAX);
 	session_begin(&s->base, &kind, r, stream, o);

@@ -33,6 +33,7 @@ static bool has(const struct http_fields *f, const char *name, const char *value
 
 struct replay {
 	struct h1 *h;
+	struct h1_recent *recent;
 	struct h1_asked asked;
 	char verdict[32];
 };
@@ -52,6 +53,7 @@ static void replay_open(struct replay *r, const char *context)
 								    : &origin,
 				      NULL);
 	h1_expect(r->h, r->asked);
+	h1_remember(r->h, r->recent);
 }
 
 static bool is_tunnel(const struct replay *r)
@@ -98,11 +100,12 @@ static const char *verdict(struct replay *r, struct sv in, size_t step)
 	}
 }
 
-static void replay_case(const char *name, const char *context, const char *want)
+/* The second time it is read from memory. */
+static void replay_case(const char *name, const char *context, const char *want, struct h1_recent *recent)
 {
-	static const size_t steps[] = {SIZE_MAX, 1, 7};
+	static const size_t steps[] = {SIZE_MAX, SIZE_MAX, 1, 7};
 	AUTO_BUF bytes = {0};
-	struct replay r;
+	struct replay r = {.recent = recent};
 	char path[4096];
 	size_t i;
 
@@ -122,6 +125,7 @@ static void replay_case(const char *name, const char *context, const char *want)
 static void every_case_of_the_smuggling_corpus_gets_its_verdict(void)
 {
 	AUTO_BUF index = {0};
+	struct h1_recent *recent = h1_recent_new();
 	char name[128], context[64], want[32], *line, *save = NULL;
 	int n = 0;
 
@@ -131,10 +135,11 @@ static void every_case_of_the_smuggling_corpus_gets_its_verdict(void)
 		if (line[0] == '#')
 			continue;
 		CHECK(sscanf(line, "%127s %63s %31s", name, context, want) == 3);
-		replay_case(name, context, want);
+		replay_case(name, context, want, recent);
 		n++;
 	}
 	CHECK(n > 200);
+	h1_recent_free(recent);
 }
 
 /* -- requests -- */
@@ -407,6 +412,121 @@ static void the_end_of_the_connection_ends_only_what_it_may(void)
 	h1_free(h);
 }
 
+/* -- heads that came before -- */
+
+static struct h1 *reader_with(const struct h1_context *context, struct h1_recent *recent)
+{
+	struct h1 *h = h1_new_request(context, NULL);
+
+	h1_remember(h, recent);
+	return h;
+}
+
+static void a_head_that_came_before_means_the_same_again(void)
+{
+	static const char text[] = "POST /A%2fb?q=%7E HTTP/1.1\r\nHost: A.example\r\nX-One:  1 \r\nContent-Length: "
+				   "2\r\nX-Two:\r\nExpect: 100-continue\r\n\r\nokGET";
+	struct h1_recent *recent = h1_recent_new();
+	const struct http_request *r;
+	struct sv rest, data;
+	struct h1 *h;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		h = reader_with(&origin, recent);
+		r = h1_request(h);
+		CHECK(head_of(h, text, &rest) == H1_HEAD);
+		CHECK(sv_is(r->method, "POST") && sv_is(r->target, "/A%2Fb?q=~") && r->ambiguous_path &&
+		      sv_is(r->host, "a.example") && r->port == 80 && !r->tls);
+		CHECK(r->fields.n == 2 && has(&r->fields, "x-one", "1") && has(&r->fields, "x-two", ""));
+		CHECK(r->body && r->length == 2 && r->expect_continue && !r->websocket);
+		CHECK(h1_read(h, &rest, &data) == H1_DATA && sv_is(data, "ok") && h1_read(h, &rest, &data) == H1_END &&
+		      sv_is(rest, "GET") && h1_keeps(h));
+		/* it is the reader's own: what is done to it is done to no other */
+		r->fields.v[0].name = sv_of("changed");
+		h1_free(h);
+	}
+	h1_recent_free(recent);
+}
+
+static void the_same_bytes_elsewhere_are_another_head(void)
+{
+	static const char text[] = "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n";
+	struct h1_context named = {.host = sv_of("a.example")}, other = {.host = sv_of("b.example")},
+			  tls = {.tls = true}, port = {.port = 8080};
+	const struct h1_limits small = {.head = 1000, .target = 100, .fields = 1},
+			       smaller = {.head = 1000, .target = 100};
+	const struct {
+		const struct h1_context *context;
+		const struct h1_limits *limits;
+		enum h1_event want;
+		uint16_t port;
+	} cases[] = {{&origin, NULL, H1_HEAD, 80},   {&named, NULL, H1_HEAD, 80},     {&other, NULL, H1_ERROR, 0},
+		     {&tls, NULL, H1_HEAD, 443},     {&port, NULL, H1_HEAD, 8080},    {&proxy, NULL, H1_ERROR, 0},
+		     {&origin, &small, H1_HEAD, 80}, {&origin, &smaller, H1_ERROR, 0}};
+	struct h1_recent *recent = h1_recent_new();
+	struct sv rest;
+	struct h1 *h;
+	size_t i;
+
+	for (i = 0; i < 2 * ARRAY_LEN(cases); i++) {
+		h = h1_new_request(cases[i / 2].context, cases[i / 2].limits);
+		h1_remember(h, recent);
+		CHECK(head_of(h, text, &rest) == cases[i / 2].want);
+		CHECK(cases[i / 2].want == H1_ERROR ||
+		      (h1_request(h)->port == cases[i / 2].port && h1_request(h)->tls == cases[i / 2].context->tls));
+		h1_free(h);
+	}
+	h1_recent_free(recent);
+}
+
+static void what_was_asked_counts_as_much_as_the_answer(void)
+{
+	static const char text[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+	struct h1_recent *recent = h1_recent_new();
+	struct h1 *h = h1_new_response(NULL);
+	struct sv rest, data;
+	int i;
+
+	h1_remember(h, recent);
+	for (i = 0; i < 6; i++) {
+		h1_expect(h, (struct h1_asked){.head = i % 2});
+		CHECK(head_of(h, text, &rest) == H1_HEAD && h1_response(h)->status == 200 &&
+		      sv_is(h1_response(h)->reason, "OK"));
+		CHECK(h1_response(h)->body == !(i % 2) && h1_response(h)->length == 2);
+		CHECK(i % 2 || h1_read(h, &rest, &data) == H1_DATA);
+		CHECK(h1_read(h, &rest, &data) == H1_END);
+		h1_next(h);
+	}
+	h1_free(h);
+	h1_recent_free(recent);
+}
+
+/* More heads than are kept, and one that is too long to be: the last ones, the first ones and those between are read
+ * alike. */
+static void many_heads_take_turns(void)
+{
+	struct h1_recent *recent = h1_recent_new();
+	struct h1 *h = reader_with(&origin, recent);
+	char text[2200], filler[2000], want[32];
+	struct sv rest, data;
+	int i;
+
+	memset(filler, 'f', sizeof(filler) - 1);
+	filler[sizeof(filler) - 1] = '\0';
+	for (i = 0; i < 100; i++) {
+		(void)snprintf(want, sizeof(want), "/%d", i % 2 ? i % 30 : i % 3);
+		(void)snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: a\r\nX: %s\r\n\r\n", want,
+			       i % 7 ? "" : filler);
+		CHECK(head_of(h, text, &rest) == H1_HEAD && sv_is(h1_request(h)->target, want) &&
+		      has(&h1_request(h)->fields, "x", i % 7 ? "" : filler));
+		CHECK(h1_read(h, &rest, &data) == H1_END && rest.n == 0);
+		h1_next(h);
+	}
+	h1_free(h);
+	h1_recent_free(recent);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -424,6 +544,10 @@ int main(void)
 		CASE(interim_responses_come_before_the_one_that_counts),
 		CASE(a_response_to_head_has_a_length_and_no_body),
 		CASE(the_end_of_the_connection_ends_only_what_it_may),
+		CASE(a_head_that_came_before_means_the_same_again),
+		CASE(the_same_bytes_elsewhere_are_another_head),
+		CASE(what_was_asked_counts_as_much_as_the_answer),
+		CASE(many_heads_take_turns),
 	};
 
 	return check_main(cases, sizeof(cases) / sizeof(cases[0]));
