@@ -1,6 +1,7 @@
 #include "vault/needle.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,22 +31,37 @@ struct needle_scan {
 	bool parted;   /* ... the late ones too: before, they are the same */
 	uint64_t doubled; /* the offset behind two backslashes, the first of which escapes the other */
 	uint64_t mask;
-	struct reading readings[ALL];
 	struct needle_runs *runs; /* of a deep set; NULL: none was there yet */
+	bool stored;              /* bytes of the stream are, or were, in the readings */
+	struct reading readings[ALL];
 };
 
+/* What their decoders keep is not cleared: few streams use it, and a small answer would take longer to begin and to end
+ * than to be looked at. */
 struct needle_scan *needle_scan_new(struct needle_set *set, needle_hit_fn *hit, void *arg)
 {
 	struct needle_scan *s = malloc(sizeof(*s));
+	struct reading *r;
 	unsigned i;
 
 	if (!s)
 		return NULL;
-	*s = (struct needle_scan){.set = needle_set_ref(set), .hit = hit, .arg = arg};
+	memset(s, 0, offsetof(struct needle_scan, readings));
+	s->set = needle_set_ref(set);
+	s->hit = hit;
+	s->arg = arg;
 	for (s->mask = 1; s->mask <= set->longest;)
 		s->mask = s->mask << 1 | 1;
-	for (i = 0; i < ALL; i++)
-		s->readings[i] = (struct reading){.scan = s, .decoder = {.keeps_backslash = set->backslash, .late = i == READINGS}, .next = (i + 1) % READINGS ? &s->readings[i + 1] : NULL};
+	for (i = 0; i < ALL; i++) {
+		r = &s->readings[i];
+		r->scan = s;
+		needle_decoder_init(&r->decoder, set->backslash);
+		r->decoder.late = i == READINGS;
+		r->next = (i + 1) % READINGS ? &s->readings[i + 1] : NULL;
+		r->at = 0;
+		r->count = 0;
+		r->starts = NULL;
+	}
 	return s;
 }
 
@@ -56,7 +72,8 @@ void needle_scan_free(struct needle_scan *s)
 	needle_runs_free(s->runs);
 	free(s->readings[0].starts);
 	free(s->readings[READINGS].starts);
-	secret_wipe(s->readings, sizeof(s->readings));
+	if (s->stored)
+		secret_wipe(s->readings, sizeof(s->readings));
 	needle_set_unref(s->set);
 	free(s);
 }
@@ -124,7 +141,7 @@ static int start_decoding(struct needle_scan *s)
 		for (i = 0; i < depth; i++)
 			s->readings[k].starts[i] = s->offset - depth + i;
 	}
-	s->decoding = true;
+	s->decoding = s->stored = true;
 	return 0;
 }
 
@@ -240,6 +257,25 @@ static size_t next_escape(struct escapes *e, const char *p, size_t from, size_t 
 	return from < e->ampersand ? from : e->ampersand;
 }
 
+static inline unsigned stride_at(const struct needle_set *set, const unsigned char *p, size_t i)
+{
+	return set->stride[needle_hash(p[i + NEEDLE_STRIDE - 1], p[i + NEEDLE_STRIDE])];
+}
+
+/* How many bytes from i on, up to n, in full strides, no form starts in. Where the next step leads is known before this
+ * one was looked up, so the processor takes several at once. */
+static inline size_t pass_strides(const struct needle_set *set, const unsigned char *p, size_t i, size_t n)
+{
+	enum { STEPS = 4, FAR = STEPS * NEEDLE_STRIDE };
+
+	for (; n - i >= FAR - NEEDLE_STRIDE + NEEDLE_MIN; i += FAR)
+		if (stride_at(set, p, i) + stride_at(set, p, i + NEEDLE_STRIDE) +
+			    stride_at(set, p, i + 2 * NEEDLE_STRIDE) + stride_at(set, p, i + 3 * NEEDLE_STRIDE) <
+		    FAR)
+			break;
+	return i;
+}
+
 /*
  * From the root: up to where a form may start, or an escape is, or the bytes end. There are no escapes before `plain`. Close to it, what is shorter than NEEDLE_MIN counts as a start
  * too, so that the state at an escape or at the end is the same as if every byte had been looked at.
@@ -249,8 +285,12 @@ static size_t pass_over(const struct needle_set *set, const char *text, size_t i
 	const unsigned char *p = (const unsigned char *)text;
 	unsigned stride = NEEDLE_STRIDE;
 
-	while (plain - i >= NEEDLE_MIN && (stride = set->stride[needle_hash(p[i + NEEDLE_STRIDE - 1], p[i + NEEDLE_STRIDE])]) > 0)
+	i = pass_strides(set, p, i, plain);
+	while (plain - i >= NEEDLE_MIN && (stride = stride_at(set, p, i)) > 0) {
 		i += stride;
+		if (stride < NEEDLE_STRIDE) /* what was in the way lies behind */
+			i = pass_strides(set, p, i, plain);
+	}
 	if (stride > 0)
 		while (i < n && set->skip[p[i]])
 			i++;

@@ -105,7 +105,7 @@ static int digit_of(unsigned value)
 	return hex_value(letters[value]);
 }
 
-void needle_runs_prepare(const bool skip[256], uint64_t dull[64])
+void needle_runs_prepare(const bool skip[256], uint64_t dull[NEEDLE_VALUES])
 {
 	unsigned pair;
 	int high, low;
@@ -115,7 +115,7 @@ void needle_runs_prepare(const bool skip[256], uint64_t dull[64])
 		low = digit_of(pair & 63);
 		if (skip[pair >> 4] && skip[pair >> 2 & 0xff] && skip[pair & 0xff] &&
 		    (high < 0 || low < 0 || skip[high << 4 | low]))
-			dull[pair / 64] |= (uint64_t)1 << pair % 64;
+			dull[pair / 64 + 1] |= (uint64_t)1 << (pair + 1) % 64;
 	}
 }
 
@@ -370,21 +370,50 @@ static void note_digits(struct needle_runs *r, const char *p, size_t n)
 		r->nibbles = (unsigned)hex_value(p[n - 1]);
 }
 
+static bool is_dull(const uint64_t dull[NEEDLE_VALUES], uint32_t before, uint32_t value)
+{
+	return dull[before] >> value % 64 & 1;
+}
+
+/* Eight at a time, with one question in place of sixteen: behind what is no character nothing is dull, so only the last
+ * one is to be looked at. The rest is for one after the other. */
+static size_t pass_eights(const uint64_t dull[NEEDLE_VALUES], uint32_t *before, const char *p, size_t n)
+{
+	enum { EIGHT = 8 };
+	uint32_t last = *before, value;
+	uint64_t all;
+	size_t i, k;
+
+	for (i = 0; n - i >= EIGHT; i += EIGHT) {
+		all = 1;
+		for (k = 0; k < EIGHT; k++) {
+			value = values[(unsigned char)p[i + k]];
+			all &= dull[last] >> value % 64;
+			last = value;
+		}
+		if (!all || !last)
+			break;
+		*before = last;
+	}
+	return i;
+}
+
 /* While no lane has begun anything: how many characters make bytes that no form starts with. */
 static size_t pass_dull(struct needle_runs *r, uint64_t offset, const char *p, size_t n)
 {
 	const uint64_t *dull = r->set->dull;
-	uint32_t before = r->bits % 64, value;
+	uint32_t before = r->bits % 64 + 1, value;
 	size_t i;
 
 	if (r->busy || r->chars < GROUPS)
 		return 0;
-	for (i = 0; i < n && (value = values[(unsigned char)p[i]]) && dull[before] >> (value - 1) & 1; i++)
-		before = value - 1;
+	for (i = pass_eights(dull, &before, p, n);
+	     i < n && (value = values[(unsigned char)p[i]]) && is_dull(dull, before, value); i++)
+		before = value;
 	if (i == 0)
 		return 0;
 	note_digits(r, p, i);
-	r->bits = before;
+	r->bits = before - 1;
 	r->chars += i;
 	r->last = offset + i - 1;
 	r->told = offset + i;

@@ -19,15 +19,16 @@
 
 #include "vault/needle.h"
 
-enum { NEEDLE_LINE = 48, NEEDLE_GAP = 40 };
+enum { NEEDLE_LINE = 48, NEEDLE_GAP = 40, NEEDLE_VALUES = 64 + 1 };
 
 struct needle_runs;
 
 /*
- * A bit for each two neighbours in a run, by their values of 6 bits: set where all bytes that are complete with the
- * second one, in base64 wherever a group begins and in hexadecimal, are skipped.
+ * A bit for each two neighbours in a run, by their values of 6 bits and one more, the second's modulo 64: set where all
+ * bytes that are complete with the second one, in base64 wherever a group begins and in hexadecimal, are skipped. The
+ * first row, for what is no character of a run, stays empty.
  */
-void needle_runs_prepare(const bool skip[256], uint64_t dull[64]);
+void needle_runs_prepare(const bool skip[256], uint64_t dull[NEEDLE_VALUES]);
 
 struct needle_found {
 	uint32_t needle;

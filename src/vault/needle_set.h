@@ -6,6 +6,7 @@
 #define CORDON_VAULT_NEEDLE_SET_H
 
 #include "vault/needle.h"
+#include "vault/needle_runs.h"
 
 /* Nodes of the automaton: 0 is the root. Most have one child, so children are a list; the root's are a table. */
 struct needle_node {
@@ -38,7 +39,7 @@ struct needle_set {
 	 * most of a text is never looked at.
 	 */
 	uint8_t stride[NEEDLE_PAIRS];
-	uint64_t dull[64]; /* of a deep set: needle_runs_prepare() */
+	uint64_t dull[NEEDLE_VALUES]; /* of a deep set: needle_runs_prepare() */
 };
 
 static inline unsigned char needle_fold(const struct needle_set *set, unsigned char c)
