@@ -559,13 +559,17 @@ static void receive(struct link *l, bool ending)
 		if ((size_t)n < room && !ending)
 			break; /* emptied */
 	}
-	if (!l->in) {
+	if (!l->in)
 		break_link(l);
-	} else if (l->n_in == 0) {
-		/* an idle link holds no buffer */
-		free(l->in);
-		l->in = NULL;
-	}
+}
+
+/* An idle link holds no buffer. While something is open the next frame is near, and so large a piece is dear: giving it back makes the allocator clear up each time. */
+static void drop_input(struct link *l)
+{
+	if (!l->in || l->n_in || l->n_open)
+		return;
+	free(l->in);
+	l->in = NULL;
 }
 
 static void feed_starved(struct link *l)
@@ -631,6 +635,7 @@ static void on_flush(void *arg)
 		l->broken = true;
 	send_out(l);
 	close_over(l);
+	drop_input(l);
 	if (l->broken) {
 		loop_watch_remove(&l->watch);
 		l->gone = true;
@@ -646,6 +651,7 @@ static void on_socket(void *arg, unsigned events)
 		send_out(l);
 	if (events & LOOP_READ)
 		receive(l, events & LOOP_HANGUP);
+	drop_input(l);
 	if (l->broken)
 		wake(l);
 }
