@@ -45,7 +45,7 @@ cat >plain.yaml <<'END'
 network:
   mode: allowlist
   allow:
-    - {host: up.test, ports: [8443, 8444, 8080, 9999]}
+    - {host: up.test, ports: [8443, 8444, 8446, 8080, 9999]}
     - {host: name.test, ports: [8443]}
     - {host: echo.test, ports: [8022, 9998]}
     - {host: "*.dns.test", ports: [8022]}
@@ -751,8 +751,14 @@ http {
 		location /up { proxy_pass http://127.0.0.1:8080/echo; proxy_request_buffering off; }
 		location /slow { proxy_pass http://127.0.0.1:8080/slow; }
 	}
+	server {
+		listen 127.0.0.1:8446 ssl; ssl_certificate $tmp/server.pem; ssl_certificate_key $tmp/server.key; root $tmp/www;
+		location /count { default_type text/plain; return 200 "connections \$connection"; }
+		location /late { limit_rate 2k; }
+	}
 }
 END
+	head -c 3000 www/big >www/late
 	nginx -c "$tmp/nginx.conf" -p "$tmp" 2>/dev/null & pids+=($!)
 	sleep 0.5
 	run key.yaml "${pins[@]}" grant "$grant" <<'END'
@@ -784,6 +790,16 @@ END
 	after=${after%%[^0-9]*}
 	ok "a crowd at a server that nobody knows yet opens few connections" test $((after - before)) -le 9
 	like "and is served" "$crowd" "= 400 of 400 ok"
+	run plain.yaml "${pins[@]}" <<<'req GET https://up.test:8446/count'
+	before=${out##*connections }
+	before=${before%%[^0-9]*}
+	run plain.yaml "${pins[@]}" < <(for _ in $(seq 6); do echo "par 100 GET https://up.test:8446/late"; done)
+	crowd=$out
+	run plain.yaml "${pins[@]}" <<<'req GET https://up.test:8446/count'
+	after=${out##*connections }
+	after=${after%%[^0-9]*}
+	is "a hundred at once over HTTP/1.1 are served, time after time" "$(grep -c '= 100 of 100 ok' <<<"$crowd")" 6
+	ok "by the same connections, and few more" test $((after - before)) -le 200
 	run key.yaml "${pins[@]}" grant "$grant" <<END
 $(for _ in $(seq 24); do echo "open GET https://up.test:8445/big slow"; done)
 req GET https://up.test:8445/hi

@@ -246,13 +246,9 @@ void upstream_rest(struct upstream *u)
 	u->used = true;
 	if (u->state == UPSTREAM_DEAD)
 		return;
-	if (upstream_is_idle(u)) {
-		if (site_is_crowded(u->site)) {
-			upstream_kill(u);
-			return;
-		}
-		loop_timer_set(u->egress->loop, &u->timer, UPSTREAM_IDLE, on_idle, u);
-	}
+	/* answers come in bursts: one that is too many now may be wanted in a moment, and a new one would cost ten times a request */
+	if (upstream_is_idle(u))
+		loop_timer_set(u->egress->loop, &u->timer, site_is_crowded(u->site) ? UPSTREAM_SPARE : UPSTREAM_IDLE, on_idle, u);
 	site_changed(u->site);
 }
 

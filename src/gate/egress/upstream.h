@@ -22,6 +22,7 @@
 enum {
 	UPSTREAM_TLS_TIMEOUT = 10000,
 	UPSTREAM_IDLE = 60000,
+	UPSTREAM_SPARE = 2000, /* the same, where enough others of its site are idle */
 	UPSTREAM_WINDOW = 128 * 1024, /* of a call on HTTP/2 */
 	UPSTREAM_TURN = 16,	      /* reads in a row, in fairness to others */
 };
