@@ -305,7 +305,12 @@ static int put_line(struct audit *a)
 static int fail(struct audit *a, int code, const char *what, struct error *err)
 {
 	a->failed = -code;
-	return error_sys(err, code, "audit log: %s", what);
+	if (code != -ENOSPC && code != -EDQUOT)
+		return error_sys(err, code, "audit log: %s", what);
+	(void)error_set(err, ERROR_SYSTEM, "audit log: %s: %s; make room for it, since no run goes on without its log", what,
+			strerror(-code));
+	err->code = -code;
+	return -1;
 }
 
 int audit_write(struct audit *a, const struct event *e, struct error *err)

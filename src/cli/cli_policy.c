@@ -137,6 +137,8 @@ static int find_workdir(const struct call *call, unsigned flags, char out[PATH_M
 	if (!real_path(dir ? dir : ".", out)) {
 		if (dir && errno == ENOENT)
 			return error_set(err, ERROR_INPUT, "work folder %s: there is none; make it, or name another with --workdir", text_show(&shown, sv_of(dir)));
+		if (!dir && errno == ENOENT)
+			return error_set(err, ERROR_INPUT, "work folder: the current folder is gone; change to one that is there, or name one with --workdir");
 		return error_sys(err, errno, "work folder %s", text_show(&shown, sv_of(dir ? dir : "(the current one)")));
 	}
 	return 0;

@@ -46,6 +46,8 @@
 
 extern char **environ;
 
+enum { START_TRIES = 5 }; /* where others start at the same moment */
+
 /* Who the workload is here. */
 static uint32_t host_uid(const struct run *r)
 {
@@ -111,6 +113,7 @@ static int dry_run(struct run *r)
 	struct box_ids ids = {0};
 	AUTO_BUF b = {0};
 
+	runtime_pick_note(r->req->call, r->req->policy, r->req->pick, true);
 	if (make_plan(r, "(state)") < 0)
 		return -1;
 	if (r->box.backend) {
@@ -485,11 +488,11 @@ static int prepare(struct run *r)
 	/* by now the sandbox is being made, and nobody waits for this */
 	launch_landlock(&r->facts);
 	launch_note_names(r);
-	if (prepare_box_end(r) < 0 || open_audit(r) < 0 || live_begin(&r->live, &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy, r->inputs.protect, r->gate != NULL, r->outputs.paths, &r->box.stage}, r->err) < 0)
+	if (prepare_box_end(r) < 0 || live_begin(&r->live, &(struct live_request){r->arena, r->root, r->state.id, r->plan, r->req->policy->policy, r->inputs.protect, r->gate != NULL, r->outputs.paths, &r->box.stage}, r->err) < 0 || open_audit(r) < 0)
 		return -1;
 	if (!r->box.backend && r->facts.features.landlock_abi < 1)
 		launch_note_no_landlock(r->req->call, r->root);
-	runtime_pick_note(r->req->call, r->req->policy, r->req->pick);
+	runtime_pick_note(r->req->call, r->req->policy, r->req->pick, false);
 	sys_stamp_first(&r->began);
 	return 0;
 }
@@ -629,7 +632,8 @@ static int leave_rank(struct error *err)
 	return r < 0 ? error_sys(err, r, "become as urgent as an ordinary program") : 0;
 }
 
-int launch(const struct launch_request *req, struct error *err)
+/* *ret_again: nothing was started, and a plan that is made now will know what this one did not. */
+static int launch_once(const struct launch_request *req, bool *ret_again, struct error *err)
 {
 	struct run *r = run_new(req, err);
 	bool began = false;
@@ -650,8 +654,21 @@ int launch(const struct launch_request *req, struct error *err)
 			result = run_to_end(r);
 		tell_not_started(r);
 	}
+	*ret_again = !began && result < 0 && err->kind == ERROR_DENIED && err->code == EAGAIN;
 	clean_up(r, !began);
-	if (!req->last)
+	if (!req->last || *ret_again)
 		run_free(r);
+	return result;
+}
+
+int launch(const struct launch_request *req, struct error *err)
+{
+	bool again = true;
+	int tries, result = -1;
+
+	for (tries = 0; again && tries < START_TRIES; tries++) {
+		*err = (struct error){0};
+		result = launch_once(req, &again, err);
+	}
 	return result;
 }

@@ -443,8 +443,11 @@ static int compare_with(void *arg, struct record *theirs, struct error *err)
 	const char *name;
 
 	while ((name = next(theirs, FOLLOWS)))
-		if (may_write(&c->ours, name))
-			return error_set(err, ERROR_DENIED, "a run that started a moment ago follows %s, which this one could change: try again", text_show(&shown, sv_of(name)));
+		if (may_write(&c->ours, name)) {
+			(void)error_set(err, ERROR_DENIED, "a run that started a moment ago follows %s, which this one could change: try again", text_show(&shown, sv_of(name)));
+			err->code = EAGAIN;
+			return -1;
+		}
 	avoid_written(c, theirs);
 	return 0;
 }

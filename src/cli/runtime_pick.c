@@ -109,12 +109,13 @@ static bool is_first(const struct cli_policy *policy, enum runtime runtime)
 	return fd >= 0;
 }
 
-void runtime_pick_note(const struct call *call, const struct cli_policy *policy, const struct runtime_pick *pick)
+void runtime_pick_note(const struct call *call, const struct cli_policy *policy, const struct runtime_pick *pick, bool dry)
 {
 	struct notes n = {call, pick->runtime};
 
-	if (pick->runtime == RUNTIME_NATIVE || !is_first(policy, pick->runtime))
+	if (pick->runtime == RUNTIME_NATIVE || (!dry && !is_first(policy, pick->runtime)))
 		return;
 	parity_notes(policy->policy, pick->runtime, note, &n);
-	call_note(call, "note: said once; `cordon policy parity --runtime %s` has all that differs from native", runtime_names[pick->runtime]);
+	if (!dry)
+		call_note(call, "note: said once, and by --dry-run; `cordon policy parity --runtime %s` has all that differs from native", runtime_names[pick->runtime]);
 }

@@ -30,6 +30,6 @@ int runtime_pick_quietly(const struct cli_policy *policy, const char *asked, con
 int runtime_pick(const struct call *call, const struct cli_policy *policy, bool dry, struct runtime_pick *ret, struct error *err);
 
 /* What differs on the runtime from native for this policy: once to each user and runtime on standard error. */
-void runtime_pick_note(const struct call *call, const struct cli_policy *policy, const struct runtime_pick *pick);
+void runtime_pick_note(const struct call *call, const struct cli_policy *policy, const struct runtime_pick *pick, bool dry);
 
 #endif

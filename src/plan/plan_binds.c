@@ -1,5 +1,6 @@
 #include "plan/plan_binds.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -137,6 +138,8 @@ int plan_binds_find(struct draft *d)
 	if (i == d->n_shown)
 		return 0;
 	r = sys_mountinfo_read(&text);
+	if (r == -ENOENT)
+		return error_set(d->err, ERROR_MISSING, "/proc is not mounted here, and what this machine has mounted cannot be known; mount it: mount -t proc proc /proc");
 	if (r < 0)
 		return error_sys(d->err, r, "/proc/self/mountinfo");
 	if (read_mounts(d, buf_view(&text), &m) < 0)

@@ -135,6 +135,19 @@ void import_close(struct import *im, const struct ynode *n, unsigned parts)
 	im->closed |= parts;
 }
 
+/* What was listed, and opens nothing where the network is closed. */
+static void name_lost_hosts(struct import *im, const struct net_rules *rules)
+{
+	size_t mark = import_down(im, sv_of("network"));
+	struct text_shown t;
+	uint32_t i;
+
+	for (i = 0; i < rules->n; i++)
+		import_lost(im, NULL, "%s is left out: the policy opens no host",
+			    text_show(&t, sv_of(rules->v[i].host ? rules->v[i].host : rules->v[i].cidr)));
+	import_up(im, mark);
+}
+
 void import_settle(struct import *im)
 {
 	struct policy *p = im->policy;
@@ -144,6 +157,7 @@ void import_settle(struct import *im)
 	if (im->closed & CLOSED_FILES || im->no_workdir)
 		import_set(&p->fs.workdir, WORKDIR_NONE);
 	if (im->closed & CLOSED_NETWORK) {
+		name_lost_hosts(im, &p->net.allow);
 		p->net.allow = (struct net_rules){0};
 		import_set(&p->net.mode, NET_NONE);
 	}

@@ -75,6 +75,7 @@ const struct parity_row parity_keys[] = {
 const struct parity_row parity_rest[] = {
 	{"dialling without a proxy", {[RUNTIME_GVISOR] = {PARITY_OTHERWISE, PROXY_ONLY}, [RUNTIME_DOCKER] = {PARITY_OTHERWISE, PROXY_ONLY}}},
 	{"^Z in the terminal outside", CONTAINERS(PARITY_OTHERWISE, "does nothing: a container cannot be suspended from its terminal")},
+	{"^D at a terminal", {[RUNTIME_GVISOR] = {PARITY_OTHERWISE, "ends no program's input: its kernel's terminals do not know it; end with ^C, or pipe the input in"}}},
 	{"Landlock", {[RUNTIME_GVISOR] = {PARITY_OTHERWISE, "none: the host's kernel does not run the workload's calls"}}},
 	{"services of a task", {[RUNTIME_GVISOR] = {PARITY_OTHERWISE, "their sandboxes share one kernel of gVisor's, and the task's memory and processors; System V IPC is the first service's alone"}}},
 	{"what the host sees", CONTAINERS(PARITY_OTHERWISE, "files that the workload writes get to the host when the run has ended, not before")},

@@ -48,6 +48,8 @@ static int fail_read(const char *path, int code, struct error *err)
 		return error_set(err, ERROR_INPUT, "%s: a symbolic link leads nowhere; mend or remove it", name.s);
 	if (code == -ENOENT)
 		return error_set(err, ERROR_INPUT, "%s: there is no such file; check the path", name.s);
+	if (code == -EACCES)
+		return error_set(err, ERROR_INPUT, "%s: cannot be read: Permission denied; look at its mode and owner, and at those of its folders", name.s);
 	return error_sys(err, code, "%s: cannot be read", name.s);
 }
 

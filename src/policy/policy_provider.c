@@ -23,12 +23,12 @@ static int complete(const struct policy *p, struct provider *v, struct error *er
 					   "%s has no kind; write kind: anthropic, openai or gemini", v->name);
 		v->kind = (struct pol_num){.v = (uint64_t)named, .set = true};
 	}
-	/* The public address of a kind is meant only where the provider is called by its name. */
+	/* The public address of a kind is meant where the provider is called by its name, or has a credential to show there. A local server has neither. */
 	if (!v->url.s) {
-		if (named < 0 || (uint64_t)named != v->kind.v)
+		if (named >= 0 ? (uint64_t)named != v->kind.v : !v->credential.s)
 			return policy_fail(p, v->at, "inference.providers", err,
 					   "%s has no url; write the server's address", v->name);
-		v->url.s = kinds[named].url;
+		v->url.s = kinds[v->kind.v].url;
 	}
 	if (!v->base_url_env.s && named >= 0)
 		v->base_url_env.s = kinds[named].base_url_env;

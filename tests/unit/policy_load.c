@@ -250,6 +250,8 @@ static void providers_are_made_whole_or_refused(void)
 	CHECK_HAS(memory_error("inference: {providers: {vllm: {}}}", NULL), "vllm has no kind");
 	CHECK_HAS(memory_error("inference: {providers: {vllm: {kind: openai}}}", NULL), "vllm has no url");
 	CHECK_HAS(memory_error("inference: {providers: {openai: {kind: anthropic}}}", NULL), "openai has no url");
+	CHECK_HAS(memory_error("inference: {providers: {openai: {kind: anthropic, credential: x}}}", NULL), "openai has no url");
+	CHECK_STR(memory_error("inference: {providers: {claude: {kind: anthropic, credential: x}}}", NULL), "");
 	CHECK_STR(memory_error("inference: {providers: {vllm: {kind: openai, url: \"http://127.0.0.1:8000\"}}}", NULL),
 		  "");
 	CHECK_HAS(memory_error("inference: {providers: {openai: {}}, routes: [{model: x, provider: opnai}]}", NULL),

@@ -360,9 +360,14 @@ void commands_on_resize(struct commands *c, const struct wire_message *m)
 	columns = wire_get_u32(&w);
 	if (!wire_ok(&w) || rows > INSIDE_TERMINAL_MAX || columns > INSIDE_TERMINAL_MAX)
 		return;
-	for (i = 0; i < COMMANDS_MAX; i++)
-		if (c->v[i].carry && c->v[i].id == id)
-			carry_resize(c->v[i].carry, rows, columns);
+	for (i = 0; i < COMMANDS_MAX; i++) {
+		if (!c->v[i].carry || c->v[i].id != id)
+			continue;
+		carry_resize(c->v[i].carry, rows, columns);
+		/* gVisor's kernel takes the size, and tells nobody. Nor does it say which job is in front: the command's own is. */
+		if (c->v[i].pid)
+			(void)kill(-c->v[i].pid, SIGWINCH);
+	}
 }
 
 size_t commands_poll(const struct commands *c, struct pollfd *p)
