@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "policy/net_index.h"
+#include "policy/net_past.h"
 
 /* Where a model provider is. */
 struct door {
@@ -18,6 +19,7 @@ struct ruleset {
 	struct arena *arena;
 	const struct policy *p;
 	struct net_index *allow, *deny;
+	struct net_past *past; /* of the policies before; NULL: there was none */
 	uint32_t *budget; /* of each rule of network.allow */
 	uint32_t n_budgets;
 	struct door *providers;
@@ -87,7 +89,7 @@ static bool list_providers(struct ruleset *rules)
 	return !arena_failed(rules->arena);
 }
 
-struct ruleset *net_rules_new(const struct policy *p)
+struct ruleset *net_rules_after(const struct ruleset *before, const struct policy *p)
 {
 	struct arena *a = arena_new();
 	struct ruleset *rules = a ? arena_alloc(a, sizeof(*rules)) : NULL;
@@ -101,15 +103,21 @@ struct ruleset *net_rules_new(const struct policy *p)
 	rules->p = p;
 	rules->allow = net_index_new(&p->net.allow);
 	rules->deny = net_index_new(&p->net.deny);
+	rules->past = before ? net_past_new(before->past, before->p) : NULL;
 	for (i = 0; i < p->net.allow.n; i++) {
 		rules->credentials = rules->credentials || p->net.allow.v[i].credential.s;
 		rules->ranges = rules->ranges || (p->net.allow.v[i].cidr && net_rule_minds_methods(&p->net.allow.v[i]));
 	}
-	if (!rules->allow || !rules->deny || !share_budgets(rules) || !list_providers(rules)) {
+	if (!rules->allow || !rules->deny || (before && !rules->past) || !share_budgets(rules) || !list_providers(rules)) {
 		net_rules_free(rules);
 		return NULL;
 	}
 	return rules;
+}
+
+struct ruleset *net_rules_new(const struct policy *p)
+{
+	return net_rules_after(NULL, p);
 }
 
 void net_rules_free(struct ruleset *rules)
@@ -118,6 +126,7 @@ void net_rules_free(struct ruleset *rules)
 		return;
 	net_index_free(rules->allow);
 	net_index_free(rules->deny);
+	net_past_free(rules->past);
 	arena_free(rules->arena);
 }
 
@@ -338,15 +347,24 @@ static bool is_bound(const struct ruleset *rules, const struct net_host *h)
 	return false;
 }
 
+/* Did the host get a credential before, and gets none now? */
+static bool was_bound(const struct ruleset *rules, const struct net_host *h)
+{
+	return net_past_has(rules->past, h) && !is_bound(rules, h);
+}
+
 /*
- * How to carry what is allowed. A host may say on one port what it was sent on another: so one that gets a credential is looked into everywhere, but where a rule
- * opens a port of another protocol in so many words. None opens the port that a provider gets its credential on for that.
+ * How to carry what is allowed. A host may say on one port what it was sent on another: so one that gets a credential is
+ * looked into everywhere, but where a rule opens a port of another protocol in so many words. None opens the port that a
+ * provider gets its credential on for that; nor any port of a host whose credential was withdrawn, since nothing in the
+ * policy tells any more on which of them it knows the value.
  */
 static enum net_way way_of(const struct ruleset *rules, const struct net_question *q, enum net_why why)
 {
 	bool web = q->port == 443 || q->port == 80;
 
-	if (looks_inside(rules, q) || ((web || why == WHY_PUBLIC) && is_bound(rules, &q->host)) || has_provider(rules, &q->host, is_keyed_there, &q->port))
+	if (looks_inside(rules, q) || ((web || why == WHY_PUBLIC) && is_bound(rules, &q->host)) ||
+	    has_provider(rules, &q->host, is_keyed_there, &q->port) || was_bound(rules, &q->host))
 		return NET_INSPECT;
 	return web ? NET_TUNNEL : NET_RAW;
 }

@@ -18,13 +18,19 @@
 struct ruleset;
 
 struct ruleset *net_rules_new(const struct policy *p); /* NULL: no memory */
+/*
+ * The same for a policy that takes the place of another: hosts that got a credential by that one, or by those before it,
+ * stay looked into (net_past.h).
+ */
+struct ruleset *net_rules_after(const struct ruleset *before, const struct policy *p);
 void net_rules_free(struct ruleset *rules);            /* NULL is fine */
 
 /* How an allowed connection is carried. */
 enum net_way {
 	NET_TUNNEL,  /* as it is; what the client says must be TLS with the allowed name (443), or HTTP (80) */
 	NET_RAW,     /* as it is, whatever is spoken: another port, and no rule that looks inside */
-	NET_INSPECT, /* request by request: a rule says more than host and port, or the host gets a credential on another port, be it as a provider */
+	NET_INSPECT, /* request by request: a rule says more than host and port, or the host gets a credential on another
+			port, be it as a provider, or got one in this run */
 };
 
 struct net_verdict {

@@ -2,15 +2,16 @@
 # A policy that changes while a run goes on: by saving, by renaming, by SIGHUP, by `policy push`; and the policy that a run teaches.
 . "$(dirname "$0")/../gate_lib.sh"
 
-export TEST_API_KEY=cordon-test-secret-5f1d0c9a7b3e
+export TEST_API_KEY=cordon-test-secret-5f1d0c9a7b3e TEST_MODEL_KEY=cordon-test-model-80d2b6e94c17
 cat >"$config/credentials.yaml" <<'Y'
 version: 1
 credentials:
   key: {from: {env: TEST_API_KEY}, hosts: [late.test], inject: {header: x-api-key, format: "{}"}}
+  model: {from: {env: TEST_MODEL_KEY}, hosts: [model.test], inject: {header: x-api-key, format: "{}"}}
   slow: {from: {command: [sh, -c, "sleep 1; echo slow-test-secret-77aa01"]}, hosts: [second.test], inject: {header: x-api-key, format: "{}"}}
   failing: {from: {command: [sh, -c, "sleep 0.2; echo no >&2; exit 3"]}, hosts: [bad.test], inject: {header: x-api-key, format: "{}"}}
 Y
-start_upstream first.test second.test third.test late.test bad.test "a.many.test" || finish
+start_upstream first.test second.test third.test late.test bad.test model.test "a.many.test" || finish
 cp "$tests_dir/gate/inside.py" "$work/"
 
 # write_policy HOST...: with a rule for each.
@@ -207,17 +208,45 @@ until_true has closed ws.out
 is "a call that it does not allow any more ends, and what was sent with a credential that it does not add any more" "$(ask 'grep -c -h -e "went on" -e "ended 0" mcp.out get.out; grep -c -h ended mcp.out get.out; tail -n 1 ws.out' | paste -sd,)" "0,0,1,1,closed"
 
 # A provider that comes later: what goes through a tunnel to its host cannot be looked into
-changes save "{host: first.test}" "{host: late.test}"
-stream get "https://late.test$(say 60000)"
+changes save "{host: first.test}" "{host: model.test}"
+stream get "https://model.test$(say 60000)"
 stream other "https://first.test$(say 60000)"
-changes eval 'save "{host: first.test}" "{host: late.test}"; printf "inference: {providers: {late: {kind: openai, url: \"https://late.test/v1\", credential: key}}}\n" >>"$tmp/net.yaml"'
+changes eval 'save "{host: first.test}" "{host: model.test}"; printf "inference: {providers: {model: {kind: openai, url: \"https://model.test/v1\", credential: model}}}\n" >>"$tmp/net.yaml"'
 until_true has ended get.out
 is "a provider that a new policy gives a credential ends the tunnels to its host, and no others" "$(ask 'cat get.out other.out' | grep -c ended)" "1"
 until_true grep -q 'base URLs' "$tmp/err"
 like "... and that it has no base URL inside before a restart is told" "$(cat "$tmp/err")" 'the base URLs of providers that it was not started with wait for a restart of the run'
 like "... in the log, too" "$("$CORDON" logs "$id")" 'in force for network and inference; the base URLs of providers .* restart'
 like "... and to who pushes such a policy" "$("$CORDON" policy push "$id" "$tmp/net.yaml" 2>&1)" '^cordon: note: the base URLs of providers that it was not started with wait for a restart'
-like "... and its host is looked into from then on" "$(ask "curl -sSv -m 5 -o /dev/null https://late.test/ 2>&1")" 'issuer:.*[Cc]ordon'
+like "... and its host is looked into from then on" "$(ask "curl -sSv -m 5 -o /dev/null https://model.test/ 2>&1")" 'issuer:.*[Cc]ordon'
+
+# One that goes: what its host still says of it is looked for, wherever the new policy opens the host
+helper 127.0.0.1:8080 python3 "$tests_dir/gate/origin.py" "$up" 127.0.0.1 8080 8443
+# echoes HOST VALUE: how many answers have it, on four ports, and how many came.
+echoes()
+{
+	local path
+	path=/ok/say/$(printf 'it was %s.' "$2" | od -An -v -tx1 | tr -d ' \n')
+	ask "for u in https://$1 http://$1 https://$1:8443 http://$1:8080; do curl -sS -m 5 -p \$u$path; echo; done" >"$tmp/echoes"
+	echo "$(grep -c "$2" "$tmp/echoes") $(grep -c '^it was ' "$tmp/echoes")"
+}
+open_all() { printf '%s\n' "{host: first.test}" "{host: $1}" "{host: $1, ports: [8080, 8443]}"; }
+mapfile -t rules < <(open_all model.test)
+changes save "${rules[@]}"
+is "a provider that goes: what its host says of its credential is replaced still, on every port" "$(echoes model.test "$TEST_MODEL_KEY")" "0 4"
+mapfile -t rules < <(open_all late.test)
+changes save "${rules[@]}"
+is "a credential that a saved policy withdraws: the same" "$(echoes late.test "$TEST_API_KEY")" "0 4"
+like "... by connections that are looked into" "$(ask "curl -sSv -m 5 -o /dev/null https://late.test/ 2>&1")" 'issuer:.*[Cc]ordon'
+is "... what is neither TLS nor HTTP does not pass to its host, for nobody could look into it" "$(ask "printf 'x y z\r\n\r\n' | curl -sS -m 5 -p -x http://127.0.0.1:3128 telnet://late.test:8080 2>&1 | grep -c HTTP")" "0"
+changes save "{host: first.test}"
+write_policy "${rules[@]}" >"$tmp/pushed.yaml"
+changes "$CORDON" policy push "$id" "$tmp/pushed.yaml"
+is "... by a policy that is pushed, when another was in force between the two" "$(echoes late.test "$TEST_API_KEY")" "0 4"
+changes save "{host: first.test}" "{host: late.test, credential: key}" "{host: late.test, ports: [8080]}"
+is "... while a rule that stands beside the credential's opens another port for any protocol" "$(echoes late.test "$TEST_API_KEY")" "1 3"
+changes save "{host: first.test}" "{host: second.test}"
+is "... and hosts that got none are reached by tunnels" "$(ask "curl -sSv -m 5 -o /dev/null https://second.test/ 2>&1 | grep -ci 'issuer:.*cordon'")" "0"
 
 # One that a command takes its time to give
 start=$(date +%s%N)

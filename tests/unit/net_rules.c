@@ -99,6 +99,46 @@ static void the_host_of_a_provider_that_gets_a_credential_is_looked_into(void)
 	unmake(&w);
 }
 
+/* Another policy in the place of one, which goes. */
+static struct world after(struct world *before, const char *text)
+{
+	struct world w = make(text);
+
+	net_rules_free(w.rules);
+	w.rules = net_rules_after(before->rules, w.p);
+	if (!w.rules)
+		abort();
+	unmake(before);
+	return w;
+}
+
+static void a_host_that_got_a_credential_stays_looked_into(void)
+{
+	static const char plain[] = "network: {mode: allowlist, allow: [{host: \"*.test\"}, {host: api.test, ports: [22, 443, 8443]}, {host: m.api.test, ports: [8000]}, {cidr: \"93.184.216.0/24\"}]}";
+	struct world w = make("network: {mode: allowlist, allow: [{host: api.test, credential: k}, {host: api.test, ports: [22]}, {host: \"*.key.test\", ports: [8443], credential: k}]}\n"
+			      "inference: {providers: {v: {kind: openai, url: \"https://m.api.test:8000/v1\", credential: k}, w: {kind: openai, url: \"http://93.184.216.34/v1\", credential: k}, free: {kind: openai, url: \"https://free.test\"}}}");
+	int again;
+
+	CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "api.test", 22) == NET_RAW);
+	w = after(&w, plain);
+	for (again = 0; again < 3; again++) {
+		CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "API.test.", 80) == NET_INSPECT && way(&w, "api.test", 8443) == NET_INSPECT && way(&w, "api.test", 22) == NET_INSPECT);
+		CHECK(way(&w, "a.key.test", 443) == NET_INSPECT && way(&w, "key.test", 443) == NET_TUNNEL && way(&w, "other.test", 443) == NET_TUNNEL);
+		CHECK(way(&w, "m.api.test", 443) == NET_INSPECT && way(&w, "m.api.test", 8000) == NET_INSPECT && way(&w, "free.test", 443) == NET_TUNNEL);
+		CHECK(way(&w, "93.184.216.34", 443) == NET_INSPECT && way(&w, "::ffff:93.184.216.34", 80) == NET_INSPECT && way(&w, "93.184.216.35", 443) == NET_TUNNEL);
+		/* over a policy that has nothing of all that */
+		w = after(&w, "network: {mode: none}");
+		CHECK(way(&w, "api.test", 443) == -1);
+		w = after(&w, plain);
+	}
+	/* where it gets one again, it is as if it had never been without */
+	w = after(&w, "network: {mode: allowlist, allow: [{host: api.test, credential: k}, {host: api.test, ports: [22]}]}");
+	CHECK(way(&w, "api.test", 443) == NET_INSPECT && way(&w, "api.test", 22) == NET_RAW);
+	w = after(&w, "network: {mode: public}");
+	CHECK(way(&w, "api.test", 9000) == NET_INSPECT && way(&w, "93.184.216.34", 9000) == NET_INSPECT && way(&w, "other.test", 9000) == NET_RAW);
+	unmake(&w);
+}
+
 static void names_match_whole_labels_in_any_case(void)
 {
 	struct world w = make("network: {mode: allowlist, allow: [{host: a.example}, {host: \"*.b.example\"}]}");
@@ -764,6 +804,7 @@ int main(void)
 		CASE(a_connection_is_carried_as_its_rules_need),
 		CASE(a_host_that_gets_a_credential_is_looked_into_on_other_ports_too),
 		CASE(the_host_of_a_provider_that_gets_a_credential_is_looked_into),
+		CASE(a_host_that_got_a_credential_stays_looked_into),
 		CASE(names_match_whole_labels_in_any_case),
 		CASE(another_method_is_not_asked_for_where_methods_are_restricted),
 		CASE(another_host_is_not_asked_for_where_a_rule_says_more_than_who_and_where),

@@ -138,7 +138,7 @@ static int take_policy(struct egress *e, const struct wire_message *m)
 		return -1;
 	if (number <= e->now->number)
 		return 0; /* it was overtaken */
-	if (generation_read(m->fds[0], number, &g, &err) < 0)
+	if (generation_read(m->fds[0], number, e->now, &g, &err) < 0)
 		return -1;
 	if (!net_carry(e->now->rules, e->now->budgets, g->rules, g->budgets, (uint64_t)loop_now(e->loop) * 1000000)) {
 		generation_unref(g);

@@ -5,7 +5,8 @@
 #include "base/cleanup.h"
 #include "policy/policy_codec.h"
 
-int generation_read(int fd, uint64_t number, struct generation **ret, struct error *err)
+int generation_read(int fd, uint64_t number, const struct generation *before, struct generation **ret,
+		    struct error *err)
 {
 	struct generation *g;
 	int r;
@@ -17,7 +18,7 @@ int generation_read(int fd, uint64_t number, struct generation **ret, struct err
 	g->number = number;
 	r = policy_decode_fd(fd, &g->policy);
 	if (r == 0)
-		g->rules = net_rules_new(g->policy);
+		g->rules = before ? net_rules_after(before->rules, g->policy) : net_rules_new(g->policy);
 	if (g->rules)
 		g->recent = net_recent_new(g->rules);
 	if (g->recent)

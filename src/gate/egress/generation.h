@@ -21,8 +21,12 @@ struct generation {
 	struct net_budget *budgets;
 };
 
-/* fd: the bytes of policy_codec.h, from its start; stays the caller's. */
-int generation_read(int fd, uint64_t number, struct generation **ret, struct error *err);
+/*
+ * fd: the bytes of policy_codec.h, from its start; stays the caller's.
+ * before: the one that it takes the place of, or NULL (net_rules_after()).
+ */
+int generation_read(int fd, uint64_t number, const struct generation *before, struct generation **ret,
+		    struct error *err);
 struct generation *generation_ref(struct generation *g);
 void generation_unref(struct generation *g); /* NULL is fine */
 

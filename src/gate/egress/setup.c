@@ -42,7 +42,7 @@ static int take_setup(struct egress *e, const struct wire_message *m, struct err
 
 	if (m->type != GATE_EGRESS_SETUP || m->n_fds != 2 || gate_get_egress_setup(buf_view(&m->body), &s) < 0)
 		return error_set(err, ERROR_INPUT, "the first message of the supervisor is no set-up");
-	if (generation_read(m->fds[0], s.generation, &e->now, err) < 0 || read_roots(m->fds[1], &roots, err) < 0)
+	if (generation_read(m->fds[0], s.generation, NULL, &e->now, err) < 0 || read_roots(m->fds[1], &roots, err) < 0)
 		return -1;
 	quota_follow(&e->quota, e->now->policy);
 	e->dialer.loop = e->loop;

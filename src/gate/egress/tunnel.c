@@ -298,7 +298,8 @@ static bool judge(const struct tunnel *t, struct reason *ret, struct net_where *
 
 	net_rules_name(g->rules, q.host, q.port, &v);
 	if (v.allow && v.way == NET_INSPECT) {
-		*ret = (struct reason){.text = "a rule looks inside this connection: it cannot be a tunnel"};
+		*ret = (struct reason){.text = "this is looked into, by a rule or for a credential that was sent there in "
+					       "this run: it cannot be a tunnel"};
 	} else {
 		no = v.allow ? judge_places(t, &q, &v) : NULL;
 		if (v.allow)

@@ -6,7 +6,8 @@
 #include "policy/net_recent.h"
 #include "policy/policy_codec.h"
 
-int relay_generation_read(int fd, uint64_t number, struct generation **ret, struct error *err)
+int relay_generation_read(int fd, uint64_t number, const struct generation *before, struct generation **ret,
+			  struct error *err)
 {
 	struct generation *g;
 	int r;
@@ -18,7 +19,7 @@ int relay_generation_read(int fd, uint64_t number, struct generation **ret, stru
 	g->number = number;
 	r = policy_decode_fd(fd, &g->policy);
 	if (r == 0)
-		g->rules = net_rules_new(g->policy);
+		g->rules = before ? net_rules_after(before->rules, g->policy) : net_rules_new(g->policy);
 	if (g->rules)
 		g->recent = net_recent_new(g->rules);
 	if (!g->recent) {

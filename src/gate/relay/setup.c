@@ -63,7 +63,8 @@ static bool on_policy(struct relay *r, struct wire_message *m)
 
 	wire_in_init(&in, buf_view(&m->body));
 	number = wire_get_u64(&in);
-	if (!wire_ok(&in) || m->n_fds != 1 || number <= r->now->number || relay_generation_read(m->fds[0], number, &g, &err) < 0)
+	if (!wire_ok(&in) || m->n_fds != 1 || number <= r->now->number ||
+	    relay_generation_read(m->fds[0], number, r->now, &g, &err) < 0)
 		return false;
 	relay_switch(r, g);
 	return true;
@@ -255,7 +256,7 @@ int relay_setup(struct relay *r, struct error *err)
 	e = read_setup(&m, &setup, err);
 	set_bounds(r);
 	if (e == 0)
-		e = relay_generation_read(m.fds[0], setup.generation, &r->now, err);
+		e = relay_generation_read(m.fds[0], setup.generation, NULL, &r->now, err);
 	if (e == 0)
 		e = make_parts(r, &setup, err);
 	(void)malloc_trim(0); /* what decoding the policy took, before there is no call for it */
