@@ -22,6 +22,10 @@ static const struct gate_failure_facts failures[GATE_FAILURES] = {
 	[GATE_FAILURE_QUOTA] = {429, "budget_used_up", "a budget of the policy is used up", NULL},
 	[GATE_FAILURE_CREDENTIAL] = {502, "credential_missing", "the operator's credential for this server could not be had", NULL},
 	[GATE_FAILURE_INTERNAL] = {503, "gateway_busy", "the gateway has no room for this now", NULL},
+	[GATE_FAILURE_CROWDED] = {503, "gateway_busy",
+				  "as many connections as may be made to this server, or at all, are in use, and none "
+				  "became free within ten seconds",
+				  "ask again later, or with fewer requests at once"},
 };
 
 const struct gate_failure_facts *gate_failure_facts(enum gate_failure f)

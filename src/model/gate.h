@@ -69,6 +69,7 @@ enum gate_failure {
 	GATE_FAILURE_QUOTA,	 /* network.max_bytes_out, or a budget, is used up */
 	GATE_FAILURE_CREDENTIAL, /* the credential could not be had */
 	GATE_FAILURE_INTERNAL,	 /* no memory, too many at once */
+	GATE_FAILURE_CROWDED,	 /* no more connections may be made, and none of those that are became free */
 	GATE_FAILURES
 };
 

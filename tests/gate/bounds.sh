@@ -201,5 +201,21 @@ sed "s/300/$((2 * each + 10))/" few.yaml >once.yaml
 run once.yaml <<<"tunnel $name 8022 abc"
 is "and are not asked for again beyond what may be sent" "$(grep -c "^$name" dns.log)/$(count '= failed')" 2/1
 
+# More at once than connections may be made: they wait for those that become free, and not for long
+ulimit -n "$(ulimit -Hn)"
+python3 "$here/upstream.py" 8081 many.log >ready.many & pids+=($!)
+until [ -s ready.many ]; do sleep 0.05; done
+printf 'network: {mode: allowlist, allow: [{cidr: 127.0.0.0/8, ports: [8081]}]}\n' >many.yaml
+run many.yaml <<<'par 520 GET http://127.0.0.1:8081/think/3'
+like "more requests at once than connections to a server: the others go when these are free" "$out" '= 520 of 520 ok, 520 done'
+: >many.log
+run many.yaml <<<'par 520 GET http://127.0.0.1:8081/ws ws'
+is "websockets, too" "$(count '520 done')/$(grep -c 'GET /ws' many.log)" 1/520
+run many.yaml <<<'par 2060 GET http://127.0.0.#:8081/think/3'
+like "those to other servers, where no more may be made at all" "$out" '= 2060 of 2060 ok, 2060 done'
+run many.yaml <<<'par 514 GET http://127.0.0.1:8081/think/14'
+like "who would wait for longer than ten seconds is told" "$out" '= 512 of 514 ok, 514 done'
+like "... what it is about" "$out" 'GET http://127\.0\.0\.1:8081/think/14 .*none became free within ten seconds'
+
 is "no sanitizer complained" "$(cat complaints)" ""
 finish

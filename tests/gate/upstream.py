@@ -232,6 +232,9 @@ def serve_one(c, number):
     elif path == "/slow":
         time.sleep(0.3)
         answer(c, b"slow")
+    elif path.startswith("/think/"):  # for so many seconds
+        time.sleep(int(path[7:]))
+        answer(c, b"thought")
     elif path == "/v1/chat/completions":
         answer(c, b'{"id":"x","usage":{"prompt_tokens":11,"completion_tokens":22,"total_tokens":33}}', extra=["Content-Type: application/json"])
     elif path == "/cut/v1/chat/completions":

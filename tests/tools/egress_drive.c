@@ -5,7 +5,8 @@
  *	req METHOD URL [h:NAME=VALUE] [d:TEXT] [n:BYTES] [t:NAME=VALUE] [i:PROVIDER] [ws] [len:N] [slow] [policy:FILE]
  *[unended] [then:TEXT] [quit:MS] one exchange; n: so many filler bytes, t: a trailer, slow: looks away for a while; policy: a new
  *one comes meanwhile; unended: before the body's end, then: before these bytes of it, too; quit: gives up then
- *	par N METHOD URL [...]		N of them at once; prints how many had which status; with `drop` every other one
+ *	par N METHOD URL [...]		N of them at once; prints how many were ok; # in it is 1 for the first 512,
+ *2 for the next, and so on; with `drop` every other one
  *is given up at some point tunnel HOST PORT TEXT		says TEXT through a tunnel and prints what comes back
  *	flood HOST PORT BYTES		how many bytes a tunnel takes before it is cut
  *	fleet N HOST PORT		N tunnels at once, which ask before they send, as much as they are granted
@@ -167,10 +168,10 @@ static void on_response(void *user, struct link_exchange *x, const struct http_r
 
 	(void)user;
 	a->status = r->status;
-	if (a->quiet)
-		return;
-	printf("= %u %.*s length %ld\n", r->status, (int)r->reason.n, r->reason.p, (long)r->length);
-	show_fields("  ", &r->fields);
+	if (!a->quiet) {
+		printf("= %u %.*s length %ld\n", r->status, (int)r->reason.n, r->reason.p, (long)r->length);
+		show_fields("  ", &r->fields);
+	}
 	if (r->websocket) {
 		a->body_due = true;
 		push(a);
@@ -426,6 +427,8 @@ static void par(struct drive *d, char *words)
 
 	for (i = 0; i < n; i++) {
 		copies[i] = strdup(rest);
+		for (char *at = copies[i]; (at = strchr(at, '#'));)
+			*at = (char)('1' + i / 512);
 		a[i].quiet = true;
 		ask(d, &a[i], copies[i]);
 	}

@@ -14,6 +14,7 @@ struct site {
 	unsigned n;
 	struct claim *waiting, *last;
 	struct loop_task work;
+	struct loop_timer patience; /* of the one that waits longest */
 	char host[];
 };
 
@@ -21,6 +22,7 @@ struct pool {
 	struct egress *egress;
 	struct site *buckets[BUCKETS];
 	unsigned n; /* connections */
+	bool crowded; /* somebody waits for one of another site's to go */
 };
 
 static void on_work(void *arg);
@@ -39,9 +41,23 @@ const struct site_key *site_key(const struct site *s)
 	return &s->key;
 }
 
-void site_changed(struct site *s)
+static void post(struct site *s)
 {
 	loop_task_post(s->pool->egress->loop, &s->work, on_work, s);
+}
+
+void site_changed(struct site *s)
+{
+	struct pool *p = s->pool;
+	struct site *other;
+	size_t i;
+
+	post(s);
+	for (i = 0; p->crowded && i < BUCKETS; i++)
+		for (other = p->buckets[i]; other; other = other->same)
+			if (other->waiting)
+				post(other);
+	p->crowded = false;
 }
 
 void site_learn(struct site *s, bool h2)
@@ -103,6 +119,7 @@ static void free_site(struct site *s)
 		at = &(*at)->same;
 	*at = s->same;
 	loop_task_cancel(&s->work);
+	loop_timer_cancel(&s->patience);
 	free(s);
 }
 
@@ -160,6 +177,7 @@ int pool_claim(struct pool *p, const struct site_key *key, struct claim *c)
 	}
 	c->site = s;
 	c->own = NULL;
+	c->since = loop_now(p->egress->loop);
 	c->next = NULL;
 	c->prev = s->last;
 	if (s->last)
@@ -197,6 +215,7 @@ static bool make_room(struct pool *p)
 					upstream_kill(u);
 					return true;
 				}
+	p->crowded = true;
 	return false;
 }
 
@@ -218,6 +237,43 @@ static bool may_dial(const struct site *s)
 	if (s->key.tls && !s->key.only_h1 && (s->h2 || !s->known))
 		limit = s->h2 ? 1 : SCOUTS;
 	return s->n < POOL_SITE_MAX && under_way(s) < limit && make_room(s->pool);
+}
+
+/* No more may be dialled, whoever waits. */
+static bool is_full(const struct site *s)
+{
+	return s->n >= POOL_SITE_MAX || s->pool->n >= POOL_MAX;
+}
+
+static void on_patience(void *arg);
+
+static void be_patient(struct site *s)
+{
+	const struct claim *c = s->waiting;
+	struct loop *loop = s->pool->egress->loop;
+
+	while (c && c->own)
+		c = c->next;
+	if (!c)
+		loop_timer_cancel(&s->patience);
+	else if (!loop_timer_armed(&s->patience))
+		loop_timer_set(loop, &s->patience, c->since + POOL_WAIT - loop_now(loop), on_patience, s);
+}
+
+static void on_patience(void *arg)
+{
+	struct site *s = arg;
+	const int64_t now = loop_now(s->pool->egress->loop);
+	struct claim *c, *next;
+
+	for (c = is_full(s) ? s->waiting : NULL; c; c = next) {
+		next = c->next;
+		if (c->own || c->since + POOL_WAIT > now)
+			continue;
+		dequeue(c);
+		c->events->failed(c, GATE_FAILURE_CROWDED);
+	}
+	site_changed(s);
 }
 
 /* False: no memory. */
@@ -264,6 +320,8 @@ static void on_work(void *arg)
 	}
 	if (!s->waiting && !s->first)
 		free_site(s);
+	else
+		be_patient(s);
 }
 
 void site_dial_failed(struct upstream *u, enum gate_failure why)

@@ -5,14 +5,17 @@
  * that they may dial differ; nor do credentials: a server that loses count of requests and answers must not mix up those of two. A claim waits for a connection of its site: a free one that passes its check of the addresses that it may lead to, or one that is dialled for it. Where a server is
  * known to speak HTTP/2, claims wait for one connection instead of dialling many; where it is not known yet what it speaks, a few are dialled and the rest waits to see.
  *
- * Where a connection is free, `ready` comes from inside pool_claim(), so that a request goes out in the iteration that brought it; else from the loop. Limits: POOL_MAX connections, POOL_SITE_MAX to a site; above them claims wait. Idle ones are closed after a minute, those beyond POOL_SITE_IDLE of a site after two seconds.
+ * Where a connection is free, `ready` comes from inside pool_claim(), so that a request goes out in the iteration that
+ * brought it; else from the loop. Limits: POOL_MAX connections, POOL_SITE_MAX to a site; above them claims wait,
+ * POOL_WAIT at most: then who asks is told, rather than kept waiting for a connection that may be in use for hours
+ * (GATE_FAILURE_CROWDED). Idle ones are closed after a minute, those beyond POOL_SITE_IDLE of a site after two seconds.
  */
 #ifndef CORDON_GATE_EGRESS_POOL_H
 #define CORDON_GATE_EGRESS_POOL_H
 
 #include "gate/egress/upstream.h"
 
-enum { POOL_MAX = 2048, POOL_SITE_MAX = 512, POOL_SITE_IDLE = 64 };
+enum { POOL_MAX = 2048, POOL_SITE_MAX = 512, POOL_SITE_IDLE = 64, POOL_WAIT = 10000 /* ms */ };
 
 struct pool;
 
@@ -34,6 +37,7 @@ struct claim {
 	struct claim *next, *prev;
 	struct site *site;    /* NULL: idle */
 	struct upstream *own; /* dialled for it */
+	int64_t since;	      /* it waits */
 	bool patient;	      /* set by its owner: answers only from the loop */
 };
 
