@@ -418,6 +418,11 @@ const struct http_fields *h1_trailers(const struct h1 *h)
 	return &h->trailers;
 }
 
+bool h1_amid_head(const struct h1 *h)
+{
+	return h->state == HEAD && h->head.n > 0;
+}
+
 bool h1_idle(const struct h1 *h)
 {
 	return h->state == HEAD && h->head.n == 0 && h->interim == 0;

@@ -114,6 +114,7 @@ const struct http_fields *h1_trailers(const struct h1 *h);
 void h1_seen(const struct h1 *h, struct sv *ret_start, struct sv *ret_host);
 
 bool h1_idle(const struct h1 *h);   /* no byte of a message has come */
+bool h1_amid_head(const struct h1 *h); /* some of a head has come, and not its end */
 size_t h1_held(const struct h1 *h); /* bytes of memory for the message's head and trailers */
 struct h1_fault h1_fault(const struct h1 *h);
 

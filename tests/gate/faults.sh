@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../gate_lib.sh"
 
 names=(fine.test refused.test nowhere.test untrusted.test expired.test wrong.test before.test inhead.test inbody.test inchunks.test silent.test garbage.test longline.test fields.test smuggled.test
-	lengths.test endless.test interim.test more.test notls.test stuck.test slow.test)
+	lengths.test endless.test interim.test more.test notls.test stuck.test slow.test drips.test)
 {
 	printf 'version: 1\nextends: [default]\nnetwork:\n  mode: allowlist\n  allow:\n    - host: tunnel.test\n    - host: gone.test\n    - host: nowhere.test\n'
 	for name in "${names[@]}"; do [ "$name" = nowhere.test ] || printf '    - {host: %s, methods: [GET, POST], ports: [443, 80]}\n' "$name"; done
@@ -23,7 +23,7 @@ openssl ca -batch -config "$up/ca.conf" -cert "$up/ca.pem" -keyfile "$up/ca.key"
 # Each case has an address of its own; they all listen on 443.
 n=10
 cases=(fine:fine untrusted:fine:untrusted expired:fine:expired wrong:fine before:cut_before inhead:cut_in_head inbody:cut_in_body inchunks:cut_in_chunks silent:silent garbage:garbage longline:long_line
-	fields:many_fields smuggled:smuggled lengths:two_lengths endless:endless_head interim:endless_interim more:more_than_said notls:no_tls stuck:stuck slow:slow)
+	fields:many_fields smuggled:smuggled lengths:two_lengths endless:endless_head interim:endless_interim more:more_than_said notls:no_tls stuck:stuck slow:slow drips:drips)
 for entry in "${cases[@]}"; do
 	IFS=: read -r name case certificate <<<"$entry"
 	n=$((n + 1))
@@ -77,6 +77,7 @@ like "curl that knows no proxy fails as well, and soon" "$(net sh -c 's=$(date +
 is "an upstream that never answers does not hold up others" "$(net sh -c 'curl -s -m 8 https://silent.test/ & sleep 0.3; curl -sS -m 5 https://fine.test/; kill $!' 2>&1)" "ok"
 is "... nor does one that is stuck in the handshake" "$(net sh -c 'curl -s -m 8 https://stuck.test/ & sleep 0.3; curl -sS -m 5 https://fine.test/; kill $!' 2>&1)" "ok"
 is "a handshake that does not end is given up: 504" "$(net curl -sS -m 40 -w ' %{http_code}' https://stuck.test/ 2>&1 | grep -o '"timeout".*504$' | sed 's/,.* / /')" '"timeout" 504'
+like "a head that drips is given up after half a minute: 504" "$(s=$SECONDS; net curl -sS -m 60 -w ' %{http_code}' https://drips.test/ 2>&1 | tr -d '\n'; echo " $((SECONDS - s))")" '"timeout".*504 3[0-9]$'
 
 # Roles that are killed. The run ends: SIGTERM, SIGKILL for who does not go, and nothing gets out meanwhile.
 # children NAME: of the supervisor $run.

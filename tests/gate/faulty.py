@@ -96,6 +96,16 @@ def endless_head(c):
         c.sendall(b"X-More: y\r\n" * 100)
 
 
+def drips(c):
+    """Its head, after a while in which it thinks, and was told so once: a byte every half second."""
+    head(c)
+    c.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n")
+    time.sleep(2)
+    for byte in b"HTTP/1.1 200 OK\r\nX-Drip: %s\r\nContent-Length: 0\r\n\r\n" % (b"y" * 200):
+        c.sendall(bytes([byte]))
+        time.sleep(0.5)
+
+
 def endless_interim(c):
     head(c)
     while True:

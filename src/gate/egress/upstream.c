@@ -35,6 +35,7 @@ void upstream_kill(struct upstream *u)
 	dial_cancel(u->dial);
 	u->dial = NULL;
 	loop_timer_cancel(&u->timer);
+	loop_timer_cancel(&u->amid_head);
 	if (u->call)
 		upstream_fail_call(u->call, GATE_FAILURE_CUT, false);
 	/* the stack may be inside of its parser */

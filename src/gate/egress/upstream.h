@@ -23,6 +23,7 @@ enum {
 	UPSTREAM_TLS_TIMEOUT = 10000,
 	UPSTREAM_IDLE = 60000,
 	UPSTREAM_SPARE = 2000, /* the same, where enough others of its site are idle */
+	UPSTREAM_HEAD = 30000, /* from the first byte of a head to its last: who thinks does so before it speaks */
 	UPSTREAM_WINDOW = 128 * 1024, /* of a call on HTTP/2 */
 	UPSTREAM_TURN = 16,	      /* reads in a row, in fairness to others */
 };
@@ -77,6 +78,7 @@ struct upstream {
 	struct h1 *h1;
 	struct call *call;
 	enum h1_body body;
+	struct loop_timer amid_head; /* until it is complete */
 	char accept[WEBSOCKET_ACCEPT]; /* what a 101 must say */
 	bool raw;	   /* after it */
 	bool request_done;

@@ -243,6 +243,22 @@ static void read_end(struct upstream *u)
 	upstream_kill(u);
 }
 
+static void on_head_limit(void *arg)
+{
+	fail(arg, GATE_FAILURE_TIMEOUT);
+}
+
+/* A server that drips may take as long as one that is silent, but for its heads: these are written at once. */
+static void watch_head(struct upstream *u)
+{
+	bool amid = u->call && !u->raw && h1_amid_head(u->h1);
+
+	if (!amid)
+		loop_timer_cancel(&u->amid_head);
+	else if (!loop_timer_armed(&u->amid_head))
+		loop_timer_set(u->egress->loop, &u->amid_head, UPSTREAM_HEAD, on_head_limit, u);
+}
+
 static void read_some(struct upstream *u)
 {
 	struct sv in;
@@ -271,6 +287,8 @@ static void read_some(struct upstream *u)
 		in = sv_n(u->egress->scratch, (size_t)n);
 		while (step(u, &in))
 			;
+		if (u->state == UPSTREAM_READY)
+			watch_head(u);
 	}
 }
 
