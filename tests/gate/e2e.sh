@@ -180,6 +180,11 @@ is "whether anybody is there may be asked, and is no denial" "$(model sh -c 'for
 	'200 200 0 0 "requests":2,"denied":0'
 # What was asked for to be counted is not in the way of a program that has not asked for it
 printf 'version: 1\nextends: [default]\ninference: {providers: {openai: {kind: openai, url: "https://model.test/v1", models: ["gpt-*"]}}}\n' >"$tmp/choices.yaml"
+for body in '"router_settings_override":{"fallbacks":[{"gpt-x":["other"]}]}' '"model_group_alias":{"gpt-x":"other"}' '"adapters":"other"' '"deployment_name":"other"' '"tensorzero::provider_tools":[{"tool":{"type":"web_search"}}]' \
+	'"messages":[{"role":"user","content":[{"type":"input_audio","input_audio":{"url":"https://evil.test/a"}}]}]' '"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://evil.test/a"}}]}]'; do
+	nothing_arrives "a request that leads elsewhere: ${body:0:40}" run "$tmp/choices.yaml" sh -c 'curl -sS -m 10 -w "%{http_code}" "$OPENAI_BASE_URL/chat/completions" -H "content-type: application/json" -d "$1"' - "{\"model\":\"gpt-x\",$body}"
+	like "... and it was told so" "$(cat "$tmp/out")" '403$'
+done
 for asked in "--http1.1 gpt-x" "--http2-prior-knowledge gpt-x" "--http1.1 gpt-packed"; do
 	is "a stream has the events that were asked for (${asked#--})" "$(run "$tmp/choices.yaml" sh -c 'for more in "" ",\"stream_options\":{\"include_usage\":true}"; do
 		curl -sSN -m 10 $1 "$OPENAI_BASE_URL/chat/completions" -H "content-type: application/json" -d "{\"model\":\"$2\",\"stream\":true$more,\"messages\":[]}" | grep -o -e "^data: .DONE." -e "\"content\":\"hi\"" -e "\"usage\""; done' sh $asked 2>&1 | paste -sd' ')" \

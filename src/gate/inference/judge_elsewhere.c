@@ -11,18 +11,26 @@ static const char hint_one[] = "name one model, and leave it to the policy where
 		  hint_tools[] = "leave it out; use tools that run inside the sandbox";
 
 /* At the top. */
-static const char *const places[] = {"route",      "preset",        "provider",   "providers", "engine",
-				     "deployment", "deployment_id", "extra_body", "router",    "proxy",
-				     "prompt_id",  "fastest_response", "specific_deployment",
+static const char *const places[] = {"route", "preset", "provider", "providers", "engine", "extra_body", "proxy",
+				     "prompt_id", "fastest_response",
 				     /* which of a router's servers, or of a server's adapters, answers */
-				     "tags", "litellm_metadata", "lora_path", "lora_request", "adapter_id",
-				     "tensorzero::variant_name", "tensorzero::function_name", "tensorzero::credentials",
+				     "tags", "litellm_metadata", "lora", "loras", "lora_path", "lora_name", "lora_id",
+				     "lora_request",
 				     /* what it sends along, and whom it tells */
-				     "headers", "extra_headers", "tensorzero::extra_headers", "tensorzero::extra_body",
+				     "headers", "extra_headers",
 				     "callbacks", "success_callback", "failure_callback",
 				     "langfuse_host", "langfuse_public_key", "langfuse_secret_key",
 				     /* whom the server itself talks to */
 				     "kv_transfer_params", "bootstrap_host", "bootstrap_port", NULL};
+
+/* At the top, by what the name contains: routers have many of these, and get more. */
+static const char *const place_parts[] = {
+	"router", "deployment", "adapter", "model_group", "model_alias", "fallback", NULL};
+
+/* A gateway's own, by what they begin with; and those that only say which conversation it is. */
+static const char gateway_own[] = "tensorzero::";
+static const char *const gateway_harmless[] = {
+	"tensorzero::episode_id", "tensorzero::tags", "tensorzero::dryrun", "tensorzero::cache_options", NULL};
 
 /* At any depth: a list of what to try next holds whole requests. */
 static const char *const servers[] = {"api_base",
@@ -56,6 +64,10 @@ static const char *const tools[] = {
 	"data_sources", "mcp_servers", "venice_parameters", "compound_custom", "tool_resources", "knowledge",
 	"enable_enhancement", "features", "tool_ids", "tool_servers", "files", "linkup", NULL};
 static const char *const tool_parts[] = {"search", "plugin", "connector", NULL};
+
+/* What else is called after tools may be a list of the provider's, but for these; a number or a switch is none. */
+static const char *const tool_names[] = {
+	"tools", "tool_choice", "allowed_tools", "tool_prompt", "tool_call_parser", "tool_call_format", NULL};
 
 /* The conversation, which is judged elsewhere or only text, schemas, and what the client says about itself. */
 static const char *const own[] = {"messages",
@@ -181,15 +193,33 @@ static int walk(const struct judge *j, uint32_t value, bool named)
 	return 0;
 }
 
+static bool leads_elsewhere(struct sv name)
+{
+	if (spelling_has(name, gateway_own))
+		return !first(name, gateway_harmless, spelling_alike);
+	return first(name, places, spelling_alike) || spelling_alike(name, "models") ||
+	       first(name, place_parts, spelling_has);
+}
+
+static bool brings_tools(const struct judge *j, struct sv name, uint32_t value)
+{
+	enum scan_kind kind = json_scan_kind(j->s, value);
+
+	if (first(name, tools, spelling_alike) || first(name, tool_parts, spelling_has))
+		return true;
+	return spelling_has(name, "tool") && !first(name, tool_names, spelling_alike) &&
+	       (kind == SCAN_STRING || kind == SCAN_ARRAY || kind == SCAN_OBJECT);
+}
+
 static int judge_top(const struct judge *j, uint32_t key)
 {
 	struct sv name = json_scan_text(j->s, key);
 
 	if (!is_wanted(j, key + 1))
 		return 0;
-	if (first(name, places, spelling_alike) || spelling_alike(name, "models") || spelling_has(name, "fallback"))
+	if (leads_elsewhere(name))
 		return refuse(j, key, hint_one);
-	if (j->deny_tools && (first(name, tools, spelling_alike) || first(name, tool_parts, spelling_has)))
+	if (j->deny_tools && brings_tools(j, name, key + 1))
 		return refuse(j, key, hint_tools);
 	return 0;
 }

@@ -1,5 +1,7 @@
 #include "gate/inference/judge_rules.h"
 
+#include <ctype.h>
+
 #include "base/cleanup.h"
 #include "base/glob.h"
 #include "base/text.h"
@@ -18,6 +20,7 @@ enum check {
 	CHECK_DATA_URL,  /* a data: URL, or an object whose url is one */
 	CHECK_BASE64,    /* OpenAI: a data: URL, or base64 */
 	CHECK_MEDIA,     /* a text, or a list of them, that is no URL but data: */
+	CHECK_PLACE,     /* the same, where a text may well have a colon */
 	CHECK_TEXT,      /* OpenAI: a string or a list is a prompt, an object a stored one */
 	CHECK_SAME_MODEL /* Gemini: the model of the path again */
 };
@@ -79,6 +82,15 @@ static const struct name_rule openai_names[] = {
 	{"images", NULL, CONTENT, CHECK_MEDIA, false, NULL},
 	{"video", NULL, CONTENT, CHECK_MEDIA, false, NULL},
 	{"audio", NULL, CONTENT, CHECK_MEDIA, false, NULL},
+	{"videos", NULL, CONTENT, CHECK_MEDIA, false, NULL},
+	{"audios", NULL, CONTENT, CHECK_MEDIA, false, NULL},
+	{"input_image", NULL, CONTENT, CHECK_MEDIA, false, NULL},
+	{"input_video", NULL, CONTENT, CHECK_MEDIA, false, NULL},
+	{"input_audio", NULL, CONTENT, CHECK_MEDIA, false, NULL},
+	{"input_file", NULL, CONTENT, CHECK_PLACE, false, NULL},
+	{"file", NULL, CONTENT, CHECK_PLACE, false, NULL},
+	{"document", NULL, CONTENT, CHECK_PLACE, false, NULL},
+	{"media", NULL, CONTENT, CHECK_PLACE, false, NULL},
 	{"document_url", NULL, CONTENT, CHECK_DATA_URL, false, NULL},
 	{"image_url", NULL, CONTENT, CHECK_DATA_URL, false, NULL},
 	{"video_url", NULL, CONTENT, CHECK_DATA_URL, false, NULL},
@@ -307,17 +319,39 @@ static int check_base64(const struct judge *j, uint32_t value, const char *name)
 	return json_scan_kind(j->s, value) == SCAN_STRING ? 0 : refuse_fetch(j, name);
 }
 
-static int check_media(const struct judge *j, uint32_t value, const char *name)
+typedef bool text_fn(struct sv text);
+
+static bool has_colon(struct sv text)
+{
+	return memchr(text.p, ':', text.n < MEDIA_SCHEME ? text.n : MEDIA_SCHEME) != NULL;
+}
+
+/* "https://x", blanks before it or none. */
+static bool is_place(struct sv text)
+{
+	size_t i = 0;
+
+	while (i < text.n && (isalnum((unsigned char)text.p[i]) || (text.p[i] && strchr("+.- ", text.p[i]))))
+		i++;
+	return sv_starts(sv_n(text.p + i, text.n - i), "://");
+}
+
+static bool is_not_inline(struct sv text)
+{
+	return text.n != 0;
+}
+
+/* A text, or a list of them: none but data: URLs may be what `is` says. */
+static int check_texts(const struct judge *j, uint32_t value, text_fn *is, const char *name)
 {
 	struct sv text = json_scan_text(j->s, value);
 	uint32_t i;
 
 	if (json_scan_kind(j->s, value) == SCAN_ARRAY)
 		for (i = json_scan_first(j->s, value); i; i = json_scan_after(j->s, value, i))
-			if (check_media(j, i, name) < 0)
+			if (check_texts(j, i, is, name) < 0)
 				return -1;
-	if (json_scan_kind(j->s, value) != SCAN_STRING || sv_starts(text, "data:") ||
-	    !memchr(text.p, ':', text.n < MEDIA_SCHEME ? text.n : MEDIA_SCHEME))
+	if (json_scan_kind(j->s, value) != SCAN_STRING || sv_starts(text, "data:") || !is(text))
 		return 0;
 	return refuse_fetch(j, name);
 }
@@ -393,7 +427,9 @@ static int apply(const struct judge *j, const struct name_rule *r, uint32_t valu
 	case CHECK_BASE64:
 		return check_base64(j, value, r->name);
 	case CHECK_MEDIA:
-		return check_media(j, value, r->name);
+		return check_texts(j, value, has_colon, r->name);
+	case CHECK_PLACE:
+		return check_texts(j, value, is_place, r->name);
 	case CHECK_SAME_MODEL:
 		return check_same_model(j, value);
 	case CHECK_TEXT:
@@ -416,16 +452,49 @@ static bool is_opaque(const struct judge *j, uint32_t type, struct sv parent, ui
 	return false;
 }
 
-/* All of the content below `value`; as deep as a scan is. */
-static int walk(const struct judge *j, uint32_t value, struct sv parent)
+/* A picture, a recording or a file, by the name that it stands under or by its type. */
+static bool is_media(struct sv name)
+{
+	static const char *const parts[] = {"image", "video", "audio"}, *const names[] = {"file", "document", "media"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(parts); i++)
+		if (spelling_has(name, parts[i]))
+			return true;
+	if (sv_starts(name, "input_"))
+		name = sv_n(name.p + 6, name.n - 6);
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (spelling_alike(name, names[i]))
+			return true;
+	return false;
+}
+
+/* Of something that is one: whatever is called after a URL says where it is, and must bring it along. */
+static int check_media_member(const struct judge *j, uint32_t key)
+{
+	static const char *const ends[] = {"url", "uri", "href"};
+	struct sv name = json_scan_text(j->s, key);
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(ends); i++)
+		if (spelling_ends(name, ends[i]))
+			return check_texts(j, key + 1, is_not_inline, "content");
+	return 0;
+}
+
+/* All of the content below `value`; as deep as a scan is. media: it stands in one. */
+static int walk(const struct judge *j, uint32_t value, struct sv parent, bool media)
 {
 	bool object = json_scan_kind(j->s, value) == SCAN_OBJECT;
 	uint32_t i, type = json_scan_get(j->s, value, "type");
 	const struct name_rule *rule;
 
+	if (object && j->kind == PROVIDER_OPENAI)
+		media = media || is_media(parent) || (type && is_media(json_scan_text(j->s, type)));
+
 	for (i = json_scan_first(j->s, value); i; i = json_scan_after(j->s, value, i)) {
 		if (!object) {
-			if (walk(j, i, parent) < 0)
+			if (walk(j, i, parent, media) < 0)
 				return -1;
 			continue;
 		}
@@ -435,7 +504,9 @@ static int walk(const struct judge *j, uint32_t value, struct sv parent)
 			return -1;
 		if (rule && rule->check == CHECK_TOOLS)
 			continue;
-		if (walk(j, i + 1, json_scan_text(j->s, i)) < 0)
+		if (media && j->deny_tools && check_media_member(j, i) < 0)
+			return -1;
+		if (walk(j, i + 1, json_scan_text(j->s, i), media) < 0)
 			return -1;
 	}
 	return 0;
@@ -461,13 +532,13 @@ int judge_rules(const struct judge *j)
 	if (judge_model_name(j) < 0 || judge_elsewhere(j) < 0)
 		return -1;
 	if (!*name)
-		return walk(j, 0, sv_n("", 0));
+		return walk(j, 0, sv_n("", 0), false);
 	for (i = json_scan_first(j->s, 0); i; i = json_scan_after(j->s, 0, i))
 		if (find_rule(j, i, TOP, &rule) < 0 || (rule && apply(j, rule, i + 1) < 0))
 			return -1;
 	for (; j->deny_tools && *name; name++) {
 		content = json_scan_get(j->s, 0, *name);
-		if (content && walk(j, content, sv_of(*name)) < 0)
+		if (content && walk(j, content, sv_of(*name), false) < 0)
 			return -1;
 	}
 	return 0;

@@ -60,6 +60,10 @@ static const struct request good[] = {
 
 	{OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"see http://a.test\"},{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,AA\",\"detail\":\"low\"}},{\"type\":\"file\",\"file\":{\"file_data\":\"data:x\",\"filename\":\"a.pdf\"}}]},"
 		    "{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"c\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"image_url\\\":\\\"http://a\\\"}\"}}]}],\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{\"type\":\"object\",\"properties\":{\"Tools\":{}}}}}],\"store\":true}"},
+	{OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"role\":\"assistant\",\"content\":\"x\",\"annotations\":[{\"type\":\"url_citation\",\"url_citation\":{\"url\":\"https://a.test\",\"title\":\"t\"}},{\"type\":\"url_citation\",\"url\":\"https://a.test\"}],\"audio\":{\"id\":\"audio_1\"}},"
+		    "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"https://a.test\",\"url\":\"https://a.test\"},{\"type\":\"image\",\"image\":\"data:image/png;base64,AA\"},{\"type\":\"image\",\"image\":{\"url\":\"data:x\"}},{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"AA==\",\"format\":\"mp3\",\"url\":null}},"
+		    "{\"type\":\"video\",\"video\":[\"AA\",\"data:image/png;base64,AA\"],\"start\":\"00:01:30\",\"caption\":\"see: https://a.test\"},{\"type\":\"document\",\"document\":\"Note: as of https://a.test, all is well\"},{\"type\":\"file\",\"file\":{\"filename\":\"C:\\\\a.pdf\",\"file_data\":\"data:x\"}}]}],"
+		    "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"f\"}},\"parallel_tool_calls\":true,\"tool_stream\":true,\"max_tool_calls\":3,\"tool_prompt\":\"use them\"}"},
 	{OPENAI, "/v1/completions", "{\"model\":\"gpt-5\",\"prompt\":[\"a\",\"b\"]}"},
 	{OPENAI, "/v1/embeddings", "{\"model\":\"text-embedding-3-small\",\"input\":[[1,2,3],\"x\"]}"},
 	{OPENAI, R, "{\"model\":\"gpt-5\",\"input\":[{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"image_url\":\"data:image/png;base64,AA\"},{\"type\":\"input_file\",\"file_data\":\"x\",\"file_id\":null}]},{\"type\":\"function_call_output\",\"output\":\"http://a\"}],"
@@ -439,6 +443,9 @@ static void no_field_leads_to_another_model_or_server(void)
 		"\"draft_model\":\"other\"", "\"context_management\":{\"edits\":[{\"type\":\"compact\",\"model\":\"other\"}]}", "\"x\":{\"models\":[\"other\"]}", "\"x\":{\"y\":[{\"api_base\":\"https://evil.test\"}]}",
 		"\"fastest_response\":true", "\"prompt_id\":\"p\"", "\"proxy\":\"http://evil.test\"", "\"aws_bedrock_runtime_endpoint\":\"https://evil.test\"", "\"vertex_location\":\"x\"",
 		"\"vertexProject\":\"x\"", "\"vertex_credentials\":\"x\"", "\"x\":{\"vertex_ai_location\":\"x\"}", "\"specific_deployment\":true", "\"tags\":[\"x\"]", "\"litellm_metadata\":{}", "\"lora_path\":\"x\"", "\"headers\":{\"a\":\"b\"}", "\"success_callback\":[\"x\"]", "\"langfuse_host\":\"x\"", "\"kv_transfer_params\":{\"remote_host\":\"x\"}", "\"bootstrap_host\":\"x\"", "\"tensorzero::variant_name\":\"x\"",
+		"\"router_settings_override\":{\"fallbacks\":[{\"gpt-4o\":[\"other\"]}]}", "\"router_settings_override\":{}", "\"model_group_alias\":{\"gpt-4o\":\"other\"}", "\"adapter_path\":\"x\"", "\"adapters\":\"other\"",
+		"\"adapters\":[\"other\"]", "\"deployment_name\":\"other\"", "\"deploymentName\":\"other\"", "\"loras\":[\"x\"]", "\"model_alias_map\":{\"gpt-4o\":\"other\"}", "\"tensorzero::whatever\":{\"a\":1}",
+		"\"TensorZero::internal_dynamic_variant_config\":{\"a\":\"other\"}", "\"tensorzero::provider_tools\":[{\"tool\":{\"type\":\"web_search\"}}]",
 	};
 	static const struct request names[] = {
 		{OPENAI, C, "{\"model\":\"gpt-4o@preset/x\"}"}, {FREE_OPENAI, C, "{\"model\":\"m@preset/x\"}"}, {FREE_OPENAI, C, "{\"model\":\"@preset/x\"}"}, {FREE, M, "{\"model\":\"m@PRESET/x\"}"},
@@ -462,6 +469,7 @@ static void no_field_leads_to_another_model_or_server(void)
 	/* one that the policy allows, and what only looks like it */
 	CHECK(judge(ANTHROPIC, M, "{\"model\":\"claude-x\",\"context_management\":{\"edits\":[{\"type\":\"compact\",\"model\":\"claude-y\"}]},\"metadata\":{\"model\":\"mine\"},\"fallbacks\":[]}", &body, &j, &no) == 0);
 	CHECK(judge(OPENAI, C, "{\"model\":\"gpt-4o\",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"schema\":{\"properties\":{\"model\":{\"const\":\"T\"},\"models\":{}}}}},\"models\":null,\"reasoning\":{\"effort\":\"low\"}}", &body, &j, &no) == 0);
+	CHECK(judge(OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[],\"tensorzero::episode_id\":\"x\",\"tensorzero::tags\":{\"a\":\"b\"},\"exploration_rate\":1,\"modalities\":[\"text\"],\"router\":null,\"adapters\":[]}", &body, &j, &no) == 0);
 	CHECK(judge(OPENAI, R, "{\"model\":\"gpt-5\",\"input\":[{\"role\":\"user\",\"content\":\"x\",\"model\":\"T\"}],\"text\":{\"format\":{\"type\":\"json_schema\",\"schema\":{\"enum\":[{\"model\":\"T\"}]}}},\"instructions\":\"x\"}", &body, &j, &no) == 0);
 }
 
@@ -496,6 +504,8 @@ static void one_name_is_one_model(void)
 	*p = before;
 }
 
+#define MEDIA(part) {OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"role\":\"user\",\"content\":[" part "]}]}"}
+
 static void the_provider_is_not_told_to_fetch_or_search(void)
 {
 	static const struct request v[] = {
@@ -507,6 +517,13 @@ static void the_provider_is_not_told_to_fetch_or_search(void)
 		{OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"content\":[{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"https://evil.test\"}}]}]}"},
 		{OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"content\":[{\"type\":\"video\",\"video\":[\"AA\",\"https://evil.test\"]}]}]}"},
 		{OPENAI, C, "{\"model\":\"gpt-4o\",\"messages\":[{\"content\":[{\"type\":\"document_url\",\"document_url\":\"https://evil.test\"}]}]}"},
+		MEDIA("{\"type\":\"input_audio\",\"input_audio\":\"https://evil.test/a.mp3\"}"), MEDIA("{\"type\":\"input_audio\",\"input_audio\":{\"url\":\"https://evil.test/a.mp3\"}}"), MEDIA("{\"type\":\"image\",\"url\":\"https://evil.test\"}"),
+		MEDIA("{\"type\":\"image\",\"image\":{\"url\":\"https://evil.test\"}}"), MEDIA("{\"type\":\"image\",\"source\":{\"type\":\"url\",\"url\":\"https://evil.test\"}}"), MEDIA("{\"type\":\"video\",\"url\":\"https://evil.test\"}"),
+		MEDIA("{\"type\":\"audio\",\"audio\":{\"url\":\"https://evil.test\"}}"), MEDIA("{\"type\":\"file\",\"file\":{\"url\":\"https://evil.test\"}}"), MEDIA("{\"type\":\"input_image\",\"image\":{\"uri\":\"gs://evil\"}}"),
+		MEDIA("{\"url\":\"https://evil.test\",\"type\":\"input_video\"}"), MEDIA("{\"type\":\"image\",\"URL\":\"https://evil.test\"}"), MEDIA("{\"type\":\"image\",\"remote_url\":[\"https://evil.test\"]}"), MEDIA("{\"type\":\"image\",\"url\":{\"url\":\"https://evil.test\"}}"),
+		MEDIA("{\"type\":\"image\",\"a\":[{\"b\":{\"url\":\"https://evil.test\"}}]}"), MEDIA("{\"type\":\"media\",\"media\":\"https://evil.test\"}"), MEDIA("{\"type\":\"document\",\"document\":\"https://evil.test\"}"), MEDIA("{\"type\":\"x\",\"input_file\":\"https://evil.test\"}"),
+		MEDIA("{\"type\":\"x\",\"file\":\"https://evil.test\"}"), MEDIA("{\"type\":\"x\",\"file\":\"https:\\/\\/evil.test\"}"), MEDIA("{\"type\":\"x\",\"file\":[\" gs:\\u002f/evil.test\"]}"),
+		{OPENAI, C, "{\"model\":\"gpt-4o\",\"provider_tools\":[{\"type\":\"web\"}]}"}, {OPENAI, C, "{\"model\":\"gpt-4o\",\"builtinTools\":\"web\"}"}, {ANTHROPIC, M, "{\"model\":\"claude-x\",\"server_tools\":{\"web\":true}}"},
 		{ANTHROPIC, M, "{\"model\":\"claude-x\",\"messages\":[{\"content\":[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"data\":\"https://evil.test\"}}]}]}"},
 		{ANTHROPIC, M, "{\"model\":\"claude-x\",\"messages\":[{\"content\":[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"data\":\"AA\",\"url\":\"https://evil.test\"}}]}]}"},
 		{OPENAI, C, "{\"model\":\"gpt-4o\",\"enable_search\":true}"}, {OPENAI, C, "{\"model\":\"gpt-4o\",\"enableSearch\":true}"}, {OPENAI, C, "{\"model\":\"gpt-4o\",\"web_search\":true}"},
