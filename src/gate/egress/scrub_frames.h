@@ -1,11 +1,15 @@
 /*
  * scrub_frames: scrubbing of what comes through a websocket, which is cut into frames.
  *
- * To the scrubber (scrub.h) the payloads of all data frames are one stream, so that a credential is found however it is split over frames and messages. Frames keep their sizes and
- * their order, since what is replaced keeps its length: headers go out where they stood, behind the payload that came before them. What is held back depends on the payload's alphabet
- * alone, as there; a header waits only behind payload that does.
+ * To the scrubber (scrub.h) the payloads of all frames are one stream, so that a credential is found however it is
+ * split over frames and messages. Frames keep their sizes and their order, since what is replaced keeps its length:
+ * headers go out where they stood, behind the payload that came before them. What is held back depends on the payload's
+ * alphabet alone, as there; a header waits only behind payload that does.
  *
- * A control frame may stand amid a message: it is looked at by itself, as a whole.
+ * A control frame may stand amid a message, which goes on behind it, or its payload may go on what the message before
+ * said. So there are two ways through the frames, one after the other: first what all of them carry is one stream (of a
+ * close its reason, not its status), then what data frames do, with control frames aside, each looked at by itself.
+ * What is spread over control frames with messages between them is not found.
  *
  * What a server must not send ends the stream (-EPROTO), because nobody could say what it hides: masked frames, reserved bits (no extension was agreed on), unknown opcodes, control
  * frames in pieces or too long, lengths of more than 63 bits; and more than SCRUB_FRAMES_WAIT bytes of headers behind payload that is held back. Failure besides: -ENOMEM.

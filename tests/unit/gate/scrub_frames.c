@@ -116,6 +116,63 @@ static void a_secret_in_a_control_frame_is_replaced(void)
 	scrub_unref(s);
 }
 
+/* What is looked at in a control frame: of a close, what stands behind its status. */
+static void put_part(struct buf *out, unsigned first, struct sv text)
+{
+	AUTO_BUF payload = {0};
+
+	buf_init(&payload, 4096);
+	if (first == 0x88)
+		(void)buf_sv(&payload, sv_n("\x03\xe8", 2));
+	(void)buf_sv(&payload, text);
+	put_frame(out, first, buf_view(&payload));
+}
+
+/* In a message and a control frame beside it, or in two of these. */
+static void a_secret_split_over_control_frames_and_messages_is_replaced(void)
+{
+	static const unsigned pairs[][2] = {{0x89, 0x89}, {0x81, 0x89}, {0x89, 0x81}, {0x81, 0x88}, {0x8a, 0x89}, {0x89, 0x88}, {0x01, 0x89}};
+	struct scrub *s = make(key);
+	size_t i, cut, piece, k;
+	uint64_t hits;
+
+	for (i = 0; i < ARRAY_LEN(pairs); i++)
+		for (cut = 1; cut < sizeof(key) - 1; cut++) {
+			AUTO_BUF in = {0};
+
+			buf_init(&in, 4096);
+			put_part(&in, 0x81, sv_of("a word"));
+			put_part(&in, 0x8a, sv_n("", 0));
+			put_part(&in, pairs[i][0], sv_n(key, cut));
+			put_part(&in, pairs[i][1], sv_of(key + cut));
+			for (piece = 1; piece < 60; piece += 7) {
+				AUTO_BUF out = {0};
+
+				buf_init(&out, 4096);
+				CHECK(scrub_all(s, buf_view(&in), piece, &out, &hits) == 0 && hits == 1);
+				CHECK(out.n == in.n && !memmem(out.p, out.n, key, cut < 6 ? 6 : cut) && !memmem(out.p, out.n, key + cut, sizeof(key) - 1 - cut > 3 ? sizeof(key) - 1 - cut : 4));
+				for (k = 0; k < in.n && k < out.n; k++)
+					CHECK(in.p[k] == out.p[k] || (out.p[k] >= 0x21 && out.p[k] < 0x7f && in.p[k] >= 0x21));
+			}
+		}
+	scrub_unref(s);
+}
+
+/* A ping, which its server waits for, goes out when nothing else came, and with it the message before. */
+static void control_frames_are_released_as_messages_are(void)
+{
+	struct scrub *s = make(key);
+	struct scrub_frames *t = scrub_frames_new(s);
+	char in[] = "\x81\x05" "hello" "\x89\x04" "ping";
+	struct sv out;
+
+	CHECK(scrub_frames_feed(t, in, sizeof(in) - 1, &out) == 0 && !memmem(out.p, out.n, "ping", 4));
+	CHECK(scrub_frames_waits(t) && scrub_frames_are_between(t));
+	CHECK(scrub_frames_release(t, &out) == 0 && memmem(out.p, out.n, "\x89\x04ping", 6) && !scrub_frames_waits(t));
+	scrub_frames_free(t);
+	scrub_unref(s);
+}
+
 static void what_no_server_sends_ends_a_websocket(void)
 {
 	static const struct sv wrong[] = {
@@ -170,6 +227,8 @@ int main(void)
 	static const struct check_case cases[] = {
 		CASE(a_secret_split_over_frames_is_replaced),
 		CASE(a_secret_in_a_control_frame_is_replaced),
+		CASE(a_secret_split_over_control_frames_and_messages_is_replaced),
+		CASE(control_frames_are_released_as_messages_are),
 		CASE(what_no_server_sends_ends_a_websocket),
 		CASE(frames_that_carry_nothing_have_an_end),
 	};
