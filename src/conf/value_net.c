@@ -181,7 +181,10 @@ static const char *check_percent(struct sv s, size_t at)
 	if (at + 2 >= s.n || !is_hex(s.p[at + 1]) || !is_hex(s.p[at + 2]))
 		return "has a % that is no percent-encoding; write %25 for a percent sign";
 	c = hex_value(s.p[at + 1]) * 16 + hex_value(s.p[at + 2]);
-	if (c == 0 || c == '/' || unreserved(c) || s.p[at + 1] >= 'a' || s.p[at + 2] >= 'a')
+	if (c == 0 || c == '/')
+		return "has an encoded slash or zero byte; a path with one can be read in two ways, so that it matches "
+		       "no paths of a rule that allows, and all of one that denies";
+	if (unreserved(c) || s.p[at + 1] >= 'a' || s.p[at + 2] >= 'a')
 		return "has percent-encoding that is not canonical; write plain characters plainly, and hex in upper "
 		       "case";
 	return NULL;

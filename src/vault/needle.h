@@ -19,7 +19,7 @@
  * or hyphen between them; in these escapes are undone as far as they are no longer than on top of plain hexadecimal.
  *
  * Not found: what is encoded three times over, escapes written otherwise (\163, \u{73}, \U00000073, %u0073, quoted-printable), UTF-32, rows of numbers that are broken into lines or written otherwise
- * (0x73, 115), rows of anything but the string itself (of its base64), backslashes before the signs of URL encoding or HTML (\%73), other ciphers and compressions. Decompressing comes before this.
+ * (0x73, 115), rows of anything but the string itself (of its base64), backslashes before the signs of URL encoding or HTML (\%73), base32, UTF-16 of what is encoded already, other ciphers and compressions. Decompressing comes before this.
  *
  * How: one Aho-Corasick automaton over the plain, base64 and hexadecimal forms runs over readings of the stream:
  * as it is, decoded once, decoded twice, and the last two again where one escape may be cut short by another (needle_decode.h). The decoded readings cost nothing until a %, \ or & comes, and end when
