@@ -29,7 +29,10 @@ const struct option verb_why_options[] = {
 	{"model", 0, "NAME", NULL, "May this model be used?", 0},
 	{"write", 0, NULL, NULL, "With --path: ask about writing.", 0},
 	{"method", 0, "METHOD", NULL, "With --host: ask about this HTTP method.", 0},
-	{"url-path", 0, "PATH", NULL, "With --host: ask about this path of the URL.", 0},
+	{"url-path", 0, "PATH", NULL,
+	 "With --host: ask about this path of the URL. Where connections are not looked into (a rule with only a host), "
+	 "it is yes whatever the method and the path, and says so.",
+	 0},
 	CLI_OPTION_POLICY,
 	CLI_OPTION_PROFILE,
 	CLI_OPTION_WORKDIR("Take this as the work folder; else the current one."),
@@ -312,6 +315,8 @@ static int answer(const struct call *call, const struct cli_policy *p, bool sand
 		return error_set(err, ERROR_USAGE, "why: %s is no HOST or HOST:PORT",
 				 text_show(&shown, sv_of(q->target)));
 	policy_query_host(p->policy, host, port, call_value(call, "method"), call_value(call, "url-path"), ret);
+	if (ret->answer == ANSWER_DENY && (call_has(call, "method") || call_has(call, "url-path")))
+		policy_query_unseen(p->policy, host, port, ret);
 	if (ret->answer == ANSWER_DENY && sv_starts(sv_of(ret->rule), "network.mode") && p->policy->net.mode.v != NET_PUBLIC && policy_query_serves(p->policy, host))
 		point_to_door(ret);
 	if (ret->answer == ANSWER_ALLOW)

@@ -43,6 +43,12 @@ void policy_query_exec(const struct policy *p, const char *workdir, const char *
 /* port 0: any of 443 and 80; method and url_path NULL: is there any that passes. A path is judged in the form in which the gateway sends it (http/target.h). */
 void policy_query_host(const struct policy *p, const char *host, uint16_t port, const char *method,
 		       const char *url_path, struct reason *ret);
+/*
+ * Denied by its method or path: does it pass all the same, in a connection that nobody looks into? (A rule with only a
+ * host: TLS on 443, whatever is spoken on other ports; on 80 HTTP is judged.) Port 0: 443. Only where that is so *ret
+ * changes.
+ */
+void policy_query_unseen(const struct policy *p, const char *host, uint16_t port, struct reason *ret);
 /* Is it the host of a provider, which has a door of its own? */
 bool policy_query_serves(const struct policy *p, const char *host);
 void policy_query_model(const struct policy *p, const char *model, struct reason *ret);

@@ -1,6 +1,8 @@
+#include <stdio.h>
+
 #include "http/message.h"
 #include "http/target.h"
-#include "policy/net_judge.h"
+#include "policy/net_rules.h"
 
 static bool is_provider(const struct policy *p, const struct net_host *h)
 {
@@ -109,4 +111,23 @@ void policy_query_host(const struct policy *p, const char *host, uint16_t port, 
 	net_judge_reason(p, &q, why, &found, ret);
 	if (wrong && net_why_allows(why))
 		say_wrong(wrong, ret);
+}
+
+void policy_query_unseen(const struct policy *p, const char *host, uint16_t port, struct reason *ret)
+{
+	struct ruleset *rules = port == 80 ? NULL : net_rules_new(p);
+	struct net_request request = {.host = sv_of(host), .port = port ? port : 443};
+	char said[sizeof(ret->text)];
+	struct net_verdict v;
+
+	if (!rules)
+		return;
+	net_rules_name(rules, request.host, request.port, &v);
+	if (v.allow && v.way != NET_INSPECT) {
+		net_rules_reason(rules, &request, NULL, &v, ret);
+		(void)snprintf(said, sizeof(said), "%s", ret->text);
+		reason_text(ret, "%s Its connections on port %u are not looked into: neither methods nor paths count there.",
+			    said, request.port);
+	}
+	net_rules_free(rules);
 }

@@ -412,8 +412,23 @@ why "another path" 1 --host pypi.org --method GET --url-path /simple
 for path in /simple/%c3%a9 /simple/%2a /%73imple/x; do
 	why "a path that the gateway writes in another way first: $path" 0 --host pypi.org --method GET --url-path "$path"
 done
-why "a path that the gateway never lets through" 1 --host x.example.com:8443 --url-path /a/../b
+printf 'version: 1\nnetwork: {mode: allowlist, allow: [{host: open.test}, {host: open.test, ports: [8443]}, {host: seen.test, paths: [/x]}, {host: got.test, methods: [GET]}, {host: key.test, credential: k}]}\n' >open.yaml
+exits "why: a path that the gateway never lets through" 1 why --policy open.yaml --host got.test --url-path /a/../b
 prints "says so" 'refuses every request with such a path: path has a dot segment'
+for asked in "--method LIST" "--url-path /a/../b" "--method TRACE --url-path /x"; do
+	# shellcheck disable=SC2086
+	for at in open.test:443 open.test open.test:8443; do
+		exits "why: a tunnel, whatever goes through it: $at $asked" 0 why --policy open.yaml --host $at $asked
+	done
+	prints "says so" 'on port 8443 are not looked into: neither methods nor paths count there'
+	# shellcheck disable=SC2086
+	for at in open.test:80 seen.test key.test other.test; do
+		exits "why: but not $at $asked" 1 why --policy open.yaml --host $at $asked
+	done
+done
+printf 'version: 1\nnetwork: {mode: allowlist, allow: [{host: a.test, paths: ["/q%%2Fq"]}]}\n' >slash.yaml
+exits "a path with an encoded slash is refused" 125 policy check slash.yaml
+says "says why" 'encoded slash or zero byte; a path with one can be read in two ways'
 why "below a wildcard" 0 --host x.example.com:8443
 why "the wildcard's own name" 1 --host example.com:8443
 why "a denied name" 1 --host bad.example.com:8443
