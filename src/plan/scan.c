@@ -22,8 +22,7 @@
 
 enum { SCAN_DEPTH = 512, ENTRIES_ROOM = 32768, GUARDS_FEW = 512 };
 
-/* Behind a socket or a FIFO of the host stands a process of the host: a way out of the sandbox. */
-static const struct plan_guard not_ours = {.rule = "a socket or FIFO of the host", .hidden = true};
+const struct plan_guard scan_foreign = {.rule = "a socket or FIFO of the host", .hidden = true};
 const struct plan_guard scan_repository = {.rule = repository_order_rule, .host_only = true};
 const struct plan_guard scan_not_searched = {.rule = "a folder that could not be searched for denied names", .hidden = true};
 const struct plan_guard scan_changed = {.rule = "a folder that changed while it was searched"};
@@ -290,8 +289,10 @@ static int look(struct walk *w, const struct here *h, const struct sys_entry *e,
 	/* it leads out of what protects it */
 	if (!g && covered && type == DT_LNK)
 		g = h->place.cover;
-	if (!g && (type == DT_SOCK || type == DT_FIFO))
-		g = &not_ours;
+	if ((!g || !g->hidden || on_way) && (type == DT_SOCK || type == DT_FIFO)) {
+		g = &scan_foreign; /* that it is read-only would keep nobody out */
+		on_way = false;
+	}
 	if (g) {
 		r = type == DT_DIR && !g->hidden ? LOOK_BOTH : LOOK_FOUND;
 		/* found, too, where its other names cannot be noted: it is to be covered first of all */

@@ -15,6 +15,8 @@
 #include "model/plan.h"
 #include "plan/scan_links.h"
 
+/* A socket or a FIFO: behind one of the host's stands a process of the host's, a way out of the sandbox. */
+extern const struct plan_guard scan_foreign;
 /* What git takes orders from in a repository that is not called .git, by model/repository.h. */
 extern const struct plan_guard scan_repository;
 /* A folder that could not be searched: it is hidden as a whole. */

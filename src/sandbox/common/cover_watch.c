@@ -38,8 +38,6 @@ enum {
 	MESSAGE_MAX = 16384
 };
 
-static const struct plan_guard not_ours = {.rule = "a socket or FIFO of the host", .hidden = true};
-
 /* A folder that is watched. */
 struct spot {
 	const struct cover_tree *tree; /* NULL: none has this number */
@@ -279,7 +277,7 @@ static const struct plan_guard *judge(const struct cover_watch *w, const struct 
 		if (g->hidden && !(g->yields && glob_hit(&g->glob, sv_of(t->op->target))) &&
 		    (glob_hit(&g->glob, sv_of(target)) || glob_hit(&g->glob, sv_of(host))))
 			return g;
-	return t->searched && (S_ISSOCK(st->st_mode) || S_ISFIFO(st->st_mode)) ? &not_ours : NULL;
+	return t->searched && (S_ISSOCK(st->st_mode) || S_ISFIFO(st->st_mode)) ? &scan_foreign : NULL;
 }
 
 /* The host's name at a watched place, if it must not be seen. */
