@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/launch_plan.h"
 #include "cli/run_workdir.h"
+#include "plan/scan.h"
 #include "supervise/gate.h"
 #include "sys/mounts.h"
 
@@ -388,6 +389,9 @@ enum why_verdict why_sandbox_ask(const struct why_sandbox *s, const char *path, 
 	if (lead(s->plan, path, a->path) < 0)
 		return deny_plainly(a, "leads through too many links", "");
 	mask = covered_by(s->plan, PLAN_MASK, a->path);
+	if (mask && strcmp(mask->why, scan_foreign.rule) == 0)
+		return deny_by(a, mask->why, "cannot be seen in the sandbox (one that comes during a run is covered "
+					     "within about two seconds)");
 	if (mask)
 		return deny_by(a, mask->why, "cannot be seen in the sandbox");
 	op = shown_by(s->plan, a->path);

@@ -71,10 +71,8 @@ static int do_mknod(const struct job *j, int d, unsigned path, unsigned mode)
 	r = arg_place(j, d, path, &p);
 	if (r == 0)
 		r = p.slash ? -ENOENT : guard_may_make(j, &p, GUARD_FILE);
-	if (r == 0) {
-		guard_wear_umask(j);
-		r = mknodat(p.dir, p.name, type | safe_mode(j->call->args[mode]), 0) < 0 ? -errno : guard_keep_made(j, &p, GUARD_FILE);
-	}
+	if (r == 0)
+		r = guard_make_node(j, &p, type | safe_mode(j->call->args[mode]));
 	guard_place_done(&p);
 	return r;
 }
@@ -127,14 +125,17 @@ static int may_name_opened(const struct job *j, int fd)
 	return r;
 }
 
-/* A second name of a symbolic link is a symbolic link. (Of a file, `to` was judged already.) */
+/* A second name of a symbolic link is a symbolic link. (Of a file, `to` was judged already.) What has a name on another
+ * mount gets none here, so the new name says whether it is in a folder of the host's. */
 static int may_link_to(const struct job *j, int dir, const char *name, struct place *to)
 {
 	struct stat st;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
 		return -errno;
-	return S_ISLNK(st.st_mode) ? guard_may_make(j, to, GUARD_LINK) : 0;
+	if (S_ISLNK(st.st_mode))
+		return guard_may_make(j, to, GUARD_LINK);
+	return verdict(j, guard_judge_foreign(j->g, to->path, &st), to->path);
 }
 
 /* What the caller has open, or what links lead to. */
@@ -225,6 +226,8 @@ static int may_move(const struct job *j, const struct place *from, struct place 
 	if (slash && !S_ISDIR(st.st_mode))
 		return -ENOTDIR;
 	r = may_name_again(j, from->path, S_ISDIR(st.st_mode));
+	if (r == 0)
+		r = verdict(j, guard_judge_foreign(j->g, from->path, &st), from->path);
 	if (r == 0)
 		r = guard_may_make(j, to, guard_what(st.st_mode));
 	if (r < 0 || !S_ISDIR(st.st_mode))
@@ -331,6 +334,8 @@ static int may_open(const struct job *j, const struct place *p, const struct sta
 		rule = guard_judge_repository(j->g, p->path);
 	if (!rule && write && guard_is_setid(st))
 		rule = guard_gives_rights;
+	if (!rule)
+		rule = guard_judge_foreign(j->g, p->path, st);
 	return verdict(j, rule, p->path);
 }
 
@@ -346,7 +351,7 @@ static int keeps_no_rights(const struct job *j, const struct place *p, int fd)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
-		return 0;
+		return verdict(j, guard_judge_foreign(j->g, p->path, &st), p->path);
 	if (!guard_is_setid(&st) && (st.st_mode & S_ISGID) && fchmod(fd, st.st_mode & 01777) < 0 && errno != EPERM)
 		return -errno;
 	if (!guard_is_setid(&st) && fgetxattr(fd, "security.capability", NULL, 0) < 0 && (errno == ENODATA || errno == ENOTSUP || errno == ENOSYS))
@@ -401,6 +406,18 @@ static int open_new(const struct job *j, struct place *p, int flags, uint64_t mo
 
 enum { FOLLOW = INT_MIN, WAIT = INT_MIN + 1, NO_NAME = O_TMPFILE & ~O_DIRECTORY, LINKS_MAX = 40 /* as the kernel has it */ };
 
+/* Is it still the FIFO that may be opened? Others than the workload may replace it. */
+static int may_wait(const struct job *j, const struct place *p, int fifo)
+{
+	struct stat st;
+
+	if (fstat(fifo, &st) < 0)
+		return -errno;
+	if (!S_ISFIFO(st.st_mode))
+		return -ENXIO;
+	return verdict(j, guard_judge_foreign(j->g, p->path, &st), p->path) < 0 ? -EACCES : WAIT;
+}
+
 /* One round: the last component is looked at. FOLLOW: it is a link, whose text is now in path and whose folder is base. WAIT: it is a FIFO, which is now base. */
 static int open_round(const struct job *j, int *base, char path[PATH_MAX], int flags, uint64_t mode)
 {
@@ -431,7 +448,7 @@ static int open_round(const struct job *j, int *base, char path[PATH_MAX], int f
 		if (*base >= 0)
 			(void)close(*base);
 		*base = openat(p.dir, p.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		r = *base < 0 ? -errno : WAIT;
+		r = *base < 0 ? -errno : may_wait(j, &p, *base);
 	}
 	if (r == FOLLOW) {
 		n = readlinkat(p.dir, p.name, path, PATH_MAX - 1);

@@ -19,11 +19,13 @@
 #include "sandbox/native/guard_path.h"
 
 struct guard_index;
+struct own_files;
 
 struct guard {
 	const struct plan *plan;
 	struct guard_index *index; /* by guard_judge.h */
 	struct eyes eyes;
+	struct own_files *own;
 	void (*denied)(void *arg, const char *rule, struct sv path); /* for the audit */
 	void (*give_up)(void *arg, struct sv path, const char *why); /* what is denied stands open there: ends the sandbox, and does not return */
 	void *arg;

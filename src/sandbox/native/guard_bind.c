@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "sandbox/native/guard_make.h"
+#include "sandbox/native/own_files.h"
 #include "sys/lookup.h"
 #include "sys/unix_file.h"
 
@@ -57,8 +58,11 @@ static int prove(const struct job *j, int sock, struct place *p)
 
 	if (made < 0 || fstat(made, &st) < 0)
 		return -EACCES;
-	if (fstatat(p->dir, p->name, &there, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&there, &st) && there.st_nlink == 1)
+	if (fstatat(p->dir, p->name, &there, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&there, &st) && there.st_nlink == 1) {
+		if (guard_is_shared(j->g, p->path))
+			own_files_add(j->g->own, made);
 		return guard_keep_made(j, p, GUARD_FILE);
+	}
 	take_back(&j->g->eyes, made, &st);
 	return -EACCES;
 }
@@ -133,9 +137,11 @@ static int bind_path(const struct job *j, int sock, const struct address *a)
 		r = guard_may_make(j, &p, GUARD_FILE);
 	if (r == 0) {
 		through = guard_through_fd(j->call->pid, path);
+		own_files_begin(j->g->own);
 		r = through < 0 ? bind_here(j, sock, a, cwd) : bind_by_fd(j, sock, a, cwd, through);
 		if (r == 0)
 			r = prove(j, sock, &p);
+		own_files_end(j->g->own);
 	}
 	guard_place_done(&p);
 	return r == -EEXIST ? -EADDRINUSE : r;

@@ -14,6 +14,8 @@
 #include "base/name_set.h"
 #include "base/path.h"
 #include "model/repository.h"
+#include "plan/scan.h"
+#include "sandbox/native/own_files.h"
 #include "sys/names.h"
 
 enum { MOVE_MAX_ENTRIES = 200000, MOVE_MAX_DEPTH = 128 };
@@ -210,6 +212,29 @@ static bool could_match_more(const struct guard *g, const char *from, const char
 			return true;
 	}
 	return false;
+}
+
+static bool shows(const struct plan_op *op)
+{
+	return op->kind == PLAN_BIND || op->kind == PLAN_TMPFS || op->kind == PLAN_OVERLAY || op->kind == PLAN_SHOW;
+}
+
+bool guard_is_shared(const struct guard *g, const char *path)
+{
+	const struct plan_op *op, *seen = NULL;
+
+	for (op = g->plan->ops; op < g->plan->ops + g->plan->n_ops; op++)
+		if (shows(op) && path_is_in(path, op->target))
+			seen = op;
+	/* sandboxes with an image share folders that were made for them, to talk there */
+	return seen && seen->kind == PLAN_BIND && seen->host && !g->plan->image;
+}
+
+const char *guard_judge_foreign(const struct guard *g, const char *path, const struct stat *st)
+{
+	if (!S_ISSOCK(st->st_mode) && !S_ISFIFO(st->st_mode))
+		return NULL;
+	return guard_is_shared(g, path) && !own_files_has(g->own, st) ? scan_foreign.rule : NULL;
 }
 
 /* Covers are laid over names. A folder that moves would take them along, and leave its own name bare. */

@@ -35,6 +35,15 @@ bool guard_in_repository(const char *path);
 extern const char guard_gives_rights[];
 bool guard_is_setid(const struct stat *st);
 
+/* What stands or would stand at path is in a folder of the host's, where others make names too. */
+bool guard_is_shared(const struct guard *g, const char *path);
+
+/*
+ * The rule against what stands at path where it is a socket or a FIFO that the workload did not make (own_files.h), or
+ * NULL. It must not get another name, nor be opened for writing, before it is covered.
+ */
+const char *guard_judge_foreign(const struct guard *g, const char *path, const struct stat *st);
+
 /* The rule against letting other users into a folder that keeps them out, or NULL. */
 const char *guard_judge_letting_in(const struct guard *g, const char *folder);
 

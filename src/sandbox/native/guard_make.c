@@ -1,8 +1,12 @@
 #include "sandbox/native/guard_make.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sandbox/native/own_files.h"
 
 int guard_may_make(const struct job *j, struct place *p, enum guard_what what)
 {
@@ -44,4 +48,38 @@ int guard_keep_made(const struct job *j, struct place *p, enum guard_what what)
 void guard_wear_umask(const struct job *j)
 {
 	(void)umask(guard_umask(&j->g->eyes, j->call->pid));
+}
+
+/*
+ * The workload may remove it at once, and the host or another sandbox make one of that name in the same moment: what
+ * stands there is ours if it has the sticky bit that nobody else gives such files. It means nothing, and goes where
+ * nobody asked for it.
+ */
+static int note_node(const struct job *j, const struct place *p, mode_t mode)
+{
+	AUTO_FD made = openat(p->dir, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	char path[32];
+
+	if (made < 0 || fstat(made, &st) < 0 || (st.st_mode & S_IFMT) != (mode & S_IFMT) || !(st.st_mode & S_ISVTX))
+		return 0;
+	own_files_add(j->g->own, made);
+	(void)snprintf(path, sizeof(path), "self/fd/%d", made);
+	return !(mode & S_ISVTX) && fchmodat(j->g->eyes.proc, path, st.st_mode & 0777, 0) < 0 ? -errno : 0;
+}
+
+int guard_make_node(const struct job *j, struct place *p, mode_t mode)
+{
+	bool note = (S_ISFIFO(mode) || S_ISSOCK(mode)) && guard_is_shared(j->g, p->path);
+	int r;
+
+	guard_wear_umask(j);
+	if (note)
+		own_files_begin(j->g->own);
+	r = mknodat(p->dir, p->name, note ? mode | S_ISVTX : mode, 0) < 0 ? -errno : 0;
+	if (r == 0 && note)
+		r = note_node(j, p, mode);
+	if (note)
+		own_files_end(j->g->own);
+	return r < 0 ? r : guard_keep_made(j, p, GUARD_FILE);
 }

@@ -16,6 +16,9 @@ int guard_judge_again(const struct job *j, struct place *p, enum guard_what what
 /* The same for what we made just now, which goes where it may not. */
 int guard_keep_made(const struct job *j, struct place *p, enum guard_what what);
 
+/* mknod() of what has no device, and was judged: own_files.h knows it where that is of interest. 0 or -errno. */
+int guard_make_node(const struct job *j, struct place *p, mode_t mode);
+
 /* Sets the caller's umask for one call of ours. */
 void guard_wear_umask(const struct job *j);
 

@@ -28,6 +28,7 @@
 #include "model/inside.h"
 #include "sandbox/native/native_image.h"
 #include "sandbox/native/net.h"
+#include "sandbox/native/own_files.h"
 #include "sandbox/native/pid1_image.h"
 #include "sandbox/native/remask.h"
 #include "sandbox/native/rescan.h"
@@ -46,6 +47,7 @@ struct init {
 	const struct pid1_start *start;
 	const struct plan *plan;
 	struct guard guard;
+	struct own_files own;
 	struct tell tell;
 	int signals;
 	bool reap_on; /* more children wait to be reaped */
@@ -528,7 +530,7 @@ void pid1_main(const struct pid1_start *start)
 		(void)error_sys(&err, r, "sandbox: cgroup");
 		tell_give_up(&in.tell, &err);
 	}
-	in.guard = (struct guard){.plan = in.plan, .index = guard_index_new(in.plan), .denied = path_denied, .give_up = name_stands_open, .arg = &in};
+	in.guard = (struct guard){.plan = in.plan, .index = guard_index_new(in.plan), .own = &in.own, .denied = path_denied, .give_up = name_stands_open, .arg = &in};
 	if (!in.guard.index) {
 		(void)error_set(&err, ERROR_SYSTEM, "out of memory");
 		tell_give_up(&in.tell, &err);

@@ -36,17 +36,24 @@ static int remember(struct remask *r, int watch, const char *folder, size_t n)
 	return r->folders[watch] ? 0 : -ENOMEM;
 }
 
-static int watch_folder_of(struct remask *r, const char *target)
+/* Where a mask's name may come back; or the top of a folder of the host's, the likeliest place for a socket. */
+static size_t watched_part(const struct plan_op *op)
 {
-	size_t n = (size_t)(strrchr(target, '/') - target);
+	if (is_mask(op))
+		return (size_t)(strrchr(op->target, '/') - op->target);
+	return op->kind == PLAN_BIND && op->host && op->folder ? strlen(op->target) : 0;
+}
+
+static int watch_folder(struct remask *r, const char *target, size_t n, uint32_t events)
+{
 	char folder[PATH_MAX];
 	int watch;
 
-	if (n == 0 || n >= sizeof(folder))
+	if (n >= sizeof(folder))
 		return 0;
 	memcpy(folder, target, n);
 	folder[n] = '\0';
-	watch = inotify_add_watch(r->fd, folder, IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR);
+	watch = inotify_add_watch(r->fd, folder, events | IN_MASK_ADD | IN_ONLYDIR);
 	r->lacks |= watch < 0 && errno == ENOSPC;
 	/* no such folder any more, no more watches, or one that may be entered but not read */
 	if (watch < 0)
@@ -59,7 +66,7 @@ int remask_init(struct remask *r, const struct plan *plan)
 	size_t i;
 
 	*r = (struct remask){.mounts = -1, .fd = -1};
-	for (i = 0; i < plan->n_ops && !is_mask(&plan->ops[i]); i++)
+	for (i = 0; i < plan->n_ops && watched_part(&plan->ops[i]) == 0; i++)
 		;
 	if (i == plan->n_ops)
 		return 0;
@@ -69,20 +76,22 @@ int remask_init(struct remask *r, const struct plan *plan)
 
 int remask_watch(struct remask *r, const struct plan *plan)
 {
-	size_t i;
+	const struct plan_op *op;
 	int code = 0;
+	size_t n;
 
 	if (r->fd >= 0)
 		return 0;
-	for (i = 0; code == 0 && i < plan->n_ops; i++) {
-		if (!is_mask(&plan->ops[i]))
+	for (op = plan->ops; code == 0 && op < plan->ops + plan->n_ops; op++) {
+		n = watched_part(op);
+		if (n == 0)
 			continue;
 		if (r->fd < 0)
 			r->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 		r->lacks = r->fd < 0 && errno == EMFILE;
 		if (r->fd < 0)
 			return r->lacks ? 0 : -errno;
-		code = watch_folder_of(r, plan->ops[i].target);
+		code = watch_folder(r, op->target, n, IN_CREATE | IN_MOVED_TO | (is_mask(op) ? IN_DELETE : 0));
 	}
 	return code;
 }
@@ -96,7 +105,7 @@ static void cover(const struct guard *g, const char *path)
 	/* gone; or behind a folder that is shut to the workload as well, who has to open it first: the search covers what is there then */
 	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode))
 		return;
-	hidden = guard_judge(g, path, guard_what(st.st_mode), false) != NULL;
+	hidden = guard_judge(g, path, guard_what(st.st_mode), false) || guard_judge_foreign(g, path, &st);
 	if (!hidden && !guard_judge(g, path, guard_what(st.st_mode), true) && !guard_judge_repository(g, path))
 		return;
 	if (root_cover(path, hidden) < 0)

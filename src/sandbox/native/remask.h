@@ -3,8 +3,9 @@
  *
  * A mask is a mount over a name. When somebody outside the sandbox deletes or replaces the file (an editor that saves by renaming), the kernel drops the mount with it, and the new
  * file would stand open. The kernel tells PID 1 that its mounts have changed, and PID 1 covers the name again, within a millisecond or so. Where the name is gone and may come back, and
- * in any run that lasts, the folders of all masks are watched too; not from the start, since the end of a watch takes the kernel ten milliseconds and more, which a short run would wait for.
- * Names that the host makes in folders where none was covered at the start are not watched: see THREAT-MODEL.md.
+ * in any run that lasts, the folders of all masks are watched too, and the top of each folder of the host's, for
+ * sockets and FIFOs; not from the start, since the end of a watch takes the kernel ten milliseconds and more, which a
+ * short run would wait for. Further folders are not watched: see THREAT-MODEL.md.
  */
 #ifndef CORDON_NATIVE_REMASK_H
 #define CORDON_NATIVE_REMASK_H

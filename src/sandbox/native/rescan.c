@@ -10,10 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "plan/plan_build.h"
 #include "plan/scan.h"
+#include "sandbox/native/guard_judge.h"
+#include "sandbox/native/own_files.h"
 #include "sandbox/native/root.h"
 
 enum { FIRST_MS = 250, EVERY_MS = 2000, SOON_MS = 500, SHARE = 10, HINDERED_MAX = 3, CHANGED_MAX = 2, UNSEARCHED_MAX = 5 };
@@ -83,10 +86,44 @@ static int unsearched(struct look *l, const char *path)
 	return 0;
 }
 
+/* The workload cannot give what is not its own another name: where nothing stands there any more, it was removed, or a
+ * folder above it was moved. */
+static bool is_in_place(const char *path)
+{
+	AUTO_BUF folder = {0};
+	AUTO_FD dir = -1;
+
+	buf_init(&folder, strlen(path) + 1);
+	if (buf_sv(&folder, sv_n(path, (size_t)(strrchr(path, '/') - path))) < 0 || !folder.n)
+		return true;
+	dir = root_look(folder.p);
+	return dir >= 0;
+}
+
+/* A socket or a FIFO. Whose it is says the file itself, which is covered then whatever the path leads to by now. */
+static int foreign(struct look *l, const char *path, const char *rule)
+{
+	AUTO_FD place = root_look(path);
+	struct stat st;
+	int r;
+
+	if (place < 0 || fstat(place, &st) < 0) {
+		l->came |= is_in_place(path) ? 0 : CHANGED;
+		return 0;
+	}
+	if (!guard_judge_foreign(l->g, path, &st))
+		return 0;
+	r = root_cover_at(place, true);
+	if (r < 0)
+		give_up(l, path, "the host made it while the sandbox ran, and it could not be covered");
+	if (r > 0)
+		l->g->denied(l->g->arg, rule, sv_of(path));
+	return 0;
+}
+
 static int found(void *arg, const char *path, const struct plan_guard *guard, bool on_way)
 {
 	struct look *l = arg;
-	const struct plan *p = l->g->plan;
 	bool hidden = guard->hidden && !on_way;
 
 	if (guard == &scan_not_searched)
@@ -95,9 +132,8 @@ static int found(void *arg, const char *path, const struct plan_guard *guard, bo
 		l->came |= CHANGED;
 		return 0;
 	}
-	/* Only what the policy's patterns name: the workload's own sockets are its own affair. */
-	if (guard != &scan_repository && (guard < p->guards || guard >= p->guards + p->n_guards))
-		return 0;
+	if (guard == &scan_foreign)
+		return foreign(l, path, guard->rule);
 	return hidden || l->writable ? cover(l, path, hidden, guard->rule) : 0;
 }
 
@@ -189,6 +225,8 @@ void rescan_start(struct rescan *r, const struct guard *g)
 		return;
 	if (!root_has_masks())
 		_exit(1); /* somebody deleted the skeleton that the root is: nothing can be covered any more */
+	own_files_sweep(g->own);
+	(void)own_files_share(g->own);
 	r->began_ms = now_ms();
 	r->child = r->hindered < HINDERED_MAX && r->changed < CHANGED_MAX ? fork() : -1;
 	if (r->child == 0) {

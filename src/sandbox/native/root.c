@@ -546,13 +546,19 @@ int root_look(const char *path)
 int root_cover(const char *path, bool hidden)
 {
 	AUTO_FD place = root_look(path);
-	struct stat st;
-	int r;
 
 	if (place == -ENOENT || place == -ENOTDIR || place == -ELOOP || place == -EACCES)
 		return 0;
-	if (place < 0 || fstat(place, &st) < 0)
-		return place < 0 ? place : -errno;
+	return place < 0 ? place : root_cover_at(place, hidden);
+}
+
+int root_cover_at(int place, bool hidden)
+{
+	struct stat st;
+	int r;
+
+	if (fstat(place, &st) < 0)
+		return -errno;
 	if (is_covered(place, &st, hidden))
 		return 0;
 	r = lay_over(place, hidden, MOUNT_READ_ONLY | MOUNT_NO_DEV);

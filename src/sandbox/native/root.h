@@ -37,5 +37,7 @@ int root_look(const char *path);
  * link, which is judged by the name it leads to; or a folder above it lets nobody through, the workload neither: whoever opens that finds the name covered by the next search. -errno: it stands open.
  */
 int root_cover(const char *path, bool hidden);
+/* The same for what root_look() has found. */
+int root_cover_at(int place, bool hidden);
 
 #endif
