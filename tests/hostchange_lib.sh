@@ -2,6 +2,7 @@
 # What the suites about containers and a host that works on the folders they are shown have in common: source it behind run_lib.sh.
 # shellcheck disable=SC2154 # tmp is lib.sh's, work run_lib.sh's
 
+. "$tests_dir/hostsockets_lib.sh"
 marker=MARKER-of-the-host
 mkdir -p "$tmp/shown/deep"
 policy <<END
@@ -85,23 +86,10 @@ move_back()
 	rmdir "$tmp/shown" && mv "$tmp/moved" "$tmp/shown"
 }
 
-# A socket that the host makes is a way to a process of the host's.
-socket_made()
+# A socket or a FIFO that the host makes is a way to a process of the host's.
+sockets_are_covered()
 {
-	python3 -c 'import socket, time, sys; s = socket.socket(socket.AF_UNIX); s.bind("late.sock"); s.listen(); time.sleep(6)' &
-	listener=$!
-}
-
-socket_is_covered()
-{
-	starts 'sleep 4; python3 -c "import socket; s = socket.socket(socket.AF_UNIX); s.connect(\"late.sock\"); print(\"reached\")"'
-	socket_made
-	wait "$run"
-	kill "$listener"
-	wait "$listener"
-	rm -f late.sock
-	cat "$tmp/got" "$tmp/told"
-	! grep -q reached "$tmp/got"
+	asks "$later" "$CORDON" run --runtime "$runtime" --policy "$tmp/policy.yaml" -- && reaches_none
 }
 
 logged()
@@ -237,7 +225,7 @@ host_changes()
 	ok "$runtime: a denied file in a folder of filesystem.read" unread "$tmp/shown/deep/.env" replaced_below
 	ok "$runtime: ... which the host has moved" unread "$tmp/shown/deep/.env" folder_moved
 	move_back
-	ok "$runtime: a socket that the host makes later cannot be reached" socket_is_covered
+	ok "$runtime: sockets and FIFOs that the host makes later, or binds anew, are not reached" sockets_are_covered
 	ok "$runtime: a kept sandbox" kept
 	ok "$runtime: who watches has nothing open but what it needs" watch_holds_its_own
 	ok "$runtime: the sandbox ends when nobody watches any more" watch_is_killed
