@@ -1,16 +1,15 @@
 #include "sys/mountinfo.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MOUNTINFO_MAX = 8 << 20 };
-
 /* Those of a line that matter, by their places: "36 35 98:0 /root /where options tags - type ..." */
-enum { FIELD_DEVICE = 2, FIELD_ROOT, FIELD_POINT, FIELDS };
+enum { FIELD_ID, FIELD_DEVICE = 2, FIELD_ROOT, FIELD_POINT, FIELDS };
 
 int sys_mountinfo_read(struct buf *out)
 {
-	buf_init(out, MOUNTINFO_MAX);
+	buf_init(out, SYS_MOUNTINFO_MAX);
 	return buf_read_file(out, "/proc/self/mountinfo");
 }
 
@@ -54,6 +53,7 @@ int sys_mountinfo_next(struct sv *text, struct arena *arena, struct sys_mount *r
 		if (!dash)
 			continue;
 		*ret = (struct sys_mount){
+			.id = strtoull(fields[FIELD_ID].p, NULL, 10), /* a space ends it */
 			.device = fields[FIELD_DEVICE],
 			.root = unescape(arena, fields[FIELD_ROOT]),
 			.point = unescape(arena, fields[FIELD_POINT]),

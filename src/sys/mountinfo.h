@@ -5,12 +5,16 @@
 #define CORDON_SYS_MOUNTINFO_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/sv.h"
 
+enum { SYS_MOUNTINFO_MAX = 8 << 20 };
+
 struct sys_mount {
+	uint64_t id; /* no other mount has it now */
 	struct sv device;  /* "8:1": the file system; borrowed from the text */
 	const char *root;  /* which part of it: "/" is all */
 	const char *point; /* where that is seen */
