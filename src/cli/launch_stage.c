@@ -202,7 +202,7 @@ struct returning {
 
 static int scan_and_apply(struct returning *r, struct error *err)
 {
-	struct changes_apply_options options = {.skip_refused = true};
+	struct changes_apply_options options = {.skip_refused = true, .name = r->rules.root};
 
 	changes_free(r->list);
 	r->list = NULL;

@@ -252,6 +252,7 @@ int verb_apply(struct call *call, struct error *err)
 	int r = look(&l, call, call_has(call, "force"), err);
 
 	if (r == 0 && l.list) {
+		options.name = l.info.workdir;
 		r = changes_apply(l.lower, l.upper, l.state.dir, l.list, &options, &applied, err);
 		if (r < 0 && err->kind == ERROR_DENIED && l.list->n_refused)
 			tell_refused(call, &l);

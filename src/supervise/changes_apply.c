@@ -17,6 +17,7 @@
 #include "supervise/changes_judge.h"
 #include "supervise/changes_names.h"
 #include "supervise/changes_steps.h"
+#include "sys/lookup.h"
 #include "sys/names.h"
 #include "sys/stamp.h"
 
@@ -359,6 +360,24 @@ static int prepare(struct apply *a)
 	return store(a, JOURNAL_APPLYING);
 }
 
+/*
+ * Somebody who may write above the folder, a sandbox in it for one, may have given it a name, since we judged, by which
+ * programs outside obey what is in it. That is looked at when all is there: who renames looks into the folder
+ * afterwards, so that one of the two sees both.
+ */
+static bool has_its_name(const struct apply *a)
+{
+	const char *name = a->options ? a->options->name : NULL;
+	AUTO_FD there = name ? sys_open_no_links(name, O_PATH | O_DIRECTORY) : -1;
+	struct stat st, ours;
+
+	if (!name)
+		return true;
+	if (there < 0 || fstat(there, &st) < 0 || fstat(a->site.lower, &ours) < 0)
+		return false;
+	return st.st_dev == ours.st_dev && st.st_ino == ours.st_ino;
+}
+
 static int run_steps(struct apply *a)
 {
 	const char *made;
@@ -373,6 +392,8 @@ static int run_steps(struct apply *a)
 	made = changes_judge_again(a->list, a->site.lower);
 	if (made)
 		return changes_stale(a->err, made);
+	if (!has_its_name(a))
+		return changes_stale(a->err, a->options->name);
 	if (syncfs(a->site.staging) < 0)
 		return error_sys(a->err, errno, "sync the work folder");
 	return store(a, JOURNAL_DONE);

@@ -27,6 +27,11 @@
 
 struct changes_apply_options {
 	bool skip_refused; /* apply what may be applied, leave the rest */
+	/*
+	 * The folder's name, as it was judged by: where another folder has it when all is done, that is undone
+	 * (ESTALE). NULL: whatever it is called.
+	 */
+	const char *name;
 	/* Called behind every durable step, undoing included; -errno makes the apply fail there. For tests; may be
 	 * NULL. */
 	int (*step)(void *ctx);

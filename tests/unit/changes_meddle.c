@@ -301,6 +301,36 @@ static void no_repository_comes_about_together_with_a_neighbour(void)
 	CHECK(refused > 0 && refused < 8);
 }
 
+/* As another sandbox may, which holds the folder and sees nothing in it yet that would make it a repository. */
+static void neighbour_renames_the_work_folder(const struct world *w)
+{
+	(void)renameat(w->fd, "lower", w->fd, ".git");
+}
+
+static void nothing_comes_to_a_folder_that_is_renamed_meanwhile(void)
+{
+	int at, refused = 0;
+
+	for (at = 0; at < 8; at++) {
+		struct error err = {0};
+		WORLD(w);
+		struct meddler m = {.w = &w, .at = at, .meddle = neighbour_renames_the_work_folder};
+		char name[PATH_MAX];
+		struct changes_apply_options o = {.step = meddle_at, .ctx = &m, .name = name};
+
+		(void)snprintf(name, sizeof(name), "%s/lower", w.dir);
+		put(w.upper, "config", "[core]\n");
+		put(w.upper, "hooks/pre-commit", "#!/bin/sh\n");
+		if (apply_with(&w, scan(&w, CHANGES_OVERLAY), &o, &err) < 0) {
+			refused++;
+			CHECK(err.code == ESTALE && !has(w.lower, "config") && !has(w.lower, "hooks"));
+		}
+		CHECK(is_tidy(&w));
+		(void)renameat(w.fd, ".git", w.fd, "lower");
+	}
+	CHECK(refused > 0 && refused < 8);
+}
+
 int main(void)
 {
 	static const struct check_case cases[] = {
@@ -311,6 +341,7 @@ int main(void)
 		CASE(two_applies_exclude_each_other),
 		CASE(nobody_in_the_folder_can_hold_the_lock),
 		CASE(no_repository_comes_about_together_with_a_neighbour),
+		CASE(nothing_comes_to_a_folder_that_is_renamed_meanwhile),
 	};
 
 	/* Hundreds of applies that sync: memory is fast enough for that everywhere. */
