@@ -77,12 +77,25 @@ struct plan_guard {
 	bool of_run;	   /* what no policy lists: a file that its policy came from, or that holds a credential; what a denied name leads to that is a link */
 };
 
+/*
+ * Where in its file system lies what is shown at target, if it still has the name by which the plan was made: a
+ * writable folder or file of the host, or what is mounted in one. A mount goes along with the folder that it shows;
+ * what that is called by now can be told by this.
+ */
+struct plan_origin {
+	const char *target;
+	const char *name;	 /* on the host */
+	const char *root, *point; /* of the host's mount that it lies on: which part of a file system is shown where */
+};
+
 struct plan {
 	struct arena *arena;
 	struct plan_op *ops;
 	size_t n_ops;
 	struct plan_guard *guards;
 	size_t n_guards;
+	struct plan_origin *origins;
+	size_t n_origins;
 	const char **own_places; /* NULL-terminated: targets of the sandbox's own file systems */
 
 	char **argv;

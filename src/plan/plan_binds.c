@@ -6,9 +6,10 @@
 #include "base/cleanup.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "sys/mount_of.h"
 #include "sys/mountinfo.h"
 
-enum { BINDS_MAX = 200, MOUNTS_FEW = 64 };
+enum { BINDS_MAX = 200, MOUNTS_FEW = 64, ORIGINS_AT_ONCE = 16 };
 
 struct mounts {
 	struct sys_mount *v;
@@ -109,6 +110,66 @@ static int look_at(struct draft *d, const struct plan_op *op, const struct mount
 	return r;
 }
 
+/* The mount that the path lies on: as the kernel says, or the last of the nearest. */
+static const struct sys_mount *mount_under(const struct mounts *m, const char *path)
+{
+	const struct sys_mount *mount, *best = NULL;
+	uint64_t id;
+
+	if (sys_mount_of_path(path, &id) == 0)
+		for (mount = m->v; mount < m->v + m->n; mount++)
+			if (mount->id == id)
+				return mount;
+	for (mount = m->v; mount < m->v + m->n; mount++)
+		if (path_is_in(path, mount->point) && (!best || strlen(mount->point) >= strlen(best->point)))
+			best = mount;
+	return best;
+}
+
+static int add_origin(struct draft *d, const struct plan_origin *o)
+{
+	struct plan *p = d->plan;
+	struct plan_origin *more;
+
+	if (p->n_origins % ORIGINS_AT_ONCE == 0) {
+		more = arena_array(p->arena, p->n_origins + ORIGINS_AT_ONCE, sizeof(*more));
+		if (!more)
+			return error_set(d->err, ERROR_SYSTEM, "out of memory");
+		if (p->n_origins)
+			memcpy(more, p->origins, p->n_origins * sizeof(*more));
+		p->origins = more;
+	}
+	p->origins[p->n_origins++] = *o;
+	return 0;
+}
+
+/* Of what a step shows to be written, and of what is mounted in it. */
+static int find_origins(struct draft *d, const struct plan_op *op, const struct mounts *m)
+{
+	const struct sys_mount *mount;
+	struct plan_origin o;
+
+	if (op->kind != PLAN_BIND || !op->writable)
+		return 0;
+	mount = mount_under(m, op->source);
+	if (mount) {
+		o = (struct plan_origin){op->target, op->source, mount->root, mount->point};
+		if (add_origin(d, &o) < 0)
+			return -1;
+	}
+	for (mount = m->v; mount < m->v + m->n; mount++) {
+		if (!path_is_below(mount->point, op->source))
+			continue;
+		o = (struct plan_origin){NULL, mount->point, mount->root, mount->point};
+		o.target = join(d->plan->arena, op->target, path_rest(mount->point, op->source));
+		if (!o.target)
+			return error_set(d->err, ERROR_SYSTEM, "out of memory");
+		if (add_origin(d, &o) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static bool is_hosts(const struct plan_op *op)
 {
 	return op->host && op->source;
@@ -145,7 +206,8 @@ int plan_binds_find(struct draft *d)
 	if (read_mounts(d, buf_view(&text), &m) < 0)
 		return -1;
 	for (; i < d->n_shown; i++)
-		if (is_hosts(&d->plan->ops[i]) && look_at(d, &d->plan->ops[i], &m) < 0)
+		if (is_hosts(&d->plan->ops[i]) &&
+		    (look_at(d, &d->plan->ops[i], &m) < 0 || find_origins(d, &d->plan->ops[i], &m) < 0))
 			return -1;
 	return 0;
 }

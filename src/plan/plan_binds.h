@@ -12,7 +12,7 @@
 
 #include "plan/plan_draft.h"
 
-/* Fills d->binds, when all that shows is there. 0 or -1. */
+/* Fills d->binds, and the plan's origins, when all that shows is there. 0 or -1. */
 int plan_binds_find(struct draft *d);
 
 #endif

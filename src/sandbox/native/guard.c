@@ -95,18 +95,28 @@ static int do_symlink(const struct job *j, unsigned text, int d, unsigned path)
 }
 
 /* May what stands at path have another name? What is denied or protected, made by the host just now and covered by nothing yet, could be read and written by that. */
-static int may_name_again(const struct job *j, const char *path, bool folder)
+static int may_name_again(const struct job *j, const struct place *p, bool folder)
 {
-	const char *rule = guard_judge(j->g, path, folder ? GUARD_FOLDER : GUARD_FILE, true);
+	const char *rule = guard_judge_place(j->g, p, folder ? GUARD_FOLDER : GUARD_FILE, true);
 
-	return verdict(j, rule ? rule : guard_judge_repository(j->g, path), path);
+	return verdict(j, rule ? rule : guard_judge_repository(j->g, p->path), p->path);
+}
+
+/* The kernel says so behind the name that a file had. */
+static bool cut_removed(char *path)
+{
+	static const char removed[] = " (deleted)";
+
+	if (!sv_ends(sv_of(path), removed))
+		return false;
+	path[strlen(path) - strlen(removed)] = '\0';
+	return true;
 }
 
 /* What the caller has open: a file that has no name yet (O_TMPFILE) is its own. Of any other the name must be known; one that is gone counts as long as the file has others. */
 static int may_name_opened(const struct job *j, int fd)
 {
-	static const char removed[] = " (deleted)";
-	char path[PATH_MAX];
+	struct place p;
 	struct stat st;
 	int r;
 
@@ -114,14 +124,12 @@ static int may_name_opened(const struct job *j, int fd)
 		return -errno;
 	if (st.st_nlink == 0)
 		return 0;
-	r = guard_path_of(&j->g->eyes, fd, path);
+	r = guard_place_opened(&j->g->eyes, fd, &p);
 	if (r < 0)
 		return r == -ENOENT ? -EXDEV : r;
-	r = may_name_again(j, path, false);
-	if (r == 0 && sv_ends(sv_of(path), removed)) {
-		path[strlen(path) - strlen(removed)] = '\0';
-		r = may_name_again(j, path, false);
-	}
+	r = may_name_again(j, &p, false);
+	if (r == 0 && (cut_removed(p.path) | cut_removed(p.other)))
+		r = may_name_again(j, &p, false);
 	return r;
 }
 
@@ -160,7 +168,7 @@ static int link_path(const struct job *j, int d, unsigned old, struct place *to)
 	if (r == 0 && from.own_proc)
 		r = -EXDEV;
 	if (r == 0)
-		r = may_name_again(j, from.path, false);
+		r = may_name_again(j, &from, false);
 	if (r == 0)
 		r = may_link_to(j, from.dir, from.name, to);
 	if (r == 0)
@@ -225,18 +233,18 @@ static int may_move(const struct job *j, const struct place *from, struct place 
 		return -errno;
 	if (slash && !S_ISDIR(st.st_mode))
 		return -ENOTDIR;
-	r = may_name_again(j, from->path, S_ISDIR(st.st_mode));
+	r = may_name_again(j, from, S_ISDIR(st.st_mode));
 	if (r == 0)
 		r = verdict(j, guard_judge_foreign(j->g, from->path, &st), from->path);
 	if (r == 0)
 		r = guard_may_make(j, to, guard_what(st.st_mode));
 	if (r < 0 || !S_ISDIR(st.st_mode))
 		return r;
-	return verdict(j, guard_judge_move(j->g, from->dir, from->name, from->path, to->path), to->path);
+	return verdict(j, guard_judge_move(j->g, from, from, to), to->path);
 }
 
 /* It was moved: is it to stay, with what is in it now? */
-static int may_stay(const struct job *j, const char *from, struct place *to)
+static int may_stay(const struct job *j, const struct place *from, struct place *to)
 {
 	struct stat st;
 	int r;
@@ -246,7 +254,7 @@ static int may_stay(const struct job *j, const char *from, struct place *to)
 	r = guard_judge_again(j, to, guard_what(st.st_mode));
 	if (r < 0 || !S_ISDIR(st.st_mode))
 		return r;
-	return verdict(j, guard_judge_move(j->g, to->dir, to->name, from, to->path), to->path);
+	return verdict(j, guard_judge_move(j->g, to, from, to), to->path);
 }
 
 /* Its old name may be taken again by now: then it gets another. */
@@ -270,9 +278,9 @@ static int move(const struct job *j, struct place *from, struct place *to, unsig
 
 	if (r < 0)
 		return r;
-	r = may_stay(j, from->path, to);
+	r = may_stay(j, from, to);
 	if (r == 0 && how == SYS_RENAME_EXCHANGE)
-		r = may_stay(j, to->path, from);
+		r = may_stay(j, to, from);
 	if (r < 0 && how == SYS_RENAME_EXCHANGE)
 		(void)sys_rename(from->dir, from->name, to->dir, to->name, how);
 	else if (r < 0)
@@ -328,7 +336,7 @@ static bool is_to_write(int flags)
 static int may_open(const struct job *j, const struct place *p, const struct stat *st, int flags)
 {
 	bool write = is_to_write(flags);
-	const char *rule = guard_judge(j->g, p->path, guard_what(st->st_mode), write);
+	const char *rule = guard_judge_place(j->g, p, guard_what(st->st_mode), write);
 
 	if (!rule && write)
 		rule = guard_judge_repository(j->g, p->path);

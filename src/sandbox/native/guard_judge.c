@@ -85,9 +85,10 @@ static bool has_first_name(const struct guard *g, const char *path)
 	return name_set_has_part(&g->index->first_names, sv_of(path));
 }
 
-const char *guard_judge(const struct guard *g, const char *path, enum guard_what what, bool write)
+/* own: it is none of the host's. */
+static const char *judge(const struct guard *g, const char *path, enum guard_what what, bool write, bool own)
 {
-	bool own = in_own_place(g->plan, path), all = has_first_name(g, path);
+	bool all = has_first_name(g, path);
 	const struct plan_guard *rule;
 	size_t i;
 
@@ -104,6 +105,19 @@ const char *guard_judge(const struct guard *g, const char *path, enum guard_what
 			return rule->rule;
 	}
 	return NULL;
+}
+
+const char *guard_judge(const struct guard *g, const char *path, enum guard_what what, bool write)
+{
+	return judge(g, path, what, write, in_own_place(g->plan, path));
+}
+
+const char *guard_judge_place(const struct guard *g, const struct place *p, enum guard_what what, bool write)
+{
+	static const char lost[] = "what was moved to where its name is not known is not written to (built in)";
+	const char *rule = p->lost ? lost : guard_judge(g, p->path, what, write);
+
+	return rule || !p->other[0] ? rule : judge(g, p->other, what, write, false);
 }
 
 /* What cannot be looked at could be there: a workload may hold a folder open, shut one above it, and work on in there. So it counts for what would be a repository, and not for what is one already. */
@@ -159,9 +173,15 @@ bool guard_is_setid(const struct stat *st)
 
 struct search {
 	const struct guard *g;
+	bool hosts; /* the path is one of the host, whatever has such a name inside */
 	unsigned entries;
 	struct buf path;
 };
+
+static enum guard_what what_by_type(unsigned char type)
+{
+	return type == DT_DIR ? GUARD_FOLDER : type == DT_LNK ? GUARD_LINK : GUARD_FILE;
+}
 
 static const char *search_folder(struct search *s, int dir, unsigned depth)
 {
@@ -179,7 +199,8 @@ static const char *search_folder(struct search *s, int dir, unsigned depth)
 		if (++s->entries > MOVE_MAX_ENTRIES || depth > MOVE_MAX_DEPTH || buf_printf(&s->path, "/%s", e->d_name) < 0)
 			rule = "the folder is too large to be moved to a place where names are denied";
 		if (!rule)
-			rule = guard_judge(s->g, s->path.p, e->d_type == DT_DIR ? GUARD_FOLDER : e->d_type == DT_LNK ? GUARD_LINK : GUARD_FILE, true);
+			rule = judge(s->g, s->path.p, what_by_type(e->d_type), true,
+				     !s->hosts && in_own_place(s->g->plan, s->path.p));
 		if (!rule && (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)) {
 			next = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 			if (next >= 0)
@@ -195,9 +216,9 @@ static const char *search_folder(struct search *s, int dir, unsigned depth)
 	return more < 0 ? "a folder that cannot be read cannot be moved there" : rule;
 }
 
-static bool could_match_more(const struct guard *g, const char *from, const char *to)
+static bool could_match_more(const struct guard *g, const char *from, const char *to, bool hosts)
 {
-	bool own = in_own_place(g->plan, to), was_own = in_own_place(g->plan, from);
+	bool own = !hosts && in_own_place(g->plan, to), was_own = !hosts && in_own_place(g->plan, from);
 	const struct plan_guard *rule;
 	size_t i;
 
@@ -261,9 +282,9 @@ const char *guard_judge_letting_in(const struct guard *g, const char *folder)
 }
 
 /* The rule that something in the folder meets where that is called path. */
-static const char *judge_below(const struct guard *g, int dir, const char *name, const char *path)
+static const char *judge_below(const struct guard *g, int dir, const char *name, const char *path, bool hosts)
 {
-	struct search s = {.g = g};
+	struct search s = {.g = g, .hosts = hosts};
 	const char *rule;
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -276,14 +297,33 @@ static const char *judge_below(const struct guard *g, int dir, const char *name,
 	return rule;
 }
 
-const char *guard_judge_move(const struct guard *g, int dir, const char *name, const char *from, const char *to)
+/* By one of the names that each has. */
+static const char *judge_move(const struct guard *g, const struct place *at, const char *from, const char *to,
+			      bool hosts)
 {
-	const char *rule = covered_below(g->plan, from);
+	const char *rule = NULL;
 
-	if (!rule && could_match_more(g, from, to))
-		rule = judge_below(g, dir, name, to);
+	if (could_match_more(g, from, to, hosts))
+		rule = judge_below(g, at->dir, at->name, to, hosts);
 	/* what the host has made in it just now, and nothing covers yet */
-	if (!rule && could_match_more(g, to, from))
-		rule = judge_below(g, dir, name, from);
+	if (!rule && could_match_more(g, to, from, hosts))
+		rule = judge_below(g, at->dir, at->name, from, hosts);
+	return rule;
+}
+
+static const char *name_on_host(const struct place *p)
+{
+	return p->other[0] ? p->other : p->path;
+}
+
+const char *guard_judge_move(const struct guard *g, const struct place *at, const struct place *from,
+			     const struct place *to)
+{
+	const char *rule = covered_below(g->plan, from->path);
+
+	if (!rule)
+		rule = judge_move(g, at, from->path, to->path, false);
+	if (!rule && (from->other[0] || to->other[0]))
+		rule = judge_move(g, at, name_on_host(from), name_on_host(to), true);
 	return rule;
 }

@@ -23,6 +23,12 @@ static inline enum guard_what guard_what(mode_t mode)
 const char *guard_judge(const struct guard *g, const char *path, enum guard_what what, bool write);
 
 /*
+ * The same for a place, by all the names that it has. A name on the host is no name of the sandbox's own places, such
+ * as /tmp, whatever it reads like.
+ */
+const char *guard_judge_place(const struct guard *g, const struct place *p, enum guard_what what, bool write);
+
+/*
  * The rule against making or writing path where that makes a repository, or tells git something in one that is there (see model/repository.h), or NULL.
  */
 const char *guard_judge_repository(const struct guard *g, const char *path);
@@ -48,9 +54,12 @@ const char *guard_judge_foreign(const struct guard *g, const char *path, const s
 const char *guard_judge_letting_in(const struct guard *g, const char *folder);
 
 /*
- * A folder is to be called `to` instead of `from`. The rule that something in it would then meet, or meets now (it holds a denied or protected name, which stays where it is), or NULL. Looks into the folder only where a pattern could
+ * A folder, which stands at one of the two, is to be called `to` instead of `from`. The rule that something in it would
+ * then meet, or meets now (it holds a denied or protected name, which stays where it is), or NULL. Looks into the
+ * folder only where a pattern could
  * match below one of the names that could not below the other; gives up, with a rule, past a bounded number of entries.
  */
-const char *guard_judge_move(const struct guard *g, int dir, const char *name, const char *from, const char *to);
+const char *guard_judge_move(const struct guard *g, const struct place *at, const struct place *from,
+			     const struct place *to);
 
 #endif

@@ -10,7 +10,7 @@
 
 int guard_may_make(const struct job *j, struct place *p, enum guard_what what)
 {
-	const char *rule = guard_judge(j->g, p->path, what, true);
+	const char *rule = guard_judge_place(j->g, p, what, true);
 
 	if (!rule)
 		rule = guard_judge_repository(j->g, p->path);
@@ -30,7 +30,7 @@ int guard_judge_again(const struct job *j, struct place *p, enum guard_what what
 	if (moved < 0)
 		return -EACCES;
 	if (moved)
-		rule = guard_judge(j->g, p->path, what, true);
+		rule = guard_judge_place(j->g, p, what, true);
 	if (!rule && !p->in_repository)
 		rule = guard_judge_made(j->g, p->path);
 	return verdict(j, rule, p->path);

@@ -335,6 +335,26 @@ static int open_folder(const struct eyes *e, pid_t pid, int base, const char *fo
 	return fd;
 }
 
+/* What the host calls what is open, whose path is known. */
+static void know_origin(const struct eyes *e, int fd, struct place *p)
+{
+	p->lost = origins_ask(&e->origins, fd, p->path, p->other) == ORIGIN_LOST;
+	if (p->lost)
+		p->other[0] = '\0';
+}
+
+/* Behind a folder's path, which has room for it. The name there. */
+static char *add_name(char *path, struct sv name)
+{
+	size_t n = strlen(path);
+
+	if (n > 1)
+		path[n++] = '/';
+	memcpy(path + n, name.p, name.n);
+	path[n + name.n] = '\0';
+	return path + n;
+}
+
 int guard_place(const struct eyes *e, pid_t pid, int base, const char *path, struct place *ret)
 {
 	char folder[PATH_MAX];
@@ -361,13 +381,22 @@ int guard_place(const struct eyes *e, pid_t pid, int base, const char *path, str
 	ret->dir = open_folder(e, pid, base, n ? folder : ".", name, ret);
 	if (ret->dir < 0)
 		return ret->dir;
-	n = strlen(ret->path);
-	if (n > 1)
-		ret->path[n++] = '/';
-	memcpy(ret->path + n, name.p, name.n);
-	ret->path[n + name.n] = '\0';
-	ret->name = ret->path + n;
+	know_origin(e, ret->dir, ret);
+	ret->name = add_name(ret->path, name);
+	if (ret->other[0])
+		(void)add_name(ret->other, name);
 	return 0;
+}
+
+int guard_place_opened(const struct eyes *e, int fd, struct place *ret)
+{
+	int r;
+
+	*ret = (struct place){.dir = -1};
+	r = canonical(e, fd, ret->path, PATH_MAX);
+	if (r == 0)
+		know_origin(e, fd, ret);
+	return r;
 }
 
 int guard_find(const struct eyes *e, pid_t pid, int base, const char *path, bool follow)
@@ -395,18 +424,25 @@ int guard_find(const struct eyes *e, pid_t pid, int base, const char *path, bool
 
 int guard_place_again(const struct eyes *e, struct place *p)
 {
-	char name[NAME_MAX + 1], folder[PATH_MAX];
-	size_t n = (size_t)(p->name - p->path);
-	int r = canonical(e, p->dir, folder, sizeof(folder));
+	char name[NAME_MAX + 1];
+	struct place now = {.dir = -1};
+	int r = canonical(e, p->dir, now.path, PATH_MAX);
 
 	if (r < 0)
 		return r;
+	know_origin(e, p->dir, &now);
 	(void)snprintf(name, sizeof(name), "%s", p->name);
-	r = strlen(folder) != (n > 1 ? n - 1 : n) || memcmp(folder, p->path, strlen(folder)) != 0;
-	n = (size_t)snprintf(p->path, sizeof(p->path), "%s/", strcmp(folder, "/") == 0 ? "" : folder);
-	p->name = p->path + n;
-	(void)snprintf(p->path + n, sizeof(p->path) - n, "%s", name);
-	return r;
+	now.name = add_name(now.path, sv_of(name));
+	if (now.other[0])
+		(void)add_name(now.other, sv_of(name));
+	r = now.lost != p->lost || strcmp(now.path, p->path) != 0 || strcmp(now.other, p->other) != 0;
+	if (!r)
+		return 0;
+	memcpy(p->path, now.path, sizeof(p->path));
+	memcpy(p->other, now.other, sizeof(p->other));
+	p->name = p->path + (now.name - now.path);
+	p->lost = now.lost;
+	return 1;
 }
 
 void guard_place_done(struct place *p)

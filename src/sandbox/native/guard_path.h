@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "sandbox/native/guard_origin.h"
+
 /*
  * Whose /proc we look through: the sandbox's own, or, where no fresh one can be mounted, the one of the container around it, in which processes have other numbers.
  */
@@ -16,6 +18,7 @@ struct eyes {
 	int proc; /* O_PATH */
 	int fds;  /* self/fd in it: PID 1's, and of no use in a child. O_PATH */
 	bool outer;
+	struct origins origins; /* none, until origins_init() */
 };
 
 /* Copies a string of the process. 0, -EFAULT, -ENAMETOOLONG. */
@@ -29,7 +32,10 @@ int guard_base(const struct eyes *e, pid_t pid, int dirfd);
 /* A copy of an fd of the caller's. */
 int guard_fd_of(const struct eyes *e, pid_t pid, int fd);
 
-/* A name to be made, or that was found: its folder, the folder's canonical path with the name behind it, and the name. */
+/*
+ * A name to be made, or that was found: its folder, the folder's canonical path with the name behind it, and the name;
+ * and what the host calls that by now.
+ */
 struct place {
 	int dir;
 	bool slash;    /* the path ended in "/" */
@@ -37,13 +43,24 @@ struct place {
 	bool in_repository; /* the folder was a repository before anything was made; for guard.c */
 	const char *name;
 	char path[PATH_MAX + NAME_MAX + 2];
+	bool lost; /* the host has it where we know no name for it: nothing may be made or written there */
+	char other[PATH_MAX + NAME_MAX + 2]; /* another name than path; "": none */
 };
 
 /* Resolves all but the last component. -EEXIST for "/", "." and "..": there is no name to make. */
 int guard_place(const struct eyes *e, pid_t pid, int base, const char *path, struct place *ret);
 void guard_place_done(struct place *p);
 
-/* Somebody else may have moved the folder: brings the path up to date. 1: it is another one now; 0: the same; -errno: it is nowhere that we know. */
+/*
+ * The same of what one of our own fds is of, in ret->path and ret->other; there is no folder then. -ENOENT: it has no
+ * path, or none any more.
+ */
+int guard_place_opened(const struct eyes *e, int fd, struct place *ret);
+
+/*
+ * Somebody else may have moved the folder: brings its names up to date. 1: it has another one now; 0: the same; -errno:
+ * it is nowhere that we know.
+ */
 int guard_place_again(const struct eyes *e, struct place *p);
 
 /* Opens the sandbox's /proc or, with outer, a /proc that was opened before the root was entered (taken over). */

@@ -260,6 +260,8 @@ static struct confine *make_host_world(struct init *in)
 		(void)close(built.upper);
 	}
 	r = eyes_init(&in->guard.eyes, built.outer_proc);
+	if (r == 0)
+		r = origins_init(&in->guard.eyes.origins, in->plan, in->guard.eyes.proc);
 	if (r < 0) {
 		(void)error_sys(&err, r, "sandbox: /proc");
 		tell_give_up(&in->tell, &err);
