@@ -161,4 +161,14 @@ for _ in $(seq 100); do grep -q refused "$tmp/moved.err" && break; sleep 0.05; d
 like "a run that moves the folder it was started in does not get another policy by that" "$(cat "$tmp/moved.err")" 'the new policy is refused, the last one stays: .*/r/sub, where the run was started, was moved'
 kill "$other"
 wait "$other"
+
+# A sandbox that is kept knows the links that were there when it was made: an owner's next run gets another.
+mkdir -p "$tmp/owned" && cd "$tmp/owned" || exit 99
+owned=("$CORDON" run --owner me -w "$tmp/owned" --)
+outside "${owned[@]}" sh -c 'echo x >zz'
+ok "what no link leads to is written in a sandbox that is kept" succeeded
+ln -s "$tmp/owned/zz" ~/.zprofile
+outside "${owned[@]}" sh -c 'echo x >>zz'
+ok "... and no more by its owner when one does" failed_with 'Permission denied|Read-only'
+"$CORDON" stop --all >/dev/null 2>&1
 finish
