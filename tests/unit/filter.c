@@ -96,6 +96,31 @@ static void what_concerns_all_of_the_machine_is_refused_or_said_to_be_done(void)
 	check_all(&(struct filter_options){0}, v, ARRAY_LEN(v));
 }
 
+static void kernel_memory_that_nobody_counts_is_refused(void)
+{
+	static const struct asked counted[] = {
+		{SYS_landlock_create_ruleset, {0}, PASS},
+		{SYS_landlock_add_rule, {3, 1}, PASS},
+		{SYS_landlock_restrict_self, {3}, PASS},
+		{SYS_fcntl, {3, 1031, 1 << 20}, PASS}, /* F_SETPIPE_SZ */
+	};
+	static const struct asked uncounted[] = {
+		{SYS_landlock_create_ruleset, {0}, ENOSYS},
+		{SYS_landlock_add_rule, {3, 1}, ENOSYS},
+		{SYS_landlock_restrict_self, {3}, PASS}, /* our own comes after the filter */
+		{SYS_fcntl, {3, 1031, 4096}, PASS},
+		{SYS_fcntl, {3, 1031, 65536}, PASS},
+		{SYS_fcntl, {3, 1031, 65537}, EPERM},
+		{SYS_fcntl, {3, 1031, 1 << 20}, EPERM},
+		{SYS_fcntl, {3, 1032, 1 << 20}, PASS}, /* F_GETPIPE_SZ */
+		{SYS_fcntl, {3, 1024, 0}, EPERM},
+		{SYS_memfd_create, {0, 0}, ENOSYS},
+	};
+
+	check_all(&(struct filter_options){0}, counted, ARRAY_LEN(counted));
+	check_all(&(struct filter_options){.no_memfd = true}, uncounted, ARRAY_LEN(uncounted));
+}
+
 static void memory_is_neither_merged_with_others_nor_taken_from_where_nobody_counts(void)
 {
 	static const struct asked v[] = {
@@ -234,6 +259,7 @@ int main(void)
 {
 	static const struct check_case cases[] = {
 		CASE(what_concerns_all_of_the_machine_is_refused_or_said_to_be_done),
+		CASE(kernel_memory_that_nobody_counts_is_refused),
 		CASE(memory_is_neither_merged_with_others_nor_taken_from_where_nobody_counts),
 		CASE(options_of_a_process_are_those_that_programs_use),
 		CASE(options_of_a_socket_are_those_that_programs_use),

@@ -33,6 +33,7 @@ enum what {
 	PIPE,
 	MEMFD,
 	SHARED,
+	RULES,
 	IPC,
 	AFFINITY,
 	PRIORITY,
@@ -132,6 +133,15 @@ static void block_shared(struct program *p)
 		program_errno(p, ENOSYS);
 	else
 		program_allow(p); /* of huge pages the kernel asks for a capability, or a group */
+}
+
+/* Landlock's, any number of them. The kernel then seems to have none, and programs go on without; ours are made by then. */
+static void block_rules(struct program *p)
+{
+	if (p->options->no_memfd)
+		program_errno(p, ENOSYS);
+	else
+		program_allow(p);
 }
 
 static void block_ipc(struct program *p)
@@ -414,7 +424,7 @@ static void (*const blocks[N_WHAT])(struct program *p) = {
 	[DONE] = block_done, [GUARD] = ret_guard, [CLONE] = block_clone, [SOCKET] = filter_list_socket,
 	[SOCKETPAIR] = filter_list_socketpair, [SOCKOPT] = filter_list_sockopt, [SOCKOPT_READ] = filter_list_sockopt_read, [FLAGS3] = block_flags3, [FLAGS4] = block_flags4, [IOCTL] = filter_list_ioctl, [PERSONALITY] = filter_list_personality,
 	[MAP] = filter_list_map, [ADVICE] = filter_list_advice, [BARRIER] = filter_list_barrier, [PIPE] = filter_list_pipe,
-	[MEMFD] = block_memfd, [SHARED] = block_shared, [IPC] = block_ipc, [AFFINITY] = block_affinity,
+	[MEMFD] = block_memfd, [SHARED] = block_shared, [RULES] = block_rules, [IPC] = block_ipc, [AFFINITY] = block_affinity,
 	[PRIORITY] = block_priority, [SCHEDULE] = block_schedule, [OPEN] = block_open, [OPENAT] = block_openat,
 	[MAKE] = block_make, [MAKEAT] = block_makeat, [SECCOMP] = block_seccomp, [CHMOD] = block_chmod,
 	[CHMODAT] = block_chmodat, [PRCTL] = filter_list_prctl, [FCNTL] = filter_list_fcntl, [LIMITS] = block_limits,

@@ -22,7 +22,8 @@ enum { FILTER_MAX = 1600 };
 struct filter_options {
 	bool guard;	     /* calls that make names go to the guard */
 	bool notify_denials; /* denials worth an event are notified */
-	bool no_memfd;	     /* memory that no limit would count is refused: memfd, SysV shared memory, queues and semaphores */
+	/* memory that no limit would count is refused: memfd, SysV shared memory, queues and semaphores, Landlock's rules, large pipes */
+	bool no_memfd;
 	bool no_ipc;	     /* no System V IPC and no message queues: others would share them */
 	bool exec_limited;   /* only sealed (never executable) memfds */
 	bool root;	     /* the workload may be root of an image: setuid modes, chroot and capset are its own affair there */

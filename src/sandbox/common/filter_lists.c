@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
+#include "sandbox/common/filter.h"
 #include "sys/bpf.h"
 
 /* unix; internet streams and datagrams with their own protocols, which leaves out raw, MPTCP, SCTP, UDP-Lite and ping. */
@@ -251,5 +252,11 @@ void filter_list_fcntl(struct program *p)
 	program_deny_if(p, 1024);
 	program_deny_if(p, 1026);
 	program_deny_if(p, 1040);
+	if (p->options->no_memfd) {
+		program_emit(p, BPF_OP_JEQ, 0, 3, 1031); /* F_SETPIPE_SZ: as for a user who has too many pages of pipes */
+		program_load(p, 2);
+		program_emit(p, BPF_OP_JGE, 0, 1, 65536 + 1);
+		program_errno(p, EPERM);
+	}
 	program_allow(p);
 }
