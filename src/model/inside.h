@@ -49,7 +49,7 @@ enum inside_message {
 	INSIDE_EXPIRED,	  /* supervisor -> PID 1: u64 id; the command's time is over: all that comes of it ends with it, before its end is told */
 	INSIDE_PRETENDED, /* PID 1 -> supervisor: sv name, u32 1: the first of the calls that were made to look successful; 0: the first that asked for an id that there is not */
 	INSIDE_UNWATCHED, /* PID 1 -> supervisor, once: no watches are left, so that only the search covers what the host replaces */
-	INSIDE_PROC,	  /* PID 1 -> supervisor, before anything runs in it; fd: the sandbox's own /proc */
+	INSIDE_PROC,	  /* PID 1 -> supervisor, before anything runs in it; fds: the sandbox's own /proc, and maybe a socket to ask what sockets hold (sys/sockets.h) */
 	INSIDE_AHEAD,	  /* PID 1 -> supervisor: u32; the number inside of the process that waits to become the next command, 0: none does any more; u64: so many INSIDE_SPAWN had come. With each that is sent none waits any more, whatever was said before it came */
 	INSIDE_HEARD,	  /* PID 1 -> supervisor: the answer to an INSIDE_SIGNAL of command 0, when it was passed on */
 	INSIDE_TAKEN,	  /* supervisor -> a client that sent INSIDE_TAKE: u32 1, or 0: another policy is in force, or 2: it has other credentials; and nothing was taken */

@@ -132,8 +132,11 @@ static void on_members(struct supervisor *s, struct wire_message *m, struct wire
 	/* one that was told of before the last command that we asked for may be that command by now */
 	if (m->type == INSIDE_AHEAD)
 		s->watch.ahead = wire_get_u64(w) + 1 == s->control.next_id ? ahead : 0;
-	else if (s->watching && m->n_fds == 1)
+	else if (s->watching && m->n_fds)
 		(void)watch_members_take_proc(&s->watch.members, fd_take(&m->fds[0]));
+	/* in a network that is another's, so are the sockets */
+	if (m->type == INSIDE_PROC && s->watching && s->req->leader < 0 && m->n_fds > 1)
+		(void)watch_sockets_take(&s->watch.sockets, fd_take(&m->fds[1]));
 }
 
 static void on_pretended(struct supervisor *s, struct wire_in *w)

@@ -20,7 +20,7 @@ enum {
 	TABLES_SHARE = 64, /* page tables are asked for where they could be one part in so many of the limit */
 	EXACT_SHARE = 5,  /* Pss takes at most one part in so many of the time */
 	POLL_SHARE = 20,  /* and a whole poll */
-	SOCKETS_SHARE = 8, /* TCP buffers may be one part in so many over the limit */
+	SOCKETS_SHARE = 8, /* TCP buffers may be one part in so many over the limit; what sockets hold counts from there */
 	FLOOR_BYTES = 256 << 20,
 	FLOOR_PERCENT = 2,
 };
@@ -64,6 +64,9 @@ void watch_init(struct watch *w, pid_t init, const struct watch_limits *limits)
 {
 	*w = (struct watch){.limits = *limits, .next_ms = has_time(limits) ? WATCH_POLL_SLOW_MS : WATCH_POLL_MS, .shared_device = watch_files_device()};
 	watch_members_init(&w->members, init, limits->tree);
+	watch_sockets_init(&w->sockets);
+	if (limits->kernel)
+		watch_kernel_init(&w->kernel);
 	w->shared_seen = w->shared_before = w->shared_now = host_shared();
 	usage_init(&w->usage, limits->storage_folders, limits->storage);
 	if (limits->storage_user)
@@ -75,6 +78,7 @@ void watch_done(struct watch *w)
 	watch_members_done(&w->members);
 	watch_files_done(&w->shared);
 	watch_tmpfs_done(&w->tmpfs);
+	watch_sockets_done(&w->sockets);
 	usage_done(&w->usage);
 }
 
@@ -315,6 +319,19 @@ static struct exact_one sum_up(struct exact *all, const struct watch_members *m)
 	return sum;
 }
 
+/* Where a cgroup counts most of what sockets hold, the kernel keeps it at the limit: that is not over it. */
+static uint64_t kernel_bytes(const struct watch *w)
+{
+	uint64_t limit = w->limits.kernel, few = limit / SOCKETS_SHARE, held = w->sockets.bytes, known = w->sockets.grown;
+	uint64_t listed = limit ? watch_kernel_bytes(&w->kernel, limit) : 0;
+
+	if (held <= few)
+		held = 0;
+	else if (!w->limits.memory)
+		held -= few;
+	return add(held, known > few && known > listed ? known : listed);
+}
+
 static uint64_t measure_exactly(struct watch *w)
 {
 	struct exact all = {.members = &w->members};
@@ -325,7 +342,7 @@ static uint64_t measure_exactly(struct watch *w)
 	sum = sum_up(&all, &w->members);
 	free(all.v);
 	shared = sum.shared * 1024 + least(sum.unparted * 1024, w->shared_now - w->shared_before);
-	shared = add(shared > w->file_bytes ? shared : w->file_bytes, watch_kernel_bytes(&w->kernel, w->limits.kernel));
+	shared = add(shared > w->file_bytes ? shared : w->file_bytes, kernel_bytes(w));
 	return all.full ? UINT64_MAX : add(sum.own * 1024, shared);
 }
 
@@ -351,11 +368,13 @@ static bool over_memory(struct watch *w)
 
 	w->processes = watch_members_each(&w->members, visit_resident, &sum);
 	look_at_files(w);
-	w->memory = add(sum.pages * (uint64_t)sysconf(_SC_PAGESIZE) + sum.more, add(w->file_bytes, watch_kernel_bytes(&w->kernel, w->limits.kernel)));
+	w->memory = add(sum.pages * (uint64_t)sysconf(_SC_PAGESIZE) + sum.more, add(w->file_bytes, kernel_bytes(w)));
 	/* However many processes there are, watching them must not become the load. */
 	pause_ms = (watch_proc_spent_us() - start) * POLL_SHARE / 1000;
 	over = w->memory > w->limits.memory && really_over(w);
-	w->next_ms = w->memory > w->limits.memory / 2 ? WATCH_POLL_FAST_MS : WATCH_POLL_MS;
+	w->next_ms = WATCH_POLL_MS;
+	if (w->memory > w->limits.memory / 2 || watch_kernel_grows(&w->kernel, w->limits.kernel))
+		w->next_ms = WATCH_POLL_FAST_MS;
 	if (pause_ms > w->next_ms)
 		w->next_ms = pause_ms < WATCH_POLL_MAX_MS ? (unsigned)pause_ms : WATCH_POLL_MAX_MS;
 	if (w->unseen || w->hidden)
@@ -365,33 +384,54 @@ static bool over_memory(struct watch *w)
 	return over;
 }
 
+/* What is cheap to ask for comes first: where that is enough, nothing else matters. */
+static struct watch_kernel_count count_kernel(struct watch *w, uint64_t until_us)
+{
+	struct watch_files f = no_files(w);
+	struct watch_kernel_count c = {0};
+
+	f.most = w->limits.kernel / WATCH_KERNEL_BYTES + 1;
+	f.most_pipes = w->limits.kernel / WATCH_PIPE_BYTES + 1;
+	f.until_us = until_us;
+	if (w->limits.memory)
+		visit_files(w, watch_files_pipes, &f);
+	watch_sockets_look(&w->sockets, w->members.proc_fd, w->limits.kernel);
+	c.bytes = add(w->sockets.others, watch_files_bytes(&f));
+	if (!watch_kernel_is_over(&w->kernel, c.bytes, w->limits.kernel)) {
+		visit_files(w, watch_files_locks, &f);
+		if (w->limits.memory)
+			(void)watch_members_each(&w->members, watch_files_maps, &f);
+	}
+	c.n = f.counted;
+	c.cut = f.cut;
+	c.hidden = f.hidden && !w->limits.foreign;
+	watch_files_done(&f);
+	return c;
+}
+
 static void look_at_kernel(struct watch *w)
 {
 	uint64_t start = watch_proc_spent_us();
-	struct watch_files f = no_files(w);
 	struct watch_kernel_count c;
 
-	if (!watch_kernel_due(&w->kernel, w->limits.kernel, w->limits.memory ? w->memory : watch_kernel_bytes(&w->kernel, w->limits.kernel), (uint64_t)now_us()))
+	if (!watch_kernel_due(&w->kernel, w->limits.kernel, w->limits.memory ? w->memory : kernel_bytes(w), (uint64_t)now_us()))
 		return;
-	f.most = w->limits.kernel / WATCH_KERNEL_BYTES + 1;
-	f.until_us = start + WATCH_KERNEL_US;
-	visit_files(w, watch_files_locks, &f);
-	if (w->limits.memory)
-		(void)watch_members_each(&w->members, watch_files_maps, &f);
-	c = (struct watch_kernel_count){f.counted, f.cut, f.hidden && !w->limits.foreign};
+	c = count_kernel(w, start + WATCH_KERNEL_US);
 	watch_kernel_counted(&w->kernel, &c, w->limits.kernel, (uint64_t)now_us(), watch_proc_spent_us() - start);
-	watch_files_done(&f);
 }
 
 /* What the kernel gives a connection although its cgroup is full is so little that a few of them make no difference. */
 static bool over_kernel(struct watch *w)
 {
 	uint64_t limit = w->limits.kernel, sockets = cgroup_tcp_bytes(w->limits.sockets), bytes;
+	bool fast;
 
 	look_at_kernel(w);
-	bytes = watch_kernel_bytes(&w->kernel, limit);
+	watch_sockets_look_again(&w->sockets, w->members.proc_fd, limit);
+	bytes = kernel_bytes(w);
+	fast = bytes || sockets > limit / 2 || watch_kernel_grows(&w->kernel, limit);
 	if (has_time(&w->limits))
-		w->next_ms = bytes || sockets > limit / 2 ? WATCH_POLL_FAST_MS : WATCH_POLL_SLOW_MS;
+		w->next_ms = fast ? WATCH_POLL_FAST_MS : WATCH_POLL_SLOW_MS;
 	return bytes > limit || sockets > add(limit, limit / SOCKETS_SHARE);
 }
 

@@ -19,7 +19,8 @@
  * A process of the workload's that only root may look at (watch_proc_is_hidden()) counts with all that is resident in it, and, as long as there is one, the sandbox with all that the host's shared memory has grown
  * by: what it has open or mapped cannot be seen. Of the disk, so long, with all that became less free there and that its folders do not account for.
  *
- * Locks of files count everywhere, for no cgroup does so, and mappings with memory (watch_kernel.h). In cgroups of version 1 a limit of TCP buffers is not kept by the kernel for what it gives each connection in any case: they are looked at, too.
+ * Locks of files and what sockets hold count everywhere, for no cgroup counts all of that, and mappings and pipes with
+ * memory (watch_kernel.h, watch_sockets.h). In cgroups of version 1 a limit of TCP buffers is not kept by the kernel for what it gives each connection in any case: they are looked at, too.
  *
  * Members are found as watch_members.h has it. Processes that vanish while they are looked at are passed over.
  *
@@ -38,6 +39,7 @@
 #include "supervise/watch_files.h"
 #include "supervise/watch_kernel.h"
 #include "supervise/watch_members.h"
+#include "supervise/watch_sockets.h"
 #include "supervise/watch_tmpfs.h"
 
 enum { WATCH_POLL_MS = 50, WATCH_POLL_FAST_MS = 10, WATCH_POLL_SLOW_MS = 100, WATCH_POLL_MAX_MS = 250 };
@@ -54,7 +56,7 @@ enum watch_verdict {
 
 struct watch_limits {
 	uint64_t memory;    /* bytes; 0: not watched */
-	uint64_t kernel;    /* bytes of what watch_kernel.h counts, and of TCP buffers, with memory where that is watched, else alone; 0: not watched */
+	uint64_t kernel;    /* bytes of what watch_kernel.h counts, and of buffers of sockets, with memory where that is watched, else alone; 0: not watched */
 	const struct cgroup *sockets; /* counts the TCP buffers; NULL: nobody does. Borrowed. */
 	uint64_t processes; /* 0: not watched */
 	const char *disk;   /* a path on the disk to watch, and those of the storage folders with it; NULL: not watched. Borrowed. */
@@ -93,6 +95,7 @@ struct watch {
 	unsigned hidden, hidden_disk;
 	struct watch_tmpfs tmpfs;
 	struct watch_kernel kernel;
+	struct watch_sockets sockets;
 	unsigned tick;
 	struct usage usage; /* of the storage folders; its userns may be set */
 };

@@ -311,6 +311,34 @@ void watch_files_locks(int proc, const char *pid, void *files)
 		each_table(files, proc, pid, add_locks);
 }
 
+static bool are_pipes_enough(struct watch_files *f)
+{
+	return f->n >= f->most_pipes || is_enough(f);
+}
+
+/* Those that have a name in a folder, too. */
+static void add_pipes(int proc, const char *task, void *files)
+{
+	DIR *d = open_fds(proc, task);
+	struct watch_files *f = files;
+	struct dirent *e;
+	struct stat st;
+
+	if (!d)
+		note_refusal(f, proc, task);
+	while (d && !are_pipes_enough(f) && (e = readdir(d)))
+		if (e->d_name[0] != '.' && fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISFIFO(st.st_mode))
+			watch_files_add(f, (struct watch_file){st.st_dev, st.st_ino, WATCH_PIPE_BYTES, true});
+	if (d)
+		(void)closedir(d);
+}
+
+void watch_files_pipes(int proc, const char *pid, void *files)
+{
+	if (!are_pipes_enough(files))
+		each_table(files, proc, pid, add_pipes);
+}
+
 void watch_files_maps(int proc, const char *pid, void *files)
 {
 	char task[WATCH_TASK_SIZE], path[WATCH_TASK_SIZE + 8];

@@ -11,7 +11,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { WATCH_FILES_MAX = 65536 };
+enum {
+	WATCH_FILES_MAX = 65536,
+	WATCH_PIPE_BYTES = 65536, /* as the kernel makes them; where nobody else counts them the filter lets none become larger */
+};
 
 struct watch_file {
 	dev_t dev;
@@ -33,6 +36,7 @@ struct watch_files {
 	dev_t device;
 	/* What watch_files_locks() and watch_files_maps() count, up to `most`, or until watch_proc_spent_us() is over; then they stop. */
 	uint64_t counted, most, until_us;
+	uint64_t most_pipes; /* watch_files_pipes() stops at so many, too */
 	bool cut; /* it was */
 };
 
@@ -54,6 +58,8 @@ void watch_files_shared(int proc, const char *pid, void *files);
 void watch_files_locks(int proc, const char *pid, void *files);
 /* its mappings. */
 void watch_files_maps(int proc, const char *pid, void *files);
+/* What it adds to a struct watch_files until then: the pipes that it has, each with the most that it can hold. */
+void watch_files_pipes(int proc, const char *pid, void *files);
 
 /* The kernel's own file system in memory, where all of these are, whatever a process calls them; 0: it cannot be told. */
 dev_t watch_files_device(void);

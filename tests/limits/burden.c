@@ -13,6 +13,13 @@
  *	burden locks MB          locks of single bytes of files, which are memory of the kernel's   "held MB"
  *	burden maps MB           mappings of single pages, in many processes: the same   "held MB"
  *	burden tcp MB            data in buffers of connections, 4000 of them at most   "held MB"
+ *	burden udp MB            datagrams in receive buffers   "held MB"
+ *	burden nameless MB       the same, of sockets that have no address any more   "held MB"
+ *	burden corked MB         datagrams that are not sent yet   "held MB"
+ *	burden unix MB           data in buffers of UNIX sockets   "held MB"
+ *	burden orphans MB        the same, whose senders are closed   "held MB"
+ *	burden pipes MB          data in pipes, of 8 KiB each where their user has too many   "held MB"
+ *	burden rules MB          rules of Landlock's that nobody is held to   "held MB"
  *	burden sysv MB           System V segments, left detached   "held MB"
  *	burden many N MB         N processes with MB each           "held N*MB"
  *	burden hop N MB          N processes with MB each, which go on in a child every 2 ms, beside 200 others   "held N*MB"
@@ -39,6 +46,7 @@
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -459,6 +467,175 @@ static int do_tcp(char **arg)
 	return 1;
 }
 
+/* How many bytes one more of something holds; 0: there are no more of it here, with errno. */
+typedef long fill_fn(void);
+
+/* Each process has its own table of descriptors; all stay until the last has what it shall have. */
+static int fill_all(int mb, fill_fn *fill)
+{
+	enum { PROCESSES = 40 };
+	long want = mb * (long)MB, one;
+	long *sum = mmap(NULL, sizeof(*sum), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct rlimit files;
+	int i, fd, n, status = 1;
+	pid_t pid;
+
+	if (sum == MAP_FAILED || getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return fail("begin");
+	files.rlim_cur = files.rlim_max < 4096 ? files.rlim_max : 4096;
+	(void)setrlimit(RLIMIT_NOFILE, &files);
+	for (i = 0; i < PROCESSES; i++) {
+		for (n = 0; *sum < want && (one = fill()) > 0; n++)
+			*sum += one;
+		if (*sum >= want)
+			return held(mb);
+		if (n == 0)
+			return fail("none");
+		pid = fork();
+		if (pid < 0)
+			return fail("fork");
+		if (pid > 0) {
+			(void)waitpid(pid, &status, 0);
+			_exit(status != 0);
+		}
+		for (fd = 3; fd < 4096; fd++)
+			(void)close(fd);
+	}
+	printf("queued %ld\n", *sum / MB);
+	return 1;
+}
+
+static long queued_in(int s)
+{
+	uint32_t memory[9] = {0}; /* SO_MEMINFO: what was received, and what is to be sent */
+	socklen_t len = sizeof(memory);
+
+	return getsockopt(s, SOL_SOCKET, 55, memory, &len) < 0 ? 0 : (long)memory[0] + (long)memory[2];
+}
+
+/* To itself. */
+static int talk_to_itself(void)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = 9, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), most = 1 << 30, i;
+	socklen_t len = sizeof(at);
+
+	/* takes an address of its own, which connecting away again gives back */
+	if (s < 0 || connect(s, (struct sockaddr *)&at, len) < 0 || getsockname(s, (struct sockaddr *)&at, &len) < 0 ||
+	    connect(s, (struct sockaddr *)&at, len) < 0)
+		return -1;
+	(void)setsockopt(s, SOL_SOCKET, SO_RCVBUF, &most, sizeof(most));
+	/* what does not fit is dropped */
+	for (i = 0; i < 32; i++)
+		(void)send(s, chunk, 30000, MSG_DONTWAIT);
+	return s;
+}
+
+static long fill_udp(void)
+{
+	int s = talk_to_itself();
+
+	return s < 0 ? 0 : queued_in(s);
+}
+
+static long fill_nameless(void)
+{
+	const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+	int s = talk_to_itself();
+
+	return s < 0 || connect(s, &nobody, sizeof(nobody)) < 0 ? 0 : queued_in(s);
+}
+
+static long fill_corked(void)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = 9, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return s < 0 || sendto(s, chunk, 65000, MSG_MORE, (struct sockaddr *)&at, sizeof(at)) < 0 ? 0 : queued_in(s);
+}
+
+static long fill_unix(void)
+{
+	int pair[2];
+
+	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ? 0 : (long)stuff(pair[0], pair[1]);
+}
+
+static long fill_orphans(void)
+{
+	int pair[2];
+	long n = 0;
+	ssize_t r;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return 0;
+	while ((r = send(pair[0], chunk, 32768, MSG_DONTWAIT)) > 0)
+		n += r;
+	(void)close(pair[0]);
+	return n;
+}
+
+static long fill_pipes(void)
+{
+	long n = 0;
+	ssize_t r;
+	int pair[2];
+
+	if (pipe2(pair, O_NONBLOCK | O_CLOEXEC) < 0)
+		return 0;
+	while ((r = write(pair[1], chunk, 4096)) > 0)
+		n += r;
+	return n;
+}
+
+/* As many as it has ports; each takes some hundred bytes. */
+static long fill_rules(void)
+{
+	enum { CREATE = 444, ADD = 445, RULE_NET_PORT = 2, CONNECT_TCP = 2, EACH = 96, PORTS = 65536 };
+	const uint64_t ruleset[2] = {0, CONNECT_TCP};
+	int fd = (int)syscall(CREATE, ruleset, sizeof(ruleset), 0);
+	uint64_t rule[2] = {CONNECT_TCP, 0};
+
+	while (fd >= 0 && rule[1] < PORTS && syscall(ADD, fd, RULE_NET_PORT, rule, 0) == 0)
+		rule[1]++;
+	return (long)rule[1] * EACH;
+}
+
+static int do_udp(char **arg)
+{
+	return fill_all(atoi(arg[0]), fill_udp);
+}
+
+static int do_nameless(char **arg)
+{
+	return fill_all(atoi(arg[0]), fill_nameless);
+}
+
+static int do_corked(char **arg)
+{
+	return fill_all(atoi(arg[0]), fill_corked);
+}
+
+static int do_unix(char **arg)
+{
+	return fill_all(atoi(arg[0]), fill_unix);
+}
+
+static int do_orphans(char **arg)
+{
+	return fill_all(atoi(arg[0]), fill_orphans);
+}
+
+static int do_pipes(char **arg)
+{
+	return fill_all(atoi(arg[0]), fill_pipes);
+}
+
+static int do_rules(char **arg)
+{
+	return fill_all(atoi(arg[0]), fill_rules);
+}
+
 static int do_bomb(char **arg)
 {
 	int *born = mmap(NULL, sizeof(*born), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
@@ -553,6 +730,8 @@ static const struct {
 	{"anon", 1, do_anon},   {"shared", 1, do_shared}, {"memfd", 1, do_memfd}, {"sysv", 1, do_sysv},
 	{"unseen", 1, do_unseen}, {"tables", 1, do_tables}, {"trimmed", 1, do_trimmed}, {"leaderless", 1, do_leaderless}, {"scratch", 2, do_scratch},
 	{"locks", 1, do_locks}, {"maps", 1, do_maps}, {"tcp", 1, do_tcp},
+	{"udp", 1, do_udp},     {"nameless", 1, do_nameless}, {"corked", 1, do_corked}, {"unix", 1, do_unix},
+	{"orphans", 1, do_orphans}, {"pipes", 1, do_pipes}, {"rules", 1, do_rules},
 	{"many", 2, do_many},   {"hop", 2, do_hop},	  {"burn", 2, do_burn},     {"forks", 1, do_forks}, {"bomb", 1, do_bomb},
 	{"write", 2, do_write}, {"fill", 2, do_fill},     {"stay", 1, do_stay},   {"daemon", 2, do_daemon},
 };

@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -20,6 +21,7 @@
 #include "base/clock.h"
 #include "check.h"
 #include "supervise/watch.h"
+#include "sys/sockets.h"
 
 enum { MB = 1 << 20 };
 
@@ -713,23 +715,26 @@ static void the_disk_floor_is_256_mib_or_2_percent(void)
 static void the_kernel_s_memory_counts_by_what_was_found_and_no_more_than_it_grew_by(void)
 {
 	const uint64_t limit = 64 * MB, n = 32 * MB / WATCH_KERNEL_BYTES;
-	struct watch_kernel k = {.begun = true, .before = 100 * MB, .now = 200 * MB};
+	struct watch_kernel k = {.before = {100 * MB, 0}, .now = {200 * MB, 0}};
 	struct watch_kernel_count c = {.n = 1000};
+	struct watch_memory m;
 
-	CHECK(watch_kernel_slab("MemTotal: 5 kB\nSReclaimable: 3 kB\nSUnreclaim:     2 kB\n") == 2048);
-	CHECK(watch_kernel_slab("") == 0);
+	m = watch_kernel_memory("MemTotal: 10 kB\nMemFree:    3 kB\nMemAvailable: 4 kB\nCached: 1 kB\nSUnreclaim:     2 kB\n");
+	CHECK(m.slab == 2048 && m.pages == 4096);
+	m = watch_kernel_memory("");
+	CHECK(m.slab == 0 && m.pages == 0);
 	watch_kernel_counted(&k, &c, limit, 0, 1000);
 	CHECK(watch_kernel_bytes(&k, limit) == 0); /* any program's */
 	c.n = n;
 	watch_kernel_counted(&k, &c, limit, 0, 1000);
 	CHECK(watch_kernel_bytes(&k, limit) == n * WATCH_KERNEL_BYTES);
-	k.now = 110 * MB;
+	k.now.slab = 110 * MB;
 	CHECK(watch_kernel_bytes(&k, limit) == 10 * MB);
 }
 
 static void what_of_it_cannot_be_counted_is_all_that_it_grew_by(void)
 {
-	struct watch_kernel k = {.begun = true, .before = 100 * MB, .now = 200 * MB};
+	struct watch_kernel k = {.before = {100 * MB, 0}, .now = {200 * MB, 0}};
 	struct watch_kernel_count cut = {.cut = true}, hidden = {.hidden = true}, none = {0};
 
 	watch_kernel_counted(&k, &cut, 64 * MB, 0, 1000);
@@ -740,10 +745,83 @@ static void what_of_it_cannot_be_counted_is_all_that_it_grew_by(void)
 	watch_kernel_counted(&k, &hidden, 64 * MB, 0, 1000);
 	CHECK(watch_kernel_bytes(&k, 64 * MB) == 0);
 	CHECK(watch_kernel_due(&k, 64 * MB, 0, 1000000));
-	k.before = 100 * MB;
-	k.now = 200 * MB;
+	k.before = (struct watch_memory){100 * MB, 0};
+	k.now = (struct watch_memory){200 * MB, 0};
 	watch_kernel_counted(&k, &hidden, 64 * MB, 0, 1000);
 	CHECK(watch_kernel_bytes(&k, 64 * MB) == 100 * MB);
+}
+
+static void what_sockets_and_pipes_may_hold_counts_as_far_as_the_kernel_s_memory_grew(void)
+{
+	struct watch_kernel k = {.before = {60 * MB, 40 * MB}, .now = {80 * MB, 120 * MB}, .last = {81 * MB, 119 * MB}};
+	struct watch_kernel_count c = {.n = 1000, .bytes = 50 * (uint64_t)MB};
+
+	watch_kernel_counted(&k, &c, 64 * MB, 0, 1000);
+	CHECK(watch_kernel_bytes(&k, 64 * MB) == 50 * MB + 1000 * WATCH_KERNEL_BYTES);
+	c.bytes = UINT64_MAX;
+	watch_kernel_counted(&k, &c, 64 * MB, 0, 1000);
+	CHECK(watch_kernel_bytes(&k, 64 * MB) == 100 * MB);
+	CHECK(watch_kernel_is_over(&k, c.bytes, 64 * MB));
+	CHECK(!watch_kernel_is_over(&k, 64 * MB, 64 * MB) && !watch_kernel_is_over(&k, c.bytes, 100 * MB));
+	CHECK(!watch_kernel_grows(&k, 64 * MB) && watch_kernel_grows(&k, 16 * MB) && !watch_kernel_grows(&k, 0));
+}
+
+static void sockets_without_an_address_count_where_they_are_many(void)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	CHECK(watch_sockets_number("sockets: used 12345\nTCP: inuse 2 orphan 0 tw 0 alloc 7 mem 3\n") == 12345);
+	CHECK(watch_sockets_memory("sockets: used 1\nTCP: inuse 2 alloc 7 mem 3\nUDP: inuse 4 mem 5\n") == 8 * page);
+	CHECK(watch_sockets_number("") == 0 && watch_sockets_memory("") == 0);
+	CHECK(watch_sockets_others(50, 50 + WATCH_SOCKETS_FEW, 7) == 0);
+	CHECK(watch_sockets_others(50, 53 + WATCH_SOCKETS_FEW, 7) == 21);
+	CHECK(watch_sockets_others(50, 3, 7) == 0);
+	CHECK(watch_sockets_others(0, UINT64_MAX, 1 << 20) == UINT64_MAX);
+}
+
+/* In our own network there may be others': only what is added is known. */
+static void what_sockets_hold_is_asked_of_the_kernel(void)
+{
+	struct watch_sockets w = {.fd = -1};
+	uint64_t before;
+	char text[60000] = {0};
+	int pair[2], none = open("/dev/null", O_RDONLY | O_CLOEXEC), fd = sys_sockets_open();
+	struct sys_sockets sum;
+
+	CHECK(none >= 0 && !watch_sockets_take(&w, none));
+	watch_sockets_look(&w, -1, UINT64_MAX);
+	CHECK(w.bytes == 0);
+	CHECK(fd >= 0 && watch_sockets_take(&w, fd));
+	if (sys_sockets_sum(w.fd, UINT64_MAX, &sum) < 0 || sum.n == 0)
+		printf("# this kernel tells nothing of sockets\n");
+	CHECK(sys_sockets_sum(w.fd, 0, &sum) == 0); /* stops at once, and is no worse for it */
+	watch_sockets_look(&w, -1, UINT64_MAX);
+	before = w.bytes;
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+	CHECK(send(pair[0], text, sizeof(text), MSG_DONTWAIT) == sizeof(text));
+	watch_sockets_look_again(&w, -1, UINT64_MAX);
+	CHECK(w.bytes == before); /* it was a moment ago */
+	watch_sockets_look(&w, -1, UINT64_MAX);
+	CHECK(sum.n == 0 || (w.bytes > before + sizeof(text) / 2 && w.others == 0));
+	CHECK(close(pair[0]) == 0 && close(pair[1]) == 0);
+	watch_sockets_done(&w);
+}
+
+static void pipes_count_once(void)
+{
+	struct watch_files f = {.until_us = UINT64_MAX, .most = UINT64_MAX, .most_pipes = 1000, .numbers_are_ours = true};
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), pair[2];
+	uint64_t before;
+	char pid[16];
+
+	(void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	watch_files_pipes(proc, pid, &f);
+	before = watch_files_bytes(&f);
+	CHECK(pipe2(pair, O_CLOEXEC) == 0);
+	watch_files_pipes(proc, pid, &f);
+	CHECK(watch_files_bytes(&f) == before + WATCH_PIPE_BYTES);
+	CHECK(close(pair[0]) == 0 && close(pair[1]) == 0 && close(proc) == 0);
+	watch_files_done(&f);
 }
 
 int main(void)
@@ -769,6 +847,10 @@ int main(void)
 		CASE(the_sandbox_s_own_proc_is_used_when_it_is_there),
 		CASE(the_kernel_s_memory_counts_by_what_was_found_and_no_more_than_it_grew_by),
 		CASE(what_of_it_cannot_be_counted_is_all_that_it_grew_by),
+		CASE(what_sockets_and_pipes_may_hold_counts_as_far_as_the_kernel_s_memory_grew),
+		CASE(sockets_without_an_address_count_where_they_are_many),
+		CASE(what_sockets_hold_is_asked_of_the_kernel),
+		CASE(pipes_count_once),
 		CASE(the_disk_floor_is_256_mib_or_2_percent),
 	};
 

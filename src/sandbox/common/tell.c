@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sys/sockets.h"
 #include "wire/wire.h"
 
 enum { MAX_EVENTS_PER_SECOND = 50 };
@@ -60,10 +61,12 @@ int tell_spaces(struct tell *t, bool sends_fds, struct error *err)
 void tell_proc(struct tell *t)
 {
 	AUTO_FD proc = open("/proc", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD sockets = sys_sockets_open();
+	const int fds[2] = {proc, sockets};
 	const struct buf none = {0};
 
 	if (proc >= 0)
-		tell_send(t, INSIDE_PROC, &none, &proc, 1);
+		tell_send(t, INSIDE_PROC, &none, fds, sockets >= 0 ? 2 : 1);
 }
 
 void tell_ahead(struct tell *t, pid_t pid, uint64_t spawns)

@@ -32,7 +32,7 @@ void tell_give_up(struct tell *t, const struct error *err) __attribute__((noretu
 void tell_started(struct tell *t, uint64_t id, pid_t pid, bool terminal, int master);
 /* The network stands, and others may join it: our namespaces, or that it is so, where descriptors cannot be sent. */
 int tell_spaces(struct tell *t, bool sends_fds, struct error *err);
-/* What runs in here is counted by it. */
+/* What runs in here is counted by it, and by what the sockets hold. */
 void tell_proc(struct tell *t);
 /* spawns: so many INSIDE_SPAWN had come. */
 void tell_ahead(struct tell *t, pid_t pid, uint64_t spawns);
