@@ -12,6 +12,7 @@ credentials:
   failing: {from: {command: [sh, -c, "sleep 0.2; echo no >&2; exit 3"]}, hosts: [bad.test], inject: {header: x-api-key, format: "{}"}}
 Y
 start_upstream first.test second.test third.test late.test bad.test model.test "a.many.test" || finish
+helper 127.0.0.1:8080 python3 "$tests_dir/gate/origin.py" "$up" 127.0.0.1 8080 8443
 cp "$tests_dir/gate/inside.py" "$work/"
 
 # write_policy HOST...: with a rule for each.
@@ -221,7 +222,6 @@ like "... and to who pushes such a policy" "$("$CORDON" policy push "$id" "$tmp/
 like "... and its host is looked into from then on" "$(ask "curl -sSv -m 5 -o /dev/null https://model.test/ 2>&1")" 'issuer:.*[Cc]ordon'
 
 # One that goes: what its host still says of it is looked for, wherever the new policy opens the host
-helper 127.0.0.1:8080 python3 "$tests_dir/gate/origin.py" "$up" 127.0.0.1 8080 8443
 # echoes HOST VALUE: how many answers have it, on four ports, and how many came.
 echoes()
 {
