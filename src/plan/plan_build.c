@@ -15,6 +15,7 @@
 #include "plan/plan_exec.h"
 #include "plan/plan_gate.h"
 #include "plan/plan_image.h"
+#include "plan/plan_linked.h"
 #include "plan/plan_links.h"
 #include "plan/plan_masks.h"
 #include "sys/mounts.h"
@@ -150,6 +151,8 @@ static int add_paths(struct draft *d, const char *const *paths, const char *what
 		g->of_run = true;
 		if (glob_init_in(&g->glob, buf_view(&b), d->plan->arena) < 0)
 			return error_set(d->err, ERROR_INPUT, "%s (%s) cannot be protected under this name; move it out of the folders that the run is shown", *paths, what);
+		if (plan_linked_name(d, *paths, g) < 0)
+			return -1;
 		d->plan->n_guards++;
 	}
 	return 0;
@@ -259,8 +262,10 @@ int plan_build(const struct plan_request *req, struct plan **ret, struct error *
 	p->runtime_why = req->runtime_why ? arena_str(a, sv_of(req->runtime_why)) : NULL;
 	for (own = req->own; own && *own; own++)
 		scan_own_add(&d.own_folders, *own);
+	plan_linked_init(&d);
 	r = draft_all(&d, req);
 	guard_names_done(&d.names);
+	plan_linked_done(&d);
 	if (r < 0) {
 		plan_free(p);
 		return -1;

@@ -22,6 +22,7 @@ struct draft {
 	const char *workdir, *here; /* as struct plan_request has them */
 	const char *const *own;	    /* so, too */
 	struct scan_own own_folders; /* the same, by what they are */
+	struct scan_links linked; /* files with other names that no search comes to: plan_linked.h */
 	struct plan_entry *entries; /* those that are reached through links: plan_links.h */
 	struct error *err;
 	size_t ops_room, guards_room;

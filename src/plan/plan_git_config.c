@@ -14,10 +14,14 @@
 #include "base/text.h"
 #include "model/git_config.h"
 #include "plan/plan_follow.h"
+#include "plan/plan_linked.h"
 #include "sys/tree.h"
 
 /* DEPTH_MAX: git's own. */
 enum { CONFIG_MAX = 8 << 20, DEPTH_MAX = 10, FILES_MAX = 1000, NAMED_MAX = 64 };
+
+/* What git is told to run or to read is protected as this is. */
+static const char config_pattern[] = "**/.git/config";
 
 struct file {
 	struct git_said *said;
@@ -119,6 +123,23 @@ const char *plan_git_config_place(struct draft *d, const char *folder, const cha
 	return home ? arena_printf(d->plan->arena, "%s%s", home, text + n) : NULL;
 }
 
+/* What git runs or reads may have other names (hard links). */
+static int note_others(struct draft *d, int dir, const char *folder, const char *name)
+{
+	const char *path = name;
+	const struct guard_name *e;
+	struct stat st;
+
+	if (fstatat(dir, name, &st, 0) < 0 || !S_ISREG(st.st_mode) || st.st_nlink < 2)
+		return 0;
+	e = guard_names_find(&d->names, sv_of(config_pattern));
+	if (!e || e->protects == GUARD_NONE)
+		return 0;
+	if (folder)
+		path = arena_printf(d->plan->arena, "%s/%s", folder, name);
+	return plan_linked_file(d, &st, &d->plan->guards[e->protects], path);
+}
+
 /* All of a folder that is shown: nothing would be left to write to. */
 static bool is_all(const struct draft *d, const char *path)
 {
@@ -144,12 +165,13 @@ int plan_git_config_protect(struct git_said *s, const char *folder, const char *
 		return no_memory(s->d);
 	if (is_all(s->d, path))
 		return error_set(s->d->err, ERROR_DENIED, "git's configuration has all of %s for hooks or settings (core.hooksPath, include.path, init.templateDir), and the run could write there; use another work folder, or another path for git", text_show(&t, sv_of(path)));
-	r = plan_follow_named(s->d, path, "**/.git/config", "git's configuration names it");
+	r = plan_follow_named(s->d, path, config_pattern, "git's configuration names it");
 	s->added |= r > 0;
-	return r < 0 ? -1 : 0;
+	return r < 0 ? -1 : note_others(s->d, AT_FDCWD, NULL, path);
 }
 
-int plan_git_config_links(struct git_said *s, const char *folder)
+/* What links in a folder lead to; files: and which other names its files have. */
+static int protect_entries(struct git_said *s, const char *folder, bool files)
 {
 	AUTO_FD dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct sys_names names;
@@ -158,11 +180,19 @@ int plan_git_config_links(struct git_said *s, const char *folder)
 
 	if (dir < 0 || sys_names_open(&names, dir) < 0)
 		return 0;
-	while (r == 0 && (name = sys_names_next(&names)))
+	while (r == 0 && (name = sys_names_next(&names))) {
 		if (names.type == DT_LNK || names.type == DT_UNKNOWN)
 			r = plan_git_config_protect(s, "", arena_printf(s->d->plan->arena, "%s/%s", folder, name));
+		else if (files && names.type == DT_REG)
+			r = note_others(s->d, dir, folder, name);
+	}
 	sys_names_close(&names);
 	return r;
+}
+
+int plan_git_config_links(struct git_said *s, const char *folder)
+{
+	return protect_entries(s, folder, false);
 }
 
 int plan_git_config_hooks(struct git_said *s, const char *folder, const char *text)
@@ -171,7 +201,7 @@ int plan_git_config_hooks(struct git_said *s, const char *folder, const char *te
 
 	if (!path)
 		return no_memory(s->d);
-	return plan_git_config_protect(s, "", path) < 0 ? -1 : plan_git_config_links(s, path);
+	return plan_git_config_protect(s, "", path) < 0 ? -1 : protect_entries(s, path, true);
 }
 
 static int read_file(struct git_said *s, const char *path, int depth);

@@ -15,6 +15,7 @@
 #include "plan/plan_follow.h"
 #include "plan/plan_git.h"
 #include "plan/plan_home.h"
+#include "plan/plan_linked.h"
 #include "plan/plan_source.h"
 #include "plan/scan.h"
 #include "sys/folds_case.h"
@@ -257,7 +258,10 @@ static int follow_through(struct draft *d, const struct unshown *u)
 	return r;
 }
 
-/* Only what says where; and of what is built in nothing: it floats, or is Cordon's own. 1: links lead to more names, which are denied now. */
+/*
+ * Only what says where; and of what is built in nothing: it floats, or is Cordon's own, and looked at by plan_home.h.
+ * 1: links lead to more names, which are denied now.
+ */
 static int note_all_unshown(struct draft *d, struct scan_links *links)
 {
 	const struct pol_list *deny = &d->policy->fs.deny;
@@ -352,6 +356,8 @@ static int add_masks(struct draft *d, struct scan_links *links)
 	if (r != 0)
 		return r;
 	r = note_all_unshown(d, links);
+	if (r == 0)
+		r = plan_linked_give(d, links);
 	return r != 0 ? r : plan_masks_other_names(d, links, n, true);
 }
 
@@ -431,7 +437,7 @@ static int add_masks_stably(struct draft *d)
 	int tries, r = -1;
 
 	d->n_shown = before;
-	if (plan_binds_find(d) < 0 || plan_follow_names(d) < 0 || plan_follow_ways(d) < 0 || plan_home_follow(d) < 0)
+	if (plan_binds_find(d) < 0 || plan_follow_names(d) < 0 || plan_follow_ways(d) < 0 || plan_home_look(d) < 0)
 		return -1;
 	for (tries = 0; r != 0 && tries < TRIES_MAX; tries++) {
 		d->plan->n_ops = before;

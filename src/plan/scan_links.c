@@ -62,25 +62,29 @@ static int cannot(const struct noting *n, const char *why)
 	return error_set(n->err, ERROR_INPUT, "%s: %s, so that other names (hard links) of files in it cannot be looked for; %s", text_show(&t, sv_of(n->path)), why, n->guard->rule);
 }
 
-static int note_file(const struct noting *n, const struct stat *st)
+int scan_links_add(struct scan_links *l, dev_t dev, ino_t ino, const struct plan_guard *guard, struct error *err)
 {
-	struct scan_links *l = n->links;
 	struct scan_linked *more;
 	size_t room;
 
-	if (!S_ISREG(st->st_mode) || st->st_nlink < 2)
-		return 0;
 	if (l->n == l->room) {
 		room = l->room ? 2 * l->room : 64;
 		more = realloc(l->v, room * sizeof(*more));
 		if (!more)
-			return error_set(n->err, ERROR_SYSTEM, "out of memory");
+			return error_set(err, ERROR_SYSTEM, "out of memory");
 		l->v = more;
 		l->room = room;
 	}
-	l->v[l->n++] = (struct scan_linked){st->st_dev, st->st_ino, n->guard};
+	l->v[l->n++] = (struct scan_linked){dev, ino, guard};
 	l->sorted = false;
 	return 0;
+}
+
+static int note_file(const struct noting *n, const struct stat *st)
+{
+	if (!S_ISREG(st->st_mode) || st->st_nlink < 2)
+		return 0;
+	return scan_links_add(n->links, st->st_dev, st->st_ino, n->guard, n->err);
 }
 
 static int note_folder(const struct noting *n, int parent, const char *name, unsigned depth);

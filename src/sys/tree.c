@@ -43,8 +43,13 @@ DIR *sys_list(int dir)
 
 int sys_names_open(struct sys_names *s, int dir)
 {
+	return sys_names_open_at(s, dir, ".");
+}
+
+int sys_names_open_at(struct sys_names *s, int dir, const char *name)
+{
 	s->at = s->n = 0;
-	s->fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	s->fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return s->fd < 0 ? -errno : 0;
 }
 

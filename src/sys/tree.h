@@ -35,6 +35,8 @@ struct sys_names {
 };
 
 int sys_names_open(struct sys_names *s, int dir); /* 0 or -errno */
+/* The same for a folder in it; a link is followed. */
+int sys_names_open_at(struct sys_names *s, int dir, const char *name);
 const char *sys_names_next(struct sys_names *s); /* neither "." nor ".."; NULL: there are no more */
 void sys_names_close(struct sys_names *s);
 
