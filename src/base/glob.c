@@ -46,8 +46,8 @@ static int component_ok(struct sv c)
 		if (c.p[i] == '*' && i + 1 < c.n && c.p[i + 1] == '*' && c.n != 2)
 			return -EINVAL;
 		if (c.p[i] == '\\') {
-			if (++i == c.n)
-				return -EINVAL;
+			if (++i == c.n || !is_wildcard(c.p[i]))
+				return -EILSEQ;
 			continue; /* a "[" that is meant as such opens nothing */
 		}
 		if (c.p[i] == '[') {

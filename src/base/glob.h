@@ -2,7 +2,8 @@
  * glob: patterns over absolute paths, matched component by component.
  *
  * A pattern is absolute ("/usr/bin/g*"), or floats ("**" + "/.env": at any depth). In a component `*`, `?` and
- * `[a-z]` match within that component only (a leading dot is nothing special); a component `**` stands for zero or
+ * `[a-z]` match within that component only (a leading dot is nothing special), and `\*`, `\?`, `\[` and `\\` are these
+ * characters themselves; a component `**` stands for zero or
  * more components. A pattern that ends in "/" + "**" covers the folder before it too, and a match covers everything below it:
  * what is denied is denied as a subtree.
  *
@@ -37,7 +38,10 @@ struct glob {
 	uint64_t literal; /* bit i: component i has no wildcard */
 };
 
-/* 0; -EINVAL: not absolute or floating, "." or "..", empty component, "**" mixed with text, unclosed "["; -E2BIG; -ENOMEM. */
+/*
+ * 0; -EINVAL: not absolute or floating, "." or "..", empty component, "**" mixed with text, unclosed "["; -EILSEQ: a
+ * backslash before anything else; -E2BIG; -ENOMEM.
+ */
 int glob_init(struct glob *g, struct sv pattern);
 void glob_done(struct glob *g);
 /* The same in memory of the arena's, with which it ends: no glob_done(). */

@@ -289,6 +289,9 @@ static const char *check_glob(struct sv pattern)
 	struct glob g;
 	int r = glob_init(&g, pattern);
 
+	if (r == -EILSEQ)
+		return "has a backslash that stands before no wildcard; write \\\\ for one in a name, "
+		       "\\* \\? \\[ for these (in double quotes YAML takes \\\\ for one: use single quotes)";
 	if (r < 0)
 		return r == -EINVAL  ? "is not a path pattern; no \"..\", \".\", empty part or open \"[\", and \"**\" "
 				       "only as a whole part"
@@ -313,10 +316,20 @@ static struct sv below_root(struct sv s, char *to, size_t size)
 	return sv_of(to);
 }
 
-const char *value_path_glob(struct arena *a, struct sv s, const char **ret)
+/* The text with something plain in place of what a pattern would take for a wildcard. */
+static struct sv without_wildcards(struct sv s, char *to)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		to[i] = strchr("*?[\\", s.p[i]) ? '_' : s.p[i];
+	return sv_n(to, s.n);
+}
+
+static const char *keep_path(struct arena *a, struct sv s, bool literal, const char **ret)
 {
 	const char *wrong = NULL;
-	char absolute[4100];
+	char absolute[4100], plain[4000];
 
 	if (s.n == 0)
 		return "is empty; write a path";
@@ -326,13 +339,18 @@ const char *value_path_glob(struct arena *a, struct sv s, const char **ret)
 		return "is longer than 4000 bytes; shorten it";
 	if (s.p[0] == '~' && s.n > 1 && s.p[1] != '/')
 		return "names another user's home, which is not supported; write the path";
-	wrong = check_glob(below_root(s, absolute, sizeof(absolute)));
+	wrong = check_glob(below_root(literal ? without_wildcards(s, plain) : s, absolute, sizeof(absolute)));
 	return wrong ? wrong : value_keep(a, s, ret);
+}
+
+const char *value_path_glob(struct arena *a, struct sv s, const char **ret)
+{
+	return keep_path(a, s, false, ret);
 }
 
 const char *value_path(struct arena *a, struct sv s, const char **ret)
 {
 	if (sv_starts(s, "**"))
 		return "is not a path; write it without wildcards";
-	return value_path_glob(a, s, ret);
+	return keep_path(a, s, true, ret);
 }

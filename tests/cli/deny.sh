@@ -232,4 +232,38 @@ inside_fails "deny: ... under the name that it leads to" "$denied|link loop" cat
 
 is "a shipped profile is no file of the work folder" "$("$CORDON" run --profile strict --dry-run --json -- true | grep -c 'profile:strict (the run')" "0"
 
+# A backslash stands before a wildcard, or another one: whoever writes one for itself means a name that would not be
+# hidden.
+rm -rf ./*
+for key in filesystem.deny filesystem.read filesystem.write process.allow_exec process.deny_exec; do
+	policy <<-END
+	${key%.*}: {${key#*.}: ['back\slash']}
+	END
+	inside true
+	ok "$key: a backslash before no wildcard is refused, with its place" \
+		refused 125 'policy.yaml:2:[0-9]+: .*has a backslash that stands before no wildcard'
+done
+policy <<'END'
+filesystem: {workdir: read-write}
+END
+# shellcheck disable=SC1003
+for name in 'back\slash' 'st*r' 'ques?ion' 'br[cket'; do
+	rm -rf ./*
+	echo key=fake-2204 >"$name"
+	echo other >stir
+	inside_says "without a rule $name is read" "key=fake-2204" cat "$name"
+	policy <<-END
+	filesystem: {workdir: read-write, deny: ['$(sed 's/[][*?\\]/\\&/g' <<<"$name")']}
+	tests: [{deny: {read: '$name'}}, {allow: {read: stir}}]
+	END
+	inside_fails "deny: what a backslash stands before is itself: $name" 'Permission denied' cat "$name"
+	inside_fails "... where it is to be made, too" 'Permission denied|Read-only|not permitted' \
+		sh -c 'mkdir d; echo x >d/y; mv -T d/y "$1"' sh "$name"
+	inside_says "... and no wildcard" other cat stir
+	outside "$CORDON" policy test "$tmp/policy.yaml"
+	ok "... a policy's tests name it as it is" succeeded
+	policy <<-END
+	filesystem: {workdir: read-write}
+	END
+done
 finish

@@ -112,6 +112,8 @@ static void wildcards_behind_a_backslash_are_names(void)
 	CHECK(glob_init(&g, sv_of("/w/t\\[1/\\*\\*/\\?")) == 0);
 	CHECK(glob_hit(&g, sv_of("/w/t[1/**/?")) && !glob_hit(&g, sv_of("/w/t1/**/?")) && !glob_hit(&g, sv_of("/w/t[1/a/?")) && !glob_hit(&g, sv_of("/w/t[1/**/x")));
 	glob_done(&g);
+	CHECK(glob_init(&g, sv_of("/w/a\\\\b/[\\]c")) == 0 && glob_hit(&g, sv_of("/w/a\\b/\\c")));
+	glob_done(&g);
 }
 
 static void a_pattern_leaves_what_holds_below_another_name(void)
@@ -130,12 +132,15 @@ static void a_pattern_leaves_what_holds_below_another_name(void)
 
 static void bad_patterns_are_refused(void)
 {
-	static const char *const bad[] = {"", "a/b", "/a/../b", "/a//b", "/a/./b", "/a/**b", "/a/[x", "/a/b\\"};
+	static const char *const bad[] = {"", "a/b", "/a/../b", "/a//b", "/a/./b", "/a/**b", "/a/[x"};
+	static const char *const stray[] = {"/a/b\\", "/a/back\\slash", "/a\\/b", "**/\\x", "/a/[x]\\]"};
 	struct glob g;
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK(glob_init(&g, sv_of(bad[i])) == -EINVAL);
+	for (i = 0; i < sizeof(stray) / sizeof(stray[0]); i++)
+		CHECK(glob_init(&g, sv_of(stray[i])) == -EILSEQ);
 }
 
 static void sha256_gives_the_published_digests(void)
