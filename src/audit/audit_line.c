@@ -54,10 +54,13 @@ static int hex_digit(char c)
 
 static bool escape_is_needed(unsigned v)
 {
-	return (v < 0x20 && v != '\n' && v != '\t') || v == 0x7f || v == 0xfffd;
+	return (v < 0x20 && v != '\n' && v != '\t') || v == 0x7f || v == 0xfffd || text_steers(v);
 }
 
-/* Behind a backslash; base/json writes only the first four and the \u forms that are needed. */
+/*
+ * Behind a backslash; base/json writes only the first four and the \u forms that are needed. Older logs have what a
+ * terminal would obey as it was: that is right, too, as the hash is of the bytes that stand there.
+ */
 static bool scan_escape(struct cursor *c)
 {
 	unsigned v = 0, i;

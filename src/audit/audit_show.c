@@ -7,6 +7,7 @@
 #include "audit/audit_chain.h"
 #include "audit/audit_file.h"
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/text.h"
 
 enum { SHOWN_MAX = 200, WORDS_MAX = 120, LINE_MAX_SHOWN = 16 << 10 }; /* bytes of one value, of a command, of a line */
@@ -249,10 +250,14 @@ static int print_person(struct sv text, FILE *out, bool color)
 
 static int print_json(struct sv line, FILE *out, bool color)
 {
+	AUTO_BUF b = {0};
+
 	(void)color;
-	if (fwrite(line.p, 1, line.n, out) != line.n || fputc('\n', out) == EOF)
-		return -errno;
-	return 0;
+	buf_init(&b, 6 * AUDIT_LINE_MAX + 1);
+	json_tame(&b, line);
+	if (buf_char(&b, '\n') < 0)
+		return buf_failed(&b);
+	return fwrite(b.p, 1, b.n, out) == b.n ? 0 : -errno;
 }
 
 /* The first n lines. They were good a moment ago; what has changed since is not shown. */

@@ -60,6 +60,16 @@ void json_end(struct json *j)
 	up(j, ']');
 }
 
+/* Of n bytes, which are UTF-8 where n > 0. */
+static bool is_plain(const char *p, size_t n)
+{
+	unsigned char c = (unsigned char)*p;
+
+	if (n > 1)
+		return !text_steers(text_code_point(p, n));
+	return n == 1 && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
+}
+
 static void quoted(struct buf *out, struct sv s)
 {
 	size_t i, n, from = 0;
@@ -69,11 +79,13 @@ static void quoted(struct buf *out, struct sv s)
 	for (i = 0; i < s.n; i += n) {
 		c = (unsigned char)s.p[i];
 		n = text_utf8(sv_n(s.p + i, s.n - i));
-		if (n > 1 || (n == 1 && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f))
+		if (is_plain(s.p + i, n))
 			continue;
 		(void)buf_add(out, s.p + from, i - from);
 		if (n == 0)
 			(void)buf_str(out, "\\ufffd");
+		else if (n > 1)
+			(void)buf_printf(out, "\\u%04x", (unsigned)text_code_point(s.p + i, n));
 		else if (c == '"' || c == '\\')
 			(void)buf_printf(out, "\\%c", c);
 		else if (c == '\n')
@@ -82,11 +94,26 @@ static void quoted(struct buf *out, struct sv s)
 			(void)buf_str(out, "\\t");
 		else
 			(void)buf_printf(out, "\\u%04x", c);
-		n = 1;
-		from = i + 1;
+		n = n ? n : 1;
+		from = i + n;
 	}
 	(void)buf_add(out, s.p + from, s.n - from);
 	(void)buf_char(out, '"');
+}
+
+void json_tame(struct buf *out, struct sv text)
+{
+	size_t i, n, from = 0;
+
+	for (i = 0; i < text.n; i += n ? n : 1) {
+		n = text_utf8(sv_n(text.p + i, text.n - i));
+		if (n < 2 || is_plain(text.p + i, n))
+			continue;
+		(void)buf_add(out, text.p + from, i - from);
+		(void)buf_printf(out, "\\u%04x", (unsigned)text_code_point(text.p + i, n));
+		from = i + n;
+	}
+	(void)buf_add(out, text.p + from, text.n - from);
 }
 
 void json_key_sv(struct json *j, struct sv key)

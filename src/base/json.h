@@ -2,7 +2,8 @@
  * json: writing JSON, compact, into a buf. (Reading is json_scan.h's job where it comes from strangers, else jansson's.)
  *
  * The writer keeps the commas right; nesting deeper than 32 is a programming error and marks the buffer failed. Strings may hold any
- * bytes: what is not UTF-8 becomes U+FFFD, controls are escaped. key() is followed by exactly one value or container.
+ * bytes: what is not UTF-8 becomes U+FFFD; controls, and what a terminal would take for an order (text_steers()), are
+ * escaped. key() is followed by exactly one value or container.
  */
 #ifndef CORDON_BASE_JSON_H
 #define CORDON_BASE_JSON_H
@@ -35,6 +36,12 @@ void json_uint(struct json *j, uint64_t v);
 void json_bool(struct json *j, bool v);
 void json_none(struct json *j);
 void json_raw(struct json *j, struct sv text); /* one JSON value, already written */
+
+/*
+ * Appends JSON that is written already, with the same escaped that the writer escapes: an older one may have written
+ * it.
+ */
+void json_tame(struct buf *out, struct sv text);
 
 /* key and value in one call */
 void json_kstr(struct json *j, const char *key, const char *s);

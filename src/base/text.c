@@ -46,9 +46,24 @@ static const struct {
 	{0xfeff, 0xfeff},   {0xffa0, 0xffa0},	{0xfff0, 0xfffb},   {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
-/* Of a valid sequence of n bytes. */
-static uint32_t code_point(const unsigned char *p, size_t n)
+/* Of these, what a terminal obeys, or shows another text by: C1 controls, line ends, marks of direction. */
+static const struct {
+	uint32_t first, last;
+} steering[] = {{0x80, 0x9f}, {0x61c, 0x61c}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+
+bool text_steers(uint32_t c)
 {
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(steering); i++)
+		if (c >= steering[i].first && c <= steering[i].last)
+			return true;
+	return false;
+}
+
+uint32_t text_code_point(const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
 	uint32_t c = n == 1 ? p[0] : p[0] & (0xffU >> (n + 1));
 	size_t i;
 
@@ -62,7 +77,7 @@ static uint32_t code_point_at(struct sv s, size_t at)
 {
 	size_t n = text_utf8(sv_n(s.p + at, s.n - at));
 
-	return n ? code_point((const unsigned char *)s.p + at, n) : 0;
+	return n ? text_code_point(s.p + at, n) : 0;
 }
 
 static bool is_deceptive(uint32_t c)
@@ -89,7 +104,7 @@ void text_escape(struct buf *out, struct sv s, size_t max)
 			return;
 		}
 		n = text_utf8(sv_n(s.p + i, s.n - i));
-		c = n ? code_point(p, n) : 0;
+		c = n ? text_code_point(s.p + i, n) : 0;
 		if (n == 1 && p[0] >= 0x20 && p[0] != 0x7f) {
 			(void)buf_char(out, s.p[i]);
 		} else if (n > 1 && (!is_deceptive(c) || emoji_belongs(&before, c, code_point_at(s, i + n)))) {

@@ -4,6 +4,9 @@
 #ifndef CORDON_BASE_TEXT_H
 #define CORDON_BASE_TEXT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/sv.h"
 
@@ -22,6 +25,15 @@ const char *text_show(struct text_shown *out, struct sv s);
 
 /* Length of a valid UTF-8 sequence at s (1 to 4), or 0: overlong forms, surrogates and cut ones are invalid. */
 size_t text_utf8(struct sv s);
+
+/* The character that a valid sequence of n bytes is. */
+uint32_t text_code_point(const char *s, size_t n);
+
+/*
+ * A character beyond ASCII that a terminal could take for an order, or that turns round what stands beside it: no part
+ * of any word or picture.
+ */
+bool text_steers(uint32_t c);
 
 /* Length of the white space character at s as Unicode has it, line ends included (1 to 3 bytes), or 0. */
 size_t text_space(struct sv s);

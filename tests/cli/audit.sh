@@ -141,6 +141,26 @@ long=$(printf 'x%.0s' {1..5000})
 event "\"event\":\"denial\",\"domain\":\"filesystem\",\"verdict\":\"deny\",\"rule\":\"r\",\"target\":\"/$long\""
 ok "a line stays short whatever the workload names" test "$("$CORDON" audit show "$tmp/one" | wc -c)" -lt 400
 is "--json has all of it" "$("$CORDON" audit show --json "$tmp/one" | cmp - "$tmp/one" && echo same)" same
+# Older logs have such characters as they were, newer ones escaped; the hash is of what stands there.
+odd=$'\u009b2J\u202e\u2028\u2066'
+event "\"event\":\"denial\",\"domain\":\"filesystem\",\"verdict\":\"deny\",\"rule\":\"r\",\"target\":\"/$odd\""
+is "what a terminal would obey is no fault in an older log" "$(status_of "$CORDON" audit show "$tmp/one")" 0
+steering=$'\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]'
+steers()
+{
+	LC_ALL=C grep -aqP "$steering"
+}
+ok "without --json's care it would come to the terminal" steers <"$tmp/one"
+"$CORDON" audit show --json "$tmp/one" >"$tmp/shown"
+is "--json escapes it" "$(steers <"$tmp/shown" && echo raw)" ""
+is "... and says the same" "$(python3 -c 'import json,sys
+print(json.load(open(sys.argv[1])) == json.load(open(sys.argv[2])))' "$tmp/one" "$tmp/shown")" True
+event '"event":"denial","domain":"filesystem","verdict":"deny","rule":"r","target":"/\u009b2J\u202e"'
+is "escaped in the log it is right, too" \
+	"$("$CORDON" audit show --json "$tmp/one" | cmp - "$tmp/one" && echo same)" same
+event '"event":"denial","domain":"filesystem","verdict":"deny","rule":"r","target":"/\u00e9"'
+ok "what needs no escape has none" sh -c '! "$1" audit show --json "$2" 2>/dev/null' sh "$CORDON" "$tmp/one"
+event '"event":"denial","domain":"filesystem","verdict":"deny","rule":"r","target":"/x"'
 ok "colours are for terminals" sh -c '! "$1" audit show "$2" | grep -q "$(printf "\033")"' - "$CORDON" "$tmp/log"
 if command -v script >/dev/null; then
 	at_terminal=$(TERM=xterm script -qec "env -u NO_COLOR $CORDON audit show $tmp/one" /dev/null </dev/null)

@@ -312,4 +312,18 @@ echo precious >.cordon-apply-0123/7
 outside "$CORDON" run -- sh -c 'cat .cordon-apply-*/7; rm -rf .cordon-apply-*; mv .cordon-apply-0123 x; mkdir .cordon-apply-4567'
 is "no run sees or removes what an apply may still need" "$(grep -c precious <<<"$said"):$(cat .cordon-apply-0123/7):$(ls -d .cordon-apply-*)" 0:precious:.cordon-apply-0123
 rm -rf .cordon-apply-0123
+
+# --- what a terminal would obey ---
+
+# shellcheck disable=SC2016 # for the shell inside
+inside sh -c 'echo x >"made$1"' sh $'\xc2\x9b2J\xe2\x80\xae'
+id=$(runs | head -n 1)
+for what in "diff --json" "logs --json"; do
+	# shellcheck disable=SC2086
+	outside "$CORDON" $what "$id"
+	like "$what: a name that a terminal would obey is there" "$said" '\\u009b2J\\u202e'
+	ok "... and not as it is" sh -c '! LC_ALL=C grep -aqP "\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]" "$1"' sh "$tmp/out"
+done
+"$CORDON" logs --json "$id" >"$tmp/copied.log"
+is "a log that was shown can be verified" "$("$CORDON" audit verify "$tmp/copied.log" >/dev/null 2>&1; echo $?)" 0
 finish

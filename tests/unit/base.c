@@ -300,6 +300,13 @@ static void json_is_escaped_and_has_its_commas(void)
 	json_end(&j);
 	json_close(&j);
 	CHECK_STR(b.p, "{\"a\":\"x\\\"\\\\\\n\\u0001\\ufffd\",\"b\":[-1,true,null]}");
+	buf_clear(&b);
+	json_init(&j, &b);
+	json_str(&j, "\xc2\x9b" "2J\u202e\u2028\u061c\u2066 \u00e9 \u200b \U0001f469\u200d\U0001f4bb");
+	CHECK_STR(b.p, "\"\\u009b2J\\u202e\\u2028\\u061c\\u2066 \u00e9 \u200b \U0001f469\u200d\U0001f4bb\"");
+	buf_clear(&b);
+	json_tame(&b, sv_of("[\"\xc2\x9bx\u202e\\n\u00e9\xff\"]\n"));
+	CHECK_STR(b.p, "[\"\\u009bx\\u202e\\n\u00e9\xff\"]\n");
 }
 
 static void a_buffer_never_passes_its_maximum(void)
