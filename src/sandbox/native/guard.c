@@ -118,6 +118,7 @@ static int may_name_opened(const struct job *j, int fd)
 {
 	struct place p;
 	struct stat st;
+	bool cut;
 	int r;
 
 	if (fstat(fd, &st) < 0)
@@ -128,9 +129,9 @@ static int may_name_opened(const struct job *j, int fd)
 	if (r < 0)
 		return r == -ENOENT ? -EXDEV : r;
 	r = may_name_again(j, &p, false);
-	if (r == 0 && (cut_removed(p.path) | cut_removed(p.other)))
-		r = may_name_again(j, &p, false);
-	return r;
+	cut = cut_removed(p.path);
+	cut = cut_removed(p.other) || cut;
+	return r == 0 && cut ? may_name_again(j, &p, false) : r;
 }
 
 /* A second name of a symbolic link is a symbolic link. (Of a file, `to` was judged already.) What has a name on another
